@@ -1,0 +1,11 @@
+-- The first statement of every commit: prove the lease, take the next number, renew the lease, and keep the books.
+-- An UPDATE, since a read lock does not certify on Galera. No row: the lease is lost, or the commit was done already.
+-- Index: PRIMARY of slot_run. Locks: one record, until the commit.
+-- 1: lease in microseconds, 2-11: the counts, 12: slot, 13: bucket, 14: worker, 15: token, 16: batch_seq
+UPDATE {prefix}slot_run
+SET batch_seq = batch_seq + 1, allocated_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
+    attempt_key = NULL, attempt_revision = NULL,
+    moved = moved + ?, put_off = put_off + ?, done = done + ?, max_checks = max_checks + ?, past_return = past_return + ?,
+    beyond_horizon = beyond_horizon + ?, failed = failed + ?, timed_out = timed_out + ?, crashed = crashed + ?,
+    dropped = dropped + ?
+WHERE slot = ? AND bucket = ? AND worker = ? AND token = ? AND batch_seq = ?

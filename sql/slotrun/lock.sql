@@ -1,0 +1,6 @@
+-- Lock rows that are to end, by full primary key, and see which are still those that were read.
+-- Index: PRIMARY of future_job, one entry a row. Locks: the rows.
+-- {keys}: job_keys as hexadecimal literals
+-- 1: slot
+SELECT job_key, revision FROM {prefix}future_job FORCE INDEX (PRIMARY)
+WHERE next_check_at = ? AND job_key IN ({keys}) FOR UPDATE

@@ -1,0 +1,6 @@
+-- Give the lease of a bucket back; finished says that its range was read to the end.
+-- Index: PRIMARY of slot_run. Locks: one record.
+-- 1: finished, 2: slot, 3: bucket, 4: worker, 5: token
+UPDATE {prefix}slot_run
+SET finished_at = IF(?, UTC_TIMESTAMP(6), NULL), allocated_until = NULL
+WHERE slot = ? AND bucket = ? AND worker = ? AND token = ?

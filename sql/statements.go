@@ -1,0 +1,76 @@
+package sql
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+//go:embed slotrun/*.sql client/*.sql sweep/*.sql list/*.sql
+var statementFiles embed.FS
+
+// ErrPrefix is returned where a table prefix is not allowed.
+var ErrPrefix = errors.New("invalid table prefix")
+
+// MaxPrefixLen is the longest table prefix: constraint names of 64 characters have to hold it.
+const MaxPrefixLen = 32
+
+var prefixPattern = regexp.MustCompile(`^[a-z0-9_]*$`)
+
+// CheckPrefix returns an error that wraps ErrPrefix unless the prefix is empty or of lower-case letters, digits and _ .
+// Lower case only: whether two names that differ in case are one table depends on the server's file system.
+func CheckPrefix(prefix string) error {
+	if len(prefix) > MaxPrefixLen {
+		return fmt.Errorf("%w: %.40q has %d characters; at most %d are allowed", ErrPrefix, prefix, len(prefix), MaxPrefixLen)
+	}
+	if !prefixPattern.MatchString(prefix) {
+		return fmt.Errorf("%w: %q: only a-z, 0-9 and _ are allowed", ErrPrefix, prefix)
+	}
+	return nil
+}
+
+// Statements is the text of every statement, by the path of its file without the ending: "slotrun/claim".
+type Statements map[string]string
+
+// Load returns the statements for a table prefix, without their headers. The error wraps ErrPrefix.
+func Load(prefix string) (Statements, error) {
+	if err := CheckPrefix(prefix); err != nil {
+		return nil, err
+	}
+	all := make(Statements)
+	err := fs.WalkDir(statementFiles, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := statementFiles.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		all[strings.TrimSuffix(path, ".sql")] = strings.ReplaceAll(withoutComments(string(text)), "{prefix}", prefix)
+		return nil
+	})
+	return all, err
+}
+
+// Get returns a statement; it panics on a name that has no file, which a test of every name rules out.
+func (s Statements) Get(name string) string {
+	text, ok := s[name]
+	if !ok {
+		panic("sql: no statement " + name)
+	}
+	return text
+}
+
+// withoutComments drops the header lines: the server need not read them each time.
+func withoutComments(text string) string {
+	var kept []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "--") {
+			kept = append(kept, strings.TrimRight(line, "\n"))
+		}
+	}
+	return strings.Join(kept, "\n")
+}
