@@ -2,6 +2,6 @@
 -- Index: PRIMARY of slot_run, a range. Locks: none.
 -- 1: slot
 SELECT bucket, buckets, token, batch_seq, worker, takeovers, attempt_key, attempt_revision,
-       finished_at IS NOT NULL AS finished,
+       finished_at IS NOT NULL AS finished, allocated_until IS NOT NULL AS allocated,
        GREATEST(0, COALESCE(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), allocated_until), 0)) AS held_us
 FROM {prefix}slot_run WHERE slot = ? ORDER BY bucket

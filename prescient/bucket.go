@@ -1,0 +1,368 @@
+package prescient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// row is a pending row with its key.
+type row struct {
+	FutureJob
+	key Key
+}
+
+// answered is a row with its answer and what becomes of it.
+type answered struct {
+	row
+	answer  answer
+	verdict verdict
+}
+
+// stream reads the rows of a bucket in the order of their keys. A bucket starts with one that all job_execs share; one
+// that is slow gets a stream of its own, so that the rest is not held up behind its rows.
+type stream struct {
+	jobExec     string // empty for the shared stream, which leaves out those that have their own
+	next        Key
+	dry         bool
+	outstanding int // rows that were read and not committed
+}
+
+// flushEvery is how long an answer waits for company before it is committed, and how long rows of one job_exec may
+// hold up the others.
+const flushEvery = 100 * time.Millisecond
+
+// bucketRun runs one bucket under its lease. Its own goroutine reads and commits; the executor's goroutines deliver.
+type bucketRun struct {
+	w          *Worker
+	lease      *lease
+	clock      clock
+	calls      context.Context // of the job_execs; ends when nothing of them is wanted any more
+	stop       <-chan struct{} // closed when nothing new is to be started
+	careful    bool            // row by row, the attempt recorded: the bucket was taken over twice
+	batch      int
+	window     int                                       // rows in memory, of each stream
+	pace       func(ctx context.Context, rows int) error // called before each read; nil for at once
+	background bool                                      // it catches up: what is due now comes first
+
+	last        Key
+	streams     []*stream      // the shared one first
+	outstanding map[string]int // by job_exec
+	held        []answered     // contested: somebody has the row locked; tried again at retryAt
+	retryAt     time.Time
+	figures     Figures
+
+	mu      sync.Mutex
+	answers []answered
+	oldest  time.Time // when the first of answers came
+	flying  int       // tasks that the executor has
+	wake    chan struct{}
+}
+
+func (r *slotRun) newBucketRun(l *lease, buckets int) *bucketRun {
+	first, last := bucketRange(l.bucket, buckets)
+	b := &bucketRun{w: r.w, lease: l, clock: r.clock, stop: r.stop, careful: l.takeovers >= 2, batch: r.w.options.Batch,
+		pace: r.pace, background: r.background,
+		last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int), wake: make(chan struct{}, 1)}
+	b.window = 2 * b.batch
+	if b.careful {
+		b.batch, b.window = 1, 1
+	}
+	return b
+}
+
+// mayStart says whether a call may still be started.
+func (b *bucketRun) mayStart() bool {
+	select {
+	case <-b.stop:
+		return false
+	default:
+		return b.lease.alive(time.Now())
+	}
+}
+
+// deliver takes the answer of a task.
+func (b *bucketRun) deliver(t *task, a answer) {
+	b.take(t.row, a, 1)
+}
+
+// take takes an answer; flew is 1 where the executor gave it.
+func (b *bucketRun) take(r row, a answer, flew int) {
+	now := b.clock.now()
+	if a.kind == called {
+		now = a.ended
+	} else if a.started.IsZero() {
+		a.started, a.ended = now, now
+	}
+	done := answered{row: r, answer: a}
+	if a.kind != notStarted {
+		done.verdict = decide(b.w.grid, b.w.guardsOf(r.JobExec), r.FutureJob, a, now)
+	}
+	b.mu.Lock()
+	if len(b.answers) == 0 {
+		b.oldest = time.Now()
+	}
+	b.answers = append(b.answers, done)
+	b.flying -= flew
+	signal := len(b.answers) == 1 || len(b.answers) >= b.batch || b.flying == 0
+	b.mu.Unlock()
+	if signal {
+		select {
+		case b.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// run works until the bucket is dry. It returns errLeaseLost or errStopped where it had to leave rows behind; what was
+// answered until then is committed, in the latter case.
+func (b *bucketRun) run(ctx context.Context) error {
+	if err := b.endKiller(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := b.standing(); err != nil {
+			return b.leave(ctx, err)
+		}
+		read, err := b.read(ctx)
+		if err != nil {
+			return b.leave(ctx, err)
+		}
+		committed, err := b.commitReady(ctx, false)
+		if err != nil {
+			return err
+		}
+		if b.finished() {
+			return nil
+		}
+		if !read && !committed {
+			b.wait()
+		}
+	}
+}
+
+// standing says whether the bucket is still to be worked on.
+func (b *bucketRun) standing() error {
+	select {
+	case <-b.stop:
+		return errStopped
+	default:
+	}
+	if !b.lease.alive(time.Now()) {
+		return errLeaseLost
+	}
+	return nil
+}
+
+// leave waits for what is running, and commits what is answered, unless the lease is lost: then there is nothing to
+// commit under.
+func (b *bucketRun) leave(ctx context.Context, cause error) error {
+	if errors.Is(cause, errLeaseLost) {
+		return cause
+	}
+	for b.calls.Err() == nil && b.stillFlying() && b.lease.alive(time.Now()) {
+		if _, err := b.commitReady(ctx, false); err != nil {
+			return err
+		}
+		b.wait()
+	}
+	if _, err := b.commitReady(ctx, true); err != nil {
+		return err
+	}
+	return cause
+}
+
+func (b *bucketRun) stillFlying() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.flying > 0
+}
+
+func (b *bucketRun) finished() bool {
+	if len(b.held) > 0 || slices.ContainsFunc(b.streams, func(s *stream) bool { return !s.dry || s.outstanding > 0 }) {
+		return false
+	}
+	return true
+}
+
+// wait sleeps until there is something to do: answers, a stop, or the moment to look at what is slow.
+func (b *bucketRun) wait() {
+	timer := time.NewTimer(flushEvery)
+	defer timer.Stop()
+	select {
+	case <-b.wake:
+	case <-timer.C:
+		b.split()
+	case <-b.calls.Done():
+	}
+}
+
+// split gives the job_exec that fills the shared stream one of its own, from where that stream is.
+func (b *bucketRun) split() {
+	shared := b.streams[0]
+	if shared.dry || b.careful || b.hasRoom(shared) {
+		return
+	}
+	most := ""
+	for name, n := range b.outstanding {
+		if b.streamOf(name) == shared && n > b.outstanding[most] {
+			most = name
+		}
+	}
+	if most != "" {
+		own := &stream{jobExec: most, next: shared.next, outstanding: b.outstanding[most]}
+		shared.outstanding -= own.outstanding
+		b.streams = append(b.streams, own)
+	}
+}
+
+func (b *bucketRun) hasRoom(s *stream) bool { return s.outstanding+b.batch <= b.window }
+
+// streamOf returns the stream that reads the rows of a job_exec.
+func (b *bucketRun) streamOf(jobExec string) *stream {
+	for _, s := range b.streams[1:] {
+		if s.jobExec == jobExec {
+			return s
+		}
+	}
+	return b.streams[0]
+}
+
+// read reads a batch for each stream that has room, and hands it to the executor.
+func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
+	for _, s := range b.streams {
+		if s.dry || !b.hasRoom(s) {
+			continue
+		}
+		if b.pace != nil {
+			if err := b.pace(ctx, b.batch); err != nil {
+				return read, err
+			}
+		}
+		rows, err := b.readBatch(ctx, s)
+		if err != nil {
+			return read, err
+		}
+		if len(rows) < b.batch {
+			s.dry = true
+		}
+		if len(rows) > 0 {
+			var more bool
+			if s.next, more = rows[len(rows)-1].key.next(); !more {
+				s.dry = true
+			}
+			if err := b.start(ctx, s, rows); err != nil {
+				return read, err
+			}
+			read = true
+		}
+	}
+	return read, nil
+}
+
+// start hands rows to the executor, and answers at once for those whose job_exec nobody registered.
+func (b *bucketRun) start(ctx context.Context, s *stream, rows []row) error {
+	tasks := make([]*task, 0, len(rows))
+	for _, r := range rows {
+		s.outstanding++
+		b.outstanding[r.JobExec]++
+		if lane := b.w.executor.lanes[r.JobExec]; lane != nil {
+			tasks = append(tasks, &task{row: r, lane: lane, bucket: b})
+		} else {
+			b.take(r, answer{kind: unknown}, 0)
+		}
+	}
+	if b.careful && len(tasks) == 1 {
+		if err := b.recordAttempt(ctx, tasks[0].row); err != nil {
+			return err
+		}
+	}
+	b.mu.Lock()
+	b.flying += len(tasks)
+	b.mu.Unlock()
+	b.w.executor.submit(tasks)
+	return nil
+}
+
+// readBatch reads the next rows of a stream.
+func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]row, error) {
+	filter := ""
+	args := []any{b.lease.slot, s.next[:], b.last[:]}
+	if s.jobExec != "" {
+		filter = "AND job_exec = ?"
+		args = append(args, s.jobExec)
+	} else if others := b.streams[1:]; len(others) > 0 {
+		filter = "AND job_exec NOT IN (?" + strings.Repeat(", ?", len(others)-1) + ")"
+		for _, other := range others {
+			args = append(args, other.jobExec)
+		}
+	}
+	args = append(args, b.batch)
+	query := b.w.fill("slotrun/read", "{filter}", filter)
+	var batch []row
+	err := b.w.query(ctx, func(ctx context.Context) error {
+		batch = batch[:0]
+		rows, err := b.w.db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var r row
+			var key, payload []byte
+			var lastError *string
+			if err := rows.Scan(&r.EntityName, &r.EntityKey, &r.JobExec, &r.Tag, &r.DueAt, &key, &r.FirstCheckAt, &r.CheckCount,
+				&r.ErrorCount, &r.PutOffCount, &lastError, &r.TotalMS, &payload, &r.Revision, &r.InsertedAt); err != nil {
+				return err
+			}
+			copy(r.key[:], key)
+			r.NextCheckAt, r.Payload = b.lease.slot, payload
+			if lastError != nil {
+				r.LastError = *lastError
+			}
+			batch = append(batch, r)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading slot %s: %w", stamp(b.lease.slot), err)
+	}
+	return batch, nil
+}
+
+// recordAttempt notes the row that is run by itself, before the call: should it kill the worker, the next one knows.
+func (b *bucketRun) recordAttempt(ctx context.Context, r row) error {
+	l := b.lease
+	n, err := b.w.exec(ctx, b.w.stmt.Get("slotrun/attempt"), r.key[:], r.Revision, l.slot, l.bucket, l.worker, l.token, l.batchSeq)
+	if err != nil {
+		return fmt.Errorf("recording an attempt in slot %s: %w", stamp(l.slot), err)
+	}
+	if n == 0 {
+		l.lose()
+		return errLeaseLost
+	}
+	return nil
+}
+
+// endKiller ends the row that was running by itself when the worker before this one died.
+func (b *bucketRun) endKiller(ctx context.Context) error {
+	if !b.careful || b.lease.attemptKey == nil {
+		return nil
+	}
+	killer := Key(b.lease.attemptKey)
+	rows, err := b.readBatch(ctx, &stream{next: killer})
+	if err != nil {
+		return err
+	}
+	if len(rows) == 1 && rows[0].key == killer && rows[0].Revision == b.lease.attemptRevision {
+		b.streamOf(rows[0].JobExec).outstanding++
+		b.outstanding[rows[0].JobExec]++
+		b.take(rows[0], answer{kind: killed}, 0)
+		_, err = b.commitReady(ctx, true)
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package prescient
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Cancel ends what is pending for an entity as cancelled: all of it, or only what the job_execs named do. It returns
+// how many it ended; none is no error. On a handle that is no transaction it takes one of its own.
+//
+// A cancel that commits before a slot run read the row is never followed by a run of it; one that commits while the
+// job_exec runs makes its outcome be dropped.
+func (c *Client) Cancel(ctx context.Context, db DB, e Entity, jobExecs ...string) (cancelled int, err error) {
+	if err := e.Validate(); err != nil {
+		return 0, err
+	}
+	for _, name := range jobExecs {
+		if err := validIdentifier("job_exec", name); err != nil {
+			return 0, err
+		}
+	}
+	err = inTx(ctx, db, func(db DB, callers bool) error {
+		cancelled = 0
+		lock := false
+		for range insertTries {
+			found, err := c.findEntity(ctx, db, e, jobExecs, lock)
+			if err != nil {
+				return err
+			}
+			missed := 0
+			for _, job := range found {
+				ended, err := c.cancel(ctx, db, job)
+				if err != nil {
+					return fmt.Errorf("cancelling %s of %s: %w", job.JobExec, e, err)
+				}
+				if ended {
+					cancelled++
+				} else {
+					missed++
+				}
+			}
+			// In the caller's transaction a plain read may not see the latest rows; a locking one does.
+			if missed == 0 && (lock || !callers) {
+				return nil
+			}
+			lock = true
+		}
+		return fmt.Errorf("cancelling for %s: its rows changed %d times under it", e, insertTries)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return cancelled, nil
+}
+
+// findEntity reads what is pending for an entity. Its rows are neighbours in the unique key.
+func (c *Client) findEntity(ctx context.Context, db DB, e Entity, jobExecs []string, lock bool) ([]FutureJob, error) {
+	first, last := entityRange(e)
+	found, err := c.find(ctx, db, "job.job_key BETWEEN "+literal(appendKey, first)+" AND "+literal(appendKey, last), lock)
+	return slices.DeleteFunc(found, func(job FutureJob) bool {
+		return job.Entity() != e || len(jobExecs) > 0 && !slices.Contains(jobExecs, job.JobExec)
+	}), err
+}
+
+// cancel ends one row if it is still as it was read.
+func (c *Client) cancel(ctx context.Context, db DB, job FutureJob) (ended bool, err error) {
+	n, err := affected(ctx, db, c.fill("client/delete", c.identity(job)...))
+	if err != nil || n == 0 {
+		return false, err
+	}
+	row := appendHistory(nil, historyRow{job: job, key: job.Key(), outcome: Cancelled})
+	_, err = db.ExecContext(ctx, c.fill("slotrun/history_insert", "{rows}", string(row)))
+	return true, err
+}
+
+// Reschedule moves a pending check to another time; its counts and payload stay. A time that is over goes to the next
+// open slot. Errors: ErrNotFound, ErrBeyondHorizon, ErrInvalid and ErrConfigChanged, with nothing written; others come
+// from the server.
+//
+// A reschedule that commits while the job_exec runs wins: the outcome of that run is dropped.
+func (c *Client) Reschedule(ctx context.Context, db DB, e Entity, jobExec, tag string, dueAt time.Time) (Inserted, error) {
+	if err := (NewJob{Entity: e, JobExec: jobExec, Tag: tag, DueAt: dueAt}).Validate(); err != nil {
+		return Inserted{}, err
+	}
+	now, job, err := c.look(ctx, db, KeyOf(e, jobExec, tag))
+	if err != nil {
+		return Inserted{}, err
+	}
+	due, slot, err := c.place(jobExec, dueAt, now)
+	if err != nil {
+		return Inserted{}, err
+	}
+	for range insertTries {
+		if job != nil && (job.Entity() != e || job.JobExec != jobExec || job.Tag != tag) {
+			job = nil
+		}
+		if job != nil {
+			n, err := affected(ctx, db, c.fill("client/reschedule", append(c.identity(*job),
+				"{due_at}", literal(appendMicro, due), "{next_check_at}", literal(appendSecond, slot),
+				"{new_revision}", literal(appendUint, newRevision()))...))
+			if err != nil {
+				return Inserted{}, fmt.Errorf("rescheduling %s of %s: %w", jobExec, e, err)
+			}
+			if n == 1 {
+				return Inserted{Did: DidReschedule, DueAt: due, Slot: slot}, nil
+			}
+		}
+		found, err := c.find(ctx, db, "job.job_key = "+literal(appendKey, KeyOf(e, jobExec, tag)), true)
+		if err != nil {
+			return Inserted{}, err
+		}
+		if len(found) == 0 {
+			return Inserted{}, fmt.Errorf("%w: %s of %s", ErrNotFound, jobExec, e)
+		}
+		job = &found[0]
+	}
+	return Inserted{}, fmt.Errorf("rescheduling %s of %s: the pending row changed %d times under it", jobExec, e, insertTries)
+}
+
+// Get returns the pending check of an entity, job_exec and tag, or an error that wraps ErrNotFound.
+func (c *Client) Get(ctx context.Context, db DB, e Entity, jobExec, tag string) (FutureJob, error) {
+	found, err := c.find(ctx, db, "job.job_key = "+literal(appendKey, KeyOf(e, jobExec, tag)), false)
+	if err != nil {
+		return FutureJob{}, err
+	}
+	for _, job := range found {
+		if job.Entity() == e && job.JobExec == jobExec && job.Tag == tag {
+			return job, nil
+		}
+	}
+	return FutureJob{}, fmt.Errorf("%w: %s of %s", ErrNotFound, jobExec, e)
+}

@@ -1,0 +1,219 @@
+package prescient
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// OnPending says what an insert does when the same job (entity, job_exec and tag) is pending already. A row whose slot
+// has begun is not pending in this sense: all but OnPendingError replace it, since its job_exec may be running and
+// would otherwise settle the new request along with the old.
+type OnPending string
+
+// The ways.
+const (
+	// Keep leaves the pending job as it is. The default.
+	Keep OnPending = "keep"
+	// Replace puts the new job in its place: time, payload, counts.
+	Replace OnPending = "replace"
+	// Earlier keeps whichever of the two is due first.
+	Earlier OnPending = "earlier"
+	// Later keeps whichever of the two is due last.
+	Later OnPending = "later"
+	// OnPendingError refuses with ErrPending.
+	OnPendingError OnPending = "error"
+)
+
+// ParseOnPending reads keep, replace, earlier, later or error; empty is keep. The error wraps ErrInvalid.
+func ParseOnPending(text string) (OnPending, error) {
+	switch p := OnPending(text); p {
+	case "":
+		return Keep, nil
+	case Keep, Replace, Earlier, Later, OnPendingError:
+		return p, nil
+	}
+	return "", fmt.Errorf("%w: on-pending %q: keep, replace, earlier, later or error are allowed", ErrInvalid, text)
+}
+
+// MaxPayload is the longest payload, in bytes.
+const MaxPayload = 4 << 20
+
+// NewJob is a check to insert.
+type NewJob struct {
+	// Entity is what the check is about.
+	Entity Entity
+	// JobExec is the name under which the check is registered with the workers: an identifier.
+	JobExec string
+	// Tag tells apart several checks of one job_exec on one entity: at most 64 characters, empty by default.
+	Tag string
+	// DueAt is when to check, in any zone; it is rounded up to a slot. A time that is over goes to the next open slot.
+	DueAt time.Time
+	// Payload is JSON that the job_exec gets; nil for none.
+	Payload json.RawMessage
+	// OnPending says what to do when the job is pending already; Keep by default.
+	OnPending OnPending
+}
+
+// Inserted says what an insert did.
+type Inserted struct {
+	// Did is what happened.
+	Did InsertAction
+	// DueAt and Slot are those of the row that is pending now.
+	DueAt, Slot time.Time
+}
+
+// InsertAction is what an insert did.
+type InsertAction string
+
+// The actions.
+const (
+	DidInsert  InsertAction = "inserted"
+	DidKeep    InsertAction = "kept"
+	DidReplace InsertAction = "replaced"
+	// DidReschedule is what Reschedule did.
+	DidReschedule InsertAction = "rescheduled"
+)
+
+// Validate returns an error that wraps ErrInvalid and names what cannot be stored.
+func (j NewJob) Validate() error {
+	if err := j.Entity.Validate(); err != nil {
+		return err
+	}
+	if err := validIdentifier("job_exec", j.JobExec); err != nil {
+		return err
+	}
+	if err := validText("tag", j.Tag, MaxTagLen); err != nil {
+		return err
+	}
+	if j.DueAt.IsZero() {
+		return fmt.Errorf("%w: %s of %s has no due time", ErrInvalid, j.JobExec, j.Entity)
+	}
+	if len(j.Payload) > MaxPayload {
+		return fmt.Errorf("%w: payload of %s has %d bytes; at most %d are allowed", ErrInvalid, j.Entity, len(j.Payload), MaxPayload)
+	}
+	if j.Payload != nil && !json.Valid(j.Payload) {
+		return fmt.Errorf("%w: payload of %s is not JSON: %.80q", ErrInvalid, j.Entity, j.Payload)
+	}
+	_, err := ParseOnPending(string(j.OnPending))
+	return err
+}
+
+// insertTries bounds how often an insert or cancel follows a row that others keep changing.
+const insertTries = 10
+
+// Insert makes a check pending, on the caller's handle. Errors: ErrInvalid, ErrBeyondHorizon, ErrPending,
+// ErrKeyCollision and ErrConfigChanged, with nothing written; others come from the server.
+func (c *Client) Insert(ctx context.Context, db DB, job NewJob) (Inserted, error) {
+	if err := job.Validate(); err != nil {
+		return Inserted{}, err
+	}
+	now, pending, err := c.look(ctx, db, KeyOf(job.Entity, job.JobExec, job.Tag))
+	if err != nil {
+		return Inserted{}, err
+	}
+	return c.insert(ctx, db, job, pending, now)
+}
+
+// insert goes on from a first look at the key.
+func (c *Client) insert(ctx context.Context, db DB, job NewJob, pending *FutureJob, now time.Time) (Inserted, error) {
+	due, slot, err := c.place(job.JobExec, job.DueAt, now)
+	if err != nil {
+		return Inserted{}, err
+	}
+	did := Inserted{DueAt: due, Slot: slot}
+	key := KeyOf(job.Entity, job.JobExec, job.Tag)
+	for range insertTries {
+		if pending == nil {
+			did.Did = DidInsert
+			row := c.appendRow(nil, job, key, due, slot)
+			_, err := db.ExecContext(ctx, c.fill("client/insert", "{rows}", string(row)))
+			if err == nil || !isError(err, errDuplicateKey) {
+				return did, c.explain(ctx, db, job, err)
+			}
+		} else {
+			kept, err := settle(job, *pending, due, now)
+			if err != nil || kept {
+				return Inserted{Did: DidKeep, DueAt: pending.DueAt, Slot: pending.NextCheckAt}, err
+			}
+			did.Did = DidReplace
+			n, err := affected(ctx, db, c.fill("client/replace", append(c.identity(*pending),
+				"{due_at}", literal(appendMicro, due), "{next_check_at}", literal(appendSecond, slot),
+				"{payload}", literal(appendTextOrNull, string(job.Payload)),
+				"{new_revision}", literal(appendUint, newRevision()))...))
+			if err != nil || n == 1 {
+				return did, c.explain(ctx, db, job, err)
+			}
+		}
+		// Somebody was faster, or this transaction's snapshot is older than the row.
+		found, err := c.find(ctx, db, "job.job_key = "+literal(appendKey, key), true)
+		if err != nil {
+			return Inserted{}, err
+		}
+		pending = nil
+		if len(found) > 0 {
+			pending = &found[0]
+		}
+	}
+	return Inserted{}, fmt.Errorf("inserting %s of %s: the pending row changed %d times under it", job.JobExec, job.Entity, insertTries)
+}
+
+// settle says whether the pending row stays, by the job's policy.
+func settle(job NewJob, pending FutureJob, due, now time.Time) (kept bool, err error) {
+	if pending.Entity() != job.Entity || pending.JobExec != job.JobExec || pending.Tag != job.Tag {
+		return false, fmt.Errorf("%w: %s of %s has that of %s of %s", ErrKeyCollision, job.JobExec, job.Entity, pending.JobExec, pending.Entity())
+	}
+	if job.OnPending == OnPendingError {
+		return false, fmt.Errorf("%w: %s of %s, due at %s", ErrPending, job.JobExec, job.Entity, stamp(pending.DueAt))
+	}
+	if !pending.NextCheckAt.After(now) {
+		return false, nil
+	}
+	switch job.OnPending {
+	case Replace:
+		return false, nil
+	case Earlier:
+		return !due.Before(pending.DueAt), nil
+	case Later:
+		return !due.After(pending.DueAt), nil
+	default:
+		return true, nil
+	}
+}
+
+// identity fills in the full primary key and the revision of a row as it was read.
+func (c *Client) identity(job FutureJob) []string {
+	return []string{"{slot}", literal(appendSecond, job.NextCheckAt), "{key}", literal(appendKey, job.Key()),
+		"{revision}", literal(appendUint, job.Revision)}
+}
+
+// appendRow appends (…) for client/insert.
+func (c *Client) appendRow(b []byte, job NewJob, key Key, due, slot time.Time) []byte {
+	b = append(b, '(')
+	b = append(appendText(b, job.Entity.Name), ',')
+	b = append(appendText(b, job.Entity.Key), ',')
+	b = append(appendText(b, job.JobExec), ',')
+	b = append(appendText(b, job.Tag), ',')
+	b = append(appendMicro(b, due), ',')
+	b = append(appendKey(b, key), ',')
+	b = append(appendSecond(b, slot), ',')
+	b = append(appendSecond(b, slot), ',')
+	b = append(appendTextOrNull(b, string(job.Payload)), ',')
+	b = appendUint(b, newRevision())
+	return append(b, ')')
+}
+
+// explain wraps a server's error. A slot that is off the grid means that the resolution was changed a moment ago.
+func (c *Client) explain(ctx context.Context, db DB, job NewJob, err error) error {
+	if err == nil {
+		return nil
+	}
+	if isError(err, errCheckMySQL, errCheckMariaDB) && strings.Contains(err.Error(), "on_grid") {
+		if _, changed := c.now(ctx, db); changed != nil {
+			return changed
+		}
+	}
+	return fmt.Errorf("inserting %s of %s: %w", job.JobExec, job.Entity, err)
+}

@@ -1,0 +1,174 @@
+package prescient
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	// bulkRows and bulkBytes bound one INSERT of InsertMany, well under the smallest max_allowed_packet in use.
+	bulkRows  = 1000
+	bulkBytes = 1 << 20
+)
+
+// InsertMany is Insert for many: all of them or, with an error, none. On a handle that is no transaction it takes one
+// of its own. What happened to each stands at its place in the result. A job that stands twice in the list is settled
+// in the order of the list.
+func (c *Client) InsertMany(ctx context.Context, db DB, jobs []NewJob) ([]Inserted, error) {
+	for i, job := range jobs {
+		if err := job.Validate(); err != nil {
+			return nil, fmt.Errorf("job %d: %w", i+1, err)
+		}
+	}
+	// Most jobs are new. Only after a duplicate is it worth a look before each write: the failed INSERT would leave a
+	// lock on the row's unique key, from which to write by the primary key can deadlock with a slot run.
+	did, err := c.insertMany(ctx, db, jobs, false)
+	if isError(err, errDuplicateKey) {
+		did, err = c.insertMany(ctx, db, jobs, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return did, nil
+}
+
+func (c *Client) insertMany(ctx context.Context, db DB, jobs []NewJob, look bool) ([]Inserted, error) {
+	did := make([]Inserted, len(jobs))
+	err := inTx(ctx, db, func(db DB, callers bool) error {
+		now, err := c.now(ctx, db)
+		if err != nil {
+			return err
+		}
+		b := bulk{client: c, db: db, jobs: jobs, did: did, now: now, look: look || callers}
+		return b.insert(ctx)
+	})
+	return did, err
+}
+
+// bulk is one InsertMany under way.
+type bulk struct {
+	client *Client
+	db     DB
+	jobs   []NewJob
+	did    []Inserted
+	now    time.Time
+	look   bool // for pending rows, before each chunk
+}
+
+func (b *bulk) insert(ctx context.Context) error {
+	for from := 0; from < len(b.jobs); {
+		to, twice := b.chunk(from)
+		if err := b.insertChunk(ctx, from, to); err != nil {
+			return err
+		}
+		from = to
+		if twice {
+			if err := b.insertOne(ctx, from); err != nil {
+				return err
+			}
+			from++
+		}
+	}
+	return nil
+}
+
+// chunk returns where the chunk that starts at from ends: at its bounds, or before a job that stands in it already.
+func (b *bulk) chunk(from int) (to int, twice bool) {
+	seen := make(map[Key]bool, min(bulkRows, len(b.jobs)-from))
+	bytes := 0
+	for to = from; to < len(b.jobs) && to-from < bulkRows && bytes < bulkBytes; to++ {
+		key := b.key(to)
+		if seen[key] {
+			return to, true
+		}
+		seen[key] = true
+		bytes += 2*len(b.jobs[to].Payload) + 400
+	}
+	return to, false
+}
+
+func (b *bulk) key(i int) Key {
+	job := b.jobs[i]
+	return KeyOf(job.Entity, job.JobExec, job.Tag)
+}
+
+func (b *bulk) insertOne(ctx context.Context, i int) error {
+	did, err := b.client.Insert(ctx, b.db, b.jobs[i])
+	if err != nil {
+		return fmt.Errorf("job %d: %w", i+1, err)
+	}
+	b.did[i] = did
+	return nil
+}
+
+func (b *bulk) insertChunk(ctx context.Context, from, to int) error {
+	pending, err := b.pending(ctx, from, to, false)
+	if err != nil {
+		return err
+	}
+	err = b.write(ctx, from, to, pending)
+	if !b.look || !isError(err, errDuplicateKey) {
+		return err
+	}
+	// Inserted by somebody else between the look and the write, or after this transaction's snapshot.
+	if pending, err = b.pending(ctx, from, to, true); err != nil {
+		return err
+	}
+	return b.write(ctx, from, to, pending)
+}
+
+// pending returns the rows of a chunk that are there already.
+func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[Key]*FutureJob, error) {
+	pending := make(map[Key]*FutureJob)
+	if !b.look || from == to {
+		return pending, nil
+	}
+	keys := make([]Key, 0, to-from)
+	for i := from; i < to; i++ {
+		keys = append(keys, b.key(i))
+	}
+	condition := "job.job_key IN (" + keyList(keys, func(k Key) Key { return k }) + ")"
+	found, err := b.client.find(ctx, b.db, condition, lock)
+	for i := range found {
+		pending[found[i].Key()] = &found[i]
+	}
+	return pending, err
+}
+
+// write inserts what is not pending in one statement, and settles the rest one by one.
+func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJob) error {
+	rows := make([]byte, 0, (to-from)*256)
+	for i := from; i < to; i++ {
+		job, key := b.jobs[i], b.key(i)
+		if pending[key] != nil {
+			continue
+		}
+		due, slot, err := b.client.place(job.JobExec, job.DueAt, b.now)
+		if err != nil {
+			return fmt.Errorf("job %d: %w", i+1, err)
+		}
+		if len(rows) > 0 {
+			rows = append(rows, ',')
+		}
+		rows = b.client.appendRow(rows, job, key, due, slot)
+		b.did[i] = Inserted{Did: DidInsert, DueAt: due, Slot: slot}
+	}
+	if len(rows) > 0 {
+		if _, err := b.db.ExecContext(ctx, b.client.fill("client/insert", "{rows}", string(rows))); err != nil {
+			return b.client.explain(ctx, b.db, b.jobs[from], err)
+		}
+	}
+	for i := from; i < to; i++ {
+		row := pending[b.key(i)]
+		if row == nil {
+			continue
+		}
+		did, err := b.client.insert(ctx, b.db, b.jobs[i], row, b.now)
+		if err != nil {
+			return fmt.Errorf("job %d: %w", i+1, err)
+		}
+		b.did[i] = did
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package prescient
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Longest values that the tables hold: bytes for identifiers, characters for keys and tags.
+const (
+	MaxNameLen = 64
+	MaxKeyLen  = 128
+	MaxTagLen  = 64
+)
+
+// Entity is the thing in the app's domain that a check is about, such as order 42.
+type Entity struct {
+	// Name is an identifier: letters, digits, and _ . - ; at most 64 bytes.
+	Name string
+	// Key tells entities of one name apart: any UTF-8 text of 1 to 128 characters. Case and trailing blanks count.
+	Key string
+}
+
+// ParseEntity reads "name/key", as in order/42. The key is all that follows the first slash.
+// The error wraps ErrInvalid.
+func ParseEntity(text string) (Entity, error) {
+	name, key, ok := strings.Cut(text, "/")
+	if !ok {
+		return Entity{}, fmt.Errorf("%w: entity %q: want name/key, as in order/42", ErrInvalid, text)
+	}
+	e := Entity{Name: name, Key: key}
+	return e, e.Validate()
+}
+
+// String returns name/key.
+func (e Entity) String() string { return e.Name + "/" + e.Key }
+
+// Validate returns an error that wraps ErrInvalid where the name or the key cannot be stored as it is.
+func (e Entity) Validate() error {
+	if err := validIdentifier("entity name", e.Name); err != nil {
+		return err
+	}
+	if e.Key == "" {
+		return fmt.Errorf("%w: entity key of %q is empty", ErrInvalid, e.Name)
+	}
+	return validText("entity key", e.Key, MaxKeyLen)
+}
+
+// validIdentifier holds names to letters, digits and _ . - , so that they read the same in logs, shells and URLs.
+func validIdentifier(what, s string) error {
+	if s == "" {
+		return fmt.Errorf("%w: %s is empty", ErrInvalid, what)
+	}
+	if len(s) > MaxNameLen {
+		return fmt.Errorf("%w: %s %.80q has %d bytes; at most %d are allowed", ErrInvalid, what, s, len(s), MaxNameLen)
+	}
+	for _, r := range []byte(s) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '.', r == '-':
+		default:
+			return fmt.Errorf("%w: %s %q: only letters, digits and _ . - are allowed", ErrInvalid, what, s)
+		}
+	}
+	return nil
+}
+
+func validText(what, s string, limit int) error {
+	if !utf8.ValidString(s) {
+		return fmt.Errorf("%w: %s %q is not valid UTF-8", ErrInvalid, what, s)
+	}
+	if n := utf8.RuneCountInString(s); n > limit {
+		return fmt.Errorf("%w: %s %.80q has %d characters; at most %d are allowed", ErrInvalid, what, s, n, limit)
+	}
+	return nil
+}
+
+// Key is the job_key of a row: 12 bytes that name the entity, then 4 that name the job_exec and tag. The column's
+// default expression computes the same bytes for a plain INSERT.
+type Key [16]byte
+
+// KeyOf returns the job_key of the one row that may be pending for this entity, job_exec and tag.
+func KeyOf(e Entity, jobExec, tag string) Key {
+	var k Key
+	entity := sha256.Sum256([]byte(e.Name + "\x00" + e.Key))
+	check := sha256.Sum256([]byte(jobExec + "\x00" + tag))
+	copy(k[:12], entity[:])
+	copy(k[12:], check[:])
+	return k
+}
+
+// String returns the key in hexadecimal, as HEX(job_key) shows it.
+func (k Key) String() string { return fmt.Sprintf("%X", k[:]) }
+
+// entityRange returns the first and last job_key that an entity can have.
+func entityRange(e Entity) (first, last Key) {
+	first = KeyOf(e, "", "")
+	last = first
+	for i := 12; i < len(first); i++ {
+		first[i], last[i] = 0, 0xff
+	}
+	return first, last
+}

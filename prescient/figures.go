@@ -1,0 +1,132 @@
+package prescient
+
+import (
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Counts are the books of committed outcomes; slot_run has a column for each.
+type Counts struct {
+	// Moved rows went to a later slot after a call: a returned time, or an error to be retried.
+	Moved int `json:"moved"`
+	// PutOff rows went to a later slot without a call, or were rolled forward.
+	PutOff        int `json:"put_off"`
+	Done          int `json:"done"`
+	MaxChecks     int `json:"max_checks"`
+	PastReturn    int `json:"past_return"`
+	BeyondHorizon int `json:"beyond_horizon"`
+	Failed        int `json:"failed"`
+	TimedOut      int `json:"timed_out"`
+	Crashed       int `json:"crashed"`
+	// Dropped answers were thrown away: the app had cancelled or changed the row meanwhile.
+	Dropped int `json:"dropped"`
+}
+
+// fields lists the counts in the order in which the statements take them.
+func (c *Counts) fields() []*int {
+	return []*int{&c.Moved, &c.PutOff, &c.Done, &c.MaxChecks, &c.PastReturn, &c.BeyondHorizon, &c.Failed, &c.TimedOut,
+		&c.Crashed, &c.Dropped}
+}
+
+func (c *Counts) args() []any {
+	args := make([]any, 0, 10)
+	for _, field := range c.fields() {
+		args = append(args, *field)
+	}
+	return args
+}
+
+func (c *Counts) add(other Counts) {
+	theirs := other.fields()
+	for i, field := range c.fields() {
+		*field += *theirs[i]
+	}
+}
+
+// count adds n to the count of a verdict.
+func (c *Counts) count(v verdict, kind answerKind, n int) {
+	switch v.outcome {
+	case "":
+		if kind == called {
+			c.Moved += n
+		} else {
+			c.PutOff += n
+		}
+	case Done:
+		c.Done += n
+	case MaxChecks:
+		c.MaxChecks += n
+	case PastReturn:
+		c.PastReturn += n
+	case BeyondHorizon:
+		c.BeyondHorizon += n
+	case Failed:
+		c.Failed += n
+	case TimedOut:
+		c.TimedOut += n
+	case Crashed:
+		c.Crashed += n
+	case Cancelled: // by the app, never by a slot run
+	}
+}
+
+// Ended is how many jobs ended.
+func (c Counts) Ended() int {
+	return c.Done + c.MaxChecks + c.PastReturn + c.BeyondHorizon + c.Failed + c.TimedOut + c.Crashed
+}
+
+// Rows is how many rows were committed, dropped ones aside.
+func (c Counts) Rows() int { return c.Ended() + c.Moved + c.PutOff }
+
+// Figures are what one slot run of one worker did.
+type Figures struct {
+	// Slot that was run.
+	Slot time.Time `json:"slot"`
+	// Buckets that this worker finished, and of those how many it took over from another.
+	Buckets   int `json:"buckets"`
+	Takeovers int `json:"takeovers"`
+	Counts
+	// Lateness is that of the last call to start, against the slot.
+	Lateness time.Duration `json:"lateness_ns"`
+	// OverSLA counts the calls that started later than their SLA.
+	OverSLA int `json:"over_sla"`
+	// Retries of commits, after deadlocks, lock waits and lost connections.
+	Retries int `json:"retries"`
+	// LeasesLost to another worker; what was in flight there runs again.
+	LeasesLost int `json:"leases_lost"`
+	// Held buckets were left to the workers that hold them.
+	Held int `json:"held"`
+	// Took is the elapsed time.
+	Took time.Duration `json:"took_ns"`
+}
+
+func (f *Figures) add(other Figures) {
+	f.Buckets += other.Buckets
+	f.Takeovers += other.Takeovers
+	f.Counts.add(other.Counts)
+	f.Lateness = max(f.Lateness, other.Lateness)
+	f.OverSLA += other.OverSLA
+	f.Retries += other.Retries
+	f.LeasesLost += other.LeasesLost
+	f.Held += other.Held
+}
+
+// MarshalZerologObject writes the figures that are not zero.
+func (f Figures) MarshalZerologObject(e *zerolog.Event) {
+	e.Time("slot", f.Slot).Int("rows", f.Rows())
+	for _, n := range []struct {
+		name string
+		n    int
+	}{
+		{"done", f.Done}, {"moved", f.Moved}, {"put_off", f.PutOff}, {"max_checks", f.MaxChecks},
+		{"past_return", f.PastReturn}, {"beyond_horizon", f.BeyondHorizon}, {"failed", f.Failed}, {"timed_out", f.TimedOut},
+		{"crashed", f.Crashed}, {"dropped", f.Dropped}, {"buckets", f.Buckets}, {"takeovers", f.Takeovers},
+		{"held", f.Held}, {"over_sla", f.OverSLA}, {"retries", f.Retries}, {"leases_lost", f.LeasesLost},
+	} {
+		if n.n != 0 {
+			e.Int(n.name, n.n)
+		}
+	}
+	e.Dur("lateness", f.Lateness).Dur("took", f.Took)
+}

@@ -1,0 +1,85 @@
+package prescient
+
+import (
+	"fmt"
+	"time"
+)
+
+// None is the value of a counting guard that allows not even one.
+const None = -1
+
+// Guards keep a bad job from living for ever. A zero field means the default: of the worker for the guards of one
+// job_exec, and the documented value for those of a worker.
+type Guards struct {
+	// Timeout is how long one call may take; 30 s by default. A call that ignores the end of its context is abandoned.
+	Timeout time.Duration
+	// MaxChecks is how many returned times are accepted; the next one ends the job as max_checks. 5 by default,
+	// None for none.
+	MaxChecks int
+	// MaxErrors is how many errors in a row are retried; the next one ends the job as failed, or as timed_out.
+	// 5 by default, None for none.
+	MaxErrors int
+	// Horizon is how far ahead of now a check may be; 30 days by default.
+	Horizon time.Duration
+	// Concurrency is how many calls of one job_exec run at a time in one worker; half of the worker's concurrency by
+	// default. As many may be abandoned before its rows are put off.
+	Concurrency int
+	// SLA is the lateness above which a run is warned about and counted; 0 for none.
+	SLA time.Duration
+}
+
+// defaultGuards are the documented defaults.
+var defaultGuards = Guards{
+	Timeout:   30 * time.Second,
+	MaxChecks: 5,
+	MaxErrors: 5,
+	Horizon:   30 * 24 * time.Hour,
+}
+
+// MaxHorizon is the longest horizon that can be configured: 10 years.
+const MaxHorizon = 10 * 366 * 24 * time.Hour
+
+// or returns g with its zero fields taken from d.
+func (g Guards) or(d Guards) Guards {
+	if g.Timeout == 0 {
+		g.Timeout = d.Timeout
+	}
+	if g.MaxChecks == 0 {
+		g.MaxChecks = d.MaxChecks
+	}
+	if g.MaxErrors == 0 {
+		g.MaxErrors = d.MaxErrors
+	}
+	if g.Horizon == 0 {
+		g.Horizon = d.Horizon
+	}
+	if g.Concurrency == 0 {
+		g.Concurrency = d.Concurrency
+	}
+	if g.SLA == 0 {
+		g.SLA = d.SLA
+	}
+	return g
+}
+
+// Validate returns an error that wraps ErrInvalid and names the guard, what was given and what is allowed.
+func (g Guards) Validate() error {
+	switch {
+	case g.Timeout < 0:
+		return fmt.Errorf("%w: guard timeout %s: must be positive (0 for the default)", ErrInvalid, g.Timeout)
+	case g.MaxChecks < None:
+		return fmt.Errorf("%w: guard max_checks %d: must be positive (0 for the default, -1 for none)", ErrInvalid, g.MaxChecks)
+	case g.MaxErrors < None:
+		return fmt.Errorf("%w: guard max_errors %d: must be positive (0 for the default, -1 for none)", ErrInvalid, g.MaxErrors)
+	case g.Horizon < 0 || g.Horizon > MaxHorizon:
+		return fmt.Errorf("%w: guard horizon %s: must be positive and at most %s (0 for the default)", ErrInvalid, g.Horizon, MaxHorizon)
+	case g.Concurrency < 0:
+		return fmt.Errorf("%w: guard concurrency %d: must be positive (0 for the default)", ErrInvalid, g.Concurrency)
+	case g.SLA < 0:
+		return fmt.Errorf("%w: guard sla %s: must be positive (0 for none)", ErrInvalid, g.SLA)
+	}
+	return nil
+}
+
+// allowed reads a counting guard: None is zero.
+func allowed(n int) int { return max(n, 0) }

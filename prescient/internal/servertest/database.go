@@ -1,0 +1,144 @@
+package servertest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"prescient/prescient/localserver"
+)
+
+// cleanupTime bounds the removal of a test's database.
+const cleanupTime = 30 * time.Second
+
+// A Database is an empty database that one test has for itself.
+type Database struct {
+	DSN     string // of github.com/go-sql-driver/mysql, without parameters unless the server was given with some
+	Name    string
+	Flavour localserver.Flavour
+
+	// Server is the server that this process started, nil when the server was
+	// given in PRESCIENT_TEST_DSNS. Other tests use it too: leave it running.
+	Server *localserver.Server
+}
+
+// Each runs a test on every flavour, one after the other, as subtests
+// "mariadb" and "mysql", each with an empty database that is dropped at the end.
+func Each(t *testing.T, test func(t *testing.T, db Database)) {
+	t.Helper()
+	for _, flavour := range Flavours(t) {
+		t.Run(string(flavour), func(t *testing.T) { test(t, New(t, flavour)) })
+	}
+}
+
+// New makes an empty database on the server of a flavour, which is dropped at
+// the end of the test.
+func New(t testing.TB, flavour localserver.Flavour) Database {
+	t.Helper()
+	dsn, server := serverOf(t, flavour)
+	return create(t, dsn, flavour, server)
+}
+
+// On makes an empty database on a server that the test started with Private.
+// It is not dropped: it goes with the server.
+func On(t testing.TB, server *localserver.Server) Database {
+	t.Helper()
+	name := uniqueName()
+	admin := Open(t, server.DSN(""), "")
+	if _, err := admin.Exec("CREATE DATABASE " + name + " CHARACTER SET utf8mb4"); err != nil {
+		t.Fatalf("creating a database: %v", err)
+	}
+	return Database{DSN: server.DSN(name), Name: name, Flavour: server.Flavour(), Server: server}
+}
+
+func create(t testing.TB, dsn string, flavour localserver.Flavour, server *localserver.Server) Database {
+	t.Helper()
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatalf("the DSN of the %s server: %v", flavour, err)
+	}
+	config.DBName = ""
+	name, serverDSN := uniqueName(), config.FormatDSN()
+	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
+	defer cancel()
+	if err := execute(ctx, serverDSN, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
+		t.Fatalf("creating a database on the %s server: %v", flavour, err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
+		defer cancel()
+		if err := execute(ctx, serverDSN, "SET lock_wait_timeout = 20", "DROP DATABASE "+name); err != nil {
+			t.Errorf("dropping the test's database %s (did a transaction stay open?): %v", name, err)
+		}
+	})
+	config.DBName = name
+	return Database{DSN: config.FormatDSN(), Name: name, Flavour: flavour, Server: server}
+}
+
+// execute runs statements on one connection that is closed afterwards.
+func execute(ctx context.Context, dsn string, statements ...string) error {
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, statement := range statements {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Open connects to the database with further DSN parameters, such as
+// "parseTime=true&loc=Local", and disconnects at the end of the test.
+func (d Database) Open(t testing.TB, params string) *sql.DB {
+	t.Helper()
+	return Open(t, d.DSN, params)
+}
+
+// Open connects to any DSN with further parameters and disconnects at the end
+// of the test.
+func Open(t testing.TB, dsn, params string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("mysql", WithParams(dsn, params))
+	if err != nil {
+		t.Fatalf("opening the database: %v", err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if err := db.Ping(); err != nil {
+		t.Fatalf("connecting to the database: %v", err)
+	}
+	return db
+}
+
+// WithParams returns a DSN with further parameters.
+func WithParams(dsn, params string) string {
+	switch {
+	case params == "":
+		return dsn
+	case strings.Contains(dsn[strings.LastIndex(dsn, "/")+1:], "?"):
+		return dsn + "&" + params
+	default:
+		return dsn + "?" + params
+	}
+}
+
+// uniqueName returns a database name that no other test has, in this process
+// or another.
+func uniqueName() string {
+	bytes := make([]byte, 8)
+	rand.Read(bytes)
+	return "px_test_" + hex.EncodeToString(bytes)
+}

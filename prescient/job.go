@@ -1,0 +1,55 @@
+package prescient
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// FutureJob is a pending row of future_job: what a job_exec is called with. Its JSON has the names of the columns.
+// All times are UTC.
+type FutureJob struct {
+	EntityName string `db:"entity_name" json:"entity_name"`
+	EntityKey  string `db:"entity_key" json:"entity_key"`
+	JobExec    string `db:"job_exec" json:"job_exec"`
+	// Tag tells apart several checks of one job_exec on one entity; often empty.
+	Tag string `db:"tag" json:"tag"`
+	// DueAt is the time that was asked for; a returned time replaces it.
+	DueAt time.Time `db:"due_at" json:"due_at"`
+	// FirstCheckAt is the slot of the first check.
+	FirstCheckAt time.Time `db:"first_check_at" json:"first_check_at"`
+	// NextCheckAt is the slot this row waits for; inside a job_exec, the slot that is being run.
+	NextCheckAt time.Time `db:"next_check_at" json:"next_check_at"`
+	// CheckCount counts the times that its job_exec returned so far.
+	CheckCount int `db:"check_count" json:"check_count"`
+	// ErrorCount counts the errors in a row up to now.
+	ErrorCount int `db:"error_count" json:"error_count"`
+	// PutOffCount counts the times in a row that it was moved on without a call.
+	PutOffCount int `db:"put_off_count" json:"put_off_count"`
+	// LastError is the text of the latest error, empty when the last check went well.
+	LastError string `db:"last_error" json:"last_error,omitempty"`
+	// TotalMS is the run time of all its checks so far, in milliseconds.
+	TotalMS int64 `db:"total_ms" json:"total_ms"`
+	// Payload is what the insert gave; nil where it gave none.
+	Payload json.RawMessage `db:"payload" json:"payload"`
+	// Revision changes with every change of the row: cancel plus a new insert of the same job is another revision.
+	Revision uint64 `db:"revision" json:"revision,string"`
+	// InsertedAt is when the row was inserted, by the database's clock.
+	InsertedAt time.Time `db:"inserted_at" json:"inserted_at"`
+}
+
+// Entity returns what the check is about.
+func (j FutureJob) Entity() Entity { return Entity{Name: j.EntityName, Key: j.EntityKey} }
+
+// Key returns the row's job_key.
+func (j FutureJob) Key() Key { return KeyOf(j.Entity(), j.JobExec, j.Tag) }
+
+// Func is a job_exec: the check itself. It answers with the next time to check, or nil when the matter is settled.
+//
+// The context ends at the guard's timeout and when the worker is told to stop and its patience is over. A Func may be
+// called more than once for the same row when a worker died between the call and the commit, so what it does should
+// bear that.
+type Func func(ctx context.Context, job FutureJob) (*time.Time, error)
+
+// At returns &t: the answer of a job_exec that wants to look again at t.
+func At(t time.Time) *time.Time { return &t }

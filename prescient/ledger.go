@@ -1,0 +1,255 @@
+package prescient
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// ledgerRow is a bucket of a slot as slot_run has it.
+type ledgerRow struct {
+	bucket, buckets int
+	token, batchSeq uint64
+	worker          string
+	takeovers       int
+	attemptKey      []byte
+	attemptRevision uint64
+	finished        bool
+	allocated       bool          // somebody took it and did not give it back
+	held            time.Duration // how long that lease lives yet; 0 where it has lapsed
+}
+
+// free says whether the bucket can be claimed for there is something left to do in it.
+func (r ledgerRow) free() bool { return !r.finished && r.held == 0 }
+
+// ledger reads the buckets of a slot.
+func (w *Worker) ledger(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
+	var list []ledgerRow
+	err := w.query(ctx, func(ctx context.Context) error {
+		list = nil
+		rows, err := w.db.QueryContext(ctx, w.stmt.Get("slotrun/ledger"), slot)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var r ledgerRow
+			var heldMicros int64
+			var attempt *uint64
+			if err := rows.Scan(&r.bucket, &r.buckets, &r.token, &r.batchSeq, &r.worker, &r.takeovers, &r.attemptKey,
+				&attempt, &r.finished, &r.allocated, &heldMicros); err != nil {
+				return err
+			}
+			if attempt != nil {
+				r.attemptRevision = *attempt
+			}
+			r.held = time.Duration(heldMicros) * time.Microsecond
+			list = append(list, r)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the ledger of slot %s: %w", stamp(slot), err)
+	}
+	return list, nil
+}
+
+// openSlotRun makes the ledger rows of a slot that holds something, and returns them. The first to open it fixes the
+// number of buckets; everybody else goes by that.
+func (w *Worker) openSlotRun(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
+	list, err := w.ledger(ctx, slot)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		buckets, err := w.estimateBuckets(ctx, slot)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.openBucket(ctx, slot, 0, buckets); err != nil {
+			return nil, err
+		}
+		if list, err = w.ledger(ctx, slot); err != nil {
+			return nil, err
+		}
+		if len(list) == 0 {
+			return nil, fmt.Errorf("opening slot %s: %w", stamp(slot), errEarly)
+		}
+	}
+	buckets := list[0].buckets
+	if len(list) == buckets {
+		return list, nil
+	}
+	// Whoever opened it has not come to the others yet, or died before.
+	for bucket := 1; bucket < buckets; bucket++ {
+		if err := w.openBucket(ctx, slot, bucket, buckets); err != nil {
+			return nil, err
+		}
+	}
+	return w.ledger(ctx, slot)
+}
+
+func (w *Worker) openBucket(ctx context.Context, slot time.Time, bucket, buckets int) error {
+	_, err := w.exec(ctx, w.stmt.Get("slotrun/open"), slot, bucket, buckets, slot)
+	if err != nil {
+		return fmt.Errorf("opening slot %s: %w", stamp(slot), err)
+	}
+	return nil
+}
+
+// maxBuckets bounds how finely a slot is divided.
+const maxBuckets = 256
+
+// estimateBuckets finds how many buckets a slot should have: one for every few batches, from a count where that is
+// cheap, and otherwise from a sample, since keys are hashes and spread evenly.
+func (w *Worker) estimateBuckets(ctx context.Context, slot time.Time) (int, error) {
+	perBucket := 4 * w.options.Batch
+	var rows int
+	err := w.query(ctx, func(ctx context.Context) error {
+		return w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/count_few"), slot, 2*perBucket).Scan(&rows)
+	})
+	if err == nil && rows == 2*perBucket {
+		err = w.query(ctx, func(ctx context.Context) error {
+			return w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/count_sample"), slot).Scan(&rows)
+		})
+		rows = max(rows*256, 2*perBucket)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("estimating slot %s: %w", stamp(slot), err)
+	}
+	return bucketsFor(rows, perBucket), nil
+}
+
+func bucketsFor(rows, perBucket int) int { return min(max(rows/perBucket, 1), maxBuckets) }
+
+// bucketRange returns the first and last job_key of a bucket. The buckets divide the keys evenly by their first 8
+// bytes; together they hold every key exactly once.
+func bucketRange(bucket, buckets int) (first, last Key) {
+	low := bucketStart(bucket, buckets)
+	for i := range 8 {
+		first[i] = byte(low >> (56 - 8*i))
+	}
+	for i := range last {
+		last[i] = 0xff
+	}
+	if bucket < buckets-1 {
+		high := bucketStart(bucket+1, buckets) - 1
+		for i := range 8 {
+			last[i] = byte(high >> (56 - 8*i))
+		}
+	}
+	return first, last
+}
+
+func bucketStart(bucket, buckets int) uint64 {
+	if bucket == 0 {
+		return 0
+	}
+	// bucket * 2^64 / buckets, without the overflow.
+	const whole = ^uint64(0)
+	b, n := uint64(bucket), uint64(buckets)
+	return whole/n*b + (whole%n+1)*b/n
+}
+
+// next is the key after k; ok is false after the last.
+func (k Key) next() (after Key, ok bool) {
+	for i := len(k) - 1; i >= 0; i-- {
+		k[i]++
+		if k[i] != 0 {
+			return k, true
+		}
+	}
+	return k, false
+}
+
+// lease is a bucket that this worker holds.
+type lease struct {
+	slot      time.Time
+	bucket    int
+	token     uint64
+	worker    string
+	takeovers int
+	ttl       time.Duration
+
+	// Only the bucket's own goroutine touches these.
+	batchSeq        uint64
+	attemptKey      []byte
+	attemptRevision uint64
+
+	mu    sync.Mutex
+	until time.Time // by the monotonic clock; counted from before the statement that took or renewed it
+	lost  bool
+}
+
+// alive says whether the lease still lives. Once over it stays so, even if nobody else took it: what was left undone
+// meanwhile is not picked up in the middle.
+func (l *lease) alive(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost = l.lost || !now.Before(l.until)
+	return !l.lost
+}
+
+// dueForRenewal says whether a third of the term is over.
+func (l *lease) dueForRenewal(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.lost && l.until.Sub(now) < l.ttl*2/3
+}
+
+func (l *lease) renewed(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until = at.Add(l.ttl)
+}
+
+func (l *lease) lose() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost = true
+}
+
+// claim takes the lease of a bucket as the ledger showed it; nil where another was faster or still holds it.
+func (w *Worker) claim(ctx context.Context, slot time.Time, r ledgerRow) (*lease, error) {
+	before := time.Now()
+	ttl := w.options.Lease
+	n, err := w.exec(ctx, w.stmt.Get("slotrun/claim"), w.options.Name, ttl.Microseconds(), slot, r.bucket, r.token,
+		r.batchSeq, w.version)
+	if err != nil {
+		return nil, fmt.Errorf("claiming bucket %d of slot %s: %w", r.bucket, stamp(slot), err)
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	if r.allocated {
+		r.takeovers++
+	}
+	l := &lease{slot: slot, bucket: r.bucket, token: r.token + 1, worker: w.options.Name, takeovers: r.takeovers,
+		ttl: ttl, until: before.Add(ttl), batchSeq: r.batchSeq, attemptKey: r.attemptKey, attemptRevision: r.attemptRevision}
+	return l, nil
+}
+
+// renew keeps a lease for another term. errLeaseLost where it is another's by now.
+func (w *Worker) renew(ctx context.Context, l *lease) error {
+	before := time.Now()
+	n, err := w.exec(ctx, w.stmt.Get("slotrun/renew"), l.ttl.Microseconds(), l.slot, l.bucket, l.worker, l.token)
+	if err != nil {
+		return fmt.Errorf("renewing bucket %d of slot %s: %w", l.bucket, stamp(l.slot), err)
+	}
+	if n == 0 {
+		l.lose()
+		return errLeaseLost
+	}
+	l.renewed(before)
+	return nil
+}
+
+// release gives a lease back.
+func (w *Worker) release(ctx context.Context, l *lease, finished bool) error {
+	_, err := w.exec(ctx, w.stmt.Get("slotrun/release"), finished, l.slot, l.bucket, l.worker, l.token)
+	if err != nil {
+		return fmt.Errorf("releasing bucket %d of slot %s: %w", l.bucket, stamp(l.slot), err)
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package prescient
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// MaxPage is the most rows that a page of a listing has.
+const MaxPage = 10000
+
+// ListFilter narrows a listing. Zero fields do not narrow it.
+type ListFilter struct {
+	// Entity keeps to one entity; only its Name may be given.
+	Entity Entity
+	// JobExec keeps to one job_exec, Outcome to one outcome (of history).
+	JobExec string
+	Outcome Outcome
+	// From (inclusive) and Before bound the slot of a pending row, and the end of one in history.
+	From, Before time.Time
+	// After continues behind the last row of an earlier page, by its Cursor.
+	After string
+	// Limit is how many rows a page has; 100 by default, MaxPage at most.
+	Limit int
+}
+
+// Ended is a row of job_history: a job, as it was, and its end. Times are UTC.
+type Ended struct {
+	FutureJob
+	Slot    time.Time `db:"slot" json:"slot"`
+	Outcome Outcome   `db:"outcome" json:"outcome"`
+	// Error says why, where the outcome is not done.
+	Error string `db:"error" json:"error,omitempty"`
+	// StartedAt is when its last check started; nil where none ran.
+	StartedAt *time.Time `db:"started_at" json:"started_at"`
+	EndedAt   time.Time  `db:"ended_at" json:"ended_at"`
+	RunMS     int64      `db:"run_ms" json:"run_ms"`
+	// LatenessMS is the start of the last check against the slot; nil where none ran.
+	LatenessMS *int64 `db:"lateness_ms" json:"lateness_ms"`
+	Worker     string `db:"worker" json:"worker"`
+}
+
+// Cursor names the place of the row in a listing of pending rows.
+func (j FutureJob) Cursor() string {
+	return j.NextCheckAt.UTC().Format(secondLayout) + "/" + j.Key().String()
+}
+
+// Cursor names the place of the row in a listing of history.
+func (e Ended) Cursor() string {
+	return e.EndedAt.UTC().Format(microLayout) + "/" + e.Key().String() + "/" + fmt.Sprint(e.Revision)
+}
+
+// Load is how many rows wait for a slot.
+type Load struct {
+	Slot time.Time `db:"slot" json:"slot"`
+	Jobs int       `db:"jobs" json:"jobs"`
+}
+
+// condition collects what a WHERE clause has.
+type condition struct {
+	parts []string
+	args  []any
+}
+
+func (c *condition) add(part string, args ...any) {
+	c.parts = append(c.parts, part)
+	c.args = append(c.args, args...)
+}
+
+func (f ListFilter) limit() (int, error) {
+	if f.Limit < 0 || f.Limit > MaxPage {
+		return 0, fmt.Errorf("%w: limit %d: 1 to %d are allowed", ErrInvalid, f.Limit, MaxPage)
+	}
+	return or(f.Limit, 100), nil
+}
+
+// common adds what pending rows and history have in common.
+func (f ListFilter) common(c *condition, timeColumn string) error {
+	switch {
+	case f.Entity.Key != "":
+		if err := f.Entity.Validate(); err != nil {
+			return err
+		}
+		first, last := entityRange(f.Entity)
+		c.add("job_key BETWEEN ? AND ? AND entity_name = ? AND entity_key = ?", first[:], last[:], f.Entity.Name, f.Entity.Key)
+	case f.Entity.Name != "":
+		if err := validIdentifier("entity name", f.Entity.Name); err != nil {
+			return err
+		}
+		c.add("entity_name = ?", f.Entity.Name)
+	}
+	if f.JobExec != "" {
+		if err := validIdentifier("job_exec", f.JobExec); err != nil {
+			return err
+		}
+		c.add("job_exec = ?", f.JobExec)
+	}
+	if !f.From.IsZero() {
+		c.add(timeColumn+" >= ?", roundUp(f.From))
+	}
+	if !f.Before.IsZero() {
+		c.add(timeColumn+" < ?", roundUp(f.Before))
+	}
+	return nil
+}
+
+// Pending lists pending rows in the order in which they come due, on a pool made by Open.
+func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]FutureJob, error) {
+	limit, err := f.limit()
+	if err != nil {
+		return nil, err
+	}
+	where := condition{parts: []string{"1 = 1"}}
+	if err := f.common(&where, "next_check_at"); err != nil {
+		return nil, err
+	}
+	if f.Outcome != "" {
+		return nil, fmt.Errorf("%w: outcome %q: a pending job has none yet", ErrInvalid, f.Outcome)
+	}
+	if f.After != "" {
+		at, key, _, err := parseCursor(f.After, secondLayout, 2)
+		if err != nil {
+			return nil, err
+		}
+		where.add("next_check_at >= ? AND (next_check_at > ? OR job_key > ?)", at, at, key)
+	}
+	page := []FutureJob{}
+	query := c.fill("list/pending", "{filter}", strings.Join(where.parts, " AND "))
+	if err := db.SelectContext(ctx, &page, query, append(where.args, limit)...); err != nil {
+		return nil, fmt.Errorf("listing pending jobs: %w", err)
+	}
+	return page, nil
+}
+
+// History lists ended rows, the latest first, on a pool made by Open.
+func (c *Client) History(ctx context.Context, db *sqlx.DB, f ListFilter) ([]Ended, error) {
+	limit, err := f.limit()
+	if err != nil {
+		return nil, err
+	}
+	where := condition{parts: []string{"1 = 1"}}
+	if err := f.common(&where, "ended_at"); err != nil {
+		return nil, err
+	}
+	if f.Outcome != "" {
+		if _, err := ParseOutcome(string(f.Outcome)); err != nil {
+			return nil, err
+		}
+		where.add("outcome = ?", string(f.Outcome))
+	}
+	if f.After != "" {
+		at, key, revision, err := parseCursor(f.After, microLayout, 3)
+		if err != nil {
+			return nil, err
+		}
+		where.add("ended_at <= ? AND (ended_at < ? OR job_key < ? OR job_key = ? AND revision < ?)", at, at, key, key, revision)
+	}
+	page := []Ended{}
+	query := c.fill("list/history", "{filter}", strings.Join(where.parts, " AND "))
+	if err := db.SelectContext(ctx, &page, query, append(where.args, limit)...); err != nil {
+		return nil, fmt.Errorf("listing history: %w", err)
+	}
+	return page, nil
+}
+
+// Load counts the rows that wait for each slot from one time (inclusive) to before another, at most limit slots.
+func (c *Client) Load(ctx context.Context, db *sqlx.DB, from, before time.Time, limit int) ([]Load, error) {
+	if limit < 1 || limit > MaxPage {
+		return nil, fmt.Errorf("%w: limit %d: 1 to %d are allowed", ErrInvalid, limit, MaxPage)
+	}
+	load := []Load{}
+	if err := db.SelectContext(ctx, &load, c.stmt.Get("list/load"), roundUp(from), roundUp(before), limit); err != nil {
+		return nil, fmt.Errorf("counting what is due: %w", err)
+	}
+	return load, nil
+}
+
+// ParseOutcome reads the name of an outcome. The error wraps ErrInvalid.
+func ParseOutcome(text string) (Outcome, error) {
+	names := make([]string, 0, len(outcomes))
+	for _, o := range outcomes {
+		if text == string(o) {
+			return o, nil
+		}
+		names = append(names, string(o))
+	}
+	return "", fmt.Errorf("%w: outcome %q: %s are allowed", ErrInvalid, text, strings.Join(names, ", "))
+}
+
+func parseCursor(text, layout string, parts int) (at time.Time, key []byte, revision string, err error) {
+	fields := strings.Split(text, "/")
+	if len(fields) == parts {
+		at, err = time.ParseInLocation(layout, fields[0], time.UTC)
+		if err == nil {
+			key, err = hex.DecodeString(fields[1])
+		}
+		if err == nil && len(key) == len(Key{}) {
+			return at, key, fields[parts-1], nil
+		}
+	}
+	return at, nil, "", fmt.Errorf("%w: cursor %q: give the one that came with the page before", ErrInvalid, text)
+}

@@ -1,0 +1,78 @@
+package prescient
+
+import (
+	"encoding/hex"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// SQL literals. Long statements are built as text: one round trip without a prepare. What is built here reads the
+// same under every sql_mode and connection character set, since nothing is ever escaped: text that is not plain goes
+// over in hexadecimal.
+
+const (
+	secondLayout = "2006-01-02 15:04:05"
+	microLayout  = "2006-01-02 15:04:05.000000"
+)
+
+// appendText appends a string literal.
+func appendText(b []byte, s string) []byte {
+	if s == "" {
+		return append(b, "''"...)
+	}
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= utf8.RuneSelf-1 || c == '\'' || c == '\\' {
+			b = append(b, "_utf8mb4 X'"...)
+			b = hex.AppendEncode(b, []byte(s))
+			return append(b, '\'')
+		}
+	}
+	b = append(b, '\'')
+	b = append(b, s...)
+	return append(b, '\'')
+}
+
+// appendTextOrNull appends NULL for the empty string.
+func appendTextOrNull(b []byte, s string) []byte {
+	if s == "" {
+		return append(b, "NULL"...)
+	}
+	return appendText(b, s)
+}
+
+func appendKey(b []byte, k Key) []byte {
+	b = append(b, "X'"...)
+	b = hex.AppendEncode(b, k[:])
+	return append(b, '\'')
+}
+
+// appendSecond appends a time on the grid, appendMicro one in microseconds (see roundUp).
+func appendSecond(b []byte, t time.Time) []byte { return appendTime(b, t, secondLayout) }
+
+func appendMicro(b []byte, t time.Time) []byte { return appendTime(b, t, microLayout) }
+
+func appendTime(b []byte, t time.Time, layout string) []byte {
+	b = append(b, '\'')
+	b = t.UTC().AppendFormat(b, layout)
+	return append(b, '\'')
+}
+
+func appendUint(b []byte, n uint64) []byte { return strconv.AppendUint(b, n, 10) }
+
+func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
+
+// literal returns what one of the append functions appends, as a string.
+func literal[T any](appendTo func([]byte, T) []byte, v T) string { return string(appendTo(nil, v)) }
+
+// keyList returns the keys as literals for IN (…).
+func keyList[T any](items []T, key func(T) Key) string {
+	b := make([]byte, 0, len(items)*36)
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendKey(b, key(item))
+	}
+	return string(b)
+}

@@ -1,0 +1,22 @@
+// Package localserver runs a private MariaDB or MySQL in a temporary folder.
+//
+// The server listens on 127.0.0.1 and on a socket in its folder, reads no
+// configuration file, knows nothing of a server that the system may run, and
+// is gone, folder and all, after Close. It dies with the process that started
+// it where the operating system can do that (Linux).
+//
+//	server, err := localserver.Start(ctx, localserver.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	defer server.Close()
+//	db, err := sql.Open("mysql", server.DSN(""))
+//
+// The only account is root, with a random password that stands in the DSN and
+// nowhere else: a port on the loopback device is open to every user of the
+// machine.
+//
+// Without Options.Durable the server skips every fsync that it can. It keeps
+// what it has committed when it is killed for no longer than a second, which
+// is right for a demonstration or a test and for nothing else.
+package localserver

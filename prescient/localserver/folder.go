@@ -1,0 +1,59 @@
+package localserver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// folderPrefix begins the names of the servers' folders.
+const folderPrefix = "prescient-server-"
+
+// longestSocket is the longest path that a unix socket may have everywhere.
+const longestSocket = 100
+
+// makeFolder makes the server's folder, and picks a path for its socket that
+// is short enough.
+func (s *Server) makeFolder() error {
+	sweep(os.TempDir())
+	dir, err := os.MkdirTemp("", folderPrefix)
+	if err != nil {
+		return fmt.Errorf("making a folder: %w", err)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return fmt.Errorf("making a folder: %w", err)
+	}
+	s.dir = dir
+	if s.unlock, err = lockFolder(dir); err != nil {
+		return fmt.Errorf("locking the folder: %w", err)
+	}
+	if err := os.Mkdir(s.filesDir(), 0o700); err != nil {
+		return fmt.Errorf("making a folder: %w", err)
+	}
+	s.socket = filepath.Join(dir, "s.sock")
+	if len(s.socket) > longestSocket {
+		short, err := os.MkdirTemp("/tmp", "px-")
+		if err != nil {
+			return fmt.Errorf("making a folder for the socket: %w", err)
+		}
+		s.socket = filepath.Join(short, "s.sock")
+	}
+	return nil
+}
+
+// remove removes all that Start made.
+func (s *Server) remove() error {
+	if s.dir == "" {
+		return nil
+	}
+	if folder := filepath.Dir(s.socket); s.socket != "" && folder != s.dir {
+		os.RemoveAll(folder)
+	}
+	if s.unlock != nil {
+		defer s.unlock()
+	}
+	if err := os.RemoveAll(s.dir); err != nil {
+		return fmt.Errorf("localserver: removing the server's folder: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package localserver
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// A folder is locked, by a file in it, for as long as its process lives.
+// Whoever starts the next server removes what the dead have left.
+
+// unlockedTime is how long a folder may be there before it is locked.
+const unlockedTime = 10 * time.Minute
+
+// lockFolder locks a new folder and returns what unlocks it.
+func lockFolder(dir string) (unlock func(), err error) { return lock(dir, os.O_CREATE) }
+
+func lock(dir string, flags int) (unlock func(), err error) {
+	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|syscall.O_NOFOLLOW|flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return func() { file.Close() }, nil
+}
+
+// sweep removes the servers' folders of this user that no process has locked.
+func sweep(parent string) {
+	folders, _ := filepath.Glob(filepath.Join(parent, folderPrefix+"*"))
+	for _, dir := range folders {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() {
+			continue
+		}
+		if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != os.Geteuid() {
+			continue
+		}
+		unlock, err := lock(dir, 0)
+		switch {
+		case err == nil:
+			os.RemoveAll(dir)
+			unlock()
+		case os.IsNotExist(err) && time.Since(info.ModTime()) > unlockedTime:
+			os.RemoveAll(dir)
+		}
+	}
+}

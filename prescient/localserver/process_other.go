@@ -1,0 +1,8 @@
+//go:build !linux
+
+package localserver
+
+import "syscall"
+
+// childAttributes are the plain ones: a server whose parent is killed goes on.
+func childAttributes() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,33 @@
+package localserver
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kill ends the server at once, with SIGKILL. The data stay; Restart brings
+// them back.
+func (s *Server) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process != nil {
+		s.process.kill()
+	}
+}
+
+// Close stops the server and removes its folder. Closing again does nothing.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	var err error
+	if s.process != nil && !s.process.gone() {
+		if err = s.process.stop(); err != nil {
+			err = fmt.Errorf("localserver: %w", err)
+		}
+	}
+	return errors.Join(err, s.remove())
+}

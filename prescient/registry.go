@@ -1,0 +1,64 @@
+package prescient
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Registry maps the names of job_execs to the functions that do them. Fill it at start, before a worker is made from
+// it; it is not for concurrent writing.
+type Registry struct {
+	execs map[string]registered
+}
+
+type registered struct {
+	fn     Func
+	guards Guards
+}
+
+// NewRegistry returns an empty registry.
+func NewRegistry() *Registry { return &Registry{execs: make(map[string]registered)} }
+
+// Register adds a job_exec. The zero Guards take the worker's. The error wraps ErrInvalid: the name is no identifier
+// or too long, is registered already, fn is nil, or a guard is out of range.
+func (r *Registry) Register(name string, fn Func, guards Guards) error {
+	if err := validIdentifier("job_exec", name); err != nil {
+		return err
+	}
+	if fn == nil {
+		return fmt.Errorf("%w: job_exec %q has no function", ErrInvalid, name)
+	}
+	if err := guards.Validate(); err != nil {
+		return fmt.Errorf("job_exec %q: %w", name, err)
+	}
+	if _, dup := r.execs[name]; dup {
+		return fmt.Errorf("%w: job_exec %q is registered twice", ErrInvalid, name)
+	}
+	r.execs[name] = registered{fn: fn, guards: guards}
+	return nil
+}
+
+// MustRegister is Register for a program's start: it panics where Register returns an error.
+func (r *Registry) MustRegister(name string, fn Func, guards Guards) {
+	if err := r.Register(name, fn, guards); err != nil {
+		panic(errors.Join(errors.New("prescient"), err))
+	}
+}
+
+// Names returns the registered names, sorted.
+func (r *Registry) Names() []string {
+	if r == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(r.execs))
+}
+
+// guardsOf returns the guards of a job_exec over the defaults given, or just those where it is unknown.
+func (r *Registry) guardsOf(name string, d Guards) Guards {
+	if r == nil {
+		return d
+	}
+	return r.execs[name].guards.or(d)
+}

@@ -1,0 +1,133 @@
+package prescient
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+
+	"prescient/prescient/internal/servertest"
+	text "prescient/sql"
+)
+
+func TestMain(m *testing.M) { servertest.Main(m) }
+
+// rig is an installation on a real server, in a database of its own.
+type rig struct {
+	t      *testing.T
+	d      servertest.Database
+	app    *sql.DB // as an app has it: no parameters in its DSN
+	client *Client
+}
+
+// eachServer runs a test on every server, with 15-minute slots.
+func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
+	eachServerAt(t, 15*time.Minute, test)
+}
+
+func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T, r *rig)) {
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
+}
+
+func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *rig {
+	t.Helper()
+	r := &rig{t: t, d: d, app: d.Open(t, "")}
+	_, err := text.Up(t.Context(), r.app, text.Schema{Prefix: "p_", Resolution: resolution})
+	r.must(err)
+	r.client, err = NewClient(t.Context(), r.app, ClientOptions{Prefix: "p_"})
+	r.must(err)
+	return r
+}
+
+func (r *rig) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// pool opens a worker's pool. With a time given, the server's clock stands still at it on these connections.
+func (r *rig) pool(now time.Time) *sqlx.DB {
+	r.t.Helper()
+	dsn := r.d.DSN
+	if !now.IsZero() {
+		dsn = servertest.WithParams(dsn, "timestamp="+fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000))
+	}
+	db, err := Open(dsn, 0)
+	r.must(err)
+	r.t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// appAt opens an app's pool on which the server's clock stands still at a time.
+func (r *rig) appAt(now time.Time) *sql.DB {
+	return r.d.Open(r.t, "timestamp="+fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000))
+}
+
+// worker makes a worker whose server's clock stands still at now; the zero time leaves it running.
+func (r *rig) worker(now time.Time, registry *Registry, options WorkerOptions) *Worker {
+	r.t.Helper()
+	options.Prefix, options.Registry = "p_", registry
+	if options.Log.GetLevel() == zerolog.TraceLevel {
+		options.Log = zerolog.New(zerolog.NewTestWriter(r.t))
+	}
+	w, err := NewWorker(r.t.Context(), r.pool(now), options)
+	r.must(err)
+	return w
+}
+
+// runAt runs the slot that is now at a time, and returns its figures.
+func (r *rig) runAt(now time.Time, registry *Registry, options WorkerOptions) Figures {
+	r.t.Helper()
+	figures, err := r.worker(now, registry, options).Run(r.t.Context())
+	r.must(err)
+	return figures
+}
+
+// insert makes one check pending, as an app whose server's clock stands at now.
+func (r *rig) insert(now time.Time, job NewJob) Inserted {
+	r.t.Helper()
+	did, err := r.client.Insert(r.t.Context(), r.appAt(now), job)
+	r.must(err)
+	return did
+}
+
+// pending lists all pending rows, history all ends.
+func (r *rig) pending() []FutureJob {
+	r.t.Helper()
+	page, err := r.client.Pending(context.WithoutCancel(r.t.Context()), r.pool(time.Time{}), ListFilter{Limit: MaxPage})
+	r.must(err)
+	return page
+}
+
+func (r *rig) history() []Ended {
+	r.t.Helper()
+	page, err := r.client.History(context.WithoutCancel(r.t.Context()), r.pool(time.Time{}), ListFilter{Limit: MaxPage})
+	r.must(err)
+	return page
+}
+
+// day is the day on which the tests take place; at returns a time of it, UTC, from "15:04:05.999999".
+var day = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+
+func at(clock string) time.Time {
+	layout := "15:04"
+	if len(clock) > len(layout) {
+		layout = "15:04:05.999999"
+	}
+	t, err := time.Parse(layout, clock)
+	if err != nil {
+		panic(err)
+	}
+	return day.Add(t.Sub(t.Truncate(24 * time.Hour)))
+}
+
+func registry(name string, fn Func, guards Guards) *Registry {
+	r := NewRegistry()
+	r.MustRegister(name, fn, guards)
+	return r
+}

@@ -1,0 +1,49 @@
+package prescient
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prescient/slots"
+)
+
+// Run runs the slot that is now, by the database's clock, and returns its figures: for cron and systemd timers. Started
+// a moment too early it waits for the boundary instead of running the slot before. It returns once nothing is left of
+// the slot that this worker may do; buckets that a dead worker left are taken over when its lease ends.
+//
+// The error wraps ErrNotAssigned where the slot is not among those assigned; the figures name the slot in any case.
+// Ending ctx stops it gracefully: nothing new is started, what runs has the stop grace, what is done is committed.
+func (w *Worker) Run(ctx context.Context) (Figures, error) {
+	now, err := w.Now(ctx)
+	if err != nil {
+		return Figures{}, err
+	}
+	slot := slotNow(w.grid, now)
+	if !w.options.Assignment.Serves(slot) {
+		return Figures{Slot: slot}, fmt.Errorf("%w: %s is not in %s", ErrNotAssigned, stamp(slot), w.options.Assignment)
+	}
+	figures, err := w.runSlot(ctx, slot, manner{parallel: w.options.Buckets, stay: true})
+	w.report(figures, err, "slot run")
+	return figures, err
+}
+
+// slotNow is the slot that a timer means that fires now: the next one where its boundary is within 2 s or a tenth of
+// the resolution, whichever is less, since timers and clocks are not that exact.
+func slotNow(grid slots.Grid, now time.Time) time.Time {
+	if next := grid.Next(now); next.Sub(now) <= min(2*time.Second, grid.Resolution()/10) {
+		return next
+	}
+	return grid.Floor(now)
+}
+
+// report writes the one line that a slot run has in the log.
+func (w *Worker) report(figures Figures, err error, what string) {
+	event := w.log.Info()
+	if err != nil {
+		event = w.log.Error().Err(err)
+	} else if figures.OverSLA > 0 {
+		event = w.log.Warn()
+	}
+	event.EmbedObject(figures).Msg(what)
+}

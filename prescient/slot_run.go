@@ -1,0 +1,274 @@
+package prescient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"time"
+)
+
+// slotRun is one run of one slot by this worker: the only thing that ever executes job_execs. Run, Work and Sweep
+// differ in the slots that they ask for, and in how.
+type slotRun struct {
+	w     *Worker
+	slot  time.Time
+	clock clock
+	manner
+	stop  <-chan struct{}
+	calls context.Context
+	work  context.Context
+
+	mu      sync.Mutex
+	todo    []ledgerRow
+	leases  map[*lease]context.CancelFunc
+	figures Figures
+	errs    []error
+}
+
+// manner is how a slot is run.
+type manner struct {
+	parallel   int  // buckets at a time
+	background bool // what is due now comes first
+	pace       func(ctx context.Context, rows int) error
+	stay       bool // wait for the leases of others to end, to take over what a dead worker left
+}
+
+// runSlot runs one slot: it returns when nothing of it is left that this worker may do. Ending ctx stops it gracefully.
+func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figures, error) {
+	began := time.Now()
+	calls, work, cancel := w.scope(ctx)
+	defer cancel()
+	c, due, err := w.awaitSlot(ctx, slot)
+	if err != nil {
+		return Figures{Slot: slot}, err
+	}
+	r := &slotRun{w: w, slot: slot, clock: c, manner: how, stop: ctx.Done(), calls: calls, work: work,
+		leases: make(map[*lease]context.CancelFunc), figures: Figures{Slot: slot}}
+	if due {
+		err = r.run(ctx)
+	} else if _, err = w.exec(work, w.stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
+		err = fmt.Errorf("noting the empty slot %s: %w", stamp(slot), err)
+	}
+	r.figures.Took = time.Since(began)
+	return r.figures, err
+}
+
+// awaitSlot looks at the slot once it has come by the database's clock.
+func (w *Worker) awaitSlot(ctx context.Context, slot time.Time) (clock, bool, error) {
+	for {
+		c, due, err := w.look(ctx, slot)
+		if err != nil {
+			return clock{}, false, err
+		}
+		early := slot.Sub(c.now())
+		if early <= 0 {
+			return c, due, nil
+		}
+		if err := sleep(ctx, early); err != nil {
+			return clock{}, false, err
+		}
+	}
+}
+
+func (r *slotRun) run(ctx context.Context) error {
+	list, err := r.w.openSlotRun(r.work, r.slot)
+	if err != nil {
+		return err
+	}
+	renewing, stopRenewing := context.WithCancel(r.work)
+	var renewer sync.WaitGroup
+	renewer.Go(func() { r.renew(renewing) })
+	defer renewer.Wait()
+	defer stopRenewing()
+	giveUp := time.Now().Add(2 * r.w.options.Lease)
+	for {
+		did := r.pass(list)
+		if err := errors.Join(r.errs...); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if list, err = r.w.ledger(r.work, r.slot); err != nil {
+			return err
+		}
+		if did > 0 {
+			giveUp = time.Now().Add(2 * r.w.options.Lease)
+		}
+		held, next := outlook(list)
+		if held+next.free == 0 {
+			return nil
+		}
+		if next.free > 0 && did > 0 {
+			continue
+		}
+		if !r.stay || time.Now().After(giveUp) {
+			r.figures.Held = held
+			return nil
+		}
+		// A third of a lease at most: whoever holds it may give it back any time.
+		if err := sleep(ctx, min(max(next.lapses, 100*time.Millisecond), r.w.options.Lease/3)); err != nil {
+			return nil
+		}
+	}
+}
+
+// prospect is what the ledger promises.
+type prospect struct {
+	free   int           // buckets to be had now
+	lapses time.Duration // when the next lease of another ends
+}
+
+// outlook counts the unfinished buckets that others hold, and says when there is something to be had.
+func outlook(list []ledgerRow) (held int, next prospect) {
+	for _, row := range list {
+		switch {
+		case row.finished:
+		case row.held == 0:
+			next.free++
+		default:
+			held++
+			if next.lapses == 0 || row.held < next.lapses {
+				next.lapses = row.held
+			}
+		}
+	}
+	return held, next
+}
+
+// pass works through the buckets that are free, several at a time, and returns how many it had. Late rows wait in
+// buckets that were finished, so those are looked at too, on the first pass.
+func (r *slotRun) pass(list []ledgerRow) int {
+	r.todo = nil
+	first := r.figures.Buckets == 0
+	for _, row := range list {
+		if row.free() || first && row.finished {
+			r.todo = append(r.todo, row)
+		}
+	}
+	// Workers that share a slot begin at different ends of it.
+	if n := len(r.todo); n > 1 {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(r.w.options.Name))
+		from := int(h.Sum32() % uint32(n))
+		r.todo = append(r.todo[from:n:n], r.todo[:from]...)
+	}
+	before := r.figures.Buckets
+	var workers sync.WaitGroup
+	for range min(r.parallel, len(r.todo)) {
+		workers.Go(func() {
+			for row, ok := r.next(); ok; row, ok = r.next() {
+				if err := r.bucket(row); err != nil {
+					r.mu.Lock()
+					r.errs = append(r.errs, err)
+					r.mu.Unlock()
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return r.figures.Buckets - before
+}
+
+// next takes a bucket off the list.
+func (r *slotRun) next() (row ledgerRow, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-r.stop:
+		return row, false
+	default:
+	}
+	if len(r.todo) == 0 || len(r.errs) > 0 {
+		return row, false
+	}
+	row, r.todo = r.todo[0], r.todo[1:]
+	return row, true
+}
+
+// bucket claims a bucket, runs it and gives it back.
+func (r *slotRun) bucket(row ledgerRow) error {
+	l, err := r.w.claim(r.work, r.slot, row)
+	if err != nil || l == nil {
+		return err
+	}
+	b := r.newBucketRun(l, row.buckets)
+	var cancel context.CancelFunc
+	b.calls, cancel = context.WithCancel(r.calls)
+	defer cancel()
+	r.mu.Lock()
+	r.leases[l] = cancel
+	r.mu.Unlock()
+	err = b.run(r.work)
+	r.mu.Lock()
+	delete(r.leases, l)
+	b.figures.Buckets = 1
+	if row.allocated {
+		b.figures.Takeovers = 1
+	}
+	if errors.Is(err, errLeaseLost) {
+		b.figures.LeasesLost = 1
+		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Msg("lease lost; what was in flight runs again")
+		err = nil
+	}
+	r.figures.add(b.figures)
+	r.mu.Unlock()
+	if b.figures.LeasesLost > 0 {
+		return nil
+	}
+	stopped := errors.Is(err, errStopped)
+	if release := r.w.release(r.work, l, err == nil); release != nil {
+		return errors.Join(err, release)
+	}
+	if stopped {
+		return nil
+	}
+	return err
+}
+
+// renew keeps the leases of this run alive until ctx ends. Where one is lost, the calls under it are told to end.
+func (r *slotRun) renew(ctx context.Context) {
+	ticker := time.NewTicker(max(r.w.options.Lease/20, 50*time.Millisecond))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		r.mu.Lock()
+		held := make(map[*lease]context.CancelFunc, len(r.leases))
+		for l, cancel := range r.leases {
+			held[l] = cancel
+		}
+		r.mu.Unlock()
+		for l, cancel := range held {
+			if l.dueForRenewal(time.Now()) {
+				one, done := context.WithTimeout(ctx, l.ttl/3)
+				err := r.w.renew(one, l)
+				done()
+				if err != nil && ctx.Err() == nil && !errors.Is(err, errLeaseLost) {
+					r.w.log.Warn().Err(err).Msg("a lease could not be renewed yet")
+				}
+			}
+			if !l.alive(time.Now()) {
+				cancel()
+			}
+		}
+	}
+}
+
+// sleep waits, or returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

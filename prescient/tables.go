@@ -1,0 +1,124 @@
+package prescient
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"prescient/slots"
+	text "prescient/sql"
+)
+
+// DB is what *sql.DB, *sql.Tx, *sql.Conn, *sqlx.DB and *sqlx.Tx have in common: the caller's handle, on which a client
+// works so that what it does commits with the domain event.
+type DB interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// tables is one installation: its statements, its grid, and the version of slot_config that all of it was read at.
+type tables struct {
+	stmt    text.Statements
+	prefix  string
+	grid    slots.Grid
+	version uint64
+}
+
+// openTables reads slot_config. A resolution of zero takes what is there; any other must be the same.
+func openTables(ctx context.Context, db DB, prefix string, resolution time.Duration) (tables, error) {
+	statements, err := text.Load(prefix)
+	if err != nil {
+		return tables{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	t := tables{stmt: statements, prefix: prefix}
+	var seconds int64
+	err = queryRow(ctx, db, []any{&seconds, &t.version}, statements.Get("list/config"))
+	switch {
+	case isError(err, errNoSuchTable), errors.Is(err, sql.ErrNoRows):
+		return tables{}, fmt.Errorf("%w: %sslot_config is not there or empty: run the migrations first", ErrNotMigrated, prefix)
+	case err != nil:
+		return tables{}, fmt.Errorf("reading slot_config: %w", err)
+	}
+	stored := time.Duration(seconds) * time.Second
+	if resolution != 0 && resolution != stored {
+		return tables{}, fmt.Errorf("%w: configured is %s, but %sslot_config has %s", ErrResolution, resolution, prefix, stored)
+	}
+	t.grid, err = slots.NewGrid(stored)
+	return t, err
+}
+
+// sameVersion checks a version just read against the one at the start.
+func (t *tables) sameVersion(version uint64) error {
+	if version != t.version {
+		return fmt.Errorf("%w: version %d, now %d: start again to take up the new settings", ErrConfigChanged, t.version, version)
+	}
+	return nil
+}
+
+// queryRow scans the one row of a query; sql.ErrNoRows where there is none.
+func queryRow(ctx context.Context, db DB, into []any, query string, args ...any) error {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return errors.Join(rows.Err(), orNoRows(rows.Err()))
+	}
+	if err := rows.Scan(into...); err != nil {
+		return err
+	}
+	return rows.Close()
+}
+
+func orNoRows(err error) error {
+	if err == nil {
+		return sql.ErrNoRows
+	}
+	return nil
+}
+
+// affected runs a statement and returns how many rows it hit.
+func affected(ctx context.Context, db DB, query string, args ...any) (int, error) {
+	result, err := db.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
+}
+
+// Numbers of the servers' errors that matter here.
+const (
+	errTooManyConnections  = 1040
+	errServerShutdown      = 1053
+	errDuplicateKey        = 1062
+	errNoSuchTable         = 1146
+	errUnknownCommand      = 1047 // Galera: the node is not ready
+	errLockWaitTimeout     = 1205
+	errDeadlock            = 1213
+	errReadOnly            = 1290
+	errAutoincrement       = 1467
+	errReadOnlyMode        = 1836
+	errNoWait              = 3572
+	errCheckMySQL          = 3819
+	errCheckMariaDB        = 4025
+	errTransactionRollback = 3101 // Group Replication: certification failed
+)
+
+func isError(err error, numbers ...uint16) bool {
+	var server *mysql.MySQLError
+	if !errors.As(err, &server) {
+		return false
+	}
+	for _, n := range numbers {
+		if server.Number == n {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package prescient
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// maxRuns bounds how many runs of the worker's own slots are under way at a time. A slot that finds them all taken is
+// left to the sweeper.
+const maxRuns = 4
+
+// Work stays up and runs each assigned slot when it comes by the database's clock, beginning with the one that is now,
+// until ctx ends; then it stops gracefully and returns nil. A run that outlasts its slot does not delay the next. Every
+// SweepEvery it sweeps. Between slots it sends nothing but a look at the clock.
+//
+// It returns an error where it cannot start, or where slot_config was changed; everything that passes by itself is
+// logged and tried again.
+func (w *Worker) Work(ctx context.Context) error {
+	c, _, err := w.look(ctx, time.Unix(0, 0).UTC())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	defer running.Wait()
+	if w.options.SweepEvery > 0 {
+		running.Go(func() { w.sweepEvery(ctx, cancel) })
+	}
+	places := make(chan struct{}, maxRuns)
+	assigned := w.options.Assignment
+	for slot := assigned.Next(w.grid.Prev(w.grid.Floor(c.now()))); !slot.IsZero(); {
+		if c, err = w.await(ctx, slot, c); err != nil {
+			break
+		}
+		if now := w.grid.Floor(c.now()); now.After(slot) && !assigned.Serves(now) {
+			// Overslept, or the clock was set: the sweeper has it.
+			slot = assigned.Next(now)
+			continue
+		} else if now.After(slot) {
+			slot = now
+		}
+		select {
+		case places <- struct{}{}:
+			w.current.Add(1)
+			running.Go(func() {
+				defer func() { <-places; w.current.Add(-1) }()
+				figures, err := w.runSlot(ctx, slot, manner{parallel: w.options.Buckets, stay: true})
+				if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+					return
+				}
+				w.report(figures, err, "slot run")
+				if errors.Is(err, ErrConfigChanged) {
+					cancel(err)
+				}
+			})
+		default:
+			w.log.Warn().Time("slot", slot).Int("runs", maxRuns).Msg("earlier slots are still being run; this one is left to the sweeper")
+		}
+		slot = assigned.Next(slot)
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, ErrConfigChanged) {
+		return cause
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+const (
+	// lookAhead is how long before a slot the clock is looked at again.
+	lookAhead = time.Second
+	// lookEvery bounds the trust in elapsed time: a machine that was suspended, a server whose clock was set.
+	lookEvery = 5 * time.Minute
+)
+
+// await waits until a slot has come by the database's clock.
+func (w *Worker) await(ctx context.Context, slot time.Time, c clock) (clock, error) {
+	for {
+		rest := slot.Sub(c.now())
+		if rest <= 0 {
+			return c, nil
+		}
+		nap := min(rest, lookEvery)
+		if rest > 2*lookAhead && nap > rest-lookAhead {
+			nap = rest - lookAhead
+		}
+		if err := sleep(ctx, nap); err != nil {
+			return c, err
+		}
+		if nap < lookAhead {
+			continue
+		}
+		fresh, _, err := w.look(ctx, slot)
+		switch {
+		case err == nil:
+			c = fresh
+		case ctx.Err() != nil || errors.Is(err, ErrConfigChanged):
+			return c, err
+		default:
+			w.log.Error().Err(err).Msg("the clock of the database cannot be read; going on by elapsed time")
+		}
+	}
+}
+
+// sweepEvery sweeps until ctx ends. The first sweep comes soon, so that a restart catches up; the others are jittered,
+// so that workers do not sweep in step.
+func (w *Worker) sweepEvery(ctx context.Context, fail context.CancelCauseFunc) {
+	every := w.options.SweepEvery
+	for wait := min(every, time.Second); sleep(ctx, wait) == nil; wait = every*9/10 + rand.N(every/5+1) {
+		_, err := w.Sweep(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, ErrConfigChanged):
+			fail(err)
+			return
+		case err != nil:
+			w.log.Error().Err(err).Msg("sweep")
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package prescient
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
+
+	"prescient/slots"
+)
+
+// Defaults of WorkerOptions.
+const (
+	DefaultLease       = time.Minute
+	DefaultConcurrency = 32
+	DefaultBuckets     = 2
+	DefaultBatch       = 1000
+	DefaultStopGrace   = 20 * time.Second
+	DefaultPatience    = 2 * time.Minute
+	DefaultSweepEvery  = time.Minute
+	DefaultSweepGrace  = 10 * time.Second
+)
+
+// WorkerOptions are for NewWorker; zero fields mean the defaults.
+type WorkerOptions struct {
+	// Prefix of the table names; empty by default.
+	Prefix string
+	// Resolution of the slots. Zero takes that of slot_config; any other must be the same.
+	Resolution time.Duration
+	// Registry holds the job_execs. A row whose job_exec is not in it is put off, never ended.
+	Registry *Registry
+	// Guards of the installation, for job_execs that have none of their own.
+	Guards Guards
+	// Assignment says which slots Run and Work serve; the zero value is all of them.
+	Assignment slots.Assignment
+	// Name of this worker in ledger and history, at most 64 characters. It must be no other's at the same time;
+	// host:pid:random by default.
+	Name string
+	// Concurrency is how many job_execs run at a time; 32 by default.
+	Concurrency int
+	// Buckets is how many buckets of a slot are worked on at a time; 2 by default. More than the server has cores
+	// does not pay.
+	Buckets int
+	// Batch is how many rows are read and committed together; 1000 by default, 5000 at most.
+	Batch int
+	// Lease is for how long a bucket is claimed; it is renewed at a third. 1 minute by default, 2 s at least; it should
+	// be much larger than the clock skew between the servers of a cluster. The db should be opened with the same.
+	Lease time.Duration
+	// StopGrace is how long running job_execs may take after the context has ended; 20 s by default.
+	StopGrace time.Duration
+	// Patience is how long a statement is tried again while the server is away; 2 minutes by default.
+	Patience time.Duration
+	// SweepEvery is how often Work looks for overdue slots; 1 minute by default, negative for never.
+	SweepEvery time.Duration
+	// SweepGrace is how old a slot must be for the sweeper; 10 s by default.
+	SweepGrace time.Duration
+	// SweepRate bounds how many overdue rows a second are caught up; 0 for no bound.
+	SweepRate float64
+	// Log takes one line a slot run at info, and troubles; the zero value is silent.
+	Log zerolog.Logger
+}
+
+// Worker runs slots. It is for concurrent use; a process needs one.
+type Worker struct {
+	tables
+	db       *sqlx.DB
+	options  WorkerOptions
+	executor *executor
+	guards   map[string]Guards
+	unknown  Guards
+	log      zerolog.Logger
+	sweeps   *rate.Limiter
+	current  atomic.Int32 // slot runs of the current slot under way
+}
+
+// NewWorker reads slot_config and returns a worker on a pool made by Open. The error wraps ErrNotMigrated,
+// ErrResolution or ErrInvalid.
+func NewWorker(ctx context.Context, db *sqlx.DB, options WorkerOptions) (*Worker, error) {
+	if err := options.complete(); err != nil {
+		return nil, err
+	}
+	t, err := openTables(ctx, db, options.Prefix, options.Resolution)
+	if err != nil {
+		return nil, err
+	}
+	switch a := options.Assignment; {
+	case a.Grid().IsZero():
+		options.Assignment = slots.All(t.grid)
+	case a.Grid() != t.grid:
+		return nil, fmt.Errorf("%w: the assignment (%s) is for %s, but slot_config has %s", ErrResolution, a, a.Grid(), t.grid)
+	}
+	w := &Worker{tables: t, db: db, options: options, log: options.Log, unknown: options.Guards,
+		executor: newExecutor(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]Guards)}
+	for name, lane := range w.executor.lanes {
+		w.guards[name] = lane.guards
+	}
+	if options.SweepRate > 0 {
+		w.sweeps = rate.NewLimiter(rate.Limit(options.SweepRate), max(options.Batch, int(options.SweepRate)))
+	}
+	return w, nil
+}
+
+// complete fills in the defaults and checks the rest.
+func (o *WorkerOptions) complete() error {
+	o.Guards = o.Guards.or(defaultGuards)
+	o.Concurrency = or(o.Concurrency, DefaultConcurrency)
+	o.Guards.Concurrency = or(o.Guards.Concurrency, half(o.Concurrency))
+	o.Buckets = or(o.Buckets, DefaultBuckets)
+	o.Batch = or(o.Batch, DefaultBatch)
+	o.Lease = or(o.Lease, DefaultLease)
+	o.StopGrace = or(o.StopGrace, DefaultStopGrace)
+	o.Patience = or(o.Patience, DefaultPatience)
+	o.SweepEvery = or(o.SweepEvery, DefaultSweepEvery)
+	o.SweepGrace = or(o.SweepGrace, DefaultSweepGrace)
+	if o.Name == "" {
+		o.Name = newWorkerName()
+	}
+	if o.Registry == nil {
+		o.Registry = NewRegistry()
+	}
+	if err := o.Guards.Validate(); err != nil {
+		return err
+	}
+	if err := validText("worker name", o.Name, 64); err != nil {
+		return err
+	}
+	for _, r := range []struct {
+		what         string
+		n, low, high int64
+	}{
+		{"concurrency", int64(o.Concurrency), 1, 10000},
+		{"buckets", int64(o.Buckets), 1, maxBuckets},
+		{"batch", int64(o.Batch), 1, 5000},
+		{"lease (ms)", o.Lease.Milliseconds(), 2000, int64(time.Hour / time.Millisecond)},
+		{"stop grace (ms)", o.StopGrace.Milliseconds(), 1, int64(time.Hour / time.Millisecond)},
+		{"patience (ms)", o.Patience.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
+		{"sweep grace (ms)", o.SweepGrace.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
+	} {
+		if r.n < r.low || r.n > r.high {
+			return fmt.Errorf("%w: worker %s %d: %d to %d are allowed", ErrInvalid, r.what, r.n, r.low, r.high)
+		}
+	}
+	if o.SweepRate < 0 {
+		return fmt.Errorf("%w: worker sweep rate %v: must be positive, or 0 for no bound", ErrInvalid, o.SweepRate)
+	}
+	return nil
+}
+
+func newWorkerName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	if len(host) > 40 {
+		host = host[:40]
+	}
+	random := make([]byte, 3)
+	_, _ = rand.Read(random) // it never fails
+	return fmt.Sprintf("%s:%d:%s", host, os.Getpid(), hex.EncodeToString(random))
+}
+
+// Name returns the worker's name in ledger and history.
+func (w *Worker) Name() string { return w.options.Name }
+
+// Resolution returns the distance between two slots.
+func (w *Worker) Resolution() time.Duration { return w.grid.Resolution() }
+
+// guardsOf returns the guards of a job_exec, those of the installation where nobody registered it.
+func (w *Worker) guardsOf(jobExec string) Guards {
+	if g, ok := w.guards[jobExec]; ok {
+		return g
+	}
+	return w.unknown
+}
+
+// Now returns the database's time, in UTC.
+func (w *Worker) Now(ctx context.Context) (time.Time, error) {
+	c, _, err := w.look(ctx, time.Unix(0, 0).UTC())
+	return c.now(), err
+}
+
+// look asks whether anything is due at a slot, and what time it is.
+func (w *Worker) look(ctx context.Context, slot time.Time) (c clock, due bool, err error) {
+	err = w.query(ctx, func(ctx context.Context) error {
+		var now time.Time
+		var version uint64
+		if err := w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/look"), slot).Scan(&now, &due, &version); err != nil {
+			return err
+		}
+		c = clockAt(now)
+		return w.sameVersion(version)
+	})
+	if err != nil {
+		return clock{}, false, fmt.Errorf("looking at slot %s: %w", stamp(slot), err)
+	}
+	return c, due, nil
+}
+
+// scope returns contexts that outlast the end of ctx: calls for as long as running job_execs may take, work for the
+// commits after that.
+func (w *Worker) scope(ctx context.Context) (calls, work context.Context, cancel func()) {
+	calls, cancelCalls := context.WithCancel(context.WithoutCancel(ctx))
+	work, cancelWork := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(w.options.StopGrace, cancelCalls)
+		time.AfterFunc(w.options.StopGrace+w.statementTimeout(), cancelWork)
+	})
+	return calls, work, func() {
+		stop()
+		cancelCalls()
+		cancelWork()
+	}
+}
