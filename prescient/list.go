@@ -54,6 +54,13 @@ func (e Ended) Cursor() string {
 	return e.EndedAt.UTC().Format(microLayout) + "/" + e.Key().String() + "/" + fmt.Sprint(e.Revision)
 }
 
+// withoutEmptyPayload makes nil of what a listing reads for NULL.
+func (j *FutureJob) withoutEmptyPayload() {
+	if len(j.Payload) == 0 {
+		j.Payload = nil
+	}
+}
+
 // Load is how many rows wait for a slot.
 type Load struct {
 	Slot time.Time `db:"slot" json:"slot"`
@@ -133,6 +140,9 @@ func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]Futu
 	if err := db.SelectContext(ctx, &page, query, append(where.args, limit)...); err != nil {
 		return nil, fmt.Errorf("listing pending jobs: %w", err)
 	}
+	for i := range page {
+		page[i].withoutEmptyPayload()
+	}
 	return page, nil
 }
 
@@ -163,6 +173,9 @@ func (c *Client) History(ctx context.Context, db *sqlx.DB, f ListFilter) ([]Ende
 	query := c.fill("list/history", "{filter}", strings.Join(where.parts, " AND "))
 	if err := db.SelectContext(ctx, &page, query, append(where.args, limit)...); err != nil {
 		return nil, fmt.Errorf("listing history: %w", err)
+	}
+	for i := range page {
+		page[i].withoutEmptyPayload()
 	}
 	return page, nil
 }
