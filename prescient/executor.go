@@ -98,7 +98,7 @@ func (e *executor) pick() *task {
 	for _, background := range []bool{false, true} {
 		for i := range e.order {
 			l := e.order[(e.turn+i)%len(e.order)]
-			if l.running > 0 && (!room || l.running >= l.guards.Concurrency) {
+			if l.running > 0 && !room || l.running+l.abandoned >= l.guards.Concurrency {
 				continue
 			}
 			if background && (e.sweeping >= half(e.limit) || l.sweeping >= half(l.guards.Concurrency)) {

@@ -21,8 +21,8 @@ type Guards struct {
 	MaxErrors int
 	// Horizon is how far ahead of now a check may be; 30 days by default.
 	Horizon time.Duration
-	// Concurrency is how many calls of one job_exec run at a time in one worker; half of the worker's concurrency by
-	// default. As many may be abandoned before its rows are put off.
+	// Concurrency is how many calls of one job_exec run at a time in one worker, abandoned ones included; half of the
+	// worker's concurrency by default. When as many are abandoned, its rows are put off.
 	Concurrency int
 	// SLA is the lateness above which a run is warned about and counted; 0 for none.
 	SLA time.Duration

@@ -19,14 +19,25 @@ import (
 //
 // It does not connect yet. The error wraps ErrInvalid and never shows the DSN, which may hold a password.
 func Open(dsn string, lease time.Duration) (*sqlx.DB, error) {
+	connector, idle, err := newConnector(dsn, or(lease, DefaultLease))
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	// Below the server's wait_timeout, so that the pool lets go first.
+	db.SetConnMaxIdleTime(idle / 2)
+	return sqlx.NewDb(db, "mysql"), nil
+}
+
+// newConnector returns what makes the connections of Open, and how long the server lets them idle.
+func newConnector(dsn string, lease time.Duration) (driver.Connector, time.Duration, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("%w: dsn: want user:password@tcp(host:port)/database: %s", ErrInvalid, withoutValues(err))
+		return nil, 0, fmt.Errorf("%w: dsn: want user:password@tcp(host:port)/database: %s", ErrInvalid, withoutValues(err))
 	}
 	if cfg.DBName == "" {
-		return nil, fmt.Errorf("%w: dsn names no database: want user:password@tcp(host:port)/database", ErrInvalid)
+		return nil, 0, fmt.Errorf("%w: dsn names no database: want user:password@tcp(host:port)/database", ErrInvalid)
 	}
-	lease = or(lease, DefaultLease)
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
 	cfg.ClientFoundRows = true
@@ -50,12 +61,9 @@ func Open(dsn string, lease time.Duration) (*sqlx.DB, error) {
 	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("%w: dsn: %s", ErrInvalid, withoutValues(err))
+		return nil, 0, fmt.Errorf("%w: dsn: %s", ErrInvalid, withoutValues(err))
 	}
-	db := sql.OpenDB(readCommitted{connector})
-	// Below the server's wait_timeout, so that the pool lets go first.
-	db.SetConnMaxIdleTime(time.Duration(idle) * time.Second / 2)
-	return sqlx.NewDb(db, "mysql"), nil
+	return readCommitted{connector}, time.Duration(idle) * time.Second, nil
 }
 
 // withoutValues keeps of a DSN error only what is the driver's fixed wording; others quote pieces of the DSN.

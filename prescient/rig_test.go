@@ -55,7 +55,7 @@ func (r *rig) pool(now time.Time) *sqlx.DB {
 	r.t.Helper()
 	dsn := r.d.DSN
 	if !now.IsZero() {
-		dsn = servertest.WithParams(dsn, "timestamp="+fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000))
+		dsn = servertest.WithParams(dsn, fixedClock(now))
 	}
 	db, err := Open(dsn, 0)
 	r.must(err)
@@ -65,7 +65,12 @@ func (r *rig) pool(now time.Time) *sqlx.DB {
 
 // appAt opens an app's pool on which the server's clock stands still at a time.
 func (r *rig) appAt(now time.Time) *sql.DB {
-	return r.d.Open(r.t, "timestamp="+fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000))
+	return r.d.Open(r.t, fixedClock(now))
+}
+
+// fixedClock is the DSN parameter under which the server's clock stands still for a connection.
+func fixedClock(now time.Time) string {
+	return fmt.Sprintf("timestamp=%d.%06d", now.Unix(), now.Nanosecond()/1000)
 }
 
 // worker makes a worker whose server's clock stands still at now; the zero time leaves it running.
@@ -130,4 +135,47 @@ func registry(name string, fn Func, guards Guards) *Registry {
 	r := NewRegistry()
 	r.MustRegister(name, fn, guards)
 	return r
+}
+
+// eventually waits until something that another goroutine or process does is there.
+func (r *rig) eventually(what string, is func() bool) {
+	r.t.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if is() {
+			return
+		}
+	}
+	r.t.Fatalf("never came about: %s", what)
+}
+
+// balanced checks the ledger against history: the counts of all runs are the ends that were written, by outcome.
+func (r *rig) balanced() {
+	r.t.Helper()
+	var books Counts
+	row := r.app.QueryRow(`SELECT CAST(COALESCE(SUM(done), 0) AS SIGNED), CAST(COALESCE(SUM(max_checks), 0) AS SIGNED),
+		CAST(COALESCE(SUM(past_return), 0) AS SIGNED), CAST(COALESCE(SUM(beyond_horizon), 0) AS SIGNED),
+		CAST(COALESCE(SUM(failed), 0) AS SIGNED), CAST(COALESCE(SUM(timed_out), 0) AS SIGNED),
+		CAST(COALESCE(SUM(crashed), 0) AS SIGNED) FROM p_slot_run`)
+	r.must(row.Scan(&books.Done, &books.MaxChecks, &books.PastReturn, &books.BeyondHorizon, &books.Failed, &books.TimedOut, &books.Crashed))
+	var written Counts
+	rows, err := r.app.Query("SELECT outcome, COUNT(*) FROM p_job_history WHERE outcome <> 'cancelled' GROUP BY outcome")
+	r.must(err)
+	defer rows.Close()
+	for rows.Next() {
+		var outcome Outcome
+		var n int
+		r.must(rows.Scan(&outcome, &n))
+		written.count(verdict{outcome: outcome}, called, n)
+	}
+	r.must(rows.Err())
+	if books != written {
+		r.t.Errorf("the ledger has %+v, history has %+v", books, written)
+	}
+}
+
+// count asks the server for a number.
+func (r *rig) count(query string, args ...any) (n int) {
+	r.t.Helper()
+	r.must(r.app.QueryRow(query, args...).Scan(&n))
+	return n
 }
