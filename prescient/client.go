@@ -3,6 +3,7 @@ package prescient
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // Client is what app code works with: it inserts, cancels, moves and reads checks on the handle that the caller gives,
@@ -18,7 +21,9 @@ import (
 // It asks nothing of that connection: its loc, time_zone, character set, isolation level and sql_mode may be anything.
 // Its own reads take no locks and its writes go by the primary key, so that it does not deadlock with slot runs. Under
 // REPEATABLE READ a row that was moved after the transaction's snapshot is invisible to a plain read; where a first
-// look may have missed it, a client looks again with FOR UPDATE, which locks the gap where the row would be.
+// look may have missed it, a client looks again with FOR UPDATE, which locks the gap where the row would be. A pending
+// row that an insert keeps is locked too, so that nobody can cancel it before the caller commits. On a handle that is
+// no transaction neither is needed.
 // A deadlock or lock wait timeout is returned as the server gave it: the caller owns the transaction.
 type Client struct {
 	tables
@@ -190,25 +195,63 @@ func parseTime(text string) (time.Time, error) {
 	return time.ParseInLocation("2006-01-02 15:04:05.999999", text, time.UTC)
 }
 
-// inTx runs do on a transaction: on the caller's own where the handle is one, on a new one where it can begin.
-func inTx(ctx context.Context, db DB, do func(db DB, callers bool) error) error {
-	begin, ok := db.(interface {
-		BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
-	})
+// beginner is a handle that can begin a transaction; all others are taken for a transaction of the caller.
+type beginner interface {
+	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
+}
+
+// ownTx is a transaction that a client began itself: READ COMMITTED, so that a plain read shows the latest rows.
+type ownTx struct{ *sql.Tx }
+
+func isCallersTx(db DB) bool {
+	switch db.(type) {
+	case beginner, ownTx:
+		return false
+	}
+	return true
+}
+
+// inTx runs do on a transaction: on the caller's own where the handle is one, on a new one where it can begin. After
+// an error nothing of it stays behind, though the caller may commit all the same.
+func inTx(ctx context.Context, db DB, do func(db DB) error) error {
+	begin, ok := db.(beginner)
 	if !ok {
-		return do(db, true)
+		return inSavepoint(ctx, db, func() error { return do(db) })
 	}
 	tx, err := begin.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
-	if err := do(tx, false); err != nil {
+	if err := do(ownTx{tx}); err != nil {
 		return errors.Join(err, rollback(tx))
 	}
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
 	return nil
+}
+
+func inSavepoint(ctx context.Context, db DB, do func() error) error {
+	if _, err := db.ExecContext(ctx, "SAVEPOINT prescient"); err != nil {
+		return fmt.Errorf("setting a savepoint: %w", err)
+	}
+	err := do()
+	if err == nil {
+		return nil
+	}
+	if _, undo := db.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT prescient"); undo != nil && !isOver(undo) {
+		err = errors.Join(err, fmt.Errorf("rolling back to the savepoint: %w", undo))
+	}
+	return err
+}
+
+// errNoSavepoint comes after a deadlock: the server has rolled back the whole transaction, and the savepoint with it.
+const errNoSavepoint = 1305
+
+// isOver says of the error of a statement that its transaction was rolled back before.
+func isOver(err error) bool {
+	return isError(err, errNoSavepoint) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, sql.ErrConnDone) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn)
 }
 
 // rollback returns no error where the transaction is over already, as after a lost connection.

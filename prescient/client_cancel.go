@@ -21,8 +21,9 @@ func (c *Client) Cancel(ctx context.Context, db DB, e Entity, jobExecs ...string
 			return 0, err
 		}
 	}
-	err = inTx(ctx, db, func(db DB, callers bool) error {
+	err = inTx(ctx, db, func(db DB) error {
 		cancelled = 0
+		callers := isCallersTx(db)
 		lock := false
 		for range insertTries {
 			found, err := c.findEntity(ctx, db, e, jobExecs, lock)
@@ -42,10 +43,10 @@ func (c *Client) Cancel(ctx context.Context, db DB, e Entity, jobExecs ...string
 				}
 			}
 			// In the caller's transaction a plain read may not see the latest rows; a locking one does.
-			if missed == 0 && (lock || !callers) {
+			if missed == 0 && lock == callers {
 				return nil
 			}
-			lock = true
+			lock = callers
 		}
 		return fmt.Errorf("cancelling for %s: its rows changed %d times under it", e, insertTries)
 	})
@@ -88,15 +89,14 @@ func (c *Client) Reschedule(ctx context.Context, db DB, e Entity, jobExec, tag s
 	if err != nil {
 		return Inserted{}, err
 	}
-	due, slot, err := c.place(jobExec, dueAt, now)
-	if err != nil {
-		return Inserted{}, err
-	}
+	// A plain read in the caller's transaction may not see the latest row.
+	latest := !isCallersTx(db)
 	for range insertTries {
-		if job != nil && (job.Entity() != e || job.JobExec != jobExec || job.Tag != tag) {
-			job = nil
+		due, slot, err := c.place(jobExec, dueAt, now)
+		if err != nil {
+			return Inserted{}, err
 		}
-		if job != nil {
+		if job != nil && job.Entity() == e && job.JobExec == jobExec && job.Tag == tag {
 			n, err := affected(ctx, db, c.fill("client/reschedule", append(c.identity(*job),
 				"{due_at}", literal(appendMicro, due), "{next_check_at}", literal(appendSecond, slot),
 				"{new_revision}", literal(appendUint, newRevision()))...))
@@ -106,15 +106,13 @@ func (c *Client) Reschedule(ctx context.Context, db DB, e Entity, jobExec, tag s
 			if n == 1 {
 				return Inserted{Did: DidReschedule, DueAt: due, Slot: slot}, nil
 			}
-		}
-		found, err := c.find(ctx, db, "job.job_key = "+literal(appendKey, KeyOf(e, jobExec, tag)), true)
-		if err != nil {
-			return Inserted{}, err
-		}
-		if len(found) == 0 {
+		} else if latest {
 			return Inserted{}, fmt.Errorf("%w: %s of %s", ErrNotFound, jobExec, e)
 		}
-		job = &found[0]
+		if now, job, err = c.lookAgain(ctx, db, KeyOf(e, jobExec, tag)); err != nil {
+			return Inserted{}, err
+		}
+		latest = true
 	}
 	return Inserted{}, fmt.Errorf("rescheduling %s of %s: the pending row changed %d times under it", jobExec, e, insertTries)
 }

@@ -2,10 +2,13 @@ package prescient
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // OnPending says what an insert does when the same job (entity, job_exec and tag) is pending already. A row whose slot
@@ -51,7 +54,8 @@ type NewJob struct {
 	Tag string
 	// DueAt is when to check, in any zone; it is rounded up to a slot. A time that is over goes to the next open slot.
 	DueAt time.Time
-	// Payload is JSON that the job_exec gets; nil for none.
+	// Payload is JSON that the job_exec gets; nil for none. MySQL stores it in a form of its own; MariaDB refuses what
+	// is nested deeper than 31, MySQL what is nested deeper than 100.
 	Payload json.RawMessage
 	// OnPending says what to do when the job is pending already; Keep by default.
 	OnPending OnPending
@@ -94,8 +98,8 @@ func (j NewJob) Validate() error {
 	if len(j.Payload) > MaxPayload {
 		return fmt.Errorf("%w: payload of %s has %d bytes; at most %d are allowed", ErrInvalid, j.Entity, len(j.Payload), MaxPayload)
 	}
-	if j.Payload != nil && !json.Valid(j.Payload) {
-		return fmt.Errorf("%w: payload of %s is not JSON: %.80q", ErrInvalid, j.Entity, j.Payload)
+	if j.Payload != nil && !(json.Valid(j.Payload) && utf8.Valid(j.Payload)) {
+		return fmt.Errorf("%w: payload of %s is not JSON in UTF-8: %.80q", ErrInvalid, j.Entity, j.Payload)
 	}
 	_, err := ParseOnPending(string(j.OnPending))
 	return err
@@ -119,54 +123,84 @@ func (c *Client) Insert(ctx context.Context, db DB, job NewJob) (Inserted, error
 
 // insert goes on from a first look at the key.
 func (c *Client) insert(ctx context.Context, db DB, job NewJob, pending *FutureJob, now time.Time) (Inserted, error) {
-	due, slot, err := c.place(job.JobExec, job.DueAt, now)
-	if err != nil {
-		return Inserted{}, err
-	}
-	did := Inserted{DueAt: due, Slot: slot}
 	key := KeyOf(job.Entity, job.JobExec, job.Tag)
+	// A plain read in the caller's transaction may show a row that is there no more.
+	latest := !isCallersTx(db)
 	for range insertTries {
+		due, slot, err := c.place(job.JobExec, job.DueAt, now)
+		if err != nil {
+			return Inserted{}, err
+		}
 		if pending == nil {
-			did.Did = DidInsert
 			row := c.appendRow(nil, job, key, due, slot)
 			_, err := db.ExecContext(ctx, c.fill("client/insert", "{rows}", string(row)))
 			if err == nil || !isError(err, errDuplicateKey) {
-				return did, c.explain(ctx, db, job, err)
+				return Inserted{Did: DidInsert, DueAt: due, Slot: slot}, c.explain(ctx, db, job, err)
+			}
+		} else if stays, refused := settle(job, *pending, due, now); stays {
+			if !latest {
+				if latest, err = c.hold(ctx, db, *pending); err != nil {
+					return Inserted{}, err
+				}
+			}
+			if latest {
+				return Inserted{Did: DidKeep, DueAt: pending.DueAt, Slot: pending.NextCheckAt}, refused
 			}
 		} else {
-			kept, err := settle(job, *pending, due, now)
-			if err != nil || kept {
-				return Inserted{Did: DidKeep, DueAt: pending.DueAt, Slot: pending.NextCheckAt}, err
-			}
-			did.Did = DidReplace
 			n, err := affected(ctx, db, c.fill("client/replace", append(c.identity(*pending),
 				"{due_at}", literal(appendMicro, due), "{next_check_at}", literal(appendSecond, slot),
 				"{payload}", literal(appendTextOrNull, string(job.Payload)),
 				"{new_revision}", literal(appendUint, newRevision()))...))
 			if err != nil || n == 1 {
-				return did, c.explain(ctx, db, job, err)
+				return Inserted{Did: DidReplace, DueAt: due, Slot: slot}, c.explain(ctx, db, job, err)
 			}
 		}
 		// Somebody was faster, or this transaction's snapshot is older than the row.
-		found, err := c.find(ctx, db, "job.job_key = "+literal(appendKey, key), true)
-		if err != nil {
+		if now, pending, err = c.lookAgain(ctx, db, key); err != nil {
 			return Inserted{}, err
 		}
-		pending = nil
-		if len(found) > 0 {
-			pending = &found[0]
-		}
+		latest = true
 	}
 	return Inserted{}, fmt.Errorf("inserting %s of %s: the pending row changed %d times under it", job.JobExec, job.Entity, insertTries)
 }
 
-// settle says whether the pending row stays, by the job's policy.
-func settle(job NewJob, pending FutureJob, due, now time.Time) (kept bool, err error) {
+// lookAgain is look for the latest row, whatever the snapshot of the caller's transaction shows. The time is that
+// after the wait for the row's lock.
+func (c *Client) lookAgain(ctx context.Context, db DB, key Key) (now time.Time, pending *FutureJob, err error) {
+	if !isCallersTx(db) {
+		return c.look(ctx, db, key)
+	}
+	found, err := c.find(ctx, db, "job.job_key = "+literal(appendKey, key), true)
+	if err != nil {
+		return time.Time{}, nil, err
+	}
+	if len(found) > 0 {
+		pending = &found[0]
+	}
+	now, err = c.now(ctx, db)
+	return now, pending, err
+}
+
+// hold locks a row by its primary key, if it is still as it was read.
+func (c *Client) hold(ctx context.Context, db DB, job FutureJob) (held bool, err error) {
+	var revision uint64
+	err = queryRow(ctx, db, []any{&revision}, c.fill("client/hold", c.identity(job)...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("locking the pending %s of %s: %w", job.JobExec, job.Entity(), err)
+	}
+	return true, nil
+}
+
+// settle says whether the pending row stays, by the job's policy; it always does where the job is refused.
+func settle(job NewJob, pending FutureJob, due, now time.Time) (stays bool, refused error) {
 	if pending.Entity() != job.Entity || pending.JobExec != job.JobExec || pending.Tag != job.Tag {
-		return false, fmt.Errorf("%w: %s of %s has that of %s of %s", ErrKeyCollision, job.JobExec, job.Entity, pending.JobExec, pending.Entity())
+		return true, fmt.Errorf("%w: %s of %s has that of %s of %s", ErrKeyCollision, job.JobExec, job.Entity, pending.JobExec, pending.Entity())
 	}
 	if job.OnPending == OnPendingError {
-		return false, fmt.Errorf("%w: %s of %s, due at %s", ErrPending, job.JobExec, job.Entity, stamp(pending.DueAt))
+		return true, fmt.Errorf("%w: %s of %s, due at %s", ErrPending, job.JobExec, job.Entity, stamp(pending.DueAt))
 	}
 	if !pending.NextCheckAt.After(now) {
 		return false, nil
@@ -205,15 +239,25 @@ func (c *Client) appendRow(b []byte, job NewJob, key Key, due, slot time.Time) [
 	return append(b, ')')
 }
 
+// Numbers of the errors with which servers refuse a payload that is JSON by its grammar.
+const (
+	errJSONText  = 3140 // MySQL: a number that no double holds, half of a surrogate pair
+	errJSONDepth = 3157 // MySQL: nested deeper than 100
+)
+
 // explain wraps a server's error. A slot that is off the grid means that the resolution was changed a moment ago.
 func (c *Client) explain(ctx context.Context, db DB, job NewJob, err error) error {
 	if err == nil {
 		return nil
 	}
-	if isError(err, errCheckMySQL, errCheckMariaDB) && strings.Contains(err.Error(), "on_grid") {
+	failed := isError(err, errCheckMySQL, errCheckMariaDB)
+	if failed && strings.Contains(err.Error(), "on_grid") {
 		if _, changed := c.now(ctx, db); changed != nil {
 			return changed
 		}
+	}
+	if isError(err, errJSONText, errJSONDepth) || failed && strings.Contains(err.Error(), "payload") {
+		return fmt.Errorf("%w: the server refuses the payload of %s: %w", ErrInvalid, job.Entity, err)
 	}
 	return fmt.Errorf("inserting %s of %s: %w", job.JobExec, job.Entity, err)
 }

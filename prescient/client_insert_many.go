@@ -35,12 +35,8 @@ func (c *Client) InsertMany(ctx context.Context, db DB, jobs []NewJob) ([]Insert
 
 func (c *Client) insertMany(ctx context.Context, db DB, jobs []NewJob, look bool) ([]Inserted, error) {
 	did := make([]Inserted, len(jobs))
-	err := inTx(ctx, db, func(db DB, callers bool) error {
-		now, err := c.now(ctx, db)
-		if err != nil {
-			return err
-		}
-		b := bulk{client: c, db: db, jobs: jobs, did: did, now: now, look: look || callers}
+	err := inTx(ctx, db, func(db DB) error {
+		b := bulk{client: c, db: db, jobs: jobs, did: did, look: look || isCallersTx(db)}
 		return b.insert(ctx)
 	})
 	return did, err
@@ -52,7 +48,6 @@ type bulk struct {
 	db     DB
 	jobs   []NewJob
 	did    []Inserted
-	now    time.Time
 	look   bool // for pending rows, before each chunk
 }
 
@@ -103,25 +98,33 @@ func (b *bulk) insertOne(ctx context.Context, i int) error {
 }
 
 func (b *bulk) insertChunk(ctx context.Context, from, to int) error {
-	pending, err := b.pending(ctx, from, to, false)
-	if err != nil {
-		return err
+	if from == to {
+		return nil
 	}
-	err = b.write(ctx, from, to, pending)
-	if !b.look || !isError(err, errDuplicateKey) {
-		return err
+	lock := false
+	for range insertTries {
+		pending, err := b.pending(ctx, from, to, lock)
+		if err != nil {
+			return err
+		}
+		now, err := b.client.now(ctx, b.db)
+		if err != nil {
+			return err
+		}
+		err = b.write(ctx, from, to, pending, now)
+		if !b.look || !isError(err, errDuplicateKey) {
+			return err
+		}
+		// Inserted by somebody else between the look and the write, or after this transaction's snapshot.
+		lock = isCallersTx(b.db)
 	}
-	// Inserted by somebody else between the look and the write, or after this transaction's snapshot.
-	if pending, err = b.pending(ctx, from, to, true); err != nil {
-		return err
-	}
-	return b.write(ctx, from, to, pending)
+	return fmt.Errorf("jobs %d to %d: the pending rows changed %d times under them", from+1, to, insertTries)
 }
 
 // pending returns the rows of a chunk that are there already.
 func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[Key]*FutureJob, error) {
 	pending := make(map[Key]*FutureJob)
-	if !b.look || from == to {
+	if !b.look {
 		return pending, nil
 	}
 	keys := make([]Key, 0, to-from)
@@ -137,14 +140,14 @@ func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[Key]*F
 }
 
 // write inserts what is not pending in one statement, and settles the rest one by one.
-func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJob) error {
+func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJob, now time.Time) error {
 	rows := make([]byte, 0, (to-from)*256)
 	for i := from; i < to; i++ {
 		job, key := b.jobs[i], b.key(i)
 		if pending[key] != nil {
 			continue
 		}
-		due, slot, err := b.client.place(job.JobExec, job.DueAt, b.now)
+		due, slot, err := b.client.place(job.JobExec, job.DueAt, now)
 		if err != nil {
 			return fmt.Errorf("job %d: %w", i+1, err)
 		}
@@ -156,7 +159,7 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJ
 	}
 	if len(rows) > 0 {
 		if _, err := b.db.ExecContext(ctx, b.client.fill("client/insert", "{rows}", string(rows))); err != nil {
-			return b.client.explain(ctx, b.db, b.jobs[from], err)
+			return fmt.Errorf("jobs %d to %d: %w", from+1, to, b.client.explain(ctx, b.db, b.jobs[from], err))
 		}
 	}
 	for i := from; i < to; i++ {
@@ -164,7 +167,7 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJ
 		if row == nil {
 			continue
 		}
-		did, err := b.client.insert(ctx, b.db, b.jobs[i], row, b.now)
+		did, err := b.client.insert(ctx, b.db, b.jobs[i], row, now)
 		if err != nil {
 			return fmt.Errorf("job %d: %w", i+1, err)
 		}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"prescient/slots"
 )
@@ -87,12 +86,13 @@ func decide(grid slots.Grid, g Guards, job FutureJob, a answer, now time.Time) v
 	case a.err != nil:
 		v.errorCount++
 		v.reason = errorText(a.err)
-		v.slot = growing(grid, open, job.ErrorCount, now.Add(g.Horizon))
-		if v.errorCount > allowed(g.MaxErrors) {
+		switch {
+		case v.errorCount <= allowed(g.MaxErrors):
+			v.slot = growing(grid, open, job.ErrorCount, now.Add(g.Horizon))
+		case errors.Is(a.err, ErrTimeout):
+			v.outcome = TimedOut
+		default:
 			v.outcome = Failed
-			if errors.Is(a.err, ErrTimeout) {
-				v.outcome = TimedOut
-			}
 		}
 	case a.next == nil:
 		v.outcome, v.errorCount = Done, 0
@@ -166,14 +166,20 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // maxErrorText is how many characters of an error the tables hold.
 const maxErrorText = 1000
 
-// errorText is err as the tables hold it: valid UTF-8 without NUL, cut to maxErrorText characters.
+// errorText is err as the tables hold it: valid UTF-8 without NUL, cut to maxErrorText characters, never empty.
 func errorText(err error) string {
 	text := strings.ReplaceAll(strings.ToValidUTF8(err.Error(), "�"), "\x00", "�")
-	if len(text) <= maxErrorText {
-		return text
+	if text == "" {
+		return "an error without a text"
 	}
-	if utf8.RuneCountInString(text) > maxErrorText {
-		text = string([]rune(text)[:maxErrorText-1]) + "…"
+	characters, short := 0, 0
+	for i := range text {
+		switch characters++; characters {
+		case maxErrorText:
+			short = i
+		case maxErrorText + 1:
+			return text[:short] + "…"
+		}
 	}
 	return text
 }

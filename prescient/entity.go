@@ -27,7 +27,7 @@ type Entity struct {
 func ParseEntity(text string) (Entity, error) {
 	name, key, ok := strings.Cut(text, "/")
 	if !ok {
-		return Entity{}, fmt.Errorf("%w: entity %q: want name/key, as in order/42", ErrInvalid, text)
+		return Entity{}, fmt.Errorf("%w: entity %.80q: want name/key, as in order/42", ErrInvalid, text)
 	}
 	e := Entity{Name: name, Key: key}
 	return e, e.Validate()
@@ -67,7 +67,7 @@ func validIdentifier(what, s string) error {
 
 func validText(what, s string, limit int) error {
 	if !utf8.ValidString(s) {
-		return fmt.Errorf("%w: %s %q is not valid UTF-8", ErrInvalid, what, s)
+		return fmt.Errorf("%w: %s %.80q is not valid UTF-8", ErrInvalid, what, s)
 	}
 	if n := utf8.RuneCountInString(s); n > limit {
 		return fmt.Errorf("%w: %s %.80q has %d characters; at most %d are allowed", ErrInvalid, what, s, n, limit)

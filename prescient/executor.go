@@ -3,6 +3,7 @@ package prescient
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -212,8 +213,27 @@ func (e *executor) call(t *task) (placed bool) {
 	job := t.row.FutureJob
 	job.Payload = bytes.Clone(job.Payload) // its own, should it write on it
 	next, err = t.lane.fn(ctx, job)
+	err = saidBy(err)
 	returned = true
 	return true
+}
+
+// said is what an error of a job_exec said.
+type said struct {
+	text    string
+	timeout bool
+}
+
+func (s said) Error() string        { return s.text }
+func (s said) Is(target error) bool { return s.timeout && target == ErrTimeout }
+
+// saidBy asks an error all that is wanted of it. Its methods are the job_exec's own and may panic as well, as those of
+// a nil pointer do: so they are called in here, where that is caught, and nowhere else.
+func saidBy(err error) error {
+	if err == nil {
+		return nil
+	}
+	return said{text: err.Error(), timeout: errors.Is(err, ErrTimeout)}
 }
 
 // settle delivers the answer of a call that came back. It returns false where the call had been abandoned.

@@ -164,3 +164,14 @@ type hookedTx struct {
 
 func (t hookedTx) Commit() error   { return t.hooks.run("COMMIT", t.Tx.Commit) }
 func (t hookedTx) Rollback() error { return t.hooks.run("ROLLBACK", t.Tx.Rollback) }
+
+// firstTime fails the first statement that contains the text.
+func firstTime(text string, err error) func(statement string) error {
+	var done sync.Once
+	return func(statement string) (failure error) {
+		if strings.Contains(statement, text) {
+			done.Do(func() { failure = err })
+		}
+		return failure
+	}
+}

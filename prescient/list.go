@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -204,16 +205,20 @@ func ParseOutcome(text string) (Outcome, error) {
 	return "", fmt.Errorf("%w: outcome %q: %s are allowed", ErrInvalid, text, strings.Join(names, ", "))
 }
 
-func parseCursor(text, layout string, parts int) (at time.Time, key []byte, revision string, err error) {
+// parseCursor reads a cursor of two parts, or of three with a revision.
+func parseCursor(text, layout string, parts int) (at time.Time, key []byte, revision uint64, err error) {
 	fields := strings.Split(text, "/")
 	if len(fields) == parts {
 		at, err = time.ParseInLocation(layout, fields[0], time.UTC)
 		if err == nil {
 			key, err = hex.DecodeString(fields[1])
 		}
+		if err == nil && parts == 3 {
+			revision, err = strconv.ParseUint(fields[2], 10, 64)
+		}
 		if err == nil && len(key) == len(Key{}) {
-			return at, key, fields[parts-1], nil
+			return at, key, revision, nil
 		}
 	}
-	return at, nil, "", fmt.Errorf("%w: cursor %q: give the one that came with the page before", ErrInvalid, text)
+	return at, nil, 0, fmt.Errorf("%w: cursor %q: give the one that came with the page before", ErrInvalid, text)
 }

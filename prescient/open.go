@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -14,8 +15,8 @@ import (
 )
 
 // Open returns a pool of connections for a worker. dsn is a go-sql-driver DSN; what a worker relies on is set here,
-// whatever the DSN says: UTC, parseTime, clientFoundRows, strict mode, READ COMMITTED, and short lock waits and idle
-// times, so that a frozen worker does not hold its locks past its lease. An app's own connections need none of this.
+// whatever the DSN says: UTC, parseTime, clientFoundRows, utf8mb4, strict mode, READ COMMITTED, and short lock waits and
+// idle times, so that a frozen worker does not hold its locks past its lease. An app's own connections need none of this.
 //
 // It does not connect yet. The error wraps ErrInvalid and never shows the DSN, which may hold a password.
 func Open(dsn string, lease time.Duration) (*sqlx.DB, error) {
@@ -31,39 +32,75 @@ func Open(dsn string, lease time.Duration) (*sqlx.DB, error) {
 
 // newConnector returns what makes the connections of Open, and how long the server lets them idle.
 func newConnector(dsn string, lease time.Duration) (driver.Connector, time.Duration, error) {
-	cfg, err := mysql.ParseDSN(dsn)
+	idle := max(lease.Truncate(time.Second)-time.Second, time.Second)
+	cfg, err := configure(dsn, lease, idle)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%w: dsn: want user:password@tcp(host:port)/database: %s", ErrInvalid, withoutValues(err))
+		return nil, 0, err
 	}
-	if cfg.DBName == "" {
-		return nil, 0, fmt.Errorf("%w: dsn names no database: want user:password@tcp(host:port)/database", ErrInvalid)
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w: dsn: %s", ErrInvalid, withoutValues(err))
+	}
+	return readCommitted{connector}, idle, nil
+}
+
+func configure(dsn string, lease, idle time.Duration) (*mysql.Config, error) {
+	cfg, err := parseDSN(dsn)
+	if err != nil {
+		return nil, err
 	}
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
 	cfg.ClientFoundRows = true
 	cfg.InterpolateParams = true
 	cfg.MultiStatements = false
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 10 * time.Second
+	cfg.ColumnsWithAlias = false
+	cfg.Logger = &mysql.NopLogger{} // it says nothing that is not in an error as well
+	cfg.Timeout = or(cfg.Timeout, 10*time.Second)
+	// Statements have deadlines of their own, but a COMMIT cannot have one: a server that hangs there is given up by this.
+	cfg.ReadTimeout = or(cfg.ReadTimeout, lease+time.Minute)
+	if err := cfg.Apply(mysql.Charset("utf8mb4", "utf8mb4_general_ci"), mysql.TimeTruncate(0)); err != nil {
+		return nil, fmt.Errorf("%w: dsn: %s", ErrInvalid, withoutValues(err))
 	}
-	if cfg.Params == nil {
-		cfg.Params = make(map[string]string)
-	}
-	idle := max(int(lease/time.Second)-1, 1)
-	for name, value := range map[string]string{
+	params := map[string]string{
 		"time_zone":                "'+00:00'",
 		"sql_mode":                 "'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
 		"innodb_lock_wait_timeout": "2",
-		"wait_timeout":             fmt.Sprint(idle),
+		"wait_timeout":             fmt.Sprint(int(idle / time.Second)),
 		"autocommit":               "1",
-	} {
-		cfg.Params[name] = value
 	}
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		return nil, 0, fmt.Errorf("%w: dsn: %s", ErrInvalid, withoutValues(err))
+	for name, value := range cfg.Params {
+		if _, own := params[strings.ToLower(name)]; !own {
+			params[name] = value
+		}
 	}
-	return readCommitted{connector}, time.Duration(idle) * time.Second, nil
+	cfg.Params = params
+	return cfg, nil
+}
+
+const wantDSN = "want user:password@tcp(host:port)/database"
+
+// network is what a network may be called; mysql.RegisterDialContext can make others than tcp and unix.
+var network = regexp.MustCompile(`^[A-Za-z0-9_.+-]+$`)
+
+// parseDSN reads a DSN and refuses one that was cut in the wrong place: a part of it that is no network or database may
+// be the password, and would be shown by the error of whoever uses it.
+func parseDSN(dsn string) (cfg *mysql.Config, err error) {
+	defer func() {
+		if recover() != nil { // the driver's way to say that a parameter is not allowed any more
+			cfg, err = nil, fmt.Errorf("%w: dsn: it has a parameter that is not allowed any more", ErrInvalid)
+		}
+	}()
+	cfg, err = mysql.ParseDSN(dsn)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: dsn: %s: %s", ErrInvalid, wantDSN, withoutValues(err))
+	case !network.MatchString(cfg.Net), strings.ContainsAny(cfg.DBName, "@()/"):
+		return nil, fmt.Errorf("%w: dsn: %s: @, ( or / is missing, or stands in the wrong place", ErrInvalid, wantDSN)
+	case cfg.DBName == "":
+		return nil, fmt.Errorf("%w: dsn names no database: %s", ErrInvalid, wantDSN)
+	}
+	return cfg, nil
 }
 
 // withoutValues keeps of a DSN error only what is the driver's fixed wording; others quote pieces of the DSN.

@@ -1,14 +1,13 @@
 package prescient
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 )
 
-// Registry maps the names of job_execs to the functions that do them. Fill it at start, before a worker is made from
-// it; it is not for concurrent writing.
+// Registry maps the names of job_execs to the functions that do them; the zero value is an empty one. Fill it at start,
+// before a worker is made from it; it is not for concurrent writing.
 type Registry struct {
 	execs map[string]registered
 }
@@ -19,7 +18,7 @@ type registered struct {
 }
 
 // NewRegistry returns an empty registry.
-func NewRegistry() *Registry { return &Registry{execs: make(map[string]registered)} }
+func NewRegistry() *Registry { return new(Registry) }
 
 // Register adds a job_exec. The zero Guards take the worker's. The error wraps ErrInvalid: the name is no identifier
 // or too long, is registered already, fn is nil, or a guard is out of range.
@@ -36,6 +35,9 @@ func (r *Registry) Register(name string, fn Func, guards Guards) error {
 	if _, dup := r.execs[name]; dup {
 		return fmt.Errorf("%w: job_exec %q is registered twice", ErrInvalid, name)
 	}
+	if r.execs == nil {
+		r.execs = make(map[string]registered)
+	}
 	r.execs[name] = registered{fn: fn, guards: guards}
 	return nil
 }
@@ -43,7 +45,7 @@ func (r *Registry) Register(name string, fn Func, guards Guards) error {
 // MustRegister is Register for a program's start: it panics where Register returns an error.
 func (r *Registry) MustRegister(name string, fn Func, guards Guards) {
 	if err := r.Register(name, fn, guards); err != nil {
-		panic(errors.Join(errors.New("prescient"), err))
+		panic(fmt.Errorf("prescient: %w", err))
 	}
 }
 

@@ -15,6 +15,13 @@ import (
 // errEarly is returned when the database's clock says that the slot has not come.
 var errEarly = errors.New("the slot has not come by the database's clock")
 
+// How servers say that they ended a connection or a statement: it was idle in a transaction, or an administrator did.
+const (
+	errQueryInterrupted = 1317
+	errConnectionKilled = 1927 // MariaDB
+	errIdledOut         = 4031 // MySQL
+)
+
 // passing says whether an error passes by itself: contention, a server that restarts or fails over, a connection that
 // broke.
 func passing(err error) bool {
@@ -23,11 +30,14 @@ func passing(err error) bool {
 	case err == nil:
 		return false
 	case isError(err, errTooManyConnections, errServerShutdown, errUnknownCommand, errLockWaitTimeout, errDeadlock,
-		errReadOnly, errAutoincrement, errReadOnlyMode, errNoWait, errTransactionRollback):
+		errReadOnly, errAutoincrement, errReadOnlyMode, errNoWait, errTransactionRollback, errIdledOut, errConnectionKilled,
+		errQueryInterrupted):
 		return true
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),
 		errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):
 		return true
+	case errors.Is(err, sql.ErrTxDone):
+		return true // the deadline ended the transaction a moment before its COMMIT
 	}
 	return false
 }

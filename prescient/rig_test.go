@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,8 @@ type rig struct {
 	d      servertest.Database
 	app    *sql.DB // as an app has it: no parameters in its DSN
 	client *Client
+	pools  map[string]*sqlx.DB
+	apps   map[string]*sql.DB
 }
 
 // eachServer runs a test on every server, with 15-minute slots.
@@ -35,7 +38,7 @@ func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T
 
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *rig {
 	t.Helper()
-	r := &rig{t: t, d: d, app: d.Open(t, "")}
+	r := &rig{t: t, d: d, app: d.Open(t, ""), pools: make(map[string]*sqlx.DB), apps: make(map[string]*sql.DB)}
 	_, err := text.Up(t.Context(), r.app, text.Schema{Prefix: "p_", Resolution: resolution})
 	r.must(err)
 	r.client, err = NewClient(t.Context(), r.app, ClientOptions{Prefix: "p_"})
@@ -50,22 +53,29 @@ func (r *rig) must(err error) {
 	}
 }
 
-// pool opens a worker's pool. With a time given, the server's clock stands still at it on these connections.
+// pool is a worker's pool. With a time given, the server's clock stands still at it on its connections.
 func (r *rig) pool(now time.Time) *sqlx.DB {
 	r.t.Helper()
 	dsn := r.d.DSN
 	if !now.IsZero() {
 		dsn = servertest.WithParams(dsn, fixedClock(now))
 	}
-	db, err := Open(dsn, 0)
-	r.must(err)
-	r.t.Cleanup(func() { _ = db.Close() })
-	return db
+	if r.pools[dsn] == nil {
+		db, err := Open(dsn, 0)
+		r.must(err)
+		r.t.Cleanup(func() { _ = db.Close() })
+		r.pools[dsn] = db
+	}
+	return r.pools[dsn]
 }
 
-// appAt opens an app's pool on which the server's clock stands still at a time.
+// appAt is an app's pool on which the server's clock stands still at a time.
 func (r *rig) appAt(now time.Time) *sql.DB {
-	return r.d.Open(r.t, fixedClock(now))
+	params := fixedClock(now)
+	if r.apps[params] == nil {
+		r.apps[params] = r.d.Open(r.t, params)
+	}
+	return r.apps[params]
 }
 
 // fixedClock is the DSN parameter under which the server's clock stands still for a connection.
@@ -178,4 +188,32 @@ func (r *rig) count(query string, args ...any) (n int) {
 	r.t.Helper()
 	r.must(r.app.QueryRow(query, args...).Scan(&n))
 	return n
+}
+
+// insertDue makes n checks pending for a slot of the running clock that is just over, and returns it.
+func (r *rig) insertDue(n int) (slot time.Time) {
+	r.t.Helper()
+	var now string
+	r.must(r.app.QueryRow("SELECT CAST(UTC_TIMESTAMP(6) AS CHAR)").Scan(&now))
+	at, err := parseTime(now)
+	r.must(err)
+	slot = r.client.grid.Prev(at)
+	jobs := make([]NewJob, n)
+	for i := range jobs {
+		jobs[i] = NewJob{Entity: Entity{"order", fmt.Sprint(i)}, JobExec: "check", DueAt: slot}
+	}
+	_, err = r.client.InsertMany(r.t.Context(), r.appAt(slot.Add(-time.Second)), jobs)
+	r.must(err)
+	return slot
+}
+
+func keyBytes(k Key) []byte { return k[:] }
+
+func contains(err error, texts ...string) bool {
+	for _, text := range texts {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			return false
+		}
+	}
+	return true
 }

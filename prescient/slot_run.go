@@ -83,6 +83,8 @@ func (r *slotRun) run(ctx context.Context) error {
 	defer renewer.Wait()
 	defer stopRenewing()
 	giveUp := time.Now().Add(2 * r.w.options.Lease)
+	const firstNap = 50 * time.Millisecond
+	nap := firstNap
 	for {
 		did := r.pass(list)
 		if err := errors.Join(r.errs...); err != nil {
@@ -95,7 +97,7 @@ func (r *slotRun) run(ctx context.Context) error {
 			return err
 		}
 		if did > 0 {
-			giveUp = time.Now().Add(2 * r.w.options.Lease)
+			giveUp, nap = time.Now().Add(2*r.w.options.Lease), firstNap
 		}
 		held, next := outlook(list)
 		if held+next.free == 0 {
@@ -108,10 +110,11 @@ func (r *slotRun) run(ctx context.Context) error {
 			r.figures.Held = held
 			return nil
 		}
-		// A third of a lease at most: whoever holds it may give it back any time.
-		if err := sleep(ctx, min(max(next.lapses, 100*time.Millisecond), r.w.options.Lease/3)); err != nil {
+		// Whoever holds it is mostly about to finish; a dead one is waited for in longer and longer naps.
+		if sleep(ctx, min(nap, max(next.lapses, firstNap))) != nil {
 			return nil
 		}
+		nap = min(2*nap, r.w.options.Lease/3)
 	}
 }
 

@@ -46,9 +46,10 @@ func (w *Worker) Work(ctx context.Context) error {
 		select {
 		case places <- struct{}{}:
 			w.current.Add(1)
+			this := slot
 			running.Go(func() {
 				defer func() { <-places; w.current.Add(-1) }()
-				figures, err := w.runSlot(ctx, slot, manner{parallel: w.options.Buckets, stay: true})
+				figures, err := w.runSlot(ctx, this, manner{parallel: w.options.Buckets, stay: true})
 				if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 					return
 				}

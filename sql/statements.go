@@ -18,16 +18,16 @@ var ErrPrefix = errors.New("invalid table prefix")
 // MaxPrefixLen is the longest table prefix: constraint names of 64 characters have to hold it.
 const MaxPrefixLen = 32
 
-var prefixPattern = regexp.MustCompile(`^[a-z0-9_]*$`)
+var prefixPattern = regexp.MustCompile(`^([a-z_][a-z0-9_]*)?$`)
 
-// CheckPrefix returns an error that wraps ErrPrefix unless the prefix is empty or of lower-case letters, digits and _ .
-// Lower case only: whether two names that differ in case are one table depends on the server's file system.
+// CheckPrefix returns an error that wraps ErrPrefix unless the prefix is empty or of lower-case letters, digits and _ ,
+// with no digit first. Lower case only: whether two names that differ in case are one table depends on the server's file system.
 func CheckPrefix(prefix string) error {
 	if len(prefix) > MaxPrefixLen {
 		return fmt.Errorf("%w: %.40q has %d characters; at most %d are allowed", ErrPrefix, prefix, len(prefix), MaxPrefixLen)
 	}
 	if !prefixPattern.MatchString(prefix) {
-		return fmt.Errorf("%w: %q: only a-z, 0-9 and _ are allowed", ErrPrefix, prefix)
+		return fmt.Errorf("%w: %q: only a-z, 0-9 and _ are allowed, a digit not first", ErrPrefix, prefix)
 	}
 	return nil
 }

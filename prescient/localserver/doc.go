@@ -16,7 +16,7 @@
 // nowhere else: a port on the loopback device is open to every user of the
 // machine.
 //
-// Without Options.Durable the server skips every fsync that it can. It keeps
-// what it has committed when it is killed for no longer than a second, which
-// is right for a demonstration or a test and for nothing else.
+// Without Options.Durable the server leaves the disk to the operating system.
+// What it has committed outlives the server, but not the machine: right for a
+// demonstration or a test and for nothing else.
 package localserver

@@ -9,11 +9,7 @@ import (
 // folderPrefix begins the names of the servers' folders.
 const folderPrefix = "prescient-server-"
 
-// longestSocket is the longest path that a unix socket may have everywhere.
-const longestSocket = 100
-
-// makeFolder makes the server's folder, and picks a path for its socket that
-// is short enough.
+// makeFolder makes the server's folder.
 func (s *Server) makeFolder() error {
 	sweep(os.TempDir())
 	dir, err := os.MkdirTemp("", folderPrefix)
@@ -30,14 +26,6 @@ func (s *Server) makeFolder() error {
 	if err := os.Mkdir(s.filesDir(), 0o700); err != nil {
 		return fmt.Errorf("making a folder: %w", err)
 	}
-	s.socket = filepath.Join(dir, "s.sock")
-	if len(s.socket) > longestSocket {
-		short, err := os.MkdirTemp("/tmp", "px-")
-		if err != nil {
-			return fmt.Errorf("making a folder for the socket: %w", err)
-		}
-		s.socket = filepath.Join(short, "s.sock")
-	}
 	return nil
 }
 
@@ -45,9 +33,6 @@ func (s *Server) makeFolder() error {
 func (s *Server) remove() error {
 	if s.dir == "" {
 		return nil
-	}
-	if folder := filepath.Dir(s.socket); s.socket != "" && folder != s.dir {
-		os.RemoveAll(folder)
 	}
 	if s.unlock != nil {
 		defer s.unlock()

@@ -3,6 +3,7 @@ package localserver
 import (
 	"errors"
 	"net"
+	"path/filepath"
 	"strconv"
 	"sync"
 
@@ -34,7 +35,8 @@ type Options struct {
 	Flavour Flavour
 
 	// Durable starts the server with the settings that a real one has: a
-	// commit is on disk when it returns. Default: as fast as it goes.
+	// commit is on disk when it returns. Default: it is with the operating
+	// system, which survives a Kill and costs no time.
 	Durable bool
 
 	// Args are further arguments of the server, such as --max-connections=500.
@@ -54,7 +56,6 @@ type Server struct {
 	program  Program
 	options  Options
 	dir      string
-	socket   string
 	port     int
 	password string
 	unlock   func() // lets others remove the folder
@@ -88,8 +89,14 @@ func (s *Server) Addr() string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
 }
 
-// Socket returns the path of the server's unix socket.
-func (s *Server) Socket() string { return s.socket }
+// Socket returns the path of the server's unix socket, "" in a temporary folder
+// whose path is too long for a socket.
+func (s *Server) Socket() string {
+	if path := s.socketArg(); filepath.IsAbs(path) {
+		return path
+	}
+	return ""
+}
 
 // Flavour returns the server's flavour.
 func (s *Server) Flavour() Flavour { return s.program.Flavour }

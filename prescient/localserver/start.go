@@ -8,15 +8,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // portAttempts is how often Start tries another port after somebody else took
 // the one that was free a moment ago.
 const portAttempts = 5
 
+// startTimeout bounds every start, whatever its context says: a server that
+// has not answered by then never will.
+const startTimeout = 2 * time.Minute
+
 // Start starts a server and returns when it answers. ctx bounds the start
 // only; the server runs until Close or the end of the process.
 func Start(ctx context.Context, options Options) (*Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
 	program, err := Find(ctx, options)
 	if err != nil {
 		return nil, err
@@ -61,6 +68,8 @@ func (s *Server) prepare(ctx context.Context) error {
 // Restart starts the server again on the same data and port, after stopping it
 // if it runs. ctx bounds the restart only.
 func (s *Server) Restart(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -82,7 +91,7 @@ func (s *Server) Restart(ctx context.Context) error {
 func (s *Server) serve(ctx context.Context, initFile string) error {
 	// The lock beside the socket names a process id that somebody else may have
 	// by now; the server would take it for a rival.
-	for _, stale := range []string{s.socket, s.socket + ".lock", s.pidFile()} {
+	for _, stale := range []string{s.sockFile(), s.sockFile() + ".lock", filepath.Join(s.dataDir(), "s.sock.lock"), s.pidFile()} {
 		os.Remove(stale)
 	}
 	started := s.logSize()

@@ -1,8 +1,14 @@
--- Ended rows, the latest first, a page at a time.
--- Index: PRIMARY of job_history from the cursor on, or KEY (job_key) where an entity is given. Locks: none.
+-- Ended rows, the latest first, a page at a time. The page is found by its keys alone: to sort rows with payloads of
+-- megabytes takes more memory than MySQL gives.
+-- Index: PRIMARY of job_history from the cursor on, or KEY (job_key) where an entity is given; then PRIMARY, one entry
+-- a row. Locks: none.
 -- {filter}: conditions, 1: limit
-SELECT entity_name, entity_key, job_exec, tag, due_at, first_check_at, next_check_at, check_count, error_count,
-       put_off_count, COALESCE(last_error, '') AS last_error, total_ms, COALESCE(payload, '') AS payload, revision, inserted_at,
-       slot, outcome, COALESCE(error, '') AS error, started_at, ended_at, run_ms, lateness_ms, worker
-FROM {prefix}job_history
-WHERE {filter} ORDER BY ended_at DESC, job_key DESC, revision DESC LIMIT ?
+SELECT job.entity_name, job.entity_key, job.job_exec, job.tag, job.due_at, job.first_check_at, job.next_check_at,
+       job.check_count, job.error_count, job.put_off_count, COALESCE(job.last_error, '') AS last_error, job.total_ms,
+       COALESCE(job.payload, '') AS payload, job.revision, job.inserted_at, job.slot, job.outcome,
+       COALESCE(job.error, '') AS error, job.started_at, job.ended_at, job.run_ms, job.lateness_ms, job.worker
+FROM (SELECT ended_at, job_key, revision FROM {prefix}job_history
+      WHERE {filter} ORDER BY ended_at DESC, job_key DESC, revision DESC LIMIT ?) page
+  STRAIGHT_JOIN {prefix}job_history job
+  ON job.ended_at = page.ended_at AND job.job_key = page.job_key AND job.revision = page.revision
+ORDER BY page.ended_at DESC, page.job_key DESC, page.revision DESC

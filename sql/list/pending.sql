@@ -1,7 +1,12 @@
--- Pending rows in the order in which they come due, a page at a time.
--- Index: PRIMARY of future_job from the cursor on, or UNIQUE (job_key) where an entity is given. Locks: none.
+-- Pending rows in the order in which they come due, a page at a time. The page is found by its keys alone: to sort rows
+-- with payloads of megabytes takes more memory than MySQL gives.
+-- Index: PRIMARY of future_job from the cursor on, or UNIQUE (job_key) where an entity is given; then PRIMARY, one entry
+-- a row. Locks: none.
 -- {filter}: conditions, 1: limit
-SELECT entity_name, entity_key, job_exec, tag, due_at, first_check_at, next_check_at, check_count, error_count,
-       put_off_count, COALESCE(last_error, '') AS last_error, total_ms, COALESCE(payload, '') AS payload, revision, inserted_at
-FROM {prefix}future_job
-WHERE {filter} ORDER BY next_check_at, job_key LIMIT ?
+SELECT job.entity_name, job.entity_key, job.job_exec, job.tag, job.due_at, job.first_check_at, job.next_check_at,
+       job.check_count, job.error_count, job.put_off_count, COALESCE(job.last_error, '') AS last_error, job.total_ms,
+       COALESCE(job.payload, '') AS payload, job.revision, job.inserted_at
+FROM (SELECT next_check_at, job_key FROM {prefix}future_job
+      WHERE {filter} ORDER BY next_check_at, job_key LIMIT ?) page
+  STRAIGHT_JOIN {prefix}future_job job ON job.next_check_at = page.next_check_at AND job.job_key = page.job_key
+ORDER BY page.next_check_at, page.job_key

@@ -1,22 +1,17 @@
 package servertest
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"prescient/prescient/localserver"
 )
 
 // dsnsVariable names the servers to test on. Set by scripts/test.
 const dsnsVariable = "PRESCIENT_TEST_DSNS"
-
-// startTime bounds the start of a server on a machine that is busy with tests.
-const startTime = 2 * time.Minute
 
 // servers are those that this process started, one a flavour.
 var servers struct {
@@ -89,9 +84,7 @@ func serverOf(t testing.TB, flavour localserver.Flavour) (dsn string, server *lo
 
 func start(t testing.TB, options localserver.Options) *localserver.Server {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), startTime)
-	defer cancel()
-	server, err := localserver.Start(ctx, options)
+	server, err := localserver.Start(t.Context(), options)
 	if err != nil {
 		t.Fatalf("no %s server to test on; scripts/test gets what is missing: %v", options.Flavour, err)
 	}

@@ -1,0 +1,85 @@
+package cmd
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/prescient"
+)
+
+// endedRow is what history --json prints.
+type endedRow struct {
+	prescient.Ended
+	Cursor string `json:"cursor"`
+}
+
+func (a *app) historyCommand() *cobra.Command {
+	var f listFlags
+	cmd := &cobra.Command{
+		Use:     "history",
+		GroupID: groupJobs,
+		Short:   "List ended checks and why they ended, the latest first",
+		Long: `Lists ended checks, the latest first, a page at a time. With --json each row has its cursor, with which
+--after goes on behind it.`,
+		Args: a.noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.history(cmd, f) },
+	}
+	f.addFlags(cmd, "the end")
+	cmd.Flags().StringVar(&f.outcome, "outcome", "",
+		"only with this outcome: done, cancelled, max_checks, past_return, beyond_horizon, failed, timed_out or crashed")
+	return cmd
+}
+
+func (a *app) history(cmd *cobra.Command, f listFlags) error {
+	filter, err := f.check()
+	if err != nil {
+		return err
+	}
+	s, err := a.connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := f.narrow(cmd.Context(), s, &filter); err != nil {
+		return err
+	}
+	rows, err := s.client.History(cmd.Context(), s.db, filter)
+	if err != nil {
+		return s.explain(err)
+	}
+	rows, err = page(a, cmd.ErrOrStderr(), rows, f.limit)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		lines := make([]endedRow, len(rows))
+		for i, ended := range rows {
+			lines[i] = endedRow{ended, ended.Cursor()}
+		}
+		return printLines(cmd.OutOrStdout(), lines)
+	}
+	if len(rows) == 0 {
+		return say(cmd.OutOrStdout(), "nothing has ended")
+	}
+	var cells [][]string
+	for _, end := range rows {
+		cells = append(cells, []string{stamp(end.EndedAt.Truncate(time.Millisecond)), clip(end.Entity().String(), 60), clean(end.JobExec),
+			clip(end.Tag, 30), clean(string(end.Outcome)), stamp(end.Slot), strconv.Itoa(end.CheckCount), lateness(end.LatenessMS),
+			milliseconds(end.RunMS), clip(end.Error, 60)})
+	}
+	return printTable(cmd.OutOrStdout(), []column{{title: "ended (UTC)"}, {title: "entity"}, {title: "job_exec"}, {title: "tag"},
+		{title: "outcome"}, {title: "slot"}, {title: "checks", right: true}, {title: "late", right: true},
+		{title: "ran", right: true}, {title: "error"}}, cells)
+}
+
+func milliseconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+
+// lateness is empty where nothing ran.
+func lateness(ms *int64) string {
+	if ms == nil {
+		return ""
+	}
+	return milliseconds(*ms)
+}

@@ -1,0 +1,160 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/prescient"
+)
+
+// epoch stands in for a time that is not known yet, where flags are checked before the database is asked.
+var epoch = time.Unix(0, 0).UTC()
+
+// insertFlags are the flags of insert.
+type insertFlags struct {
+	target
+	when
+	payload, onPending string
+}
+
+// placed is what insert and reschedule print.
+type placed struct {
+	Did        prescient.InsertAction `json:"did"`
+	EntityName string                 `json:"entity_name"`
+	EntityKey  string                 `json:"entity_key"`
+	JobExec    string                 `json:"job_exec"`
+	Tag        string                 `json:"tag"`
+	DueAt      time.Time              `json:"due_at"`
+	Slot       time.Time              `json:"slot"`
+}
+
+func (a *app) insertCommand() *cobra.Command {
+	var f insertFlags
+	cmd := &cobra.Command{
+		Use:     "insert --entity NAME/KEY --exec NAME (--at TIME | --in DURATION)",
+		GroupID: groupJobs,
+		Short:   "Make a check pending",
+		Long: `Makes a check pending. Its time is rounded up to a slot; one that is over goes to the next open slot.
+
+A time without a zone is UTC. "now", which --in counts from, is what the database's clock says.`,
+		Example: fmt.Sprintf(`  %[1]s insert --entity order/42 --exec order-unshipped --in 3h
+  %[1]s insert --entity order/42 --exec order-unshipped --at 2026-03-01T13:00:00+01:00 --payload '{"lines": 3}'`, a.options.Program),
+		Args: a.noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.insert(cmd, f) },
+	}
+	f.target.addFlags(cmd)
+	f.when.addFlags(cmd)
+	cmd.Flags().StringVar(&f.payload, "payload", "", "JSON that the job_exec gets; - reads it from stdin, @PATH from a file")
+	cmd.Flags().StringVar(&f.onPending, "on-pending", string(prescient.Keep),
+		"if it is pending already: keep, replace, earlier, later or error")
+	return cmd
+}
+
+func (w *when) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&w.at, "at", "", "when: now, 2006-01-02 15:04 (UTC), 2006-01-02T15:04:05+02:00, now+1d12h")
+	cmd.Flags().StringVar(&w.in, "in", "", "when, from now on: 90s, 3h, 1d12h")
+}
+
+func (a *app) insert(cmd *cobra.Command, f insertFlags) error {
+	job, err := f.job(cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	s, err := a.connectWithExecs(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if job.DueAt, err = s.due(cmd.Context(), f.when); err != nil {
+		return err
+	}
+	did, err := s.client.Insert(cmd.Context(), s.db, job)
+	if err != nil {
+		return s.explain(err)
+	}
+	return a.printPlaced(cmd.OutOrStdout(), job.Entity, f.target, did)
+}
+
+// job reads all flags but the time, which it only checks.
+func (f *insertFlags) job(stdin io.Reader) (prescient.NewJob, error) {
+	entity, err := f.parse()
+	if err != nil {
+		return prescient.NewJob{}, err
+	}
+	if err := f.check(); err != nil {
+		return prescient.NewJob{}, err
+	}
+	job := prescient.NewJob{Entity: entity, JobExec: f.exec, Tag: f.tag, DueAt: epoch}
+	if job.OnPending, err = prescient.ParseOnPending(f.onPending); err != nil {
+		return job, fmt.Errorf("--on-pending: %w", err)
+	}
+	if job.Payload, err = readPayload(f.payload, stdin); err != nil {
+		return job, usage(fmt.Errorf("--payload: %w", err))
+	}
+	return job, job.Validate()
+}
+
+// due returns the time that the flags mean, asking the database for its own only where that matters.
+func (s *session) due(ctx context.Context, w when) (time.Time, error) {
+	var now time.Time
+	if w.in != "" || relative(strings.TrimSpace(w.at)) {
+		var err error
+		if now, err = s.now(ctx); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return w.resolve(now)
+}
+
+// readPayload reads a payload from the flag itself, from stdin or from a file. One byte more than is allowed is read, so
+// that the library can refuse it.
+func readPayload(text string, stdin io.Reader) (json.RawMessage, error) {
+	switch {
+	case text == "":
+		return nil, nil
+	case text == "-":
+		payload, err := io.ReadAll(io.LimitReader(stdin, prescient.MaxPayload+1))
+		return orNothing(payload), err
+	case strings.HasPrefix(text, "@"):
+		file, err := os.Open(text[1:])
+		if err != nil {
+			return nil, err
+		}
+		payload, err := io.ReadAll(io.LimitReader(file, prescient.MaxPayload+1))
+		return orNothing(payload), errors.Join(err, file.Close())
+	}
+	return json.RawMessage(text), nil
+}
+
+// orNothing makes of an empty file a text that is refused, not the payload that was not given.
+func orNothing(payload []byte) json.RawMessage {
+	if payload == nil {
+		return json.RawMessage{}
+	}
+	return payload
+}
+
+func (a *app) printPlaced(w io.Writer, e prescient.Entity, t target, did prescient.Inserted) error {
+	if a.json {
+		return printJSON(w, placed{Did: did.Did, EntityName: e.Name, EntityKey: e.Key, JobExec: t.exec, Tag: t.tag,
+			DueAt: did.DueAt, Slot: did.Slot})
+	}
+	return say(w, "%s: %s of %s is due at %s, in the slot %s (UTC)", string(did.Did), t.name(), e.String(),
+		stamp(did.DueAt), stamp(did.Slot))
+}
+
+// name is the job_exec, and the tag where there is one.
+func (t *target) name() string {
+	if t.tag == "" {
+		return t.exec
+	}
+	return t.exec + " (" + t.tag + ")"
+}

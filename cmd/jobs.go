@@ -1,0 +1,79 @@
+package cmd
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"prescient/prescient"
+)
+
+// pendingRow is what jobs --json prints.
+type pendingRow struct {
+	prescient.FutureJob
+	Cursor string `json:"cursor"`
+}
+
+func (a *app) jobsCommand() *cobra.Command {
+	var f listFlags
+	cmd := &cobra.Command{
+		Use:     "jobs",
+		GroupID: groupJobs,
+		Short:   "List pending checks, the next first",
+		Long: `Lists pending checks in the order in which they come due, a page at a time. With --json each row has its
+cursor, with which --after goes on behind it.`,
+		Args: a.noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.jobs(cmd, f) },
+	}
+	f.addFlags(cmd, "the slot")
+	cmd.Flags().StringVar(&f.slot, "slot", "", "only of this slot")
+	return cmd
+}
+
+func (a *app) jobs(cmd *cobra.Command, f listFlags) error {
+	filter, err := f.check()
+	if err != nil {
+		return err
+	}
+	s, err := a.connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := f.narrow(cmd.Context(), s, &filter); err != nil {
+		return err
+	}
+	rows, err := s.client.Pending(cmd.Context(), s.db, filter)
+	if err != nil {
+		return s.explain(err)
+	}
+	rows, err = page(a, cmd.ErrOrStderr(), rows, f.limit)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		lines := make([]pendingRow, len(rows))
+		for i, job := range rows {
+			lines[i] = pendingRow{job, job.Cursor()}
+		}
+		return printLines(cmd.OutOrStdout(), lines)
+	}
+	if len(rows) == 0 {
+		return say(cmd.OutOrStdout(), "nothing is pending")
+	}
+	var cells [][]string
+	for _, job := range rows {
+		cells = append(cells, []string{stamp(job.NextCheckAt), clip(job.Entity().String(), 60), clean(job.JobExec),
+			clip(job.Tag, 30), stamp(job.DueAt), strconv.Itoa(job.CheckCount), orBlank(job.ErrorCount), clip(job.LastError, 60)})
+	}
+	return printTable(cmd.OutOrStdout(), []column{{title: "slot (UTC)"}, {title: "entity"}, {title: "job_exec"}, {title: "tag"},
+		{title: "due at"}, {title: "checks", right: true}, {title: "errors", right: true}, {title: "last error"}}, cells)
+}
+
+// orBlank leaves a zero out.
+func orBlank(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,100 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"prescient/prescient"
+)
+
+// listFlags are the flags that narrow a listing.
+type listFlags struct {
+	entity, exec, outcome, slot, from, before, after string
+	limit                                            int
+}
+
+// defaultLimit is how many rows a page has unless told otherwise.
+const defaultLimit = 100
+
+func (f *listFlags) addFlags(cmd *cobra.Command, ofTime string) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.entity, "entity", "", "only of this entity (order/42), or of this kind (order)")
+	flags.StringVar(&f.exec, "exec", "", "only of this job_exec")
+	flags.StringVar(&f.from, "from", "", "only where "+ofTime+" is at this time or later: 2026-03-01 13:00 (UTC), now-1h")
+	flags.StringVar(&f.before, "before", "", "only where "+ofTime+" is before this time")
+	flags.StringVar(&f.after, "after", "", "go on behind the row with this cursor, the last of the page before")
+	flags.IntVar(&f.limit, "limit", defaultLimit, fmt.Sprintf("rows on a page, %d at most", prescient.MaxPage-1))
+}
+
+// check reads the flags as far as it can without the database.
+func (f *listFlags) check() (prescient.ListFilter, error) {
+	filter := prescient.ListFilter{JobExec: f.exec, After: f.after, Limit: f.limit + 1}
+	if f.limit < 1 || f.limit >= prescient.MaxPage {
+		return filter, usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, prescient.MaxPage-1))
+	}
+	if strings.Contains(f.entity, "/") {
+		entity, err := parseEntity(f.entity)
+		if err != nil {
+			return filter, err
+		}
+		filter.Entity = entity
+	} else {
+		filter.Entity.Name = f.entity
+	}
+	if f.outcome != "" {
+		outcome, err := prescient.ParseOutcome(f.outcome)
+		if err != nil {
+			return filter, fmt.Errorf("--outcome: %w", err)
+		}
+		filter.Outcome = outcome
+	}
+	if f.slot != "" && f.from+f.before != "" {
+		return filter, usage(fmt.Errorf("--slot %q: give either a slot or --from and --before", f.slot))
+	}
+	for flag, text := range map[string]string{"slot": f.slot, "from": f.from, "before": f.before} {
+		if err := checkTime(flag, text); err != nil {
+			return filter, err
+		}
+	}
+	return filter, nil
+}
+
+// narrow adds the times to a filter.
+func (f *listFlags) narrow(ctx context.Context, s *session, filter *prescient.ListFilter) (err error) {
+	if filter.From, err = s.moment(ctx, "from", f.from); err != nil {
+		return err
+	}
+	if filter.Before, err = s.moment(ctx, "before", f.before); err != nil || f.slot == "" {
+		return err
+	}
+	slot, err := s.moment(ctx, "slot", f.slot)
+	if err != nil {
+		return err
+	}
+	if grid := s.config.Grid; !grid.On(slot) {
+		return usage(fmt.Errorf("--slot: %s is no slot at a resolution of %s; those around it are %s and %s",
+			stamp(slot), grid, stamp(grid.Floor(slot)), stamp(grid.Ceil(slot))))
+	}
+	filter.From, filter.Before = slot, s.config.Grid.Next(slot)
+	return nil
+}
+
+// row is what a listing prints: a row and, with --json, its cursor.
+type row interface{ Cursor() string }
+
+// page cuts the row too many off that was read to see whether there are more, and says on stderr how to go on. With
+// --json the cursors say it.
+func page[R row](a *app, stderr io.Writer, rows []R, limit int) ([]R, error) {
+	if len(rows) <= limit {
+		return rows, nil
+	}
+	rows = rows[:limit]
+	if a.json {
+		return rows, nil
+	}
+	return rows, say(stderr, "there are more: --after '%s'", rows[limit-1].Cursor())
+}

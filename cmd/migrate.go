@@ -1,0 +1,169 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/jobs/orders"
+	"prescient/prescient"
+	"prescient/sql"
+)
+
+// migrationLease is what the connections of a migration are set for: one of them holds a lock, and is idle, for as long
+// as the longest ALTER takes.
+const migrationLease = time.Hour
+
+// migrateReport is what migrate --json prints.
+type migrateReport struct {
+	Prefix     string     `json:"prefix"`
+	Resolution string     `json:"resolution"`
+	Migrations []migrated `json:"migrations,omitempty"`
+	Missing    int        `json:"missing"`
+}
+
+type migrated struct {
+	Name   string `json:"name"`
+	TookMS int64  `json:"took_ms"`
+}
+
+func (a *app) migrateCommand() *cobra.Command {
+	up := func(cmd *cobra.Command, _ []string) error { return a.migrateUp(cmd) }
+	cmd := &cobra.Command{
+		Use:     "migrate",
+		GroupID: groupSetup,
+		Short:   "Make the tables, or bring them up to date",
+		Long: `Makes the tables, or applies the migrations that they lack; with jobs.orders.enabled also those of the orders.
+It may be called at any time, by several at once. The resolution is fixed by the first migration.`,
+		Args: a.noArgs,
+		RunE: up,
+	}
+	var yes bool
+	down := &cobra.Command{
+		Use:   "down --yes",
+		Short: "Drop the tables with all that they hold",
+		Long: `Drops the tables with all that is pending and all of history. The tables of the orders stay: they are the
+app's.`,
+		Args: a.noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.migrateDown(cmd, yes) },
+	}
+	down.Flags().BoolVar(&yes, "yes", false, "yes, drop everything that is pending and all of history")
+	cmd.AddCommand(
+		&cobra.Command{Use: "up", Short: "The same as migrate", Args: a.noArgs, RunE: up},
+		down,
+		&cobra.Command{
+			Use:   "status",
+			Short: "Say whether the tables are there and up to date; if not, the exit code is 4",
+			Args:  a.noArgs,
+			RunE:  func(cmd *cobra.Command, _ []string) error { return a.migrateStatus(cmd) },
+		},
+	)
+	return cmd
+}
+
+func (s *session) schema() sql.Schema {
+	return sql.Schema{Prefix: s.config.TablePrefix, Resolution: s.config.Grid.Resolution()}
+}
+
+func (a *app) migrateUp(cmd *cobra.Command) error {
+	s, err := a.open(cmd, migrationLease)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	// Tables of another resolution are not to get migrations that were made for this one.
+	if err := s.newClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
+		return err
+	}
+	applied, err := sql.Up(cmd.Context(), s.db.DB, s.schema())
+	if err != nil {
+		return s.explain(err)
+	}
+	if err := s.newClient(cmd.Context()); err != nil {
+		return err
+	}
+	if s.config.Jobs.Orders.Enabled {
+		if err := orders.CreateTables(cmd.Context(), s.db, s.config.TablePrefix); err != nil {
+			return s.explain(err)
+		}
+	}
+	return s.printMigrated(cmd, applied, "applied", "the tables are up to date")
+}
+
+func (a *app) migrateDown(cmd *cobra.Command, yes bool) error {
+	if !yes {
+		return usage(errors.New("migrate down drops everything that is pending and all of history; give --yes if that is wanted"))
+	}
+	s, err := a.open(cmd, migrationLease)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	undone, err := sql.Down(cmd.Context(), s.db.DB, s.schema())
+	if err != nil {
+		return s.explain(err)
+	}
+	return s.printMigrated(cmd, undone, "undone", "there were no tables")
+}
+
+func (s *session) printMigrated(cmd *cobra.Command, list []sql.Migrated, did, none string) error {
+	out := cmd.OutOrStdout()
+	if s.app.json {
+		missing, err := s.missing(cmd.Context())
+		if err != nil {
+			return err
+		}
+		report := s.report(missing)
+		for _, m := range list {
+			report.Migrations = append(report.Migrations, migrated{m.Name, m.Took.Milliseconds()})
+		}
+		return printJSON(out, report)
+	}
+	for _, m := range list {
+		if err := say(out, "%s %s (%s)", did, m.Name, m.Took.Round(time.Millisecond).String()); err != nil {
+			return err
+		}
+	}
+	if len(list) == 0 {
+		return say(out, "%s", none)
+	}
+	return nil
+}
+
+func (s *session) missing(ctx context.Context) (int, error) {
+	missing, err := sql.Pending(ctx, s.db.DB, s.schema())
+	return missing, s.explain(err)
+}
+
+func (s *session) report(missing int) migrateReport {
+	return migrateReport{Prefix: s.config.TablePrefix, Resolution: s.config.Grid.String(), Missing: missing}
+}
+
+func (a *app) migrateStatus(cmd *cobra.Command) error {
+	s, err := a.open(cmd, migrationLease)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := s.newClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
+		return err
+	}
+	missing, err := s.missing(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = printJSON(cmd.OutOrStdout(), s.report(missing))
+	} else if missing == 0 {
+		err = say(cmd.OutOrStdout(), "the tables are up to date, for slots of %s", s.config.Grid.String())
+	} else {
+		err = say(cmd.OutOrStdout(), "%d migrations are missing; %s migrate applies them", missing, a.options.Program)
+	}
+	if err == nil && missing > 0 {
+		return &coded{ExitTables, fmt.Errorf("%w: %d migrations are missing", errQuiet, missing)}
+	}
+	return err
+}

@@ -1,0 +1,174 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"prescient/config"
+	"prescient/prescient"
+)
+
+// Options are for Main, Run and New; the zero value is the shipped program.
+type Options struct {
+	// Program is what the program is called in its help and errors; prescient by default.
+	Program string
+	// Version is what the command version says first; by default that of the main module.
+	Version string
+	// Register adds the program's own job_execs to the registry, beside those of the configuration. It is called by the
+	// commands that run job_execs (run, work, sweep) and by those that must know their horizons (insert, reschedule).
+	Register func(ctx context.Context, registry *prescient.Registry, deps Deps) error
+
+	// Args are the arguments, without the name of the program; those of the process by default.
+	Args []string
+	// Stdin, Stdout and Stderr are those of the process by default.
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// Env looks up an environment variable, and Environ lists them as name=value; both are the process's by default.
+	// Where only Env is given, misspelt variables go unnoticed.
+	Env     func(name string) (string, bool)
+	Environ func() []string
+	// ConfigPaths are where a configuration file is looked for when none is named; those of config.Options by default,
+	// none where the list is empty but not nil.
+	ConfigPaths []string
+}
+
+// Deps is what a program's own job_execs may be built from.
+type Deps struct {
+	Config config.Config
+	// DB is the worker's pool. It is closed when the command ends.
+	DB *sqlx.DB
+	// Client inserts and cancels further checks.
+	Client *prescient.Client
+	Log    zerolog.Logger
+}
+
+// Main runs the command line of the process and ends it with the exit code. The first SIGINT or SIGTERM stops the
+// command gracefully, a second one ends the process at once.
+func Main(options Options) {
+	options = options.complete()
+	ctx, stop := untilSignal(context.Background(), options.Program, options.Stderr)
+	code := Run(ctx, options)
+	stop()
+	os.Exit(code)
+}
+
+// Run runs one command line until it is done or ctx ends, and returns the exit code. Errors go to stderr, a line each.
+func Run(ctx context.Context, options Options) int {
+	options = options.complete()
+	root := New(options)
+	root.SetArgs(options.Args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !errors.Is(err, errQuiet) {
+		// There is nobody to tell when stderr fails.
+		_, _ = io.WriteString(options.Stderr, complaint(options.Program, err))
+	}
+	return ExitCode(err)
+}
+
+// errQuiet is wrapped by errors that have an exit code, and whose reason is on stdout or in the log already.
+var errQuiet = errors.New("said already")
+
+func (o Options) complete() Options {
+	if o.Program == "" {
+		o.Program = "prescient"
+	}
+	if o.Args == nil {
+		o.Args = os.Args[1:]
+	}
+	if o.Stdin == nil {
+		o.Stdin = os.Stdin
+	}
+	if o.Stdout == nil {
+		o.Stdout = os.Stdout
+	}
+	if o.Stderr == nil {
+		o.Stderr = os.Stderr
+	}
+	if o.Env == nil {
+		o.Env = os.LookupEnv
+		if o.Environ == nil {
+			o.Environ = os.Environ
+		}
+	}
+	return o
+}
+
+// app is one command line: what New was given, and the flags that every command has.
+type app struct {
+	options    Options
+	json       bool
+	configFile string
+}
+
+// New returns the root command with all its subcommands, for a program that embeds it: execute it with a context, and
+// take the exit code of its error from ExitCode. It prints no errors itself, and reads its arguments as any cobra
+// command does.
+func New(options Options) *cobra.Command {
+	a := &app{options: options.complete()}
+	root := &cobra.Command{
+		Use:   a.options.Program,
+		Short: "Checks that are due some time later, run at their slot",
+		Long: `prescient keeps checks ("look at order 42 in three hours") in tables of your database, rounds their times up
+to slots, and runs what is due when a slot comes.
+
+A configuration file, environment variables (PRESCIENT_…) and flags say which database and how, each stronger than the
+one before; "config example" prints a file with every key.
+
+` + exitCodes,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          a.noArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(a.options.Stdin)
+	root.SetOut(a.options.Stdout)
+	root.SetErr(a.options.Stderr)
+	root.SetUsageTemplate(usageTemplate)
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print data as JSON: an object on a line, or a line a row")
+	root.PersistentFlags().StringVar(&a.configFile, "config", "", "configuration file (default prescient.yaml here or in its usual places)")
+	config.AddFlags(root.PersistentFlags())
+	root.AddGroup(
+		&cobra.Group{ID: groupServe, Title: "Running what is due:"},
+		&cobra.Group{ID: groupJobs, Title: "Checks:"},
+		&cobra.Group{ID: groupSetup, Title: "Setting up:"},
+	)
+	root.AddCommand(
+		a.runCommand(), a.workCommand(), a.sweepCommand(), a.rollForwardCommand(),
+		a.insertCommand(), a.cancelCommand(), a.rescheduleCommand(), a.getCommand(), a.jobsCommand(), a.historyCommand(),
+		a.slotsCommand(),
+		a.migrateCommand(), a.configCommand(), a.demoCommand(), a.versionCommand(),
+	)
+	root.SetHelpCommandGroupID(groupSetup)
+	root.SetCompletionCommandGroupID(groupSetup)
+	return root
+}
+
+// The groups of commands in the help.
+const (
+	groupServe = "serve"
+	groupJobs  = "jobs"
+	groupSetup = "setup"
+)
+
+// noArgs refuses arguments, and a subcommand that there is not.
+func (a *app) noArgs(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case !cmd.HasSubCommands():
+		return usage(fmt.Errorf("%s takes no argument, but was given %s", cmd.Name(), quoteArgument(args[0])))
+	}
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "; did you mean " + near[0] + "?"
+	}
+	return usage(fmt.Errorf("unknown command %s for %s%s", quoteArgument(args[0]), cmd.CommandPath(), hint))
+}

@@ -1,0 +1,41 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func (a *app) rollForwardCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "roll-forward",
+		GroupID: groupServe,
+		Short:   "Move everything overdue to the next slot, without running it",
+		Long: `The other way to catch up after an outage: moves every row of slots before the current one to the next slot,
+in batches, and runs nothing. What a live worker holds is left alone. due_at and the counts stay as they are.`,
+		Args: a.noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.rollForward(cmd) },
+	}
+}
+
+func (a *app) rollForward(cmd *cobra.Command) error {
+	s, err := a.connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	w, err := s.newWorker(cmd.Context())
+	if err != nil {
+		return err
+	}
+	moved, err := w.RollForward(cmd.Context(), func(moved int) {
+		s.log.Debug().Int("rows", moved).Msg("rolling forward")
+	})
+	if err != nil && !stopped(cmd.Context(), err) {
+		return s.explain(err)
+	}
+	if a.json {
+		return printJSON(cmd.OutOrStdout(), struct {
+			Moved int `json:"moved"`
+		}{moved})
+	}
+	return say(cmd.OutOrStdout(), "moved %d rows to the next slot", moved)
+}

@@ -1,0 +1,54 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) sweepCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "sweep",
+		GroupID: groupServe,
+		Short:   "Run what earlier slots left behind, oldest first",
+		Long: `Runs what slots before the current one left behind, oldest first: rows that were committed after their slot
+had run, slots that nobody served, buckets of workers that died. What a live worker holds is left alone. A worker that
+stays up does the same by itself every sweep.every.
+
+With --json, prints the figures of each slot that was swept, a line each.`,
+		Args: a.noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.sweep(cmd) },
+	}
+}
+
+func (a *app) sweep(cmd *cobra.Command) error {
+	s, err := a.connectWithExecs(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	s.warnIfNothingIsRegistered()
+	w, err := s.newWorker(cmd.Context())
+	if err != nil {
+		return err
+	}
+	swept, err := w.Sweep(cmd.Context())
+	if err != nil && !stopped(cmd.Context(), err) {
+		return s.explain(err)
+	}
+	if a.json {
+		return printLines(cmd.OutOrStdout(), swept)
+	}
+	rows := 0
+	for _, figures := range swept {
+		rows += figures.Rows()
+	}
+	return say(cmd.OutOrStdout(), "swept %d slots with %d rows", len(swept), rows)
+}
+
+// stopped reports whether an error is no more than the end of the context, which the commands that run slots take as
+// the word to stop gracefully.
+func stopped(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, context.Canceled)
+}

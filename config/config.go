@@ -1,0 +1,155 @@
+package config
+
+import (
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"prescient/slots"
+)
+
+// Config is the configuration of the program, validated by [Load]. Printed in any way, it shows no secret.
+type Config struct {
+	// File is the path of the file that was read, empty for none.
+	File string
+	// DSN is the go-sql-driver DSN of the database, from dsn or dsn_file; the zero Secret if neither was given. It is
+	// printed with its password masked and without session variables.
+	DSN Secret
+	// TablePrefix is put before the names of the tables: a-z, 0-9 and _, at most 32 characters; empty by default.
+	TablePrefix string
+	// Grid has the resolution of the slots, 15 minutes by default.
+	Grid slots.Grid
+
+	Worker Worker
+	// Guards are those of the worker, filled in with their defaults.
+	Guards Guards
+	Sweep  Sweep
+	Log    Log
+	Jobs   Jobs
+
+	settings []Setting
+}
+
+// Worker is how slots are worked on.
+type Worker struct {
+	// Assignment is which slots are served, in minutes of the UTC hour or as a share; by default all of them.
+	Assignment slots.Assignment
+	// Name is what the worker is called in the tables, at most 64 characters, and no other worker is; empty for one made
+	// of host and pid.
+	Name string
+	// Concurrency is how many job_execs run at a time: 1 to 10000, 32 by default.
+	Concurrency int
+	// Buckets is how many buckets are worked on at a time: 1 to 256, 2 by default.
+	Buckets int
+	// Batch is how many rows are read at a time: 1 to 5000, 1000 by default.
+	Batch int
+	// Lease is how long a bucket stays allocated to a worker that is not heard of: 2 s to 1 h, 60 s by default.
+	Lease time.Duration
+	// StopGrace is how long running job_execs may go on once the worker is told to stop: 1 ms to 1 h, 20 s by default.
+	StopGrace time.Duration
+	// Patience is how long a statement is tried again while the server is away: 1 s to 1 day, 2 min by default.
+	Patience time.Duration
+}
+
+// None is the value of MaxChecks and MaxErrors that allows not even one; in a configuration it is written 0.
+const None = -1
+
+// Guards bound a job_exec. The fields and their meaning are those of prescient.Guards, to which a Guards can be
+// converted; in those of one job a zero field means that the worker's holds.
+type Guards struct {
+	// Timeout is how long one call may take: 1 ms to 1 day, 30 s by default.
+	Timeout time.Duration
+	// MaxChecks is how many returned times are accepted: None or 1 to 1000000, 5 by default.
+	MaxChecks int
+	// MaxErrors is how many errors in a row are retried: None or 1 to 1000000, 5 by default.
+	MaxErrors int
+	// Horizon is how far ahead a check may be: 1 s to 3660 days, 30 days by default.
+	Horizon time.Duration
+	// Concurrency is how many calls of one job_exec run at a time, at most 10000; 0, the default, for half of the
+	// worker's concurrency.
+	Concurrency int
+	// SLA is the lateness above which a run is warned about, at most 3660 days; 0, the default, for none.
+	SLA time.Duration
+}
+
+// Sweep is how slots that are past are looked for.
+type Sweep struct {
+	// Every is the time from one sweep to the next: 1 s to 1 h, 1 min by default.
+	Every time.Duration
+	// Grace is how old a slot has to be: 1 ms to 1 day, 10 s by default.
+	Grace time.Duration
+	// Rate is how many rows a second a sweep ends at most; 0, the default, for no limit.
+	Rate int
+}
+
+// Log is what is logged and how.
+type Log struct {
+	// Level is the lowest level that is logged: trace, debug, info, warn, error or disabled; info by default.
+	Level zerolog.Level
+	// Format is [LogAuto], the default, [LogConsole] or [LogJSON].
+	Format string
+}
+
+// The formats of a log.
+const (
+	LogAuto    = "auto" // console on a terminal, otherwise json
+	LogConsole = "console"
+	LogJSON    = "json"
+)
+
+// Jobs are the ready-made job_execs that the program registers. No two have the same name.
+type Jobs struct {
+	HTTP   []HTTPJob
+	Orders OrdersJob
+}
+
+// HTTPJob is a job_exec that asks a URL.
+type HTTPJob struct {
+	// Exec is its name: letters, digits and _ . - , at most 64.
+	Exec string
+	// URL is absolute, http or https. Only its scheme and host are printed.
+	URL Secret
+	// Headers go with every call, by their names in lower case; nil for none. Their values are never printed.
+	Headers map[string]Secret
+	// Secret signs the calls. It is read from secret_file or secret_env and is zero if neither is given.
+	Secret Secret
+	// Guards of this job_exec; a zero field means the worker's.
+	Guards Guards
+}
+
+// RevealHeaders returns the headers with their values, nil for none.
+func (j HTTPJob) RevealHeaders() map[string]string {
+	var headers map[string]string
+	for name, value := range j.Headers {
+		if headers == nil {
+			headers = make(map[string]string, len(j.Headers))
+		}
+		headers[name] = value.Reveal()
+	}
+	return headers
+}
+
+// OrdersJob is the ready-made check of orders.
+type OrdersJob struct {
+	// Enabled is whether the program registers it; false by default.
+	Enabled bool
+	// Exec is its name, as in HTTPJob; order-unshipped by default.
+	Exec string
+	// TablePrefix is put before the names of its tables: a-z, 0-9 and _, at most 32 characters and no digit first; empty
+	// by default, whatever the other TablePrefix is.
+	TablePrefix string
+	// PrimaryAfter and EscalateAfter are counted from when the order was placed: 1 s to 3660 days, 3 h and 6 h by
+	// default, the second longer than the first.
+	PrimaryAfter  time.Duration
+	EscalateAfter time.Duration
+	// Guards of this job_exec; a zero field means the worker's.
+	Guards Guards
+}
+
+// RequireDSN returns the DSN for the driver. The error, an [*Error], says how to give one.
+func (c Config) RequireDSN() (string, error) {
+	if c.DSN.IsZero() {
+		return "", &Error{Key: keyDSN, Err: errNoDSN}
+	}
+	return c.DSN.Reveal(), nil
+}

@@ -1,0 +1,188 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A document is what a file says: its texts by key, such as worker.lease or jobs.http[0].headers.x-api-key.
+type document struct {
+	path   string
+	values map[string]value
+	items  []int               // the lines of the items of jobs.http
+	named  map[string][]string // the keys of one's own, by the key above them
+}
+
+type value struct {
+	text string
+	line int
+}
+
+func (d *document) source(line int) string {
+	return fmt.Sprintf("file %s, line %d", plain(d.path), line)
+}
+
+// parseDocument reads the text of a file. What is wrong with its form and its keys is added to the problems.
+func parseDocument(path string, text []byte, p *problems) document {
+	d := document{path: path, values: make(map[string]value), named: make(map[string][]string)}
+	w := walker{problems: p, document: &d, shapes: shapes(), lines: make(map[string]int)}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var root yaml.Node
+	err := decoder.Decode(&root)
+	if errors.Is(err, io.EOF) {
+		return d
+	}
+	if err == nil {
+		for _, node := range root.Content {
+			w.walk("", "", node)
+		}
+		switch err = decoder.Decode(new(yaml.Node)); {
+		case errors.Is(err, io.EOF):
+			return d
+		case err == nil:
+			err = errors.New("it has more than one document; only one is allowed")
+		}
+	}
+	p.add(keyConfig, "file "+plain(path), yamlReason(err))
+	return d
+}
+
+// inQuotes is all that a message of the YAML parser repeats of the text.
+var inQuotes = regexp.MustCompile("(?s)['\"`].*['\"`]")
+
+// yamlReason keeps of a syntax error what cannot hold a secret.
+func yamlReason(err error) error {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	text = inQuotes.ReplaceAllString(text, "…")
+	if strings.Contains(text, "did not find expected alphabetic or numeric character") {
+		text += "; a value that begins with * or & has to be in quotes"
+	}
+	return errors.New(strings.Join(strings.Fields(text), " "))
+}
+
+// A shape is what may stand at a place in the file.
+type shape int
+
+const (
+	unknown shape = iota
+	section       // keys that are known
+	free          // keys of one's own
+	list
+	leaf
+)
+
+func (s shape) String() string {
+	return [...]string{"nothing", "keys below it", "keys below it", "a list", "one value"}[s]
+}
+
+// shapes returns the shape of every known place, with [] for the number of an item and * for a key of one's own.
+func shapes() map[string]shape {
+	const item = keyHTTP + "[]"
+	const headers = item + "." + keyHeaders
+	known := map[string]shape{"": section, keyHTTP: list, item: section, headers: free, headers + ".*": leaf}
+	for _, f := range fields(new(Config)) {
+		known[f.name] = leaf
+		for i, r := range f.name {
+			if r == '.' {
+				known[f.name[:i]] = section
+			}
+		}
+	}
+	for _, f := range httpFields(new(HTTPJob)) {
+		known[item+"."+f.name] = leaf
+	}
+	return known
+}
+
+type walker struct {
+	*problems
+	*document
+	shapes map[string]shape
+	lines  map[string]int // where each key was seen
+}
+
+// walk takes in a node at a key. The place is the key as it is found among the shapes.
+func (w *walker) walk(key, place string, node *yaml.Node) {
+	if node.Kind == yaml.AliasNode || node.Anchor != "" || node.Style&yaml.TaggedStyle != 0 {
+		w.wrong(key, node, "anchors, aliases and tags of YAML are not allowed; "+
+			"a value that begins with *, & or ! has to be in quotes")
+		return
+	}
+	if node.ShortTag() == "!!null" {
+		return
+	}
+	switch shape := w.shapes[place]; {
+	case shape == leaf && node.Kind == yaml.ScalarNode:
+		w.values[key] = value{text: node.Value, line: node.Line}
+	case shape == list && node.Kind == yaml.SequenceNode:
+		for i, item := range node.Content {
+			w.items = append(w.items, item.Line)
+			w.walk(fmt.Sprintf("%s[%d]", key, i), place+"[]", item)
+		}
+	case (shape == section || shape == free) && node.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			w.member(key, place, node.Content[i], node.Content[i+1])
+		}
+	default:
+		w.wrong(key, node, fmt.Sprintf("it has the wrong form; want %s", shape))
+	}
+}
+
+// member takes in one key of a mapping and its value.
+func (w *walker) member(parent, place string, name, node *yaml.Node) {
+	if name.Kind != yaml.ScalarNode {
+		w.wrong(parent, name, "a key has to be a plain text")
+		return
+	}
+	folded := strings.ToLower(name.Value)
+	key := join(parent, folded)
+	inside := join(place, folded)
+	if w.shapes[place] == free {
+		inside = place + ".*"
+	} else if w.shapes[inside] == unknown || strings.ContainsAny(folded, "[]*") {
+		w.wrong(key, name, "unknown key"+w.hint(inside))
+		return
+	}
+	if line, again := w.lines[key]; again {
+		w.wrong(key, name, fmt.Sprintf("it is given twice, first in line %d", line))
+		return
+	}
+	w.lines[key] = name.Line
+	if w.shapes[place] == free {
+		w.named[parent] = append(w.named[parent], folded)
+	}
+	w.walk(key, inside, node)
+}
+
+func (w *walker) hint(place string) string {
+	if place == keyHTTP+"[].secret" {
+		return "; a secret does not belong into the file, name it with secret_file or secret_env"
+	}
+	var known []string
+	for name := range w.shapes {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	return suggestion(place, known)
+}
+
+func (w *walker) wrong(key string, node *yaml.Node, reason string) {
+	if key == "" {
+		key = keyConfig
+	}
+	w.add(plain(key), w.source(node.Line), errors.New(reason))
+}
+
+func join(parent, name string) string {
+	if parent == "" {
+		return name
+	}
+	return parent + "." + name
+}

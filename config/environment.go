@@ -1,0 +1,49 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const envPrefix = "PRESCIENT_"
+
+// envConfig names the file.
+const envConfig = envPrefix + "CONFIG"
+
+// envName returns the environment variable of a key: PRESCIENT_WORKER_LEASE for worker.lease.
+func envName(key string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}
+
+// otherVariables are read elsewhere in the project.
+func otherVariables() []string {
+	return []string{envConfig, envPrefix + "CACHE", envPrefix + "SERVER_DIR", envPrefix + "TEST_DSNS"}
+}
+
+// serviceVariables are what Kubernetes sets in every container next to a service whose name begins with prescient.
+var serviceVariables = regexp.MustCompile(
+	`_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$`)
+
+// refuseUnknownVariables finds the misspelt ones. referred are those that the file refers to.
+func (l *loader) refuseUnknownVariables(referred []string) {
+	known := append(otherVariables(), referred...)
+	var names []string
+	for _, f := range fields(new(Config)) {
+		known = append(known, envName(f.name))
+	}
+	for _, entry := range l.options.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, envPrefix) && !slices.Contains(known, name) && !serviceVariables.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if strings.HasPrefix(name, envName(keyHTTP)) {
+			l.addf(plain(name), "environment", "%s is a list, which only the file can have", keyHTTP)
+			continue
+		}
+		l.addf(plain(name), "environment", "unknown variable%s", suggestion(name, known))
+	}
+}

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestExampleIsTheDefaults(t *testing.T) {
+	c := given{file: Example}.mustLoad(t)
+	if got, want := withoutSources(c), withoutSources(Default()); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", bare(got), bare(want))
+	}
+	for i, s := range Default().Describe() {
+		if got := c.Describe()[i]; got.Key != s.Key || got.Value != s.Value {
+			t.Errorf("the example has %s: %s, the default is %s: %s", got.Key, got.Value, s.Key, s.Value)
+		}
+	}
+}
+
+var comment = regexp.MustCompile(`(?m)^( *)#   ( *(?:- )?[a-z_A-Z-]+:.*)$`)
+
+// uncommented is the example with the item of jobs.http in force.
+func uncommented() string {
+	text := comment.ReplaceAllString(Example, "$1  $2")
+	return strings.Replace(strings.Replace(text, "  http: []\n", "", 1), "  # job_execs that ask a URL.", "  http:\n  # job_execs that ask a URL.", 1)
+}
+
+func TestExampleHasEveryKey(t *testing.T) {
+	var p problems
+	written := parseDocument("example", []byte(Example), &p)
+	item := parseDocument("example", []byte(uncommented()), &p)
+	if len(p.list) > 0 {
+		t.Fatalf("%v", p.list)
+	}
+	lines := strings.Split(Example, "\n")
+	last := 0
+	for _, f := range fields(new(Config)) {
+		v, there := written.values[f.name]
+		if !there {
+			// a key without a value
+			short := f.name[strings.LastIndexByte(f.name, '.')+1:]
+			for i, line := range lines {
+				if i >= last && strings.TrimSpace(line) == short+":" {
+					v.line, there = i+1, true
+					break
+				}
+			}
+		}
+		if !there || v.line <= last {
+			t.Errorf("%s is missing, or not in its order", f.name)
+		}
+		last = v.line
+	}
+	for _, f := range httpFields(new(HTTPJob)) {
+		if _, there := item.values[httpKey(0, f.name)]; !there {
+			t.Errorf("%s is missing", httpKey(0, f.name))
+		}
+	}
+	if _, there := item.values["jobs.http[0].headers.x-api-version"]; !there {
+		t.Error("headers are missing")
+	}
+}
+
+func TestExampleOfAnItemIsValid(t *testing.T) {
+	secret := write(t, "secret", "x")
+	for _, unwanted := range []string{"secret_env", "secret_file"} {
+		text := regexp.MustCompile(`(?m)^ *`+unwanted+`:.*\n`).ReplaceAllString(uncommented(), "")
+		text = strings.Replace(text, "/run/secrets/invoice-unpaid", secret, 1)
+		c := given{file: text, env: map[string]string{"INVOICE_UNPAID_SECRET": "x"}}.mustLoad(t)
+		if len(c.Jobs.HTTP) != 1 || c.Jobs.HTTP[0].Secret.Reveal() != "x" {
+			t.Errorf("got %+v", c.Jobs.HTTP)
+		}
+	}
+}
+
+func TestExampleIsTheFile(t *testing.T) {
+	text, err := os.ReadFile("prescient.example.yaml")
+	if err != nil || string(text) != Example {
+		t.Errorf("the embedded example differs from the file: %v", err)
+	}
+}

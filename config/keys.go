@@ -1,0 +1,112 @@
+package config
+
+import "time"
+
+// Keys that are read together with others, or compared with them.
+const (
+	keyConfig     = "config"
+	keyDSN        = "dsn"
+	keyDSNFile    = "dsn_file"
+	keyResolution = "slots.resolution"
+	keyMinutes    = "worker.minutes"
+	keyShare      = "worker.share"
+	keyHTTP       = "jobs.http"
+	keyHeaders    = "headers"
+	keySecretFile = "secret_file"
+	keySecretEnv  = "secret_env"
+	keyPrimary    = "jobs.orders.primary_after"
+	keyEscalate   = "jobs.orders.escalate_after"
+	keyOrdersExec = "jobs.orders.exec"
+)
+
+const (
+	longest         = 3660 * day
+	mostAllowed     = 1_000_000
+	mostConcurrency = 10_000
+)
+
+// A field is a key and what becomes of its text.
+type field struct {
+	name     string
+	fallback string // the default, as it would be written
+	// set reads the text; nil where it is resolved together with others. It is not called for an empty text of a key
+	// whose default is empty.
+	set   parser
+	kind  string // what a flag takes
+	usage string // of the flag; there is none without it
+}
+
+// fields returns every key that has one value, in the order of the example file, set to fill c.
+func fields(c *Config) []field {
+	w, g, s, l, o := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders
+	list := []field{
+		{keyDSN, "", nil, "dsn",
+			"user:password@tcp(host:port)/database; others on this machine can see it in a flag, so prefer --dsn-file"},
+		{keyDSNFile, "", nil, "path", "file that holds the DSN"},
+		{"table_prefix", "", tablePrefix(&c.TablePrefix), "text", "put before the names of the tables: a-z, 0-9 and _"},
+		{keyResolution, "15m", nil, "duration", "distance between two slots; it divides a day"},
+		{keyMinutes, "", nil, "minutes",
+			"minutes of the UTC hour that are served, as in cron: 0,30 or */2 (default all)"},
+		{keyShare, "", nil, "n/of", "share of the slots that is served, such as 1/2 (default all)"},
+		{"worker.name", "", label(&w.Name, 64), "text", "name of the worker in the tables (default host:pid)"},
+		{"worker.concurrency", "32", number(&w.Concurrency, 1, mostConcurrency), "number", "job_execs that run at a time"},
+		{"worker.buckets", "2", number(&w.Buckets, 1, 256), "number", "buckets that are worked on at a time"},
+		{"worker.batch", "1000", number(&w.Batch, 1, 5000), "number", "rows that are read at a time"},
+		{"worker.lease", "60s", duration(&w.Lease, 2*time.Second, time.Hour), "duration",
+			"time after which the buckets of a silent worker are free for others"},
+		{"worker.stop_grace", "20s", duration(&w.StopGrace, time.Millisecond, time.Hour), "duration",
+			"time that running job_execs have once the worker is told to stop"},
+		{"worker.patience", "2m", duration(&w.Patience, time.Second, day), "duration",
+			"time that a statement is tried again while the server is away"},
+		{"guards.timeout", "30s", duration(&g.Timeout, time.Millisecond, day), "duration",
+			"time that one call of a job_exec may take"},
+		{"guards.max_checks", "5", allowance(&g.MaxChecks, mostAllowed), "number",
+			"returned times that are accepted; 0 for none"},
+		{"guards.max_errors", "5", allowance(&g.MaxErrors, mostAllowed), "number",
+			"errors in a row that are retried; 0 for none"},
+		{"guards.horizon", "30d", duration(&g.Horizon, time.Second, longest), "duration", "how far ahead a check may be"},
+		{"guards.concurrency", "0", number(&g.Concurrency, 0, mostConcurrency), "number",
+			"calls of one job_exec that run at a time; 0 for half of --worker-concurrency"},
+		{"guards.sla", "0s", duration(&g.SLA, 0, longest), "duration",
+			"lateness above which a run is warned about; 0s for none"},
+		{"sweep.every", "1m", duration(&s.Every, time.Second, time.Hour), "duration",
+			"time from one sweep for slots that are past to the next"},
+		{"sweep.grace", "10s", duration(&s.Grace, time.Millisecond, day), "duration", "age from which a slot is swept"},
+		{"sweep.rate", "0", number(&s.Rate, 0, 10_000_000), "number",
+			"rows a second that a sweep ends at most; 0 for no limit"},
+		{"log.level", "info", level(&l.Level), "level",
+			"lowest level that is logged: trace, debug, info, warn, error or disabled"},
+		{"log.format", LogAuto, oneOf(&l.Format, LogAuto, LogConsole, LogJSON), "format",
+			"auto (console on a terminal, otherwise json), console or json"},
+		{name: "jobs.orders.enabled", fallback: "false", set: truth(&o.Enabled)},
+		{name: keyOrdersExec, fallback: "order-unshipped", set: identifier(&o.Exec)},
+		{name: "jobs.orders.table_prefix", set: tablePrefix(&o.TablePrefix)},
+		{name: keyPrimary, fallback: "3h", set: duration(&o.PrimaryAfter, time.Second, longest)},
+		{name: keyEscalate, fallback: "6h", set: duration(&o.EscalateAfter, time.Second, longest)},
+	}
+	return append(list, jobGuards("jobs.orders.", &o.Guards)...)
+}
+
+// httpFields returns the keys of an item of jobs.http that have one value, set to fill j.
+func httpFields(j *HTTPJob) []field {
+	list := []field{
+		{name: "exec", set: identifier(&j.Exec)},
+		{name: "url", set: httpURL(&j.URL)},
+		{name: keySecretFile},
+		{name: keySecretEnv},
+	}
+	return append(list, jobGuards("", &j.Guards)...)
+}
+
+// jobGuards are the guards of one job_exec, which are the worker's where they are not given. A 0 for the worker's
+// concurrency or SLA has no counterpart here.
+func jobGuards(prefix string, g *Guards) []field {
+	return []field{
+		{name: prefix + "timeout", set: duration(&g.Timeout, time.Millisecond, day)},
+		{name: prefix + "max_checks", set: allowance(&g.MaxChecks, mostAllowed)},
+		{name: prefix + "max_errors", set: allowance(&g.MaxErrors, mostAllowed)},
+		{name: prefix + "horizon", set: duration(&g.Horizon, time.Second, longest)},
+		{name: prefix + "concurrency", set: number(&g.Concurrency, 1, mostConcurrency)},
+		{name: prefix + "sla", set: duration(&g.SLA, time.Millisecond, longest)},
+	}
+}

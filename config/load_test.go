@@ -1,0 +1,240 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+
+	"prescient/slots"
+)
+
+func TestDefaults(t *testing.T) {
+	grid, err := slots.NewGrid(15 * time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		Grid: grid,
+		Worker: Worker{
+			Assignment: slots.All(grid), Concurrency: 32, Buckets: 2, Batch: 1000,
+			Lease: 60 * time.Second, StopGrace: 20 * time.Second, Patience: 2 * time.Minute,
+		},
+		Guards: Guards{Timeout: 30 * time.Second, MaxChecks: 5, MaxErrors: 5, Horizon: 720 * time.Hour},
+		Sweep:  Sweep{Every: time.Minute, Grace: 10 * time.Second},
+		Log:    Log{Level: zerolog.InfoLevel, Format: "auto"},
+		Jobs:   Jobs{Orders: OrdersJob{Exec: "order-unshipped", PrimaryAfter: 3 * time.Hour, EscalateAfter: 6 * time.Hour}},
+	}
+	if got := withoutSources(Default()); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %#v\nwant %#v", bare(got), bare(want))
+	}
+}
+
+func TestEverySourceIsStrongerThanTheOneBefore(t *testing.T) {
+	file := "worker: {lease: 30s}"
+	env := map[string]string{"PRESCIENT_WORKER_LEASE": "40s"}
+	flags := []string{"--worker-lease=50s"}
+	for _, test := range []struct {
+		name   string
+		given  given
+		want   time.Duration
+		source string
+	}{
+		{"nothing", given{}, 60 * time.Second, "default"},
+		{"file", given{file: file}, 30 * time.Second, "file FILE, line 1"},
+		{"environment", given{env: env}, 40 * time.Second, "environment variable PRESCIENT_WORKER_LEASE"},
+		{"flag", given{flags: flags}, 50 * time.Second, "flag --worker-lease"},
+		{"environment over file", given{file: file, env: env}, 40 * time.Second, "environment variable PRESCIENT_WORKER_LEASE"},
+		{"flag over file", given{file: file, flags: flags}, 50 * time.Second, "flag --worker-lease"},
+		{"flag over environment", given{env: env, flags: flags}, 50 * time.Second, "flag --worker-lease"},
+		{"flag over all", given{file: file, env: env, flags: flags}, 50 * time.Second, "flag --worker-lease"},
+		{"an empty variable is none", given{file: file, env: map[string]string{"PRESCIENT_WORKER_LEASE": ""}}, 30 * time.Second, "file FILE, line 1"},
+		{"a key without a value is none", given{file: "worker:\n  lease:\nsweep:\n"}, 60 * time.Second, "default"},
+		{"a key with dots", given{file: "worker.lease: 30s"}, 30 * time.Second, "file FILE, line 1"},
+		{"case does not count", given{file: "Worker:\n  LEASE: 30s"}, 30 * time.Second, "file FILE, line 2"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := test.given.mustLoad(t)
+			if c.Worker.Lease != test.want {
+				t.Errorf("lease is %s, want %s", c.Worker.Lease, test.want)
+			}
+			for _, s := range c.Describe() {
+				want := strings.Replace(test.source, "FILE", c.File, 1)
+				if s.Key == "worker.lease" && s.Source != want {
+					t.Errorf("source is %q, want %q", s.Source, want)
+				}
+			}
+			if got := c.Given("worker.lease"); got != (test.source != "default") {
+				t.Errorf("Given is %t", got)
+			}
+		})
+	}
+}
+
+// another is a value for each key that is neither its default nor what another key has.
+var another = map[string]string{
+	"dsn": "u:p@tcp(h:1)/d", "dsn_file": "", "table_prefix": "p_", "slots.resolution": "5m", "worker.minutes": "0,30",
+	"worker.share": "", "worker.name": "n", "worker.concurrency": "3", "worker.buckets": "4", "worker.batch": "5",
+	"worker.lease": "6s", "worker.stop_grace": "7s", "worker.patience": "24s", "guards.timeout": "8s", "guards.max_checks": "9",
+	"guards.max_errors": "10", "guards.horizon": "11d", "guards.concurrency": "12", "guards.sla": "13s",
+	"sweep.every": "14s", "sweep.grace": "15s", "sweep.rate": "16", "log.level": "error", "log.format": "json",
+	"jobs.orders.enabled": "true", "jobs.orders.exec": "e", "jobs.orders.table_prefix": "o_", "jobs.orders.primary_after": "17s",
+	"jobs.orders.escalate_after": "18s", "jobs.orders.timeout": "19s", "jobs.orders.max_checks": "0",
+	"jobs.orders.max_errors": "20", "jobs.orders.horizon": "21d", "jobs.orders.concurrency": "22", "jobs.orders.sla": "23s",
+}
+
+func TestEveryKeyIsReadFromEverySource(t *testing.T) {
+	var file, flags []string
+	env := make(map[string]string)
+	flagged := pflag.NewFlagSet("all", pflag.ContinueOnError)
+	for _, f := range fields(new(Config)) {
+		text, listed := another[f.name]
+		if !listed {
+			t.Errorf("this test has no value for %s", f.name)
+		}
+		file = append(file, f.name+": '"+text+"'")
+		env[envName(f.name)] = text
+		flagged.String(flagName(f.name), "", "")
+		flags = append(flags, "--"+flagName(f.name)+"="+text)
+	}
+	grid, _ := slots.NewGrid(5 * time.Minute)
+	minutes, _ := slots.ParseMinutes(grid, "0,30")
+	want := Config{
+		DSN: newSecret("u:p@tcp(h:1)/d", "u:***@tcp(h:1)/d"), TablePrefix: "p_", Grid: grid,
+		Worker: Worker{minutes, "n", 3, 4, 5, 6 * time.Second, 7 * time.Second, 24 * time.Second},
+		Guards: Guards{8 * time.Second, 9, 10, 11 * day, 12, 13 * time.Second},
+		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Log: Log{zerolog.ErrorLevel, "json"},
+		Jobs: Jobs{Orders: OrdersJob{true, "e", "o_", 17 * time.Second, 18 * time.Second,
+			Guards{19 * time.Second, None, 20, 21 * day, 22, 23 * time.Second}}},
+	}
+	check := func(name string, c Config) {
+		if got := withoutSources(c); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v", name, bare(got))
+		}
+	}
+	check("file", given{file: strings.Join(file, "\n")}.mustLoad(t))
+	check("environment", given{env: env}.mustLoad(t))
+	if err := flagged.Parse(flags); err != nil {
+		t.Fatal(err)
+	}
+	options := given{}.options(t)
+	options.Flags = flagged
+	c, err := Load(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("flags", c)
+}
+
+func TestAssignmentOfTheWorker(t *testing.T) {
+	for _, test := range []struct{ file, want string }{
+		{"{}", "every slot"},
+		{"worker: {minutes: '0,30'}", "minutes 0,30"},
+		{"worker: {minutes: 0}", "minutes 0"},
+		{"worker: {minutes: '*/15'}", "every slot"},
+		{"worker: {share: 1/2}", "share 1/2"},
+		{"worker: {share: 2/3}\nslots: {resolution: 24h}", "share 2/3"},
+		{"worker: {minutes: 10-50/20}\nslots: {resolution: 10m}", "minutes 10,30,50"},
+	} {
+		if got := (given{file: test.file}).mustLoad(t).Worker.Assignment.String(); got != test.want {
+			t.Errorf("%s serves %s, want %s", test.file, got, test.want)
+		}
+	}
+}
+
+func TestZeroOfACountIsNone(t *testing.T) {
+	c := given{file: "guards: {max_checks: 0, max_errors: 0}"}.mustLoad(t)
+	if c.Guards.MaxChecks != None || c.Guards.MaxErrors != None {
+		t.Errorf("got %+v, want None for both", c.Guards)
+	}
+}
+
+func TestFileIsFound(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"first", "second"} {
+		if err := os.WriteFile(at(name), []byte("table_prefix: "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		name  string
+		file  string
+		env   string
+		paths []string
+		want  string
+	}{
+		{"the first that exists", "", "", []string{at("none"), at("first/below"), at("second"), at("first")}, "second"},
+		{"none has to exist", "", "", []string{at("none")}, ""},
+		{"the variable before these", "", at("first"), []string{at("second")}, "first"},
+		{"the explicit one before all", at("second"), at("first"), []string{at("first")}, "second"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			env := map[string]string{"PRESCIENT_CONFIG": test.env}
+			options := given{env: env}.options(t)
+			options.File, options.SearchPaths = test.file, test.paths
+			c, err := Load(options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.TablePrefix != test.want || (c.File != "") != (test.want != "") {
+				t.Errorf("read %q from %q, want %q", c.TablePrefix, c.File, test.want)
+			}
+		})
+	}
+}
+
+func TestUsualPaths(t *testing.T) {
+	for _, test := range []struct {
+		env  map[string]string
+		want []string
+	}{
+		{nil, []string{"prescient.yaml", "/etc/prescient/prescient.yaml"}},
+		{map[string]string{"HOME": "/home/a"}, []string{"prescient.yaml", "/home/a/.config/prescient/prescient.yaml", "/etc/prescient/prescient.yaml"}},
+		{map[string]string{"HOME": "/home/a", "XDG_CONFIG_HOME": "/x"}, []string{"prescient.yaml", "/x/prescient/prescient.yaml", "/etc/prescient/prescient.yaml"}},
+		{map[string]string{"XDG_CONFIG_HOME": "relative"}, []string{"prescient.yaml", "/etc/prescient/prescient.yaml"}},
+	} {
+		options := Options{Env: func(name string) (string, bool) { v, ok := test.env[name]; return v, ok }}.complete()
+		if !reflect.DeepEqual(options.SearchPaths, test.want) {
+			t.Errorf("%v: got %q, want %q", test.env, options.SearchPaths, test.want)
+		}
+	}
+}
+
+func TestErrorsCanBeToldApart(t *testing.T) {
+	_, err := Load(given{file: "slots: {resolution: 7m}"}.options(t))
+	var one *Error
+	if !errors.As(err, &one) || one.Key != "slots.resolution" || !errors.Is(err, slots.ErrResolution) {
+		t.Errorf("got %v", err)
+	}
+	_, err = Default().RequireDSN()
+	if !errors.As(err, &one) || one.Key != "dsn" || !strings.Contains(err.Error(), "--dsn-file") {
+		t.Errorf("got %v", err)
+	}
+	dsn, err := given{flags: []string{"--dsn", "u:p@tcp(h)/d"}}.mustLoad(t).RequireDSN()
+	if dsn != "u:p@tcp(h)/d" || err != nil {
+		t.Errorf("got %q, %v", dsn, err)
+	}
+}
+
+func TestProcessEnvironmentIsTheDefault(t *testing.T) {
+	t.Setenv("PRESCIENT_TABLE_PREFIX", "real_")
+	t.Setenv("PRESCIENT_TABEL_PREFIX", "")
+	c, err := Load(Options{SearchPaths: []string{}})
+	if err == nil || !strings.Contains(err.Error(), "PRESCIENT_TABEL_PREFIX: unknown variable; did you mean PRESCIENT_TABLE_PREFIX?") {
+		t.Errorf("got %v", err)
+	}
+	if !reflect.DeepEqual(c, Config{}) {
+		t.Error("a Config came with the error")
+	}
+	os.Unsetenv("PRESCIENT_TABEL_PREFIX")
+	if c, err = Load(Options{SearchPaths: []string{}}); err != nil || c.TablePrefix != "real_" {
+		t.Errorf("got %q, %v", c.TablePrefix, err)
+	}
+}

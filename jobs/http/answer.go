@@ -1,0 +1,111 @@
+package http
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// The keys of an answer.
+const (
+	keyNextCheckAt = "next_check_at"
+	keyNextIn      = "next_in"
+)
+
+const wanted = `want null, {"next_check_at": "<RFC 3339>"} or {"next_in": "2h"}`
+
+// parseAnswer reads the body that came with status 200 at the time now. The result is in UTC, nil for null. The body
+// stands in the errors as it is, however long.
+func parseAnswer(body []byte, now time.Time) (*time.Time, error) {
+	if len(bytes.Trim(body, " \t\r\n")) == 0 {
+		return nil, errors.New("an empty body: want 204, or null, when the matter is settled")
+	}
+	var document json.RawMessage
+	if err := json.Unmarshal(body, &document); err != nil {
+		return nil, fmt.Errorf("a body that is not JSON (%w): %s", err, wanted)
+	}
+	key, value, err := onlyMember(document)
+	if err != nil || key == "" {
+		return nil, err
+	}
+	text, ok := value.(string)
+	switch {
+	case value == nil:
+		return nil, fmt.Errorf("%s null: answer 204, or null by itself, when the matter is settled", key)
+	case !ok:
+		return nil, fmt.Errorf("%s that is not a string: %s", key, wanted)
+	case key == keyNextIn:
+		return parseNextIn(text, now)
+	default:
+		return parseNextCheckAt(text)
+	}
+}
+
+// onlyMember returns the one member of an answer, and no key for null. Names are compared as they are written, and
+// one that comes twice is refused, where Unmarshal would be lenient with both.
+func onlyMember(document []byte) (key string, value any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	switch first, err := decoder.Token(); {
+	case err != nil:
+		return "", nil, fmt.Errorf("a body that is not JSON (%w): %s", err, wanted)
+	case first == nil:
+		return "", nil, nil
+	case first != json.Delim('{'):
+		return "", nil, fmt.Errorf("JSON that is neither null nor an object: %s", wanted)
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		switch {
+		case err != nil:
+			return "", nil, fmt.Errorf("a body that is not JSON (%w): %s", err, wanted)
+		case name != keyNextCheckAt && name != keyNextIn:
+			return "", nil, fmt.Errorf("the unknown key %q: %s", name, wanted)
+		case name == key:
+			return "", nil, fmt.Errorf("%s twice: %s", key, wanted)
+		case key != "":
+			return "", nil, fmt.Errorf("both %s and %s: %s", keyNextCheckAt, keyNextIn, wanted)
+		}
+		key = name.(string)
+		if err := decoder.Decode(&value); err != nil {
+			return "", nil, fmt.Errorf("%s that cannot be read (%w): %s", key, err, wanted)
+		}
+	}
+	if key == "" {
+		return "", nil, fmt.Errorf("an object without a key: %s", wanted)
+	}
+	return key, value, nil
+}
+
+// rfc3339 is the shape of a time; package time is more lenient.
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
+
+func parseNextCheckAt(text string) (*time.Time, error) {
+	var at time.Time
+	if err := at.UnmarshalText([]byte(text)); err != nil || !rfc3339.MatchString(text) {
+		reason := "is not RFC 3339"
+		if _, err := time.Parse("2006-01-02T15:04:05", strings.Replace(text, " ", "T", 1)); err == nil {
+			reason = "has no zone"
+		}
+		return nil, fmt.Errorf("%s %q, which %s: want a time such as 2026-03-01T16:00:00Z or 2026-03-01T17:00:00+01:00",
+			keyNextCheckAt, text, reason)
+	}
+	at = at.UTC()
+	return &at, nil
+}
+
+func parseNextIn(text string, now time.Time) (*time.Time, error) {
+	in, err := time.ParseDuration(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s %q, which is no duration: want one such as 2h or 1h30m (h, m, s, ms, us, ns; at most 292 years)",
+			keyNextIn, text)
+	}
+	if in <= 0 {
+		return nil, fmt.Errorf("%s %q, which is not positive", keyNextIn, text)
+	}
+	at := now.Round(0).UTC().Add(in)
+	return &at, nil
+}

@@ -1,0 +1,110 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	nethttp "net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"prescient/prescient"
+)
+
+// Check posts the job and returns the time that the receiver answered with, in UTC, or nil when it says that the
+// matter is settled. It is a prescient.Func. The error says what went wrong; it wraps the cause of the context's end
+// where that came before the status, or in the middle of a 200.
+func (e *Endpoint) Check(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
+	request, err := e.request(ctx, job)
+	if err != nil {
+		return nil, e.failure(err)
+	}
+	started := time.Now()
+	response, err := e.client.Do(request)
+	if err != nil {
+		return nil, e.failure(unanswered(ctx, err, time.Since(started)))
+	}
+	defer response.Body.Close()
+	next, err := e.read(ctx, response)
+	if err != nil {
+		return nil, e.failure(err)
+	}
+	return next, nil
+}
+
+func (e *Endpoint) request(ctx context.Context, job prescient.FutureJob) (*nethttp.Request, error) {
+	body, err := json.Marshal(job)
+	if err != nil {
+		return nil, fmt.Errorf("the job cannot be written as JSON: %w", err)
+	}
+	request, err := nethttp.NewRequestWithContext(ctx, nethttp.MethodPost, e.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("the call cannot be made: %s", withoutQuotes(err))
+	}
+	request.Header = e.headers.Clone()
+	if e.host != "" {
+		request.Host = e.host
+	}
+	request.Header.Set(JobExecHeader, job.JobExec)
+	request.Header.Set(IdempotencyKeyHeader, job.Key().String()+"-"+strconv.FormatUint(job.Revision, 10))
+	if len(e.secret) > 0 {
+		request.Header.Set(SignatureHeader, Sign(e.secret, body))
+	}
+	return request, nil
+}
+
+// unanswered says why there is no answer. The client's own text has the URL in it, so only what it wraps is used.
+func unanswered(ctx context.Context, err error, elapsed time.Duration) error {
+	var redirect *redirectError
+	if errors.As(err, &redirect) {
+		return redirect
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("no answer after %s: %w", elapsed.Round(time.Millisecond), context.Cause(ctx))
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return fmt.Errorf("no answer: %w", err)
+}
+
+// read makes the answer of the job_exec from the receiver's.
+func (e *Endpoint) read(ctx context.Context, response *nethttp.Response) (*time.Time, error) {
+	switch response.StatusCode {
+	case nethttp.StatusNoContent:
+		return nil, nil
+	case nethttp.StatusOK:
+	case nethttp.StatusSwitchingProtocols: // its body is the bare connection, which does not end with the context
+		return nil, fmt.Errorf("answered %s: want 200 or 204", statusText(response.StatusCode))
+	default:
+		body, _ := io.ReadAll(io.LimitReader(response.Body, e.maxBody))
+		return nil, fmt.Errorf("answered %s%s", statusText(response.StatusCode), e.excerpt(body))
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, e.maxBody+1))
+	switch {
+	case int64(len(body)) > e.maxBody:
+		return nil, fmt.Errorf("answered 200 with more than %d bytes", e.maxBody)
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("answered 200, and the body stopped after %d bytes: %w", len(body), context.Cause(ctx))
+	case err != nil:
+		return nil, fmt.Errorf("answered 200, and the body broke off after %d bytes: %w", len(body), err)
+	}
+	next, err := parseAnswer(body, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("answered 200 with %w", err)
+	}
+	return next, nil
+}
+
+// statusText is the status as the standard words it, whatever the receiver wrote there.
+func statusText(status int) string {
+	if text := nethttp.StatusText(status); text != "" {
+		return strconv.Itoa(status) + " " + text
+	}
+	return strconv.Itoa(status)
+}

@@ -1,0 +1,245 @@
+package http
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	nethttp "net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"prescient/prescient"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var job = prescient.FutureJob{
+	EntityName: "order", EntityKey: "42", JobExec: "order-unshipped", Tag: "first",
+	DueAt:        time.Date(2026, 3, 1, 12, 50, 0, 1000, time.UTC),
+	FirstCheckAt: time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC),
+	NextCheckAt:  time.Date(2026, 3, 1, 13, 15, 0, 0, time.UTC),
+	CheckCount:   1,
+	Payload:      json.RawMessage(`{"note": "<b>&"}`),
+	Revision:     1<<63 + 1,
+	InsertedAt:   time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC),
+}
+
+// receiver starts a server that is closed at the end of the test. It has read the body before it answers; before that
+// it would not notice that a caller is gone.
+func receiver(t *testing.T, answer nethttp.HandlerFunc) *httptest.Server {
+	t.Helper()
+	server := httptest.NewUnstartedServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		answer(w, r)
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	t.Cleanup(server.Close)
+	return server
+}
+
+// endpoint makes an endpoint whose connections are closed at the end of the test.
+func endpoint(t *testing.T, options Options) *Endpoint {
+	t.Helper()
+	endpoint, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(endpoint.CloseIdle)
+	return endpoint
+}
+
+// answering returns an endpoint whose receiver always answers this.
+func answering(t *testing.T, status int, body string) *Endpoint {
+	t.Helper()
+	return endpoint(t, Options{URL: receiver(t, func(w nethttp.ResponseWriter, _ *nethttp.Request) {
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}).URL})
+}
+
+func TestCallIsAPostOfTheJobAsJSON(t *testing.T) {
+	secret := []byte("secret")
+	var got *nethttp.Request
+	var body []byte
+	server := receiver(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		got = r
+		body, _ = io.ReadAll(r.Body)
+		w.WriteHeader(nethttp.StatusNoContent)
+	})
+	e := endpoint(t, Options{
+		URL:     strings.Replace(server.URL, "http://", "http://user:pa55@", 1) + "/checks/a%2Fb?token=t0k3n",
+		Headers: map[string]string{"x-app": "shop", "host": "app.internal", "user-agent": "shop/1"},
+		Secret:  secret,
+	})
+	if next, err := e.Check(t.Context(), job); next != nil || err != nil {
+		t.Fatal(next, err)
+	}
+
+	if got.Method != nethttp.MethodPost || got.RequestURI != "/checks/a%2Fb?token=t0k3n" {
+		t.Errorf("called as %s %s", got.Method, got.RequestURI)
+	}
+	if user, password, _ := got.BasicAuth(); user != "user" || password != "pa55" {
+		t.Errorf("authorized as %s %s", user, password)
+	}
+	if got.Host != "app.internal" {
+		t.Errorf("host is %s", got.Host)
+	}
+	for name, want := range map[string]string{
+		"Content-Type":         "application/json",
+		"Accept":               "application/json",
+		"User-Agent":           "shop/1",
+		"X-App":                "shop",
+		"X-Prescient-Job-Exec": "order-unshipped",
+		"Idempotency-Key":      job.Key().String() + "-9223372036854775809",
+	} {
+		if values := got.Header[name]; len(values) != 1 || values[0] != want {
+			t.Errorf("header %s is %q, want %q", name, values, want)
+		}
+	}
+	if !Verify(secret, body, got.Header.Get("X-Prescient-Signature")) {
+		t.Errorf("signature %q is not that of the body", got.Header.Get("X-Prescient-Signature"))
+	}
+
+	var columns map[string]any
+	if err := json.Unmarshal(body, &columns); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{
+		"entity_name": "order", "entity_key": "42", "job_exec": "order-unshipped", "tag": "first",
+		"due_at":         "2026-03-01T12:50:00.000001Z",
+		"first_check_at": "2026-03-01T13:00:00Z",
+		"next_check_at":  "2026-03-01T13:15:00Z",
+		"check_count":    1.0, "error_count": 0.0, "total_ms": 0.0,
+		"revision":    "9223372036854775809",
+		"inserted_at": "2026-03-01T09:00:00Z",
+	} {
+		if columns[name] != want {
+			t.Errorf("%s is %v, want %v", name, columns[name], want)
+		}
+	}
+	if payload, _ := columns["payload"].(map[string]any); payload["note"] != "<b>&" {
+		t.Errorf("payload is %v", columns["payload"])
+	}
+}
+
+func TestCallWithoutASecretIsNotSigned(t *testing.T) {
+	signed := make(chan bool, 1)
+	server := receiver(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		_, has := r.Header[nethttp.CanonicalHeaderKey(SignatureHeader)]
+		signed <- has
+		w.WriteHeader(nethttp.StatusNoContent)
+	})
+	if _, err := endpoint(t, Options{URL: server.URL}).Check(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if <-signed {
+		t.Error("a signature without a secret")
+	}
+}
+
+func TestSecretIsCopied(t *testing.T) {
+	secret := []byte("secret")
+	e := endpoint(t, Options{URL: "http://app", Secret: secret})
+	clear(secret)
+	if string(e.secret) != "secret" {
+		t.Errorf("the secret has become %q", e.secret)
+	}
+}
+
+func TestSettled(t *testing.T) {
+	for _, e := range []*Endpoint{
+		answering(t, nethttp.StatusNoContent, ""),
+		answering(t, nethttp.StatusOK, "null"),
+		answering(t, nethttp.StatusOK, "null\n"),
+	} {
+		if next, err := e.Check(t.Context(), job); next != nil || err != nil {
+			t.Errorf("%v, %v; want nil, nil", next, err)
+		}
+	}
+}
+
+func TestNextCheckAt(t *testing.T) {
+	e := answering(t, nethttp.StatusOK, `{"next_check_at": "2026-03-01T17:00:00+01:00"}`)
+	next, err := e.Check(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := time.Date(2026, 3, 1, 16, 0, 0, 0, time.UTC); next == nil || *next != want {
+		t.Errorf("%v, want %v", next, want)
+	}
+}
+
+func TestNextInCountsFromWhenTheAnswerWasRead(t *testing.T) {
+	var answered time.Time
+	server := receiver(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		answered = time.Now()
+		io.WriteString(w, `{"next_in": "2h"}`)
+	})
+	next, err := endpoint(t, Options{URL: server.URL}).Check(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if from := next.Add(-2 * time.Hour); from.Before(answered) || from.After(time.Now()) {
+		t.Errorf("counted from %v; answered at %v", from, answered)
+	}
+}
+
+func TestAnyOtherStatusIsAnError(t *testing.T) {
+	for _, test := range []struct {
+		status     int
+		body, want string
+	}{
+		{201, `null`, "answered 201 Created: null"},
+		{202, "", "answered 202 Accepted"},
+		{206, `null`, "answered 206 Partial Content: null"},
+		{304, "", "answered 304 Not Modified"},
+		{400, "no such\r\n\torder\x00\x1b[31m", "answered 400 Bad Request: no such order [31m"},
+		{404, "<h1>Not\u202e Found</h1>", "answered 404 Not Found: <h1>Not Found</h1>"},
+		{409, `{"next_in": "2h"}`, `answered 409 Conflict: {"next_in": "2h"}`},
+		{429, "", "answered 429 Too Many Requests"},
+		{500, "\xff\xfe", "answered 500 Internal Server Error: \ufffd\ufffd"},
+		{503, strings.Repeat("ö", 300), "answered 503 Service Unavailable: " + strings.Repeat("ö", maxExcerpt-1) + "…"},
+		{799, "", "answered 799"},
+	} {
+		e := answering(t, test.status, test.body)
+		next, err := e.Check(t.Context(), job)
+		if next != nil || err == nil {
+			t.Errorf("%d: %v, %v", test.status, next, err)
+			continue
+		}
+		if want := "POST " + e.String() + ": " + test.want; err.Error() != want {
+			t.Errorf("%d: %q\nwant %q", test.status, err, want)
+		}
+	}
+}
+
+func TestBadAnswerIsAnErrorWithTheReceiversName(t *testing.T) {
+	e := answering(t, nethttp.StatusOK, `{"next_in": "2d"}`)
+	_, err := e.Check(t.Context(), job)
+	want := "POST " + e.String() + `: answered 200 with next_in "2d", which is no duration`
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s…", err, want)
+	}
+}
+
+func TestJobThatIsNoJSONIsNotSent(t *testing.T) {
+	e := endpoint(t, Options{URL: "http://127.0.0.1:1"})
+	bad := job
+	bad.Payload = json.RawMessage(`{`)
+	_, err := e.Check(t.Context(), bad)
+	var syntax *json.MarshalerError
+	if !errors.As(err, &syntax) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,120 @@
+package http
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	nethttp "net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Longest texts in an error, in characters.
+const (
+	maxExcerpt = 200
+	maxReason  = 400
+)
+
+// A callError is why there is no answer, fit for a log and for last_error.
+type callError struct {
+	text  string
+	cause error
+}
+
+func (c *callError) Error() string { return c.text }
+func (c *callError) Unwrap() error { return c.cause }
+
+// failure makes the one kind of error that leaves the package.
+func (e *Endpoint) failure(cause error) error {
+	return &callError{text: "POST " + e.String() + ": " + shorten(clean(e.hide.in(cause.Error())), maxReason), cause: cause}
+}
+
+// excerpt returns the beginning of a body, ready to be appended to an error.
+func (e *Endpoint) excerpt(body []byte) string {
+	text := shorten(clean(e.hide.in(string(body))), maxExcerpt)
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+// clean returns text in one line of printable characters.
+func clean(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text)
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// shorten cuts text to a number of characters, the last of which says that it was cut.
+func shorten(text string, limit int) string {
+	count := 0
+	cut := 0
+	for i := range text {
+		if count++; count == limit {
+			cut = i
+		} else if count > limit {
+			return text[:cut] + "…"
+		}
+	}
+	return text
+}
+
+const (
+	hidden    = "***"
+	minHidden = 4 // bytes; shorter ones are words such as "1" that a text cannot do without
+)
+
+// A hider takes what was configured in confidence out of texts that a receiver or a library had a hand in.
+type hider struct{ replacer *strings.Replacer }
+
+func newHider(u *url.URL, headers map[string]string, secret []byte) hider {
+	values := []string{string(secret), base64.StdEncoding.EncodeToString(secret), u.RawQuery, u.EscapedPath(), u.Path}
+	for _, list := range u.Query() {
+		values = append(values, list...)
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		values = append(values, u.User.String(), u.User.Username(), password,
+			base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+	}
+	for name, value := range headers {
+		switch nethttp.CanonicalHeaderKey(name) {
+		case "Host", "User-Agent", "Accept":
+			continue // nothing to hide
+		}
+		values = append(values, value)
+		values = append(values, strings.Fields(value)...)
+	}
+	var forms []string
+	for _, value := range values {
+		if len(value) < minHidden {
+			continue
+		}
+		forms = append(forms, value, url.QueryEscape(value), url.PathEscape(value), html.EscapeString(value))
+		for _, inQuotes := range []string{strconv.Quote(value), jsonOf(value)} {
+			forms = append(forms, inQuotes[1:len(inQuotes)-1])
+		}
+	}
+	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
+	var pairs []string
+	for _, form := range slices.Compact(forms) {
+		pairs = append(pairs, form, hidden)
+	}
+	return hider{strings.NewReplacer(pairs...)}
+}
+
+func jsonOf(value string) string {
+	text, _ := json.Marshal(value) // a string has no error
+	return string(text)
+}
+
+// in returns text without what is hidden.
+func (h hider) in(text string) string { return h.replacer.Replace(text) }

@@ -1,0 +1,267 @@
+package orders_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+
+	"prescient/jobs/orders"
+	"prescient/prescient"
+	"prescient/prescient/localserver"
+	text "prescient/sql"
+)
+
+var flavours = []localserver.Flavour{localserver.MariaDB, localserver.MySQL}
+
+// servers are those that this process started, one a flavour.
+var servers = map[localserver.Flavour]*localserver.Server{}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, server := range servers {
+		if err := server.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// dsnOf returns a server of a flavour: of PRESCIENT_TEST_DSNS ("mariadb=DSN mysql=DSN"), or one that is started for
+// the package. It is empty for a flavour that the variable leaves out.
+func dsnOf(t *testing.T, flavour localserver.Flavour) string {
+	t.Helper()
+	if given := strings.Fields(os.Getenv("PRESCIENT_TEST_DSNS")); len(given) > 0 {
+		for _, pair := range given {
+			if dsn, ok := strings.CutPrefix(pair, string(flavour)+"="); ok {
+				return dsn
+			}
+		}
+		return ""
+	}
+	if servers[flavour] == nil {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		server, err := localserver.Start(ctx, localserver.Options{Flavour: flavour})
+		if err != nil {
+			t.Fatalf("no %s server to test on; scripts/test gets what is missing: %v", flavour, err)
+		}
+		servers[flavour] = server
+	}
+	return servers[flavour].DSN("")
+}
+
+// rig is an app in a database of its own, with 15-minute slots. prescient's tables have the prefix p_, its own app_.
+type rig struct {
+	t      *testing.T
+	dsn    *mysql.Config
+	app    *sql.DB // as an app has it: no parameters in its DSN
+	client *prescient.Client
+
+	mu   sync.Mutex
+	told []orders.Alert // what OnAlert was told
+}
+
+// eachServer runs a test on a server of each flavour.
+func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	found := false
+	for _, flavour := range flavours {
+		dsn := dsnOf(t, flavour)
+		if dsn == "" {
+			continue
+		}
+		found = true
+		t.Run(string(flavour), func(t *testing.T) { test(t, newRig(t, dsn)) })
+	}
+	if !found {
+		t.Fatal("PRESCIENT_TEST_DSNS names no server: want mariadb=DSN mysql=DSN")
+	}
+}
+
+func newRig(t *testing.T, dsn string) *rig {
+	t.Helper()
+	r := &rig{t: t}
+	var err error
+	r.dsn, err = mysql.ParseDSN(dsn)
+	r.must(err)
+	r.dsn.DBName = ""
+	server := r.open(nil)
+	name := "px_orders_" + strings.ToLower(rand.Text()[:12])
+	r.exec(server, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
+	t.Cleanup(func() { r.exec(server, "DROP DATABASE "+name) })
+	r.dsn.DBName = name
+	r.app = r.open(nil)
+	_, err = text.Up(t.Context(), r.app, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
+	r.must(err)
+	r.must(orders.CreateTables(t.Context(), r.app, "app_"))
+	r.client, err = prescient.NewClient(t.Context(), r.app, prescient.ClientOptions{Prefix: "p_"})
+	r.must(err)
+	return r
+}
+
+func (r *rig) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) exec(db *sql.DB, statement string, args ...any) {
+	r.t.Helper()
+	_, err := db.ExecContext(context.WithoutCancel(r.t.Context()), statement, args...)
+	r.must(err)
+}
+
+// open connects with these session variables, and disconnects at the end of the test.
+func (r *rig) open(variables map[string]string) *sql.DB {
+	r.t.Helper()
+	config := r.dsn.Clone()
+	config.Params = variables
+	connector, err := mysql.NewConnector(config)
+	r.must(err)
+	db := sql.OpenDB(connector)
+	r.t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// stopped is the session variable under which the server's clock stands still.
+func stopped(now time.Time) map[string]string {
+	return map[string]string{"timestamp": fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000)}
+}
+
+// appAt opens the app's pool with the server's clock standing still.
+func (r *rig) appAt(now time.Time) *sql.DB { return r.open(stopped(now)) }
+
+// poolAt opens a worker's pool with the server's clock standing still.
+func (r *rig) poolAt(now time.Time) *sqlx.DB {
+	r.t.Helper()
+	config := r.dsn.Clone()
+	config.Params = stopped(now)
+	db, err := prescient.Open(config.FormatDSN(), 0)
+	r.must(err)
+	r.t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// orders returns the app as a process sees it whose server's clock stands still at now.
+func (r *rig) orders(now time.Time, change ...func(*orders.Options)) *orders.Orders {
+	r.t.Helper()
+	options := orders.Options{DB: r.poolAt(now), Client: r.client, Prefix: "app_", OnAlert: func(_ context.Context, alert orders.Alert) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.told = append(r.told, alert)
+	}}
+	for _, change := range change {
+		change(&options)
+	}
+	o, err := orders.New(options)
+	r.must(err)
+	return o
+}
+
+func cancelOnShip(options *orders.Options) { options.CancelOnShip = true }
+
+// inTx runs do in a transaction of the app's at a time, and commits it.
+func (r *rig) inTx(now time.Time, do func(tx *sql.Tx)) {
+	r.t.Helper()
+	tx, err := r.appAt(now).BeginTx(r.t.Context(), nil)
+	r.must(err)
+	defer tx.Rollback()
+	do(tx)
+	r.must(tx.Commit())
+}
+
+// place places the next order, at a time that is now.
+func (r *rig) place(now time.Time) (placed orders.Placed) {
+	r.t.Helper()
+	r.inTx(now, func(tx *sql.Tx) {
+		var err error
+		placed, err = r.orders(now).Place(r.t.Context(), tx, orders.NewOrder{PlacedAt: now})
+		r.must(err)
+	})
+	return placed
+}
+
+// ship ships an order at a time that is now.
+func (r *rig) ship(now time.Time, id int64, change ...func(*orders.Options)) {
+	r.t.Helper()
+	r.inTx(now, func(tx *sql.Tx) { r.must(r.orders(now, change...).Ship(r.t.Context(), tx, id)) })
+}
+
+// worker returns a worker with the check, whose server's clock stands still at now.
+func (r *rig) worker(now time.Time) *prescient.Worker {
+	r.t.Helper()
+	registry := prescient.NewRegistry()
+	r.must(r.orders(now).Register(registry, prescient.Guards{}))
+	w, err := prescient.NewWorker(r.t.Context(), r.poolAt(now), prescient.WorkerOptions{
+		Prefix: "p_", Registry: registry, Log: zerolog.New(zerolog.NewTestWriter(r.t)).Level(zerolog.WarnLevel),
+	})
+	r.must(err)
+	return w
+}
+
+// run runs the slot that is now.
+func (r *rig) run(now time.Time) {
+	r.t.Helper()
+	_, err := r.worker(now).Run(r.t.Context())
+	r.must(err)
+}
+
+// sweep runs the slots that are overdue.
+func (r *rig) sweep(now time.Time) {
+	r.t.Helper()
+	_, err := r.worker(now).Sweep(r.t.Context())
+	r.must(err)
+}
+
+// alerts lists the alerts of an order as "level slot".
+func (r *rig) alerts(id int64) (list []string) {
+	r.t.Helper()
+	alerts, err := r.orders(day).Alerts(r.t.Context(), id)
+	r.must(err)
+	for _, alert := range alerts {
+		list = append(list, string(alert.Level)+" "+alert.Slot.Format("15:04"))
+	}
+	return list
+}
+
+// pending and history list the checks that wait and those that ended.
+func (r *rig) pending() []prescient.FutureJob {
+	r.t.Helper()
+	page, err := r.client.Pending(r.t.Context(), r.poolAt(day), prescient.ListFilter{})
+	r.must(err)
+	return page
+}
+
+func (r *rig) history() []prescient.Ended {
+	r.t.Helper()
+	page, err := r.client.History(r.t.Context(), r.poolAt(day), prescient.ListFilter{})
+	r.must(err)
+	return page
+}
+
+// day is the day on which the tests take place; at returns a time of it, UTC, from "15:04" or "15:04:05.999999".
+var day = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+
+func at(clock string) time.Time {
+	layout := "15:04:05.999999"
+	if len(clock) == 5 {
+		layout = "15:04"
+	}
+	t, err := time.Parse(layout, clock)
+	if err != nil {
+		panic(err)
+	}
+	return day.Add(t.Sub(t.Truncate(24 * time.Hour)))
+}

@@ -1,0 +1,247 @@
+package prescient
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// write runs the statements of a commit.
+func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, contested bool) (commitResult, error) {
+	var counts Counts
+	for _, a := range batch {
+		counts.count(a.verdict, a.answer.kind, 1)
+	}
+	l := b.lease
+	args := append([]any{l.ttl.Microseconds()}, counts.args()...)
+	n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/fence"), append(args, l.slot, l.bucket, l.worker, l.token, l.batchSeq)...)
+	if err != nil {
+		return commitResult{}, fmt.Errorf("fence: %w", err)
+	}
+	if n == 0 {
+		return commitResult{}, errLeaseLost
+	}
+	result := commitResult{counts: counts}
+	var off Counts // what the books above have too much of
+	drop := func(a answered, n int) {
+		off.count(a.verdict, a.answer.kind, n)
+		off.Dropped += n
+	}
+	if contested {
+		free, taken, err := b.lockFree(ctx, tx, batch)
+		if err != nil {
+			return result, err
+		}
+		result.contested = taken
+		batch = slices.DeleteFunc(slices.Clone(batch), func(a answered) bool {
+			if !free[a.key] && !taken[a.key] {
+				drop(a, 1)
+			} else if taken[a.key] {
+				off.count(a.verdict, a.answer.kind, 1)
+			}
+			return !free[a.key]
+		})
+	}
+	ends := slices.DeleteFunc(slices.Clone(batch), func(a answered) bool { return a.verdict.outcome == "" })
+	moves := slices.DeleteFunc(slices.Clone(batch), func(a answered) bool { return a.verdict.outcome != "" })
+	if err := b.writeMoves(ctx, tx, moves, &off); err != nil {
+		return result, err
+	}
+	if err := b.writeEnds(ctx, tx, ends, contested, drop); err != nil {
+		return result, err
+	}
+	if off != (Counts{}) {
+		if _, err := tx.ExecContext(ctx, b.w.stmt.Get("slotrun/correct"), append(off.args(), l.slot, l.bucket)...); err != nil {
+			return result, fmt.Errorf("correcting the books: %w", err)
+		}
+		dropped := off.Dropped
+		off.Dropped = 0
+		theirs := off.fields()
+		for i, field := range result.counts.fields() {
+			*field -= *theirs[i]
+		}
+		result.counts.Dropped += dropped
+	}
+	return result, nil
+}
+
+// lockFree locks those rows of a batch that nobody else has locked, and are as they were read; taken are those that
+// somebody has. The others are gone or changed.
+func (b *bucketRun) lockFree(ctx context.Context, tx *sql.Tx, batch []answered) (free, taken map[Key]bool, err error) {
+	keys := keyList(batch, answeredKey)
+	if free, err = b.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil {
+		return nil, nil, err
+	}
+	there, err := b.sameRows(ctx, tx, "slotrun/seen", keys, batch)
+	if err != nil {
+		return nil, nil, err
+	}
+	taken = make(map[Key]bool)
+	for key := range there {
+		if !free[key] {
+			taken[key] = true
+		}
+	}
+	return free, taken, nil
+}
+
+// sameRows runs one of the statements that select job_key and revision, and returns the keys of the rows that are as
+// they were read.
+func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []answered) (map[Key]bool, error) {
+	rows, err := tx.QueryContext(ctx, b.w.fill(statement, "{keys}", keys), b.lease.slot)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", statement, err)
+	}
+	defer rows.Close()
+	revisions := make(map[Key]uint64, len(batch))
+	for _, a := range batch {
+		revisions[a.key] = a.Revision
+	}
+	same := make(map[Key]bool, len(batch))
+	for rows.Next() {
+		var raw sql.RawBytes
+		var revision uint64
+		if err := rows.Scan(&raw, &revision); err != nil {
+			return nil, fmt.Errorf("%s: %w", statement, err)
+		}
+		key := Key(raw)
+		if revisions[key] == revision {
+			same[key] = true
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", statement, err)
+	}
+	return same, nil
+}
+
+// writeMoves moves rows to their later slots. Those that the app changed meanwhile do not match and are not touched.
+func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []answered, off *Counts) error {
+	if len(moves) == 0 {
+		return nil
+	}
+	n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/reschedule"), movesJSON(moves), b.lease.slot)
+	if err != nil {
+		return fmt.Errorf("rescheduling: %w", err)
+	}
+	if n == len(moves) {
+		return nil
+	}
+	// Which of them were dropped only matters to the books, where called and put off are told apart.
+	dropped := len(moves) - n
+	for _, a := range moves {
+		if dropped == 0 {
+			break
+		}
+		off.count(a.verdict, a.answer.kind, 1)
+		dropped--
+	}
+	off.Dropped += len(moves) - n
+	return nil
+}
+
+func movesJSON(moves []answered) string {
+	b := make([]byte, 0, len(moves)*160)
+	b = append(b, '[')
+	for i, a := range moves {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		v := &a.verdict
+		b = append(b, '[', '"')
+		b = hex.AppendEncode(b, a.key[:])
+		b = append(b, '"', ',')
+		b = append(appendUint(b, a.Revision), ',', '"')
+		b = append(v.slot.AppendFormat(b, secondLayout), '"', ',', '"')
+		b = append(v.dueAt.AppendFormat(b, microLayout), '"', ',')
+		b = append(appendInt(b, int64(v.checkCount)), ',')
+		b = append(appendInt(b, int64(v.errorCount)), ',')
+		b = append(appendInt(b, int64(v.putOffCount)), ',')
+		b = append(appendInt(b, a.total()), ',')
+		if v.reason == "" {
+			b = append(b, "null"...)
+		} else {
+			reason, _ := json.Marshal(v.reason) // a string cannot fail
+			b = append(b, reason...)
+		}
+		b = append(b, ']')
+	}
+	return string(append(b, ']'))
+}
+
+func keysJSON(rows []answered) string {
+	b := make([]byte, 0, len(rows)*35)
+	b = append(b, '[')
+	for i, a := range rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = append(hex.AppendEncode(b, a.key[:]), '"')
+	}
+	return string(append(b, ']'))
+}
+
+func answeredKey(a answered) Key { return a.key }
+
+// total is the run time of all checks, with this one.
+func (a *answered) total() int64 { return a.TotalMS + millis(a.answer.ran) }
+
+// writeEnds writes history and deletes the rows, those that are still as they were read. After lockFree (contested)
+// they are locked and known to be.
+func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []answered, contested bool, drop func(answered, int)) error {
+	if len(ends) == 0 {
+		return nil
+	}
+	var same map[Key]bool
+	if !contested {
+		var err error
+		if same, err = b.sameRows(ctx, tx, "slotrun/lock", keyList(ends, answeredKey), ends); err != nil {
+			return err
+		}
+	}
+	history := make([]byte, 0, len(ends)*400)
+	gone := make([]answered, 0, len(ends))
+	for _, a := range ends {
+		if !contested && !same[a.key] {
+			drop(a, 1)
+			continue
+		}
+		gone = append(gone, a)
+		if len(history) > 0 {
+			history = append(history, ',')
+		}
+		history = b.appendEnd(history, a)
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, b.w.fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
+		return fmt.Errorf("writing history: %w", err)
+	}
+	var n int
+	var err error
+	if contested {
+		n, err = affected(ctx, tx, b.w.stmt.Get("slotrun/end_each"), keysJSON(gone), b.lease.slot)
+	} else {
+		n, err = affected(ctx, tx, b.w.fill("slotrun/end", "{keys}", keyList(gone, answeredKey)), b.lease.slot)
+	}
+	if err != nil {
+		return fmt.Errorf("deleting ended rows: %w", err)
+	}
+	if n != len(gone) {
+		return fmt.Errorf("%w: deleted %d of %d", errChanged, n, len(gone))
+	}
+	return nil
+}
+
+func (b *bucketRun) appendEnd(to []byte, a answered) []byte {
+	job := a.FutureJob
+	job.CheckCount, job.ErrorCount, job.PutOffCount = a.verdict.checkCount, a.verdict.errorCount, a.verdict.putOffCount
+	job.TotalMS = a.total()
+	return appendHistory(to, historyRow{job: job, key: a.key, outcome: a.verdict.outcome, reason: a.verdict.reason,
+		started: a.answer.started, ended: a.answer.ended, ran: a.answer.ran, worker: b.w.options.Name})
+}

@@ -1,0 +1,314 @@
+package prescient
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"prescient/slots"
+)
+
+// quarter is the grid of the tests: 15 minutes. The row that they decide about waits for the slot 13:15, and its answer
+// came at 13:15:02.
+var quarter = func() slots.Grid {
+	grid, err := slots.NewGrid(15 * time.Minute)
+	if err != nil {
+		panic(err)
+	}
+	return grid
+}()
+
+const dueTime = "13:05:00.000001"
+
+func pendingAt(slot time.Time) FutureJob {
+	return FutureJob{EntityName: "order", EntityKey: "42", JobExec: "unshipped", DueAt: at(dueTime),
+		FirstCheckAt: slot, NextCheckAt: slot}
+}
+
+func returned(t time.Time) answer { return answer{next: &t} }
+
+func failed(text string) answer { return answer{err: errors.New(text)} }
+
+// The rules of a check, in the order in which a reader asks for them. Where nothing else is said the guards are the
+// documented ones, the row was never checked, and a moved row keeps its due time and its counts.
+func TestRulesOfACheck(t *testing.T) {
+	const days = 24 * time.Hour
+	horizon := at("13:15:02").Add(30 * days)
+	for _, rule := range []struct {
+		name    string
+		job     func(*FutureJob)
+		guards  Guards
+		answer  answer
+		now     string // 13:15:02 by default
+		outcome Outcome
+		slot    string // of a move; or at, for a day other than the tests'
+		at      time.Time
+		due     time.Time // after a move; that of the row by default
+		checks  int
+		errors  int
+		putOff  int
+		reason  string // part of it
+	}{
+		// A nil answer.
+		{name: "nil is done", answer: answer{}, outcome: Done},
+		{name: "nil after some checks is done", answer: answer{}, job: func(j *FutureJob) { j.CheckCount = 3 }, outcome: Done, checks: 3},
+		{name: "nil resets the errors", answer: answer{}, job: func(j *FutureJob) { j.ErrorCount, j.LastError = 4, "no" }, outcome: Done},
+		{name: "nil is done however many checks there were", answer: answer{}, job: func(j *FutureJob) { j.CheckCount = 9 }, outcome: Done, checks: 9},
+
+		// A returned time.
+		{name: "a time is rounded up to its slot", answer: returned(at("14:01")), slot: "14:15", due: at("14:01"), checks: 1},
+		{name: "a time on a slot stays there", answer: returned(at("14:15")), slot: "14:15", due: at("14:15"), checks: 1},
+		{name: "a microsecond past a slot is the next", answer: returned(at("14:15:00.000001")), slot: "14:30", due: at("14:15:00.000001"), checks: 1},
+		{name: "a nanosecond past a slot is a microsecond", answer: returned(at("14:15").Add(1)), slot: "14:30", due: at("14:15:00.000001"), checks: 1},
+		{name: "fractions of a microsecond are rounded up", answer: returned(at("14:01:02.000003").Add(999)), slot: "14:15", due: at("14:01:02.000004"), checks: 1},
+		{name: "a time in another zone is the same time", answer: returned(at("14:01").In(time.FixedZone("", -8*3600))), slot: "14:15", due: at("14:01"), checks: 1},
+		{name: "a time tomorrow", answer: returned(at("14:01").Add(days)), at: at("14:15").Add(days), due: at("14:01").Add(days), checks: 1},
+		{name: "a time resets the errors", answer: returned(at("14:01")), job: func(j *FutureJob) { j.ErrorCount = 5 }, slot: "14:15", due: at("14:01"), checks: 1},
+		{name: "a time resets the put-offs", answer: returned(at("14:01")), job: func(j *FutureJob) { j.PutOffCount = 5 }, slot: "14:15", due: at("14:01"), checks: 1},
+
+		// A time that is over.
+		{name: "a time in this slot's quarter goes to the next", answer: returned(at("13:15:01")), slot: "13:30", due: at("13:15:01"), checks: 1},
+		{name: "a time that is over, after an outage, goes to the next open slot", answer: returned(at("16:05")), now: "18:20", slot: "18:30", due: at("16:05"), checks: 1},
+		{name: "a time whose slot is now goes to the next open slot", answer: returned(at("18:15")), now: "18:15", slot: "18:30", due: at("18:15"), checks: 1},
+		{name: "a slot that has not begun is open", answer: returned(at("18:15")), now: "18:14:59.999999", slot: "18:15", due: at("18:15"), checks: 1},
+		{name: "a microsecond after its own slot is not past", answer: returned(at("13:15:00.000001")), slot: "13:30", due: at("13:15:00.000001"), checks: 1},
+		{name: "a nanosecond after its own slot is not past", answer: returned(at("13:15").Add(1)), slot: "13:30", due: at("13:15:00.000001"), checks: 1},
+
+		// Past.
+		{name: "its own slot is past", answer: returned(at("13:15")), outcome: PastReturn, reason: "2026-11-20T13:15:00Z"},
+		{name: "before its own slot is past", answer: returned(at("13:14:59.999999")), outcome: PastReturn, reason: "returned 2026-11-20T13:14:59.999999Z, which is not after its slot 2026-11-20T13:15:00Z"},
+		{name: "the time it was due is past", answer: returned(at(dueTime)), outcome: PastReturn},
+		{name: "the zero time is past", answer: returned(time.Time{}), outcome: PastReturn, reason: "0001-01-01T00:00:00Z"},
+		{name: "the year 1 is past", answer: returned(time.Date(1, 5, 1, 0, 0, 0, 1, time.UTC)), outcome: PastReturn},
+		{name: "the Unix epoch is past", answer: returned(time.Unix(0, 0)), outcome: PastReturn},
+		{name: "a past return ends it whatever the checks", answer: returned(at("13:00")), job: func(j *FutureJob) { j.CheckCount = 5 }, outcome: PastReturn, checks: 5},
+
+		// The horizon.
+		{name: "exactly at the horizon is allowed", answer: returned(horizon), at: quarter.Ceil(horizon), due: horizon, checks: 1},
+		{name: "a nanosecond beyond the horizon is not", answer: returned(horizon.Add(1)), outcome: BeyondHorizon, reason: "the horizon of 720h0m0s (2026-12-20T13:15:02Z)"},
+		{name: "the year 9999 is beyond", answer: returned(time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)), outcome: BeyondHorizon, reason: "10000-01-01"},
+		{name: "the end of time is beyond or over", answer: returned(time.Unix(1<<62, 0)), outcome: BeyondHorizon},
+		{name: "a horizon of its own", guards: Guards{Horizon: time.Hour}, answer: returned(at("14:15:03")), outcome: BeyondHorizon},
+		{name: "within a horizon of its own", guards: Guards{Horizon: time.Hour}, answer: returned(at("14:15:02")), slot: "14:30", due: at("14:15:02"), checks: 1},
+		{name: "a horizon shorter than a slot leaves the next one", guards: Guards{Horizon: time.Minute}, answer: returned(at("13:16")), slot: "13:30", due: at("13:16"), checks: 1},
+		{name: "the horizon counts from now, not from the slot", now: "18:20", guards: Guards{Horizon: time.Hour}, answer: returned(at("19:20")), slot: "19:30", due: at("19:20"), checks: 1},
+		{name: "the longest horizon", guards: Guards{Horizon: MaxHorizon}, answer: returned(day.Add(MaxHorizon)), at: day.Add(MaxHorizon), due: day.Add(MaxHorizon), checks: 1},
+
+		// Check count: five returned times by default, the sixth ends it.
+		{name: "the fifth time is allowed", answer: returned(at("14:01")), job: func(j *FutureJob) { j.CheckCount = 4 }, slot: "14:15", due: at("14:01"), checks: 5},
+		{name: "the sixth is not", answer: returned(at("14:01")), job: func(j *FutureJob) { j.CheckCount = 5 }, outcome: MaxChecks, checks: 5, reason: "returned 2026-11-20T14:01:00Z after 5 checks; 5 are allowed"},
+		{name: "nor is one more, after the guard was lowered", answer: returned(at("14:01")), job: func(j *FutureJob) { j.CheckCount = 7 }, guards: Guards{MaxChecks: 2}, outcome: MaxChecks, checks: 7},
+		{name: "one check", guards: Guards{MaxChecks: 1}, answer: returned(at("14:01")), slot: "14:15", due: at("14:01"), checks: 1},
+		{name: "no checks", guards: Guards{MaxChecks: None}, answer: returned(at("14:01")), outcome: MaxChecks, reason: "0 are allowed"},
+		{name: "very many checks", guards: Guards{MaxChecks: math.MaxInt}, job: func(j *FutureJob) { j.CheckCount = math.MaxInt32 }, answer: returned(at("14:01")), slot: "14:15", due: at("14:01"), checks: math.MaxInt32 + 1},
+
+		// Errors: five in a row are retried by default, after 1, 2, 4, 8 and 16 slots.
+		{name: "the first error waits for the next slot", answer: failed("no"), slot: "13:30", errors: 1, reason: "no"},
+		{name: "the second waits two slots", answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 1 }, slot: "13:45", errors: 2, reason: "no"},
+		{name: "the third waits four slots", answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 2 }, slot: "14:15", errors: 3, reason: "no"},
+		{name: "the fourth waits eight slots", answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 3 }, slot: "15:15", errors: 4, reason: "no"},
+		{name: "the fifth waits sixteen slots", answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 4 }, slot: "17:15", errors: 5, reason: "no"},
+		{name: "the sixth ends it", answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 5 }, outcome: Failed, errors: 6, reason: "no"},
+		{name: "an error leaves the check count", answer: failed("no"), job: func(j *FutureJob) { j.CheckCount = 5 }, slot: "13:30", errors: 1, checks: 5, reason: "no"},
+		{name: "an error ends the put-offs", answer: failed("no"), job: func(j *FutureJob) { j.PutOffCount = 5 }, slot: "13:30", errors: 1, reason: "no"},
+		{name: "an error in a run that caught up waits from now on", answer: failed("no"), now: "18:20", slot: "18:30", errors: 1, reason: "no"},
+		{name: "so does the third", answer: failed("no"), now: "18:20", job: func(j *FutureJob) { j.ErrorCount = 2 }, slot: "19:15", errors: 3, reason: "no"},
+		{name: "no errors", guards: Guards{MaxErrors: None}, answer: failed("no"), outcome: Failed, errors: 1, reason: "no"},
+		{name: "one error", guards: Guards{MaxErrors: 1}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 1 }, outcome: Failed, errors: 2, reason: "no"},
+		{name: "a wait ends at the horizon", guards: Guards{Horizon: time.Hour}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 4 }, slot: "14:15", errors: 5, reason: "no"},
+		{name: "a horizon shorter than a slot leaves the next one to an error", guards: Guards{Horizon: time.Minute}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 4 }, slot: "13:30", errors: 5, reason: "no"},
+		{name: "the hundredth error waits until the horizon", guards: Guards{MaxErrors: math.MaxInt}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 99 }, at: quarter.Floor(horizon), errors: 100, reason: "no"},
+		{name: "so does the 62nd", guards: Guards{MaxErrors: math.MaxInt}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 61 }, at: quarter.Floor(horizon), errors: 62, reason: "no"},
+		{name: "a timeout is an error", answer: answer{err: fmt.Errorf("%w after 30s", ErrTimeout)}, slot: "13:30", errors: 1, reason: "timed out after 30s"},
+		{name: "timed_out where the last of the errors was a timeout", answer: answer{err: timeoutError(time.Second, errors.New("x"))}, job: func(j *FutureJob) { j.ErrorCount, j.LastError = 5, "no" }, outcome: TimedOut, errors: 6, reason: "timed out after 1s: x"},
+		{name: "failed where only those before were timeouts", answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount, j.LastError = 5, "timed out" }, outcome: Failed, errors: 6, reason: "no"},
+		{name: "a panic is an error", answer: answer{err: fmt.Errorf("%w: boo", ErrPanic)}, slot: "13:30", errors: 1, reason: "panicked: boo"},
+		{name: "of an error and a time the error counts", answer: answer{err: errors.New("no"), next: At(at("14:01"))}, slot: "13:30", errors: 1, reason: "no"},
+		{name: "of an error and a past time, too", answer: answer{err: errors.New("no"), next: At(at("10:00"))}, slot: "13:30", errors: 1, reason: "no"},
+
+		// A job_exec that nobody registered: never ended.
+		{name: "unknown waits for the next slot", answer: answer{kind: unknown}, slot: "13:30", putOff: 1, reason: `job_exec "unshipped" is not registered`},
+		{name: "then for two", answer: answer{kind: unknown}, job: func(j *FutureJob) { j.PutOffCount = 1 }, slot: "13:45", putOff: 2, reason: "not registered"},
+		{name: "then for four", answer: answer{kind: unknown}, job: func(j *FutureJob) { j.PutOffCount = 2 }, slot: "14:15", putOff: 3, reason: "not registered"},
+		{name: "for a day at most", answer: answer{kind: unknown}, job: func(j *FutureJob) { j.PutOffCount = 99 }, at: at("13:15").Add(days), putOff: 100, reason: "not registered"},
+		{name: "whatever the guards", guards: Guards{MaxChecks: None, MaxErrors: None, Horizon: time.Second}, answer: answer{kind: unknown}, job: func(j *FutureJob) { j.PutOffCount = 3 }, slot: "15:15", putOff: 4, reason: "not registered"},
+		{name: "and the counts are left", answer: answer{kind: unknown}, job: func(j *FutureJob) { j.CheckCount, j.ErrorCount = 5, 5 }, slot: "13:30", putOff: 1, checks: 5, errors: 5, reason: "not registered"},
+
+		// Not called for other reasons.
+		{name: "put off waits for the next slot", answer: answer{kind: abandoned}, slot: "13:30", putOff: 1, reason: "put off"},
+		{name: "every time", answer: answer{kind: abandoned}, job: func(j *FutureJob) { j.PutOffCount, j.CheckCount, j.ErrorCount = 70, 5, 5 }, slot: "13:30", putOff: 71, checks: 5, errors: 5, reason: "ignored their timeout"},
+		{name: "a row that kills its worker alone ends", answer: answer{kind: killed}, job: func(j *FutureJob) { j.CheckCount, j.ErrorCount = 2, 3 }, outcome: Crashed, checks: 2, errors: 3, reason: "killed its worker"},
+	} {
+		t.Run(rule.name, func(t *testing.T) {
+			job := pendingAt(at("13:15"))
+			if rule.job != nil {
+				rule.job(&job)
+			}
+			now := at("13:15:02")
+			if rule.now != "" {
+				now = at(rule.now)
+			}
+			want := verdict{outcome: rule.outcome, slot: rule.at, dueAt: rule.due, checkCount: rule.checks, errorCount: rule.errors,
+				putOffCount: rule.putOff}
+			if rule.slot != "" {
+				want.slot = at(rule.slot)
+			}
+			if want.dueAt.IsZero() {
+				want.dueAt = at(dueTime)
+			}
+			got := decide(quarter, rule.guards.or(defaultGuards), job, rule.answer, now)
+			if !strings.Contains(got.reason, rule.reason) || (got.reason == "") != (rule.reason == "" && (rule.outcome == "" || rule.outcome == Done)) {
+				t.Errorf("reason: %q; want %q in it", got.reason, rule.reason)
+			}
+			got.reason = ""
+			if got != want {
+				t.Errorf("decided\n%+v; want\n%+v", got, want)
+			}
+		})
+	}
+}
+
+// A check that never gets anywhere, over its whole life: the errors of a day, slot after slot.
+func TestSixErrorsInARowAreSpreadOver31SlotsAndEndTheJob(t *testing.T) {
+	job := pendingAt(at("13:15"))
+	var waits []int64
+	for range 5 {
+		v := decide(quarter, defaultGuards, job, failed("no"), job.NextCheckAt.Add(time.Second))
+		if v.outcome != "" {
+			t.Fatalf("ended as %s after %d errors", v.outcome, job.ErrorCount)
+		}
+		waits = append(waits, quarter.Ordinal(v.slot)-quarter.Ordinal(job.NextCheckAt))
+		job.NextCheckAt, job.ErrorCount = v.slot, v.errorCount
+	}
+	if fmt.Sprint(waits) != "[1 2 4 8 16]" {
+		t.Errorf("slots waited: %v; want 1 2 4 8 16", waits)
+	}
+	if v := decide(quarter, defaultGuards, job, failed("no"), job.NextCheckAt); v.outcome != Failed || v.errorCount != 6 {
+		t.Errorf("the sixth: %+v; want failed with 6 errors", v)
+	}
+}
+
+func TestErrorsAreStoredAsCleanTextOf1000Characters(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"plain", "no such order", "no such order"},
+		{"with quotes and lines", "it's \"no\"\n\\n\t", "it's \"no\"\n\\n\t"},
+		{"NUL", "a\x00b", "a�b"},
+		{"not UTF-8", "a\xff\xfeb", "a�b"},
+		{"half a character", "ab\xe2\x82", "ab�"},
+		{"1000 characters", strings.Repeat("x", 1000), strings.Repeat("x", 1000)},
+		{"1001 characters", strings.Repeat("x", 1001), strings.Repeat("x", 999) + "…"},
+		{"1000 long characters", strings.Repeat("😀", 1000), strings.Repeat("😀", 1000)},
+		{"1001 long characters", strings.Repeat("😀", 1001), strings.Repeat("😀", 999) + "…"},
+		{"a megabyte", strings.Repeat("é", 1<<19), strings.Repeat("é", 999) + "…"},
+		{"a megabyte of garbage", strings.Repeat("\xff.", 1<<19), strings.Repeat("�.", 500)[:499*4+3] + "…"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			v := decide(quarter, defaultGuards, pendingAt(at("13:15")), failed(test.text), at("13:15"))
+			if v.reason != test.want {
+				t.Errorf("stored: %.60q, %d bytes; want %.60q, %d bytes", v.reason, len(v.reason), test.want, len(test.want))
+			}
+		})
+	}
+}
+
+func TestAnErrorWithoutTextSaysSo(t *testing.T) {
+	if v := decide(quarter, defaultGuards, pendingAt(at("13:15")), failed(""), at("13:15")); v.reason == "" {
+		t.Error("an error without text left no reason")
+	}
+}
+
+func TestRunTimesAreStoredInWholeMilliseconds(t *testing.T) {
+	for d, want := range map[time.Duration]int64{
+		-time.Second: 0, 0: 0, 499 * time.Microsecond: 0, 500 * time.Microsecond: 1, time.Second: 1000,
+		math.MaxInt64: math.MaxUint32, 1000 * time.Hour: 3600_000_000, math.MinInt64: 0,
+	} {
+		if got := millis(d); got != want {
+			t.Errorf("millis(%s) = %d; want %d", d, got, want)
+		}
+	}
+}
+
+// Whatever a job_exec answers, and whatever the row and the guards are: the job ends and says why, or it moves to a slot
+// that is on the grid, above its own and above now, and not beyond the horizon unless that is the next open slot.
+func FuzzEveryAnswerEndsTheJobOrMovesItToAnOpenSlot(f *testing.F) {
+	f.Add(uint8(0), int64(0), int64(0), int64(0), uint8(0), uint32(0), uint32(0), uint32(0), int64(0), 0, 0)
+	f.Add(uint8(9), int64(1763644500), int64(2e9), int64(3600), uint8(0), uint32(5), uint32(0), uint32(0), int64(0), 5, 5)
+	f.Add(uint8(3), int64(1763644500), int64(2e9), int64(-1), uint8(1), uint32(1), uint32(40), uint32(0), int64(time.Hour), -1, 100)
+	f.Add(uint8(14), int64(1763596800), int64(86399e9), int64(86400*40), uint8(2), uint32(1), uint32(2), uint32(63), int64(1), -1, -1)
+	f.Add(uint8(1), int64(1763596801), int64(1), int64(math.MaxInt64), uint8(3), uint32(1), uint32(2), uint32(63), int64(1), 2, 3)
+	f.Add(uint8(1), int64(1763596801), int64(1), int64(math.MinInt64), uint8(4), uint32(1), uint32(2), uint32(63), int64(1), 2, 3)
+	resolutions := []time.Duration{1, 2, 5, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 43200, 86400}
+	f.Fuzz(func(t *testing.T, res uint8, own, late, next int64, kind uint8, checks, errs, putOffs uint32, horizon int64, maxChecks, maxErrors int) {
+		grid, err := slots.NewGrid(resolutions[int(res)%len(resolutions)] * time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const years = 250 * 366 * 86400 // either side of the epoch
+		slot := grid.Floor(time.Unix(own%years, 0))
+		now := slot.Add(time.Duration(max(late, -late, 0)))
+		job := pendingAt(slot)
+		job.CheckCount, job.ErrorCount, job.PutOffCount = int(checks), int(errs), int(putOffs)
+		guards := Guards{Horizon: time.Duration(max(horizon, -horizon, 0)) % (MaxHorizon + 1), MaxChecks: max(maxChecks, None), MaxErrors: max(maxErrors, None)}.or(defaultGuards)
+		var a answer
+		switch kind % 6 {
+		case 0:
+			a = returned(time.Unix(slot.Unix()+next, next%1e9))
+		case 1:
+			a = failed("no")
+		case 2:
+			a = answer{kind: unknown}
+		case 3:
+			a = answer{kind: abandoned}
+		case 4:
+			a = answer{kind: killed}
+		}
+		v := decide(grid, guards, job, a, now)
+
+		if v.outcome != "" {
+			if v.outcome == Cancelled || v.reason == "" && v.outcome != Done {
+				t.Fatalf("ended as %q without a reason: %+v", v.outcome, v)
+			}
+			if !v.slot.IsZero() || !v.dueAt.Equal(job.DueAt) {
+				t.Fatalf("ended and moved: %+v", v)
+			}
+			return
+		}
+		open := later(grid.Next(slot), grid.Next(now))
+		if !grid.On(v.slot) || !v.slot.After(slot) || !v.slot.After(now) {
+			t.Fatalf("moved to %s from %s, at %s", v.slot, slot, now)
+		}
+		limit := now.Add(guards.Horizon)
+		switch {
+		case a.next != nil: // the time is within the horizon, and its slot is that time rounded up
+			if v.dueAt.After(limit) || v.slot.After(later(grid.Ceil(limit), open)) || v.slot.Before(v.dueAt) {
+				t.Fatalf("moved to %s, due %s, beyond %s", v.slot, v.dueAt, limit)
+			}
+		case a.kind == unknown:
+			limit = now.Add(maxPutOff)
+			fallthrough
+		default:
+			if v.slot.After(limit) && !v.slot.Equal(open) {
+				t.Fatalf("moved to %s, beyond %s", v.slot, limit)
+			}
+			if !v.dueAt.Equal(job.DueAt) || v.reason == "" {
+				t.Fatalf("moved without a returned time: %+v", v)
+			}
+		}
+	})
+}
+
+func FuzzErrorText(f *testing.F) {
+	f.Add("no")
+	f.Add("\x00\xff")
+	f.Add(strings.Repeat("😀\xff", 700))
+	f.Fuzz(func(t *testing.T, text string) {
+		got := errorText(errors.New(text))
+		if !utf8.ValidString(got) || strings.ContainsRune(got, 0) || got == "" || utf8.RuneCountInString(got) > maxErrorText {
+			t.Fatalf("%q became %q", text, got)
+		}
+	})
+}

@@ -1,0 +1,386 @@
+package prescient
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// plan is one line of an EXPLAIN, by the names of its columns in lower case; NULL is empty.
+type plan map[string]string
+
+func (p plan) String() string {
+	return fmt.Sprintf("%s %s: type %s, key %s (%s), rows %s, %s", p["select_type"], p["table"], p["type"], p["key"],
+		p["key_len"], p["rows"], p["extra"])
+}
+
+// explained is a statement, as the library sends it, and how its tables must be reached: table, or the alias that it
+// has in the statement, to key and bytes of the key that are used.
+type explained struct {
+	statement string // the file's name, and after a blank what is special about this use of it
+	query     string
+	args      []any
+	reached   map[string]string
+}
+
+const (
+	bySlot       = "PRIMARY 5"  // of future_job: next_check_at
+	bySlotAndKey = "PRIMARY 21" // next_check_at and job_key
+	byKey        = "job_key 16"
+	byBucket     = "PRIMARY 7" // of slot_run: slot and bucket
+	byConfig     = "PRIMARY 1"
+)
+
+func TestNoStatementOfAHotPathScansATableOrSorts(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		f := fill(t, r)
+		conn, err := f.w.db.Conn(t.Context())
+		r.must(err)
+		defer conn.Close()
+		covered := make(map[string]bool)
+		for _, e := range slices.Concat(f.clientStatements(), f.slotRunStatements(), f.listStatements(), f.sweepStatements()) {
+			name, _, _ := strings.Cut(e.statement, " ")
+			covered[name] = true
+			t.Run(strings.ReplaceAll(e.statement, " ", "_"), func(t *testing.T) { e.check(t, conn) })
+		}
+		for name := range f.w.stmt {
+			if hot := !strings.HasPrefix(name, "list/"); hot && !covered[name] {
+				t.Errorf("%s is not explained here", name)
+			}
+		}
+	})
+}
+
+// check explains the statement and compares.
+func (e explained) check(t *testing.T, conn *sql.Conn) {
+	t.Helper()
+	lines := explain(t, conn, e.query, e.args)
+	text := fmt.Sprintf("%.400s\n%s", e.query, join(lines))
+	seen := make(map[string]bool)
+	for _, line := range lines {
+		if extra := line["extra"]; strings.Contains(extra, "filesort") || strings.Contains(extra, "temporary") && !e.copies(line) {
+			t.Errorf("sorts or copies:\n%s", text)
+		}
+		want, ours := e.reached[line["table"]]
+		if !ours {
+			// The target of an INSERT, JSON_TABLE, and results of subqueries have no key.
+			switch made := line["table"]; {
+			case line["select_type"] == "INSERT", made == "", made == "moved", made == "few", strings.HasPrefix(made, "<"):
+			default:
+				t.Errorf("table %s is not expected:\n%s", made, text)
+			}
+			continue
+		}
+		seen[line["table"]] = true
+		switch line["type"] {
+		case "system", "const", "eq_ref", "ref", "range":
+		default:
+			t.Errorf("%s is scanned (type %s):\n%s", line["table"], line["type"], text)
+		}
+		if got := line["key"] + " " + line["key_len"]; got != want {
+			t.Errorf("%s is reached by %q; want %q:\n%s", line["table"], got, want, text)
+		}
+	}
+	for table := range e.reached {
+		if !seen[table] {
+			t.Errorf("the plan has no %s:\n%s", table, text)
+		}
+	}
+}
+
+// copies says whether a temporary table is in the nature of the statement: JSON_TABLE is one, and an UPDATE that moves
+// rows along the index that it reads them by collects them first.
+func (e explained) copies(line plan) bool {
+	return line["table"] == "moved" || line["select_type"] == "UPDATE" && strings.HasPrefix(e.statement, "sweep/roll_forward")
+}
+
+func join(lines []plan) string {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString("  " + line.String() + "\n")
+	}
+	return b.String()
+}
+
+func explain(t *testing.T, conn *sql.Conn, query string, args []any) (lines []plan) {
+	t.Helper()
+	rows, err := conn.QueryContext(t.Context(), "EXPLAIN FORMAT=TRADITIONAL "+query, args...)
+	if err != nil {
+		t.Fatalf("EXPLAIN %.1500s: %v", query, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		values := make([]sql.NullString, len(columns))
+		into := make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		line := make(plan)
+		for i, column := range columns {
+			line[strings.ToLower(column)] = values[i].String
+		}
+		lines = append(lines, line)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// filled is an installation with 20,000 pending rows in 50 slots, the second of which has a third of them and the third
+// a handful, 5,000 ends, and a ledger of 4,000 rows.
+type filled struct {
+	w     *Worker
+	c     *Client
+	slots []time.Time
+	jobs  map[time.Time][]FutureJob // by slot
+}
+
+const (
+	filledRows  = 20000
+	bigSlot     = 1
+	smallSlot   = 2
+	filledSlots = 50
+)
+
+func fill(t *testing.T, r *rig) *filled {
+	t.Helper()
+	f := &filled{w: r.worker(time.Time{}, NewRegistry(), WorkerOptions{}), c: r.client, jobs: make(map[time.Time][]FutureJob)}
+	for i := range filledSlots {
+		f.slots = append(f.slots, at("06:00").Add(time.Duration(i)*15*time.Minute))
+	}
+	jobs := make([]NewJob, filledRows)
+	for i := range jobs {
+		slot := i % filledSlots
+		if slot == smallSlot && i > 8*filledSlots || i%3 == 0 {
+			slot = bigSlot
+		}
+		jobs[i] = NewJob{Entity: Entity{"order", fmt.Sprint(i)}, JobExec: fmt.Sprint("exec", i%5), DueAt: f.slots[slot]}
+	}
+	did, err := r.client.InsertMany(t.Context(), r.appAt(at("05:00")), jobs)
+	r.must(err)
+	if len(did) != filledRows {
+		t.Fatalf("%d rows inserted; want %d", len(did), filledRows)
+	}
+	pool := r.pool(time.Time{})
+	pending, err := r.client.Pending(t.Context(), pool, ListFilter{Limit: MaxPage})
+	r.must(err)
+	for _, job := range pending {
+		f.jobs[job.NextCheckAt] = append(f.jobs[job.NextCheckAt], job)
+	}
+	for i := range 5 {
+		var rows []byte
+		for n := range 1000 {
+			job := pending[i*1000+n]
+			end := at("04:00").Add(time.Duration(n) * time.Second)
+			if n > 0 {
+				rows = append(rows, ',')
+			}
+			rows = appendHistory(rows, historyRow{job: job, key: job.Key(), outcome: Done, started: end, ended: end, worker: "w"})
+		}
+		_, err := pool.ExecContext(t.Context(), f.w.fill("slotrun/history_insert", "{rows}", string(rows)))
+		r.must(err)
+	}
+	var ledger []string
+	for i := range 2000 {
+		slot := at("06:00").Add(-time.Duration(i) * 15 * time.Minute).Format(secondLayout)
+		ledger = append(ledger, fmt.Sprintf("('%s',0,2),('%s',1,2)", slot, slot))
+	}
+	_, err = pool.ExecContext(t.Context(), "INSERT INTO p_slot_run (slot, bucket, buckets) VALUES "+strings.Join(ledger, ","))
+	r.must(err)
+	for _, table := range []string{"future_job", "job_history", "slot_run", "slot_config"} {
+		rows, err := pool.QueryContext(t.Context(), "ANALYZE TABLE p_"+table)
+		r.must(err)
+		r.must(rows.Close())
+	}
+	return f
+}
+
+// some returns n rows of a slot, or as many as it has.
+func (f *filled) some(slot, n int) []FutureJob {
+	all := f.jobs[f.slots[slot]]
+	return all[:min(n, len(all))]
+}
+
+func (f *filled) clientStatements() []explained {
+	job := f.some(bigSlot, 1)[0]
+	key := literal(appendKey, job.Key())
+	one := map[string]string{"p_future_job": bySlotAndKey}
+	alias := map[string]string{"job": bySlotAndKey}
+	found := map[string]string{"job": byKey}
+	where := f.c.identity(job)
+	write := append(slices.Clone(where), "{due_at}", literal(appendMicro, job.DueAt), "{next_check_at}",
+		literal(appendSecond, f.slots[5]), "{payload}", "NULL", "{new_revision}", "7")
+	find := func(condition, lock string) string {
+		return f.c.fill("client/find", "{columns}", textColumns, "{keys}", condition, "{lock}", lock)
+	}
+	first, last := entityRange(job.Entity())
+	entity := "job.job_key BETWEEN " + literal(appendKey, first) + " AND " + literal(appendKey, last)
+	row := string(f.c.appendRow(nil, NewJob{Entity: Entity{"order", "new"}, JobExec: "x"}, Key{1}, job.DueAt, f.slots[3]))
+	list := []explained{
+		{"client/now", f.c.stmt.Get("client/now"), nil, map[string]string{"p_slot_config": byConfig}},
+		{"client/look", f.c.fill("client/look", "{columns}", textColumns, "{key}", key), nil,
+			map[string]string{"job": byKey, "config": byConfig}},
+		{"client/insert", f.c.fill("client/insert", "{rows}", row), nil, nil},
+		{"client/insert of 1000", f.c.fill("client/insert", "{rows}", strings.Repeat(row+",", 999)+row), nil, nil},
+		{"client/hold", f.c.fill("client/hold", where...), nil, one},
+		{"client/delete", f.c.fill("client/delete", where...), nil, alias},
+		{"client/replace", f.c.fill("client/replace", write...), nil, one},
+		{"client/reschedule", f.c.fill("client/reschedule", write...), nil, one},
+	}
+	for lock, name := range map[string]string{"": "", "FOR UPDATE": ", locking"} {
+		list = append(list,
+			explained{"client/find by key" + name, find("job.job_key = "+key, lock), nil, found},
+			explained{"client/find by entity" + name, find(entity, lock), nil, found})
+		for _, n := range []int{2, 999, 1000, 1001} {
+			keys := keyList(f.some(bigSlot, n), FutureJob.Key)
+			list = append(list, explained{fmt.Sprintf("client/find %d keys%s", n, name), find("job.job_key IN ("+keys+")", lock), nil, found})
+		}
+	}
+	return list
+}
+
+func (f *filled) slotRunStatements() []explained {
+	w, slot := f.w, at("06:00")
+	first, last := bucketRange(1, 4)
+	rows := func(keys string) map[string]string { return map[string]string{"p_future_job": keys} }
+	bucket := map[string]string{"p_slot_run": byBucket}
+	fence := append((&Counts{}).args(), slot, 0, "w", 1, 1)
+	history := string(appendHistory(nil, historyRow{job: f.some(0, 1)[0], outcome: Done, worker: "w"}))
+	get := w.stmt.Get
+	list := []explained{
+		{"slotrun/look", get("slotrun/look"), []any{slot}, map[string]string{"p_future_job": bySlot, "p_slot_config": byConfig}},
+		{"slotrun/ledger", get("slotrun/ledger"), []any{slot}, map[string]string{"p_slot_run": bySlot}},
+		{"slotrun/open", get("slotrun/open"), []any{slot, 0, 2, slot}, nil},
+		{"slotrun/open_empty", get("slotrun/open_empty"), []any{slot, "w", slot}, nil},
+		{"slotrun/claim", get("slotrun/claim"), []any{"w", 1, slot, 0, 0, 0, 1},
+			map[string]string{"p_slot_run": byBucket, "p_slot_config": byConfig}},
+		{"slotrun/count_few", get("slotrun/count_few"), []any{f.slots[bigSlot], 8000}, rows(bySlot)},
+		{"slotrun/count_sample", get("slotrun/count_sample"), []any{f.slots[bigSlot]}, rows(bySlotAndKey)},
+		{"slotrun/attempt", get("slotrun/attempt"), []any{first[:], 1, slot, 0, "w", 1, 1}, bucket},
+		{"slotrun/fence", get("slotrun/fence"), append([]any{1}, fence...), bucket},
+		{"slotrun/correct", get("slotrun/correct"), append((&Counts{}).args(), slot, 0), bucket},
+		{"slotrun/committed", get("slotrun/committed"), []any{slot, 0}, bucket},
+		{"slotrun/release", get("slotrun/release"), []any{true, slot, 0, "w", 1}, bucket},
+		{"slotrun/renew", get("slotrun/renew"), []any{1, slot, 0, "w", 1}, bucket},
+		{"slotrun/history_insert", w.fill("slotrun/history_insert", "{rows}", history), nil, nil},
+	}
+	for name, s := range map[string]int{"big": bigSlot, "small": smallSlot, "of 266": 10} {
+		list = append(list,
+			explained{"slotrun/read " + name, w.fill("slotrun/read", "{filter}", ""),
+				[]any{f.slots[s], first[:], last[:], 1000}, rows(bySlotAndKey)},
+			explained{"slotrun/read one job_exec " + name, w.fill("slotrun/read", "{filter}", "AND job_exec = ?"),
+				[]any{f.slots[s], first[:], last[:], "exec1", 1000}, rows(bySlotAndKey)},
+			explained{"slotrun/read the other job_execs " + name, w.fill("slotrun/read", "{filter}", "AND job_exec NOT IN (?, ?)"),
+				[]any{f.slots[s], first[:], last[:], "exec1", "exec2", 1000}, rows(bySlotAndKey)})
+		for _, n := range []int{1, 3, 100, 999, 1000, 1001, 5000} {
+			some := f.some(s, n)
+			if len(some) < n {
+				continue
+			}
+			keys := keyList(some, FutureJob.Key)
+			for statement, table := range map[string]string{"slotrun/lock": "p_future_job", "slotrun/lock_free": "p_future_job",
+				"slotrun/seen": "p_future_job", "slotrun/end": "job"} {
+				list = append(list, explained{fmt.Sprintf("%s %d of %s", statement, n, name),
+					w.fill(statement, "{keys}", keys), []any{f.slots[s]}, map[string]string{table: bySlotAndKey}})
+			}
+			moves := make([]answered, len(some))
+			for i, job := range some {
+				moves[i] = answered{row: row{FutureJob: job, key: job.Key()}, verdict: verdict{slot: f.slots[40], dueAt: job.DueAt}}
+			}
+			list = append(list, explained{fmt.Sprintf("slotrun/reschedule %d of %s", n, name), get("slotrun/reschedule"),
+				[]any{movesJSON(moves), f.slots[s]}, map[string]string{"job": bySlotAndKey}})
+		}
+	}
+	return list
+}
+
+func (f *filled) sweepStatements() []explained {
+	first, last := bucketRange(1, 4)
+	rows := func(keys string) map[string]string { return map[string]string{"p_future_job": keys} }
+	get := f.w.stmt.Get
+	return []explained{
+		{"sweep/overdue", get("sweep/overdue"), []any{earliestDue, f.slots[20], sweepPage}, rows(bySlot)},
+		{"sweep/overdue, a page on", get("sweep/overdue"), []any{f.slots[10].Add(time.Second), f.slots[20], sweepPage}, rows(bySlot)},
+		{"sweep/overdue, everything", get("sweep/overdue"), []any{earliestDue, f.slots[49], sweepPage}, rows(bySlot)},
+		{"sweep/batch_end", get("sweep/batch_end"), []any{f.slots[bigSlot], first[:], last[:], 999}, rows(bySlotAndKey)},
+		{"sweep/roll_forward", get("sweep/roll_forward"), []any{f.slots[40], f.slots[bigSlot], first[:], last[:]}, rows(bySlotAndKey)},
+	}
+}
+
+func (f *filled) listStatements() []explained {
+	return []explained{
+		{"list/config", f.w.stmt.Get("list/config"), nil, map[string]string{"p_slot_config": byConfig}},
+		{"list/load", f.w.stmt.Get("list/load"), []any{f.slots[1], f.slots[9], 100}, map[string]string{"p_future_job": bySlot}},
+	}
+}
+
+// The handler counters say what EXPLAIN only plans: however much is pending, a look at the overdue slots reads a few
+// entries for each of them.
+func TestLookingForOverdueSlotsReadsAFewEntriesASlot(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		f := fill(t, r)
+		conn, err := f.w.db.Conn(t.Context())
+		r.must(err)
+		defer conn.Close()
+		for _, slots := range []int{2, 10, 49} {
+			read := reads(t, conn, f.w.stmt.Get("sweep/overdue"), earliestDue, f.slots[slots], sweepPage)
+			if limit := 3*slots + 10; read > limit {
+				t.Errorf("%d overdue slots: %d entries were read; want %d at most", slots, read, limit)
+			}
+		}
+	})
+}
+
+// reads returns how many entries of tables and indexes a query read.
+func reads(t *testing.T, conn *sql.Conn, query string, args ...any) int {
+	t.Helper()
+	status := func() map[string]int {
+		rows, err := conn.QueryContext(context.WithoutCancel(t.Context()), "SHOW SESSION STATUS LIKE 'Handler_read%'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		all := make(map[string]int)
+		for rows.Next() {
+			var name string
+			var n int
+			if err := rows.Scan(&name, &n); err != nil {
+				t.Fatal(err)
+			}
+			all[name] = n
+		}
+		return all
+	}
+	sum := func(m map[string]int) (n int) {
+		for v := range maps.Values(m) {
+			n += v
+		}
+		return n
+	}
+	status()
+	before := sum(status())
+	idle := sum(status()) - before // what SHOW STATUS itself reads
+	rows, err := conn.QueryContext(t.Context(), query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+	}
+	if err := rows.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return sum(status()) - before - 2*idle
+}

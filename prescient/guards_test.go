@@ -1,0 +1,56 @@
+package prescient
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestGuardsOfAJobExecAreItsOwnThenTheWorkersThenTheDocumentedOnes(t *testing.T) {
+	documented := Guards{Timeout: 30 * time.Second, MaxChecks: 5, MaxErrors: 5, Horizon: 720 * time.Hour}
+	if got := (Guards{}).or(defaultGuards); got != documented {
+		t.Errorf("the defaults are %+v; want %+v", got, documented)
+	}
+	workers := Guards{Timeout: time.Minute, MaxErrors: None, SLA: time.Second, Concurrency: 7}.or(defaultGuards)
+	own := Guards{MaxChecks: None, Horizon: time.Hour, Concurrency: 3}
+	want := Guards{Timeout: time.Minute, MaxChecks: None, MaxErrors: None, Horizon: time.Hour, Concurrency: 3, SLA: time.Second}
+	registry := registry("x", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, own)
+	if got := registry.guardsOf("x", workers); got != want {
+		t.Errorf("those of x are %+v; want %+v", got, want)
+	}
+	if got := registry.guardsOf("nobody", workers); got != workers {
+		t.Errorf("those of an unknown job_exec are %+v; want the worker's", got)
+	}
+	if got := (*Registry)(nil).guardsOf("x", workers); got != workers {
+		t.Errorf("without a registry they are %+v; want the worker's", got)
+	}
+}
+
+func TestGuardsOutOfRangeAreRefusedByName(t *testing.T) {
+	for _, test := range []struct {
+		guards Guards
+		says   string // empty where it is allowed
+	}{
+		{Guards{}, ""},
+		{Guards{Timeout: 1, MaxChecks: 1, MaxErrors: 1, Horizon: 1, Concurrency: 1, SLA: 1}, ""},
+		{Guards{MaxChecks: None, MaxErrors: None, Horizon: MaxHorizon}, ""},
+		{Guards{Timeout: -1}, "guard timeout -1ns"},
+		{Guards{MaxChecks: -2}, "guard max_checks -2"},
+		{Guards{MaxErrors: -2}, "guard max_errors -2"},
+		{Guards{Horizon: -time.Hour}, "guard horizon -1h0m0s"},
+		{Guards{Horizon: MaxHorizon + 1}, "at most 87840h0m0s"},
+		{Guards{Concurrency: -1}, "guard concurrency -1"},
+		{Guards{SLA: -1}, "guard sla -1ns"},
+	} {
+		err := test.guards.Validate()
+		if test.says == "" {
+			if err != nil {
+				t.Errorf("%+v: %v", test.guards, err)
+			}
+		} else if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%+v: %v; want ErrInvalid with %q", test.guards, err, test.says)
+		}
+	}
+}

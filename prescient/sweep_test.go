@@ -1,0 +1,167 @@
+package prescient
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// The servers were down over several slots.
+func TestTheSweeperCatchesUpOldestFirst(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		for _, clock := range []string{"14:00", "13:15", "13:45", "13:30"} {
+			for i := range 3 {
+				r.insert(at("13:00"), NewJob{Entity: Entity{"order", fmt.Sprint(clock, "/", i)}, JobExec: "check", DueAt: at(clock)})
+			}
+		}
+		var order []string
+		execs := registry("check", func(_ context.Context, job FutureJob) (*time.Time, error) {
+			order = append(order, job.NextCheckAt.Format("15:04"))
+			return nil, nil
+		}, Guards{Concurrency: 1})
+		swept, err := r.worker(at("14:05"), execs, WorkerOptions{}).Sweep(t.Context())
+		r.must(err)
+		if len(swept) != 3 || !slices.IsSorted(order) || len(order) != 9 || order[0] != "13:15" {
+			t.Errorf("swept %d slots, called in the order %q; want 13:15 to 13:45, and 14:00 left to its own worker", len(swept), order)
+		}
+		if left := r.pending(); len(left) != 3 || !left[0].NextCheckAt.Equal(at("14:00")) {
+			t.Errorf("pending: %+v", left)
+		}
+		for _, end := range r.history() {
+			if *end.LatenessMS < (20 * time.Minute).Milliseconds() {
+				t.Errorf("%s: lateness %d ms", end.EntityKey, *end.LatenessMS)
+			}
+		}
+		r.balanced()
+	})
+}
+
+func TestASlotIsLeftToItsOwnWorkerForTheGrace(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.insert(at("13:00"), NewJob{Entity: Entity{"order", "1"}, JobExec: "check", DueAt: at("13:15")})
+		var c calls
+		execs := registry("check", c.count, Guards{})
+		for _, step := range []struct {
+			now   string
+			slots int
+		}{
+			{"13:15:30", 0},                                // it is the slot that is now
+			{"13:30:09", 1},                                // it is before the current one, and old enough
+			{"13:30:10", 0}, {"13:45", 0}, {"23:59:59", 0}, // nothing is left
+		} {
+			swept, err := r.worker(at(step.now), execs, WorkerOptions{}).Sweep(t.Context())
+			r.must(err)
+			if len(swept) != step.slots {
+				t.Errorf("at %s: swept %+v; want %d slots", step.now, swept, step.slots)
+			}
+		}
+		c.eachOnce(t, 1)
+	})
+}
+
+// An insert may commit after its slot ran.
+func TestARowThatCommitsAfterItsSlotRanIsSwept(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.insert(at("13:00"), NewJob{Entity: Entity{"order", "early"}, JobExec: "check", DueAt: at("13:15")})
+		tx, err := r.appAt(at("13:14:59")).Begin()
+		r.must(err)
+		_, err = r.client.Insert(t.Context(), tx, NewJob{Entity: Entity{"order", "late"}, JobExec: "check", DueAt: at("13:15")})
+		r.must(err)
+		var c calls
+		execs := registry("check", c.count, Guards{})
+		if f := r.runAt(at("13:15"), execs, WorkerOptions{}); f.Done != 1 {
+			t.Fatalf("figures: %+v", f)
+		}
+		r.must(tx.Commit())
+		swept, err := r.worker(at("13:30:11"), execs, WorkerOptions{}).Sweep(t.Context())
+		r.must(err)
+		if len(swept) != 1 || swept[0].Done != 1 {
+			t.Fatalf("swept: %+v", swept)
+		}
+		c.eachOnce(t, 2)
+		// The ledger goes on where it was: the token was raised, the counts add up.
+		if n := r.count("SELECT done FROM p_slot_run WHERE slot = '2026-11-20 13:15:00' AND token = 2 AND finished_at IS NOT NULL"); n != 2 {
+			t.Errorf("the ledger has %d done", n)
+		}
+		r.balanced()
+	})
+}
+
+func TestRollForwardMovesEverythingOverdueToTheNextSlot(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		var jobs []NewJob
+		for _, clock := range []string{"13:15", "13:30", "13:45", "15:00"} {
+			for i := range 250 {
+				jobs = append(jobs, NewJob{Entity: Entity{"order", fmt.Sprint(clock, "/", i)}, JobExec: "check", DueAt: at(clock)})
+			}
+		}
+		_, err := r.client.InsertMany(t.Context(), r.appAt(at("13:00")), jobs)
+		r.must(err)
+		progress := 0
+		moved, err := r.worker(at("14:05"), NewRegistry(), WorkerOptions{Batch: 100}).RollForward(t.Context(), func(n int) {
+			if n < progress {
+				t.Errorf("progress went from %d to %d", progress, n)
+			}
+			progress = n
+		})
+		r.must(err)
+		if moved != 750 || progress != 750 {
+			t.Errorf("moved %d, progress %d; want 750", moved, progress)
+		}
+		slots := map[string]int{}
+		for _, job := range r.pending() {
+			slots[job.NextCheckAt.Format("15:04")]++
+			if job.NextCheckAt.Equal(at("14:15")) && (job.DueAt.After(at("13:45")) || job.CheckCount != 0) {
+				t.Errorf("due_at and the counts stay: %+v", job)
+			}
+		}
+		if fmt.Sprint(slots) != "map[14:15:750 15:00:250]" {
+			t.Errorf("slots: %v", slots)
+		}
+		if n := r.count("SELECT SUM(put_off) FROM p_slot_run"); n != 750 {
+			t.Errorf("the ledger has %d put off", n)
+		}
+		var c calls
+		if f := r.runAt(at("14:15"), registry("check", c.count, Guards{}), WorkerOptions{}); f.Done != 750 {
+			t.Errorf("figures: %+v", f)
+		}
+		c.eachOnce(t, 750)
+		r.balanced()
+	})
+}
+
+func TestNeitherSweepNorRollForwardTouchesWhatALiveWorkerHolds(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.insert(at("13:00"), NewJob{Entity: Entity{"order", "1"}, JobExec: "check", DueAt: at("13:15")})
+		started, release := make(chan struct{}), make(chan struct{})
+		slow := registry("check", func(context.Context, FutureJob) (*time.Time, error) {
+			close(started)
+			<-release
+			return nil, nil
+		}, Guards{})
+		owner := r.worker(at("13:15"), slow, WorkerOptions{Lease: time.Hour})
+		done := make(chan error)
+		go func() {
+			_, err := owner.Run(t.Context())
+			done <- err
+		}()
+		<-started
+		var c calls
+		other := r.worker(at("13:31"), registry("check", c.count, Guards{}), WorkerOptions{})
+		swept, err := other.Sweep(t.Context())
+		r.must(err)
+		moved, err := other.RollForward(t.Context(), nil)
+		r.must(err)
+		if len(swept) != 0 || moved != 0 {
+			t.Errorf("swept %+v, moved %d; want nothing", swept, moved)
+		}
+		close(release)
+		r.must(<-done)
+		c.eachOnce(t, 0)
+		if ends := r.history(); len(ends) != 1 || ends[0].Outcome != Done {
+			t.Errorf("ends: %+v", ends)
+		}
+	})
+}
