@@ -73,7 +73,8 @@ func (r *rig) start(name string, args ...string) *process {
 		_ = p.Process.Kill()
 		<-p.done
 		if r.Failed() {
-			r.Logf("%s: %q\n%s%s", name, args, p.out.String(), p.err.String())
+			log := strings.Split(p.err.String(), "\n")
+			r.Logf("%s: %q, the end of its log:\n%s", name, args, strings.Join(log[max(len(log)-12, 0):], "\n"))
 		}
 	})
 	return p

@@ -101,8 +101,7 @@ func (b *bulk) insertChunk(ctx context.Context, from, to int) error {
 	if from == to {
 		return nil
 	}
-	lock := false
-	for range insertTries {
+	for _, lock := range []bool{false, isCallersTx(b.db)} {
 		pending, err := b.pending(ctx, from, to, lock)
 		if err != nil {
 			return err
@@ -116,9 +115,13 @@ func (b *bulk) insertChunk(ctx context.Context, from, to int) error {
 			return err
 		}
 		// Inserted by somebody else between the look and the write, or after this transaction's snapshot.
-		lock = isCallersTx(b.db)
 	}
-	return fmt.Errorf("jobs %d to %d: the pending rows changed %d times under them", from+1, to, insertTries)
+	for i := from; i < to; i++ {
+		if err := b.insertOne(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pending returns the rows of a chunk that are there already.
