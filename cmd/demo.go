@@ -116,7 +116,7 @@ func (a *app) demo(cmd *cobra.Command, f demoFlags) (err error) {
 		return err
 	}
 	if !books.Balanced {
-		return &coded{ExitFailure, errors.New("the books do not balance: " + books.Problem)}
+		return errors.New("the books do not balance: " + books.Problem)
 	}
 	return nil
 }

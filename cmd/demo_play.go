@@ -3,12 +3,14 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+	"github.com/go-sql-driver/mysql"
 	"github.com/rs/zerolog"
 
 	"prescient/jobs/orders"
@@ -71,8 +73,8 @@ func number(deeds []deed) []deed {
 }
 
 // play lets the worker work and the app do its deeds, until the time is over or ctx ends.
-func (s *stage) play(ctx context.Context, f demoFlags, t *teller) error {
-	ctx, stop := context.WithTimeout(ctx, f.lastsFor)
+func (s *stage) play(parent context.Context, f demoFlags, t *teller) error {
+	ctx, stop := context.WithTimeout(parent, f.lastsFor)
 	defer stop()
 	worked := make(chan error, 1)
 	go func() {
@@ -96,7 +98,11 @@ func (s *stage) play(ctx context.Context, f demoFlags, t *teller) error {
 	hand(ctx, plan(f), start, desks)
 	clerks.Wait()
 	<-ctx.Done()
-	t.note("time is up: the worker is told to stop, and what it has begun is committed")
+	why := "time is up"
+	if parent.Err() != nil {
+		why = "interrupted"
+	}
+	t.note(why + ": the worker is told to stop, and what it has begun is committed")
 	err := <-worked
 	select {
 	case first := <-failed:
@@ -142,36 +148,53 @@ func (s *stage) clerk(ctx context.Context, desk <-chan deed, t *teller) error {
 	return nil
 }
 
-// do does one deed, in a transaction, as an app would. It does not stop halfway, so that the books know how it went.
+// do does one deed, and tells of it. It does not stop halfway, so that the books know how it went. A transaction that
+// the server gave up in favour of another is done again, which is the app's part wherever transactions meet.
 func (s *stage) do(ctx context.Context, d deed, t *teller) error {
 	ctx, cancel := context.WithTimeout(ctx, demoPatience)
 	defer cancel()
+	placed, err := backoff.Retry(ctx, func() (orders.Placed, error) {
+		placed, err := s.transact(ctx, d)
+		if err != nil && !givenUp(err) {
+			err = backoff.Permanent(err)
+		}
+		return placed, err
+	}, backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: 5 * time.Millisecond, RandomizationFactor: 0.5,
+		Multiplier: 2, MaxInterval: time.Second}))
+	switch {
+	case err != nil:
+		return err
+	case d.ship:
+		t.shipped(d, s.now())
+	default:
+		t.placed(placed, s.now())
+	}
+	return nil
+}
+
+// givenUp reports whether the server ended a transaction for a deadlock, or for a lock that it waited for.
+func givenUp(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && (server.Number == 1213 || server.Number == 1205)
+}
+
+// transact places or ships an order, in a transaction, as an app would.
+func (s *stage) transact(ctx context.Context, d deed) (placed orders.Placed, err error) {
 	tx, err := s.app.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return placed, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing is left to roll back after a commit
-	if !d.ship {
-		placed, err := s.leaving.Place(ctx, tx, orders.NewOrder{ID: d.order, PlacedAt: s.now()})
-		if err != nil {
-			return fmt.Errorf("placing order %d: %w", d.order, err)
-		}
-		if err := tx.Commit(); err != nil {
-			return fmt.Errorf("placing order %d: %w", d.order, err)
-		}
-		t.placed(placed, s.now())
-		return nil
+	switch {
+	case !d.ship:
+		placed, err = s.leaving.Place(ctx, tx, orders.NewOrder{ID: d.order, PlacedAt: s.now()})
+	case d.cancel:
+		err = s.cancelling.Ship(ctx, tx, d.order)
+	default:
+		err = s.leaving.Ship(ctx, tx, d.order)
 	}
-	app := s.leaving
-	if d.cancel {
-		app = s.cancelling
+	if err != nil {
+		return placed, err
 	}
-	if err := app.Ship(ctx, tx, d.order); err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("shipping order %d: %w", d.order, err)
-	}
-	t.shipped(d, s.now())
-	return nil
+	return placed, tx.Commit()
 }

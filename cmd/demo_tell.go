@@ -26,12 +26,13 @@ type teller struct {
 	colour bool
 	each   bool // line by line, not second by second
 
-	mu       sync.Mutex
-	failed   error // of the first line that could not be written
-	inserted map[string]bool
-	alerts   map[orders.Level]int
-	second   time.Time // that is being told
-	this     tally     // of that second
+	mu        sync.Mutex
+	failed    error // of the first line that could not be written
+	inserted  map[string]bool
+	alerts    map[orders.Level]int
+	escalated map[int64]bool
+	second    time.Time // that is being told
+	this      tally     // of that second
 }
 
 // tally counts what happened in a second.
@@ -39,8 +40,8 @@ type tally struct{ placed, shipped, alerts, escalations int }
 
 func newTeller(a *app, w io.Writer, f demoFlags) *teller {
 	return &teller{w: w, json: a.json, colour: a.colourful(w), inserted: make(map[string]bool),
-		alerts: make(map[orders.Level]int),
-		each:   float64(f.orders)/f.lastsFor.Seconds() <= chatty}
+		alerts: make(map[orders.Level]int), escalated: make(map[int64]bool),
+		each: float64(f.orders)/f.lastsFor.Seconds() <= chatty}
 }
 
 // line prints a line; the caller holds the lock. With --json the story is not told.
@@ -55,7 +56,7 @@ func (t *teller) line(format string, args ...any) {
 
 // paint colours a text where there are colours.
 func (t *teller) paint(c text.Colors, s string) string {
-	if !t.colour {
+	if !t.colour || len(c) == 0 {
 		return s
 	}
 	codes := make([]string, len(c))
@@ -112,7 +113,10 @@ func (t *teller) shipped(d deed, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	how := "its check will find nothing to do"
-	if d.cancel {
+	switch {
+	case t.escalated[d.order]:
+		how = "too late: it was escalated, and its check has ended"
+	case d.cancel:
 		how = "its check is cancelled in the same transaction"
 	}
 	if t.tick(now); t.each {
@@ -130,6 +134,7 @@ func (t *teller) alert(a orders.Alert) {
 	if a.Level == orders.Escalated {
 		c, what, why = red, "ESCALATED", "still not shipped; the check ends"
 		t.this.escalations++
+		t.escalated[a.OrderID] = true
 	} else {
 		t.this.alerts++
 	}

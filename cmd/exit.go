@@ -50,13 +50,20 @@ const exitCodes = `Exit codes:
 type coded struct {
 	code int
 	err  error
+	said bool // the command's output says it
 }
 
 func (c *coded) Error() string { return c.err.Error() }
 func (c *coded) Unwrap() error { return c.err }
 
 // usage marks an error as one of the command line.
-func usage(err error) error { return &coded{ExitUsage, err} }
+func usage(err error) error { return &coded{code: ExitUsage, err: err} }
+
+// said reports whether the output of the command says what the error does, so that stderr need not.
+func said(err error) bool {
+	var known *coded
+	return errors.As(err, &known) && known.said
+}
 
 // ExitCode returns the exit code of an error that a command returned.
 func ExitCode(err error) int {

@@ -163,7 +163,7 @@ func (a *app) migrateStatus(cmd *cobra.Command) error {
 		err = say(cmd.OutOrStdout(), "%d migrations are missing; %s migrate applies them", missing, a.options.Program)
 	}
 	if err == nil && missing > 0 {
-		return &coded{ExitTables, fmt.Errorf("%w: %d migrations are missing", errQuiet, missing)}
+		return &coded{code: ExitTables, err: fmt.Errorf("%d migrations are missing", missing), said: true}
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,15 +64,12 @@ func Run(ctx context.Context, options Options) int {
 	root := New(options)
 	root.SetArgs(options.Args)
 	err := root.ExecuteContext(ctx)
-	if err != nil && !errors.Is(err, errQuiet) {
+	if err != nil && !said(err) {
 		// There is nobody to tell when stderr fails.
 		_, _ = io.WriteString(options.Stderr, complaint(options.Program, err))
 	}
 	return ExitCode(err)
 }
-
-// errQuiet is wrapped by errors that have an exit code, and whose reason is on stdout or in the log already.
-var errQuiet = errors.New("said already")
 
 func (o Options) complete() Options {
 	if o.Program == "" {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -43,12 +44,13 @@ func escapeJSON(line []byte) []byte {
 
 // printLines prints a row a line, as JSON.
 func printLines[T any](w io.Writer, rows []T) error {
+	buffered := bufio.NewWriter(w)
 	for _, row := range rows {
-		if err := printJSON(w, row); err != nil {
+		if err := printJSON(buffered, row); err != nil {
 			return err
 		}
 	}
-	return nil
+	return buffered.Flush()
 }
 
 // say prints a line for people. Texts and errors among the arguments are cleaned.

@@ -169,7 +169,7 @@ func (a *app) cover(cmd *cobra.Command, minutes, shares []string) error {
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), coverage.Describe(func(i int) string { return list[i].String() }))
 	}
 	if err == nil && len(coverage.Unserved) > 0 {
-		return &coded{ExitFailure, fmt.Errorf("%w: not every slot is served", errQuiet)}
+		return &coded{code: ExitFailure, err: errors.New("not every slot is served"), said: true}
 	}
 	return err
 }

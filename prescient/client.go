@@ -203,9 +203,20 @@ type beginner interface {
 // ownTx is a transaction that a client began itself: READ COMMITTED, so that a plain read shows the latest rows.
 type ownTx struct{ *sql.Tx }
 
+// rawConn is what only a single connection has.
+type rawConn interface {
+	Raw(do func(conn any) error) error
+}
+
+// isCallersTx says whether a handle may be inside a transaction of the caller, which may be older than the latest rows.
+// A single connection may: somebody can have begun one on it by hand.
 func isCallersTx(db DB) bool {
 	switch db.(type) {
-	case beginner, ownTx:
+	case ownTx:
+		return false
+	case rawConn:
+		return true
+	case beginner:
 		return false
 	}
 	return true
@@ -219,6 +230,9 @@ func inTx(ctx context.Context, db DB, do func(db DB) error) error {
 		return inSavepoint(ctx, db, func() error { return do(db) })
 	}
 	tx, err := begin.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if isError(err, errInTransaction) && isCallersTx(db) {
+		return inSavepoint(ctx, db, func() error { return do(db) })
+	}
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
@@ -245,8 +259,10 @@ func inSavepoint(ctx context.Context, db DB, do func() error) error {
 	return err
 }
 
-// errNoSavepoint comes after a deadlock: the server has rolled back the whole transaction, and the savepoint with it.
-const errNoSavepoint = 1305
+const (
+	errNoSavepoint   = 1305 // after a deadlock: the server has rolled back the whole transaction, and the savepoint with it
+	errInTransaction = 1568 // somebody has begun a transaction by hand
+)
 
 // isOver says of the error of a statement that its transaction was rolled back before.
 func isOver(err error) bool {

@@ -156,7 +156,7 @@ func TestAnInsertThatWaitedDoesNotKeepAJobWhoseSlotHasBegun(t *testing.T) {
 			defer close(begun)
 			r.waitForLock("INSERT")
 			// The server's clock has to pass the slot; it is within a second.
-			_, err := first.Exec("DO SLEEP(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), ?) / 1e6 + 0.01)", did.Slot.Format(microLayout))
+			_, err := first.Exec("DO SLEEP(GREATEST(0, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), ?) / 1e6 + 0.01))", did.Slot.Format(microLayout))
 			if err != nil {
 				t.Error(err)
 			}

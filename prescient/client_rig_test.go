@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -137,20 +136,9 @@ func sameJSON(t *testing.T, got, want json.RawMessage) {
 // waitForLock returns when a statement that contains a text waits for a row's lock.
 func (r *rig) waitForLock(text string) {
 	r.t.Helper()
-	var seen string
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		rows, err := r.app.Query("SELECT COALESCE(trx_query, '') FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")
-		r.must(err)
-		for rows.Next() {
-			r.must(rows.Scan(&seen))
-			if strings.Contains(seen, text) {
-				r.must(rows.Close())
-				return
-			}
-		}
-		r.must(rows.Err())
-	}
-	r.t.Fatalf("nobody waits for a lock with %q; seen last: %q", text, seen)
+	r.eventually("a statement with "+text+" waits for a lock", func() bool {
+		return r.count("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND INSTR(trx_query, ?)", text) > 0
+	})
 }
 
 // neverCalled is a job_exec for tests that run no slot.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,11 +106,23 @@ func (x *bench) answers(b *bucketRun) []answered {
 	return slices.Clone(b.answers)
 }
 
-func (x *bench) starts() string {
+// look waits for that, too, and returns what was started, how many run, and how many did at a time.
+func (x *bench) look() (started string, running, most map[string]int) {
 	synctest.Wait()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return strings.Join(x.started, " ")
+	return strings.Join(x.started, " "), maps.Clone(x.running), maps.Clone(x.most)
+}
+
+// places returns how many places are taken, by the executor's own books.
+func (x *bench) places() (running, sweeping, abandoned int) {
+	synctest.Wait()
+	x.executor.mu.Lock()
+	defer x.executor.mu.Unlock()
+	for _, l := range x.executor.order {
+		abandoned += l.abandoned
+	}
+	return x.executor.running, x.executor.sweeping, abandoned
 }
 
 // takes is a job_exec that takes a time and does not mind its context.
@@ -125,13 +137,11 @@ func TestNoMoreRunThanAreAllowedOverallAndOfEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 8, lanes(map[string]Guards{"a": {Concurrency: 2}, "b": {Concurrency: 3}, "c": {Concurrency: 99}, "d": {}}))
 		for name := range x.executor.lanes {
-			x.exec(name, func(context.Context, FutureJob) (*time.Time, error) {
-				time.Sleep(rand.N(50 * time.Millisecond))
-				if rand.N(20) == 0 {
+			x.exec(name, does(0, func() {
+				if time.Sleep(rand.N(50 * time.Millisecond)); rand.N(20) == 0 {
 					panic("now and then")
 				}
-				return nil, nil
-			})
+			}))
 		}
 		for range 5 {
 			for name := range x.executor.lanes {
@@ -144,17 +154,17 @@ func TestNoMoreRunThanAreAllowedOverallAndOfEach(t *testing.T) {
 		if n, m := len(x.answers(x.bucket)), len(x.answers(x.backlog)); n != 400 || m != 100 {
 			t.Fatalf("%d and %d answers; want 400 and 100", n, m)
 		}
-		want := map[string]int{"a": 2, "b": 3, "c": 8, "d": 4, "": 8}
-		for name, most := range want {
-			if x.most[name] > most {
-				t.Errorf("%d of %q ran at a time; %d are allowed", x.most[name], name, most)
+		_, _, most := x.look()
+		for name, allowed := range map[string]int{"a": 2, "b": 3, "c": 8, "d": 4, "": 8} {
+			if most[name] > allowed {
+				t.Errorf("%d of %q ran at a time; %d are allowed", most[name], name, allowed)
 			}
 		}
-		if x.most["a"] != 2 || x.most["b"] != 3 || x.most[""] != 8 {
-			t.Errorf("no more ran at a time than %v; the places are not used", x.most)
+		if most["a"] != 2 || most["b"] != 3 || most[""] != 8 {
+			t.Errorf("no more ran at a time than %v; the places are not used", most)
 		}
-		if x.executor.running != 0 || x.executor.sweeping != 0 {
-			t.Errorf("%d places are still taken, %d of them to catch up", x.executor.running, x.executor.sweeping)
+		if running, sweeping, _ := x.places(); running != 0 || sweeping != 0 {
+			t.Errorf("%d places are still taken, %d of them to catch up", running, sweeping)
 		}
 	})
 }
@@ -169,8 +179,8 @@ func TestJobExecsAreServedInTurn(t *testing.T) {
 		x.submit(x.bucket, "b", 2)
 		x.submit(x.bucket, "c", 1)
 		time.Sleep(time.Minute)
-		if got, want := x.starts(), "a@0 b@1 c@2 a@3 b@4 a@5 a@6"; got != want {
-			t.Errorf("started %s; want %s", got, want)
+		if got, _, _ := x.look(); got != "a@0 b@1 c@2 a@3 b@4 a@5 a@6" {
+			t.Errorf("started %s; want them in turn", got)
 		}
 	})
 }
@@ -182,14 +192,13 @@ func TestASlowJobExecLeavesPlacesForTheOthers(t *testing.T) {
 			x.exec("slow", takes(20*time.Second))
 			x.exec("quick", takes(time.Millisecond))
 			x.submit(x.bucket, "slow", 100)
-			synctest.Wait()
 			x.submit(x.bucket, "quick", 100)
 			time.Sleep(time.Second)
 			if n := len(x.answers(x.bucket)); n != 100 {
 				t.Errorf("of %d places: %d quick ones are done while the slow ones run; want 100", limit, n)
 			}
-			if x.most["slow"] >= limit || x.most["slow"] == 0 {
-				t.Errorf("the slow one had %d of %d places", x.most["slow"], limit)
+			if _, _, most := x.look(); most["slow"] >= limit || most["slow"] == 0 {
+				t.Errorf("the slow one had %d of %d places", most["slow"], limit)
 			}
 			time.Sleep(time.Hour)
 			if n := len(x.answers(x.bucket)); n != 200 {
@@ -199,96 +208,11 @@ func TestASlowJobExecLeavesPlacesForTheOthers(t *testing.T) {
 	}
 }
 
-// answering makes a job_exec of what it returns.
-func answering(next *time.Time, err error) Func {
-	return func(context.Context, FutureJob) (*time.Time, error) { return next, err }
-}
-
-// does makes a job_exec that waits, does something and then answers nil.
-func does(wait time.Duration, do func()) Func {
-	return func(context.Context, FutureJob) (*time.Time, error) {
-		time.Sleep(wait)
-		do()
-		return nil, nil
-	}
-}
-
-// cutOff waits for the end of its context.
-func cutOff(ctx context.Context, _ FutureJob) (*time.Time, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-// What a call can do, and what the row gets for it. The guard is 10 s.
-func TestHoweverACallEndsItIsAnswered(t *testing.T) {
-	type nilError struct{ error }
-	const guard = 10 * time.Second
-	boo := func() { panic("boo") }
-	for _, test := range []struct {
-		name  string
-		do    Func
-		ran   time.Duration
-		says  string // of the error
-		is    error
-		still time.Duration // the time that it goes on after its answer
-	}{
-		{name: "nil", do: takes(time.Second), ran: time.Second},
-		{name: "a time", do: answering(At(at("14:01")), nil)},
-		{name: "an error", do: answering(At(at("14:01")), errors.New("no")), says: "no"},
-		{name: "a panic", do: does(0, boo), says: "panicked: boo\n", is: ErrPanic},
-		{name: "panic(nil)", do: does(0, func() { panic(nil) }), says: "panicked: panic called with nil", is: ErrPanic},
-		{name: "panic(error)", do: does(0, func() { panic(ErrTimeout) }), says: "panicked: timed out", is: ErrPanic},
-		{name: "a nil pointer", do: does(0, func() { _ = *(*FutureJob)(nil) }), says: "nil pointer", is: ErrPanic},
-		{name: "Goexit", do: does(0, runtime.Goexit), says: "runtime.Goexit", is: ErrPanic},
-		{name: "an error that panics", do: answering(nil, nilError{}), says: "nil pointer", is: ErrPanic},
-		{name: "the end of its context", do: cutOff, ran: guard, says: "timed out after 10s: context deadline exceeded", is: ErrTimeout},
-		{name: "a panic too late", do: does(guard, boo), ran: guard, says: "timed out after 10s: panicked: boo", is: ErrTimeout},
-		{name: "an answer too late", do: takes(guard + 1), ran: guard + 1, says: "timed out: it took longer than 10s", is: ErrTimeout},
-		{name: "an answer just in time", do: takes(guard - 1), ran: guard - 1},
-		{name: "an answer within patience", do: takes(guard + patience - 1), ran: guard + patience - 1, says: "timed out", is: ErrTimeout},
-		{name: "nothing", do: takes(time.Minute), ran: guard + patience, says: "timed out after 10s, and ignored it", is: ErrTimeout, still: time.Minute},
-		{name: "a panic long after", do: does(time.Minute, boo), ran: guard + patience, says: "ignored it", is: ErrTimeout, still: time.Minute},
-		{name: "Goexit long after", do: does(time.Minute, runtime.Goexit), ran: guard + patience, says: "ignored it", is: ErrTimeout, still: time.Minute},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				x := newBench(t, 1, lanes(map[string]Guards{"x": {Timeout: 10 * time.Second, Concurrency: 2}, "y": {}}))
-				x.exec("x", test.do)
-				x.exec("y", takes(0))
-				time.Sleep(3 * time.Second)
-				x.submit(x.bucket, "x", 1)
-				x.submit(x.bucket, "y", 1)
-				time.Sleep(10*time.Second + patience)
-				all := x.answers(x.bucket)
-				if len(all) != 2 {
-					t.Fatalf("%d answers; want that of x, and of y, which had its place after it", len(all))
-				}
-				a := all[0].answer
-				if a.kind != called || (a.err == nil) != (test.says == "") || a.err != nil && !strings.Contains(a.err.Error(), test.says) ||
-					test.is != nil && !errors.Is(a.err, test.is) || test.is != ErrTimeout && errors.Is(a.err, ErrTimeout) {
-					t.Errorf("answer: %+v; want an error with %q", a, test.says)
-				}
-				if a.ran != test.ran || !a.started.Equal(at("13:15:03")) || !a.ended.Equal(a.started.Add(test.ran)) {
-					t.Errorf("ran %s from %s to %s; want %s from 13:15:03", a.ran, a.started, a.ended, test.ran)
-				}
-				if got, want := x.starts(), fmt.Sprintf("x@3 y@%g", (3*time.Second+test.ran).Seconds()); got != want {
-					t.Errorf("started %s; want %s", got, want)
-				}
-				time.Sleep(test.still)
-				if n := len(x.answers(x.bucket)); n != 2 || x.executor.running != 0 || x.executor.lanes["x"].abandoned != 0 {
-					t.Errorf("in the end %d answers, %d places taken, %d abandoned; want the late answer thrown away",
-						n, x.executor.running, x.executor.lanes["x"].abandoned)
-				}
-			})
-		})
-	}
-}
-
 func TestTooManyAbandonedCallsPutOffTheRestOfThatJobExecOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 4, lanes(map[string]Guards{"stuck": {Timeout: time.Second, Concurrency: 2}, "good": {}}))
 		release := make(chan struct{})
-		x.exec("stuck", func(context.Context, FutureJob) (*time.Time, error) { <-release; return nil, nil })
+		x.exec("stuck", does(0, func() { <-release }))
 		x.exec("good", takes(500*time.Millisecond))
 		x.submit(x.bucket, "stuck", 7)
 		x.submit(x.backlog, "stuck", 2)
@@ -331,8 +255,12 @@ func TestTooManyAbandonedCallsPutOffTheRestOfThatJobExecOnly(t *testing.T) {
 func TestOneAbandonedCallOfSeveralLeavesItsJobExecGoingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 4, lanes(map[string]Guards{"x": {Timeout: time.Second, Concurrency: 2}}))
-		var first sync.Once
-		x.exec("x", does(time.Millisecond, func() { first.Do(func() { time.Sleep(time.Hour) }) }))
+		var calls atomic.Int32
+		x.exec("x", does(time.Millisecond, func() {
+			if calls.Add(1) == 1 {
+				time.Sleep(time.Hour)
+			}
+		}))
 		x.submit(x.bucket, "x", 50)
 		time.Sleep(2 * time.Second)
 		if n := len(x.answers(x.bucket)); n != 50 {
@@ -352,14 +280,12 @@ func TestCatchingUpUsesHalfOfThePlacesAndGivesWay(t *testing.T) {
 		x.submit(x.backlog, "c", 40)
 		x.submit(x.backlog, "a", 40)
 		x.submit(x.backlog, "b", 39)
-		synctest.Wait()
-		if x.running[""] != 4 || x.running["c"] > 1 {
-			t.Errorf("%v run to catch up; want 4, and of c half of its 2", x.running)
+		if _, running, _ := x.look(); running[""] != 4 || running["c"] != 1 {
+			t.Errorf("%v run to catch up; want 4, and of c half of its 2", running)
 		}
 		x.submit(x.bucket, "a", 4)
-		synctest.Wait()
-		if x.running[""] != 8 {
-			t.Errorf("%v run; want what is due now besides", x.running)
+		if _, running, _ := x.look(); running[""] != 8 {
+			t.Errorf("%v run; want what is due now besides", running)
 		}
 		// What is due now takes every place that comes free, its lane's places permitting.
 		x.submit(x.bucket, "a", 60)
@@ -375,66 +301,6 @@ func TestCatchingUpUsesHalfOfThePlacesAndGivesWay(t *testing.T) {
 		time.Sleep(time.Hour)
 		if caughtUp, due := len(x.answers(x.backlog)), len(x.answers(x.bucket)); caughtUp != 120 || due != 124 {
 			t.Errorf("in the end %d and %d; want 120 and 124", caughtUp, due)
-		}
-	})
-}
-
-func TestAfterAStopOrALostLeaseNothingNewIsStarted(t *testing.T) {
-	for name, stop := range map[string]func(*bench){
-		"stop":  func(x *bench) { close(x.stop) },
-		"lease": func(x *bench) { x.bucket.lease.lose() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				x := newBench(t, 2, lanes(map[string]Guards{"a": {Concurrency: 2}}))
-				x.exec("a", takes(time.Second))
-				x.submit(x.bucket, "a", 10)
-				time.Sleep(time.Second / 2)
-				stop(x)
-				time.Sleep(time.Minute)
-				kinds := make(map[answerKind]int)
-				for _, a := range x.answers(x.bucket) {
-					kinds[a.answer.kind]++
-				}
-				if want := map[answerKind]int{called: 2, notStarted: 8}; !maps.Equal(kinds, want) {
-					t.Errorf("answers by kind: %v; want those that ran, and the rest not started: %v", kinds, want)
-				}
-			})
-		})
-	}
-}
-
-func TestACallThatIsCutOffByTheEndOfTheWorkerHasNoAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := newBench(t, 2, lanes(map[string]Guards{"a": {}}))
-		x.exec("a", func(ctx context.Context, _ FutureJob) (*time.Time, error) { <-ctx.Done(); return nil, ctx.Err() })
-		x.submit(x.bucket, "a", 1)
-		time.Sleep(time.Second)
-		x.end()
-		if all := x.answers(x.bucket); len(all) != 1 || all[0].answer.kind != notStarted {
-			t.Errorf("answers: %+v; want it not started, so that it runs again", all)
-		}
-	})
-}
-
-func TestAJobExecGetsTheRowAndADeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := newBench(t, 1, lanes(map[string]Guards{"a": {Timeout: 7 * time.Second}}))
-		x.exec("a", func(ctx context.Context, job FutureJob) (*time.Time, error) {
-			if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) != 7*time.Second {
-				t.Errorf("deadline %s, %v; want 7 s from now", deadline, ok)
-			}
-			if job.JobExec != "a" || !job.NextCheckAt.Equal(x.slot) || string(job.Payload) != `{"n":1}` {
-				t.Errorf("job: %+v", job)
-			}
-			job.Payload[5] = '9' // its own copy
-			return nil, nil
-		})
-		r := row{FutureJob: pendingAt(x.slot)}
-		r.JobExec, r.Payload = "a", []byte(`{"n":1}`)
-		x.executor.submit([]*task{{row: r, lane: x.executor.lanes["a"], bucket: x.bucket}})
-		if all := x.answers(x.bucket); len(all) != 1 || string(all[0].Payload) != `{"n":1}` {
-			t.Errorf("answers: %+v; want the payload as it was", all)
 		}
 	})
 }

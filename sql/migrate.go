@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
 	"github.com/spf13/afero"
@@ -37,11 +38,18 @@ type Migrated struct {
 // ErrLocked is returned when somebody else is migrating the same tables and did not finish in time.
 var ErrLocked = errors.New("another migration is running")
 
+// ErrResolution is returned when tables cannot be made for a resolution, or are there for another.
+var ErrResolution = errors.New("resolution not allowed")
+
 // Up applies the migrations that are missing and returns them. It may be called at any time, by several at once: they
-// wait for one another. Interrupted, it can be run again: each migration is repeatable.
+// wait for one another. Interrupted, it can be run again: each migration is repeatable. Where the tables, or the first
+// of them, are there for another resolution, nothing is done and the error wraps ErrResolution.
 func Up(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 	var applied []*goose.MigrationResult
 	err := s.migrate(ctx, db, func(p *goose.Provider) (err error) {
+		if err := s.sameResolution(ctx, db); err != nil {
+			return err
+		}
 		applied, err = p.Up(ctx)
 		return err
 	})
@@ -52,24 +60,69 @@ func Up(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 func Down(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 	var undone []*goose.MigrationResult
 	err := s.migrate(ctx, db, func(p *goose.Provider) (err error) {
-		undone, err = p.DownTo(ctx, 0)
+		if undone, err = p.DownTo(ctx, 0); err != nil {
+			return err
+		}
+		_, err = db.ExecContext(ctx, "DROP TABLE IF EXISTS "+s.versionTable())
 		return err
 	})
 	return results(undone), err
 }
 
-// Pending returns how many migrations the tables lack.
+// Pending returns how many migrations the tables lack. It only reads.
 func Pending(ctx context.Context, db *sql.DB, s Schema) (missing int, err error) {
-	err = s.migrate(ctx, db, func(p *goose.Provider) error {
-		status, err := p.Status(ctx)
-		for _, m := range status {
-			if m.State == goose.StatePending {
-				missing++
-			}
+	files, err := s.render()
+	if err != nil {
+		return 0, err
+	}
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return 0, err
+	}
+	store, err := database.NewStore(database.DialectMySQL, s.versionTable())
+	if err != nil {
+		return 0, err
+	}
+	applied, err := store.ListMigrations(ctx, db)
+	if err != nil && !noSuchTable(err) {
+		return 0, fmt.Errorf("reading which migrations are applied: %w", err)
+	}
+	done := make(map[int64]bool)
+	for _, m := range applied {
+		done[m.Version] = true
+	}
+	for _, name := range names {
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return 0, err
 		}
-		return err
-	})
-	return missing, err
+		if !done[version] {
+			missing++
+		}
+	}
+	return missing, nil
+}
+
+func (s Schema) versionTable() string { return s.Prefix + "schema_version" }
+
+// sameResolution looks whether tables that are there already, perhaps not all of them, are for the same resolution.
+func (s Schema) sameResolution(ctx context.Context, db *sql.DB) error {
+	var seconds int64
+	err := db.QueryRowContext(ctx, "SELECT resolution_s FROM "+s.Prefix+"slot_config WHERE id = 1").Scan(&seconds)
+	switch there := time.Duration(seconds) * time.Second; {
+	case noSuchTable(err), errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading slot_config: %w", err)
+	case there != s.Resolution:
+		return fmt.Errorf("%w: %s is wanted, but %sslot_config has %s", ErrResolution, s.Resolution, s.Prefix, there)
+	}
+	return nil
+}
+
+func noSuchTable(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && server.Number == 1146
 }
 
 func (s Schema) migrate(ctx context.Context, db *sql.DB, do func(*goose.Provider) error) error {
@@ -82,7 +135,7 @@ func (s Schema) migrate(ctx context.Context, db *sql.DB, do func(*goose.Provider
 		return err
 	}
 	defer unlock()
-	store, err := database.NewStore(database.DialectMySQL, s.Prefix+"schema_version")
+	store, err := database.NewStore(database.DialectMySQL, s.versionTable())
 	if err != nil {
 		return err
 	}
@@ -101,10 +154,12 @@ func (s Schema) render() (fs.FS, error) {
 	if err := CheckPrefix(s.Prefix); err != nil {
 		return nil, err
 	}
-	seconds := int64(s.Resolution / time.Second)
-	if seconds <= 0 || s.Resolution%time.Second != 0 {
-		return nil, fmt.Errorf("resolution %s: whole seconds are wanted", s.Resolution)
+	// A CHECK holds this too, but MySQL drops the row of an INSERT IGNORE that a CHECK refuses, and says nothing.
+	const day = 24 * time.Hour
+	if r := s.Resolution; r < time.Second || r > day || r%time.Second != 0 || day%r != 0 {
+		return nil, fmt.Errorf("%w: %s: whole seconds that divide a day are", ErrResolution, r)
 	}
+	seconds := int64(s.Resolution / time.Second)
 	fill := strings.NewReplacer("{prefix}", s.Prefix, "{seconds}", strconv.FormatInt(seconds, 10),
 		"{micros}", strconv.FormatInt(seconds*1e6, 10))
 	rendered := afero.NewMemMapFs()
@@ -126,6 +181,9 @@ func (s Schema) render() (fs.FS, error) {
 
 // lock keeps two migrations of the same tables apart, on a connection of its own.
 func (s Schema) lock(ctx context.Context, db *sql.DB) (unlock func(), err error) {
+	if db.Stats().MaxOpenConnections == 1 {
+		return nil, errors.New("a migration needs a second connection beside that which holds its lock, but the pool may open only one")
+	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err

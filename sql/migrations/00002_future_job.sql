@@ -2,6 +2,7 @@
 --
 -- entity_name, entity_key, job_exec and due_at (UTC) are all that a plain INSERT must give; the defaults fill in
 -- job_key, first_check_at and next_check_at. Columns stand in the order that their defaults need.
+-- The check keeps out zero dates too, which a lax sql_mode makes of what is no date, and which no sweep would find.
 -- The round-up is integer arithmetic in microseconds: with / and CEILING, MySQL loses the microsecond and is early.
 
 -- +goose NO TRANSACTION
@@ -29,7 +30,8 @@ CREATE TABLE IF NOT EXISTS {prefix}future_job (
   inserted_at    DATETIME(6)  NOT NULL DEFAULT (UTC_TIMESTAMP(6)),
   PRIMARY KEY (next_check_at, job_key),
   UNIQUE KEY job_key (job_key),
-  CONSTRAINT {prefix}future_job_on_grid CHECK (TIMESTAMPDIFF(SECOND, TIMESTAMP'1970-01-01 00:00:00', next_check_at) % {seconds} = 0)
+  CONSTRAINT {prefix}future_job_on_grid CHECK (next_check_at >= TIMESTAMP'1000-01-01 00:00:00'
+    AND TIMESTAMPDIFF(SECOND, TIMESTAMP'1970-01-01 00:00:00', next_check_at) % {seconds} = 0)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: pending checks';
 
 -- +goose Down

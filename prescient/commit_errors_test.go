@@ -1,0 +1,368 @@
+package prescient
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/DATA-DOG/go-sqlmock"
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	text "prescient/sql"
+)
+
+// desk is a bucket with answers to commit, on a server that follows a script: for what a real one does not do when it
+// is asked to.
+type desk struct {
+	t      *testing.T
+	mock   sqlmock.Sqlmock
+	w      *Worker
+	bucket *bucketRun
+	batch  []answered // the first ended, the second moves
+}
+
+func newDesk(t *testing.T) *desk {
+	db, mock, err := sqlmock.New()
+	fatal(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	statements, err := text.Load("p_")
+	fatal(t, err)
+	options := WorkerOptions{Name: "me", Batch: 10}
+	fatal(t, options.complete())
+	d := &desk{t: t, mock: mock}
+	d.w = &Worker{tables: tables{stmt: statements, grid: quarter, version: 1}, db: sqlx.NewDb(db, "mysql"), options: options,
+		unknown: options.Guards, executor: newExecutor(1, options.Registry, options.Guards)}
+	l := &lease{slot: at("13:15"), bucket: 3, token: 7, worker: "me", ttl: time.Minute, until: time.Now().Add(time.Minute), batchSeq: 20}
+	d.bucket = &bucketRun{w: d.w, lease: l, clock: clockAt(at("13:15:01")), batch: 10, streams: []*stream{{outstanding: 2}},
+		outstanding: map[string]int{"unshipped": 2}}
+	for i, next := range []*time.Time{nil, At(at("14:01"))} {
+		job := pendingAt(at("13:15"))
+		job.EntityKey, job.Revision = fmt.Sprint(i), uint64(100+i)
+		a := answer{next: next, started: at("13:15:01"), ended: at("13:15:02"), ran: time.Second}
+		d.batch = append(d.batch, answered{row: row{FutureJob: job, key: job.Key()}, answer: a,
+			verdict: decide(quarter, defaultGuards, job, a, a.ended)})
+	}
+	return d
+}
+
+// commit commits the batch and holds the server to its script.
+func (d *desk) commit() error {
+	err := d.bucket.commit(d.t.Context(), d.batch, false)
+	if left := d.mock.ExpectationsWereMet(); left != nil {
+		d.t.Error(left)
+	}
+	return err
+}
+
+// committed checks that a commit was done once, with its books.
+func (d *desk) committed(err error, want Figures) {
+	d.t.Helper()
+	want.Lateness = d.bucket.figures.Lateness
+	if err != nil || d.bucket.lease.batchSeq != 21 || d.bucket.figures != want {
+		d.t.Errorf("%v, batch_seq %d, %+v; want 21, %+v", err, d.bucket.lease.batchSeq, d.bucket.figures, want)
+	}
+}
+
+// The statements of a commit, in their order.
+var commitSteps = []string{"BEGIN", "fence", "moves", "lock", "history", "delete", "COMMIT"}
+
+// script expects the statements of a commit up to the one named, which fails; all of them where none is.
+func (d *desk) script(failing string, err error) {
+	for _, step := range commitSteps {
+		var fails error
+		if step == failing {
+			fails = err
+		}
+		d.step(step, fails)
+		if fails != nil {
+			if step != "BEGIN" && step != "COMMIT" {
+				d.mock.ExpectRollback()
+			}
+			return
+		}
+	}
+}
+
+func (d *desk) step(step string, err error) {
+	one := sqlmock.NewResult(0, 1)
+	exec := func(pattern string) {
+		d.mock.ExpectExec(pattern).WillReturnResult(one).WillReturnError(err)
+	}
+	switch step {
+	case "BEGIN":
+		d.mock.ExpectBegin().WillReturnError(err)
+	case "fence":
+		exec("UPDATE p_slot_run SET batch_seq = batch_seq")
+	case "moves":
+		exec("UPDATE JSON_TABLE")
+	case "lock":
+		rows := sqlmock.NewRows([]string{"job_key", "revision"}).AddRow(d.batch[0].key[:], 100)
+		d.mock.ExpectQuery("SELECT job_key, revision FROM p_future_job .* FOR UPDATE").WillReturnRows(rows).WillReturnError(err)
+	case "history":
+		exec("INSERT INTO p_job_history")
+	case "delete":
+		exec("DELETE .* p_future_job")
+	case "COMMIT":
+		d.mock.ExpectCommit().WillReturnError(err)
+	}
+}
+
+// asked expects the question what became of a COMMIT, and answers it.
+func (d *desk) asked(worker string, token, seq uint64) {
+	d.mock.ExpectQuery("SELECT worker, token, batch_seq FROM p_slot_run .* FOR UPDATE").WithArgs(at("13:15"), 3).
+		WillReturnRows(sqlmock.NewRows([]string{"worker", "token", "batch_seq"}).AddRow(worker, token, seq))
+}
+
+func driverValues(args []any) []driver.Value {
+	values := make([]driver.Value, len(args))
+	for i, arg := range args {
+		values[i] = arg
+	}
+	return values
+}
+
+func serverError(number uint16) error { return &mysql.MySQLError{Number: number, Message: "x"} }
+
+var bothDone = Counts{Done: 1, Moved: 1}
+
+func TestAnErrorThatPassesAtAnyStatementHasTheCommitDoneAgain(t *testing.T) {
+	for _, step := range commitSteps {
+		for _, err := range []error{serverError(1213), serverError(1047), mysql.ErrInvalidConn, context.DeadlineExceeded} {
+			t.Run(fmt.Sprint(step, " ", err), func(t *testing.T) {
+				d := newDesk(t)
+				d.script(step, err)
+				if step == "COMMIT" {
+					d.asked("me", 7, 20)
+				}
+				d.script("", nil)
+				d.committed(d.commit(), Figures{Counts: bothDone, Retries: 1})
+			})
+		}
+	}
+}
+
+func TestAnErrorThatStaysAtAnyStatementEndsTheRun(t *testing.T) {
+	for _, step := range commitSteps {
+		t.Run(step, func(t *testing.T) {
+			d := newDesk(t)
+			d.script(step, serverError(1054))
+			if step == "COMMIT" {
+				d.asked("me", 7, 20)
+			}
+			err := d.commit()
+			if !isError(err, 1054) || !strings.Contains(err.Error(), "committing slot 2026-11-20T13:15:00Z") || d.bucket.lease.batchSeq != 20 {
+				t.Errorf("%v, batch_seq %d", err, d.bucket.lease.batchSeq)
+			}
+		})
+	}
+}
+
+// The answer to a COMMIT is lost: batch_seq, read under a lock, says whether it was done.
+func TestACommitWithoutAnAnswerIsResolvedByTheLedger(t *testing.T) {
+	for _, lost := range []error{mysql.ErrInvalidConn, serverError(1213), serverError(1180), sql.ErrTxDone, context.DeadlineExceeded, errors.New("unknown")} {
+		t.Run("done, "+lost.Error(), func(t *testing.T) {
+			d := newDesk(t)
+			d.script("COMMIT", lost)
+			d.asked("me", 7, 21)
+			d.committed(d.commit(), Figures{Counts: bothDone})
+		})
+	}
+	t.Run("not done", func(t *testing.T) {
+		d := newDesk(t)
+		d.script("COMMIT", mysql.ErrInvalidConn)
+		d.asked("me", 7, 20)
+		d.script("COMMIT", mysql.ErrInvalidConn)
+		d.asked("me", 7, 20)
+		d.script("COMMIT", sql.ErrTxDone)
+		d.asked("me", 7, 20)
+		d.script("", nil)
+		d.committed(d.commit(), Figures{Counts: bothDone, Retries: 3})
+	})
+	for name, taken := range map[string]struct {
+		worker string
+		token  uint64
+	}{"another worker": {"you", 8}, "another token": {"me", 8}, "another name": {"you", 7}} {
+		t.Run("taken over by "+name, func(t *testing.T) {
+			d := newDesk(t)
+			d.script("COMMIT", mysql.ErrInvalidConn)
+			d.asked(taken.worker, taken.token, 21)
+			if err := d.commit(); !errors.Is(err, errLeaseLost) || d.bucket.lease.alive(time.Now()) || d.bucket.figures.Ended() != 0 {
+				t.Errorf("%v, %+v; want the lease lost and nothing counted", err, d.bucket.figures)
+			}
+		})
+	}
+	t.Run("the question is asked again", func(t *testing.T) {
+		d := newDesk(t)
+		d.script("COMMIT", mysql.ErrInvalidConn)
+		d.mock.ExpectQuery("SELECT worker").WillReturnError(serverError(1205))
+		d.mock.ExpectQuery("SELECT worker").WillReturnError(serverError(1290))
+		d.asked("me", 7, 21)
+		d.committed(d.commit(), Figures{Counts: bothDone})
+	})
+	t.Run("and has no answer", func(t *testing.T) {
+		d := newDesk(t)
+		d.script("COMMIT", serverError(1180))
+		d.mock.ExpectQuery("SELECT worker").WillReturnError(serverError(1146))
+		if err := d.commit(); !isError(err, 1180) || !strings.Contains(err.Error(), "finding out whether a commit was done") {
+			t.Errorf("%v; want both errors", err)
+		}
+	})
+}
+
+func TestAFenceThatHitsNoRowIsALostLeaseAndNothingMoreIsSent(t *testing.T) {
+	d := newDesk(t)
+	d.mock.ExpectBegin()
+	counts := []any{1, 0, 1, 0, 0, 0, 0, 0, 0, 0}
+	var args []any
+	args = append(append(args, int64(60_000_000)), counts...)
+	d.mock.ExpectExec("UPDATE p_slot_run").WithArgs(driverValues(append(args, at("13:15"), 3, "me", uint64(7), uint64(20)))...).
+		WillReturnResult(sqlmock.NewResult(0, 0))
+	d.mock.ExpectRollback()
+	if err := d.commit(); !errors.Is(err, errLeaseLost) || d.bucket.lease.alive(time.Now()) {
+		t.Errorf("%v; want the lease lost", err)
+	}
+	if err := d.bucket.commit(t.Context(), d.batch, false); !errors.Is(err, errLeaseLost) {
+		t.Errorf("%v; want no further try under a lost lease", err)
+	}
+}
+
+func TestNothingIsSentUnderALeaseThatIsOver(t *testing.T) {
+	d := newDesk(t)
+	d.bucket.lease.until = time.Now()
+	if err := d.commit(); !errors.Is(err, errLeaseLost) {
+		t.Errorf("%v; want the lease lost", err)
+	}
+	d.bucket.lease.renewed(time.Now())
+	if err := d.commit(); !errors.Is(err, errLeaseLost) {
+		t.Errorf("%v; want it lost for good", err)
+	}
+}
+
+// The rows that ended changed between the look and the DELETE: it is all undone, and the second look sees that the row
+// is another one.
+func TestADeleteThatHitsTooFewIsRolledBackAndTheLookMadeAgain(t *testing.T) {
+	d := newDesk(t)
+	for _, step := range commitSteps[:5] {
+		d.step(step, nil)
+	}
+	d.mock.ExpectExec("DELETE .* p_future_job").WillReturnResult(sqlmock.NewResult(0, 0))
+	d.mock.ExpectRollback()
+	for _, step := range commitSteps[:3] {
+		d.step(step, nil)
+	}
+	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(sqlmock.NewRows([]string{"job_key", "revision"}).AddRow(d.batch[0].key[:], 101))
+	d.mock.ExpectExec("UPDATE p_slot_run SET moved = moved -").
+		WithArgs(driverValues([]any{0, 0, 1, 0, 0, 0, 0, 0, 0, 1, at("13:15"), 3})...).WillReturnResult(sqlmock.NewResult(0, 1))
+	d.mock.ExpectCommit()
+	d.committed(d.commit(), Figures{Counts: Counts{Moved: 1, Dropped: 1}, Retries: 1})
+}
+
+func TestAMoveThatHitsNoRowIsDropped(t *testing.T) {
+	d := newDesk(t)
+	d.step("BEGIN", nil)
+	d.step("fence", nil)
+	d.mock.ExpectExec("UPDATE JSON_TABLE").WillReturnResult(sqlmock.NewResult(0, 0))
+	for _, step := range commitSteps[3:6] {
+		d.step(step, nil)
+	}
+	d.mock.ExpectExec("UPDATE p_slot_run SET moved = moved -").
+		WithArgs(driverValues([]any{1, 0, 0, 0, 0, 0, 0, 0, 0, 1, at("13:15"), 3})...).WillReturnResult(sqlmock.NewResult(0, 1))
+	d.mock.ExpectCommit()
+	d.committed(d.commit(), Figures{Counts: Counts{Done: 1, Dropped: 1}})
+}
+
+func TestAnErrorOfARollbackHidesNothing(t *testing.T) {
+	broken := func(d *desk, err error) {
+		d.step("BEGIN", nil)
+		d.mock.ExpectExec("UPDATE p_slot_run").WillReturnError(err)
+		d.mock.ExpectRollback().WillReturnError(errors.New("rollback broke"))
+	}
+	d := newDesk(t)
+	broken(d, serverError(1213))
+	d.script("", nil)
+	d.committed(d.commit(), Figures{Counts: bothDone, Retries: 1})
+
+	d = newDesk(t)
+	broken(d, serverError(1054))
+	if err := d.commit(); !isError(err, 1054) || !strings.Contains(err.Error(), "rollback broke") {
+		t.Errorf("%v; want both errors", err)
+	}
+}
+
+// An open transaction of the app holds a row: the others are committed, and its answer is kept.
+func TestALockedRowKeepsItsAnswerForLater(t *testing.T) {
+	d := newDesk(t)
+	d.script("lock", serverError(1205))
+	keys := func(rows ...answered) *sqlmock.Rows {
+		list := sqlmock.NewRows([]string{"job_key", "revision"})
+		for _, a := range rows {
+			list.AddRow(a.key[:], a.Revision)
+		}
+		return list
+	}
+	d.step("BEGIN", nil)
+	d.step("fence", nil)
+	d.mock.ExpectQuery("FOR UPDATE SKIP LOCKED").WillReturnRows(keys(d.batch[1]))
+	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(keys(d.batch...))
+	d.step("moves", nil)
+	d.mock.ExpectExec("UPDATE p_slot_run SET moved = moved -").
+		WithArgs(driverValues([]any{0, 0, 1, 0, 0, 0, 0, 0, 0, 0, at("13:15"), 3})...).WillReturnResult(sqlmock.NewResult(0, 1))
+	d.mock.ExpectCommit()
+	d.committed(d.commit(), Figures{Counts: Counts{Moved: 1}, Retries: 1})
+	if b := d.bucket; len(b.held) != 1 || b.held[0].key != d.batch[0].key || b.finished() || b.streams[0].outstanding != 1 || !b.retryAt.After(time.Now()) {
+		t.Errorf("held: %+v", b.held)
+	}
+}
+
+func TestClaimsAreRepeatedOrRefused(t *testing.T) {
+	claim := func(d *desk) (*lease, error) {
+		l, err := d.w.claim(context.Background(), at("13:15"), ledgerRow{bucket: 3, token: 7, batchSeq: 20, allocated: true, takeovers: 1})
+		if left := d.mock.ExpectationsWereMet(); left != nil {
+			d.t.Error(left)
+		}
+		return l, err
+	}
+	expect := func(d *desk) *sqlmock.ExpectedExec {
+		return d.mock.ExpectExec("UPDATE p_slot_run").
+			WithArgs(driverValues([]any{"me", int64(60_000_000), at("13:15"), 3, uint64(7), uint64(20), uint64(1)})...)
+	}
+	d := newDesk(t)
+	expect(d).WillReturnError(serverError(1213))
+	expect(d).WillReturnResult(sqlmock.NewResult(0, 1))
+	if l, err := claim(d); err != nil || l == nil || l.token != 8 || l.batchSeq != 20 || l.takeovers != 2 || !l.alive(time.Now()) {
+		t.Errorf("%+v, %v; want the lease under token 8", l, err)
+	}
+
+	d = newDesk(t)
+	expect(d).WillReturnResult(sqlmock.NewResult(0, 0))
+	if l, err := claim(d); err != nil || l != nil {
+		t.Errorf("%+v, %v; want nothing: somebody was faster", l, err)
+	}
+
+	d = newDesk(t)
+	expect(d).WillReturnError(serverError(1146))
+	if l, err := claim(d); l != nil || !isError(err, 1146) || !strings.Contains(err.Error(), "claiming bucket 3 of slot 2026-11-20T13:15:00Z") {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+func TestARenewalThatHitsNoRowIsALostLease(t *testing.T) {
+	d := newDesk(t)
+	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnError(mysql.ErrInvalidConn)
+	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnResult(sqlmock.NewResult(0, 1))
+	l := d.bucket.lease
+	l.until = time.Now().Add(time.Second)
+	if err := d.w.renew(t.Context(), l); err != nil || time.Until(l.until) < 59*time.Second-time.Second {
+		t.Errorf("%v, until %s", err, l.until)
+	}
+	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnResult(sqlmock.NewResult(0, 0))
+	if err := d.w.renew(t.Context(), l); !errors.Is(err, errLeaseLost) || l.alive(time.Now()) {
+		t.Errorf("%v; want the lease lost", err)
+	}
+}

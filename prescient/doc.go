@@ -1,0 +1,100 @@
+// Package prescient calls a function at the time that an app asked for, if what it waits for has not happened by then:
+// an order that should have shipped, an invoice that should have been paid. The app inserts a row in the transaction of
+// its own change; a worker calls the function registered for the row when its slot has come; the function looks, acts,
+// and answers with the next time to look, or with nil when the matter is settled.
+//
+// # Terms
+//
+//   - slot: an instant on a grid that divides a day, counted from midnight UTC. Times are rounded up to a slot.
+//   - entity: what a check is about, such as order/42.
+//   - job_exec: the name under which a function ([Func]) is registered.
+//   - job: a pending check, a row of future_job. One may be pending for each entity, job_exec and tag.
+//   - slot run: what executes the jobs of a slot; [Worker.Run], [Worker.Work] and [Worker.Sweep] differ only in the slots
+//     that they ask for.
+//   - bucket: a range of job_key within a slot. A slot run works bucket by bucket, each under a lease, so that workers
+//     can share a slot. How many there are is decided when the slot is opened, and stands in the ledger, slot_run.
+//   - revision: a number that every change of a row changes. An answer counts only for the revision that was called.
+//
+// # The life of a row
+//
+//	Client.Insert                 (keep, replace, earlier, later: what to do when it is pending already)
+//	     │  due_at rounded up to a slot
+//	     ▼
+//	 ┌─ pending ◄───────────────────────────────────────────────────────────────────────┐
+//	 │   │  its slot has come by the database's clock; a worker has the bucket's lease  │
+//	 │   ▼                                                                              │
+//	 │  called ── a later time ── it is over already: the next open slot ───────────────┤ moved: check_count + 1
+//	 │   │    ├── an error, a panic, a timeout: 1, 2, 4, 8, 16 slots on ────────────────┤ moved: error_count + 1
+//	 │   │    └── not called: unknown job_exec, too many calls abandoned ───────────────┘ put off: put_off_count + 1
+//	 │   │
+//	 │   ├── nil ─────────────────────────────────► done
+//	 │   ├── one time more than MaxChecks ────────► max_checks
+//	 │   ├── a time not after its own slot ───────► past_return
+//	 │   ├── a time beyond Horizon ───────────────► beyond_horizon    job_history,
+//	 │   ├── one error in a row too many ─────────► failed, timed_out one row for each end
+//	 │   └── killed its worker, running alone ────► crashed
+//	 └── Client.Cancel ───────────────────────────► cancelled
+//
+// A row ends in the transaction that deletes it from future_job and inserts it into job_history. A row that is moved
+// stays the same row under a new revision. [Client.Reschedule] and [Worker.RollForward] move pending rows without a call.
+//
+// # What is sent
+//
+// A slot run looks whether the slot holds anything, opens its ledger rows, claims a bucket (token + 1, only as it was
+// seen, only where it is free or its lease is over), reads a batch by the primary key, and hands the rows to the
+// functions. What they answer is committed when it is a batch, when nothing else is running, or after a tenth of a
+// second, in one READ COMMITTED transaction:
+//
+//	the fence       UPDATE slot_run … WHERE token = ours AND batch_seq = the last: no row, no commit
+//	the moves       UPDATE future_job, each by primary key and revision
+//	the ends        SELECT … FOR UPDATE by primary key; those that are still the same: INSERT INTO job_history, DELETE
+//	COMMIT
+//
+// The text of every statement is in package prescient/sql, each with the index that serves it.
+//
+// # What happens when
+//
+//   - A worker dies, before a call, in one, or between any two statements: its transaction is rolled back, its leases
+//     end, and another worker or the sweeper takes the buckets over. What was called and not committed is called again:
+//     mostly the answers of a tenth of a second and the calls under way, never more than a bucket has in memory, which is
+//     two batches, and as many again for a job_exec that holds up the others.
+//   - A row kills its worker each time: a bucket that was taken over twice is run row by row, each attempt noted before
+//     the call. The row that was noted when the next worker dies ends as crashed.
+//   - A worker is frozen past its lease and wakes up: by its own monotonic clock its lease is over, and it starts and
+//     commits nothing more. Should it have sent a COMMIT's statements already, the fence refuses them. Meanwhile its
+//     connections have been closed by the server, whose wait_timeout is below the lease, so that it holds no locks.
+//   - A lease is lost while calls run: their contexts end, and their answers are thrown away.
+//   - An app's open transaction holds a row that is to be committed (1205): the others are committed without it. Its
+//     answer is kept and tried again each second while the lease lives; the function is not called again.
+//   - A deadlock, a failover, a lost connection: the commit is rolled back and done again, with the same answers. Other
+//     statements are repeated for WorkerOptions.Patience.
+//   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done. Where another
+//     has taken the bucket over, the rows decide: those that are still there run again.
+//   - A cancel, replace or reschedule commits before the row is read: the function is not called, or at the new time. One
+//     that commits later may find it called already: then the answer is dropped and counted, and what the app did stands.
+//     The call itself is not interrupted.
+//   - A row is inserted or moved into the range of a commit that is under way: it is not among the keys of the DELETE,
+//     and stays.
+//   - An insert commits after its slot was run: the sweeper finds it, so it is late by the slot and the sweep interval.
+//   - A slot was not run at all, since nobody was there or nobody is assigned: the sweeper runs it, oldest first, once it
+//     is older than the sweep grace.
+//   - A call ignores the end of its context: a quarter of a second after its timeout it is abandoned as timed out, its
+//     place goes to another call, and its late answer is thrown away. When as many calls of a job_exec are abandoned as
+//     it may run at a time, its other rows are put off to the next slot until one of them comes back.
+//   - The worker is told to stop: nothing new is started, running calls have WorkerOptions.StopGrace, what is answered is
+//     committed and the leases are given back. A call that takes longer is called again by the next worker.
+//   - The machine's clock is wrong: nothing. Slots and leases go by the database's clock, elapsed time by the monotonic one.
+//   - slot_config was changed: inserts, claims and looks notice by its version, and end with ErrConfigChanged.
+//
+// # What it promises, and what it does not
+//
+// A job is never called before its slot. A row whose insert committed is pending or has exactly one end in history. An
+// outcome is committed once, but a call may happen more than once, when a worker died or lost its lease between the call
+// and the commit: a function has to bear that, for instance by an insert under a unique key. There is no order among the
+// jobs of a slot. A slot is the least that a job can be late; after an outage it is late by the outage. A job_exec whose
+// calls never come back costs a goroutine for each call that was abandoned. A panic is an error of that call, but what
+// ends the process (a concurrent map write, os.Exit, too little memory) ends it for every call that runs.
+//
+// The tables are for everybody to read, and for plain INSERTs into future_job from any language. A plain UPDATE or
+// DELETE there would break the promises: go through [Client], or the command.
+package prescient

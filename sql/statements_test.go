@@ -1,0 +1,193 @@
+package sql_test
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"prescient/sql"
+)
+
+var (
+	braceWord = regexp.MustCompile(`\{\w+\}`)
+	// which index serves it, and what it locks
+	indexLine = regexp.MustCompile(`Index: .*(PRIMARY|UNIQUE \(job_key\)|those of future_job|job_history's own).* Locks: [^.]+\.`)
+	parameter = regexp.MustCompile(`(?:\b|-)(\d+): `)
+)
+
+// files returns the statements as they stand in their files, by name.
+func files(t *testing.T) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrations/") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		all[strings.TrimSuffix(name, ".sql")] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// split separates the header of a file from the statement.
+func split(t *testing.T, name, text string) (header, statement string) {
+	t.Helper()
+	lines := strings.SplitAfter(text, "\n")
+	for len(lines) > 0 && strings.HasPrefix(lines[0], "-- ") {
+		header += lines[0]
+		lines = lines[1:]
+	}
+	statement = strings.Join(lines, "")
+	if strings.Contains(statement, "--") || strings.Contains(statement, ";") || strings.TrimSpace(statement) == "" {
+		t.Errorf("%s: want a header and then one statement, without comments and semicolons", name)
+	}
+	return header, statement
+}
+
+func TestEveryStatementHasAHeaderThatNamesItsIndexLocksAndParameters(t *testing.T) {
+	for name, text := range files(t) {
+		header, statement := split(t, name, text)
+		if !regexp.MustCompile(`^-- [A-Z]`).MatchString(header) {
+			t.Errorf("%s does not begin with what it is for:\n%s", name, header)
+		}
+		if !indexLine.MatchString(strings.ReplaceAll(header, "\n-- ", " ")) {
+			t.Errorf("%s: the header does not name the index and the locks:\n%s", name, header)
+		}
+		for _, word := range braceWord.FindAllString(statement, -1) {
+			if word != "{prefix}" && !strings.Contains(header, word) {
+				t.Errorf("%s: the header does not say what %s is", name, word)
+			}
+		}
+		for line := range strings.Lines(text) {
+			if len(strings.TrimRight(line, "\n")) > 125 {
+				t.Errorf("%s has a long line: %s", name, line)
+			}
+		}
+		numbered := 0
+		for _, match := range parameter.FindAllStringSubmatch(header, -1) {
+			n, err := strconv.Atoi(match[1])
+			if err != nil || n <= numbered {
+				t.Errorf("%s: parameter %s is out of order", name, match[1])
+			}
+			numbered = n
+		}
+		if strings.Contains(header, ", then ") {
+			numbered++ // the last one, behind those of {filter}
+		}
+		if marks := strings.Count(statement, "?"); marks != numbered {
+			t.Errorf("%s takes %d parameters; its header names %d", name, marks, numbered)
+		}
+	}
+}
+
+func TestLoadFillsInThePrefixAndNothingElse(t *testing.T) {
+	statements, err := sql.Load("app_1_")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := files(t)
+	if got, want := slices.Sorted(maps.Keys(statements)), slices.Sorted(maps.Keys(raw)); !slices.Equal(got, want) {
+		t.Errorf("loaded: %q; there are %q", got, want)
+	}
+	table := regexp.MustCompile(`\b\w*(slot_config|future_job|job_history|slot_run)\b`)
+	for name, text := range raw {
+		header, _ := split(t, name, text)
+		got := statements.Get(name)
+		if strings.Contains(got, "{prefix}") || strings.Contains(got, "--") || got == "" {
+			t.Errorf("%s: %s", name, got)
+		}
+		for _, word := range braceWord.FindAllString(got, -1) {
+			if !strings.Contains(header, word) {
+				t.Errorf("%s: %s is left", name, word)
+			}
+		}
+		for _, found := range table.FindAllString(got, -1) {
+			if !strings.HasPrefix(found, "app_1_") {
+				t.Errorf("%s: table %s is without the prefix", name, found)
+			}
+		}
+		if plain := strings.ReplaceAll(got, "app_1_", "{prefix}"); !strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(plain)) {
+			t.Errorf("%s is changed beyond that:\n%s", name, got)
+		}
+	}
+}
+
+func TestPrefixes(t *testing.T) {
+	for prefix, says := range map[string]string{
+		"":                       "",
+		"app_":                   "",
+		"a1_b2_":                 "",
+		strings.Repeat("x", 32):  "",
+		strings.Repeat("x", 33):  "at most 32",
+		strings.Repeat("x", 1e6): "at most 32",
+		"App_":                   "only a-z, 0-9 and _",
+		"a-b":                    "only a-z",
+		"a.b":                    "only a-z",
+		"a`; DROP":               "only a-z",
+		"a\n":                    "only a-z",
+		"größe":                  "only a-z",
+		" ":                      "only a-z",
+		"{prefix}":               "only a-z",
+		"a\x00":                  "only a-z",
+	} {
+		err := sql.CheckPrefix(prefix)
+		statements, loadErr := sql.Load(prefix)
+		switch {
+		case says == "":
+			if err != nil || loadErr != nil || len(statements) == 0 {
+				t.Errorf("prefix %q: %v, %v", prefix, err, loadErr)
+			}
+		case !errors.Is(err, sql.ErrPrefix) || !strings.Contains(err.Error(), says) || len(err.Error()) > 200:
+			t.Errorf("prefix %.40q: %.300v; want ErrPrefix with %q", prefix, err, says)
+		case !errors.Is(loadErr, sql.ErrPrefix):
+			t.Errorf("loading with prefix %.40q: %.300v", prefix, loadErr)
+		}
+	}
+}
+
+// A migration can be run again where it was interrupted: DDL commits by itself, so no transaction can help.
+func TestEveryMigrationIsRepeatableAndCanBeUndone(t *testing.T) {
+	entries, err := os.ReadDir("migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, entry := range entries {
+		data, err := os.ReadFile(path.Join("migrations", entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(data)
+		if want := "0000" + strconv.Itoa(i+1) + "_"; !strings.HasPrefix(entry.Name(), want) {
+			t.Errorf("%s: want its number to be %s", entry.Name(), want)
+		}
+		up, down, ok := strings.Cut(text, "-- +goose Down")
+		if !ok || !strings.Contains(up, "-- +goose NO TRANSACTION") || !strings.Contains(up, "-- +goose Up") || !strings.HasPrefix(text, "-- ") {
+			t.Errorf("%s: want a header and Up and Down, without a transaction", entry.Name())
+		}
+		for what, count := range map[string]int{"CREATE TABLE ": strings.Count(up, "CREATE TABLE IF NOT EXISTS"), "INSERT ": strings.Count(up, "INSERT IGNORE"),
+			"DROP TABLE ": 0, "ALTER ": 0} {
+			if strings.Count(up, "\n"+what) != count {
+				t.Errorf("%s: %sis not repeatable", entry.Name(), what)
+			}
+		}
+		if strings.Count(down, "DROP TABLE IF EXISTS") != strings.Count(up, "CREATE TABLE") {
+			t.Errorf("%s: Down does not undo Up", entry.Name())
+		}
+		for _, word := range braceWord.FindAllString(text, -1) {
+			if !slices.Contains([]string{"{prefix}", "{seconds}", "{micros}"}, word) {
+				t.Errorf("%s: nothing fills in %s", entry.Name(), word)
+			}
+		}
+	}
+}
