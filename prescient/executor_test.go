@@ -90,7 +90,7 @@ func (x *bench) submit(b *bucketRun, exec string, n int) {
 		x.keys++
 		job := pendingAt(x.slot)
 		job.JobExec = exec
-		tasks = append(tasks, &task{row: row{FutureJob: job, key: Key{x.keys}}, lane: x.executor.lanes[exec], bucket: b})
+		tasks = append(tasks, &task{rows: []row{{FutureJob: job, key: Key{x.keys}}}, lane: x.executor.lanes[exec], bucket: b})
 	}
 	b.mu.Lock()
 	b.flying += n
@@ -432,7 +432,7 @@ func TestAJobExecGetsTheRowAndADeadline(t *testing.T) {
 		})
 		r := row{FutureJob: pendingAt(x.slot)}
 		r.JobExec, r.Payload = "a", []byte(`{"n":1}`)
-		x.executor.submit([]*task{{row: r, lane: x.executor.lanes["a"], bucket: x.bucket}})
+		x.executor.submit([]*task{{rows: []row{r}, lane: x.executor.lanes["a"], bucket: x.bucket}})
 		if all := x.answers(x.bucket); len(all) != 1 || string(all[0].Payload) != `{"n":1}` {
 			t.Errorf("answers: %+v; want the payload as it was", all)
 		}

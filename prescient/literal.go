@@ -16,7 +16,7 @@ const (
 	microLayout  = "2006-01-02 15:04:05.000000"
 )
 
-// appendText appends a string literal. MariaDB's EMPTY_STRING_IS_NULL makes NULL of '', but not of an empty X''.
+// appendText appends a string literal. MariaDB's EMPTY_STRING_IS_NULL makes NULL of ”, but not of an empty X”.
 func appendText(b []byte, s string) []byte {
 	if s == "" {
 		return append(b, "_utf8mb4 X''"...)
