@@ -2,7 +2,6 @@ package prescient
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -250,7 +249,7 @@ func TestAPausedClaimantNeverPassesTheFence(t *testing.T) {
 
 // The answer to a COMMIT is lost: whether it was done is looked up, not guessed.
 func TestAnUnknownCommitIsResolvedByTheLedger(t *testing.T) {
-	lost := driver.ErrBadConn
+	lost := errConnection
 	for name, fail := range map[string]func(h *hooks){
 		"it was done": func(h *hooks) {
 			h.onAnswer(firstTime("COMMIT", lost))

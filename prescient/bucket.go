@@ -13,7 +13,8 @@ import (
 // row is a pending row with its key.
 type row struct {
 	FutureJob
-	key Key
+	key   Key
+	tries int // transactions of its own that came to nothing
 }
 
 // answered is a row with its answer and what becomes of it.
@@ -54,7 +55,11 @@ type bucketRun struct {
 	outstanding map[string]int // by job_exec
 	held        []answered     // contested: somebody has the row locked; tried again at retryAt
 	retryAt     time.Time
+	alone       []alone // called again, each in a transaction of its own
+	hasTx       bool    // there are rows of a TxFunc: its transactions hold locks for as long as they run
 	figures     Figures
+
+	commits sync.Mutex // held from the fence of a commit to its end; guards lease.batchSeq
 
 	mu      sync.Mutex
 	answers []answered
@@ -85,21 +90,29 @@ func (b *bucketRun) mayStart() bool {
 	}
 }
 
-// deliver takes the answer of a task.
-func (b *bucketRun) deliver(t *task, a answer) {
-	b.take(t.row, a, 1)
+// alone is a row to be called by itself, not before a moment.
+type alone struct {
+	row row
+	at  time.Time
 }
+
+// deliver takes the answer for a row of a task.
+func (b *bucketRun) deliver(r row, a answer) { b.take(r, a, 1) }
 
 // take takes an answer; flew is 1 where the executor gave it.
 func (b *bucketRun) take(r row, a answer, flew int) {
 	now := b.clock.now()
-	if a.kind == called {
+	if a.kind == called || a.kind == committed {
 		now = a.ended
 	} else if a.started.IsZero() {
 		a.started, a.ended = now, now
 	}
 	done := answered{row: r, answer: a}
-	if a.kind != notStarted {
+	switch a.kind {
+	case committed:
+		done.verdict = a.verdict
+	case notStarted, again, dropped:
+	default:
 		done.verdict = decide(b.w.grid, b.w.guardsOf(r.JobExec), r.FutureJob, a, now)
 	}
 	b.mu.Lock()
@@ -128,6 +141,7 @@ func (b *bucketRun) run(ctx context.Context) error {
 		if err := b.standing(); err != nil {
 			return b.leave(ctx, err)
 		}
+		b.startAlone()
 		read, err := b.read(ctx)
 		if err != nil {
 			return b.leave(ctx, err)
@@ -266,26 +280,55 @@ func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
 
 // start hands rows to the executor, and answers at once for those whose job_exec nobody registered.
 func (b *bucketRun) start(ctx context.Context, s *stream, rows []row) error {
-	tasks := make([]*task, 0, len(rows))
+	var tasks []*task
+	open := make(map[*lane]*task) // those that take more rows
 	for _, r := range rows {
 		s.outstanding++
 		b.outstanding[r.JobExec]++
-		if lane := b.w.executor.lanes[r.JobExec]; lane != nil {
-			tasks = append(tasks, &task{row: r, lane: lane, bucket: b})
-		} else {
+		lane := b.w.executor.lanes[r.JobExec]
+		if lane == nil {
 			b.take(r, answer{kind: unknown}, 0)
+			continue
 		}
+		b.hasTx = b.hasTx || lane.tx != nil
+		if t := open[lane]; t != nil && len(t.rows) < lane.most() {
+			t.rows = append(t.rows, r)
+			continue
+		}
+		open[lane] = &task{rows: []row{r}, lane: lane, bucket: b}
+		tasks = append(tasks, open[lane])
 	}
 	if b.careful && len(tasks) == 1 {
-		if err := b.recordAttempt(ctx, tasks[0].row); err != nil {
+		if err := b.recordAttempt(ctx, rows[0]); err != nil {
 			return err
 		}
 	}
+	b.submit(tasks)
+	return nil
+}
+
+func (b *bucketRun) submit(tasks []*task) {
 	b.mu.Lock()
-	b.flying += len(tasks)
+	for _, t := range tasks {
+		b.flying += len(t.rows)
+	}
 	b.mu.Unlock()
 	b.w.executor.submit(tasks)
-	return nil
+}
+
+// startAlone hands over the rows whose time to be called by themselves has come.
+func (b *bucketRun) startAlone() {
+	var tasks []*task
+	b.alone = slices.DeleteFunc(b.alone, func(a alone) bool {
+		if time.Now().Before(a.at) {
+			return false
+		}
+		tasks = append(tasks, &task{rows: []row{a.row}, lane: b.w.executor.lanes[a.row.JobExec], bucket: b})
+		return true
+	})
+	if len(tasks) > 0 {
+		b.submit(tasks)
+	}
 }
 
 // readBatch reads the next rows of a stream.

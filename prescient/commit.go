@@ -23,6 +23,13 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 		batch, b.answers = b.answers, nil
 	}
 	b.mu.Unlock()
+	batch = slices.DeleteFunc(batch, func(a answered) bool {
+		if a.answer.kind == again {
+			a.tries++
+			b.alone = append(b.alone, alone{a.row, time.Now().Add(a.answer.wait)})
+		}
+		return a.answer.kind == again
+	})
 	if len(b.held) > 0 && (all || !time.Now().Before(b.retryAt)) {
 		held := b.held
 		b.held = nil
@@ -42,11 +49,12 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 // commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
 // their answers.
 func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool) error {
-	batch = b.forget(batch, func(a answered) bool { return a.answer.kind == notStarted })
+	batch = b.sort(batch)
 	if len(batch) == 0 {
 		return nil
 	}
 	slices.SortFunc(batch, func(x, y answered) int { return bytes.Compare(x.key[:], y.key[:]) })
+	contested = contested || b.hasTx
 	waits := newBackOff()
 	for tries := 0; ; tries++ {
 		if !b.lease.alive(time.Now()) {
@@ -76,6 +84,23 @@ func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool
 	}
 }
 
+// sort puts aside the answers that there is nothing to commit for.
+func (b *bucketRun) sort(batch []answered) []answered {
+	return b.forget(batch, func(a answered) bool {
+		switch a.answer.kind {
+		case committed:
+			b.figures.Counts.count(a.verdict, called, 1)
+			b.noteLateness(a)
+		case dropped:
+			b.figures.Dropped++
+		case notStarted:
+		default:
+			return false
+		}
+		return true
+	})
+}
+
 // commitResult says what a commit did with each of its rows.
 type commitResult struct {
 	counts    Counts
@@ -91,17 +116,21 @@ func (b *bucketRun) settle(batch []answered, result commitResult) {
 			continue
 		}
 		if a.answer.kind == called {
-			late := a.answer.started.Sub(a.NextCheckAt)
-			b.figures.Lateness = max(b.figures.Lateness, late)
-			if sla := b.w.guardsOf(a.JobExec).SLA; sla > 0 && late > sla {
-				b.figures.OverSLA++
-			}
+			b.noteLateness(a)
 		}
 	}
 	still := b.forget(batch, func(a answered) bool { return !result.contested[a.key] })
 	if len(still) > 0 {
 		b.held = append(b.held, still...)
 		b.retryAt = time.Now().Add(time.Second)
+	}
+}
+
+func (b *bucketRun) noteLateness(a answered) {
+	late := a.answer.started.Sub(a.NextCheckAt)
+	b.figures.Lateness = max(b.figures.Lateness, late)
+	if sla := b.w.guardsOf(a.JobExec).SLA; sla > 0 && late > sla {
+		b.figures.OverSLA++
 	}
 }
 
@@ -119,6 +148,8 @@ func (b *bucketRun) forget(batch []answered, match func(answered) bool) []answer
 
 // tryCommit makes one attempt, in one transaction: the fence first, then the moves, then the ends.
 func (b *bucketRun) tryCommit(ctx context.Context, batch []answered, contested bool) (result commitResult, err error) {
+	b.commits.Lock()
+	defer b.commits.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, b.w.statementTimeout())
 	defer cancel()
 	tx, err := b.w.db.BeginTx(ctx, nil)

@@ -15,14 +15,8 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, con
 	for _, a := range batch {
 		counts.count(a.verdict, a.answer.kind, 1)
 	}
-	l := b.lease
-	args := append([]any{l.ttl.Microseconds()}, counts.args()...)
-	n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/fence"), append(args, l.slot, l.bucket, l.worker, l.token, l.batchSeq)...)
-	if err != nil {
-		return commitResult{}, fmt.Errorf("fence: %w", err)
-	}
-	if n == 0 {
-		return commitResult{}, errLeaseLost
+	if err := b.fence(ctx, tx, counts); err != nil {
+		return commitResult{}, err
 	}
 	result := commitResult{counts: counts}
 	var off Counts // what the books above have too much of
@@ -54,7 +48,7 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, con
 		return result, err
 	}
 	if off != (Counts{}) {
-		if _, err := tx.ExecContext(ctx, b.w.stmt.Get("slotrun/correct"), append(off.args(), l.slot, l.bucket)...); err != nil {
+		if _, err := tx.ExecContext(ctx, b.w.stmt.Get("slotrun/correct"), append(off.args(), b.lease.slot, b.lease.bucket)...); err != nil {
 			return result, fmt.Errorf("correcting the books: %w", err)
 		}
 		dropped := off.Dropped
@@ -66,6 +60,20 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, con
 		result.counts.Dropped += dropped
 	}
 	return result, nil
+}
+
+// fence proves that the lease is this worker's, and takes the next number.
+func (b *bucketRun) fence(ctx context.Context, tx *sql.Tx, counts Counts) error {
+	l := b.lease
+	args := append([]any{l.ttl.Microseconds()}, counts.args()...)
+	n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/fence"), append(args, l.slot, l.bucket, l.worker, l.token, l.batchSeq)...)
+	switch {
+	case err != nil:
+		return fmt.Errorf("fence: %w", err)
+	case n == 0:
+		return errLeaseLost
+	}
+	return nil
 }
 
 // lockFree locks those rows of a batch that nobody else has locked, and are as they were read; taken are those that

@@ -45,6 +45,9 @@ const (
 	abandoned                    // too many calls of its job_exec were abandoned: not called
 	killed                       // it killed the worker before this one
 	notStarted                   // the worker stops, or lost the lease: the row stays as it is
+	again                        // its transaction came to nothing: it is called again, by itself
+	committed                    // its transaction has committed what became of it
+	dropped                      // its transaction found that the app had changed it
 )
 
 // answer is what came of one row in a slot run.
@@ -55,6 +58,8 @@ type answer struct {
 	started time.Time     // by the database's clock
 	ended   time.Time     // the same
 	ran     time.Duration // elapsed
+	verdict verdict       // of a committed one
+	wait    time.Duration // before it is called again
 }
 
 // verdict is what becomes of the row: an end, or a move to a later slot.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -27,19 +28,19 @@ type executor struct {
 
 // lane is one job_exec's queue.
 type lane struct {
-	name      string
-	fn        Func
-	guards    Guards
-	queue     []*task // of current slots
-	backlog   []*task // of slots that are caught up; served when queue is empty, by half the places
+	name string
+	registered
+	group     atomic.Int32 // rows that share a transaction, of a TxFunc; fewer once they took too long together
+	queue     []*task      // of current slots
+	backlog   []*task      // of slots that are caught up; served when queue is empty, by half the places
 	running   int
 	sweeping  int
 	abandoned int // calls that ignored their timeout and have not come back
 }
 
-// task is one row to be called.
+// task is one call: of one row, or of several for a BatchFunc or TxFunc.
 type task struct {
-	row     row
+	rows    []row
 	lane    *lane
 	bucket  *bucketRun
 	settled atomic.Bool // the answer was delivered, or the call was abandoned
@@ -51,7 +52,9 @@ const patience = 250 * time.Millisecond
 func newExecutor(limit int, registry *Registry, guards Guards) *executor {
 	e := &executor{limit: limit, lanes: make(map[string]*lane)}
 	for _, name := range registry.Names() {
-		l := &lane{name: name, fn: registry.execs[name].fn, guards: registry.guardsOf(name, guards)}
+		l := &lane{name: name, registered: registry.execs[name]}
+		l.guards = registry.guardsOf(name, guards)
+		l.group.Store(maxGroup)
 		l.guards.Concurrency = min(l.guards.Concurrency, limit)
 		e.lanes[name] = l
 		e.order = append(e.order, l)
@@ -115,6 +118,17 @@ func (e *executor) pick() *task {
 	return nil
 }
 
+// most is how many rows one call takes.
+func (l *lane) most() int {
+	switch {
+	case l.batch != nil:
+		return math.MaxInt
+	case l.tx != nil:
+		return int(l.group.Load())
+	}
+	return 1
+}
+
 func half(n int) int { return max(n/2, 1) }
 
 // pop takes the first task of the queue or of the backlog; nil where there is none. Called with the mutex held.
@@ -146,7 +160,7 @@ func (e *executor) count(t *task, n int) {
 func (l *lane) putOff() {
 	for _, t := range append(l.queue, l.backlog...) {
 		if t.settled.CompareAndSwap(false, true) {
-			t.bucket.deliver(t, answer{kind: abandoned})
+			t.deliverAll(answer{kind: abandoned})
 		}
 	}
 	l.queue, l.backlog = nil, nil
@@ -178,7 +192,7 @@ func (e *executor) call(t *task) (placed bool) {
 	b := t.bucket
 	if !b.mayStart() {
 		t.settled.Store(true)
-		b.deliver(t, answer{kind: notStarted})
+		t.deliverAll(answer{kind: notStarted})
 		return true
 	}
 	started := time.Now()
@@ -189,7 +203,7 @@ func (e *executor) call(t *task) (placed bool) {
 	defer watchdog.Stop()
 
 	returned := false
-	var next *time.Time
+	var answers []answer
 	var err error
 	// Settles the call however it ends: by its answer, by a panic, or by runtime.Goexit, after which deferred calls
 	// are all that this goroutine still does.
@@ -203,19 +217,70 @@ func (e *executor) call(t *task) (placed bool) {
 				err = fmt.Errorf("%w: it called runtime.Goexit", ErrPanic)
 			}
 		}
-		placed = e.settle(t, started, next, err)
+		placed = e.settle(t, started, answers, err)
 		if placed && goexit {
 			if another := e.finish(t); another != nil {
 				go e.work(another)
 			}
 		}
 	}()
-	job := t.row.FutureJob
-	job.Payload = bytes.Clone(job.Payload) // its own, should it write on it
-	next, err = t.lane.fn(ctx, job)
-	err = saidBy(err)
+	answers, err = t.call(ctx)
 	returned = true
 	return true
+}
+
+// call calls the function of the task's lane. Without an error there is an answer for each row.
+func (t *task) call(ctx context.Context) ([]answer, error) {
+	switch l := t.lane; {
+	case l.tx != nil:
+		return t.bucket.runTx(ctx, l, t.rows)
+	case l.batch != nil:
+		return t.callBatch(ctx)
+	default:
+		next, err := l.fn(ctx, t.rows[0].own())
+		return []answer{{next: next, err: saidBy(err)}}, nil
+	}
+}
+
+func (t *task) callBatch(ctx context.Context) ([]answer, error) {
+	batch := &Batch{jobs: make([]FutureJob, len(t.rows)), answers: make([]batchAnswer, len(t.rows))}
+	for i := range t.rows {
+		batch.jobs[i] = t.rows[i].own()
+	}
+	if err := t.lane.batch(ctx, batch); err != nil {
+		return nil, saidBy(err)
+	}
+	answers := make([]answer, len(t.rows))
+	for i, a := range batch.answers {
+		answers[i] = answer{next: a.next, err: saidBy(a.err)}
+		if !a.given {
+			answers[i].err = errUnanswered
+		}
+	}
+	return answers, nil
+}
+
+// own is the row for a job_exec, with a payload that it may write on.
+func (r *row) own() FutureJob {
+	job := r.FutureJob
+	job.Payload = bytes.Clone(job.Payload)
+	return job
+}
+
+// deliverAll delivers the same answer for every row.
+func (t *task) deliverAll(a answer) {
+	for _, r := range t.rows {
+		t.bucket.deliver(r, a)
+	}
+}
+
+// failed is the answer of every row where the call as a whole failed. Rows that shared a transaction are tried again,
+// each by itself, so that none answers for another.
+func (t *task) failed(a answer) answer {
+	if t.lane.tx != nil && len(t.rows) > 1 {
+		return answer{kind: again}
+	}
+	return a
 }
 
 // said is what an error of a job_exec said.
@@ -236,8 +301,8 @@ func saidBy(err error) error {
 	return said{text: err.Error(), timeout: errors.Is(err, ErrTimeout)}
 }
 
-// settle delivers the answer of a call that came back. It returns false where the call had been abandoned.
-func (e *executor) settle(t *task, started time.Time, next *time.Time, err error) bool {
+// settle delivers the answers of a call that came back. It returns false where the call had been abandoned.
+func (e *executor) settle(t *task, started time.Time, answers []answer, err error) bool {
 	ended := time.Now()
 	ran := ended.Sub(started)
 	if !t.settled.CompareAndSwap(false, true) {
@@ -248,15 +313,33 @@ func (e *executor) settle(t *task, started time.Time, next *time.Time, err error
 		return false
 	}
 	b := t.bucket
-	a := answer{next: next, err: err, started: b.clock.when(started), ended: b.clock.when(ended), ran: ran}
-	switch timeout := t.lane.guards.Timeout; {
+	timeout := t.lane.guards.Timeout
+	whole := answer{started: b.clock.when(started), ended: b.clock.when(ended), ran: ran}
+	switch {
+	case err == nil && t.lane.tx != nil:
+		// What was committed is; for the rest runTx has seen to the timeout.
 	case b.calls.Err() != nil:
 		// The worker's patience was over, or the lease was lost: what the call made of that is not its answer.
-		a = answer{kind: notStarted}
+		t.deliverAll(answer{kind: notStarted})
+		return true
 	case ran >= timeout:
-		a.next, a.err = nil, timeoutError(timeout, err)
+		if err == nil && len(answers) == 1 {
+			err = answers[0].err
+		}
+		whole.err = timeoutError(timeout, err)
+		t.deliverAll(t.failed(whole))
+		return true
+	case err != nil:
+		whole.err = err
+		t.deliverAll(t.failed(whole))
+		return true
 	}
-	b.deliver(t, a)
+	for i, a := range answers {
+		if a.started.IsZero() {
+			a.started, a.ended, a.ran = whole.started, whole.ended, whole.ran
+		}
+		b.deliver(t.rows[i], a)
+	}
 	return true
 }
 
@@ -272,11 +355,10 @@ func (e *executor) abandon(t *task, started time.Time) {
 	e.start()
 	e.mu.Unlock()
 	ended := time.Now()
-	b := t.bucket
-	b.deliver(t, answer{
+	t.deliverAll(t.failed(answer{
 		err:     fmt.Errorf("%w after %s, and ignored it", ErrTimeout, t.lane.guards.Timeout),
-		started: b.clock.when(started), ended: b.clock.when(ended), ran: ended.Sub(started),
-	})
+		started: t.bucket.clock.when(started), ended: t.bucket.clock.when(ended), ran: ended.Sub(started),
+	}))
 }
 
 func timeoutError(timeout time.Duration, err error) error {

@@ -90,7 +90,7 @@ func (x *bench) submit(b *bucketRun, exec string, n int) {
 		x.keys++
 		job := pendingAt(x.slot)
 		job.JobExec = exec
-		tasks = append(tasks, &task{row: row{FutureJob: job, key: Key{x.keys}}, lane: x.executor.lanes[exec], bucket: b})
+		tasks = append(tasks, &task{rows: []row{{FutureJob: job, key: Key{x.keys}}}, lane: x.executor.lanes[exec], bucket: b})
 	}
 	b.mu.Lock()
 	b.flying += n

@@ -163,3 +163,6 @@ func firstTime(text string, err error) func(statement string) error {
 		return failure
 	}
 }
+
+// errConnection is what a statement gets whose connection broke; the pool then drops the connection.
+var errConnection = driver.ErrBadConn

@@ -12,8 +12,11 @@ type Registry struct {
 	execs map[string]registered
 }
 
+// registered is a job_exec: one of the three functions, and its guards.
 type registered struct {
 	fn     Func
+	batch  BatchFunc
+	tx     TxFunc
 	guards Guards
 }
 
@@ -23,13 +26,17 @@ func NewRegistry() *Registry { return new(Registry) }
 // Register adds a job_exec. The zero Guards take the worker's. The error wraps ErrInvalid: the name is no identifier
 // or too long, is registered already, fn is nil, or a guard is out of range.
 func (r *Registry) Register(name string, fn Func, guards Guards) error {
+	return r.register(name, registered{fn: fn, guards: guards}, fn == nil)
+}
+
+func (r *Registry) register(name string, exec registered, empty bool) error {
 	if err := validIdentifier("job_exec", name); err != nil {
 		return err
 	}
-	if fn == nil {
+	if empty {
 		return fmt.Errorf("%w: job_exec %q has no function", ErrInvalid, name)
 	}
-	if err := guards.Validate(); err != nil {
+	if err := exec.guards.Validate(); err != nil {
 		return fmt.Errorf("job_exec %q: %w", name, err)
 	}
 	if _, dup := r.execs[name]; dup {
@@ -38,7 +45,7 @@ func (r *Registry) Register(name string, fn Func, guards Guards) error {
 	if r.execs == nil {
 		r.execs = make(map[string]registered)
 	}
-	r.execs[name] = registered{fn: fn, guards: guards}
+	r.execs[name] = exec
 	return nil
 }
 

@@ -1,0 +1,111 @@
+package prescient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// BatchFunc is a job_exec for many rows in one call: all those of one batch that are due and registered under one
+// name, so that "has it shipped?" is one query with IN. It answers for each row by its index; a row without an answer
+// counts as an error, and so do all rows where the error returned is not nil. The timeout is for the call.
+type BatchFunc func(ctx context.Context, batch *Batch) error
+
+// Batch is what a BatchFunc is called with.
+type Batch struct {
+	jobs    []FutureJob
+	answers []batchAnswer
+}
+
+type batchAnswer struct {
+	given bool
+	next  *time.Time
+	err   error
+}
+
+// Jobs returns the rows; they are the callee's to keep.
+func (b *Batch) Jobs() []FutureJob { return b.jobs }
+
+// Settle answers for row i that its matter is settled, as a nil time does.
+func (b *Batch) Settle(i int) { b.answers[i] = batchAnswer{given: true} }
+
+// Next answers for row i that it is to be looked at again at t.
+func (b *Batch) Next(i int, t time.Time) { b.answers[i] = batchAnswer{given: true, next: &t} }
+
+// Fail answers for row i that it could not be checked; it is tried again like a job_exec that returned the error.
+func (b *Batch) Fail(i int, err error) {
+	if err == nil {
+		err = errors.New("failed without an error")
+	}
+	b.answers[i] = batchAnswer{given: true, err: err}
+}
+
+// errUnanswered is the error of a row that a BatchFunc left out.
+var errUnanswered = errors.New("the batch was answered without this row")
+
+// TxFunc is a job_exec whose effects in this database commit together with the row's end or move: exactly once. It
+// works on the transaction that it gets, which has the row locked, and must neither commit nor roll it back. Where it
+// returns an error, all that it did is rolled back, to a savepoint: several rows may share the transaction.
+//
+// An error of a statement must be returned, not swallowed: after a deadlock the transaction is gone. A call may be
+// repeated, whenever its transaction was rolled back as a whole; what it does elsewhere than in tx is then done again.
+// While it runs, a cancel of the row waits, at most for the timeout. The connection is a worker's: UTC, strict mode,
+// READ COMMITTED.
+type TxFunc func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error)
+
+// RegisterBatch adds a job_exec that takes all due rows of a batch in one call. Its errors are those of Register.
+func (r *Registry) RegisterBatch(name string, fn BatchFunc, guards Guards) error {
+	return r.register(name, registered{batch: fn, guards: guards}, fn == nil)
+}
+
+// RegisterTx adds a job_exec whose effects commit with the row's end. Its errors are those of Register.
+func (r *Registry) RegisterTx(name string, fn TxFunc, guards Guards) error {
+	return r.register(name, registered{tx: fn, guards: guards}, fn == nil)
+}
+
+// Typed returns a job_exec that gets its payload decoded into a T. A payload that is absent or does not fit is an error
+// that says why; for an absent one to be allowed, let T be a pointer. Keys that T has no field for are passed over.
+//
+//	registry.Register("invoice-unpaid", prescient.Typed(func(ctx context.Context, job prescient.FutureJob, p Invoice) (*time.Time, error) { … }), guards)
+func Typed[T any](fn func(ctx context.Context, job FutureJob, payload T) (*time.Time, error)) Func {
+	return func(ctx context.Context, job FutureJob) (*time.Time, error) {
+		payload, err := decodePayload[T](job)
+		if err != nil {
+			return nil, err
+		}
+		return fn(ctx, job, payload)
+	}
+}
+
+// TypedTx is Typed for a TxFunc.
+func TypedTx[T any](fn func(ctx context.Context, tx *sqlx.Tx, job FutureJob, payload T) (*time.Time, error)) TxFunc {
+	return func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error) {
+		payload, err := decodePayload[T](job)
+		if err != nil {
+			return nil, err
+		}
+		return fn(ctx, tx, job, payload)
+	}
+}
+
+// PayloadOf decodes the payload of a row, as Typed does: for a BatchFunc.
+func PayloadOf[T any](job FutureJob) (T, error) { return decodePayload[T](job) }
+
+func decodePayload[T any](job FutureJob) (payload T, err error) {
+	if job.Payload == nil || string(job.Payload) == "null" {
+		// Unmarshal would take null for anything and leave it zero.
+		if kind := reflect.TypeFor[T]().Kind(); kind != reflect.Pointer && kind != reflect.Interface {
+			return payload, fmt.Errorf("the payload of %s is absent; want a %T", job.Entity(), payload)
+		}
+		return payload, nil
+	}
+	if err := json.Unmarshal(job.Payload, &payload); err != nil {
+		return payload, fmt.Errorf("the payload of %s does not fit a %T: %w", job.Entity(), payload, err)
+	}
+	return payload, nil
+}
