@@ -14,7 +14,7 @@ func (r *rig) ended(exec string, rows ...endedAs) {
 	r.t.Helper()
 	var values []byte
 	for i, row := range rows {
-		ended := at("10:00").Add(time.Duration(i) * time.Second).AddDate(0, 0, row.day)
+		ended := at("10:00").Add(time.Duration(i)*time.Second).AddDate(0, 0, row.day)
 		slot := ended.Add(-row.late)
 		job := FutureJob{EntityName: "order", EntityKey: fmt.Sprint(i), JobExec: exec, DueAt: slot, FirstCheckAt: slot, NextCheckAt: slot,
 			InsertedAt: slot, Revision: 1, CheckCount: row.checks}
