@@ -23,13 +23,19 @@ func (c *Client) replace(ctx context.Context, db DB, job NewJob, pending FutureJ
 	if !isError(err, errTableDenied, errColumnDenied) || pending.NextCheckAt.After(now) {
 		return n, err
 	}
-	err = inTx(ctx, db, func(db DB) error {
+	again := func(db DB) error {
 		if n, err = affected(ctx, db, c.fill("client/delete", c.identity(pending)...)); err != nil || n == 0 {
 			return err
 		}
 		row := c.appendRow(nil, job, KeyOf(job.Entity, job.JobExec, job.Tag), due, slot)
 		_, err := db.ExecContext(ctx, c.fill("client/insert", "{rows}", string(row)))
 		return err
-	})
+	}
+	if _, ok := db.(beginner); ok {
+		err = inTx(ctx, db, again)
+		return n, err
+	}
+	// InsertMany has a savepoint of its own, which one of the same name would take the place of.
+	err = inSavepoint(ctx, db, "prescient_replace", again)
 	return n, err
 }

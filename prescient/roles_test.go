@@ -184,6 +184,21 @@ func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
 				t.Errorf("cancelled %d, %v", n, err)
 			}
 		}
+		// And nothing of a bulk insert that fails after that stays behind.
+		_, err = r.app.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'check', '2026-11-20 12:50:00'), ('order', '44', 'check', '2026-11-20 14:50:00')")
+		r.must(err)
+		tx, err = db.BeginTx(t.Context(), nil)
+		r.must(err)
+		defer tx.Rollback()
+		_, err = c.InsertMany(t.Context(), tx, []NewJob{{Entity: Entity{"order", "43"}, JobExec: "check", DueAt: at("14:05")}, job,
+			{Entity: Entity{"order", "44"}, JobExec: "check", DueAt: at("14:05"), OnPending: OnPendingError}})
+		if !contains(err, "job 3", "already pending") {
+			t.Error(err)
+		}
+		r.must(tx.Commit())
+		if left := r.pending(); len(left) != 2 || !left[0].NextCheckAt.Equal(at("13:00")) {
+			t.Errorf("%+v", left)
+		}
 	})
 }
 
