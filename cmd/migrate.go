@@ -37,6 +37,8 @@ func (a *app) migrateCommand() *cobra.Command {
 		GroupID: groupSetup,
 		Short:   "Make the tables, or bring them up to date",
 		Long: `Makes the tables, or applies the migrations that they lack; with jobs.orders.enabled also those of the orders.
+Then makes ready the partitions of history for the coming eight weeks, as prune does.
+
 It may be called at any time, by several at once. The resolution is fixed by the first migration.`,
 		Args: a.noArgs,
 		RunE: up,

@@ -198,9 +198,10 @@ func TestSlotRunsGoOnWhilePruneWaitsForAnAnalyst(t *testing.T) {
 			err    error
 		}
 		pruned := make(chan result, 1)
+		pool := r.pool(at("10:05"))
 		options := PruneOptions{Prefix: "p_", Keep: 30 * 24 * time.Hour, Patience: 6 * time.Second}
 		go func() {
-			report, err := Prune(context.WithoutCancel(t.Context()), r.pool(at("10:05")), options)
+			report, err := Prune(context.WithoutCancel(t.Context()), pool, options)
 			pruned <- result{report, err}
 		}()
 		r.eventually("prune waits for the table", func() bool {
@@ -273,6 +274,24 @@ func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 				map[string]string{"p_job_history": "PRIMARY 8"}},
 		} {
 			t.Run(e.statement, func(t *testing.T) { e.check(t, conn) })
+		}
+	})
+}
+
+func TestListingsOfHistoryStayOnTheirKeysWithPartitions(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		begin := time.Now()
+		r.keepPartitions(day.AddDate(0, 0, -60), PruneOptions{})
+		r.keepPartitions(day, PruneOptions{})
+		t.Logf("18 partitions were made in %s", time.Since(begin))
+		f := fill(t, r)
+		conn, err := f.w.db.Conn(t.Context())
+		r.must(err)
+		defer conn.Close()
+		for _, e := range f.listStatements() {
+			if strings.HasPrefix(e.statement, "list/history") {
+				t.Run(strings.ReplaceAll(e.statement, " ", "_"), func(t *testing.T) { e.check(t, conn) })
+			}
 		}
 	})
 }
