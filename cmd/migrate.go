@@ -37,6 +37,8 @@ func (a *app) migrateCommand() *cobra.Command {
 		GroupID: groupSetup,
 		Short:   "Make the tables, or bring them up to date",
 		Long: `Makes the tables, or applies the migrations that they lack; with jobs.orders.enabled also those of the orders.
+Then makes ready the partitions of history for the coming eight weeks, as prune does.
+
 It may be called at any time, by several at once. The resolution is fixed by the first migration.`,
 		Args: a.noArgs,
 		RunE: up,
@@ -90,7 +92,26 @@ func (a *app) migrateUp(cmd *cobra.Command) error {
 			return s.explain(err)
 		}
 	}
+	if err := s.keepPartitions(cmd.Context()); err != nil {
+		return err
+	}
 	return s.printMigrated(cmd, applied, "applied", "the tables are up to date")
+}
+
+// keepPartitions makes the partitions of history that are missing. That somebody holds history open is no failure of the
+// migration: there is time until the last partition is reached.
+func (s *session) keepPartitions(ctx context.Context) error {
+	report, err := prescient.KeepPartitions(ctx, s.db, prescient.PruneOptions{Prefix: s.config.TablePrefix, Log: s.log})
+	switch {
+	case errors.Is(err, prescient.ErrHistoryHeld), errors.Is(err, prescient.ErrPruning):
+		s.log.Warn().Err(err).Msg("partitions of history are missing; migrate again, or prune")
+		return nil
+	case report.Undivided:
+		s.log.Warn().Msg("history has no partition for what ends now, and too many rows lie in the last one; see prune --help")
+	case len(report.Made) > 0:
+		s.log.Info().Int("weeks", len(report.Made)).Time("until", report.ReadyUntil).Msg("partitions of history were made ready")
+	}
+	return s.explain(err)
 }
 
 func (a *app) migrateDown(cmd *cobra.Command, yes bool) error {

@@ -227,7 +227,7 @@ func isCallersTx(db DB) bool {
 func inTx(ctx context.Context, db DB, do func(db DB) error) error {
 	begin, ok := db.(beginner)
 	if !ok {
-		return inSavepoint(ctx, db, func() error { return do(db) })
+		return inSavepoint(ctx, db, "prescient", do)
 	}
 	tx, err := begin.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if isError(err, errInTransaction) && isCallersTx(db) {
@@ -245,15 +245,15 @@ func inTx(ctx context.Context, db DB, do func(db DB) error) error {
 	return nil
 }
 
-func inSavepoint(ctx context.Context, db DB, do func() error) error {
-	if _, err := db.ExecContext(ctx, "SAVEPOINT prescient"); err != nil {
+func inSavepoint(ctx context.Context, db DB, name string, do func(db DB) error) error {
+	if _, err := db.ExecContext(ctx, "SAVEPOINT "+name); err != nil {
 		return fmt.Errorf("setting a savepoint: %w", err)
 	}
-	err := do()
+	err := do(db)
 	if err == nil {
 		return nil
 	}
-	if _, undo := db.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT prescient"); undo != nil && !isOver(undo) {
+	if _, undo := db.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+name); undo != nil && !isOver(undo) {
 		err = errors.Join(err, fmt.Errorf("rolling back to the savepoint: %w", undo))
 	}
 	return err

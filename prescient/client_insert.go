@@ -147,10 +147,7 @@ func (c *Client) insert(ctx context.Context, db DB, job NewJob, pending *FutureJ
 				return Inserted{Did: DidKeep, DueAt: pending.DueAt, Slot: pending.NextCheckAt}, refused
 			}
 		} else {
-			n, err := affected(ctx, db, c.fill("client/replace", append(c.identity(*pending),
-				"{due_at}", literal(appendMicro, due), "{next_check_at}", literal(appendSecond, slot),
-				"{payload}", literal(appendTextOrNull, string(job.Payload)),
-				"{new_revision}", literal(appendUint, newRevision()))...))
+			n, err := c.replace(ctx, db, job, *pending, due, slot, now)
 			if err != nil || n == 1 {
 				return Inserted{Did: DidReplace, DueAt: due, Slot: slot}, c.explain(ctx, db, job, err)
 			}

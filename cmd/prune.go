@@ -1,0 +1,105 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/config"
+	"prescient/prescient"
+)
+
+func (a *app) pruneCommand() *cobra.Command {
+	var keep, patience string
+	var maxCopy int
+	cmd := &cobra.Command{
+		Use:     "prune --keep 90d",
+		GroupID: groupSetup,
+		Short:   "Drop old history and the old part of the ledger",
+		Long: `Drops what is older than --keep, for good: weeks of history (Monday to Monday, UTC) that are wholly older, and
+the ledger of slots for which nothing is pending and that nobody runs. History is so kept for --keep, and at most a week
+longer. Then makes partitions for the coming eight weeks; run it at least that often, daily for instance.
+
+Slot runs go on meanwhile: history is waited for at most a second at a time, again and again until --patience is over.
+If somebody had it open all the time, such as an analyst in a long query, the exit code is 7, and stderr says which
+connection it was; everything else is done, and the next prune drops the rest.
+
+Where no partition was ready for a long time, ends lie in the last one, which is never dropped: old ones are deleted from
+it row by row, and it is divided once it has no more than --max-copy rows. Writing history waits while it is divided.`,
+		Example: "  prescient prune --keep 90d",
+		Args:    a.noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options := prescient.PruneOptions{MaxCopy: maxCopy}
+			var err error
+			if keep == "" {
+				return usage(errors.New("give --keep, how long history is kept, such as --keep 90d"))
+			}
+			if options.Keep, err = config.ParseDuration(keep); err != nil {
+				return usage(fmt.Errorf("--keep: %w", err))
+			}
+			if options.Patience, err = config.ParseDuration(patience); err != nil {
+				return usage(fmt.Errorf("--patience: %w", err))
+			}
+			return a.prune(cmd, options)
+		},
+	}
+	cmd.Flags().StringVar(&keep, "keep", "", "how long history and ledger are kept, such as 90d; at least 1d")
+	cmd.Flags().StringVar(&patience, "patience", "1m", "how long to try while somebody has history open")
+	cmd.Flags().IntVar(&maxCopy, "max-copy", prescient.DefaultMaxCopy,
+		"most rows to copy where history was not pruned in time; a second or so for 50000")
+	return cmd
+}
+
+func (a *app) prune(cmd *cobra.Command, options prescient.PruneOptions) error {
+	s, err := a.open(cmd, migrationLease)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	options.Prefix, options.Log = s.config.TablePrefix, s.log
+	options.Progress = func(done prescient.PruneReport) {
+		s.log.Debug().Int("partitions", len(done.Dropped)).Int("history_rows", done.HistoryRows).Int("ledger_rows", done.LedgerRows).Msg("pruning")
+	}
+	report, err := prescient.Prune(cmd.Context(), s.db, options)
+	if report.Cutoff == nil {
+		return s.explain(err)
+	}
+	if said := a.printPruned(cmd, report); said != nil {
+		return errors.Join(err, said)
+	}
+	return s.explain(err)
+}
+
+func (a *app) printPruned(cmd *cobra.Command, report prescient.PruneReport) error {
+	out := cmd.OutOrStdout()
+	if a.json {
+		return printJSON(out, report)
+	}
+	if err := say(out, "dropped %d weeks of history from before %s and %d rows of the ledger; %d weeks were made ready, until %s",
+		len(report.Dropped), stamp(*report.Cutoff), report.LedgerRows, len(report.Made), readyUntil(report)); err != nil {
+		return err
+	}
+	if report.HistoryRows > 0 {
+		if err := say(out, "deleted %d rows of history that lay in the last partition", report.HistoryRows); err != nil {
+			return err
+		}
+	}
+	if report.LedgerSlotsKept > 0 {
+		if err := say(out, "kept the ledger of %d old slots, which still hold rows or are being run", report.LedgerSlotsKept); err != nil {
+			return err
+		}
+	}
+	if report.Undivided {
+		return say(out, "the last partition has too many rows to be divided; a larger --max-copy does it, at a quiet time")
+	}
+	return nil
+}
+
+func readyUntil(report prescient.PruneReport) string {
+	if report.ReadyUntil.IsZero() {
+		return "now"
+	}
+	return stamp(report.ReadyUntil.Truncate(time.Second))
+}

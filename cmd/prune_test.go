@@ -1,0 +1,66 @@
+package cmd_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"prescient/cmd"
+	"prescient/prescient"
+)
+
+func TestPrune(t *testing.T) {
+	eachServer(t, func(r *rig) {
+		r.execute("prune", "--keep", "90d").wants(r.T, cmd.ExitTables, "prescient migrate makes them")
+		r.at("10:05")
+		r.ok("migrate")
+		for _, args := range [][]string{{}, {"--keep", "soon"}, {"--keep", "12h"}, {"--keep", "90d", "--patience", "-1s"}, {"--keep", "90d", "--max-copy", "-1"}} {
+			if got := r.execute(append([]string{"prune"}, args...)...); got.code != cmd.ExitUsage || got.out != "" {
+				r.Errorf("%v", got)
+			}
+		}
+		if out := r.ok("prune", "--keep", "90d"); out !=
+			"dropped 0 weeks of history from before 2026-08-22 10:05:00 and 0 rows of the ledger; 0 weeks were made ready, until 2027-01-18 00:00:00\n" {
+			r.Error(out)
+		}
+		// A year later, everything but the row that is pending is old.
+		r.ok("insert", "--entity", "order/42", "--exec", "x", "--in", "3h")
+		r.ok("insert", "--entity", "order/43", "--exec", "x", "--in", "3h")
+		r.ok("cancel", "--entity", "order/43")
+		r.at("10:15")
+		r.ok("run")
+		r.env["PRESCIENT_DSN"] = withParameter(r.dsn, fmt.Sprint("timestamp=", at("10:15").AddDate(1, 0, 0).Unix()))
+		report := lines[prescient.PruneReport](r.T, r.ok("prune", "--keep", "90d", "--json"))
+		if len(report) != 1 || len(report[0].Dropped) != 9 || report[0].LedgerRows != 1 || len(report[0].Made) != 9 {
+			r.Errorf("%+v", report)
+		}
+		if n := r.count("SELECT COUNT(*) FROM job_history") + r.count("SELECT COUNT(*) FROM slot_run"); n != 0 {
+			r.Errorf("%d rows are left", n)
+		}
+		if n := len(r.jobs()); n != 1 {
+			r.Errorf("%d rows are pending", n)
+		}
+	})
+}
+
+func TestPruneSaysWhoHoldsHistoryOpen(t *testing.T) {
+	eachServer(t, func(r *rig) {
+		r.at("10:05")
+		r.ok("migrate")
+		analyst, err := r.db.BeginTx(r.Context(), nil)
+		r.must(err)
+		defer analyst.Rollback()
+		var n, connection int
+		r.must(analyst.QueryRow("SELECT COUNT(*), CONNECTION_ID() FROM job_history").Scan(&n, &connection))
+		r.env["PRESCIENT_DSN"] = withParameter(r.dsn, fmt.Sprint("timestamp=", at("10:15").AddDate(1, 0, 0).Unix()))
+		got := r.execute("prune", "--keep", "90d", "--patience", "1s")
+		got.wants(r.T, cmd.ExitHeld, "history is held open", fmt.Sprintf("connection %d of ", connection))
+		if !strings.Contains(got.out, "dropped 0 weeks") {
+			r.Errorf("%v", got)
+		}
+		// A migration does not fail for it.
+		r.must(analyst.Commit())
+		r.ok("migrate")
+		r.ok("prune", "--keep", "90d")
+	})
+}

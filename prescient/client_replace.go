@@ -1,0 +1,41 @@
+package prescient
+
+import (
+	"context"
+	"time"
+)
+
+// Numbers of the errors with which servers refuse a statement for want of a right on a table or a column.
+const (
+	errTableDenied  = 1142
+	errColumnDenied = 1143
+)
+
+// replace puts a job in the place of a pending row, if that is still as it was read: n is 1 then.
+//
+// An account that may insert and delete, but not update, cannot do so, except where the slot of the row has begun: there
+// every policy has to, so the row goes and a new one comes. The DELETE holds the place until the caller commits.
+func (c *Client) replace(ctx context.Context, db DB, job NewJob, pending FutureJob, due, slot, now time.Time) (n int, err error) {
+	n, err = affected(ctx, db, c.fill("client/replace", append(c.identity(pending),
+		"{due_at}", literal(appendMicro, due), "{next_check_at}", literal(appendSecond, slot),
+		"{payload}", literal(appendTextOrNull, string(job.Payload)),
+		"{new_revision}", literal(appendUint, newRevision()))...))
+	if !isError(err, errTableDenied, errColumnDenied) || pending.NextCheckAt.After(now) {
+		return n, err
+	}
+	again := func(db DB) error {
+		if n, err = affected(ctx, db, c.fill("client/delete", c.identity(pending)...)); err != nil || n == 0 {
+			return err
+		}
+		row := c.appendRow(nil, job, KeyOf(job.Entity, job.JobExec, job.Tag), due, slot)
+		_, err := db.ExecContext(ctx, c.fill("client/insert", "{rows}", string(row)))
+		return err
+	}
+	if _, ok := db.(beginner); ok {
+		err = inTx(ctx, db, again)
+		return n, err
+	}
+	// InsertMany has a savepoint of its own, which one of the same name would take the place of.
+	err = inSavepoint(ctx, db, "prescient_replace", again)
+	return n, err
+}

@@ -1,0 +1,138 @@
+package prescient
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	text "prescient/sql"
+)
+
+// ended writes ends with these outcomes, check counts, run times and latenesses.
+func (r *rig) ended(exec string, rows ...endedAs) {
+	r.t.Helper()
+	var values []byte
+	for i, row := range rows {
+		ended := at("10:00").Add(time.Duration(i)*time.Second).AddDate(0, 0, row.day)
+		slot := ended.Add(-row.late)
+		job := FutureJob{EntityName: "order", EntityKey: fmt.Sprint(i), JobExec: exec, DueAt: slot, FirstCheckAt: slot, NextCheckAt: slot,
+			InsertedAt: slot, Revision: 1, CheckCount: row.checks}
+		h := historyRow{job: job, key: job.Key(), outcome: row.outcome, ended: ended, started: ended, ran: row.ran, worker: "w"}
+		if row.outcome == Cancelled {
+			h.started = time.Time{}
+		}
+		if i > 0 {
+			values = append(values, ',')
+		}
+		values = appendHistory(values, h)
+	}
+	_, err := r.pool(at("10:05")).ExecContext(r.t.Context(), r.client.fill("slotrun/history_insert", "{rows}", string(values)))
+	r.must(err)
+}
+
+type endedAs struct {
+	day       int
+	outcome   Outcome
+	checks    int
+	ran, late time.Duration
+}
+
+// table returns what a query shows, a line a row.
+func (r *rig) table(query string) string {
+	r.t.Helper()
+	rows, err := r.app.QueryContext(r.t.Context(), query)
+	r.must(err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	r.must(err)
+	var lines []string
+	for rows.Next() {
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(*string)
+		}
+		r.must(rows.Scan(values...))
+		var cells []string
+		for _, v := range values {
+			cell := "NULL"
+			if p := *v.(**string); p != nil {
+				cell = *p
+			}
+			cells = append(cells, cell)
+		}
+		lines = append(lines, strings.Join(cells, " "))
+	}
+	r.must(rows.Err())
+	return strings.Join(lines, "\n")
+}
+
+func TestAnalystViews(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		var runs []endedAs
+		for i := range 100 { // 1 to 100 ms, and 1 to 100 s late, the other way round
+			runs = append(runs, endedAs{outcome: Done, ran: time.Duration(i+1) * time.Millisecond, late: time.Duration(100-i) * time.Second})
+		}
+		r.ended("many", runs...)
+		const ms = time.Millisecond
+		r.ended("unshipped",
+			endedAs{0, Done, 0, 10 * ms, 2 * time.Second},
+			endedAs{0, Done, 0, 20 * ms, 5 * time.Minute},
+			endedAs{0, Done, 2, 30 * ms, 5*time.Minute + ms},
+			endedAs{0, MaxChecks, 5, 40 * ms, time.Second},
+			endedAs{0, Cancelled, 4, 0, 0},
+			endedAs{1, Done, 0, 7 * ms, 25 * time.Hour},
+			endedAs{1, TimedOut, 1, 9 * ms, 0},
+		)
+		for _, test := range []struct{ query, want string }{
+			{"SELECT * FROM p_history_outcomes ORDER BY day, job_exec, outcome", `
+2026-11-20 many done 100
+2026-11-20 unshipped done 3
+2026-11-20 unshipped cancelled 1
+2026-11-20 unshipped max_checks 1
+2026-11-21 unshipped done 1
+2026-11-21 unshipped timed_out 1`},
+			{"SELECT * FROM p_history_times ORDER BY day, job_exec", `
+2026-11-20 many 100 50 95 99 100 50000 95000 99000 100000
+2026-11-20 unshipped 4 20 40 40 40 2000 300001 300001 300001
+2026-11-21 unshipped 2 7 9 9 9 0 90000000 90000000 90000000`},
+			{"SELECT * FROM p_history_checks ORDER BY job_exec, check_count", `
+many 0 100 0 100.00 100
+unshipped 0 3 0 50.00 6
+unshipped 1 1 0 16.67 3
+unshipped 2 1 0 16.67 2
+unshipped 5 1 1 16.67 1`},
+			{"SELECT * FROM p_history_not_yet ORDER BY day, job_exec", `
+2026-11-20 many 100 100 0 0 0 0 0.00
+2026-11-20 unshipped 4 2 1 1 0 8 50.00
+2026-11-21 unshipped 2 1 0 0 1 1 50.00`},
+			{"SELECT * FROM p_history_lateness ORDER BY day, job_exec", `
+2026-11-20 many 100 90 40 0 0 0 0
+2026-11-20 unshipped 4 2 2 1 0 0 0
+2026-11-21 unshipped 2 1 1 1 1 1 1`},
+		} {
+			if got := "\n" + r.table(test.query); got != test.want {
+				t.Errorf("%s:%s\nwant%s", test.query, got, test.want)
+			}
+		}
+	})
+}
+
+func TestViewsAndProcedureGoWithTheirMigrations(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
+		made := `SELECT (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'p_schema_version')
+			+ (SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE())`
+		before := r.count(made)
+		// Interrupted after its work and before its note, a migration is run again.
+		_, err := r.app.Exec("DELETE FROM p_schema_version WHERE version_id >= 5")
+		r.must(err)
+		_, err = text.Up(t.Context(), r.app, schema)
+		r.must(err)
+		_, err = text.Down(t.Context(), r.app, schema)
+		r.must(err)
+		if n := r.count(made); n != 0 || before < 10 {
+			t.Errorf("%d things before, %d left", before, n)
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package sql
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+//go:embed grants/*.sql
+var grantFiles embed.FS
+
+// ErrGrant is returned where there is no such role, or a name cannot stand in a GRANT.
+var ErrGrant = errors.New("no such grant")
+
+// Roles returns the names of the roles, the least first.
+func Roles() []string {
+	return []string{"analyst", "app-sql", "app", "app-reschedule", "worker", "owner"}
+}
+
+// Account says to whom a role is granted, on which installation.
+type Account struct {
+	// Database and Prefix of the tables.
+	Database, Prefix string
+	// User and Host of the account, which has to exist; the host is % by default.
+	User, Host string
+}
+
+// grantNames are what a file names: in braces, without the prefix.
+var grantNames = []string{"slot_config", "future_job", "job_history", "slot_run", "cancel", "history_outcomes", "history_times",
+	"history_checks", "history_not_yet", "history_lateness"}
+
+// What may be in an account: nothing that would have to be escaped, under whatever sql_mode the text is run.
+var (
+	userPattern = regexp.MustCompile(`^[A-Za-z0-9_.$@+-]{1,32}$`)
+	hostPattern = regexp.MustCompile(`^[A-Za-z0-9_.:%/-]{1,255}$`)
+)
+
+// Grants returns the statements that give a role to an account, and the comment that explains them. All but those of
+// the owner need the tables to be there. The error wraps ErrGrant or ErrPrefix.
+func Grants(role string, a Account) (comment string, statements []string, err error) {
+	if a.Host == "" {
+		a.Host = "%"
+	}
+	switch {
+	case !slices.Contains(Roles(), role):
+		return "", nil, fmt.Errorf("%w: role %.80q: %s are there", ErrGrant, role, strings.Join(Roles(), ", "))
+	case !userPattern.MatchString(a.User):
+		return "", nil, fmt.Errorf("%w: user %.80q: 1 to 32 letters, digits and _ . $ @ + - are allowed", ErrGrant, a.User)
+	case !hostPattern.MatchString(a.Host):
+		return "", nil, fmt.Errorf("%w: host %.80q: letters, digits and _ . : %% / - are allowed", ErrGrant, a.Host)
+	case a.Database == "" || utf8.RuneCountInString(a.Database) > 64 || !utf8.ValidString(a.Database) || strings.ContainsFunc(a.Database, control):
+		return "", nil, fmt.Errorf("%w: database %.80q: 1 to 64 characters are allowed", ErrGrant, a.Database)
+	}
+	if err := CheckPrefix(a.Prefix); err != nil {
+		return "", nil, err
+	}
+	pairs := []string{"{account}", "'" + a.User + "'@'" + a.Host + "'", "{database}", quoteName(a.Database),
+		// Here, and only here, _ and % stand for others.
+		"{database_pattern}", quoteName(strings.NewReplacer(`\`, `\\`, "_", `\_`, "%", `\%`).Replace(a.Database))}
+	for _, name := range grantNames {
+		pairs = append(pairs, "{"+name+"}", quoteName(a.Prefix+name))
+	}
+	text, err := grantFiles.ReadFile("grants/" + role + ".sql")
+	if err != nil {
+		return "", nil, err
+	}
+	fill := strings.NewReplacer(pairs...)
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "--") {
+			comment += line
+			continue
+		}
+		statements = append(statements, fill.Replace(strings.TrimSuffix(line, ";\n")))
+	}
+	return comment, statements, nil
+}
+
+func control(r rune) bool { return r < ' ' || r == 0x7f }
+
+// quoteName quotes the name of a table or database.
+func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -1,0 +1,7 @@
+-- An analyst: reads history and the views on it, nothing else.
+GRANT SELECT ON {database}.{job_history} TO {account};
+GRANT SELECT ON {database}.{history_outcomes} TO {account};
+GRANT SELECT ON {database}.{history_times} TO {account};
+GRANT SELECT ON {database}.{history_checks} TO {account};
+GRANT SELECT ON {database}.{history_not_yet} TO {account};
+GRANT SELECT ON {database}.{history_lateness} TO {account};

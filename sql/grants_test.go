@@ -1,0 +1,63 @@
+package sql
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestGrantsNameTheTablesOfTheInstallation(t *testing.T) {
+	comment, statements, err := Grants("app", Account{Database: "my`shop_1", Prefix: "p_", User: "shop.app"})
+	if err != nil || !strings.HasPrefix(comment, "-- An app ") || len(statements) != 4 {
+		t.Fatalf("%q, %q, %v", comment, statements, err)
+	}
+	if want := "GRANT EXECUTE ON PROCEDURE `my``shop_1`.`p_cancel` TO 'shop.app'@'%'"; statements[3] != want {
+		t.Errorf("%s; want %s", statements[3], want)
+	}
+	_, statements, err = Grants("owner", Account{Database: "my_shop%", User: "o", Host: "10.0.0.0/255.0.0.0"})
+	if err != nil || len(statements) != 1 || !strings.HasSuffix(statements[0], " ON `my\\_shop\\%`.* TO 'o'@'10.0.0.0/255.0.0.0'") {
+		t.Errorf("%q, %v", statements, err)
+	}
+}
+
+func TestNoGrantHasAWordInBracesLeft(t *testing.T) {
+	for _, role := range Roles() {
+		comment, statements, err := Grants(role, Account{Database: "shop", User: "u"})
+		if err != nil || comment == "" || len(statements) == 0 {
+			t.Errorf("%s: %q, %q, %v", role, comment, statements, err)
+		}
+		for _, statement := range statements {
+			if strings.ContainsAny(statement, "{};\n") {
+				t.Errorf("%s: %s", role, statement)
+			}
+		}
+	}
+}
+
+func TestWhatCannotStandInAGrantIsRefused(t *testing.T) {
+	good := Account{Database: "shop", User: "u", Host: "h"}
+	for name, change := range map[string]func(a *Account){
+		"no user":              func(a *Account) { a.User = "" },
+		"a quote in the user":  func(a *Account) { a.User = "u'@'h" },
+		"a backslash":          func(a *Account) { a.User = `u\` },
+		"a line end":           func(a *Account) { a.User = "u\n" },
+		"a user too long":      func(a *Account) { a.User = strings.Repeat("u", 33) },
+		"a quote in the host":  func(a *Account) { a.Host = "h' IDENTIFIED BY '" },
+		"a blank in the host":  func(a *Account) { a.Host = "h h" },
+		"no database":          func(a *Account) { a.Database = "" },
+		"a line in a database": func(a *Account) { a.Database = "shop\n-- " },
+	} {
+		a := good
+		change(&a)
+		if _, statements, err := Grants("app", a); !errors.Is(err, ErrGrant) || statements != nil {
+			t.Errorf("%s: %q, %v", name, statements, err)
+		}
+	}
+	if _, _, err := Grants("root", good); !errors.Is(err, ErrGrant) {
+		t.Error(err)
+	}
+	good.Prefix = "P`"
+	if _, _, err := Grants("app", good); !errors.Is(err, ErrPrefix) {
+		t.Error(err)
+	}
+}

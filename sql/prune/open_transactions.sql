@@ -1,0 +1,7 @@
+-- Which transactions are open, the oldest first? One of them has history open, where the server cannot say which.
+-- Index: none, memory. Locks: none.
+SELECT connection.ID AS id, connection.USER AS user, connection.HOST AS host, connection.COMMAND AS command,
+       COALESCE(connection.STATE, '') AS state, TIMESTAMPDIFF(SECOND, trx.trx_started, NOW()) AS seconds
+FROM information_schema.INNODB_TRX trx JOIN information_schema.PROCESSLIST connection ON connection.ID = trx.trx_mysql_thread_id
+WHERE connection.ID <> CONNECTION_ID()
+ORDER BY trx.trx_started LIMIT 10
