@@ -70,7 +70,7 @@ func ExitCode(err error) int {
 	case errors.Is(err, prescient.ErrNotFound):
 		return ExitNotFound
 	case errors.Is(err, prescient.ErrNotMigrated), errors.Is(err, prescient.ErrResolution),
-		errors.Is(err, prescient.ErrConfigChanged):
+		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting):
 		return ExitTables
 	case errors.Is(err, prescient.ErrPending):
 		return ExitPending

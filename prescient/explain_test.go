@@ -49,7 +49,7 @@ func TestNoStatementOfAHotPathScansATableOrSorts(t *testing.T) {
 			t.Run(strings.ReplaceAll(e.statement, " ", "_"), func(t *testing.T) { e.check(t, conn) })
 		}
 		for name := range f.w.stmt {
-			if hot := !strings.HasPrefix(name, "list/"); hot && !covered[name] {
+			if hot := !strings.HasPrefix(name, "list/") && !strings.HasPrefix(name, "operate/"); hot && !covered[name] {
 				t.Errorf("%s is not explained here", name)
 			}
 		}

@@ -106,6 +106,12 @@ func (r *slotRun) run(ctx context.Context) error {
 		if next.free > 0 && did > 0 {
 			continue
 		}
+		if next.free > 0 {
+			// Free, and yet not to be had: another was faster, or slot_config was changed.
+			if _, _, err := r.w.look(r.work, r.slot); err != nil {
+				return err
+			}
+		}
 		if !r.stay || time.Now().After(giveUp) {
 			r.figures.Held = held
 			return nil
