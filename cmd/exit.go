@@ -31,6 +31,9 @@ const (
 	ExitDatabase = 5
 	// ExitPending: the job is pending already, and insert was told --on-pending error.
 	ExitPending = 6
+	// ExitWarn and ExitBad: what doctor found is a warning at worst, or bad.
+	ExitWarn = 10
+	ExitBad  = 11
 	// ExitInterrupted: a signal ended it before it was done. The commands that stop gracefully exit with 0; a second
 	// signal ends these too, with 128 and the number of the signal.
 	ExitInterrupted = 130
@@ -44,6 +47,8 @@ const exitCodes = `Exit codes:
   4    the tables are missing or lack migrations, or have another resolution
   5    the database cannot be reached or refuses the connection
   6    the job is pending already (insert --on-pending error)
+  10   doctor found something to be warned about
+  11   doctor found something that is bad
   130  interrupted before it was done; run, work, sweep and roll-forward stop gracefully and exit with 0`
 
 // coded is an error that knows its exit code.
