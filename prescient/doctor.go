@@ -95,6 +95,7 @@ var checks = []struct {
 }{
 	{"resolution", (*doctor).checkResolution},
 	{"schema", (*doctor).checkSchema},
+	{"paused", (*doctor).checkPaused},
 	{"overdue", (*doctor).checkOverdue},
 	{"missed", (*doctor).checkMissed},
 	{"leases", (*doctor).checkLeases},

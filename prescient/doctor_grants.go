@@ -40,6 +40,7 @@ var (
 		{"SELECT on {p}slot_run", "SELECT token, batch_seq FROM {p}slot_run WHERE 1 = 0"},
 		{"INSERT on {p}slot_run", "INSERT INTO {p}slot_run (slot, bucket, buckets, worker, started_at, finished_at) SELECT UTC_TIMESTAMP(), 0, 1, 'x', NULL, NULL FROM DUAL WHERE 1 = 0"},
 		{"UPDATE on {p}slot_run", "UPDATE {p}slot_run SET token = token, batch_seq = batch_seq, allocated_until = allocated_until WHERE 1 = 0"},
+		{"SELECT on {p}job_pause", "SELECT job_exec FROM {p}job_pause WHERE 1 = 0"},
 	}
 	ownerNeeds = []need{
 		{"UPDATE on {p}slot_config", "UPDATE {p}slot_config SET version = version WHERE 1 = 0"},

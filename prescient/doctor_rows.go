@@ -46,6 +46,22 @@ func (d *doctor) checkOverdue(ctx context.Context) ([]Finding, error) {
 	return []Finding{warn("overdue", text, do)}, nil
 }
 
+// checkPaused names what is paused: rows wait for that, and it is easily forgotten.
+func (d *doctor) checkPaused(ctx context.Context) (found []Finding, err error) {
+	var list []Paused
+	if err := d.db.SelectContext(ctx, &list, d.stmt.Get("list/pauses")); err != nil {
+		return nil, err
+	}
+	for _, p := range list {
+		what := p.JobExec
+		if what == AllExecs {
+			what = "everything"
+		}
+		found = append(found, warn("paused", fmt.Sprintf("%s is paused since %s by %q: %q", what, stamp(p.Since), p.By, p.Reason), "resume it once the reason is gone"))
+	}
+	return orFine(found, "paused", "nothing is paused"), nil
+}
+
 // checkMissed looks for slots of the last day that left no row in the ledger: nobody served them.
 func (d *doctor) checkMissed(ctx context.Context) ([]Finding, error) {
 	before := d.grid.Floor(d.now.Add(-d.options.SweepGrace))
