@@ -142,7 +142,7 @@ one before; "config example" prints a file with every key.
 	)
 	root.AddCommand(
 		a.runCommand(), a.workCommand(), a.sweepCommand(), a.rollForwardCommand(), a.pauseCommand(), a.resumeCommand(),
-		a.insertCommand(), a.cancelCommand(), a.rescheduleCommand(), a.getCommand(), a.jobsCommand(), a.historyCommand(),
+		a.insertCommand(), a.cancelCommand(), a.rescheduleCommand(), a.requeueCommand(), a.getCommand(), a.jobsCommand(), a.historyCommand(),
 		a.slotsCommand(),
 		a.migrateCommand(), a.reslotCommand(), a.doctorCommand(), a.configCommand(), a.demoCommand(), a.versionCommand(),
 	)
