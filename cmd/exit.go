@@ -33,6 +33,9 @@ const (
 	ExitPending = 6
 	// ExitHeld: prune could not drop or make partitions, since somebody had history open; all else was done.
 	ExitHeld = 7
+	// ExitWarn and ExitBad: what doctor found is a warning at worst, or bad.
+	ExitWarn = 10
+	ExitBad  = 11
 	// ExitInterrupted: a signal ended it before it was done. The commands that stop gracefully exit with 0; a second
 	// signal ends these too, with 128 and the number of the signal.
 	ExitInterrupted = 130
@@ -47,6 +50,8 @@ const exitCodes = `Exit codes:
   5    the database cannot be reached or refuses the connection
   6    the job is pending already (insert --on-pending error)
   7    history was held open by somebody: prune it again later
+  10   doctor found something to be warned about
+  11   doctor found something that is bad
   130  interrupted before it was done; run, work, sweep and roll-forward stop gracefully and exit with 0`
 
 // coded is an error that knows its exit code.
@@ -80,7 +85,7 @@ func ExitCode(err error) int {
 	case errors.Is(err, prescient.ErrNotFound):
 		return ExitNotFound
 	case errors.Is(err, prescient.ErrNotMigrated), errors.Is(err, prescient.ErrResolution),
-		errors.Is(err, prescient.ErrConfigChanged):
+		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting):
 		return ExitTables
 	case errors.Is(err, prescient.ErrPending):
 		return ExitPending

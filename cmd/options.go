@@ -137,10 +137,11 @@ one before; "config example" prints a file with every key.
 		&cobra.Group{ID: groupSetup, Title: "Setting up:"},
 	)
 	root.AddCommand(
-		a.runCommand(), a.workCommand(), a.sweepCommand(), a.rollForwardCommand(),
-		a.insertCommand(), a.cancelCommand(), a.rescheduleCommand(), a.getCommand(), a.jobsCommand(), a.historyCommand(),
+		a.runCommand(), a.workCommand(), a.sweepCommand(), a.rollForwardCommand(), a.pauseCommand(), a.resumeCommand(),
+		a.insertCommand(), a.cancelCommand(), a.rescheduleCommand(), a.requeueCommand(), a.getCommand(), a.jobsCommand(), a.historyCommand(),
 		a.slotsCommand(),
-		a.migrateCommand(), a.pruneCommand(), a.grantsCommand(), a.configCommand(), a.demoCommand(), a.versionCommand(),
+		a.migrateCommand(), a.reslotCommand(), a.pruneCommand(), a.doctorCommand(), a.grantsCommand(), a.configCommand(), a.demoCommand(),
+		a.versionCommand(),
 	)
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)

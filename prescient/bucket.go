@@ -49,6 +49,7 @@ type bucketRun struct {
 	window     int                                       // rows in memory, of each stream
 	pace       func(ctx context.Context, rows int) error // called before each read; nil for at once
 	background bool                                      // it catches up: what is due now comes first
+	paused     pauses                                    // their rows are put off, uncalled
 
 	last        Key
 	streams     []*stream      // the shared one first
@@ -71,7 +72,7 @@ type bucketRun struct {
 func (r *slotRun) newBucketRun(l *lease, buckets int) *bucketRun {
 	first, last := bucketRange(l.bucket, buckets)
 	b := &bucketRun{w: r.w, lease: l, clock: r.clock, stop: r.stop, careful: l.takeovers >= 2, batch: r.w.options.Batch,
-		pace: r.pace, background: r.background,
+		pace: r.pace, background: r.background, paused: r.paused,
 		last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int), wake: make(chan struct{}, 1)}
 	b.window = 2 * b.batch
 	if b.careful {
@@ -278,13 +279,17 @@ func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
 	return read, nil
 }
 
-// start hands rows to the executor, and answers at once for those whose job_exec nobody registered.
+// start hands rows to the executor, and answers at once for those whose job_exec is paused, or nobody registered.
 func (b *bucketRun) start(ctx context.Context, s *stream, rows []row) error {
 	var tasks []*task
 	open := make(map[*lane]*task) // those that take more rows
 	for _, r := range rows {
 		s.outstanding++
 		b.outstanding[r.JobExec]++
+		if b.paused[r.JobExec] {
+			b.take(r, answer{kind: paused}, 0)
+			continue
+		}
 		lane := b.w.executor.lanes[r.JobExec]
 		if lane == nil {
 			b.take(r, answer{kind: unknown}, 0)

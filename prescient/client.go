@@ -231,7 +231,7 @@ func inTx(ctx context.Context, db DB, do func(db DB) error) error {
 	}
 	tx, err := begin.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if isError(err, errInTransaction) && isCallersTx(db) {
-		return inSavepoint(ctx, db, func() error { return do(db) })
+		return inSavepoint(ctx, db, "prescient", do)
 	}
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)

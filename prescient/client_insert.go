@@ -252,6 +252,8 @@ func (c *Client) explain(ctx context.Context, db DB, job NewJob, err error) erro
 		if _, changed := c.now(ctx, db); changed != nil {
 			return changed
 		}
+		// In a snapshot of the caller's transaction slot_config looks as it did before.
+		return fmt.Errorf("%w: the tables refuse the slots of %s: start again to take up the new settings", ErrConfigChanged, c.grid)
 	}
 	if isError(err, errJSONText, errJSONDepth) || failed && strings.Contains(err.Error(), "payload") {
 		return fmt.Errorf("%w: the server refuses the payload of %s: %w", ErrInvalid, job.Entity, err)

@@ -5,12 +5,6 @@ import (
 	"time"
 )
 
-// Numbers of the errors with which servers refuse a statement for want of a right on a table or a column.
-const (
-	errTableDenied  = 1142
-	errColumnDenied = 1143
-)
-
 // replace puts a job in the place of a pending row, if that is still as it was read: n is 1 then.
 //
 // An account that may insert and delete, but not update, cannot do so, except where the slot of the row has begun: there

@@ -42,6 +42,7 @@ type answerKind uint8
 const (
 	called     answerKind = iota // its job_exec was called
 	unknown                      // no such job_exec is registered here
+	paused                       // its job_exec is paused: not called
 	abandoned                    // too many calls of its job_exec were abandoned: not called
 	killed                       // it killed the worker before this one
 	notStarted                   // the worker stops, or lost the lease: the row stays as it is
@@ -84,6 +85,9 @@ func decide(grid slots.Grid, g Guards, job FutureJob, a answer, now time.Time) v
 		v.reason = fmt.Sprintf("job_exec %q is not registered with the worker that serves the slot", job.JobExec)
 		v.putOffCount = job.PutOffCount + 1
 		v.slot = growing(grid, open, job.PutOffCount, now.Add(maxPutOff))
+	case a.kind == paused:
+		// Nothing is said about the row itself: its counts and its last error stay as they are.
+		v.reason, v.putOffCount, v.slot = job.LastError, job.PutOffCount, open
 	case a.kind == abandoned:
 		v.reason = "put off: too many calls of this job_exec ignored their timeout and still run"
 		v.putOffCount = job.PutOffCount + 1

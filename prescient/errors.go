@@ -19,6 +19,11 @@ var (
 	ErrResolution = errors.New("resolution differs")
 	// ErrConfigChanged is returned when slot_config was changed after this client or worker started; start it again.
 	ErrConfigChanged = errors.New("slot_config has changed since the start")
+	// ErrReslotting is returned when a change of the resolution is under way, or was interrupted: then Reslot has to be
+	// run again, to the same resolution or another. Nothing runs meanwhile.
+	ErrReslotting = errors.New("the resolution is being changed")
+	// ErrLeased is returned by Reslot when workers did not give their leases back in time; nothing was changed.
+	ErrLeased = errors.New("leases live")
 	// ErrNotMigrated is returned when the tables are not there.
 	ErrNotMigrated = errors.New("tables are missing")
 	// ErrNotAssigned is returned by Run when the slot that is now is not among those assigned to this worker.

@@ -49,7 +49,7 @@ func TestNoStatementOfAHotPathScansATableOrSorts(t *testing.T) {
 			t.Run(strings.ReplaceAll(e.statement, " ", "_"), func(t *testing.T) { e.check(t, conn) })
 		}
 		for name := range f.w.stmt {
-			if hot := !strings.HasPrefix(name, "list/") && !strings.HasPrefix(name, "prune/"); hot && !covered[name] {
+			if hot := !strings.HasPrefix(name, "list/") && !strings.HasPrefix(name, "prune/") && !strings.HasPrefix(name, "operate/"); hot && !covered[name] {
 				t.Errorf("%s is not explained here", name)
 			}
 		}
@@ -79,6 +79,10 @@ func (e explained) check(t *testing.T, conn *sql.Conn) {
 		seen[line["table"]] = true
 		switch line["type"] {
 		case "system", "const", "eq_ref", "ref", "range":
+		case "index":
+			if line["table"] != "p_job_pause" { // all of its few rows are wanted
+				t.Errorf("%s is scanned:\n%s", line["table"], text)
+			}
 		default:
 			t.Errorf("%s is scanned (type %s):\n%s", line["table"], line["type"], text)
 		}
@@ -261,7 +265,7 @@ func (f *filled) slotRunStatements() []explained {
 	history := string(appendHistory(nil, historyRow{job: f.some(0, 1)[0], outcome: Done, worker: "w"}))
 	get := w.stmt.Get
 	list := []explained{
-		{"slotrun/look", get("slotrun/look"), []any{slot}, map[string]string{"p_future_job": bySlot, "p_slot_config": byConfig}},
+		{"slotrun/look", get("slotrun/look"), []any{slot}, map[string]string{"p_future_job": bySlot, "p_slot_config": byConfig, "p_job_pause": "PRIMARY 66"}},
 		{"slotrun/ledger", get("slotrun/ledger"), []any{slot}, map[string]string{"p_slot_run": bySlot}},
 		{"slotrun/open", get("slotrun/open"), []any{slot, 0, 2, slot}, nil},
 		{"slotrun/open_empty", get("slotrun/open_empty"), []any{slot, "w", slot}, nil},

@@ -97,6 +97,8 @@ type Figures struct {
 	LeasesLost int `json:"leases_lost"`
 	// Held buckets were left to the workers that hold them.
 	Held int `json:"held"`
+	// Paused: everything is paused, and the slot was left as it is.
+	Paused bool `json:"paused,omitempty"`
 	// Took is the elapsed time.
 	Took time.Duration `json:"took_ns"`
 }
@@ -127,6 +129,9 @@ func (f Figures) MarshalZerologObject(e *zerolog.Event) {
 		if n.n != 0 {
 			e.Int(n.name, n.n)
 		}
+	}
+	if f.Paused {
+		e.Bool("paused", true)
 	}
 	e.Dur("lateness", f.Lateness).Dur("took", f.Took)
 }

@@ -64,6 +64,18 @@ func (h *hooks) run(statement string, send func() error) error {
 	return err
 }
 
+// count is how many statements contained a text.
+func (h *hooks) count(text string) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, statement := range h.log {
+		if strings.Contains(statement, text) {
+			n++
+		}
+	}
+	return n
+}
+
 // hookedPool is rig.pool with hooks; a DSN parameter or two may be added.
 func (r *rig) hookedPool(now time.Time, h *hooks, params ...string) *sqlx.DB {
 	r.t.Helper()

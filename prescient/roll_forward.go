@@ -11,7 +11,11 @@ import (
 // many. Nothing is run; due_at and the counts stay. It works under the leases of the slots, so that what a live worker
 // holds is left alone; progress, where given, is called after each batch with the rows moved so far.
 func (w *Worker) RollForward(ctx context.Context, progress func(moved int)) (moved int, err error) {
-	err = w.eachOverdue(ctx, func(slot time.Time) error {
+	now, err := w.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	err = w.eachOverdue(ctx, now, func(slot time.Time) error {
 		n, err := w.rollSlot(ctx, slot, func(inSlot int) {
 			if progress != nil {
 				progress(moved + inSlot)

@@ -12,9 +12,10 @@ import (
 // slotRun is one run of one slot by this worker: the only thing that ever executes job_execs. Run, Work and Sweep
 // differ in the slots that they ask for, and in how.
 type slotRun struct {
-	w     *Worker
-	slot  time.Time
-	clock clock
+	w      *Worker
+	slot   time.Time
+	clock  clock
+	paused pauses
 	manner
 	stop  <-chan struct{}
 	calls context.Context
@@ -40,13 +41,13 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figur
 	began := time.Now()
 	calls, work, cancel := w.scope(ctx)
 	defer cancel()
-	c, due, err := w.awaitSlot(ctx, slot)
-	if err != nil {
-		return Figures{Slot: slot}, err
+	seen, err := w.awaitSlot(ctx, slot)
+	if err != nil || seen.paused.all() {
+		return Figures{Slot: slot, Paused: err == nil}, err
 	}
-	r := &slotRun{w: w, slot: slot, clock: c, manner: how, stop: ctx.Done(), calls: calls, work: work,
+	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, manner: how, stop: ctx.Done(), calls: calls, work: work,
 		leases: make(map[*lease]context.CancelFunc), figures: Figures{Slot: slot}}
-	if due {
+	if seen.due {
 		err = r.run(ctx)
 	} else if _, err = w.exec(work, w.stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
 		err = fmt.Errorf("noting the empty slot %s: %w", stamp(slot), err)
@@ -56,18 +57,18 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figur
 }
 
 // awaitSlot looks at the slot once it has come by the database's clock.
-func (w *Worker) awaitSlot(ctx context.Context, slot time.Time) (clock, bool, error) {
+func (w *Worker) awaitSlot(ctx context.Context, slot time.Time) (glance, error) {
 	for {
-		c, due, err := w.look(ctx, slot)
+		seen, err := w.glance(ctx, slot)
 		if err != nil {
-			return clock{}, false, err
+			return glance{}, err
 		}
-		early := slot.Sub(c.now())
+		early := slot.Sub(seen.clock.now())
 		if early <= 0 {
-			return c, due, nil
+			return seen, nil
 		}
 		if err := sleep(ctx, early); err != nil {
-			return clock{}, false, err
+			return glance{}, err
 		}
 	}
 }
@@ -105,6 +106,12 @@ func (r *slotRun) run(ctx context.Context) error {
 		}
 		if next.free > 0 && did > 0 {
 			continue
+		}
+		if next.free > 0 {
+			// Free, and yet not to be had: another was faster, or slot_config was changed.
+			if _, _, err := r.w.look(r.work, r.slot); err != nil {
+				return err
+			}
 		}
 		if !r.stay || time.Now().After(giveUp) {
 			r.figures.Held = held

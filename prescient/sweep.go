@@ -2,6 +2,7 @@ package prescient
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,10 +15,14 @@ const sweepPage = 100
 // Sweep runs what earlier slots left behind, oldest first, each under its own leases: rows whose insert committed after
 // their slot had run, slots that nobody served, buckets of dead workers. What a live worker holds it leaves alone. It
 // takes slots before the current one that are older than the sweep grace, one bucket at a time, and gives way to the
-// slot that is now. It returns the figures of each slot that it ran.
+// slot that is now. It returns the figures of each slot that it ran. Where everything is paused it does nothing.
 func (w *Worker) Sweep(ctx context.Context) ([]Figures, error) {
 	var all []Figures
-	err := w.eachOverdue(ctx, func(slot time.Time) error {
+	seen, err := w.glance(ctx, time.Unix(0, 0).UTC())
+	if err != nil || seen.paused.all() {
+		return nil, err
+	}
+	err = w.eachOverdue(ctx, seen.clock.now(), func(slot time.Time) error {
 		figures, err := w.runSlot(ctx, slot, manner{parallel: 1, background: true,
 			pace: func(_ context.Context, rows int) error { return w.pace(ctx, rows) }})
 		if err != nil {
@@ -26,21 +31,23 @@ func (w *Worker) Sweep(ctx context.Context) ([]Figures, error) {
 			}
 			return err
 		}
+		if figures.Paused {
+			return errPaused
+		}
 		if figures.Buckets > 0 {
 			w.report(figures, nil, "slot swept")
 			all = append(all, figures)
 		}
 		return nil
 	})
+	if errors.Is(err, errPaused) {
+		err = nil
+	}
 	return all, err
 }
 
 // eachOverdue calls do for every overdue slot, oldest first. A slot that comes to be overdue meanwhile is for next time.
-func (w *Worker) eachOverdue(ctx context.Context, do func(slot time.Time) error) error {
-	now, err := w.Now(ctx)
-	if err != nil {
-		return err
-	}
+func (w *Worker) eachOverdue(ctx context.Context, now time.Time, do func(slot time.Time) error) error {
 	before := sweepLimit(w.grid, now, w.options.SweepGrace)
 	for from := earliestDue; ; {
 		page, err := w.overdue(ctx, from, before)

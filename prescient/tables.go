@@ -35,8 +35,12 @@ func openTables(ctx context.Context, db DB, prefix string, resolution time.Durat
 		return tables{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	t := tables{stmt: statements, prefix: prefix}
-	var seconds int64
-	err = queryRow(ctx, db, []any{&seconds, &t.version}, statements.Get("list/config"))
+	var seconds, goesTo int64
+	err = queryRow(ctx, db, []any{&seconds, &t.version, &goesTo}, statements.Get("list/config"))
+	lacks := isError(err, errNoSuchColumn)
+	if lacks {
+		err = queryRow(ctx, db, []any{&seconds}, statements.Get("list/config_before_reslot"))
+	}
 	switch {
 	case isError(err, errNoSuchTable), errors.Is(err, sql.ErrNoRows):
 		return tables{}, fmt.Errorf("%w: %sslot_config is not there or empty: run the migrations first", ErrNotMigrated, prefix)
@@ -44,8 +48,14 @@ func openTables(ctx context.Context, db DB, prefix string, resolution time.Durat
 		return tables{}, fmt.Errorf("reading slot_config: %w", err)
 	}
 	stored := time.Duration(seconds) * time.Second
+	if goesTo != 0 {
+		return tables{}, unfinishedReslot(stored, time.Duration(goesTo)*time.Second)
+	}
 	if resolution != 0 && resolution != stored {
 		return tables{}, fmt.Errorf("%w: configured is %s, but %sslot_config has %s", ErrResolution, resolution, prefix, stored)
+	}
+	if lacks {
+		return tables{}, fmt.Errorf("%w: %sslot_config is of an earlier version: run the migrations first", ErrNotMigrated, prefix)
 	}
 	t.grid, err = slots.NewGrid(stored)
 	return t, err
@@ -97,6 +107,7 @@ const (
 	errTooManyConnections  = 1040
 	errServerShutdown      = 1053
 	errDuplicateKey        = 1062
+	errNoSuchColumn        = 1054
 	errNoSuchTable         = 1146
 	errUnknownCommand      = 1047 // Galera: the node is not ready
 	errLockWaitTimeout     = 1205

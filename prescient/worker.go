@@ -188,19 +188,36 @@ func (w *Worker) Now(ctx context.Context) (time.Time, error) {
 
 // look asks whether anything is due at a slot, and what time it is.
 func (w *Worker) look(ctx context.Context, slot time.Time) (c clock, due bool, err error) {
+	seen, err := w.glance(ctx, slot)
+	return seen.clock, seen.due, err
+}
+
+// glance is what one look at a slot shows.
+type glance struct {
+	clock  clock
+	due    bool
+	paused pauses
+}
+
+func (w *Worker) glance(ctx context.Context, slot time.Time) (seen glance, err error) {
 	err = w.query(ctx, func(ctx context.Context) error {
 		var now time.Time
 		var version uint64
-		if err := w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/look"), slot).Scan(&now, &due, &version); err != nil {
+		var paused []byte
+		if err := w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/look"), slot).Scan(&now, &seen.due, &version, &paused); err != nil {
 			return err
 		}
-		c = clockAt(now)
-		return w.sameVersion(version)
+		seen.clock = clockAt(now)
+		if err := w.sameVersion(version); err != nil {
+			return err
+		}
+		seen.paused, err = readPauses(paused)
+		return err
 	})
 	if err != nil {
-		return clock{}, false, fmt.Errorf("looking at slot %s: %w", stamp(slot), err)
+		return glance{}, fmt.Errorf("looking at slot %s: %w", stamp(slot), err)
 	}
-	return c, due, nil
+	return seen, nil
 }
 
 // scope returns contexts that outlast the end of ctx: calls for as long as running job_execs may take, work for the

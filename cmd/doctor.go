@@ -1,0 +1,104 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"prescient/prescient"
+	"prescient/slots"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	var assignments, use string
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		GroupID: groupSetup,
+		Short:   "Look for what is wrong, and say what to do about it",
+		Long: `Looks for what is wrong: rows that are overdue, slots that nobody served, leases that lapsed, slots that no
+assignment covers or several do, another resolution than the configured one, an unfinished reslot, clocks that differ,
+settings of the server, missing tables, columns, indexes, defaults, checks, partitions and rights, and rows that the
+library would never write, among a sample. It changes nothing, and reads a bounded number of rows whatever the tables
+hold. With --json, a line a finding: code, severity (ok, warn, bad), text, do.
+
+The exit code says how bad it is: 0 all is ok, 10 something is a warning, 11 something is bad; any other as for every
+command.`,
+		Example: fmt.Sprintf(`  %[1]s doctor
+  %[1]s doctor --assignments '0,30;15,45'
+  %[1]s doctor --assignments '1/2;2/2' --use app --json`, a.options.Program),
+		Args: a.noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd, assignments, use) },
+	}
+	cmd.Flags().StringVar(&assignments, "assignments", "",
+		"those of all workers, with ; between them: minutes (0,30) or shares (1/2); * is all slots")
+	cmd.Flags().StringVar(&use, "use", string(prescient.UseWorker), "what the configured user is for: app, worker or owner")
+	return cmd
+}
+
+func (a *app) doctor(cmd *cobra.Command, assignments, use string) error {
+	s, err := a.open(cmd, 0)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	options := prescient.DoctorOptions{Prefix: s.config.TablePrefix, Resolution: s.config.Grid.Resolution(),
+		Lease: s.config.Worker.Lease, SweepGrace: s.config.Sweep.Grace}
+	if options.Use, err = prescient.ParseUse(use); err != nil {
+		return usage(fmt.Errorf("--use: %w", err))
+	}
+	if options.Assignments, err = parseAssignments(s.config.Grid, assignments); err != nil {
+		return usage(fmt.Errorf("--assignments: %w", err))
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), 4*connectTime)
+	defer cancel()
+	findings, err := prescient.Doctor(ctx, s.db, options)
+	if err != nil {
+		return s.explain(err)
+	}
+	if a.json {
+		err = printLines(cmd.OutOrStdout(), findings)
+	} else {
+		for _, f := range findings {
+			err = errors.Join(err, say(cmd.OutOrStdout(), "%-4s  %s: %s", string(f.Severity), f.Code, f.Text))
+			if f.Do != "" {
+				err = errors.Join(err, say(cmd.OutOrStdout(), "      → %s", f.Do))
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	switch prescient.Worst(findings) {
+	case prescient.SeverityBad:
+		return &coded{code: ExitBad, err: errors.New("something is bad"), said: true}
+	case prescient.SeverityWarn:
+		return &coded{code: ExitWarn, err: errors.New("there are warnings"), said: true}
+	case prescient.SeverityOK:
+	}
+	return nil
+}
+
+// parseAssignments reads minutes and shares with ; between them. A share has a slash after a plain number, and is told
+// from a step such as 5/15 by its parts: minutes are tried where it is no share.
+func parseAssignments(grid slots.Grid, text string) (list []slots.Assignment, err error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ";") {
+		one, err := slots.ParseShare(grid, part)
+		if err != nil {
+			var again error
+			if one, again = slots.ParseMinutes(grid, part); again != nil {
+				if strings.Contains(part, "/") && !strings.ContainsAny(part, "*-,") {
+					return nil, err
+				}
+				return nil, again
+			}
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}

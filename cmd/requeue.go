@@ -1,0 +1,149 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/prescient"
+)
+
+// requeueFlags are the flags of requeue.
+type requeueFlags struct {
+	entity, exec, outcome, since, before string
+	when
+	limit  int
+	dryRun bool
+}
+
+// requeueReport is the last line of requeue --json.
+type requeueReport struct {
+	Requeued   int  `json:"requeued"`
+	Kept       int  `json:"kept"`
+	Superseded int  `json:"superseded"`
+	More       bool `json:"more"`
+	DryRun     bool `json:"dry_run"`
+}
+
+func (a *app) requeueCommand() *cobra.Command {
+	var f requeueFlags
+	cmd := &cobra.Command{
+		Use:     "requeue [--entity NAME/KEY] [--exec NAME] [--outcome OUTCOME] --since TIME",
+		GroupID: groupJobs,
+		Short:   "Make checks that ended pending again",
+		Long: `Makes checks that ended pending again: with their payload, all counts at zero, due at --at, after --in, or at the
+next slot. History keeps their ends. What is pending already stays as it is; of a check that ended several times only
+the last end counts, whatever the flags say. The latest ends come first, --limit of them at most.
+
+It prints what it did with each end: requeued, kept or superseded; with --json a line each, and a line with the counts.`,
+		Example: fmt.Sprintf(`  %[1]s requeue --exec order-unshipped --outcome failed --since now-2h --dry-run
+  %[1]s requeue --entity order/42 --in 10m`, a.options.Program),
+		Args: a.noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.requeue(cmd, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.entity, "entity", "", "only of this entity (order/42), or of this kind (order)")
+	flags.StringVar(&f.exec, "exec", "", "only of this job_exec")
+	flags.StringVar(&f.outcome, "outcome", "", "only with this outcome, such as failed")
+	flags.StringVar(&f.since, "since", "", "only what ended at this time or later: 2026-03-01 13:00 (UTC), now-2h; wanted unless one entity is given")
+	flags.StringVar(&f.before, "before", "", "only what ended before this time")
+	flags.StringVar(&f.at, "at", "", "when to check: 2026-03-01 13:00 (UTC), now+1h")
+	flags.StringVar(&f.in, "in", "", "how long from now to check, such as 10m")
+	flags.IntVar(&f.limit, "limit", 1000, fmt.Sprintf("how many to requeue at most, up to %d", prescient.MaxPage))
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
+	return cmd
+}
+
+// check reads the flags as far as it can without the database.
+func (f *requeueFlags) check() (prescient.ListFilter, error) {
+	list := listFlags{entity: f.entity, exec: f.exec, outcome: f.outcome, limit: 1}
+	filter, err := list.check()
+	if err != nil {
+		return filter, err
+	}
+	for flag, text := range map[string]string{"since": f.since, "before": f.before} {
+		if err := checkTime(flag, text); err != nil {
+			return filter, err
+		}
+	}
+	switch {
+	case f.entity+f.exec+f.outcome == "":
+		return filter, usage(errors.New("give --entity, --exec or --outcome"))
+	case !strings.Contains(f.entity, "/") && f.since == "":
+		return filter, usage(errors.New("give --since, such as --since now-2h"))
+	}
+	if f.at+f.in != "" {
+		return filter, f.when.check()
+	}
+	return filter, nil
+}
+
+func (a *app) requeue(cmd *cobra.Command, f requeueFlags) error {
+	filter, err := f.check()
+	if err != nil {
+		return err
+	}
+	s, err := a.connectWithExecs(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if filter.From, err = s.moment(cmd.Context(), "since", f.since); err != nil {
+		return err
+	}
+	if filter.Before, err = s.moment(cmd.Context(), "before", f.before); err != nil {
+		return err
+	}
+	options := prescient.RequeueOptions{Filter: filter, Limit: f.limit, DryRun: f.dryRun}
+	if f.at+f.in != "" {
+		now, err := s.now(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if options.DueAt, err = f.resolve(now); err != nil {
+			return err
+		}
+	}
+	did, err := s.client.Requeue(cmd.Context(), s.db, options)
+	return errors.Join(a.printRequeued(cmd, did, f.dryRun), s.explain(err))
+}
+
+func (a *app) printRequeued(cmd *cobra.Command, did prescient.Requeued, dryRun bool) error {
+	out := cmd.OutOrStdout()
+	if a.json {
+		if err := printLines(out, did.Jobs); err != nil {
+			return err
+		}
+		return printJSON(out, requeueReport{did.Requeued, did.Kept, did.Superseded, did.More, dryRun})
+	}
+	if len(did.Jobs) > 0 {
+		var cells [][]string
+		for _, job := range did.Jobs {
+			slot := ""
+			if job.Slot != nil {
+				slot = stamp(*job.Slot)
+			}
+			entity := prescient.Entity{Name: job.EntityName, Key: job.EntityKey}
+			cells = append(cells, []string{string(job.Did), clip(entity.String(), 60), clean(job.JobExec), clip(job.Tag, 30),
+				clean(string(job.Outcome)), stamp(job.EndedAt.Truncate(time.Millisecond)), slot})
+		}
+		if err := printTable(out, []column{{title: "did"}, {title: "entity"}, {title: "job_exec"}, {title: "tag"}, {title: "outcome"},
+			{title: "ended (UTC)"}, {title: "slot (UTC)"}}, cells); err != nil {
+			return err
+		}
+	}
+	would := ""
+	if dryRun {
+		would = "would have "
+	}
+	if err := say(out, "%srequeued %d; %d are pending already and were kept, %d ended again later", would, did.Requeued, did.Kept, did.Superseded); err != nil {
+		return err
+	}
+	if did.More {
+		return say(cmd.ErrOrStderr(), "the limit is reached; there are more")
+	}
+	return nil
+}

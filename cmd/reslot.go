@@ -1,0 +1,89 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/config"
+	"prescient/prescient"
+)
+
+// reslotReport is what reslot --json prints.
+type reslotReport struct {
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Resumed bool   `json:"resumed"`
+	Rows    int    `json:"rows"`
+	TookMS  int64  `json:"took_ms"`
+}
+
+func (a *app) reslotCommand() *cobra.Command {
+	var resolution, wait string
+	cmd := &cobra.Command{
+		Use:     "reslot --resolution DURATION",
+		GroupID: groupSetup,
+		Short:   "Change the resolution of a live installation",
+		Long: `Changes the distance between two slots: alters the tables, and moves each row that is off the new grid to the
+next slot on it, never to an earlier one. Stop the workers first, or let it stop them: from its first statement on
+nothing is claimed, and clients and workers stop, saying that slot_config has changed. It waits for their leases; where
+these are not given back in time it changes nothing.
+
+Interrupted half-way it has to be run again, to the same resolution or another: until then nothing runs and nothing
+starts. Plain INSERTs from any language go on, except while the server copies future_job at the end. What comes due
+meanwhile is swept up afterwards. Then set slots.resolution in the configuration, and start everything again.`,
+		Example: fmt.Sprintf(`  %[1]s reslot --resolution 5m
+  %[1]s reslot --resolution 1h --wait 10m`, a.options.Program),
+		Args: a.noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.reslot(cmd, resolution, wait) },
+	}
+	cmd.Flags().StringVar(&resolution, "resolution", "", "the new distance between two slots, such as 5m; divides a day")
+	cmd.Flags().StringVar(&wait, "wait", prescient.DefaultLeaseWait.String(), "how long to wait for leases that live; 0s for not at all")
+	return cmd
+}
+
+func (a *app) reslot(cmd *cobra.Command, resolution, wait string) error {
+	if resolution == "" {
+		return usage(errors.New("give --resolution, such as --resolution 5m"))
+	}
+	to, err := config.ParseDuration(resolution)
+	if err != nil {
+		return usage(fmt.Errorf("--resolution: %w", err))
+	}
+	patience, err := config.ParseDuration(wait)
+	if err != nil || patience < 0 {
+		return usage(fmt.Errorf("--wait %.40q: want a duration such as 3m, or 0s", wait))
+	}
+	if patience == 0 {
+		patience = -1
+	}
+	s, err := a.open(cmd, migrationLease)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	var told prescient.ReslotProgress
+	at := time.Now()
+	did, err := prescient.Reslot(cmd.Context(), s.db, prescient.ReslotOptions{Prefix: s.config.TablePrefix, Resolution: to,
+		LeaseWait: patience, Log: s.log, Progress: func(p prescient.ReslotProgress) {
+			if p.Step != told.Step || time.Since(at) > time.Second {
+				s.log.Info().Str("step", string(p.Step)).Int("slots", p.Slots).Int("rows", p.Rows).Msg("reslot")
+				told, at = p, time.Now()
+			}
+		}})
+	if err != nil {
+		return s.explain(err)
+	}
+	if a.json {
+		return printJSON(cmd.OutOrStdout(), reslotReport{did.From.String(), did.To.String(), did.Resumed, did.Rows, did.Took.Milliseconds()})
+	}
+	if err := say(cmd.OutOrStdout(), "slots are %s apart, before %s; moved %d rows", did.To, did.From, did.Rows); err != nil {
+		return err
+	}
+	if s.config.Grid.Resolution() != to {
+		return say(cmd.ErrOrStderr(), "the configuration has slots.resolution %s: set it to %s before you start anything", s.config.Grid, did.To)
+	}
+	return nil
+}

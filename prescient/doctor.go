@@ -1,0 +1,223 @@
+package prescient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/slots"
+	text "prescient/sql"
+)
+
+// Severity says how bad a finding is.
+type Severity string
+
+// The severities.
+const (
+	// SeverityOK: it was looked at, and is as it should be.
+	SeverityOK Severity = "ok"
+	// SeverityWarn: it works, but will bite some day, or needs to be known.
+	SeverityWarn Severity = "warn"
+	// SeverityBad: checks are late, lost sight of, or refused.
+	SeverityBad Severity = "bad"
+)
+
+// Finding is what Doctor has to say about one thing.
+type Finding struct {
+	// Code names the kind of finding, for scripts: it does not change.
+	Code     string   `json:"code"`
+	Severity Severity `json:"severity"`
+	Text     string   `json:"text"`
+	// Do says what to do about it; empty where it is ok.
+	Do string `json:"do,omitempty"`
+}
+
+// DoctorOptions are for Doctor; the zero value is usable.
+type DoctorOptions struct {
+	// Prefix of the table names; empty by default.
+	Prefix string
+	// Resolution that is configured here; zero to leave out the comparison.
+	Resolution time.Duration
+	// Lease that is configured here; 1 minute by default. Clocks may differ by a quarter of it at most.
+	Lease time.Duration
+	// SweepGrace is how old a slot has to be to be overdue; 10 s by default.
+	SweepGrace time.Duration
+	// Assignments of all workers that there are, together; empty to leave out whether they cover every slot.
+	Assignments []slots.Assignment
+	// Use is what the user of the connection is for: app, worker or owner; worker by default.
+	Use Use
+}
+
+// Use is what a database user is for.
+type Use string
+
+// The uses.
+const (
+	UseApp    Use = "app"
+	UseWorker Use = "worker"
+	UseOwner  Use = "owner"
+)
+
+// ParseUse reads app, worker or owner; empty is worker. The error wraps ErrInvalid.
+func ParseUse(text string) (Use, error) {
+	switch u := Use(text); u {
+	case "":
+		return UseWorker, nil
+	case UseApp, UseWorker, UseOwner:
+		return u, nil
+	}
+	return "", fmt.Errorf("%w: use %q: app, worker or owner are allowed", ErrInvalid, text)
+}
+
+// doctor is one Doctor at work.
+type doctor struct {
+	tables
+	db      *sqlx.DB
+	options DoctorOptions
+	goesTo  time.Duration // what an unfinished reslot goes to
+	now     time.Time     // by the database's clock
+	skew    time.Duration // how far that is ahead of this machine's
+	trip    time.Duration // how long the answer took
+	vars    map[string]string
+}
+
+// checkTimeout bounds each check.
+const checkTimeout = 15 * time.Second
+
+// checks are what Doctor looks at, in this order. Each costs a bounded number of rows, whatever the tables hold.
+var checks = []struct {
+	code string
+	run  func(*doctor, context.Context) ([]Finding, error)
+}{
+	{"resolution", (*doctor).checkResolution},
+	{"schema", (*doctor).checkSchema},
+	{"paused", (*doctor).checkPaused},
+	{"overdue", (*doctor).checkOverdue},
+	{"missed", (*doctor).checkMissed},
+	{"leases", (*doctor).checkLeases},
+	{"coverage", (*doctor).checkCoverage},
+	{"rows", (*doctor).checkRows},
+	{"partitions", (*doctor).checkPartitions},
+	{"clock", (*doctor).checkClock},
+	{"binlog", (*doctor).checkBinlog},
+	{"durability", (*doctor).checkDurability},
+	{"settings", (*doctor).checkSettings},
+	{"time_zone", (*doctor).checkTimeZone},
+	{"grants", (*doctor).checkGrants},
+}
+
+// Doctor looks for what is wrong with an installation, on a pool made by Open. Each thing that it looks at has at least
+// one finding. An error is returned only where the database cannot be asked at all; one that meets a single check is a
+// finding of it.
+func Doctor(ctx context.Context, db *sqlx.DB, options DoctorOptions) ([]Finding, error) {
+	options.Lease = or(options.Lease, DefaultLease)
+	options.SweepGrace = or(options.SweepGrace, DefaultSweepGrace)
+	var err error
+	if options.Use, err = ParseUse(string(options.Use)); err != nil {
+		return nil, err
+	}
+	d := &doctor{db: db, options: options}
+	if d.stmt, err = text.Load(options.Prefix); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	d.prefix = options.Prefix
+	if err := d.open(ctx); errors.Is(err, ErrNotMigrated) {
+		return []Finding{bad("tables", err.Error(), "run migrate")}, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var all []Finding
+	for _, check := range checks {
+		one, cancel := context.WithTimeout(ctx, checkTimeout)
+		found, err := check.run(d, one)
+		cancel()
+		if ctx.Err() != nil {
+			return all, ctx.Err()
+		}
+		if err != nil {
+			found = append(found, warn(check.code, fmt.Sprintf("this could not be looked at: %v", err), "see what refuses it; the rights that the user has, mostly"))
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// open reads slot_config, also where a reslot is unfinished, the clock and the settings.
+func (d *doctor) open(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	var resolution time.Duration
+	err := queryRow(ctx, d.db, []any{&resolution, &d.version, &d.goesTo}, d.stmt.Get("list/config"))
+	if err != nil {
+		// It says what is missing, and how.
+		if _, said := openTables(ctx, d.db, d.prefix, 0); said != nil {
+			return said
+		}
+		return fmt.Errorf("reading slot_config: %w", err)
+	}
+	d.goesTo *= time.Second
+	if d.grid, err = slots.NewGrid(resolution * time.Second); err != nil {
+		return err
+	}
+	before := time.Now()
+	if err := queryRow(ctx, d.db, []any{&d.now}, "SELECT UTC_TIMESTAMP(6)"); err != nil {
+		return fmt.Errorf("asking for the time: %w", err)
+	}
+	d.trip = time.Since(before)
+	d.skew = d.now.Sub(before.Add(d.trip / 2))
+	d.vars, err = d.readVariables(ctx)
+	return err
+}
+
+// readVariables reads the settings by their names, as the server has them for everybody.
+func (d *doctor) readVariables(ctx context.Context) (map[string]string, error) {
+	rows, err := d.db.QueryContext(ctx, d.stmt.Get("operate/variables"))
+	if err != nil {
+		return nil, fmt.Errorf("reading the settings: %w", err)
+	}
+	defer rows.Close()
+	vars := make(map[string]string)
+	for rows.Next() {
+		var name, value string
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, err
+		}
+		vars[strings.ToLower(name)] = value
+	}
+	return vars, rows.Err()
+}
+
+func fine(code, text string) Finding {
+	return Finding{Code: code, Severity: SeverityOK, Text: text}
+}
+
+func warn(code, text, do string) Finding {
+	return Finding{Code: code, Severity: SeverityWarn, Text: text, Do: do}
+}
+
+func bad(code, text, do string) Finding {
+	return Finding{Code: code, Severity: SeverityBad, Text: text, Do: do}
+}
+
+// orFine adds what is said where nothing was found.
+func orFine(found []Finding, code, text string) []Finding {
+	if len(found) == 0 {
+		return []Finding{fine(code, text)}
+	}
+	return found
+}
+
+// Worst is the severity of the worst finding.
+func Worst(findings []Finding) Severity {
+	worst := SeverityOK
+	for _, f := range findings {
+		if f.Severity == SeverityBad || f.Severity == SeverityWarn && worst == SeverityOK {
+			worst = f.Severity
+		}
+	}
+	return worst
+}

@@ -1,0 +1,198 @@
+package prescient
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+
+	"prescient/slots"
+)
+
+// How much the checks of rows look at.
+const (
+	overdueProbe = 10_000 // rows that are counted
+	ledgerProbe  = 20_000 // latest rows of the ledger that are looked through
+	servedProbe  = 2_000  // slots of the last day
+	sampleSize   = 500    // rows of each sample
+	gridProbe    = 2_000  // slots, from the first one on
+)
+
+// checkOverdue looks for rows whose slot is over and that nobody runs.
+func (d *doctor) checkOverdue(ctx context.Context) ([]Finding, error) {
+	before := sweepLimit(d.grid, d.now, d.options.SweepGrace)
+	var first []time.Time
+	if err := d.db.SelectContext(ctx, &first, d.stmt.Get("sweep/overdue"), earliestDue, before, 1); err != nil {
+		return nil, err
+	}
+	if len(first) == 0 {
+		return []Finding{fine("overdue", "nothing is overdue")}, nil
+	}
+	var n int
+	if err := d.db.GetContext(ctx, &n, d.stmt.Get("operate/overdue_count"), before, overdueProbe); err != nil {
+		return nil, err
+	}
+	count := fmt.Sprint(n)
+	if n == overdueProbe {
+		count += " or more"
+	}
+	age := d.now.Sub(first[0])
+	text := fmt.Sprintf("%s rows are overdue, the oldest since its slot %s, %s ago", count, stamp(first[0]), age.Round(time.Second))
+	const do = "see that work or sweep runs, and what their logs say; sweep catches up, roll-forward moves all to the next slot"
+	if age > max(time.Hour, 2*d.grid.Resolution()) {
+		return []Finding{bad("overdue", text, do)}, nil
+	}
+	return []Finding{warn("overdue", text, do)}, nil
+}
+
+// checkPaused names what is paused: rows wait for that, and it is easily forgotten.
+func (d *doctor) checkPaused(ctx context.Context) (found []Finding, err error) {
+	var list []Paused
+	if err := d.db.SelectContext(ctx, &list, d.stmt.Get("list/pauses")); err != nil {
+		return nil, err
+	}
+	for _, p := range list {
+		what := p.JobExec
+		if what == AllExecs {
+			what = "everything"
+		}
+		found = append(found, warn("paused", fmt.Sprintf("%s is paused since %s by %q: %q", what, stamp(p.Since), p.By, p.Reason), "resume it once the reason is gone"))
+	}
+	return orFine(found, "paused", "nothing is paused"), nil
+}
+
+// checkMissed looks for slots of the last day that left no row in the ledger: nobody served them.
+func (d *doctor) checkMissed(ctx context.Context) ([]Finding, error) {
+	before := d.grid.Floor(d.now.Add(-d.options.SweepGrace))
+	from := later(before.Add(-24*time.Hour), d.grid.Add(before, -servedProbe))
+	var served []time.Time
+	if err := d.db.SelectContext(ctx, &served, d.stmt.Get("operate/served"), from, before, servedProbe); err != nil {
+		return nil, err
+	}
+	if len(served) == 0 {
+		return []Finding{warn("missed", "no slot was served within the last day", "start work, or a timer that calls run for each slot")}, nil
+	}
+	was := make(map[time.Time]bool, len(served))
+	for _, slot := range served {
+		was[slot.UTC()] = true
+	}
+	var missed []time.Time
+	all := 0
+	for slot := d.grid.Ceil(served[0]); slot.Before(before); slot = d.grid.Next(slot) {
+		if all++; !was[slot] {
+			missed = append(missed, slot)
+		}
+	}
+	if len(missed) == 0 {
+		return []Finding{fine("missed", fmt.Sprintf("each of the last %d slots was served", all))}, nil
+	}
+	return []Finding{warn("missed", fmt.Sprintf("%d of %d slots since %s were not served, the last of them %s", len(missed), all,
+		stamp(served[0]), stamp(missed[len(missed)-1])),
+		"see that workers or timers serve every slot; what waited in these is swept up")}, nil
+}
+
+// checkLeases looks for leases that lapsed and that nobody took over.
+func (d *doctor) checkLeases(ctx context.Context) ([]Finding, error) {
+	var lapsed []leased
+	if err := d.db.SelectContext(ctx, &lapsed, d.stmt.Get("operate/lapsed"), ledgerProbe, 100); err != nil {
+		return nil, err
+	}
+	if len(lapsed) == 0 {
+		return []Finding{fine("leases", "no lease has lapsed")}, nil
+	}
+	l := lapsed[0]
+	return []Finding{warn("leases", fmt.Sprintf("%d leases lapsed and were not taken over; the first is that of worker %s on bucket %d of slot %s, %s ago: it died, or hangs",
+		len(lapsed), l.Worker, l.Bucket, stamp(l.Slot), (-time.Duration(l.HeldMicros)*time.Microsecond).Round(time.Second)),
+		"see what became of the worker; where rows are left, sweep takes the bucket over")}, nil
+}
+
+// checkCoverage compares the assignments of all workers.
+func (d *doctor) checkCoverage(context.Context) (found []Finding, err error) {
+	if len(d.options.Assignments) == 0 {
+		return []Finding{fine("coverage", "no assignments were given to compare")}, nil
+	}
+	covered, err := slots.Cover(d.options.Assignments...)
+	if err != nil {
+		return []Finding{bad("coverage", err.Error(), "give assignments of the resolution that slot_config has")}, nil
+	}
+	for line := range strings.SplitSeq(covered.String(), "\n") {
+		switch {
+		case len(covered.Unserved) > 0 && len(found) == 0:
+			found = append(found, bad("coverage.unserved", line, "assign them to a worker; until then only the sweeper runs them, late"))
+		case len(covered.Doubled) > 0:
+			found = append(found, warn("coverage.doubled", line, "nothing, if the workers are to share these slots; leases keep them apart"))
+		}
+	}
+	return orFine(found, "coverage", covered.String()), nil
+}
+
+// sampled is a row of operate/sample.
+type sampled struct {
+	FutureJob
+	RawKey []byte `db:"job_key"`
+}
+
+// checkRows looks for rows that the library would never write, among the first ones and some from anywhere.
+func (d *doctor) checkRows(ctx context.Context) (found []Finding, err error) {
+	var anywhere Key
+	_, _ = rand.Read(anywhere[:]) // it never fails
+	var rows []sampled
+	for _, s := range []struct {
+		index, order, from string
+		value              any
+	}{
+		{"PRIMARY", "next_check_at, job_key", "next_check_at >=", earliestDue},
+		{"job_key", "job_key", "job_key >=", anywhere[:]},
+		{"job_key", "job_key", "job_key >=", make([]byte, len(Key{}))},
+	} {
+		var some []sampled
+		query := d.fill("operate/sample", "{index}", s.index, "{order}", s.order, "{from}", s.from)
+		if err := d.db.SelectContext(ctx, &some, query, s.value, sampleSize); err != nil {
+			return nil, err
+		}
+		rows = append(rows, some...)
+	}
+	found = rowFindings(d.grid, rows)
+	var page []time.Time
+	if err := d.db.SelectContext(ctx, &page, d.stmt.Get("sweep/overdue"), earliestDue, latestSlot, gridProbe); err != nil {
+		return found, err
+	}
+	for _, slot := range page {
+		if !d.grid.On(slot) {
+			found = append(found, bad("rows.grid", fmt.Sprintf("rows wait for %s, which is no slot at a resolution of %s: only the sweeper finds them", stamp(slot), d.grid),
+				fmt.Sprintf("run reslot --resolution %s, which moves them", d.grid)))
+			break
+		}
+	}
+	return orFine(found, "rows", fmt.Sprintf("%d pending rows that were looked at are sound", len(rows))), nil
+}
+
+// rowFindings judges rows, and names one of each kind that is broken.
+func rowFindings(grid slots.Grid, rows []sampled) (found []Finding) {
+	seen := make(map[string]bool)
+	tell := func(job FutureJob, code, text, do string) {
+		if !seen[code] {
+			seen[code] = true
+			found = append(found, bad(code, fmt.Sprintf("%s of %s %s", job.JobExec, job.Entity(), text), do))
+		}
+	}
+	const wrong = "find what wrote it: raw UPDATEs and INSERTs of these columns are not allowed; cancel and insert it again"
+	for _, r := range rows {
+		job := r.FutureJob
+		if key := job.Key(); string(key[:]) != string(r.RawKey) {
+			tell(job, "rows.key", fmt.Sprintf("has the job_key %X, but its names make %s: a cancel does not find it", r.RawKey, key), wrong)
+		}
+		if job.NextCheckAt.Before(job.DueAt) {
+			tell(job, "rows.early", fmt.Sprintf("is due at %s, but waits for %s: it runs too early", stamp(job.DueAt), stamp(job.NextCheckAt)), wrong)
+		}
+		if err := job.validNames(); err != nil {
+			tell(job, "rows.names", "has a name that is not allowed: "+err.Error(), wrong)
+		}
+	}
+	return found
+}
+
+func (j FutureJob) validNames() error {
+	return NewJob{Entity: j.Entity(), JobExec: j.JobExec, Tag: j.Tag, DueAt: earliestDue.Add(1)}.Validate()
+}

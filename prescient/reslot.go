@@ -1,0 +1,249 @@
+package prescient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+
+	"prescient/slots"
+	text "prescient/sql"
+)
+
+// DefaultLeaseWait is for how long Reslot waits for leases.
+const DefaultLeaseWait = 3 * time.Minute
+
+// ReslotOptions are for Reslot; zero fields mean the defaults.
+type ReslotOptions struct {
+	// Prefix of the table names; empty by default.
+	Prefix string
+	// Resolution to change to: whole seconds that divide a day.
+	Resolution time.Duration
+	// LeaseWait is how long to wait for workers to give their leases back; 3 minutes by default, negative for not at all.
+	LeaseWait time.Duration
+	// Batch is how many rows are moved in one transaction; 1000 by default, 10000 at most.
+	Batch int
+	// Patience is how long a statement is tried again that meets locks, or a server that is away; 10 minutes by default.
+	Patience time.Duration
+	// Progress, where given, is called at each step and after each batch.
+	Progress func(ReslotProgress)
+	// Log takes what is tried again; the zero value is silent.
+	Log zerolog.Logger
+}
+
+// ReslotProgress says how far Reslot is.
+type ReslotProgress struct {
+	// Step is what it does: wait, alter, move, check, finish.
+	Step ReslotStep
+	// Slots were looked at so far, Rows moved.
+	Slots, Rows int
+	// Slot that is being moved.
+	Slot time.Time
+}
+
+// ReslotStep is a step of Reslot.
+type ReslotStep string
+
+// The steps, in their order.
+const (
+	// ReslotWait: it has raised the version, so that nobody claims, and waits for the leases that live.
+	ReslotWait ReslotStep = "wait"
+	// ReslotAlter: plain inserts are given the new grid.
+	ReslotAlter ReslotStep = "alter"
+	// ReslotMove: rows are moved.
+	ReslotMove ReslotStep = "move"
+	// ReslotCheck: the CHECK of the new grid is added. The server copies the table for that, and inserts wait.
+	ReslotCheck ReslotStep = "check"
+	// ReslotFinish: the new resolution is declared.
+	ReslotFinish ReslotStep = "finish"
+)
+
+// Reslotted is what Reslot did.
+type Reslotted struct {
+	From, To time.Duration
+	// Resumed says that an earlier Reslot had been interrupted.
+	Resumed bool
+	// Rows were moved.
+	Rows int
+	// Took is the elapsed time.
+	Took time.Duration
+}
+
+// Reslot changes the resolution of a live installation: DEFAULT and CHECK of future_job, slot_config, and the slot of
+// every row that is off the new grid, which goes to the later of its slot and its due time, both rounded up: never to an
+// earlier one. Rows whose slot is on both grids stay.
+//
+// From its first statement on nobody claims a bucket, and clients and workers stop with ErrConfigChanged; new ones are
+// refused with ErrReslotting. It waits for the leases that live; where these are not given back in time, or ctx ends, it takes all
+// back and returns ErrLeased. Plain INSERTs go on all the while, but for the last step, in which the server copies
+// future_job. What comes due meanwhile is for the sweeper.
+//
+// Interrupted at any point, it can be run again, to the same resolution or another, and has to be: until then nothing
+// runs. It needs the rights to alter the tables and to take GET_LOCK, and a pool made by Open for a lease of an hour or
+// so, since a connection of it is idle meanwhile.
+func Reslot(ctx context.Context, db *sqlx.DB, options ReslotOptions) (Reslotted, error) {
+	began := time.Now()
+	r, err := newReslot(db, options)
+	if err != nil {
+		return Reslotted{}, err
+	}
+	unlock, err := text.Schema{Prefix: options.Prefix}.Lock(ctx, db.DB)
+	if err != nil {
+		return Reslotted{}, err
+	}
+	defer unlock()
+	err = r.run(ctx)
+	r.did.Took = time.Since(began)
+	return r.did, err
+}
+
+// reslot is one Reslot under way.
+type reslot struct {
+	tables
+	db      *sqlx.DB
+	options ReslotOptions
+	settle  time.Duration
+	at      ReslotProgress
+	did     Reslotted
+}
+
+func newReslot(db *sqlx.DB, o ReslotOptions) (*reslot, error) {
+	o.LeaseWait = or(o.LeaseWait, DefaultLeaseWait)
+	o.Batch = or(o.Batch, DefaultBatch)
+	o.Patience = or(o.Patience, 10*time.Minute)
+	if o.Batch < 1 || o.Batch > 10000 {
+		return nil, fmt.Errorf("%w: batch %d: 1 to 10000 are allowed", ErrInvalid, o.Batch)
+	}
+	grid, err := slots.NewGrid(o.Resolution)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	statements, err := text.Load(o.Prefix)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	r := &reslot{tables: tables{stmt: statements, prefix: o.Prefix, grid: grid}, db: db, options: o, settle: time.Second}
+	r.did.To = o.Resolution
+	return r, nil
+}
+
+// The order is what makes it safe to be stopped anywhere. Once announced nobody claims, so nothing runs early or twice.
+// After the new DEFAULT no plain insert lands off the new grid, and those under way before are over, since the ALTER
+// waits for them. A client with the old grid may still insert, in a transaction whose snapshot is older than the
+// announcement, until the CHECK refuses it: the CHECK is added over all rows, so what came late makes it fail, and is
+// moved. Every step finds out from the tables whether it was done before.
+func (r *reslot) run(ctx context.Context) error {
+	stored, goesTo, err := r.config(ctx)
+	if err != nil {
+		return err
+	}
+	r.did.From, r.did.Resumed = stored, goesTo != 0
+	is, err := r.gridOfTable(ctx)
+	if err != nil {
+		return err
+	}
+	want := tableGrid{checked: r.grid.Resolution(), filled: r.grid.Resolution()}
+	if goesTo == 0 && stored == r.grid.Resolution() && is == want {
+		return nil
+	}
+	if err := r.once(ctx, "operate/reslot_announce", r.seconds(), r.seconds()); err != nil {
+		return fmt.Errorf("announcing the change: %w", err)
+	}
+	if err := r.awaitLeases(ctx); err != nil {
+		untouched := is == tableGrid{checked: stored, filled: stored}
+		if untouched && (errors.Is(err, ErrLeased) || ctx.Err() != nil) {
+			return errors.Join(err, r.once(context.WithoutCancel(ctx), "operate/reslot_withdraw", r.seconds()))
+		}
+		return err
+	}
+	if is != want {
+		if err := r.alter(ctx, is); err != nil {
+			return err
+		}
+		if err := r.moveAndCheck(ctx); err != nil {
+			return err
+		}
+	}
+	r.tell(ReslotFinish)
+	if err := r.once(ctx, "operate/reslot_finish", r.seconds(), r.seconds()); err != nil {
+		return fmt.Errorf("declaring the new resolution: %w", err)
+	}
+	return nil
+}
+
+func (r *reslot) seconds() int64 { return int64(r.grid.Resolution() / time.Second) }
+
+func (r *reslot) tell(step ReslotStep) {
+	r.at.Step = step
+	if r.options.Progress != nil {
+		r.options.Progress(r.at)
+	}
+}
+
+// config reads slot_config: the resolution, and the one that an interrupted change goes to.
+func (r *reslot) config(ctx context.Context) (stored, goesTo time.Duration, err error) {
+	var version uint64
+	err = queryRow(ctx, r.db, []any{&stored, &version, &goesTo}, r.stmt.Get("list/config"))
+	switch {
+	case isError(err, errNoSuchTable, errNoSuchColumn):
+		return 0, 0, fmt.Errorf("%w: %sslot_config is not there, or of an earlier version: run the migrations first", ErrNotMigrated, r.prefix)
+	case err != nil:
+		return 0, 0, fmt.Errorf("reading slot_config: %w", err)
+	}
+	return stored * time.Second, goesTo * time.Second, nil
+}
+
+// awaitLeases waits until no lease lives, and fences off those that lapsed.
+func (r *reslot) awaitLeases(ctx context.Context) error {
+	r.tell(ReslotWait)
+	giveUp := time.Now().Add(max(r.options.LeaseWait, 0))
+	// A claim whose statement had looked at the version before it was raised shows within this time.
+	wait := r.settle
+	for {
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+		live, err := r.leases(ctx)
+		if err != nil {
+			return err
+		}
+		if len(live) == 0 {
+			break
+		}
+		if !time.Now().Before(giveUp) {
+			l := live[0]
+			return fmt.Errorf("%w: %d or more, among them that of worker %s on bucket %d of slot %s, for %s yet: stop the workers, or wait for longer",
+				ErrLeased, len(live), l.Worker, l.Bucket, stamp(l.Slot), (time.Duration(l.HeldMicros) * time.Microsecond).Round(time.Millisecond))
+		}
+		wait = min(time.Second, time.Until(giveUp))
+	}
+	if err := r.once(ctx, "operate/reslot_fence"); err != nil {
+		return fmt.Errorf("fencing off lapsed leases: %w", err)
+	}
+	return nil
+}
+
+// leased is a lease of the ledger.
+type leased struct {
+	Slot       time.Time `db:"slot"`
+	Bucket     int       `db:"bucket"`
+	Worker     string    `db:"worker"`
+	HeldMicros int64     `db:"held_us"`
+}
+
+func (r *reslot) leases(ctx context.Context) (live []leased, err error) {
+	err = r.retry(ctx, "looking for leases", func() error {
+		live = nil
+		return r.db.SelectContext(ctx, &live, r.stmt.Get("operate/leases"), 100)
+	})
+	return live, err
+}
+
+// unfinishedReslot is the error of whoever starts meanwhile.
+func unfinishedReslot(from, to time.Duration) error {
+	return fmt.Errorf("%w from %s to %s: wait for it; or, if it was interrupted, run reslot again: nothing runs until it is done",
+		ErrReslotting, from, to)
+}

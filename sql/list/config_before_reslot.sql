@@ -1,0 +1,3 @@
+-- The resolution in tables that lack resolution_to_s yet.
+-- Index: PRIMARY of slot_config. Locks: none.
+SELECT resolution_s FROM {prefix}slot_config WHERE id = 1

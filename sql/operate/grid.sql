@@ -1,0 +1,7 @@
+-- Which resolution do DEFAULT and CHECK of future_job have? The servers spell the expressions differently.
+-- Index: information_schema. Locks: none.
+-- 1: name of the table, 2: name of the constraint
+SELECT (SELECT COALESCE(column_default, '') FROM information_schema.columns
+        WHERE table_schema = DATABASE() AND table_name = ? AND column_name = 'first_check_at'),
+       COALESCE((SELECT check_clause FROM information_schema.check_constraints
+        WHERE constraint_schema = DATABASE() AND constraint_name = ?), '')
