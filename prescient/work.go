@@ -23,6 +23,7 @@ func (w *Worker) Work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.observeWorking()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var running sync.WaitGroup
