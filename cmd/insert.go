@@ -22,7 +22,7 @@ var epoch = time.Unix(0, 0).UTC()
 type insertFlags struct {
 	target
 	when
-	payload, onPending string
+	payload, onPending, spread string
 }
 
 // placed is what insert and reschedule print.
@@ -53,6 +53,7 @@ A time without a zone is UTC. "now", which --in counts from, is what the databas
 	f.target.addFlags(cmd)
 	f.when.addFlags(cmd)
 	cmd.Flags().StringVar(&f.payload, "payload", "", "JSON that the job_exec gets; - reads it from stdin, @PATH from a file")
+	cmd.Flags().StringVar(&f.spread, "spread", "", spreadUsage)
 	cmd.Flags().StringVar(&f.onPending, "on-pending", string(prescient.Keep),
 		"if it is pending already: keep, replace, earlier, later or error")
 	return cmd
@@ -95,6 +96,9 @@ func (f *insertFlags) job(stdin io.Reader) (prescient.NewJob, error) {
 	job := prescient.NewJob{Entity: entity, JobExec: f.exec, Tag: f.tag, DueAt: epoch}
 	if job.OnPending, err = prescient.ParseOnPending(f.onPending); err != nil {
 		return job, fmt.Errorf("--on-pending: %w", err)
+	}
+	if job.Spread, err = parseSpread(f.spread); err != nil {
+		return job, err
 	}
 	if job.Payload, err = readPayload(f.payload, stdin); err != nil {
 		return job, usage(fmt.Errorf("--payload: %w", err))

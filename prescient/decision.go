@@ -34,6 +34,7 @@ func NewPending(grid slots.Grid, guards Guards, job NewJob, now time.Time) (Futu
 	if err := job.Validate(); err != nil {
 		return FutureJob{}, err
 	}
+	job = job.spread()
 	c := Client{tables: tables{grid: grid}, guards: guards.or(defaultGuards)}
 	due, slot, err := c.place(job.JobExec, job.DueAt, now)
 	if err != nil {
