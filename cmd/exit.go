@@ -31,6 +31,8 @@ const (
 	ExitDatabase = 5
 	// ExitPending: the job is pending already, and insert was told --on-pending error.
 	ExitPending = 6
+	// ExitPartly: insert --file --keep-going left out bad lines.
+	ExitPartly = 7
 	// ExitInterrupted: a signal ended it before it was done. The commands that stop gracefully exit with 0; a second
 	// signal ends these too, with 128 and the number of the signal.
 	ExitInterrupted = 130
@@ -44,6 +46,7 @@ const exitCodes = `Exit codes:
   4    the tables are missing or lack migrations, or have another resolution
   5    the database cannot be reached or refuses the connection
   6    the job is pending already (insert --on-pending error)
+  7    bad lines were left out (insert --file --keep-going)
   130  interrupted before it was done; run, work, sweep and roll-forward stop gracefully and exit with 0`
 
 // coded is an error that knows its exit code.
