@@ -144,7 +144,7 @@ one before; "config example" prints a file with every key.
 		a.runCommand(), a.workCommand(), a.sweepCommand(), a.rollForwardCommand(),
 		a.insertCommand(), a.cancelCommand(), a.rescheduleCommand(), a.getCommand(), a.jobsCommand(), a.historyCommand(),
 		a.slotsCommand(),
-		a.migrateCommand(), a.configCommand(), a.demoCommand(), a.versionCommand(),
+		a.migrateCommand(), a.configCommand(), a.unitsCommand(), a.demoCommand(), a.versionCommand(),
 	)
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)
