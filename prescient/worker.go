@@ -80,6 +80,7 @@ type Worker struct {
 	log      zerolog.Logger
 	sweeps   *rate.Limiter
 	current  atomic.Int32 // slot runs of the current slot under way
+	pulse    pulse
 }
 
 // NewWorker reads slot_config and returns a worker on a pool made by Open. The error wraps ErrNotMigrated,
