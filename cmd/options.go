@@ -105,6 +105,7 @@ type app struct {
 	options    Options
 	json       bool
 	configFile string
+	screen     *screen
 }
 
 // New returns the root command with all its subcommands, for a program that embeds it: execute it with a context, and
@@ -112,6 +113,7 @@ type app struct {
 // command does.
 func New(options Options) *cobra.Command {
 	a := &app{options: options.complete()}
+	a.screen = &screen{Writer: a.options.Stderr}
 	root := &cobra.Command{
 		Use:   a.options.Program,
 		Short: "Checks that are due some time later, run at their slot",

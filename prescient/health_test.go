@@ -57,6 +57,9 @@ func TestTheBacklogIsTheOldestSlotThatHasCome(t *testing.T) {
 		for _, due := range []string{"14:15", "13:30", "13:15"} {
 			r.insert(at("13:00"), NewJob{Entity: Entity{"order", due}, JobExec: "check", DueAt: at(due)})
 		}
+		if n, err := w.Overdue(t.Context()); err != nil || n != 2 {
+			t.Errorf("%d slots are overdue, %v; want 2", n, err)
+		}
 		if oldest, age, err := w.Backlog(t.Context()); err != nil || !oldest.Equal(at("13:15")) || age != 45*time.Minute+30*time.Second {
 			t.Errorf("%s, %s, %v", oldest, age, err)
 		}
