@@ -33,6 +33,8 @@ const (
 	ExitPending = 6
 	// ExitHeld: prune could not drop or make partitions, since somebody had history open; all else was done.
 	ExitHeld = 7
+	// ExitPartly: insert --file --keep-going left out bad lines.
+	ExitPartly = 8
 	// ExitWarn and ExitBad: what doctor found is a warning at worst, or bad.
 	ExitWarn = 10
 	ExitBad  = 11
@@ -50,6 +52,7 @@ const exitCodes = `Exit codes:
   5    the database cannot be reached or refuses the connection
   6    the job is pending already (insert --on-pending error)
   7    history was held open by somebody: prune it again later
+  8    bad lines were left out (insert --file --keep-going)
   10   doctor found something to be warned about
   11   doctor found something that is bad
   130  interrupted before it was done; run, work, sweep and roll-forward stop gracefully and exit with 0`

@@ -22,7 +22,7 @@ var epoch = time.Unix(0, 0).UTC()
 type insertFlags struct {
 	target
 	when
-	payload, onPending string
+	payload, onPending, spread string
 }
 
 // placed is what insert and reschedule print.
@@ -38,21 +38,30 @@ type placed struct {
 
 func (a *app) insertCommand() *cobra.Command {
 	var f insertFlags
+	var file insertFileFlags
 	cmd := &cobra.Command{
-		Use:     "insert --entity NAME/KEY --exec NAME (--at TIME | --in DURATION)",
+		Use:     "insert (--entity NAME/KEY --exec NAME (--at TIME | --in DURATION) | --file PATH)",
 		GroupID: groupJobs,
 		Short:   "Make a check pending",
 		Long: `Makes a check pending. Its time is rounded up to a slot; one that is over goes to the next open slot.
 
-A time without a zone is UTC. "now", which --in counts from, is what the database's clock says.`,
+A time without a zone is UTC. "now", which --in counts from, is what the database's clock says.` + insertFileHelp,
 		Example: fmt.Sprintf(`  %[1]s insert --entity order/42 --exec order-unshipped --in 3h
-  %[1]s insert --entity order/42 --exec order-unshipped --at 2026-03-01T13:00:00+01:00 --payload '{"lines": 3}'`, a.options.Program),
+  %[1]s insert --entity order/42 --exec order-unshipped --at 2026-03-01T13:00:00+01:00 --payload '{"lines": 3}'
+  %[1]s insert --file orders.csv --exec order-unshipped --in 3h`, a.options.Program),
 		Args: a.noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.insert(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file != (insertFileFlags{}) {
+				return a.insertFile(cmd, f, file)
+			}
+			return a.insert(cmd, f)
+		},
 	}
 	f.target.addFlags(cmd)
 	f.when.addFlags(cmd)
+	file.addFlags(cmd)
 	cmd.Flags().StringVar(&f.payload, "payload", "", "JSON that the job_exec gets; - reads it from stdin, @PATH from a file")
+	cmd.Flags().StringVar(&f.spread, "spread", "", spreadUsage)
 	cmd.Flags().StringVar(&f.onPending, "on-pending", string(prescient.Keep),
 		"if it is pending already: keep, replace, earlier, later or error")
 	return cmd
@@ -95,6 +104,9 @@ func (f *insertFlags) job(stdin io.Reader) (prescient.NewJob, error) {
 	job := prescient.NewJob{Entity: entity, JobExec: f.exec, Tag: f.tag, DueAt: epoch}
 	if job.OnPending, err = prescient.ParseOnPending(f.onPending); err != nil {
 		return job, fmt.Errorf("--on-pending: %w", err)
+	}
+	if job.Spread, err = parseSpread(f.spread); err != nil {
+		return job, err
 	}
 	if job.Payload, err = readPayload(f.payload, stdin); err != nil {
 		return job, usage(fmt.Errorf("--payload: %w", err))

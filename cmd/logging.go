@@ -13,7 +13,7 @@ import (
 
 // newLogger returns the log of the configuration, on stderr.
 func (a *app) newLogger(c config.Log) zerolog.Logger {
-	return newLogger(a.options.Stderr, c, a.colourful(a.options.Stderr))
+	return newLogger(a.screen, c, a.colourful(a.options.Stderr))
 }
 
 func newLogger(w io.Writer, c config.Log, colour bool) zerolog.Logger {
@@ -38,6 +38,9 @@ func (timestamp) Run(e *zerolog.Event, _ zerolog.Level, _ string) {
 
 // isTerminal reports whether a person reads what is written.
 func isTerminal(w io.Writer) bool {
+	if s, ok := w.(*screen); ok {
+		w = s.Writer
+	}
 	file, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(file.Fd())
 }

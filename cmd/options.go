@@ -101,6 +101,7 @@ type app struct {
 	options    Options
 	json       bool
 	configFile string
+	screen     *screen
 }
 
 // New returns the root command with all its subcommands, for a program that embeds it: execute it with a context, and
@@ -108,6 +109,7 @@ type app struct {
 // command does.
 func New(options Options) *cobra.Command {
 	a := &app{options: options.complete()}
+	a.screen = &screen{Writer: a.options.Stderr}
 	root := &cobra.Command{
 		Use:   a.options.Program,
 		Short: "Checks that are due some time later, run at their slot",
@@ -140,11 +142,12 @@ one before; "config example" prints a file with every key.
 		a.runCommand(), a.workCommand(), a.sweepCommand(), a.rollForwardCommand(), a.pauseCommand(), a.resumeCommand(),
 		a.insertCommand(), a.cancelCommand(), a.rescheduleCommand(), a.requeueCommand(), a.getCommand(), a.jobsCommand(), a.historyCommand(),
 		a.slotsCommand(),
-		a.migrateCommand(), a.reslotCommand(), a.pruneCommand(), a.doctorCommand(), a.grantsCommand(), a.configCommand(), a.demoCommand(),
-		a.versionCommand(),
+		a.migrateCommand(), a.reslotCommand(), a.pruneCommand(), a.doctorCommand(), a.grantsCommand(), a.unitsCommand(),
+		a.configCommand(), a.demoCommand(), a.versionCommand(),
 	)
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)
+	a.addCompletions(root)
 	return root
 }
 

@@ -26,9 +26,13 @@ func (a *app) rollForward(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	bar := a.newBar("moving rows", 0)
+	defer bar.stop()
 	moved, err := w.RollForward(cmd.Context(), func(moved int) {
+		bar.set(moved)
 		s.log.Debug().Int("rows", moved).Msg("rolling forward")
 	})
+	bar.stop()
 	if err != nil && !stopped(cmd.Context(), err) {
 		return s.explain(err)
 	}

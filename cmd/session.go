@@ -25,6 +25,7 @@ type session struct {
 	db       *sqlx.DB
 	registry *prescient.Registry
 	client   *prescient.Client
+	observer *prescient.Observer // of the worker; nil for none
 	closers  []func()
 }
 
@@ -117,6 +118,7 @@ func (s *session) newWorker(ctx context.Context) (*prescient.Worker, error) {
 		SweepEvery:  c.Sweep.Every,
 		SweepGrace:  c.Sweep.Grace,
 		SweepRate:   float64(c.Sweep.Rate),
+		Observer:    s.observer,
 		Log:         s.log,
 	})
 	return w, s.explain(err)

@@ -3,8 +3,12 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
+
+	"prescient/prescient"
 )
 
 func (a *app) sweepCommand() *cobra.Command {
@@ -29,11 +33,24 @@ func (a *app) sweep(cmd *cobra.Command) error {
 	}
 	defer s.close()
 	s.warnIfNothingIsRegistered()
+	var bar *bar
+	if a.showsBars() {
+		s.observer = sweepProgress(&bar)
+	}
 	w, err := s.newWorker(cmd.Context())
 	if err != nil {
 		return err
 	}
+	if a.showsBars() {
+		overdue, err := w.Overdue(cmd.Context())
+		if err != nil {
+			return s.explain(err)
+		}
+		bar = a.newBar("sweeping slots", overdue)
+		defer bar.stop()
+	}
 	swept, err := w.Sweep(cmd.Context())
+	bar.stop()
 	if err != nil && !stopped(cmd.Context(), err) {
 		return s.explain(err)
 	}
@@ -45,6 +62,17 @@ func (a *app) sweep(cmd *cobra.Command) error {
 		rows += figures.Rows()
 	}
 	return say(cmd.OutOrStdout(), "swept %d slots with %d rows", len(swept), rows)
+}
+
+// sweepProgress counts slots on the bar, and rows before it.
+func sweepProgress(b **bar) *prescient.Observer {
+	var rows atomic.Int64
+	return &prescient.Observer{
+		SlotRun: func(prescient.Figures, error) { (*b).add(1) },
+		Answered: func(answers []prescient.Answer) {
+			(*b).say(fmt.Sprintf("sweeping slots, %d rows", rows.Add(int64(len(answers)))))
+		},
+	}
 }
 
 // stopped reports whether an error is no more than the end of the context, which the commands that run slots take as

@@ -2,12 +2,19 @@ package cmd
 
 import (
 	"context"
+	"fmt"
+	"sync"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
+
+	"prescient/config"
+	"prescient/prescient"
 )
 
 func (a *app) workCommand() *cobra.Command {
-	return &cobra.Command{
+	var listen string
+	cmd := &cobra.Command{
 		Use:     "work",
 		GroupID: groupServe,
 		Short:   "Stay up and run each assigned slot when it comes",
@@ -16,31 +23,80 @@ left behind every sweep.every. The log has one line for each slot run.
 
 SIGTERM or SIGINT stops it gracefully: nothing new is started, running job_execs have worker.stop_grace to end, what
 is done is committed, leases are given back. A second signal ends it at once; what was in flight then runs again
-elsewhere once the lease is over.`,
+elsewhere once the lease is over.
+
+With --listen, or metrics.listen, it serves /metrics for Prometheus, and /healthz: 200 while it works and the database
+answers, else 503 and why. Under systemd it says when it is ready (Type=notify), and tells the watchdog that it is alive
+(WatchdogSec=).`,
 		Args: a.noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.work(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.work(cmd, listen) },
 	}
+	cmd.Flags().StringVar(&listen, "listen", "", "serve /metrics and /healthz at this host:port, as metrics.listen does")
+	return cmd
 }
 
-func (a *app) work(cmd *cobra.Command) error {
+func (a *app) work(cmd *cobra.Command, listen string) error {
+	if err := config.CheckListen(listen); err != nil {
+		return usage(fmt.Errorf("--listen: %w", err))
+	}
 	s, err := a.connectWithExecs(cmd)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	w, err := s.newWorker(cmd.Context())
+	s.warnIfNothingIsRegistered()
+	w, stop, err := s.watchedWorker(cmd.Context(), first(listen, s.config.Metrics.Listen))
 	if err != nil {
 		return err
 	}
-	s.warnIfNothingIsRegistered()
+	defer stop()
 	s.log.Info().Str("worker", w.Name()).Stringer("resolution", w.Resolution()).
 		Stringer("serves", s.config.Worker.Assignment).Strs("job_execs", s.registry.Names()).Msg("working")
-	defer context.AfterFunc(cmd.Context(), func() {
+	said := make(chan struct{})
+	goesOn := context.AfterFunc(cmd.Context(), func() {
+		defer close(said)
 		s.log.Info().Stringer("grace", s.config.Worker.StopGrace).Msg("stopping: nothing new is started, what runs may end")
-	})()
-	if err := w.Work(cmd.Context()); err != nil {
+		s.notify(daemon.SdNotifyStopping)
+	})
+	err = w.Work(cmd.Context())
+	stop()
+	if !goesOn() {
+		<-said
+	}
+	if err != nil {
 		return s.explain(err)
 	}
 	s.log.Info().Str("worker", w.Name()).Msg("stopped")
 	return nil
+}
+
+// watchedWorker returns a worker that serves its metrics, and tells the service manager how it is, until stop is called;
+// that may be done twice.
+func (s *session) watchedWorker(ctx context.Context, listen string) (w *prescient.Worker, stop func(), err error) {
+	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
+	var watcher sync.WaitGroup
+	ready := func() {
+		s.notify(daemon.SdNotifyReady)
+		watcher.Go(func() { s.watchdog(watching, w.Alive) })
+	}
+	s.observer = &prescient.Observer{Working: ready}
+	var m *metrics
+	if listen != "" {
+		m = newMetrics(s.registry.Names())
+		s.observer = m.observer(ready)
+	}
+	if w, err = s.newWorker(ctx); err != nil {
+		unwatch()
+		return nil, nil, err
+	}
+	silence, err := s.listen(ctx, listen, m, w)
+	if err != nil {
+		unwatch()
+		return nil, nil, err
+	}
+	return w, sync.OnceFunc(func() {
+		unwatch()
+		watcher.Wait()
+		silence()
+	}), nil
 }

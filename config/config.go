@@ -25,7 +25,9 @@ type Config struct {
 	Guards Guards
 	Sweep  Sweep
 	Log    Log
-	Jobs   Jobs
+	// Metrics is where a worker that stays up is watched.
+	Metrics Metrics
+	Jobs    Jobs
 
 	settings []Setting
 }
@@ -80,6 +82,12 @@ type Sweep struct {
 	Grace time.Duration
 	// Rate is how many rows a second a sweep ends at most; 0, the default, for no limit.
 	Rate int
+}
+
+// Metrics is where a worker that stays up is watched.
+type Metrics struct {
+	// Listen is the host:port at which it serves /metrics and /healthz; empty, the default, for nowhere.
+	Listen string
 }
 
 // Log is what is logged and how.

@@ -78,6 +78,8 @@ func fields(c *Config) []field {
 			"lowest level that is logged: trace, debug, info, warn, error or disabled"},
 		{"log.format", LogAuto, oneOf(&l.Format, LogAuto, LogConsole, LogJSON), "format",
 			"auto (console on a terminal, otherwise json), console or json"},
+		{"metrics.listen", "", listenAddress(&c.Metrics.Listen), "host:port",
+			"where work serves /metrics and /healthz (default nowhere)"},
 		{name: "jobs.orders.enabled", fallback: "false", set: truth(&o.Enabled)},
 		{name: keyOrdersExec, fallback: "order-unshipped", set: identifier(&o.Exec)},
 		{name: "jobs.orders.table_prefix", set: tablePrefix(&o.TablePrefix)},

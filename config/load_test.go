@@ -84,6 +84,7 @@ var another = map[string]string{
 	"worker.lease": "6s", "worker.stop_grace": "7s", "worker.patience": "24s", "guards.timeout": "8s", "guards.max_checks": "9",
 	"guards.max_errors": "10", "guards.horizon": "11d", "guards.concurrency": "12", "guards.sla": "13s",
 	"sweep.every": "14s", "sweep.grace": "15s", "sweep.rate": "16", "log.level": "error", "log.format": "json",
+	"metrics.listen":      "127.0.0.1:9464",
 	"jobs.orders.enabled": "true", "jobs.orders.exec": "e", "jobs.orders.table_prefix": "o_", "jobs.orders.primary_after": "17s",
 	"jobs.orders.escalate_after": "18s", "jobs.orders.timeout": "19s", "jobs.orders.max_checks": "0",
 	"jobs.orders.max_errors": "20", "jobs.orders.horizon": "21d", "jobs.orders.concurrency": "22", "jobs.orders.sla": "23s",
@@ -110,6 +111,7 @@ func TestEveryKeyIsReadFromEverySource(t *testing.T) {
 		Worker: Worker{minutes, "n", 3, 4, 5, 6 * time.Second, 7 * time.Second, 24 * time.Second},
 		Guards: Guards{8 * time.Second, 9, 10, 11 * day, 12, 13 * time.Second},
 		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Log: Log{zerolog.ErrorLevel, "json"},
+		Metrics: Metrics{"127.0.0.1:9464"},
 		Jobs: Jobs{Orders: OrdersJob{true, "e", "o_", 17 * time.Second, 18 * time.Second,
 			Guards{19 * time.Second, None, 20, 21 * day, 22, 23 * time.Second}}},
 	}

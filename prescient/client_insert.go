@@ -54,6 +54,10 @@ type NewJob struct {
 	Tag string
 	// DueAt is when to check, in any zone; it is rounded up to a slot. A time that is over goes to the next open slot.
 	DueAt time.Time
+	// Spread puts the check somewhere between DueAt and so much later, so that not all that is asked for midnight is due
+	// at midnight. Where is a stable hash of entity, job_exec and tag: the same job always has the same place. due_at is
+	// that time from then on; the horizon and OnPending go by it. 0, the default, for DueAt itself.
+	Spread time.Duration
 	// Payload is JSON that the job_exec gets; nil for none. MySQL stores it in a form of its own; MariaDB refuses what
 	// is nested deeper than 31, MySQL what is nested deeper than 100.
 	Payload json.RawMessage
@@ -95,6 +99,9 @@ func (j NewJob) Validate() error {
 	if j.DueAt.IsZero() {
 		return fmt.Errorf("%w: %s of %s has no due time", ErrInvalid, j.JobExec, j.Entity)
 	}
+	if err := validSpread(j.Spread); err != nil {
+		return err
+	}
 	if len(j.Payload) > MaxPayload {
 		return fmt.Errorf("%w: payload of %s has %d bytes; at most %d are allowed", ErrInvalid, j.Entity, len(j.Payload), MaxPayload)
 	}
@@ -114,6 +121,7 @@ func (c *Client) Insert(ctx context.Context, db DB, job NewJob) (Inserted, error
 	if err := job.Validate(); err != nil {
 		return Inserted{}, err
 	}
+	job = job.spread()
 	now, pending, err := c.look(ctx, db, KeyOf(job.Entity, job.JobExec, job.Tag))
 	if err != nil {
 		return Inserted{}, err

@@ -21,6 +21,7 @@ func (c *Client) InsertMany(ctx context.Context, db DB, jobs []NewJob) ([]Insert
 			return nil, fmt.Errorf("job %d: %w", i+1, err)
 		}
 	}
+	jobs = spreadAll(jobs)
 	// Most jobs are new. Only after a duplicate is it worth a look before each write: the failed INSERT would leave a
 	// lock on the row's unique key, from which to write by the primary key can deadlock with a slot run.
 	did, err := c.insertMany(ctx, db, jobs, false)

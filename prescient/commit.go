@@ -105,12 +105,14 @@ func (b *bucketRun) sort(batch []answered) []answered {
 type commitResult struct {
 	counts    Counts
 	contested map[Key]bool // not committed: somebody has them locked
+	dropped   map[Key]bool // ends that were thrown away; noted for an observer only
 }
 
 // settle takes note of a commit that was done.
 func (b *bucketRun) settle(batch []answered, result commitResult) {
 	b.lease.batchSeq++
 	b.figures.Counts.add(result.counts)
+	b.w.observeAnswers(batch, result)
 	for _, a := range batch {
 		if result.contested[a.key] {
 			continue

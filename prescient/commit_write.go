@@ -23,6 +23,12 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, con
 	drop := func(a answered, n int) {
 		off.count(a.verdict, a.answer.kind, n)
 		off.Dropped += n
+		if b.w.options.Observer != nil {
+			if result.dropped == nil {
+				result.dropped = make(map[Key]bool)
+			}
+			result.dropped[a.key] = true
+		}
 	}
 	if contested {
 		free, taken, err := b.lockFree(ctx, tx, batch)

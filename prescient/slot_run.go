@@ -53,6 +53,7 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figur
 		err = fmt.Errorf("noting the empty slot %s: %w", stamp(slot), err)
 	}
 	r.figures.Took = time.Since(began)
+	w.observeRun(r.figures, err)
 	return r.figures, err
 }
 

@@ -23,6 +23,9 @@ func (w *Worker) Work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.pulse.expect(w.slack())
+	defer w.pulse.end()
+	w.observeWorking()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var running sync.WaitGroup
@@ -63,6 +66,7 @@ func (w *Worker) Work(ctx context.Context) error {
 		}
 		slot = assigned.Next(slot)
 	}
+	w.pulse.expect(w.options.StopGrace + w.slack())
 	if cause := context.Cause(ctx); errors.Is(cause, ErrConfigChanged) {
 		return cause
 	}
@@ -90,6 +94,7 @@ func (w *Worker) await(ctx context.Context, slot time.Time, c clock) (clock, err
 		if rest > 2*lookAhead && nap > rest-lookAhead {
 			nap = rest - lookAhead
 		}
+		w.pulse.expect(nap + w.slack())
 		if err := sleep(ctx, nap); err != nil {
 			return c, err
 		}

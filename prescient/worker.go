@@ -63,6 +63,8 @@ type WorkerOptions struct {
 	SweepGrace time.Duration
 	// SweepRate bounds how many overdue rows a second are caught up; 0 for no bound.
 	SweepRate float64
+	// Observer is told of slot runs and answers; nil for none.
+	Observer *Observer
 	// Log takes one line a slot run at info, and troubles; the zero value is silent.
 	Log zerolog.Logger
 }
@@ -78,6 +80,7 @@ type Worker struct {
 	log      zerolog.Logger
 	sweeps   *rate.Limiter
 	current  atomic.Int32 // slot runs of the current slot under way
+	pulse    pulse
 }
 
 // NewWorker reads slot_config and returns a worker on a pool made by Open. The error wraps ErrNotMigrated,

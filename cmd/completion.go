@@ -1,0 +1,93 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/config"
+	"prescient/prescient"
+)
+
+// completionTime bounds what a completion asks: a person waits for it.
+const completionTime = 2 * time.Second
+
+// addCompletions makes the shell complete the values of flags, in every command that has them. The command completion
+// itself is cobra's.
+func (a *app) addCompletions(root *cobra.Command) {
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	outcomes := []string{string(prescient.Done), string(prescient.Cancelled), string(prescient.MaxChecks), string(prescient.PastReturn),
+		string(prescient.BeyondHorizon), string(prescient.Failed), string(prescient.TimedOut), string(prescient.Crashed)}
+	onPending := []string{string(prescient.Keep), string(prescient.Replace), string(prescient.Earlier), string(prescient.Later),
+		string(prescient.OnPendingError)}
+	values := map[string]cobra.CompletionFunc{
+		"exec":       a.completeExecs,
+		"outcome":    cobra.FixedCompletions(outcomes, cobra.ShellCompDirectiveNoFileComp),
+		"on-pending": cobra.FixedCompletions(onPending, cobra.ShellCompDirectiveNoFileComp),
+		"format":     cobra.FixedCompletions([]string{formatJSONL, formatCSV}, cobra.ShellCompDirectiveNoFileComp),
+		"log-level": cobra.FixedCompletions([]string{"trace", "debug", "info", "warn", "error", "disabled"},
+			cobra.ShellCompDirectiveNoFileComp),
+		"log-format": cobra.FixedCompletions([]string{config.LogAuto, config.LogConsole, config.LogJSON}, cobra.ShellCompDirectiveNoFileComp),
+		"file":       files, "config": files, "dsn-file": files, "binary": files,
+		"dir": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	var add func(cmd *cobra.Command)
+	add = func(cmd *cobra.Command) {
+		for name, complete := range values {
+			if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
+				// It fails where a flag has one already, or is not there.
+				_ = cmd.RegisterFlagCompletionFunc(name, complete)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			add(sub)
+		}
+	}
+	add(root)
+}
+
+func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// completeExecs returns the names of the job_execs: those of the configuration, and the program's own, which may want the
+// database; where that does not answer at once they are left out.
+func (a *app) completeExecs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp
+	c, err := a.load(cmd)
+	if err != nil {
+		return nil, directive
+	}
+	if a.options.Register != nil {
+		if names, err := a.registeredNames(cmd); err == nil {
+			return names, directive
+		}
+	}
+	var names []string
+	for _, job := range c.Jobs.HTTP {
+		names = append(names, job.Exec)
+	}
+	if c.Jobs.Orders.Enabled {
+		names = append(names, c.Jobs.Orders.Exec)
+	}
+	slices.Sort(names)
+	return names, directive
+}
+
+func (a *app) registeredNames(cmd *cobra.Command) ([]string, error) {
+	before := cmd.Context()
+	ctx, cancel := context.WithTimeout(before, completionTime)
+	defer cancel()
+	cmd.SetContext(ctx)
+	defer cmd.SetContext(before)
+	s, err := a.connectWithExecs(cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return s.registry.Names(), nil
+}

@@ -1,0 +1,61 @@
+package cmd_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"prescient/cmd"
+	"prescient/prescient"
+)
+
+func TestCompletion(t *testing.T) {
+	config := file(t, "prescient.yaml", `
+dsn: "a:b@tcp(127.0.0.1:1)/none"
+jobs:
+  http:
+    - {exec: invoice-unpaid, url: "https://app.example.com/x"}
+  orders: {enabled: true}
+`)
+	for _, test := range []struct {
+		args string
+		want string
+	}{
+		{"insert --exec", "invoice-unpaid order-unshipped"},
+		{"history --outcome", "done cancelled max_checks past_return beyond_horizon failed timed_out crashed"},
+		{"insert --on-pending", "keep replace earlier later error"},
+		{"insert --format", "jsonl csv"},
+		{"work --log-level", "trace debug info warn error disabled"},
+		{"insert --file", ""},
+	} {
+		args := append([]string{"__complete", "--config", config}, append(strings.Fields(test.args), "")...)
+		got := execute(t.Context(), cmd.Options{}, nil, "", args...)
+		list := strings.Fields(got.out)
+		if got.code != cmd.ExitOK || len(list) == 0 || strings.Join(list[:len(list)-1], " ") != test.want {
+			t.Errorf("%v\nwant %s", got, test.want)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if got := execute(t.Context(), cmd.Options{}, nil, "", "completion", shell); got.code != cmd.ExitOK || !strings.Contains(got.out, "prescient") {
+			t.Errorf("completion for %s: %v", shell, got)
+		}
+	}
+}
+
+func TestCompletionOfAProgramsOwnJobExecs(t *testing.T) {
+	eachServer(t, func(r *rig) {
+		r.Register = func(_ context.Context, registry *prescient.Registry, deps cmd.Deps) error {
+			check := func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }
+			return registry.Register("own-check", check, prescient.Guards{})
+		}
+		args := []string{"__complete", "insert", "--exec", ""}
+		if got := r.execute(args...); strings.Contains(got.out, "own-check") {
+			r.Errorf("without tables: %v", got)
+		}
+		r.ok("migrate")
+		if got := r.execute(args...); !strings.HasPrefix(got.out, "own-check\n") {
+			r.Errorf("%v", got)
+		}
+	})
+}

@@ -1,0 +1,159 @@
+package cmd
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"prescient/prescient"
+)
+
+// metrics are what a worker tells Prometheus. Their names begin with prescient_.
+type metrics struct {
+	registry *prometheus.Registry
+	known    map[string]bool // the job_execs that have a label of their own
+	ended, moved, dropped, slotRuns,
+	due *prometheus.CounterVec
+	lateness, runTime                       *prometheus.HistogramVec
+	slotSeconds                             prometheus.Histogram
+	retries, leasesLost, takeovers, overSLA prometheus.Counter
+}
+
+// otherExecs is the label of rows whose job_exec nobody registered here, so that rows cannot make labels.
+const otherExecs = "(other)"
+
+func newMetrics(jobExecs []string) *metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "prescient", Name: name, Help: help}, labels)
+	}
+	single := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "prescient", Name: name, Help: help})
+	}
+	histogram := func(name, help string, buckets []float64) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "prescient", Name: name, Help: help, Buckets: buckets}, []string{"job_exec"})
+	}
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		known:    make(map[string]bool),
+		due:      counter("due_total", "Rows that were due, and whose answer was committed.", "job_exec"),
+		ended:    counter("ended_total", "Jobs that ended.", "job_exec", "outcome"),
+		moved:    counter("moved_total", "Rows that went to a later slot: returned a time, error to be retried, or put_off without a call.", "job_exec", "why"),
+		dropped:  counter("dropped_total", "Ends that were thrown away, since the app had changed the row meanwhile.", "job_exec"),
+		slotRuns: counter("slot_runs_total", "Slot runs of this worker, those of the sweeper included: ok or error.", "result"),
+		lateness: histogram("lateness_seconds", "Start of a call against its slot.",
+			[]float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 4 * 3600, 24 * 3600}),
+		runTime: histogram("run_seconds", "Run time of a call.", []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}),
+		slotSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "prescient", Name: "slot_run_seconds",
+			Help: "Time that a slot run took.", Buckets: []float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 900, 3600}}),
+		retries:    single("commit_retries_total", "Commits that were tried again, after deadlocks, lock waits and lost connections."),
+		leasesLost: single("leases_lost_total", "Leases that were lost to another worker."),
+		takeovers:  single("takeovers_total", "Buckets that were taken over from a worker whose lease had lapsed."),
+		overSLA:    single("over_sla_total", "Calls that started later than their SLA."),
+	}
+	for _, name := range jobExecs {
+		m.known[name] = true
+		for _, vec := range []*prometheus.CounterVec{m.due, m.dropped} {
+			vec.WithLabelValues(name) // there from the start, so that a rate has its first value
+		}
+		m.ended.WithLabelValues(name, string(prescient.Done))
+	}
+	m.registry.MustRegister(m.due, m.ended, m.moved, m.dropped, m.slotRuns, m.lateness, m.runTime, m.slotSeconds, m.retries,
+		m.leasesLost, m.takeovers, m.overSLA, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// observer returns what fills the metrics; working is called once the worker works.
+func (m *metrics) observer(working func()) *prescient.Observer {
+	return &prescient.Observer{Working: working, SlotRun: m.slotRun, Answered: m.answered}
+}
+
+func (m *metrics) slotRun(f prescient.Figures, err error) {
+	result := "ok"
+	if err != nil {
+		result = "error"
+	}
+	m.slotRuns.WithLabelValues(result).Inc()
+	m.slotSeconds.Observe(f.Took.Seconds())
+	m.retries.Add(float64(f.Retries))
+	m.leasesLost.Add(float64(f.LeasesLost))
+	m.takeovers.Add(float64(f.Takeovers))
+	m.overSLA.Add(float64(f.OverSLA))
+}
+
+func (m *metrics) answered(answers []prescient.Answer) {
+	for i := range answers {
+		a := &answers[i]
+		name := a.Job.JobExec
+		if !m.known[name] {
+			name = otherExecs
+		}
+		m.due.WithLabelValues(name).Inc()
+		switch {
+		case a.Dropped:
+			m.dropped.WithLabelValues(name).Inc()
+		case a.Outcome != "":
+			m.ended.WithLabelValues(name, string(a.Outcome)).Inc()
+		case !a.Called:
+			m.moved.WithLabelValues(name, "put_off").Inc()
+		case a.Reason != "":
+			m.moved.WithLabelValues(name, "error").Inc()
+		default:
+			m.moved.WithLabelValues(name, "returned").Inc()
+		}
+		if a.Called {
+			m.lateness.WithLabelValues(name).Observe(a.Lateness.Seconds())
+			m.runTime.WithLabelValues(name).Observe(a.Ran.Seconds())
+		}
+	}
+}
+
+// probe looks at the backlog when it is asked, and not more often than every so often.
+type probe struct {
+	look func(ctx context.Context) (time.Time, time.Duration, error)
+
+	mu  sync.Mutex
+	at  time.Time
+	age time.Duration
+	err error
+}
+
+const (
+	probeEvery = 5 * time.Second
+	probeTime  = 3 * time.Second
+)
+
+func (p *probe) backlog() (time.Duration, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
+		return p.age, p.err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	defer cancel()
+	_, p.age, p.err = p.look(ctx)
+	p.at = time.Now()
+	return p.age, p.err
+}
+
+var (
+	backlogAge = prometheus.NewDesc("prescient_backlog_age_seconds",
+		"Age of the oldest slot that has come and still holds rows, of all workers; 0 where there is none.", nil, nil)
+	databaseUp = prometheus.NewDesc("prescient_database_up", "Whether the database answered when it was last asked.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (p *probe) Describe(to chan<- *prometheus.Desc) { to <- backlogAge; to <- databaseUp }
+
+// Collect implements prometheus.Collector.
+func (p *probe) Collect(to chan<- prometheus.Metric) {
+	age, err := p.backlog()
+	up := 0.0
+	if err == nil {
+		up = 1
+		to <- prometheus.MustNewConstMetric(backlogAge, prometheus.GaugeValue, age.Seconds())
+	}
+	to <- prometheus.MustNewConstMetric(databaseUp, prometheus.GaugeValue, up)
+}

@@ -1,0 +1,41 @@
+package cmd
+
+import (
+	"context"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+)
+
+// notify tells the service manager that started the process, where there is one, how it is.
+func (s *session) notify(state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		s.log.Warn().Err(err).Str("state", state).Msg("the service manager cannot be told")
+	}
+}
+
+// watchdog tells the service manager that the process is alive, twice in the time that it waits for that, while it is.
+// It returns once ctx has ended.
+func (s *session) watchdog(ctx context.Context, alive func() error) {
+	within, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		s.log.Warn().Err(err).Msg("there is no watchdog")
+	}
+	if within <= 0 {
+		return
+	}
+	ticker := time.NewTicker(within / 2)
+	defer ticker.Stop()
+	for {
+		if err := alive(); err != nil {
+			s.log.Error().Err(err).Msg("the watchdog is not told that all is well")
+		} else {
+			s.notify(daemon.SdNotifyWatchdog)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/config"
+	"prescient/slots"
+)
+
+// unitFlags are the flags of units.
+type unitFlags struct {
+	shards                  int
+	name, user, binary, dir string
+	work                    bool
+}
+
+// unitFile is a file of units, as units --json prints it.
+type unitFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// mostShards bounds how many files come of one command.
+const mostShards = 64
+
+func (a *app) unitsCommand() *cobra.Command {
+	units := &cobra.Command{
+		Use:     "units",
+		GroupID: groupSetup,
+		Short:   "Print systemd units or crontab lines that run every slot",
+		Long: `Prints what runs every slot and the sweeper on this machine, from the configuration: systemd services and
+timers, or the lines of a crontab. With --shards each of n jobs serves a share of the slots.`,
+		Args: a.noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	units.AddCommand(a.systemdCommand(), a.cronCommand())
+	return units
+}
+
+func (a *app) systemdCommand() *cobra.Command {
+	var f unitFlags
+	cmd := &cobra.Command{
+		Use:   "systemd",
+		Short: "Print systemd services and timers",
+		Long: `Prints a service and a timer for each shard and for the sweeper, or with --work a service for each shard that
+stays up, sweeps by itself, and is restarted where it hangs. With --dir they are written as files.
+
+A service that still runs when its timer comes again is not started twice: that slot is left to the sweeper.
+The DSN comes from the configuration file, or from the variable PRESCIENT_DSN in /etc/default/<name>.`,
+		Example: fmt.Sprintf(`  %[1]s units systemd --shards 2 --config /etc/prescient/prescient.yaml --dir /etc/systemd/system`, a.options.Program),
+		Args:    a.noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.units(cmd, f, systemdUnits) },
+	}
+	f.addFlags(cmd, "prescient", "user that the services run as")
+	cmd.Flags().StringVar(&f.dir, "dir", "", "write the files to this folder")
+	cmd.Flags().BoolVar(&f.work, "work", false, "services that stay up, in place of timers")
+	return cmd
+}
+
+func (a *app) cronCommand() *cobra.Command {
+	var f unitFlags
+	cmd := &cobra.Command{
+		Use:   "cron",
+		Short: "Print the lines of a crontab",
+		Long: `Prints a line for each shard and for the sweeper, for crontab -e, or with --user for a file in /etc/cron.d.
+Cron knows whole minutes; a resolution or a sweep.every that it cannot express is refused.`,
+		Example: fmt.Sprintf(`  %[1]s units cron --shards 2 --user prescient > /etc/cron.d/prescient`, a.options.Program),
+		Args:    a.noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.units(cmd, f, crontab) },
+	}
+	f.addFlags(cmd, "", "user that the lines run as, for a file in /etc/cron.d")
+	return cmd
+}
+
+func (f *unitFlags) addFlags(cmd *cobra.Command, user, aboutUser string) {
+	cmd.Flags().IntVar(&f.shards, "shards", 1, "how many jobs share the slots: 1 to "+strconv.Itoa(mostShards))
+	cmd.Flags().StringVar(&f.name, "name", "prescient", "what the names of the units begin with")
+	cmd.Flags().StringVar(&f.user, "user", user, aboutUser)
+	cmd.Flags().StringVar(&f.binary, "binary", "", "absolute path of the program (default this one)")
+}
+
+var unitName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+func (f *unitFlags) check() (err error) {
+	if f.shards < 1 || f.shards > mostShards {
+		return usage(fmt.Errorf("--shards %d: 1 to %d are allowed", f.shards, mostShards))
+	}
+	if !unitName.MatchString(f.name) {
+		return usage(fmt.Errorf("--name %.80q: only letters, digits and _ . - are allowed, 64 at most", f.name))
+	}
+	if f.user != "" && !unitName.MatchString(f.user) {
+		return usage(fmt.Errorf("--user %.80q: only letters, digits and _ . - are allowed, 64 at most", f.user))
+	}
+	if f.binary == "" {
+		if f.binary, err = os.Executable(); err != nil {
+			return fmt.Errorf("give --binary; where this program is cannot be told: %w", err)
+		}
+	}
+	if !filepath.IsAbs(f.binary) || strings.ContainsFunc(f.binary, func(r rune) bool { return r < ' ' }) {
+		return usage(fmt.Errorf("--binary %.80q: an absolute path is wanted", f.binary))
+	}
+	return nil
+}
+
+// unitPlan is what the units are made of.
+type unitPlan struct {
+	unitFlags
+	program   string
+	args      []string // the flags that every command gets
+	shardList []shard
+	sweep     time.Duration
+	stopGrace time.Duration
+}
+
+// shard is a share of the slots.
+type shard struct {
+	number     int
+	assignment slots.Assignment
+	args       []string // the flags that choose it
+}
+
+func (a *app) units(cmd *cobra.Command, f unitFlags, write func(unitPlan) ([]unitFile, error)) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	c, err := a.load(cmd)
+	if err != nil {
+		return err
+	}
+	plan, err := a.planUnits(c, f)
+	if err != nil {
+		return err
+	}
+	files, err := write(plan)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	switch {
+	case f.dir != "":
+		for _, file := range files {
+			path := filepath.Join(f.dir, file.Name)
+			if err := os.WriteFile(path, []byte(file.Text), 0o644); err != nil {
+				return err
+			}
+			if err := say(out, "%s", path); err != nil {
+				return err
+			}
+		}
+		return nil
+	case a.json:
+		return printLines(out, files)
+	}
+	for i, file := range files {
+		heading := ""
+		if len(files) > 1 {
+			heading = "# " + file.Name + "\n"
+		}
+		if i > 0 {
+			heading = "\n" + heading
+		}
+		if _, err := fmt.Fprint(out, heading, file.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planUnits takes from the configuration what the units need. What was not given in its file they get as flags.
+func (a *app) planUnits(c config.Config, f unitFlags) (unitPlan, error) {
+	p := unitPlan{unitFlags: f, program: a.options.Program, sweep: c.Sweep.Every, stopGrace: c.Worker.StopGrace}
+	if c.File != "" {
+		path, err := filepath.Abs(c.File)
+		if err != nil {
+			return p, err
+		}
+		p.args = append(p.args, "--config", path)
+	}
+	for _, s := range c.Describe() {
+		fromFile := c.File != "" && strings.HasPrefix(s.Source, "file ")
+		if s.Source == "default" || fromFile || s.Key == "dsn" {
+			continue
+		}
+		if strings.HasPrefix(s.Key, "jobs.") {
+			return p, usage(fmt.Errorf("%s is given by %s; units take it from the configuration file only", s.Key, s.Source))
+		}
+		p.args = append(p.args, "--"+strings.NewReplacer(".", "-", "_", "-").Replace(s.Key), s.Value)
+	}
+	if f.shards == 1 {
+		p.shardList = []shard{{number: 1, assignment: c.Worker.Assignment}}
+		return p, nil
+	}
+	for _, key := range []string{"worker.minutes", "worker.share"} {
+		if c.Given(key) {
+			return p, usage(errors.New("--shards excludes " + key + ", which is given: it says already which slots are served"))
+		}
+	}
+	for n := 1; n <= f.shards; n++ {
+		share := fmt.Sprintf("%d/%d", n, f.shards)
+		assignment, err := slots.ParseShare(c.Grid, share)
+		if err != nil {
+			return p, usage(fmt.Errorf("--shards %d: %w", f.shards, err))
+		}
+		p.shardList = append(p.shardList, shard{number: n, assignment: assignment, args: []string{"--worker-share", share}})
+	}
+	return p, nil
+}
+
+// command is a command line of the program, as words.
+func (p unitPlan) command(name string, more ...string) []string {
+	return append(append([]string{p.binary, name}, p.args...), more...)
+}

@@ -1,0 +1,49 @@
+package prescient
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"time"
+)
+
+// spreadOver is where in a window a job_key has its place: always the same, and the places of many are even. Bytes 4 to
+// 11 of the key, the first four of them XOR the last four of the key, are a number (big-endian) that is to 2⁶⁴ as the
+// place is to the window. The first bytes play no part: the rows of a slot have to stay even over its buckets, which are
+// ranges of those.
+func spreadOver(key Key, window time.Duration) time.Duration {
+	hash := binary.BigEndian.Uint64(key[4:12]) ^ uint64(binary.BigEndian.Uint32(key[12:]))<<32
+	place, _ := bits.Mul64(hash, uint64(max(window, 0)))
+	return time.Duration(place).Truncate(time.Microsecond)
+}
+
+// spread returns the job as it is inserted: due at its place in the window.
+func (j NewJob) spread() NewJob {
+	if j.Spread > 0 {
+		j.DueAt = j.DueAt.Add(spreadOver(KeyOf(j.Entity, j.JobExec, j.Tag), j.Spread))
+		j.Spread = 0
+	}
+	return j
+}
+
+// spreadAll is spread for many; the list is copied where it changes.
+func spreadAll(jobs []NewJob) []NewJob {
+	copied := false
+	for i, job := range jobs {
+		if job.Spread <= 0 {
+			continue
+		}
+		if !copied {
+			jobs, copied = append([]NewJob(nil), jobs...), true
+		}
+		jobs[i] = job.spread()
+	}
+	return jobs
+}
+
+func validSpread(window time.Duration) error {
+	if window < 0 || window > MaxHorizon {
+		return fmt.Errorf("%w: spread %s: 0 to %s are allowed", ErrInvalid, window, MaxHorizon)
+	}
+	return nil
+}
