@@ -21,7 +21,7 @@ func (s *session) listen(ctx context.Context, address string, m *metrics, w *pre
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, &coded{ExitFailure, fmt.Errorf("metrics.listen: %w", err)}
+		return nil, &coded{code: ExitFailure, err: fmt.Errorf("metrics.listen: %w", err)}
 	}
 	p := &probe{look: w.Backlog}
 	m.registry.MustRegister(p)

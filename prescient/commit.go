@@ -86,6 +86,7 @@ func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool
 
 // sort puts aside the answers that there is nothing to commit for.
 func (b *bucketRun) sort(batch []answered) []answered {
+	b.w.observeAnswers(slices.DeleteFunc(slices.Clone(batch), func(a answered) bool { return a.answer.kind != committed }), commitResult{})
 	return b.forget(batch, func(a answered) bool {
 		switch a.answer.kind {
 		case committed:

@@ -55,7 +55,7 @@ func (w *Worker) observeAnswers(batch []answered, result commitResult) {
 }
 
 func newAnswer(a answered, dropped bool) Answer {
-	return Answer{Job: a.FutureJob, Called: a.answer.kind == called, Outcome: a.verdict.outcome, Next: a.verdict.slot,
+	return Answer{Job: a.FutureJob, Called: a.answer.kind == called || a.answer.kind == committed, Outcome: a.verdict.outcome, Next: a.verdict.slot,
 		DueAt: a.verdict.dueAt, Reason: a.verdict.reason, Started: a.answer.started, Ran: a.answer.ran,
 		Lateness: a.answer.started.Sub(a.NextCheckAt), Dropped: dropped}
 }
