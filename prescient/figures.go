@@ -128,5 +128,5 @@ func (f Figures) MarshalZerologObject(e *zerolog.Event) {
 			e.Int(n.name, n.n)
 		}
 	}
-	e.Dur("lateness", f.Lateness).Dur("took", f.Took)
+	e.Dur("lateness_ms", f.Lateness).Dur("took_ms", f.Took)
 }

@@ -262,7 +262,9 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 		func(w nethttp.ResponseWriter, _ *nethttp.Request) { w.WriteHeader(204) },
 		func(w nethttp.ResponseWriter, _ *nethttp.Request) { io.WriteString(w, "null") },
 		func(w nethttp.ResponseWriter, _ *nethttp.Request) { io.WriteString(w, `{"next_in": 1}`) },
-		func(w nethttp.ResponseWriter, _ *nethttp.Request) { nethttp.Error(w, "no", nethttp.StatusServiceUnavailable) },
+		func(w nethttp.ResponseWriter, _ *nethttp.Request) {
+			nethttp.Error(w, "no", nethttp.StatusServiceUnavailable)
+		},
 		func(w nethttp.ResponseWriter, _ *nethttp.Request) {
 			w.Header().Set("Location", "/other")
 			nethttp.Error(w, "moved", nethttp.StatusFound)
