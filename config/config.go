@@ -43,7 +43,7 @@ type Worker struct {
 	Concurrency int
 	// Buckets is how many buckets are worked on at a time: 1 to 256, 2 by default.
 	Buckets int
-	// Batch is how many rows are read at a time: 1 to 5000, 1000 by default.
+	// Batch is how many rows of a bucket are in flight at a time: 1 to 10000, 2000 by default.
 	Batch int
 	// Lease is how long a bucket stays allocated to a worker that is not heard of: 2 s to 1 h, 60 s by default.
 	Lease time.Duration

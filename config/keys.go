@@ -51,7 +51,7 @@ func fields(c *Config) []field {
 		{"worker.name", "", label(&w.Name, 64), "text", "name of the worker in the tables (default host:pid)"},
 		{"worker.concurrency", "32", number(&w.Concurrency, 1, mostConcurrency), "number", "job_execs that run at a time"},
 		{"worker.buckets", "2", number(&w.Buckets, 1, 256), "number", "buckets that are worked on at a time"},
-		{"worker.batch", "1000", number(&w.Batch, 1, 5000), "number", "rows that are read at a time"},
+		{"worker.batch", "2000", number(&w.Batch, 1, 10000), "number", "rows of a bucket that are in flight at a time"},
 		{"worker.lease", "60s", duration(&w.Lease, 2*time.Second, time.Hour), "duration",
 			"time after which the buckets of a silent worker are free for others"},
 		{"worker.stop_grace", "20s", duration(&w.StopGrace, time.Millisecond, time.Hour), "duration",

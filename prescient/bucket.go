@@ -71,10 +71,9 @@ type bucketRun struct {
 
 func (r *slotRun) newBucketRun(l *lease, buckets int) *bucketRun {
 	first, last := bucketRange(l.bucket, buckets)
-	b := &bucketRun{w: r.w, lease: l, clock: r.clock, stop: r.stop, careful: l.takeovers >= 2, batch: r.w.options.Batch,
-		pace: r.pace, background: r.background, paused: r.paused,
+	b := &bucketRun{w: r.w, lease: l, clock: r.clock, stop: r.stop, careful: l.takeovers >= 2,
+		batch: half(r.w.options.Batch), window: r.w.options.Batch, pace: r.pace, background: r.background, paused: r.paused,
 		last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int), wake: make(chan struct{}, 1)}
-	b.window = 2 * b.batch
 	if b.careful {
 		b.batch, b.window = 1, 1
 	}

@@ -3,7 +3,6 @@ package prescient
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -11,8 +10,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // Client is what app code works with: it inserts, cancels, moves and reads checks on the handle that the caller gives,
@@ -24,7 +21,9 @@ import (
 // look may have missed it, a client looks again with FOR UPDATE, which locks the gap where the row would be. A pending
 // row that an insert keeps is locked too, so that nobody can cancel it before the caller commits. On a handle that is
 // no transaction neither is needed.
-// A deadlock or lock wait timeout is returned as the server gave it: the caller owns the transaction.
+// A deadlock or lock wait timeout in the caller's transaction is returned as the server gave it, and so is error 1020 of
+// a MariaDB with innodb_snapshot_isolation: begin the transaction again. On a handle that is no transaction a client
+// tries again by itself after a deadlock.
 type Client struct {
 	tables
 	guards   Guards
@@ -193,87 +192,4 @@ func (r *textRow) job() (*FutureJob, error) {
 // parseTime reads a DATETIME as the server writes it.
 func parseTime(text string) (time.Time, error) {
 	return time.ParseInLocation("2006-01-02 15:04:05.999999", text, time.UTC)
-}
-
-// beginner is a handle that can begin a transaction; all others are taken for a transaction of the caller.
-type beginner interface {
-	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
-}
-
-// ownTx is a transaction that a client began itself: READ COMMITTED, so that a plain read shows the latest rows.
-type ownTx struct{ *sql.Tx }
-
-// rawConn is what only a single connection has.
-type rawConn interface {
-	Raw(do func(conn any) error) error
-}
-
-// isCallersTx says whether a handle may be inside a transaction of the caller, which may be older than the latest rows.
-// A single connection may: somebody can have begun one on it by hand.
-func isCallersTx(db DB) bool {
-	switch db.(type) {
-	case ownTx:
-		return false
-	case rawConn:
-		return true
-	case beginner:
-		return false
-	}
-	return true
-}
-
-// inTx runs do on a transaction: on the caller's own where the handle is one, on a new one where it can begin. After
-// an error nothing of it stays behind, though the caller may commit all the same.
-func inTx(ctx context.Context, db DB, do func(db DB) error) error {
-	begin, ok := db.(beginner)
-	if !ok {
-		return inSavepoint(ctx, db, "prescient", do)
-	}
-	tx, err := begin.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	if isError(err, errInTransaction) && isCallersTx(db) {
-		return inSavepoint(ctx, db, "prescient", do)
-	}
-	if err != nil {
-		return fmt.Errorf("beginning a transaction: %w", err)
-	}
-	if err := do(ownTx{tx}); err != nil {
-		return errors.Join(err, rollback(tx))
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("committing: %w", err)
-	}
-	return nil
-}
-
-func inSavepoint(ctx context.Context, db DB, name string, do func(db DB) error) error {
-	if _, err := db.ExecContext(ctx, "SAVEPOINT "+name); err != nil {
-		return fmt.Errorf("setting a savepoint: %w", err)
-	}
-	err := do(db)
-	if err == nil {
-		return nil
-	}
-	if _, undo := db.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+name); undo != nil && !isOver(undo) {
-		err = errors.Join(err, fmt.Errorf("rolling back to the savepoint: %w", undo))
-	}
-	return err
-}
-
-const (
-	errNoSavepoint   = 1305 // after a deadlock: the server has rolled back the whole transaction, and the savepoint with it
-	errInTransaction = 1568 // somebody has begun a transaction by hand
-)
-
-// isOver says of the error of a statement that its transaction was rolled back before.
-func isOver(err error) bool {
-	return isError(err, errNoSavepoint) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, sql.ErrConnDone) ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn)
-}
-
-// rollback returns no error where the transaction is over already, as after a lost connection.
-func rollback(tx *sql.Tx) error {
-	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
-		return fmt.Errorf("rolling back: %w", err)
-	}
-	return nil
 }

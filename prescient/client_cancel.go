@@ -25,7 +25,7 @@ func (c *Client) Cancel(ctx context.Context, db DB, e Entity, jobExecs ...string
 		cancelled = 0
 		callers := isCallersTx(db)
 		lock := false
-		for range insertTries {
+		for range maxTries {
 			found, err := c.findEntity(ctx, db, e, jobExecs, lock)
 			if err != nil {
 				return err
@@ -48,7 +48,7 @@ func (c *Client) Cancel(ctx context.Context, db DB, e Entity, jobExecs ...string
 			}
 			lock = callers
 		}
-		return fmt.Errorf("cancelling for %s: its rows changed %d times under it", e, insertTries)
+		return fmt.Errorf("cancelling for %s: its rows changed %d times under it", e, maxTries)
 	})
 	if err != nil {
 		return 0, err
@@ -85,13 +85,21 @@ func (c *Client) Reschedule(ctx context.Context, db DB, e Entity, jobExec, tag s
 	if err := (NewJob{Entity: e, JobExec: jobExec, Tag: tag, DueAt: dueAt}).Validate(); err != nil {
 		return Inserted{}, err
 	}
+	do := func() (Inserted, error) { return c.reschedule(ctx, db, e, jobExec, tag, dueAt) }
+	if commitsByItself(db) {
+		return retried(do)
+	}
+	return do()
+}
+
+func (c *Client) reschedule(ctx context.Context, db DB, e Entity, jobExec, tag string, dueAt time.Time) (Inserted, error) {
 	now, job, err := c.look(ctx, db, KeyOf(e, jobExec, tag))
 	if err != nil {
 		return Inserted{}, err
 	}
 	// A plain read in the caller's transaction may not see the latest row.
 	latest := !isCallersTx(db)
-	for range insertTries {
+	for range maxTries {
 		due, slot, err := c.place(jobExec, dueAt, now)
 		if err != nil {
 			return Inserted{}, err
@@ -114,7 +122,7 @@ func (c *Client) Reschedule(ctx context.Context, db DB, e Entity, jobExec, tag s
 		}
 		latest = true
 	}
-	return Inserted{}, fmt.Errorf("rescheduling %s of %s: the pending row changed %d times under it", jobExec, e, insertTries)
+	return Inserted{}, fmt.Errorf("rescheduling %s of %s: the pending row changed %d times under it", jobExec, e, maxTries)
 }
 
 // Get returns the pending check of an entity, job_exec and tag, or an error that wraps ErrNotFound.

@@ -112,9 +112,6 @@ func (j NewJob) Validate() error {
 	return err
 }
 
-// insertTries bounds how often an insert or cancel follows a row that others keep changing.
-const insertTries = 10
-
 // Insert makes a check pending, on the caller's handle. Errors: ErrInvalid, ErrBeyondHorizon, ErrPending,
 // ErrKeyCollision and ErrConfigChanged, with nothing written; others come from the server.
 func (c *Client) Insert(ctx context.Context, db DB, job NewJob) (Inserted, error) {
@@ -122,11 +119,17 @@ func (c *Client) Insert(ctx context.Context, db DB, job NewJob) (Inserted, error
 		return Inserted{}, err
 	}
 	job = job.spread()
-	now, pending, err := c.look(ctx, db, KeyOf(job.Entity, job.JobExec, job.Tag))
-	if err != nil {
-		return Inserted{}, err
+	do := func() (Inserted, error) {
+		now, pending, err := c.look(ctx, db, KeyOf(job.Entity, job.JobExec, job.Tag))
+		if err != nil {
+			return Inserted{}, err
+		}
+		return c.insert(ctx, db, job, pending, now)
 	}
-	return c.insert(ctx, db, job, pending, now)
+	if commitsByItself(db) {
+		return retried(do)
+	}
+	return do()
 }
 
 // insert goes on from a first look at the key.
@@ -134,7 +137,7 @@ func (c *Client) insert(ctx context.Context, db DB, job NewJob, pending *FutureJ
 	key := KeyOf(job.Entity, job.JobExec, job.Tag)
 	// A plain read in the caller's transaction may show a row that is there no more.
 	latest := !isCallersTx(db)
-	for range insertTries {
+	for range maxTries {
 		due, slot, err := c.place(job.JobExec, job.DueAt, now)
 		if err != nil {
 			return Inserted{}, err
@@ -142,8 +145,11 @@ func (c *Client) insert(ctx context.Context, db DB, job NewJob, pending *FutureJ
 		if pending == nil {
 			row := c.appendRow(nil, job, key, due, slot)
 			_, err := db.ExecContext(ctx, c.fill("client/insert", "{rows}", string(row)))
-			if err == nil || !isError(err, errDuplicateKey) {
-				return Inserted{Did: DidInsert, DueAt: due, Slot: slot}, c.explain(ctx, db, job, err)
+			if err == nil {
+				return Inserted{Did: DidInsert, DueAt: due, Slot: slot}, nil
+			}
+			if !isError(err, errDuplicateKey) {
+				return Inserted{}, c.explain(ctx, db, job, err)
 			}
 		} else if stays, refused := settle(job, *pending, due, now); stays {
 			if !latest {
@@ -156,8 +162,11 @@ func (c *Client) insert(ctx context.Context, db DB, job NewJob, pending *FutureJ
 			}
 		} else {
 			n, err := c.replace(ctx, db, job, *pending, due, slot, now)
-			if err != nil || n == 1 {
-				return Inserted{Did: DidReplace, DueAt: due, Slot: slot}, c.explain(ctx, db, job, err)
+			if err != nil {
+				return Inserted{}, c.explain(ctx, db, job, err)
+			}
+			if n == 1 {
+				return Inserted{Did: DidReplace, DueAt: due, Slot: slot}, nil
 			}
 		}
 		// Somebody was faster, or this transaction's snapshot is older than the row.
@@ -166,7 +175,7 @@ func (c *Client) insert(ctx context.Context, db DB, job NewJob, pending *FutureJ
 		}
 		latest = true
 	}
-	return Inserted{}, fmt.Errorf("inserting %s of %s: the pending row changed %d times under it", job.JobExec, job.Entity, insertTries)
+	return Inserted{}, fmt.Errorf("inserting %s of %s: the pending row changed %d times under it", job.JobExec, job.Entity, maxTries)
 }
 
 // lookAgain is look for the latest row, whatever the snapshot of the caller's transaction shows. The time is that

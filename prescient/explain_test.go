@@ -48,6 +48,7 @@ func TestNoStatementOfAHotPathScansATableOrSorts(t *testing.T) {
 			covered[name] = true
 			t.Run(strings.ReplaceAll(e.statement, " ", "_"), func(t *testing.T) { e.check(t, conn) })
 		}
+		t.Run("overdue slots", func(t *testing.T) { f.overdueReadsLittle(t, conn) })
 		for name := range f.w.stmt {
 			if hot := !strings.HasPrefix(name, "list/") && !strings.HasPrefix(name, "prune/") && !strings.HasPrefix(name, "operate/"); hot && !covered[name] {
 				t.Errorf("%s is not explained here", name)
@@ -70,7 +71,7 @@ func (e explained) check(t *testing.T, conn *sql.Conn) {
 		if !ours {
 			// The target of an INSERT, JSON_TABLE, and results of subqueries have no key.
 			switch made := line["table"]; {
-			case line["select_type"] == "INSERT", made == "", made == "moved", made == "few", strings.HasPrefix(made, "<"):
+			case line["select_type"] == "INSERT", made == "", made == "moved", made == "ended", made == "few", strings.HasPrefix(made, "<"):
 			default:
 				t.Errorf("table %s is not expected:\n%s", made, text)
 			}
@@ -100,7 +101,7 @@ func (e explained) check(t *testing.T, conn *sql.Conn) {
 // copies says whether a temporary table is in the nature of the statement: JSON_TABLE is one, and an UPDATE that moves
 // rows along the index that it reads them by collects them first.
 func (e explained) copies(line plan) bool {
-	return line["table"] == "moved" || line["select_type"] == "UPDATE" && strings.HasPrefix(e.statement, "sweep/roll_forward")
+	return line["table"] == "moved" || line["table"] == "ended" || line["select_type"] == "UPDATE" && strings.HasPrefix(e.statement, "sweep/roll_forward")
 }
 
 func join(lines []plan) string {
@@ -304,8 +305,10 @@ func (f *filled) slotRunStatements() []explained {
 			for i, job := range some {
 				moves[i] = answered{row: row{FutureJob: job, key: job.Key()}, verdict: verdict{slot: f.slots[40], dueAt: job.DueAt}}
 			}
-			list = append(list, explained{fmt.Sprintf("slotrun/reschedule %d of %s", n, name), get("slotrun/reschedule"),
-				[]any{movesJSON(moves), f.slots[s]}, map[string]string{"job": bySlotAndKey}})
+			for statement, ofRows := range map[string]func([]answered) string{"slotrun/reschedule": movesJSON, "slotrun/end_each": keysJSON} {
+				list = append(list, explained{fmt.Sprintf("%s %d of %s", statement, n, name), get(statement),
+					[]any{ofRows(moves), f.slots[s]}, map[string]string{"job": bySlotAndKey}})
+			}
 		}
 	}
 	return list
@@ -333,19 +336,13 @@ func (f *filled) listStatements() []explained {
 
 // The handler counters say what EXPLAIN only plans: however much is pending, a look at the overdue slots reads a few
 // entries for each of them.
-func TestLookingForOverdueSlotsReadsAFewEntriesASlot(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
-		f := fill(t, r)
-		conn, err := f.w.db.Conn(t.Context())
-		r.must(err)
-		defer conn.Close()
-		for _, slots := range []int{2, 10, 49} {
-			read := reads(t, conn, f.w.stmt.Get("sweep/overdue"), earliestDue, f.slots[slots], sweepPage)
-			if limit := 3*slots + 10; read > limit {
-				t.Errorf("%d overdue slots: %d entries were read; want %d at most", slots, read, limit)
-			}
+func (f *filled) overdueReadsLittle(t *testing.T, conn *sql.Conn) {
+	for _, slots := range []int{2, 10, 49} {
+		read := reads(t, conn, f.w.stmt.Get("sweep/overdue"), earliestDue, f.slots[slots], sweepPage)
+		if limit := 3*slots + 10; read > limit {
+			t.Errorf("%d overdue slots: %d entries were read; want %d at most", slots, read, limit)
 		}
-	})
+	}
 }
 
 // reads returns how many entries of tables and indexes a query read.

@@ -133,5 +133,5 @@ func (f Figures) MarshalZerologObject(e *zerolog.Event) {
 	if f.Paused {
 		e.Bool("paused", true)
 	}
-	e.Dur("lateness", f.Lateness).Dur("took", f.Took)
+	e.Dur("lateness_ms", f.Lateness).Dur("took_ms", f.Took)
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	text "prescient/sql"
@@ -52,9 +53,19 @@ type source struct {
 
 func sources(t *testing.T) []source {
 	t.Helper()
+	all, err := readSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 50 {
+		t.Fatalf("only %d files were found", len(all))
+	}
+	return all
+}
+
+var readSources = sync.OnceValues(func() (all []source, err error) {
 	root := os.DirFS("..")
-	var all []source
-	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -71,14 +82,8 @@ func sources(t *testing.T) []source {
 		all = append(all, source{name: name, test: strings.HasSuffix(name, "_test.go"), text: data, file: file})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) < 50 {
-		t.Fatalf("only %d files were found", len(all))
-	}
-	return all
-}
+	return all, err
+})
 
 func TestImportsPointDownOnly(t *testing.T) {
 	const module = "prescient/"

@@ -104,7 +104,7 @@ const maxBuckets = 256
 // estimateBuckets finds how many buckets a slot should have: one for every few batches, from a count where that is
 // cheap, and otherwise from a sample, since keys are hashes and spread evenly.
 func (w *Worker) estimateBuckets(ctx context.Context, slot time.Time) (int, error) {
-	perBucket := 4 * w.options.Batch
+	perBucket := 2 * w.options.Batch
 	var rows int
 	err := w.query(ctx, func(ctx context.Context) error {
 		return w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/count_few"), slot, 2*perBucket).Scan(&rows)

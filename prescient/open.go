@@ -55,7 +55,7 @@ func configure(dsn string, lease, idle time.Duration) (*mysql.Config, error) {
 	cfg.InterpolateParams = true
 	cfg.MultiStatements = false
 	cfg.ColumnsWithAlias = false
-	cfg.Logger = &mysql.NopLogger{} // it says nothing that is not in an error as well
+	cfg.Logger = &mysql.NopLogger{} // what goes wrong is returned
 	cfg.Timeout = or(cfg.Timeout, 10*time.Second)
 	// Statements have deadlines of their own, but a COMMIT cannot have one: a server that hangs there is given up by this.
 	cfg.ReadTimeout = or(cfg.ReadTimeout, lease+time.Minute)

@@ -21,7 +21,7 @@ const (
 	DefaultLease       = time.Minute
 	DefaultConcurrency = 32
 	DefaultBuckets     = 2
-	DefaultBatch       = 1000
+	DefaultBatch       = 2000
 	DefaultStopGrace   = 20 * time.Second
 	DefaultPatience    = 2 * time.Minute
 	DefaultSweepEvery  = time.Minute
@@ -48,7 +48,8 @@ type WorkerOptions struct {
 	// Buckets is how many buckets of a slot are worked on at a time; 2 by default. More than the server has cores
 	// does not pay.
 	Buckets int
-	// Batch is how many rows are read and committed together; 1000 by default, 5000 at most.
+	// Batch is how many rows of a bucket are in flight at a time, which is what a worker that dies leaves to be called
+	// again; 2000 by default, 10000 at most. Half of it is read and committed together.
 	Batch int
 	// Lease is for how long a bucket is claimed; it is renewed at a third. 1 minute by default, 2 s at least; it should
 	// be much larger than the clock skew between the servers of a cluster. The db should be opened with the same.
@@ -140,7 +141,7 @@ func (o *WorkerOptions) complete() error {
 	}{
 		{"concurrency", int64(o.Concurrency), 1, 10000},
 		{"buckets", int64(o.Buckets), 1, maxBuckets},
-		{"batch", int64(o.Batch), 1, 5000},
+		{"batch", int64(o.Batch), 1, 10000},
 		{"lease (ms)", o.Lease.Milliseconds(), 2000, int64(time.Hour / time.Millisecond)},
 		{"stop grace (ms)", o.StopGrace.Milliseconds(), 1, int64(time.Hour / time.Millisecond)},
 		{"patience (ms)", o.Patience.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
