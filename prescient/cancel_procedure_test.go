@@ -220,3 +220,37 @@ func TestTheProcedureWinsOverARunningJobExec(t *testing.T) {
 		}
 	})
 }
+
+// A call reads the rows of its entity, by their keys, however many others there are.
+func TestTheProcedureReadsOnlyTheRowsOfItsEntity(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		f := fill(t, r)
+		entity := f.some(bigSlot, 1)[0].Entity()
+		for _, isolation := range []sql.IsolationLevel{sql.LevelRepeatableRead, sql.LevelReadCommitted} {
+			conn, err := r.app.Conn(t.Context())
+			r.must(err)
+			defer conn.Close()
+			tx, err := conn.BeginTx(t.Context(), &sql.TxOptions{Isolation: isolation})
+			r.must(err)
+			reads := func() (n int) {
+				rows, err := tx.Query("SHOW SESSION STATUS LIKE 'Handler_read%'")
+				r.must(err)
+				defer rows.Close()
+				for rows.Next() {
+					var name string
+					var count int
+					r.must(rows.Scan(&name, &count))
+					n += count
+				}
+				return n
+			}
+			before := reads()
+			r.call(tx, 1, entity.Name, entity.Key, nil)
+			full := reads() - before
+			r.must(tx.Rollback())
+			if full > 2000 { // most of them those of SHOW itself
+				t.Errorf("%d reads for one row of %d", full, filledRows)
+			}
+		}
+	})
+}

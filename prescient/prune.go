@@ -63,7 +63,7 @@ type PruneReport struct {
 	Made    []string `json:"made"`
 	Dropped []string `json:"dropped"`
 	// ReadyUntil is the end of the last partition that is ready.
-	ReadyUntil time.Time `json:"ready_until"`
+	ReadyUntil time.Time `json:"ready_until,omitzero"`
 	// Undivided is set where more rows than MaxCopy lie in the last partition, so that it was left as it is.
 	Undivided bool `json:"undivided"`
 	// HistoryRows is how many rows were deleted from the last partition, which is never dropped.
@@ -98,7 +98,7 @@ func (h Holder) String() string {
 
 // Prune drops what is older than options.Keep: partitions of history that are wholly older, and the ledger of slots
 // that are, nothing of which is pending or being run. So history is kept for Keep and at most a PartitionSpan longer.
-// What lies in the last partition, because none was ready when it ended, is deleted row by row. Then it keeps
+// What lies in the last partition, because none was ready when it ended, is deleted in batches of rows. It also keeps
 // partitions ready as KeepPartitions does. db is from Open, and its user owns the tables.
 //
 // It holds up a slot run for a second or two at most, and seldom. It may be called at any time, and again after an
@@ -111,12 +111,12 @@ func Prune(ctx context.Context, db *sqlx.DB, options PruneOptions) (PruneReport,
 	return prune(ctx, db, options, func(p *pruner, now time.Time) error {
 		cutoff := now.Add(-options.Keep).Truncate(time.Second)
 		p.report.Cutoff = &cutoff
+		if err := p.emptyLater(ctx, cutoff); err != nil {
+			return err
+		}
 		held := p.partition(ctx, now, cutoff)
 		if held != nil && !errors.Is(held, ErrHistoryHeld) {
 			return held
-		}
-		if err := p.emptyLater(ctx, cutoff); err != nil {
-			return errors.Join(held, err)
 		}
 		return errors.Join(held, p.pruneLedger(ctx, cutoff))
 	})

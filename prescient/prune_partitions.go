@@ -27,7 +27,13 @@ func (p *pruner) partition(ctx context.Context, now, cutoff time.Time) error {
 	if err != nil {
 		return err
 	}
-	// Dropping first: where rows lie in the last partition, the more partitions there are the more is locked.
+	if err := p.makeReady(ctx, limit, list, now); err != nil || cutoff.IsZero() {
+		return err
+	}
+	// What was divided may have old parts.
+	if list, err = p.partitions(ctx); err != nil {
+		return err
+	}
 	for _, old := range expired(list, cutoff) {
 		if err := p.change(ctx, limit, p.fill("prune/drop", "{partition}", old.name)); err != nil {
 			return fmt.Errorf("dropping the partition %s of history: %w", old.name, err)
@@ -35,7 +41,7 @@ func (p *pruner) partition(ctx context.Context, now, cutoff time.Time) error {
 		p.report.Dropped = append(p.report.Dropped, old.name)
 		p.did()
 	}
-	return p.makeReady(ctx, limit, list, now)
+	return nil
 }
 
 // makeReady divides the last partition.

@@ -126,12 +126,12 @@ func TestAFullLastPartitionIsLeftUntilItIsNearlyEmpty(t *testing.T) {
 			t.Errorf("%+v", report)
 		}
 		// What is old is deleted there, row by row, since it can never be dropped.
-		report = r.prune(at("10:05"), PruneOptions{MaxCopy: 10, Keep: 10*24*time.Hour - time.Hour})
-		if !report.Undivided || report.HistoryRows != 20 || len(r.history()) != 10 {
+		report = r.prune(at("10:05"), PruneOptions{MaxCopy: 10, Keep: 20 * 24 * time.Hour})
+		if !report.Undivided || report.HistoryRows != 10 || len(report.Made)+len(report.Dropped) > 0 || len(r.history()) != 20 {
 			t.Errorf("%+v, %d ends left", report, len(r.history()))
 		}
-		report = r.prune(at("10:05"), PruneOptions{MaxCopy: 10, Keep: 10 * 24 * time.Hour})
-		if report.Undivided || len(report.Made) != PartitionsAhead+2 || r.kept() != "0 1 2 3 4 5 6 7 8 9" {
+		report = r.prune(at("10:05"), PruneOptions{MaxCopy: 10, Keep: 10*24*time.Hour - time.Hour})
+		if report.Undivided || report.HistoryRows != 10 || len(report.Made) != PartitionsAhead+2 || r.kept() != "0 1 2 3 4 5 6 7 8 9" {
 			t.Errorf("%+v, kept %s", report, r.kept())
 		}
 	})

@@ -1,7 +1,8 @@
 -- CALL {prefix}cancel('order', '42', NULL) ends what is pending for an entity as cancelled, or with a job_exec in place
 -- of NULL only what that does. It answers with one row: how many it ended. The caller needs EXECUTE and no other right.
 --
--- It works in the caller's transaction; without one, in one of its own. After an error nothing of it stays behind.
+-- It works in the caller's transaction; without one, in one of its own, which it repeats after a deadlock. After an error
+-- nothing of it stays behind.
 -- Rows are found through UNIQUE (job_key) without a lock and written by the full primary key and revision, as the Go
 -- client does, so that it does not deadlock with slot runs; a last look with FOR UPDATE finds what the snapshot of the
 -- caller's transaction hides.
@@ -23,20 +24,7 @@ BEGIN
   DECLARE v_slot DATETIME;
   DECLARE v_revision BIGINT UNSIGNED;
   DECLARE v_ours, v_own, v_lock, v_missed BOOLEAN DEFAULT FALSE;
-  DECLARE v_cancelled, v_looks INT DEFAULT 0;
-  DECLARE EXIT HANDLER FOR SQLEXCEPTION
-  BEGIN
-    BEGIN
-      -- After a deadlock there is no savepoint left.
-      DECLARE CONTINUE HANDLER FOR 1305 BEGIN END;
-      IF v_own THEN
-        ROLLBACK;
-      ELSE
-        ROLLBACK TO SAVEPOINT prescient_cancel;
-      END IF;
-    END;
-    RESIGNAL;
-  END;
+  DECLARE v_cancelled, v_looks, v_tries, v_error INT DEFAULT 0;
 
   -- Outside a transaction a savepoint is gone at once.
   BEGIN
@@ -44,70 +32,95 @@ BEGIN
     SAVEPOINT prescient_cancel;
     RELEASE SAVEPOINT prescient_cancel;
   END;
-  IF v_own THEN
-    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-    START TRANSACTION;
-  END IF;
-  SAVEPOINT prescient_cancel;
-
   SET v_first = CONCAT(SUBSTRING(UNHEX(SHA2(CONCAT(CAST(p_entity_name AS BINARY), UNHEX('00'), CAST(p_entity_key AS BINARY)), 256)), 1, 12), UNHEX('00000000'));
   SET v_last = CONCAT(SUBSTRING(v_first, 1, 12), UNHEX('FFFFFFFF'));
-  look: LOOP
-    SET v_looks = v_looks + 1, v_missed = FALSE, v_key = v_first, v_ours = FALSE;
-    rows_of_entity: LOOP
-      SET v_slot = NULL;
-      IF v_lock THEN
-        SELECT job.next_check_at, job.job_key, job.revision, job.entity_name = p_entity_name AND job.entity_key = p_entity_key AND COALESCE(job.job_exec = p_job_exec, TRUE)
-        INTO v_slot, v_key, v_revision, v_ours
-        FROM {prefix}future_job job FORCE INDEX (job_key)
-        WHERE job.job_key >= v_key AND job.job_key <= v_last ORDER BY job.job_key LIMIT 1 FOR UPDATE;
-      ELSE
-        SELECT job.next_check_at, job.job_key, job.revision, job.entity_name = p_entity_name AND job.entity_key = p_entity_key AND COALESCE(job.job_exec = p_job_exec, TRUE)
-        INTO v_slot, v_key, v_revision, v_ours
-        FROM {prefix}future_job job FORCE INDEX (job_key)
-        WHERE job.job_key >= v_key AND job.job_key <= v_last ORDER BY job.job_key LIMIT 1;
-      END IF;
-      IF v_slot IS NULL THEN
-        LEAVE rows_of_entity;
-      END IF;
-      IF v_ours THEN
-        INSERT INTO {prefix}job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
-          check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at,
-          slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker)
-        SELECT job.entity_name, job.entity_key, job.job_exec, job.tag, job.due_at, job.job_key, job.first_check_at, job.next_check_at,
-          job.check_count, job.error_count, job.put_off_count, job.last_error, job.total_ms, job.payload, job.revision, job.inserted_at,
-          job.next_check_at, 'cancelled', NULL, NULL, UTC_TIMESTAMP(6), 0, NULL, ''
-        FROM {prefix}future_job job FORCE INDEX (PRIMARY)
-        WHERE job.next_check_at = v_slot AND job.job_key = v_key AND job.revision = v_revision FOR UPDATE;
-        IF ROW_COUNT() = 1 THEN
-          DELETE job FROM {prefix}future_job job FORCE INDEX (PRIMARY)
-          WHERE job.next_check_at = v_slot AND job.job_key = v_key AND job.revision = v_revision;
-          SET v_cancelled = v_cancelled + 1;
-        ELSE
-          SET v_missed = TRUE;
+  tries: LOOP
+    SET v_tries = v_tries + 1, v_error = 0, v_looks = 0, v_cancelled = 0, v_lock = FALSE;
+    BEGIN
+      DECLARE EXIT HANDLER FOR SQLEXCEPTION
+      BEGIN
+        GET DIAGNOSTICS CONDITION 1 v_error = MYSQL_ERRNO;
+        BEGIN
+          -- After a deadlock there is no savepoint left.
+          DECLARE CONTINUE HANDLER FOR 1305 BEGIN END;
+          IF v_own THEN
+            ROLLBACK;
+          ELSE
+            ROLLBACK TO SAVEPOINT prescient_cancel;
+          END IF;
+        END;
+        -- A transaction of its own is tried again; one of the caller is the caller's to repeat.
+        IF NOT v_own OR v_error <> 1213 OR v_tries >= 10 THEN
+          RESIGNAL;
         END IF;
+      END;
+      IF v_own THEN
+        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+        START TRANSACTION;
+      ELSE
+        SAVEPOINT prescient_cancel;
       END IF;
-      IF v_key = v_last THEN
-        LEAVE rows_of_entity;
-      END IF;
-      -- The next key: the last four bytes are a number.
-      SET v_key = CONCAT(SUBSTRING(v_key, 1, 12), UNHEX(LPAD(HEX(CAST(CONV(HEX(SUBSTRING(v_key, 13)), 16, 10) AS UNSIGNED) + 1), 8, '0')));
-    END LOOP;
-    -- In a transaction of the caller a plain read may not see the latest rows; a locking one does.
-    IF NOT v_missed AND v_lock <> v_own THEN
-      LEAVE look;
-    END IF;
-    IF v_looks >= 10 THEN
-      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'cancel: the rows of the entity changed ten times under it';
-    END IF;
-    SET v_lock = NOT v_own;
-  END LOOP;
+      look: LOOP
+        SET v_looks = v_looks + 1, v_missed = FALSE, v_key = v_first, v_ours = FALSE;
+        rows_of_entity: LOOP
+          SET v_slot = NULL;
+          IF v_lock THEN
+            SELECT job.next_check_at, job.job_key, job.revision, job.entity_name = p_entity_name AND job.entity_key = p_entity_key AND COALESCE(job.job_exec = p_job_exec, TRUE)
+            INTO v_slot, v_key, v_revision, v_ours
+            FROM {prefix}future_job job FORCE INDEX (job_key)
+            WHERE job.job_key >= v_key AND job.job_key <= v_last ORDER BY job.job_key LIMIT 1 FOR UPDATE;
+          ELSE
+            SELECT job.next_check_at, job.job_key, job.revision, job.entity_name = p_entity_name AND job.entity_key = p_entity_key AND COALESCE(job.job_exec = p_job_exec, TRUE)
+            INTO v_slot, v_key, v_revision, v_ours
+            FROM {prefix}future_job job FORCE INDEX (job_key)
+            WHERE job.job_key >= v_key AND job.job_key <= v_last ORDER BY job.job_key LIMIT 1;
+          END IF;
+          IF v_slot IS NULL THEN
+            LEAVE rows_of_entity;
+          END IF;
+          IF v_ours THEN
+            INSERT INTO {prefix}job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
+              check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at,
+              slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker)
+            SELECT job.entity_name, job.entity_key, job.job_exec, job.tag, job.due_at, job.job_key, job.first_check_at, job.next_check_at,
+              job.check_count, job.error_count, job.put_off_count, job.last_error, job.total_ms, job.payload, job.revision, job.inserted_at,
+              job.next_check_at, 'cancelled', NULL, NULL, UTC_TIMESTAMP(6), 0, NULL, ''
+            FROM {prefix}future_job job FORCE INDEX (PRIMARY)
+            WHERE job.next_check_at = v_slot AND job.job_key = v_key AND job.revision = v_revision FOR UPDATE;
+            IF ROW_COUNT() = 1 THEN
+              DELETE job FROM {prefix}future_job job FORCE INDEX (PRIMARY)
+              WHERE job.next_check_at = v_slot AND job.job_key = v_key AND job.revision = v_revision;
+              SET v_cancelled = v_cancelled + 1;
+            ELSE
+              SET v_missed = TRUE;
+            END IF;
+          END IF;
+          IF v_key = v_last THEN
+            LEAVE rows_of_entity;
+          END IF;
+          -- The next key: the last four bytes are a number.
+          SET v_key = CONCAT(SUBSTRING(v_key, 1, 12), UNHEX(LPAD(HEX(CAST(CONV(HEX(SUBSTRING(v_key, 13)), 16, 10) AS UNSIGNED) + 1), 8, '0')));
+        END LOOP;
+        -- In a transaction of the caller a plain read may not see the latest rows; a locking one does.
+        IF NOT v_missed AND v_lock <> v_own THEN
+          LEAVE look;
+        END IF;
+        IF v_looks >= 10 THEN
+          SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'cancel: the rows of the entity changed ten times under it';
+        END IF;
+        SET v_lock = NOT v_own;
+      END LOOP;
 
-  IF v_own THEN
-    COMMIT;
-  ELSE
-    RELEASE SAVEPOINT prescient_cancel;
-  END IF;
+      IF v_own THEN
+        COMMIT;
+      ELSE
+        RELEASE SAVEPOINT prescient_cancel;
+      END IF;
+    END;
+    IF v_error = 0 THEN
+      LEAVE tries;
+    END IF;
+  END LOOP;
   SELECT v_cancelled AS cancelled;
 END
 -- +goose StatementEnd
