@@ -114,7 +114,7 @@ func (r *requeue) run(ctx context.Context, f ListFilter) error {
 
 // page goes on with a page of ends, the latest first.
 func (r *requeue) page(ctx context.Context, page []Ended) error {
-	for range insertTries {
+	for range maxTries {
 		jobs, inserts, err := r.sortOut(ctx, page)
 		if err != nil {
 			return err
@@ -137,7 +137,7 @@ func (r *requeue) page(ctx context.Context, page []Ended) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("requeueing: other jobs became pending meanwhile, %d times", insertTries)
+	return fmt.Errorf("requeueing: other jobs became pending meanwhile, %d times", maxTries)
 }
 
 // tryOut says what InsertMany would answer.
