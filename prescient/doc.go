@@ -56,8 +56,8 @@
 //
 //   - A worker dies, before a call, in one, or between any two statements: its transaction is rolled back, its leases
 //     end, and another worker or the sweeper takes the buckets over. What was called and not committed is called again:
-//     mostly the answers of a tenth of a second and the calls under way, never more than a bucket has in memory, which is
-//     two batches, and as many again for a job_exec that holds up the others.
+//     mostly the answers of a tenth of a second and the calls under way, never more than the bucket has in memory, which is
+//     a batch, and one more for each job_exec that holds up the others.
 //   - A row kills its worker each time: a bucket that was taken over twice is run row by row, each attempt noted before
 //     the call. The row that was noted when the next worker dies ends as crashed.
 //   - A worker is frozen past its lease and wakes up: by its own monotonic clock its lease is over, and it starts and

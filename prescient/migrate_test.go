@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -30,7 +31,15 @@ func eachEmpty(t *testing.T, test func(i installation)) {
 	})
 }
 
-// up applies the migrations and returns how many there were; pending is how many are missing after that.
+// migrations is how many there are.
+func (i installation) migrations() int {
+	i.t.Helper()
+	entries, err := os.ReadDir("../sql/migrations")
+	fatal(i.t, err)
+	return len(entries)
+}
+
+// up applies all migrations, of which as many must have been missing.
 func (i installation) up(wantApplied int) {
 	i.t.Helper()
 	applied, err := text.Up(i.t.Context(), i.db, i.schema)
@@ -53,9 +62,11 @@ func (i installation) exec(query string, args ...any) {
 	fatal(i.t, err)
 }
 
+// tables lists the tables, views and procedures of the database.
 func (i installation) tables() []string {
 	i.t.Helper()
-	rows, err := i.db.Query("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")
+	rows, err := i.db.Query(`SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()
+		UNION ALL SELECT routine_name FROM information_schema.routines WHERE routine_schema = DATABASE()`)
 	fatal(i.t, err)
 	defer rows.Close()
 	names := []string{}
@@ -82,26 +93,39 @@ func (i installation) works(due, slot string) {
 	i.exec("DELETE FROM " + table)
 }
 
-var allTables = []string{"p_future_job", "p_job_history", "p_schema_version", "p_slot_config", "p_slot_run"}
+// complete checks that the tables are there, and nothing besides but what else has their prefix.
+func (i installation) complete() {
+	i.t.Helper()
+	all := i.tables()
+	for _, name := range []string{"future_job", "job_history", "schema_version", "slot_config", "slot_run"} {
+		if !slices.Contains(all, i.schema.Prefix+name) {
+			i.t.Errorf("%s%s is missing among %q", i.schema.Prefix, name, all)
+		}
+	}
+	for _, name := range all {
+		if !strings.HasPrefix(name, i.schema.Prefix) {
+			i.t.Errorf("%s has not the prefix", name)
+		}
+	}
+}
 
 func TestMigrationsGoUpAndDownAndUpAgain(t *testing.T) {
 	eachEmpty(t, func(i installation) {
-		i.pending(4)
+		n := i.migrations()
+		i.pending(n)
 		if left := i.tables(); len(left) != 0 {
 			i.t.Errorf("a look at what is missing made %q", left)
 		}
 		for range 2 {
-			i.up(4)
+			i.up(n)
 			i.up(0)
-			if got := i.tables(); !slices.Equal(got, allTables) {
-				i.t.Errorf("tables: %q; want %q", got, allTables)
-			}
+			i.complete()
 			i.works("13:00:00.000001", "13:15:00")
 			undone, err := text.Down(i.t.Context(), i.db, i.schema)
-			if left := i.tables(); err != nil || len(undone) != 4 || len(left) != 0 {
+			if left := i.tables(); err != nil || len(undone) != n || len(left) != 0 {
 				i.t.Fatalf("undone %v, %v; %q are left", undone, err, left)
 			}
-			i.pending(4)
+			i.pending(n)
 		}
 	})
 }
@@ -112,9 +136,11 @@ func TestTwoInstallationsShareADatabase(t *testing.T) {
 		long.schema = text.Schema{Prefix: strings.Repeat("l", text.MaxPrefixLen), Resolution: time.Minute}
 		none := i
 		none.schema = text.Schema{Resolution: 24 * time.Hour}
-		i.up(4)
-		long.up(4)
-		none.up(4)
+		n := i.migrations()
+		i.up(n)
+		alone := i.tables()
+		long.up(n)
+		none.up(n)
 		i.works("13:00:00.000001", "13:15:00")
 		long.works("13:00:00.000001", "13:01:00")
 		none.works("00:00:00", "00:00:00")
@@ -122,8 +148,8 @@ func TestTwoInstallationsShareADatabase(t *testing.T) {
 			_, err := text.Down(i.t.Context(), i.db, other.schema)
 			fatal(i.t, err)
 		}
-		if left := i.tables(); !slices.Equal(left, allTables) {
-			i.t.Errorf("left are %q", left)
+		if left := i.tables(); !slices.Equal(left, alone) {
+			i.t.Errorf("left are %q; want %q", left, alone)
 		}
 		i.works("13:15:00", "13:15:00")
 	})
@@ -147,8 +173,8 @@ func TestMigrationsAtTheSameTimeWaitForOneAnother(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if applied != 4 {
-			i.t.Errorf("%d migrations were applied by four at once; want each of the four once", applied)
+		if want := i.migrations(); applied != want {
+			i.t.Errorf("%d migrations were applied by four at once; want each of the %d once", applied, want)
 		}
 		i.works("13:00:00.000001", "13:15:00")
 	})
@@ -158,7 +184,7 @@ func TestMigrationsAtTheSameTimeWaitForOneAnother(t *testing.T) {
 func TestAnInterruptedMigrationCanBeRunAgain(t *testing.T) {
 	for name, interrupt := range map[string][]string{
 		"nothing noted":      {"DELETE FROM p_schema_version WHERE version_id > 0"},
-		"the last not noted": {"DELETE FROM p_schema_version WHERE version_id = 4"},
+		"the last not noted": {"DELETE FROM p_schema_version ORDER BY version_id DESC LIMIT 1"},
 		"half-way": {"DROP TABLE p_slot_run", "DROP TABLE p_job_history", "DROP TABLE p_future_job",
 			"DELETE FROM p_slot_config", "DELETE FROM p_schema_version WHERE version_id > 0"},
 		"before the first": {"DROP TABLE p_slot_run, p_job_history, p_future_job, p_slot_config", "DELETE FROM p_schema_version WHERE version_id > 0"},
@@ -166,15 +192,16 @@ func TestAnInterruptedMigrationCanBeRunAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachEmpty(t, func(i installation) {
-				i.up(4)
+				i.up(i.migrations())
+				all := i.tables()
 				for _, statement := range interrupt {
 					i.exec(statement)
 				}
 				_, err := text.Up(i.t.Context(), i.db, i.schema)
 				fatal(i.t, err)
 				i.pending(0)
-				if got := i.tables(); !slices.Equal(got, allTables) {
-					i.t.Errorf("tables: %q; want %q", got, allTables)
+				if got := i.tables(); !slices.Equal(got, all) {
+					i.t.Errorf("there are %q; want %q", got, all)
 				}
 				i.works("13:00:00.000001", "13:15:00")
 				var seconds int
@@ -202,12 +229,12 @@ func TestTablesAreNotMadeForAResolutionThatIsWrong(t *testing.T) {
 		for _, wrong := range []time.Duration{0, -time.Minute, time.Millisecond, 1500 * time.Millisecond, 7 * time.Minute, 48 * time.Hour, 9 * time.Hour} {
 			refused(wrong, wrong.String())
 		}
-		i.up(4)
+		i.up(i.migrations())
 		refused(5*time.Minute, "5m0s is wanted", "p_slot_config has 15m0s")
 		// Half-way through the first time, when only the first table is there.
 		i.exec("DROP TABLE p_slot_run, p_job_history, p_future_job, p_schema_version")
 		refused(5*time.Minute, "15m0s")
-		i.up(4)
+		i.up(i.migrations())
 		_, err := text.Up(i.t.Context(), i.db, text.Schema{Prefix: "P", Resolution: time.Minute})
 		if !errors.Is(err, text.ErrPrefix) {
 			i.t.Errorf("%v; want ErrPrefix", err)
@@ -222,7 +249,7 @@ func TestAMigrationOnAPoolOfOneConnectionIsRefused(t *testing.T) {
 			i.t.Errorf("%v; want to hear of the second connection", err)
 		}
 		i.db.SetMaxOpenConns(2)
-		i.up(4)
+		i.up(i.migrations())
 	})
 }
 
@@ -234,7 +261,7 @@ func TestMigrationsBearAnyConnection(t *testing.T) {
 			eachEmpty(t, func(i installation) {
 				plain := i.db
 				i.db = i.d.Open(i.t, params)
-				i.up(4)
+				i.up(i.migrations())
 				i.db = plain
 				i.works("13:00:00.000001", "13:15:00")
 				i.works("13:15:00.000000", "13:15:00")
@@ -245,7 +272,7 @@ func TestMigrationsBearAnyConnection(t *testing.T) {
 
 func TestTheTablesRefuseWhatWouldNeverRun(t *testing.T) {
 	eachEmpty(t, func(i installation) {
-		i.up(4)
+		i.up(i.migrations())
 		for _, mode := range []string{"STRICT_ALL_TABLES", ""} {
 			db := i.d.Open(i.t, "sql_mode=%27"+mode+"%27")
 			for _, statement := range []string{
@@ -296,7 +323,7 @@ func TestDefaultsOfTheTableAgreeWithTheClient(t *testing.T) {
 		t.Run(resolution.String(), func(t *testing.T) {
 			eachEmpty(t, func(i installation) {
 				i.schema.Resolution = resolution
-				i.up(4)
+				i.up(i.migrations())
 				grid := gridOf(i.t, resolution)
 				want := make(map[string]string)
 				for n := range 200 {

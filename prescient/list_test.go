@@ -1,0 +1,278 @@
+package prescient
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shelf fills both tables: jobs of five orders and five invoices in seven slots, and as many ends at four moments, some
+// of them of the same job at the same moment.
+func (r *rig) shelf() {
+	r.t.Helper()
+	var jobs []NewJob
+	for i := range 140 {
+		jobs = append(jobs, NewJob{
+			Entity: Entity{[]string{"order", "invoice"}[i%2], fmt.Sprint(i / 2 % 5)}, JobExec: []string{"ship", "pay"}[i/10%2],
+			Tag: fmt.Sprint(i / 20), DueAt: at("12:00").Add(time.Duration(i%7) * 15 * time.Minute),
+		})
+	}
+	for _, now := range []string{"10:00", "10:00", "10:00:00.000001", "11:30", "11:59:59.999999"} {
+		app := r.appAt(at(now))
+		_, err := r.client.InsertMany(r.t.Context(), app, jobs)
+		r.must(err)
+		for i := range 10 {
+			_, err := r.client.Cancel(r.t.Context(), app, jobs[i].Entity, "ship")
+			r.must(err)
+		}
+	}
+	_, err := r.client.InsertMany(r.t.Context(), r.appAt(at("10:00")), jobs)
+	r.must(err)
+	r.exec("UPDATE p_job_history SET outcome = 'done', worker = 'w', started_at = slot, lateness_ms = 0 WHERE tag = '3'")
+}
+
+// pages reads a listing to its end, page by page.
+func pages[T interface{ Cursor() string }](t *testing.T, f ListFilter, list func(ListFilter) ([]T, error)) (all []T) {
+	t.Helper()
+	for {
+		page, err := list(f)
+		if err != nil {
+			t.Fatalf("%+v: %v", f, err)
+		}
+		if len(page) > f.Limit {
+			t.Fatalf("%+v: a page of %d", f, len(page))
+		}
+		all = append(all, page...)
+		if len(page) < f.Limit {
+			return all
+		}
+		f.After = page[len(page)-1].Cursor()
+	}
+}
+
+func identityOf(j FutureJob) string {
+	return fmt.Sprintf("%s %s %s %d", j.Entity(), j.JobExec, j.Tag, j.Revision)
+}
+
+func TestPagesVisitEveryRowOnceInOrder(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.shelf()
+		db := r.pool(time.Time{})
+		listPending := func(f ListFilter) ([]FutureJob, error) { return r.client.Pending(t.Context(), db, f) }
+		listHistory := func(f ListFilter) ([]Ended, error) { return r.client.History(t.Context(), db, f) }
+		allPending, allEnded := r.pending(), r.history()
+		if len(allPending) != 140 || len(allEnded) != 350 {
+			t.Fatalf("%d pending, %d ended; want 140 and 350", len(allPending), len(allEnded))
+		}
+		if !slices.IsSortedFunc(allPending, func(a, b FutureJob) int {
+			return strings.Compare(a.Cursor(), b.Cursor())
+		}) {
+			t.Error("pending rows are not in the order in which they come due")
+		}
+		if !slices.IsSortedFunc(allEnded, func(a, b Ended) int {
+			return strings.Compare(b.EndedAt.Format(microLayout)+b.Key().String(), a.EndedAt.Format(microLayout)+a.Key().String())
+		}) {
+			t.Error("history does not begin with the latest")
+		}
+		for _, filter := range []ListFilter{
+			{}, {Entity: Entity{Name: "order"}}, {Entity: Entity{"order", "3"}}, {JobExec: "ship"},
+			{From: at("11:30"), Before: at("12:30")}, {Entity: Entity{"invoice", "1"}, From: at("10:00"), Before: at("13:00")},
+		} {
+			f := filter
+			f.Limit = MaxPage
+			wholePending, err := listPending(f)
+			r.must(err)
+			wholeHistory, err := listHistory(f)
+			r.must(err)
+			for _, limit := range []int{1, 2, 7, 70, 139, 140, 141, 350} {
+				if limit < 7 && filter == (ListFilter{}) {
+					continue
+				}
+				f.Limit = limit
+				var want, got []string
+				for _, job := range wholePending {
+					want = append(want, identityOf(job))
+				}
+				for _, job := range pages(t, f, listPending) {
+					got = append(got, identityOf(job))
+				}
+				if !slices.Equal(got, want) || len(slices.Compact(slices.Sorted(slices.Values(got)))) != len(want) {
+					t.Errorf("pending, %+v: %d rows; want %d: %q; want %q", f, len(got), len(want), got, want)
+				}
+				want, got = nil, nil
+				for _, end := range wholeHistory {
+					want = append(want, identityOf(end.FutureJob))
+				}
+				for _, end := range pages(t, f, listHistory) {
+					got = append(got, identityOf(end.FutureJob))
+				}
+				if !slices.Equal(got, want) || len(slices.Compact(slices.Sorted(slices.Values(got)))) != len(want) {
+					t.Errorf("history, %+v: %d rows; want %d: %q; want %q", f, len(got), len(want), got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestAFilterKeepsToWhatItSays(t *testing.T) {
+	within := func(at, from, before time.Time) bool {
+		return (from.IsZero() || !at.Before(from)) && (before.IsZero() || at.Before(before))
+	}
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.shelf()
+		r.insert(at("10:00"), NewJob{Entity: order("3 "), JobExec: "ship", DueAt: at("12:00")})
+		db := r.pool(time.Time{})
+		for _, f := range []ListFilter{
+			{},
+			{Entity: Entity{Name: "order"}}, {Entity: order("3")}, {Entity: order("3 ")}, {Entity: order("none")}, {Entity: Entity{Name: "Order"}},
+			{JobExec: "pay"}, {JobExec: "Pay"},
+			{From: at("12:30")}, {Before: at("12:30")}, {From: at("12:30"), Before: at("13:00")}, {From: at("12:30"), Before: at("12:30")},
+			{From: at("12:30").Add(1)}, {Before: at("12:30").Add(1)}, {From: at("10:00:00.000001")}, {From: at("10:00").Add(1)},
+			{Before: at("11:59:59.999999")}, {From: at("11:30").In(time.FixedZone("", 3600)), Before: at("12:30").In(time.FixedZone("", -7200))},
+			{Entity: order("3"), JobExec: "ship", From: at("12:15"), Before: at("13:00")},
+			{Outcome: Done}, {Outcome: Cancelled}, {Outcome: Crashed}, {Outcome: Done, Entity: order("3"), From: at("11:00")},
+		} {
+			f.Limit = MaxPage
+			matches := func(job FutureJob, at time.Time) bool {
+				return (f.Entity.Name == "" || f.Entity.Name == job.EntityName) && (f.Entity.Key == "" || f.Entity.Key == job.EntityKey) &&
+					(f.JobExec == "" || f.JobExec == job.JobExec) && within(at, f.From, f.Before)
+			}
+			want := 0
+			for _, end := range r.history() {
+				if matches(end.FutureJob, end.EndedAt) && (f.Outcome == "" || f.Outcome == end.Outcome) {
+					want++
+				}
+			}
+			ends, err := r.client.History(t.Context(), db, f)
+			r.must(err)
+			for _, end := range ends {
+				if !matches(end.FutureJob, end.EndedAt) || f.Outcome != "" && f.Outcome != end.Outcome {
+					t.Errorf("history, %+v: has %+v", f, end)
+				}
+			}
+			if len(ends) != want {
+				t.Errorf("history, %+v: %d rows; want %d", f, len(ends), want)
+			}
+			if f.Outcome != "" {
+				continue
+			}
+			want = 0
+			for _, job := range r.pending() {
+				if matches(job, job.NextCheckAt) {
+					want++
+				}
+			}
+			jobs, err := r.client.Pending(t.Context(), db, f)
+			r.must(err)
+			for _, job := range jobs {
+				if !matches(job, job.NextCheckAt) {
+					t.Errorf("pending, %+v: has %+v", f, job)
+				}
+			}
+			if len(jobs) != want {
+				t.Errorf("pending, %+v: %d rows; want %d", f, len(jobs), want)
+			}
+		}
+	})
+}
+
+func TestAListingHasAHundredRowsUnlessItIsToldOtherwise(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		db := r.pool(time.Time{})
+		if jobs, err := r.client.Pending(t.Context(), db, ListFilter{}); jobs == nil || len(jobs) != 0 || err != nil {
+			t.Errorf("of nothing: %v, %v; want an empty list", jobs, err)
+		}
+		if ends, err := r.client.History(t.Context(), db, ListFilter{}); ends == nil || len(ends) != 0 || err != nil {
+			t.Errorf("of nothing: %v, %v; want an empty list", ends, err)
+		}
+		r.shelf()
+		jobs, err := r.client.Pending(t.Context(), db, ListFilter{})
+		if len(jobs) != 100 || err != nil {
+			t.Errorf("pending: %d, %v", len(jobs), err)
+		}
+		ends, err := r.client.History(t.Context(), db, ListFilter{})
+		if len(ends) != 100 || err != nil {
+			t.Errorf("history: %d, %v", len(ends), err)
+		}
+	})
+}
+
+func TestAListingRefusesWhatItCannotRead(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.shelf()
+		db := r.pool(time.Time{})
+		pendingCursor, endedCursor := r.pending()[0].Cursor(), r.history()[0].Cursor()
+		both := []ListFilter{
+			{Limit: -1}, {Limit: MaxPage + 1},
+			{Entity: Entity{Key: "42"}}, {Entity: Entity{Name: "an order"}}, {Entity: Entity{"order", "\xff"}}, {JobExec: "it's"},
+			{After: "x"}, {After: "/"}, {After: "//"}, {After: "2026-11-20 12:00:00"}, {After: "2026-11-20 12:00:00/"}, {After: "2026-11-20 12:00:00/zz"},
+			{After: "2026-11-20 12:00:00/00"}, {After: "soon/" + strings.Repeat("0", 32)}, {After: "' OR 1 = 1 -- "},
+			{After: "2026-11-20 12:00:00.000000/" + strings.Repeat("0", 32) + "/x"}, {After: "2026-11-20 12:00:00.000000/" + strings.Repeat("0", 32) + "/-1"},
+			{After: "2026-11-20 12:00:00.000000/" + strings.Repeat("0", 32) + "/99999999999999999999"},
+			{After: pendingCursor + "/1/2"},
+		}
+		for _, f := range append([]ListFilter{{After: endedCursor}, {Outcome: Cancelled}}, both...) {
+			_, err := r.client.Pending(t.Context(), db, f)
+			wantErr(t, fmt.Sprintf("pending, %+v", f), err, ErrInvalid)
+		}
+		for _, f := range append([]ListFilter{{After: pendingCursor}, {Outcome: "gone"}, {Outcome: "Done"}}, both...) {
+			_, err := r.client.History(t.Context(), db, f)
+			wantErr(t, fmt.Sprintf("history, %+v", f), err, ErrInvalid)
+		}
+		_, err := r.client.Pending(t.Context(), db, ListFilter{After: pendingCursor})
+		r.must(err)
+		_, err = r.client.History(t.Context(), db, ListFilter{After: endedCursor})
+		r.must(err)
+	})
+}
+
+func TestLoadCountsTheRowsOfEachSlot(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.shelf()
+		db := r.pool(time.Time{})
+		for _, tt := range []struct {
+			from, before time.Time
+			limit        int
+			want         string
+		}{
+			{at("00:00"), at("23:00"), 100, "12:00 20, 12:15 20, 12:30 20, 12:45 20, 13:00 20, 13:15 20, 13:30 20"},
+			{at("12:15"), at("12:45"), 100, "12:15 20, 12:30 20"},
+			{at("12:15").Add(1), at("12:45").Add(1), 100, "12:30 20, 12:45 20"},
+			{at("00:00"), at("23:00"), 2, "12:00 20, 12:15 20"},
+			{at("12:15").In(time.FixedZone("", 3600)), at("12:16"), 1, "12:15 20"},
+			{at("14:00"), at("23:00"), 1, ""},
+			{at("13:00"), at("12:00"), 1, ""},
+		} {
+			load, err := r.client.Load(t.Context(), db, tt.from, tt.before, tt.limit)
+			r.must(err)
+			var got []string
+			for _, l := range load {
+				got = append(got, fmt.Sprintf("%s %d", l.Slot.Format("15:04"), l.Jobs))
+			}
+			if strings.Join(got, ", ") != tt.want {
+				t.Errorf("%+v: %q", tt, got)
+			}
+		}
+		for _, limit := range []int{0, -1, MaxPage + 1} {
+			_, err := r.client.Load(t.Context(), db, at("00:00"), at("23:00"), limit)
+			wantErr(t, fmt.Sprint(limit), err, ErrInvalid)
+		}
+	})
+}
+
+func TestOutcomesAreReadByName(t *testing.T) {
+	for _, outcome := range outcomes {
+		if got, err := ParseOutcome(string(outcome)); got != outcome || err != nil {
+			t.Errorf("%q: %q, %v", outcome, got, err)
+		}
+	}
+	for _, text := range []string{"", "Done", "done ", "moved"} {
+		_, err := ParseOutcome(text)
+		if !errors.Is(err, ErrInvalid) || !contains(err, "done, cancelled", "crashed") {
+			t.Errorf("%q: %v; want the outcomes that are allowed", text, err)
+		}
+	}
+}
