@@ -77,6 +77,8 @@ var rights = []struct {
 	{"DELETE FROM p_job_history WHERE job_exec = 'nothing'", []string{"owner"}},
 	{"SELECT COUNT(*) FROM p_slot_run", []string{"worker", "owner"}},
 	{"UPDATE p_slot_run SET token = token", []string{"worker", "owner"}},
+	{"SELECT COUNT(*) FROM p_job_pause", []string{"worker", "owner"}},
+	{"INSERT INTO p_job_pause (job_exec) VALUES ('nothing')", []string{"owner"}},
 	{"DELETE FROM p_slot_run WHERE bucket = 9", []string{"owner"}},
 	{"CALL p_cancel('a', 'nothing', NULL)", []string{"app-sql", "app", "app-reschedule", "worker", "owner"}},
 	{"CREATE PROCEDURE p_more() DO 1", []string{"owner"}},
