@@ -41,6 +41,7 @@ func (s *screen) newBar(what string, total int) *bar {
 		tracker: &progress.Tracker{Message: what, Total: int64(total), AutoStopDisabled: true}}
 	b.writer.SetOutputWriter(s.Writer)
 	b.writer.SetUpdateFrequency(100 * time.Millisecond)
+	b.writer.SetTrackerPosition(progress.PositionRight)
 	b.writer.SetTrackerLength(30)
 	b.writer.SetStyle(progress.StyleBlocks)
 	b.writer.Style().Visibility.ETA = total > 0
