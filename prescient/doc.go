@@ -7,7 +7,8 @@
 //
 //   - slot: an instant on a grid that divides a day, counted from midnight UTC. Times are rounded up to a slot.
 //   - entity: what a check is about, such as order/42.
-//   - job_exec: the name under which a function ([Func]) is registered.
+//   - job_exec: the name under which a function is registered: a [Func], or a [BatchFunc] that takes many rows in one
+//     call, or a [TxFunc] whose effects commit with the row.
 //   - job: a pending check, a row of future_job. One may be pending for each entity, job_exec and tag.
 //   - slot run: what executes the jobs of a slot; [Worker.Run], [Worker.Work] and [Worker.Sweep] differ only in the slots
 //     that they ask for.
@@ -25,7 +26,7 @@
 //	 │   ▼                                                                              │
 //	 │  called ── a later time ── it is over already: the next open slot ───────────────┤ moved: check_count + 1
 //	 │   │    ├── an error, a panic, a timeout: 1, 2, 4, 8, 16 slots on ────────────────┤ moved: error_count + 1
-//	 │   │    └── not called: unknown job_exec, too many calls abandoned ───────────────┘ put off: put_off_count + 1
+//	 │   │    └── not called: unknown, paused, or too many of its calls abandoned ──────┘ put off
 //	 │   │
 //	 │   ├── nil ─────────────────────────────────► done
 //	 │   ├── one time more than MaxChecks ────────► max_checks
@@ -90,10 +91,11 @@
 //
 // A job is never called before its slot. A row whose insert committed is pending or has exactly one end in history. An
 // outcome is committed once, but a call may happen more than once, when a worker died or lost its lease between the call
-// and the commit: a function has to bear that, for instance by an insert under a unique key. There is no order among the
-// jobs of a slot. A slot is the least that a job can be late; after an outage it is late by the outage. A job_exec whose
-// calls never come back costs a goroutine for each call that was abandoned. A panic is an error of that call, but what
-// ends the process (a concurrent map write, os.Exit, too little memory) ends it for every call that runs.
+// and the commit: a function has to bear that, for instance by an insert under a unique key. Only what a [TxFunc] does in
+// its transaction happens exactly once, since it commits with the end or the move. There is no order among the jobs of a
+// slot. Rounding up makes a job late by up to one slot, an outage by as long as it lasts. A job_exec whose calls never
+// come back costs a goroutine for each call that was abandoned. A panic is an error of that call, but what ends the
+// process (a concurrent map write, os.Exit, too little memory) ends it for every call that runs.
 //
 // The tables are for everybody to read, and for plain INSERTs into future_job from any language. A plain UPDATE or
 // DELETE there would break the promises: go through [Client], or the command.

@@ -54,7 +54,7 @@ func TestCountsStandInTheOrderOfTheStatements(t *testing.T) {
 }
 
 func TestEveryVerdictIsCountedOnce(t *testing.T) {
-	kinds := map[answerKind]string{called: "moved", unknown: "put_off", abandoned: "put_off"}
+	kinds := map[answerKind]string{called: "moved", unknown: "put_off", abandoned: "put_off", paused: "put_off"}
 	for kind, want := range kinds {
 		var c Counts
 		c.count(verdict{}, kind, 2)

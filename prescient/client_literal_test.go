@@ -1,0 +1,81 @@
+package prescient
+
+import (
+	"encoding/hex"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// readLiteral reads one string literal at the start of SQL text as a server does that knows no escapes, and returns
+// what follows it.
+func readLiteral(sql string) (value, rest string, err error) {
+	if quoted, is := strings.CutPrefix(sql, "_utf8mb4 X'"); is {
+		digits, rest, closed := strings.Cut(quoted, "'")
+		raw, err := hex.DecodeString(digits)
+		if !closed || err != nil {
+			return "", "", errors.Join(errors.New("no hexadecimal literal"), err)
+		}
+		return string(raw), rest, nil
+	}
+	quoted, is := strings.CutPrefix(sql, "'")
+	value, rest, closed := strings.Cut(quoted, "'")
+	if !is || !closed || strings.HasPrefix(rest, "'") {
+		return "", "", errors.New("no literal")
+	}
+	return value, rest, nil
+}
+
+func FuzzLiteralText(f *testing.F) {
+	for _, text := range nasty() {
+		f.Add(text, text)
+	}
+	f.Add("", "a")
+	f.Add("\xff\xfe", "'")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		built := string(appendText(append(appendText(nil, a), ','), b))
+		for _, c := range []byte(built) {
+			if c < 0x20 || c > 0x7e || c == '\\' {
+				t.Fatalf("%q and %q became %q, which not every connection reads the same", a, b, built)
+			}
+		}
+		gotA, rest, err := readLiteral(built)
+		if err != nil || gotA != a || !strings.HasPrefix(rest, ",") {
+			t.Fatalf("%q became %q: read as %q, %q, %v", a, built, gotA, rest, err)
+		}
+		gotB, rest, err := readLiteral(rest[1:])
+		if err != nil || gotB != b || rest != "" {
+			t.Fatalf("%q became %q: read as %q, %q, %v", b, built, gotB, rest, err)
+		}
+		if strings.HasPrefix(built, "''") {
+			t.Fatalf("%q became %q, which is NULL to EMPTY_STRING_IS_NULL", a, built)
+		}
+		if orNull := literal(appendTextOrNull, a); (orNull == "NULL") != (a == "") || a != "" && orNull != literal(appendText, a) {
+			t.Fatalf("%q or NULL became %q", a, orNull)
+		}
+	})
+}
+
+func TestLiteralsReadTheSameUnderEverySQLMode(t *testing.T) {
+	for _, tt := range []struct{ got, want string }{
+		{literal(appendText, ""), "_utf8mb4 X''"},
+		{literal(appendText, "plain text, 42!"), "'plain text, 42!'"},
+		{literal(appendText, "it's"), "_utf8mb4 X'69742773'"},
+		{literal(appendText, `\`), "_utf8mb4 X'5c'"},
+		{literal(appendText, "é"), "_utf8mb4 X'c3a9'"},
+		{literal(appendText, "\x7f"), "_utf8mb4 X'7f'"},
+		{literal(appendTextOrNull, ""), "NULL"},
+		{literal(appendKey, Key{0: 0xab, 15: 1}), "X'ab000000000000000000000000000001'"},
+		{literal(appendSecond, at("13:15").In(time.FixedZone("", 3600))), "'2026-11-20 13:15:00'"},
+		{literal(appendMicro, at("13:15:00.000001").In(time.FixedZone("", -3600))), "'2026-11-20 13:15:00.000001'"},
+		{literal(appendUint, 1<<64-1), "18446744073709551615"},
+		{literal(appendInt, -1), "-1"},
+		{keyList([]Key{{}, {15: 255}}, func(k Key) Key { return k }), "X'00000000000000000000000000000000',X'000000000000000000000000000000ff'"},
+		{keyList(nil, func(k Key) Key { return k }), ""},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s; want %s", tt.got, tt.want)
+		}
+	}
+}
