@@ -10,7 +10,7 @@ import (
 func TestCancelEndsWhatIsPendingForTheEntityAndNothingElse(t *testing.T) {
 	e := order("42")
 	eachServer(t, func(t *testing.T, r *rig) {
-		app := r.appAt(at("11:00"))
+		app, early := r.appAt(at("11:00")), r.appAt(at("08:00"))
 		for _, tt := range []struct {
 			execs []string
 			want  []string
@@ -28,9 +28,9 @@ func TestCancelEndsWhatIsPendingForTheEntityAndNothingElse(t *testing.T) {
 					{Entity: order("43"), JobExec: "ship"}, {Entity: Entity{"orde", "r42"}, JobExec: "ship"}, {Entity: order("42 "), JobExec: "ship"},
 				} {
 					job.DueAt = at("12:00")
-					r.insert(at("10:00"), job)
+					r.put(early, job)
 				}
-				r.insert(at("08:00"), NewJob{Entity: e, JobExec: "ship", Tag: "begun", DueAt: at("09:00")})
+				r.put(early, NewJob{Entity: e, JobExec: "ship", Tag: "begun", DueAt: at("09:00")})
 				// A neighbour whose entity has the same hash.
 				r.exec(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, job_key) VALUES ('invoice', '42', 'ship', '2026-11-20 12:00:00', ?)`,
 					keyBytes(KeyOf(e, "near", "")))
@@ -46,7 +46,7 @@ func TestCancelEndsWhatIsPendingForTheEntityAndNothingElse(t *testing.T) {
 					ended = append(ended, end.JobExec+" "+end.Tag)
 				}
 				slices.Sort(ended)
-				if left := len(r.pending()); n != len(ended) || !slices.Equal(ended, tt.want) || left != 8-n {
+				if left := r.count(countPending); n != len(ended) || !slices.Equal(ended, tt.want) || left != 8-n {
 					t.Errorf("%s: Cancel(%q) = %d, ended %q, left %d; want %q", h.name, tt.execs, n, ended, left, tt.want)
 				}
 			})
@@ -141,6 +141,7 @@ func TestACancelThatFailsHalfwayLeavesEveryRow(t *testing.T) {
 func TestRescheduleMovesAPendingJobAndKeepsTheRest(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		e := order("42")
+		early := r.appAt(at("10:00"))
 		for _, tt := range []struct{ now, due, slot string }{
 			{"10:00", "14:00:00.000001", "14:15"},
 			{"10:00", "13:05", "13:15"}, // where it was
@@ -152,19 +153,20 @@ func TestRescheduleMovesAPendingJobAndKeepsTheRest(t *testing.T) {
 		} {
 			eachHandle(t, r.appAt(at(tt.now)), func(h handle) {
 				r.clear()
-				r.insert(at("10:00"), NewJob{Entity: e, JobExec: "ship", Tag: "a", DueAt: at("13:05"), Payload: json.RawMessage(`"first"`)})
-				r.insert(at("10:00"), NewJob{Entity: e, JobExec: "ship", DueAt: at("23:05")})
+				r.put(early, NewJob{Entity: e, JobExec: "ship", Tag: "a", DueAt: at("13:05"), Payload: json.RawMessage(`"first"`)})
+				r.put(early, NewJob{Entity: e, JobExec: "ship", DueAt: at("23:05")})
 				r.exec(`UPDATE p_future_job SET check_count = 3, error_count = 2, put_off_count = 1, last_error = 'late', total_ms = 99 WHERE tag = 'a'`)
-				before := r.pending()
+				before := r.rows()
 				did, err := r.client.Reschedule(t.Context(), h.db, e, "ship", "a", at(tt.due))
 				h.done(t)
 				if err != nil || did != (Inserted{DidReschedule, at(tt.due), at(tt.slot)}) {
 					t.Errorf("%s: at %s to %s: %+v, %v", h.name, tt.now, tt.due, did, err)
 				}
-				after := r.pending()
-				want := before[0]
-				want.DueAt, want.NextCheckAt, want.Revision = at(tt.due), at(tt.slot), after[0].Revision
-				if after[0].Revision == before[0].Revision || !reflect.DeepEqual(after, []FutureJob{want, before[1]}) {
+				after := r.rows()
+				moved := slices.IndexFunc(before, func(job FutureJob) bool { return job.Tag == "a" })
+				want := slices.Clone(before)
+				want[moved].DueAt, want[moved].NextCheckAt, want[moved].Revision = at(tt.due), at(tt.slot), after[moved].Revision
+				if after[moved].Revision == before[moved].Revision || !reflect.DeepEqual(after, want) {
 					t.Errorf("%s: at %s to %s: pending is\n%+v; was\n%+v", h.name, tt.now, tt.due, after, before)
 				}
 			})

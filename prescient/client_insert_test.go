@@ -44,7 +44,7 @@ func TestWhatAClientDoesCommitsWithTheCallersTransaction(t *testing.T) {
 				t.Errorf("%s: seen before the commit: %+v", h.name, got)
 			}
 			r.must(h.rollback())
-			if got := r.one(); got.Revision != before.Revision || len(r.history()) != 0 {
+			if got := r.one(); got.Revision != before.Revision || r.count(countEnded) != 0 {
 				t.Errorf("%s: left by a rolled back transaction: %+v", h.name, got)
 			}
 		})

@@ -24,7 +24,7 @@ func TestAPayloadComesBackAsTheSameJSON(t *testing.T) {
 	}
 	slices.Sort(texts)
 	eachServer(t, func(t *testing.T, r *rig) {
-		app := r.appAt(at("10:00"))
+		app, pool := r.appAt(at("10:00")), r.pool(at("10:00"))
 		for i, payload := range append([]json.RawMessage{
 			nil,
 			json.RawMessage(`null`),
@@ -68,7 +68,7 @@ func TestAPayloadComesBackAsTheSameJSON(t *testing.T) {
 				job, err := r.client.Get(t.Context(), app, e, "ship", "")
 				r.must(err)
 				sameJSON(t, job.Payload, payload)
-				listed, err := r.client.Pending(t.Context(), r.pool(at("10:00")), ListFilter{Entity: e})
+				listed, err := r.client.Pending(t.Context(), pool, ListFilter{Entity: e})
 				r.must(err)
 				sameJSON(t, listed[0].Payload, payload)
 			}
@@ -76,7 +76,7 @@ func TestAPayloadComesBackAsTheSameJSON(t *testing.T) {
 			if err != nil || n != 1 {
 				t.Fatalf("cancelling %.40s: %d, %v", payload, n, err)
 			}
-			ended, err := r.client.History(t.Context(), r.pool(at("10:00")), ListFilter{Entity: e})
+			ended, err := r.client.History(t.Context(), pool, ListFilter{Entity: e})
 			r.must(err)
 			sameJSON(t, ended[0].Payload, payload)
 		}
@@ -108,7 +108,7 @@ func TestAPayloadThatNoServerStoresIsRefusedWithNothingWritten(t *testing.T) {
 				wantErr(t, "InsertMany of "+name, err, ErrInvalid)
 				r.none()
 
-				r.insert(at("10:00"), NewJob{Entity: job.Entity, JobExec: job.JobExec, DueAt: at("11:00"), Payload: json.RawMessage(`"first"`)})
+				r.put(app, NewJob{Entity: job.Entity, JobExec: job.JobExec, DueAt: at("11:00"), Payload: json.RawMessage(`"first"`)})
 				job.OnPending = Replace
 				_, err = r.client.Insert(t.Context(), app, job)
 				wantErr(t, "Replace by "+name, err, ErrInvalid)

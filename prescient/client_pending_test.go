@@ -10,6 +10,7 @@ import (
 
 func TestOnPendingSaysWhatBecomesOfThePendingJob(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		early := r.appAt(at("10:00"))
 		// The pending job is due at 13:05 and waits for 13:15.
 		for _, tt := range []struct {
 			policy OnPending
@@ -53,14 +54,14 @@ func TestOnPendingSaysWhatBecomesOfThePendingJob(t *testing.T) {
 			eachHandle(t, r.appAt(now), func(h handle) {
 				r.clear()
 				e := order("42")
-				r.insert(at("10:00"), NewJob{Entity: e, JobExec: "ship", Tag: "a", DueAt: at("13:05"), Payload: json.RawMessage(`"first"`)})
+				r.put(early, NewJob{Entity: e, JobExec: "ship", Tag: "a", DueAt: at("13:05"), Payload: json.RawMessage(`"first"`)})
 				r.exec(`UPDATE p_future_job SET check_count = 3, error_count = 2, put_off_count = 1, last_error = 'late', total_ms = 99`)
 				before := r.one()
 				job := NewJob{Entity: e, JobExec: "ship", Tag: "a", DueAt: at(tt.due), Payload: json.RawMessage(`"second"`), OnPending: tt.policy}
 				did, err := r.client.Insert(t.Context(), h.db, job)
 				h.done(t)
 				after := r.one()
-				if len(r.history()) != 0 {
+				if r.count(countEnded) != 0 {
 					t.Errorf("%s, %s: a replaced job is no end", name, h.name)
 				}
 				want := before
@@ -137,7 +138,7 @@ func TestATrueCollisionIsAnErrorOfItsOwn(t *testing.T) {
 				}
 				h.done(t)
 			})
-			if got := r.one(); !reflect.DeepEqual(got, before) || len(r.history()) != 0 {
+			if got := r.one(); !reflect.DeepEqual(got, before) || r.count(countEnded) != 0 {
 				t.Errorf("pending is\n%+v; want\n%+v", got, before)
 			}
 		}

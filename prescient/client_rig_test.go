@@ -18,10 +18,18 @@ import (
 // order is an entity.
 func order(key string) Entity { return Entity{"order", key} }
 
+// rows reads what is pending in the order of the keys, on the rig's own connections.
+func (r *rig) rows() []FutureJob {
+	r.t.Helper()
+	rows, err := r.client.find(context.WithoutCancel(r.t.Context()), r.app, "1 = 1", false)
+	r.must(err)
+	return rows
+}
+
 // one returns the one row that is pending.
 func (r *rig) one() FutureJob {
 	r.t.Helper()
-	rows := r.pending()
+	rows := r.rows()
 	if len(rows) != 1 {
 		r.t.Fatalf("%d rows are pending; want 1: %+v", len(rows), rows)
 	}
@@ -31,8 +39,21 @@ func (r *rig) one() FutureJob {
 // none fails where something is pending or in history.
 func (r *rig) none() {
 	r.t.Helper()
-	if rows, ends := r.pending(), r.history(); len(rows)+len(ends) > 0 {
-		r.t.Fatalf("pending: %+v; in history: %+v; want nothing", rows, ends)
+	if pending, ended := r.rows(), r.count(countEnded); len(pending)+ended > 0 {
+		r.t.Fatalf("pending: %+v; in history: %d; want nothing", pending, ended)
+	}
+}
+
+const (
+	countPending = "SELECT COUNT(*) FROM p_future_job"
+	countEnded   = "SELECT COUNT(*) FROM p_job_history"
+)
+
+// put makes a check pending on a pool.
+func (r *rig) put(db DB, job NewJob) {
+	r.t.Helper()
+	if _, err := r.client.Insert(r.t.Context(), db, job); err != nil {
+		r.t.Fatal(err)
 	}
 }
 

@@ -199,11 +199,12 @@ func TestAKeptJobCannotBeCancelledBeforeTheKeepersCommit(t *testing.T) {
 func TestAnInsertWaitsForAnotherInsertOfTheSameJob(t *testing.T) {
 	e := order("42")
 	eachServer(t, func(t *testing.T, r *rig) {
+		app := r.appAt(at("10:00"))
 		for _, commits := range []bool{true, false} {
 			for _, policy := range []OnPending{Keep, Replace, OnPendingError} {
-				eachHandle(t, r.appAt(at("10:00")), func(h handle) {
+				eachHandle(t, app, func(h handle) {
 					r.clear()
-					first := begin(t, r.appAt(at("10:00")), sql.LevelDefault)
+					first := begin(t, app, sql.LevelDefault)
 					_, err := r.client.Insert(t.Context(), first, NewJob{Entity: e, JobExec: "ship", DueAt: at("12:00")})
 					r.must(err)
 					ended := make(chan error, 1)
