@@ -251,7 +251,7 @@ func TestAppsAndSlotRunsThatMeetOnAFewJobsLoseNothing(t *testing.T) {
 			{"REPEATABLE READ", r.inTx(sql.LevelRepeatableRead)},
 		} {
 			r.clear()
-			apps, runs := r.fight(700*time.Millisecond, pick, way.way)
+			apps, runs := r.fight(500*time.Millisecond, pick, way.way)
 			r.balancedFight(way.name, apps, runs, 0)
 			if apps.deadlocks > 0 && way.name == "autocommit" {
 				t.Errorf("%s: the client gave up on %d deadlocks", way.name, apps.deadlocks)
@@ -280,7 +280,7 @@ func TestAnAppAndASlotRunDoNotDeadlockOverAJob(t *testing.T) {
 			r.clear()
 			_, err := r.client.InsertMany(t.Context(), r.app, others)
 			r.must(err)
-			apps, runs := r.fight(700*time.Millisecond, pick, way.way)
+			apps, runs := r.fight(500*time.Millisecond, pick, way.way)
 			r.balancedFight(way.name, apps, runs, len(others))
 			if n := apps.deadlocks + runs.deadlocks; n > 0 && way.name == "autocommit" || n*100 > apps.done {
 				t.Errorf("%s: apps: %s; slot runs: %s", way.name, apps, runs)

@@ -37,7 +37,7 @@ func TestAPayloadComesBackAsTheSameJSON(t *testing.T) {
 			json.RawMessage(`["` + strings.Repeat(`'\\`, 1<<16) + `"]`),
 			json.RawMessage(`["` + strings.Repeat("🚢", 1<<15) + `"]`),
 			json.RawMessage(`[` + strings.Repeat("1,", 1<<13) + `1]`),
-			json.RawMessage(`"` + strings.Repeat("é", (MaxPayload-2)/2) + `"`),
+			json.RawMessage(`"` + strings.Repeat("x", MaxPayload-2) + `"`),
 		}, json.RawMessage(`[`+strings.Join(texts, ", ")+`]`)) {
 			e := order(fmt.Sprint(i))
 			for _, way := range []struct {

@@ -14,7 +14,7 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, con
 	for _, a := range batch {
 		counts.count(a.verdict, a.answer.kind, 1)
 	}
-	if err := b.fence(ctx, tx, counts); err != nil {
+	if err := b.w.fence(ctx, tx, b.lease, counts); err != nil {
 		return commitResult{}, err
 	}
 	result := commitResult{counts: counts, dropped: make(map[Key]bool)}
@@ -62,10 +62,9 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, con
 }
 
 // fence proves that the lease is this worker's, and takes the next number.
-func (b *bucketRun) fence(ctx context.Context, tx *sql.Tx, counts Counts) error {
-	l := b.lease
+func (w *Worker) fence(ctx context.Context, tx *sql.Tx, l *lease, counts Counts) error {
 	args := append([]any{l.ttl.Microseconds()}, counts.args()...)
-	n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/fence"), append(args, l.slot, l.bucket, l.worker, l.token, l.batchSeq)...)
+	n, err := affected(ctx, tx, w.stmt.Get("slotrun/fence"), append(args, l.slot, l.bucket, l.worker, l.token, l.batchSeq)...)
 	switch {
 	case err != nil:
 		return fmt.Errorf("fence: %w", err)

@@ -20,18 +20,15 @@ func (r *rig) shelf() {
 			Tag: fmt.Sprint(i / 20), DueAt: at("12:00").Add(time.Duration(i%7) * 15 * time.Minute),
 		})
 	}
-	for _, now := range []string{"10:00", "10:00", "10:00:00.000001", "11:30", "11:59:59.999999"} {
-		app := r.appAt(at(now))
-		_, err := r.client.InsertMany(r.t.Context(), app, jobs)
-		r.must(err)
-		for i := range 10 {
-			_, err := r.client.Cancel(r.t.Context(), app, jobs[i].Entity, "ship")
-			r.must(err)
-		}
-	}
 	_, err := r.client.InsertMany(r.t.Context(), r.appAt(at("10:00")), jobs)
 	r.must(err)
-	r.exec("UPDATE p_job_history SET outcome = 'done', worker = 'w', started_at = slot, lateness_ms = 0 WHERE tag = '3'")
+	for i, ended := range []string{"10:00", "10:00", "10:00:00.000001", "11:30", "11:59:59.999999"} {
+		r.exec(`INSERT INTO p_job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count,
+			error_count, put_off_count, total_ms, revision, inserted_at, slot, outcome, started_at, ended_at, run_ms, lateness_ms, worker)
+			SELECT entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, 0, 0, 0, 0, revision + ?, inserted_at,
+			next_check_at, IF(tag = '3', 'done', 'cancelled'), IF(tag = '3', next_check_at, NULL), ?, 0, IF(tag = '3', 0, NULL), ''
+			FROM p_future_job WHERE job_exec = 'ship'`, i, at(ended).Format(microLayout))
+	}
 }
 
 // pages reads a listing to its end, page by page.

@@ -238,7 +238,11 @@ func TestTheTableRefusesWhatWouldNeverRun(t *testing.T) {
 			r.clear()
 			r.must(session.run(rawInsert + good))
 			before := r.one()
-			for _, settings := range append(r.settings(), []string{"SET sql_mode = 'ALLOW_INVALID_DATES'"}) {
+			all := append(r.settings(), []string{"SET sql_mode = 'ALLOW_INVALID_DATES'"})
+			if session.name != "driver" {
+				all = all[1:2] // to start a program takes its time
+			}
+			for _, settings := range all {
 				for name, statement := range map[string]string{
 					"off the grid":              columns + "('order', '2', 'ship', '2026-11-20 13:05:00', '2026-11-20 13:05:00')",
 					"a second off the grid":     columns + "('order', '2', 'ship', '2026-11-20 13:05:00', '2026-11-20 13:15:01')",

@@ -124,13 +124,8 @@ func (w *Worker) rollBatch(ctx context.Context, l *lease, first, last Key) (move
 	err = func() error {
 		target := w.grid.Next(c.now())
 		// The fence goes first, so the books are corrected once the count is known.
-		args := append([]any{l.ttl.Microseconds()}, (&Counts{}).args()...)
-		n, err := affected(ctx, tx, w.stmt.Get("slotrun/fence"), append(args, l.slot, l.bucket, l.worker, l.token, l.batchSeq)...)
-		if err != nil {
+		if err := w.fence(ctx, tx, l, Counts{}); err != nil {
 			return err
-		}
-		if n == 0 {
-			return errLeaseLost
 		}
 		if moved, err = affected(ctx, tx, w.stmt.Get("sweep/roll_forward"), target, l.slot, first[:], last[:]); err != nil {
 			return err

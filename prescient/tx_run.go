@@ -153,7 +153,7 @@ func (b *bucketRun) commitTx(ctx context.Context, tx *sqlx.Tx, counts Counts) er
 		return errLeaseLost
 	}
 	before := time.Now()
-	if err := b.fence(ctx, tx.Tx, counts); err != nil {
+	if err := b.w.fence(ctx, tx.Tx, b.lease, counts); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
