@@ -40,11 +40,11 @@ type bucketRun struct {
 	w          *Worker
 	lease      *lease
 	clock      clock
-	calls      context.Context // of the job_execs; ends when nothing of them is wanted any more
-	stop       <-chan struct{} // closed when nothing new is to be started
-	careful    bool            // row by row, the attempt recorded: the bucket was taken over twice
-	batch      int
-	window     int                                       // rows in memory, of each stream
+	calls      context.Context                           // of the job_execs; ends when nothing of them is wanted any more
+	stop       <-chan struct{}                           // closed when nothing new is to be started
+	careful    bool                                      // row by row, the attempt recorded: the bucket was taken over twice
+	batch      int                                       // rows that are read and committed together
+	window     int                                       // rows in memory, of each stream: two such batches, one of which is read while the other runs
 	pace       func(ctx context.Context, rows int) error // called before each read; nil for at once
 	background bool                                      // it catches up: what is due now comes first
 	paused     pauses                                    // their rows are put off, uncalled
@@ -57,6 +57,7 @@ type bucketRun struct {
 	alone       []alone // called again, each in a transaction of its own
 	hasTx       bool    // there are rows of a TxFunc: its transactions hold locks for as long as they run
 	figures     Figures
+	cutOff      bool // rows were left unstarted, since the worker stops or the lease ended
 
 	commits sync.Mutex // held from the fence of a commit to its end; guards lease.batchSeq
 
@@ -149,12 +150,23 @@ func (b *bucketRun) run(ctx context.Context) error {
 			return err
 		}
 		if b.finished() {
-			return nil
+			return b.outcome()
 		}
 		if !read && !committed {
 			b.wait()
 		}
 	}
+}
+
+// outcome is nil where every row that was read was answered. Rows that were not started any more are left behind.
+func (b *bucketRun) outcome() error {
+	if !b.cutOff {
+		return nil
+	}
+	if err := b.standing(); err != nil {
+		return err
+	}
+	return errStopped
 }
 
 // standing says whether the bucket is still to be worked on.

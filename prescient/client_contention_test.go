@@ -147,27 +147,16 @@ func (r *rig) likeASlotRun(pool *sql.DB, bucket string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.writeLikeASlotRun(ctx, tx, slot, moves, ends); err != nil {
+	if err := r.writeLikeASlotRun(ctx, tx, slot, read, moves, ends); err != nil {
 		return errors.Join(err, rollback(tx))
 	}
 	return tx.Commit()
 }
 
-func (r *rig) writeLikeASlotRun(ctx context.Context, tx *sql.Tx, slot time.Time, moves [][]any, ends []FutureJob) error {
-	if len(moves) > 0 {
-		list, err := json.Marshal(moves)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, r.client.stmt.Get("slotrun/reschedule"), string(list), slot); err != nil {
-			return err
-		}
-	}
-	if len(ends) == 0 {
-		return nil
-	}
+// writeLikeASlotRun locks all the rows first, in the order of their keys.
+func (r *rig) writeLikeASlotRun(ctx context.Context, tx *sql.Tx, slot time.Time, read []FutureJob, moves [][]any, ends []FutureJob) error {
 	revisions := make(map[Key]uint64)
-	rows, err := tx.QueryContext(ctx, r.client.fill("slotrun/lock", "{keys}", keyList(ends, FutureJob.Key)), slot)
+	rows, err := tx.QueryContext(ctx, r.client.fill("slotrun/lock", "{keys}", keyList(read, FutureJob.Key)), slot)
 	if err != nil {
 		return err
 	}
@@ -181,6 +170,15 @@ func (r *rig) writeLikeASlotRun(ctx context.Context, tx *sql.Tx, slot time.Time,
 	}
 	if err := rows.Err(); err != nil {
 		return err
+	}
+	if len(moves) > 0 {
+		list, err := json.Marshal(moves)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, r.client.stmt.Get("slotrun/reschedule"), string(list), slot); err != nil {
+			return err
+		}
 	}
 	var same []FutureJob
 	var history []byte

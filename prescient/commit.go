@@ -95,6 +95,7 @@ func (b *bucketRun) sort(batch []answered) []answered {
 		case dropped:
 			b.figures.Dropped++
 		case notStarted:
+			b.cutOff = true
 		default:
 			return false
 		}

@@ -230,3 +230,37 @@ func TestAWorkerStopsWhenSlotConfigChanges(t *testing.T) {
 		}
 	})
 }
+
+// All the rows that were read come back unstarted, between two looks at whether to go on: the bucket is not finished.
+func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *rig) {
+		slot := r.insertDue(3)
+		stop := make(chan struct{})
+		var c calls
+		w := r.worker(time.Time{}, registry("check", c.count, Guards{}), WorkerOptions{})
+		list, err := w.openSlotRun(t.Context(), slot)
+		r.must(err)
+		l, err := w.claim(t.Context(), slot, list[0])
+		r.must(err)
+		run := &slotRun{w: w, slot: slot, clock: clockAt(slot), stop: stop, calls: t.Context(), work: t.Context()}
+		b := run.newBucketRun(l, list[0].buckets)
+		b.calls = t.Context()
+		_, err = b.read(t.Context())
+		r.must(err)
+		close(stop)
+		r.eventually("the rows have come back", func() bool { return !b.stillFlying() })
+		b.mu.Lock()
+		for i := range b.answers {
+			b.answers[i].answer = answer{kind: notStarted}
+		}
+		b.mu.Unlock()
+		_, err = b.commitReady(t.Context(), true)
+		r.must(err)
+		if !b.finished() || !errors.Is(b.outcome(), errStopped) {
+			t.Errorf("finished %v, outcome %v; want it stopped, with rows left behind", b.finished(), b.outcome())
+		}
+		if len(r.pending()) != 3 {
+			t.Errorf("%d pending; want 3", len(r.pending()))
+		}
+	})
+}
