@@ -33,23 +33,7 @@ func (a *app) historyCommand() *cobra.Command {
 }
 
 func (a *app) history(cmd *cobra.Command, f listFlags) error {
-	filter, err := f.check()
-	if err != nil {
-		return err
-	}
-	s, err := a.connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	if err := f.narrow(cmd.Context(), s, &filter); err != nil {
-		return err
-	}
-	rows, err := s.client.History(cmd.Context(), s.db, filter)
-	if err != nil {
-		return s.explain(err)
-	}
-	rows, err = page(a, cmd.ErrOrStderr(), rows, f.limit)
+	rows, err := list(a, cmd, f, (*prescient.Client).History)
 	if err != nil {
 		return err
 	}

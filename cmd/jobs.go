@@ -31,23 +31,7 @@ cursor, with which --after goes on behind it.`,
 }
 
 func (a *app) jobs(cmd *cobra.Command, f listFlags) error {
-	filter, err := f.check()
-	if err != nil {
-		return err
-	}
-	s, err := a.connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	if err := f.narrow(cmd.Context(), s, &filter); err != nil {
-		return err
-	}
-	rows, err := s.client.Pending(cmd.Context(), s.db, filter)
-	if err != nil {
-		return s.explain(err)
-	}
-	rows, err = page(a, cmd.ErrOrStderr(), rows, f.limit)
+	rows, err := list(a, cmd, f, (*prescient.Client).Pending)
 	if err != nil {
 		return err
 	}

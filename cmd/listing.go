@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/spf13/cobra"
 
 	"prescient/prescient"
@@ -85,6 +86,28 @@ func (f *listFlags) narrow(ctx context.Context, s *session, filter *prescient.Li
 
 // row is what a listing prints: a row and, with --json, its cursor.
 type row interface{ Cursor() string }
+
+// list reads the page that the flags ask for; read is the client's Pending or History.
+func list[R row](a *app, cmd *cobra.Command, f listFlags,
+	read func(*prescient.Client, context.Context, *sqlx.DB, prescient.ListFilter) ([]R, error)) ([]R, error) {
+	filter, err := f.check()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.connect(cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	if err := f.narrow(cmd.Context(), s, &filter); err != nil {
+		return nil, err
+	}
+	rows, err := read(s.client, cmd.Context(), s.db, filter)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	return page(a, cmd.ErrOrStderr(), rows, f.limit)
+}
 
 // page cuts the row too many off that was read to see whether there are more, and says on stderr how to go on. With
 // --json the cursors say it.
