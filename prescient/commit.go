@@ -86,10 +86,11 @@ func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool
 
 // sort puts aside the answers that there is nothing to commit for.
 func (b *bucketRun) sort(batch []answered) []answered {
-	b.w.observeAnswers(slices.DeleteFunc(slices.Clone(batch), func(a answered) bool { return a.answer.kind != committed }), commitResult{})
-	return b.forget(batch, func(a answered) bool {
+	var done []answered
+	rest := b.forget(batch, func(a answered) bool {
 		switch a.answer.kind {
 		case committed:
+			done = append(done, a)
 			b.figures.Counts.count(a.verdict, called, 1)
 			b.noteLateness(a)
 		case dropped:
@@ -101,6 +102,8 @@ func (b *bucketRun) sort(batch []answered) []answered {
 		}
 		return true
 	})
+	b.w.observeAnswers(done, commitResult{})
+	return rest
 }
 
 // commitResult says what a commit did with each of its rows.

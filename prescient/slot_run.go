@@ -214,27 +214,26 @@ func (r *slotRun) bucket(row ledgerRow) error {
 	r.leases[l] = cancel
 	r.mu.Unlock()
 	err = b.run(r.work)
-	r.mu.Lock()
-	delete(r.leases, l)
+	lost := errors.Is(err, errLeaseLost)
 	b.figures.Buckets = 1
 	if row.allocated {
 		b.figures.Takeovers = 1
 	}
-	if errors.Is(err, errLeaseLost) {
+	if lost {
 		b.figures.LeasesLost = 1
-		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Msg("lease lost; what was in flight runs again")
-		err = nil
 	}
+	r.mu.Lock()
+	delete(r.leases, l)
 	r.figures.add(b.figures)
 	r.mu.Unlock()
-	if b.figures.LeasesLost > 0 {
+	if lost {
+		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Msg("lease lost; what was in flight runs again")
 		return nil
 	}
-	stopped := errors.Is(err, errStopped)
 	if release := r.w.release(r.work, l, err == nil); release != nil {
 		return errors.Join(err, release)
 	}
-	if stopped {
+	if errors.Is(err, errStopped) {
 		return nil
 	}
 	return err
