@@ -41,7 +41,7 @@ func fields(c *Config) []field {
 	w, g, s, l, o := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders
 	list := []field{
 		{keyDSN, "", nil, "dsn",
-			"user:password@tcp(host:port)/database; others on this machine can see it in a flag, so prefer --dsn-file"},
+			"user:password@tcp(host:port,host:port)/database, one host or more; others on this machine can see it in a flag, so prefer --dsn-file"},
 		{keyDSNFile, "", nil, "path", "file that holds the DSN"},
 		{"table_prefix", "", tablePrefix(&c.TablePrefix), "text", "put before the names of the tables: a-z, 0-9 and _"},
 		{keyResolution, "15m", nil, "duration", "distance between two slots; it divides a day"},
