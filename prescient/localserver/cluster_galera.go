@@ -18,6 +18,7 @@ var ErrNoGalera = errors.New("libgalera_smm.so is not found; scripts/galera gets
 // galeraNode is a node of a Galera cluster.
 type galeraNode struct {
 	server  *Server
+	id      int
 	library string
 	port    int   // of the group
 	ist     int   // for what it missed while it was away
@@ -36,7 +37,7 @@ func (c *Cluster) makeGalera(ports []int) error {
 		if err != nil {
 			return err
 		}
-		node := &galeraNode{server: s, library: library, port: ports[i], ist: ist, all: ports}
+		node := &galeraNode{server: s, id: i + 1, library: library, port: ports[i], ist: ist, all: ports}
 		if i == 0 {
 			node.alone = 2
 		}
@@ -101,6 +102,7 @@ func (n *galeraNode) args(ctx context.Context) ([]string, error) {
 		"--binlog-format=ROW",
 		"--default-storage-engine=InnoDB",
 		"--innodb-autoinc-lock-mode=2",
+		fmt.Sprintf("--server-id=%d", n.id), // UUID_SHORT() counts on it
 		"--wsrep-on=ON",
 		"--wsrep-provider=" + n.library,
 		"--wsrep-cluster-name=prescient",
