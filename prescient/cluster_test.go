@@ -30,10 +30,7 @@ import (
 func TestAKilledNodeLosesNothingAndNothingEndsTwice(t *testing.T) {
 	for _, engine := range []localserver.Engine{localserver.Galera, localserver.GroupReplication} {
 		t.Run(string(engine), func(t *testing.T) {
-			cluster, err := localserver.StartCluster(t.Context(), localserver.ClusterOptions{Engine: engine,
-				Server: localserver.Options{Args: []string{"--max-connections=500"}}})
-			fatal(t, err)
-			defer func() { fatal(t, cluster.Close()) }()
+			cluster := startCluster(t, engine)
 			f := newFleet(t, cluster)
 			f.start(t, 3, 2)
 			time.Sleep(5 * time.Second)
