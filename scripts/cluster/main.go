@@ -3,10 +3,11 @@
 // Command cluster starts three nodes of a cluster on the loopback device, prints the DSN that lists them, and stops them
 // at its end: when the command that it was given ends, or else when it is interrupted.
 //
-//	go run ./scripts/cluster -engine galera|group-replication [-nodes N] [-- COMMAND [ARGUMENT...]]
+//	go run ./scripts/cluster -engine galera|group-replication [-nodes N] [-restart 10s] [-durable] [-- COMMAND [ARGUMENT...]]
 //
 // The command finds the list in PRESCIENT_DSN, with an empty database "shop", a node that takes writes in
-// PRESCIENT_TEST_DSNS, as tests want it, and the nodes' processes in PRESCIENT_CLUSTER_PIDS, in the order of the list.
+// PRESCIENT_TEST_DSNS, as tests want it, and the nodes' folders in PRESCIENT_CLUSTER_DIRS, in the order of the list: each
+// has the node's process id in server.pid. With -restart a node that was killed is started again after that time.
 package main
 
 import (
@@ -18,8 +19,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -34,14 +35,15 @@ const database = "shop"
 func main() {
 	engine := flag.String("engine", "", "galera or group-replication")
 	nodes := flag.Int("nodes", 3, "how many nodes")
+	restart := flag.Duration("restart", 0, "start a node again so long after it was killed; 0 for never")
 	durable := flag.Bool("durable", false, "each commit is on disk when it returns")
 	flag.Parse()
 	if *engine != string(localserver.Galera) && *engine != string(localserver.GroupReplication) || *nodes < 1 {
-		fmt.Fprintln(os.Stderr, "usage: cluster -engine galera|group-replication [-nodes N] [-durable] [-- COMMAND [ARGUMENT...]]")
+		fmt.Fprintln(os.Stderr, "usage: cluster -engine galera|group-replication [-nodes N] [-restart DURATION] [-durable] [-- COMMAND [ARGUMENT...]]")
 		os.Exit(2)
 	}
 	code, err := run(localserver.ClusterOptions{Engine: localserver.Engine(*engine), Nodes: *nodes,
-		Server: localserver.Options{Durable: *durable, Args: []string{"--max-connections=500"}}}, flag.Args())
+		Server: localserver.Options{Durable: *durable, Args: []string{"--max-connections=500"}}}, *restart, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
 		code = 1
@@ -50,7 +52,7 @@ func main() {
 }
 
 // run starts the cluster, runs the command or waits, and cleans up.
-func run(options localserver.ClusterOptions, command []string) (code int, err error) {
+func run(options localserver.ClusterOptions, restart time.Duration, command []string) (code int, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	cluster, err := localserver.StartCluster(ctx, options)
@@ -70,11 +72,44 @@ func run(options localserver.ClusterOptions, command []string) (code int, err er
 		fmt.Printf("  pid %d at %s in %s\n", node.Pid(), node.Addr(), node.Dir())
 	}
 	fmt.Println(cluster.DSN(database))
+	var restarting sync.WaitGroup
+	defer restarting.Wait()
+	if restart > 0 {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		for _, node := range cluster.Nodes {
+			restarting.Go(func() { bringBack(ctx, node, restart) })
+		}
+	}
 	if len(command) == 0 {
 		<-ctx.Done()
 		return 0, nil
 	}
 	return execute(ctx, command, environment(cluster, primary))
+}
+
+// bringBack starts a node again whenever it has been dead for a while.
+func bringBack(ctx context.Context, node *localserver.Server, after time.Duration) {
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	var dead time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+		switch {
+		case node.Pid() != 0:
+			dead = time.Time{}
+		case dead.IsZero():
+			dead = time.Now()
+		case time.Since(dead) >= after:
+			if err := node.Restart(ctx); err != nil && ctx.Err() == nil {
+				fmt.Fprintln(os.Stderr, "cluster:", err)
+			}
+		}
+	}
 }
 
 func createDatabase(ctx context.Context, dsn string) error {
@@ -90,14 +125,14 @@ func createDatabase(ctx context.Context, dsn string) error {
 }
 
 func environment(cluster *localserver.Cluster, primary *localserver.Server) []string {
-	var pids []string
+	var dirs []string
 	for _, node := range cluster.Nodes {
-		pids = append(pids, strconv.Itoa(node.Pid()))
+		dirs = append(dirs, node.Dir())
 	}
 	return append(os.Environ(),
 		"PRESCIENT_DSN="+cluster.DSN(database),
 		fmt.Sprintf("PRESCIENT_TEST_DSNS=%s=%s", primary.Flavour(), primary.DSN("")),
-		"PRESCIENT_CLUSTER_PIDS="+strings.Join(pids, " "))
+		"PRESCIENT_CLUSTER_DIRS="+strings.Join(dirs, " "))
 }
 
 // execute runs the command to its end and returns its exit code. A signal that asks this program to end asks the command
