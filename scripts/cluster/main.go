@@ -7,7 +7,7 @@
 //
 // The command finds the list in PRESCIENT_DSN, with an empty database "shop", a node that takes writes in
 // PRESCIENT_TEST_DSNS, as tests want it, and the nodes' folders in PRESCIENT_CLUSTER_DIRS, in the order of the list: each
-// has the node's process id in server.pid. With -restart a node that was killed is started again after that time.
+// has the node's process id in server.pid. TiDB is a single server, without these. With -restart a node that was killed is started again after that time.
 package main
 
 import (
@@ -33,17 +33,24 @@ import (
 const database = "shop"
 
 func main() {
-	engine := flag.String("engine", "", "galera or group-replication")
+	engine := flag.String("engine", "", "galera, group-replication or tidb")
+	tidb := flag.String("tidb", "", "TiDB's server program, for that engine")
 	nodes := flag.Int("nodes", 3, "how many nodes")
 	restart := flag.Duration("restart", 0, "start a node again so long after it was killed; 0 for never")
 	durable := flag.Bool("durable", false, "each commit is on disk when it returns")
 	flag.Parse()
-	if *engine != string(localserver.Galera) && *engine != string(localserver.GroupReplication) || *nodes < 1 {
+	var code int
+	var err error
+	switch {
+	case *engine == "tidb" && *tidb != "":
+		code, err = runTiDB(*tidb, flag.Args())
+	case (*engine == string(localserver.Galera) || *engine == string(localserver.GroupReplication)) && *nodes > 0:
+		code, err = run(localserver.ClusterOptions{Engine: localserver.Engine(*engine), Nodes: *nodes,
+			Server: localserver.Options{Durable: *durable, Args: []string{"--max-connections=500"}}}, *restart, flag.Args())
+	default:
 		fmt.Fprintln(os.Stderr, "usage: cluster -engine galera|group-replication [-nodes N] [-restart DURATION] [-durable] [-- COMMAND [ARGUMENT...]]")
-		os.Exit(2)
+		code = 2
 	}
-	code, err := run(localserver.ClusterOptions{Engine: localserver.Engine(*engine), Nodes: *nodes,
-		Server: localserver.Options{Durable: *durable, Args: []string{"--max-connections=500"}}}, *restart, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
 		code = 1
@@ -53,7 +60,7 @@ func main() {
 
 // run starts the cluster, runs the command or waits, and cleans up.
 func run(options localserver.ClusterOptions, restart time.Duration, command []string) (code int, err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := notify()
 	defer stop()
 	cluster, err := localserver.StartCluster(ctx, options)
 	if err != nil {
@@ -110,6 +117,11 @@ func bringBack(ctx context.Context, node *localserver.Server, after time.Duratio
 			}
 		}
 	}
+}
+
+// notify returns a context that ends when somebody asks this program to end.
+func notify() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
 
 func createDatabase(ctx context.Context, dsn string) error {
