@@ -30,7 +30,14 @@ type tables struct {
 
 // openTables reads slot_config. A resolution of zero takes what is there; any other must be the same.
 func openTables(ctx context.Context, db DB, prefix string, resolution time.Duration) (tables, error) {
-	statements, err := text.Load(prefix)
+	if err := text.CheckPrefix(prefix); err != nil {
+		return tables{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	server, err := text.ServerOf(ctx, db)
+	if err != nil {
+		return tables{}, err
+	}
+	statements, err := text.LoadFor(server, prefix)
 	if err != nil {
 		return tables{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
