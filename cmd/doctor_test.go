@@ -11,7 +11,7 @@ import (
 func TestDoctor(t *testing.T) {
 	eachServer(t, func(r *rig) {
 		got := r.execute("doctor")
-		if got.code != cmd.ExitBad || !strings.Contains(got.out, "bad   tables: tables are missing") || got.err != "" {
+		if got.code != cmd.ExitBad || !strings.Contains(got.out, "bad   tables: migrations are missing") || got.err != "" {
 			r.Error(got)
 		}
 		r.ok("migrate")

@@ -79,6 +79,7 @@ type doctor struct {
 	db      *sqlx.DB
 	options DoctorOptions
 	goesTo  time.Duration // what an unfinished reslot goes to
+	schema  int64         // version that slot_config names
 	now     time.Time     // by the database's clock
 	skew    time.Duration // how far that is ahead of this machine's
 	trip    time.Duration // how long the answer took
@@ -94,6 +95,7 @@ var checks = []struct {
 	run  func(*doctor, context.Context) ([]Finding, error)
 }{
 	{"resolution", (*doctor).checkResolution},
+	{"version", (*doctor).checkVersion},
 	{"schema", (*doctor).checkSchema},
 	{"paused", (*doctor).checkPaused},
 	{"overdue", (*doctor).checkOverdue},
@@ -151,7 +153,7 @@ func (d *doctor) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	var resolution time.Duration
-	err := queryRow(ctx, d.db, []any{&resolution, &d.version, &d.goesTo}, d.stmt.Get("list/config"))
+	err := queryRow(ctx, d.db, []any{&resolution, &d.version, &d.goesTo, &d.schema}, d.stmt.Get("list/config"))
 	if err != nil {
 		// It says what is missing, and how.
 		if _, said := openTables(ctx, d.db, d.prefix, 0); said != nil {
@@ -160,6 +162,9 @@ func (d *doctor) open(ctx context.Context) error {
 		return fmt.Errorf("reading slot_config: %w", err)
 	}
 	d.goesTo *= time.Second
+	if err := d.hasSchema(d.schema); err != nil {
+		return err
+	}
 	if d.grid, err = slots.NewGrid(resolution * time.Second); err != nil {
 		return err
 	}

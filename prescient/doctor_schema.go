@@ -23,6 +23,19 @@ func (d *doctor) checkResolution(context.Context) (found []Finding, err error) {
 	return orFine(found, "resolution", fmt.Sprintf("slots are %s apart", stored)), nil
 }
 
+// checkVersion compares the schema version with what this program knows; an earlier one has ended the look before.
+func (d *doctor) checkVersion(context.Context) ([]Finding, error) {
+	known, err := text.Version()
+	if err != nil {
+		return nil, err
+	}
+	if d.schema > known {
+		return []Finding{warn("version", fmt.Sprintf("the tables have schema version %d, this program knows %d: it works, and does nothing with what is new", d.schema, known),
+			"bring this program up to the version that migrated")}, nil
+	}
+	return []Finding{fine("version", fmt.Sprintf("the schema version is %d, that of this program", known))}, nil
+}
+
 // checkSchema compares the tables with what the migrations make of them.
 func (d *doctor) checkSchema(ctx context.Context) (found []Finding, err error) {
 	expected, err := text.Schema{Prefix: d.prefix, Resolution: d.grid.Resolution()}.Expected()
