@@ -36,7 +36,7 @@ func TestDoctor(t *testing.T) {
 		if got.code != cmd.ExitBad || !strings.Contains(got.out, "bad   resolution: ") {
 			r.Error(got)
 		}
-		r.execute("doctor", "--use", "king").wants(r.T, cmd.ExitUsage, "app, worker or owner")
+		r.execute("doctor", "--use", "king").wants(r.T, cmd.ExitUsage, "app, operator, worker or owner")
 		r.execute("doctor", "--assignments", "0,30;61").wants(r.T, cmd.ExitUsage, "--assignments")
 	})
 }

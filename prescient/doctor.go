@@ -48,7 +48,7 @@ type DoctorOptions struct {
 	SweepGrace time.Duration
 	// Assignments of all workers that there are, together; empty to leave out whether they cover every slot.
 	Assignments []slots.Assignment
-	// Use is what the user of the connection is for: app, worker or owner; worker by default.
+	// Use is what the user of the connection is for: app, operator, worker or owner; worker by default.
 	Use Use
 }
 
@@ -57,20 +57,21 @@ type Use string
 
 // The uses.
 const (
-	UseApp    Use = "app"
-	UseWorker Use = "worker"
-	UseOwner  Use = "owner"
+	UseApp      Use = "app"
+	UseOperator Use = "operator"
+	UseWorker   Use = "worker"
+	UseOwner    Use = "owner"
 )
 
-// ParseUse reads app, worker or owner; empty is worker. The error wraps ErrInvalid.
+// ParseUse reads app, operator, worker or owner; empty is worker. The error wraps ErrInvalid.
 func ParseUse(text string) (Use, error) {
 	switch u := Use(text); u {
 	case "":
 		return UseWorker, nil
-	case UseApp, UseWorker, UseOwner:
+	case UseApp, UseOperator, UseWorker, UseOwner:
 		return u, nil
 	}
-	return "", fmt.Errorf("%w: use %q: app, worker or owner are allowed", ErrInvalid, text)
+	return "", fmt.Errorf("%w: use %q: app, operator, worker or owner are allowed", ErrInvalid, text)
 }
 
 // doctor is one Doctor at work.
