@@ -182,8 +182,8 @@ func orNone(resolution time.Duration) string {
 	return resolution.String()
 }
 
-// partitionAhead is how far ahead the partitions of history should reach.
-const partitionAhead = 24 * time.Hour
+// partitionAhead is how far ahead the partitions of history should reach: with a week to go, nobody has pruned for seven.
+const partitionAhead = PartitionSpan
 
 func (d *doctor) checkPartitions(ctx context.Context) ([]Finding, error) {
 	var bounds []string
