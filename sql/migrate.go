@@ -29,6 +29,8 @@ type Schema struct {
 	Resolution time.Duration
 	// Server is whose tables; whoever migrates need not say it.
 	Server Server
+	// UpTo is the last migration that Up applies, by its number; all of them by default.
+	UpTo int64
 }
 
 // Migrated is a migration that was applied or undone.
@@ -52,7 +54,11 @@ func Up(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 		if err := s.sameResolution(ctx, db); err != nil {
 			return err
 		}
-		applied, err = p.Up(ctx)
+		if s.UpTo > 0 {
+			applied, err = p.UpTo(ctx, s.UpTo)
+		} else {
+			applied, err = p.Up(ctx)
+		}
 		return err
 	})
 	return results(applied), err
