@@ -23,6 +23,7 @@ type DB interface {
 // tables is one installation: its statements, its grid, and the version of slot_config that all of it was read at.
 type tables struct {
 	stmt    text.Statements
+	server  text.Server
 	prefix  string
 	grid    slots.Grid
 	version uint64
@@ -41,7 +42,7 @@ func openTables(ctx context.Context, db DB, prefix string, resolution time.Durat
 	if err != nil {
 		return tables{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	t := tables{stmt: statements, prefix: prefix}
+	t := tables{stmt: statements, server: server, prefix: prefix}
 	var seconds, goesTo, schema int64
 	err = queryRow(ctx, db, []any{&seconds, &t.version, &goesTo, &schema}, statements.Get("list/config"))
 	if isError(err, errNoSuchColumn) {
