@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"prescient/prescient/internal/chaos/checker"
 	"prescient/prescient/localserver"
 )
@@ -47,6 +49,8 @@ func (o Outcome) Good() bool { return o.Err == nil && len(o.Report.Findings) == 
 
 // Run runs every scenario on every engine, the engines side by side, and returns what came of each.
 func (c Campaign) Run(ctx context.Context) (all []Outcome) {
+	// The driver says what breaks; that is known.
+	_ = mysql.SetLogger(&mysql.NopLogger{}) // it only refuses nil
 	var mu sync.Mutex
 	var engines sync.WaitGroup
 	for _, engine := range c.Engines {
@@ -75,8 +79,15 @@ func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) Out
 		o.Skipped = "it needs a server of its own"
 		return o
 	}
+	if scenario.clock && c.Clock == "" {
+		o.Skipped = "it needs a worker whose clock can be set"
+		return o
+	}
 	if scenario.Rate == 0 {
 		scenario.Rate = 100
+	}
+	if scenario.Drain == 0 {
+		scenario.Drain = time.Minute
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(scenario.Name))

@@ -71,8 +71,8 @@ func (p *place) keep(ctx context.Context) {
 func (p *place) work(ctx context.Context, life int) error {
 	s := p.stage
 	name := fmt.Sprintf("w%d.%d", p.number, life)
-	program := s.scenario.program
-	if program == "" {
+	program := s.clockProgram
+	if !s.scenario.clock {
 		var err error
 		if program, err = os.Executable(); err != nil {
 			return err
@@ -91,10 +91,6 @@ func (p *place) work(ctx context.Context, life int) error {
 	if err != nil {
 		return err
 	}
-	address := ""
-	if s.scenario.address != nil {
-		address = s.scenario.address(s, p.number)
-	}
 	node := s.engine.DSN
 	if n := len(s.engine.Nodes); n > 0 {
 		node = s.engine.Nodes[p.number%n]
@@ -103,7 +99,7 @@ func (p *place) work(ctx context.Context, life int) error {
 	child.Env = append(os.Environ(),
 		worker.NameVariable+"="+name, worker.SocketVariable+"="+s.socket, worker.RulesVariable+"="+string(plan),
 		worker.SeedVariable+"="+strconv.FormatUint(s.seed+uint64(1000*p.number+life), 10),
-		"PRESCIENT_DSN="+s.dsnOf(node, wire.Network, address, s.scenario.Params), "PRESCIENT_TABLE_PREFIX="+prefix, "PRESCIENT_SLOTS_RESOLUTION="+resolution.String(),
+		"PRESCIENT_DSN="+s.dsnOf(node, wire.Network, s.scenario.Params), "PRESCIENT_TABLE_PREFIX="+prefix, "PRESCIENT_SLOTS_RESOLUTION="+resolution.String(),
 		"PRESCIENT_WORKER_NAME="+name, "PRESCIENT_WORKER_LEASE="+lease.String(), "PRESCIENT_WORKER_BATCH="+strconv.Itoa(batch),
 		"PRESCIENT_WORKER_STOP_GRACE="+stopGrace.String(), "PRESCIENT_WORKER_CONCURRENCY=16", "PRESCIENT_WORKER_PATIENCE=20s",
 		"PRESCIENT_SWEEP_EVERY="+sweepEvery.String(), "PRESCIENT_SWEEP_GRACE=1s",

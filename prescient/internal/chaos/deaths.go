@@ -33,13 +33,7 @@ func deaths() []Scenario {
 			Faults: func(ctx context.Context, s *stage) {
 				dice := s.dice(1)
 				for s.intoSlot(ctx, time.Duration(dice.IntN(150))*time.Millisecond) {
-					p := s.any(dice)
-					p.signal("SIGSTOP, SIGCONT", syscall.SIGSTOP, lease+2*time.Second)
-					_, process := p.who()
-					pause(ctx, lease+time.Duration(dice.IntN(1500))*time.Millisecond)
-					if process != nil {
-						_ = process.Signal(syscall.SIGCONT)
-					}
+					s.any(dice).freeze(ctx, lease+time.Duration(500+dice.IntN(1500))*time.Millisecond)
 				}
 			}},
 		{Name: "freeze-statement", About: "SIGSTOP before and after each statement of a slot run, past the lease", Workers: 5, Rules: crashes,
@@ -97,4 +91,14 @@ func (s *stage) any(dice *rand.Rand) *place { return s.crew[dice.IntN(len(s.crew
 func (s *stage) intoSlot(ctx context.Context, more time.Duration) bool {
 	now := s.now()
 	return pause(ctx, now.Truncate(resolution).Add(resolution+more).Sub(now))
+}
+
+// freeze stops the worker that is here now for a while.
+func (p *place) freeze(ctx context.Context, d time.Duration) {
+	_, process := p.who()
+	p.signal("SIGSTOP, SIGCONT", syscall.SIGSTOP, d+lease)
+	pause(ctx, d)
+	if process != nil {
+		_ = process.Signal(syscall.SIGCONT) // it may have ended by itself
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"prescient/prescient/internal/chaos/checker"
 	"prescient/prescient/internal/chaos/wire"
@@ -24,6 +25,8 @@ type Scenario struct {
 	Env     []string       // of the workers
 	Tables  []string       // statements to run after migrate
 
+	Drain time.Duration // how long what is due may take once nothing breaks any more; a minute by default
+
 	// Wire returns the rules of a worker's wire, by its place and how many were there before it.
 	Wire func(s *stage, place, life int) []wire.Rule
 	// Faults breaks things until ctx ends, and leaves everything whole.
@@ -31,8 +34,7 @@ type Scenario struct {
 	// Rules adapts what the checker asks for.
 	Rules func(r *checker.Rules)
 
-	program string                           // to run as worker; this one by default
-	address func(s *stage, place int) string // of the server, for a worker; its own by default
+	clock bool // the workers are a program whose clock can be set
 }
 
 // usual are the job_execs that every scenario has: all ways to end, and to go on.
@@ -60,7 +62,7 @@ func (s Scenario) pick(dice *rand.Rand) string {
 
 // Scenarios are all that there are, in the order in which they are run.
 func Scenarios() []Scenario {
-	return slices.Concat(deaths())
+	return slices.Concat(deaths(), servers(), manners())
 }
 
 // Named returns scenarios by name; ok is false where one is not known.

@@ -69,12 +69,12 @@ type stage struct {
 	timings      map[string]time.Duration // that the scenario took
 }
 
-// dsn names the stage's database, by any network and with further parameters.
-func (s *stage) dsn(network, address, params string) string {
-	return s.dsnOf(s.engine.DSN, network, address, params)
-}
+// dsn names the stage's database, with further parameters.
+func (s *stage) dsn(params string) string { return s.dsnOf(s.engine.DSN, "", params) }
 
-func (s *stage) dsnOf(node, network, address, params string) string {
+// dsnOf names it for a worker: on a node, by a network, and on a server of our own by an account without any rights
+// that let it by where others are refused.
+func (s *stage) dsnOf(node, network, params string) string {
 	config, err := mysql.ParseDSN(node)
 	if err != nil {
 		panic(err) // it was parsed before
@@ -82,9 +82,9 @@ func (s *stage) dsnOf(node, network, address, params string) string {
 	config.DBName = s.database
 	if network != "" {
 		config.Net = network
-	}
-	if address != "" {
-		config.Addr = address
+		if s.engine.Server != nil {
+			config.User, config.Passwd = workerUser, workerPassword
+		}
 	}
 	dsn := config.FormatDSN()
 	if params != "" && strings.Contains(dsn, "?") {
@@ -109,14 +109,20 @@ func (s *stage) open(ctx context.Context) (err error) {
 		return err
 	}
 	defer admin.Close()
-	for _, statement := range []string{"DROP DATABASE IF EXISTS " + s.database, "CREATE DATABASE " + s.database + " CHARACTER SET utf8mb4"} {
+	statements := []string{"DROP DATABASE IF EXISTS " + s.database, "CREATE DATABASE " + s.database + " CHARACTER SET utf8mb4"}
+	if s.engine.Server != nil {
+		statements = append(statements, "CREATE USER IF NOT EXISTS "+workerUser+" IDENTIFIED BY '"+workerPassword+"'",
+			"GRANT ALL ON "+s.database+".* TO "+workerUser)
+	}
+	for _, statement := range statements {
 		if _, err := admin.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("making the database: %w", err)
 		}
 	}
-	if s.app, err = sql.Open("mysql", s.dsn("", "", "readTimeout=10s&timeout=5s")); err != nil {
+	if s.app, err = sql.Open("mysql", s.dsn("readTimeout=10s&timeout=5s")); err != nil {
 		return err
 	}
+	s.app.SetConnMaxLifetime(2 * time.Second) // new ones see what was set meanwhile
 	if _, err := text.Up(ctx, s.app, text.Schema{Prefix: prefix, Resolution: resolution}); err != nil {
 		return err
 	}
@@ -183,7 +189,7 @@ func (s *stage) fault(what, worker string, lasts time.Duration) {
 
 // watchClock asks the database for its time, again and again.
 func (s *stage) watchClock(ctx context.Context) error {
-	db, err := sql.Open("mysql", s.dsn("", "", "parseTime=true&timeout=1s&readTimeout=1s"))
+	db, err := sql.Open("mysql", s.dsn("parseTime=true&timeout=1s&readTimeout=1s"))
 	if err != nil {
 		return err
 	}
@@ -248,14 +254,11 @@ func (s *stage) run(ctx context.Context, duration time.Duration) (report checker
 	return report, s.ledger.Close()
 }
 
-// drainTime is how long what is due may take once nothing breaks any more.
-const drainTime = 60 * time.Second
-
 // drain waits until nothing is pending but what is far ahead.
 func (s *stage) drain(ctx context.Context) error {
 	left := -1
 	var err error
-	for until := time.Now().Add(drainTime); time.Now().Before(until); pause(ctx, 200*time.Millisecond) {
+	for until := time.Now().Add(s.scenario.Drain); time.Now().Before(until); pause(ctx, 200*time.Millisecond) {
 		err = s.app.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+prefix+"future_job WHERE next_check_at < UTC_TIMESTAMP() + INTERVAL 6 HOUR").Scan(&left)
 		if err == nil && left == 0 {
 			return nil
@@ -264,12 +267,12 @@ func (s *stage) drain(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	s.log("after %s %d rows are still pending (%v)", drainTime, left, err)
+	s.log("after %s %d rows are still pending (%v)", s.scenario.Drain, left, err)
 	return nil // the checker sees them
 }
 
 func (s *stage) read(ctx context.Context) (checker.Tables, error) {
-	db, err := sql.Open("mysql", s.dsn("", "", "parseTime=true"))
+	db, err := sql.Open("mysql", s.dsn("parseTime=true"))
 	if err != nil {
 		return checker.Tables{}, err
 	}
@@ -288,6 +291,12 @@ func pause(ctx context.Context, d time.Duration) bool {
 		return false
 	}
 }
+
+// The account of the workers on a server that is ours, and gone with it.
+const (
+	workerUser     = "chaos_worker"
+	workerPassword = "only on loopback"
+)
 
 // clear drops the stage's database.
 func (s *stage) clear(ctx context.Context) error {

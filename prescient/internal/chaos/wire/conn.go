@@ -9,17 +9,21 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 )
 
 // Dial returns a dial function for the driver. The address is that of the server.
 func (p *Plan) Dial(ctx context.Context, address string) (net.Conn, error) {
+	if !p.whenWhole(ctx.Done()) {
+		return nil, ctx.Err()
+	}
 	raw, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: raw, plan: p}, nil
+	return &conn{Conn: raw, plan: p, closed: make(chan struct{})}, nil
 }
 
 // Commands of the protocol that carry the text of a statement.
@@ -31,12 +35,20 @@ const (
 // conn is a connection of the driver. The driver writes a packet at a time, and waits for its answer.
 type conn struct {
 	net.Conn
-	plan *Plan
+	plan   *Plan
+	closed chan struct{}
+	once   sync.Once
 
 	statement string  // the last one
 	after     []*Rule // to be carried out when its answer comes
 	answer    []byte  // what to answer in the server's place
 	held      []byte  // a packet that waits for the COMMIT
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
 }
 
 var errCut = errors.New("the connection was cut on purpose")
@@ -61,6 +73,10 @@ func (c *conn) Write(packet []byte) (int, error) {
 		switch r.Do {
 		case Rewrite:
 			send = packetOf(send[4], r.from.ReplaceAllString(string(send[5:]), r.To))
+		case Prepend:
+			if err := c.roundTrip(packetOf(comQuery, r.from.ReplaceAllString(c.statement, r.To))); err != nil {
+				return 0, err
+			}
 		case Refuse:
 			c.tell(r)
 			return len(packet), c.refuse(r.Code)
@@ -73,6 +89,9 @@ func (c *conn) Write(packet []byte) (int, error) {
 				return 0, err
 			}
 		}
+	}
+	if !c.plan.whenWhole(c.closed) {
+		return 0, net.ErrClosed
 	}
 	if c.statement == "COMMIT" && c.held != nil {
 		return len(packet), c.commitThenHeld(send)
@@ -101,6 +120,9 @@ func (c *conn) Read(to []byte) (int, error) {
 			return 0, err
 		}
 	}
+	if !c.plan.whenWhole(c.closed) {
+		return 0, net.ErrClosed
+	}
 	return n, nil
 }
 
@@ -118,7 +140,9 @@ func (c *conn) carryOut(r *Rule) error {
 		// The signal reaches the other threads a moment later.
 		time.Sleep(20 * time.Millisecond)
 	case Drop:
-		return errors.Join(errCut, c.Conn.Close())
+		return errors.Join(errCut, c.Close())
+	case Split:
+		c.plan.split(r.Wait)
 	case Delay:
 		time.Sleep(r.Wait)
 	}
@@ -133,9 +157,9 @@ func (c *conn) tell(r *Rule) {
 	c.plan.Tell(fmt.Sprintf("%s %s", r.Do, when), c.statement)
 }
 
-// refuse answers with an error. A server that reports a deadlock has rolled the transaction back.
+// refuse answers with an error. A server that reports a deadlock, or refuses a COMMIT, has rolled the transaction back.
 func (c *conn) refuse(code uint16) error {
-	if code == 1213 {
+	if code == 1213 || c.statement == "COMMIT" {
 		if err := c.roundTrip(packetOf(comQuery, "ROLLBACK")); err != nil {
 			return err
 		}
@@ -151,7 +175,7 @@ func (c *conn) commitThenHeld(commit []byte) error {
 	if err := c.roundTrip(commit); err != nil {
 		return err
 	}
-	for _, r := range c.plan.due("BETWEEN COMMIT AND HELD") {
+	for _, r := range c.plan.due(BetweenCommitAndHeld) {
 		if err := c.carryOut(r); err != nil {
 			return err
 		}

@@ -23,9 +23,15 @@ const (
 	Drop    Action = "drop"    // close the connection: after the answer, the client sees an error for what was done
 	Refuse  Action = "refuse"  // answer with Code; of a deadlock the transaction is rolled back as a server does
 	Delay   Action = "delay"   // wait for Wait
+	Split   Action = "split"   // for Wait nothing of this process goes out or comes in; what was sent meanwhile arrives then
 	Rewrite Action = "rewrite" // put To for From, a regular expression, in the statement
+	Prepend Action = "prepend" // send To, made from the statement by From, before it
 	Swap    Action = "swap"    // hold the statement back until its transaction has committed
 )
+
+// BetweenCommitAndHeld is a statement that is none: a rule that matches it is carried out between the COMMIT and what Swap
+// has held back.
+const BetweenCommitAndHeld = "-- between the commit and what was held back"
 
 // Rule says at which statement to do what.
 type Rule struct {
@@ -51,6 +57,7 @@ type Plan struct {
 
 	mu    sync.Mutex
 	dice  *rand.Rand
+	whole time.Time // when the network is whole again
 	rules []*Rule
 }
 
@@ -91,4 +98,28 @@ func (p *Plan) due(statement string) (list []*Rule) {
 		}
 	}
 	return list
+}
+
+// split cuts the network off for a while.
+func (p *Plan) split(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.whole = time.Now().Add(d)
+}
+
+// whenWhole waits until the network is whole; false where done came first.
+func (p *Plan) whenWhole(done <-chan struct{}) bool {
+	for {
+		p.mu.Lock()
+		rest := time.Until(p.whole)
+		p.mu.Unlock()
+		if rest <= 0 {
+			return true
+		}
+		select {
+		case <-time.After(rest):
+		case <-done:
+			return false
+		}
+	}
 }
