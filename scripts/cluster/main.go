@@ -6,8 +6,9 @@
 //	go run ./scripts/cluster -engine galera|group-replication [-nodes N] [-restart 10s] [-durable] [-- COMMAND [ARGUMENT...]]
 //
 // The command finds the list in PRESCIENT_DSN, with an empty database "shop", a node that takes writes in
-// PRESCIENT_TEST_DSNS, as tests want it, and the nodes' folders in PRESCIENT_CLUSTER_DIRS, in the order of the list: each
-// has the node's process id in server.pid. TiDB is a single server, without these. With -restart a node that was killed is started again after that time.
+// PRESCIENT_TEST_DSNS, as tests want it, the DSNs of all such nodes, one after a comma, in PRESCIENT_CLUSTER_DSNS, and the
+// nodes' folders in PRESCIENT_CLUSTER_DIRS, in the order of the list: each has the node's process id in server.pid. With
+// -restart a node that was killed is started again after that time. TiDB is a single server, without folders.
 package main
 
 import (
@@ -137,13 +138,17 @@ func createDatabase(ctx context.Context, dsn string) error {
 }
 
 func environment(cluster *localserver.Cluster, primary *localserver.Server) []string {
-	var dirs []string
+	var dirs, writable []string
 	for _, node := range cluster.Nodes {
 		dirs = append(dirs, node.Dir())
+		if primary.Flavour() == localserver.MariaDB || node == primary {
+			writable = append(writable, node.DSN(""))
+		}
 	}
 	return append(os.Environ(),
 		"PRESCIENT_DSN="+cluster.DSN(database),
 		fmt.Sprintf("PRESCIENT_TEST_DSNS=%s=%s", primary.Flavour(), primary.DSN("")),
+		"PRESCIENT_CLUSTER_DSNS="+strings.Join(writable, ","),
 		"PRESCIENT_CLUSTER_DIRS="+strings.Join(dirs, " "))
 }
 
