@@ -6,8 +6,8 @@
 //	go run ./scripts/cluster -engine galera|group-replication [-nodes N] [-restart 10s] [-durable] [-- COMMAND [ARGUMENT...]]
 //
 // The command finds the list in PRESCIENT_DSN, with an empty database "shop", a node that takes writes in
-// PRESCIENT_TEST_DSNS, as tests want it, the DSNs of all such nodes, one after a comma, in PRESCIENT_CLUSTER_DSNS, and the
-// nodes' folders in PRESCIENT_CLUSTER_DIRS, in the order of the list: each has the node's process id in server.pid. With
+// PRESCIENT_TEST_DSNS, as tests want it, the DSNs of all such nodes, one after a comma, in CLUSTER_DSNS, and the
+// nodes' folders in CLUSTER_DIRS, in the order of the list: each has the node's process id in server.pid. With
 // -restart a node that was killed is started again after that time. TiDB is a single server, without folders.
 package main
 
@@ -148,8 +148,8 @@ func environment(cluster *localserver.Cluster, primary *localserver.Server) []st
 	return append(os.Environ(),
 		"PRESCIENT_DSN="+cluster.DSN(database),
 		fmt.Sprintf("PRESCIENT_TEST_DSNS=%s=%s", primary.Flavour(), primary.DSN("")),
-		"PRESCIENT_CLUSTER_DSNS="+strings.Join(writable, ","),
-		"PRESCIENT_CLUSTER_DIRS="+strings.Join(dirs, " "))
+		"CLUSTER_DSNS="+strings.Join(writable, ","),
+		"CLUSTER_DIRS="+strings.Join(dirs, " "))
 }
 
 // execute runs the command to its end and returns its exit code. A signal that asks this program to end asks the command
