@@ -78,6 +78,8 @@ type rig struct {
 	dsn string
 	db  *sql.DB // parseTime, UTC
 	env map[string]string
+	// accounts are the DSNs of the roles, made when the tables are there.
+	accounts map[string]string
 	cmd.Options
 }
 

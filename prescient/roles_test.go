@@ -5,47 +5,11 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-	"github.com/jmoiron/sqlx"
-
 	text "prescient/sql"
 )
-
-// as makes an account with a role, and returns its pool.
-func (r *rig) as(role string, fixed time.Time) *sqlx.DB {
-	r.t.Helper()
-	config, err := mysql.ParseDSN(r.d.DSN)
-	r.must(err)
-	account := text.Account{Database: r.d.Name, Prefix: "p_", User: strings.TrimPrefix(r.d.Name, "px_test_") + "." + role}
-	name := "'" + account.User + "'@'%'"
-	_, err = r.app.Exec("CREATE USER " + name + " IDENTIFIED BY 'Secret-42'")
-	r.must(err)
-	r.t.Cleanup(func() {
-		if _, err := r.app.ExecContext(context.WithoutCancel(r.t.Context()), "DROP USER "+name); err != nil {
-			r.t.Error(err)
-		}
-	})
-	_, statements, err := text.Grants(role, account)
-	r.must(err)
-	for _, statement := range statements {
-		if _, err := r.app.Exec(statement); err != nil {
-			r.t.Fatalf("%s: %v", statement, err)
-		}
-	}
-	config.User, config.Passwd = account.User, "Secret-42"
-	dsn := config.FormatDSN()
-	if !fixed.IsZero() {
-		dsn += "?" + fixedClock(fixed)
-	}
-	db, err := Open(dsn, 0)
-	r.must(err)
-	r.t.Cleanup(func() { _ = db.Close() })
-	return db
-}
 
 // refusedRight says whether the server refused for want of a right on a table, a column, a routine or at all.
 func refusedRight(err error) bool { return isError(err, 1142, 1143, 1370, 1044, 1227, 1410) }
@@ -175,7 +139,7 @@ func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
 				return tx.Commit()
 			},
 		} {
-			_, err = r.app.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, check_count) VALUES ('order', '42', 'check', '2026-11-20 12:50:00', 3)")
+			_, err = r.root.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, check_count) VALUES ('order', '42', 'check', '2026-11-20 12:50:00', 3)")
 			r.must(err)
 			r.must(begin(func(db DB) error { return insert(db, DidReplace, same) }))
 			left := r.pending()
@@ -187,7 +151,7 @@ func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
 			}
 		}
 		// And nothing of a bulk insert that fails after that stays behind.
-		_, err = r.app.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'check', '2026-11-20 12:50:00'), ('order', '44', 'check', '2026-11-20 14:50:00')")
+		_, err = r.root.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'check', '2026-11-20 12:50:00'), ('order', '44', 'check', '2026-11-20 14:50:00')")
 		r.must(err)
 		tx, err = db.BeginTx(t.Context(), nil)
 		r.must(err)
