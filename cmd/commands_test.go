@@ -127,7 +127,7 @@ func TestInsertGetRescheduleCancel(t *testing.T) {
 func TestPayloadFromStdin(t *testing.T) {
 	eachServer(t, func(r *rig) {
 		r.ok("migrate")
-		got := execute(r.Context(), r.Options, r.env, `{"from": "stdin"}`, "insert", "--entity", "a/1", "--exec", "x", "--in", "1h", "--payload", "-")
+		got := execute(r.Context(), r.Options, r.environment([]string{"insert"}), `{"from": "stdin"}`, "insert", "--entity", "a/1", "--exec", "x", "--in", "1h", "--payload", "-")
 		got.wants(r.T, cmd.ExitOK)
 		if jobs := r.jobs(); len(jobs) != 1 || !strings.Contains(string(jobs[0].Payload), "stdin") {
 			r.Errorf("%+v", jobs)

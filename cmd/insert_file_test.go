@@ -33,7 +33,7 @@ func TestInsertFile(t *testing.T) {
 
 {"entity": "order/1", "payload": null}
 `
-		got := execute(r.Context(), r.Options, r.env, more, "insert", "--file", "-", "--exec", "unshipped", "--in", "3h", "--json")
+		got := execute(r.Context(), r.Options, r.environment([]string{"insert", "--file"}), more, "insert", "--file", "-", "--exec", "unshipped", "--in", "3h", "--json")
 		if got.code != cmd.ExitOK || got.out != `{"inserted":1,"kept":1,"replaced":0,"bad":0}`+"\n" {
 			r.Errorf("%v", got)
 		}

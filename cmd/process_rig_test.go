@@ -57,7 +57,7 @@ func (r *rig) start(name string, args ...string) *process {
 	p := &process{name: name, done: make(chan struct{}), Cmd: exec.Command(program(r.T), args...)}
 	p.Dir = r.TempDir()
 	p.Env = []string{"HOME=" + p.Dir, "PRESCIENT_WORKER_NAME=" + name}
-	for variable, value := range r.env {
+	for variable, value := range r.environment(args) {
 		p.Env = append(p.Env, variable+"="+value)
 	}
 	p.Stdout, p.Stderr = &p.out, &p.err

@@ -72,7 +72,8 @@ func (s *server) close() {
 	}
 }
 
-// rig is an empty database on a real server, and the command line that works on it.
+// rig is an empty database on a real server, and the command line that works on it: each command by an account that has
+// the role which it is for, and nothing else.
 type rig struct {
 	*testing.T
 	dsn string
@@ -121,6 +122,7 @@ func newRig(t *testing.T, dsn string) *rig {
 	config.DBName = name
 	r := &rig{T: t, dsn: config.FormatDSN()}
 	r.env = map[string]string{"PRESCIENT_DSN": r.dsn}
+	r.accounts = make(map[string]string)
 	config.ParseTime = true
 	r.db = open(t, config.FormatDSN())
 	return r
@@ -153,7 +155,7 @@ type result struct {
 // execute runs a command line in this process.
 func (r *rig) execute(args ...string) result {
 	r.Helper()
-	return execute(r.Context(), r.Options, r.env, "", args...)
+	return execute(r.Context(), r.Options, r.environment(args), "", args...)
 }
 
 func execute(ctx context.Context, options cmd.Options, env map[string]string, stdin string, args ...string) result {

@@ -41,6 +41,7 @@ func Load(options Options) (Config, error) {
 		l.take(f)
 	}
 	l.resolveDSN(&c)
+	l.resolveTLS(&c)
 	l.resolveSlots(&c)
 	l.resolveJobs(&c)
 	if len(l.list) > 0 {

@@ -92,7 +92,7 @@ func (r *rig) hookedAs(role string, now time.Time, h *hooks, params ...string) *
 	for _, p := range params {
 		dsn = servertest.WithParams(dsn, p)
 	}
-	connector, _, err := newConnector(dsn, DefaultLease)
+	connector, _, err := newConnector(dsn, DefaultLease, TLS{})
 	r.must(err)
 	db := sqlx.NewDb(sql.OpenDB(hookedConnector{connector, h}), "mysql")
 	r.t.Cleanup(func() { _ = db.Close() })

@@ -19,7 +19,7 @@ var rights = []struct {
 	statement string
 	may       []string
 }{
-	{"SELECT COUNT(*) FROM p_slot_config", []string{"app", "app-reschedule", "worker", "owner"}},
+	{"SELECT COUNT(*) FROM p_slot_config", []string{"analyst", "app", "app-reschedule", "worker", "owner"}},
 	{"UPDATE p_slot_config SET version = version", []string{"owner"}},
 	{"SELECT COUNT(*) FROM p_future_job", []string{"app-sql", "app", "app-reschedule", "worker", "owner"}},
 	{"INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES ('a', UUID(), 'b', '2026-11-20 13:05:00', '{}')",
