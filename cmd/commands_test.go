@@ -58,7 +58,7 @@ func TestAnotherResolutionIsRefusedNamingBoth(t *testing.T) {
 func TestAccessDeniedShowsNoPassword(t *testing.T) {
 	eachServer(t, func(r *rig) {
 		dsn := "nobody:topsecret" + r.dsn[strings.LastIndex(r.dsn, "@"):]
-		got := r.execute("jobs", "--dsn", dsn)
+		got := execute(r.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": dsn}, "", "jobs")
 		got.wants(r.T, cmd.ExitDatabase, "database nobody:***@tcp(", "Access denied")
 		if strings.Contains(got.err, "topsecret") {
 			r.Errorf("%v", got)

@@ -64,6 +64,8 @@ func (r *rig) user(role string) string {
 	return strings.TrimPrefix(config.DBName, "px_cmd_") + "." + role
 }
 
+func (r *rig) database() string { return r.dsn[strings.LastIndex(r.dsn, "/")+1:] }
+
 // account makes an account that has a role and nothing else, once, and returns its DSN.
 func (r *rig) account(role string) string {
 	r.Helper()
