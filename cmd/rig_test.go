@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"go.uber.org/goleak"
 
 	"prescient/cmd"
 	"prescient/prescient"
@@ -27,6 +29,11 @@ func TestMain(m *testing.M) {
 		s.close()
 	}
 	_ = os.RemoveAll(binary.dir)
+	http.DefaultClient.CloseIdleConnections()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintf(os.Stderr, "goroutines are left: %v\n", err)
+		code = 1
+	}
 	os.Exit(code)
 }
 
