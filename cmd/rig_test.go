@@ -24,6 +24,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(ownProgram) != "" {
+		runOwnProgram()
+	}
 	code := m.Run()
 	for _, s := range servers {
 		s.close()
