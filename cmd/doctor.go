@@ -38,7 +38,7 @@ resolution, schema, grants and so on.`,
 	}
 	cmd.Flags().StringVar(&assignments, "assignments", "",
 		"those of all workers, with ; between them: minutes (0,30) or shares (1/2); * is all slots")
-	cmd.Flags().StringVar(&use, "use", string(prescient.UseWorker), "what the configured user is for: app, worker or owner")
+	cmd.Flags().StringVar(&use, "use", string(prescient.UseWorker), "what the configured user is for: app, operator, worker or owner")
 	cmd.Flags().StringSliceVar(&only, "only", nil, "count only these findings, by their codes: overdue,leases; rows is also rows.key and the like")
 	return cmd
 }

@@ -23,6 +23,8 @@ func roleOf(args []string) string {
 		switch {
 		case slices.Contains(args, "owner"):
 			return "owner"
+		case slices.Contains(args, "operator"):
+			return "operator"
 		case slices.Contains(args, "app"):
 			return "app-reschedule"
 		}
@@ -34,6 +36,8 @@ func roleOf(args []string) string {
 		return "app-reschedule"
 	case "cancel", "get", "jobs", "slots":
 		return "app"
+	case "pause", "resume", "requeue":
+		return "operator"
 	case "history":
 		return "analyst"
 	}
