@@ -26,16 +26,16 @@ func runOwnProgram() {
 // race detector a program takes several times as much.
 const sweepLimit = 150 << 20
 
-// sweepRows is how many rows are swept, against a quarter of that. PRESCIENT_TEST_SWEEP_ROWS has another number: 5000000
+// sweepRows is how many rows are swept, against 25000. PRESCIENT_TEST_SWEEP_ROWS has another number: 5000000
 // takes minutes.
 func sweepRows(t *testing.T) int {
 	text := os.Getenv("PRESCIENT_TEST_SWEEP_ROWS")
 	if text == "" {
-		return 200_000
+		return 100_000
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 200_000 {
-		t.Fatalf("PRESCIENT_TEST_SWEEP_ROWS is %q; want a number of 200000 or more", text)
+	if err != nil || n < 100_000 {
+		t.Fatalf("PRESCIENT_TEST_SWEEP_ROWS is %q; want a number of 100000 or more", text)
 	}
 	return n
 }
@@ -78,9 +78,9 @@ func TestMemoryIsBoundedHoweverManyRowsAreOverdue(t *testing.T) {
 	rows := sweepRows(t)
 	eachServer(t, func(r *rig) {
 		r.ok("migrate")
-		few, _ := r.sweep(50_000)
+		few, _ := r.sweep(25_000)
 		many, took := r.sweep(rows)
-		r.Logf("peak of %d rows: %d MiB; of %d rows: %d MiB, in %s", 50_000, few>>20, rows, many>>20, took.Round(time.Second))
+		r.Logf("peak of %d rows: %d MiB; of %d rows: %d MiB, in %s", 25_000, few>>20, rows, many>>20, took.Round(time.Second))
 		if !raceDetector && many > sweepLimit {
 			r.Errorf("%d MiB for %d rows; want %d MiB at most", many>>20, rows, sweepLimit>>20)
 		}
