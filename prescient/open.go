@@ -23,8 +23,11 @@ import (
 // answers and takes writes, and all to the same. When that dies or turns read-only, the next in turn is taken, and kept.
 //
 // It does not connect yet. The error wraps ErrInvalid and never shows the DSN, which may hold a password.
-func Open(dsn string, lease time.Duration) (*sqlx.DB, error) {
-	connector, idle, err := newConnector(dsn, or(lease, DefaultLease))
+func Open(dsn string, lease time.Duration) (*sqlx.DB, error) { return OpenTLS(dsn, lease, TLS{}) }
+
+// OpenTLS is Open with a server that is verified as tls says. A server that fails that is refused with ErrNotTrusted.
+func OpenTLS(dsn string, lease time.Duration, tls TLS) (*sqlx.DB, error) {
+	connector, idle, err := newConnector(dsn, or(lease, DefaultLease), tls)
 	if err != nil {
 		return nil, err
 	}
@@ -53,10 +56,13 @@ func connectorOf(cfg *mysql.Config) (driver.Connector, error) {
 }
 
 // newConnector returns what makes the connections of Open, and how long the server lets them idle.
-func newConnector(dsn string, lease time.Duration) (driver.Connector, time.Duration, error) {
+func newConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, time.Duration, error) {
 	idle := max(lease.Truncate(time.Second)-time.Second, time.Second)
 	h, err := newHosts(dsn, func(cfg *mysql.Config) (driver.Connector, error) {
 		if err := configure(cfg, lease, idle); err != nil {
+			return nil, err
+		}
+		if err := tls.apply(cfg); err != nil {
 			return nil, err
 		}
 		connector, err := connectorOf(cfg)
@@ -80,6 +86,8 @@ func configure(cfg *mysql.Config, lease, idle time.Duration) error {
 	cfg.InterpolateParams = true
 	cfg.MultiStatements = false
 	cfg.ColumnsWithAlias = false
+	cfg.AllowAllFiles = false // a server could ask for any file of this machine
+	cfg.AllowOldPasswords = false
 	cfg.Logger = &mysql.NopLogger{} // what goes wrong is returned
 	cfg.Timeout = or(cfg.Timeout, defaultDialTime)
 	// Statements and COMMIT have deadlines of their own; this is for those that a caller gave none.
@@ -95,7 +103,8 @@ func configure(cfg *mysql.Config, lease, idle time.Duration) error {
 		"autocommit":               "1",
 	}
 	for name, value := range cfg.Params {
-		if _, own := params[strings.ToLower(name)]; !own {
+		name := strings.ToLower(name)
+		if _, own := params[name]; !own && !strings.HasPrefix(name, "character_set_") && !strings.HasPrefix(name, "collation_") {
 			params[name] = value
 		}
 	}

@@ -175,7 +175,7 @@ func checkValues(t *testing.T, db *sqlx.DB) {
 func TestEveryTransactionOfAWorkerIsReadCommitted(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		db := r.pool(time.Time{})
-		_, err := r.app.Exec("CREATE TABLE seen (n INT AUTO_INCREMENT PRIMARY KEY)")
+		_, err := r.root.Exec("CREATE TABLE seen (n INT AUTO_INCREMENT PRIMARY KEY)")
 		r.must(err)
 		tx, err := db.BeginTxx(t.Context(), nil)
 		r.must(err)
@@ -186,7 +186,7 @@ func TestEveryTransactionOfAWorkerIsReadCommitted(t *testing.T) {
 			if n != want {
 				t.Errorf("%d rows are seen; want %d", n, want)
 			}
-			_, err := r.app.Exec("INSERT INTO seen VALUES ()")
+			_, err := r.root.Exec("INSERT INTO seen VALUES ()")
 			r.must(err)
 		}
 	})
@@ -205,7 +205,7 @@ func TestLosingTheConnectionInATransactionIsAPassingError(t *testing.T) {
 				var id int
 				fatal(t, tx.Get(&id, "SELECT CONNECTION_ID()"))
 				is := func(state string) (n int) {
-					fatal(t, r.app.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND state LIKE ?", id, state).Scan(&n))
+					fatal(t, r.root.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND state LIKE ?", id, state).Scan(&n))
 					return n
 				}
 				switch how {
@@ -215,7 +215,7 @@ func TestLosingTheConnectionInATransactionIsAPassingError(t *testing.T) {
 					}
 					_, err = tx.Exec("DO 1")
 				case "killed":
-					_, err = r.app.Exec(fmt.Sprint("KILL ", id))
+					_, err = r.root.Exec(fmt.Sprint("KILL ", id))
 					fatal(t, err)
 					for is("%") > 0 {
 					}
@@ -232,7 +232,7 @@ func TestLosingTheConnectionInATransactionIsAPassingError(t *testing.T) {
 					}()
 					for is("User sleep") == 0 {
 					}
-					_, err = r.app.Exec(fmt.Sprint(kill, id))
+					_, err = r.root.Exec(fmt.Sprint(kill, id))
 					fatal(t, err)
 					err = <-answer
 				}
