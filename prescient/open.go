@@ -65,7 +65,7 @@ func configure(dsn string, lease, idle time.Duration) (*mysql.Config, error) {
 	params := map[string]string{
 		"time_zone":                "'+00:00'",
 		"sql_mode":                 "'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
-		"innodb_lock_wait_timeout": "2",
+		"innodb_lock_wait_timeout": lockWait(lease),
 		"wait_timeout":             fmt.Sprint(int(idle / time.Second)),
 		"autocommit":               "1",
 	}
@@ -76,6 +76,15 @@ func configure(dsn string, lease, idle time.Duration) (*mysql.Config, error) {
 	}
 	cfg.Params = params
 	return cfg, nil
+}
+
+// lockWait is how long a statement waits for a lock, in seconds: well below what a statement may take, so that it is told
+// of as a lock wait.
+func lockWait(lease time.Duration) string {
+	if lease < 8*time.Second {
+		return "1"
+	}
+	return "2"
 }
 
 const wantDSN = "want user:password@tcp(host:port)/database"
@@ -128,7 +137,59 @@ func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 	if _, err := exec.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
 		return nil, errors.Join(fmt.Errorf("setting the isolation level: %w", err), conn.Close())
 	}
-	return conn, nil
+	full, ok := conn.(fullConn)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver lacks what a pool needs"), conn.Close())
+	}
+	return &endingConn{fullConn: full}, nil
+}
+
+// fullConn is all that the pool asks of a connection, and the driver's has.
+type fullConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// endingConn is given up when a COMMIT or ROLLBACK failed on it. The server may have the transaction open still, and the
+// next one to begin on the connection would commit it.
+type endingConn struct {
+	fullConn
+	unended bool
+}
+
+// BeginTx implements driver.ConnBeginTx.
+func (c *endingConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	tx, err := c.fullConn.BeginTx(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	return endingTx{tx, c}, nil
+}
+
+// IsValid implements driver.Validator.
+func (c *endingConn) IsValid() bool { return !c.unended && c.fullConn.IsValid() }
+
+type endingTx struct {
+	driver.Tx
+	conn *endingConn
+}
+
+// Commit implements driver.Tx.
+func (t endingTx) Commit() error { return t.ended(t.Tx.Commit()) }
+
+// Rollback implements driver.Tx.
+func (t endingTx) Rollback() error { return t.ended(t.Tx.Rollback()) }
+
+func (t endingTx) ended(err error) error {
+	t.conn.unended = t.conn.unended || err != nil
+	return err
 }
 
 // or returns v, or d where v is zero.
