@@ -31,7 +31,7 @@ const columns = "entity_name, entity_key, job_exec, tag, job_key, first_check_at
 
 var brokenVariants = []broken{
 	{finds: []string{"fenced", "ended-twice"}, Scenario: Scenario{Name: "no-fence", Rate: 100,
-		Execs: map[string]int{"slow": 20, "done": 5}, Faults: lapseLeases,
+		Execs: map[string]int{"slower": 20, "done": 5}, Faults: lapseLeases,
 		Wire: always(wire.Rule{Match: fence, Do: wire.Rewrite, From: ` AND worker = .*$`})}},
 	{finds: []string{"lost"}, Scenario: Scenario{Name: "delete-before-history", Rate: 100, Execs: map[string]int{"done": 20, "slow": 5},
 		Wire: always(wire.Rule{Match: history, Do: wire.Swap}, wire.Rule{Match: wire.BetweenCommitAndHeld, Chance: 0.3, Do: wire.Kill})}},
@@ -84,7 +84,7 @@ func TestTheCheckerFindsWhatIsBrokenOnPurpose(t *testing.T) {
 
 // The fault by which the missing fence is found harms nothing while the fence is there.
 func TestLeasesThatLapseEarlyByTheServersClockHarmNothing(t *testing.T) {
-	for _, o := range play(t, 5*time.Second, Scenario{Name: "with-fence", Execs: map[string]int{"slow": 20, "done": 5}, Faults: func(ctx context.Context, s *stage) {
+	for _, o := range play(t, 5*time.Second, Scenario{Name: "with-fence", Execs: map[string]int{"slower": 20, "done": 5}, Faults: func(ctx context.Context, s *stage) {
 		lapseLeases(ctx, s)
 	}}) {
 		if !o.Good() || o.Report.Twice == 0 {

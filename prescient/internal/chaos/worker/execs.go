@@ -61,6 +61,9 @@ func execs() map[string]exec {
 		"forever": {"max_checks", func(_ context.Context, job prescient.FutureJob, _ Payload) (*time.Time, error) {
 			return prescient.At(job.NextCheckAt.Add(700 * time.Millisecond)), nil
 		}},
+		"slower": {"done", func(ctx context.Context, _ prescient.FutureJob, _ Payload) (*time.Time, error) {
+			return nil, nap(ctx, 500*time.Millisecond)
+		}},
 		"slowforever": {"max_checks", func(ctx context.Context, job prescient.FutureJob, _ Payload) (*time.Time, error) {
 			return prescient.At(job.NextCheckAt.Add(700 * time.Millisecond)), nap(ctx, 400*time.Millisecond)
 		}},
