@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -78,18 +77,6 @@ func TestTheCheckerFindsWhatIsBrokenOnPurpose(t *testing.T) {
 		}
 		if !slices.ContainsFunc(brokenVariants[at].finds, func(rule string) bool { return found[rule] > 0 }) {
 			t.Errorf("%s %s was not found out: %v; want one of %q", o.Engine, o.Scenario, found, brokenVariants[at].finds)
-		}
-	}
-}
-
-// The fault by which the missing fence is found harms nothing while the fence is there.
-func TestLeasesThatLapseEarlyByTheServersClockHarmNothing(t *testing.T) {
-	for _, o := range play(t, 5*time.Second, Scenario{Name: "with-fence", Execs: map[string]int{"slower": 20, "done": 5}, Faults: func(ctx context.Context, s *stage) {
-		lapseLeases(ctx, s)
-	}}) {
-		if !o.Good() || o.Report.Twice == 0 {
-			PrintFindings(t.Output(), o)
-			t.Errorf("%s: %d findings (%v), %d calls were repeated; want none, and some", o.Engine, len(o.Report.Findings), o.Err, o.Report.Twice)
 		}
 	}
 }
