@@ -92,11 +92,7 @@ func execs() map[string]exec {
 		"exits": {"crashed", func(context.Context, prescient.FutureJob, Payload) (*time.Time, error) { os.Exit(5); return nil, nil }},
 		"hungry": {"crashed", func(context.Context, prescient.FutureJob, Payload) (*time.Time, error) {
 			for all := [][]byte{}; ; runtime.KeepAlive(all) {
-				block := make([]byte, 64<<20)
-				for i := 0; i < len(block); i += 4096 {
-					block[i] = 1
-				}
-				all = append(all, block)
+				all = append(all, make([]byte, 64<<20)) // address space is what it may not have
 			}
 		}},
 	}
