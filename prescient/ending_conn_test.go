@@ -49,7 +49,7 @@ func (c refusingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 func TestATransactionThatCouldNotBeEndedIsNotCommittedByTheNext(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		refuse := false
-		connector, _, err := newConnector(r.d.DSN, DefaultLease)
+		connector, _, err := newConnector(r.d.DSN, DefaultLease, TLS{})
 		r.must(err)
 		db := sqlx.NewDb(sql.OpenDB(readCommitted{refusingConnector{connector.(readCommitted).Connector, &refuse}}), "mysql")
 		defer func() { r.must(db.Close()) }()
