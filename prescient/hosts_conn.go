@@ -21,10 +21,14 @@ type fullConn interface {
 
 // hostConn is a connection that the pool drops once its server takes no writes any more. The error itself is passed on,
 // unlike with the driver's rejectReadOnly: whoever sent the statement decides whether it may be repeated.
+//
+// It is dropped, too, when a COMMIT or ROLLBACK failed on it: the server may have the transaction open still, and the
+// next one to begin on the connection would commit it.
 type hostConn struct {
 	fullConn
-	hosts *hosts
-	term  uint64
+	hosts   *hosts
+	term    uint64
+	unended bool
 }
 
 // see looks at an error that the server gave.
@@ -65,7 +69,9 @@ func (c *hostConn) ResetSession(ctx context.Context) error {
 }
 
 // IsValid implements driver.Validator: the pool calls it when the connection comes back.
-func (c *hostConn) IsValid() bool { return c.hosts.current(c.term) && c.fullConn.IsValid() }
+func (c *hostConn) IsValid() bool {
+	return !c.unended && c.hosts.current(c.term) && c.fullConn.IsValid()
+}
 
 // hostTx is a transaction whose COMMIT has a deadline, which database/sql does not give it: a cluster that has lost its
 // majority answers none. Past it the connection is closed, and the outcome unknown.
@@ -78,10 +84,18 @@ type hostTx struct {
 // Commit implements driver.Tx.
 func (tx *hostTx) Commit() error {
 	if tx.within == 0 {
-		return tx.conn.see(tx.Tx.Commit())
+		return tx.ended(tx.conn.see(tx.Tx.Commit()))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tx.within)
 	defer cancel()
 	_, err := tx.conn.ExecContext(ctx, "COMMIT", nil)
+	return tx.ended(err)
+}
+
+// Rollback implements driver.Tx.
+func (tx *hostTx) Rollback() error { return tx.ended(tx.conn.see(tx.Tx.Rollback())) }
+
+func (tx *hostTx) ended(err error) error {
+	tx.conn.unended = tx.conn.unended || err != nil
 	return err
 }
