@@ -72,7 +72,7 @@ func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool
 			// At once: the look is made again.
 		case isError(err, errLockWaitTimeout) && !contested:
 			contested = true
-		case isError(err, errLockWaitTimeout):
+		case isError(err, errLockWaitTimeout, errNoWait):
 			return b.divide(ctx, batch)
 		case !passing(err):
 			return fmt.Errorf("committing slot %s: %w", stamp(b.lease.slot), err)

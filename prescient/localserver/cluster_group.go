@@ -32,6 +32,7 @@ func (m *groupMember) args(context.Context) ([]string, error) {
 	}
 	return []string{
 		fmt.Sprintf("--server-id=%d", m.id),
+		"--super-read-only=ON", // until it has joined: what it took before, the others would not have
 		"--gtid-mode=ON",
 		"--enforce-gtid-consistency=ON",
 		"--log-bin=" + filepath.Join(m.server.dataDir(), "binlog"),

@@ -15,7 +15,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"prescient/prescient/internal/chaos/checker"
-	"prescient/prescient/localserver"
 )
 
 // Campaign is scenarios on engines.
@@ -76,8 +75,7 @@ func (c Campaign) Run(ctx context.Context) (all []Outcome) {
 
 func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) Outcome {
 	o := Outcome{Engine: engine.Name, Scenario: scenario.Name, About: scenario.About, Seed: c.Seed}
-	if scenario.Own && engine.Server == nil {
-		o.Skipped = "it needs a server of its own"
+	if o.Skipped = engine.lacks(scenario); o.Skipped != "" {
 		return o
 	}
 	if scenario.clock && c.Clock == "" {
@@ -111,22 +109,10 @@ func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) Out
 	return o
 }
 
-// Start starts a server of a flavour for a campaign, set as a real one is: a commit is on disk when it returns.
-func Start(ctx context.Context, flavour localserver.Flavour) (Engine, error) {
-	args := []string{"--max-connections=300"}
-	server, err := localserver.Start(ctx, localserver.Options{Flavour: flavour, Durable: true, Args: args})
-	if err != nil {
-		return Engine{}, err
-	}
-	return Engine{Name: string(flavour), DSN: server.DSN(""), Server: server}, nil
-}
-
 // Close stops the engines' servers.
 func (c Campaign) Close() (err error) {
 	for _, engine := range c.Engines {
-		if engine.Server != nil {
-			err = errors.Join(err, engine.Server.Close())
-		}
+		err = errors.Join(err, engine.close())
 	}
 	return err
 }
