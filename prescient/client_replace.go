@@ -14,7 +14,7 @@ func (c *Client) replace(ctx context.Context, db DB, job NewJob, pending FutureJ
 		"{due_at}", literal(appendMicro, due), "{next_check_at}", literal(appendSecond, slot),
 		"{payload}", literal(appendJSON, string(job.Payload)),
 		"{new_revision}", literal(appendUint, newRevision()))...))
-	if !isError(err, errTableDenied, errColumnDenied) || pending.NextCheckAt.After(now) {
+	if !isError(err, errTableDenied, errColumnDenied, errTiDBDenied) || pending.NextCheckAt.After(now) {
 		return n, err
 	}
 	again := func(db DB) error {
