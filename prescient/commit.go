@@ -72,6 +72,8 @@ func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool
 			// At once: the look is made again.
 		case isError(err, errLockWaitTimeout) && !contested:
 			contested = true
+		case isError(err, errLockWaitTimeout):
+			return b.divide(ctx, batch)
 		case !passing(err):
 			return fmt.Errorf("committing slot %s: %w", stamp(b.lease.slot), err)
 		default:
@@ -82,6 +84,23 @@ func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool
 		}
 		b.figures.Retries++
 	}
+}
+
+// divide commits a batch by halves, whose rows nobody has locked and which yet waits for a lock: a move also locks
+// neighbours in UNIQUE (job_key), and such a neighbour may be an insert that an app has not committed. A row that is left
+// alone with that is kept for later.
+func (b *bucketRun) divide(ctx context.Context, batch []answered) error {
+	b.figures.Retries++
+	if len(batch) == 1 {
+		b.held = append(b.held, batch...)
+		b.retryAt = time.Now().Add(time.Second)
+		return nil
+	}
+	half := len(batch) / 2
+	if err := b.commit(ctx, batch[:half], true); err != nil {
+		return err
+	}
+	return b.commit(ctx, batch[half:], true)
 }
 
 // sort puts aside the answers that there is nothing to commit for.

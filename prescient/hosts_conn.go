@@ -21,10 +21,14 @@ type fullConn interface {
 
 // hostConn is a connection that the pool drops once its server takes no writes any more. The error itself is passed on,
 // unlike with the driver's rejectReadOnly: whoever sent the statement decides whether it may be repeated.
+//
+// It is also given up when a COMMIT or ROLLBACK failed on it: the server may have the transaction open still, and the next
+// one to begin on the connection would commit it.
 type hostConn struct {
 	fullConn
-	hosts *hosts
-	term  uint64
+	hosts   *hosts
+	term    uint64
+	unended bool
 }
 
 // see looks at an error that the server gave.
@@ -58,14 +62,16 @@ func (c *hostConn) BeginTx(ctx context.Context, options driver.TxOptions) (drive
 
 // ResetSession implements driver.SessionResetter: the pool calls it before it hands the connection out again.
 func (c *hostConn) ResetSession(ctx context.Context) error {
-	if !c.hosts.current(c.term) {
+	if c.unended || !c.hosts.current(c.term) {
 		return driver.ErrBadConn
 	}
 	return c.fullConn.ResetSession(ctx)
 }
 
 // IsValid implements driver.Validator: the pool calls it when the connection comes back.
-func (c *hostConn) IsValid() bool { return c.hosts.current(c.term) && c.fullConn.IsValid() }
+func (c *hostConn) IsValid() bool {
+	return !c.unended && c.hosts.current(c.term) && c.fullConn.IsValid()
+}
 
 // hostTx is a transaction whose COMMIT has a deadline, which database/sql does not give it: a cluster that has lost its
 // majority answers none. Past it the connection is closed, and the outcome unknown.
@@ -76,12 +82,23 @@ type hostTx struct {
 }
 
 // Commit implements driver.Tx.
-func (tx *hostTx) Commit() error {
+func (tx *hostTx) Commit() error { return tx.conn.ended(tx.commit()) }
+
+// Rollback implements driver.Tx.
+func (tx *hostTx) Rollback() error { return tx.conn.ended(tx.Tx.Rollback()) }
+
+// ended looks at what came of the end of a transaction.
+func (c *hostConn) ended(err error) error {
+	c.unended = c.unended || err != nil
+	return c.see(err)
+}
+
+func (tx *hostTx) commit() error {
 	if tx.within == 0 {
-		return tx.conn.see(tx.Tx.Commit())
+		return tx.Tx.Commit()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tx.within)
 	defer cancel()
-	_, err := tx.conn.ExecContext(ctx, "COMMIT", nil)
+	_, err := tx.conn.fullConn.ExecContext(ctx, "COMMIT", nil)
 	return err
 }

@@ -98,7 +98,7 @@ func configure(cfg *mysql.Config, lease, idle time.Duration) error {
 	params := map[string]string{
 		"time_zone":                "'+00:00'",
 		"sql_mode":                 "'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
-		"innodb_lock_wait_timeout": "2",
+		"innodb_lock_wait_timeout": lockWait(lease),
 		"wait_timeout":             fmt.Sprint(int(idle / time.Second)),
 		"autocommit":               "1",
 	}
@@ -110,6 +110,15 @@ func configure(cfg *mysql.Config, lease, idle time.Duration) error {
 	}
 	cfg.Params = params
 	return nil
+}
+
+// lockWait is how long a statement waits for a lock, in seconds: well below what a statement may take, so that it is told
+// of as a lock wait.
+func lockWait(lease time.Duration) string {
+	if lease < 8*time.Second {
+		return "1"
+	}
+	return "2"
 }
 
 const wantDSN = "want user:password@tcp(host:port)/database"

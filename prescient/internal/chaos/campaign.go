@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -128,4 +129,9 @@ func (c Campaign) Close() (err error) {
 		}
 	}
 	return err
+}
+
+// NeedsClock says whether a scenario wants Campaign.Clock.
+func (c Campaign) NeedsClock() bool {
+	return slices.ContainsFunc(c.Scenarios, func(s Scenario) bool { return s.clock })
 }

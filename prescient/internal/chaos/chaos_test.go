@@ -38,7 +38,7 @@ func play(t *testing.T, duration time.Duration, scenarios ...Scenario) []Outcome
 
 // The short form of scripts/chaos.
 func TestEveryPromiseIsKeptUnderFaults(t *testing.T) {
-	scenarios, unknown := Named("calm", "kill-statement", "freeze", "lost-answer", "server-kill", "mixed")
+	scenarios, unknown := Named("calm", "kill-statement", "freeze", "lapse", "lost-answer", "server-kill", "mixed")
 	if unknown != "" {
 		t.Fatal(unknown)
 	}

@@ -28,6 +28,11 @@ func manners() []Scenario {
 			s.restore("SET GLOBAL time_zone = 'SYSTEM'")
 		}, Rules: func(r *checker.Rules) { r.MaxLate = 30 * time.Second }},
 		{Name: "worker-clock", About: "the workers' clocks jump by hours, forth and back, and drift", clock: true,
+			Faults: func(ctx context.Context, s *stage) {
+				for pause(ctx, 1500*time.Millisecond) {
+					s.fault("clock jumped", "nobody", 0) // it explains nothing
+				}
+			},
 			Env: []string{"CHAOS_CLOCK=7200,900"}, Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
 		{Name: "mixed", About: "workers are killed and frozen, connections cut, answers lost, statements refused, the network split", Workers: 4,
 			Linger: 10, Execs: mixedExecs(), Rules: func(r *checker.Rules) { r.MaxLate, r.Crashes = 60*time.Second, true }, Faults: mixed,

@@ -53,7 +53,7 @@ func servers() []Scenario {
 
 func killServer(ctx context.Context, s *stage) {
 	dice := s.dice(1)
-	for s.intoSlot(ctx, time.Duration(1000+dice.IntN(150))*time.Millisecond) {
+	for pause(ctx, 2*time.Second) && s.intoSlot(ctx, time.Duration(dice.IntN(150))*time.Millisecond) {
 		s.during("SIGKILL of the server", "", 2*lease, func() {
 			s.engine.Server.Kill()
 			// Also after the time of faults: the server has to come back.
@@ -61,7 +61,6 @@ func killServer(ctx context.Context, s *stage) {
 				s.log("the server does not come back: %v", err)
 			}
 		})
-		pause(ctx, 2*time.Second)
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 	prefix     = "c_"
 	entity     = "chaos"
 	resolution = time.Second
-	lease      = 2 * time.Second
+	lease      = 3 * time.Second
 	batch      = 40
 	sweepEvery = time.Second
 	stopGrace  = time.Second

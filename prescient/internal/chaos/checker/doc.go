@@ -22,5 +22,5 @@
 //   - guard: a guard was exceeded
 //   - outcome: a row ended in another way than its job_exec answers
 //   - books: the ledger of the slots does not agree with history
-//   - lease: a bucket is still held when all workers have stopped
+//   - lease: a bucket is still held when all workers have stopped, and nothing was broken
 package checker

@@ -65,6 +65,18 @@ func run() (good bool, err error) {
 			return false, err
 		}
 		defer func() { _ = os.Remove(c.Dir) }() // only where no finding left anything
+	} else if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return false, err
+	}
+	if c.NeedsClock() {
+		clockDir, err := os.MkdirTemp("", "chaos-clock-")
+		if err != nil {
+			return false, err
+		}
+		defer func() { _ = os.RemoveAll(clockDir) }() // the system's temporary folder is cleaned anyway
+		if c.Clock, err = chaos.BuildClockWorker(ctx, clockDir, "prescient/prescient/internal/chaos/run"); err != nil {
+			fmt.Fprintln(os.Stderr, "chaos:", err) // its scenario is skipped, and says so
+		}
 	}
 	if *dsn != "" {
 		nodes := strings.Split(*dsn, ",")

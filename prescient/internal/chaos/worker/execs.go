@@ -61,6 +61,9 @@ func execs() map[string]exec {
 		"forever": {"max_checks", func(_ context.Context, job prescient.FutureJob, _ Payload) (*time.Time, error) {
 			return prescient.At(job.NextCheckAt.Add(700 * time.Millisecond)), nil
 		}},
+		"slower": {"done", func(ctx context.Context, _ prescient.FutureJob, _ Payload) (*time.Time, error) {
+			return nil, nap(ctx, 500*time.Millisecond)
+		}},
 		"slowforever": {"max_checks", func(ctx context.Context, job prescient.FutureJob, _ Payload) (*time.Time, error) {
 			return prescient.At(job.NextCheckAt.Add(700 * time.Millisecond)), nap(ctx, 400*time.Millisecond)
 		}},
@@ -88,13 +91,8 @@ func execs() map[string]exec {
 		}},
 		"exits": {"crashed", func(context.Context, prescient.FutureJob, Payload) (*time.Time, error) { os.Exit(5); return nil, nil }},
 		"hungry": {"crashed", func(context.Context, prescient.FutureJob, Payload) (*time.Time, error) {
-			var all [][]byte
-			for {
-				block := make([]byte, 64<<20)
-				for i := 0; i < len(block); i += 4096 {
-					block[i] = 1
-				}
-				all = append(all, block)
+			for all := [][]byte{}; ; runtime.KeepAlive(all) {
+				all = append(all, make([]byte, 64<<20)) // address space is what it may not have
 			}
 		}},
 	}

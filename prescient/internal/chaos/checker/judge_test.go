@@ -1,0 +1,121 @@
+package checker
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+var (
+	noon  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	rules = Rules{Resolution: time.Second, Entity: "e", Batch: 2, Streams: 1, MaxLate: 5 * time.Second, MaxChecks: 1, MaxErrors: 1,
+		InFlight: 2 * time.Second, Outcomes: map[string]string{"check": "done"}, Tx: map[string]bool{}}
+)
+
+// The clock said noon when the ledger began.
+func said(after time.Duration) Event {
+	return Event{Kind: Clock, At: after, Said: noon.Add(after)}
+}
+
+func inserted(result Result) Event {
+	return Event{Kind: Insert, ID: 1, Key: "k", Exec: "check", Result: result, Due: noon.Add(1500 * time.Millisecond)}
+}
+
+// calledAt is a call of the slot at noon and two seconds.
+func calledAt(at time.Duration, number int64, worker string) Event {
+	return Event{Kind: Call, At: at, N: number, ID: 1, Key: "k", Exec: "check", Worker: worker, Revision: 7, Slot: noon.Add(2 * time.Second)}
+}
+
+func done(worker string) Ended {
+	return Ended{ID: 1, Outcome: "done", Slot: noon.Add(2 * time.Second), Worker: worker, Revision: 7}
+}
+
+func booked(n int) []Run {
+	return []Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{"done": n}}}
+}
+
+func TestEachRuleIsHeld(t *testing.T) {
+	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	later := noon.Add(3 * time.Second)
+	good := Tables{Ended: []Ended{done("a")}, Runs: booked(1)}
+	for _, tt := range []struct {
+		name   string
+		events []Event
+		tables Tables
+		want   []string
+	}{
+		{"all is well", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, good, nil},
+		{"it is gone", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, Tables{}, []string{"lost"}},
+		{"an unknown insert may be gone", []Event{inserted(Unknown)}, Tables{}, nil},
+		{"one that ran may not", []Event{inserted(Unknown), calledAt(at(2.1), 1, "a")}, Tables{}, []string{"lost"}},
+		{"two ends", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, Tables{Ended: []Ended{done("a"), done("a")}, Runs: booked(2)}, []string{"ended-twice"}},
+		{"ended and pending", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")},
+			Tables{Ended: []Ended{done("a")}, Pending: []Pending{{ID: 1, Next: noon.Add(time.Hour)}}, Runs: booked(1)}, []string{"ended-twice"}},
+		{"rolled back, and it ran", []Event{inserted(RolledBack), calledAt(at(2.1), 1, "a")}, good, []string{"phantom"}},
+		{"nobody asked for it", []Event{said(at(2))}, good, []string{"phantom", "outcome"}},
+		{"before its slot", []Event{inserted(Committed), calledAt(at(1.9), 1, "a")}, good, []string{"early"}},
+		{"late", []Event{inserted(Committed), calledAt(at(7.1), 1, "a")}, good, []string{"late"}},
+		{"overdue at the end", []Event{inserted(Committed), said(at(9))}, Tables{Pending: []Pending{{ID: 1, Next: later}}}, []string{"waits"}},
+		{"twice for no reason", []Event{inserted(Committed), calledAt(at(2.1), 1, "a"), calledAt(at(3), 2, "a")}, good, []string{"twice"}},
+		{"twice after a fault", []Event{inserted(Committed), calledAt(at(2.1), 1, "b"), {Kind: Fault, What: "kill", Worker: "b", At: at(2.5)}, calledAt(at(3), 2, "a")}, good, nil},
+		{"a fault of somebody else", []Event{inserted(Committed), calledAt(at(2.1), 1, "b"), {Kind: Fault, What: "kill", Worker: "c", At: at(2.5)}, calledAt(at(3), 2, "a")}, good, []string{"twice"}},
+		{"ended by a worker that was overtaken", []Event{inserted(Committed), calledAt(at(2.1), 1, "a"), {Kind: Fault, What: "freeze", At: at(2.5)}, calledAt(at(3), 2, "b")}, good, []string{"fenced"}},
+		{"cancelled in time, and run", []Event{inserted(Committed), {Kind: Cancel, ID: 1, Result: Committed, At: at(1)}, calledAt(at(2.1), 1, "a")},
+			Tables{Ended: []Ended{{ID: 1, Outcome: "cancelled"}}}, []string{"cancelled"}},
+		{"cancelled while it ran", []Event{inserted(Committed), calledAt(at(2.1), 1, "a"), {Kind: Cancel, ID: 1, Result: Committed, At: at(2.2)}},
+			Tables{Ended: []Ended{{ID: 1, Outcome: "cancelled"}}}, nil},
+		{"cancelled, and back", []Event{inserted(Committed), {Kind: Cancel, ID: 1, Result: Committed, At: at(1)}},
+			Tables{Pending: []Pending{{ID: 1, Next: noon.Add(time.Hour)}}}, []string{"cancelled"}},
+		{"a check that nobody answered", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")},
+			Tables{Ended: []Ended{{ID: 1, Outcome: "done", Checks: 1, Slot: noon.Add(2 * time.Second), Worker: "a", Revision: 7}}, Runs: booked(1)}, []string{"checks"}},
+		{"an end that it does not have", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")},
+			Tables{Ended: []Ended{{ID: 1, Outcome: "crashed", Slot: noon.Add(2 * time.Second), Worker: "a", Revision: 7}},
+				Runs: []Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{"crashed": 1}}}}, []string{"outcome"}},
+		{"books that do not balance", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, Tables{Ended: []Ended{done("a")}, Runs: booked(2)}, []string{"books"}},
+		{"a lease that nobody has", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")},
+			Tables{Ended: []Ended{done("a")}, Runs: []Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, Held: true, ByOutcome: map[string]int{"done": 1}}}}, []string{"lease"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			report := Judge(rules, append([]Event{said(0)}, tt.events...), tt.tables)
+			var found []string
+			for _, f := range report.Findings {
+				if !slices.Contains(found, f.Rule) {
+					found = append(found, f.Rule)
+				}
+			}
+			if !slices.Equal(found, tt.want) {
+				t.Errorf("found %v; want rules %q", report.Findings, tt.want)
+			}
+		})
+	}
+}
+
+func TestAnEffectThatIsThereTwiceOrNotAtAllIsFound(t *testing.T) {
+	tx := rules
+	tx.Tx = map[string]bool{"check": true}
+	for n, want := range []int{1, 0, 1} {
+		tables := Tables{Ended: []Ended{done("a")}, Runs: booked(1), Effects: slices.Repeat([]Effect{{ID: 1}}, n)}
+		report := Judge(tx, []Event{said(0), inserted(Committed), calledAt(2100*time.Millisecond, 1, "a")}, tables)
+		if len(report.Findings) != want {
+			t.Errorf("%d effects: %v; want %d findings", n, report.Findings, want)
+		}
+	}
+}
+
+func TestMoreThanABatchInFlightIsFound(t *testing.T) {
+	for n, want := range []int{0, 0, 0, 1, 1} {
+		events := []Event{said(0), {Kind: Fault, What: "kill", At: 2500 * time.Millisecond}}
+		tables := Tables{Runs: booked(n)}
+		for id := range int64(n) {
+			first, again := calledAt(2100*time.Millisecond, 2*id+1, "a"), calledAt(3*time.Second, 2*id+2, "a")
+			insert, end := inserted(Committed), done("a")
+			first.ID, again.ID, insert.ID, end.ID = id+1, id+1, id+1, id+1
+			events = append(events, insert, first, again)
+			tables.Ended = append(tables.Ended, end)
+		}
+		slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
+		if report := Judge(rules, events, tables); len(report.Findings) != want || report.Twice != n {
+			t.Errorf("%d calls repeated: %v, %d counted; want %d findings", n, report.Findings, report.Twice, want)
+		}
+	}
+}
