@@ -12,7 +12,7 @@ import (
 )
 
 // DefaultSearch is how many rows a listing looks at for one page, where no index serves its filter.
-const DefaultSearch = 1_000_000
+const DefaultSearch = 250_000
 
 // ErrSearched is returned by a listing that looked at as many rows as it may before its page was full. The error is a
 // *SearchedError, and the rows that were found come with it.
