@@ -34,16 +34,22 @@ func asChild(args []string) (handled bool, err error) {
 		return true, err
 	}
 	figures, err := l.run(context.Background())
-	return true, errors.Join(err, json.NewEncoder(os.Stdout).Encode(figures))
+	return true, errors.Join(err, json.NewEncoder(os.Stdout).Encode(childResult{figures, peakMemory(os.Getpid())}))
+}
+
+// childResult is what a child says at its end.
+type childResult struct {
+	Figures prescient.Figures
+	Peak    float64 // bytes
 }
 
 // inChildren runs a workload in several processes at once.
-func inChildren(ctx context.Context, l workload, n int) ([]prescient.Figures, error) {
+func inChildren(ctx context.Context, l workload, n int) ([]childResult, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	figures := make([]prescient.Figures, n)
+	results := make([]childResult, n)
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range n {
 		child := exec.CommandContext(ctx, self, childName)
@@ -60,13 +66,13 @@ func inChildren(ctx context.Context, l workload, n int) ([]prescient.Figures, er
 			if err := child.Start(); err != nil {
 				return err
 			}
-			return errors.Join(talk(stdin, stdout, l, &figures[i]), child.Wait())
+			return errors.Join(talk(stdin, stdout, l, &results[i]), child.Wait())
 		})
 	}
-	return figures, group.Wait()
+	return results, group.Wait()
 }
 
-func talk(stdin io.WriteCloser, stdout io.Reader, l workload, figures *prescient.Figures) error {
+func talk(stdin io.WriteCloser, stdout io.Reader, l workload, result *childResult) error {
 	defer stdin.Close()
 	in, out := json.NewDecoder(stdout), json.NewEncoder(stdin)
 	if err := out.Encode(l); err != nil {
@@ -79,5 +85,5 @@ func talk(stdin io.WriteCloser, stdout io.Reader, l workload, figures *prescient
 	if err := out.Encode("go"); err != nil {
 		return err
 	}
-	return in.Decode(figures)
+	return in.Decode(result)
 }

@@ -16,6 +16,7 @@ type stage struct {
 	*place
 	slot time.Time
 	due  int
+	also []string // further statements before each turn
 }
 
 // dueExec is the job_exec of what is due, idleExec that of what is pending beside it.
@@ -56,11 +57,11 @@ func (b *bench) makeStage(ctx context.Context, s *server, name string, due, pend
 
 // set makes the due rows due, and takes away what the turn before left.
 func (st *stage) set(ctx context.Context) error {
-	for _, query := range []string{
+	for _, query := range append([]string{
 		"DELETE FROM future_job WHERE next_check_at < UTC_DATE() + INTERVAL 2 DAY",
 		"TRUNCATE TABLE job_history", "DELETE FROM slot_run",
 		"INSERT INTO future_job SELECT * FROM bench_due",
-	} {
+	}, st.also...) {
 		if _, err := st.exec(ctx, query); err != nil {
 			return err
 		}

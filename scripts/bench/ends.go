@@ -40,7 +40,7 @@ var endsSection = section{
 // workload is what a worker's job_exec does.
 type workload struct {
 	DSN   string
-	Form  string // one, batch or tx
+	Form  string // one, batch or tx, each with orders- before it where it works with the orders
 	Moves int    // of ten rows, how many go to a later slot
 }
 
@@ -50,7 +50,7 @@ func (l workload) moves(job prescient.FutureJob) bool {
 }
 
 // registry holds the job_exec.
-func (l workload) registry() *prescient.Registry {
+func (l workload) registry(db *sqlx.DB) *prescient.Registry {
 	r := prescient.NewRegistry()
 	answer := func(job prescient.FutureJob) *time.Time {
 		if l.moves(job) {
@@ -73,6 +73,12 @@ func (l workload) registry() *prescient.Registry {
 			}
 			return nil
 		}, prescient.Guards{})
+	case "orders-one":
+		err = r.Register(dueExec, oneOrder(db), prescient.Guards{})
+	case "orders-batch":
+		err = r.RegisterBatch(dueExec, manyOrders(db), prescient.Guards{})
+	case "orders-tx":
+		err = r.RegisterTx(dueExec, alertOrder, prescient.Guards{})
 	case "tx":
 		err = r.RegisterTx(dueExec, func(_ context.Context, _ *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
 			return answer(job), nil
@@ -91,7 +97,7 @@ func (l workload) run(ctx context.Context) (prescient.Figures, error) {
 		return prescient.Figures{}, err
 	}
 	defer db.Close()
-	w, err := prescient.NewWorker(ctx, db, prescient.WorkerOptions{Registry: l.registry()})
+	w, err := prescient.NewWorker(ctx, db, prescient.WorkerOptions{Registry: l.registry(db)})
 	if err != nil {
 		return prescient.Figures{}, err
 	}
@@ -109,9 +115,12 @@ func (st *stage) runSlot(ctx context.Context, l workload, processes int) error {
 		}
 		figures = append(figures, f)
 	} else {
-		var err error
-		if figures, err = inChildren(ctx, l, processes); err != nil {
+		results, err := inChildren(ctx, l, processes)
+		if err != nil {
 			return err
+		}
+		for _, result := range results {
+			figures = append(figures, result.Figures)
 		}
 	}
 	rows := 0

@@ -52,6 +52,12 @@ type section struct {
 var sections = []section{
 	floorSection,
 	endsSection,
+	insertSection,
+	ordersSection,
+	txSection,
+	queueSection,
+	cronSection,
+	memorySection,
 	historySection,
 }
 
