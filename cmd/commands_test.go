@@ -14,8 +14,8 @@ import (
 
 func TestMigrate(t *testing.T) {
 	eachServer(t, func(r *rig) {
-		r.execute("jobs").wants(r.T, cmd.ExitTables, "tables are missing", "prescient migrate makes them")
-		r.execute("run").wants(r.T, cmd.ExitTables, "prescient migrate makes them")
+		r.execute("jobs").wants(r.T, cmd.ExitTables, "prescient migrate applies them")
+		r.execute("run").wants(r.T, cmd.ExitTables, "prescient migrate applies them")
 		if got := r.execute("migrate", "status"); got.code != cmd.ExitTables || !strings.Contains(got.out, "migrations are missing") || got.err != "" {
 			r.Errorf("%v", got)
 		}

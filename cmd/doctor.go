@@ -34,7 +34,7 @@ command.`,
 	}
 	cmd.Flags().StringVar(&assignments, "assignments", "",
 		"those of all workers, with ; between them: minutes (0,30) or shares (1/2); * is all slots")
-	cmd.Flags().StringVar(&use, "use", string(prescient.UseWorker), "what the configured user is for: app, worker or owner")
+	cmd.Flags().StringVar(&use, "use", string(prescient.UseWorker), "what the configured user is for: app, operator, worker or owner")
 	return cmd
 }
 

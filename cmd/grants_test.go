@@ -44,6 +44,6 @@ func TestGrantsAsksNoDatabase(t *testing.T) {
 	}
 	run("--role", "app", "--user", "shop").wants(t, cmd.ExitUsage, "the database is not given", "--database")
 	run("--role", "app").wants(t, cmd.ExitUsage, "--user")
-	run("--role", "root", "--user", "shop", "--database", "shop").wants(t, cmd.ExitUsage, "analyst, app-sql, app, app-reschedule, worker, owner")
+	run("--role", "root", "--user", "shop", "--database", "shop").wants(t, cmd.ExitUsage, "analyst, app-sql, app, app-reschedule, operator, worker, owner")
 	run("--role", "app", "--user", "o'", "--database", "shop").wants(t, cmd.ExitUsage, "user")
 }

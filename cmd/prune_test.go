@@ -11,7 +11,7 @@ import (
 
 func TestPrune(t *testing.T) {
 	eachServer(t, func(r *rig) {
-		r.execute("prune", "--keep", "90d").wants(r.T, cmd.ExitTables, "prescient migrate makes them")
+		r.execute("prune", "--keep", "90d").wants(r.T, cmd.ExitTables, "prescient migrate applies them")
 		r.at("10:05")
 		r.ok("migrate")
 		for _, args := range [][]string{{}, {"--keep", "soon"}, {"--keep", "12h"}, {"--keep", "90d", "--patience", "-1s"}, {"--keep", "90d", "--max-copy", "-1"}} {

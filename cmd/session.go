@@ -136,14 +136,14 @@ func (s *session) now(ctx context.Context) (time.Time, error) {
 	return now.Truncate(time.Millisecond), s.explain(err)
 }
 
-// explain adds to an error what is to be done about it: which database could not be reached, which command makes the
-// tables.
+// explain adds to an error what is to be done about it: which database could not be reached, which command applies
+// the migrations.
 func (s *session) explain(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, prescient.ErrNotMigrated):
-		return fmt.Errorf("%w (%s migrate makes them)", err, s.app.options.Program)
+		return fmt.Errorf("%w (%s migrate applies them)", err, s.app.options.Program)
 	case errors.Is(err, context.Canceled):
 		return err
 	case unreachable(err):

@@ -22,8 +22,9 @@ import (
 // row that an insert keeps is locked too, so that nobody can cancel it before the caller commits. On a handle that is
 // no transaction neither is needed.
 // A deadlock or lock wait timeout in the caller's transaction is returned as the server gave it, and so is error 1020 of
-// a MariaDB with innodb_snapshot_isolation: begin the transaction again. On a handle that is no transaction a client
-// tries again by itself after a deadlock.
+// a MariaDB with innodb_snapshot_isolation, and 1412 of a MySQL whose tables were migrated after the transaction's
+// snapshot: begin the transaction again. On a handle that is no transaction a client tries again by itself after a
+// deadlock.
 type Client struct {
 	tables
 	guards   Guards

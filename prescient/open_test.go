@@ -242,7 +242,7 @@ func TestLosingTheConnectionInATransactionIsAPassingError(t *testing.T) {
 	})
 }
 
-func fatal(t *testing.T, err error) {
+func fatal(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
