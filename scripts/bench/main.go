@@ -166,7 +166,7 @@ func (b *bench) measure(ctx context.Context, wanted []section) error {
 	var failed []error
 	for _, s := range wanted {
 		for _, engine := range b.engines {
-			key := fmt.Sprintf("%s %s scale=%v rows=%d", s.name, engine, b.scale, b.rows)
+			key := fmt.Sprintf("%s %s scale=%v rows=%d pool=%s %v", s.name, engine, b.scale, b.rows, b.pool, b.more)
 			if b.book.done(key) && !b.again {
 				b.say("%s on %s: there are results already (--again measures again)", s.name, engine)
 				continue

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -43,7 +45,13 @@ func (b *bench) start(ctx context.Context, flavour localserver.Flavour, args ...
 	if err != nil {
 		return nil, err
 	}
-	return &server{flavour: flavour, version: own.Version(), pid: own.Pid(), config: config, own: own}, nil
+	s := &server{flavour: flavour, version: own.Version(), pid: own.Pid(), config: config, own: own}
+	if slices.ContainsFunc(args, func(arg string) bool {
+		return strings.HasPrefix(arg, "--skip-log-bin") || strings.HasPrefix(arg, "--disable-log-bin")
+	}) {
+		s.version += " without binlog"
+	}
+	return s, nil
 }
 
 // given is the server that --dsn names. On the same machine its process is

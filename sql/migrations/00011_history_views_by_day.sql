@@ -92,6 +92,9 @@ FROM {prefix}history_days d
 WHERE h.started_at IS NOT NULL
 GROUP BY d.day, h.job_exec;
 
+UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 11);
+
 -- +goose Down
+UPDATE {prefix}slot_config SET schema_version = 10;
 DROP VIEW IF EXISTS {prefix}history_outcomes, {prefix}history_times, {prefix}history_checks_daily, {prefix}history_not_yet,
   {prefix}history_lateness, {prefix}history_days;
