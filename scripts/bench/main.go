@@ -56,6 +56,7 @@ var sections = []section{
 	ordersSection,
 	txSection,
 	queueSection,
+	asynqSection,
 	cronSection,
 	memorySection,
 	historySection,
