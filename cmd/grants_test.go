@@ -25,12 +25,15 @@ func TestGrantsPrintsWhatCanBeRun(t *testing.T) {
 			}
 		}
 		dsn := user + ":Secret-42" + r.dsn[strings.LastIndex(r.dsn, "@"):]
-		r.ok("run", "--dsn", dsn, "--table-prefix", "p_")
-		r.ok("sweep", "--dsn", dsn, "--table-prefix", "p_")
-		if got := r.execute("prune", "--keep", "90d", "--dsn", dsn, "--table-prefix", "p_"); got.code == cmd.ExitOK {
+		run := func(args ...string) result {
+			return execute(r.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": dsn, "PRESCIENT_TABLE_PREFIX": "p_"}, "", args...)
+		}
+		run("run").wants(r.T, cmd.ExitOK)
+		run("sweep").wants(r.T, cmd.ExitOK)
+		if got := run("prune", "--keep", "90d"); got.code == cmd.ExitOK {
 			r.Errorf("%v", got)
 		}
-		r.execute("history", "--dsn", dsn, "--table-prefix", "p_").wants(r.T, cmd.ExitFailure, "denied")
+		run("history").wants(r.T, cmd.ExitFailure, "denied")
 	})
 }
 

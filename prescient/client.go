@@ -75,6 +75,9 @@ func (c *Client) place(jobExec string, dueAt, now time.Time) (due, slot time.Tim
 // earliestDue is the first time that a DATETIME column is documented to hold.
 var earliestDue = time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// Now returns the database's time, by an account that may read slot_config and nothing else.
+func (c *Client) Now(ctx context.Context, db DB) (time.Time, error) { return c.now(ctx, db) }
+
 // now asks for the database's time, and makes sure that slot_config is as it was.
 func (c *Client) now(ctx context.Context, db DB) (time.Time, error) {
 	var said string

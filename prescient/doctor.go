@@ -48,6 +48,8 @@ type DoctorOptions struct {
 	SweepGrace time.Duration
 	// Assignments of all workers that there are, together; empty to leave out whether they cover every slot.
 	Assignments []slots.Assignment
+	// MaxChecks is the highest guard of all job_execs; zero to leave out whether rows are above it.
+	MaxChecks int
 	// Use is what the user of the connection is for: app, operator, worker or owner; worker by default.
 	Use Use
 }
@@ -104,6 +106,7 @@ var checks = []struct {
 	{"leases", (*doctor).checkLeases},
 	{"coverage", (*doctor).checkCoverage},
 	{"rows", (*doctor).checkRows},
+	{"invariants", (*doctor).checkInvariants},
 	{"partitions", (*doctor).checkPartitions},
 	{"clock", (*doctor).checkClock},
 	{"binlog", (*doctor).checkBinlog},
