@@ -108,8 +108,7 @@ type contestant struct {
 	ends func(due int) int // how many rows end; the others are moved
 }
 
-func all(due int) int  { return due }
-func none(due int) int { return 0 }
+func all(due int) int { return due }
 
 // compete gives each contestant its turns, alternating.
 func (b *bench) compete(ctx context.Context, st *stage, list []contestant) error {
