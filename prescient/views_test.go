@@ -138,7 +138,7 @@ func TestAViewReadsTheDaysThatItIsAskedFor(t *testing.T) {
 		}
 		_, err := KeepPartitions(t.Context(), r.pool(at("00:00").AddDate(0, 0, 14)), PruneOptions{Prefix: "p_"})
 		r.must(err)
-		conn, err := r.app.Conn(t.Context())
+		conn, err := r.as("analyst", time.Time{}).DB.Conn(t.Context())
 		r.must(err)
 		defer conn.Close()
 		for _, view := range []string{"outcomes", "times", "checks_daily", "not_yet", "lateness"} {
