@@ -74,9 +74,11 @@ func (s *stage) openDatabase(ctx context.Context, given config.Secret, t *teller
 	if s.db, err = prescient.Open(dsn, 0); err != nil {
 		return err
 	}
-	if s.app, err = sql.Open("mysql", dsn); err != nil {
+	connector, err := prescient.NewConnector(dsn)
+	if err != nil {
 		return err
 	}
+	s.app = sql.OpenDB(connector)
 	s.app.SetMaxOpenConns(demoClerks)
 	s.app.SetMaxIdleConns(demoClerks)
 	var version string

@@ -11,7 +11,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-const wantDSN = "; want user:password@tcp(host:port)/database"
+const wantDSN = "; want user:password@tcp(host:port)/database, or tcp(host:port,host:port) for the nodes of a cluster"
 
 var errNoDSN = fmt.Errorf(
 	"the database is not given; give one of %s and %s in the file, %s and %s in the environment, --%s and --%s",
@@ -67,9 +67,20 @@ func parseDSN(text string) (Secret, error) {
 	if urlScheme.MatchString(text) {
 		return Secret{}, errors.New("it is a URL" + wantDSN)
 	}
-	parsed, err := parseWithDriver(text)
+	var parsed *mysql.Config
+	var hosts []string
+	each, err := eachHost(text)
 	if err != nil {
-		return Secret{}, fmt.Errorf("%s%s", dsnReason(text, err), wantDSN)
+		return Secret{}, err
+	}
+	for _, one := range each {
+		if parsed, err = parseWithDriver(one); err != nil {
+			return Secret{}, fmt.Errorf("%s%s", dsnReason(one, err), wantDSN)
+		}
+		if slices.Contains(hosts, parsed.Addr) {
+			return Secret{}, errors.New("a host stands twice in its list" + wantDSN)
+		}
+		hosts = append(hosts, parsed.Addr)
 	}
 	switch {
 	case !slices.Contains([]string{"tcp", "tcp4", "tcp6", "unix"}, parsed.Net):
@@ -79,7 +90,30 @@ func parseDSN(text string) (Secret, error) {
 	case strings.ContainsAny(parsed.DBName, "@()/"):
 		return Secret{}, errors.New("its database has @, (, ) or / in it, as if the slash before it were missing" + wantDSN)
 	}
+	parsed.Addr = strings.Join(hosts, ",")
 	return newSecret(text, showDSN(parsed)), nil
+}
+
+// hostAddress is what a host of a list may be.
+var hostAddress = regexp.MustCompile(`^([A-Za-z0-9_.-]+|\[[0-9A-Za-z:.%]+\])(:[0-9]+)?$`)
+
+// eachHost returns the DSN of each host in a list such as tcp(host1:port,host2:port). It cuts where the driver does.
+func eachHost(dsn string) ([]string, error) {
+	slash := strings.LastIndexByte(dsn, '/')
+	network := strings.LastIndexByte(dsn[:max(slash, 0)], '@') + 1
+	open := network + strings.IndexByte(dsn[network:max(slash, network)], '(')
+	if open < network || dsn[slash-1] != ')' || dsn[network:open] == "unix" {
+		return []string{dsn}, nil
+	}
+	var list []string
+	addresses := strings.Split(dsn[open+1:slash-1], ",")
+	for _, address := range addresses {
+		if len(addresses) > 1 && !hostAddress.MatchString(address) {
+			return nil, errors.New("a host of its list is empty or none" + wantDSN)
+		}
+		list = append(list, dsn[:open+1]+address+dsn[slash-1:])
+	}
+	return list, nil
 }
 
 // parseWithDriver is mysql.ParseDSN without its panic.

@@ -24,6 +24,10 @@ func TestDSNIsShownWithoutItsPassword(t *testing.T) {
 		{"root:" + canary + "@tcp(db)/shop?tls=skip-verify&token=" + canary, "root:***@tcp(db:3306)/shop?tls=skip-verify"},
 		{"root:" + canary + "@tcp(db)/shop?connectionAttributes=a:" + canary, "root:***@tcp(db:3306)/shop"},
 		{"root/" + canary + "@tcp(db)/shop", "***@tcp(db:3306)/shop"},
+		{"root:" + canary + "@tcp(db1,db2:3307,10.0.0.3)/shop?timeout=5s", "root:***@tcp(db1:3306,db2:3307,10.0.0.3:3306)/shop?timeout=5s"},
+		{"root:" + canary + "@tcp([::1]:3306,[fe80::1%eth0]:3307)/shop", "root:***@tcp([::1]:3306,[fe80::1%eth0]:3307)/shop"},
+		{"root:" + canary + "@unix(/run/a,b.sock)/shop", "root:***@unix(/run/a,b.sock)/shop"},
+		{"root:a(b,c)" + canary + "@tcp(db1,db2)/shop", "root:***@tcp(db1:3306,db2:3306)/shop"},
 	} {
 		c := given{flags: []string{"--dsn", test.dsn}}.mustLoad(t)
 		if c.DSN.Reveal() != test.dsn {
@@ -41,7 +45,7 @@ func TestDSNIsShownWithoutItsPassword(t *testing.T) {
 }
 
 func TestMalformedDSNIsRefusedWithoutItsPassword(t *testing.T) {
-	const want = "; want user:password@tcp(host:port)/database"
+	const want = wantDSN
 	for _, test := range []struct{ dsn, reason string }{
 		{"root:" + canary, "missing the slash separating the database name"},
 		{"root:" + canary + "@tcp(db:3306)", "missing the slash separating the database name"},
@@ -66,6 +70,13 @@ func TestMalformedDSNIsRefusedWithoutItsPassword(t *testing.T) {
 		{"root:" + canary + "@tcp(db)/shop?" + canary + "=%zz", "the driver cannot read it"},
 		{"root:" + canary + "@tcp(db)/shop?loc=Mars/" + canary, "did you forget to escape a param value?"},
 		{"root:" + canary + "@tcp(db)/%" + canary, "the driver cannot read it"},
+		{"root:" + canary + "@tcp(db1,)/shop", "a host of its list is empty or none"},
+		{"root:" + canary + "@tcp(,db1)/shop", "a host of its list is empty or none"},
+		{"root:" + canary + "@tcp(db1, db2)/shop", "a host of its list is empty or none"},
+		{"root:" + canary + "@tcp(db1:x,db2)/shop", "a host of its list is empty or none"},
+		{"root:" + canary + "@tcp(db1,db1:3306)/shop", "a host stands twice in its list"},
+		{"root:" + canary + "@tcp(db1,db2)/", "it names no database"},
+		{"root:" + canary + "@tcp(db1,db2/shop", "network address not terminated (missing closing brace)"},
 		{canary, "missing the slash separating the database name"},
 		{"/", "it names no database"},
 	} {

@@ -41,7 +41,7 @@ func fields(c *Config) []field {
 	w, g, s, l, o := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders
 	list := []field{
 		{keyDSN, "", nil, "dsn",
-			"user@tcp(host:port)/database; one with a password is refused here, where others can see it: see --dsn-file"},
+			"user@tcp(host:port,host:port)/database, one host or more; one with a password is refused here, where others can see it: see --dsn-file"},
 		{keyDSNFile, "", nil, "path", "file that holds the DSN"},
 		{keyCAFile, "", nil, "path", "PEM file of the certificates that sign the server's; encrypts and verifies"},
 		{"tls.server_name", "", label(&c.TLS.ServerName, 255), "name", "what the server's certificate is for (default the host of the DSN)"},

@@ -46,11 +46,12 @@ func commitsByItself(db DB) bool {
 // maxTries bounds how often a client tries again: after deadlocks, and after a row that others keep changing.
 const maxTries = 10
 
-// retried runs do, and again after a deadlock: for what is no part of the caller's transaction.
+// retried runs do, and again after a deadlock, which is also what Galera calls a conflict with another node: for what is no
+// part of the caller's transaction. The server has rolled everything back.
 func retried[T any](do func() (T, error)) (T, error) {
 	for tries := 1; ; tries++ {
 		done, err := do()
-		if tries == maxTries || !isError(err, errDeadlock) {
+		if tries == maxTries || !isError(err, errDeadlock, errTransactionRollback) {
 			return done, err
 		}
 	}

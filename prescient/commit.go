@@ -115,7 +115,6 @@ type commitResult struct {
 
 // settle takes note of a commit that was done.
 func (b *bucketRun) settle(batch []answered, result commitResult) {
-	b.lease.batchSeq++
 	b.figures.Counts.add(result.counts)
 	b.w.observeAnswers(batch, result)
 	for _, a := range batch {
@@ -175,6 +174,8 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []answered, contested b
 			return result, fmt.Errorf("committing: %w", err)
 		}
 	}
+	// Before the lock is given up: a TxFunc's transaction may be waiting to commit under the next number.
+	b.lease.batchSeq++
 	b.lease.renewed(before)
 	return result, nil
 }

@@ -216,9 +216,9 @@ func TestACommitWithoutAnAnswerIsResolvedByTheLedger(t *testing.T) {
 	})
 	t.Run("and has no answer", func(t *testing.T) {
 		d := newDesk(t)
-		d.script("COMMIT", serverError(1180))
+		d.script("COMMIT", serverError(1105))
 		d.mock.ExpectQuery("SELECT worker").WillReturnError(serverError(1146))
-		if err := d.commit(); !isError(err, 1180) || !strings.Contains(err.Error(), "finding out whether a commit was done") {
+		if err := d.commit(); !isError(err, 1105) || !strings.Contains(err.Error(), "finding out whether a commit was done") {
 			t.Errorf("%v; want both errors", err)
 		}
 	})

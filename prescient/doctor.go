@@ -127,7 +127,13 @@ func Doctor(ctx context.Context, db *sqlx.DB, options DoctorOptions) ([]Finding,
 		return nil, err
 	}
 	d := &doctor{db: db, options: options}
-	if d.stmt, err = text.Load(options.Prefix); err != nil {
+	if err := text.CheckPrefix(options.Prefix); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if d.server, err = text.ServerOf(ctx, db); err != nil {
+		return nil, err
+	}
+	if d.stmt, err = text.LoadFor(d.server, options.Prefix); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	d.prefix = options.Prefix

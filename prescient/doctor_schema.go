@@ -40,7 +40,7 @@ func (d *doctor) checkVersion(context.Context) ([]Finding, error) {
 
 // checkSchema compares the tables with what the migrations make of them.
 func (d *doctor) checkSchema(ctx context.Context) (found []Finding, err error) {
-	expected, err := text.Schema{Prefix: d.prefix, Resolution: d.grid.Resolution()}.Expected()
+	expected, err := text.Schema{Prefix: d.prefix, Resolution: d.grid.Resolution(), Server: d.server}.Expected()
 	if err != nil {
 		return nil, err
 	}

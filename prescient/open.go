@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -17,6 +18,9 @@ import (
 // Open returns a pool of connections for a worker. dsn is a go-sql-driver DSN; what a worker relies on is set here,
 // whatever the DSN says: UTC, parseTime, clientFoundRows, utf8mb4, strict mode, READ COMMITTED, and short lock waits and
 // idle times, so that a frozen worker does not hold its locks past its lease. An app's own connections need none of this.
+//
+// The address may be a list, tcp(host1:port,host2:port), of the nodes of a cluster: connections go to the first that
+// answers and takes writes, and all to the same. When that dies or turns read-only, the next in turn is taken, and kept.
 //
 // It does not connect yet. The error wraps ErrInvalid and never shows the DSN, which may hold a password.
 func Open(dsn string, lease time.Duration) (*sqlx.DB, error) { return OpenTLS(dsn, lease, TLS{}) }
@@ -33,28 +37,49 @@ func OpenTLS(dsn string, lease time.Duration, tls TLS) (*sqlx.DB, error) {
 	return sqlx.NewDb(db, "mysql"), nil
 }
 
-// newConnector returns what makes the connections of Open, and how long the server lets them idle.
-func newConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, time.Duration, error) {
-	idle := max(lease.Truncate(time.Second)-time.Second, time.Second)
-	cfg, err := configure(dsn, lease, idle)
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := tls.apply(cfg); err != nil {
-		return nil, 0, err
-	}
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		return nil, 0, fmt.Errorf("%w: dsn: %s", ErrInvalid, withoutValues(err))
-	}
-	return readCommitted{connector}, idle, nil
-}
-
-func configure(dsn string, lease, idle time.Duration) (*mysql.Config, error) {
-	cfg, err := parseDSN(dsn)
+// NewConnector is for an app's own pool, sql.OpenDB(connector): connections are as the DSN says, and its address may be
+// a list of hosts, as with Open. The error wraps ErrInvalid and never shows the DSN.
+func NewConnector(dsn string) (driver.Connector, error) {
+	h, err := newHosts(dsn, connectorOf)
 	if err != nil {
 		return nil, err
 	}
+	return h, nil
+}
+
+func connectorOf(cfg *mysql.Config) (driver.Connector, error) {
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("%w: dsn: %s", ErrInvalid, withoutValues(err))
+	}
+	return connector, nil
+}
+
+// newConnector returns what makes the connections of Open, and how long the server lets them idle.
+func newConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, time.Duration, error) {
+	idle := max(lease.Truncate(time.Second)-time.Second, time.Second)
+	h, err := newHosts(dsn, func(cfg *mysql.Config) (driver.Connector, error) {
+		if err := configure(cfg, lease, idle); err != nil {
+			return nil, err
+		}
+		if err := tls.apply(cfg); err != nil {
+			return nil, err
+		}
+		connector, err := connectorOf(cfg)
+		return &readCommitted{Connector: connector}, err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	h.commit = statementTime(lease)
+	return h, idle, nil
+}
+
+// defaultDialTime is how long an attempt at a connection may take.
+const defaultDialTime = 10 * time.Second
+
+// configure sets what a worker relies on.
+func configure(cfg *mysql.Config, lease, idle time.Duration) error {
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
 	cfg.ClientFoundRows = true
@@ -64,11 +89,11 @@ func configure(dsn string, lease, idle time.Duration) (*mysql.Config, error) {
 	cfg.AllowAllFiles = false // a server could ask for any file of this machine
 	cfg.AllowOldPasswords = false
 	cfg.Logger = &mysql.NopLogger{} // what goes wrong is returned
-	cfg.Timeout = or(cfg.Timeout, 10*time.Second)
-	// Statements have deadlines of their own, but a COMMIT cannot have one: a server that hangs there is given up by this.
+	cfg.Timeout = or(cfg.Timeout, defaultDialTime)
+	// Statements and COMMIT have deadlines of their own; this is for those that a caller gave none.
 	cfg.ReadTimeout = or(cfg.ReadTimeout, lease+time.Minute)
 	if err := cfg.Apply(mysql.Charset("utf8mb4", "utf8mb4_general_ci"), mysql.TimeTruncate(0)); err != nil {
-		return nil, fmt.Errorf("%w: dsn: %s", ErrInvalid, withoutValues(err))
+		return fmt.Errorf("%w: dsn: %s", ErrInvalid, withoutValues(err))
 	}
 	params := map[string]string{
 		"time_zone":                "'+00:00'",
@@ -84,7 +109,7 @@ func configure(dsn string, lease, idle time.Duration) (*mysql.Config, error) {
 		}
 	}
 	cfg.Params = params
-	return cfg, nil
+	return nil
 }
 
 const wantDSN = "want user:password@tcp(host:port)/database"
@@ -120,12 +145,24 @@ func withoutValues(err error) string {
 	return "it cannot be parsed"
 }
 
-// readCommitted sets the isolation of each new connection. The name of the variable differs between the servers, so
-// the driver's own parameters cannot.
-type readCommitted struct{ driver.Connector }
+// readCommitted sets the isolation of each new connection, and what a cluster needs so that a read sees what was
+// committed before it on another node. The names of the variables differ between the servers, so the driver's own
+// parameters cannot.
+type readCommitted struct {
+	driver.Connector
+	// lacks are the statements whose variable the server does not know.
+	lacks [len(clusterReads)]atomic.Bool
+}
+
+// clusterReads are set where there is such a variable: Galera waits until the node has applied what was committed
+// anywhere before; a new primary of a replication group answers once it has applied what the old one left.
+var clusterReads = [...]string{
+	"SET SESSION wsrep_sync_wait = 1",
+	"SET SESSION group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'",
+}
 
 // Connect implements driver.Connector.
-func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
+func (c *readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -136,6 +173,17 @@ func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	if _, err := exec.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
 		return nil, errors.Join(fmt.Errorf("setting the isolation level: %w", err), conn.Close())
+	}
+	for i, statement := range clusterReads {
+		if c.lacks[i].Load() {
+			continue
+		}
+		_, err := exec.ExecContext(ctx, statement, nil)
+		if isError(err, errUnknownVariable) {
+			c.lacks[i].Store(true)
+		} else if err != nil {
+			return nil, errors.Join(fmt.Errorf("setting what is read in a cluster: %w", err), conn.Close())
+		}
 	}
 	return conn, nil
 }

@@ -39,6 +39,12 @@ func TestADSNThatCannotBeUsedIsRefusedWithoutShowingIt(t *testing.T) {
 		{"root:" + canary + "@tcp(127.0.0.1:3306)/db?strict=true", "not allowed any more"},
 		{"root:" + canary + "@tcp(127.0.0.1:3306)/%zz" + canary, "cannot be parsed"},
 		{"mysql://root:" + canary + "@127.0.0.1:3306/db", "cannot be parsed"},
+		{"root:" + canary + "@tcp(a,)/db", "a host of the list is empty"},
+		{"root:" + canary + "@tcp(,a)/db", "a host of the list is empty"},
+		{"root:" + canary + "@tcp(a, b)/db", "has a blank in it"},
+		{"root:" + canary + "@tcp(a,b:3306,a:3306)/db", "it names host a:3306 twice"},
+		{"root:" + canary + "@tcp(a,b)/", "names no database"},
+		{"root:" + canary + "@tcp(a,b/db", "not terminated"},
 	} {
 		db, err := Open(test.dsn, 0)
 		if db != nil || !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), canary) {
@@ -169,7 +175,7 @@ func checkValues(t *testing.T, db *sqlx.DB) {
 func TestEveryTransactionOfAWorkerIsReadCommitted(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		db := r.pool(time.Time{})
-		_, err := r.root.Exec("CREATE TABLE seen (n INT)")
+		_, err := r.root.Exec("CREATE TABLE seen (n INT AUTO_INCREMENT PRIMARY KEY)")
 		r.must(err)
 		tx, err := db.BeginTxx(t.Context(), nil)
 		r.must(err)
@@ -180,7 +186,7 @@ func TestEveryTransactionOfAWorkerIsReadCommitted(t *testing.T) {
 			if n != want {
 				t.Errorf("%d rows are seen; want %d", n, want)
 			}
-			_, err := r.root.Exec("INSERT INTO seen VALUES (1)")
+			_, err := r.root.Exec("INSERT INTO seen VALUES ()")
 			r.must(err)
 		}
 	})
@@ -251,7 +257,10 @@ func fatal(t testing.TB, err error) {
 
 // database/sql gives a COMMIT no deadline, whatever the transaction's context says.
 func TestACommitThatTheServerNeverAnswersIsGivenUp(t *testing.T) {
-	cfg, err := configure("root@tcp(127.0.0.1:1)/db", time.Minute, time.Second)
+	cfg, err := mysql.ParseDSN("root@tcp(127.0.0.1:1)/db")
+	if err == nil {
+		err = configure(cfg, time.Minute, time.Second)
+	}
 	if err != nil || cfg.ReadTimeout != 2*time.Minute {
 		t.Fatalf("read timeout %s, %v; want two minutes for a lease of one", cfg.ReadTimeout, err)
 	}

@@ -136,6 +136,11 @@ func newReslot(db *sqlx.DB, o ReslotOptions) (*reslot, error) {
 // announcement, until the CHECK refuses it: the CHECK is added over all rows, so what came late makes it fail, and is
 // moved. Every step finds out from the tables whether it was done before.
 func (r *reslot) run(ctx context.Context) error {
+	if server, err := text.ServerOf(ctx, r.db); err != nil {
+		return err
+	} else if server == text.TiDB {
+		return fmt.Errorf("%w: on TiDB the tables hold no resolution that could be changed under the eyes of plain SQL: make new ones", ErrInvalid)
+	}
 	stored, goesTo, err := r.config(ctx)
 	if err != nil {
 		return err

@@ -31,10 +31,12 @@ func passing(err error) bool {
 		return false
 	case isError(err, errTooManyConnections, errServerShutdown, errUnknownCommand, errLockWaitTimeout, errDeadlock,
 		errReadOnly, errAutoincrement, errReadOnlyMode, errNoWait, errTransactionRollback, errIdledOut, errConnectionKilled,
-		errQueryInterrupted):
+		errQueryInterrupted, errErrorDuringCommit, errRunHook, errBeforeFailover, errOnFailover):
 		return true
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),
 		errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):
+		return true
+	case errors.Is(err, errNotWritable):
 		return true
 	case errors.Is(err, sql.ErrTxDone):
 		return true // the deadline ended the transaction a moment before its COMMIT
@@ -51,8 +53,10 @@ func newBackOff() *backoff.ExponentialBackOff {
 }
 
 // statementTimeout bounds every statement, so that a server that hangs does not hang a worker.
-func (w *Worker) statementTimeout() time.Duration {
-	return min(max(w.options.Lease/2, time.Second), 30*time.Second)
+func (w *Worker) statementTimeout() time.Duration { return statementTime(w.options.Lease) }
+
+func statementTime(lease time.Duration) time.Duration {
+	return min(max(lease/2, time.Second), 30*time.Second)
 }
 
 // query runs one statement that may be repeated at will, again and again while its error is a passing one, until the

@@ -24,6 +24,7 @@ func TestContentionFailoverAndLostConnectionsPassByThemselves(t *testing.T) {
 		{nil, false},
 		{server(1205), true}, {server(1213), true}, {server(1467), true}, {server(1047), true}, {server(1290), true},
 		{server(1836), true}, {server(3101), true}, {server(1040), true}, {server(1053), true}, {server(3572), true},
+		{server(1180), true}, {server(3100), true}, {server(3797), true}, {server(3798), true}, {fmt.Errorf("host a:1: %w", errNotWritable), true},
 		{server(1317), true}, {server(1927), true}, {server(4031), true},
 		{server(1064), false}, {server(1146), false}, {server(1054), false}, {server(1062), false}, {server(3819), false}, {server(4025), false},
 		{driver.ErrBadConn, true}, {mysql.ErrInvalidConn, true}, {sql.ErrConnDone, true}, {sql.ErrTxDone, true}, {timeout, true},
@@ -123,6 +124,21 @@ func TestWaitsGrowTo3Seconds(t *testing.T) {
 	for _, wait := range all[20:] {
 		if wait < 1500*time.Millisecond || wait > 4500*time.Millisecond {
 			t.Errorf("a later wait is %s; want about 3 s", wait)
+		}
+	}
+}
+
+func TestAClientTriesAgainWhereTheServerHasRolledEverythingBack(t *testing.T) {
+	for number, want := range map[uint16]int{1213: 2, 3101: 2, 1205: 1, 1180: 1, 3100: 1} {
+		tries := 0
+		_, err := retried(func() (struct{}, error) {
+			if tries++; tries == 1 {
+				return struct{}{}, fmt.Errorf("committing: %w", &mysql.MySQLError{Number: number})
+			}
+			return struct{}{}, nil
+		})
+		if tries != want || (err == nil) != (want == 2) {
+			t.Errorf("error %d: %d tries, %v", number, tries, err)
 		}
 	}
 }

@@ -54,7 +54,7 @@ var rights = []struct {
 	{"CALL p_cancel('a', 'nothing', NULL)", []string{"app-sql", "app", "app-reschedule", "worker", "owner"}},
 	{"CREATE PROCEDURE p_more() DO 1", []string{"owner"}},
 	{"ALTER TABLE p_slot_run COMMENT 'prescient'", []string{"owner"}},
-	{"CREATE TABLE p_more (id INT)", []string{"owner"}},
+	{"CREATE TABLE p_more (id INT PRIMARY KEY)", []string{"owner"}},
 	{"DROP TABLE p_slot_run", []string{"owner"}},
 	{"SELECT COUNT(*) FROM mysql.user", nil},
 }

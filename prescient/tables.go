@@ -23,6 +23,7 @@ type DB interface {
 // tables is one installation: its statements, its grid, and the version of slot_config that all of it was read at.
 type tables struct {
 	stmt    text.Statements
+	server  text.Server
 	prefix  string
 	grid    slots.Grid
 	version uint64
@@ -30,11 +31,18 @@ type tables struct {
 
 // openTables reads slot_config. A resolution of zero takes what is there; any other must be the same.
 func openTables(ctx context.Context, db DB, prefix string, resolution time.Duration) (tables, error) {
-	statements, err := text.Load(prefix)
+	if err := text.CheckPrefix(prefix); err != nil {
+		return tables{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	server, err := text.ServerOf(ctx, db)
+	if err != nil {
+		return tables{}, err
+	}
+	statements, err := text.LoadFor(server, prefix)
 	if err != nil {
 		return tables{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	t := tables{stmt: statements, prefix: prefix}
+	t := tables{stmt: statements, server: server, prefix: prefix}
 	var seconds, goesTo, schema int64
 	err = queryRow(ctx, db, []any{&seconds, &t.version, &goesTo, &schema}, statements.Get("list/config"))
 	if isError(err, errNoSuchColumn) {
@@ -129,13 +137,18 @@ const (
 	errDuplicateKey        = 1062
 	errNoSuchColumn        = 1054
 	errNoSuchTable         = 1146
+	errErrorDuringCommit   = 1180 // Galera: the node left the cluster under the COMMIT
+	errUnknownVariable     = 1193
 	errUnknownCommand      = 1047 // Galera: the node is not ready
 	errLockWaitTimeout     = 1205
 	errDeadlock            = 1213
 	errReadOnly            = 1290
 	errAutoincrement       = 1467
 	errReadOnlyMode        = 1836
+	errRunHook             = 3100 // Group Replication: the server left the group under the transaction
 	errNoWait              = 3572
+	errBeforeFailover      = 3797 // Group Replication: what a primary before left was not applied in time
+	errOnFailover          = 3798
 	errCheckMySQL          = 3819
 	errCheckMariaDB        = 4025
 	errTransactionRollback = 3101 // Group Replication: certification failed

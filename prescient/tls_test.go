@@ -258,7 +258,7 @@ func TestWhatWouldWeakenAConnectionIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg, err = configure(cfg.FormatDSN(), time.Minute, time.Minute); err != nil {
+	if err = configure(cfg, time.Minute, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if cfg.AllowAllFiles || cfg.AllowOldPasswords || cfg.Params["character_set_client"] != "" || len(cfg.Params) != 5 {

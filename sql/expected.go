@@ -20,7 +20,7 @@ type Table struct {
 var (
 	createTable = regexp.MustCompile(`(?s)CREATE TABLE IF NOT EXISTS (\w+) \((.*?)\n\)`)
 	alterTable  = regexp.MustCompile(`(?s)ALTER TABLE (\w+)\s+(.*?);`)
-	addColumn   = regexp.MustCompile(`\bADD COLUMN (\w+)`)
+	addColumn   = regexp.MustCompile(`\bADD COLUMN (?:IF NOT EXISTS )?(\w+)`)
 	addKey      = regexp.MustCompile(`\bADD (?:UNIQUE )?(?:KEY|INDEX) (\w+)`)
 	// firstWords are those of a line that begins a definition: two blanks before it, more before its continuation.
 	firstWords = regexp.MustCompile(`(?m)^  (\w+)(?: (KEY|\w+))?(?: (\w+))?`)

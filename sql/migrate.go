@@ -27,6 +27,8 @@ type Schema struct {
 	Prefix string
 	// Resolution of the slots, in whole seconds; it divides a day. Defaults and checks of the tables are made for it.
 	Resolution time.Duration
+	// Server is whose tables; whoever migrates need not say it.
+	Server Server
 	// UpTo is the last migration that Up applies, by its number; all of them by default.
 	UpTo int64
 }
@@ -132,6 +134,10 @@ func noSuchTable(err error) bool {
 }
 
 func (s Schema) migrate(ctx context.Context, db *sql.DB, do func(*goose.Provider) error) error {
+	var err error
+	if s.Server, err = ServerOf(ctx, db); err != nil {
+		return err
+	}
 	files, err := s.render()
 	if err != nil {
 		return err
@@ -174,7 +180,7 @@ func (s Schema) render() (fs.FS, error) {
 		return nil, err
 	}
 	for _, name := range names {
-		text, err := migrationFiles.ReadFile(name)
+		text, err := s.Server.read(migrationFiles, name)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,10 @@ func CheckPrefix(prefix string) error {
 type Statements map[string]string
 
 // Load returns the statements for a table prefix, without their headers. The error wraps ErrPrefix.
-func Load(prefix string) (Statements, error) {
+func Load(prefix string) (Statements, error) { return LoadFor(Common, prefix) }
+
+// LoadFor is Load for a server.
+func LoadFor(server Server, prefix string) (Statements, error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return nil, err
 	}
@@ -45,7 +48,7 @@ func Load(prefix string) (Statements, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := statementFiles.ReadFile(path)
+		text, err := server.read(statementFiles, path)
 		if err != nil {
 			return err
 		}

@@ -1,11 +1,14 @@
 package localserver
 
 import (
+	"database/sql"
 	"errors"
+	"fmt"
 	"net"
 	"path/filepath"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -59,6 +62,7 @@ type Server struct {
 	port     int
 	password string
 	unlock   func() // lets others remove the folder
+	member   member // nil outside of a cluster
 
 	mu      sync.Mutex // guards what follows; held while starting and stopping
 	process *process   // nil when the server is down
@@ -71,6 +75,18 @@ type Server struct {
 // name is used; an empty name selects none.
 func (s *Server) DSN(database string) string {
 	return s.config(database).FormatDSN()
+}
+
+// admin opens a pool on the server.
+func (s *Server) admin() (*sql.DB, error) {
+	config := s.config("")
+	config.Logger = &mysql.NopLogger{}
+	config.Timeout = 5 * time.Second
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("preparing to connect: %w", err)
+	}
+	return sql.OpenDB(connector), nil
 }
 
 func (s *Server) config(database string) *mysql.Config {

@@ -35,6 +35,10 @@ func (s *Server) spawn(args []string, input io.Reader) (*process, error) {
 	command := exec.Command(s.program.Path, args...)
 	command.Dir = s.dir
 	command.Stdin, command.Stdout, command.Stderr = input, log, log
+	if s.member != nil {
+		// Galera looks for its transfer script there.
+		command.Env = append(os.Environ(), "PATH="+s.dir+":"+os.Getenv("PATH"))
+	}
 	command.SysProcAttr = childAttributes()
 
 	p := &process{exited: make(chan struct{})}

@@ -2,12 +2,9 @@ package localserver
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // errPortTaken is returned when somebody else listens on the server's port.
@@ -19,14 +16,10 @@ const readyPause = 20 * time.Millisecond
 // waitReady waits until the server answers to its password, which nobody
 // else's server does, and returns its version.
 func (s *Server) waitReady(ctx context.Context, process *process, logFrom int64) (string, error) {
-	config := s.config("")
-	config.Logger = &mysql.NopLogger{}
-	config.Timeout = 5 * time.Second
-	connector, err := mysql.NewConnector(config)
+	db, err := s.admin()
 	if err != nil {
-		return "", fmt.Errorf("preparing to connect: %w", err)
+		return "", err
 	}
-	db := sql.OpenDB(connector)
 	defer db.Close()
 
 	var answer error

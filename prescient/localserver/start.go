@@ -94,17 +94,29 @@ func (s *Server) serve(ctx context.Context, initFile string) error {
 	for _, stale := range []string{s.sockFile(), s.sockFile() + ".lock", filepath.Join(s.dataDir(), "s.sock.lock"), s.pidFile()} {
 		os.Remove(stale)
 	}
+	args := s.serveArgs(initFile)
+	if s.member != nil {
+		more, err := s.member.args(ctx)
+		if err != nil {
+			return err
+		}
+		args = append(args, more...)
+	}
 	started := s.logSize()
-	process, err := s.spawn(s.serveArgs(initFile), nil)
+	process, err := s.spawn(args, nil)
 	if err != nil {
 		return err
 	}
+	s.process = process
 	version, err := s.waitReady(ctx, process, started)
+	if err == nil && s.member != nil {
+		err = s.member.join(ctx)
+	}
 	if err != nil {
 		process.kill()
 		return err
 	}
-	s.process, s.version = process, version
+	s.version = version
 	return nil
 }
 

@@ -1,0 +1,87 @@
+package prescient
+
+import (
+	"context"
+	"database/sql/driver"
+	"time"
+)
+
+// fullConn is all that database/sql asks of a connection of the driver.
+type fullConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+}
+
+// hostConn is a connection that the pool drops once its server takes no writes any more. The error itself is passed on,
+// unlike with the driver's rejectReadOnly: whoever sent the statement decides whether it may be repeated.
+type hostConn struct {
+	fullConn
+	hosts *hosts
+	term  uint64
+}
+
+// see looks at an error that the server gave.
+func (c *hostConn) see(err error) error {
+	if isError(err, errReadOnly, errReadOnlyMode, errUnknownCommand, errRunHook) {
+		c.hosts.leave(c.term)
+	}
+	return err
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c *hostConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	result, err := c.fullConn.ExecContext(ctx, query, args)
+	return result, c.see(err)
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c *hostConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	rows, err := c.fullConn.QueryContext(ctx, query, args)
+	return rows, c.see(err)
+}
+
+// BeginTx implements driver.ConnBeginTx.
+func (c *hostConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	tx, err := c.fullConn.BeginTx(ctx, options)
+	if err != nil {
+		return nil, c.see(err)
+	}
+	return &hostTx{Tx: tx, conn: c, within: c.hosts.commit}, nil
+}
+
+// ResetSession implements driver.SessionResetter: the pool calls it before it hands the connection out again.
+func (c *hostConn) ResetSession(ctx context.Context) error {
+	if !c.hosts.current(c.term) {
+		return driver.ErrBadConn
+	}
+	return c.fullConn.ResetSession(ctx)
+}
+
+// IsValid implements driver.Validator: the pool calls it when the connection comes back.
+func (c *hostConn) IsValid() bool { return c.hosts.current(c.term) && c.fullConn.IsValid() }
+
+// hostTx is a transaction whose COMMIT has a deadline, which database/sql does not give it: a cluster that has lost its
+// majority answers none. Past it the connection is closed, and the outcome unknown.
+type hostTx struct {
+	driver.Tx
+	conn   *hostConn
+	within time.Duration
+}
+
+// Commit implements driver.Tx.
+func (tx *hostTx) Commit() error {
+	if tx.within == 0 {
+		return tx.conn.see(tx.Tx.Commit())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tx.within)
+	defer cancel()
+	_, err := tx.conn.ExecContext(ctx, "COMMIT", nil)
+	return err
+}

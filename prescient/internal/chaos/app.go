@@ -1,0 +1,255 @@
+package chaos
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/chaos/checker"
+	"prescient/prescient/internal/chaos/worker"
+)
+
+// apps is how many there are.
+const apps = 4
+
+// app is one connection's worth of an app: what it asks for, it writes into the ledger. Each has keys of its own, so
+// that it knows what stands behind a key.
+type app struct {
+	stage *stage
+	dice  *rand.Rand
+	ids   int64
+	known []asked        // latest checks, which it may still change its mind about
+	held  sync.WaitGroup // transactions that stay open for a while
+	mu    sync.Mutex     // guards known
+}
+
+// asked is a check that was asked for.
+type asked struct {
+	id   int64
+	key  string
+	exec string
+}
+
+func (s *stage) newApp(number uint64) *app {
+	return &app{stage: s, dice: s.dice(100 + number), ids: int64(number+1) * 1_000_000}
+}
+
+// play asks for checks until ctx ends.
+func (a *app) play(ctx context.Context) {
+	for ctx.Err() == nil {
+		a.step()
+		pause(ctx, time.Duration(a.dice.Int64N(int64(2*apps*time.Second)/int64(a.stage.scenario.Rate))))
+	}
+	a.held.Wait()
+}
+
+// step is one transaction of the app.
+func (a *app) step() {
+	switch n := a.dice.IntN(100); {
+	case n < 7:
+		a.change(a.cancel)
+	case n < 13:
+		a.change(a.move)
+	case n < 19:
+		a.change(a.replace)
+	case n < 24:
+		a.change(a.anew)
+	default:
+		a.insert()
+	}
+}
+
+// change does something about a check that was asked for before; where it cannot tell what came of it, it leaves that
+// key alone from then on.
+func (a *app) change(do func(asked) (now asked, known bool)) {
+	a.mu.Lock()
+	if len(a.known) == 0 {
+		a.mu.Unlock()
+		return
+	}
+	at := a.dice.IntN(len(a.known))
+	one := a.known[at]
+	a.known = slices.Delete(a.known, at, at+1)
+	a.mu.Unlock()
+	if now, known := do(one); known {
+		a.remember(now)
+	}
+}
+
+func (a *app) remember(one asked) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known = append(a.known, one)
+	if len(a.known) > 60 {
+		a.known = a.known[1:]
+	}
+}
+
+// transact runs do in a transaction and says what became of it.
+func (a *app) transact(rollBack bool, linger time.Duration, do func(ctx context.Context, tx *sql.Tx) error) checker.Result {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second+linger)
+	defer cancel()
+	tx, err := a.stage.app.BeginTx(ctx, nil)
+	if err != nil {
+		return checker.RolledBack
+	}
+	if err := do(ctx, tx); err != nil || rollBack {
+		_ = tx.Rollback() // the connection may be gone, and the transaction with it
+		return checker.RolledBack
+	}
+	time.Sleep(linger)
+	if err := tx.Commit(); err != nil {
+		return checker.Unknown
+	}
+	return checker.Committed
+}
+
+// due is a time that one may ask for: soon, rarely over already, now and then far ahead, mostly off the grid.
+func (a *app) due() time.Time {
+	said := a.stage.now()
+	switch n := a.dice.IntN(100); {
+	case n < 5:
+		return said.Add(24 * time.Hour).Add(time.Duration(a.dice.Int64N(int64(time.Hour))))
+	case n < 10:
+		return said.Add(-time.Second).Truncate(time.Microsecond)
+	default:
+		return said.Add(time.Duration(a.dice.Int64N(int64(4 * time.Second)))).Truncate(time.Microsecond)
+	}
+}
+
+// job makes a new check.
+func (a *app) job() (asked, prescient.NewJob) {
+	a.ids++
+	one := asked{id: a.ids, key: fmt.Sprintf("k%d", a.ids), exec: a.stage.scenario.pick(a.dice)}
+	return one, a.newJob(one)
+}
+
+func (a *app) newJob(one asked) prescient.NewJob {
+	payload, err := json.Marshal(worker.Payload{ID: one.id, N: a.dice.IntN(3)})
+	if err != nil {
+		panic(err) // two numbers
+	}
+	return prescient.NewJob{Entity: prescient.Entity{Name: entity, Key: one.key}, JobExec: one.exec, DueAt: a.due(), Payload: payload}
+}
+
+func (a *app) note(e checker.Event, one asked) {
+	e.ID, e.Key, e.Exec = one.id, one.key, one.exec
+	a.stage.ledger.Note(e)
+}
+
+// insert asks for a new check: by the client or in plain SQL, and sometimes the transaction is rolled back, or commits
+// only after the slot has begun.
+func (a *app) insert() {
+	one, job := a.job()
+	plain, rollBack := a.dice.IntN(100) < 20, a.dice.IntN(100) < 8
+	linger := time.Duration(0)
+	if n := a.stage.scenario.Linger; n > 0 && a.dice.IntN(100) < n {
+		linger = time.Duration(a.dice.Int64N(int64(3 * time.Second)))
+	}
+	do := func() {
+		result := a.transact(rollBack, linger, func(ctx context.Context, tx *sql.Tx) error {
+			if plain {
+				_, err := tx.ExecContext(ctx, "INSERT INTO "+prefix+"future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES (?, ?, ?, ?, ?)",
+					entity, one.key, one.exec, job.DueAt.Format("2006-01-02 15:04:05.000000"), string(job.Payload))
+				return err
+			}
+			_, err := a.stage.client.Insert(ctx, tx, job)
+			return err
+		})
+		a.note(checker.Event{Kind: checker.Insert, Result: result, Due: job.DueAt}, one)
+		if result == checker.Committed {
+			a.remember(one)
+		}
+	}
+	if linger == 0 {
+		do()
+		return
+	}
+	a.held.Go(do)
+}
+
+func (a *app) cancel(one asked) (asked, bool) {
+	n := 0
+	result := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
+		n, err = a.stage.client.Cancel(ctx, tx, prescient.Entity{Name: entity, Key: one.key}, one.exec)
+		return err
+	})
+	if result == checker.Committed && n == 0 {
+		result = checker.Nothing
+	}
+	a.note(checker.Event{Kind: checker.Cancel, Result: result}, one)
+	return one, result != checker.Unknown
+}
+
+func (a *app) move(one asked) (asked, bool) {
+	due := a.due()
+	missing := false
+	result := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := a.stage.client.Reschedule(ctx, tx, prescient.Entity{Name: entity, Key: one.key}, one.exec, "", due)
+		if missing = errors.Is(err, prescient.ErrNotFound); missing {
+			err = nil
+		}
+		return err
+	})
+	if result == checker.Committed && missing {
+		result = checker.Nothing
+	}
+	a.note(checker.Event{Kind: checker.Reschedule, Result: result, Due: due}, one)
+	return one, result != checker.Unknown
+}
+
+// replace puts another check in the place of one.
+func (a *app) replace(old asked) (asked, bool) {
+	a.ids++
+	one := asked{id: a.ids, key: old.key, exec: old.exec}
+	job := a.newJob(one)
+	job.OnPending = prescient.Replace
+	var done prescient.Inserted
+	result := a.transact(a.dice.IntN(100) < 8, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
+		done, err = a.stage.client.Insert(ctx, tx, job)
+		return err
+	})
+	return a.settled(old, one, job, done, result)
+}
+
+// anew cancels a check and asks for another under the same key, in one transaction.
+func (a *app) anew(old asked) (asked, bool) {
+	a.ids++
+	one := asked{id: a.ids, key: old.key, exec: old.exec}
+	job := a.newJob(one)
+	cancelled := 0
+	var done prescient.Inserted
+	result := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
+		if cancelled, err = a.stage.client.Cancel(ctx, tx, job.Entity, job.JobExec); err != nil {
+			return err
+		}
+		done, err = a.stage.client.Insert(ctx, tx, job)
+		return err
+	})
+	cancel := result
+	if result == checker.Committed && cancelled == 0 {
+		cancel = checker.Nothing
+	}
+	a.note(checker.Event{Kind: checker.Cancel, Result: cancel}, old)
+	return a.settled(old, one, job, done, result)
+}
+
+// settled notes an insert under a key that was in use, and says which check stands behind the key from now on.
+func (a *app) settled(old, one asked, job prescient.NewJob, done prescient.Inserted, result checker.Result) (asked, bool) {
+	e := checker.Event{Kind: checker.Insert, Result: result, Due: job.DueAt}
+	if done.Did == prescient.DidReplace && result != checker.RolledBack {
+		e.Replaced = old.id
+	}
+	a.note(e, one)
+	if result == checker.RolledBack {
+		return old, true
+	}
+	return one, result == checker.Committed
+}

@@ -1,0 +1,95 @@
+package chaos
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"prescient/prescient/internal/chaos/checker"
+	"prescient/prescient/internal/chaos/wire"
+)
+
+// broken is prescient with one of its safeguards taken away, by rewriting its statements on the wire, and what the
+// checker must find then.
+type broken struct {
+	Scenario
+	finds []string // one of these
+}
+
+const (
+	fence   = "SET batch_seq = batch_seq + 1"
+	history = "INSERT INTO " + prefix + "job_history"
+)
+
+func always(rules ...wire.Rule) func(*stage, int, int) []wire.Rule {
+	return func(*stage, int, int) []wire.Rule { return rules }
+}
+
+// columns of future_job, but for those that a move changes.
+const columns = "entity_name, entity_key, job_exec, tag, job_key, first_check_at, payload, inserted_at"
+
+var brokenVariants = []broken{
+	{finds: []string{"fenced", "ended-twice"}, Scenario: Scenario{Name: "no-fence", Rate: 100,
+		Execs: map[string]int{"slow": 20, "done": 5}, Faults: lapseLeases,
+		Wire: always(wire.Rule{Match: fence, Do: wire.Rewrite, From: ` AND worker = .*$`})}},
+	{finds: []string{"lost"}, Scenario: Scenario{Name: "delete-before-history", Rate: 100, Execs: map[string]int{"done": 20, "slow": 5},
+		Wire: always(wire.Rule{Match: history, Do: wire.Swap}, wire.Rule{Match: wire.BetweenCommitAndHeld, Chance: 0.3, Do: wire.Kill})}},
+	{finds: []string{"cancelled", "ended-twice"}, Scenario: Scenario{Name: "insert-for-update", Rate: 200,
+		Execs: map[string]int{"slowforever": 20},
+		// A copy of each row as a worker has read it; only of those that will be moved.
+		Tables: []string{"CREATE TABLE " + prefix + "copy LIKE " + prefix + "future_job"},
+		Wire: always(
+			wire.Rule{Match: "ORDER BY job_key LIMIT", Do: wire.Prepend, From: `^SELECT .*\sFROM (\S+) FORCE INDEX \(PRIMARY\)\s+WHERE (.*)\s+ORDER BY.*$`,
+				To: "REPLACE INTO " + prefix + "copy SELECT * FROM $1 WHERE $2 AND check_count < 3"},
+			wire.Rule{Match: "OR 1 = 0) FOR UPDATE", Do: wire.Rewrite, From: `SELECT job_key, revision FROM (\S+) FORCE INDEX \(PRIMARY\)(.*) FOR UPDATE.*$`,
+				To: "SELECT job_key, revision FROM $1 $2 UNION SELECT job_key, revision FROM " + prefix + "copy $2"},
+			wire.Rule{Match: "UPDATE JSON_TABLE", Do: wire.Prepend, From: `^UPDATE (JSON_TABLE.*\) moved)\s+STRAIGHT_JOIN (\S+) job FORCE INDEX \(PRIMARY\)\s+ON (.*)\s+SET .*$`,
+				To: "DELETE job FROM $1 STRAIGHT_JOIN $2 job ON $3"},
+			wire.Rule{Match: "UPDATE JSON_TABLE", Do: wire.Rewrite, From: `^UPDATE (JSON_TABLE.*\) moved)\s+STRAIGHT_JOIN (\S+) job FORCE INDEX \(PRIMARY\)\s+ON (.*)\s+SET .*$`,
+				To: "INSERT INTO $2 (" + columns + ", due_at, next_check_at, check_count, error_count, put_off_count, total_ms, revision) SELECT " +
+					"entity_name, entity_key, job_exec, tag, job.job_key, first_check_at, payload, inserted_at, moved.due_at, moved.next_check_at, " +
+					"moved.check_count, moved.error_count, moved.put_off_count, moved.total_ms, job.revision + 1 FROM $1 STRAIGHT_JOIN " + prefix + "copy job ON $3"},
+		)}},
+	{finds: []string{"early"}, Scenario: Scenario{Name: "floor", Rate: 100, Tables: []string{
+		"ALTER TABLE " + prefix + "future_job ALTER COLUMN first_check_at SET DEFAULT (TIMESTAMP'1970-01-01 00:00:00' + " +
+			"INTERVAL (TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', due_at) DIV 1000000) SECOND)"}}},
+	{finds: []string{"twice"}, Scenario: Scenario{Name: "no-lease", Rate: 100, Execs: map[string]int{"slow": 20, "done": 5}, Wire: always(
+		wire.Rule{Match: claim, Do: wire.Rewrite, From: ` AND \(allocated_until IS NULL OR allocated_until < UTC_TIMESTAMP\(6\)\)`},
+		wire.Rule{Match: "held_us", Do: wire.Rewrite, From: `GREATEST\(0, COALESCE\(.*\)\) AS held_us`, To: "0 AS held_us"})}},
+}
+
+func TestTheCheckerFindsWhatIsBrokenOnPurpose(t *testing.T) {
+	var scenarios []Scenario
+	for _, b := range brokenVariants {
+		b.Drain = 5 * time.Second
+		b.Scenario.Rules = func(r *checker.Rules) { r.Crashes = true }
+		scenarios = append(scenarios, b.Scenario)
+	}
+	for _, o := range play(t, 5*time.Second, scenarios...) {
+		at := slices.IndexFunc(brokenVariants, func(b broken) bool { return b.Name == o.Scenario })
+		found := make(map[string]int)
+		for _, f := range o.Report.Findings {
+			found[f.Rule]++
+		}
+		t.Logf("%s %s: %v of %d rows", o.Engine, o.Scenario, found, o.Report.Rows)
+		if o.Err != nil {
+			t.Errorf("%s %s: %v", o.Engine, o.Scenario, o.Err)
+		}
+		if !slices.ContainsFunc(brokenVariants[at].finds, func(rule string) bool { return found[rule] > 0 }) {
+			t.Errorf("%s %s was not found out: %v; want one of %q", o.Engine, o.Scenario, found, brokenVariants[at].finds)
+		}
+	}
+}
+
+// The fault by which the missing fence is found harms nothing while the fence is there.
+func TestLeasesThatLapseEarlyByTheServersClockHarmNothing(t *testing.T) {
+	for _, o := range play(t, 5*time.Second, Scenario{Name: "with-fence", Execs: map[string]int{"slow": 20, "done": 5}, Faults: func(ctx context.Context, s *stage) {
+		lapseLeases(ctx, s)
+	}}) {
+		if !o.Good() || o.Report.Twice == 0 {
+			PrintFindings(t.Output(), o)
+			t.Errorf("%s: %d findings (%v), %d calls were repeated; want none, and some", o.Engine, len(o.Report.Findings), o.Err, o.Report.Twice)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"prescient/prescient/internal/chaos/checker"
+	"prescient/prescient/localserver"
+)
+
+// Campaign is scenarios on engines.
+type Campaign struct {
+	Seed      uint64
+	Duration  time.Duration // of the faults, in each scenario
+	Engines   []Engine
+	Scenarios []Scenario
+	Dir       string // for ledgers and logs; what belongs to a finding stays there
+	Clock     string // a worker program whose clock can be set, for the scenarios that do
+	Log       func(format string, args ...any)
+	// Done is called after each run, one at a time.
+	Done func(Outcome)
+}
+
+// Outcome is what came of one scenario on one engine.
+type Outcome struct {
+	Engine   string
+	Scenario string
+	About    string
+	Seed     uint64
+	Skipped  string `json:",omitempty"` // why it was not run
+	Took     time.Duration
+	Report   checker.Report
+	Timings  map[string]time.Duration `json:",omitempty"`
+	Err      error                    `json:"-"`
+	Dir      string                   `json:",omitempty"`
+}
+
+// Good says whether every promise was kept.
+func (o Outcome) Good() bool { return o.Err == nil && len(o.Report.Findings) == 0 }
+
+// Run runs every scenario on every engine, the engines side by side, and returns what came of each.
+func (c Campaign) Run(ctx context.Context) (all []Outcome) {
+	// The driver says what breaks; that is known.
+	_ = mysql.SetLogger(&mysql.NopLogger{}) // it only refuses nil
+	var mu sync.Mutex
+	var engines sync.WaitGroup
+	for _, engine := range c.Engines {
+		engines.Go(func() {
+			for _, scenario := range c.Scenarios {
+				if ctx.Err() != nil {
+					return
+				}
+				o := c.one(ctx, engine, scenario)
+				mu.Lock()
+				all = append(all, o)
+				if c.Done != nil {
+					c.Done(o)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	engines.Wait()
+	return all
+}
+
+func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) Outcome {
+	o := Outcome{Engine: engine.Name, Scenario: scenario.Name, About: scenario.About, Seed: c.Seed}
+	if scenario.Own && engine.Server == nil {
+		o.Skipped = "it needs a server of its own"
+		return o
+	}
+	if scenario.clock && c.Clock == "" {
+		o.Skipped = "it needs a worker whose clock can be set"
+		return o
+	}
+	if scenario.Rate == 0 {
+		scenario.Rate = 100
+	}
+	if scenario.Drain == 0 {
+		scenario.Drain = time.Minute
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(scenario.Name))
+	name := strings.ReplaceAll(scenario.Name, "-", "_")
+	s := &stage{scenario: scenario, engine: engine, seed: c.Seed ^ h.Sum64(), log: c.Log, clockProgram: c.Clock,
+		dir: filepath.Join(c.Dir, engine.Name+"-"+scenario.Name), database: fmt.Sprintf("chaos_%s_%d", name, os.Getpid())}
+	began := time.Now()
+	if o.Err = os.MkdirAll(s.dir, 0o700); o.Err != nil {
+		return o
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Duration+5*time.Minute)
+	defer cancel()
+	o.Report, o.Err = s.run(ctx, c.Duration)
+	o.Took, o.Timings = time.Since(began), s.timings
+	if o.Good() {
+		o.Err = s.clear(ctx)
+	} else {
+		o.Dir = s.dir
+	}
+	return o
+}
+
+// Start starts a server of a flavour for a campaign, set as a real one is: a commit is on disk when it returns.
+func Start(ctx context.Context, flavour localserver.Flavour) (Engine, error) {
+	args := []string{"--max-connections=300"}
+	server, err := localserver.Start(ctx, localserver.Options{Flavour: flavour, Durable: true, Args: args})
+	if err != nil {
+		return Engine{}, err
+	}
+	return Engine{Name: string(flavour), DSN: server.DSN(""), Server: server}, nil
+}
+
+// Close stops the engines' servers.
+func (c Campaign) Close() (err error) {
+	for _, engine := range c.Engines {
+		if engine.Server != nil {
+			err = errors.Join(err, engine.Server.Close())
+		}
+	}
+	return err
+}

@@ -1,0 +1,282 @@
+package checker
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Rules are what a scenario asks for.
+type Rules struct {
+	Resolution time.Duration
+	Entity     string        // entity_name of all checks
+	Batch      int           // worker.batch
+	Streams    int           // how many batches of a bucket may be in memory: one, and one for each job_exec that is slow
+	MaxLate    time.Duration // of a first call, after its slot or, if that is later, the commit of its insert
+	MaxChecks  int
+	MaxErrors  int
+	InFlight   time.Duration     // how long after a cancel a call may still start that was read before
+	Outcomes   map[string]string // by job_exec
+	Crashes    bool              // rows may end as crashed
+	Tx         map[string]bool   // job_execs that are a TxFunc
+	ClockSteps bool              // the database's clock is set while it runs: lateness says nothing
+}
+
+// Finding is a promise that was not kept.
+type Finding struct {
+	Rule string
+	ID   int64
+	Text string
+}
+
+func (f Finding) String() string { return fmt.Sprintf("%s: check %d: %s", f.Rule, f.ID, f.Text) }
+
+// Report is the verdict.
+type Report struct {
+	Rows     int // inserts that were committed
+	Unknown  int // inserts and cancels whose COMMIT had no answer
+	Calls    int
+	Pending  int
+	Ended    map[string]int // by outcome
+	Faults   map[string]int // how often each was tried
+	Twice    int            // calls that were repeated
+	Redone   int            // calls of a TxFunc whose transaction the server had rolled back
+	Lost     int
+	Early    int
+	Latest   time.Duration // of a first call
+	Findings []Finding
+}
+
+// called is a call and what it answered; answer is nil where it never came to an end.
+type called struct {
+	Event
+	answer *Event
+}
+
+// story is all that is known of one check.
+type story struct {
+	id         int64
+	insert     Event
+	replacedBy *Event
+	cancels    []Event
+	moves      []Event
+	calls      []called // by time
+	pending    []Pending
+	ended      []Ended
+	effects    map[int]int // by check_count
+}
+
+// judgement is a verdict in the making.
+type judgement struct {
+	rules   Rules
+	clock   clock
+	last    time.Duration // when the last event was
+	faults  []Event
+	tables  Tables
+	stories map[int64]*story
+	buckets map[time.Time]int
+	report  Report
+}
+
+// Judge decides whether the promises were kept.
+func Judge(rules Rules, events []Event, tables Tables) Report {
+	j := &judgement{rules: rules, tables: tables, stories: make(map[int64]*story), buckets: make(map[time.Time]int),
+		report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
+	j.gather(events)
+	for _, id := range slices.Sorted(maps.Keys(j.stories)) {
+		s := j.stories[id]
+		j.ends(s)
+		j.times(s)
+		j.cancels(s)
+		j.counts(s)
+		j.outcome(s)
+		j.effects(s)
+		j.fenced(s)
+	}
+	j.repeats()
+	j.books()
+	return j.report
+}
+
+// gather sorts events and rows by check.
+func (j *judgement) gather(events []Event) {
+	numbers := make(map[int64]*called)
+	var calls []*called
+	for _, e := range events {
+		j.last = max(j.last, e.At)
+		switch e.Kind {
+		case Insert:
+			j.story(e.ID).insert = e
+			if e.Replaced != 0 {
+				j.story(e.Replaced).replacedBy = &e
+			}
+			if e.Result == Unknown {
+				j.report.Unknown++
+			}
+		case Cancel:
+			s := j.story(e.ID)
+			s.cancels = append(s.cancels, e)
+			if e.Result == Unknown {
+				j.report.Unknown++
+			}
+		case Reschedule:
+			s := j.story(e.ID)
+			s.moves = append(s.moves, e)
+		case Call:
+			c := &called{Event: e}
+			numbers[e.N] = c
+			calls = append(calls, c)
+		case Answer:
+			if c := numbers[e.N]; c != nil {
+				c.answer = &e
+			}
+		case Fault:
+			j.faults = append(j.faults, e)
+			if e.What != EndedWorker {
+				j.report.Faults[e.What]++
+			}
+		case Clock:
+			j.clock = append(j.clock, e)
+		}
+	}
+	for _, c := range calls {
+		s := j.story(c.ID)
+		s.calls = append(s.calls, *c)
+	}
+	j.report.Calls = len(calls)
+	for _, p := range j.tables.Pending {
+		s := j.story(p.ID)
+		s.pending = append(s.pending, p)
+	}
+	for _, e := range j.tables.Ended {
+		s := j.story(e.ID)
+		s.ended = append(s.ended, e)
+		j.report.Ended[e.Outcome]++
+	}
+	for _, e := range j.tables.Effects {
+		j.story(e.ID).effects[e.Checks]++
+	}
+	for _, r := range j.tables.Runs {
+		j.buckets[r.Slot] = r.Buckets
+	}
+	j.report.Pending = len(j.tables.Pending)
+}
+
+func (j *judgement) story(id int64) *story {
+	s := j.stories[id]
+	if s == nil {
+		s = &story{id: id, effects: make(map[int]int)}
+		j.stories[id] = s
+	}
+	return s
+}
+
+// find notes a finding.
+func (j *judgement) find(rule string, id int64, format string, args ...any) {
+	j.report.Findings = append(j.report.Findings, Finding{Rule: rule, ID: id, Text: fmt.Sprintf(format, args...)})
+	switch rule {
+	case "lost":
+		j.report.Lost++
+	case "early":
+		j.report.Early++
+	}
+}
+
+// ends decides I2 and I3: every committed insert is pending or has one end.
+func (j *judgement) ends(s *story) {
+	there := len(s.pending) + len(s.ended)
+	replaced := s.replacedBy != nil && s.replacedBy.Result == Committed
+	perhaps := s.replacedBy != nil && s.replacedBy.Result == Unknown
+	if there > 1 {
+		j.find("ended-twice", s.id, "%d pending, ended as %v", len(s.pending), s.ended)
+	}
+	switch result := s.insert.Result; {
+	case result == "":
+		j.find("phantom", s.id, "nobody inserted it: %d pending, ended as %v, %d calls", len(s.pending), s.ended, len(s.calls))
+	case result == RolledBack && (there > 0 || len(s.calls) > 0):
+		j.find("phantom", s.id, "its insert was rolled back: %d pending, ended as %v, %d calls", len(s.pending), s.ended, len(s.calls))
+	case result == Committed || result == Unknown && len(s.calls) > 0:
+		j.report.Rows++
+		if there == 0 && !replaced && !perhaps {
+			j.find("lost", s.id, "%s, due at %s, called %d times", s.insert.Exec, s.insert.Due.Format(time.RFC3339Nano), len(s.calls))
+		}
+		if there > 0 && replaced {
+			j.find("ended-twice", s.id, "it was replaced by %d, and yet: %d pending, ended as %v", s.replacedBy.ID, len(s.pending), s.ended)
+		}
+	case result == Unknown && there > 0:
+		j.report.Rows++
+	}
+	for _, p := range s.pending {
+		if _, now := j.clock.at(j.last); now.Sub(p.Next) > 0 {
+			j.find("waits", s.id, "%s is still pending for %s, %s ago", s.insert.Exec, p.Next.Format(time.TimeOnly), now.Sub(p.Next))
+		}
+	}
+}
+
+// outcome decides whether a row ended as its job_exec answers.
+func (j *judgement) outcome(s *story) {
+	for _, e := range s.ended {
+		want := j.rules.Outcomes[s.insert.Exec]
+		switch {
+		case e.Outcome == want:
+		case e.Outcome == "cancelled":
+			// Somebody has to have asked for it.
+			if !slices.ContainsFunc(s.cancels, func(c Event) bool { return c.Result == Committed || c.Result == Unknown }) {
+				j.find("outcome", s.id, "%s ended as cancelled, and nobody did that", s.insert.Exec)
+			}
+		case e.Outcome == "crashed" && j.rules.Crashes:
+		default:
+			j.find("outcome", s.id, "%s ended as %s; want %s", s.insert.Exec, e.Outcome, want)
+		}
+	}
+}
+
+// effects decides whether what a TxFunc wrote is there once for each outcome that was committed.
+func (j *judgement) effects(s *story) {
+	if !j.rules.Tx[s.insert.Exec] {
+		return
+	}
+	committed := 0 // outcomes
+	for _, e := range s.ended {
+		committed = e.Checks
+		if e.Outcome != "cancelled" && e.Outcome != "crashed" {
+			committed++
+		}
+	}
+	for _, p := range s.pending {
+		committed = p.Checks
+	}
+	if len(s.ended)+len(s.pending) == 0 {
+		// It was replaced: at most what was called.
+		for check, n := range s.effects {
+			if n != 1 {
+				j.find("effect", s.id, "check %d left %d effects", check, n)
+			}
+		}
+		return
+	}
+	for check := range max(committed, len(s.effects)) {
+		if want := 1; s.effects[check] != want && check < committed {
+			j.find("effect", s.id, "check %d of %d left %d effects", check, committed, s.effects[check])
+		} else if check >= committed && s.effects[check] != 0 {
+			j.find("effect", s.id, "check %d left %d effects, and only %d were committed", check, s.effects[check], committed)
+		}
+	}
+}
+
+// fenced decides whether a row's end is the answer of the last worker that called it: one that calls it later has the
+// lease, and whoever had it before may not commit any more.
+func (j *judgement) fenced(s *story) {
+	for _, e := range s.ended {
+		var last *called
+		for i := range s.calls {
+			if s.calls[i].Revision == e.Revision {
+				last = &s.calls[i]
+			}
+		}
+		if last != nil && e.Outcome != "cancelled" && e.Outcome != "crashed" && last.Worker != e.Worker {
+			j.find("fenced", s.id, "%s ended it, but %s had called it later", e.Worker, last.Worker)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package checker
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math/bits"
+	"time"
+)
+
+// clock is the database's clock by ours: what it said, and when.
+type clock []Event
+
+// at returns bounds of the database's time at a moment, from what it said before and after. Where it was set in
+// between, low is the earlier of what would follow from both, and high the later.
+func (c clock) at(moment time.Duration) (low, high time.Time) {
+	next := 0
+	for next < len(c) && c[next].At <= moment {
+		next++
+	}
+	for _, i := range []int{next - 1, next} {
+		if i < 0 || i >= len(c) {
+			continue
+		}
+		said := c[i]
+		// It was said somewhere between the question and the answer.
+		soonest := said.Said.Add(moment - said.At)
+		latest := said.Said.Add(moment - said.At + said.Took)
+		if low.IsZero() || soonest.Before(low) {
+			low = soonest
+		}
+		if high.IsZero() || latest.After(high) {
+			high = latest
+		}
+	}
+	return low, high
+}
+
+// ceil is the slot of a time.
+func (j *judgement) ceil(t time.Time) time.Time {
+	micros, step := t.UnixMicro(), j.rules.Resolution.Microseconds()
+	slot := micros / step * step
+	if slot < micros {
+		slot += step
+	}
+	return time.UnixMicro(slot).UTC()
+}
+
+// times decides I1, and how late the first call was.
+func (j *judgement) times(s *story) {
+	for i, c := range s.calls {
+		_, high := j.clock.at(c.At)
+		if high.Before(c.Slot) {
+			j.find("early", s.id, "called %s before its slot %s", c.Slot.Sub(high), c.Slot.Format(time.TimeOnly))
+			continue
+		}
+		if asked := j.asked(s, c); high.Before(asked) {
+			j.find("early", s.id, "called %s before %s, which was asked for", asked.Sub(high), asked.Format(time.RFC3339Nano))
+		}
+		if i == 0 && len(s.moves) == 0 {
+			low, _ := j.clock.at(c.At)
+			from := j.ceil(s.insert.Due)
+			if _, inserted := j.clock.at(s.insert.At); inserted.After(from) {
+				from = inserted
+			}
+			late := low.Sub(from)
+			if !j.rules.ClockSteps {
+				j.report.Latest = max(j.report.Latest, late)
+			}
+			if late > j.rules.MaxLate && !j.rules.ClockSteps {
+				j.find("late", s.id, "first called %s after %s; %s are allowed", late, from.Format(time.RFC3339Nano), j.rules.MaxLate)
+			}
+		}
+	}
+}
+
+// asked is the earliest slot that a call may have, by what was asked for: the app's time for the first, a returned one
+// after that. Where the app may have moved it, the earliest of its times.
+func (j *judgement) asked(s *story, c called) time.Time {
+	if c.Checks == 0 {
+		due := s.insert.Due
+		for _, move := range s.moves {
+			// One that was surely done before the row's slot began, and before this call, is in force.
+			_, high := j.clock.at(move.At)
+			if move.Result == Committed && high.Before(j.ceil(due)) && move.At < c.At {
+				due = move.Due
+			} else if move.Result != Nothing && move.Result != RolledBack && move.Due.Before(due) {
+				due = move.Due
+			}
+		}
+		return j.ceil(due)
+	}
+	if len(s.moves) > 0 {
+		return c.Slot
+	}
+	var earliest time.Time
+	for _, before := range s.calls {
+		if before.Checks == c.Checks-1 && before.answer != nil && before.answer.Next != nil {
+			if at := j.ceil(*before.answer.Next); earliest.IsZero() || at.Before(earliest) {
+				earliest = at
+			}
+		}
+	}
+	return earliest
+}
+
+// cancels decides I4.
+func (j *judgement) cancels(s *story) {
+	for _, cancel := range s.cancels {
+		if cancel.Result != Committed {
+			continue
+		}
+		if len(s.pending) > 0 {
+			j.find("cancelled", s.id, "cancelled, and pending again for %s", s.pending[0].Next.Format(time.TimeOnly))
+		}
+		if len(s.ended) == 1 && s.ended[0].Outcome != "cancelled" {
+			j.find("cancelled", s.id, "cancelled, and ended as %s", s.ended[0].Outcome)
+		}
+		_, high := j.clock.at(cancel.At)
+		inTime := len(s.moves) == 0 && high.Before(j.ceil(s.insert.Due))
+		for _, c := range s.calls {
+			if inTime {
+				j.find("cancelled", s.id, "cancelled before its slot, and called")
+			} else if c.At > cancel.At+j.rules.InFlight {
+				j.find("cancelled", s.id, "called %s after it was cancelled", c.At-cancel.At)
+			}
+		}
+	}
+}
+
+// counts decides whether check_count is the number of returned times that were committed, and guards are kept.
+func (j *judgement) counts(s *story) {
+	returned := make(map[int]bool) // a time, by check_count before
+	for _, c := range s.calls {
+		if c.answer != nil && c.answer.Next != nil {
+			returned[c.Checks] = true
+		}
+		if c.Checks > j.rules.MaxChecks {
+			j.find("guard", s.id, "called with check_count %d; %d are allowed", c.Checks, j.rules.MaxChecks)
+		}
+		if c.Errors > j.rules.MaxErrors {
+			j.find("guard", s.id, "called with error_count %d; %d are allowed", c.Errors, j.rules.MaxErrors)
+		}
+	}
+	check := func(count int) {
+		for n := range count {
+			if !returned[n] {
+				j.find("checks", s.id, "check_count is %d, but check %d never returned a time", count, n)
+			}
+		}
+		for _, c := range s.calls {
+			if c.Checks > count {
+				j.find("checks", s.id, "check_count is %d, but it was called with %d", count, c.Checks)
+			}
+		}
+	}
+	for _, p := range s.pending {
+		check(p.Checks)
+	}
+	for _, e := range s.ended {
+		check(e.Checks)
+	}
+}
+
+// repeats counts the calls that were repeated, and decides whether faults explain them.
+func (j *judgement) repeats() {
+	type place struct {
+		fault  int
+		worker string
+		slot   time.Time
+		bucket int
+	}
+	inFlight := make(map[place]int)
+	for _, s := range j.stories {
+		latest := make(map[uint64]called)
+		for _, c := range s.calls {
+			before, again := latest[c.Revision]
+			latest[c.Revision] = c
+			if !again {
+				continue
+			}
+			fault := j.explains(before, c)
+			if fault < 0 && j.rules.Tx[s.insert.Exec] {
+				j.report.Redone++ // its transaction was rolled back, and what it did with it
+				continue
+			}
+			j.report.Twice++
+			if fault < 0 {
+				j.find("twice", s.id, "%s of slot %s: %s called it again %s after %s did, and neither a fault nor a stop was between", s.insert.Exec,
+					c.Slot.Format(time.TimeOnly), c.Worker, c.At-before.At, before.Worker)
+				continue
+			}
+			at := place{fault, before.Worker, c.Slot, bucketOf(j.rules.Entity, s.insert.Key, s.insert.Exec, j.buckets[c.Slot])}
+			inFlight[at]++
+			if inFlight[at] == j.rules.Batch*j.rules.Streams+1 {
+				j.find("in-flight", s.id, "%s made more than %d calls of bucket %d of slot %s be repeated", j.faults[fault].What, j.rules.Batch*j.rules.Streams,
+					at.bucket, c.Slot.Format(time.TimeOnly))
+			}
+		}
+	}
+}
+
+// explains returns a fault that hit the worker of a call between this call and the next one, or -1.
+func (j *judgement) explains(before, again called) int {
+	for i := len(j.faults) - 1; i >= 0; i-- {
+		f := j.faults[i]
+		if (f.Worker == "" || f.Worker == before.Worker) && f.At <= again.At && f.At+f.Took >= before.At {
+			return i
+		}
+	}
+	return -1
+}
+
+// bucketOf computes the bucket of a job_key: its first 8 bytes, as a part of all there can be.
+func bucketOf(entity, key, exec string, buckets int) int {
+	sum := sha256.Sum256([]byte(entity + "\x00" + key))
+	high, _ := bits.Mul64(binary.BigEndian.Uint64(sum[:8]), uint64(max(buckets, 1)))
+	return int(high)
+}
+
+// books decides whether the ledger of the slots agrees with history, and nobody holds a bucket any more.
+func (j *judgement) books() {
+	type end struct {
+		slot    time.Time
+		outcome string
+	}
+	history := make(map[end]int)
+	for _, e := range j.tables.Ended {
+		history[end{e.Slot, e.Outcome}]++
+	}
+	booked := make(map[end]int)
+	for _, r := range j.tables.Runs {
+		for outcome, n := range r.ByOutcome {
+			booked[end{r.Slot, outcome}] += n
+		}
+		if r.Held {
+			j.find("lease", 0, "bucket %d of slot %s is held, and no worker is there", r.Bucket, r.Slot.Format(time.TimeOnly))
+		}
+	}
+	for at, n := range booked {
+		if history[at] != n {
+			j.find("books", 0, "slot %s: %d %s in the ledger, %d in history", at.slot.Format(time.TimeOnly), n, at.outcome, history[at])
+		}
+	}
+	for at, n := range history {
+		if _, there := booked[at]; !there && at.outcome != "cancelled" {
+			j.find("books", 0, "slot %s: none %s in the ledger, %d in history", at.slot.Format(time.TimeOnly), at.outcome, n)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package checker
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Tables is what the tables hold at the end.
+type Tables struct {
+	Pending []Pending
+	Ended   []Ended
+	Runs    []Run
+	Effects []Effect
+}
+
+// Pending is a row of future_job.
+type Pending struct {
+	ID     int64
+	Next   time.Time
+	Checks int
+	Errors int
+}
+
+// Ended is a row of job_history.
+type Ended struct {
+	ID       int64
+	Outcome  string
+	Checks   int
+	Errors   int
+	Slot     time.Time
+	Worker   string
+	Revision uint64
+}
+
+// Run is a row of slot_run.
+type Run struct {
+	Slot      time.Time
+	Bucket    int
+	Buckets   int
+	Takeovers int
+	Held      bool
+	Finished  bool
+	ByOutcome map[string]int
+	Moved     int
+}
+
+// Effect is what a TxFunc wrote.
+type Effect struct {
+	ID     int64
+	Checks int
+}
+
+// Read reads the tables with a prefix. The pool needs parseTime and UTC.
+func Read(ctx context.Context, db *sql.DB, prefix string) (t Tables, err error) {
+	const id = "CAST(COALESCE(JSON_UNQUOTE(JSON_EXTRACT(payload, '$.id')), 0) AS SIGNED)"
+	err = each(ctx, db, "SELECT "+id+", next_check_at, check_count, error_count FROM "+prefix+"future_job", func(rows *sql.Rows) error {
+		var p Pending
+		err := rows.Scan(&p.ID, &p.Next, &p.Checks, &p.Errors)
+		t.Pending = append(t.Pending, p)
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	err = each(ctx, db, "SELECT "+id+", outcome, check_count, error_count, slot, worker, revision FROM "+prefix+"job_history", func(rows *sql.Rows) error {
+		var e Ended
+		err := rows.Scan(&e.ID, &e.Outcome, &e.Checks, &e.Errors, &e.Slot, &e.Worker, &e.Revision)
+		t.Ended = append(t.Ended, e)
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	err = each(ctx, db, "SELECT slot, bucket, buckets, takeovers, allocated_until IS NOT NULL, finished_at IS NOT NULL, moved, "+
+		"done, max_checks, past_return, beyond_horizon, failed, timed_out, crashed FROM "+prefix+"slot_run", func(rows *sql.Rows) error {
+		var r Run
+		var counts [7]int
+		err := rows.Scan(&r.Slot, &r.Bucket, &r.Buckets, &r.Takeovers, &r.Held, &r.Finished, &r.Moved,
+			&counts[0], &counts[1], &counts[2], &counts[3], &counts[4], &counts[5], &counts[6])
+		r.ByOutcome = make(map[string]int)
+		for i, outcome := range outcomes {
+			r.ByOutcome[outcome] = counts[i]
+		}
+		t.Runs = append(t.Runs, r)
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	err = each(ctx, db, "SELECT id, checks FROM "+prefix+"effects", func(rows *sql.Rows) error {
+		var e Effect
+		err := rows.Scan(&e.ID, &e.Checks)
+		t.Effects = append(t.Effects, e)
+		return err
+	})
+	return t, err
+}
+
+// outcomes are those that slot_run counts.
+var outcomes = []string{"done", "max_checks", "past_return", "beyond_horizon", "failed", "timed_out", "crashed"}
+
+func each(ctx context.Context, db *sql.DB, query string, do func(*sql.Rows) error) error {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return fmt.Errorf("reading the tables: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return fmt.Errorf("reading the tables: %w", err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("reading the tables: %w", err)
+	}
+	return nil
+}

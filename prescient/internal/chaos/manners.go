@@ -1,0 +1,113 @@
+package chaos
+
+import (
+	"context"
+	"maps"
+	"syscall"
+	"time"
+
+	"prescient/prescient/internal/chaos/checker"
+	"prescient/prescient/internal/chaos/wire"
+	text "prescient/sql"
+)
+
+// manners are the scenarios in which apps, job_execs and clocks behave badly, and the one with everything mixed.
+func manners() []Scenario {
+	return []Scenario{
+		{Name: "late-commit", About: "inserts that commit up to 3 s later, after their slot was run", Linger: 40,
+			Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
+		{Name: "long-transaction", About: "a transaction stays open from the beginning: purge is held back", Faults: holdPurgeBack},
+		{Name: "bad-execs", About: "job_execs that panic, hang, are deaf to their context, call Goexit, answer years 0, 1 and 9999",
+			Execs: map[string]int{"done": 20, "tx": 5, "panics": 4, "goexits": 4, "hangs": 2, "deaf": 2, "year0": 4, "year1": 4, "year9999": 4},
+			Rate:  40, Rules: func(r *checker.Rules) { r.MaxLate = 40 * time.Second }},
+		{Name: "killers", About: "rows whose job_exec ends its worker every time: by exit, or out of memory", Rate: 15,
+			Execs: map[string]int{"done": 60, "again": 20, "exits": 2, "hungry": 1}, Env: []string{"CHAOS_MEMORY=3221225472"},
+			Rules: func(r *checker.Rules) { r.MaxLate = 90 * time.Second }},
+		{Name: "time-zones", About: "the server's zone is set to -08:00 and +13:00 in turn", Own: true, Faults: func(ctx context.Context, s *stage) {
+			s.toggle(ctx, "zone set", "SET GLOBAL time_zone = '+13:00'", "SET GLOBAL time_zone = '-08:00'")
+			s.restore("SET GLOBAL time_zone = 'SYSTEM'")
+		}, Rules: func(r *checker.Rules) { r.MaxLate = 30 * time.Second }},
+		{Name: "worker-clock", About: "the workers' clocks jump by hours, forth and back, and drift", clock: true,
+			Env: []string{"CHAOS_CLOCK=7200,900"}, Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
+		{Name: "mixed", About: "workers are killed and frozen, connections cut, answers lost, statements refused, the network split", Workers: 4,
+			Linger: 10, Execs: mixedExecs(), Rules: func(r *checker.Rules) { r.MaxLate, r.Crashes = 60*time.Second, true }, Faults: mixed,
+			Wire: func(_ *stage, place, _ int) []wire.Rule {
+				return []wire.Rule{{Chance: 0.004, Do: wire.Drop, After: true}, {Chance: 0.004, Do: wire.Drop},
+					{Chance: 0.004, Do: wire.Refuse, Code: 1213}, {Chance: 0.004, Do: wire.Refuse, Code: 1205},
+					{Chance: 0.002, Do: wire.Split, Wait: 2500 * time.Millisecond}, {Chance: 0.01, Do: wire.Delay, Wait: 100 * time.Millisecond},
+					{Match: "COMMIT", Chance: 0.02, Do: wire.Kill, After: place%2 == 0}}
+			}},
+	}
+}
+
+func mixedExecs() map[string]int {
+	all := maps.Clone(usual)
+	all["panics"], all["goexits"], all["year9999"] = 2, 2, 2
+	return all
+}
+
+func mixed(ctx context.Context, s *stage) {
+	dice := s.dice(1)
+	for pause(ctx, time.Duration(500+dice.IntN(1500))*time.Millisecond) {
+		p := s.any(dice)
+		switch dice.IntN(3) {
+		case 0:
+			p.signal("SIGKILL", syscall.SIGKILL, 0)
+		case 1:
+			p.signal("SIGTERM", syscall.SIGTERM, stopGrace+time.Second)
+		default:
+			p.freeze(ctx, lease+time.Second)
+		}
+	}
+}
+
+// restore sets the server back.
+func (s *stage) restore(statement string) {
+	if _, err := s.app.Exec(statement); err != nil {
+		s.log("%s: %v", statement, err)
+	}
+}
+
+// holdPurgeBack keeps a snapshot open, and looks now and then how long the sweeper's look for overdue slots takes.
+func holdPurgeBack(ctx context.Context, s *stage) {
+	conn, done, err := s.admin(context.WithoutCancel(ctx))
+	if err != nil {
+		s.log("a long transaction: %v", err)
+		return
+	}
+	defer done()
+	statements, err := text.Load(prefix)
+	if err != nil {
+		s.log("a long transaction: %v", err)
+		return
+	}
+	look := func(name string) {
+		began := time.Now()
+		rows, err := s.app.Query(statements.Get("sweep/overdue"), "1000-01-01", s.now(), 100)
+		if err == nil {
+			for rows.Next() {
+			}
+			err = rows.Close()
+		}
+		if err != nil {
+			s.log("%s: %v", name, err)
+			return
+		}
+		s.timings[name] = time.Since(began)
+	}
+	s.timings = make(map[string]time.Duration)
+	look("the sweeper's look, nothing held back")
+	var n int
+	_, err = conn.ExecContext(ctx, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
+	if err == nil {
+		err = conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+prefix+"future_job").Scan(&n)
+	}
+	if err != nil {
+		s.log("a long transaction: %v", err)
+		return
+	}
+	s.fault("transaction held open", "nobody", 0)
+	<-ctx.Done()
+	look("the sweeper's look, everything held back")
+	_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+}

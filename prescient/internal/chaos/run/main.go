@@ -1,0 +1,100 @@
+// Command run is what scripts/chaos runs: it breaks things on purpose, and says whether the promises were kept. It is its
+// own worker: a process that was started as one is the command, with job_execs that report to the checker.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"prescient/prescient/internal/chaos"
+	"prescient/prescient/internal/chaos/worker"
+	"prescient/prescient/localserver"
+)
+
+func main() {
+	if worker.IsWorker() {
+		worker.Main()
+	}
+	good, err := run()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(2)
+	}
+	if !good {
+		os.Exit(1)
+	}
+}
+
+func run() (good bool, err error) {
+	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()%1_000_000), "what happens follows from it")
+	duration := flag.Duration("duration", 20*time.Second, "how long each scenario breaks things")
+	engines := flag.String("engine", "mariadb,mysql", "servers to start: mariadb, mysql; with --dsn, what to call it")
+	dsn := flag.String("dsn", "", "run on this server, or on the nodes of this cluster, one after a comma; the account may create databases")
+	scenarios := flag.String("scenario", "", "only these, by name; all by default")
+	list := flag.Bool("list", false, "list the scenarios")
+	asJSON := flag.Bool("json", false, "print an object a line for each run")
+	dir := flag.String("dir", "", "for ledgers and logs; a temporary folder by default")
+	flag.Parse()
+
+	if *list {
+		for _, s := range chaos.Scenarios() {
+			fmt.Printf("%-18s %s\n", s.Name, s.About)
+		}
+		return true, nil
+	}
+	c := chaos.Campaign{Seed: *seed, Duration: *duration, Scenarios: chaos.Scenarios(), Dir: *dir,
+		Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }}
+	if *scenarios != "" {
+		var unknown string
+		if c.Scenarios, unknown = chaos.Named(strings.Split(*scenarios, ",")...); unknown != "" {
+			return false, fmt.Errorf("no scenario is called %q; see --list", unknown)
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if c.Dir == "" {
+		if c.Dir, err = os.MkdirTemp("", "chaos-"); err != nil {
+			return false, err
+		}
+		defer func() { _ = os.Remove(c.Dir) }() // only where no finding left anything
+	}
+	if *dsn != "" {
+		nodes := strings.Split(*dsn, ",")
+		c.Engines = []chaos.Engine{{Name: strings.Split(*engines, ",")[0], DSN: nodes[0], Nodes: nodes}}
+	} else {
+		for _, name := range strings.Split(*engines, ",") {
+			engine, err := chaos.Start(ctx, localserver.Flavour(name))
+			if err != nil {
+				return false, errors.Join(err, c.Close())
+			}
+			c.Engines = append(c.Engines, engine)
+		}
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	fmt.Fprintf(os.Stderr, "seed %d, %s for each of %d scenarios\n", *seed, *duration, len(c.Scenarios))
+	encoder := json.NewEncoder(os.Stdout)
+	c.Done = func(o chaos.Outcome) {
+		if *asJSON {
+			_ = encoder.Encode(o)
+		} else {
+			fmt.Fprintf(os.Stderr, "%s %s: %d rows, %d findings, %s\n", o.Engine, o.Scenario, o.Report.Rows, len(o.Report.Findings), o.Took.Round(time.Second))
+		}
+	}
+	all := c.Run(ctx)
+	if !*asJSON {
+		chaos.Print(os.Stdout, all)
+	}
+	good = true
+	for _, o := range all {
+		good = good && (o.Skipped != "" || o.Good())
+	}
+	return good, ctx.Err()
+}

@@ -1,0 +1,65 @@
+package chaos
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// Print writes a table of outcomes, and every finding below it.
+func Print(w io.Writer, all []Outcome) {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"engine", "scenario", "faults", "rows", "calls", "executed twice", "lost", "early", "crashed", "latest", "findings"})
+	for _, o := range all {
+		if o.Skipped != "" {
+			t.AppendRow(table.Row{o.Engine, o.Scenario, "skipped: " + o.Skipped})
+			continue
+		}
+		r := o.Report
+		t.AppendRow(table.Row{o.Engine, o.Scenario, tried(r.Faults), r.Rows, r.Calls, r.Twice, r.Lost, r.Early, r.Ended["crashed"],
+			r.Latest.Round(100 * time.Millisecond), len(r.Findings)})
+	}
+	_, _ = fmt.Fprintln(w, t.Render()) // nobody is left to tell
+	for _, o := range all {
+		PrintFindings(w, o)
+	}
+}
+
+// PrintFindings writes what an outcome has to complain about.
+func PrintFindings(w io.Writer, o Outcome) {
+	if o.Err != nil {
+		_, _ = fmt.Fprintf(w, "%s %s: %v\n", o.Engine, o.Scenario, o.Err)
+	}
+	const most = 20
+	for i, f := range o.Report.Findings {
+		if i == most {
+			_, _ = fmt.Fprintf(w, "%s %s: and %d more\n", o.Engine, o.Scenario, len(o.Report.Findings)-most)
+			break
+		}
+		_, _ = fmt.Fprintf(w, "%s %s: %s\n", o.Engine, o.Scenario, f)
+	}
+	if o.Dir != "" {
+		_, _ = fmt.Fprintf(w, "%s %s: ledger and logs are in %s\n", o.Engine, o.Scenario, o.Dir)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Timings)) {
+		_, _ = fmt.Fprintf(w, "%s %s: %s: %s\n", o.Engine, o.Scenario, name, o.Timings[name].Round(time.Microsecond))
+	}
+}
+
+// tried is how often each thing was broken.
+func tried(faults map[string]int) string {
+	var kinds []string
+	for _, what := range slices.Sorted(maps.Keys(faults)) {
+		kinds = append(kinds, fmt.Sprintf("%d %s", faults[what], what))
+	}
+	if len(kinds) == 0 {
+		return "0"
+	}
+	return strings.Join(kinds, ", ")
+}

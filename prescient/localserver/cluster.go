@@ -1,0 +1,176 @@
+package localserver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// An Engine is what joins servers to a cluster.
+type Engine string
+
+const (
+	Galera           Engine = "galera"            // MariaDB; every node takes writes
+	GroupReplication Engine = "group-replication" // MySQL; one node takes writes, the primary
+)
+
+// ClusterOptions say which cluster to start.
+type ClusterOptions struct {
+	Engine Engine
+	// Nodes is how many. Default: 3.
+	Nodes int
+	// Server is how each is run; its Flavour is that of the engine.
+	Server Options
+}
+
+// A Cluster is some private servers on the loopback device that replicate to each other. All have the same account. A
+// node may be killed and restarted; it has joined the others again when Restart returns.
+type Cluster struct {
+	Nodes []*Server
+}
+
+// member is a server's part in a cluster.
+type member interface {
+	// args returns further arguments for a start.
+	args(ctx context.Context) ([]string, error)
+	// join is called once the server answers. It returns when the server has what the others have.
+	join(ctx context.Context) error
+}
+
+// StartCluster starts a cluster and returns when all nodes are in step. ctx bounds the start only.
+func StartCluster(ctx context.Context, options ClusterOptions) (*Cluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if options.Nodes == 0 {
+		options.Nodes = 3
+	}
+	options.Server.Flavour = MariaDB
+	if options.Engine == GroupReplication {
+		options.Server.Flavour = MySQL
+	}
+	program, err := Find(ctx, options.Server)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{}
+	password := randomText(16)
+	for range options.Nodes {
+		c.Nodes = append(c.Nodes, &Server{program: program, options: options.Server, password: password})
+	}
+	if err := c.start(ctx, options.Engine); err != nil {
+		return nil, errors.Join(fmt.Errorf("localserver: starting %s: %w", options.Engine, err), c.Close())
+	}
+	return c, nil
+}
+
+// start makes the data of the first node and copies them: nodes that begin with the same data have none to transfer.
+func (c *Cluster) start(ctx context.Context, engine Engine) error {
+	first := c.Nodes[0]
+	if err := first.prepare(ctx); err != nil {
+		return err
+	}
+	if err := first.process.stop(); err != nil {
+		return err
+	}
+	for _, s := range c.Nodes[1:] {
+		if err := s.makeFolder(); err != nil {
+			return err
+		}
+		port, err := freePort()
+		if err != nil {
+			return err
+		}
+		s.port = port
+	}
+	if err := c.makeMembers(engine); err != nil {
+		return err
+	}
+	if engine == Galera {
+		// Where a node stands in the history of its cluster is written in its tables, too.
+		if err := first.serveLocked(ctx); err != nil {
+			return err
+		}
+		if err := first.process.stop(); err != nil {
+			return err
+		}
+	}
+	for _, s := range c.Nodes[1:] {
+		if err := copyFolder(s.dataDir(), first.dataDir()); err != nil {
+			return fmt.Errorf("copying the data: %w", err)
+		}
+	}
+	// It has to be another server than the copies.
+	if err := os.Remove(filepath.Join(first.dataDir(), "auto.cnf")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := first.serveLocked(ctx); err != nil {
+		return err
+	}
+	errs := make([]error, len(c.Nodes))
+	var all sync.WaitGroup
+	for i, s := range c.Nodes[1:] {
+		all.Go(func() { errs[i] = s.serveLocked(ctx) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func (c *Cluster) makeMembers(engine Engine) error {
+	ports := make([]int, len(c.Nodes)) // that the nodes talk to each other on
+	for i := range ports {
+		var err error
+		if ports[i], err = freePort(); err != nil {
+			return err
+		}
+	}
+	switch engine {
+	case Galera:
+		return c.makeGalera(ports)
+	case GroupReplication:
+		c.makeGroup(ports)
+		return nil
+	}
+	return fmt.Errorf("no engine %q", engine)
+}
+
+func (s *Server) serveLocked(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.serve(ctx, "")
+}
+
+// DSN returns a data source name with all nodes in its address, "tcp(host1:port,host2:port)". The driver reads no such
+// list; prescient does.
+func (c *Cluster) DSN(database string) string {
+	config := c.Nodes[0].config(database)
+	var addresses []string
+	for _, s := range c.Nodes {
+		addresses = append(addresses, s.Addr())
+	}
+	config.Addr = strings.Join(addresses, ",")
+	return config.FormatDSN()
+}
+
+// Close stops all nodes and removes their folders.
+func (c *Cluster) Close() error {
+	errs := make([]error, len(c.Nodes))
+	var all sync.WaitGroup
+	for i, s := range c.Nodes {
+		all.Go(func() { errs[i] = s.Close() })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// newUUID returns a random UUID.
+func newUUID() string {
+	b := make([]byte, 16)
+	rand.Read(b)
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

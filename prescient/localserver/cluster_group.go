@@ -1,0 +1,90 @@
+package localserver
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// groupMember is a member of a replication group with one primary.
+type groupMember struct {
+	server  *Server
+	id      int
+	group   string
+	port    int
+	all     []int
+	started bool
+}
+
+func (c *Cluster) makeGroup(ports []int) {
+	group := newUUID()
+	for i, s := range c.Nodes {
+		s.member = &groupMember{server: s, id: i + 1, group: group, port: ports[i], all: ports}
+	}
+}
+
+// args implements member.
+func (m *groupMember) args(context.Context) ([]string, error) {
+	var seeds []string
+	for _, port := range m.all {
+		seeds = append(seeds, fmt.Sprintf("127.0.0.1:%d", port))
+	}
+	return []string{
+		fmt.Sprintf("--server-id=%d", m.id),
+		"--gtid-mode=ON",
+		"--enforce-gtid-consistency=ON",
+		"--log-bin=" + filepath.Join(m.server.dataDir(), "binlog"),
+		"--report-host=127.0.0.1",
+		"--plugin-load-add=group_replication.so",
+		"--loose-group-replication-group-name=" + m.group,
+		fmt.Sprintf("--loose-group-replication-local-address=127.0.0.1:%d", m.port),
+		"--loose-group-replication-group-seeds=" + strings.Join(seeds, ","),
+		"--loose-group-replication-start-on-boot=OFF",
+		"--loose-group-replication-recovery-get-public-key=ON",
+		// A dead member is expelled 5 s after it was last heard of, in place of 10.
+		"--loose-group-replication-member-expel-timeout=0",
+	}, nil
+}
+
+// join implements member: the first start of the first member makes the group.
+func (m *groupMember) join(ctx context.Context) error {
+	statements := []string{
+		fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root', SOURCE_PASSWORD = '%s' FOR CHANNEL 'group_replication_recovery'", m.server.password),
+	}
+	if m.id == 1 && !m.started {
+		statements = append(statements, "SET GLOBAL group_replication_bootstrap_group = ON", "START GROUP_REPLICATION",
+			"SET GLOBAL group_replication_bootstrap_group = OFF")
+	} else {
+		statements = append(statements, "START GROUP_REPLICATION")
+	}
+	m.started = true
+	return m.server.until(ctx,
+		"SELECT member_state = 'ONLINE' FROM performance_schema.replication_group_members WHERE member_id = @@server_uuid", statements...)
+}
+
+// Primary returns the member of the group that takes writes, as the first of its members that answers sees it; nil where
+// there is none. On Galera every node does, and it is the first that runs.
+func (c *Cluster) Primary(ctx context.Context) *Server {
+	for _, s := range c.Nodes {
+		if s.Pid() == 0 {
+			continue
+		}
+		if _, group := s.member.(*groupMember); !group {
+			return s
+		}
+		db, err := s.admin()
+		if err != nil {
+			continue
+		}
+		var port int
+		err = db.QueryRowContext(ctx, "SELECT member_port FROM performance_schema.replication_group_members WHERE member_role = 'PRIMARY' AND member_state = 'ONLINE'").Scan(&port)
+		_ = db.Close()
+		for _, primary := range c.Nodes {
+			if err == nil && primary.port == port {
+				return primary
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+-- What is pending, clustered by slot. On TiDB no column but inserted_at has an expression for its default, and there are no
+-- checks: only the client and the command can insert, not plain SQL. inserted_at goes by the session's time zone.
+
+-- +goose NO TRANSACTION
+-- +goose Up
+CREATE TABLE IF NOT EXISTS {prefix}future_job (
+  entity_name    VARCHAR(64)  CHARACTER SET ascii   COLLATE ascii_bin   NOT NULL,
+  entity_key     VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  job_exec       VARCHAR(64)  CHARACTER SET ascii   COLLATE ascii_bin   NOT NULL,
+  tag            VARCHAR(64)  CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT '',
+  due_at         DATETIME(6)  NOT NULL COMMENT 'UTC: the time asked for',
+  job_key        BINARY(16)   NOT NULL,
+  first_check_at DATETIME     NOT NULL COMMENT 'UTC: the first slot',
+  next_check_at  DATETIME     NOT NULL COMMENT 'UTC: the slot it waits for',
+  check_count    INT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'times that its job_exec returned',
+  error_count    INT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'errors in a row',
+  put_off_count  INT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'times in a row it was moved on without a call',
+  last_error     VARCHAR(1000) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+  total_ms       BIGINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'run time of all its checks',
+  payload        JSON         NULL,
+  revision       BIGINT UNSIGNED NOT NULL COMMENT 'new with every change',
+  inserted_at    DATETIME(6)  NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  PRIMARY KEY (next_check_at, job_key) CLUSTERED,
+  UNIQUE KEY job_key (job_key)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: pending checks';
+
+-- +goose Down
+DROP TABLE IF EXISTS {prefix}future_job;
