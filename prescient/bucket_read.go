@@ -41,19 +41,19 @@ func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
 }
 
 // start hands rows to the executor, and answers at once for those whose job_exec is paused, or nobody registered.
-func (b *bucketRun) start(ctx context.Context, s *stream, rows []row) error {
+func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) error {
 	var tasks []*task
 	open := make(map[*lane]*task) // those that take more rows
 	for _, r := range rows {
 		s.outstanding++
 		b.outstanding[r.JobExec]++
 		if b.paused[r.JobExec] {
-			b.take(r, answer{kind: paused}, 0)
+			b.answerAtOnce(r, paused)
 			continue
 		}
 		lane := b.w.executor.lanes[r.JobExec]
 		if lane == nil {
-			b.take(r, answer{kind: unknown}, 0)
+			b.answerAtOnce(r, unknown)
 			continue
 		}
 		b.hasTx = b.hasTx || lane.tx != nil
@@ -61,7 +61,7 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []row) error {
 			t.rows = append(t.rows, r)
 			continue
 		}
-		open[lane] = &task{rows: []row{r}, lane: lane, bucket: b}
+		open[lane] = &task{rows: []*answered{r}, lane: lane, bucket: b}
 		tasks = append(tasks, open[lane])
 	}
 	if b.careful && len(tasks) == 1 {
@@ -71,6 +71,13 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []row) error {
 	}
 	b.submit(tasks)
 	return nil
+}
+
+// answerAtOnce answers for a row that is not called.
+func (b *bucketRun) answerAtOnce(r *answered, kind answerKind) {
+	r.answer = answer{kind: kind}
+	b.judge(r)
+	b.take([]*answered{r}, 0)
 }
 
 func (b *bucketRun) submit(tasks []*task) {
@@ -89,7 +96,7 @@ func (b *bucketRun) startAlone() {
 		if time.Now().Before(a.at) {
 			return false
 		}
-		tasks = append(tasks, &task{rows: []row{a.row}, lane: b.w.executor.lanes[a.row.JobExec], bucket: b})
+		tasks = append(tasks, &task{rows: []*answered{a.row}, lane: b.w.executor.lanes[a.row.JobExec], bucket: b})
 		return true
 	})
 	if len(tasks) > 0 {
@@ -98,7 +105,7 @@ func (b *bucketRun) startAlone() {
 }
 
 // readBatch reads the next rows of a stream.
-func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]row, error) {
+func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*answered, error) {
 	filter := ""
 	args := []any{b.lease.slot, s.next[:], b.last[:]}
 	if s.jobExec != "" {
@@ -112,7 +119,7 @@ func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]row, error) {
 	}
 	args = append(args, b.batch)
 	query := b.w.fill("slotrun/read", "{filter}", filter)
-	var batch []row
+	var batch []*answered
 	err := b.w.query(ctx, func(ctx context.Context) error {
 		batch = batch[:0]
 		rows, err := b.w.db.QueryContext(ctx, query, args...)
@@ -121,7 +128,7 @@ func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]row, error) {
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var r row
+			r := new(answered)
 			var key, payload []byte
 			var lastError *string
 			if err := rows.Scan(&r.EntityName, &r.EntityKey, &r.JobExec, &r.Tag, &r.DueAt, &key, &r.FirstCheckAt, &r.CheckCount,
@@ -144,7 +151,7 @@ func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]row, error) {
 }
 
 // recordAttempt notes the row that is run by itself, before the call: should it kill the worker, the next one knows.
-func (b *bucketRun) recordAttempt(ctx context.Context, r row) error {
+func (b *bucketRun) recordAttempt(ctx context.Context, r *answered) error {
 	l := b.lease
 	n, err := b.w.exec(ctx, b.w.stmt.Get("slotrun/attempt"), r.key[:], r.Revision, l.slot, l.bucket, l.worker, l.token, l.batchSeq)
 	if err != nil {
@@ -170,7 +177,7 @@ func (b *bucketRun) endKiller(ctx context.Context) error {
 	if len(rows) == 1 && rows[0].key == killer && rows[0].Revision == b.lease.attemptRevision {
 		b.streamOf(rows[0].JobExec).outstanding++
 		b.outstanding[rows[0].JobExec]++
-		b.take(rows[0], answer{kind: killed}, 0)
+		b.answerAtOnce(rows[0], killed)
 		_, err = b.commitReady(ctx, true)
 	}
 	return err

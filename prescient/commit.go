@@ -18,15 +18,15 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 	b.mu.Lock()
 	n := len(b.answers)
 	ready := n >= b.batch || n > 0 && (all || b.flying == 0 || time.Since(b.oldest) >= flushEvery)
-	var batch []answered
+	var batch []*answered
 	if ready {
 		batch, b.answers = b.answers, nil
 	}
 	b.mu.Unlock()
-	batch = slices.DeleteFunc(batch, func(a answered) bool {
+	batch = slices.DeleteFunc(batch, func(a *answered) bool {
 		if a.answer.kind == again {
 			a.tries++
-			b.alone = append(b.alone, alone{a.row, time.Now().Add(a.answer.wait)})
+			b.alone = append(b.alone, alone{a, time.Now().Add(a.answer.wait)})
 		}
 		return a.answer.kind == again
 	})
@@ -48,12 +48,12 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 
 // commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
 // their answers.
-func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool) error {
+func (b *bucketRun) commit(ctx context.Context, batch []*answered, contested bool) error {
 	batch = b.sort(batch)
 	if len(batch) == 0 {
 		return nil
 	}
-	slices.SortFunc(batch, func(x, y answered) int { return bytes.Compare(x.key[:], y.key[:]) })
+	slices.SortFunc(batch, func(x, y *answered) int { return bytes.Compare(x.key[:], y.key[:]) })
 	contested = contested || b.hasTx
 	waits := newBackOff()
 	for tries := 0; ; tries++ {
@@ -85,9 +85,9 @@ func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool
 }
 
 // sort puts aside the answers that there is nothing to commit for.
-func (b *bucketRun) sort(batch []answered) []answered {
-	var done []answered
-	rest := b.forget(batch, func(a answered) bool {
+func (b *bucketRun) sort(batch []*answered) []*answered {
+	var done []*answered
+	rest := b.forget(batch, func(a *answered) bool {
 		switch a.answer.kind {
 		case committed:
 			done = append(done, a)
@@ -114,7 +114,7 @@ type commitResult struct {
 }
 
 // settle takes note of a commit that was done.
-func (b *bucketRun) settle(batch []answered, result commitResult) {
+func (b *bucketRun) settle(batch []*answered, result commitResult) {
 	b.lease.batchSeq++
 	b.figures.Counts.add(result.counts)
 	b.w.observeAnswers(batch, result)
@@ -126,14 +126,14 @@ func (b *bucketRun) settle(batch []answered, result commitResult) {
 			b.noteLateness(a)
 		}
 	}
-	still := b.forget(batch, func(a answered) bool { return !result.contested[a.key] })
+	still := b.forget(batch, func(a *answered) bool { return !result.contested[a.key] })
 	if len(still) > 0 {
 		b.held = append(b.held, still...)
 		b.retryAt = time.Now().Add(time.Second)
 	}
 }
 
-func (b *bucketRun) noteLateness(a answered) {
+func (b *bucketRun) noteLateness(a *answered) {
 	late := a.answer.started.Sub(a.NextCheckAt)
 	b.figures.Lateness = max(b.figures.Lateness, late)
 	if sla := b.w.guardsOf(a.JobExec).SLA; sla > 0 && late > sla {
@@ -142,8 +142,8 @@ func (b *bucketRun) noteLateness(a answered) {
 }
 
 // forget drops the answers that match: their rows leave memory.
-func (b *bucketRun) forget(batch []answered, match func(answered) bool) []answered {
-	return slices.DeleteFunc(slices.Clone(batch), func(a answered) bool {
+func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*answered {
+	return slices.DeleteFunc(slices.Clone(batch), func(a *answered) bool {
 		if !match(a) {
 			return false
 		}
@@ -154,7 +154,7 @@ func (b *bucketRun) forget(batch []answered, match func(answered) bool) []answer
 }
 
 // tryCommit makes one attempt, in one transaction: the fence first, then the moves, then the ends.
-func (b *bucketRun) tryCommit(ctx context.Context, batch []answered, contested bool) (result commitResult, err error) {
+func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, contested bool) (result commitResult, err error) {
 	b.commits.Lock()
 	defer b.commits.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, b.w.statementTimeout())

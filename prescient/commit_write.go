@@ -9,7 +9,7 @@ import (
 )
 
 // write runs the statements of a commit.
-func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, contested bool) (commitResult, error) {
+func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, contested bool) (commitResult, error) {
 	var counts Counts
 	for _, a := range batch {
 		counts.count(a.verdict, a.answer.kind, 1)
@@ -26,7 +26,7 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, con
 	}
 	result.contested = taken
 	var off Counts // what the books above have too much of
-	var moves, ends []answered
+	var moves, ends []*answered
 	for _, a := range batch {
 		switch {
 		case free[a.key] && a.verdict.outcome == "":
@@ -76,7 +76,7 @@ func (w *Worker) fence(ctx context.Context, tx *sql.Tx, l *lease, counts Counts)
 
 // lock locks the rows of a batch, and returns which are as they were read. Where it is known to be contested it passes
 // over those that somebody else has locked: taken. The others are gone or changed.
-func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []answered, contested bool) (free, taken map[Key]bool, err error) {
+func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []*answered, contested bool) (free, taken map[Key]bool, err error) {
 	keys := keyList(batch, answeredKey)
 	if !contested {
 		free, err = b.sameRows(ctx, tx, "slotrun/lock", keys, batch)
@@ -100,7 +100,7 @@ func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []answered, cont
 
 // sameRows runs one of the statements that select job_key and revision, and returns the keys of the rows that are as
 // they were read.
-func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []answered) (map[Key]bool, error) {
+func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []*answered) (map[Key]bool, error) {
 	rows, err := tx.QueryContext(ctx, b.w.fill(statement, "{keys}", keys), b.lease.slot)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", statement, err)
@@ -129,7 +129,7 @@ func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys st
 }
 
 // writeMoves moves locked rows to their later slots.
-func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []answered) error {
+func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answered) error {
 	if len(moves) == 0 {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []answered
 	return nil
 }
 
-func movesJSON(moves []answered) string {
+func movesJSON(moves []*answered) string {
 	b := make([]byte, 0, len(moves)*160)
 	b = append(b, '[')
 	for i, a := range moves {
@@ -172,7 +172,7 @@ func movesJSON(moves []answered) string {
 	return string(append(b, ']'))
 }
 
-func keysJSON(rows []answered) string {
+func keysJSON(rows []*answered) string {
 	b := make([]byte, 0, len(rows)*35)
 	b = append(b, '[')
 	for i, a := range rows {
@@ -185,14 +185,14 @@ func keysJSON(rows []answered) string {
 	return string(append(b, ']'))
 }
 
-func answeredKey(a answered) Key { return a.key }
+func answeredKey(a *answered) Key { return a.key }
 
 // total is the run time of all checks, with this one.
 func (a *answered) total() int64 { return a.TotalMS + millis(a.answer.ran) }
 
 // writeEnds writes history and deletes the rows, which are locked. Where others of the slot are contested it goes by
 // single rows, so that it does not wait for those.
-func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []answered, contested bool) error {
+func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []*answered, contested bool) error {
 	if len(ends) == 0 {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []answered, 
 	return nil
 }
 
-func (b *bucketRun) appendEnd(to []byte, a answered) []byte {
+func (b *bucketRun) appendEnd(to []byte, a *answered) []byte {
 	job := a.FutureJob
 	job.CheckCount, job.ErrorCount, job.PutOffCount = a.verdict.checkCount, a.verdict.errorCount, a.verdict.putOffCount
 	job.TotalMS = a.total()

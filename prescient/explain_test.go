@@ -301,11 +301,11 @@ func (f *filled) slotRunStatements() []explained {
 				list = append(list, explained{fmt.Sprintf("%s %d of %s", statement, n, name),
 					w.fill(statement, "{keys}", keys), []any{f.slots[s]}, map[string]string{table: bySlotAndKey}})
 			}
-			moves := make([]answered, len(some))
+			moves := make([]*answered, len(some))
 			for i, job := range some {
-				moves[i] = answered{row: row{FutureJob: job, key: job.Key()}, verdict: verdict{slot: f.slots[40], dueAt: job.DueAt}}
+				moves[i] = &answered{row: row{FutureJob: job, key: job.Key()}, verdict: verdict{slot: f.slots[40], dueAt: job.DueAt}}
 			}
-			for statement, ofRows := range map[string]func([]answered) string{"slotrun/reschedule": movesJSON, "slotrun/end_each": keysJSON} {
+			for statement, ofRows := range map[string]func([]*answered) string{"slotrun/reschedule": movesJSON, "slotrun/end_each": keysJSON} {
 				list = append(list, explained{fmt.Sprintf("%s %d of %s", statement, n, name), get(statement),
 					[]any{ofRows(moves), f.slots[s]}, map[string]string{"job": bySlotAndKey}})
 			}
