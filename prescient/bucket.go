@@ -55,6 +55,8 @@ type bucketRun struct {
 	outstanding map[string]int // by job_exec
 	held        []*answered    // contested: somebody has the row locked; tried again at retryAt
 	retryAt     time.Time
+	retryIn     time.Duration // grows while they stay contested
+	turn        uint64  // of the row read last
 	alone       []alone // called again, each in a transaction of its own
 	hasTx       bool    // there are rows of a TxFunc: its transactions hold locks for as long as they run
 	figures     Figures

@@ -45,6 +45,9 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) erro
 	var tasks []*task
 	open := make(map[*lane]*task) // those that take more rows
 	for _, r := range rows {
+		if b.turn++; s.jobExec == "" && len(b.streams) == 1 {
+			r.turn = b.turn
+		}
 		s.outstanding++
 		b.outstanding[r.JobExec]++
 		if b.paused[r.JobExec] {

@@ -38,7 +38,8 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 		}
 		committed = true
 	}
-	for part := range slices.Chunk(batch, max(b.batch, 1)) {
+	slices.SortFunc(batch, func(x, y *answered) int { return bytes.Compare(x.key[:], y.key[:]) })
+	for part := range slices.Chunk(batch, 2*max(b.batch, 1)) {
 		if err := b.commit(ctx, part, false); err != nil {
 			return committed, err
 		}
@@ -55,12 +56,16 @@ func (b *bucketRun) commit(ctx context.Context, batch []*answered, contested boo
 	}
 	slices.SortFunc(batch, func(x, y *answered) int { return bytes.Compare(x.key[:], y.key[:]) })
 	contested = contested || b.hasTx
+	var spans []span
+	if !contested {
+		spans = spansOf(batch)
+	}
 	waits := newBackOff()
 	for tries := 0; ; tries++ {
 		if !b.lease.alive(time.Now()) {
 			return errLeaseLost
 		}
-		result, err := b.tryCommit(ctx, batch, contested)
+		result, err := b.tryCommit(ctx, batch, spans, contested)
 		switch {
 		case err == nil:
 			b.settle(batch, result)
@@ -69,9 +74,10 @@ func (b *bucketRun) commit(ctx context.Context, batch []*answered, contested boo
 			b.lease.lose()
 			return err
 		case errors.Is(err, errChanged):
-			// At once: the look is made again.
-		case isError(err, errLockWaitTimeout) && !contested:
-			contested = true
+			// At once: the look is made again, by the rows' own keys.
+			spans = nil
+		case isError(err, errLockWaitTimeout, errNoWait) && !contested:
+			contested, spans = true, nil
 		case !passing(err):
 			return fmt.Errorf("committing slot %s: %w", stamp(b.lease.slot), err)
 		default:
@@ -129,7 +135,10 @@ func (b *bucketRun) settle(batch []*answered, result commitResult) {
 	still := b.forget(batch, func(a *answered) bool { return !result.contested[a.key] })
 	if len(still) > 0 {
 		b.held = append(b.held, still...)
-		b.retryAt = time.Now().Add(time.Second)
+		b.retryIn = min(max(2*b.retryIn, flushEvery), time.Second)
+		b.retryAt = time.Now().Add(b.retryIn)
+	} else if len(b.held) == 0 {
+		b.retryIn = 0
 	}
 }
 
@@ -154,7 +163,7 @@ func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*ans
 }
 
 // tryCommit makes one attempt, in one transaction: the fence first, then the moves, then the ends.
-func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, contested bool) (result commitResult, err error) {
+func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []span, contested bool) (result commitResult, err error) {
 	b.commits.Lock()
 	defer b.commits.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, b.w.statementTimeout())
@@ -164,7 +173,7 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, contested 
 		return result, fmt.Errorf("beginning: %w", err)
 	}
 	before := time.Now()
-	result, err = b.write(ctx, tx, batch, contested)
+	result, err = b.write(ctx, tx, batch, spans, contested)
 	if err != nil {
 		return result, errors.Join(err, rollback(tx))
 	}

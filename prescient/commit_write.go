@@ -9,7 +9,7 @@ import (
 )
 
 // write runs the statements of a commit.
-func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, contested bool) (commitResult, error) {
+func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span, contested bool) (commitResult, error) {
 	var counts Counts
 	for _, a := range batch {
 		counts.count(a.verdict, a.answer.kind, 1)
@@ -18,6 +18,15 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, co
 		return commitResult{}, err
 	}
 	result := commitResult{counts: counts, dropped: make(map[Key]bool)}
+	if len(spans) > 0 {
+		same, err := b.lockRanges(ctx, tx, batch, spans)
+		if err != nil {
+			return result, err
+		}
+		if same {
+			return result, b.writeRanges(ctx, tx, batch, spans)
+		}
+	}
 	// All rows are locked by the primary key before anything is written: a move also locks neighbours in UNIQUE
 	// (job_key), from where to go on to the primary key of another row would deadlock with a cancel of that.
 	free, taken, err := b.lock(ctx, tx, batch, contested)
@@ -59,6 +68,23 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, co
 		*field -= *theirs[i]
 	}
 	return result, nil
+}
+
+// writeRanges writes what becomes of a batch whose rows are locked and all there.
+func (b *bucketRun) writeRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) error {
+	var moves []*answered
+	ends := make([]*answered, 0, len(batch))
+	for _, a := range batch {
+		if a.verdict.outcome == "" {
+			moves = append(moves, a)
+		} else {
+			ends = append(ends, a)
+		}
+	}
+	if err := b.writeMoves(ctx, tx, moves); err != nil || len(ends) == 0 {
+		return err
+	}
+	return b.endRanges(ctx, tx, ends, spansOfEnds(spans, ends))
 }
 
 // fence proves that the lease is this worker's, and takes the next number.
@@ -196,28 +222,48 @@ func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []*answered,
 	if len(ends) == 0 {
 		return nil
 	}
-	history := make([]byte, 0, len(ends)*400)
-	for i, a := range ends {
-		if i > 0 {
-			history = append(history, ',')
-		}
-		history = b.appendEnd(history, a)
+	if err := b.writeHistory(ctx, tx, ends); err != nil {
+		return err
 	}
-	if _, err := tx.ExecContext(ctx, b.w.fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
-		return fmt.Errorf("writing history: %w", err)
-	}
-	var n int
-	var err error
 	if contested {
-		n, err = affected(ctx, tx, b.w.stmt.Get("slotrun/end_each"), keysJSON(ends), b.lease.slot)
-	} else {
-		n, err = affected(ctx, tx, b.w.fill("slotrun/end", "{keys}", keyList(ends, answeredKey)), b.lease.slot)
+		n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/end_each"), keysJSON(ends), b.lease.slot)
+		return deleted(n, len(ends), err)
 	}
+	return b.deleteByKey(ctx, tx, keyList(ends, answeredKey), len(ends))
+}
+
+// deleteByKey deletes as many rows by their keys.
+func (b *bucketRun) deleteByKey(ctx context.Context, tx *sql.Tx, keys string, want int) error {
+	n, err := affected(ctx, tx, b.w.fill("slotrun/end", "{keys}", keys), b.lease.slot)
+	return deleted(n, want, err)
+}
+
+// deleted checks a DELETE: all rows and no others.
+func deleted(n, want int, err error) error {
 	if err != nil {
 		return fmt.Errorf("deleting ended rows: %w", err)
 	}
-	if n != len(ends) {
-		return fmt.Errorf("%w: deleted %d of %d", errChanged, n, len(ends))
+	if n != want {
+		return fmt.Errorf("%w: deleted %d of %d", errChanged, n, want)
+	}
+	return nil
+}
+
+// writeHistory writes ends row by row.
+func (b *bucketRun) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answered) error {
+	history := make([]byte, 0, min(len(ends)*400, 2*bulkBytes))
+	for i, a := range ends {
+		if len(history) > 0 {
+			history = append(history, ',')
+		}
+		history = b.appendEnd(history, a)
+		if i < len(ends)-1 && len(history) < bulkBytes {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, b.w.fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
+			return fmt.Errorf("writing history: %w", err)
+		}
+		history = history[:0]
 	}
 	return nil
 }

@@ -280,6 +280,7 @@ func (f *filled) slotRunStatements() []explained {
 		{"slotrun/committed", get("slotrun/committed"), []any{slot, 0}, bucket},
 		{"slotrun/release", get("slotrun/release"), []any{true, slot, 0, "w", 1}, bucket},
 		{"slotrun/renew", get("slotrun/renew"), []any{1, slot, 0, "w", 1}, bucket},
+		{"slotrun/history_done", get("slotrun/history_done"), []any{1, "done", slot, slot, 1, 1, "w", f.slots[bigSlot], first[:], last[:]}, rows(bySlotAndKey)},
 		{"slotrun/history_insert", w.fill("slotrun/history_insert", "{rows}", history), nil, nil},
 	}
 	for name, s := range map[string]int{"big": bigSlot, "small": smallSlot, "of 266": 10} {
@@ -296,6 +297,20 @@ func (f *filled) slotRunStatements() []explained {
 				continue
 			}
 			keys := keyList(some, FutureJob.Key)
+			for _, ranges := range []int{1, 2, 20} {
+				if n < 2*ranges {
+					continue
+				}
+				var spans []span
+				for part := range slices.Chunk(some, (n+ranges-1)/ranges) {
+					spans = append(spans, span{part[0].Key(), part[len(part)-1].Key(), len(part)})
+				}
+				list = append(list,
+					explained{fmt.Sprintf("slotrun/lock_ranges %d in %d of %s", n, ranges, name), w.fill("slotrun/lock_ranges", "{ranges}",
+						string(appendRanges(nil, "job_key", spans, false))), []any{f.slots[s], n}, rows(bySlotAndKey)},
+					explained{fmt.Sprintf("slotrun/end_ranges %d in %d of %s", n, ranges, name), w.fill("slotrun/end_ranges", "{ranges}",
+						string(appendRanges(nil, "job.job_key", spans, true))), []any{f.slots[s]}, map[string]string{"job": bySlotAndKey}})
+			}
 			for statement, table := range map[string]string{"slotrun/lock": "p_future_job", "slotrun/lock_free": "p_future_job",
 				"slotrun/seen": "p_future_job", "slotrun/end": "job"} {
 				list = append(list, explained{fmt.Sprintf("%s %d of %s", statement, n, name),
