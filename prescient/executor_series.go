@@ -11,13 +11,13 @@ import (
 
 // Calls of a Func come in series: one goroutine calls row after row, so that a job_exec that returns at once costs no
 // goroutine, timer and wake-up of its own. A series is as long as its calls are quick, and one call that turns out slow
-// holds up nothing: what was answered before it is delivered, and what comes after it goes back to the queue.
+// holds up nothing: after a few milliseconds what was answered before it is delivered, and the rest goes back to the queue.
 const (
 	// longestSeries bounds a series; quickSeries is how long it may take to be made longer.
 	longestSeries = 1024
 	quickSeries   = 500 * time.Microsecond
-	// slowCall is how long a call may take before the rest of its series is taken from it.
-	slowCall = 5 * time.Millisecond
+	// slowSeries is how long a series may take before the rest of it is taken back.
+	slowSeries = 5 * time.Millisecond
 	// moment is the time within which calls that follow one another are noted as one: they share the times at which
 	// they started and ended, in history.
 	moment = time.Millisecond
@@ -114,7 +114,7 @@ func (t *task) lookAgain(now time.Time) time.Duration {
 	s := &t.series
 	end := s.started.Add(t.lane.guards.Timeout + patience)
 	if s.next < len(t.rows) || s.delivered < s.done {
-		if soon := s.started.Add(slowCall); soon.Before(end) {
+		if soon := s.began.Add(slowSeries); soon.After(now) && soon.Before(end) {
 			end = soon
 		}
 	}
@@ -215,15 +215,15 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// watch looks after the call that runs: one that is slow loses the rest of its series, one that ignores the end of its
-// context is abandoned.
+// watch looks after a series: one that is slow loses the rest of it, and a call that ignores the end of its context is
+// abandoned.
 func (e *executor) watch(t *task) {
 	s, limit := &t.series, t.lane.guards.Timeout+patience
 	s.mu.Lock()
 	now := time.Now()
 	if !s.running {
-		if s.next < len(t.rows) {
-			s.watch.Reset(slowCall)
+		if s.next < len(t.rows) { // between two calls
+			s.watch.Reset(moment)
 		}
 		s.mu.Unlock()
 		return
@@ -232,7 +232,7 @@ func (e *executor) watch(t *task) {
 	var rest *task
 	var rows []*answered
 	gone := ran >= limit
-	if gone || ran >= slowCall {
+	if gone || now.Sub(s.began) >= slowSeries {
 		rows = t.undelivered()
 		if s.next < len(t.rows) {
 			rest = &task{rows: t.rows[s.next:], lane: t.lane, bucket: t.bucket}
