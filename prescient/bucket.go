@@ -56,9 +56,11 @@ type bucketRun struct {
 	held        []*answered    // contested: somebody has the row locked; tried again at retryAt
 	retryAt     time.Time
 	retryIn     time.Duration // grows while they stay contested
-	turn        uint64  // of the row read last
-	alone       []alone // called again, each in a transaction of its own
-	hasTx       bool    // there are rows of a TxFunc: its transactions hold locks for as long as they run
+	turn        uint64        // of the row read last
+	reading     *reading      // nil where none is under way
+	readNext    int           // the stream to be read next, among those that have room
+	alone       []alone       // called again, each in a transaction of its own
+	hasTx       bool          // there are rows of a TxFunc: its transactions hold locks for as long as they run
 	figures     Figures
 	cutOff      bool // rows were left unstarted, since the worker stops or the lease ended
 
@@ -137,10 +139,15 @@ func (b *bucketRun) take(rows []*answered, flew int) {
 	signal := before == 0 || len(b.answers) >= b.batch || b.flying == 0
 	b.mu.Unlock()
 	if signal {
-		select {
-		case b.wake <- struct{}{}:
-		default:
-		}
+		b.signal()
+	}
+}
+
+// signal wakes the bucket's own goroutine.
+func (b *bucketRun) signal() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -150,6 +157,7 @@ func (b *bucketRun) run(ctx context.Context) error {
 	if err := b.endKiller(ctx); err != nil {
 		return err
 	}
+	defer b.stopReading()
 	for {
 		if err := b.standing(); err != nil {
 			return b.leave(ctx, err)
@@ -202,6 +210,7 @@ func (b *bucketRun) leave(ctx context.Context, cause error) error {
 	if errors.Is(cause, errLeaseLost) {
 		return cause
 	}
+	b.stopReading()
 	for b.calls.Err() == nil && b.stillFlying() && b.lease.alive(time.Now()) {
 		if _, err := b.commitReady(ctx, false); err != nil {
 			return err

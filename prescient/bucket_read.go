@@ -8,36 +8,85 @@ import (
 	"time"
 )
 
-// read reads a batch for each stream that has room, and hands it to the executor.
+// reading is a read under way: it goes on while the bucket's own goroutine commits.
+type reading struct {
+	stream *stream
+	cancel context.CancelFunc
+	done   chan struct{}
+	rows   []*answered // once done is closed
+	err    error
+}
+
+// read takes what was read, hands it to the executor, and has the next batch read for a stream that has room. It does
+// not wait: wake tells when there is something to take.
 func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
-	for _, s := range b.streams {
+	if b.reading != nil {
+		select {
+		case <-b.reading.done:
+		default:
+			return false, nil
+		}
+		r := b.reading
+		b.stopReading()
+		if r.err != nil {
+			return false, r.err
+		}
+		if read, err = b.took(ctx, r.stream, r.rows); err != nil {
+			return read, err
+		}
+	}
+	for i := range b.streams {
+		s := b.streams[(b.readNext+i)%len(b.streams)]
 		if s.dry || !b.hasRoom(s) {
 			continue
 		}
-		if b.pace != nil {
-			if err := b.pace(ctx, b.batch); err != nil {
-				return read, err
-			}
-		}
-		rows, err := b.readBatch(ctx, s)
-		if err != nil {
-			return read, err
-		}
-		if len(rows) < b.batch {
-			s.dry = true
-		}
-		if len(rows) > 0 {
-			var more bool
-			if s.next, more = rows[len(rows)-1].key.next(); !more {
-				s.dry = true
-			}
-			if err := b.start(ctx, s, rows); err != nil {
-				return read, err
-			}
-			read = true
-		}
+		b.readNext = (b.readNext + i + 1) % len(b.streams)
+		b.startReading(ctx, s)
+		break
 	}
 	return read, nil
+}
+
+// startReading has the next rows of a stream read.
+func (b *bucketRun) startReading(ctx context.Context, s *stream) {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &reading{stream: s, cancel: cancel, done: make(chan struct{})}
+	b.reading = r
+	query, args := b.nextRows(s)
+	go func() {
+		defer b.signal()
+		defer close(r.done)
+		if b.pace != nil {
+			if r.err = b.pace(ctx, b.batch); r.err != nil {
+				return
+			}
+		}
+		r.rows, r.err = b.readRows(ctx, query, args)
+	}()
+}
+
+// stopReading ends a read that is under way and waits for its end; what it has read is thrown away.
+func (b *bucketRun) stopReading() {
+	if b.reading != nil {
+		b.reading.cancel()
+		<-b.reading.done
+		b.reading = nil
+	}
+}
+
+// took takes the rows that were read for a stream.
+func (b *bucketRun) took(ctx context.Context, s *stream, rows []*answered) (read bool, err error) {
+	if len(rows) < b.batch {
+		s.dry = true
+	}
+	if len(rows) == 0 {
+		return true, nil
+	}
+	var more bool
+	if s.next, more = rows[len(rows)-1].key.next(); !more {
+		s.dry = true
+	}
+	return true, b.start(ctx, s, rows)
 }
 
 // start hands rows to the executor, and answers at once for those whose job_exec is paused, or nobody registered.
@@ -109,8 +158,14 @@ func (b *bucketRun) startAlone() {
 
 // readBatch reads the next rows of a stream.
 func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*answered, error) {
+	query, args := b.nextRows(s)
+	return b.readRows(ctx, query, args)
+}
+
+// nextRows returns the query for the next rows of a stream.
+func (b *bucketRun) nextRows(s *stream) (query string, args []any) {
 	filter := ""
-	args := []any{b.lease.slot, s.next[:], b.last[:]}
+	args = []any{b.lease.slot, s.next[:], b.last[:]}
 	if s.jobExec != "" {
 		filter = "AND job_exec = ?"
 		args = append(args, s.jobExec)
@@ -121,7 +176,10 @@ func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*answered, erro
 		}
 	}
 	args = append(args, b.batch)
-	query := b.w.fill("slotrun/read", "{filter}", filter)
+	return b.w.fill("slotrun/read", "{filter}", filter), args
+}
+
+func (b *bucketRun) readRows(ctx context.Context, query string, args []any) ([]*answered, error) {
 	var batch []*answered
 	err := b.w.query(ctx, func(ctx context.Context) error {
 		batch = batch[:0]
