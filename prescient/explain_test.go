@@ -272,6 +272,7 @@ func (f *filled) slotRunStatements() []explained {
 		{"slotrun/open_empty", get("slotrun/open_empty"), []any{slot, "w", slot}, nil},
 		{"slotrun/claim", get("slotrun/claim"), []any{"w", 1, slot, 0, 0, 0, 1},
 			map[string]string{"p_slot_run": byBucket, "p_slot_config": byConfig}},
+		{"slotrun/divide", get("slotrun/divide"), []any{4, slot, 1, 1}, bucket},
 		{"slotrun/count_few", get("slotrun/count_few"), []any{f.slots[bigSlot], 8000}, rows(bySlot)},
 		{"slotrun/count_sample", get("slotrun/count_sample"), []any{f.slots[bigSlot]}, rows(bySlotAndKey)},
 		{"slotrun/attempt", get("slotrun/attempt"), []any{first[:], 1, slot, 0, "w", 1, 1}, bucket},
