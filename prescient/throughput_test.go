@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -147,6 +148,56 @@ func cpuOf(pid int) time.Duration {
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])
 	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// insertByHand inserts jobs as an app would that knows nothing of prescient: a thousand rows a statement, the table's
+// defaults for the rest, in one transaction.
+func (y *yard) insertByHand(jobs []NewJob) {
+	tx, err := y.app.Begin()
+	y.must(err)
+	defer func() { _ = tx.Rollback() }() // after a failure
+	for part := range slices.Chunk(jobs, 1000) {
+		var b strings.Builder
+		b.WriteString("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES ")
+		for i, job := range part {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, "('%s','%s','%s','%s','%s')", job.Entity.Name, job.Entity.Key, job.JobExec, job.DueAt.Format(secondLayout), job.Payload)
+		}
+		_, err := tx.Exec(b.String())
+		y.must(err)
+	}
+	y.must(tx.Commit())
+}
+
+// BenchmarkInsertMany measures it beside a multi-row INSERT by hand, in turn.
+func BenchmarkInsertMany(b *testing.B) {
+	for _, flavour := range servertest.Flavours(b) {
+		b.Run(string(flavour), func(b *testing.B) {
+			y := newYard(b, servertest.New(b, flavour), 20_000)
+			client, err := NewClient(b.Context(), y.app, ClientOptions{Prefix: "p_"})
+			y.must(err)
+			jobs := y.jobs(y.rows)
+			var byHand, many cost
+			for range b.N {
+				y.exec("TRUNCATE TABLE p_future_job")
+				byHand.add(y.measure(func() { y.insertByHand(jobs) }))
+				y.exec("TRUNCATE TABLE p_future_job")
+				many.add(y.measure(func() {
+					_, err := client.InsertMany(b.Context(), y.app, jobs)
+					y.must(err)
+				}))
+			}
+			rows := float64(b.N * y.rows)
+			b.ReportMetric(rows/many.elapsed.Seconds(), "rows/s")
+			b.ReportMetric(byHand.elapsed.Seconds()/many.elapsed.Seconds(), "of-by-hand")
+			b.ReportMetric(float64(many.client.Microseconds())/rows, "client-µs/row")
+			b.ReportMetric(float64(many.server.Microseconds())/rows, "server-µs/row")
+			b.ReportMetric(float64(byHand.client.Microseconds())/rows, "by-hand-client-µs/row")
+			b.ReportMetric(float64(byHand.server.Microseconds())/rows, "by-hand-server-µs/row")
+		})
+	}
 }
 
 // BenchmarkEnds measures slot runs whose job_execs do nothing beside the floor, in turn.
