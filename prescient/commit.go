@@ -121,7 +121,6 @@ type commitResult struct {
 
 // settle takes note of a commit that was done.
 func (b *bucketRun) settle(batch []*answered, result commitResult) {
-	b.lease.batchSeq++
 	b.figures.Counts.add(result.counts)
 	b.w.observeAnswers(batch, result)
 	for _, a := range batch {
@@ -184,6 +183,8 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []sp
 			return result, fmt.Errorf("committing: %w", err)
 		}
 	}
+	// Before the lock is given up: a TxFunc's transaction may be waiting to commit under the next number.
+	b.lease.batchSeq++
 	b.lease.renewed(before)
 	return result, nil
 }
