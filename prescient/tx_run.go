@@ -95,6 +95,11 @@ func (b *bucketRun) tryTx(ctx context.Context, l *lane, rows []*answered) (answe
 		}
 		answers[i].kind, answers[i].verdict = committed, &a.verdict
 	}
+	// In turn with the other commits of the bucket, from the first write on: a move also locks neighbours in UNIQUE
+	// (job_key), and a commit that waits there for this transaction, which waits here for that commit, is a deadlock that
+	// the server cannot see.
+	b.commits.Lock()
+	defer b.commits.Unlock()
 	if err := b.writeMoves(ctx, tx.Tx, moves); err != nil {
 		return nil, err
 	}
@@ -145,10 +150,8 @@ func callRecovered(ctx context.Context, fn TxFunc, tx *sqlx.Tx, job FutureJob) (
 	return fn(ctx, tx, job)
 }
 
-// commitTx proves the lease and commits, in turn with the other commits of the bucket.
+// commitTx proves the lease and commits. The caller holds b.commits.
 func (b *bucketRun) commitTx(ctx context.Context, tx *sqlx.Tx, counts Counts) error {
-	b.commits.Lock()
-	defer b.commits.Unlock()
 	if !b.lease.alive(time.Now()) {
 		return errLeaseLost
 	}
