@@ -12,8 +12,11 @@ import (
 // on trust: the lock returns each row, and must return exactly those that were read; whatever comes between them
 // afterwards makes a count too large, and the commit is rolled back and done by the rows' keys.
 
-// minRange is how many rows a range should have, on average, for it to pay.
-const minRange = 16
+// How many rows a range should have on average for it to pay, and how many a statement that copies ends into history.
+const (
+	minRange  = 16
+	minCopied = 32
+)
 
 // span is a range of rows that follow one another.
 type span struct {
@@ -136,6 +139,7 @@ func (b *bucketRun) endRanges(ctx context.Context, tx *sql.Tx, ends []*answered,
 // otherwise than done.
 func together(ends []*answered, spans []span) []span {
 	var parts []span
+	most := len(ends)/minCopied + 1
 	for _, s := range spans {
 		of := ends[:s.n]
 		ends = ends[s.n:]
@@ -148,7 +152,7 @@ func together(ends []*answered, spans []span) []span {
 				p.last, p.n = a.key, p.n+1
 				continue
 			}
-			if len(parts) > 2*len(of)/minRange+1 {
+			if len(parts) == most {
 				return nil
 			}
 			parts = append(parts, span{a.key, a.key, 1})

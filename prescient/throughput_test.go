@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"runtime"
+	"runtime/metrics"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,16 +122,50 @@ func (y *yard) run(w *Worker, how manner) Figures {
 }
 
 // cost is what something took: elapsed, and of the processors, here and in the server.
-type cost struct{ elapsed, client, server time.Duration }
+type cost struct {
+	elapsed, client, server time.Duration
+	heap                    uint64 // at most, here, above what it was
+}
 
 func (y *yard) measure(do func()) (c cost) {
+	peak := watchHeap()
 	client, server, began := ownCPU(), cpuOf(y.pid), time.Now()
 	do()
-	return cost{time.Since(began), ownCPU() - client, cpuOf(y.pid) - server}
+	c = cost{elapsed: time.Since(began), client: ownCPU() - client, server: cpuOf(y.pid) - server}
+	c.heap = peak()
+	return c
 }
 
 func (c cost) String() string {
 	return fmt.Sprintf("%s (client %s, server %s)", c.elapsed, c.client, c.server)
+}
+
+// watchHeap looks at the heap until the function that it returns is called, which tells by how much it grew at most.
+func watchHeap() (peak func() uint64) {
+	heap := func() uint64 {
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
+		metrics.Read(sample)
+		return sample[0].Value.Uint64() + sample[1].Value.Uint64()
+	}
+	runtime.GC()
+	before := heap()
+	stop, most := make(chan struct{}), make(chan uint64)
+	go func() {
+		top := before
+		for {
+			select {
+			case <-stop:
+				most <- top - before
+				return
+			case <-time.After(5 * time.Millisecond):
+				top = max(top, heap())
+			}
+		}
+	}()
+	return func() uint64 {
+		close(stop)
+		return <-most
+	}
 }
 
 func ownCPU() time.Duration {
@@ -242,6 +278,7 @@ func BenchmarkEnds(b *testing.B) {
 						b.ReportMetric(float64(run.client.Microseconds())/rows, "client-µs/row")
 						b.ReportMetric(float64(run.server.Microseconds())/rows, "server-µs/row")
 						b.ReportMetric(float64(floor.server.Microseconds())/rows, "floor-server-µs/row")
+						b.ReportMetric(float64(run.heap>>10)/1024, "heap-MB")
 					})
 				}
 			}
@@ -251,4 +288,5 @@ func BenchmarkEnds(b *testing.B) {
 
 func (c *cost) add(o cost) {
 	c.elapsed, c.client, c.server = c.elapsed+o.elapsed, c.client+o.client, c.server+o.server
+	c.heap = max(c.heap, o.heap)
 }
