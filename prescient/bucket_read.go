@@ -2,6 +2,7 @@ package prescient
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -188,19 +189,19 @@ func (b *bucketRun) readRows(ctx context.Context, query string, args []any) ([]*
 			return err
 		}
 		defer rows.Close()
+		var entityName, jobExec, key sql.RawBytes
+		var payload []byte
+		var lastError sql.NullString
+		names := make(map[string]string) // the few that all rows have, once each
 		for rows.Next() {
 			r := new(answered)
-			var key, payload []byte
-			var lastError *string
-			if err := rows.Scan(&r.EntityName, &r.EntityKey, &r.JobExec, &r.Tag, &r.DueAt, &key, &r.FirstCheckAt, &r.CheckCount,
+			if err := rows.Scan(&entityName, &r.EntityKey, &jobExec, &r.Tag, &r.DueAt, &key, &r.FirstCheckAt, &r.CheckCount,
 				&r.ErrorCount, &r.PutOffCount, &lastError, &r.TotalMS, &payload, &r.Revision, &r.InsertedAt); err != nil {
 				return err
 			}
 			copy(r.key[:], key)
-			r.NextCheckAt, r.Payload = b.lease.slot, payload
-			if lastError != nil {
-				r.LastError = *lastError
-			}
+			r.EntityName, r.JobExec = once(names, entityName), once(names, jobExec)
+			r.NextCheckAt, r.Payload, r.LastError = b.lease.slot, payload, lastError.String
 			batch = append(batch, r)
 		}
 		return rows.Err()
@@ -209,6 +210,16 @@ func (b *bucketRun) readRows(ctx context.Context, query string, args []any) ([]*
 		return nil, fmt.Errorf("reading slot %s: %w", stamp(b.lease.slot), err)
 	}
 	return batch, nil
+}
+
+// once returns a text, the same string each time.
+func once(texts map[string]string, text []byte) string {
+	if s, ok := texts[string(text)]; ok {
+		return s
+	}
+	s := string(text)
+	texts[s] = s
+	return s
 }
 
 // recordAttempt notes the row that is run by itself, before the call: should it kill the worker, the next one knows.
