@@ -298,20 +298,7 @@ func (f *filled) slotRunStatements() []explained {
 				continue
 			}
 			keys := keyList(some, FutureJob.Key)
-			for _, ranges := range []int{1, 2, 20} {
-				if n < 2*ranges {
-					continue
-				}
-				var spans []span
-				for part := range slices.Chunk(some, (n+ranges-1)/ranges) {
-					spans = append(spans, span{part[0].Key(), part[len(part)-1].Key(), len(part)})
-				}
-				list = append(list,
-					explained{fmt.Sprintf("slotrun/lock_ranges %d in %d of %s", n, ranges, name), w.fill("slotrun/lock_ranges", "{ranges}",
-						string(appendRanges(nil, "job_key", spans, false))), []any{f.slots[s], n}, rows(bySlotAndKey)},
-					explained{fmt.Sprintf("slotrun/end_ranges %d in %d of %s", n, ranges, name), w.fill("slotrun/end_ranges", "{ranges}",
-						string(appendRanges(nil, "job.job_key", spans, true))), []any{f.slots[s]}, map[string]string{"job": bySlotAndKey}})
-			}
+			list = append(list, f.rangeStatements(some, f.slots[s], name)...)
 			for statement, table := range map[string]string{"slotrun/lock": "p_future_job", "slotrun/lock_free": "p_future_job",
 				"slotrun/seen": "p_future_job", "slotrun/end": "job"} {
 				list = append(list, explained{fmt.Sprintf("%s %d of %s", statement, n, name),
