@@ -14,8 +14,8 @@ import (
 
 func TestMigrate(t *testing.T) {
 	eachServer(t, func(r *rig) {
-		r.execute("jobs").wants(r.T, cmd.ExitTables, "tables are missing", "prescient migrate makes them")
-		r.execute("run").wants(r.T, cmd.ExitTables, "prescient migrate makes them")
+		r.execute("jobs").wants(r.T, cmd.ExitTables, "prescient migrate applies them")
+		r.execute("run").wants(r.T, cmd.ExitTables, "prescient migrate applies them")
 		if got := r.execute("migrate", "status"); got.code != cmd.ExitTables || !strings.Contains(got.out, "migrations are missing") || got.err != "" {
 			r.Errorf("%v", got)
 		}
@@ -58,7 +58,7 @@ func TestAnotherResolutionIsRefusedNamingBoth(t *testing.T) {
 func TestAccessDeniedShowsNoPassword(t *testing.T) {
 	eachServer(t, func(r *rig) {
 		dsn := "nobody:topsecret" + r.dsn[strings.LastIndex(r.dsn, "@"):]
-		got := r.execute("jobs", "--dsn", dsn)
+		got := execute(r.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": dsn}, "", "jobs")
 		got.wants(r.T, cmd.ExitDatabase, "database nobody:***@tcp(", "Access denied")
 		if strings.Contains(got.err, "topsecret") {
 			r.Errorf("%v", got)
@@ -127,7 +127,7 @@ func TestInsertGetRescheduleCancel(t *testing.T) {
 func TestPayloadFromStdin(t *testing.T) {
 	eachServer(t, func(r *rig) {
 		r.ok("migrate")
-		got := execute(r.Context(), r.Options, r.env, `{"from": "stdin"}`, "insert", "--entity", "a/1", "--exec", "x", "--in", "1h", "--payload", "-")
+		got := execute(r.Context(), r.Options, r.environment([]string{"insert"}), `{"from": "stdin"}`, "insert", "--entity", "a/1", "--exec", "x", "--in", "1h", "--payload", "-")
 		got.wants(r.T, cmd.ExitOK)
 		if jobs := r.jobs(); len(jobs) != 1 || !strings.Contains(string(jobs[0].Payload), "stdin") {
 			r.Errorf("%+v", jobs)

@@ -88,8 +88,8 @@ func (a *app) demo(cmd *cobra.Command, f demoFlags) (err error) {
 	if err := f.parse(); err != nil {
 		return err
 	}
-	// Of the configuration only flags count: nobody wants a demonstration in a database that a variable happens to name.
-	c, err := config.Load(config.Options{SearchPaths: []string{}, Flags: cmd.Flags(), Env: noEnvironment})
+	// Passwords are allowed in a flag, since it is a database to play in. Of the configuration only flags count: nobody wants a demonstration in a database that a variable happens to name.
+	c, err := config.Load(config.Options{SearchPaths: []string{}, Flags: cmd.Flags(), Env: noEnvironment, PasswordInFlag: true})
 	if err != nil {
 		return err
 	}

@@ -27,4 +27,11 @@
 // # Exit codes
 //
 // They are the constants beginning with Exit, and stand in the help of the root command.
+//
+// # When it fails
+//
+// A command says on one line of stderr what failed, and what is to be done where that is known: which key of the
+// configuration, which database, that migrations are missing and which command applies them. Nothing is half done: what
+// works in batches (sweep, roll-forward, reslot, prune, requeue) can be run again, and goes on. A first SIGTERM or SIGINT
+// stops gracefully; a second one ends the process, and what was called and not committed is called again.
 package cmd

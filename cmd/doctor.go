@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"prescient/config"
 	"prescient/prescient"
 	"prescient/slots"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
 	var assignments, use string
+	var only []string
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		GroupID: groupSetup,
@@ -21,31 +24,33 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Looks for what is wrong: rows that are overdue, slots that nobody served, leases that lapsed, slots that no
 assignment covers or several do, another resolution than the configured one, an unfinished reslot, clocks that differ,
 settings of the server, missing tables, columns, indexes, defaults, checks, partitions and rights, and rows that the
-library would never write, among a sample. It changes nothing, and reads a bounded number of rows whatever the tables
+library would never write or that are pending and ended at once, among a sample. It changes nothing, and reads a bounded number of rows whatever the tables
 hold. With --json, a line a finding: code, severity (ok, warn, bad), text, do.
 
 The exit code says how bad it is: 0 all is ok, 10 something is a warning, 11 something is bad; any other as for every
-command.`,
+command. With --only it says so of these findings, each by its code: overdue, leases, coverage, rows, invariants, clock,
+resolution, schema, grants and so on.`,
 		Example: fmt.Sprintf(`  %[1]s doctor
   %[1]s doctor --assignments '0,30;15,45'
   %[1]s doctor --assignments '1/2;2/2' --use app --json`, a.options.Program),
 		Args: a.noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd, assignments, use) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd, assignments, use, only) },
 	}
 	cmd.Flags().StringVar(&assignments, "assignments", "",
 		"those of all workers, with ; between them: minutes (0,30) or shares (1/2); * is all slots")
-	cmd.Flags().StringVar(&use, "use", string(prescient.UseWorker), "what the configured user is for: app, worker or owner")
+	cmd.Flags().StringVar(&use, "use", string(prescient.UseWorker), "what the configured user is for: app, operator, worker or owner")
+	cmd.Flags().StringSliceVar(&only, "only", nil, "count only these findings, by their codes: overdue,leases; rows is also rows.key and the like")
 	return cmd
 }
 
-func (a *app) doctor(cmd *cobra.Command, assignments, use string) error {
+func (a *app) doctor(cmd *cobra.Command, assignments, use string, only []string) error {
 	s, err := a.open(cmd, 0)
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	options := prescient.DoctorOptions{Prefix: s.config.TablePrefix, Resolution: s.config.Grid.Resolution(),
-		Lease: s.config.Worker.Lease, SweepGrace: s.config.Sweep.Grace}
+		Lease: s.config.Worker.Lease, SweepGrace: s.config.Sweep.Grace, MaxChecks: mostChecks(s.config)}
 	if options.Use, err = prescient.ParseUse(use); err != nil {
 		return usage(fmt.Errorf("--use: %w", err))
 	}
@@ -57,6 +62,12 @@ func (a *app) doctor(cmd *cobra.Command, assignments, use string) error {
 	findings, err := prescient.Doctor(ctx, s.db, options)
 	if err != nil {
 		return s.explain(err)
+	}
+	if len(only) > 0 {
+		findings = slices.DeleteFunc(findings, func(f prescient.Finding) bool {
+			kind, _, _ := strings.Cut(f.Code, ".")
+			return !slices.Contains(only, f.Code) && !slices.Contains(only, kind)
+		})
 	}
 	if a.json {
 		err = printLines(cmd.OutOrStdout(), findings)
@@ -79,6 +90,15 @@ func (a *app) doctor(cmd *cobra.Command, assignments, use string) error {
 	case prescient.SeverityOK:
 	}
 	return nil
+}
+
+// mostChecks is the highest guard that is configured for any job_exec.
+func mostChecks(c config.Config) int {
+	most := max(c.Guards.MaxChecks, c.Jobs.Orders.Guards.MaxChecks)
+	for _, job := range c.Jobs.HTTP {
+		most = max(most, job.Guards.MaxChecks)
+	}
+	return most
 }
 
 // parseAssignments reads minutes and shares with ; between them. A share has a slash after a plain number, and is told

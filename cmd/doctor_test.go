@@ -11,7 +11,7 @@ import (
 func TestDoctor(t *testing.T) {
 	eachServer(t, func(r *rig) {
 		got := r.execute("doctor")
-		if got.code != cmd.ExitBad || !strings.Contains(got.out, "bad   tables: tables are missing") || got.err != "" {
+		if got.code != cmd.ExitBad || !strings.Contains(got.out, "bad   tables: migrations are missing") || got.err != "" {
 			r.Error(got)
 		}
 		r.ok("migrate")
@@ -36,7 +36,13 @@ func TestDoctor(t *testing.T) {
 		if got.code != cmd.ExitBad || !strings.Contains(got.out, "bad   resolution: ") {
 			r.Error(got)
 		}
-		r.execute("doctor", "--use", "king").wants(r.T, cmd.ExitUsage, "app, worker or owner")
+		r.execute("doctor", "--only", "rows,schema,leases").wants(r.T, cmd.ExitOK)
+		r.execute("doctor", "--only", "missed").wants(r.T, cmd.ExitWarn)
+		r.execute("doctor", "--only", "coverage.unserved", "--assignments", "0,30").wants(r.T, cmd.ExitBad)
+		if got := r.execute("doctor", "--use", "owner", "--only", "invariants"); got.code != cmd.ExitOK || !strings.Contains(got.out, "pending and ended") {
+			r.Error(got)
+		}
+		r.execute("doctor", "--use", "king").wants(r.T, cmd.ExitUsage, "app, operator, worker or owner")
 		r.execute("doctor", "--assignments", "0,30;61").wants(r.T, cmd.ExitUsage, "--assignments")
 	})
 }

@@ -106,9 +106,12 @@ func ExitCode(err error) int {
 }
 
 // refusals are the servers' errors for a connection that they do not take: too many, no such user, database or right,
-// blocked host, shutting down, not ready.
+// blocked host, shutting down, not ready, not encrypted.
 var refusals = map[uint16]bool{1040: true, 1044: true, 1045: true, 1047: true, 1049: true, 1053: true, 1129: true,
-	1130: true, 1203: true, 1226: true, 1698: true, 3118: true}
+	1130: true, 1203: true, 1226: true, 1698: true, 3118: true, errInsecure: true}
+
+// errInsecure is the servers' error for a connection that is not encrypted but has to be.
+const errInsecure = 3159
 
 // unreachable says whether an error means that there is no working connection.
 func unreachable(err error) bool {
@@ -117,11 +120,18 @@ func unreachable(err error) bool {
 	switch {
 	case errors.As(err, &server):
 		return refusals[server.Number]
-	case errors.As(err, &network), errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn),
+	case errors.As(err, &network), errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, mysql.ErrNoTLS), errors.Is(err, prescient.ErrNotTrusted),
 		errors.Is(err, context.DeadlineExceeded):
 		return true
 	}
 	return false
+}
+
+// isInsecure says whether a server refused a connection that may have to be encrypted: MariaDB says only that access is
+// denied.
+func isInsecure(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && (server.Number == errInsecure || server.Number == 1045)
 }
 
 // complaint is what stands on stderr about an error: a line for each thing that is wrong.

@@ -33,8 +33,9 @@ Roles:
   app-sql         inserts in plain SQL, cancels by CALL cancel(entity_name, entity_key, job_exec or NULL)
   app             inserts and cancels by the Go client; cannot put a pending check to another time
   app-reschedule  also replaces and reschedules
+  operator        pause, resume, requeue, doctor --use operator, and all that lists
   worker          run, work, sweep, roll-forward
-  owner           migrate, prune, and what an operator does`,
+  owner           migrate, prune, reslot, and all of the above`,
 		Example: "  prescient grants --role worker --user prescient --host '10.0.%' | mysql -u root -p",
 		Args:    a.noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.grants(cmd, role, account) },

@@ -25,12 +25,15 @@ func TestGrantsPrintsWhatCanBeRun(t *testing.T) {
 			}
 		}
 		dsn := user + ":Secret-42" + r.dsn[strings.LastIndex(r.dsn, "@"):]
-		r.ok("run", "--dsn", dsn, "--table-prefix", "p_")
-		r.ok("sweep", "--dsn", dsn, "--table-prefix", "p_")
-		if got := r.execute("prune", "--keep", "90d", "--dsn", dsn, "--table-prefix", "p_"); got.code == cmd.ExitOK {
+		run := func(args ...string) result {
+			return execute(r.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": dsn, "PRESCIENT_TABLE_PREFIX": "p_"}, "", args...)
+		}
+		run("run").wants(r.T, cmd.ExitOK)
+		run("sweep").wants(r.T, cmd.ExitOK)
+		if got := run("prune", "--keep", "90d"); got.code == cmd.ExitOK {
 			r.Errorf("%v", got)
 		}
-		r.execute("history", "--dsn", dsn, "--table-prefix", "p_").wants(r.T, cmd.ExitFailure, "denied")
+		run("history").wants(r.T, cmd.ExitFailure, "denied")
 	})
 }
 
@@ -44,6 +47,6 @@ func TestGrantsAsksNoDatabase(t *testing.T) {
 	}
 	run("--role", "app", "--user", "shop").wants(t, cmd.ExitUsage, "the database is not given", "--database")
 	run("--role", "app").wants(t, cmd.ExitUsage, "--user")
-	run("--role", "root", "--user", "shop", "--database", "shop").wants(t, cmd.ExitUsage, "analyst, app-sql, app, app-reschedule, worker, owner")
+	run("--role", "root", "--user", "shop", "--database", "shop").wants(t, cmd.ExitUsage, "analyst, app-sql, app, app-reschedule, operator, worker, owner")
 	run("--role", "app", "--user", "o'", "--database", "shop").wants(t, cmd.ExitUsage, "user")
 }

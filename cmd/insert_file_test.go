@@ -33,7 +33,7 @@ func TestInsertFile(t *testing.T) {
 
 {"entity": "order/1", "payload": null}
 `
-		got := execute(r.Context(), r.Options, r.env, more, "insert", "--file", "-", "--exec", "unshipped", "--in", "3h", "--json")
+		got := execute(r.Context(), r.Options, r.environment([]string{"insert", "--file"}), more, "insert", "--file", "-", "--exec", "unshipped", "--in", "3h", "--json")
 		if got.code != cmd.ExitOK || got.out != `{"inserted":1,"kept":1,"replaced":0,"bad":0}`+"\n" {
 			r.Errorf("%v", got)
 		}
@@ -78,6 +78,7 @@ func TestInsertFileReportsBadLinesAndDoesNothingHalf(t *testing.T) {
 func TestBadLinesOfAFileAreNamedBeforeTheDatabaseIsAsked(t *testing.T) {
 	const good = `{"entity": "order/1", "job_exec": "x", "in": "1h"}`
 	jsonl := func(lines ...string) (string, string) { return "a.jsonl", strings.Join(lines, "\n") }
+	env := map[string]string{"PRESCIENT_DSN": none}
 	for about, test := range map[string]struct {
 		file func() (name, text string)
 		args []string
@@ -108,10 +109,10 @@ func TestBadLinesOfAFileAreNamedBeforeTheDatabaseIsAsked(t *testing.T) {
 	} {
 		t.Run(about, func(t *testing.T) {
 			name, text := test.file()
-			args := append([]string{"--dsn", none, "insert", "--file", file(t, name, text)}, test.args...)
-			execute(t.Context(), cmd.Options{}, nil, "", args...).wants(t, cmd.ExitUsage, test.says...)
+			args := append([]string{"insert", "--file", file(t, name, text)}, test.args...)
+			execute(t.Context(), cmd.Options{}, env, "", args...).wants(t, cmd.ExitUsage, test.says...)
 		})
 	}
-	execute(t.Context(), cmd.Options{}, nil, "", "--dsn", none, "insert", "--file", "/nonexistent").wants(t, cmd.ExitUsage, "--file: open /nonexistent")
-	execute(t.Context(), cmd.Options{}, nil, "", "--dsn", none, "insert", "--keep-going").wants(t, cmd.ExitUsage, "are for --file")
+	execute(t.Context(), cmd.Options{}, env, "", "insert", "--file", "/nonexistent").wants(t, cmd.ExitUsage, "--file: open /nonexistent")
+	execute(t.Context(), cmd.Options{}, env, "", "insert", "--keep-going").wants(t, cmd.ExitUsage, "are for --file")
 }

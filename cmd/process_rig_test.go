@@ -54,10 +54,16 @@ type process struct {
 // start starts the real program as a worker of a name.
 func (r *rig) start(name string, args ...string) *process {
 	r.Helper()
+	return r.startBare(name, r.environment(args), args...)
+}
+
+// startBare is start with nothing but an environment of its own.
+func (r *rig) startBare(name string, env map[string]string, args ...string) *process {
+	r.Helper()
 	p := &process{name: name, done: make(chan struct{}), Cmd: exec.Command(program(r.T), args...)}
 	p.Dir = r.TempDir()
 	p.Env = []string{"HOME=" + p.Dir, "PRESCIENT_WORKER_NAME=" + name}
-	for variable, value := range r.env {
+	for variable, value := range env {
 		p.Env = append(p.Env, variable+"="+value)
 	}
 	p.Stdout, p.Stderr = &p.out, &p.err

@@ -5,6 +5,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/rs/zerolog"
+
+	"prescient/prescient"
 )
 
 // terminal is what a bar draws on.
@@ -64,5 +68,39 @@ func TestThereIsNoBarWhereThereIsNoTerminal(t *testing.T) {
 	b.stop()
 	if b != nil || out.String() != "" {
 		t.Errorf("drawn: %q", out.String())
+	}
+}
+
+func TestBarsOfReslotAndPruneTellStepsAndRows(t *testing.T) {
+	for want, tell := range map[string]func(b *bar, log zerolog.Logger){
+		"moving rows, 7 slots": func(b *bar, log zerolog.Logger) {
+			progress := reslotProgress(b, log)
+			progress(prescient.ReslotProgress{Step: prescient.ReslotWait})
+			progress(prescient.ReslotProgress{Step: prescient.ReslotMove, Slots: 7, Rows: 432})
+		},
+		"checking every row: inserts wait, 7 slots": func(b *bar, log zerolog.Logger) {
+			reslotProgress(b, log)(prescient.ReslotProgress{Step: prescient.ReslotCheck, Slots: 7, Rows: 432})
+		},
+		"pruning, 1 weeks dropped, 2 made": func(b *bar, log zerolog.Logger) {
+			pruneProgress(b, log)(prescient.PruneReport{Dropped: []string{"a"}, Made: []string{"b", "c"}, HistoryRows: 400, LedgerRows: 32})
+		},
+	} {
+		var out, logged terminal
+		log := zerolog.New(&logged)
+		b := (&screen{Writer: &out}).newBar("working", 0)
+		tell(b, log.Level(zerolog.InfoLevel))
+		b.stop()
+		if text := out.String(); !strings.Contains(text, want) || !strings.Contains(text, "432") || logged.String() != "" {
+			t.Errorf("drawn: %q, logged: %q; want %q and 432 on the bar", text, logged.String(), want)
+		}
+		tell(nil, log) // no terminal
+		if text := logged.String(); !strings.Contains(text, "32") {
+			t.Errorf("logged: %q", text)
+		}
+	}
+	for _, step := range []prescient.ReslotStep{prescient.ReslotWait, prescient.ReslotAlter, prescient.ReslotMove, prescient.ReslotCheck, prescient.ReslotFinish} {
+		if reslotSteps[step] == "" {
+			t.Errorf("a bar says nothing of the step %s", step)
+		}
 	}
 }

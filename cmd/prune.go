@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"prescient/config"
@@ -59,10 +60,11 @@ func (a *app) prune(cmd *cobra.Command, options prescient.PruneOptions) error {
 	}
 	defer s.close()
 	options.Prefix, options.Log = s.config.TablePrefix, s.log
-	options.Progress = func(done prescient.PruneReport) {
-		s.log.Debug().Int("partitions", len(done.Dropped)).Int("history_rows", done.HistoryRows).Int("ledger_rows", done.LedgerRows).Msg("pruning")
-	}
+	bar := a.newBar("pruning", 0)
+	defer bar.stop()
+	options.Progress = pruneProgress(bar, s.log)
 	report, err := prescient.Prune(cmd.Context(), s.db, options)
+	bar.stop()
 	if report.Cutoff == nil {
 		return s.explain(err)
 	}
@@ -70,6 +72,15 @@ func (a *app) prune(cmd *cobra.Command, options prescient.PruneOptions) error {
 		return errors.Join(err, said)
 	}
 	return s.explain(err)
+}
+
+// pruneProgress counts rows on the bar, and weeks before it.
+func pruneProgress(b *bar, log zerolog.Logger) func(prescient.PruneReport) {
+	return func(done prescient.PruneReport) {
+		b.say(fmt.Sprintf("pruning, %d weeks dropped, %d made", len(done.Dropped), len(done.Made)))
+		b.set(done.HistoryRows + done.LedgerRows)
+		log.Debug().Int("partitions", len(done.Dropped)).Int("history_rows", done.HistoryRows).Int("ledger_rows", done.LedgerRows).Msg("pruning")
+	}
 }
 
 func (a *app) printPruned(cmd *cobra.Command, report prescient.PruneReport) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"prescient/config"
@@ -64,15 +65,11 @@ func (a *app) reslot(cmd *cobra.Command, resolution, wait string) error {
 		return err
 	}
 	defer s.close()
-	var told prescient.ReslotProgress
-	at := time.Now()
+	bar := a.newBar("reslot", 0)
+	defer bar.stop()
 	did, err := prescient.Reslot(cmd.Context(), s.db, prescient.ReslotOptions{Prefix: s.config.TablePrefix, Resolution: to,
-		LeaseWait: patience, Log: s.log, Progress: func(p prescient.ReslotProgress) {
-			if p.Step != told.Step || time.Since(at) > time.Second {
-				s.log.Info().Str("step", string(p.Step)).Int("slots", p.Slots).Int("rows", p.Rows).Msg("reslot")
-				told, at = p, time.Now()
-			}
-		}})
+		LeaseWait: patience, Log: s.log, Progress: reslotProgress(bar, s.log)})
+	bar.stop()
 	if err != nil {
 		return s.explain(err)
 	}
@@ -86,4 +83,27 @@ func (a *app) reslot(cmd *cobra.Command, resolution, wait string) error {
 		return say(cmd.ErrOrStderr(), "the configuration has slots.resolution %s: set it to %s before you start anything", s.config.Grid, did.To)
 	}
 	return nil
+}
+
+// reslotSteps are what a bar says of the steps.
+var reslotSteps = map[prescient.ReslotStep]string{
+	prescient.ReslotWait:   "waiting for leases",
+	prescient.ReslotAlter:  "altering the table",
+	prescient.ReslotMove:   "moving rows",
+	prescient.ReslotCheck:  "checking every row: inserts wait",
+	prescient.ReslotFinish: "finishing",
+}
+
+// reslotProgress shows the step and the rows on the bar; where there is none, the log has them, once a second at most.
+func reslotProgress(b *bar, log zerolog.Logger) func(prescient.ReslotProgress) {
+	var told prescient.ReslotProgress
+	at := time.Now()
+	return func(p prescient.ReslotProgress) {
+		b.say(fmt.Sprintf("%s, %d slots", reslotSteps[p.Step], p.Slots))
+		b.set(p.Rows)
+		if b == nil && (p.Step != told.Step || time.Since(at) > time.Second) {
+			log.Info().Str("step", string(p.Step)).Int("slots", p.Slots).Int("rows", p.Rows).Msg("reslot")
+			told, at = p, time.Now()
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"go.uber.org/goleak"
 
 	"prescient/cmd"
 	"prescient/prescient"
@@ -22,11 +24,19 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(ownProgram) != "" {
+		runOwnProgram()
+	}
 	code := m.Run()
 	for _, s := range servers {
 		s.close()
 	}
 	_ = os.RemoveAll(binary.dir)
+	http.DefaultClient.CloseIdleConnections()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintf(os.Stderr, "goroutines are left: %v\n", err)
+		code = 1
+	}
 	os.Exit(code)
 }
 
@@ -72,12 +82,15 @@ func (s *server) close() {
 	}
 }
 
-// rig is an empty database on a real server, and the command line that works on it.
+// rig is an empty database on a real server, and the command line that works on it: each command by an account that has
+// the role which it is for, and nothing else.
 type rig struct {
 	*testing.T
 	dsn string
 	db  *sql.DB // parseTime, UTC
 	env map[string]string
+	// accounts are the DSNs of the roles, made when the tables are there.
+	accounts map[string]string
 	cmd.Options
 }
 
@@ -119,6 +132,7 @@ func newRig(t *testing.T, dsn string) *rig {
 	config.DBName = name
 	r := &rig{T: t, dsn: config.FormatDSN()}
 	r.env = map[string]string{"PRESCIENT_DSN": r.dsn}
+	r.accounts = make(map[string]string)
 	config.ParseTime = true
 	r.db = open(t, config.FormatDSN())
 	return r
@@ -151,7 +165,7 @@ type result struct {
 // execute runs a command line in this process.
 func (r *rig) execute(args ...string) result {
 	r.Helper()
-	return execute(r.Context(), r.Options, r.env, "", args...)
+	return execute(r.Context(), r.Options, r.environment(args), "", args...)
 }
 
 func execute(ctx context.Context, options cmd.Options, env map[string]string, stdin string, args ...string) result {

@@ -49,7 +49,7 @@ func (a *app) open(cmd *cobra.Command, lease time.Duration) (*session, error) {
 	if lease == 0 {
 		lease = c.Worker.Lease
 	}
-	db, err := prescient.Open(dsn, lease)
+	db, err := prescient.OpenTLS(dsn, lease, tlsOf(c.TLS))
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +60,11 @@ func (a *app) open(cmd *cobra.Command, lease time.Duration) (*session, error) {
 		}
 	})
 	return s, nil
+}
+
+func tlsOf(c config.TLS) prescient.TLS {
+	return prescient.TLS{CA: []byte(c.CA), ServerName: c.ServerName, Cert: []byte(c.Cert), Key: []byte(c.Key.Reveal()),
+		PublicKey: []byte(c.PublicKey)}
 }
 
 // connect is open, and a client on tables that have to be there.
@@ -128,24 +133,22 @@ func (s *session) newWorker(ctx context.Context) (*prescient.Worker, error) {
 func (s *session) now(ctx context.Context) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
-	w, err := s.newWorker(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
-	now, err := w.Now(ctx)
+	now, err := s.client.Now(ctx, s.db)
 	return now.Truncate(time.Millisecond), s.explain(err)
 }
 
-// explain adds to an error what is to be done about it: which database could not be reached, which command makes the
-// tables.
+// explain adds to an error what is to be done about it: which database could not be reached, which command applies
+// the migrations.
 func (s *session) explain(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, prescient.ErrNotMigrated):
-		return fmt.Errorf("%w (%s migrate makes them)", err, s.app.options.Program)
+		return fmt.Errorf("%w (%s migrate applies them)", err, s.app.options.Program)
 	case errors.Is(err, context.Canceled):
 		return err
+	case isInsecure(err) && s.config.TLS == (config.TLS{}):
+		return fmt.Errorf("database %s: %w (if the server or the account wants TLS, give tls.ca_file)", s.config.DSN, err)
 	case unreachable(err):
 		return fmt.Errorf("database %s: %w", s.config.DSN, err)
 	}

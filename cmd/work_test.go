@@ -161,6 +161,6 @@ func TestWorkTellsTheServiceManagerHowItIs(t *testing.T) {
 }
 
 func TestListenIsChecked(t *testing.T) {
-	execute(t.Context(), cmd.Options{}, nil, "", "work", "--dsn", none, "--listen", "9464").
+	execute(t.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": none}, "", "work", "--listen", "9464").
 		wants(t, cmd.ExitUsage, `--listen: "9464" is no address; want host:port`)
 }

@@ -15,6 +15,8 @@ type Config struct {
 	// DSN is the go-sql-driver DSN of the database, from dsn or dsn_file; the zero Secret if neither was given. It is
 	// printed with its password masked and without session variables.
 	DSN Secret
+	// TLS is how the server is verified.
+	TLS TLS
 	// TablePrefix is put before the names of the tables: a-z, 0-9 and _, at most 32 characters; empty by default.
 	TablePrefix string
 	// Grid has the resolution of the slots, 15 minutes by default.

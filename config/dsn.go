@@ -40,6 +40,11 @@ func (l *loader) resolveDSN(c *Config) {
 		l.add(keyDSN, source, err)
 		return
 	}
+	if parsed, err := parseWithDriver(text); err == nil && parsed.Passwd != "" && strings.HasPrefix(source, "flag ") && !l.options.PasswordInFlag {
+		l.addf(keyDSN, source, "a password on the command line can be seen by others on this machine; give it by %s, %s or %s",
+			envName(keyDSN), envName(keyDSNFile), "--"+flagName(keyDSNFile))
+		return
+	}
 	c.DSN = dsn
 	for i := range l.settings {
 		if l.settings[i].Key == keyDSN {

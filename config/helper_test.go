@@ -19,8 +19,8 @@ type given struct {
 func (g given) options(t testing.TB) Options {
 	t.Helper()
 	options := Options{
-		SearchPaths: []string{},
-		Env:         func(name string) (string, bool) { v, ok := g.env[name]; return v, ok },
+		SearchPaths: []string{}, PasswordInFlag: true,
+		Env: func(name string) (string, bool) { v, ok := g.env[name]; return v, ok },
 		Environ: func() []string {
 			var list []string
 			for name, v := range g.env {

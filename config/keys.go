@@ -41,8 +41,13 @@ func fields(c *Config) []field {
 	w, g, s, l, o := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders
 	list := []field{
 		{keyDSN, "", nil, "dsn",
-			"user:password@tcp(host:port)/database; others on this machine can see it in a flag, so prefer --dsn-file"},
+			"user@tcp(host:port)/database; one with a password is refused here, where others can see it: see --dsn-file"},
 		{keyDSNFile, "", nil, "path", "file that holds the DSN"},
+		{keyCAFile, "", nil, "path", "PEM file of the certificates that sign the server's; encrypts and verifies"},
+		{"tls.server_name", "", label(&c.TLS.ServerName, 255), "name", "what the server's certificate is for (default the host of the DSN)"},
+		{keyCertFile, "", nil, "path", "PEM file of the client's certificate"},
+		{keyKeyFile, "", nil, "path", "PEM file of the client's key"},
+		{keyPublicKeyFile, "", nil, "path", "PEM file of the server's RSA key, for passwords where there is no TLS"},
 		{"table_prefix", "", tablePrefix(&c.TablePrefix), "text", "put before the names of the tables: a-z, 0-9 and _"},
 		{keyResolution, "15m", nil, "duration", "distance between two slots; it divides a day"},
 		{keyMinutes, "", nil, "minutes",

@@ -20,6 +20,9 @@ type Options struct {
 	// Flags are looked up by the names that [AddFlags] gives them; only those that were set count. Flags that are no
 	// key are left alone. Nil for none.
 	Flags *pflag.FlagSet
+	// PasswordInFlag allows a DSN with a password on the command line, which others on the machine can see: for a
+	// demonstration. Otherwise it is refused.
+	PasswordInFlag bool
 	// Env looks up a variable; os.LookupEnv by default.
 	Env func(name string) (string, bool)
 	// Environ lists the variables as name=value, to find the unknown ones among them; os.Environ by default, and
@@ -41,6 +44,7 @@ func Load(options Options) (Config, error) {
 		l.take(f)
 	}
 	l.resolveDSN(&c)
+	l.resolveTLS(&c)
 	l.resolveSlots(&c)
 	l.resolveJobs(&c)
 	if len(l.list) > 0 {

@@ -29,7 +29,7 @@ func TestTheAppWinsOverARunningJobExec(t *testing.T) {
 		"a cancel and a new insert for the same slot": {
 			meanwhile: func(t *testing.T, r *rig) {
 				cancels(t, r, order)
-				_, err := r.app.Exec(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'check', ?)`, "2026-11-20 13:15:00")
+				_, err := r.root.Exec(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'check', ?)`, "2026-11-20 13:15:00")
 				r.must(err)
 			},
 			outcomes: map[Outcome]int{Cancelled: 1}, pending: "13:15",
@@ -144,9 +144,9 @@ func TestARowThatComesIntoTheRangeDuringACommitIsNotLost(t *testing.T) {
 		r.insert(at("13:00"), NewJob{Entity: Entity{"order", "moved"}, JobExec: "check", DueAt: at("18:00")})
 		var h hooks
 		h.once("INTO p_job_history", func() {
-			_, err := r.app.Exec(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', 'inserted', 'check', '2026-11-20 13:15:00')`)
+			_, err := r.root.Exec(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', 'inserted', 'check', '2026-11-20 13:15:00')`)
 			r.must(err)
-			n, err := r.app.Exec(`UPDATE p_future_job SET next_check_at = '2026-11-20 13:15:00', revision = revision + 1
+			n, err := r.root.Exec(`UPDATE p_future_job SET next_check_at = '2026-11-20 13:15:00', revision = revision + 1
 				WHERE next_check_at = '2026-11-20 18:00:00' AND job_key = ?`, keyBytes(KeyOf(Entity{"order", "moved"}, "check", "")))
 			r.must(err)
 			if n, _ := n.RowsAffected(); n != 1 {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"prescient/prescient/internal/servertest"
 )
 
 // call cancels by plain SQL, on any handle.
@@ -134,7 +136,7 @@ func TestAProcedureThatFailsLeavesNothingBehind(t *testing.T) {
 		_, err = holder.Exec("SELECT 1 FROM p_future_job FORCE INDEX (PRIMARY) WHERE next_check_at = '2026-11-20 13:15:00' AND job_key = ? FOR UPDATE", last[:])
 		r.must(err)
 
-		impatient := r.d.Open(t, "innodb_lock_wait_timeout=1")
+		impatient := servertest.Open(t, r.account("app-sql"), "innodb_lock_wait_timeout=1")
 		if n, err := call(t.Context(), impatient, "order", "42", nil); !isError(err, errLockWaitTimeout) {
 			t.Errorf("cancelled %d, %v", n, err)
 		}

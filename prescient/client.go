@@ -22,8 +22,9 @@ import (
 // row that an insert keeps is locked too, so that nobody can cancel it before the caller commits. On a handle that is
 // no transaction neither is needed.
 // A deadlock or lock wait timeout in the caller's transaction is returned as the server gave it, and so is error 1020 of
-// a MariaDB with innodb_snapshot_isolation: begin the transaction again. On a handle that is no transaction a client
-// tries again by itself after a deadlock.
+// a MariaDB with innodb_snapshot_isolation, and 1412 of a MySQL whose tables were migrated after the transaction's
+// snapshot: begin the transaction again. On a handle that is no transaction a client tries again by itself after a
+// deadlock.
 type Client struct {
 	tables
 	guards   Guards
@@ -73,6 +74,9 @@ func (c *Client) place(jobExec string, dueAt, now time.Time) (due, slot time.Tim
 
 // earliestDue is the first time that a DATETIME column is documented to hold.
 var earliestDue = time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Now returns the database's time, by an account that may read slot_config and nothing else.
+func (c *Client) Now(ctx context.Context, db DB) (time.Time, error) { return c.now(ctx, db) }
 
 // now asks for the database's time, and makes sure that slot_config is as it was.
 func (c *Client) now(ctx context.Context, db DB) (time.Time, error) {

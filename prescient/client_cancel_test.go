@@ -93,7 +93,7 @@ func TestACancelledJobIsInHistoryAsItWas(t *testing.T) {
 					t.Errorf("%s: in history:\n%+v; want\n%+v", h.name, ends[0], want)
 				}
 				var same int
-				r.must(r.app.QueryRow("SELECT job_key = ? FROM p_job_history", keyBytes(job.Key())).Scan(&same))
+				r.must(r.root.QueryRow("SELECT job_key = ? FROM p_job_history", keyBytes(job.Key())).Scan(&same))
 				if same != 1 {
 					t.Errorf("%s: job_key in history differs", h.name)
 				}

@@ -29,35 +29,35 @@ func TestAnotherResolutionThanThatOfTheTablesIsRefusedNamingBoth(t *testing.T) {
 func TestAClientNeedsTheTables(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		for _, prefix := range []string{"", "q_"} {
-			_, err := NewClient(t.Context(), r.app, ClientOptions{Prefix: prefix})
+			_, err := NewClient(t.Context(), r.root, ClientOptions{Prefix: prefix})
 			wantErr(t, "prefix "+prefix, err, ErrNotMigrated)
 			if !contains(err, prefix+"slot_config") {
 				t.Errorf("%v: does not name the table", err)
 			}
 		}
-		_, err := NewClient(t.Context(), r.app, ClientOptions{Prefix: "P'; DROP"})
+		_, err := NewClient(t.Context(), r.root, ClientOptions{Prefix: "P'; DROP"})
 		wantErr(t, "prefix", err, ErrInvalid)
-		_, err = NewClient(t.Context(), r.app, ClientOptions{Prefix: "p_", Guards: Guards{Horizon: -1}})
+		_, err = NewClient(t.Context(), r.root, ClientOptions{Prefix: "p_", Guards: Guards{Horizon: -1}})
 		wantErr(t, "guards", err, ErrInvalid)
 		r.exec("DELETE FROM p_slot_config")
-		_, err = NewClient(t.Context(), r.app, ClientOptions{Prefix: "p_"})
+		_, err = NewClient(t.Context(), r.root, ClientOptions{Prefix: "p_"})
 		wantErr(t, "empty slot_config", err, ErrNotMigrated)
 	})
 }
 
 func TestTwoInstallationsShareASchemaUnderTwoPrefixes(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
-		_, err := text.Up(t.Context(), r.app, text.Schema{Prefix: "q_", Resolution: time.Hour})
+		_, err := text.Up(t.Context(), r.root, text.Schema{Prefix: "q_", Resolution: time.Hour})
 		r.must(err)
-		other, err := NewClient(t.Context(), r.app, ClientOptions{Prefix: "q_"})
+		other, err := NewClient(t.Context(), r.root, ClientOptions{Prefix: "q_"})
 		r.must(err)
 		job := NewJob{Entity: order("42"), JobExec: "ship", DueAt: at("13:05"), OnPending: OnPendingError}
 		r.insert(at("10:00"), job)
-		did, err := other.Insert(t.Context(), r.appAt(at("10:00")), job)
+		did, err := other.Insert(t.Context(), r.d.Open(t, fixedClock(at("10:00"))), job)
 		if err != nil || !did.Slot.Equal(at("14:00")) {
 			t.Errorf("in the other installation: %+v, %v", did, err)
 		}
-		if n, err := other.Cancel(t.Context(), r.app, order("42")); n != 1 || err != nil {
+		if n, err := other.Cancel(t.Context(), r.root, order("42")); n != 1 || err != nil {
 			t.Errorf("cancelled %d, %v", n, err)
 		}
 		if got := r.one(); !got.NextCheckAt.Equal(at("13:15")) || len(r.history()) != 0 {

@@ -58,8 +58,9 @@ func connections(flavour localserver.Flavour) []string {
 
 func TestTheConnectionsSettingsChangeNothing(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.also("app-reschedule", "SELECT", "p_job_history")
 		for i, params := range connections(r.d.Flavour) {
-			db := r.d.Open(t, fixedClock(at("10:00"))+"&"+params)
+			db := servertest.Open(t, r.account("app-reschedule"), fixedClock(at("10:00"))+"&"+params)
 			for _, level := range []sql.IsolationLevel{sql.LevelDefault, sql.LevelReadCommitted, sql.LevelSerializable}[:1+2*(i%2)] {
 				r.liveThrough(fmt.Sprintf("%q, Tx %s", params, level), begin(t, db, level))
 			}
@@ -71,9 +72,10 @@ func TestTheConnectionsSettingsChangeNothing(t *testing.T) {
 
 func TestTheDriversZoneChangesNothing(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.also("app-reschedule", "SELECT", "p_job_history")
 		// What loc=Local makes of a machine's TZ.
 		for _, zone := range []*time.Location{time.FixedZone("Kathmandu", 20700), time.FixedZone("west", -12*3600), time.Local} {
-			config, err := mysql.ParseDSN(servertest.WithParams(r.d.DSN, "parseTime=true&"+fixedClock(at("10:00"))))
+			config, err := mysql.ParseDSN(servertest.WithParams(r.account("app-reschedule"), "parseTime=true&"+fixedClock(at("10:00"))))
 			r.must(err)
 			config.Loc = zone
 			connector, err := mysql.NewConnector(config)
@@ -88,6 +90,7 @@ func TestTheDriversZoneChangesNothing(t *testing.T) {
 
 func TestEveryIsolationLevelInsertsTheRightSlot(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.also("app-reschedule", "SELECT", "p_job_history")
 		for _, level := range []string{"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
 			db := r.appAt(at("10:00"))
 			db.SetMaxOpenConns(1)
@@ -103,7 +106,9 @@ func TestEveryIsolationLevelInsertsTheRightSlot(t *testing.T) {
 func (r *rig) liveThrough(name string, db DB) {
 	r.t.Helper()
 	r.t.Run(name, func(t *testing.T) {
-		r := &rig{t: t, d: r.d, app: r.app, client: r.client}
+		under := *r
+		under.t = t
+		r := &under
 		defer r.clear()
 		if tx, ok := db.(*sql.Tx); ok {
 			defer func() { r.must(tx.Rollback()) }()

@@ -187,7 +187,7 @@ func TestInsertManyBearsLongPayloads(t *testing.T) {
 		_, err := r.client.InsertMany(t.Context(), r.appAt(at("10:00")), jobs)
 		r.must(err)
 		var bytes int
-		r.must(r.app.QueryRow("SELECT SUM(LENGTH(CAST(payload AS CHAR CHARACTER SET utf8mb4))) FROM p_future_job").Scan(&bytes))
+		r.must(r.root.QueryRow("SELECT SUM(LENGTH(CAST(payload AS CHAR CHARACTER SET utf8mb4))) FROM p_future_job").Scan(&bytes))
 		if want := 5*(1<<19+2) + MaxPayload; bytes != want {
 			t.Errorf("stored %d bytes; want %d", bytes, want)
 		}

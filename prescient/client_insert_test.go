@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"prescient/prescient/internal/servertest"
 )
 
 func TestInsertWorksOnEveryKindOfHandle(t *testing.T) {
@@ -183,7 +185,7 @@ func TestEveryTextComesBackAsItWasAndIsAJobOfItsOwn(t *testing.T) {
 		}
 		// The column's default gives the same key, so that a plain INSERT means the same job.
 		var differ int
-		r.must(r.app.QueryRow(`SELECT COUNT(*) FROM p_future_job WHERE job_key <> CONCAT(
+		r.must(r.root.QueryRow(`SELECT COUNT(*) FROM p_future_job WHERE job_key <> CONCAT(
 			SUBSTRING(UNHEX(SHA2(CONCAT(CAST(entity_name AS BINARY), UNHEX('00'), CAST(entity_key AS BINARY)), 256)), 1, 12),
 			SUBSTRING(UNHEX(SHA2(CONCAT(CAST(job_exec AS BINARY), UNHEX('00'), CAST(tag AS BINARY)), 256)), 1, 4))`).Scan(&differ))
 		if differ != 0 {
@@ -214,7 +216,7 @@ func TestWhatCannotBeStoredIsRefusedWithNothingWritten(t *testing.T) {
 		return job
 	}
 	eachServer(t, func(t *testing.T, r *rig) {
-		lax := r.d.Open(t, fixedClock(at("10:00"))+"&sql_mode=''")
+		lax := servertest.Open(t, r.account("app"), fixedClock(at("10:00"))+"&sql_mode=''")
 		for name, job := range map[string]NewJob{
 			"no entity name":          with(func(j *NewJob) { j.Entity.Name = "" }),
 			"no entity key":           with(func(j *NewJob) { j.Entity.Key = "" }),

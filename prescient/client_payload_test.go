@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"prescient/prescient/internal/servertest"
 )
 
 // nested is an array in an array in an array …
@@ -86,7 +88,7 @@ func TestAPayloadComesBackAsTheSameJSON(t *testing.T) {
 func TestAPayloadThatNoServerStoresIsRefusedWithNothingWritten(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		for _, params := range []string{"", "&sql_mode=''"} {
-			app := r.d.Open(t, fixedClock(at("10:00"))+params)
+			app := servertest.Open(t, r.account("app-reschedule"), fixedClock(at("10:00"))+params)
 			for name, payload := range map[string]json.RawMessage{
 				"nothing":             {},
 				"a word":              json.RawMessage(`shipped`),

@@ -59,7 +59,7 @@ func (r *rig) put(db DB, job NewJob) {
 
 func (r *rig) exec(query string, args ...any) {
 	r.t.Helper()
-	_, err := r.app.ExecContext(context.WithoutCancel(r.t.Context()), query, args...)
+	_, err := r.root.ExecContext(context.WithoutCancel(r.t.Context()), query, args...)
 	r.must(err)
 }
 
@@ -162,7 +162,7 @@ func (r *rig) waitForLock(text string) {
 	r.t.Helper()
 	r.eventually("a statement with "+text+" waits for a lock", func() bool {
 		var kind, name, status string
-		r.must(r.app.QueryRow("SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status))
+		r.must(r.root.QueryRow("SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status))
 		return slices.ContainsFunc(strings.Split(status, "---TRANSACTION"), func(tx string) bool {
 			return strings.Contains(tx, "\nLOCK WAIT ") && strings.Contains(tx, text)
 		})

@@ -245,10 +245,12 @@ func TestAnInsertWaitsForAnotherInsertOfTheSameJob(t *testing.T) {
 func TestARefusedOperationLeavesTheTransactionUsable(t *testing.T) {
 	e := order("42")
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.exec("CREATE TABLE domain (n INT)")
+		r.also("app-reschedule", "INSERT", "domain")
 		eachTx(t, r.appAt(at("10:00")), func(h handle) {
 			r.clear()
 			r.insert(at("10:00"), NewJob{Entity: e, JobExec: "ship", DueAt: at("12:00")})
-			_, err := h.db.ExecContext(t.Context(), "UPDATE p_slot_config SET changed_at = '2026-01-01'") // the domain event
+			_, err := h.db.ExecContext(t.Context(), "INSERT INTO domain VALUES (1)") // the domain event
 			r.must(err)
 			job := NewJob{Entity: e, JobExec: "ship", DueAt: at("13:00"), OnPending: OnPendingError}
 			_, err = r.client.Insert(t.Context(), h.db, job)
@@ -265,10 +267,10 @@ func TestARefusedOperationLeavesTheTransactionUsable(t *testing.T) {
 			if rows := r.pending(); len(rows) != 2 || rows[1].JobExec != "pay" {
 				t.Errorf("%s: pending: %+v", h.name, rows)
 			}
-			if n := r.count("SELECT COUNT(*) FROM p_slot_config WHERE changed_at = '2026-01-01'"); n != 1 {
+			if n := r.count("SELECT COUNT(*) FROM domain"); n != 1 {
 				t.Errorf("%s: what the caller did is gone", h.name)
 			}
-			r.exec("UPDATE p_slot_config SET changed_at = '2026-02-02'")
+			r.exec("DELETE FROM domain")
 		})
 	})
 }

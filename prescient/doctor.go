@@ -48,7 +48,9 @@ type DoctorOptions struct {
 	SweepGrace time.Duration
 	// Assignments of all workers that there are, together; empty to leave out whether they cover every slot.
 	Assignments []slots.Assignment
-	// Use is what the user of the connection is for: app, worker or owner; worker by default.
+	// MaxChecks is the highest guard of all job_execs; zero to leave out whether rows are above it.
+	MaxChecks int
+	// Use is what the user of the connection is for: app, operator, worker or owner; worker by default.
 	Use Use
 }
 
@@ -57,20 +59,21 @@ type Use string
 
 // The uses.
 const (
-	UseApp    Use = "app"
-	UseWorker Use = "worker"
-	UseOwner  Use = "owner"
+	UseApp      Use = "app"
+	UseOperator Use = "operator"
+	UseWorker   Use = "worker"
+	UseOwner    Use = "owner"
 )
 
-// ParseUse reads app, worker or owner; empty is worker. The error wraps ErrInvalid.
+// ParseUse reads app, operator, worker or owner; empty is worker. The error wraps ErrInvalid.
 func ParseUse(text string) (Use, error) {
 	switch u := Use(text); u {
 	case "":
 		return UseWorker, nil
-	case UseApp, UseWorker, UseOwner:
+	case UseApp, UseOperator, UseWorker, UseOwner:
 		return u, nil
 	}
-	return "", fmt.Errorf("%w: use %q: app, worker or owner are allowed", ErrInvalid, text)
+	return "", fmt.Errorf("%w: use %q: app, operator, worker or owner are allowed", ErrInvalid, text)
 }
 
 // doctor is one Doctor at work.
@@ -79,6 +82,7 @@ type doctor struct {
 	db      *sqlx.DB
 	options DoctorOptions
 	goesTo  time.Duration // what an unfinished reslot goes to
+	schema  int64         // version that slot_config names
 	now     time.Time     // by the database's clock
 	skew    time.Duration // how far that is ahead of this machine's
 	trip    time.Duration // how long the answer took
@@ -94,6 +98,7 @@ var checks = []struct {
 	run  func(*doctor, context.Context) ([]Finding, error)
 }{
 	{"resolution", (*doctor).checkResolution},
+	{"version", (*doctor).checkVersion},
 	{"schema", (*doctor).checkSchema},
 	{"paused", (*doctor).checkPaused},
 	{"overdue", (*doctor).checkOverdue},
@@ -101,6 +106,7 @@ var checks = []struct {
 	{"leases", (*doctor).checkLeases},
 	{"coverage", (*doctor).checkCoverage},
 	{"rows", (*doctor).checkRows},
+	{"invariants", (*doctor).checkInvariants},
 	{"partitions", (*doctor).checkPartitions},
 	{"clock", (*doctor).checkClock},
 	{"binlog", (*doctor).checkBinlog},
@@ -151,7 +157,7 @@ func (d *doctor) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	var resolution time.Duration
-	err := queryRow(ctx, d.db, []any{&resolution, &d.version, &d.goesTo}, d.stmt.Get("list/config"))
+	err := queryRow(ctx, d.db, []any{&resolution, &d.version, &d.goesTo, &d.schema}, d.stmt.Get("list/config"))
 	if err != nil {
 		// It says what is missing, and how.
 		if _, said := openTables(ctx, d.db, d.prefix, 0); said != nil {
@@ -160,6 +166,9 @@ func (d *doctor) open(ctx context.Context) error {
 		return fmt.Errorf("reading slot_config: %w", err)
 	}
 	d.goesTo *= time.Second
+	if err := d.hasSchema(d.schema); err != nil {
+		return err
+	}
 	if d.grid, err = slots.NewGrid(resolution * time.Second); err != nil {
 		return err
 	}

@@ -31,6 +31,17 @@ var (
 		{"DELETE on {p}future_job", "DELETE FROM {p}future_job WHERE 1 = 0"},
 		{"INSERT on {p}job_history", "INSERT INTO {p}job_history (entity_name, entity_key, outcome, ended_at) SELECT 'x', 'x', 'cancelled', UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"},
 	}
+	operatorNeeds = []need{
+		{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"},
+		{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"},
+		{"INSERT on {p}future_job", "INSERT INTO {p}future_job (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision) SELECT 'x', 'x', 'x', '', UTC_TIMESTAMP(6), UNHEX(''), UTC_TIMESTAMP(), UTC_TIMESTAMP(), NULL, 1 FROM DUAL WHERE 1 = 0"},
+		{"SELECT on {p}job_history", "SELECT job_key, ended_at FROM {p}job_history WHERE 1 = 0"},
+		{"SELECT on {p}slot_run", "SELECT token, batch_seq FROM {p}slot_run WHERE 1 = 0"},
+		{"SELECT on {p}job_pause", "SELECT job_exec FROM {p}job_pause WHERE 1 = 0"},
+		{"INSERT on {p}job_pause", "INSERT INTO {p}job_pause (job_exec, paused_by, reason) SELECT 'x', '', '' FROM DUAL WHERE 1 = 0"},
+		{"UPDATE on {p}job_pause", "UPDATE {p}job_pause SET paused_by = paused_by, reason = reason WHERE 1 = 0"},
+		{"DELETE on {p}job_pause", "DELETE FROM {p}job_pause WHERE 1 = 0"},
+	}
 	workerNeeds = []need{
 		{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"},
 		{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"},
@@ -55,7 +66,7 @@ var (
 func (d *doctor) checkGrants(ctx context.Context) ([]Finding, error) {
 	use := d.options.Use
 	var missing []string
-	for _, n := range map[Use][]need{UseApp: appNeeds, UseWorker: workerNeeds, UseOwner: ownerNeeds}[use] {
+	for _, n := range map[Use][]need{UseApp: appNeeds, UseOperator: operatorNeeds, UseWorker: workerNeeds, UseOwner: ownerNeeds}[use] {
 		rows, err := d.db.QueryContext(ctx, "EXPLAIN "+strings.ReplaceAll(n.statement, "{p}", d.prefix))
 		if err == nil {
 			err = errors.Join(rows.Close(), rows.Err())
@@ -84,6 +95,9 @@ func (d *doctor) checkGrants(ctx context.Context) ([]Finding, error) {
 			return nil, err
 		}
 		missing = append(missing, withoutRights(grants, database)...)
+	}
+	if use == UseApp && len(missing) == 1 && strings.HasPrefix(missing[0], "UPDATE") {
+		return []Finding{fine("grants", fmt.Sprintf("user %s has the rights of an app that inserts and cancels; replace, earlier, later and Reschedule need %s", user, missing[0]))}, nil
 	}
 	if len(missing) > 0 {
 		return []Finding{bad("grants", fmt.Sprintf("user %s lacks for its use as %s: %s", user, use, strings.Join(missing, ", ")), "grant it what is missing")}, nil

@@ -153,7 +153,7 @@ func (d *doctor) checkRows(ctx context.Context) (found []Finding, err error) {
 		}
 		rows = append(rows, some...)
 	}
-	found = rowFindings(d.grid, rows)
+	found = rowFindings(d.options.MaxChecks, rows)
 	var page []time.Time
 	if err := d.db.SelectContext(ctx, &page, d.stmt.Get("sweep/overdue"), earliestDue, latestSlot, gridProbe); err != nil {
 		return found, err
@@ -169,7 +169,7 @@ func (d *doctor) checkRows(ctx context.Context) (found []Finding, err error) {
 }
 
 // rowFindings judges rows, and names one of each kind that is broken.
-func rowFindings(grid slots.Grid, rows []sampled) (found []Finding) {
+func rowFindings(maxChecks int, rows []sampled) (found []Finding) {
 	seen := make(map[string]bool)
 	tell := func(job FutureJob, code, text, do string) {
 		if !seen[code] {
@@ -185,6 +185,11 @@ func rowFindings(grid slots.Grid, rows []sampled) (found []Finding) {
 		}
 		if job.NextCheckAt.Before(job.DueAt) {
 			tell(job, "rows.early", fmt.Sprintf("is due at %s, but waits for %s: it runs too early", stamp(job.DueAt), stamp(job.NextCheckAt)), wrong)
+		}
+		if maxChecks > 0 && job.CheckCount > maxChecks && !seen["rows.checks"] {
+			seen["rows.checks"] = true
+			found = append(found, warn("rows.checks", fmt.Sprintf("%s of %s was checked %d times and is still pending; the guard allows %d", job.JobExec, job.Entity(), job.CheckCount, maxChecks),
+				"nothing, if the guard was lowered meanwhile or its job_exec has one of its own: it ends with its next check; else find what wrote check_count"))
 		}
 		if err := job.validNames(); err != nil {
 			tell(job, "rows.names", "has a name that is not allowed: "+err.Error(), wrong)

@@ -3,6 +3,8 @@ package prescient
 import (
 	"context"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +25,19 @@ func (d *doctor) checkResolution(context.Context) (found []Finding, err error) {
 	return orFine(found, "resolution", fmt.Sprintf("slots are %s apart", stored)), nil
 }
 
+// checkVersion compares the schema version with what this program knows; an earlier one has ended the look before.
+func (d *doctor) checkVersion(context.Context) ([]Finding, error) {
+	known, err := text.Version()
+	if err != nil {
+		return nil, err
+	}
+	if d.schema > known {
+		return []Finding{warn("version", fmt.Sprintf("the tables have schema version %d, this program knows %d: it works, and does nothing with what is new", d.schema, known),
+			"bring this program up to the version that migrated")}, nil
+	}
+	return []Finding{fine("version", fmt.Sprintf("the schema version is %d, that of this program", known))}, nil
+}
+
 // checkSchema compares the tables with what the migrations make of them.
 func (d *doctor) checkSchema(ctx context.Context) (found []Finding, err error) {
 	expected, err := text.Schema{Prefix: d.prefix, Resolution: d.grid.Resolution()}.Expected()
@@ -37,19 +52,24 @@ func (d *doctor) checkSchema(ctx context.Context) (found []Finding, err error) {
 	if err != nil {
 		return nil, err
 	}
-	constraints, err := d.names(ctx, "operate/checks")
-	if err != nil {
-		return nil, err
-	}
+	var hidden []string
 	for _, table := range expected {
+		if columns[table.Name] == nil && d.isHidden(ctx, table.Name) {
+			hidden = append(hidden, table.Name)
+			continue
+		}
 		if columns[table.Name] == nil {
 			found = append(found, bad("schema.table", "table "+table.Name+" is missing", "run migrate; if that finds nothing to do, it was dropped: restore it"))
 			continue
 		}
+		constraints, err := d.constraints(ctx, table)
+		if err != nil {
+			return found, err
+		}
 		for what, missing := range map[string][]string{
 			"column": without(table.Columns, columns[table.Name]),
 			"index":  without(table.Indexes, indexes[table.Name]),
-			"check":  without(table.Checks, constraints[""]),
+			"check":  without(table.Checks, slices.Collect(maps.Keys(constraints))),
 		} {
 			if len(missing) > 0 {
 				found = append(found, bad("schema."+what, fmt.Sprintf("%s lacks the %s %s", table.Name, what, strings.Join(missing, ", ")),
@@ -63,7 +83,36 @@ func (d *doctor) checkSchema(ctx context.Context) (found []Finding, err error) {
 		found = more
 	}
 	slices.SortFunc(found, func(a, b Finding) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
-	return orFine(found, "schema", "tables, columns, indexes, defaults and checks are as the migrations make them"), nil
+	all := "tables, columns, indexes, defaults and checks are as the migrations make them"
+	if len(hidden) > 0 {
+		all += "; this user cannot see " + strings.Join(hidden, ", ")
+	}
+	return orFine(found, "schema", all), nil
+}
+
+// isHidden says whether the user has no right on a table, so that it cannot be told whether it is there.
+func (d *doctor) isHidden(ctx context.Context, table string) bool {
+	_, err := d.db.ExecContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
+	return isError(err, errTableDenied)
+}
+
+// constraint is a line of SHOW CREATE TABLE.
+var constraint = regexp.MustCompile("(?m)^\\s*CONSTRAINT [`\"]?(\\w+)[`\"]? CHECK (.*)$")
+
+// constraints reads the CHECKs of a table that is to have some, by their names.
+func (d *doctor) constraints(ctx context.Context, table text.Table) (map[string]string, error) {
+	if len(table.Checks) == 0 {
+		return nil, nil
+	}
+	var name, create string
+	if err := queryRow(ctx, d.db, []any{&name, &create}, d.fill("operate/checks", "{table}", table.Name)); err != nil {
+		return nil, fmt.Errorf("reading the constraints of %s: %w", table.Name, err)
+	}
+	all := make(map[string]string)
+	for _, found := range constraint.FindAllStringSubmatch(create, -1) {
+		all[found[1]] = found[2]
+	}
+	return all, nil
 }
 
 // names reads pairs of a table and something of it.
@@ -112,6 +161,12 @@ func (d *doctor) checkDefaults(ctx context.Context) (found []Finding, err error)
 	if err != nil {
 		return found, err
 	}
+	onGrid := d.prefix + "future_job_on_grid"
+	has, err := d.constraints(ctx, text.Table{Name: d.prefix + "future_job", Checks: []string{onGrid}})
+	if err != nil {
+		return found, err
+	}
+	is.checked = readTableGrid("", has[onGrid]).checked
 	stored := d.grid.Resolution()
 	if d.goesTo == 0 && is != (tableGrid{checked: stored, filled: stored}) {
 		found = append(found, bad("schema.grid", fmt.Sprintf("%sslot_config has slots of %s, but in %sfuture_job the default has %s and the check %s",
@@ -127,8 +182,8 @@ func orNone(resolution time.Duration) string {
 	return resolution.String()
 }
 
-// partitionAhead is how far ahead the partitions of history should reach.
-const partitionAhead = 24 * time.Hour
+// partitionAhead is how far ahead the partitions of history should reach: with a week to go, nobody has pruned for seven.
+const partitionAhead = PartitionSpan
 
 func (d *doctor) checkPartitions(ctx context.Context) ([]Finding, error) {
 	var bounds []string

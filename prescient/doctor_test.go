@@ -165,6 +165,31 @@ func TestADoctorFindsBrokenTablesAndRows(t *testing.T) {
 	})
 }
 
+func TestADoctorWarnsBeforePartitionsRunOut(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		partitions := func(now time.Time, severity Severity, texts ...string) {
+			t.Helper()
+			wantFinding(t, r.examine(now, DoctorOptions{}), "partitions", severity, texts...)
+		}
+		partitions(at("12:00"), SeverityWarn, "one partition only")
+		made, err := KeepPartitions(t.Context(), r.pool(at("12:00")), PruneOptions{Prefix: "p_"})
+		r.must(err)
+		end := made.ReadyUntil
+		partitions(at("12:00"), SeverityOK, "up to "+stamp(end))
+		partitions(end.Add(-PartitionSpan-time.Hour), SeverityOK)
+		partitions(end.Add(-PartitionSpan+time.Hour), SeverityWarn, "end at "+stamp(end)+", which is soon")
+		late := end.Add(time.Hour)
+		found := r.examine(late, DoctorOptions{})
+		wantFinding(t, found, "partitions", SeverityWarn, "ended at "+stamp(end))
+		if f := finding(found, "partitions"); !strings.Contains(f.Do, "run prune, or migrate") {
+			t.Errorf("%+v", f)
+		}
+		_, err = Prune(t.Context(), r.pool(late), PruneOptions{Prefix: "p_", Keep: 90 * 24 * time.Hour}) // as it says
+		r.must(err)
+		partitions(late, SeverityOK)
+	})
+}
+
 func TestADoctorMissesRights(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		user := "px_" + r.d.Name[len(r.d.Name)-8:]

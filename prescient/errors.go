@@ -24,8 +24,8 @@ var (
 	ErrReslotting = errors.New("the resolution is being changed")
 	// ErrLeased is returned by Reslot when workers did not give their leases back in time; nothing was changed.
 	ErrLeased = errors.New("leases live")
-	// ErrNotMigrated is returned when the tables are not there.
-	ErrNotMigrated = errors.New("tables are missing")
+	// ErrNotMigrated is returned when the tables are not there, or lack migrations that this program needs.
+	ErrNotMigrated = errors.New("migrations are missing")
 	// ErrNotAssigned is returned by Run when the slot that is now is not among those assigned to this worker.
 	ErrNotAssigned = errors.New("slot is not assigned to this worker")
 	// ErrTimeout is the error of a job_exec that did not answer within its timeout.

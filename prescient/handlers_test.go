@@ -105,8 +105,9 @@ func TestABatchFunctionThatFailsFailsEveryRow(t *testing.T) {
 // effects is a table of the app's own, to which a TxFunc writes.
 func (r *rig) effects() (of func(key string) int) {
 	r.t.Helper()
-	_, err := r.app.Exec("CREATE TABLE effects (entity_key VARCHAR(128) NOT NULL, KEY (entity_key))")
+	_, err := r.root.Exec("CREATE TABLE effects (entity_key VARCHAR(128) NOT NULL, KEY (entity_key))")
 	r.must(err)
+	r.also("worker", "INSERT", "effects")
 	return func(key string) int { return r.count("SELECT COUNT(*) FROM effects WHERE entity_key = ?", key) }
 }
 

@@ -76,17 +76,23 @@ func (h *hooks) count(text string) (n int) {
 	return n
 }
 
-// hookedPool is rig.pool with hooks; a DSN parameter or two may be added.
+// hookedPool is a worker's pool with hooks; a DSN parameter or two may be added.
 func (r *rig) hookedPool(now time.Time, h *hooks, params ...string) *sqlx.DB {
 	r.t.Helper()
-	dsn := r.d.DSN
+	return r.hookedAs("worker", now, h, params...)
+}
+
+// hookedAs is rig.as with hooks.
+func (r *rig) hookedAs(role string, now time.Time, h *hooks, params ...string) *sqlx.DB {
+	r.t.Helper()
+	dsn := r.account(role)
 	if !now.IsZero() {
 		dsn = servertest.WithParams(dsn, fixedClock(now))
 	}
 	for _, p := range params {
 		dsn = servertest.WithParams(dsn, p)
 	}
-	connector, _, err := newConnector(dsn, DefaultLease)
+	connector, _, err := newConnector(dsn, DefaultLease, TLS{})
 	r.must(err)
 	db := sqlx.NewDb(sql.OpenDB(hookedConnector{connector, h}), "mysql")
 	r.t.Cleanup(func() { _ = db.Close() })

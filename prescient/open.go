@@ -19,8 +19,11 @@ import (
 // idle times, so that a frozen worker does not hold its locks past its lease. An app's own connections need none of this.
 //
 // It does not connect yet. The error wraps ErrInvalid and never shows the DSN, which may hold a password.
-func Open(dsn string, lease time.Duration) (*sqlx.DB, error) {
-	connector, idle, err := newConnector(dsn, or(lease, DefaultLease))
+func Open(dsn string, lease time.Duration) (*sqlx.DB, error) { return OpenTLS(dsn, lease, TLS{}) }
+
+// OpenTLS is Open with a server that is verified as tls says. A server that fails that is refused with ErrNotTrusted.
+func OpenTLS(dsn string, lease time.Duration, tls TLS) (*sqlx.DB, error) {
+	connector, idle, err := newConnector(dsn, or(lease, DefaultLease), tls)
 	if err != nil {
 		return nil, err
 	}
@@ -31,10 +34,13 @@ func Open(dsn string, lease time.Duration) (*sqlx.DB, error) {
 }
 
 // newConnector returns what makes the connections of Open, and how long the server lets them idle.
-func newConnector(dsn string, lease time.Duration) (driver.Connector, time.Duration, error) {
+func newConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, time.Duration, error) {
 	idle := max(lease.Truncate(time.Second)-time.Second, time.Second)
 	cfg, err := configure(dsn, lease, idle)
 	if err != nil {
+		return nil, 0, err
+	}
+	if err := tls.apply(cfg); err != nil {
 		return nil, 0, err
 	}
 	connector, err := mysql.NewConnector(cfg)
@@ -55,6 +61,8 @@ func configure(dsn string, lease, idle time.Duration) (*mysql.Config, error) {
 	cfg.InterpolateParams = true
 	cfg.MultiStatements = false
 	cfg.ColumnsWithAlias = false
+	cfg.AllowAllFiles = false // a server could ask for any file of this machine
+	cfg.AllowOldPasswords = false
 	cfg.Logger = &mysql.NopLogger{} // what goes wrong is returned
 	cfg.Timeout = or(cfg.Timeout, 10*time.Second)
 	// Statements have deadlines of their own, but a COMMIT cannot have one: a server that hangs there is given up by this.
@@ -70,7 +78,8 @@ func configure(dsn string, lease, idle time.Duration) (*mysql.Config, error) {
 		"autocommit":               "1",
 	}
 	for name, value := range cfg.Params {
-		if _, own := params[strings.ToLower(name)]; !own {
+		name := strings.ToLower(name)
+		if _, own := params[name]; !own && !strings.HasPrefix(name, "character_set_") && !strings.HasPrefix(name, "collation_") {
 			params[name] = value
 		}
 	}

@@ -169,7 +169,7 @@ func checkValues(t *testing.T, db *sqlx.DB) {
 func TestEveryTransactionOfAWorkerIsReadCommitted(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		db := r.pool(time.Time{})
-		_, err := r.app.Exec("CREATE TABLE seen (n INT)")
+		_, err := r.root.Exec("CREATE TABLE seen (n INT)")
 		r.must(err)
 		tx, err := db.BeginTxx(t.Context(), nil)
 		r.must(err)
@@ -180,7 +180,7 @@ func TestEveryTransactionOfAWorkerIsReadCommitted(t *testing.T) {
 			if n != want {
 				t.Errorf("%d rows are seen; want %d", n, want)
 			}
-			_, err := r.app.Exec("INSERT INTO seen VALUES (1)")
+			_, err := r.root.Exec("INSERT INTO seen VALUES (1)")
 			r.must(err)
 		}
 	})
@@ -199,7 +199,7 @@ func TestLosingTheConnectionInATransactionIsAPassingError(t *testing.T) {
 				var id int
 				fatal(t, tx.Get(&id, "SELECT CONNECTION_ID()"))
 				is := func(state string) (n int) {
-					fatal(t, r.app.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND state LIKE ?", id, state).Scan(&n))
+					fatal(t, r.root.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND state LIKE ?", id, state).Scan(&n))
 					return n
 				}
 				switch how {
@@ -209,7 +209,7 @@ func TestLosingTheConnectionInATransactionIsAPassingError(t *testing.T) {
 					}
 					_, err = tx.Exec("DO 1")
 				case "killed":
-					_, err = r.app.Exec(fmt.Sprint("KILL ", id))
+					_, err = r.root.Exec(fmt.Sprint("KILL ", id))
 					fatal(t, err)
 					for is("%") > 0 {
 					}
@@ -226,7 +226,7 @@ func TestLosingTheConnectionInATransactionIsAPassingError(t *testing.T) {
 					}()
 					for is("User sleep") == 0 {
 					}
-					_, err = r.app.Exec(fmt.Sprint(kill, id))
+					_, err = r.root.Exec(fmt.Sprint(kill, id))
 					fatal(t, err)
 					err = <-answer
 				}
@@ -242,7 +242,7 @@ func TestLosingTheConnectionInATransactionIsAPassingError(t *testing.T) {
 	})
 }
 
-func fatal(t *testing.T, err error) {
+func fatal(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

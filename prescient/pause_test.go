@@ -12,13 +12,13 @@ import (
 func (r *rig) pause(names ...string) {
 	r.t.Helper()
 	for _, name := range names {
-		r.must(r.client.Pause(r.t.Context(), r.app, Paused{JobExec: name, By: "me", Reason: "it's \\ down"}))
+		r.must(r.client.Pause(r.t.Context(), r.pool(time.Time{}), Paused{JobExec: name, By: "me", Reason: "it's \\ down"}))
 	}
 }
 
 func (r *rig) resume(names ...string) (resumed int) {
 	r.t.Helper()
-	resumed, err := r.client.Resume(r.t.Context(), r.app, names...)
+	resumed, err := r.client.Resume(r.t.Context(), r.pool(time.Time{}), names...)
 	r.must(err)
 	return resumed
 }
@@ -148,7 +148,7 @@ func TestPausesAreListed(t *testing.T) {
 		r.pause("b", AllExecs, "a")
 		before, err := r.client.Pauses(t.Context(), r.pool(time.Time{}))
 		r.must(err)
-		r.must(r.client.Pause(t.Context(), r.app, Paused{JobExec: "b", By: "you", Reason: "another"}))
+		r.must(r.client.Pause(t.Context(), r.pool(time.Time{}), Paused{JobExec: "b", By: "you", Reason: "another"}))
 		after, err := r.client.Pauses(t.Context(), r.pool(time.Time{}))
 		r.must(err)
 		if len(before) != 3 || before[0].JobExec != AllExecs || before[1].Reason != `it's \ down` || time.Since(before[1].Since).Abs() > time.Hour {
@@ -158,9 +158,9 @@ func TestPausesAreListed(t *testing.T) {
 			t.Errorf("%+v", after)
 		}
 		for _, wrong := range []Paused{{JobExec: ""}, {JobExec: "a b"}, {JobExec: "a", Reason: strings.Repeat("x", 1001)}, {JobExec: "a", By: "\xff"}} {
-			wantErr(t, fmt.Sprintf("%.40q", wrong), r.client.Pause(t.Context(), r.app, wrong), ErrInvalid)
+			wantErr(t, fmt.Sprintf("%.40q", wrong), r.client.Pause(t.Context(), r.pool(time.Time{}), wrong), ErrInvalid)
 		}
-		_, err = r.client.Resume(t.Context(), r.app, "a' OR 1 = 1")
+		_, err = r.client.Resume(t.Context(), r.pool(time.Time{}), "a' OR 1 = 1")
 		wantErr(t, "resume", err, ErrInvalid)
 		if n := r.resume("a", AllExecs, "b"); n != 3 {
 			t.Errorf("%d pauses ended", n)

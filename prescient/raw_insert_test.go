@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"prescient/prescient/internal/servertest"
 	"prescient/prescient/localserver"
 )
 
@@ -29,7 +30,7 @@ type rawSession struct {
 func (r *rig) rawSessions() []rawSession {
 	r.t.Helper()
 	list := []rawSession{{"driver", func(statements ...string) error {
-		db := r.d.Open(r.t, "")
+		db := servertest.Open(r.t, r.account("app-sql"), "")
 		defer db.Close()
 		db.SetMaxOpenConns(1)
 		for _, statement := range statements {
@@ -66,7 +67,7 @@ func (r *rig) clientProgram() string {
 
 // runClient runs a script with a client program.
 func (r *rig) runClient(program, script string) error {
-	config, err := mysql.ParseDSN(r.d.DSN)
+	config, err := mysql.ParseDSN(r.account("app-sql"))
 	r.must(err)
 	options := filepath.Join(r.t.TempDir(), "client.cnf")
 	r.must(os.WriteFile(options, fmt.Appendf(nil, "[client]\nuser=%q\npassword=%q\n", config.User, config.Passwd), 0o600))
@@ -162,7 +163,7 @@ func TestAPlainInsertIsRoundedUpToItsSlot(t *testing.T) {
 
 func TestAPlainInsertHasTheKeyThatTheLibraryComputes(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
-		app := r.d.Open(t, "interpolateParams=false")
+		app := servertest.Open(t, r.account("app-sql"), "interpolateParams=false")
 		for _, text := range append(nasty(), strings.Repeat("🚢", MaxKeyLen)) {
 			tag := ""
 			if len([]rune(text)) <= MaxTagLen {

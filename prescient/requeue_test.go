@@ -115,7 +115,7 @@ func TestRequeueKeepsWhatBecomesPendingMeanwhile(t *testing.T) {
 		h.once("INSERT INTO p_future_job", func() {
 			r.insert(at("09:00"), NewJob{Entity: order("1"), JobExec: "check", DueAt: at("09:15"), Payload: json.RawMessage(`1`)})
 		})
-		did, err := r.client.Requeue(t.Context(), r.hookedPool(at("10:05"), h), RequeueOptions{Filter: ListFilter{JobExec: "check", From: at("08:00")}})
+		did, err := r.client.Requeue(t.Context(), r.hookedAs("owner", at("10:05"), h), RequeueOptions{Filter: ListFilter{JobExec: "check", From: at("08:00")}})
 		r.must(err)
 		if rows := r.pending(); did.Requeued != 1 || did.Kept != 1 || len(rows) != 2 || string(rows[0].Payload) != "1" {
 			t.Errorf("%+v, pending %+v", did, rows)

@@ -186,14 +186,15 @@ func (r *reslot) tell(step ReslotStep) {
 // config reads slot_config: the resolution, and the one that an interrupted change goes to.
 func (r *reslot) config(ctx context.Context) (stored, goesTo time.Duration, err error) {
 	var version uint64
-	err = queryRow(ctx, r.db, []any{&stored, &version, &goesTo}, r.stmt.Get("list/config"))
+	var schema int64
+	err = queryRow(ctx, r.db, []any{&stored, &version, &goesTo, &schema}, r.stmt.Get("list/config"))
 	switch {
 	case isError(err, errNoSuchTable, errNoSuchColumn):
 		return 0, 0, fmt.Errorf("%w: %sslot_config is not there, or of an earlier version: run the migrations first", ErrNotMigrated, r.prefix)
 	case err != nil:
 		return 0, 0, fmt.Errorf("reading slot_config: %w", err)
 	}
-	return stored * time.Second, goesTo * time.Second, nil
+	return stored * time.Second, goesTo * time.Second, r.hasSchema(schema)
 }
 
 // awaitLeases waits until no lease lives, and fences off those that lapsed.

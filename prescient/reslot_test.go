@@ -36,9 +36,9 @@ func (r *rig) reslotTo(to time.Duration) Reslotted {
 // onGrid checks what reslot promises about the tables: the resolution everywhere, no row early, none off the grid.
 func (r *rig) onGrid(resolution time.Duration, rows int) {
 	r.t.Helper()
-	tables, err := openTables(r.t.Context(), r.app, "p_", resolution)
+	tables, err := openTables(r.t.Context(), r.root, "p_", resolution)
 	r.must(err)
-	is, err := tables.readGridOfTable(r.t.Context(), r.app)
+	is, err := tables.readGridOfTable(r.t.Context(), r.root)
 	r.must(err)
 	if want := (tableGrid{checked: resolution, filled: resolution}); is != want {
 		r.t.Errorf("the table has %+v; want %+v", is, want)
@@ -58,12 +58,12 @@ func (r *rig) onGrid(resolution time.Duration, rows int) {
 	// As any language would.
 	r.exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('plain', UUID(), 'x', '2026-11-20 13:00:00.000001')")
 	var next string
-	r.must(r.app.QueryRow("SELECT CAST(next_check_at AS CHAR) FROM p_future_job WHERE entity_name = 'plain'").Scan(&next))
+	r.must(r.root.QueryRow("SELECT CAST(next_check_at AS CHAR) FROM p_future_job WHERE entity_name = 'plain'").Scan(&next))
 	if want := at("13:00").Add(resolution).Format(secondLayout); resolution < time.Hour && next != want {
 		r.t.Errorf("a plain insert waits for %s; want %s", next, want)
 	}
 	r.exec("DELETE FROM p_future_job WHERE entity_name = 'plain'")
-	_, err = r.app.Exec("UPDATE p_future_job SET next_check_at = next_check_at + INTERVAL 1 SECOND LIMIT 1")
+	_, err = r.root.Exec("UPDATE p_future_job SET next_check_at = next_check_at + INTERVAL 1 SECOND LIMIT 1")
 	if rows > 0 && !isError(err, errCheckMySQL, errCheckMariaDB) {
 		r.t.Errorf("a row was put off the grid: %v", err)
 	}
@@ -149,7 +149,7 @@ func TestReslotKilledAtAnyStatementCompletesWhenItIsRunAgain(t *testing.T) {
 				} else {
 					h.onStatement(die)
 				}
-				_, err := r.reslotOn(t.Context(), r.hookedPool(time.Time{}, h), to, nil)
+				_, err := r.reslotOn(t.Context(), r.hookedAs("owner", time.Time{}, h), to, nil)
 				if err == nil {
 					if n < 10 {
 						t.Errorf("it took %d statements only", n)
@@ -184,7 +184,7 @@ func TestAnInterruptedReslotMayGoElsewhere(t *testing.T) {
 			}
 			return nil
 		})
-		_, err := r.reslotOn(t.Context(), r.hookedPool(time.Time{}, h), 20*time.Minute, nil)
+		_, err := r.reslotOn(t.Context(), r.hookedAs("owner", time.Time{}, h), 20*time.Minute, nil)
 		wantErr(t, "reslot", err, errKilled)
 		if _, err := NewClient(t.Context(), r.app, ClientOptions{Prefix: "p_"}); !contains(err, "15m0s", "20m0s", "run reslot again") {
 			t.Errorf("a client is told %v", err)
@@ -315,7 +315,7 @@ func TestRowsThatComeOffTheNewGridMeanwhileAreMovedToo(t *testing.T) {
 			r.exec(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, first_check_at, next_check_at)
 				VALUES ('late', '1', 'check', '2026-11-20 13:10', '2026-11-20 13:15', '2026-11-20 13:15')`)
 		})
-		did, err := r.reslotOn(t.Context(), r.hookedPool(time.Time{}, h), 20*time.Minute, nil)
+		did, err := r.reslotOn(t.Context(), r.hookedAs("owner", time.Time{}, h), 20*time.Minute, nil)
 		r.must(err)
 		if n := h.count("ADD CONSTRAINT"); n != 2 || did.Rows == 0 {
 			t.Errorf("the CHECK was added in %d tries, %d rows moved", n, did.Rows)
@@ -333,7 +333,7 @@ func TestReslotRefusesWhatIsNoResolution(t *testing.T) {
 		_, err := Reslot(t.Context(), r.pool(time.Time{}), ReslotOptions{Prefix: "none_", Resolution: time.Hour})
 		wantErr(t, "without tables", err, ErrNotMigrated)
 		h := new(hooks)
-		did, err := r.reslotOn(t.Context(), r.hookedPool(time.Time{}, h), 15*time.Minute, nil)
+		did, err := r.reslotOn(t.Context(), r.hookedAs("owner", time.Time{}, h), 15*time.Minute, nil)
 		if err != nil || did.Rows != 0 || h.count("UPDATE") != 0 {
 			t.Errorf("to what it is: %+v, %v, %d updates", did, err, h.count("UPDATE"))
 		}

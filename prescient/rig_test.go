@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
 
@@ -17,14 +18,18 @@ import (
 
 func TestMain(m *testing.M) { servertest.Main(m) }
 
-// rig is an installation on a real server, in a database of its own.
+// rig is an installation on a real server, in a database of its own. Each part of the library works with an account of
+// its role, which has the rights of sql/grants and no more: clients as app-reschedule or app, workers as worker, lists of
+// history as analyst, and what operators do as owner. Only the tests' own statements are sent by root.
 type rig struct {
-	t      *testing.T
-	d      servertest.Database
-	app    *sql.DB // as an app has it: no parameters in its DSN
-	client *Client
-	pools  map[string]*sqlx.DB
-	apps   map[string]*sql.DB
+	t        *testing.T
+	d        servertest.Database
+	root     *sql.DB
+	app      *sql.DB // as an app has it: no parameters in its DSN
+	client   *Client
+	accounts map[string]string // DSN by role
+	pools    map[string]*sqlx.DB
+	apps     map[string]*sql.DB
 }
 
 // eachServer runs a test on every server, with 15-minute slots.
@@ -38,9 +43,11 @@ func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T
 
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *rig {
 	t.Helper()
-	r := &rig{t: t, d: d, app: d.Open(t, ""), pools: make(map[string]*sqlx.DB), apps: make(map[string]*sql.DB)}
-	_, err := text.Up(t.Context(), r.app, text.Schema{Prefix: "p_", Resolution: resolution})
+	r := &rig{t: t, d: d, root: d.Open(t, ""), accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
+		apps: make(map[string]*sql.DB)}
+	_, err := text.Up(t.Context(), r.root, text.Schema{Prefix: "p_", Resolution: resolution})
 	r.must(err)
+	r.app = servertest.Open(t, r.account("app-reschedule"), "")
 	r.client, err = NewClient(t.Context(), r.app, ClientOptions{Prefix: "p_"})
 	r.must(err)
 	return r
@@ -53,10 +60,43 @@ func (r *rig) must(err error) {
 	}
 }
 
-// pool is a worker's pool. With a time given, the server's clock stands still at it on its connections.
-func (r *rig) pool(now time.Time) *sqlx.DB {
+// user is the name of the account of a role.
+func (r *rig) user(role string) string { return strings.TrimPrefix(r.d.Name, "px_test_") + "." + role }
+
+// account makes an account that has a role and nothing else, once, and returns its DSN.
+func (r *rig) account(role string) string {
 	r.t.Helper()
-	dsn := r.d.DSN
+	if dsn, made := r.accounts[role]; made {
+		return dsn
+	}
+	config, err := mysql.ParseDSN(r.d.DSN)
+	r.must(err)
+	a := text.Account{Database: r.d.Name, Prefix: "p_", User: r.user(role)}
+	name := "'" + a.User + "'@'%'"
+	r.exec("CREATE USER " + name + " IDENTIFIED BY 'Secret-42'")
+	r.t.Cleanup(func() { r.exec("DROP USER " + name) })
+	_, statements, err := text.Grants(role, a)
+	r.must(err)
+	for _, statement := range statements {
+		r.exec(statement)
+	}
+	config.User, config.Passwd = a.User, "Secret-42"
+	r.accounts[role] = config.FormatDSN()
+	return r.accounts[role]
+}
+
+// also gives an account of a role a right on one more table: of the app's own, or to look at what was done.
+func (r *rig) also(role, right, table string) {
+	r.t.Helper()
+	r.account(role)
+	r.exec("GRANT " + right + " ON " + r.d.Name + "." + table + " TO '" + r.user(role) + "'@'%'")
+}
+
+// as is a pool of Open for an account with a role. With a time given, the server's clock stands still at it on its
+// connections.
+func (r *rig) as(role string, now time.Time) *sqlx.DB {
+	r.t.Helper()
+	dsn := r.account(role)
 	if !now.IsZero() {
 		dsn = servertest.WithParams(dsn, fixedClock(now))
 	}
@@ -69,13 +109,18 @@ func (r *rig) pool(now time.Time) *sqlx.DB {
 	return r.pools[dsn]
 }
 
-// appAt is an app's pool on which the server's clock stands still at a time.
-func (r *rig) appAt(now time.Time) *sql.DB {
-	params := fixedClock(now)
-	if r.apps[params] == nil {
-		r.apps[params] = r.d.Open(r.t, params)
+// pool is an operator's pool.
+func (r *rig) pool(now time.Time) *sqlx.DB { return r.as("owner", now) }
+
+// appAt is the pool of an app that does all that a client can, on which the server's clock stands still at a time.
+func (r *rig) appAt(now time.Time) *sql.DB { return r.appAs("app-reschedule", now) }
+
+func (r *rig) appAs(role string, now time.Time) *sql.DB {
+	dsn := servertest.WithParams(r.account(role), fixedClock(now))
+	if r.apps[dsn] == nil {
+		r.apps[dsn] = servertest.Open(r.t, dsn, "")
 	}
-	return r.apps[params]
+	return r.apps[dsn]
 }
 
 // fixedClock is the DSN parameter under which the server's clock stands still for a connection.
@@ -90,7 +135,7 @@ func (r *rig) worker(now time.Time, registry *Registry, options WorkerOptions) *
 	if options.Log.GetLevel() == zerolog.TraceLevel {
 		options.Log = zerolog.New(zerolog.NewTestWriter(r.t))
 	}
-	w, err := NewWorker(r.t.Context(), r.pool(now), options)
+	w, err := NewWorker(r.t.Context(), r.as("worker", now), options)
 	r.must(err)
 	return w
 }
@@ -106,7 +151,12 @@ func (r *rig) runAt(now time.Time, registry *Registry, options WorkerOptions) Fi
 // insert makes one check pending, as an app whose server's clock stands at now.
 func (r *rig) insert(now time.Time, job NewJob) Inserted {
 	r.t.Helper()
-	did, err := r.client.Insert(r.t.Context(), r.appAt(now), job)
+	role := "app"
+	switch job.OnPending {
+	case Replace, Earlier, Later:
+		role = "app-reschedule"
+	}
+	did, err := r.client.Insert(r.t.Context(), r.appAs(role, now), job)
 	r.must(err)
 	return did
 }
@@ -114,14 +164,14 @@ func (r *rig) insert(now time.Time, job NewJob) Inserted {
 // pending lists all pending rows, history all ends.
 func (r *rig) pending() []FutureJob {
 	r.t.Helper()
-	page, err := r.client.Pending(context.WithoutCancel(r.t.Context()), r.pool(time.Time{}), ListFilter{Limit: MaxPage})
+	page, err := r.client.Pending(context.WithoutCancel(r.t.Context()), r.as("app", time.Time{}), ListFilter{Limit: MaxPage})
 	r.must(err)
 	return page
 }
 
 func (r *rig) history() []Ended {
 	r.t.Helper()
-	page, err := r.client.History(context.WithoutCancel(r.t.Context()), r.pool(time.Time{}), ListFilter{Limit: MaxPage})
+	page, err := r.client.History(context.WithoutCancel(r.t.Context()), r.as("analyst", time.Time{}), ListFilter{Limit: MaxPage})
 	r.must(err)
 	return page
 }
@@ -162,13 +212,13 @@ func (r *rig) eventually(what string, is func() bool) {
 func (r *rig) balanced() {
 	r.t.Helper()
 	var books Counts
-	row := r.app.QueryRow(`SELECT CAST(COALESCE(SUM(done), 0) AS SIGNED), CAST(COALESCE(SUM(max_checks), 0) AS SIGNED),
+	row := r.root.QueryRow(`SELECT CAST(COALESCE(SUM(done), 0) AS SIGNED), CAST(COALESCE(SUM(max_checks), 0) AS SIGNED),
 		CAST(COALESCE(SUM(past_return), 0) AS SIGNED), CAST(COALESCE(SUM(beyond_horizon), 0) AS SIGNED),
 		CAST(COALESCE(SUM(failed), 0) AS SIGNED), CAST(COALESCE(SUM(timed_out), 0) AS SIGNED),
 		CAST(COALESCE(SUM(crashed), 0) AS SIGNED) FROM p_slot_run`)
 	r.must(row.Scan(&books.Done, &books.MaxChecks, &books.PastReturn, &books.BeyondHorizon, &books.Failed, &books.TimedOut, &books.Crashed))
 	var written Counts
-	rows, err := r.app.Query("SELECT outcome, COUNT(*) FROM p_job_history WHERE outcome <> 'cancelled' GROUP BY outcome")
+	rows, err := r.root.Query("SELECT outcome, COUNT(*) FROM p_job_history WHERE outcome <> 'cancelled' GROUP BY outcome")
 	r.must(err)
 	defer rows.Close()
 	for rows.Next() {
@@ -186,7 +236,7 @@ func (r *rig) balanced() {
 // count asks the server for a number.
 func (r *rig) count(query string, args ...any) (n int) {
 	r.t.Helper()
-	r.must(r.app.QueryRow(query, args...).Scan(&n))
+	r.must(r.root.QueryRow(query, args...).Scan(&n))
 	return n
 }
 
@@ -194,7 +244,7 @@ func (r *rig) count(query string, args ...any) (n int) {
 func (r *rig) insertDue(n int) (slot time.Time) {
 	r.t.Helper()
 	var now string
-	r.must(r.app.QueryRow("SELECT CAST(UTC_TIMESTAMP(6) AS CHAR)").Scan(&now))
+	r.must(r.root.QueryRow("SELECT CAST(UTC_TIMESTAMP(6) AS CHAR)").Scan(&now))
 	at, err := parseTime(now)
 	r.must(err)
 	slot = r.client.grid.Prev(at)

@@ -9,43 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
 	text "prescient/sql"
 )
-
-// as makes an account with a role, and returns its pool.
-func (r *rig) as(role string, fixed time.Time) *sqlx.DB {
-	r.t.Helper()
-	config, err := mysql.ParseDSN(r.d.DSN)
-	r.must(err)
-	account := text.Account{Database: r.d.Name, Prefix: "p_", User: strings.TrimPrefix(r.d.Name, "px_test_") + "." + role}
-	name := "'" + account.User + "'@'%'"
-	_, err = r.app.Exec("CREATE USER " + name + " IDENTIFIED BY 'Secret-42'")
-	r.must(err)
-	r.t.Cleanup(func() {
-		if _, err := r.app.ExecContext(context.WithoutCancel(r.t.Context()), "DROP USER "+name); err != nil {
-			r.t.Error(err)
-		}
-	})
-	_, statements, err := text.Grants(role, account)
-	r.must(err)
-	for _, statement := range statements {
-		if _, err := r.app.Exec(statement); err != nil {
-			r.t.Fatalf("%s: %v", statement, err)
-		}
-	}
-	config.User, config.Passwd = account.User, "Secret-42"
-	dsn := config.FormatDSN()
-	if !fixed.IsZero() {
-		dsn += "?" + fixedClock(fixed)
-	}
-	db, err := Open(dsn, 0)
-	r.must(err)
-	r.t.Cleanup(func() { _ = db.Close() })
-	return db
-}
 
 // refusedRight says whether the server refused for want of a right on a table, a column, a routine or at all.
 func refusedRight(err error) bool { return isError(err, 1142, 1143, 1370, 1044, 1227, 1410) }
@@ -55,11 +22,11 @@ var rights = []struct {
 	statement string
 	may       []string
 }{
-	{"SELECT COUNT(*) FROM p_slot_config", []string{"app", "app-reschedule", "worker", "owner"}},
+	{"SELECT COUNT(*) FROM p_slot_config", []string{"analyst", "app", "app-reschedule", "operator", "worker", "owner"}},
 	{"UPDATE p_slot_config SET version = version", []string{"owner"}},
-	{"SELECT COUNT(*) FROM p_future_job", []string{"app-sql", "app", "app-reschedule", "worker", "owner"}},
+	{"SELECT COUNT(*) FROM p_future_job", []string{"app-sql", "app", "app-reschedule", "operator", "worker", "owner"}},
 	{"INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES ('a', UUID(), 'b', '2026-11-20 13:05:00', '{}')",
-		[]string{"app-sql", "app", "app-reschedule", "worker", "owner"}},
+		[]string{"app-sql", "app", "app-reschedule", "operator", "worker", "owner"}},
 	{"INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, check_count) VALUES ('a', UUID(), 'b', '2026-11-20 13:05:00', 4)",
 		[]string{"worker", "owner"}},
 	{"UPDATE p_future_job SET next_check_at = next_check_at", []string{"app-reschedule", "worker", "owner"}},
@@ -67,7 +34,7 @@ var rights = []struct {
 	{"UPDATE p_future_job SET entity_key = entity_key", []string{"worker", "owner"}},
 	{"DELETE FROM p_future_job WHERE job_exec = 'nothing'", []string{"app", "app-reschedule", "worker", "owner"}},
 	{"TRUNCATE TABLE p_future_job", []string{"owner"}},
-	{"SELECT COUNT(*) FROM p_job_history", []string{"analyst", "owner"}},
+	{"SELECT COUNT(*) FROM p_job_history", []string{"analyst", "operator", "owner"}},
 	{"SELECT COUNT(*) FROM p_history_outcomes", []string{"analyst", "owner"}},
 	{"SELECT COUNT(*) FROM p_history_times", []string{"analyst", "owner"}},
 	{"SELECT COUNT(*) FROM p_history_checks", []string{"analyst", "owner"}},
@@ -75,10 +42,13 @@ var rights = []struct {
 	{"SELECT COUNT(*) FROM p_history_lateness", []string{"analyst", "owner"}},
 	{"UPDATE p_job_history SET worker = worker", []string{"owner"}},
 	{"DELETE FROM p_job_history WHERE job_exec = 'nothing'", []string{"owner"}},
-	{"SELECT COUNT(*) FROM p_slot_run", []string{"worker", "owner"}},
+	{"SELECT COUNT(*) FROM p_slot_run", []string{"operator", "worker", "owner"}},
 	{"UPDATE p_slot_run SET token = token", []string{"worker", "owner"}},
-	{"SELECT COUNT(*) FROM p_job_pause", []string{"worker", "owner"}},
-	{"INSERT INTO p_job_pause (job_exec) VALUES ('nothing')", []string{"owner"}},
+	{"SELECT COUNT(*) FROM p_job_pause", []string{"operator", "worker", "owner"}},
+	{"INSERT INTO p_slot_run (slot, bucket, buckets) VALUES (UTC_TIMESTAMP(), FLOOR(RAND() * 60000), 1)", []string{"worker", "owner"}},
+	{"INSERT INTO p_job_pause (job_exec) VALUES ('nothing')", []string{"operator", "owner"}},
+	{"UPDATE p_job_pause SET reason = reason", []string{"operator", "owner"}},
+	{"DELETE FROM p_job_pause WHERE job_exec = 'nothing'", []string{"operator", "owner"}},
 	{"DELETE FROM p_slot_run WHERE bucket = 9", []string{"owner"}},
 	{"CALL p_cancel('a', 'nothing', NULL)", []string{"app-sql", "app", "app-reschedule", "worker", "owner"}},
 	{"CREATE PROCEDURE p_more() DO 1", []string{"owner"}},
@@ -175,7 +145,7 @@ func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
 				return tx.Commit()
 			},
 		} {
-			_, err = r.app.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, check_count) VALUES ('order', '42', 'check', '2026-11-20 12:50:00', 3)")
+			_, err = r.root.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, check_count) VALUES ('order', '42', 'check', '2026-11-20 12:50:00', 3)")
 			r.must(err)
 			r.must(begin(func(db DB) error { return insert(db, DidReplace, same) }))
 			left := r.pending()
@@ -187,7 +157,7 @@ func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
 			}
 		}
 		// And nothing of a bulk insert that fails after that stays behind.
-		_, err = r.app.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'check', '2026-11-20 12:50:00'), ('order', '44', 'check', '2026-11-20 14:50:00')")
+		_, err = r.root.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'check', '2026-11-20 12:50:00'), ('order', '44', 'check', '2026-11-20 14:50:00')")
 		r.must(err)
 		tx, err = db.BeginTx(t.Context(), nil)
 		r.must(err)
@@ -279,6 +249,94 @@ func TestTheRoleWorkerRunsSlots(t *testing.T) {
 			t.Error(err)
 		}
 		r.balanced()
+	})
+}
+
+func TestTheRoleOperatorPausesRequeuesAndAsksTheDoctor(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		for i := range 3 {
+			r.insert(at("12:00"), NewJob{Entity: order(fmt.Sprint(i)), JobExec: "check", DueAt: at("13:05"), Payload: []byte(`{"n": 1}`)})
+		}
+		fails := registry("check", func(context.Context, FutureJob) (*time.Time, error) { return At(at("11:00")), nil }, Guards{})
+		r.runAt(at("13:15:01"), fails, WorkerOptions{})
+		r.insert(at("13:20"), NewJob{Entity: order("0"), JobExec: "check", DueAt: at("14:05")}) // by the app, again
+		r.exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '1', 'check', '2026-11-20 13:10:00')")
+
+		db := r.as("operator", at("13:25"))
+		c, err := NewClient(t.Context(), db, ClientOptions{Prefix: "p_"})
+		r.must(err)
+		r.must(c.Pause(t.Context(), db, Paused{JobExec: "check", By: "me"}))
+		r.must(c.Pause(t.Context(), db, Paused{JobExec: "check", By: "me", Reason: "said twice"}))
+		r.must(c.Pause(t.Context(), db, Paused{JobExec: AllExecs}))
+		if list, err := c.Pauses(t.Context(), db); err != nil || len(list) != 2 || list[1].Reason != "said twice" {
+			t.Errorf("%+v, %v", list, err)
+		}
+		if n, err := c.Resume(t.Context(), db, "check", AllExecs); err != nil || n != 2 {
+			t.Errorf("resumed %d, %v", n, err)
+		}
+		did, err := c.Requeue(t.Context(), db, RequeueOptions{Filter: ListFilter{JobExec: "check", Outcome: PastReturn, From: at("00:00").AddDate(-1, 0, 0)}})
+		if err != nil || did.Requeued != 1 || did.Kept != 2 {
+			t.Errorf("%+v, %v", did, err)
+		}
+		if _, err := c.Load(t.Context(), db, at("12:00"), at("15:00"), 10); err != nil {
+			t.Error(err)
+		}
+		if _, err := c.Cancel(t.Context(), db, order("0")); !refusedRight(err) {
+			t.Errorf("cancel: %v; want it refused", err)
+		}
+		if _, err := c.Reschedule(t.Context(), db, order("0"), "check", "", at("15:00")); !refusedRight(err) {
+			t.Errorf("reschedule: %v; want it refused", err)
+		}
+		found, err := Doctor(t.Context(), db, DoctorOptions{Prefix: "p_", Use: UseOperator})
+		r.must(err)
+		wantFinding(t, found, "grants", SeverityOK, "its use as operator")
+		wantFinding(t, found, "schema", SeverityOK)
+		for _, f := range found {
+			if strings.Contains(f.Text, "could not be looked at") {
+				t.Errorf("%+v", f)
+			}
+		}
+		found, err = Doctor(t.Context(), db, DoctorOptions{Prefix: "p_", Use: UseWorker})
+		r.must(err)
+		wantFinding(t, found, "grants", SeverityBad, "UPDATE on p_future_job", "DELETE on p_future_job", "INSERT on p_job_history", "UPDATE on p_slot_run")
+		found, err = Doctor(t.Context(), r.as("analyst", time.Time{}), DoctorOptions{Prefix: "p_", Use: UseOperator})
+		r.must(err)
+		wantFinding(t, found, "grants", SeverityBad, "SELECT on p_future_job")
+	})
+}
+
+// What a user may not see is not taken for missing.
+func TestADoctorFindsTheSchemaSoundWhateverItsUserMaySee(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		var db *sqlx.DB
+		for role, use := range map[string]Use{"app": UseApp, "app-reschedule": UseApp, "operator": UseOperator, "worker": UseWorker, "owner": UseOwner} {
+			as := r.as(role, time.Time{})
+			if use == UseOperator {
+				db = as
+			}
+			found, err := Doctor(t.Context(), as, DoctorOptions{Prefix: "p_", Use: use})
+			r.must(err)
+			if use == UseApp {
+				wantFinding(t, found, "schema", SeverityOK)
+				if f := finding(found, "schema"); !strings.Contains(f.Text, "cannot see p_job_history, p_slot_run, p_job_pause") && !strings.Contains(f.Text, "cannot see p_slot_run, p_job_pause") {
+					t.Errorf("%s: %+v", role, f)
+				}
+			}
+			for _, f := range found {
+				if f.Severity == SeverityBad {
+					t.Errorf("%s: %+v", role, f)
+				}
+			}
+		}
+		r.exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_on_grid")
+		found, err := Doctor(t.Context(), db, DoctorOptions{Prefix: "p_", Use: UseOperator})
+		r.must(err)
+		wantFinding(t, found, "schema.check", SeverityBad, "p_future_job_on_grid")
+		r.reslotTo(15 * time.Minute)
+		r.exec("DROP TABLE p_job_pause")
+		found, err = Doctor(t.Context(), r.pool(time.Time{}), DoctorOptions{Prefix: "p_"})
+		r.must(err)
+		wantFinding(t, found, "schema.table", SeverityBad, "p_job_pause")
 	})
 }
 

@@ -19,9 +19,15 @@ const sweepPage = 100
 // nothing.
 func (w *Worker) Sweep(ctx context.Context) ([]Figures, error) {
 	var all []Figures
+	err := w.sweep(ctx, func(figures Figures) { all = append(all, figures) })
+	return all, err
+}
+
+// sweep is Sweep, but keeps nothing: after an outage there may be millions of slots.
+func (w *Worker) sweep(ctx context.Context, did func(Figures)) error {
 	seen, err := w.glance(ctx, time.Unix(0, 0).UTC())
 	if err != nil || seen.paused.all() {
-		return nil, err
+		return err
 	}
 	err = w.eachOverdue(ctx, seen.clock.now(), func(slot time.Time) error {
 		figures, err := w.runSlot(ctx, slot, manner{parallel: w.options.Buckets, background: true,
@@ -37,14 +43,14 @@ func (w *Worker) Sweep(ctx context.Context) ([]Figures, error) {
 		}
 		if figures.Buckets > 0 {
 			w.report(figures, nil, "slot swept")
-			all = append(all, figures)
+			did(figures)
 		}
 		return nil
 	})
 	if errors.Is(err, errPaused) {
 		err = nil
 	}
-	return all, err
+	return err
 }
 
 // eachOverdue calls do for every overdue slot, oldest first. A slot that comes to be overdue meanwhile is for next time.

@@ -35,11 +35,10 @@ func openTables(ctx context.Context, db DB, prefix string, resolution time.Durat
 		return tables{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	t := tables{stmt: statements, prefix: prefix}
-	var seconds, goesTo int64
-	err = queryRow(ctx, db, []any{&seconds, &t.version, &goesTo}, statements.Get("list/config"))
-	lacks := isError(err, errNoSuchColumn)
-	if lacks {
-		err = queryRow(ctx, db, []any{&seconds}, statements.Get("list/config_before_reslot"))
+	var seconds, goesTo, schema int64
+	err = queryRow(ctx, db, []any{&seconds, &t.version, &goesTo, &schema}, statements.Get("list/config"))
+	if isError(err, errNoSuchColumn) {
+		err = queryRow(ctx, db, []any{&seconds}, statements.Get("list/config_earlier"))
 	}
 	switch {
 	case isError(err, errNoSuchTable), errors.Is(err, sql.ErrNoRows):
@@ -54,11 +53,32 @@ func openTables(ctx context.Context, db DB, prefix string, resolution time.Durat
 	if resolution != 0 && resolution != stored {
 		return tables{}, fmt.Errorf("%w: configured is %s, but %sslot_config has %s", ErrResolution, resolution, prefix, stored)
 	}
-	if lacks {
-		return tables{}, fmt.Errorf("%w: %sslot_config is of an earlier version: run the migrations first", ErrNotMigrated, prefix)
+	if err := t.hasSchema(schema); err != nil {
+		return tables{}, err
 	}
 	t.grid, err = slots.NewGrid(stored)
 	return t, err
+}
+
+// versionKnown is the first schema version that slot_config names.
+const versionKnown = 10
+
+// hasSchema refuses tables that lack migrations; zero is a version from before slot_config named it. Tables that are
+// ahead are taken: migrations only add.
+func (t *tables) hasSchema(version int64) error {
+	needed, err := text.Version()
+	switch {
+	case err != nil:
+		return err
+	case version >= needed:
+		return nil
+	}
+	has := fmt.Sprint(version)
+	if version == 0 {
+		has = fmt.Sprintf("before %d", versionKnown)
+	}
+	return fmt.Errorf("%w: the schema version of %sslot_config is %s, but this program needs %d: run the migrations first",
+		ErrNotMigrated, t.prefix, has, needed)
 }
 
 // sameVersion checks a version just read against the one at the start.

@@ -41,7 +41,7 @@ type endedAs struct {
 // table returns what a query shows, a line a row.
 func (r *rig) table(query string) string {
 	r.t.Helper()
-	rows, err := r.app.QueryContext(r.t.Context(), query)
+	rows, err := r.root.QueryContext(r.t.Context(), query)
 	r.must(err)
 	defer rows.Close()
 	columns, err := rows.Columns()
@@ -125,11 +125,11 @@ func TestViewsAndProcedureGoWithTheirMigrations(t *testing.T) {
 			+ (SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE())`
 		before := r.count(made)
 		// Interrupted after its work and before its note, a migration is run again.
-		_, err := r.app.Exec("DELETE FROM p_schema_version WHERE version_id >= 5")
+		_, err := r.root.Exec("DELETE FROM p_schema_version WHERE version_id >= 5")
 		r.must(err)
-		_, err = text.Up(t.Context(), r.app, schema)
+		_, err = text.Up(t.Context(), r.root, schema)
 		r.must(err)
-		_, err = text.Down(t.Context(), r.app, schema)
+		_, err = text.Down(t.Context(), r.root, schema)
 		r.must(err)
 		if n := r.count(made); n != 0 || before < 10 {
 			t.Errorf("%d things before, %d left", before, n)

@@ -118,7 +118,7 @@ func (w *Worker) await(ctx context.Context, slot time.Time, c clock) (clock, err
 func (w *Worker) sweepEvery(ctx context.Context, fail context.CancelCauseFunc) {
 	every := w.options.SweepEvery
 	for wait := min(every, time.Second); sleep(ctx, wait) == nil; wait = every*9/10 + rand.N(every/5+1) {
-		_, err := w.Sweep(ctx)
+		err := w.sweep(ctx, func(Figures) {})
 		switch {
 		case ctx.Err() != nil:
 			return

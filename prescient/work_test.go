@@ -218,7 +218,7 @@ func TestAWorkerStopsWhenSlotConfigChanges(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- w.Work(t.Context()) }()
 		r.eventually("it has served a slot", func() bool { return r.count("SELECT COUNT(*) FROM p_slot_run") > 0 })
-		_, err := r.app.Exec("UPDATE p_slot_config SET version = version + 1")
+		_, err := r.root.Exec("UPDATE p_slot_config SET version = version + 1")
 		r.must(err)
 		select {
 		case err := <-done:

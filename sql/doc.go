@@ -3,4 +3,18 @@
 //
 // All of it runs as it stands on MariaDB 10.6 and later and on MySQL 8.0.16 and later. In the files {prefix} stands for
 // the configured table prefix; other words in braces are lists or conditions that the library fills in.
+//
+// # Where a row goes
+//
+//	client/insert ─► future_job ─► slotrun/read, slotrun/lock ─► slotrun/history_insert, slotrun/end ─► job_history ─► prune/drop
+//	                   ▲    │                  │
+//	                   │    └─ client/delete   └─ slotrun/reschedule, to a later slot
+//	                   └─ sweep/roll_forward, operate/reslot_move
+//
+// # What happens when a migration fails
+//
+// DDL commits by itself, so each migration can be repeated: [Up] is run again, and goes on with the first that is not
+// noted as applied. Two at a time wait for one another (GET_LOCK), a minute at most, then [ErrLocked]. Tables that are
+// there for another resolution are left alone ([ErrResolution]). A program whose migrations are missing does not start,
+// and one whose tables are ahead does: migrations only add, and each raises slot_config.schema_version at its end.
 package sql

@@ -18,7 +18,7 @@ var ErrGrant = errors.New("no such grant")
 
 // Roles returns the names of the roles, the least first.
 func Roles() []string {
-	return []string{"analyst", "app-sql", "app", "app-reschedule", "worker", "owner"}
+	return []string{"analyst", "app-sql", "app", "app-reschedule", "operator", "worker", "owner"}
 }
 
 // Account says to whom a role is granted, on which installation.

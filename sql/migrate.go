@@ -27,6 +27,8 @@ type Schema struct {
 	Prefix string
 	// Resolution of the slots, in whole seconds; it divides a day. Defaults and checks of the tables are made for it.
 	Resolution time.Duration
+	// UpTo is the last migration that Up applies, by its number; all of them by default.
+	UpTo int64
 }
 
 // Migrated is a migration that was applied or undone.
@@ -50,7 +52,11 @@ func Up(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 		if err := s.sameResolution(ctx, db); err != nil {
 			return err
 		}
-		applied, err = p.Up(ctx)
+		if s.UpTo > 0 {
+			applied, err = p.UpTo(ctx, s.UpTo)
+		} else {
+			applied, err = p.Up(ctx)
+		}
 		return err
 	})
 	return results(applied), err

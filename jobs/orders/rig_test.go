@@ -14,6 +14,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
 
 	"prescient/jobs/orders"
 	"prescient/prescient"
@@ -33,6 +34,10 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)
 		}
+	}
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, "goroutines are left:", err)
+		code = 1
 	}
 	os.Exit(code)
 }

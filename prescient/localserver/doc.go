@@ -19,4 +19,12 @@
 // Without Options.Durable the server leaves the disk to the operating system.
 // What it has committed outlives the server, but not the machine: right for a
 // demonstration or a test and for nothing else.
+//
+// # When it fails
+//
+// Where there is no server, neither on PATH nor in the cache folder, the error
+// is ErrNotFound and says what gets one. One that does not come up is killed
+// and its folder removed; the end of its log stands in the error. A port that
+// somebody else took meanwhile is tried again with another. After Kill, or a
+// crash, the data are there, and Restart brings them back.
 package localserver

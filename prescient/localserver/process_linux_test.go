@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // TestMain is also the program that TestServerDiesWithItsParent kills.
@@ -23,7 +25,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(server.Pid(), server.Dir())
 		select {}
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 func TestServerDiesWithItsParent(t *testing.T) {

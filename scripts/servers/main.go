@@ -1,10 +1,5 @@
 //go:build unix
 
-// Command servers runs a command against database servers to test on: one
-// MariaDB and one MySQL of its own, or the one that -dsn names. The command
-// finds them in PRESCIENT_TEST_DSNS, and its exit code becomes this program's.
-//
-//	go run ./scripts/servers [-dsn DSN] -- COMMAND [ARGUMENT...]
 package main
 
 import (

@@ -1,4 +1,5 @@
--- An analyst: reads history and the views on it, nothing else.
+-- An analyst: reads history and the views on it, also by the command history, which looks at the resolution first.
+GRANT SELECT ON {database}.{slot_config} TO {account};
 GRANT SELECT ON {database}.{job_history} TO {account};
 GRANT SELECT ON {database}.{history_outcomes} TO {account};
 GRANT SELECT ON {database}.{history_times} TO {account};

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"prescient/prescient/localserver"
 )
 
@@ -20,7 +22,8 @@ var servers struct {
 }
 
 // Main runs a package's tests, stops the servers that they started and ends
-// the process. TestMain calls it.
+// the process; goroutines that are still there then are a failure. TestMain
+// calls it.
 func Main(m *testing.M) {
 	code := m.Run()
 	servers.Lock()
@@ -29,6 +32,10 @@ func Main(m *testing.M) {
 			fmt.Fprintf(os.Stderr, "closing the %s server: %v\n", flavour, err)
 			code = max(code, 1)
 		}
+	}
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintf(os.Stderr, "goroutines are left: %v\n", err)
+		code = 1
 	}
 	os.Exit(code)
 }

@@ -1,0 +1,125 @@
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"prescient/cmd"
+)
+
+// canary is a password that must not be seen anywhere; each test looks for it in all that it can find.
+const canary = "c4n4ry-S1ngs"
+
+// silent fails where a text has the canary in it.
+func silent(t *testing.T, where, text string) {
+	t.Helper()
+	if i := strings.Index(text, canary); i >= 0 {
+		t.Errorf("%s: the password is in …%q…", where, text[max(i-80, 0):min(i+80, len(text))])
+	}
+}
+
+// everyCommand is a line of each command that opens the database.
+var everyCommand = [][]string{
+	{"run"}, {"work"}, {"sweep"}, {"roll-forward"}, {"pause", "x"}, {"resume", "x"}, {"insert", "--entity", "a/b", "--exec", "x", "--in", "1h"},
+	{"insert", "--file", "-"}, {"cancel", "--entity", "a/b"}, {"reschedule", "--entity", "a/b", "--exec", "x", "--in", "2h"},
+	{"requeue", "--exec", "x", "--outcome", "failed", "--since", "now-2h", "--dry-run"}, {"get", "--entity", "a/b", "--exec", "x"},
+	{"jobs"}, {"history"}, {"slots"}, {"migrate"}, {"migrate", "status"}, {"reslot", "--resolution", "1s"}, {"prune", "--keep", "90d"},
+	{"doctor"}, {"grants", "--role", "app", "--user", "u"}, {"units", "cron"}, {"units", "systemd"}, {"config"}, {"config", "--json"},
+	{"demo", "--for", "1s"},
+}
+
+func TestNoCommandThatFailsShowsThePassword(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "dsn")
+	for what, dsn := range map[string]string{
+		"nobody listens":       "user:" + canary + "@tcp(127.0.0.1:1)/none",
+		"no such host":         "user:" + canary + "@tcp(nowhere.invalid)/none",
+		"no such socket":       "user:" + canary + "@unix(/nonexistent/" + "s)/none",
+		"a slash is missing":   "user:" + canary + "@tcp(127.0.0.1:1)none",
+		"a bracket is missing": "user:" + canary + "@tcp(127.0.0.1:1/none",
+		"a network that is no": "user:" + canary + "@" + canary + "(127.0.0.1:1)/none",
+		"no user":              ":" + canary + "@/none",
+		"a URL":                "mysql://user:" + canary + "@127.0.0.1/none",
+		"two lines":            "user:" + canary + "\n@tcp(127.0.0.1:1)/none",
+		"a slash in it":        "user:" + canary + "/" + canary + "@tcp(127.0.0.1:1)/none",
+		"a wrong parameter":    "user:" + canary + "@tcp(127.0.0.1:1)/none?tls=" + canary,
+		"an old parameter":     "user:" + canary + "@tcp(127.0.0.1:1)/none?strict=" + canary,
+		"nothing but":          canary,
+	} {
+		if err := os.WriteFile(secret, []byte(dsn), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range everyCommand {
+			for _, env := range []map[string]string{{"PRESCIENT_DSN": dsn}, {"PRESCIENT_DSN_FILE": secret}} {
+				if args[0] == "demo" || args[0] == "work" && strings.Contains(what, "host") {
+					continue
+				}
+				env["PRESCIENT_LOG_LEVEL"], env["PRESCIENT_WORKER_PATIENCE"] = "trace", "1s"
+				got := execute(t.Context(), cmd.Options{}, env, "", args...)
+				silent(t, what, got.String())
+			}
+		}
+		for _, args := range [][]string{{"jobs", "--dsn", dsn}, {"jobs", "--dsn=" + dsn}} {
+			got := execute(t.Context(), cmd.Options{}, nil, "", args...)
+			got.wants(t, cmd.ExitUsage, "dsn")
+			silent(t, what, got.err+got.out)
+		}
+	}
+	// A flag can be seen by whoever lists the processes.
+	execute(t.Context(), cmd.Options{}, nil, "", "jobs", "--dsn", "user:"+canary+"@tcp(127.0.0.1:1)/none").
+		wants(t, cmd.ExitUsage, "PRESCIENT_DSN", "--dsn-file", "command line")
+}
+
+func TestNothingThatRunsShowsThePassword(t *testing.T) {
+	eachServer(t, func(r *rig) {
+		r.env["PRESCIENT_LOG_LEVEL"] = "trace"
+		r.env["PRESCIENT_SLOTS_RESOLUTION"] = "1s"
+		r.ok("migrate")
+		user := "canary" + r.dsn[len(r.dsn)-10:]
+		r.exec("CREATE USER '" + user + "'@'%' IDENTIFIED BY '" + canary + "'")
+		r.Cleanup(func() { r.exec("DROP USER '" + user + "'@'%'") })
+		dsn := user + ":" + canary + r.dsn[strings.LastIndex(r.dsn, "@"):]
+		env := map[string]string{"PRESCIENT_DSN": dsn, "PRESCIENT_LOG_LEVEL": "trace", "PRESCIENT_SLOTS_RESOLUTION": "1s"}
+		run := func(what string) {
+			for _, args := range everyCommand {
+				if args[0] != "demo" && args[0] != "work" {
+					silent(r.T, what, execute(r.Context(), cmd.Options{}, env, "", args...).String())
+				}
+			}
+		}
+		run("without rights")
+		r.exec("GRANT ALL PRIVILEGES ON " + r.database() + ".* TO '" + user + "'@'%'")
+		run("with all rights")
+		env["PRESCIENT_DSN"] = user + ":" + canary + "-wrong" + r.dsn[strings.LastIndex(r.dsn, "@"):]
+		run("with a wrong password")
+
+		// A worker, by a file and by a variable, that is asked for all that it can tell, and then for its goroutines.
+		file := filepath.Join(r.TempDir(), "dsn")
+		r.must(os.WriteFile(file, []byte(dsn), 0o600))
+		for signal, given := range map[syscall.Signal]map[string]string{syscall.SIGQUIT: {"PRESCIENT_DSN": dsn}, syscall.SIGABRT: {"PRESCIENT_DSN_FILE": file}} {
+			given["GOTRACEBACK"] = "all" // as in a panic
+			p := r.startBare("a", given, "work", "--listen", "127.0.0.1:0", "--log-level", "trace", "--slots-resolution", "1s")
+			url := "http://" + p.address(r.T)
+			p.says(r.T, `"message":"working"`)
+			for _, path := range []string{"/metrics", "/healthz", "/debug/pprof/", "/"} {
+				_, text := get(r.T, url+path)
+				silent(r.T, path, text)
+			}
+			line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.Process.Pid))
+			if err == nil {
+				silent(r.T, "ps", string(line))
+			} else if !os.IsNotExist(err) {
+				r.Error(err)
+			}
+			r.must(p.Process.Signal(signal))
+			p.ends(r.T, 2)
+			if !strings.Contains(p.err.String(), "goroutine ") {
+				r.Errorf("no dump: %s", p.err.String())
+			}
+			silent(r.T, "the dump of the goroutines", p.err.String()+p.out.String())
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package cmd_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"prescient/cmd"
+	"prescient/prescient"
+)
+
+// ownProgram makes the test binary a program as a user has it, with a job_exec that settles everything.
+const ownProgram = "CMD_TEST_OWN_PROGRAM"
+
+func runOwnProgram() {
+	cmd.Main(cmd.Options{Register: func(_ context.Context, registry *prescient.Registry, _ cmd.Deps) error {
+		return registry.Register("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
+	}})
+}
+
+// sweepLimit is the most memory that a process may have had while it swept, however many rows were overdue; under the
+// race detector a program takes several times as much.
+const sweepLimit = 150 << 20
+
+// sweepRows is how many rows are swept, against 25000. PRESCIENT_TEST_SWEEP_ROWS has another number: 5000000
+// takes minutes.
+func sweepRows(t *testing.T) int {
+	text := os.Getenv("PRESCIENT_TEST_SWEEP_ROWS")
+	if text == "" {
+		return 100_000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 100_000 {
+		t.Fatalf("PRESCIENT_TEST_SWEEP_ROWS is %q; want a number of 100000 or more", text)
+	}
+	return n
+}
+
+// overdue makes rows pending for 40 slots of a day that is over, with a payload of 200 bytes.
+func (r *rig) overdue(rows int) {
+	r.Helper()
+	const page = 100_000
+	for from := 0; from < rows; from += page {
+		_, err := r.db.ExecContext(r.Context(), `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at, payload)
+			WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 499)
+			SELECT 'order', ? + a.i * 500 + b.i, 'check', TIMESTAMP'2026-01-01 00:00:00' + INTERVAL (a.i MOD 40) * 15 MINUTE,
+				JSON_OBJECT('note', REPEAT('x', 200)) FROM n a JOIN n b WHERE a.i * 500 + b.i < ?`, from, min(page, rows-from))
+		r.must(err)
+	}
+}
+
+// sweep sweeps in a process of its own, and returns the most memory that it had.
+func (r *rig) sweep(rows int) (peak int64, took time.Duration) {
+	r.Helper()
+	r.overdue(rows)
+	before := r.count("SELECT COUNT(*) FROM job_history")
+	program, err := os.Executable()
+	r.must(err)
+	process := exec.CommandContext(r.Context(), program, "sweep")
+	process.Dir = r.TempDir()
+	process.Env = []string{ownProgram + "=1", "HOME=" + process.Dir, "PRESCIENT_DSN=" + r.account("worker"), "PRESCIENT_LOG_LEVEL=warn"}
+	start := time.Now()
+	if out, err := process.CombinedOutput(); err != nil {
+		r.Fatalf("%v\n%s", err, out)
+	}
+	took = time.Since(start)
+	if n := r.count("SELECT COUNT(*) FROM job_history") - before; n != rows {
+		r.Errorf("%d rows ended; want %d", n, rows)
+	}
+	return process.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10, took
+}
+
+func TestMemoryIsBoundedHoweverManyRowsAreOverdue(t *testing.T) {
+	rows := sweepRows(t)
+	eachServer(t, func(r *rig) {
+		r.ok("migrate")
+		few, _ := r.sweep(25_000)
+		many, took := r.sweep(rows)
+		r.Logf("peak of %d rows: %d MiB; of %d rows: %d MiB, in %s", 25_000, few>>20, rows, many>>20, took.Round(time.Second))
+		if !raceDetector && many > sweepLimit {
+			r.Errorf("%d MiB for %d rows; want %d MiB at most", many>>20, rows, sweepLimit>>20)
+		}
+		if many > few+few/2 {
+			r.Errorf("the peak grew from %d to %d MiB with the backlog", few>>20, many>>20)
+		}
+	})
+}

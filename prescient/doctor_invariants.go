@@ -1,0 +1,53 @@
+package prescient
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// checkInvariants looks for what must never be, among the first pending rows, the latest ends and the latest of the
+// ledger: it would be an error of prescient's, or the work of somebody who wrote to its tables. What is in history is
+// only looked at by an account that may read it.
+func (d *doctor) checkInvariants(ctx context.Context) (found []Finding, err error) {
+	const never = "this must never be: keep the rows and the workers' logs, see who else writes to these tables, and report it; then "
+	unread := false
+	for _, look := range []struct{ code, statement, text, do string }{
+		{"invariants.both", "operate/both", "is pending and has ended with the same revision", never + "cancel it"},
+		{"invariants.twice", "operate/twice", "has more than one end of the same revision", never + "delete all but the first end"},
+	} {
+		var jobs []FutureJob
+		switch err := d.db.SelectContext(ctx, &jobs, d.stmt.Get(look.statement), sampleSize); {
+		case isError(err, errTableDenied, errColumnDenied):
+			unread = true
+		case err != nil:
+			return found, err
+		case len(jobs) > 0:
+			found = append(found, bad(look.code, fmt.Sprintf("%s of %s, tag %q, slot %s, %s", jobs[0].JobExec, jobs[0].Entity(), jobs[0].Tag,
+				stamp(jobs[0].NextCheckAt), look.text), look.do))
+		}
+	}
+	var unserved []time.Time
+	// Of older slots the ledger may have been pruned.
+	switch err := d.db.SelectContext(ctx, &unserved, d.stmt.Get("operate/unserved"), sampleSize, d.now.Add(-24*time.Hour)); {
+	case isError(err, errTableDenied, errColumnDenied):
+		unread = true
+	case err != nil:
+		return found, err
+	case len(unserved) > 0:
+		found = append(found, bad("invariants.ledger", fmt.Sprintf("history has ends of slot %s, but the ledger has nothing of it", stamp(unserved[0])),
+			never+"see whether somebody deleted from slot_run"))
+	}
+	var open []leased
+	if err := d.db.SelectContext(ctx, &open, d.stmt.Get("operate/unfinished"), ledgerProbe, d.now.Add(-max(time.Hour, 2*d.options.Lease))); err != nil {
+		return found, err
+	}
+	if len(open) > 0 {
+		found = append(found, warn("invariants.unfinished", fmt.Sprintf("bucket %d of slot %s is neither finished nor held, but nothing is left of its slot: its worker died between its last commit and the end",
+			open[0].Bucket, stamp(open[0].Slot)), "nothing: all of its rows have ended or moved on, and it goes when the ledger is pruned"))
+	}
+	if unread && len(found) == 0 {
+		return []Finding{fine("invariants", "the ledger is sound; history was not looked at, which this user may not read: doctor as the owner does")}, nil
+	}
+	return orFine(found, "invariants", "no row is pending and ended, or ended twice; every slot with ends is in the ledger"), nil
+}

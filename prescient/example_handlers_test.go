@@ -1,0 +1,254 @@
+package prescient_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/slots"
+)
+
+// All due checks of a batch in one call: one query finds what has shipped, and each row gets its answer.
+func ExampleRegistry_RegisterBatch() {
+	var app *sqlx.DB
+
+	unshipped := func(ctx context.Context, batch *prescient.Batch) error {
+		ids := make([]string, len(batch.Jobs()))
+		for i, job := range batch.Jobs() {
+			ids[i] = job.EntityKey
+		}
+		query, args, err := sqlx.In("SELECT id FROM orders WHERE shipped_at IS NULL AND id IN (?)", ids)
+		if err != nil {
+			return err
+		}
+		var open []string
+		if err := app.SelectContext(ctx, &open, query, args...); err != nil {
+			return err // every row of the batch is tried again at a later slot
+		}
+		waits := make(map[string]bool, len(open))
+		for _, id := range open {
+			waits[id] = true
+		}
+		for i, job := range batch.Jobs() {
+			if waits[job.EntityKey] {
+				batch.Next(i, job.DueAt.Add(time.Hour))
+			} else {
+				batch.Settle(i)
+			}
+		}
+		return nil
+	}
+
+	registry := prescient.NewRegistry()
+	if err := registry.RegisterBatch("order-unshipped", unshipped, prescient.Guards{Timeout: time.Minute}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(registry.Names())
+	// Output: [order-unshipped]
+}
+
+// Effects in this database that happen exactly once: they commit with the end of the check.
+func ExampleRegistry_RegisterTx() {
+	registry := prescient.NewRegistry()
+	err := registry.RegisterTx("reservation-expired", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+		_, err := tx.ExecContext(ctx, "UPDATE stock SET free = free + 1 WHERE id = ?", job.EntityKey)
+		return nil, err
+	}, prescient.Guards{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(registry.Names())
+	// Output: [reservation-expired]
+}
+
+// reminder is the payload of a check.
+type reminder struct {
+	Level int    `json:"level"`
+	To    string `json:"to"`
+}
+
+// The payload, decoded. One that does not fit is an error of the row, which says why.
+func ExampleTyped() {
+	remind := prescient.Typed(func(_ context.Context, job prescient.FutureJob, r reminder) (*time.Time, error) {
+		fmt.Println(job.Entity(), "level", r.Level, "to", r.To)
+		return nil, nil
+	})
+	registry := prescient.NewRegistry()
+	registry.MustRegister("invoice-unpaid", remind, prescient.Guards{})
+
+	job := prescient.FutureJob{EntityName: "invoice", EntityKey: "7", JobExec: "invoice-unpaid", Payload: []byte(`{"level": 2, "to": "sales"}`)}
+	_, err := remind(context.Background(), job)
+	fmt.Println(err)
+	job.Payload = []byte(`{"level": "two"}`)
+	_, err = remind(context.Background(), job)
+	fmt.Println(err)
+	// Output:
+	// invoice/7 level 2 to sales
+	// <nil>
+	// the payload of invoice/7 does not fit a prescient_test.reminder: json: cannot unmarshal string into Go struct field reminder.level of type int
+}
+
+// The same for a function that works in the transaction of the row's end.
+func ExampleTypedTx() {
+	registry := prescient.NewRegistry()
+	err := registry.RegisterTx("invoice-unpaid", prescient.TypedTx(func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob, r reminder) (*time.Time, error) {
+		_, err := tx.ExecContext(ctx, "INSERT INTO reminders (invoice, level, sent_to) VALUES (?, ?, ?)", job.EntityKey, r.Level, r.To)
+		return nil, err
+	}), prescient.Guards{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(registry.Names())
+	// Output: [invoice-unpaid]
+}
+
+// What keeps a check from living for ever: here two returned times are accepted, and the third ends it.
+func ExampleGuards() {
+	grid, err := slots.NewGrid(15 * time.Minute)
+	if err != nil {
+		log.Fatal(err)
+	}
+	guards := prescient.Guards{MaxChecks: 2, MaxErrors: prescient.None, Horizon: 7 * 24 * time.Hour}
+	now := time.Date(2026, 3, 1, 10, 5, 0, 0, time.UTC)
+	job, err := prescient.NewPending(grid, guards, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "42"},
+		JobExec: "order-unshipped", DueAt: now.Add(3 * time.Hour)}, now)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for {
+		at := job.NextCheckAt
+		d := prescient.Decide(grid, guards, job, prescient.At(at.Add(3*time.Hour)), nil, at)
+		if job = d.Job; d.Outcome != "" {
+			fmt.Println(at.Format("15:04"), d.Outcome, "-", d.Reason)
+			break
+		}
+		fmt.Println(at.Format("15:04"), "looks again at", job.NextCheckAt.Format("15:04"))
+	}
+	_, err = prescient.NewPending(grid, guards, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "42"},
+		JobExec: "order-unshipped", DueAt: now.AddDate(0, 1, 0)}, now)
+	fmt.Println(errors.Is(err, prescient.ErrBeyondHorizon))
+	d := prescient.Decide(grid, guards, job, nil, errors.New("no answer"), now.Add(time.Minute))
+	fmt.Println(d.Outcome, "-", d.Reason)
+	// Output:
+	// 13:15 looks again at 16:15
+	// 16:15 looks again at 19:15
+	// 19:15 max_checks - returned 2026-03-01T22:15:00Z after 2 checks; 2 are allowed
+	// true
+	// failed - no answer
+}
+
+// Figures for one's own metrics: what came of each row, once it is committed, and of each slot run.
+func ExampleObserver() {
+	late := make(map[string]time.Duration)
+	observer := &prescient.Observer{
+		Answered: func(answers []prescient.Answer) { // from several goroutines: a real one takes a lock
+			for _, a := range answers {
+				late[a.Job.JobExec] = max(late[a.Job.JobExec], a.Lateness)
+			}
+		},
+		SlotRun: func(figures prescient.Figures, err error) {
+			log.Printf("slot %s: %d rows, %d ended, %v", figures.Slot, figures.Rows(), figures.Ended(), err)
+		},
+	}
+	observer.Answered([]prescient.Answer{{Job: prescient.FutureJob{JobExec: "order-unshipped"}, Lateness: 800 * time.Millisecond}})
+	fmt.Println(late) // prescient.WorkerOptions{Observer: observer} makes a worker tell it
+	// Output: map[order-unshipped:800ms]
+}
+
+// What an insert does where the same check is pending already.
+func ExampleOnPending() {
+	ctx := context.Background()
+	var app *sql.DB
+	client, err := prescient.NewClient(ctx, app, prescient.ClientOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	job := prescient.NewJob{Entity: prescient.Entity{Name: "invoice", Key: "7"}, JobExec: "invoice-unpaid", DueAt: time.Now().Add(24 * time.Hour)}
+	for _, policy := range []prescient.OnPending{
+		prescient.Keep,    // the pending one stays; the default
+		prescient.Replace, // this time and payload
+		prescient.Earlier, // this one if it is due before the other
+		prescient.Later,   // this one if it is due after the other
+	} {
+		job.OnPending = policy
+		did, err := client.Insert(ctx, app, job)
+		if err != nil {
+			log.Fatal(err)
+		}
+		log.Printf("%s: %s, it waits for the slot %s", policy, did.Did, did.Slot)
+	}
+	job.OnPending = prescient.OnPendingError
+	if _, err := client.Insert(ctx, app, job); errors.Is(err, prescient.ErrPending) {
+		log.Print("there was one already")
+	}
+}
+
+// Many at once: all of them, or none. The midnight herd is spread over the night, each check always at the same place.
+func ExampleClient_InsertMany() {
+	ctx := context.Background()
+	var app *sql.DB
+	client, err := prescient.NewClient(ctx, app, prescient.ClientOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	midnight := time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	var jobs []prescient.NewJob
+	for _, account := range []string{"a", "b", "c"} {
+		jobs = append(jobs, prescient.NewJob{Entity: prescient.Entity{Name: "account", Key: account}, JobExec: "statement-missing",
+			DueAt: midnight, Spread: 6 * time.Hour})
+	}
+	did, err := client.InsertMany(ctx, app, jobs)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, d := range did {
+		log.Printf("%s: %s, due at %s", jobs[i].Entity, d.Did, d.DueAt)
+	}
+}
+
+// The time of a pending check, changed by the app. A check that is not pending is no reason to fail here.
+func ExampleClient_Reschedule() {
+	ctx := context.Background()
+	var app *sql.DB
+	client, err := prescient.NewClient(ctx, app, prescient.ClientOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	order := prescient.Entity{Name: "order", Key: "42"}
+	did, err := client.Reschedule(ctx, app, order, "order-unshipped", "", time.Now().Add(48*time.Hour))
+	switch {
+	case errors.Is(err, prescient.ErrNotFound):
+		return
+	case err != nil:
+		log.Fatal(err)
+	}
+	log.Printf("it is looked at in the slot %s", did.Slot)
+}
+
+// A check with a Spread has its fixed place in the window after its time.
+func ExampleNewJob_spread() {
+	grid, err := slots.NewGrid(15 * time.Minute)
+	if err != nil {
+		log.Fatal(err)
+	}
+	midnight := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	for _, account := range []string{"a", "b", "c", "a"} {
+		job, err := prescient.NewPending(grid, prescient.Guards{}, prescient.NewJob{Entity: prescient.Entity{Name: "account", Key: account},
+			JobExec: "statement-missing", DueAt: midnight, Spread: 6 * time.Hour}, midnight.Add(-time.Hour))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(account, job.NextCheckAt.Format("15:04"))
+	}
+	// Output:
+	// a 04:00
+	// b 01:30
+	// c 06:00
+	// a 04:00
+}
