@@ -161,6 +161,8 @@ func TestListingsAreFilteredAndPaged(t *testing.T) {
 			}
 		}
 		r.execute("jobs", "--slot", "2026-11-20 12:01").wants(r.T, cmd.ExitUsage, "is no slot", "12:00:00 and 2026-11-20 12:15:00")
+		r.execute("jobs", "--exec", "c", "--search", "3").wants(r.T, cmd.ExitOK, "3 rows were looked at, as far as 2026-11-20", "--after '2026-11-20 1")
+		r.execute("jobs", "--search", "-1").wants(r.T, cmd.ExitUsage, "--search -1")
 		r.execute("jobs", "--after", "nonsense").wants(r.T, cmd.ExitUsage, `cursor "nonsense"`)
 		r.pages("jobs", 8)
 
@@ -180,6 +182,14 @@ func TestListingsAreFilteredAndPaged(t *testing.T) {
 		}
 		if ends := r.history("--outcome", "cancelled", "--entity", "order/3"); len(ends) != 1 {
 			r.Errorf("%+v", ends)
+		}
+		const slot = `"slot":"2026-11-20T12:00:00Z"`
+		want := strings.Count(r.ok("history", "--json"), slot)
+		if got := r.ok("history", "--json", "--slot", "2026-11-20 12:00", "--from", "2026-01-01 00:00"); want == 0 || strings.Count(got, "\n") != want || strings.Count(got, slot) != want {
+			r.Errorf("%d ends of the slot; got %s", want, got)
+		}
+		if got := r.ok("history", "--json", "--slot", "2026-11-20 12:00"); got != "" { // all were cancelled before it
+			r.Error(got)
 		}
 		if out := r.ok("history", "--limit", "1"); !strings.Contains(out, "cancelled") || strings.Count(out, "\n") != 2 {
 			r.Error(out)

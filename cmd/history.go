@@ -16,13 +16,17 @@ type endedRow struct {
 }
 
 func (a *app) historyCommand() *cobra.Command {
-	var f listFlags
+	f := listFlags{ofHistory: true}
 	cmd := &cobra.Command{
 		Use:     "history",
 		GroupID: groupJobs,
 		Short:   "List ended checks and why they ended, the latest first",
 		Long: `Lists ended checks, the latest first, a page at a time. With --json each row has its cursor, with which
---after goes on behind it.`,
+--after goes on behind it.
+
+By entity, by time and by cursor ends are found at once. By job_exec, by outcome, by slot and by kind of entity they are
+looked for among --search ends from the latest on; give --from and --before to look at other times. With --slot alone
+those are the slot and a day after it.`,
 		Args: a.noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.history(cmd, f) },
 	}

@@ -26,7 +26,6 @@ cursor, with which --after goes on behind it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.jobs(cmd, f) },
 	}
 	f.addFlags(cmd, "the slot")
-	cmd.Flags().StringVar(&f.slot, "slot", "", "only of this slot")
 	return cmd
 }
 

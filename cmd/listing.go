@@ -2,9 +2,11 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/spf13/cobra"
@@ -15,7 +17,8 @@ import (
 // listFlags are the flags that narrow a listing.
 type listFlags struct {
 	entity, exec, outcome, slot, from, before, after string
-	limit                                            int
+	limit, search                                    int
+	ofHistory                                        bool
 }
 
 // defaultLimit is how many rows a page has unless told otherwise.
@@ -28,12 +31,17 @@ func (f *listFlags) addFlags(cmd *cobra.Command, ofTime string) {
 	flags.StringVar(&f.from, "from", "", "only where "+ofTime+" is at this time or later: 2026-03-01 13:00 (UTC), now-1h")
 	flags.StringVar(&f.before, "before", "", "only where "+ofTime+" is before this time")
 	flags.StringVar(&f.after, "after", "", "go on behind the row with this cursor, the last of the page before")
+	flags.StringVar(&f.slot, "slot", "", "only of this slot")
+	flags.IntVar(&f.search, "search", prescient.DefaultSearch, "rows to look at, at most, where no index serves the filter")
 	flags.IntVar(&f.limit, "limit", defaultLimit, fmt.Sprintf("rows on a page, %d at most", prescient.MaxPage-1))
 }
 
 // check reads the flags as far as it can without the database.
 func (f *listFlags) check() (prescient.ListFilter, error) {
-	filter := prescient.ListFilter{JobExec: f.exec, After: f.after, Limit: f.limit + 1}
+	filter := prescient.ListFilter{JobExec: f.exec, After: f.after, Limit: f.limit + 1, Search: f.search}
+	if f.search < 0 {
+		return filter, usage(fmt.Errorf("--search %d: must be positive", f.search))
+	}
 	if f.limit < 1 || f.limit >= prescient.MaxPage {
 		return filter, usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, prescient.MaxPage-1))
 	}
@@ -53,7 +61,7 @@ func (f *listFlags) check() (prescient.ListFilter, error) {
 		}
 		filter.Outcome = outcome
 	}
-	if f.slot != "" && f.from+f.before != "" {
+	if f.slot != "" && f.from+f.before != "" && !f.ofHistory {
 		return filter, usage(fmt.Errorf("--slot %q: give either a slot or --from and --before", f.slot))
 	}
 	for flag, text := range map[string]string{"slot": f.slot, "from": f.from, "before": f.before} {
@@ -63,6 +71,9 @@ func (f *listFlags) check() (prescient.ListFilter, error) {
 	}
 	return filter, nil
 }
+
+// endsWithin is how long after a slot its rows are looked for in history, unless told otherwise: no index leads to them.
+const endsWithin = 24 * time.Hour
 
 // narrow adds the times to a filter.
 func (f *listFlags) narrow(ctx context.Context, s *session, filter *prescient.ListFilter) (err error) {
@@ -80,7 +91,10 @@ func (f *listFlags) narrow(ctx context.Context, s *session, filter *prescient.Li
 		return usage(fmt.Errorf("--slot: %s is no slot at a resolution of %s; those around it are %s and %s",
 			stamp(slot), grid, stamp(grid.Floor(slot)), stamp(grid.Ceil(slot))))
 	}
-	filter.From, filter.Before = slot, s.config.Grid.Next(slot)
+	filter.Slot = slot
+	if f.ofHistory && f.entity == "" && f.from+f.before == "" {
+		filter.From, filter.Before = slot, slot.Add(endsWithin)
+	}
 	return nil
 }
 
@@ -103,6 +117,12 @@ func list[R row](a *app, cmd *cobra.Command, f listFlags,
 		return nil, err
 	}
 	rows, err := read(s.client, cmd.Context(), s.db, filter)
+	var early *prescient.SearchedError
+	if errors.As(err, &early) {
+		// With --json too: rows that are not there have no cursor to go on from.
+		return rows, say(cmd.ErrOrStderr(), "%d rows were looked at, as far as %s: narrow the time with --from and --before, or go on with --after '%s'",
+			early.Rows, stamp(early.Reached), early.After)
+	}
 	if err != nil {
 		return nil, s.explain(err)
 	}

@@ -12,7 +12,8 @@ import (
 type row struct {
 	FutureJob
 	key   Key
-	tries int // transactions of its own that came to nothing
+	turn  uint64 // rows with turns in a row follow one another in the table; 0 where that is not known
+	tries int    // transactions of its own that came to nothing
 }
 
 // answered is a row with its answer and what becomes of it.
@@ -52,17 +53,21 @@ type bucketRun struct {
 	last        Key
 	streams     []*stream      // the shared one first
 	outstanding map[string]int // by job_exec
-	held        []answered     // contested: somebody has the row locked; tried again at retryAt
+	held        []*answered    // contested: somebody has the row locked; tried again at retryAt
 	retryAt     time.Time
-	alone       []alone // called again, each in a transaction of its own
-	hasTx       bool    // there are rows of a TxFunc: its transactions hold locks for as long as they run
+	retryIn     time.Duration // grows while they stay contested
+	turn        uint64        // of the row read last
+	reading     *reading      // nil where none is under way
+	readNext    int           // the stream to be read next, among those that have room
+	alone       []alone       // called again, each in a transaction of its own
+	hasTx       bool          // there are rows of a TxFunc: its transactions hold locks for as long as they run
 	figures     Figures
 	cutOff      bool // rows were left unstarted, since the worker stops or the lease ended
 
 	commits sync.Mutex // held from the fence of a commit to its end; guards lease.batchSeq
 
 	mu      sync.Mutex
-	answers []answered
+	answers []*answered
 	oldest  time.Time // when the first of answers came
 	flying  int       // tasks that the executor has
 	wake    chan struct{}
@@ -91,42 +96,58 @@ func (b *bucketRun) mayStart() bool {
 
 // alone is a row to be called by itself, not before a moment.
 type alone struct {
-	row row
+	row *answered
 	at  time.Time
 }
 
-// deliver takes the answer for a row of a task.
-func (b *bucketRun) deliver(r row, a answer) { b.take(r, a, 1) }
-
-// take takes an answer; flew is 1 where the executor gave it.
-func (b *bucketRun) take(r row, a answer, flew int) {
-	now := b.clock.now()
-	if a.kind == called || a.kind == committed {
-		now = a.ended
-	} else if a.started.IsZero() {
-		a.started, a.ended = now, now
+// deliver takes the answers of rows of a task, which stand with them.
+func (b *bucketRun) deliver(rows ...*answered) {
+	for _, r := range rows {
+		b.judge(r)
 	}
-	done := answered{row: r, answer: a}
+	b.take(rows, len(rows))
+}
+
+// judge decides what becomes of an answered row.
+func (b *bucketRun) judge(r *answered) {
+	a := &r.answer
+	now := a.ended
+	if a.kind != called && a.kind != committed {
+		now = b.clock.now()
+		if a.started.IsZero() {
+			a.started, a.ended = now, now
+		}
+	}
 	switch a.kind {
 	case committed:
-		done.verdict = a.verdict
+		r.verdict = *a.verdict
 	case notStarted, again, dropped:
 	default:
-		done.verdict = decide(b.w.grid, b.w.guardsOf(r.JobExec), r.FutureJob, a, now)
+		r.verdict = decide(b.w.grid, b.w.guardsOf(r.JobExec), r.FutureJob, *a, now)
 	}
+}
+
+// take takes answered rows; flew is how many of them the executor had.
+func (b *bucketRun) take(rows []*answered, flew int) {
 	b.mu.Lock()
 	if len(b.answers) == 0 {
 		b.oldest = time.Now()
 	}
-	b.answers = append(b.answers, done)
+	before := len(b.answers)
+	b.answers = append(b.answers, rows...)
 	b.flying -= flew
-	signal := len(b.answers) == 1 || len(b.answers) >= b.batch || b.flying == 0
+	signal := before == 0 || len(b.answers) >= b.batch || b.flying == 0
 	b.mu.Unlock()
 	if signal {
-		select {
-		case b.wake <- struct{}{}:
-		default:
-		}
+		b.signal()
+	}
+}
+
+// signal wakes the bucket's own goroutine.
+func (b *bucketRun) signal() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -136,6 +157,7 @@ func (b *bucketRun) run(ctx context.Context) error {
 	if err := b.endKiller(ctx); err != nil {
 		return err
 	}
+	defer b.stopReading()
 	for {
 		if err := b.standing(); err != nil {
 			return b.leave(ctx, err)
@@ -188,6 +210,7 @@ func (b *bucketRun) leave(ctx context.Context, cause error) error {
 	if errors.Is(cause, errLeaseLost) {
 		return cause
 	}
+	b.stopReading()
 	for b.calls.Err() == nil && b.stillFlying() && b.lease.alive(time.Now()) {
 		if _, err := b.commitReady(ctx, false); err != nil {
 			return err

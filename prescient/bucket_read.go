@@ -2,58 +2,111 @@ package prescient
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 )
 
-// read reads a batch for each stream that has room, and hands it to the executor.
+// reading is a read under way: it goes on while the bucket's own goroutine commits.
+type reading struct {
+	stream *stream
+	cancel context.CancelFunc
+	done   chan struct{}
+	rows   []*answered // once done is closed
+	err    error
+}
+
+// read takes what was read, hands it to the executor, and has the next batch read for a stream that has room. It does
+// not wait: wake tells when there is something to take.
 func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
-	for _, s := range b.streams {
+	if b.reading != nil {
+		select {
+		case <-b.reading.done:
+		default:
+			return false, nil
+		}
+		r := b.reading
+		b.stopReading()
+		if r.err != nil {
+			return false, r.err
+		}
+		if read, err = b.took(ctx, r.stream, r.rows); err != nil {
+			return read, err
+		}
+	}
+	for i := range b.streams {
+		s := b.streams[(b.readNext+i)%len(b.streams)]
 		if s.dry || !b.hasRoom(s) {
 			continue
 		}
-		if b.pace != nil {
-			if err := b.pace(ctx, b.batch); err != nil {
-				return read, err
-			}
-		}
-		rows, err := b.readBatch(ctx, s)
-		if err != nil {
-			return read, err
-		}
-		if len(rows) < b.batch {
-			s.dry = true
-		}
-		if len(rows) > 0 {
-			var more bool
-			if s.next, more = rows[len(rows)-1].key.next(); !more {
-				s.dry = true
-			}
-			if err := b.start(ctx, s, rows); err != nil {
-				return read, err
-			}
-			read = true
-		}
+		b.readNext = (b.readNext + i + 1) % len(b.streams)
+		b.startReading(ctx, s)
+		break
 	}
 	return read, nil
 }
 
+// startReading has the next rows of a stream read.
+func (b *bucketRun) startReading(ctx context.Context, s *stream) {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &reading{stream: s, cancel: cancel, done: make(chan struct{})}
+	b.reading = r
+	query, args := b.nextRows(s)
+	go func() {
+		defer b.signal()
+		defer close(r.done)
+		if b.pace != nil {
+			if r.err = b.pace(ctx, b.batch); r.err != nil {
+				return
+			}
+		}
+		r.rows, r.err = b.readRows(ctx, query, args)
+	}()
+}
+
+// stopReading ends a read that is under way and waits for its end; what it has read is thrown away.
+func (b *bucketRun) stopReading() {
+	if b.reading != nil {
+		b.reading.cancel()
+		<-b.reading.done
+		b.reading = nil
+	}
+}
+
+// took takes the rows that were read for a stream.
+func (b *bucketRun) took(ctx context.Context, s *stream, rows []*answered) (read bool, err error) {
+	if len(rows) < b.batch {
+		s.dry = true
+	}
+	if len(rows) == 0 {
+		return true, nil
+	}
+	var more bool
+	if s.next, more = rows[len(rows)-1].key.next(); !more {
+		s.dry = true
+	}
+	return true, b.start(ctx, s, rows)
+}
+
 // start hands rows to the executor, and answers at once for those whose job_exec is paused, or nobody registered.
-func (b *bucketRun) start(ctx context.Context, s *stream, rows []row) error {
+func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) error {
 	var tasks []*task
 	open := make(map[*lane]*task) // those that take more rows
 	for _, r := range rows {
+		if b.turn++; s.jobExec == "" && len(b.streams) == 1 {
+			r.turn = b.turn
+		}
 		s.outstanding++
 		b.outstanding[r.JobExec]++
 		if b.paused[r.JobExec] {
-			b.take(r, answer{kind: paused}, 0)
+			b.answerAtOnce(r, paused)
 			continue
 		}
 		lane := b.w.executor.lanes[r.JobExec]
 		if lane == nil {
-			b.take(r, answer{kind: unknown}, 0)
+			b.answerAtOnce(r, unknown)
 			continue
 		}
 		b.hasTx = b.hasTx || lane.tx != nil
@@ -61,7 +114,7 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []row) error {
 			t.rows = append(t.rows, r)
 			continue
 		}
-		open[lane] = &task{rows: []row{r}, lane: lane, bucket: b}
+		open[lane] = &task{rows: []*answered{r}, lane: lane, bucket: b}
 		tasks = append(tasks, open[lane])
 	}
 	if b.careful && len(tasks) == 1 {
@@ -71,6 +124,13 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []row) error {
 	}
 	b.submit(tasks)
 	return nil
+}
+
+// answerAtOnce answers for a row that is not called.
+func (b *bucketRun) answerAtOnce(r *answered, kind answerKind) {
+	r.answer = answer{kind: kind}
+	b.judge(r)
+	b.take([]*answered{r}, 0)
 }
 
 func (b *bucketRun) submit(tasks []*task) {
@@ -89,7 +149,7 @@ func (b *bucketRun) startAlone() {
 		if time.Now().Before(a.at) {
 			return false
 		}
-		tasks = append(tasks, &task{rows: []row{a.row}, lane: b.w.executor.lanes[a.row.JobExec], bucket: b})
+		tasks = append(tasks, &task{rows: []*answered{a.row}, lane: b.w.executor.lanes[a.row.JobExec], bucket: b})
 		return true
 	})
 	if len(tasks) > 0 {
@@ -98,9 +158,15 @@ func (b *bucketRun) startAlone() {
 }
 
 // readBatch reads the next rows of a stream.
-func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]row, error) {
+func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*answered, error) {
+	query, args := b.nextRows(s)
+	return b.readRows(ctx, query, args)
+}
+
+// nextRows returns the query for the next rows of a stream.
+func (b *bucketRun) nextRows(s *stream) (query string, args []any) {
 	filter := ""
-	args := []any{b.lease.slot, s.next[:], b.last[:]}
+	args = []any{b.lease.slot, s.next[:], b.last[:]}
 	if s.jobExec != "" {
 		filter = "AND job_exec = ?"
 		args = append(args, s.jobExec)
@@ -111,8 +177,11 @@ func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]row, error) {
 		}
 	}
 	args = append(args, b.batch)
-	query := b.w.fill("slotrun/read", "{filter}", filter)
-	var batch []row
+	return b.w.fill("slotrun/read", "{filter}", filter), args
+}
+
+func (b *bucketRun) readRows(ctx context.Context, query string, args []any) ([]*answered, error) {
+	var batch []*answered
 	err := b.w.query(ctx, func(ctx context.Context) error {
 		batch = batch[:0]
 		rows, err := b.w.db.QueryContext(ctx, query, args...)
@@ -120,19 +189,19 @@ func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]row, error) {
 			return err
 		}
 		defer rows.Close()
+		var entityName, jobExec, key sql.RawBytes
+		var payload []byte
+		var lastError sql.NullString
+		names := make(map[string]string) // the few that all rows have, once each
 		for rows.Next() {
-			var r row
-			var key, payload []byte
-			var lastError *string
-			if err := rows.Scan(&r.EntityName, &r.EntityKey, &r.JobExec, &r.Tag, &r.DueAt, &key, &r.FirstCheckAt, &r.CheckCount,
+			r := new(answered)
+			if err := rows.Scan(&entityName, &r.EntityKey, &jobExec, &r.Tag, &r.DueAt, &key, &r.FirstCheckAt, &r.CheckCount,
 				&r.ErrorCount, &r.PutOffCount, &lastError, &r.TotalMS, &payload, &r.Revision, &r.InsertedAt); err != nil {
 				return err
 			}
 			copy(r.key[:], key)
-			r.NextCheckAt, r.Payload = b.lease.slot, payload
-			if lastError != nil {
-				r.LastError = *lastError
-			}
+			r.EntityName, r.JobExec = once(names, entityName), once(names, jobExec)
+			r.NextCheckAt, r.Payload, r.LastError = b.lease.slot, payload, lastError.String
 			batch = append(batch, r)
 		}
 		return rows.Err()
@@ -143,8 +212,18 @@ func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]row, error) {
 	return batch, nil
 }
 
+// once returns a text, the same string each time.
+func once(texts map[string]string, text []byte) string {
+	if s, ok := texts[string(text)]; ok {
+		return s
+	}
+	s := string(text)
+	texts[s] = s
+	return s
+}
+
 // recordAttempt notes the row that is run by itself, before the call: should it kill the worker, the next one knows.
-func (b *bucketRun) recordAttempt(ctx context.Context, r row) error {
+func (b *bucketRun) recordAttempt(ctx context.Context, r *answered) error {
 	l := b.lease
 	n, err := b.w.exec(ctx, b.w.stmt.Get("slotrun/attempt"), r.key[:], r.Revision, l.slot, l.bucket, l.worker, l.token, l.batchSeq)
 	if err != nil {
@@ -170,7 +249,7 @@ func (b *bucketRun) endKiller(ctx context.Context) error {
 	if len(rows) == 1 && rows[0].key == killer && rows[0].Revision == b.lease.attemptRevision {
 		b.streamOf(rows[0].JobExec).outstanding++
 		b.outstanding[rows[0].JobExec]++
-		b.take(rows[0], answer{kind: killed}, 0)
+		b.answerAtOnce(rows[0], killed)
 		_, err = b.commitReady(ctx, true)
 	}
 	return err

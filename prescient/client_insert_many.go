@@ -1,8 +1,10 @@
 package prescient
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -36,8 +38,13 @@ func (c *Client) InsertMany(ctx context.Context, db DB, jobs []NewJob) ([]Insert
 
 func (c *Client) insertMany(ctx context.Context, db DB, jobs []NewJob, look bool) ([]Inserted, error) {
 	did := make([]Inserted, len(jobs))
+	keys, order := make([]Key, len(jobs)), make([]int, len(jobs))
+	for i, job := range jobs {
+		keys[i], order[i] = KeyOf(job.Entity, job.JobExec, job.Tag), i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return bytes.Compare(keys[i][:], keys[j][:]) })
 	err := inTx(ctx, db, func(db DB) error {
-		b := bulk{client: c, db: db, jobs: jobs, did: did, look: look || isCallersTx(db)}
+		b := bulk{client: c, db: db, jobs: jobs, did: did, look: look || isCallersTx(db), keys: keys, order: order}
 		return b.insert(ctx)
 	})
 	return did, err
@@ -50,6 +57,21 @@ type bulk struct {
 	jobs   []NewJob
 	did    []Inserted
 	look   bool // for pending rows, before each chunk
+	keys   []Key
+	// order is that of the keys, which is that of the indexes: the servers put rows beside each other, and two who insert
+	// the same jobs do not deadlock. All that follows counts places in it.
+	order []int
+}
+
+func (b *bulk) job(place int) NewJob { return b.jobs[b.order[place]] }
+
+func (b *bulk) key(place int) Key { return b.keys[b.order[place]] }
+
+// settled notes what became of a job; named is an error about it.
+func (b *bulk) settled(place int, did Inserted) { b.did[b.order[place]] = did }
+
+func (b *bulk) named(place int, err error) error {
+	return fmt.Errorf("job %d: %w", b.order[place]+1, err)
 }
 
 func (b *bulk) insert(ctx context.Context) error {
@@ -71,30 +93,22 @@ func (b *bulk) insert(ctx context.Context) error {
 
 // chunk returns where the chunk that starts at from ends: at its bounds, or before a job that stands in it already.
 func (b *bulk) chunk(from int) (to int, twice bool) {
-	seen := make(map[Key]bool, min(bulkRows, len(b.jobs)-from))
-	bytes := 0
-	for to = from; to < len(b.jobs) && to-from < bulkRows && bytes < bulkBytes; to++ {
-		key := b.key(to)
-		if seen[key] {
+	size := 0
+	for to = from; to < len(b.jobs) && to-from < bulkRows && size < bulkBytes; to++ {
+		if to > from && b.key(to) == b.key(to-1) {
 			return to, true
 		}
-		seen[key] = true
-		bytes += 2*len(b.jobs[to].Payload) + 400
+		size += 2*len(b.job(to).Payload) + 400
 	}
 	return to, false
 }
 
-func (b *bulk) key(i int) Key {
-	job := b.jobs[i]
-	return KeyOf(job.Entity, job.JobExec, job.Tag)
-}
-
 func (b *bulk) insertOne(ctx context.Context, i int) error {
-	did, err := b.client.Insert(ctx, b.db, b.jobs[i])
+	did, err := b.client.Insert(ctx, b.db, b.job(i))
 	if err != nil {
-		return fmt.Errorf("job %d: %w", i+1, err)
+		return b.named(i, err)
 	}
-	b.did[i] = did
+	b.settled(i, did)
 	return nil
 }
 
@@ -147,23 +161,27 @@ func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[Key]*F
 func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJob, now time.Time) error {
 	rows := make([]byte, 0, (to-from)*256)
 	for i := from; i < to; i++ {
-		job, key := b.jobs[i], b.key(i)
+		job, key := b.job(i), b.key(i)
 		if pending[key] != nil {
 			continue
 		}
 		due, slot, err := b.client.place(job.JobExec, job.DueAt, now)
 		if err != nil {
-			return fmt.Errorf("job %d: %w", i+1, err)
+			return b.named(i, err)
 		}
 		if len(rows) > 0 {
 			rows = append(rows, ',')
 		}
 		rows = b.client.appendRow(rows, job, key, due, slot)
-		b.did[i] = Inserted{Did: DidInsert, DueAt: due, Slot: slot}
+		b.settled(i, Inserted{Did: DidInsert, DueAt: due, Slot: slot})
 	}
 	if len(rows) > 0 {
 		if _, err := b.db.ExecContext(ctx, b.client.fill("client/insert", "{rows}", string(rows))); err != nil {
-			return fmt.Errorf("jobs %d to %d: %w", from+1, to, b.client.explain(ctx, b.db, b.jobs[from], err))
+			err = b.client.explain(ctx, b.db, b.job(from), err)
+			if to-from == 1 {
+				return b.named(from, err)
+			}
+			return fmt.Errorf("among %d jobs: %w", to-from, err)
 		}
 	}
 	for i := from; i < to; i++ {
@@ -171,11 +189,11 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJ
 		if row == nil {
 			continue
 		}
-		did, err := b.client.insert(ctx, b.db, b.jobs[i], row, now)
+		did, err := b.client.insert(ctx, b.db, b.job(i), row, now)
 		if err != nil {
-			return fmt.Errorf("job %d: %w", i+1, err)
+			return b.named(i, err)
 		}
-		b.did[i] = did
+		b.settled(i, did)
 	}
 	return nil
 }

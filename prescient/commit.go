@@ -18,15 +18,15 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 	b.mu.Lock()
 	n := len(b.answers)
 	ready := n >= b.batch || n > 0 && (all || b.flying == 0 || time.Since(b.oldest) >= flushEvery)
-	var batch []answered
+	var batch []*answered
 	if ready {
 		batch, b.answers = b.answers, nil
 	}
 	b.mu.Unlock()
-	batch = slices.DeleteFunc(batch, func(a answered) bool {
+	batch = slices.DeleteFunc(batch, func(a *answered) bool {
 		if a.answer.kind == again {
 			a.tries++
-			b.alone = append(b.alone, alone{a.row, time.Now().Add(a.answer.wait)})
+			b.alone = append(b.alone, alone{a, time.Now().Add(a.answer.wait)})
 		}
 		return a.answer.kind == again
 	})
@@ -38,7 +38,8 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 		}
 		committed = true
 	}
-	for part := range slices.Chunk(batch, max(b.batch, 1)) {
+	slices.SortFunc(batch, func(x, y *answered) int { return bytes.Compare(x.key[:], y.key[:]) })
+	for part := range slices.Chunk(batch, 2*max(b.batch, 1)) {
 		if err := b.commit(ctx, part, false); err != nil {
 			return committed, err
 		}
@@ -48,19 +49,23 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 
 // commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
 // their answers.
-func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool) error {
+func (b *bucketRun) commit(ctx context.Context, batch []*answered, contested bool) error {
 	batch = b.sort(batch)
 	if len(batch) == 0 {
 		return nil
 	}
-	slices.SortFunc(batch, func(x, y answered) int { return bytes.Compare(x.key[:], y.key[:]) })
+	slices.SortFunc(batch, func(x, y *answered) int { return bytes.Compare(x.key[:], y.key[:]) })
 	contested = contested || b.hasTx
+	var spans []span
+	if !contested {
+		spans = spansOf(batch)
+	}
 	waits := newBackOff()
 	for tries := 0; ; tries++ {
 		if !b.lease.alive(time.Now()) {
 			return errLeaseLost
 		}
-		result, err := b.tryCommit(ctx, batch, contested)
+		result, err := b.tryCommit(ctx, batch, spans, contested)
 		switch {
 		case err == nil:
 			b.settle(batch, result)
@@ -69,9 +74,10 @@ func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool
 			b.lease.lose()
 			return err
 		case errors.Is(err, errChanged):
-			// At once: the look is made again.
-		case isError(err, errLockWaitTimeout) && !contested:
-			contested = true
+			// At once: the look is made again, by the rows' own keys.
+			spans = nil
+		case isError(err, errLockWaitTimeout, errNoWait) && !contested:
+			contested, spans = true, nil
 		case isError(err, errLockWaitTimeout, errNoWait):
 			return b.divide(ctx, batch)
 		case !passing(err):
@@ -89,11 +95,10 @@ func (b *bucketRun) commit(ctx context.Context, batch []answered, contested bool
 // divide commits a batch by halves, whose rows nobody has locked and which yet waits for a lock: a move also locks
 // neighbours in UNIQUE (job_key), and such a neighbour may be an insert that an app has not committed. A row that is left
 // alone with that is kept for later.
-func (b *bucketRun) divide(ctx context.Context, batch []answered) error {
+func (b *bucketRun) divide(ctx context.Context, batch []*answered) error {
 	b.figures.Retries++
 	if len(batch) == 1 {
-		b.held = append(b.held, batch...)
-		b.retryAt = time.Now().Add(time.Second)
+		b.hold(batch)
 		return nil
 	}
 	half := len(batch) / 2
@@ -104,9 +109,9 @@ func (b *bucketRun) divide(ctx context.Context, batch []answered) error {
 }
 
 // sort puts aside the answers that there is nothing to commit for.
-func (b *bucketRun) sort(batch []answered) []answered {
-	var done []answered
-	rest := b.forget(batch, func(a answered) bool {
+func (b *bucketRun) sort(batch []*answered) []*answered {
+	var done []*answered
+	rest := b.forget(batch, func(a *answered) bool {
 		switch a.answer.kind {
 		case committed:
 			done = append(done, a)
@@ -133,7 +138,7 @@ type commitResult struct {
 }
 
 // settle takes note of a commit that was done.
-func (b *bucketRun) settle(batch []answered, result commitResult) {
+func (b *bucketRun) settle(batch []*answered, result commitResult) {
 	b.figures.Counts.add(result.counts)
 	b.w.observeAnswers(batch, result)
 	for _, a := range batch {
@@ -144,14 +149,22 @@ func (b *bucketRun) settle(batch []answered, result commitResult) {
 			b.noteLateness(a)
 		}
 	}
-	still := b.forget(batch, func(a answered) bool { return !result.contested[a.key] })
+	still := b.forget(batch, func(a *answered) bool { return !result.contested[a.key] })
 	if len(still) > 0 {
-		b.held = append(b.held, still...)
-		b.retryAt = time.Now().Add(time.Second)
+		b.hold(still)
+	} else if len(b.held) == 0 {
+		b.retryIn = 0
 	}
 }
 
-func (b *bucketRun) noteLateness(a answered) {
+// hold keeps answers that could not be committed for a later try, in growing distances.
+func (b *bucketRun) hold(rows []*answered) {
+	b.held = append(b.held, rows...)
+	b.retryIn = min(max(2*b.retryIn, flushEvery), time.Second)
+	b.retryAt = time.Now().Add(b.retryIn)
+}
+
+func (b *bucketRun) noteLateness(a *answered) {
 	late := a.answer.started.Sub(a.NextCheckAt)
 	b.figures.Lateness = max(b.figures.Lateness, late)
 	if sla := b.w.guardsOf(a.JobExec).SLA; sla > 0 && late > sla {
@@ -160,8 +173,8 @@ func (b *bucketRun) noteLateness(a answered) {
 }
 
 // forget drops the answers that match: their rows leave memory.
-func (b *bucketRun) forget(batch []answered, match func(answered) bool) []answered {
-	return slices.DeleteFunc(slices.Clone(batch), func(a answered) bool {
+func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*answered {
+	return slices.DeleteFunc(slices.Clone(batch), func(a *answered) bool {
 		if !match(a) {
 			return false
 		}
@@ -172,7 +185,7 @@ func (b *bucketRun) forget(batch []answered, match func(answered) bool) []answer
 }
 
 // tryCommit makes one attempt, in one transaction: the fence first, then the moves, then the ends.
-func (b *bucketRun) tryCommit(ctx context.Context, batch []answered, contested bool) (result commitResult, err error) {
+func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []span, contested bool) (result commitResult, err error) {
 	b.commits.Lock()
 	defer b.commits.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, b.w.statementTimeout())
@@ -182,7 +195,7 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []answered, contested b
 		return result, fmt.Errorf("beginning: %w", err)
 	}
 	before := time.Now()
-	result, err = b.write(ctx, tx, batch, contested)
+	result, err = b.write(ctx, tx, batch, spans, contested)
 	if err != nil {
 		return result, errors.Join(err, rollback(tx))
 	}

@@ -25,7 +25,7 @@ type desk struct {
 	mock   sqlmock.Sqlmock
 	w      *Worker
 	bucket *bucketRun
-	batch  []answered // the first ended, the second moves
+	batch  []*answered // the first ended, the second moves
 }
 
 func newDesk(t *testing.T) *desk {
@@ -46,7 +46,7 @@ func newDesk(t *testing.T) *desk {
 		job := pendingAt(at("13:15"))
 		job.EntityKey, job.Revision = fmt.Sprint(i), uint64(100+i)
 		a := answer{next: next, started: at("13:15:01"), ended: at("13:15:02"), ran: time.Second}
-		d.batch = append(d.batch, answered{row: row{FutureJob: job, key: job.Key()}, answer: a,
+		d.batch = append(d.batch, &answered{row: row{FutureJob: job, key: job.Key()}, answer: a,
 			verdict: decide(quarter, defaultGuards, job, a, a.ended)})
 	}
 	return d
@@ -114,7 +114,7 @@ func (d *desk) step(step string, err error) {
 }
 
 // found are rows as a look at their keys and revisions returns them.
-func found(rows ...answered) *sqlmock.Rows {
+func found(rows ...*answered) *sqlmock.Rows {
 	list := sqlmock.NewRows([]string{"job_key", "revision"})
 	for _, a := range rows {
 		list.AddRow(a.key[:], a.Revision)
@@ -263,7 +263,7 @@ func TestAWriteThatHitsTooFewIsRolledBackAndTheLookMadeAgain(t *testing.T) {
 			}
 			d.mock.ExpectExec(pattern).WillReturnResult(sqlmock.NewResult(0, 0))
 			d.mock.ExpectRollback()
-			changed := d.batch[0]
+			changed := &answered{row: d.batch[0].row}
 			changed.Revision++
 			d.step("BEGIN", nil)
 			d.step("fence", nil)

@@ -9,7 +9,7 @@ import (
 )
 
 // write runs the statements of a commit.
-func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, contested bool) (commitResult, error) {
+func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span, contested bool) (commitResult, error) {
 	var counts Counts
 	for _, a := range batch {
 		counts.count(a.verdict, a.answer.kind, 1)
@@ -18,6 +18,15 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, con
 		return commitResult{}, err
 	}
 	result := commitResult{counts: counts, dropped: make(map[Key]bool)}
+	if len(spans) > 0 {
+		same, err := b.lockRanges(ctx, tx, batch, spans)
+		if err != nil {
+			return result, err
+		}
+		if same {
+			return result, b.writeRanges(ctx, tx, batch, spans)
+		}
+	}
 	// All rows are locked by the primary key before anything is written: a move also locks neighbours in UNIQUE
 	// (job_key), from where to go on to the primary key of another row would deadlock with a cancel of that.
 	free, taken, err := b.lock(ctx, tx, batch, contested)
@@ -26,7 +35,7 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, con
 	}
 	result.contested = taken
 	var off Counts // what the books above have too much of
-	var moves, ends []answered
+	var moves, ends []*answered
 	for _, a := range batch {
 		switch {
 		case free[a.key] && a.verdict.outcome == "":
@@ -61,6 +70,23 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []answered, con
 	return result, nil
 }
 
+// writeRanges writes what becomes of a batch whose rows are locked and all there.
+func (b *bucketRun) writeRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) error {
+	var moves []*answered
+	ends := make([]*answered, 0, len(batch))
+	for _, a := range batch {
+		if a.verdict.outcome == "" {
+			moves = append(moves, a)
+		} else {
+			ends = append(ends, a)
+		}
+	}
+	if err := b.writeMoves(ctx, tx, moves); err != nil || len(ends) == 0 {
+		return err
+	}
+	return b.endRanges(ctx, tx, ends, spansOfEnds(spans, ends))
+}
+
 // fence proves that the lease is this worker's, and takes the next number.
 func (w *Worker) fence(ctx context.Context, tx *sql.Tx, l *lease, counts Counts) error {
 	args := append([]any{l.ttl.Microseconds()}, counts.args()...)
@@ -76,7 +102,7 @@ func (w *Worker) fence(ctx context.Context, tx *sql.Tx, l *lease, counts Counts)
 
 // lock locks the rows of a batch, and returns which are as they were read. Where it is known to be contested it passes
 // over those that somebody else has locked: taken. The others are gone or changed.
-func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []answered, contested bool) (free, taken map[Key]bool, err error) {
+func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []*answered, contested bool) (free, taken map[Key]bool, err error) {
 	keys := keyList(batch, answeredKey)
 	if !contested {
 		free, err = b.sameRows(ctx, tx, "slotrun/lock", keys, batch)
@@ -100,7 +126,7 @@ func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []answered, cont
 
 // sameRows runs one of the statements that select job_key and revision, and returns the keys of the rows that are as
 // they were read.
-func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []answered) (map[Key]bool, error) {
+func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []*answered) (map[Key]bool, error) {
 	rows, err := tx.QueryContext(ctx, b.w.fill(statement, "{keys}", keys), b.lease.slot)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", statement, err)
@@ -129,7 +155,7 @@ func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys st
 }
 
 // writeMoves moves locked rows to their later slots.
-func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []answered) error {
+func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answered) error {
 	if len(moves) == 0 {
 		return nil
 	}
@@ -143,7 +169,7 @@ func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []answered
 	return nil
 }
 
-func movesJSON(moves []answered) string {
+func movesJSON(moves []*answered) string {
 	b := make([]byte, 0, len(moves)*160)
 	b = append(b, '[')
 	for i, a := range moves {
@@ -172,7 +198,7 @@ func movesJSON(moves []answered) string {
 	return string(append(b, ']'))
 }
 
-func keysJSON(rows []answered) string {
+func keysJSON(rows []*answered) string {
 	b := make([]byte, 0, len(rows)*35)
 	b = append(b, '[')
 	for i, a := range rows {
@@ -185,44 +211,64 @@ func keysJSON(rows []answered) string {
 	return string(append(b, ']'))
 }
 
-func answeredKey(a answered) Key { return a.key }
+func answeredKey(a *answered) Key { return a.key }
 
 // total is the run time of all checks, with this one.
 func (a *answered) total() int64 { return a.TotalMS + millis(a.answer.ran) }
 
 // writeEnds writes history and deletes the rows, which are locked. Where others of the slot are contested it goes by
 // single rows, so that it does not wait for those.
-func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []answered, contested bool) error {
+func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []*answered, contested bool) error {
 	if len(ends) == 0 {
 		return nil
 	}
-	history := make([]byte, 0, len(ends)*400)
-	for i, a := range ends {
-		if i > 0 {
-			history = append(history, ',')
-		}
-		history = b.appendEnd(history, a)
+	if err := b.writeHistory(ctx, tx, ends); err != nil {
+		return err
 	}
-	if _, err := tx.ExecContext(ctx, b.w.fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
-		return fmt.Errorf("writing history: %w", err)
-	}
-	var n int
-	var err error
 	if contested {
-		n, err = affected(ctx, tx, b.w.stmt.Get("slotrun/end_each"), keysJSON(ends), b.lease.slot)
-	} else {
-		n, err = affected(ctx, tx, b.w.fill("slotrun/end", "{keys}", keyList(ends, answeredKey)), b.lease.slot)
+		n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/end_each"), keysJSON(ends), b.lease.slot)
+		return deleted(n, len(ends), err)
 	}
+	return b.deleteByKey(ctx, tx, keyList(ends, answeredKey), len(ends))
+}
+
+// deleteByKey deletes as many rows by their keys.
+func (b *bucketRun) deleteByKey(ctx context.Context, tx *sql.Tx, keys string, want int) error {
+	n, err := affected(ctx, tx, b.w.fill("slotrun/end", "{keys}", keys), b.lease.slot)
+	return deleted(n, want, err)
+}
+
+// deleted checks a DELETE: all rows and no others.
+func deleted(n, want int, err error) error {
 	if err != nil {
 		return fmt.Errorf("deleting ended rows: %w", err)
 	}
-	if n != len(ends) {
-		return fmt.Errorf("%w: deleted %d of %d", errChanged, n, len(ends))
+	if n != want {
+		return fmt.Errorf("%w: deleted %d of %d", errChanged, n, want)
 	}
 	return nil
 }
 
-func (b *bucketRun) appendEnd(to []byte, a answered) []byte {
+// writeHistory writes ends row by row.
+func (b *bucketRun) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answered) error {
+	history := make([]byte, 0, min(len(ends)*400, 2*bulkBytes))
+	for i, a := range ends {
+		if len(history) > 0 {
+			history = append(history, ',')
+		}
+		history = b.appendEnd(history, a)
+		if i < len(ends)-1 && len(history) < bulkBytes {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, b.w.fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
+			return fmt.Errorf("writing history: %w", err)
+		}
+		history = history[:0]
+	}
+	return nil
+}
+
+func (b *bucketRun) appendEnd(to []byte, a *answered) []byte {
 	job := a.FutureJob
 	job.CheckCount, job.ErrorCount, job.PutOffCount = a.verdict.checkCount, a.verdict.errorCount, a.verdict.putOffCount
 	job.TotalMS = a.total()

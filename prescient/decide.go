@@ -59,7 +59,7 @@ type answer struct {
 	started time.Time     // by the database's clock
 	ended   time.Time     // the same
 	ran     time.Duration // elapsed
-	verdict verdict       // of a committed one
+	verdict *verdict      // of a committed one
 	wait    time.Duration // before it is called again
 }
 

@@ -47,9 +47,16 @@
 // second, in one READ COMMITTED transaction:
 //
 //	the fence       UPDATE slot_run … WHERE token = ours AND batch_seq = the last: no row, no commit
+//	the lock        SELECT … FOR UPDATE, by a range of the primary key; it must find just the rows that were read
 //	the moves       UPDATE future_job, each by primary key and revision
-//	the ends        SELECT … FOR UPDATE by primary key; those that are still the same: INSERT INTO job_history, DELETE
+//	the ends        INSERT INTO job_history, DELETE, by the range; each must hit as many rows as ended
 //	COMMIT
+//
+// Where the rows do not follow one another, or another is among them, or somebody has one locked, the same is done by the
+// list of their keys, with those that are still the same. The next batch is read while one is committed.
+//
+// A function that returns at once is called for row after row by one goroutine. Calls that follow one another within a
+// millisecond share started_at and ended_at in job_history.
 //
 // The text of every statement is in package prescient/sql, each with the index that serves it.
 //
@@ -74,8 +81,8 @@
 //   - A cancel, replace or reschedule commits before the row is read: the function is not called, or at the new time. One
 //     that commits later may find it called already: then the answer is dropped and counted, and what the app did stands.
 //     The call itself is not interrupted.
-//   - A row is inserted or moved into the range of a commit that is under way: it is not among the keys of the DELETE,
-//     and stays.
+//   - A row is inserted or moved into the range of a commit that is under way: the DELETE counts one too many, and the
+//     commit is rolled back and done by the keys of its rows.
 //   - An insert commits after its slot was run: the sweeper finds it, so it is late by the slot and the sweep interval.
 //   - A slot was not run at all, since nobody was there or nobody is assigned: the sweeper runs it, oldest first, once it
 //     is older than the sweep grace.

@@ -151,9 +151,9 @@ func TestAJobExecGetsTheRowAndADeadline(t *testing.T) {
 			job.Payload[5] = '9' // its own copy
 			return nil, nil
 		})
-		r := row{FutureJob: pendingAt(x.slot)}
+		r := &answered{row: row{FutureJob: pendingAt(x.slot)}}
 		r.JobExec, r.Payload = "a", []byte(`{"n":1}`)
-		x.executor.submit([]*task{{rows: []row{r}, lane: x.executor.lanes["a"], bucket: x.bucket}})
+		x.executor.submit([]*task{{rows: []*answered{r}, lane: x.executor.lanes["a"], bucket: x.bucket}})
 		if all := x.answers(x.bucket); len(all) != 1 || string(all[0].Payload) != `{"n":1}` {
 			t.Errorf("answers: %+v; want the payload as it was", all)
 		}

@@ -90,7 +90,7 @@ func (x *bench) submit(b *bucketRun, exec string, n int) {
 		x.keys++
 		job := pendingAt(x.slot)
 		job.JobExec = exec
-		tasks = append(tasks, &task{rows: []row{{FutureJob: job, key: Key{x.keys}}}, lane: x.executor.lanes[exec], bucket: b})
+		tasks = append(tasks, &task{rows: []*answered{{row: row{FutureJob: job, key: Key{x.keys}}}}, lane: x.executor.lanes[exec], bucket: b})
 	}
 	b.mu.Lock()
 	b.flying += n
@@ -99,7 +99,7 @@ func (x *bench) submit(b *bucketRun, exec string, n int) {
 }
 
 // answers waits until nothing goes on any more, and returns what came of each row.
-func (x *bench) answers(b *bucketRun) []answered {
+func (x *bench) answers(b *bucketRun) []*answered {
 	synctest.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()

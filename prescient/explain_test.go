@@ -272,6 +272,7 @@ func (f *filled) slotRunStatements() []explained {
 		{"slotrun/open_empty", get("slotrun/open_empty"), []any{slot, "w", slot}, nil},
 		{"slotrun/claim", get("slotrun/claim"), []any{"w", 1, slot, 0, 0, 0, 1},
 			map[string]string{"p_slot_run": byBucket, "p_slot_config": byConfig}},
+		{"slotrun/divide", get("slotrun/divide"), []any{4, slot, 1, 1}, bucket},
 		{"slotrun/count_few", get("slotrun/count_few"), []any{f.slots[bigSlot], 8000}, rows(bySlot)},
 		{"slotrun/count_sample", get("slotrun/count_sample"), []any{f.slots[bigSlot]}, rows(bySlotAndKey)},
 		{"slotrun/attempt", get("slotrun/attempt"), []any{first[:], 1, slot, 0, "w", 1, 1}, bucket},
@@ -280,6 +281,7 @@ func (f *filled) slotRunStatements() []explained {
 		{"slotrun/committed", get("slotrun/committed"), []any{slot, 0}, bucket},
 		{"slotrun/release", get("slotrun/release"), []any{true, slot, 0, "w", 1}, bucket},
 		{"slotrun/renew", get("slotrun/renew"), []any{1, slot, 0, "w", 1}, bucket},
+		{"slotrun/history_done", get("slotrun/history_done"), []any{1, "done", slot, slot, 1, 1, "w", f.slots[bigSlot], first[:], last[:]}, rows(bySlotAndKey)},
 		{"slotrun/history_insert", w.fill("slotrun/history_insert", "{rows}", history), nil, nil},
 	}
 	for name, s := range map[string]int{"big": bigSlot, "small": smallSlot, "of 266": 10} {
@@ -296,16 +298,17 @@ func (f *filled) slotRunStatements() []explained {
 				continue
 			}
 			keys := keyList(some, FutureJob.Key)
+			list = append(list, f.rangeStatements(some, f.slots[s], name)...)
 			for statement, table := range map[string]string{"slotrun/lock": "p_future_job", "slotrun/lock_free": "p_future_job",
 				"slotrun/seen": "p_future_job", "slotrun/end": "job"} {
 				list = append(list, explained{fmt.Sprintf("%s %d of %s", statement, n, name),
 					w.fill(statement, "{keys}", keys), []any{f.slots[s]}, map[string]string{table: bySlotAndKey}})
 			}
-			moves := make([]answered, len(some))
+			moves := make([]*answered, len(some))
 			for i, job := range some {
-				moves[i] = answered{row: row{FutureJob: job, key: job.Key()}, verdict: verdict{slot: f.slots[40], dueAt: job.DueAt}}
+				moves[i] = &answered{row: row{FutureJob: job, key: job.Key()}, verdict: verdict{slot: f.slots[40], dueAt: job.DueAt}}
 			}
-			for statement, ofRows := range map[string]func([]answered) string{"slotrun/reschedule": movesJSON, "slotrun/end_each": keysJSON} {
+			for statement, ofRows := range map[string]func([]*answered) string{"slotrun/reschedule": movesJSON, "slotrun/end_each": keysJSON} {
 				list = append(list, explained{fmt.Sprintf("%s %d of %s", statement, n, name), get(statement),
 					[]any{ofRows(moves), f.slots[s]}, map[string]string{"job": bySlotAndKey}})
 			}

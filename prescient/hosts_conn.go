@@ -22,8 +22,8 @@ type fullConn interface {
 // hostConn is a connection that the pool drops once its server takes no writes any more. The error itself is passed on,
 // unlike with the driver's rejectReadOnly: whoever sent the statement decides whether it may be repeated.
 //
-// It is dropped, too, when a COMMIT or ROLLBACK failed on it: the server may have the transaction open still, and the
-// next one to begin on the connection would commit it.
+// It is also given up when a COMMIT or ROLLBACK failed on it: the server may have the transaction open still, and the next
+// one to begin on the connection would commit it.
 type hostConn struct {
 	fullConn
 	hosts   *hosts
@@ -62,7 +62,7 @@ func (c *hostConn) BeginTx(ctx context.Context, options driver.TxOptions) (drive
 
 // ResetSession implements driver.SessionResetter: the pool calls it before it hands the connection out again.
 func (c *hostConn) ResetSession(ctx context.Context) error {
-	if !c.hosts.current(c.term) {
+	if c.unended || !c.hosts.current(c.term) {
 		return driver.ErrBadConn
 	}
 	return c.fullConn.ResetSession(ctx)
@@ -82,20 +82,23 @@ type hostTx struct {
 }
 
 // Commit implements driver.Tx.
-func (tx *hostTx) Commit() error {
+func (tx *hostTx) Commit() error { return tx.conn.ended(tx.commit()) }
+
+// Rollback implements driver.Tx.
+func (tx *hostTx) Rollback() error { return tx.conn.ended(tx.Tx.Rollback()) }
+
+// ended looks at what came of the end of a transaction.
+func (c *hostConn) ended(err error) error {
+	c.unended = c.unended || err != nil
+	return c.see(err)
+}
+
+func (tx *hostTx) commit() error {
 	if tx.within == 0 {
-		return tx.ended(tx.conn.see(tx.Tx.Commit()))
+		return tx.Tx.Commit()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tx.within)
 	defer cancel()
-	_, err := tx.conn.ExecContext(ctx, "COMMIT", nil)
-	return tx.ended(err)
-}
-
-// Rollback implements driver.Tx.
-func (tx *hostTx) Rollback() error { return tx.ended(tx.conn.see(tx.Tx.Rollback())) }
-
-func (tx *hostTx) ended(err error) error {
-	tx.conn.unended = tx.conn.unended || err != nil
+	_, err := tx.conn.fullConn.ExecContext(ctx, "COMMIT", nil)
 	return err
 }

@@ -43,6 +43,7 @@ var layers = []layer{
 	{"jobs/*", []string{"prescient"}},
 	{"cmd", []string{"slots", "sql", "config", "prescient", "prescient/localserver", "jobs/*"}},
 	{"cmd/*", []string{"cmd", "prescient", "jobs/*"}},
+	{"scripts/bench", []string{"slots", "sql", "prescient", "prescient/localserver", "jobs/*"}}, // a module of its own
 	{"scripts/*", []string{"prescient/localserver"}},
 }
 

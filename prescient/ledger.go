@@ -77,6 +77,9 @@ func (w *Worker) openSlotRun(ctx context.Context, slot time.Time) ([]ledgerRow, 
 			return nil, fmt.Errorf("opening slot %s: %w", stamp(slot), errEarly)
 		}
 	}
+	if list, err = w.divide(ctx, slot, list); err != nil {
+		return nil, err
+	}
 	buckets := list[0].buckets
 	if len(list) == buckets {
 		return list, nil
@@ -86,6 +89,23 @@ func (w *Worker) openSlotRun(ctx context.Context, slot time.Time) ([]ledgerRow, 
 		if err := w.openBucket(ctx, slot, bucket, buckets); err != nil {
 			return nil, err
 		}
+	}
+	return w.ledger(ctx, slot)
+}
+
+// divide gives a slot more buckets that was opened as one, and has more rows now than one should have: it was empty at
+// its time, say, and many inserts were late. That is safe while nobody holds it, and whoever means to has to look again.
+func (w *Worker) divide(ctx context.Context, slot time.Time, list []ledgerRow) ([]ledgerRow, error) {
+	one := list[0]
+	if one.buckets != 1 || !one.finished || one.allocated || one.takeovers > 1 {
+		return list, nil
+	}
+	buckets, err := w.estimateBuckets(ctx, slot)
+	if err != nil || buckets == 1 {
+		return list, err
+	}
+	if _, err := w.exec(ctx, w.stmt.Get("slotrun/divide"), buckets, slot, one.token, one.batchSeq); err != nil {
+		return nil, fmt.Errorf("dividing slot %s: %w", stamp(slot), err)
 	}
 	return w.ledger(ctx, slot)
 }

@@ -3,6 +3,7 @@ package prescient
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,12 +22,17 @@ type ListFilter struct {
 	// JobExec keeps to one job_exec, Outcome to one outcome (of history).
 	JobExec string
 	Outcome Outcome
+	// Slot keeps to one slot.
+	Slot time.Time
 	// From (inclusive) and Before bound the slot of a pending row, and the end of one in history.
 	From, Before time.Time
 	// After continues behind the last row of an earlier page, by its Cursor.
 	After string
 	// Limit is how many rows a page has; 100 by default, MaxPage at most.
 	Limit int
+	// Search bounds how many rows are looked at where no index serves the filter: by job_exec, by outcome, by the slot of
+	// what ended, and by entity name alone. DefaultSearch by default.
+	Search int
 }
 
 // Ended is a row of job_history: a job, as it was, and its end. Times are UTC.
@@ -46,13 +52,17 @@ type Ended struct {
 }
 
 // Cursor names the place of the row in a listing of pending rows.
-func (j FutureJob) Cursor() string {
-	return j.NextCheckAt.UTC().Format(secondLayout) + "/" + j.Key().String()
+func (j FutureJob) Cursor() string { return pendingCursor(j.NextCheckAt, j.Key()) }
+
+func pendingCursor(slot time.Time, key Key) string {
+	return slot.UTC().Format(secondLayout) + "/" + key.String()
 }
 
 // Cursor names the place of the row in a listing of history.
-func (e Ended) Cursor() string {
-	return e.EndedAt.UTC().Format(microLayout) + "/" + e.Key().String() + "/" + fmt.Sprint(e.Revision)
+func (e Ended) Cursor() string { return historyCursor(e.EndedAt, e.Key(), e.Revision) }
+
+func historyCursor(ended time.Time, key Key, revision uint64) string {
+	return ended.UTC().Format(microLayout) + "/" + key.String() + "/" + fmt.Sprint(revision)
 }
 
 // withoutEmptyPayload makes nil of what a listing reads for NULL.
@@ -68,17 +78,6 @@ type Load struct {
 	Jobs int       `db:"jobs" json:"jobs"`
 }
 
-// condition collects what a WHERE clause has.
-type condition struct {
-	parts []string
-	args  []any
-}
-
-func (c *condition) add(part string, args ...any) {
-	c.parts = append(c.parts, part)
-	c.args = append(c.args, args...)
-}
-
 func (f ListFilter) limit() (int, error) {
 	if f.Limit < 0 || f.Limit > MaxPage {
 		return 0, fmt.Errorf("%w: limit %d: 1 to %d are allowed", ErrInvalid, f.Limit, MaxPage)
@@ -86,99 +85,97 @@ func (f ListFilter) limit() (int, error) {
 	return or(f.Limit, 100), nil
 }
 
-// common adds what pending rows and history have in common.
-func (f ListFilter) common(c *condition, timeColumn string) error {
+// common divides what pending rows and history have in common into the bounds that an index serves, and the rest.
+func (f ListFilter) common(timeColumn, slotColumn string) (bounds, filter condition, err error) {
+	// An entity's rows are few, and found by its key: what else is asked of them needs no search.
+	rest := &filter
 	switch {
 	case f.Entity.Key != "":
 		if err := f.Entity.Validate(); err != nil {
-			return err
+			return bounds, filter, err
 		}
 		first, last := entityRange(f.Entity)
-		c.add("job_key BETWEEN ? AND ? AND entity_name = ? AND entity_key = ?", first[:], last[:], f.Entity.Name, f.Entity.Key)
+		bounds.add("job_key BETWEEN ? AND ? AND entity_name = ? AND entity_key = ?", first[:], last[:], f.Entity.Name, f.Entity.Key)
+		rest = &bounds
 	case f.Entity.Name != "":
 		if err := validIdentifier("entity name", f.Entity.Name); err != nil {
-			return err
+			return bounds, filter, err
 		}
-		c.add("entity_name = ?", f.Entity.Name)
+		filter.add("entity_name = ?", f.Entity.Name)
 	}
 	if f.JobExec != "" {
 		if err := validIdentifier("job_exec", f.JobExec); err != nil {
-			return err
+			return bounds, filter, err
 		}
-		c.add("job_exec = ?", f.JobExec)
+		rest.add("job_exec = ?", f.JobExec)
+	}
+	if f.Outcome != "" {
+		if _, err := ParseOutcome(string(f.Outcome)); err != nil {
+			return bounds, filter, err
+		}
+		rest.add("outcome = ?", string(f.Outcome))
+	}
+	if !f.Slot.IsZero() {
+		if slotColumn == timeColumn {
+			rest = &bounds
+		}
+		rest.add(slotColumn+" = ?", f.Slot.UTC())
 	}
 	if !f.From.IsZero() {
-		c.add(timeColumn+" >= ?", roundUp(f.From))
+		bounds.add(timeColumn+" >= ?", roundUp(f.From))
 	}
 	if !f.Before.IsZero() {
-		c.add(timeColumn+" < ?", roundUp(f.Before))
+		bounds.add(timeColumn+" < ?", roundUp(f.Before))
 	}
-	return nil
+	if f.Search < 0 {
+		return bounds, filter, fmt.Errorf("%w: search %d: must be positive, or 0 for %d", ErrInvalid, f.Search, DefaultSearch)
+	}
+	return bounds, filter, nil
 }
 
-// Pending lists pending rows in the order in which they come due, on a pool made by Open.
+// Pending lists pending rows in the order in which they come due, on a pool made by Open. The error wraps ErrSearched
+// where it comes with the rows that were found until then.
 func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]FutureJob, error) {
 	limit, err := f.limit()
 	if err != nil {
 		return nil, err
 	}
-	where := condition{parts: []string{"1 = 1"}}
-	if err := f.common(&where, "next_check_at"); err != nil {
-		return nil, err
-	}
 	if f.Outcome != "" {
 		return nil, fmt.Errorf("%w: outcome %q: a pending job has none yet", ErrInvalid, f.Outcome)
 	}
-	if f.After != "" {
-		at, key, _, err := parseCursor(f.After, secondLayout, 2)
-		if err != nil {
-			return nil, err
-		}
-		where.add("next_check_at >= ? AND (next_check_at > ? OR job_key > ?)", at, at, key)
+	bounds, filter, err := f.common("next_check_at", "next_check_at")
+	if err != nil {
+		return nil, err
 	}
-	page := []FutureJob{}
-	query := c.fill("list/pending", "{filter}", strings.Join(where.parts, " AND "))
-	if err := db.SelectContext(ctx, &page, query, append(where.args, limit)...); err != nil {
+	page, err := list[FutureJob](ctx, &c.tables, db, pendingListing, f, bounds, filter, limit)
+	if err != nil && !errors.Is(err, ErrSearched) {
 		return nil, fmt.Errorf("listing pending jobs: %w", err)
 	}
 	for i := range page {
 		page[i].withoutEmptyPayload()
 	}
-	return page, nil
+	return page, err
 }
 
-// History lists ended rows, the latest first, on a pool made by Open.
+// History lists ended rows, the latest first, on a pool made by Open. The error wraps ErrSearched where it comes with
+// the rows that were found until then.
 func (c *Client) History(ctx context.Context, db *sqlx.DB, f ListFilter) ([]Ended, error) {
 	limit, err := f.limit()
 	if err != nil {
 		return nil, err
 	}
-	where := condition{parts: []string{"1 = 1"}}
-	if err := f.common(&where, "ended_at"); err != nil {
+	bounds, filter, err := f.common("ended_at", "slot")
+	if err != nil {
 		return nil, err
 	}
-	if f.Outcome != "" {
-		if _, err := ParseOutcome(string(f.Outcome)); err != nil {
-			return nil, err
-		}
-		where.add("outcome = ?", string(f.Outcome))
-	}
-	if f.After != "" {
-		at, key, revision, err := parseCursor(f.After, microLayout, 3)
-		if err != nil {
-			return nil, err
-		}
-		where.add("ended_at <= ? AND (ended_at < ? OR job_key < ? OR job_key = ? AND revision < ?)", at, at, key, key, revision)
-	}
-	page := []Ended{}
-	query := c.fill("list/history", "{filter}", strings.Join(where.parts, " AND "))
-	if err := db.SelectContext(ctx, &page, query, append(where.args, limit)...); err != nil {
+	page, err := list[Ended](ctx, &c.tables, db, historyListing, f, bounds, filter, limit)
+	if err != nil && !errors.Is(err, ErrSearched) {
 		return nil, fmt.Errorf("listing history: %w", err)
 	}
 	for i := range page {
 		page[i].withoutEmptyPayload()
 	}
-	return page, nil
+	return page, err
 }
 
 // Load counts the rows that wait for each slot from one time (inclusive) to before another, at most limit slots.

@@ -72,14 +72,38 @@ func appendKey(b []byte, k Key) []byte {
 }
 
 // appendSecond appends a time on the grid, appendMicro one in microseconds (see roundUp).
-func appendSecond(b []byte, t time.Time) []byte { return appendTime(b, t, secondLayout) }
+func appendSecond(b []byte, t time.Time) []byte {
+	return append(appendDateTime(append(b, '\''), t.UTC()), '\'')
+}
 
-func appendMicro(b []byte, t time.Time) []byte { return appendTime(b, t, microLayout) }
+func appendMicro(b []byte, t time.Time) []byte {
+	t = t.UTC()
+	b = append(appendDateTime(append(b, '\''), t), '.')
+	return append(appendDigits(b, t.Nanosecond()/1000, 6), '\'')
+}
 
-func appendTime(b []byte, t time.Time, layout string) []byte {
-	b = append(b, '\'')
-	b = t.UTC().AppendFormat(b, layout)
-	return append(b, '\'')
+// appendDateTime is AppendFormat with secondLayout, without reading a layout for each of thousands of times.
+func appendDateTime(b []byte, t time.Time) []byte {
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		return t.AppendFormat(b, secondLayout)
+	}
+	hour, minute, second := t.Clock()
+	b = append(appendDigits(b, year, 4), '-')
+	b = append(appendDigits(b, int(month), 2), '-')
+	b = append(appendDigits(b, day, 2), ' ')
+	b = append(appendDigits(b, hour, 2), ':')
+	b = append(appendDigits(b, minute, 2), ':')
+	return appendDigits(b, second, 2)
+}
+
+func appendDigits(b []byte, n, digits int) []byte {
+	b = append(b, "000000"[:digits]...)
+	for i := len(b) - 1; n > 0; i-- {
+		b[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return b
 }
 
 func appendUint(b []byte, n uint64) []byte { return strconv.AppendUint(b, n, 10) }

@@ -39,7 +39,7 @@ type Answer struct {
 }
 
 // observeAnswers tells the observer of a commit.
-func (w *Worker) observeAnswers(batch []answered, result commitResult) {
+func (w *Worker) observeAnswers(batch []*answered, result commitResult) {
 	if w.options.Observer == nil || w.options.Observer.Answered == nil {
 		return
 	}
@@ -54,7 +54,7 @@ func (w *Worker) observeAnswers(batch []answered, result commitResult) {
 	}
 }
 
-func newAnswer(a answered, dropped bool) Answer {
+func newAnswer(a *answered, dropped bool) Answer {
 	return Answer{Job: a.FutureJob, Called: a.answer.kind == called || a.answer.kind == committed, Outcome: a.verdict.outcome, Next: a.verdict.slot,
 		DueAt: a.verdict.dueAt, Reason: a.verdict.reason, Started: a.answer.started, Ran: a.answer.ran,
 		Lateness: a.answer.started.Sub(a.NextCheckAt), Dropped: dropped}

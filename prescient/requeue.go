@@ -102,13 +102,18 @@ func (r *requeue) run(ctx context.Context, f ListFilter) error {
 	f.Limit, f.After = requeueBatch, ""
 	for {
 		page, err := r.History(ctx, r.db, f)
-		if err != nil {
+		var early *SearchedError
+		if err != nil && !errors.As(err, &early) {
 			return err
 		}
-		if err := r.page(ctx, page); err != nil || r.did.More || len(page) < requeueBatch {
+		if err := r.page(ctx, page); err != nil || r.did.More || len(page) < requeueBatch && early == nil {
 			return err
 		}
-		f.After = page[len(page)-1].Cursor()
+		if early != nil {
+			f.After = early.After
+		} else {
+			f.After = page[len(page)-1].Cursor()
+		}
 	}
 }
 

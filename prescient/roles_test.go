@@ -42,6 +42,7 @@ var rights = []struct {
 	{"SELECT COUNT(*) FROM p_history_checks", []string{"analyst", "owner"}},
 	{"SELECT COUNT(*) FROM p_history_not_yet", []string{"analyst", "owner"}},
 	{"SELECT COUNT(*) FROM p_history_lateness", []string{"analyst", "owner"}},
+	{"SELECT COUNT(*) FROM p_history_checks_daily", []string{"analyst", "owner"}},
 	{"UPDATE p_job_history SET worker = worker", []string{"owner"}},
 	{"DELETE FROM p_job_history WHERE job_exec = 'nothing'", []string{"owner"}},
 	{"SELECT COUNT(*) FROM p_slot_run", []string{"operator", "worker", "owner"}},

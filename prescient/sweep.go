@@ -14,8 +14,9 @@ const sweepPage = 100
 
 // Sweep runs what earlier slots left behind, oldest first, each under its own leases: rows whose insert committed after
 // their slot had run, slots that nobody served, buckets of dead workers. What a live worker holds it leaves alone. It
-// takes slots before the current one that are older than the sweep grace, one bucket at a time, and gives way to the
-// slot that is now. It returns the figures of each slot that it ran. Where everything is paused it does nothing.
+// takes slots before the current one that are older than the sweep grace, as many buckets at a time as Run does, and
+// gives way to the slot that is now. It returns the figures of each slot that it ran. Where everything is paused it does
+// nothing.
 func (w *Worker) Sweep(ctx context.Context) ([]Figures, error) {
 	var all []Figures
 	err := w.sweep(ctx, func(figures Figures) { all = append(all, figures) })
@@ -29,7 +30,7 @@ func (w *Worker) sweep(ctx context.Context, did func(Figures)) error {
 		return err
 	}
 	err = w.eachOverdue(ctx, seen.clock.now(), func(slot time.Time) error {
-		figures, err := w.runSlot(ctx, slot, manner{parallel: 1, background: true,
+		figures, err := w.runSlot(ctx, slot, manner{parallel: w.options.Buckets, background: true,
 			pace: func(_ context.Context, rows int) error { return w.pace(ctx, rows) }})
 		if err != nil {
 			if ctx.Err() == nil {

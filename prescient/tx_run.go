@@ -22,7 +22,7 @@ const (
 //
 // Other than a commit of answers, which begins with the fence, this ends with it: the ledger's record is not locked
 // while the functions run.
-func (b *bucketRun) runTx(ctx context.Context, l *lane, rows []row) ([]answer, error) {
+func (b *bucketRun) runTx(ctx context.Context, l *lane, rows []*answered) ([]answer, error) {
 	answers, err := b.tryTx(ctx, l, rows)
 	all := func(a answer) []answer {
 		list := make([]answer, len(rows))
@@ -48,7 +48,7 @@ func (b *bucketRun) runTx(ctx context.Context, l *lane, rows []row) ([]answer, e
 	return nil, saidBy(err)
 }
 
-func (b *bucketRun) tryTx(ctx context.Context, l *lane, rows []row) (answers []answer, err error) {
+func (b *bucketRun) tryTx(ctx context.Context, l *lane, rows []*answered) (answers []answer, err error) {
 	tx, err := b.w.db.BeginTxx(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("beginning: %w", err)
@@ -60,9 +60,9 @@ func (b *bucketRun) tryTx(ctx context.Context, l *lane, rows []row) (answers []a
 			_ = tx.Rollback() // it may be gone already, with its connection or its context
 		}
 	}()
-	batch := make([]answered, len(rows))
+	batch := make([]*answered, len(rows))
 	for i, r := range rows {
-		batch[i] = answered{row: r}
+		batch[i] = &answered{row: r.row} // its own: the call may be abandoned, and the row answered without it
 	}
 	free, taken, err := b.lock(ctx, tx.Tx, batch, true)
 	if err != nil {
@@ -70,9 +70,9 @@ func (b *bucketRun) tryTx(ctx context.Context, l *lane, rows []row) (answers []a
 	}
 	answers = make([]answer, len(rows))
 	var counts Counts
-	var ends, moves []answered
+	var ends, moves []*answered
 	for i := range batch {
-		a := &batch[i]
+		a := batch[i]
 		switch {
 		case taken[a.key]:
 			answers[i] = answer{kind: again, wait: time.Second}
@@ -89,11 +89,11 @@ func (b *bucketRun) tryTx(ctx context.Context, l *lane, rows []row) (answers []a
 		a.verdict = decide(b.w.grid, l.guards, a.FutureJob, a.answer, a.answer.ended)
 		counts.count(a.verdict, called, 1)
 		if a.verdict.outcome == "" {
-			moves = append(moves, *a)
+			moves = append(moves, a)
 		} else {
-			ends = append(ends, *a)
+			ends = append(ends, a)
 		}
-		answers[i].kind, answers[i].verdict = committed, a.verdict
+		answers[i].kind, answers[i].verdict = committed, &a.verdict
 	}
 	// In turn with the other commits of the bucket, from the first write on: a move also locks neighbours in UNIQUE
 	// (job_key), and a commit that waits there for this transaction, which waits here for that commit, is a deadlock that

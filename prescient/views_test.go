@@ -102,6 +102,13 @@ unshipped 0 3 0 50.00 6
 unshipped 1 1 0 16.67 3
 unshipped 2 1 0 16.67 2
 unshipped 5 1 1 16.67 1`},
+			{"SELECT * FROM p_history_checks_daily ORDER BY day, job_exec, check_count", `
+2026-11-20 many 0 100 0 100.00 100
+2026-11-20 unshipped 0 2 0 50.00 4
+2026-11-20 unshipped 2 1 0 25.00 2
+2026-11-20 unshipped 5 1 1 25.00 1
+2026-11-21 unshipped 0 1 0 50.00 2
+2026-11-21 unshipped 1 1 0 50.00 1`},
 			{"SELECT * FROM p_history_not_yet ORDER BY day, job_exec", `
 2026-11-20 many 100 100 0 0 0 0 0.00
 2026-11-20 unshipped 4 2 1 1 0 8 50.00
@@ -113,6 +120,41 @@ unshipped 5 1 1 16.67 1`},
 		} {
 			if got := "\n" + r.table(test.query); got != test.want {
 				t.Errorf("%s:%s\nwant%s", test.query, got, test.want)
+			}
+		}
+	})
+}
+
+// What is asked of a day costs what that day has, however much history there is.
+func TestAViewReadsTheDaysThatItIsAskedFor(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		const days, ends = 10, 60
+		for day := range days {
+			var rows []endedAs
+			for i := range ends {
+				rows = append(rows, endedAs{day, Done, 0, time.Duration(i%3) * time.Millisecond, time.Duration(i%3) * time.Second})
+			}
+			r.ended("check", rows...)
+		}
+		_, err := KeepPartitions(t.Context(), r.pool(at("00:00").AddDate(0, 0, 14)), PruneOptions{Prefix: "p_"})
+		r.must(err)
+		conn, err := r.as("analyst", time.Time{}).DB.Conn(t.Context())
+		r.must(err)
+		defer conn.Close()
+		for _, view := range []string{"outcomes", "times", "checks_daily", "not_yet", "lateness"} {
+			all := reads(t, conn, "SELECT * FROM p_history_"+view)
+			none := reads(t, conn, "SELECT * FROM p_history_"+view+" WHERE day = '1999-12-31'")
+			for condition, asked := range map[string]int{
+				"day = '2026-11-22'": 1, "day = '2026-11-22' AND job_exec = 'check'": 1, "day >= '2026-11-22' AND day < '2026-11-24'": 2,
+				"day BETWEEN '2026-11-20' AND '2026-11-21'": 2, "day > '2026-11-27'": 2,
+			} {
+				read := reads(t, conn, "SELECT * FROM p_history_"+view+" WHERE "+condition)
+				if limit := none + (all-none)*asked/days*3/2 + 100; read > limit {
+					t.Errorf("%s where %s: %d entries were read; %d at most are wanted, of %d for all days and %d for none", view, condition, read, limit, all, none)
+				}
+			}
+			if all-none < days*ends {
+				t.Errorf("%s: only %d entries were read for all days, and %d for none", view, all, none)
 			}
 		}
 	})

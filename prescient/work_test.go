@@ -245,8 +245,11 @@ func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
 		run := &slotRun{w: w, slot: slot, clock: clockAt(slot), stop: stop, calls: t.Context(), work: t.Context()}
 		b := run.newBucketRun(l, list[0].buckets)
 		b.calls = t.Context()
-		_, err = b.read(t.Context())
-		r.must(err)
+		r.eventually("the rows are read", func() bool {
+			read, err := b.read(t.Context())
+			r.must(err)
+			return read
+		})
 		close(stop)
 		r.eventually("the rows have come back", func() bool { return !b.stillFlying() })
 		b.mu.Lock()

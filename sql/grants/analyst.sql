@@ -6,3 +6,4 @@ GRANT SELECT ON {database}.{history_times} TO {account};
 GRANT SELECT ON {database}.{history_checks} TO {account};
 GRANT SELECT ON {database}.{history_not_yet} TO {account};
 GRANT SELECT ON {database}.{history_lateness} TO {account};
+GRANT SELECT ON {database}.{history_checks_daily} TO {account};

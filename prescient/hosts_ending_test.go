@@ -14,7 +14,8 @@ import (
 // refusing is a connection whose server refuses to end the next transaction, and leaves it open.
 type refusing struct {
 	fullConn
-	next, refused *bool // whether the next transaction is not to be ended; whether one is not to be now
+	next *bool
+	now  bool
 }
 
 type refusingTx struct{ driver.Tx }
@@ -29,14 +30,13 @@ func (c *refusing) BeginTx(ctx context.Context, options driver.TxOptions) (drive
 	if err != nil || !*c.next {
 		return tx, err
 	}
-	*c.next, *c.refused = false, true
+	*c.next, c.now = false, true
 	return refusingTx{tx}, nil
 }
 
-// ExecContext refuses the COMMIT that is sent with a deadline.
+// ExecContext refuses the COMMIT that has a deadline, which is a statement.
 func (c *refusing) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if query == "COMMIT" && *c.refused {
-		*c.refused = false
+	if c.now && query == "COMMIT" {
 		return nil, errRefused
 	}
 	return c.fullConn.ExecContext(ctx, query, args)
@@ -52,7 +52,7 @@ func (c refusingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &refusing{conn.(fullConn), c.next, new(bool)}, nil
+	return &refusing{fullConn: conn.(fullConn), next: c.next}, nil
 }
 
 func TestATransactionThatCouldNotBeEndedIsNotCommittedByTheNext(t *testing.T) {
@@ -60,8 +60,8 @@ func TestATransactionThatCouldNotBeEndedIsNotCommittedByTheNext(t *testing.T) {
 		refuse := false
 		connector, _, err := newConnector(r.d.DSN, DefaultLease, TLS{})
 		r.must(err)
-		only := &connector.(*hosts).list[0]
-		only.connector = &readCommitted{Connector: refusingConnector{only.connector.(*readCommitted).Connector, &refuse}}
+		one := &connector.(*hosts).list[0]
+		one.connector = refusingConnector{one.connector, &refuse}
 		db := sqlx.NewDb(sql.OpenDB(connector), "mysql")
 		defer func() { r.must(db.Close()) }()
 		db.SetMaxOpenConns(1)

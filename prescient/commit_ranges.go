@@ -1,0 +1,185 @@
+package prescient
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Rows that follow one another in the table are locked, written to history and deleted by their range: the statements
+// stay short, and the servers read them in one pass. What is committed is the same as row by row, since nothing is taken
+// on trust: the lock returns each row, and must return exactly those that were read; whatever comes between them
+// afterwards makes a count too large, and the commit is rolled back and done by the rows' keys.
+
+// How many rows a range should have on average for it to pay, and how many a statement that copies ends into history.
+const (
+	minRange  = 16
+	minCopied = 32
+)
+
+// span is a range of rows that follow one another.
+type span struct {
+	first, last Key
+	n           int
+}
+
+// spansOf divides rows, in the order of their keys, into ranges that had no other rows when they were read; nil where
+// that is not known, or where they are too many to pay.
+func spansOf(batch []*answered) []span {
+	var spans []span
+	var turn uint64
+	for _, a := range batch {
+		switch {
+		case a.turn == 0:
+			return nil
+		case turn != 0 && a.turn == turn+1:
+			s := &spans[len(spans)-1]
+			s.last, s.n = a.key, s.n+1
+		default:
+			if (len(spans)+1)*minRange > max(len(batch), 2*minRange) {
+				return nil
+			}
+			spans = append(spans, span{a.key, a.key, 1})
+		}
+		turn = a.turn
+	}
+	return spans
+}
+
+// appendRanges appends the condition that holds for the rows of ranges; below leaves out the last of each.
+func appendRanges(to []byte, column string, spans []span, below bool) []byte {
+	last := " <= "
+	if below {
+		last = " < "
+	}
+	for i, s := range spans {
+		if i > 0 {
+			to = append(to, " OR "...)
+		}
+		to = appendKey(append(append(to, column...), " >= "...), s.first)
+		to = appendKey(append(append(append(to, " AND "...), column...), last...), s.last)
+	}
+	return to
+}
+
+// lockRanges locks the rows of a batch by their ranges. It returns false where they are not just those that were read.
+func (b *bucketRun) lockRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) (same bool, err error) {
+	ranges := string(appendRanges(nil, "job_key", spans, false))
+	rows, err := tx.QueryContext(ctx, b.w.fill("slotrun/lock_ranges", "{ranges}", ranges), b.lease.slot, len(batch))
+	if err != nil {
+		return false, fmt.Errorf("locking ranges: %w", err)
+	}
+	defer rows.Close()
+	n := 0
+	same = true
+	var key sql.RawBytes
+	var revision uint64
+	for rows.Next() {
+		if err := rows.Scan(&key, &revision); err != nil {
+			return false, fmt.Errorf("locking ranges: %w", err)
+		}
+		same = same && n < len(batch) && string(key) == string(batch[n].key[:]) && revision == batch[n].Revision
+		n++
+	}
+	if err := rows.Err(); err != nil {
+		return false, fmt.Errorf("locking ranges: %w", err)
+	}
+	return same && n == len(batch), nil
+}
+
+// spansOfEnds keeps of ranges what is left of them once the other rows have moved: from the first to the last that ended.
+// Both are in the order of the keys.
+func spansOfEnds(spans []span, ends []*answered) []span {
+	var left []span
+	for _, s := range spans {
+		of := span{}
+		for len(ends) > 0 && string(ends[0].key[:]) <= string(s.last[:]) {
+			if of.n == 0 {
+				of.first = ends[0].key
+			}
+			of.last, of.n = ends[0].key, of.n+1
+			ends = ends[1:]
+		}
+		if of.n > 0 {
+			left = append(left, of)
+		}
+	}
+	return left
+}
+
+// endRanges writes history and deletes the rows of ranges, which are locked.
+func (b *bucketRun) endRanges(ctx context.Context, tx *sql.Tx, ends []*answered, spans []span) error {
+	if done := together(ends, spans); done != nil {
+		for _, d := range done {
+			if err := b.historyOf(ctx, tx, ends[0], d); err != nil {
+				return err
+			}
+			ends = ends[d.n:]
+		}
+	} else if err := b.writeHistory(ctx, tx, ends); err != nil {
+		return err
+	}
+	all, lasts := 0, make([]Key, len(spans))
+	for i, s := range spans {
+		all += s.n
+		lasts[i] = s.last
+	}
+	if all > len(spans) {
+		ranges := string(appendRanges(nil, "job.job_key", spans, true))
+		n, err := affected(ctx, tx, b.w.fill("slotrun/end_ranges", "{ranges}", ranges), b.lease.slot)
+		if err := deleted(n, all-len(spans), err); err != nil {
+			return err
+		}
+	}
+	return b.deleteByKey(ctx, tx, keyList(lasts, func(k Key) Key { return k }), len(spans))
+}
+
+// together divides ended rows into those that were called together; nil where they are too few to pay, or ended
+// otherwise than done.
+func together(ends []*answered, spans []span) []span {
+	var parts []span
+	most := len(ends)/minCopied + 1
+	for _, s := range spans {
+		of := ends[:s.n]
+		ends = ends[s.n:]
+		for i, a := range of {
+			if a.verdict.outcome != Done {
+				return nil
+			}
+			if i > 0 && sameCall(of[i-1], a) {
+				p := &parts[len(parts)-1]
+				p.last, p.n = a.key, p.n+1
+				continue
+			}
+			if len(parts) == most {
+				return nil
+			}
+			parts = append(parts, span{a.key, a.key, 1})
+		}
+	}
+	return parts
+}
+
+// sameCall says whether history has the same times for two rows.
+func sameCall(x, y *answered) bool {
+	a, b := &x.answer, &y.answer
+	return a.started.Equal(b.started) && a.ended.Equal(b.ended) && millis(a.ran) == millis(b.ran)
+}
+
+// historyOf writes the history of rows that are done and were called together, of which a is one.
+func (b *bucketRun) historyOf(ctx context.Context, tx *sql.Tx, a *answered, of span) error {
+	ran := millis(a.answer.ran)
+	n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/history_done"), ran, string(Done), a.answer.started.Format(microLayout),
+		a.answer.ended.Format(microLayout), ran, a.lateness().Milliseconds(), b.w.options.Name, b.lease.slot, of.first[:], of.last[:])
+	if err != nil {
+		return fmt.Errorf("writing history: %w", err)
+	}
+	if n != of.n {
+		return fmt.Errorf("%w: wrote the ends of %d instead of %d", errChanged, n, of.n)
+	}
+	return nil
+}
+
+// lateness is how long after its slot the call started.
+func (a *answered) lateness() time.Duration { return a.answer.started.Sub(a.NextCheckAt) }

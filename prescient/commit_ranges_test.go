@@ -1,0 +1,231 @@
+package prescient
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// insertOrders makes n checks pending for 13:15.
+func (r *rig) insertOrders(n int) {
+	r.t.Helper()
+	jobs := make([]NewJob, n)
+	for i := range jobs {
+		jobs[i] = NewJob{Entity: Entity{"order", fmt.Sprint(i)}, JobExec: "check", DueAt: at("13:15")}
+	}
+	_, err := r.client.InsertMany(r.t.Context(), r.appAt(at("13:00")), jobs)
+	r.must(err)
+}
+
+func nothingToDo(context.Context, FutureJob) (*time.Time, error) { return nil, nil }
+
+const lateInsert = `INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', ?, 'check', '2026-11-20 13:15:00')`
+
+// Rows come into the range of a commit, from one statement to the next: none of them is deleted, or written to history,
+// without a run.
+func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
+	for _, step := range []string{"batch_seq = batch_seq + 1", "FOR UPDATE", "INTO p_job_history", "job.job_key < X'", "job.job_key IN", "COMMIT"} {
+		for _, some := range []int{1, 40} {
+			t.Run(fmt.Sprintf("%d at %s", some, strings.Fields(step)[0]), func(t *testing.T) {
+				eachServer(t, func(t *testing.T, r *rig) {
+					r.insertOrders(200)
+					var h hooks
+					came := false
+					h.once(step, func() {
+						came = true
+						for i := range some {
+							_, err := r.app.Exec(lateInsert, fmt.Sprint("late ", i))
+							r.must(err)
+						}
+					})
+					var calls atomic.Int32
+					execs := registry("check", func(context.Context, FutureJob) (*time.Time, error) {
+						calls.Add(1)
+						return nil, nil
+					}, Guards{})
+					figures, err := r.hookedWorker(at("13:15:01"), &h, execs, WorkerOptions{}).Run(t.Context())
+					r.must(err)
+					ended := len(r.history())
+					if !came || figures.Done != ended || ended+len(r.pending()) != 200+some || int(calls.Load()) != ended {
+						t.Fatalf("came: %v; figures %+v, %d calls, %d ends, %d pending; want each row called as often as it ended",
+							came, figures, calls.Load(), ended, len(r.pending()))
+					}
+					r.balanced()
+				})
+			})
+		}
+	}
+}
+
+// A cancelled row and one that comes instead leave the number of rows as it was.
+func TestARowInPlaceOfACancelledOneIsNotTakenForIt(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.insertOrders(100)
+		var h hooks
+		h.once("batch_seq = batch_seq + 1", func() {
+			cancels(t, r, Entity{"order", "7"})
+			_, err := r.app.Exec(lateInsert, "instead")
+			r.must(err)
+			cancels(t, r, Entity{"order", "8"})
+			_, err = r.app.Exec(lateInsert, "8")
+			r.must(err)
+		})
+		figures, err := r.hookedWorker(at("13:15:01"), &h, registry("check", nothingToDo, Guards{}), WorkerOptions{}).Run(t.Context())
+		r.must(err)
+		left := r.pending()
+		slices.SortFunc(left, func(a, b FutureJob) int { return strings.Compare(a.EntityKey, b.EntityKey) })
+		if figures.Done != 98 || figures.Dropped != 2 || len(left) != 2 || left[0].EntityKey != "8" || left[1].EntityKey != "instead" {
+			t.Errorf("figures %+v, pending %+v; want 98 done, 2 dropped, and the two that came left", figures, left)
+		}
+		r.balanced()
+	})
+}
+
+// A commit by ranges does not wait for somebody who inserts between its rows and has not committed.
+func TestAnOpenInsertBetweenTheRowsHoldsNothingUp(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.insertOrders(200)
+		tx, err := r.app.Begin()
+		r.must(err)
+		defer func() { _ = tx.Rollback() }()
+		for i := range 20 {
+			_, err := tx.Exec(lateInsert, fmt.Sprint("open ", i))
+			r.must(err)
+		}
+		var h hooks
+		figures, err := r.hookedWorker(at("13:15:01"), &h, registry("check", nothingToDo, Guards{}), WorkerOptions{}).Run(t.Context())
+		r.must(err)
+		if figures.Done != 200 || h.count("NOWAIT") != 1 || figures.Retries != 1 {
+			t.Errorf("%+v, %d tries by ranges; want 200 done by their keys at the second try", figures, h.count("NOWAIT"))
+		}
+		r.must(tx.Commit())
+		if left := r.pending(); len(left) != 20 {
+			t.Errorf("%d pending; want the 20 that were inserted", len(left))
+		}
+		r.balanced()
+	})
+}
+
+// The rows before the first and after the last of a commit are somebody else's.
+func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.insertOrders(300)
+		all := r.pending()
+		slices.SortFunc(all, func(a, b FutureJob) int {
+			ka, kb := a.Key(), b.Key()
+			return strings.Compare(string(ka[:]), string(kb[:]))
+		})
+		w := r.worker(at("13:15:01"), registry("check", nothingToDo, Guards{}), WorkerOptions{})
+		list, err := w.openSlotRun(t.Context(), at("13:15"))
+		r.must(err)
+		l, err := w.claim(t.Context(), at("13:15"), list[0])
+		r.must(err)
+		// An app holds both neighbours of rows 100 to 199.
+		tx, err := r.app.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+		r.must(err)
+		defer func() { _ = tx.Rollback() }()
+		for _, i := range []int{99, 200} {
+			var found string
+			r.must(tx.QueryRow("SELECT entity_key FROM p_future_job WHERE next_check_at = '2026-11-20 13:15:00' AND job_key = ? FOR UPDATE",
+				keyBytes(all[i].Key())).Scan(&found))
+		}
+		b := (&slotRun{w: w, clock: clockAt(at("13:15:01"))}).newBucketRun(l, 1)
+		var batch []*answered
+		for i, job := range all[100:200] {
+			a := &answered{row: row{FutureJob: job, key: job.Key(), turn: uint64(i + 1)}, answer: answer{started: at("13:15:01"), ended: at("13:15:01")}}
+			b.judge(a)
+			batch = append(batch, a)
+		}
+		b.streams[0].outstanding, b.outstanding["check"] = 100, 100
+		r.must(b.commit(t.Context(), batch, false))
+		if b.figures.Done != 100 || b.figures.Retries != 0 || len(r.history()) != 100 {
+			t.Errorf("%+v, %d ends; want 100 at the first try", b.figures, len(r.history()))
+		}
+	})
+}
+
+// Of a commit some rows end, each in its way, and others go on.
+func TestACommitByRangesKeepsEndsAndMovesApart(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.insertOrders(600)
+		var h hooks
+		execs := registry("check", func(_ context.Context, job FutureJob) (*time.Time, error) {
+			switch n := job.EntityKey; {
+			case strings.HasSuffix(n, "3"):
+				return At(at("15:00")), nil
+			case strings.HasSuffix(n, "7"):
+				return At(at("13:00")), nil // past_return
+			}
+			return nil, nil
+		}, Guards{})
+		figures, err := r.hookedWorker(at("13:15:01"), &h, execs, WorkerOptions{}).Run(t.Context())
+		r.must(err)
+		if figures.Done != 480 || figures.Moved != 60 || figures.PastReturn != 60 || len(r.pending()) != 60 || len(r.history()) != 540 {
+			t.Errorf("figures %+v, %d pending, %d ends; want 480 done, 60 moved, 60 past_return", figures, len(r.pending()), len(r.history()))
+		}
+		if h.count("NOWAIT") == 0 || h.count("job.job_key < X'") == 0 {
+			t.Error("nothing was committed by ranges")
+		}
+		for _, end := range r.history() {
+			if past := strings.HasSuffix(end.EntityKey, "7"); past != (end.Outcome == PastReturn) || past != (end.Error != "") {
+				t.Errorf("%s ended as %s, %q", end.EntityKey, end.Outcome, end.Error)
+			}
+		}
+		r.balanced()
+	})
+}
+
+// What history has of a row is the same, whether it was written from Go or from the row.
+func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		for i := range 100 {
+			r.insert(at("13:00"), NewJob{Entity: Entity{"order", fmt.Sprint(i % 50)}, JobExec: fmt.Sprint("exec", i/50), Tag: "it's\\ü",
+				DueAt: at("13:14:59.123456"), Payload: []byte(`{"a": "ü'\\\\", "n": 1.50}`)})
+		}
+		_, err := r.app.Exec("UPDATE p_future_job SET check_count = 2, error_count = 1, put_off_count = 3, total_ms = 77, last_error = 'no''pe\\\\'")
+		r.must(err)
+		execs := NewRegistry()
+		execs.MustRegister("exec0", nothingToDo, Guards{})
+		execs.MustRegister("exec1", nothingToDo, Guards{})
+		for i, byRow := range []bool{true, false} {
+			var h hooks
+			w := r.hookedWorker(at("13:15:01"), &h, execs, WorkerOptions{Name: "w"})
+			list, err := w.openSlotRun(t.Context(), at("13:15"))
+			r.must(err)
+			l, err := w.claim(t.Context(), at("13:15"), list[0])
+			r.must(err)
+			b := (&slotRun{w: w, clock: clockAt(at("13:15:01"))}).newBucketRun(l, 1)
+			rows, err := b.readBatch(t.Context(), &stream{jobExec: fmt.Sprint("exec", i)})
+			r.must(err)
+			for n, a := range rows {
+				if byRow {
+					a.turn = uint64(n + 1)
+				}
+				a.answer = answer{started: at("13:15:01.5"), ended: at("13:15:01.750001"), ran: 250 * time.Millisecond}
+				b.judge(a)
+			}
+			b.streams[0].outstanding, b.outstanding[fmt.Sprint("exec", i)] = 50, 50
+			if byRow { // as ranges of one job_exec's rows, of which nobody else has any
+				_, err = r.app.Exec("UPDATE p_future_job SET next_check_at = '2026-11-20 18:00:00' WHERE job_exec = 'exec1'")
+				r.must(err)
+			}
+			r.must(b.commit(t.Context(), rows, false))
+			if got := h.count("SELECT entity_name, entity_key") > 1; got != byRow {
+				t.Errorf("written from the row: %v; want %v", got, byRow)
+			}
+			r.must(w.release(t.Context(), l, false))
+			_, err = r.app.Exec("UPDATE p_future_job SET next_check_at = '2026-11-20 13:15:00'")
+			r.must(err)
+		}
+		const columns = `entity_name, entity_key, tag, due_at, first_check_at, next_check_at, check_count, error_count, put_off_count,
+			last_error, total_ms, payload, inserted_at, slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker`
+		if n := r.count("SELECT COUNT(*) FROM (SELECT DISTINCT " + columns + " FROM p_job_history) h"); n != 50 || len(r.history()) != 100 {
+			t.Errorf("%d different rows among %d; want 50 pairs", n, len(r.history()))
+		}
+	})
+}

@@ -1,0 +1,194 @@
+package prescient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// call calls the job_exec of t and delivers the answer. It returns false where this goroutine has no place any more:
+// the call was abandoned meanwhile.
+func (e *executor) call(t *task) (placed bool) {
+	if t.lane.fn != nil {
+		return e.callSeries(t)
+	}
+	b := t.bucket
+	if !b.mayStart() {
+		t.settled.Store(true)
+		t.deliverAll(answer{kind: notStarted})
+		return true
+	}
+	started := time.Now()
+	timeout := t.lane.guards.Timeout
+	ctx, cancel := context.WithTimeout(b.calls, timeout)
+	defer cancel()
+	watchdog := time.AfterFunc(timeout+patience, func() { e.abandon(t, started) })
+	defer watchdog.Stop()
+
+	returned := false
+	var answers []answer
+	var err error
+	// Settles the call however it ends: by its answer, by a panic, or by runtime.Goexit, after which deferred calls
+	// are all that this goroutine still does.
+	defer func() {
+		goexit := false
+		if !returned {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
+			} else {
+				goexit = true
+				err = fmt.Errorf("%w: it called runtime.Goexit", ErrPanic)
+			}
+		}
+		placed = e.settle(t, started, answers, err)
+		if placed && goexit {
+			if another := e.finish(t); another != nil {
+				go e.work(another)
+			}
+		}
+	}()
+	answers, err = t.call(ctx)
+	returned = true
+	return true
+}
+
+// call calls the function of the task's lane. Without an error there is an answer for each row.
+func (t *task) call(ctx context.Context) ([]answer, error) {
+	if t.lane.tx != nil {
+		return t.bucket.runTx(ctx, t.lane, t.rows)
+	}
+	return t.callBatch(ctx)
+}
+
+func (t *task) callBatch(ctx context.Context) ([]answer, error) {
+	batch := &Batch{jobs: make([]FutureJob, len(t.rows)), answers: make([]batchAnswer, len(t.rows))}
+	for i := range t.rows {
+		batch.jobs[i] = t.rows[i].own()
+	}
+	if err := t.lane.batch(ctx, batch); err != nil {
+		return nil, saidBy(err)
+	}
+	answers := make([]answer, len(t.rows))
+	for i, a := range batch.answers {
+		answers[i] = answer{next: a.next, err: saidBy(a.err)}
+		if !a.given {
+			answers[i].err = errUnanswered
+		}
+	}
+	return answers, nil
+}
+
+// own is the row for a job_exec, with a payload that it may write on.
+func (r *row) own() FutureJob {
+	job := r.FutureJob
+	job.Payload = bytes.Clone(job.Payload)
+	return job
+}
+
+// deliverAll delivers the same answer for every row.
+func (t *task) deliverAll(a answer) {
+	for _, r := range t.rows {
+		r.answer = a
+	}
+	t.bucket.deliver(t.rows...)
+}
+
+// failed is the answer of every row where the call as a whole failed. Rows that shared a transaction are tried again,
+// each by itself, so that none answers for another.
+func (t *task) failed(a answer) answer {
+	if t.lane.tx != nil && len(t.rows) > 1 {
+		return answer{kind: again}
+	}
+	return a
+}
+
+// said is what an error of a job_exec said.
+type said struct {
+	text    string
+	timeout bool
+}
+
+func (s said) Error() string        { return s.text }
+func (s said) Is(target error) bool { return s.timeout && target == ErrTimeout }
+
+// saidBy asks an error all that is wanted of it. Its methods are the job_exec's own and may panic as well, as those of
+// a nil pointer do: so they are called in here, where that is caught, and nowhere else.
+func saidBy(err error) error {
+	if err == nil {
+		return nil
+	}
+	return said{text: err.Error(), timeout: errors.Is(err, ErrTimeout)}
+}
+
+// settle delivers the answers of a call that came back. It returns false where the call had been abandoned.
+func (e *executor) settle(t *task, started time.Time, answers []answer, err error) bool {
+	ended := time.Now()
+	ran := ended.Sub(started)
+	if !t.settled.CompareAndSwap(false, true) {
+		e.cameBack(t)
+		return false
+	}
+	b := t.bucket
+	timeout := t.lane.guards.Timeout
+	whole := answer{started: b.clock.when(started), ended: b.clock.when(ended), ran: ran}
+	switch {
+	case err == nil && t.lane.tx != nil:
+		// What was committed is; for the rest runTx has seen to the timeout.
+	case b.calls.Err() != nil:
+		// The worker's patience was over, or the lease was lost: what the call made of that is not its answer.
+		t.deliverAll(answer{kind: notStarted})
+		return true
+	case ran >= timeout:
+		whole.err = timeoutError(timeout, err)
+		t.deliverAll(t.failed(whole))
+		return true
+	case err != nil:
+		whole.err = err
+		t.deliverAll(t.failed(whole))
+		return true
+	}
+	for i, a := range answers {
+		if a.started.IsZero() {
+			a.started, a.ended, a.ran = whole.started, whole.ended, whole.ran
+		}
+		t.rows[i].answer = a
+	}
+	b.deliver(t.rows...)
+	return true
+}
+
+// cameBack notes that an abandoned call has returned.
+func (e *executor) cameBack(t *task) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t.lane.abandoned--
+	e.start()
+}
+
+// abandon gives up a call that ignores the end of its context: its place goes to another, its late answer is thrown
+// away.
+func (e *executor) abandon(t *task, started time.Time) {
+	if !t.settled.CompareAndSwap(false, true) {
+		return
+	}
+	e.mu.Lock()
+	e.count(t, -1)
+	t.lane.abandoned++
+	e.start()
+	e.mu.Unlock()
+	ended := time.Now()
+	t.deliverAll(t.failed(answer{
+		err:     fmt.Errorf("%w after %s, and ignored it", ErrTimeout, t.lane.guards.Timeout),
+		started: t.bucket.clock.when(started), ended: t.bucket.clock.when(ended), ran: ended.Sub(started),
+	}))
+}
+
+func timeoutError(timeout time.Duration, err error) error {
+	if err == nil {
+		return fmt.Errorf("%w: it took longer than %s", ErrTimeout, timeout)
+	}
+	return fmt.Errorf("%w after %s: %w", ErrTimeout, timeout, err)
+}

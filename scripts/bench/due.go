@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// day is the resolution where due rows are run: the slot that is now stays the same all day long.
+const day = 24 * time.Hour
+
+// stage is an installation with rows pending, to which the due ones are added before each turn.
+type stage struct {
+	*place
+	slot time.Time
+	due  int
+	also []string // further statements before each turn
+}
+
+// dueExec is the job_exec of what is due, idleExec that of what is pending beside it.
+const (
+	dueExec  = "check"
+	idleExec = "later"
+)
+
+// makeStage makes pending rows in the slots of the coming month, and keeps due rows ready.
+func (b *bench) makeStage(ctx context.Context, s *server, name string, due, pending int) (*stage, error) {
+	p, err := s.install(ctx, name, day, false)
+	if err != nil {
+		return nil, err
+	}
+	st := &stage{place: p, slot: time.Now().UTC().Truncate(day), due: due}
+	if err := p.makeNumbers(ctx, max(due, min(pending, numbers))); err != nil {
+		return nil, err
+	}
+	b.say("  %d pending, %d due", pending, due)
+	for from := 0; from < pending; from += numbers {
+		if _, err := p.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
+			SELECT 'order', n + ?, ?, UTC_DATE() + INTERVAL 2 + n MOD 28 DAY FROM bench_n WHERE n < ?`,
+			from, idleExec, min(numbers, pending-from)); err != nil {
+			return nil, err
+		}
+	}
+	for _, query := range []string{
+		"CREATE TABLE bench_due LIKE future_job",
+		fmt.Sprintf("INSERT INTO bench_due (entity_name, entity_key, job_exec, due_at) SELECT 'order', n, '%s', '%s' FROM bench_n WHERE n < %d",
+			dueExec, st.slot.Format(time.DateTime), due),
+	} {
+		if _, err := p.exec(ctx, query); err != nil {
+			return nil, err
+		}
+	}
+	return st, p.analyze(ctx, "future_job", "bench_due")
+}
+
+// set makes the due rows due, and takes away what the turn before left.
+func (st *stage) set(ctx context.Context) error {
+	for _, query := range append([]string{
+		"DELETE FROM future_job WHERE next_check_at < UTC_DATE() + INTERVAL 2 DAY",
+		"TRUNCATE TABLE job_history", "DELETE FROM slot_run",
+		"INSERT INTO future_job SELECT * FROM bench_due",
+	}, st.also...) {
+		if _, err := st.exec(ctx, query); err != nil {
+			return err
+		}
+	}
+	return st.settle(ctx)
+}
+
+// settle waits until the server has done what earlier statements left it to do: purge, for at most half a minute.
+func (p *place) settle(ctx context.Context) error {
+	for range 60 {
+		var kind, name, status string
+		if err := p.app.QueryRowContext(ctx, "SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status); err != nil {
+			return err
+		}
+		if historyLength(status) < 100 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// ended checks that a turn did what it should have.
+func (st *stage) ended(ctx context.Context, ends, moves int) error {
+	var gone, moved int
+	if err := st.app.QueryRowContext(ctx, "SELECT (SELECT COUNT(*) FROM job_history), (SELECT COUNT(*) FROM future_job WHERE next_check_at = ?)",
+		st.slot.Add(day).Format(time.DateTime)).Scan(&gone, &moved); err != nil {
+		return err
+	}
+	if gone != ends || moved != moves {
+		return fmt.Errorf("%d ends and %d moves; want %d and %d", gone, moved, ends, moves)
+	}
+	return nil
+}
+
+// contestant does the due rows of a stage in its own way, and checks the result.
+type contestant struct {
+	name string
+	do   func(ctx context.Context, st *stage) error
+	ends func(due int) int // how many rows end; the others are moved
+}
+
+func all(due int) int { return due }
+
+// compete gives each contestant its turns, alternating.
+func (b *bench) compete(ctx context.Context, st *stage, list []contestant) error {
+	for round := 1; round <= b.rounds; round++ {
+		for _, c := range list {
+			if err := st.set(ctx); err != nil {
+				return err
+			}
+			_, err := b.took(c.name, round, []int{st.pid}, func() (int, error) { return st.due, c.do(ctx, st) })
+			if err != nil {
+				return err
+			}
+			if err := st.ended(ctx, c.ends(st.due), st.due-c.ends(st.due)); err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// readCommitted runs a function in a transaction of a worker's connection.
+func readCommitted(ctx context.Context, db *sqlx.DB, do func(tx *sqlx.Tx) error) error {
+	tx, err := db.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+)
+
+var historySection = section{
+	name:  "history",
+	about: "pages of history (of 50 million ends, unless --rows says otherwise) and of jobs (a sixteenth of that), and the analysts' views, beside a fiftieth of all that",
+	run: func(ctx context.Context, b *bench, s *server) error {
+		many := b.rows
+		if many == 0 {
+			many = b.scaled(50_000_000)
+		}
+		few := many / 50
+		for _, rows := range []int{few, many} {
+			if err := b.history(ctx, s, rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+}
+
+// resolution of the slots in section history.
+const resolution = 15 * time.Minute
+
+// Limits on one statement of the section.
+const (
+	pageLimit = 20 * time.Second
+	viewLimit = 2 * time.Minute
+)
+
+func replace(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
+
+// history measures at one size.
+func (b *bench) history(ctx context.Context, s *server, rows int) error {
+	name := fmt.Sprintf("history_%d", rows)
+	p, err := s.install(ctx, name, resolution, b.keep)
+	if err != nil {
+		return err
+	}
+	if !b.keep {
+		defer p.drop(ctx)
+	} else {
+		defer p.close()
+	}
+	if _, err := p.exec(ctx, "SELECT 1 FROM bench_filled"); err != nil {
+		for _, fill := range []func() error{
+			func() error { return b.fillHistory(ctx, p, rows) },
+			func() error { return b.fillPending(ctx, p, max(rows/16, 1000)) },
+		} {
+			if err := fill(); err != nil {
+				return err
+			}
+		}
+		if _, err := p.exec(ctx, "CREATE TABLE bench_filled (n INT)"); err != nil {
+			return err
+		}
+	}
+	if err := b.listings(ctx, p, rows); err != nil {
+		return err
+	}
+	return b.views(ctx, p, rows)
+}
+
+// listing is one page to read.
+type listing struct {
+	name    string
+	pending bool
+	filter  prescient.ListFilter
+}
+
+func (b *bench) listings(ctx context.Context, p *place, rows int) error {
+	db, err := prescient.Open(p.limitedDSN(pageLimit), 0)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for _, l := range p.someListings(ctx, db) {
+		read := func() (int, error) {
+			if l.pending {
+				page, err := p.client.Pending(ctx, db, l.filter)
+				return len(page), err
+			}
+			page, err := p.client.History(ctx, db, l.filter)
+			return len(page), err
+		}
+		if err := b.timed(ctx, l.name, rows, 5, read); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// someListings are the pages that are read: each filter alone, and together with others; with values that many rows
+// have, that few have, and that none has.
+func (p *place) someListings(ctx context.Context, db *sqlx.DB) []listing {
+	now := time.Now().UTC()
+	day := now.Truncate(24 * time.Hour)
+	middle := day.AddDate(0, 0, -historyDays/2)
+	type f = prescient.ListFilter
+	history := []listing{
+		{name: "first page"},
+		{name: "first page of 1000", filter: f{Limit: 1000}},
+		{name: "a page in the middle, by its cursor", filter: f{After: middle.Format("2006-01-02 15:04:05.000000") + "/" + strings.Repeat("7f", 16) + "/9"}},
+		{name: "time: a day in the middle", filter: f{From: middle, Before: middle.AddDate(0, 0, 1)}},
+		{name: "time: all before the middle", filter: f{Before: middle}},
+		{name: "time: nothing there", filter: f{Before: day.AddDate(-1, 0, 0)}},
+		{name: "entity with few ends", filter: f{Entity: prescient.Entity{Name: "order", Key: "4711"}}},
+		{name: "entity with none", filter: f{Entity: prescient.Entity{Name: "order", Key: "none"}}},
+		{name: "entity with a 500th of all ends", filter: f{Entity: prescient.Entity{Name: "account", Key: "main"}}},
+		{name: "the same, outcome failed", filter: f{Entity: prescient.Entity{Name: "account", Key: "main"}, Outcome: prescient.Failed}},
+		{name: "the same, in a day", filter: f{Entity: prescient.Entity{Name: "account", Key: "main"}, From: middle, Before: middle.AddDate(0, 0, 1)}},
+		{name: "kind: most", filter: f{Entity: prescient.Entity{Name: "order"}}},
+		{name: "kind: a 300th", filter: f{Entity: prescient.Entity{Name: "account"}}},
+		{name: "kind: none", filter: f{Entity: prescient.Entity{Name: "nothing"}}},
+		{name: "job_exec: most", filter: f{JobExec: "order-unshipped"}},
+		{name: "job_exec: 50 of 50 million", filter: f{JobExec: "refund-stuck"}},
+		{name: "job_exec: none", filter: f{JobExec: "no-such"}},
+		{name: "outcome: done", filter: f{Outcome: prescient.Done}},
+		{name: "outcome: timed_out, a thousandth", filter: f{Outcome: prescient.TimedOut}},
+		{name: "outcome: crashed, the oldest 20", filter: f{Outcome: prescient.Crashed}},
+		{name: "slot, in a day", filter: f{Slot: middle, From: middle, Before: middle.AddDate(0, 0, 1)}},
+		{name: "outcome: crashed, in a day", filter: f{Outcome: prescient.Crashed, From: middle, Before: middle.AddDate(0, 0, 1)}},
+		{name: "outcome: crashed, in a week", filter: f{Outcome: prescient.Crashed, From: middle, Before: middle.AddDate(0, 0, 7)}},
+		{name: "job_exec and outcome, rare", filter: f{JobExec: "account-idle", Outcome: prescient.TimedOut}},
+		{name: "job_exec and outcome, none", filter: f{JobExec: "refund-stuck", Outcome: prescient.BeyondHorizon}},
+	}
+	soon := now.Add(10 * 24 * time.Hour)
+	pending := []listing{
+		{name: "first page"},
+		{name: "a page in the middle, by its cursor", filter: f{After: soon.Truncate(resolution).Format(time.DateTime) + "/" + strings.Repeat("7f", 16)}},
+		{name: "time: a slot", filter: f{From: soon.Truncate(resolution), Before: soon.Truncate(resolution).Add(resolution)}},
+		{name: "entity", filter: f{Entity: prescient.Entity{Name: "order", Key: "4711"}}},
+		{name: "kind: most", filter: f{Entity: prescient.Entity{Name: "order"}}},
+		{name: "kind: none", filter: f{Entity: prescient.Entity{Name: "nothing"}}},
+		{name: "job_exec: most", filter: f{JobExec: "order-unshipped"}},
+		{name: "job_exec: rare", filter: f{JobExec: "refund-stuck"}},
+		{name: "job_exec: none", filter: f{JobExec: "no-such"}},
+		{name: "job_exec: none, in a day", filter: f{JobExec: "no-such", From: soon, Before: soon.AddDate(0, 0, 1)}},
+	}
+	var all []listing
+	for _, l := range history {
+		all = append(all, listing{"history, " + l.name, false, l.filter})
+	}
+	for _, l := range pending {
+		all = append(all, listing{"jobs, " + l.name, true, l.filter})
+	}
+	return all
+}
+
+// timed reads several times, and records the first time and the median.
+func (b *bench) timed(ctx context.Context, name string, size, times int, read func() (int, error)) error {
+	var all []float64
+	var found int
+	note := ""
+	for range times {
+		started := time.Now()
+		n, err := read()
+		took := time.Since(started)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		all = append(all, took.Seconds()*1000)
+		if err != nil {
+			note = err.Error()
+		}
+		found = n
+		if took > 2*time.Second {
+			break
+		}
+	}
+	b.say("  %-52s %9d: first %9.1f ms, median %9.1f ms, %d rows %s", name, size, all[0], median(all), found, note)
+	return b.book.add(record{Case: name, Rows: size, Note: note, Figures: map[string]float64{
+		"first_ms": all[0], "median_ms": median(all), "found": float64(found)}})
+}
+
+// views reads each of the analysts' views with and without a filter.
+func (b *bench) views(ctx context.Context, p *place, rows int) error {
+	db, err := prescient.Open(p.limitedDSN(viewLimit), 0)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	day := time.Now().UTC().AddDate(0, 0, -historyDays/2)
+	for _, view := range []string{"history_outcomes", "history_times", "history_checks", "history_checks_daily", "history_not_yet", "history_lateness"} {
+		filters := []struct{ name, where string }{
+			{"a day", " WHERE day = '" + day.Format(time.DateOnly) + "'"},
+			{"a week", " WHERE day >= '" + day.Format(time.DateOnly) + "' AND day < '" + day.AddDate(0, 0, 7).Format(time.DateOnly) + "'"},
+			{"a day, one job_exec", " WHERE day = '" + day.Format(time.DateOnly) + "' AND job_exec = 'parcel-lost'"},
+			{"everything", ""},
+		}
+		for _, f := range filters {
+			if view == "history_checks" && f.where != "" {
+				continue // it has no day; history_checks_daily has
+			}
+			err := b.timed(ctx, view+", "+f.name, rows, 3, func() (int, error) {
+				rows, err := db.QueryContext(ctx, "SELECT * FROM "+view+f.where)
+				if err != nil {
+					return 0, err
+				}
+				defer rows.Close()
+				n := 0
+				for rows.Next() {
+					n++
+				}
+				return n, rows.Err()
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

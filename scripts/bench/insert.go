@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"prescient/prescient"
+)
+
+var insertSection = section{
+	name:  "insert",
+	about: "inserting checks, among a million pending: in the app's transaction beside the order alone and beside plain SQL, at 1, 8 and 32 connections; in bulk; cancel and replace",
+	run: func(ctx context.Context, b *bench, s *server) error {
+		st, err := b.makeStage(ctx, s, "insert", 100, b.scaled(1_000_000))
+		if err != nil {
+			return err
+		}
+		if !b.keep {
+			defer st.drop(ctx)
+		}
+		if _, err := st.exec(ctx, "CREATE TABLE orders (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, placed_at DATETIME NOT NULL, customer VARCHAR(100) NOT NULL)"); err != nil {
+			return err
+		}
+		st.app.SetMaxOpenConns(64)
+		in := inserts{stage: st, at: st.slot.Add(day)}
+		for round := 1; round <= b.rounds; round++ {
+			for _, c := range in.contestants(b) {
+				if _, err := b.took(c.name, round, []int{st.pid}, func() (int, error) { return c.n, c.do(ctx, c.n) }); err != nil {
+					return err
+				}
+			}
+			if _, err := st.exec(ctx, "TRUNCATE TABLE orders"); err != nil {
+				return err
+			}
+			if err := st.set(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+}
+
+// inserts are the contestants of the section. Each makes rows of its own.
+type inserts struct {
+	*stage
+	at    time.Time
+	first int // number of the next row
+}
+
+type insertion struct {
+	name string
+	n    int
+	do   func(ctx context.Context, n int) error
+}
+
+func (in *inserts) contestants(b *bench) (list []insertion) {
+	single, bulk := b.scaled(4_000), b.scaled(100_000)
+	for _, connections := range []int{1, 8, 32} {
+		for _, c := range []struct {
+			name string
+			with func(ctx context.Context, tx *sql.Tx, i int) error
+		}{
+			{"the order alone", func(context.Context, *sql.Tx, int) error { return nil }},
+			{"the order and a plain SQL insert", in.plain},
+			{"prescient, the order and Insert", in.insert},
+		} {
+			list = append(list, insertion{fmt.Sprintf("%s, %d connections", c.name, connections), single,
+				func(ctx context.Context, n int) error { return in.withOrders(ctx, connections, n, c.with) }})
+		}
+	}
+	return append(list,
+		insertion{"multi-row INSERT by hand, 1000 rows each", bulk, in.byHand},
+		insertion{"prescient, InsertMany", bulk, in.many},
+		insertion{"prescient, Insert replaces", single, func(ctx context.Context, n int) error {
+			return in.each(ctx, n, func(ctx context.Context, i int) error {
+				job := in.job(i - n) // of the bulk
+				job.OnPending = prescient.Replace
+				_, err := in.client.Insert(ctx, in.app, job)
+				return err
+			})
+		}},
+		insertion{"prescient, Cancel", single, func(ctx context.Context, n int) error {
+			return in.each(ctx, n, func(ctx context.Context, i int) error {
+				_, err := in.client.Cancel(ctx, in.app, in.job(i-2*n).Entity, dueExec)
+				return err
+			})
+		}})
+}
+
+func (in *inserts) job(i int) prescient.NewJob {
+	return prescient.NewJob{Entity: prescient.Entity{Name: "parcel", Key: fmt.Sprint(i)}, JobExec: dueExec, DueAt: in.at}
+}
+
+func (in *inserts) take(n int) (first int) {
+	first = in.first
+	in.first += n
+	return first
+}
+
+func (in *inserts) each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	first := in.take(n)
+	return inParallel(ctx, 8, n, func(ctx context.Context, i int) error { return do(ctx, first+i) })
+}
+
+// withOrders places orders, a transaction each, and something with each.
+func (in *inserts) withOrders(ctx context.Context, connections, n int, with func(ctx context.Context, tx *sql.Tx, i int) error) error {
+	first := in.take(n)
+	return inParallel(ctx, connections, n, func(ctx context.Context, i int) error {
+		tx, err := in.app.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if _, err = tx.ExecContext(ctx, "INSERT INTO orders (placed_at, customer) VALUES (UTC_TIMESTAMP(), 'somebody')"); err == nil {
+			err = with(ctx, tx, first+i)
+		}
+		if err != nil {
+			_ = tx.Rollback()
+			return err
+		}
+		return tx.Commit()
+	})
+}
+
+func (in *inserts) plain(ctx context.Context, tx *sql.Tx, i int) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES ('parcel', ?, ?, ?)",
+		i, dueExec, in.at.Format(time.DateTime))
+	return err
+}
+
+func (in *inserts) insert(ctx context.Context, tx *sql.Tx, i int) error {
+	_, err := in.client.Insert(ctx, tx, in.job(i))
+	return err
+}
+
+func (in *inserts) byHand(ctx context.Context, n int) error {
+	first := in.take(n)
+	at := in.at.Format(time.DateTime)
+	for from := 0; from < n; from += 1000 {
+		var rows strings.Builder
+		for i := from; i < min(from+1000, n); i++ {
+			if i > from {
+				rows.WriteByte(',')
+			}
+			fmt.Fprintf(&rows, "('parcel','%d','%s','%s')", first+i, dueExec, at)
+		}
+		if _, err := in.exec(ctx, "INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES "+rows.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *inserts) many(ctx context.Context, n int) error {
+	first := in.take(n)
+	for from := 0; from < n; from += 1000 {
+		jobs := make([]prescient.NewJob, 0, 1000)
+		for i := from; i < min(from+1000, n); i++ {
+			jobs = append(jobs, in.job(first+i))
+		}
+		if _, err := in.client.InsertMany(ctx, in.app, jobs); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+// Command bench measures prescient beside what the server itself needs for the
+// same work, and beside what one would use instead. See the flags with --help.
+//
+// Each section measures its contestants in one run, alternating, so that what
+// else goes on on the machine hits all alike; the page has medians and ratios.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"prescient/prescient/localserver"
+)
+
+// bench is one run of the command.
+type bench struct {
+	engines []localserver.Flavour
+	scale   float64
+	rows    int
+	rounds  int
+	pool    string
+	again   bool
+	keep    bool
+	more    []string
+	dir     string
+	results string
+	dsn     string
+	log     io.Writer
+	book    *book
+}
+
+// section is one thing to measure. Sections that are not perEngine choose
+// their servers themselves.
+type section struct {
+	name, about string
+	run         func(ctx context.Context, b *bench, s *server) error
+	args        func(b *bench) []string // further arguments of the server
+}
+
+// sections in the order in which they are run and shown.
+var sections = []section{
+	floorSection,
+	endsSection,
+	insertSection,
+	ordersSection,
+	txSection,
+	queueSection,
+	asynqSection,
+	cronSection,
+	memorySection,
+	historySection,
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	b := bench{log: os.Stderr}
+	var engines []string
+	flags := pflag.NewFlagSet("bench", pflag.ContinueOnError)
+	flags.StringSliceVar(&engines, "engine", []string{"mariadb", "mysql"}, "servers to measure")
+	flags.Float64Var(&b.scale, "scale", 1, "multiplies the numbers of rows; 0.05 is a try-out")
+	flags.IntVar(&b.rows, "rows", 0, "rows of history in section history (default 50 million, times scale)")
+	flags.IntVar(&b.rounds, "rounds", 3, "how often each contestant has its turn")
+	flags.StringVar(&b.pool, "buffer-pool", "2G", "innodb_buffer_pool_size")
+	flags.BoolVar(&b.again, "again", false, "measure again what has results already")
+	flags.StringVar(&b.dir, "dir", "", "where the servers keep their data (default: the temporary folder)")
+	flags.StringVar(&b.results, "results", "results", "folder for results.jsonl and the page")
+	flags.StringVar(&b.dsn, "dsn", "", "measure on this server in place of an own one; give one --engine with it. Its databases bench_… are dropped")
+	flags.StringArrayVar(&b.more, "server-arg", nil, "a further argument of the servers")
+	flags.BoolVar(&b.keep, "keep", false, "leave the databases, and use those that are there already; for --dsn")
+	page := flags.Bool("page", false, "write the page from the results that are there, and measure nothing")
+	hold := flags.Bool("hold", false, "start the servers, print their DSNs, and wait for a signal")
+	flags.Usage = func() {
+		fmt.Fprintf(os.Stderr, "usage: scripts/bench/run [FLAGS] [SECTION...]\n\nsections, all of them by default:\n")
+		for _, s := range sections {
+			fmt.Fprintf(os.Stderr, "  %-10s %s\n", s.name, s.about)
+		}
+		fmt.Fprintf(os.Stderr, "\nflags:\n%s", flags.FlagUsages())
+	}
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return nil
+		}
+		return err
+	}
+	if handled, err := asChild(flags.Args()); handled {
+		return err
+	}
+	for _, name := range engines {
+		flavour := localserver.Flavour(name)
+		if flavour != localserver.MariaDB && flavour != localserver.MySQL {
+			return fmt.Errorf("--engine %q: mariadb or mysql", name)
+		}
+		b.engines = append(b.engines, flavour)
+	}
+	if b.dsn != "" && len(b.engines) != 1 {
+		return errors.New("--dsn: say with --engine which server it is")
+	}
+	wanted, err := choose(flags.Args())
+	if err != nil {
+		return err
+	}
+	if b.dir != "" {
+		// The servers make their folders in the temporary one.
+		if b.dir, err = filepath.Abs(b.dir); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(b.dir, 0o755); err != nil {
+			return err
+		}
+		os.Setenv("TMPDIR", b.dir)
+	}
+	if b.book, err = openBook(b.results); err != nil {
+		return err
+	}
+	defer b.book.close()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	switch {
+	case *hold:
+		return b.hold(ctx)
+	case !*page:
+		err = b.measure(ctx, wanted)
+	}
+	return errors.Join(err, writePage(b.results, b.book.records))
+}
+
+// choose finds the sections by name; all of them where none is named.
+func choose(names []string) ([]section, error) {
+	if len(names) == 0 {
+		return sections, nil
+	}
+	var list []section
+	for _, name := range names {
+		i := slices.IndexFunc(sections, func(s section) bool { return s.name == name })
+		if i < 0 {
+			var all []string
+			for _, s := range sections {
+				all = append(all, s.name)
+			}
+			return nil, fmt.Errorf("no section %q; there are %s", name, strings.Join(all, ", "))
+		}
+		list = append(list, sections[i])
+	}
+	return list, nil
+}
+
+// measure runs the sections that have no results yet, each on each server. One
+// that fails does not keep the others from being measured.
+func (b *bench) measure(ctx context.Context, wanted []section) error {
+	var failed []error
+	for _, s := range wanted {
+		for _, engine := range b.engines {
+			key := fmt.Sprintf("%s %s scale=%v rows=%d pool=%s %v", s.name, engine, b.scale, b.rows, b.pool, b.more)
+			if b.book.done(key) && !b.again {
+				b.say("%s on %s: there are results already (--again measures again)", s.name, engine)
+				continue
+			}
+			if err := b.section(ctx, s, engine, key); err != nil {
+				failed = append(failed, fmt.Errorf("%s on %s: %w", s.name, engine, err))
+				b.say("%v", failed[len(failed)-1])
+			}
+			if ctx.Err() != nil {
+				return errors.Join(failed...)
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (b *bench) section(ctx context.Context, s section, engine localserver.Flavour, key string) (err error) {
+	args := b.more
+	if s.args != nil {
+		args = slices.Concat(s.args(b), args)
+	}
+	server, err := b.start(ctx, engine, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.close()) }()
+	b.say("%s on %s %s", s.name, engine, server.version)
+	started := time.Now()
+	b.book.begin(s.name, server)
+	if err := s.run(ctx, b, server); err != nil {
+		return err
+	}
+	b.say("%s on %s took %v", s.name, engine, time.Since(started).Round(time.Second))
+	return b.book.finish(key)
+}
+
+// hold keeps servers up to be looked into.
+func (b *bench) hold(ctx context.Context) error {
+	for _, engine := range b.engines {
+		server, err := b.start(ctx, engine, b.more...)
+		if err != nil {
+			return err
+		}
+		defer server.close()
+		fmt.Println(engine, server.dsn(""))
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (b *bench) say(format string, args ...any) {
+	fmt.Fprintf(b.log, "%s %s\n", time.Now().Format("15:04:05"), fmt.Sprintf(format, args...))
+}
+
+// scaled is a number of rows times --scale.
+func (b *bench) scaled(n int) int { return max(int(float64(n)*b.scale), 100) }

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+)
+
+var ordersSection = section{
+	name:  "orders",
+	about: "the orders check, by primary key: one query for each job against one IN for each batch",
+	run: func(ctx context.Context, b *bench, s *server) error {
+		return b.onOrders(ctx, s, "orders", b.scaled(200_000), []contestant{
+			slotRunOf("prescient, one query a job", "orders-one"),
+			slotRunOf("prescient, one IN a batch", "orders-batch"),
+		})
+	},
+}
+
+var txSection = section{
+	name:  "tx",
+	about: "an effect in the same database that commits with the end of the row: one transaction for each job by hand, at 1 and 8 connections, against a Tx handler",
+	run: func(ctx context.Context, b *bench, s *server) error {
+		byHand := func(connections int) func(ctx context.Context, st *stage) error {
+			return func(ctx context.Context, st *stage) error { return st.eachByHand(ctx, connections) }
+		}
+		return b.onOrders(ctx, s, "tx", b.scaled(20_000), []contestant{
+			{"one transaction a job by hand, 1 connection", byHand(1), all},
+			{"one transaction a job by hand, 8 connections", byHand(8), all},
+			slotRunOf("prescient, Tx handler", "orders-tx"),
+		})
+	},
+}
+
+// slotRunOf is a slot run in this process.
+func slotRunOf(name, form string) contestant {
+	return contestant{name: name, ends: all, do: func(ctx context.Context, st *stage) error { return st.runSlot(ctx, workload{Form: form}, 1) }}
+}
+
+// onOrders is onStage with an order for each due row, and a table for alerts.
+func (b *bench) onOrders(ctx context.Context, s *server, name string, due int, list []contestant) error {
+	st, err := b.makeStage(ctx, s, name, due, b.scaled(200_000))
+	if err != nil {
+		return err
+	}
+	if !b.keep {
+		defer st.drop(ctx)
+	}
+	for _, query := range []string{
+		"CREATE TABLE orders (id BIGINT NOT NULL PRIMARY KEY, placed_at DATETIME NOT NULL, shipped_at DATETIME NULL, customer VARCHAR(100) NOT NULL)",
+		"INSERT INTO orders SELECT n, UTC_TIMESTAMP(), UTC_TIMESTAMP(), REPEAT('x', 60) FROM bench_n",
+		"CREATE TABLE alerts (id BIGINT NOT NULL PRIMARY KEY, at DATETIME(6) NOT NULL)",
+	} {
+		if _, err := st.exec(ctx, query); err != nil {
+			return err
+		}
+	}
+	st.also = []string{"TRUNCATE TABLE alerts"}
+	return b.compete(ctx, st, list)
+}
+
+func oneOrder(db *sqlx.DB) prescient.Func {
+	return func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
+		var shipped sql.NullTime
+		if err := db.QueryRowContext(ctx, "SELECT shipped_at FROM orders WHERE id = ?", job.EntityKey).Scan(&shipped); err != nil {
+			return nil, err
+		}
+		return nil, nil
+	}
+}
+
+func manyOrders(db *sqlx.DB) prescient.BatchFunc {
+	return func(ctx context.Context, batch *prescient.Batch) error {
+		keys := make([]string, len(batch.Jobs()))
+		for i, job := range batch.Jobs() {
+			keys[i] = job.EntityKey
+		}
+		query, args, err := sqlx.In("SELECT id, shipped_at FROM orders WHERE id IN (?)", keys)
+		if err != nil {
+			return err
+		}
+		var found []struct {
+			ID      int64        `db:"id"`
+			Shipped sql.NullTime `db:"shipped_at"`
+		}
+		if err := db.SelectContext(ctx, &found, query, args...); err != nil {
+			return err
+		}
+		shipped := make(map[string]bool, len(found))
+		for _, order := range found {
+			shipped[strconv.FormatInt(order.ID, 10)] = order.Shipped.Valid
+		}
+		for i, key := range keys {
+			if shipped[key] {
+				batch.Settle(i)
+			}
+		}
+		return nil
+	}
+}
+
+func alertOrder(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+	_, err := tx.ExecContext(ctx, "INSERT INTO alerts (id, at) VALUES (?, UTC_TIMESTAMP(6))", job.EntityKey)
+	return nil, err
+}
+
+// eachByHand ends rows with an alert, a transaction each.
+func (st *stage) eachByHand(ctx context.Context, connections int) error {
+	var keys [][]byte
+	slot := st.slot.Format(time.DateTime)
+	if err := st.db.SelectContext(ctx, &keys, "SELECT job_key FROM future_job WHERE next_check_at = ?", slot); err != nil {
+		return err
+	}
+	return inParallel(ctx, connections, len(keys), func(ctx context.Context, i int) error {
+		return readCommitted(ctx, st.db, func(tx *sqlx.Tx) error {
+			var id string
+			if err := tx.QueryRowContext(ctx, "SELECT entity_key FROM future_job WHERE next_check_at = ? AND job_key = ? FOR UPDATE", slot, keys[i]).Scan(&id); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, "INSERT INTO alerts (id, at) VALUES (?, UTC_TIMESTAMP(6))", id); err != nil {
+				return err
+			}
+			for _, query := range []string{floorInsert, floorDelete} {
+				if _, err := tx.ExecContext(ctx, query, slot, keys[i], keys[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}

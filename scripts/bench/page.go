@@ -1,0 +1,185 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// results are the records of one section on one server, by case.
+type results struct {
+	section, server string
+	cases           []string // in the order in which they were measured
+	byCase          map[string][]record
+	end             *record
+}
+
+// latest sorts records by section and server. Of a section that was measured again only the last time counts: its
+// records since the end of the one before.
+func latest(records []record) []*results {
+	var list []*results
+	find := func(r record) *results {
+		for _, have := range list {
+			if have.section == r.Section && have.server == r.Server {
+				return have
+			}
+		}
+		list = append(list, &results{section: r.Section, server: r.Server})
+		return list[len(list)-1]
+	}
+	for _, r := range records {
+		s := find(r)
+		if r.Done != "" {
+			s.end = &r
+			continue
+		}
+		if s.end != nil {
+			*s = results{section: s.section, server: s.server}
+		}
+		if s.byCase == nil {
+			s.byCase = make(map[string][]record)
+		}
+		if s.byCase[r.Case] == nil {
+			s.cases = append(s.cases, r.Case)
+		}
+		s.byCase[r.Case] = append(s.byCase[r.Case], r)
+	}
+	order := func(name string) int {
+		return slices.IndexFunc(sections, func(s section) bool { return s.name == name })
+	}
+	slices.SortStableFunc(list, func(a, b *results) int {
+		return cmp.Or(cmp.Compare(order(a.section), order(b.section)), strings.Compare(a.server, b.server))
+	})
+	return list
+}
+
+// of is the median over the rounds of a case.
+func (s *results) of(name string, figure func(r record) float64) float64 {
+	var all []float64
+	for _, r := range s.byCase[name] {
+		all = append(all, figure(r))
+	}
+	return median(all)
+}
+
+// writePage writes bench.md and its charts.
+func writePage(dir string, records []record) error {
+	var b strings.Builder
+	b.WriteString("# How fast\n\nWritten by `scripts/bench/run` from `results.jsonl`. Medians over the rounds of one run, in which the contestants take turns;\n" +
+		"ratios are within that run. CPU is that of all processes of the client and of the server, in µs a row: it says what a row\ncosts also where something else kept the machine busy, which the rates do not.\n")
+	if m := lastMachine(records); m != nil {
+		fmt.Fprintf(&b, "\nMachine: %s, %d cores, %s, %s, %s. Load when the last section ended: %s.\n", m.CPU, m.Cores, m.Memory, m.OS, m.Go, m.Load)
+	}
+	for _, s := range latest(records) {
+		fmt.Fprintf(&b, "\n## %s on %s\n\n", s.section, s.server)
+		if i := slices.IndexFunc(sections, func(of section) bool { return of.name == s.section }); i >= 0 {
+			fmt.Fprintf(&b, "%s%s.\n\n", strings.ToUpper(sections[i].about[:1]), sections[i].about[1:])
+		}
+		if s.end == nil {
+			b.WriteString("Not complete: the run was stopped.\n\n")
+		} else if s.end.Machine != nil {
+			fmt.Fprintf(&b, "Measured %s; load average at the end: %s.\n\n", s.end.At.Format("2006-01-02 15:04"), s.end.Machine.Load)
+		}
+		var err error
+		if isRates(s) {
+			err = s.rates(&b, dir)
+		} else {
+			s.figures(&b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, "bench.md"), []byte(b.String()), 0o644)
+}
+
+func lastMachine(records []record) *machine {
+	for _, r := range slices.Backward(records) {
+		if r.Machine != nil {
+			return r.Machine
+		}
+	}
+	return nil
+}
+
+func isRates(s *results) bool { return len(s.cases) > 0 && s.byCase[s.cases[0]][0].Seconds > 0 }
+
+// rates is a table and a chart of rows a second; the first case is what the others are compared with.
+func (s *results) rates(b *strings.Builder, dir string) error {
+	base := s.of(s.cases[0], record.rate)
+	fmt.Fprintf(b, "| | rows | rows/s | ratio | client CPU µs/row | server CPU µs/row | |\n|---|--:|--:|--:|--:|--:|---|\n")
+	var bars []bar
+	for _, name := range s.cases {
+		rate := s.of(name, record.rate)
+		each := func(cpu func(r record) float64) float64 {
+			return s.of(name, func(r record) float64 { return cpu(r) * 1e6 / float64(max(r.Rows, 1)) })
+		}
+		fmt.Fprintf(b, "| %s | %d | %.0f | %.2f | %.1f | %.1f | %s |\n", name, s.byCase[name][0].Rows, rate, rate/base,
+			each(func(r record) float64 { return r.ClientCPU }), each(func(r record) float64 { return r.ServerCPU }), s.more(name))
+		bars = append(bars, bar{name, rate, fmt.Sprintf("%s/s", short(rate))})
+	}
+	file := strings.NewReplacer(" ", "-", "/", "-", "+", "-", "(", "", ")", "").Replace(s.section+"-"+s.server) + ".svg"
+	fmt.Fprintf(b, "\n![%s on %s](%s)\n", s.section, s.server, file)
+	return os.WriteFile(filepath.Join(dir, file), []byte(chart(s.section+" on "+s.server+": rows a second", bars)), 0o644)
+}
+
+// more lists what else was measured of a case.
+func (s *results) more(name string) string {
+	var parts []string
+	first := s.byCase[name][0]
+	for _, figure := range slices.Sorted(maps.Keys(first.Figures)) {
+		parts = append(parts, fmt.Sprintf("%s %.4g", figure, s.of(name, func(r record) float64 { return r.Figures[figure] })))
+	}
+	if first.Note != "" {
+		parts = append(parts, first.Note)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// figures is a table of what took how long at which size.
+func (s *results) figures(b *strings.Builder) {
+	var sizes []int
+	for _, list := range s.byCase {
+		for _, r := range list {
+			if !slices.Contains(sizes, r.Rows) {
+				sizes = append(sizes, r.Rows)
+			}
+		}
+	}
+	slices.Sort(sizes)
+	b.WriteString("Milliseconds, the median of several times.\n\n|")
+	for _, size := range sizes {
+		fmt.Fprintf(b, " | %s rows", short(float64(size)))
+	}
+	b.WriteString(" | |\n|---" + strings.Repeat("|--:", len(sizes)) + "|---|\n")
+	for _, name := range s.cases {
+		fmt.Fprintf(b, "| %s", name)
+		note := ""
+		for _, size := range sizes {
+			cell := ""
+			for _, r := range s.byCase[name] {
+				if r.Rows == size {
+					cell, note = fmt.Sprintf("%.1f", r.Figures["median_ms"]), r.Note
+				}
+			}
+			fmt.Fprintf(b, " | %s", cell)
+		}
+		fmt.Fprintf(b, " | %s |\n", note)
+	}
+}
+
+// short writes a number as people say it.
+func short(n float64) string {
+	switch {
+	case n >= 1e6:
+		return fmt.Sprintf("%.3gM", n/1e6)
+	case n >= 1e4:
+		return fmt.Sprintf("%.3gk", n/1e3)
+	default:
+		return fmt.Sprintf("%.4g", n)
+	}
+}
