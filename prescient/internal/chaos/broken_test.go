@@ -21,6 +21,9 @@ const (
 	history = "INSERT INTO " + prefix + "job_history"
 )
 
+// lookAgain makes workers look at a held bucket again at once, in place of when its lease should end.
+var lookAgain = wire.Rule{Match: "held_us", Do: wire.Rewrite, From: `GREATEST\(0, COALESCE\(.*\)\) AS held_us`, To: "0 AS held_us"}
+
 func always(rules ...wire.Rule) func(*stage, int, int) []wire.Rule {
 	return func(*stage, int, int) []wire.Rule { return rules }
 }
@@ -31,7 +34,7 @@ const columns = "entity_name, entity_key, job_exec, tag, job_key, first_check_at
 var brokenVariants = []broken{
 	{finds: []string{"fenced", "ended-twice"}, Scenario: Scenario{Name: "no-fence", Rate: 100,
 		Execs: map[string]int{"slower": 20, "done": 5}, Faults: lapseLeases,
-		Wire: always(wire.Rule{Match: fence, Do: wire.Rewrite, From: ` AND worker = .*$`})}},
+		Wire: always(lookAgain, wire.Rule{Match: fence, Do: wire.Rewrite, From: ` AND worker = .*$`})}},
 	{finds: []string{"lost"}, Scenario: Scenario{Name: "delete-before-history", Rate: 100, Execs: map[string]int{"done": 20, "slow": 5},
 		Wire: always(wire.Rule{Match: history, Do: wire.Swap}, wire.Rule{Match: wire.BetweenCommitAndHeld, Chance: 0.3, Do: wire.Kill})}},
 	{finds: []string{"cancelled", "ended-twice"}, Scenario: Scenario{Name: "insert-for-update", Rate: 200,
@@ -55,28 +58,53 @@ var brokenVariants = []broken{
 			"INTERVAL (TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', due_at) DIV 1000000) SECOND)"}}},
 	{finds: []string{"twice"}, Scenario: Scenario{Name: "no-lease", Rate: 100, Execs: map[string]int{"slow": 20, "done": 5}, Wire: always(
 		wire.Rule{Match: claim, Do: wire.Rewrite, From: ` AND \(allocated_until IS NULL OR allocated_until < UTC_TIMESTAMP\(6\)\)`},
-		wire.Rule{Match: "held_us", Do: wire.Rewrite, From: `GREATEST\(0, COALESCE\(.*\)\) AS held_us`, To: "0 AS held_us"})}},
+		lookAgain)}},
 }
 
+// Some faults show only where an app's cancel meets a slot run, so that a run in which nothing showed is made again, with
+// other dice.
 func TestTheCheckerFindsWhatIsBrokenOnPurpose(t *testing.T) {
+	const tries = 4
+	left := brokenVariants
+	for seed := uint64(1); len(left) > 0; seed++ {
+		left = unfound(t, seed, left)
+		if seed == tries {
+			for _, b := range left {
+				t.Errorf("%s was not found out on both servers, in %d tries; want one of %q", b.Name, tries, b.finds)
+			}
+			return
+		}
+	}
+}
+
+// unfound returns the variants that the checker took for sound, on either server.
+func unfound(t *testing.T, seed uint64, variants []broken) (left []broken) {
 	var scenarios []Scenario
-	for _, b := range brokenVariants {
+	for _, b := range variants {
 		b.Drain = 5 * time.Second
 		b.Scenario.Rules = func(r *checker.Rules) { r.Crashes = true }
 		scenarios = append(scenarios, b.Scenario)
 	}
-	for _, o := range play(t, 5*time.Second, scenarios...) {
-		at := slices.IndexFunc(brokenVariants, func(b broken) bool { return b.Name == o.Scenario })
-		found := make(map[string]int)
-		for _, f := range o.Report.Findings {
-			found[f.Rule]++
+	outcomes := play(t, seed, 5*time.Second, scenarios...)
+	for _, b := range variants {
+		found := true
+		for _, o := range outcomes {
+			if o.Scenario != b.Name {
+				continue
+			}
+			rules := make(map[string]int)
+			for _, f := range o.Report.Findings {
+				rules[f.Rule]++
+			}
+			t.Logf("%s %s, seed %d: %v of %d rows", o.Engine, o.Scenario, seed, rules, o.Report.Rows)
+			if o.Err != nil {
+				t.Errorf("%s %s: %v", o.Engine, o.Scenario, o.Err)
+			}
+			found = found && slices.ContainsFunc(b.finds, func(rule string) bool { return rules[rule] > 0 })
 		}
-		t.Logf("%s %s: %v of %d rows", o.Engine, o.Scenario, found, o.Report.Rows)
-		if o.Err != nil {
-			t.Errorf("%s %s: %v", o.Engine, o.Scenario, o.Err)
-		}
-		if !slices.ContainsFunc(brokenVariants[at].finds, func(rule string) bool { return found[rule] > 0 }) {
-			t.Errorf("%s %s was not found out: %v; want one of %q", o.Engine, o.Scenario, found, brokenVariants[at].finds)
+		if !found {
+			left = append(left, b)
 		}
 	}
+	return left
 }

@@ -18,9 +18,9 @@ func TestMain(m *testing.M) {
 }
 
 // play runs scenarios on a server of each flavour, side by side.
-func play(t *testing.T, duration time.Duration, scenarios ...Scenario) []Outcome {
+func play(t *testing.T, seed uint64, duration time.Duration, scenarios ...Scenario) []Outcome {
 	t.Helper()
-	c := Campaign{Seed: 1, Duration: duration, Scenarios: scenarios, Dir: t.TempDir(), Log: t.Logf}
+	c := Campaign{Seed: seed, Duration: duration, Scenarios: scenarios, Dir: t.TempDir(), Log: t.Logf}
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Errorf("closing the servers: %v", err)
@@ -42,7 +42,7 @@ func TestEveryPromiseIsKeptUnderFaults(t *testing.T) {
 	if unknown != "" {
 		t.Fatal(unknown)
 	}
-	all := play(t, 6*time.Second, scenarios...)
+	all := play(t, 1, 6*time.Second, scenarios...)
 	if want := 2 * len(scenarios); len(all) != want {
 		t.Errorf("%d runs; want %d", len(all), want)
 	}

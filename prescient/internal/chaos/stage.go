@@ -89,12 +89,16 @@ func with(dsn, params string) string {
 // dice is a source of chance that nobody else has.
 func (s *stage) dice(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(s.seed, stream)) }
 
-// open makes database, tables, ledger and socket.
+// sockets is how many there were in this process.
+var sockets atomic.Int64
+
+// open makes database, tables and ledger, and names the socket.
 func (s *stage) open(ctx context.Context) (err error) {
 	if s.ledger, err = checker.NewLedger(filepath.Join(s.dir, "ledger.jsonl")); err != nil {
 		return err
 	}
-	s.socket = filepath.Join(s.dir, "checker")
+	// A name without a file: the path of one may be longer than a socket's may be.
+	s.socket = fmt.Sprintf("@prescient-%d-%d", os.Getpid(), sockets.Add(1))
 	statements := []string{"DROP DATABASE IF EXISTS " + s.database, "CREATE DATABASE " + s.database + " CHARACTER SET utf8mb4"}
 	if s.engine.server != nil {
 		statements = append(statements, "CREATE USER IF NOT EXISTS "+workerUser+" IDENTIFIED BY '"+workerPassword+"'",
