@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -111,28 +110,16 @@ func startRedis(ctx context.Context, fsync string) (*redisServer, string, error)
 	if err != nil {
 		return nil, "", err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freePort()
 	if err != nil {
 		return nil, "", err
 	}
-	address := listener.Addr().String()
-	listener.Close()
-	_, port, _ := strings.Cut(address, ":")
+	address := "127.0.0.1:" + port
 	r := &redisServer{dir: dir, exited: make(chan error, 1)}
 	r.process = exec.Command(filepath.Join(strings.TrimSpace(string(program)), "redis-server"), "--bind", "127.0.0.1", "--port", port, "--dir", dir,
 		"--appendonly", "yes", "--appendfsync", fsync, "--save", "")
 	r.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // the signal comes at the death of the thread
-		defer runtime.UnlockOSThread()
-		err := r.process.Start()
-		started <- err
-		if err == nil {
-			r.exited <- r.process.Wait()
-		}
-	}()
-	if err := <-started; err != nil {
+	if err := startDying(r.process, r.exited); err != nil {
 		return nil, "", errors.Join(err, os.RemoveAll(dir))
 	}
 	for range 200 {
@@ -150,12 +137,6 @@ func startRedis(ctx context.Context, fsync string) (*redisServer, string, error)
 }
 
 func (r *redisServer) stop() error {
-	_ = r.process.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-r.exited:
-	case <-time.After(20 * time.Second):
-		_ = r.process.Process.Kill()
-		<-r.exited
-	}
+	end(r.process, r.exited, syscall.SIGTERM)
 	return os.RemoveAll(r.dir)
 }

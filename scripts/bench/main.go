@@ -56,6 +56,7 @@ var sections = []section{
 	ordersSection,
 	txSection,
 	queueSection,
+	riverSection,
 	asynqSection,
 	cronSection,
 	memorySection,
