@@ -64,10 +64,8 @@ func (b *bench) asynq(ctx context.Context, round int, fsync string, due int) (er
 	}); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Until(at)):
+	if err := pause(ctx, time.Until(at)); err != nil {
+		return err
 	}
 	_, err = b.took("Asynq on Redis, fsync "+fsync, round, []int{redis.process.Process.Pid}, func() (int, error) {
 		// By default it looks for what is due every 5 s.
