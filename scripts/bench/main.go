@@ -60,6 +60,7 @@ var sections = []section{
 	cronSection,
 	latenessSection,
 	remoteSection,
+	growthSection,
 	memorySection,
 	historySection,
 }
