@@ -87,7 +87,7 @@ func (b *bench) lateSlot(ctx context.Context, p *place, round, due int, form str
 			name = fmt.Sprintf("prescient, %s: %s, %s due", form, map[string]string{dueExec: "the fast", slowExec: "the slow"}[exec], short(float64(due)))
 		}
 		r := record{Case: name, Round: round, Rows: len(l.start), Figures: l.figures()}
-		b.say("  %-52s %v", name, r.Figures)
+		b.say("  %-52s %s", name, figuresText(r.Figures))
 		if err := b.book.add(r); err != nil {
 			return fill, err
 		}

@@ -61,6 +61,7 @@ var sections = []section{
 	latenessSection,
 	remoteSection,
 	growthSection,
+	idleSection,
 	memorySection,
 	historySection,
 }
