@@ -278,7 +278,6 @@ func TestAConnectionPassesEverythingOn(t *testing.T) {
 			"SessionResetter":    func(c driver.Conn) bool { _, ok := c.(driver.SessionResetter); return ok },
 			"Validator":          func(c driver.Conn) bool { _, ok := c.(driver.Validator); return ok },
 			"NamedValueChecker":  func(c driver.Conn) bool { _, ok := c.(driver.NamedValueChecker); return ok },
-			"ColumnConverter":    func(c driver.Conn) bool { _, ok := c.(driver.ColumnConverter); return ok },
 		} {
 			if implements(conn) != implements(plain) {
 				t.Errorf("%s: %v, but the driver's %v", name, implements(conn), implements(plain))
