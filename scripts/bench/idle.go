@@ -19,12 +19,17 @@ var idleSection = section{
 	about: "what a worker costs that has nothing to do, with a million pending: statements and CPU an hour, extrapolated from 40 s each; " +
 		"of prescient from 8 slots of 5 s and from 20 sweeps 2 s apart, to slots of 15 minutes and a sweep a minute; beside River, Asynq, and a look with SKIP LOCKED each second",
 	run: func(ctx context.Context, b *bench, s *server) error {
-		for _, measure := range []func(context.Context, *bench, *server) error{idleWorker, idleQueue, idleRiver, idleAsynq} {
-			if err := measure(ctx, b, s); err != nil {
-				return err
-			}
+		alone, err := idleWorker(ctx, b, s)
+		if err != nil {
+			return err
 		}
-		return nil
+		if err := idleQueue(ctx, b, s, alone); err != nil {
+			return err
+		}
+		if err := idleRiver(ctx, b); err != nil {
+			return err
+		}
+		return idleAsynq(ctx, b)
 	},
 }
 
@@ -67,6 +72,12 @@ func watch(ctx context.Context, pid int, count func() (float64, error), work fun
 		server: used[1].server - used[0].server}, <-ended
 }
 
+// without takes off what another used in the same time.
+func (i idle) without(other idle) idle {
+	i.statements, i.client, i.server = max(i.statements-other.statements, 0), max(i.client-other.client, 0), max(i.server-other.server, 0)
+	return i
+}
+
 // figures are those of an hour.
 func (i idle) figures() map[string]float64 {
 	hours := i.took.Hours()
@@ -86,35 +97,35 @@ func (p *place) questions() func() (float64, error) {
 	}
 }
 
-// idleWorker measures the server alone, slots without sweeps, and sweeps without slots.
-func idleWorker(ctx context.Context, b *bench, s *server) error {
+// idleWorker measures the server alone, which it returns, slots without sweeps, and slots with sweeps.
+func idleWorker(ctx context.Context, b *bench, s *server) (alone idle, err error) {
 	p, err := s.install(ctx, "idle", 5*time.Second, false)
 	if err != nil {
-		return err
+		return idle{}, err
 	}
 	if !b.keep {
 		defer p.drop(ctx)
 	}
 	pending := b.scaled(1_000_000)
 	if err := p.makeNumbers(ctx, pending); err != nil {
-		return err
+		return idle{}, err
 	}
 	if _, err := p.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
 		SELECT 'order', n, ?, UTC_DATE() + INTERVAL 2 DAY + INTERVAL (n MOD 500000) * 5 SECOND FROM bench_n`, idleExec); err != nil {
-		return err
+		return idle{}, err
 	}
 	if err := p.settle(ctx); err != nil {
-		return err
+		return idle{}, err
 	}
 	watchWorker := func(work func(ctx context.Context) error) (idle, error) {
 		return watch(ctx, p.pid, p.questions(), work)
 	}
-	alone, err := watchWorker(func(ctx context.Context) error { <-ctx.Done(); return nil })
+	alone, err = watchWorker(func(ctx context.Context) error { <-ctx.Done(); return nil })
 	if err != nil {
-		return err
+		return idle{}, err
 	}
 	if err := b.addIdle("the server alone", alone.figures(), "what it does by itself is taken off prescient's and the queue's CPU"); err != nil {
-		return err
+		return idle{}, err
 	}
 	work := func(every time.Duration) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
@@ -135,18 +146,18 @@ func idleWorker(ctx context.Context, b *bench, s *server) error {
 	}
 	slots, err := watchWorker(work(-1))
 	if err != nil {
-		return err
+		return idle{}, err
 	}
 	both, err := watchWorker(work(2 * time.Second))
 	if err != nil {
-		return err
+		return idle{}, err
 	}
 	perSlot, perSweep := idleTime.Seconds()/5, idleTime.Seconds()/2
 	hourly := func(of func(i idle) float64) float64 {
 		slot := max(of(slots)-of(alone), 0)
 		return slot/perSlot*4 + max(of(both)-of(slots), 0)/perSweep*60
 	}
-	return b.addIdle("prescient, a worker", map[string]float64{
+	return alone, b.addIdle("prescient, a worker", map[string]float64{
 		"statements/slot":  slots.statements / perSlot,
 		"statements/sweep": max(both.statements-slots.statements, 0) / perSweep,
 		"statements/h":     hourly(func(i idle) float64 { return i.statements }),
@@ -156,7 +167,7 @@ func idleWorker(ctx context.Context, b *bench, s *server) error {
 }
 
 // idleQueue looks each second for a row to claim.
-func idleQueue(ctx context.Context, b *bench, s *server) error {
+func idleQueue(ctx context.Context, b *bench, s *server, alone idle) error {
 	p, err := s.install(ctx, "idle_queue", day, false)
 	if err != nil {
 		return err
@@ -187,11 +198,11 @@ func idleQueue(ctx context.Context, b *bench, s *server) error {
 	if err != nil {
 		return err
 	}
-	return b.addIdle("SKIP LOCKED queue, a look each second", i.figures(), "")
+	return b.addIdle("SKIP LOCKED queue, a look each second", i.without(alone).figures(), "")
 }
 
 // idleRiver is River with its defaults.
-func idleRiver(ctx context.Context, b *bench, _ *server) (err error) {
+func idleRiver(ctx context.Context, b *bench) (err error) {
 	pg, err := b.startPostgres(ctx, "shared_preload_libraries=pg_stat_statements")
 	if err != nil {
 		return err
@@ -223,7 +234,7 @@ func idleRiver(ctx context.Context, b *bench, _ *server) (err error) {
 }
 
 // idleAsynq is Asynq with its defaults.
-func idleAsynq(ctx context.Context, b *bench, _ *server) (err error) {
+func idleAsynq(ctx context.Context, b *bench) (err error) {
 	server, address, err := startRedis(ctx, "everysec")
 	if err != nil {
 		return err

@@ -181,10 +181,13 @@ func (t target) reached(s *results) string {
 			more = append(more, fmt.Sprintf("%s %s%s", f.name, precise(v), t.unit))
 		}
 	}
+	verdict := t.verdict(value)
 	if scale := scaleOf(s); scale != "1" {
-		more = append(more, "at scale "+scale)
+		// With fewer rows it is another thing that was measured.
+		more = append(more, "a try-out at scale "+scale)
+		verdict = ""
 	}
-	cell := fmt.Sprintf("**%s%s**%s", precise(value), t.unit, t.verdict(value))
+	cell := fmt.Sprintf("**%s%s**%s", precise(value), t.unit, verdict)
 	if len(more) > 0 {
 		cell += " (" + strings.Join(more, "; ") + ")"
 	}
