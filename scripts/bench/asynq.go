@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -65,10 +64,8 @@ func (b *bench) asynq(ctx context.Context, round int, fsync string, due int) (er
 	}); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Until(at)):
+	if err := pause(ctx, time.Until(at)); err != nil {
+		return err
 	}
 	_, err = b.took("Asynq on Redis, fsync "+fsync, round, []int{redis.process.Process.Pid}, func() (int, error) {
 		// By default it looks for what is due every 5 s.
@@ -111,28 +108,16 @@ func startRedis(ctx context.Context, fsync string) (*redisServer, string, error)
 	if err != nil {
 		return nil, "", err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freePort()
 	if err != nil {
 		return nil, "", err
 	}
-	address := listener.Addr().String()
-	listener.Close()
-	_, port, _ := strings.Cut(address, ":")
+	address := "127.0.0.1:" + port
 	r := &redisServer{dir: dir, exited: make(chan error, 1)}
 	r.process = exec.Command(filepath.Join(strings.TrimSpace(string(program)), "redis-server"), "--bind", "127.0.0.1", "--port", port, "--dir", dir,
 		"--appendonly", "yes", "--appendfsync", fsync, "--save", "")
 	r.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // the signal comes at the death of the thread
-		defer runtime.UnlockOSThread()
-		err := r.process.Start()
-		started <- err
-		if err == nil {
-			r.exited <- r.process.Wait()
-		}
-	}()
-	if err := <-started; err != nil {
+	if err := startDying(r.process, r.exited); err != nil {
 		return nil, "", errors.Join(err, os.RemoveAll(dir))
 	}
 	for range 200 {
@@ -150,12 +135,6 @@ func startRedis(ctx context.Context, fsync string) (*redisServer, string, error)
 }
 
 func (r *redisServer) stop() error {
-	_ = r.process.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-r.exited:
-	case <-time.After(20 * time.Second):
-		_ = r.process.Process.Kill()
-		<-r.exited
-	}
+	end(r.process, r.exited, syscall.SIGTERM)
 	return os.RemoveAll(r.dir)
 }

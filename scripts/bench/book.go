@@ -74,7 +74,7 @@ func (b *book) done(key string) bool {
 
 // begin starts a section.
 func (b *book) begin(section string, s *server) {
-	b.now = record{Section: section, Engine: string(s.flavour), Server: fmt.Sprintf("%s %s", s.flavour, s.version)}
+	b.now = record{Section: section, Engine: string(s.engine), Server: fmt.Sprintf("%s %s", s.flavour, s.version)}
 }
 
 func (b *book) finish(key string) error {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -36,12 +38,8 @@ func (b *bench) makeStage(ctx context.Context, s *server, name string, due, pend
 		return nil, err
 	}
 	b.say("  %d pending, %d due", pending, due)
-	for from := 0; from < pending; from += numbers {
-		if _, err := p.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
-			SELECT 'order', n + ?, ?, UTC_DATE() + INTERVAL 2 + n MOD 28 DAY FROM bench_n WHERE n < ?`,
-			from, idleExec, min(numbers, pending-from)); err != nil {
-			return nil, err
-		}
+	if err := st.fill(ctx, 0, pending); err != nil {
+		return nil, err
 	}
 	for _, query := range []string{
 		"CREATE TABLE bench_due LIKE future_job",
@@ -55,12 +53,24 @@ func (b *bench) makeStage(ctx context.Context, s *server, name string, due, pend
 	return st, p.analyze(ctx, "future_job", "bench_due")
 }
 
+// fill makes pending rows, from one number up to another.
+func (st *stage) fill(ctx context.Context, from, to int) error {
+	for ; from < to; from += numbers {
+		if _, err := st.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
+			SELECT 'order', n + ?, ?, UTC_DATE() + INTERVAL 2 + n MOD 28 DAY FROM bench_n WHERE n < ?`,
+			from, idleExec, min(numbers, to-from)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // set makes the due rows due, and takes away what the turn before left.
 func (st *stage) set(ctx context.Context) error {
 	for _, query := range append([]string{
 		"DELETE FROM future_job WHERE next_check_at < UTC_DATE() + INTERVAL 2 DAY",
 		"TRUNCATE TABLE job_history", "DELETE FROM slot_run",
-		"INSERT INTO future_job SELECT * FROM bench_due",
+		fmt.Sprintf("INSERT INTO future_job SELECT * FROM bench_due WHERE entity_key + 0 < %d", st.due),
 	}, st.also...) {
 		if _, err := st.exec(ctx, query); err != nil {
 			return err
@@ -69,23 +79,43 @@ func (st *stage) set(ctx context.Context) error {
 	return st.settle(ctx)
 }
 
-// settle waits until the server has done what earlier statements left it to do: purge, for at most half a minute.
+// settle waits until the server has done what earlier statements left it to do, for at most half a minute: until purge
+// has nothing before it, or does not get on, since some transaction holds it back.
 func (p *place) settle(ctx context.Context) error {
-	for range 60 {
+	before, still := "", 0
+	for range 120 {
 		var kind, name, status string
 		if err := p.app.QueryRowContext(ctx, "SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status); err != nil {
 			return err
 		}
-		if historyLength(status) < 100 {
+		var purged sql.NullInt64
+		if err := p.app.QueryRowContext(ctx, "SELECT SUM(COUNT) FROM information_schema.INNODB_METRICS WHERE SUBSYSTEM = 'purge' AND NAME IN ('"+
+			strings.Join(purgeCounters, "', '")+"')").Scan(&purged); err != nil {
+			return err
+		}
+		if now := fmt.Sprint(historyLength(status), purged.Int64); now != before {
+			before, still = now, 0
+		} else if still++; still == 4 {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(500 * time.Millisecond):
+		if err := pause(ctx, 250*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// purgeCounters tell of rows that purge has gone through; one large transaction is one entry in the history list.
+var purgeCounters = []string{"purge_del_mark_records", "purge_upd_exist_or_extern_records"}
+
+// pause waits.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // ended checks that a turn did what it should have.

@@ -11,8 +11,9 @@ import (
 )
 
 var endsSection = section{
-	name:  "ends",
-	about: "slot runs through the public API with job_execs that do nothing, beside the floor: ends, moves, mixes; one-job, batch and Tx handlers; 1 and 2 processes",
+	name:     "ends",
+	noBinlog: true,
+	about:    "slot runs through the public API with job_execs that do nothing, beside the floor: ends, moves, mixes; one-job, batch and Tx handlers; 1, 2 and 4 processes",
 	run: func(ctx context.Context, b *bench, s *server) error {
 		list := floors()
 		for _, c := range []struct {
@@ -24,7 +25,9 @@ var endsSection = section{
 			{"prescient, ends, batch handler", workload{Form: "batch"}, 1},
 			{"prescient, ends, Tx handler", workload{Form: "tx"}, 1},
 			{"prescient, ends, 2 processes", workload{Form: "one"}, 2},
+			{"prescient, ends, 4 processes", workload{Form: "one"}, 4},
 			{"prescient, ends, batch handler, 2 processes", workload{Form: "batch"}, 2},
+			{"prescient, ends, batch handler, 4 processes", workload{Form: "batch"}, 4},
 			{"prescient, 90/10 ends and moves", workload{Form: "one", Moves: 1}, 1},
 			{"prescient, 50/50 ends and moves", workload{Form: "one", Moves: 5}, 1},
 			{"prescient, moves", workload{Form: "one", Moves: 10}, 1},

@@ -11,8 +11,9 @@ import (
 )
 
 var floorSection = section{
-	name:  "floor",
-	about: "what the server itself needs to end rows: one INSERT..SELECT and one DELETE a transaction, at 1, 2 and 4 connections",
+	name:     "floor",
+	noBinlog: true,
+	about:    "what the server itself needs to end rows: one INSERT..SELECT and one DELETE a transaction, at 1, 2 and 4 connections",
 	run: func(ctx context.Context, b *bench, s *server) error {
 		return b.onStage(ctx, s, "floor", floors())
 	},

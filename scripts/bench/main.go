@@ -19,13 +19,11 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-
-	"prescient/prescient/localserver"
 )
 
 // bench is one run of the command.
 type bench struct {
-	engines []localserver.Flavour
+	engines []engine // those asked for; none: all that a section has
 	scale   float64
 	rows    int
 	rounds  int
@@ -46,6 +44,7 @@ type section struct {
 	name, about string
 	run         func(ctx context.Context, b *bench, s *server) error
 	args        func(b *bench) []string // further arguments of the server
+	noBinlog    bool                    // to be measured on MySQL without binlog, too
 }
 
 // sections in the order in which they are run and shown.
@@ -56,8 +55,13 @@ var sections = []section{
 	ordersSection,
 	txSection,
 	queueSection,
+	riverSection,
 	asynqSection,
 	cronSection,
+	latenessSection,
+	remoteSection,
+	growthSection,
+	idleSection,
 	memorySection,
 	historySection,
 }
@@ -73,7 +77,7 @@ func run(args []string) error {
 	b := bench{log: os.Stderr}
 	var engines []string
 	flags := pflag.NewFlagSet("bench", pflag.ContinueOnError)
-	flags.StringSliceVar(&engines, "engine", []string{"mariadb", "mysql"}, "servers to measure")
+	flags.StringSliceVar(&engines, "engine", nil, "servers to measure, of mariadb, mysql, mysql-nobinlog (default: the first two, and the third in floor and ends)")
 	flags.Float64Var(&b.scale, "scale", 1, "multiplies the numbers of rows; 0.05 is a try-out")
 	flags.IntVar(&b.rows, "rows", 0, "rows of history in section history (default 50 million, times scale)")
 	flags.IntVar(&b.rounds, "rounds", 3, "how often each contestant has its turn")
@@ -103,11 +107,10 @@ func run(args []string) error {
 		return err
 	}
 	for _, name := range engines {
-		flavour := localserver.Flavour(name)
-		if flavour != localserver.MariaDB && flavour != localserver.MySQL {
-			return fmt.Errorf("--engine %q: mariadb or mysql", name)
+		if e := engine(name); e != mariaDB && e != mySQL && e != mysqlNoBinlog {
+			return fmt.Errorf("--engine %q: mariadb, mysql or mysql-nobinlog", name)
 		}
-		b.engines = append(b.engines, flavour)
+		b.engines = append(b.engines, engine(name))
 	}
 	if b.dsn != "" && len(b.engines) != 1 {
 		return errors.New("--dsn: say with --engine which server it is")
@@ -166,7 +169,7 @@ func choose(names []string) ([]section, error) {
 func (b *bench) measure(ctx context.Context, wanted []section) error {
 	var failed []error
 	for _, s := range wanted {
-		for _, engine := range b.engines {
+		for _, engine := range b.enginesOf(s) {
 			key := fmt.Sprintf("%s %s scale=%v rows=%d pool=%s %v", s.name, engine, b.scale, b.rows, b.pool, b.more)
 			if b.book.done(key) && !b.again {
 				b.say("%s on %s: there are results already (--again measures again)", s.name, engine)
@@ -184,29 +187,40 @@ func (b *bench) measure(ctx context.Context, wanted []section) error {
 	return errors.Join(failed...)
 }
 
-func (b *bench) section(ctx context.Context, s section, engine localserver.Flavour, key string) (err error) {
+// enginesOf are the servers that a section is measured on.
+func (b *bench) enginesOf(s section) []engine {
+	switch {
+	case len(b.engines) > 0:
+		return b.engines
+	case s.noBinlog:
+		return []engine{mariaDB, mySQL, mysqlNoBinlog}
+	}
+	return []engine{mariaDB, mySQL}
+}
+
+func (b *bench) section(ctx context.Context, s section, on engine, key string) (err error) {
 	args := b.more
 	if s.args != nil {
 		args = slices.Concat(s.args(b), args)
 	}
-	server, err := b.start(ctx, engine, args...)
+	server, err := b.start(ctx, on, args...)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.close()) }()
-	b.say("%s on %s %s", s.name, engine, server.version)
+	b.say("%s on %s %s", s.name, on, server.version)
 	started := time.Now()
 	b.book.begin(s.name, server)
 	if err := s.run(ctx, b, server); err != nil {
 		return err
 	}
-	b.say("%s on %s took %v", s.name, engine, time.Since(started).Round(time.Second))
+	b.say("%s on %s took %v", s.name, on, time.Since(started).Round(time.Second))
 	return b.book.finish(key)
 }
 
 // hold keeps servers up to be looked into.
 func (b *bench) hold(ctx context.Context) error {
-	for _, engine := range b.engines {
+	for _, engine := range b.enginesOf(section{}) {
 		server, err := b.start(ctx, engine, b.more...)
 		if err != nil {
 			return err

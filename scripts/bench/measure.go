@@ -72,7 +72,8 @@ func usageNow(pids ...int) usage {
 	return u
 }
 
-// cpuOf is the CPU time of a process, 0 where there is none to be seen.
+// cpuOf is the CPU time of a process and its children, 0 where there is none to be seen. Postgres has a child for each
+// connection; those that ended are in their parent's figures.
 func cpuOf(pid int) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if pid == 0 || err != nil {
@@ -80,9 +81,18 @@ func cpuOf(pid int) float64 {
 	}
 	// After the name, which is in brackets and may hold blanks.
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	user, _ := strconv.ParseFloat(fields[11], 64)
-	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / ticks
+	sum := 0.0
+	for _, field := range fields[11:15] { // user and system, its own and of children that ended
+		n, _ := strconv.ParseFloat(field, 64)
+		sum += n / ticks
+	}
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", pid))
+	for child := range strings.FieldsSeq(string(children)) {
+		if n, err := strconv.Atoi(child); err == nil {
+			sum += cpuOf(n)
+		}
+	}
+	return sum
 }
 
 func readPid(file string) int {

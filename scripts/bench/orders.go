@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -30,11 +31,15 @@ var txSection = section{
 			return func(ctx context.Context, st *stage) error { return st.eachByHand(ctx, connections) }
 		}
 		return b.onOrders(ctx, s, "tx", b.scaled(20_000), []contestant{
-			{"one transaction a job by hand, 1 connection", byHand(1), all},
-			{"one transaction a job by hand, 8 connections", byHand(8), all},
+			{byHandName(1), byHand(1), all},
+			{byHandName(8), byHand(8), all},
 			slotRunOf("prescient, Tx handler", "orders-tx"),
 		})
 	},
+}
+
+func byHandName(connections int) string {
+	return "one transaction a job by hand, " + strings.TrimPrefix(floorName(connections), "SQL only, ")
 }
 
 // slotRunOf is a slot run in this process.

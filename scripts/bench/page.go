@@ -74,7 +74,9 @@ func writePage(dir string, records []record) error {
 	if m := lastMachine(records); m != nil {
 		fmt.Fprintf(&b, "\nMachine: %s, %d cores, %s, %s, %s. Load when the last section ended: %s.\n", m.CPU, m.Cores, m.Memory, m.OS, m.Go, m.Load)
 	}
-	for _, s := range latest(records) {
+	list := latest(records)
+	b.WriteString(targetTable(list))
+	for _, s := range list {
 		fmt.Fprintf(&b, "\n## %s on %s\n\n", s.section, s.server)
 		if i := slices.IndexFunc(sections, func(of section) bool { return of.name == s.section }); i >= 0 {
 			fmt.Fprintf(&b, "%s%s.\n\n", strings.ToUpper(sections[i].about[:1]), sections[i].about[1:])
@@ -85,10 +87,13 @@ func writePage(dir string, records []record) error {
 			fmt.Fprintf(&b, "Measured %s; load average at the end: %s.\n\n", s.end.At.Format("2006-01-02 15:04"), s.end.Machine.Load)
 		}
 		var err error
-		if isRates(s) {
+		switch {
+		case isRates(s):
 			err = s.rates(&b, dir)
-		} else {
+		case isTimes(s):
 			s.figures(&b)
+		default:
+			s.table(&b)
 		}
 		if err != nil {
 			return err
@@ -107,6 +112,50 @@ func lastMachine(records []record) *machine {
 }
 
 func isRates(s *results) bool { return len(s.cases) > 0 && s.byCase[s.cases[0]][0].Seconds > 0 }
+
+// isTimes says whether it was measured how long things take at different sizes.
+func isTimes(s *results) bool {
+	if len(s.cases) == 0 {
+		return false
+	}
+	_, is := s.byCase[s.cases[0]][0].Figures["median_ms"]
+	return is
+}
+
+// table has a column for each figure.
+func (s *results) table(b *strings.Builder) {
+	var names []string
+	for _, list := range s.byCase {
+		for name := range list[0].Figures {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	fmt.Fprintf(b, "| | %s | |\n|---|%s---|\n", strings.Join(names, " | "), strings.Repeat("--:|", len(names)))
+	for _, name := range s.cases {
+		fmt.Fprintf(b, "| %s", name)
+		first := s.byCase[name][0]
+		for _, figure := range names {
+			cell := ""
+			if _, has := first.Figures[figure]; has {
+				cell = short(s.of(name, func(r record) float64 { return r.Figures[figure] }))
+			}
+			fmt.Fprintf(b, " | %s", cell)
+		}
+		fmt.Fprintf(b, " | %s |\n", first.Note)
+	}
+}
+
+// figuresText lists figures by name.
+func figuresText(figures map[string]float64) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(figures)) {
+		parts = append(parts, fmt.Sprintf("%s %s", name, short(figures[name])))
+	}
+	return strings.Join(parts, ", ")
+}
 
 // rates is a table and a chart of rows a second; the first case is what the others are compared with.
 func (s *results) rates(b *strings.Builder, dir string) error {

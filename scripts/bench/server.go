@@ -17,8 +17,25 @@ import (
 	text "prescient/sql"
 )
 
+// engine is a kind of server to measure on.
+type engine string
+
+const (
+	mariaDB       engine = "mariadb"
+	mySQL         engine = "mysql"
+	mysqlNoBinlog engine = "mysql-nobinlog"
+)
+
+func (e engine) flavour() localserver.Flavour {
+	if e == mariaDB {
+		return localserver.MariaDB
+	}
+	return localserver.MySQL
+}
+
 // server is what a section measures on.
 type server struct {
+	engine  engine
 	flavour localserver.Flavour
 	version string
 	pid     int // 0 where it is not on this machine
@@ -27,11 +44,15 @@ type server struct {
 }
 
 // start starts a server with the settings of a real one, or connects to that of --dsn.
-func (b *bench) start(ctx context.Context, flavour localserver.Flavour, args ...string) (*server, error) {
+func (b *bench) start(ctx context.Context, on engine, args ...string) (*server, error) {
 	if b.dsn != "" {
-		return b.given(ctx, flavour)
+		return b.given(ctx, on)
 	}
-	args = append([]string{"--max-connections=500", "--innodb-buffer-pool-size=" + b.pool}, args...)
+	flavour := on.flavour()
+	args = slices.Concat([]string{"--max-connections=500", "--innodb-buffer-pool-size=" + b.pool}, args)
+	if on == mysqlNoBinlog {
+		args = append(args, "--skip-log-bin")
+	}
 	if flavour == localserver.MariaDB {
 		args = append(args, "--innodb-log-file-size=1G", "--performance-schema=OFF")
 	} else {
@@ -45,7 +66,7 @@ func (b *bench) start(ctx context.Context, flavour localserver.Flavour, args ...
 	if err != nil {
 		return nil, err
 	}
-	s := &server{flavour: flavour, version: own.Version(), pid: own.Pid(), config: config, own: own}
+	s := &server{engine: on, flavour: flavour, version: own.Version(), pid: own.Pid(), config: config, own: own}
 	if slices.ContainsFunc(args, func(arg string) bool {
 		return strings.HasPrefix(arg, "--skip-log-bin") || strings.HasPrefix(arg, "--disable-log-bin")
 	}) {
@@ -56,12 +77,12 @@ func (b *bench) start(ctx context.Context, flavour localserver.Flavour, args ...
 
 // given is the server that --dsn names. On the same machine its process is
 // found by the file in its data folder.
-func (b *bench) given(ctx context.Context, flavour localserver.Flavour) (*server, error) {
+func (b *bench) given(ctx context.Context, on engine) (*server, error) {
 	config, err := mysql.ParseDSN(b.dsn)
 	if err != nil {
 		return nil, fmt.Errorf("--dsn: %w", err)
 	}
-	s := &server{flavour: flavour, config: config}
+	s := &server{engine: on, flavour: on.flavour(), config: config}
 	db, err := sql.Open("mysql", s.dsn(""))
 	if err != nil {
 		return nil, err
@@ -115,6 +136,10 @@ func (s *server) install(ctx context.Context, name string, resolution time.Durat
 	}
 	if _, err := admin.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+name+" CHARACTER SET utf8mb4"); err != nil {
 		return nil, err
+	}
+	for _, counter := range purgeCounters {
+		// Without the right to, settle goes by the history list alone.
+		_, _ = admin.ExecContext(ctx, "SET GLOBAL innodb_monitor_enable = '"+counter+"'")
 	}
 	p := &place{server: s, name: name}
 	if p.app, err = sql.Open("mysql", s.dsn(name)); err != nil {

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+	"github.com/riverqueue/river"
+
+	"prescient/prescient"
+)
+
+var idleSection = section{
+	name: "idle",
+	about: "what a worker costs that has nothing to do, with a million pending: statements and CPU an hour, extrapolated from 40 s each; " +
+		"of prescient from 8 slots of 5 s and from 20 sweeps 2 s apart, to slots of 15 minutes and a sweep a minute; beside River, Asynq, and a look with SKIP LOCKED each second",
+	run: func(ctx context.Context, b *bench, s *server) error {
+		alone, err := idleWorker(ctx, b, s)
+		if err != nil {
+			return err
+		}
+		if err := idleQueue(ctx, b, s, alone); err != nil {
+			return err
+		}
+		if err := idleRiver(ctx, b); err != nil {
+			return err
+		}
+		return idleAsynq(ctx, b)
+	},
+}
+
+// idleTime is for how long each is watched.
+const idleTime = 40 * time.Second
+
+// idle is what was used in some time.
+type idle struct {
+	took                       time.Duration
+	statements, client, server float64
+}
+
+// watch lets something do nothing for some time. count tells how many statements the server has answered so far.
+func watch(ctx context.Context, pid int, count func() (float64, error), work func(ctx context.Context) error) (idle, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- work(ctx) }()
+	if err := pause(ctx, time.Second); err != nil { // to start
+		return idle{}, err
+	}
+	var used [2]usage
+	var statements [2]float64
+	for i := range used {
+		if i > 0 {
+			select {
+			case err := <-ended:
+				return idle{}, fmt.Errorf("it ended: %w", errors.Join(err, ctx.Err()))
+			case <-time.After(idleTime):
+			}
+		}
+		used[i] = usageNow(pid)
+		var err error
+		if statements[i], err = count(); err != nil {
+			return idle{}, err
+		}
+	}
+	stop()
+	return idle{took: used[1].at.Sub(used[0].at), statements: statements[1] - statements[0] - 1, client: used[1].client - used[0].client,
+		server: used[1].server - used[0].server}, <-ended
+}
+
+// without takes off what another used in the same time.
+func (i idle) without(other idle) idle {
+	i.statements, i.client, i.server = max(i.statements-other.statements, 0), max(i.client-other.client, 0), max(i.server-other.server, 0)
+	return i
+}
+
+// figures are those of an hour.
+func (i idle) figures() map[string]float64 {
+	hours := i.took.Hours()
+	return map[string]float64{"statements/h": i.statements / hours, "client CPU s/h": i.client / hours, "server CPU s/h": i.server / hours}
+}
+
+func (b *bench) addIdle(name string, figures map[string]float64, note string) error {
+	b.say("  %-52s %s %s", name, figuresText(figures), note)
+	return b.book.add(record{Case: name, Figures: figures, Note: note})
+}
+
+// questions counts the statements that a server has answered, with the one that asks: on a connection that stays.
+func (p *place) questions() func() (float64, error) {
+	return func() (n float64, err error) {
+		var name string
+		return n, p.app.QueryRow("SHOW GLOBAL STATUS LIKE 'Questions'").Scan(&name, &n)
+	}
+}
+
+// idleWorker measures the server alone, which it returns, slots without sweeps, and slots with sweeps.
+func idleWorker(ctx context.Context, b *bench, s *server) (alone idle, err error) {
+	p, err := s.install(ctx, "idle", 5*time.Second, false)
+	if err != nil {
+		return idle{}, err
+	}
+	if !b.keep {
+		defer p.drop(ctx)
+	}
+	pending := b.scaled(1_000_000)
+	if err := p.makeNumbers(ctx, pending); err != nil {
+		return idle{}, err
+	}
+	if _, err := p.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
+		SELECT 'order', n, ?, UTC_DATE() + INTERVAL 2 DAY + INTERVAL (n MOD 500000) * 5 SECOND FROM bench_n`, idleExec); err != nil {
+		return idle{}, err
+	}
+	if err := p.settle(ctx); err != nil {
+		return idle{}, err
+	}
+	watchWorker := func(work func(ctx context.Context) error) (idle, error) {
+		return watch(ctx, p.pid, p.questions(), work)
+	}
+	alone, err = watchWorker(func(ctx context.Context) error { <-ctx.Done(); return nil })
+	if err != nil {
+		return idle{}, err
+	}
+	if err := b.addIdle("the server alone", alone.figures(), "what it does by itself is taken off prescient's and the queue's CPU"); err != nil {
+		return idle{}, err
+	}
+	work := func(every time.Duration) func(ctx context.Context) error {
+		return func(ctx context.Context) error {
+			// With this lease a connection is let go after half a second: a worker with slots of 15 minutes, too, has none
+			// left from the slot before, and what it says on a new one counts.
+			const lease = 2 * time.Second
+			db, err := prescient.Open(p.dsn(p.name), lease)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			w, err := prescient.NewWorker(ctx, db, prescient.WorkerOptions{Registry: workload{Form: "one"}.registry(db), SweepEvery: every, Lease: lease})
+			if err != nil {
+				return err
+			}
+			return w.Work(ctx)
+		}
+	}
+	slots, err := watchWorker(work(-1))
+	if err != nil {
+		return idle{}, err
+	}
+	both, err := watchWorker(work(2 * time.Second))
+	if err != nil {
+		return idle{}, err
+	}
+	perSlot, perSweep := idleTime.Seconds()/5, idleTime.Seconds()/2
+	hourly := func(of func(i idle) float64) float64 {
+		slot := max(of(slots)-of(alone), 0)
+		return slot/perSlot*4 + max(of(both)-of(slots), 0)/perSweep*60
+	}
+	return alone, b.addIdle("prescient, a worker", map[string]float64{
+		"statements/slot":  slots.statements / perSlot,
+		"statements/sweep": max(both.statements-slots.statements, 0) / perSweep,
+		"statements/h":     hourly(func(i idle) float64 { return i.statements }),
+		"client CPU s/h":   hourly(func(i idle) float64 { return i.client }),
+		"server CPU s/h":   hourly(func(i idle) float64 { return i.server }),
+	}, "15 minute slots, a sweep a minute")
+}
+
+// idleQueue looks each second for a row to claim.
+func idleQueue(ctx context.Context, b *bench, s *server, alone idle) error {
+	p, err := s.install(ctx, "idle_queue", day, false)
+	if err != nil {
+		return err
+	}
+	if !b.keep {
+		defer p.drop(ctx)
+	}
+	if err := p.makeNumbers(ctx, b.scaled(1_000_000)); err != nil {
+		return err
+	}
+	for _, query := range []string{queueTable, "INSERT INTO bench_queue (state, run_at, entity) SELECT 0, UTC_TIMESTAMP() + INTERVAL 1 + n MOD 28 DAY, n FROM bench_n"} {
+		if _, err := p.exec(ctx, query); err != nil {
+			return err
+		}
+	}
+	st := &stage{place: p}
+	if err := st.settle(ctx); err != nil {
+		return err
+	}
+	i, err := watch(ctx, s.pid, p.questions(), func(ctx context.Context) error {
+		for pause(ctx, time.Second) == nil {
+			if err := st.drainQueue(ctx, 1); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return b.addIdle("SKIP LOCKED queue, a look each second", i.without(alone).figures(), "")
+}
+
+// idleRiver is River with its defaults.
+func idleRiver(ctx context.Context, b *bench) (err error) {
+	pg, err := b.startPostgres(ctx, "shared_preload_libraries=pg_stat_statements")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pg.stop()) }()
+	if err := pg.riverTables(ctx, b.scaled(1_000_000)); err != nil {
+		return err
+	}
+	if _, err := pg.pool.Exec(ctx, "CREATE EXTENSION pg_stat_statements"); err != nil {
+		return err
+	}
+	i, err := watch(ctx, pg.pid(), func() (n float64, err error) {
+		return n, pg.pool.QueryRow(ctx, "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements").Scan(&n)
+	}, func(ctx context.Context) error {
+		client, err := pg.newRiver(&river.Config{Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 32}}})
+		if err != nil {
+			return err
+		}
+		if err := client.Start(ctx); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return client.Stop(context.WithoutCancel(ctx))
+	})
+	if err != nil {
+		return err
+	}
+	return b.addIdle("River on Postgres, its defaults", i.figures(), "")
+}
+
+// idleAsynq is Asynq with its defaults.
+func idleAsynq(ctx context.Context, b *bench) (err error) {
+	server, address, err := startRedis(ctx, "everysec")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	to := asynq.RedisClientOpt{Addr: address}
+	client := asynq.NewClient(to)
+	defer client.Close()
+	far := time.Now().Add(2 * day)
+	if err := inParallel(ctx, 32, b.scaled(1_000_000), func(ctx context.Context, i int) error {
+		_, err := client.EnqueueContext(ctx, asynq.NewTask(idleExec, []byte(strconv.Itoa(i))), asynq.ProcessAt(far.Add(time.Duration(i%28)*day)))
+		return err
+	}); err != nil {
+		return err
+	}
+	info := redis.NewClient(&redis.Options{Addr: address})
+	defer info.Close()
+	i, err := watch(ctx, server.process.Process.Pid, func() (float64, error) {
+		stats, err := info.InfoMap(ctx, "stats").Result()
+		if err != nil {
+			return 0, err
+		}
+		return strconv.ParseFloat(stats["Stats"]["total_commands_processed"], 64)
+	}, func(ctx context.Context) error {
+		worker := asynq.NewServer(to, asynq.Config{Concurrency: 32, LogLevel: asynq.FatalLevel})
+		if err := worker.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		worker.Shutdown()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return b.addIdle("Asynq on Redis, its defaults", i.figures(), "commands of Redis, those within its scripts too")
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"prescient/prescient"
+)
+
+var latenessSection = section{
+	name: "lateness",
+	about: "a worker that is up when the slot comes: how long after the slot a row's call starts, and its end is committed; " +
+		"and with one slow job_exec (a row in a hundred, 100 ms each) among the fast ones",
+	run: func(ctx context.Context, b *bench, s *server) error {
+		for _, due := range []int{b.scaled(10_000), b.scaled(100_000), b.scaled(1_000_000)} {
+			if err := b.lateness(ctx, s, due, "one", "batch"); err != nil {
+				return err
+			}
+		}
+		return b.lateness(ctx, s, b.scaled(100_000), "one slow among fast")
+	},
+}
+
+// slots of the section, in which a worker waits for the next.
+const latenessSlots = 5 * time.Second
+
+// slowExec is the job_exec that takes its time.
+const slowExec = "slow"
+
+// lateness measures at one number of due rows.
+func (b *bench) lateness(ctx context.Context, s *server, due int, forms ...string) error {
+	p, err := s.install(ctx, "lateness", latenessSlots, false)
+	if err != nil {
+		return err
+	}
+	if !b.keep {
+		defer p.drop(ctx)
+	}
+	if err := p.makeNumbers(ctx, due); err != nil {
+		return err
+	}
+	took := 200*time.Millisecond + time.Duration(due)*20*time.Microsecond // of the fill, to begin with
+	for round := 1; round <= b.rounds; round++ {
+		for _, form := range forms {
+			if took, err = b.lateSlot(ctx, p, round, due, form, took); err != nil {
+				return fmt.Errorf("%s, %d due: %w", form, due, err)
+			}
+		}
+	}
+	return nil
+}
+
+// lateSlot fills a slot that is to come, and lets a worker wait for it. It is told how long the fill may take, and
+// returns how long it took.
+func (b *bench) lateSlot(ctx context.Context, p *place, round, due int, form string, fill time.Duration) (time.Duration, error) {
+	slot, fill, err := p.fillSlot(ctx, due, form, fill)
+	if err != nil {
+		return fill, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	seen := &lates{all: due, done: stop, of: make(map[string]*late)}
+	worker, err := prescient.NewWorker(ctx, p.db, prescient.WorkerOptions{Registry: lateRegistry(form), SweepEvery: -1,
+		Observer: &prescient.Observer{Answered: seen.answered}})
+	if err != nil {
+		return fill, err
+	}
+	limit := time.AfterFunc(time.Until(slot)+5*time.Minute, stop)
+	defer limit.Stop()
+	if err := worker.Work(ctx); err != nil {
+		return fill, err
+	}
+	if seen.all != 0 {
+		return fill, fmt.Errorf("%d rows were not done", seen.all)
+	}
+	for _, exec := range []string{dueExec, slowExec} {
+		l := seen.of[exec]
+		if l == nil {
+			continue
+		}
+		name := fmt.Sprintf("prescient, %s handler, %s due", form, short(float64(due)))
+		if form != "one" && form != "batch" {
+			name = fmt.Sprintf("prescient, %s: %s, %s due", form, map[string]string{dueExec: "the fast", slowExec: "the slow"}[exec], short(float64(due)))
+		}
+		r := record{Case: name, Round: round, Rows: len(l.start), Figures: l.figures()}
+		b.say("  %-52s %s", name, figuresText(r.Figures))
+		if err := b.book.add(r); err != nil {
+			return fill, err
+		}
+	}
+	return fill, nil
+}
+
+// fillSlot makes due rows for a slot that comes when they are there, and the worker is up.
+func (p *place) fillSlot(ctx context.Context, due int, form string, fill time.Duration) (time.Time, time.Duration, error) {
+	for range 5 {
+		for _, table := range []string{"future_job", "job_history", "slot_run"} {
+			if _, err := p.exec(ctx, "TRUNCATE TABLE "+table); err != nil {
+				return time.Time{}, fill, err
+			}
+		}
+		if err := p.settle(ctx); err != nil {
+			return time.Time{}, fill, err
+		}
+		started := time.Now()
+		slot := started.UTC().Add(fill*3/2 + 2*time.Second).Truncate(latenessSlots).Add(latenessSlots)
+		exec := strconv.Quote(dueExec)
+		if form != "one" && form != "batch" {
+			exec = fmt.Sprintf("IF(n %% 100 = 0, %q, %q)", slowExec, dueExec)
+		}
+		if _, err := p.exec(ctx, fmt.Sprintf("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'order', n, %s, '%s' FROM bench_n WHERE n < %d",
+			exec, slot.Format(time.DateTime), due)); err != nil {
+			return slot, fill, err
+		}
+		fill = time.Since(started)
+		if time.Until(slot) > time.Second {
+			return slot, fill, nil
+		}
+	}
+	return time.Time{}, fill, fmt.Errorf("the rows were never there in time: they take %v", fill)
+}
+
+func lateRegistry(form string) *prescient.Registry {
+	l := workload{Form: form}
+	if form != "one" && form != "batch" {
+		l.Form = "one"
+	}
+	r := l.registry(nil)
+	if err := r.Register(slowExec, func(ctx context.Context, _ prescient.FutureJob) (*time.Time, error) {
+		return nil, pause(ctx, 100*time.Millisecond)
+	}, prescient.Guards{}); err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// lates collects when rows were started and ended, by job_exec.
+type lates struct {
+	mu   sync.Mutex
+	all  int // those still to come
+	done func()
+	of   map[string]*late
+}
+
+// late is of one job_exec: time after the slot, in ms.
+type late struct{ start, end []float64 }
+
+// answered implements the function of prescient.Observer: it is called when the ends are committed.
+func (s *lates) answered(answers []prescient.Answer) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range answers {
+		l := s.of[a.Job.JobExec]
+		if l == nil {
+			l = new(late)
+			s.of[a.Job.JobExec] = l
+		}
+		l.start = append(l.start, a.Lateness.Seconds()*1000)
+		l.end = append(l.end, now.Sub(a.Job.NextCheckAt).Seconds()*1000)
+	}
+	if s.all -= len(answers); s.all == 0 {
+		s.done()
+	}
+}
+
+func (l *late) figures() map[string]float64 {
+	figures := make(map[string]float64)
+	for name, list := range map[string][]float64{"start": l.start, "end": l.end} {
+		slices.Sort(list)
+		figures[name+" ms p50"], figures[name+" ms p99"], figures[name+" ms max"] = percentile(list, 50), percentile(list, 99), percentile(list, 100)
+	}
+	return figures
+}
+
+// percentile of a sorted list.
+func percentile(sorted []float64, percent int) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[max((len(sorted)*percent+99)/100, 1)-1]
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// measured are the records of a section with so many rows a second for each case, and its end.
+func measured(section string, on engine, scale string, rates map[string]int) []record {
+	var list []record
+	for name, rate := range rates {
+		list = append(list, record{Section: section, Engine: string(on), Server: string(on), Case: name, Rows: rate, Seconds: 1})
+	}
+	return append(list, record{Section: section, Engine: string(on), Server: string(on), At: time.Now(), Done: section + " scale=" + scale + " rows=0"})
+}
+
+func TestTheTableOfTargetsSaysWhatWasReached(t *testing.T) {
+	table := targetTable(latest(slices.Concat(
+		measured("ends", mariaDB, "1", map[string]int{"prescient, ends": 80, "prescient, ends, batch handler": 110, floorName(1): 100, floorName(4): 400, "prescient, moves": 20}),
+		measured("ends", mySQL, "0.02", map[string]int{"prescient, ends": 90, floorName(1): 100}),
+		measured("queue", mariaDB, "1", map[string]int{"prescient, ends": 500, floorQueueName(1): 1, floorQueueName(8): 10}),
+		measured("growth", mySQL, "1", map[string]int{"prescient, one handler, among 1M pending": 120, "prescient, one handler, among 30M pending": 100})[:1],
+	)))
+	for _, want := range []string{
+		"MariaDB | 0.75 | 1 | **0.80** at least (batch handler 1.10) |  |\n",
+		"MySQL with binlog | 0.6 | 0.8 |  | **0.90** (a try-out at scale 0.02) |\n",
+		"MySQL without binlog |  |  |  | not measured |\n",
+		"against SKIP LOCKED row by row on the same server | 20× | 40× | **50×** reached | not measured |\n",
+		"| moves against ends | 0.4 | 0.6 | **0.25** missed | not measured |\n",
+		"| ≤ 1.3× | ≤ 1.1× | not measured | not measured |\n", // a section that was stopped
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+}
+
+func TestATargetThatIsAnUpperLimitIsMissedAboveIt(t *testing.T) {
+	limit := target{least: 1.3, most: 1.1, under: true}
+	for value, want := range map[float64]string{1: " reached", 1.1: " reached", 1.2: " at least", 1.31: " missed"} {
+		if got := limit.verdict(value); got != want {
+			t.Errorf("%v: %q; want %q", value, got, want)
+		}
+	}
+}
+
+func TestPercentilesAreValuesThatOccurred(t *testing.T) {
+	list := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	for percent, want := range map[int]float64{50: 5, 99: 10, 100: 10, 1: 1} {
+		if got := percentile(list, percent); got != want {
+			t.Errorf("%d: %v; want %v", percent, got, want)
+		}
+	}
+	if percentile(nil, 50) != 0 {
+		t.Error("of nothing")
+	}
+}
