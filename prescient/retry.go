@@ -77,9 +77,16 @@ func (w *Worker) query(ctx context.Context, do func(ctx context.Context) error) 
 // exec is query for a statement that changes rows, which returns how many it hit. A repetition whose first try went
 // through unseen hits what it finds then; the callers' conditions on token and batch_seq make that safe.
 func (w *Worker) exec(ctx context.Context, statement string, args ...any) (n int, err error) {
+	n, _, err = w.execCounted(ctx, statement, args...)
+	return n, err
+}
+
+// execCounted is exec that also says how often the statement was tried.
+func (w *Worker) execCounted(ctx context.Context, statement string, args ...any) (n, tries int, err error) {
 	err = w.query(ctx, func(ctx context.Context) error {
+		tries++
 		n, err = affected(ctx, w.db, statement, args...)
 		return err
 	})
-	return n, err
+	return n, tries, err
 }
