@@ -15,6 +15,12 @@ import (
 // errEarly is returned when the database's clock says that the slot has not come.
 var errEarly = errors.New("the slot has not come by the database's clock")
 
+// How servers say that their disk is full. Somebody makes room.
+const (
+	errDiskFull  = 1021
+	errTableFull = 1114
+)
+
 // How servers say that they ended a connection or a statement: it was idle in a transaction, or an administrator did.
 const (
 	errQueryInterrupted = 1317
@@ -29,7 +35,7 @@ func passing(err error) bool {
 	switch {
 	case err == nil:
 		return false
-	case isError(err, errTooManyConnections, errServerShutdown, errUnknownCommand, errLockWaitTimeout, errDeadlock,
+	case isError(err, errDiskFull, errTableFull, errTooManyConnections, errServerShutdown, errUnknownCommand, errLockWaitTimeout, errDeadlock,
 		errReadOnly, errAutoincrement, errReadOnlyMode, errNoWait, errTransactionRollback, errIdledOut, errConnectionKilled,
 		errQueryInterrupted, errErrorDuringCommit, errRunHook, errBeforeFailover, errOnFailover):
 		return true

@@ -26,6 +26,7 @@ type Campaign struct {
 	Scenarios []Scenario
 	Dir       string // for ledgers and logs; what belongs to a finding stays there
 	Clock     string // a worker program whose clock can be set, for the scenarios that do
+	Faketime  string // libfaketime.so.1, for the scenario that sets a server's clock; empty where there is none
 	Log       func(format string, args ...any)
 	// Done is called after each run, one at a time.
 	Done func(Outcome)
@@ -74,8 +75,8 @@ func (c Campaign) Run(ctx context.Context) (all []Outcome) {
 	return all
 }
 
-func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) Outcome {
-	o := Outcome{Engine: engine.Name, Scenario: scenario.Name, About: scenario.About, Seed: c.Seed}
+func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) (o Outcome) {
+	o = Outcome{Engine: engine.Name, Scenario: scenario.Name, About: scenario.About, Seed: c.Seed}
 	if scenario.Own && engine.Server == nil {
 		o.Skipped = "it needs a server of its own"
 		return o
@@ -83,6 +84,19 @@ func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) Out
 	if scenario.clock && c.Clock == "" {
 		o.Skipped = "it needs a worker whose clock can be set"
 		return o
+	}
+	if scenario.server != nil {
+		if engine.Server == nil {
+			o.Skipped = "it needs a server of its own"
+			return o
+		}
+		own, done, err := scenario.server(ctx, c, localserver.Flavour(engine.Name))
+		if err != nil {
+			o.Skipped = err.Error()
+			return o
+		}
+		defer func() { o.Err = errors.Join(o.Err, done()) }()
+		engine = own
 	}
 	if scenario.Rate == 0 {
 		scenario.Rate = 100
@@ -113,12 +127,16 @@ func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) Out
 
 // Start starts a server of a flavour for a campaign, set as a real one is: a commit is on disk when it returns.
 func Start(ctx context.Context, flavour localserver.Flavour) (Engine, error) {
-	args := []string{"--max-connections=300"}
-	server, err := localserver.Start(ctx, localserver.Options{Flavour: flavour, Durable: true, Args: args})
+	return start(ctx, localserver.Options{Flavour: flavour})
+}
+
+func start(ctx context.Context, options localserver.Options) (Engine, error) {
+	options.Durable, options.Args = true, append(options.Args, "--max-connections=300")
+	server, err := localserver.Start(ctx, options)
 	if err != nil {
 		return Engine{}, err
 	}
-	return Engine{Name: string(flavour), DSN: server.DSN(""), Server: server}, nil
+	return Engine{Name: string(options.Flavour), DSN: server.DSN(""), Server: server}, nil
 }
 
 // Close stops the engines' servers.

@@ -46,6 +46,9 @@ type Engine struct {
 	DSN    string              // without a database
 	Nodes  []string            // DSNs of a cluster's nodes, which the workers are spread over; empty for one server
 	Server *localserver.Server // nil where it was given: then it is not killed
+
+	clock string // the file that a server's clock goes by, where it can be set
+	disk  string // the folder of a server's own disk
 }
 
 // stage is one run of one scenario.
