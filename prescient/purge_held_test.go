@@ -29,9 +29,9 @@ func TestLooksStayQuickWhilePurgeIsHeldBack(t *testing.T) {
 
 		w := r.worker(at("13:15:01"), registry("check", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, Guards{}), WorkerOptions{})
 		looks := func() (sweep, slot, clock time.Duration) {
-			return median(t, func() error { _, err := w.overdue(t.Context(), earliestDue, at("13:15")); return err }),
-				median(t, func() error { _, _, err := w.look(t.Context(), at("13:15")); return err }),
-				median(t, func() error { _, _, err := w.look(t.Context(), time.Unix(0, 0).UTC()); return err })
+			return medianTime(t, func() error { _, err := w.overdue(t.Context(), earliestDue, at("13:15")); return err }),
+				medianTime(t, func() error { _, _, err := w.look(t.Context(), at("13:15")); return err }),
+				medianTime(t, func() error { _, _, err := w.look(t.Context(), time.Unix(0, 0).UTC()); return err })
 		}
 		sweep, slot, clock := looks()
 		const slots = 48
@@ -62,8 +62,8 @@ func TestLooksStayQuickWhilePurgeIsHeldBack(t *testing.T) {
 	})
 }
 
-// median is the middle one of seven times that something takes.
-func median(t *testing.T, do func() error) time.Duration {
+// medianTime is the middle one of seven times that something takes.
+func medianTime(t *testing.T, do func() error) time.Duration {
 	t.Helper()
 	var took []time.Duration
 	for range 7 {
