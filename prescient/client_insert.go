@@ -248,7 +248,7 @@ func (c *Client) appendRow(b []byte, job NewJob, key Key, due, slot time.Time) [
 	b = append(appendKey(b, key), ',')
 	b = append(appendSecond(b, slot), ',')
 	b = append(appendSecond(b, slot), ',')
-	b = append(appendTextOrNull(b, string(job.Payload)), ',')
+	b = append(appendJSON(b, string(job.Payload)), ',')
 	b = appendUint(b, newRevision())
 	return append(b, ')')
 }

@@ -12,9 +12,9 @@ import (
 func (c *Client) replace(ctx context.Context, db DB, job NewJob, pending FutureJob, due, slot, now time.Time) (n int, err error) {
 	n, err = affected(ctx, db, c.fill("client/replace", append(c.identity(pending),
 		"{due_at}", literal(appendMicro, due), "{next_check_at}", literal(appendSecond, slot),
-		"{payload}", literal(appendTextOrNull, string(job.Payload)),
+		"{payload}", literal(appendJSON, string(job.Payload)),
 		"{new_revision}", literal(appendUint, newRevision()))...))
-	if !isError(err, errTableDenied, errColumnDenied) || pending.NextCheckAt.After(now) {
+	if !isError(err, errTableDenied, errColumnDenied, errTiDBDenied) || pending.NextCheckAt.After(now) {
 		return n, err
 	}
 	again := func(db DB) error {

@@ -82,7 +82,7 @@ func (b *bucketRun) commit(ctx context.Context, batch []*answered, contested boo
 			spans = nil
 		case isError(err, errLockWaitTimeout, errNoWait) && !contested:
 			contested, spans = true, nil
-		case isError(err, errLockWaitTimeout):
+		case isError(err, errLockWaitTimeout, errNoWait):
 			return b.divide(ctx, batch)
 		case !passing(err):
 			return fmt.Errorf("committing slot %s: %w", stamp(b.lease.slot), err)

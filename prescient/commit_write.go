@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+
+	text "prescient/sql"
 )
 
 // write runs the statements of a commit.
@@ -159,7 +161,13 @@ func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answere
 	if len(moves) == 0 {
 		return nil
 	}
-	n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/reschedule"), movesJSON(moves), b.lease.slot)
+	var n int
+	var err error
+	if b.w.server == text.TiDB {
+		n, err = b.moveEach(ctx, tx, moves)
+	} else {
+		n, err = affected(ctx, tx, b.w.stmt.Get("slotrun/reschedule"), movesJSON(moves), b.lease.slot)
+	}
 	if err != nil {
 		return fmt.Errorf("rescheduling: %w", err)
 	}
@@ -167,6 +175,21 @@ func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answere
 		return fmt.Errorf("%w: moved %d of %d", errChanged, n, len(moves))
 	}
 	return nil
+}
+
+// moveEach moves the rows one by one.
+func (b *bucketRun) moveEach(ctx context.Context, tx *sql.Tx, moves []*answered) (n int, err error) {
+	for _, a := range moves {
+		v := &a.verdict
+		one, err := affected(ctx, tx, b.w.stmt.Get("slotrun/reschedule"), v.slot.Format(secondLayout), v.dueAt.Format(microLayout),
+			v.checkCount, v.errorCount, v.putOffCount, a.total(), sql.NullString{String: v.reason, Valid: v.reason != ""},
+			b.lease.slot, a.key[:], a.Revision)
+		if err != nil {
+			return n, err
+		}
+		n += one
+	}
+	return n, nil
 }
 
 func movesJSON(moves []*answered) string {
@@ -225,7 +248,7 @@ func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []*answered,
 	if err := b.writeHistory(ctx, tx, ends); err != nil {
 		return err
 	}
-	if contested {
+	if contested && b.w.server != text.TiDB { // which locks the rows that a list names, and no others
 		n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/end_each"), keysJSON(ends), b.lease.slot)
 		return deleted(n, len(ends), err)
 	}

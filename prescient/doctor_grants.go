@@ -16,6 +16,7 @@ const (
 	errTableDenied    = 1142
 	errColumnDenied   = 1143
 	errAccessDenied   = 1227
+	errTiDBDenied     = 8121
 )
 
 // need is a right, and a statement that is refused without it. The statements are explained, not run.
@@ -73,7 +74,7 @@ func (d *doctor) checkGrants(ctx context.Context) ([]Finding, error) {
 		}
 		var server *mysql.MySQLError
 		switch {
-		case isError(err, errDatabaseDenied, errTableDenied, errColumnDenied, errAccessDenied):
+		case isError(err, errDatabaseDenied, errTableDenied, errColumnDenied, errAccessDenied, errTiDBDenied):
 			missing = append(missing, strings.ReplaceAll(n.right, "{p}", d.prefix))
 		case errors.As(err, &server):
 			// A broken table; another check says so.

@@ -18,7 +18,7 @@ func (d *doctor) checkInvariants(ctx context.Context) (found []Finding, err erro
 	} {
 		var jobs []FutureJob
 		switch err := d.db.SelectContext(ctx, &jobs, d.stmt.Get(look.statement), sampleSize); {
-		case isError(err, errTableDenied, errColumnDenied):
+		case isError(err, errTableDenied, errColumnDenied, errTiDBDenied):
 			unread = true
 		case err != nil:
 			return found, err
@@ -30,7 +30,7 @@ func (d *doctor) checkInvariants(ctx context.Context) (found []Finding, err erro
 	var unserved []time.Time
 	// Of older slots the ledger may have been pruned.
 	switch err := d.db.SelectContext(ctx, &unserved, d.stmt.Get("operate/unserved"), sampleSize, d.now.Add(-24*time.Hour)); {
-	case isError(err, errTableDenied, errColumnDenied):
+	case isError(err, errTableDenied, errColumnDenied, errTiDBDenied):
 		unread = true
 	case err != nil:
 		return found, err

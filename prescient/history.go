@@ -32,7 +32,7 @@ func appendHistory(b []byte, h historyRow) []byte {
 	b = append(appendInt(b, int64(j.PutOffCount)), ',')
 	b = append(appendTextOrNull(b, j.LastError), ',')
 	b = append(appendInt(b, j.TotalMS), ',')
-	b = append(appendTextOrNull(b, string(j.Payload)), ',')
+	b = append(appendJSON(b, string(j.Payload)), ',')
 	b = append(appendUint(b, j.Revision), ',')
 	b = append(appendMicro(b, j.InsertedAt), ',')
 	b = append(appendSecond(b, j.NextCheckAt), ',')

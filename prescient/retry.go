@@ -37,7 +37,7 @@ func passing(err error) bool {
 		return false
 	case isError(err, errDiskFull, errTableFull, errTooManyConnections, errServerShutdown, errUnknownCommand, errLockWaitTimeout, errDeadlock,
 		errReadOnly, errAutoincrement, errReadOnlyMode, errNoWait, errTransactionRollback, errIdledOut, errConnectionKilled,
-		errQueryInterrupted, errErrorDuringCommit, errRunHook, errBeforeFailover, errOnFailover):
+		errQueryInterrupted, errErrorDuringCommit, errResolveLock, errWriteConflict, errRunHook, errBeforeFailover, errOnFailover):
 		return true
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),
 		errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):

@@ -15,7 +15,9 @@ import (
 )
 
 // refusedRight says whether the server refused for want of a right on a table, a column, a routine or at all.
-func refusedRight(err error) bool { return isError(err, 1142, 1143, 1370, 1044, 1227, 1410) }
+func refusedRight(err error) bool {
+	return isError(err, 1142, 1143, 1370, 1044, 1227, 1410, errTiDBDenied)
+}
 
 // what each statement needs, and who may.
 var rights = []struct {

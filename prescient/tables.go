@@ -151,6 +151,8 @@ const (
 	errOnFailover          = 3798
 	errCheckMySQL          = 3819
 	errCheckMariaDB        = 4025
+	errResolveLock         = 9004 // TiDB: somebody else's lock could not be looked through in time
+	errWriteConflict       = 9007 // TiDB
 	errTransactionRollback = 3101 // Group Replication: certification failed
 )
 

@@ -14,7 +14,8 @@
 // # What happens when a migration fails
 //
 // DDL commits by itself, so each migration can be repeated: [Up] is run again, and goes on with the first that is not
-// noted as applied. Two at a time wait for one another (GET_LOCK), a minute at most, then [ErrLocked]. Tables that are
-// there for another resolution are left alone ([ErrResolution]). A program whose migrations are missing does not start,
-// and one whose tables are ahead does: migrations only add, and each raises slot_config.schema_version at its end.
+// noted as applied. Two at a time wait for one another (GET_LOCK, and a row where several nodes of a cluster take
+// writes), a minute at most, then [ErrLocked]. Tables that are there for another resolution are left alone
+// ([ErrResolution]). A program whose migrations are missing does not start, and one whose tables are ahead does:
+// migrations only add, and each raises slot_config.schema_version at its end.
 package sql

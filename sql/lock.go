@@ -3,10 +3,71 @@ package sql
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 )
+
+// lockPatience is how long Lock waits for another that has the lock, in seconds.
+const lockPatience = 60
 
 // Lock keeps migrations, and all else that alters the tables, away until unlock is called. It takes a connection of
 // the pool, which must not be closed for being idle as long. The error wraps ErrLocked where another holds it.
+//
+// The lock is a named one of the server, which goes with its connection. Where several nodes of a cluster take writes,
+// such locks hold on one of them only; there a row is taken as well, as rowLock tells.
 func (s Schema) Lock(ctx context.Context, db *sql.DB) (unlock func(), err error) {
-	return s.lock(ctx, db)
+	if db.Stats().MaxOpenConnections == 1 {
+		return nil, errors.New("a migration needs a second connection beside that which holds its lock, but the pool may open only one")
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	const name = "CONCAT('prescient:', LEFT(SHA2(CONCAT(DATABASE(), '/', ?), 256), 32))"
+	var got sql.NullInt64
+	err = conn.QueryRowContext(ctx, "SELECT GET_LOCK("+name+", ?)", s.Prefix, lockPatience).Scan(&got)
+	if err == nil && got.Int64 != 1 {
+		err = fmt.Errorf("%w: waited %d s", ErrLocked, lockPatience)
+	}
+	letGo := func() {}
+	if err == nil {
+		letGo, err = s.lockNodes(ctx, conn)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("locking the schema: %w", err), conn.Close())
+	}
+	return func() {
+		letGo()
+		// The lock goes with the connection if this fails.
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK("+name+")", s.Prefix)
+		_ = conn.Close()
+	}, nil
+}
+
+// lockNodes takes the lock that holds on all nodes, where several take writes.
+func (s Schema) lockNodes(ctx context.Context, conn *sql.Conn) (unlock func(), err error) {
+	several, err := severalWriters(ctx, conn)
+	if err != nil || !several {
+		return func() {}, err
+	}
+	l := newRowLock(conn, s.lockTable())
+	if err := l.take(ctx); err != nil {
+		return nil, err
+	}
+	return l.keep(ctx), nil
+}
+
+// lockTable is there only where several nodes of a cluster take writes.
+func (s Schema) lockTable() string { return s.Prefix + "schema_lock" }
+
+// severalWriters says whether the server is a node of a cluster in which other nodes take writes, too.
+func severalWriters(ctx context.Context, conn *sql.Conn) (bool, error) {
+	rows, err := conn.QueryContext(ctx, "SHOW GLOBAL VARIABLES WHERE (Variable_name = 'wsrep_on' AND Value = 'ON')"+
+		" OR (Variable_name = 'group_replication_single_primary_mode' AND Value = 'OFF')")
+	if err != nil {
+		return false, fmt.Errorf("asking whether this is a cluster: %w", err)
+	}
+	defer rows.Close()
+	several := rows.Next()
+	return several, rows.Err()
 }

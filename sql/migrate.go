@@ -71,7 +71,7 @@ func Down(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 		if undone, err = p.DownTo(ctx, 0); err != nil {
 			return err
 		}
-		_, err = db.ExecContext(ctx, "DROP TABLE IF EXISTS "+s.versionTable())
+		_, err = db.ExecContext(ctx, "DROP TABLE IF EXISTS "+s.versionTable()+", "+s.lockTable())
 		return err
 	})
 	return results(undone), err
@@ -142,7 +142,7 @@ func (s Schema) migrate(ctx context.Context, db *sql.DB, do func(*goose.Provider
 	if err != nil {
 		return err
 	}
-	unlock, err := s.lock(ctx, db)
+	unlock, err := s.Lock(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -189,32 +189,6 @@ func (s Schema) render() (fs.FS, error) {
 		}
 	}
 	return afero.NewIOFS(rendered), nil
-}
-
-// lock keeps two migrations of the same tables apart, on a connection of its own.
-func (s Schema) lock(ctx context.Context, db *sql.DB) (unlock func(), err error) {
-	if db.Stats().MaxOpenConnections == 1 {
-		return nil, errors.New("a migration needs a second connection beside that which holds its lock, but the pool may open only one")
-	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	const name = "CONCAT('prescient:', LEFT(SHA2(CONCAT(DATABASE(), '/', ?), 256), 32))"
-	const waitSeconds = 60
-	var got sql.NullInt64
-	err = conn.QueryRowContext(ctx, "SELECT GET_LOCK("+name+", ?)", s.Prefix, waitSeconds).Scan(&got)
-	if err == nil && got.Int64 != 1 {
-		err = fmt.Errorf("%w: waited %d s", ErrLocked, waitSeconds)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("locking the schema: %w", err), conn.Close())
-	}
-	return func() {
-		// The lock goes with the connection if this fails.
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK("+name+")", s.Prefix)
-		_ = conn.Close()
-	}, nil
 }
 
 func results(all []*goose.MigrationResult) []Migrated {

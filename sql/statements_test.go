@@ -194,7 +194,8 @@ func TestEveryMigrationIsRepeatableAndCanBeUndone(t *testing.T) {
 	}
 }
 
-// A file for TiDB takes the place of one for all, with the same parameters and braces.
+// A file for TiDB takes the place of one for all, with the same parameters and braces; but for the move, which is of one
+// row there.
 func TestStatementsForTiDBTakeTheSame(t *testing.T) {
 	common, err := sql.Load("p_")
 	if err != nil {
@@ -211,6 +212,9 @@ func TestStatementsForTiDBTakeTheSame(t *testing.T) {
 			continue
 		}
 		differ++
+		if name == "slotrun/reschedule" {
+			continue
+		}
 		if strings.Count(other, "?") != strings.Count(text, "?") || strings.Contains(other, "{keys}") != strings.Contains(text, "{keys}") {
 			t.Errorf("%s takes something else on TiDB:\n%s", name, other)
 		}

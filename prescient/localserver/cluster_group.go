@@ -2,14 +2,18 @@ package localserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // groupMember is a member of a replication group with one primary.
 type groupMember struct {
 	server  *Server
+	others  []*Server
 	id      int
 	group   string
 	port    int
@@ -20,7 +24,8 @@ type groupMember struct {
 func (c *Cluster) makeGroup(ports []int) {
 	group := newUUID()
 	for i, s := range c.Nodes {
-		s.member = &groupMember{server: s, id: i + 1, group: group, port: ports[i], all: ports}
+		others := slices.Concat(c.Nodes[:i], c.Nodes[i+1:])
+		s.member = &groupMember{server: s, others: others, id: i + 1, group: group, port: ports[i], all: ports}
 	}
 }
 
@@ -32,6 +37,7 @@ func (m *groupMember) args(context.Context) ([]string, error) {
 	}
 	return []string{
 		fmt.Sprintf("--server-id=%d", m.id),
+		"--super-read-only=ON", // until it has joined: what it took before, the others would not have
 		"--gtid-mode=ON",
 		"--enforce-gtid-consistency=ON",
 		"--log-bin=" + filepath.Join(m.server.dataDir(), "binlog"),
@@ -56,11 +62,43 @@ func (m *groupMember) join(ctx context.Context) error {
 		statements = append(statements, "SET GLOBAL group_replication_bootstrap_group = ON", "START GROUP_REPLICATION",
 			"SET GLOBAL group_replication_bootstrap_group = OFF")
 	} else {
+		if m.started {
+			if err := m.expelled(ctx); err != nil {
+				return err
+			}
+		}
 		statements = append(statements, "START GROUP_REPLICATION")
 	}
 	m.started = true
 	return m.server.until(ctx,
 		"SELECT member_state = 'ONLINE' FROM performance_schema.replication_group_members WHERE member_id = @@server_uuid", statements...)
+}
+
+// expelled waits until the others have noticed that the member was gone: one that comes back before that waits for a
+// minute, and gives up.
+func (m *groupMember) expelled(ctx context.Context) error {
+	for _, other := range m.others {
+		db, err := other.admin()
+		if err != nil {
+			return err
+		}
+		for {
+			var listed bool
+			// No answer: it is gone itself.
+			err := db.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM performance_schema.replication_group_members WHERE member_port = ?",
+				m.server.port).Scan(&listed)
+			if err != nil || !listed {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return errors.Join(fmt.Errorf("waiting until the group has noticed that the member was gone: %w", ctx.Err()), db.Close())
+			case <-time.After(readyPause):
+			}
+		}
+		_ = db.Close()
+	}
+	return nil
 }
 
 // Primary returns the member of the group that takes writes, as the first of its members that answers sees it; nil where

@@ -6,9 +6,8 @@
 //	go run ./scripts/cluster -engine galera|group-replication [-nodes N] [-restart 10s] [-durable] [-- COMMAND [ARGUMENT...]]
 //
 // The command finds the list in PRESCIENT_DSN, with an empty database "shop", a node that takes writes in
-// PRESCIENT_TEST_DSNS, as tests want it, the DSNs of all such nodes, one after a comma, in CLUSTER_DSNS, and the
-// nodes' folders in CLUSTER_DIRS, in the order of the list: each has the node's process id in server.pid. With
-// -restart a node that was killed is started again after that time. TiDB is a single server, without folders.
+// PRESCIENT_TEST_DSNS, as tests want it, and the nodes' folders in CLUSTER_DIRS, in the order of the list: each has the
+// node's process id in server.pid. With -restart a node that was killed is started again after that time. TiDB is a single server, without folders.
 package main
 
 import (
@@ -138,17 +137,13 @@ func createDatabase(ctx context.Context, dsn string) error {
 }
 
 func environment(cluster *localserver.Cluster, primary *localserver.Server) []string {
-	var dirs, writable []string
+	var dirs []string
 	for _, node := range cluster.Nodes {
 		dirs = append(dirs, node.Dir())
-		if primary.Flavour() == localserver.MariaDB || node == primary {
-			writable = append(writable, node.DSN(""))
-		}
 	}
 	return append(os.Environ(),
 		"PRESCIENT_DSN="+cluster.DSN(database),
 		fmt.Sprintf("PRESCIENT_TEST_DSNS=%s=%s", primary.Flavour(), primary.DSN("")),
-		"CLUSTER_DSNS="+strings.Join(writable, ","),
 		"CLUSTER_DIRS="+strings.Join(dirs, " "))
 }
 

@@ -69,7 +69,7 @@ func runTiDB(program string, command []string) (code int, err error) {
 		<-ctx.Done()
 		return 0, nil
 	}
-	return execute(ctx, command, append(os.Environ(), "PRESCIENT_DSN="+config.FormatDSN(), "PRESCIENT_TEST_DSNS=mysql="+dsn, "CLUSTER_DSNS="+dsn))
+	return execute(ctx, command, append(os.Environ(), "PRESCIENT_DSN="+config.FormatDSN(), "PRESCIENT_TEST_DSNS=mysql="+dsn))
 }
 
 // waitFor waits until the server answers and returns its version.

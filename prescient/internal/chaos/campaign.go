@@ -77,8 +77,7 @@ func (c Campaign) Run(ctx context.Context) (all []Outcome) {
 
 func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) (o Outcome) {
 	o = Outcome{Engine: engine.Name, Scenario: scenario.Name, About: scenario.About, Seed: c.Seed}
-	if scenario.Own && engine.Server == nil {
-		o.Skipped = "it needs a server of its own"
+	if o.Skipped = engine.lacks(scenario); o.Skipped != "" {
 		return o
 	}
 	if scenario.clock && c.Clock == "" {
@@ -86,7 +85,7 @@ func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) (o 
 		return o
 	}
 	if scenario.server != nil {
-		if engine.Server == nil {
+		if engine.server == nil {
 			o.Skipped = "it needs a server of its own"
 			return o
 		}
@@ -125,26 +124,10 @@ func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) (o 
 	return o
 }
 
-// Start starts a server of a flavour for a campaign, set as a real one is: a commit is on disk when it returns.
-func Start(ctx context.Context, flavour localserver.Flavour) (Engine, error) {
-	return start(ctx, localserver.Options{Flavour: flavour})
-}
-
-func start(ctx context.Context, options localserver.Options) (Engine, error) {
-	options.Durable, options.Args = true, append(options.Args, "--max-connections=300")
-	server, err := localserver.Start(ctx, options)
-	if err != nil {
-		return Engine{}, err
-	}
-	return Engine{Name: string(options.Flavour), DSN: server.DSN(""), Server: server}, nil
-}
-
 // Close stops the engines' servers.
 func (c Campaign) Close() (err error) {
 	for _, engine := range c.Engines {
-		if engine.Server != nil {
-			err = errors.Join(err, engine.Server.Close())
-		}
+		err = errors.Join(err, engine.close())
 	}
 	return err
 }

@@ -27,7 +27,7 @@ func play(t *testing.T, duration time.Duration, scenarios ...Scenario) []Outcome
 		}
 	})
 	for _, flavour := range []localserver.Flavour{localserver.MariaDB, localserver.MySQL} {
-		engine, err := Start(t.Context(), flavour)
+		engine, err := Start(t.Context(), string(flavour))
 		if err != nil {
 			t.Fatalf("no %s server to break; scripts/test gets what is missing: %v", flavour, err)
 		}

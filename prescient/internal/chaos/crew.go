@@ -91,15 +91,11 @@ func (p *place) work(ctx context.Context, life int) error {
 	if err != nil {
 		return err
 	}
-	node := s.engine.DSN
-	if n := len(s.engine.Nodes); n > 0 {
-		node = s.engine.Nodes[p.number%n]
-	}
 	child := exec.CommandContext(ctx, program, "work")
 	child.Env = append(os.Environ(),
 		worker.NameVariable+"="+name, worker.SocketVariable+"="+s.socket, worker.RulesVariable+"="+string(plan),
 		worker.SeedVariable+"="+strconv.FormatUint(s.seed+uint64(1000*p.number+life), 10),
-		"PRESCIENT_DSN="+s.dsnOf(node, wire.Network, s.scenario.Params), "PRESCIENT_TABLE_PREFIX="+prefix, "PRESCIENT_SLOTS_RESOLUTION="+resolution.String(),
+		"PRESCIENT_DSN="+s.workerDSN(p.number), "PRESCIENT_TABLE_PREFIX="+prefix, "PRESCIENT_SLOTS_RESOLUTION="+resolution.String(),
 		"PRESCIENT_WORKER_NAME="+name, "PRESCIENT_WORKER_LEASE="+lease.String(), "PRESCIENT_WORKER_BATCH="+strconv.Itoa(batch),
 		"PRESCIENT_WORKER_STOP_GRACE="+stopGrace.String(), "PRESCIENT_WORKER_CONCURRENCY=16", "PRESCIENT_WORKER_PATIENCE=20s",
 		"PRESCIENT_SWEEP_EVERY="+sweepEvery.String(), "PRESCIENT_SWEEP_GRACE=1s",

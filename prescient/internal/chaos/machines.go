@@ -38,13 +38,13 @@ func clockServer(ctx context.Context, c Campaign, flavour localserver.Flavour) (
 	if err := setClock(file, 0); err != nil {
 		return Engine{}, nil, err
 	}
-	engine, err := start(ctx, localserver.Options{Flavour: flavour, Env: []string{"LD_PRELOAD=" + c.Faketime,
+	engine, err := startServer(ctx, localserver.Options{Flavour: flavour, Args: []string{"--max-connections=300"}, Env: []string{"LD_PRELOAD=" + c.Faketime,
 		"FAKETIME_TIMESTAMP_FILE=" + file, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"}})
 	if err != nil {
 		return Engine{}, nil, errors.Join(fmt.Errorf("the server does not run on a clock that can be set: %w", err), os.RemoveAll(dir))
 	}
 	engine.clock = file
-	return engine, func() error { return errors.Join(engine.Server.Close(), os.RemoveAll(dir)) }, nil
+	return engine, func() error { return errors.Join(engine.server.Close(), os.RemoveAll(dir)) }, nil
 }
 
 // setClock sets the offset of a server's clock, at once for all its threads.
@@ -85,12 +85,12 @@ func smallServer(ctx context.Context, _ Campaign, flavour localserver.Flavour) (
 		return Engine{}, nil, errors.Join(fmt.Errorf("no small disk can be mounted: %w", err), os.Remove(dir))
 	}
 	drop := func() error { return errors.Join(syscall.Unmount(dir, syscall.MNT_DETACH), os.Remove(dir)) }
-	engine, err := start(ctx, localserver.Options{Flavour: flavour, Parent: dir, Args: []string{"--innodb-buffer-pool-size=64M"}})
+	engine, err := startServer(ctx, localserver.Options{Flavour: flavour, Parent: dir, Args: []string{"--max-connections=300", "--innodb-buffer-pool-size=64M"}})
 	if err != nil {
 		return Engine{}, nil, errors.Join(fmt.Errorf("the server does not run on a small disk: %w", err), drop())
 	}
 	engine.disk = dir
-	return engine, func() error { return errors.Join(engine.Server.Close(), drop()) }, nil
+	return engine, func() error { return errors.Join(engine.server.Close(), drop()) }, nil
 }
 
 // fillDisk takes all that is left of the disk for two seconds, and gives it back.
@@ -137,7 +137,7 @@ func (s *stage) revive(ctx context.Context) {
 		return
 	}
 	s.log("%s: the server gave up, and is started again", s.engine.Name)
-	if err := s.engine.Server.Restart(ctx); err != nil {
+	if err := s.engine.server.Restart(ctx); err != nil {
 		s.log("the server does not come back: %v", err)
 	}
 }

@@ -18,6 +18,7 @@ type Scenario struct {
 	About string // one line, for people
 
 	Own     bool           // it needs a server that may be killed and set up at will
+	Cluster bool           // it needs a cluster whose nodes may be killed
 	Workers int            // 3 by default
 	Rate    int            // transactions of the app in a second, about; 100 by default
 	Execs   map[string]int // shares of the job_execs; the usual ones by default
@@ -67,7 +68,7 @@ func (s Scenario) pick(dice *rand.Rand) string {
 
 // Scenarios are all that there are, in the order in which they are run.
 func Scenarios() []Scenario {
-	return slices.Concat(deaths(), servers(), machines(), manners())
+	return slices.Concat(deaths(), servers(), machines(), nodes(), manners())
 }
 
 // Named returns scenarios by name; ok is false where one is not known.

@@ -55,9 +55,9 @@ func killServer(ctx context.Context, s *stage) {
 	dice := s.dice(1)
 	for pause(ctx, 2*time.Second) && s.intoSlot(ctx, time.Duration(dice.IntN(150))*time.Millisecond) {
 		s.during("SIGKILL of the server", "", 2*lease, func() {
-			s.engine.Server.Kill()
+			s.engine.server.Kill()
 			// Also after the time of faults: the server has to come back.
-			if err := s.engine.Server.Restart(context.WithoutCancel(ctx)); err != nil {
+			if err := s.engine.server.Restart(context.WithoutCancel(ctx)); err != nil {
 				s.log("the server does not come back: %v", err)
 			}
 		})
@@ -73,7 +73,7 @@ func (s *stage) during(what, worker string, longer time.Duration, do func()) {
 
 // admin is a connection that belongs to the faults.
 func (s *stage) admin(ctx context.Context) (*sql.Conn, func(), error) {
-	db, err := sql.Open("mysql", s.dsn(""))
+	db, err := open(s.dsn(""))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,8 +21,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/chaos/checker"
+	"prescient/prescient/internal/chaos/wire"
 	"prescient/prescient/internal/chaos/worker"
-	"prescient/prescient/localserver"
 	text "prescient/sql"
 )
 
@@ -39,17 +39,6 @@ const (
 	maxChecks  = 3
 	maxErrors  = 2
 )
-
-// Engine is a server to run on.
-type Engine struct {
-	Name   string
-	DSN    string              // without a database
-	Nodes  []string            // DSNs of a cluster's nodes, which the workers are spread over; empty for one server
-	Server *localserver.Server // nil where it was given: then it is not killed
-
-	clock string // the file that a server's clock goes by, where it can be set
-	disk  string // the folder of a server's own disk
-}
 
 // stage is one run of one scenario.
 type stage struct {
@@ -73,29 +62,28 @@ type stage struct {
 }
 
 // dsn names the stage's database, with further parameters.
-func (s *stage) dsn(params string) string { return s.dsnOf(s.engine.DSN, "", params) }
+func (s *stage) dsn(params string) string { return with(s.engine.dsn(s.database, 0, nil), params) }
 
-// dsnOf names it for a worker: on a node, by a network, and on a server of our own by an account without any rights
-// that let it by where others are refused.
-func (s *stage) dsnOf(node, network, params string) string {
-	config, err := mysql.ParseDSN(node)
-	if err != nil {
-		panic(err) // it was parsed before
-	}
-	config.DBName = s.database
-	if network != "" {
-		config.Net = network
-		if s.engine.Server != nil {
+// workerDSN names it for the worker in a place: by the network that breaks, each worker at home on another node of a
+// cluster, and on a server of our own by an account without any rights that let it by where others are refused.
+func (s *stage) workerDSN(place int) string {
+	return with(s.engine.dsn(s.database, place, func(config *mysql.Config) {
+		config.Net = wire.Network
+		if s.engine.server != nil {
 			config.User, config.Passwd = workerUser, workerPassword
 		}
-	}
-	dsn := config.FormatDSN()
-	if params != "" && strings.Contains(dsn, "?") {
+	}), s.scenario.Params)
+}
+
+// with adds parameters to a DSN.
+func with(dsn, params string) string {
+	switch {
+	case params == "":
+		return dsn
+	case strings.Contains(dsn, "?"):
 		return dsn + "&" + params
-	} else if params != "" {
-		return dsn + "?" + params
 	}
-	return dsn
+	return dsn + "?" + params
 }
 
 // dice is a source of chance that nobody else has.
@@ -107,30 +95,23 @@ func (s *stage) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.socket = filepath.Join(s.dir, "checker")
-	admin, err := sql.Open("mysql", s.engine.DSN)
-	if err != nil {
-		return err
-	}
-	defer admin.Close()
 	statements := []string{"DROP DATABASE IF EXISTS " + s.database, "CREATE DATABASE " + s.database + " CHARACTER SET utf8mb4"}
-	if s.engine.Server != nil {
+	if s.engine.server != nil {
 		statements = append(statements, "CREATE USER IF NOT EXISTS "+workerUser+" IDENTIFIED BY '"+workerPassword+"'",
 			"GRANT ALL ON "+s.database+".* TO "+workerUser)
 	}
-	for _, statement := range statements {
-		if _, err := admin.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("making the database: %w", err)
-		}
+	if err := s.engine.admin(ctx, statements...); err != nil {
+		return fmt.Errorf("making the database: %w", err)
 	}
-	if s.app, err = sql.Open("mysql", s.dsn("readTimeout=10s&timeout=5s")); err != nil {
+	if s.app, err = open(s.dsn("readTimeout=10s&timeout=5s")); err != nil {
 		return err
 	}
 	s.app.SetConnMaxLifetime(2 * time.Second) // new ones see what was set meanwhile
 	if _, err := text.Up(ctx, s.app, text.Schema{Prefix: prefix, Resolution: resolution}); err != nil {
 		return err
 	}
-	// No key: an effect that is there twice must show.
-	if _, err := s.app.ExecContext(ctx, "CREATE TABLE "+prefix+"effects (id BIGINT NOT NULL, checks INT NOT NULL)"); err != nil {
+	// No key but a number, without which a replication group refuses rows: an effect that is there twice must show.
+	if _, err := s.app.ExecContext(ctx, "CREATE TABLE "+prefix+"effects (id BIGINT NOT NULL, checks INT NOT NULL, n BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY)"); err != nil {
 		return err
 	}
 	for _, statement := range s.scenario.Tables {
@@ -192,7 +173,7 @@ func (s *stage) fault(what, worker string, lasts time.Duration) {
 
 // watchClock asks the database for its time, again and again.
 func (s *stage) watchClock(ctx context.Context) error {
-	db, err := sql.Open("mysql", s.dsn("parseTime=true&timeout=1s&readTimeout=1s"))
+	db, err := open(s.dsn("parseTime=true&timeout=1s&readTimeout=1s"))
 	if err != nil {
 		return err
 	}
@@ -274,13 +255,14 @@ func (s *stage) drain(ctx context.Context) error {
 	return nil // the checker sees them
 }
 
+// read reads the tables as a worker does: on a cluster, once the node has all that was committed.
 func (s *stage) read(ctx context.Context) (checker.Tables, error) {
-	db, err := sql.Open("mysql", s.dsn("parseTime=true"))
+	db, err := prescient.Open(s.dsn(""), 0)
 	if err != nil {
 		return checker.Tables{}, err
 	}
 	defer db.Close()
-	return checker.Read(ctx, db, prefix)
+	return checker.Read(ctx, db.DB, prefix)
 }
 
 // pause waits; it says whether ctx still lives.
@@ -303,13 +285,7 @@ const (
 
 // clear drops the stage's database.
 func (s *stage) clear(ctx context.Context) error {
-	admin, err := sql.Open("mysql", s.engine.DSN)
-	if err != nil {
-		return err
-	}
-	defer admin.Close()
-	_, err = admin.ExecContext(ctx, "DROP DATABASE IF EXISTS "+s.database)
-	return errors.Join(err, os.RemoveAll(s.dir))
+	return errors.Join(s.engine.admin(ctx, "DROP DATABASE IF EXISTS "+s.database), os.RemoveAll(s.dir))
 }
 
 // now is the time by the database's clock, as far as it was asked.

@@ -16,7 +16,6 @@ import (
 
 	"prescient/prescient/internal/chaos"
 	"prescient/prescient/internal/chaos/worker"
-	"prescient/prescient/localserver"
 )
 
 func main() {
@@ -36,8 +35,8 @@ func main() {
 func run() (good bool, err error) {
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()%1_000_000), "what happens follows from it")
 	duration := flag.Duration("duration", 20*time.Second, "how long each scenario breaks things")
-	engines := flag.String("engine", "mariadb,mysql", "servers to start: mariadb, mysql; with --dsn, what to call it")
-	dsn := flag.String("dsn", "", "run on this server, or on the nodes of this cluster, one after a comma; the account may create databases")
+	engines := flag.String("engine", "mariadb,mysql", "servers to start: mariadb, mysql, galera, group-replication; with --dsn, what to call it")
+	dsn := flag.String("dsn", "", "run on this server, or on the hosts that it lists, as in tcp(host1:port,host2:port); the account may create databases")
 	scenarios := flag.String("scenario", "", "only these, by name; all by default")
 	list := flag.Bool("list", false, "list the scenarios")
 	asJSON := flag.Bool("json", false, "print an object a line for each run")
@@ -79,11 +78,14 @@ func run() (good bool, err error) {
 		}
 	}
 	if *dsn != "" {
-		nodes := strings.Split(*dsn, ",")
-		c.Engines = []chaos.Engine{{Name: strings.Split(*engines, ",")[0], DSN: nodes[0], Nodes: nodes}}
+		engine, err := chaos.Given(strings.Split(*engines, ",")[0], *dsn)
+		if err != nil {
+			return false, err
+		}
+		c.Engines = append(c.Engines, engine)
 	} else {
 		for _, name := range strings.Split(*engines, ",") {
-			engine, err := chaos.Start(ctx, localserver.Flavour(name))
+			engine, err := chaos.Start(ctx, name)
 			if err != nil {
 				return false, errors.Join(err, c.Close())
 			}

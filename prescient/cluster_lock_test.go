@@ -1,0 +1,84 @@
+//go:build cluster
+
+package prescient
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver"
+	text "prescient/sql"
+)
+
+// Galera takes writes on every node, and its named locks hold on one.
+func TestMigrationsOnTwoNodesWaitForOneAnother(t *testing.T) {
+	cluster := startCluster(t, localserver.Galera)
+	_, err := servertest.Open(t, cluster.Nodes[0].DSN(""), "").Exec("CREATE DATABASE shop CHARACTER SET utf8mb4")
+	fatal(t, err)
+	var pools []*sql.DB
+	for _, node := range cluster.Nodes {
+		db, err := Open(node.DSN("shop"), time.Hour)
+		fatal(t, err)
+		t.Cleanup(func() { _ = db.Close() })
+		pools = append(pools, db.DB)
+	}
+	schema := text.Schema{Resolution: time.Second}
+
+	t.Run("all at once, each migration is applied once", func(t *testing.T) {
+		applied := make([]int, len(pools))
+		var all sync.WaitGroup
+		for i, db := range pools {
+			all.Go(func() {
+				done, err := text.Up(t.Context(), db, schema)
+				if err != nil {
+					t.Errorf("node %d: %v", i, err)
+				}
+				applied[i] = len(done)
+			})
+		}
+		all.Wait()
+		sum, most := 0, 0
+		for _, n := range applied {
+			sum, most = sum+n, max(most, n)
+		}
+		if sum == 0 || most != sum {
+			t.Errorf("%v migrations were applied by node; want all of them on one", applied)
+		}
+	})
+
+	t.Run("nobody has it while another has", func(t *testing.T) {
+		unlock, err := schema.Lock(t.Context(), pools[0])
+		fatal(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second) // longer than a dead holder's lock is waited for
+		defer cancel()
+		if other, err := schema.Lock(ctx, pools[1]); err == nil {
+			other()
+			t.Error("two nodes have the lock")
+		} else if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		unlock()
+		began := time.Now()
+		other, err := schema.Lock(t.Context(), pools[1])
+		fatal(t, err)
+		other()
+		if d := time.Since(began); d > 10*time.Second {
+			t.Errorf("a lock that was given up was had after %s", d)
+		}
+	})
+
+	t.Run("that of one who died is taken over", func(t *testing.T) {
+		_, err := pools[0].Exec("UPDATE schema_lock SET holder = 'dead' WHERE id = 1")
+		fatal(t, err)
+		began := time.Now()
+		unlock, err := schema.Lock(t.Context(), pools[1])
+		fatal(t, err)
+		unlock()
+		t.Logf("after %s", time.Since(began).Round(time.Second))
+	})
+}

@@ -1,0 +1,133 @@
+package chaos
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"prescient/prescient"
+	"prescient/prescient/localserver"
+)
+
+// Engine is a server, or a cluster of them, to run on.
+type Engine struct {
+	Name    string
+	config  *mysql.Config // but for address and database
+	hosts   []string
+	server  *localserver.Server  // nil where it was given, or is a cluster: then it is not killed
+	cluster *localserver.Cluster // nil where there is none, or it was given
+
+	clock string // the file that a server's clock goes by, where it can be set
+	disk  string // the folder of a server's own disk
+}
+
+// listed is a DSN with the hosts of a cluster, which the driver does not read: what comes before them, they, the rest.
+var listed = regexp.MustCompile(`^((?:.*@)?[^@()]+\()([^()]+,[^()]+)(\)/[^/]*)$`)
+
+// Given is an engine that somebody else started: dsn may list hosts.
+func Given(name, dsn string) (Engine, error) {
+	var hosts []string
+	if parts := listed.FindStringSubmatch(dsn); parts != nil {
+		hosts = strings.Split(parts[2], ",")
+		dsn = parts[1] + hosts[0] + parts[3]
+	}
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return Engine{}, errors.New("the DSN cannot be parsed") // an error of the driver may quote it
+	}
+	if hosts == nil {
+		hosts = []string{config.Addr}
+	}
+	return Engine{Name: name, config: config, hosts: hosts}, nil
+}
+
+// Start starts what is called mariadb, mysql, galera or group-replication, set as real ones are: a commit is on disk when
+// it returns.
+func Start(ctx context.Context, name string) (Engine, error) {
+	options := localserver.Options{Flavour: localserver.Flavour(name), Durable: true, Args: []string{"--max-connections=300"}}
+	if kind := localserver.Engine(name); kind == localserver.Galera || kind == localserver.GroupReplication {
+		cluster, err := localserver.StartCluster(ctx, localserver.ClusterOptions{Engine: kind, Server: options})
+		if err != nil {
+			return Engine{}, err
+		}
+		e, err := Given(name, cluster.DSN(""))
+		e.cluster = cluster
+		return e, err
+	}
+	return startServer(ctx, options)
+}
+
+func startServer(ctx context.Context, options localserver.Options) (Engine, error) {
+	options.Durable = true
+	server, err := localserver.Start(ctx, options)
+	if err != nil {
+		return Engine{}, err
+	}
+	e, err := Given(string(options.Flavour), server.DSN(""))
+	e.server = server
+	return e, err
+}
+
+// close stops what Start started.
+func (e Engine) close() (err error) {
+	if e.server != nil {
+		err = e.server.Close()
+	}
+	if e.cluster != nil {
+		err = errors.Join(err, e.cluster.Close())
+	}
+	return err
+}
+
+// lacks says why a scenario cannot be played on the engine.
+func (e Engine) lacks(s Scenario) string {
+	switch {
+	case s.Own && e.server == nil:
+		return "it needs a server of its own"
+	case s.Cluster && e.cluster == nil:
+		return "it needs a cluster of its own"
+	}
+	return ""
+}
+
+// dsn names a database on all hosts, from the first-th on, in turn.
+func (e Engine) dsn(database string, first int, change func(*mysql.Config)) string {
+	config := e.config.Clone()
+	at := first % len(e.hosts)
+	config.Addr = strings.Join(slices.Concat(e.hosts[at:], e.hosts[:at]), ",")
+	config.DBName = database
+	if change != nil {
+		change(config)
+	}
+	return config.FormatDSN()
+}
+
+// admin does statements that no database is needed for.
+func (e Engine) admin(ctx context.Context, statements ...string) error {
+	db, err := open(e.dsn("information_schema", 0, nil))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for _, statement := range statements {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%.40s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+// open returns a pool as an app has it.
+func open(dsn string) (*sql.DB, error) {
+	connector, err := prescient.NewConnector(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}

@@ -1,0 +1,49 @@
+package chaos
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"prescient/prescient/internal/chaos/checker"
+	"prescient/prescient/localserver"
+)
+
+// nodes are the scenarios of clusters.
+func nodes() []Scenario {
+	// The timeout of a TxFunc is that of its COMMIT, too, which waits until the others have noticed that a node is gone:
+	// that counts as its error, so it has as many as by default.
+	slow := func(r *checker.Rules) { r.MaxLate, r.Crashes, r.MaxErrors = 60*time.Second, true, 5 }
+	return []Scenario{
+		{Name: "node-kill", About: "SIGKILL of a node of a cluster in mid-slot, of the primary where there is one, and its return", Cluster: true,
+			Rules: slow, Faults: killNodes, Env: []string{"PRESCIENT_GUARDS_MAX_ERRORS=5"}, Drain: 2 * time.Minute},
+	}
+}
+
+// killNodes kills a node that takes writes, and brings it back some seconds later; it goes on once the cluster is whole.
+func killNodes(ctx context.Context, s *stage) {
+	dice := s.dice(1)
+	for pause(ctx, 4*time.Second) && s.intoSlot(ctx, time.Duration(dice.IntN(150))*time.Millisecond) {
+		node := s.victim(ctx, dice)
+		if node == nil {
+			continue
+		}
+		s.during("SIGKILL of a node", "", 2*lease, func() {
+			node.Kill()
+			pause(ctx, time.Duration(3000+dice.IntN(4000))*time.Millisecond)
+			// Also after the time of faults: the node has to come back.
+			if err := node.Restart(context.WithoutCancel(ctx)); err != nil {
+				s.log("the node does not come back: %v", err)
+			}
+		})
+	}
+}
+
+// victim is any node where all take writes, else the primary; nil where there is none.
+func (s *stage) victim(ctx context.Context, dice *rand.Rand) *localserver.Server {
+	primary := s.engine.cluster.Primary(ctx)
+	if primary != nil && primary.Flavour() == localserver.MariaDB {
+		return s.engine.cluster.Nodes[dice.IntN(len(s.engine.cluster.Nodes))]
+	}
+	return primary
+}
