@@ -21,6 +21,7 @@ type answered struct {
 	row
 	answer  answer
 	verdict verdict
+	locked  bool // somebody else had it locked
 }
 
 // stream reads the rows of a bucket in the order of their keys. A bucket starts with one that all job_execs share; one
@@ -63,6 +64,12 @@ type bucketRun struct {
 	hasTx       bool          // there are rows of a TxFunc: its transactions hold locks for as long as they run
 	figures     Figures
 	cutOff      bool // rows were left unstarted, since the worker stops or the lease ended
+	locked      int  // rows in memory that somebody else had locked
+
+	lockPatience time.Duration // how long to wait when only those are left
+	waitUntil    time.Time     // until when, once it came to that
+	makePlace    func() bool   // has another bucket run meanwhile; false where too many wait already
+	wary         bool          // it was given back unfinished before: locked rows are left alone
 
 	commits sync.Mutex // held from the fence of a commit to its end; guards lease.batchSeq
 
@@ -77,7 +84,8 @@ func (r *slotRun) newBucketRun(l *lease, buckets int) *bucketRun {
 	first, last := bucketRange(l.bucket, buckets)
 	b := &bucketRun{w: r.w, lease: l, clock: r.clock, stop: r.stop, careful: l.takeovers >= 2,
 		batch: half(r.w.options.Batch), window: r.w.options.Batch, pace: r.pace, background: r.background, paused: r.paused,
-		last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int), wake: make(chan struct{}, 1)}
+		last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int), wake: make(chan struct{}, 1),
+		lockPatience: lockPatience(r.w.options.Lease, r.w.grid.Resolution(), r.background)}
 	if b.careful {
 		b.batch, b.window = 1, 1
 	}
@@ -151,8 +159,8 @@ func (b *bucketRun) signal() {
 	}
 }
 
-// run works until the bucket is dry. It returns errLeaseLost or errStopped where it had to leave rows behind; what was
-// answered until then is committed, in the latter case.
+// run works until the bucket is dry. It returns errLeaseLost, errStopped or errRowsLocked where it had to leave rows
+// behind; what was answered until then is committed, but in the first case.
 func (b *bucketRun) run(ctx context.Context) error {
 	if err := b.endKiller(ctx); err != nil {
 		return err
@@ -174,6 +182,9 @@ func (b *bucketRun) run(ctx context.Context) error {
 		if b.finished() {
 			return b.outcome()
 		}
+		if b.onlyLocked() && !b.waitForLocks(time.Now()) {
+			return b.leaveLocked(ctx)
+		}
 		if !read && !committed {
 			b.wait()
 		}
@@ -182,6 +193,9 @@ func (b *bucketRun) run(ctx context.Context) error {
 
 // outcome is nil where every row that was read was answered. Rows that were not started any more are left behind.
 func (b *bucketRun) outcome() error {
+	if !b.cutOff && b.figures.Locked > 0 {
+		return errRowsLocked
+	}
 	if !b.cutOff {
 		return nil
 	}

@@ -87,6 +87,11 @@ func (b *bucketRun) took(ctx context.Context, s *stream, rows []*answered) (read
 	if s.next, more = rows[len(rows)-1].key.next(); !more {
 		s.dry = true
 	}
+	if b.wary {
+		if rows, err = b.withoutLocked(ctx, rows); err != nil {
+			return true, err
+		}
+	}
 	return true, b.start(ctx, s, rows)
 }
 

@@ -25,7 +25,11 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 	b.mu.Unlock()
 	batch = slices.DeleteFunc(batch, func(a *answered) bool {
 		if a.answer.kind == again {
-			a.tries++
+			if a.answer.locked {
+				b.noteLocked(a)
+			} else {
+				a.tries++
+			}
 			b.alone = append(b.alone, alone{a, time.Now().Add(a.answer.wait)})
 		}
 		return a.answer.kind == again
@@ -159,6 +163,9 @@ func (b *bucketRun) settle(batch []*answered, result commitResult) {
 
 // hold keeps answers that could not be committed for a later try, in growing distances.
 func (b *bucketRun) hold(rows []*answered) {
+	for _, a := range rows {
+		b.noteLocked(a)
+	}
 	b.held = append(b.held, rows...)
 	b.retryIn = min(max(2*b.retryIn, flushEvery), time.Second)
 	b.retryAt = time.Now().Add(b.retryIn)
@@ -180,6 +187,9 @@ func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*ans
 		}
 		b.streamOf(a.JobExec).outstanding--
 		b.outstanding[a.JobExec]--
+		if a.locked {
+			b.locked--
+		}
 		return true
 	})
 }
@@ -214,12 +224,7 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []sp
 
 // wasCommitted finds out what became of a COMMIT whose answer was lost: batch_seq tells.
 func (w *Worker) wasCommitted(ctx context.Context, l *lease) (bool, error) {
-	var worker string
-	var token, seq uint64
-	ctx = context.WithoutCancel(ctx)
-	err := w.query(ctx, func(ctx context.Context) error {
-		return w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/committed"), l.slot, l.bucket).Scan(&worker, &token, &seq)
-	})
+	worker, token, seq, err := w.holder(context.WithoutCancel(ctx), l)
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("finding out whether a commit was done: %w", err)

@@ -337,13 +337,13 @@ func TestClaimsAreRepeatedOrRefused(t *testing.T) {
 	}
 	expect := func(d *desk) *sqlmock.ExpectedExec {
 		return d.mock.ExpectExec("UPDATE p_slot_run").
-			WithArgs(driverValues([]any{"me", int64(60_000_000), at("13:15"), 3, uint64(7), uint64(20), uint64(1)})...)
+			WithArgs(driverValues([]any{sqlmock.AnyArg(), "me", int64(60_000_000), at("13:15"), 3, uint64(7), uint64(20), uint64(1)})...)
 	}
 	d := newDesk(t)
 	expect(d).WillReturnError(serverError(1213))
 	expect(d).WillReturnResult(sqlmock.NewResult(0, 1))
-	if l, err := claim(d); err != nil || l == nil || l.token != 8 || l.batchSeq != 20 || l.takeovers != 2 || !l.alive(time.Now()) {
-		t.Errorf("%+v, %v; want the lease under token 8", l, err)
+	if l, err := claim(d); err != nil || l == nil || l.token <= 7 || l.batchSeq != 20 || l.takeovers != 2 || !l.alive(time.Now()) {
+		t.Errorf("%+v, %v; want the lease under a token above 7", l, err)
 	}
 
 	d = newDesk(t)

@@ -61,6 +61,7 @@ type answer struct {
 	ran     time.Duration // elapsed
 	verdict *verdict      // of a committed one
 	wait    time.Duration // before it is called again
+	locked  bool          // it was not called, since somebody else has the row locked
 }
 
 // verdict is what becomes of the row: an end, or a move to a later slot.

@@ -41,8 +41,8 @@
 //
 // # What is sent
 //
-// A slot run looks whether the slot holds anything, opens its ledger rows, claims a bucket (token + 1, only as it was
-// seen, only where it is free or its lease is over), reads a batch by the primary key, and hands the rows to the
+// A slot run looks whether the slot holds anything, opens its ledger rows, claims a bucket (under a higher token, only as it
+// was seen, only where it is free or its lease is over), reads a batch by the primary key, and hands the rows to the
 // functions. What they answer is committed when it is a batch, when nothing else is running, or after a tenth of a
 // second, in one READ COMMITTED transaction:
 //
@@ -73,11 +73,16 @@
 //     connections have been closed by the server, whose wait_timeout is below the lease, so that it holds no locks.
 //   - A lease is lost while calls run: their contexts end, and their answers are thrown away.
 //   - An app's open transaction holds a row that is to be committed (1205): the others are committed without it. Its
-//     answer is kept and tried again each second while the lease lives; the function is not called again.
+//     answer is kept and tried again each second; the function is not called again. A bucket that has nothing else left
+//     makes place for another, as many as WorkerOptions.Buckets at a time, and waits for a lease, or for two slots where
+//     that is less; a sweep waits a tenth of it. Then it is given back unfinished, and Figures.Locked counts the rows. The
+//     sweeper passes over such rows, without a call, until they are free; then the function is called once more.
 //   - A deadlock, a failover, a lost connection: the commit is rolled back and done again, with the same answers. Other
 //     statements are repeated for WorkerOptions.Patience.
 //   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done. Where another
 //     has taken the bucket over, the rows decide: those that are still there run again.
+//   - The answer to a claim is lost: the token went up by a random step, so that the ledger tells whose claim it was; the
+//     bucket is run at once, and nobody counts a takeover.
 //   - A cancel, replace or reschedule commits before the row is read: the function is not called, or at the new time. One
 //     that commits later may find it called already: then the answer is dropped and counted, and what the app did stands.
 //     The call itself is not interrupted.

@@ -38,4 +38,7 @@ var (
 var (
 	errLeaseLost = errors.New("lease lost")
 	errStopped   = errors.New("stopped")
+
+	// errRowsLocked is returned where rows are left behind that open transactions of others have locked.
+	errRowsLocked = errors.New("rows are locked by others")
 )

@@ -270,7 +270,7 @@ func (f *filled) slotRunStatements() []explained {
 		{"slotrun/ledger", get("slotrun/ledger"), []any{slot}, map[string]string{"p_slot_run": bySlot}},
 		{"slotrun/open", get("slotrun/open"), []any{slot, 0, 2, slot}, nil},
 		{"slotrun/open_empty", get("slotrun/open_empty"), []any{slot, "w", slot}, nil},
-		{"slotrun/claim", get("slotrun/claim"), []any{"w", 1, slot, 0, 0, 0, 1},
+		{"slotrun/claim", get("slotrun/claim"), []any{7, "w", 1, slot, 0, 0, 0, 1},
 			map[string]string{"p_slot_run": byBucket, "p_slot_config": byConfig}},
 		{"slotrun/divide", get("slotrun/divide"), []any{4, slot, 1, 1}, bucket},
 		{"slotrun/count_few", get("slotrun/count_few"), []any{f.slots[bigSlot], 8000}, rows(bySlot)},

@@ -95,6 +95,8 @@ type Figures struct {
 	Retries int `json:"retries"`
 	// LeasesLost to another worker; what was in flight there runs again.
 	LeasesLost int `json:"leases_lost"`
+	// Locked rows were left behind for later, since open transactions of others have them locked.
+	Locked int `json:"locked"`
 	// Held buckets were left to the workers that hold them.
 	Held int `json:"held"`
 	// Paused: everything is paused, and the slot was left as it is.
@@ -111,6 +113,7 @@ func (f *Figures) add(other Figures) {
 	f.OverSLA += other.OverSLA
 	f.Retries += other.Retries
 	f.LeasesLost += other.LeasesLost
+	f.Locked += other.Locked
 	f.Held += other.Held
 }
 
@@ -124,7 +127,7 @@ func (f Figures) MarshalZerologObject(e *zerolog.Event) {
 		{"done", f.Done}, {"moved", f.Moved}, {"put_off", f.PutOff}, {"max_checks", f.MaxChecks},
 		{"past_return", f.PastReturn}, {"beyond_horizon", f.BeyondHorizon}, {"failed", f.Failed}, {"timed_out", f.TimedOut},
 		{"crashed", f.Crashed}, {"dropped", f.Dropped}, {"buckets", f.Buckets}, {"takeovers", f.Takeovers},
-		{"held", f.Held}, {"over_sla", f.OverSLA}, {"retries", f.Retries}, {"leases_lost", f.LeasesLost},
+		{"locked", f.Locked}, {"held", f.Held}, {"over_sla", f.OverSLA}, {"retries", f.Retries}, {"leases_lost", f.LeasesLost},
 	} {
 		if n.n != 0 {
 			e.Int(n.name, n.n)

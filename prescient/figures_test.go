@@ -100,13 +100,13 @@ func TestRowsAreEndsAndMovesButNotWhatWasDropped(t *testing.T) {
 
 func TestFiguresOfBucketsAddUp(t *testing.T) {
 	one := Figures{Slot: at("13:15"), Buckets: 1, Takeovers: 1, Counts: Counts{Done: 3, Moved: 1}, Lateness: time.Second,
-		OverSLA: 1, Retries: 2, LeasesLost: 1, Held: 1, Took: time.Minute}
+		OverSLA: 1, Retries: 2, LeasesLost: 1, Locked: 3, Held: 1, Took: time.Minute}
 	sum := Figures{Slot: at("13:15")}
 	sum.add(one)
 	one.Lateness = time.Millisecond
 	sum.add(one)
 	want := Figures{Slot: at("13:15"), Buckets: 2, Takeovers: 2, Counts: Counts{Done: 6, Moved: 2}, Lateness: time.Second,
-		OverSLA: 2, Retries: 4, LeasesLost: 2, Held: 2}
+		OverSLA: 2, Retries: 4, LeasesLost: 2, Locked: 6, Held: 2}
 	if sum != want {
 		t.Errorf("sum: %+v; want %+v", sum, want)
 	}

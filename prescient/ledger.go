@@ -2,7 +2,10 @@ package prescient
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -22,6 +25,9 @@ type ledgerRow struct {
 
 // free says whether the bucket can be claimed for there is something left to do in it.
 func (r ledgerRow) free() bool { return !r.finished && r.held == 0 }
+
+// givenBack says whether somebody had the bucket and gave it back unfinished: it was stopped, or rows were locked.
+func (r ledgerRow) givenBack() bool { return r.token > 0 && !r.finished && !r.allocated }
 
 // ledger reads the buckets of a slot.
 func (w *Worker) ledger(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
@@ -230,24 +236,52 @@ func (l *lease) lose() {
 	l.lost = true
 }
 
-// claim takes the lease of a bucket as the ledger showed it; nil where another was faster or still holds it.
+// maxStep bounds by how much a claim raises the token: far above what chance gives twice, and far below what it would
+// take to run out of tokens.
+const maxStep = 1 << 32
+
+// claim takes the lease of a bucket as the ledger showed it; nil where another was faster or still holds it. The token
+// goes up by a random step: the slot run and the sweep of a worker have the same name, so that only the token tells whose
+// claim it was that went through without an answer.
 func (w *Worker) claim(ctx context.Context, slot time.Time, r ledgerRow) (*lease, error) {
 	before := time.Now()
 	ttl := w.options.Lease
-	n, err := w.exec(ctx, w.stmt.Get("slotrun/claim"), w.options.Name, ttl.Microseconds(), slot, r.bucket, r.token,
-		r.batchSeq, w.version)
-	if err != nil {
-		return nil, fmt.Errorf("claiming bucket %d of slot %s: %w", r.bucket, stamp(slot), err)
+	l := &lease{slot: slot, bucket: r.bucket, token: r.token + 1 + rand.Uint64N(maxStep), worker: w.options.Name,
+		takeovers: r.takeovers, ttl: ttl, until: before.Add(ttl), batchSeq: r.batchSeq, attemptKey: r.attemptKey,
+		attemptRevision: r.attemptRevision}
+	if r.allocated {
+		l.takeovers++
 	}
-	if n == 0 {
+	n, tries, err := w.execCounted(ctx, w.stmt.Get("slotrun/claim"), l.token-r.token, w.options.Name, ttl.Microseconds(), slot,
+		r.bucket, r.token, r.batchSeq, w.version)
+	took := n > 0
+	if err == nil && !took && tries > 1 {
+		took, err = w.holds(ctx, l)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("claiming bucket %d of slot %s: %w", r.bucket, stamp(slot), err)
+	case !took:
 		return nil, nil
 	}
-	if r.allocated {
-		r.takeovers++
-	}
-	l := &lease{slot: slot, bucket: r.bucket, token: r.token + 1, worker: w.options.Name, takeovers: r.takeovers,
-		ttl: ttl, until: before.Add(ttl), batchSeq: r.batchSeq, attemptKey: r.attemptKey, attemptRevision: r.attemptRevision}
 	return l, nil
+}
+
+// holds says whether the ledger has a lease as it was claimed.
+func (w *Worker) holds(ctx context.Context, l *lease) (bool, error) {
+	worker, token, seq, err := w.holder(ctx, l)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil && worker == l.worker && token == l.token && seq == l.batchSeq, err
+}
+
+// holder reads who has the bucket of a lease by the ledger, and how far it is.
+func (w *Worker) holder(ctx context.Context, l *lease) (worker string, token, seq uint64, err error) {
+	err = w.query(ctx, func(ctx context.Context) error {
+		return w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/committed"), l.slot, l.bucket).Scan(&worker, &token, &seq)
+	})
+	return worker, token, seq, err
 }
 
 // renew keeps a lease for another term. errLeaseLost where it is another's by now.

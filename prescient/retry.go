@@ -15,6 +15,12 @@ import (
 // errEarly is returned when the database's clock says that the slot has not come.
 var errEarly = errors.New("the slot has not come by the database's clock")
 
+// How servers say that their disk is full. Somebody makes room.
+const (
+	errDiskFull  = 1021
+	errTableFull = 1114
+)
+
 // How servers say that they ended a connection or a statement: it was idle in a transaction, or an administrator did.
 const (
 	errQueryInterrupted = 1317
@@ -29,7 +35,7 @@ func passing(err error) bool {
 	switch {
 	case err == nil:
 		return false
-	case isError(err, errTooManyConnections, errServerShutdown, errUnknownCommand, errLockWaitTimeout, errDeadlock,
+	case isError(err, errDiskFull, errTableFull, errTooManyConnections, errServerShutdown, errUnknownCommand, errLockWaitTimeout, errDeadlock,
 		errReadOnly, errAutoincrement, errReadOnlyMode, errNoWait, errTransactionRollback, errIdledOut, errConnectionKilled,
 		errQueryInterrupted, errErrorDuringCommit, errResolveLock, errWriteConflict, errRunHook, errBeforeFailover, errOnFailover):
 		return true
@@ -77,9 +83,16 @@ func (w *Worker) query(ctx context.Context, do func(ctx context.Context) error) 
 // exec is query for a statement that changes rows, which returns how many it hit. A repetition whose first try went
 // through unseen hits what it finds then; the callers' conditions on token and batch_seq make that safe.
 func (w *Worker) exec(ctx context.Context, statement string, args ...any) (n int, err error) {
+	n, _, err = w.execCounted(ctx, statement, args...)
+	return n, err
+}
+
+// execCounted is exec that also says how often the statement was tried.
+func (w *Worker) execCounted(ctx context.Context, statement string, args ...any) (n, tries int, err error) {
 	err = w.query(ctx, func(ctx context.Context) error {
+		tries++
 		n, err = affected(ctx, w.db, statement, args...)
 		return err
 	})
-	return n, err
+	return n, tries, err
 }

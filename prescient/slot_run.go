@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"sync"
 	"time"
+
+	text "prescient/sql"
 )
 
 // slotRun is one run of one slot by this worker: the only thing that ever executes job_execs. Run, Work and Sweep
@@ -23,6 +26,9 @@ type slotRun struct {
 
 	mu      sync.Mutex
 	todo    []ledgerRow
+	left    map[int]bool // buckets of which this run has left rows that are locked
+	waiting int          // buckets that have made place for others
+	another func()       // starts working through todo, beside those that do
 	leases  map[*lease]context.CancelFunc
 	figures Figures
 	errs    []error
@@ -46,7 +52,7 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figur
 		return Figures{Slot: slot, Paused: err == nil}, err
 	}
 	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, manner: how, stop: ctx.Done(), calls: calls, work: work,
-		leases: make(map[*lease]context.CancelFunc), figures: Figures{Slot: slot}}
+		leases: make(map[*lease]context.CancelFunc), left: make(map[int]bool), figures: Figures{Slot: slot}}
 	if seen.due {
 		err = r.run(ctx)
 	} else if _, err = w.exec(work, w.stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
@@ -98,6 +104,7 @@ func (r *slotRun) run(ctx context.Context) error {
 		if list, err = r.w.ledger(r.work, r.slot); err != nil {
 			return err
 		}
+		list = slices.DeleteFunc(list, func(row ledgerRow) bool { return r.left[row.bucket] })
 		if did > 0 {
 			giveUp, nap = time.Now().Add(2*r.w.options.Lease), firstNap
 		}
@@ -168,20 +175,44 @@ func (r *slotRun) pass(list []ledgerRow) int {
 	}
 	before := r.figures.Buckets
 	var workers sync.WaitGroup
+	r.another = func() { workers.Go(r.workThrough) }
 	for range min(r.parallel, len(r.todo)) {
-		workers.Go(func() {
-			for row, ok := r.next(); ok; row, ok = r.next() {
-				if err := r.bucket(row); err != nil {
-					r.mu.Lock()
-					r.errs = append(r.errs, err)
-					r.mu.Unlock()
-					return
-				}
-			}
-		})
+		r.another()
 	}
 	workers.Wait()
 	return r.figures.Buckets - before
+}
+
+// workThrough takes one bucket after the other, until none is left, or another goroutine has its place.
+func (r *slotRun) workThrough() {
+	for row, ok := r.next(); ok; row, ok = r.next() {
+		replaced, err := r.bucket(row)
+		if err != nil {
+			r.mu.Lock()
+			r.errs = append(r.errs, err)
+			r.mu.Unlock()
+		}
+		if err != nil || replaced {
+			return
+		}
+	}
+}
+
+// makePlace has another bucket run beside one that only waits. As many may wait as may run; it is false where another
+// would have to.
+func (r *slotRun) makePlace(replaced *bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.todo) == 0 {
+		return true
+	}
+	if r.waiting >= r.parallel {
+		return false
+	}
+	r.waiting++
+	*replaced = true
+	r.another()
+	return true
 }
 
 // next takes a bucket off the list.
@@ -200,13 +231,15 @@ func (r *slotRun) next() (row ledgerRow, ok bool) {
 	return row, true
 }
 
-// bucket claims a bucket, runs it and gives it back.
-func (r *slotRun) bucket(row ledgerRow) error {
+// bucket claims a bucket, runs it and gives it back. It says whether another goroutine has its place.
+func (r *slotRun) bucket(row ledgerRow) (replaced bool, err error) {
 	l, err := r.w.claim(r.work, r.slot, row)
 	if err != nil || l == nil {
-		return err
+		return false, err
 	}
 	b := r.newBucketRun(l, row.buckets)
+	b.makePlace = func() bool { return r.makePlace(&replaced) }
+	b.wary = row.givenBack() && r.w.server == text.Common // TiDB has no SKIP LOCKED to look with
 	var cancel context.CancelFunc
 	b.calls, cancel = context.WithCancel(r.calls)
 	defer cancel()
@@ -214,7 +247,7 @@ func (r *slotRun) bucket(row ledgerRow) error {
 	r.leases[l] = cancel
 	r.mu.Unlock()
 	err = b.run(r.work)
-	lost := errors.Is(err, errLeaseLost)
+	lost, locked := errors.Is(err, errLeaseLost), errors.Is(err, errRowsLocked)
 	b.figures.Buckets = 1
 	if row.allocated {
 		b.figures.Takeovers = 1
@@ -225,18 +258,28 @@ func (r *slotRun) bucket(row ledgerRow) error {
 	r.mu.Lock()
 	delete(r.leases, l)
 	r.figures.add(b.figures)
+	if replaced {
+		r.waiting--
+	}
+	if locked {
+		r.left[l.bucket] = true
+	}
 	r.mu.Unlock()
 	if lost {
 		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Msg("lease lost; what was in flight runs again")
-		return nil
+		return replaced, nil
+	}
+	if locked {
+		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Int("rows", b.figures.Locked).
+			Msg("open transactions of others have rows locked; they are left to the sweeper")
 	}
 	if release := r.w.release(r.work, l, err == nil); release != nil {
-		return errors.Join(err, release)
+		return replaced, errors.Join(err, release)
 	}
-	if errors.Is(err, errStopped) {
-		return nil
+	if locked || errors.Is(err, errStopped) {
+		return replaced, nil
 	}
-	return err
+	return replaced, err
 }
 
 // renew keeps the leases of this run alive until ctx ends. Where one is lost, the calls under it are told to end.

@@ -75,7 +75,7 @@ func (b *bucketRun) tryTx(ctx context.Context, l *lane, rows []*answered) (answe
 		a := batch[i]
 		switch {
 		case taken[a.key]:
-			answers[i] = answer{kind: again, wait: time.Second}
+			answers[i] = answer{kind: again, wait: time.Second, locked: true}
 			continue
 		case !free[a.key]:
 			answers[i] = answer{kind: dropped}

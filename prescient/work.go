@@ -98,7 +98,7 @@ func (w *Worker) await(ctx context.Context, slot time.Time, c clock) (clock, err
 		if err := sleep(ctx, nap); err != nil {
 			return c, err
 		}
-		if nap < lookAhead {
+		if nap < lookAhead && time.Since(c.at) < lookEvery {
 			continue
 		}
 		fresh, _, err := w.look(ctx, slot)

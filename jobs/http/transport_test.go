@@ -140,6 +140,34 @@ func TestTimeoutIsTold(t *testing.T) {
 	}
 }
 
+// An answer that comes byte by byte, never late for the next, does not outlast the timeout of the call.
+func TestSlowDripEndsWithTheTimeout(t *testing.T) {
+	gone := make(chan int, 1)
+	server := receiver(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		drip := time.NewTicker(5 * time.Millisecond)
+		defer drip.Stop()
+		for n := 0; ; n++ {
+			select {
+			case <-drip.C:
+				_, _ = io.WriteString(w, " ") // nobody may be there any more
+				w.(nethttp.Flusher).Flush()
+			case <-r.Context().Done():
+				gone <- n
+				return
+			}
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err := endpoint(t, Options{URL: server.URL}).Check(ctx, job)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if n := <-gone; n == 0 {
+		t.Error("nothing was sent")
+	}
+}
+
 // endless writes until nobody reads any more, and reports how much it wrote.
 func endless(w nethttp.ResponseWriter, written chan<- int) {
 	block := []byte(strings.Repeat(" ", 1<<10))

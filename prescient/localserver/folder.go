@@ -12,7 +12,7 @@ const folderPrefix = "prescient-server-"
 // makeFolder makes the server's folder.
 func (s *Server) makeFolder() error {
 	sweep(os.TempDir())
-	dir, err := os.MkdirTemp("", folderPrefix)
+	dir, err := os.MkdirTemp(s.options.Parent, folderPrefix)
 	if err != nil {
 		return fmt.Errorf("making a folder: %w", err)
 	}

@@ -45,6 +45,14 @@ type Options struct {
 	// Args are further arguments of the server, such as --max-connections=500.
 	// They come after all others, so that they win.
 	Args []string
+
+	// Env is added to the environment of the server program, such as
+	// LD_PRELOAD=….
+	Env []string
+
+	// Parent is the folder in which the server makes its own, with its data.
+	// Empty: the system's temporary folder.
+	Parent string
 }
 
 // ErrNotFound is returned when there is no server program to run.

@@ -39,6 +39,9 @@ func (s *Server) spawn(args []string, input io.Reader) (*process, error) {
 		// Galera looks for its transfer script there.
 		command.Env = append(os.Environ(), "PATH="+s.dir+":"+os.Getenv("PATH"))
 	}
+	if len(s.options.Env) > 0 {
+		command.Env = append(command.Environ(), s.options.Env...)
+	}
 	command.SysProcAttr = childAttributes()
 
 	p := &process{exited: make(chan struct{})}

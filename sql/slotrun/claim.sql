@@ -1,11 +1,12 @@
 -- Take the lease of a bucket: only as it was seen in the ledger (token and batch_seq), only if it is free or lapsed,
 -- only once the slot has come by the database's clock, only at the slot_config that this worker started with.
--- The new token is the one seen plus one, since no other claim can have matched.
+-- The new token is the one seen plus the step, since no other claim can have matched. The step is a random number of
+-- this claim's own: a claim whose answer was lost knows its token again.
 -- Index: PRIMARY of slot_run. Locks: one record.
--- 1: worker, 2: lease in microseconds, 3: slot, 4: bucket, 5: token, 6: batch_seq, 7: version
+-- 1: step, 2: worker, 3: lease in microseconds, 4: slot, 5: bucket, 6: token, 7: batch_seq, 8: version
 UPDATE {prefix}slot_run
 SET takeovers       = takeovers + (allocated_until IS NOT NULL),
-    token           = token + 1,
+    token           = token + ?,
     worker          = ?,
     allocated_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
     started_at      = COALESCE(started_at, UTC_TIMESTAMP(6)),

@@ -15,6 +15,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"prescient/prescient/internal/chaos/checker"
+	"prescient/prescient/localserver"
 )
 
 // Campaign is scenarios on engines.
@@ -25,6 +26,7 @@ type Campaign struct {
 	Scenarios []Scenario
 	Dir       string // for ledgers and logs; what belongs to a finding stays there
 	Clock     string // a worker program whose clock can be set, for the scenarios that do
+	Faketime  string // libfaketime.so.1, for the scenario that sets a server's clock; empty where there is none
 	Log       func(format string, args ...any)
 	// Done is called after each run, one at a time.
 	Done func(Outcome)
@@ -73,14 +75,27 @@ func (c Campaign) Run(ctx context.Context) (all []Outcome) {
 	return all
 }
 
-func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) Outcome {
-	o := Outcome{Engine: engine.Name, Scenario: scenario.Name, About: scenario.About, Seed: c.Seed}
+func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) (o Outcome) {
+	o = Outcome{Engine: engine.Name, Scenario: scenario.Name, About: scenario.About, Seed: c.Seed}
 	if o.Skipped = engine.lacks(scenario); o.Skipped != "" {
 		return o
 	}
 	if scenario.clock && c.Clock == "" {
 		o.Skipped = "it needs a worker whose clock can be set"
 		return o
+	}
+	if scenario.server != nil {
+		if engine.server == nil {
+			o.Skipped = "it needs a server of its own"
+			return o
+		}
+		own, done, err := scenario.server(ctx, c, localserver.Flavour(engine.Name))
+		if err != nil {
+			o.Skipped = err.Error()
+			return o
+		}
+		defer func() { o.Err = errors.Join(o.Err, done()) }()
+		engine = own
 	}
 	if scenario.Rate == 0 {
 		scenario.Rate = 100

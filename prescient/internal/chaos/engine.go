@@ -22,6 +22,9 @@ type Engine struct {
 	hosts   []string
 	server  *localserver.Server  // nil where it was given, or is a cluster: then it is not killed
 	cluster *localserver.Cluster // nil where there is none, or it was given
+
+	clock string // the file that a server's clock goes by, where it can be set
+	disk  string // the folder of a server's own disk
 }
 
 // listed is a DSN with the hosts of a cluster, which the driver does not read: what comes before them, they, the rest.
@@ -57,11 +60,16 @@ func Start(ctx context.Context, name string) (Engine, error) {
 		e.cluster = cluster
 		return e, err
 	}
+	return startServer(ctx, options)
+}
+
+func startServer(ctx context.Context, options localserver.Options) (Engine, error) {
+	options.Durable = true
 	server, err := localserver.Start(ctx, options)
 	if err != nil {
 		return Engine{}, err
 	}
-	e, err := Given(name, server.DSN(""))
+	e, err := Given(string(options.Flavour), server.DSN(""))
 	e.server = server
 	return e, err
 }

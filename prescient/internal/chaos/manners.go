@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient/internal/chaos/checker"
 	"prescient/prescient/internal/chaos/wire"
+	"prescient/prescient/localserver"
 	text "prescient/sql"
 )
 
@@ -23,8 +24,12 @@ func manners() []Scenario {
 		{Name: "killers", About: "rows whose job_exec ends its worker every time: by exit, or out of memory", Rate: 15,
 			Execs: map[string]int{"done": 60, "again": 20, "exits": 2, "hungry": 1}, Env: []string{"CHAOS_MEMORY=3221225472"},
 			Rules: func(r *checker.Rules) { r.MaxLate = 90 * time.Second }},
-		{Name: "time-zones", About: "the server's zone is set to -08:00 and +13:00 in turn", Own: true, Faults: func(ctx context.Context, s *stage) {
-			s.toggle(ctx, "zone set", "SET GLOBAL time_zone = '+13:00'", "SET GLOBAL time_zone = '-08:00'")
+		{Name: "time-zones", About: "the server's zone is set to -08:00 and +14:00 (+13:00 on MariaDB, which knows none beyond) in turn", Own: true, Faults: func(ctx context.Context, s *stage) {
+			easternmost := "+14:00"
+			if s.engine.Name == string(localserver.MariaDB) {
+				easternmost = "+13:00"
+			}
+			s.toggle(ctx, "zone set", "SET GLOBAL time_zone = '"+easternmost+"'", "SET GLOBAL time_zone = '-08:00'")
 			s.restore("SET GLOBAL time_zone = 'SYSTEM'")
 		}, Rules: func(r *checker.Rules) { r.MaxLate = 30 * time.Second }},
 		{Name: "worker-clock", About: "the workers' clocks jump by hours, forth and back, and drift", clock: true,

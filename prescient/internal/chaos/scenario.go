@@ -9,6 +9,7 @@ import (
 
 	"prescient/prescient/internal/chaos/checker"
 	"prescient/prescient/internal/chaos/wire"
+	"prescient/prescient/localserver"
 )
 
 // Scenario is one way to break things.
@@ -36,6 +37,10 @@ type Scenario struct {
 	Rules func(r *checker.Rules)
 
 	clock bool // the workers are a program whose clock can be set
+
+	// server starts a server of a flavour that is the scenario's alone, and is ended by done. An error says why there
+	// cannot be one here: the scenario is left out.
+	server func(ctx context.Context, c Campaign, flavour localserver.Flavour) (engine Engine, done func() error, err error)
 }
 
 // usual are the job_execs that every scenario has: all ways to end, and to go on.
@@ -63,7 +68,7 @@ func (s Scenario) pick(dice *rand.Rand) string {
 
 // Scenarios are all that there are, in the order in which they are run.
 func Scenarios() []Scenario {
-	return slices.Concat(deaths(), servers(), nodes(), manners())
+	return slices.Concat(deaths(), servers(), machines(), nodes(), manners())
 }
 
 // Named returns scenarios by name; ok is false where one is not known.

@@ -118,7 +118,7 @@ func (j *judgement) cancels(s *story) {
 		_, high := j.clock.at(cancel.At)
 		inTime := len(s.moves) == 0 && high.Before(j.ceil(s.insert.Due))
 		for _, c := range s.calls {
-			if inTime {
+			if inTime && (!j.rules.ClockSteps || c.At > cancel.At) {
 				j.find("cancelled", s.id, "cancelled before its slot, and called")
 			} else if c.At > cancel.At+j.rules.InFlight {
 				j.find("cancelled", s.id, "called %s after it was cancelled", c.At-cancel.At)

@@ -40,6 +40,7 @@ type Run struct {
 	Bucket    int
 	Buckets   int
 	Takeovers int
+	Worker    string // the last to claim it
 	Held      bool
 	Finished  bool
 	ByOutcome map[string]int
@@ -73,11 +74,11 @@ func Read(ctx context.Context, db *sql.DB, prefix string) (t Tables, err error) 
 	if err != nil {
 		return t, err
 	}
-	err = each(ctx, db, "SELECT slot, bucket, buckets, takeovers, allocated_until IS NOT NULL, finished_at IS NOT NULL, moved, "+
+	err = each(ctx, db, "SELECT slot, bucket, buckets, takeovers, worker, allocated_until IS NOT NULL, finished_at IS NOT NULL, moved, "+
 		"done, max_checks, past_return, beyond_horizon, failed, timed_out, crashed FROM "+prefix+"slot_run", func(rows *sql.Rows) error {
 		var r Run
 		var counts [7]int
-		err := rows.Scan(&r.Slot, &r.Bucket, &r.Buckets, &r.Takeovers, &r.Held, &r.Finished, &r.Moved,
+		err := rows.Scan(&r.Slot, &r.Bucket, &r.Buckets, &r.Takeovers, &r.Worker, &r.Held, &r.Finished, &r.Moved,
 			&counts[0], &counts[1], &counts[2], &counts[3], &counts[4], &counts[5], &counts[6])
 		r.ByOutcome = make(map[string]int)
 		for i, outcome := range outcomes {

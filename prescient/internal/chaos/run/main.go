@@ -49,7 +49,7 @@ func run() (good bool, err error) {
 		}
 		return true, nil
 	}
-	c := chaos.Campaign{Seed: *seed, Duration: *duration, Scenarios: chaos.Scenarios(), Dir: *dir,
+	c := chaos.Campaign{Faketime: os.Getenv("CHAOS_FAKETIME"), Seed: *seed, Duration: *duration, Scenarios: chaos.Scenarios(), Dir: *dir,
 		Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }}
 	if *scenarios != "" {
 		var unknown string

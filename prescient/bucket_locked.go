@@ -1,0 +1,113 @@
+package prescient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// What a bucket does about rows that open transactions of others have locked: their answers are kept and tried again.
+// When nothing else is left in the bucket it gives its place to the next, and waits on, for a while; then it is given back
+// unfinished, and its rows stay as they are. Whoever takes it later looks first which rows are locked yet, and leaves
+// those alone: their job_execs are called once more when they are free, and not each time that somebody looks.
+
+// sweepHurry is how many times sooner a sweep gives up on locked rows.
+const sweepHurry = 10
+
+// lockPatience is how long a bucket waits that has nothing but locked rows left. Two slots at most, so that the worker
+// never has as many slots waiting as it may run at a time.
+func lockPatience(lease, resolution time.Duration, background bool) time.Duration {
+	d := min(lease, 2*resolution)
+	if background {
+		d /= sweepHurry
+	}
+	return d
+}
+
+// noteLocked notes that somebody else has a row locked.
+func (b *bucketRun) noteLocked(a *answered) {
+	if !a.locked {
+		a.locked = true
+		b.locked++
+	}
+}
+
+// onlyLocked says whether nothing is left in the bucket but rows that others have locked.
+func (b *bucketRun) onlyLocked() bool {
+	outstanding := 0
+	for _, s := range b.streams {
+		if !s.dry {
+			return false
+		}
+		outstanding += s.outstanding
+	}
+	return b.reading == nil && outstanding > 0 && outstanding == b.locked
+}
+
+// waitForLocks says whether to wait for locked rows, where there is nothing else to do. The first time it makes place
+// for another bucket.
+func (b *bucketRun) waitForLocks(now time.Time) bool {
+	if b.waitUntil.IsZero() {
+		b.waitUntil = now.Add(b.lockPatience)
+		if b.makePlace != nil && !b.makePlace() {
+			return false
+		}
+	}
+	return now.Before(b.waitUntil)
+}
+
+// leaveLocked gives up on the rows that are locked, after one more try.
+func (b *bucketRun) leaveLocked(ctx context.Context) error {
+	if err := b.leave(ctx, errRowsLocked); !errors.Is(err, errRowsLocked) {
+		return err
+	}
+	if b.finished() {
+		return b.outcome()
+	}
+	b.figures.Locked += b.locked
+	return errRowsLocked
+}
+
+// withoutLocked leaves out the rows of a batch that others have locked.
+func (b *bucketRun) withoutLocked(ctx context.Context, batch []*answered) ([]*answered, error) {
+	keys := keyList(batch, answeredKey)
+	free, err := b.keysOf(ctx, "slotrun/lock_free", keys)
+	if err != nil || len(free) == len(batch) {
+		return batch, err
+	}
+	there, err := b.keysOf(ctx, "slotrun/seen", keys)
+	if err != nil {
+		return nil, err
+	}
+	before := len(batch)
+	batch = slices.DeleteFunc(batch, func(a *answered) bool { return there[a.key] && !free[a.key] })
+	b.figures.Locked += before - len(batch)
+	return batch, nil
+}
+
+// keysOf runs one of the statements that select job_key and revision, by itself, and returns the keys.
+func (b *bucketRun) keysOf(ctx context.Context, statement, keys string) (found map[Key]bool, err error) {
+	err = b.w.query(ctx, func(ctx context.Context) error {
+		found = make(map[Key]bool)
+		rows, err := b.w.db.QueryContext(ctx, b.w.fill(statement, "{keys}", keys), b.lease.slot)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var key []byte
+			var revision uint64
+			if err := rows.Scan(&key, &revision); err != nil {
+				return err
+			}
+			found[Key(key)] = true
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", statement, err)
+	}
+	return found, nil
+}

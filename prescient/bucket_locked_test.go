@@ -1,0 +1,204 @@
+package prescient
+
+import (
+	"context"
+	"database/sql"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// lockOneInEach divides a slot into buckets, locks a row in each of the first so many in a transaction of an app, and
+// returns what ends that.
+func (r *rig) lockOneInEach(slot time.Time, locked, buckets int) (letGo func()) {
+	r.t.Helper()
+	r.must(r.worker(time.Time{}, NewRegistry(), WorkerOptions{}).openBucket(r.t.Context(), slot, 0, buckets))
+	tx, err := r.app.Begin()
+	r.must(err)
+	r.t.Cleanup(func() { _ = tx.Rollback() }) // where the test failed
+	for bucket := range locked {
+		first, last := bucketRange(bucket, buckets)
+		var key []byte
+		r.must(tx.QueryRow("SELECT MIN(job_key) FROM p_future_job WHERE next_check_at = ? AND job_key >= ? AND job_key <= ?",
+			slot.Format(secondLayout), first[:], last[:]).Scan(&key))
+		var one int
+		r.must(tx.QueryRow("SELECT 1 FROM p_future_job FORCE INDEX (PRIMARY) WHERE next_check_at = ? AND job_key = ? FOR UPDATE",
+			slot.Format(secondLayout), key).Scan(&one))
+	}
+	return func() { r.must(tx.Rollback()) }
+}
+
+// start runs a slot beside the test.
+func (r *rig) start(w *Worker, slot time.Time, how manner) <-chan Figures {
+	done := make(chan Figures, 1)
+	go func() {
+		figures, err := w.runSlot(context.WithoutCancel(r.t.Context()), slot, how)
+		if err != nil {
+			r.t.Error(err)
+		}
+		done <- figures
+	}()
+	return done
+}
+
+func (r *rig) ends() int { return r.count("SELECT COUNT(*) FROM p_job_history") }
+
+// A worker that works on two buckets at a time goes on with the others while a row is locked in each of two: those only
+// wait, and no job_exec is called twice.
+func TestLockedRowsInTwoBucketsDoNotHoldUpTheOthers(t *testing.T) {
+	eachServerAt(t, time.Minute, func(t *testing.T, r *rig) {
+		const rows, buckets = 80, 4
+		slot := r.insertDue(rows)
+		letGo := r.lockOneInEach(slot, 2, buckets)
+		var c calls
+		w := r.worker(time.Time{}, registry("check", c.count, Guards{}), WorkerOptions{Batch: 10, Buckets: 2})
+		done := r.start(w, slot, manner{parallel: 2, stay: true})
+		r.eventually("all but the two rows are in history", func() bool { return r.ends() == rows-2 })
+		if n := r.count("SELECT MAX(buckets) FROM p_slot_run"); n != buckets {
+			t.Fatalf("%d buckets; want %d", n, buckets)
+		}
+		letGo()
+		if f := <-done; f.Done != rows || f.Locked != 0 || f.Buckets != buckets {
+			t.Errorf("figures: %+v", f)
+		}
+		c.eachOnce(t, rows)
+		r.balanced()
+	})
+}
+
+// As many buckets may wait as may run; those beyond leave their locked rows at once. Nothing else is held up.
+func TestLockedRowsInEveryBucketHoldUpNothingElse(t *testing.T) {
+	eachServerAt(t, time.Minute, func(t *testing.T, r *rig) {
+		const rows, buckets = 160, 8
+		slot := r.insertDue(rows)
+		letGo := r.lockOneInEach(slot, buckets, buckets)
+		var c calls
+		execs := registry("check", c.count, Guards{})
+		done := r.start(r.worker(time.Time{}, execs, WorkerOptions{Batch: 10, Buckets: 2}), slot, manner{parallel: 2, stay: true})
+		r.eventually("all but the locked rows are in history", func() bool { return r.ends() == rows-buckets })
+		letGo()
+		first := <-done
+		second, err := r.worker(time.Time{}, execs, WorkerOptions{Batch: 10}).runSlot(t.Context(), slot, manner{parallel: 2})
+		r.must(err)
+		if first.Done+second.Done != rows || first.Locked != second.Done || first.Locked > buckets-2 {
+			t.Errorf("first %+v, then %+v; want what was left to be done then", first, second)
+		}
+		r.balanced()
+	})
+}
+
+// A row that stays locked does not keep a run up for ever: its bucket is given back unfinished. The sweeper leaves it
+// alone while it is locked, without a call, and runs it when it is free.
+func TestARowThatStaysLockedIsLeftToTheSweeper(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *rig) {
+		const rows = 20
+		slot := r.insertDue(rows)
+		letGo := r.lockOneInEach(slot, 1, 1)
+		var c calls
+		execs := registry("check", c.count, Guards{})
+		options := WorkerOptions{Lease: 2 * time.Second, SweepGrace: time.Millisecond}
+		w := r.worker(time.Time{}, execs, options)
+		began := time.Now()
+		f := <-r.start(w, slot, manner{parallel: 2, stay: true})
+		if took := time.Since(began); f.Done != rows-1 || f.Locked != 1 || took < 2*time.Second || took > 20*time.Second {
+			t.Errorf("after %s: %+v; want one row left behind", took, f)
+		}
+		if n := r.count("SELECT COUNT(*) FROM p_slot_run WHERE finished_at IS NULL AND allocated_until IS NULL AND takeovers = 0"); n != 1 {
+			t.Errorf("%d buckets were given back unfinished; want 1", n)
+		}
+		for range 3 {
+			swept, err := r.worker(time.Time{}, execs, options).Sweep(t.Context())
+			r.must(err)
+			if len(swept) != 1 || swept[0].Rows() != 0 || swept[0].Locked != 1 {
+				t.Errorf("swept while it is locked: %+v", swept)
+			}
+		}
+		c.eachOnce(t, rows)
+		letGo()
+		swept, err := r.worker(time.Time{}, execs, options).Sweep(t.Context())
+		r.must(err)
+		if len(swept) != 1 || swept[0].Done != 1 || swept[0].Locked != 0 || swept[0].Takeovers != 0 {
+			t.Errorf("swept when it is free: %+v", swept)
+		}
+		if len(r.pending()) != 0 || r.ends() != rows {
+			t.Errorf("%d pending, %d ended", len(r.pending()), r.ends())
+		}
+		r.balanced()
+	})
+}
+
+// The same for a TxFunc, which locks the row before it is called: it is called once.
+func TestATxFuncWhoseRowStaysLockedIsCalledOnce(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *rig) {
+		const rows = 20
+		slot := r.insertDue(rows)
+		letGo := r.lockOneInEach(slot, 1, 1)
+		var called atomic.Int32
+		execs := NewRegistry()
+		r.must(execs.RegisterTx("check", func(context.Context, *sqlx.Tx, FutureJob) (*time.Time, error) {
+			called.Add(1)
+			return nil, nil
+		}, Guards{}))
+		w := r.worker(time.Time{}, execs, WorkerOptions{Lease: 2 * time.Second})
+		if f := <-r.start(w, slot, manner{parallel: 2, stay: true}); f.Done != rows-1 || f.Locked != 1 || called.Load() != rows-1 {
+			t.Errorf("%+v, %d calls", f, called.Load())
+		}
+		letGo()
+		if f := <-r.start(w, slot, manner{parallel: 2, stay: true}); f.Done != 1 || called.Load() != rows {
+			t.Errorf("%+v, %d calls", f, called.Load())
+		}
+		r.balanced()
+	})
+}
+
+// A bucket that was given back, where nobody has anything locked: a row that was changed meanwhile is run as it is now.
+func TestABucketThatWasGivenBackIsRunToItsEnd(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *rig) {
+		slot := r.insertDue(10)
+		w := r.worker(time.Time{}, NewRegistry(), WorkerOptions{})
+		list, err := w.openSlotRun(t.Context(), slot)
+		r.must(err)
+		l, err := w.claim(t.Context(), slot, list[0])
+		r.must(err)
+		r.must(w.release(t.Context(), l, false))
+		var c calls
+		var h hooks
+		var gone sql.Result
+		// Between the look at the rows and the probe, one goes.
+		h.once("SKIP LOCKED", func() {
+			gone, err = r.root.Exec("DELETE FROM p_future_job WHERE entity_key = '3'")
+			r.must(err)
+		})
+		heir := r.hookedWorker(time.Time{}, &h, registry("check", c.count, Guards{}), WorkerOptions{})
+		f, err := heir.runSlot(t.Context(), slot, manner{parallel: 1})
+		r.must(err)
+		if n, err := gone.RowsAffected(); err != nil || n != 1 {
+			t.Fatal("nothing was deleted", err)
+		}
+		if f.Done != 9 || f.Dropped != 1 || f.Locked != 0 || f.Takeovers != 0 {
+			t.Errorf("figures: %+v", f)
+		}
+		if n := r.count("SELECT COUNT(*) FROM p_slot_run WHERE finished_at IS NOT NULL"); n != 1 {
+			t.Errorf("%d buckets are finished; want 1", n)
+		}
+	})
+}
+
+func TestLockedRowsAreWaitedForNoLongerThanTwoSlots(t *testing.T) {
+	for _, c := range []struct {
+		lease, resolution time.Duration
+		background        bool
+		want              time.Duration
+	}{
+		{time.Minute, 15 * time.Minute, false, time.Minute},
+		{time.Minute, 10 * time.Second, false, 20 * time.Second},
+		{3 * time.Second, time.Second, false, 2 * time.Second},
+		{time.Minute, 15 * time.Minute, true, 6 * time.Second},
+	} {
+		if got := lockPatience(c.lease, c.resolution, c.background); got != c.want {
+			t.Errorf("lease %s, slots of %s, sweep %t: %s; want %s", c.lease, c.resolution, c.background, got, c.want)
+		}
+	}
+}
