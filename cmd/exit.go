@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"io/fs"
 	"net"
 	"strings"
 
@@ -117,9 +118,12 @@ const errInsecure = 3159
 func unreachable(err error) bool {
 	var network net.Error
 	var server *mysql.MySQLError
+	var file *fs.PathError
 	switch {
 	case errors.As(err, &server):
 		return refusals[server.Number]
+	case errors.As(err, &file): // its errno would pass for a net.Error
+		return false
 	case errors.As(err, &network), errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, mysql.ErrNoTLS), errors.Is(err, prescient.ErrNotTrusted),
 		errors.Is(err, context.DeadlineExceeded):
 		return true

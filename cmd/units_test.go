@@ -175,3 +175,8 @@ func TestUnitsThatCannotBe(t *testing.T) {
 		t.Run(about, func(t *testing.T) { units(t, test.args...).wants(t, cmd.ExitUsage, test.says) })
 	}
 }
+
+func TestUnitsIntoAFolderThatIsNotThere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "missing")
+	units(t, "systemd", "--dir", dir, "--binary", "/opt/prescient").wants(t, cmd.ExitFailure, dir)
+}
