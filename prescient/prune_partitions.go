@@ -163,8 +163,8 @@ const (
 )
 
 // change changes partitions, again and again until the limit while somebody has history open. Each try waits a second
-// for the table (MariaDB: up to two), and holds up for as long whoever comes to it meanwhile; the time between the tries
-// grows, so that slot runs go on.
+// for the table (MariaDB: for each of its steps, four in all were seen), and holds up for as long whoever comes to it
+// meanwhile; the time between the tries grows, so that slot runs go on.
 func (p *pruner) change(ctx context.Context, limit time.Time, statement string) error {
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval = 500 * time.Millisecond

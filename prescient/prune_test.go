@@ -229,7 +229,7 @@ func TestSlotRunsGoOnWhilePruneWaitsForAnAnalyst(t *testing.T) {
 			}
 		}
 		t.Logf("%d slot runs while prune waited, the longest %s", runs, longest)
-		if runs < 5 || longest > 4*time.Second {
+		if runs < 5 || longest > 6*time.Second { // a try has been seen to take four, on MariaDB
 			t.Errorf("%d slot runs while prune waited, the longest %s", runs, longest)
 		}
 		if !errors.Is(got.err, ErrHistoryHeld) || !slices.ContainsFunc(got.report.HeldBy, func(h Holder) bool { return h.ID == open }) ||

@@ -138,8 +138,8 @@ func TestAProgramDoesItsWorkOnTablesOneVersionAhead(t *testing.T) {
 		if err != nil || len(swept) != 2 {
 			t.Errorf("%+v, %v; want the slots of what moved and what failed", swept, err)
 		}
-		r.must(r.client.Pause(ctx, app, Paused{JobExec: "check"}))
-		if n, err := r.client.Resume(ctx, app, "check"); err != nil || n != 1 {
+		r.must(r.client.Pause(ctx, r.pool(late), Paused{JobExec: "check"}))
+		if n, err := r.client.Resume(ctx, r.pool(late), "check"); err != nil || n != 1 {
 			t.Errorf("resumed %d, %v", n, err)
 		}
 		requeued, err := r.client.Requeue(ctx, r.pool(late), RequeueOptions{Filter: ListFilter{Entity: order("ends")}})
@@ -161,10 +161,10 @@ func TestAProgramDoesItsWorkOnTablesOneVersionAhead(t *testing.T) {
 		wantFinding(t, found, "version", SeverityWarn, fmt.Sprintf("version %d", newest(t)+1), fmt.Sprintf("knows %d", newest(t)))
 		wantFinding(t, found, "schema", SeverityOK)
 		schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
-		if applied, err := text.Up(ctx, r.app, schema); err != nil || len(applied) != 0 {
+		if applied, err := text.Up(ctx, r.pool(time.Time{}).DB, schema); err != nil || len(applied) != 0 {
 			t.Errorf("migrated %v, %v; want nothing to do", applied, err)
 		}
-		if missing, err := text.Pending(ctx, r.app, schema); err != nil || missing != 0 {
+		if missing, err := text.Pending(ctx, r.pool(time.Time{}).DB, schema); err != nil || missing != 0 {
 			t.Errorf("%d are missing, %v", missing, err)
 		}
 		if did := r.reslotTo(time.Hour); did.To != time.Hour || did.Rows == 0 {
