@@ -36,12 +36,7 @@ func (e *executor) call(t *task) (placed bool) {
 	defer func() {
 		goexit := false
 		if !returned {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
-			} else {
-				goexit = true
-				err = fmt.Errorf("%w: it called runtime.Goexit", ErrPanic)
-			}
+			goexit, err = notReturned(recover())
 		}
 		placed = e.settle(t, started, answers, err)
 		if placed && goexit {
@@ -53,6 +48,14 @@ func (e *executor) call(t *task) (placed bool) {
 	answers, err = t.call(ctx)
 	returned = true
 	return true
+}
+
+// notReturned is what came of a call that did not return, by what was recovered of it: a panic, or runtime.Goexit.
+func notReturned(recovered any) (goexit bool, err error) {
+	if recovered == nil {
+		return true, fmt.Errorf("%w: it called runtime.Goexit", ErrPanic)
+	}
+	return false, fmt.Errorf("%w: %v\n%s", ErrPanic, recovered, debug.Stack())
 }
 
 // call calls the function of the task's lane. Without an error there is an answer for each row.

@@ -3,7 +3,6 @@ package prescient
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -131,12 +130,7 @@ func (e *executor) callOne(t *task, r *answered) (placed bool) {
 	defer func() {
 		goexit := false
 		if !returned {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
-			} else {
-				goexit = true
-				err = fmt.Errorf("%w: it called runtime.Goexit", ErrPanic)
-			}
+			goexit, err = notReturned(recover())
 		}
 		ctx.end()
 		placed = e.settleOne(t, r, next, err)
