@@ -66,7 +66,13 @@ func appendRanges(to []byte, column string, spans []span, below bool) []byte {
 // lockRanges locks the rows of a batch by their ranges. It returns false where they are not just those that were read.
 func (b *bucketRun) lockRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) (same bool, err error) {
 	ranges := string(appendRanges(nil, "job_key", spans, false))
-	rows, err := tx.QueryContext(ctx, b.w.fill("slotrun/lock_ranges", "{ranges}", ranges), b.lease.slot, len(batch))
+	return sameAs(ctx, tx, batch, b.w.fill("slotrun/lock_ranges", "{ranges}", ranges), b.lease.slot, len(batch))
+}
+
+// sameAs runs a statement that locks rows and returns their job_key and revision, and says whether they are just those
+// of a batch, in its order.
+func sameAs(ctx context.Context, tx *sql.Tx, batch []*answered, query string, args ...any) (same bool, err error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return false, fmt.Errorf("locking ranges: %w", err)
 	}
@@ -120,6 +126,26 @@ func (b *bucketRun) endRanges(ctx context.Context, tx *sql.Tx, ends []*answered,
 	} else if err := b.writeHistory(ctx, tx, ends); err != nil {
 		return err
 	}
+	return b.deleteRanges(ctx, tx, spans)
+}
+
+// endInOnePass locks the rows of ranges as it writes their history, and deletes them.
+func (b *bucketRun) endInOnePass(ctx context.Context, tx *sql.Tx, ends []*answered, spans, done []span) error {
+	for _, d := range done {
+		same, err := sameAs(ctx, tx, ends[:d.n], b.w.stmt.Get("slotrun/history_locked"), append(b.historyArgs(ends[0], d), d.n)...)
+		switch {
+		case err != nil:
+			return fmt.Errorf("writing history: %w", err)
+		case !same:
+			return fmt.Errorf("%w: the ends written were not those of the rows that were called", errChanged)
+		}
+		ends = ends[d.n:]
+	}
+	return b.deleteRanges(ctx, tx, spans)
+}
+
+// deleteRanges deletes the rows of ranges, which are locked.
+func (b *bucketRun) deleteRanges(ctx context.Context, tx *sql.Tx, spans []span) error {
 	all, lasts := 0, make([]Key, len(spans))
 	for i, s := range spans {
 		all += s.n
@@ -169,9 +195,7 @@ func sameCall(x, y *answered) bool {
 
 // historyOf writes the history of rows that are done and were called together, of which a is one.
 func (b *bucketRun) historyOf(ctx context.Context, tx *sql.Tx, a *answered, of span) error {
-	ran := millis(a.answer.ran)
-	n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/history_done"), ran, string(Done), a.answer.started.Format(microLayout),
-		a.answer.ended.Format(microLayout), ran, a.lateness().Milliseconds(), b.w.options.Name, b.lease.slot, of.first[:], of.last[:])
+	n, err := affected(ctx, tx, b.w.stmt.Get("slotrun/history_done"), b.historyArgs(a, of)...)
 	if err != nil {
 		return fmt.Errorf("writing history: %w", err)
 	}
@@ -179,6 +203,13 @@ func (b *bucketRun) historyOf(ctx context.Context, tx *sql.Tx, a *answered, of s
 		return fmt.Errorf("%w: wrote the ends of %d instead of %d", errChanged, n, of.n)
 	}
 	return nil
+}
+
+// historyArgs are those of history_done.
+func (b *bucketRun) historyArgs(a *answered, of span) []any {
+	ran := millis(a.answer.ran)
+	return []any{ran, string(Done), a.answer.started.Format(microLayout), a.answer.ended.Format(microLayout), ran,
+		a.lateness().Milliseconds(), b.w.options.Name, b.lease.slot, of.first[:], of.last[:]}
 }
 
 // lateness is how long after its slot the call started.

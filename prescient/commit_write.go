@@ -20,6 +20,11 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, sp
 		return commitResult{}, err
 	}
 	result := commitResult{counts: counts, dropped: make(map[Key]bool)}
+	if b.w.server == text.MariaDB && len(spans) > 0 && counts.Done == len(batch) {
+		if done := together(batch, spans); done != nil {
+			return result, b.endInOnePass(ctx, tx, batch, spans, done)
+		}
+	}
 	if len(spans) > 0 {
 		same, err := b.lockRanges(ctx, tx, batch, spans)
 		if err != nil {

@@ -239,7 +239,7 @@ func (r *slotRun) bucket(row ledgerRow) (replaced bool, err error) {
 	}
 	b := r.newBucketRun(l, row.buckets)
 	b.makePlace = func() bool { return r.makePlace(&replaced) }
-	b.wary = row.givenBack() && r.w.server == text.Common // TiDB has no SKIP LOCKED to look with
+	b.wary = row.givenBack() && r.w.server != text.TiDB // it has no SKIP LOCKED to look with
 	var cancel context.CancelFunc
 	b.calls, cancel = context.WithCancel(r.calls)
 	defer cancel()

@@ -1,0 +1,15 @@
+-- Lock rows that are done, follow one another in the table and were called together, write their ends, and see whether
+-- they are still those that were read and no others: history_done and lock_ranges in one pass. The limit is their number,
+-- as there. Where somebody has one of them locked this fails at once. MariaDB only.
+-- Index: PRIMARY of future_job, a range; job_history's own. Locks: the rows, and what came between them; the new rows.
+-- 1: run_ms, 2: outcome, 3: started_at, 4: ended_at, 5: run_ms, 6: lateness_ms, 7: worker, 8: slot, 9: first job_key,
+-- 10: last job_key, 11: limit
+INSERT INTO {prefix}job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
+  check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at,
+  slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker)
+SELECT entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
+  check_count, 0, 0, last_error, total_ms + ?, payload, revision, inserted_at,
+  next_check_at, ?, NULL, ?, ?, ?, ?, ?
+FROM {prefix}future_job FORCE INDEX (PRIMARY) WHERE next_check_at = ? AND job_key >= ? AND job_key <= ?
+ORDER BY job_key LIMIT ? FOR UPDATE NOWAIT
+RETURNING job_key, revision
