@@ -37,17 +37,22 @@ func (c *Client) InsertMany(ctx context.Context, db DB, jobs []NewJob) ([]Insert
 }
 
 func (c *Client) insertMany(ctx context.Context, db DB, jobs []NewJob, look bool) ([]Inserted, error) {
-	did := make([]Inserted, len(jobs))
-	keys, order := make([]Key, len(jobs)), make([]int, len(jobs))
-	for i, job := range jobs {
-		keys[i], order[i] = KeyOf(job.Entity, job.JobExec, job.Tag), i
+	all := newBulk(c, jobs)
+	if to, _ := all.chunk(0); to == len(jobs) && !look && commitsByItself(db) {
+		// One statement is all of them or none by itself.
+		_, err := retried(func() (struct{}, error) {
+			b := all
+			b.db = db
+			return struct{}{}, b.insert(ctx)
+		})
+		return all.did, err
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return bytes.Compare(keys[i][:], keys[j][:]) })
 	err := inTx(ctx, db, func(db DB) error {
-		b := bulk{client: c, db: db, jobs: jobs, did: did, look: look || isCallersTx(db), keys: keys, order: order}
+		b := all
+		b.db, b.look = db, look || isCallersTx(db)
 		return b.insert(ctx)
 	})
-	return did, err
+	return all.did, err
 }
 
 // bulk is one InsertMany under way.
@@ -61,6 +66,25 @@ type bulk struct {
 	// order is that of the keys, which is that of the indexes: the servers put rows beside each other, and two who insert
 	// the same jobs do not deadlock. All that follows counts places in it.
 	order []int
+}
+
+func newBulk(c *Client, jobs []NewJob) bulk {
+	b := bulk{client: c, jobs: jobs, did: make([]Inserted, len(jobs)), keys: make([]Key, len(jobs)), order: make([]int, len(jobs))}
+	var check [4]byte
+	for i := range jobs {
+		job := &jobs[i]
+		if i == 0 || job.JobExec != jobs[i-1].JobExec || job.Tag != jobs[i-1].Tag { // most lists have one of each
+			check = checkPart(job.JobExec, job.Tag)
+		}
+		b.keys[i], b.order[i] = keyOf(job.Entity, check), i
+	}
+	slices.SortFunc(b.order, func(i, j int) int {
+		if by := bytes.Compare(b.keys[i][:], b.keys[j][:]); by != 0 {
+			return by
+		}
+		return i - j
+	})
+	return b
 }
 
 func (b *bulk) job(place int) NewJob { return b.jobs[b.order[place]] }
@@ -159,21 +183,9 @@ func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[Key]*F
 
 // write inserts what is not pending in one statement, and settles the rest one by one.
 func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJob, now time.Time) error {
-	rows := make([]byte, 0, (to-from)*256)
-	for i := from; i < to; i++ {
-		job, key := b.job(i), b.key(i)
-		if pending[key] != nil {
-			continue
-		}
-		due, slot, err := b.client.place(job.JobExec, job.DueAt, now)
-		if err != nil {
-			return b.named(i, err)
-		}
-		if len(rows) > 0 {
-			rows = append(rows, ',')
-		}
-		rows = b.client.appendRow(rows, job, key, due, slot)
-		b.settled(i, Inserted{Did: DidInsert, DueAt: due, Slot: slot})
+	rows, err := b.text(from, to, pending, now)
+	if err != nil {
+		return err
 	}
 	if len(rows) > 0 {
 		if _, err := b.db.ExecContext(ctx, b.client.fill("client/insert", "{rows}", string(rows))); err != nil {
@@ -196,4 +208,25 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJ
 		b.settled(i, did)
 	}
 	return nil
+}
+
+// text returns the rows of what is not pending, as client/insert takes them.
+func (b *bulk) text(from, to int, pending map[Key]*FutureJob, now time.Time) ([]byte, error) {
+	rows := make([]byte, 0, (to-from)*256)
+	for i := from; i < to; i++ {
+		job, key := b.job(i), b.key(i)
+		if pending[key] != nil {
+			continue
+		}
+		due, slot, err := b.client.place(job.JobExec, job.DueAt, now)
+		if err != nil {
+			return nil, b.named(i, err)
+		}
+		if len(rows) > 0 {
+			rows = append(rows, ',')
+		}
+		rows = b.client.appendRow(rows, job, key, due, slot)
+		b.settled(i, Inserted{Did: DidInsert, DueAt: due, Slot: slot})
+	}
+	return rows, nil
 }

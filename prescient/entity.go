@@ -81,12 +81,21 @@ type Key [16]byte
 
 // KeyOf returns the job_key of the one row that may be pending for this entity, job_exec and tag.
 func KeyOf(e Entity, jobExec, tag string) Key {
+	return keyOf(e, checkPart(jobExec, tag))
+}
+
+func keyOf(e Entity, check [4]byte) Key {
 	var k Key
 	entity := sha256.Sum256([]byte(e.Name + "\x00" + e.Key))
-	check := sha256.Sum256([]byte(jobExec + "\x00" + tag))
 	copy(k[:12], entity[:])
 	copy(k[12:], check[:])
 	return k
+}
+
+// checkPart is what tells apart the keys of an entity.
+func checkPart(jobExec, tag string) [4]byte {
+	sum := sha256.Sum256([]byte(jobExec + "\x00" + tag))
+	return [4]byte(sum[:4])
 }
 
 // String returns the key in hexadecimal, as HEX(job_key) shows it.
