@@ -20,7 +20,8 @@ const (
 )
 
 const (
-	// quickEvery is how often a change that does not wait for the table is tried, jittered by a half.
+	// quickEvery is the time between two tries that do not wait for the table, jittered by a half; four times what the last
+	// one took are added, since one that divides a partition makes the files of the parts before it asks for the table.
 	quickEvery = 100 * time.Millisecond
 	// maxQuick bounds how long that goes on, and half of the patience does.
 	maxQuick = 20 * time.Second
@@ -73,11 +74,12 @@ func (p *pruner) quickly(ctx context.Context, limit time.Time, statement string)
 		return false, err
 	}
 	for {
+		begin := time.Now()
 		again, err := p.try(ctx, statement)
 		if err == nil || !again {
 			return err == nil, err
 		}
-		nap := quickEvery/2 + rand.N(quickEvery)
+		nap := quickEvery/2 + rand.N(quickEvery) + 4*time.Since(begin)
 		if time.Now().Add(nap).After(limit) {
 			return false, nil
 		}
