@@ -112,7 +112,7 @@ func TestSlotRunsGoOnWhilePruneWaitsForAnAnalyst(t *testing.T) {
 			err    error
 		}
 		pruned := make(chan result, 1)
-		// A try lasts until the next statement. Those that wait take a second, on MariaDB two; longer on a busy machine.
+		// A try lasts until the next statement. Those that wait take a second, on MariaDB two or three; longer on a busy machine.
 		h, try, began := &hooks{}, time.Second, time.Time{}
 		if r.d.Flavour == localserver.MariaDB {
 			try = 2 * time.Second
