@@ -23,9 +23,9 @@ func (a *app) pruneCommand() *cobra.Command {
 the ledger of slots for which nothing is pending and that nobody runs. History is so kept for --keep, and at most a week
 longer. Then makes partitions for the coming eight weeks; run it at least that often, daily for instance.
 
-Slot runs go on meanwhile: history is waited for at most a second at a time, again and again until --patience is over.
-If somebody had it open all the time, such as an analyst in a long query, the exit code is 7, and stderr says which
-connection it was; everything else is done, and the next prune drops the rest.
+Slot runs go on meanwhile: history is waited for at most a second at a time (MariaDB: three), again and again until
+--patience is over. If somebody had it open all the time, such as an analyst in a long query, the exit code is 7, and
+stderr says which connection it was; everything else is done, and the next prune drops the rest.
 
 Where no partition was ready for a long time, ends lie in the last one, which is never dropped: old ones are deleted from
 it row by row, and it is divided once it has no more than --max-copy rows. Writing history waits while it is divided.`,

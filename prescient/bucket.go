@@ -13,7 +13,9 @@ type row struct {
 	FutureJob
 	key   Key
 	turn  uint64 // rows with turns in a row follow one another in the table; 0 where that is not known
-	tries int    // transactions of its own that came to nothing
+	tries int    // transactions that came to nothing, with others or by itself
+	// triedAt is when the first of them had.
+	triedAt time.Time
 }
 
 // answered is a row with its answer and what becomes of it.

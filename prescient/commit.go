@@ -28,7 +28,9 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 			if a.answer.locked {
 				b.noteLocked(a)
 			} else {
-				a.tries++
+				if a.tries++; a.tries == 1 {
+					a.triedAt = time.Now()
+				}
 			}
 			b.alone = append(b.alone, alone{a, time.Now().Add(a.answer.wait)})
 		}

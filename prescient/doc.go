@@ -97,6 +97,8 @@
 //   - The worker is told to stop: nothing new is started, running calls have WorkerOptions.StopGrace, what is answered is
 //     committed and the leases are given back. A call that takes longer is called again by the next worker.
 //   - The machine's clock is wrong: nothing. Slots and leases go by the database's clock, elapsed time by the monotonic one.
+//   - The database's clock is set back: at its next look, a second before a slot or in the run of one, Work warns and goes on
+//     with the slots that come by the new time. Those that come once more are run once more, for the rows that they hold now.
 //   - slot_config was changed: inserts, claims and looks notice by its version, and end with ErrConfigChanged.
 //
 // # What it promises, and what it does not

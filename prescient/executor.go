@@ -40,7 +40,9 @@ type task struct {
 	lane    *lane
 	bucket  *bucketRun
 	settled atomic.Bool // the answer was delivered, or the call was abandoned
-	series  series      // where the lane's is a Func
+	// watchdog abandons the call once its time is over; not of a series.
+	watchdog *time.Timer
+	series   series // where the lane's is a Func
 }
 
 // patience is how long after its timeout a call may take to notice that its context is over.

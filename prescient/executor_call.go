@@ -25,8 +25,8 @@ func (e *executor) call(t *task) (placed bool) {
 	timeout := t.lane.guards.Timeout
 	ctx, cancel := context.WithTimeout(b.calls, timeout)
 	defer cancel()
-	watchdog := time.AfterFunc(timeout+patience, func() { e.abandon(t, started) })
-	defer watchdog.Stop()
+	t.watchdog = time.AfterFunc(timeout+patience, func() { e.abandon(t, started) })
+	defer t.watchdog.Stop()
 
 	returned := false
 	var answers []answer
@@ -61,7 +61,7 @@ func notReturned(recovered any) (goexit bool, err error) {
 // call calls the function of the task's lane. Without an error there is an answer for each row.
 func (t *task) call(ctx context.Context) ([]answer, error) {
 	if t.lane.tx != nil {
-		return t.bucket.runTx(ctx, t.lane, t.rows)
+		return t.runTx(ctx)
 	}
 	return t.callBatch(ctx)
 }

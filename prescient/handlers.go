@@ -54,8 +54,8 @@ var errUnanswered = errors.New("the batch was answered without this row")
 //
 // An error of a statement must be returned, not swallowed: after a deadlock the transaction is gone. A call may be
 // repeated, whenever its transaction was rolled back as a whole; what it does elsewhere than in tx is then done again.
-// While it runs, a cancel of the row waits, at most for the timeout. The connection is a worker's: UTC, strict mode,
-// READ COMMITTED.
+// While it runs, a cancel of the row waits, at most for the timeout and for what the COMMIT may take, which is half of the
+// lease. The connection is a worker's: UTC, strict mode, READ COMMITTED.
 type TxFunc func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error)
 
 // RegisterBatch adds a job_exec that takes all due rows of a batch in one call. Its errors are those of Register.

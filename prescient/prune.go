@@ -101,7 +101,7 @@ func (h Holder) String() string {
 // What lies in the last partition, because none was ready when it ended, is deleted in batches of rows. It also keeps
 // partitions ready as KeepPartitions does. db is from Open, and its user owns the tables.
 //
-// It holds up a slot run for a second or two at most, and seldom. It may be called at any time, and again after an
+// It holds up a slot run for a second at most, on MariaDB for three, and seldom: only while somebody has history open. It may be called at any time, and again after an
 // error: ErrHistoryHeld, ErrPruning, ErrPartitions, ErrNotMigrated, ErrInvalid; others come from the server. The report
 // says what was done in any case.
 func Prune(ctx context.Context, db *sqlx.DB, options PruneOptions) (PruneReport, error) {
@@ -170,7 +170,7 @@ func prune(ctx context.Context, db *sqlx.DB, options PruneOptions, do func(p *pr
 	return p.report, err
 }
 
-// lock keeps others from pruning, and bounds the wait for the table.
+// lock keeps others from pruning, and bounds the wait for the table in all that is not change.
 func (p *pruner) lock(ctx context.Context) error {
 	const waitSeconds = 5
 	var got sql.NullInt64
@@ -182,10 +182,7 @@ func (p *pruner) lock(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("locking out other prunes: %w", err)
 	}
-	if _, err := p.conn.ExecContext(ctx, "SET SESSION lock_wait_timeout = 1"); err != nil {
-		return fmt.Errorf("bounding the wait for history: %w", err)
-	}
-	return nil
+	return p.waitFor(ctx, 1)
 }
 
 // did tells of progress.

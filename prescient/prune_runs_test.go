@@ -3,11 +3,16 @@ package prescient
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/localserver"
 )
 
 // An app's transaction that began before partitions were changed can still end checks.
@@ -82,5 +87,119 @@ func TestPartitionsChangeUnderSlotRuns(t *testing.T) {
 		}
 		t.Logf("%d retries", figures.Retries)
 		r.balanced()
+	})
+}
+
+// An analyst's open transaction keeps partitions from being changed; that must not keep slot runs from running.
+func TestSlotRunsGoOnWhilePruneWaitsForAnAnalyst(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.keepPartitions(day.AddDate(0, 0, -50), PruneOptions{})
+		r.end(50, "50")
+		r.account("owner")
+		for _, right := range []string{"PROCESS ON *.*", "SELECT ON performance_schema.*"} { // without these it cannot say who
+			r.exec("GRANT " + right + " TO '" + r.user("owner") + "'@'%'")
+		}
+		analyst, err := r.as("analyst", time.Time{}).BeginTx(t.Context(), nil)
+		r.must(err)
+		defer analyst.Rollback()
+		var n int
+		r.must(analyst.QueryRow("SELECT COUNT(*) FROM p_job_history").Scan(&n))
+		var open int64
+		r.must(analyst.QueryRow("SELECT CONNECTION_ID()").Scan(&open))
+
+		type result struct {
+			report PruneReport
+			err    error
+		}
+		pruned := make(chan result, 1)
+		// A try lasts until the next statement. Those that wait take a second, on MariaDB two or three; longer on a busy machine.
+		h, try, began := &hooks{}, time.Second, time.Time{}
+		if r.d.Flavour == localserver.MariaDB {
+			try = 2 * time.Second
+		}
+		h.onStatement(func(statement string) error {
+			if !began.IsZero() {
+				try, began = max(try, time.Since(began)), time.Time{}
+			}
+			if strings.HasPrefix(statement, "ALTER TABLE") {
+				began = time.Now()
+			}
+			return nil
+		})
+		pool := r.hookedAs("owner", at("10:05"), h)
+		options := PruneOptions{Prefix: "p_", Keep: 30 * 24 * time.Hour, Patience: 10 * time.Second}
+		go func() {
+			report, err := Prune(context.WithoutCancel(t.Context()), pool, options)
+			pruned <- result{report, err}
+		}()
+		execs := registry("check", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, Guards{})
+		var got result
+		runs, longest := 0, time.Duration(0)
+		for waiting := true; waiting; runs++ {
+			order := Entity{"order", fmt.Sprint("run", runs)}
+			r.insert(at("13:00"), NewJob{Entity: order, JobExec: "check", DueAt: at("13:15")})
+			begin := time.Now()
+			if figures := r.runAt(at("13:15:01"), execs, WorkerOptions{}); figures.Done != 1 {
+				t.Fatalf("%+v", figures)
+			}
+			longest = max(longest, time.Since(begin))
+			select {
+			case got = <-pruned:
+				waiting = false
+			default:
+			}
+		}
+		t.Logf("%d slot runs while prune waited, the longest %s; the longest try %s", runs, longest, try)
+		if runs < 5 || longest > try+2*time.Second { // the rest is for the slot run itself
+			t.Errorf("%d slot runs while prune waited, the longest %s; one is held up by one try at most, of %s", runs, longest, try)
+		}
+		if !errors.Is(got.err, ErrHistoryHeld) || !slices.ContainsFunc(got.report.HeldBy, func(h Holder) bool { return h.ID == open }) ||
+			!contains(got.err, fmt.Sprintf("connection %d of ", open)) {
+			t.Errorf("%v, held by %v; want connection %d", got.err, got.report.HeldBy, open)
+		}
+		if len(got.report.Dropped) > 0 {
+			t.Errorf("%+v", got.report)
+		}
+		r.must(analyst.Commit())
+		report := r.prune(at("10:05"), PruneOptions{Keep: 30 * 24 * time.Hour})
+		if len(report.Dropped) == 0 || report.HeldBy != nil {
+			t.Errorf("%+v", report)
+		}
+		if n := r.count("SELECT COUNT(*) FROM p_job_history WHERE entity_key = '50'"); n != 0 {
+			t.Error("the old end is still there")
+		}
+	})
+}
+
+// Where the server has tries that do not wait, an analyst who looks into history for a while holds up nobody.
+func TestPruneChangesPartitionsWithoutWaitingWhereItCan(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.keepPartitions(day.AddDate(0, 0, -50), PruneOptions{})
+		analyst, err := r.as("analyst", time.Time{}).BeginTx(t.Context(), nil)
+		r.must(err)
+		defer analyst.Rollback()
+		var n int
+		r.must(analyst.QueryRow("SELECT COUNT(*) FROM p_job_history").Scan(&n))
+		h, wait, tries := &hooks{}, "", []string(nil)
+		h.onStatement(func(statement string) error {
+			if _, seconds, ok := strings.Cut(statement, "lock_wait_timeout = "); ok {
+				wait = seconds
+			}
+			if strings.HasPrefix(statement, "ALTER TABLE") {
+				if tries = append(tries, wait); len(tries) == 2 { // the first met the analyst
+					r.must(analyst.Commit())
+				}
+			}
+			return nil
+		})
+		report, err := Prune(t.Context(), r.hookedAs("owner", at("10:05"), h), PruneOptions{Prefix: "p_", Keep: 30 * 24 * time.Hour})
+		r.must(err)
+		if changes := len(tries) - 1; len(report.Made) == 0 || len(report.Dropped) != changes-1 || report.HeldBy != nil {
+			t.Errorf("%d changes, and %+v", changes, report)
+		}
+		quick := !slices.Contains(tries, "1")
+		if quick != (r.d.Flavour == localserver.MariaDB) {
+			t.Errorf("the tries waited %v seconds", tries)
+		}
 	})
 }

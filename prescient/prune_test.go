@@ -1,10 +1,8 @@
 package prescient
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -176,76 +174,6 @@ func TestPruneRefusesToKeepLessThanADay(t *testing.T) {
 		}
 		if _, err := Prune(t.Context(), r.pool(time.Time{}), PruneOptions{Prefix: "q_", Keep: MinKeep}); !errors.Is(err, ErrNotMigrated) {
 			t.Errorf("without tables: %v", err)
-		}
-	})
-}
-
-// An analyst's open transaction keeps partitions from being changed; that must not keep slot runs from running.
-func TestSlotRunsGoOnWhilePruneWaitsForAnAnalyst(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
-		r.keepPartitions(day.AddDate(0, 0, -50), PruneOptions{})
-		r.end(50, "50")
-		r.account("owner")
-		for _, right := range []string{"PROCESS ON *.*", "SELECT ON performance_schema.*"} { // without these it cannot say who
-			r.exec("GRANT " + right + " TO '" + r.user("owner") + "'@'%'")
-		}
-		analyst, err := r.as("analyst", time.Time{}).BeginTx(t.Context(), nil)
-		r.must(err)
-		defer analyst.Rollback()
-		var n int
-		r.must(analyst.QueryRow("SELECT COUNT(*) FROM p_job_history").Scan(&n))
-		var open int64
-		r.must(analyst.QueryRow("SELECT CONNECTION_ID()").Scan(&open))
-
-		type result struct {
-			report PruneReport
-			err    error
-		}
-		pruned := make(chan result, 1)
-		pool := r.pool(at("10:05"))
-		options := PruneOptions{Prefix: "p_", Keep: 30 * 24 * time.Hour, Patience: 6 * time.Second}
-		go func() {
-			report, err := Prune(context.WithoutCancel(t.Context()), pool, options)
-			pruned <- result{report, err}
-		}()
-		r.eventually("prune waits for the table", func() bool {
-			return r.count("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE '%metadata lock%'") > 0
-		})
-		execs := registry("check", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, Guards{})
-		var got result
-		runs, longest := 0, time.Duration(0)
-		for waiting := true; waiting; runs++ {
-			order := Entity{"order", fmt.Sprint("run", runs)}
-			r.insert(at("13:00"), NewJob{Entity: order, JobExec: "check", DueAt: at("13:15")})
-			begin := time.Now()
-			if figures := r.runAt(at("13:15:01"), execs, WorkerOptions{}); figures.Done != 1 {
-				t.Fatalf("%+v", figures)
-			}
-			longest = max(longest, time.Since(begin))
-			select {
-			case got = <-pruned:
-				waiting = false
-			default:
-			}
-		}
-		t.Logf("%d slot runs while prune waited, the longest %s", runs, longest)
-		if runs < 5 || longest > 6*time.Second { // a try has been seen to take four, on MariaDB
-			t.Errorf("%d slot runs while prune waited, the longest %s", runs, longest)
-		}
-		if !errors.Is(got.err, ErrHistoryHeld) || !slices.ContainsFunc(got.report.HeldBy, func(h Holder) bool { return h.ID == open }) ||
-			!contains(got.err, fmt.Sprintf("connection %d of ", open)) {
-			t.Errorf("%v, held by %v; want connection %d", got.err, got.report.HeldBy, open)
-		}
-		if len(got.report.Dropped) > 0 {
-			t.Errorf("%+v", got.report)
-		}
-		r.must(analyst.Commit())
-		report := r.prune(at("10:05"), PruneOptions{Keep: 30 * 24 * time.Hour})
-		if len(report.Dropped) == 0 || report.HeldBy != nil {
-			t.Errorf("%+v", report)
-		}
-		if n := r.count("SELECT COUNT(*) FROM p_job_history WHERE entity_key = '50'"); n != 0 {
-			t.Error("the old end is still there")
 		}
 	})
 }

@@ -15,6 +15,9 @@ import (
 // errEarly is returned when the database's clock says that the slot has not come.
 var errEarly = errors.New("the slot has not come by the database's clock")
 
+// errSetBack is returned by a run that found the clock before its slot, and left it to Work.
+var errSetBack = errors.New("the database's clock was set back")
+
 // How servers say that their disk is full. Somebody makes room.
 const (
 	errDiskFull  = 1021

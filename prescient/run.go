@@ -31,11 +31,14 @@ func (w *Worker) Run(ctx context.Context) (Figures, error) {
 // slotNow is the slot that a timer means that fires now: the next one where its boundary is within 2 s or a tenth of
 // the resolution, whichever is less, since timers and clocks are not that exact.
 func slotNow(grid slots.Grid, now time.Time) time.Time {
-	if next := grid.Next(now); next.Sub(now) <= min(2*time.Second, grid.Resolution()/10) {
+	if next := grid.Next(now); next.Sub(now) <= inexact(grid) {
 		return next
 	}
 	return grid.Floor(now)
 }
+
+// inexact is by how much a timer may be early.
+func inexact(grid slots.Grid) time.Duration { return min(2*time.Second, grid.Resolution()/10) }
 
 // report writes the one line that a slot run has in the log.
 func (w *Worker) report(figures Figures, err error, what string) {

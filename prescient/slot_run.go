@@ -40,6 +40,9 @@ type manner struct {
 	background bool // what is due now comes first
 	pace       func(ctx context.Context, rows int) error
 	stay       bool // wait for the leases of others to end, to take over what a dead worker left
+	// early, where given, is told of a clock by which the slot has not come; the run ends with errSetBack then. Otherwise it
+	// waits for the slot.
+	early chan<- clock
 }
 
 // runSlot runs one slot: it returns when nothing of it is left that this worker may do. Ending ctx stops it gracefully.
@@ -47,7 +50,7 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figur
 	began := time.Now()
 	calls, work, cancel := w.scope(ctx)
 	defer cancel()
-	seen, err := w.awaitSlot(ctx, slot)
+	seen, err := w.awaitSlot(ctx, slot, how.early)
 	if err != nil || seen.paused.all() {
 		return Figures{Slot: slot, Paused: err == nil}, err
 	}
@@ -63,8 +66,9 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figur
 	return r.figures, err
 }
 
-// awaitSlot looks at the slot once it has come by the database's clock.
-func (w *Worker) awaitSlot(ctx context.Context, slot time.Time) (glance, error) {
+// awaitSlot looks at the slot once it has come by the database's clock. Where it is much too early for it and tell is
+// given, the clock is sent there instead.
+func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, tell chan<- clock) (glance, error) {
 	for {
 		seen, err := w.glance(ctx, slot)
 		if err != nil {
@@ -73,6 +77,13 @@ func (w *Worker) awaitSlot(ctx context.Context, slot time.Time) (glance, error) 
 		early := slot.Sub(seen.clock.now())
 		if early <= 0 {
 			return seen, nil
+		}
+		if tell != nil && early > inexact(w.grid) {
+			select {
+			case tell <- seen.clock:
+			default: // it is being told already
+			}
+			return glance{}, errSetBack
 		}
 		if err := sleep(ctx, early); err != nil {
 			return glance{}, err

@@ -3,11 +3,78 @@ package prescient
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/internal/chaos/wire"
+	"prescient/prescient/internal/servertest"
 )
+
+// The time of a call is for its function. What is written after that has a time of its own, and a server that does not
+// answer then is no error of the job.
+func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
+	const hold = `"Since": "batch_seq = batch_seq + 1", "Match": "COMMIT", "Nth": 1, "Do": "delay", "Wait": `
+	for name, c := range map[string]struct {
+		rules string
+		calls int32
+	}{
+		"it is done after the time of the call": {`[{` + hold + `1000000000}]`, 1},
+		"it does not arrive":                    {`[{` + hold + `3500000000}]`, 2},
+		"it was done, and its answer is lost":   {`[{` + hold + `3500000000, "After": true}]`, 1},
+		"the fence does not arrive":             {`[{"Match": "batch_seq = batch_seq + 1", "Nth": 1, "Do": "delay", "Wait": 3500000000}]`, 2},
+		"the end of its savepoint is refused":   {`[{"Match": "RELEASE SAVEPOINT", "Nth": 1, "Do": "refuse", "Code": 1047}]`, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachServer(t, func(t *testing.T, r *rig) {
+				of := r.effects()
+				r.insertAll("check", "42")
+				var calls atomic.Int32
+				execs := NewRegistry()
+				r.must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error) {
+					calls.Add(1)
+					return nil, effect(ctx, tx, job)
+				}, Guards{Timeout: 500 * time.Millisecond}))
+				plan, err := wire.NewPlan(c.rules, 1)
+				r.must(err)
+				var told atomic.Int32
+				plan.Tell = func(string, string) { told.Add(1) }
+				w, err := NewWorker(t.Context(), r.overNetwork("worker", at("13:15:01"), plan, 6*time.Second),
+					WorkerOptions{Prefix: "p_", Registry: execs, Lease: 4 * time.Second})
+				r.must(err)
+				figures, err := w.Run(t.Context())
+				r.must(err)
+				ends := r.history()
+				if len(ends) != 1 || ends[0].Outcome != Done || ends[0].ErrorCount != 0 || len(r.pending()) != 0 || figures.LeasesLost != 0 {
+					t.Errorf("%+v, ended %+v, pending %+v", figures, ends, r.pending())
+				}
+				if calls.Load() != c.calls || of("42") != 1 || told.Load() == 0 {
+					t.Errorf("%d calls, %d effects, %d faults; want %d, 1, 1", calls.Load(), of("42"), told.Load(), c.calls)
+				}
+				r.balanced()
+			})
+		})
+	}
+}
+
+// overNetwork is a pool of Open whose connections go through a plan, with the server's clock at a time.
+func (r *rig) overNetwork(role string, now time.Time, plan *wire.Plan, lease time.Duration) *sqlx.DB {
+	r.t.Helper()
+	network := r.d.Name
+	mysql.RegisterDialContext(network, plan.Dial)
+	dsn := strings.Replace(servertest.WithParams(r.account(role), fixedClock(now)), "@tcp(", "@"+network+"(", 1)
+	db, err := Open(dsn, lease)
+	r.must(err)
+	r.t.Cleanup(func() {
+		_ = db.Close()
+		mysql.DeregisterDialContext(network)
+	})
+	return db
+}
 
 // The transactions of a TxFunc commit beside the commits of answers, under one lease: each has to know the number that
 // the one before it took.

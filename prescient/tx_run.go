@@ -15,15 +15,23 @@ const (
 	maxGroup = 50
 	// maxTxTries is how often a row is tried whose transaction comes to nothing for a reason that passes by itself.
 	maxTxTries = 10
+	// maxTxWait bounds the growing time between two of them.
+	maxTxWait = 3 * time.Second
 )
+
+// errUnwritten is why a transaction came to nothing after its functions had all answered in time, or before the first was
+// called: that is no fault of theirs.
+var errUnwritten = errors.New("the answers were not written")
 
 // runTx runs rows of a TxFunc in one transaction, and commits with it what becomes of them. An error means that the
 // transaction came to nothing, for the reason it gives.
 //
 // Other than a commit of answers, which begins with the fence, this ends with it: the ledger's record is not locked
 // while the functions run.
-func (b *bucketRun) runTx(ctx context.Context, l *lane, rows []*answered) ([]answer, error) {
-	answers, err := b.tryTx(ctx, l, rows)
+func (t *task) runTx(ctx context.Context) ([]answer, error) {
+	b, l, rows := t.bucket, t.lane, t.rows
+	first := rows[0].row // they are others' to change once the call is abandoned
+	answers, err := t.tryTx(ctx)
 	all := func(a answer) []answer {
 		list := make([]answer, len(rows))
 		for i := range list {
@@ -31,27 +39,44 @@ func (b *bucketRun) runTx(ctx context.Context, l *lane, rows []*answered) ([]ans
 		}
 		return list
 	}
+	wait := min(time.Duration(first.tries+1)*flushEvery, maxTxWait)
 	switch {
 	case err == nil:
 		return answers, nil
 	case errors.Is(err, errLeaseLost):
 		b.lease.lose()
 		return all(answer{kind: notStarted}), nil
+	case errors.Is(err, errUnwritten) && passing(err) && b.calls.Err() == nil &&
+		(first.tries < maxTxTries || time.Since(first.triedAt) < b.w.options.Patience):
+		b.w.log.Warn().Err(err).Time("slot", b.lease.slot).Int("bucket", b.lease.bucket).Str("job_exec", l.name).
+			Msg("a transaction is tried again")
+		return all(answer{kind: again, wait: wait}), nil
 	case len(rows) > 1:
 		if ctx.Err() != nil {
 			l.group.Store(max(l.group.Load()/2, 1)) // too many for the time of one
 		}
 		return all(answer{kind: again}), nil
-	case ctx.Err() == nil && passing(err) && rows[0].tries < maxTxTries:
-		return all(answer{kind: again, wait: time.Duration(rows[0].tries+1) * flushEvery}), nil
+	case ctx.Err() == nil && passing(err) && first.tries < maxTxTries:
+		return all(answer{kind: again, wait: wait}), nil
 	}
 	return nil, saidBy(err)
 }
 
-func (b *bucketRun) tryTx(ctx context.Context, l *lane, rows []*answered) (answers []answer, err error) {
-	tx, err := b.w.db.BeginTxx(ctx, nil)
+func unwritten(doing string, err error) error {
+	return fmt.Errorf("%w: %s: %w", errUnwritten, doing, err)
+}
+
+// tryTx makes one attempt. The functions have the time of a call, which ctx bounds. What is written once they have
+// answered has a time of its own, as a commit of answers has: a server that fails over then is no error of theirs.
+func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
+	b := t.bucket
+	life, end := context.WithCancelCause(b.calls)
+	defer end(nil)
+	inTime := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
+	defer inTime()
+	tx, err := b.w.db.BeginTxx(life, nil)
 	if err != nil {
-		return nil, fmt.Errorf("beginning: %w", err)
+		return nil, unwritten("beginning", err)
 	}
 	done := false
 	// However it ends, a function that calls runtime.Goexit included.
@@ -60,33 +85,56 @@ func (b *bucketRun) tryTx(ctx context.Context, l *lane, rows []*answered) (answe
 			_ = tx.Rollback() // it may be gone already, with its connection or its context
 		}
 	}()
-	batch := make([]*answered, len(rows))
-	for i, r := range rows {
+	batch := make([]*answered, len(t.rows))
+	for i, r := range t.rows {
 		batch[i] = &answered{row: r.row} // its own: the call may be abandoned, and the row answered without it
 	}
 	free, taken, err := b.lock(ctx, tx.Tx, batch, true)
 	if err != nil {
-		return nil, err
+		return nil, unwritten("locking", err)
 	}
-	answers = make([]answer, len(rows))
+	answers = make([]answer, len(t.rows))
 	var counts Counts
-	var ends, moves []*answered
-	for i := range batch {
-		a := batch[i]
+	var calls []int
+	for i, a := range batch {
 		switch {
 		case taken[a.key]:
 			answers[i] = answer{kind: again, wait: time.Second, locked: true}
-			continue
 		case !free[a.key]:
 			answers[i] = answer{kind: dropped}
 			counts.Dropped++
-			continue
+		default:
+			calls = append(calls, i)
 		}
-		if answers[i], err = b.callTx(ctx, l, tx, &a.row); err != nil {
+	}
+	var failure error // of the function that was called last
+	for n, i := range calls {
+		if n > 0 {
+			if err := endTx(ctx, tx, failure); err != nil {
+				return nil, err
+			}
+		}
+		if answers[i], failure, err = b.callTx(ctx, t.lane, tx, &batch[i].row); err != nil {
 			return nil, err
 		}
+	}
+	if !t.watchdog.Stop() || !inTime() {
+		return nil, timeoutError(t.lane.guards.Timeout, saidBy(failure))
+	}
+	ctx, cancel := context.WithTimeout(life, b.w.statementTimeout())
+	defer cancel()
+	// Nor do the locks last longer, while others commit.
+	defer context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })()
+	if len(calls) > 0 {
+		if err := endTx(ctx, tx, failure); err != nil {
+			return nil, unwritten("after the last call", err)
+		}
+	}
+	var ends, moves []*answered
+	for _, i := range calls {
+		a := batch[i]
 		a.answer = answers[i]
-		a.verdict = decide(b.w.grid, l.guards, a.FutureJob, a.answer, a.answer.ended)
+		a.verdict = decide(b.w.grid, t.lane.guards, a.FutureJob, a.answer, a.answer.ended)
 		counts.count(a.verdict, called, 1)
 		if a.verdict.outcome == "" {
 			moves = append(moves, a)
@@ -95,49 +143,58 @@ func (b *bucketRun) tryTx(ctx context.Context, l *lane, rows []*answered) (answe
 		}
 		answers[i].kind, answers[i].verdict = committed, &a.verdict
 	}
+	if err := b.writeTx(ctx, tx, moves, ends, counts); err != nil {
+		return nil, unwritten("writing", err)
+	}
+	done = true
+	return answers, nil
+}
+
+// writeTx writes what becomes of the rows, and commits.
+func (b *bucketRun) writeTx(ctx context.Context, tx *sqlx.Tx, moves, ends []*answered, counts Counts) error {
 	// In turn with the other commits of the bucket, from the first write on: a move also locks neighbours in UNIQUE
 	// (job_key), and a commit that waits there for this transaction, which waits here for that commit, is a deadlock that
 	// the server cannot see.
 	b.commits.Lock()
 	defer b.commits.Unlock()
 	if err := b.writeMoves(ctx, tx.Tx, moves); err != nil {
-		return nil, err
+		return err
 	}
 	if err := b.writeEnds(ctx, tx.Tx, ends, true); err != nil {
-		return nil, err
+		return err
 	}
-	if err := b.commitTx(ctx, tx, counts); err != nil {
-		return nil, err
-	}
-	done = true
-	return answers, nil
+	return b.commitTx(ctx, tx, counts)
 }
 
-// callTx calls the function for one row, behind a savepoint. An error means that the transaction is lost; one of the
-// function is in the answer.
-func (b *bucketRun) callTx(ctx context.Context, l *lane, tx *sqlx.Tx, r *row) (a answer, err error) {
+// callTx calls the function for one row, behind a savepoint. err means that the transaction is lost; failure is what the
+// function failed with, and is in the answer too.
+func (b *bucketRun) callTx(ctx context.Context, l *lane, tx *sqlx.Tx, r *row) (a answer, failure, err error) {
 	if err := context.Cause(ctx); err != nil {
-		return a, err
+		return a, nil, err
 	}
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT prescient_row"); err != nil {
-		return a, fmt.Errorf("setting a savepoint: %w", err)
+		return a, nil, fmt.Errorf("setting a savepoint: %w", err)
 	}
 	started := time.Now()
 	next, failure := callRecovered(ctx, l.tx, tx, r.own())
 	ended := time.Now()
 	a = answer{next: next, err: saidBy(failure), started: b.clock.when(started), ended: b.clock.when(ended), ran: ended.Sub(started)}
 	if err := context.Cause(ctx); err != nil {
-		return a, errors.Join(err, a.err)
+		return a, failure, errors.Join(err, a.err)
 	}
+	return a, failure, nil
+}
+
+// endTx ends the savepoint of a call. Where it is gone, so is what came before it: a deadlock, mostly.
+func endTx(ctx context.Context, tx *sqlx.Tx, failure error) error {
 	statement := "RELEASE SAVEPOINT prescient_row"
 	if failure != nil {
 		statement = "ROLLBACK TO SAVEPOINT prescient_row"
 	}
 	if _, err := tx.ExecContext(ctx, statement); err != nil {
-		// The savepoint is gone, and so is what came before it: a deadlock, mostly.
-		return a, fmt.Errorf("the transaction is lost: %w", errors.Join(failure, err))
+		return fmt.Errorf("the transaction is lost: %w", errors.Join(failure, err))
 	}
-	return a, nil
+	return nil
 }
 
 // callRecovered makes an error of a panic.

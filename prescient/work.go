@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"prescient/slots"
 )
 
 // maxRuns bounds how many runs of the worker's own slots are under way at a time. A slot that finds them all taken is
@@ -14,7 +16,8 @@ const maxRuns = 4
 
 // Work stays up and runs each assigned slot when it comes by the database's clock, beginning with the one that is now,
 // until ctx ends; then it stops gracefully and returns nil. A run that outlasts its slot does not delay the next. Every
-// SweepEvery it sweeps. Between slots it sends nothing but a look at the clock.
+// SweepEvery it sweeps. Between slots it sends nothing but a look at the clock. Where that was set back, it goes by the
+// new time: slots that come once more are run once more.
 //
 // It returns an error where it cannot start, or where slot_config was changed; everything that passes by itself is
 // logged and tried again.
@@ -34,10 +37,18 @@ func (w *Worker) Work(ctx context.Context) error {
 		running.Go(func() { w.sweepEvery(ctx, cancel) })
 	}
 	places := make(chan struct{}, maxRuns)
+	early := make(chan clock, 1) // what a run found out that came before its slot
 	assigned := w.options.Assignment
 	for slot := assigned.Next(w.grid.Prev(w.grid.Floor(c.now()))); !slot.IsZero(); {
-		if c, err = w.await(ctx, slot, c); err != nil {
+		was := c
+		if c, err = w.await(ctx, slot, c, early); err != nil {
 			break
+		}
+		if next, back := comesBefore(assigned, slot, c.now()); back {
+			w.log.Warn().Time("expected", was.now()).Time("now", c.now()).Time("slot", next).
+				Msg("the clock of the database was set back; slots are run again from here")
+			slot = next
+			continue
 		}
 		if now := w.grid.Floor(c.now()); now.After(slot) && !assigned.Serves(now) {
 			// Overslept, or the clock was set: the sweeper has it.
@@ -52,8 +63,8 @@ func (w *Worker) Work(ctx context.Context) error {
 			this := slot
 			running.Go(func() {
 				defer func() { <-places; w.current.Add(-1) }()
-				figures, err := w.runSlot(ctx, this, manner{parallel: w.options.Buckets, stay: true})
-				if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+				figures, err := w.runSlot(ctx, this, manner{parallel: w.options.Buckets, stay: true, early: early})
+				if errors.Is(err, errSetBack) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 					return
 				}
 				w.report(figures, err, "slot run")
@@ -83,11 +94,19 @@ const (
 	lookEvery = 5 * time.Minute
 )
 
-// await waits until a slot has come by the database's clock.
-func (w *Worker) await(ctx context.Context, slot time.Time, c clock) (clock, error) {
+// comesBefore returns the slot that comes next where that is before the one that is awaited: the clock was set back, and
+// the slots in between come once more. A clock that is behind by no more than timers are is left as it is.
+func comesBefore(assigned slots.Assignment, awaited, now time.Time) (next time.Time, back bool) {
+	next = assigned.Next(now.Add(inexact(assigned.Grid())))
+	return next, !next.IsZero() && next.Before(awaited)
+}
+
+// await waits until a slot has come by the database's clock, or until that is found to have been set back so far that
+// others come before it. early is another way to find that out.
+func (w *Worker) await(ctx context.Context, slot time.Time, c clock, early <-chan clock) (clock, error) {
 	for {
 		rest := slot.Sub(c.now())
-		if rest <= 0 {
+		if _, back := comesBefore(w.options.Assignment, slot, c.now()); back || rest <= 0 {
 			return c, nil
 		}
 		nap := min(rest, lookEvery)
@@ -95,8 +114,12 @@ func (w *Worker) await(ctx context.Context, slot time.Time, c clock) (clock, err
 			nap = rest - lookAhead
 		}
 		w.pulse.expect(nap + w.slack())
-		if err := sleep(ctx, nap); err != nil {
-			return c, err
+		select {
+		case c = <-early:
+			continue
+		case <-ctx.Done():
+			return c, ctx.Err()
+		case <-time.After(nap):
 		}
 		if nap < lookAhead && time.Since(c.at) < lookEvery {
 			continue
