@@ -1,7 +1,6 @@
 package prescient
 
 import (
-	"os"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -21,7 +20,7 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, sp
 		return commitResult{}, err
 	}
 	result := commitResult{counts: counts, dropped: make(map[Key]bool)}
-	if os.Getenv("AB") != "A" && b.w.server == text.MariaDB && len(spans) > 0 && counts.Done == len(batch) {
+	if b.w.server == text.MariaDB && len(spans) > 0 && counts.Done == len(batch) {
 		if done := together(batch, spans); done != nil {
 			return result, b.endInOnePass(ctx, tx, batch, spans, done)
 		}
