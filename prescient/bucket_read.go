@@ -114,7 +114,7 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) erro
 			b.answerAtOnce(r, unknown)
 			continue
 		}
-		b.hasTx = b.hasTx || lane.tx != nil
+		b.hasTx = b.hasTx || lane.inTx()
 		if t := open[lane]; t != nil && len(t.rows) < lane.most() {
 			t.rows = append(t.rows, r)
 			continue

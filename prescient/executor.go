@@ -25,7 +25,7 @@ type executor struct {
 type lane struct {
 	name string
 	registered
-	group     atomic.Int32 // rows that share a transaction, of a TxFunc; fewer once they took too long together
+	group     atomic.Int32 // rows that share a transaction, of a TxFunc or TxBatchFunc; fewer once they took too long together
 	length    int          // calls that make a series, of a Func: more while they are quick
 	queue     []*task      // of current slots
 	backlog   []*task      // of slots that are caught up; served when queue is empty, by half the places
@@ -54,6 +54,9 @@ func newExecutor(limit int, registry *Registry, guards Guards) *executor {
 		l := &lane{name: name, registered: registry.execs[name]}
 		l.guards = registry.guardsOf(name, guards)
 		l.group.Store(maxGroup)
+		if l.txBatch != nil {
+			l.group.Store(maxTxBatch)
+		}
 		l.length = 1
 		l.guards.Concurrency = min(l.guards.Concurrency, limit)
 		e.lanes[name] = l
@@ -120,7 +123,7 @@ func (e *executor) pick() *task {
 
 // most is how many rows one task takes.
 func (l *lane) most() int {
-	if l.tx != nil {
+	if l.inTx() {
 		return int(l.group.Load())
 	}
 	return math.MaxInt

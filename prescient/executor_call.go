@@ -60,28 +60,39 @@ func notReturned(recovered any) (goexit bool, err error) {
 
 // call calls the function of the task's lane. Without an error there is an answer for each row.
 func (t *task) call(ctx context.Context) ([]answer, error) {
-	if t.lane.tx != nil {
+	if t.lane.inTx() {
 		return t.runTx(ctx)
 	}
 	return t.callBatch(ctx)
 }
 
 func (t *task) callBatch(ctx context.Context) ([]answer, error) {
-	batch := &Batch{jobs: make([]FutureJob, len(t.rows)), answers: make([]batchAnswer, len(t.rows))}
-	for i := range t.rows {
-		batch.jobs[i] = t.rows[i].own()
-	}
+	batch := newBatch(t.rows)
 	if err := t.lane.batch(ctx, batch); err != nil {
 		return nil, saidBy(err)
 	}
 	answers := make([]answer, len(t.rows))
-	for i, a := range batch.answers {
-		answers[i] = answer{next: a.next, err: saidBy(a.err)}
-		if !a.given {
-			answers[i].err = errUnanswered
-		}
+	for i := range answers {
+		answers[i] = batch.answer(i)
 	}
 	return answers, nil
+}
+
+func newBatch(rows []*answered) *Batch {
+	b := &Batch{jobs: make([]FutureJob, len(rows)), answers: make([]batchAnswer, len(rows))}
+	for i := range rows {
+		b.jobs[i] = rows[i].own()
+	}
+	return b
+}
+
+// answer is what a function answered for row i.
+func (b *Batch) answer(i int) answer {
+	a := b.answers[i]
+	if !a.given {
+		a.err = errUnanswered
+	}
+	return answer{next: a.next, err: saidBy(a.err)}
 }
 
 // own is the row for a job_exec, with a payload that it may write on.
@@ -102,7 +113,7 @@ func (t *task) deliverAll(a answer) {
 // failed is the answer of every row where the call as a whole failed. Rows that shared a transaction are tried again,
 // each by itself, so that none answers for another.
 func (t *task) failed(a answer) answer {
-	if t.lane.tx != nil && len(t.rows) > 1 {
+	if t.lane.inTx() && len(t.rows) > 1 {
 		return answer{kind: again}
 	}
 	return a
@@ -138,7 +149,7 @@ func (e *executor) settle(t *task, started time.Time, answers []answer, err erro
 	timeout := t.lane.guards.Timeout
 	whole := answer{started: b.clock.when(started), ended: b.clock.when(ended), ran: ran}
 	switch {
-	case err == nil && t.lane.tx != nil:
+	case err == nil && t.lane.inTx():
 		// What was committed is; for the rest runTx has seen to the timeout.
 	case b.calls.Err() != nil:
 		// The worker's patience was over, or the lease was lost: what the call made of that is not its answer.

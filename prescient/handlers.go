@@ -58,6 +58,12 @@ var errUnanswered = errors.New("the batch was answered without this row")
 // lease. The connection is a worker's: UTC, strict mode, READ COMMITTED.
 type TxFunc func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error)
 
+// TxBatchFunc is a TxFunc for many rows in one call, up to 500, so that an effect for all of them is one statement. It
+// answers row by row, as a BatchFunc does. Where it returns an error, all that it did is rolled back, and it is called
+// again for each row by itself, so that none answers for another; what it did for a row that it fails by itself, or leaves
+// out, is not. While it runs, a cancel of any of its rows waits.
+type TxBatchFunc func(ctx context.Context, tx *sqlx.Tx, batch *Batch) error
+
 // RegisterBatch adds a job_exec that takes all due rows of a batch in one call. Its errors are those of Register.
 func (r *Registry) RegisterBatch(name string, fn BatchFunc, guards Guards) error {
 	return r.register(name, registered{batch: fn, guards: guards}, fn == nil)
@@ -66,6 +72,12 @@ func (r *Registry) RegisterBatch(name string, fn BatchFunc, guards Guards) error
 // RegisterTx adds a job_exec whose effects commit with the row's end. Its errors are those of Register.
 func (r *Registry) RegisterTx(name string, fn TxFunc, guards Guards) error {
 	return r.register(name, registered{tx: fn, guards: guards}, fn == nil)
+}
+
+// RegisterTxBatch adds a job_exec that takes many due rows in one call, whose effects commit with the rows' ends. Its
+// errors are those of Register.
+func (r *Registry) RegisterTxBatch(name string, fn TxBatchFunc, guards Guards) error {
+	return r.register(name, registered{txBatch: fn, guards: guards}, fn == nil)
 }
 
 // Typed returns a job_exec that gets its payload decoded into a T. A payload that is absent or does not fit is an error

@@ -12,13 +12,17 @@ type Registry struct {
 	execs map[string]registered
 }
 
-// registered is a job_exec: one of the three functions, and its guards.
+// registered is a job_exec: one of the four functions, and its guards.
 type registered struct {
-	fn     Func
-	batch  BatchFunc
-	tx     TxFunc
-	guards Guards
+	fn      Func
+	batch   BatchFunc
+	tx      TxFunc
+	txBatch TxBatchFunc
+	guards  Guards
 }
+
+// inTx says whether its calls are made in the transaction that ends their rows.
+func (r *registered) inTx() bool { return r.tx != nil || r.txBatch != nil }
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry { return new(Registry) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -13,6 +14,8 @@ import (
 const (
 	// maxGroup is how many rows of a TxFunc share a transaction at most.
 	maxGroup = 50
+	// maxTxBatch is how many rows a TxBatchFunc gets at most.
+	maxTxBatch = 500
 	// maxTxTries is how often a row is tried whose transaction comes to nothing for a reason that passes by itself.
 	maxTxTries = 10
 	// maxTxWait bounds the growing time between two of them.
@@ -23,7 +26,7 @@ const (
 // called: that is no fault of theirs.
 var errUnwritten = errors.New("the answers were not written")
 
-// runTx runs rows of a TxFunc in one transaction, and commits with it what becomes of them. An error means that the
+// runTx runs rows of a TxFunc or TxBatchFunc in one transaction, and commits with it what becomes of them. An error means that the
 // transaction came to nothing, for the reason it gives.
 //
 // Other than a commit of answers, which begins with the fence, this ends with it: the ledger's record is not locked
@@ -108,13 +111,13 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 		}
 	}
 	var failure error // of the function that was called last
-	for n, i := range calls {
+	for n, part := range t.lane.txCalls(calls) {
 		if n > 0 {
 			if err := endTx(ctx, tx, failure); err != nil {
 				return nil, err
 			}
 		}
-		if answers[i], failure, err = b.callTx(ctx, t.lane, tx, &batch[i].row); err != nil {
+		if failure, err = b.callTx(ctx, t.lane, tx, batch, part, answers); err != nil {
 			return nil, err
 		}
 	}
@@ -166,23 +169,64 @@ func (b *bucketRun) writeTx(ctx context.Context, tx *sqlx.Tx, moves, ends []*ans
 	return b.commitTx(ctx, tx, counts)
 }
 
-// callTx calls the function for one row, behind a savepoint. err means that the transaction is lost; failure is what the
-// function failed with, and is in the answer too.
-func (b *bucketRun) callTx(ctx context.Context, l *lane, tx *sqlx.Tx, r *row) (a answer, failure, err error) {
+// txCalls divides rows into those that are called together.
+func (l *lane) txCalls(rows []int) [][]int {
+	if l.txBatch != nil && len(rows) > 0 {
+		return [][]int{rows}
+	}
+	return slices.Collect(slices.Chunk(rows, 1))
+}
+
+// callTx calls the function for some rows of a transaction, behind a savepoint, and fills in their answers. err means that
+// the transaction is lost, or has to be given up; failure is what the function failed with, and is in the answers too.
+func (b *bucketRun) callTx(ctx context.Context, l *lane, tx *sqlx.Tx, rows []*answered, part []int, answers []answer) (failure, err error) {
 	if err := context.Cause(ctx); err != nil {
-		return a, nil, err
+		return nil, err
 	}
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT prescient_row"); err != nil {
-		return a, nil, fmt.Errorf("setting a savepoint: %w", err)
+		return nil, fmt.Errorf("setting a savepoint: %w", err)
 	}
+	var said []answer
 	started := time.Now()
-	next, failure := callRecovered(ctx, l.tx, tx, r.own())
-	ended := time.Now()
-	a = answer{next: next, err: saidBy(failure), started: b.clock.when(started), ended: b.clock.when(ended), ran: ended.Sub(started)}
-	if err := context.Cause(ctx); err != nil {
-		return a, failure, errors.Join(err, a.err)
+	if l.txBatch != nil {
+		said, failure = callTxBatch(ctx, l.txBatch, tx, rows, part)
+	} else {
+		said = make([]answer, 1)
+		failure = recovered(func() (err error) {
+			said[0].next, err = l.tx(ctx, tx, rows[part[0]].own())
+			return err
+		})
+		said[0].err = saidBy(failure)
 	}
-	return a, failure, nil
+	ended := time.Now()
+	for i, a := range said {
+		a.started, a.ended, a.ran = b.clock.when(started), b.clock.when(ended), ended.Sub(started)
+		answers[part[i]] = a
+	}
+	switch err := context.Cause(ctx); {
+	case err != nil:
+		return failure, errors.Join(err, saidBy(failure))
+	case failure != nil && len(part) > 1:
+		return failure, saidBy(failure) // each row by itself, so that none answers for another
+	}
+	return failure, nil
+}
+
+// callTxBatch calls a function for some rows. After a failure they all have it for an answer.
+func callTxBatch(ctx context.Context, fn TxBatchFunc, tx *sqlx.Tx, rows []*answered, part []int) (said []answer, failure error) {
+	some := make([]*answered, len(part))
+	for i, row := range part {
+		some[i] = rows[row]
+	}
+	batch := newBatch(some)
+	failure = recovered(func() error { return fn(ctx, tx, batch) })
+	said = make([]answer, len(part))
+	for i := range said {
+		if said[i] = batch.answer(i); failure != nil {
+			said[i] = answer{err: saidBy(failure)}
+		}
+	}
+	return said, failure
 }
 
 // endTx ends the savepoint of a call. Where it is gone, so is what came before it: a deadlock, mostly.
@@ -197,14 +241,14 @@ func endTx(ctx context.Context, tx *sqlx.Tx, failure error) error {
 	return nil
 }
 
-// callRecovered makes an error of a panic.
-func callRecovered(ctx context.Context, fn TxFunc, tx *sqlx.Tx, job FutureJob) (next *time.Time, err error) {
+// recovered makes an error of a panic.
+func recovered(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
 		}
 	}()
-	return fn(ctx, tx, job)
+	return call()
 }
 
 // commitTx proves the lease and commits. The caller holds b.commits.
