@@ -53,13 +53,19 @@ func (b *bench) makeStage(ctx context.Context, s *server, name string, due, pend
 	return st, p.analyze(ctx, "future_job", "bench_due")
 }
 
-// fill makes pending rows, from one number up to another.
+// fill makes pending rows, from one number up to another: day by day, so that the pages of one are filled before those of
+// the next.
 func (st *stage) fill(ctx context.Context, from, to int) error {
-	for ; from < to; from += numbers {
-		if _, err := st.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
-			SELECT 'order', n + ?, ?, UTC_DATE() + INTERVAL 2 + n MOD 28 DAY FROM bench_n WHERE n < ?`,
-			from, idleExec, min(numbers, to-from)); err != nil {
-			return err
+	const days = 28
+	for ; from < to; from += days * numbers {
+		n := min(days*numbers, to-from)
+		for d := range days {
+			// Every 28th from the d-th on.
+			if _, err := st.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
+				SELECT 'order', n * ? + ?, ?, UTC_DATE() + INTERVAL 2 + ? DAY FROM bench_n WHERE n < ?`,
+				days, from+d, idleExec, d, (n-d+days-1)/days); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -83,7 +89,7 @@ func (st *stage) set(ctx context.Context) error {
 // has nothing before it, or does not get on, since some transaction holds it back.
 func (p *place) settle(ctx context.Context) error {
 	before, still := "", 0
-	for range 120 {
+	for range 300 {
 		var kind, name, status string
 		if err := p.app.QueryRowContext(ctx, "SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status); err != nil {
 			return err
@@ -95,10 +101,10 @@ func (p *place) settle(ctx context.Context) error {
 		}
 		if now := fmt.Sprint(historyLength(status), purged.Int64); now != before {
 			before, still = now, 0
-		} else if still++; still == 4 {
+		} else if still++; still == 5 {
 			return nil
 		}
-		if err := pause(ctx, 250*time.Millisecond); err != nil {
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
