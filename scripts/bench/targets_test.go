@@ -32,7 +32,7 @@ func TestTheTableOfTargetsSaysWhatWasReached(t *testing.T) {
 		"MySQL without binlog |  |  |  | not measured |  |\n",
 		"against SKIP LOCKED row by row on the same server | 20× | 40× | **50×** reached (scale 0.25) | not measured | ",
 		"| moves against ends | 0.4 | 0.6 | **0.25** missed | not measured | ",
-		"| ≤ 1.3× | ≤ 1.1× | not measured | not measured | ",                    // a section that was stopped before there is a ratio
+		"| ≤ 1.3× | ≤ 1.1× | not measured | not measured | ",                                                // a section that was stopped before there is a ratio
 		"by hand | 5× | 10× | **7.00×** at least (against 1 connection 7.00×; not complete) | not measured", // one that was stopped after
 	} {
 		if !strings.Contains(table, want) {
