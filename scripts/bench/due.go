@@ -53,19 +53,20 @@ func (b *bench) makeStage(ctx context.Context, s *server, name string, due, pend
 	return st, p.analyze(ctx, "future_job", "bench_due")
 }
 
-// fill makes pending rows, from one number up to another: day by day, so that the pages of one are filled before those of
-// the next.
+// fill makes pending rows, from one number up to another: two days at a time, so that the pages of those are filled before
+// those of the next.
 func (st *stage) fill(ctx context.Context, from, to int) error {
 	const days = 28
 	for ; from < to; from += days * numbers {
 		n := min(days*numbers, to-from)
-		for d := range days {
+		if err := inParallel(ctx, 2, days, func(ctx context.Context, d int) error {
 			// Every 28th from the d-th on.
-			if _, err := st.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
+			_, err := st.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
 				SELECT 'order', n * ? + ?, ?, UTC_DATE() + INTERVAL 2 + ? DAY FROM bench_n WHERE n < ?`,
-				days, from+d, idleExec, d, (n-d+days-1)/days); err != nil {
-				return err
-			}
+				days, from+d, idleExec, d, (n-d+days-1)/days)
+			return err
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -50,15 +50,16 @@ func (b *bench) start(ctx context.Context, on engine, args ...string) (*server, 
 		return b.given(ctx, on)
 	}
 	flavour := on.flavour()
-	args = slices.Concat([]string{"--max-connections=500", "--innodb-buffer-pool-size=" + b.pool}, args)
+	usual := []string{"--max-connections=500", "--innodb-buffer-pool-size=" + b.pool}
 	if on == mysqlNoBinlog {
-		args = append(args, "--skip-log-bin")
+		usual = append(usual, "--skip-log-bin")
 	}
 	if flavour == localserver.MariaDB {
-		args = append(args, "--innodb-log-file-size=1G", "--performance-schema=OFF")
+		usual = append(usual, "--innodb-log-file-size=1G", "--performance-schema=OFF")
 	} else {
-		args = append(args, "--innodb-redo-log-capacity=1G")
+		usual = append(usual, "--innodb-redo-log-capacity=1G")
 	}
+	args = append(usual, args...)
 	own, err := localserver.Start(ctx, localserver.Options{Flavour: flavour, Durable: true, Args: args})
 	if err != nil {
 		return nil, err
