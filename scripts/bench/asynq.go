@@ -105,8 +105,14 @@ func (a *asynqPeer) set(ctx context.Context, due int, fsync string) error {
 	}
 	inspector := asynq.NewInspector(a.to)
 	defer inspector.Close()
-	if _, err := inspector.DeleteAllCompletedTasks("default"); err != nil && !errors.Is(err, asynq.ErrQueueNotFound) {
+	queues, err := inspector.Queues()
+	if err != nil {
 		return err
+	}
+	for _, queue := range queues {
+		if _, err := inspector.DeleteAllCompletedTasks(queue); err != nil {
+			return err
+		}
 	}
 	at := time.Now().Add(time.Second + time.Duration(due)*200*time.Microsecond) // when they are there
 	if err := a.enqueue(ctx, due, dueExec, func(int) time.Time { return at }); err != nil {
@@ -132,7 +138,7 @@ func (a *asynqPeer) work(ctx context.Context, due int) (*asynq.Server, error) {
 		if err != nil || queue.Completed == due {
 			return server, err
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
 			return server, err
 		}
 	}
