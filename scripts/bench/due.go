@@ -54,7 +54,7 @@ func (b *bench) makeStage(ctx context.Context, s *server, name string, due, pend
 }
 
 // manyRows are so many that the index on job_key, whose values are random, is better made when they are there.
-const manyRows = 2_000_000
+const manyRows = 100_000
 
 // fill makes pending rows, from one number up to another: two days at a time, so that the pages of those are filled before
 // those of the next.
