@@ -61,3 +61,22 @@ func TestPercentilesAreValuesThatOccurred(t *testing.T) {
 		t.Error("of nothing")
 	}
 }
+
+func TestTheChartOfTargetsHasABarForEachServerAndCutsLongOnes(t *testing.T) {
+	svg := targetChart(latest(slices.Concat(
+		measured("queue", mariaDB, "0.25", map[string]int{"prescient, ends": 5000, floorQueueName(1): 1, floorQueueName(8): 10}),
+		measured("tx", mySQL, "0.01", map[string]int{"prescient, Tx handler": 70, byHandName(1): 10, byHandName(8): 10}),
+	)))
+	for _, want := range []string{
+		"against SKIP LOCKED row by row on the same server, MariaDB</text>", `width="420.0" height="18" fill="#2f6fb0"/>`, "500× (at least 20×)</text>",
+		"against SKIP LOCKED row by row on the same server, MySQL</text>", "not measured</text>",
+		"7.00× (at least 5×), a try-out at scale 0.01</text>", "floor at one connection, MariaDB</text>",
+	} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in\n%s", want, svg)
+		}
+	}
+	if strings.Contains(svg, "MySQL without binlog") {
+		t.Error("what has no target has a bar")
+	}
+}
