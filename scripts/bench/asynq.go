@@ -128,8 +128,9 @@ func (a *asynqPeer) set(ctx context.Context, due int, fsync string) error {
 func (a *asynqPeer) work(ctx context.Context, due int) (*asynq.Server, error) {
 	inspector := asynq.NewInspector(a.to)
 	defer inspector.Close()
-	// By default it looks for what is due every 5 s.
-	server := asynq.NewServer(a.to, asynq.Config{Concurrency: 32, LogLevel: asynq.FatalLevel, DelayedTaskCheckInterval: 100 * time.Millisecond})
+	// By default it looks for what is due every 5 s, and sleeps for a second when there was nothing to be done.
+	server := asynq.NewServer(a.to, asynq.Config{Concurrency: 32, LogLevel: asynq.FatalLevel, DelayedTaskCheckInterval: 100 * time.Millisecond,
+		TaskCheckInterval: 10 * time.Millisecond})
 	if err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })); err != nil {
 		return nil, err
 	}
