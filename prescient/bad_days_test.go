@@ -56,7 +56,7 @@ func (r *rig) manyDue(slot time.Time, exec string, from, to int) {
 // A slot ten times larger than any before is seen to come, and takes longer, but no more of anything else.
 func TestASlotTenTimesLargerThanAnyBeforeTakesNoMoreThanTime(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
-		const usual = 400
+		const usual = 200
 		var c calls
 		var seen [2]footprint
 		for i, clock := range []string{"13:15", "13:30"} {
