@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/localserver"
 )
 
 // day is the resolution where due rows are run: the slot that is now stays the same all day long.
@@ -60,6 +62,16 @@ const manyRows = 100_000
 // those of the next.
 func (st *stage) fill(ctx context.Context, from, to int) (err error) {
 	if to-from >= manyRows {
+		if st.own != nil && st.flavour == localserver.MySQL {
+			if _, err := st.exec(ctx, "ALTER INSTANCE DISABLE INNODB REDO_LOG"); err != nil {
+				return err
+			}
+			defer func() {
+				if err == nil {
+					_, err = st.exec(ctx, "ALTER INSTANCE ENABLE INNODB REDO_LOG")
+				}
+			}()
+		}
 		if _, err := st.exec(ctx, "ALTER TABLE future_job DROP KEY job_key"); err != nil {
 			return err
 		}
