@@ -4,59 +4,153 @@ package prescient
 
 import (
 	"context"
-	"slices"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver"
 )
 
-// Slot runs and bulk inserts keep up with what the server itself needs for the same work. The bounds are half of what
-// was measured when this was written, and less: it guards against a fall by half, on a machine that does other things too.
+// guarded are ratios within one run, by server: half of what they were when this was written, which stands beside each.
+// Raise them with what they guard. What takes time keeps to its time on a quiet machine only, and slot runs want all
+// processors, the floor one: where other things run, too, the time on processors counts.
+var guarded = map[localserver.Flavour]struct{ ends, moves, bulk bound }{
+	localserver.MariaDB: {
+		ends:  bound{time: 0.30, cpu: 0.22}, // 0.59, 0.45
+		moves: bound{time: 0.26, cpu: 0.27}, // 0.51, 0.55
+		bulk:  bound{time: 0.50, cpu: 0.50}, // 1.0, 1.1
+	},
+	localserver.MySQL: {
+		ends:  bound{time: 0.49, cpu: 0.30}, // 0.98, 0.61
+		moves: bound{time: 0.33, cpu: 0.40}, // 0.65, 0.84
+		bulk:  bound{time: 0.50, cpu: 0.50}, // 1.0, 1.0
+	},
+}
+
+// bound is the least that something may be of something else: throughput by time, or by time on processors.
+type bound struct{ time, cpu float64 }
+
+const (
+	// guardTries are how often everything is measured at most. What else the machine does makes a try slower, never
+	// faster: the best of each counts, and where that is enough there is no further try.
+	guardTries = 10
+	// busyElsewhere is the share of the processors that others may use on a quiet machine.
+	busyElsewhere = 0.15
+)
+
+// Slot runs and bulk inserts keep up with what the server itself needs for the same work.
 func TestThroughputHasNotFallenByHalf(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		bounds, known := guarded[d.Flavour]
+		if !known {
+			t.Skipf("no bounds for %s", d.Flavour)
+		}
 		y := newYard(t, d, 8_000)
 		next := y.slot.Add(24 * time.Hour)
-		var floors, ends, moves, byHand, inserts []time.Duration
 		end := y.worker(registry("check", nothingToDo, Guards{}), WorkerOptions{})
 		move := y.worker(registry("check", func(context.Context, FutureJob) (*time.Time, error) { return &next, nil }, Guards{}), WorkerOptions{})
 		client, err := NewClient(t.Context(), y.app, ClientOptions{Prefix: "p_"})
 		y.must(err)
 		jobs := y.jobs(y.rows)
-		for range 3 {
+
+		var floor, ends, moves, byHand, bulk best
+		ratios := []struct {
+			what        string
+			of, against *best
+			least       bound
+		}{
+			{"ends against the floor", &ends, &floor, bounds.ends},
+			{"reschedules against ends", &moves, &ends, bounds.moves},
+			{"bulk insert against a multi-row INSERT", &bulk, &byHand, bounds.bulk},
+		}
+		others := y.watchOthers()
+		for try := 1; try <= guardTries; try++ {
 			y.fill()
-			floors = append(floors, y.measure(y.floor).elapsed)
+			floor.of(y, y.floor)
 			y.fill()
-			ends = append(ends, y.measure(func() { y.run(end, manner{parallel: 2}) }).elapsed)
+			ends.of(y, func() { y.run(end, manner{parallel: 2}) })
 			y.fill()
-			moves = append(moves, y.measure(func() { y.run(move, manner{parallel: 2}) }).elapsed)
+			moves.of(y, func() { y.run(move, manner{parallel: 2}) })
 			y.exec("TRUNCATE TABLE p_future_job")
-			byHand = append(byHand, y.measure(func() { y.insertByHand(jobs) }).elapsed)
+			byHand.of(y, func() { y.insertByHand(jobs) })
 			y.exec("TRUNCATE TABLE p_future_job")
-			inserts = append(inserts, y.measure(func() {
+			bulk.of(y, func() {
 				_, err := client.InsertMany(t.Context(), y.app, jobs)
 				y.must(err)
-			}).elapsed)
+			})
+			enough := try >= 3
+			for _, r := range ratios {
+				byTime, _ := r.of.against(r.against)
+				enough = enough && byTime >= r.least.time
+			}
+			if enough {
+				break
+			}
 		}
-		for _, ratio := range []struct {
-			what        string
-			of, against []time.Duration
-			least       float64
-		}{
-			{"ends against the floor", ends, floors, 0.2},
-			{"reschedules against ends", moves, ends, 0.15},
-			{"bulk insert against a multi-row INSERT", inserts, byHand, 0.4},
-		} {
-			got := float64(median(ratio.against)) / float64(median(ratio.of))
-			t.Logf("%s: %.2f", ratio.what, got)
-			if got < ratio.least {
-				t.Errorf("%s: %.2f; want %.2f at least", ratio.what, got, ratio.least)
+		elsewhere := others()
+		for _, r := range ratios {
+			byTime, byCPU := r.of.against(r.against)
+			t.Logf("%s: %.2f by time, %.2f by processors, of which others used %.0f %%", r.what, byTime, byCPU, 100*elsewhere)
+			switch {
+			case byTime >= r.least.time:
+			case elsewhere <= busyElsewhere || byCPU == 0:
+				t.Errorf("%s: %.2f; want %.2f at least", r.what, byTime, r.least.time)
+			case byCPU < r.least.cpu:
+				t.Errorf("%s: %.2f by time on processors; want %.2f at least", r.what, byCPU, r.least.cpu)
 			}
 		}
 	})
 }
 
-func median(all []time.Duration) time.Duration {
-	slices.Sort(all)
-	return all[len(all)/2]
+// best is the least of several costs.
+type best struct{ elapsed, cpu time.Duration }
+
+func (b *best) of(y *yard, do func()) {
+	c := y.measure(do)
+	if b.elapsed == 0 || c.elapsed < b.elapsed {
+		b.elapsed = c.elapsed
+	}
+	if used := c.client + c.server; y.pid != 0 && (b.cpu == 0 || used < b.cpu) {
+		b.cpu = used
+	}
+}
+
+// against is how many times as fast it was as another, and how many times as cheap; 0 where that is not known.
+func (b *best) against(other *best) (byTime, byCPU float64) {
+	if b.cpu > 0 {
+		byCPU = float64(other.cpu) / float64(b.cpu)
+	}
+	return float64(other.elapsed) / float64(b.elapsed), byCPU
+}
+
+// watchOthers looks at the processors until the function that it returns is called, which tells which share of them was
+// used by others than this process and the server; 0 where it is not known.
+func (y *yard) watchOthers() func() (share float64) {
+	all, own, began := machineCPU(), ownCPU()+cpuOf(y.pid), time.Now()
+	return func() float64 {
+		if all == 0 || y.pid == 0 {
+			return 0
+		}
+		others := machineCPU() - all - (ownCPU() + cpuOf(y.pid) - own)
+		return max(float64(others)/float64(time.Since(began))/float64(runtime.NumCPU()), 0)
+	}
+}
+
+// machineCPU is what all processes together have used.
+func machineCPU() (used time.Duration) {
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	line, _, _ := strings.Cut(string(stat), "\n")
+	for i, field := range strings.Fields(line)[1:] {
+		if n, err := strconv.Atoi(field); err == nil && i < 8 && i != 3 && i != 4 { // but for idle, and waiting for the disk
+			used += time.Duration(n) * 10 * time.Millisecond
+		}
+	}
+	return used
 }

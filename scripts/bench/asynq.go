@@ -14,82 +14,135 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 )
 
 var asynqSection = section{
 	name:  "asynq",
-	about: "Asynq on Redis, for tasks that come due at one instant and are kept when done, beside a slot run",
+	about: "Asynq on Redis, for tasks that come due at one instant and are kept when done, beside a slot run: alone, and with a million more pending",
 	run: func(ctx context.Context, b *bench, s *server) error {
-		st, err := b.makeStage(ctx, s, "asynq", b.scaled(50_000), b.scaled(200_000))
-		if err != nil {
-			return err
-		}
-		if !b.keep {
-			defer st.drop(ctx)
-		}
-		for round := 1; round <= b.rounds; round++ {
-			for _, fsync := range []string{"always", "everysec"} {
-				if err := b.asynq(ctx, round, fsync, st.due); err != nil {
-					return err
-				}
-			}
-			for _, c := range []contestant{slotRunOf("prescient, ends", "one"), slotRunOf("prescient, ends, batch handler", "batch")} {
-				if err := st.set(ctx); err != nil {
-					return err
-				}
-				if _, err := b.took(c.name, round, []int{st.pid}, func() (int, error) { return st.due, c.do(ctx, st) }); err != nil {
-					return err
-				}
+		for _, pending := range []int{0, b.scaled(1_000_000)} {
+			if err := b.asynq(ctx, s, b.scaled(50_000), pending); err != nil {
+				return err
 			}
 		}
 		return nil
 	},
 }
 
-// asynq schedules tasks for one instant, waits for it, and then lets a server work until all are done.
-func (b *bench) asynq(ctx context.Context, round int, fsync string, due int) (err error) {
-	redis, address, err := startRedis(ctx, fsync)
+// asynqName is the case of a setting of Redis.
+func asynqName(fsync string) string { return "Asynq on Redis, fsync " + fsync }
+
+// asynq lets Asynq and prescient compete at one number of pending tasks.
+func (b *bench) asynq(ctx context.Context, s *server, due, pending int) (err error) {
+	st, err := b.makeStage(ctx, s, "asynq", due, pending)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, redis.stop()) }()
-	to := asynq.RedisClientOpt{Addr: address}
-	client, inspector := asynq.NewClient(to), asynq.NewInspector(to)
-	defer client.Close()
-	defer inspector.Close()
-	at := time.Now().Add(5*time.Second + time.Duration(due)*time.Millisecond/2)
-	if err := inParallel(ctx, 32, due, func(ctx context.Context, i int) error {
-		_, err := client.EnqueueContext(ctx, asynq.NewTask(dueExec, []byte(strconv.Itoa(i))), asynq.ProcessAt(at), asynq.Retention(day))
+	if !b.keep {
+		defer st.drop(ctx)
+	}
+	server, address, err := startRedis(ctx, "no")
+	if err != nil {
 		return err
-	}); err != nil {
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	a := asynqPeer{to: asynq.RedisClientOpt{Addr: address}, settings: redis.NewClient(&redis.Options{Addr: address}), pid: server.process.Process.Pid}
+	defer a.settings.Close()
+	suffix := ""
+	if pending > 0 {
+		suffix = amongPending
+		far := time.Now().Add(2 * day)
+		if err := a.enqueue(ctx, pending, idleExec, func(i int) time.Time { return far.Add(time.Duration(i%28) * day) }); err != nil {
+			return err
+		}
+	}
+	for round := 1; round <= b.rounds; round++ {
+		for _, fsync := range []string{"always", "everysec"} {
+			if err := a.set(ctx, due, fsync); err != nil {
+				return err
+			}
+			var worker *asynq.Server
+			_, err := b.took(asynqName(fsync)+suffix, round, []int{a.pid}, func() (_ int, err error) {
+				worker, err = a.work(ctx, due)
+				return due, err
+			})
+			if worker != nil {
+				worker.Shutdown()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := b.slotRuns(ctx, st, round, suffix); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asynqPeer is Asynq on a server.
+type asynqPeer struct {
+	to       asynq.RedisClientOpt
+	settings *redis.Client
+	pid      int
+}
+
+// enqueue schedules tasks, whose ends are kept.
+func (a *asynqPeer) enqueue(ctx context.Context, n int, name string, at func(i int) time.Time) error {
+	client := asynq.NewClient(a.to)
+	defer client.Close()
+	return inParallel(ctx, 32, n, func(ctx context.Context, i int) error {
+		_, err := client.EnqueueContext(ctx, asynq.NewTask(name, []byte(strconv.Itoa(i))), asynq.ProcessAt(at(i)), asynq.Retention(day))
+		return err
+	})
+}
+
+// set schedules tasks for one instant, in place of those that are done, and waits for it.
+func (a *asynqPeer) set(ctx context.Context, due int, fsync string) error {
+	if err := a.settings.ConfigSet(ctx, "appendfsync", "no").Err(); err != nil {
+		return err
+	}
+	inspector := asynq.NewInspector(a.to)
+	defer inspector.Close()
+	queues, err := inspector.Queues()
+	if err != nil {
+		return err
+	}
+	for _, queue := range queues {
+		if _, err := inspector.DeleteAllCompletedTasks(queue); err != nil {
+			return err
+		}
+	}
+	at := time.Now().Add(time.Second + time.Duration(due)*200*time.Microsecond) // when they are there
+	if err := a.enqueue(ctx, due, dueExec, func(int) time.Time { return at }); err != nil {
 		return err
 	}
 	if err := pause(ctx, time.Until(at)); err != nil {
 		return err
 	}
-	_, err = b.took("Asynq on Redis, fsync "+fsync, round, []int{redis.process.Process.Pid}, func() (int, error) {
-		// By default it looks for what is due every 5 s.
-		server := asynq.NewServer(to, asynq.Config{Concurrency: 32, LogLevel: asynq.FatalLevel, DelayedTaskCheckInterval: 100 * time.Millisecond})
-		if err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })); err != nil {
-			return 0, err
+	return a.settings.ConfigSet(ctx, "appendfsync", fsync).Err()
+}
+
+// work lets a server work until all are done. It is to be shut down, which takes its time.
+func (a *asynqPeer) work(ctx context.Context, due int) (*asynq.Server, error) {
+	inspector := asynq.NewInspector(a.to)
+	defer inspector.Close()
+	// By default it looks for what is due every 5 s, and sleeps for a second when there was nothing to be done.
+	server := asynq.NewServer(a.to, asynq.Config{Concurrency: 32, LogLevel: asynq.FatalLevel, DelayedTaskCheckInterval: 100 * time.Millisecond,
+		TaskCheckInterval: 10 * time.Millisecond})
+	if err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })); err != nil {
+		return nil, err
+	}
+	for {
+		queue, err := inspector.GetQueueInfo("default")
+		if err != nil || queue.Completed == due {
+			return server, err
 		}
-		defer server.Shutdown()
-		for {
-			queue, err := inspector.GetQueueInfo("default")
-			if err != nil {
-				return 0, err
-			}
-			if queue.Completed == due {
-				return due, nil
-			}
-			select {
-			case <-ctx.Done():
-				return 0, ctx.Err()
-			case <-time.After(50 * time.Millisecond):
-			}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return server, err
 		}
-	})
-	return err
+	}
 }
 
 // redisServer is a Redis of this run's own.
@@ -115,7 +168,7 @@ func startRedis(ctx context.Context, fsync string) (*redisServer, string, error)
 	address := "127.0.0.1:" + port
 	r := &redisServer{dir: dir, exited: make(chan error, 1)}
 	r.process = exec.Command(filepath.Join(strings.TrimSpace(string(program)), "redis-server"), "--bind", "127.0.0.1", "--port", port, "--dir", dir,
-		"--appendonly", "yes", "--appendfsync", fsync, "--save", "")
+		"--appendonly", "yes", "--appendfsync", fsync, "--save", "", "--auto-aof-rewrite-percentage", "0")
 	r.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := startDying(r.process, r.exited); err != nil {
 		return nil, "", errors.Join(err, os.RemoveAll(dir))

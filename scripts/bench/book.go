@@ -25,7 +25,9 @@ type record struct {
 	Figures   map[string]float64 `json:"figures,omitempty"` // what else was measured
 	Note      string             `json:"note,omitempty"`
 	Machine   *machine           `json:"machine,omitempty"`
-	Done      string             `json:"done,omitempty"` // the key of a section that is complete
+	Command   string             `json:"command,omitempty"` // with begin: what measures this section again
+	Begin     string             `json:"begin,omitempty"`   // the key of a section that begins here
+	Done      string             `json:"done,omitempty"`    // the key of a section that is complete
 }
 
 // rate is rows a second.
@@ -73,8 +75,10 @@ func (b *book) done(key string) bool {
 }
 
 // begin starts a section.
-func (b *book) begin(section string, s *server) {
+func (b *book) begin(section, key, command string, s *server) error {
 	b.now = record{Section: section, Engine: string(s.engine), Server: fmt.Sprintf("%s %s", s.flavour, s.version)}
+	m := thisMachine()
+	return b.add(record{Begin: key, Command: command, Machine: &m})
 }
 
 func (b *book) finish(key string) error {

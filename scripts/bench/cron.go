@@ -16,7 +16,7 @@ var cronSection = section{
 		if !b.keep {
 			defer p.drop(ctx)
 		}
-		if err := p.makeNumbers(ctx, numbers); err != nil {
+		if err := p.makeNumbers(ctx, min(numbers, b.scaled(10_000_000))); err != nil {
 			return err
 		}
 		if _, err := p.exec(ctx, `CREATE TABLE orders (id BIGINT NOT NULL PRIMARY KEY, placed_at DATETIME NOT NULL, shipped_at DATETIME NULL,

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/localserver"
 )
 
 // day is the resolution where due rows are run: the slot that is now stays the same all day long.
@@ -53,12 +55,42 @@ func (b *bench) makeStage(ctx context.Context, s *server, name string, due, pend
 	return st, p.analyze(ctx, "future_job", "bench_due")
 }
 
-// fill makes pending rows, from one number up to another.
-func (st *stage) fill(ctx context.Context, from, to int) error {
-	for ; from < to; from += numbers {
-		if _, err := st.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
-			SELECT 'order', n + ?, ?, UTC_DATE() + INTERVAL 2 + n MOD 28 DAY FROM bench_n WHERE n < ?`,
-			from, idleExec, min(numbers, to-from)); err != nil {
+// manyRows are so many that the index on job_key, whose values are random, is better made when they are there.
+const manyRows = 100_000
+
+// fill makes pending rows, from one number up to another: two days at a time, so that the pages of those are filled before
+// those of the next.
+func (st *stage) fill(ctx context.Context, from, to int) (err error) {
+	if to-from >= manyRows {
+		if st.own != nil && st.flavour == localserver.MySQL {
+			if _, err := st.exec(ctx, "ALTER INSTANCE DISABLE INNODB REDO_LOG"); err != nil {
+				return err
+			}
+			defer func() {
+				if err == nil {
+					_, err = st.exec(ctx, "ALTER INSTANCE ENABLE INNODB REDO_LOG")
+				}
+			}()
+		}
+		if _, err := st.exec(ctx, "ALTER TABLE future_job DROP KEY job_key"); err != nil {
+			return err
+		}
+		defer func() {
+			if err == nil {
+				_, err = st.exec(ctx, "ALTER TABLE future_job ADD UNIQUE KEY job_key (job_key)")
+			}
+		}()
+	}
+	const days = 28
+	for ; from < to; from += days * numbers {
+		n := min(days*numbers, to-from)
+		if err := inParallel(ctx, 2, days, func(ctx context.Context, d int) error {
+			// Every 28th from the d-th on.
+			_, err := st.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
+				SELECT 'order', n * ? + ?, ?, UTC_DATE() + INTERVAL 2 + ? DAY FROM bench_n WHERE n < ?`,
+				days, from+d, idleExec, d, (n-d+days-1)/days)
+			return err
+		}); err != nil {
 			return err
 		}
 	}
@@ -83,7 +115,7 @@ func (st *stage) set(ctx context.Context) error {
 // has nothing before it, or does not get on, since some transaction holds it back.
 func (p *place) settle(ctx context.Context) error {
 	before, still := "", 0
-	for range 120 {
+	for range 300 {
 		var kind, name, status string
 		if err := p.app.QueryRowContext(ctx, "SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status); err != nil {
 			return err
@@ -95,10 +127,10 @@ func (p *place) settle(ctx context.Context) error {
 		}
 		if now := fmt.Sprint(historyLength(status), purged.Int64); now != before {
 			before, still = now, 0
-		} else if still++; still == 4 {
+		} else if still++; still == 5 {
 			return nil
 		}
-		if err := pause(ctx, 250*time.Millisecond); err != nil {
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 var historySection = section{
 	name:  "history",
-	about: "pages of history (of 50 million ends, unless --rows says otherwise) and of jobs (a sixteenth of that), and the analysts' views, beside a fiftieth of all that",
+	about: "pages of history (of 50 million ends, unless --rows says otherwise) and of jobs (a sixteenth of that), and the analysts' views, and ends that are added, beside a fiftieth of all that",
 	run: func(ctx context.Context, b *bench, s *server) error {
 		many := b.rows
 		if many == 0 {
@@ -68,7 +68,47 @@ func (b *bench) history(ctx context.Context, s *server, rows int) error {
 	if err := b.listings(ctx, p, rows); err != nil {
 		return err
 	}
-	return b.views(ctx, p, rows)
+	if err := b.views(ctx, p, rows); err != nil {
+		return err
+	}
+	return b.endsInto(ctx, p, rows)
+}
+
+// endsInto measures ends that are added to a history of so many.
+func (b *bench) endsInto(ctx context.Context, p *place, rows int) error {
+	due := max(b.scaled(50_000), 1_000)
+	if err := p.makeNumbers(ctx, due); err != nil {
+		return err
+	}
+	var all []float64
+	for range b.rounds {
+		now := time.Now().UTC()
+		if left := now.Truncate(resolution).Add(resolution).Sub(now); left < 2*time.Minute {
+			// All of it has to be in the slot that is now.
+			if err := pause(ctx, left+time.Second); err != nil {
+				return err
+			}
+		}
+		slot := time.Now().UTC().Truncate(resolution).Format(time.DateTime)
+		if _, err := p.exec(ctx, fmt.Sprintf("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'late', n, '%s', '%s' FROM bench_n WHERE n < %d",
+			dueExec, slot, due)); err != nil {
+			return err
+		}
+		if err := p.settle(ctx); err != nil {
+			return err
+		}
+		figures, err := workload{Form: "one", DSN: p.dsn(p.name)}.run(ctx)
+		if err != nil {
+			return err
+		}
+		if figures.Done != due {
+			return fmt.Errorf("%d ends; want %d", figures.Done, due)
+		}
+		all = append(all, figures.Took.Seconds()*1000)
+	}
+	name := fmt.Sprintf("a slot run that adds %s ends", short(float64(due)))
+	b.say("  %-52s %9d: median %9.1f ms", name, rows, median(all))
+	return b.book.add(record{Case: name, Rows: rows, Figures: map[string]float64{"first_ms": all[0], "median_ms": median(all)}})
 }
 
 // listing is one page to read.

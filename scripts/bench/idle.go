@@ -16,8 +16,8 @@ import (
 
 var idleSection = section{
 	name: "idle",
-	about: "what a worker costs that has nothing to do, with a million pending: statements and CPU an hour, extrapolated from 40 s each; " +
-		"of prescient from 8 slots of 5 s and from 20 sweeps 2 s apart, to slots of 15 minutes and a sweep a minute; beside River, Asynq, and a look with SKIP LOCKED each second",
+	about: "what a worker costs that has nothing to do, with a million pending: statements and CPU an hour, extrapolated from 40 s each (20 s below scale 1); " +
+		"of prescient from slots of 5 s and sweeps 2 s apart, to slots of 15 minutes and a sweep a minute; beside River, Asynq, and a look with SKIP LOCKED each second",
 	run: func(ctx context.Context, b *bench, s *server) error {
 		alone, err := idleWorker(ctx, b, s)
 		if err != nil {
@@ -34,7 +34,12 @@ var idleSection = section{
 }
 
 // idleTime is for how long each is watched.
-const idleTime = 40 * time.Second
+func (b *bench) idleTime() time.Duration {
+	if b.scale < 1 {
+		return 20 * time.Second
+	}
+	return 40 * time.Second
+}
 
 // idle is what was used in some time.
 type idle struct {
@@ -43,7 +48,7 @@ type idle struct {
 }
 
 // watch lets something do nothing for some time. count tells how many statements the server has answered so far.
-func watch(ctx context.Context, pid int, count func() (float64, error), work func(ctx context.Context) error) (idle, error) {
+func (b *bench) watch(ctx context.Context, pid int, count func() (float64, error), work func(ctx context.Context) error) (idle, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
@@ -58,7 +63,7 @@ func watch(ctx context.Context, pid int, count func() (float64, error), work fun
 			select {
 			case err := <-ended:
 				return idle{}, fmt.Errorf("it ended: %w", errors.Join(err, ctx.Err()))
-			case <-time.After(idleTime):
+			case <-time.After(b.idleTime()):
 			}
 		}
 		used[i] = usageNow(pid)
@@ -118,7 +123,7 @@ func idleWorker(ctx context.Context, b *bench, s *server) (alone idle, err error
 		return idle{}, err
 	}
 	watchWorker := func(work func(ctx context.Context) error) (idle, error) {
-		return watch(ctx, p.pid, p.questions(), work)
+		return b.watch(ctx, p.pid, p.questions(), work)
 	}
 	alone, err = watchWorker(func(ctx context.Context) error { <-ctx.Done(); return nil })
 	if err != nil {
@@ -152,7 +157,7 @@ func idleWorker(ctx context.Context, b *bench, s *server) (alone idle, err error
 	if err != nil {
 		return idle{}, err
 	}
-	perSlot, perSweep := idleTime.Seconds()/5, idleTime.Seconds()/2
+	perSlot, perSweep := b.idleTime().Seconds()/5, b.idleTime().Seconds()/2
 	hourly := func(of func(i idle) float64) float64 {
 		slot := max(of(slots)-of(alone), 0)
 		return slot/perSlot*4 + max(of(both)-of(slots), 0)/perSweep*60
@@ -187,7 +192,7 @@ func idleQueue(ctx context.Context, b *bench, s *server, alone idle) error {
 	if err := st.settle(ctx); err != nil {
 		return err
 	}
-	i, err := watch(ctx, s.pid, p.questions(), func(ctx context.Context) error {
+	i, err := b.watch(ctx, s.pid, p.questions(), func(ctx context.Context) error {
 		for pause(ctx, time.Second) == nil {
 			if err := st.drainQueue(ctx, 1); err != nil && ctx.Err() == nil {
 				return err
@@ -214,7 +219,7 @@ func idleRiver(ctx context.Context, b *bench) (err error) {
 	if _, err := pg.pool.Exec(ctx, "CREATE EXTENSION pg_stat_statements"); err != nil {
 		return err
 	}
-	i, err := watch(ctx, pg.pid(), func() (n float64, err error) {
+	i, err := b.watch(ctx, pg.pid(), func() (n float64, err error) {
 		return n, pg.pool.QueryRow(ctx, "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements").Scan(&n)
 	}, func(ctx context.Context) error {
 		client, err := pg.newRiver(&river.Config{Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 32}}})
@@ -252,7 +257,7 @@ func idleAsynq(ctx context.Context, b *bench) (err error) {
 	}
 	info := redis.NewClient(&redis.Options{Addr: address})
 	defer info.Close()
-	i, err := watch(ctx, server.process.Process.Pid, func() (float64, error) {
+	i, err := b.watch(ctx, server.process.Process.Pid, func() (float64, error) {
 		stats, err := info.InfoMap(ctx, "stats").Result()
 		if err != nil {
 			return 0, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"time"
@@ -12,7 +11,7 @@ import (
 
 var insertSection = section{
 	name:  "insert",
-	about: "inserting checks, among a million pending: in the app's transaction beside the order alone and beside plain SQL, at 1, 8 and 32 connections; in bulk; cancel and replace",
+	about: "inserting checks, among a million pending: in the app's transaction beside the order alone and beside plain SQL, at 1, 8 and 32 connections; by itself; in bulk; cancel and replace",
 	run: func(ctx context.Context, b *bench, s *server) error {
 		st, err := b.makeStage(ctx, s, "insert", 100, b.scaled(1_000_000))
 		if err != nil {
@@ -21,21 +20,12 @@ var insertSection = section{
 		if !b.keep {
 			defer st.drop(ctx)
 		}
-		if _, err := st.exec(ctx, "CREATE TABLE orders (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, placed_at DATETIME NOT NULL, customer VARCHAR(100) NOT NULL)"); err != nil {
+		if err := st.makeOrders(ctx); err != nil {
 			return err
 		}
-		st.app.SetMaxOpenConns(64)
 		in := inserts{stage: st, at: st.slot.Add(day)}
 		for round := 1; round <= b.rounds; round++ {
-			for _, c := range in.contestants(b) {
-				if _, err := b.took(c.name, round, []int{st.pid}, func() (int, error) { return c.n, c.do(ctx, c.n) }); err != nil {
-					return err
-				}
-			}
-			if _, err := st.exec(ctx, "TRUNCATE TABLE orders"); err != nil {
-				return err
-			}
-			if err := st.set(ctx); err != nil {
+			if err := in.compete(ctx, b, round, in.contestants(b)); err != nil {
 				return err
 			}
 		}
@@ -43,38 +33,86 @@ var insertSection = section{
 	},
 }
 
+// makeOrders makes the app's own table.
+func (st *stage) makeOrders(ctx context.Context) error {
+	st.app.SetMaxOpenConns(64)
+	_, err := st.exec(ctx, "CREATE TABLE IF NOT EXISTS orders (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, placed_at DATETIME NOT NULL, customer VARCHAR(100) NOT NULL)")
+	return err
+}
+
 // inserts are the contestants of the section. Each makes rows of its own.
 type inserts struct {
 	*stage
 	at    time.Time
-	first int // number of the next row
+	first int    // number of the next row
+	where string // added to the names of the cases
 }
 
 type insertion struct {
-	name string
-	n    int
-	do   func(ctx context.Context, n int) error
+	name        string
+	n           int
+	do          func(ctx context.Context, n int) error
+	connections int  // of a transaction for each; 0: of another kind
+	alone       bool // the app's own part, which the others are compared with
 }
 
-func (in *inserts) contestants(b *bench) (list []insertion) {
-	single, bulk := b.scaled(4_000), b.scaled(100_000)
-	for _, connections := range []int{1, 8, 32} {
-		for _, c := range []struct {
+// compete gives each its turn, and clears up.
+func (in *inserts) compete(ctx context.Context, b *bench, round int, list []insertion) error {
+	alone := 0.0
+	for _, c := range list {
+		_, err := b.tookWith(c.name+in.where, round, []int{in.pid}, func() (int, error) { return c.n, c.do(ctx, c.n) }, func(r *record) {
+			if c.connections == 0 {
+				return
+			}
+			// What the app waits for.
+			each := r.Seconds * 1e6 * float64(c.connections) / float64(c.n)
+			r.Figures = map[string]float64{"µs a transaction": each}
+			if c.alone {
+				alone = each
+			} else {
+				r.Figures["µs added"] = each - alone
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := in.exec(ctx, "TRUNCATE TABLE orders"); err != nil {
+		return err
+	}
+	return in.set(ctx)
+}
+
+// inTransactions are an order, alone and with a check, a transaction each.
+func (in *inserts) inTransactions(connections []int, n int) (list []insertion) {
+	for _, connections := range connections {
+		for i, c := range []struct {
 			name string
-			with func(ctx context.Context, tx *sql.Tx, i int) error
+			with func(ctx context.Context, tx prescient.DB, i int) error
 		}{
-			{"the order alone", func(context.Context, *sql.Tx, int) error { return nil }},
+			{"the order alone", func(context.Context, prescient.DB, int) error { return nil }},
 			{"the order and a plain SQL insert", in.plain},
 			{"prescient, the order and Insert", in.insert},
 		} {
-			list = append(list, insertion{fmt.Sprintf("%s, %d connections", c.name, connections), single,
-				func(ctx context.Context, n int) error { return in.withOrders(ctx, connections, n, c.with) }})
+			list = append(list, insertion{name: fmt.Sprintf("%s, %d connections", c.name, connections), n: n, connections: connections, alone: i == 0,
+				do: func(ctx context.Context, n int) error { return in.withOrders(ctx, connections, n, c.with) }})
 		}
 	}
-	return append(list,
-		insertion{"multi-row INSERT by hand, 1000 rows each", bulk, in.byHand},
-		insertion{"prescient, InsertMany", bulk, in.many},
-		insertion{"prescient, Insert replaces", single, func(ctx context.Context, n int) error {
+	return list
+}
+
+func (in *inserts) contestants(b *bench) []insertion {
+	single, bulk := b.scaled(4_000), b.scaled(100_000)
+	return append(in.inTransactions([]int{1, 8, 32}, single),
+		insertion{name: "plain SQL insert, 8 connections", n: single, do: func(ctx context.Context, n int) error {
+			return in.each(ctx, n, func(ctx context.Context, i int) error { return in.plain(ctx, in.app, i) })
+		}},
+		insertion{name: "prescient, Insert, 8 connections", n: single, do: func(ctx context.Context, n int) error {
+			return in.each(ctx, n, func(ctx context.Context, i int) error { return in.insert(ctx, in.app, i) })
+		}},
+		insertion{name: "multi-row INSERT by hand, 1000 rows each", n: bulk, do: in.byHand},
+		insertion{name: "prescient, InsertMany", n: bulk, do: in.many},
+		insertion{name: "prescient, Insert replaces", n: single, do: func(ctx context.Context, n int) error {
 			return in.each(ctx, n, func(ctx context.Context, i int) error {
 				job := in.job(i - n) // of the bulk
 				job.OnPending = prescient.Replace
@@ -82,7 +120,7 @@ func (in *inserts) contestants(b *bench) (list []insertion) {
 				return err
 			})
 		}},
-		insertion{"prescient, Cancel", single, func(ctx context.Context, n int) error {
+		insertion{name: "prescient, Cancel", n: single, do: func(ctx context.Context, n int) error {
 			return in.each(ctx, n, func(ctx context.Context, i int) error {
 				_, err := in.client.Cancel(ctx, in.app, in.job(i-2*n).Entity, dueExec)
 				return err
@@ -106,7 +144,7 @@ func (in *inserts) each(ctx context.Context, n int, do func(ctx context.Context,
 }
 
 // withOrders places orders, a transaction each, and something with each.
-func (in *inserts) withOrders(ctx context.Context, connections, n int, with func(ctx context.Context, tx *sql.Tx, i int) error) error {
+func (in *inserts) withOrders(ctx context.Context, connections, n int, with func(ctx context.Context, tx prescient.DB, i int) error) error {
 	first := in.take(n)
 	return inParallel(ctx, connections, n, func(ctx context.Context, i int) error {
 		tx, err := in.app.BeginTx(ctx, nil)
@@ -124,13 +162,13 @@ func (in *inserts) withOrders(ctx context.Context, connections, n int, with func
 	})
 }
 
-func (in *inserts) plain(ctx context.Context, tx *sql.Tx, i int) error {
+func (in *inserts) plain(ctx context.Context, tx prescient.DB, i int) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES ('parcel', ?, ?, ?)",
 		i, dueExec, in.at.Format(time.DateTime))
 	return err
 }
 
-func (in *inserts) insert(ctx context.Context, tx *sql.Tx, i int) error {
+func (in *inserts) insert(ctx context.Context, tx prescient.DB, i int) error {
 	_, err := in.client.Insert(ctx, tx, in.job(i))
 	return err
 }
@@ -146,7 +184,7 @@ func (in *inserts) byHand(ctx context.Context, n int) error {
 			}
 			fmt.Fprintf(&rows, "('parcel','%d','%s','%s')", first+i, dueExec, at)
 		}
-		if _, err := in.exec(ctx, "INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES "+rows.String()); err != nil {
+		if _, err := in.app.ExecContext(ctx, "INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES "+rows.String()); err != nil {
 			return err
 		}
 	}

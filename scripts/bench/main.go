@@ -21,6 +21,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// defaultPool is the buffer pool's size.
+const defaultPool = "2G"
+
 // bench is one run of the command.
 type bench struct {
 	engines []engine // those asked for; none: all that a section has
@@ -61,8 +64,9 @@ var sections = []section{
 	latenessSection,
 	remoteSection,
 	growthSection,
+	purgeSection,
+	slotsSection,
 	idleSection,
-	memorySection,
 	historySection,
 }
 
@@ -81,7 +85,7 @@ func run(args []string) error {
 	flags.Float64Var(&b.scale, "scale", 1, "multiplies the numbers of rows; 0.05 is a try-out")
 	flags.IntVar(&b.rows, "rows", 0, "rows of history in section history (default 50 million, times scale)")
 	flags.IntVar(&b.rounds, "rounds", 3, "how often each contestant has its turn")
-	flags.StringVar(&b.pool, "buffer-pool", "2G", "innodb_buffer_pool_size")
+	flags.StringVar(&b.pool, "buffer-pool", defaultPool, "innodb_buffer_pool_size")
 	flags.BoolVar(&b.again, "again", false, "measure again what has results already")
 	flags.StringVar(&b.dir, "dir", "", "where the servers keep their data (default: the temporary folder)")
 	flags.StringVar(&b.results, "results", "results", "folder for results.jsonl and the page")
@@ -210,12 +214,29 @@ func (b *bench) section(ctx context.Context, s section, on engine, key string) (
 	defer func() { err = errors.Join(err, server.close()) }()
 	b.say("%s on %s %s", s.name, on, server.version)
 	started := time.Now()
-	b.book.begin(s.name, server)
+	if err := b.book.begin(s.name, key, b.command(s.name, on), server); err != nil {
+		return err
+	}
 	if err := s.run(ctx, b, server); err != nil {
 		return err
 	}
 	b.say("%s on %s took %v", s.name, on, time.Since(started).Round(time.Second))
 	return b.book.finish(key)
+}
+
+// command measures one section again, as it is measured now.
+func (b *bench) command(section string, on engine) string {
+	parts := []string{"scripts/bench/run", "--engine", string(on), "--scale", fmt.Sprint(b.scale), "--rounds", fmt.Sprint(b.rounds)}
+	if b.rows != 0 {
+		parts = append(parts, "--rows", fmt.Sprint(b.rows))
+	}
+	if b.pool != defaultPool {
+		parts = append(parts, "--buffer-pool", b.pool)
+	}
+	for _, arg := range b.more {
+		parts = append(parts, "--server-arg="+arg)
+	}
+	return strings.Join(append(parts, section), " ")
 }
 
 // hold keeps servers up to be looked into.

@@ -113,6 +113,11 @@ func peakMemory(pid int) float64 {
 
 // took measures one turn of a contestant: do returns how many rows it did.
 func (b *bench) took(name string, round int, pids []int, do func() (int, error)) (record, error) {
+	return b.tookWith(name, round, pids, do, nil)
+}
+
+// tookWith is took with a function that completes the record before it is written.
+func (b *bench) tookWith(name string, round int, pids []int, do func() (int, error), complete func(r *record)) (record, error) {
 	before := usageNow(pids...)
 	rows, err := do()
 	after := usageNow(pids...)
@@ -121,8 +126,11 @@ func (b *bench) took(name string, round int, pids []int, do func() (int, error))
 	}
 	r := record{Case: name, Round: round, Rows: rows, Seconds: after.at.Sub(before.at).Seconds(),
 		ClientCPU: after.client - before.client, ServerCPU: after.server - before.server}
-	b.say("  %-44s %9d rows %8.2f s %9.0f/s  CPU %5.2f + %5.2f µs a row", name, rows, r.Seconds, r.rate(),
-		r.ClientCPU*1e6/float64(max(rows, 1)), r.ServerCPU*1e6/float64(max(rows, 1)))
+	if complete != nil {
+		complete(&r)
+	}
+	b.say("  %-44s %9d rows %8.2f s %9.0f/s  CPU %5.2f + %5.2f µs a row  %s", name, rows, r.Seconds, r.rate(),
+		r.ClientCPU*1e6/float64(max(rows, 1)), r.ServerCPU*1e6/float64(max(rows, 1)), figuresText(r.Figures))
 	return r, b.book.add(r)
 }
 

@@ -15,38 +15,44 @@ type results struct {
 	section, server string
 	cases           []string // in the order in which they were measured
 	byCase          map[string][]record
-	end             *record
+	begin, end      *record // nil where the run did not say, or was stopped
 }
 
-// latest sorts records by section and server. Of a section that was measured again only the last time counts: its
-// records since the end of the one before.
+// latest sorts records by section and server. Of a section that was measured several times the last complete one counts,
+// and one that was stopped only where there is none.
 func latest(records []record) []*results {
-	var list []*results
-	find := func(r record) *results {
-		for _, have := range list {
+	var list, runs []*results // runs: the one under way of each in list
+	find := func(r record) int {
+		for i, have := range list {
 			if have.section == r.Section && have.server == r.Server {
-				return have
+				return i
 			}
 		}
-		list = append(list, &results{section: r.Section, server: r.Server})
-		return list[len(list)-1]
+		list = append(list, nil)
+		runs = append(runs, nil)
+		return len(list) - 1
 	}
 	for _, r := range records {
-		s := find(r)
-		if r.Done != "" {
-			s.end = &r
-			continue
+		i := find(r)
+		if runs[i] == nil || runs[i].end != nil || r.Begin != "" {
+			runs[i] = &results{section: r.Section, server: r.Server, byCase: make(map[string][]record)}
 		}
-		if s.end != nil {
-			*s = results{section: s.section, server: s.server}
+		run := runs[i]
+		if list[i] == nil || list[i].end == nil {
+			list[i] = run
 		}
-		if s.byCase == nil {
-			s.byCase = make(map[string][]record)
+		switch {
+		case r.Begin != "":
+			run.begin = &r
+		case r.Done != "":
+			run.end = &r
+			list[i] = run
+		default:
+			if run.byCase[r.Case] == nil {
+				run.cases = append(run.cases, r.Case)
+			}
+			run.byCase[r.Case] = append(run.byCase[r.Case], r)
 		}
-		if s.byCase[r.Case] == nil {
-			s.cases = append(s.cases, r.Case)
-		}
-		s.byCase[r.Case] = append(s.byCase[r.Case], r)
 	}
 	order := func(name string) int {
 		return slices.IndexFunc(sections, func(s section) bool { return s.name == name })
@@ -55,6 +61,29 @@ func latest(records []record) []*results {
 		return cmp.Or(cmp.Compare(order(a.section), order(b.section)), strings.Compare(a.server, b.server))
 	})
 	return list
+}
+
+// engine is what the section was measured on.
+func (s *results) engine() engine {
+	for _, r := range []*record{s.begin, s.end} {
+		if r != nil {
+			return engine(r.Engine)
+		}
+	}
+	for _, list := range s.byCase {
+		return engine(list[0].Engine)
+	}
+	return ""
+}
+
+// machine is where it was measured; nil where that is not known.
+func (s *results) machine() *machine {
+	for _, r := range []*record{s.end, s.begin} {
+		if r != nil && r.Machine != nil {
+			return r.Machine
+		}
+	}
+	return nil
 }
 
 // of is the median over the rounds of a case.
@@ -69,13 +98,16 @@ func (s *results) of(name string, figure func(r record) float64) float64 {
 // writePage writes bench.md and its charts.
 func writePage(dir string, records []record) error {
 	var b strings.Builder
-	b.WriteString("# How fast\n\nWritten by `scripts/bench/run` from `results.jsonl`. Medians over the rounds of one run, in which the contestants take turns;\n" +
+	b.WriteString("# How fast\n\n![What was reached](targets.svg)\n\nWritten by `scripts/bench/run` from `results.jsonl`. Medians over the rounds of one run, in which the contestants take turns;\n" +
 		"ratios are within that run. CPU is that of all processes of the client and of the server, in µs a row: it says what a row\ncosts also where something else kept the machine busy, which the rates do not.\n")
 	if m := lastMachine(records); m != nil {
 		fmt.Fprintf(&b, "\nMachine: %s, %d cores, %s, %s, %s. Load when the last section ended: %s.\n", m.CPU, m.Cores, m.Memory, m.OS, m.Go, m.Load)
 	}
 	list := latest(records)
 	b.WriteString(targetTable(list))
+	if err := os.WriteFile(filepath.Join(dir, "targets.svg"), []byte(targetChart(list)), 0o644); err != nil {
+		return err
+	}
 	for _, s := range list {
 		fmt.Fprintf(&b, "\n## %s on %s\n\n", s.section, s.server)
 		if i := slices.IndexFunc(sections, func(of section) bool { return of.name == s.section }); i >= 0 {
@@ -83,8 +115,10 @@ func writePage(dir string, records []record) error {
 		}
 		if s.end == nil {
 			b.WriteString("Not complete: the run was stopped.\n\n")
-		} else if s.end.Machine != nil {
-			fmt.Fprintf(&b, "Measured %s; load average at the end: %s.\n\n", s.end.At.Format("2006-01-02 15:04"), s.end.Machine.Load)
+		}
+		s.how(&b)
+		if len(s.cases) == 0 {
+			continue
 		}
 		var err error
 		switch {
@@ -100,6 +134,26 @@ func writePage(dir string, records []record) error {
 		}
 	}
 	return os.WriteFile(filepath.Join(dir, "bench.md"), []byte(b.String()), 0o644)
+}
+
+// how says by which command a section was measured, at which scale, when, and where.
+func (s *results) how(b *strings.Builder) {
+	if s.begin != nil && s.begin.Command != "" {
+		fmt.Fprintf(b, "    %s\n\n", s.begin.Command)
+	}
+	fmt.Fprintf(b, "Scale %s", scaleOf(s))
+	if s.end != nil {
+		fmt.Fprintf(b, "; measured %s", s.end.At.Format("2006-01-02 15:04"))
+	}
+	if m := s.machine(); m != nil {
+		if s.begin != nil && s.begin.Machine != nil {
+			fmt.Fprintf(b, "; load average before: %s", s.begin.Machine.Load)
+		}
+		if s.end != nil {
+			fmt.Fprintf(b, "; at the end: %s", m.Load)
+		}
+	}
+	b.WriteString(".\n\n")
 }
 
 func lastMachine(records []record) *machine {

@@ -20,7 +20,7 @@ func TestTheMedianIsAValueThatOccurred(t *testing.T) {
 
 func TestASectionThatWasMeasuredAgainCountsFromItsLastBeginning(t *testing.T) {
 	old, fresh := record{Section: "ends", Server: "a", Case: "x", Rows: 1, Seconds: 1}, record{Section: "ends", Server: "a", Case: "x", Rows: 8, Seconds: 2}
-	end := record{Section: "ends", Server: "a", Done: "key"}
+	end, begin := record{Section: "ends", Server: "a", Done: "key"}, record{Section: "ends", Server: "a", Begin: "key"}
 	for name, test := range map[string]struct {
 		records  []record
 		rate     float64
@@ -28,7 +28,10 @@ func TestASectionThatWasMeasuredAgainCountsFromItsLastBeginning(t *testing.T) {
 	}{
 		"once":           {[]record{old, end}, 1, true},
 		"again":          {[]record{old, end, fresh, end}, 4, true},
-		"again, stopped": {[]record{old, end, fresh}, 4, false},
+		"again, stopped": {[]record{old, end, fresh}, 1, true}, // what is complete counts
+		"never complete": {[]record{fresh}, 4, false},
+		"resumed":        {[]record{begin, old, begin, fresh, end}, 4, true},
+		"stopped twice":  {[]record{begin, old, begin, fresh}, 4, false},
 	} {
 		list := latest(test.records)
 		if len(list) != 1 || list[0].of("x", record.rate) != test.rate || (list[0].end != nil) != test.complete {

@@ -76,16 +76,8 @@ func (b *bench) river(ctx context.Context, s *server, due, pending int) (err err
 				return errors.Join(err, fmt.Errorf("%s: %d of %d are completed", c.name, completed, due))
 			}
 		}
-		for _, c := range []contestant{slotRunOf("prescient, ends", "one"), slotRunOf("prescient, ends, batch handler", "batch")} {
-			if err := st.set(ctx); err != nil {
-				return err
-			}
-			if _, err := b.took(c.name+suffix, round, []int{st.pid}, func() (int, error) { return st.due, c.do(ctx, st) }); err != nil {
-				return err
-			}
-			if err := st.ended(ctx, due, 0); err != nil {
-				return err
-			}
+		if err := b.slotRuns(ctx, st, round, suffix); err != nil {
+			return err
 		}
 	}
 	return nil

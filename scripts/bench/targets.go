@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,8 +17,14 @@ type target struct {
 	under       bool     // less is better
 	unit        string
 	section     string
+	scale       float64  // the least scale at which it says something; 0: trueScale
 	figures     []figure // the first counts, the others are shown with it
+	limited     string   // the case whose use of the processors tells what limits it
+	why         string   // what else limits it now
 }
+
+// trueScale is from where on a ratio is a verdict: with fewer rows it is mostly what begins and ends a run.
+const trueScale = 0.1
 
 // figure is a number from the results of a section.
 type figure struct {
@@ -39,34 +47,38 @@ func targets() []target {
 			{"batch handler", ratio("prescient, ends, batch handler"+suffix, peers...)},
 		}
 	}
-	more := against(amongPending, riverReady)
-	more[0].name, more[1].name = "with more pending", "with more pending, batch handler"
-	everysec := against("", "Asynq on Redis, fsync everysec")
+	more := func(peers ...string) []figure {
+		more := against(amongPending, peers...)
+		more[0].name, more[1].name = "with more pending", "with more pending, batch handler"
+		return more
+	}
+	everysec := against("", asynqName("everysec"))
 	everysec[0].name, everysec[1].name = "fsync everysec", "fsync everysec, batch handler"
+	const valuesWhy = "history gets each row's own times, sent as VALUES; the floor copies rows inside the server"
 	const floor = "ends a second against the floor at one connection"
 	return []target{
-		{measure: floor + ", MariaDB", on: []engine{mariaDB}, least: 0.75, most: 1, section: "ends", figures: ends},
-		{measure: floor + ", MySQL with binlog", on: []engine{mySQL}, least: 0.6, most: 0.8, section: "ends", figures: ends},
-		{measure: floor + ", MySQL without binlog", on: []engine{mysqlNoBinlog}, section: "ends", figures: ends},
-		{measure: "against River on Postgres", least: 5, most: 8, unit: "×", section: "river", figures: slices.Concat(against("", riverReady), more)},
-		{measure: "against Asynq on Redis", least: 8, most: 12, unit: "×", section: "asynq",
-			figures: slices.Concat(against("", "Asynq on Redis, fsync always"), everysec)},
-		{measure: "against SKIP LOCKED row by row on the same server", least: 20, most: 40, unit: "×", section: "queue",
-			figures: against("", floorQueueName(1), floorQueueName(8))},
-		{measure: "moves against ends", least: 0.4, most: 0.6, section: "ends", figures: []figure{
+		{measure: floor + ", MariaDB", on: []engine{mariaDB}, least: 0.75, most: 1, section: "ends", limited: "prescient, ends", why: valuesWhy, figures: ends},
+		{measure: floor + ", MySQL with binlog", on: []engine{mySQL}, least: 0.6, most: 0.8, section: "ends", limited: "prescient, ends", why: valuesWhy, figures: ends},
+		{measure: floor + ", MySQL without binlog", on: []engine{mysqlNoBinlog}, section: "ends", limited: "prescient, ends", figures: ends},
+		{measure: "against River on Postgres", least: 5, most: 8, unit: "×", section: "river", limited: "prescient, ends", figures: slices.Concat(against("", riverReady), more(riverReady))},
+		{measure: "against Asynq on Redis", least: 8, most: 12, unit: "×", section: "asynq", limited: "prescient, ends",
+			figures: slices.Concat(against("", asynqName("always")), more(asynqName("always")), everysec)},
+		{measure: "against SKIP LOCKED row by row on the same server", least: 20, most: 40, unit: "×", section: "queue", limited: "prescient, ends",
+			figures: slices.Concat(against("", floorQueueName(1), floorQueueName(8)), more(floorQueueName(1), floorQueueName(8)))},
+		{measure: "moves against ends", least: 0.4, most: 0.6, section: "ends", limited: "prescient, moves", why: "the row leaves one slot's pages for another's, in both indexes", figures: []figure{
 			{"", ratio("prescient, moves", "prescient, ends")}, {"batch handler", ratio("prescient, moves, batch handler", "prescient, ends, batch handler")}}},
-		{measure: "Tx handlers against one transaction a job by hand", least: 5, most: 10, unit: "×", section: "tx", figures: []figure{
+		{measure: "Tx handlers against one transaction a job by hand", least: 5, most: 10, unit: "×", section: "tx", limited: "prescient, Tx handler", why: "each job_exec sends its own statements, between those of its savepoint", figures: []figure{
 			{"", ratio("prescient, Tx handler", byHandName(1), byHandName(8))}, {"against 1 connection", ratio("prescient, Tx handler", byHandName(1))}}},
-		{measure: "orders check, batch handler against one query a job", least: 5, most: 10, unit: "×", section: "orders",
+		{measure: "orders check, batch handler against one query a job", least: 5, most: 10, unit: "×", section: "orders", limited: "prescient, one IN a batch", why: "what is left is the end of the row",
 			figures: []figure{{"", ratio("prescient, one IN a batch", "prescient, one query a job")}}},
-		{measure: "bulk insert against multi-row INSERT by hand", least: 0.9, most: 1, section: "insert",
+		{measure: "bulk insert against multi-row INSERT by hand", least: 0.9, most: 1, section: "insert", limited: "prescient, InsertMany",
 			figures: []figure{{"", ratio("prescient, InsertMany", "multi-row INSERT by hand, 1000 rows each")}}},
-		{measure: "time for what is due among 30 million pending against among 1 million", least: 1.3, most: 1.1, under: true, unit: "×", section: "growth",
+		{measure: "time for what is due among 30 million pending against among 1 million", least: 1.3, most: 1.1, under: true, unit: "×", section: "growth", scale: 1, why: "the index on job_key is read at random places, and of 30 million less of it is in the buffer pool",
 			figures: []figure{{"", firstToLast("prescient, one handler, among ")}, {"batch handler", firstToLast("prescient, batch handler, among ")}}},
-		{measure: "statements of an idle worker a slot", least: 10, most: 5, under: true, section: "idle",
+		{measure: "statements of an idle worker a slot", least: 10, most: 5, under: true, section: "idle", why: "a slot with nothing due is looked at and written to the ledger",
 			figures: []figure{{"", idleFigure("statements/slot")}, {"and a sweep", idleFigure("statements/sweep")}}},
-		{measure: "memory, slot of 2 million", least: 150, most: 80, under: true, unit: " MB", section: "memory",
-			figures: []figure{{"", peakOf("one")}, {"batch handler", peakOf("batch")}}},
+		{measure: "memory, slot of 2 million", least: 150, most: 80, under: true, unit: " MB", section: "slots", scale: 1, why: "what is read ahead and not yet committed, and the runtime itself",
+			figures: []figure{{"", peakOf("one")}}},
 	}
 }
 
@@ -112,7 +124,7 @@ func peakOf(form string) func(s *results) (float64, bool) {
 	return func(s *results) (peak float64, found bool) {
 		rows := 0
 		for name, list := range s.byCase {
-			if strings.HasPrefix(name, "prescient, "+form+" handler") && list[0].Rows > rows {
+			if strings.HasPrefix(name, "prescient, "+form+" handler, a slot of ") && list[0].Rows > rows && list[0].Figures["peak MB"] > 0 {
 				rows, peak, found = list[0].Rows, s.of(name, func(r record) float64 { return r.Figures["peak MB"] }), true
 			}
 		}
@@ -120,38 +132,140 @@ func peakOf(form string) func(s *results) (float64, bool) {
 	}
 }
 
+// columns are the servers that the page has beside each other.
+var columns = []struct {
+	engine engine
+	name   string
+}{{mariaDB, "MariaDB"}, {mySQL, "MySQL"}}
+
+// cells are a target's results, nil where there are none, by the engine of the column; where it does not count there is no cell.
+func (t target) cells(list []*results) map[engine]*results {
+	on := t.on
+	if on == nil {
+		on = []engine{mariaDB, mySQL}
+	}
+	cells := make(map[engine]*results)
+	for _, e := range on {
+		column := e
+		if e == mysqlNoBinlog {
+			column = mySQL
+		}
+		cells[column] = find(list, t.section, e)
+	}
+	return cells
+}
+
 // targetTable is the part of the page about what is to be reached.
 func targetTable(list []*results) string {
 	var b strings.Builder
 	b.WriteString("\n## What to reach\n\nOn a machine of 2 cores that client and server share; each a ratio within one run, of medians. " +
 		"The first number is that of one-job handlers, and counts; of several peers, or settings of one, the fastest.\n\n" +
-		"| measure | at least | go for | on MariaDB | on MySQL |\n|---|--:|--:|---|---|\n")
+		"| measure | at least | go for | on MariaDB | on MySQL | what limits it now |\n|---|--:|--:|---|---|---|\n")
 	for _, t := range targets() {
-		on := t.on
-		if on == nil {
-			on = []engine{mariaDB, mySQL}
-		}
-		cells := map[engine]string{mariaDB: "", mySQL: ""}
-		for _, e := range on {
-			column := e
-			if e == mysqlNoBinlog {
-				column = mySQL
+		fmt.Fprintf(&b, "| %s | %s | %s |", t.measure, t.limit(t.least), t.limit(t.most))
+		cells := t.cells(list)
+		var limits []string
+		shown := false
+		for _, c := range columns {
+			cell := ""
+			s, counts := cells[c.engine]
+			if counts {
+				cell = t.reached(s)
+				_, measured := t.value(s)
+				shown = shown || measured
 			}
-			cells[column] = t.reached(find(list, t.section, e))
+			fmt.Fprintf(&b, " %s |", cell)
+			if text := s.busy(t.limited); text != "" {
+				limits = append(limits, c.name+": "+text)
+			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", t.measure, t.limit(t.least), t.limit(t.most), cells[mariaDB], cells[mySQL])
+		if t.why != "" && shown {
+			limits = append(limits, t.why)
+		}
+		fmt.Fprintf(&b, " %s |\n", strings.Join(limits, "; "))
 	}
 	return b.String()
 }
 
-// find is the latest complete results of a section on an engine; nil for none.
+// busy says what the processors did meanwhile: whether they limit a case, or it waits for something else.
+func (s *results) busy(name string) string {
+	if s == nil || s.byCase[name] == nil || s.machine() == nil {
+		return ""
+	}
+	cores := float64(max(s.machine().Cores, 1))
+	share := s.of(name, func(r record) float64 { return (r.ClientCPU + r.ServerCPU) / r.Seconds / cores })
+	each := func(cpu func(r record) float64) float64 {
+		return s.of(name, func(r record) float64 { return cpu(r) * 1e6 / float64(max(r.Rows, 1)) })
+	}
+	what := "the processors"
+	if share < 0.75 {
+		what = "waiting for the disk and for answers"
+	}
+	return fmt.Sprintf("%s (busy %.0f %%; %s µs a row in the worker, %s in the server)", what, 100*share,
+		precise(each(func(r record) float64 { return r.ClientCPU })), precise(each(func(r record) float64 { return r.ServerCPU })))
+}
+
+// targetChart has a bar for each target and server: how far it was reached, where 1 is what is to be reached at least.
+func targetChart(list []*results) string {
+	var bars []bar
+	for _, t := range targets() {
+		if t.least == 0 {
+			continue
+		}
+		cells := t.cells(list)
+		for _, c := range columns {
+			s, counts := cells[c.engine]
+			if !counts {
+				continue
+			}
+			one := bar{name: t.measure, label: "not measured"}
+			if t.on == nil {
+				one.name += ", " + c.name
+			}
+			if value, measured := t.value(s); measured {
+				one.value = value / t.least
+				if t.under {
+					one.value = t.least / max(value, 1e-9)
+				}
+				one.label = fmt.Sprintf("%s%s (%s)", precise(value), t.unit, strings.TrimSpace("at least "+t.limit(t.least)))
+				if t.under {
+					one.label = fmt.Sprintf("%s%s (%s)", precise(value), t.unit, t.limit(t.least))
+				}
+				if !t.says(s) {
+					one.label += ", a try-out at scale " + scaleOf(s)
+				}
+			}
+			bars = append(bars, one)
+		}
+	}
+	return chartTo("What was reached; the line is what is to be reached at least", bars, 1, 3)
+}
+
+// find is the results of a section on an engine: the latest complete ones, or else what there is; nil for none.
 func find(list []*results, section string, on engine) (found *results) {
 	for _, s := range list {
-		if s.section == section && s.end != nil && s.end.Engine == string(on) && (found == nil || s.end.At.After(found.end.At)) {
+		if s.section != section || s.engine() != on {
+			continue
+		}
+		if found == nil || found.end == nil || s.end != nil && s.end.At.After(found.end.At) {
 			found = s
 		}
 	}
 	return found
+}
+
+// value is the number that counts.
+func (t target) value(s *results) (float64, bool) {
+	if s == nil {
+		return 0, false
+	}
+	return t.figures[0].of(s)
+}
+
+// says is whether results at their scale are a verdict.
+func (t target) says(s *results) bool {
+	scale, err := strconv.ParseFloat(scaleOf(s), 64)
+	return err == nil && scale >= cmp.Or(t.scale, trueScale)
 }
 
 func (t target) limit(n float64) string {
@@ -167,13 +281,9 @@ func (t target) limit(n float64) string {
 
 // reached is a cell: what was measured, and how it compares.
 func (t target) reached(s *results) string {
-	const none = "not measured"
-	if s == nil {
-		return none
-	}
-	value, measured := t.figures[0].of(s)
+	value, measured := t.value(s)
 	if !measured {
-		return none
+		return "not measured"
 	}
 	var more []string
 	for _, f := range t.figures[1:] {
@@ -182,10 +292,14 @@ func (t target) reached(s *results) string {
 		}
 	}
 	verdict := t.verdict(value)
-	if scale := scaleOf(s); scale != "1" {
-		// With fewer rows it is another thing that was measured.
+	if scale := scaleOf(s); !t.says(s) {
 		more = append(more, "a try-out at scale "+scale)
 		verdict = ""
+	} else if scale != "1" {
+		more = append(more, "scale "+scale)
+	}
+	if s.end == nil {
+		more = append(more, "not complete")
 	}
 	cell := fmt.Sprintf("**%s%s**%s", precise(value), t.unit, verdict)
 	if len(more) > 0 {
@@ -222,10 +336,15 @@ func precise(n float64) string {
 
 var scaleInKey = regexp.MustCompile(` scale=(\S+)`)
 
-// scaleOf is the --scale of a section that is complete.
+// scaleOf is the --scale of a section.
 func scaleOf(s *results) string {
-	if found := scaleInKey.FindStringSubmatch(s.end.Done); found != nil {
-		return found[1]
+	for _, r := range []*record{s.begin, s.end} {
+		if r == nil {
+			continue
+		}
+		if found := scaleInKey.FindStringSubmatch(r.Begin + r.Done); found != nil {
+			return found[1]
+		}
 	}
 	return "1"
 }

@@ -1,0 +1,222 @@
+package prescient
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/internal/chaos/wire"
+)
+
+// footprint is the most that a run had of what has to be bounded, seen from inside of its calls.
+type footprint struct {
+	mu                             sync.Mutex
+	db                             *sqlx.DB
+	running                        int
+	calls, goroutines, connections int // at a time, at most
+}
+
+// during counts a call while it runs.
+func (f *footprint) during(call func()) {
+	f.mu.Lock()
+	f.running++
+	f.look()
+	f.mu.Unlock()
+	call()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.look()
+	f.running--
+}
+
+func (f *footprint) look() {
+	f.calls = max(f.calls, f.running)
+	f.goroutines = max(f.goroutines, runtime.NumGoroutine())
+	f.connections = max(f.connections, f.db.Stats().OpenConnections)
+}
+
+// manyDue makes rows pending for a slot.
+func (r *rig) manyDue(slot time.Time, exec string, from, to int) {
+	r.t.Helper()
+	jobs := make([]NewJob, 0, to-from)
+	for i := from; i < to; i++ {
+		jobs = append(jobs, NewJob{Entity: Entity{"order", fmt.Sprint(i)}, JobExec: exec, DueAt: slot})
+	}
+	_, err := r.client.InsertMany(r.t.Context(), r.appAt(slot.Add(-15*time.Minute)), jobs)
+	r.must(err)
+}
+
+// A slot ten times larger than any before is seen to come, and takes longer, but no more of anything else.
+func TestASlotTenTimesLargerThanAnyBeforeTakesNoMoreThanTime(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		const usual = 200
+		var c calls
+		var seen [2]footprint
+		for i, clock := range []string{"13:15", "13:30"} {
+			n := usual
+			if i == 1 {
+				n *= 10
+			}
+			r.manyDue(at(clock), "check", i*usual, i*usual+n)
+			load, err := r.client.Load(t.Context(), r.pool(time.Time{}), at(clock), at(clock).Add(time.Hour), 10)
+			if err != nil || len(load) != 1 || !load[0].Slot.Equal(at(clock)) || load[0].Jobs != n {
+				t.Fatalf("the load that is coming: %+v, %v; want %d at %s", load, err, n, clock)
+			}
+			f := &seen[i]
+			execs := registry("check", func(ctx context.Context, job FutureJob) (next *time.Time, err error) {
+				f.during(func() { next, err = c.count(ctx, job) })
+				return next, err
+			}, Guards{})
+			w := r.worker(at(clock), execs, WorkerOptions{Concurrency: 8, Buckets: 2, Batch: 50})
+			f.db = w.db
+			figures, err := w.Run(t.Context())
+			if err != nil || figures.Done != n {
+				t.Fatalf("%d due: %+v, %v", n, figures, err)
+			}
+		}
+		c.eachOnce(t, 11*usual)
+		r.balanced()
+		if large := &seen[1]; large.calls > 8 || large.goroutines > seen[0].goroutines+10 || large.connections > seen[0].connections+2 {
+			t.Errorf("at most at a time: %d calls, %d goroutines, %d connections; in a usual slot %d, %d and %d", large.calls, large.goroutines,
+				large.connections, seen[0].calls, seen[0].goroutines, seen[0].connections)
+		}
+	})
+}
+
+// A job_exec that was quick and suddenly takes long makes only its own rows late: slots come and go meanwhile. The ledger
+// shows which slot is not done, and the load what of it is late.
+func TestAJobExecThatSuddenlyTakesLongMakesOnlyItselfLate(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *rig) {
+		const rows, places = 60, 4
+		var c calls
+		var slow atomic.Bool
+		var f footprint
+		stuck, release := make(chan struct{}, rows), make(chan struct{})
+		execs := registry("suddenly", func(ctx context.Context, job FutureJob) (next *time.Time, err error) {
+			f.during(func() {
+				if slow.Load() {
+					stuck <- struct{}{}
+					<-release
+				}
+				next, err = c.count(ctx, job)
+			})
+			return next, err
+		}, Guards{Concurrency: places})
+		execs.MustRegister("other", func(ctx context.Context, job FutureJob) (next *time.Time, err error) {
+			f.during(func() { next, err = c.count(ctx, job) })
+			return next, err
+		}, Guards{})
+		w := r.worker(time.Time{}, execs, WorkerOptions{Concurrency: 8, Batch: 20, SweepEvery: 100 * time.Millisecond, SweepGrace: time.Second})
+		f.db = w.db
+		// next makes rows due in a slot to come, with numbers that no others have.
+		made := 0
+		next := func(exec string, n int) (slot time.Time) {
+			now, err := w.Now(t.Context())
+			r.must(err)
+			slot = r.client.grid.Ceil(now.Add(500 * time.Millisecond))
+			var jobs []NewJob
+			for range n {
+				jobs = append(jobs, NewJob{Entity: Entity{"order", fmt.Sprint(made)}, JobExec: exec, DueAt: slot})
+				made++
+			}
+			_, err = r.client.InsertMany(t.Context(), r.app, jobs)
+			r.must(err)
+			return slot
+		}
+		stop := r.startWork(w)
+		next("suddenly", rows)
+		r.eventually("it is quick", func() bool { return len(r.history()) == rows })
+		quick := f.goroutines
+
+		slow.Store(true)
+		late := next("suddenly", rows)
+		for range places {
+			<-stuck
+		}
+		for slot := range 2 {
+			next("other", rows)
+			r.eventually("the others end in their slots", func() bool {
+				return r.count("SELECT COUNT(*) FROM p_job_history WHERE job_exec = 'other'") == (slot+1)*rows
+			})
+		}
+		if n := r.count("SELECT COUNT(*) FROM p_job_history WHERE job_exec = 'other' AND lateness_ms > 5000"); n > 0 {
+			t.Errorf("%d of the others are late", n)
+		}
+		if n := r.count("SELECT COUNT(*) FROM p_slot_run WHERE slot = ? AND finished_at IS NULL", late.Format(time.DateTime)); n == 0 {
+			t.Error("the ledger shows the slot as finished")
+		}
+		load, err := r.client.Load(t.Context(), r.pool(time.Time{}), late, late.Add(time.Second), 10)
+		if err != nil || len(load) != 1 || load[0].Jobs != rows {
+			t.Errorf("what is late: %+v, %v; want %d of %s", load, err, rows, late)
+		}
+		if n := len(stuck); n != 0 {
+			t.Errorf("%d calls at a time; want %d", n+places, places)
+		}
+		if f.calls > 8 || f.goroutines > quick+20 || f.connections > 20 {
+			t.Errorf("at most at a time: %d calls, %d goroutines (%d before), %d connections", f.calls, f.goroutines, quick, f.connections)
+		}
+
+		close(release)
+		r.eventually("what was late has ended, too", func() bool { return len(r.history()) == 4*rows })
+		r.must(stop())
+		c.eachOnce(t, 4*rows)
+		if n := r.count("SELECT COUNT(*) FROM p_job_history WHERE slot = ? AND ended_at > slot + INTERVAL 1 SECOND", late.Format(time.DateTime)); n != rows {
+			t.Errorf("history has %d of the late rows as late; want %d", n, rows)
+		}
+		r.balanced()
+	})
+}
+
+// A server that turns slow in the middle of a slot makes the slot late: the worker asks for no more at a time, calls
+// nothing twice and drops nothing.
+func TestAServerThatTurnsSlowIsNotAskedForMore(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		const rows = 600
+		// From the first row in history on.
+		plan, err := wire.NewPlan(`[{"Since": "INSERT INTO p_job_history", "Do": "delay", "Wait": 40000000}]`, 1)
+		r.must(err)
+		var delayed atomic.Int32
+		plan.Tell = func(string, string) { delayed.Add(1) }
+		network := "slow-" + string(r.d.Flavour)
+		mysql.RegisterDialContext(network, plan.Dial)
+		t.Cleanup(func() { mysql.DeregisterDialContext(network) })
+		config, err := mysql.ParseDSN(r.account("worker"))
+		r.must(err)
+		config.Net = network
+
+		slot := r.insertDue(rows)
+		db, err := Open(config.FormatDSN(), 0)
+		r.must(err)
+		t.Cleanup(func() { _ = db.Close() })
+		var c calls
+		f := footprint{db: db}
+		w, err := NewWorker(t.Context(), db, WorkerOptions{Prefix: "p_", Concurrency: 8, Buckets: 2, Batch: 100,
+			Registry: registry("check", func(ctx context.Context, job FutureJob) (next *time.Time, err error) {
+				f.during(func() { next, err = c.count(ctx, job) })
+				return next, err
+			}, Guards{})})
+		r.must(err)
+		figures, err := w.runSlot(t.Context(), slot, manner{parallel: 2})
+		if err != nil || figures.Done != rows || figures.LeasesLost > 0 {
+			t.Errorf("figures: %+v, %v", figures, err)
+		}
+		if delayed.Load() < 10 {
+			t.Fatalf("%d statements were slow: the test shows nothing", delayed.Load())
+		}
+		c.eachOnce(t, rows)
+		r.balanced()
+		if len(r.pending()) != 0 || f.calls > 8 || f.connections > 8 {
+			t.Errorf("%d pending; at most at a time: %d calls, %d connections", len(r.pending()), f.calls, f.connections)
+		}
+		if n := r.count("SELECT COUNT(*) FROM p_slot_run WHERE finished_at IS NULL"); n > 0 {
+			t.Errorf("%d buckets are not finished", n)
+		}
+	})
+}
