@@ -139,6 +139,7 @@ func TestAFullLastPartitionIsLeftUntilItIsNearlyEmpty(t *testing.T) {
 
 func TestPruneKeepsTheLedgerOfSlotsThatHoldRowsOrAreBeingRun(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		slot := func(ago int) string { return day.AddDate(0, 0, -ago).Format(secondLayout) }
 		for ago := range 120 {
 			_, err := r.root.Exec("INSERT INTO p_slot_run (slot, bucket, buckets, finished_at) VALUES (?, 0, 2, ?), (?, 1, 2, ?)",
@@ -183,6 +184,7 @@ func TestPruneRefusesToKeepLessThanADay(t *testing.T) {
 // An analyst's open transaction keeps partitions from being changed; that must not keep slot runs from running.
 func TestSlotRunsGoOnWhilePruneWaitsForAnAnalyst(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, waitingDDL)
 		r.keepPartitions(day.AddDate(0, 0, -50), PruneOptions{})
 		r.end(50, "50")
 		r.account("owner")
@@ -265,6 +267,7 @@ func TestOnlyOnePruneAtATime(t *testing.T) {
 
 func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, readPlans)
 		f := fill(t, r)
 		conn, err := r.pool(time.Time{}).Conn(t.Context())
 		r.must(err)

@@ -29,6 +29,7 @@ type rig struct {
 	app      *sql.DB // as an app has it: no parameters in its DSN
 	client   *Client
 	accounts map[string]string // DSN by role
+	server   text.Server
 	pools    map[string]*sqlx.DB
 	apps     map[string]*sql.DB
 }
@@ -47,6 +48,8 @@ func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *rig 
 	r := &rig{t: t, d: d, root: d.Open(t, ""), accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
 		apps: make(map[string]*sql.DB)}
 	_, err := text.Up(t.Context(), r.root, text.Schema{Prefix: "p_", Resolution: resolution})
+	r.must(err)
+	r.server, err = text.ServerOf(t.Context(), r.root)
 	r.must(err)
 	r.app = servertest.Open(t, r.account("app-reschedule"), "")
 	r.client, err = NewClient(t.Context(), r.app, ClientOptions{Prefix: "p_"})
@@ -80,13 +83,11 @@ func (r *rig) account(role string) string {
 	r.t.Cleanup(func() { r.exec("DROP USER " + name) })
 	_, statements, err := text.Grants(role, a)
 	r.must(err)
-	server, err := text.ServerOf(r.t.Context(), r.root)
-	r.must(err)
 	for _, statement := range statements {
-		if server == text.TiDB { // it has no procedures, and heeds no rights on columns
+		if r.server == text.TiDB { // it has no procedures, and heeds no rights on columns
 			statement = columnRights.ReplaceAllString(statement, "$1")
 		}
-		if server != text.TiDB || !strings.Contains(statement, "ON PROCEDURE") {
+		if r.server != text.TiDB || !strings.Contains(statement, "ON PROCEDURE") {
 			r.exec(statement)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 // was measured when this was written, and less: it guards against a fall by half, on a machine that does other things too.
 func TestThroughputHasNotFallenByHalf(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		needs(t, d.Open(t, ""), columnDefaults)
 		y := newYard(t, d, 8_000)
 		next := y.slot.Add(24 * time.Hour)
 		var floors, ends, moves, byHand, inserts []time.Duration
