@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -64,8 +63,6 @@ func (r *rig) must(err error) {
 	}
 }
 
-var columnRights = regexp.MustCompile(`(INSERT|UPDATE) \([^)]*\)`)
-
 // user is the name of the account of a role.
 func (r *rig) user(role string) string { return strings.TrimPrefix(r.d.Name, "px_test_") + "." + role }
 
@@ -77,19 +74,14 @@ func (r *rig) account(role string) string {
 	}
 	config, err := mysql.ParseDSN(r.d.DSN)
 	r.must(err)
-	a := text.Account{Database: r.d.Name, Prefix: "p_", User: r.user(role)}
+	a := text.Account{Database: r.d.Name, Prefix: "p_", User: r.user(role), Server: r.server}
 	name := "'" + a.User + "'@'%'"
 	r.exec("CREATE USER " + name + " IDENTIFIED BY 'Secret-42'")
 	r.t.Cleanup(func() { r.exec("DROP USER " + name) })
 	_, statements, err := text.Grants(role, a)
 	r.must(err)
 	for _, statement := range statements {
-		if r.server == text.TiDB { // it has no procedures, and heeds no rights on columns
-			statement = columnRights.ReplaceAllString(statement, "$1")
-		}
-		if r.server != text.TiDB || !strings.Contains(statement, "ON PROCEDURE") {
-			r.exec(statement)
-		}
+		r.exec(statement)
 	}
 	config.User, config.Passwd = a.User, "Secret-42"
 	r.accounts[role] = config.FormatDSN()
