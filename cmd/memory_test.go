@@ -96,6 +96,7 @@ func (r *rig) sweep(rows int) (peak int64, took time.Duration) {
 func TestMemoryIsBoundedHoweverManyRowsAreOverdue(t *testing.T) {
 	rows := sweepRows(t)
 	eachServer(t, func(r *rig) {
+		r.needs(columnDefaults)
 		r.ok("migrate")
 		few, _ := r.sweep(25_000)
 		many, took := r.sweep(rows)
