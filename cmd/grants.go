@@ -20,6 +20,7 @@ type granted struct {
 func (a *app) grantsCommand() *cobra.Command {
 	var role string
 	var account sql.Account
+	var tidb bool
 	cmd := &cobra.Command{
 		Use:     "grants --role app --user NAME",
 		GroupID: groupSetup,
@@ -38,12 +39,18 @@ Roles:
   owner           migrate, prune, reslot, and all of the above`,
 		Example: "  prescient grants --role worker --user prescient --host '10.0.%' | mysql -u root -p",
 		Args:    a.noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.grants(cmd, role, account) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if tidb {
+				account.Server = sql.TiDB
+			}
+			return a.grants(cmd, role, account)
+		},
 	}
 	cmd.Flags().StringVar(&role, "role", "", strings.Join(sql.Roles(), ", "))
 	cmd.Flags().StringVar(&account.User, "user", "", "name of the account")
 	cmd.Flags().StringVar(&account.Host, "host", "%", "host of the account")
 	cmd.Flags().StringVar(&account.Database, "database", "", "database of the tables (default that of the DSN)")
+	cmd.Flags().BoolVar(&tidb, "tidb", false, "for TiDB, which has no procedures, and no rights on columns that an INSERT heeds")
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 
 func TestReslot(t *testing.T) {
 	eachServer(t, func(r *rig) {
+		r.needs(changeOfResolution)
 		r.at("10:05")
 		r.ok("migrate")
 		r.ok("insert", "--entity", "order/42", "--exec", "unshipped", "--at", "2026-11-20 13:05")

@@ -79,7 +79,9 @@ func (r *rig) account(role string) string {
 	}
 	config, err := mysql.ParseDSN(r.dsn)
 	r.must(err)
-	a := sql.Account{Database: config.DBName, User: r.user(role)}
+	server, err := sql.ServerOf(r.Context(), r.db)
+	r.must(err)
+	a := sql.Account{Database: config.DBName, User: r.user(role), Server: server}
 	name := "'" + a.User + "'@'%'"
 	r.exec("CREATE USER " + name + " IDENTIFIED BY 'Secret-42'")
 	r.Cleanup(func() { r.exec("DROP USER " + name) })

@@ -12,6 +12,7 @@ import (
 
 func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 	eachServer(t, func(r *rig) {
+		r.needs(columnDefaults)
 		newest, err := sql.Version()
 		r.must(err)
 		_, err = sql.Up(r.Context(), r.db, sql.Schema{Resolution: 15 * time.Minute, UpTo: newest - 1})

@@ -17,6 +17,7 @@ func TestTheAppWinsOverARunningJobExec(t *testing.T) {
 		answer    *time.Time
 		outcomes  map[Outcome]int
 		pending   string // slot of the row that is there afterwards
+		needs     capability
 	}{
 		"a cancel, and the job_exec is done": {
 			meanwhile: func(t *testing.T, r *rig) { cancels(t, r, order) },
@@ -32,7 +33,7 @@ func TestTheAppWinsOverARunningJobExec(t *testing.T) {
 				_, err := r.root.Exec(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'check', ?)`, "2026-11-20 13:15:00")
 				r.must(err)
 			},
-			outcomes: map[Outcome]int{Cancelled: 1}, pending: "13:15",
+			outcomes: map[Outcome]int{Cancelled: 1}, pending: "13:15", needs: columnDefaults,
 		},
 		"a reschedule, and the job_exec is done": {
 			meanwhile: func(t *testing.T, r *rig) {
@@ -66,6 +67,7 @@ func TestTheAppWinsOverARunningJobExec(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachServer(t, func(t *testing.T, r *rig) {
+				r.needs(t, c.needs)
 				r.insert(at("13:00"), job)
 				calls := 0
 				execs := registry("check", func(context.Context, FutureJob) (*time.Time, error) {
@@ -138,6 +140,7 @@ func TestAJobExecMayCancelTheOtherChecksOfItsEntity(t *testing.T) {
 // Between the look at the rows that ended and their DELETE, another row is inserted, or moved, right among them.
 func TestARowThatComesIntoTheRangeDuringACommitIsNotLost(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		for i := range 50 {
 			r.insert(at("13:00"), NewJob{Entity: Entity{"order", fmt.Sprint(i)}, JobExec: "check", DueAt: at("13:15")})
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -72,12 +73,11 @@ func (b *bucketRun) leaveLocked(ctx context.Context) error {
 
 // withoutLocked leaves out the rows of a batch that others have locked.
 func (b *bucketRun) withoutLocked(ctx context.Context, batch []*answered) ([]*answered, error) {
-	keys := keyList(batch, answeredKey)
-	free, err := b.keysOf(ctx, "slotrun/lock_free", keys)
-	if err != nil || len(free) == len(batch) {
+	free := make(map[Key]bool, len(batch))
+	if err := b.findFree(ctx, batch, free); err != nil || len(free) == len(batch) {
 		return batch, err
 	}
-	there, err := b.keysOf(ctx, "slotrun/seen", keys)
+	there, err := b.keysOf(ctx, "slotrun/seen", keyList(batch, answeredKey))
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +87,43 @@ func (b *bucketRun) withoutLocked(ctx context.Context, batch []*answered) ([]*an
 	return batch, nil
 }
 
+// findFree adds the rows that nobody else has locked. Where the server cannot pass over those that are, it refuses all,
+// and they are divided until the locked ones are alone.
+func (b *bucketRun) findFree(ctx context.Context, rows []*answered, free map[Key]bool) error {
+	found, err := b.keysOf(ctx, "slotrun/lock_free", keyList(rows, answeredKey))
+	switch {
+	case isError(err, errNoWait) && len(rows) > 1:
+		half := len(rows) / 2
+		if err := b.findFree(ctx, rows[:half], free); err != nil {
+			return err
+		}
+		return b.findFree(ctx, rows[half:], free)
+	case isError(err, errNoWait):
+		return nil
+	case err != nil:
+		return err
+	}
+	maps.Copy(free, found)
+	return nil
+}
+
 // keysOf runs one of the statements that select job_key and revision, by itself, and returns the keys.
+// Where it locks rows, they are free again afterwards.
 func (b *bucketRun) keysOf(ctx context.Context, statement, keys string) (found map[Key]bool, err error) {
-	err = b.w.query(ctx, func(ctx context.Context) error {
-		found = make(map[Key]bool)
-		rows, err := b.w.db.QueryContext(ctx, b.w.fill(statement, "{keys}", keys), b.lease.slot)
+	var refused error // is an answer here: not to be asked for again
+	err = b.w.query(ctx, func(ctx context.Context) (err error) {
+		defer func() {
+			if isError(err, errNoWait) {
+				refused, err = err, nil
+			}
+		}()
+		found, refused = make(map[Key]bool), nil
+		tx, err := b.w.db.BeginTx(ctx, nil) // without one TiDB locks nothing
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }()
+		rows, err := tx.QueryContext(ctx, b.w.fill(statement, "{keys}", keys), b.lease.slot)
 		if err != nil {
 			return err
 		}
@@ -106,7 +138,7 @@ func (b *bucketRun) keysOf(ctx context.Context, statement, keys string) (found m
 		}
 		return rows.Err()
 	})
-	if err != nil {
+	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("%s: %w", statement, err)
 	}
 	return found, nil

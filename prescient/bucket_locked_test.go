@@ -167,7 +167,7 @@ func TestABucketThatWasGivenBackIsRunToItsEnd(t *testing.T) {
 		var h hooks
 		var gone sql.Result
 		// Between the look at the rows and the probe, one goes.
-		h.once("SKIP LOCKED", func() {
+		h.once("OR 1 = 0) FOR UPDATE", func() {
 			gone, err = r.root.Exec("DELETE FROM p_future_job WHERE entity_key = '3'")
 			r.must(err)
 		})

@@ -37,6 +37,7 @@ func (r *rig) pendingNames() string {
 
 func TestTheProcedureCancelsAsTheClientDoes(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, storedProcedures)
 		keys := []string{"42", "Straße 'ü'", "zz "}
 		for _, key := range keys {
 			r.insert(at("13:00"), NewJob{Entity: Entity{"order", key}, JobExec: "check", DueAt: at("13:05"), Payload: []byte(`{"a": "ü"}`)})
@@ -74,6 +75,7 @@ func TestTheProcedureCancelsAsTheClientDoes(t *testing.T) {
 
 func TestTheProcedureWorksInTheCallersTransaction(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, storedProcedures)
 		insert := func(key string) {
 			r.insert(at("13:00"), NewJob{Entity: Entity{"order", key}, JobExec: "check", DueAt: at("13:05")})
 		}
@@ -119,6 +121,7 @@ func TestTheProcedureWorksInTheCallersTransaction(t *testing.T) {
 
 func TestAProcedureThatFailsLeavesNothingBehind(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, storedProcedures)
 		order := Entity{"order", "42"}
 		for _, exec := range []string{"a", "b", "c"} {
 			r.insert(at("13:00"), NewJob{Entity: order, JobExec: exec, DueAt: at("13:05")})
@@ -160,6 +163,7 @@ func TestAProcedureThatFailsLeavesNothingBehind(t *testing.T) {
 // Calls race with slot runs that end and move the same rows: every row has one end, and nobody deadlocks.
 func TestTheProcedureRacesSlotRuns(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, storedProcedures)
 		const rows = 2000
 		var jobs []NewJob
 		for i := range rows {
@@ -209,6 +213,7 @@ func TestTheProcedureRacesSlotRuns(t *testing.T) {
 // A call that commits while the job_exec runs wins over its answer.
 func TestTheProcedureWinsOverARunningJobExec(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, storedProcedures)
 		r.insert(at("13:00"), NewJob{Entity: Entity{"order", "42"}, JobExec: "check", DueAt: at("13:15")})
 		execs := registry("check", func(ctx context.Context, _ FutureJob) (*time.Time, error) {
 			r.call(r.app, 1, "order", "42", "check")
@@ -226,6 +231,7 @@ func TestTheProcedureWinsOverARunningJobExec(t *testing.T) {
 // A call reads the rows of its entity, by their keys, however many others there are.
 func TestTheProcedureReadsOnlyTheRowsOfItsEntity(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, storedProcedures)
 		f := fill(t, r)
 		entity := f.some(bigSlot, 1)[0].Entity()
 		for _, isolation := range []sql.IsolationLevel{sql.LevelRepeatableRead, sql.LevelReadCommitted} {

@@ -10,6 +10,7 @@ import (
 func TestCancelEndsWhatIsPendingForTheEntityAndNothingElse(t *testing.T) {
 	e := order("42")
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		app, early := r.appAt(at("11:00")), r.appAt(at("08:00"))
 		for _, tt := range []struct {
 			execs []string

@@ -106,6 +106,7 @@ func TestAClientStopsWritingWhenTheConfigurationHasChanged(t *testing.T) {
 // The resolution changes between a client's look and its write: the slot is off the new grid.
 func TestASlotOffTheGridIsExplainedByTheChangeOfTheConfiguration(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, changeOfResolution)
 		var h hooks
 		h.once("INTO p_future_job", func() {
 			r.exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_on_grid, ADD CONSTRAINT p_future_job_on_grid" +

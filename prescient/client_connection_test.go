@@ -58,6 +58,7 @@ func connections(flavour localserver.Flavour) []string {
 
 func TestTheConnectionsSettingsChangeNothing(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, allIsolationLevels)
 		r.also("app-reschedule", "SELECT", "p_job_history")
 		for i, params := range connections(r.d.Flavour) {
 			db := servertest.Open(t, r.account("app-reschedule"), fixedClock(at("10:00"))+"&"+params)
@@ -90,6 +91,7 @@ func TestTheDriversZoneChangesNothing(t *testing.T) {
 
 func TestEveryIsolationLevelInsertsTheRightSlot(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, allIsolationLevels)
 		r.also("app-reschedule", "SELECT", "p_job_history")
 		for _, level := range []string{"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
 			db := r.appAt(at("10:00"))

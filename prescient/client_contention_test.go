@@ -237,6 +237,7 @@ func (r *rig) balancedFight(name string, apps, runs *tally, others int) {
 // caller's transaction the caller begins again. Nothing is lost and nothing is left twice.
 func TestAppsAndSlotRunsThatMeetOnAFewJobsLoseNothing(t *testing.T) {
 	eachServerAt(t, time.Minute, func(t *testing.T, r *rig) {
+		r.needs(t, jsonTable)
 		pick := func(int) NewJob {
 			return NewJob{Entity: order(fmt.Sprint(rand.N(4))), JobExec: []string{"ship", "pay", "ask"}[rand.N(3)]}
 		}
@@ -262,6 +263,7 @@ func TestAppsAndSlotRunsThatMeetOnAFewJobsLoseNothing(t *testing.T) {
 // that the caller's transaction needs goes the other way; it may fall victim to a slot run, once in thousands.
 func TestAnAppAndASlotRunDoNotDeadlockOverAJob(t *testing.T) {
 	eachServerAt(t, time.Minute, func(t *testing.T, r *rig) {
+		r.needs(t, jsonTable)
 		pick := func(app int) NewJob { return NewJob{Entity: order(fmt.Sprint(app)), JobExec: "ship"} }
 		others := make([]NewJob, 2000) // so that the jobs are not each other's neighbours
 		for i := range others {

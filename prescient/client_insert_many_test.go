@@ -114,6 +114,7 @@ func TestInsertManySettlesEachJobByItsPolicyInTheOrderOfTheList(t *testing.T) {
 func TestInsertManyIsAllOrNone(t *testing.T) {
 	const n = 1100
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		pending := NewJob{Entity: order("pending"), JobExec: "ship", DueAt: at("12:00")}
 		collision := NewJob{Entity: order("collision"), JobExec: "ship", DueAt: at("12:00")}
 		app := r.appAt(at("10:00"))

@@ -156,6 +156,7 @@ func TestEveryTextComesBackAsItWasAndIsAJobOfItsOwn(t *testing.T) {
 	keys := append(nasty(), strings.Repeat("k", MaxKeyLen), strings.Repeat("🚢", MaxKeyLen), strings.Repeat(" ", MaxKeyLen))
 	tags := append(nasty(), "", " ")
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		app := r.appAt(at("10:00"))
 		var jobs []NewJob
 		for _, key := range keys {

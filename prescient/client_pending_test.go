@@ -107,6 +107,7 @@ func TestAJobThatDiffersInTagOrJobExecIsAnother(t *testing.T) {
 // Two jobs with the same hash will not be met in the wild; a row whose job_key somebody else wrote stands in for one.
 func TestATrueCollisionIsAnErrorOfItsOwn(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		e := order("42")
 		for i, other := range []NewJob{
 			{Entity: order("43"), JobExec: "ship"},
@@ -148,6 +149,7 @@ func TestATrueCollisionIsAnErrorOfItsOwn(t *testing.T) {
 // While an insert waits for another transaction, slots go on beginning.
 func TestAnInsertThatWaitedDoesNotKeepAJobWhoseSlotHasBegun(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *rig) {
+		r.needs(t, waitingInserts)
 		e := order("42")
 		first := begin(t, r.app, 0)
 		did, err := r.client.Insert(t.Context(), first, NewJob{Entity: e, JobExec: "ship", DueAt: time.Unix(1, 0), Payload: json.RawMessage(`1`)})

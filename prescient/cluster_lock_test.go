@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient/internal/servertest"
 	"prescient/prescient/localserver"
 	text "prescient/sql"
@@ -79,6 +81,61 @@ func TestMigrationsOnTwoNodesWaitForOneAnother(t *testing.T) {
 		unlock, err := schema.Lock(t.Context(), pools[1])
 		fatal(t, err)
 		unlock()
+		t.Logf("after %s", time.Since(began).Round(time.Second))
+	})
+}
+
+func TestPrunesOnTwoNodesWaitForOneAnother(t *testing.T) {
+	cluster := startCluster(t, localserver.Galera)
+	_, err := servertest.Open(t, cluster.Nodes[0].DSN(""), "").Exec("CREATE DATABASE shop CHARACTER SET utf8mb4")
+	fatal(t, err)
+	var pools []*sqlx.DB
+	for _, node := range cluster.Nodes {
+		db, err := Open(node.DSN("shop"), time.Hour)
+		fatal(t, err)
+		t.Cleanup(func() { _ = db.Close() })
+		pools = append(pools, db)
+	}
+	_, err = text.Up(t.Context(), pools[0].DB, text.Schema{Resolution: time.Second})
+	fatal(t, err)
+	options := PruneOptions{Keep: MinKeep}
+
+	t.Run("all at once, each of them ends", func(t *testing.T) {
+		var all sync.WaitGroup
+		for i, db := range pools {
+			all.Go(func() {
+				if _, err := Prune(t.Context(), db, options); err != nil {
+					t.Errorf("node %d: %v", i, err)
+				}
+			})
+		}
+		all.Wait()
+	})
+
+	t.Run("nobody prunes while another does", func(t *testing.T) {
+		conn, err := pools[0].Conn(t.Context())
+		fatal(t, err)
+		defer conn.Close()
+		unlock, err := text.Schema{}.LockPrune(t.Context(), conn, pools[0].DB)
+		fatal(t, err)
+		if _, err := Prune(t.Context(), pools[1], options); !errors.Is(err, ErrPruning) {
+			t.Errorf("%v; want ErrPruning", err)
+		}
+		unlock()
+		began := time.Now()
+		_, err = Prune(t.Context(), pools[1], options)
+		fatal(t, err)
+		if d := time.Since(began); d > 10*time.Second {
+			t.Errorf("a lock that was given up was had after %s", d)
+		}
+	})
+
+	t.Run("that of one who died is taken over", func(t *testing.T) {
+		_, err := pools[0].Exec("UPDATE schema_lock SET holder = 'dead' WHERE id = 3")
+		fatal(t, err)
+		began := time.Now()
+		_, err = Prune(t.Context(), pools[1], options)
+		fatal(t, err)
 		t.Logf("after %s", time.Since(began).Round(time.Second))
 	})
 }

@@ -33,6 +33,7 @@ func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
 		for _, some := range []int{1, 40} {
 			t.Run(fmt.Sprintf("%d at %s", some, strings.Fields(step)[0]), func(t *testing.T) {
 				eachServer(t, func(t *testing.T, r *rig) {
+					r.needs(t, columnDefaults)
 					r.insertOrders(200)
 					var h hooks
 					came := false
@@ -65,6 +66,7 @@ func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
 // A cancelled row and one that comes instead leave the number of rows as it was.
 func TestARowInPlaceOfACancelledOneIsNotTakenForIt(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		r.insertOrders(100)
 		var h hooks
 		h.once("batch_seq = batch_seq + 1", func() {
@@ -89,6 +91,7 @@ func TestARowInPlaceOfACancelledOneIsNotTakenForIt(t *testing.T) {
 // A commit by ranges does not wait for somebody who inserts between its rows and has not committed.
 func TestAnOpenInsertBetweenTheRowsHoldsNothingUp(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		r.insertOrders(200)
 		tx, err := r.app.Begin()
 		r.must(err)

@@ -36,6 +36,7 @@ func (r *rig) daylightZone() (name string) {
 // and the server have: also in the hour that there is twice, and around the one that there is not.
 func TestANightOnWhichTheClocksAreSet(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, zoneTables)
 		zone := "time_zone=%27" + r.daylightZone() + "%27"
 		for name, turn := range map[string]time.Time{"autumn": autumn, "spring": spring} {
 			t.Run(name, func(t *testing.T) {

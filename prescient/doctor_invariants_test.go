@@ -8,6 +8,7 @@ import (
 
 func TestADoctorFindsWhatMustNeverBe(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		slot := r.insertDue(3)
 		settled := registry("check", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, Guards{})
 		_, err := r.worker(time.Time{}, settled, WorkerOptions{}).Run(t.Context())

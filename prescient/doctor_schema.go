@@ -147,6 +147,9 @@ var defaults = map[string]string{"job_key": "sha2", "first_check_at": "timestamp
 	"revision": "uuid_short", "inserted_at": "utc_timestamp"}
 
 func (d *doctor) checkDefaults(ctx context.Context) (found []Finding, err error) {
+	if d.server == text.TiDB { // whose tables have none, so that it refuses plain INSERTs
+		return nil, nil
+	}
 	have, err := d.names(ctx, "operate/defaults")
 	if err != nil {
 		return nil, err

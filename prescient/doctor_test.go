@@ -54,7 +54,7 @@ func (r *rig) serve(hours int) {
 	r.t.Helper()
 	r.exec(fmt.Sprintf(`INSERT INTO p_slot_run (slot, bucket, buckets, finished_at)
 		WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < %d)
-		SELECT TIMESTAMP'1970-01-01 00:00:00' + INTERVAL (TIMESTAMPDIFF(SECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP()) DIV 900 - i) * 900 SECOND,
+		SELECT TIMESTAMP'1970-01-01 00:00:00' + INTERVAL 900 * (TIMESTAMPDIFF(SECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP()) DIV 900 - i) SECOND,
 			0, 1, UTC_TIMESTAMP() FROM n`, hours*4))
 }
 
@@ -111,6 +111,7 @@ func TestADoctorFindsWhatIsLeftBehind(t *testing.T) {
 
 func TestADoctorComparesResolutionsClocksAndAssignments(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		found := r.examine(at("12:00"), DoctorOptions{Resolution: 5 * time.Minute})
 		wantFinding(t, found, "resolution", SeverityBad, "5m0s", "15m0s")
 		wantFinding(t, found, "clock", SeverityBad, "lease")
@@ -133,6 +134,7 @@ func TestADoctorComparesResolutionsClocksAndAssignments(t *testing.T) {
 
 func TestADoctorFindsBrokenTablesAndRows(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		r.exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_on_grid")
 		wantFinding(t, r.examine(time.Time{}, DoctorOptions{}), "schema.check", SeverityBad, "p_future_job_on_grid")
 		r.exec(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at)

@@ -38,6 +38,7 @@ const (
 
 func TestNoStatementOfAHotPathScansATableOrSorts(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, readPlans)
 		f := fill(t, r)
 		conn, err := f.w.db.Conn(t.Context())
 		r.must(err)

@@ -111,6 +111,7 @@ func (i installation) complete() {
 
 func TestMigrationsGoUpAndDownAndUpAgain(t *testing.T) {
 	eachEmpty(t, func(i installation) {
+		i.needs(columnDefaults)
 		n := i.migrations()
 		i.pending(n)
 		if left := i.tables(); len(left) != 0 {
@@ -132,6 +133,7 @@ func TestMigrationsGoUpAndDownAndUpAgain(t *testing.T) {
 
 func TestTwoInstallationsShareADatabase(t *testing.T) {
 	eachEmpty(t, func(i installation) {
+		i.needs(columnDefaults)
 		long := i
 		long.schema = text.Schema{Prefix: strings.Repeat("l", text.MaxPrefixLen), Resolution: time.Minute}
 		none := i
@@ -157,6 +159,7 @@ func TestTwoInstallationsShareADatabase(t *testing.T) {
 
 func TestMigrationsAtTheSameTimeWaitForOneAnother(t *testing.T) {
 	eachEmpty(t, func(i installation) {
+		i.needs(columnDefaults)
 		var all sync.WaitGroup
 		var mu sync.Mutex
 		applied := 0
@@ -192,6 +195,7 @@ func TestAnInterruptedMigrationCanBeRunAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachEmpty(t, func(i installation) {
+				i.needs(columnDefaults)
 				i.up(i.migrations())
 				all := i.tables()
 				for _, statement := range interrupt {
@@ -259,6 +263,7 @@ func TestMigrationsBearAnyConnection(t *testing.T) {
 		"time_zone=%27%2B13:00%27&loc=Local&parseTime=true", "charset=latin1", "multiStatements=true&interpolateParams=true"} {
 		t.Run(params, func(t *testing.T) {
 			eachEmpty(t, func(i installation) {
+				i.needs(columnDefaults)
 				plain := i.db
 				i.db = i.d.Open(i.t, params)
 				i.up(i.migrations())
@@ -272,6 +277,7 @@ func TestMigrationsBearAnyConnection(t *testing.T) {
 
 func TestTheTablesRefuseWhatWouldNeverRun(t *testing.T) {
 	eachEmpty(t, func(i installation) {
+		i.needs(columnDefaults)
 		i.up(i.migrations())
 		for _, mode := range []string{"STRICT_ALL_TABLES", ""} {
 			db := i.d.Open(i.t, "sql_mode=%27"+mode+"%27")
@@ -322,6 +328,7 @@ func TestDefaultsOfTheTableAgreeWithTheClient(t *testing.T) {
 	for _, resolution := range []time.Duration{time.Second, 15 * time.Minute, 24 * time.Hour} {
 		t.Run(resolution.String(), func(t *testing.T) {
 			eachEmpty(t, func(i installation) {
+				i.needs(columnDefaults)
 				i.schema.Resolution = resolution
 				i.up(i.migrations())
 				grid := gridOf(i.t, resolution)

@@ -81,6 +81,7 @@ func TestErrorsOfAConnectionDoNotShowThePassword(t *testing.T) {
 
 func TestAWorkersConnectionIsSetAsItNeedsWhateverTheDSNSays(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, allIsolationLevels)
 		hostile := "time_zone=%27%2B14:00%27&TIME_ZONE=%27-08:00%27&sql_mode=%27%27&innodb_lock_wait_timeout=50&wait_timeout=28800&" +
 			"autocommit=0&transaction_isolation=%27SERIALIZABLE%27&loc=Asia%2FTokyo&parseTime=false&clientFoundRows=false&" +
 			"charset=latin1&collation=latin1_swedish_ci&columnsWithAlias=true&timeTruncate=1h&multiStatements=true&interpolateParams=false"
@@ -195,6 +196,7 @@ func TestEveryTransactionOfAWorkerIsReadCommitted(t *testing.T) {
 // Whatever way a server gets rid of a connection in the middle of a transaction, a worker tries again.
 func TestLosingTheConnectionInATransactionIsAPassingError(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, threadStates)
 		for _, how := range []string{"idle", "killed", "killed in a statement", "statement killed"} {
 			t.Run(how, func(t *testing.T) {
 				db, err := Open(r.d.DSN, 2*time.Second)

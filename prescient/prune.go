@@ -10,6 +10,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
+
+	text "prescient/sql"
 )
 
 const (
@@ -34,7 +36,7 @@ var (
 	// ErrPartitions is returned when history has not the partitions that migrations gave it.
 	ErrPartitions = errors.New("history is not partitioned as it should be")
 	// ErrPruning is returned when somebody else prunes the same tables.
-	ErrPruning = errors.New("another prune is running")
+	ErrPruning = text.ErrPruning
 )
 
 // PruneOptions are for Prune and KeepPartitions.
@@ -162,6 +164,11 @@ func prune(ctx context.Context, db *sqlx.DB, options PruneOptions, do func(p *pr
 	if err := p.lock(ctx); err != nil {
 		return p.report, err
 	}
+	unlock, err := text.Schema{Prefix: p.prefix}.LockPrune(ctx, conn.Conn, db.DB)
+	if err != nil {
+		return p.report, fmt.Errorf("locking out prunes on other nodes: %w", err)
+	}
+	defer unlock()
 	var now time.Time
 	if err := conn.QueryRowxContext(ctx, "SELECT UTC_TIMESTAMP(6)").Scan(&now); err != nil {
 		return p.report, fmt.Errorf("reading the database's clock: %w", err)

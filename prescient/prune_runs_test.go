@@ -18,6 +18,7 @@ import (
 // An app's transaction that began before partitions were changed can still end checks.
 func TestAnOlderSnapshotMayCancelAfterPartitionsWereChanged(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, storedProcedures)
 		r.keepPartitions(day.AddDate(0, 0, -50), PruneOptions{})
 		for _, key := range []string{"42", "43"} {
 			r.insert(at("13:00"), NewJob{Entity: Entity{"order", key}, JobExec: "check", DueAt: at("14:00")})
@@ -93,6 +94,7 @@ func TestPartitionsChangeUnderSlotRuns(t *testing.T) {
 // An analyst's open transaction keeps partitions from being changed; that must not keep slot runs from running.
 func TestSlotRunsGoOnWhilePruneWaitsForAnAnalyst(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, waitingDDL)
 		r.keepPartitions(day.AddDate(0, 0, -50), PruneOptions{})
 		r.end(50, "50")
 		r.account("owner")

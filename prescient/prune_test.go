@@ -137,6 +137,7 @@ func TestAFullLastPartitionIsLeftUntilItIsNearlyEmpty(t *testing.T) {
 
 func TestPruneKeepsTheLedgerOfSlotsThatHoldRowsOrAreBeingRun(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		slot := func(ago int) string { return day.AddDate(0, 0, -ago).Format(secondLayout) }
 		for ago := range 120 {
 			_, err := r.root.Exec("INSERT INTO p_slot_run (slot, bucket, buckets, finished_at) VALUES (?, 0, 2, ?), (?, 1, 2, ?)",
@@ -193,6 +194,7 @@ func TestOnlyOnePruneAtATime(t *testing.T) {
 
 func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, readPlans)
 		f := fill(t, r)
 		conn, err := r.pool(time.Time{}).Conn(t.Context())
 		r.must(err)

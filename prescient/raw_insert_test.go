@@ -123,6 +123,7 @@ func TestAPlainInsertIsRoundedUpToItsSlot(t *testing.T) {
 		{"9999-12-31 23:45:00", "9999-12-31 23:45:00"},
 	}
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		for _, session := range r.rawSessions() {
 			for _, settings := range r.settings() {
 				r.clear()
@@ -163,6 +164,7 @@ func TestAPlainInsertIsRoundedUpToItsSlot(t *testing.T) {
 
 func TestAPlainInsertHasTheKeyThatTheLibraryComputes(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		app := servertest.Open(t, r.account("app-sql"), "interpolateParams=false")
 		for _, text := range append(nasty(), strings.Repeat("🚢", MaxKeyLen)) {
 			tag := ""
@@ -202,6 +204,7 @@ func TestAPlainInsertHasTheKeyThatTheLibraryComputes(t *testing.T) {
 
 func TestAPlainInsertRunsAtItsSlotAndCanBeKeptAndCancelled(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		for _, session := range r.rawSessions() {
 			r.clear()
 			r.exec("DELETE FROM p_slot_run")
@@ -234,6 +237,7 @@ func TestAPlainInsertRunsAtItsSlotAndCanBeKeptAndCancelled(t *testing.T) {
 func TestTheTableRefusesWhatWouldNeverRun(t *testing.T) {
 	const columns = "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, next_check_at) VALUES "
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		const good = "('order', '1', 'ship', '2026-11-20 13:05:00')"
 		for _, session := range r.rawSessions() {
 			r.clear()

@@ -83,6 +83,7 @@ func (r *rig) spread(n int) {
 
 func TestReslotPutsEveryRowOnTheNewGridAndNoneEarlier(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, changeOfResolution)
 		r.spread(60)
 		resolution := 15 * time.Minute
 		for _, to := range []time.Duration{5 * time.Minute, 20 * time.Minute, time.Hour, 40 * time.Second, 15 * time.Minute, 24 * time.Hour} {
@@ -129,6 +130,7 @@ var errKilled = errors.New("killed")
 // Whatever statement was the last to go out, and whether or not its answer came: what is left can be run again.
 func TestReslotKilledAtAnyStatementCompletesWhenItIsRunAgain(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, changeOfResolution)
 		r.spread(20)
 		resolutions := []time.Duration{20 * time.Minute, 15 * time.Minute}
 		turn := 0
@@ -175,6 +177,7 @@ func TestReslotKilledAtAnyStatementCompletesWhenItIsRunAgain(t *testing.T) {
 
 func TestAnInterruptedReslotMayGoElsewhere(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, changeOfResolution)
 		r.spread(20)
 		h := new(hooks)
 		var dead bool
@@ -198,6 +201,7 @@ func TestAnInterruptedReslotMayGoElsewhere(t *testing.T) {
 
 func TestOldClientsAndWorkersStopAtAReslot(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, changeOfResolution)
 		r.spread(20)
 		w := r.worker(at("12:15"), registry("check", neverCalled, Guards{}), WorkerOptions{})
 		list, err := w.openSlotRun(t.Context(), at("12:15"))
@@ -241,6 +245,7 @@ const errTableChanged = 1412
 
 func TestReslotWaitsForLeasesOrTakesAllBack(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, changeOfResolution)
 		r.spread(20)
 		w := r.worker(time.Time{}, NewRegistry(), WorkerOptions{Lease: 2 * time.Second})
 		slot := r.insertDue(1)
@@ -274,6 +279,7 @@ func TestReslotWaitsForLeasesOrTakesAllBack(t *testing.T) {
 // A worker that froze under its lease, and wakes after the reslot, commits nothing.
 func TestReslotFencesOffAFrozenWorker(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, changeOfResolution)
 		h := new(hooks)
 		r.insert(at("12:00"), NewJob{Entity: order("42"), JobExec: "check", DueAt: at("13:00")})
 		// Its clock stands at 13:00 and its lease is long over by that of the others.
@@ -309,6 +315,7 @@ func TestReslotFencesOffAFrozenWorker(t *testing.T) {
 
 func TestRowsThatComeOffTheNewGridMeanwhileAreMovedToo(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, changeOfResolution)
 		r.spread(5)
 		h := new(hooks)
 		h.once("ADD CONSTRAINT", func() {
@@ -326,6 +333,7 @@ func TestRowsThatComeOffTheNewGridMeanwhileAreMovedToo(t *testing.T) {
 
 func TestReslotRefusesWhatIsNoResolution(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, changeOfResolution)
 		for _, to := range []time.Duration{0, 7 * time.Minute, 500 * time.Millisecond, 48 * time.Hour} {
 			_, err := Reslot(t.Context(), r.pool(time.Time{}), ReslotOptions{Prefix: "p_", Resolution: to})
 			wantErr(t, to.String(), err, ErrInvalid)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +28,7 @@ type rig struct {
 	app      *sql.DB // as an app has it: no parameters in its DSN
 	client   *Client
 	accounts map[string]string // DSN by role
+	server   text.Server
 	pools    map[string]*sqlx.DB
 	apps     map[string]*sql.DB
 }
@@ -48,6 +48,8 @@ func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *rig 
 		apps: make(map[string]*sql.DB)}
 	_, err := text.Up(t.Context(), r.root, text.Schema{Prefix: "p_", Resolution: resolution})
 	r.must(err)
+	r.server, err = text.ServerOf(t.Context(), r.root)
+	r.must(err)
 	r.app = servertest.Open(t, r.account("app-reschedule"), "")
 	r.client, err = NewClient(t.Context(), r.app, ClientOptions{Prefix: "p_"})
 	r.must(err)
@@ -61,8 +63,6 @@ func (r *rig) must(err error) {
 	}
 }
 
-var columnRights = regexp.MustCompile(`(INSERT|UPDATE) \([^)]*\)`)
-
 // user is the name of the account of a role.
 func (r *rig) user(role string) string { return strings.TrimPrefix(r.d.Name, "px_test_") + "." + role }
 
@@ -74,21 +74,14 @@ func (r *rig) account(role string) string {
 	}
 	config, err := mysql.ParseDSN(r.d.DSN)
 	r.must(err)
-	a := text.Account{Database: r.d.Name, Prefix: "p_", User: r.user(role)}
+	a := text.Account{Database: r.d.Name, Prefix: "p_", User: r.user(role), Server: r.server}
 	name := "'" + a.User + "'@'%'"
 	r.exec("CREATE USER " + name + " IDENTIFIED BY 'Secret-42'")
 	r.t.Cleanup(func() { r.exec("DROP USER " + name) })
 	_, statements, err := text.Grants(role, a)
 	r.must(err)
-	server, err := text.ServerOf(r.t.Context(), r.root)
-	r.must(err)
 	for _, statement := range statements {
-		if server == text.TiDB { // it has no procedures, and heeds no rights on columns
-			statement = columnRights.ReplaceAllString(statement, "$1")
-		}
-		if server != text.TiDB || !strings.Contains(statement, "ON PROCEDURE") {
-			r.exec(statement)
-		}
+		r.exec(statement)
 	}
 	config.User, config.Passwd = a.User, "Secret-42"
 	r.accounts[role] = config.FormatDSN()

@@ -63,6 +63,7 @@ var rights = []struct {
 
 func TestEachRoleMayDoItsWorkAndNothingElse(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		for _, role := range text.Roles() { // the owner last, who drops things
 			db := r.as(role, time.Time{})
 			for _, right := range rights {
@@ -80,6 +81,7 @@ func TestEachRoleMayDoItsWorkAndNothingElse(t *testing.T) {
 
 func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		db := r.as("app", at("13:00"))
 		c, err := NewClient(t.Context(), db, ClientOptions{Prefix: "p_"})
 		r.must(err)
@@ -198,6 +200,7 @@ func TestTheRoleAppRescheduleHasWhatEveryPolicyNeeds(t *testing.T) {
 
 func TestTheRoleAppSQLInsertsAndCancelsInPlainSQL(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		db := r.as("app-sql", time.Time{})
 		tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
 		r.must(err)
@@ -257,6 +260,7 @@ func TestTheRoleWorkerRunsSlots(t *testing.T) {
 
 func TestTheRoleOperatorPausesRequeuesAndAsksTheDoctor(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		for i := range 3 {
 			r.insert(at("12:00"), NewJob{Entity: order(fmt.Sprint(i)), JobExec: "check", DueAt: at("13:05"), Payload: []byte(`{"n": 1}`)})
 		}
@@ -345,6 +349,7 @@ func TestADoctorFindsTheSchemaSoundWhateverItsUserMaySee(t *testing.T) {
 
 func TestTheRoleOwnerMigratesAndPrunes(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, storedProcedures)
 		db := r.as("owner", time.Time{})
 		schema := text.Schema{Prefix: "q_", Resolution: time.Hour}
 		_, err := text.Up(t.Context(), db.DB, schema)

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	text "prescient/sql"
 )
 
 // slotRun is one run of one slot by this worker: the only thing that ever executes job_execs. Run, Work and Sweep
@@ -250,7 +248,7 @@ func (r *slotRun) bucket(row ledgerRow) (replaced bool, err error) {
 	}
 	b := r.newBucketRun(l, row.buckets)
 	b.makePlace = func() bool { return r.makePlace(&replaced) }
-	b.wary = row.givenBack() && r.w.server != text.TiDB // it has no SKIP LOCKED to look with
+	b.wary = row.givenBack()
 	var cancel context.CancelFunc
 	b.calls, cancel = context.WithCancel(r.calls)
 	defer cancel()

@@ -12,6 +12,7 @@ import (
 // are given: to insert, list, cancel (by the client and by the procedure), in history, and made pending again.
 func TestEveryKeyIsTheSameOneEverywhere(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, storedProcedures)
 		r.clear()
 		modes := []string{"", "sql_mode=%27%27", "sql_mode=%27ANSI,NO_BACKSLASH_ESCAPES%27&interpolateParams=true"}
 		for i, mode := range modes {

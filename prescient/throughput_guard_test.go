@@ -45,6 +45,7 @@ const (
 // Slot runs and bulk inserts keep up with what the server itself needs for the same work.
 func TestThroughputHasNotFallenByHalf(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		needs(t, d.Open(t, ""), columnDefaults)
 		bounds, known := guarded[d.Flavour]
 		if !known {
 			t.Skipf("no bounds for %s", d.Flavour)

@@ -21,6 +21,7 @@ func newest(t *testing.T) int64 {
 // A program on tables one version back: an upgrade in which somebody forgot to migrate first.
 func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
 	eachEmpty(t, func(i installation) {
+		i.needs(changeOfResolution)
 		n := newest(i.t)
 		wants := fmt.Sprintf("this program needs %d: run the migrations first", n)
 		db, err := Open(i.d.DSN, 0)
@@ -94,6 +95,7 @@ func (r *rig) further() {
 // next version has migrated.
 func TestAProgramDoesItsWorkOnTablesOneVersionAhead(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
 		fn := func(_ context.Context, job FutureJob) (*time.Time, error) {
 			switch job.EntityKey {
 			case "moves":

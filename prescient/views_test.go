@@ -128,6 +128,7 @@ unshipped 5 1 1 16.67 1`},
 // What is asked of a day costs what that day has, however much history there is.
 func TestAViewReadsTheDaysThatItIsAskedFor(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, readPlans)
 		const days, ends = 10, 60
 		for day := range days {
 			var rows []endedAs

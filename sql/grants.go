@@ -27,6 +27,8 @@ type Account struct {
 	Database, Prefix string
 	// User and Host of the account, which has to exist; the host is % by default.
 	User, Host string
+	// Server is what it is an account of: rights that TiDB does not know are left out, or given for whole tables.
+	Server Server
 }
 
 // grantNames are what a file names: in braces, without the prefix.
@@ -38,6 +40,9 @@ var (
 	userPattern = regexp.MustCompile(`^[A-Za-z0-9_.$@+-]{1,32}$`)
 	hostPattern = regexp.MustCompile(`^[A-Za-z0-9_.:%/-]{1,255}$`)
 )
+
+// columnRights are rights on columns, with which alone TiDB lets no INSERT through.
+var columnRights = regexp.MustCompile(`(INSERT|UPDATE) \([^)]*\)`)
 
 // Grants returns the statements that give a role to an account, and the comment that explains them. All but those of
 // the owner need the tables to be there. The error wraps ErrGrant or ErrPrefix.
@@ -74,7 +79,14 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 			comment += line
 			continue
 		}
-		statements = append(statements, fill.Replace(strings.TrimSuffix(line, ";\n")))
+		statement := strings.TrimSuffix(line, ";\n")
+		if a.Server == TiDB {
+			if strings.Contains(statement, "ON PROCEDURE") {
+				continue
+			}
+			statement = columnRights.ReplaceAllString(statement, "$1")
+		}
+		statements = append(statements, fill.Replace(statement))
 	}
 	return comment, statements, nil
 }

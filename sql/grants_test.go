@@ -61,3 +61,17 @@ func TestWhatCannotStandInAGrantIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestGrantsForTiDBNameNeitherProceduresNorColumnsToWrite(t *testing.T) {
+	for _, role := range Roles() {
+		_, statements, err := Grants(role, Account{Database: "shop", User: "app", Server: TiDB})
+		if err != nil || len(statements) == 0 {
+			t.Fatalf("%s: %v, %v", role, statements, err)
+		}
+		for _, s := range statements {
+			if strings.Contains(s, "PROCEDURE") || strings.Contains(s, "INSERT (") || strings.Contains(s, "UPDATE (") {
+				t.Errorf("%s: %s", role, s)
+			}
+		}
+	}
+}

@@ -50,11 +50,33 @@ func (s Schema) lockNodes(ctx context.Context, conn *sql.Conn) (unlock func(), e
 	if err != nil || !several {
 		return func() {}, err
 	}
-	l := newRowLock(conn, s.lockTable())
+	l := newRowLock(conn, s.lockTable(), migrating)
 	if err := l.take(ctx); err != nil {
 		return nil, err
 	}
 	return l.keep(ctx), nil
+}
+
+// LockPrune keeps those who prune on other nodes of a cluster away until unlock is called. Where one node takes all
+// writes, as asked on conn, it does nothing: there a named lock of the server is enough, which is for the caller to take.
+// Where several do, it takes a second connection of the pool. The error wraps ErrPruning where another holds it.
+func (s Schema) LockPrune(ctx context.Context, conn *sql.Conn, db *sql.DB) (unlock func(), err error) {
+	several, err := severalWriters(ctx, conn)
+	if err != nil || !several {
+		return func() {}, err
+	}
+	if conn, err = db.Conn(ctx); err != nil {
+		return nil, err
+	}
+	l := newRowLock(conn, s.lockTable(), pruning)
+	if err := l.take(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	letGo := l.keep(ctx)
+	return func() {
+		letGo()
+		_ = conn.Close()
+	}, nil
 }
 
 // lockTable is there only where several nodes of a cluster take writes.

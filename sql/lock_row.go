@@ -24,14 +24,31 @@ const (
 // many looks takes the lock over; no clock is read. Each look begins with a write: while DDL holds up the holder's
 // beat on all nodes, looks are held up as well, and do not count.
 type rowLock struct {
+	errand
 	conn   *sql.Conn
 	table  string
 	holder string
 }
 
-func newRowLock(conn *sql.Conn, table string) *rowLock {
+// errand is what a lock is taken for.
+type errand struct {
+	row      int // of the table
+	patience time.Duration
+	busy     error // where patience ends
+}
+
+var (
+	migrating = errand{row: 1, patience: lockPatience * time.Second, busy: ErrLocked}
+	// pruning waits a little longer than it takes until the lock of one who died is taken over.
+	pruning = errand{row: 3, patience: lockLooks*lockPause + 10*time.Second, busy: ErrPruning}
+)
+
+// lookingRow is written to by those who wait.
+const lookingRow = 2
+
+func newRowLock(conn *sql.Conn, table string, why errand) *rowLock {
 	host, _ := os.Hostname() // only for people
-	return &rowLock{conn: conn, table: table, holder: fmt.Sprintf("%.60s, process %d, %s", host, os.Getpid(), rand.Text())}
+	return &rowLock{errand: why, conn: conn, table: table, holder: fmt.Sprintf("%.60s, process %d, %s", host, os.Getpid(), rand.Text())}
 }
 
 // beat is what the row says.
@@ -40,11 +57,11 @@ type beat struct {
 	count  int64
 }
 
-// take waits for the lock, for lockPatience at most.
+// take waits for the lock, for its patience at most.
 func (l *rowLock) take(ctx context.Context) error {
 	var last beat
 	looks := 0
-	for until := time.Now().Add(lockPatience * time.Second); ; {
+	for until := time.Now().Add(l.patience); ; {
 		now, err := l.look(ctx)
 		switch {
 		case lostConflict(err):
@@ -66,7 +83,7 @@ func (l *rowLock) take(ctx context.Context) error {
 			}
 		}
 		if time.Now().After(until) {
-			return fmt.Errorf("%w: waited %d s for %s", ErrLocked, lockPatience, last.holder)
+			return fmt.Errorf("%w: waited %s for %s", l.busy, l.patience, last.holder)
 		}
 		select {
 		case <-ctx.Done():
@@ -76,12 +93,12 @@ func (l *rowLock) take(ctx context.Context) error {
 	}
 }
 
-// make makes the table: the lock, and a row for those who look.
+// make makes the table: the locks, and a row for those who look.
 func (l *rowLock) make(ctx context.Context) error {
 	for _, statement := range []string{
 		"CREATE TABLE IF NOT EXISTS " + l.table + " (id TINYINT UNSIGNED NOT NULL PRIMARY KEY, holder VARCHAR(128) NOT NULL," +
 			" beats BIGINT NOT NULL) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COMMENT = 'prescient: who alters the tables'",
-		"INSERT IGNORE INTO " + l.table + " (id, holder, beats) VALUES (1, '', 0), (2, 'who looks', 0)",
+		"INSERT IGNORE INTO " + l.table + " (id, holder, beats) VALUES (1, '', 0), (2, 'who looks', 0), (3, '', 0)",
 	} {
 		if _, err := l.conn.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("making %s: %w", l.table, err)
@@ -91,11 +108,11 @@ func (l *rowLock) make(ctx context.Context) error {
 }
 
 func (l *rowLock) look(ctx context.Context) (now beat, err error) {
-	if _, err = l.conn.ExecContext(ctx, "UPDATE "+l.table+" SET beats = beats + 1 WHERE id = 2"); err != nil {
+	if _, err = l.conn.ExecContext(ctx, "UPDATE "+l.table+" SET beats = beats + 1 WHERE id = ?", lookingRow); err != nil {
 		return now, err
 	}
-	err = l.conn.QueryRowContext(ctx, "SELECT holder, beats FROM "+l.table+" WHERE id = 1").Scan(&now.holder, &now.count)
-	if errors.Is(err, sql.ErrNoRows) { // its maker died between two statements
+	err = l.conn.QueryRowContext(ctx, "SELECT holder, beats FROM "+l.table+" WHERE id = ?", l.row).Scan(&now.holder, &now.count)
+	if errors.Is(err, sql.ErrNoRows) { // its maker died between two statements, or knew no such lock
 		return now, l.make(ctx)
 	}
 	return now, err
@@ -103,8 +120,8 @@ func (l *rowLock) look(ctx context.Context) (now beat, err error) {
 
 // replace takes the lock if the row is still as it was seen.
 func (l *rowLock) replace(ctx context.Context, seen beat) (took bool, err error) {
-	result, err := l.conn.ExecContext(ctx, "UPDATE "+l.table+" SET holder = ?, beats = beats + 1 WHERE id = 1 AND holder = ? AND beats = ?",
-		l.holder, seen.holder, seen.count)
+	result, err := l.conn.ExecContext(ctx, "UPDATE "+l.table+" SET holder = ?, beats = beats + 1 WHERE id = ? AND holder = ? AND beats = ?",
+		l.holder, l.row, seen.holder, seen.count)
 	if err != nil {
 		return false, err
 	}
@@ -125,14 +142,14 @@ func (l *rowLock) keep(ctx context.Context) (unlock func()) {
 			case <-time.After(lockBeat):
 			}
 			// One that fails is made up for by the next.
-			_, _ = l.conn.ExecContext(ctx, "UPDATE "+l.table+" SET beats = beats + 1 WHERE id = 1 AND holder = ?", l.holder)
+			_, _ = l.conn.ExecContext(ctx, "UPDATE "+l.table+" SET beats = beats + 1 WHERE id = ? AND holder = ?", l.row, l.holder)
 		}
 	})
 	return func() {
 		stop()
 		done.Wait()
 		// If this fails it is taken over in half a minute.
-		_, _ = l.conn.ExecContext(ctx, "UPDATE "+l.table+" SET holder = '', beats = beats + 1 WHERE id = 1 AND holder = ?", l.holder)
+		_, _ = l.conn.ExecContext(ctx, "UPDATE "+l.table+" SET holder = '', beats = beats + 1 WHERE id = ? AND holder = ?", l.row, l.holder)
 	}
 }
 

@@ -42,6 +42,9 @@ type Migrated struct {
 // ErrLocked is returned when somebody else is migrating the same tables and did not finish in time.
 var ErrLocked = errors.New("another migration is running")
 
+// ErrPruning is returned when somebody else prunes the same tables.
+var ErrPruning = errors.New("another prune is running")
+
 // ErrResolution is returned when tables cannot be made for a resolution, or are there for another.
 var ErrResolution = errors.New("resolution not allowed")
 

@@ -24,6 +24,7 @@ var endsSection = section{
 			{"prescient, ends", workload{Form: "one"}, 1},
 			{"prescient, ends, batch handler", workload{Form: "batch"}, 1},
 			{"prescient, ends, Tx handler", workload{Form: "tx"}, 1},
+			{"prescient, ends, Tx batch handler", workload{Form: "txbatch"}, 1},
 			{"prescient, ends, 2 processes", workload{Form: "one"}, 2},
 			{"prescient, ends, 4 processes", workload{Form: "one"}, 4},
 			{"prescient, ends, batch handler, 2 processes", workload{Form: "batch"}, 2},
@@ -43,7 +44,7 @@ var endsSection = section{
 // workload is what a worker's job_exec does.
 type workload struct {
 	DSN   string
-	Form  string // one, batch or tx, each with orders- before it where it works with the orders
+	Form  string // one, batch, tx or txbatch, with orders- before it where it works with the orders
 	Moves int    // of ten rows, how many go to a later slot
 }
 
@@ -82,6 +83,15 @@ func (l workload) registry(db *sqlx.DB) *prescient.Registry {
 		err = r.RegisterBatch(dueExec, manyOrders(db), prescient.Guards{})
 	case "orders-tx":
 		err = r.RegisterTx(dueExec, alertOrder, prescient.Guards{})
+	case "orders-txbatch":
+		err = r.RegisterTxBatch(dueExec, alertOrders, prescient.Guards{})
+	case "txbatch":
+		err = r.RegisterTxBatch(dueExec, func(_ context.Context, _ *sqlx.Tx, batch *prescient.Batch) error {
+			for i := range batch.Jobs() {
+				batch.Settle(i)
+			}
+			return nil
+		}, prescient.Guards{})
 	case "tx":
 		err = r.RegisterTx(dueExec, func(_ context.Context, _ *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
 			return answer(job), nil

@@ -25,7 +25,7 @@ var ordersSection = section{
 
 var txSection = section{
 	name:  "tx",
-	about: "an effect in the same database that commits with the end of the row: one transaction for each job by hand, at 1 and 8 connections, against a Tx handler",
+	about: "an effect in the same database that commits with the end of the row: one transaction for each job by hand, at 1 and 8 connections, against Tx handlers, row by row and for a batch",
 	run: func(ctx context.Context, b *bench, s *server) error {
 		byHand := func(connections int) func(ctx context.Context, st *stage) error {
 			return func(ctx context.Context, st *stage) error { return st.eachByHand(ctx, connections) }
@@ -34,6 +34,7 @@ var txSection = section{
 			{byHandName(1), byHand(1), all},
 			{byHandName(8), byHand(8), all},
 			slotRunOf("prescient, Tx handler", "orders-tx"),
+			slotRunOf("prescient, Tx batch handler", "orders-txbatch"),
 		})
 	},
 }
@@ -112,6 +113,17 @@ func manyOrders(db *sqlx.DB) prescient.BatchFunc {
 func alertOrder(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
 	_, err := tx.ExecContext(ctx, "INSERT INTO alerts (id, at) VALUES (?, UTC_TIMESTAMP(6))", job.EntityKey)
 	return nil, err
+}
+
+// alertOrders is alertOrder for many: one statement.
+func alertOrders(ctx context.Context, tx *sqlx.Tx, batch *prescient.Batch) error {
+	args := make([]any, len(batch.Jobs()))
+	for i, job := range batch.Jobs() {
+		args[i] = job.EntityKey
+		batch.Settle(i)
+	}
+	_, err := tx.ExecContext(ctx, "INSERT INTO alerts (id, at) VALUES (?, UTC_TIMESTAMP(6))"+strings.Repeat(", (?, UTC_TIMESTAMP(6))", len(args)-1), args...)
+	return err
 }
 
 // eachByHand ends rows with an alert, a transaction each.

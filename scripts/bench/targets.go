@@ -68,7 +68,8 @@ func targets() []target {
 		{measure: "moves against ends", least: 0.4, most: 0.6, section: "ends", limited: "prescient, moves", why: "the row leaves one slot's pages for another's, in both indexes", figures: []figure{
 			{"", ratio("prescient, moves", "prescient, ends")}, {"batch handler", ratio("prescient, moves, batch handler", "prescient, ends, batch handler")}}},
 		{measure: "Tx handlers against one transaction a job by hand", least: 5, most: 10, unit: "×", section: "tx", limited: "prescient, Tx handler", why: "each job_exec sends its own statements, between those of its savepoint", figures: []figure{
-			{"", ratio("prescient, Tx handler", byHandName(1), byHandName(8))}, {"against 1 connection", ratio("prescient, Tx handler", byHandName(1))}}},
+			{"", ratio("prescient, Tx handler", byHandName(1), byHandName(8))}, {"batch handler", ratio("prescient, Tx batch handler", byHandName(1), byHandName(8))},
+			{"against 1 connection", ratio("prescient, Tx handler", byHandName(1))}}},
 		{measure: "orders check, batch handler against one query a job", least: 5, most: 10, unit: "×", section: "orders", limited: "prescient, one IN a batch", why: "what is left is the end of the row",
 			figures: []figure{{"", ratio("prescient, one IN a batch", "prescient, one query a job")}}},
 		{measure: "bulk insert against multi-row INSERT by hand", least: 0.9, most: 1, section: "insert", limited: "prescient, InsertMany",
