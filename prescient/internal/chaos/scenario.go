@@ -44,7 +44,7 @@ type Scenario struct {
 }
 
 // usual are the job_execs that every scenario has: all ways to end, and to go on.
-var usual = map[string]int{"done": 30, "again": 12, "tx": 14, "txagain": 10, "flaky": 8, "slow": 8, "forever": 5, "failing": 5, "past": 4}
+var usual = map[string]int{"done": 30, "again": 12, "tx": 14, "txagain": 10, "txbatch": 10, "flaky": 8, "slow": 8, "forever": 5, "failing": 5, "past": 4}
 
 // pick chooses a job_exec by its share.
 func (s Scenario) pick(dice *rand.Rand) string {

@@ -33,8 +33,8 @@ func Outcomes() map[string]string {
 	return ends
 }
 
-// IsTx says which job_execs are a TxFunc.
-func IsTx() map[string]bool { return map[string]bool{"tx": true, "txagain": true} }
+// IsTx says which job_execs are a TxFunc, or a TxBatchFunc.
+func IsTx() map[string]bool { return map[string]bool{"tx": true, "txagain": true, "txbatch": true} }
 
 // exec is what a job_exec does between its two reports.
 type exec struct {
@@ -52,6 +52,7 @@ func execs() map[string]exec {
 		"tx":      {"done", settled},
 		"again":   {"done", again},
 		"txagain": {"done", again},
+		"txbatch": {"done", again},
 		"flaky": {"done", func(_ context.Context, job prescient.FutureJob, p Payload) (*time.Time, error) {
 			if job.ErrorCount < p.N {
 				return nil, errFlaky
@@ -124,14 +125,29 @@ func register(registry *prescient.Registry, checks *reporter, prefix string) err
 	for name, e := range execs() {
 		guards := prescient.Guards{Timeout: Timeout}
 		var err error
-		if IsTx()[name] {
-			err = registry.RegisterTx(name, func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
-				return reported(checks, e, ctx, job, func(p Payload) error {
-					_, err := tx.ExecContext(ctx, "INSERT INTO "+prefix+"effects (id, checks) VALUES (?, ?)", p.ID, job.CheckCount)
-					return err
-				})
+		inTx := func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+			return reported(checks, e, ctx, job, func(p Payload) error {
+				_, err := tx.ExecContext(ctx, "INSERT INTO "+prefix+"effects (id, checks) VALUES (?, ?)", p.ID, job.CheckCount)
+				return err
+			})
+		}
+		switch {
+		case name == "txbatch":
+			err = registry.RegisterTxBatch(name, func(ctx context.Context, tx *sqlx.Tx, batch *prescient.Batch) error {
+				for i, job := range batch.Jobs() {
+					next, err := inTx(ctx, tx, job)
+					if err != nil {
+						return err
+					}
+					if batch.Settle(i); next != nil {
+						batch.Next(i, *next)
+					}
+				}
+				return nil
 			}, guards)
-		} else {
+		case IsTx()[name]:
+			err = registry.RegisterTx(name, inTx, guards)
+		default:
 			err = registry.Register(name, func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
 				return reported(checks, e, ctx, job, func(Payload) error { return nil })
 			}, guards)
