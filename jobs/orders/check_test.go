@@ -102,7 +102,7 @@ func (r *rig) untilWaiting(statement string) {
 	r.t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(150 * time.Millisecond) {
 		var waiting int
-		r.must(r.app.QueryRow(`SELECT COUNT(*) FROM information_schema.innodb_trx JOIN information_schema.processlist ON id = trx_mysql_thread_id
+		r.must(r.root.QueryRow(`SELECT COUNT(*) FROM information_schema.innodb_trx JOIN information_schema.processlist ON id = trx_mysql_thread_id
 			WHERE trx_state = 'LOCK WAIT' AND db = DATABASE() AND info LIKE ?`, "%"+statement+"%").Scan(&waiting))
 		if waiting > 0 {
 			return

@@ -123,7 +123,7 @@ func TestIDCanBeGiven(t *testing.T) {
 func TestCheckOfAnEarlierOrderIsReplaced(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		placed := r.place(at("10:05"))
-		r.exec(r.app, "DELETE FROM app_orders")
+		r.exec(r.root, "DELETE FROM app_orders")
 		r.inTx(at("12:00"), func(tx *sql.Tx) {
 			_, err := r.orders(day).Place(t.Context(), tx, orders.NewOrder{ID: placed.ID, PlacedAt: at("12:00")})
 			r.must(err)

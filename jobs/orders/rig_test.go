@@ -66,10 +66,15 @@ func dsnOf(t *testing.T, flavour localserver.Flavour) string {
 	return servers[flavour].DSN("")
 }
 
-// rig is an app in a database of its own, with 15-minute slots. prescient's tables have the prefix p_, its own app_.
+// rig is an app in a database of its own, with 15-minute slots. prescient's tables have the prefix p_, its own app_. The
+// app, the worker and whoever lists history have accounts of the roles app-reschedule (placing an order replaces what is
+// pending for its id), worker and analyst, with what they need of the app's tables beside it; only what the tests look at
+// by themselves is asked for by root.
 type rig struct {
 	t      *testing.T
-	dsn    *mysql.Config
+	dsn    *mysql.Config // of root
+	roles  map[string]*mysql.Config
+	root   *sql.DB
 	app    *sql.DB // as an app has it: no parameters in its DSN
 	client *prescient.Client
 
@@ -96,20 +101,24 @@ func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
 
 func newRig(t *testing.T, dsn string) *rig {
 	t.Helper()
-	r := &rig{t: t}
+	r := &rig{t: t, roles: make(map[string]*mysql.Config)}
 	var err error
 	r.dsn, err = mysql.ParseDSN(dsn)
 	r.must(err)
 	r.dsn.DBName = ""
-	server := r.open(nil)
+	server := r.connect(r.dsn, nil)
 	name := "px_orders_" + strings.ToLower(rand.Text()[:12])
 	r.exec(server, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
 	t.Cleanup(func() { r.exec(server, "DROP DATABASE "+name) })
 	r.dsn.DBName = name
-	r.app = r.open(nil)
-	_, err = text.Up(t.Context(), r.app, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
+	r.root = r.connect(r.dsn, nil)
+	_, err = text.Up(t.Context(), r.root, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
 	r.must(err)
-	r.must(orders.CreateTables(t.Context(), r.app, "app_"))
+	r.must(orders.CreateTables(t.Context(), r.root, "app_"))
+	r.account("app-reschedule", "SELECT, INSERT, UPDATE ON app_orders")
+	r.account("worker", "SELECT ON app_orders", "SELECT, INSERT ON app_order_alerts")
+	r.account("analyst")
+	r.app = r.open(nil)
 	r.client, err = prescient.NewClient(t.Context(), r.app, prescient.ClientOptions{Prefix: "p_"})
 	r.must(err)
 	return r
@@ -128,10 +137,34 @@ func (r *rig) exec(db *sql.DB, statement string, args ...any) {
 	r.must(err)
 }
 
-// open connects with these session variables, and disconnects at the end of the test.
-func (r *rig) open(variables map[string]string) *sql.DB {
+// account makes an account with a role, and with further rights on the app's tables.
+func (r *rig) account(role string, rights ...string) {
 	r.t.Helper()
 	config := r.dsn.Clone()
+	config.User, config.Passwd = strings.TrimPrefix(r.dsn.DBName, "px_orders_")+"."+role, "Secret-42"
+	name := "'" + config.User + "'@'%'"
+	r.exec(r.root, "CREATE USER "+name+" IDENTIFIED BY '"+config.Passwd+"'")
+	r.t.Cleanup(func() { r.exec(r.root, "DROP USER "+name) })
+	_, statements, err := text.Grants(role, text.Account{Database: r.dsn.DBName, Prefix: "p_", User: config.User})
+	r.must(err)
+	for _, right := range rights {
+		statements = append(statements, "GRANT "+strings.Replace(right, " ON ", " ON "+r.dsn.DBName+".", 1)+" TO "+name)
+	}
+	for _, statement := range statements {
+		r.exec(r.root, statement)
+	}
+	r.roles[role] = config
+}
+
+// open connects the app with these session variables, and disconnects at the end of the test.
+func (r *rig) open(variables map[string]string) *sql.DB {
+	r.t.Helper()
+	return r.connect(r.roles["app-reschedule"], variables)
+}
+
+func (r *rig) connect(as *mysql.Config, variables map[string]string) *sql.DB {
+	r.t.Helper()
+	config := as.Clone()
 	config.Params = variables
 	connector, err := mysql.NewConnector(config)
 	r.must(err)
@@ -149,9 +182,11 @@ func stopped(now time.Time) map[string]string {
 func (r *rig) appAt(now time.Time) *sql.DB { return r.open(stopped(now)) }
 
 // poolAt opens a worker's pool with the server's clock standing still.
-func (r *rig) poolAt(now time.Time) *sqlx.DB {
+func (r *rig) poolAt(now time.Time) *sqlx.DB { return r.poolAs("worker", now) }
+
+func (r *rig) poolAs(role string, now time.Time) *sqlx.DB {
 	r.t.Helper()
-	config := r.dsn.Clone()
+	config := r.roles[role].Clone()
 	config.Params = stopped(now)
 	db, err := prescient.Open(config.FormatDSN(), 0)
 	r.must(err)
@@ -244,14 +279,14 @@ func (r *rig) alerts(id int64) (list []string) {
 // pending and history list the checks that wait and those that ended.
 func (r *rig) pending() []prescient.FutureJob {
 	r.t.Helper()
-	page, err := r.client.Pending(r.t.Context(), r.poolAt(day), prescient.ListFilter{})
+	page, err := r.client.Pending(r.t.Context(), r.poolAs("app-reschedule", day), prescient.ListFilter{})
 	r.must(err)
 	return page
 }
 
 func (r *rig) history() []prescient.Ended {
 	r.t.Helper()
-	page, err := r.client.History(r.t.Context(), r.poolAt(day), prescient.ListFilter{})
+	page, err := r.client.History(r.t.Context(), r.poolAs("analyst", day), prescient.ListFilter{})
 	r.must(err)
 	return page
 }

@@ -98,7 +98,7 @@ func TestShippedOrderRaisesNothing(t *testing.T) {
 func TestOrderThatIsGoneRaisesNothing(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		placed := r.place(at("10:05"))
-		r.exec(r.app, "DELETE FROM app_orders")
+		r.exec(r.root, "DELETE FROM app_orders")
 		r.run(at("13:15:01"))
 		ends := r.history()
 		if got := r.alerts(placed.ID); got != nil || len(ends) != 1 || ends[0].Outcome != prescient.Done || ends[0].CheckCount != 0 {
@@ -157,14 +157,14 @@ func TestEveryOrderOfASlotIsChecked(t *testing.T) {
 			r.run(now)
 		}
 		var primary, escalated, shipped int
-		r.must(r.app.QueryRow(`SELECT SUM(level = 'primary'), SUM(level = 'escalated'), SUM(shipped_at IS NOT NULL)
+		r.must(r.root.QueryRow(`SELECT SUM(level = 'primary'), SUM(level = 'escalated'), SUM(shipped_at IS NOT NULL)
 			FROM app_order_alerts JOIN app_orders ON order_id = id`).Scan(&primary, &escalated, &shipped))
 		if primary != 200 || escalated != 200 || shipped != 0 || len(r.told) != 400 {
 			t.Errorf("%d primary and %d escalated alerts, %d of shipped orders, told of %d; want 200, 200, 0, 400",
 				primary, escalated, shipped, len(r.told))
 		}
 		var done int
-		r.must(r.app.QueryRow("SELECT COUNT(*) FROM p_job_history WHERE outcome = 'done'").Scan(&done))
+		r.must(r.root.QueryRow("SELECT COUNT(*) FROM p_job_history WHERE outcome = 'done'").Scan(&done))
 		if done != placed || len(r.pending()) != 0 {
 			t.Errorf("%d checks done, pending %+v", done, r.pending())
 		}
