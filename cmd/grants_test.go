@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"prescient/cmd"
+	"prescient/sql"
 )
 
 func TestGrantsPrintsWhatCanBeRun(t *testing.T) {
@@ -14,7 +15,13 @@ func TestGrantsPrintsWhatCanBeRun(t *testing.T) {
 		_, err := r.db.Exec("CREATE USER '" + user + "'@'%' IDENTIFIED BY 'Secret-42'")
 		r.must(err)
 		defer r.db.Exec("DROP USER '" + user + "'@'%'")
-		out := r.ok("grants", "--role", "worker", "--user", user, "--table-prefix", "p_")
+		server, err := sql.ServerOf(r.Context(), r.db)
+		r.must(err)
+		args := []string{"grants", "--role", "worker", "--user", user, "--table-prefix", "p_"}
+		if server == sql.TiDB {
+			args = append(args, "--tidb")
+		}
+		out := r.ok(args...)
 		if !strings.HasPrefix(out, "-- A worker: ") {
 			r.Error(out)
 		}

@@ -149,7 +149,6 @@ func TestATrueCollisionIsAnErrorOfItsOwn(t *testing.T) {
 // While an insert waits for another transaction, slots go on beginning.
 func TestAnInsertThatWaitedDoesNotKeepAJobWhoseSlotHasBegun(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *rig) {
-		r.needs(t, waitingInserts)
 		e := order("42")
 		first := begin(t, r.app, 0)
 		did, err := r.client.Insert(t.Context(), first, NewJob{Entity: e, JobExec: "ship", DueAt: time.Unix(1, 0), Payload: json.RawMessage(`1`)})

@@ -199,7 +199,6 @@ func TestAKeptJobCannotBeCancelledBeforeTheKeepersCommit(t *testing.T) {
 func TestAnInsertWaitsForAnotherInsertOfTheSameJob(t *testing.T) {
 	e := order("42")
 	eachServer(t, func(t *testing.T, r *rig) {
-		r.needs(t, waitingInserts)
 		app := r.appAt(at("10:00"))
 		for _, commits := range []bool{true, false} {
 			for _, policy := range []OnPending{Keep, Replace, OnPendingError} {

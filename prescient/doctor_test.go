@@ -97,6 +97,7 @@ func TestADoctorFindsWhatIsLeftBehind(t *testing.T) {
 		found := r.examine(time.Time{}, DoctorOptions{SweepGrace: time.Millisecond})
 		wantFinding(t, found, "missed", SeverityWarn, "2 of 1")
 		wantFinding(t, found, "overdue", SeverityOK)
+		r.needs(t, columnDefaults)
 		for i := range 3 {
 			r.exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) SELECT 'order', ?, 'check', UTC_TIMESTAMP(6) - INTERVAL 30 MINUTE", i)
 		}

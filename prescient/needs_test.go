@@ -19,7 +19,6 @@ const (
 	strictSurrogates   capability = "JSON without halves of surrogate pairs"
 	changeOfResolution capability = "defaults and a CHECK that hold the resolution"
 	readPlans          capability = "EXPLAIN and counters of what was read, as these tests read them"
-	waitingInserts     capability = "an INSERT in no transaction that waits for locks"
 	threadStates       capability = "the list of threads with what they do, and a SLEEP that can be killed"
 	zoneTables         capability = "tables of time zones to add one to"
 	waitingDDL         capability = "DDL that waits for those who have a table open, and says so"

@@ -335,6 +335,7 @@ func TestADoctorFindsTheSchemaSoundWhateverItsUserMaySee(t *testing.T) {
 				}
 			}
 		}
+		r.needs(t, columnDefaults)
 		r.exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_on_grid")
 		found, err := Doctor(t.Context(), db, DoctorOptions{Prefix: "p_", Use: UseOperator})
 		r.must(err)

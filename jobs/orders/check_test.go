@@ -10,6 +10,7 @@ import (
 
 	"prescient/jobs/orders"
 	"prescient/prescient"
+	text "prescient/sql"
 )
 
 // jobAt is the row of an order's check, in the run of a slot.
@@ -100,10 +101,14 @@ func TestNoAlertAfterAShipmentThatWasUnderWay(t *testing.T) {
 // when nobody has read it for a tenth of a second.
 func (r *rig) untilWaiting(statement string) {
 	r.t.Helper()
+	query, args := `SELECT COUNT(*) FROM information_schema.innodb_trx JOIN information_schema.processlist ON id = trx_mysql_thread_id
+		WHERE trx_state = 'LOCK WAIT' AND db = DATABASE() AND info LIKE ?`, []any{"%" + statement + "%"}
+	if server, err := text.ServerOf(r.t.Context(), r.root); err == nil && server == text.TiDB { // does not tell of the statement
+		query, args = "SELECT COUNT(*) FROM information_schema.tidb_trx WHERE state = 'LockWaiting' AND db = DATABASE()", nil
+	}
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(150 * time.Millisecond) {
 		var waiting int
-		r.must(r.root.QueryRow(`SELECT COUNT(*) FROM information_schema.innodb_trx JOIN information_schema.processlist ON id = trx_mysql_thread_id
-			WHERE trx_state = 'LOCK WAIT' AND db = DATABASE() AND info LIKE ?`, "%"+statement+"%").Scan(&waiting))
+		r.must(r.root.QueryRow(query, args...).Scan(&waiting))
 		if waiting > 0 {
 			return
 		}

@@ -30,6 +30,12 @@ func runTiDB(program string, command []string) (code int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	// Without this a statement in no transaction takes no locks: it fails at its end instead, or does not see what it
+	// should have waited for.
+	settings := filepath.Join(dir, "tidb.toml")
+	if err := os.WriteFile(settings, []byte("[pessimistic-txn]\npessimistic-auto-commit = true\n"), 0o600); err != nil {
+		return 0, err
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err
@@ -38,7 +44,7 @@ func runTiDB(program string, command []string) (code int, err error) {
 	if err := listener.Close(); err != nil {
 		return 0, err
 	}
-	server := exec.Command(program, "-store", "unistore", "-path", filepath.Join(dir, "data"), "-host", "127.0.0.1",
+	server := exec.Command(program, "-config", settings, "-store", "unistore", "-path", filepath.Join(dir, "data"), "-host", "127.0.0.1",
 		"-P", strconv.Itoa(port), "-report-status=false", "-socket", filepath.Join(dir, "s.sock"), "-L", "error",
 		"-log-file", filepath.Join(dir, "tidb.log"), "-temp-dir", filepath.Join(dir, "tmp"))
 	server.Dir = dir
