@@ -23,7 +23,7 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		Grid: grid,
 		Worker: Worker{
-			Assignment: slots.All(grid), Concurrency: 32, Buckets: 2, Batch: 2000,
+			Assignment: slots.All(grid), Concurrency: 32, Buckets: 4, Batch: 4000,
 			Lease: 60 * time.Second, StopGrace: 20 * time.Second, Patience: 2 * time.Minute,
 		},
 		Guards: Guards{Timeout: 30 * time.Second, MaxChecks: 5, MaxErrors: 5, Horizon: 720 * time.Hour},

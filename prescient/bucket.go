@@ -32,7 +32,9 @@ type stream struct {
 	jobExec     string // empty for the shared stream, which leaves out those that have their own
 	next        Key
 	dry         bool
+	limit       int // rows to be asked for; 0 for a batch
 	outstanding int // rows that were read and not committed
+	payload     int // bytes of theirs, about
 }
 
 // flushEvery is how long an answer waits for company before it is committed, and how long rows of one job_exec may
@@ -277,13 +279,34 @@ func (b *bucketRun) split() {
 		}
 	}
 	if most != "" {
-		own := &stream{jobExec: most, next: shared.next, outstanding: b.outstanding[most]}
+		own := &stream{jobExec: most, next: shared.next, limit: shared.limit, outstanding: b.outstanding[most]}
+		own.payload = shared.payload * own.outstanding / shared.outstanding
 		shared.outstanding -= own.outstanding
+		shared.payload -= own.payload
 		b.streams = append(b.streams, own)
 	}
 }
 
-func (b *bucketRun) hasRoom(s *stream) bool { return s.outstanding+b.batch <= b.window }
+func (b *bucketRun) hasRoom(s *stream) bool {
+	return s.outstanding == 0 || s.outstanding+b.batch <= b.window && s.payload < readBytes
+}
+
+// keep counts a row that is in memory, and release one that is no more.
+func (b *bucketRun) keep(r *answered) {
+	s := b.streamOf(r.JobExec)
+	s.outstanding++
+	s.payload += len(r.Payload)
+	b.outstanding[r.JobExec]++
+}
+
+func (b *bucketRun) release(r *answered) {
+	s := b.streamOf(r.JobExec)
+	s.payload -= len(r.Payload)
+	if s.outstanding--; s.outstanding == 0 {
+		s.payload = 0 // a stream that was split took its share of this, as estimated
+	}
+	b.outstanding[r.JobExec]--
+}
 
 // streamOf returns the stream that reads the rows of a job_exec.
 func (b *bucketRun) streamOf(jobExec string) *stream {

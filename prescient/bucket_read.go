@@ -15,6 +15,8 @@ type reading struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	rows   []*answered // once done is closed
+	limit  int         // how many were asked for
+	cut    bool        // there was more than is held in memory at a time
 	err    error
 }
 
@@ -32,7 +34,7 @@ func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
 		if r.err != nil {
 			return false, r.err
 		}
-		if read, err = b.took(ctx, r.stream, r.rows); err != nil {
+		if read, err = b.took(ctx, r); err != nil {
 			return read, err
 		}
 	}
@@ -51,18 +53,21 @@ func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
 // startReading has the next rows of a stream read.
 func (b *bucketRun) startReading(ctx context.Context, s *stream) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &reading{stream: s, cancel: cancel, done: make(chan struct{})}
+	if s.limit == 0 {
+		s.limit = b.batch
+	}
+	r := &reading{stream: s, limit: s.limit, cancel: cancel, done: make(chan struct{})}
 	b.reading = r
-	query, args := b.nextRows(s)
+	query, args := b.nextRows(s, r.limit)
 	go func() {
 		defer b.signal()
 		defer close(r.done)
 		if b.pace != nil {
-			if r.err = b.pace(ctx, b.batch); r.err != nil {
+			if r.err = b.pace(ctx, r.limit); r.err != nil {
 				return
 			}
 		}
-		r.rows, r.err = b.readRows(ctx, query, args)
+		r.rows, r.cut, r.err = b.readRows(ctx, query, args)
 	}()
 }
 
@@ -76,9 +81,15 @@ func (b *bucketRun) stopReading() {
 }
 
 // took takes the rows that were read for a stream.
-func (b *bucketRun) took(ctx context.Context, s *stream, rows []*answered) (read bool, err error) {
-	if len(rows) < b.batch {
+func (b *bucketRun) took(ctx context.Context, r *reading) (read bool, err error) {
+	s, rows := r.stream, r.rows
+	switch {
+	case r.cut:
+		s.limit = max(len(rows)/2, 1)
+	case len(rows) < r.limit:
 		s.dry = true
+	default:
+		s.limit = min(2*r.limit, b.batch)
 	}
 	if len(rows) == 0 {
 		return true, nil
@@ -103,8 +114,7 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) erro
 		if b.turn++; s.jobExec == "" && len(b.streams) == 1 {
 			r.turn = b.turn
 		}
-		s.outstanding++
-		b.outstanding[r.JobExec]++
+		b.keep(r)
 		if b.paused[r.JobExec] {
 			b.answerAtOnce(r, paused)
 			continue
@@ -164,12 +174,16 @@ func (b *bucketRun) startAlone() {
 
 // readBatch reads the next rows of a stream.
 func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*answered, error) {
-	query, args := b.nextRows(s)
-	return b.readRows(ctx, query, args)
+	query, args := b.nextRows(s, b.batch)
+	rows, _, err := b.readRows(ctx, query, args)
+	return rows, err
 }
 
+// readBytes is how much payload a batch has at most, and one row more.
+const readBytes = 8 << 20
+
 // nextRows returns the query for the next rows of a stream.
-func (b *bucketRun) nextRows(s *stream) (query string, args []any) {
+func (b *bucketRun) nextRows(s *stream, limit int) (query string, args []any) {
 	filter := ""
 	args = []any{b.lease.slot, s.next[:], b.last[:]}
 	if s.jobExec != "" {
@@ -181,14 +195,17 @@ func (b *bucketRun) nextRows(s *stream) (query string, args []any) {
 			args = append(args, other.jobExec)
 		}
 	}
-	args = append(args, b.batch)
+	args = append(args, limit)
 	return b.w.fill("slotrun/read", "{filter}", filter), args
 }
 
-func (b *bucketRun) readRows(ctx context.Context, query string, args []any) ([]*answered, error) {
-	var batch []*answered
-	err := b.w.query(ctx, func(ctx context.Context) error {
-		batch = batch[:0]
+// readRows runs a query for rows. It says whether it was cut short, since payloads are large.
+func (b *bucketRun) readRows(ctx context.Context, query string, args []any) (batch []*answered, cut bool, err error) {
+	err = b.w.query(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		batch, cut = batch[:0], false
+		size := 0
 		rows, err := b.w.db.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
@@ -208,13 +225,18 @@ func (b *bucketRun) readRows(ctx context.Context, query string, args []any) ([]*
 			r.EntityName, r.JobExec = once(names, entityName), once(names, jobExec)
 			r.NextCheckAt, r.Payload, r.LastError = b.lease.slot, payload, lastError.String
 			batch = append(batch, r)
+			if size += len(r.Payload); size >= readBytes {
+				cut = true
+				cancel() // what is still to come is not worth the reading: the connection is given up
+				return nil
+			}
 		}
 		return rows.Err()
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading slot %s: %w", stamp(b.lease.slot), err)
+		return nil, false, fmt.Errorf("reading slot %s: %w", stamp(b.lease.slot), err)
 	}
-	return batch, nil
+	return batch, cut, nil
 }
 
 // once returns a text, the same string each time.
@@ -252,8 +274,7 @@ func (b *bucketRun) endKiller(ctx context.Context) error {
 		return err
 	}
 	if len(rows) == 1 && rows[0].key == killer && rows[0].Revision == b.lease.attemptRevision {
-		b.streamOf(rows[0].JobExec).outstanding++
-		b.outstanding[rows[0].JobExec]++
+		b.keep(rows[0])
 		b.answerAtOnce(rows[0], killed)
 		_, err = b.commitReady(ctx, true)
 	}

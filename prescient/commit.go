@@ -187,8 +187,7 @@ func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*ans
 		if !match(a) {
 			return false
 		}
-		b.streamOf(a.JobExec).outstanding--
-		b.outstanding[a.JobExec]--
+		b.release(a)
 		if a.locked {
 			b.locked--
 		}

@@ -1,6 +1,7 @@
 package prescient
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
@@ -9,6 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
+
+	text "prescient/sql"
 )
 
 // insertOrders makes n checks pending for 13:15.
@@ -230,5 +235,34 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 		if n := r.count("SELECT COUNT(*) FROM (SELECT DISTINCT " + columns + " FROM p_job_history) h"); n != 50 || len(r.history()) != 100 {
 			t.Errorf("%d different rows among %d; want 50 pairs", n, len(r.history()))
 		}
+	})
+}
+
+// A worker that was upgraded before its grants goes on, and says once what it lacks.
+func TestAWorkerWithTheGrantsOfAnEarlierVersionEndsItsRows(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.insertOrders(3000)
+		r.account("worker")
+		r.exec("REVOKE SELECT ON " + r.d.Name + ".p_job_history FROM '" + r.user("worker") + "'@'%'")
+		var log bytes.Buffer
+		execs := NewRegistry()
+		r.must(execs.RegisterBatch("check", func(_ context.Context, batch *Batch) error {
+			for i := range batch.Jobs() {
+				batch.Settle(i)
+			}
+			return nil
+		}, Guards{}))
+		w, err := NewWorker(t.Context(), r.as("worker", at("13:15:01")), WorkerOptions{Prefix: "p_",
+			Registry: execs, Log: zerolog.New(zerolog.SyncWriter(&log))})
+		r.must(err)
+		figures, err := w.Run(t.Context())
+		r.must(err)
+		if figures.Done != 3000 || len(r.history()) != 3000 {
+			t.Errorf("%+v, %d ends", figures, len(r.history()))
+		}
+		if n := strings.Count(log.String(), "grants has the statements"); n != map[text.Server]int{text.MariaDB: 1}[r.server] {
+			t.Errorf("said %d times:\n%s", n, log.String())
+		}
+		r.balanced()
 	})
 }

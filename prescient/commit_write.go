@@ -20,7 +20,7 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, sp
 		return commitResult{}, err
 	}
 	result := commitResult{counts: counts, dropped: make(map[Key]bool)}
-	if b.w.server != text.TiDB && len(spans) > 0 && counts.Done == len(batch) {
+	if b.w.onePass.Load() && len(spans) > 0 && counts.Done == len(batch) {
 		if done := together(batch, spans); done != nil {
 			return result, b.endInOnePass(ctx, tx, batch, spans, done)
 		}

@@ -112,7 +112,7 @@ type reslot struct {
 
 func newReslot(db *sqlx.DB, o ReslotOptions) (*reslot, error) {
 	o.LeaseWait = or(o.LeaseWait, DefaultLeaseWait)
-	o.Batch = or(o.Batch, DefaultBatch)
+	o.Batch = or(o.Batch, 1000)
 	o.Patience = or(o.Patience, 10*time.Minute)
 	if o.Batch < 1 || o.Batch > 10000 {
 		return nil, fmt.Errorf("%w: batch %d: 1 to 10000 are allowed", ErrInvalid, o.Batch)

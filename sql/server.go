@@ -13,8 +13,9 @@ import (
 type Server string
 
 const (
-	Common Server = ""     // MariaDB and MySQL, and what replicates them
-	TiDB   Server = "tidb" // the files in sql/tidb take the place of those of the same name
+	Common  Server = ""        // MySQL, and what all of them understand
+	MariaDB Server = "mariadb" // slotrun/history_locked besides
+	TiDB    Server = "tidb"    // the files in sql/tidb take the place of those of the same name
 )
 
 //go:embed tidb/migrations/*.sql tidb/slotrun/*.sql
@@ -38,8 +39,11 @@ func ServerOf(ctx context.Context, db interface {
 	if err := rows.Err(); err != nil {
 		return Common, fmt.Errorf("asking the server for its version: %w", err)
 	}
-	if strings.Contains(version, "TiDB") {
+	switch {
+	case strings.Contains(version, "TiDB"):
 		return TiDB, nil
+	case strings.Contains(version, "MariaDB"):
+		return MariaDB, nil
 	}
 	return Common, nil
 }
