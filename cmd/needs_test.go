@@ -14,5 +14,6 @@ func (r *rig) needs(what string) {
 
 const (
 	columnDefaults     = "expressions as defaults: a plain INSERT"
+	waitingDDL         = "DDL that waits for those who have a table open"
 	changeOfResolution = "defaults and a CHECK that hold the resolution"
 )

@@ -45,6 +45,7 @@ func TestPrune(t *testing.T) {
 
 func TestPruneSaysWhoHoldsHistoryOpen(t *testing.T) {
 	eachServer(t, func(r *rig) {
+		r.needs(waitingDDL)
 		r.at("10:05")
 		r.ok("migrate")
 		analyst, err := r.db.BeginTx(r.Context(), nil)
