@@ -103,9 +103,9 @@ func (h Holder) String() string {
 // What lies in the last partition, because none was ready when it ended, is deleted in batches of rows. It also keeps
 // partitions ready as KeepPartitions does. db is from Open, and its user owns the tables.
 //
-// It holds up a slot run for a second at most, on MariaDB for three, and seldom: only while somebody has history open. It may be called at any time, and again after an
-// error: ErrHistoryHeld, ErrPruning, ErrPartitions, ErrNotMigrated, ErrInvalid; others come from the server. The report
-// says what was done in any case.
+// It holds up a slot run for a second at most, on MariaDB for three, and seldom: only while somebody has history open. It
+// may be called at any time, and again after an error: ErrHistoryHeld, ErrPruning, ErrPartitions, ErrNotMigrated,
+// ErrInvalid; others come from the server. The report says what was done in any case.
 func Prune(ctx context.Context, db *sqlx.DB, options PruneOptions) (PruneReport, error) {
 	if options.Keep < MinKeep {
 		return PruneReport{}, fmt.Errorf("%w: keep %s: at least %s are kept", ErrInvalid, options.Keep, MinKeep)

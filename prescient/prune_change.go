@@ -32,9 +32,9 @@ const (
 // change changes partitions, again and again until the limit while somebody has history open.
 //
 // A try that waits for the table holds up whoever comes to it meanwhile, slot runs included: on MySQL for the second that
-// it waits, on MariaDB for up to three, since it asks for the table step by step and once more to clean up. So where the server has tries that do
-// not wait, they come first. They do not get the table where transactions follow so closely on one another that it is
-// never free; then the ones that wait do, with time between them in which slot runs go on.
+// it waits, on MariaDB for up to three, since it asks for the table step by step and once more to clean up. So where the
+// server has tries that do not wait, they come first. They do not get the table where transactions follow so closely on
+// one another that it is never free; then the ones that wait do, with time between them in which slot runs go on.
 func (p *pruner) change(ctx context.Context, limit time.Time, statement string) error {
 	done, err := p.quickly(ctx, time.Now().Add(min(maxQuick, time.Until(limit)/2)), statement)
 	if err == nil {
