@@ -27,6 +27,20 @@ func (r *rig) insertOrders(n int) {
 	r.must(err)
 }
 
+// eachPass runs a test with workers that may read history, too: on MariaDB their commits take one pass.
+func eachPass(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Run("two passes", func(t *testing.T) { eachServer(t, test) })
+	t.Run("one pass", func(t *testing.T) {
+		eachServer(t, func(t *testing.T, r *rig) {
+			if r.server != text.MariaDB {
+				t.Skip("takes two in any case")
+			}
+			r.also("worker", "SELECT", "p_job_history")
+			test(t, r)
+		})
+	})
+}
+
 func nothingToDo(context.Context, FutureJob) (*time.Time, error) { return nil, nil }
 
 const lateInsert = `INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', ?, 'check', '2026-11-20 13:15:00')`
@@ -37,7 +51,7 @@ func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
 	for _, step := range []string{"batch_seq = batch_seq + 1", "FOR UPDATE", "INTO p_job_history", "job.job_key < X'", "job.job_key IN", "COMMIT"} {
 		for _, some := range []int{1, 40} {
 			t.Run(fmt.Sprintf("%d at %s", some, strings.Fields(step)[0]), func(t *testing.T) {
-				eachServer(t, func(t *testing.T, r *rig) {
+				eachPass(t, func(t *testing.T, r *rig) {
 					r.needs(t, columnDefaults)
 					r.insertOrders(200)
 					var h hooks
@@ -70,7 +84,7 @@ func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
 
 // A cancelled row and one that comes instead leave the number of rows as it was.
 func TestARowInPlaceOfACancelledOneIsNotTakenForIt(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachPass(t, func(t *testing.T, r *rig) {
 		r.needs(t, columnDefaults)
 		r.insertOrders(100)
 		var h hooks
@@ -95,7 +109,7 @@ func TestARowInPlaceOfACancelledOneIsNotTakenForIt(t *testing.T) {
 
 // A commit by ranges does not wait for somebody who inserts between its rows and has not committed.
 func TestAnOpenInsertBetweenTheRowsHoldsNothingUp(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachPass(t, func(t *testing.T, r *rig) {
 		r.needs(t, columnDefaults)
 		r.insertOrders(200)
 		tx, err := r.app.Begin()
@@ -121,7 +135,7 @@ func TestAnOpenInsertBetweenTheRowsHoldsNothingUp(t *testing.T) {
 
 // The rows before the first and after the last of a commit are somebody else's.
 func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachPass(t, func(t *testing.T, r *rig) {
 		r.insertOrders(300)
 		all := r.pending()
 		slices.SortFunc(all, func(a, b FutureJob) int {
@@ -159,7 +173,7 @@ func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 
 // Of a commit some rows end, each in its way, and others go on.
 func TestACommitByRangesKeepsEndsAndMovesApart(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachPass(t, func(t *testing.T, r *rig) {
 		r.insertOrders(600)
 		var h hooks
 		execs := registry("check", func(_ context.Context, job FutureJob) (*time.Time, error) {
@@ -190,7 +204,7 @@ func TestACommitByRangesKeepsEndsAndMovesApart(t *testing.T) {
 
 // What history has of a row is the same, whether it was written from Go or from the row.
 func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachPass(t, func(t *testing.T, r *rig) {
 		for i := range 100 {
 			r.insert(at("13:00"), NewJob{Entity: Entity{"order", fmt.Sprint(i % 50)}, JobExec: fmt.Sprint("exec", i/50), Tag: "it's\\ü",
 				DueAt: at("13:14:59.123456"), Payload: []byte(`{"a": "ü'\\\\", "n": 1.50}`)})
@@ -238,12 +252,10 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 	})
 }
 
-// A worker that was upgraded before its grants goes on, and says once what it lacks.
-func TestAWorkerWithTheGrantsOfAnEarlierVersionEndsItsRows(t *testing.T) {
+// The role worker may not read history, which MariaDB asks for: such a worker goes on, and says so once.
+func TestAWorkerThatMayNotReadHistoryTakesTwoPasses(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
-		r.insertOrders(3000)
-		r.account("worker")
-		r.exec("REVOKE SELECT ON " + r.d.Name + ".p_job_history FROM '" + r.user("worker") + "'@'%'")
+		r.insertOrders(9000)
 		var log bytes.Buffer
 		execs := NewRegistry()
 		r.must(execs.RegisterBatch("check", func(_ context.Context, batch *Batch) error {
@@ -257,10 +269,10 @@ func TestAWorkerWithTheGrantsOfAnEarlierVersionEndsItsRows(t *testing.T) {
 		r.must(err)
 		figures, err := w.Run(t.Context())
 		r.must(err)
-		if figures.Done != 3000 || len(r.history()) != 3000 {
+		if figures.Done != 9000 || len(r.history()) != 9000 {
 			t.Errorf("%+v, %d ends", figures, len(r.history()))
 		}
-		if n := strings.Count(log.String(), "grants has the statements"); n != map[text.Server]int{text.MariaDB: 1}[r.server] {
+		if n := strings.Count(log.String(), "SELECT on job_history"); n != map[text.Server]int{text.MariaDB: 1}[r.server] {
 			t.Errorf("said %d times:\n%s", n, log.String())
 		}
 		r.balanced()

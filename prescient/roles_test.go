@@ -36,7 +36,7 @@ var rights = []struct {
 	{"UPDATE p_future_job SET entity_key = entity_key", []string{"worker", "owner"}},
 	{"DELETE FROM p_future_job WHERE job_exec = 'nothing'", []string{"app", "app-reschedule", "worker", "owner"}},
 	{"TRUNCATE TABLE p_future_job", []string{"owner"}},
-	{"SELECT COUNT(*) FROM p_job_history", []string{"analyst", "operator", "worker", "owner"}},
+	{"SELECT COUNT(*) FROM p_job_history", []string{"analyst", "operator", "owner"}},
 	{"SELECT COUNT(*) FROM p_history_outcomes", []string{"analyst", "owner"}},
 	{"SELECT COUNT(*) FROM p_history_times", []string{"analyst", "owner"}},
 	{"SELECT COUNT(*) FROM p_history_checks", []string{"analyst", "owner"}},

@@ -1,9 +1,8 @@
 -- A worker: run, work, sweep and roll-forward. It ends and moves what is due, and keeps the ledger; INSERT of pending rows
--- and the procedure are for job_execs that insert and cancel by the worker's connections. MariaDB lets only those who may
--- read a table be told what they wrote there.
+-- and the procedure are for job_execs that insert and cancel by the worker's connections.
 GRANT SELECT ON {database}.{slot_config} TO {account};
 GRANT SELECT ON {database}.{job_pause} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{future_job} TO {account};
-GRANT SELECT, INSERT ON {database}.{job_history} TO {account};
+GRANT INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{slot_run} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
