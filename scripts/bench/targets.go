@@ -52,6 +52,8 @@ func targets() []target {
 		more[0].name, more[1].name = "with more pending", "with more pending, batch handler"
 		return more
 	}
+	scheduled := against("", riverScheduled)
+	scheduled[0].name = "against its own scheduler, which finds what is due"
 	everysec := against("", asynqName("everysec"))
 	everysec[0].name, everysec[1].name = "fsync everysec", "fsync everysec, batch handler"
 	const endsWhy = "each row is read, called, and looked at again before it is deleted; the floor copies rows inside the server and knows nothing of them"
@@ -60,7 +62,7 @@ func targets() []target {
 		{measure: floor + ", MariaDB", on: []engine{mariaDB}, least: 0.75, most: 1, section: "ends", limited: "prescient, ends", why: endsWhy, figures: ends},
 		{measure: floor + ", MySQL with binlog", on: []engine{mySQL}, least: 0.6, most: 0.8, section: "ends", limited: "prescient, ends", why: endsWhy, figures: ends},
 		{measure: floor + ", MySQL without binlog", on: []engine{mysqlNoBinlog}, section: "ends", limited: "prescient, ends", figures: ends},
-		{measure: "against River on Postgres", least: 5, most: 8, unit: "×", section: "river", limited: "prescient, ends", figures: slices.Concat(against("", riverReady), more(riverReady))},
+		{measure: "against River on Postgres", least: 5, most: 8, unit: "×", section: "river", limited: "prescient, ends", figures: slices.Concat(against("", riverReady), scheduled[:1], more(riverReady))},
 		{measure: "against Asynq on Redis", least: 8, most: 12, unit: "×", section: "asynq", limited: "prescient, ends",
 			figures: slices.Concat(against("", asynqName("always")), more(asynqName("always")), everysec)},
 		{measure: "against SKIP LOCKED row by row on the same server", least: 20, most: 40, unit: "×", section: "queue", limited: "prescient, ends",
