@@ -218,6 +218,9 @@ func (j *judgement) ends(s *story) {
 func (j *judgement) outcome(s *story) {
 	for _, e := range s.ended {
 		want := j.rules.Outcomes[s.insert.Exec]
+		if j.rules.Tx[s.insert.Exec] && s.failedThroughout(e, j.rules.MaxErrors) {
+			want = "failed"
+		}
 		switch {
 		case e.Outcome == want:
 		case e.Outcome == "cancelled":
@@ -232,6 +235,19 @@ func (j *judgement) outcome(s *story) {
 	}
 }
 
+// failedThroughout says whether all tries that the guard allows at a check failed by their own report, the last of them that of
+// the end: the server may refuse what a TxFunc sends, which then is its error.
+func (s *story) failedThroughout(e Ended, most int) bool {
+	for n := range most + 1 {
+		if !slices.ContainsFunc(s.calls, func(c called) bool {
+			return c.Checks == e.Checks && c.Errors == n && c.answer != nil && c.answer.Failed && (n < most || c.Revision == e.Revision)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
 // effects decides whether what a TxFunc wrote is there once for each outcome that was committed.
 func (j *judgement) effects(s *story) {
 	if !j.rules.Tx[s.insert.Exec] {
@@ -240,7 +256,7 @@ func (j *judgement) effects(s *story) {
 	committed := 0 // outcomes
 	for _, e := range s.ended {
 		committed = e.Checks
-		if e.Outcome != "cancelled" && e.Outcome != "crashed" {
+		if e.Outcome != "cancelled" && e.Outcome != "crashed" && e.Outcome != "failed" {
 			committed++
 		}
 	}

@@ -102,6 +102,49 @@ func TestAnEffectThatIsThereTwiceOrNotAtAllIsFound(t *testing.T) {
 	}
 }
 
+// The server may refuse what a TxFunc sends as often as the guard allows: then it ends as failed, without an effect, and
+// not otherwise.
+func TestATxFunctionEndsAsFailedWhereAllItsTriesDid(t *testing.T) {
+	tx := rules
+	tx.Tx = map[string]bool{"check": true}
+	tried := func(number int64, errors int, failed bool) []Event {
+		call := calledAt(time.Duration(2000+100*number)*time.Millisecond, number, "a")
+		call.Errors, call.Revision = errors, 7+uint64(errors)
+		answer := call
+		answer.Kind, answer.Failed, answer.At = Answer, failed, call.At+time.Millisecond
+		return []Event{call, answer}
+	}
+	for _, tt := range []struct {
+		name    string
+		second  bool // the second try failed, too
+		outcome string
+		effects int
+		want    []string
+	}{
+		{"both failed", true, "failed", 0, nil},
+		{"both failed, and it is done", true, "done", 1, []string{"outcome"}},
+		{"both failed, with an effect", true, "failed", 1, []string{"effect"}},
+		{"the second did not", false, "failed", 0, []string{"outcome"}},
+		{"the second did not, and it is done", false, "done", 1, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			events := slices.Concat([]Event{said(0), inserted(Committed)}, tried(1, 0, true), tried(2, 1, tt.second))
+			ended := Ended{ID: 1, Outcome: tt.outcome, Slot: noon.Add(2 * time.Second), Worker: "a", Revision: 8}
+			report := Judge(tx, events, Tables{Ended: []Ended{ended}, Effects: slices.Repeat([]Effect{{ID: 1}}, tt.effects),
+				Runs: []Run{{Slot: ended.Slot, Buckets: 1, ByOutcome: map[string]int{tt.outcome: 1, "moved": 1}}}})
+			var found []string
+			for _, f := range report.Findings {
+				if f.Rule == "outcome" || f.Rule == "effect" {
+					found = append(found, f.Rule)
+				}
+			}
+			if !slices.Equal(found, tt.want) {
+				t.Errorf("%v; want %q", report.Findings, tt.want)
+			}
+		})
+	}
+}
+
 func TestMoreThanABatchInFlightIsFound(t *testing.T) {
 	for n, want := range []int{0, 0, 0, 1, 1} {
 		events := []Event{said(0), {Kind: Fault, What: "kill", At: 2500 * time.Millisecond}}
