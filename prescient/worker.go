@@ -109,7 +109,7 @@ func NewWorker(ctx context.Context, db *sqlx.DB, options WorkerOptions) (*Worker
 		case err == nil:
 			w.onePass.Store(true)
 		case isError(err, errTableDenied, errColumnDenied):
-			w.log.Info().Msg("ends would take less time if the account were granted SELECT on job_history")
+			w.log.Debug().Msg("ends would take less time if the account were granted SELECT on job_history")
 		default:
 			return nil, err
 		}
