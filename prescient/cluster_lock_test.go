@@ -4,7 +4,6 @@ package prescient
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"sync"
 	"testing"
@@ -17,18 +16,23 @@ import (
 	text "prescient/sql"
 )
 
-// Galera takes writes on every node, and its named locks hold on one.
-func TestMigrationsOnTwoNodesWaitForOneAnother(t *testing.T) {
-	cluster := startCluster(t, localserver.Galera)
+// shopOn makes a database on a cluster, and returns a pool for each of its nodes.
+func shopOn(t *testing.T, cluster *localserver.Cluster) (pools []*sqlx.DB) {
 	_, err := servertest.Open(t, cluster.Nodes[0].DSN(""), "").Exec("CREATE DATABASE shop CHARACTER SET utf8mb4")
 	fatal(t, err)
-	var pools []*sql.DB
 	for _, node := range cluster.Nodes {
 		db, err := Open(node.DSN("shop"), time.Hour)
 		fatal(t, err)
 		t.Cleanup(func() { _ = db.Close() })
-		pools = append(pools, db.DB)
+		pools = append(pools, db)
 	}
+	return pools
+}
+
+// Galera takes writes on every node, and its named locks hold on one.
+func TestMigrationsOnTwoNodesWaitForOneAnother(t *testing.T) {
+	cluster := startCluster(t, localserver.Galera)
+	pools := shopOn(t, cluster)
 	schema := text.Schema{Resolution: time.Second}
 
 	t.Run("all at once, each migration is applied once", func(t *testing.T) {
@@ -36,7 +40,7 @@ func TestMigrationsOnTwoNodesWaitForOneAnother(t *testing.T) {
 		var all sync.WaitGroup
 		for i, db := range pools {
 			all.Go(func() {
-				done, err := text.Up(t.Context(), db, schema)
+				done, err := text.Up(t.Context(), db.DB, schema)
 				if err != nil {
 					t.Errorf("node %d: %v", i, err)
 				}
@@ -54,11 +58,11 @@ func TestMigrationsOnTwoNodesWaitForOneAnother(t *testing.T) {
 	})
 
 	t.Run("nobody has it while another has", func(t *testing.T) {
-		unlock, err := schema.Lock(t.Context(), pools[0])
+		unlock, err := schema.Lock(t.Context(), pools[0].DB)
 		fatal(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second) // longer than a dead holder's lock is waited for
 		defer cancel()
-		if other, err := schema.Lock(ctx, pools[1]); err == nil {
+		if other, err := schema.Lock(ctx, pools[1].DB); err == nil {
 			other()
 			t.Error("two nodes have the lock")
 		} else if !errors.Is(err, context.DeadlineExceeded) {
@@ -66,7 +70,7 @@ func TestMigrationsOnTwoNodesWaitForOneAnother(t *testing.T) {
 		}
 		unlock()
 		began := time.Now()
-		other, err := schema.Lock(t.Context(), pools[1])
+		other, err := schema.Lock(t.Context(), pools[1].DB)
 		fatal(t, err)
 		other()
 		if d := time.Since(began); d > 10*time.Second {
@@ -78,7 +82,7 @@ func TestMigrationsOnTwoNodesWaitForOneAnother(t *testing.T) {
 		_, err := pools[0].Exec("UPDATE schema_lock SET holder = 'dead' WHERE id = 1")
 		fatal(t, err)
 		began := time.Now()
-		unlock, err := schema.Lock(t.Context(), pools[1])
+		unlock, err := schema.Lock(t.Context(), pools[1].DB)
 		fatal(t, err)
 		unlock()
 		t.Logf("after %s", time.Since(began).Round(time.Second))
@@ -87,16 +91,8 @@ func TestMigrationsOnTwoNodesWaitForOneAnother(t *testing.T) {
 
 func TestPrunesOnTwoNodesWaitForOneAnother(t *testing.T) {
 	cluster := startCluster(t, localserver.Galera)
-	_, err := servertest.Open(t, cluster.Nodes[0].DSN(""), "").Exec("CREATE DATABASE shop CHARACTER SET utf8mb4")
-	fatal(t, err)
-	var pools []*sqlx.DB
-	for _, node := range cluster.Nodes {
-		db, err := Open(node.DSN("shop"), time.Hour)
-		fatal(t, err)
-		t.Cleanup(func() { _ = db.Close() })
-		pools = append(pools, db)
-	}
-	_, err = text.Up(t.Context(), pools[0].DB, text.Schema{Resolution: time.Second})
+	pools := shopOn(t, cluster)
+	_, err := text.Up(t.Context(), pools[0].DB, text.Schema{Resolution: time.Second})
 	fatal(t, err)
 	options := PruneOptions{Keep: MinKeep}
 
