@@ -2,6 +2,8 @@ package prescient
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -9,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // A batch is bounded by its payloads too: 60 MB of them are due, and a fraction is in memory.
@@ -36,7 +40,13 @@ func TestLongPayloadsAreNotAllInMemory(t *testing.T) {
 			}
 			return nil, nil
 		}, Guards{Concurrency: 1})
-		figures := r.runAt(at("13:15:01"), execs, WorkerOptions{})
+		connects := &countedConnector{Connector: r.connector("worker", at("13:15:01"))}
+		db := sqlx.NewDb(sql.OpenDB(connects), "mysql")
+		t.Cleanup(func() { _ = db.Close() })
+		w, err := NewWorker(t.Context(), db, WorkerOptions{Prefix: "p_", Registry: execs})
+		r.must(err)
+		figures, err := w.Run(t.Context())
+		r.must(err)
 		if figures.Done != rows || calls.Load() != rows {
 			t.Errorf("%d calls, %+v", calls.Load(), figures)
 		}
@@ -45,6 +55,40 @@ func TestLongPayloadsAreNotAllInMemory(t *testing.T) {
 		} else {
 			t.Logf("%d MB of memory were in use for %d MB of payload", grew, rows)
 		}
+		// The first read is cut short, and gives up its connection. Those after it ask for as much as there is room for.
+		if n := connects.n.Load(); n > 5 {
+			t.Errorf("%d connections were made; want 5 at most", n)
+		}
 		r.balanced()
 	})
+}
+
+// countedConnector counts the connections that were made.
+type countedConnector struct {
+	driver.Connector
+	n atomic.Int32
+}
+
+func (c *countedConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	c.n.Add(1)
+	return c.Connector.Connect(ctx)
+}
+
+func TestAReadAsksForWhatThereIsRoomFor(t *testing.T) {
+	const mb = 1 << 20
+	for _, c := range []struct{ asked, most, rows, size, want int }{
+		{10, 1000, 10, 0, 20},
+		{800, 1000, 800, 0, 1000},
+		{1000, 1000, 1000, mb, 1000},
+		{1000, 1000, 8, 8 * mb, 8},
+		{8, 1000, 8, 8 * mb, 8},
+		{1000, 1000, 3, 9 * mb, 2},
+		{2, 1000, 1, 20 * mb, 1},
+		{2, 1000, 2, 2 * mb, 4},
+		{1, 1, 1, 0, 1},
+	} {
+		if got := nextLimit(c.asked, c.most, c.rows, c.size); got != c.want {
+			t.Errorf("after %d of %d rows, with %d bytes, %d are asked for; want %d", c.rows, c.asked, c.size, got, c.want)
+		}
+	}
 }

@@ -16,6 +16,7 @@ type reading struct {
 	done   chan struct{}
 	rows   []*answered // once done is closed
 	limit  int         // how many were asked for
+	size   int         // bytes of their payloads
 	cut    bool        // there was more than is held in memory at a time
 	err    error
 }
@@ -67,8 +68,18 @@ func (b *bucketRun) startReading(ctx context.Context, s *stream) {
 				return
 			}
 		}
-		r.rows, r.cut, r.err = b.readRows(ctx, query, args)
+		r.rows, r.size, r.cut, r.err = b.readRows(ctx, query, args, r.limit)
 	}()
+}
+
+// nextLimit is how many rows to ask for after a read of some, whose payloads had a size: twice as many, unless payloads like
+// those would be more than is held in memory.
+func nextLimit(asked, most, rows, size int) int {
+	limit := min(2*asked, most)
+	if size > 0 {
+		limit = min(limit, int(int64(readBytes)*int64(rows)/int64(size)))
+	}
+	return max(limit, 1)
 }
 
 // stopReading ends a read that is under way and waits for its end; what it has read is thrown away.
@@ -83,17 +94,11 @@ func (b *bucketRun) stopReading() {
 // took takes the rows that were read for a stream.
 func (b *bucketRun) took(ctx context.Context, r *reading) (read bool, err error) {
 	s, rows := r.stream, r.rows
-	switch {
-	case r.cut:
-		s.limit = max(len(rows)/2, 1)
-	case len(rows) < r.limit:
-		s.dry = true
-	default:
-		s.limit = min(2*r.limit, b.batch)
-	}
+	s.dry = len(rows) < r.limit && !r.cut
 	if len(rows) == 0 {
 		return true, nil
 	}
+	s.limit = nextLimit(r.limit, b.batch, len(rows), r.size)
 	var more bool
 	if s.next, more = rows[len(rows)-1].key.next(); !more {
 		s.dry = true
@@ -125,7 +130,7 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) erro
 			continue
 		}
 		b.hasTx = b.hasTx || lane.inTx()
-		if t := open[lane]; t != nil && len(t.rows) < lane.most() {
+		if t := open[lane]; t != nil {
 			t.rows = append(t.rows, r)
 			continue
 		}
@@ -175,7 +180,7 @@ func (b *bucketRun) startAlone() {
 // readBatch reads the next rows of a stream.
 func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*answered, error) {
 	query, args := b.nextRows(s, b.batch)
-	rows, _, err := b.readRows(ctx, query, args)
+	rows, _, _, err := b.readRows(ctx, query, args, b.batch)
 	return rows, err
 }
 
@@ -199,13 +204,12 @@ func (b *bucketRun) nextRows(s *stream, limit int) (query string, args []any) {
 	return b.w.fill("slotrun/read", "{filter}", filter), args
 }
 
-// readRows runs a query for rows. It says whether it was cut short, since payloads are large.
-func (b *bucketRun) readRows(ctx context.Context, query string, args []any) (batch []*answered, cut bool, err error) {
+// readRows runs a query for rows, limit at most. It says how large their payloads are, and whether it was cut short for that.
+func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limit int) (batch []*answered, size int, cut bool, err error) {
 	err = b.w.query(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		batch, cut = batch[:0], false
-		size := 0
+		batch, size, cut = batch[:0], 0, false
 		rows, err := b.w.db.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
@@ -225,7 +229,7 @@ func (b *bucketRun) readRows(ctx context.Context, query string, args []any) (bat
 			r.EntityName, r.JobExec = once(names, entityName), once(names, jobExec)
 			r.NextCheckAt, r.Payload, r.LastError = b.lease.slot, payload, lastError.String
 			batch = append(batch, r)
-			if size += len(r.Payload); size >= readBytes {
+			if size += len(r.Payload); size >= readBytes && len(batch) < limit {
 				cut = true
 				cancel() // what is still to come is not worth the reading: the connection is given up
 				return nil
@@ -234,9 +238,9 @@ func (b *bucketRun) readRows(ctx context.Context, query string, args []any) (bat
 		return rows.Err()
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("reading slot %s: %w", stamp(b.lease.slot), err)
+		return nil, 0, false, fmt.Errorf("reading slot %s: %w", stamp(b.lease.slot), err)
 	}
-	return batch, cut, nil
+	return batch, size, cut, nil
 }
 
 // once returns a text, the same string each time.

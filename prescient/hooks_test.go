@@ -85,6 +85,14 @@ func (r *rig) hookedPool(now time.Time, h *hooks, params ...string) *sqlx.DB {
 // hookedAs is rig.as with hooks.
 func (r *rig) hookedAs(role string, now time.Time, h *hooks, params ...string) *sqlx.DB {
 	r.t.Helper()
+	db := sqlx.NewDb(sql.OpenDB(hookedConnector{r.connector(role, now, params...), h}), "mysql")
+	r.t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// connector makes the connections of Open for a role, with its clock at a time, or running where that is zero.
+func (r *rig) connector(role string, now time.Time, params ...string) driver.Connector {
+	r.t.Helper()
 	dsn := r.account(role)
 	if !now.IsZero() {
 		dsn = servertest.WithParams(dsn, fixedClock(now))
@@ -94,9 +102,7 @@ func (r *rig) hookedAs(role string, now time.Time, h *hooks, params ...string) *
 	}
 	connector, _, err := newConnector(dsn, DefaultLease, TLS{})
 	r.must(err)
-	db := sqlx.NewDb(sql.OpenDB(hookedConnector{connector, h}), "mysql")
-	r.t.Cleanup(func() { _ = db.Close() })
-	return db
+	return connector
 }
 
 // hookedWorker is rig.worker with hooks.
