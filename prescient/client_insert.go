@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -143,8 +144,7 @@ func (c *Client) insert(ctx context.Context, db DB, job NewJob, pending *FutureJ
 			return Inserted{}, err
 		}
 		if pending == nil {
-			row := c.appendRow(nil, job, key, due, slot)
-			_, err := db.ExecContext(ctx, c.fill("client/insert", "{rows}", string(row)))
+			_, err := db.ExecContext(ctx, c.insertOf(job, key, due, slot))
 			if err == nil {
 				return Inserted{Did: DidInsert, DueAt: due, Slot: slot}, nil
 			}
@@ -237,19 +237,54 @@ func (c *Client) identity(job FutureJob) []string {
 		"{revision}", literal(appendUint, job.Revision)}
 }
 
+// hasMore says whether a job has what most have not: a tag, or a payload.
+func (j *NewJob) hasMore() bool { return j.Tag != "" || j.Payload != nil }
+
+// insertOf inserts one row.
+func (c *Client) insertOf(job NewJob, key Key, due, slot time.Time) string {
+	more := job.hasMore()
+	return c.insertRows(appendRow(nil, &job, key, textOf(due, slot), more), more)
+}
+
+// insertRows is client/insert for rows that appendRow wrote.
+func (c *Client) insertRows(rows []byte, more bool) string {
+	columns := ""
+	if more {
+		columns = ", tag, payload"
+	}
+	return c.fill("client/insert", "{more}", columns, "{rows}", string(rows))
+}
+
+// rowTimes are the times of a row, as text: thousands of rows may have the same.
+type rowTimes struct {
+	due, slots []byte // due_at; first_check_at and next_check_at
+}
+
+func textOf(due, slot time.Time) rowTimes {
+	first := appendSecond(nil, slot)
+	t := rowTimes{slots: slices.Concat(first, []byte(","), first)}
+	if due.Nanosecond() == 0 {
+		t.due = appendSecond(nil, due)
+	} else {
+		t.due = appendMicro(nil, due)
+	}
+	return t
+}
+
 // appendRow appends (…) for client/insert.
-func (c *Client) appendRow(b []byte, job NewJob, key Key, due, slot time.Time) []byte {
+func appendRow(b []byte, job *NewJob, key Key, times rowTimes, more bool) []byte {
 	b = append(b, '(')
 	b = append(appendText(b, job.Entity.Name), ',')
 	b = append(appendText(b, job.Entity.Key), ',')
 	b = append(appendText(b, job.JobExec), ',')
-	b = append(appendText(b, job.Tag), ',')
-	b = append(appendMicro(b, due), ',')
+	b = append(append(b, times.due...), ',')
 	b = append(appendKey(b, key), ',')
-	b = append(appendSecond(b, slot), ',')
-	b = append(appendSecond(b, slot), ',')
-	b = append(appendJSON(b, string(job.Payload)), ',')
+	b = append(append(b, times.slots...), ',')
 	b = appendUint(b, newRevision())
+	if more {
+		b = appendText(append(b, ','), job.Tag)
+		b = appendJSON(append(b, ','), string(job.Payload))
+	}
 	return append(b, ')')
 }
 

@@ -29,7 +29,7 @@ func BenchmarkInsertText(b *testing.B) {
 		}
 		list := spreadAll(jobs)
 		bulk := newBulk(c, list)
-		if _, err := bulk.text(0, len(list), nil, now); err != nil {
+		if _, _, err := bulk.text(0, len(list), nil, now); err != nil {
 			b.Fatal(err)
 		}
 	}

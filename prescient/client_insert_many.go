@@ -183,12 +183,12 @@ func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[Key]*F
 
 // write inserts what is not pending in one statement, and settles the rest one by one.
 func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJob, now time.Time) error {
-	rows, err := b.text(from, to, pending, now)
+	rows, more, err := b.text(from, to, pending, now)
 	if err != nil {
 		return err
 	}
 	if len(rows) > 0 {
-		if _, err := b.db.ExecContext(ctx, b.client.fill("client/insert", "{rows}", string(rows))); err != nil {
+		if _, err := b.db.ExecContext(ctx, b.client.insertRows(rows, more)); err != nil {
 			err = b.client.explain(ctx, b.db, b.job(from), err)
 			if to-from == 1 {
 				return b.named(from, err)
@@ -210,23 +210,31 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJ
 	return nil
 }
 
-// text returns the rows of what is not pending, as client/insert takes them.
-func (b *bulk) text(from, to int, pending map[Key]*FutureJob, now time.Time) ([]byte, error) {
-	rows := make([]byte, 0, (to-from)*256)
+// text returns the rows of what is not pending, for insertRows.
+func (b *bulk) text(from, to int, pending map[Key]*FutureJob, now time.Time) (rows []byte, more bool, err error) {
+	for i := from; i < to && !more; i++ {
+		more = b.jobs[b.order[i]].hasMore()
+	}
+	rows = make([]byte, 0, (to-from)*192)
+	var last *NewJob // of which the times are
+	var due, slot time.Time
+	var times rowTimes
 	for i := from; i < to; i++ {
-		job, key := b.job(i), b.key(i)
+		job, key := &b.jobs[b.order[i]], b.key(i)
 		if pending[key] != nil {
 			continue
 		}
-		due, slot, err := b.client.place(job.JobExec, job.DueAt, now)
-		if err != nil {
-			return nil, b.named(i, err)
+		if last == nil || job.DueAt != last.DueAt || job.JobExec != last.JobExec { // most lists have one of each
+			if due, slot, err = b.client.place(job.JobExec, job.DueAt, now); err != nil {
+				return nil, false, b.named(i, err)
+			}
+			last, times = job, textOf(due, slot)
 		}
 		if len(rows) > 0 {
 			rows = append(rows, ',')
 		}
-		rows = b.client.appendRow(rows, job, key, due, slot)
+		rows = appendRow(rows, job, key, times, more)
 		b.settled(i, Inserted{Did: DidInsert, DueAt: due, Slot: slot})
 	}
-	return rows, nil
+	return rows, more, nil
 }

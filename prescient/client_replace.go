@@ -21,8 +21,7 @@ func (c *Client) replace(ctx context.Context, db DB, job NewJob, pending FutureJ
 		if n, err = affected(ctx, db, c.fill("client/delete", c.identity(pending)...)); err != nil || n == 0 {
 			return err
 		}
-		row := c.appendRow(nil, job, KeyOf(job.Entity, job.JobExec, job.Tag), due, slot)
-		_, err := db.ExecContext(ctx, c.fill("client/insert", "{rows}", string(row)))
+		_, err := db.ExecContext(ctx, c.insertOf(job, KeyOf(job.Entity, job.JobExec, job.Tag), due, slot))
 		return err
 	}
 	if _, ok := db.(beginner); ok {

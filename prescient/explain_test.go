@@ -237,13 +237,13 @@ func (f *filled) clientStatements() []explained {
 	}
 	first, last := entityRange(job.Entity())
 	entity := "job.job_key BETWEEN " + literal(appendKey, first) + " AND " + literal(appendKey, last)
-	row := string(f.c.appendRow(nil, NewJob{Entity: Entity{"order", "new"}, JobExec: "x"}, Key{1}, job.DueAt, f.slots[3]))
+	row := string(appendRow(nil, &NewJob{Entity: Entity{"order", "new"}, JobExec: "x"}, Key{1}, textOf(job.DueAt, f.slots[3]), true))
 	list := []explained{
 		{"client/now", f.c.stmt.Get("client/now"), nil, map[string]string{"p_slot_config": byConfig}},
 		{"client/look", f.c.fill("client/look", "{columns}", textColumns, "{key}", key), nil,
 			map[string]string{"job": byKey, "config": byConfig}},
-		{"client/insert", f.c.fill("client/insert", "{rows}", row), nil, nil},
-		{"client/insert of 1000", f.c.fill("client/insert", "{rows}", strings.Repeat(row+",", 999)+row), nil, nil},
+		{"client/insert", f.c.insertOf(NewJob{Entity: Entity{"order", "new"}}, Key{1}, job.DueAt, f.slots[3]), nil, nil},
+		{"client/insert of 1000", f.c.insertRows([]byte(strings.Repeat(row+",", 999)+row), true), nil, nil},
 		{"client/hold", f.c.fill("client/hold", where...), nil, one},
 		{"client/delete", f.c.fill("client/delete", where...), nil, alias},
 		{"client/replace", f.c.fill("client/replace", write...), nil, one},

@@ -1,6 +1,5 @@
--- Insert pending rows.
+-- Insert pending rows. Most have neither tag nor payload, and what is not sent need not be read.
 -- Index: those of future_job. Locks: the new rows.
--- {rows}: (…), (…) in the order of the columns
-INSERT INTO {prefix}future_job (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
-  payload, revision)
+-- {rows}: (…), (…) in the order of the columns, {more}: empty, or ", tag, payload"
+INSERT INTO {prefix}future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at, revision{more})
 VALUES {rows}
