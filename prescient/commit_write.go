@@ -115,8 +115,8 @@ func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []*answered, con
 		free, err = b.sameRows(ctx, tx, "slotrun/lock", keys, batch)
 		return free, nil, err
 	}
-	if free, err = b.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil {
-		return nil, nil, err
+	if free, err = b.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil || len(free) == len(batch) {
+		return free, nil, err
 	}
 	there, err := b.sameRows(ctx, tx, "slotrun/seen", keys, batch)
 	if err != nil {

@@ -1,7 +1,6 @@
 package prescient
 
 import (
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,7 +24,8 @@ type executor struct {
 type lane struct {
 	name string
 	registered
-	group     atomic.Int32 // rows that share a transaction, of a TxFunc or TxBatchFunc; fewer once they took too long together
+	group     atomic.Int32 // rows that share a transaction, of a TxFunc or TxBatchFunc: more while they are quick
+	apart     atomic.Int32 // transactions yet in which each call of a TxFunc has a savepoint of its own
 	length    int          // calls that make a series, of a Func: more while they are quick
 	queue     []*task      // of current slots
 	backlog   []*task      // of slots that are caught up; served when queue is empty, by half the places
@@ -42,7 +42,8 @@ type task struct {
 	settled atomic.Bool // the answer was delivered, or the call was abandoned
 	// watchdog abandons the call once its time is over; not of a series.
 	watchdog *time.Timer
-	series   series // where the lane's is a Func
+	series   series        // where the lane's is a Func
+	held     time.Duration // how long a transaction had its rows locked until the functions had answered
 }
 
 // patience is how long after its timeout a call may take to notice that its context is over.
@@ -53,9 +54,9 @@ func newExecutor(limit int, registry *Registry, guards Guards) *executor {
 	for _, name := range registry.Names() {
 		l := &lane{name: name, registered: registry.execs[name]}
 		l.guards = registry.guardsOf(name, guards)
-		l.group.Store(maxGroup)
+		l.group.Store(firstGroup)
 		if l.txBatch != nil {
-			l.group.Store(maxTxBatch)
+			l.group.Store(maxGroup)
 		}
 		l.length = 1
 		l.guards.Concurrency = min(l.guards.Concurrency, limit)
@@ -121,14 +122,6 @@ func (e *executor) pick() *task {
 	return nil
 }
 
-// most is how many rows one task takes.
-func (l *lane) most() int {
-	if l.inTx() {
-		return int(l.group.Load())
-	}
-	return math.MaxInt
-}
-
 func half(n int) int { return max(n/2, 1) }
 
 // pop takes the first task of the queue or of the backlog; nil where there is none. Called with the mutex held.
@@ -141,12 +134,23 @@ func (l *lane) pop(background bool) *task {
 		return nil
 	}
 	t := (*queue)[0]
-	if l.fn != nil && len(t.rows) > l.length {
-		return t.divide(l.length)
+	if n := l.atOnce(); n > 0 && len(t.rows) > n {
+		return t.divide(n)
 	}
 	(*queue)[0] = nil
 	*queue = (*queue)[1:]
 	return t
+}
+
+// atOnce is how many rows a task of the lane is divided into that is to start; 0 for all.
+func (l *lane) atOnce() int {
+	switch {
+	case l.fn != nil:
+		return l.length
+	case l.inTx():
+		return int(l.group.Load())
+	}
+	return 0
 }
 
 // count notes that a call started (1) or gave its place back (-1). Called with the mutex held.

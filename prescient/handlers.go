@@ -49,13 +49,15 @@ func (b *Batch) Fail(i int, err error) {
 var errUnanswered = errors.New("the batch was answered without this row")
 
 // TxFunc is a job_exec whose effects in this database commit together with the row's end or move: exactly once. It
-// works on the transaction that it gets, which has the row locked, and must neither commit nor roll it back. Where it
-// returns an error, all that it did is rolled back, to a savepoint: several rows may share the transaction.
+// works on the transaction that it gets, which has the row locked, and must neither commit nor roll it back, nor run
+// statements that do so by themselves, as DDL does. Where it returns an error, all that it did is rolled back, to a
+// savepoint, and nothing of others: up to 500 rows share the transaction, as many as take less than about a second.
 //
-// An error of a statement must be returned, not swallowed: after a deadlock the transaction is gone. A call may be
-// repeated, whenever its transaction was rolled back as a whole; what it does elsewhere than in tx is then done again.
-// While it runs, a cancel of the row waits, at most for the timeout and for what the COMMIT may take, which is half of the
-// lease. The connection is a worker's: UTC, strict mode, READ COMMITTED.
+// An error of a statement must be returned, not swallowed (a duplicate key aside): after a deadlock the transaction is gone.
+// A call may be repeated, whenever its transaction was rolled back as a whole, or another that shares it failed or met an
+// error; what it does elsewhere than in tx is then done again. While it runs, a cancel of the row waits, at most for the
+// timeout and for what the COMMIT may take, which is half of the lease. The connection is a worker's: UTC, strict mode, READ
+// COMMITTED.
 type TxFunc func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error)
 
 // TxBatchFunc is a TxFunc for many rows in one call, up to 500, so that an effect for all of them is one statement. It

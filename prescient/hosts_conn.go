@@ -29,10 +29,12 @@ type hostConn struct {
 	hosts   *hosts
 	term    uint64
 	unended bool
+	watch   *txWatch // of the transaction that is open; nil where nobody asked for it
 }
 
 // see looks at an error that the server gave.
 func (c *hostConn) see(err error) error {
+	c.watch.see(err)
 	if isError(err, errReadOnly, errReadOnlyMode, errUnknownCommand, errRunHook) {
 		c.hosts.leave(c.term)
 	}
@@ -48,7 +50,16 @@ func (c *hostConn) ExecContext(ctx context.Context, query string, args []driver.
 // QueryContext implements driver.QueryerContext.
 func (c *hostConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	rows, err := c.fullConn.QueryContext(ctx, query, args)
+	if err == nil && c.watch != nil {
+		rows = c.watch.over(rows)
+	}
 	return rows, c.see(err)
+}
+
+// PrepareContext implements driver.ConnPrepareContext.
+func (c *hostConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	c.watch.lose() // of what is prepared the errors do not come by here
+	return c.fullConn.PrepareContext(ctx, query)
 }
 
 // BeginTx implements driver.ConnBeginTx.
@@ -57,6 +68,7 @@ func (c *hostConn) BeginTx(ctx context.Context, options driver.TxOptions) (drive
 	if err != nil {
 		return nil, c.see(err)
 	}
+	c.watch = watchOf(ctx)
 	return &hostTx{Tx: tx, conn: c, within: c.hosts.commit}, nil
 }
 
@@ -90,6 +102,7 @@ func (tx *hostTx) Rollback() error { return tx.conn.ended(tx.Tx.Rollback()) }
 // ended looks at what came of the end of a transaction.
 func (c *hostConn) ended(err error) error {
 	c.unended = c.unended || err != nil
+	c.watch = nil
 	return c.see(err)
 }
 

@@ -4,18 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 )
 
 const (
-	// maxGroup is how many rows of a TxFunc share a transaction at most.
-	maxGroup = 50
-	// maxTxBatch is how many rows a TxBatchFunc gets at most.
-	maxTxBatch = 500
+	// firstGroup is how many rows of a TxFunc share a transaction at first; those of a TxBatchFunc start with maxGroup.
+	firstGroup = 50
+	// maxGroup is how many rows share a transaction at most.
+	maxGroup = 500
+	// quickGroup and longGroup are between what a transaction of as many rows as there are may have them locked: in less
+	// than the one there will be more of them, after the other fewer. A cancel of one of them waits for it.
+	quickGroup, longGroup = 400 * time.Millisecond, 2 * time.Second
 	// maxTxTries is how often a row is tried whose transaction comes to nothing for a reason that passes by itself.
 	maxTxTries = 10
 	// maxTxWait bounds the growing time between two of them.
@@ -65,6 +66,18 @@ func (t *task) runTx(ctx context.Context) ([]answer, error) {
 	return nil, saidBy(err)
 }
 
+// nextGroup is how many rows are to share a transaction after one of some rows had them locked for a time; 0 where it came
+// to nothing.
+func nextGroup(group, rows int, held time.Duration) int {
+	switch {
+	case held > longGroup && rows > 1:
+		return max(min(group, rows)/2, 1)
+	case held > 0 && held < quickGroup && rows >= group:
+		return min(2*group, maxGroup)
+	}
+	return group
+}
+
 func unwritten(doing string, err error) error {
 	return fmt.Errorf("%w: %s: %w", errUnwritten, doing, err)
 }
@@ -77,9 +90,15 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 	defer end(nil)
 	inTime := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
 	defer inTime()
-	tx, err := b.w.db.BeginTxx(life, nil)
+	batch := make([]*answered, len(t.rows))
+	for i, r := range t.rows {
+		batch[i] = &answered{row: r.row} // its own: the call may be abandoned, and the row answered without it
+	}
+	var watch txWatch
+	began := time.Now()
+	tx, locked, err := b.beginTx(watch.with(life), ctx, batch)
 	if err != nil {
-		return nil, unwritten("beginning", err)
+		return nil, err
 	}
 	done := false
 	// However it ends, a function that calls runtime.Goexit included.
@@ -88,39 +107,26 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 			_ = tx.Rollback() // it may be gone already, with its connection or its context
 		}
 	}()
-	batch := make([]*answered, len(t.rows))
-	for i, r := range t.rows {
-		batch[i] = &answered{row: r.row} // its own: the call may be abandoned, and the row answered without it
-	}
-	free, taken, err := b.lock(ctx, tx.Tx, batch, true)
-	if err != nil {
-		return nil, unwritten("locking", err)
-	}
 	answers = make([]answer, len(t.rows))
 	var counts Counts
 	var calls []int
 	for i, a := range batch {
 		switch {
-		case taken[a.key]:
+		case locked.taken[a.key]:
 			answers[i] = answer{kind: again, wait: time.Second, locked: true}
-		case !free[a.key]:
+		case !locked.free[a.key]:
 			answers[i] = answer{kind: dropped}
 			counts.Dropped++
 		default:
 			calls = append(calls, i)
 		}
 	}
-	var failure error // of the function that was called last
-	for n, part := range t.lane.txCalls(calls) {
-		if n > 0 {
-			if err := endTx(ctx, tx, failure); err != nil {
-				return nil, err
-			}
-		}
-		if failure, err = b.callTx(ctx, t.lane, tx, batch, part, answers); err != nil {
-			return nil, err
-		}
+	calling := &txCalls{bucket: b, lane: t.lane, tx: tx, watch: &watch, batch: batch, answers: answers}
+	failure, err := calling.all(ctx, calls)
+	if err != nil {
+		return nil, err
 	}
+	t.held = time.Since(began)
 	if !t.watchdog.Stop() || !inTime() {
 		return nil, timeoutError(t.lane.guards.Timeout, saidBy(failure))
 	}
@@ -129,7 +135,7 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 	// Nor do the locks last longer, while others commit.
 	defer context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })()
 	if len(calls) > 0 {
-		if err := endTx(ctx, tx, failure); err != nil {
+		if err := calling.endSavepoint(ctx, failure); err != nil {
 			return nil, unwritten("after the last call", err)
 		}
 	}
@@ -146,15 +152,64 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 		}
 		answers[i].kind, answers[i].verdict = committed, &a.verdict
 	}
-	if err := b.writeTx(ctx, tx, moves, ends, counts); err != nil {
+	if err := b.writeTx(ctx, tx, locked.spans, moves, ends, counts); err != nil {
 		return nil, unwritten("writing", err)
 	}
 	done = true
 	return answers, nil
 }
 
-// writeTx writes what becomes of the rows, and commits.
-func (b *bucketRun) writeTx(ctx context.Context, tx *sqlx.Tx, moves, ends []*answered, counts Counts) error {
+// txLocks says which rows a transaction has locked: those of spans, which are all; or free.
+type txLocks struct {
+	free, taken map[Key]bool
+	spans       []span
+}
+
+// beginTx begins a transaction, which lives as long as one context, and locks the rows within the time of the other.
+func (b *bucketRun) beginTx(life, ctx context.Context, batch []*answered) (tx *sqlx.Tx, locked txLocks, err error) {
+	spans := spansOf(batch)
+	if len(batch) < minRange {
+		spans = nil
+	}
+	for {
+		if tx, err = b.w.db.BeginTxx(life, nil); err != nil {
+			return nil, locked, unwritten("beginning", err)
+		}
+		if locked, err = b.lockTx(ctx, tx, batch, spans); err == nil {
+			return tx, locked, nil
+		}
+		_ = tx.Rollback() // what matters is why it came to that
+		if spans == nil || !errors.Is(err, errChanged) && !isError(err, errLockWaitTimeout, errNoWait) {
+			return nil, locked, unwritten("locking", err)
+		}
+		// In another transaction: this one may have locked rows that came between, which are not to wait for a call.
+		spans = nil
+	}
+}
+
+// lockTx locks the rows of a batch: by their ranges, or, without those, each by itself.
+func (b *bucketRun) lockTx(ctx context.Context, tx *sqlx.Tx, batch []*answered, spans []span) (locked txLocks, err error) {
+	if spans == nil {
+		locked.free, locked.taken, err = b.lock(ctx, tx.Tx, batch, true)
+		return locked, err
+	}
+	same, err := b.lockRanges(ctx, tx.Tx, batch, spans)
+	if err == nil && !same {
+		err = errChanged
+	}
+	if err != nil {
+		return locked, err
+	}
+	locked.spans, locked.free = spans, make(map[Key]bool, len(batch))
+	for _, a := range batch {
+		locked.free[a.key] = true
+	}
+	return locked, nil
+}
+
+// writeTx writes what becomes of the rows, and commits. A row that came into a range since it was locked is an error
+// there, and the rows are called again, by themselves: it can only be one whose insert was under way when its slot began.
+func (b *bucketRun) writeTx(ctx context.Context, tx *sqlx.Tx, spans []span, moves, ends []*answered, counts Counts) error {
 	// In turn with the other commits of the bucket, from the first write on: a move also locks neighbours in UNIQUE
 	// (job_key), and a commit that waits there for this transaction, which waits here for that commit, is a deadlock that
 	// the server cannot see.
@@ -163,92 +218,14 @@ func (b *bucketRun) writeTx(ctx context.Context, tx *sqlx.Tx, moves, ends []*ans
 	if err := b.writeMoves(ctx, tx.Tx, moves); err != nil {
 		return err
 	}
-	if err := b.writeEnds(ctx, tx.Tx, ends, true); err != nil {
+	end := func() error { return b.writeEnds(ctx, tx.Tx, ends, true) }
+	if spans != nil && len(ends) > 0 {
+		end = func() error { return b.endRanges(ctx, tx.Tx, ends, spansOfEnds(spans, ends)) }
+	}
+	if err := end(); err != nil {
 		return err
 	}
 	return b.commitTx(ctx, tx, counts)
-}
-
-// txCalls divides rows into those that are called together.
-func (l *lane) txCalls(rows []int) [][]int {
-	if l.txBatch != nil && len(rows) > 0 {
-		return [][]int{rows}
-	}
-	return slices.Collect(slices.Chunk(rows, 1))
-}
-
-// callTx calls the function for some rows of a transaction, behind a savepoint, and fills in their answers. err means that
-// the transaction is lost, or has to be given up; failure is what the function failed with, and is in the answers too.
-func (b *bucketRun) callTx(ctx context.Context, l *lane, tx *sqlx.Tx, rows []*answered, part []int, answers []answer) (failure, err error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	if _, err := tx.ExecContext(ctx, "SAVEPOINT prescient_row"); err != nil {
-		return nil, fmt.Errorf("setting a savepoint: %w", err)
-	}
-	var said []answer
-	started := time.Now()
-	if l.txBatch != nil {
-		said, failure = callTxBatch(ctx, l.txBatch, tx, rows, part)
-	} else {
-		said = make([]answer, 1)
-		failure = recovered(func() (err error) {
-			said[0].next, err = l.tx(ctx, tx, rows[part[0]].own())
-			return err
-		})
-		said[0].err = saidBy(failure)
-	}
-	ended := time.Now()
-	for i, a := range said {
-		a.started, a.ended, a.ran = b.clock.when(started), b.clock.when(ended), ended.Sub(started)
-		answers[part[i]] = a
-	}
-	switch err := context.Cause(ctx); {
-	case err != nil:
-		return failure, errors.Join(err, saidBy(failure))
-	case failure != nil && len(part) > 1:
-		return failure, saidBy(failure) // each row by itself, so that none answers for another
-	}
-	return failure, nil
-}
-
-// callTxBatch calls a function for some rows. After a failure they all have it for an answer.
-func callTxBatch(ctx context.Context, fn TxBatchFunc, tx *sqlx.Tx, rows []*answered, part []int) (said []answer, failure error) {
-	some := make([]*answered, len(part))
-	for i, row := range part {
-		some[i] = rows[row]
-	}
-	batch := newBatch(some)
-	failure = recovered(func() error { return fn(ctx, tx, batch) })
-	said = make([]answer, len(part))
-	for i := range said {
-		if said[i] = batch.answer(i); failure != nil {
-			said[i] = answer{err: saidBy(failure)}
-		}
-	}
-	return said, failure
-}
-
-// endTx ends the savepoint of a call. Where it is gone, so is what came before it: a deadlock, mostly.
-func endTx(ctx context.Context, tx *sqlx.Tx, failure error) error {
-	statement := "RELEASE SAVEPOINT prescient_row"
-	if failure != nil {
-		statement = "ROLLBACK TO SAVEPOINT prescient_row"
-	}
-	if _, err := tx.ExecContext(ctx, statement); err != nil {
-		return fmt.Errorf("the transaction is lost: %w", errors.Join(failure, err))
-	}
-	return nil
-}
-
-// recovered makes an error of a panic.
-func recovered(call func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
-		}
-	}()
-	return call()
 }
 
 // commitTx proves the lease and commits. The caller holds b.commits.

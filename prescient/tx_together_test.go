@@ -1,0 +1,275 @@
+package prescient
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+)
+
+// Where nothing fails the rows of a transaction have one savepoint. After a failure they have one each, for a while; the
+// one that failed is not called again, and the others at most twice.
+func TestTheCallsOfATransactionShareASavepointUntilOneOfThemFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails            string
+		least, most      int // savepoints of 150 rows in transactions of 50 and 100
+		calls, ofTheFail int32
+	}{
+		"none fails": {"none", 2, 3, 150, 0},
+		"one fails":  {"77", 50, 155, 249, 1}, // the first transaction may have been over before
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachServer(t, func(t *testing.T, r *rig) {
+				of := r.effects()
+				r.insertAll("check", numbered(150)...)
+				var all, ofTheFail atomic.Int32
+				execs := NewRegistry()
+				r.must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error) {
+					all.Add(1)
+					if err := effect(ctx, tx, job); err != nil {
+						return nil, err
+					}
+					if job.EntityKey == c.fails {
+						ofTheFail.Add(1)
+						return nil, errors.New("no such luck")
+					}
+					return nil, nil
+				}, Guards{Concurrency: 1}))
+				var h hooks
+				figures, err := r.hookedWorker(at("13:15:01"), &h, execs, WorkerOptions{}).Run(t.Context())
+				r.must(err)
+				if figures.Rows() != 150 || figures.Moved != int(ofTheFail.Load()) {
+					t.Errorf("figures: %+v", figures)
+				}
+				set := 0
+				h.mu.Lock()
+				for _, statement := range h.log {
+					if statement == "SAVEPOINT prescient_row" {
+						set++
+					}
+				}
+				h.mu.Unlock()
+				if set < c.least || set > c.most {
+					t.Errorf("%d savepoints; want %d to %d", set, c.least, c.most)
+				}
+				if all.Load() < 150 || all.Load() > c.calls || ofTheFail.Load() != c.ofTheFail {
+					t.Errorf("%d calls, %d of the one that fails; want at most %d, and %d", all.Load(), ofTheFail.Load(), c.calls, c.ofTheFail)
+				}
+				for _, key := range numbered(150) {
+					want := 1
+					if key == c.fails {
+						want = 0
+					}
+					if of(key) != want {
+						t.Errorf("%s has %d effects; want %d", key, of(key), want)
+					}
+				}
+				r.balanced()
+			})
+		})
+	}
+}
+
+func TestTransactionsAreAsLargeAsTheyAreQuick(t *testing.T) {
+	for _, c := range []struct {
+		group, rows int
+		held        time.Duration
+		want        int
+	}{
+		{50, 50, 100 * time.Millisecond, 100},
+		{300, 300, 399 * time.Millisecond, 500},
+		{500, 500, time.Millisecond, 500},
+		{50, 49, time.Millisecond, 50}, // says nothing of 50
+		{50, 50, 400 * time.Millisecond, 50},
+		{50, 50, 2 * time.Second, 50},
+		{50, 50, 3 * time.Second, 25},
+		{50, 20, 3 * time.Second, 10},
+		{50, 1, 3 * time.Second, 50},
+		{2, 2, 3 * time.Second, 1},
+		{1, 1, time.Millisecond, 2},
+		{50, 50, 0, 50}, // it came to nothing
+	} {
+		if got := nextGroup(c.group, c.rows, c.held); got != c.want {
+			t.Errorf("after %d of %d rows in %v: %d; want %d", c.rows, c.group, c.held, got, c.want)
+		}
+	}
+}
+
+// A function loses the transaction that it shares, as a deadlock does, and says nothing: what those after it do would be
+// committed at once, and done again with the rows.
+func TestAFunctionThatKeepsADeadlockToItselfDoesNoHarmToThoseThatShareItsTransaction(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		of := r.effects()
+		r.insertAll("check", numbered(40)...)
+		var lost atomic.Int32
+		execs := NewRegistry()
+		r.must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error) {
+			if err := effect(ctx, tx, job); err != nil {
+				return nil, err
+			}
+			if job.EntityKey == "20" && lost.Add(1) == 1 {
+				_, err := tx.ExecContext(ctx, "ROLLBACK")
+				r.must(err)
+				_, err = tx.Exec("SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213")
+				if !isError(err, errDeadlock) {
+					t.Errorf("got %v; want a deadlock", err)
+				}
+			}
+			return nil, nil
+		}, Guards{}))
+		figures := r.runAt(at("13:15:01"), execs, WorkerOptions{})
+		for _, key := range numbered(40) {
+			if of(key) != 1 {
+				t.Errorf("%s has %d effects; want 1", key, of(key))
+			}
+		}
+		if figures.Done != 40 || lost.Load() != 2 {
+			t.Errorf("%+v, %d calls of the one that lost it; want 2", figures, lost.Load())
+		}
+		r.balanced()
+	})
+}
+
+// A duplicate key is borne by functions that write their effect once; it does not undo those of others.
+func TestADuplicateKeyThatAFunctionBearsCostsNothing(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		_, err := r.root.Exec("CREATE TABLE sent (id VARCHAR(128) PRIMARY KEY)")
+		r.must(err)
+		r.also("worker", "INSERT", "sent")
+		_, err = r.root.Exec("INSERT INTO sent VALUES ('3'), ('7')")
+		r.must(err)
+		r.insertAll("check", numbered(40)...)
+		var calls atomic.Int32
+		execs := NewRegistry()
+		r.must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error) {
+			calls.Add(1)
+			_, err := tx.ExecContext(ctx, "INSERT INTO sent VALUES (?)", job.EntityKey)
+			if isError(err, errDuplicateKey) {
+				err = nil
+			}
+			return nil, err
+		}, Guards{}))
+		figures := r.runAt(at("13:15:01"), execs, WorkerOptions{})
+		if n := r.count("SELECT COUNT(*) FROM sent"); figures.Done != 40 || calls.Load() != 40 || n != 40 {
+			t.Errorf("%+v, %d calls, %d rows; want 40 of each", figures, calls.Load(), n)
+		}
+	})
+}
+
+// Rows that come between those of a transaction while its functions run are neither deleted nor written to history
+// without a call.
+func TestARowThatComesBetweenTheRowsOfATransactionIsNotLost(t *testing.T) {
+	for _, step := range []string{"NOWAIT", "SAVEPOINT", "INTO p_job_history", "job.job_key < X'", "COMMIT"} {
+		t.Run(step, func(t *testing.T) {
+			eachTxForm(t, func(t *testing.T, r *rig, register registerTx) {
+				r.needs(t, columnDefaults)
+				of := r.effects()
+				r.insertOrders(100)
+				var h hooks
+				came := false
+				h.once(step, func() {
+					came = true
+					for i := range 40 {
+						_, err := r.app.Exec(lateInsert, fmt.Sprint("late ", i))
+						r.must(err)
+					}
+				})
+				execs := NewRegistry()
+				r.must(register(execs, func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error) {
+					return nil, effect(ctx, tx, job)
+				}))
+				figures, err := r.hookedWorker(at("13:15:01"), &h, execs, WorkerOptions{}).Run(t.Context())
+				r.must(err)
+				ends, left := r.history(), r.pending()
+				if !came || figures.Done != len(ends) || len(ends)+len(left) != 140 || figures.LeasesLost != 0 {
+					t.Fatalf("came: %v; figures %+v, %d ends, %d pending", came, figures, len(ends), len(left))
+				}
+				for _, e := range ends {
+					if of(e.EntityKey) != 1 {
+						t.Errorf("%s ended with %d effects; want 1", e.EntityKey, of(e.EntityKey))
+					}
+				}
+				for _, job := range left {
+					if of(job.EntityKey) != 0 {
+						t.Errorf("%s is pending, and has %d effects", job.EntityKey, of(job.EntityKey))
+					}
+				}
+				r.balanced()
+			})
+		})
+	}
+}
+
+// givenRows are rows of a driver whose answers are given.
+type givenRows struct {
+	next, nextSet, close error
+}
+
+func (r givenRows) Columns() []string                                  { return []string{"n"} }
+func (r givenRows) Next([]driver.Value) error                          { return r.next }
+func (r givenRows) NextResultSet() error                               { return r.nextSet }
+func (r givenRows) HasNextResultSet() bool                             { return r.nextSet != nil }
+func (r givenRows) Close() error                                       { return r.close }
+func (r givenRows) ColumnTypeDatabaseTypeName(int) string              { return "INT" }
+func (r givenRows) ColumnTypeNullable(int) (nullable, ok bool)         { return false, true }
+func (r givenRows) ColumnTypePrecisionScale(int) (p, s int64, ok bool) { return 0, 0, false }
+func (r givenRows) ColumnTypeScanType(int) reflect.Type                { return reflect.TypeFor[int]() }
+
+// justRows is a driver's rows without all that database/sql may ask for.
+type justRows struct{ driver.Rows }
+
+func TestAWatchSeesErrorsThatComeWithTheRows(t *testing.T) {
+	deadlock := &mysql.MySQLError{Number: errDeadlock}
+	for name, c := range map[string]struct {
+		rows  driver.Rows
+		quiet bool
+	}{
+		"all is read":                    {givenRows{next: io.EOF, nextSet: io.EOF}, true},
+		"an error after a row":           {givenRows{next: deadlock}, false},
+		"an error of the next result":    {givenRows{next: io.EOF, nextSet: deadlock}, false},
+		"an error of what was left":      {givenRows{next: io.EOF, close: deadlock}, false},
+		"rows that cannot be watched":    {justRows{givenRows{next: io.EOF}}, false},
+		"a connection that breaks there": {givenRows{next: mysql.ErrInvalidConn}, false},
+	} {
+		var w txWatch
+		if w.quiet() {
+			t.Errorf("%s: quiet, though no connection keeps it", name)
+		}
+		watchOf(w.with(t.Context()))
+		rows := w.over(c.rows)
+		_ = rows.Next(nil)
+		if more, ok := rows.(driver.RowsNextResultSet); ok && more.HasNextResultSet() {
+			_ = more.NextResultSet()
+		}
+		_ = rows.Close()
+		if w.quiet() != c.quiet {
+			t.Errorf("%s: quiet is %v; want %v", name, w.quiet(), c.quiet)
+		}
+	}
+}
+
+// What a statement that the function prepared meets is not seen; so those calls have a savepoint each.
+func TestWhatATransactionPreparesIsNotTakenForQuiet(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		var w txWatch
+		tx, err := r.as("worker", time.Time{}).BeginTx(w.with(t.Context()), nil)
+		r.must(err)
+		defer func() { _ = tx.Rollback() }()
+		if !w.quiet() {
+			t.Fatal("not quiet at the begin")
+		}
+		_, err = tx.Prepare("SELECT 1")
+		r.must(err)
+		if w.quiet() {
+			t.Error("quiet after a statement was prepared")
+		}
+	})
+}
