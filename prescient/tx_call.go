@@ -21,8 +21,10 @@ type txCalls struct {
 	lane    *lane
 	tx      *sqlx.Tx
 	watch   *txWatch
+	began   time.Time // since when the rows are locked
 	batch   []*answered
 	answers []answer // at the places of batch
+	left    []int    // places that were not called: the transaction took long enough
 }
 
 // all calls the function for some rows, by their places, and leaves the last savepoint open. err means that the transaction
@@ -45,6 +47,9 @@ func (c *txCalls) all(ctx context.Context, rows []int) (failure, err error) {
 	}
 	for n, row := range rows {
 		if n > 0 {
+			if c.leave(rows[n:]) {
+				break
+			}
 			if err := c.endSavepoint(ctx, failure); err != nil {
 				return nil, err
 			}
@@ -64,6 +69,9 @@ func (c *txCalls) together(ctx context.Context, rows []int) (good bool, rest []i
 		return false, nil, err
 	}
 	for n, row := range rows {
+		if n > 0 && c.leave(rows[n:]) {
+			break
+		}
 		failure, err := c.call(ctx, []int{row})
 		switch {
 		case err != nil:
@@ -78,6 +86,19 @@ func (c *txCalls) together(ctx context.Context, rows []int) (good bool, rest []i
 		return false, rest, c.undo(ctx, failure)
 	}
 	return true, nil, nil
+}
+
+// leave says whether the other rows are better called in transactions of their own: those before them took long, and whoever
+// cancels one of them waits for all.
+func (c *txCalls) leave(rows []int) bool {
+	if time.Since(c.began) < longGroup {
+		return false
+	}
+	c.left = rows
+	for _, row := range rows {
+		c.answers[row] = answer{kind: again}
+	}
+	return true
 }
 
 // behindSavepoint calls the function behind a savepoint of its own.

@@ -27,6 +27,7 @@ func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
 		"it does not arrive":                    {`[{` + hold + `3500000000}]`, 2},
 		"it was done, and its answer is lost":   {`[{` + hold + `3500000000, "After": true}]`, 1},
 		"the fence does not arrive":             {`[{"Match": "batch_seq = batch_seq + 1", "Nth": 1, "Do": "delay", "Wait": 3500000000}]`, 2},
+		"its begin is late":                     {`[{"Since": "ORDER BY job_key LIMIT", "Match": "START TRANSACTION", "Nth": 1, "Do": "delay", "Wait": 1000000000}]`, 1},
 		"the end of its savepoint is refused":   {`[{"Match": "RELEASE SAVEPOINT", "Nth": 1, "Do": "refuse", "Code": 1047}]`, 2},
 	} {
 		t.Run(name, func(t *testing.T) {

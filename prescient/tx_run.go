@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -14,8 +15,8 @@ const (
 	firstGroup = 50
 	// maxGroup is how many rows share a transaction at most.
 	maxGroup = 500
-	// quickGroup and longGroup are between what a transaction of as many rows as there are may have them locked: in less
-	// than the one there will be more of them, after the other fewer. A cancel of one of them waits for it.
+	// quickGroup and longGroup bound for how long a transaction has its rows locked, which a cancel of one of them waits for:
+	// after less than the one the next will have more rows; at the other no more of its rows are called.
 	quickGroup, longGroup = 400 * time.Millisecond, 2 * time.Second
 	// maxTxTries is how often a row is tried whose transaction comes to nothing for a reason that passes by itself.
 	maxTxTries = 10
@@ -26,6 +27,9 @@ const (
 // errUnwritten is why a transaction came to nothing after its functions had all answered in time, or before the first was
 // called: that is no fault of theirs.
 var errUnwritten = errors.New("the answers were not written")
+
+// errNotBegun is why a transaction came to nothing whose time was over before the first call.
+var errNotBegun = errors.New("the time of the call was over before it began")
 
 // runTx runs rows of a TxFunc or TxBatchFunc in one transaction, and commits with it what becomes of them. An error means that the
 // transaction came to nothing, for the reason it gives.
@@ -50,7 +54,7 @@ func (t *task) runTx(ctx context.Context) ([]answer, error) {
 	case errors.Is(err, errLeaseLost):
 		b.lease.lose()
 		return all(answer{kind: notStarted}), nil
-	case errors.Is(err, errUnwritten) && passing(err) && b.calls.Err() == nil &&
+	case errors.Is(err, errUnwritten) && (passing(err) || errors.Is(err, errNotBegun)) && b.calls.Err() == nil &&
 		(first.tries < maxTxTries || time.Since(first.triedAt) < b.w.options.Patience):
 		b.w.log.Warn().Err(err).Time("slot", b.lease.slot).Int("bucket", b.lease.bucket).Str("job_exec", l.name).
 			Msg("a transaction is tried again")
@@ -97,8 +101,11 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 	var watch txWatch
 	began := time.Now()
 	tx, locked, err := b.beginTx(watch.with(life), ctx, batch)
+	if err != nil && ctx.Err() != nil {
+		err = errors.Join(errNotBegun, err)
+	}
 	if err != nil {
-		return nil, err
+		return nil, unwritten("beginning", err)
 	}
 	done := false
 	// However it ends, a function that calls runtime.Goexit included.
@@ -121,7 +128,7 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 			calls = append(calls, i)
 		}
 	}
-	calling := &txCalls{bucket: b, lane: t.lane, tx: tx, watch: &watch, batch: batch, answers: answers}
+	calling := &txCalls{bucket: b, lane: t.lane, tx: tx, watch: &watch, began: began, batch: batch, answers: answers}
 	failure, err := calling.all(ctx, calls)
 	if err != nil {
 		return nil, err
@@ -141,6 +148,10 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 	}
 	var ends, moves []*answered
 	for _, i := range calls {
+		if slices.Contains(calling.left, i) {
+			locked.spans = nil // they have holes now
+			continue
+		}
 		a := batch[i]
 		a.answer = answers[i]
 		a.verdict = decide(b.w.grid, t.lane.guards, a.FutureJob, a.answer, a.answer.ended)
@@ -173,14 +184,14 @@ func (b *bucketRun) beginTx(life, ctx context.Context, batch []*answered) (tx *s
 	}
 	for {
 		if tx, err = b.w.db.BeginTxx(life, nil); err != nil {
-			return nil, locked, unwritten("beginning", err)
+			return nil, locked, err
 		}
 		if locked, err = b.lockTx(ctx, tx, batch, spans); err == nil {
 			return tx, locked, nil
 		}
 		_ = tx.Rollback() // what matters is why it came to that
 		if spans == nil || !errors.Is(err, errChanged) && !isError(err, errLockWaitTimeout, errNoWait) {
-			return nil, locked, unwritten("locking", err)
+			return nil, locked, fmt.Errorf("locking: %w", err)
 		}
 		// In another transaction: this one may have locked rows that came between, which are not to wait for a call.
 		spans = nil

@@ -103,6 +103,42 @@ func TestTransactionsAreAsLargeAsTheyAreQuick(t *testing.T) {
 	}
 }
 
+// A function that is slow all of a sudden does not have the rows locked that wait behind it: they are called in other
+// transactions, and none twice.
+func TestATransactionThatTakesLongLeavesItsOtherRowsToOthers(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		of := r.effects()
+		r.insertAll("check", numbered(50)...)
+		var calls atomic.Int32
+		var sharing atomic.Pointer[sqlx.Tx]
+		shared := 0
+		execs := NewRegistry()
+		r.must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error) {
+			n := calls.Add(1)
+			if n == 1 {
+				sharing.Store(tx)
+			}
+			if sharing.Load() == tx {
+				shared++
+			}
+			if n == 10 {
+				<-time.After(longGroup)
+			}
+			return nil, effect(ctx, tx, job)
+		}, Guards{Concurrency: 1}))
+		figures := r.runAt(at("13:15:01"), execs, WorkerOptions{})
+		if figures.Done != 50 || calls.Load() != 50 || shared != 10 {
+			t.Errorf("%+v, %d calls, %d in the first transaction; want 50, 50, 10", figures, calls.Load(), shared)
+		}
+		for _, key := range numbered(50) {
+			if of(key) != 1 {
+				t.Errorf("%s has %d effects; want 1", key, of(key))
+			}
+		}
+		r.balanced()
+	})
+}
+
 // A function loses the transaction that it shares, as a deadlock does, and says nothing: what those after it do would be
 // committed at once, and done again with the rows.
 func TestAFunctionThatKeepsADeadlockToItselfDoesNoHarmToThoseThatShareItsTransaction(t *testing.T) {

@@ -144,7 +144,11 @@ func (c *conn) carryOut(r *Rule) error {
 	case Split:
 		c.plan.split(r.Wait)
 	case Delay:
-		time.Sleep(r.Wait)
+		select {
+		case <-time.After(r.Wait):
+		case <-c.closed: // whoever gave up waiting is told at once, as by a network
+			return net.ErrClosed
+		}
 	}
 	return nil
 }
