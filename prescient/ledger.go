@@ -144,10 +144,18 @@ func (w *Worker) estimateBuckets(ctx context.Context, slot time.Time) (int, erro
 	if err != nil {
 		return 0, fmt.Errorf("estimating slot %s: %w", stamp(slot), err)
 	}
-	return bucketsFor(rows, perBucket), nil
+	return bucketsFor(rows, perBucket, w.options.Buckets), nil
 }
 
-func bucketsFor(rows, perBucket int) int { return min(max(rows/perBucket, 1), maxBuckets) }
+// bucketsFor is how many buckets a slot is divided into, of about so many rows each. As many are worked on at a time as
+// parallel says: a multiple of that leaves none to the end by itself.
+func bucketsFor(rows, perBucket, parallel int) int {
+	n := min(max(rows/perBucket, 1), maxBuckets)
+	if n > parallel {
+		n -= n % parallel
+	}
+	return n
+}
 
 // bucketRange returns the first and last job_key of a bucket. The buckets divide the keys evenly by their first 8
 // bytes; together they hold every key exactly once.

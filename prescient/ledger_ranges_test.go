@@ -99,11 +99,13 @@ func TestTheNextKeyIsOneMore(t *testing.T) {
 }
 
 func TestTenRowsAreOneBucketAndAMillionAreMany(t *testing.T) {
-	for _, test := range []struct{ rows, perBucket, want int }{
-		{0, 4000, 1}, {1, 4000, 1}, {10, 4000, 1}, {4000, 4000, 1}, {7999, 4000, 1}, {8000, 4000, 2}, {100_000, 4000, 25},
-		{1_000_000, 4000, 250}, {1_024_000, 4000, 256}, {1_000_000_000, 4000, 256}, {8, 4, 2}, {10_000, 4, 256}, {20_000, 20_000, 1},
+	for _, test := range []struct{ rows, perBucket, parallel, want int }{
+		{0, 4000, 1, 1}, {1, 4000, 1, 1}, {10, 4000, 1, 1}, {4000, 4000, 1, 1}, {7999, 4000, 1, 1}, {8000, 4000, 1, 2}, {100_000, 4000, 1, 25},
+		{1_000_000, 4000, 1, 250}, {1_024_000, 4000, 1, 256}, {1_000_000_000, 4000, 1, 256}, {8, 4, 1, 2}, {10_000, 4, 1, 256}, {20_000, 20_000, 1, 1},
+		{12_000, 4000, 4, 3}, {16_000, 4000, 4, 4}, {31_999, 4000, 4, 4}, {32_000, 4000, 4, 8}, {100_000, 4000, 4, 24},
+		{1_000_000_000, 4000, 3, 255}, {12_000, 4000, 300, 3},
 	} {
-		if got := bucketsFor(test.rows, test.perBucket); got != test.want {
+		if got := bucketsFor(test.rows, test.perBucket, test.parallel); got != test.want {
 			t.Errorf("%d rows at %d a bucket: %d buckets; want %d", test.rows, test.perBucket, got, test.want)
 		}
 	}
