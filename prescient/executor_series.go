@@ -44,7 +44,8 @@ func (t *task) divide(n int) *task {
 	return head
 }
 
-// learn makes the series of a lane longer or shorter by what one of them took, or its transactions larger or smaller. Called with the executor's mutex held.
+// learn makes the series of a lane longer or shorter by what one of them took, or its transactions larger or smaller.
+// Called with the executor's mutex held.
 func (l *lane) learn(t *task) {
 	if l.inTx() {
 		l.group.Store(int32(nextGroup(int(l.group.Load()), len(t.rows), t.held)))

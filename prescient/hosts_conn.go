@@ -56,6 +56,11 @@ func (c *hostConn) QueryContext(ctx context.Context, query string, args []driver
 	return rows, c.see(err)
 }
 
+// Prepare implements driver.Conn, for a driver around this one that knows no more.
+func (c *hostConn) Prepare(query string) (driver.Stmt, error) {
+	return c.PrepareContext(context.Background(), query)
+}
+
 // PrepareContext implements driver.ConnPrepareContext.
 func (c *hostConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	c.watch.lose() // of what is prepared the errors do not come by here

@@ -100,8 +100,7 @@ func (r *slotRun) run(ctx context.Context) error {
 	defer renewer.Wait()
 	defer stopRenewing()
 	giveUp := time.Now().Add(2 * r.w.options.Lease)
-	const firstNap = 50 * time.Millisecond
-	nap := firstNap
+	idle := time.Now() // since when there was nothing to do
 	for {
 		did := r.pass(list)
 		if err := errors.Join(r.errs...); err != nil {
@@ -115,7 +114,8 @@ func (r *slotRun) run(ctx context.Context) error {
 		}
 		list = slices.DeleteFunc(list, func(row ledgerRow) bool { return r.left[row.bucket] })
 		if did > 0 {
-			giveUp, nap = time.Now().Add(2*r.w.options.Lease), firstNap
+			idle = time.Now()
+			giveUp = idle.Add(2 * r.w.options.Lease)
 		}
 		held, next := outlook(list)
 		if held+next.free == 0 {
@@ -134,12 +134,20 @@ func (r *slotRun) run(ctx context.Context) error {
 			r.figures.Held = held
 			return nil
 		}
-		// Whoever holds it is mostly about to finish; a dead one is waited for in longer and longer naps.
-		if sleep(ctx, min(nap, max(next.lapses, firstNap))) != nil {
+		if sleep(ctx, napFor(time.Since(idle), next.lapses, r.w.options.Lease)) != nil {
 			return nil
 		}
-		nap = min(2*nap, r.w.options.Lease/3)
 	}
+}
+
+// shortestNap is how long to wait at least for others.
+const shortestNap = 50 * time.Millisecond
+
+// napFor is how long to wait for buckets that others hold, after having waited for a time. Whoever holds one is mostly about
+// to finish, and a dead one is waited for in longer and longer naps: none makes the wait longer by more than an eighth, or
+// goes on when a lease has lapsed.
+func napFor(waited, lapses, lease time.Duration) time.Duration {
+	return max(min(waited/8, lapses, lease/3), shortestNap)
 }
 
 // prospect is what the ledger promises.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -42,6 +43,9 @@ func (c *txCalls) all(ctx context.Context, rows []int) (failure, err error) {
 			return nil, err
 		}
 		c.lane.apart.Store(apartFor)
+		if c.watch.blind.Load() { // as it will be the next time
+			c.lane.apart.Store(math.MaxInt32)
+		}
 	} else if c.lane.apart.Load() > 0 {
 		c.lane.apart.Add(-1)
 	}

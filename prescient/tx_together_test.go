@@ -292,20 +292,34 @@ func TestAWatchSeesErrorsThatComeWithTheRows(t *testing.T) {
 	}
 }
 
-// What a statement that the function prepared meets is not seen; so those calls have a savepoint each.
-func TestWhatATransactionPreparesIsNotTakenForQuiet(t *testing.T) {
+// What a statement that the function prepared meets is not seen; so its calls have a savepoint each, from the second on.
+func TestCallsThatPrepareStatementsHaveASavepointEach(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
-		var w txWatch
-		tx, err := r.as("worker", time.Time{}).BeginTx(w.with(t.Context()), nil)
+		of := r.effects()
+		r.insertAll("check", numbered(300)...)
+		var calls atomic.Int32
+		execs := NewRegistry()
+		r.must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error) {
+			calls.Add(1)
+			statement, err := tx.PrepareContext(ctx, "INSERT INTO effects (entity_key) VALUES (?)")
+			if err != nil {
+				return nil, err
+			}
+			defer statement.Close()
+			_, err = statement.ExecContext(ctx, job.EntityKey)
+			return nil, err
+		}, Guards{Concurrency: 1}))
+		var h hooks
+		figures, err := r.hookedWorker(at("13:15:01"), &h, execs, WorkerOptions{}).Run(t.Context())
 		r.must(err)
-		defer func() { _ = tx.Rollback() }()
-		if !w.quiet() {
-			t.Fatal("not quiet at the begin")
+		if set := h.count("RELEASE SAVEPOINT"); figures.Done != 300 || calls.Load() != 301 || set != 300 {
+			t.Errorf("%+v, %d calls, %d savepoints; want 300, 301, 300", figures, calls.Load(), set)
 		}
-		_, err = tx.Prepare("SELECT 1")
-		r.must(err)
-		if w.quiet() {
-			t.Error("quiet after a statement was prepared")
+		for _, key := range numbered(300) {
+			if of(key) != 1 {
+				t.Errorf("%s has %d effects; want 1", key, of(key))
+			}
 		}
+		r.balanced()
 	})
 }

@@ -16,7 +16,8 @@ import (
 // driver is another one it is never on.
 type txWatch struct {
 	on      atomic.Bool // a connection keeps it
-	trouble atomic.Bool // an error was seen, or something was done that cannot be watched
+	trouble atomic.Bool // an error was seen
+	blind   atomic.Bool // something was done that cannot be watched
 }
 
 type txWatchKey struct{}
@@ -36,20 +37,20 @@ func watchOf(ctx context.Context) *txWatch {
 }
 
 // quiet says whether the transaction is watched, and is as it was begun.
-func (w *txWatch) quiet() bool { return w.on.Load() && !w.trouble.Load() }
+func (w *txWatch) quiet() bool { return w.on.Load() && !w.trouble.Load() && !w.blind.Load() }
 
 // see looks at an error of a statement. A duplicate key is all that is taken for harmless: to bear it is how an effect is
 // written once, and the servers undo just the statement.
 func (w *txWatch) see(err error) {
-	if err != nil && !isError(err, errDuplicateKey) {
-		w.lose()
+	if w != nil && err != nil && !isError(err, errDuplicateKey) {
+		w.trouble.Store(true)
 	}
 }
 
-// lose notes that the transaction may not be what it was.
+// lose notes that from here on not all is seen.
 func (w *txWatch) lose() {
 	if w != nil {
-		w.trouble.Store(true)
+		w.blind.Store(true)
 	}
 }
 
