@@ -154,9 +154,8 @@ func TestAFunctionThatKeepsADeadlockToItselfDoesNoHarmToThoseThatShareItsTransac
 			if job.EntityKey == "20" && lost.Add(1) == 1 {
 				_, err := tx.ExecContext(ctx, "ROLLBACK")
 				r.must(err)
-				_, err = tx.Exec("SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213")
-				if !isError(err, errDeadlock) {
-					t.Errorf("got %v; want a deadlock", err)
+				if _, err = tx.Exec("SELECT 1 FROM nowhere"); err == nil { // each error tells, not just that of a deadlock
+					t.Error("there is a table nowhere")
 				}
 			}
 			return nil, nil
