@@ -15,6 +15,15 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
+func haveOneEffect(t *testing.T, of func(key string) int, keys []string) {
+	t.Helper()
+	for _, key := range keys {
+		if of(key) != 1 {
+			t.Errorf("%s has %d effects; want 1", key, of(key))
+		}
+	}
+}
+
 // Where nothing fails the rows of a transaction have one savepoint. After a failure they have one each, for a while; the
 // one that failed is not called again, and the others at most twice.
 func TestTheCallsOfATransactionShareASavepointUntilOneOfThemFails(t *testing.T) {
@@ -130,11 +139,7 @@ func TestATransactionThatTakesLongLeavesItsOtherRowsToOthers(t *testing.T) {
 		if figures.Done != 50 || calls.Load() != 50 || shared != 10 {
 			t.Errorf("%+v, %d calls, %d in the first transaction; want 50, 50, 10", figures, calls.Load(), shared)
 		}
-		for _, key := range numbered(50) {
-			if of(key) != 1 {
-				t.Errorf("%s has %d effects; want 1", key, of(key))
-			}
-		}
+		haveOneEffect(t, of, numbered(50))
 		r.balanced()
 	})
 }
@@ -161,11 +166,7 @@ func TestAFunctionThatKeepsADeadlockToItselfDoesNoHarmToThoseThatShareItsTransac
 			return nil, nil
 		}, Guards{}))
 		figures := r.runAt(at("13:15:01"), execs, WorkerOptions{})
-		for _, key := range numbered(40) {
-			if of(key) != 1 {
-				t.Errorf("%s has %d effects; want 1", key, of(key))
-			}
-		}
+		haveOneEffect(t, of, numbered(40))
 		if figures.Done != 40 || lost.Load() != 2 {
 			t.Errorf("%+v, %d calls of the one that lost it; want 2", figures, lost.Load())
 		}
@@ -314,11 +315,7 @@ func TestCallsThatPrepareStatementsHaveASavepointEach(t *testing.T) {
 		if set := h.count("RELEASE SAVEPOINT"); figures.Done != 300 || calls.Load() != 301 || set != 300 {
 			t.Errorf("%+v, %d calls, %d savepoints; want 300, 301, 300", figures, calls.Load(), set)
 		}
-		for _, key := range numbered(300) {
-			if of(key) != 1 {
-				t.Errorf("%s has %d effects; want 1", key, of(key))
-			}
-		}
+		haveOneEffect(t, of, numbered(300))
 		r.balanced()
 	})
 }
