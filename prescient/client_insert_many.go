@@ -87,7 +87,7 @@ func newBulk(c *Client, jobs []NewJob) bulk {
 	return b
 }
 
-func (b *bulk) job(place int) NewJob { return b.jobs[b.order[place]] }
+func (b *bulk) job(place int) *NewJob { return &b.jobs[b.order[place]] }
 
 func (b *bulk) key(place int) Key { return b.keys[b.order[place]] }
 
@@ -128,7 +128,7 @@ func (b *bulk) chunk(from int) (to int, twice bool) {
 }
 
 func (b *bulk) insertOne(ctx context.Context, i int) error {
-	did, err := b.client.Insert(ctx, b.db, b.job(i))
+	did, err := b.client.Insert(ctx, b.db, *b.job(i))
 	if err != nil {
 		return b.named(i, err)
 	}
@@ -189,7 +189,7 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJ
 	}
 	if len(rows) > 0 {
 		if _, err := b.db.ExecContext(ctx, b.client.insertRows(rows, more)); err != nil {
-			err = b.client.explain(ctx, b.db, b.job(from), err)
+			err = b.client.explain(ctx, b.db, *b.job(from), err)
 			if to-from == 1 {
 				return b.named(from, err)
 			}
@@ -201,7 +201,7 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJ
 		if row == nil {
 			continue
 		}
-		did, err := b.client.insert(ctx, b.db, b.job(i), row, now)
+		did, err := b.client.insert(ctx, b.db, *b.job(i), row, now)
 		if err != nil {
 			return b.named(i, err)
 		}
@@ -213,14 +213,14 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[Key]*FutureJ
 // text returns the rows of what is not pending, for insertRows.
 func (b *bulk) text(from, to int, pending map[Key]*FutureJob, now time.Time) (rows []byte, more bool, err error) {
 	for i := from; i < to && !more; i++ {
-		more = b.jobs[b.order[i]].hasMore()
+		more = b.job(i).hasMore()
 	}
 	rows = make([]byte, 0, (to-from)*192)
 	var last *NewJob // of which the times are
 	var due, slot time.Time
 	var times rowTimes
 	for i := from; i < to; i++ {
-		job, key := &b.jobs[b.order[i]], b.key(i)
+		job, key := b.job(i), b.key(i)
 		if pending[key] != nil {
 			continue
 		}

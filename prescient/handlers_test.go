@@ -111,6 +111,15 @@ func (r *rig) effects() (of func(key string) int) {
 	return func(key string) int { return r.count("SELECT COUNT(*) FROM effects WHERE entity_key = ?", key) }
 }
 
+func haveOneEffect(t *testing.T, of func(key string) int, keys []string) {
+	t.Helper()
+	for _, key := range keys {
+		if of(key) != 1 {
+			t.Errorf("%s has %d effects; want 1", key, of(key))
+		}
+	}
+}
+
 func effect(ctx context.Context, tx *sqlx.Tx, job FutureJob) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO effects (entity_key) VALUES (?)", job.EntityKey)
 	return err
@@ -182,11 +191,7 @@ func TestTheEffectsOfATxFunctionCommitWithTheRowsEndAndAFailedOneRollsBackAlone(
 		if begins.Load() > most {
 			t.Errorf("%d transactions for 123 rows", begins.Load())
 		}
-		for _, key := range append(numbered(120), "later") {
-			if of(key) != 1 {
-				t.Errorf("%s has %d effects; want 1", key, of(key))
-			}
-		}
+		haveOneEffect(t, of, append(numbered(120), "later"))
 		if of("fails") != 0 || of("panics") != 0 {
 			t.Errorf("what failed left %d and %d effects", of("fails"), of("panics"))
 		}
@@ -226,11 +231,7 @@ func TestATxBatchFunctionFailsARowWithoutTheOthersAndWhatItLeavesOutIsAnError(t 
 		if figures.Done != 120 || figures.Moved != 2 || calls.Load() != 1 {
 			t.Errorf("%d calls; %+v", calls.Load(), figures)
 		}
-		for _, key := range numbered(120) {
-			if of(key) != 1 {
-				t.Errorf("%s has %d effects; want 1", key, of(key))
-			}
-		}
+		haveOneEffect(t, of, numbered(120))
 		for _, job := range r.pending() {
 			if want := map[string]string{"fails": "no such luck", "left out": errUnanswered.Error()}[job.EntityKey]; job.ErrorCount != 1 || job.LastError != want {
 				t.Errorf("%s: %d errors, the last %q; want %q", job.EntityKey, job.ErrorCount, job.LastError, want)
@@ -270,11 +271,7 @@ func TestTheEffectsOfATxFunctionAreThereExactlyOnceWhateverHappensToTheCommit(t 
 				fail(&h)
 				_, err := r.hookedWorker(at("13:15:01"), &h, execs, WorkerOptions{}).Run(t.Context())
 				r.must(err)
-				for _, key := range numbered(10) {
-					if of(key) != 1 {
-						t.Errorf("%s has %d effects; want 1", key, of(key))
-					}
-				}
+				haveOneEffect(t, of, numbered(10))
 				if len(r.history()) != 10 || len(r.pending()) != 0 {
 					t.Errorf("%d ended, %d pending", len(r.history()), len(r.pending()))
 				}
@@ -342,11 +339,7 @@ func TestATxFunctionThatHangsHoldsUpNeitherItsGroupNorTheOthers(t *testing.T) {
 		if figures.Done != 40 || figures.Moved != 1 {
 			t.Errorf("figures: %+v", figures)
 		}
-		for _, key := range numbered(20) {
-			if of(key) != 1 {
-				t.Errorf("%s has %d effects; want 1", key, of(key))
-			}
-		}
+		haveOneEffect(t, of, numbered(20))
 		if left := r.pending(); len(left) != 1 || left[0].ErrorCount != 1 || of("hangs") != 0 {
 			t.Errorf("pending: %+v", left)
 		}
