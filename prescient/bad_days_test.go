@@ -174,6 +174,55 @@ func TestAJobExecThatSuddenlyTakesLongMakesOnlyItselfLate(t *testing.T) {
 	})
 }
 
+// Rows whose calls do not come back hold up only themselves: the other rows of their slot end meanwhile, those of all its
+// buckets, though few of those are worked on at a time.
+func TestSlowRowsInEveryBucketHoldUpNoOthers(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		const rows, slow, batch = 2000, 30, 20
+		r.manyDue(at("13:15"), "quick", 0, rows)
+		r.manyDue(at("13:15"), "slow", rows, rows+slow)
+		var c calls
+		var f footprint
+		release := make(chan struct{})
+		execs := registry("slow", func(ctx context.Context, job FutureJob) (next *time.Time, err error) {
+			f.during(func() {
+				<-release
+				next, err = c.count(ctx, job)
+			})
+			return next, err
+		}, Guards{Concurrency: 4})
+		execs.MustRegister("quick", c.count, Guards{})
+		w := r.worker(at("13:15"), execs, WorkerOptions{Concurrency: 8, Buckets: 2, Batch: batch})
+		f.db = w.db
+		type result struct {
+			Figures
+			error
+		}
+		ran := make(chan result, 1)
+		go func() {
+			figures, err := w.Run(t.Context())
+			ran <- result{figures, err}
+		}()
+		r.eventually("all quick ones end", func() bool { return len(r.history()) == rows })
+		if n := r.count("SELECT COUNT(*) FROM p_slot_run WHERE finished_at IS NULL"); n < 8 {
+			t.Errorf("%d buckets wait for slow rows: the test shows nothing", n)
+		}
+		if n := r.count("SELECT COUNT(*) FROM p_future_job WHERE job_exec = 'slow'"); n != slow {
+			t.Errorf("%d slow ones are pending; want %d", n, slow)
+		}
+		close(release)
+		got := <-ran
+		if got.error != nil || got.Done != rows+slow || got.LeasesLost > 0 || got.Locked > 0 {
+			t.Errorf("figures: %+v, %v", got.Figures, got.error)
+		}
+		c.eachOnce(t, rows+slow)
+		r.balanced()
+		if f.calls > 4 || f.connections > 20 {
+			t.Errorf("at most at a time: %d slow calls, %d connections", f.calls, f.connections)
+		}
+	})
+}
+
 // A server that turns slow in the middle of a slot makes the slot late: the worker asks for no more at a time, calls
 // nothing twice and drops nothing.
 func TestAServerThatTurnsSlowIsNotAskedForMore(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -41,6 +42,13 @@ type stream struct {
 // hold up the others.
 const flushEvery = 100 * time.Millisecond
 
+const (
+	// lingerAfter is how long a bucket that has nothing but calls under way keeps its place.
+	lingerAfter = flushEvery / 5
+	// manyWait is how many buckets may wait for slow calls before each commits less often.
+	manyWait = 16
+)
+
 // bucketRun runs one bucket under its lease. Its own goroutine reads and commits; the executor's goroutines deliver.
 type bucketRun struct {
 	w          *Worker
@@ -70,10 +78,12 @@ type bucketRun struct {
 	cutOff      bool // rows were left unstarted, since the worker stops or the lease ended
 	locked      int  // rows in memory that somebody else had locked
 
-	lockPatience time.Duration // how long to wait when only those are left
-	waitUntil    time.Time     // until when, once it came to that
-	makePlace    func() bool   // has another bucket run meanwhile; false where too many wait already
-	wary         bool          // it was given back unfinished before: locked rows are left alone
+	lockPatience   time.Duration       // how long to wait when only those are left
+	waitUntil      time.Time           // until when, once it came to that
+	makePlace      func(rows int) bool // has another bucket run meanwhile; false where too many wait already
+	asked, gaveWay bool                // it was asked; it did
+	waiting        *atomic.Int32       // buckets of the slot that gave way
+	wary           bool                // it was given back unfinished before: locked rows are left alone
 
 	commits sync.Mutex // held from the fence of a commit to its end; guards lease.batchSeq
 
@@ -256,14 +266,53 @@ func (b *bucketRun) finished() bool {
 
 // wait sleeps until there is something to do: answers, a stop, or the moment to look at what is slow.
 func (b *bucketRun) wait() {
-	timer := time.NewTimer(flushEvery)
+	timer := time.NewTimer(b.flushAfter())
 	defer timer.Stop()
 	select {
 	case <-b.wake:
 	case <-timer.C:
 		b.split()
+		if b.lingers() {
+			b.giveWay()
+		}
 	case <-b.calls.Done():
 	}
+}
+
+// flushAfter is how long an answer waits for company before it is committed: not for long where only slow calls are left to
+// come, before the bucket gives way to another; then the longer, the more buckets wait for such, so that all together commit
+// no more often than a few do.
+func (b *bucketRun) flushAfter() time.Duration {
+	switch {
+	case b.gaveWay:
+		return flushEvery * time.Duration(max(int(b.waiting.Load())/manyWait, 1))
+	case b.lingers() && !b.asked:
+		return lingerAfter
+	}
+	return flushEvery
+}
+
+// lingers says whether the bucket has its place for nothing but rows whose calls take their time: those of job_execs that
+// are not slow were all read.
+func (b *bucketRun) lingers() bool {
+	return !b.gaveWay && !b.careful && b.streams[0].dry && b.stillFlying()
+}
+
+// giveWay has another bucket run beside this one. It returns false where too many wait already.
+func (b *bucketRun) giveWay() bool {
+	if b.gaveWay || b.makePlace == nil {
+		return true
+	}
+	b.mu.Lock()
+	rows := -len(b.answers) // which are about to be committed
+	b.mu.Unlock()
+	for _, s := range b.streams {
+		if rows += s.outstanding; !s.dry {
+			rows += max(b.window-s.outstanding, 0)
+		}
+	}
+	b.asked, b.gaveWay = true, b.makePlace(rows)
+	return b.gaveWay
 }
 
 // split gives the job_exec that fills the shared stream one of its own, from where that stream is.

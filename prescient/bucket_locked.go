@@ -52,7 +52,7 @@ func (b *bucketRun) onlyLocked() bool {
 func (b *bucketRun) waitForLocks(now time.Time) bool {
 	if b.waitUntil.IsZero() {
 		b.waitUntil = now.Add(b.lockPatience)
-		if b.makePlace != nil && !b.makePlace() {
+		if !b.giveWay() {
 			return false
 		}
 	}

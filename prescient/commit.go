@@ -15,9 +15,10 @@ var errChanged = errors.New("rows changed under the commit")
 // commitReady commits what is answered if it is a batch, or nothing else is running, or it has waited long enough; or
 // all of it, where all says so. It returns errLeaseLost where another has the bucket by now.
 func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, err error) {
+	after := b.flushAfter()
 	b.mu.Lock()
 	n := len(b.answers)
-	ready := n >= b.batch || n > 0 && (all || b.flying == 0 || time.Since(b.oldest) >= flushEvery)
+	ready := n >= b.batch || n > 0 && (all || b.flying == 0 || time.Since(b.oldest) >= after)
 	var batch []*answered
 	if ready {
 		batch, b.answers = b.answers, nil

@@ -74,8 +74,7 @@
 //   - A lease is lost while calls run: their contexts end, and their answers are thrown away.
 //   - An app's open transaction holds a row that is to be committed (1205): the others are committed without it. Its
 //     answer is kept and tried again each second; the function is not called again. A bucket that has nothing else left
-//     makes place for another, as many as WorkerOptions.Buckets at a time, and waits for a lease, or for two slots where
-//     that is less; a sweep waits a tenth of it. Then it is given back unfinished, and Figures.Locked counts the rows. The
+//     makes place for another, as those with slow calls do, and waits for a lease, or for two slots where that is less; a sweep waits a tenth of it. Then it is given back unfinished, and Figures.Locked counts the rows. The
 //     sweeper passes over such rows, without a call, until they are free; then the function is called once more.
 //   - A deadlock, a failover, a lost connection: the commit is rolled back and done again, with the same answers. Other
 //     statements are repeated for WorkerOptions.Patience.
@@ -94,6 +93,9 @@
 //   - A call ignores the end of its context: a quarter of a second after its timeout it is abandoned as timed out, its
 //     place goes to another call, and its late answer is thrown away. When as many calls of a job_exec are abandoned as
 //     it may run at a time, its other rows are put off to the next slot until one of them comes back.
+//   - A bucket has nothing left but calls that take their time: after a fiftieth of a second it makes place for another, so
+//     that a slow job_exec makes only its own rows late. As many may wait as WorkerOptions.Buckets, or more where they have no
+//     more rows in memory than those that run.
 //   - The worker is told to stop: nothing new is started, running calls have WorkerOptions.StopGrace, what is answered is
 //     committed and the leases are given back. A call that takes longer is called again by the next worker.
 //   - The machine's clock is wrong: nothing. Slots and leases go by the database's clock, elapsed time by the monotonic one.

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,7 +26,8 @@ type slotRun struct {
 	mu      sync.Mutex
 	todo    []ledgerRow
 	left    map[int]bool // buckets of which this run has left rows that are locked
-	waiting int          // buckets that have made place for others
+	waiting atomic.Int32 // buckets that have made place for others
+	waitFor int          // rows that those may have in memory
 	another func()       // starts working through todo, beside those that do
 	leases  map[*lease]context.CancelFunc
 	figures Figures
@@ -215,19 +217,20 @@ func (r *slotRun) workThrough() {
 	}
 }
 
-// makePlace has another bucket run beside one that only waits. As many may wait as may run; it is false where another
-// would have to.
-func (r *slotRun) makePlace(replaced *bool) bool {
+// makePlace has another bucket run beside one that only waits, and may have so many rows in memory. As many may wait as
+// may run, or more where their rows are no more than those that run may have; it is false where another would have to.
+func (r *slotRun) makePlace(rows int, replaced *int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.todo) == 0 {
 		return true
 	}
-	if r.waiting >= r.parallel {
+	if int(r.waiting.Load()) >= r.parallel && r.waitFor+rows > r.parallel*r.w.options.Batch {
 		return false
 	}
-	r.waiting++
-	*replaced = true
+	r.waiting.Add(1)
+	r.waitFor += rows
+	*replaced = rows
 	r.another()
 	return true
 }
@@ -250,12 +253,15 @@ func (r *slotRun) next() (row ledgerRow, ok bool) {
 
 // bucket claims a bucket, runs it and gives it back. It says whether another goroutine has its place.
 func (r *slotRun) bucket(row ledgerRow) (replaced bool, err error) {
+	const inPlace = -1
+	waited := inPlace // or the rows for which it waits
 	l, err := r.w.claim(r.work, r.slot, row)
 	if err != nil || l == nil {
 		return false, err
 	}
 	b := r.newBucketRun(l, row.buckets)
-	b.makePlace = func() bool { return r.makePlace(&replaced) }
+	b.makePlace = func(rows int) bool { return r.makePlace(rows, &waited) }
+	b.waiting = &r.waiting
 	b.wary = row.givenBack()
 	var cancel context.CancelFunc
 	b.calls, cancel = context.WithCancel(r.calls)
@@ -275,8 +281,9 @@ func (r *slotRun) bucket(row ledgerRow) (replaced bool, err error) {
 	r.mu.Lock()
 	delete(r.leases, l)
 	r.figures.add(b.figures)
-	if replaced {
-		r.waiting--
+	if replaced = waited != inPlace; replaced {
+		r.waiting.Add(-1)
+		r.waitFor -= waited
 	}
 	if locked {
 		r.left[l.bucket] = true
