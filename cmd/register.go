@@ -46,7 +46,7 @@ func (s *session) registerOrders() error {
 	if err != nil {
 		return err
 	}
-	return o.Register(s.registry, prescient.Guards(c.Guards))
+	return o.RegisterBatch(s.registry, prescient.Guards(c.Guards)) // nobody is told of alerts but by their rows
 }
 
 // warnIfNothingIsRegistered says why nothing will be run.

@@ -79,20 +79,17 @@ func (t *task) callBatch(ctx context.Context) ([]answer, error) {
 }
 
 func newBatch(rows []*answered) *Batch {
-	b := &Batch{jobs: make([]FutureJob, len(rows)), answers: make([]batchAnswer, len(rows))}
+	jobs := make([]FutureJob, len(rows))
 	for i := range rows {
-		b.jobs[i] = rows[i].own()
+		jobs[i] = rows[i].own()
 	}
-	return b
+	return NewBatch(jobs...)
 }
 
 // answer is what a function answered for row i.
 func (b *Batch) answer(i int) answer {
-	a := b.answers[i]
-	if !a.given {
-		a.err = errUnanswered
-	}
-	return answer{next: a.next, err: saidBy(a.err)}
+	next, err := b.Answer(i)
+	return answer{next: next, err: saidBy(err)}
 }
 
 // own is the row for a job_exec, with a payload that it may write on.

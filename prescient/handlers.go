@@ -28,6 +28,11 @@ type batchAnswer struct {
 	err   error
 }
 
+// NewBatch returns a batch of rows, for tests of a BatchFunc or TxBatchFunc: Answer tells what it answered.
+func NewBatch(jobs ...FutureJob) *Batch {
+	return &Batch{jobs: jobs, answers: make([]batchAnswer, len(jobs))}
+}
+
 // Jobs returns the rows; they are the callee's to keep.
 func (b *Batch) Jobs() []FutureJob { return b.jobs }
 
@@ -43,6 +48,15 @@ func (b *Batch) Fail(i int, err error) {
 		err = errors.New("failed without an error")
 	}
 	b.answers[i] = batchAnswer{given: true, err: err}
+}
+
+// Answer returns the answer for row i so far, as a Func would give it: a time, nil where it is settled, or an error, which is
+// one too where the row has no answer yet.
+func (b *Batch) Answer(i int) (*time.Time, error) {
+	if a := b.answers[i]; a.given {
+		return a.next, a.err
+	}
+	return nil, errUnanswered
 }
 
 // errUnanswered is the error of a row that a BatchFunc left out.

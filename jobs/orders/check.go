@@ -39,9 +39,9 @@ func (o *Orders) Check(ctx context.Context, job prescient.FutureJob) (*time.Time
 	if o.options.DB == nil {
 		return nil, fmt.Errorf("orders: %w: Check needs Options.DB", prescient.ErrInvalid)
 	}
-	id, err := strconv.ParseInt(job.EntityKey, 10, 64)
-	if err != nil || job.EntityName != EntityName {
-		return nil, fmt.Errorf("checking %s: want %s and a number", job.Entity(), EntityName)
+	id, err := orderOf(job)
+	if err != nil {
+		return nil, err
 	}
 	for range tries {
 		var s situation
@@ -73,6 +73,15 @@ func (o *Orders) Check(ctx context.Context, job prescient.FutureJob) (*time.Time
 		return nil, fmt.Errorf("checking order %d: tried %d times: %w", id, tries, err)
 	}
 	return nil, fmt.Errorf("checking order %d: it changed %d times under the check", id, tries)
+}
+
+// orderOf returns the order that a check is of.
+func orderOf(job prescient.FutureJob) (int64, error) {
+	id, err := strconv.ParseInt(job.EntityKey, 10, 64)
+	if err != nil || job.EntityName != EntityName {
+		return 0, fmt.Errorf("checking %s: want %s and a number", job.Entity(), EntityName)
+	}
+	return id, nil
 }
 
 // raise inserts an alert, and reports whether it did.

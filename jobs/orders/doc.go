@@ -7,7 +7,8 @@
 //   - Place inserts the order and its check in one transaction, so there is never the one without the other.
 //   - Ship marks the order as shipped. It may leave the check alone, which then finds that there is nothing to do, or
 //     cancel it in the same transaction.
-//   - Check is the job_exec, for a worker in this or in any other process.
+//   - Check is the job_exec, for a worker in this or in any other process. CheckBatch is the same for many orders in one call:
+//     one query where most are shipped, in place of one an order.
 //
 // # The life of a check
 //

@@ -40,7 +40,8 @@ type Options struct {
 	// ends as done when it comes: one statement less for the app, one call more for the worker.
 	CancelOnShip bool
 	// OnAlert is told of every alert after its row was inserted; nil for nobody. The row is what counts: when a worker
-	// dies in between, nobody is told. It is called from several goroutines at once.
+	// dies in between, nobody is told. It is called from several goroutines at once,
+	// by CheckBatch for one alert after the other.
 	OnAlert func(ctx context.Context, alert Alert)
 }
 
@@ -82,6 +83,14 @@ func (o *Orders) Register(registry *prescient.Registry, guards prescient.Guards)
 		return fmt.Errorf("orders: %w: Check needs Options.DB", prescient.ErrInvalid)
 	}
 	return registry.Register(o.options.JobExec, o.Check, guards)
+}
+
+// RegisterBatch adds CheckBatch instead: the same for many orders in one call, which an OnAlert that takes long would hold up.
+func (o *Orders) RegisterBatch(registry *prescient.Registry, guards prescient.Guards) error {
+	if o.options.DB == nil {
+		return fmt.Errorf("orders: %w: CheckBatch needs Options.DB", prescient.ErrInvalid)
+	}
+	return registry.RegisterBatch(o.options.JobExec, o.CheckBatch, guards)
 }
 
 // sql puts the names of the tables into a statement.

@@ -77,6 +77,7 @@ type rig struct {
 	root   *sql.DB
 	app    *sql.DB // as an app has it: no parameters in its DSN
 	client *prescient.Client
+	batch  bool // the worker has CheckBatch instead of Check
 
 	mu   sync.Mutex
 	told []orders.Alert // what OnAlert was told
@@ -96,6 +97,19 @@ func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
 	}
 	if !found {
 		t.Fatal("PRESCIENT_TEST_DSNS names no server: want mariadb=DSN mysql=DSN")
+	}
+}
+
+// eachCheck runs a test on each server with Check, and with CheckBatch.
+func eachCheck(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	for _, batch := range []bool{false, true} {
+		t.Run(map[bool]string{false: "each", true: "batch"}[batch], func(t *testing.T) {
+			eachServer(t, func(t *testing.T, r *rig) {
+				r.batch = batch
+				test(t, r)
+			})
+		})
 	}
 }
 
@@ -243,7 +257,11 @@ func (r *rig) ship(now time.Time, id int64, change ...func(*orders.Options)) {
 func (r *rig) worker(now time.Time) *prescient.Worker {
 	r.t.Helper()
 	registry := prescient.NewRegistry()
-	r.must(r.orders(now).Register(registry, prescient.Guards{}))
+	if r.batch {
+		r.must(r.orders(now).RegisterBatch(registry, prescient.Guards{}))
+	} else {
+		r.must(r.orders(now).Register(registry, prescient.Guards{}))
+	}
 	w, err := prescient.NewWorker(r.t.Context(), r.poolAt(now), prescient.WorkerOptions{
 		Prefix: "p_", Registry: registry, Log: zerolog.New(zerolog.NewTestWriter(r.t)).Level(zerolog.WarnLevel),
 	})

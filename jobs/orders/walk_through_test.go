@@ -11,7 +11,7 @@ import (
 )
 
 func TestUnshippedOrderIsAlertedAboutThenEscalatedThenLeftAlone(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachCheck(t, func(t *testing.T, r *rig) {
 		placed := r.place(at("10:05"))
 		if placed.ID != 1 || placed.Check.Did != prescient.DidInsert || !placed.Check.Slot.Equal(at("13:15")) {
 			t.Fatalf("placed: %+v; want order 1 with a check at 13:15", placed)
@@ -72,7 +72,7 @@ func TestShippedOrderRaisesNothing(t *testing.T) {
 		{"after the alert, check cancelled", "14:00", []func(*orders.Options){cancelOnShip}, []string{"primary 13:15"}, prescient.Cancelled, 1, "16:15"},
 	} {
 		t.Run(test.about, func(t *testing.T) {
-			eachServer(t, func(t *testing.T, r *rig) {
+			eachCheck(t, func(t *testing.T, r *rig) {
 				placed := r.place(at("10:05"))
 				for _, now := range []string{"13:15:01", "16:15:01", "16:30:01"} {
 					if shipped := at(test.shipped); shipped.Before(at(now)) && shipped.After(at(now).Add(-3*time.Hour)) {
@@ -96,7 +96,7 @@ func TestShippedOrderRaisesNothing(t *testing.T) {
 }
 
 func TestOrderThatIsGoneRaisesNothing(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachCheck(t, func(t *testing.T, r *rig) {
 		placed := r.place(at("10:05"))
 		r.exec(r.root, "DELETE FROM app_orders")
 		r.run(at("13:15:01"))
@@ -109,7 +109,7 @@ func TestOrderThatIsGoneRaisesNothing(t *testing.T) {
 
 // Nothing ran from before the first check until after the time to escalate.
 func TestAfterAnOutageTheAlertsComeOneSlotAfterTheOther(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachCheck(t, func(t *testing.T, r *rig) {
 		caughtUp := r.place(at("10:05")) // its slot is over: 13:15
 		r.sweep(at("18:20"))
 		if got := r.alerts(caughtUp.ID); !slices.Equal(got, []string{"primary 13:15"}) {
@@ -141,7 +141,7 @@ func TestAfterAnOutageTheAlertsComeOneSlotAfterTheOther(t *testing.T) {
 }
 
 func TestEveryOrderOfASlotIsChecked(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachCheck(t, func(t *testing.T, r *rig) {
 		const placed = 300
 		o := r.orders(at("10:05"))
 		r.inTx(at("10:05"), func(tx *sql.Tx) {

@@ -77,6 +77,10 @@ func (l workload) registry(db *sqlx.DB) *prescient.Registry {
 			}
 			return nil
 		}, prescient.Guards{})
+	case "orders-check":
+		err = checkOf(db).Register(r, prescient.Guards{})
+	case "orders-checkbatch":
+		err = checkOf(db).RegisterBatch(r, prescient.Guards{})
 	case "orders-one":
 		err = r.Register(dueExec, oneOrder(db), prescient.Guards{})
 	case "orders-batch":
