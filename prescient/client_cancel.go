@@ -10,6 +10,9 @@ import (
 // Cancel ends what is pending for an entity as cancelled: all of it, or only what the job_execs named do. It returns
 // how many it ended; none is no error. On a handle that is no transaction it takes one of its own.
 //
+// In the caller's transaction it looks twice, the second time under a lock: that sees what a snapshot does not, and under
+// REPEATABLE READ also holds the gap around the entity's keys, and the row after it, until the transaction ends.
+//
 // A cancel that commits before a slot run read the row is never followed by a run of it; one that commits while the
 // job_exec runs makes its outcome be dropped.
 func (c *Client) Cancel(ctx context.Context, db DB, e Entity, jobExecs ...string) (cancelled int, err error) {

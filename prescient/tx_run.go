@@ -98,9 +98,8 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 	for i, r := range t.rows {
 		batch[i] = &answered{row: r.row} // its own: the call may be abandoned, and the row answered without it
 	}
-	var watch txWatch
 	began := time.Now()
-	tx, locked, err := b.beginTx(watch.with(life), ctx, batch)
+	tx, locked, err := b.beginTx(life, ctx, batch)
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(errNotBegun, err)
 	}
@@ -128,7 +127,7 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 			calls = append(calls, i)
 		}
 	}
-	calling := &txCalls{bucket: b, lane: t.lane, tx: tx, watch: &watch, began: began, batch: batch, answers: answers}
+	calling := &txCalls{bucket: b, lane: t.lane, tx: tx, watch: locked.watch, began: began, batch: batch, answers: answers}
 	failure, err := calling.all(ctx, calls)
 	if err != nil {
 		return nil, err
@@ -172,6 +171,7 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 
 // txLocks says which rows a transaction has locked: those of spans, which are all; or free.
 type txLocks struct {
+	watch       *txWatch // has watched the transaction from its beginning
 	free, taken map[Key]bool
 	spans       []span
 }
@@ -183,10 +183,12 @@ func (b *bucketRun) beginTx(life, ctx context.Context, batch []*answered) (tx *s
 		spans = nil
 	}
 	for {
-		if tx, err = b.w.db.BeginTxx(life, nil); err != nil {
+		watch := new(txWatch)
+		if tx, err = b.w.db.BeginTxx(watch.with(life), nil); err != nil {
 			return nil, locked, err
 		}
 		if locked, err = b.lockTx(ctx, tx, batch, spans); err == nil {
+			locked.watch = watch
 			return tx, locked, nil
 		}
 		_ = tx.Rollback() // what matters is why it came to that

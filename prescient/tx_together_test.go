@@ -71,6 +71,47 @@ func TestTheCallsOfATransactionShareASavepointUntilOneOfThemFails(t *testing.T) 
 	}
 }
 
+// Nor does a row that somebody else has locked cost the others of its transaction more than the look that finds it.
+func TestARowThatIsLockedLeavesTheOthersTheirSavepoint(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		of := r.effects()
+		keys := numbered(50)
+		r.insertAll("check", keys...)
+		execs := NewRegistry()
+		r.must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error) {
+			return nil, effect(ctx, tx, job)
+		}, Guards{Concurrency: 1}))
+		app, err := r.root.BeginTx(t.Context(), nil)
+		r.must(err)
+		defer func() { _ = app.Rollback() }()
+		key := KeyOf(Entity{"order", keys[7]}, "check", "")
+		var revision uint64
+		r.must(app.QueryRow("SELECT revision FROM p_future_job WHERE next_check_at = ? AND job_key = ? FOR UPDATE",
+			at("13:15").Format(time.DateTime), key[:]).Scan(&revision))
+
+		var h hooks
+		ran := make(chan error, 1)
+		w := r.hookedWorker(at("13:15:01"), &h, execs, WorkerOptions{})
+		go func() {
+			_, err := w.Run(t.Context())
+			ran <- err
+		}()
+		r.eventually("the others end", func() bool { return len(r.history()) == len(keys)-1 })
+		set := h.count("SAVEPOINT prescient_row") - h.count("RELEASE SAVEPOINT") - h.count("ROLLBACK TO SAVEPOINT")
+		r.must(app.Rollback())
+		r.must(<-ran)
+		if set != 1 {
+			t.Errorf("%d savepoints; want 1", set)
+		}
+		for _, key := range keys {
+			if of(key) != 1 {
+				t.Errorf("%s has %d effects; want 1", key, of(key))
+			}
+		}
+		r.balanced()
+	})
+}
+
 func TestTransactionsAreAsLargeAsTheyAreQuick(t *testing.T) {
 	for _, c := range []struct {
 		group, rows int

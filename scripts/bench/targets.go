@@ -52,37 +52,45 @@ func targets() []target {
 		more[0].name, more[1].name = "with more pending", "with more pending, batch handler"
 		return more
 	}
-	scheduled := against("", riverScheduled)
-	scheduled[0].name = "against its own scheduler, which finds what is due"
+	ready := against("", riverReady)
+	ready[0].name = "made available before, so that it has nothing to find"
 	most := func(peer string) figure { return figure{"the floor itself, SQL only", ratio(floorName(1), peer)} }
 	everysec := against("", asynqName("everysec"))
 	everysec[0].name, everysec[1].name = "fsync everysec", "fsync everysec, batch handler"
-	const endsWhy = "each row is read, called, and looked at again before it is deleted; the floor copies rows inside the server and knows nothing of them"
+	const endsWhy = "each row is read, called, and looked at again before it is deleted; the floor copies rows inside the server and " +
+		"knows nothing of them"
 	const floor = "ends a second against the floor at one connection"
 	return []target{
 		{measure: floor + ", MariaDB", on: []engine{mariaDB}, least: 0.75, most: 1, section: "ends", limited: "prescient, ends", why: endsWhy, figures: ends},
 		{measure: floor + ", MySQL with binlog", on: []engine{mySQL}, least: 0.6, most: 0.8, section: "ends", limited: "prescient, ends", why: endsWhy, figures: ends},
 		{measure: floor + ", MySQL without binlog", on: []engine{mysqlNoBinlog}, section: "ends", limited: "prescient, ends", figures: ends},
-		{measure: "against River on Postgres", least: 5, most: 8, unit: "×", section: "river", limited: "prescient, ends", figures: slices.Concat(against("", riverReady), scheduled[:1], more(riverReady), []figure{most(riverReady)}),
-			why: "what the floor itself reaches beside it is the most that a history row for each end leaves room for"},
+		{measure: "against River on Postgres, jobs due at one instant", least: 5, most: 8, unit: "×", section: "river", limited: "prescient, ends",
+			figures: slices.Concat(against("", riverScheduled), []figure{most(riverScheduled)}, more(riverScheduled), ready[:1], []figure{most(riverReady)}),
+			why:     "what the floor itself reaches beside it is the most that a history row for each end leaves room for"},
 		{measure: "against Asynq on Redis", least: 8, most: 12, unit: "×", section: "asynq", limited: "prescient, ends",
 			figures: slices.Concat(against("", asynqName("always")), more(asynqName("always")), everysec)},
 		{measure: "against SKIP LOCKED row by row on the same server", least: 20, most: 40, unit: "×", section: "queue", limited: "prescient, ends",
 			figures: slices.Concat(against("", floorQueueName(1), floorQueueName(8)), more(floorQueueName(1), floorQueueName(8)))},
-		{measure: "moves against ends", least: 0.4, most: 0.6, section: "ends", limited: "prescient, moves", why: "the row leaves one slot's pages for another's, in both indexes", figures: []figure{
-			{"", ratio("prescient, moves", "prescient, ends")}, {"batch handler", ratio("prescient, moves, batch handler", "prescient, ends, batch handler")}}},
-		{measure: "Tx handlers against one transaction a job by hand", least: 5, most: 10, unit: "×", section: "tx", limited: "prescient, Tx handler", why: "each job_exec sends its own statements, and waits for each answer", figures: []figure{
-			{"", ratio("prescient, Tx handler", byHandName(1), byHandName(8))}, {"batch handler", ratio("prescient, Tx batch handler", byHandName(1), byHandName(8))},
-			{"against 1 connection", ratio("prescient, Tx handler", byHandName(1))}}},
-		{measure: "orders check, batch handler against one query a job", least: 5, most: 10, unit: "×", section: "orders", limited: ordersBatch, why: "what is left is the end of the row",
-			figures: []figure{{"", ratio(ordersBatch, ordersEach)}, most(ordersEach), {"a bare query", ratio(bareBatch, bareEach)}}},
+		{measure: "moves against ends", least: 0.4, most: 0.6, section: "ends", limited: "prescient, moves",
+			why: "the row leaves one slot's pages for another's, in both indexes", figures: []figure{{"", ratio("prescient, moves", "prescient, ends")},
+				{"batch handler", ratio("prescient, moves, batch handler", "prescient, ends, batch handler")}}},
+		{measure: "Tx handlers against one transaction a job by hand", least: 5, most: 10, unit: "×", section: "tx", limited: "prescient, Tx handler",
+			why: "each job_exec sends its own statements, and waits for each answer", figures: []figure{
+				{"", ratio("prescient, Tx handler", byHandName(1), byHandName(8))},
+				{"batch handler", ratio("prescient, Tx batch handler", byHandName(1), byHandName(8))},
+				{"against 1 connection", ratio("prescient, Tx handler", byHandName(1))}}},
+		{measure: "orders check, batch handler against one query a job", least: 5, most: 10, unit: "×", section: "orders", limited: ordersBatch,
+			why: "what is left is the end of the row", figures: []figure{{"", ratio(ordersBatch, ordersEach)}, most(ordersEach), {"a bare query", ratio(bareBatch, bareEach)}}},
 		{measure: "bulk insert against multi-row INSERT by hand", least: 0.9, most: 1, section: "insert", limited: "prescient, InsertMany",
 			figures: []figure{{"", ratio("prescient, InsertMany", "multi-row INSERT by hand, 1000 rows each")}}},
-		{measure: "time for what is due among 30 million pending against among 1 million", least: 1.3, most: 1.1, under: true, unit: "×", section: "growth", scale: 1, why: "the index on job_key is read at random places, and of 30 million less of it is in the buffer pool",
+		{measure: "time for what is due among 30 million pending against among 1 million", least: 1.3, most: 1.1, under: true, unit: "×", section: "growth", scale: 1,
+			why:     "the index on job_key is read at random places, and of 30 million less of it is in the buffer pool",
 			figures: []figure{{"", firstToLast("prescient, one handler, among ")}, {"batch handler", firstToLast("prescient, batch handler, among ")}}},
-		{measure: "statements of an idle worker a slot", least: 10, most: 5, under: true, section: "idle", why: "a slot with nothing due is looked at and written to the ledger",
+		{measure: "statements of an idle worker a slot", least: 10, most: 5, under: true, section: "idle",
+			why:     "a slot with nothing due is looked at and written to the ledger",
 			figures: []figure{{"", idleFigure("statements/slot")}, {"and a sweep", idleFigure("statements/sweep")}}},
-		{measure: "memory, slot of 2 million", least: 150, most: 80, under: true, unit: " MB", section: "slots", scale: 1, why: "what is read ahead and not yet committed, and the runtime itself",
+		{measure: "memory, slot of 2 million", least: 150, most: 80, under: true, unit: " MB", section: "slots", scale: 1,
+			why:     "what is read ahead and not yet committed, and the runtime itself",
 			figures: []figure{{"", peakOf("one")}}},
 	}
 }
