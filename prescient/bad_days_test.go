@@ -217,7 +217,7 @@ func TestSlowRowsInEveryBucketHoldUpNoOthers(t *testing.T) {
 		}
 		c.eachOnce(t, rows+slow)
 		r.balanced()
-		if f.calls > 4 || f.connections > 20 {
+		if f.calls > 4 || f.connections > 10 {
 			t.Errorf("at most at a time: %d slow calls, %d connections", f.calls, f.connections)
 		}
 	})

@@ -83,6 +83,7 @@ type bucketRun struct {
 	makePlace      func(rows int) bool // has another bucket run meanwhile; false where too many wait already
 	asked, gaveWay bool                // it was asked; it did
 	waiting        *atomic.Int32       // buckets of the slot that gave way
+	turns          chan struct{}       // held by those of them that commit: no more at a time than may run
 	wary           bool                // it was given back unfinished before: locked rows are left alone
 
 	commits sync.Mutex // held from the fence of a commit to its end; guards lease.batchSeq

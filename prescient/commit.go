@@ -198,6 +198,14 @@ func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*ans
 
 // tryCommit makes one attempt, in one transaction: the fence first, then the moves, then the ends.
 func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []span, contested bool) (result commitResult, err error) {
+	if b.gaveWay && b.turns != nil {
+		select {
+		case b.turns <- struct{}{}:
+			defer func() { <-b.turns }()
+		case <-ctx.Done():
+			return result, ctx.Err()
+		}
+	}
 	b.commits.Lock()
 	defer b.commits.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, b.w.statementTimeout())

@@ -74,8 +74,9 @@
 //   - A lease is lost while calls run: their contexts end, and their answers are thrown away.
 //   - An app's open transaction holds a row that is to be committed (1205): the others are committed without it. Its
 //     answer is kept and tried again each second; the function is not called again. A bucket that has nothing else left
-//     makes place for another, as those with slow calls do, and waits for a lease, or for two slots where that is less; a sweep waits a tenth of it. Then it is given back unfinished, and Figures.Locked counts the rows. The
-//     sweeper passes over such rows, without a call, until they are free; then the function is called once more.
+//     makes place for another, as one with slow calls does, and waits for a lease, or for two slots where that is less; a
+//     sweep waits a tenth of it. Then it is given back unfinished, and Figures.Locked counts the rows. The sweeper passes over
+//     such rows, without a call, until they are free; then the function is called once more.
 //   - A deadlock, a failover, a lost connection: the commit is rolled back and done again, with the same answers. Other
 //     statements are repeated for WorkerOptions.Patience.
 //   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done. Where another

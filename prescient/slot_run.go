@@ -28,7 +28,8 @@ type slotRun struct {
 	left    map[int]bool // buckets of which this run has left rows that are locked
 	waiting atomic.Int32 // buckets that have made place for others
 	waitFor int          // rows that those may have in memory
-	another func()       // starts working through todo, beside those that do
+	turns   chan struct{}
+	another func() // starts working through todo, beside those that do
 	leases  map[*lease]context.CancelFunc
 	figures Figures
 	errs    []error
@@ -55,7 +56,8 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figur
 		return Figures{Slot: slot, Paused: err == nil}, err
 	}
 	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, manner: how, stop: ctx.Done(), calls: calls, work: work,
-		leases: make(map[*lease]context.CancelFunc), left: make(map[int]bool), figures: Figures{Slot: slot}}
+		leases: make(map[*lease]context.CancelFunc), left: make(map[int]bool), figures: Figures{Slot: slot},
+		turns: make(chan struct{}, how.parallel)}
 	if seen.due {
 		err = r.run(ctx)
 	} else if _, err = w.exec(work, w.stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
@@ -261,7 +263,7 @@ func (r *slotRun) bucket(row ledgerRow) (replaced bool, err error) {
 	}
 	b := r.newBucketRun(l, row.buckets)
 	b.makePlace = func(rows int) bool { return r.makePlace(rows, &waited) }
-	b.waiting = &r.waiting
+	b.waiting, b.turns = &r.waiting, r.turns
 	b.wary = row.givenBack()
 	var cancel context.CancelFunc
 	b.calls, cancel = context.WithCancel(r.calls)

@@ -12,14 +12,15 @@ import (
 	"prescient/prescient/localserver"
 )
 
-// day is the resolution where due rows are run: the slot that is now stays the same all day long.
+// day is the resolution where due rows are run: the slot that is now stays the same until midnight, UTC.
 const day = 24 * time.Hour
 
 // stage is an installation with rows pending, to which the due ones are added before each turn.
 type stage struct {
 	*place
 	slot time.Time
-	due  int
+	due  int      // how many are due in a turn
+	kept int      // how many are kept ready for that
 	also []string // further statements before each turn
 }
 
@@ -35,7 +36,7 @@ func (b *bench) makeStage(ctx context.Context, s *server, name string, due, pend
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{place: p, slot: time.Now().UTC().Truncate(day), due: due}
+	st := &stage{place: p, slot: time.Now().UTC().Truncate(day), due: due, kept: due}
 	if err := p.makeNumbers(ctx, max(due, min(pending, numbers))); err != nil {
 		return nil, err
 	}
@@ -43,17 +44,26 @@ func (b *bench) makeStage(ctx context.Context, s *server, name string, due, pend
 	if err := st.fill(ctx, 0, pending); err != nil {
 		return nil, err
 	}
+	if err := st.keepDue(ctx); err != nil {
+		return nil, err
+	}
+	return st, p.analyze(ctx, "future_job", "bench_due")
+}
+
+// keepDue keeps rows ready that are due in the stage's slot.
+func (st *stage) keepDue(ctx context.Context) error {
 	for _, query := range []string{
+		"DROP TABLE IF EXISTS bench_due",
 		"CREATE TABLE bench_due LIKE future_job",
 		"ALTER TABLE bench_due DROP KEY job_key", // in the order of the primary key it is made sooner
 		fmt.Sprintf("INSERT INTO bench_due (entity_name, entity_key, job_exec, due_at) SELECT 'order', n, '%s', '%s' FROM bench_n WHERE n < %d",
-			dueExec, st.slot.Format(time.DateTime), due),
+			dueExec, st.slot.Format(time.DateTime), st.kept),
 	} {
-		if _, err := p.exec(ctx, query); err != nil {
-			return nil, err
+		if _, err := st.exec(ctx, query); err != nil {
+			return err
 		}
 	}
-	return st, p.analyze(ctx, "future_job", "bench_due")
+	return nil
 }
 
 // manyRows are so many that the index on job_key, whose values are random, is better made when they are there.
@@ -100,6 +110,12 @@ func (st *stage) fill(ctx context.Context, from, to int) (err error) {
 
 // set makes the due rows due, and takes away what the turn before left.
 func (st *stage) set(ctx context.Context) error {
+	if today := time.Now().UTC().Truncate(day); !today.Equal(st.slot) { // midnight has passed
+		st.slot = today
+		if err := st.keepDue(ctx); err != nil {
+			return err
+		}
+	}
 	for _, query := range append([]string{
 		"DELETE FROM future_job WHERE next_check_at < UTC_DATE() + INTERVAL 2 DAY",
 		"TRUNCATE TABLE job_history", "DELETE FROM slot_run",
