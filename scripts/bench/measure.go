@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -134,13 +133,13 @@ func (b *bench) tookWith(name string, round int, pids []int, do func() (int, err
 	return r, b.book.add(r)
 }
 
-// median of numbers; 0 of none.
-func median[T cmp.Ordered](list []T) (m T) {
+// median of numbers: of an even number of them half-way between the two in the middle; 0 of none.
+func median(list []float64) float64 {
 	if len(list) == 0 {
-		return m
+		return 0
 	}
 	sorted := slices.Sorted(slices.Values(list))
-	return sorted[(len(sorted)-1)/2]
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 // historyLength is the number of undo logs that purge has before it, by SHOW ENGINE INNODB STATUS.

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-func TestTheMedianIsAValueThatOccurred(t *testing.T) {
+func TestTheMedianOfAnEvenNumberIsHalfWay(t *testing.T) {
 	for _, test := range []struct {
 		list []float64
 		want float64
-	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1}, 1}, {[]float64{5, 1, 9}, 5}} {
+	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1}, 5}, {[]float64{1, 9, 2, 4}, 3}, {[]float64{5, 1, 9}, 5}} {
 		if got := median(test.list); got != test.want {
 			t.Errorf("%v: %v; want %v", test.list, got, test.want)
 		}
