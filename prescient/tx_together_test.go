@@ -49,7 +49,7 @@ func TestTheCallsOfATransactionShareASavepointUntilOneOfThemFails(t *testing.T) 
 				if figures.Rows() != 150 || figures.Moved != int(ofTheFail.Load()) {
 					t.Errorf("figures: %+v", figures)
 				}
-				set := h.count("SAVEPOINT prescient_row") - h.count("RELEASE SAVEPOINT") - h.count("ROLLBACK TO SAVEPOINT")
+				set := savepoints(&h)
 				if set < c.least || set > c.most {
 					t.Errorf("%d savepoints; want %d to %d", set, c.least, c.most)
 				}
@@ -69,6 +69,11 @@ func TestTheCallsOfATransactionShareASavepointUntilOneOfThemFails(t *testing.T) 
 			})
 		})
 	}
+}
+
+// savepoints is how many were set.
+func savepoints(h *hooks) int {
+	return h.count("SAVEPOINT prescient_row") - h.count("RELEASE SAVEPOINT") - h.count("ROLLBACK TO SAVEPOINT")
 }
 
 // Nor does a row that somebody else has locked cost the others of its transaction more than the look that finds it.
@@ -97,17 +102,13 @@ func TestARowThatIsLockedLeavesTheOthersTheirSavepoint(t *testing.T) {
 			ran <- err
 		}()
 		r.eventually("the others end", func() bool { return len(r.history()) == len(keys)-1 })
-		set := h.count("SAVEPOINT prescient_row") - h.count("RELEASE SAVEPOINT") - h.count("ROLLBACK TO SAVEPOINT")
+		set := savepoints(&h)
 		r.must(app.Rollback())
 		r.must(<-ran)
 		if set != 1 {
 			t.Errorf("%d savepoints; want 1", set)
 		}
-		for _, key := range keys {
-			if of(key) != 1 {
-				t.Errorf("%s has %d effects; want 1", key, of(key))
-			}
-		}
+		haveOneEffect(t, of, keys)
 		r.balanced()
 	})
 }
