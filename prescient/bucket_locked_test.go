@@ -14,7 +14,7 @@ import (
 // returns what ends that.
 func (r *rig) lockOneInEach(slot time.Time, locked, buckets int) (letGo func()) {
 	r.t.Helper()
-	r.must(r.worker(time.Time{}, NewRegistry(), WorkerOptions{}).openBucket(r.t.Context(), slot, 0, buckets))
+	r.must(r.worker(time.Time{}, NewRegistry(), WorkerOptions{}).openBuckets(r.t.Context(), slot, 0, 1, buckets))
 	tx, err := r.app.Begin()
 	r.must(err)
 	r.t.Cleanup(func() { _ = tx.Rollback() }) // where the test failed

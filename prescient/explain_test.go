@@ -273,7 +273,7 @@ func (f *filled) slotRunStatements() []explained {
 	list := []explained{
 		{"slotrun/look", get("slotrun/look"), []any{slot}, map[string]string{"p_future_job": bySlot, "p_slot_config": byConfig, "p_job_pause": "PRIMARY 66"}},
 		{"slotrun/ledger", get("slotrun/ledger"), []any{slot}, map[string]string{"p_slot_run": bySlot}},
-		{"slotrun/open", get("slotrun/open"), []any{slot, 0, 2, slot}, nil},
+		{"slotrun/open", f.w.fill("slotrun/open", "{buckets}", "SELECT 1 AS bucket UNION ALL SELECT 2"), []any{slot, 3, slot}, nil},
 		{"slotrun/open_empty", get("slotrun/open_empty"), []any{slot, "w", slot}, nil},
 		{"slotrun/claim", get("slotrun/claim"), []any{7, "w", 1, slot, 0, 0, 0, 1},
 			map[string]string{"p_slot_run": byBucket, "p_slot_config": byConfig}},

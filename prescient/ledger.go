@@ -73,7 +73,7 @@ func (w *Worker) openSlotRun(ctx context.Context, slot time.Time) ([]ledgerRow, 
 		if err != nil {
 			return nil, err
 		}
-		if err := w.openBucket(ctx, slot, 0, buckets); err != nil {
+		if err := w.openBuckets(ctx, slot, 0, 1, buckets); err != nil {
 			return nil, err
 		}
 		if list, err = w.ledger(ctx, slot); err != nil {
@@ -91,10 +91,8 @@ func (w *Worker) openSlotRun(ctx context.Context, slot time.Time) ([]ledgerRow, 
 		return list, nil
 	}
 	// Whoever opened it has not come to the others yet, or died before.
-	for bucket := 1; bucket < buckets; bucket++ {
-		if err := w.openBucket(ctx, slot, bucket, buckets); err != nil {
-			return nil, err
-		}
+	if err := w.openBuckets(ctx, slot, 1, buckets, buckets); err != nil {
+		return nil, err
 	}
 	return w.ledger(ctx, slot)
 }
@@ -116,45 +114,54 @@ func (w *Worker) divide(ctx context.Context, slot time.Time, list []ledgerRow) (
 	return w.ledger(ctx, slot)
 }
 
-func (w *Worker) openBucket(ctx context.Context, slot time.Time, bucket, buckets int) error {
-	_, err := w.exec(ctx, w.stmt.Get("slotrun/open"), slot, bucket, buckets, slot)
-	if err != nil {
+// openBuckets opens those from one number up to another, of so many that the slot has.
+func (w *Worker) openBuckets(ctx context.Context, slot time.Time, from, to, buckets int) error {
+	list := fmt.Appendf(nil, "SELECT %d AS bucket", from)
+	for bucket := from + 1; bucket < to; bucket++ {
+		list = fmt.Appendf(list, " UNION ALL SELECT %d", bucket)
+	}
+	if _, err := w.exec(ctx, w.fill("slotrun/open", "{buckets}", string(list)), slot, buckets, slot); err != nil {
 		return fmt.Errorf("opening slot %s: %w", stamp(slot), err)
 	}
 	return nil
 }
 
-// maxBuckets bounds how finely a slot is divided.
-const maxBuckets = 256
+// maxBuckets bounds how finely a slot is divided; rows of a bucket are at least a sharedPart of a batch where a slot is
+// divided only so that several are worked on at a time.
+const (
+	maxBuckets = 256
+	sharedPart = 4
+)
 
-// estimateBuckets finds how many buckets a slot should have: one for every few batches, from a count where that is
-// cheap, and otherwise from a sample, since keys are hashes and spread evenly.
+// estimateBuckets finds how many buckets a slot should have, from a sample, since keys are hashes and spread evenly; where
+// that says that the rows are few, from a count.
 func (w *Worker) estimateBuckets(ctx context.Context, slot time.Time) (int, error) {
 	perBucket := 2 * w.options.Batch
-	var rows int
-	err := w.query(ctx, func(ctx context.Context) error {
-		return w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/count_few"), slot, 2*perBucket).Scan(&rows)
-	})
-	if err == nil && rows == 2*perBucket {
-		err = w.query(ctx, func(ctx context.Context) error {
-			return w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/count_sample"), slot).Scan(&rows)
-		})
-		rows = max(rows*256, 2*perBucket)
+	rows, err := w.countRows(ctx, "slotrun/count_sample", slot)
+	if rows *= 256; err == nil && rows < 2*perBucket {
+		rows, err = w.countRows(ctx, "slotrun/count_few", slot, 2*perBucket)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("estimating slot %s: %w", stamp(slot), err)
 	}
-	return bucketsFor(rows, perBucket, w.options.Buckets), nil
+	return bucketsFor(rows, w.options.Batch, w.options.Buckets), nil
 }
 
-// bucketsFor is how many buckets a slot is divided into, of about so many rows each. As many are worked on at a time as
-// parallel says: a multiple of that leaves none to the end by itself.
-func bucketsFor(rows, perBucket, parallel int) int {
-	n := min(max(rows/perBucket, 1), maxBuckets)
-	if n > parallel {
-		n -= n % parallel
+func (w *Worker) countRows(ctx context.Context, statement string, args ...any) (rows int, err error) {
+	err = w.query(ctx, func(ctx context.Context) error {
+		return w.db.QueryRowContext(ctx, w.stmt.Get(statement), args...).Scan(&rows)
+	})
+	return rows, err
+}
+
+// bucketsFor is how many buckets a slot is divided into: one for every two batches of rows, or more where those would be
+// fewer than are worked on at a time, which parallel says: a multiple of that leaves none to the end by itself.
+func bucketsFor(rows, batch, parallel int) int {
+	n := min(max(rows/(2*batch), 1), maxBuckets)
+	if n < parallel {
+		return max(n, min(rows/max(batch/sharedPart, 1), parallel, maxBuckets))
 	}
-	return n
+	return n - n%parallel
 }
 
 // bucketRange returns the first and last job_key of a bucket. The buckets divide the keys evenly by their first 8

@@ -1,7 +1,8 @@
--- Open a bucket of the slot in the ledger: whoever opens bucket 0 first fixes the number of buckets. Nothing happens
--- before the slot, or when the bucket is there already.
--- Index: PRIMARY of slot_run. Locks: one record.
--- 1: slot, 2: bucket, 3: buckets, 4: slot
+-- Open buckets of the slot in the ledger: whoever opens bucket 0 first fixes their number, so that one is opened by itself
+-- before the others. Nothing happens before the slot, or to buckets that are there already.
+-- Index: PRIMARY of slot_run. Locks: one record each.
+-- {buckets}: SELECT 1 AS bucket UNION ALL SELECT 2 …
+-- 1: slot, 2: how many the slot has, 3: slot
 INSERT INTO {prefix}slot_run (slot, bucket, buckets)
-SELECT ?, ?, ? FROM DUAL WHERE CAST(? AS DATETIME) <= UTC_TIMESTAMP(6)
+SELECT ?, opened.bucket, ? FROM ({buckets}) opened WHERE CAST(? AS DATETIME) <= UTC_TIMESTAMP(6)
 ON DUPLICATE KEY UPDATE {prefix}slot_run.buckets = {prefix}slot_run.buckets
