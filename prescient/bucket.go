@@ -33,7 +33,7 @@ type stream struct {
 	jobExec     string // empty for the shared stream, which leaves out those that have their own
 	next        Key
 	dry         bool
-	limit       int // rows to be asked for; 0 for a batch
+	limit       int // rows to be asked for; 0 for a first read
 	outstanding int // rows that were read and not committed
 	payload     int // bytes of theirs, about
 }

@@ -32,8 +32,10 @@ func OpenTLS(dsn string, lease time.Duration, tls TLS) (*sqlx.DB, error) {
 		return nil, err
 	}
 	db := sql.OpenDB(connector)
-	// Below the server's wait_timeout, so that the pool lets go first.
+	// Below the server's wait_timeout, so that the pool lets go first. Until then a slot run finds those again that its
+	// statements had before: a new one takes several round trips.
 	db.SetConnMaxIdleTime(idle / 2)
+	db.SetMaxIdleConns(maxIdle)
 	return sqlx.NewDb(db, "mysql"), nil
 }
 
@@ -74,6 +76,9 @@ func newConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, t
 	h.commit = statementTime(lease)
 	return h, idle, nil
 }
+
+// maxIdle is how many connections are kept: more than a worker with the defaults ever has.
+const maxIdle = 2 * DefaultConcurrency
 
 // defaultDialTime is how long an attempt at a connection may take.
 const defaultDialTime = 10 * time.Second
