@@ -1,19 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"golang.org/x/sync/errgroup"
+
+	"prescient/prescient"
 )
 
 var floorSection = section{
 	name:     "floor",
 	noBinlog: true,
-	about:    "what the server itself needs to end rows: one INSERT..SELECT and one DELETE a transaction, at 1, 2 and 4 connections",
+	about:    "what the server itself needs to end rows: one INSERT..SELECT and one DELETE, in one transaction on each of 1, 2 and 4 connections, and in many",
 	run: func(ctx context.Context, b *bench, s *server) error {
 		return b.onStage(ctx, s, "floor", floors())
 	},
@@ -22,10 +24,21 @@ var floorSection = section{
 // floors are the contestants that are SQL only.
 func floors() (list []contestant) {
 	for _, n := range []int{1, 2, 4} {
-		list = append(list, contestant{name: floorName(n), ends: all, do: func(ctx context.Context, st *stage) error { return floor(ctx, st, n) }})
+		list = append(list, contestant{name: floorName(n), ends: all, do: func(ctx context.Context, st *stage) error { return floor(ctx, st, n, n) }})
 	}
-	return list
+	return append(list, floorOfCommits())
 }
+
+// floorOfCommits is the floor at two connections in commits as large as those of a slot run: what is deleted is purged then
+// while the rest is still to do, and others wait for no more rows than these at a time.
+func floorOfCommits() contestant {
+	const connections, rows = 2, prescient.DefaultBatch / 2
+	return contestant{name: floorCommitsName, ends: all, do: func(ctx context.Context, st *stage) error {
+		return floor(ctx, st, connections, max(st.due/rows, connections))
+	}}
+}
+
+const floorCommitsName = "SQL only, 2 connections, commits of 2000 rows"
 
 func floorName(connections int) string {
 	return fmt.Sprintf("SQL only, %d connection%s", connections, map[bool]string{true: "s"}[connections > 1])
@@ -53,23 +66,27 @@ FROM future_job WHERE next_check_at = ? AND job_key >= ? AND job_key <= ?`
 
 const floorDelete = "DELETE FROM future_job WHERE next_check_at = ? AND job_key >= ? AND job_key <= ?"
 
-// floor ends the rows of a slot, divided by ranges of their key among connections.
-func floor(ctx context.Context, st *stage, connections int) error {
-	group, ctx := errgroup.WithContext(ctx)
-	for i := range connections {
-		first := append([]byte{byte(256 * i / connections)}, make([]byte, 15)...)
-		last := append([]byte{byte(256*(i+1)/connections - 1)}, []byte(strings.Repeat("\xff", 15))...)
-		group.Go(func() error {
-			return readCommitted(ctx, st.db, func(tx *sqlx.Tx) error {
-				slot := st.slot.Format(time.DateTime)
-				for _, query := range []string{floorInsert, floorDelete} {
-					if _, err := tx.ExecContext(ctx, query, slot, first, last); err != nil {
-						return err
-					}
+// floor ends the rows of a slot on several connections. Their keys, which are hashes, are divided into ranges of equal size,
+// each a transaction.
+func floor(ctx context.Context, st *stage, connections, ranges int) error {
+	slot := st.slot.Format(time.DateTime)
+	return inParallel(ctx, connections, ranges, func(ctx context.Context, i int) error {
+		first, last := keyRange(i, ranges)
+		return readCommitted(ctx, st.db, func(tx *sqlx.Tx) error {
+			for _, query := range []string{floorInsert, floorDelete} {
+				if _, err := tx.ExecContext(ctx, query, slot, first, last); err != nil {
+					return err
 				}
-				return nil
-			})
+			}
+			return nil
 		})
-	}
-	return group.Wait()
+	})
+}
+
+// keyRange is the first and the last key of one of so many ranges.
+func keyRange(i, ranges int) (first, last []byte) {
+	start := func(i int) uint32 { return uint32(uint64(i) << 32 / uint64(ranges)) }
+	first = append(binary.BigEndian.AppendUint32(nil, start(i)), make([]byte, 12)...)
+	last = append(binary.BigEndian.AppendUint32(nil, start(i+1)-1), bytes.Repeat([]byte{0xff}, 12)...)
+	return first, last
 }

@@ -71,7 +71,7 @@ func (b *bench) queue(ctx context.Context, s *server, due, pending int) error {
 
 // slotRuns are prescient's turns beside a peer, and that of what the server itself needs for the same.
 func (b *bench) slotRuns(ctx context.Context, st *stage, round int, suffix string) error {
-	for _, c := range []contestant{slotRunOf("prescient, ends", "one"), slotRunOf("prescient, ends, batch handler", "batch"), floors()[0]} {
+	for _, c := range []contestant{slotRunOf("prescient, ends", "one"), slotRunOf("prescient, ends, batch handler", "batch"), floors()[0], floorOfCommits()} {
 		if err := st.set(ctx); err != nil {
 			return err
 		}

@@ -55,6 +55,7 @@ func targets() []target {
 	ready := against("", riverReady)
 	ready[0].name = "made available before, so that it has nothing to find"
 	most := func(peer string) figure { return figure{"the floor itself, SQL only", ratio(floorName(1), peer)} }
+	mostOfCommits := figure{"the floor at 2 connections in commits as large as a slot run's", ratio(floorCommitsName, riverScheduled)}
 	everysec := against("", asynqName("everysec"))
 	everysec[0].name, everysec[1].name = "fsync everysec", "fsync everysec, batch handler"
 	const endsWhy = "each row is read, called, and looked at again before it is deleted; the floor copies rows inside the server and " +
@@ -65,8 +66,9 @@ func targets() []target {
 		{measure: floor + ", MySQL with binlog", on: []engine{mySQL}, least: 0.6, most: 0.8, section: "ends", limited: "prescient, ends", why: endsWhy, figures: ends},
 		{measure: floor + ", MySQL without binlog", on: []engine{mysqlNoBinlog}, section: "ends", limited: "prescient, ends", figures: ends},
 		{measure: "against River on Postgres, jobs due at one instant", least: 5, most: 8, unit: "×", section: "river", limited: "prescient, ends",
-			figures: slices.Concat(against("", riverScheduled), []figure{most(riverScheduled)}, more(riverScheduled), ready[:1], []figure{most(riverReady)}),
-			why:     "what the floor itself reaches beside it is the most that a history row for each end leaves room for"},
+			figures: slices.Concat(against("", riverScheduled), []figure{most(riverScheduled), mostOfCommits}, more(riverScheduled), ready[:1], []figure{most(riverReady)}),
+			why: "what the floor itself reaches beside it, without reading, locking or calling anything, is the most that a history row " +
+				"for each end leaves room for; in commits like a slot run's the server also purges what was deleted before"},
 		{measure: "against Asynq on Redis", least: 8, most: 12, unit: "×", section: "asynq", limited: "prescient, ends",
 			figures: slices.Concat(against("", asynqName("always")), more(asynqName("always")), everysec)},
 		{measure: "against SKIP LOCKED row by row on the same server", least: 20, most: 40, unit: "×", section: "queue", limited: "prescient, ends",
