@@ -126,20 +126,25 @@ func (w *Worker) openBuckets(ctx context.Context, slot time.Time, from, to, buck
 	return nil
 }
 
-// maxBuckets bounds how finely a slot is divided; rows of a bucket are at least a sharedPart of a batch where a slot is
-// divided only so that several are worked on at a time.
 const (
+	// maxBuckets bounds how finely a slot is divided.
 	maxBuckets = 256
+	// sharedPart: where a slot is divided only so that several buckets are worked on at a time, each has at least this
+	// part of a batch.
 	sharedPart = 4
+	// samplePart is the part of a slot in count_sample, and fewSampled how many rows it is to have there at least.
+	samplePart = 256
+	fewSampled = 16
 )
 
-// estimateBuckets finds how many buckets a slot should have, from a sample, since keys are hashes and spread evenly; where
-// that says that the rows are few, from a count.
+// estimateBuckets finds how many buckets a slot should have, from a count where that is cheap, and otherwise from a sample,
+// since keys are hashes and spread evenly.
 func (w *Worker) estimateBuckets(ctx context.Context, slot time.Time) (int, error) {
-	perBucket := 2 * w.options.Batch
-	rows, err := w.countRows(ctx, "slotrun/count_sample", slot)
-	if rows *= 256; err == nil && rows < 2*perBucket {
-		rows, err = w.countRows(ctx, "slotrun/count_few", slot, 2*perBucket)
+	few := min(4*w.options.Batch, max(w.options.Batch, fewSampled*samplePart))
+	rows, err := w.countRows(ctx, "slotrun/count_few", slot, few)
+	if err == nil && rows == few {
+		rows, err = w.countRows(ctx, "slotrun/count_sample", slot)
+		rows = max(rows*samplePart, few)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("estimating slot %s: %w", stamp(slot), err)
