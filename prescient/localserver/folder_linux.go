@@ -1,6 +1,7 @@
 package localserver
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -13,11 +14,26 @@ import (
 // unlockedTime is how long a folder may be there before it is locked.
 const unlockedTime = 10 * time.Minute
 
-// lockFolder locks a new folder and returns what unlocks it.
-func lockFolder(dir string) (unlock func(), err error) { return lock(dir, os.O_CREATE) }
+// lockFolder locks a new folder and returns what unlocks it; errSwept where somebody else was faster.
+func lockFolder(dir string) (unlock func(), err error) {
+	unlock, err = lock(dir, os.O_CREATE)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, errSwept
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(lockFile(dir)); err != nil { // it was removed between being made and being locked
+		unlock()
+		return nil, errSwept
+	}
+	return unlock, nil
+}
+
+func lockFile(dir string) string { return filepath.Join(dir, "lock") }
 
 func lock(dir string, flags int) (unlock func(), err error) {
-	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|syscall.O_NOFOLLOW|flags, 0o600)
+	file, err := os.OpenFile(lockFile(dir), os.O_RDWR|syscall.O_NOFOLLOW|flags, 0o600)
 	if err != nil {
 		return nil, err
 	}

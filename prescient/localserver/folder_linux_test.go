@@ -1,0 +1,34 @@
+package localserver
+
+import (
+	"os"
+	"sync"
+	"testing"
+)
+
+// What a dead process left is looked for whenever a server starts; a folder that is just being made is not that.
+func TestServersThatStartAtTheSameTimeKeepTheirFolders(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	var starting sync.WaitGroup
+	for range 8 {
+		starting.Go(func() {
+			for range 300 {
+				var s Server
+				if err := s.makeFolder(); err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := os.Stat(s.filesDir()); err != nil {
+					t.Error(err)
+				}
+				if err := s.remove(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	starting.Wait()
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+}
