@@ -194,6 +194,21 @@ func TestEveryTransactionOfAWorkerIsReadCommitted(t *testing.T) {
 }
 
 // Whatever way a server gets rid of a connection in the middle of a transaction, a worker tries again.
+func TestASlotRunUsesItsConnectionsAgain(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		const rows = 4000
+		slot := r.insertDue(rows)
+		w := r.worker(time.Time{}, registry("check", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, Guards{}),
+			WorkerOptions{Batch: 100})
+		if figures, err := w.runSlot(t.Context(), slot, manner{parallel: DefaultBuckets}); err != nil || figures.Done != rows {
+			t.Fatalf("%+v, %v", figures, err)
+		}
+		if s := w.db.Stats(); s.MaxIdleClosed > 0 {
+			t.Errorf("%d connections were closed for want of room among the idle, %d are open", s.MaxIdleClosed, s.OpenConnections)
+		}
+	})
+}
+
 func TestLosingTheConnectionInATransactionIsAPassingError(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		r.needs(t, threadStates)
