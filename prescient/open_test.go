@@ -193,7 +193,7 @@ func TestEveryTransactionOfAWorkerIsReadCommitted(t *testing.T) {
 	})
 }
 
-// Whatever way a server gets rid of a connection in the middle of a transaction, a worker tries again.
+// A new connection takes several round trips.
 func TestASlotRunUsesItsConnectionsAgain(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		const rows = 4000
@@ -209,6 +209,7 @@ func TestASlotRunUsesItsConnectionsAgain(t *testing.T) {
 	})
 }
 
+// Whatever way a server gets rid of a connection in the middle of a transaction, a worker tries again.
 func TestLosingTheConnectionInATransactionIsAPassingError(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		r.needs(t, threadStates)

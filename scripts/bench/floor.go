@@ -32,13 +32,15 @@ func floors() (list []contestant) {
 // floorOfCommits is the floor at two connections in commits as large as those of a slot run: what is deleted is purged then
 // while the rest is still to do, and others wait for no more rows than these at a time.
 func floorOfCommits() contestant {
-	const connections, rows = 2, prescient.DefaultBatch / 2
 	return contestant{name: floorCommitsName, ends: all, do: func(ctx context.Context, st *stage) error {
-		return floor(ctx, st, connections, max(st.due/rows, connections))
+		return floor(ctx, st, 2, max(st.due/commitRows, 2))
 	}}
 }
 
-const floorCommitsName = "SQL only, 2 connections, commits of 2000 rows"
+// commitRows is how many rows a slot run commits together by default.
+const commitRows = prescient.DefaultBatch / 2
+
+var floorCommitsName = fmt.Sprintf("%s, commits of %d rows", floorName(2), commitRows)
 
 func floorName(connections int) string {
 	return fmt.Sprintf("SQL only, %d connection%s", connections, map[bool]string{true: "s"}[connections > 1])
