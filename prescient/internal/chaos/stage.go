@@ -118,6 +118,9 @@ func (s *stage) open(ctx context.Context) (err error) {
 	if _, err := s.app.ExecContext(ctx, "CREATE TABLE "+prefix+"effects (id BIGINT NOT NULL, checks INT NOT NULL, n BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY)"); err != nil {
 		return err
 	}
+	if err := checker.Watch(ctx, s.app, prefix); err != nil {
+		return err
+	}
 	for _, statement := range s.scenario.Tables {
 		if _, err := s.app.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("setting up: %w", err)

@@ -76,13 +76,14 @@ type judgement struct {
 	tables  Tables
 	stories map[int64]*story
 	buckets map[time.Time]int
+	claims  map[time.Time][]Claim
 	report  Report
 }
 
 // Judge decides whether the promises were kept.
 func Judge(rules Rules, events []Event, tables Tables) Report {
 	j := &judgement{rules: rules, tables: tables, stories: make(map[int64]*story), buckets: make(map[time.Time]int),
-		report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
+		claims: make(map[time.Time][]Claim), report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
 	j.gather(events)
 	for _, id := range slices.Sorted(maps.Keys(j.stories)) {
 		s := j.stories[id]
@@ -159,6 +160,9 @@ func (j *judgement) gather(events []Event) {
 	}
 	for _, r := range j.tables.Runs {
 		j.buckets[r.Slot] = r.Buckets
+	}
+	for _, c := range j.tables.Claims {
+		j.claims[c.Slot] = append(j.claims[c.Slot], c)
 	}
 	j.report.Pending = len(j.tables.Pending)
 }
@@ -279,37 +283,4 @@ func (j *judgement) effects(s *story) {
 			j.find("effect", s.id, "check %d left %d effects, and only %d were committed", check, s.effects[check], committed)
 		}
 	}
-}
-
-// fenced decides whether a row's end is the answer of the last worker that called it: one that calls it later has the
-// lease, and whoever had it before may not commit any more.
-//
-// Whoever claimed the bucket last may end it: a worker that has lost its lease, and does not know it yet, may start a call
-// after that.
-func (j *judgement) fenced(s *story) {
-	for _, e := range s.ended {
-		var last *called
-		for i := range s.calls {
-			if s.calls[i].Revision == e.Revision {
-				last = &s.calls[i]
-			}
-		}
-		if last != nil && j.lastClaim(last.Slot, s.insert) == e.Worker {
-			continue
-		}
-		if last != nil && e.Outcome != "cancelled" && e.Outcome != "crashed" && last.Worker != e.Worker {
-			j.find("fenced", s.id, "%s ended it, but %s had called it later", e.Worker, last.Worker)
-		}
-	}
-}
-
-// lastClaim is the worker that was the last to claim the bucket of a check.
-func (j *judgement) lastClaim(slot time.Time, insert Event) string {
-	bucket := bucketOf(j.rules.Entity, insert.Key, insert.Exec, j.buckets[slot])
-	for _, r := range j.tables.Runs {
-		if r.Slot.Equal(slot) && r.Bucket == bucket {
-			return r.Worker
-		}
-	}
-	return ""
 }

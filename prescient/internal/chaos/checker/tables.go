@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -12,6 +13,7 @@ type Tables struct {
 	Pending []Pending
 	Ended   []Ended
 	Runs    []Run
+	Claims  []Claim
 	Effects []Effect
 }
 
@@ -40,11 +42,39 @@ type Run struct {
 	Bucket    int
 	Buckets   int
 	Takeovers int
-	Worker    string // the last to claim it
 	Held      bool
 	Finished  bool
 	ByOutcome map[string]int
 	Moved     int
+}
+
+// Claim is a row of claims: that a worker claimed a bucket. slot_run knows the last one alone.
+type Claim struct {
+	Slot    time.Time
+	Bucket  int
+	Buckets int // that the slot had
+	Token   uint64
+	Worker  string
+	At      time.Time
+}
+
+// claims has a row for each claim, which a trigger writes with it: a token that goes up, of a bucket that is held.
+var claims = []string{
+	`CREATE TABLE {prefix}claims (slot DATETIME(6) NOT NULL, bucket INT NOT NULL, buckets INT NOT NULL, token BIGINT UNSIGNED NOT NULL,
+		worker VARCHAR(255) NOT NULL, at DATETIME(6) NOT NULL, PRIMARY KEY (slot, bucket, token))`,
+	`CREATE TRIGGER {prefix}claimed AFTER UPDATE ON {prefix}slot_run FOR EACH ROW
+		INSERT INTO {prefix}claims SELECT NEW.slot, NEW.bucket, NEW.buckets, NEW.token, NEW.worker, UTC_TIMESTAMP(6) FROM DUAL
+		WHERE NEW.token > OLD.token AND NEW.allocated_until IS NOT NULL`,
+}
+
+// Watch has the tables with a prefix note what they do not keep by themselves, and [Read] reads.
+func Watch(ctx context.Context, db *sql.DB, prefix string) error {
+	for _, statement := range claims {
+		if _, err := db.ExecContext(ctx, strings.ReplaceAll(statement, "{prefix}", prefix)); err != nil {
+			return fmt.Errorf("having claims noted: %w", err)
+		}
+	}
+	return nil
 }
 
 // Effect is what a TxFunc wrote.
@@ -53,7 +83,7 @@ type Effect struct {
 	Checks int
 }
 
-// Read reads the tables with a prefix. The pool needs parseTime and UTC.
+// Read reads the tables with a prefix, which [Watch] has seen before anything ran. The pool needs parseTime and UTC.
 func Read(ctx context.Context, db *sql.DB, prefix string) (t Tables, err error) {
 	const id = "CAST(COALESCE(JSON_UNQUOTE(JSON_EXTRACT(payload, '$.id')), 0) AS SIGNED)"
 	err = each(ctx, db, "SELECT "+id+", next_check_at, check_count, error_count FROM "+prefix+"future_job", func(rows *sql.Rows) error {
@@ -74,17 +104,26 @@ func Read(ctx context.Context, db *sql.DB, prefix string) (t Tables, err error) 
 	if err != nil {
 		return t, err
 	}
-	err = each(ctx, db, "SELECT slot, bucket, buckets, takeovers, worker, allocated_until IS NOT NULL, finished_at IS NOT NULL, moved, "+
+	err = each(ctx, db, "SELECT slot, bucket, buckets, takeovers, allocated_until IS NOT NULL, finished_at IS NOT NULL, moved, "+
 		"done, max_checks, past_return, beyond_horizon, failed, timed_out, crashed FROM "+prefix+"slot_run", func(rows *sql.Rows) error {
 		var r Run
 		var counts [7]int
-		err := rows.Scan(&r.Slot, &r.Bucket, &r.Buckets, &r.Takeovers, &r.Worker, &r.Held, &r.Finished, &r.Moved,
+		err := rows.Scan(&r.Slot, &r.Bucket, &r.Buckets, &r.Takeovers, &r.Held, &r.Finished, &r.Moved,
 			&counts[0], &counts[1], &counts[2], &counts[3], &counts[4], &counts[5], &counts[6])
 		r.ByOutcome = make(map[string]int)
 		for i, outcome := range outcomes {
 			r.ByOutcome[outcome] = counts[i]
 		}
 		t.Runs = append(t.Runs, r)
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	err = each(ctx, db, "SELECT slot, bucket, buckets, token, worker, at FROM "+prefix+"claims", func(rows *sql.Rows) error {
+		var c Claim
+		err := rows.Scan(&c.Slot, &c.Bucket, &c.Buckets, &c.Token, &c.Worker, &c.At)
+		t.Claims = append(t.Claims, c)
 		return err
 	})
 	if err != nil {
