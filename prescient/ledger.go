@@ -126,37 +126,47 @@ func (w *Worker) openBuckets(ctx context.Context, slot time.Time, from, to, buck
 	return nil
 }
 
-// maxBuckets bounds how finely a slot is divided.
-const maxBuckets = 256
+const (
+	// maxBuckets bounds how finely a slot is divided.
+	maxBuckets = 256
+	// sharedPart: where a slot is divided only so that several buckets are worked on at a time, each has at least this
+	// part of a batch.
+	sharedPart = 4
+	// samplePart is the part of a slot in count_sample, and fewSampled how many rows it is to have there at least.
+	samplePart = 256
+	fewSampled = 16
+)
 
-// estimateBuckets finds how many buckets a slot should have: one for every few batches, from a count where that is
-// cheap, and otherwise from a sample, since keys are hashes and spread evenly.
+// estimateBuckets finds how many buckets a slot should have, from a count where that is cheap, and otherwise from a sample,
+// since keys are hashes and spread evenly.
 func (w *Worker) estimateBuckets(ctx context.Context, slot time.Time) (int, error) {
-	perBucket := 2 * w.options.Batch
-	var rows int
-	err := w.query(ctx, func(ctx context.Context) error {
-		return w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/count_few"), slot, 2*perBucket).Scan(&rows)
-	})
-	if err == nil && rows == 2*perBucket {
-		err = w.query(ctx, func(ctx context.Context) error {
-			return w.db.QueryRowContext(ctx, w.stmt.Get("slotrun/count_sample"), slot).Scan(&rows)
-		})
-		rows = max(rows*256, 2*perBucket)
+	few := min(4*w.options.Batch, max(w.options.Batch, fewSampled*samplePart))
+	rows, err := w.countRows(ctx, "slotrun/count_few", slot, few)
+	if err == nil && rows == few {
+		rows, err = w.countRows(ctx, "slotrun/count_sample", slot)
+		rows = max(rows*samplePart, few)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("estimating slot %s: %w", stamp(slot), err)
 	}
-	return bucketsFor(rows, perBucket, w.options.Buckets), nil
+	return bucketsFor(rows, w.options.Batch, w.options.Buckets), nil
 }
 
-// bucketsFor is how many buckets a slot is divided into, of about so many rows each. As many are worked on at a time as
-// parallel says: a multiple of that leaves none to the end by itself.
-func bucketsFor(rows, perBucket, parallel int) int {
-	n := min(max(rows/perBucket, 1), maxBuckets)
-	if n > parallel {
-		n -= n % parallel
+func (w *Worker) countRows(ctx context.Context, statement string, args ...any) (rows int, err error) {
+	err = w.query(ctx, func(ctx context.Context) error {
+		return w.db.QueryRowContext(ctx, w.stmt.Get(statement), args...).Scan(&rows)
+	})
+	return rows, err
+}
+
+// bucketsFor is how many buckets a slot is divided into: one for every two batches of rows, or more where those would be
+// fewer than are worked on at a time, which parallel says: a multiple of that leaves none to the end by itself.
+func bucketsFor(rows, batch, parallel int) int {
+	n := min(max(rows/(2*batch), 1), maxBuckets)
+	if n < parallel {
+		return max(n, min(rows/max(batch/sharedPart, 1), parallel, maxBuckets))
 	}
-	return n
+	return n - n%parallel
 }
 
 // bucketRange returns the first and last job_key of a bucket. The buckets divide the keys evenly by their first 8
