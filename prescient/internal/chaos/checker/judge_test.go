@@ -109,25 +109,28 @@ func TestAnEndByAWorkerThatWasOvertakenIsFound(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		claims []Claim
+		last   bool // the last claims alone are known
 		calls  []Event
 		ended  string
 		want   int
 	}{
-		{"nobody came between", claims("a"), []Event{call(2100, 1, "a")}, "a", 0},
-		{"taken over, and ended by who took it", claims("a", "b"), []Event{call(2100, 1, "a"), call(2400, 2, "b")}, "b", 0},
-		{"taken over, and ended by who had it before", claims("a", "b"), []Event{call(2100, 1, "a"), call(2400, 2, "b")}, "a", 1},
-		{"taken over, and called late by who had it before", claims("a", "b"), []Event{call(2400, 1, "b"), call(2500, 2, "a")}, "b", 0},
-		{"the same, and ended by it", claims("a", "b"), []Event{call(2400, 1, "b"), call(2500, 2, "a")}, "a", 1},
-		{"the same, and taken over once more", claims("a", "b", "c"), []Event{call(2400, 1, "b"), call(2500, 2, "a")}, "b", 0},
-		{"taken back, and ended by who has it", claims("a", "b", "a"), []Event{call(2100, 1, "a"), call(2400, 2, "b")}, "a", 0},
-		{"called by one that claims it later yet", claims("a", "b"), []Event{call(2100, 1, "a"), call(2200, 2, "b")}, "a", 1},
-		{"ended by one that never had it", claims("a"), []Event{call(2100, 1, "a")}, "b", 1},
-		{"only another bucket was taken over", append(claims("a"), other(claims("a", "b"))[1]), []Event{call(2100, 1, "a"), call(2700, 2, "b")}, "b", 1},
+		{"nobody came between", claims("a"), false, []Event{call(2100, 1, "a")}, "a", 0},
+		{"taken over, and ended by who took it", claims("a", "b"), false, []Event{call(2100, 1, "a"), call(2400, 2, "b")}, "b", 0},
+		{"taken over, and ended by who had it before", claims("a", "b"), false, []Event{call(2100, 1, "a"), call(2400, 2, "b")}, "a", 1},
+		{"taken over, and called late by who had it before", claims("a", "b"), false, []Event{call(2400, 1, "b"), call(2500, 2, "a")}, "b", 0},
+		{"the same, and ended by it", claims("a", "b"), false, []Event{call(2400, 1, "b"), call(2500, 2, "a")}, "a", 1},
+		{"the same, and taken over once more", claims("a", "b", "c"), false, []Event{call(2400, 1, "b"), call(2500, 2, "a")}, "b", 0},
+		{"taken back, and ended by who has it", claims("a", "b", "a"), false, []Event{call(2100, 1, "a"), call(2400, 2, "b")}, "a", 0},
+		{"called by one that claims it later yet", claims("a", "b"), false, []Event{call(2100, 1, "a"), call(2200, 2, "b")}, "a", 1},
+		{"ended by one that never had it", claims("a"), false, []Event{call(2100, 1, "a")}, "b", 1},
+		{"only the last claim is known, of who ended it", claims("b"), true, []Event{call(2400, 1, "b"), call(2500, 2, "a")}, "b", 0},
+		{"only the last claim is known, of another", claims("c"), true, []Event{call(2400, 1, "b"), call(2500, 2, "a")}, "b", 1},
+		{"only another bucket was taken over", append(claims("a"), other(claims("a", "b"))[1]), false, []Event{call(2100, 1, "a"), call(2700, 2, "b")}, "b", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events := slices.Concat([]Event{said(0), inserted(Committed), {Kind: Fault, What: "leases lapse", At: 2300 * time.Millisecond}}, tt.calls)
 			slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
-			report := Judge(rules, events, Tables{Ended: []Ended{done(tt.ended)}, Runs: booked(1), Claims: tt.claims})
+			report := Judge(rules, events, Tables{Ended: []Ended{done(tt.ended)}, Runs: booked(1), Claims: tt.claims, AllClaims: !tt.last})
 			found := 0
 			for _, f := range report.Findings {
 				if f.Rule == "fenced" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -14,7 +13,9 @@ type Tables struct {
 	Ended   []Ended
 	Runs    []Run
 	Claims  []Claim
-	Effects []Effect
+	// AllClaims says that these are all; otherwise they are the last of each bucket.
+	AllClaims bool
+	Effects   []Effect
 }
 
 // Pending is a row of future_job.
@@ -46,35 +47,6 @@ type Run struct {
 	Finished  bool
 	ByOutcome map[string]int
 	Moved     int
-}
-
-// Claim is a row of claims: that a worker claimed a bucket. slot_run knows the last one alone.
-type Claim struct {
-	Slot    time.Time
-	Bucket  int
-	Buckets int // that the slot had
-	Token   uint64
-	Worker  string
-	At      time.Time
-}
-
-// claims has a row for each claim, which a trigger writes with it: a token that goes up, of a bucket that is held.
-var claims = []string{
-	`CREATE TABLE {prefix}claims (slot DATETIME(6) NOT NULL, bucket INT NOT NULL, buckets INT NOT NULL, token BIGINT UNSIGNED NOT NULL,
-		worker VARCHAR(255) NOT NULL, at DATETIME(6) NOT NULL, PRIMARY KEY (slot, bucket, token))`,
-	`CREATE TRIGGER {prefix}claimed AFTER UPDATE ON {prefix}slot_run FOR EACH ROW
-		INSERT INTO {prefix}claims SELECT NEW.slot, NEW.bucket, NEW.buckets, NEW.token, NEW.worker, UTC_TIMESTAMP(6) FROM DUAL
-		WHERE NEW.token > OLD.token AND NEW.allocated_until IS NOT NULL`,
-}
-
-// Watch has the tables with a prefix note what they do not keep by themselves, and [Read] reads.
-func Watch(ctx context.Context, db *sql.DB, prefix string) error {
-	for _, statement := range claims {
-		if _, err := db.ExecContext(ctx, strings.ReplaceAll(statement, "{prefix}", prefix)); err != nil {
-			return fmt.Errorf("having claims noted: %w", err)
-		}
-	}
-	return nil
 }
 
 // Effect is what a TxFunc wrote.
@@ -120,13 +92,7 @@ func Read(ctx context.Context, db *sql.DB, prefix string) (t Tables, err error) 
 	if err != nil {
 		return t, err
 	}
-	err = each(ctx, db, "SELECT slot, bucket, buckets, token, worker, at FROM "+prefix+"claims", func(rows *sql.Rows) error {
-		var c Claim
-		err := rows.Scan(&c.Slot, &c.Bucket, &c.Buckets, &c.Token, &c.Worker, &c.At)
-		t.Claims = append(t.Claims, c)
-		return err
-	})
-	if err != nil {
+	if t.Claims, t.AllClaims, err = readClaims(ctx, db, prefix); err != nil {
 		return t, err
 	}
 	err = each(ctx, db, "SELECT id, checks FROM "+prefix+"effects", func(rows *sql.Rows) error {

@@ -1,0 +1,81 @@
+package checker
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// Claim is a row of claims: that a worker claimed a bucket. slot_run knows the last one alone.
+type Claim struct {
+	Slot    time.Time
+	Bucket  int
+	Buckets int // that the slot had
+	Token   uint64
+	Worker  string
+	At      time.Time
+}
+
+const (
+	// claims has a row for each claim, which a trigger writes with it: a token that goes up, of a bucket that is held.
+	claims = `CREATE TABLE {prefix}claims (slot DATETIME(6) NOT NULL, bucket INT NOT NULL, buckets INT NOT NULL, token BIGINT UNSIGNED NOT NULL,
+		worker VARCHAR(255) NOT NULL, at DATETIME(6) NOT NULL, PRIMARY KEY (slot, bucket, token))`
+	claimed = `CREATE TRIGGER {prefix}claimed AFTER UPDATE ON {prefix}slot_run FOR EACH ROW
+		INSERT INTO {prefix}claims SELECT NEW.slot, NEW.bucket, NEW.buckets, NEW.token, NEW.worker, UTC_TIMESTAMP(6) FROM DUAL
+		WHERE NEW.token > OLD.token AND NEW.allocated_until IS NOT NULL`
+	allClaims  = "SELECT slot, bucket, buckets, token, worker, at FROM {prefix}claims"
+	lastClaims = "SELECT slot, bucket, buckets, token, worker, COALESCE(started_at, slot) FROM {prefix}slot_run WHERE token > 0"
+
+	errNoTable           = 1146
+	errTriggerDenied     = 1142
+	errTriggerNeedsSuper = 1419 // while there is a binlog, and log_bin_trust_function_creators is off
+)
+
+// Watch has the tables with a prefix note what they do not keep by themselves, and [Read] reads. Where the server has no
+// triggers, as TiDB, or allows none to this account, Read finds the last claims alone.
+func Watch(ctx context.Context, db *sql.DB, prefix string) error {
+	var version string
+	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return fmt.Errorf("having claims noted: %w", err)
+	}
+	if strings.Contains(version, "TiDB") {
+		return nil
+	}
+	for _, statement := range []string{claims, claimed} {
+		_, err := db.ExecContext(ctx, strings.ReplaceAll(statement, "{prefix}", prefix))
+		if refusedWith(err, errTriggerDenied, errTriggerNeedsSuper) {
+			_, err = db.ExecContext(ctx, "DROP TABLE "+prefix+"claims")
+		}
+		if err != nil {
+			return fmt.Errorf("having claims noted: %w", err)
+		}
+	}
+	return nil
+}
+
+// readClaims reads all claims, or the last of each bucket where nothing noted them.
+func readClaims(ctx context.Context, db *sql.DB, prefix string) (list []Claim, all bool, err error) {
+	scan := func(rows *sql.Rows) error {
+		var c Claim
+		err := rows.Scan(&c.Slot, &c.Bucket, &c.Buckets, &c.Token, &c.Worker, &c.At)
+		list = append(list, c)
+		return err
+	}
+	err = each(ctx, db, strings.ReplaceAll(allClaims, "{prefix}", prefix), scan)
+	if refusedWith(err, errNoTable) {
+		return list, false, each(ctx, db, strings.ReplaceAll(lastClaims, "{prefix}", prefix), scan)
+	}
+	return list, true, err
+}
+
+// refusedWith says whether the server refused a statement with one of some numbers.
+func refusedWith(err error, numbers ...uint16) bool {
+	var refused *mysql.MySQLError
+	return errors.As(err, &refused) && slices.Contains(numbers, refused.Number)
+}
