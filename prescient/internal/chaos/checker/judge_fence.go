@@ -2,6 +2,7 @@ package checker
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -47,31 +48,29 @@ func (j *judgement) claimsOf(insert Event, slot time.Time) (list []Claim) {
 // claimedAfter says whether a worker claimed a bucket after a claim that a call may have been made under.
 func (j *judgement) claimedAfter(claims []Claim, worker string, call *called) bool {
 	_, high := j.clock.at(call.At)
-	its, callers := uint64(0), uint64(math.MaxUint64)
+	callers := uint64(math.MaxUint64) // the first token that it may have been made under
 	for _, c := range claims {
-		if c.Worker == worker {
-			its = max(its, c.Token)
-		}
 		if c.Worker == call.Worker && (j.rules.ClockSteps || !c.At.After(high)) {
 			callers = min(callers, c.Token)
 		}
 	}
+	its := lastToken(claims, worker)
 	return callers < its || !j.tables.AllClaims && its > 0
 }
 
 // overtaken says whether another had claimed the bucket before a call, and its worker did not claim it again.
 func (j *judgement) overtaken(claims []Claim, call *called) bool {
 	low, _ := j.clock.at(call.At)
-	its := uint64(0)
+	its := lastToken(claims, call.Worker)
+	return !j.rules.ClockSteps && slices.ContainsFunc(claims, func(c Claim) bool { return c.Token > its && c.At.Before(low) })
+}
+
+// lastToken is that of a worker's last claim; 0 without one.
+func lastToken(claims []Claim, worker string) (token uint64) {
 	for _, c := range claims {
-		if c.Worker == call.Worker {
-			its = max(its, c.Token)
+		if c.Worker == worker {
+			token = max(token, c.Token)
 		}
 	}
-	for _, c := range claims {
-		if c.Token > its && c.At.Before(low) && !j.rules.ClockSteps {
-			return true
-		}
-	}
-	return false
+	return token
 }
