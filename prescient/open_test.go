@@ -198,8 +198,7 @@ func TestASlotRunUsesItsConnectionsAgain(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		const rows = 4000
 		slot := r.insertDue(rows)
-		w := r.worker(time.Time{}, registry("check", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, Guards{}),
-			WorkerOptions{Batch: 100})
+		w := r.worker(time.Time{}, registry("check", nothingToDo, Guards{}), WorkerOptions{Batch: 100})
 		if figures, err := w.runSlot(t.Context(), slot, manner{parallel: DefaultBuckets}); err != nil || figures.Done != rows {
 			t.Fatalf("%+v, %v", figures, err)
 		}

@@ -23,10 +23,10 @@ type Claim struct {
 }
 
 const (
-	// claims has a row for each claim, which a trigger writes with it: a token that goes up, of a bucket that is held.
-	claims = `CREATE TABLE {prefix}claims (slot DATETIME(6) NOT NULL, bucket INT NOT NULL, buckets INT NOT NULL, token BIGINT UNSIGNED NOT NULL,
+	// The table claims has a row for each claim, which a trigger writes with it: a token that goes up, of a bucket that is held.
+	createClaims = `CREATE TABLE {prefix}claims (slot DATETIME(6) NOT NULL, bucket INT NOT NULL, buckets INT NOT NULL, token BIGINT UNSIGNED NOT NULL,
 		worker VARCHAR(255) NOT NULL, at DATETIME(6) NOT NULL, PRIMARY KEY (slot, bucket, token))`
-	claimed = `CREATE TRIGGER {prefix}claimed AFTER UPDATE ON {prefix}slot_run FOR EACH ROW
+	noteClaims = `CREATE TRIGGER {prefix}claimed AFTER UPDATE ON {prefix}slot_run FOR EACH ROW
 		INSERT INTO {prefix}claims SELECT NEW.slot, NEW.bucket, NEW.buckets, NEW.token, NEW.worker, UTC_TIMESTAMP(6) FROM DUAL
 		WHERE NEW.token > OLD.token AND NEW.allocated_until IS NOT NULL`
 	allClaims  = "SELECT slot, bucket, buckets, token, worker, at FROM {prefix}claims"
@@ -47,7 +47,7 @@ func Watch(ctx context.Context, db *sql.DB, prefix string) error {
 	if strings.Contains(version, "TiDB") {
 		return nil
 	}
-	for _, statement := range []string{claims, claimed} {
+	for _, statement := range []string{createClaims, noteClaims} {
 		_, err := db.ExecContext(ctx, strings.ReplaceAll(statement, "{prefix}", prefix))
 		if refusedWith(err, errTriggerDenied, errTriggerNeedsSuper) {
 			_, err = db.ExecContext(ctx, "DROP TABLE "+prefix+"claims")
