@@ -1,14 +1,13 @@
 package prescient
 
 import (
-	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -61,14 +60,12 @@ func connectorOf(cfg *mysql.Config) (driver.Connector, error) {
 func newConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, time.Duration, error) {
 	idle := max(lease.Truncate(time.Second)-time.Second, time.Second)
 	h, err := newHosts(dsn, func(cfg *mysql.Config) (driver.Connector, error) {
-		if err := configure(cfg, lease, idle); err != nil {
-			return nil, err
-		}
+		settings := configure(cfg, lease, idle)
 		if err := tls.apply(cfg); err != nil {
 			return nil, err
 		}
 		connector, err := connectorOf(cfg)
-		return &readCommitted{Connector: connector}, err
+		return &sessions{Connector: connector, settings: settings}, err
 	})
 	if err != nil {
 		return nil, 0, err
@@ -83,8 +80,8 @@ const maxIdle = 2 * DefaultConcurrency
 // defaultDialTime is how long an attempt at a connection may take.
 const defaultDialTime = 10 * time.Second
 
-// configure sets what a worker relies on.
-func configure(cfg *mysql.Config, lease, idle time.Duration) error {
+// configure sets what a worker relies on. It returns what a SET is to say on each connection.
+func configure(cfg *mysql.Config, lease, idle time.Duration) (settings string) {
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
 	cfg.ClientFoundRows = true
@@ -97,9 +94,12 @@ func configure(cfg *mysql.Config, lease, idle time.Duration) error {
 	cfg.Timeout = or(cfg.Timeout, defaultDialTime)
 	// Statements and COMMIT have deadlines of their own; this is for those that a caller gave none.
 	cfg.ReadTimeout = or(cfg.ReadTimeout, lease+time.Minute)
-	if err := cfg.Apply(mysql.Charset("utf8mb4", "utf8mb4_general_ci"), mysql.TimeTruncate(0)); err != nil {
-		return fmt.Errorf("%w: dsn: %s", ErrInvalid, withoutValues(err))
+	options := []mysql.Option{mysql.TimeTruncate(0)}
+	if cfg.Collation = collation; strings.Contains(cfg.FormatDSN(), "charset=") {
+		// It can be replaced, but not taken out: the driver sends it by a statement of its own, too.
+		options = append(options, mysql.Charset("utf8mb4", collation))
 	}
+	_ = cfg.Apply(options...) // these have no errors
 	params := map[string]string{
 		"time_zone":                "'+00:00'",
 		"sql_mode":                 "'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
@@ -113,9 +113,15 @@ func configure(cfg *mysql.Config, lease, idle time.Duration) error {
 			params[name] = value
 		}
 	}
-	cfg.Params = params
-	return nil
+	cfg.Params = nil // or the driver would send them by a statement of its own, too
+	settings = "NAMES utf8mb4 COLLATE " + collation
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		settings += ", " + name + " = " + params[name]
+	}
+	return settings
 }
+
+const collation = "utf8mb4_general_ci"
 
 // lockWait is how long a statement waits for a lock, in seconds: well below what a statement may take, so that it is told
 // of as a lock wait.
@@ -157,49 +163,6 @@ func withoutValues(err error) string {
 		return text
 	}
 	return "it cannot be parsed"
-}
-
-// readCommitted sets the isolation of each new connection, and what a cluster needs so that a read sees what was
-// committed before it on another node. The names of the variables differ between the servers, so the driver's own
-// parameters cannot.
-type readCommitted struct {
-	driver.Connector
-	// lacks are the statements whose variable the server does not know.
-	lacks [len(clusterReads)]atomic.Bool
-}
-
-// clusterReads are set where there is such a variable: Galera waits until the node has applied what was committed
-// anywhere before; a new primary of a replication group answers once it has applied what the old one left.
-var clusterReads = [...]string{
-	"SET SESSION wsrep_sync_wait = 1",
-	"SET SESSION group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'",
-}
-
-// Connect implements driver.Connector.
-func (c *readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	exec, ok := conn.(driver.ExecerContext)
-	if !ok {
-		return nil, errors.Join(errors.New("the driver executes no statements"), conn.Close())
-	}
-	if _, err := exec.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
-		return nil, errors.Join(fmt.Errorf("setting the isolation level: %w", err), conn.Close())
-	}
-	for i, statement := range clusterReads {
-		if c.lacks[i].Load() {
-			continue
-		}
-		_, err := exec.ExecContext(ctx, statement, nil)
-		if isError(err, errUnknownVariable) {
-			c.lacks[i].Store(true)
-		} else if err != nil {
-			return nil, errors.Join(fmt.Errorf("setting what is read in a cluster: %w", err), conn.Close())
-		}
-	}
-	return conn, nil
 }
 
 // or returns v, or d where v is zero.

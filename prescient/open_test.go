@@ -275,11 +275,9 @@ func fatal(t testing.TB, err error) {
 // database/sql gives a COMMIT no deadline, whatever the transaction's context says.
 func TestACommitThatTheServerNeverAnswersIsGivenUp(t *testing.T) {
 	cfg, err := mysql.ParseDSN("root@tcp(127.0.0.1:1)/db")
-	if err == nil {
-		err = configure(cfg, time.Minute, time.Second)
-	}
-	if err != nil || cfg.ReadTimeout != 2*time.Minute {
-		t.Fatalf("read timeout %s, %v; want two minutes for a lease of one", cfg.ReadTimeout, err)
+	fatal(t, err)
+	if configure(cfg, time.Minute, time.Second); cfg.ReadTimeout != 2*time.Minute {
+		t.Fatalf("read timeout %s; want two minutes for a lease of one", cfg.ReadTimeout)
 	}
 	eachServer(t, func(t *testing.T, r *rig) {
 		cfg, err := mysql.ParseDSN(r.d.DSN)
