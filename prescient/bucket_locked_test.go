@@ -14,7 +14,8 @@ import (
 // returns what ends that.
 func (r *rig) lockOneInEach(slot time.Time, locked, buckets int) (letGo func()) {
 	r.t.Helper()
-	r.must(r.worker(time.Time{}, NewRegistry(), WorkerOptions{}).openBuckets(r.t.Context(), slot, 0, 1, buckets))
+	_, err := r.worker(time.Time{}, NewRegistry(), WorkerOptions{}).openBuckets(r.t.Context(), "slotrun/open", slot, 0, buckets)
+	r.must(err)
 	tx, err := r.app.Begin()
 	r.must(err)
 	r.t.Cleanup(func() { _ = tx.Rollback() }) // where the test failed

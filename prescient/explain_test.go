@@ -1,10 +1,8 @@
 package prescient
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -273,7 +271,8 @@ func (f *filled) slotRunStatements() []explained {
 	list := []explained{
 		{"slotrun/look", get("slotrun/look"), []any{slot}, map[string]string{"p_future_job": bySlot, "p_slot_config": byConfig, "p_job_pause": "PRIMARY 66"}},
 		{"slotrun/ledger", get("slotrun/ledger"), []any{slot}, map[string]string{"p_slot_run": bySlot}},
-		{"slotrun/open", f.w.fill("slotrun/open", "{buckets}", "SELECT 1 AS bucket UNION ALL SELECT 2"), []any{slot, 3, slot}, nil},
+		{"slotrun/open", f.w.fill("slotrun/open", "{buckets}", bucketList(0, 3)), []any{slot, 3, slot}, nil},
+		{"slotrun/open_rest", f.w.fill("slotrun/open_rest", "{buckets}", bucketList(1, 3)), []any{slot, 3, slot}, nil},
 		{"slotrun/open_empty", get("slotrun/open_empty"), []any{slot, "w", slot}, nil},
 		{"slotrun/claim", get("slotrun/claim"), []any{7, "w", 1, slot, 0, 0, 0, 1},
 			map[string]string{"p_slot_run": byBucket, "p_slot_config": byConfig}},
@@ -345,56 +344,4 @@ func (f *filled) listStatements() []explained {
 		{"list/config", f.w.stmt.Get("list/config"), nil, map[string]string{"p_slot_config": byConfig}},
 		{"list/load", f.w.stmt.Get("list/load"), []any{f.slots[1], f.slots[9], 100}, map[string]string{"p_future_job": bySlot}},
 	}
-}
-
-// The handler counters say what EXPLAIN only plans: however much is pending, a look at the overdue slots reads a few
-// entries for each of them.
-func (f *filled) overdueReadsLittle(t *testing.T, conn *sql.Conn) {
-	for _, slots := range []int{2, 10, 49} {
-		read := reads(t, conn, f.w.stmt.Get("sweep/overdue"), earliestDue, f.slots[slots], sweepPage)
-		if limit := 3*slots + 10; read > limit {
-			t.Errorf("%d overdue slots: %d entries were read; want %d at most", slots, read, limit)
-		}
-	}
-}
-
-// reads returns how many entries of tables and indexes a query read.
-func reads(t *testing.T, conn *sql.Conn, query string, args ...any) int {
-	t.Helper()
-	status := func() map[string]int {
-		rows, err := conn.QueryContext(context.WithoutCancel(t.Context()), "SHOW SESSION STATUS LIKE 'Handler_read%'")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		all := make(map[string]int)
-		for rows.Next() {
-			var name string
-			var n int
-			if err := rows.Scan(&name, &n); err != nil {
-				t.Fatal(err)
-			}
-			all[name] = n
-		}
-		return all
-	}
-	sum := func(m map[string]int) (n int) {
-		for v := range maps.Values(m) {
-			n += v
-		}
-		return n
-	}
-	status()
-	before := sum(status())
-	idle := sum(status()) - before // what SHOW STATUS itself reads
-	rows, err := conn.QueryContext(t.Context(), query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-	}
-	if err := rows.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return sum(status()) - before - 2*idle
 }

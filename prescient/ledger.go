@@ -65,23 +65,11 @@ func (w *Worker) ledger(ctx context.Context, slot time.Time) ([]ledgerRow, error
 // number of buckets; everybody else goes by that.
 func (w *Worker) openSlotRun(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
 	list, err := w.ledger(ctx, slot)
+	if err == nil && len(list) == 0 {
+		list, err = w.openAll(ctx, slot)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if len(list) == 0 {
-		buckets, err := w.estimateBuckets(ctx, slot)
-		if err != nil {
-			return nil, err
-		}
-		if err := w.openBuckets(ctx, slot, 0, 1, buckets); err != nil {
-			return nil, err
-		}
-		if list, err = w.ledger(ctx, slot); err != nil {
-			return nil, err
-		}
-		if len(list) == 0 {
-			return nil, fmt.Errorf("opening slot %s: %w", stamp(slot), errEarly)
-		}
 	}
 	if list, err = w.divide(ctx, slot, list); err != nil {
 		return nil, err
@@ -90,11 +78,35 @@ func (w *Worker) openSlotRun(ctx context.Context, slot time.Time) ([]ledgerRow, 
 	if len(list) == buckets {
 		return list, nil
 	}
-	// Whoever opened it has not come to the others yet, or died before.
-	if err := w.openBuckets(ctx, slot, 1, buckets, buckets); err != nil {
+	// It was divided, or whoever opened it did so one after the other and has not come to all.
+	if _, err := w.openBuckets(ctx, "slotrun/open_rest", slot, 1, buckets); err != nil {
 		return nil, err
 	}
 	return w.ledger(ctx, slot)
+}
+
+// openAll opens all buckets of a slot at once, unless another was faster.
+func (w *Worker) openAll(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
+	buckets, err := w.estimateBuckets(ctx, slot)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := w.openBuckets(ctx, "slotrun/open", slot, 0, buckets)
+	if opened == buckets && err == nil {
+		list := make([]ledgerRow, buckets)
+		for i := range list {
+			list[i] = ledgerRow{bucket: i, buckets: buckets}
+		}
+		return list, nil
+	}
+	if err != nil && !isError(err, errDuplicateKey) {
+		return nil, err
+	}
+	list, err := w.ledger(ctx, slot)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("opening slot %s: %w", stamp(slot), errEarly)
+	}
+	return list, err
 }
 
 // divide gives a slot more buckets that was opened as one, and has more rows now than one should have: it was empty at
@@ -114,16 +126,22 @@ func (w *Worker) divide(ctx context.Context, slot time.Time, list []ledgerRow) (
 	return w.ledger(ctx, slot)
 }
 
-// openBuckets opens those from one number up to another, of so many that the slot has.
-func (w *Worker) openBuckets(ctx context.Context, slot time.Time, from, to, buckets int) error {
+// openBuckets opens the buckets of a slot from one number on, by one of two statements, and returns how many it did.
+func (w *Worker) openBuckets(ctx context.Context, statement string, slot time.Time, from, buckets int) (int, error) {
+	n, err := w.exec(ctx, w.fill(statement, "{buckets}", bucketList(from, buckets)), slot, buckets, slot)
+	if err != nil {
+		return 0, fmt.Errorf("opening slot %s: %w", stamp(slot), err)
+	}
+	return n, nil
+}
+
+// bucketList is a query whose rows are the numbers of buckets, from one up to another.
+func bucketList(from, to int) string {
 	list := fmt.Appendf(nil, "SELECT %d AS bucket", from)
 	for bucket := from + 1; bucket < to; bucket++ {
 		list = fmt.Appendf(list, " UNION ALL SELECT %d", bucket)
 	}
-	if _, err := w.exec(ctx, w.fill("slotrun/open", "{buckets}", string(list)), slot, buckets, slot); err != nil {
-		return fmt.Errorf("opening slot %s: %w", stamp(slot), err)
-	}
-	return nil
+	return string(list)
 }
 
 const (

@@ -1,8 +1,7 @@
--- Open buckets of the slot in the ledger: whoever opens bucket 0 first fixes their number, so that one is opened by itself
--- before the others. Nothing happens before the slot, or to buckets that are there already.
+-- Open all buckets of the slot in the ledger at once. Whoever does so first fixes their number: the statement of another
+-- fails by a duplicate key, and opens none. Nothing happens before the slot.
 -- Index: PRIMARY of slot_run. Locks: one record each.
--- {buckets}: SELECT 1 AS bucket UNION ALL SELECT 2 …
+-- {buckets}: SELECT 0 AS bucket UNION ALL SELECT 1 …
 -- 1: slot, 2: how many the slot has, 3: slot
 INSERT INTO {prefix}slot_run (slot, bucket, buckets)
 SELECT ?, opened.bucket, ? FROM ({buckets}) opened WHERE CAST(? AS DATETIME) <= UTC_TIMESTAMP(6)
-ON DUPLICATE KEY UPDATE {prefix}slot_run.buckets = {prefix}slot_run.buckets
