@@ -1,37 +1,16 @@
+//go:build !noasynq
+
 package main
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 )
-
-var asynqSection = section{
-	name:  "asynq",
-	about: "Asynq on Redis, for tasks that come due at one instant and are kept when done, beside a slot run: alone, and with a million more pending",
-	run: func(ctx context.Context, b *bench, s *server) error {
-		for _, pending := range []int{0, b.scaled(1_000_000)} {
-			if err := b.asynq(ctx, s, b.scaled(50_000), pending); err != nil {
-				return err
-			}
-		}
-		return nil
-	},
-}
-
-// asynqName is the case of a setting of Redis.
-func asynqName(fsync string) string { return "Asynq on Redis, fsync " + fsync }
 
 // asynq lets Asynq and prescient compete at one number of pending tasks.
 func (b *bench) asynq(ctx context.Context, s *server, due, pending int) (err error) {
@@ -145,49 +124,42 @@ func (a *asynqPeer) work(ctx context.Context, due int) (*asynq.Server, error) {
 	}
 }
 
-// redisServer is a Redis of this run's own.
-type redisServer struct {
-	process *exec.Cmd
-	dir     string
-	exited  chan error
-}
-
-func startRedis(ctx context.Context, fsync string) (*redisServer, string, error) {
-	program, err := exec.CommandContext(ctx, "./redis").Output()
+// idleAsynq is Asynq with its defaults.
+func idleAsynq(ctx context.Context, b *bench) (err error) {
+	server, address, err := startRedis(ctx, "everysec")
 	if err != nil {
-		return nil, "", fmt.Errorf("getting a Redis server: %w", err)
+		return err
 	}
-	dir, err := os.MkdirTemp("", "prescient-bench-redis-")
-	if err != nil {
-		return nil, "", err
+	defer func() { err = errors.Join(err, server.stop()) }()
+	to := asynq.RedisClientOpt{Addr: address}
+	client := asynq.NewClient(to)
+	defer client.Close()
+	far := time.Now().Add(2 * day)
+	if err := inParallel(ctx, 32, b.scaled(1_000_000), func(ctx context.Context, i int) error {
+		_, err := client.EnqueueContext(ctx, asynq.NewTask(idleExec, []byte(strconv.Itoa(i))), asynq.ProcessAt(far.Add(time.Duration(i%28)*day)))
+		return err
+	}); err != nil {
+		return err
 	}
-	port, err := freePort()
-	if err != nil {
-		return nil, "", err
-	}
-	address := "127.0.0.1:" + port
-	r := &redisServer{dir: dir, exited: make(chan error, 1)}
-	r.process = exec.Command(filepath.Join(strings.TrimSpace(string(program)), "redis-server"), "--bind", "127.0.0.1", "--port", port, "--dir", dir,
-		"--appendonly", "yes", "--appendfsync", fsync, "--save", "", "--auto-aof-rewrite-percentage", "0")
-	r.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := startDying(r.process, r.exited); err != nil {
-		return nil, "", errors.Join(err, os.RemoveAll(dir))
-	}
-	for range 200 {
-		connection, err := net.DialTimeout("tcp", address, time.Second)
-		if err == nil {
-			return r, address, connection.Close()
+	info := redis.NewClient(&redis.Options{Addr: address})
+	defer info.Close()
+	i, err := b.watch(ctx, server.process.Process.Pid, func() (float64, error) {
+		stats, err := info.InfoMap(ctx, "stats").Result()
+		if err != nil {
+			return 0, err
 		}
-		select {
-		case err := <-r.exited:
-			return nil, "", errors.Join(fmt.Errorf("redis-server ended: %w", err), os.RemoveAll(dir))
-		case <-time.After(50 * time.Millisecond):
+		return strconv.ParseFloat(stats["Stats"]["total_commands_processed"], 64)
+	}, func(ctx context.Context) error {
+		worker := asynq.NewServer(to, asynq.Config{Concurrency: 32, LogLevel: asynq.FatalLevel})
+		if err := worker.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })); err != nil {
+			return err
 		}
+		<-ctx.Done()
+		worker.Shutdown()
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return nil, "", errors.Join(errors.New("redis-server does not answer"), r.stop())
-}
-
-func (r *redisServer) stop() error {
-	end(r.process, r.exited, syscall.SIGTERM)
-	return os.RemoveAll(r.dir)
+	return b.addIdle("Asynq on Redis, its defaults", i.figures(), "commands of Redis, those within its scripts too")
 }

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
-	"github.com/hibiken/asynq"
-	"github.com/redis/go-redis/v9"
 	"github.com/riverqueue/river"
 
 	"prescient/prescient"
@@ -236,44 +233,4 @@ func idleRiver(ctx context.Context, b *bench) (err error) {
 		return err
 	}
 	return b.addIdle("River on Postgres, its defaults", i.figures(), "")
-}
-
-// idleAsynq is Asynq with its defaults.
-func idleAsynq(ctx context.Context, b *bench) (err error) {
-	server, address, err := startRedis(ctx, "everysec")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	to := asynq.RedisClientOpt{Addr: address}
-	client := asynq.NewClient(to)
-	defer client.Close()
-	far := time.Now().Add(2 * day)
-	if err := inParallel(ctx, 32, b.scaled(1_000_000), func(ctx context.Context, i int) error {
-		_, err := client.EnqueueContext(ctx, asynq.NewTask(idleExec, []byte(strconv.Itoa(i))), asynq.ProcessAt(far.Add(time.Duration(i%28)*day)))
-		return err
-	}); err != nil {
-		return err
-	}
-	info := redis.NewClient(&redis.Options{Addr: address})
-	defer info.Close()
-	i, err := b.watch(ctx, server.process.Process.Pid, func() (float64, error) {
-		stats, err := info.InfoMap(ctx, "stats").Result()
-		if err != nil {
-			return 0, err
-		}
-		return strconv.ParseFloat(stats["Stats"]["total_commands_processed"], 64)
-	}, func(ctx context.Context) error {
-		worker := asynq.NewServer(to, asynq.Config{Concurrency: 32, LogLevel: asynq.FatalLevel})
-		if err := worker.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })); err != nil {
-			return err
-		}
-		<-ctx.Done()
-		worker.Shutdown()
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return b.addIdle("Asynq on Redis, its defaults", i.figures(), "commands of Redis, those within its scripts too")
 }
