@@ -21,6 +21,7 @@ const (
 	readPlans          capability = "EXPLAIN and counters of what was read, as these tests read them"
 	threadStates       capability = "the list of threads with what they do, and a SLEEP that can be killed"
 	zoneTables         capability = "tables of time zones to add one to"
+	heldPurge          capability = "a purge that open snapshots hold back"
 	waitingDDL         capability = "DDL that waits for those who have a table open, and says so"
 )
 

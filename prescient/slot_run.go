@@ -98,11 +98,14 @@ func (r *slotRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	renewing, stopRenewing := context.WithCancel(r.work)
-	var renewer sync.WaitGroup
-	renewer.Go(func() { r.renew(renewing) })
-	defer renewer.Wait()
-	defer stopRenewing()
+	running, ended := context.WithCancel(r.work)
+	var beside sync.WaitGroup
+	beside.Go(func() { r.renew(running) })
+	if len(list) > 1 && !r.background {
+		beside.Go(func() { r.w.putOffPurge(running) })
+	}
+	defer beside.Wait()
+	defer ended()
 	giveUp := time.Now().Add(2 * r.w.options.Lease)
 	idle := time.Now() // since when there was nothing to do
 	for {

@@ -1,0 +1,70 @@
+package prescient
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"time"
+
+	text "prescient/sql"
+)
+
+// While a slot run deletes rows, the server's purge removes those that others can see no more from the table and its
+// indexes, on the same processors and pages: a fifth of the time that a large slot takes (scripts/bench: ends). An open
+// snapshot has it wait for the run's end, when there is time for it.
+
+// longestPutOff bounds for how long, since a snapshot puts purge off for the whole server: a slot that takes longer has it
+// work beside it from then on.
+const longestPutOff = 10 * time.Second
+
+// putOff is for how long a run may put purge off. A connection that idles for nearly as long as a lease is ended by the
+// server, so that this is also what a frozen worker has at most.
+func putOff(lease time.Duration) time.Duration { return min(longestPutOff, lease/3) }
+
+// putOffPurge has the server's purge wait until ctx ends, for a bounded time. What goes wrong with that is no trouble of
+// the run's.
+func (w *Worker) putOffPurge(ctx context.Context) {
+	if w.server == text.TiDB || w.db.Stats().MaxOpenConnections > 0 { // where it would take a connection from the run
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, putOff(w.options.Lease))
+	defer cancel()
+	if err := w.holdSnapshot(ctx); err != nil && ctx.Err() == nil {
+		w.log.Debug().Err(err).Msg("the server purges while a slot is run")
+	}
+}
+
+// holdSnapshot has a snapshot open until ctx ends. It reads nothing, so that no DDL waits for it.
+func (w *Worker) holdSnapshot(ctx context.Context) error {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, statement := range []string{
+		"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", // of the next one; others have no snapshot
+		"START TRANSACTION WITH CONSISTENT SNAPSHOT",
+	} {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return errors.Join(err, drop(conn))
+		}
+	}
+	<-ctx.Done()
+	// Not for long: the run waits for this.
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if _, err := conn.ExecContext(ending, "ROLLBACK"); err != nil {
+		return errors.Join(err, drop(conn))
+	}
+	return nil
+}
+
+// drop closes a connection, which otherwise goes back to its pool.
+func drop(conn *sql.Conn) error {
+	err := conn.Raw(func(any) error { return driver.ErrBadConn })
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		return nil
+	}
+	return err
+}
