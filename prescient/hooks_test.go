@@ -22,7 +22,7 @@ type hooks struct {
 	log    []string
 }
 
-// onStatement sets what is called before each statement; BEGIN, COMMIT and ROLLBACK are statements here.
+// onStatement sets what is called before each statement; BEGIN, COMMIT, ROLLBACK and CLOSE are statements here.
 func (h *hooks) onStatement(before func(statement string) error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -158,6 +158,8 @@ func (c *hookedConn) BeginTx(ctx context.Context, options driver.TxOptions) (tx 
 	}
 	return hookedTx{tx, c.hooks}, nil
 }
+
+func (c *hookedConn) Close() error { return c.hooks.run("CLOSE", c.Conn.Close) }
 
 func (c *hookedConn) CheckNamedValue(v *driver.NamedValue) error {
 	return c.Conn.(driver.NamedValueChecker).CheckNamedValue(v)

@@ -36,7 +36,7 @@ func (r *rig) snapshots() (n int) {
 	return n
 }
 
-// asOthers fails the test where a connection of the pool has a snapshot open, or its next transaction gets one.
+// asOthers fails the test where an idle connection of the pool has a snapshot open, or its next transaction gets one.
 func (r *rig) asOthers(db *sqlx.DB) {
 	r.t.Helper()
 	idle := db.Stats().Idle
@@ -93,6 +93,7 @@ func TestPurgeWaitsForTheEndOfALargeSlot(t *testing.T) {
 		var w *Worker
 		end := r.runSlowly(func(execs *Registry) *Worker {
 			w = r.hookedWorker(at("13:15"), &h, execs, WorkerOptions{Batch: 50})
+			w.db.SetMaxIdleConns(maxIdle)
 			return w
 		})
 		r.eventually("a snapshot is open", func() bool { return r.snapshots() == 1 })
@@ -122,7 +123,6 @@ func TestPurgeWaitsForABoundedTime(t *testing.T) {
 func TestPurgeIsPutOffOnlyWhereThatPays(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		r.needs(t, heldPurge)
-		settle := registry("check", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, Guards{})
 		for i, c := range []struct {
 			name      string
 			rows      int
@@ -142,7 +142,16 @@ func TestPurgeIsPutOffOnlyWhereThatPays(t *testing.T) {
 			if c.sweeps {
 				now = slot.Add(time.Hour)
 			}
-			w := r.hookedWorker(now, &h, settle, WorkerOptions{Batch: 50})
+			reached := make(chan struct{})
+			reach := sync.OnceFunc(func() { close(reached) })
+			h.once(snapshot, reach)
+			if c.snapshots == 0 {
+				reach()
+			}
+			w := r.hookedWorker(now, &h, registry("check", func(context.Context, FutureJob) (*time.Time, error) {
+				<-reached
+				return nil, nil
+			}, Guards{}), WorkerOptions{Batch: 50})
 			w.db.SetMaxOpenConns(c.limit)
 			var err error
 			if c.sweeps {
@@ -171,18 +180,33 @@ func TestASlotIsRunWherePurgeCannotBePutOff(t *testing.T) {
 			r.manyDue(slot, "check", i*rows, (i+1)*rows)
 			var h hooks
 			refusals := 0
+			reached := make(chan struct{}) // the refusal, or what comes before it
+			reach := sync.OnceFunc(func() { close(reached) })
 			h.onStatement(func(statement string) error {
 				if strings.Contains(statement, refused) {
 					refusals++
+					reach()
 					return errors.New("refused")
 				}
 				return nil
 			})
-			w := r.hookedWorker(slot, &h, registry("check", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, Guards{}),
-				WorkerOptions{Batch: 50})
+			h.onAnswer(func(statement string) error {
+				if strings.Contains(statement, snapshot) {
+					reach()
+				}
+				return nil
+			})
+			w := r.hookedWorker(slot, &h, registry("check", func(context.Context, FutureJob) (*time.Time, error) {
+				<-reached
+				return nil, nil
+			}, Guards{}), WorkerOptions{Batch: 50})
+			w.db.SetMaxIdleConns(maxIdle)
 			figures, err := w.Run(t.Context())
 			if err != nil || figures.Done != rows || refusals != 1 {
 				t.Errorf("%s is refused %d times: %+v, %v", refused, refusals, figures, err)
+			}
+			if n := h.count("CLOSE"); n != 1 {
+				t.Errorf("%s is refused: %d connections are given up; want 1", refused, n)
 			}
 			h.onStatement(nil)
 			r.asOthers(w.db)
