@@ -23,6 +23,8 @@ var endsSection = section{
 		}{
 			{"prescient, ends", workload{Form: "one"}, 1},
 			{"prescient, ends, batch handler", workload{Form: "batch"}, 1},
+			{"prescient, ends, purge not put off", workload{Form: "one", Limit: maxConnections}, 1},
+			{"prescient, ends, batch handler, purge not put off", workload{Form: "batch", Limit: maxConnections}, 1},
 			{"prescient, ends, Tx handler", workload{Form: "tx"}, 1},
 			{"prescient, ends, Tx batch handler", workload{Form: "txbatch"}, 1},
 			{"prescient, ends, 2 processes", workload{Form: "one"}, 2},
@@ -46,7 +48,11 @@ type workload struct {
 	DSN   string
 	Form  string // one, batch, tx or txbatch, with orders- before it where it works with the orders
 	Moves int    // of ten rows, how many go to a later slot
+	Limit int    // of connections; 0: none. A worker whose pool has one does not put purge off
 }
+
+// maxConnections is a limit of connections that a worker does not come to.
+const maxConnections = 64
 
 // moves says for a row whether it goes to a later slot. Keys are numbers.
 func (l workload) moves(job prescient.FutureJob) bool {
@@ -114,6 +120,7 @@ func (l workload) run(ctx context.Context) (prescient.Figures, error) {
 		return prescient.Figures{}, err
 	}
 	defer db.Close()
+	db.SetMaxOpenConns(l.Limit)
 	w, err := prescient.NewWorker(ctx, db, prescient.WorkerOptions{Registry: l.registry(db)})
 	if err != nil {
 		return prescient.Figures{}, err
