@@ -260,11 +260,12 @@ type rowTimes struct {
 	due, slots []byte // due_at; first_check_at and next_check_at
 }
 
+// textOf writes times as numbers where they have whole seconds: the servers read those sooner.
 func textOf(due, slot time.Time) rowTimes {
-	first := appendSecond(nil, slot)
+	first := appendNumber(nil, slot)
 	t := rowTimes{slots: slices.Concat(first, []byte(","), first)}
 	if due.Nanosecond() == 0 {
-		t.due = appendSecond(nil, due)
+		t.due = appendNumber(nil, due)
 	} else {
 		t.due = appendMicro(nil, due)
 	}

@@ -72,6 +72,7 @@ func TestLiteralsReadTheSameUnderEverySQLMode(t *testing.T) {
 		{literal(appendKey, Key{0: 0xab, 15: 1}), "X'ab000000000000000000000000000001'"},
 		{literal(appendSecond, at("13:15").In(time.FixedZone("", 3600))), "'2026-11-20 13:15:00'"},
 		{literal(appendMicro, at("13:15:00.000001").In(time.FixedZone("", -3600))), "'2026-11-20 13:15:00.000001'"},
+		{literal(appendNumber, at("13:15").In(time.FixedZone("", -3600))), "20261120131500"},
 		{literal(appendUint, 1<<64-1), "18446744073709551615"},
 		{literal(appendInt, -1), "-1"},
 		{keyList([]Key{{}, {15: 255}}, func(k Key) Key { return k }), "X'00000000000000000000000000000000',X'000000000000000000000000000000ff'"},

@@ -82,6 +82,9 @@ func appendMicro(b []byte, t time.Time) []byte {
 	return append(appendDigits(b, t.Nanosecond()/1000, 6), '\'')
 }
 
+// appendNumber appends a time in whole seconds as a number, which servers also take for a DATETIME.
+func appendNumber(b []byte, t time.Time) []byte { return t.UTC().AppendFormat(b, "20060102150405") }
+
 // appendDateTime is AppendFormat with secondLayout, without reading a layout for each of thousands of times.
 func appendDateTime(b []byte, t time.Time) []byte {
 	year, month, day := t.Date()

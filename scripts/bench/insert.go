@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ var insertSection = section{
 		}
 		in := inserts{stage: st, at: st.slot.Add(day)}
 		for round := 1; round <= b.rounds; round++ {
-			if err := in.compete(ctx, b, round, in.contestants(b)); err != nil {
+			if err := in.compete(ctx, b, round, in.contestants(b, round)); err != nil {
 				return err
 			}
 		}
@@ -101,18 +102,21 @@ func (in *inserts) inTransactions(connections []int, n int) (list []insertion) {
 	return list
 }
 
-func (in *inserts) contestants(b *bench) []insertion {
+func (in *inserts) contestants(b *bench, round int) []insertion {
 	single, bulk := b.scaled(4_000), b.scaled(100_000)
-	return append(in.inTransactions([]int{1, 8, 32}, single),
-		insertion{name: "plain SQL insert, 8 connections", n: single, do: func(ctx context.Context, n int) error {
+	inBulk := []insertion{{name: "multi-row INSERT by hand, 1000 rows each", n: bulk, do: in.byHand}, {name: "prescient, InsertMany", n: bulk, do: in.many}}
+	if round%2 == 0 {
+		slices.Reverse(inBulk) // the later of them meets an index that has grown
+	}
+	return slices.Concat(in.inTransactions([]int{1, 8, 32}, single), []insertion{
+		{name: "plain SQL insert, 8 connections", n: single, do: func(ctx context.Context, n int) error {
 			return in.each(ctx, n, func(ctx context.Context, i int) error { return in.plain(ctx, in.app, i) })
 		}},
-		insertion{name: "prescient, Insert, 8 connections", n: single, do: func(ctx context.Context, n int) error {
+		{name: "prescient, Insert, 8 connections", n: single, do: func(ctx context.Context, n int) error {
 			return in.each(ctx, n, func(ctx context.Context, i int) error { return in.insert(ctx, in.app, i) })
 		}},
-		insertion{name: "multi-row INSERT by hand, 1000 rows each", n: bulk, do: in.byHand},
-		insertion{name: "prescient, InsertMany", n: bulk, do: in.many},
-		insertion{name: "prescient, Insert replaces", n: single, do: func(ctx context.Context, n int) error {
+	}, inBulk, []insertion{
+		{name: "prescient, Insert replaces", n: single, do: func(ctx context.Context, n int) error {
 			return in.each(ctx, n, func(ctx context.Context, i int) error {
 				job := in.job(i - n) // of the bulk
 				job.OnPending = prescient.Replace
@@ -120,12 +124,13 @@ func (in *inserts) contestants(b *bench) []insertion {
 				return err
 			})
 		}},
-		insertion{name: "prescient, Cancel", n: single, do: func(ctx context.Context, n int) error {
+		{name: "prescient, Cancel", n: single, do: func(ctx context.Context, n int) error {
 			return in.each(ctx, n, func(ctx context.Context, i int) error {
 				_, err := in.client.Cancel(ctx, in.app, in.job(i-2*n).Entity, dueExec)
 				return err
 			})
-		}})
+		}},
+	})
 }
 
 func (in *inserts) job(i int) prescient.NewJob {
