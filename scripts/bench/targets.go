@@ -68,7 +68,7 @@ func targets() []target {
 		{measure: "against River on Postgres, jobs due at one instant", least: 5, most: 8, unit: "×", section: "river", limited: "prescient, ends",
 			figures: slices.Concat(against("", riverScheduled), []figure{most(riverScheduled), mostOfCommits}, more(riverScheduled), ready[:1], []figure{most(riverReady)}),
 			why: "what the floor itself reaches beside it, without reading, locking or calling anything, is the most that a history row " +
-				"for each end leaves room for; in commits like a slot run's the server also purges what was deleted before"},
+				"for each end leaves room for; in commits like a slot run's the server also purges meanwhile, which a slot run puts off"},
 		{measure: "against Asynq on Redis", least: 8, most: 12, unit: "×", section: "asynq", limited: "prescient, ends",
 			figures: slices.Concat(against("", asynqName("always")), more(asynqName("always")), everysec)},
 		{measure: "against SKIP LOCKED row by row on the same server", least: 20, most: 40, unit: "×", section: "queue", limited: "prescient, ends",
