@@ -3,7 +3,6 @@ package prescient
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -157,7 +156,7 @@ func prune(ctx context.Context, db *sqlx.DB, options PruneOptions, do func(p *pr
 	}
 	defer func() {
 		// This closes it for good, with its lock and its lock_wait_timeout.
-		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		drop(conn.Conn)
 		_ = conn.Close()
 	}()
 	p := &pruner{tables: t, conn: conn, options: options, report: PruneReport{Made: []string{}, Dropped: []string{}}}

@@ -2,9 +2,6 @@ package prescient
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
-	"errors"
 	"time"
 
 	text "prescient/sql"
@@ -47,7 +44,8 @@ func (w *Worker) holdSnapshot(ctx context.Context) error {
 		"START TRANSACTION WITH CONSISTENT SNAPSHOT",
 	} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			return errors.Join(err, drop(conn))
+			drop(conn)
+			return err
 		}
 	}
 	<-ctx.Done()
@@ -55,16 +53,8 @@ func (w *Worker) holdSnapshot(ctx context.Context) error {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if _, err := conn.ExecContext(ending, "ROLLBACK"); err != nil {
-		return errors.Join(err, drop(conn))
+		drop(conn)
+		return err
 	}
 	return nil
-}
-
-// drop closes a connection, which otherwise goes back to its pool.
-func drop(conn *sql.Conn) error {
-	err := conn.Raw(func(any) error { return driver.ErrBadConn })
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-		return nil
-	}
-	return err
 }

@@ -2,6 +2,7 @@ package prescient
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -86,3 +87,6 @@ func set(ctx context.Context, conn driver.ExecerContext, settings string) error 
 	_, err := conn.ExecContext(ctx, "SET "+settings, nil)
 	return err
 }
+
+// drop closes a connection, which otherwise goes back to its pool.
+func drop(conn *sql.Conn) { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }

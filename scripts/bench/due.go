@@ -189,6 +189,18 @@ type contestant struct {
 
 func all(due int) int { return due }
 
+// aloneAndAmong lets a peer and prescient compete for due jobs, first with nothing else pending, then with a million more.
+func aloneAndAmong(due int, compete func(b *bench, ctx context.Context, s *server, due, pending int) error) func(context.Context, *bench, *server) error {
+	return func(ctx context.Context, b *bench, s *server) error {
+		for _, pending := range []int{0, b.scaled(1_000_000)} {
+			if err := compete(b, ctx, s, b.scaled(due), pending); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // compete gives each contestant its turns, alternating.
 func (b *bench) compete(ctx context.Context, st *stage, list []contestant) error {
 	for round := 1; round <= b.rounds; round++ {

@@ -12,14 +12,7 @@ import (
 var queueSection = section{
 	name:  "queue",
 	about: "a queue table as it is usually made, claimed row by row with SKIP LOCKED on the same server, beside a slot run: alone, and with a million more pending",
-	run: func(ctx context.Context, b *bench, s *server) error {
-		for _, pending := range []int{0, b.scaled(1_000_000)} {
-			if err := b.queue(ctx, s, b.scaled(20_000), pending); err != nil {
-				return err
-			}
-		}
-		return nil
-	},
+	run:   aloneAndAmong(20_000, (*bench).queue),
 }
 
 // queue lets a queue table and prescient compete at one number of pending jobs.

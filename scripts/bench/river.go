@@ -16,15 +16,7 @@ import (
 var riverSection = section{
 	name:  "river",
 	about: "River on Postgres, for jobs that are due at one instant and are kept when done, beside a slot run: alone, and with a million more pending",
-	run: func(ctx context.Context, b *bench, s *server) (err error) {
-		due := b.scaled(50_000)
-		for _, pending := range []int{0, b.scaled(1_000_000)} {
-			if err := b.river(ctx, s, due, pending); err != nil {
-				return err
-			}
-		}
-		return nil
-	},
+	run:   aloneAndAmong(50_000, (*bench).river),
 }
 
 // The names of the section's cases.
