@@ -43,7 +43,8 @@ type Worker struct {
 	Name string
 	// Concurrency is how many job_execs run at a time: 1 to 10000, 32 by default.
 	Concurrency int
-	// Buckets is how many buckets are worked on at a time: 1 to 256, 4 by default.
+	// Buckets is how many buckets are worked on at a time: 1 to 256; 0, the default, for 4, and up to 12 where the server is
+	// far away.
 	Buckets int
 	// Batch is how many rows of a bucket are in flight at a time: 1 to 10000, 4000 by default.
 	Batch int
@@ -53,6 +54,9 @@ type Worker struct {
 	StopGrace time.Duration
 	// Patience is how long a statement is tried again while the server is away: 1 s to 1 day, 2 min by default.
 	Patience time.Duration
+	// PutOffPurge is for how long the server's purge waits for the end of a large slot: at most 1 min, 10 s by default; 0 for
+	// not at all.
+	PutOffPurge time.Duration
 }
 
 // None is the value of MaxChecks and MaxErrors that allows not even one; in a configuration it is written 0.

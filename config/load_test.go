@@ -23,8 +23,9 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		Grid: grid,
 		Worker: Worker{
-			Assignment: slots.All(grid), Concurrency: 32, Buckets: 4, Batch: 4000,
+			Assignment: slots.All(grid), Concurrency: 32, Batch: 4000,
 			Lease: 60 * time.Second, StopGrace: 20 * time.Second, Patience: 2 * time.Minute,
+			PutOffPurge: 10 * time.Second,
 		},
 		Guards: Guards{Timeout: 30 * time.Second, MaxChecks: 5, MaxErrors: 5, Horizon: 720 * time.Hour},
 		Sweep:  Sweep{Every: time.Minute, Grace: 10 * time.Second},
@@ -82,7 +83,7 @@ var another = map[string]string{
 	"tls.ca_file": "", "tls.server_name": "n2", "tls.cert_file": "", "tls.key_file": "", "tls.public_key_file": "",
 	"dsn": "u:p@tcp(h:1)/d", "dsn_file": "", "table_prefix": "p_", "slots.resolution": "5m", "worker.minutes": "0,30",
 	"worker.share": "", "worker.name": "n", "worker.concurrency": "3", "worker.buckets": "4", "worker.batch": "5",
-	"worker.lease": "6s", "worker.stop_grace": "7s", "worker.patience": "24s", "guards.timeout": "8s", "guards.max_checks": "9",
+	"worker.lease": "6s", "worker.stop_grace": "7s", "worker.patience": "24s", "worker.put_off_purge": "25s", "guards.timeout": "8s", "guards.max_checks": "9",
 	"guards.max_errors": "10", "guards.horizon": "11d", "guards.concurrency": "12", "guards.sla": "13s",
 	"sweep.every": "14s", "sweep.grace": "15s", "sweep.rate": "16", "log.level": "error", "log.format": "json",
 	"metrics.listen":      "127.0.0.1:9464",
@@ -109,7 +110,7 @@ func TestEveryKeyIsReadFromEverySource(t *testing.T) {
 	minutes, _ := slots.ParseMinutes(grid, "0,30")
 	want := Config{
 		DSN: newSecret("u:p@tcp(h:1)/d", "u:***@tcp(h:1)/d"), TLS: TLS{ServerName: "n2"}, TablePrefix: "p_", Grid: grid,
-		Worker: Worker{minutes, "n", 3, 4, 5, 6 * time.Second, 7 * time.Second, 24 * time.Second},
+		Worker: Worker{minutes, "n", 3, 4, 5, 6 * time.Second, 7 * time.Second, 24 * time.Second, 25 * time.Second},
 		Guards: Guards{8 * time.Second, 9, 10, 11 * day, 12, 13 * time.Second},
 		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Log: Log{zerolog.ErrorLevel, "json"},
 		Metrics: Metrics{"127.0.0.1:9464"},

@@ -159,6 +159,10 @@ func (c *hookedConn) BeginTx(ctx context.Context, options driver.TxOptions) (tx 
 	return hookedTx{tx, c.hooks}, nil
 }
 
+func (c *hookedConn) Ping(ctx context.Context) error {
+	return c.hooks.run("PING", func() error { return c.Conn.(driver.Pinger).Ping(ctx) })
+}
+
 // Close is not for tests to refuse: it is only counted.
 func (c *hookedConn) Close() error {
 	c.hooks.mu.Lock()

@@ -167,7 +167,7 @@ func (w *Worker) estimateBuckets(ctx context.Context, slot time.Time) (int, erro
 	if err != nil {
 		return 0, fmt.Errorf("estimating slot %s: %w", stamp(slot), err)
 	}
-	return bucketsFor(rows, w.options.Batch, w.options.Buckets), nil
+	return bucketsFor(rows, w.options.Batch, w.buckets()), nil
 }
 
 func (w *Worker) countRows(ctx context.Context, statement string, args ...any) (rows int, err error) {

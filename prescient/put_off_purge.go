@@ -11,21 +11,21 @@ import (
 // indexes, on the same processors and pages: a fifth of the time that a large slot takes (scripts/bench: ends). An open
 // snapshot has it wait for the run's end, when there is time for it.
 
-// longestPutOff bounds for how long, since a snapshot puts purge off for the whole server: a slot that takes longer has it
-// work beside it from then on.
-const longestPutOff = 10 * time.Second
-
-// putOff is for how long a run may put purge off. A connection that idles for nearly as long as a lease is ended by the
-// server, so that this is also what a frozen worker has at most.
-func putOff(lease time.Duration) time.Duration { return min(longestPutOff, lease/3) }
+// putOff is for how long a run may put purge off; not for ever, since a snapshot puts it off for the whole server: a slot
+// that takes longer has it work beside it from then on. A connection that idles for nearly as long as a lease is ended by
+// the server, so that this is also what a frozen worker has at most.
+func (o *WorkerOptions) putOff() time.Duration { return min(o.PutOffPurge, o.Lease/3) }
 
 // putOffPurge has the server's purge wait until ctx ends, for a bounded time. What goes wrong with that is no trouble of
 // the run's.
 func (w *Worker) putOffPurge(ctx context.Context) {
-	if w.server == text.TiDB || w.db.Stats().MaxOpenConnections > 0 { // where it would take a connection from the run
+	if w.server == text.TiDB || w.options.PutOffPurge < 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, putOff(w.options.Lease))
+	if w.db.Stats().MaxOpenConnections > 0 { // it would take one from the run
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.options.putOff())
 	defer cancel()
 	if err := w.holdSnapshot(ctx); err != nil && ctx.Err() == nil {
 		w.log.Debug().Err(err).Msg("the server purges while a slot is run")

@@ -104,9 +104,20 @@ func TestPurgeWaitsForTheEndOfALargeSlot(t *testing.T) {
 
 // Purge is put off for the whole server: not for as long as a slot run takes whose calls are slow.
 func TestPurgeWaitsForABoundedTime(t *testing.T) {
-	for lease, want := range map[time.Duration]time.Duration{2 * time.Second: 2 * time.Second / 3, time.Minute: 10 * time.Second, time.Hour: 10 * time.Second} {
-		if got := putOff(lease); got != want {
-			t.Errorf("with a lease of %s: %s; want %s", lease, got, want)
+	for _, c := range []struct{ lease, given, want time.Duration }{
+		{2 * time.Second, 0, 2 * time.Second / 3},
+		{time.Minute, 0, 10 * time.Second},
+		{time.Hour, 0, 10 * time.Second},
+		{time.Minute, 15 * time.Second, 15 * time.Second},
+		{time.Minute, 25 * time.Second, 20 * time.Second},
+		{time.Minute, time.Millisecond, time.Millisecond},
+	} {
+		o := WorkerOptions{Lease: c.lease, PutOffPurge: c.given}
+		if err := o.complete(); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.putOff(); got != c.want {
+			t.Errorf("with a lease of %s, and %s given: %s; want %s", c.lease, c.given, got, c.want)
 		}
 	}
 	eachServer(t, func(t *testing.T, r *rig) {
@@ -127,13 +138,15 @@ func TestPurgeIsPutOffOnlyWhereThatPays(t *testing.T) {
 			name      string
 			rows      int
 			limit     int // of connections
+			putOff    time.Duration
 			sweeps    bool
 			snapshots int
 		}{
-			{"a slot of several buckets", 400, 0, false, 1},
-			{"a slot of one bucket", 10, 0, false, 0},
-			{"no connection to spare", 400, 20, false, 0},
-			{"a sweep, which has time", 400, 0, true, 0},
+			{"a slot of several buckets", 400, 0, 0, false, 1},
+			{"a slot of one bucket", 10, 0, 0, false, 0},
+			{"no connection to spare", 400, 20, 0, false, 0},
+			{"the worker is not to", 400, 0, -1, false, 0},
+			{"a sweep, which has time", 400, 0, 0, true, 0},
 		} {
 			slot := at("13:15").Add(time.Duration(i) * time.Hour)
 			r.manyDue(slot, "check", i*1000, i*1000+c.rows)
@@ -151,7 +164,7 @@ func TestPurgeIsPutOffOnlyWhereThatPays(t *testing.T) {
 			w := r.hookedWorker(now, &h, registry("check", func(context.Context, FutureJob) (*time.Time, error) {
 				<-reached
 				return nil, nil
-			}, Guards{}), WorkerOptions{Batch: 50})
+			}, Guards{}), WorkerOptions{Batch: 50, PutOffPurge: c.putOff})
 			w.db.SetMaxOpenConns(c.limit)
 			var err error
 			if c.sweeps {

@@ -23,7 +23,7 @@ func (w *Worker) Run(ctx context.Context) (Figures, error) {
 	if !w.options.Assignment.Serves(slot) {
 		return Figures{Slot: slot}, fmt.Errorf("%w: %s is not in %s", ErrNotAssigned, stamp(slot), w.options.Assignment)
 	}
-	figures, err := w.runSlot(ctx, slot, manner{parallel: w.options.Buckets, stay: true})
+	figures, err := w.runSlot(ctx, slot, manner{parallel: w.buckets(), stay: true})
 	w.report(figures, err, "slot run")
 	return figures, err
 }

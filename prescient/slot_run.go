@@ -56,8 +56,7 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figur
 		return Figures{Slot: slot, Paused: err == nil}, err
 	}
 	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, manner: how, stop: ctx.Done(), calls: calls, work: work,
-		leases: make(map[*lease]context.CancelFunc), left: make(map[int]bool), figures: Figures{Slot: slot},
-		turns: make(chan struct{}, how.parallel)}
+		leases: make(map[*lease]context.CancelFunc), left: make(map[int]bool), figures: Figures{Slot: slot}}
 	if seen.due {
 		err = r.run(ctx)
 	} else if _, err = w.exec(work, w.stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
@@ -98,6 +97,10 @@ func (r *slotRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(list) > r.parallel {
+		r.widen(ctx)
+	}
+	r.turns = make(chan struct{}, r.parallel)
 	running, ended := context.WithCancel(r.work)
 	var beside sync.WaitGroup
 	beside.Go(func() { r.renew(running) })

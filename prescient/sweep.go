@@ -30,7 +30,7 @@ func (w *Worker) sweep(ctx context.Context, did func(Figures)) error {
 		return err
 	}
 	err = w.eachOverdue(ctx, seen.clock.now(), func(slot time.Time) error {
-		figures, err := w.runSlot(ctx, slot, manner{parallel: w.options.Buckets, background: true,
+		figures, err := w.runSlot(ctx, slot, manner{parallel: w.buckets(), background: true,
 			pace: func(_ context.Context, rows int) error { return w.pace(ctx, rows) }})
 		if err != nil {
 			if ctx.Err() == nil {

@@ -63,7 +63,7 @@ func (w *Worker) Work(ctx context.Context) error {
 			this := slot
 			running.Go(func() {
 				defer func() { <-places; w.current.Add(-1) }()
-				figures, err := w.runSlot(ctx, this, manner{parallel: w.options.Buckets, stay: true, early: early})
+				figures, err := w.runSlot(ctx, this, manner{parallel: w.buckets(), stay: true, early: early})
 				if errors.Is(err, errSetBack) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 					return
 				}

@@ -27,6 +27,7 @@ const (
 	DefaultPatience    = 2 * time.Minute
 	DefaultSweepEvery  = time.Minute
 	DefaultSweepGrace  = 10 * time.Second
+	DefaultPutOffPurge = 10 * time.Second
 )
 
 // WorkerOptions are for NewWorker; zero fields mean the defaults.
@@ -46,8 +47,9 @@ type WorkerOptions struct {
 	Name string
 	// Concurrency is how many job_execs run at a time; 32 by default.
 	Concurrency int
-	// Buckets is how many buckets of a slot are worked on at a time; 4 by default. Twice as many as the server has
-	// cores is about what pays.
+	// Buckets is how many buckets of a slot are worked on at a time. By default 4, and one more for each 0.6 ms of round trip
+	// to the server, up to 12, unless the db has a limit of connections. Twice as many as a server nearby has cores is
+	// about what pays.
 	Buckets int
 	// Batch is how many rows of a bucket are in flight at a time, which is what a worker that dies leaves to be called
 	// again; 4000 by default, 10000 at most. Half of it is read and committed together.
@@ -65,6 +67,9 @@ type WorkerOptions struct {
 	SweepGrace time.Duration
 	// SweepRate bounds how many overdue rows a second are caught up; 0 for no bound.
 	SweepRate float64
+	// PutOffPurge is for how long the server's purge is to wait while a slot of several buckets is run; 10 s by default, a third
+	// of Lease at most, negative for not at all. It is not put off where the db has a limit of connections.
+	PutOffPurge time.Duration
 	// Observer is told of slot runs and answers; nil for none.
 	Observer *Observer
 	// Log takes one line a slot run at info, and troubles; the zero value is silent.
@@ -128,13 +133,13 @@ func (o *WorkerOptions) complete() error {
 	o.Guards = o.Guards.or(defaultGuards)
 	o.Concurrency = or(o.Concurrency, DefaultConcurrency)
 	o.Guards.Concurrency = or(o.Guards.Concurrency, half(o.Concurrency))
-	o.Buckets = or(o.Buckets, DefaultBuckets)
 	o.Batch = or(o.Batch, DefaultBatch)
 	o.Lease = or(o.Lease, DefaultLease)
 	o.StopGrace = or(o.StopGrace, DefaultStopGrace)
 	o.Patience = or(o.Patience, DefaultPatience)
 	o.SweepEvery = or(o.SweepEvery, DefaultSweepEvery)
 	o.SweepGrace = or(o.SweepGrace, DefaultSweepGrace)
+	o.PutOffPurge = or(o.PutOffPurge, DefaultPutOffPurge)
 	if o.Name == "" {
 		o.Name = newWorkerName()
 	}
@@ -152,7 +157,7 @@ func (o *WorkerOptions) complete() error {
 		n, low, high int64
 	}{
 		{"concurrency", int64(o.Concurrency), 1, 10000},
-		{"buckets", int64(o.Buckets), 1, maxBuckets},
+		{"buckets", int64(o.Buckets), 0, maxBuckets},
 		{"batch", int64(o.Batch), 1, 10000},
 		{"lease (ms)", o.Lease.Milliseconds(), 2000, int64(time.Hour / time.Millisecond)},
 		{"stop grace (ms)", o.StopGrace.Milliseconds(), 1, int64(time.Hour / time.Millisecond)},

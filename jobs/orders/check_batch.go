@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,6 +47,7 @@ func (o *Orders) CheckBatch(ctx context.Context, batch *prescient.Batch) error {
 		}
 		batch.Settle(i) // unless it is found: it is gone, or shipped
 	}
+	slices.Sort(ids) // in the order of the table
 	found, err := o.unshipped(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("checking %d orders: %w", len(ids), err)

@@ -23,8 +23,8 @@ var endsSection = section{
 		}{
 			{"prescient, ends", workload{Form: "one"}, 1},
 			{"prescient, ends, batch handler", workload{Form: "batch"}, 1},
-			{"prescient, ends, purge not put off", workload{Form: "one", Limit: maxConnections}, 1},
-			{"prescient, ends, batch handler, purge not put off", workload{Form: "batch", Limit: maxConnections}, 1},
+			{"prescient, ends, purge not put off", workload{Form: "one", Purges: true}, 1},
+			{"prescient, ends, batch handler, purge not put off", workload{Form: "batch", Purges: true}, 1},
 			{"prescient, ends, Tx handler", workload{Form: "tx"}, 1},
 			{"prescient, ends, Tx batch handler", workload{Form: "txbatch"}, 1},
 			{"prescient, ends, 2 processes", workload{Form: "one"}, 2},
@@ -45,14 +45,12 @@ var endsSection = section{
 
 // workload is what a worker's job_exec does.
 type workload struct {
-	DSN   string
-	Form  string // one, batch, tx or txbatch, with orders- before it where it works with the orders
-	Moves int    // of ten rows, how many go to a later slot
-	Limit int    // of connections; 0: none. A worker whose pool has one does not put purge off
+	DSN     string
+	Form    string // one, batch, tx or txbatch, with orders- before it where it works with the orders
+	Moves   int    // of ten rows, how many go to a later slot
+	Buckets int    // at a time; 0: by default
+	Purges  bool   // the server purges meanwhile
 }
-
-// maxConnections is a limit of connections that a worker does not come to.
-const maxConnections = 64
 
 // moves says for a row whether it goes to a later slot. Keys are numbers.
 func (l workload) moves(job prescient.FutureJob) bool {
@@ -120,8 +118,11 @@ func (l workload) run(ctx context.Context) (prescient.Figures, error) {
 		return prescient.Figures{}, err
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(l.Limit)
-	w, err := prescient.NewWorker(ctx, db, prescient.WorkerOptions{Registry: l.registry(db)})
+	options := prescient.WorkerOptions{Registry: l.registry(db), Buckets: l.Buckets}
+	if l.Purges {
+		options.PutOffPurge = -1
+	}
+	w, err := prescient.NewWorker(ctx, db, options)
 	if err != nil {
 		return prescient.Figures{}, err
 	}

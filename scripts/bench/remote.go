@@ -8,32 +8,43 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"prescient/prescient"
 )
 
 var remoteSection = section{
-	name:  "remote",
-	about: "slot runs with 1 ms and 5 ms of round trip between worker and server, by a proxy, beside the same proxy without and no proxy",
+	name: "remote",
+	about: "slot runs with 1 ms and 5 ms of round trip between worker and server, by a proxy, beside the same proxy without and no proxy; and " +
+		"with as many buckets at a time as where the server is near",
 	run: func(ctx context.Context, b *bench, s *server) error {
 		list := []contestant{slotRunOf("prescient, ends, no proxy", "one")}
 		for _, trip := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond} {
 			for _, form := range []string{"one", "batch", "tx"} {
-				name := fmt.Sprintf("prescient, ends, %s handler, %v away", form, trip)
-				list = append(list, contestant{name: name, ends: all, do: func(ctx context.Context, st *stage) error {
-					proxy, err := startProxy(st.config.Addr, trip/2)
-					if err != nil {
-						return err
-					}
-					away := *st
-					server := *st.server
-					server.config = st.config.Clone()
-					server.config.Net, server.config.Addr = "tcp", proxy.address()
-					away.place = &place{server: &server, name: st.name, app: st.app, db: st.db, client: st.client}
-					return errors.Join(away.runSlot(ctx, workload{Form: form}, 1), proxy.close())
-				}})
+				list = append(list, runAway(fmt.Sprintf("prescient, ends, %s handler, %v away", form, trip), trip, workload{Form: form}))
+			}
+			if trip > 0 {
+				list = append(list, runAway(fmt.Sprintf("prescient, ends, one handler, %v away, %d buckets at a time", trip, prescient.DefaultBuckets),
+					trip, workload{Form: "one", Buckets: prescient.DefaultBuckets}))
 			}
 		}
 		return b.onStage(ctx, s, "remote", list)
 	},
+}
+
+// runAway is a slot run with a round trip to the server.
+func runAway(name string, trip time.Duration, l workload) contestant {
+	return contestant{name: name, ends: all, do: func(ctx context.Context, st *stage) error {
+		proxy, err := startProxy(st.config.Addr, trip/2)
+		if err != nil {
+			return err
+		}
+		away := *st
+		server := *st.server
+		server.config = st.config.Clone()
+		server.config.Net, server.config.Addr = "tcp", proxy.address()
+		away.place = &place{server: &server, name: st.name, app: st.app, db: st.db, client: st.client}
+		return errors.Join(away.runSlot(ctx, l, 1), proxy.close())
+	}}
 }
 
 // proxy passes on what goes to a server and comes back, later. It has no limit of throughput of its own: what was sent

@@ -1,0 +1,113 @@
+package prescient
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestMoreBucketsAtATimeTheFurtherAwayTheServerIs(t *testing.T) {
+	for trip, want := range map[time.Duration]int{
+		0: 4, 100 * time.Microsecond: 4, 599 * time.Microsecond: 4, 600 * time.Microsecond: 5, time.Millisecond: 5,
+		2 * time.Millisecond: 7, 5 * time.Millisecond: 12, 80 * time.Millisecond: 12, time.Minute: 12,
+	} {
+		if got := bucketsAt(trip); got != want {
+			t.Errorf("%s away: %d; want %d", trip, got, want)
+		}
+	}
+}
+
+// distance has every PING take as long as a round trip to a server that is far away.
+func distance(trip time.Duration) func(string) error {
+	return func(statement string) error {
+		if statement == "PING" {
+			time.Sleep(trip)
+		}
+		return nil
+	}
+}
+
+func TestALargeSlotOfAServerFarAwayHasMoreBucketsAtATime(t *testing.T) {
+	const far, rows = 12, 400
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.manyDue(at("13:15"), "check", 0, rows)
+		var h hooks
+		away := distance(10 * time.Millisecond)
+		var claims atomic.Int32
+		all := make(chan struct{})
+		h.onStatement(func(statement string) error {
+			if strings.Contains(statement, "token           = token + ?") {
+				if claims.Add(1) == far {
+					close(all)
+				}
+				select {
+				case <-all:
+				case <-time.After(time.Minute):
+					return errors.New("no more buckets are claimed at a time")
+				}
+			}
+			return away(statement)
+		})
+		w := r.hookedWorker(at("13:15"), &h, registry("check", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, Guards{}),
+			WorkerOptions{Batch: 10})
+		figures, err := w.Run(t.Context())
+		if err != nil || figures.Done != rows || figures.Buckets < far {
+			t.Errorf("%+v, %v", figures, err)
+		}
+		r.balanced()
+	})
+}
+
+func TestBucketsAtATimeStayWhatTheyAre(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		away := distance(10 * time.Millisecond)
+		for _, c := range []struct {
+			name    string
+			trip    func(string) error
+			limit   int // of connections
+			given   int
+			buckets int
+			pings   int
+		}{
+			{"a server far away", away, 0, 0, 12, pings},
+			{"their number is given", away, 0, 3, 3, 0},
+			{"connections are limited", away, 20, 0, 4, 0},
+			{"it cannot be measured", func(statement string) error {
+				if statement == "PING" {
+					return errors.New("refused")
+				}
+				return nil
+			}, 0, 0, 4, 1},
+		} {
+			var h hooks
+			w := r.hookedWorker(at("13:15"), &h, NewRegistry(), WorkerOptions{Buckets: c.given})
+			w.db.SetMaxOpenConns(c.limit)
+			h.onStatement(c.trip)
+			run := &slotRun{w: w, manner: manner{parallel: w.buckets()}}
+			run.widen(t.Context())
+			if run.parallel != c.buckets || h.count("PING") != c.pings {
+				t.Errorf("%s: %d buckets at a time after %d pings; want %d after %d", c.name, run.parallel, h.count("PING"), c.buckets, c.pings)
+			}
+		}
+	})
+}
+
+// The shortest of some round trips counts: one that waited for a processor, or for a connection to be made, says nothing.
+func TestARoundTripIsTheShortestOfSome(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		var h hooks
+		w := r.hookedWorker(at("13:15"), &h, NewRegistry(), WorkerOptions{})
+		var first sync.Once
+		h.onStatement(func(string) error {
+			first.Do(func() { time.Sleep(time.Second) })
+			return nil
+		})
+		if trip := w.roundTrip(t.Context()); trip <= 0 || trip >= time.Second {
+			t.Errorf("a round trip takes %s", trip)
+		}
+	})
+}
