@@ -240,7 +240,7 @@ func TestAServerThatTurnsSlowIsNotAskedForMore(t *testing.T) {
 		plan, err := wire.NewPlan(`[{"Since": "INSERT INTO p_job_history", "Do": "delay", "Wait": 40000000}]`, 1)
 		r.must(err)
 		var delayed atomic.Int32
-		plan.Tell = func(string, string) { delayed.Add(1) }
+		plan.Tell = func(string, string, time.Duration) { delayed.Add(1) }
 		network := "slow-" + string(r.d.Flavour)
 		mysql.RegisterDialContext(network, plan.Dial)
 		t.Cleanup(func() { mysql.DeregisterDialContext(network) })

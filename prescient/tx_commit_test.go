@@ -43,7 +43,7 @@ func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
 				plan, err := wire.NewPlan(c.rules, 1)
 				r.must(err)
 				var told atomic.Int32
-				plan.Tell = func(string, string) { told.Add(1) }
+				plan.Tell = func(string, string, time.Duration) { told.Add(1) }
 				w, err := NewWorker(t.Context(), r.overNetwork("worker", at("13:15:01"), plan, 6*time.Second),
 					WorkerOptions{Prefix: "p_", Registry: execs, Lease: 4 * time.Second})
 				r.must(err)

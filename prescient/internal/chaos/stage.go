@@ -160,7 +160,7 @@ func (s *stage) report(w http.ResponseWriter, r *http.Request) {
 	case checker.Call:
 		e.N = s.calls.Add(1)
 	case checker.Fault:
-		e.Took = settling
+		e.Took += settling
 		if strings.HasPrefix(e.What, "freeze") {
 			e.Took += s.frozen
 			time.AfterFunc(s.frozen, func() { _ = syscall.Kill(e.Pid, syscall.SIGCONT) })

@@ -50,10 +50,18 @@ type Rule struct {
 	seen   int            //
 }
 
+// lasts is how long the rule breaks something.
+func (r *Rule) lasts() time.Duration {
+	if r.Do == Split || r.Do == Delay {
+		return r.Wait
+	}
+	return 0
+}
+
 // Plan is the rules of a process.
 type Plan struct {
-	// Tell is called before a rule is carried out that breaks something.
-	Tell func(what, statement string)
+	// Tell is called before a rule is carried out that breaks something, with how long it does.
+	Tell func(what, statement string, lasts time.Duration)
 
 	mu    sync.Mutex
 	dice  *rand.Rand
@@ -63,7 +71,7 @@ type Plan struct {
 
 // NewPlan reads rules as JSON; an empty text has none.
 func NewPlan(text string, seed uint64) (*Plan, error) {
-	p := &Plan{Tell: func(string, string) {}, dice: rand.New(rand.NewPCG(seed, 1))}
+	p := &Plan{Tell: func(string, string, time.Duration) {}, dice: rand.New(rand.NewPCG(seed, 1))}
 	if text == "" {
 		return p, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -53,8 +54,8 @@ func prepare() error {
 		return err
 	}
 	faults := newReporter(os.Getenv(SocketVariable), os.Getenv(NameVariable))
-	plan.Tell = func(what, statement string) {
-		faults.note(checker.Event{Kind: checker.Fault, What: what, Key: short(statement)})
+	plan.Tell = func(what, statement string, lasts time.Duration) {
+		faults.note(checker.Event{Kind: checker.Fault, What: what, Key: short(statement), Took: lasts})
 	}
 	mysql.RegisterDialContext(wire.Network, plan.Dial)
 	return limitMemory(os.Getenv(MemoryVariable))
