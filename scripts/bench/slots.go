@@ -6,8 +6,9 @@ import (
 )
 
 var slotsSection = section{
-	name:  "slots",
-	about: "slots of 1 thousand to 2 million, run by a process of its own: how fast, and the most memory that it has resident",
+	name: "slots",
+	about: "slots of 1 thousand to 2 million, run by a process of its own: how fast, and the most memory that it has resident; " +
+		"the largest also with as many buckets at a time as where the server is far away",
 	run: func(ctx context.Context, b *bench, s *server) error {
 		sizes := []int{b.scaled(1_000), b.scaled(10_000), b.scaled(100_000), b.scaled(1_000_000), b.scaled(2_000_000)}
 		st, err := b.makeStage(ctx, s, "slots", sizes[len(sizes)-1], b.scaled(1_000_000))
@@ -19,16 +20,16 @@ var slotsSection = section{
 		}
 		for i, size := range sizes {
 			st.due = size
-			rounds, forms := b.rounds, []string{"one", "batch"}
+			rounds, jobs := b.rounds, []workload{{Form: "one"}, {Form: "batch"}}
 			if size >= 1_000_000 {
 				rounds = 1 // memory is the same each time, and it takes minutes
 			}
 			if i == len(sizes)-1 {
-				forms = forms[:1]
+				jobs = []workload{{Form: "one"}, {Form: "one", Buckets: farBuckets}}
 			}
 			for round := range rounds {
-				for _, form := range forms {
-					if err := b.slotOf(ctx, st, form, round+1); err != nil {
+				for _, job := range jobs {
+					if err := b.slotOf(ctx, st, job, round+1); err != nil {
 						return err
 					}
 				}
@@ -38,15 +39,23 @@ var slotsSection = section{
 	},
 }
 
+// farBuckets is how many buckets a worker has at a time at most by itself.
+const farBuckets = 12
+
 // slotOf runs the due rows in a process of its own.
-func (b *bench) slotOf(ctx context.Context, st *stage, form string, round int) error {
+func (b *bench) slotOf(ctx context.Context, st *stage, job workload, round int) error {
 	if err := st.set(ctx); err != nil {
 		return err
 	}
 	var results []childResult
-	name := fmt.Sprintf("prescient, %s handler, a slot of %s", form, short(float64(st.due)))
+	how := job.Form + " handler"
+	if job.Buckets > 0 {
+		how += fmt.Sprintf(", %d buckets at a time", job.Buckets)
+	}
+	name := fmt.Sprintf("prescient, %s, a slot of %s", how, short(float64(st.due)))
+	job.DSN = st.dsn(st.name)
 	_, err := b.tookWith(name, round, []int{st.pid}, func() (n int, err error) {
-		results, err = inChildren(ctx, workload{Form: form, DSN: st.dsn(st.name)}, 1)
+		results, err = inChildren(ctx, job, 1)
 		return st.due, err
 	}, func(r *record) {
 		r.Seconds = results[0].Figures.Took.Seconds() // without the start of the process
