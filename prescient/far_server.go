@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A bucket sends one statement after the other, seven for a commit with what it reads; while it waits for answers of a
-// server that is far away, other buckets use the time. So more are worked on at a time, the further away it is.
+// A bucket sends one statement after the other, seven for a commit; while it waits for the answers of a server that is far
+// away, other buckets use the time. So more are worked on at a time, the further away it is.
 
 const (
 	// oneMoreFor is how long a round trip is for each bucket more. Of what ends a second with the server beside the worker,
