@@ -106,8 +106,14 @@ func (s *session) newClient(ctx context.Context) error {
 func (s *session) newWorker(ctx context.Context) (*prescient.Worker, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
+	w, err := prescient.NewWorker(ctx, s.db, s.workerOptions())
+	return w, s.explain(err)
+}
+
+// workerOptions are those of the configuration.
+func (s *session) workerOptions() prescient.WorkerOptions {
 	c := s.config
-	w, err := prescient.NewWorker(ctx, s.db, prescient.WorkerOptions{
+	return prescient.WorkerOptions{
 		Prefix:      c.TablePrefix,
 		Resolution:  c.Grid.Resolution(),
 		Registry:    s.registry,
@@ -126,8 +132,7 @@ func (s *session) newWorker(ctx context.Context) (*prescient.Worker, error) {
 		SweepRate:   float64(c.Sweep.Rate),
 		Observer:    s.observer,
 		Log:         s.log,
-	})
-	return w, s.explain(err)
+	}
 }
 
 // orNever is a time as the library takes it, where 0 is not the default but for not at all.
