@@ -12,8 +12,6 @@ const (
 	// oneMoreFor is how long a round trip is for each bucket more. Of what ends a second with the server beside the worker,
 	// 0.6 were left 5 ms away with 4 buckets at a time on MariaDB, 0.85 with 8 and 0.9 with 12 (scripts/bench: remote).
 	oneMoreFor = 600 * time.Microsecond
-	// mostForFar bounds memory and connections.
-	mostForFar = 3 * DefaultBuckets
 	// pings is how often the round trip is measured: the shortest counts, since the others also wait for processors.
 	pings = 3
 )
@@ -21,9 +19,10 @@ const (
 // buckets is how many buckets to work on at a time where the server is not far away.
 func (w *Worker) buckets() int { return or(w.options.Buckets, DefaultBuckets) }
 
-// bucketsAt is how many buckets to work on at a time where a round trip to the server takes so long.
+// bucketsAt is how many buckets to work on at a time where a round trip to the server takes so long. Memory and connections
+// go with them, so that they are bounded.
 func bucketsAt(trip time.Duration) int {
-	return min(DefaultBuckets+int(trip/oneMoreFor), mostForFar)
+	return min(DefaultBuckets+int(trip/oneMoreFor), DefaultFarBuckets)
 }
 
 // widen has more buckets worked on at a time where the server is far away, unless their number is given, or that of

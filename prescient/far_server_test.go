@@ -32,7 +32,7 @@ func distance(trip time.Duration) func(string) error {
 }
 
 func TestALargeSlotOfAServerFarAwayHasMoreBucketsAtATime(t *testing.T) {
-	const far, rows = 12, 400
+	const far, rows = DefaultFarBuckets, 400
 	eachServer(t, func(t *testing.T, r *rig) {
 		r.manyDue(at("13:15"), "check", 0, rows)
 		var h hooks

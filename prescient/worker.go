@@ -22,6 +22,7 @@ const (
 	DefaultLease       = time.Minute
 	DefaultConcurrency = 32
 	DefaultBuckets     = 4
+	DefaultFarBuckets  = 12 // at most, where the server is far away
 	DefaultBatch       = 4000
 	DefaultStopGrace   = 20 * time.Second
 	DefaultPatience    = 2 * time.Minute

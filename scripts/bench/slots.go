@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"prescient/prescient"
 )
 
 var slotsSection = section{
@@ -25,7 +27,7 @@ var slotsSection = section{
 				rounds = 1 // memory is the same each time, and it takes minutes
 			}
 			if i == len(sizes)-1 {
-				jobs = []workload{{Form: "one"}, {Form: "one", Buckets: farBuckets}}
+				jobs = []workload{{Form: "one"}, {Form: "one", Buckets: prescient.DefaultFarBuckets}}
 			}
 			for round := range rounds {
 				for _, job := range jobs {
@@ -38,9 +40,6 @@ var slotsSection = section{
 		return nil
 	},
 }
-
-// farBuckets is how many buckets a worker has at a time at most by itself.
-const farBuckets = 12
 
 // slotOf runs the due rows in a process of its own.
 func (b *bench) slotOf(ctx context.Context, st *stage, job workload, round int) error {
