@@ -28,7 +28,7 @@ func bucketsAt(trip time.Duration) int {
 // widen has more buckets worked on at a time where the server is far away, unless their number is given, or that of
 // connections.
 func (r *slotRun) widen(ctx context.Context) {
-	if r.w.options.Buckets == 0 && r.w.db.Stats().MaxOpenConnections == 0 {
+	if r.w.options.Buckets == 0 && !r.w.limited() {
 		r.parallel = max(r.parallel, bucketsAt(r.w.roundTrip(ctx)))
 	}
 }

@@ -19,10 +19,7 @@ func (o *WorkerOptions) putOff() time.Duration { return min(o.PutOffPurge, o.Lea
 // putOffPurge has the server's purge wait until ctx ends, for a bounded time. What goes wrong with that is no trouble of
 // the run's.
 func (w *Worker) putOffPurge(ctx context.Context) {
-	if w.server == text.TiDB || w.options.PutOffPurge < 0 {
-		return
-	}
-	if w.db.Stats().MaxOpenConnections > 0 { // it would take one from the run
+	if w.server == text.TiDB || w.options.PutOffPurge < 0 || w.limited() { // it would take a connection from the run
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.options.putOff())

@@ -88,5 +88,8 @@ func set(ctx context.Context, conn driver.ExecerContext, settings string) error 
 	return err
 }
 
+// limited says whether the pool has a limit of connections, so that one more for one thing is one less for another.
+func (w *Worker) limited() bool { return w.db.Stats().MaxOpenConnections > 0 }
+
 // drop closes a connection, which otherwise goes back to its pool.
 func drop(conn *sql.Conn) { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }
