@@ -19,6 +19,9 @@ type row struct {
 	triedAt time.Time
 }
 
+// size is how much memory is taken by what may be large.
+func (r *row) size() int { return len(r.Payload) + len(r.LastError) }
+
 // answered is a row with its answer and what becomes of it.
 type answered struct {
 	row
@@ -35,7 +38,7 @@ type stream struct {
 	dry         bool
 	limit       int // rows to be asked for; 0 for a first read
 	outstanding int // rows that were read and not committed
-	payload     int // bytes of theirs, about
+	payload     int // bytes of theirs, about, with that of their errors
 }
 
 // flushEvery is how long an answer waits for company before it is committed, and how long rows of one job_exec may
@@ -345,13 +348,13 @@ func (b *bucketRun) hasRoom(s *stream) bool {
 func (b *bucketRun) keep(r *answered) {
 	s := b.streamOf(r.JobExec)
 	s.outstanding++
-	s.payload += len(r.Payload)
+	s.payload += r.size()
 	b.outstanding[r.JobExec]++
 }
 
 func (b *bucketRun) release(r *answered) {
 	s := b.streamOf(r.JobExec)
-	s.payload -= len(r.Payload)
+	s.payload -= r.size()
 	if s.outstanding--; s.outstanding == 0 {
 		s.payload = 0 // a stream that was split took its share of this, as estimated
 	}

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -89,6 +91,57 @@ func TestAReadAsksForWhatThereIsRoomFor(t *testing.T) {
 	} {
 		if got := nextLimit(c.asked, c.most, c.rows, c.size); got != c.want {
 			t.Errorf("after %d of %d rows, with %d bytes, %d are asked for; want %d", c.rows, c.asked, c.size, got, c.want)
+		}
+	}
+}
+
+// A batch whose moves all have a long error is more than a packet may have: the servers take 16 MB, or 64.
+func TestLongErrorsOfManyRowsAreNotOneStatement(t *testing.T) {
+	const rows = 7000 // of which one commit has 4000
+	long := strings.Repeat("<", maxErrorText)
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.manyDue(at("13:15"), "check", 0, rows)
+		execs := NewRegistry()
+		r.must(execs.RegisterBatch("check", func(_ context.Context, batch *Batch) error {
+			for i := range batch.Jobs() {
+				batch.Fail(i, errors.New(long))
+			}
+			return nil
+		}, Guards{}))
+		var h hooks
+		w := r.hookedWorker(at("13:15"), &h, execs, WorkerOptions{Buckets: 1})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // one that is refused is sent again and again
+		defer cancel()
+		figures, err := w.Run(ctx)
+		if err != nil || figures.Moved != rows || figures.Retries > 0 {
+			t.Errorf("%+v, %v", figures, err)
+		}
+		if n := r.count("SELECT COUNT(*) FROM p_future_job WHERE error_count = 1 AND last_error = ?", long); n != rows {
+			t.Errorf("%d rows have the error; want %d", n, rows)
+		}
+		if moves, n := 3*rows*len(long)/bulkBytes, h.count("STRAIGHT_JOIN"); n < moves {
+			t.Errorf("the rows were moved by %d statements; want %d at least", n, moves)
+		}
+		r.balanced()
+	})
+}
+
+func TestMovesAreDividedByTheirSize(t *testing.T) {
+	short, long := new(answered), new(answered)
+	long.verdict.reason = strings.Repeat("x", bulkBytes/2)
+	for _, c := range []struct {
+		moves []*answered
+		want  int
+	}{
+		{[]*answered{short}, 1},
+		{slices.Repeat([]*answered{short}, 4000), 4000},
+		{[]*answered{long, long, short}, 2},
+		{[]*answered{short, long, long, short}, 3},
+	} {
+		list, n := movesJSON(c.moves)
+		var said [][]any
+		if err := json.Unmarshal([]byte(list), &said); err != nil || n != c.want || len(said) != n {
+			t.Errorf("of %d moves %d are said to be in the list, and %d are, %v; want %d", len(c.moves), n, len(said), err, c.want)
 		}
 	}
 }

@@ -16,7 +16,7 @@ type reading struct {
 	done   chan struct{}
 	rows   []*answered // once done is closed
 	limit  int         // how many were asked for
-	size   int         // bytes of their payloads
+	size   int         // bytes of their payloads and errors
 	cut    bool        // there was more than is held in memory at a time
 	err    error
 }
@@ -76,7 +76,7 @@ func (b *bucketRun) startReading(ctx context.Context, s *stream) {
 	}()
 }
 
-// nextLimit is how many rows to ask for after a read of some, whose payloads had a size: twice as many, unless payloads like
+// nextLimit is how many rows to ask for after a read of some, whose payloads and errors had a size: twice as many, unless such as
 // those would be more than is held in memory.
 func nextLimit(asked, most, rows, size int) int {
 	limit := min(2*asked, most)
@@ -188,7 +188,7 @@ func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*answered, erro
 	return rows, err
 }
 
-// readBytes is how much payload a batch has at most, and one row more.
+// readBytes is how much of payloads and errors a batch has at most, and one row more.
 const readBytes = 8 << 20
 
 // nextRows returns the query for the next rows of a stream.
@@ -208,7 +208,7 @@ func (b *bucketRun) nextRows(s *stream, limit int) (query string, args []any) {
 	return b.w.fill("slotrun/read", "{filter}", filter), args
 }
 
-// readRows runs a query for rows, limit at most. It says how large their payloads are, and whether it was cut short for that.
+// readRows runs a query for rows, limit at most. It says how large their payloads and errors are, and whether it was cut short for that.
 func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limit int) (batch []*answered, size int, cut bool, err error) {
 	err = b.w.query(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
@@ -233,7 +233,7 @@ func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limi
 			r.EntityName, r.JobExec = once(names, entityName), once(names, jobExec)
 			r.NextCheckAt, r.Payload, r.LastError = b.lease.slot, payload, lastError.String
 			batch = append(batch, r)
-			if size += len(r.Payload); size >= readBytes && len(batch) < limit {
+			if size += r.size(); size >= readBytes && len(batch) < limit {
 				cut = true
 				cancel() // what is still to come is not worth the reading: the connection is given up
 				return nil

@@ -166,13 +166,11 @@ func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answere
 	if len(moves) == 0 {
 		return nil
 	}
-	var n int
-	var err error
+	move := b.moveTogether
 	if b.w.server == text.TiDB {
-		n, err = b.moveEach(ctx, tx, moves)
-	} else {
-		n, err = affected(ctx, tx, b.w.stmt.Get("slotrun/reschedule"), movesJSON(moves), b.lease.slot)
+		move = b.moveEach
 	}
+	n, err := move(ctx, tx, moves)
 	if err != nil {
 		return fmt.Errorf("rescheduling: %w", err)
 	}
@@ -180,6 +178,19 @@ func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answere
 		return fmt.Errorf("%w: moved %d of %d", errChanged, n, len(moves))
 	}
 	return nil
+}
+
+// moveTogether moves the rows by one statement, or by several where their errors are long.
+func (b *bucketRun) moveTogether(ctx context.Context, tx *sql.Tx, moves []*answered) (n int, err error) {
+	for len(moves) > 0 {
+		list, in := movesJSON(moves)
+		some, err := affected(ctx, tx, b.w.stmt.Get("slotrun/reschedule"), list, b.lease.slot)
+		if err != nil {
+			return n, err
+		}
+		n, moves = n+some, moves[in:]
+	}
+	return n, nil
 }
 
 // moveEach moves the rows one by one.
@@ -197,11 +208,16 @@ func (b *bucketRun) moveEach(ctx context.Context, tx *sql.Tx, moves []*answered)
 	return n, nil
 }
 
-func movesJSON(moves []*answered) string {
-	b := make([]byte, 0, len(moves)*160)
+// movesJSON is the list for a statement, and says how many of the moves are in it: as many as make it no larger than about
+// bulkBytes.
+func movesJSON(moves []*answered) (list string, n int) {
+	b := make([]byte, 0, min(len(moves)*160, 2*bulkBytes))
 	b = append(b, '[')
-	for i, a := range moves {
-		if i > 0 {
+	for _, a := range moves {
+		if len(b) >= bulkBytes {
+			break
+		}
+		if n++; n > 1 {
 			b = append(b, ',')
 		}
 		v := &a.verdict
@@ -223,7 +239,7 @@ func movesJSON(moves []*answered) string {
 		}
 		b = append(b, ']')
 	}
-	return string(append(b, ']'))
+	return string(append(b, ']')), n
 }
 
 func keysJSON(rows []*answered) string {

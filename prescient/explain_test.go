@@ -317,9 +317,10 @@ func (f *filled) slotRunStatements() []explained {
 			for i, job := range some {
 				moves[i] = &answered{row: row{FutureJob: job, key: job.Key()}, verdict: verdict{slot: f.slots[40], dueAt: job.DueAt}}
 			}
-			for statement, ofRows := range map[string]func([]*answered) string{"slotrun/reschedule": movesJSON, "slotrun/end_each": keysJSON} {
+			moved, _ := movesJSON(moves)
+			for statement, ofRows := range map[string]string{"slotrun/reschedule": moved, "slotrun/end_each": keysJSON(moves)} {
 				list = append(list, explained{fmt.Sprintf("%s %d of %s", statement, n, name), get(statement),
-					[]any{ofRows(moves), f.slots[s]}, map[string]string{"job": bySlotAndKey}})
+					[]any{ofRows, f.slots[s]}, map[string]string{"job": bySlotAndKey}})
 			}
 		}
 	}
