@@ -54,7 +54,7 @@ func checkValid(t *testing.T, c Config) {
 	if c.Grid.IsZero() || c.Worker.Assignment.Grid() != c.Grid || !c.Worker.Assignment.Next(time.Unix(0, 0)).After(time.Unix(0, 0)) {
 		t.Errorf("the slots are not valid: %s", c)
 	}
-	if w := c.Worker; w.Concurrency < 1 || w.Buckets < 0 || w.PutOffPurge < 0 || w.Batch < 1 || w.Batch > 10000 || w.Lease < 2*time.Second || w.Lease > time.Hour || w.StopGrace < 0 {
+	if w := c.Worker; w.Concurrency < 1 || w.Buckets < 0 || w.PutOffPurge < 0 || w.Batch < 1 || w.Batch > 20000 || w.Lease < 2*time.Second || w.Lease > time.Hour || w.StopGrace < 0 {
 		t.Errorf("the worker is not valid: %+v", w)
 	}
 	if g := c.Guards; g.Timeout <= 0 || g.MaxChecks == 0 || g.MaxErrors == 0 || g.Horizon <= 0 || g.Concurrency < 0 || g.SLA < 0 {

@@ -23,7 +23,7 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		Grid: grid,
 		Worker: Worker{
-			Assignment: slots.All(grid), Concurrency: 32, Batch: 4000,
+			Assignment: slots.All(grid), Concurrency: 32, Batch: 8000,
 			Lease: 60 * time.Second, StopGrace: 20 * time.Second, Patience: 2 * time.Minute,
 			PutOffPurge: 10 * time.Second,
 		},

@@ -6,7 +6,7 @@ import (
 	"prescient/prescient/internal/servertest"
 )
 
-// BenchmarkReadBatch reads 2000 rows of a bucket; the time is that of the server too.
+// BenchmarkReadBatch reads 4000 rows of a bucket; the time is that of the server too.
 func BenchmarkReadBatch(b *testing.B) {
 	for _, flavour := range servertest.Flavours(b) {
 		b.Run(string(flavour), func(b *testing.B) {

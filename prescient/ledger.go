@@ -149,7 +149,7 @@ const (
 	maxBuckets = 256
 	// sharedPart: where a slot is divided only so that several buckets are worked on at a time, each has at least this
 	// part of a batch.
-	sharedPart = 4
+	sharedPart = 8
 	// samplePart is the part of a slot in count_sample, and fewSampled how many rows it is to have there at least.
 	samplePart = 256
 	fewSampled = 16
@@ -177,10 +177,10 @@ func (w *Worker) countRows(ctx context.Context, statement string, args ...any) (
 	return rows, err
 }
 
-// bucketsFor is how many buckets a slot is divided into: one for every two batches of rows, or more where those would be
+// bucketsFor is how many buckets a slot is divided into: one for every batch of rows, or more where those would be
 // fewer than are worked on at a time, which parallel says: a multiple of that leaves none to the end by itself.
 func bucketsFor(rows, batch, parallel int) int {
-	n := min(max(rows/(2*batch), 1), maxBuckets)
+	n := min(max(rows/batch, 1), maxBuckets)
 	if n < parallel {
 		return max(n, min(rows/max(batch/sharedPart, 1), parallel, maxBuckets))
 	}

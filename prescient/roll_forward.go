@@ -62,7 +62,7 @@ func (w *Worker) rollSlot(ctx context.Context, slot time.Time, progress func(mov
 	return moved, nil
 }
 
-// rollBucket moves the rows of one bucket, a batch a transaction, each behind the fence.
+// rollBucket moves the rows of one bucket, half a batch a transaction, each behind the fence.
 func (w *Worker) rollBucket(ctx, work context.Context, l *lease, buckets int, did func(n int)) error {
 	next, last := bucketRange(l.bucket, buckets)
 	for more := true; more && ctx.Err() == nil; {
@@ -97,7 +97,7 @@ func (w *Worker) batchEnd(ctx context.Context, slot time.Time, first, last Key) 
 	var found [][]byte
 	err = w.query(ctx, func(ctx context.Context) error {
 		found = nil
-		return w.db.SelectContext(ctx, &found, w.stmt.Get("sweep/batch_end"), slot, first[:], last[:], w.options.Batch-1)
+		return w.db.SelectContext(ctx, &found, w.stmt.Get("sweep/batch_end"), slot, first[:], last[:], half(w.options.Batch)-1)
 	})
 	switch {
 	case err != nil:

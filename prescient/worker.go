@@ -22,8 +22,8 @@ const (
 	DefaultLease       = time.Minute
 	DefaultConcurrency = 32
 	DefaultBuckets     = 4
-	DefaultFarBuckets  = 12 // at most, where the server is far away
-	DefaultBatch       = 4000
+	DefaultFarBuckets  = 6 // at most, where the server is far away
+	DefaultBatch       = 8000
 	DefaultStopGrace   = 20 * time.Second
 	DefaultPatience    = 2 * time.Minute
 	DefaultSweepEvery  = time.Minute
@@ -48,12 +48,12 @@ type WorkerOptions struct {
 	Name string
 	// Concurrency is how many job_execs run at a time; 32 by default.
 	Concurrency int
-	// Buckets is how many buckets of a slot are worked on at a time. By default 4, and one more for each 0.6 ms of round trip
-	// to the server, up to 12, unless the db has a limit of connections. Twice as many as a server nearby has cores is
+	// Buckets is how many buckets of a slot are worked on at a time. By default 4, and one more for each 2 ms of round trip
+	// to the server, up to 6, unless the db has a limit of connections. Twice as many as a server nearby has cores is
 	// about what pays.
 	Buckets int
 	// Batch is how many rows of a bucket are in flight at a time, which is what a worker that dies leaves to be called
-	// again; 4000 by default, 10000 at most. Half of it is read and committed together.
+	// again; 8000 by default, 20000 at most. Half of it is read and committed together.
 	Batch int
 	// Lease is for how long a bucket is claimed; it is renewed at a third. 1 minute by default, 2 s at least; it should
 	// be much larger than the clock skew between the servers of a cluster. The db should be opened with the same.
@@ -159,7 +159,7 @@ func (o *WorkerOptions) complete() error {
 	}{
 		{"concurrency", int64(o.Concurrency), 1, 10000},
 		{"buckets", int64(o.Buckets), 0, maxBuckets},
-		{"batch", int64(o.Batch), 1, 10000},
+		{"batch", int64(o.Batch), 1, 20000},
 		{"lease (ms)", o.Lease.Milliseconds(), 2000, int64(time.Hour / time.Millisecond)},
 		{"stop grace (ms)", o.StopGrace.Milliseconds(), 1, int64(time.Hour / time.Millisecond)},
 		{"patience (ms)", o.Patience.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
