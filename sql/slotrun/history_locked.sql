@@ -9,7 +9,7 @@ INSERT INTO {prefix}job_history (entity_name, entity_key, job_exec, tag, due_at,
   slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker)
 SELECT entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
   check_count, 0, 0, last_error, total_ms + ?, payload, revision, inserted_at,
-  next_check_at, ?, NULL, ?, ?, ?, ?, ?
+  next_check_at, ?, NULL, TIMESTAMP ?, TIMESTAMP ?, ?, ?, ?
 FROM {prefix}future_job FORCE INDEX (PRIMARY) WHERE next_check_at = ? AND job_key >= ? AND job_key <= ?
 ORDER BY job_key LIMIT ? FOR UPDATE NOWAIT
 RETURNING job_key, revision
