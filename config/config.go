@@ -43,7 +43,7 @@ type Worker struct {
 	Name string
 	// Concurrency is how many job_execs run at a time: 1 to 10000, 32 by default.
 	Concurrency int
-	// Buckets is how many buckets are worked on at a time: 1 to 256; 0, the default, for 4, and up to 6 where the server is
+	// Buckets is how many buckets are worked on at a time: 1 to 256; 0, the default, for 4, and up to 8 where the server is
 	// far away.
 	Buckets int
 	// Batch is how many rows of a bucket are in flight at a time: 1 to 20000, 8000 by default.

@@ -56,7 +56,7 @@ func fields(c *Config) []field {
 		{"worker.name", "", label(&w.Name, 64), "text", "name of the worker in the tables (default host:pid)"},
 		{"worker.concurrency", "32", number(&w.Concurrency, 1, mostConcurrency), "number", "job_execs that run at a time"},
 		{"worker.buckets", "0", number(&w.Buckets, 0, 256), "number",
-			"buckets that are worked on at a time; 0 for 4, and up to 6 the further away the server is"},
+			"buckets that are worked on at a time; 0 for 4, and up to 8 the further away the server is"},
 		{"worker.batch", "8000", number(&w.Batch, 1, 20000), "number", "rows of a bucket that are in flight at a time"},
 		{"worker.lease", "60s", duration(&w.Lease, 2*time.Second, time.Hour), "duration",
 			"time after which the buckets of a silent worker are free for others"},

@@ -10,8 +10,8 @@ import (
 
 const (
 	// oneMoreFor is how long a round trip is for each bucket more. Of what ends a second with the server beside the worker,
-	// 0.8 were left 5 ms away with 4 buckets at a time, 0.9 with 6, and no more with 8 or 12 (scripts/bench: remote).
-	oneMoreFor = 2 * time.Millisecond
+	// 0.7 were left 5 ms away with 4 buckets at a time, 0.9 with 6 to 8, and no more with 12 (scripts/bench: remote).
+	oneMoreFor = time.Millisecond
 	// pings is how often the round trip is measured: the shortest counts, since the others also wait for processors.
 	pings = 3
 )

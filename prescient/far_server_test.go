@@ -12,8 +12,8 @@ import (
 
 func TestMoreBucketsAtATimeTheFurtherAwayTheServerIs(t *testing.T) {
 	for trip, want := range map[time.Duration]int{
-		0: 4, 100 * time.Microsecond: 4, 1999 * time.Microsecond: 4, 2 * time.Millisecond: 5, 3 * time.Millisecond: 5,
-		4 * time.Millisecond: 6, 5 * time.Millisecond: 6, 80 * time.Millisecond: 6, time.Minute: 6,
+		0: 4, 100 * time.Microsecond: 4, 999 * time.Microsecond: 4, time.Millisecond: 5, 2 * time.Millisecond: 6,
+		3 * time.Millisecond: 7, 4 * time.Millisecond: 8, 5 * time.Millisecond: 8, 80 * time.Millisecond: 8, time.Minute: 8,
 	} {
 		if got := bucketsAt(trip); got != want {
 			t.Errorf("%s away: %d; want %d", trip, got, want)
@@ -73,7 +73,7 @@ func TestBucketsAtATimeStayWhatTheyAre(t *testing.T) {
 			buckets int
 			pings   int
 		}{
-			{"a server far away", away, 0, 0, 6, pings},
+			{"a server far away", away, 0, 0, 8, pings},
 			{"their number is given", away, 0, 3, 3, 0},
 			{"connections are limited", away, 20, 0, 4, 0},
 			{"it cannot be measured", func(statement string) error {

@@ -22,7 +22,7 @@ const (
 	DefaultLease       = time.Minute
 	DefaultConcurrency = 32
 	DefaultBuckets     = 4
-	DefaultFarBuckets  = 6 // at most, where the server is far away
+	DefaultFarBuckets  = 8 // at most, where the server is far away
 	DefaultBatch       = 8000
 	DefaultStopGrace   = 20 * time.Second
 	DefaultPatience    = 2 * time.Minute
@@ -48,8 +48,8 @@ type WorkerOptions struct {
 	Name string
 	// Concurrency is how many job_execs run at a time; 32 by default.
 	Concurrency int
-	// Buckets is how many buckets of a slot are worked on at a time. By default 4, and one more for each 2 ms of round trip
-	// to the server, up to 6, unless the db has a limit of connections. Twice as many as a server nearby has cores is
+	// Buckets is how many buckets of a slot are worked on at a time. By default 4, and one more for each ms of round trip
+	// to the server, up to 8, unless the db has a limit of connections. Twice as many as a server nearby has cores is
 	// about what pays.
 	Buckets int
 	// Batch is how many rows of a bucket are in flight at a time, which is what a worker that dies leaves to be called
