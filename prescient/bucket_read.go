@@ -76,8 +76,8 @@ func (b *bucketRun) startReading(ctx context.Context, s *stream) {
 	}()
 }
 
-// nextLimit is how many rows to ask for after a read of some, whose payloads and errors had a size: twice as many, unless such as
-// those would be more than is held in memory.
+// nextLimit is how many rows to ask for after a read of some, whose payloads and errors had a size: twice as many, unless rows
+// like those would be more than is held in memory.
 func nextLimit(asked, most, rows, size int) int {
 	limit := min(2*asked, most)
 	if size > 0 {
@@ -208,7 +208,8 @@ func (b *bucketRun) nextRows(s *stream, limit int) (query string, args []any) {
 	return b.w.fill("slotrun/read", "{filter}", filter), args
 }
 
-// readRows runs a query for rows, limit at most. It says how large their payloads and errors are, and whether it was cut short for that.
+// readRows runs a query for rows, limit at most. It says how large their payloads and errors are, and whether it was cut short
+// for that.
 func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limit int) (batch []*answered, size int, cut bool, err error) {
 	err = b.w.query(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
