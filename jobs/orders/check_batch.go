@@ -1,7 +1,6 @@
 package orders
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -35,63 +34,40 @@ func (o *Orders) CheckBatch(ctx context.Context, batch *prescient.Batch) error {
 		return fmt.Errorf("orders: %w: CheckBatch needs Options.DB", prescient.ErrInvalid)
 	}
 	jobs := batch.Jobs()
-	checks := make([]check, 0, len(jobs))
+	ids := make([]int64, 0, len(jobs))
+	rows := make(map[int64][]int, len(jobs)) // an order may have several checks, with tags
 	for i, job := range jobs {
 		id, err := orderOf(job)
 		if err != nil {
 			batch.Fail(i, err)
 			continue
 		}
-		checks = append(checks, check{id, i})
+		if rows[id] = append(rows[id], i); len(rows[id]) == 1 {
+			ids = append(ids, id)
+		}
 		batch.Settle(i) // unless it is found: it is gone, or shipped
 	}
-	slices.SortFunc(checks, func(a, b check) int { return cmp.Compare(a.order, b.order) }) // in the order of the table
-	ids := ordersOf(checks)
+	slices.Sort(ids) // in the order of the table
 	found, err := o.unshipped(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("checking %d orders: %w", len(ids), err)
 	}
 	alerts := make(map[Alert][]raised)
 	for _, s := range found {
-		for _, c := range checksOf(checks, s.ID) {
-			level, next := o.options.decide(s.situation, jobs[c.row].NextCheckAt)
+		for _, i := range rows[s.ID] {
+			level, next := o.options.decide(s.situation, jobs[i].NextCheckAt)
 			if level == "" {
-				answer(batch, c.row, next)
+				answer(batch, i, next)
 				continue
 			}
-			alike := Alert{Level: level, RaisedAt: s.LookedAt, Slot: jobs[c.row].NextCheckAt}
-			alerts[alike] = append(alerts[alike], raised{c.row, s.ID, next})
+			alike := Alert{Level: level, RaisedAt: s.LookedAt, Slot: jobs[i].NextCheckAt}
+			alerts[alike] = append(alerts[alike], raised{i, s.ID, next})
 		}
 	}
 	for alike, list := range alerts {
 		o.raiseTogether(ctx, batch, alike, list)
 	}
 	return nil
-}
-
-// check is a row of a batch. An order may have several, with tags.
-type check struct {
-	order int64
-	row   int
-}
-
-// ordersOf returns the orders of checks, which are sorted by them, each once.
-func ordersOf(checks []check) []int64 {
-	ids := make([]int64, len(checks))
-	for i, c := range checks {
-		ids[i] = c.order
-	}
-	return slices.Compact(ids)
-}
-
-// checksOf returns those of an order, out of checks that are sorted by their orders.
-func checksOf(checks []check, order int64) []check {
-	from, _ := slices.BinarySearchFunc(checks, order, func(c check, order int64) int { return cmp.Compare(c.order, order) })
-	to := from
-	for to < len(checks) && checks[to].order == order {
-		to++
-	}
-	return checks[from:to]
 }
 
 // found is an order that is not shipped.
