@@ -39,7 +39,7 @@ func (f *listFlags) addFlags(cmd *cobra.Command, ofTime string) {
 // check reads the flags as far as it can without the database.
 func (f *listFlags) check() (prescient.ListFilter, error) {
 	filter := prescient.ListFilter{JobExec: f.exec, After: f.after, Limit: f.limit + 1, Search: f.search}
-	if f.search < 0 {
+	if f.search < 1 {
 		return filter, usage(fmt.Errorf("--search %d: must be positive", f.search))
 	}
 	if f.limit < 1 || f.limit >= prescient.MaxPage {

@@ -43,6 +43,13 @@ it row by row, and it is divided once it has no more than --max-copy rows. Writi
 			if options.Patience, err = config.ParseDuration(patience); err != nil {
 				return usage(fmt.Errorf("--patience: %w", err))
 			}
+			// To the library 0 is the default of each.
+			switch {
+			case options.Patience <= 0:
+				return usage(fmt.Errorf("--patience %s: must be positive", patience))
+			case maxCopy < 1:
+				return usage(fmt.Errorf("--max-copy %d: must be positive", maxCopy))
+			}
 			return a.prune(cmd, options)
 		},
 	}

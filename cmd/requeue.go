@@ -15,8 +15,8 @@ import (
 type requeueFlags struct {
 	entity, exec, outcome, since, before string
 	when
-	limit  int
-	dryRun bool
+	limit               int
+	allOutcomes, dryRun bool
 }
 
 // requeueReport is the last line of requeue --json.
@@ -31,35 +31,44 @@ type requeueReport struct {
 func (a *app) requeueCommand() *cobra.Command {
 	var f requeueFlags
 	cmd := &cobra.Command{
-		Use:     "requeue [--entity NAME/KEY] [--exec NAME] [--outcome OUTCOME] --since TIME",
+		Use:     "requeue [--entity NAME/KEY] [--exec NAME] (--outcome OUTCOME | --all-outcomes) --since TIME",
 		GroupID: groupJobs,
 		Short:   "Make checks that ended pending again",
 		Long: `Makes checks that ended pending again: with their payload, all counts at zero, due at --at, after --in, or at the
 next slot. History keeps their ends. What is pending already stays as it is; of a check that ended several times only
 the last end counts, whatever the flags say. The latest ends come first, --limit of them at most.
 
+It wants an outcome, since most checks that ended are done, or were cancelled. --all-outcomes takes those too.
+
 It prints what it did with each end: requeued, kept or superseded; with --json a line each, and a line with the counts.`,
 		Example: fmt.Sprintf(`  %[1]s requeue --exec order-unshipped --outcome failed --since now-2h --dry-run
-  %[1]s requeue --entity order/42 --in 10m`, a.options.Program),
+  %[1]s requeue --entity order/42 --all-outcomes --in 10m`, a.options.Program),
 		Args: a.noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.requeue(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// A variable of the shell that is not set must not widen what is requeued.
+			if err := refuseEmpty(cmd, "entity", "exec", "outcome", "since", "before", "at", "in"); err != nil {
+				return err
+			}
+			return a.requeue(cmd, f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.entity, "entity", "", "only of this entity (order/42), or of this kind (order)")
 	flags.StringVar(&f.exec, "exec", "", "only of this job_exec")
-	flags.StringVar(&f.outcome, "outcome", "", "only with this outcome, such as failed")
+	flags.StringVar(&f.outcome, "outcome", "", "only with this outcome, such as failed or timed_out")
+	flags.BoolVar(&f.allOutcomes, "all-outcomes", false, "with every outcome, done and cancelled included")
 	flags.StringVar(&f.since, "since", "", "only what ended at this time or later: 2026-03-01 13:00 (UTC), now-2h; wanted unless one entity is given")
 	flags.StringVar(&f.before, "before", "", "only what ended before this time")
 	flags.StringVar(&f.at, "at", "", "when to check: 2026-03-01 13:00 (UTC), now+1h")
 	flags.StringVar(&f.in, "in", "", "how long from now to check, such as 10m")
-	flags.IntVar(&f.limit, "limit", 1000, fmt.Sprintf("how many to requeue at most, up to %d", prescient.MaxPage))
+	flags.IntVar(&f.limit, "limit", 1000, fmt.Sprintf("how many to requeue at most: 1 to %d", prescient.MaxPage))
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 	return cmd
 }
 
 // check reads the flags as far as it can without the database.
 func (f *requeueFlags) check() (prescient.ListFilter, error) {
-	list := listFlags{entity: f.entity, exec: f.exec, outcome: f.outcome, limit: 1}
+	list := listFlags{entity: f.entity, exec: f.exec, outcome: f.outcome, limit: 1, search: prescient.DefaultSearch}
 	filter, err := list.check()
 	if err != nil {
 		return filter, err
@@ -70,8 +79,14 @@ func (f *requeueFlags) check() (prescient.ListFilter, error) {
 		}
 	}
 	switch {
-	case f.entity+f.exec+f.outcome == "":
-		return filter, usage(errors.New("give --entity, --exec or --outcome"))
+	case f.limit < 1 || f.limit > prescient.MaxPage:
+		return filter, usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, prescient.MaxPage))
+	case f.outcome == "" && !f.allOutcomes:
+		return filter, usage(errors.New("give --outcome, such as --outcome failed; --all-outcomes takes done and cancelled ones too"))
+	case f.outcome != "" && f.allOutcomes:
+		return filter, usage(errors.New("give either --outcome or --all-outcomes"))
+	case f.allOutcomes && f.entity+f.exec == "":
+		return filter, usage(errors.New("--all-outcomes: give --entity or --exec too"))
 	case !strings.Contains(f.entity, "/") && f.since == "":
 		return filter, usage(errors.New("give --since, such as --since now-2h"))
 	}
@@ -97,7 +112,7 @@ func (a *app) requeue(cmd *cobra.Command, f requeueFlags) error {
 	if filter.Before, err = s.moment(cmd.Context(), "before", f.before); err != nil {
 		return err
 	}
-	options := prescient.RequeueOptions{Filter: filter, Limit: f.limit, DryRun: f.dryRun}
+	options := prescient.RequeueOptions{Filter: filter, AllOutcomes: f.allOutcomes, Limit: f.limit, DryRun: f.dryRun}
 	if f.at+f.in != "" {
 		now, err := s.now(cmd.Context())
 		if err != nil {

@@ -31,10 +31,71 @@ func TestRequeue(t *testing.T) {
 		if len(rows) != 1 || !rows[0].NextCheckAt.Equal(at("11:15")) || !strings.Contains(string(rows[0].Payload), "lines") {
 			r.Errorf("%+v", rows)
 		}
-		r.execute("requeue").wants(r.T, cmd.ExitUsage, "--entity, --exec or --outcome")
-		r.execute("requeue", "--exec", "x").wants(r.T, cmd.ExitUsage, "--since")
-		r.execute("requeue", "--exec", "x", "--since", "never").wants(r.T, cmd.ExitUsage)
-		r.execute("requeue", "--entity", "order/1", "--outcome", "lost").wants(r.T, cmd.ExitUsage)
-		r.execute("requeue", "--entity", "order/1", "--at", "now", "--in", "3h").wants(r.T, cmd.ExitUsage)
+	})
+}
+
+// Most ends are done or cancelled: to have those back must be said.
+func TestRequeueTakesAllOutcomesOnlyWhereThatIsSaid(t *testing.T) {
+	eachServer(t, func(r *rig) {
+		r.at("10:05")
+		r.ok("migrate")
+		for _, key := range []string{"1", "2"} {
+			r.ok("insert", "--entity", "order/"+key, "--exec", "unshipped", "--in", "3h")
+			r.ok("cancel", "--entity", "order/"+key)
+		}
+		wide := []string{"requeue", "--exec", "unshipped", "--since", "now-1h"}
+		r.execute(wide...).wants(r.T, cmd.ExitUsage, "--all-outcomes")
+		r.execute(append(wide, "--outcome", "")...).wants(r.T, cmd.ExitUsage, "--outcome is empty")
+		r.execute(append(wide, "--outcome", "cancelled", "--all-outcomes")...).wants(r.T, cmd.ExitUsage, "either --outcome or --all-outcomes")
+		if n := len(r.jobs()); n != 0 {
+			r.Fatalf("%d are pending again", n)
+		}
+		if out := r.ok(append(wide, "--all-outcomes")...); !strings.Contains(out, "requeued 2;") {
+			r.Error(out)
+		}
+	})
+}
+
+func TestRequeueRefusesWhatItIsNotSureOf(t *testing.T) {
+	eachServer(t, func(r *rig) {
+		r.at("10:05")
+		r.ok("migrate")
+		for _, wrong := range []struct{ flags, says string }{
+			{"", "--outcome"},
+			{"--exec x", "--outcome"},
+			{"--exec x --outcome failed", "--since"},
+			{"--all-outcomes --since now-1h", "--entity or --exec"},
+			{"--exec x --outcome failed --since never", "never"},
+			{"--entity order/1 --outcome lost", "lost"},
+			{"--entity order/1 --outcome failed --at now --in 3h", "--at"},
+			{"--entity order/1 --outcome failed --limit 0", "--limit 0: 1 to 10000 are allowed"},
+			{"--entity order/1 --outcome failed --limit -1", "--limit -1: 1 to 10000 are allowed"},
+			{"--entity order/1 --outcome failed --limit 10001", "--limit 10001: 1 to 10000 are allowed"},
+			{"--exec= --outcome failed --since now-1h", "--exec is empty"},
+			{"--entity= --outcome failed --since now-1h", "--entity is empty"},
+			{"--entity order/1 --outcome failed --since=", "--since is empty"},
+			{"--entity order/1 --outcome failed --before=", "--before is empty"},
+		} {
+			r.execute(append([]string{"requeue"}, strings.Fields(wrong.flags)...)...).wants(r.T, cmd.ExitUsage, wrong.says)
+		}
+	})
+}
+
+// To the library 0 is the default: a command that is given it must not take that.
+func TestNoLimitOfZeroMeansSomethingElse(t *testing.T) {
+	eachServer(t, func(r *rig) {
+		r.ok("migrate")
+		for _, line := range []string{
+			"jobs --limit 0", "jobs --limit -1", "jobs --search 0", "jobs --search -1", "jobs --limit 10000",
+			"history --limit 0", "history --limit -1", "history --search 0", "history --limit 10000",
+			"slots --limit 0", "slots --limit -1", "slots --limit 10000", "slots served --limit 0",
+			"prune --keep 0", "prune --keep 90d --max-copy 0", "prune --keep 90d --max-copy -1",
+			"prune --keep 90d --patience 0", "prune --keep 90d --patience -1s", "reslot --resolution 0",
+			"units cron --shards 0", "units cron --shards -1",
+		} {
+			got := r.execute(strings.Fields(line)...)
+			flag := line[strings.LastIndex(line, "--"):strings.LastIndex(line, " ")]
+			got.wants(r.T, cmd.ExitUsage, strings.TrimPrefix(flag, "--"))
+		}
 	})
 }

@@ -23,7 +23,7 @@ func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 		for _, args := range [][]string{
 			{"run"}, {"work"}, {"sweep"}, {"roll-forward"}, {"jobs"}, {"history"}, {"slots"}, {"pause", "unshipped"}, {"prune", "--keep", "90d"},
 			{"insert", "--entity", "order/43", "--exec", "x", "--in", "3h"}, {"cancel", "--entity", "order/42"},
-			{"requeue", "--entity", "order/42"},
+			{"requeue", "--entity", "order/42", "--all-outcomes"},
 		} {
 			got := r.execute(args...)
 			got.wants(r.T, cmd.ExitTables, "schema version", needs)

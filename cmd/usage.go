@@ -50,3 +50,13 @@ func quoteArgument(text string) string {
 	}
 	return fmt.Sprintf("%.80q", text)
 }
+
+// refuseEmpty refuses flags that were given without a value: --exec "$NAME" where NAME is not set.
+func refuseEmpty(cmd *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return usage(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
+		}
+	}
+	return nil
+}

@@ -11,12 +11,16 @@ import (
 
 // RequeueOptions are for Requeue.
 type RequeueOptions struct {
-	// Filter says which ends, by their time of ending. It names an entity, a job_exec or an outcome; and, unless that is
-	// one entity, From as well: history is long. Its Limit and After are not used.
+	// Filter says which ends, by their time of ending. It names an outcome, or an entity or a job_exec with AllOutcomes;
+	// and, unless that is one entity, From as well: history is long. Its Limit and After are not used.
 	Filter ListFilter
+	// AllOutcomes takes ends of every outcome, those that are done and those that were cancelled too. It is given instead
+	// of an outcome in the filter.
+	AllOutcomes bool
 	// DueAt is when the jobs are to be checked; the next open slot by default.
 	DueAt time.Time
-	// Limit is how many jobs are requeued at most; 1000 by default, MaxPage at most.
+	// Limit is how many jobs are requeued at most, from 1 to MaxPage. It has no default: a limit that was worked out may
+	// well be 0, which must not mean a thousand.
 	Limit int
 	// DryRun only says what would be done.
 	DryRun bool
@@ -69,9 +73,12 @@ const requeueBatch = 500
 func (c *Client) Requeue(ctx context.Context, db *sqlx.DB, o RequeueOptions) (Requeued, error) {
 	var did Requeued
 	f := o.Filter
-	o.Limit = or(o.Limit, 1000)
 	switch {
-	case f.Entity == Entity{} && f.JobExec == "" && f.Outcome == "":
+	case f.Outcome == "" && !o.AllOutcomes:
+		return did, fmt.Errorf("%w: requeue without an outcome: name one, or ask for all of them with AllOutcomes", ErrInvalid)
+	case f.Outcome != "" && o.AllOutcomes:
+		return did, fmt.Errorf("%w: requeue of the outcome %s and of all outcomes: give one of the two", ErrInvalid, f.Outcome)
+	case f.Entity == Entity{} && f.JobExec == "" && o.AllOutcomes:
 		return did, fmt.Errorf("%w: requeue of everything: name an entity, a job_exec or an outcome", ErrInvalid)
 	case f.Entity.Key == "" && f.From.IsZero():
 		return did, fmt.Errorf("%w: requeue of all that ever ended: say since when", ErrInvalid)

@@ -3,6 +3,7 @@ package prescient
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -39,7 +40,7 @@ func TestRequeuedJobsStartAfreshAndNothingPendingIsTouched(t *testing.T) {
 		r.endAs(ended("6", "check"), Failed, at("09:00")) // pending, and its slot has begun
 		r.insert(at("09:00"), NewJob{Entity: order("6"), JobExec: "check", DueAt: at("09:15"), Payload: json.RawMessage(`1`)})
 		before := r.one()
-		o := RequeueOptions{Filter: ListFilter{JobExec: "check", Outcome: Failed, From: at("08:00")}, DryRun: true}
+		o := RequeueOptions{Filter: ListFilter{JobExec: "check", Outcome: Failed, From: at("08:00")}, Limit: 1000, DryRun: true}
 		would := r.requeue(at("10:05"), o)
 		if would.Requeued != 2 || would.Kept != 1 || would.Superseded != 2 || would.More || len(r.pending()) != 1 {
 			t.Errorf("a dry run says %+v", would)
@@ -72,7 +73,7 @@ func TestRequeuedJobsStartAfreshAndNothingPendingIsTouched(t *testing.T) {
 		if again := r.requeue(at("10:05"), o); again.Requeued != 0 || again.Kept != 3 {
 			t.Errorf("once more: %+v", again)
 		}
-		entity := r.requeue(at("10:05"), RequeueOptions{Filter: ListFilter{Entity: order("5")}, DueAt: at("13:01")})
+		entity := r.requeue(at("10:05"), RequeueOptions{Filter: ListFilter{Entity: order("5")}, AllOutcomes: true, Limit: 1, DueAt: at("13:01")})
 		if entity.Requeued != 1 || !entity.Jobs[0].Slot.Equal(at("13:15")) {
 			t.Errorf("%+v", entity)
 		}
@@ -94,7 +95,7 @@ func TestRequeueGoesThroughPagesUpToItsLimit(t *testing.T) {
 		}
 		r.exec(r.client.fill("slotrun/history_insert", "{rows}", string(rows)))
 		r.endAs(ended("7", "check"), Failed, at("08:30")) // on the second page
-		o := RequeueOptions{Filter: ListFilter{JobExec: "check", From: at("08:00")}, Limit: 10}
+		o := RequeueOptions{Filter: ListFilter{JobExec: "check", From: at("08:00")}, AllOutcomes: true, Limit: 10}
 		if did := r.requeue(at("10:05"), o); did.Requeued != 10 || !did.More || did.Jobs[0].EntityKey != fmt.Sprint(n-1) {
 			t.Errorf("%+v", did)
 		}
@@ -115,7 +116,8 @@ func TestRequeueKeepsWhatBecomesPendingMeanwhile(t *testing.T) {
 		h.once("INSERT INTO p_future_job", func() {
 			r.insert(at("09:00"), NewJob{Entity: order("1"), JobExec: "check", DueAt: at("09:15"), Payload: json.RawMessage(`1`)})
 		})
-		did, err := r.client.Requeue(t.Context(), r.hookedAs("owner", at("10:05"), h), RequeueOptions{Filter: ListFilter{JobExec: "check", From: at("08:00")}})
+		did, err := r.client.Requeue(t.Context(), r.hookedAs("owner", at("10:05"), h), RequeueOptions{Filter: ListFilter{JobExec: "check", From: at("08:00")},
+			AllOutcomes: true, Limit: 1000})
 		r.must(err)
 		if rows := r.pending(); did.Requeued != 1 || did.Kept != 1 || len(rows) != 2 || string(rows[0].Payload) != "1" {
 			t.Errorf("%+v, pending %+v", did, rows)
@@ -126,19 +128,31 @@ func TestRequeueKeepsWhatBecomesPendingMeanwhile(t *testing.T) {
 func TestRequeueWantsToKnowWhat(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		r.endAs(ended("1", "check"), Failed, at("09:00"))
-		for _, o := range []RequeueOptions{
-			{},
-			{Filter: ListFilter{From: at("08:00")}},
-			{Filter: ListFilter{Outcome: Failed}},
-			{Filter: ListFilter{Entity: Entity{Name: "order"}}},
-			{Filter: ListFilter{Entity: order("1")}, Limit: MaxPage + 1},
-			{Filter: ListFilter{Entity: order("1"), Outcome: "lost"}},
+		one := ListFilter{Entity: order("1")}
+		failed := ListFilter{Entity: order("1"), Outcome: Failed}
+		for _, wrong := range []struct {
+			o    RequeueOptions
+			says string
+		}{
+			{RequeueOptions{Limit: 1}, "AllOutcomes"},
+			{RequeueOptions{Filter: ListFilter{From: at("08:00")}, AllOutcomes: true, Limit: 1}, "everything"},
+			{RequeueOptions{Filter: ListFilter{Outcome: Failed}, Limit: 1}, "since when"},
+			{RequeueOptions{Filter: ListFilter{Entity: Entity{Name: "order"}}, AllOutcomes: true, Limit: 1}, "since when"},
+			{RequeueOptions{Filter: one, Limit: 1}, "AllOutcomes"},
+			{RequeueOptions{Filter: failed, AllOutcomes: true, Limit: 1}, "one of the two"},
+			{RequeueOptions{Filter: failed}, "limit 0: 1 to 10000 are allowed"},
+			{RequeueOptions{Filter: failed, Limit: -1}, "limit -1: 1 to 10000 are allowed"},
+			{RequeueOptions{Filter: failed, Limit: MaxPage + 1}, "limit 10001: 1 to 10000 are allowed"},
+			{RequeueOptions{Filter: ListFilter{Entity: order("1"), Outcome: "lost"}, Limit: 1}, "lost"},
 		} {
-			_, err := r.client.Requeue(t.Context(), r.pool(at("10:05")), o)
-			wantErr(t, fmt.Sprintf("%+v", o), err, ErrInvalid)
+			_, err := r.client.Requeue(t.Context(), r.pool(at("10:05")), wrong.o)
+			wantErr(t, fmt.Sprintf("%+v", wrong.o), err, ErrInvalid)
+			if err != nil && !strings.Contains(err.Error(), wrong.says) {
+				t.Errorf("%+v: %v; want %q in it", wrong.o, err, wrong.says)
+			}
 		}
 		for _, dry := range []bool{true, false} {
-			_, err := r.client.Requeue(t.Context(), r.pool(at("10:05")), RequeueOptions{Filter: ListFilter{Entity: order("1")},
+			_, err := r.client.Requeue(t.Context(), r.pool(at("10:05")), RequeueOptions{Filter: failed, Limit: 1,
 				DueAt: at("10:05").AddDate(0, 2, 0), DryRun: dry})
 			wantErr(t, "beyond the horizon", err, ErrBeyondHorizon)
 		}

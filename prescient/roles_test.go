@@ -281,7 +281,8 @@ func TestTheRoleOperatorPausesRequeuesAndAsksTheDoctor(t *testing.T) {
 		if n, err := c.Resume(t.Context(), db, "check", AllExecs); err != nil || n != 2 {
 			t.Errorf("resumed %d, %v", n, err)
 		}
-		did, err := c.Requeue(t.Context(), db, RequeueOptions{Filter: ListFilter{JobExec: "check", Outcome: PastReturn, From: at("00:00").AddDate(-1, 0, 0)}})
+		did, err := c.Requeue(t.Context(), db, RequeueOptions{Filter: ListFilter{JobExec: "check", Outcome: PastReturn, From: at("00:00").AddDate(-1, 0, 0)},
+			Limit: 1000})
 		if err != nil || did.Requeued != 1 || did.Kept != 2 {
 			t.Errorf("%+v, %v", did, err)
 		}

@@ -50,7 +50,8 @@ func TestEveryKeyIsTheSameOneEverywhere(t *testing.T) {
 				r.clear()
 			}
 		}
-		did, err := r.client.Requeue(t.Context(), r.pool(at("10:05")), RequeueOptions{Filter: ListFilter{JobExec: "ship", Outcome: Cancelled, From: at("08:00")}})
+		did, err := r.client.Requeue(t.Context(), r.pool(at("10:05")), RequeueOptions{Filter: ListFilter{JobExec: "ship", Outcome: Cancelled, From: at("08:00")},
+			Limit: 1000})
 		if err != nil || did.Requeued != len(nasty()) {
 			t.Fatalf("%+v, %v; want %d", did, err, len(nasty()))
 		}

@@ -144,7 +144,7 @@ func TestAProgramDoesItsWorkOnTablesOneVersionAhead(t *testing.T) {
 		if n, err := r.client.Resume(ctx, r.pool(late), "check"); err != nil || n != 1 {
 			t.Errorf("resumed %d, %v", n, err)
 		}
-		requeued, err := r.client.Requeue(ctx, r.pool(late), RequeueOptions{Filter: ListFilter{Entity: order("ends")}})
+		requeued, err := r.client.Requeue(ctx, r.pool(late), RequeueOptions{Filter: ListFilter{Entity: order("ends")}, AllOutcomes: true, Limit: 1})
 		if err != nil || requeued.Requeued != 1 {
 			t.Errorf("%+v, %v", requeued, err)
 		}
