@@ -14,7 +14,7 @@ import (
 // returns what ends that.
 func (r *rig) lockOneInEach(slot time.Time, locked, buckets int) (letGo func()) {
 	r.t.Helper()
-	_, err := r.worker(time.Time{}, NewRegistry(), WorkerOptions{}).openBuckets(r.t.Context(), "slotrun/open", slot, 0, buckets)
+	_, err := r.worker(time.Time{}, NewRegistry(), WorkerOptions{}).openBuckets(r.t.Context(), "slotrun/open", slot, buckets, upTo(buckets))
 	r.must(err)
 	tx, err := r.app.Begin()
 	r.must(err)

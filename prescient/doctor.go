@@ -104,6 +104,7 @@ var checks = []struct {
 	{"overdue", (*doctor).checkOverdue},
 	{"missed", (*doctor).checkMissed},
 	{"leases", (*doctor).checkLeases},
+	{"leases.far", (*doctor).checkFarLeases},
 	{"coverage", (*doctor).checkCoverage},
 	{"rows", (*doctor).checkRows},
 	{"invariants", (*doctor).checkInvariants},

@@ -198,10 +198,8 @@ func (p *pruner) did() {
 	}
 }
 
-const (
-	pruneBatch = 1000 // rows that are deleted at a time
-	prunePage  = 500  // slots that are looked at at a time
-)
+// pruneBatch is how many rows are deleted at a time.
+const pruneBatch = 1000
 
 // emptyLater deletes from the last partition what is older.
 func (p *pruner) emptyLater(ctx context.Context, cutoff time.Time) error {
@@ -218,66 +216,6 @@ func (p *pruner) emptyLater(ctx context.Context, cutoff time.Time) error {
 			return nil
 		}
 	}
-}
-
-// pruneLedger deletes the ledger of old slots, in batches, oldest first.
-func (p *pruner) pruneLedger(ctx context.Context, cutoff time.Time) error {
-	for from := earliestDue; ; {
-		var page []struct {
-			Slot  time.Time `db:"slot"`
-			Rows  int       `db:"ledger_rows"`
-			MayGo bool      `db:"may_go"`
-		}
-		err := p.retry(ctx, "reading the ledger", func(ctx context.Context) error {
-			page = nil
-			return p.conn.SelectContext(ctx, &page, p.stmt.Get("prune/ledger"), from, cutoff, prunePage)
-		})
-		if err != nil {
-			return fmt.Errorf("reading the ledger: %w", err)
-		}
-		var batch []time.Time
-		rows := 0
-		flush := func() error {
-			if len(batch) == 0 {
-				return nil
-			}
-			n, err := p.delete(ctx, p.fill("prune/ledger_end", "{slots}", slotList(batch)))
-			if err != nil {
-				return fmt.Errorf("pruning the ledger: %w", err)
-			}
-			p.report.LedgerRows += n
-			batch, rows = nil, 0
-			p.did()
-			return nil
-		}
-		for _, slot := range page {
-			from = slot.Slot.Add(time.Second)
-			if !slot.MayGo {
-				p.report.LedgerSlotsKept++
-				continue
-			}
-			batch = append(batch, slot.Slot)
-			if rows += slot.Rows; rows >= pruneBatch {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
-		}
-		if err := flush(); err != nil || len(page) < prunePage {
-			return err
-		}
-	}
-}
-
-func slotList(slots []time.Time) string {
-	var b []byte
-	for i, slot := range slots {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendSecond(b, slot)
-	}
-	return string(b)
 }
 
 // delete runs a statement that deletes a batch, and may be repeated.

@@ -202,8 +202,10 @@ func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 		for _, e := range []explained{
 			{"prune/ledger", f.w.stmt.Get("prune/ledger"), []any{at("01:00"), at("06:00"), 500},
 				map[string]string{"run": "PRIMARY 5", "job": bySlot}},
-			{"prune/ledger_end", f.w.fill("prune/ledger_end", "{slots}", slotList([]time.Time{at("01:00"), at("01:15"), at("01:30")})), nil,
+			{"prune/ledger_lock", f.w.fill("prune/ledger_lock", "{slots}", slotList([]time.Time{at("01:00"), at("01:15"), at("01:30")})), nil,
 				map[string]string{"run": "PRIMARY 5", "job": bySlot}},
+			{"prune/ledger_end", f.w.fill("prune/ledger_end", "{slots}", slotList([]time.Time{at("01:00"), at("01:15"), at("01:30")})), nil,
+				map[string]string{"run": "PRIMARY 5"}},
 			{"prune/later_end", f.w.stmt.Get("prune/later_end"), []any{at("04:01"), 1000},
 				map[string]string{"p_job_history": "PRIMARY 8"}},
 		} {

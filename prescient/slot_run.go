@@ -119,7 +119,7 @@ func (r *slotRun) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if list, err = r.w.ledger(r.work, r.slot); err != nil {
+		if list, err = r.w.reopened(r.work, r.slot); err != nil {
 			return err
 		}
 		list = slices.DeleteFunc(list, func(row ledgerRow) bool { return r.left[row.bucket] })

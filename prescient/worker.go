@@ -31,6 +31,10 @@ const (
 	DefaultPutOffPurge = 10 * time.Second
 )
 
+// MaxLease is the longest lease there is. One that ends further ahead was left behind by a worker before the clock of the
+// database was set back, and is not honoured: the statements that ask whether a lease lives have the same number.
+const MaxLease = time.Hour
+
 // WorkerOptions are for NewWorker; zero fields mean the defaults.
 type WorkerOptions struct {
 	// Prefix of the table names; empty by default.
@@ -55,7 +59,7 @@ type WorkerOptions struct {
 	// Batch is how many rows of a bucket are in flight at a time, which is what a worker that dies leaves to be called
 	// again; 8000 by default, 20000 at most. Half of it is read and committed together.
 	Batch int
-	// Lease is for how long a bucket is claimed; it is renewed at a third. 1 minute by default, 2 s at least; it should
+	// Lease is for how long a bucket is claimed; it is renewed at a third. 1 minute by default, 2 s at least, MaxLease at most; it should
 	// be much larger than the clock skew between the servers of a cluster. The db should be opened with the same.
 	Lease time.Duration
 	// StopGrace is how long running job_execs may take after the context has ended; 20 s by default.
@@ -160,7 +164,7 @@ func (o *WorkerOptions) complete() error {
 		{"concurrency", int64(o.Concurrency), 1, 10000},
 		{"buckets", int64(o.Buckets), 0, maxBuckets},
 		{"batch", int64(o.Batch), 1, 20000},
-		{"lease (ms)", o.Lease.Milliseconds(), 2000, int64(time.Hour / time.Millisecond)},
+		{"lease (ms)", o.Lease.Milliseconds(), 2000, MaxLease.Milliseconds()},
 		{"stop grace (ms)", o.StopGrace.Milliseconds(), 1, int64(time.Hour / time.Millisecond)},
 		{"patience (ms)", o.Patience.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
 		{"sweep grace (ms)", o.SweepGrace.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},

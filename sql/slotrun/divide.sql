@@ -1,7 +1,8 @@
--- Divide a slot that was opened as one bucket and finished, and has many rows since. Only as it was seen in the ledger;
--- the token is raised, so that nobody can claim the one bucket who saw it before.
+-- Give a bucket another, larger number of buckets of its slot: the slot was opened as one and has many rows since, or
+-- parts of its ledger disagree. Only as it was seen, and while no lease of it lives; the token is raised, so that nobody can
+-- claim the bucket who saw it before, or go on with it.
 -- Index: PRIMARY of slot_run. Locks: one record.
--- 1: buckets, 2: slot, 3: token, 4: batch_seq
+-- 1: buckets, 2: slot, 3: bucket, 4: token, 5: batch_seq, 6: buckets
 UPDATE {prefix}slot_run SET buckets = ?, token = token + 1
-WHERE slot = ? AND bucket = 0 AND token = ? AND batch_seq = ?
-  AND buckets = 1 AND allocated_until IS NULL AND finished_at IS NOT NULL
+WHERE slot = ? AND bucket = ? AND token = ? AND batch_seq = ? AND buckets < ?
+  AND (allocated_until IS NULL OR allocated_until < UTC_TIMESTAMP(6) OR allocated_until > UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)

@@ -1,7 +1,7 @@
--- Open the other buckets of a slot whose bucket 0 says how many it has. Nothing happens before the slot, or to buckets that
--- are there already.
+-- Open the buckets that a slot lacks, where some are there and say how many it has. Nothing happens before the slot, or to
+-- buckets that are there already.
 -- Index: PRIMARY of slot_run. Locks: one record each.
--- {buckets}: SELECT 1 AS bucket UNION ALL SELECT 2 …
+-- {buckets}: SELECT 0 AS bucket UNION ALL SELECT 2 …
 -- 1: slot, 2: how many the slot has, 3: slot
 INSERT INTO {prefix}slot_run (slot, bucket, buckets)
 SELECT ?, opened.bucket, ? FROM ({buckets}) opened WHERE CAST(? AS DATETIME) <= UTC_TIMESTAMP(6)
