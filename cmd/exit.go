@@ -141,7 +141,7 @@ func isInsecure(err error) bool {
 // complaint is what stands on stderr about an error: a line for each thing that is wrong.
 func complaint(program string, err error) string {
 	var lines strings.Builder
-	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(inWords(err)), "\n") {
 		lines.WriteString(program + ": " + clean(line) + "\n")
 	}
 	return lines.String()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -73,7 +72,7 @@ func (w *when) addFlags(cmd *cobra.Command) {
 }
 
 func (a *app) insert(cmd *cobra.Command, f insertFlags) error {
-	job, err := f.job(cmd.InOrStdin())
+	job, err := f.job(cmd.Context(), cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
@@ -93,7 +92,7 @@ func (a *app) insert(cmd *cobra.Command, f insertFlags) error {
 }
 
 // job reads all flags but the time, which it only checks.
-func (f *insertFlags) job(stdin io.Reader) (prescient.NewJob, error) {
+func (f *insertFlags) job(ctx context.Context, stdin io.Reader) (prescient.NewJob, error) {
 	entity, err := f.parse()
 	if err != nil {
 		return prescient.NewJob{}, err
@@ -108,8 +107,8 @@ func (f *insertFlags) job(stdin io.Reader) (prescient.NewJob, error) {
 	if job.Spread, err = parseSpread(f.spread); err != nil {
 		return job, err
 	}
-	if job.Payload, err = readPayload(f.payload, stdin); err != nil {
-		return job, usage(fmt.Errorf("--payload: %w", err))
+	if job.Payload, err = readPayload(ctx, f.payload, stdin); err != nil {
+		return job, notRead("--payload", err)
 	}
 	return job, job.Validate()
 }
@@ -128,22 +127,30 @@ func (s *session) due(ctx context.Context, w when) (time.Time, error) {
 
 // readPayload reads a payload from the flag itself, from stdin or from a file. One byte more than is allowed is read, so
 // that the library can refuse it.
-func readPayload(text string, stdin io.Reader) (json.RawMessage, error) {
+func readPayload(ctx context.Context, text string, stdin io.Reader) (json.RawMessage, error) {
 	switch {
 	case text == "":
 		return nil, nil
 	case text == "-":
-		payload, err := io.ReadAll(io.LimitReader(stdin, prescient.MaxPayload+1))
+		payload, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, stdin), prescient.MaxPayload+1))
 		return orNothing(payload), err
 	case strings.HasPrefix(text, "@"):
-		file, err := os.Open(text[1:])
+		file, err := openFile(ctx, text[1:])
 		if err != nil {
 			return nil, err
 		}
-		payload, err := io.ReadAll(io.LimitReader(file, prescient.MaxPayload+1))
+		payload, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, file), prescient.MaxPayload+1))
 		return orNothing(payload), errors.Join(err, file.Close())
 	}
 	return json.RawMessage(text), nil
+}
+
+// notRead is the error of a flag whose file cannot be read, or was not, since the command was told to stop.
+func notRead(flag string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return usage(fmt.Errorf("%s: %w", flag, err))
 }
 
 // orNothing makes of an empty file a text that is refused, not the payload that was not given.

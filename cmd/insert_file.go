@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
 
 	"prescient/prescient"
@@ -22,13 +23,14 @@ type insertFileFlags struct {
 	keepGoing    bool
 }
 
-const insertFileHelp = `
+var insertFileHelp = fmt.Sprintf(`
 
 With --file, checks are read from a file in bulk: JSON lines, an object a line, or CSV, whose first line names the
 columns. They are entity (or entity_name and entity_key), job_exec, tag, due_at (or in), spread, payload and on_pending.
 What a line leaves out the flags say. All of it is inserted in one transaction, or nothing: every bad line is reported
 with its number. With --keep-going bad lines are left out, the others are inserted in chunks, a transaction each, and the
-exit code is 7 if any was left out.`
+exit code is %d if any was left out. Interrupted it ends at once: without --keep-going nothing is inserted then, with it
+what it says.`, ExitPartly)
 
 func (f *insertFileFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.file, "file", "", "insert the checks of a file; - for stdin")
@@ -57,10 +59,17 @@ func (l *loaded) count(did []prescient.Inserted) {
 	}
 }
 
-// chunkRows and chunkBytes bound what is in memory, and what is inserted at a time.
+// String is for people.
+func (l *loaded) String() string {
+	return fmt.Sprintf("inserted %d, replaced %d, kept %d", l.Inserted, l.Replaced, l.Kept)
+}
+
+// chunkRows and chunkBytes bound what is in memory, and what is inserted at a time. chunkGrace is what a chunk has to end
+// once the command is told to stop.
 const (
 	chunkRows  = 1000
 	chunkBytes = 4 << 20
+	chunkGrace = 2 * time.Second
 )
 
 // fileInsert is one insert --file under way.
@@ -72,6 +81,8 @@ type fileInsert struct {
 	name     string // of the file, for messages
 	complain func(line int, err error) error
 	now      time.Time
+	total    int // lines with something on them
+	next     int // the line that is to be inserted next
 	loaded
 }
 
@@ -113,12 +124,12 @@ func (a *app) insertFile(cmd *cobra.Command, given insertFlags, f insertFileFlag
 	if err := f.check(given); err != nil {
 		return err
 	}
-	input, remove, err := rereadable(f.file, cmd.InOrStdin())
+	input, closing, err := rereadable(cmd.Context(), f.file, cmd.InOrStdin())
 	if err != nil {
-		return usage(fmt.Errorf("--file: %w", err))
+		return notRead("--file", err)
 	}
-	defer remove()
-	b := &fileInsert{insertFileFlags: f, defaults: given, input: input, name: f.file, now: epoch}
+	defer closing()
+	b := &fileInsert{insertFileFlags: f, defaults: given, input: input, name: f.file}
 	if f.file == "-" {
 		b.name = "stdin"
 	}
@@ -126,75 +137,67 @@ func (a *app) insertFile(cmd *cobra.Command, given insertFlags, f insertFileFlag
 		b.Bad++
 		return say(cmd.ErrOrStderr(), "%s: %s:%d: %s", a.options.Program, b.name, line, err)
 	}
-	// The first look finds what is wrong with the file itself, before the database is asked.
-	total, err := b.lookThrough()
-	if err != nil {
+	// The first look finds what is wrong with the file itself, before anything is inserted.
+	if err := b.readThrough(cmd.Context()); err != nil {
 		return err
-	}
-	if b.Bad > 0 && !f.keepGoing {
-		return b.refused(total)
 	}
 	s, err := a.connectWithExecs(cmd)
-	if err != nil {
-		return err
+	if err == nil {
+		defer s.close()
+		b.session = s
+		b.now, err = s.now(cmd.Context())
 	}
-	defer s.close()
-	b.session = s
-	if b.now, err = s.now(cmd.Context()); err != nil {
-		return err
+	if err != nil {
+		return b.withoutDatabase(cmd.Context(), err)
 	}
 	if err := b.insert(cmd.Context()); err != nil {
 		return s.explain(err)
 	}
 	if b.Bad > 0 && !f.keepGoing {
-		return b.refused(total)
+		return b.refused()
 	}
 	if a.json {
 		err = printJSON(cmd.OutOrStdout(), b.loaded)
 	} else {
-		err = say(cmd.OutOrStdout(), "inserted %d, replaced %d, kept %d that were pending", b.Inserted, b.Replaced, b.Kept)
+		err = say(cmd.OutOrStdout(), "%s that were pending", b.loaded.String())
 	}
 	if err == nil && b.Bad > 0 {
-		err = &coded{code: ExitPartly, err: fmt.Errorf("%d of %d lines are bad and were left out", b.Bad, total)}
+		err = &coded{code: ExitPartly, err: fmt.Errorf("%d of %d lines are bad and were left out", b.Bad, b.total)}
 	}
 	return err
 }
 
-func (b *fileInsert) refused(total int) error {
-	return usage(fmt.Errorf("%d of %d lines are bad; nothing was inserted (--keep-going leaves out the bad ones)", b.Bad, total))
+// withoutDatabase names the lines that are bad whatever the database would say of the others.
+func (b *fileInsert) withoutDatabase(ctx context.Context, why error) error {
+	if ctx.Err() != nil {
+		return why
+	}
+	b.now = time.Now()
+	err := b.each(ctx, func(e entry) error {
+		if e.bad != nil {
+			return b.complain(e.line, e.bad)
+		}
+		return nil
+	})
+	if err == nil && b.Bad > 0 && !b.keepGoing {
+		err = b.refused()
+	}
+	return errors.Join(err, why)
 }
 
-// rereadable opens a file that is to be read twice. What can be read only once is copied to a temporary file.
-func rereadable(name string, stdin io.Reader) (file *os.File, remove func(), err error) {
-	from := stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		remove = func() { _ = file.Close() }
-		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-			return file, remove, nil
-		}
-		defer remove()
-		from = file
-	}
-	if file, err = os.CreateTemp("", "prescient-insert-*"); err != nil {
-		return nil, nil, err
-	}
-	remove = func() {
-		_ = file.Close()
-		_ = os.Remove(file.Name())
-	}
-	if _, err := io.Copy(file, from); err != nil {
-		remove()
-		return nil, nil, err
-	}
-	return file, remove, nil
+func (b *fileInsert) refused() error {
+	return usage(fmt.Errorf("%d of %d lines are bad; nothing was inserted (--keep-going leaves out the bad ones)", b.Bad, b.total))
 }
 
-// each calls do for every record, from the first on.
-func (b *fileInsert) each(do func(line int, r record, err error) error) error {
+// entry is a line of the file: a check, or what is wrong with it.
+type entry struct {
+	line int
+	job  prescient.NewJob
+	bad  error
+}
+
+// records calls do for every record, from the first on.
+func (b *fileInsert) records(ctx context.Context, do func(line int, r record, err error) error) error {
 	if _, err := b.input.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -203,6 +206,9 @@ func (b *fileInsert) each(do func(line int, r record, err error) error) error {
 		return usage(fmt.Errorf("%s: %w", b.name, err))
 	}
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		line, r, err := list.next()
 		var broken *readError
 		switch {
@@ -217,62 +223,84 @@ func (b *fileInsert) each(do func(line int, r record, err error) error) error {
 	}
 }
 
-// lookThrough complains of every line that cannot be a check, and counts all.
-func (b *fileInsert) lookThrough() (total int, err error) {
-	err = b.each(func(line int, r record, err error) error {
-		total++
+// each calls do for every line, from the first on: the one place that says which of them are checks.
+func (b *fileInsert) each(ctx context.Context, do func(e entry) error) error {
+	return b.records(ctx, func(line int, r record, err error) error {
+		e := entry{line: line, bad: err}
 		if err == nil {
-			_, err = r.job(b.defaults, b.now)
+			e.job, e.bad = r.job(b.defaults, b.now)
 		}
-		if err != nil {
-			return b.complain(line, err)
-		}
+		return do(e)
+	})
+}
+
+// readThrough counts the lines, and finds out whether the file can be read to its end.
+func (b *fileInsert) readThrough(ctx context.Context) error {
+	return b.records(ctx, func(int, record, error) error {
+		b.total++
 		return nil
 	})
-	return total, err
 }
 
 // insert inserts the good lines: all in one transaction, which is rolled back if any turns out to be bad, or in chunks.
 func (b *fileInsert) insert(ctx context.Context) error {
 	if b.keepGoing {
-		return b.chunks(ctx, b.db)
+		return b.insertInChunks(ctx)
 	}
 	tx, err := b.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}
 	if err := b.chunks(ctx, tx); err != nil || b.Bad > 0 {
-		return errors.Join(err, tx.Rollback())
+		// Where the connection is gone the server rolls back.
+		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) && !unreachable(undo) {
+			err = errors.Join(err, undo)
+		}
+		if err != nil {
+			err = fmt.Errorf("nothing was inserted: %w", err)
+		}
+		return err
 	}
-	return tx.Commit()
+	if err = tx.Commit(); err == nil {
+		return nil
+	}
+	if answered(err) || ctx.Err() != nil {
+		return fmt.Errorf("nothing was inserted: %w", err)
+	}
+	return fmt.Errorf("whether the lines were inserted is not known, see jobs: %w", err)
+}
+
+// insertInChunks commits chunk by chunk, and says how far it came where it does not come to the end.
+func (b *fileInsert) insertInChunks(ctx context.Context) error {
+	err := b.chunks(ctx, b.db)
+	switch {
+	case err == nil:
+		return nil
+	case answered(err) || ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return fmt.Errorf("%s before line %d, and nothing from there on: %w", b.loaded.String(), b.next, err)
+	}
+	return fmt.Errorf("%s before line %d; whether any from there on were is not known: %w", b.loaded.String(), b.next, err)
+}
+
+// answered says whether an error is the server's answer: what it refuses it has not done.
+func answered(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server)
 }
 
 // chunks inserts the good lines chunk by chunk.
 func (b *fileInsert) chunks(ctx context.Context, db prescient.DB) error {
-	var jobs []prescient.NewJob
-	var lines []int
+	var chunk []entry
 	bytes := 0
 	flush := func() error {
-		if len(jobs) == 0 {
-			return nil
-		}
-		err := b.insertChunk(ctx, db, jobs, lines)
-		if err != nil && b.keepGoing {
-			err = fmt.Errorf("lines from %d on are not inserted: %w", lines[0], err)
-		}
-		jobs, lines, bytes = jobs[:0], lines[:0], 0
+		err := b.insertChunk(ctx, db, chunk)
+		chunk, bytes = chunk[:0], 0
 		return err
 	}
-	err := b.each(func(line int, r record, err error) error {
-		if err != nil {
-			return nil // complained of already
-		}
-		job, err := r.job(b.defaults, b.now)
-		if err != nil {
-			return nil // the same
-		}
-		jobs, lines = append(jobs, job), append(lines, line)
-		if bytes += len(job.Payload); len(jobs) >= chunkRows || bytes >= chunkBytes {
+	b.next = 1
+	err := b.each(ctx, func(e entry) error {
+		chunk = append(chunk, e)
+		if bytes += len(e.job.Payload); len(chunk) >= chunkRows || bytes >= chunkBytes {
 			return flush()
 		}
 		return nil
@@ -284,27 +312,45 @@ func (b *fileInsert) chunks(ctx context.Context, db prescient.DB) error {
 }
 
 // insertChunk inserts many at once; where that is refused, one by one, to complain of those that are bad.
-func (b *fileInsert) insertChunk(ctx context.Context, db prescient.DB, jobs []prescient.NewJob, lines []int) error {
-	did, err := b.client.InsertMany(ctx, db, jobs)
-	if err == nil {
-		b.count(did)
-		return nil
+func (b *fileInsert) insertChunk(ctx context.Context, db prescient.DB, chunk []entry) error {
+	if b.keepGoing {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		// A chunk that has begun may end, so that it is known what was inserted.
+		var stop func()
+		ctx, stop = outliving(ctx, chunkGrace)
+		defer stop()
 	}
-	if !refusal(err) {
+	var jobs []prescient.NewJob
+	for _, e := range chunk {
+		if e.bad == nil {
+			jobs = append(jobs, e.job)
+		}
+	}
+	did, err := b.client.InsertMany(ctx, db, jobs)
+	if err != nil && !refusal(err) {
 		return err
 	}
-	for i := range jobs {
-		did, err := b.client.InsertMany(ctx, db, jobs[i:i+1])
-		switch {
-		case err == nil:
-			b.count(did)
-		case refusal(err):
-			why := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "jobs 1 to 1: "), "job 1: ")
-			if err := b.complain(lines[i], errors.New(why)); err != nil {
+	together := err == nil
+	b.loaded.count(did)
+	for _, e := range chunk {
+		if e.bad == nil && !together {
+			did, err := b.client.InsertMany(ctx, db, []prescient.NewJob{e.job})
+			switch {
+			case err == nil:
+				b.loaded.count(did)
+			case refusal(err):
+				e.bad = errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "jobs 1 to 1: "), "job 1: "))
+			default:
 				return err
 			}
-		default:
-			return err
+		}
+		b.next = e.line + 1
+		if e.bad != nil {
+			if err := b.complain(e.line, e.bad); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -198,7 +198,7 @@ func parseRecord(text []byte) (r record, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&r); err != nil {
-		return r, fmt.Errorf("it is no JSON object of a check: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return r, fmt.Errorf("it is no JSON object of a check: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return r, errors.New("something stands behind the JSON object")

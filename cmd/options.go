@@ -148,6 +148,7 @@ one before; "config example" prints a file with every key.
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)
 	a.addCompletions(root)
+	refuseRepeated(root)
 	return root
 }
 

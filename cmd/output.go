@@ -60,7 +60,7 @@ func say(w io.Writer, format string, args ...any) error {
 		case string:
 			args[i] = clean(v)
 		case error:
-			args[i] = clean(v.Error())
+			args[i] = clean(inWords(v))
 		case fmt.Stringer:
 			args[i] = clean(v.String())
 		}

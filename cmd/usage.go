@@ -32,9 +32,10 @@ Also --json, and --config and the other flags of the configuration: see "{{.Root
 // flagError says what is wrong with a flag, without showing what may be a password: -dsn for --dsn is quickly typed.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
+	var again *repeatedError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
 		err = fmt.Errorf("unknown flag %s; flags begin with two dashes", quoteArgument("-"+unknown.GetSpecifiedShortnames()))
-	} else if secretive.MatchString(err.Error()) {
+	} else if !errors.As(err, &again) && secretive.MatchString(err.Error()) {
 		err = errors.New("a flag cannot be read; it is not shown since it may hold a password")
 	}
 	return usage(fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))

@@ -1,0 +1,195 @@
+package cmd_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"prescient/cmd"
+)
+
+// Whoever types Ctrl-C must not have to end the input first, and no file stays behind, not even where the process is
+// killed.
+func TestASignalEndsAnInsertThatWaitsForInput(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check := []string{"insert", "--entity", "order/1", "--exec", "x", "--in", "1h", "--payload"}
+	for _, args := range [][]string{{"insert", "--file", "-"}, {"insert", "--file", pipe}, append(check, "-"), append(check, "@"+pipe)} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			var said buffer
+			temporary := t.TempDir()
+			process := exec.Command(program(t), args...)
+			process.Env = []string{"PRESCIENT_DSN=" + none, "TMPDIR=" + temporary}
+			process.Stderr = &said
+			input, err := process.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := process.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if last := args[len(args)-1]; strings.HasSuffix(last, pipe) {
+				if input, err = os.OpenFile(pipe, os.O_WRONLY, 0); err != nil { // it waits for the reader
+					t.Fatal(err)
+				}
+			}
+			// It is more than a pipe holds: once all is written, the process is reading.
+			if _, err := io.WriteString(input, strings.Repeat(`{"entity": "order/1", "job_exec": "x", "in": "1h"}`+"\n", 5000)); err != nil {
+				t.Fatal(err)
+			}
+			if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+				t.Errorf("killed now it would leave %v (%v)", left, err)
+			}
+			if err := process.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_ = process.Wait()
+			}()
+			select {
+			case <-ended:
+			case <-time.After(5 * time.Second):
+				t.Error("it still waits for input 5 s after the signal")
+				_ = process.Process.Kill()
+				<-ended
+			}
+			_ = input.Close()
+			if code := process.ProcessState.ExitCode(); code != cmd.ExitInterrupted || said.String() != "prescient: interrupted\n" {
+				t.Errorf("exit code %d, and said %q", code, said.String())
+			}
+		})
+	}
+}
+
+func TestAnInsertDoesNotWaitForAPipeThatNobodyWritesTo(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // lets the reader go
+		if file, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {
+			_ = file.Close()
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	execute(ctx, cmd.Options{}, map[string]string{"PRESCIENT_DSN": none}, "", "insert", "--file", pipe).
+		wants(t, cmd.ExitInterrupted, "prescient: interrupted\n")
+}
+
+// The list of bad lines is one list: what the lines say and what the database says of them, in their order.
+func TestEveryWayToInsertAFileNamesTheSameBadLines(t *testing.T) {
+	eachServer(t, func(r *rig) {
+		r.ok("migrate")
+		r.at("13:00")
+		r.ok("insert", "--entity", "order/there", "--exec", "x", "--in", "1h")
+		list := file(r.T, "list.jsonl", strings.Join([]string{
+			`{"entity": "order/1", "job_exec": "x", "in": "31d"}`,
+			`{"entity": "order/2", "job_exec": "x", "in": "soon"}`,
+			`{"entity": "order/3", "job_exec": "x", "in": "1h"}`,
+			`{"entity": "order/there", "job_exec": "x", "in": "1h", "on_pending": "error"}`,
+			`{`,
+			`{"entity": "order/3", "job_exec": "x", "in": "1h", "on_pending": "error"}`,
+		}, "\n"))
+		badLines := func(said string) (bad []string) {
+			for line := range strings.Lines(said) {
+				if strings.Contains(line, list) {
+					bad = append(bad, line)
+				}
+			}
+			return bad
+		}
+		all := r.execute("insert", "--file", list)
+		all.wants(r.T, cmd.ExitUsage, "5 of 6 lines are bad; nothing was inserted")
+		some := r.execute("insert", "--file", list, "--keep-going")
+		some.wants(r.T, cmd.ExitPartly, "5 of 6 lines are bad and were left out")
+		want := badLines(all.err)
+		if got := badLines(some.err); len(want) != 5 || fmt.Sprint(got) != fmt.Sprint(want) {
+			r.Errorf("with --keep-going: %q\nwithout: %q", got, want)
+		}
+		for i, number := range []int{1, 2, 4, 5, 6} {
+			if i < len(want) && !strings.Contains(want[i], fmt.Sprintf("%s:%d: ", list, number)) {
+				r.Errorf("%d: %s", number, want[i])
+			}
+		}
+	})
+}
+
+// holdUp inserts a file of 1500 lines whose second chunk waits for a row that somebody has locked, tells it to stop then,
+// and returns what it said.
+func (r *rig) holdUp(args ...string) result {
+	r.Helper()
+	r.ok("migrate")
+	r.ok("insert", "--entity", "order/1400", "--exec", "x", "--in", "1h")
+	var text strings.Builder
+	for i := range 1500 {
+		fmt.Fprintf(&text, `{"entity": "order/%d", "job_exec": "x", "in": "2h", "on_pending": "replace"}`+"\n", i)
+	}
+	list := file(r.T, "list.jsonl", text.String())
+	held, err := r.db.BeginTx(r.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // no gaps
+	r.must(err)
+	defer held.Rollback()
+	var key string
+	r.must(held.QueryRow("SELECT entity_key FROM future_job FOR UPDATE").Scan(&key))
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	did := make(chan result, 1)
+	full := append([]string{"insert", "--file", list}, args...)
+	env := r.environment(full)
+	go func() { did <- execute(ctx, r.Options, env, "", full...) }()
+	eventually(r.T, "the first chunk is written", func() bool {
+		dirty, err := r.db.BeginTx(r.Context(), &sql.TxOptions{Isolation: sql.LevelReadUncommitted})
+		r.must(err)
+		defer dirty.Rollback()
+		var n int
+		r.must(dirty.QueryRow("SELECT COUNT(*) FROM future_job").Scan(&n))
+		return n >= 1001
+	})
+	cancel()
+	select {
+	case got := <-did:
+		return got
+	case <-time.After(10 * time.Second):
+		r.Fatal("it has not ended 10 s after it was told to")
+		return result{}
+	}
+}
+
+func TestAnInterruptedInsertOfAFileSaysWhatItInserted(t *testing.T) {
+	t.Run("all or nothing", func(t *testing.T) {
+		eachServer(t, func(r *rig) {
+			got := r.holdUp()
+			got.wants(r.T, cmd.ExitInterrupted, "prescient: nothing was inserted: ", "interrupted\n")
+			if n := strings.Count(got.err, "\n"); n != 1 || got.out != "" {
+				r.Errorf("%v", got)
+			}
+			eventually(r.T, "nothing is inserted", func() bool { return r.count("SELECT COUNT(*) FROM future_job") == 1 })
+		})
+	})
+	t.Run("chunk by chunk", func(t *testing.T) {
+		eachServer(t, func(r *rig) {
+			got := r.holdUp("--keep-going")
+			got.wants(r.T, cmd.ExitInterrupted, "prescient: inserted 1000, replaced 0, kept 0 before line 1001", "interrupted\n")
+			if n := strings.Count(got.err, "\n"); n != 1 || got.out != "" {
+				r.Errorf("%v", got)
+			}
+			if n := r.count("SELECT COUNT(*) FROM future_job"); n != 1001 {
+				r.Errorf("%d rows", n)
+			}
+		})
+	})
+}
