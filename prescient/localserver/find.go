@@ -41,11 +41,11 @@ func Find(ctx context.Context, options Options) (Program, error) {
 			unfit = errors.Join(unfit, err)
 			continue
 		}
-		if options.Flavour == Any || options.Flavour == program.Flavour {
+		if options.fit(program) {
 			return program, nil
 		}
 		if options.Program != "" {
-			unfit = fmt.Errorf("%s is %s, not %s", path, program.Flavour, options.Flavour)
+			unfit = fmt.Errorf("%s is %s %s, not %s", path, program.Flavour, program.Version, options.wanted())
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -53,6 +53,32 @@ func Find(ctx context.Context, options Options) (Program, error) {
 	}
 	return Program{}, notFound(options, unfit)
 }
+
+// Named returns the options for a server that is called by its flavour, or by
+// flavour and version: mariadb, mariadb-11.8.
+func Named(name string) (Options, error) {
+	flavour, version, versioned := strings.Cut(name, "-")
+	options := Options{Flavour: Flavour(flavour), Version: version}
+	known := options.Flavour == MariaDB || options.Flavour == MySQL
+	if !known || versioned && !versionNumber.MatchString(version) {
+		return Options{}, fmt.Errorf("localserver: no server is called %q: want mariadb or mysql, with a version or without, as in mariadb-11.8", name)
+	}
+	return options, nil
+}
+
+var versionNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
+
+// fit says whether a program is what is wanted.
+func (o Options) fit(program Program) bool {
+	if o.Flavour != Any && o.Flavour != program.Flavour {
+		return false
+	}
+	rest, begins := strings.CutPrefix(program.Version, o.Version)
+	return begins && (o.Version == "" || rest == "" || strings.ContainsAny(rest[:1], ".-"))
+}
+
+// wanted says what is wanted: mariadb, mariadb 11.8, or nothing.
+func (o Options) wanted() string { return strings.TrimSpace(string(o.Flavour) + " " + o.Version) }
 
 // notFound says in one line what is missing and how to get it.
 func notFound(options Options, unfit error) error {
@@ -64,12 +90,15 @@ func notFound(options Options, unfit error) error {
 		where = "in " + options.Dir
 	}
 	get := "run scripts/mariadb, or apt-get install mariadb-server-core"
-	if options.Flavour == MySQL {
+	switch {
+	case options.Flavour == MySQL:
 		get = "run scripts/mysql97, or apt-get install mysql-server-core"
+	case options.Version == "11.8":
+		get = "run scripts/mariadb118"
 	}
 	kind := ""
-	if options.Flavour != Any {
-		kind = fmt.Sprintf(" (%s wanted)", options.Flavour)
+	if wanted := options.wanted(); wanted != "" {
+		kind = fmt.Sprintf(" (%s wanted)", wanted)
 	}
 	if unfit != nil {
 		get += " (" + strings.ReplaceAll(unfit.Error(), "\n", "; ") + ")"
@@ -77,9 +106,9 @@ func notFound(options Options, unfit error) error {
 	return fmt.Errorf("localserver: %w %s%s: %s", ErrNotFound, where, kind, get)
 }
 
-// CacheDir is the folder in which scripts/mariadb and scripts/mysql97 put the
-// servers that they fetch, each in a folder of its name: $PRESCIENT_CACHE, or
-// prescient in $XDG_CACHE_HOME or ~/.cache.
+// CacheDir is the folder in which scripts/mariadb, scripts/mysql97 and
+// scripts/mariadb118 put the servers that they fetch, each in a folder of its
+// name: $PRESCIENT_CACHE, or prescient in $XDG_CACHE_HOME or ~/.cache.
 func CacheDir() string {
 	if dir := os.Getenv("PRESCIENT_CACHE"); dir != "" {
 		return dir
@@ -107,7 +136,7 @@ func folders(dir string) []string {
 	}
 	list = append(list, filepath.SplitList(os.Getenv("PATH"))...)
 	list = append(list, "/usr/local/sbin", "/usr/sbin", "/usr/libexec") // not on every user's PATH
-	for _, name := range []string{"mariadb", "mysql97"} {
+	for _, name := range []string{"mariadb", "mysql97", "mariadb118"} {
 		list = append(list, inside(filepath.Join(CacheDir(), name))...)
 	}
 	return list

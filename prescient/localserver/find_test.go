@@ -17,6 +17,7 @@ func TestMissingServerSaysHowToGetOne(t *testing.T) {
 	}{
 		{"any flavour", Options{Dir: empty}, []string{empty, "scripts/mariadb", "apt-get install mariadb-server-core"}},
 		{"MariaDB", Options{Dir: empty, Flavour: MariaDB}, []string{"mariadb wanted", "scripts/mariadb"}},
+		{"MariaDB 11.8", Options{Dir: empty, Flavour: MariaDB, Version: "11.8"}, []string{"mariadb 11.8 wanted", "scripts/mariadb118"}},
 		{"MySQL", Options{Dir: empty, Flavour: MySQL}, []string{"mysql wanted", "scripts/mysql97"}},
 		{"a program that is not there", Options{Program: empty + "/mysqld"}, []string{empty + "/mysqld", "no such file"}},
 		{"a program that is none", Options{Program: "/bin/false"}, []string{"/bin/false does not run"}},
@@ -52,11 +53,12 @@ func fakeProgram(t *testing.T, path, version string) {
 
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
-	maria, oracle := filepath.Join(dir, "maria"), filepath.Join(dir, "oracle")
+	maria, oracle, newer := filepath.Join(dir, "maria"), filepath.Join(dir, "oracle"), filepath.Join(dir, "newer")
 	fakeProgram(t, maria+"/usr/sbin/mysqld", "10.11.19-MariaDB-0+deb12u1")
 	fakeProgram(t, maria+"/usr/sbin/mariadbd", "10.11.19-MariaDB-0+deb12u1")
 	fakeProgram(t, oracle+"/bin/mysqld", "9.7.4-2")
-	t.Setenv("PRESCIENT_SERVER_DIR", oracle+string(filepath.ListSeparator)+maria)
+	fakeProgram(t, newer+"/bin/mariadbd", "11.8.6-MariaDB-0+deb13u1")
+	t.Setenv("PRESCIENT_SERVER_DIR", strings.Join([]string{oracle, maria, newer}, string(filepath.ListSeparator)))
 
 	for _, tt := range []struct {
 		name    string
@@ -65,6 +67,9 @@ func TestFind(t *testing.T) {
 	}{
 		{"the first of PRESCIENT_SERVER_DIR", Options{}, Program{oracle + "/bin/mysqld", MySQL, "9.7.4-2"}},
 		{"the first of a flavour", Options{Flavour: MariaDB}, Program{maria + "/usr/sbin/mariadbd", MariaDB, "10.11.19-MariaDB-0+deb12u1"}},
+		{"the first of a version", Options{Flavour: MariaDB, Version: "11.8"}, Program{newer + "/bin/mariadbd", MariaDB, "11.8.6-MariaDB-0+deb13u1"}},
+		{"a version of any flavour", Options{Version: "9"}, Program{oracle + "/bin/mysqld", MySQL, "9.7.4-2"}},
+		{"a whole version", Options{Version: "10.11.19"}, Program{maria + "/usr/sbin/mariadbd", MariaDB, "10.11.19-MariaDB-0+deb12u1"}},
 		{"a folder", Options{Dir: maria}, Program{maria + "/usr/sbin/mariadbd", MariaDB, "10.11.19-MariaDB-0+deb12u1"}},
 		{"a program", Options{Program: maria + "/usr/sbin/mysqld"}, Program{maria + "/usr/sbin/mysqld", MariaDB, "10.11.19-MariaDB-0+deb12u1"}},
 	} {
@@ -75,11 +80,34 @@ func TestFind(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a mysqld that is MariaDB's is not MySQL's", func(t *testing.T) {
-		if got, err := Find(t.Context(), Options{Dir: maria, Flavour: MySQL}); !errors.Is(err, ErrNotFound) {
-			t.Errorf("%+v, %v; want ErrNotFound", got, err)
+	for name, options := range map[string]Options{
+		"a mysqld that is MariaDB's is not MySQL's": {Dir: maria, Flavour: MySQL},
+		"10.1 is not 10.11":                         {Dir: maria, Version: "10.1"},
+		"a program of another version":              {Program: newer + "/bin/mariadbd", Version: "10.11"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := Find(t.Context(), options); !errors.Is(err, ErrNotFound) {
+				t.Errorf("%+v, %v; want ErrNotFound", got, err)
+			}
+		})
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for name, want := range map[string]Options{
+		"mariadb":      {Flavour: MariaDB},
+		"mysql":        {Flavour: MySQL},
+		"mariadb-11.8": {Flavour: MariaDB, Version: "11.8"},
+	} {
+		if got, err := Named(name); err != nil || got.Flavour != want.Flavour || got.Version != want.Version {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
 		}
-	})
+	}
+	for _, name := range []string{"", "postgres", "-11.8", "mariadb-", "mariadb118", "mariadb-11.x"} {
+		if got, err := Named(name); err == nil {
+			t.Errorf("%q: %+v; want an error", name, got)
+		}
+	}
 }
 
 func TestCacheDir(t *testing.T) {

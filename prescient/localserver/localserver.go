@@ -31,11 +31,16 @@ type Options struct {
 	// Dir is a folder to look for a server program in, and in its bin, sbin,
 	// usr/bin, usr/sbin and the like. Empty: the folders of
 	// PRESCIENT_SERVER_DIR, then PATH and the usual sbin folders, then what
-	// scripts/mariadb and scripts/mysql97 left in the user's cache.
+	// scripts/mariadb, scripts/mysql97 and scripts/mariadb118 left in the
+	// user's cache.
 	Dir string
 
 	// Flavour is the flavour to look for. Default: Any.
 	Flavour Flavour
+
+	// Version is the version to look for, or how it begins: 11.8 is also
+	// 11.8.6. Default: any.
+	Version string
 
 	// Durable starts the server with the settings that a real one has: a
 	// commit is on disk when it returns. Default: it is with the operating
