@@ -3,6 +3,7 @@ package prescient
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -110,9 +111,14 @@ func TestTheProcedureWorksInTheCallersTransaction(t *testing.T) {
 		insert("43")
 		_, err = r.client.Reschedule(t.Context(), r.appAt(at("13:01")), Entity{"order", "42"}, "check", "", at("15:00"))
 		r.must(err)
-		r.call(tx, 1, "order", "42", nil)
-		r.call(tx, 1, "order", "43", nil)
-		r.must(tx.Commit())
+		r.must(r.beginsAgain(r.app, tx, func(tx *sql.Tx) error {
+			for _, key := range []string{"42", "43"} {
+				if n, err := call(t.Context(), tx, "order", key, nil); err != nil || n != 1 {
+					return errors.Join(fmt.Errorf("cancelled %d of %s; want 1", n, key), err)
+				}
+			}
+			return nil
+		}))
 		if len(r.history()) != 2 || len(r.pending()) != 0 {
 			t.Errorf("%d in history, %d pending", len(r.history()), len(r.pending()))
 		}

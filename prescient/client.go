@@ -21,10 +21,10 @@ import (
 // look may have missed it, a client looks again with FOR UPDATE, which locks the gap where the row would be. A pending
 // row that an insert keeps is locked too, so that nobody can cancel it before the caller commits. On a handle that is
 // no transaction neither is needed.
-// A deadlock or lock wait timeout in the caller's transaction is returned as the server gave it, and so is error 1020 of
-// a MariaDB with innodb_snapshot_isolation, and 1412 of a MySQL whose tables were migrated after the transaction's
-// snapshot: begin the transaction again. On a handle that is no transaction a client tries again by itself after a
-// deadlock.
+// In the caller's transaction a deadlock, a lock wait timeout and the like are returned as the server gave them, for the
+// caller to begin the transaction again: BeginAgain knows them. One of them is to be expected under REPEATABLE READ from
+// MariaDB 11.6 on: a row that somebody changed after the transaction's snapshot is refused with 1020, and the server rolls
+// back the whole transaction. On a handle that is no transaction a client tries again by itself.
 type Client struct {
 	tables
 	guards   Guards

@@ -17,6 +17,7 @@ type tally struct {
 	mu                  sync.Mutex
 	done, inserted      int
 	deadlocks, timeouts int
+	changed             int // refused a row that was changed after the snapshot
 	unexpected          error
 }
 
@@ -33,13 +34,15 @@ func (c *tally) add(inserted int, err error) {
 		c.deadlocks++
 	case isError(err, errLockWaitTimeout):
 		c.timeouts++
+	case isError(err, errCheckRead):
+		c.changed++
 	default:
 		c.unexpected = errors.Join(c.unexpected, err)
 	}
 }
 
 func (c *tally) String() string {
-	return fmt.Sprintf("%d done, %d deadlocks, %d lock wait timeouts", c.done, c.deadlocks, c.timeouts)
+	return fmt.Sprintf("%d done, %d deadlocks, %d lock wait timeouts, %d changed rows", c.done, c.deadlocks, c.timeouts, c.changed)
 }
 
 // operation is one of a client's; it returns how many rows it inserted.
@@ -225,6 +228,9 @@ func (r *rig) balancedFight(name string, apps, runs *tally, others int) {
 	r.t.Logf("%s: apps: %s; slot runs: %s", name, apps, runs)
 	if err := errors.Join(apps.unexpected, runs.unexpected); err != nil || apps.timeouts+runs.timeouts > 0 {
 		r.t.Errorf("%s: %v; apps: %s; slot runs: %s", name, err, apps, runs)
+	}
+	if runs.changed > 0 || apps.changed > 0 && (name != "REPEATABLE READ" || !r.refuses(r.app)) {
+		r.t.Errorf("%s: refused changed rows: apps: %s; slot runs: %s", name, apps, runs)
 	}
 	pending, ended := r.count(countPending)-others, r.count(countEnded)
 	if apps.inserted != pending+ended {

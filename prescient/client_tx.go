@@ -46,12 +46,12 @@ func commitsByItself(db DB) bool {
 // maxTries bounds how often a client tries again: after deadlocks, and after a row that others keep changing.
 const maxTries = 10
 
-// retried runs do, and again after a deadlock, which is also what Galera calls a conflict with another node, or after
-// what TiDB says in its place: for what is no part of the caller's transaction. The server has rolled everything back.
+// retried runs do, and again after an error with which the server has rolled everything back: for what is no part of the
+// caller's transaction.
 func retried[T any](do func() (T, error)) (T, error) {
 	for tries := 1; ; tries++ {
 		done, err := do()
-		if tries == maxTries || !isError(err, errDeadlock, errTransactionRollback, errWriteConflict) {
+		if tries == maxTries || !rolledBack(err) {
 			return done, err
 		}
 	}

@@ -241,8 +241,6 @@ func TestOldClientsAndWorkersStopAtAReslot(t *testing.T) {
 	})
 }
 
-const errTableChanged = 1412
-
 func TestReslotWaitsForLeasesOrTakesAllBack(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		r.needs(t, changeOfResolution)

@@ -39,7 +39,7 @@ func passing(err error) bool {
 	case err == nil:
 		return false
 	case isError(err, errDiskFull, errTableFull, errTooManyConnections, errServerShutdown, errUnknownCommand, errLockWaitTimeout, errDeadlock,
-		errReadOnly, errAutoincrement, errReadOnlyMode, errNoWait, errTransactionRollback, errIdledOut, errConnectionKilled,
+		errCheckRead, errReadOnly, errAutoincrement, errReadOnlyMode, errNoWait, errTransactionRollback, errIdledOut, errConnectionKilled,
 		errQueryInterrupted, errErrorDuringCommit, errResolveLock, errWriteConflict, errRunHook, errBeforeFailover, errOnFailover):
 		return true
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),

@@ -22,7 +22,7 @@ func TestContentionFailoverAndLostConnectionsPassByThemselves(t *testing.T) {
 		want bool
 	}{
 		{nil, false},
-		{server(1205), true}, {server(1213), true}, {server(1467), true}, {server(1047), true}, {server(1290), true},
+		{server(1020), true}, {server(1205), true}, {server(1213), true}, {server(1467), true}, {server(1047), true}, {server(1290), true},
 		{server(1836), true}, {server(3101), true}, {server(1040), true}, {server(1053), true}, {server(3572), true},
 		{server(1180), true}, {server(3100), true}, {server(3797), true}, {server(3798), true}, {fmt.Errorf("host a:1: %w", errNotWritable), true},
 		{server(1317), true}, {server(1927), true}, {server(4031), true},
@@ -129,7 +129,7 @@ func TestWaitsGrowTo3Seconds(t *testing.T) {
 }
 
 func TestAClientTriesAgainWhereTheServerHasRolledEverythingBack(t *testing.T) {
-	for number, want := range map[uint16]int{1213: 2, 3101: 2, 1205: 1, 1180: 1, 3100: 1} {
+	for number, want := range map[uint16]int{1213: 2, 1020: 2, 3101: 2, 1205: 1, 1180: 1, 3100: 1} {
 		tries := 0
 		_, err := retried(func() (struct{}, error) {
 			if tries++; tries == 1 {

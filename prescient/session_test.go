@@ -2,6 +2,7 @@ package prescient
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"slices"
@@ -32,6 +33,11 @@ func TestANewConnectionIsSetUpByOneStatement(t *testing.T) {
 			if level := isolation(t, conn); level != "READ-COMMITTED" {
 				t.Errorf("isolation level of connection %d: %s", i, level)
 			}
+			var refuses string
+			err = conn.QueryRowContext(t.Context(), "SHOW SESSION VARIABLES LIKE 'innodb_snapshot_isolation'").Scan(&name, &refuses)
+			if known := !errors.Is(err, sql.ErrNoRows); known && (err != nil || refuses != "OFF") {
+				t.Errorf("innodb_snapshot_isolation of connection %d: %q, %v", i, refuses, err)
+			}
 		}
 	})
 }
@@ -59,11 +65,13 @@ func (s *server) ExecContext(_ context.Context, query string, _ []driver.NamedVa
 
 func TestWhatAServerKnowsIsFoundOutOnce(t *testing.T) {
 	const isolation, old = "SESSION transaction_isolation = 'READ-COMMITTED'", "SESSION tx_isolation = 'READ-COMMITTED'"
+	const snapshot = "SESSION innodb_snapshot_isolation = OFF"
 	const galera, group = "SESSION wsrep_sync_wait = 1", "SESSION group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'"
 	for name, test := range map[string]struct{ knows, want string }{
 		"MySQL":             {"a transaction_isolation", isolation},
 		"Group Replication": {"a transaction_isolation group_replication_consistency", isolation + ", " + group},
 		"an older MariaDB":  {"a tx_isolation wsrep_sync_wait", old + ", " + galera},
+		"a newer MariaDB":   {"a transaction_isolation innodb_snapshot_isolation wsrep_sync_wait", isolation + ", " + snapshot + ", " + galera},
 		"both names":        {"a transaction_isolation tx_isolation", isolation},
 	} {
 		one := &server{knows: strings.Fields(test.knows)}

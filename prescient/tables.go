@@ -132,6 +132,7 @@ func affected(ctx context.Context, db DB, query string, args ...any) (int, error
 
 // Numbers of the servers' errors that matter here.
 const (
+	errCheckRead           = 1020 // MariaDB with innodb_snapshot_isolation: a row was changed after the snapshot
 	errTooManyConnections  = 1040
 	errServerShutdown      = 1053
 	errDuplicateKey        = 1062
@@ -143,6 +144,7 @@ const (
 	errLockWaitTimeout     = 1205
 	errDeadlock            = 1213
 	errReadOnly            = 1290
+	errTableChanged        = 1412 // a table was altered after the transaction's snapshot
 	errAutoincrement       = 1467
 	errReadOnlyMode        = 1836
 	errRunHook             = 3100 // Group Replication: the server left the group under the transaction
