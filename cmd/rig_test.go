@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// servers are those to test on, by flavour: given in PRESCIENT_TEST_DSNS ("mariadb=DSN mysql=DSN", of which one may be
-// missing), or started when a test first wants one.
+// servers are those to test on, by the names that localserver.Named reads: given in PRESCIENT_TEST_DSNS
+// ("mariadb=DSN mariadb-11.8=DSN mysql=DSN", or some of these), or started when a test first wants one.
 var servers = given()
 
 type server struct {
@@ -51,26 +51,32 @@ type server struct {
 	err  error
 }
 
-func given() map[localserver.Flavour]*server {
+func given() map[string]*server {
 	pairs := strings.Fields(os.Getenv("PRESCIENT_TEST_DSNS"))
 	if len(pairs) == 0 {
-		return map[localserver.Flavour]*server{localserver.MariaDB: {}, localserver.MySQL: {}}
+		return map[string]*server{"mariadb": {}, "mariadb-11.8": {}, "mysql": {}}
 	}
-	list := make(map[localserver.Flavour]*server)
+	list := make(map[string]*server)
 	for _, pair := range pairs {
-		flavour, dsn, _ := strings.Cut(pair, "=")
-		list[localserver.Flavour(flavour)] = &server{dsn: dsn}
+		name, dsn, _ := strings.Cut(pair, "=")
+		list[name] = &server{dsn: dsn}
 	}
 	return list
 }
 
-func (s *server) start(flavour localserver.Flavour) {
+func (s *server) start(name string) {
 	if s.dsn != "" {
 		return
 	}
+	options, err := localserver.Named(name)
+	if err != nil {
+		s.err = err
+		return
+	}
+	options.Args = []string{"--max-connections=500"}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	s.own, s.err = localserver.Start(ctx, localserver.Options{Flavour: flavour, Args: []string{"--max-connections=500"}})
+	s.own, s.err = localserver.Start(ctx, options)
 	if s.err == nil {
 		s.dsn = s.own.DSN("")
 	}
@@ -97,12 +103,12 @@ type rig struct {
 // eachServer runs a test on every server at the same time, each with a database of its own.
 func eachServer(t *testing.T, test func(r *rig)) {
 	t.Parallel()
-	for flavour, s := range servers {
-		t.Run(string(flavour), func(t *testing.T) {
+	for name, s := range servers {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s.once.Do(func() { s.start(flavour) })
+			s.once.Do(func() { s.start(name) })
 			if s.err != nil {
-				t.Fatalf("no %s server to test on; scripts/test gets what is missing: %v", flavour, s.err)
+				t.Fatalf("no %s server to test on; scripts/test gets what is missing: %v", name, s.err)
 			}
 			test(newRig(t, s.dsn))
 		})

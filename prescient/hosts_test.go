@@ -108,13 +108,13 @@ type pair struct {
 	dsn     string
 }
 
-func newPair(t *testing.T, flavour localserver.Flavour) *pair {
+func newPair(t *testing.T, kind servertest.Kind) *pair {
 	t.Helper()
 	p := new(pair)
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd, cfg.Net, cfg.DBName = "shop", "s3cret", "tcp", "shop"
 	for i := range p.servers {
-		p.servers[i] = servertest.Private(t, flavour)
+		p.servers[i] = kind.Private(t)
 		p.roots[i] = servertest.Open(t, p.servers[i].DSN(""), "")
 		for _, statement := range []string{"CREATE DATABASE shop", "CREATE TABLE shop.written (n INT PRIMARY KEY)",
 			"CREATE USER shop@'%' IDENTIFIED BY 's3cret'", "GRANT SELECT, INSERT, UPDATE ON shop.* TO shop@'%'"} {
@@ -150,9 +150,9 @@ func (p *pair) serverOf(t *testing.T, db interface {
 }
 
 func TestAPoolGoesWhereItCanWrite(t *testing.T) {
-	for _, flavour := range servertest.Flavours(t) {
-		t.Run(string(flavour), func(t *testing.T) {
-			p := newPair(t, flavour)
+	for _, kind := range servertest.Kinds(t) {
+		t.Run(string(kind), func(t *testing.T) {
+			p := newPair(t, kind)
 			p.setReadOnly(t, 0, "ON")
 			for name, open := range map[string]func() (*sql.DB, error){
 				"a worker's": func() (*sql.DB, error) {
@@ -245,9 +245,9 @@ func failover(t *testing.T, p *pair, db *sql.DB) {
 }
 
 func TestOneServerThatIsReadOnlyIsStillRead(t *testing.T) {
-	for _, flavour := range servertest.Flavours(t) {
-		t.Run(string(flavour), func(t *testing.T) {
-			d := servertest.On(t, servertest.Private(t, flavour))
+	for _, kind := range servertest.Kinds(t) {
+		t.Run(string(kind), func(t *testing.T) {
+			d := servertest.On(t, kind.Private(t))
 			_, err := d.Open(t, "").Exec("SET GLOBAL read_only = ON")
 			fatal(t, err)
 			db, err := Open(d.DSN, 0)

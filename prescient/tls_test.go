@@ -78,17 +78,17 @@ type secured struct {
 	dsn string
 }
 
-func newSecured(t *testing.T, flavour localserver.Flavour, ours *authority) *secured {
+func newSecured(t *testing.T, kind servertest.Kind, ours *authority) *secured {
 	t.Helper()
 	s := &secured{dir: t.TempDir()}
 	files := []string{"--ssl-ca=" + s.file("ca"), "--ssl-cert=" + s.file("cert"), "--ssl-key=" + s.file("key")}
-	if flavour == localserver.MySQL {
+	if kind.Flavour() == localserver.MySQL {
 		files = nil // it makes its own at first
 	} else {
 		s.rig = &rig{t: t}
 		s.write(ours, nil)
 	}
-	s.rig = newRig(t, servertest.On(t, servertest.Private(t, flavour, files...)), 15*time.Minute)
+	s.rig = newRig(t, servertest.On(t, kind.Private(t, files...)), 15*time.Minute)
 	s.dsn = s.account("worker")
 	return s
 }
@@ -147,10 +147,10 @@ func (s *secured) fails(what string, options TLS, texts ...string) {
 
 func TestAServerIsVerified(t *testing.T) {
 	ours, theirs := newAuthority(t), newAuthority(t)
-	for _, flavour := range servertest.Flavours(t) {
-		t.Run(string(flavour), func(t *testing.T) {
-			s := newSecured(t, flavour, ours)
-			if flavour == localserver.MySQL {
+	for _, kind := range servertest.Kinds(t) {
+		t.Run(string(kind), func(t *testing.T) {
+			s := newSecured(t, kind, ours)
+			if kind.Flavour() == localserver.MySQL {
 				var data string
 				s.must(s.root.QueryRow("SELECT @@datadir").Scan(&data))
 				made, err := os.ReadFile(filepath.Join(data, "ca.pem"))
@@ -171,7 +171,7 @@ func TestAServerIsVerified(t *testing.T) {
 			s.passes("a certificate without names", TLS{CA: ours.pem})
 			s.passes("that, by its common name", TLS{CA: ours.pem, ServerName: "a server"})
 			s.fails("that, under another", TLS{CA: ours.pem, ServerName: "b"}, "not for")
-			if flavour == localserver.MariaDB { // the other refuses to serve it
+			if kind.Flavour() == localserver.MariaDB { // the other refuses to serve it
 				s.serve(ours, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
 				s.fails("a certificate that is over", TLS{CA: ours.pem}, "expired")
 			}
@@ -194,13 +194,13 @@ func TestAServerIsVerified(t *testing.T) {
 
 func TestAPasswordIsSentInPlainTextToNobody(t *testing.T) {
 	ours := newAuthority(t)
-	for _, flavour := range servertest.Flavours(t) {
-		t.Run(string(flavour), func(t *testing.T) {
-			if flavour != localserver.MySQL {
+	for _, kind := range servertest.Kinds(t) {
+		t.Run(string(kind), func(t *testing.T) {
+			if kind.Flavour() != localserver.MySQL {
 				// It has no caching_sha2_password; mysql_native_password sends a proof only.
 				return
 			}
-			s := newSecured(t, flavour, ours)
+			s := newSecured(t, kind, ours)
 			var name, public string
 			s.must(s.root.QueryRow("SHOW GLOBAL STATUS LIKE 'Caching_sha2_password_rsa_public_key'").Scan(&name, &public))
 			private, err := rsa.GenerateKey(rand.Reader, 2048)

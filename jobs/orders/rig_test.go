@@ -22,10 +22,11 @@ import (
 	text "prescient/sql"
 )
 
-var flavours = []localserver.Flavour{localserver.MariaDB, localserver.MySQL}
+// names are those of the servers to test on, as localserver.Named reads them.
+var names = []string{"mariadb", "mariadb-11.8", "mysql"}
 
-// servers are those that this process started, one a flavour.
-var servers = map[localserver.Flavour]*localserver.Server{}
+// servers are those that this process started, by name.
+var servers = map[string]*localserver.Server{}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -42,28 +43,32 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// dsnOf returns a server of a flavour: of PRESCIENT_TEST_DSNS ("mariadb=DSN mysql=DSN"), or one that is started for
-// the package. It is empty for a flavour that the variable leaves out.
-func dsnOf(t *testing.T, flavour localserver.Flavour) string {
+// dsnOf returns the server with a name: of PRESCIENT_TEST_DSNS ("mariadb=DSN mariadb-11.8=DSN mysql=DSN"), or one that is
+// started for the package. It is empty for a name that the variable leaves out.
+func dsnOf(t *testing.T, name string) string {
 	t.Helper()
 	if given := strings.Fields(os.Getenv("PRESCIENT_TEST_DSNS")); len(given) > 0 {
 		for _, pair := range given {
-			if dsn, ok := strings.CutPrefix(pair, string(flavour)+"="); ok {
+			if dsn, ok := strings.CutPrefix(pair, name+"="); ok {
 				return dsn
 			}
 		}
 		return ""
 	}
-	if servers[flavour] == nil {
+	if servers[name] == nil {
+		options, err := localserver.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
-		server, err := localserver.Start(ctx, localserver.Options{Flavour: flavour})
+		server, err := localserver.Start(ctx, options)
 		if err != nil {
-			t.Fatalf("no %s server to test on; scripts/test gets what is missing: %v", flavour, err)
+			t.Fatalf("no %s server to test on; scripts/test gets what is missing: %v", name, err)
 		}
-		servers[flavour] = server
+		servers[name] = server
 	}
-	return servers[flavour].DSN("")
+	return servers[name].DSN("")
 }
 
 // rig is an app in a database of its own, with 15-minute slots. prescient's tables have the prefix p_, its own app_. The
@@ -83,20 +88,20 @@ type rig struct {
 	told []orders.Alert // what OnAlert was told
 }
 
-// eachServer runs a test on a server of each flavour.
+// eachServer runs a test on each server.
 func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	found := false
-	for _, flavour := range flavours {
-		dsn := dsnOf(t, flavour)
+	for _, name := range names {
+		dsn := dsnOf(t, name)
 		if dsn == "" {
 			continue
 		}
 		found = true
-		t.Run(string(flavour), func(t *testing.T) { test(t, newRig(t, dsn)) })
+		t.Run(name, func(t *testing.T) { test(t, newRig(t, dsn)) })
 	}
 	if !found {
-		t.Fatal("PRESCIENT_TEST_DSNS names no server: want mariadb=DSN mysql=DSN")
+		t.Fatal("PRESCIENT_TEST_DSNS names no server: want mariadb=DSN mariadb-11.8=DSN mysql=DSN")
 	}
 }
 

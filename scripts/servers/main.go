@@ -22,13 +22,14 @@ import (
 )
 
 func main() {
+	names := flag.String("start", "mariadb,mariadb-11.8,mysql", "the servers to start")
 	dsn := flag.String("dsn", "", "test on this server instead of own ones")
 	flag.Parse()
 	if flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: servers [-dsn DSN] -- COMMAND [ARGUMENT...]")
+		fmt.Fprintln(os.Stderr, "usage: servers [-start LIST | -dsn DSN] -- COMMAND [ARGUMENT...]")
 		os.Exit(2)
 	}
-	code, err := run(*dsn, flag.Args())
+	code, err := run(*dsn, strings.Split(*names, ","), flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "servers:", err)
 		code = 1
@@ -37,7 +38,7 @@ func main() {
 }
 
 // run provides the servers, runs the command and cleans up.
-func run(dsn string, command []string) (code int, err error) {
+func run(dsn string, names, command []string) (code int, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if dsn != "" {
@@ -47,46 +48,44 @@ func run(dsn string, command []string) (code int, err error) {
 		}
 		return execute(ctx, command, named)
 	}
-	servers, err := start(ctx)
+	servers, err := start(ctx, names)
 	defer func() {
 		for _, server := range servers {
-			err = errors.Join(err, server.Close())
+			if server != nil {
+				err = errors.Join(err, server.Close())
+			}
 		}
 	}()
 	if err != nil {
 		return 0, err
 	}
 	var named []string
-	for _, server := range servers {
-		fmt.Printf("testing on %s %s\n", server.Flavour(), server.Version())
-		named = append(named, fmt.Sprintf("%s=%s", server.Flavour(), server.DSN("")))
+	for i, server := range servers {
+		fmt.Printf("testing on %s, %s\n", names[i], server.Version())
+		named = append(named, fmt.Sprintf("%s=%s", names[i], server.DSN("")))
 	}
 	return execute(ctx, command, strings.Join(named, " "))
 }
 
-// start starts a server of each flavour, both at the same time. It also
-// returns those that did start when the other did not.
-func start(ctx context.Context) ([]*localserver.Server, error) {
-	flavours := []localserver.Flavour{localserver.MariaDB, localserver.MySQL}
-	servers := make([]*localserver.Server, len(flavours))
-	errs := make([]error, len(flavours))
+// start starts the servers with these names, all at the same time. With an
+// error those that did not start are nil.
+func start(ctx context.Context, names []string) ([]*localserver.Server, error) {
+	servers := make([]*localserver.Server, len(names))
+	errs := make([]error, len(names))
 	var all sync.WaitGroup
-	for i, flavour := range flavours {
+	for i, name := range names {
 		all.Go(func() {
-			servers[i], errs[i] = localserver.Start(ctx, localserver.Options{
-				Flavour: flavour,
-				Args:    []string{"--max-connections=500"},
-			})
+			options, err := localserver.Named(name)
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			options.Args = []string{"--max-connections=500"}
+			servers[i], errs[i] = localserver.Start(ctx, options)
 		})
 	}
 	all.Wait()
-	var running []*localserver.Server
-	for _, server := range servers {
-		if server != nil {
-			running = append(running, server)
-		}
-	}
-	return running, errors.Join(errs...)
+	return servers, errors.Join(errs...)
 }
 
 // name asks a server for its flavour, and returns it with the DSN as

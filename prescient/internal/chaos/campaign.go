@@ -15,7 +15,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"prescient/prescient/internal/chaos/checker"
-	"prescient/prescient/localserver"
 )
 
 // Campaign is scenarios on engines.
@@ -89,7 +88,7 @@ func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) (o 
 			o.Skipped = "it needs a server of its own"
 			return o
 		}
-		own, done, err := scenario.server(ctx, c, localserver.Flavour(engine.Name))
+		own, done, err := scenario.server(ctx, c, engine.Name)
 		if err != nil {
 			o.Skipped = err.Error()
 			return o

@@ -17,7 +17,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play runs scenarios on a server of each flavour, side by side.
+// play runs scenarios on a server of each flavour, side by side: a third would take time from the two, and scripts/chaos
+// runs on any.
 func play(t *testing.T, seed uint64, duration time.Duration, scenarios ...Scenario) []Outcome {
 	t.Helper()
 	c := Campaign{Seed: seed, Duration: duration, Scenarios: scenarios, Dir: t.TempDir(), Log: t.Logf}

@@ -47,10 +47,10 @@ func Given(name, dsn string) (Engine, error) {
 	return Engine{Name: name, config: config, hosts: hosts}, nil
 }
 
-// Start starts what is called mariadb, mysql, galera or group-replication, set as real ones are: a commit is on disk when
-// it returns.
+// Start starts what is called mariadb, mariadb-11.8, mysql, galera or group-replication, set as real ones are: a commit is
+// on disk when it returns.
 func Start(ctx context.Context, name string) (Engine, error) {
-	options := localserver.Options{Flavour: localserver.Flavour(name), Durable: true, Args: []string{"--max-connections=300"}}
+	options := localserver.Options{Durable: true, Args: []string{"--max-connections=300"}}
 	if kind := localserver.Engine(name); kind == localserver.Galera || kind == localserver.GroupReplication {
 		cluster, err := localserver.StartCluster(ctx, localserver.ClusterOptions{Engine: kind, Server: options})
 		if err != nil {
@@ -60,16 +60,21 @@ func Start(ctx context.Context, name string) (Engine, error) {
 		e.cluster = cluster
 		return e, err
 	}
-	return startServer(ctx, options)
+	return startServer(ctx, name, options)
 }
 
-func startServer(ctx context.Context, options localserver.Options) (Engine, error) {
-	options.Durable = true
+// startServer starts a server of its own under a name that localserver.Named reads.
+func startServer(ctx context.Context, name string, options localserver.Options) (Engine, error) {
+	named, err := localserver.Named(name)
+	if err != nil {
+		return Engine{}, err
+	}
+	options.Flavour, options.Version, options.Durable = named.Flavour, named.Version, true
 	server, err := localserver.Start(ctx, options)
 	if err != nil {
 		return Engine{}, err
 	}
-	e, err := Given(string(options.Flavour), server.DSN(""))
+	e, err := Given(name, server.DSN(""))
 	e.server = server
 	return e, err
 }

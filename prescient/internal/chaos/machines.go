@@ -26,7 +26,7 @@ func machines() []Scenario {
 }
 
 // clockServer starts a server whose clock goes by a file.
-func clockServer(ctx context.Context, c Campaign, flavour localserver.Flavour) (Engine, func() error, error) {
+func clockServer(ctx context.Context, c Campaign, name string) (Engine, func() error, error) {
 	if c.Faketime == "" {
 		return Engine{}, nil, errors.New("it needs libfaketime, which scripts/faketime gets")
 	}
@@ -38,7 +38,7 @@ func clockServer(ctx context.Context, c Campaign, flavour localserver.Flavour) (
 	if err := setClock(file, 0); err != nil {
 		return Engine{}, nil, err
 	}
-	engine, err := startServer(ctx, localserver.Options{Flavour: flavour, Args: []string{"--max-connections=300"}, Env: []string{"LD_PRELOAD=" + c.Faketime,
+	engine, err := startServer(ctx, name, localserver.Options{Args: []string{"--max-connections=300"}, Env: []string{"LD_PRELOAD=" + c.Faketime,
 		"FAKETIME_TIMESTAMP_FILE=" + file, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"}})
 	if err != nil {
 		return Engine{}, nil, errors.Join(fmt.Errorf("the server does not run on a clock that can be set: %w", err), os.RemoveAll(dir))
@@ -76,7 +76,7 @@ func stepClock(ctx context.Context, s *stage) {
 }
 
 // smallServer starts a server on a small disk of its own.
-func smallServer(ctx context.Context, _ Campaign, flavour localserver.Flavour) (Engine, func() error, error) {
+func smallServer(ctx context.Context, _ Campaign, name string) (Engine, func() error, error) {
 	dir, err := os.MkdirTemp("", "chaos-disk-")
 	if err != nil {
 		return Engine{}, nil, err
@@ -85,7 +85,7 @@ func smallServer(ctx context.Context, _ Campaign, flavour localserver.Flavour) (
 		return Engine{}, nil, errors.Join(fmt.Errorf("no small disk can be mounted: %w", err), os.Remove(dir))
 	}
 	drop := func() error { return errors.Join(syscall.Unmount(dir, syscall.MNT_DETACH), os.Remove(dir)) }
-	engine, err := startServer(ctx, localserver.Options{Flavour: flavour, Parent: dir, Args: []string{"--max-connections=300", "--innodb-buffer-pool-size=64M"}})
+	engine, err := startServer(ctx, name, localserver.Options{Parent: dir, Args: []string{"--max-connections=300", "--innodb-buffer-pool-size=64M"}})
 	if err != nil {
 		return Engine{}, nil, errors.Join(fmt.Errorf("the server does not run on a small disk: %w", err), drop())
 	}

@@ -9,7 +9,6 @@ import (
 
 	"prescient/prescient/internal/chaos/checker"
 	"prescient/prescient/internal/chaos/wire"
-	"prescient/prescient/localserver"
 )
 
 // Scenario is one way to break things.
@@ -40,7 +39,7 @@ type Scenario struct {
 
 	// server starts a server of a flavour that is the scenario's alone, and is ended by done. An error says why there
 	// cannot be one here: the scenario is left out.
-	server func(ctx context.Context, c Campaign, flavour localserver.Flavour) (engine Engine, done func() error, err error)
+	server func(ctx context.Context, c Campaign, name string) (engine Engine, done func() error, err error)
 }
 
 // usual are the job_execs that every scenario has: all ways to end, and to go on.

@@ -28,21 +28,28 @@ type Database struct {
 	Server *localserver.Server
 }
 
-// Each runs a test on every flavour, one after the other, as subtests
-// "mariadb" and "mysql", each with an empty database that is dropped at the end.
+// Each runs a test on every server, one after the other, as subtests that are
+// called as the servers are, each with an empty database that is dropped at the
+// end.
 func Each(t *testing.T, test func(t *testing.T, db Database)) {
 	t.Helper()
-	for _, flavour := range Flavours(t) {
-		t.Run(string(flavour), func(t *testing.T) { test(t, New(t, flavour)) })
+	for _, kind := range Kinds(t) {
+		t.Run(string(kind), func(t *testing.T) { test(t, kind.New(t)) })
 	}
 }
 
-// New makes an empty database on the server of a flavour, which is dropped at
-// the end of the test.
+// New makes an empty database on a server, which is dropped at the end of the
+// test.
+func (k Kind) New(t testing.TB) Database {
+	t.Helper()
+	dsn, server := serverOf(t, k)
+	return create(t, dsn, k, server)
+}
+
+// New makes an empty database on the first server of a flavour.
 func New(t testing.TB, flavour localserver.Flavour) Database {
 	t.Helper()
-	dsn, server := serverOf(t, flavour)
-	return create(t, dsn, flavour, server)
+	return first(t, flavour).New(t)
 }
 
 // On makes an empty database on a server that the test started with Private.
@@ -57,18 +64,18 @@ func On(t testing.TB, server *localserver.Server) Database {
 	return Database{DSN: server.DSN(name), Name: name, Flavour: server.Flavour(), Server: server}
 }
 
-func create(t testing.TB, dsn string, flavour localserver.Flavour, server *localserver.Server) Database {
+func create(t testing.TB, dsn string, kind Kind, server *localserver.Server) Database {
 	t.Helper()
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil {
-		t.Fatalf("the DSN of the %s server: %v", flavour, err)
+		t.Fatalf("the DSN of the %s server: %v", kind, err)
 	}
 	config.DBName = ""
 	name, serverDSN := uniqueName(), config.FormatDSN()
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
 	defer cancel()
 	if err := execute(ctx, serverDSN, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
-		t.Fatalf("creating a database on the %s server: %v", flavour, err)
+		t.Fatalf("creating a database on the %s server: %v", kind, err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
@@ -78,7 +85,7 @@ func create(t testing.TB, dsn string, flavour localserver.Flavour, server *local
 		}
 	})
 	config.DBName = name
-	return Database{DSN: config.FormatDSN(), Name: name, Flavour: flavour, Server: server}
+	return Database{DSN: config.FormatDSN(), Name: name, Flavour: kind.Flavour(), Server: server}
 }
 
 // execute runs statements on one connection that is closed afterwards.

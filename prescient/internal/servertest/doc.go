@@ -1,6 +1,6 @@
 // Package servertest gives tests real database servers.
 //
-// A test asks for a database on each flavour with Each:
+// A test asks for a database on each server with Each:
 //
 //	func TestMain(m *testing.M) { servertest.Main(m) }
 //
@@ -11,12 +11,17 @@
 //		})
 //	}
 //
-// scripts/test starts one server of each flavour for all packages and names
-// them in PRESCIENT_TEST_DSNS, "mariadb=DSN mysql=DSN"; one of the two may be
-// missing, then only the other is tested. Where the variable is not set, as in
-// a plain go test, each package starts its own from what it finds on PATH or
-// in the cache folder that scripts/mariadb and scripts/mysql97 fill. A test
-// that finds no server fails; no test is ever skipped for that.
+// A server is called by its Kind: mariadb, mariadb-11.8, mysql. scripts/test
+// starts one of each for all packages and names them in PRESCIENT_TEST_DSNS,
+// "mariadb=DSN mariadb-11.8=DSN mysql=DSN"; some may be missing, then only the
+// others are tested. Where the variable is not set, as in a plain go test, each
+// package starts its own from what it finds on PATH or in the cache folder that
+// scripts/mariadb, scripts/mariadb118 and scripts/mysql97 fill. A test that
+// finds no server fails; no test is ever skipped for that.
+//
+// Which release a server is makes no difference to some tests: those that need
+// long for what the servers have no part in, and benchmarks. They run on one
+// server of each flavour: Flavours.
 //
 // A test that kills or stops a server takes one for itself with Private.
 package servertest

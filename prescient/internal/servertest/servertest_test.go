@@ -37,9 +37,9 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 }
 
 func TestPrivateServersMayBeKilled(t *testing.T) {
-	for _, flavour := range Flavours(t) {
-		t.Run(string(flavour), func(t *testing.T) {
-			server := Private(t, flavour, "--max-connections=77")
+	for _, kind := range Kinds(t) {
+		t.Run(string(kind), func(t *testing.T) {
+			server := kind.Private(t, "--max-connections=77")
 			db := On(t, server)
 			server.Kill()
 			if err := server.Restart(t.Context()); err != nil {

@@ -1,0 +1,94 @@
+package servertest
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"prescient/prescient/localserver"
+)
+
+// A Kind of server is a flavour, or a flavour and a version, under the name
+// that localserver.Named reads.
+type Kind string
+
+// usual are the kinds to test on where none are given, those of a flavour with
+// the one that is enough for it first.
+var usual = []Kind{"mariadb", "mariadb-11.8", "mysql"}
+
+// Kinds returns the kinds of server to test on: those that
+// PRESCIENT_TEST_DSNS names, or else all.
+func Kinds(t testing.TB) []Kind {
+	t.Helper()
+	var named []Kind
+	for _, pair := range pairs() {
+		kind, _, _ := strings.Cut(pair, "=")
+		named = append(named, Kind(kind))
+	}
+	if named == nil {
+		return usual
+	}
+	return named
+}
+
+// Flavours returns the flavours to test on, for what one server of a flavour
+// is enough for.
+func Flavours(t testing.TB) []localserver.Flavour {
+	t.Helper()
+	var list []localserver.Flavour
+	for _, kind := range Kinds(t) {
+		if flavour := kind.options(t).Flavour; !slices.Contains(list, flavour) {
+			list = append(list, flavour)
+		}
+	}
+	return list
+}
+
+// first returns the first kind of a flavour.
+func first(t testing.TB, flavour localserver.Flavour) Kind {
+	t.Helper()
+	for _, kind := range Kinds(t) {
+		if kind.options(t).Flavour == flavour {
+			return kind
+		}
+	}
+	t.Fatalf("%s names no %s server", dsnsVariable, flavour)
+	return ""
+}
+
+// Flavour returns the flavour of the kind.
+func (k Kind) Flavour() localserver.Flavour {
+	flavour, _, _ := strings.Cut(string(k), "-")
+	return localserver.Flavour(flavour)
+}
+
+// options are those that find a server of the kind.
+func (k Kind) options(t testing.TB) localserver.Options {
+	t.Helper()
+	options, err := localserver.Named(string(k))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return options
+}
+
+// givenDSNs reads the servers that were given, nil when none were.
+func givenDSNs(t testing.TB) map[Kind]string {
+	t.Helper()
+	var dsns map[Kind]string
+	for _, pair := range pairs() {
+		name, dsn, _ := strings.Cut(pair, "=")
+		if _, err := localserver.Named(name); err != nil || dsn == "" {
+			t.Fatalf("%s: want mariadb=DSN mariadb-11.8=DSN mysql=DSN or some of these, separated by spaces", dsnsVariable)
+		}
+		if dsns == nil {
+			dsns = make(map[Kind]string)
+		}
+		dsns[Kind(name)] = dsn
+	}
+	return dsns
+}
+
+// pairs are the servers that were given, each as name=DSN.
+func pairs() []string { return strings.Fields(os.Getenv(dsnsVariable)) }
