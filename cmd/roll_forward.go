@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"github.com/spf13/cobra"
+
+	"prescient/prescient"
 )
 
 func (a *app) rollForwardCommand() *cobra.Command {
@@ -10,7 +12,8 @@ func (a *app) rollForwardCommand() *cobra.Command {
 		GroupID: groupServe,
 		Short:   "Move everything overdue to the next slot, without running it",
 		Long: `The other way to catch up after an outage: moves every row of slots before the current one to the next slot,
-in batches, and runs nothing. What a live worker holds is left alone. due_at and the counts stay as they are.`,
+in batches, and runs nothing. What a live worker holds is left alone, and rows that a transaction of somebody else has
+locked are passed over. due_at and the counts stay as they are.`,
 		Args: a.noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.rollForward(cmd) },
 	}
@@ -28,18 +31,20 @@ func (a *app) rollForward(cmd *cobra.Command) error {
 	}
 	bar := a.newBar("moving rows", 0)
 	defer bar.stop()
-	moved, err := w.RollForward(cmd.Context(), func(moved int) {
-		bar.set(moved)
-		s.log.Debug().Int("rows", moved).Msg("rolling forward")
+	rolled, err := w.RollForward(cmd.Context(), func(rolled prescient.Rolled) {
+		bar.set(rolled.Moved)
+		s.log.Debug().Int("rows", rolled.Moved).Int("locked", rolled.PassedOver).Msg("rolling forward")
 	})
 	bar.stop()
 	if err != nil && !stopped(cmd.Context(), err) {
 		return s.explain(err)
 	}
 	if a.json {
-		return printJSON(cmd.OutOrStdout(), struct {
-			Moved int `json:"moved"`
-		}{moved})
+		return printJSON(cmd.OutOrStdout(), rolled)
 	}
-	return say(cmd.OutOrStdout(), "moved %d rows to the next slot", moved)
+	if rolled.PassedOver > 0 {
+		return say(cmd.OutOrStdout(), "moved %d rows to the next slot; passed over %d that others have locked: sweep runs them, or roll forward again",
+			rolled.Moved, rolled.PassedOver)
+	}
+	return say(cmd.OutOrStdout(), "moved %d rows to the next slot", rolled.Moved)
 }

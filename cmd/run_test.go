@@ -132,7 +132,7 @@ func TestServersDownOverSeveralSlots(t *testing.T) {
 			r.Error(out)
 		}
 		r.at("12:20")
-		if out := r.ok("roll-forward", "--json"); out != `{"moved":1}`+"\n" {
+		if out := r.ok("roll-forward", "--json"); out != `{"moved":1,"passed_over":0}`+"\n" {
 			r.Error(out)
 		}
 		if jobs := r.jobs("--slot", "2026-11-20 12:30"); len(jobs) != 1 || !jobs[0].DueAt.Equal(at("12:00")) {

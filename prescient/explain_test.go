@@ -334,13 +334,18 @@ func (f *filled) sweepStatements() []explained {
 	first, last := bucketRange(1, 4)
 	rows := func(keys string) map[string]string { return map[string]string{"p_future_job": keys} }
 	get := f.w.stmt.Get
-	return []explained{
+	list := []explained{
 		{"sweep/overdue", get("sweep/overdue"), []any{earliestDue, f.slots[20], sweepPage}, rows(bySlot)},
 		{"sweep/overdue, a page on", get("sweep/overdue"), []any{f.slots[10].Add(time.Second), f.slots[20], sweepPage}, rows(bySlot)},
 		{"sweep/overdue, everything", get("sweep/overdue"), []any{earliestDue, f.slots[49], sweepPage}, rows(bySlot)},
 		{"sweep/batch_end", get("sweep/batch_end"), []any{f.slots[bigSlot], first[:], last[:], 999}, rows(bySlotAndKey)},
-		{"sweep/roll_forward", get("sweep/roll_forward"), []any{f.slots[40], f.slots[bigSlot], first[:], last[:]}, rows(bySlotAndKey)},
+		{"sweep/keys", get("sweep/keys"), []any{f.slots[bigSlot], first[:], last[:], 1000}, rows(bySlotAndKey)},
 	}
+	for _, n := range []int{1, 3, 100, 999, 1000, 1001, 5000} {
+		list = append(list, explained{fmt.Sprintf("sweep/roll_forward %d keys", n),
+			f.w.fill("sweep/roll_forward", "{keys}", keyList(f.some(bigSlot, n), FutureJob.Key)), []any{f.slots[40], f.slots[bigSlot]}, rows(bySlotAndKey)})
+	}
+	return list
 }
 
 func (f *filled) listStatements() []explained {

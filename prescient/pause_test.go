@@ -137,7 +137,7 @@ func TestAPauseOfEverythingEndsASweep(t *testing.T) {
 			t.Errorf("swept %+v, pending %+v", swept, r.pending())
 		}
 		// An operator may still move what waits.
-		if moved, err := w.RollForward(t.Context(), nil); err != nil || moved != 2 {
+		if moved, err := w.RollForward(t.Context(), nil); err != nil || moved.Moved != 2 {
 			t.Errorf("rolled %d forward, %v", moved, err)
 		}
 	})

@@ -102,15 +102,15 @@ func TestRollForwardMovesEverythingOverdueToTheNextSlot(t *testing.T) {
 		_, err := r.client.InsertMany(t.Context(), r.appAt(at("13:00")), jobs)
 		r.must(err)
 		progress := 0
-		moved, err := r.worker(at("14:05"), NewRegistry(), WorkerOptions{Batch: 100}).RollForward(t.Context(), func(n int) {
-			if n < progress {
-				t.Errorf("progress went from %d to %d", progress, n)
+		moved, err := r.worker(at("14:05"), NewRegistry(), WorkerOptions{Batch: 100}).RollForward(t.Context(), func(so Rolled) {
+			if so.Moved < progress {
+				t.Errorf("progress went from %d to %d", progress, so.Moved)
 			}
-			progress = n
+			progress = so.Moved
 		})
 		r.must(err)
-		if moved != 750 || progress != 750 {
-			t.Errorf("moved %d, progress %d; want 750", moved, progress)
+		if moved != (Rolled{Moved: 750}) || progress != 750 {
+			t.Errorf("moved %+v, progress %d; want 750", moved, progress)
 		}
 		slots := map[string]int{}
 		for _, job := range r.pending() {
@@ -156,8 +156,8 @@ func TestNeitherSweepNorRollForwardTouchesWhatALiveWorkerHolds(t *testing.T) {
 		r.must(err)
 		moved, err := other.RollForward(t.Context(), nil)
 		r.must(err)
-		if len(swept) != 0 || moved != 0 {
-			t.Errorf("swept %+v, moved %d; want nothing", swept, moved)
+		if len(swept) != 0 || moved != (Rolled{}) {
+			t.Errorf("swept %+v, moved %+v; want nothing", swept, moved)
 		}
 		close(release)
 		r.must(<-done)

@@ -1,4 +1,4 @@
--- The last key of the next batch to roll forward; no row where fewer are left.
+-- The last key of the next batch to move to another grid; no row where fewer are left.
 -- Index: PRIMARY of future_job, a range. Locks: none.
 -- 1: slot, 2: first job_key, 3: last job_key, 4: rows in a batch, less one
 SELECT job_key FROM {prefix}future_job FORCE INDEX (PRIMARY)
