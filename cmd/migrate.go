@@ -31,7 +31,16 @@ type migrated struct {
 }
 
 func (a *app) migrateCommand() *cobra.Command {
-	up := func(cmd *cobra.Command, _ []string) error { return a.migrateUp(cmd) }
+	var repair, dry bool
+	up := func(cmd *cobra.Command, _ []string) error {
+		switch {
+		case repair:
+			return a.migrateForRepair(cmd, dry)
+		case dry:
+			return usage(errors.New("--dry-run is for --repair: give both"))
+		}
+		return a.migrateUp(cmd)
+	}
 	cmd := &cobra.Command{
 		Use:     "migrate",
 		GroupID: groupSetup,
@@ -39,10 +48,18 @@ func (a *app) migrateCommand() *cobra.Command {
 		Long: `Makes the tables, or applies the migrations that they lack; with jobs.orders.enabled also those of the orders.
 Then makes ready the partitions of history for the coming eight weeks, as prune does.
 
-It may be called at any time, by several at once. The resolution is fixed by the first migration.`,
+It may be called at any time, by several at once. The resolution is fixed by the first migration.
+
+With --repair it then restores what the migrations made and somebody dropped or changed, and says each thing: procedures
+(also one whose definer is gone: it gets the account that repairs), views, defaults, CHECKs and indexes, at the resolution
+that slot_config has. It touches no row. It cannot restore tables and columns, whose rows and values are gone: it names
+them, with the statement that makes them empty, and the exit code is 4. It may be run again. While a CHECK or an index is
+added, the server reads or copies the table, and inserts wait. --dry-run prints the statements only.`,
 		Args: a.noArgs,
 		RunE: up,
 	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "restore procedures, views, defaults, CHECKs and indexes that are missing or changed")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "with --repair: print what it would send, and change nothing")
 	var yes bool
 	down := &cobra.Command{
 		Use:   "down --yes",

@@ -34,6 +34,8 @@ type Finding struct {
 	Text     string   `json:"text"`
 	// Do says what to do about it; empty where it is ok.
 	Do string `json:"do,omitempty"`
+	// DDL are the statements that mend it, where migrate --repair, or somebody, is to send some.
+	DDL []string `json:"ddl,omitempty"`
 }
 
 // DoctorOptions are for Doctor; the zero value is usable.

@@ -3,8 +3,6 @@ package prescient
 import (
 	"context"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -38,144 +36,83 @@ func (d *doctor) checkVersion(context.Context) ([]Finding, error) {
 	return []Finding{fine("version", fmt.Sprintf("the schema version is %d, that of this program", known))}, nil
 }
 
-// checkSchema compares the tables with what the migrations make of them.
+// checkSchema compares tables, views and procedures with what the migrations make of them.
 func (d *doctor) checkSchema(ctx context.Context) (found []Finding, err error) {
-	expected, err := text.Schema{Prefix: d.prefix, Resolution: d.grid.Resolution(), Server: d.server}.Expected()
+	schema := text.Schema{Prefix: d.prefix, Resolution: d.grid.Resolution(), Server: d.server}
+	compared, err := schema.Compare(ctx, d.db)
 	if err != nil {
 		return nil, err
 	}
-	columns, err := d.names(ctx, "operate/columns")
-	if err != nil {
-		return nil, err
-	}
-	indexes, err := d.names(ctx, "operate/indexes")
-	if err != nil {
-		return nil, err
-	}
-	var hidden []string
-	for _, table := range expected {
-		if columns[table.Name] == nil && d.isHidden(ctx, table.Name) {
-			hidden = append(hidden, table.Name)
-			continue
+	for _, damage := range compared.Damages {
+		if d.goesTo != 0 && (strings.HasSuffix(damage.Name, "_on_grid") || damage.Name == "first_check_at") {
+			continue // the reslot under way makes them
 		}
-		if columns[table.Name] == nil {
-			found = append(found, bad("schema.table", "table "+table.Name+" is missing", "run migrate; if that finds nothing to do, it was dropped: restore it"))
-			continue
-		}
-		constraints, err := d.constraints(ctx, table)
+		found = append(found, damageFinding(damage))
+	}
+	if !slices.Contains(compared.Hidden, d.prefix+"future_job") {
+		grid, err := d.checkGrid(ctx, schema)
 		if err != nil {
 			return found, err
 		}
-		for what, missing := range map[string][]string{
-			"column": without(table.Columns, columns[table.Name]),
-			"index":  without(table.Indexes, indexes[table.Name]),
-			"check":  without(table.Checks, slices.Collect(maps.Keys(constraints))),
-		} {
-			if len(missing) > 0 {
-				found = append(found, bad("schema."+what, fmt.Sprintf("%s lacks the %s %s", table.Name, what, strings.Join(missing, ", ")),
-					"run migrate; if that finds nothing to do, add it as the migrations have it"))
-			}
-		}
-	}
-	if more, err := d.checkDefaults(ctx); err != nil {
-		return found, err
-	} else if len(found) == 0 {
-		found = more
+		found = append(found, grid...)
 	}
 	slices.SortFunc(found, func(a, b Finding) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
-	all := "tables, columns, indexes, defaults and checks are as the migrations make them"
-	if len(hidden) > 0 {
-		all += "; this user cannot see " + strings.Join(hidden, ", ")
+	all := "tables, columns, indexes, defaults, checks, views and procedures are as the migrations make them"
+	if len(compared.Hidden) > 0 {
+		all += "; this user cannot see " + strings.Join(compared.Hidden, ", ")
 	}
 	return orFine(found, "schema", all), nil
 }
 
-// isHidden says whether the user has no right on a table, so that it cannot be told whether it is there.
-func (d *doctor) isHidden(ctx context.Context, table string) bool {
-	_, err := d.db.ExecContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
-	return isError(err, errTableDenied)
+// damageFinding says what is damaged and which command mends it, with the statements that it sends.
+func damageFinding(damage text.Damage) Finding {
+	do := "run migrate --repair, which does: " + brief(damage.DDL)
+	if damage.Lost != "" {
+		do = damage.Lost
+		if len(damage.DDL) > 0 {
+			do += ": " + brief(damage.DDL)
+		}
+	}
+	f := bad("schema."+damage.Kind, damage.Text, do)
+	f.DDL = damage.DDL
+	return f
 }
 
-// constraint is a line of SHOW CREATE TABLE.
-var constraint = regexp.MustCompile("(?m)^\\s*CONSTRAINT [`\"]?(\\w+)[`\"]? CHECK (.*)$")
+// brief is the beginning of statements, on one line.
+func brief(statements []string) string {
+	const most = 160
+	var all []string
+	for _, statement := range statements {
+		if short := []rune(strings.Join(strings.Fields(statement), " ")); len(short) > most {
+			statement = string(short[:most]) + " …"
+		} else {
+			statement = string(short)
+		}
+		all = append(all, statement)
+	}
+	return strings.Join(all, "; ")
+}
 
-// constraints reads the CHECKs of a table that is to have some, by their names.
-func (d *doctor) constraints(ctx context.Context, table text.Table) (map[string]string, error) {
-	if len(table.Checks) == 0 {
+// checkGrid compares the resolution of slot_config with that of DEFAULT and CHECK, where these are there.
+func (d *doctor) checkGrid(ctx context.Context, schema text.Schema) ([]Finding, error) {
+	if d.server == text.TiDB || d.goesTo != 0 { // TiDB's tables have none of these
 		return nil, nil
-	}
-	var name, create string
-	if err := queryRow(ctx, d.db, []any{&name, &create}, d.fill("operate/checks", "{table}", table.Name)); err != nil {
-		return nil, fmt.Errorf("reading the constraints of %s: %w", table.Name, err)
-	}
-	all := make(map[string]string)
-	for _, found := range constraint.FindAllStringSubmatch(create, -1) {
-		all[found[1]] = found[2]
-	}
-	return all, nil
-}
-
-// names reads pairs of a table and something of it.
-func (d *doctor) names(ctx context.Context, statement string) (map[string][]string, error) {
-	rows, err := d.db.QueryContext(ctx, d.stmt.Get(statement), strings.ReplaceAll(d.prefix, "_", `\_`)+"%")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	all := make(map[string][]string)
-	for rows.Next() {
-		var table, name string
-		if err := rows.Scan(&table, &name); err != nil {
-			return nil, err
-		}
-		all[table] = append(all[table], name)
-	}
-	return all, rows.Err()
-}
-
-func without(want, have []string) (missing []string) {
-	for _, name := range want {
-		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(h, name) }) {
-			missing = append(missing, name)
-		}
-	}
-	return missing
-}
-
-// defaults are the columns that a plain INSERT leaves to the server, and words of the expressions that fill them.
-var defaults = map[string]string{"job_key": "sha2", "first_check_at": "timestampdiff", "next_check_at": "first_check_at",
-	"revision": "uuid_short", "inserted_at": "utc_timestamp"}
-
-func (d *doctor) checkDefaults(ctx context.Context) (found []Finding, err error) {
-	if d.server == text.TiDB { // whose tables have none, so that it refuses plain INSERTs
-		return nil, nil
-	}
-	have, err := d.names(ctx, "operate/defaults")
-	if err != nil {
-		return nil, err
-	}
-	for column, word := range defaults {
-		if list := have[column]; len(list) == 0 || !strings.Contains(strings.ToLower(list[0]), word) {
-			found = append(found, bad("schema.default", fmt.Sprintf("%sfuture_job.%s has no default, or another than the migrations give it: plain INSERTs fail, or go wrong", d.prefix, column),
-				"give it the default that the migrations have"))
-		}
 	}
 	is, err := d.readGridOfTable(ctx, d.db)
 	if err != nil {
-		return found, err
+		return nil, err
 	}
-	onGrid := d.prefix + "future_job_on_grid"
-	has, err := d.constraints(ctx, text.Table{Name: d.prefix + "future_job", Checks: []string{onGrid}})
+	has, err := schema.Checks(ctx, d.db, d.prefix+"future_job")
 	if err != nil {
-		return found, err
+		return nil, err
 	}
-	is.checked = readTableGrid("", has[onGrid]).checked
+	is.checked = readTableGrid("", has[d.prefix+"future_job_on_grid"]).checked
 	stored := d.grid.Resolution()
-	if d.goesTo == 0 && is != (tableGrid{checked: stored, filled: stored}) {
-		found = append(found, bad("schema.grid", fmt.Sprintf("%sslot_config has slots of %s, but in %sfuture_job the default has %s and the check %s",
-			d.prefix, stored, d.prefix, orNone(is.filled), orNone(is.checked)), fmt.Sprintf("run reslot --resolution %s, which repairs both", stored)))
+	if (is.checked == 0 || is.checked == stored) && (is.filled == 0 || is.filled == stored) {
+		return nil, nil
 	}
-	return found, nil
+	return []Finding{bad("schema.grid", fmt.Sprintf("%sslot_config has slots of %s, but in %sfuture_job the default has %s and the check %s",
+		d.prefix, stored, d.prefix, orNone(is.filled), orNone(is.checked)), fmt.Sprintf("run reslot --resolution %s, which repairs both", stored))}, nil
 }
 
 func orNone(resolution time.Duration) string {

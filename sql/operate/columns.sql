@@ -1,4 +1,4 @@
--- Which columns do the tables have?
+-- Which columns do the tables have, and what fills them in?
 -- Index: information_schema. Locks: none.
 -- 1: names of the tables, for LIKE
-SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name LIKE ?
+SELECT table_name, column_name, column_default FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name LIKE ?

@@ -1,0 +1,222 @@
+package sql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrReslotting is returned where a change of the resolution is unfinished: only reslot may alter the tables then.
+var ErrReslotting = errors.New("the resolution is being changed")
+
+// Repaired is what Repair did.
+type Repaired struct {
+	// Done are the damages that it mended, Left those that it could not: each says why.
+	Done, Left []Damage
+	// Callers are the accounts that were granted again to call a procedure that was made anew.
+	Callers []string
+	// CallersUnknown says that a procedure was made anew, and that accounts that call it may have to be granted that again.
+	CallersUnknown bool
+}
+
+// repairPatience is how long a statement is tried again while somebody has its table open, repairWait for how long each try
+// waits: whoever queues behind a waiting ALTER waits with it.
+const (
+	repairPatience = time.Minute
+	repairWait     = 2 // seconds
+)
+
+// Numbers of the servers' errors for what a repair meets.
+const (
+	errDuplicateKey    = 1062
+	errLockWaitTimeout = 1205
+	errCheckMySQL      = 3819
+	errCheckMariaDB    = 4025
+)
+
+// Repair restores the procedures, views, defaults, CHECKs and indexes that the migrations made, where they are missing or
+// are others. All migrations have to be applied. It touches no row, adds no column and no table, and grants nothing but the
+// calls of a procedure that it makes anew. It may be run at any time, and again: what is as it should be stays. The slots
+// of the DEFAULT and the CHECK are those of slot_config, whatever s.Resolution is.
+func Repair(ctx context.Context, db *sql.DB, s Schema) (did Repaired, err error) {
+	if s.Server, err = ServerOf(ctx, db); err != nil {
+		return did, err
+	}
+	unlock, err := s.Lock(ctx, db)
+	if err != nil {
+		return did, err
+	}
+	defer unlock()
+	// What the server has after each round is what counts. One does not always do: MySQL, which takes a DEFAULT for a column
+	// that lost it, shows none for a BINARY one until it is set again.
+	const rounds = 3
+	why := make(map[string]string)
+	for round := range rounds {
+		found, err := s.damages(ctx, db)
+		if err != nil {
+			return did, err
+		}
+		tried := false
+		left := make(map[string]bool)
+		did.Left = nil
+		for _, d := range found {
+			key := d.What()
+			left[key] = true
+			if round == 0 {
+				did.Done = append(did.Done, d)
+			}
+			if d.Lost == "" && why[key] == "" && round < rounds-1 {
+				tried = true
+				if why[key], err = s.mend(ctx, db, d, &did); err != nil {
+					return did, err
+				}
+				continue
+			}
+			d.Lost = or(d.Lost, or(why[key], "the statement went through, but changed nothing"))
+			did.Left = append(did.Left, d)
+		}
+		if !tried {
+			did.Done = slices.DeleteFunc(did.Done, func(d Damage) bool { return left[d.What()] })
+			break
+		}
+	}
+	return did, nil
+}
+
+// mend sends the statements of one damage, and says why they came to nothing where they did.
+func (s Schema) mend(ctx context.Context, db *sql.DB, d Damage, did *Repaired) (why string, err error) {
+	callers, known := s.callers(ctx, db, d)
+	for _, statement := range d.DDL {
+		if err := alterSoon(ctx, db, statement); err != nil {
+			return s.whyNot(d, err), ctx.Err()
+		}
+	}
+	s.grantAgain(ctx, db, d, callers, known, did)
+	return "", nil
+}
+
+func or(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// Damages is what Repair would look at: all that Compare finds, at the resolution that slot_config has. Where slot_config
+// is empty, only that is told.
+func Damages(ctx context.Context, db *sql.DB, s Schema) (found []Damage, err error) {
+	if s.Server, err = ServerOf(ctx, db); err != nil {
+		return nil, err
+	}
+	return s.damages(ctx, db)
+}
+
+// damages leaves the resolution that slot_config has in s.
+func (s *Schema) damages(ctx context.Context, db *sql.DB) ([]Damage, error) {
+	var seconds, to int64
+	err := db.QueryRowContext(ctx, "SELECT resolution_s, COALESCE(resolution_to_s, 0) FROM "+s.Prefix+"slot_config WHERE id = 1").Scan(&seconds, &to)
+	switch {
+	case err == nil && to != 0:
+		return nil, fmt.Errorf("%w from %s to %s: run reslot to its end first", ErrReslotting, time.Duration(seconds)*time.Second, time.Duration(to)*time.Second)
+	case err == nil:
+		s.Resolution = time.Duration(seconds) * time.Second
+	case noSuchTable(err), errors.Is(err, sql.ErrNoRows), refused(err, 1054):
+		// The comparison says what is missing; an empty slot_config is none that it sees.
+		if errors.Is(err, sql.ErrNoRows) {
+			return []Damage{{Kind: DamagedTable, Of: s.Prefix + "slot_config", Text: "table " + s.Prefix + "slot_config is empty",
+				Lost: "repair writes no rows: put back the row with the resolution that the rows were made for",
+				DDL:  []string{"INSERT INTO " + s.Prefix + "slot_config (id, resolution_s) VALUES (1, " + fmt.Sprint(int64(s.Resolution/time.Second)) + ")"}}}, nil
+		}
+	default:
+		return nil, fmt.Errorf("reading slot_config: %w", err)
+	}
+	found, err := s.Compare(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	if seconds == 0 { // of unknown resolution: mend nothing that depends on it
+		for i, d := range found.Damages {
+			if d.Lost == "" {
+				found.Damages[i].Lost = "restore slot_config first, which says what the slots are"
+			}
+		}
+	}
+	return found.Damages, nil
+}
+
+// alterSoon runs a statement with short waits for the lock of its table.
+func alterSoon(ctx context.Context, db *sql.DB, statement string) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", repairWait)); err != nil {
+		return err
+	}
+	for end := time.Now().Add(repairPatience); ; {
+		_, err = conn.ExecContext(ctx, statement)
+		if !refused(err, errLockWaitTimeout) || time.Now().After(end) {
+			break
+		}
+	}
+	_, undo := conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION lock_wait_timeout = DEFAULT")
+	return errors.Join(err, undo)
+}
+
+// whyNot says why a statement came to nothing, and what helps.
+func (s Schema) whyNot(d Damage, err error) string {
+	switch {
+	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "_on_grid"):
+		return fmt.Sprintf("rows lie off the grid: `reslot --resolution %s` moves them, and adds it", s.Resolution)
+	case refused(err, errCheckMySQL, errCheckMariaDB):
+		return "there are rows that it refuses: `doctor` names some; cancel them, then repair again"
+	case refused(err, errDuplicateKey):
+		return "there are rows that are the same to it: " + plainly(err)
+	case refused(err, errLockWaitTimeout):
+		return fmt.Sprintf("somebody had the table open for all of %s: end that transaction, then repair again", repairPatience)
+	}
+	return plainly(err)
+}
+
+// callers are the accounts that may call a procedure that is to be made anew, and that lose that by it; known is false where
+// nobody can say who they are, or this account may not read it.
+func (s Schema) callers(ctx context.Context, db *sql.DB, d Damage) (accounts []string, known bool) {
+	switch {
+	case !d.isProcedure(), s.Server == MariaDB && !d.gone:
+		return nil, true
+	case d.gone:
+		return nil, false
+	}
+	rows, err := db.QueryContext(ctx, "SELECT CONCAT(QUOTE(user), '@', QUOTE(host)) FROM mysql.procs_priv"+
+		" WHERE db = DATABASE() AND routine_name = ? AND routine_type = 'PROCEDURE' AND FIND_IN_SET('Execute', proc_priv)", d.Of)
+	if err != nil {
+		return nil, false
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var account string
+		if rows.Scan(&account) != nil {
+			return nil, false
+		}
+		accounts = append(accounts, account)
+	}
+	return accounts, rows.Err() == nil
+}
+
+// grantAgain lets these accounts call a procedure again, which DROP PROCEDURE takes from them.
+func (s Schema) grantAgain(ctx context.Context, db *sql.DB, d Damage, callers []string, known bool, did *Repaired) {
+	// Of one that was dropped nobody knows any more who might call it.
+	did.CallersUnknown = did.CallersUnknown || !known
+	for _, account := range callers {
+		if _, err := db.ExecContext(ctx, "GRANT EXECUTE ON PROCEDURE "+d.Of+" TO "+account); err != nil {
+			did.CallersUnknown = true
+			continue
+		}
+		did.Callers = append(did.Callers, account)
+	}
+}
