@@ -124,6 +124,7 @@ func (b *bucketRun) sort(batch []*answered) []*answered {
 			done = append(done, a)
 			b.figures.Counts.count(a.verdict, called, 1)
 			b.noteLateness(a)
+			b.noteTrouble(a)
 		case dropped:
 			b.figures.Dropped++
 		case notStarted:
@@ -155,6 +156,9 @@ func (b *bucketRun) settle(batch []*answered, result commitResult) {
 		if a.answer.kind == called {
 			b.noteLateness(a)
 		}
+		if !result.dropped[a.key] {
+			b.noteTrouble(a)
+		}
 	}
 	still := b.forget(batch, func(a *answered) bool { return !result.contested[a.key] })
 	if len(still) > 0 {
@@ -181,6 +185,8 @@ func (b *bucketRun) noteLateness(a *answered) {
 		b.figures.OverSLA++
 	}
 }
+
+func (b *bucketRun) noteTrouble(a *answered) { (*troubles)(&b.figures.Troubles).note(a) }
 
 // forget drops the answers that match: their rows leave memory.
 func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*answered {

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func (d *desk) commit() error {
 func (d *desk) committed(err error, want Figures) {
 	d.t.Helper()
 	want.Lateness = d.bucket.figures.Lateness
-	if err != nil || d.bucket.lease.batchSeq != 21 || d.bucket.figures != want {
+	if err != nil || d.bucket.lease.batchSeq != 21 || !reflect.DeepEqual(d.bucket.figures, want) {
 		d.t.Errorf("%v, batch_seq %d, %+v; want 21, %+v", err, d.bucket.lease.batchSeq, d.bucket.figures, want)
 	}
 }

@@ -118,12 +118,14 @@ func (t *task) failed(a answer) answer {
 
 // said is what an error of a job_exec said.
 type said struct {
-	text    string
-	timeout bool
+	text              string
+	timeout, panicked bool
 }
 
-func (s said) Error() string        { return s.text }
-func (s said) Is(target error) bool { return s.timeout && target == ErrTimeout }
+func (s said) Error() string { return s.text }
+func (s said) Is(target error) bool {
+	return s.timeout && target == ErrTimeout || s.panicked && target == ErrPanic
+}
 
 // saidBy asks an error all that is wanted of it. Its methods are the job_exec's own and may panic as well, as those of
 // a nil pointer do: so they are called in here, where that is caught, and nowhere else.
@@ -131,7 +133,7 @@ func saidBy(err error) error {
 	if err == nil {
 		return nil
 	}
-	return said{text: err.Error(), timeout: errors.Is(err, ErrTimeout)}
+	return said{text: err.Error(), timeout: errors.Is(err, ErrTimeout), panicked: errors.Is(err, ErrPanic)}
 }
 
 // settle delivers the answers of a call that came back. It returns false where the call had been abandoned.

@@ -101,6 +101,9 @@ type Figures struct {
 	Held int `json:"held"`
 	// Paused: everything is paused, and the slot was left as it is.
 	Paused bool `json:"paused,omitempty"`
+	// Troubles are what went wrong with rows, by job_exec and kind, an example of each: ten job_execs of each kind, and the
+	// rest of the kind together.
+	Troubles []Trouble `json:"troubles,omitempty"`
 	// Took is the elapsed time.
 	Took time.Duration `json:"took_ns"`
 }
@@ -115,10 +118,17 @@ func (f *Figures) add(other Figures) {
 	f.LeasesLost += other.LeasesLost
 	f.Locked += other.Locked
 	f.Held += other.Held
+	(*troubles)(&f.Troubles).add(other.Troubles)
+}
+
+// idle says whether there was nothing to be done.
+func (f Figures) idle() bool {
+	return f.Rows()+f.Dropped+f.Buckets+f.Takeovers+f.OverSLA+f.Retries+f.LeasesLost+f.Locked+f.Held == 0
 }
 
 // MarshalZerologObject writes the figures that are not zero.
 func (f Figures) MarshalZerologObject(e *zerolog.Event) {
+	amiss := troubles(f.Troubles)
 	e.Time("slot", f.Slot).Int("rows", f.Rows())
 	for _, n := range []struct {
 		name string
@@ -126,7 +136,8 @@ func (f Figures) MarshalZerologObject(e *zerolog.Event) {
 	}{
 		{"done", f.Done}, {"moved", f.Moved}, {"put_off", f.PutOff}, {"max_checks", f.MaxChecks},
 		{"past_return", f.PastReturn}, {"beyond_horizon", f.BeyondHorizon}, {"failed", f.Failed}, {"timed_out", f.TimedOut},
-		{"crashed", f.Crashed}, {"dropped", f.Dropped}, {"buckets", f.Buckets}, {"takeovers", f.Takeovers},
+		{"crashed", f.Crashed}, {"errors", amiss.rows(TroubleError)}, {"timeouts", amiss.rows(TroubleTimeout)},
+		{"panics", amiss.rows(TroublePanic)}, {"unregistered", amiss.rows(TroubleUnregistered)}, {"dropped", f.Dropped}, {"buckets", f.Buckets}, {"takeovers", f.Takeovers},
 		{"locked", f.Locked}, {"held", f.Held}, {"over_sla", f.OverSLA}, {"retries", f.Retries}, {"leases_lost", f.LeasesLost},
 	} {
 		if n.n != 0 {

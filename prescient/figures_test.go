@@ -107,7 +107,7 @@ func TestFiguresOfBucketsAddUp(t *testing.T) {
 	sum.add(one)
 	want := Figures{Slot: at("13:15"), Buckets: 2, Takeovers: 2, Counts: Counts{Done: 6, Moved: 2}, Lateness: time.Second,
 		OverSLA: 2, Retries: 4, LeasesLost: 2, Locked: 6, Held: 2}
-	if sum != want {
+	if !reflect.DeepEqual(sum, want) {
 		t.Errorf("sum: %+v; want %+v", sum, want)
 	}
 }

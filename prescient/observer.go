@@ -21,6 +21,8 @@ type Answer struct {
 	// Called is false where the job_exec was not called: nobody registered it, its calls ignore their timeout, or the row
 	// killed the worker before.
 	Called bool
+	// Unregistered says that it was not called since the worker has no such job_exec.
+	Unregistered bool
 	// Outcome is how the job ended; empty where it moved to the slot Next.
 	Outcome Outcome
 	Next    time.Time
@@ -55,7 +57,8 @@ func (w *Worker) observeAnswers(batch []*answered, result commitResult) {
 }
 
 func newAnswer(a *answered, dropped bool) Answer {
-	return Answer{Job: a.FutureJob, Called: a.answer.kind == called || a.answer.kind == committed, Outcome: a.verdict.outcome, Next: a.verdict.slot,
+	return Answer{Job: a.FutureJob, Called: a.answer.kind == called || a.answer.kind == committed,
+		Unregistered: a.answer.kind == unknown, Outcome: a.verdict.outcome, Next: a.verdict.slot,
 		DueAt: a.verdict.dueAt, Reason: a.verdict.reason, Started: a.answer.started, Ran: a.answer.ran,
 		Lateness: a.answer.started.Sub(a.NextCheckAt), Dropped: dropped}
 }

@@ -3,6 +3,7 @@ package prescient
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func TestAnObserverIsToldOfEveryCommittedAnswer(t *testing.T) {
 		r.insert(at("13:00"), NewJob{Entity: Entity{"order", "2"}, JobExec: "cancelled", DueAt: at("13:15")})
 		var heard told
 		figures := r.runAt(at("13:15:01"), execs, WorkerOptions{Observer: heard.observer()})
-		if len(heard.runs) != 1 || heard.runs[0] != figures {
+		if len(heard.runs) != 1 || !reflect.DeepEqual(heard.runs[0], figures) {
 			t.Errorf("told of the runs %+v, want %+v", heard.runs, figures)
 		}
 		for name, want := range map[string]Answer{
@@ -57,10 +58,10 @@ func TestAnObserverIsToldOfEveryCommittedAnswer(t *testing.T) {
 			"goes-on":         {Next: at("14:15"), Called: true, DueAt: at("14:05")},
 			"fails":           {Outcome: Failed, Called: true, Reason: "no luck"},
 			"cancelled":       {Outcome: Done, Called: true, Dropped: true},
-			"nobody-knows-it": {Next: at("13:30"), Reason: `job_exec "nobody-knows-it" is not registered with the worker that serves the slot`},
+			"nobody-knows-it": {Unregistered: true, Next: at("13:30"), Reason: `job_exec "nobody-knows-it" is not registered with the worker that serves the slot`},
 		} {
 			got := heard.answers[name]
-			if got.Outcome != want.Outcome || got.Called != want.Called || got.Dropped != want.Dropped || got.Reason != want.Reason ||
+			if got.Outcome != want.Outcome || got.Called != want.Called || got.Unregistered != want.Unregistered || got.Dropped != want.Dropped || got.Reason != want.Reason ||
 				want.Outcome == "" && !got.Next.Equal(want.Next) || !want.DueAt.IsZero() && !got.DueAt.Equal(want.DueAt) {
 				t.Errorf("%s: told of %+v, want %+v", name, got, want)
 			}

@@ -24,7 +24,12 @@ func (w *Worker) Run(ctx context.Context) (Figures, error) {
 		return Figures{Slot: slot}, fmt.Errorf("%w: %s is not in %s", ErrNotAssigned, stamp(slot), w.options.Assignment)
 	}
 	figures, err := w.runSlot(ctx, slot, manner{parallel: w.buckets(), stay: true})
-	w.report(figures, err, "slot run")
+	switch {
+	case err == nil:
+		w.report(figures, nil, "slot run")
+	case !figures.idle():
+		w.report(figures, nil, "slot run in part")
+	}
 	return figures, err
 }
 
@@ -39,14 +44,3 @@ func slotNow(grid slots.Grid, now time.Time) time.Time {
 
 // inexact is by how much a timer may be early.
 func inexact(grid slots.Grid) time.Duration { return min(2*time.Second, grid.Resolution()/10) }
-
-// report writes the one line that a slot run has in the log.
-func (w *Worker) report(figures Figures, err error, what string) {
-	event := w.log.Info()
-	if err != nil {
-		event = w.log.Error().Err(err)
-	} else if figures.OverSLA > 0 {
-		event = w.log.Warn()
-	}
-	event.EmbedObject(figures).Msg(what)
-}

@@ -62,6 +62,7 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figur
 	} else if _, err = w.exec(work, w.stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
 		err = fmt.Errorf("noting the empty slot %s: %w", stamp(slot), err)
 	}
+	r.figures.Troubles = troubles(r.figures.Troubles).sorted()
 	r.figures.Took = time.Since(began)
 	w.observeRun(r.figures, err)
 	return r.figures, err

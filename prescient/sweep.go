@@ -25,7 +25,7 @@ func (w *Worker) Sweep(ctx context.Context) ([]Figures, error) {
 
 // sweep is Sweep, but keeps nothing: after an outage there may be millions of slots.
 func (w *Worker) sweep(ctx context.Context, did func(Figures)) error {
-	seen, err := w.glance(ctx, time.Unix(0, 0).UTC())
+	seen, err := w.lookAround(ctx)
 	if err != nil || seen.paused.all() {
 		return err
 	}
@@ -33,8 +33,8 @@ func (w *Worker) sweep(ctx context.Context, did func(Figures)) error {
 		figures, err := w.runSlot(ctx, slot, manner{parallel: w.buckets(), background: true,
 			pace: func(_ context.Context, rows int) error { return w.pace(ctx, rows) }})
 		if err != nil {
-			if ctx.Err() == nil {
-				w.report(figures, err, "slot swept")
+			if !figures.idle() {
+				w.report(figures, nil, "slot swept in part")
 			}
 			return err
 		}

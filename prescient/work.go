@@ -22,15 +22,18 @@ const maxRuns = 4
 // It returns an error where it cannot start, or where slot_config was changed; everything that passes by itself is
 // logged and tried again.
 func (w *Worker) Work(ctx context.Context) error {
-	c, _, err := w.look(ctx, time.Unix(0, 0).UTC())
+	seen, err := w.lookAround(ctx)
 	if err != nil {
 		return err
 	}
+	c := seen.clock
 	w.pulse.expect(w.slack())
 	defer w.pulse.end()
 	w.observeWorking()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	hour := new(hourSum)
+	defer func() { w.reportHour(hour.end()) }()
 	var running sync.WaitGroup
 	defer running.Wait()
 	if w.options.SweepEvery > 0 {
@@ -57,6 +60,7 @@ func (w *Worker) Work(ctx context.Context) error {
 		} else if now.After(slot) {
 			slot = now
 		}
+		w.reportHour(hour.begin(slot))
 		select {
 		case places <- struct{}{}:
 			w.current.Add(1)
@@ -67,10 +71,11 @@ func (w *Worker) Work(ctx context.Context) error {
 				if errors.Is(err, errSetBack) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 					return
 				}
-				w.report(figures, err, "slot run")
 				if errors.Is(err, ErrConfigChanged) {
-					cancel(err)
+					cancel(err) // what Work returns
+					return
 				}
+				w.reportSlot(hour, figures, err)
 			})
 		default:
 			w.log.Warn().Time("slot", slot).Int("runs", maxRuns).Msg("earlier slots are still being run; this one is left to the sweeper")

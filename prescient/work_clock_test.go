@@ -116,6 +116,12 @@ func (l *lines) Write(line []byte) (int, error) {
 	return l.text.Write(line)
 }
 
+func (l *lines) all() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 func (l *lines) count(text string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

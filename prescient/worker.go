@@ -77,7 +77,8 @@ type WorkerOptions struct {
 	PutOffPurge time.Duration
 	// Observer is told of slot runs and answers; nil for none.
 	Observer *Observer
-	// Log takes one line a slot run at info, and troubles; the zero value is silent.
+	// Log takes one line a slot run at info, and at warn one for each way in which a job_exec went wrong in it. Work has
+	// empty slots at debug, and one line an hour instead. What is returned is not logged. The zero value is silent.
 	Log zerolog.Logger
 }
 
@@ -94,6 +95,8 @@ type Worker struct {
 	current  atomic.Int32 // slot runs of the current slot under way
 	onePass  atomic.Bool  // rows that are done are locked and written to history by one statement (see endInOnePass)
 	pulse    pulse
+	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
+	unregistered saidLately
 }
 
 // NewWorker reads slot_config and returns a worker on a pool made by Open. The error wraps ErrNotMigrated,
@@ -208,8 +211,17 @@ func (w *Worker) guardsOf(jobExec string) Guards {
 
 // Now returns the database's time, in UTC.
 func (w *Worker) Now(ctx context.Context) (time.Time, error) {
-	c, _, err := w.look(ctx, time.Unix(0, 0).UTC())
-	return c.now(), err
+	seen, err := w.lookAround(ctx)
+	return seen.clock.now(), err
+}
+
+// lookAround asks what time it is, and what is paused.
+func (w *Worker) lookAround(ctx context.Context) (glance, error) {
+	seen, err := w.ask(ctx, time.Unix(0, 0).UTC()) // a slot that has no rows
+	if err != nil {
+		return glance{}, fmt.Errorf("reading the database's clock: %w", err)
+	}
+	return seen, nil
 }
 
 // look asks whether anything is due at a slot, and what time it is.
@@ -225,7 +237,16 @@ type glance struct {
 	paused pauses
 }
 
-func (w *Worker) glance(ctx context.Context, slot time.Time) (seen glance, err error) {
+// glance looks at a slot.
+func (w *Worker) glance(ctx context.Context, slot time.Time) (glance, error) {
+	seen, err := w.ask(ctx, slot)
+	if err != nil {
+		return glance{}, fmt.Errorf("looking at slot %s: %w", stamp(slot), err)
+	}
+	return seen, nil
+}
+
+func (w *Worker) ask(ctx context.Context, slot time.Time) (seen glance, err error) {
 	err = w.query(ctx, func(ctx context.Context) error {
 		var now time.Time
 		var version uint64
@@ -240,10 +261,7 @@ func (w *Worker) glance(ctx context.Context, slot time.Time) (seen glance, err e
 		seen.paused, err = readPauses(paused)
 		return err
 	})
-	if err != nil {
-		return glance{}, fmt.Errorf("looking at slot %s: %w", stamp(slot), err)
-	}
-	return seen, nil
+	return seen, err
 }
 
 // scope returns contexts that outlast the end of ctx: calls for as long as running job_execs may take, work for the
