@@ -14,7 +14,7 @@ import (
 // metrics are what a worker tells Prometheus. Their names begin with prescient_.
 type metrics struct {
 	registry *prometheus.Registry
-	known    map[string]bool // the job_execs that have a label of their own
+	execs    labels
 	ended, moved, dropped, slotRuns,
 	due *prometheus.CounterVec
 	lateness, runTime                       *prometheus.HistogramVec
@@ -22,8 +22,37 @@ type metrics struct {
 	retries, leasesLost, takeovers, overSLA prometheus.Counter
 }
 
-// otherExecs is the label of rows whose job_exec nobody registered here, so that rows cannot make labels.
-const otherExecs = "(other)"
+// labels are the job_execs that have a label of their own: those that are registered, and the first few that only rows
+// have, which are mostly misspelt.
+type labels struct {
+	mu   sync.RWMutex
+	own  map[string]bool
+	room int // for names that are not registered
+}
+
+// strangers is how many names that are not registered have a label. Rows must not make labels without end.
+const strangers = 20
+
+// of returns the label of a job_exec.
+func (l *labels) of(jobExec string) string {
+	l.mu.RLock()
+	known := l.own[jobExec]
+	l.mu.RUnlock()
+	if known {
+		return jobExec
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.own[jobExec]:
+	case l.room == 0:
+		return prescient.OtherExecs
+	default:
+		l.room--
+		l.own[jobExec] = true
+	}
+	return jobExec
+}
 
 func newMetrics(jobExecs []string) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -37,10 +66,10 @@ func newMetrics(jobExecs []string) *metrics {
 	}
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		known:    make(map[string]bool),
+		execs:    labels{own: make(map[string]bool), room: strangers},
 		due:      counter("due_total", "Rows that were due, and whose answer was committed.", "job_exec"),
 		ended:    counter("ended_total", "Jobs that ended.", "job_exec", "outcome"),
-		moved:    counter("moved_total", "Rows that went to a later slot: returned a time, error to be retried, or put_off without a call.", "job_exec", "why"),
+		moved:    counter("moved_total", "Rows that went to a later slot: returned a time, error to be retried, or without a call, put_off or unregistered.", "job_exec", "why"),
 		dropped:  counter("dropped_total", "Ends that were thrown away, since the app had changed the row meanwhile.", "job_exec"),
 		slotRuns: counter("slot_runs_total", "Slot runs of this worker, those of the sweeper included: ok or error.", "result"),
 		lateness: histogram("lateness_seconds", "Start of a call against its slot.",
@@ -54,7 +83,7 @@ func newMetrics(jobExecs []string) *metrics {
 		overSLA:    single("over_sla_total", "Calls that started later than their SLA."),
 	}
 	for _, name := range jobExecs {
-		m.known[name] = true
+		m.execs.own[name] = true
 		for _, vec := range []*prometheus.CounterVec{m.due, m.dropped} {
 			vec.WithLabelValues(name) // there from the start, so that a rate has its first value
 		}
@@ -86,16 +115,15 @@ func (m *metrics) slotRun(f prescient.Figures, err error) {
 func (m *metrics) answered(answers []prescient.Answer) {
 	for i := range answers {
 		a := &answers[i]
-		name := a.Job.JobExec
-		if !m.known[name] {
-			name = otherExecs
-		}
+		name := m.execs.of(a.Job.JobExec)
 		m.due.WithLabelValues(name).Inc()
 		switch {
 		case a.Dropped:
 			m.dropped.WithLabelValues(name).Inc()
 		case a.Outcome != "":
 			m.ended.WithLabelValues(name, string(a.Outcome)).Inc()
+		case a.Unregistered:
+			m.moved.WithLabelValues(name, "unregistered").Inc()
 		case !a.Called:
 			m.moved.WithLabelValues(name, "put_off").Inc()
 		case a.Reason != "":

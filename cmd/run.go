@@ -24,20 +24,17 @@ func (a *app) runCommand() *cobra.Command {
 Started a moment too early it waits for the slot. A slot that is not assigned to this worker (worker.minutes,
 worker.share) is left alone, which is no failure. SIGTERM stops it gracefully.
 
-The log has one line with the figures of the run; --json prints them.`,
+The log has one line with the figures of the run, and at warn one for each way in which a job_exec went wrong, with an
+example. --json prints the same.`,
 		Example: `  */15 * * * *  root  ` + a.options.Program + ` run --config /etc/prescient/prescient.yaml`,
 		Args:    a.noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.serving(cmd, func(s *session) error { return s.run(cmd) })
+		},
 	}
 }
 
-func (a *app) run(cmd *cobra.Command) error {
-	s, err := a.connectWithExecs(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	s.warnIfNothingIsRegistered()
+func (s *session) run(cmd *cobra.Command) error {
 	w, err := s.newWorker(cmd.Context())
 	if err != nil {
 		return err
@@ -50,7 +47,7 @@ func (a *app) run(cmd *cobra.Command) error {
 	} else if err != nil {
 		return s.explain(err)
 	}
-	if a.json {
+	if s.app.json {
 		return printJSON(cmd.OutOrStdout(), runReport{Worker: w.Name(), Assigned: !unassigned, Figures: figures})
 	}
 	return nil

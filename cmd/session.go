@@ -93,6 +93,27 @@ func (a *app) connectWithExecs(cmd *cobra.Command) (*session, error) {
 	return s, nil
 }
 
+// serving runs a command that runs slots. What it fails with is a line of the log too: that is where one looks for what
+// became of a service, and a reader of JSON does not read the other line. Before there is a configuration there is no log.
+func (a *app) serving(cmd *cobra.Command, serve func(s *session) error) error {
+	s, err := a.open(cmd, 0)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err = s.newClient(cmd.Context()); err == nil {
+		err = s.register(cmd.Context())
+	}
+	if err == nil {
+		s.warnIfNothingIsRegistered()
+		err = serve(s)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.log.Error().Err(err).Int("exit_code", ExitCode(err)).Msg(cmd.Name() + " failed")
+	}
+	return err
+}
+
 func (s *session) newClient(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()

@@ -22,17 +22,14 @@ stays up does the same by itself every sweep.every.
 
 With --json, prints the figures of each slot that was swept, a line each.`,
 		Args: a.noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.sweep(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.serving(cmd, func(s *session) error { return s.sweep(cmd) })
+		},
 	}
 }
 
-func (a *app) sweep(cmd *cobra.Command) error {
-	s, err := a.connectWithExecs(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	s.warnIfNothingIsRegistered()
+func (s *session) sweep(cmd *cobra.Command) error {
+	a := s.app
 	var bar *bar
 	if a.showsBars() {
 		s.observer = sweepProgress(&bar)

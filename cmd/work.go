@@ -19,7 +19,8 @@ func (a *app) workCommand() *cobra.Command {
 		GroupID: groupServe,
 		Short:   "Stay up and run each assigned slot when it comes",
 		Long: `Stays up, runs each assigned slot when it comes by the database's clock, and sweeps up what earlier slots
-left behind every sweep.every. The log has one line for each slot run.
+left behind every sweep.every. The log has a line for each slot in which there was something to do, and one an hour
+for the empty ones; at warn it has one for each way in which a job_exec went wrong in a slot, with an example.
 
 SIGTERM or SIGINT stops it gracefully: nothing new is started, running job_execs have worker.stop_grace to end, what
 is done is committed, leases are given back. A second signal ends it at once; what was in flight then runs again
@@ -29,22 +30,18 @@ With --listen, or metrics.listen, it serves /metrics for Prometheus, and /health
 answers, else 503 and why. Under systemd it says when it is ready (Type=notify), and tells the watchdog that it is alive
 (WatchdogSec=).`,
 		Args: a.noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.work(cmd, listen) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := config.CheckListen(listen); err != nil {
+				return usage(fmt.Errorf("--listen: %w", err))
+			}
+			return a.serving(cmd, func(s *session) error { return s.work(cmd, listen) })
+		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "serve /metrics and /healthz at this host:port, as metrics.listen does")
 	return cmd
 }
 
-func (a *app) work(cmd *cobra.Command, listen string) error {
-	if err := config.CheckListen(listen); err != nil {
-		return usage(fmt.Errorf("--listen: %w", err))
-	}
-	s, err := a.connectWithExecs(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	s.warnIfNothingIsRegistered()
+func (s *session) work(cmd *cobra.Command, listen string) error {
 	w, stop, err := s.watchedWorker(cmd.Context(), first(listen, s.config.Metrics.Listen))
 	if err != nil {
 		return err

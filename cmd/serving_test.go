@@ -1,0 +1,72 @@
+package cmd_test
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"prescient/cmd"
+)
+
+// saysOnce wants one line at error level in the log, and the reason on stderr for people as well.
+func saysOnce(t *testing.T, got result, code int, message, reason string) {
+	t.Helper()
+	got.wants(t, code, `"level":"error"`, `"message":"`+message+`"`, reason)
+	errors, people := 0, 0
+	for line := range strings.Lines(got.err) {
+		switch {
+		case strings.Contains(line, `"level":"error"`) && strings.Contains(line, reason):
+			errors++
+		case strings.HasPrefix(line, "prescient: ") && strings.Contains(line, reason):
+			people++
+		}
+	}
+	if errors != 1 || people != 1 {
+		t.Errorf("%d lines of the log and %d for people say why: %s", errors, people, got.err)
+	}
+}
+
+// Whoever reads the log of a service finds there why it is no more.
+func TestWhatAServiceFailsWithIsInItsLog(t *testing.T) {
+	eachServer(t, func(r *rig) {
+		for _, name := range []string{"run", "work", "sweep"} {
+			saysOnce(r.T, r.execute(name), cmd.ExitTables, name+" failed", "migrate applies them")
+		}
+		closed, err := net.Listen("tcp", "127.0.0.1:0")
+		r.must(err)
+		address := closed.Addr().String()
+		r.must(closed.Close())
+		saysOnce(r.T, r.execute("work", "--dsn", "u@tcp("+address+")/d"), cmd.ExitDatabase, "work failed", "connection refused")
+
+		r.env["PRESCIENT_SLOTS_RESOLUTION"] = "1s"
+		r.ok("migrate")
+		address, err = taken(r.T)
+		r.must(err)
+		saysOnce(r.T, r.execute("work", "--listen", address), cmd.ExitFailure, "work failed", "address already in use")
+		for _, name := range []string{"run", "sweep"} {
+			r.ok(name)
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), 30*time.Second)
+		defer cancel()
+		done := make(chan result)
+		go func() {
+			done <- execute(ctx, r.Options, r.environment([]string{"work"}), "", "work", "--log-level", "debug")
+		}()
+		eventually(r.T, "it serves slots", func() bool { return r.count("SELECT COUNT(*) FROM slot_run") > 1 })
+		_, err = r.db.Exec("UPDATE slot_config SET version = version + 1")
+		r.must(err)
+		saysOnce(r.T, <-done, cmd.ExitTables, "work failed", "slot_config has changed")
+	})
+}
+
+// taken is an address where somebody listens already.
+func taken(t *testing.T) (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener.Addr().String(), nil
+}
