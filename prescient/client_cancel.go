@@ -11,7 +11,8 @@ import (
 // how many it ended; none is no error. On a handle that is no transaction it takes one of its own.
 //
 // In the caller's transaction it looks twice, the second time under a lock: that sees what a snapshot does not, and under
-// REPEATABLE READ also holds the gap around the entity's keys, and the row after it, until the transaction ends.
+// REPEATABLE READ also keeps others from inserting for the entity until the transaction ends. Rows of other entities stay
+// free. The account needs INSERT on future_job for that.
 //
 // A cancel that commits before a slot run read the row is never followed by a run of it; one that commits while the
 // job_exec runs makes its outcome be dropped.
@@ -61,8 +62,14 @@ func (c *Client) Cancel(ctx context.Context, db DB, e Entity, jobExecs ...string
 
 // findEntity reads what is pending for an entity. Its rows are neighbours in the unique key.
 func (c *Client) findEntity(ctx context.Context, db DB, e Entity, jobExecs []string, lock bool) ([]FutureJob, error) {
-	first, last := entityRange(e)
-	found, err := c.find(ctx, db, "job.job_key BETWEEN "+literal(appendKey, first)+" AND "+literal(appendKey, last), lock)
+	var found []FutureJob
+	var err error
+	if lock {
+		found, err = c.findBetweenBookends(ctx, db, e)
+	} else {
+		first, last := entityRange(e)
+		found, err = c.find(ctx, db, "job.job_key BETWEEN "+literal(appendKey, first)+" AND "+literal(appendKey, last), false)
+	}
 	return slices.DeleteFunc(found, func(job FutureJob) bool {
 		return job.Entity() != e || len(jobExecs) > 0 && !slices.Contains(jobExecs, job.JobExec)
 	}), err

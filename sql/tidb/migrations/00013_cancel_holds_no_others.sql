@@ -1,0 +1,8 @@
+-- TiDB has no procedures: an app in another language cancels through the command.
+
+-- +goose NO TRANSACTION
+-- +goose Up
+UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 13);
+
+-- +goose Down
+UPDATE {prefix}slot_config SET schema_version = 12;
