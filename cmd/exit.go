@@ -138,11 +138,14 @@ func isInsecure(err error) bool {
 	return errors.As(err, &server) && (server.Number == errInsecure || server.Number == 1045)
 }
 
+// longestComplaint is the longest line about an error, in characters: a value that is wrong may be of any length.
+const longestComplaint = 1000
+
 // complaint is what stands on stderr about an error: a line for each thing that is wrong.
 func complaint(program string, err error) string {
 	var lines strings.Builder
 	for line := range strings.SplitSeq(strings.TrimSpace(inWords(err)), "\n") {
-		lines.WriteString(program + ": " + clean(line) + "\n")
+		lines.WriteString(program + ": " + clip(line, longestComplaint) + "\n")
 	}
 	return lines.String()
 }

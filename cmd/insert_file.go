@@ -256,10 +256,13 @@ func (b *fileInsert) insert(ctx context.Context) error {
 		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) && !unreachable(undo) {
 			err = errors.Join(err, undo)
 		}
-		if err != nil {
-			err = fmt.Errorf("nothing was inserted: %w", err)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil: // what else is said follows from that
+			err = ctx.Err()
 		}
-		return err
+		return fmt.Errorf("nothing was inserted: %w", err)
 	}
 	if err = tx.Commit(); err == nil {
 		return nil

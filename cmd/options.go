@@ -64,6 +64,10 @@ func Run(ctx context.Context, options Options) int {
 	root := New(options)
 	root.SetArgs(options.Args)
 	err := root.ExecuteContext(ctx)
+	if err != nil && ctx.Err() != nil && unreachable(err) {
+		// Statements that are broken off may say no more than that the connection is gone.
+		err = fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
 	if err != nil && !said(err) {
 		// There is nobody to tell when stderr fails.
 		_, _ = io.WriteString(options.Stderr, complaint(options.Program, err))

@@ -76,14 +76,14 @@ func (t TLS) config(host string) (*tls.Config, error) {
 	if len(t.CA) > 0 {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(t.CA) {
-			return nil, fmt.Errorf("%w: tls: the CA has no certificate in PEM form", ErrInvalid)
+			return nil, fmt.Errorf("%w: the CA for TLS has no certificate in PEM form", ErrInvalid)
 		}
 	}
 	if len(t.Cert)+len(t.Key) > 0 {
 		pair, err := tls.X509KeyPair(t.Cert, t.Key)
 		if err != nil {
 			// The error is the standard library's and quotes nothing of the key.
-			return nil, fmt.Errorf("%w: tls: the client's certificate and key: %w", ErrInvalid, err)
+			return nil, fmt.Errorf("%w: the client's certificate and key for TLS: %w", ErrInvalid, err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

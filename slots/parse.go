@@ -3,6 +3,7 @@ package slots
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -76,6 +77,9 @@ func parseMinutesPart(g Grid, part string) (uint64, error) {
 	}
 }
 
+// numbered matches what has numbers of a bearable length where numbers belong.
+var numbered = regexp.MustCompile(`^(\*|[0-9]{1,9}(-[0-9]{1,9})*)(/[0-9]{1,9})*$`)
+
 // parseCronMinutes lets cron read the part after refusing what cron would take
 // and nobody means: time zones, names, ?, text after *, steps beyond the hour.
 func parseCronMinutes(part string) (uint64, error) {
@@ -88,6 +92,9 @@ func parseCronMinutes(part string) (uint64, error) {
 	minutes, step, stepped := strings.Cut(part, "/")
 	if strings.Contains(minutes, "*") && minutes != "*" {
 		return 0, fmt.Errorf("%q mixes * with something else", part)
+	}
+	if !numbered.MatchString(part) { // cron says so in words of the language it is written in
+		return 0, fmt.Errorf("%q lacks a number, or has one that is much too large", part)
 	}
 	parsed, err := cron.NewParser(cron.Minute).Parse(part)
 	if err != nil {

@@ -1,0 +1,276 @@
+package cmd_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"prescient/cmd"
+)
+
+// foreign are words of Go, of its packages and of the driver: they tell whoever reads them nothing of what he did.
+var foreign = regexp.MustCompile(`strconv|Go struct|Go value|unmarshal|\*errors|\*fs\.|<nil>|%!|\bpanic\b|goroutine|runtime error|invalid connection|` +
+	`bad connection|malformed packet|dial (tcp|unix)|(read|write) tcp|i/o timeout|context deadline exceeded|context canceled|\bEOF\b|` +
+	`\b(json|sql|mysql|driver|yaml|tls|x509|net|pflag|viper): |time: (invalid|missing|unknown)|0x[0-9a-f]{4,}|copy_file_range|syscall|errno|\.go:\d|\(type |` +
+	`interface conversion|no rows in result set`)
+
+// documented are the exit codes that the help names.
+var documented = []int{cmd.ExitOK, cmd.ExitFailure, cmd.ExitUsage, cmd.ExitNotFound, cmd.ExitTables, cmd.ExitDatabase, cmd.ExitPending,
+	cmd.ExitHeld, cmd.ExitPartly, cmd.ExitWarn, cmd.ExitBad}
+
+// wellPut returns what is wrong with how a command line was answered; empty for nothing.
+func (r result) wellPut() string {
+	said := r.out + r.err
+	switch {
+	case foreign.MatchString(said):
+		return fmt.Sprintf("says %q", foreign.FindString(said))
+	case !slices.Contains(documented, r.code):
+		return "has an exit code that is not documented"
+	case r.code != cmd.ExitOK && r.code < cmd.ExitWarn && r.err == "" && r.out == "":
+		return "fails without a word"
+	case strings.Count(r.err, "\n") > 4 || len(r.err) > 2000:
+		return "says too much"
+	case strings.ContainsFunc(said, func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == '\uFFFD' }):
+		return "prints what could drive a terminal"
+	}
+	return ""
+}
+
+// usual are values of flags that many commands want; with them a command comes as far as the flag that is wrong.
+var usual = map[string]string{"entity": "order/1", "exec": "x", "in": "1h", "role": "app", "keep": "90d", "resolution": "5m",
+	"since": "now-1h", "outcome": "failed", "minutes": "0,30", "dsn": none}
+
+// excluded are usual flags that do not go together with another one.
+var excluded = map[string][]string{"at": {"in"}, "file": {"entity"}, "keep-going": {"entity"}, "format": {"entity"}, "share": {"minutes"},
+	"all-outcomes": {"outcome"}, "dsn-file": {"dsn"}}
+
+// badInput makes values that are wrong for a flag, by what it takes; for many flags some are right.
+type badInput struct{ folder, missing, json, binary, empty string }
+
+func newBadInput(t *testing.T) badInput {
+	return badInput{folder: t.TempDir(), missing: filepath.Join(t.TempDir(), "missing"), empty: file(t, "empty", ""),
+		json:   file(t, "wrong.json", `{"entity": 5, "in": {}, "dsn": []}`+"\n[]\n"),
+		binary: file(t, "binary", "\x00\xff\xfe\x7fELF")}
+}
+
+func (b badInput) of(flag *pflag.Flag) []string {
+	switch flag.Value.Type() {
+	case "bool":
+		return []string{"perhaps", ""}
+	case "int", "int64", "uint64", "number":
+		return []string{"", "ten", "-1", "0", "99999999999999999999", "1.5", "0x10", "1\x00", "1\n"}
+	}
+	return []string{"", " ", "a\x00b", "a\nb", "-", "@", "*", "/", strings.Repeat("x", 70), strings.Repeat("x", 100_000), b.folder, b.missing,
+		b.json, b.binary, b.empty, "@" + b.folder, "@" + b.missing, "@" + b.binary, `{"a":`, "[1", "soon", "5", "-3h", "99999999999d",
+		"2026-13-45 10:00", "now+", "now-999999d", "order/", "a/b/c", "a b/c", "\xff\xfe", "%s%d", "1/0", "70000", "nosuch",
+		"user:pw@tcp(127.0.0.1:1)", "user:pw@tcp(127.0.0.1:99999)/x", "mysql://a:b@c/d", ":99999999"}
+}
+
+// leaves of the tree of commands: those that do something themselves.
+func runnable(root *cobra.Command) (list []*cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, command := range root.Commands() {
+		if command.Name() == "completion" || command.Name() == "help" {
+			continue
+		}
+		if command.RunE != nil || command.Run != nil {
+			list = append(list, command)
+		}
+		list = append(list, runnable(command)...)
+	}
+	return list
+}
+
+// path is a command's own words.
+func path(command *cobra.Command) []string { return strings.Fields(command.CommandPath())[1:] }
+
+// usually returns a command line that gets a command as far as possible, without the flag that is being tried.
+func usually(command *cobra.Command, tried string) (args []string) {
+	args = path(command)
+	command.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		value, is := usual[flag.Name]
+		if is && flag.Name != tried && !slices.Contains(excluded[tried], flag.Name) {
+			args = append(args, "--"+flag.Name+"="+value)
+		}
+	})
+	if command.Name() == "grants" && tried != "user" {
+		args = append(args, "--user=shop")
+	}
+	if command.Name() == "ceil" && tried != "" {
+		args = append(args, "13:05")
+	}
+	return args
+}
+
+// badLines are the command lines to try: each flag of each command with each value, and arguments.
+func badLines(t *testing.T) (list [][]string) {
+	t.Helper()
+	values := newBadInput(t)
+	root := cmd.New(cmd.Options{Args: []string{}})
+	for _, command := range runnable(root) {
+		for _, argument := range []string{"", "nonsense", "a\x00b", strings.Repeat("x", 300), "\xff", "-", "\n"} {
+			list = append(list, append(usually(command, ""), argument), append(usually(command, ""), argument, argument))
+		}
+		list = append(list, append(usually(command, ""), "--nosuch"))
+		if command.Name() != "demo" { // alone it plays for half a minute
+			list = append(list, path(command), append(path(command), "--json"))
+		}
+		command.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			if flag.Name == "help" {
+				return
+			}
+			for _, value := range values.of(flag) {
+				list = append(list, append(usually(command, flag.Name), "--"+flag.Name+"="+value))
+			}
+			list = append(list, append(usually(command, ""), "--"+flag.Name+"=1", "--"+flag.Name+"=2"))
+		})
+	}
+	jobs, _, err := root.Find([]string{"jobs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		for _, value := range values.of(flag) {
+			list = append(list, append(usually(jobs, flag.Name), "--"+flag.Name+"="+value))
+		}
+	})
+	return list
+}
+
+// answers runs command lines, and fails for each that is answered badly. It returns those that wanted a database.
+func answers(t *testing.T, env map[string]string, list [][]string) (wanted [][]string) {
+	t.Helper()
+	var mu sync.Mutex
+	next := make(chan []string)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for args := range next {
+				got := execute(t.Context(), cmd.Options{}, env, "", args...)
+				wrong := got.wellPut()
+				mu.Lock()
+				if wrong != "" {
+					t.Errorf("%s: %.600v", wrong, got)
+				}
+				if got.code == cmd.ExitDatabase {
+					wanted = append(wanted, args)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, args := range list {
+		next <- args
+	}
+	close(next)
+	wg.Wait()
+	return wanted
+}
+
+func TestEveryCommandAnswersBadInputInPlainWords(t *testing.T) {
+	t.Chdir(t.TempDir()) // for what writes files
+	list := badLines(t)
+	began := time.Now()
+	wanted := answers(t, map[string]string{"PRESCIENT_DSN": none}, list)
+	t.Logf("%d command lines in %s; %d wanted a database", len(list), time.Since(began), len(wanted))
+	if len(list) < 2000 || len(wanted) < 100 {
+		t.Errorf("only %d command lines, of which %d came as far as the database", len(list), len(wanted))
+	}
+}
+
+// fakeServer answers each connection as it is told to, and returns its address.
+func fakeServer(t *testing.T, answer func(net.Conn)) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() {
+				defer c.Close()
+				answer(c)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		serving.Wait()
+	})
+	return listener.Addr().String()
+}
+
+// usualLines are the usual command line of every command that asks a database, and with some of them none.
+func usualLines(but ...string) (list [][]string) {
+	for _, command := range runnable(cmd.New(cmd.Options{Args: []string{}})) {
+		if args := usually(command, ""); !slices.Contains(but, strings.Join(path(command), " ")) {
+			list = append(list, args)
+		}
+	}
+	return list
+}
+
+func TestEveryCommandSaysInPlainWordsThatThereIsNoDatabase(t *testing.T) {
+	t.Parallel()
+	silent := fakeServer(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+	closing := fakeServer(t, func(net.Conn) {})
+	other := fakeServer(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n") })
+	half := fakeServer(t, func(c net.Conn) { _, _ = c.Write([]byte{80, 0, 0, 0, 10, '8', '.'}) })
+	for about, dsn := range map[string]string{
+		"it is silent":         "user:pw@tcp(" + silent + ")/x?readTimeout=20ms&timeout=20ms",
+		"it closes at once":    "user:pw@tcp(" + closing + ")/x",
+		"it is something else": "user:pw@tcp(" + other + ")/x",
+		"it breaks off":        "user:pw@tcp(" + half + ")/x",
+		"no socket":            "user:pw@unix(/nonexistent/mysql.sock)/x",
+		"nobody listens":       none,
+	} {
+		list := usualLines("demo")
+		if wanted := answers(t, map[string]string{"PRESCIENT_DSN": dsn}, list); len(wanted) < 15 {
+			t.Errorf("%s: exit code %d for %q only", about, cmd.ExitDatabase, wanted)
+		}
+	}
+	for _, dsn := range []string{"", " ", "x", "\x00", "user:pw@tcp(127.0.0.1:1)", "user:pw@tcp(127.0.0.1:1/x", "mysql://u:p@h/d", "u:p@udp(h:1)/d",
+		"u:p@tcp(h:1)/d?timeout=soon", "u:p@tcp(h:1)/", strings.Repeat("x", 100_000), "u:p@tcp(127.0.0.1:99999)/d", "u:p@tcp(127.0.0.1:x)/d"} {
+		answers(t, map[string]string{"PRESCIENT_DSN": dsn}, [][]string{{"jobs"}, {"migrate"}, {"units", "systemd", "--binary=/bin/x"}, {"config"}, {"demo", "--dsn=" + dsn + "\x00"}})
+	}
+}
+
+func TestEveryCommandAnswersBadInputInPlainWordsOnAServer(t *testing.T) {
+	var wanted [][]string
+	for _, args := range badLines(t) {
+		switch args[0] {
+		case "insert", "cancel", "reschedule", "requeue", "get", "jobs", "history", "slots", "pause", "resume", "doctor":
+			wanted = append(wanted, args)
+		}
+	}
+	wanted = answers(t, map[string]string{"PRESCIENT_DSN": none}, wanted)
+	eachServer(t, func(r *rig) {
+		env := map[string]string{"PRESCIENT_DSN": r.dsn}
+		answers(r.T, env, usualLines("demo", "migrate", "migrate up"))
+		config, err := mysql.ParseDSN(r.dsn)
+		r.must(err)
+		config.DBName = "px_cmd_nosuch"
+		answers(r.T, map[string]string{"PRESCIENT_DSN": config.FormatDSN()}, usualLines("demo"))
+		config.User = "nosuch"
+		answers(r.T, map[string]string{"PRESCIENT_DSN": config.FormatDSN()}, usualLines("demo"))
+		r.ok("migrate")
+		answers(r.T, env, wanted)
+		r.Logf("%d command lines", len(wanted))
+	})
+}
