@@ -17,9 +17,9 @@ type metrics struct {
 	execs    labels
 	ended, moved, dropped, slotRuns,
 	due *prometheus.CounterVec
-	lateness, runTime                       *prometheus.HistogramVec
-	slotSeconds                             prometheus.Histogram
-	retries, leasesLost, takeovers, overSLA prometheus.Counter
+	lateness, runTime                              *prometheus.HistogramVec
+	slotSeconds                                    prometheus.Histogram
+	retries, leasesLost, takeovers, stuck, overSLA prometheus.Counter
 }
 
 // labels are the job_execs that have a label of their own: those that are registered, and the first few that only rows
@@ -80,6 +80,7 @@ func newMetrics(jobExecs []string) *metrics {
 		retries:    single("commit_retries_total", "Commits that were tried again, after deadlocks, lock waits and lost connections."),
 		leasesLost: single("leases_lost_total", "Leases that were lost to another worker."),
 		takeovers:  single("takeovers_total", "Buckets that were taken over from a worker whose lease had lapsed."),
+		stuck:      single("stuck_total", "Rows that a slot run left behind, since what became of them could not be written."),
 		overSLA:    single("over_sla_total", "Calls that started later than their SLA."),
 	}
 	for _, name := range jobExecs {
@@ -90,7 +91,7 @@ func newMetrics(jobExecs []string) *metrics {
 		m.ended.WithLabelValues(name, string(prescient.Done))
 	}
 	m.registry.MustRegister(m.due, m.ended, m.moved, m.dropped, m.slotRuns, m.lateness, m.runTime, m.slotSeconds, m.retries,
-		m.leasesLost, m.takeovers, m.overSLA, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.leasesLost, m.takeovers, m.stuck, m.overSLA, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -109,6 +110,7 @@ func (m *metrics) slotRun(f prescient.Figures, err error) {
 	m.retries.Add(float64(f.Retries))
 	m.leasesLost.Add(float64(f.LeasesLost))
 	m.takeovers.Add(float64(f.Takeovers))
+	m.stuck.Add(float64(f.Stuck))
 	m.overSLA.Add(float64(f.OverSLA))
 }
 

@@ -17,6 +17,7 @@ type row struct {
 	tries int    // transactions that came to nothing, with others or by itself
 	// triedAt is when the first of them had.
 	triedAt time.Time
+	unread  bool // its payload is too long to be read
 }
 
 // size is how much memory is taken by what may be large.
@@ -28,6 +29,8 @@ type answered struct {
 	answer  answer
 	verdict verdict
 	locked  bool // somebody else had it locked
+	stuck   bool // what becomes of it could not be written
+	bare    bool // it ends without its payload and last error, which the server does not take
 }
 
 // stream reads the rows of a bucket in the order of their keys. A bucket starts with one that all job_execs share; one
@@ -79,7 +82,8 @@ type bucketRun struct {
 	hasTx       bool          // there are rows of a TxFunc: its transactions hold locks for as long as they run
 	figures     Figures
 	cutOff      bool // rows were left unstarted, since the worker stops or the lease ended
-	locked      int  // rows in memory that somebody else had locked
+	locked      int  // rows in memory that somebody else had locked, or that could not be written
+	apart       int  // rows that were set apart, since their batch could not be committed with them
 
 	lockPatience   time.Duration       // how long to wait when only those are left
 	waitUntil      time.Time           // until when, once it came to that
@@ -211,7 +215,7 @@ func (b *bucketRun) run(ctx context.Context) error {
 
 // outcome is nil where every row that was read was answered. Rows that were not started any more are left behind.
 func (b *bucketRun) outcome() error {
-	if !b.cutOff && b.figures.Locked > 0 {
+	if !b.cutOff && b.figures.Locked+b.figures.Stuck > 0 {
 		return errRowsLocked
 	}
 	if !b.cutOff {

@@ -67,7 +67,14 @@ func (b *bucketRun) leaveLocked(ctx context.Context) error {
 	if b.finished() {
 		return b.outcome()
 	}
-	b.figures.Locked += b.locked
+	stuck := 0
+	for _, a := range b.held {
+		if a.stuck {
+			stuck++
+		}
+	}
+	b.figures.Stuck += stuck
+	b.figures.Locked += b.locked - stuck
 	return errRowsLocked
 }
 

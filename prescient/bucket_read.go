@@ -133,6 +133,10 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) erro
 			b.answerAtOnce(r, unknown)
 			continue
 		}
+		if r.unread {
+			b.answerAtOnce(r, unreadable)
+			continue
+		}
 		b.hasTx = b.hasTx || lane.inTx()
 		if t := open[lane]; t != nil {
 			t.rows = append(t.rows, r)
@@ -188,6 +192,9 @@ func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*answered, erro
 	return rows, err
 }
 
+// maxRead is how long a payload may be that slotrun/read reads.
+const maxRead = 16 << 20
+
 // readBytes is how much of payloads and errors a batch has at most, and one row more.
 const readBytes = 8 << 20
 
@@ -232,7 +239,10 @@ func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limi
 			}
 			copy(r.key[:], key)
 			r.EntityName, r.JobExec = once(names, entityName), once(names, jobExec)
-			r.NextCheckAt, r.Payload, r.LastError = b.lease.slot, payload, lastError.String
+			r.NextCheckAt, r.LastError = b.lease.slot, lastError.String
+			if r.unread = payload != nil && len(payload) == 0; !r.unread { // JSON is never empty
+				r.Payload = payload
+			}
 			batch = append(batch, r)
 			if size += r.size(); size >= readBytes && len(batch) < limit {
 				cut = true

@@ -75,14 +75,14 @@ func (c *Client) findEntity(ctx context.Context, db DB, e Entity, jobExecs []str
 	}), err
 }
 
-// cancel ends one row if it is still as it was read.
+// cancel ends one row if it is still as it was read. The server copies it into history: a payload need not travel, whatever
+// its size.
 func (c *Client) cancel(ctx context.Context, db DB, job FutureJob) (ended bool, err error) {
-	n, err := affected(ctx, db, c.fill("client/delete", c.identity(job)...))
+	n, err := affected(ctx, db, c.copyEnd(historyRow{job: job, key: job.Key(), outcome: Cancelled}))
 	if err != nil || n == 0 {
 		return false, err
 	}
-	row := appendHistory(nil, historyRow{job: job, key: job.Key(), outcome: Cancelled})
-	_, err = db.ExecContext(ctx, c.fill("slotrun/history_insert", "{rows}", string(row)))
+	_, err = db.ExecContext(ctx, c.fill("client/delete", c.identity(job)...))
 	return true, err
 }
 

@@ -193,7 +193,7 @@ func TestAKeptJobCannotBeCancelledBeforeTheKeepersCommit(t *testing.T) {
 				}
 				cancelled <- n
 			}()
-			r.waitForLock("DELETE")
+			r.waitForLock("INSERT INTO p_job_history")
 			r.must(h.commit())
 			if n := <-cancelled; n != 1 {
 				t.Errorf("%s: cancelled %d afterwards; want 1", isolation.name, n)

@@ -68,7 +68,8 @@ func (b *bucketRun) commit(ctx context.Context, batch []*answered, contested boo
 		spans = spansOf(batch)
 	}
 	waits := newBackOff()
-	for tries := 0; ; tries++ {
+	began, broke := time.Now(), 0
+	for {
 		if !b.lease.alive(time.Now()) {
 			return errLeaseLost
 		}
@@ -80,16 +81,23 @@ func (b *bucketRun) commit(ctx context.Context, batch []*answered, contested boo
 		case errors.Is(err, errLeaseLost):
 			b.lease.lose()
 			return err
-		case errors.Is(err, errChanged):
+		case errors.Is(err, errChanged) && spans != nil:
 			// At once: the look is made again, by the rows' own keys.
 			spans = nil
 		case isError(err, errLockWaitTimeout, errNoWait) && !contested:
 			contested, spans = true, nil
 		case isError(err, errLockWaitTimeout, errNoWait):
 			return b.divide(ctx, batch)
-		case !passing(err):
+		case refusesRow(err):
+			return b.setApart(ctx, batch, err)
+		case !passing(err) && !errors.Is(err, errChanged), time.Since(began) > b.w.options.Patience:
 			return fmt.Errorf("committing slot %s: %w", stamp(b.lease.slot), err)
 		default:
+			if breaksOff(err) {
+				if broke++; broke == breaksByChance {
+					return b.setApart(ctx, batch, err)
+				}
+			}
 			b.w.log.Warn().Err(err).Time("slot", b.lease.slot).Int("bucket", b.lease.bucket).Msg("commit is tried again")
 			if err := sleep(ctx, waits.NextBackOff()); err != nil {
 				return err
@@ -229,7 +237,7 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []sp
 		if done, lookErr := b.w.wasCommitted(ctx, b.lease); lookErr != nil {
 			return result, errors.Join(fmt.Errorf("committing: %w", err), lookErr)
 		} else if !done {
-			return result, fmt.Errorf("committing: %w", err)
+			return result, fmt.Errorf("%w: committing: %w", errWriting, err)
 		}
 	}
 	// Before the lock is given up: a TxFunc's transaction may be waiting to commit under the next number.

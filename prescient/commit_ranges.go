@@ -185,7 +185,7 @@ func together(ends []*answered, spans []span) []span {
 		of := ends[:s.n]
 		ends = ends[s.n:]
 		for i, a := range of {
-			if a.verdict.outcome != Done {
+			if a.verdict.outcome != Done || a.bare {
 				return nil
 			}
 			if i > 0 && sameCall(of[i-1], a) {

@@ -19,6 +19,15 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, sp
 	if err := b.w.fence(ctx, tx, b.lease, counts); err != nil {
 		return commitResult{}, err
 	}
+	result, err := b.writeRows(ctx, tx, batch, spans, contested, counts)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errWriting, err)
+	}
+	return result, err
+}
+
+// writeRows writes what becomes of the rows, behind the fence, whose books have the counts of all of them.
+func (b *bucketRun) writeRows(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span, contested bool, counts Counts) (commitResult, error) {
 	result := commitResult{counts: counts, dropped: make(map[Key]bool)}
 	if b.w.onePass.Load() && len(spans) > 0 && counts.Done == len(batch) {
 		if done := together(batch, spans); done != nil {
@@ -293,15 +302,23 @@ func deleted(n, want int, err error) error {
 	return nil
 }
 
-// writeHistory writes ends row by row.
+// writeHistory writes ends row by row: those with a long payload each by a statement of its own, by which the server copies
+// it, the others together.
 func (b *bucketRun) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answered) error {
 	history := make([]byte, 0, min(len(ends)*400, 2*bulkBytes))
 	for i, a := range ends {
-		if len(history) > 0 {
-			history = append(history, ',')
+		if a.copied() {
+			n, err := affected(ctx, tx, b.w.copyEnd(b.endOf(a)))
+			if err := written(n, 1, err); err != nil {
+				return err
+			}
+		} else {
+			if len(history) > 0 {
+				history = append(history, ',')
+			}
+			history = appendHistory(history, b.endOf(a))
 		}
-		history = b.appendEnd(history, a)
-		if i < len(ends)-1 && len(history) < bulkBytes {
+		if len(history) == 0 || i < len(ends)-1 && len(history) < bulkBytes {
 			continue
 		}
 		if _, err := tx.ExecContext(ctx, b.w.fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
@@ -312,10 +329,14 @@ func (b *bucketRun) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answer
 	return nil
 }
 
-func (b *bucketRun) appendEnd(to []byte, a *answered) []byte {
+// copied says whether the server copies the row into history.
+func (a *answered) copied() bool { return len(a.Payload) > maxSent || a.unread || a.bare }
+
+// endOf is the end of a row.
+func (b *bucketRun) endOf(a *answered) historyRow {
 	job := a.FutureJob
 	job.CheckCount, job.ErrorCount, job.PutOffCount = a.verdict.checkCount, a.verdict.errorCount, a.verdict.putOffCount
 	job.TotalMS = a.total()
-	return appendHistory(to, historyRow{job: job, key: a.key, outcome: a.verdict.outcome, reason: a.verdict.reason,
-		started: a.answer.started, ended: a.answer.ended, ran: a.answer.ran, worker: b.w.options.Name})
+	return historyRow{job: job, key: a.key, outcome: a.verdict.outcome, reason: a.verdict.reason,
+		started: a.answer.started, ended: a.answer.ended, ran: a.answer.ran, worker: b.w.options.Name, bare: a.bare}
 }

@@ -45,6 +45,7 @@ const (
 	paused                       // its job_exec is paused: not called
 	abandoned                    // too many calls of its job_exec were abandoned: not called
 	killed                       // it killed the worker before this one
+	unreadable                   // its payload is too long to be read: not called
 	notStarted                   // the worker stops, or lost the lease: the row stays as it is
 	again                        // its transaction came to nothing: it is called again, by itself
 	committed                    // its transaction has committed what became of it
@@ -82,6 +83,8 @@ func decide(grid slots.Grid, g Guards, job FutureJob, a answer, now time.Time) v
 	switch {
 	case a.kind == killed:
 		v.outcome, v.reason = Crashed, "killed its worker, running alone after its bucket had been taken over twice"
+	case a.kind == unreadable:
+		v.outcome, v.reason = Failed, fmt.Sprintf("not called: its payload is longer than %d MB, which is not read", maxRead>>20)
 	case a.kind == unknown:
 		v.reason = fmt.Sprintf("job_exec %q is not registered with the worker that serves the slot", job.JobExec)
 		v.putOffCount = job.PutOffCount + 1
@@ -109,6 +112,20 @@ func decide(grid slots.Grid, g Guards, job FutureJob, a answer, now time.Time) v
 	default:
 		v.decideNext(grid, g, job, *a.next, open, now)
 	}
+	return v
+}
+
+// withoutPayload is what becomes of a row that the server refuses to write as it is: it ends, without payload and last error.
+// One that was to move has failed.
+func withoutPayload(v verdict, refused error) verdict {
+	why := "history lacks its payload and last error, which the server refused"
+	if v.outcome == "" {
+		v.outcome, why = Failed, "it could not be moved to "+stamp(v.slot)
+	}
+	if v.reason != "" {
+		why = v.reason + "; " + why
+	}
+	v.reason = errorText(fmt.Errorf("%s: %w", why, refused))
 	return v
 }
 

@@ -292,6 +292,11 @@ func (f *filled) slotRunStatements() []explained {
 		{"slotrun/history_insert", w.fill("slotrun/history_insert", "{rows}", history), nil, nil},
 		{"slotrun/history_rights", get("slotrun/history_rights"), nil, nil},
 	}
+	for name, s := range map[string]int{"big": bigSlot, "small": smallSlot} {
+		job := f.some(s, 1)[0]
+		list = append(list, explained{"slotrun/history_copy of " + name,
+			w.copyEnd(historyRow{job: job, key: job.Key(), outcome: Cancelled}), nil, rows(bySlotAndKey)})
+	}
 	if w.server == text.MariaDB {
 		list = append(list, explained{"slotrun/history_locked", get("slotrun/history_locked"),
 			[]any{1, "done", slot, slot, 1, 1, "w", f.slots[bigSlot], first[:], last[:], 1000}, rows(bySlotAndKey)})

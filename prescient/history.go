@@ -13,6 +13,7 @@ type historyRow struct {
 	started, ended time.Time
 	ran            time.Duration
 	worker         string
+	bare           bool // without its payload and last error, which the server did not take
 }
 
 // appendHistory appends (…) for slotrun/history_insert.
@@ -48,4 +49,28 @@ func appendHistory(b []byte, h historyRow) []byte {
 	}
 	b = appendText(b, h.worker)
 	return append(b, ')')
+}
+
+// maxSent is how long a payload may be that is sent back for history. A longer one is copied by the server: in hexadecimal
+// it would be twice as long, and no statement may grow with what a row holds.
+const maxSent = 64 << 10
+
+// copyEnd is slotrun/history_copy for an end.
+func (t *tables) copyEnd(h historyRow) string {
+	j := &h.job
+	started, ended, ran, late := "NULL", "UTC_TIMESTAMP(6)", "0", "NULL"
+	if !h.started.IsZero() {
+		started, ended = literal(appendMicro, h.started), literal(appendMicro, h.ended)
+		ran, late = literal(appendInt, millis(h.ran)), literal(appendInt, h.started.Sub(j.NextCheckAt).Milliseconds())
+	}
+	lastError, payload := "last_error", "payload"
+	if h.bare {
+		lastError, payload = "NULL", "NULL"
+	}
+	return t.fill("slotrun/history_copy", "{check_count}", literal(appendInt, int64(j.CheckCount)),
+		"{error_count}", literal(appendInt, int64(j.ErrorCount)), "{put_off_count}", literal(appendInt, int64(j.PutOffCount)),
+		"{last_error}", lastError, "{total_ms}", literal(appendInt, j.TotalMS), "{payload}", payload,
+		"{outcome}", literal(appendText, string(h.outcome)), "{error}", literal(appendTextOrNull, h.reason),
+		"{started_at}", started, "{ended_at}", ended, "{run_ms}", ran, "{lateness_ms}", late, "{worker}", literal(appendText, h.worker),
+		"{slot}", literal(appendSecond, j.NextCheckAt), "{key}", literal(appendKey, h.key), "{revision}", literal(appendUint, j.Revision))
 }

@@ -302,7 +302,7 @@ func (r *slotRun) bucket(row ledgerRow) (replaced bool, err error) {
 		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Msg("lease lost; what was in flight runs again")
 		return replaced, nil
 	}
-	if locked {
+	if locked && b.figures.Locked > 0 {
 		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Int("rows", b.figures.Locked).
 			Msg("open transactions of others have rows locked; they are left to the sweeper")
 	}
