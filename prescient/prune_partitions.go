@@ -161,7 +161,7 @@ func (p *pruner) retry(ctx context.Context, what string, do func(ctx context.Con
 		one, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		err := do(one)
-		if err != nil && (!isError(err, errLockWaitTimeout, errDeadlock) || errors.Is(err, context.Canceled)) {
+		if err != nil && (!BeginAgain(err) || errors.Is(err, context.Canceled)) {
 			return struct{}{}, backoff.Permanent(err)
 		}
 		if err != nil {

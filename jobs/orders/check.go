@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"prescient/prescient"
 )
 
@@ -64,7 +62,7 @@ func (o *Orders) Check(ctx context.Context, job prescient.FutureJob) (*time.Time
 				o.options.OnAlert(ctx, alert)
 			}
 			return next, nil
-		case err != nil && !contested(err):
+		case err != nil && !prescient.BeginAgain(err):
 			return nil, fmt.Errorf("checking order %d: raising the %s alert: %w", id, level, err)
 		}
 		// It was shipped or alerted about since the look, or another transaction has it.
@@ -93,10 +91,4 @@ func (o *Orders) raise(ctx context.Context, alert Alert) (bool, error) {
 	}
 	inserted, err := result.RowsAffected()
 	return inserted == 1, err
-}
-
-// contested reports whether another transaction was in the way: a deadlock, or a lock that was not let go.
-func contested(err error) bool {
-	var server *mysql.MySQLError
-	return errors.As(err, &server) && (server.Number == 1213 || server.Number == 1205)
 }

@@ -135,7 +135,7 @@ func (o *Orders) raiseAll(ctx context.Context, alike Alert, list []raised) (all 
 	}
 	defer func() { _ = tx.Rollback() }()
 	result, err := tx.ExecContext(ctx, o.sqlFor(raiseAlerts, ids), string(alike.Level), utcText(alike.RaisedAt), utcText(alike.Slot))
-	if contested(err) {
+	if prescient.BeginAgain(err) {
 		return false, nil
 	}
 	if err != nil {

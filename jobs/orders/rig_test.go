@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -173,6 +174,17 @@ func (r *rig) account(role string, rights ...string) {
 		r.exec(r.root, statement)
 	}
 	r.roles[role] = config
+}
+
+// refusesChangedRows says whether the server refuses a transaction rows that were changed after its snapshot.
+func (r *rig) refusesChangedRows() bool {
+	r.t.Helper()
+	var name, value string
+	err := r.app.QueryRow("SHOW SESSION VARIABLES LIKE 'innodb_snapshot_isolation'").Scan(&name, &value)
+	if !errors.Is(err, sql.ErrNoRows) {
+		r.must(err)
+	}
+	return value == "ON"
 }
 
 // open connects the app with these session variables, and disconnects at the end of the test.
