@@ -44,7 +44,10 @@ func (a *app) insertCommand() *cobra.Command {
 		Short:   "Make a check pending",
 		Long: `Makes a check pending. Its time is rounded up to a slot; one that is over goes to the next open slot.
 
-A time without a zone is UTC. "now", which --in counts from, is what the database's clock says.` + insertFileHelp,
+A time without a zone is UTC. "now", which --in counts from, is what the database's clock says.
+
+A job_exec that nobody seems to have, since it is not registered here and none of its checks has run of late, is warned
+about on stderr; the check is inserted all the same.` + insertFileHelp,
 		Example: fmt.Sprintf(`  %[1]s insert --entity order/42 --exec order-unshipped --in 3h
   %[1]s insert --entity order/42 --exec order-unshipped --at 2026-03-01T13:00:00+01:00 --payload '{"lines": 3}'
   %[1]s insert --file orders.csv --exec order-unshipped --in 3h`, a.options.Program),
@@ -88,8 +91,12 @@ func (a *app) insert(cmd *cobra.Command, f insertFlags) error {
 	if err != nil {
 		return s.explain(err)
 	}
-	return a.printPlaced(cmd.OutOrStdout(), job.Entity, f.target, did)
+	return errors.Join(a.printPlaced(cmd.OutOrStdout(), job.Entity, f.target, did),
+		s.warnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, job.JobExec))
 }
+
+// putOff is what comes of a check whose job_exec nobody has.
+const putOff = "workers put its checks off, further each time, until one has it"
 
 // job reads all flags but the time, which it only checks.
 func (f *insertFlags) job(ctx context.Context, stdin io.Reader) (prescient.NewJob, error) {

@@ -83,6 +83,7 @@ type fileInsert struct {
 	now      time.Time
 	total    int // lines with something on them
 	next     int // the line that is to be inserted next
+	execs    execNames
 	loaded
 }
 
@@ -161,6 +162,7 @@ func (a *app) insertFile(cmd *cobra.Command, given insertFlags, f insertFileFlag
 	} else {
 		err = say(cmd.OutOrStdout(), "%s that were pending", b.loaded.String())
 	}
+	err = errors.Join(err, s.warnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, b.execs...))
 	if err == nil && b.Bad > 0 {
 		err = &coded{code: ExitPartly, err: fmt.Errorf("%d of %d lines are bad and were left out", b.Bad, b.total)}
 	}
@@ -329,6 +331,7 @@ func (b *fileInsert) insertChunk(ctx context.Context, db prescient.DB, chunk []e
 	for _, e := range chunk {
 		if e.bad == nil {
 			jobs = append(jobs, e.job)
+			b.execs.add(e.job.JobExec)
 		}
 	}
 	did, err := b.client.InsertMany(ctx, db, jobs)

@@ -21,7 +21,8 @@ type Options struct {
 	// Version is what the command version says first; by default that of the main module.
 	Version string
 	// Register adds the program's own job_execs to the registry, beside those of the configuration. It is called by the
-	// commands that run job_execs (run, work, sweep) and by those that must know their horizons (insert, reschedule).
+	// commands that run job_execs (run, work, sweep), by those that must know their horizons (insert, reschedule, requeue),
+	// and by pause, once that is done, which warns about names that are not known.
 	Register func(ctx context.Context, registry *prescient.Registry, deps Deps) error
 
 	// Args are the arguments, without the name of the program; those of the process by default.

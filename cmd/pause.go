@@ -28,7 +28,8 @@ func (a *app) pauseCommand() *cobra.Command {
 		Long: `Pauses job_execs from the next slot run on: what is due of them goes to the next slot, slot after slot, without
 a call, and is otherwise as it was. With --all everything is paused: workers and the sweeper do nothing but look, and
 rows stay where they are; after resume the sweeper catches up, oldest first. Inserts and cancels go on in both cases,
-and calls that have begun go on. Nothing is lost.
+and calls that have begun go on. Nothing is lost. A job_exec that nobody seems to have is paused too, with a warning on
+stderr.
 
 Without arguments, and with --list, it lists what is paused.`,
 		Example: fmt.Sprintf(`  %[1]s pause order-unshipped --reason 'the carrier is down'
@@ -81,7 +82,14 @@ func (a *app) pause(cmd *cobra.Command, f pauseFlags, execs []string) error {
 			return s.explain(err)
 		}
 	}
-	return s.printPauses(cmd.Context(), cmd.OutOrStdout())
+	if err := s.printPauses(cmd.Context(), cmd.OutOrStdout()); err != nil || len(execs) == 0 {
+		return err
+	}
+	// Only now: the pause does not depend on it.
+	if err := s.register(cmd.Context()); err != nil {
+		s.log.Debug().Err(err).Msg("what is registered cannot be seen")
+	}
+	return s.warnUnregistered(cmd.Context(), cmd.ErrOrStderr(), "if it is misspelt, this pause stops nothing", execs...)
 }
 
 func (a *app) resume(cmd *cobra.Command, all bool, execs []string) error {

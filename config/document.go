@@ -170,7 +170,7 @@ func (w *walker) hint(place string) string {
 		known = append(known, name)
 	}
 	slices.Sort(known)
-	return suggestion(place, known)
+	return Suggestion(place, known)
 }
 
 func (w *walker) wrong(key string, node *yaml.Node, reason string) {

@@ -44,6 +44,6 @@ func (l *loader) refuseUnknownVariables(referred []string) {
 			l.addf(plain(name), "environment", "%s is a list, which only the file can have", keyHTTP)
 			continue
 		}
-		l.addf(plain(name), "environment", "unknown variable%s", suggestion(name, known))
+		l.addf(plain(name), "environment", "unknown variable%s", Suggestion(name, known))
 	}
 }

@@ -2,8 +2,8 @@ package config
 
 import "slices"
 
-// suggestion returns "; did you mean …?" if one of the known names is near to the one given.
-func suggestion(given string, known []string) string {
+// Suggestion returns "; did you mean …?" if one of the known names is near to the one given.
+func Suggestion(given string, known []string) string {
 	if len(given) > 80 {
 		return ""
 	}
