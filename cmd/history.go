@@ -26,7 +26,8 @@ func (a *app) historyCommand() *cobra.Command {
 
 By entity, by time and by cursor ends are found at once. By job_exec, by outcome, by slot and by kind of entity they are
 looked for among --search ends from the latest on; give --from and --before to look at other times. With --slot alone
-those are the slot and a day after it.`,
+those are the slot and a day after it. Where --search did not suffice stderr says how to go on, and with --json a last
+line does: {"more": true, "after": CURSOR, …}.`,
 		Args: a.noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.history(cmd, f) },
 	}
@@ -37,22 +38,18 @@ those are the slot and a day after it.`,
 }
 
 func (a *app) history(cmd *cobra.Command, f listFlags) error {
-	rows, err := list(a, cmd, f, (*prescient.Client).History)
+	found, err := list(a, cmd, f, (*prescient.Client).History)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		lines := make([]endedRow, len(rows))
-		for i, ended := range rows {
-			lines[i] = endedRow{ended, ended.Cursor()}
-		}
-		return printLines(cmd.OutOrStdout(), lines)
+		return found.printJSON(cmd.OutOrStdout(), func(ended prescient.Ended) any { return endedRow{ended, ended.Cursor()} })
 	}
-	if len(rows) == 0 {
-		return say(cmd.OutOrStdout(), "nothing has ended")
+	if len(found.rows) == 0 {
+		return say(cmd.OutOrStdout(), "%s", found.none)
 	}
 	var cells [][]string
-	for _, end := range rows {
+	for _, end := range found.rows {
 		cells = append(cells, []string{stamp(end.EndedAt.Truncate(time.Millisecond)), clip(end.Entity().String(), 60), clean(end.JobExec),
 			clip(end.Tag, 30), clean(string(end.Outcome)), stamp(end.Slot), strconv.Itoa(end.CheckCount), lateness(end.LatenessMS),
 			milliseconds(end.RunMS), clip(end.Error, 60)})

@@ -21,7 +21,10 @@ func (a *app) jobsCommand() *cobra.Command {
 		GroupID: groupJobs,
 		Short:   "List pending checks, the next first",
 		Long: `Lists pending checks in the order in which they come due, a page at a time. With --json each row has its
-cursor, with which --after goes on behind it.`,
+cursor, with which --after goes on behind it.
+
+By kind of entity and by job_exec they are looked for among --search checks at most. Where that did not suffice stderr
+says how to go on, and with --json a last line does: {"more": true, "after": CURSOR, …}.`,
 		Args: a.noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.jobs(cmd, f) },
 	}
@@ -30,22 +33,18 @@ cursor, with which --after goes on behind it.`,
 }
 
 func (a *app) jobs(cmd *cobra.Command, f listFlags) error {
-	rows, err := list(a, cmd, f, (*prescient.Client).Pending)
+	found, err := list(a, cmd, f, (*prescient.Client).Pending)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		lines := make([]pendingRow, len(rows))
-		for i, job := range rows {
-			lines[i] = pendingRow{job, job.Cursor()}
-		}
-		return printLines(cmd.OutOrStdout(), lines)
+		return found.printJSON(cmd.OutOrStdout(), func(job prescient.FutureJob) any { return pendingRow{job, job.Cursor()} })
 	}
-	if len(rows) == 0 {
-		return say(cmd.OutOrStdout(), "nothing is pending")
+	if len(found.rows) == 0 {
+		return say(cmd.OutOrStdout(), "%s", found.none)
 	}
 	var cells [][]string
-	for _, job := range rows {
+	for _, job := range found.rows {
 		cells = append(cells, []string{stamp(job.NextCheckAt), clip(job.Entity().String(), 60), clean(job.JobExec),
 			clip(job.Tag, 30), stamp(job.DueAt), strconv.Itoa(job.CheckCount), orBlank(job.ErrorCount), clip(job.LastError, 60)})
 	}

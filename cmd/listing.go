@@ -101,43 +101,89 @@ func (f *listFlags) narrow(ctx context.Context, s *session, filter *prescient.Li
 // row is what a listing prints: a row and, with --json, its cursor.
 type row interface{ Cursor() string }
 
+// listed is what a listing found.
+type listed[R row] struct {
+	rows []R
+	// early says how far the search came, where it did not come to the end.
+	early *prescient.SearchedError
+	// none is what to say where there are no rows.
+	none string
+}
+
+// searched is the last line of a listing with --json whose search did not come to the end.
+type searched struct {
+	More     bool      `json:"more"`
+	After    string    `json:"after"`
+	LookedAt int       `json:"looked_at"`
+	Reached  time.Time `json:"reached"`
+}
+
 // list reads the page that the flags ask for; read is the client's Pending or History.
 func list[R row](a *app, cmd *cobra.Command, f listFlags,
-	read func(*prescient.Client, context.Context, *sqlx.DB, prescient.ListFilter) ([]R, error)) ([]R, error) {
+	read func(*prescient.Client, context.Context, *sqlx.DB, prescient.ListFilter) ([]R, error)) (found listed[R], err error) {
 	filter, err := f.check()
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	s, err := a.connect(cmd)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	defer s.close()
 	if err := f.narrow(cmd.Context(), s, &filter); err != nil {
-		return nil, err
+		return found, err
 	}
-	rows, err := read(s.client, cmd.Context(), s.db, filter)
-	var early *prescient.SearchedError
-	if errors.As(err, &early) {
-		// With --json too: rows that are not there have no cursor to go on from.
-		return rows, say(cmd.ErrOrStderr(), "%d rows were looked at, as far as %s: narrow the time with --from and --before, or go on with --after '%s'",
-			early.Rows, stamp(early.Reached), early.After)
+	found.rows, err = read(s.client, cmd.Context(), s.db, filter)
+	if err != nil && !errors.As(err, &found.early) {
+		return found, s.explain(err)
 	}
-	if err != nil {
-		return nil, s.explain(err)
+	found.none = f.none(found.early)
+	if a.json {
+		found.rows = found.rows[:min(len(found.rows), f.limit)]
+		return found, nil
 	}
-	return page(a, cmd.ErrOrStderr(), rows, f.limit)
+	return found, found.tellMore(cmd.ErrOrStderr(), f.limit)
 }
 
-// page cuts the row too many off that was read to see whether there are more, and says on stderr how to go on. With
-// --json the cursors say it.
-func page[R row](a *app, stderr io.Writer, rows []R, limit int) ([]R, error) {
-	if len(rows) <= limit {
-		return rows, nil
+// none says why there are no rows: because of the filter, or because there are none at all.
+func (f *listFlags) none(early *prescient.SearchedError) string {
+	what := "is pending"
+	if f.ofHistory {
+		what = "has ended"
 	}
-	rows = rows[:limit]
-	if a.json {
-		return rows, nil
+	switch {
+	case early != nil:
+		return fmt.Sprintf("nothing matches the filter among the %d rows that were looked at", early.Rows)
+	case f.entity+f.exec+f.outcome+f.slot+f.from+f.before != "":
+		return fmt.Sprintf("nothing that %s matches the filter", what)
+	case f.after != "":
+		return "nothing comes behind this cursor"
 	}
-	return rows, say(stderr, "there are more: --after '%s'", rows[limit-1].Cursor())
+	return "nothing " + what
+}
+
+// tellMore says on stderr how to go on, and cuts the row too many off that was read to see whether there are more.
+func (l *listed[R]) tellMore(stderr io.Writer, limit int) error {
+	if l.early != nil {
+		return say(stderr, "%d rows were looked at, as far as %s: narrow the time with --from and --before, or go on with --after '%s'",
+			l.early.Rows, stamp(l.early.Reached), l.early.After)
+	}
+	if len(l.rows) <= limit {
+		return nil
+	}
+	l.rows = l.rows[:limit]
+	return say(stderr, "there are more: --after '%s'", l.rows[limit-1].Cursor())
+}
+
+// printJSON prints a line for each row, as line makes it. Where the search ended early a last line has the cursor to go
+// on from: the rows that were looked at in vain have none.
+func (l *listed[R]) printJSON(out io.Writer, line func(R) any) error {
+	lines := make([]any, 0, len(l.rows)+1)
+	for _, row := range l.rows {
+		lines = append(lines, line(row))
+	}
+	if l.early != nil {
+		lines = append(lines, searched{More: true, After: l.early.After, LookedAt: l.early.Rows, Reached: l.early.Reached})
+	}
+	return printLines(out, lines)
 }

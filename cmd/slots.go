@@ -73,6 +73,9 @@ func (a *app) slots(cmd *cobra.Command, f slotFlags) error {
 		return printLines(cmd.OutOrStdout(), shown)
 	}
 	if len(shown) == 0 {
+		if f.from+f.before != "" {
+			return say(cmd.OutOrStdout(), "nothing is pending in this time")
+		}
 		return say(cmd.OutOrStdout(), "nothing is pending")
 	}
 	if err := printTable(cmd.OutOrStdout(), loadColumns, loadCells(shown, now, isTerminal(cmd.OutOrStdout()))); err != nil {
