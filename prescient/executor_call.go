@@ -67,7 +67,7 @@ func (t *task) call(ctx context.Context) ([]answer, error) {
 }
 
 func (t *task) callBatch(ctx context.Context) ([]answer, error) {
-	batch := newBatch(t.rows)
+	batch := newBatch(t.rows, t.bucket.clock.now())
 	if err := t.lane.batch(ctx, batch); err != nil {
 		return nil, saidBy(err)
 	}
@@ -78,10 +78,10 @@ func (t *task) callBatch(ctx context.Context) ([]answer, error) {
 	return answers, nil
 }
 
-func newBatch(rows []*answered) *Batch {
+func newBatch(rows []*answered, called time.Time) *Batch {
 	jobs := make([]FutureJob, len(rows))
 	for i := range rows {
-		jobs[i] = rows[i].own()
+		jobs[i] = rows[i].own(called)
 	}
 	return NewBatch(jobs...)
 }
@@ -92,9 +92,10 @@ func (b *Batch) answer(i int) answer {
 	return answer{next: next, err: saidBy(err)}
 }
 
-// own is the row for a job_exec, with a payload that it may write on.
-func (r *row) own() FutureJob {
+// own is the row for a call of its job_exec at a time, with a payload that it may write on.
+func (r *row) own(called time.Time) FutureJob {
 	job := r.FutureJob
+	job.CalledAt = called
 	job.Payload = bytes.Clone(job.Payload)
 	return job
 }

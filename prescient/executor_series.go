@@ -142,7 +142,7 @@ func (e *executor) callOne(t *task, r *answered) (placed bool) {
 			go e.work(t) // what is left of the series
 		}
 	}()
-	next, err = t.lane.fn(ctx, r.own())
+	next, err = t.lane.fn(ctx, r.own(t.bucket.clock.when(t.series.started)))
 	err = saidBy(err)
 	returned = true
 	return true

@@ -3,6 +3,7 @@ package prescient
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -36,6 +37,9 @@ type FutureJob struct {
 	Revision uint64 `db:"revision" json:"revision,string"`
 	// InsertedAt is when the row was inserted, by the database's clock.
 	InsertedAt time.Time `db:"inserted_at" json:"inserted_at"`
+	// CalledAt is when its job_exec was called, by the database's clock: what a job_exec counts from that wants to look
+	// again after a while, whatever the clock of the worker's machine says. Zero outside of a call; no column.
+	CalledAt time.Time `db:"-" json:"called_at,omitzero"`
 }
 
 // Entity returns what the check is about.
@@ -43,6 +47,14 @@ func (j FutureJob) Entity() Entity { return Entity{Name: j.EntityName, Key: j.En
 
 // Key returns the row's job_key.
 func (j FutureJob) Key() Key { return KeyOf(j.Entity(), j.JobExec, j.Tag) }
+
+// IdempotencyKey names what this call is for, so that whoever is told of it twice can tell: the answer that is still
+// wanted. All calls until that answer have the same: those that are tried again after an error or a timeout, of which nobody
+// knows what they did; those that a dead worker leaves to another; and those after rows were put off or rolled forward. After
+// an answer, or where the app replaced, rescheduled or inserted the check anew, there is another.
+func (j FutureJob) IdempotencyKey() string {
+	return fmt.Sprintf("%s-%d-%d-%d", j.Key(), j.InsertedAt.UnixMicro(), j.DueAt.UnixMicro(), j.CheckCount)
+}
 
 // Func is a job_exec: the check itself. It answers with the next time to check, or nil when the matter is settled.
 //

@@ -152,11 +152,11 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 	var said []answer
 	started := time.Now()
 	if c.lane.txBatch != nil {
-		said, failure = c.callBatch(ctx, part)
+		said, failure = c.callBatch(ctx, part, c.bucket.clock.when(started))
 	} else {
 		said = make([]answer, 1)
 		failure = recovered(func() (err error) {
-			said[0].next, err = c.lane.tx(ctx, c.tx, c.batch[part[0]].own())
+			said[0].next, err = c.lane.tx(ctx, c.tx, c.batch[part[0]].own(c.bucket.clock.when(started)))
 			return err
 		})
 		said[0].err = saidBy(failure)
@@ -176,12 +176,12 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 }
 
 // callBatch calls a TxBatchFunc. After a failure all rows have it for an answer.
-func (c *txCalls) callBatch(ctx context.Context, part []int) (said []answer, failure error) {
+func (c *txCalls) callBatch(ctx context.Context, part []int, called time.Time) (said []answer, failure error) {
 	some := make([]*answered, len(part))
 	for i, row := range part {
 		some[i] = c.batch[row]
 	}
-	batch := newBatch(some)
+	batch := newBatch(some, called)
 	failure = recovered(func() error { return c.lane.txBatch(ctx, c.tx, batch) })
 	said = make([]answer, len(part))
 	for i := range said {

@@ -29,11 +29,20 @@ func (e *Endpoint) Check(ctx context.Context, job prescient.FutureJob) (*time.Ti
 		return nil, e.failure(unanswered(ctx, err, time.Since(started)))
 	}
 	defer response.Body.Close()
-	next, err := e.read(ctx, response)
+	next, err := e.read(ctx, response, func() time.Time { return calledAt(job, started).Add(time.Since(started)) })
 	if err != nil {
 		return nil, e.failure(err)
 	}
 	return next, nil
+}
+
+// calledAt is the time of a call by the database's clock, which is the same for all workers and for the slots; by this
+// machine's where no worker makes the call.
+func calledAt(job prescient.FutureJob, here time.Time) time.Time {
+	if job.CalledAt.IsZero() {
+		return here
+	}
+	return job.CalledAt
 }
 
 func (e *Endpoint) request(ctx context.Context, job prescient.FutureJob) (*nethttp.Request, error) {
@@ -50,9 +59,9 @@ func (e *Endpoint) request(ctx context.Context, job prescient.FutureJob) (*netht
 		request.Host = e.host
 	}
 	request.Header.Set(JobExecHeader, job.JobExec)
-	request.Header.Set(IdempotencyKeyHeader, job.Key().String()+"-"+strconv.FormatUint(job.Revision, 10))
+	request.Header.Set(IdempotencyKeyHeader, job.IdempotencyKey())
 	if len(e.secret) > 0 {
-		request.Header.Set(SignatureHeader, Sign(e.secret, body))
+		request.Header.Set(SignatureHeader, Sign(e.secret, body, calledAt(job, time.Now())))
 	}
 	return request, nil
 }
@@ -73,8 +82,8 @@ func unanswered(ctx context.Context, err error, elapsed time.Duration) error {
 	return fmt.Errorf("no answer: %w", err)
 }
 
-// read makes the answer of the job_exec from the receiver's.
-func (e *Endpoint) read(ctx context.Context, response *nethttp.Response) (*time.Time, error) {
+// read makes the answer of the job_exec from the receiver's; now is asked once it was read.
+func (e *Endpoint) read(ctx context.Context, response *nethttp.Response, now func() time.Time) (*time.Time, error) {
 	switch response.StatusCode {
 	case nethttp.StatusNoContent:
 		return nil, nil
@@ -94,7 +103,7 @@ func (e *Endpoint) read(ctx context.Context, response *nethttp.Response) (*time.
 	case err != nil:
 		return nil, fmt.Errorf("answered 200, and the body broke off after %d bytes: %w", len(body), err)
 	}
-	next, err := parseAnswer(body, time.Now())
+	next, err := parseAnswer(body, now())
 	if err != nil {
 		return nil, fmt.Errorf("answered 200 with %w", err)
 	}

@@ -101,13 +101,13 @@ func TestCallIsAPostOfTheJobAsJSON(t *testing.T) {
 		"User-Agent":           "shop/1",
 		"X-App":                "shop",
 		"X-Prescient-Job-Exec": "order-unshipped",
-		"Idempotency-Key":      job.Key().String() + "-9223372036854775809",
+		"Idempotency-Key":      job.Key().String() + "-1772355600000000-1772369400000001-1",
 	} {
 		if values := got.Header[name]; len(values) != 1 || values[0] != want {
 			t.Errorf("header %s is %q, want %q", name, values, want)
 		}
 	}
-	if !Verify(secret, body, got.Header.Get("X-Prescient-Signature")) {
+	if !Verify(secret, body, got.Header.Get("X-Prescient-Signature"), time.Now(), Tolerance) {
 		t.Errorf("signature %q is not that of the body", got.Header.Get("X-Prescient-Signature"))
 	}
 
@@ -192,6 +192,31 @@ func TestNextInCountsFromWhenTheAnswerWasRead(t *testing.T) {
 	}
 	if from := next.Add(-2 * time.Hour); from.Before(answered) || from.After(time.Now()) {
 		t.Errorf("counted from %v; answered at %v", from, answered)
+	}
+}
+
+// A worker whose machine has another time: its slots, next_in, and the time in the signature go by the database's.
+func TestTimesAreThoseOfTheDatabase(t *testing.T) {
+	for _, off := range []time.Duration{-3 * time.Hour, -10 * time.Minute, 10 * time.Minute, 365 * 24 * time.Hour} {
+		called := job
+		called.CalledAt = time.Now().Add(-off).UTC()
+		secret, signed := []byte("secret"), false
+		server := receiver(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
+			body, _ := io.ReadAll(r.Body)
+			signed = Verify(secret, body, r.Header.Get(SignatureHeader), called.CalledAt, time.Second) &&
+				strings.Contains(string(body), `"called_at":"`+called.CalledAt.Format(time.RFC3339Nano)+`"`)
+			io.WriteString(w, `{"next_in": "2h"}`)
+		})
+		next, err := endpoint(t, Options{URL: server.URL, Secret: secret}).Check(t.Context(), called)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wait := next.Sub(called.CalledAt); wait < 2*time.Hour || wait > 2*time.Hour+30*time.Second {
+			t.Errorf("a clock that is %s ahead: next in %s, want 2h", off, wait)
+		}
+		if !signed {
+			t.Errorf("a clock that is %s ahead: the body and its signature have another time", off)
+		}
 	}
 }
 

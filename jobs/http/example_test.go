@@ -20,7 +20,7 @@ func Example() {
 
 	receiver := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		body, err := io.ReadAll(nethttp.MaxBytesReader(w, r.Body, 1<<20))
-		if err != nil || !http.Verify(secret, body, r.Header.Get(http.SignatureHeader)) {
+		if err != nil || !http.Verify(secret, body, r.Header.Get(http.SignatureHeader), time.Now(), http.Tolerance) {
 			nethttp.Error(w, "the signature is not that of the body", nethttp.StatusUnauthorized)
 			return
 		}

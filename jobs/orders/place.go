@@ -12,8 +12,8 @@ import (
 type NewOrder struct {
 	// ID is its number, from 1; 0 takes the next one.
 	ID int64
-	// PlacedAt is when it was placed, in any zone; rounded up to the microsecond. The zero time is now, by this
-	// machine's clock.
+	// PlacedAt is when it was placed, in any zone; rounded up to the microsecond. The zero time is now, by the database's
+	// clock, as the slots are.
 	PlacedAt time.Time
 }
 
@@ -36,8 +36,13 @@ func (o *Orders) Place(ctx context.Context, tx prescient.DB, order NewOrder) (Pl
 		return Placed{}, fmt.Errorf("orders: %w: Place needs Options.Client", prescient.ErrInvalid)
 	case order.ID < 0:
 		return Placed{}, fmt.Errorf("orders: %w: order %d: the id must be positive, or 0 for the next one", prescient.ErrInvalid, order.ID)
-	case order.PlacedAt.IsZero():
-		order.PlacedAt = time.Now()
+	}
+	if order.PlacedAt.IsZero() {
+		now, err := o.options.Client.Now(ctx, tx)
+		if err != nil {
+			return Placed{}, fmt.Errorf("placing an order: %w", err)
+		}
+		order.PlacedAt = now
 	}
 	placed := Placed{ID: order.ID, PlacedAt: roundUp(order.PlacedAt)}
 	var id any

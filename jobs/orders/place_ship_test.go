@@ -78,17 +78,17 @@ func TestSettingsOfTheAppsConnectionChangeNothing(t *testing.T) {
 	})
 }
 
-func TestPlacedNowByDefault(t *testing.T) {
+// Whatever the clock of this machine says, which is another day's here.
+func TestPlacedNowByDefaultByTheDatabasesClock(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
-		before := time.Now().Truncate(time.Microsecond)
 		var placed orders.Placed
-		r.inTx(time.Now(), func(tx *sql.Tx) {
+		r.inTx(at("10:05"), func(tx *sql.Tx) {
 			var err error
 			placed, err = r.orders(day).Place(t.Context(), tx, orders.NewOrder{})
 			r.must(err)
 		})
-		if placed.PlacedAt.Before(before) || placed.PlacedAt.After(time.Now().Add(time.Microsecond)) {
-			t.Errorf("placed at %s", placed.PlacedAt)
+		if !placed.PlacedAt.Equal(at("10:05")) || !placed.Check.DueAt.Equal(at("13:05")) {
+			t.Errorf("placed at %s, to be checked at %s", placed.PlacedAt, placed.Check.DueAt)
 		}
 	})
 }

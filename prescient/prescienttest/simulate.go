@@ -29,7 +29,7 @@ type Simulation struct {
 	// Now is when it is inserted. By default it is DefaultStart, and with Wait the time that it is.
 	Now time.Time
 	// Wait waits for each slot with time.Sleep, for a bubble of testing/synctest: then time.Now says in the Func what a
-	// worker's clock would. Without it the slots follow one another at once.
+	// worker's clock would. The CalledAt of a job is its slot in any case. Without it the slots follow one another at once.
 	Wait bool
 }
 
@@ -103,13 +103,14 @@ func (l *Life) Step() (Step, bool) {
 		return Step{}, false
 	}
 	s := Step{At: l.Job.NextCheckAt, Job: l.Job}
+	s.Job.CalledAt = s.At
 	if l.simulation.Wait {
 		time.Sleep(time.Until(s.At))
 	}
 	began := time.Now()
 	s.Next, s.Err = l.call(s.Job)
 	took := time.Since(began)
-	s.Decision = prescient.Decide(l.grid, l.simulation.Guards, s.Job, s.Next, s.Err, s.At.Add(took))
+	s.Decision = prescient.Decide(l.grid, l.simulation.Guards, l.Job, s.Next, s.Err, s.At.Add(took))
 	s.Decision.Job.TotalMS += took.Milliseconds()
 	l.Job, l.Outcome, l.Reason = s.Decision.Job, s.Decision.Outcome, s.Decision.Reason
 	l.Steps = append(l.Steps, s)
