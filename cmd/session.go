@@ -109,7 +109,8 @@ func (a *app) serving(cmd *cobra.Command, serve func(s *session) error) error {
 		err = serve(s)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.log.Error().Err(err).Int("exit_code", ExitCode(err)).Msg(cmd.Name() + " failed")
+		s.log.Error().Str(zerolog.ErrorFieldName, clip(inWords(err), longestComplaint)).Int("exit_code", ExitCode(err)).
+			Msg(cmd.Name() + " failed")
 	}
 	return err
 }
