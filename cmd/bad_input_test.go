@@ -49,7 +49,7 @@ func (r result) wellPut() string {
 
 // usual are values of flags that many commands want; with them a command comes as far as the flag that is wrong.
 var usual = map[string]string{"entity": "order/1", "exec": "x", "in": "1h", "role": "app", "keep": "90d", "resolution": "5m",
-	"since": "now-1h", "outcome": "failed", "minutes": "0,30", "dsn": none}
+	"since": "now-1h", "outcome": "failed", "minutes": "0,30", "dsn": none, "binary": "/opt/prescient"}
 
 // excluded are usual flags that do not go together with another one.
 var excluded = map[string][]string{"at": {"in"}, "file": {"entity"}, "keep-going": {"entity"}, "format": {"entity"}, "share": {"minutes"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"prescient/config"
@@ -55,7 +56,8 @@ func (a *app) systemdCommand() *cobra.Command {
 stays up, sweeps by itself, and is restarted where it hangs. With --dir they are written as files.
 
 A service that still runs when its timer comes again is not started twice: that slot is left to the sweeper.
-The DSN comes from the configuration file, or from the variable PRESCIENT_DSN in /etc/default/<name>.`,
+The DSN comes from the configuration file, or from the variable PRESCIENT_DSN in /etc/default/<name>, which has to be
+there where the DSN was given to this command by its environment.`,
 		Example: fmt.Sprintf(`  %[1]s units systemd --shards 2 --config /etc/prescient/prescient.yaml --dir /etc/systemd/system`, a.options.Program),
 		Args:    a.noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.units(cmd, f, systemdUnits) },
@@ -72,7 +74,9 @@ func (a *app) cronCommand() *cobra.Command {
 		Use:   "cron",
 		Short: "Print the lines of a crontab",
 		Long: `Prints a line for each shard and for the sweeper, for crontab -e, or with --user for a file in /etc/cron.d.
-Cron knows whole minutes; a resolution or a sweep.every that it cannot express is refused.`,
+Cron knows whole minutes; a resolution or a sweep.every that it cannot express is refused. It mails what is printed, so
+that the lines print warnings and errors only, unless --log-level is given. It has no environment of its own: the DSN has
+to stand in a file.`,
 		Example: fmt.Sprintf(`  %[1]s units cron --shards 2 --user prescient > /etc/cron.d/prescient`, a.options.Program),
 		Args:    a.noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.units(cmd, f, crontab) },
@@ -104,6 +108,9 @@ func (f *unitFlags) check() (err error) {
 		if f.binary, err = os.Executable(); err != nil {
 			return fmt.Errorf("give --binary; where this program is cannot be told: %w", err)
 		}
+		if madeByGoRun(f.binary) {
+			return usage(fmt.Errorf("give --binary, where the program will be: %s, which runs now, was made by go run and will be gone", f.binary))
+		}
 	}
 	if !filepath.IsAbs(f.binary) || strings.ContainsFunc(f.binary, func(r rune) bool { return r < ' ' }) {
 		return usage(fmt.Errorf("--binary %.80q: an absolute path is wanted", f.binary))
@@ -111,10 +118,24 @@ func (f *unitFlags) check() (err error) {
 	return nil
 }
 
+// madeByGoRun says whether a program lies where go run and go test put theirs: in a temporary folder, or in the cache of
+// builds, which is cleaned up.
+func madeByGoRun(binary string) bool {
+	for part := range strings.SplitSeq(filepath.ToSlash(binary), "/") {
+		if number, is := strings.CutPrefix(part, "go-build"); is && strings.Trim(number, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
+}
+
 // unitPlan is what the units are made of.
 type unitPlan struct {
 	unitFlags
 	program   string
+	dsn       config.Setting
+	variables []string // that the configuration refers to
+	loud      bool     // the log has more than warnings, and nobody asked for that here
 	args      []string // the flags that every command gets
 	shardList []shard
 	sweep     time.Duration
@@ -143,6 +164,11 @@ func (a *app) units(cmd *cobra.Command, f unitFlags, write func(unitPlan) ([]uni
 	files, err := write(plan)
 	if err != nil {
 		return err
+	}
+	if plan.dsn.Source == "default" {
+		if err := say(cmd.ErrOrStderr(), "no DSN is given here: what is printed needs one, in a configuration file that it finds"); err != nil {
+			return err
+		}
 	}
 	out := cmd.OutOrStdout()
 	switch {
@@ -178,6 +204,7 @@ func (a *app) units(cmd *cobra.Command, f unitFlags, write func(unitPlan) ([]uni
 // planUnits takes from the configuration what the units need. What was not given in its file they get as flags.
 func (a *app) planUnits(c config.Config, f unitFlags) (unitPlan, error) {
 	p := unitPlan{unitFlags: f, program: a.options.Program, sweep: c.Sweep.Every, stopGrace: c.Worker.StopGrace}
+	p.loud = c.Log.Level < zerolog.WarnLevel
 	if c.File != "" {
 		path, err := filepath.Abs(c.File)
 		if err != nil {
@@ -187,11 +214,26 @@ func (a *app) planUnits(c config.Config, f unitFlags) (unitPlan, error) {
 	}
 	for _, s := range c.Describe() {
 		fromFile := c.File != "" && strings.HasPrefix(s.Source, "file ")
-		if s.Source == "default" || fromFile || s.Key == "dsn" {
+		switch {
+		case s.Key == "dsn":
+			p.dsn = s
+			continue
+		case strings.HasSuffix(s.Key, ".secret_env") && s.Source != "default":
+			p.variables = append(p.variables, s.Value)
+		case s.Key == "log.level" && s.Source != "default" && !fromFile:
+			p.loud = false
+		}
+		if s.Source == "default" || fromFile {
 			continue
 		}
 		if strings.HasPrefix(s.Key, "jobs.") {
 			return p, usage(fmt.Errorf("%s is given by %s; units take it from the configuration file only", s.Key, s.Source))
+		}
+		if strings.HasSuffix(s.Key, "_file") { // the units run in another folder
+			var err error
+			if s.Value, err = filepath.Abs(s.Value); err != nil {
+				return p, err
+			}
 		}
 		p.args = append(p.args, "--"+strings.NewReplacer(".", "-", "_", "-").Replace(s.Key), s.Value)
 	}
@@ -213,6 +255,14 @@ func (a *app) planUnits(c config.Config, f unitFlags) (unitPlan, error) {
 		p.shardList = append(p.shardList, shard{number: n, assignment: assignment, args: []string{"--worker-share", share}})
 	}
 	return p, nil
+}
+
+// environment are the variables that the units need, since no file holds what they say.
+func (p unitPlan) environment() []string {
+	if strings.HasPrefix(p.dsn.Source, "file ") || p.dsn.Source == "default" {
+		return p.variables
+	}
+	return append([]string{"PRESCIENT_DSN"}, p.variables...)
 }
 
 // command is a command line of the program, as words.

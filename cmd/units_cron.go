@@ -8,9 +8,16 @@ import (
 
 // crontab writes the lines of a crontab.
 func crontab(p unitPlan) ([]unitFile, error) {
+	if missing := p.environment(); len(missing) > 0 {
+		return nil, usage(fmt.Errorf("cron does not have %s: let a file say it, by dsn, dsn_file or secret_file in the configuration, or --dsn-file",
+			strings.Join(missing, ", ")))
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: run every slot, and sweep every %s. Times are UTC: a cron that does not know CRON_TZ, such as\n", p.name, p.sweep)
 	b.WriteString("# Debian's, takes the machine's own zone, which has to be UTC then.\nCRON_TZ=UTC\n")
+	if p.loud {
+		b.WriteString("# What is printed is mailed: warnings and errors.\nPRESCIENT_LOG_LEVEL=warn\n")
+	}
 	for _, s := range p.shardList {
 		times, fixed := scheduleOf(s.assignment)
 		for _, second := range times {
@@ -26,24 +33,24 @@ func crontab(p unitPlan) ([]unitFile, error) {
 			b.WriteString("# Every slot: those of this shard differ from day to day, and of the others a run ends at once.\n")
 		}
 		for _, pattern := range times.patterns() {
-			p.line(&b, pattern, p.command("run", s.args...))
+			p.line(&b, pattern, p.command("run", s.args...), "")
 		}
 	}
 	if p.sweep%time.Minute != 0 || (24*time.Hour)%p.sweep != 0 {
 		return nil, usage(fmt.Errorf("sweep.every %s: cron cannot express it; give whole minutes that divide a day, such as 1m", p.sweep))
 	}
 	for _, pattern := range every(int(p.sweep / time.Second)).patterns() {
-		p.line(&b, pattern, p.command("sweep"))
+		p.line(&b, pattern, p.command("sweep"), " >/dev/null") // it says how many slots it swept
 	}
 	return []unitFile{{Name: p.name, Text: b.String()}}, nil
 }
 
-func (p unitPlan) line(b *strings.Builder, at pattern, command []string) {
+func (p unitPlan) line(b *strings.Builder, at pattern, command []string, rest string) {
 	user := ""
 	if p.user != "" {
 		user = p.user + " "
 	}
-	fmt.Fprintf(b, "%s %s%s\n", at.cron(), user, shellWords(command))
+	fmt.Fprintf(b, "%s %s%s%s\n", at.cron(), user, shellWords(command), rest)
 }
 
 // shellWords writes a command line for the shell of a crontab, where % is a newline.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,7 +22,8 @@ func systemdUnits(p unitPlan) (files []unitFile, err error) {
 			unitFile{name + ".timer", slotTimer(p, s)})
 	}
 	if !p.work {
-		files = append(files, unitFile{p.name + "-sweep.service", p.oneshot("run what earlier slots left behind", p.command("sweep"))},
+		files = append(files, unitFile{p.name + "-sweep.service", p.oneshot("run what earlier slots left behind", p.command("sweep")) +
+			"StandardOutput=null\n"},
 			unitFile{p.name + "-sweep.timer", p.sweepTimer()})
 	}
 	return files, nil
@@ -47,13 +49,26 @@ After=network-online.target
 func (p unitPlan) service(command []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "ExecStart=%s\n", systemdWords(command))
-	fmt.Fprintf(&b, "EnvironmentFile=-/etc/default/%s\n", p.name)
+	optional := "-"
+	if needs := p.environment(); len(needs) > 0 {
+		fmt.Fprintf(&b, "# It has to say %s=…, and to be readable by root only.\n", strings.Join(needs, "=…, "))
+		optional = ""
+	}
+	fmt.Fprintf(&b, "EnvironmentFile=%s/etc/default/%s\n", optional, p.name)
 	if p.user != "" {
 		fmt.Fprintf(&b, "User=%s\n", p.user)
 	}
 	fmt.Fprintf(&b, "TimeoutStopSec=%d\n", seconds(p.stopGrace+30*time.Second))
-	b.WriteString("NoNewPrivileges=yes\nProtectSystem=strict\nPrivateTmp=yes\n")
+	b.WriteString("NoNewPrivileges=yes\nProtectSystem=strict\n")
+	if !slices.ContainsFunc(command, isTemporary) { // it would see none of these files
+		b.WriteString("PrivateTmp=yes\n")
+	}
 	return b.String()
+}
+
+// isTemporary says whether a path lies where PrivateTmp= puts a folder of its own.
+func isTemporary(path string) bool {
+	return strings.HasPrefix(path, "/tmp/") || strings.HasPrefix(path, "/var/tmp/")
 }
 
 func (p unitPlan) oneshot(about string, command []string) string {

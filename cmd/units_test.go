@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +15,12 @@ import (
 	"prescient/slots"
 )
 
-// units runs units with a program that is there.
+// units runs units for a program that is there: this one lies in a temporary folder.
 func units(t *testing.T, args ...string) result {
 	t.Helper()
+	if !slices.Contains(args, "--binary") {
+		args = append(args, "--binary", "/opt/prescient")
+	}
 	return execute(t.Context(), cmd.Options{}, nil, "", append([]string{"units"}, args...)...)
 }
 
