@@ -3,17 +3,16 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"github.com/go-sql-driver/mysql"
 	"github.com/rs/zerolog"
 
 	"prescient/jobs/orders"
+	"prescient/prescient"
 )
 
 const (
@@ -155,7 +154,7 @@ func (s *stage) do(ctx context.Context, d deed, t *teller) error {
 	defer cancel()
 	placed, err := backoff.Retry(ctx, func() (orders.Placed, error) {
 		placed, err := s.transact(ctx, d)
-		if err != nil && !givenUp(err) {
+		if err != nil && !prescient.BeginAgain(err) {
 			err = backoff.Permanent(err)
 		}
 		return placed, err
@@ -170,12 +169,6 @@ func (s *stage) do(ctx context.Context, d deed, t *teller) error {
 		t.placed(placed, s.now())
 	}
 	return nil
-}
-
-// givenUp reports whether the server ended a transaction for a deadlock, or for a lock that it waited for.
-func givenUp(err error) bool {
-	var server *mysql.MySQLError
-	return errors.As(err, &server) && (server.Number == 1213 || server.Number == 1205)
 }
 
 // transact places or ships an order, in a transaction, as an app would.

@@ -15,8 +15,9 @@ import (
 )
 
 // Open returns a pool of connections for a worker. dsn is a go-sql-driver DSN; what a worker relies on is set here,
-// whatever the DSN says: UTC, parseTime, clientFoundRows, utf8mb4, strict mode, READ COMMITTED, and short lock waits and
-// idle times, so that a frozen worker does not hold its locks past its lease. An app's own connections need none of this.
+// whatever the DSN says: UTC, parseTime, clientFoundRows, utf8mb4, strict mode, READ COMMITTED without
+// innodb_snapshot_isolation, and short lock waits and idle times, so that a frozen worker does not hold its locks past its
+// lease. An app's own connections need none of this.
 //
 // The address may be a list, tcp(host1:port,host2:port), of the nodes of a cluster: connections go to the first that
 // answers and takes writes, and all to the same. When that dies or turns read-only, the next in turn is taken, and kept.

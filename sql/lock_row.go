@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -153,8 +154,8 @@ func (l *rowLock) keep(ctx context.Context) (unlock func()) {
 	}
 }
 
-// lostConflict says whether another node was first.
+// lostConflict says whether another was first, on this node or another.
 func lostConflict(err error) bool {
 	var server *mysql.MySQLError
-	return errors.As(err, &server) && (server.Number == 1213 || server.Number == 1205 || server.Number == 3101)
+	return errors.As(err, &server) && slices.Contains([]uint16{1020, 1205, 1213, 3101}, server.Number)
 }
