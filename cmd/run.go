@@ -23,6 +23,7 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `Runs the slot that is now, by the database's clock, and ends when nothing of it is left for this worker.
 Started a moment too early it waits for the slot. A slot that is not assigned to this worker (worker.minutes,
 worker.share) is left alone, which is no failure. SIGTERM stops it gracefully.
+Where the server stays away for longer than worker.patience it fails with 5; the next sweep takes the slot then.
 
 The log has one line with the figures of the run, and at warn one for each way in which a job_exec went wrong, with an
 example. --json prints the same.`,

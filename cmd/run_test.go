@@ -127,8 +127,8 @@ func TestServersDownOverSeveralSlots(t *testing.T) {
 		if out := r.ok("roll-forward"); out != "moved 1 rows to the next slot\n" {
 			r.Error(out)
 		}
-		r.at("12:05")
-		if out := r.ok("sweep"); out != "swept 1 slots with 2 rows\n" { // 12:00 is the current slot
+		r.at("12:00:05")
+		if out := r.ok("sweep"); out != "swept 1 slots with 2 rows\n" { // 12:00 is the current slot, in its grace
 			r.Error(out)
 		}
 		r.at("12:20")

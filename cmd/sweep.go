@@ -16,9 +16,10 @@ func (a *app) sweepCommand() *cobra.Command {
 		Use:     "sweep",
 		GroupID: groupServe,
 		Short:   "Run what earlier slots left behind, oldest first",
-		Long: `Runs what slots before the current one left behind, oldest first: rows that were committed after their slot
-had run, slots that nobody served, buckets of workers that died. What a live worker holds is left alone. A worker that
-stays up does the same by itself every sweep.every.
+		Long: `Runs what slots older than sweep.grace left behind, oldest first: rows that were committed after their slot
+had run, slots that nobody served, buckets of workers that died. What a live worker holds is left alone; so the slot that
+is now is swept only where nobody runs it, and comes first then. A worker that stays up does the same by itself every
+sweep.every.
 
 With --json, prints the figures of each slot that was swept, a line each.`,
 		Args: a.noArgs,

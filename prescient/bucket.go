@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -39,21 +38,26 @@ type stream struct {
 	jobExec     string // empty for the shared stream, which leaves out those that have their own
 	next        Key
 	dry         bool
-	limit       int // rows to be asked for; 0 for a first read
-	outstanding int // rows that were read and not committed
-	payload     int // bytes of theirs, about, with that of their errors
+	lane        *lane // of jobExec
+	lingers     bool  // its bucket does, for its rows
+	waits       bool  // there is something to be read, and no room for it
+	limit       int   // rows to be asked for; 0 for a first read
+	outstanding int   // rows that were read and not committed
+	payload     int   // bytes of theirs, about, with that of their errors
+}
+
+// count counts rows in memory, and the bytes of what may be large in them, or takes them off the count.
+func (s *stream) count(rows, bytes int) {
+	s.outstanding += rows
+	s.payload += bytes
+	if s.lane != nil {
+		s.lane.crowd.add(rows, bytes)
+	}
 }
 
 // flushEvery is how long an answer waits for company before it is committed, and how long rows of one job_exec may
 // hold up the others.
 const flushEvery = 100 * time.Millisecond
-
-const (
-	// lingerAfter is how long a bucket that has nothing but calls under way keeps its place.
-	lingerAfter = flushEvery / 5
-	// manyWait is how many buckets may wait for slow calls before each commits less often.
-	manyWait = 16
-)
 
 // bucketRun runs one bucket under its lease. Its own goroutine reads and commits; the executor's goroutines deliver.
 type bucketRun struct {
@@ -85,13 +89,13 @@ type bucketRun struct {
 	locked      int  // rows in memory that somebody else had locked, or that could not be written
 	apart       int  // rows that were set apart, since their batch could not be committed with them
 
-	lockPatience   time.Duration       // how long to wait when only those are left
-	waitUntil      time.Time           // until when, once it came to that
-	makePlace      func(rows int) bool // has another bucket run meanwhile; false where too many wait already
-	asked, gaveWay bool                // it was asked; it did
-	waiting        *atomic.Int32       // buckets of the slot that gave way
-	turns          chan struct{}       // held by those of them that commit: no more at a time than may run
-	wary           bool                // it was given back unfinished before: locked rows are left alone
+	lockPatience time.Duration       // how long to wait when only those are left
+	waitUntil    time.Time           // until when, once it came to that
+	mayWait      func(rows int) bool // whether to wait for locked rows: false where too many buckets do already
+	onLinger     func()              // has another bucket run meanwhile; nil where there is nobody to tell
+	lingering    bool                // it waits for what takes its time, and another has its place
+	crowdedOut   bool                // there is no room for it to wait in
+	wary         bool                // it was given back unfinished before: locked rows are left alone
 
 	commits sync.Mutex // held from the fence of a commit to its end; guards lease.batchSeq
 
@@ -110,6 +114,12 @@ func (r *slotRun) newBucketRun(l *lease, buckets int) *bucketRun {
 		lockPatience: lockPatience(r.w.options.Lease, r.w.grid.Resolution(), r.background)}
 	if b.careful {
 		b.batch, b.window = 1, 1
+		return b
+	}
+	for _, l := range r.w.executor.order {
+		if l.crowd.backedUp(l.guards.Concurrency) && !b.paused[l.name] {
+			b.streams = append(b.streams, &stream{jobExec: l.name, lane: l, next: first})
+		}
 	}
 	return b
 }
@@ -181,16 +191,20 @@ func (b *bucketRun) signal() {
 	}
 }
 
-// run works until the bucket is dry. It returns errLeaseLost, errStopped or errRowsLocked where it had to leave rows
-// behind; what was answered until then is committed, but in the first case.
+// run works until the bucket is dry. It returns errLeaseLost, errStopped, errRowsLocked or errCrowdedOut where it had to
+// leave rows behind; what was answered until then is committed, but in the first case.
 func (b *bucketRun) run(ctx context.Context) error {
 	if err := b.endKiller(ctx); err != nil {
 		return err
 	}
+	defer b.stopLingering()
 	defer b.stopReading()
 	for {
 		if err := b.standing(); err != nil {
 			return b.leave(ctx, err)
+		}
+		if b.crowdedOut {
+			return b.leave(ctx, errCrowdedOut)
 		}
 		b.startAlone()
 		read, err := b.read(ctx)
@@ -280,87 +294,22 @@ func (b *bucketRun) wait() {
 	case <-b.wake:
 	case <-timer.C:
 		b.split()
-		if b.lingers() {
-			b.giveWay()
-		}
+		b.giveWay()
 	case <-b.calls.Done():
 	}
 }
 
-// flushAfter is how long an answer waits for company before it is committed: not for long where only slow calls are left to
-// come, before the bucket gives way to another; then the longer, the more buckets wait for such, so that all together commit
-// no more often than a few do.
-func (b *bucketRun) flushAfter() time.Duration {
-	switch {
-	case b.gaveWay:
-		return flushEvery * time.Duration(max(int(b.waiting.Load())/manyWait, 1))
-	case b.lingers() && !b.asked:
-		return lingerAfter
-	}
-	return flushEvery
-}
-
-// lingers says whether the bucket has its place for nothing but rows whose calls take their time: those of job_execs that
-// are not slow were all read.
-func (b *bucketRun) lingers() bool {
-	return !b.gaveWay && !b.careful && b.streams[0].dry && b.stillFlying()
-}
-
-// giveWay has another bucket run beside this one. It returns false where too many wait already.
-func (b *bucketRun) giveWay() bool {
-	if b.gaveWay || b.makePlace == nil {
-		return true
-	}
-	b.mu.Lock()
-	rows := -len(b.answers) // which are about to be committed
-	b.mu.Unlock()
-	for _, s := range b.streams {
-		if rows += s.outstanding; !s.dry {
-			rows += max(b.window-s.outstanding, 0)
-		}
-	}
-	b.asked, b.gaveWay = true, b.makePlace(rows)
-	return b.gaveWay
-}
-
-// split gives the job_exec that fills the shared stream one of its own, from where that stream is.
-func (b *bucketRun) split() {
-	shared := b.streams[0]
-	if shared.dry || b.careful || b.hasRoom(shared) {
-		return
-	}
-	most := ""
-	for name, n := range b.outstanding {
-		if b.streamOf(name) == shared && n > b.outstanding[most] {
-			most = name
-		}
-	}
-	if most != "" {
-		own := &stream{jobExec: most, next: shared.next, limit: shared.limit, outstanding: b.outstanding[most]}
-		own.payload = shared.payload * own.outstanding / shared.outstanding
-		shared.outstanding -= own.outstanding
-		shared.payload -= own.payload
-		b.streams = append(b.streams, own)
-	}
-}
-
-func (b *bucketRun) hasRoom(s *stream) bool {
-	return s.outstanding == 0 || s.outstanding+b.batch <= b.window && s.payload < readBytes
-}
-
 // keep counts a row that is in memory, and release one that is no more.
 func (b *bucketRun) keep(r *answered) {
-	s := b.streamOf(r.JobExec)
-	s.outstanding++
-	s.payload += r.size()
+	b.streamOf(r.JobExec).count(1, r.size())
 	b.outstanding[r.JobExec]++
 }
 
 func (b *bucketRun) release(r *answered) {
 	s := b.streamOf(r.JobExec)
-	s.payload -= r.size()
-	if s.outstanding--; s.outstanding == 0 {
-		s.payload = 0 // a stream that was split took its share of this, as estimated
+	s.count(-1, -r.size())
+	if s.outstanding == 0 {
+		s.count(0, -s.payload) // a stream that was split took its share of this, as estimated
 	}
 	b.outstanding[r.JobExec]--
 }

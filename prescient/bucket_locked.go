@@ -39,7 +39,7 @@ func (b *bucketRun) noteLocked(a *answered) {
 func (b *bucketRun) onlyLocked() bool {
 	outstanding := 0
 	for _, s := range b.streams {
-		if !s.dry {
+		if !s.dry && !s.waits {
 			return false
 		}
 		outstanding += s.outstanding
@@ -52,11 +52,25 @@ func (b *bucketRun) onlyLocked() bool {
 func (b *bucketRun) waitForLocks(now time.Time) bool {
 	if b.waitUntil.IsZero() {
 		b.waitUntil = now.Add(b.lockPatience)
-		if !b.giveWay() {
-			return false
+		if !b.lingering {
+			if b.mayWait != nil && !b.mayWait(b.inMemory()) {
+				return false
+			}
+			b.linger()
 		}
 	}
 	return now.Before(b.waitUntil)
+}
+
+// inMemory is how many rows the bucket has, those aside that are about to be committed.
+func (b *bucketRun) inMemory() int {
+	b.mu.Lock()
+	rows := -len(b.answers)
+	b.mu.Unlock()
+	for _, s := range b.streams {
+		rows += s.outstanding
+	}
+	return rows
 }
 
 // leaveLocked gives up on the rows that are locked, after one more try.

@@ -16,6 +16,7 @@ type reading struct {
 	done   chan struct{}
 	rows   []*answered // once done is closed
 	limit  int         // how many were asked for
+	look   bool        // whether there are any: they are not to be kept
 	size   int         // bytes of their payloads and errors
 	cut    bool        // there was more than is held in memory at a time
 	err    error
@@ -41,11 +42,12 @@ func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
 	}
 	for i := range b.streams {
 		s := b.streams[(b.readNext+i)%len(b.streams)]
-		if s.dry || !b.hasRoom(s) {
+		room := b.hasRoom(s)
+		if s.dry || !room && (s.waits || s.outstanding > 0) {
 			continue
 		}
 		b.readNext = (b.readNext + i + 1) % len(b.streams)
-		b.startReading(ctx, s)
+		b.startReading(ctx, s, room)
 		break
 	}
 	return read, nil
@@ -55,15 +57,19 @@ func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
 // the next goes on.
 const firstPart = 4
 
-// startReading has the next rows of a stream read.
-func (b *bucketRun) startReading(ctx context.Context, s *stream) {
+// startReading has the next rows of a stream read. Where there is no room for them, it only looks whether there are any.
+func (b *bucketRun) startReading(ctx context.Context, s *stream, room bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	if s.limit == 0 {
 		s.limit = max(b.batch/firstPart, 1)
 	}
-	r := &reading{stream: s, limit: s.limit, cancel: cancel, done: make(chan struct{})}
+	r := &reading{stream: s, limit: s.limit, look: !room, cancel: cancel, done: make(chan struct{})}
+	if r.look {
+		r.limit = 1
+	}
 	b.reading = r
 	query, args := b.nextRows(s, r.limit)
+	lingering := b.lingering
 	go func() {
 		defer b.signal()
 		defer close(r.done)
@@ -72,6 +78,12 @@ func (b *bucketRun) startReading(ctx context.Context, s *stream) {
 				return
 			}
 		}
+		done, err := b.w.turn(ctx, lingering)
+		if err != nil {
+			r.err = err
+			return
+		}
+		defer done()
 		r.rows, r.size, r.cut, r.err = b.readRows(ctx, query, args, r.limit)
 	}()
 }
@@ -99,6 +111,9 @@ func (b *bucketRun) stopReading() {
 func (b *bucketRun) took(ctx context.Context, r *reading) (read bool, err error) {
 	s, rows := r.stream, r.rows
 	s.dry = len(rows) < r.limit && !r.cut
+	if s.waits = r.look && !s.dry; s.waits {
+		return true, nil
+	}
 	if len(rows) == 0 {
 		return true, nil
 	}

@@ -212,14 +212,11 @@ func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*ans
 
 // tryCommit makes one attempt, in one transaction: the fence first, then the moves, then the ends.
 func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []span, contested bool) (result commitResult, err error) {
-	if b.gaveWay && b.turns != nil {
-		select {
-		case b.turns <- struct{}{}:
-			defer func() { <-b.turns }()
-		case <-ctx.Done():
-			return result, ctx.Err()
-		}
+	done, err := b.w.turn(ctx, b.lingering)
+	if err != nil {
+		return result, err
 	}
+	defer done()
 	b.commits.Lock()
 	defer b.commits.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, b.w.statementTimeout())
@@ -234,9 +231,9 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []sp
 		return result, errors.Join(err, rollback(tx))
 	}
 	if err := tx.Commit(); err != nil {
-		if done, lookErr := b.w.wasCommitted(ctx, b.lease); lookErr != nil {
+		if committed, lookErr := b.w.wasCommitted(ctx, b.lease); lookErr != nil {
 			return result, errors.Join(fmt.Errorf("committing: %w", err), lookErr)
-		} else if !done {
+		} else if !committed {
 			return result, fmt.Errorf("%w: committing: %w", errWriting, err)
 		}
 	}

@@ -63,4 +63,6 @@ var (
 
 	// errRowsLocked is returned where rows are left behind that open transactions of others have locked.
 	errRowsLocked = errors.New("rows are locked by others")
+	// errCrowdedOut is returned where rows are left behind for whose job_exec too many wait already.
+	errCrowdedOut = errors.New("too many rows wait for their job_exec")
 )

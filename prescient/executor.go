@@ -31,7 +31,8 @@ type lane struct {
 	backlog   []*task      // of slots that are caught up; served when queue is empty, by half the places
 	running   int
 	sweeping  int
-	abandoned int // calls that ignored their timeout and have not come back
+	abandoned int   // calls that ignored their timeout and have not come back
+	crowd     crowd // what waits for it in buckets
 }
 
 // task is one call of several rows for a BatchFunc or TxFunc, or a series of calls of one row each.
@@ -93,7 +94,7 @@ func (e *executor) pick() *task {
 	if e.running >= e.limit {
 		return nil
 	}
-	idle := 0
+	idle, caughtUp := 0, 0 // lanes that run nothing, and of those that catch up
 	for _, l := range e.order {
 		if l.abandoned >= l.guards.Concurrency {
 			l.putOff()
@@ -101,15 +102,20 @@ func (e *executor) pick() *task {
 		if l.running == 0 {
 			idle++
 		}
+		if l.sweeping == 0 {
+			caughtUp++
+		}
 	}
 	room := e.running+min(idle, e.limit/2) < e.limit
+	sweeps := half(e.limit)
+	sweepRoom := e.sweeping+min(caughtUp, sweeps/2) < sweeps
 	for _, background := range []bool{false, true} {
 		for i := range e.order {
 			l := e.order[(e.turn+i)%len(e.order)]
 			if l.running > 0 && !room || l.running+l.abandoned >= l.guards.Concurrency {
 				continue
 			}
-			if background && (e.sweeping >= half(e.limit) || l.sweeping >= half(l.guards.Concurrency)) {
+			if background && (e.sweeping >= sweeps || l.sweeping > 0 && !sweepRoom || l.sweeping >= half(l.guards.Concurrency)) {
 				continue
 			}
 			if t := l.pop(background); t != nil {

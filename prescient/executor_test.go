@@ -208,6 +208,31 @@ func TestASlowJobExecLeavesPlacesForTheOthers(t *testing.T) {
 	}
 }
 
+// The same for what is caught up, which has half of the places.
+func TestASlowJobExecThatIsCaughtUpLeavesPlacesForTheOthers(t *testing.T) {
+	for limit, guards := range map[int]Guards{4: {}, 8: {Concurrency: 8}, 32: {Concurrency: 32}} {
+		synctest.Test(t, func(t *testing.T) {
+			x := newBench(t, limit, lanes(map[string]Guards{"quick": {}, "slow": guards, "slow-too": guards}))
+			x.exec("slow", takes(20*time.Second))
+			x.exec("slow-too", takes(20*time.Second))
+			x.exec("quick", takes(time.Millisecond))
+			x.submit(x.backlog, "slow", 100)
+			if limit > 4 { // of two places one is left
+				x.submit(x.backlog, "slow-too", 100)
+			}
+			x.submit(x.backlog, "quick", 100)
+			time.Sleep(time.Second)
+			if n := len(x.answers(x.backlog)); n != 100 {
+				t.Errorf("of %d places: %d quick ones are done while the slow ones run; want 100", limit, n)
+			}
+			if _, _, most := x.look(); most["slow"]+most["slow-too"] >= half(limit) || most["slow"] == 0 {
+				t.Errorf("the slow ones had %d of %d places", most["slow"]+most["slow-too"], limit)
+			}
+			time.Sleep(time.Hour)
+		})
+	}
+}
+
 func TestTooManyAbandonedCallsPutOffTheRestOfThatJobExecOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 4, lanes(map[string]Guards{"stuck": {Timeout: time.Second, Concurrency: 2}, "good": {}}))

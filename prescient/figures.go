@@ -99,6 +99,9 @@ type Figures struct {
 	Locked int `json:"locked"`
 	// Stuck rows were left behind since what became of them could not be written; the log names them.
 	Stuck int `json:"stuck"`
+	// CrowdedOut are the buckets that were left unfinished for later, since too many rows wait already for the calls of a
+	// job_exec that takes its time; their other rows were run.
+	CrowdedOut int `json:"crowded_out"`
 	// Held buckets were left to the workers that hold them.
 	Held int `json:"held"`
 	// Paused: everything is paused, and the slot was left as it is.
@@ -120,13 +123,14 @@ func (f *Figures) add(other Figures) {
 	f.LeasesLost += other.LeasesLost
 	f.Locked += other.Locked
 	f.Stuck += other.Stuck
+	f.CrowdedOut += other.CrowdedOut
 	f.Held += other.Held
 	(*troubles)(&f.Troubles).add(other.Troubles)
 }
 
 // idle says whether there was nothing to be done.
 func (f Figures) idle() bool {
-	return f.Rows()+f.Dropped+f.Buckets+f.Takeovers+f.OverSLA+f.Retries+f.LeasesLost+f.Locked+f.Stuck+f.Held == 0
+	return f.Rows()+f.Dropped+f.Buckets+f.Takeovers+f.OverSLA+f.Retries+f.LeasesLost+f.Locked+f.Stuck+f.CrowdedOut+f.Held == 0
 }
 
 // MarshalZerologObject writes the figures that are not zero.
@@ -141,7 +145,7 @@ func (f Figures) MarshalZerologObject(e *zerolog.Event) {
 		{"past_return", f.PastReturn}, {"beyond_horizon", f.BeyondHorizon}, {"failed", f.Failed}, {"timed_out", f.TimedOut},
 		{"crashed", f.Crashed}, {"errors", amiss.rows(TroubleError)}, {"timeouts", amiss.rows(TroubleTimeout)},
 		{"panics", amiss.rows(TroublePanic)}, {"unregistered", amiss.rows(TroubleUnregistered)}, {"dropped", f.Dropped}, {"buckets", f.Buckets}, {"takeovers", f.Takeovers},
-		{"locked", f.Locked}, {"stuck", f.Stuck}, {"held", f.Held}, {"over_sla", f.OverSLA}, {"retries", f.Retries}, {"leases_lost", f.LeasesLost},
+		{"locked", f.Locked}, {"stuck", f.Stuck}, {"crowded_out", f.CrowdedOut}, {"held", f.Held}, {"over_sla", f.OverSLA}, {"retries", f.Retries}, {"leases_lost", f.LeasesLost},
 	} {
 		if n.n != 0 {
 			e.Int(n.name, n.n)

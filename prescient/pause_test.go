@@ -127,10 +127,10 @@ func TestAPauseOfEverythingEndsASweep(t *testing.T) {
 		for _, slot := range []string{"12:30", "12:45", "13:00"} {
 			r.insert(at("12:00"), NewJob{Entity: order(slot), JobExec: "check", DueAt: at(slot)})
 		}
-		w := r.worker(at("14:00"), registry("check", func(context.Context, FutureJob) (*time.Time, error) {
-			r.pause(AllExecs)
-			return nil, nil
-		}, Guards{}), WorkerOptions{})
+		var h hooks
+		h.once("INTO p_job_history", func() { r.pause(AllExecs) }) // with the first slot, whose calls are done
+		var c calls
+		w := r.hookedWorker(at("14:00"), &h, registry("check", c.count, Guards{}), WorkerOptions{})
 		swept, err := w.Sweep(t.Context())
 		r.must(err)
 		if len(swept) != 1 || len(r.pending()) != 2 {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -23,16 +21,19 @@ type slotRun struct {
 	calls context.Context
 	work  context.Context
 
-	mu      sync.Mutex
-	todo    []ledgerRow
-	left    map[int]bool // buckets of which this run has left rows that are locked
-	waiting atomic.Int32 // buckets that have made place for others
-	waitFor int          // rows that those may have in memory
-	turns   chan struct{}
-	another func() // starts working through todo, beside those that do
-	leases  map[*lease]context.CancelFunc
-	figures Figures
-	errs    []error
+	mu        sync.Mutex
+	todo      []ledgerRow
+	left      map[int]bool // buckets of which this run has left rows that are locked, or have no room to wait in
+	waiting   int          // buckets that wait for locked rows
+	waitFor   int          // rows that those have in memory
+	busy      int          // goroutines that work on buckets which do not linger
+	lingering int          // buckets of the pass that do, or did
+	staying   bool         // the run waits for other workers
+	letPurge  func()       // ends what is put off for the run
+	another   func()       // starts one more
+	leases    map[*lease]context.CancelFunc
+	figures   Figures
+	errs      []error
 }
 
 // manner is how a slot is run.
@@ -40,7 +41,8 @@ type manner struct {
 	parallel   int  // buckets at a time
 	background bool // what is due now comes first
 	pace       func(ctx context.Context, rows int) error
-	stay       bool // wait for the leases of others to end, to take over what a dead worker left
+	stay       bool   // wait for the leases of others to end, to take over what a dead worker left
+	place      *place // is given to another run while this one only waits
 	// early, where given, is told of a clock by which the slot has not come; the run ends with errSetBack then. Otherwise it
 	// waits for the slot.
 	early chan<- clock
@@ -48,6 +50,14 @@ type manner struct {
 
 // runSlot runs one slot: it returns when nothing of it is left that this worker may do. Ending ctx stops it gracefully.
 func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figures, error) {
+	defer how.place.give()
+	figures, err := w.tryRun(ctx, slot, how)
+	w.observeRun(figures, err)
+	return figures, err
+}
+
+// tryRun is one try of runSlot, which nobody is told of yet.
+func (w *Worker) tryRun(ctx context.Context, slot time.Time, how manner) (Figures, error) {
 	began := time.Now()
 	calls, work, cancel := w.scope(ctx)
 	defer cancel()
@@ -64,7 +74,6 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figur
 	}
 	r.figures.Troubles = troubles(r.figures.Troubles).sorted()
 	r.figures.Took = time.Since(began)
-	w.observeRun(r.figures, err)
 	return r.figures, err
 }
 
@@ -101,18 +110,23 @@ func (r *slotRun) run(ctx context.Context) error {
 	if len(list) > r.parallel {
 		r.widen(ctx)
 	}
-	r.turns = make(chan struct{}, r.parallel)
 	running, ended := context.WithCancel(r.work)
 	var beside sync.WaitGroup
 	beside.Go(func() { r.renew(running) })
+	purging, letPurge := context.WithCancel(running)
+	r.letPurge = letPurge
 	if len(list) > 1 && !r.background {
-		beside.Go(func() { r.w.putOffPurge(running) })
+		beside.Go(func() { r.w.putOffPurge(purging) })
 	}
 	defer beside.Wait()
 	defer ended()
+	defer r.stopStaying()
 	giveUp := time.Now().Add(2 * r.w.options.Lease)
 	idle := time.Now() // since when there was nothing to do
 	for {
+		if slices.ContainsFunc(list, ledgerRow.free) && !r.place.retake(ctx) {
+			return nil
+		}
 		did := r.pass(list)
 		if err := errors.Join(r.errs...); err != nil {
 			return err
@@ -141,7 +155,7 @@ func (r *slotRun) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if !r.stay || time.Now().After(giveUp) {
+		if !r.stay || time.Now().After(giveUp) || !r.mayStay() {
 			r.figures.Held = held
 			return nil
 		}
@@ -184,93 +198,23 @@ func outlook(list []ledgerRow) (held int, next prospect) {
 	return held, next
 }
 
-// pass works through the buckets that are free, several at a time, and returns how many it had. Late rows wait in
-// buckets that were finished, so those are looked at too, on the first pass.
-func (r *slotRun) pass(list []ledgerRow) int {
-	r.todo = nil
-	first := r.figures.Buckets == 0
-	for _, row := range list {
-		if row.free() || first && row.finished {
-			r.todo = append(r.todo, row)
-		}
-	}
-	// Workers that share a slot begin at different ends of it.
-	if n := len(r.todo); n > 1 {
-		h := fnv.New32a()
-		_, _ = h.Write([]byte(r.w.options.Name))
-		from := int(h.Sum32() % uint32(n))
-		r.todo = append(r.todo[from:n:n], r.todo[:from]...)
-	}
-	before := r.figures.Buckets
-	var workers sync.WaitGroup
-	r.another = func() { workers.Go(r.workThrough) }
-	for range min(r.parallel, len(r.todo)) {
-		r.another()
-	}
-	workers.Wait()
-	return r.figures.Buckets - before
-}
-
-// workThrough takes one bucket after the other, until none is left, or another goroutine has its place.
-func (r *slotRun) workThrough() {
-	for row, ok := r.next(); ok; row, ok = r.next() {
-		replaced, err := r.bucket(row)
-		if err != nil {
-			r.mu.Lock()
-			r.errs = append(r.errs, err)
-			r.mu.Unlock()
-		}
-		if err != nil || replaced {
-			return
-		}
-	}
-}
-
-// makePlace has another bucket run beside one that only waits, and may have so many rows in memory. As many may wait as
-// may run, or more where their rows are no more than those that run may have; it is false where another would have to.
-func (r *slotRun) makePlace(rows int, replaced *int) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.todo) == 0 {
-		return true
-	}
-	if int(r.waiting.Load()) >= r.parallel && r.waitFor+rows > r.parallel*r.w.options.Batch {
-		return false
-	}
-	r.waiting.Add(1)
-	r.waitFor += rows
-	*replaced = rows
-	r.another()
-	return true
-}
-
-// next takes a bucket off the list.
-func (r *slotRun) next() (row ledgerRow, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	select {
-	case <-r.stop:
-		return row, false
-	default:
-	}
-	if len(r.todo) == 0 || len(r.errs) > 0 {
-		return row, false
-	}
-	row, r.todo = r.todo[0], r.todo[1:]
-	return row, true
-}
-
-// bucket claims a bucket, runs it and gives it back. It says whether another goroutine has its place.
-func (r *slotRun) bucket(row ledgerRow) (replaced bool, err error) {
-	const inPlace = -1
-	waited := inPlace // or the rows for which it waits
+// bucket claims a bucket, runs it and gives it back. It says whether it lingered, and another goroutine has its place.
+func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
+	const notWaited = -1
+	waitedFor := notWaited // or so many locked rows
 	l, err := r.w.claim(r.work, r.slot, row)
 	if err != nil || l == nil {
 		return false, err
 	}
 	b := r.newBucketRun(l, row.buckets)
-	b.makePlace = func(rows int) bool { return r.makePlace(rows, &waited) }
-	b.waiting, b.turns = &r.waiting, r.turns
+	b.onLinger = func() { lingered = true; r.lingers() }
+	b.mayWait = func(rows int) bool {
+		may := r.mayWait(rows)
+		if may {
+			waitedFor = rows
+		}
+		return may
+	}
 	b.wary = row.givenBack()
 	var cancel context.CancelFunc
 	b.calls, cancel = context.WithCancel(r.calls)
@@ -279,7 +223,7 @@ func (r *slotRun) bucket(row ledgerRow) (replaced bool, err error) {
 	r.leases[l] = cancel
 	r.mu.Unlock()
 	err = b.run(r.work)
-	lost, locked := errors.Is(err, errLeaseLost), errors.Is(err, errRowsLocked)
+	lost, locked, crowded := errors.Is(err, errLeaseLost), errors.Is(err, errRowsLocked), errors.Is(err, errCrowdedOut)
 	b.figures.Buckets = 1
 	if row.allocated {
 		b.figures.Takeovers = 1
@@ -287,32 +231,35 @@ func (r *slotRun) bucket(row ledgerRow) (replaced bool, err error) {
 	if lost {
 		b.figures.LeasesLost = 1
 	}
+	if crowded {
+		b.figures.CrowdedOut = 1
+	}
 	r.mu.Lock()
 	delete(r.leases, l)
 	r.figures.add(b.figures)
-	if replaced = waited != inPlace; replaced {
-		r.waiting.Add(-1)
-		r.waitFor -= waited
+	if waitedFor != notWaited {
+		r.waiting--
+		r.waitFor -= waitedFor
 	}
-	if locked {
+	if locked || crowded {
 		r.left[l.bucket] = true
 	}
 	r.mu.Unlock()
 	if lost {
 		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Msg("lease lost; what was in flight runs again")
-		return replaced, nil
+		return lingered, nil
 	}
 	if locked && b.figures.Locked > 0 {
 		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Int("rows", b.figures.Locked).
 			Msg("open transactions of others have rows locked; they are left to the sweeper")
 	}
 	if release := r.w.release(r.work, l, err == nil); release != nil {
-		return replaced, errors.Join(err, release)
+		return lingered, errors.Join(err, release)
 	}
-	if locked || errors.Is(err, errStopped) {
-		return replaced, nil
+	if locked || crowded || errors.Is(err, errStopped) {
+		return lingered, nil
 	}
-	return replaced, err
+	return lingered, err
 }
 
 // renew keeps the leases of this run alive until ctx ends. Where one is lost, the calls under it are told to end.

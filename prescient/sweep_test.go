@@ -2,6 +2,7 @@ package prescient
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -21,7 +22,7 @@ func TestTheSweeperCatchesUpOldestFirst(t *testing.T) {
 			order = append(order, job.NextCheckAt.Format("15:04"))
 			return nil, nil
 		}, Guards{Concurrency: 1})
-		swept, err := r.worker(at("14:05"), execs, WorkerOptions{}).Sweep(t.Context())
+		swept, err := r.worker(at("14:05"), execs, WorkerOptions{SweepGrace: 6 * time.Minute}).Sweep(t.Context())
 		r.must(err)
 		if len(swept) != 3 || !slices.IsSorted(order) || len(order) != 9 || order[0] != "13:15" {
 			t.Errorf("swept %d slots, called in the order %q; want 13:15 to 13:45, and 14:00 left to its own worker", len(swept), order)
@@ -40,16 +41,21 @@ func TestTheSweeperCatchesUpOldestFirst(t *testing.T) {
 
 func TestASlotIsLeftToItsOwnWorkerForTheGrace(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
-		r.insert(at("13:00"), NewJob{Entity: Entity{"order", "1"}, JobExec: "check", DueAt: at("13:15")})
+		for _, clock := range []string{"13:15", "13:30"} {
+			r.insert(at("13:00"), NewJob{Entity: Entity{"order", clock}, JobExec: "check", DueAt: at(clock)})
+		}
 		var c calls
 		execs := registry("check", c.count, Guards{})
 		for _, step := range []struct {
 			now   string
 			slots int
 		}{
-			{"13:15:30", 0},                                // it is the slot that is now
-			{"13:30:09", 1},                                // it is before the current one, and old enough
-			{"13:30:10", 0}, {"13:45", 0}, {"23:59:59", 0}, // nothing is left
+			{"13:15:09", 0},               // it is the slot that is now, and its worker may be a few seconds late
+			{"13:15:11", 1},               // nobody runs it
+			{"13:15:30", 0},               // nothing of it is left
+			{"13:30:09", 0},               // the same of the next
+			{"13:45:09", 1},               // it is before the current one, and old enough
+			{"13:45:11", 0}, {"23:59", 0}, // nothing is left
 		} {
 			swept, err := r.worker(at(step.now), execs, WorkerOptions{}).Sweep(t.Context())
 			r.must(err)
@@ -57,7 +63,77 @@ func TestASlotIsLeftToItsOwnWorkerForTheGrace(t *testing.T) {
 				t.Errorf("at %s: swept %+v; want %d slots", step.now, swept, step.slots)
 			}
 		}
-		c.eachOnce(t, 1)
+		c.eachOnce(t, 2)
+	})
+}
+
+// Somebody works on a bucket of the slot that is now: the sweeper leaves him the others, too.
+func TestTheSlotThatIsNowIsSweptOnlyWhereNobodyRunsIt(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.manyDue(at("13:15"), "check", 0, 40)
+		const buckets = 4
+		// A run that failed: it opened the slot, and has left a bucket to none but itself.
+		owner := r.worker(at("13:15"), NewRegistry(), WorkerOptions{})
+		_, err := owner.openBuckets(t.Context(), "slotrun/open", at("13:15"), buckets, upTo(buckets))
+		r.must(err)
+		list, err := owner.ledger(t.Context(), at("13:15"))
+		r.must(err)
+		l, err := owner.claim(t.Context(), at("13:15"), list[1])
+		r.must(err)
+		var c calls
+		sweeper := r.worker(at("13:16"), registry("check", c.count, Guards{}), WorkerOptions{})
+		_, err = r.root.Exec("UPDATE p_slot_run SET allocated_until = ? WHERE bucket = 1", at("13:17"))
+		r.must(err)
+		swept, err := sweeper.Sweep(t.Context())
+		if err != nil || len(swept) != 0 {
+			t.Errorf("while it is run: %+v, %v", swept, err)
+		}
+		r.must(owner.release(t.Context(), l, false))
+		swept, err = sweeper.Sweep(t.Context())
+		if err != nil || len(swept) != 1 || swept[0].Done != 40 || swept[0].Buckets != buckets {
+			t.Errorf("after its run has failed: %+v, %v", swept, err)
+		}
+		c.eachOnce(t, 40)
+		r.balanced()
+	})
+}
+
+// What is left to the sweeper need not wait for the next sweep that would be.
+func TestTheSweeperComesSoonToWhatWasLeftToIt(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *rig) {
+		var c calls
+		w := r.worker(time.Time{}, registry("check", c.count, Guards{}), WorkerOptions{SweepEvery: time.Hour, SweepGrace: time.Millisecond})
+		r.insertDue(1)
+		stop := r.startWork(w)
+		r.eventually("the first sweep has come", func() bool { return r.ends() == 1 })
+		slot := r.insertDue(0)
+		r.insert(slot.Add(-10*time.Second), NewJob{Entity: Entity{"order", "left"}, JobExec: "check", DueAt: slot.Add(-5 * time.Second)})
+		w.leaveToSweeper()
+		r.eventually("it has been swept", func() bool { return r.ends() == 2 })
+		r.must(stop())
+	})
+}
+
+// A slot whose run fails for what is in it holds up none of those after it.
+func TestASlotThatFailsDoesNotEndTheSweep(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		for _, clock := range []string{"13:15", "13:30", "13:45"} {
+			r.insert(at("13:00"), NewJob{Entity: Entity{"order", clock}, JobExec: "check", DueAt: at(clock)})
+		}
+		var c calls
+		var h hooks
+		broken := errors.New("this slot is broken")
+		h.onStatement(firstTime("SELECT entity_name", broken))
+		w := r.hookedWorker(at("14:05"), &h, registry("check", c.count, Guards{}), WorkerOptions{})
+		swept, err := w.Sweep(t.Context())
+		if !errors.Is(err, broken) || len(swept) != 2 || len(r.pending()) != 1 {
+			t.Errorf("swept %+v, %v", swept, err)
+		}
+		swept, err = w.Sweep(t.Context())
+		if err != nil || len(swept) != 1 {
+			t.Errorf("then swept %+v, %v", swept, err)
+		}
+		c.eachOnce(t, 3)
 	})
 }
 

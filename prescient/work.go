@@ -3,20 +3,19 @@ package prescient
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"prescient/slots"
 )
 
-// maxRuns bounds how many runs of the worker's own slots are under way at a time. A slot that finds them all taken is
-// left to the sweeper.
+// maxRuns bounds how many runs of the worker's own slots are under way at a time, those aside that only wait for slow
+// calls. A slot that finds them all taken is left to the sweeper.
 const maxRuns = 4
 
 // Work stays up and runs each assigned slot when it comes by the database's clock, beginning with the one that is now,
-// until ctx ends; then it stops gracefully and returns nil. A run that outlasts its slot does not delay the next. Every
-// SweepEvery it sweeps. Between slots it sends nothing but a look at the clock. Where that was set back, it goes by the
+// until ctx ends; then it stops gracefully and returns nil. A run that outlasts its slot does not delay the next, and one
+// that fails is tried again until the next slot comes. Every SweepEvery it sweeps. Between slots it sends nothing but a look at the clock. Where that was set back, it goes by the
 // new time: slots that come once more are run once more.
 //
 // It returns an error where it cannot start, or where slot_config was changed; everything that passes by itself is
@@ -37,9 +36,8 @@ func (w *Worker) Work(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	if w.options.SweepEvery > 0 {
-		running.Go(func() { w.sweepEvery(ctx, cancel) })
+		running.Go(func() { w.sweepEvery(ctx, &running, cancel) })
 	}
-	places := make(chan struct{}, maxRuns)
 	early := make(chan clock, 1) // what a run found out that came before its slot
 	assigned := w.options.Assignment
 	for slot := assigned.Next(w.grid.Prev(w.grid.Floor(c.now()))); !slot.IsZero(); {
@@ -55,30 +53,19 @@ func (w *Worker) Work(ctx context.Context) error {
 		}
 		if now := w.grid.Floor(c.now()); now.After(slot) && !assigned.Serves(now) {
 			// Overslept, or the clock was set: the sweeper has it.
+			w.leaveToSweeper()
 			slot = assigned.Next(now)
 			continue
 		} else if now.After(slot) {
 			slot = now
 		}
 		w.reportHour(hour.begin(slot))
-		select {
-		case places <- struct{}{}:
-			w.current.Add(1)
-			this := slot
-			running.Go(func() {
-				defer func() { <-places; w.current.Add(-1) }()
-				figures, err := w.runSlot(ctx, this, manner{parallel: w.buckets(), stay: true, early: early})
-				if errors.Is(err, errSetBack) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-					return
-				}
-				if errors.Is(err, ErrConfigChanged) {
-					cancel(err) // what Work returns
-					return
-				}
-				w.reportSlot(hour, figures, err)
-			})
-		default:
+		if place, free := w.runs.try(); free {
+			own := ownSlot{slot: slot, next: assigned.Next(slot), clock: c, early: early, place: place, hour: hour}
+			running.Go(func() { w.runOwn(ctx, own, cancel) })
+		} else {
 			w.log.Warn().Time("slot", slot).Int("runs", maxRuns).Msg("earlier slots are still being run; this one is left to the sweeper")
+			w.leaveToSweeper()
 		}
 		slot = assigned.Next(slot)
 	}
@@ -137,24 +124,6 @@ func (w *Worker) await(ctx context.Context, slot time.Time, c clock, early <-cha
 			return c, err
 		default:
 			w.log.Error().Err(err).Msg("the clock of the database cannot be read; going on by elapsed time")
-		}
-	}
-}
-
-// sweepEvery sweeps until ctx ends. The first sweep comes soon, so that a restart catches up; the others are jittered,
-// so that workers do not sweep in step.
-func (w *Worker) sweepEvery(ctx context.Context, fail context.CancelCauseFunc) {
-	every := w.options.SweepEvery
-	for wait := min(every, time.Second); sleep(ctx, wait) == nil; wait = every*9/10 + rand.N(every/5+1) {
-		err := w.sweep(ctx, func(Figures) {})
-		switch {
-		case ctx.Err() != nil:
-			return
-		case errors.Is(err, ErrConfigChanged):
-			fail(err)
-			return
-		case err != nil:
-			w.log.Error().Err(err).Msg("sweep")
 		}
 	}
 }

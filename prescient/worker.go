@@ -85,16 +85,21 @@ type WorkerOptions struct {
 // Worker runs slots. It is for concurrent use; a process needs one.
 type Worker struct {
 	tables
-	db       *sqlx.DB
-	options  WorkerOptions
-	executor *executor
-	guards   map[string]Guards
-	unknown  Guards
-	log      zerolog.Logger
-	sweeps   *rate.Limiter
-	current  atomic.Int32 // slot runs of the current slot under way
-	onePass  atomic.Bool  // rows that are done are locked and written to history by one statement (see endInOnePass)
-	pulse    pulse
+	db        *sqlx.DB
+	options   WorkerOptions
+	executor  *executor
+	guards    map[string]Guards
+	unknown   Guards
+	log       zerolog.Logger
+	sweeps    *rate.Limiter
+	runs      places        // of the worker's own slots
+	sweepers  places        // of the sweeper
+	sweepSoon chan struct{} // something was left to the sweeper
+	staying   atomic.Int32  // runs that wait for other workers
+	lingering atomic.Int32  // buckets that wait for slow calls, or locked rows
+	turns     chan struct{} // held by those of them that send statements
+	onePass   atomic.Bool   // rows that are done are locked and written to history by one statement (see endInOnePass)
+	pulse     pulse
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
 	unregistered saidLately
 }
@@ -116,7 +121,12 @@ func NewWorker(ctx context.Context, db *sqlx.DB, options WorkerOptions) (*Worker
 		return nil, fmt.Errorf("%w: the assignment (%s) is for %s, but slot_config has %s", ErrResolution, a, a.Grid(), t.grid)
 	}
 	w := &Worker{tables: t, db: db, options: options, log: options.Log, unknown: options.Guards,
-		executor: newExecutor(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]Guards)}
+		executor: newExecutor(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]Guards),
+		runs: make(places, maxRuns), sweepers: make(places, 1), sweepSoon: make(chan struct{}, 1)}
+	w.turns = make(chan struct{}, or(options.Buckets, DefaultFarBuckets))
+	if w.limited() {
+		w.turns = make(chan struct{}, w.buckets())
+	}
 	if t.server == text.MariaDB {
 		switch err := w.mayReadHistory(ctx); {
 		case err == nil:

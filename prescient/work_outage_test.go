@@ -1,0 +1,79 @@
+package prescient
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// The server goes away as a slot of a day comes, for longer than statements are tried again: the slot is run as soon as the
+// server is back, and not a day later. The log has that once.
+func TestAnOutageAtASlotsBoundaryCostsNoMoreThanTheOutage(t *testing.T) {
+	eachServerAt(t, 24*time.Hour, func(t *testing.T, r *rig) {
+		const patience = 100 * time.Millisecond
+		slot := r.client.grid.Floor(time.Now().UTC())
+		r.insert(slot.Add(-time.Hour), NewJob{Entity: Entity{"order", "1"}, JobExec: "check", DueAt: slot})
+		var away atomic.Bool
+		var h hooks
+		h.onStatement(func(string) error {
+			if away.Load() {
+				return errConnection
+			}
+			return nil
+		})
+		called := make(chan time.Time, 1)
+		execs := registry("check", func(context.Context, FutureJob) (*time.Time, error) {
+			called <- time.Now()
+			return nil, nil
+		}, Guards{})
+		var log lines
+		back := make(chan time.Time, 1)
+		w := r.hookedWorker(time.Time{}, &h, execs, WorkerOptions{Patience: patience, SweepEvery: -1, Log: zerolog.New(&log),
+			Observer: &Observer{Working: func() {
+				away.Store(true)
+				time.AfterFunc(20*patience, func() { back <- time.Now(); away.Store(false) })
+			}}})
+		stop := r.startWork(w)
+		since := <-back
+		select {
+		case at := <-called:
+			if late := at.Sub(since); late > 5*time.Second { // on a busy machine; a second otherwise
+				t.Errorf("called %s after the server was back", late)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("not called after the server was back")
+		}
+		r.eventually("it has ended", func() bool { return r.ends() == 1 })
+		r.must(stop())
+		if n, m := log.count("tried again until the next slot"), log.count(`"level":"error"`); n != 1 || m != 0 {
+			t.Errorf("%d warnings and %d errors in the log; want one that it is tried again", n, m)
+		}
+		if n := log.count(`"message":"slot run"`); n != 1 {
+			t.Errorf("%d lines for the slot; want 1", n)
+		}
+	})
+}
+
+// A run that a timer starts is bounded by patience, and its error tells. Who sweeps takes the slot that is now, then.
+func TestASlotWhoseOneShotFailedIsSwept(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.insert(at("13:00"), NewJob{Entity: Entity{"order", "1"}, JobExec: "check", DueAt: at("13:15")})
+		var h hooks
+		var c calls
+		execs := registry("check", c.count, Guards{})
+		w := r.hookedWorker(at("13:15:01"), &h, execs, WorkerOptions{Patience: 100 * time.Millisecond})
+		h.onStatement(func(string) error { return errConnection })
+		began := time.Now()
+		if _, err := w.Run(t.Context()); err == nil || time.Since(began) > 10*time.Second {
+			t.Errorf("while the server is away: %v after %s", err, time.Since(began))
+		}
+		swept, err := r.worker(at("13:16"), execs, WorkerOptions{}).Sweep(t.Context())
+		if err != nil || len(swept) != 1 || swept[0].Done != 1 {
+			t.Errorf("swept %+v, %v", swept, err)
+		}
+		c.eachOnce(t, 1)
+	})
+}
