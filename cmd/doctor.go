@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,7 @@ import (
 
 func (a *app) doctorCommand() *cobra.Command {
 	var assignments, use string
-	var only []string
+	var only, ignore []string
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		GroupID: groupSetup,
@@ -28,29 +27,42 @@ library would never write or that are pending and ended at once, among a sample.
 hold. With --json, a line a finding: code, severity (ok, warn, bad), text, do.
 
 The exit code says how bad it is: 0 all is ok, 10 something is a warning, 11 something is bad; any other as for every
-command. With --only it says so of these findings, each by its code: overdue, leases, coverage, rows, invariants, clock,
-resolution, schema, grants and so on.`,
+command. With --only it says so of these findings, with --ignore of all but these, each by its code. Missing or broken
+tables (tables, schema.table, schema.column) always count. What is late is judged by the resolution, sweep.grace and
+sweep.every; doctor.overdue, doctor.missed, doctor.clock and doctor.partitions of the configuration set other limits.
+
+With --use it looks at what the role of that name (see grants) can see. The codes are: ` + strings.Join(prescient.FindingCodes(), ", ") + `.`,
 		Example: fmt.Sprintf(`  %[1]s doctor
   %[1]s doctor --assignments '0,30;15,45'
-  %[1]s doctor --assignments '1/2;2/2' --use app --json`, a.options.Program),
+  %[1]s doctor --assignments '1/2;2/2' --use app --json
+  %[1]s doctor --ignore time_zone,durability`, a.options.Program),
 		Args: a.noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd, assignments, use, only) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd, assignments, use, only, ignore) },
 	}
 	cmd.Flags().StringVar(&assignments, "assignments", "",
 		"those of all workers, with ; between them: minutes (0,30) or shares (1/2); * is all slots")
-	cmd.Flags().StringVar(&use, "use", string(prescient.UseWorker), "what the configured user is for: app, operator, worker or owner")
+	cmd.Flags().StringVar(&use, "use", string(prescient.UseWorker), "what the configured user is for: analyst, app-sql, app, app-reschedule, operator, worker or owner")
 	cmd.Flags().StringSliceVar(&only, "only", nil, "count only these findings, by their codes: overdue,leases; rows is also rows.key and the like")
+	cmd.Flags().StringSliceVar(&ignore, "ignore", nil, "leave out these findings, by their codes: time_zone,durability")
 	return cmd
 }
 
-func (a *app) doctor(cmd *cobra.Command, assignments, use string, only []string) error {
+func (a *app) doctor(cmd *cobra.Command, assignments, use string, only, ignore []string) error {
+	if err := prescient.CheckCodes(only); err != nil {
+		return usage(fmt.Errorf("--only: %w", err))
+	}
+	if _, err := prescient.SelectFindings(nil, nil, ignore); err != nil {
+		return usage(fmt.Errorf("--ignore: %w", err))
+	}
 	s, err := a.open(cmd, 0)
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	options := prescient.DoctorOptions{Prefix: s.config.TablePrefix, Resolution: s.config.Grid.Resolution(),
-		Lease: s.config.Worker.Lease, SweepGrace: s.config.Sweep.Grace, MaxChecks: mostChecks(s.config)}
+		Lease: s.config.Worker.Lease, SweepGrace: s.config.Sweep.Grace, SweepEvery: s.config.Sweep.Every, MaxChecks: mostChecks(s.config),
+		OverdueBad: s.config.Doctor.Overdue, MissedAllowed: s.config.Doctor.Missed, ClockWarn: s.config.Doctor.Clock,
+		PartitionsAhead: s.config.Doctor.Partitions}
 	if options.Use, err = prescient.ParseUse(use); err != nil {
 		return usage(fmt.Errorf("--use: %w", err))
 	}
@@ -63,11 +75,8 @@ func (a *app) doctor(cmd *cobra.Command, assignments, use string, only []string)
 	if err != nil {
 		return s.explain(err)
 	}
-	if len(only) > 0 {
-		findings = slices.DeleteFunc(findings, func(f prescient.Finding) bool {
-			kind, _, _ := strings.Cut(f.Code, ".")
-			return !slices.Contains(only, f.Code) && !slices.Contains(only, kind)
-		})
+	if findings, err = prescient.SelectFindings(findings, only, ignore); err != nil {
+		return usage(fmt.Errorf("--only: %w", err))
 	}
 	if a.json {
 		err = printLines(cmd.OutOrStdout(), findings)

@@ -26,6 +26,7 @@ type Config struct {
 	// Guards are those of the worker, filled in with their defaults.
 	Guards Guards
 	Sweep  Sweep
+	Doctor Doctor
 	Log    Log
 	// Metrics is where a worker that stays up is watched.
 	Metrics Metrics
@@ -88,6 +89,19 @@ type Sweep struct {
 	Grace time.Duration
 	// Rate is how many rows a second a sweep ends at most; 0, the default, for no limit.
 	Rate int
+}
+
+// Doctor is from where on the command doctor finds fault.
+type Doctor struct {
+	// Overdue is the age from which overdue rows are bad: 1 s to 3660 days; 0, the default, for twice the time within which
+	// a sweep takes them.
+	Overdue time.Duration
+	// Missed is how many of the last slots may have been served by nobody: none by default.
+	Missed int
+	// Clock is how far this machine's clock may be off the database's: 1 ms to 1 h, 1 s by default.
+	Clock time.Duration
+	// Partitions is how far ahead the partitions of history should reach: 1 to 56 days, 7 days by default.
+	Partitions time.Duration
 }
 
 // Metrics is where a worker that stays up is watched.

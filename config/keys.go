@@ -38,7 +38,7 @@ type field struct {
 
 // fields returns every key that has one value, in the order of the example file, set to fill c.
 func fields(c *Config) []field {
-	w, g, s, l, o := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders
+	w, g, s, l, o, d := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders, &c.Doctor
 	list := []field{
 		{keyDSN, "", nil, "dsn",
 			"user@tcp(host:port,host:port)/database, one host or more; one with a password is refused here, where others can see it: see --dsn-file"},
@@ -82,6 +82,14 @@ func fields(c *Config) []field {
 		{"sweep.grace", "10s", duration(&s.Grace, time.Millisecond, day), "duration", "age from which a slot is swept"},
 		{"sweep.rate", "0", number(&s.Rate, 0, 10_000_000), "number",
 			"rows a second that a sweep ends at most; 0 for no limit"},
+		{"doctor.overdue", "0s", duration(&d.Overdue, 0, longest), "duration",
+			"age from which doctor calls overdue rows bad; 0s for twice the time within which a sweep takes them"},
+		{"doctor.missed", "0", number(&d.Missed, 0, mostAllowed), "number",
+			"how many of the last slots may have been served by nobody, for doctor"},
+		{"doctor.clock", "1s", duration(&d.Clock, time.Millisecond, time.Hour), "duration",
+			"how far the clock may be off the database's, for doctor"},
+		{"doctor.partitions", "7d", duration(&d.Partitions, day, 56*day), "duration",
+			"how far ahead the partitions of history should reach, for doctor"},
 		{"log.level", "info", level(&l.Level), "level",
 			"lowest level that is logged: trace, debug, info, warn, error or disabled"},
 		{"log.format", LogAuto, oneOf(&l.Format, LogAuto, LogConsole, LogJSON), "format",

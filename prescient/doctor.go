@@ -36,6 +36,8 @@ type Finding struct {
 	Do string `json:"do,omitempty"`
 	// DDL are the statements that mend it, where migrate --repair, or somebody, is to send some.
 	DDL []string `json:"ddl,omitempty"`
+	// Unseen says that it was not looked at, since the role of the account has no right to and needs none.
+	Unseen bool `json:"unseen,omitempty"`
 }
 
 // DoctorOptions are for Doctor; the zero value is usable.
@@ -46,36 +48,24 @@ type DoctorOptions struct {
 	Resolution time.Duration
 	// Lease that is configured here; 1 minute by default. Clocks may differ by a quarter of it at most.
 	Lease time.Duration
-	// SweepGrace is how old a slot has to be to be overdue; 10 s by default.
-	SweepGrace time.Duration
+	// SweepGrace is how old a slot has to be to be overdue; 10 s by default. SweepEvery is the time from one sweep to the
+	// next; 1 minute by default. What the next sweep takes is no reason to warn.
+	SweepGrace, SweepEvery time.Duration
 	// Assignments of all workers that there are, together; empty to leave out whether they cover every slot.
 	Assignments []slots.Assignment
 	// MaxChecks is the highest guard of all job_execs; zero to leave out whether rows are above it.
 	MaxChecks int
-	// Use is what the user of the connection is for: app, operator, worker or owner; worker by default.
+	// Use is what the user of the connection is for; worker by default. What its role has no right to look at is left out.
 	Use Use
-}
 
-// Use is what a database user is for.
-type Use string
-
-// The uses.
-const (
-	UseApp      Use = "app"
-	UseOperator Use = "operator"
-	UseWorker   Use = "worker"
-	UseOwner    Use = "owner"
-)
-
-// ParseUse reads app, operator, worker or owner; empty is worker. The error wraps ErrInvalid.
-func ParseUse(text string) (Use, error) {
-	switch u := Use(text); u {
-	case "":
-		return UseWorker, nil
-	case UseApp, UseOperator, UseWorker, UseOwner:
-		return u, nil
-	}
-	return "", fmt.Errorf("%w: use %q: app, operator, worker or owner are allowed", ErrInvalid, text)
+	// OverdueBad is the age from which overdue rows are bad; by default twice the time within which a sweep takes them.
+	OverdueBad time.Duration
+	// MissedAllowed is how many of the last slots may have been served by nobody; none by default.
+	MissedAllowed int
+	// ClockWarn is how far this machine's clock may be off; 1 s by default.
+	ClockWarn time.Duration
+	// PartitionsAhead is how far ahead the partitions of history should reach; a PartitionSpan by default.
+	PartitionsAhead time.Duration
 }
 
 // doctor is one Doctor at work.
@@ -89,34 +79,41 @@ type doctor struct {
 	skew    time.Duration // how far that is ahead of this machine's
 	trip    time.Duration // how long the answer took
 	vars    map[string]string
+	halted  bool // everything is paused
 }
 
 // checkTimeout bounds each check.
 const checkTimeout = 15 * time.Second
 
-// checks are what Doctor looks at, in this order. Each costs a bounded number of rows, whatever the tables hold.
-var checks = []struct {
+// check is one thing that Doctor looks at.
+type check struct {
 	code string
 	run  func(*doctor, context.Context) ([]Finding, error)
-}{
-	{"resolution", (*doctor).checkResolution},
-	{"version", (*doctor).checkVersion},
-	{"schema", (*doctor).checkSchema},
-	{"paused", (*doctor).checkPaused},
-	{"overdue", (*doctor).checkOverdue},
-	{"missed", (*doctor).checkMissed},
-	{"leases", (*doctor).checkLeases},
-	{"leases.far", (*doctor).checkFarLeases},
-	{"coverage", (*doctor).checkCoverage},
-	{"rows", (*doctor).checkRows},
-	{"invariants", (*doctor).checkInvariants},
-	{"partitions", (*doctor).checkPartitions},
-	{"clock", (*doctor).checkClock},
-	{"binlog", (*doctor).checkBinlog},
-	{"durability", (*doctor).checkDurability},
-	{"settings", (*doctor).checkSettings},
-	{"time_zone", (*doctor).checkTimeZone},
-	{"grants", (*doctor).checkGrants},
+	// reads are the tables that it reads: it is left out for a role that may not.
+	reads []string
+}
+
+// checks are what Doctor looks at, in this order. Each costs a bounded number of rows, whatever the tables hold.
+var checks = []check{
+	{"resolution", (*doctor).checkResolution, nil},
+	{"version", (*doctor).checkVersion, []string{"slot_config"}},
+	{"schema", (*doctor).checkSchema, nil},
+	{"paused", (*doctor).checkPaused, []string{"job_pause"}},
+	{"overdue", (*doctor).checkOverdue, []string{"future_job"}},
+	{"put_off", (*doctor).checkPutOff, []string{"future_job"}},
+	{"missed", (*doctor).checkMissed, []string{"slot_config", "slot_run"}},
+	{"leases", (*doctor).checkLeases, []string{"slot_run"}},
+	{"leases.far", (*doctor).checkFarLeases, []string{"slot_run"}},
+	{"coverage", (*doctor).checkCoverage, nil},
+	{"rows", (*doctor).checkRows, []string{"future_job"}},
+	{"invariants", (*doctor).checkInvariants, nil},
+	{"partitions", (*doctor).checkPartitions, nil},
+	{"clock", (*doctor).checkClock, nil},
+	{"binlog", (*doctor).checkBinlog, nil},
+	{"durability", (*doctor).checkDurability, nil},
+	{"settings", (*doctor).checkSettings, nil},
+	{"time_zone", (*doctor).checkTimeZone, nil},
+	{"grants", (*doctor).checkGrants, nil},
 }
 
 // Doctor looks for what is wrong with an installation, on a pool made by Open. Each thing that it looks at has at least
@@ -125,6 +122,9 @@ var checks = []struct {
 func Doctor(ctx context.Context, db *sqlx.DB, options DoctorOptions) ([]Finding, error) {
 	options.Lease = or(options.Lease, DefaultLease)
 	options.SweepGrace = or(options.SweepGrace, DefaultSweepGrace)
+	options.SweepEvery = or(options.SweepEvery, DefaultSweepEvery)
+	options.ClockWarn = or(options.ClockWarn, DefaultClockWarn)
+	options.PartitionsAhead = or(options.PartitionsAhead, PartitionSpan)
 	var err error
 	if options.Use, err = ParseUse(string(options.Use)); err != nil {
 		return nil, err
@@ -141,12 +141,16 @@ func Doctor(ctx context.Context, db *sqlx.DB, options DoctorOptions) ([]Finding,
 	}
 	d.prefix = options.Prefix
 	if err := d.open(ctx); errors.Is(err, ErrNotMigrated) {
-		return []Finding{bad("tables", err.Error(), "run migrate")}, nil
+		return []Finding{bad("tables", err.Error(), d.howToMigrate(ctx))}, nil
 	} else if err != nil {
 		return nil, err
 	}
 	var all []Finding
 	for _, check := range checks {
+		if !options.Use.sees("SELECT", check.reads...) {
+			all = append(all, options.Use.unseen(check.code, check.reads))
+			continue
+		}
 		one, cancel := context.WithTimeout(ctx, checkTimeout)
 		found, err := check.run(d, one)
 		cancel()
@@ -165,20 +169,11 @@ func Doctor(ctx context.Context, db *sqlx.DB, options DoctorOptions) ([]Finding,
 func (d *doctor) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	var resolution time.Duration
-	err := queryRow(ctx, d.db, []any{&resolution, &d.version, &d.goesTo, &d.schema}, d.stmt.Get("list/config"))
+	resolution, err := d.readResolution(ctx)
 	if err != nil {
-		// It says what is missing, and how.
-		if _, said := openTables(ctx, d.db, d.prefix, 0); said != nil {
-			return said
-		}
-		return fmt.Errorf("reading slot_config: %w", err)
-	}
-	d.goesTo *= time.Second
-	if err := d.hasSchema(d.schema); err != nil {
 		return err
 	}
-	if d.grid, err = slots.NewGrid(resolution * time.Second); err != nil {
+	if d.grid, err = slots.NewGrid(resolution); err != nil {
 		return err
 	}
 	before := time.Now()
@@ -189,6 +184,40 @@ func (d *doctor) open(ctx context.Context) error {
 	d.skew = d.now.Sub(before.Add(d.trip / 2))
 	d.vars, err = d.readVariables(ctx)
 	return err
+}
+
+// readResolution reads slot_config, or, for a role that may not, what the table makes of a plain INSERT.
+func (d *doctor) readResolution(ctx context.Context) (time.Duration, error) {
+	if !d.options.Use.sees("SELECT", "slot_config") {
+		switch is, err := d.readGridOfTable(ctx, d.db); {
+		case err != nil:
+			return 0, err
+		case is.filled == 0:
+			return 0, fmt.Errorf("%w: %sfuture_job is not there, has no default for first_check_at, or this user has no right on it", ErrNotMigrated, d.prefix)
+		default:
+			return is.filled, nil
+		}
+	}
+	var resolution time.Duration
+	err := queryRow(ctx, d.db, []any{&resolution, &d.version, &d.goesTo, &d.schema}, d.stmt.Get("list/config"))
+	if err != nil {
+		// It says what is missing, and how.
+		if _, said := openTables(ctx, d.db, d.prefix, 0); said != nil {
+			return 0, said
+		}
+		return 0, fmt.Errorf("reading slot_config: %w", err)
+	}
+	d.goesTo *= time.Second
+	return resolution * time.Second, d.hasSchema(d.schema)
+}
+
+// howToMigrate says what helps where slot_config is missing or behind: a migration, unless all were applied.
+func (d *doctor) howToMigrate(ctx context.Context) string {
+	missing, err := text.Pending(ctx, d.db.DB, text.Schema{Prefix: d.prefix, Resolution: or(d.options.Resolution, time.Hour)})
+	if err == nil && missing == 0 {
+		return "all migrations were applied, so it was dropped or emptied: migrate --repair says what is missing"
+	}
+	return "run migrate"
 }
 
 // readVariables reads the settings by their names, as the server has them for everybody.

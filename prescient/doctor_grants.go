@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+
+	text "prescient/sql"
 )
 
 // Numbers of the errors for a right that the user does not have.
@@ -16,6 +18,7 @@ const (
 	errTableDenied    = 1142
 	errColumnDenied   = 1143
 	errAccessDenied   = 1227
+	errRoutineDenied  = 1370
 	errTiDBDenied     = 8121
 )
 
@@ -31,6 +34,14 @@ var (
 		{"UPDATE on {p}future_job", "UPDATE {p}future_job SET due_at = due_at, next_check_at = next_check_at, payload = payload, revision = revision WHERE 1 = 0"},
 		{"DELETE on {p}future_job", "DELETE FROM {p}future_job WHERE 1 = 0"},
 		{"INSERT on {p}job_history", "INSERT INTO {p}job_history (entity_name, entity_key, outcome, ended_at) SELECT 'x', 'x', 'cancelled', UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"},
+	}
+	appSQLNeeds = []need{
+		{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"},
+		{"INSERT on {p}future_job", "INSERT INTO {p}future_job (entity_name, entity_key, job_exec, tag, due_at, payload) SELECT 'x', 'x', 'x', '', UTC_TIMESTAMP(6), NULL FROM DUAL WHERE 1 = 0"},
+	}
+	analystNeeds = []need{
+		{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"},
+		{"SELECT on {p}job_history", "SELECT job_key, ended_at FROM {p}job_history WHERE 1 = 0"},
 	}
 	operatorNeeds = []need{
 		{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"},
@@ -63,18 +74,32 @@ var (
 	ownerRights = []string{"CREATE", "ALTER", "DROP", "INDEX"}
 )
 
+// needsOf are those of a use.
+var needsOf = map[Use][]need{UseAnalyst: analystNeeds, UseAppSQL: appSQLNeeds, UseApp: appNeeds, UseAppReschedule: appNeeds,
+	UseOperator: operatorNeeds, UseWorker: workerNeeds, UseOwner: ownerNeeds}
+
 // checkGrants tries what the user of the connection needs, for its use.
 func (d *doctor) checkGrants(ctx context.Context) ([]Finding, error) {
 	use := d.options.Use
 	var missing []string
-	for _, n := range map[Use][]need{UseApp: appNeeds, UseOperator: operatorNeeds, UseWorker: workerNeeds, UseOwner: ownerNeeds}[use] {
-		rows, err := d.db.QueryContext(ctx, "EXPLAIN "+strings.ReplaceAll(n.statement, "{p}", d.prefix))
+	tries := make([]need, 0, len(needsOf[use]))
+	for _, n := range needsOf[use] {
+		tries = append(tries, need{n.right, "EXPLAIN " + n.statement})
+	}
+	objects, err := d.objectNeeds()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range append(tries, objects...) {
+		rows, err := d.db.QueryContext(ctx, strings.ReplaceAll(n.statement, "{p}", d.prefix))
 		if err == nil {
 			err = errors.Join(rows.Close(), rows.Err())
 		}
 		var server *mysql.MySQLError
 		switch {
-		case isError(err, errDatabaseDenied, errTableDenied, errColumnDenied, errAccessDenied, errTiDBDenied):
+		case strings.HasPrefix(n.statement, "CALL") && !isError(err, errRoutineDenied):
+			// What else it fails with is the procedure's own trouble; checkSchema says so.
+		case isError(err, errDatabaseDenied, errTableDenied, errColumnDenied, errAccessDenied, errTiDBDenied, errRoutineDenied):
 			missing = append(missing, strings.ReplaceAll(n.right, "{p}", d.prefix))
 		case errors.As(err, &server):
 			// A broken table; another check says so.
@@ -101,9 +126,29 @@ func (d *doctor) checkGrants(ctx context.Context) ([]Finding, error) {
 		return []Finding{fine("grants", fmt.Sprintf("user %s has the rights of an app that inserts and cancels; replace, earlier, later and Reschedule need %s", user, missing[0]))}, nil
 	}
 	if len(missing) > 0 {
-		return []Finding{bad("grants", fmt.Sprintf("user %s lacks for its use as %s: %s", user, use, strings.Join(missing, ", ")), "grant it what is missing")}, nil
+		name, _, _ := strings.Cut(user, "@")
+		return []Finding{bad("grants", fmt.Sprintf("user %s lacks for its use as %s: %s", user, use, strings.Join(missing, ", ")),
+			fmt.Sprintf("grant it what is missing: grants --role %s --user %s prints the statements; see first that migrate --repair finds nothing", use, name))}, nil
 	}
 	return []Finding{fine("grants", fmt.Sprintf("user %s has the rights of its use as %s", user, use))}, nil
+}
+
+// objectNeeds are the views and procedures that the use has rights on, which cannot be explained: a view is opened, and a
+// procedure called for an entity that no row can have.
+func (d *doctor) objectNeeds() (needs []need, err error) {
+	objects, err := text.Schema{Prefix: d.prefix, Resolution: d.grid.Resolution(), Server: d.server}.Objects()
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
+		switch name := strings.TrimPrefix(o.Name, d.prefix); {
+		case o.Kind == "view" && d.options.Use != UseOwner && d.options.Use.sees("SELECT", name):
+			needs = append(needs, need{"SELECT on {p}" + name, "SHOW COLUMNS FROM {p}" + name})
+		case o.Kind == "procedure" && d.options.Use != UseOwner && d.options.Use.sees("EXECUTE", name):
+			needs = append(needs, need{"EXECUTE on PROCEDURE {p}" + name, "CALL {p}" + name + "(REPEAT('-', 255), '-', '-')"})
+		}
+	}
+	return needs, nil
 }
 
 // withoutRights returns which of the owner's rights no line of SHOW GRANTS gives on the whole database.

@@ -37,13 +37,30 @@ func (d *doctor) checkOverdue(ctx context.Context) ([]Finding, error) {
 	if n == overdueProbe {
 		count += " or more"
 	}
-	age := d.now.Sub(first[0])
-	text := fmt.Sprintf("%s rows are overdue, the oldest since its slot %s, %s ago", count, stamp(first[0]), age.Round(time.Second))
+	return []Finding{d.judgeOverdue(count, first[0])}, nil
+}
+
+// turn is how old a slot may be while nothing is wrong: the next one has begun, the grace is over, and a sweep has come by.
+func (d *doctor) turn() time.Duration {
+	return max(d.grid.Resolution(), d.options.SweepGrace) + d.options.SweepEvery
+}
+
+// overdueBad is the age from which it is bad that rows wait.
+func (d *doctor) overdueBad() time.Duration { return or(d.options.OverdueBad, 2*d.turn()) }
+
+func (d *doctor) judgeOverdue(count string, first time.Time) Finding {
+	age := d.now.Sub(first)
+	text := fmt.Sprintf("%s rows are overdue, the oldest since its slot %s, %s ago", count, stamp(first), age.Round(time.Second))
 	const do = "see that work or sweep runs, and what their logs say; sweep catches up, roll-forward moves all to the next slot"
-	if age > max(time.Hour, 2*d.grid.Resolution()) {
-		return []Finding{bad("overdue", text, do)}, nil
+	switch {
+	case d.halted:
+		return warn("overdue", text+"; everything is paused", "resume --all, once the reason is gone; the sweeper catches up then")
+	case age > d.overdueBad():
+		return bad("overdue", text, do)
+	case age > d.turn():
+		return warn("overdue", text, do)
 	}
-	return []Finding{warn("overdue", text, do)}, nil
+	return fine("overdue", text+": the next sweep takes them")
 }
 
 // checkPaused names what is paused: rows wait for that, and it is easily forgotten.
@@ -54,24 +71,44 @@ func (d *doctor) checkPaused(ctx context.Context) (found []Finding, err error) {
 	}
 	for _, p := range list {
 		what := p.JobExec
+		resume := "resume " + p.JobExec
 		if what == AllExecs {
-			what = "everything"
+			what, resume, d.halted = "everything", "resume --all", true
 		}
-		found = append(found, warn("paused", fmt.Sprintf("%s is paused since %s by %q: %q", what, stamp(p.Since), p.By, p.Reason), "resume it once the reason is gone"))
+		found = append(found, warn("paused", fmt.Sprintf("%s is paused since %s by %q: %q", what, stamp(p.Since), p.By, p.Reason), resume+", once the reason is gone"))
 	}
 	return orFine(found, "paused", "nothing is paused"), nil
 }
 
-// checkMissed looks for slots of the last day that left no row in the ledger: nobody served them.
+// checkMissed looks for slots of the last day that left no row in the ledger: nobody served them. Those from before the
+// slots were what they are now were others.
 func (d *doctor) checkMissed(ctx context.Context) ([]Finding, error) {
+	var since time.Time
+	if err := d.db.GetContext(ctx, &since, d.stmt.Get("operate/since")); err != nil {
+		return nil, err
+	}
 	before := d.grid.Floor(d.now.Add(-d.options.SweepGrace))
-	from := later(before.Add(-24*time.Hour), d.grid.Add(before, -servedProbe))
-	var served []time.Time
+	from := d.grid.Ceil(later(since, later(before.Add(-24*time.Hour), d.grid.Add(before, -servedProbe))))
+	var served, latest []time.Time
 	if err := d.db.SelectContext(ctx, &served, d.stmt.Get("operate/served"), from, before, servedProbe); err != nil {
 		return nil, err
 	}
-	if len(served) == 0 {
-		return []Finding{warn("missed", "no slot was served within the last day", "start work, or a timer that calls run for each slot")}, nil
+	if err := d.db.SelectContext(ctx, &latest, d.stmt.Get("operate/served"), later(from, before), d.grid.Next(d.now), 1); err != nil {
+		return nil, err
+	}
+	return []Finding{d.judgeMissed(from, before, served, latest)}, nil
+}
+
+// judgeMissed judges which slots from one time to before another were served, and whether one was since then.
+func (d *doctor) judgeMissed(from, before time.Time, served, latest []time.Time) Finding {
+	const start = "start work, or a timer that calls run for each slot"
+	switch {
+	case len(served) == 0 && len(latest) > 0:
+		return fine("missed", "slots are served, the first one "+stamp(latest[0]))
+	case !from.Before(before) && len(served) == 0:
+		return fine("missed", "no slot is over since the tables were made, or their resolution changed; "+start)
+	case len(served) == 0:
+		return warn("missed", fmt.Sprintf("no slot was served since %s", stamp(from)), start)
 	}
 	was := make(map[time.Time]bool, len(served))
 	for _, slot := range served {
@@ -84,12 +121,15 @@ func (d *doctor) checkMissed(ctx context.Context) ([]Finding, error) {
 			missed = append(missed, slot)
 		}
 	}
-	if len(missed) == 0 {
-		return []Finding{fine("missed", fmt.Sprintf("each of the last %d slots was served", all))}, nil
+	switch {
+	case len(missed) == 0:
+		return fine("missed", fmt.Sprintf("each of the last %d slots was served", all))
+	case len(missed) <= d.options.MissedAllowed:
+		return fine("missed", fmt.Sprintf("%d of the last %d slots were not served; %d may", len(missed), all, d.options.MissedAllowed))
 	}
-	return []Finding{warn("missed", fmt.Sprintf("%d of %d slots since %s were not served, the last of them %s", len(missed), all,
+	return warn("missed", fmt.Sprintf("%d of %d slots since %s were not served, the last of them %s", len(missed), all,
 		stamp(served[0]), stamp(missed[len(missed)-1])),
-		"see that workers or timers serve every slot; what waited in these is swept up")}, nil
+		"see that workers or timers serve every slot; what waited in these is swept up")
 }
 
 // checkLeases looks for leases that lapsed and that nobody took over.

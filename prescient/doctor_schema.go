@@ -122,19 +122,20 @@ func orNone(resolution time.Duration) string {
 	return resolution.String()
 }
 
-// partitionAhead is how far ahead the partitions of history should reach: with a week to go, nobody has pruned for seven.
-const partitionAhead = PartitionSpan
-
 func (d *doctor) checkPartitions(ctx context.Context) ([]Finding, error) {
+	if !d.options.Use.sees("", "job_history") {
+		return []Finding{d.options.Use.unseen("partitions", []string{"job_history"})}, nil
+	}
 	var bounds []string
 	if err := d.db.SelectContext(ctx, &bounds, d.stmt.Get("operate/partitions"), d.prefix+"job_history"); err != nil {
 		return nil, err
 	}
-	return partitionFindings(bounds, d.now), nil
+	return partitionFindings(bounds, d.now, d.options.PartitionsAhead), nil
 }
 
-// partitionFindings judges the upper bounds of the partitions of history.
-func partitionFindings(bounds []string, now time.Time) []Finding {
+// partitionFindings judges the upper bounds of the partitions of history. With a week to go, the default for ahead, nobody
+// has pruned for seven.
+func partitionFindings(bounds []string, now time.Time, ahead time.Duration) []Finding {
 	const do = "run prune, or migrate, which make partitions ahead"
 	var last time.Time
 	unbounded := false
@@ -156,7 +157,7 @@ func partitionFindings(bounds []string, now time.Time) []Finding {
 		return []Finding{warn("partitions", "history has one partition only, so that old ends cannot be dropped", do)}
 	case last.Before(now):
 		return []Finding{warn("partitions", "the partitions of history ended at "+stamp(last)+": ends since then gather in the last one", do)}
-	case last.Before(now.Add(partitionAhead)):
+	case last.Before(now.Add(ahead)):
 		return []Finding{warn("partitions", "the partitions of history end at "+stamp(last)+", which is soon", do)}
 	}
 	return []Finding{fine("partitions", fmt.Sprintf("history has %d partitions, up to %s", len(bounds), stamp(last)))}

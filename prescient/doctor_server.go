@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// clockLimit is how far this machine's clock may be off: its logs would be hard to read otherwise. Slots and leases go
-// by the database's clock alone.
-const clockLimit = time.Second
+// DefaultClockWarn is how far this machine's clock may be off: its logs would be hard to read otherwise. Slots and leases
+// go by the database's clock alone.
+const DefaultClockWarn = time.Second
 
 func (d *doctor) checkClock(context.Context) ([]Finding, error) {
-	return clockFindings(d.skew, d.trip, d.options.Lease), nil
+	return clockFindings(d.skew, d.trip, d.options.Lease, d.options.ClockWarn), nil
 }
 
 // clockFindings judges a skew that is known to half a round trip.
-func clockFindings(skew, trip, lease time.Duration) []Finding {
+func clockFindings(skew, trip, lease, limit time.Duration) []Finding {
 	off := max(skew.Abs()-trip/2, 0)
 	text := fmt.Sprintf("the server's clock and this machine's differ by %s", skew.Round(time.Millisecond))
 	const do = "keep both by NTP; slots go by the server's clock, so look there first"
 	switch {
 	case off > lease/4:
 		return []Finding{bad("clock", text+fmt.Sprintf(", more than a quarter of the lease of %s: after a failover between such clocks leases mean nothing", lease), do)}
-	case off > clockLimit:
+	case off > limit:
 		return []Finding{warn("clock", text, do)}
 	}
 	return []Finding{fine("clock", text)}

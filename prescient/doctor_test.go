@@ -13,6 +13,7 @@ import (
 
 	"prescient/prescient/internal/servertest"
 	"prescient/slots"
+	text "prescient/sql"
 )
 
 // examine asks the doctor, at a time that its server shows; the running clock where it is zero.
@@ -91,22 +92,68 @@ func TestADoctorFindsNothingBadWhereAllIsWell(t *testing.T) {
 
 func TestADoctorFindsWhatIsLeftBehind(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
+		wantFinding(t, r.examine(time.Time{}, DoctorOptions{}), "missed", SeverityOK, "no slot is over since")
+		r.exec("UPDATE p_slot_config SET changed_at = changed_at - INTERVAL 1 DAY")
 		wantFinding(t, r.examine(time.Time{}, DoctorOptions{}), "missed", SeverityWarn, "no slot was served")
 		r.serve(3)
 		r.exec("DELETE FROM p_slot_run ORDER BY slot DESC LIMIT 3")
 		found := r.examine(time.Time{}, DoctorOptions{SweepGrace: time.Millisecond})
 		wantFinding(t, found, "missed", SeverityWarn, "2 of 1")
+		wantFinding(t, r.examine(time.Time{}, DoctorOptions{SweepGrace: time.Millisecond, MissedAllowed: 2}), "missed", SeverityOK, "2 may")
 		wantFinding(t, found, "overdue", SeverityOK)
-		r.needs(t, columnDefaults)
-		for i := range 3 {
-			r.exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) SELECT 'order', ?, 'check', UTC_TIMESTAMP(6) - INTERVAL 30 MINUTE", i)
-		}
-		wantFinding(t, r.examine(time.Time{}, DoctorOptions{}), "overdue", SeverityWarn, "3 rows")
-		r.exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('a', 'b', 'c', '2001-01-01 00:00:01')")
-		wantFinding(t, r.examine(time.Time{}, DoctorOptions{}), "overdue", SeverityBad, "2001-01-01T00:15:00Z")
 		wantFinding(t, found, "leases", SeverityOK)
 		r.exec("UPDATE p_slot_run SET worker = 'gone', allocated_until = UTC_TIMESTAMP(6) - INTERVAL 90 SECOND ORDER BY slot LIMIT 2")
 		wantFinding(t, r.examine(time.Time{}, DoctorOptions{}), "leases", SeverityWarn, "2 leases", "worker gone", "1m30s")
+	})
+}
+
+// How bad it is that rows are late follows the resolution, the grace and the sweeps.
+func TestADoctorJudgesLatenessByResolutionAndSweeps(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *rig) {
+		for i := range 24 {
+			r.insert(at("13:00"), NewJob{Entity: order(fmt.Sprint(i)), JobExec: "check", DueAt: at("13:05")})
+		}
+		judge := func(clock string, severity Severity, o DoctorOptions, texts ...string) {
+			t.Helper()
+			wantFinding(t, r.examine(at(clock), o), "overdue", severity, texts...)
+		}
+		judge("13:05:05", SeverityOK, DoctorOptions{}, "nothing is overdue")
+		judge("13:06:09", SeverityOK, DoctorOptions{}, "24 rows", "1m9s ago", "the next sweep takes them")
+		judge("13:06:11", SeverityWarn, DoctorOptions{}, "24 rows", "since its slot 2026-11-20T13:05:00Z")
+		judge("13:07:19", SeverityWarn, DoctorOptions{})
+		judge("13:07:21", SeverityBad, DoctorOptions{})
+		judge("13:09:00", SeverityBad, DoctorOptions{}, "4m0s ago")
+		judge("13:09:00", SeverityWarn, DoctorOptions{SweepEvery: 3 * time.Minute})
+		judge("13:09:00", SeverityWarn, DoctorOptions{OverdueBad: 5 * time.Minute})
+		r.must(r.client.Pause(t.Context(), r.pool(time.Time{}), Paused{JobExec: AllExecs}))
+		judge("13:09:00", SeverityWarn, DoctorOptions{}, "everything is paused")
+	})
+}
+
+// The slots of seconds ago count as served, and those of another resolution not as missed.
+func TestADoctorCountsTheSlotsThatThereWere(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *rig) {
+		r.needs(t, changeOfResolution)
+		missed := func(clock string, severity Severity, text string) {
+			t.Helper()
+			wantFinding(t, r.examine(at(clock), DoctorOptions{}), "missed", severity, text)
+		}
+		r.exec("UPDATE p_slot_config SET changed_at = '2026-11-20 12:00:00'")
+		missed("13:00:00", SeverityWarn, "no slot was served since 2026-11-20T12:26:3")
+		r.exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES ('2026-11-20 12:59:57', 0, 1)")
+		missed("13:00:00", SeverityOK, "the first one 2026-11-20T12:59:57Z")
+		r.exec("INSERT INTO p_slot_run (slot, bucket, buckets) SELECT slot - INTERVAL 10 MINUTE, 0, 1 FROM p_slot_run")
+		missed("13:00:00", SeverityWarn, "were not served")
+		r.reslotTo(time.Minute)
+		r.exec("UPDATE p_slot_config SET changed_at = '2026-11-20 12:59:50'")
+		missed("13:00:30", SeverityOK, "no slot is over")
+		r.exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES ('2026-11-20 13:00:00', 0, 1), ('2026-11-20 13:02:00', 0, 1)")
+		missed("13:02:30", SeverityWarn, "1 of 2 slots")
+	})
+	eachServerAt(t, 24*time.Hour, func(t *testing.T, r *rig) {
+		r.exec("UPDATE p_slot_config SET changed_at = '2026-11-10 12:00:00'")
+		r.exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES ('2026-11-20 00:00:00', 0, 1)")
+		wantFinding(t, r.examine(at("13:00:00"), DoctorOptions{}), "missed", SeverityOK, "the first one 2026-11-20T00:00:00Z")
 	})
 }
 
@@ -193,6 +240,70 @@ func TestADoctorWarnsBeforePartitionsRunOut(t *testing.T) {
 	})
 }
 
+// Each role is told what it can see, and fails for nothing that it need not have.
+func TestADoctorLooksAtWhatARoleSees(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
+		_, err := KeepPartitions(t.Context(), r.pool(time.Time{}), PruneOptions{Prefix: "p_"})
+		r.must(err)
+		unseen := map[string]string{"analyst": "paused overdue put_off missed leases leases.far rows", "app-sql": "version paused missed leases leases.far invariants partitions",
+			"app": "paused missed leases leases.far invariants", "app-reschedule": "paused missed leases leases.far invariants"}
+		look := func(role string) []Finding {
+			found, err := Doctor(t.Context(), r.as(role, time.Time{}), DoctorOptions{Prefix: "p_", Use: Use(role), Resolution: 15 * time.Minute})
+			r.must(err)
+			return found
+		}
+		for _, role := range text.Roles() {
+			var not []string
+			for _, f := range look(role) {
+				switch f.Code {
+				case "durability", "settings", "time_zone", "binlog": // the server's at hand
+				default:
+					if f.Severity != SeverityOK {
+						t.Errorf("%s: %+v", role, f)
+					}
+				}
+				if f.Unseen {
+					not = append(not, f.Code)
+				}
+			}
+			if got := strings.Join(not, " "); got != unseen[role] {
+				t.Errorf("%s does not look at %q; want %q", role, got, unseen[role])
+			}
+		}
+		r.exec("REVOKE SELECT ON p_history_times FROM '" + r.user("analyst") + "'@'%'")
+		wantFinding(t, look("analyst"), "grants", SeverityBad, "SELECT on p_history_times")
+		r.exec("REVOKE EXECUTE ON PROCEDURE p_cancel FROM '" + r.user("app-sql") + "'@'%'")
+		wantFinding(t, look("app-sql"), "grants", SeverityBad, "EXECUTE on PROCEDURE p_cancel")
+		r.exec("REVOKE SELECT ON p_slot_run FROM '" + r.user("worker") + "'@'%'")
+		wantFinding(t, look("worker"), "missed", SeverityWarn, "could not be looked at")
+	})
+}
+
+func TestADoctorNamesWhatIsPutOff(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		for i := range 3 {
+			r.insert(at("12:00"), NewJob{Entity: order(fmt.Sprint(i)), JobExec: "mispelt", DueAt: at("13:05")})
+			r.insert(at("12:00"), NewJob{Entity: order(fmt.Sprint(i)), JobExec: "check", DueAt: at("13:35")})
+		}
+		settled := registry("check", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, Guards{})
+		wantFinding(t, r.examine(at("13:14"), DoctorOptions{}), "put_off", SeverityOK, "all rows that come due")
+		r.runAt(at("13:15"), settled, WorkerOptions{})
+		wantFinding(t, r.examine(at("13:16"), DoctorOptions{}), "put_off", SeverityWarn, "3 rows of job_exec mispelt", "1 times", "since 2026-11-20T13:05:00Z")
+		r.runAt(at("13:30"), settled, WorkerOptions{})
+		found := r.examine(at("13:38"), DoctorOptions{})
+		wantFinding(t, found, "put_off", SeverityBad, "3 rows of job_exec mispelt", "2 times")
+		if do := finding(found, "put_off").Do; !strings.Contains(do, "jobs --exec mispelt") {
+			t.Error(do)
+		}
+		// Behind more rows than are looked at, some of each slot are.
+		r.exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, first_check_at, next_check_at, job_key, revision)" +
+			" WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 240), m AS (SELECT 0 AS j UNION ALL SELECT j + 1 FROM m WHERE j < 24)" +
+			" SELECT 'many', CONCAT(i, '-', j), 'check', '2026-11-20 13:40:00', '2026-11-20 13:45:00', '2026-11-20 13:45:00', UNHEX(LEFT(SHA2(CONCAT(i, '-', j), 256), 32)), 1 FROM n, m")
+		wantFinding(t, r.examine(at("13:38"), DoctorOptions{}), "put_off", SeverityBad, "3 or more rows of job_exec mispelt")
+	})
+}
+
 func TestADoctorMissesRights(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		user := "px_" + r.d.Name[len(r.d.Name)-8:]
@@ -242,7 +353,7 @@ func TestADoctorReadsABoundedNumberOfRows(t *testing.T) {
 		found, err := Doctor(t.Context(), before, DoctorOptions{Prefix: "p_"})
 		r.must(err)
 		wantFinding(t, found, "rows", SeverityOK)
-		const limit = overdueProbe + 2*ledgerProbe + 20*sampleSize + 4*gridProbe + 10000 // the last for information_schema
+		const limit = overdueProbe + 2*ledgerProbe + 20*sampleSize + 4*gridProbe + 3*(putOffProbe+gridProbe+putOffSlots*putOffSample) + 10000 // what is grouped is read thrice; the last for information_schema
 		if n := read() - start; n > limit {
 			t.Errorf("%d entries were read; want %d at most", n, limit)
 		}

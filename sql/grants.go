@@ -91,6 +91,21 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 	return comment, statements, nil
 }
 
+var rightsLine = regexp.MustCompile(`(?m)^GRANT (.+) ON (?:PROCEDURE )?\{database\}\.\{(\w+)\}`)
+
+// Rights returns what a role has on each table, view and procedure, by its name without the prefix. The owner has all.
+func Rights(role string) (rights map[string]string, all bool) {
+	rights = make(map[string]string)
+	text, err := grantFiles.ReadFile("grants/" + role + ".sql")
+	if err != nil {
+		return rights, false
+	}
+	for _, found := range rightsLine.FindAllStringSubmatch(string(text), -1) {
+		rights[found[2]] = found[1]
+	}
+	return rights, role == "owner"
+}
+
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 
 // quoteName quotes the name of a table or database.
