@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -152,9 +153,9 @@ func TestServersDownOverSeveralSlots(t *testing.T) {
 func TestDemoOnAGivenServer(t *testing.T) {
 	eachServer(t, func(r *rig) {
 		tables := "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"
-		demo := []string{"demo", "--for", "4s", "--alert-after", "1s", "--escalate-after", "2s", "--seed", "7", "--orders", "30", "--dsn", r.dsn}
+		demo := []string{"demo", "--alert-after", "1s", "--escalate-after", "2s", "--seed", "7", "--dsn", r.dsn}
 		r.env["PRESCIENT_TABLE_PREFIX"] = "Not allowed: a demo does not read it"
-		out := r.ok(demo...)
+		out := r.ok(append(slices.Clip(demo), "--for", "4s", "--orders", "30")...)
 		for _, text := range []string{"placed", "shipped", "ALERT", "ESCALATED", "the books balance", "inserted      30", "lateness  p50"} {
 			if !strings.Contains(out, text) {
 				r.Errorf("no %q in %s", text, out)
@@ -172,7 +173,7 @@ func TestDemoOnAGivenServer(t *testing.T) {
 			TablePrefix              string `json:"table_prefix"`
 			Lateness                 struct{ P50, P99, Max int64 }
 		}
-		got := r.execute(append(demo, "--json", "--keep", "--orders", "400", "--for", "2s")...)
+		got := r.execute(append(slices.Clip(demo), "--json", "--keep", "--orders", "400", "--for", "2s")...)
 		got.wants(r.T, cmd.ExitOK)
 		b := lines[books](r.T, got.out)
 		if len(b) != 1 || !b[0].Balanced || b[0].Inserted == 0 || b[0].Inserted != b[0].Ended+b[0].Pending {
