@@ -24,7 +24,7 @@ func (c *Client) replace(ctx context.Context, db DB, job NewJob, pending FutureJ
 		_, err := db.ExecContext(ctx, c.insertOf(job, KeyOf(job.Entity, job.JobExec, job.Tag), due, slot))
 		return err
 	}
-	if _, ok := db.(beginner); ok {
+	if _, ok := beginnerOf(db); ok {
 		err = inTx(ctx, db, again)
 		return n, err
 	}

@@ -10,39 +10,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// beginner is a handle that can begin a transaction; all others are taken for a transaction of the caller.
-type beginner interface {
-	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
-}
-
-// ownTx is a transaction that a client began itself: READ COMMITTED, so that a plain read shows the latest rows.
-type ownTx struct{ *sql.Tx }
-
-// rawConn is what only a single connection has.
-type rawConn interface {
-	Raw(do func(conn any) error) error
-}
-
-// isCallersTx says whether a handle may be inside a transaction of the caller, which may be older than the latest rows.
-// A single connection may: somebody can have begun one on it by hand.
-func isCallersTx(db DB) bool {
-	switch db.(type) {
-	case ownTx:
-		return false
-	case rawConn:
-		return true
-	case beginner:
-		return false
-	}
-	return true
-}
-
-// commitsByItself says whether each statement on a handle is a transaction of its own.
-func commitsByItself(db DB) bool {
-	_, begins := db.(beginner)
-	return begins && !isCallersTx(db)
-}
-
 // maxTries bounds how often a client tries again: after deadlocks, and after a row that others keep changing.
 const maxTries = 10
 
@@ -60,7 +27,7 @@ func retried[T any](do func() (T, error)) (T, error) {
 // inTx runs do on a transaction: on the caller's own where the handle is one, on a new one where it can begin. After
 // an error nothing of it stays behind, though the caller may commit all the same.
 func inTx(ctx context.Context, db DB, do func(db DB) error) error {
-	begin, ok := db.(beginner)
+	begin, ok := beginnerOf(db)
 	if !ok {
 		return inSavepoint(ctx, db, "prescient", do)
 	}
@@ -86,6 +53,9 @@ func inOwnTx(ctx context.Context, begin beginner, do func(db DB) error) error {
 }
 
 func inSavepoint(ctx context.Context, db DB, name string, do func(db DB) error) error {
+	if err := isInside(ctx, db); err != nil {
+		return err
+	}
 	if _, err := db.ExecContext(ctx, "SAVEPOINT "+name); err != nil {
 		return fmt.Errorf("setting a savepoint: %w", err)
 	}
