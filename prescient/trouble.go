@@ -51,8 +51,10 @@ const (
 )
 
 // troubleOf says what went wrong with a row; empty where nothing did.
-func troubleOf(a answer, outcome Outcome) TroubleKind {
+func troubleOf(a *answer, outcome Outcome) TroubleKind {
 	switch {
+	case outcome == Done:
+		return ""
 	case a.kind == unknown:
 		return TroubleUnregistered
 	case a.kind == abandoned:
@@ -63,8 +65,6 @@ func troubleOf(a answer, outcome Outcome) TroubleKind {
 		return TroublePanic
 	case a.err != nil:
 		return TroubleError
-	case outcome == Done:
-		return ""
 	}
 	return TroubleKind(outcome)
 }
@@ -74,7 +74,7 @@ type troubles []Trouble
 
 // note takes note of a row and what became of it.
 func (t *troubles) note(a *answered) {
-	kind := troubleOf(a.answer, a.verdict.outcome)
+	kind := troubleOf(&a.answer, a.verdict.outcome)
 	if kind == "" {
 		return
 	}

@@ -38,7 +38,7 @@ func TestEveryRowThatIsNotSettledHasATrouble(t *testing.T) {
 		{"a time in the past", answer{}, PastReturn, "past_return"},
 		{"a time too far ahead", answer{}, BeyondHorizon, "beyond_horizon"},
 	} {
-		if got := troubleOf(c.answer, c.outcome); got != c.want {
+		if got := troubleOf(&c.answer, c.outcome); got != c.want {
 			t.Errorf("%s: %q; want %q", c.name, got, c.want)
 		}
 	}
