@@ -350,6 +350,7 @@ var (
 	inQuotes  = regexp.MustCompile(`(?s)(?:\b_\w+)?\\?'(?:[^'\\]|'')*\\?'`)
 	words     = regexp.MustCompile(`[a-z_][a-z0-9_]*|[0-9]+`)
 	remarks   = regexp.MustCompile(`(?m)--[^\n]*$|/\*.*?\*/`)
+	versioned = regexp.MustCompile(`/\*M?!\d*|\*/`)                                                   // comments that a server takes for text, of which each takes its own
 	spellings = []string{"uuid_short", "utc_timestamp", "sha2", "timestampdiff", "current_timestamp"} // both servers spell these alike
 )
 
@@ -368,7 +369,7 @@ func shape(expression string, columns []string) string {
 }
 
 func marks(expression string, columns []string) (kept []string) {
-	for _, word := range words.FindAllString(strings.ToLower(inQuotes.ReplaceAllString(expression, " ")), -1) {
+	for _, word := range words.FindAllString(strings.ToLower(versioned.ReplaceAllString(inQuotes.ReplaceAllString(expression, " "), " ")), -1) {
 		if word[0] <= '9' || slices.Contains(spellings, word) || slices.Contains(columns, word) {
 			kept = append(kept, word)
 		}
