@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -94,6 +95,7 @@ type bucketRun struct {
 	mayWait      func(rows int) bool // whether to wait for locked rows: false where too many buckets do already
 	onLinger     func()              // has another bucket run meanwhile; nil where there is nobody to tell
 	lingering    bool                // it waits for what takes its time, and another has its place
+	hidden       *atomic.Bool        // in this slot a commit waited for locks that do not show by the primary key
 	crowdedOut   bool                // there is no room for it to wait in
 	wary         bool                // it was given back unfinished before: locked rows are left alone
 

@@ -121,7 +121,10 @@ func (b *bucketRun) findFree(ctx context.Context, rows []*answered, free map[Key
 		return b.findFree(ctx, rows[half:], free)
 	case isError(err, errNoWait):
 		return nil
-	case err != nil:
+	case err != nil || len(found) == 0:
+		return err
+	}
+	if found, err = b.keysOf(ctx, "slotrun/lock_free_unique", keyList(slices.Collect(maps.Keys(found)), func(k Key) Key { return k })); err != nil {
 		return err
 	}
 	maps.Copy(free, found)

@@ -3,6 +3,7 @@ package prescient
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -48,6 +49,83 @@ func TestACancelOfNothingHoldsNoRowOfOthers(t *testing.T) {
 				r.clear()
 				r.exec("DELETE FROM p_slot_run")
 			}
+		}
+	})
+}
+
+// moveOn moves to a slot an hour later.
+func moveOn(context.Context, FutureJob) (*time.Time, error) {
+	later := time.Now().Add(time.Hour)
+	return &later, nil
+}
+
+// beside is how long rows may take that nobody holds, beside an app that holds others: with halving at 2 s a step it was
+// more than half a minute.
+const beside = 8 * time.Second
+
+// runBeside runs a slot while a transaction of an app is open, which holds some rows at most, and returns how long the others
+// took. Then it lets go, and the rest is done.
+func (r *rig) runBeside(fn Func, rows, held int, open func(tx *sql.Tx)) time.Duration {
+	r.t.Helper()
+	slot := r.insertDue(rows)
+	tx := begin(r.t, r.app, sql.LevelRepeatableRead)
+	open(tx)
+	w := r.worker(time.Time{}, registry("check", fn, Guards{}), WorkerOptions{Batch: 100})
+	began := time.Now()
+	done := r.start(w, slot, manner{parallel: 2, stay: true})
+	r.eventually("the others are done", func() bool {
+		return r.count("SELECT COUNT(*) FROM p_future_job WHERE next_check_at = ?", slot.Format(secondLayout)) <= held
+	})
+	took := time.Since(began)
+	r.must(tx.Rollback())
+	if figures := <-done; figures.Done+figures.Moved != rows || figures.Takeovers > 0 {
+		r.t.Errorf("%+v of %d rows, with %d takeovers", figures.Counts, rows, figures.Takeovers)
+	}
+	if took > beside {
+		r.t.Errorf("what nobody held took %s", took)
+	}
+	r.clear()
+	r.exec("DELETE FROM p_slot_run")
+	return took
+}
+
+// A move writes the row's key anew in UNIQUE (job_key), for which MariaDB locks the row after it there, too. So a row that
+// moves waits where that is an app's, or the gap before it; no other does.
+func TestRowsThatMoveBesideWhatAnAppHoldsAreAllThatWait(t *testing.T) {
+	eachServerAt(t, time.Minute, func(t *testing.T, r *rig) {
+		const each = 5
+		took := r.runBeside(moveOn, 400, 2*each, func(tx *sql.Tx) {
+			for i := range each {
+				_, err := r.client.Cancel(t.Context(), tx, Entity{"nobody", fmt.Sprint(i)})
+				r.must(err)
+				if _, err := r.client.Reschedule(t.Context(), tx, Entity{"nobody", fmt.Sprint(i)}, "check", "", time.Now()); !errors.Is(err, ErrNotFound) {
+					t.Fatalf("rescheduled nothing: %v", err)
+				}
+				_, err = r.client.Insert(t.Context(), tx, NewJob{Entity: Entity{"new", fmt.Sprint(i)}, JobExec: "check", DueAt: time.Now().Add(time.Hour)})
+				r.must(err)
+			}
+		})
+		t.Logf("%s", took.Round(time.Millisecond))
+	})
+}
+
+// Plain SQL may lock an entry in UNIQUE (job_key) and not its row, as a range does with the one after it.
+func TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly(t *testing.T) {
+	eachServerAt(t, time.Minute, func(t *testing.T, r *rig) {
+		for _, way := range []struct {
+			name   string
+			fn     Func
+			ranges int
+		}{{"ends", neverAgain, 20}, {"moves", moveOn, 2}} {
+			took := r.runBeside(way.fn, 400, 2*way.ranges, func(tx *sql.Tx) {
+				for i := range way.ranges {
+					first, last := entityRange(Entity{"nobody", fmt.Sprint(i)})
+					rows, err := tx.Query("SELECT entity_name, payload FROM p_future_job FORCE INDEX (job_key) WHERE job_key BETWEEN ? AND ? FOR UPDATE", first[:], last[:])
+					r.must(err)
+					r.must(rows.Close())
+				}
+			})
+			t.Logf("%s: %s", way.name, took.Round(time.Millisecond))
 		}
 	})
 }

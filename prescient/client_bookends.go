@@ -20,30 +20,53 @@ var bookend = NewJob{Entity: Entity{"prescient", "bookend"}, JobExec: "prescient
 var bookendSlot = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 // findBetweenBookends reads what is pending for an entity as it is now, whatever a snapshot shows, and locks it.
-func (c *Client) findBetweenBookends(ctx context.Context, db DB, e Entity) ([]FutureJob, error) {
+func (c *Client) findBetweenBookends(ctx context.Context, db DB, e Entity) (found []FutureJob, err error) {
 	first, last := entityRange(e)
 	low, high := literal(appendKey, first), literal(appendKey, last)
-	times := textOf(bookendSlot, bookendSlot)
-	rows := appendRow(nil, &bookend, first, times, false)
-	rows = appendRow(append(rows, ','), &bookend, last, times, false)
-	_, err := db.ExecContext(ctx, c.insertRows(rows, false))
-	if isError(err, errDuplicateKey) {
+	placed, err := c.withBookends(ctx, db, []Key{first, last}, func() error {
+		found, err = c.find(ctx, db, "job.job_key > "+low+" AND job.job_key < "+high, true)
+		return err
+	})
+	if err == nil && !placed {
 		// One key in two thousand million is that of a bookend: a check has it, and ends the look as well as it can.
-		return c.find(ctx, db, "job.job_key BETWEEN "+low+" AND "+high, true)
+		found, err = c.find(ctx, db, "job.job_key BETWEEN "+low+" AND "+high, true)
+	}
+	return found, err
+}
+
+// isAbsent says whether nothing has a key now, whatever a snapshot shows. A look under a lock that finds nothing would lock
+// the gap; here a bookend takes the key itself, and keeps it from others until the transaction ends.
+func (c *Client) isAbsent(ctx context.Context, db DB, key Key) (bool, error) {
+	return c.withBookends(ctx, db, []Key{key}, func() error { return nil })
+}
+
+// withBookends does something while bookends stand at some keys. Where one of those is taken it does nothing.
+func (c *Client) withBookends(ctx context.Context, db DB, keys []Key, do func() error) (placed bool, err error) {
+	times := textOf(bookendSlot, bookendSlot)
+	var rows []byte
+	for i, key := range keys {
+		if i > 0 {
+			rows = append(rows, ',')
+		}
+		rows = appendRow(rows, &bookend, key, times, false)
+	}
+	_, err = db.ExecContext(ctx, c.insertRows(rows, false))
+	if isError(err, errDuplicateKey) {
+		return false, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("inserting the bookends of %s: %w", e, err)
+		return false, fmt.Errorf("inserting bookends: %w", err)
 	}
-	found, err := c.find(ctx, db, "job.job_key > "+low+" AND job.job_key < "+high, true)
+	if err := do(); err != nil {
+		return false, err
+	}
+	n, err := affected(ctx, db, c.fill("client/bookends_away", "{slot}", literal(appendSecond, bookendSlot),
+		"{keys}", keyList(keys, func(k Key) Key { return k })))
+	if err == nil && n != len(keys) {
+		err = fmt.Errorf("%d of %d were there", n, len(keys))
+	}
 	if err != nil {
-		return nil, err
+		return false, fmt.Errorf("deleting bookends: %w", err)
 	}
-	n, err := affected(ctx, db, c.fill("client/bookends_away", "{slot}", literal(appendSecond, bookendSlot), "{first}", low, "{last}", high))
-	if err == nil && n != 2 {
-		err = fmt.Errorf("%d of 2 were there", n)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("deleting the bookends of %s: %w", e, err)
-	}
-	return found, nil
+	return true, nil
 }

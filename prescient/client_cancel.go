@@ -124,8 +124,16 @@ func (c *Client) reschedule(ctx context.Context, db DB, e Entity, jobExec, tag s
 			if n == 1 {
 				return Inserted{Did: DidReschedule, DueAt: due, Slot: slot}, nil
 			}
-		} else if latest {
-			return Inserted{}, fmt.Errorf("%w: %s of %s", ErrNotFound, jobExec, e)
+		} else {
+			absent := latest
+			if !latest && job == nil {
+				if absent, err = c.isAbsent(ctx, db, KeyOf(e, jobExec, tag)); err != nil {
+					return Inserted{}, fmt.Errorf("rescheduling %s of %s: %w", jobExec, e, err)
+				}
+			}
+			if absent {
+				return Inserted{}, fmt.Errorf("%w: %s of %s", ErrNotFound, jobExec, e)
+			}
 		}
 		if now, job, err = c.lookAgain(ctx, db, KeyOf(e, jobExec, tag)); err != nil {
 			return Inserted{}, err

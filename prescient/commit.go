@@ -12,6 +12,9 @@ import (
 // errChanged is returned inside a commit when rows changed between the look and the write; the commit starts over.
 var errChanged = errors.New("rows changed under the commit")
 
+// errAtOnce is returned inside a commit when a statement that waits for no lock met one of somebody else's.
+var errAtOnce = errors.New("somebody else has a row locked")
+
 // commitReady commits what is answered if it is a batch, or nothing else is running, or it has waited long enough; or
 // all of it, where all says so. It returns errLeaseLost where another has the bucket by now.
 func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, err error) {
@@ -62,7 +65,7 @@ func (b *bucketRun) commit(ctx context.Context, batch []*answered, contested boo
 		return nil
 	}
 	slices.SortFunc(batch, func(x, y *answered) int { return bytes.Compare(x.key[:], y.key[:]) })
-	contested = contested || b.hasTx
+	contested = contested || b.hasTx || b.hidden.Load()
 	var spans []span
 	if !contested {
 		spans = spansOf(batch)
@@ -86,6 +89,9 @@ func (b *bucketRun) commit(ctx context.Context, batch []*answered, contested boo
 			spans = nil
 		case isError(err, errLockWaitTimeout, errNoWait) && !contested:
 			contested, spans = true, nil
+			if !errors.Is(err, errAtOnce) {
+				b.hidden.Store(true) // it waited, and so would the next
+			}
 		case isError(err, errLockWaitTimeout, errNoWait):
 			return b.divide(ctx, batch)
 		case refusesRow(err):
@@ -107,20 +113,24 @@ func (b *bucketRun) commit(ctx context.Context, batch []*answered, contested boo
 	}
 }
 
-// divide commits a batch by halves, whose rows nobody has locked and which yet waits for a lock: a move also locks
-// neighbours in UNIQUE (job_key), and such a neighbour may be an insert that an app has not committed. A row that is left
-// alone with that is kept for later.
+// parts is into how many a batch is divided that meets a lock: where each try waits a second for it, few steps count.
+const parts = 16
+
+// divide commits a batch by parts, whose rows nobody has locked and which yet meets a lock. A move writes the row's key anew
+// in UNIQUE (job_key): a gap that an app has locked is in its way there, and on MariaDB the row after it, too, which may be
+// an insert that is not committed. A row that is left alone with that is kept for later.
 func (b *bucketRun) divide(ctx context.Context, batch []*answered) error {
 	b.figures.Retries++
 	if len(batch) == 1 {
 		b.hold(batch)
 		return nil
 	}
-	half := len(batch) / 2
-	if err := b.commit(ctx, batch[:half], true); err != nil {
-		return err
+	for part := range slices.Chunk(batch, max(len(batch)/parts, 1)) {
+		if err := b.commit(ctx, part, true); err != nil {
+			return err
+		}
 	}
-	return b.commit(ctx, batch[half:], true)
+	return nil
 }
 
 // sort puts aside the answers that there is nothing to commit for.

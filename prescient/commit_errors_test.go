@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func newDesk(t *testing.T) *desk {
 	d.w = &Worker{tables: tables{stmt: statements, grid: quarter, version: 1}, db: sqlx.NewDb(db, "mysql"), options: options,
 		unknown: options.Guards, executor: newExecutor(1, options.Registry, options.Guards)}
 	l := &lease{slot: at("13:15"), bucket: 3, token: 7, worker: "me", ttl: time.Minute, until: time.Now().Add(time.Minute), batchSeq: 20}
-	d.bucket = &bucketRun{w: d.w, lease: l, clock: clockAt(at("13:15:01")), batch: 10, streams: []*stream{{outstanding: 2}},
+	d.bucket = &bucketRun{w: d.w, hidden: new(atomic.Bool), lease: l, clock: clockAt(at("13:15:01")), batch: 10, streams: []*stream{{outstanding: 2}},
 		outstanding: map[string]int{"unshipped": 2}}
 	for i, next := range []*time.Time{nil, At(at("14:01"))} {
 		job := pendingAt(at("13:15"))
@@ -317,7 +318,8 @@ func TestALockedRowKeepsItsAnswerForLater(t *testing.T) {
 	d.script("lock", serverError(1205))
 	d.step("BEGIN", nil)
 	d.step("fence", nil)
-	d.mock.ExpectQuery("FOR UPDATE SKIP LOCKED").WillReturnRows(found(d.batch[1]))
+	d.mock.ExpectQuery("FORCE INDEX .PRIMARY.*FOR UPDATE SKIP LOCKED").WillReturnRows(found(d.batch[1]))
+	d.mock.ExpectQuery("FORCE INDEX .job_key.*FOR UPDATE SKIP LOCKED").WillReturnRows(found(d.batch[1]))
 	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found(d.batch...))
 	d.step("moves", nil)
 	d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 0)

@@ -66,7 +66,16 @@ func appendRanges(to []byte, column string, spans []span, below bool) []byte {
 // lockRanges locks the rows of a batch by their ranges. It returns false where they are not just those that were read.
 func (b *bucketRun) lockRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) (same bool, err error) {
 	ranges := string(appendRanges(nil, "job_key", spans, false))
-	return sameAs(ctx, tx, batch, b.w.fill("slotrun/lock_ranges", "{ranges}", ranges), b.lease.slot, len(batch))
+	same, err = sameAs(ctx, tx, batch, b.w.fill("slotrun/lock_ranges", "{ranges}", ranges), b.lease.slot, len(batch))
+	return same, refused(err)
+}
+
+// refused says of the error of a statement that waits for no lock that somebody has one.
+func refused(err error) error {
+	if isError(err, errLockWaitTimeout, errNoWait) {
+		return fmt.Errorf("%w: %w", errAtOnce, err)
+	}
+	return err
 }
 
 // sameAs runs a statement that locks rows and returns their job_key and revision, and says whether they are just those
@@ -139,7 +148,7 @@ func (b *bucketRun) endInOnePass(ctx context.Context, tx *sql.Tx, ends []*answer
 			b.w.onePass.Store(false) // the right was taken away
 			return fmt.Errorf("%w: %w", errChanged, err)
 		case err != nil:
-			return fmt.Errorf("writing history: %w", err)
+			return fmt.Errorf("writing history: %w", refused(err))
 		case !same:
 			return fmt.Errorf("%w: the ends written were not those of the rows that were called", errChanged)
 		}

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	text "prescient/sql"
 )
@@ -65,7 +67,7 @@ func (b *bucketRun) writeRows(ctx context.Context, tx *sql.Tx, batch []*answered
 			result.dropped[a.key] = true
 		}
 	}
-	if err := b.writeMoves(ctx, tx, moves); err != nil {
+	if err := b.writeMoves(ctx, tx, moves, true); err != nil {
 		return result, err
 	}
 	if err := b.writeEnds(ctx, tx, ends, contested); err != nil {
@@ -97,7 +99,7 @@ func (b *bucketRun) writeRanges(ctx context.Context, tx *sql.Tx, batch []*answer
 			ends = append(ends, a)
 		}
 	}
-	if err := b.writeMoves(ctx, tx, moves); err != nil || len(ends) == 0 {
+	if err := b.writeMoves(ctx, tx, moves, true); err != nil || len(ends) == 0 {
 		return err
 	}
 	return b.endRanges(ctx, tx, ends, spansOfEnds(spans, ends))
@@ -117,15 +119,25 @@ func (w *Worker) fence(ctx context.Context, tx *sql.Tx, l *lease, counts Counts)
 }
 
 // lock locks the rows of a batch, and returns which are as they were read. Where it is known to be contested it passes
-// over those that somebody else has locked: taken. The others are gone or changed.
+// over those that somebody else has locked, or of which somebody has the entry in UNIQUE (job_key): taken. The others are gone
+// or changed.
 func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []*answered, contested bool) (free, taken map[Key]bool, err error) {
 	keys := keyList(batch, answeredKey)
 	if !contested {
 		free, err = b.sameRows(ctx, tx, "slotrun/lock", keys, batch)
 		return free, nil, err
 	}
-	if free, err = b.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil || len(free) == len(batch) {
-		return free, nil, err
+	if free, err = b.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil {
+		return nil, nil, err
+	}
+	if len(free) > 0 {
+		keys := keyList(slices.Collect(maps.Keys(free)), func(k Key) Key { return k })
+		if free, err = b.sameRows(ctx, tx, "slotrun/lock_free_unique", keys, batch); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(free) == len(batch) {
+		return free, nil, nil
 	}
 	there, err := b.sameRows(ctx, tx, "slotrun/seen", keys, batch)
 	if err != nil {
@@ -171,7 +183,11 @@ func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys st
 }
 
 // writeMoves moves locked rows to their later slots.
-func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answered) error {
+//
+// On MariaDB a move also locks the row after its own in UNIQUE (job_key), which an app may just be inserting; MySQL does not.
+// With atOnce it fails there instead of waiting: then another try, or smaller ones, cost less than the wait.
+func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answered, atOnce bool) error {
+	atOnce = atOnce && b.w.server == text.MariaDB
 	if len(moves) == 0 {
 		return nil
 	}
@@ -179,7 +195,10 @@ func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answere
 	if b.w.server == text.TiDB {
 		move = b.moveEach
 	}
-	n, err := move(ctx, tx, moves)
+	n, err := move(ctx, tx, moves, atOnce)
+	if atOnce && isError(err, errLockWaitTimeout) {
+		err = fmt.Errorf("%w: %w", errAtOnce, err)
+	}
 	if err != nil {
 		return fmt.Errorf("rescheduling: %w", err)
 	}
@@ -190,10 +209,14 @@ func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answere
 }
 
 // moveTogether moves the rows by one statement, or by several where their errors are long.
-func (b *bucketRun) moveTogether(ctx context.Context, tx *sql.Tx, moves []*answered) (n int, err error) {
+func (b *bucketRun) moveTogether(ctx context.Context, tx *sql.Tx, moves []*answered, atOnce bool) (n int, err error) {
+	statement := b.w.stmt.Get("slotrun/reschedule")
+	if atOnce {
+		statement = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + statement
+	}
 	for len(moves) > 0 {
 		list, in := movesJSON(moves)
-		some, err := affected(ctx, tx, b.w.stmt.Get("slotrun/reschedule"), list, b.lease.slot)
+		some, err := affected(ctx, tx, statement, list, b.lease.slot)
 		if err != nil {
 			return n, err
 		}
@@ -203,7 +226,7 @@ func (b *bucketRun) moveTogether(ctx context.Context, tx *sql.Tx, moves []*answe
 }
 
 // moveEach moves the rows one by one.
-func (b *bucketRun) moveEach(ctx context.Context, tx *sql.Tx, moves []*answered) (n int, err error) {
+func (b *bucketRun) moveEach(ctx context.Context, tx *sql.Tx, moves []*answered, _ bool) (n int, err error) {
 	for _, a := range moves {
 		v := &a.verdict
 		one, err := affected(ctx, tx, b.w.stmt.Get("slotrun/reschedule"), v.slot.Format(secondLayout), v.dueAt.Format(microLayout),

@@ -248,13 +248,15 @@ func (f *filled) clientStatements() []explained {
 		{"client/insert of 1000", f.c.insertRows([]byte(strings.Repeat(row+",", 999)+row), true), nil, nil},
 		{"client/hold", f.c.fill("client/hold", where...), nil, one},
 		{"client/delete", f.c.fill("client/delete", where...), nil, alias},
+		{"client/bookends_away", f.c.fill("client/bookends_away", "{slot}", literal(appendSecond, bookendSlot), "{keys}", keyList([]Key{first, last}, func(k Key) Key { return k })), nil, alias},
 		{"client/replace", f.c.fill("client/replace", write...), nil, one},
 		{"client/reschedule", f.c.fill("client/reschedule", write...), nil, one},
 	}
 	for lock, name := range map[string]string{"": "", "FOR UPDATE": ", locking"} {
 		list = append(list,
 			explained{"client/find by key" + name, find("job.job_key = "+key, lock), nil, found},
-			explained{"client/find by entity" + name, find(entity, lock), nil, found})
+			explained{"client/find by entity" + name, find(entity, lock), nil, found},
+			explained{"client/find between bookends" + name, find("job.job_key > "+literal(appendKey, first)+" AND job.job_key < "+literal(appendKey, last), lock), nil, found})
 		for _, n := range []int{2, 999, 1000, 1001} {
 			keys := keyList(f.some(bigSlot, n), FutureJob.Key)
 			list = append(list, explained{fmt.Sprintf("client/find %d keys%s", n, name), find("job.job_key IN ("+keys+")", lock), nil, found})
@@ -321,6 +323,8 @@ func (f *filled) slotRunStatements() []explained {
 				list = append(list, explained{fmt.Sprintf("%s %d of %s", statement, n, name),
 					w.fill(statement, "{keys}", keys), []any{f.slots[s]}, map[string]string{table: bySlotAndKey}})
 			}
+			list = append(list, explained{fmt.Sprintf("slotrun/lock_free_unique %d of %s", n, name),
+				w.fill("slotrun/lock_free_unique", "{keys}", keys), []any{f.slots[s]}, map[string]string{"p_future_job": byKey}})
 			moves := make([]*answered, len(some))
 			for i, job := range some {
 				moves[i] = &answered{row: row{FutureJob: job, key: job.Key()}, verdict: verdict{slot: f.slots[40], dueAt: job.DueAt}}

@@ -104,7 +104,7 @@ func configure(cfg *mysql.Config, lease, idle time.Duration) (settings string) {
 	params := map[string]string{
 		"time_zone":                "'+00:00'",
 		"sql_mode":                 "'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
-		"innodb_lock_wait_timeout": lockWait(lease),
+		"innodb_lock_wait_timeout": lockWait,
 		"wait_timeout":             fmt.Sprint(int(idle / time.Second)),
 		"autocommit":               "1",
 	}
@@ -124,14 +124,9 @@ func configure(cfg *mysql.Config, lease, idle time.Duration) (settings string) {
 
 const collation = "utf8mb4_general_ci"
 
-// lockWait is how long a statement waits for a lock, in seconds: well below what a statement may take, so that it is told
-// of as a lock wait.
-func lockWait(lease time.Duration) string {
-	if lease < 8*time.Second {
-		return "1"
-	}
-	return "2"
-}
+// lockWait is how long a statement waits for a lock, in seconds, the shortest that MySQL knows: well below what a statement
+// may take, so that it is told of as a lock wait.
+const lockWait = "1"
 
 const wantDSN = "want user:password@tcp(host:port)/database"
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -27,6 +28,7 @@ type slotRun struct {
 	waiting   int          // buckets that wait for locked rows
 	waitFor   int          // rows that those have in memory
 	busy      int          // goroutines that work on buckets which do not linger
+	hidden    atomic.Bool  // a commit waited for locks that do not show by the primary key
 	lingering int          // buckets of the pass that do, or did
 	staying   bool         // the run waits for other workers
 	letPurge  func()       // ends what is put off for the run
@@ -215,6 +217,7 @@ func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
 		}
 		return may
 	}
+	b.hidden = &r.hidden
 	b.wary = row.givenBack()
 	var cancel context.CancelFunc
 	b.calls, cancel = context.WithCancel(r.calls)

@@ -228,7 +228,7 @@ func (b *bucketRun) writeTx(ctx context.Context, tx *sqlx.Tx, spans []span, move
 	// the server cannot see.
 	b.commits.Lock()
 	defer b.commits.Unlock()
-	if err := b.writeMoves(ctx, tx.Tx, moves); err != nil {
+	if err := b.writeMoves(ctx, tx.Tx, moves, false); err != nil {
 		return err
 	}
 	end := func() error { return b.writeEnds(ctx, tx.Tx, ends, true) }
