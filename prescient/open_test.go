@@ -106,7 +106,7 @@ func TestAWorkersConnectionIsSetAsItNeedsWhateverTheDSNSays(t *testing.T) {
 			r.must(conn.GetContext(t.Context(), &got, `SELECT @@time_zone AS zone, @@sql_mode AS mode,
 				@@innodb_lock_wait_timeout AS "lock", @@wait_timeout AS wait, @@autocommit AS commit, @@character_set_client AS charset`))
 			if got.Zone != "+00:00" || !strings.Contains(got.Mode, "STRICT_ALL_TABLES") || strings.Contains(got.Mode, "ANSI_QUOTES") ||
-				got.Lock != map[time.Duration]int{0: 2, 5 * time.Second: 1}[lease] || got.Commit != 1 || got.Charset != "utf8mb4" {
+				got.Lock != 1 || got.Commit != 1 || got.Charset != "utf8mb4" {
 				t.Errorf("session: %+v", got)
 			}
 			if want := max(lease, 5*time.Second); got.Wait >= int(or(lease, DefaultLease)/time.Second) || got.Wait < int(want/time.Second)-1 {
