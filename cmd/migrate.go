@@ -28,6 +28,8 @@ type migrateReport struct {
 type migrated struct {
 	Name   string `json:"name"`
 	TookMS int64  `json:"took_ms"`
+	// CallersLost: the accounts that cancel by the procedure have to be granted again to call it.
+	CallersLost bool `json:"callers_lost,omitempty"`
 }
 
 func (a *app) migrateCommand() *cobra.Command {
@@ -156,19 +158,29 @@ func (s *session) printMigrated(cmd *cobra.Command, list []sql.Migrated, did, no
 		}
 		report := s.report(missing)
 		for _, m := range list {
-			report.Migrations = append(report.Migrations, migrated{m.Name, m.Took.Milliseconds()})
+			report.Migrations = append(report.Migrations, migrated{m.Name, m.Took.Milliseconds(), m.CallersLost})
 		}
 		return printJSON(out, report)
 	}
+	lost := false
 	for _, m := range list {
 		if err := say(out, "%s %s (%s)", did, m.Name, m.Took.Round(time.Millisecond).String()); err != nil {
 			return err
 		}
+		lost = lost || m.CallersLost
+	}
+	if lost {
+		return say(out, "%s", s.app.grantCallers())
 	}
 	if len(list) == 0 {
 		return say(out, "%s", none)
 	}
 	return nil
+}
+
+// grantCallers is what to do where a procedure was made anew.
+func (a *app) grantCallers() string {
+	return "grant the accounts that cancel by the procedure again to call it: " + a.options.Program + " grants --role app-sql (or app, app-reschedule, worker) --user NAME"
 }
 
 func (s *session) missing(ctx context.Context) (int, error) {

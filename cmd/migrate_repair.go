@@ -89,7 +89,7 @@ func (a *app) printRepaired(cmd *cobra.Command, did sql.Repaired) error {
 		err = errors.Join(err, say(out, "granted %s again to call the procedure", account))
 	}
 	if did.CallersUnknown {
-		err = errors.Join(err, say(out, "grant the accounts that cancel by the procedure again to call it: %s grants --role app-sql (or app, app-reschedule, worker) --user NAME", a.options.Program))
+		err = errors.Join(err, say(out, "%s", a.grantCallers()))
 	}
 	for _, d := range did.Left {
 		err = errors.Join(err, say(out, "not restored: %s: %s", d.What(), d.Lost))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,9 @@ type Schema struct {
 type Migrated struct {
 	Name string
 	Took time.Duration
+	// CallersLost says that it made a procedure anew, and that accounts which called the one before may have to be granted
+	// that again: whoever migrated may not do so, or not read who they are.
+	CallersLost bool
 }
 
 // ErrLocked is returned when somebody else is migrating the same tables and did not finish in time.
@@ -53,6 +57,7 @@ var ErrResolution = errors.New("resolution not allowed")
 // of them, are there for another resolution, nothing is done and the error wraps ErrResolution.
 func Up(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 	var applied []*goose.MigrationResult
+	before := s.callersOf(ctx, db)
 	err := s.migrate(ctx, db, func(p *goose.Provider) (err error) {
 		if err := s.sameResolution(ctx, db); err != nil {
 			return err
@@ -64,8 +69,19 @@ func Up(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 		}
 		return err
 	})
-	return results(applied), err
+	list := results(applied)
+	files, noFiles := s.render()
+	for i := range list {
+		if text, missing := fs.ReadFile(files, list[i].Name); missing == nil {
+			for _, found := range madeProcedure.FindAllStringSubmatch(string(text), -1) {
+				_, list[i].CallersLost = before.again(ctx, db, found[1])
+			}
+		}
+	}
+	return list, errors.Join(err, noFiles)
 }
+
+var madeProcedure = regexp.MustCompile(`(?m)^CREATE PROCEDURE (\w+)`)
 
 // Down undoes every migration: it drops the tables with all that they hold.
 func Down(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {

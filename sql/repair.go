@@ -89,13 +89,19 @@ func Repair(ctx context.Context, db *sql.DB, s Schema) (did Repaired, err error)
 
 // mend sends the statements of one damage, and says why they came to nothing where they did.
 func (s Schema) mend(ctx context.Context, db *sql.DB, d Damage, did *Repaired) (why string, err error) {
-	callers, known := s.callers(ctx, db, d)
+	before := s.callersOf(ctx, db)
 	for _, statement := range d.DDL {
 		if err := alterSoon(ctx, db, statement); err != nil {
 			return s.whyNot(d, err), ctx.Err()
 		}
 	}
-	s.grantAgain(ctx, db, d, callers, known, did)
+	switch {
+	case d.gone: // nobody knows any more who might call it
+		did.CallersUnknown = true
+	case d.isProcedure() && s.Server != MariaDB:
+		granted, lost := before.again(ctx, db, d.Of)
+		did.Callers, did.CallersUnknown = append(did.Callers, granted...), did.CallersUnknown || lost
+	}
 	return "", nil
 }
 
@@ -174,49 +180,12 @@ func (s Schema) whyNot(d Damage, err error) string {
 	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "_on_grid"):
 		return fmt.Sprintf("rows lie off the grid: `reslot --resolution %s` moves them, and adds it", s.Resolution)
 	case refused(err, errCheckMySQL, errCheckMariaDB):
-		return "there are rows that it refuses: `doctor` names some; cancel them, then repair again"
+		_, holds, _ := strings.Cut(d.DDL[0], " CHECK ")
+		return fmt.Sprintf("there are rows that it refuses: see SELECT entity_name, entity_key, job_exec, tag FROM %s WHERE NOT %s; cancel them, then repair again", d.Of, holds)
 	case refused(err, errDuplicateKey):
 		return "there are rows that are the same to it: " + plainly(err)
 	case refused(err, errLockWaitTimeout):
 		return fmt.Sprintf("somebody had the table open for all of %s: end that transaction, then repair again", repairPatience)
 	}
 	return plainly(err)
-}
-
-// callers are the accounts that may call a procedure that is to be made anew, and that lose that by it; known is false where
-// nobody can say who they are, or this account may not read it.
-func (s Schema) callers(ctx context.Context, db *sql.DB, d Damage) (accounts []string, known bool) {
-	switch {
-	case !d.isProcedure(), s.Server == MariaDB && !d.gone:
-		return nil, true
-	case d.gone:
-		return nil, false
-	}
-	rows, err := db.QueryContext(ctx, "SELECT CONCAT(QUOTE(user), '@', QUOTE(host)) FROM mysql.procs_priv"+
-		" WHERE db = DATABASE() AND routine_name = ? AND routine_type = 'PROCEDURE' AND FIND_IN_SET('Execute', proc_priv)", d.Of)
-	if err != nil {
-		return nil, false
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var account string
-		if rows.Scan(&account) != nil {
-			return nil, false
-		}
-		accounts = append(accounts, account)
-	}
-	return accounts, rows.Err() == nil
-}
-
-// grantAgain lets these accounts call a procedure again, which DROP PROCEDURE takes from them.
-func (s Schema) grantAgain(ctx context.Context, db *sql.DB, d Damage, callers []string, known bool, did *Repaired) {
-	// Of one that was dropped nobody knows any more who might call it.
-	did.CallersUnknown = did.CallersUnknown || !known
-	for _, account := range callers {
-		if _, err := db.ExecContext(ctx, "GRANT EXECUTE ON PROCEDURE "+d.Of+" TO "+account); err != nil {
-			did.CallersUnknown = true
-			continue
-		}
-		did.Callers = append(did.Callers, account)
-	}
 }
