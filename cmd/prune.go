@@ -75,10 +75,7 @@ func (a *app) prune(cmd *cobra.Command, options prescient.PruneOptions) error {
 	if report.Cutoff == nil {
 		return s.explain(err)
 	}
-	if said := a.printPruned(cmd, report); said != nil {
-		return errors.Join(err, said)
-	}
-	return s.explain(err)
+	return errors.Join(a.printPruned(cmd, report, err != nil && !errors.Is(err, prescient.ErrHistoryHeld)), s.explain(err))
 }
 
 // pruneProgress counts rows on the bar, and weeks before it.
@@ -90,13 +87,21 @@ func pruneProgress(b *bar, log zerolog.Logger) func(prescient.PruneReport) {
 	}
 }
 
-func (a *app) printPruned(cmd *cobra.Command, report prescient.PruneReport) error {
+// printPruned says what was done; of a prune that failed before it did anything, nothing.
+func (a *app) printPruned(cmd *cobra.Command, report prescient.PruneReport, failed bool) error {
 	out := cmd.OutOrStdout()
 	if a.json {
 		return printJSON(out, report)
 	}
-	if err := say(out, "dropped %d weeks of history from before %s and %d rows of the ledger; %d weeks were made ready, until %s",
-		len(report.Dropped), stamp(*report.Cutoff), report.LedgerRows, len(report.Made), readyUntil(report)); err != nil {
+	if failed && len(report.Dropped)+len(report.Made)+report.HistoryRows+report.LedgerRows == 0 {
+		return nil
+	}
+	ready := ""
+	if !report.ReadyUntil.IsZero() {
+		ready = fmt.Sprintf("; %d weeks were made ready, until %s", len(report.Made), stamp(report.ReadyUntil.Truncate(time.Second)))
+	}
+	if err := say(out, "dropped %d weeks of history from before %s and %d rows of the ledger%s",
+		len(report.Dropped), stamp(*report.Cutoff), report.LedgerRows, ready); err != nil {
 		return err
 	}
 	if report.HistoryRows > 0 {
@@ -113,11 +118,4 @@ func (a *app) printPruned(cmd *cobra.Command, report prescient.PruneReport) erro
 		return say(out, "the last partition has too many rows to be divided; a larger --max-copy does it, at a quiet time")
 	}
 	return nil
-}
-
-func readyUntil(report prescient.PruneReport) string {
-	if report.ReadyUntil.IsZero() {
-		return "now"
-	}
-	return stamp(report.ReadyUntil.Truncate(time.Second))
 }

@@ -69,3 +69,16 @@ func TestPruneSaysWhoHoldsHistoryOpen(t *testing.T) {
 		r.ok("prune", "--keep", "90d")
 	})
 }
+
+func TestAPruneThatFailsSaysNothingOfWhatItDidNotDo(t *testing.T) {
+	eachServer(t, func(r *rig) {
+		r.at("10:05")
+		r.ok("migrate")
+		r.env["PRESCIENT_DSN"] = r.account("analyst") // may read history, and no more
+		got := execute(r.Context(), r.Options, r.env, "", "prune", "--keep", "90d")
+		got.wants(r.T, cmd.ExitFailure, "denied")
+		if got.out != "" || strings.Count(got.err, "\n") != 1 {
+			r.Errorf("%v", got)
+		}
+	})
+}
