@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -158,11 +159,28 @@ func Doctor(ctx context.Context, db *sqlx.DB, options DoctorOptions) ([]Finding,
 			return all, ctx.Err()
 		}
 		if err != nil {
-			found = append(found, warn(check.code, fmt.Sprintf("this could not be looked at: %v", err), "see what refuses it; the rights that the user has, mostly"))
+			why := err.Error()
+			if errors.Is(err, context.DeadlineExceeded) {
+				why = fmt.Sprintf("it took longer than %s", checkTimeout)
+			}
+			found = append(found, warn(check.code, "this could not be looked at: "+why, "see what refuses it; the rights that the user has, mostly"))
 		}
 		all = append(all, found...)
 	}
-	return all, nil
+	return d.afterReslot(all), nil
+}
+
+// afterReslot gives what an unfinished reslot leaves behind its place: the reslot is what is to be done first, and nothing
+// that the findings for themselves would call for.
+func (d *doctor) afterReslot(all []Finding) []Finding {
+	for i := range all {
+		f := &all[i]
+		kind, _, _ := strings.Cut(f.Code, ".")
+		if d.goesTo != 0 && f.Severity != SeverityOK && slices.Contains([]string{"resolution", "schema", "overdue", "missed", "rows"}, kind) {
+			f.Do = "see reslot first, and look again when it is done"
+		}
+	}
+	return all
 }
 
 // open reads slot_config, also where a reslot is unfinished, the clock and the settings.

@@ -14,7 +14,7 @@ func (d *doctor) checkResolution(context.Context) (found []Finding, err error) {
 	stored := d.grid.Resolution()
 	if d.goesTo != 0 {
 		found = append(found, bad("reslot", fmt.Sprintf("the resolution is being changed from %s to %s: nothing runs meanwhile", stored, d.goesTo),
-			"wait for it; or, if it was interrupted, run reslot again"))
+			fmt.Sprintf("wait for it; or, if it was interrupted, run reslot again, such as reslot --resolution %s", d.goesTo)))
 	}
 	if configured := d.options.Resolution; configured != 0 && configured != stored {
 		found = append(found, bad("resolution", fmt.Sprintf("configured is %s, but %sslot_config has %s: workers and clients refuse to start", configured, d.prefix, stored),

@@ -108,6 +108,8 @@ type reslot struct {
 	settle  time.Duration
 	at      ReslotProgress
 	did     Reslotted
+	// announced says that everybody has been stopped, and that only a Reslot that is done lets them go on.
+	announced bool
 }
 
 func newReslot(db *sqlx.DB, o ReslotOptions) (*reslot, error) {
@@ -130,12 +132,21 @@ func newReslot(db *sqlx.DB, o ReslotOptions) (*reslot, error) {
 	return r, nil
 }
 
+// run takes all steps. Where it ends before the last one, nobody can start until it is run again.
+func (r *reslot) run(ctx context.Context) error {
+	err := r.steps(ctx)
+	if err != nil && r.announced {
+		err = fmt.Errorf("%w; nothing runs until reslot is run again, such as reslot --resolution %s", err, r.grid)
+	}
+	return err
+}
+
 // The order is what makes it safe to be stopped anywhere. Once announced nobody claims, so nothing runs early or twice.
 // After the new DEFAULT no plain insert lands off the new grid, and those under way before are over, since the ALTER
 // waits for them. A client with the old grid may still insert, in a transaction whose snapshot is older than the
 // announcement, until the CHECK refuses it: the CHECK is added over all rows, so what came late makes it fail, and is
 // moved. Every step finds out from the tables whether it was done before.
-func (r *reslot) run(ctx context.Context) error {
+func (r *reslot) steps(ctx context.Context) error {
 	if server, err := text.ServerOf(ctx, r.db); err != nil {
 		return err
 	} else if server == text.TiDB {
@@ -145,6 +156,7 @@ func (r *reslot) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.announced = goesTo != 0
 	r.did.From, r.did.Resumed = stored, goesTo != 0
 	is, err := r.gridOfTable(ctx)
 	if err != nil {
@@ -157,10 +169,15 @@ func (r *reslot) run(ctx context.Context) error {
 	if err := r.once(ctx, "operate/reslot_announce", r.seconds(), r.seconds()); err != nil {
 		return fmt.Errorf("announcing the change: %w", err)
 	}
+	r.announced = true
 	if err := r.awaitLeases(ctx); err != nil {
 		untouched := is == tableGrid{checked: stored, filled: stored}
 		if untouched && (errors.Is(err, ErrLeased) || ctx.Err() != nil) {
-			return errors.Join(err, r.once(context.WithoutCancel(ctx), "operate/reslot_withdraw", r.seconds()))
+			if undo := r.once(context.WithoutCancel(ctx), "operate/reslot_withdraw", r.seconds()); undo != nil {
+				return errors.Join(err, undo)
+			}
+			r.announced = false
+			return fmt.Errorf("nothing was changed: %w", err)
 		}
 		return err
 	}
@@ -250,6 +267,6 @@ func (r *reslot) leases(ctx context.Context) (live []leased, err error) {
 
 // unfinishedReslot is the error of whoever starts meanwhile.
 func unfinishedReslot(from, to time.Duration) error {
-	return fmt.Errorf("%w from %s to %s: wait for it; or, if it was interrupted, run reslot again: nothing runs until it is done",
-		ErrReslotting, from, to)
+	return fmt.Errorf("%w from %s to %s: wait for it; or, if it was interrupted, run reslot again, such as reslot --resolution %s: nothing runs until it is done",
+		ErrReslotting, from, to, to)
 }

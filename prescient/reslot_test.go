@@ -189,6 +189,10 @@ func TestAnInterruptedReslotMayGoElsewhere(t *testing.T) {
 		})
 		_, err := r.reslotOn(t.Context(), r.hookedAs("owner", time.Time{}, h), 20*time.Minute, nil)
 		wantErr(t, "reslot", err, errKilled)
+		if !contains(err, "nothing runs until reslot is run again, such as reslot --resolution 20m0s") {
+			t.Errorf("reslot says %v", err)
+		}
+		r.adviceIsToReslot(20 * time.Minute)
 		if _, err := NewClient(t.Context(), r.app, ClientOptions{Prefix: "p_"}); !contains(err, "15m0s", "20m0s", "run reslot again") {
 			t.Errorf("a client is told %v", err)
 		}
@@ -197,6 +201,32 @@ func TestAnInterruptedReslotMayGoElsewhere(t *testing.T) {
 		}
 		r.onGrid(15*time.Minute, 20)
 	})
+}
+
+// adviceIsToReslot wants no finding of doctor to call for anything else than the reslot that is unfinished.
+func (r *rig) adviceIsToReslot(to time.Duration) {
+	r.t.Helper()
+	findings := r.examine(time.Time{}, DoctorOptions{Resolution: to})
+	seen := make(map[string]bool)
+	for _, f := range findings {
+		if f.Severity == SeverityOK {
+			continue
+		}
+		seen[f.Code] = true
+		switch kind, _, _ := strings.Cut(f.Code, "."); kind {
+		case "reslot":
+			if !strings.Contains(f.Do, fmt.Sprintf("reslot --resolution %s", to)) {
+				r.t.Errorf("%+v", f)
+			}
+		case "resolution", "schema", "overdue", "missed", "rows":
+			if f.Do != "see reslot first, and look again when it is done" {
+				r.t.Errorf("%+v", f)
+			}
+		}
+	}
+	if !seen["reslot"] || !seen["resolution"] || !seen["rows.grid"] {
+		r.t.Errorf("doctor found only %v", seen)
+	}
 }
 
 func TestOldClientsAndWorkersStopAtAReslot(t *testing.T) {

@@ -1,0 +1,30 @@
+package cmd_test
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"prescient/cmd"
+)
+
+// What a help says of an exit code is what the command exits with.
+func TestExitCodesInTheHelpAreRight(t *testing.T) {
+	right := map[string]int{"insert": cmd.ExitPartly, "prune": cmd.ExitHeld, "get": cmd.ExitNotFound, "migrate": cmd.ExitTables, "migrate status": cmd.ExitTables,
+		"slots cover": cmd.ExitFailure}
+	mention := regexp.MustCompile(`exit\s+code\s+is\s+(?:then\s+)?(\d+)`)
+	said := 0
+	for _, command := range runnable(cmd.New(cmd.Options{Args: []string{}})) {
+		name := strings.Join(path(command), " ")
+		for _, found := range mention.FindAllStringSubmatch(command.Short+"\n"+command.Long, -1) {
+			said++
+			if code, is := right[name]; !is || strconv.Itoa(code) != found[1] {
+				t.Errorf("%s: %q", name, found[0])
+			}
+		}
+	}
+	if said < len(right) {
+		t.Errorf("%d exit codes are in the help; want %d", said, len(right))
+	}
+}
