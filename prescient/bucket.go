@@ -94,6 +94,7 @@ type bucketRun struct {
 	waitUntil    time.Time           // until when, once it came to that
 	mayWait      func(rows int) bool // whether to wait for locked rows: false where too many buckets do already
 	onLinger     func()              // has another bucket run meanwhile; nil where there is nobody to tell
+	onCalled     func()              // is told once that all rows were called; nil where nobody wants to know
 	lingering    bool                // it waits for what takes its time, and another has its place
 	hidden       *atomic.Bool        // in this slot a commit waited for locks that do not show by the primary key
 	crowdedOut   bool                // there is no room for it to wait in
@@ -212,6 +213,10 @@ func (b *bucketRun) run(ctx context.Context) error {
 		read, err := b.read(ctx)
 		if err != nil {
 			return b.leave(ctx, err)
+		}
+		if b.onCalled != nil && b.allCalled() {
+			b.onCalled()
+			b.onCalled = nil
 		}
 		committed, err := b.commitReady(ctx, false)
 		if err != nil {

@@ -50,6 +50,16 @@ func (b *bucketRun) waitsForRoom() bool {
 	return waits
 }
 
+// allCalled says whether nothing is left to be read or called: the rest is to commit it.
+func (b *bucketRun) allCalled() bool {
+	for _, s := range b.streams {
+		if !s.dry {
+			return false
+		}
+	}
+	return b.reading == nil && len(b.alone) == 0 && !b.stillFlying()
+}
+
 // giveWay has another bucket run beside one that only waits, which lingers from then on. Where too many linger already, and
 // nothing is lost by it, the bucket is to be left instead.
 func (b *bucketRun) giveWay() {

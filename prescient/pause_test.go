@@ -128,7 +128,7 @@ func TestAPauseOfEverythingEndsASweep(t *testing.T) {
 			r.insert(at("12:00"), NewJob{Entity: order(slot), JobExec: "check", DueAt: at(slot)})
 		}
 		var h hooks
-		h.once("INTO p_job_history", func() { r.pause(AllExecs) }) // with the first slot, whose calls are done
+		h.once("SELECT entity_name", func() { r.pause(AllExecs) }) // with the first slot, before its calls
 		var c calls
 		w := r.hookedWorker(at("14:00"), &h, registry("check", c.count, Guards{}), WorkerOptions{})
 		swept, err := w.Sweep(t.Context())

@@ -30,6 +30,7 @@ type slotRun struct {
 	busy      int          // goroutines that work on buckets which do not linger
 	hidden    atomic.Bool  // a commit waited for locks that do not show by the primary key
 	lingering int          // buckets of the pass that do, or did
+	tail      *place       // of a sweep that has nothing to do but to commit
 	staying   bool         // the run waits for other workers
 	letPurge  func()       // ends what is put off for the run
 	another   func()       // starts one more
@@ -123,6 +124,7 @@ func (r *slotRun) run(ctx context.Context) error {
 	defer beside.Wait()
 	defer ended()
 	defer r.stopStaying()
+	defer func() { r.tail.give() }()
 	giveUp := time.Now().Add(2 * r.w.options.Lease)
 	idle := time.Now() // since when there was nothing to do
 	for {
@@ -209,7 +211,15 @@ func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
 		return false, err
 	}
 	b := r.newBucketRun(l, row.buckets)
-	b.onLinger = func() { lingered = true; r.lingers() }
+	b.onLinger = func() {
+		if !lingered {
+			lingered = true
+			r.lingers()
+		}
+	}
+	if r.background {
+		b.onCalled = func() { lingered = lingered || r.onlyCommits() }
+	}
 	b.mayWait = func(rows int) bool {
 		may := r.mayWait(rows)
 		if may {

@@ -114,6 +114,33 @@ func TestTheSweeperComesSoonToWhatWasLeftToIt(t *testing.T) {
 	})
 }
 
+// Many small slots: the next one is opened, and called, while one is being committed.
+func TestASweepGoesOnWhileASlotIsCommitted(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		for _, clock := range []string{"13:15", "13:30", "13:45"} {
+			r.insert(at("13:00"), NewJob{Entity: Entity{"order", clock}, JobExec: "check", DueAt: at(clock)})
+		}
+		var c calls
+		var h hooks
+		last := make(chan struct{})
+		h.once("INTO p_job_history", func() { <-last })
+		w := r.hookedWorker(at("14:05"), &h, registry("check", func(ctx context.Context, job FutureJob) (*time.Time, error) {
+			if job.EntityKey == "13:45" {
+				close(last)
+			}
+			return c.count(ctx, job)
+		}, Guards{}), WorkerOptions{})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		swept, err := w.Sweep(ctx)
+		if err != nil || len(swept) != 3 {
+			t.Errorf("swept %+v, %v", swept, err)
+		}
+		c.eachOnce(t, 3)
+		r.balanced()
+	})
+}
+
 // A slot whose run fails for what is in it holds up none of those after it.
 func TestASlotThatFailsDoesNotEndTheSweep(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {

@@ -94,6 +94,7 @@ type Worker struct {
 	sweeps    *rate.Limiter
 	runs      places        // of the worker's own slots
 	sweepers  places        // of the sweeper
+	tails     places        // of sweeps that have only to commit
 	sweepSoon chan struct{} // something was left to the sweeper
 	staying   atomic.Int32  // runs that wait for other workers
 	lingering atomic.Int32  // buckets that wait for slow calls, or locked rows
@@ -124,7 +125,9 @@ func NewWorker(ctx context.Context, db *sqlx.DB, options WorkerOptions) (*Worker
 		executor: newExecutor(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]Guards),
 		runs: make(places, maxRuns), sweepers: make(places, 1), sweepSoon: make(chan struct{}, 1)}
 	w.turns = make(chan struct{}, or(options.Buckets, DefaultFarBuckets))
+	w.tails = make(places, w.buckets())
 	if w.limited() {
+		w.tails = nil // each takes a connection
 		w.turns = make(chan struct{}, w.buckets())
 	}
 	if t.server == text.MariaDB {
