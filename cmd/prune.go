@@ -15,6 +15,7 @@ import (
 func (a *app) pruneCommand() *cobra.Command {
 	var keep, patience string
 	var maxCopy int
+	var trustClock bool
 	cmd := &cobra.Command{
 		Use:     "prune --keep 90d",
 		GroupID: groupSetup,
@@ -28,11 +29,14 @@ Slot runs go on meanwhile: history is waited for at most a second at a time (Mar
 stderr says which connection it was; everything else is done, and the next prune drops the rest.
 
 Where no partition was ready for a long time, ends lie in the last one, which is never dropped: old ones are deleted from
-it row by row, and it is divided once it has no more than --max-copy rows. Writing history waits while it is divided.`,
+it row by row, and it is divided once it has no more than --max-copy rows. Writing history waits while it is divided.
+
+What is old is said by the database's clock. Where there is nothing in ledger and history for most of --keep, that clock may
+have jumped ahead, and all would go: then nothing is dropped and the exit code is 2, unless --trust-clock says that it is right.`,
 		Example: "  prescient prune --keep 90d",
 		Args:    a.noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			options := prescient.PruneOptions{MaxCopy: maxCopy}
+			options := prescient.PruneOptions{MaxCopy: maxCopy, TrustClock: trustClock}
 			var err error
 			if keep == "" {
 				return usage(errors.New("give --keep, how long history is kept, such as --keep 90d"))
@@ -55,6 +59,7 @@ it row by row, and it is divided once it has no more than --max-copy rows. Writi
 	}
 	cmd.Flags().StringVar(&keep, "keep", "", "how long history and ledger are kept, such as 90d; at least 1d")
 	cmd.Flags().StringVar(&patience, "patience", "1m", "how long to try while somebody has history open")
+	cmd.Flags().BoolVar(&trustClock, "trust-clock", false, "prune also where nothing ran for most of --keep, which looks like a clock that jumped ahead")
 	cmd.Flags().IntVar(&maxCopy, "max-copy", prescient.DefaultMaxCopy,
 		"most rows to copy where history was not pruned in time; a second or so for 50000")
 	return cmd
@@ -72,6 +77,9 @@ func (a *app) prune(cmd *cobra.Command, options prescient.PruneOptions) error {
 	options.Progress = pruneProgress(bar, s.log)
 	report, err := prescient.Prune(cmd.Context(), s.db, options)
 	bar.stop()
+	if errors.Is(err, prescient.ErrClockDoubtful) {
+		return usage(fmt.Errorf("%w (--trust-clock)", err))
+	}
 	if report.Cutoff == nil {
 		return s.explain(err)
 	}

@@ -30,7 +30,12 @@ func TestPrune(t *testing.T) {
 		r.at("10:15")
 		r.ok("run")
 		r.env["PRESCIENT_DSN"] = withParameter(r.dsn, fmt.Sprint("timestamp=", at("10:15").AddDate(1, 0, 0).Unix()))
-		report := lines[prescient.PruneReport](r.T, r.ok("prune", "--keep", "90d", "--json"))
+		got := r.execute("prune", "--keep", "90d", "--json")
+		got.wants(r.T, cmd.ExitUsage, "the clock of the database may be wrong", "2027-11-20", "(--trust-clock)")
+		if n := r.count("SELECT COUNT(*) FROM job_history") + r.count("SELECT COUNT(*) FROM slot_run"); n != 2 || got.out != "" {
+			r.Errorf("%d rows are left of 2; %v", n, got)
+		}
+		report := lines[prescient.PruneReport](r.T, r.ok("prune", "--keep", "90d", "--json", "--trust-clock"))
 		if len(report) != 1 || len(report[0].Dropped) != 9 || report[0].LedgerRows != 1 || len(report[0].Made) != 9 {
 			r.Errorf("%+v", report)
 		}

@@ -88,7 +88,7 @@ func TestABucketWithTheKeysOfOthersKeepsThemWaiting(t *testing.T) {
 // is run.
 func TestPruneDeletesWholeSlotsOnly(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
-		now := at("13:30:11").AddDate(0, 0, 2)
+		now := at("15:30:11").AddDate(0, 0, 1)
 		w := r.worker(now, registry("check", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, Guards{}), WorkerOptions{})
 		for _, c := range []struct {
 			before string // this statement, which is the last that prune sends before it has the slot locked

@@ -50,6 +50,10 @@ type PruneOptions struct {
 	// Patience bounds how long changes of partitions are tried again while somebody has history open;
 	// DefaultPrunePatience by default.
 	Patience time.Duration
+	// TrustClock has Prune drop what is old by the clock of the database, though for most of Keep there is neither history
+	// nor ledger: nothing ran in that time. Otherwise it refuses that with ErrClockDoubtful, since the clock may have jumped
+	// ahead, and all that there is would go.
+	TrustClock bool
 	// Progress, where given, is called with what was done so far, after each step.
 	Progress func(PruneReport)
 	// Log gets a line for each try that failed.
@@ -103,14 +107,17 @@ func (h Holder) String() string {
 // partitions ready as KeepPartitions does. db is from Open, and its user owns the tables.
 //
 // It holds up a slot run for a second at most, on MariaDB for three, and seldom: only while somebody has history open. It
-// may be called at any time, and again after an error: ErrHistoryHeld, ErrPruning, ErrPartitions, ErrNotMigrated,
-// ErrInvalid; others come from the server. The report says what was done in any case.
+// may be called at any time, and again after an error: ErrHistoryHeld, ErrClockDoubtful, ErrPruning, ErrPartitions,
+// ErrNotMigrated, ErrInvalid; others come from the server. The report says what was done in any case.
 func Prune(ctx context.Context, db *sqlx.DB, options PruneOptions) (PruneReport, error) {
 	if options.Keep < MinKeep {
 		return PruneReport{}, fmt.Errorf("%w: keep %s: at least %s are kept", ErrInvalid, options.Keep, MinKeep)
 	}
 	return prune(ctx, db, options, func(p *pruner, now time.Time) error {
 		cutoff := now.Add(-options.Keep).Truncate(time.Second)
+		if err := p.checkClock(ctx, now, cutoff); err != nil {
+			return err
+		}
 		p.report.Cutoff = &cutoff
 		if err := p.emptyLater(ctx, cutoff); err != nil {
 			return err

@@ -129,7 +129,7 @@ func TestSlotRunsGoOnWhilePruneWaitsForAnAnalyst(t *testing.T) {
 			return nil
 		})
 		pool := r.hookedAs("owner", at("10:05"), h)
-		options := PruneOptions{Prefix: "p_", Keep: 30 * 24 * time.Hour, Patience: 10 * time.Second}
+		options := PruneOptions{Prefix: "p_", Keep: 30 * 24 * time.Hour, Patience: 10 * time.Second, TrustClock: true}
 		go func() {
 			report, err := Prune(context.WithoutCancel(t.Context()), pool, options)
 			pruned <- result{report, err}
@@ -163,7 +163,7 @@ func TestSlotRunsGoOnWhilePruneWaitsForAnAnalyst(t *testing.T) {
 			t.Errorf("%+v", got.report)
 		}
 		r.must(analyst.Commit())
-		report := r.prune(at("10:05"), PruneOptions{Keep: 30 * 24 * time.Hour})
+		report := r.prune(at("10:05"), PruneOptions{Keep: 30 * 24 * time.Hour, TrustClock: true})
 		if len(report.Dropped) == 0 || report.HeldBy != nil {
 			t.Errorf("%+v", report)
 		}

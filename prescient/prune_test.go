@@ -206,6 +206,8 @@ func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 				map[string]string{"run": "PRIMARY 5", "job": bySlot}},
 			{"prune/ledger_end", f.w.fill("prune/ledger_end", "{slots}", slotList([]time.Time{at("01:00"), at("01:15"), at("01:30")})), nil,
 				map[string]string{"run": "PRIMARY 5"}},
+			{"prune/kept", f.w.stmt.Get("prune/kept"), []any{at("04:01"), at("04:01"), at("04:01"), at("06:00"), at("04:01"), at("06:00")},
+				map[string]string{"p_slot_run": "PRIMARY 5", "p_job_history": "PRIMARY 8"}},
 			{"prune/later_end", f.w.stmt.Get("prune/later_end"), []any{at("04:01"), 1000},
 				map[string]string{"p_job_history": "PRIMARY 8"}},
 		} {
