@@ -42,7 +42,8 @@ func ParseOnPending(text string) (OnPending, error) {
 	return "", fmt.Errorf("%w: on-pending %q: keep, replace, earlier, later or error are allowed", ErrInvalid, text)
 }
 
-// MaxPayload is the longest payload, in bytes.
+// MaxPayload is the longest payload, in bytes. A CHECK of the tables holds inserts by plain SQL to it, by the size that the
+// server stores: on MySQL, a list of many small numbers has three times its text.
 const MaxPayload = 4 << 20
 
 // NewJob is a check to insert.

@@ -262,6 +262,12 @@ func TestTheTableRefusesWhatWouldNeverRun(t *testing.T) {
 					"zero, among others":        rawInsert + "('order', '2', 'ship', '2026-11-20 13:05:00'), ('order', '3', 'ship', '0000-00-00')",
 					"no next_check_at":          columns + "('order', '2', 'ship', '2026-11-20 13:05:00', NULL)",
 					"a next_check_at of zero":   columns + "('order', '2', 'ship', '2026-11-20 13:05:00', '0000-00-00')",
+					"no entity_name":            rawInsert + "('', '2', 'ship', '2026-11-20 13:05:00')",
+					"no entity_key":             rawInsert + "('order', '', 'ship', '2026-11-20 13:05:00')",
+					"no job_exec, among others": rawInsert + "('order', '2', 'ship', '2026-11-20 13:05:00'), ('order', '2', '', '2026-11-20 13:05:00')",
+					"a name that is taken away": "UPDATE p_future_job SET job_exec = ''",
+					"a payload of more than 4 MB": "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES ('order', '2', 'ship', '2026-11-20 13:05:00', " +
+						"JSON_QUOTE(REPEAT('x', 4194400)))",
 					"a payload that is no JSON": "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES ('order', '2', 'ship', '2026-11-20 13:05:00', '{')",
 				} {
 					if err := session.run(append(settings[:len(settings):len(settings)], statement)...); err == nil {

@@ -179,6 +179,11 @@ func (s Schema) whyNot(d Damage, err error) string {
 	switch {
 	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "_on_grid"):
 		return fmt.Sprintf("rows lie off the grid: `reslot --resolution %s` moves them, and adds it", s.Resolution)
+	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "_payload_size"):
+		return "there are rows of before with longer payloads: they run, and end; then repair again"
+	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "_named"):
+		return "there are rows of before without an entity_name, entity_key or job_exec: cancel them by plain SQL (" +
+			"CALL " + s.Prefix + "cancel(entity_name, entity_key, NULL)) or let them end; then repair again"
 	case refused(err, errCheckMySQL, errCheckMariaDB):
 		_, holds, _ := strings.Cut(d.DDL[0], " CHECK ")
 		return fmt.Sprintf("there are rows that it refuses: see SELECT entity_name, entity_key, job_exec, tag FROM %s WHERE NOT %s; cancel them, then repair again", d.Of, holds)
