@@ -142,7 +142,7 @@ func (b *bucketRun) keysOf(ctx context.Context, statement, keys string) (found m
 			}
 		}()
 		found, refused = make(map[Key]bool), nil
-		tx, err := b.w.db.BeginTx(ctx, nil) // without one TiDB locks nothing
+		tx, err := b.w.db.BeginTx(mayIdle(ctx, idleInCommit), nil) // without one TiDB locks nothing
 		if err != nil {
 			return err
 		}

@@ -231,7 +231,7 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []sp
 	defer b.commits.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, b.w.statementTimeout())
 	defer cancel()
-	tx, err := b.w.db.BeginTx(ctx, nil)
+	tx, err := b.w.db.BeginTx(mayIdle(ctx, idleInCommit), nil)
 	if err != nil {
 		return result, fmt.Errorf("beginning: %w", err)
 	}

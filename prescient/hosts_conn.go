@@ -30,6 +30,10 @@ type hostConn struct {
 	term    uint64
 	unended bool
 	watch   *txWatch // of the transaction that is open; nil where nobody asked for it
+
+	idle     time.Duration // for how long the server was told that it may idle; 0 where it was not
+	idlesOut bool          // that holds outside of transactions too
+	used     time.Time     // when a transaction ended on it
 }
 
 // see looks at an error that the server gave.
@@ -43,6 +47,9 @@ func (c *hostConn) see(err error) error {
 
 // ExecContext implements driver.ExecerContext.
 func (c *hostConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.letIdle(ctx); err != nil {
+		return nil, err
+	}
 	result, err := c.fullConn.ExecContext(ctx, query, args)
 	return result, c.see(err)
 }
@@ -69,6 +76,9 @@ func (c *hostConn) PrepareContext(ctx context.Context, query string) (driver.Stm
 
 // BeginTx implements driver.ConnBeginTx.
 func (c *hostConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	if err := c.letIdle(ctx); err != nil {
+		return nil, err
+	}
 	tx, err := c.fullConn.BeginTx(ctx, options)
 	if err != nil {
 		return nil, c.see(err)
@@ -79,7 +89,7 @@ func (c *hostConn) BeginTx(ctx context.Context, options driver.TxOptions) (drive
 
 // ResetSession implements driver.SessionResetter: the pool calls it before it hands the connection out again.
 func (c *hostConn) ResetSession(ctx context.Context) error {
-	if c.unended || !c.hosts.current(c.term) {
+	if c.unended || c.tooOld() || !c.hosts.current(c.term) {
 		return driver.ErrBadConn
 	}
 	return c.fullConn.ResetSession(ctx)
@@ -107,7 +117,7 @@ func (tx *hostTx) Rollback() error { return tx.conn.ended(tx.Tx.Rollback()) }
 // ended looks at what came of the end of a transaction.
 func (c *hostConn) ended(err error) error {
 	c.unended = c.unended || err != nil
-	c.watch = nil
+	c.watch, c.used = nil, time.Now()
 	return c.see(err)
 }
 

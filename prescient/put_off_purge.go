@@ -40,7 +40,7 @@ func (w *Worker) holdSnapshot(ctx context.Context) error {
 		"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", // of the next one; others have no snapshot
 		"START TRANSACTION WITH CONSISTENT SNAPSHOT",
 	} {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
+		if _, err := conn.ExecContext(mayIdle(ctx, w.options.putOff()+w.statementTimeout()), statement); err != nil {
 			drop(conn)
 			return err
 		}

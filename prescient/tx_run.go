@@ -99,7 +99,9 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 		batch[i] = &answered{row: r.row} // its own: the call may be abandoned, and the row answered without it
 	}
 	began := time.Now()
-	tx, locked, err := b.beginTx(life, ctx, batch)
+	// While a function runs, its transaction idles.
+	idle := max(t.lane.guards.Timeout+patience, idleInCommit)
+	tx, locked, err := b.beginTx(mayIdle(life, idle), ctx, batch)
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(errNotBegun, err)
 	}
