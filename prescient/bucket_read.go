@@ -294,23 +294,6 @@ func (b *bucketRun) recordAttempt(ctx context.Context, r *answered) error {
 		l.lose()
 		return errLeaseLost
 	}
+	l.attemptKey, l.attemptRevision = r.key[:], r.Revision
 	return nil
-}
-
-// endKiller ends the row that was running by itself when the worker before this one died.
-func (b *bucketRun) endKiller(ctx context.Context) error {
-	if !b.careful || b.lease.attemptKey == nil {
-		return nil
-	}
-	killer := Key(b.lease.attemptKey)
-	rows, err := b.readBatch(ctx, &stream{next: killer})
-	if err != nil {
-		return err
-	}
-	if len(rows) == 1 && rows[0].key == killer && rows[0].Revision == b.lease.attemptRevision {
-		b.keep(rows[0])
-		b.answerAtOnce(rows[0], killed)
-		_, err = b.commitReady(ctx, true)
-	}
-	return err
 }

@@ -289,6 +289,7 @@ func (f *filled) slotRunStatements() []explained {
 		{"slotrun/correct", get("slotrun/correct"), append((&Counts{}).args(), slot, 0), bucket},
 		{"slotrun/committed", get("slotrun/committed"), []any{slot, 0}, bucket},
 		{"slotrun/release", get("slotrun/release"), []any{true, slot, 0, "w", 1}, bucket},
+		{"slotrun/give_back", get("slotrun/give_back"), []any{1, 1, first[:], 1, first[:], slot, 0, 1}, bucket},
 		{"slotrun/renew", get("slotrun/renew"), []any{1, slot, 0, "w", 1}, bucket},
 		{"slotrun/history_done", get("slotrun/history_done"), []any{1, "done", slot, slot, 1, 1, "w", f.slots[bigSlot], first[:], last[:]}, rows(bySlotAndKey)},
 		{"slotrun/history_insert", w.fill("slotrun/history_insert", "{rows}", history), nil, nil},

@@ -71,6 +71,7 @@ func (w *Worker) rollSlot(ctx context.Context, slot time.Time, did func(Rolled))
 			did(more)
 		})
 		if errors.Is(err, errLeaseLost) {
+			w.giveBack(work, l)
 			continue
 		}
 		if err := errors.Join(err, w.release(work, l, err == nil && ctx.Err() == nil && passed == 0)); err != nil {
@@ -165,7 +166,7 @@ func (w *Worker) rollBatch(ctx context.Context, l *lease, keys []Key) (done Roll
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.statementTimeout())
 	defer cancel()
-	tx, err := w.db.BeginTx(ctx, nil)
+	tx, err := w.db.BeginTx(mayIdle(ctx, idleInCommit), nil)
 	if err != nil {
 		return done, err
 	}

@@ -68,6 +68,7 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how manner) (Figure
 	if err != nil || seen.paused.all() {
 		return Figures{Slot: slot, Paused: err == nil}, err
 	}
+	w.giveBackLate(work)
 	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, manner: how, stop: ctx.Done(), calls: calls, work: work,
 		leases: make(map[*lease]context.CancelFunc), left: make(map[int]bool), figures: Figures{Slot: slot}}
 	if seen.due {
@@ -260,6 +261,7 @@ func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
 	r.mu.Unlock()
 	if lost {
 		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Msg("lease lost; what was in flight runs again")
+		r.w.giveBack(r.work, l)
 		return lingered, nil
 	}
 	if locked && b.figures.Locked > 0 {
@@ -267,6 +269,7 @@ func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
 			Msg("open transactions of others have rows locked; they are left to the sweeper")
 	}
 	if release := r.w.release(r.work, l, err == nil); release != nil {
+		r.w.lapsed.add(l)
 		return lingered, errors.Join(err, release)
 	}
 	if locked || crowded || errors.Is(err, errStopped) {

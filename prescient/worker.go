@@ -101,6 +101,7 @@ type Worker struct {
 	turns     chan struct{} // held by those of them that send statements
 	onePass   atomic.Bool   // rows that are done are locked and written to history by one statement (see endInOnePass)
 	pulse     pulse
+	lapsed    lapsed // leases that an outage has cost, and that are still to be given back
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
 	unregistered saidLately
 }
