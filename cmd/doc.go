@@ -16,8 +16,11 @@
 //
 // Data goes to stdout, everything else (the log, notes, errors) to stderr. With --json a command prints one JSON object
 // on a line, and one that lists prints one object a line for each row (JSON lines), so that an empty list is no output
-// at all. Times are UTC; those in JSON are RFC 3339. Without --json, text from the database is shown with its control
-// characters spelled out, so that it cannot drive a terminal; in JSON they are escaped as \u….
+// at all; a search that ended early has a last line with "more" and the cursor to go on from. Times are UTC; those in
+// JSON are RFC 3339. Without --json, text from the database is shown with its control characters spelled out, so that it
+// cannot drive a terminal; in JSON they are escaped as \u….
+//
+// A flag that does not take a list is refused when it is given twice with different values.
 //
 // # Times
 //

@@ -58,6 +58,9 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"unknown subcommand", []string{"migrate", "sideways"}, `unknown command "sideways" for prescient migrate`},
 		{"unknown flag", []string{"jobs", "--colour"}, "unknown flag: --colour (see prescient jobs --help)"},
 		{"flag without its value", []string{"jobs", "--exec"}, "flag needs an argument: --exec"},
+		{"flag given twice", []string{"jobs", "--exec", "a", "--exec", "b"}, "--exec is given twice; once is allowed"},
+		{"configuration given twice", []string{"jobs", "--sweep-every", "1m", "--sweep-every", "2m"}, "--sweep-every is given twice"},
+		{"DSN given twice", []string{"jobs", "--dsn", none, "--dsn", "a:topsecret@tcp(b:1)/c"}, "--dsn is given twice"},
 		{"flag that is no number", []string{"jobs", "--limit", "ten"}, `"ten"`},
 
 		// configuration
@@ -75,6 +78,14 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 				t.Errorf("the password is shown: %v", got)
 			}
 		})
+	}
+}
+
+// A flag that takes a list may be given again, and any flag with what it has already.
+func TestFlagsThatMayBeGivenAgain(t *testing.T) {
+	for _, args := range [][]string{{"cancel", "--entity", "a/b", "--exec", "x", "--exec", "y"}, {"doctor", "--only", "rows", "--only", "clock"},
+		{"jobs", "--json", "--exec", "a", "--json", "--exec", "a"}} {
+		execute(t.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": none}, "", args...).wants(t, cmd.ExitDatabase)
 	}
 }
 
