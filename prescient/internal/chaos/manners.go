@@ -18,6 +18,8 @@ func manners() []Scenario {
 	return []Scenario{
 		{Name: "late-commit", About: "inserts that commit up to 3 s later, after their slot was run", Linger: 40,
 			Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
+		{Name: "open-transactions", About: "apps cancel, move, keep and replace what isn't there, in transactions of seconds", Faults: holdNothing,
+			Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
 		{Name: "long-transaction", About: "a transaction stays open from the beginning: purge is held back", Faults: holdPurgeBack},
 		{Name: "bad-execs", About: "job_execs that panic, hang, are deaf to their context, call Goexit, answer years 0, 1 and 9999",
 			Execs: map[string]int{"done": 20, "tx": 5, "panics": 4, "goexits": 4, "hangs": 2, "deaf": 2, "year0": 4, "year1": 4, "year9999": 4},

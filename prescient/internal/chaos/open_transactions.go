@@ -1,0 +1,69 @@
+package chaos
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"prescient/prescient"
+)
+
+// openTransactions is how many transactions are open at a time that hold nothing which is due.
+const openTransactions = 12
+
+// holdNothing has apps cancel, move, keep and replace what isn't there, in transactions of seconds, under both isolation
+// levels: no row that is due has anything to do with them.
+func holdNothing(ctx context.Context, s *stage) {
+	s.fault("transactions held open", "nobody", 0) // it explains nothing
+	var apps sync.WaitGroup
+	defer apps.Wait()
+	for i := range openTransactions {
+		dice := s.dice(500 + uint64(i))
+		apps.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				if err := s.openOnNothing(ctx, dice, fmt.Sprintf("%d.%d", i, n)); err != nil && ctx.Err() == nil {
+					s.log("an app that holds nothing: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// openOnNothing is one such transaction. It is rolled back, so that its checks are nobody's to wait for.
+func (s *stage) openOnNothing(ctx context.Context, dice *rand.Rand, key string) error {
+	level := []sql.IsolationLevel{sql.LevelRepeatableRead, sql.LevelReadCommitted}[dice.IntN(2)]
+	tx, err := s.app.BeginTx(ctx, &sql.TxOptions{Isolation: level})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	job := prescient.NewJob{Entity: prescient.Entity{Name: "nobody", Key: key}, JobExec: "done", DueAt: s.now().Add(time.Hour)}
+	insert := func(policy prescient.OnPending) error {
+		job.OnPending = policy
+		_, err := s.client.Insert(ctx, tx, job)
+		return err
+	}
+	for range 1 + dice.IntN(3) {
+		switch dice.IntN(4) {
+		case 0:
+			_, err = s.client.Cancel(ctx, tx, job.Entity)
+		case 1:
+			if _, err = s.client.Reschedule(ctx, tx, job.Entity, job.JobExec, "", job.DueAt); errors.Is(err, prescient.ErrNotFound) {
+				err = nil
+			}
+		case 2:
+			err = insert(prescient.Keep)
+		default:
+			err = insert(prescient.Replace)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	pause(ctx, time.Duration(1+dice.IntN(4))*time.Second)
+	return nil
+}
