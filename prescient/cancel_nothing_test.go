@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"prescient/prescient/internal/servertest"
 	text "prescient/sql"
 )
 
@@ -126,6 +127,61 @@ func TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly(t *testing.T) {
 				}
 			})
 			t.Logf("%s: %s", way.name, took.Round(time.Millisecond))
+		}
+	})
+}
+
+// Nor does it hold up other apps: a table in which little is pending has wide gaps, and a lock on one of those is in the way
+// of most others.
+func TestAnAppThatHoldsNothingHoldsUpNoOtherApp(t *testing.T) {
+	eachServerAt(t, time.Minute, func(t *testing.T, r *rig) {
+		r.insertDue(10)
+		impatient := servertest.Open(t, r.account("app-reschedule"), "innodb_lock_wait_timeout=1")
+		job := func(name string, i int, policy OnPending) NewJob {
+			return NewJob{Entity: Entity{name, fmt.Sprint(i)}, JobExec: "check", DueAt: time.Now().Add(time.Hour), OnPending: policy}
+		}
+		ways := map[string]func(db DB, name string, i int) error{
+			"cancel": func(db DB, name string, i int) error {
+				_, err := r.client.Cancel(t.Context(), db, Entity{name, fmt.Sprint(i)})
+				return err
+			},
+			"reschedule": func(db DB, name string, i int) error {
+				_, err := r.client.Reschedule(t.Context(), db, Entity{name, fmt.Sprint(i)}, "check", "", time.Now())
+				if errors.Is(err, ErrNotFound) {
+					return nil
+				}
+				return err
+			},
+			"keep": func(db DB, name string, i int) error {
+				_, err := r.client.Insert(t.Context(), db, job(name, i, Keep))
+				return err
+			},
+			"replace": func(db DB, name string, i int) error {
+				_, err := r.client.Insert(t.Context(), db, job(name, i, Replace))
+				return err
+			},
+		}
+		for _, level := range []sql.IsolationLevel{sql.LevelRepeatableRead, sql.LevelReadCommitted} {
+			for name, way := range ways {
+				tx := begin(t, r.app, level)
+				for i := range 5 {
+					r.must(way(tx, "nobody", i))
+				}
+				for other, do := range ways {
+					blocked := 0
+					for i := range 15 {
+						tx := begin(t, impatient, level)
+						if do(tx, "other", i) != nil {
+							blocked++
+						}
+						_ = tx.Rollback()
+					}
+					if blocked > 0 {
+						t.Errorf("%s, beside %s of what isn't there: %d of 15 times %s had to wait", level, name, blocked, other)
+					}
+				}
+				r.must(tx.Rollback())
+			}
 		}
 	})
 }
