@@ -229,8 +229,12 @@ func (d *doctor) readResolution(ctx context.Context) (time.Duration, error) {
 	return resolution * time.Second, d.hasSchema(d.schema)
 }
 
-// howToMigrate says what helps where slot_config is missing or behind: a migration, unless all were applied.
+// howToMigrate says what helps where slot_config is missing or behind: a migration, unless it is missing though all were
+// applied.
 func (d *doctor) howToMigrate(ctx context.Context) string {
+	if d.version != 0 {
+		return "run migrate"
+	}
 	missing, err := text.Pending(ctx, d.db.DB, text.Schema{Prefix: d.prefix, Resolution: or(d.options.Resolution, time.Hour)})
 	if err == nil && missing == 0 {
 		return "all migrations were applied, so it was dropped or emptied: migrate --repair says what is missing"
