@@ -278,13 +278,17 @@ func (b *fileInsert) insert(ctx context.Context) error {
 // insertInChunks commits chunk by chunk, and says how far it came where it does not come to the end.
 func (b *fileInsert) insertInChunks(ctx context.Context) error {
 	err := b.chunks(ctx, b.db)
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case answered(err) || ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return fmt.Errorf("%s before line %d, and nothing from there on: %w", b.loaded.String(), b.next, err)
 	}
-	return fmt.Errorf("%s before line %d; whether any from there on were is not known: %w", b.loaded.String(), b.next, err)
+	rest := "whether any from there on were is not known"
+	if answered(err) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		rest = "nothing from there on"
+	}
+	if ctx.Err() != nil { // what else is said, such as of a lock that was waited for, no longer matters
+		err = ctx.Err()
+	}
+	return fmt.Errorf("%s before line %d; %s: %w", b.loaded.String(), b.next, rest, err)
 }
 
 // answered says whether an error is the server's answer: what it refuses it has not done.
