@@ -308,7 +308,7 @@ func TestACancelWaitsForARunningTxFunctionAndThenFindsNothing(t *testing.T) {
 			cancelled <- n
 		}()
 		r.eventually("the cancel waits", func() bool {
-			return r.count("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'DELETE%future_job%'") == 1
+			return r.count("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID() AND INFO LIKE 'INSERT%history%future_job%FOR UPDATE%'") == 1
 		})
 		close(release)
 		if n := <-cancelled; n != 0 {
