@@ -81,8 +81,9 @@ type fileInsert struct {
 	name     string // of the file, for messages
 	complain func(line int, err error) error
 	now      time.Time
-	total    int // lines with something on them
-	next     int // the line that is to be inserted next
+	total    int  // lines with something on them
+	next     int  // the line that is to be inserted next
+	underway bool // a chunk was sent that has not come to its end
 	execs    execNames
 	loaded
 }
@@ -282,7 +283,7 @@ func (b *fileInsert) insertInChunks(ctx context.Context) error {
 		return nil
 	}
 	rest := "whether any from there on were is not known"
-	if answered(err) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	if answered(err) || !b.underway {
 		rest = "nothing from there on"
 	}
 	if ctx.Err() != nil { // what else is said, such as of a lock that was waited for, no longer matters
@@ -331,6 +332,7 @@ func (b *fileInsert) insertChunk(ctx context.Context, db prescient.DB, chunk []e
 		ctx, stop = outliving(ctx, chunkGrace)
 		defer stop()
 	}
+	b.underway = true
 	var jobs []prescient.NewJob
 	for _, e := range chunk {
 		if e.bad == nil {
@@ -363,6 +365,7 @@ func (b *fileInsert) insertChunk(ctx context.Context, db prescient.DB, chunk []e
 			}
 		}
 	}
+	b.underway = false
 	return nil
 }
 
