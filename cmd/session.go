@@ -148,21 +148,13 @@ func (s *session) workerOptions() prescient.WorkerOptions {
 		Lease:       c.Worker.Lease,
 		StopGrace:   c.Worker.StopGrace,
 		Patience:    c.Worker.Patience,
-		PutOffPurge: orNever(c.Worker.PutOffPurge),
+		PutOffPurge: c.Worker.PutOffPurge,
 		SweepEvery:  c.Sweep.Every,
 		SweepGrace:  c.Sweep.Grace,
 		SweepRate:   float64(c.Sweep.Rate),
 		Observer:    s.observer,
 		Log:         s.log,
 	}
-}
-
-// orNever is a time as the library takes it, where 0 is not the default but for not at all.
-func orNever(d time.Duration) time.Duration {
-	if d == 0 {
-		return -1
-	}
-	return d
 }
 
 // now asks the database what time it is, to the millisecond: what people count from.

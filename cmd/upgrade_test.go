@@ -27,8 +27,12 @@ func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 		} {
 			got := r.execute(args...)
 			got.wants(r.T, cmd.ExitTables, "schema version", needs)
-			if strings.Count(got.err, "\n") != 1 || got.out != "" {
-				r.Errorf("%v\nwant one line", got)
+			lines := 1
+			if args[0] == "run" || args[0] == "work" || args[0] == "sweep" {
+				lines = 2 // why a service ends stands in its log, too
+			}
+			if strings.Count(got.err, "\n") != lines || got.out != "" {
+				r.Errorf("%v\nwant %d lines", got, lines)
 			}
 		}
 		r.execute("reslot", "--resolution", "1h").wants(r.T, cmd.ExitTables, "prescient migrate applies them")

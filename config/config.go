@@ -55,7 +55,7 @@ type Worker struct {
 	StopGrace time.Duration
 	// Patience is how long a statement is tried again while the server is away: 1 s to 1 day, 2 min by default.
 	Patience time.Duration
-	// PutOffPurge is for how long the server's purge waits for the end of a large slot: at most 1 min, 10 s by default; 0 for
+	// PutOffPurge is for how long the server's purge waits for the end of a large slot: at most 1 min; 0, the default, for
 	// not at all.
 	PutOffPurge time.Duration
 }

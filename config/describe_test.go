@@ -65,7 +65,7 @@ func TestFlagsShowTheirDefaults(t *testing.T) {
 			t.Errorf("--%s has the default %s, want %s", flag.Name, flag.DefValue, f.fallback)
 		}
 	}
-	for _, text := range []string{"--worker-stop-grace duration", "(default 15m)", "(default 8000)"} {
+	for _, text := range []string{"--worker-stop-grace duration", "(default 15m)", "(default 2000)"} {
 		if !strings.Contains(usage, text) {
 			t.Errorf("%q is missing in\n%s", text, usage)
 		}

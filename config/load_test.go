@@ -23,9 +23,8 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		Grid: grid,
 		Worker: Worker{
-			Assignment: slots.All(grid), Concurrency: 32, Batch: 8000,
+			Assignment: slots.All(grid), Concurrency: 32, Batch: 2000,
 			Lease: 60 * time.Second, StopGrace: 20 * time.Second, Patience: 2 * time.Minute,
-			PutOffPurge: 10 * time.Second,
 		},
 		Guards: Guards{Timeout: 30 * time.Second, MaxChecks: 5, MaxErrors: 5, Horizon: 720 * time.Hour},
 		Sweep:  Sweep{Every: time.Minute, Grace: 10 * time.Second},

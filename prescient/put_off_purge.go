@@ -9,7 +9,8 @@ import (
 
 // While a slot run deletes rows, the server's purge removes those that others can see no more from the table and its
 // indexes, on the same processors and pages: a fifth of the time that a large slot takes (scripts/bench: ends). An open
-// snapshot has it wait for the run's end, when there is time for it.
+// snapshot has it wait for the run's end, when there is time for it. That is for whoever asks for it: everybody's rows stay
+// until then, and what else runs on the server walks over them.
 
 // putOff is for how long a run may put purge off; not for ever, since a snapshot puts it off for the whole server: a slot
 // that takes longer has it work beside it from then on. A connection that idles for nearly as long as a lease is ended by
@@ -19,7 +20,7 @@ func (o *WorkerOptions) putOff() time.Duration { return min(o.PutOffPurge, o.Lea
 // putOffPurge has the server's purge wait until ctx ends, for a bounded time. What goes wrong with that is no trouble of
 // the run's.
 func (w *Worker) putOffPurge(ctx context.Context) {
-	if w.server == text.TiDB || w.options.PutOffPurge < 0 || w.limited() { // it would take a connection from the run
+	if w.server == text.TiDB || w.options.PutOffPurge <= 0 || w.limited() { // it would take a connection from the run
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.options.putOff())

@@ -92,7 +92,7 @@ func TestPurgeWaitsForTheEndOfALargeSlot(t *testing.T) {
 		var h hooks
 		var w *Worker
 		end := r.runSlowly(func(execs *Registry) *Worker {
-			w = r.hookedWorker(at("13:15"), &h, execs, WorkerOptions{Batch: 50})
+			w = r.hookedWorker(at("13:15"), &h, execs, WorkerOptions{Batch: 50, PutOffPurge: 10 * time.Second})
 			w.db.SetMaxIdleConns(maxIdle)
 			return w
 		})
@@ -105,9 +105,9 @@ func TestPurgeWaitsForTheEndOfALargeSlot(t *testing.T) {
 // Purge is put off for the whole server: not for as long as a slot run takes whose calls are slow.
 func TestPurgeWaitsForABoundedTime(t *testing.T) {
 	for _, c := range []struct{ lease, given, want time.Duration }{
-		{2 * time.Second, 0, 2 * time.Second / 3},
-		{time.Minute, 0, 10 * time.Second},
-		{time.Hour, 0, 10 * time.Second},
+		{2 * time.Second, 10 * time.Second, 2 * time.Second / 3},
+		{time.Minute, 0, 0},
+		{time.Hour, 10 * time.Second, 10 * time.Second},
 		{time.Minute, 15 * time.Second, 15 * time.Second},
 		{time.Minute, 25 * time.Second, 20 * time.Second},
 		{time.Minute, time.Millisecond, time.Millisecond},
@@ -123,7 +123,7 @@ func TestPurgeWaitsForABoundedTime(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {
 		r.needs(t, heldPurge)
 		end := r.runSlowly(func(execs *Registry) *Worker {
-			return r.worker(at("13:15"), execs, WorkerOptions{Batch: 50, Lease: 2 * time.Second})
+			return r.worker(at("13:15"), execs, WorkerOptions{Batch: 50, Lease: 2 * time.Second, PutOffPurge: 10 * time.Second})
 		})
 		r.eventually("a snapshot is open", func() bool { return r.snapshots() == 1 })
 		r.eventually("it ends while the calls go on", func() bool { return r.snapshots() == 0 })
@@ -142,11 +142,11 @@ func TestPurgeIsPutOffOnlyWhereThatPays(t *testing.T) {
 			sweeps    bool
 			snapshots int
 		}{
-			{"a slot of several buckets", 400, 0, 0, false, 1},
-			{"a slot of one bucket", 10, 0, 0, false, 0},
-			{"no connection to spare", 400, 20, 0, false, 0},
-			{"the worker is not to", 400, 0, -1, false, 0},
-			{"a sweep, which has time", 400, 0, 0, true, 0},
+			{"a slot of several buckets", 400, 0, 10 * time.Second, false, 1},
+			{"a slot of one bucket", 10, 0, 10 * time.Second, false, 0},
+			{"no connection to spare", 400, 20, 10 * time.Second, false, 0},
+			{"nobody asked for it", 400, 0, 0, false, 0},
+			{"a sweep, which has time", 400, 0, 10 * time.Second, true, 0},
 		} {
 			slot := at("13:15").Add(time.Duration(i) * time.Hour)
 			r.manyDue(slot, "check", i*1000, i*1000+c.rows)
@@ -212,7 +212,7 @@ func TestASlotIsRunWherePurgeCannotBePutOff(t *testing.T) {
 			w := r.hookedWorker(slot, &h, registry("check", func(context.Context, FutureJob) (*time.Time, error) {
 				<-reached
 				return nil, nil
-			}, Guards{}), WorkerOptions{Batch: 50})
+			}, Guards{}), WorkerOptions{Batch: 50, PutOffPurge: 10 * time.Second})
 			w.db.SetMaxIdleConns(maxIdle)
 			figures, err := w.Run(t.Context())
 			if err != nil || figures.Done != rows || refusals != 1 {

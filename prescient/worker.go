@@ -23,12 +23,11 @@ const (
 	DefaultConcurrency = 32
 	DefaultBuckets     = 4
 	DefaultFarBuckets  = 8 // at most, where the server is far away
-	DefaultBatch       = 8000
+	DefaultBatch       = 2000
 	DefaultStopGrace   = 20 * time.Second
 	DefaultPatience    = 2 * time.Minute
 	DefaultSweepEvery  = time.Minute
 	DefaultSweepGrace  = 10 * time.Second
-	DefaultPutOffPurge = 10 * time.Second
 )
 
 // MaxLease is the longest lease there is. One that ends further ahead was left behind by a worker before the clock of the
@@ -57,7 +56,8 @@ type WorkerOptions struct {
 	// about what pays.
 	Buckets int
 	// Batch is how many rows of a bucket are in flight at a time, which is what a worker that dies leaves to be called
-	// again; 8000 by default, 20000 at most. Half of it is read and committed together.
+	// again; 2000 by default, 20000 at most. Half of it is read and committed together: an app that cancels one of those rows
+	// waits for that commit. 8000 is faster, on a server that is there for this alone.
 	Batch int
 	// Lease is for how long a bucket is claimed; it is renewed at a third. 1 minute by default, 2 s at least, MaxLease at most; it should
 	// be much larger than the clock skew between the servers of a cluster. The db should be opened with the same.
@@ -72,8 +72,9 @@ type WorkerOptions struct {
 	SweepGrace time.Duration
 	// SweepRate bounds how many overdue rows a second are caught up; 0 for no bound.
 	SweepRate float64
-	// PutOffPurge is for how long the server's purge is to wait while a slot of several buckets is run; 10 s by default, a third
-	// of Lease at most, negative for not at all. It is not put off where the db has a limit of connections.
+	// PutOffPurge is for how long the server's purge is to wait while a slot of several buckets is run: for the whole server,
+	// other applications' tables too. Not at all by default, a third of Lease at most. It is not put off where the db has a
+	// limit of connections.
 	PutOffPurge time.Duration
 	// Observer is told of slot runs and answers; nil for none.
 	Observer *Observer
@@ -161,7 +162,6 @@ func (o *WorkerOptions) complete() error {
 	o.Patience = or(o.Patience, DefaultPatience)
 	o.SweepEvery = or(o.SweepEvery, DefaultSweepEvery)
 	o.SweepGrace = or(o.SweepGrace, DefaultSweepGrace)
-	o.PutOffPurge = or(o.PutOffPurge, DefaultPutOffPurge)
 	if o.Name == "" {
 		o.Name = newWorkerName()
 	}

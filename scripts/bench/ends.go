@@ -23,8 +23,8 @@ var endsSection = section{
 		}{
 			{"prescient, ends", workload{Form: "one"}, 1},
 			{"prescient, ends, batch handler", workload{Form: "batch"}, 1},
-			{"prescient, ends, purge not put off", workload{Form: "one", Purges: true}, 1},
-			{"prescient, ends, batch handler, purge not put off", workload{Form: "batch", Purges: true}, 1},
+			{"prescient, ends, alone on its server", workload{Form: "one", Alone: true}, 1},
+			{"prescient, ends, batch handler, alone on its server", workload{Form: "batch", Alone: true}, 1},
 			{"prescient, ends, Tx handler", workload{Form: "tx"}, 1},
 			{"prescient, ends, Tx batch handler", workload{Form: "txbatch"}, 1},
 			{"prescient, ends, 2 processes", workload{Form: "one"}, 2},
@@ -49,7 +49,7 @@ type workload struct {
 	Form    string // one, batch, tx or txbatch, with orders- before it where it works with the orders
 	Moves   int    // of ten rows, how many go to a later slot
 	Buckets int    // at a time; 0: by default
-	Purges  bool   // the server purges meanwhile
+	Alone   bool   // the server is there for this alone: larger batches, and purge is put off
 }
 
 // moves says for a row whether it goes to a later slot. Keys are numbers.
@@ -119,8 +119,8 @@ func (l workload) run(ctx context.Context) (prescient.Figures, error) {
 	}
 	defer db.Close()
 	options := prescient.WorkerOptions{Registry: l.registry(db), Buckets: l.Buckets}
-	if l.Purges {
-		options.PutOffPurge = -1
+	if l.Alone {
+		options.Batch, options.PutOffPurge = 8000, 10*time.Second
 	}
 	w, err := prescient.NewWorker(ctx, db, options)
 	if err != nil {
