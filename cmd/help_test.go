@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,15 +12,15 @@ import (
 
 // What a help says of an exit code is what the command exits with.
 func TestExitCodesInTheHelpAreRight(t *testing.T) {
-	right := map[string]int{"insert": cmd.ExitPartly, "prune": cmd.ExitHeld, "get": cmd.ExitNotFound, "migrate": cmd.ExitTables, "migrate status": cmd.ExitTables,
-		"slots cover": cmd.ExitFailure}
+	right := map[string][]int{"insert": {cmd.ExitPartly}, "prune": {cmd.ExitHeld, cmd.ExitUsage}, "get": {cmd.ExitNotFound}, "migrate": {cmd.ExitTables},
+		"migrate status": {cmd.ExitTables}, "slots cover": {cmd.ExitFailure}}
 	mention := regexp.MustCompile(`exit\s+code\s+is\s+(?:then\s+)?(\d+)`)
 	said := 0
 	for _, command := range runnable(cmd.New(cmd.Options{Args: []string{}})) {
 		name := strings.Join(path(command), " ")
 		for _, found := range mention.FindAllStringSubmatch(command.Short+"\n"+command.Long, -1) {
 			said++
-			if code, is := right[name]; !is || strconv.Itoa(code) != found[1] {
+			if code, err := strconv.Atoi(found[1]); err != nil || !slices.Contains(right[name], code) {
 				t.Errorf("%s: %q", name, found[0])
 			}
 		}
