@@ -111,7 +111,7 @@ type bucketRun struct {
 
 func (r *slotRun) newBucketRun(l *lease, buckets int) *bucketRun {
 	first, last := bucketRange(l.bucket, buckets)
-	b := &bucketRun{w: r.w, lease: l, clock: r.clock, stop: r.stop, careful: l.takeovers >= 2,
+	b := &bucketRun{w: r.w, hidden: &r.hidden, lease: l, clock: r.clock, stop: r.stop, careful: l.takeovers >= 2,
 		batch: half(r.w.options.Batch), window: r.w.options.Batch, pace: r.pace, background: r.background, paused: r.paused,
 		last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int), wake: make(chan struct{}, 1),
 		lockPatience: lockPatience(r.w.options.Lease, r.w.grid.Resolution(), r.background)}

@@ -228,7 +228,6 @@ func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
 		}
 		return may
 	}
-	b.hidden = &r.hidden
 	b.wary = row.givenBack()
 	var cancel context.CancelFunc
 	b.calls, cancel = context.WithCancel(r.calls)

@@ -44,11 +44,11 @@ var brokenVariants = []broken{
 		Wire: always(
 			wire.Rule{Match: "ORDER BY job_key LIMIT", Do: wire.Prepend, From: `^SELECT .*\sFROM (\S+) FORCE INDEX \(PRIMARY\)\s+WHERE (.*)\s+ORDER BY.*$`,
 				To: "REPLACE INTO " + prefix + "copy SELECT * FROM $1 WHERE $2 AND check_count < 3"},
-			wire.Rule{Match: "OR 1 = 0) FOR UPDATE", Do: wire.Rewrite, From: `SELECT job_key, revision FROM (\S+) FORCE INDEX \(PRIMARY\)(.*) FOR UPDATE.*$`,
+			wire.Rule{Match: "OR 1 = 0) FOR UPDATE", Do: wire.Rewrite, From: `SELECT job_key, revision FROM (\S+) FORCE INDEX \((?:PRIMARY|job_key)\)(.*) FOR UPDATE.*$`,
 				To: "SELECT job_key, revision FROM $1 $2 UNION SELECT job_key, revision FROM " + prefix + "copy $2"},
-			wire.Rule{Match: "UPDATE JSON_TABLE", Do: wire.Prepend, From: `^UPDATE (JSON_TABLE.*\) moved)\s+STRAIGHT_JOIN (\S+) job FORCE INDEX \(PRIMARY\)\s+ON (.*)\s+SET .*$`,
+			wire.Rule{Match: "UPDATE JSON_TABLE", Do: wire.Prepend, From: `^(?:SET STATEMENT .* FOR )?UPDATE (JSON_TABLE.*\) moved)\s+STRAIGHT_JOIN (\S+) job FORCE INDEX \(PRIMARY\)\s+ON (.*)\s+SET .*$`,
 				To: "DELETE job FROM $1 STRAIGHT_JOIN $2 job ON $3"},
-			wire.Rule{Match: "UPDATE JSON_TABLE", Do: wire.Rewrite, From: `^UPDATE (JSON_TABLE.*\) moved)\s+STRAIGHT_JOIN (\S+) job FORCE INDEX \(PRIMARY\)\s+ON (.*)\s+SET .*$`,
+			wire.Rule{Match: "UPDATE JSON_TABLE", Do: wire.Rewrite, From: `^(?:SET STATEMENT .* FOR )?UPDATE (JSON_TABLE.*\) moved)\s+STRAIGHT_JOIN (\S+) job FORCE INDEX \(PRIMARY\)\s+ON (.*)\s+SET .*$`,
 				To: "INSERT INTO $2 (" + columns + ", due_at, next_check_at, check_count, error_count, put_off_count, total_ms, revision) SELECT " +
 					"entity_name, entity_key, job_exec, tag, job.job_key, first_check_at, payload, inserted_at, moved.due_at, moved.next_check_at, " +
 					"moved.check_count, moved.error_count, moved.put_off_count, moved.total_ms, job.revision + 1 FROM $1 STRAIGHT_JOIN " + prefix + "copy job ON $3"},
