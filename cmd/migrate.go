@@ -101,7 +101,7 @@ func (a *app) migrateUp(cmd *cobra.Command) error {
 	}
 	applied, err := sql.Up(cmd.Context(), s.db.DB, s.schema())
 	if err != nil {
-		return s.explain(err)
+		return s.stopped(cmd, applied, err)
 	}
 	if err := s.newClient(cmd.Context()); err != nil {
 		return err
@@ -118,6 +118,14 @@ func (a *app) migrateUp(cmd *cobra.Command) error {
 		return err
 	}
 	return s.printMigrated(cmd, applied, "applied", "the tables are up to date")
+}
+
+// stopped ends a command in whose middle a migration failed. Those before it are applied, which the next one does not tell.
+func (s *session) stopped(cmd *cobra.Command, applied []sql.Migrated, why error) error {
+	if len(applied) > 0 && !s.app.json {
+		return errors.Join(s.explain(why), s.printMigrated(cmd, applied, "applied", ""))
+	}
+	return s.explain(why)
 }
 
 // warnOfChecks says which CHECKs the migrations left out, since rows of before do not keep to them.

@@ -138,7 +138,7 @@ func (a *app) migrateForRepair(cmd *cobra.Command, dry bool) error {
 	case missing > 0:
 		applied, err := sql.Up(cmd.Context(), s.db.DB, s.schema())
 		if err != nil {
-			return s.explain(err)
+			return s.stopped(cmd, applied, err)
 		}
 		if !a.json {
 			if err := s.printMigrated(cmd, applied, "applied", ""); err != nil {

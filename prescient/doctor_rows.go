@@ -193,7 +193,7 @@ func (d *doctor) checkRows(ctx context.Context) (found []Finding, err error) {
 		}
 		rows = append(rows, some...)
 	}
-	found = rowFindings(d.options.MaxChecks, rows)
+	found = rowFindings(d.prefix, d.options.MaxChecks, rows)
 	var page []time.Time
 	if err := d.db.SelectContext(ctx, &page, d.stmt.Get("sweep/overdue"), earliestDue, latestSlot, gridProbe); err != nil {
 		return found, err
@@ -209,7 +209,7 @@ func (d *doctor) checkRows(ctx context.Context) (found []Finding, err error) {
 }
 
 // rowFindings judges rows, and names one of each kind that is broken.
-func rowFindings(maxChecks int, rows []sampled) (found []Finding) {
+func rowFindings(prefix string, maxChecks int, rows []sampled) (found []Finding) {
 	seen := make(map[string]bool)
 	tell := func(job FutureJob, code, text, do string) {
 		if !seen[code] {
@@ -232,7 +232,8 @@ func rowFindings(maxChecks int, rows []sampled) (found []Finding) {
 				"nothing, if the guard was lowered meanwhile or its job_exec has one of its own: it ends with its next check; else find what wrote check_count"))
 		}
 		if err := job.validNames(); err != nil {
-			tell(job, "rows.names", "has a name that is not allowed: "+err.Error(), wrong)
+			tell(job, "rows.names", "has a name that is not allowed: "+err.Error(), "find what wrote it. No command takes such a name: "+
+				"CALL "+prefix+"cancel(entity_name, entity_key, NULL) by plain SQL ends it; insert it again under another")
 		}
 	}
 	return found

@@ -193,6 +193,9 @@ func TestADoctorFindsBrokenTablesAndRows(t *testing.T) {
 		wantFinding(t, found, "rows.key", SeverityBad, "order/1")
 		wantFinding(t, found, "rows.early", SeverityBad, "order/2")
 		wantFinding(t, found, "rows.names", SeverityBad, "so wrong")
+		if do := finding(found, "rows.names").Do; !strings.Contains(do, "CALL p_cancel(") {
+			t.Error(do)
+		}
 		wantFinding(t, found, "rows.grid", SeverityBad, "11:01")
 		r.reslotTo(15 * time.Minute) // as the finding says
 		found = r.examine(time.Time{}, DoctorOptions{})
@@ -325,7 +328,11 @@ func TestADoctorMissesRights(t *testing.T) {
 		if text := finding(found, "grants").Text; strings.Contains(text, "SELECT") || strings.Contains(text, "UPDATE on p_slot_run") {
 			t.Errorf("it has these: %s", text)
 		}
-		wantFinding(t, examine(UseApp), "grants", SeverityBad, "INSERT on p_future_job")
+		found = examine(UseApp)
+		wantFinding(t, found, "grants", SeverityBad, "INSERT on p_future_job")
+		if text := finding(found, "grants").Text; strings.Contains(text, "UPDATE") {
+			t.Errorf("an app has no UPDATE by `grants --role app`: %s", text)
+		}
 		wantFinding(t, examine(UseOwner), "grants", SeverityBad, "ALTER on "+r.d.Name)
 	})
 }

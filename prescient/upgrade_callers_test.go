@@ -41,3 +41,49 @@ func TestAMigrationLeavesTheProcedureToItsCallers(t *testing.T) {
 		}
 	})
 }
+
+// MySQL lets no owner replace what root made: it is told so, and nothing is half done that root could not do.
+func TestAnOwnerIsToldThatRootMadeTheProcedure(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
+		app := r.appAs("app-sql", at("12:00"))
+		r.exec("DELETE FROM p_schema_version WHERE version_id >= 13")
+		r.exec("UPDATE p_slot_config SET schema_version = 11")
+		schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
+		list, err := text.Up(t.Context(), r.pool(time.Time{}).DB, schema)
+		if r.server == text.MariaDB { // where an owner may
+			r.must(err)
+			return
+		}
+		if err == nil || len(list) > 0 || strings.Contains(err.Error(), "partial") || !strings.Contains(err.Error(), "00013_cancel_holds_no_others.sql was not begun: what it replaces was made by an account with the right SYSTEM_USER") {
+			t.Errorf("%+v, %v", list, err)
+		}
+		r.call(app, 0, "order", "1", nil)
+		if list, err = text.Up(t.Context(), r.root, schema); err != nil || len(list) != 2 {
+			t.Errorf("%+v, %v", list, err)
+		}
+		r.call(app, 0, "order", "1", nil)
+	})
+}
+
+// What was applied before a migration that fails is told then, since the next time it is not.
+func TestAMigrationThatFailsTellsOfThoseBeforeIt(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		r.needs(t, columnDefaults)
+		r.appAs("app-sql", at("12:00"))
+		r.exec("DROP PROCEDURE p_cancel")
+		r.repair()
+		r.exec("DELETE FROM p_schema_version WHERE version_id >= 13")
+		r.exec("UPDATE p_slot_config SET schema_version = 11")
+		r.exec("RENAME TABLE p_future_job TO p_away")
+		schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
+		list, err := text.Up(t.Context(), r.pool(time.Time{}).DB, schema)
+		if err == nil || len(list) != 1 || !list[0].CallersLost || !strings.Contains(err.Error(), "00014_future_job_bounds.sql: ") {
+			t.Errorf("%+v, %v", list, err)
+		}
+		r.exec("RENAME TABLE p_away TO p_future_job")
+		if list, err = text.Up(t.Context(), r.pool(time.Time{}).DB, schema); err != nil || len(list) != 1 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}

@@ -68,6 +68,7 @@ const (
 	errTableDenied      = 1142
 	errColumnDenied     = 1143
 	errNoSuchTable      = 1146
+	errNeedsPrivilege   = 1227
 	errNoSuchProcedure  = 1305
 	errInvalidView      = 1356
 	errArguments        = 1318

@@ -52,7 +52,7 @@ var ErrPruning = errors.New("another prune is running")
 // ErrResolution is returned when tables cannot be made for a resolution, or are there for another.
 var ErrResolution = errors.New("resolution not allowed")
 
-// Up applies the migrations that are missing and returns them. It may be called at any time, by several at once: they
+// Up applies the migrations that are missing and returns them, where one fails those before it. It may be called at any time, by several at once: they
 // wait for one another. Interrupted, it can be run again: each migration is repeatable. Where the tables, or the first
 // of them, are there for another resolution, nothing is done and the error wraps ErrResolution.
 func Up(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
@@ -67,6 +67,10 @@ func Up(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 		} else {
 			applied, err = p.Up(ctx)
 		}
+		var partial *goose.PartialError
+		if errors.As(err, &partial) {
+			applied, err = partial.Applied, stopped(partial)
+		}
 		return err
 	})
 	list := results(applied)
@@ -79,6 +83,23 @@ func Up(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 		}
 	}
 	return list, errors.Join(err, noFiles)
+}
+
+// stopped is the error of a migration that failed, and names it.
+func stopped(p *goose.PartialError) error {
+	name := path.Base(p.Failed.Source.Path)
+	if whose := ofSystemUser(p.Err); whose != "" {
+		return fmt.Errorf("%s was not begun: %s; migrate by such an account does it, and what is to come after it (%w)", name, whose, p.Err)
+	}
+	return fmt.Errorf("%s: %w", name, p.Err)
+}
+
+// ofSystemUser says why MySQL refuses to drop or replace a procedure or a view; empty for every other error.
+func ofSystemUser(err error) string {
+	if refused(err, errNeedsPrivilege) && strings.Contains(err.Error(), "SYSTEM_USER") {
+		return "what it replaces was made by an account with the right SYSTEM_USER, such as root, and MySQL lets no other replace that"
+	}
+	return ""
 }
 
 var madeProcedure = regexp.MustCompile(`(?m)^CREATE PROCEDURE (\w+)`)

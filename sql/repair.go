@@ -191,6 +191,8 @@ func (s Schema) whyNot(d Damage, err error) string {
 		return "there are rows that are the same to it: " + plainly(err)
 	case refused(err, errLockWaitTimeout):
 		return fmt.Sprintf("somebody had the table open for all of %s: end that transaction, then repair again", repairPatience)
+	case ofSystemUser(err) != "":
+		return ofSystemUser(err) + ": repair by such an account"
 	}
 	return plainly(err)
 }
