@@ -13,6 +13,7 @@ import (
 // How much the checks of rows look at.
 const (
 	overdueProbe = 10_000 // rows that are counted
+	overdueNamed = 3      // rows that are named
 	ledgerProbe  = 20_000 // latest rows of the ledger that are looked through
 	servedProbe  = 2_000  // slots of the last day
 	sampleSize   = 500    // rows of each sample
@@ -37,7 +38,28 @@ func (d *doctor) checkOverdue(ctx context.Context) ([]Finding, error) {
 	if n == overdueProbe {
 		count += " or more"
 	}
-	return []Finding{d.judgeOverdue(count, first[0])}, nil
+	names, err := d.firstOverdue(ctx, first[0])
+	if err != nil {
+		return nil, err
+	}
+	return []Finding{d.judgeOverdue(count, names, first[0])}, nil
+}
+
+// firstOverdue names a few rows of the first overdue slot: what stays there for a reason of its own is among them.
+func (d *doctor) firstOverdue(ctx context.Context, slot time.Time) (string, error) {
+	var rows []struct {
+		Name string `db:"entity_name"`
+		Key  string `db:"entity_key"`
+		Exec string `db:"job_exec"`
+	}
+	if err := d.db.SelectContext(ctx, &rows, d.stmt.Get("operate/overdue_first"), slot, overdueNamed); err != nil {
+		return "", err
+	}
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = fmt.Sprintf("%s of %s", row.Exec, Entity{row.Name, row.Key})
+	}
+	return strings.Join(names, ", "), nil
 }
 
 // turn is how old a slot may be while nothing is wrong: the next one has begun, the grace is over, and a sweep has come by.
@@ -48,10 +70,10 @@ func (d *doctor) turn() time.Duration {
 // overdueBad is the age from which it is bad that rows wait.
 func (d *doctor) overdueBad() time.Duration { return or(d.options.OverdueBad, 2*d.turn()) }
 
-func (d *doctor) judgeOverdue(count string, first time.Time) Finding {
+func (d *doctor) judgeOverdue(count, names string, first time.Time) Finding {
 	age := d.now.Sub(first)
-	text := fmt.Sprintf("%s rows are overdue, the oldest since its slot %s, %s ago", count, stamp(first), age.Round(time.Second))
-	const do = "see that work or sweep runs, and what their logs say; sweep catches up, roll-forward moves all to the next slot"
+	text := fmt.Sprintf("%s rows are overdue, the oldest since its slot %s, %s ago: %s", count, stamp(first), age.Round(time.Second), names)
+	const do = "see that work or sweep runs, and what their logs say of these rows; sweep catches up, roll-forward moves all to the next slot"
 	switch {
 	case d.halted:
 		return warn("overdue", text+"; everything is paused", "resume --all, once the reason is gone; the sweeper catches up then")

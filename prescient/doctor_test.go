@@ -124,7 +124,7 @@ func TestADoctorJudgesLatenessByResolutionAndSweeps(t *testing.T) {
 		judge("13:07:21", SeverityBad, DoctorOptions{})
 		judge("13:09:00", SeverityBad, DoctorOptions{}, "4m0s ago")
 		judge("13:09:00", SeverityWarn, DoctorOptions{SweepEvery: 3 * time.Minute})
-		judge("13:09:00", SeverityWarn, DoctorOptions{OverdueBad: 5 * time.Minute})
+		judge("13:09:00", SeverityWarn, DoctorOptions{OverdueBad: 5 * time.Minute}, "check of order/")
 		r.must(r.client.Pause(t.Context(), r.pool(time.Time{}), Paused{JobExec: AllExecs}))
 		judge("13:09:00", SeverityWarn, DoctorOptions{}, "everything is paused")
 	})
