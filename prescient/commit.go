@@ -3,6 +3,7 @@ package prescient
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -227,11 +228,18 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []sp
 		return result, err
 	}
 	defer done()
+	// The connection first: a TxFunc's transaction has one and waits for the turn to commit, so that whoever has the turn must
+	// not wait for a connection, of which there may be few.
+	conn, err := b.connection(ctx)
+	if err != nil {
+		return result, err
+	}
+	defer conn.Close()
 	b.commits.Lock()
 	defer b.commits.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, b.w.statementTimeout())
 	defer cancel()
-	tx, err := b.w.db.BeginTx(mayIdle(ctx, idleInCommit), nil)
+	tx, err := conn.BeginTx(mayIdle(ctx, idleInCommit), nil)
 	if err != nil {
 		return result, fmt.Errorf("beginning: %w", err)
 	}
@@ -240,7 +248,9 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []sp
 	if err != nil {
 		return result, errors.Join(err, rollback(tx))
 	}
-	if err := tx.Commit(); err != nil {
+	err = tx.Commit()
+	_ = conn.Close() // to look takes one, too
+	if err != nil {
 		if committed, lookErr := b.w.wasCommitted(ctx, b.lease); lookErr != nil {
 			return result, errors.Join(fmt.Errorf("committing: %w", err), lookErr)
 		} else if !committed {
@@ -251,6 +261,17 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []sp
 	b.lease.batchSeq++
 	b.lease.renewed(before)
 	return result, nil
+}
+
+// connection takes a connection out of the pool, which may have to wait for one.
+func (b *bucketRun) connection(ctx context.Context) (*sql.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.w.statementTimeout())
+	defer cancel()
+	conn, err := b.w.db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("waiting for a connection: %w", err)
+	}
+	return conn, nil
 }
 
 // wasCommitted finds out what became of a COMMIT whose answer was lost: batch_seq tells.

@@ -15,7 +15,7 @@ const maxRuns = 4
 
 // Work stays up and runs each assigned slot when it comes by the database's clock, beginning with the one that is now,
 // until ctx ends; then it stops gracefully and returns nil. A run that outlasts its slot does not delay the next, and one
-// that fails is tried again until the next slot comes. Every SweepEvery it sweeps. Between slots it sends nothing but a look at the clock. Where that was set back, it goes by the
+// that fails for a reason that passes by itself is tried again until the next slot comes. Every SweepEvery it sweeps. Between slots it sends nothing but a look at the clock. Where that was set back, it goes by the
 // new time: slots that come once more are run once more.
 //
 // It returns an error where it cannot start, or where slot_config was changed; everything that passes by itself is

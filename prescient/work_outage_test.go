@@ -57,6 +57,26 @@ func TestAnOutageAtASlotsBoundaryCostsNoMoreThanTheOutage(t *testing.T) {
 	})
 }
 
+// What does not pass by itself is there at once again: the slot is left to the sweeper, and what was called is not called
+// again and again until the next slot.
+func TestARunThatCannotCommitIsNotTriedAgainAtOnce(t *testing.T) {
+	eachServerAt(t, 24*time.Hour, func(t *testing.T, r *rig) {
+		slot := r.client.grid.Floor(time.Now().UTC())
+		r.insert(slot.Add(-time.Hour), NewJob{Entity: Entity{"order", "1"}, JobExec: "check", DueAt: slot})
+		var c calls
+		var log lines
+		w := r.worker(time.Time{}, registry("check", c.count, Guards{}), WorkerOptions{SweepEvery: -1, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
+		r.exec("REVOKE INSERT ON " + r.d.Name + ".p_job_history FROM '" + r.user("worker") + "'@'%'")
+		stop := r.startWork(w)
+		r.eventually("the run has failed", func() bool { return log.count(`"level":"error"`) > 0 })
+		r.must(stop())
+		c.eachOnce(t, 1)
+		if n := len(r.pending()); n != 1 {
+			t.Errorf("%d rows are pending; want 1", n)
+		}
+	})
+}
+
 // A run that a timer starts is bounded by patience, and its error tells. Who sweeps takes the slot that is now, then.
 func TestASlotWhoseOneShotFailedIsSwept(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *rig) {

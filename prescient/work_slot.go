@@ -18,8 +18,10 @@ type ownSlot struct {
 	hour  *hourSum
 }
 
-// runOwn runs a slot, again and again while that fails and the next slot has not come: the server may have been away for
-// longer than statements are tried again, and slots may be a day apart. Only the first failure and the last are logged.
+// runOwn runs a slot, again and again while that fails for a reason that passes by itself and the next slot has not come: the
+// server may have been away for longer than statements are tried again, and slots may be a day apart. Any other reason is
+// there at once again, after job_execs were called once more; such a slot is left to the sweeper, which comes seldom. Only
+// the first failure and the last are logged.
 func (w *Worker) runOwn(ctx context.Context, own ownSlot, fail context.CancelCauseFunc) {
 	defer own.place.give()
 	total := Figures{Slot: own.slot}
@@ -37,7 +39,7 @@ func (w *Worker) runOwn(ctx context.Context, own ownSlot, fail context.CancelCau
 			return
 		}
 		over := stopped || !own.next.IsZero() && !own.clock.now().Before(own.next)
-		if err == nil || over || errors.Is(err, ErrConfigChanged) {
+		if err == nil || over || !passing(err) {
 			w.observeRun(total, err)
 			if errors.Is(err, ErrConfigChanged) {
 				fail(err) // what Work returns
