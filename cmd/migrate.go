@@ -54,7 +54,7 @@ It may be called at any time, by several at once. The resolution is fixed by the
 
 With --repair it then restores what the migrations made and somebody dropped or changed, and says each thing: procedures
 (also one whose definer is gone: it gets the account that repairs), views, defaults, CHECKs and indexes, at the resolution
-that slot_config has. It touches no row. It cannot restore tables and columns, whose rows and values are gone: it names
+that slot_config has. Of a view it sees that it is gone or cannot be read, not that it reads something else. It touches no row. It cannot restore tables and columns, whose rows and values are gone: it names
 them, with the statement that makes them empty, and the exit code is 4. It may be run again. While a CHECK or an index is
 added, the server reads or copies the table, and inserts wait. --dry-run prints the statements only.`,
 		Args: a.noArgs,

@@ -57,7 +57,7 @@ func (d *doctor) checkSchema(ctx context.Context) (found []Finding, err error) {
 		found = append(found, grid...)
 	}
 	slices.SortFunc(found, func(a, b Finding) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
-	all := "tables, columns, indexes, defaults, checks, views and procedures are as the migrations make them"
+	all := "tables, columns, indexes, defaults and checks are as the migrations make them; views and procedures are there and answer"
 	if len(compared.Hidden) > 0 {
 		all += "; this user cannot see " + strings.Join(compared.Hidden, ", ")
 	}
