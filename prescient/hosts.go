@@ -22,6 +22,8 @@ type hosts struct {
 	list []host
 	// patience bounds an attempt at one host, commit a COMMIT; zero for no bound.
 	patience, commit time.Duration
+	// idle is for how long the sessions of a worker's pool may idle; zero for another's.
+	idle time.Duration
 
 	mu sync.Mutex
 	at int // the host that was connected to last

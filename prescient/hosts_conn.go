@@ -76,7 +76,7 @@ func (c *hostConn) PrepareContext(ctx context.Context, query string) (driver.Stm
 
 // BeginTx implements driver.ConnBeginTx.
 func (c *hostConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
-	if err := c.letIdle(ctx); err != nil {
+	if err := c.letIdle(c.asBefore(ctx)); err != nil {
 		return nil, err
 	}
 	tx, err := c.fullConn.BeginTx(ctx, options)

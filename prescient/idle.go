@@ -51,5 +51,14 @@ func (c *hostConn) letIdle(ctx context.Context) error {
 	return nil // a server that has neither
 }
 
+// asBefore has a transaction that does not say for how long it may idle, as one of a handler's own, idle for as long as the
+// pool's sessions may, where the connection was told something else for another.
+func (c *hostConn) asBefore(ctx context.Context) context.Context {
+	if _, said := ctx.Value(idleKey{}).(time.Duration); said || c.idle == 0 {
+		return ctx
+	}
+	return mayIdle(ctx, c.hosts.idle)
+}
+
 // tooOld says whether the server may be about to end the connection, since it idles in the pool.
 func (c *hostConn) tooOld() bool { return c.idlesOut && time.Since(c.used) > c.idle/2 }

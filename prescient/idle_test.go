@@ -83,3 +83,29 @@ func TestAFunctionInATransactionMayTakeItsTime(t *testing.T) {
 		r.balanced()
 	})
 }
+
+// A handler may begin transactions of its own on the worker's pool: they idle for as long as the pool lets them, also on a
+// connection on which a commit was done.
+func TestATransactionThatDoesNotAskForItIdlesAsThePoolLetsIt(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *rig) {
+		db := r.as("worker", time.Time{})
+		db.SetMaxOpenConns(1)
+		commit, err := db.BeginTx(mayIdle(t.Context(), idleInCommit), nil)
+		r.must(err)
+		r.must(commit.Rollback())
+		tx, err := db.Beginx()
+		r.must(err)
+		defer func() { _ = tx.Rollback() }()
+		for _, setting := range idleSettings {
+			var seconds int
+			err := tx.Get(&seconds, "SELECT @@"+setting)
+			if isError(err, errUnknownVariable) {
+				continue
+			}
+			r.must(err)
+			if seconds != 0 && seconds <= int(idleInCommit/time.Second) {
+				t.Errorf("%s is %d s", setting, seconds)
+			}
+		}
+	})
+}

@@ -71,7 +71,7 @@ func newConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, t
 	if err != nil {
 		return nil, 0, err
 	}
-	h.commit = statementTime(lease)
+	h.commit, h.idle = statementTime(lease), idle
 	return h, idle, nil
 }
 
