@@ -62,7 +62,7 @@ func moveOn(context.Context, FutureJob) (*time.Time, error) {
 
 // beside is how long rows may take that nobody holds, beside an app that holds others: with halving at 2 s a step it was
 // more than half a minute.
-const beside = 8 * time.Second
+const beside = 20 * time.Second
 
 // runBeside runs a slot while a transaction of an app is open, which holds some rows at most, and returns how long the others
 // took. Then it lets go, and the rest is done.

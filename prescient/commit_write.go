@@ -47,7 +47,7 @@ func (b *bucketRun) writeRows(ctx context.Context, tx *sql.Tx, batch []*answered
 	}
 	// All rows are locked by the primary key before anything is written: a move also locks neighbours in UNIQUE
 	// (job_key), from where to go on to the primary key of another row would deadlock with a cancel of that.
-	free, taken, err := b.lock(ctx, tx, batch, contested)
+	free, taken, err := b.lock(ctx, tx, batch, contested, contested)
 	if err != nil {
 		return result, err
 	}
@@ -119,9 +119,9 @@ func (w *Worker) fence(ctx context.Context, tx *sql.Tx, l *lease, counts Counts)
 }
 
 // lock locks the rows of a batch, and returns which are as they were read. Where it is known to be contested it passes
-// over those that somebody else has locked, or of which somebody has the entry in UNIQUE (job_key): taken. The others are gone
-// or changed.
-func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []*answered, contested bool) (free, taken map[Key]bool, err error) {
+// over those that somebody else has locked, or, with unique, of which somebody has the entry in UNIQUE (job_key): taken. The
+// others are gone or changed.
+func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []*answered, contested, unique bool) (free, taken map[Key]bool, err error) {
 	keys := keyList(batch, answeredKey)
 	if !contested {
 		free, err = b.sameRows(ctx, tx, "slotrun/lock", keys, batch)
@@ -130,7 +130,7 @@ func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []*answered, con
 	if free, err = b.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil {
 		return nil, nil, err
 	}
-	if len(free) > 0 {
+	if unique && len(free) > 0 {
 		keys := keyList(slices.Collect(maps.Keys(free)), func(k Key) Key { return k })
 		if free, err = b.sameRows(ctx, tx, "slotrun/lock_free_unique", keys, batch); err != nil {
 			return nil, nil, err

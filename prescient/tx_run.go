@@ -205,7 +205,9 @@ func (b *bucketRun) beginTx(life, ctx context.Context, batch []*answered) (tx *s
 // lockTx locks the rows of a batch: by their ranges, or, without those, each by itself.
 func (b *bucketRun) lockTx(ctx context.Context, tx *sqlx.Tx, batch []*answered, spans []span) (locked txLocks, err error) {
 	if spans == nil {
-		locked.free, locked.taken, err = b.lock(ctx, tx.Tx, batch, true)
+		// Not the entries in UNIQUE (job_key): another function's row that moves would wait for those on MariaDB, for as long as the
+		// functions of this transaction run.
+		locked.free, locked.taken, err = b.lock(ctx, tx.Tx, batch, true, false)
 		return locked, err
 	}
 	same, err := b.lockRanges(ctx, tx.Tx, batch, spans)
