@@ -196,8 +196,8 @@ func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answere
 		move = b.moveEach
 	}
 	n, err := move(ctx, tx, moves, atOnce)
-	if atOnce && isError(err, errLockWaitTimeout) {
-		err = fmt.Errorf("%w: %w", errAtOnce, err)
+	if atOnce {
+		err = refused(err)
 	}
 	if err != nil {
 		return fmt.Errorf("rescheduling: %w", err)
