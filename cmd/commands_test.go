@@ -10,6 +10,8 @@ import (
 	"prescient/cmd"
 	"prescient/jobs/orders"
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 func TestMigrate(t *testing.T) {
@@ -283,7 +285,7 @@ func TestOrdersOfTheConfiguration(t *testing.T) {
 		r.env["PRESCIENT_TABLE_PREFIX"] = "shop_"
 		r.at("10:05")
 		r.ok("migrate")
-		client, err := prescient.NewClient(r.Context(), r.db, prescient.ClientOptions{Prefix: "shop_"})
+		client, err := client.New(r.Context(), r.db, client.Options{Prefix: "shop_"})
 		r.must(err)
 		app, err := orders.New(orders.Options{Client: client, Prefix: "shop_"})
 		r.must(err)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 // books are the end of a demonstration, as demo --json prints them.
@@ -48,13 +50,13 @@ func (s *stage) audit(ctx context.Context, f demoFlags, t *teller) (books, error
 	ctx, cancel := context.WithTimeout(ctx, 2*demoTime)
 	defer cancel()
 	pending, err := all(func(after string) ([]prescient.FutureJob, error) {
-		return s.client.Pending(ctx, s.db, prescient.ListFilter{After: after, Limit: prescient.MaxPage})
+		return s.client.Pending(ctx, s.db, client.ListFilter{After: after, Limit: client.MaxPage})
 	})
 	if err != nil {
 		return books{}, err
 	}
-	ended, err := all(func(after string) ([]prescient.Ended, error) {
-		return s.client.History(ctx, s.db, prescient.ListFilter{After: after, Limit: prescient.MaxPage})
+	ended, err := all(func(after string) ([]client.Ended, error) {
+		return s.client.History(ctx, s.db, client.ListFilter{After: after, Limit: client.MaxPage})
 	})
 	if err != nil {
 		return books{}, err
@@ -74,7 +76,7 @@ func all[R row](read func(after string) ([]R, error)) (rows []R, err error) {
 			return nil, err
 		}
 		rows = append(rows, page...)
-		if len(page) < prescient.MaxPage {
+		if len(page) < client.MaxPage {
 			return rows, nil
 		}
 		after = page[len(page)-1].Cursor()
@@ -83,7 +85,7 @@ func all[R row](read func(after string) ([]R, error)) (rows []R, err error) {
 
 // balance makes the books: every check that was inserted has to be there once, ended or pending, and none may have
 // started before its slot.
-func balance(inserted map[string]bool, pending []prescient.FutureJob, ended []prescient.Ended) books {
+func balance(inserted map[string]bool, pending []prescient.FutureJob, ended []client.Ended) books {
 	b := books{Inserted: len(inserted), Ended: len(ended), Pending: len(pending), Outcomes: make(map[prescient.Outcome]int)}
 	var problems []string
 	seen := make(map[string]bool)

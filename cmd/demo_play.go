@@ -12,7 +12,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/jobs/orders"
-	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 const (
@@ -154,7 +155,7 @@ func (s *stage) do(ctx context.Context, d deed, t *teller) error {
 	defer cancel()
 	placed, err := backoff.Retry(ctx, func() (orders.Placed, error) {
 		placed, err := s.transact(ctx, d)
-		if err != nil && !prescient.BeginAgain(err) {
+		if err != nil && !client.BeginAgain(err) {
 			err = backoff.Permanent(err)
 		}
 		return placed, err

@@ -17,6 +17,10 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/localserver"
 	text "prescient/sql"
+
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
+	"prescient/prescient/worker"
 )
 
 const (
@@ -34,8 +38,8 @@ type stage struct {
 	app    *sql.DB  // the app's connections, as an app has them
 	db     *sqlx.DB // the worker's
 
-	client *prescient.Client
-	worker *prescient.Worker
+	client *client.Client
+	worker *worker.Worker
 	// Both place and check orders; they differ in what a shipment does with the check.
 	leaving, cancelling *orders.Orders
 	offset              time.Duration // from this machine's clock to the database's
@@ -71,10 +75,10 @@ func (s *stage) openDatabase(ctx context.Context, given config.Secret, t *teller
 	} else {
 		s.shown = given
 	}
-	if s.db, err = prescient.Open(dsn, 0); err != nil {
+	if s.db, err = connect.Open(dsn, 0); err != nil {
 		return err
 	}
-	connector, err := prescient.NewConnector(dsn)
+	connector, err := connect.NewConnector(dsn)
 	if err != nil {
 		return err
 	}
@@ -114,7 +118,7 @@ func (s *stage) makeTables(ctx context.Context) error {
 
 // cast makes the client, the app and the worker, as any program would.
 func (s *stage) cast(ctx context.Context, a *app, c config.Config, f demoFlags, t *teller) (err error) {
-	if s.client, err = prescient.NewClient(ctx, s.db, prescient.ClientOptions{Prefix: s.prefix}); err != nil {
+	if s.client, err = client.New(ctx, s.db, client.Options{Prefix: s.prefix}); err != nil {
 		return err
 	}
 	options := orders.Options{DB: s.db, Client: s.client, Prefix: s.prefix, PrimaryAfter: f.alertAfter,
@@ -131,7 +135,7 @@ func (s *stage) cast(ctx context.Context, a *app, c config.Config, f demoFlags, 
 		return err
 	}
 	c.Log.Level = max(c.Log.Level, demoLogLevel)
-	s.worker, err = prescient.NewWorker(ctx, s.db, prescient.WorkerOptions{Prefix: s.prefix, Registry: registry,
+	s.worker, err = worker.New(ctx, s.db, worker.Options{Prefix: s.prefix, Registry: registry,
 		StopGrace: 5 * time.Second, SweepEvery: 5 * time.Second, SweepGrace: 2 * time.Second, Log: a.newLogger(c.Log)})
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 func TestTheSameSeedDrawsTheSamePlan(t *testing.T) {
@@ -76,29 +78,29 @@ func TestBooksThatDoNotBalance(t *testing.T) {
 	job := func(key int) prescient.FutureJob {
 		return prescient.FutureJob{EntityName: "order", EntityKey: strconv.Itoa(key), JobExec: "order-unshipped"}
 	}
-	done := func(key int, late int64) prescient.Ended {
-		return prescient.Ended{FutureJob: job(key), Outcome: prescient.Done, LatenessMS: &late}
+	done := func(key int, late int64) client.Ended {
+		return client.Ended{FutureJob: job(key), Outcome: prescient.Done, LatenessMS: &late}
 	}
 	inserted := map[string]bool{"order/1": true, "order/2": true, "order/3": true}
 	for _, test := range []struct {
 		about   string
 		pending []prescient.FutureJob
-		ended   []prescient.Ended
+		ended   []client.Ended
 		problem string // empty where they balance
 	}{
-		{"all there", []prescient.FutureJob{job(1)}, []prescient.Ended{done(2, 5), {FutureJob: job(3), Outcome: prescient.Cancelled}}, ""},
-		{"one lost", []prescient.FutureJob{job(1)}, []prescient.Ended{done(2, 5)}, "order/3 was inserted and is neither ended nor pending"},
-		{"one ended twice, one lost", nil, []prescient.Ended{done(2, 5), done(2, 5), done(1, 5)}, "order/2 is there twice, once as done"},
-		{"one pending that ended", []prescient.FutureJob{job(1)}, []prescient.Ended{done(1, 1), done(2, 1), done(3, 1)}, "order/1 is there twice"},
-		{"one too many", []prescient.FutureJob{job(4)}, []prescient.Ended{done(1, 1), done(2, 1), done(3, 1)}, "order/4 is pending but was not inserted"},
-		{"one early", nil, []prescient.Ended{done(1, -20), done(2, 1), done(3, 1)}, "order/1 was checked 20ms before its slot"},
+		{"all there", []prescient.FutureJob{job(1)}, []client.Ended{done(2, 5), {FutureJob: job(3), Outcome: prescient.Cancelled}}, ""},
+		{"one lost", []prescient.FutureJob{job(1)}, []client.Ended{done(2, 5)}, "order/3 was inserted and is neither ended nor pending"},
+		{"one ended twice, one lost", nil, []client.Ended{done(2, 5), done(2, 5), done(1, 5)}, "order/2 is there twice, once as done"},
+		{"one pending that ended", []prescient.FutureJob{job(1)}, []client.Ended{done(1, 1), done(2, 1), done(3, 1)}, "order/1 is there twice"},
+		{"one too many", []prescient.FutureJob{job(4)}, []client.Ended{done(1, 1), done(2, 1), done(3, 1)}, "order/4 is pending but was not inserted"},
+		{"one early", nil, []client.Ended{done(1, -20), done(2, 1), done(3, 1)}, "order/1 was checked 20ms before its slot"},
 	} {
 		b := balance(inserted, test.pending, test.ended)
 		if b.Balanced != (test.problem == "") || !strings.Contains(b.Problem, test.problem) {
 			t.Errorf("%s: %+v; want %q", test.about, b, test.problem)
 		}
 	}
-	b := balance(inserted, []prescient.FutureJob{job(1)}, []prescient.Ended{done(2, 5), done(3, 7)})
+	b := balance(inserted, []prescient.FutureJob{job(1)}, []client.Ended{done(2, 5), done(3, 7)})
 	if b.Inserted != 3 || b.Ended != 2 || b.Pending != 1 || b.Outcomes[prescient.Done] != 2 || *b.Lateness != (quantiles{5, 7, 7}) {
 		t.Errorf("%+v", b)
 	}

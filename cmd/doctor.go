@@ -9,8 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/config"
-	"prescient/prescient"
 	"prescient/slots"
+
+	"prescient/prescient/doctor"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -31,7 +32,7 @@ command. With --only it says so of these findings, with --ignore of all but thes
 tables (tables, schema.table, schema.column) always count. What is late is judged by the resolution, sweep.grace and
 sweep.every; doctor.overdue, doctor.missed, doctor.clock and doctor.partitions of the configuration set other limits.
 
-With --use it looks at what the role of that name (see grants) can see. The codes are: ` + strings.Join(prescient.FindingCodes(), ", ") + `.`,
+With --use it looks at what the role of that name (see grants) can see. The codes are: ` + strings.Join(doctor.FindingCodes(), ", ") + `.`,
 		Example: fmt.Sprintf(`  %[1]s doctor
   %[1]s doctor --assignments '0,30;15,45'
   %[1]s doctor --assignments '1/2;2/2' --use app --json
@@ -41,17 +42,17 @@ With --use it looks at what the role of that name (see grants) can see. The code
 	}
 	cmd.Flags().StringVar(&assignments, "assignments", "",
 		"those of all workers, with ; between them: minutes (0,30) or shares (1/2); * is all slots")
-	cmd.Flags().StringVar(&use, "use", string(prescient.UseWorker), "what the configured user is for: analyst, app-sql, app, app-reschedule, operator, worker or owner")
+	cmd.Flags().StringVar(&use, "use", string(doctor.UseWorker), "what the configured user is for: analyst, app-sql, app, app-reschedule, operator, worker or owner")
 	cmd.Flags().StringSliceVar(&only, "only", nil, "count only these findings, by their codes: overdue,leases; rows is also rows.key and the like")
 	cmd.Flags().StringSliceVar(&ignore, "ignore", nil, "leave out these findings, by their codes: time_zone,durability")
 	return cmd
 }
 
 func (a *app) doctor(cmd *cobra.Command, assignments, use string, only, ignore []string) error {
-	if err := prescient.CheckCodes(only); err != nil {
+	if err := doctor.CheckCodes(only); err != nil {
 		return usage(fmt.Errorf("--only: %w", err))
 	}
-	if _, err := prescient.SelectFindings(nil, nil, ignore); err != nil {
+	if _, err := doctor.SelectFindings(nil, nil, ignore); err != nil {
 		return usage(fmt.Errorf("--ignore: %w", err))
 	}
 	s, err := a.open(cmd, 0)
@@ -59,11 +60,11 @@ func (a *app) doctor(cmd *cobra.Command, assignments, use string, only, ignore [
 		return err
 	}
 	defer s.close()
-	options := prescient.DoctorOptions{Prefix: s.config.TablePrefix, Resolution: s.config.Grid.Resolution(),
+	options := doctor.Options{Prefix: s.config.TablePrefix, Resolution: s.config.Grid.Resolution(),
 		Lease: s.config.Worker.Lease, SweepGrace: s.config.Sweep.Grace, SweepEvery: s.config.Sweep.Every, MaxChecks: mostChecks(s.config),
 		OverdueBad: s.config.Doctor.Overdue, MissedAllowed: s.config.Doctor.Missed, ClockWarn: s.config.Doctor.Clock,
 		PartitionsAhead: s.config.Doctor.Partitions}
-	if options.Use, err = prescient.ParseUse(use); err != nil {
+	if options.Use, err = doctor.ParseUse(use); err != nil {
 		return usage(fmt.Errorf("--use: %w", err))
 	}
 	if options.Assignments, err = parseAssignments(s.config.Grid, assignments); err != nil {
@@ -71,11 +72,11 @@ func (a *app) doctor(cmd *cobra.Command, assignments, use string, only, ignore [
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), 4*connectTime)
 	defer cancel()
-	findings, err := prescient.Doctor(ctx, s.db, options)
+	findings, err := doctor.Examine(ctx, s.db, options)
 	if err != nil {
 		return s.explain(err)
 	}
-	if findings, err = prescient.SelectFindings(findings, only, ignore); err != nil {
+	if findings, err = doctor.SelectFindings(findings, only, ignore); err != nil {
 		return usage(fmt.Errorf("--only: %w", err))
 	}
 	if a.json {
@@ -91,12 +92,12 @@ func (a *app) doctor(cmd *cobra.Command, assignments, use string, only, ignore [
 	if err != nil {
 		return err
 	}
-	switch prescient.Worst(findings) {
-	case prescient.SeverityBad:
+	switch doctor.Worst(findings) {
+	case doctor.SeverityBad:
 		return &coded{code: ExitBad, err: errors.New("something is bad"), said: true}
-	case prescient.SeverityWarn:
+	case doctor.SeverityWarn:
 		return &coded{code: ExitWarn, err: errors.New("there are warnings"), said: true}
-	case prescient.SeverityOK:
+	case doctor.SeverityOK:
 	}
 	return nil
 }

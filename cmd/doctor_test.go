@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"prescient/cmd"
-	"prescient/prescient"
+
+	"prescient/prescient/doctor"
 )
 
 func TestDoctor(t *testing.T) {
@@ -50,10 +51,10 @@ func TestDoctor(t *testing.T) {
 		}
 		r.exec("ALTER TABLE slot_run ADD COLUMN takeovers INT UNSIGNED NOT NULL DEFAULT 0")
 		got = r.execute("doctor", "--json", "--assignments", "0,30;15", "--slots-resolution", "15m")
-		found := lines[prescient.Finding](r.T, got.out)
+		found := lines[doctor.Finding](r.T, got.out)
 		unserved := false
 		for _, f := range found {
-			unserved = unserved || f.Code == "coverage.unserved" && f.Severity == prescient.SeverityBad
+			unserved = unserved || f.Code == "coverage.unserved" && f.Severity == doctor.SeverityBad
 		}
 		if got.code != cmd.ExitBad || !unserved {
 			r.Error(got)

@@ -14,6 +14,9 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/localserver"
 	"prescient/sql"
+
+	"prescient/prescient/connect"
+	"prescient/prescient/prune"
 )
 
 // The exit codes of every command.
@@ -93,7 +96,7 @@ func ExitCode(err error) int {
 		return ExitTables
 	case errors.Is(err, prescient.ErrPending):
 		return ExitPending
-	case errors.Is(err, prescient.ErrHistoryHeld):
+	case errors.Is(err, prune.ErrHistoryHeld):
 		return ExitHeld
 	case errors.Is(err, prescient.ErrInvalid), errors.Is(err, prescient.ErrBeyondHorizon), errors.Is(err, sql.ErrPrefix),
 		errors.As(err, &setting):
@@ -124,7 +127,7 @@ func unreachable(err error) bool {
 		return refusals[server.Number]
 	case errors.As(err, &file): // its errno would pass for a net.Error
 		return false
-	case errors.As(err, &network), errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, mysql.ErrNoTLS), errors.Is(err, prescient.ErrNotTrusted),
+	case errors.As(err, &network), errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, mysql.ErrNoTLS), errors.Is(err, connect.ErrNotTrusted),
 		errors.Is(err, context.DeadlineExceeded):
 		return true
 	}

@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"prescient/prescient"
+	"prescient/prescient/client"
 )
 
 // endedRow is what history --json prints.
 type endedRow struct {
-	prescient.Ended
+	client.Ended
 	Cursor string `json:"cursor"`
 }
 
@@ -38,12 +38,12 @@ line does: {"more": true, "after": CURSOR, …}.`,
 }
 
 func (a *app) history(cmd *cobra.Command, f listFlags) error {
-	found, err := list(a, cmd, f, (*prescient.Client).History)
+	found, err := list(a, cmd, f, (*client.Client).History)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return found.printJSON(cmd.OutOrStdout(), func(ended prescient.Ended) any { return endedRow{ended, ended.Cursor()} })
+		return found.printJSON(cmd.OutOrStdout(), func(ended client.Ended) any { return endedRow{ended, ended.Cursor()} })
 	}
 	if len(found.rows) == 0 {
 		return say(cmd.OutOrStdout(), "%s", found.none)

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 // epoch stands in for a time that is not known yet, where flags are checked before the database is asked.
@@ -26,13 +28,13 @@ type insertFlags struct {
 
 // placed is what insert and reschedule print.
 type placed struct {
-	Did        prescient.InsertAction `json:"did"`
-	EntityName string                 `json:"entity_name"`
-	EntityKey  string                 `json:"entity_key"`
-	JobExec    string                 `json:"job_exec"`
-	Tag        string                 `json:"tag"`
-	DueAt      time.Time              `json:"due_at"`
-	Slot       time.Time              `json:"slot"`
+	Did        client.InsertAction `json:"did"`
+	EntityName string              `json:"entity_name"`
+	EntityKey  string              `json:"entity_key"`
+	JobExec    string              `json:"job_exec"`
+	Tag        string              `json:"tag"`
+	DueAt      time.Time           `json:"due_at"`
+	Slot       time.Time           `json:"slot"`
 }
 
 func (a *app) insertCommand() *cobra.Command {
@@ -168,7 +170,7 @@ func orNothing(payload []byte) json.RawMessage {
 	return payload
 }
 
-func (a *app) printPlaced(w io.Writer, e prescient.Entity, t target, did prescient.Inserted) error {
+func (a *app) printPlaced(w io.Writer, e prescient.Entity, t target, did client.Inserted) error {
 	if a.json {
 		return printJSON(w, placed{Did: did.Did, EntityName: e.Name, EntityKey: e.Key, JobExec: t.exec, Tag: t.tag,
 			DueAt: did.DueAt, Slot: did.Slot})

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 // insertFileFlags are the flags of insert that make it read a file.
@@ -46,12 +48,12 @@ type loaded struct {
 	Bad      int `json:"bad"`
 }
 
-func (l *loaded) count(did []prescient.Inserted) {
+func (l *loaded) count(did []client.Inserted) {
 	for _, d := range did {
 		switch d.Did {
-		case prescient.DidInsert:
+		case client.DidInsert:
 			l.Inserted++
-		case prescient.DidKeep:
+		case client.DidKeep:
 			l.Kept++
 		default:
 			l.Replaced++

@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 // pendingRow is what jobs --json prints.
@@ -33,7 +35,7 @@ says how to go on, and with --json a last line does: {"more": true, "after": CUR
 }
 
 func (a *app) jobs(cmd *cobra.Command, f listFlags) error {
-	found, err := list(a, cmd, f, (*prescient.Client).Pending)
+	found, err := list(a, cmd, f, (*client.Client).Pending)
 	if err != nil {
 		return err
 	}

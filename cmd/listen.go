@@ -11,11 +11,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"prescient/prescient"
+	"prescient/prescient/worker"
 )
 
 // listen serves /metrics and /healthz of a worker until it is told to stop. An address that is empty serves nothing.
-func (s *session) listen(ctx context.Context, address string, m *metrics, w *prescient.Worker) (stop func(), err error) {
+func (s *session) listen(ctx context.Context, address string, m *metrics, w *worker.Worker) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}

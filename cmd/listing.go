@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 // listFlags are the flags that narrow a listing.
@@ -32,18 +34,18 @@ func (f *listFlags) addFlags(cmd *cobra.Command, ofTime string) {
 	flags.StringVar(&f.before, "before", "", "only where "+ofTime+" is before this time")
 	flags.StringVar(&f.after, "after", "", "go on behind the row with this cursor, the last of the page before")
 	flags.StringVar(&f.slot, "slot", "", "only of this slot")
-	flags.IntVar(&f.search, "search", prescient.DefaultSearch, "rows to look at, at most, where no index serves the filter")
-	flags.IntVar(&f.limit, "limit", defaultLimit, fmt.Sprintf("rows on a page, %d at most", prescient.MaxPage-1))
+	flags.IntVar(&f.search, "search", client.DefaultSearch, "rows to look at, at most, where no index serves the filter")
+	flags.IntVar(&f.limit, "limit", defaultLimit, fmt.Sprintf("rows on a page, %d at most", client.MaxPage-1))
 }
 
 // check reads the flags as far as it can without the database.
-func (f *listFlags) check() (prescient.ListFilter, error) {
-	filter := prescient.ListFilter{JobExec: f.exec, After: f.after, Limit: f.limit + 1, Search: f.search}
+func (f *listFlags) check() (client.ListFilter, error) {
+	filter := client.ListFilter{JobExec: f.exec, After: f.after, Limit: f.limit + 1, Search: f.search}
 	if f.search < 1 {
 		return filter, usage(fmt.Errorf("--search %d: must be positive", f.search))
 	}
-	if f.limit < 1 || f.limit >= prescient.MaxPage {
-		return filter, usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, prescient.MaxPage-1))
+	if f.limit < 1 || f.limit >= client.MaxPage {
+		return filter, usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, client.MaxPage-1))
 	}
 	if strings.Contains(f.entity, "/") {
 		entity, err := parseEntity(f.entity)
@@ -76,7 +78,7 @@ func (f *listFlags) check() (prescient.ListFilter, error) {
 const endsWithin = 24 * time.Hour
 
 // narrow adds the times to a filter.
-func (f *listFlags) narrow(ctx context.Context, s *session, filter *prescient.ListFilter) (err error) {
+func (f *listFlags) narrow(ctx context.Context, s *session, filter *client.ListFilter) (err error) {
 	if filter.From, err = s.moment(ctx, "from", f.from); err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ type row interface{ Cursor() string }
 type listed[R row] struct {
 	rows []R
 	// early says how far the search came, where it did not come to the end.
-	early *prescient.SearchedError
+	early *client.SearchedError
 	// none is what to say where there are no rows.
 	none string
 }
@@ -120,7 +122,7 @@ type searched struct {
 
 // list reads the page that the flags ask for; read is the client's Pending or History.
 func list[R row](a *app, cmd *cobra.Command, f listFlags,
-	read func(*prescient.Client, context.Context, *sqlx.DB, prescient.ListFilter) ([]R, error)) (found listed[R], err error) {
+	read func(*client.Client, context.Context, *sqlx.DB, client.ListFilter) ([]R, error)) (found listed[R], err error) {
 	filter, err := f.check()
 	if err != nil {
 		return found, err
@@ -146,7 +148,7 @@ func list[R row](a *app, cmd *cobra.Command, f listFlags,
 }
 
 // none says why there are no rows: because of the filter, or because there are none at all.
-func (f *listFlags) none(early *prescient.SearchedError) string {
+func (f *listFlags) none(early *client.SearchedError) string {
 	what := "is pending"
 	if f.ofHistory {
 		what = "has ended"

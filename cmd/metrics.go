@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"prescient/prescient"
+
+	"prescient/prescient/worker"
 )
 
 // metrics are what a worker tells Prometheus. Their names begin with prescient_.
@@ -46,7 +48,7 @@ func (l *labels) of(jobExec string) string {
 	switch {
 	case l.own[jobExec]:
 	case l.room == 0:
-		return prescient.OtherExecs
+		return worker.OtherExecs
 	default:
 		l.room--
 		l.own[jobExec] = true
@@ -96,11 +98,11 @@ func newMetrics(jobExecs []string) *metrics {
 }
 
 // observer returns what fills the metrics; working is called once the worker works.
-func (m *metrics) observer(working func()) *prescient.Observer {
-	return &prescient.Observer{Working: working, SlotRun: m.slotRun, Answered: m.answered}
+func (m *metrics) observer(working func()) *worker.Observer {
+	return &worker.Observer{Working: working, SlotRun: m.slotRun, Answered: m.answered}
 }
 
-func (m *metrics) slotRun(f prescient.Figures, err error) {
+func (m *metrics) slotRun(f worker.Figures, err error) {
 	result := "ok"
 	if err != nil {
 		result = "error"
@@ -114,7 +116,7 @@ func (m *metrics) slotRun(f prescient.Figures, err error) {
 	m.overSLA.Add(float64(f.OverSLA))
 }
 
-func (m *metrics) answered(answers []prescient.Answer) {
+func (m *metrics) answered(answers []worker.Result) {
 	for i := range answers {
 		a := &answers[i]
 		name := m.execs.of(a.Job.JobExec)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"prescient/prescient"
+
+	"prescient/prescient/worker"
 )
 
 // A misspelt name is seen in the metrics; rows with names without end do not make labels without end.
@@ -16,7 +18,7 @@ func TestFewNamesThatOnlyRowsHaveAreLabels(t *testing.T) {
 	for range 4 {
 		workers.Go(func() {
 			for i := range 10 * strangers {
-				m.answered([]prescient.Answer{{Job: prescient.FutureJob{JobExec: fmt.Sprint("tyop-", i)}, Unregistered: true},
+				m.answered([]worker.Result{{Job: prescient.FutureJob{JobExec: fmt.Sprint("tyop-", i)}, Unregistered: true},
 					{Job: prescient.FutureJob{JobExec: "unshipped"}, Called: true, Outcome: prescient.Done}})
 			}
 		})
@@ -43,7 +45,7 @@ func TestFewNamesThatOnlyRowsHaveAreLabels(t *testing.T) {
 			}
 		}
 	}
-	if named != strangers || got["tyop-0"] != 4 || got[prescient.OtherExecs] != 4*9*strangers || got["unshipped"] != 4*10*strangers {
+	if named != strangers || got["tyop-0"] != 4 || got[worker.OtherExecs] != 4*9*strangers || got["unshipped"] != 4*10*strangers {
 		t.Errorf("%d names of rows have a label; %v", named, got)
 	}
 }

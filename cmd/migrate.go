@@ -11,6 +11,8 @@ import (
 	"prescient/jobs/orders"
 	"prescient/prescient"
 	"prescient/sql"
+
+	"prescient/prescient/prune"
 )
 
 // migrationLease is what the connections of a migration are set for: one of them holds a lock, and is idle, for as long
@@ -146,9 +148,9 @@ func (s *session) warnOfChecks(ctx context.Context) {
 // keepPartitions makes the partitions of history that are missing. That somebody holds history open is no failure of the
 // migration: there is time until the last partition is reached.
 func (s *session) keepPartitions(ctx context.Context) error {
-	report, err := prescient.KeepPartitions(ctx, s.db, prescient.PruneOptions{Prefix: s.config.TablePrefix, Log: s.log})
+	report, err := prune.KeepPartitions(ctx, s.db, prune.Options{Prefix: s.config.TablePrefix, Log: s.log})
 	switch {
-	case errors.Is(err, prescient.ErrHistoryHeld), errors.Is(err, prescient.ErrPruning):
+	case errors.Is(err, prune.ErrHistoryHeld), errors.Is(err, prune.ErrPruning):
 		s.log.Warn().Err(err).Msg("partitions of history are missing; migrate again, or prune")
 		return nil
 	case report.Undivided:

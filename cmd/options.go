@@ -12,6 +12,8 @@ import (
 
 	"prescient/config"
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 // Options are for Main, Run and New; the zero value is the shipped program.
@@ -45,7 +47,7 @@ type Deps struct {
 	// DB is the worker's pool. It is closed when the command ends.
 	DB *sqlx.DB
 	// Client inserts and cancels further checks.
-	Client *prescient.Client
+	Client *client.Client
 	Log    zerolog.Logger
 }
 

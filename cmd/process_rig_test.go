@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 // binary is the real program, built once for all tests that want it.
@@ -179,7 +181,7 @@ func (c *calls) repeated(t *testing.T, rows int) (again int) {
 // fill makes rows pending, all for one slot that comes soon, and returns the slot.
 func (r *rig) fill(rows int, soon time.Duration) time.Time {
 	r.Helper()
-	client, err := prescient.NewClient(r.Context(), r.db, prescient.ClientOptions{})
+	client, err := client.New(r.Context(), r.db, client.Options{})
 	r.must(err)
 	var now time.Time
 	r.must(r.db.QueryRow("SELECT UTC_TIMESTAMP(6)").Scan(&now))

@@ -8,7 +8,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"prescient/prescient"
+	"prescient/prescient/prune"
+	"prescient/prescient/reslot"
 )
 
 // terminal is what a bar draws on.
@@ -75,14 +76,14 @@ func TestBarsOfReslotAndPruneTellStepsAndRows(t *testing.T) {
 	for want, tell := range map[string]func(b *bar, log zerolog.Logger){
 		"moving rows, 7 slots": func(b *bar, log zerolog.Logger) {
 			progress := reslotProgress(b, log)
-			progress(prescient.ReslotProgress{Step: prescient.ReslotWait})
-			progress(prescient.ReslotProgress{Step: prescient.ReslotMove, Slots: 7, Rows: 432})
+			progress(reslot.Progress{Step: reslot.StepWait})
+			progress(reslot.Progress{Step: reslot.StepMove, Slots: 7, Rows: 432})
 		},
 		"checking every row: inserts wait, 7 slots": func(b *bar, log zerolog.Logger) {
-			reslotProgress(b, log)(prescient.ReslotProgress{Step: prescient.ReslotCheck, Slots: 7, Rows: 432})
+			reslotProgress(b, log)(reslot.Progress{Step: reslot.StepCheck, Slots: 7, Rows: 432})
 		},
 		"pruning, 1 weeks dropped, 2 made": func(b *bar, log zerolog.Logger) {
-			pruneProgress(b, log)(prescient.PruneReport{Dropped: []string{"a"}, Made: []string{"b", "c"}, HistoryRows: 400, LedgerRows: 32})
+			pruneProgress(b, log)(prune.Report{Dropped: []string{"a"}, Made: []string{"b", "c"}, HistoryRows: 400, LedgerRows: 32})
 		},
 	} {
 		var out, logged terminal
@@ -98,7 +99,7 @@ func TestBarsOfReslotAndPruneTellStepsAndRows(t *testing.T) {
 			t.Errorf("logged: %q", text)
 		}
 	}
-	for _, step := range []prescient.ReslotStep{prescient.ReslotWait, prescient.ReslotAlter, prescient.ReslotMove, prescient.ReslotCheck, prescient.ReslotFinish} {
+	for _, step := range []reslot.Step{reslot.StepWait, reslot.StepAlter, reslot.StepMove, reslot.StepCheck, reslot.StepFinish} {
 		if reslotSteps[step] == "" {
 			t.Errorf("a bar says nothing of the step %s", step)
 		}

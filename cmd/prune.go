@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/config"
-	"prescient/prescient"
+
+	"prescient/prescient/prune"
 )
 
 func (a *app) pruneCommand() *cobra.Command {
@@ -36,7 +37,7 @@ have jumped ahead, and all would go: then nothing is dropped and the exit code i
 		Example: "  prescient prune --keep 90d",
 		Args:    a.noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			options := prescient.PruneOptions{MaxCopy: maxCopy, TrustClock: trustClock}
+			options := prune.Options{MaxCopy: maxCopy, TrustClock: trustClock}
 			var err error
 			if keep == "" {
 				return usage(errors.New("give --keep, how long history is kept, such as --keep 90d"))
@@ -60,12 +61,12 @@ have jumped ahead, and all would go: then nothing is dropped and the exit code i
 	cmd.Flags().StringVar(&keep, "keep", "", "how long history and ledger are kept, such as 90d; at least 1d")
 	cmd.Flags().StringVar(&patience, "patience", "1m", "how long to try while somebody has history open")
 	cmd.Flags().BoolVar(&trustClock, "trust-clock", false, "prune also where nothing ran for most of --keep, which looks like a clock that jumped ahead")
-	cmd.Flags().IntVar(&maxCopy, "max-copy", prescient.DefaultMaxCopy,
+	cmd.Flags().IntVar(&maxCopy, "max-copy", prune.DefaultMaxCopy,
 		"most rows to copy where history was not pruned in time; a second or so for 50000")
 	return cmd
 }
 
-func (a *app) prune(cmd *cobra.Command, options prescient.PruneOptions) error {
+func (a *app) prune(cmd *cobra.Command, options prune.Options) error {
 	s, err := a.open(cmd, migrationLease)
 	if err != nil {
 		return err
@@ -75,20 +76,20 @@ func (a *app) prune(cmd *cobra.Command, options prescient.PruneOptions) error {
 	bar := a.newBar("pruning", 0)
 	defer bar.stop()
 	options.Progress = pruneProgress(bar, s.log)
-	report, err := prescient.Prune(cmd.Context(), s.db, options)
+	report, err := prune.Run(cmd.Context(), s.db, options)
 	bar.stop()
-	if errors.Is(err, prescient.ErrClockDoubtful) {
+	if errors.Is(err, prune.ErrClockDoubtful) {
 		return usage(fmt.Errorf("%w (--trust-clock)", err))
 	}
 	if report.Cutoff == nil {
 		return s.explain(err)
 	}
-	return errors.Join(a.printPruned(cmd, report, err != nil && !errors.Is(err, prescient.ErrHistoryHeld)), s.explain(err))
+	return errors.Join(a.printPruned(cmd, report, err != nil && !errors.Is(err, prune.ErrHistoryHeld)), s.explain(err))
 }
 
 // pruneProgress counts rows on the bar, and weeks before it.
-func pruneProgress(b *bar, log zerolog.Logger) func(prescient.PruneReport) {
-	return func(done prescient.PruneReport) {
+func pruneProgress(b *bar, log zerolog.Logger) func(prune.Report) {
+	return func(done prune.Report) {
 		b.say(fmt.Sprintf("pruning, %d weeks dropped, %d made", len(done.Dropped), len(done.Made)))
 		b.set(done.HistoryRows + done.LedgerRows)
 		log.Debug().Int("partitions", len(done.Dropped)).Int("history_rows", done.HistoryRows).Int("ledger_rows", done.LedgerRows).Msg("pruning")
@@ -96,7 +97,7 @@ func pruneProgress(b *bar, log zerolog.Logger) func(prescient.PruneReport) {
 }
 
 // printPruned says what was done; of a prune that failed before it did anything, nothing.
-func (a *app) printPruned(cmd *cobra.Command, report prescient.PruneReport, failed bool) error {
+func (a *app) printPruned(cmd *cobra.Command, report prune.Report, failed bool) error {
 	out := cmd.OutOrStdout()
 	if a.json {
 		return printJSON(out, report)

@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"prescient/cmd"
-	"prescient/prescient"
+
+	"prescient/prescient/prune"
 )
 
 func TestPrune(t *testing.T) {
@@ -35,7 +36,7 @@ func TestPrune(t *testing.T) {
 		if n := r.count("SELECT COUNT(*) FROM job_history") + r.count("SELECT COUNT(*) FROM slot_run"); n != 2 || got.out != "" {
 			r.Errorf("%d rows are left of 2; %v", n, got)
 		}
-		report := lines[prescient.PruneReport](r.T, r.ok("prune", "--keep", "90d", "--json", "--trust-clock"))
+		report := lines[prune.Report](r.T, r.ok("prune", "--keep", "90d", "--json", "--trust-clock"))
 		if len(report) != 1 || len(report[0].Dropped) != 9 || report[0].LedgerRows != 1 || len(report[0].Made) != 9 {
 			r.Errorf("%+v", report)
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 // requeueFlags are the flags of requeue.
@@ -61,14 +63,14 @@ It prints what it did with each end: requeued, kept or superseded; with --json a
 	flags.StringVar(&f.before, "before", "", "only what ended before this time")
 	flags.StringVar(&f.at, "at", "", "when to check: 2026-03-01 13:00 (UTC), now+1h")
 	flags.StringVar(&f.in, "in", "", "how long from now to check, such as 10m")
-	flags.IntVar(&f.limit, "limit", 1000, fmt.Sprintf("how many to requeue at most: 1 to %d", prescient.MaxPage))
+	flags.IntVar(&f.limit, "limit", 1000, fmt.Sprintf("how many to requeue at most: 1 to %d", client.MaxPage))
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 	return cmd
 }
 
 // check reads the flags as far as it can without the database.
-func (f *requeueFlags) check() (prescient.ListFilter, error) {
-	list := listFlags{entity: f.entity, exec: f.exec, outcome: f.outcome, limit: 1, search: prescient.DefaultSearch}
+func (f *requeueFlags) check() (client.ListFilter, error) {
+	list := listFlags{entity: f.entity, exec: f.exec, outcome: f.outcome, limit: 1, search: client.DefaultSearch}
 	filter, err := list.check()
 	if err != nil {
 		return filter, err
@@ -79,8 +81,8 @@ func (f *requeueFlags) check() (prescient.ListFilter, error) {
 		}
 	}
 	switch {
-	case f.limit < 1 || f.limit > prescient.MaxPage:
-		return filter, usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, prescient.MaxPage))
+	case f.limit < 1 || f.limit > client.MaxPage:
+		return filter, usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, client.MaxPage))
 	case f.outcome == "" && !f.allOutcomes:
 		return filter, usage(errors.New("give --outcome, such as --outcome failed; --all-outcomes takes done and cancelled ones too"))
 	case f.outcome != "" && f.allOutcomes:
@@ -112,7 +114,7 @@ func (a *app) requeue(cmd *cobra.Command, f requeueFlags) error {
 	if filter.Before, err = s.moment(cmd.Context(), "before", f.before); err != nil {
 		return err
 	}
-	options := prescient.RequeueOptions{Filter: filter, AllOutcomes: f.allOutcomes, Limit: f.limit, DryRun: f.dryRun}
+	options := client.RequeueOptions{Filter: filter, AllOutcomes: f.allOutcomes, Limit: f.limit, DryRun: f.dryRun}
 	if f.at+f.in != "" {
 		now, err := s.now(cmd.Context())
 		if err != nil {
@@ -126,7 +128,7 @@ func (a *app) requeue(cmd *cobra.Command, f requeueFlags) error {
 	return errors.Join(a.printRequeued(cmd, did, f.dryRun), s.explain(err))
 }
 
-func (a *app) printRequeued(cmd *cobra.Command, did prescient.Requeued, dryRun bool) error {
+func (a *app) printRequeued(cmd *cobra.Command, did client.Requeued, dryRun bool) error {
 	out := cmd.OutOrStdout()
 	if a.json {
 		if err := printLines(out, did.Jobs); err != nil {

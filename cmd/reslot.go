@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/config"
-	"prescient/prescient"
+
+	"prescient/prescient/reslot"
 )
 
 // reslotReport is what reslot --json prints.
@@ -41,7 +42,7 @@ meanwhile is swept up afterwards. Then set slots.resolution in the configuration
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.reslot(cmd, resolution, wait) },
 	}
 	cmd.Flags().StringVar(&resolution, "resolution", "", "the new distance between two slots, such as 5m; divides a day")
-	cmd.Flags().StringVar(&wait, "wait", prescient.DefaultLeaseWait.String(), "how long to wait for leases that live; 0s for not at all")
+	cmd.Flags().StringVar(&wait, "wait", reslot.DefaultLeaseWait.String(), "how long to wait for leases that live; 0s for not at all")
 	return cmd
 }
 
@@ -67,7 +68,7 @@ func (a *app) reslot(cmd *cobra.Command, resolution, wait string) error {
 	defer s.close()
 	bar := a.newBar("reslot", 0)
 	defer bar.stop()
-	did, err := prescient.Reslot(cmd.Context(), s.db, prescient.ReslotOptions{Prefix: s.config.TablePrefix, Resolution: to,
+	did, err := reslot.Run(cmd.Context(), s.db, reslot.Options{Prefix: s.config.TablePrefix, Resolution: to,
 		LeaseWait: patience, Log: s.log, Progress: reslotProgress(bar, s.log)})
 	bar.stop()
 	if err != nil {
@@ -86,19 +87,19 @@ func (a *app) reslot(cmd *cobra.Command, resolution, wait string) error {
 }
 
 // reslotSteps are what a bar says of the steps.
-var reslotSteps = map[prescient.ReslotStep]string{
-	prescient.ReslotWait:   "waiting for leases",
-	prescient.ReslotAlter:  "altering the table",
-	prescient.ReslotMove:   "moving rows",
-	prescient.ReslotCheck:  "checking every row: inserts wait",
-	prescient.ReslotFinish: "finishing",
+var reslotSteps = map[reslot.Step]string{
+	reslot.StepWait:   "waiting for leases",
+	reslot.StepAlter:  "altering the table",
+	reslot.StepMove:   "moving rows",
+	reslot.StepCheck:  "checking every row: inserts wait",
+	reslot.StepFinish: "finishing",
 }
 
 // reslotProgress shows the step and the rows on the bar; where there is none, the log has them, once a second at most.
-func reslotProgress(b *bar, log zerolog.Logger) func(prescient.ReslotProgress) {
-	var told prescient.ReslotProgress
+func reslotProgress(b *bar, log zerolog.Logger) func(reslot.Progress) {
+	var told reslot.Progress
 	at := time.Now()
-	return func(p prescient.ReslotProgress) {
+	return func(p reslot.Progress) {
 		b.say(fmt.Sprintf("%s, %d slots", reslotSteps[p.Step], p.Slots))
 		b.set(p.Rows)
 		if b == nil && (p.Step != told.Step || time.Since(at) > time.Second) {

@@ -21,6 +21,8 @@ import (
 	"prescient/cmd"
 	"prescient/prescient"
 	"prescient/prescient/localserver"
+
+	"prescient/prescient/client"
 )
 
 func TestMain(m *testing.M) {
@@ -256,7 +258,7 @@ type jobRow struct {
 	Cursor string `json:"cursor"`
 }
 type endRow struct {
-	prescient.Ended
+	client.Ended
 	Cursor string `json:"cursor"`
 }
 

@@ -3,7 +3,7 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
-	"prescient/prescient"
+	"prescient/prescient/worker"
 )
 
 func (a *app) rollForwardCommand() *cobra.Command {
@@ -31,7 +31,7 @@ func (a *app) rollForward(cmd *cobra.Command) error {
 	}
 	bar := a.newBar("moving rows", 0)
 	defer bar.stop()
-	rolled, err := w.RollForward(cmd.Context(), func(rolled prescient.Rolled) {
+	rolled, err := w.RollForward(cmd.Context(), func(rolled worker.Rolled) {
 		bar.set(rolled.Moved)
 		s.log.Debug().Int("rows", rolled.Moved).Int("locked", rolled.PassedOver).Msg("rolling forward")
 	})

@@ -6,13 +6,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/prescient"
+
+	"prescient/prescient/worker"
 )
 
 // runReport is what run --json prints.
 type runReport struct {
 	Worker   string `json:"worker"`
 	Assigned bool   `json:"assigned"`
-	prescient.Figures
+	worker.Figures
 }
 
 func (a *app) runCommand() *cobra.Command {

@@ -15,6 +15,8 @@ import (
 	"prescient/cmd"
 	"prescient/prescient"
 	"prescient/sql"
+
+	"prescient/prescient/worker"
 )
 
 // serveJob writes a configuration with a job_exec that a function of this test answers, and makes the rig use it.
@@ -140,7 +142,7 @@ func TestServersDownOverSeveralSlots(t *testing.T) {
 			r.Errorf("%+v", jobs)
 		}
 		r.at("23:00")
-		swept := lines[prescient.Figures](r.T, r.ok("sweep", "--json"))
+		swept := lines[worker.Figures](r.T, r.ok("sweep", "--json"))
 		if len(swept) != 2 || swept[0].Done != 1 || !swept[0].Slot.Equal(at("12:30")) {
 			r.Errorf("%+v", swept)
 		}

@@ -12,6 +12,10 @@ import (
 
 	"prescient/config"
 	"prescient/prescient"
+
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
+	"prescient/prescient/worker"
 )
 
 // connectTime bounds the first statements of a command, so that a server that hangs is told of.
@@ -24,8 +28,8 @@ type session struct {
 	log      zerolog.Logger
 	db       *sqlx.DB
 	registry *prescient.Registry
-	client   *prescient.Client
-	observer *prescient.Observer // of the worker; nil for none
+	client   *client.Client
+	observer *worker.Observer // of the worker; nil for none
 	closers  []func()
 }
 
@@ -49,7 +53,7 @@ func (a *app) open(cmd *cobra.Command, lease time.Duration) (*session, error) {
 	if lease == 0 {
 		lease = c.Worker.Lease
 	}
-	db, err := prescient.OpenTLS(dsn, lease, tlsOf(c.TLS))
+	db, err := connect.OpenTLS(dsn, lease, tlsOf(c.TLS))
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +66,8 @@ func (a *app) open(cmd *cobra.Command, lease time.Duration) (*session, error) {
 	return s, nil
 }
 
-func tlsOf(c config.TLS) prescient.TLS {
-	return prescient.TLS{CA: []byte(c.CA), ServerName: c.ServerName, Cert: []byte(c.Cert), Key: []byte(c.Key.Reveal()),
+func tlsOf(c config.TLS) connect.TLS {
+	return connect.TLS{CA: []byte(c.CA), ServerName: c.ServerName, Cert: []byte(c.Cert), Key: []byte(c.Key.Reveal()),
 		PublicKey: []byte(c.PublicKey)}
 }
 
@@ -119,23 +123,23 @@ func (s *session) newClient(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	var err error
-	s.client, err = prescient.NewClient(ctx, s.db, prescient.ClientOptions{Prefix: s.config.TablePrefix,
+	s.client, err = client.New(ctx, s.db, client.Options{Prefix: s.config.TablePrefix,
 		Resolution: s.config.Grid.Resolution(), Guards: prescient.Guards(s.config.Guards), Registry: s.registry})
 	return s.explain(err)
 }
 
 // newWorker returns a worker as it is configured.
-func (s *session) newWorker(ctx context.Context) (*prescient.Worker, error) {
+func (s *session) newWorker(ctx context.Context) (*worker.Worker, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
-	w, err := prescient.NewWorker(ctx, s.db, s.workerOptions())
+	w, err := worker.New(ctx, s.db, s.workerOptions())
 	return w, s.explain(err)
 }
 
 // workerOptions are those of the configuration.
-func (s *session) workerOptions() prescient.WorkerOptions {
+func (s *session) workerOptions() worker.Options {
 	c := s.config
-	return prescient.WorkerOptions{
+	return worker.Options{
 		Prefix:      c.TablePrefix,
 		Resolution:  c.Grid.Resolution(),
 		Registry:    s.registry,

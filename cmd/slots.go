@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"prescient/prescient"
+	"prescient/prescient/client"
 )
 
 // load is a slot and what waits for it, as slots --json prints it.
 type load struct {
-	prescient.Load
+	client.Load
 	// State is overdue, now, or coming.
 	State string `json:"state"`
 	// Served is whether this worker's assignment has it.
@@ -46,14 +46,14 @@ func (a *app) slotsCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&f.from, "from", "", "only slots at this time or later: 2026-03-01 13:00 (UTC), now")
 	cmd.Flags().StringVar(&f.before, "before", "", "only slots before this time, such as now+1d")
-	cmd.Flags().IntVar(&f.limit, "limit", 50, "slots to show, "+strconv.Itoa(prescient.MaxPage-1)+" at most")
+	cmd.Flags().IntVar(&f.limit, "limit", 50, "slots to show, "+strconv.Itoa(client.MaxPage-1)+" at most")
 	cmd.AddCommand(a.ceilCommand(), a.servedCommand(), a.coverCommand())
 	return cmd
 }
 
 func (a *app) slots(cmd *cobra.Command, f slotFlags) error {
-	if f.limit < 1 || f.limit >= prescient.MaxPage {
-		return usage(errors.New("--limit " + strconv.Itoa(f.limit) + ": 1 to " + strconv.Itoa(prescient.MaxPage-1) + " are allowed"))
+	if f.limit < 1 || f.limit >= client.MaxPage {
+		return usage(errors.New("--limit " + strconv.Itoa(f.limit) + ": 1 to " + strconv.Itoa(client.MaxPage-1) + " are allowed"))
 	}
 	if err := errors.Join(checkTime("from", f.from), checkTime("before", f.before)); err != nil {
 		return err

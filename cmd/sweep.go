@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"prescient/prescient"
+	"prescient/prescient/worker"
 )
 
 func (a *app) sweepCommand() *cobra.Command {
@@ -63,11 +63,11 @@ func (s *session) sweep(cmd *cobra.Command) error {
 }
 
 // sweepProgress counts slots on the bar, and rows before it.
-func sweepProgress(b **bar) *prescient.Observer {
+func sweepProgress(b **bar) *worker.Observer {
 	var rows atomic.Int64
-	return &prescient.Observer{
-		SlotRun: func(prescient.Figures, error) { (*b).add(1) },
-		Answered: func(answers []prescient.Answer) {
+	return &worker.Observer{
+		SlotRun: func(worker.Figures, error) { (*b).add(1) },
+		Answered: func(answers []worker.Result) {
 			(*b).say(fmt.Sprintf("sweeping slots, %d rows", rows.Add(int64(len(answers)))))
 		},
 	}

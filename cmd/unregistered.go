@@ -11,6 +11,8 @@ import (
 
 	"prescient/config"
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 const (
@@ -70,20 +72,20 @@ func (s *session) warnUnregistered(ctx context.Context, stderr io.Writer, conseq
 
 // hasRun looks for a check of a job_exec that was called, among the latest ends and those that come due next.
 func (s *session) hasRun(ctx context.Context, exec string) (bool, error) {
-	filter := prescient.ListFilter{JobExec: exec, Limit: 100, Search: lookBack}
+	filter := client.ListFilter{JobExec: exec, Limit: 100, Search: lookBack}
 	called := func(job prescient.FutureJob) bool { return job.CheckCount+job.ErrorCount > 0 }
 	pending, err := s.client.Pending(ctx, s.db, filter)
 	if slices.ContainsFunc(pending, called) {
 		return true, nil
 	}
-	if err != nil && !errors.Is(err, prescient.ErrSearched) {
+	if err != nil && !errors.Is(err, client.ErrSearched) {
 		return false, fmt.Errorf("looking at pending checks: %w", err)
 	}
 	ends, err := s.client.History(ctx, s.db, filter)
-	if slices.ContainsFunc(ends, func(e prescient.Ended) bool { return e.Outcome != prescient.Cancelled || called(e.FutureJob) }) {
+	if slices.ContainsFunc(ends, func(e client.Ended) bool { return e.Outcome != prescient.Cancelled || called(e.FutureJob) }) {
 		return true, nil
 	}
-	if err != nil && !errors.Is(err, prescient.ErrSearched) {
+	if err != nil && !errors.Is(err, client.ErrSearched) {
 		return false, fmt.Errorf("looking at history: %w", err)
 	}
 	return false, nil

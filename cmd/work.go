@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/config"
-	"prescient/prescient"
+
+	"prescient/prescient/worker"
 )
 
 func (a *app) workCommand() *cobra.Command {
@@ -69,14 +70,14 @@ func (s *session) work(cmd *cobra.Command, listen string) error {
 
 // watchedWorker returns a worker that serves its metrics, and tells the service manager how it is, until stop is called;
 // that may be done twice.
-func (s *session) watchedWorker(ctx context.Context, listen string) (w *prescient.Worker, stop func(), err error) {
+func (s *session) watchedWorker(ctx context.Context, listen string) (w *worker.Worker, stop func(), err error) {
 	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	var watcher sync.WaitGroup
 	ready := func() {
 		s.notify(daemon.SdNotifyReady)
 		watcher.Go(func() { s.watchdog(watching, w.Alive) })
 	}
-	s.observer = &prescient.Observer{Working: ready}
+	s.observer = &worker.Observer{Working: ready}
 	var m *metrics
 	if listen != "" {
 		m = newMetrics(s.registry.Names())

@@ -3,160 +3,135 @@ package prescient
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
 	"prescient/slots"
 )
 
-// Outcome is how a job ended; job_history.outcome holds it.
-type Outcome string
+// Cause says how a check comes to its verdict: its job_exec was called, or why it was not.
+type Cause uint8
 
-// The outcomes.
+// The causes.
 const (
-	// Done: the job_exec answered nil.
-	Done Outcome = "done"
-	// Cancelled: the app cancelled it.
-	Cancelled Outcome = "cancelled"
-	// MaxChecks: it returned one time more than the max_checks guard allows.
-	MaxChecks Outcome = "max_checks"
-	// PastReturn: it returned a time that is not after its own slot.
-	PastReturn Outcome = "past_return"
-	// BeyondHorizon: it returned a time beyond the horizon guard.
-	BeyondHorizon Outcome = "beyond_horizon"
-	// Failed: one error in a row more than the max_errors guard allows.
-	Failed Outcome = "failed"
-	// TimedOut: as Failed, and the last of the errors was a timeout.
-	TimedOut Outcome = "timed_out"
-	// Crashed: it killed its worker, alone, after its bucket had been taken over twice.
-	Crashed Outcome = "crashed"
+	// CauseCalled: its job_exec was called, and answered.
+	CauseCalled Cause = iota
+	// CauseUnregistered: the worker has no such job_exec.
+	CauseUnregistered
+	// CausePaused: its job_exec is paused.
+	CausePaused
+	// CauseAbandoned: too many calls of its job_exec ignored their timeout and still run.
+	CauseAbandoned
+	// CauseKilled: it killed the worker before this one.
+	CauseKilled
+	// CauseUnreadable: its payload is longer than MaxRead.
+	CauseUnreadable
 )
 
-// outcomes lists every outcome in the order of the column.
-var outcomes = []Outcome{Done, Cancelled, MaxChecks, PastReturn, BeyondHorizon, Failed, TimedOut, Crashed}
-
-// answerKind says how a row came to its answer.
-type answerKind uint8
-
-const (
-	called     answerKind = iota // its job_exec was called
-	unknown                      // no such job_exec is registered here
-	paused                       // its job_exec is paused: not called
-	abandoned                    // too many calls of its job_exec were abandoned: not called
-	killed                       // it killed the worker before this one
-	unreadable                   // its payload is too long to be read: not called
-	notStarted                   // the worker stops, or lost the lease: the row stays as it is
-	again                        // its transaction came to nothing: it is called again, by itself
-	committed                    // its transaction has committed what became of it
-	dropped                      // its transaction found that the app had changed it
-)
-
-// answer is what came of one row in a slot run.
-type answer struct {
-	kind    answerKind
-	next    *time.Time
-	err     error
-	started time.Time     // by the database's clock
-	ended   time.Time     // the same
-	ran     time.Duration // elapsed
-	verdict *verdict      // of a committed one
-	wait    time.Duration // before it is called again
-	locked  bool          // it was not called, since somebody else has the row locked
+// Answer is what a job_exec answered: the next time to check or nil, or an error; or why it was not asked.
+type Answer struct {
+	Next  *time.Time
+	Err   error
+	Cause Cause
 }
 
-// verdict is what becomes of the row: an end, or a move to a later slot.
-type verdict struct {
-	outcome     Outcome // empty for a move
-	reason      string  // error text of the end, or the last_error of the moved row
-	slot        time.Time
-	dueAt       time.Time
-	checkCount  int
-	errorCount  int
-	putOffCount int
+// Verdict is what becomes of a check: an end, or a move to a later slot.
+type Verdict struct {
+	// Outcome is how it ends; empty where it goes on.
+	Outcome Outcome
+	// Reason is the text of the error, or why it ended or was put off; empty where all went well.
+	Reason string
+	// Slot it moves to; zero where it ends.
+	Slot time.Time
+	// DueAt and the counts are as they are from then on.
+	DueAt       time.Time
+	CheckCount  int
+	ErrorCount  int
+	PutOffCount int
 }
 
-// decide applies the rules of a check to an answer. It is pure: now is the database's time when the answer came.
-func decide(grid slots.Grid, g Guards, job FutureJob, a answer, now time.Time) verdict {
-	v := verdict{dueAt: job.DueAt, checkCount: job.CheckCount, errorCount: job.ErrorCount}
+// Apply returns the check as it is after the verdict. Of one that ended the times are as they were.
+func (v Verdict) Apply(job FutureJob) FutureJob {
+	job.CheckCount, job.ErrorCount = v.CheckCount, v.ErrorCount
+	if v.Outcome == "" {
+		job.DueAt, job.NextCheckAt, job.PutOffCount, job.LastError = v.DueAt, v.Slot, v.PutOffCount, v.Reason
+	}
+	return job
+}
+
+// Decide applies the rules of a check to an answer, as a worker does. It is a pure function: now is the time when the answer
+// came, by the database's clock. Zero guards mean their defaults.
+func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) Verdict {
+	g = g.Or(DefaultGuards())
+	v := Verdict{DueAt: job.DueAt, CheckCount: job.CheckCount, ErrorCount: job.ErrorCount}
 	open := openSlot(grid, job.NextCheckAt, now)
 	switch {
-	case a.kind == killed:
-		v.outcome, v.reason = Crashed, "killed its worker, running alone after its bucket had been taken over twice"
-	case a.kind == unreadable:
-		v.outcome, v.reason = Failed, fmt.Sprintf("not called: its payload is longer than %d MB, which is not read", maxRead>>20)
-	case a.kind == unknown:
-		v.reason = fmt.Sprintf("job_exec %q is not registered with the worker that serves the slot", job.JobExec)
-		v.putOffCount = job.PutOffCount + 1
-		v.slot = growing(grid, open, job.PutOffCount, now.Add(maxPutOff))
-	case a.kind == paused:
+	case a.Cause == CauseKilled:
+		v.Outcome, v.Reason = Crashed, "killed its worker, running alone after its bucket had been taken over twice"
+	case a.Cause == CauseUnreadable:
+		v.Outcome, v.Reason = Failed, fmt.Sprintf("not called: its payload is longer than %d MB, which is not read", MaxRead>>20)
+	case a.Cause == CauseUnregistered:
+		v.Reason = fmt.Sprintf("job_exec %q is not registered with the worker that serves the slot", job.JobExec)
+		v.PutOffCount = job.PutOffCount + 1
+		v.Slot = growing(grid, open, job.PutOffCount, now.Add(MaxPutOff))
+	case a.Cause == CausePaused:
 		// Nothing is said about the row itself: its counts and its last error stay as they are.
-		v.reason, v.putOffCount, v.slot = job.LastError, job.PutOffCount, open
-	case a.kind == abandoned:
-		v.reason = "put off: too many calls of this job_exec ignored their timeout and still run"
-		v.putOffCount = job.PutOffCount + 1
-		v.slot = open
-	case a.err != nil:
-		v.errorCount++
-		v.reason = errorText(a.err)
+		v.Reason, v.PutOffCount, v.Slot = job.LastError, job.PutOffCount, open
+	case a.Cause == CauseAbandoned:
+		v.Reason = "put off: too many calls of this job_exec ignored their timeout and still run"
+		v.PutOffCount = job.PutOffCount + 1
+		v.Slot = open
+	case a.Err != nil:
+		v.ErrorCount++
+		v.Reason = ReasonText(a.Err)
 		switch {
-		case v.errorCount <= allowed(g.MaxErrors):
-			v.slot = growing(grid, open, job.ErrorCount, now.Add(g.Horizon))
-		case errors.Is(a.err, ErrTimeout):
-			v.outcome = TimedOut
+		case v.ErrorCount <= allowed(g.MaxErrors):
+			v.Slot = growing(grid, open, job.ErrorCount, now.Add(g.Horizon))
+		case errors.Is(a.Err, ErrTimeout):
+			v.Outcome = TimedOut
 		default:
-			v.outcome = Failed
+			v.Outcome = Failed
 		}
-	case a.next == nil:
-		v.outcome, v.errorCount = Done, 0
+	case a.Next == nil:
+		v.Outcome, v.ErrorCount = Done, 0
 	default:
-		v.decideNext(grid, g, job, *a.next, open, now)
+		v.decideNext(grid, g, job, *a.Next, open, now)
 	}
-	return v
-}
-
-// withoutPayload is what becomes of a row that the server refuses to write as it is: it ends, without payload and last error.
-// One that was to move has failed.
-func withoutPayload(v verdict, refused error) verdict {
-	why := "history lacks its payload and last error, which the server refused"
-	if v.outcome == "" {
-		v.outcome, why = Failed, "it could not be moved to "+stamp(v.slot)
-	}
-	if v.reason != "" {
-		why = v.reason + "; " + why
-	}
-	v.reason = errorText(fmt.Errorf("%s: %w", why, refused))
 	return v
 }
 
 // decideNext applies the guards to a returned time.
-func (v *verdict) decideNext(grid slots.Grid, g Guards, job FutureJob, next, open, now time.Time) {
-	v.errorCount = 0
-	due := roundUp(next)
+func (v *Verdict) decideNext(grid slots.Grid, g Guards, job FutureJob, next, open, now time.Time) {
+	v.ErrorCount = 0
+	due := slots.RoundUp(next)
 	horizon := now.Add(g.Horizon)
 	switch {
 	case !due.After(job.NextCheckAt):
-		v.outcome = PastReturn
-		v.reason = fmt.Sprintf("returned %s, which is not after its slot %s", stamp(due), stamp(job.NextCheckAt))
+		v.Outcome = PastReturn
+		v.Reason = fmt.Sprintf("returned %s, which is not after its slot %s", slots.Stamp(due), slots.Stamp(job.NextCheckAt))
 	case due.After(horizon):
-		v.outcome = BeyondHorizon
-		v.reason = fmt.Sprintf("returned %s, which is beyond the horizon of %s (%s)", stamp(due), g.Horizon, stamp(horizon))
+		v.Outcome = BeyondHorizon
+		v.Reason = fmt.Sprintf("returned %s, which is beyond the horizon of %s (%s)", slots.Stamp(due), g.Horizon, slots.Stamp(horizon))
 	case job.CheckCount >= allowed(g.MaxChecks):
-		v.outcome = MaxChecks
-		v.reason = fmt.Sprintf("returned %s after %d checks; %d are allowed", stamp(due), job.CheckCount, allowed(g.MaxChecks))
+		v.Outcome = MaxChecks
+		v.Reason = fmt.Sprintf("returned %s after %d checks; %d are allowed", slots.Stamp(due), job.CheckCount, allowed(g.MaxChecks))
 	default:
-		v.dueAt = due
-		v.checkCount++
-		v.slot = later(grid.Ceil(due), open)
+		v.DueAt = due
+		v.CheckCount++
+		v.Slot = slots.Later(grid.Ceil(due), open)
 	}
 }
 
-// maxPutOff bounds the growing distance of a job_exec that nobody has registered.
-const maxPutOff = 24 * time.Hour
+// MaxRead is how long a payload may be, in bytes, that a worker reads. Inserts are held to MaxPayload; a longer one is from
+// before there was a CHECK.
+const MaxRead = 16 << 20
+
+// MaxPutOff bounds the growing distance of a job_exec that nobody has registered.
+const MaxPutOff = 24 * time.Hour
 
 // openSlot is the first slot that is above the row's own and above now: the earliest a row may move to.
 func openSlot(grid slots.Grid, own, now time.Time) time.Time {
-	return later(grid.Next(own), grid.Next(now))
+	return slots.Later(grid.Next(own), grid.Next(now))
 }
 
 // growing returns the slot 1, 2, 4, 8, … slots on, for n = 0, 1, 2, …; open is the first of them. It stays at or
@@ -173,28 +148,11 @@ func growing(grid slots.Grid, open time.Time, n int, limit time.Time) time.Time 
 	return grid.Add(open, int64(1)<<n-1)
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// roundUp is t in UTC, rounded up to the microsecond that a DATETIME(6) holds.
-func roundUp(t time.Time) time.Time {
-	if rest := t.Nanosecond() % 1000; rest != 0 {
-		t = t.Add(time.Duration(1000 - rest))
-	}
-	return t.UTC().Round(0)
-}
-
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
-
 // maxErrorText is how many characters of an error the tables hold.
 const maxErrorText = 1000
 
-// errorText is err as the tables hold it: valid UTF-8 without NUL, cut to maxErrorText characters, never empty.
-func errorText(err error) string {
+// ReasonText is err as the tables hold it: valid UTF-8 without NUL, cut to maxErrorText characters, never empty.
+func ReasonText(err error) string {
 	text := strings.ReplaceAll(strings.ToValidUTF8(err.Error(), "�"), "\x00", "�")
 	if text == "" {
 		return "an error without a text"
@@ -209,9 +167,4 @@ func errorText(err error) string {
 		}
 	}
 	return text
-}
-
-// millis is a duration as the tables hold it: whole milliseconds, rounded, never negative, within INT UNSIGNED.
-func millis(d time.Duration) int64 {
-	return min(max(d.Round(time.Millisecond).Milliseconds(), 0), math.MaxUint32)
 }

@@ -12,7 +12,7 @@ import (
 	"prescient/slots"
 )
 
-// quarter is the grid of the tests: 15 minutes. The row that they decide about waits for the slot 13:15, and its answer
+// quarter is the grid of the tests: 15 minutes. The row that they decide about waits for the slot 13:15, and its Answer
 // came at 13:15:02.
 var quarter = func() slots.Grid {
 	grid, err := slots.NewGrid(15 * time.Minute)
@@ -29,9 +29,9 @@ func pendingAt(slot time.Time) FutureJob {
 		FirstCheckAt: slot, NextCheckAt: slot}
 }
 
-func returned(t time.Time) answer { return answer{next: &t} }
+func returned(t time.Time) Answer { return Answer{Next: &t} }
 
-func failed(text string) answer { return answer{err: errors.New(text)} }
+func failed(text string) Answer { return Answer{Err: errors.New(text)} }
 
 // The rules of a check, in the order in which a reader asks for them. Where nothing else is said the guards are the
 // documented ones, the row was never checked, and a moved row keeps its due time and its counts.
@@ -42,7 +42,7 @@ func TestRulesOfACheck(t *testing.T) {
 		name    string
 		job     func(*FutureJob)
 		guards  Guards
-		answer  answer
+		answer  Answer
 		now     string // 13:15:02 by default
 		outcome Outcome
 		slot    string // of a move; or at, for a day other than the tests'
@@ -54,10 +54,10 @@ func TestRulesOfACheck(t *testing.T) {
 		reason  string // part of it
 	}{
 		// A nil answer.
-		{name: "nil is done", answer: answer{}, outcome: Done},
-		{name: "nil after some checks is done", answer: answer{}, job: func(j *FutureJob) { j.CheckCount = 3 }, outcome: Done, checks: 3},
-		{name: "nil resets the errors", answer: answer{}, job: func(j *FutureJob) { j.ErrorCount, j.LastError = 4, "no" }, outcome: Done},
-		{name: "nil is done however many checks there were", answer: answer{}, job: func(j *FutureJob) { j.CheckCount = 9 }, outcome: Done, checks: 9},
+		{name: "nil is done", answer: Answer{}, outcome: Done},
+		{name: "nil after some checks is done", answer: Answer{}, job: func(j *FutureJob) { j.CheckCount = 3 }, outcome: Done, checks: 3},
+		{name: "nil resets the errors", answer: Answer{}, job: func(j *FutureJob) { j.ErrorCount, j.LastError = 4, "no" }, outcome: Done},
+		{name: "nil is done however many checks there were", answer: Answer{}, job: func(j *FutureJob) { j.CheckCount = 9 }, outcome: Done, checks: 9},
 
 		// A returned time.
 		{name: "a time is rounded up to its slot", answer: returned(at("14:01")), slot: "14:15", due: at("14:01"), checks: 1},
@@ -123,27 +123,27 @@ func TestRulesOfACheck(t *testing.T) {
 		{name: "a horizon shorter than a slot leaves the next one to an error", guards: Guards{Horizon: time.Minute}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 4 }, slot: "13:30", errors: 5, reason: "no"},
 		{name: "the hundredth error waits until the horizon", guards: Guards{MaxErrors: math.MaxInt}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 99 }, at: quarter.Floor(horizon), errors: 100, reason: "no"},
 		{name: "so does the 62nd", guards: Guards{MaxErrors: math.MaxInt}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 61 }, at: quarter.Floor(horizon), errors: 62, reason: "no"},
-		{name: "a timeout is an error", answer: answer{err: fmt.Errorf("%w after 30s", ErrTimeout)}, slot: "13:30", errors: 1, reason: "timed out after 30s"},
-		{name: "timed_out where the last of the errors was a timeout", answer: answer{err: timeoutError(time.Second, errors.New("x"))}, job: func(j *FutureJob) { j.ErrorCount, j.LastError = 5, "no" }, outcome: TimedOut, errors: 6, reason: "timed out after 1s: x"},
+		{name: "a timeout is an error", answer: Answer{Err: fmt.Errorf("%w after 30s", ErrTimeout)}, slot: "13:30", errors: 1, reason: "timed out after 30s"},
+		{name: "timed_out where the last of the errors was a timeout", answer: Answer{Err: fmt.Errorf("%w after 1s: x", ErrTimeout)}, job: func(j *FutureJob) { j.ErrorCount, j.LastError = 5, "no" }, outcome: TimedOut, errors: 6, reason: "timed out after 1s: x"},
 		{name: "failed where only those before were timeouts", answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount, j.LastError = 5, "timed out" }, outcome: Failed, errors: 6, reason: "no"},
-		{name: "a panic is an error", answer: answer{err: fmt.Errorf("%w: boo", ErrPanic)}, slot: "13:30", errors: 1, reason: "panicked: boo"},
-		{name: "of an error and a time the error counts", answer: answer{err: errors.New("no"), next: At(at("14:01"))}, slot: "13:30", errors: 1, reason: "no"},
-		{name: "of an error and a past time, too", answer: answer{err: errors.New("no"), next: At(at("10:00"))}, slot: "13:30", errors: 1, reason: "no"},
+		{name: "a panic is an error", answer: Answer{Err: fmt.Errorf("%w: boo", ErrPanic)}, slot: "13:30", errors: 1, reason: "panicked: boo"},
+		{name: "of an error and a time the error counts", answer: Answer{Err: errors.New("no"), Next: At(at("14:01"))}, slot: "13:30", errors: 1, reason: "no"},
+		{name: "of an error and a past time, too", answer: Answer{Err: errors.New("no"), Next: At(at("10:00"))}, slot: "13:30", errors: 1, reason: "no"},
 
 		// A job_exec that nobody registered: never ended.
-		{name: "unknown waits for the next slot", answer: answer{kind: unknown}, slot: "13:30", putOff: 1, reason: `job_exec "unshipped" is not registered`},
-		{name: "then for two", answer: answer{kind: unknown}, job: func(j *FutureJob) { j.PutOffCount = 1 }, slot: "13:45", putOff: 2, reason: "not registered"},
-		{name: "then for four", answer: answer{kind: unknown}, job: func(j *FutureJob) { j.PutOffCount = 2 }, slot: "14:15", putOff: 3, reason: "not registered"},
-		{name: "for a day at most", answer: answer{kind: unknown}, job: func(j *FutureJob) { j.PutOffCount = 99 }, at: at("13:15").Add(days), putOff: 100, reason: "not registered"},
-		{name: "whatever the guards", guards: Guards{MaxChecks: None, MaxErrors: None, Horizon: time.Second}, answer: answer{kind: unknown}, job: func(j *FutureJob) { j.PutOffCount = 3 }, slot: "15:15", putOff: 4, reason: "not registered"},
-		{name: "and the counts are left", answer: answer{kind: unknown}, job: func(j *FutureJob) { j.CheckCount, j.ErrorCount = 5, 5 }, slot: "13:30", putOff: 1, checks: 5, errors: 5, reason: "not registered"},
+		{name: "unknown waits for the next slot", answer: Answer{Cause: CauseUnregistered}, slot: "13:30", putOff: 1, reason: `job_exec "unshipped" is not registered`},
+		{name: "then for two", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.PutOffCount = 1 }, slot: "13:45", putOff: 2, reason: "not registered"},
+		{name: "then for four", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.PutOffCount = 2 }, slot: "14:15", putOff: 3, reason: "not registered"},
+		{name: "for a day at most", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.PutOffCount = 99 }, at: at("13:15").Add(days), putOff: 100, reason: "not registered"},
+		{name: "whatever the guards", guards: Guards{MaxChecks: None, MaxErrors: None, Horizon: time.Second}, answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.PutOffCount = 3 }, slot: "15:15", putOff: 4, reason: "not registered"},
+		{name: "and the counts are left", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.CheckCount, j.ErrorCount = 5, 5 }, slot: "13:30", putOff: 1, checks: 5, errors: 5, reason: "not registered"},
 
 		// Not called for other reasons.
-		{name: "put off waits for the next slot", answer: answer{kind: abandoned}, slot: "13:30", putOff: 1, reason: "put off"},
-		{name: "every time", answer: answer{kind: abandoned}, job: func(j *FutureJob) { j.PutOffCount, j.CheckCount, j.ErrorCount = 70, 5, 5 }, slot: "13:30", putOff: 71, checks: 5, errors: 5, reason: "ignored their timeout"},
-		{name: "paused waits for the next slot, otherwise as it was", answer: answer{kind: paused}, job: func(j *FutureJob) { j.PutOffCount, j.CheckCount, j.ErrorCount, j.LastError = 7, 5, 3, "no" }, slot: "13:30", putOff: 7, checks: 5, errors: 3, reason: "no"},
-		{name: "paused while it is caught up waits for the next open slot", answer: answer{kind: paused}, now: "18:20", slot: "18:30"},
-		{name: "a row that kills its worker alone ends", answer: answer{kind: killed}, job: func(j *FutureJob) { j.CheckCount, j.ErrorCount = 2, 3 }, outcome: Crashed, checks: 2, errors: 3, reason: "killed its worker"},
+		{name: "put off waits for the next slot", answer: Answer{Cause: CauseAbandoned}, slot: "13:30", putOff: 1, reason: "put off"},
+		{name: "every time", answer: Answer{Cause: CauseAbandoned}, job: func(j *FutureJob) { j.PutOffCount, j.CheckCount, j.ErrorCount = 70, 5, 5 }, slot: "13:30", putOff: 71, checks: 5, errors: 5, reason: "ignored their timeout"},
+		{name: "paused waits for the next slot, otherwise as it was", answer: Answer{Cause: CausePaused}, job: func(j *FutureJob) { j.PutOffCount, j.CheckCount, j.ErrorCount, j.LastError = 7, 5, 3, "no" }, slot: "13:30", putOff: 7, checks: 5, errors: 3, reason: "no"},
+		{name: "paused while it is caught up waits for the next open slot", answer: Answer{Cause: CausePaused}, now: "18:20", slot: "18:30"},
+		{name: "a row that kills its worker alone ends", answer: Answer{Cause: CauseKilled}, job: func(j *FutureJob) { j.CheckCount, j.ErrorCount = 2, 3 }, outcome: Crashed, checks: 2, errors: 3, reason: "killed its worker"},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			job := pendingAt(at("13:15"))
@@ -154,19 +154,19 @@ func TestRulesOfACheck(t *testing.T) {
 			if rule.now != "" {
 				now = at(rule.now)
 			}
-			want := verdict{outcome: rule.outcome, slot: rule.at, dueAt: rule.due, checkCount: rule.checks, errorCount: rule.errors,
-				putOffCount: rule.putOff}
+			want := Verdict{Outcome: rule.outcome, Slot: rule.at, DueAt: rule.due, CheckCount: rule.checks, ErrorCount: rule.errors,
+				PutOffCount: rule.putOff}
 			if rule.slot != "" {
-				want.slot = at(rule.slot)
+				want.Slot = at(rule.slot)
 			}
-			if want.dueAt.IsZero() {
-				want.dueAt = at(dueTime)
+			if want.DueAt.IsZero() {
+				want.DueAt = at(dueTime)
 			}
-			got := decide(quarter, rule.guards.or(defaultGuards), job, rule.answer, now)
-			if !strings.Contains(got.reason, rule.reason) || (got.reason == "") != (rule.reason == "" && (rule.outcome == "" || rule.outcome == Done)) {
-				t.Errorf("reason: %q; want %q in it", got.reason, rule.reason)
+			got := Decide(quarter, rule.guards.Or(DefaultGuards()), job, rule.answer, now)
+			if !strings.Contains(got.Reason, rule.reason) || (got.Reason == "") != (rule.reason == "" && (rule.outcome == "" || rule.outcome == Done)) {
+				t.Errorf("reason: %q; want %q in it", got.Reason, rule.reason)
 			}
-			got.reason = ""
+			got.Reason = ""
 			if got != want {
 				t.Errorf("decided\n%+v; want\n%+v", got, want)
 			}
@@ -179,17 +179,17 @@ func TestSixErrorsInARowAreSpreadOver31SlotsAndEndTheJob(t *testing.T) {
 	job := pendingAt(at("13:15"))
 	var waits []int64
 	for range 5 {
-		v := decide(quarter, defaultGuards, job, failed("no"), job.NextCheckAt.Add(time.Second))
-		if v.outcome != "" {
-			t.Fatalf("ended as %s after %d errors", v.outcome, job.ErrorCount)
+		v := Decide(quarter, DefaultGuards(), job, failed("no"), job.NextCheckAt.Add(time.Second))
+		if v.Outcome != "" {
+			t.Fatalf("ended as %s after %d errors", v.Outcome, job.ErrorCount)
 		}
-		waits = append(waits, quarter.Ordinal(v.slot)-quarter.Ordinal(job.NextCheckAt))
-		job.NextCheckAt, job.ErrorCount = v.slot, v.errorCount
+		waits = append(waits, quarter.Ordinal(v.Slot)-quarter.Ordinal(job.NextCheckAt))
+		job.NextCheckAt, job.ErrorCount = v.Slot, v.ErrorCount
 	}
 	if fmt.Sprint(waits) != "[1 2 4 8 16]" {
 		t.Errorf("slots waited: %v; want 1 2 4 8 16", waits)
 	}
-	if v := decide(quarter, defaultGuards, job, failed("no"), job.NextCheckAt); v.outcome != Failed || v.errorCount != 6 {
+	if v := Decide(quarter, DefaultGuards(), job, failed("no"), job.NextCheckAt); v.Outcome != Failed || v.ErrorCount != 6 {
 		t.Errorf("the sixth: %+v; want failed with 6 errors", v)
 	}
 }
@@ -209,28 +209,17 @@ func TestErrorsAreStoredAsCleanTextOf1000Characters(t *testing.T) {
 		{"a megabyte of garbage", strings.Repeat("\xff.", 1<<19), strings.Repeat("�.", 500)[:499*4+3] + "…"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			v := decide(quarter, defaultGuards, pendingAt(at("13:15")), failed(test.text), at("13:15"))
-			if v.reason != test.want {
-				t.Errorf("stored: %.60q, %d bytes; want %.60q, %d bytes", v.reason, len(v.reason), test.want, len(test.want))
+			v := Decide(quarter, DefaultGuards(), pendingAt(at("13:15")), failed(test.text), at("13:15"))
+			if v.Reason != test.want {
+				t.Errorf("stored: %.60q, %d bytes; want %.60q, %d bytes", v.Reason, len(v.Reason), test.want, len(test.want))
 			}
 		})
 	}
 }
 
 func TestAnErrorWithoutTextSaysSo(t *testing.T) {
-	if v := decide(quarter, defaultGuards, pendingAt(at("13:15")), failed(""), at("13:15")); v.reason == "" {
+	if v := Decide(quarter, DefaultGuards(), pendingAt(at("13:15")), failed(""), at("13:15")); v.Reason == "" {
 		t.Error("an error without text left no reason")
-	}
-}
-
-func TestRunTimesAreStoredInWholeMilliseconds(t *testing.T) {
-	for d, want := range map[time.Duration]int64{
-		-time.Second: 0, 0: 0, 499 * time.Microsecond: 0, 500 * time.Microsecond: 1, time.Second: 1000,
-		math.MaxInt64: math.MaxUint32, 1000 * time.Hour: 3600_000_000, math.MinInt64: 0,
-	} {
-		if got := millis(d); got != want {
-			t.Errorf("millis(%s) = %d; want %d", d, got, want)
-		}
 	}
 }
 
@@ -254,51 +243,51 @@ func FuzzEveryAnswerEndsTheJobOrMovesItToAnOpenSlot(f *testing.F) {
 		now := slot.Add(time.Duration(max(late, -late, 0)))
 		job := pendingAt(slot)
 		job.CheckCount, job.ErrorCount, job.PutOffCount = int(checks), int(errs), int(putOffs)
-		guards := Guards{Horizon: time.Duration(max(horizon, -horizon, 0)) % (MaxHorizon + 1), MaxChecks: max(maxChecks, None), MaxErrors: max(maxErrors, None)}.or(defaultGuards)
-		var a answer
+		guards := Guards{Horizon: time.Duration(max(horizon, -horizon, 0)) % (MaxHorizon + 1), MaxChecks: max(maxChecks, None), MaxErrors: max(maxErrors, None)}.Or(DefaultGuards())
+		var a Answer
 		switch kind % 7 {
 		case 0:
 			a = returned(time.Unix(slot.Unix()+next, next%1e9))
 		case 1:
 			a = failed("no")
 		case 2:
-			a = answer{kind: unknown}
+			a = Answer{Cause: CauseUnregistered}
 		case 3:
-			a = answer{kind: abandoned}
+			a = Answer{Cause: CauseAbandoned}
 		case 4:
-			a = answer{kind: killed}
+			a = Answer{Cause: CauseKilled}
 		case 5:
-			a, job.LastError = answer{kind: paused}, "before"
+			a, job.LastError = Answer{Cause: CausePaused}, "before"
 		}
-		v := decide(grid, guards, job, a, now)
+		v := Decide(grid, guards, job, a, now)
 
-		if v.outcome != "" {
-			if v.outcome == Cancelled || v.reason == "" && v.outcome != Done {
-				t.Fatalf("ended as %q without a reason: %+v", v.outcome, v)
+		if v.Outcome != "" {
+			if v.Outcome == Cancelled || v.Reason == "" && v.Outcome != Done {
+				t.Fatalf("ended as %q without a reason: %+v", v.Outcome, v)
 			}
-			if !v.slot.IsZero() || !v.dueAt.Equal(job.DueAt) {
+			if !v.Slot.IsZero() || !v.DueAt.Equal(job.DueAt) {
 				t.Fatalf("ended and moved: %+v", v)
 			}
 			return
 		}
-		open := later(grid.Next(slot), grid.Next(now))
-		if !grid.On(v.slot) || !v.slot.After(slot) || !v.slot.After(now) {
-			t.Fatalf("moved to %s from %s, at %s", v.slot, slot, now)
+		open := slots.Later(grid.Next(slot), grid.Next(now))
+		if !grid.On(v.Slot) || !v.Slot.After(slot) || !v.Slot.After(now) {
+			t.Fatalf("moved to %s from %s, at %s", v.Slot, slot, now)
 		}
 		limit := now.Add(guards.Horizon)
 		switch {
-		case a.next != nil: // the time is within the horizon, and its slot is that time rounded up
-			if v.dueAt.After(limit) || v.slot.After(later(grid.Ceil(limit), open)) || v.slot.Before(v.dueAt) {
-				t.Fatalf("moved to %s, due %s, beyond %s", v.slot, v.dueAt, limit)
+		case a.Next != nil: // the time is within the horizon, and its slot is that time rounded up
+			if v.DueAt.After(limit) || v.Slot.After(slots.Later(grid.Ceil(limit), open)) || v.Slot.Before(v.DueAt) {
+				t.Fatalf("moved to %s, due %s, beyond %s", v.Slot, v.DueAt, limit)
 			}
-		case a.kind == unknown:
-			limit = now.Add(maxPutOff)
+		case a.Cause == CauseUnregistered:
+			limit = now.Add(MaxPutOff)
 			fallthrough
 		default:
-			if v.slot.After(limit) && !v.slot.Equal(open) {
-				t.Fatalf("moved to %s, beyond %s", v.slot, limit)
+			if v.Slot.After(limit) && !v.Slot.Equal(open) {
+				t.Fatalf("moved to %s, beyond %s", v.Slot, limit)
 			}
-			if !v.dueAt.Equal(job.DueAt) || v.reason == "" {
+			if !v.DueAt.Equal(job.DueAt) || v.Reason == "" {
 				t.Fatalf("moved without a returned time: %+v", v)
 			}
 		}
@@ -310,7 +299,7 @@ func FuzzErrorText(f *testing.F) {
 	f.Add("\x00\xff")
 	f.Add(strings.Repeat("😀\xff", 700))
 	f.Fuzz(func(t *testing.T, text string) {
-		got := errorText(errors.New(text))
+		got := ReasonText(errors.New(text))
 		if !utf8.ValidString(got) || strings.ContainsRune(got, 0) || got == "" || utf8.RuneCountInString(got) > maxErrorText {
 			t.Fatalf("%q became %q", text, got)
 		}

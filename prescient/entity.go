@@ -38,17 +38,18 @@ func (e Entity) String() string { return e.Name + "/" + e.Key }
 
 // Validate returns an error that wraps ErrInvalid where the name or the key cannot be stored as it is.
 func (e Entity) Validate() error {
-	if err := validIdentifier("entity name", e.Name); err != nil {
+	if err := ValidIdentifier("entity name", e.Name); err != nil {
 		return err
 	}
 	if e.Key == "" {
 		return fmt.Errorf("%w: entity key of %q is empty", ErrInvalid, e.Name)
 	}
-	return validText("entity key", e.Key, MaxKeyLen)
+	return ValidText("entity key", e.Key, MaxKeyLen)
 }
 
-// validIdentifier holds names to letters, digits and _ . - , so that they read the same in logs, shells and URLs.
-func validIdentifier(what, s string) error {
+// ValidIdentifier holds names to letters, digits and _ . - , so that they read the same in logs, shells and URLs. The
+// error wraps ErrInvalid.
+func ValidIdentifier(what, s string) error {
 	if s == "" {
 		return fmt.Errorf("%w: %s is empty", ErrInvalid, what)
 	}
@@ -65,7 +66,8 @@ func validIdentifier(what, s string) error {
 	return nil
 }
 
-func validText(what, s string, limit int) error {
+// ValidText returns an error that wraps ErrInvalid where a text is not UTF-8, or longer than limit characters.
+func ValidText(what, s string, limit int) error {
 	if !utf8.ValidString(s) {
 		return fmt.Errorf("%w: %s %.80q is not valid UTF-8", ErrInvalid, what, s)
 	}
@@ -81,10 +83,11 @@ type Key [16]byte
 
 // KeyOf returns the job_key of the one row that may be pending for this entity, job_exec and tag.
 func KeyOf(e Entity, jobExec, tag string) Key {
-	return keyOf(e, checkPart(jobExec, tag))
+	return e.KeyWith(CheckPart(jobExec, tag))
 }
 
-func keyOf(e Entity, check [4]byte) Key {
+// KeyWith is KeyOf for what CheckPart returned, for the many rows that have the same.
+func (e Entity) KeyWith(check [4]byte) Key {
 	var k Key
 	entity := sha256.Sum256([]byte(e.Name + "\x00" + e.Key))
 	copy(k[:12], entity[:])
@@ -92,8 +95,8 @@ func keyOf(e Entity, check [4]byte) Key {
 	return k
 }
 
-// checkPart is what tells apart the keys of an entity.
-func checkPart(jobExec, tag string) [4]byte {
+// CheckPart is the end of a job_key: what tells apart the keys of an entity.
+func CheckPart(jobExec, tag string) [4]byte {
 	sum := sha256.Sum256([]byte(jobExec + "\x00" + tag))
 	return [4]byte(sum[:4])
 }
@@ -101,12 +104,23 @@ func checkPart(jobExec, tag string) [4]byte {
 // String returns the key in hexadecimal, as HEX(job_key) shows it.
 func (k Key) String() string { return fmt.Sprintf("%X", k[:]) }
 
-// entityRange returns the first and last job_key that an entity can have.
-func entityRange(e Entity) (first, last Key) {
+// KeyRange returns the first and last job_key that an entity can have.
+func (e Entity) KeyRange() (first, last Key) {
 	first = KeyOf(e, "", "")
 	last = first
 	for i := 12; i < len(first); i++ {
 		first[i], last[i] = 0, 0xff
 	}
 	return first, last
+}
+
+// Next is the key after k; ok is false after the last.
+func (k Key) Next() (after Key, ok bool) {
+	for i := len(k) - 1; i >= 0; i-- {
+		k[i]++
+		if k[i] != 0 {
+			return k, true
+		}
+	}
+	return k, false
 }

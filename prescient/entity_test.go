@@ -13,11 +13,11 @@ func TestAnEntityIsAnIdentifierAndAKey(t *testing.T) {
 		want Entity // the zero value where it is refused
 		says string
 	}{
-		{text: "order/42", want: Entity{"order", "42"}},
-		{text: "a/b/c", want: Entity{"a", "b/c"}},
-		{text: "Ab_1.x-9/ ", want: Entity{"Ab_1.x-9", " "}},
-		{text: "order/größe 😀\x00'\\\"", want: Entity{"order", "größe 😀\x00'\\\""}},
-		{text: strings.Repeat("n", 64) + "/" + strings.Repeat("😀", 128), want: Entity{strings.Repeat("n", 64), strings.Repeat("😀", 128)}},
+		{text: "order/42", want: Entity{Name: "order", Key: "42"}},
+		{text: "a/b/c", want: Entity{Name: "a", Key: "b/c"}},
+		{text: "Ab_1.x-9/ ", want: Entity{Name: "Ab_1.x-9", Key: " "}},
+		{text: "order/größe 😀\x00'\\\"", want: Entity{Name: "order", Key: "größe 😀\x00'\\\""}},
+		{text: strings.Repeat("n", 64) + "/" + strings.Repeat("😀", 128), want: Entity{Name: strings.Repeat("n", 64), Key: strings.Repeat("😀", 128)}},
 		{text: "order", says: "want name/key, as in order/42"},
 		{text: "", says: "want name/key"},
 		{text: "/42", says: "entity name is empty"},
@@ -56,9 +56,9 @@ func TestTheKeyIsTheSameEverywhere(t *testing.T) {
 		exec, tag string
 		want      string
 	}{
-		{Entity{"order", "42"}, "unshipped", "", "48FA1CD54BD6E241831F025BA3087BEE"},
-		{Entity{"order", "42"}, "unshipped", "größe 😀", "48FA1CD54BD6E241831F025BB53B63A2"},
-		{Entity{"a", "b\x00c"}, "x", "y", "8BADDE10C760E9B702DEFB4BCE3890A8"},
+		{Entity{Name: "order", Key: "42"}, "unshipped", "", "48FA1CD54BD6E241831F025BA3087BEE"},
+		{Entity{Name: "order", Key: "42"}, "unshipped", "größe 😀", "48FA1CD54BD6E241831F025BB53B63A2"},
+		{Entity{Name: "a", Key: "b\x00c"}, "x", "y", "8BADDE10C760E9B702DEFB4BCE3890A8"},
 	} {
 		if got := KeyOf(test.entity, test.exec, test.tag).String(); got != test.want {
 			t.Errorf("KeyOf(%v, %q, %q) = %s; want %s", test.entity, test.exec, test.tag, got, test.want)
@@ -68,7 +68,7 @@ func TestTheKeyIsTheSameEverywhere(t *testing.T) {
 
 func TestKeysOfDifferentJobsDiffer(t *testing.T) {
 	seen := make(map[Key]string)
-	for _, e := range []Entity{{"order", "1"}, {"order", "1 "}, {"Order", "1"}, {"order", "A"}, {"order", "a"}, {"ord", "er1"}} {
+	for _, e := range []Entity{{Name: "order", Key: "1"}, {Name: "order", Key: "1 "}, {Name: "Order", Key: "1"}, {Name: "order", Key: "A"}, {Name: "order", Key: "a"}, {Name: "ord", Key: "er1"}} {
 		for _, exec := range []string{"x", "X", "xy"} {
 			for _, tag := range []string{"", "y", "Y", " "} {
 				text := e.String() + "|" + exec + "|" + tag
@@ -86,8 +86,8 @@ func TestKeysOfDifferentJobsDiffer(t *testing.T) {
 }
 
 func TestAllKeysOfAnEntityAreInItsRange(t *testing.T) {
-	e := Entity{"order", "42"}
-	first, last := entityRange(e)
+	e := Entity{Name: "order", Key: "42"}
+	first, last := e.KeyRange()
 	for _, exec := range []string{"", "a", "unshipped"} {
 		for _, tag := range []string{"", "a", "b"} {
 			if k := KeyOf(e, exec, tag); bytes.Compare(k[:], first[:]) < 0 || bytes.Compare(k[:], last[:]) > 0 {
@@ -95,10 +95,10 @@ func TestAllKeysOfAnEntityAreInItsRange(t *testing.T) {
 			}
 		}
 	}
-	if k := KeyOf(Entity{"order", "43"}, "a", ""); bytes.Compare(k[:], first[:]) >= 0 && bytes.Compare(k[:], last[:]) <= 0 {
+	if k := KeyOf(Entity{Name: "order", Key: "43"}, "a", ""); bytes.Compare(k[:], first[:]) >= 0 && bytes.Compare(k[:], last[:]) <= 0 {
 		t.Errorf("another entity's key %s is between %s and %s", k, first, last)
 	}
-	if after, ok := last.next(); !ok || bytes.Compare(after[:12], first[:12]) <= 0 {
+	if after, ok := last.Next(); !ok || bytes.Compare(after[:12], first[:12]) <= 0 {
 		t.Errorf("the range ends at %s, which is not the end of the entity", last)
 	}
 }

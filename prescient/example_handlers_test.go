@@ -12,6 +12,9 @@ import (
 
 	"prescient/prescient"
 	"prescient/slots"
+
+	"prescient/prescient/client"
+	"prescient/prescient/worker"
 )
 
 // All due checks of a batch in one call: one query finds what has shipped, and each row gets its answer.
@@ -123,9 +126,9 @@ func ExampleGuards() {
 	}
 	for {
 		at := job.NextCheckAt
-		d := prescient.Decide(grid, guards, job, prescient.At(at.Add(3*time.Hour)), nil, at)
-		if job = d.Job; d.Outcome != "" {
-			fmt.Println(at.Format("15:04"), d.Outcome, "-", d.Reason)
+		v := prescient.Decide(grid, guards, job, prescient.Answer{Next: prescient.At(at.Add(3 * time.Hour))}, at)
+		if job = v.Apply(job); v.Outcome != "" {
+			fmt.Println(at.Format("15:04"), v.Outcome, "-", v.Reason)
 			break
 		}
 		fmt.Println(at.Format("15:04"), "looks again at", job.NextCheckAt.Format("15:04"))
@@ -133,8 +136,8 @@ func ExampleGuards() {
 	_, err = prescient.NewPending(grid, guards, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "42"},
 		JobExec: "order-unshipped", DueAt: now.AddDate(0, 1, 0)}, now)
 	fmt.Println(errors.Is(err, prescient.ErrBeyondHorizon))
-	d := prescient.Decide(grid, guards, job, nil, errors.New("no answer"), now.Add(time.Minute))
-	fmt.Println(d.Outcome, "-", d.Reason)
+	v := prescient.Decide(grid, guards, job, prescient.Answer{Err: errors.New("no answer")}, now.Add(time.Minute))
+	fmt.Println(v.Outcome, "-", v.Reason)
 	// Output:
 	// 13:15 looks again at 16:15
 	// 16:15 looks again at 19:15
@@ -146,17 +149,17 @@ func ExampleGuards() {
 // Figures for one's own metrics: what came of each row, once it is committed, and of each slot run.
 func ExampleObserver() {
 	late := make(map[string]time.Duration)
-	observer := &prescient.Observer{
-		Answered: func(answers []prescient.Answer) { // from several goroutines: a real one takes a lock
-			for _, a := range answers {
+	observer := &worker.Observer{
+		Answered: func(results []worker.Result) { // from several goroutines: a real one takes a lock
+			for _, a := range results {
 				late[a.Job.JobExec] = max(late[a.Job.JobExec], a.Lateness)
 			}
 		},
-		SlotRun: func(figures prescient.Figures, err error) {
+		SlotRun: func(figures worker.Figures, err error) {
 			log.Printf("slot %s: %d rows, %d ended, %v", figures.Slot, figures.Rows(), figures.Ended(), err)
 		},
 	}
-	observer.Answered([]prescient.Answer{{Job: prescient.FutureJob{JobExec: "order-unshipped"}, Lateness: 800 * time.Millisecond}})
+	observer.Answered([]worker.Result{{Job: prescient.FutureJob{JobExec: "order-unshipped"}, Lateness: 800 * time.Millisecond}})
 	fmt.Println(late) // prescient.WorkerOptions{Observer: observer} makes a worker tell it
 	// Output: map[order-unshipped:800ms]
 }
@@ -165,7 +168,7 @@ func ExampleObserver() {
 func ExampleOnPending() {
 	ctx := context.Background()
 	var app *sql.DB
-	client, err := prescient.NewClient(ctx, app, prescient.ClientOptions{})
+	client, err := client.New(ctx, app, client.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -193,7 +196,7 @@ func ExampleOnPending() {
 func ExampleClient_InsertMany() {
 	ctx := context.Background()
 	var app *sql.DB
-	client, err := prescient.NewClient(ctx, app, prescient.ClientOptions{})
+	client, err := client.New(ctx, app, client.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -216,7 +219,7 @@ func ExampleClient_InsertMany() {
 func ExampleClient_Reschedule() {
 	ctx := context.Background()
 	var app *sql.DB
-	client, err := prescient.NewClient(ctx, app, prescient.ClientOptions{})
+	client, err := client.New(ctx, app, client.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

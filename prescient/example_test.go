@@ -12,6 +12,10 @@ import (
 
 	"prescient/prescient"
 	"prescient/slots"
+
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
+	"prescient/prescient/worker"
 )
 
 // The check itself: it looks whether the order has shipped, and if not, alerts and looks again later.
@@ -48,7 +52,7 @@ func ExampleClient_Insert() {
 	ctx := context.Background()
 	var app *sql.DB // any connection of the app's
 
-	client, err := prescient.NewClient(ctx, app, prescient.ClientOptions{})
+	client, err := client.New(ctx, app, client.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -80,7 +84,7 @@ func ExampleClient_Insert() {
 func ExampleClient_Cancel() {
 	ctx := context.Background()
 	var app *sql.DB
-	var client *prescient.Client
+	var client *client.Client
 
 	shipOrder := func(id string) error {
 		tx, err := app.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
@@ -108,12 +112,12 @@ func ExampleClient_Cancel() {
 func ExampleWorker_Run() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	db, err := prescient.Open("app:secret@tcp(127.0.0.1:3306)/shop", prescient.DefaultLease)
+	db, err := connect.Open("app:secret@tcp(127.0.0.1:3306)/shop", prescient.DefaultLease)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	worker, err := prescient.NewWorker(ctx, db, prescient.WorkerOptions{Registry: prescient.NewRegistry()})
+	worker, err := worker.New(ctx, db, worker.Options{Registry: prescient.NewRegistry()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -131,7 +135,7 @@ func ExampleWorker_Run() {
 func ExampleWorker_Work() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	db, err := prescient.Open("app:secret@tcp(127.0.0.1:3306)/shop", prescient.DefaultLease)
+	db, err := connect.Open("app:secret@tcp(127.0.0.1:3306)/shop", prescient.DefaultLease)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -144,7 +148,7 @@ func ExampleWorker_Work() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	worker, err := prescient.NewWorker(ctx, db, prescient.WorkerOptions{
+	worker, err := worker.New(ctx, db, worker.Options{
 		Registry:   prescient.NewRegistry(),
 		Assignment: assigned,
 		StopGrace:  10 * time.Second,

@@ -28,19 +28,16 @@ type Guards struct {
 	SLA time.Duration
 }
 
-// defaultGuards are the documented defaults.
-var defaultGuards = Guards{
-	Timeout:   30 * time.Second,
-	MaxChecks: 5,
-	MaxErrors: 5,
-	Horizon:   30 * 24 * time.Hour,
+// DefaultGuards are the documented defaults.
+func DefaultGuards() Guards {
+	return Guards{Timeout: 30 * time.Second, MaxChecks: 5, MaxErrors: 5, Horizon: 30 * 24 * time.Hour}
 }
 
 // MaxHorizon is the longest horizon that can be configured: 10 years.
 const MaxHorizon = 10 * 366 * 24 * time.Hour
 
-// or returns g with its zero fields taken from d.
-func (g Guards) or(d Guards) Guards {
+// Or returns g with its zero fields taken from d.
+func (g Guards) Or(d Guards) Guards {
 	if g.Timeout == 0 {
 		g.Timeout = d.Timeout
 	}

@@ -10,20 +10,21 @@ import (
 
 func TestGuardsOfAJobExecAreItsOwnThenTheWorkersThenTheDocumentedOnes(t *testing.T) {
 	documented := Guards{Timeout: 30 * time.Second, MaxChecks: 5, MaxErrors: 5, Horizon: 720 * time.Hour}
-	if got := (Guards{}).or(defaultGuards); got != documented {
+	if got := (Guards{}).Or(DefaultGuards()); got != documented {
 		t.Errorf("the defaults are %+v; want %+v", got, documented)
 	}
-	workers := Guards{Timeout: time.Minute, MaxErrors: None, SLA: time.Second, Concurrency: 7}.or(defaultGuards)
+	workers := Guards{Timeout: time.Minute, MaxErrors: None, SLA: time.Second, Concurrency: 7}.Or(DefaultGuards())
 	own := Guards{MaxChecks: None, Horizon: time.Hour, Concurrency: 3}
 	want := Guards{Timeout: time.Minute, MaxChecks: None, MaxErrors: None, Horizon: time.Hour, Concurrency: 3, SLA: time.Second}
-	registry := registry("x", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, own)
-	if got := registry.guardsOf("x", workers); got != want {
+	registry := NewRegistry()
+	registry.MustRegister("x", func(context.Context, FutureJob) (*time.Time, error) { return nil, nil }, own)
+	if got := registry.GuardsOf("x", workers); got != want {
 		t.Errorf("those of x are %+v; want %+v", got, want)
 	}
-	if got := registry.guardsOf("nobody", workers); got != workers {
+	if got := registry.GuardsOf("nobody", workers); got != workers {
 		t.Errorf("those of an unknown job_exec are %+v; want the worker's", got)
 	}
-	if got := (*Registry)(nil).guardsOf("x", workers); got != workers {
+	if got := (*Registry)(nil).GuardsOf("x", workers); got != workers {
 		t.Errorf("without a registry they are %+v; want the worker's", got)
 	}
 }

@@ -11,6 +11,14 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
+// Handler is the function of a job_exec in one of its forms: a Func, BatchFunc, TxFunc or TxBatchFunc.
+type Handler interface{ handler() }
+
+func (Func) handler()        {}
+func (BatchFunc) handler()   {}
+func (TxFunc) handler()      {}
+func (TxBatchFunc) handler() {}
+
 // BatchFunc is a job_exec for many rows in one call: all those of one batch that are due and registered under one
 // name, so that "has it shipped?" is one query with IN. It answers for each row by its index; a row without an answer
 // counts as an error, and so do all rows where the error returned is not nil. The timeout is for the call.
@@ -82,18 +90,18 @@ type TxBatchFunc func(ctx context.Context, tx *sqlx.Tx, batch *Batch) error
 
 // RegisterBatch adds a job_exec that takes all due rows of a batch in one call. Its errors are those of Register.
 func (r *Registry) RegisterBatch(name string, fn BatchFunc, guards Guards) error {
-	return r.register(name, registered{batch: fn, guards: guards}, fn == nil)
+	return r.register(name, registered{fn, guards}, fn == nil)
 }
 
 // RegisterTx adds a job_exec whose effects commit with the row's end. Its errors are those of Register.
 func (r *Registry) RegisterTx(name string, fn TxFunc, guards Guards) error {
-	return r.register(name, registered{tx: fn, guards: guards}, fn == nil)
+	return r.register(name, registered{fn, guards}, fn == nil)
 }
 
 // RegisterTxBatch adds a job_exec that takes many due rows in one call, whose effects commit with the rows' ends. Its
 // errors are those of Register.
 func (r *Registry) RegisterTxBatch(name string, fn TxBatchFunc, guards Guards) error {
-	return r.register(name, registered{txBatch: fn, guards: guards}, fn == nil)
+	return r.register(name, registered{fn, guards}, fn == nil)
 }
 
 // Typed returns a job_exec that gets its payload decoded into a T. A payload that is absent or does not fit is an error

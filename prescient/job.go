@@ -65,3 +65,14 @@ type Func func(ctx context.Context, job FutureJob) (*time.Time, error)
 
 // At returns &t: the answer of a job_exec that wants to look again at t.
 func At(t time.Time) *time.Time { return &t }
+
+// EarliestDue is the first time that a DATETIME column is documented to hold.
+var EarliestDue = time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// LatestSlot is after every slot that a column can hold.
+var LatestSlot = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+
+// Cursor names the place of the row in a listing of pending rows.
+func (j FutureJob) Cursor() string {
+	return j.NextCheckAt.UTC().Format(time.DateTime) + "/" + j.Key().String()
+}

@@ -12,17 +12,11 @@ type Registry struct {
 	execs map[string]registered
 }
 
-// registered is a job_exec: one of the four functions, and its guards.
+// registered is a job_exec.
 type registered struct {
-	fn      Func
-	batch   BatchFunc
-	tx      TxFunc
-	txBatch TxBatchFunc
+	handler Handler
 	guards  Guards
 }
-
-// inTx says whether its calls are made in the transaction that ends their rows.
-func (r *registered) inTx() bool { return r.tx != nil || r.txBatch != nil }
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry { return new(Registry) }
@@ -30,11 +24,11 @@ func NewRegistry() *Registry { return new(Registry) }
 // Register adds a job_exec. The zero Guards take the worker's. The error wraps ErrInvalid: the name is no identifier
 // or too long, is registered already, fn is nil, or a guard is out of range.
 func (r *Registry) Register(name string, fn Func, guards Guards) error {
-	return r.register(name, registered{fn: fn, guards: guards}, fn == nil)
+	return r.register(name, registered{fn, guards}, fn == nil)
 }
 
 func (r *Registry) register(name string, exec registered, empty bool) error {
-	if err := validIdentifier("job_exec", name); err != nil {
+	if err := ValidIdentifier("job_exec", name); err != nil {
 		return err
 	}
 	if empty {
@@ -68,10 +62,18 @@ func (r *Registry) Names() []string {
 	return slices.Sorted(maps.Keys(r.execs))
 }
 
-// guardsOf returns the guards of a job_exec over the defaults given, or just those where it is unknown.
-func (r *Registry) guardsOf(name string, d Guards) Guards {
+// Handler returns the function of a job_exec; nil where it is unknown.
+func (r *Registry) Handler(name string) Handler {
+	if r == nil {
+		return nil
+	}
+	return r.execs[name].handler
+}
+
+// GuardsOf returns the guards of a job_exec over the defaults given, or just those where it is unknown.
+func (r *Registry) GuardsOf(name string, d Guards) Guards {
 	if r == nil {
 		return d
 	}
-	return r.execs[name].guards.or(d)
+	return r.execs[name].guards.Or(d)
 }

@@ -17,28 +17,13 @@ func spreadOver(key Key, window time.Duration) time.Duration {
 	return time.Duration(place).Truncate(time.Microsecond)
 }
 
-// spread returns the job as it is inserted: due at its place in the window.
-func (j NewJob) spread() NewJob {
+// InPlace returns the job as it is inserted: due at its place in the window.
+func (j NewJob) InPlace() NewJob {
 	if j.Spread > 0 {
 		j.DueAt = j.DueAt.Add(spreadOver(KeyOf(j.Entity, j.JobExec, j.Tag), j.Spread))
 		j.Spread = 0
 	}
 	return j
-}
-
-// spreadAll is spread for many; the list is copied where it changes.
-func spreadAll(jobs []NewJob) []NewJob {
-	copied := false
-	for i, job := range jobs {
-		if job.Spread <= 0 {
-			continue
-		}
-		if !copied {
-			jobs, copied = append([]NewJob(nil), jobs...), true
-		}
-		jobs[i] = job.spread()
-	}
-	return jobs
 }
 
 func validSpread(window time.Duration) error {

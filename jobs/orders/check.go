@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 const (
@@ -62,7 +64,7 @@ func (o *Orders) Check(ctx context.Context, job prescient.FutureJob) (*time.Time
 				o.options.OnAlert(ctx, alert)
 			}
 			return next, nil
-		case err != nil && !prescient.BeginAgain(err):
+		case err != nil && !client.BeginAgain(err):
 			return nil, fmt.Errorf("checking order %d: raising the %s alert: %w", id, level, err)
 		}
 		// It was shipped or alerted about since the look, or another transaction has it.

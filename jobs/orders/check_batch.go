@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 const (
@@ -135,7 +137,7 @@ func (o *Orders) raiseAll(ctx context.Context, alike Alert, list []raised) (all 
 	}
 	defer func() { _ = tx.Rollback() }()
 	result, err := tx.ExecContext(ctx, o.sqlFor(raiseAlerts, ids), string(alike.Level), utcText(alike.RaisedAt), utcText(alike.Slot))
-	if prescient.BeginAgain(err) {
+	if client.BeginAgain(err) {
 		return false, nil
 	}
 	if err != nil {

@@ -7,17 +7,21 @@ import (
 
 	"prescient/jobs/orders"
 	"prescient/prescient"
+
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
+	"prescient/prescient/worker"
 )
 
 // The app: an order and its check are one transaction.
 func Example_app() {
 	ctx := context.Background()
-	db, err := prescient.Open("app:password@tcp(127.0.0.1:3306)/shop", 0)
+	db, err := connect.Open("app:password@tcp(127.0.0.1:3306)/shop", 0)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	client, err := prescient.NewClient(ctx, db, prescient.ClientOptions{})
+	client, err := client.New(ctx, db, client.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -47,7 +51,7 @@ func Example_app() {
 // The worker: a process that runs the slots as they come.
 func Example_worker() {
 	ctx := context.Background()
-	db, err := prescient.Open("app:password@tcp(127.0.0.1:3306)/shop", 0)
+	db, err := connect.Open("app:password@tcp(127.0.0.1:3306)/shop", 0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -62,7 +66,7 @@ func Example_worker() {
 	if err := app.Register(registry, prescient.Guards{}); err != nil {
 		log.Fatal(err)
 	}
-	worker, err := prescient.NewWorker(ctx, db, prescient.WorkerOptions{Registry: registry})
+	worker, err := worker.New(ctx, db, worker.Options{Registry: registry})
 	if err != nil {
 		log.Fatal(err)
 	}

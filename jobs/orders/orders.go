@@ -9,6 +9,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 // EntityName is the entity_name of the checks; their entity_key is the order's id.
@@ -26,7 +28,7 @@ type Options struct {
 	// DB is where Check and Alerts look: a pool made by prescient.Open, or one with parseTime=true and loc=UTC.
 	DB *sqlx.DB
 	// Client inserts the checks, and cancels them with CancelOnShip.
-	Client *prescient.Client
+	Client *client.Client
 	// Prefix of the names of orders and order_alerts; empty by default. At most 32 of a-z, 0-9 and _,
 	// no digit first.
 	Prefix string

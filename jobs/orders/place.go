@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 // NewOrder is an order to place.
@@ -22,7 +24,7 @@ type Placed struct {
 	ID       int64
 	PlacedAt time.Time // UTC
 	// Check is its first check.
-	Check prescient.Inserted
+	Check client.Inserted
 }
 
 // insertOrder takes the next id for NULL, whatever sql_mode makes of 0.

@@ -10,6 +10,8 @@ import (
 
 	"prescient/jobs/orders"
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 func TestRollbackLeavesNeitherOrderNorCheck(t *testing.T) {
@@ -159,10 +161,10 @@ func TestOrderNewerThanTheSnapshotCanBeShipped(t *testing.T) {
 				r.ship(at("10:06"), placed.ID)
 			}
 			err = r.orders(day, cancelOnShip).Ship(t.Context(), tx, placed.ID)
-			if refuses := r.refusesChangedRows(); refuses != prescient.BeginAgain(err) {
+			if refuses := r.refusesChangedRows(); refuses != client.BeginAgain(err) {
 				t.Errorf("shipped already %t: %v; the server refuses rows that were changed: %t", shipped, err, refuses)
 			}
-			if prescient.BeginAgain(err) {
+			if client.BeginAgain(err) {
 				r.must(tx.Rollback())
 				tx, err = r.app.BeginTx(t.Context(), nil)
 				r.must(err)

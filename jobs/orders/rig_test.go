@@ -21,6 +21,10 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/localserver"
 	text "prescient/sql"
+
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
+	"prescient/prescient/worker"
 )
 
 // names are those of the servers to test on, as localserver.Named reads them.
@@ -82,7 +86,7 @@ type rig struct {
 	roles  map[string]*mysql.Config
 	root   *sql.DB
 	app    *sql.DB // as an app has it: no parameters in its DSN
-	client *prescient.Client
+	client *client.Client
 	batch  bool // the worker has CheckBatch instead of Check
 
 	mu   sync.Mutex
@@ -139,7 +143,7 @@ func newRig(t *testing.T, dsn string) *rig {
 	r.account("worker", "SELECT ON app_orders", "SELECT, INSERT ON app_order_alerts")
 	r.account("analyst")
 	r.app = r.open(nil)
-	r.client, err = prescient.NewClient(t.Context(), r.app, prescient.ClientOptions{Prefix: "p_"})
+	r.client, err = client.New(t.Context(), r.app, client.Options{Prefix: "p_"})
 	r.must(err)
 	return r
 }
@@ -219,7 +223,7 @@ func (r *rig) poolAs(role string, now time.Time) *sqlx.DB {
 	r.t.Helper()
 	config := r.roles[role].Clone()
 	config.Params = stopped(now)
-	db, err := prescient.Open(config.FormatDSN(), 0)
+	db, err := connect.Open(config.FormatDSN(), 0)
 	r.must(err)
 	r.t.Cleanup(func() { db.Close() })
 	return db
@@ -271,7 +275,7 @@ func (r *rig) ship(now time.Time, id int64, change ...func(*orders.Options)) {
 }
 
 // worker returns a worker with the check, whose server's clock stands still at now.
-func (r *rig) worker(now time.Time) *prescient.Worker {
+func (r *rig) worker(now time.Time) *worker.Worker {
 	r.t.Helper()
 	registry := prescient.NewRegistry()
 	if r.batch {
@@ -279,7 +283,7 @@ func (r *rig) worker(now time.Time) *prescient.Worker {
 	} else {
 		r.must(r.orders(now).Register(registry, prescient.Guards{}))
 	}
-	w, err := prescient.NewWorker(r.t.Context(), r.poolAt(now), prescient.WorkerOptions{
+	w, err := worker.New(r.t.Context(), r.poolAt(now), worker.Options{
 		Prefix: "p_", Registry: registry, Log: zerolog.New(zerolog.NewTestWriter(r.t)).Level(zerolog.WarnLevel),
 	})
 	r.must(err)
@@ -314,14 +318,14 @@ func (r *rig) alerts(id int64) (list []string) {
 // pending and history list the checks that wait and those that ended.
 func (r *rig) pending() []prescient.FutureJob {
 	r.t.Helper()
-	page, err := r.client.Pending(r.t.Context(), r.poolAs("app-reschedule", day), prescient.ListFilter{})
+	page, err := r.client.Pending(r.t.Context(), r.poolAs("app-reschedule", day), client.ListFilter{})
 	r.must(err)
 	return page
 }
 
-func (r *rig) history() []prescient.Ended {
+func (r *rig) history() []client.Ended {
 	r.t.Helper()
-	page, err := r.client.History(r.t.Context(), r.poolAs("analyst", day), prescient.ListFilter{})
+	page, err := r.client.History(r.t.Context(), r.poolAs("analyst", day), client.ListFilter{})
 	r.must(err)
 	return page
 }

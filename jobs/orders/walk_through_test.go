@@ -8,12 +8,14 @@ import (
 
 	"prescient/jobs/orders"
 	"prescient/prescient"
+
+	"prescient/prescient/client"
 )
 
 func TestUnshippedOrderIsAlertedAboutThenEscalatedThenLeftAlone(t *testing.T) {
 	eachCheck(t, func(t *testing.T, r *rig) {
 		placed := r.place(at("10:05"))
-		if placed.ID != 1 || placed.Check.Did != prescient.DidInsert || !placed.Check.Slot.Equal(at("13:15")) {
+		if placed.ID != 1 || placed.Check.Did != client.DidInsert || !placed.Check.Slot.Equal(at("13:15")) {
 			t.Fatalf("placed: %+v; want order 1 with a check at 13:15", placed)
 		}
 		for _, step := range []struct {

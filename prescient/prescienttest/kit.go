@@ -14,6 +14,9 @@ import (
 	"prescient/prescient"
 	"prescient/slots"
 	text "prescient/sql"
+
+	"prescient/prescient/client"
+	"prescient/prescient/worker"
 )
 
 // DefaultStart is the time that a kit's clock shows at first: a Monday at noon, UTC.
@@ -46,10 +49,10 @@ type Kit struct {
 	config   *mysql.Config
 	db       *sqlx.DB
 	registry *prescient.Registry
-	client   *prescient.Client
+	client   *client.Client
 
 	mu    sync.Mutex
-	calls []prescient.Answer
+	calls []worker.Result
 }
 
 // New returns a kit with the tables in an empty database. The registry may still be filled after this; nil is an empty
@@ -74,7 +77,7 @@ func New(t testing.TB, registry *prescient.Registry, options Options) *Kit {
 	k.db = k.openDB()
 	_, err = text.Up(t.Context(), k.db.DB, text.Schema{Prefix: options.Prefix, Resolution: options.Resolution})
 	k.must(err)
-	k.client, err = prescient.NewClient(t.Context(), k.db, prescient.ClientOptions{Prefix: options.Prefix,
+	k.client, err = client.New(t.Context(), k.db, client.Options{Prefix: options.Prefix,
 		Guards: options.Guards, Registry: registry})
 	k.must(err)
 	return k
@@ -116,7 +119,7 @@ func (k *Kit) DB() *sqlx.DB { return k.db }
 func (k *Kit) DSN() string { return k.config.FormatDSN() }
 
 // Client returns the client; it works on DB, and on transactions of it.
-func (k *Kit) Client() *prescient.Client { return k.client }
+func (k *Kit) Client() *client.Client { return k.client }
 
 // Registry returns the registry that was given to New.
 func (k *Kit) Registry() *prescient.Registry { return k.registry }
@@ -139,7 +142,7 @@ func (k *Kit) Advance(d time.Duration) {
 }
 
 // Insert makes a check pending, on DB.
-func (k *Kit) Insert(job prescient.NewJob) prescient.Inserted {
+func (k *Kit) Insert(job prescient.NewJob) client.Inserted {
 	k.t.Helper()
 	did, err := k.client.Insert(k.context(), k.db, job)
 	k.must(err)

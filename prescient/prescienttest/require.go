@@ -6,20 +6,23 @@ import (
 	"time"
 
 	"prescient/prescient"
+
+	"prescient/prescient/client"
+	"prescient/prescient/worker"
 )
 
 // Pending returns all that is pending, in the order in which it comes due.
 func (k *Kit) Pending() []prescient.FutureJob {
 	k.t.Helper()
-	page, err := k.client.Pending(k.context(), k.db, prescient.ListFilter{Limit: prescient.MaxPage})
+	page, err := k.client.Pending(k.context(), k.db, client.ListFilter{Limit: client.MaxPage})
 	k.must(err)
 	return page
 }
 
 // Ended returns all ends, the latest first.
-func (k *Kit) Ended() []prescient.Ended {
+func (k *Kit) Ended() []client.Ended {
 	k.t.Helper()
-	page, err := k.client.History(k.context(), k.db, prescient.ListFilter{Limit: prescient.MaxPage})
+	page, err := k.client.History(k.context(), k.db, client.ListFilter{Limit: client.MaxPage})
 	k.must(err)
 	return page
 }
@@ -58,7 +61,7 @@ func (k *Kit) RequireNothingPending(e prescient.Entity) {
 
 // RequireEnded ends the test unless the latest check of a job_exec on an entity has ended with an outcome, and is not
 // pending again; it returns its row of history. Where tags are given, only those count.
-func (k *Kit) RequireEnded(e prescient.Entity, jobExec string, outcome prescient.Outcome, tags ...string) prescient.Ended {
+func (k *Kit) RequireEnded(e prescient.Entity, jobExec string, outcome prescient.Outcome, tags ...string) client.Ended {
 	k.t.Helper()
 	for _, job := range k.pendingOf(e) {
 		if matches(job, jobExec, tags) {
@@ -76,11 +79,11 @@ func (k *Kit) RequireEnded(e prescient.Entity, jobExec string, outcome prescient
 		return end
 	}
 	k.t.Fatalf("%s of %s has not ended as %s; %s", name(jobExec, tags), e, outcome, k.state(e))
-	return prescient.Ended{}
+	return client.Ended{}
 }
 
 // RequireCalls ends the test unless a job_exec was called n times; with "" all are counted. It returns the calls.
-func (k *Kit) RequireCalls(jobExec string, n int) []prescient.Answer {
+func (k *Kit) RequireCalls(jobExec string, n int) []worker.Result {
 	k.t.Helper()
 	calls := k.Calls(jobExec)
 	if len(calls) != n {
@@ -99,14 +102,14 @@ func (k *Kit) RequireCalls(jobExec string, n int) []prescient.Answer {
 
 func (k *Kit) pendingOf(e prescient.Entity) []prescient.FutureJob {
 	k.t.Helper()
-	page, err := k.client.Pending(k.context(), k.db, prescient.ListFilter{Entity: e, Limit: prescient.MaxPage})
+	page, err := k.client.Pending(k.context(), k.db, client.ListFilter{Entity: e, Limit: client.MaxPage})
 	k.must(err)
 	return page
 }
 
-func (k *Kit) endedOf(e prescient.Entity) []prescient.Ended {
+func (k *Kit) endedOf(e prescient.Entity) []client.Ended {
 	k.t.Helper()
-	page, err := k.client.History(k.context(), k.db, prescient.ListFilter{Entity: e, Limit: prescient.MaxPage})
+	page, err := k.client.History(k.context(), k.db, client.ListFilter{Entity: e, Limit: client.MaxPage})
 	k.must(err)
 	return page
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
+	"prescient/prescient/worker"
 )
 
 // RunDue runs every slot that is due by the kit's clock, oldest first: those that are past as the sweeper does, then the
@@ -15,7 +17,7 @@ import (
 //
 // A worker that is started up to two seconds before a slot waits for it. In these two seconds RunDue runs what is due as
 // of just before them.
-func (k *Kit) RunDue() []prescient.Figures {
+func (k *Kit) RunDue() []worker.Figures {
 	k.t.Helper()
 	w, stop := k.worker(k.runTime())
 	defer stop()
@@ -27,18 +29,18 @@ func (k *Kit) RunDue() []prescient.Figures {
 }
 
 // RunFor is RunUntil a time from now.
-func (k *Kit) RunFor(d time.Duration) []prescient.Figures {
+func (k *Kit) RunFor(d time.Duration) []worker.Figures {
 	k.t.Helper()
 	return k.RunUntil(k.Now().Add(d))
 }
 
 // RunUntil moves the clock on to a time, and on its way runs each slot that holds something when it comes, the one that
 // it ends at included. It returns their figures.
-func (k *Kit) RunUntil(t time.Time) []prescient.Figures {
+func (k *Kit) RunUntil(t time.Time) []worker.Figures {
 	k.t.Helper()
-	var all []prescient.Figures
+	var all []worker.Figures
 	for {
-		page, err := k.client.Pending(k.t.Context(), k.db, prescient.ListFilter{Before: t.Add(time.Microsecond), Limit: 1})
+		page, err := k.client.Pending(k.t.Context(), k.db, client.ListFilter{Before: t.Add(time.Microsecond), Limit: 1})
 		k.must(err)
 		if len(page) == 0 {
 			break
@@ -83,21 +85,21 @@ func later(a, b time.Time) time.Time {
 }
 
 // worker returns a worker whose server's clock stands at a time.
-func (k *Kit) worker(now time.Time) (w *prescient.Worker, stop func()) {
+func (k *Kit) worker(now time.Time) (w *worker.Worker, stop func()) {
 	k.t.Helper()
 	config := k.config.Clone()
 	config.Params = map[string]string{"timestamp": timestamp(now)}
 	for name, value := range k.config.Params {
 		config.Params[name] = value
 	}
-	db, err := prescient.Open(config.FormatDSN(), 0)
+	db, err := connect.Open(config.FormatDSN(), 0)
 	k.must(err)
 	log := zerolog.New(zerolog.NewTestWriter(k.t)).Level(zerolog.WarnLevel)
 	if k.options.Log != nil {
 		log = *k.options.Log
 	}
-	w, err = prescient.NewWorker(k.t.Context(), db, prescient.WorkerOptions{Prefix: k.options.Prefix, Registry: k.registry,
-		Guards: k.options.Guards, SweepGrace: time.Millisecond, Log: log, Observer: &prescient.Observer{Answered: k.note}})
+	w, err = worker.New(k.t.Context(), db, worker.Options{Prefix: k.options.Prefix, Registry: k.registry,
+		Guards: k.options.Guards, SweepGrace: time.Millisecond, Log: log, Observer: &worker.Observer{Answered: k.note}})
 	if err != nil {
 		_ = db.Close()
 	}
@@ -106,19 +108,19 @@ func (k *Kit) worker(now time.Time) (w *prescient.Worker, stop func()) {
 }
 
 // note keeps what job_execs answered.
-func (k *Kit) note(answers []prescient.Answer) {
+func (k *Kit) note(answers []worker.Result) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.calls = append(k.calls, slices.DeleteFunc(slices.Clone(answers), func(a prescient.Answer) bool { return !a.Called })...)
+	k.calls = append(k.calls, slices.DeleteFunc(slices.Clone(answers), func(a worker.Result) bool { return !a.Called })...)
 }
 
 // Calls returns the calls of a job_exec, or of all with "", in the order in which they were started: what each was called
 // with, and what came of it.
-func (k *Kit) Calls(jobExec string) []prescient.Answer {
+func (k *Kit) Calls(jobExec string) []worker.Result {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	calls := slices.DeleteFunc(slices.Clone(k.calls), func(a prescient.Answer) bool { return jobExec != "" && a.Job.JobExec != jobExec })
-	slices.SortStableFunc(calls, func(a, b prescient.Answer) int {
+	calls := slices.DeleteFunc(slices.Clone(k.calls), func(a worker.Result) bool { return jobExec != "" && a.Job.JobExec != jobExec })
+	slices.SortStableFunc(calls, func(a, b worker.Result) int {
 		return cmp.Or(a.Job.NextCheckAt.Compare(b.Job.NextCheckAt), a.Started.Compare(b.Started))
 	})
 	return calls

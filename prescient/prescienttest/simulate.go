@@ -42,8 +42,8 @@ type Step struct {
 	// Next and Err are what it answered.
 	Next *time.Time
 	Err  error
-	// Decision is what the rules make of it.
-	prescient.Decision
+	// Verdict is what the rules make of it.
+	prescient.Verdict
 }
 
 // Life is what came of a Simulation so far.
@@ -110,9 +110,9 @@ func (l *Life) Step() (Step, bool) {
 	began := time.Now()
 	s.Next, s.Err = l.call(s.Job)
 	took := time.Since(began)
-	s.Decision = prescient.Decide(l.grid, l.simulation.Guards, l.Job, s.Next, s.Err, s.At.Add(took))
-	s.Decision.Job.TotalMS += took.Milliseconds()
-	l.Job, l.Outcome, l.Reason = s.Decision.Job, s.Decision.Outcome, s.Decision.Reason
+	s.Verdict = prescient.Decide(l.grid, l.simulation.Guards, l.Job, prescient.Answer{Next: s.Next, Err: s.Err}, s.At.Add(took))
+	l.Job, l.Outcome, l.Reason = s.Apply(l.Job), s.Outcome, s.Reason
+	l.Job.TotalMS += took.Milliseconds()
 	l.Steps = append(l.Steps, s)
 	return s, true
 }

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"prescient/prescient"
+	"prescient/prescient/worker"
 )
 
 // childName is the argument with which this program runs itself.
@@ -39,7 +39,7 @@ func asChild(args []string) (handled bool, err error) {
 
 // childResult is what a child says at its end.
 type childResult struct {
-	Figures prescient.Figures
+	Figures worker.Figures
 	Peak    float64 // bytes
 }
 

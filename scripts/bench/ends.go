@@ -8,6 +8,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/connect"
+	"prescient/prescient/worker"
 )
 
 var endsSection = section{
@@ -112,19 +114,19 @@ func (l workload) registry(db *sqlx.DB) *prescient.Registry {
 }
 
 // run runs the slot that is now.
-func (l workload) run(ctx context.Context) (prescient.Figures, error) {
-	db, err := prescient.Open(l.DSN, 0)
+func (l workload) run(ctx context.Context) (worker.Figures, error) {
+	db, err := connect.Open(l.DSN, 0)
 	if err != nil {
-		return prescient.Figures{}, err
+		return worker.Figures{}, err
 	}
 	defer db.Close()
-	options := prescient.WorkerOptions{Registry: l.registry(db), Buckets: l.Buckets}
+	options := worker.Options{Registry: l.registry(db), Buckets: l.Buckets}
 	if l.Alone {
 		options.Batch, options.PutOffPurge = 8000, 10*time.Second
 	}
-	w, err := prescient.NewWorker(ctx, db, options)
+	w, err := worker.New(ctx, db, options)
 	if err != nil {
-		return prescient.Figures{}, err
+		return worker.Figures{}, err
 	}
 	return w.Run(ctx)
 }
@@ -132,7 +134,7 @@ func (l workload) run(ctx context.Context) (prescient.Figures, error) {
 // runSlot runs the slot in this process, or in several.
 func (st *stage) runSlot(ctx context.Context, l workload, processes int) error {
 	l.DSN = st.dsn(st.name)
-	var figures []prescient.Figures
+	var figures []worker.Figures
 	if processes == 1 {
 		f, err := l.run(ctx)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient"
+	"prescient/prescient/worker"
 )
 
 var floorSection = section{
@@ -38,7 +38,7 @@ func floorOfCommits() contestant {
 }
 
 // commitRows is how many rows a slot run commits together by default.
-const commitRows = prescient.DefaultBatch / 2
+const commitRows = worker.DefaultBatch / 2
 
 var floorCommitsName = fmt.Sprintf("%s, commits of %d rows", floorName(2), commitRows)
 

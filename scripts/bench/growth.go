@@ -9,7 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient"
+	"prescient/prescient/worker"
 )
 
 var growthSection = section{
@@ -224,7 +224,7 @@ func (st *stage) setOverdue(ctx context.Context, slot time.Time) error {
 // sweep runs what is overdue.
 func (st *stage) sweep(ctx context.Context) error {
 	l := workload{Form: "one"}
-	w, err := prescient.NewWorker(ctx, st.db, prescient.WorkerOptions{Registry: l.registry(st.db)})
+	w, err := worker.New(ctx, st.db, worker.Options{Registry: l.registry(st.db)})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
 )
 
 var historySection = section{
@@ -115,11 +117,11 @@ func (b *bench) endsInto(ctx context.Context, p *place, rows int) error {
 type listing struct {
 	name    string
 	pending bool
-	filter  prescient.ListFilter
+	filter  client.ListFilter
 }
 
 func (b *bench) listings(ctx context.Context, p *place, rows int) error {
-	db, err := prescient.Open(p.limitedDSN(pageLimit), 0)
+	db, err := connect.Open(p.limitedDSN(pageLimit), 0)
 	if err != nil {
 		return err
 	}
@@ -146,7 +148,7 @@ func (p *place) someListings(ctx context.Context, db *sqlx.DB) []listing {
 	now := time.Now().UTC()
 	day := now.Truncate(24 * time.Hour)
 	middle := day.AddDate(0, 0, -historyDays/2)
-	type f = prescient.ListFilter
+	type f = client.ListFilter
 	history := []listing{
 		{name: "first page"},
 		{name: "first page of 1000", filter: f{Limit: 1000}},
@@ -225,7 +227,7 @@ func (b *bench) timed(ctx context.Context, name string, size, times int, read fu
 
 // views reads each of the analysts' views with and without a filter.
 func (b *bench) views(ctx context.Context, p *place, rows int) error {
-	db, err := prescient.Open(p.limitedDSN(viewLimit), 0)
+	db, err := connect.Open(p.limitedDSN(viewLimit), 0)
 	if err != nil {
 		return err
 	}

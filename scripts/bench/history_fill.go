@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"prescient/prescient"
 	"prescient/prescient/localserver"
+	"prescient/prescient/prune"
 )
 
 const (
@@ -106,7 +106,7 @@ func (b *bench) fillHistory(ctx context.Context, p *place, rows int) error {
 		return err
 	}
 	// The partitions reach back to the first end, which is there.
-	if _, err := prescient.KeepPartitions(ctx, p.db, prescient.PruneOptions{}); err != nil {
+	if _, err := prune.KeepPartitions(ctx, p.db, prune.Options{}); err != nil {
 		return err
 	}
 	// While it is filled it need not be durable.

@@ -8,7 +8,8 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"prescient/prescient"
+	"prescient/prescient/connect"
+	"prescient/prescient/worker"
 )
 
 var idleSection = section{
@@ -134,12 +135,12 @@ func idleWorker(ctx context.Context, b *bench, s *server) (alone idle, err error
 			// With this lease a connection is let go after half a second: a worker with slots of 15 minutes, too, has none
 			// left from the slot before, and what it says on a new one counts.
 			const lease = 2 * time.Second
-			db, err := prescient.Open(p.dsn(p.name), lease)
+			db, err := connect.Open(p.dsn(p.name), lease)
 			if err != nil {
 				return err
 			}
 			defer db.Close()
-			w, err := prescient.NewWorker(ctx, db, prescient.WorkerOptions{Registry: workload{Form: "one"}.registry(db), SweepEvery: every, Lease: lease})
+			w, err := worker.New(ctx, db, worker.Options{Registry: workload{Form: "one"}.registry(db), SweepEvery: every, Lease: lease})
 			if err != nil {
 				return err
 			}

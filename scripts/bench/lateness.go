@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/worker"
 )
 
 var latenessSection = section{
@@ -64,8 +65,8 @@ func (b *bench) lateSlot(ctx context.Context, p *place, round, due int, form str
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	seen := &lates{all: due, done: stop, of: make(map[string]*late)}
-	worker, err := prescient.NewWorker(ctx, p.db, prescient.WorkerOptions{Registry: lateRegistry(form), SweepEvery: -1,
-		Observer: &prescient.Observer{Answered: seen.answered}})
+	worker, err := worker.New(ctx, p.db, worker.Options{Registry: lateRegistry(form), SweepEvery: -1,
+		Observer: &worker.Observer{Answered: seen.answered}})
 	if err != nil {
 		return fill, err
 	}
@@ -149,8 +150,8 @@ type lates struct {
 // late is of one job_exec: time after the slot, in ms.
 type late struct{ start, end []float64 }
 
-// answered implements the function of prescient.Observer: it is called when the ends are committed.
-func (s *lates) answered(answers []prescient.Answer) {
+// answered implements the function of worker.Observer: it is called when the ends are committed.
+func (s *lates) answered(answers []worker.Result) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"prescient/prescient"
+	"prescient/prescient/worker"
 )
 
 var remoteSection = section{
@@ -23,8 +23,8 @@ var remoteSection = section{
 				list = append(list, runAway(fmt.Sprintf("prescient, ends, %s handler, %v away", form, trip), trip, workload{Form: form}))
 			}
 			if trip > 0 {
-				list = append(list, runAway(fmt.Sprintf("prescient, ends, one handler, %v away, %d buckets at a time", trip, prescient.DefaultBuckets),
-					trip, workload{Form: "one", Buckets: prescient.DefaultBuckets}))
+				list = append(list, runAway(fmt.Sprintf("prescient, ends, one handler, %v away, %d buckets at a time", trip, worker.DefaultBuckets),
+					trip, workload{Form: "one", Buckets: worker.DefaultBuckets}))
 			}
 		}
 		return b.onStage(ctx, s, "remote", list)

@@ -14,6 +14,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
 	"prescient/prescient/localserver"
 	text "prescient/sql"
 )
@@ -122,7 +124,7 @@ type place struct {
 	db     *sqlx.DB // as a worker has it
 	app    *sql.DB  // as an app has it
 	filler *sql.DB  // to fill tables with
-	client *prescient.Client
+	client *client.Client
 }
 
 // install makes a database, anew or as it is there.
@@ -156,10 +158,10 @@ func (s *server) install(ctx context.Context, name string, resolution time.Durat
 	if p.filler, err = sql.Open("mysql", s.fillerDSN(name)); err != nil {
 		return nil, err
 	}
-	if p.db, err = prescient.Open(s.dsn(name), 0); err != nil {
+	if p.db, err = connect.Open(s.dsn(name), 0); err != nil {
 		return nil, err
 	}
-	p.client, err = prescient.NewClient(ctx, p.app, prescient.ClientOptions{Guards: prescient.Guards{Horizon: 3650 * 24 * time.Hour}})
+	p.client, err = client.New(ctx, p.app, client.Options{Guards: prescient.Guards{Horizon: 3650 * 24 * time.Hour}})
 	return p, err
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"prescient/prescient"
+	"prescient/prescient/worker"
 )
 
 var slotsSection = section{
@@ -27,7 +27,7 @@ var slotsSection = section{
 				rounds = 1 // memory is the same each time, and it takes minutes
 			}
 			if i == len(sizes)-1 {
-				jobs = []workload{{Form: "one"}, {Form: "one", Buckets: prescient.DefaultFarBuckets}}
+				jobs = []workload{{Form: "one"}, {Form: "one", Buckets: worker.DefaultFarBuckets}}
 			}
 			for round := range rounds {
 				for _, job := range jobs {

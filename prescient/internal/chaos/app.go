@@ -14,6 +14,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/chaos/checker"
 	"prescient/prescient/internal/chaos/worker"
+
+	"prescient/prescient/client"
 )
 
 // apps is how many there are.
@@ -211,7 +213,7 @@ func (a *app) replace(old asked) (asked, bool) {
 	one := asked{id: a.ids, key: old.key, exec: old.exec}
 	job := a.newJob(one)
 	job.OnPending = prescient.Replace
-	var done prescient.Inserted
+	var done client.Inserted
 	result := a.transact(a.dice.IntN(100) < 8, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
 		done, err = a.stage.client.Insert(ctx, tx, job)
 		return err
@@ -225,7 +227,7 @@ func (a *app) anew(old asked) (asked, bool) {
 	one := asked{id: a.ids, key: old.key, exec: old.exec}
 	job := a.newJob(one)
 	cancelled := 0
-	var done prescient.Inserted
+	var done client.Inserted
 	result := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if cancelled, err = a.stage.client.Cancel(ctx, tx, job.Entity, job.JobExec); err != nil {
 			return err
@@ -242,9 +244,9 @@ func (a *app) anew(old asked) (asked, bool) {
 }
 
 // settled notes an insert under a key that was in use, and says which check stands behind the key from now on.
-func (a *app) settled(old, one asked, job prescient.NewJob, done prescient.Inserted, result checker.Result) (asked, bool) {
+func (a *app) settled(old, one asked, job prescient.NewJob, done client.Inserted, result checker.Result) (asked, bool) {
 	e := checker.Event{Kind: checker.Insert, Result: result, Due: job.DueAt}
-	if done.Did == prescient.DidReplace && result != checker.RolledBack {
+	if done.Did == client.DidReplace && result != checker.RolledBack {
 		e.Replaced = old.id
 	}
 	a.note(e, one)

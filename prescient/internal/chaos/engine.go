@@ -11,8 +11,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient"
 	"prescient/prescient/localserver"
+
+	"prescient/prescient/connect"
 )
 
 // Engine is a server, or a cluster of them, to run on.
@@ -130,7 +131,7 @@ func (e Engine) admin(ctx context.Context, statements ...string) error {
 
 // open returns a pool as an app has it.
 func open(dsn string) (*sql.DB, error) {
-	connector, err := prescient.NewConnector(dsn)
+	connector, err := connect.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}

@@ -19,11 +19,13 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient"
 	"prescient/prescient/internal/chaos/checker"
 	"prescient/prescient/internal/chaos/wire"
 	"prescient/prescient/internal/chaos/worker"
 	text "prescient/sql"
+
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
 )
 
 // How the workers of every scenario are set up: as small as the product lets them be, so that minutes hold many slots,
@@ -50,7 +52,7 @@ type stage struct {
 	ledger   *checker.Ledger
 	socket   string
 	app      *sql.DB
-	client   *prescient.Client
+	client   *client.Client
 	crew     []*place
 	frozen   time.Duration
 	calls    atomic.Int64
@@ -126,7 +128,7 @@ func (s *stage) open(ctx context.Context) (err error) {
 			return fmt.Errorf("setting up: %w", err)
 		}
 	}
-	s.client, err = prescient.NewClient(ctx, s.app, prescient.ClientOptions{Prefix: prefix})
+	s.client, err = client.New(ctx, s.app, client.Options{Prefix: prefix})
 	return err
 }
 
@@ -264,7 +266,7 @@ func (s *stage) drain(ctx context.Context) error {
 
 // read reads the tables as a worker does: on a cluster, once the node has all that was committed.
 func (s *stage) read(ctx context.Context) (checker.Tables, error) {
-	db, err := prescient.Open(s.dsn(""), 0)
+	db, err := connect.Open(s.dsn(""), 0)
 	if err != nil {
 		return checker.Tables{}, err
 	}

@@ -1,0 +1,180 @@
+package client
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// Client is what app code works with: it inserts, cancels, moves and reads checks on the handle that the caller gives,
+// mostly the transaction of the domain event. It is for concurrent use.
+//
+// It asks nothing of that connection: its loc, time_zone, character set, isolation level and sql_mode may be anything.
+// Its own reads take no locks and its writes go by the primary key, so that it does not deadlock with slot runs. Under
+// REPEATABLE READ a row that was moved after the transaction's snapshot is invisible to a plain read; where a first
+// look may have missed it, a client looks again with FOR UPDATE, which locks the gap where the row would be. A pending
+// row that an insert keeps is locked too, so that nobody can cancel it before the caller commits. On a handle that is
+// no transaction neither is needed.
+// In the caller's transaction a deadlock, a lock wait timeout and the like are returned as the server gave them, for the
+// caller to begin the transaction again: BeginAgain knows them. One of them is to be expected under REPEATABLE READ from
+// MariaDB 11.6 on: a row that somebody changed after the transaction's snapshot is refused with 1020, and the server rolls
+// back the whole transaction. On a handle that is no transaction a client tries again by itself.
+type Client struct {
+	tables   store.Tables
+	guards   prescient.Guards
+	registry *prescient.Registry
+}
+
+// Options are for New; the zero value is usable.
+type Options struct {
+	// Prefix of the table names; empty by default.
+	Prefix string
+	// Resolution of the slots. Zero takes that of slot_config; any other must be the same.
+	Resolution time.Duration
+	// Guards of the installation; of them a client uses Horizon, 30 days by default.
+	Guards prescient.Guards
+	// Registry is optional: with it the horizon of each job_exec is known.
+	Registry *prescient.Registry
+}
+
+// New reads slot_config on db and returns a client. The error wraps ErrNotMigrated, ErrResolution or ErrInvalid.
+func New(ctx context.Context, db prescient.DB, options Options) (*Client, error) {
+	if err := options.Guards.Validate(); err != nil {
+		return nil, err
+	}
+	t, err := store.OpenTables(ctx, db, options.Prefix, options.Resolution)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{tables: t, guards: options.Guards.Or(prescient.DefaultGuards()), registry: options.Registry}, nil
+}
+
+// Resolution returns the distance between two slots.
+func (c *Client) Resolution() time.Duration { return c.tables.Grid.Resolution() }
+
+// place finds the slot of a check that is asked for.
+func (c *Client) place(jobExec string, dueAt, now time.Time) (due, slot time.Time, err error) {
+	return prescient.Place(c.tables.Grid, c.registry.GuardsOf(jobExec, c.guards).Horizon, jobExec, dueAt, now)
+}
+
+// Now returns the database's time, by an account that may read slot_config and nothing else.
+func (c *Client) Now(ctx context.Context, db prescient.DB) (time.Time, error) { return c.now(ctx, db) }
+
+// now asks for the database's time, and makes sure that slot_config is as it was.
+func (c *Client) now(ctx context.Context, db prescient.DB) (time.Time, error) {
+	var said string
+	var version uint64
+	if err := store.QueryRow(ctx, db, []any{&said, &version}, c.tables.Stmt.Get("client/now")); err != nil {
+		return time.Time{}, fmt.Errorf("reading slot_config: %w", err)
+	}
+	if err := c.tables.SameVersion(version); err != nil {
+		return time.Time{}, err
+	}
+	return store.ParseTime(said)
+}
+
+// look asks for the database's time, and for the row of a key if one is pending.
+func (c *Client) look(ctx context.Context, db prescient.DB, key prescient.Key) (time.Time, *prescient.FutureJob, error) {
+	var said string
+	var version uint64
+	var row textRow
+	query := c.tables.Fill("client/look", "{columns}", textColumns, "{key}", literal.Of(literal.AppendKey, key))
+	if err := store.QueryRow(ctx, db, append([]any{&said, &version}, row.targets()...), query); err != nil {
+		return time.Time{}, nil, fmt.Errorf("looking for a pending job: %w", err)
+	}
+	if err := c.tables.SameVersion(version); err != nil {
+		return time.Time{}, nil, err
+	}
+	now, err := store.ParseTime(said)
+	if err != nil {
+		return time.Time{}, nil, err
+	}
+	job, err := row.job()
+	return now, job, err
+}
+
+// find reads pending rows by a condition on job_key, with or without a lock.
+func (c *Client) find(ctx context.Context, db prescient.DB, condition string, lock bool) ([]prescient.FutureJob, error) {
+	forUpdate := ""
+	if lock {
+		forUpdate = "FOR UPDATE"
+	}
+	rows, err := db.QueryContext(ctx, c.tables.Fill("client/find", "{columns}", textColumns, "{keys}", condition, "{lock}", forUpdate))
+	if err != nil {
+		return nil, fmt.Errorf("finding pending jobs: %w", err)
+	}
+	defer rows.Close()
+	var found []prescient.FutureJob
+	for rows.Next() {
+		var row textRow
+		if err := rows.Scan(row.targets()...); err != nil {
+			return nil, err
+		}
+		job, err := row.job()
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, *job)
+	}
+	return found, rows.Err()
+}
+
+// newRevision is random, so that a row that was cancelled and one that took its place never share one. 63 bits leave
+// room to count up.
+func newRevision() uint64 { return rand.Uint64() >> 1 }
+
+// textColumns reads a row of future_job as text that no setting of the connection changes.
+const textColumns = `job.entity_name, HEX(job.entity_key), job.job_exec, HEX(job.tag), CAST(job.due_at AS CHAR),
+  CAST(job.first_check_at AS CHAR), CAST(job.next_check_at AS CHAR), job.check_count, job.error_count, job.put_off_count,
+  HEX(job.last_error), job.total_ms, HEX(CAST(job.payload AS CHAR CHARACTER SET utf8mb4)), job.revision,
+  CAST(job.inserted_at AS CHAR)`
+
+// textRow is a row as textColumns reads it; all NULL where an outer join found none.
+type textRow struct {
+	name, key, exec, tag, due, first, next, lastError, payload, inserted sql.NullString
+	checks, errors, putOff, total                                        sql.NullInt64
+	revision                                                             sql.Null[uint64]
+}
+
+func (r *textRow) targets() []any {
+	return []any{&r.name, &r.key, &r.exec, &r.tag, &r.due, &r.first, &r.next, &r.checks, &r.errors, &r.putOff,
+		&r.lastError, &r.total, &r.payload, &r.revision, &r.inserted}
+}
+
+// job returns nil where there was no row.
+func (r *textRow) job() (*prescient.FutureJob, error) {
+	if !r.name.Valid {
+		return nil, nil
+	}
+	job := &prescient.FutureJob{
+		EntityName: r.name.String, JobExec: r.exec.String,
+		CheckCount: int(r.checks.Int64), ErrorCount: int(r.errors.Int64), PutOffCount: int(r.putOff.Int64),
+		TotalMS: r.total.Int64, Revision: r.revision.V,
+	}
+	var errs []error
+	text := func(s sql.NullString) string {
+		plain, err := hex.DecodeString(s.String)
+		errs = append(errs, err)
+		return string(plain)
+	}
+	at := func(s sql.NullString) time.Time {
+		t, err := store.ParseTime(s.String)
+		errs = append(errs, err)
+		return t
+	}
+	job.EntityKey, job.Tag, job.LastError = text(r.key), text(r.tag), text(r.lastError)
+	if r.payload.Valid {
+		job.Payload = json.RawMessage(text(r.payload))
+	}
+	job.DueAt, job.FirstCheckAt, job.NextCheckAt, job.InsertedAt = at(r.due), at(r.first), at(r.next), at(r.inserted)
+	return job, errors.Join(errs...)
+}

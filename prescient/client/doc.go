@@ -1,0 +1,3 @@
+// Package client is what app code works with: it inserts, cancels, reschedules and reads checks, on the caller's handle, so
+// that what it does commits with the domain event. Operators list, requeue and pause with it.
+package client

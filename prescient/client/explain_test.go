@@ -1,0 +1,81 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/rig"
+)
+
+func TestNoStatementOfAClientScansATableOrSorts(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ReadPlans)
+		f := r.Fill()
+		conn, err := r.Pool(time.Time{}).Conn(t.Context())
+		r.Must(err)
+		defer conn.Close()
+		covered := make(map[string]bool)
+		for _, e := range append(clientStatements(r.client, f), listStatements(f)...) {
+			name, _, _ := strings.Cut(e.Statement, " ")
+			covered[name] = true
+			t.Run(strings.ReplaceAll(e.Statement, " ", "_"), func(t *testing.T) { e.Check(t, conn) })
+		}
+		for name := range f.Tables.Stmt {
+			if strings.HasPrefix(name, "client/") && !covered[name] {
+				t.Errorf("%s is not explained here", name)
+			}
+		}
+	})
+}
+
+func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
+	job := f.Some(rig.BigSlot, 1)[0]
+	key := literal.Of(literal.AppendKey, job.Key())
+	one := map[string]string{"p_future_job": rig.BySlotAndKey}
+	alias := map[string]string{"job": rig.BySlotAndKey}
+	found := map[string]string{"job": rig.ByKey}
+	where := c.identity(job)
+	write := append(slices.Clone(where), "{due_at}", literal.Of(literal.AppendMicro, job.DueAt), "{next_check_at}",
+		literal.Of(literal.AppendSecond, f.Slots[5]), "{payload}", "NULL", "{new_revision}", "7")
+	find := func(condition, lock string) string {
+		return c.tables.Fill("client/find", "{columns}", textColumns, "{keys}", condition, "{lock}", lock)
+	}
+	first, last := job.Entity().KeyRange()
+	entity := "job.job_key BETWEEN " + literal.Of(literal.AppendKey, first) + " AND " + literal.Of(literal.AppendKey, last)
+	row := string(appendRow(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, textOf(job.DueAt, f.Slots[3]), true))
+	list := []rig.Explained{
+		{Statement: "client/now", Query: c.tables.Stmt.Get("client/now"), Args: nil, Reached: map[string]string{"p_slot_config": rig.ByConfig}},
+		{Statement: "client/look", Query: c.tables.Fill("client/look", "{columns}", textColumns, "{key}", key), Args: nil,
+			Reached: map[string]string{"job": rig.ByKey, "config": rig.ByConfig}},
+		{Statement: "client/insert", Query: c.insertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
+		{Statement: "client/insert of 1000", Query: c.insertRows([]byte(strings.Repeat(row+",", 999)+row), true), Args: nil, Reached: nil},
+		{Statement: "client/hold", Query: c.tables.Fill("client/hold", where...), Args: nil, Reached: one},
+		{Statement: "client/delete", Query: c.tables.Fill("client/delete", where...), Args: nil, Reached: alias},
+		{Statement: "client/bookends_away", Query: c.tables.Fill("client/bookends_away", "{slot}", literal.Of(literal.AppendSecond, bookendSlot), "{keys}", literal.Keys([]prescient.Key{first, last}, func(k prescient.Key) prescient.Key { return k })), Args: nil, Reached: alias},
+		{Statement: "client/replace", Query: c.tables.Fill("client/replace", write...), Args: nil, Reached: one},
+		{Statement: "client/reschedule", Query: c.tables.Fill("client/reschedule", write...), Args: nil, Reached: one},
+	}
+	for lock, name := range map[string]string{"": "", "FOR UPDATE": ", locking"} {
+		list = append(list,
+			rig.Explained{Statement: "client/find by key" + name, Query: find("job.job_key = "+key, lock), Args: nil, Reached: found},
+			rig.Explained{Statement: "client/find by entity" + name, Query: find(entity, lock), Args: nil, Reached: found},
+			rig.Explained{Statement: "client/find between bookends" + name, Query: find("job.job_key > "+literal.Of(literal.AppendKey, first)+" AND job.job_key < "+literal.Of(literal.AppendKey, last), lock), Args: nil, Reached: found})
+		for _, n := range []int{2, 999, 1000, 1001} {
+			keys := literal.Keys(f.Some(rig.BigSlot, n), prescient.FutureJob.Key)
+			list = append(list, rig.Explained{Statement: fmt.Sprintf("client/find %d keys%s", n, name), Query: find("job.job_key IN ("+keys+")", lock), Args: nil, Reached: found})
+		}
+	}
+	return list
+}
+
+func listStatements(f *rig.Filled) []rig.Explained {
+	return []rig.Explained{
+		{Statement: "list/config", Query: f.Tables.Stmt.Get("list/config"), Args: nil, Reached: map[string]string{"p_slot_config": rig.ByConfig}},
+		{Statement: "list/load", Query: f.Tables.Stmt.Get("list/load"), Args: []any{f.Slots[1], f.Slots[9], 100}, Reached: map[string]string{"p_future_job": rig.BySlot}},
+	}
+}

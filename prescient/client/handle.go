@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+)
+
+// What a client may begin a transaction of its own on, and may try again on, are pools and single connections. A pool is known
+// by what a transaction cannot do, lending a connection: *sql.DB, *sqlx.DB, and what embeds one of them or has its Conn. A
+// single connection has Raw. Whatever has Commit or Rollback is a transaction, also where it begins others, for savepoints say.
+// All else is taken for a transaction of the caller: to begin one beside it would commit the check without the domain event.
+type (
+	beginner interface {
+		BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
+	}
+	lender interface {
+		Conn(ctx context.Context) (*sql.Conn, error)
+	}
+	rawConn interface {
+		Raw(do func(conn any) error) error
+	}
+)
+
+// ownTx is a transaction that a client began itself: READ COMMITTED, so that a plain read shows the latest rows.
+type ownTx struct{ *sql.Tx }
+
+// ends says whether a handle can end a transaction.
+func ends(db prescient.DB) bool {
+	switch db.(type) {
+	case interface{ Commit() error }, interface{ Rollback() error }:
+		return true
+	}
+	return false
+}
+
+// beginnerOf returns a handle as one on which a client begins transactions; ok is false for all that is, or may be, a
+// transaction of the caller.
+func beginnerOf(db prescient.DB) (begin beginner, ok bool) {
+	begin, ok = db.(beginner)
+	if !ok || ends(db) {
+		return nil, false
+	}
+	_, lends := db.(lender)
+	_, raw := db.(rawConn)
+	return begin, lends || raw
+}
+
+// isCallersTx says whether a handle may be inside a transaction of the caller, which may be older than the latest rows.
+// A single connection may: somebody can have begun one on it by hand.
+func isCallersTx(db prescient.DB) bool {
+	if _, own := db.(ownTx); own {
+		return false
+	}
+	_, raw := db.(rawConn)
+	_, begins := beginnerOf(db)
+	return raw || !begins
+}
+
+// commitsByItself says whether each statement on a handle is a transaction of its own.
+func commitsByItself(db prescient.DB) bool {
+	_, begins := beginnerOf(db)
+	return begins && !isCallersTx(db)
+}
+
+// isInside makes sure of a handle that begins transactions and yet is taken for one that it is inside of one: a savepoint
+// stays only there. A pool that is not known as one would have each statement committed by itself.
+func isInside(ctx context.Context, db prescient.DB) error {
+	if _, begins := db.(beginner); !begins || ends(db) {
+		return nil
+	}
+	if _, err := db.ExecContext(ctx, "SAVEPOINT prescient_inside"); err != nil {
+		return fmt.Errorf("setting a savepoint: %w", err)
+	}
+	_, err := db.ExecContext(ctx, "RELEASE SAVEPOINT prescient_inside")
+	if errno.Is(err, errno.NoSuchName) {
+		return fmt.Errorf("%w: a %T begins transactions, is inside of none, and is not known as a pool: embed the *sql.DB, or pass that or the transaction",
+			prescient.ErrInvalid, db)
+	}
+	if err != nil {
+		return fmt.Errorf("releasing a savepoint: %w", err)
+	}
+	return nil
+}

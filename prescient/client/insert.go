@@ -1,0 +1,232 @@
+package client
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+	"prescient/slots"
+)
+
+// Inserted says what an insert did.
+type Inserted struct {
+	// Did is what happened.
+	Did InsertAction
+	// DueAt and Slot are those of the row that is pending now.
+	DueAt, Slot time.Time
+}
+
+// InsertAction is what an insert did.
+type InsertAction string
+
+// The actions.
+const (
+	DidInsert  InsertAction = "inserted"
+	DidKeep    InsertAction = "kept"
+	DidReplace InsertAction = "replaced"
+	// DidReschedule is what Reschedule did.
+	DidReschedule InsertAction = "rescheduled"
+)
+
+// Insert makes a check pending, on the caller's handle. Errors: ErrInvalid, ErrBeyondHorizon, ErrPending,
+// ErrKeyCollision and ErrConfigChanged, with nothing written; others come from the server.
+func (c *Client) Insert(ctx context.Context, db prescient.DB, job prescient.NewJob) (Inserted, error) {
+	if err := job.Validate(); err != nil {
+		return Inserted{}, err
+	}
+	job = job.InPlace()
+	do := func() (Inserted, error) {
+		now, pending, err := c.look(ctx, db, prescient.KeyOf(job.Entity, job.JobExec, job.Tag))
+		if err != nil {
+			return Inserted{}, err
+		}
+		return c.insert(ctx, db, job, pending, now)
+	}
+	if commitsByItself(db) {
+		return retried(do)
+	}
+	return do()
+}
+
+// insert goes on from a first look at the key.
+func (c *Client) insert(ctx context.Context, db prescient.DB, job prescient.NewJob, pending *prescient.FutureJob, now time.Time) (Inserted, error) {
+	key := prescient.KeyOf(job.Entity, job.JobExec, job.Tag)
+	// A plain read in the caller's transaction may show a row that is there no more.
+	latest := !isCallersTx(db)
+	for range maxTries {
+		due, slot, err := c.place(job.JobExec, job.DueAt, now)
+		if err != nil {
+			return Inserted{}, err
+		}
+		if pending == nil {
+			_, err := db.ExecContext(ctx, c.insertOf(job, key, due, slot))
+			if err == nil {
+				return Inserted{Did: DidInsert, DueAt: due, Slot: slot}, nil
+			}
+			if !errno.Is(err, errno.DuplicateKey) {
+				return Inserted{}, c.explain(ctx, db, job, err)
+			}
+		} else if stays, refused := settle(job, *pending, due, now); stays {
+			if !latest {
+				if latest, err = c.hold(ctx, db, *pending); err != nil {
+					return Inserted{}, err
+				}
+			}
+			if latest {
+				return Inserted{Did: DidKeep, DueAt: pending.DueAt, Slot: pending.NextCheckAt}, refused
+			}
+		} else {
+			n, err := c.replace(ctx, db, job, *pending, due, slot, now)
+			if err != nil {
+				return Inserted{}, c.explain(ctx, db, job, err)
+			}
+			if n == 1 {
+				return Inserted{Did: DidReplace, DueAt: due, Slot: slot}, nil
+			}
+		}
+		// Somebody was faster, or this transaction's snapshot is older than the row.
+		if now, pending, err = c.lookAgain(ctx, db, key); err != nil {
+			return Inserted{}, err
+		}
+		latest = true
+	}
+	return Inserted{}, fmt.Errorf("inserting %s of %s: the pending row changed %d times under it", job.JobExec, job.Entity, maxTries)
+}
+
+// lookAgain is look for the latest row, whatever the snapshot of the caller's transaction shows. The time is that
+// after the wait for the row's lock.
+func (c *Client) lookAgain(ctx context.Context, db prescient.DB, key prescient.Key) (now time.Time, pending *prescient.FutureJob, err error) {
+	if !isCallersTx(db) {
+		return c.look(ctx, db, key)
+	}
+	found, err := c.find(ctx, db, "job.job_key = "+literal.Of(literal.AppendKey, key), true)
+	if err != nil {
+		return time.Time{}, nil, err
+	}
+	if len(found) > 0 {
+		pending = &found[0]
+	}
+	now, err = c.now(ctx, db)
+	return now, pending, err
+}
+
+// hold locks a row by its primary key, if it is still as it was read.
+func (c *Client) hold(ctx context.Context, db prescient.DB, job prescient.FutureJob) (held bool, err error) {
+	var revision uint64
+	err = store.QueryRow(ctx, db, []any{&revision}, c.tables.Fill("client/hold", c.identity(job)...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("locking the pending %s of %s: %w", job.JobExec, job.Entity(), err)
+	}
+	return true, nil
+}
+
+// settle says whether the pending row stays, by the job's policy; it always does where the job is refused.
+func settle(job prescient.NewJob, pending prescient.FutureJob, due, now time.Time) (stays bool, refused error) {
+	if pending.Entity() != job.Entity || pending.JobExec != job.JobExec || pending.Tag != job.Tag {
+		return true, fmt.Errorf("%w: %s of %s has that of %s of %s", prescient.ErrKeyCollision, job.JobExec, job.Entity, pending.JobExec, pending.Entity())
+	}
+	if job.OnPending == prescient.OnPendingError {
+		return true, fmt.Errorf("%w: %s of %s, due at %s", prescient.ErrPending, job.JobExec, job.Entity, slots.Stamp(pending.DueAt))
+	}
+	if !pending.NextCheckAt.After(now) {
+		return false, nil
+	}
+	switch job.OnPending {
+	case prescient.Replace:
+		return false, nil
+	case prescient.Earlier:
+		return !due.Before(pending.DueAt), nil
+	case prescient.Later:
+		return !due.After(pending.DueAt), nil
+	default:
+		return true, nil
+	}
+}
+
+// identity fills in the full primary key and the revision of a row as it was read.
+func (c *Client) identity(job prescient.FutureJob) []string {
+	return []string{"{slot}", literal.Of(literal.AppendSecond, job.NextCheckAt), "{key}", literal.Of(literal.AppendKey, job.Key()),
+		"{revision}", literal.Of(literal.AppendUint, job.Revision)}
+}
+
+// hasMore says whether a job has what most have not: a tag, or a payload.
+func hasMore(j *prescient.NewJob) bool { return j.Tag != "" || j.Payload != nil }
+
+// insertOf inserts one row.
+func (c *Client) insertOf(job prescient.NewJob, key prescient.Key, due, slot time.Time) string {
+	more := hasMore(&job)
+	return c.insertRows(appendRow(nil, &job, key, textOf(due, slot), more), more)
+}
+
+// insertRows is client/insert for rows that appendRow wrote.
+func (c *Client) insertRows(rows []byte, more bool) string {
+	columns := ""
+	if more {
+		columns = ", tag, payload"
+	}
+	return c.tables.Fill("client/insert", "{more}", columns, "{rows}", string(rows))
+}
+
+// rowTimes are the times of a row, as text: thousands of rows may have the same.
+type rowTimes struct {
+	due, slots []byte // due_at; first_check_at and next_check_at
+}
+
+// textOf writes times as numbers where they have whole seconds: the servers read those sooner.
+func textOf(due, slot time.Time) rowTimes {
+	first := literal.AppendNumber(nil, slot)
+	t := rowTimes{slots: slices.Concat(first, []byte(","), first)}
+	if due.Nanosecond() == 0 {
+		t.due = literal.AppendNumber(nil, due)
+	} else {
+		t.due = literal.AppendMicro(nil, due)
+	}
+	return t
+}
+
+// appendRow appends (…) for client/insert.
+func appendRow(b []byte, job *prescient.NewJob, key prescient.Key, times rowTimes, more bool) []byte {
+	b = append(b, '(')
+	b = append(literal.AppendText(b, job.Entity.Name), ',')
+	b = append(literal.AppendText(b, job.Entity.Key), ',')
+	b = append(literal.AppendText(b, job.JobExec), ',')
+	b = append(append(b, times.due...), ',')
+	b = append(literal.AppendKey(b, key), ',')
+	b = append(append(b, times.slots...), ',')
+	b = literal.AppendUint(b, newRevision())
+	if more {
+		b = literal.AppendText(append(b, ','), job.Tag)
+		b = literal.AppendJSON(append(b, ','), string(job.Payload))
+	}
+	return append(b, ')')
+}
+
+// explain wraps a server's error. A slot that is off the grid means that the resolution was changed a moment ago.
+func (c *Client) explain(ctx context.Context, db prescient.DB, job prescient.NewJob, err error) error {
+	if err == nil {
+		return nil
+	}
+	failed := errno.Is(err, errno.CheckMySQL, errno.CheckMariaDB)
+	if failed && strings.Contains(err.Error(), "on_grid") {
+		if _, changed := c.now(ctx, db); changed != nil {
+			return changed
+		}
+		// In a snapshot of the caller's transaction slot_config looks as it did before.
+		return fmt.Errorf("%w: the tables refuse the slots of %s: start again to take up the new settings", prescient.ErrConfigChanged, c.tables.Grid)
+	}
+	if errno.Is(err, errno.JSONText, errno.JSONDepth) || failed && strings.Contains(err.Error(), "payload") {
+		return fmt.Errorf("%w: the server refuses the payload of %s: %w", prescient.ErrInvalid, job.Entity, err)
+	}
+	return fmt.Errorf("inserting %s of %s: %w", job.JobExec, job.Entity, err)
+}

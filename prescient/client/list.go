@@ -1,0 +1,208 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/slots"
+)
+
+// MaxPage is the most rows that a page of a listing has.
+const MaxPage = 10000
+
+// ListFilter narrows a listing. Zero fields do not narrow it.
+type ListFilter struct {
+	// Entity keeps to one entity; only its Name may be given.
+	Entity prescient.Entity
+	// JobExec keeps to one job_exec, Outcome to one outcome (of history).
+	JobExec string
+	Outcome prescient.Outcome
+	// Slot keeps to one slot.
+	Slot time.Time
+	// From (inclusive) and Before bound the slot of a pending row, and the end of one in history.
+	From, Before time.Time
+	// After continues behind the last row of an earlier page, by its Cursor.
+	After string
+	// Limit is how many rows a page has; 100 by default, MaxPage at most.
+	Limit int
+	// Search bounds how many rows are looked at where no index serves the filter: by job_exec, by outcome, by the slot of
+	// what ended, and by entity name alone. DefaultSearch by default.
+	Search int
+}
+
+// Ended is a row of job_history: a job, as it was, and its end. Times are UTC.
+type Ended struct {
+	prescient.FutureJob
+	Slot    time.Time         `db:"slot" json:"slot"`
+	Outcome prescient.Outcome `db:"outcome" json:"outcome"`
+	// Error says why, where the outcome is not done.
+	Error string `db:"error" json:"error,omitempty"`
+	// StartedAt is when its last check started; nil where none ran.
+	StartedAt *time.Time `db:"started_at" json:"started_at"`
+	EndedAt   time.Time  `db:"ended_at" json:"ended_at"`
+	RunMS     int64      `db:"run_ms" json:"run_ms"`
+	// LatenessMS is the start of the last check against the slot; nil where none ran.
+	LatenessMS *int64 `db:"lateness_ms" json:"lateness_ms"`
+	Worker     string `db:"worker" json:"worker"`
+}
+
+// Cursor names the place of the row in a listing of history.
+func (e Ended) Cursor() string { return historyCursor(e.EndedAt, e.Key(), e.Revision) }
+
+func historyCursor(ended time.Time, key prescient.Key, revision uint64) string {
+	return ended.UTC().Format(literal.MicroLayout) + "/" + key.String() + "/" + fmt.Sprint(revision)
+}
+
+// nilWhereEmpty makes nil of a payload that a listing reads for NULL.
+func nilWhereEmpty(payload *json.RawMessage) {
+	if len(*payload) == 0 {
+		*payload = nil
+	}
+}
+
+// Load is how many rows wait for a slot.
+type Load struct {
+	Slot time.Time `db:"slot" json:"slot"`
+	Jobs int       `db:"jobs" json:"jobs"`
+}
+
+func (f ListFilter) limit() (int, error) {
+	if f.Limit < 0 || f.Limit > MaxPage {
+		return 0, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, f.Limit, MaxPage)
+	}
+	return cmp.Or(f.Limit, 100), nil
+}
+
+// common divides what pending rows and history have in common into the bounds that an index serves, and the rest.
+func (f ListFilter) common(timeColumn, slotColumn string) (bounds, filter condition, err error) {
+	// An entity's rows are few, and found by its key: what else is asked of them needs no search.
+	rest := &filter
+	switch {
+	case f.Entity.Key != "":
+		if err := f.Entity.Validate(); err != nil {
+			return bounds, filter, err
+		}
+		first, last := f.Entity.KeyRange()
+		bounds.add("job_key BETWEEN ? AND ? AND entity_name = ? AND entity_key = ?", first[:], last[:], f.Entity.Name, f.Entity.Key)
+		rest = &bounds
+	case f.Entity.Name != "":
+		if err := prescient.ValidIdentifier("entity name", f.Entity.Name); err != nil {
+			return bounds, filter, err
+		}
+		filter.add("entity_name = ?", f.Entity.Name)
+	}
+	if f.JobExec != "" {
+		if err := prescient.ValidIdentifier("job_exec", f.JobExec); err != nil {
+			return bounds, filter, err
+		}
+		rest.add("job_exec = ?", f.JobExec)
+	}
+	if f.Outcome != "" {
+		if _, err := prescient.ParseOutcome(string(f.Outcome)); err != nil {
+			return bounds, filter, err
+		}
+		rest.add("outcome = ?", string(f.Outcome))
+	}
+	if !f.Slot.IsZero() {
+		if slotColumn == timeColumn {
+			rest = &bounds
+		}
+		rest.add(slotColumn+" = ?", f.Slot.UTC())
+	}
+	if !f.From.IsZero() {
+		bounds.add(timeColumn+" >= ?", slots.RoundUp(f.From))
+	}
+	if !f.Before.IsZero() {
+		bounds.add(timeColumn+" < ?", slots.RoundUp(f.Before))
+	}
+	if f.Search < 0 {
+		return bounds, filter, fmt.Errorf("%w: search %d: must be positive, or 0 for %d", prescient.ErrInvalid, f.Search, DefaultSearch)
+	}
+	return bounds, filter, nil
+}
+
+// Pending lists pending rows in the order in which they come due, on a pool made by Open. The error wraps ErrSearched
+// where it comes with the rows that were found until then.
+func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]prescient.FutureJob, error) {
+	limit, err := f.limit()
+	if err != nil {
+		return nil, err
+	}
+	if f.Outcome != "" {
+		return nil, fmt.Errorf("%w: outcome %q: a pending job has none yet", prescient.ErrInvalid, f.Outcome)
+	}
+	bounds, filter, err := f.common("next_check_at", "next_check_at")
+	if err != nil {
+		return nil, err
+	}
+	page, err := list[prescient.FutureJob](ctx, &c.tables, db, pendingListing, f, bounds, filter, limit)
+	if err != nil && !errors.Is(err, ErrSearched) {
+		return nil, fmt.Errorf("listing pending jobs: %w", err)
+	}
+	for i := range page {
+		nilWhereEmpty(&page[i].Payload)
+	}
+	return page, err
+}
+
+// History lists ended rows, the latest first, on a pool made by Open. The error wraps ErrSearched where it comes with
+// the rows that were found until then.
+func (c *Client) History(ctx context.Context, db *sqlx.DB, f ListFilter) ([]Ended, error) {
+	limit, err := f.limit()
+	if err != nil {
+		return nil, err
+	}
+	bounds, filter, err := f.common("ended_at", "slot")
+	if err != nil {
+		return nil, err
+	}
+	page, err := list[Ended](ctx, &c.tables, db, historyListing, f, bounds, filter, limit)
+	if err != nil && !errors.Is(err, ErrSearched) {
+		return nil, fmt.Errorf("listing history: %w", err)
+	}
+	for i := range page {
+		nilWhereEmpty(&page[i].Payload)
+	}
+	return page, err
+}
+
+// Load counts the rows that wait for each slot from one time (inclusive) to before another, at most limit slots.
+func (c *Client) Load(ctx context.Context, db *sqlx.DB, from, before time.Time, limit int) ([]Load, error) {
+	if limit < 1 || limit > MaxPage {
+		return nil, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, limit, MaxPage)
+	}
+	load := []Load{}
+	if err := db.SelectContext(ctx, &load, c.tables.Stmt.Get("list/load"), slots.RoundUp(from), slots.RoundUp(before), limit); err != nil {
+		return nil, fmt.Errorf("counting what is due: %w", err)
+	}
+	return load, nil
+}
+
+// parseCursor reads a cursor of two parts, or of three with a revision.
+func parseCursor(text, layout string, parts int) (at time.Time, key []byte, revision uint64, err error) {
+	fields := strings.Split(text, "/")
+	if len(fields) == parts {
+		at, err = time.ParseInLocation(layout, fields[0], time.UTC)
+		if err == nil {
+			key, err = hex.DecodeString(fields[1])
+		}
+		if err == nil && parts == 3 {
+			revision, err = strconv.ParseUint(fields[2], 10, 64)
+		}
+		if err == nil && len(key) == len(prescient.Key{}) {
+			return at, key, revision, nil
+		}
+	}
+	return at, nil, 0, fmt.Errorf("%w: cursor %q: give the one that came with the page before", prescient.ErrInvalid, text)
+}

@@ -1,0 +1,70 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// Pause pauses a job_exec until Resume, from the next slot run on: workers read it with their look at the slot. What is
+// due of it goes to the next slot, slot after slot, uncalled and otherwise as it was; each slot run moves all that has
+// gathered, which for millions of rows takes a while.
+//
+// Pausing AllExecs stops all slot runs instead, and the sweeper: rows stay where they are, inserts and cancels go on.
+// After Resume the sweeper runs what came due meanwhile, oldest first. RollForward works all the while.
+//
+// A call that has begun goes on. Pausing twice changes who did it and why. The error wraps ErrInvalid.
+func (c *Client) Pause(ctx context.Context, db prescient.DB, p prescient.Paused) error {
+	if p.JobExec != prescient.AllExecs {
+		if err := prescient.ValidIdentifier("job_exec", p.JobExec); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(prescient.ValidText("by", p.By, 128), prescient.ValidText("reason", p.Reason, 1000)); err != nil {
+		return err
+	}
+	_, err := db.ExecContext(ctx, c.tables.Fill("operate/pause", "{job_exec}", literal.Of(literal.AppendText, p.JobExec),
+		"{paused_by}", literal.Of(literal.AppendText, p.By), "{reason}", literal.Of(literal.AppendText, p.Reason)))
+	if err != nil {
+		return fmt.Errorf("pausing %s: %w", p.JobExec, err)
+	}
+	return nil
+}
+
+// Resume ends pauses and returns how many there were. That of AllExecs is one of its own: job_execs that were paused by
+// their names stay so.
+func (c *Client) Resume(ctx context.Context, db prescient.DB, jobExecs ...string) (resumed int, err error) {
+	list := make([]string, 0, len(jobExecs))
+	for _, name := range jobExecs {
+		if name != prescient.AllExecs {
+			if err := prescient.ValidIdentifier("job_exec", name); err != nil {
+				return 0, err
+			}
+		}
+		list = append(list, literal.Of(literal.AppendText, name))
+	}
+	if len(list) == 0 {
+		return 0, nil
+	}
+	resumed, err = store.Affected(ctx, db, c.tables.Fill("operate/resume", "{job_execs}", strings.Join(list, ", ")))
+	if err != nil {
+		return 0, fmt.Errorf("resuming: %w", err)
+	}
+	return resumed, nil
+}
+
+// Pauses lists what is paused, on a pool made by Open.
+func (c *Client) Pauses(ctx context.Context, db *sqlx.DB) ([]prescient.Paused, error) {
+	list := []prescient.Paused{}
+	if err := db.SelectContext(ctx, &list, c.tables.Stmt.Get("list/pauses")); err != nil {
+		return nil, fmt.Errorf("listing what is paused: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,39 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// replace puts a job in the place of a pending row, if that is still as it was read: n is 1 then.
+//
+// An account that may insert and delete, but not update, cannot do so, except where the slot of the row has begun: there
+// every policy has to, so the row goes and a new one comes. The DELETE holds the place until the caller commits.
+func (c *Client) replace(ctx context.Context, db prescient.DB, job prescient.NewJob, pending prescient.FutureJob, due, slot, now time.Time) (n int, err error) {
+	n, err = store.Affected(ctx, db, c.tables.Fill("client/replace", append(c.identity(pending),
+		"{due_at}", literal.Of(literal.AppendMicro, due), "{next_check_at}", literal.Of(literal.AppendSecond, slot),
+		"{payload}", literal.Of(literal.AppendJSON, string(job.Payload)),
+		"{new_revision}", literal.Of(literal.AppendUint, newRevision()))...))
+	if !errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied) || pending.NextCheckAt.After(now) {
+		return n, err
+	}
+	again := func(db prescient.DB) error {
+		if n, err = store.Affected(ctx, db, c.tables.Fill("client/delete", c.identity(pending)...)); err != nil || n == 0 {
+			return err
+		}
+		_, err := db.ExecContext(ctx, c.insertOf(job, prescient.KeyOf(job.Entity, job.JobExec, job.Tag), due, slot))
+		return err
+	}
+	if _, ok := beginnerOf(db); ok {
+		err = inTx(ctx, db, again)
+		return n, err
+	}
+	// InsertMany has a savepoint of its own, which one of the same name would take the place of.
+	err = inSavepoint(ctx, db, "prescient_replace", again)
+	return n, err
+}

@@ -1,0 +1,250 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+)
+
+// RequeueOptions are for Requeue.
+type RequeueOptions struct {
+	// Filter says which ends, by their time of ending. It names an outcome, or an entity or a job_exec with AllOutcomes;
+	// and, unless that is one entity, From as well: history is long. Its Limit and After are not used.
+	Filter ListFilter
+	// AllOutcomes takes ends of every outcome, those that are done and those that were cancelled too. It is given instead
+	// of an outcome in the filter.
+	AllOutcomes bool
+	// DueAt is when the jobs are to be checked; the next open slot by default.
+	DueAt time.Time
+	// Limit is how many jobs are requeued at most, from 1 to MaxPage. It has no default: a limit that was worked out may
+	// well be 0, which must not mean a thousand.
+	Limit int
+	// DryRun only says what would be done.
+	DryRun bool
+}
+
+// RequeueAction is what Requeue did with an end.
+type RequeueAction string
+
+// The actions.
+const (
+	// DidRequeue: the job is pending again.
+	DidRequeue RequeueAction = "requeued"
+	// DidKeepPending: the job is pending already, and stays as it is.
+	DidKeepPending RequeueAction = "kept"
+	// DidSupersede: the job ended again later; that end counts, whether or not the filter has it.
+	DidSupersede RequeueAction = "superseded"
+)
+
+// RequeuedJob is an end that Requeue looked at.
+type RequeuedJob struct {
+	EntityName string            `json:"entity_name"`
+	EntityKey  string            `json:"entity_key"`
+	JobExec    string            `json:"job_exec"`
+	Tag        string            `json:"tag"`
+	Outcome    prescient.Outcome `json:"outcome"`
+	EndedAt    time.Time         `json:"ended_at"`
+	Did        RequeueAction     `json:"did"`
+	// Slot that it waits for, where it is pending.
+	Slot *time.Time `json:"slot,omitempty"`
+}
+
+// Requeued is what Requeue did.
+type Requeued struct {
+	// Jobs are the ends that were looked at, the latest first.
+	Jobs []RequeuedJob
+	// Requeued, Kept and Superseded count them.
+	Requeued, Kept, Superseded int
+	// More says that the limit was reached before the end of the list.
+	More bool
+}
+
+// requeueBatch is how many ends are looked at, and inserted in one transaction.
+const requeueBatch = 500
+
+// Requeue makes jobs pending again that ended: with their payload, all counts at zero, and a new time. History keeps
+// their ends. What is pending stays as it is, also where its slot has begun; and of a job that ended several times only
+// the last end counts. It works in batches, a transaction each: interrupted, it can be run again.
+//
+// The error wraps ErrInvalid or ErrBeyondHorizon; what was done until then stands in the result.
+func (c *Client) Requeue(ctx context.Context, db *sqlx.DB, o RequeueOptions) (Requeued, error) {
+	var did Requeued
+	f := o.Filter
+	switch {
+	case f.Outcome == "" && !o.AllOutcomes:
+		return did, fmt.Errorf("%w: requeue without an outcome: name one, or ask for all of them with AllOutcomes", prescient.ErrInvalid)
+	case f.Outcome != "" && o.AllOutcomes:
+		return did, fmt.Errorf("%w: requeue of the outcome %s and of all outcomes: give one of the two", prescient.ErrInvalid, f.Outcome)
+	case f.Entity == prescient.Entity{} && f.JobExec == "" && o.AllOutcomes:
+		return did, fmt.Errorf("%w: requeue of everything: name an entity, a job_exec or an outcome", prescient.ErrInvalid)
+	case f.Entity.Key == "" && f.From.IsZero():
+		return did, fmt.Errorf("%w: requeue of all that ever ended: say since when", prescient.ErrInvalid)
+	case o.Limit < 1 || o.Limit > MaxPage:
+		return did, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, o.Limit, MaxPage)
+	}
+	now, err := c.now(ctx, db)
+	if err != nil {
+		return did, err
+	}
+	o.DueAt = cmp.Or(o.DueAt, now)
+	r := requeue{Client: c, db: db, options: o, now: now, seen: make(map[prescient.Key]bool)}
+	err = r.run(ctx, f)
+	return r.did, err
+}
+
+// requeue is one Requeue under way.
+type requeue struct {
+	*Client
+	db      *sqlx.DB
+	options RequeueOptions
+	now     time.Time
+	seen    map[prescient.Key]bool // in the pages before
+	did     Requeued
+}
+
+func (r *requeue) run(ctx context.Context, f ListFilter) error {
+	f.Limit, f.After = requeueBatch, ""
+	for {
+		page, err := r.History(ctx, r.db, f)
+		var early *SearchedError
+		if err != nil && !errors.As(err, &early) {
+			return err
+		}
+		if err := r.page(ctx, page); err != nil || r.did.More || len(page) < requeueBatch && early == nil {
+			return err
+		}
+		if early != nil {
+			f.After = early.After
+		} else {
+			f.After = page[len(page)-1].Cursor()
+		}
+	}
+}
+
+// page goes on with a page of ends, the latest first.
+func (r *requeue) page(ctx context.Context, page []Ended) error {
+	for range maxTries {
+		jobs, inserts, err := r.sortOut(ctx, page)
+		if err != nil {
+			return err
+		}
+		var inserted []Inserted
+		if r.options.DryRun {
+			inserted, err = r.tryOut(inserts)
+		} else {
+			inserted, err = r.InsertMany(ctx, r.db, inserts)
+		}
+		if errors.Is(err, prescient.ErrPending) {
+			continue // since the look; it is to be kept
+		}
+		if err != nil {
+			return fmt.Errorf("requeueing: %w", err)
+		}
+		r.did.take(jobs, inserted, len(page))
+		for i := range jobs {
+			r.seen[page[i].Key()] = true
+		}
+		return nil
+	}
+	return fmt.Errorf("requeueing: other jobs became pending meanwhile, %d times", maxTries)
+}
+
+// tryOut says what InsertMany would answer.
+func (r *requeue) tryOut(inserts []prescient.NewJob) ([]Inserted, error) {
+	would := make([]Inserted, len(inserts))
+	for i, job := range inserts {
+		due, slot, err := r.place(job.JobExec, job.DueAt, r.now)
+		if err != nil {
+			return nil, err
+		}
+		would[i] = Inserted{Did: DidInsert, DueAt: due, Slot: slot}
+	}
+	return would, nil
+}
+
+// take adds what was done with the first jobs of a page.
+func (r *Requeued) take(jobs []RequeuedJob, inserted []Inserted, page int) {
+	for _, job := range jobs {
+		switch job.Did {
+		case DidRequeue:
+			r.Requeued++
+			if len(inserted) > 0 {
+				job.Slot = prescient.At(inserted[0].Slot)
+				inserted = inserted[1:]
+			}
+		case DidKeepPending:
+			r.Kept++
+		case DidSupersede:
+			r.Superseded++
+		}
+		r.Jobs = append(r.Jobs, job)
+	}
+	r.More = len(jobs) < page
+}
+
+// sortOut says what is to be done with the ends of a page, up to the limit. What is pending is looked for before the
+// ends: a job that ends in between is seen once at least.
+func (r *requeue) sortOut(ctx context.Context, page []Ended) (jobs []RequeuedJob, inserts []prescient.NewJob, err error) {
+	if len(page) == 0 {
+		return nil, nil, nil
+	}
+	keys := literal.Keys(page, func(e Ended) prescient.Key { return e.Key() })
+	found, err := r.find(ctx, r.db, "job.job_key IN ("+keys+")", false)
+	if err != nil {
+		return nil, nil, err
+	}
+	pending := make(map[prescient.Key]prescient.FutureJob, len(found))
+	for _, job := range found {
+		pending[job.Key()] = job
+	}
+	latest, err := r.latestEnds(ctx, keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	here := make(map[prescient.Key]bool, len(page))
+	for _, end := range page {
+		key := end.Key()
+		job := RequeuedJob{EntityName: end.EntityName, EntityKey: end.EntityKey, JobExec: end.JobExec, Tag: end.Tag,
+			Outcome: end.Outcome, EndedAt: end.EndedAt, Did: DidRequeue}
+		if here[key] || r.seen[key] || latest[key].After(end.EndedAt) {
+			job.Did = DidSupersede
+		} else if waits, is := pending[key]; is {
+			job.Did, job.Slot = DidKeepPending, prescient.At(waits.NextCheckAt)
+		} else {
+			if len(inserts) == r.options.Limit-r.did.Requeued {
+				break
+			}
+			inserts = append(inserts, prescient.NewJob{Entity: end.Entity(), JobExec: end.JobExec, Tag: end.Tag, DueAt: r.options.DueAt,
+				Payload: end.Payload, OnPending: prescient.OnPendingError})
+		}
+		here[key] = true
+		jobs = append(jobs, job)
+	}
+	return jobs, inserts, nil
+}
+
+// latestEnds returns when jobs ended last.
+func (r *requeue) latestEnds(ctx context.Context, keys string) (map[prescient.Key]time.Time, error) {
+	rows, err := r.db.QueryContext(ctx, r.tables.Fill("operate/latest_ends", "{keys}", keys))
+	if err != nil {
+		return nil, fmt.Errorf("looking for later ends: %w", err)
+	}
+	defer rows.Close()
+	latest := make(map[prescient.Key]time.Time)
+	for rows.Next() {
+		var key []byte
+		var at time.Time
+		if err := rows.Scan(&key, &at); err != nil {
+			return nil, fmt.Errorf("looking for later ends: %w", err)
+		}
+		latest[prescient.Key(key)] = at
+	}
+	return latest, rows.Err()
+}

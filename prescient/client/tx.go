@@ -1,0 +1,80 @@
+package client
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"github.com/go-sql-driver/mysql"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/store"
+)
+
+// maxTries bounds how often a client tries again: after deadlocks, and after a row that others keep changing.
+const maxTries = 10
+
+// retried runs do, and again after an error with which the server has rolled everything back: for what is no part of the
+// caller's transaction.
+func retried[T any](do func() (T, error)) (T, error) {
+	for tries := 1; ; tries++ {
+		done, err := do()
+		if tries == maxTries || !errno.RolledBack(err) {
+			return done, err
+		}
+	}
+}
+
+// inTx runs do on a transaction: on the caller's own where the handle is one, on a new one where it can begin. After
+// an error nothing of it stays behind, though the caller may commit all the same.
+func inTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error {
+	begin, ok := beginnerOf(db)
+	if !ok {
+		return inSavepoint(ctx, db, "prescient", do)
+	}
+	_, err := retried(func() (struct{}, error) { return struct{}{}, inOwnTx(ctx, begin, do) })
+	if errno.Is(err, errno.InTransaction) && isCallersTx(db) {
+		return inSavepoint(ctx, db, "prescient", do)
+	}
+	return err
+}
+
+func inOwnTx(ctx context.Context, begin beginner, do func(db prescient.DB) error) error {
+	tx, err := begin.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return fmt.Errorf("beginning a transaction: %w", err)
+	}
+	if err := do(ownTx{tx}); err != nil {
+		return errors.Join(err, store.Rollback(tx))
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	return nil
+}
+
+func inSavepoint(ctx context.Context, db prescient.DB, name string, do func(db prescient.DB) error) error {
+	if err := isInside(ctx, db); err != nil {
+		return err
+	}
+	if _, err := db.ExecContext(ctx, "SAVEPOINT "+name); err != nil {
+		return fmt.Errorf("setting a savepoint: %w", err)
+	}
+	err := do(db)
+	if err == nil {
+		return nil
+	}
+	if _, undo := db.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+name); undo != nil && !isOver(undo) {
+		err = errors.Join(err, fmt.Errorf("rolling back to the savepoint: %w", undo))
+	}
+	return err
+}
+
+// isOver says of the error of a statement that its transaction was rolled back before.
+func isOver(err error) bool {
+	return errno.Is(err, errno.NoSuchName) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, sql.ErrConnDone) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn)
+}

@@ -1,0 +1,183 @@
+package connect
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+)
+
+// hosts makes connections to the first of several servers that takes writes, and stays with it until it does so no more:
+// a pool whose connections go to different nodes of a cluster would read what it has not written yet.
+type hosts struct {
+	list []host
+	// patience bounds an attempt at one host, commit a COMMIT; zero for no bound.
+	patience, commit time.Duration
+	// idle is for how long the sessions of a worker's pool may idle; zero for another's.
+	idle time.Duration
+
+	mu sync.Mutex
+	at int // the host that was connected to last
+	// term counts how often a host was left because it takes no writes any more. Connections of an earlier term are of no
+	// use: the pool drops them.
+	term uint64
+}
+
+type host struct {
+	address   string
+	connector driver.Connector
+}
+
+// newHosts makes the connector for a DSN with one host or several. Each host's configuration goes through configure.
+func newHosts(dsn string, configure func(*mysql.Config) (driver.Connector, error)) (*hosts, error) {
+	h := &hosts{patience: defaultDialTime}
+	one, err := eachHost(dsn)
+	if err != nil {
+		return nil, err
+	}
+	for _, dsn := range one {
+		cfg, err := parseDSN(dsn)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(h.list, func(other host) bool { return other.address == cfg.Addr }) {
+			return nil, fmt.Errorf("%w: dsn: it names host %s twice", prescient.ErrInvalid, cfg.Addr)
+		}
+		h.patience = cmp.Or(cfg.Timeout, defaultDialTime)
+		connector, err := configure(cfg)
+		if err != nil {
+			return nil, err
+		}
+		h.list = append(h.list, host{cfg.Addr, connector})
+	}
+	return h, nil
+}
+
+// eachHost returns the DSN of each host in a list such as tcp(host1:port,host2:port). It cuts where the driver does.
+func eachHost(dsn string) ([]string, error) {
+	slash := strings.LastIndexByte(dsn, '/')
+	network := strings.LastIndexByte(dsn[:max(slash, 0)], '@') + 1
+	open := network + strings.IndexByte(dsn[network:max(slash, network)], '(')
+	if open < network || dsn[slash-1] != ')' || dsn[network:open] == "unix" {
+		return []string{dsn}, nil
+	}
+	var list []string
+	addresses := strings.Split(dsn[open+1:slash-1], ",")
+	for _, address := range addresses {
+		if len(addresses) > 1 && (address == "" || strings.ContainsAny(address, " \t()")) {
+			return nil, fmt.Errorf("%w: dsn: want tcp(host1:port,host2:port): a host of the list is empty or has a blank in it", prescient.ErrInvalid)
+		}
+		list = append(list, dsn[:open+1]+address+dsn[slash-1:])
+	}
+	return list, nil
+}
+
+// Driver implements driver.Connector.
+func (h *hosts) Driver() driver.Driver { return h.list[0].connector.Driver() }
+
+// Connect implements driver.Connector: it goes once round the hosts, from the one that worked last.
+func (h *hosts) Connect(ctx context.Context) (driver.Conn, error) {
+	h.mu.Lock()
+	first, term := h.at, h.term
+	h.mu.Unlock()
+	var errs []error
+	for i := range h.list {
+		at := (first + i) % len(h.list)
+		conn, err := h.try(ctx, h.list[at], len(h.list)-i)
+		if err == nil {
+			h.mu.Lock()
+			if h.term == term {
+				h.at = at
+			}
+			h.mu.Unlock()
+			return &hostConn{fullConn: conn, hosts: h, term: term}, nil
+		}
+		if len(h.list) > 1 {
+			err = fmt.Errorf("host %s: %w", h.list[at].address, err)
+		}
+		errs = append(errs, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if len(errs) == 1 {
+		return nil, errs[0]
+	}
+	return nil, errors.Join(errs...)
+}
+
+// try connects to one host. It takes no more than its share of the time that is left: a server that accepts connections
+// and then hangs must not use up what the others need.
+func (h *hosts) try(ctx context.Context, one host, left int) (fullConn, error) {
+	patience := h.patience
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = min(patience, time.Until(deadline)/time.Duration(left))
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	plain, err := one.connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn, ok := plain.(fullConn)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver's connections lack what is needed"), plain.Close())
+	}
+	if len(h.list) > 1 {
+		err = writable(ctx, conn)
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// writable asks a server whether it takes writes. One that is not part of a cluster's majority answers with an error.
+func writable(ctx context.Context, conn driver.QueryerContext) error {
+	rows, err := conn.QueryContext(ctx, "SELECT @@global.read_only", nil)
+	if err != nil {
+		return fmt.Errorf("asking whether it takes writes: %w", err)
+	}
+	values := make([]driver.Value, 1)
+	err = errors.Join(rows.Next(values), rows.Close())
+	if err != nil {
+		return fmt.Errorf("asking whether it takes writes: %w", err)
+	}
+	var answer string
+	switch v := values[0].(type) {
+	case []byte:
+		answer = string(v)
+	default:
+		answer = fmt.Sprint(v)
+	}
+	if answer != "0" && answer != "OFF" {
+		return errno.ErrNotWritable
+	}
+	return nil
+}
+
+// leave gives up a host on which a connection found out that it takes no writes any more.
+func (h *hosts) leave(term uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.term == term {
+		h.term++
+		h.at = (h.at + 1) % len(h.list)
+	}
+}
+
+func (h *hosts) current(term uint64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.term == term
+}

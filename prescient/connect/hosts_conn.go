@@ -1,0 +1,135 @@
+package connect
+
+import (
+	"context"
+	"database/sql/driver"
+	"time"
+
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/store"
+)
+
+// fullConn is all that database/sql asks of a connection of the driver.
+type fullConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+}
+
+// hostConn is a connection that the pool drops once its server takes no writes any more. The error itself is passed on,
+// unlike with the driver's rejectReadOnly: whoever sent the statement decides whether it may be repeated.
+//
+// It is also given up when a COMMIT or ROLLBACK failed on it: the server may have the transaction open still, and the next
+// one to begin on the connection would commit it.
+type hostConn struct {
+	fullConn
+	hosts   *hosts
+	term    uint64
+	unended bool
+	watch   *store.TxWatch // of the transaction that is open; nil where nobody asked for it
+
+	idle     time.Duration // for how long the server was told that it may idle; 0 where it was not
+	idlesOut bool          // that holds outside of transactions too
+	used     time.Time     // when a transaction ended on it
+}
+
+// see looks at an error that the server gave.
+func (c *hostConn) see(err error) error {
+	c.watch.See(err)
+	if errno.Is(err, errno.ReadOnly, errno.ReadOnlyMode, errno.UnknownCommand, errno.RunHook) {
+		c.hosts.leave(c.term)
+	}
+	return err
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c *hostConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.letIdle(ctx); err != nil {
+		return nil, err
+	}
+	result, err := c.fullConn.ExecContext(ctx, query, args)
+	return result, c.see(err)
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c *hostConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	rows, err := c.fullConn.QueryContext(ctx, query, args)
+	if err == nil && c.watch != nil {
+		rows = c.watch.Over(rows)
+	}
+	return rows, c.see(err)
+}
+
+// Prepare implements driver.Conn, for a driver around this one that knows no more.
+func (c *hostConn) Prepare(query string) (driver.Stmt, error) {
+	return c.PrepareContext(context.Background(), query)
+}
+
+// PrepareContext implements driver.ConnPrepareContext.
+func (c *hostConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	c.watch.Lose() // of what is prepared the errors do not come by here
+	return c.fullConn.PrepareContext(ctx, query)
+}
+
+// BeginTx implements driver.ConnBeginTx.
+func (c *hostConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	if err := c.letIdle(c.asBefore(ctx)); err != nil {
+		return nil, err
+	}
+	tx, err := c.fullConn.BeginTx(ctx, options)
+	if err != nil {
+		return nil, c.see(err)
+	}
+	c.watch = store.WatchOf(ctx)
+	return &hostTx{Tx: tx, conn: c, within: c.hosts.commit}, nil
+}
+
+// ResetSession implements driver.SessionResetter: the pool calls it before it hands the connection out again.
+func (c *hostConn) ResetSession(ctx context.Context) error {
+	if c.unended || c.tooOld() || !c.hosts.current(c.term) {
+		return driver.ErrBadConn
+	}
+	return c.fullConn.ResetSession(ctx)
+}
+
+// IsValid implements driver.Validator: the pool calls it when the connection comes back.
+func (c *hostConn) IsValid() bool {
+	return !c.unended && c.hosts.current(c.term) && c.fullConn.IsValid()
+}
+
+// hostTx is a transaction whose COMMIT has a deadline, which database/sql does not give it: a cluster that has lost its
+// majority answers none. Past it the connection is closed, and the outcome unknown.
+type hostTx struct {
+	driver.Tx
+	conn   *hostConn
+	within time.Duration
+}
+
+// Commit implements driver.Tx.
+func (tx *hostTx) Commit() error { return tx.conn.ended(tx.commit()) }
+
+// Rollback implements driver.Tx.
+func (tx *hostTx) Rollback() error { return tx.conn.ended(tx.Tx.Rollback()) }
+
+// ended looks at what came of the end of a transaction.
+func (c *hostConn) ended(err error) error {
+	c.unended = c.unended || err != nil
+	c.watch, c.used = nil, time.Now()
+	return c.see(err)
+}
+
+func (tx *hostTx) commit() error {
+	if tx.within == 0 {
+		return tx.Tx.Commit()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tx.within)
+	defer cancel()
+	_, err := tx.conn.fullConn.ExecContext(ctx, "COMMIT", nil)
+	return err
+}

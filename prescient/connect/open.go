@@ -1,0 +1,173 @@
+package connect
+
+import (
+	"cmp"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/store"
+)
+
+// Open returns a pool of connections for a worker. dsn is a go-sql-driver DSN; what a worker relies on is set here,
+// whatever the DSN says: UTC, parseTime, clientFoundRows, utf8mb4, strict mode, READ COMMITTED without
+// innodb_snapshot_isolation, and short lock waits and idle times, so that a frozen worker does not hold its locks past its
+// lease. An app's own connections need none of this.
+//
+// The address may be a list, tcp(host1:port,host2:port), of the nodes of a cluster: connections go to the first that
+// answers and takes writes, and all to the same. When that dies or turns read-only, the next in turn is taken, and kept.
+//
+// It does not connect yet. The error wraps ErrInvalid and never shows the DSN, which may hold a password.
+func Open(dsn string, lease time.Duration) (*sqlx.DB, error) { return OpenTLS(dsn, lease, TLS{}) }
+
+// OpenTLS is Open with a server that is verified as tls says. A server that fails that is refused with ErrNotTrusted.
+func OpenTLS(dsn string, lease time.Duration, tls TLS) (*sqlx.DB, error) {
+	connector, idle, err := newConnector(dsn, cmp.Or(lease, prescient.DefaultLease), tls)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	// Below the server's wait_timeout, so that the pool lets go first. Until then a slot run finds those again that its
+	// statements had before: a new one takes several round trips.
+	db.SetConnMaxIdleTime(idle / 2)
+	db.SetMaxIdleConns(maxIdle)
+	return sqlx.NewDb(db, "mysql"), nil
+}
+
+// NewConnector is for an app's own pool, sql.OpenDB(connector): connections are as the DSN says, and its address may be
+// a list of hosts, as with Open. The error wraps ErrInvalid and never shows the DSN.
+func NewConnector(dsn string) (driver.Connector, error) {
+	h, err := newHosts(dsn, connectorOf)
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// WorkerConnector is OpenTLS for a pool of your own making, such as one whose connections are traced. Its connections should
+// be let go after half of the lease at the latest: the server ends those that idle for nearly as long as that.
+func WorkerConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, error) {
+	connector, _, err := newConnector(dsn, cmp.Or(lease, prescient.DefaultLease), tls)
+	return connector, err
+}
+
+func connectorOf(cfg *mysql.Config) (driver.Connector, error) {
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("%w: dsn: %s", prescient.ErrInvalid, withoutValues(err))
+	}
+	return connector, nil
+}
+
+// newConnector returns what makes the connections of Open, and how long the server lets them idle.
+func newConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, time.Duration, error) {
+	idle := max(lease.Truncate(time.Second)-time.Second, time.Second)
+	h, err := newHosts(dsn, func(cfg *mysql.Config) (driver.Connector, error) {
+		settings := configure(cfg, lease, idle)
+		if err := tls.apply(cfg); err != nil {
+			return nil, err
+		}
+		connector, err := connectorOf(cfg)
+		return &sessions{Connector: connector, settings: settings}, err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	h.commit, h.idle = store.StatementTime(lease), idle
+	return h, idle, nil
+}
+
+// maxIdle is how many connections are kept: more than a worker with the defaults ever has.
+const maxIdle = 64
+
+// defaultDialTime is how long an attempt at a connection may take.
+const defaultDialTime = 10 * time.Second
+
+// configure sets what a worker relies on. It returns what a SET is to say on each connection.
+func configure(cfg *mysql.Config, lease, idle time.Duration) (settings string) {
+	cfg.ParseTime = true
+	cfg.Loc = time.UTC
+	cfg.ClientFoundRows = true
+	cfg.InterpolateParams = true
+	cfg.MultiStatements = false
+	cfg.ColumnsWithAlias = false
+	cfg.AllowAllFiles = false // a server could ask for any file of this machine
+	cfg.AllowOldPasswords = false
+	cfg.Logger = &mysql.NopLogger{} // what goes wrong is returned
+	cfg.Timeout = cmp.Or(cfg.Timeout, defaultDialTime)
+	// Statements and COMMIT have deadlines of their own; this is for those that a caller gave none.
+	cfg.ReadTimeout = cmp.Or(cfg.ReadTimeout, lease+time.Minute)
+	options := []mysql.Option{mysql.TimeTruncate(0)}
+	if cfg.Collation = collation; strings.Contains(cfg.FormatDSN(), "charset=") {
+		// It can be replaced, but not taken out: the driver sends it by a statement of its own, too.
+		options = append(options, mysql.Charset("utf8mb4", collation))
+	}
+	_ = cfg.Apply(options...) // these have no errors
+	params := map[string]string{
+		"time_zone":                "'+00:00'",
+		"sql_mode":                 "'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+		"innodb_lock_wait_timeout": lockWait,
+		"wait_timeout":             fmt.Sprint(int(idle / time.Second)),
+		"autocommit":               "1",
+	}
+	for name, value := range cfg.Params {
+		name := strings.ToLower(name)
+		if _, own := params[name]; !own && !strings.HasPrefix(name, "character_set_") && !strings.HasPrefix(name, "collation_") {
+			params[name] = value
+		}
+	}
+	cfg.Params = nil // or the driver would send them by a statement of its own, too
+	settings = "NAMES utf8mb4 COLLATE " + collation
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		settings += ", " + name + " = " + params[name]
+	}
+	return settings
+}
+
+const collation = "utf8mb4_general_ci"
+
+// lockWait is how long a statement waits for a lock, in seconds, the shortest that MySQL knows: well below what a statement
+// may take, so that it is told of as a lock wait.
+const lockWait = "1"
+
+const wantDSN = "want user:password@tcp(host:port)/database"
+
+// network is what a network may be called; mysql.RegisterDialContext can make others than tcp and unix.
+var network = regexp.MustCompile(`^[A-Za-z0-9_.+-]+$`)
+
+// parseDSN reads a DSN and refuses one that was cut in the wrong place: a part of it that is no network or database may
+// be the password, and would be shown by the error of whoever uses it.
+func parseDSN(dsn string) (cfg *mysql.Config, err error) {
+	defer func() {
+		if recover() != nil { // the driver's way to say that a parameter is not allowed any more
+			cfg, err = nil, fmt.Errorf("%w: dsn: it has a parameter that is not allowed any more", prescient.ErrInvalid)
+		}
+	}()
+	cfg, err = mysql.ParseDSN(dsn)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: dsn: %s: %s", prescient.ErrInvalid, wantDSN, withoutValues(err))
+	case !network.MatchString(cfg.Net), strings.ContainsAny(cfg.DBName, "@()/"):
+		return nil, fmt.Errorf("%w: dsn: %s: @, ( or / is missing, or stands in the wrong place", prescient.ErrInvalid, wantDSN)
+	case cfg.DBName == "":
+		return nil, fmt.Errorf("%w: dsn names no database: %s", prescient.ErrInvalid, wantDSN)
+	}
+	return cfg, nil
+}
+
+// withoutValues keeps of a DSN error only what is the driver's fixed wording; others quote pieces of the DSN.
+func withoutValues(err error) string {
+	if text, fixed := strings.CutPrefix(err.Error(), "invalid DSN: "); fixed {
+		return text
+	}
+	return "it cannot be parsed"
+}

@@ -1,0 +1,392 @@
+package doctor
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/internal/servertest"
+	"prescient/slots"
+	text "prescient/sql"
+
+	"prescient/prescient"
+	"prescient/prescient/connect"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/prune"
+	"prescient/prescient/reslot"
+	"prescient/prescient/worker"
+)
+
+// examine asks the doctor, at a time that its server shows; the running clock where it is zero.
+func (r *testRig) examine(now time.Time, o Options) []Finding {
+	r.T.Helper()
+	o.Prefix = "p_"
+	found, err := Examine(r.T.Context(), r.Pool(now), o)
+	r.Must(err)
+	return found
+}
+
+// finding returns the first finding with a code.
+func finding(found []Finding, code string) Finding {
+	for _, f := range found {
+		if f.Code == code {
+			return f
+		}
+	}
+	return Finding{}
+}
+
+// wantFinding fails unless there is a finding of this code and severity that has these texts.
+func wantFinding(t *testing.T, found []Finding, code string, severity Severity, texts ...string) {
+	t.Helper()
+	f := finding(found, code)
+	if f.Severity != severity || severity != SeverityOK && f.Do == "" {
+		t.Errorf("%s is %+v; want %s, in %+v", code, f, severity, found)
+		return
+	}
+	for _, text := range texts {
+		if !strings.Contains(f.Text, text) {
+			t.Errorf("%s says %q; want %q in it", code, f.Text, text)
+		}
+	}
+}
+
+// serve leaves a row in the ledger for each slot of the last hours.
+func (r *testRig) serve(hours int) {
+	r.T.Helper()
+	r.Exec(fmt.Sprintf(`INSERT INTO p_slot_run (slot, bucket, buckets, finished_at)
+		WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		SELECT TIMESTAMP'1970-01-01 00:00:00' + INTERVAL 900 * (TIMESTAMPDIFF(SECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP()) DIV 900 - i) SECOND,
+			0, 1, UTC_TIMESTAMP() FROM n`, hours*4))
+}
+
+func TestADoctorFindsNothingBadWhereAllIsWell(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.serve(24)
+		_, err := r.Client.Insert(t.Context(), r.App, prescient.NewJob{Entity: rig.Order("42"), JobExec: "check", DueAt: time.Now().Add(time.Hour)})
+		r.Must(err)
+		grid, _ := slots.NewGrid(15 * time.Minute)
+		found := r.examine(time.Time{}, Options{Resolution: 15 * time.Minute, Assignments: []slots.Assignment{slots.All(grid)}})
+		for _, f := range found {
+			// What the server at hand is set to is not the installation's.
+			switch f.Code {
+			case "partitions", "durability", "settings", "time_zone", "binlog":
+			default:
+				if f.Severity != SeverityOK {
+					t.Errorf("%+v", f)
+				}
+			}
+		}
+		for _, check := range checks {
+			if f := finding(found, check.code); f.Text == "" && check.code != "partitions" {
+				t.Errorf("nothing is said about %s: %+v", check.code, found)
+			}
+		}
+		if finding(found, "partitions").Text == "" {
+			t.Errorf("nothing is said about partitions: %+v", found)
+		}
+		for _, use := range []Use{UseApp, UseOwner} {
+			wantFinding(t, r.examine(time.Time{}, Options{Use: use}), "grants", SeverityOK, string(use))
+		}
+	})
+}
+
+func TestADoctorFindsWhatIsLeftBehind(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		wantFinding(t, r.examine(time.Time{}, Options{}), "missed", SeverityOK, "no slot is over since")
+		r.Exec("UPDATE p_slot_config SET changed_at = changed_at - INTERVAL 1 DAY")
+		wantFinding(t, r.examine(time.Time{}, Options{}), "missed", SeverityWarn, "no slot was served")
+		r.serve(3)
+		r.Exec("DELETE FROM p_slot_run ORDER BY slot DESC LIMIT 3")
+		found := r.examine(time.Time{}, Options{SweepGrace: time.Millisecond})
+		wantFinding(t, found, "missed", SeverityWarn, "2 of 1")
+		wantFinding(t, r.examine(time.Time{}, Options{SweepGrace: time.Millisecond, MissedAllowed: 2}), "missed", SeverityOK, "2 may")
+		wantFinding(t, found, "overdue", SeverityOK)
+		wantFinding(t, found, "leases", SeverityOK)
+		r.Exec("UPDATE p_slot_run SET worker = 'gone', allocated_until = UTC_TIMESTAMP(6) - INTERVAL 90 SECOND ORDER BY slot LIMIT 2")
+		wantFinding(t, r.examine(time.Time{}, Options{}), "leases", SeverityWarn, "2 leases", "worker gone", "1m30s")
+	})
+}
+
+// How bad it is that rows are late follows the resolution, the grace and the sweeps.
+func TestADoctorJudgesLatenessByResolutionAndSweeps(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		for i := range 24 {
+			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "check", DueAt: rig.At("13:05")})
+		}
+		judge := func(clock string, severity Severity, o Options, texts ...string) {
+			t.Helper()
+			wantFinding(t, r.examine(rig.At(clock), o), "overdue", severity, texts...)
+		}
+		judge("13:05:05", SeverityOK, Options{}, "nothing is overdue")
+		judge("13:06:09", SeverityOK, Options{}, "24 rows", "1m9s ago", "the next sweep takes them")
+		judge("13:06:11", SeverityWarn, Options{}, "24 rows", "since its slot 2026-11-20T13:05:00Z")
+		judge("13:07:19", SeverityWarn, Options{})
+		judge("13:07:21", SeverityBad, Options{})
+		judge("13:09:00", SeverityBad, Options{}, "4m0s ago")
+		judge("13:09:00", SeverityWarn, Options{SweepEvery: 3 * time.Minute})
+		judge("13:09:00", SeverityWarn, Options{OverdueBad: 5 * time.Minute}, "check of order/")
+		r.Must(r.Client.Pause(t.Context(), r.Pool(time.Time{}), prescient.Paused{JobExec: prescient.AllExecs}))
+		judge("13:09:00", SeverityWarn, Options{}, "everything is paused")
+	})
+}
+
+// The slots of seconds ago count as served, and those of another resolution not as missed.
+func TestADoctorCountsTheSlotsThatThereWere(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ChangeOfResolution)
+		missed := func(clock string, severity Severity, text string) {
+			t.Helper()
+			wantFinding(t, r.examine(rig.At(clock), Options{}), "missed", severity, text)
+		}
+		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-20 12:00:00'")
+		missed("13:00:00", SeverityWarn, "no slot was served since 2026-11-20T12:26:3")
+		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES ('2026-11-20 12:59:57', 0, 1)")
+		missed("13:00:00", SeverityOK, "the first one 2026-11-20T12:59:57Z")
+		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) SELECT slot - INTERVAL 10 MINUTE, 0, 1 FROM p_slot_run")
+		missed("13:00:00", SeverityWarn, "were not served")
+		r.reslotTo(time.Minute)
+		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-20 12:59:50'")
+		missed("13:00:30", SeverityOK, "no slot is over")
+		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES ('2026-11-20 13:00:00', 0, 1), ('2026-11-20 13:02:00', 0, 1)")
+		missed("13:02:30", SeverityWarn, "1 of 2 slots")
+	})
+	eachServerAt(t, 24*time.Hour, func(t *testing.T, r *testRig) {
+		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-10 12:00:00'")
+		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES ('2026-11-20 00:00:00', 0, 1)")
+		wantFinding(t, r.examine(rig.At("13:00:00"), Options{}), "missed", SeverityOK, "the first one 2026-11-20T00:00:00Z")
+	})
+}
+
+func TestADoctorComparesResolutionsClocksAndAssignments(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		found := r.examine(rig.At("12:00"), Options{Resolution: 5 * time.Minute})
+		wantFinding(t, found, "resolution", SeverityBad, "5m0s", "15m0s")
+		wantFinding(t, found, "clock", SeverityBad, "lease")
+		now := time.Now().Add(5 * time.Second)
+		wantFinding(t, r.examine(now, Options{}), "clock", SeverityWarn)
+		half, err := slots.ParseMinutes(r.Tables().Grid, "0,30")
+		r.Must(err)
+		most, err := slots.ParseMinutes(r.Tables().Grid, "0,15")
+		r.Must(err)
+		found = r.examine(time.Time{}, Options{Assignments: []slots.Assignment{half, most}})
+		wantFinding(t, found, "coverage.unserved", SeverityBad, ":45")
+		wantFinding(t, found, "coverage.doubled", SeverityWarn, ":00")
+		r.Exec("UPDATE p_slot_config SET resolution_to_s = 300")
+		wantFinding(t, r.examine(time.Time{}, Options{}), "reslot", SeverityBad, "15m0s to 5m0s")
+		r.Exec("UPDATE p_slot_config SET resolution_to_s = NULL, resolution_s = 300")
+		found = r.examine(time.Time{}, Options{})
+		wantFinding(t, found, "schema.grid", SeverityBad, "15m0s", "5m0s")
+	})
+}
+
+func TestADoctorFindsBrokenTablesAndRows(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_on_grid")
+		wantFinding(t, r.examine(time.Time{}, Options{}), "schema.check", SeverityBad, "p_future_job_on_grid")
+		r.Exec(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at)
+			VALUES ('order', '1', 'check', '2030-01-01 12:00', UNHEX('00112233445566778899AABBCCDDEEFF'), '2030-01-01 12:00', '2030-01-01 12:00'),
+			('order', '2', 'check', '2030-01-01 12:00', DEFAULT, '2030-01-01 12:00', '2030-01-01 11:01'),
+			('order', '3', 'so wrong', '2030-01-01 12:00', DEFAULT, '2030-01-01 12:00', '2030-01-01 12:00')`)
+		found := r.examine(time.Time{}, Options{})
+		wantFinding(t, found, "rows.key", SeverityBad, "order/1")
+		wantFinding(t, found, "rows.early", SeverityBad, "order/2")
+		wantFinding(t, found, "rows.names", SeverityBad, "so wrong")
+		if do := finding(found, "rows.names").Do; !strings.Contains(do, "CALL p_cancel(") {
+			t.Error(do)
+		}
+		wantFinding(t, found, "rows.grid", SeverityBad, "11:01")
+		r.reslotTo(15 * time.Minute) // as the finding says
+		found = r.examine(time.Time{}, Options{})
+		wantFinding(t, found, "schema", SeverityOK)
+		if f := finding(found, "rows.grid"); f.Text != "" {
+			t.Errorf("after a reslot: %+v", f)
+		}
+		r.Exec("ALTER TABLE p_future_job ALTER COLUMN revision SET DEFAULT 1")
+		wantFinding(t, r.examine(time.Time{}, Options{}), "schema.default", SeverityBad, "revision")
+		r.Exec("ALTER TABLE p_job_history DROP KEY job_key")
+		wantFinding(t, r.examine(time.Time{}, Options{}), "schema.index", SeverityBad, "p_job_history", "job_key")
+		r.Exec("ALTER TABLE p_slot_run DROP COLUMN takeovers")
+		wantFinding(t, r.examine(time.Time{}, Options{}), "schema.column", SeverityBad, "takeovers")
+		r.Exec("DROP TABLE p_slot_run")
+		found = r.examine(time.Time{}, Options{})
+		wantFinding(t, found, "schema.table", SeverityBad, "p_slot_run")
+		wantFinding(t, found, "missed", SeverityWarn, "could not be looked at")
+		r.Exec("DROP TABLE p_slot_config")
+		wantFinding(t, r.examine(time.Time{}, Options{}), "tables", SeverityBad, "run the migrations")
+	})
+}
+
+func TestADoctorWarnsBeforePartitionsRunOut(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		partitions := func(now time.Time, severity Severity, texts ...string) {
+			t.Helper()
+			wantFinding(t, r.examine(now, Options{}), "partitions", severity, texts...)
+		}
+		partitions(rig.At("12:00"), SeverityWarn, "one partition only")
+		made, err := prune.KeepPartitions(t.Context(), r.Pool(rig.At("12:00")), prune.Options{Prefix: "p_"})
+		r.Must(err)
+		end := made.ReadyUntil
+		partitions(rig.At("12:00"), SeverityOK, "up to "+slots.Stamp(end))
+		partitions(end.Add(-text.PartitionSpan-time.Hour), SeverityOK)
+		partitions(end.Add(-text.PartitionSpan+time.Hour), SeverityWarn, "end at "+slots.Stamp(end)+", which is soon")
+		late := end.Add(time.Hour)
+		found := r.examine(late, Options{})
+		wantFinding(t, found, "partitions", SeverityWarn, "ended at "+slots.Stamp(end))
+		if f := finding(found, "partitions"); !strings.Contains(f.Do, "run prune, or migrate") {
+			t.Errorf("%+v", f)
+		}
+		_, err = prune.Run(t.Context(), r.Pool(late), prune.Options{Prefix: "p_", Keep: 90 * 24 * time.Hour}) // as it says
+		r.Must(err)
+		partitions(late, SeverityOK)
+	})
+}
+
+// Each role is told what it can see, and fails for nothing that it need not have.
+func TestADoctorLooksAtWhatARoleSees(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		_, err := prune.KeepPartitions(t.Context(), r.Pool(time.Time{}), prune.Options{Prefix: "p_"})
+		r.Must(err)
+		unseen := map[string]string{"analyst": "paused overdue put_off missed leases leases.far rows", "app-sql": "version paused missed leases leases.far invariants partitions",
+			"app": "paused missed leases leases.far invariants", "app-reschedule": "paused missed leases leases.far invariants"}
+		look := func(role string) []Finding {
+			found, err := Examine(t.Context(), r.As(role, time.Time{}), Options{Prefix: "p_", Use: Use(role), Resolution: 15 * time.Minute})
+			r.Must(err)
+			return found
+		}
+		for _, role := range text.Roles() {
+			var not []string
+			for _, f := range look(role) {
+				switch f.Code {
+				case "durability", "settings", "time_zone", "binlog": // the server's at hand
+				default:
+					if f.Severity != SeverityOK {
+						t.Errorf("%s: %+v", role, f)
+					}
+				}
+				if f.Unseen {
+					not = append(not, f.Code)
+				}
+			}
+			if got := strings.Join(not, " "); got != unseen[role] {
+				t.Errorf("%s does not look at %q; want %q", role, got, unseen[role])
+			}
+		}
+		r.Exec("REVOKE SELECT ON p_history_times FROM '" + r.User("analyst") + "'@'%'")
+		wantFinding(t, look("analyst"), "grants", SeverityBad, "SELECT on p_history_times")
+		r.Exec("REVOKE EXECUTE ON PROCEDURE p_cancel FROM '" + r.User("app-sql") + "'@'%'")
+		wantFinding(t, look("app-sql"), "grants", SeverityBad, "EXECUTE on PROCEDURE p_cancel")
+		r.Exec("REVOKE SELECT ON p_slot_run FROM '" + r.User("worker") + "'@'%'")
+		wantFinding(t, look("worker"), "missed", SeverityWarn, "could not be looked at")
+	})
+}
+
+func TestADoctorNamesWhatIsPutOff(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for i := range 3 {
+			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "mispelt", DueAt: rig.At("13:05")})
+			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "check", DueAt: rig.At("13:35")})
+		}
+		settled := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
+		wantFinding(t, r.examine(rig.At("13:14"), Options{}), "put_off", SeverityOK, "all rows that come due")
+		r.RunAt(rig.At("13:15"), settled, worker.Options{})
+		wantFinding(t, r.examine(rig.At("13:16"), Options{}), "put_off", SeverityWarn, "3 rows of job_exec mispelt", "1 times", "since 2026-11-20T13:05:00Z")
+		r.RunAt(rig.At("13:30"), settled, worker.Options{})
+		found := r.examine(rig.At("13:38"), Options{})
+		wantFinding(t, found, "put_off", SeverityBad, "3 rows of job_exec mispelt", "2 times")
+		if do := finding(found, "put_off").Do; !strings.Contains(do, "jobs --exec mispelt") {
+			t.Error(do)
+		}
+		// Behind more rows than are looked at, some of each slot are.
+		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, first_check_at, next_check_at, job_key, revision)" +
+			" WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 240), m AS (SELECT 0 AS j UNION ALL SELECT j + 1 FROM m WHERE j < 24)" +
+			" SELECT 'many', CONCAT(i, '-', j), 'check', '2026-11-20 13:40:00', '2026-11-20 13:45:00', '2026-11-20 13:45:00', UNHEX(LEFT(SHA2(CONCAT(i, '-', j), 256), 32)), 1 FROM n, m")
+		wantFinding(t, r.examine(rig.At("13:38"), Options{}), "put_off", SeverityBad, "3 or more rows of job_exec mispelt")
+	})
+}
+
+func TestADoctorMissesRights(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		user := "px_" + r.D.Name[len(r.D.Name)-8:]
+		r.Exec("CREATE USER '" + user + "'@'%' IDENTIFIED BY 'Px-secret-9'")
+		t.Cleanup(func() { r.Exec("DROP USER '" + user + "'@'%'") })
+		r.Exec("GRANT SELECT ON " + r.D.Name + ".* TO '" + user + "'@'%'")
+		r.Exec("GRANT UPDATE ON " + r.D.Name + ".p_slot_run TO '" + user + "'@'%'")
+		dsn := user + ":Px-secret-9" + r.D.DSN[strings.LastIndex(r.D.DSN, "@"):]
+		db, err := connect.Open(dsn, 0)
+		r.Must(err)
+		defer db.Close()
+		examine := func(use Use) []Finding {
+			found, err := Examine(t.Context(), db, Options{Prefix: "p_", Use: use})
+			r.Must(err)
+			return found
+		}
+		found := examine(UseWorker)
+		wantFinding(t, found, "grants", SeverityBad, user, "DELETE on p_future_job", "INSERT on p_job_history", "INSERT on p_slot_run")
+		if text := finding(found, "grants").Text; strings.Contains(text, "SELECT") || strings.Contains(text, "UPDATE on p_slot_run") {
+			t.Errorf("it has these: %s", text)
+		}
+		found = examine(UseApp)
+		wantFinding(t, found, "grants", SeverityBad, "INSERT on p_future_job")
+		if text := finding(found, "grants").Text; strings.Contains(text, "UPDATE") {
+			t.Errorf("an app has no UPDATE by `grants --role app`: %s", text)
+		}
+		wantFinding(t, examine(UseOwner), "grants", SeverityBad, "ALTER on "+r.D.Name)
+	})
+}
+
+// What it reads is bounded, however many rows there are.
+func TestADoctorReadsABoundedNumberOfRows(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Fill()
+		before := sqlx.NewDb(sql.OpenDB(&oneConn{r.Pool(time.Time{}).Driver(), servertest.WithParams(r.D.DSN, "parseTime=true&interpolateParams=true")}), "mysql")
+		defer before.Close()
+		before.SetMaxOpenConns(1)
+		read := func() (n int) {
+			rows, err := before.Query("SHOW SESSION STATUS LIKE 'Handler_read%'")
+			r.Must(err)
+			defer rows.Close()
+			for rows.Next() {
+				var name string
+				var value int
+				r.Must(rows.Scan(&name, &value))
+				n += value
+			}
+			return n
+		}
+		start := read()
+		found, err := Examine(t.Context(), before, Options{Prefix: "p_"})
+		r.Must(err)
+		wantFinding(t, found, "rows", SeverityOK)
+		const limit = overdueProbe + 2*ledgerProbe + 20*sampleSize + 4*gridProbe + 3*(putOffProbe+gridProbe+putOffSlots*putOffSample) + 10000 // what is grouped is read thrice; the last for information_schema
+		if n := read() - start; n > limit {
+			t.Errorf("%d entries were read; want %d at most", n, limit)
+		}
+	})
+}
+
+// oneConn connects with a DSN of its own.
+type oneConn struct {
+	driver driver.Driver
+	dsn    string
+}
+
+func (c *oneConn) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.dsn) }
+func (c *oneConn) Driver() driver.Driver                        { return c.driver }
+
+// reslotTo changes the resolution, as an operator does.
+func (r *testRig) reslotTo(to time.Duration) reslot.Result {
+	r.T.Helper()
+	did, err := reslot.Run(r.T.Context(), r.Pool(time.Time{}), reslot.Options{Prefix: "p_", Resolution: to, LeaseWait: -1})
+	r.Must(err)
+	return did
+}

@@ -1,0 +1,175 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	text "prescient/sql"
+
+	"prescient/prescient/internal/errno"
+)
+
+// need is a right, and a statement that is refused without it. The statements are explained, not run.
+type need struct{ right, statement string }
+
+// Rights, by use. {p} is the table prefix.
+var (
+	appNeeds = []need{
+		{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"},
+		{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"},
+		{"INSERT on {p}future_job", "INSERT INTO {p}future_job (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision) SELECT 'x', 'x', 'x', '', UTC_TIMESTAMP(6), UNHEX(''), UTC_TIMESTAMP(), UTC_TIMESTAMP(), NULL, 1 FROM DUAL WHERE 1 = 0"},
+		{"UPDATE on {p}future_job", "UPDATE {p}future_job SET due_at = due_at, next_check_at = next_check_at, payload = payload, revision = revision WHERE 1 = 0"},
+		{"DELETE on {p}future_job", "DELETE FROM {p}future_job WHERE 1 = 0"},
+		{"INSERT on {p}job_history", "INSERT INTO {p}job_history (entity_name, entity_key, outcome, ended_at) SELECT 'x', 'x', 'cancelled', UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"},
+	}
+	appSQLNeeds = []need{
+		{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"},
+		{"INSERT on {p}future_job", "INSERT INTO {p}future_job (entity_name, entity_key, job_exec, tag, due_at, payload) SELECT 'x', 'x', 'x', '', UTC_TIMESTAMP(6), NULL FROM DUAL WHERE 1 = 0"},
+	}
+	analystNeeds = []need{
+		{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"},
+		{"SELECT on {p}job_history", "SELECT job_key, ended_at FROM {p}job_history WHERE 1 = 0"},
+	}
+	operatorNeeds = []need{
+		{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"},
+		{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"},
+		{"INSERT on {p}future_job", "INSERT INTO {p}future_job (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision) SELECT 'x', 'x', 'x', '', UTC_TIMESTAMP(6), UNHEX(''), UTC_TIMESTAMP(), UTC_TIMESTAMP(), NULL, 1 FROM DUAL WHERE 1 = 0"},
+		{"SELECT on {p}job_history", "SELECT job_key, ended_at FROM {p}job_history WHERE 1 = 0"},
+		{"SELECT on {p}slot_run", "SELECT token, batch_seq FROM {p}slot_run WHERE 1 = 0"},
+		{"SELECT on {p}job_pause", "SELECT job_exec FROM {p}job_pause WHERE 1 = 0"},
+		{"INSERT on {p}job_pause", "INSERT INTO {p}job_pause (job_exec, paused_by, reason) SELECT 'x', '', '' FROM DUAL WHERE 1 = 0"},
+		{"UPDATE on {p}job_pause", "UPDATE {p}job_pause SET paused_by = paused_by, reason = reason WHERE 1 = 0"},
+		{"DELETE on {p}job_pause", "DELETE FROM {p}job_pause WHERE 1 = 0"},
+	}
+	workerNeeds = []need{
+		{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"},
+		{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"},
+		{"UPDATE on {p}future_job", "UPDATE {p}future_job SET next_check_at = next_check_at, revision = revision, last_error = last_error WHERE 1 = 0"},
+		{"DELETE on {p}future_job", "DELETE FROM {p}future_job WHERE 1 = 0"},
+		{"INSERT on {p}job_history", "INSERT INTO {p}job_history (entity_name, entity_key, outcome, ended_at) SELECT 'x', 'x', 'done', UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"},
+		{"SELECT on {p}slot_run", "SELECT token, batch_seq FROM {p}slot_run WHERE 1 = 0"},
+		{"INSERT on {p}slot_run", "INSERT INTO {p}slot_run (slot, bucket, buckets, worker, started_at, finished_at) SELECT UTC_TIMESTAMP(), 0, 1, 'x', NULL, NULL FROM DUAL WHERE 1 = 0"},
+		{"UPDATE on {p}slot_run", "UPDATE {p}slot_run SET token = token, batch_seq = batch_seq, allocated_until = allocated_until WHERE 1 = 0"},
+		{"SELECT on {p}job_pause", "SELECT job_exec FROM {p}job_pause WHERE 1 = 0"},
+	}
+	ownerNeeds = []need{
+		{"UPDATE on {p}slot_config", "UPDATE {p}slot_config SET version = version WHERE 1 = 0"},
+		{"UPDATE on {p}future_job", "UPDATE {p}future_job SET next_check_at = next_check_at, revision = revision WHERE 1 = 0"},
+		{"UPDATE on {p}slot_run", "UPDATE {p}slot_run SET token = token WHERE 1 = 0"},
+	}
+	// ownerRights cannot be tried by explaining a statement.
+	ownerRights = []string{"CREATE", "ALTER", "DROP", "INDEX"}
+)
+
+// needsOf are those of a use.
+var needsOf = map[Use][]need{UseAnalyst: analystNeeds, UseAppSQL: appSQLNeeds, UseApp: appNeeds, UseAppReschedule: appNeeds,
+	UseOperator: operatorNeeds, UseWorker: workerNeeds, UseOwner: ownerNeeds}
+
+// checkGrants tries what the user of the connection needs, for its use.
+func (d *doctor) checkGrants(ctx context.Context) ([]Finding, error) {
+	use := d.options.Use
+	var missing []string
+	tries := make([]need, 0, len(needsOf[use]))
+	for _, n := range needsOf[use] {
+		tries = append(tries, need{n.right, "EXPLAIN " + n.statement})
+	}
+	objects, err := d.objectNeeds()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range append(tries, objects...) {
+		rows, err := d.db.QueryContext(ctx, strings.ReplaceAll(n.statement, "{p}", d.tables.Prefix))
+		if err == nil {
+			err = errors.Join(rows.Close(), rows.Err())
+		}
+		var server *mysql.MySQLError
+		switch {
+		case strings.HasPrefix(n.statement, "CALL") && !errno.Is(err, errno.RoutineDenied):
+			// What else it fails with is the procedure's own trouble; checkSchema says so.
+		case errno.Is(err, errno.DatabaseDenied, errno.TableDenied, errno.ColumnDenied, errno.AccessDenied, errno.TiDBDenied, errno.RoutineDenied):
+			missing = append(missing, strings.ReplaceAll(n.right, "{p}", d.tables.Prefix))
+		case errors.As(err, &server):
+			// A broken table; another check says so.
+		case err != nil:
+			return nil, err
+		}
+	}
+	var user string
+	if err := d.db.GetContext(ctx, &user, "SELECT CURRENT_USER()"); err != nil {
+		return nil, err
+	}
+	if use == UseOwner {
+		var grants []string
+		if err := d.db.SelectContext(ctx, &grants, "SHOW GRANTS"); err != nil {
+			return nil, err
+		}
+		var database string
+		if err := d.db.GetContext(ctx, &database, "SELECT DATABASE()"); err != nil {
+			return nil, err
+		}
+		missing = append(missing, withoutRights(grants, database)...)
+	}
+	// An app need not put pending checks to another time; app-reschedule is for those that do.
+	if at := slices.IndexFunc(missing, func(right string) bool { return strings.HasPrefix(right, "UPDATE") }); use == UseApp && at >= 0 && len(missing) > 1 {
+		missing = slices.Delete(missing, at, at+1)
+	} else if use == UseApp && at >= 0 {
+		return []Finding{fine("grants", fmt.Sprintf("user %s has the rights of an app that inserts and cancels; replace, earlier, later and Reschedule need %s", user, missing[0]))}, nil
+	}
+	if len(missing) > 0 {
+		name, _, _ := strings.Cut(user, "@")
+		return []Finding{bad("grants", fmt.Sprintf("user %s lacks for its use as %s: %s", user, use, strings.Join(missing, ", ")),
+			fmt.Sprintf("grant it what is missing: grants --role %s --user %s prints the statements; see first that migrate --repair finds nothing", use, name))}, nil
+	}
+	return []Finding{fine("grants", fmt.Sprintf("user %s has the rights of its use as %s", user, use))}, nil
+}
+
+// objectNeeds are the views and procedures that the use has rights on, which cannot be explained: a view is opened, and a
+// procedure called for an entity that no row can have.
+func (d *doctor) objectNeeds() (needs []need, err error) {
+	objects, err := text.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server}.Objects()
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
+		switch name := strings.TrimPrefix(o.Name, d.tables.Prefix); {
+		case o.Kind == "view" && d.options.Use != UseOwner && d.options.Use.sees("SELECT", name):
+			needs = append(needs, need{"SELECT on {p}" + name, "SHOW COLUMNS FROM {p}" + name})
+		case o.Kind == "procedure" && d.options.Use != UseOwner && d.options.Use.sees("EXECUTE", name):
+			needs = append(needs, need{"EXECUTE on PROCEDURE {p}" + name, "CALL {p}" + name + "(REPEAT('-', 255), '-', '-')"})
+		}
+	}
+	return needs, nil
+}
+
+// withoutRights returns which of the owner's rights no line of SHOW GRANTS gives on the whole database.
+func withoutRights(grants []string, database string) (missing []string) {
+	has := make(map[string]bool)
+	for _, line := range grants {
+		list, scope, ok := strings.Cut(strings.TrimPrefix(line, "GRANT "), " ON ")
+		if !ok {
+			continue // a role
+		}
+		scope, _, _ = strings.Cut(scope, " TO ")
+		scope = strings.NewReplacer("`", "", `\`, "").Replace(scope)
+		if scope != "*.*" && scope != database+".*" {
+			continue
+		}
+		for right := range strings.SplitSeq(list, ",") {
+			has[strings.TrimSpace(right)] = true
+		}
+	}
+	if has["ALL PRIVILEGES"] {
+		return nil
+	}
+	for _, right := range ownerRights {
+		if !has[right] {
+			missing = append(missing, right+" on "+database+".*")
+		}
+	}
+	return slices.Clip(missing)
+}

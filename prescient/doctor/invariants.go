@@ -1,0 +1,65 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/store"
+	"prescient/slots"
+)
+
+// checkInvariants looks for what must never be, among the first pending rows, the latest ends and the latest of the
+// ledger: it would be an error of prescient's, or the work of somebody who wrote to its tables. What is in history is
+// only looked at by an account that may read it.
+func (d *doctor) checkInvariants(ctx context.Context) (found []Finding, err error) {
+	const never = "this must never be: keep the rows and the workers' logs, see who else writes to these tables, and report it; then "
+	unread, read := false, false
+	for _, look := range []struct{ code, statement, text, do string }{
+		{"invariants.both", "operate/both", "is pending and has ended with the same revision", never + "cancel it"},
+		{"invariants.twice", "operate/twice", "has more than one end of the same revision", never + "delete all but the first end"},
+	} {
+		var jobs []prescient.FutureJob
+		switch err := d.db.SelectContext(ctx, &jobs, d.tables.Stmt.Get(look.statement), sampleSize); {
+		case errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied):
+			unread = true
+		case err != nil:
+			return found, err
+		case len(jobs) == 0:
+			read = true
+		default:
+			found = append(found, bad(look.code, fmt.Sprintf("%s of %s, tag %q, slot %s, %s", jobs[0].JobExec, jobs[0].Entity(), jobs[0].Tag,
+				slots.Stamp(jobs[0].NextCheckAt), look.text), look.do))
+		}
+	}
+	var unserved []time.Time
+	// Of older slots the ledger may have been pruned.
+	switch err := d.db.SelectContext(ctx, &unserved, d.tables.Stmt.Get("operate/unserved"), sampleSize, d.now.Add(-24*time.Hour)); {
+	case errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied):
+		unread = true
+	case err != nil:
+		return found, err
+	case len(unserved) > 0:
+		found = append(found, bad("invariants.ledger", fmt.Sprintf("history has ends of slot %s, but the ledger has nothing of it", slots.Stamp(unserved[0])),
+			never+"see whether somebody deleted from slot_run"))
+	}
+	var open []store.Leased
+	switch err := d.db.SelectContext(ctx, &open, d.tables.Stmt.Get("operate/unfinished"), ledgerProbe, d.now.Add(-max(time.Hour, 2*d.options.Lease))); {
+	case errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied) && !d.options.Use.sees("SELECT", "slot_run"):
+		if len(found) == 0 && !read {
+			return []Finding{d.options.Use.unseen("invariants", []string{"job_history", "slot_run"})}, nil
+		}
+		return orFine(found, "invariants", "no row of history ended twice; the rest was not looked at, which this user may not read"), nil
+	case err != nil:
+		return found, err
+	case len(open) > 0:
+		found = append(found, warn("invariants.unfinished", fmt.Sprintf("bucket %d of slot %s is neither finished nor held, but nothing is left of its slot: its worker died between its last commit and the end",
+			open[0].Bucket, slots.Stamp(open[0].Slot)), "nothing: all of its rows have ended or moved on, and it goes when the ledger is pruned"))
+	}
+	if unread && len(found) == 0 {
+		return []Finding{fine("invariants", "the ledger is sound; history was not looked at, which this user may not read: doctor as the owner does")}, nil
+	}
+	return orFine(found, "invariants", "no row is pending and ended, or ended twice; every slot with ends is in the ledger"), nil
+}

@@ -1,0 +1,99 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/slots"
+)
+
+// How much checkPutOff looks at: the first rows of all, and where that is not all there is up to the furthest slot that a
+// row is put off to, some rows of some slots besides.
+const (
+	putOffProbe  = 5_000
+	putOffSlots  = 50
+	putOffSample = 100 // rows of each
+)
+
+// putOff is what is known of a job_exec, of whose rows that were looked at some were moved on without a call.
+type putOff struct {
+	JobExec string    `db:"job_exec"`
+	Looked  int       `db:"looked"`
+	Jobs    int       `db:"jobs"`
+	Since   time.Time `db:"since"`
+	Times   int       `db:"times"`
+	Reason  string    `db:"reason"`
+}
+
+// checkPutOff looks for job_execs whose rows are put off again and again: nobody has registered them, mostly since the
+// name is misspelt, or their calls ignore their timeout.
+func (d *doctor) checkPutOff(ctx context.Context) ([]Finding, error) {
+	last := d.now.Add(prescient.MaxPutOff + 2*d.tables.Grid.Resolution())
+	found := make(map[string]putOff)
+	look := func(from, to time.Time, limit int) (looked int, err error) {
+		var some []putOff
+		err = d.db.SelectContext(ctx, &some, d.tables.Stmt.Get("operate/put_off"), from, to, limit)
+		for _, more := range some {
+			looked += more.Looked
+			if more.Jobs > 0 {
+				found[more.JobExec] = more.and(found[more.JobExec])
+			}
+		}
+		return looked, err
+	}
+	looked, err := look(prescient.EarliestDue, last, putOffProbe)
+	if err != nil {
+		return nil, err
+	}
+	among, sampled := "all rows that come due within a day", looked == putOffProbe
+	if sampled {
+		var page []time.Time
+		if err := d.db.SelectContext(ctx, &page, d.tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, last, gridProbe); err != nil {
+			return nil, err
+		}
+		few := min(len(page), putOffSlots)
+		for i := range few {
+			slot := page[i*len(page)/few]
+			if _, err := look(slot, slot, putOffSample); err != nil {
+				return nil, err
+			}
+		}
+		among = fmt.Sprintf("the first %d rows, and some of %d slots", looked, few)
+	}
+	var findings []Finding
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		findings = append(findings, d.judgePutOff(found[name], sampled))
+	}
+	return orFine(findings, "put_off", "no job_exec is put off without a call, among "+among), nil
+}
+
+// and joins what two looks found, which may have seen the same rows: the larger number is sure.
+func (p putOff) and(other putOff) putOff {
+	if other.Jobs == 0 {
+		return p
+	}
+	p.Jobs, p.Times = max(p.Jobs, other.Jobs), max(p.Times, other.Times)
+	if other.Since.Before(p.Since) {
+		p.Since = other.Since
+	}
+	return p
+}
+
+// judgePutOff is bad for what has been waiting for longer than overdue rows may.
+func (d *doctor) judgePutOff(p putOff, sampled bool) Finding {
+	count := fmt.Sprint(p.Jobs)
+	if sampled {
+		count += " or more"
+	}
+	f := warn("put_off", fmt.Sprintf("%s rows of job_exec %s are put off without a call, up to %d times in a row, the first due since %s: %s",
+		count, p.JobExec, p.Times, slots.Stamp(p.Since), p.Reason),
+		fmt.Sprintf("start a worker that has %[1]s registered; where the name is misspelt, see jobs --exec %[1]s, and cancel and insert them under the right one", p.JobExec))
+	if d.now.Sub(p.Since) > d.overdueBad() {
+		f.Severity = SeverityBad
+	}
+	return f
+}

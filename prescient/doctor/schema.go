@@ -1,0 +1,167 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	text "prescient/sql"
+
+	"prescient/prescient/internal/store"
+	"prescient/slots"
+)
+
+func (d *doctor) checkResolution(context.Context) (found []Finding, err error) {
+	stored := d.tables.Grid.Resolution()
+	if d.goesTo != 0 {
+		found = append(found, bad("reslot", fmt.Sprintf("the resolution is being changed from %s to %s: nothing runs meanwhile", stored, d.goesTo),
+			fmt.Sprintf("wait for it; or, if it was interrupted, run reslot again, such as reslot --resolution %s", d.goesTo)))
+	}
+	if configured := d.options.Resolution; configured != 0 && configured != stored {
+		found = append(found, bad("resolution", fmt.Sprintf("configured is %s, but %sslot_config has %s: workers and clients refuse to start", configured, d.tables.Prefix, stored),
+			"set slots.resolution in the configuration; or change that of the tables with reslot"))
+	}
+	return orFine(found, "resolution", fmt.Sprintf("slots are %s apart", stored)), nil
+}
+
+// checkVersion compares the schema version with what this program knows; an earlier one has ended the look before.
+func (d *doctor) checkVersion(context.Context) ([]Finding, error) {
+	known, err := text.Version()
+	if err != nil {
+		return nil, err
+	}
+	if d.schema > known {
+		return []Finding{warn("version", fmt.Sprintf("the tables have schema version %d, this program knows %d: it works, and does nothing with what is new", d.schema, known),
+			"bring this program up to the version that migrated")}, nil
+	}
+	return []Finding{fine("version", fmt.Sprintf("the schema version is %d, that of this program", known))}, nil
+}
+
+// checkSchema compares tables, views and procedures with what the migrations make of them.
+func (d *doctor) checkSchema(ctx context.Context) (found []Finding, err error) {
+	schema := text.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server}
+	compared, err := schema.Compare(ctx, d.db)
+	if err != nil {
+		return nil, err
+	}
+	for _, damage := range compared.Damages {
+		if d.goesTo != 0 && (strings.HasSuffix(damage.Name, "_on_grid") || damage.Name == "first_check_at") {
+			continue // the reslot under way makes them
+		}
+		found = append(found, damageFinding(damage))
+	}
+	if !slices.Contains(compared.Hidden, d.tables.Prefix+"future_job") {
+		grid, err := d.checkGrid(ctx, schema)
+		if err != nil {
+			return found, err
+		}
+		found = append(found, grid...)
+	}
+	slices.SortFunc(found, func(a, b Finding) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
+	all := "tables, columns, indexes, defaults and checks are as the migrations make them; views and procedures are there and answer"
+	if len(compared.Hidden) > 0 {
+		all += "; this user cannot see " + strings.Join(compared.Hidden, ", ")
+	}
+	return orFine(found, "schema", all), nil
+}
+
+// damageFinding says what is damaged and which command mends it, with the statements that it sends.
+func damageFinding(damage text.Damage) Finding {
+	do := "run migrate --repair, which does: " + brief(damage.DDL)
+	if damage.Lost != "" {
+		do = damage.Lost
+		if len(damage.DDL) > 0 {
+			do += ": " + brief(damage.DDL)
+		}
+	}
+	f := bad("schema."+damage.Kind, damage.Text, do)
+	f.DDL = damage.DDL
+	return f
+}
+
+// brief is the beginning of statements, on one line.
+func brief(statements []string) string {
+	const most = 160
+	var all []string
+	for _, statement := range statements {
+		if short := []rune(strings.Join(strings.Fields(statement), " ")); len(short) > most {
+			statement = string(short[:most]) + " …"
+		} else {
+			statement = string(short)
+		}
+		all = append(all, statement)
+	}
+	return strings.Join(all, "; ")
+}
+
+// checkGrid compares the resolution of slot_config with that of DEFAULT and CHECK, where these are there.
+func (d *doctor) checkGrid(ctx context.Context, schema text.Schema) ([]Finding, error) {
+	if d.tables.Server == text.TiDB || d.goesTo != 0 { // TiDB's tables have none of these
+		return nil, nil
+	}
+	is, err := d.tables.ReadGridOfTable(ctx, d.db)
+	if err != nil {
+		return nil, err
+	}
+	has, err := schema.Checks(ctx, d.db, d.tables.Prefix+"future_job")
+	if err != nil {
+		return nil, err
+	}
+	is.Checked = store.ReadTableGrid("", has[d.tables.Prefix+"future_job_on_grid"]).Checked
+	stored := d.tables.Grid.Resolution()
+	if (is.Checked == 0 || is.Checked == stored) && (is.Filled == 0 || is.Filled == stored) {
+		return nil, nil
+	}
+	return []Finding{bad("schema.grid", fmt.Sprintf("%sslot_config has slots of %s, but in %sfuture_job the default has %s and the check %s",
+		d.tables.Prefix, stored, d.tables.Prefix, orNone(is.Filled), orNone(is.Checked)), fmt.Sprintf("run reslot --resolution %s, which repairs both", stored))}, nil
+}
+
+func orNone(resolution time.Duration) string {
+	if resolution == 0 {
+		return "none"
+	}
+	return resolution.String()
+}
+
+func (d *doctor) checkPartitions(ctx context.Context) ([]Finding, error) {
+	if !d.options.Use.sees("", "job_history") {
+		return []Finding{d.options.Use.unseen("partitions", []string{"job_history"})}, nil
+	}
+	var bounds []string
+	if err := d.db.SelectContext(ctx, &bounds, d.tables.Stmt.Get("operate/partitions"), d.tables.Prefix+"job_history"); err != nil {
+		return nil, err
+	}
+	return partitionFindings(bounds, d.now, d.options.PartitionsAhead), nil
+}
+
+// partitionFindings judges the upper bounds of the partitions of history. With a week to go, the default for ahead, nobody
+// has pruned for seven.
+func partitionFindings(bounds []string, now time.Time, ahead time.Duration) []Finding {
+	const do = "run prune, or migrate, which make partitions ahead"
+	var last time.Time
+	unbounded := false
+	for _, bound := range bounds {
+		if unbounded = unbounded || strings.Contains(bound, "MAXVALUE"); strings.Contains(bound, "MAXVALUE") {
+			continue
+		}
+		if t, err := store.ParseTime(strings.Trim(bound, "'")); err == nil {
+			last = slots.Later(last, t)
+		}
+	}
+	switch {
+	case len(bounds) == 0:
+		return []Finding{warn("partitions", "history is not partitioned: old ends leave by DELETE only", do)}
+	case !unbounded:
+		return []Finding{bad("partitions", "history has no partition without an upper bound: ends after "+slots.Stamp(last)+" are refused, and their rows run again and again",
+			"add a partition VALUES LESS THAN (MAXVALUE)")}
+	case last.IsZero():
+		return []Finding{warn("partitions", "history has one partition only, so that old ends cannot be dropped", do)}
+	case last.Before(now):
+		return []Finding{warn("partitions", "the partitions of history ended at "+slots.Stamp(last)+": ends since then gather in the last one", do)}
+	case last.Before(now.Add(ahead)):
+		return []Finding{warn("partitions", "the partitions of history end at "+slots.Stamp(last)+", which is soon", do)}
+	}
+	return []Finding{fine("partitions", fmt.Sprintf("history has %d partitions, up to %s", len(bounds), slots.Stamp(last)))}
+}

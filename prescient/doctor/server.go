@@ -1,0 +1,122 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"prescient/prescient/internal/store"
+)
+
+// DefaultClockWarn is how far this machine's clock may be off: its logs would be hard to read otherwise. Slots and leases
+// go by the database's clock alone.
+const DefaultClockWarn = time.Second
+
+func (d *doctor) checkClock(context.Context) ([]Finding, error) {
+	return clockFindings(d.skew, d.trip, d.options.Lease, d.options.ClockWarn), nil
+}
+
+// clockFindings judges a skew that is known to half a round trip.
+func clockFindings(skew, trip, lease, limit time.Duration) []Finding {
+	off := max(skew.Abs()-trip/2, 0)
+	text := fmt.Sprintf("the server's clock and this machine's differ by %s", skew.Round(time.Millisecond))
+	const do = "keep both by NTP; slots go by the server's clock, so look there first"
+	switch {
+	case off > lease/4:
+		return []Finding{bad("clock", text+fmt.Sprintf(", more than a quarter of the lease of %s: after a failover between such clocks leases mean nothing", lease), do)}
+	case off > limit:
+		return []Finding{warn("clock", text, do)}
+	}
+	return []Finding{fine("clock", text)}
+}
+
+func (d *doctor) checkBinlog(ctx context.Context) ([]Finding, error) {
+	// The format is that of a worker's connection, which the server's may differ from.
+	var name, format string
+	if err := store.QueryRow(ctx, d.db, []any{&name, &format}, "SHOW VARIABLES LIKE 'binlog_format'"); err == nil {
+		d.vars["binlog_format"] = format
+	}
+	return binlogFindings(d.vars), nil
+}
+
+func binlogFindings(vars map[string]string) []Finding {
+	format := vars["binlog_format"]
+	switch {
+	case !on(vars["log_bin"]):
+		return []Finding{fine("binlog", "the server writes no binlog")}
+	case strings.EqualFold(format, "STATEMENT"):
+		return []Finding{bad("binlog", "binlog_format is STATEMENT: replicas would get other revisions than the source",
+			"set binlog_format to ROW (or MIXED)")}
+	}
+	return []Finding{fine("binlog", "binlog_format is "+cmp.Or(format, "ROW"))}
+}
+
+func on(value string) bool { return value == "1" || strings.EqualFold(value, "ON") }
+
+func (d *doctor) checkDurability(context.Context) ([]Finding, error) {
+	return durabilityFindings(d.vars), nil
+}
+
+func durabilityFindings(vars map[string]string) (found []Finding) {
+	if v := vars["innodb_flush_log_at_trx_commit"]; v != "" && v != "1" {
+		found = append(found, warn("durability", "innodb_flush_log_at_trx_commit is "+v+": a crash of the server loses what was committed last",
+			"set it to 1, unless the app's own data may be lost as well"))
+	}
+	if v := vars["sync_binlog"]; on(vars["log_bin"]) && v != "" && v != "1" {
+		found = append(found, warn("durability", "sync_binlog is "+v+": a crash of the machine can leave replicas ahead of the source, or behind it",
+			"set it to 1 where there are replicas"))
+	}
+	return orFine(found, "durability", "what was committed survives a crash of the server")
+}
+
+// leastPacket holds a row with the largest payload, in hexadecimal, and then some.
+const leastPacket = 16 << 20
+
+func (d *doctor) checkSettings(context.Context) ([]Finding, error) {
+	return settingsFindings(d.vars), nil
+}
+
+func settingsFindings(vars map[string]string) (found []Finding) {
+	for _, name := range []string{"read_only", "super_read_only", "innodb_read_only"} {
+		if v := vars[name]; v != "" && v != "0" && !strings.EqualFold(v, "OFF") {
+			found = append(found, bad("settings", name+" is "+v+": no check can be inserted or run here", "connect to the server that takes writes"))
+			break
+		}
+	}
+	isolation := cmp.Or(vars["transaction_isolation"], vars["tx_isolation"])
+	if isolation == "SERIALIZABLE" || isolation == "READ-UNCOMMITTED" {
+		found = append(found, warn("settings", "the server's isolation level is "+isolation+", which the app's transactions take: plain reads lock, or see what is rolled back",
+			"let the app use READ COMMITTED or REPEATABLE READ; workers set their own"))
+	}
+	mode := strings.Split(vars["sql_mode"], ",")
+	if !slices.Contains(mode, "STRICT_TRANS_TABLES") && !slices.Contains(mode, "STRICT_ALL_TABLES") {
+		found = append(found, warn("settings", "the server's sql_mode is not strict: a plain INSERT with a name that is too long is cut, silently",
+			"add STRICT_TRANS_TABLES; the library checks lengths itself"))
+	}
+	if n, err := strconv.ParseInt(vars["max_allowed_packet"], 10, 64); err == nil && n < leastPacket {
+		found = append(found, warn("settings", fmt.Sprintf("max_allowed_packet is %d: batches of rows with large payloads are refused", n),
+			fmt.Sprintf("set it to %d or more", leastPacket)))
+	}
+	return orFine(found, "settings", "isolation level, sql_mode, read_only and max_allowed_packet are as they should be")
+}
+
+func (d *doctor) checkTimeZone(context.Context) ([]Finding, error) {
+	return timeZoneFindings(d.vars), nil
+}
+
+func timeZoneFindings(vars map[string]string) []Finding {
+	zone := vars["time_zone"]
+	if zone == "" || strings.EqualFold(zone, "SYSTEM") {
+		zone = vars["system_time_zone"]
+	}
+	switch strings.ToUpper(zone) {
+	case "", "UTC", "GMT", "ETC/UTC", "UCT", "Z", "+00:00", "-00:00":
+		return []Finding{fine("time_zone", "the server's time zone is UTC")}
+	}
+	return []Finding{warn("time_zone", "the server's time zone is "+zone+": a plain INSERT that takes due_at from NOW() is off by as much",
+		"use UTC_TIMESTAMP() in plain SQL; the library is not concerned")}
+}

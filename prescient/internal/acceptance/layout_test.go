@@ -1,0 +1,229 @@
+package acceptance
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	text "prescient/sql"
+)
+
+// layer is a folder, or several, and what its code may import of this module. Names are as path.Match has them.
+type layer struct {
+	folder  string
+	imports []string
+}
+
+// vocabulary is what the rooms of the library are built on.
+var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/store"}
+
+// rooms are those of the library that a program works with.
+var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/prune", "prescient/reslot", "prescient/worker"}
+
+// Imports point down only.
+var layers = []layer{
+	{"slots", nil},
+	{"sql", nil},
+	{"config", []string{"slots"}},
+	{"prescient", []string{"slots"}},
+	{"prescient/internal/errno", nil},
+	{"prescient/internal/literal", []string{"prescient"}},
+	{"prescient/internal/store", []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal"}},
+	{"prescient/connect", vocabulary},
+	{"prescient/client", vocabulary},
+	{"prescient/doctor", vocabulary},
+	{"prescient/prune", vocabulary},
+	{"prescient/reslot", vocabulary},
+	{"prescient/worker", vocabulary},
+	{"prescient/localserver", nil},
+	{"prescient/prescienttest", append([]string{"slots", "sql", "prescient/localserver"}, rooms...)},
+	{"prescient/internal/servertest", []string{"prescient/localserver"}},
+	{"prescient/internal/rig", append([]string{"prescient/internal/servertest"}, vocabulary...)},
+	{"prescient/internal/rig/app", append([]string{"prescient/client", "prescient/connect", "prescient/internal/rig", "prescient/internal/servertest"}, vocabulary...)},
+	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/internal/servertest"}, vocabulary...)},
+	{"prescient/internal/acceptance", nil}, // tests only
+	{"prescient/internal/chaos", append([]string{"sql", "prescient/localserver", "prescient/internal/chaos/*"}, rooms...)},
+	{"prescient/internal/chaos/checker", nil},
+	{"prescient/internal/chaos/wire", nil},
+	{"prescient/internal/chaos/worker", append([]string{"cmd", "prescient/internal/chaos/*"}, rooms...)},
+	{"prescient/internal/chaos/run", []string{"prescient/localserver", "prescient/internal/chaos", "prescient/internal/chaos/*"}},
+	{"jobs/*", rooms},
+	{"cmd", append([]string{"slots", "sql", "config", "prescient/localserver", "jobs/*"}, rooms...)},
+	{"cmd/*", append([]string{"cmd", "jobs/*"}, rooms...)},
+	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*"}, rooms...)}, // a module of its own
+	{"scripts/*", []string{"prescient/localserver"}},
+}
+
+// maxLines is how long a file may be: what one can explain on a whiteboard.
+const maxLines = 400
+
+// source is a Go file of the module.
+type source struct {
+	name string // from the root of the module
+	test bool
+	text []byte
+	file *ast.File
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	all, err := readSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 50 {
+		t.Fatalf("only %d files were found", len(all))
+	}
+	return all
+}
+
+var readSources = sync.OnceValues(func() (all []source, err error) {
+	root := os.DirFS("../../..")
+	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata"):
+			return fs.SkipDir
+		case entry.IsDir() || path.Ext(name) != ".go":
+			return nil
+		}
+		data, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, data, parser.ParseComments|parser.SkipObjectResolution)
+		all = append(all, source{name: name, test: strings.HasSuffix(name, "_test.go"), text: data, file: file})
+		return err
+	})
+	return all, err
+})
+
+func TestImportsPointDownOnly(t *testing.T) {
+	const module = "prescient/"
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		folder := path.Dir(s.name)
+		at := slices.IndexFunc(layers, func(l layer) bool { return matches(l.folder, folder) })
+		if at < 0 {
+			t.Errorf("%s: it is not said what the folder may import", folder)
+			continue
+		}
+		for _, spec := range s.file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours, found := strings.CutPrefix(name, module)
+			if found && !slices.ContainsFunc(layers[at].imports, func(allowed string) bool { return matches(allowed, ours) }) {
+				t.Errorf("%s imports %s; %s may import of this module only %q", s.name, name, folder, layers[at].imports)
+			}
+		}
+	}
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+func TestEveryFolderHasOnePackageComment(t *testing.T) {
+	comments := make(map[string][]string)
+	for _, s := range sources(t) {
+		folder := path.Dir(s.name)
+		if _, seen := comments[folder]; !seen {
+			comments[folder] = nil
+		}
+		if s.file.Doc == nil {
+			continue
+		}
+		comments[folder] = append(comments[folder], path.Base(s.name))
+		start := "Package " + s.file.Name.Name + " "
+		if s.file.Name.Name == "main" {
+			start = "Command " + path.Base(folder) + " "
+		}
+		if !strings.HasPrefix(s.file.Doc.Text(), start) {
+			t.Errorf("the package comment in %s does not begin with %q", s.name, start)
+		}
+	}
+	for folder, files := range comments {
+		if len(files) != 1 {
+			t.Errorf("%s has %d package comments, in %q; want one", folder, len(files), files)
+		}
+	}
+}
+
+func TestNoFileIsTooLongToExplain(t *testing.T) {
+	for _, s := range sources(t) {
+		if lines := bytes.Count(s.text, []byte("\n")); lines > maxLines {
+			t.Errorf("%s has %d lines; %d are allowed", s.name, lines, maxLines)
+		}
+	}
+}
+
+func TestNoFileHasGlobalInitialization(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, declared := range s.file.Decls {
+			if f, ok := declared.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s has an init function", s.name)
+			}
+		}
+	}
+}
+
+// Statements are looked up by name while they are needed: here it is held that each name has a file, and each file a use.
+func TestEveryStatementIsThereAndUsed(t *testing.T) {
+	statements, err := text.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := make(map[string]bool)
+	for statement := range statements {
+		folders[path.Dir(statement)] = true
+	}
+	name := regexp.MustCompile(`^[a-z]+/\w+$`)
+	used := make(map[string]bool)
+	for _, s := range sources(t) {
+		if s.test || !strings.HasPrefix(s.name, "prescient/") && path.Dir(s.name) != "sql" {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				return true
+			}
+			if value, err := strconv.Unquote(literal.Value); err == nil && name.MatchString(value) && folders[path.Dir(value)] {
+				used[value] = true
+				if _, there := statements[value]; !there {
+					t.Errorf("%s names the statement %s, which is not there", s.name, value)
+				}
+			}
+			return true
+		})
+	}
+	for _, statement := range slices.Sorted(maps.Keys(statements)) {
+		if !used[statement] {
+			t.Errorf("nobody uses the statement %s", statement)
+		}
+	}
+	defer func() {
+		if said := fmt.Sprint(recover()); said != "sql: no statement slotrun/none" {
+			t.Errorf("a name without a file: %s", said)
+		}
+	}()
+	statements.Get("slotrun/none")
+}

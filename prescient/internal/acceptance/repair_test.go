@@ -1,0 +1,146 @@
+package acceptance
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	text "prescient/sql"
+
+	"prescient/prescient/doctor"
+	"prescient/prescient/internal/rig"
+)
+
+// repair repairs as the owner does, who has configured another resolution than the tables have.
+func (r *testRig) repair() text.Repaired {
+	r.T.Helper()
+	did, err := text.Repair(r.T.Context(), r.Pool(time.Time{}).DB, text.Schema{Prefix: "p_", Resolution: time.Hour})
+	r.Must(err)
+	return did
+}
+
+func whats(damages []text.Damage) (list []string) {
+	for _, d := range damages {
+		list = append(list, d.What())
+	}
+	return list
+}
+
+func TestARepairRestoresAllButRowsAndValues(t *testing.T) {
+	eachServerAt(t, 5*time.Minute, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		insert := func(key string) error {
+			_, err := r.Root.ExecContext(t.Context(), "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', ?, 'check', '2030-01-01 12:04:00.5')", key)
+			return err
+		}
+		r.Must(insert("1"))
+		if did := r.repair(); len(did.Done)+len(did.Left) != 0 {
+			t.Errorf("whole tables were repaired: %+v", did)
+		}
+		for _, statement := range []string{"DROP PROCEDURE p_cancel", "DROP VIEW p_history_times", "DROP VIEW p_history_checks",
+			"CREATE VIEW p_history_checks AS SELECT worker FROM p_job_history", "ALTER TABLE p_job_history RENAME COLUMN worker TO another",
+			"ALTER TABLE p_job_history DROP KEY job_key", "ALTER TABLE p_future_job DROP KEY job_key", "ALTER TABLE p_slot_run ALTER COLUMN token SET DEFAULT 7",
+			"ALTER TABLE p_future_job ALTER COLUMN tag DROP DEFAULT, ALTER COLUMN job_key DROP DEFAULT, ALTER COLUMN first_check_at DROP DEFAULT, ALTER COLUMN next_check_at SET DEFAULT '2001-01-01', ALTER COLUMN revision SET DEFAULT 1, DROP CONSTRAINT p_future_job_on_grid",
+			"ALTER TABLE p_slot_config DROP CONSTRAINT p_slot_config_one_row, ADD CONSTRAINT p_slot_config_one_row CHECK (id < 5)"} {
+			r.Exec(statement)
+		}
+		found := r.examine(time.Time{}, doctor.Options{})
+		for code, is := range map[string]string{"procedure": "p_cancel", "view": "p_history_", "index": "job_key", "default": "p_future_job.", "check": "p_future_job_on_grid", "column": "worker"} {
+			wantFound(t, found, "schema."+code, doctor.SeverityBad, is)
+			f := foundIn(found, "schema."+code)
+			if strings.Contains(f.Do, "migrate --repair") != (code != "column") || len(f.DDL) == 0 {
+				t.Errorf("%+v; want the command and its statements", f)
+			}
+		}
+		did := r.repair()
+		want := []string{"the check p_slot_config_one_row of p_slot_config", "the default tag of p_future_job", "the default job_key of p_future_job",
+			"the default first_check_at of p_future_job", "the default next_check_at of p_future_job", "the default revision of p_future_job",
+			"the index job_key of p_future_job", "the check p_future_job_on_grid of p_future_job", "the index job_key of p_job_history",
+			"the default token of p_slot_run", "the view p_history_times"}
+		for _, what := range want {
+			if !slices.Contains(whats(did.Done), what) {
+				t.Errorf("%s was not restored: %q", what, whats(did.Done))
+			}
+		}
+		// What needs the column that is gone is left.
+		if left := whats(did.Left); !slices.Contains(left, "the column worker of p_job_history") || did.Left[0].Lost == "" || !did.CallersUnknown {
+			t.Errorf("%+v", did)
+		}
+		r.Exec("ALTER TABLE p_job_history RENAME COLUMN another TO worker")
+		r.repair()
+		if did := r.repair(); len(did.Done)+len(did.Left) != 0 {
+			t.Errorf("a second repair did %+v", did)
+		}
+		wantFound(t, r.examine(time.Time{}, doctor.Options{}), "schema", doctor.SeverityOK)
+		r.Must(insert("2"))
+		if n := r.Count("SELECT COUNT(*) FROM p_future_job WHERE next_check_at = '2030-01-01 12:05:00' AND first_check_at = next_check_at AND tag = '' AND revision > 1"); n != 2 {
+			t.Errorf("%d rows are at their slot", n)
+		}
+		r.call(r.AppAs("app", rig.At("12:00")), 1, "order", "2", nil)
+	})
+}
+
+// A CHECK that rows break is not restored, and which rows is said.
+func TestARepairSaysWhatRowsRefuse(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_on_grid")
+		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, next_check_at) VALUES ('a', 'b', 'c', '2030-01-01 12:00:00', '2030-01-01 12:01:00')")
+		did := r.repair()
+		if len(did.Done) != 0 || len(did.Left) != 1 || !strings.Contains(did.Left[0].Lost, "reslot --resolution 15m0s") {
+			t.Errorf("%+v", did)
+		}
+		r.reslotTo(15 * time.Minute) // as it says
+		wantFound(t, r.examine(time.Time{}, doctor.Options{}), "schema", doctor.SeverityOK)
+		r.Exec("UPDATE p_slot_config SET resolution_to_s = 300")
+		if _, err := text.Repair(t.Context(), r.Root, text.Schema{Prefix: "p_", Resolution: time.Hour}); !errors.Is(err, text.ErrReslotting) {
+			t.Errorf("%v; want ErrReslotting", err)
+		}
+		// Under the eyes of reslot another resolution is no damage that a repair mends.
+		r.Exec("UPDATE p_slot_config SET resolution_to_s = NULL, resolution_s = 300")
+		if did := r.repair(); len(did.Done)+len(did.Left) != 0 {
+			t.Errorf("%+v", did)
+		}
+		wantFound(t, r.examine(time.Time{}, doctor.Options{}), "schema.grid", doctor.SeverityBad, "15m0s", "5m0s")
+		r.Exec("DELETE FROM p_slot_config")
+		if did := r.repair(); len(did.Left) != 1 || !strings.Contains(did.Left[0].Text, "empty") {
+			t.Errorf("%+v", did)
+		}
+	})
+}
+
+func TestARepairGivesAProcedureWhoseDefinerIsGoneAnother(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		user := r.User("gone")
+		r.Exec("CREATE USER '" + user + "'@'%'")
+		r.Exec("GRANT ALL ON " + r.D.Name + ".* TO '" + user + "'@'%'")
+		m, err := text.Schema{Prefix: "p_", Resolution: time.Hour}.Objects()
+		r.Must(err)
+		cancel := m[slices.IndexFunc(m, func(o text.Object) bool { return o.Name == "p_cancel" })]
+		app := r.AppAs("app-sql", rig.At("12:00")) // may call it
+		r.Exec("DROP PROCEDURE p_cancel")
+		r.Exec(strings.Replace(cancel.Create, "CREATE PROCEDURE", "CREATE DEFINER = '"+user+"'@'%' PROCEDURE", 1))
+		r.Exec("GRANT EXECUTE ON PROCEDURE p_cancel TO '" + r.User("app-sql") + "'@'%'")
+		r.call(app, 0, "order", "1", nil)
+		wantFound(t, r.examine(time.Time{}, doctor.Options{}), "schema", doctor.SeverityOK)
+
+		r.Exec("REVOKE ALL ON " + r.D.Name + ".* FROM '" + user + "'@'%'")
+		wantFound(t, r.examine(time.Time{}, doctor.Options{}), "schema.definer", doctor.SeverityBad, "p_cancel", user)
+		r.Exec("DROP USER '" + user + "'@'%'")
+		found, err := doctor.Examine(t.Context(), r.As("app", time.Time{}), doctor.Options{Prefix: "p_", Use: doctor.UseApp})
+		r.Must(err)
+		wantFound(t, found, "schema.definer", doctor.SeverityBad, "p_cancel", "account")
+
+		// Whoever may read and grant it lets the callers call it again; on MariaDB that never went.
+		did, err := text.Repair(t.Context(), r.Root, text.Schema{Prefix: "p_", Resolution: time.Hour})
+		r.Must(err)
+		if len(did.Done) != 1 || did.CallersUnknown || r.Server != text.MariaDB && (len(did.Callers) != 2 || !strings.Contains(strings.Join(did.Callers, " "), "app-sql")) {
+			t.Errorf("%+v", did)
+		}
+		r.call(app, 0, "order", "1", nil)
+		wantFound(t, r.examine(time.Time{}, doctor.Options{}), "schema", doctor.SeverityOK)
+	})
+}

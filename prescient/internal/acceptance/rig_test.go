@@ -1,0 +1,28 @@
+package acceptance
+
+import (
+	"testing"
+	"time"
+
+	"prescient/prescient/internal/servertest"
+
+	"prescient/prescient/internal/rig/whole"
+)
+
+// testRig is the rig of this room.
+type testRig struct{ *whole.WholeRig }
+
+func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
+	eachServerAt(t, 15*time.Minute, test)
+}
+
+func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
+}
+
+func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *testRig {
+	t.Helper()
+	return &testRig{whole.NewWholeRig(t, d, resolution)}
+}
+
+func TestMain(m *testing.M) { servertest.Main(m) }

@@ -1,0 +1,379 @@
+package acceptance
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	text "prescient/sql"
+
+	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/doctor"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/prune"
+	"prescient/prescient/worker"
+)
+
+// refusedRight says whether the server refused for want of a right on a table, a column, a routine or at all.
+func refusedRight(err error) bool {
+	return errno.Is(err, 1142, 1143, 1370, 1044, 1227, 1410, errno.TiDBDenied)
+}
+
+// what each statement needs, and who may.
+var rights = []struct {
+	statement string
+	may       []string
+}{
+	{"SELECT COUNT(*) FROM p_slot_config", []string{"analyst", "app", "app-reschedule", "operator", "worker", "owner"}},
+	{"UPDATE p_slot_config SET version = version", []string{"owner"}},
+	{"SELECT COUNT(*) FROM p_future_job", []string{"app-sql", "app", "app-reschedule", "operator", "worker", "owner"}},
+	{"INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES ('a', UUID(), 'b', '2026-11-20 13:05:00', '{}')",
+		[]string{"app-sql", "app", "app-reschedule", "operator", "worker", "owner"}},
+	{"INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, check_count) VALUES ('a', UUID(), 'b', '2026-11-20 13:05:00', 4)",
+		[]string{"worker", "owner"}},
+	{"UPDATE p_future_job SET next_check_at = next_check_at", []string{"app-reschedule", "worker", "owner"}},
+	{"UPDATE p_future_job SET due_at = due_at", []string{"app-reschedule", "worker", "owner"}},
+	{"UPDATE p_future_job SET entity_key = entity_key", []string{"worker", "owner"}},
+	{"DELETE FROM p_future_job WHERE job_exec = 'nothing'", []string{"app", "app-reschedule", "worker", "owner"}},
+	{"TRUNCATE TABLE p_future_job", []string{"owner"}},
+	{"SELECT COUNT(*) FROM p_job_history", []string{"analyst", "operator", "owner"}},
+	{"SELECT COUNT(*) FROM p_history_outcomes", []string{"analyst", "owner"}},
+	{"SELECT COUNT(*) FROM p_history_times", []string{"analyst", "owner"}},
+	{"SELECT COUNT(*) FROM p_history_checks", []string{"analyst", "owner"}},
+	{"SELECT COUNT(*) FROM p_history_not_yet", []string{"analyst", "owner"}},
+	{"SELECT COUNT(*) FROM p_history_lateness", []string{"analyst", "owner"}},
+	{"SELECT COUNT(*) FROM p_history_checks_daily", []string{"analyst", "owner"}},
+	{"UPDATE p_job_history SET worker = worker", []string{"owner"}},
+	{"DELETE FROM p_job_history WHERE job_exec = 'nothing'", []string{"owner"}},
+	{"SELECT COUNT(*) FROM p_slot_run", []string{"operator", "worker", "owner"}},
+	{"UPDATE p_slot_run SET token = token", []string{"worker", "owner"}},
+	{"SELECT COUNT(*) FROM p_job_pause", []string{"operator", "worker", "owner"}},
+	{"INSERT INTO p_slot_run (slot, bucket, buckets) VALUES (UTC_TIMESTAMP(), FLOOR(RAND() * 60000), 1)", []string{"worker", "owner"}},
+	{"INSERT INTO p_job_pause (job_exec) VALUES ('nothing')", []string{"operator", "owner"}},
+	{"UPDATE p_job_pause SET reason = reason", []string{"operator", "owner"}},
+	{"DELETE FROM p_job_pause WHERE job_exec = 'nothing'", []string{"operator", "owner"}},
+	{"DELETE FROM p_slot_run WHERE bucket = 9", []string{"owner"}},
+	{"CALL p_cancel('a', 'nothing', NULL)", []string{"app-sql", "app", "app-reschedule", "worker", "owner"}},
+	{"CREATE PROCEDURE p_more() DO 1", []string{"owner"}},
+	{"ALTER TABLE p_slot_run COMMENT 'prescient'", []string{"owner"}},
+	{"CREATE TABLE p_more (id INT PRIMARY KEY)", []string{"owner"}},
+	{"DROP TABLE p_slot_run", []string{"owner"}},
+	{"SELECT COUNT(*) FROM mysql.user", nil},
+}
+
+func TestEachRoleMayDoItsWorkAndNothingElse(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		for _, role := range text.Roles() { // the owner last, who drops things
+			db := r.As(role, time.Time{})
+			for _, right := range rights {
+				_, err := db.ExecContext(t.Context(), right.statement)
+				switch may := slices.Contains(right.may, role); {
+				case may && err != nil:
+					t.Errorf("%s: %s: %v", role, right.statement, err)
+				case !may && !refusedRight(err):
+					t.Errorf("%s: %s: %v; want it refused", role, right.statement, err)
+				}
+			}
+		}
+	})
+}
+
+func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		db := r.As("app", rig.At("13:00"))
+		c, err := client.New(t.Context(), db, client.Options{Prefix: "p_"})
+		r.Must(err)
+		job := prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "42"}, JobExec: "check", DueAt: rig.At("14:05"), Payload: []byte("{}")}
+		insert := func(db prescient.DB, want client.InsertAction, change func(j *prescient.NewJob)) error {
+			t.Helper()
+			j := job
+			change(&j)
+			did, err := c.Insert(t.Context(), db, j)
+			if err == nil && did.Did != want {
+				t.Errorf("%+v; want %s", did, want)
+			}
+			return err
+		}
+		same := func(*prescient.NewJob) {}
+		r.Must(insert(db, client.DidInsert, same))
+		r.Must(insert(db, client.DidKeep, same))
+		tx, err := db.BeginTx(t.Context(), nil)
+		r.Must(err)
+		defer tx.Rollback()
+		r.Must(insert(tx, client.DidKeep, same)) // locks the row that stays
+		r.Must(insert(tx, client.DidInsert, func(j *prescient.NewJob) { j.Tag = "in a transaction" }))
+		if _, err := c.InsertMany(t.Context(), tx, []prescient.NewJob{job, {Entity: prescient.Entity{Name: "order", Key: "43"}, JobExec: "check", DueAt: rig.At("14:05")}}); err != nil {
+			t.Error(err)
+		}
+		if n, err := c.Cancel(t.Context(), tx, prescient.Entity{Name: "order", Key: "43"}); err != nil || n != 1 {
+			t.Errorf("cancelled %d, %v", n, err)
+		}
+		r.Must(tx.Commit())
+		if err := insert(db, "", func(j *prescient.NewJob) { j.OnPending = prescient.OnPendingError }); !rig.Contains(err, "already pending") {
+			t.Error(err)
+		}
+		for _, policy := range []prescient.OnPending{prescient.Replace, prescient.Earlier, prescient.Later} {
+			err := insert(db, "", func(j *prescient.NewJob) {
+				j.OnPending, j.DueAt = policy, map[prescient.OnPending]time.Time{prescient.Replace: rig.At("14:05"), prescient.Earlier: rig.At("13:20"), prescient.Later: rig.At("15:00")}[policy]
+			})
+			if !refusedRight(err) {
+				t.Errorf("%s: %v; want it refused", policy, err)
+			}
+		}
+		if _, err := c.Reschedule(t.Context(), db, job.Entity, "check", "", rig.At("15:00")); !refusedRight(err) {
+			t.Errorf("reschedule: %v", err)
+		}
+		if got, err := c.Get(t.Context(), db, job.Entity, "check", ""); err != nil || !got.DueAt.Equal(rig.At("14:05")) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if n, err := c.Cancel(t.Context(), db, job.Entity); err != nil || n != 2 {
+			t.Errorf("cancelled %d, %v", n, err)
+		}
+		if n, err := rig.Call(t.Context(), db, "order", "42", nil); err != nil || n != 0 {
+			t.Errorf("cancelled %d, %v", n, err)
+		}
+		if len(r.History()) != 3 || len(r.Pending()) != 0 {
+			t.Errorf("%d in history, %d pending", len(r.History()), len(r.Pending()))
+		}
+		// A row whose slot has begun is replaced, whatever the policy: its job_exec may be running.
+		for _, begin := range []func(use func(db prescient.DB) error) error{
+			func(use func(db prescient.DB) error) error { return use(db) },
+			func(use func(db prescient.DB) error) error {
+				tx, err := db.BeginTx(t.Context(), nil)
+				r.Must(err)
+				defer tx.Rollback()
+				if err := use(tx); err != nil {
+					return err
+				}
+				return tx.Commit()
+			},
+		} {
+			_, err = r.Root.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, check_count) VALUES ('order', '42', 'check', '2026-11-20 12:50:00', 3)")
+			r.Must(err)
+			r.Must(begin(func(db prescient.DB) error { return insert(db, client.DidReplace, same) }))
+			left := r.Pending()
+			if len(left) != 1 || !left[0].NextCheckAt.Equal(rig.At("14:15")) || left[0].CheckCount != 0 {
+				t.Errorf("%+v", left)
+			}
+			if n, err := c.Cancel(t.Context(), db, job.Entity); err != nil || n != 1 {
+				t.Errorf("cancelled %d, %v", n, err)
+			}
+		}
+		// And nothing of a bulk insert that fails after that stays behind.
+		_, err = r.Root.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'check', '2026-11-20 12:50:00'), ('order', '44', 'check', '2026-11-20 14:50:00')")
+		r.Must(err)
+		tx, err = db.BeginTx(t.Context(), nil)
+		r.Must(err)
+		defer tx.Rollback()
+		_, err = c.InsertMany(t.Context(), tx, []prescient.NewJob{{Entity: prescient.Entity{Name: "order", Key: "43"}, JobExec: "check", DueAt: rig.At("14:05")}, job,
+			{Entity: prescient.Entity{Name: "order", Key: "44"}, JobExec: "check", DueAt: rig.At("14:05"), OnPending: prescient.OnPendingError}})
+		if !rig.Contains(err, "job 3", "already pending") {
+			t.Error(err)
+		}
+		r.Must(tx.Commit())
+		if left := r.Pending(); len(left) != 2 || !left[0].NextCheckAt.Equal(rig.At("13:00")) {
+			t.Errorf("%+v", left)
+		}
+	})
+}
+
+func TestTheRoleAppRescheduleHasWhatEveryPolicyNeeds(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		db := r.As("app-reschedule", rig.At("13:00"))
+		c, err := client.New(t.Context(), db, client.Options{Prefix: "p_"})
+		r.Must(err)
+		for i, policy := range []prescient.OnPending{prescient.Keep, prescient.Replace, prescient.Earlier, prescient.Later} {
+			due := []time.Time{rig.At("14:05"), rig.At("14:30"), rig.At("13:30"), rig.At("15:00")}[i]
+			did, err := c.Insert(t.Context(), db, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "42"}, JobExec: "check", DueAt: due, OnPending: policy})
+			if err != nil || !did.DueAt.Equal(due) {
+				t.Errorf("%s: %+v, %v", policy, did, err)
+			}
+		}
+		did, err := c.Reschedule(t.Context(), db, prescient.Entity{Name: "order", Key: "42"}, "check", "", rig.At("16:00"))
+		if err != nil || !did.DueAt.Equal(rig.At("16:00")) {
+			t.Errorf("%+v, %v", did, err)
+		}
+	})
+}
+
+func TestTheRoleAppSQLInsertsAndCancelsInPlainSQL(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		db := r.As("app-sql", time.Time{})
+		tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+		r.Must(err)
+		defer tx.Rollback()
+		_, err = tx.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'check', '2026-11-20 13:05:00')")
+		r.Must(err)
+		r.call(tx, 1, "order", "42", nil)
+		_, err = tx.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'check', '2026-11-20 14:05:00')")
+		r.Must(err)
+		r.Must(tx.Commit())
+		if left := r.Pending(); len(left) != 1 || !left[0].NextCheckAt.Equal(rig.At("14:15")) || len(r.History()) != 1 {
+			t.Errorf("%+v, %d in history", left, len(r.History()))
+		}
+	})
+}
+
+func TestTheRoleWorkerRunsSlots(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for i := range 30 {
+			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "check", DueAt: rig.At("13:05")})
+		}
+		r.Insert(rig.At("12:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "late"}, JobExec: "check", DueAt: rig.At("12:20")})
+		db := r.As("worker", rig.At("13:15:01"))
+		client, err := client.New(t.Context(), db, client.Options{Prefix: "p_"})
+		r.Must(err)
+		execs := rig.Registry("check", func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
+			switch job.EntityKey {
+			case "1":
+				return prescient.At(rig.At("15:00")), nil
+			case "2":
+				return nil, fmt.Errorf("not now")
+			case "3":
+				_, err := client.Insert(ctx, db, prescient.NewJob{Entity: prescient.Entity{Name: "parcel", Key: "3"}, JobExec: "check", DueAt: rig.At("15:00")})
+				return nil, err
+			case "4":
+				_, err := client.Cancel(ctx, db, prescient.Entity{Name: "order", Key: "5"})
+				return nil, err
+			}
+			return nil, nil
+		}, prescient.Guards{})
+		w, err := worker.New(t.Context(), db, worker.Options{Prefix: "p_", Registry: execs})
+		r.Must(err)
+		figures, err := w.Run(t.Context())
+		if err != nil || figures.Rows() < 29 {
+			t.Errorf("%+v, %v", figures, err)
+		}
+		swept, err := w.Sweep(t.Context())
+		if err != nil || len(swept) != 1 || swept[0].Done != 1 {
+			t.Errorf("%+v, %v", swept, err)
+		}
+		if _, err := w.RollForward(t.Context(), nil); err != nil {
+			t.Error(err)
+		}
+		r.Balanced()
+	})
+}
+
+func TestTheRoleOperatorPausesRequeuesAndAsksTheDoctor(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		for i := range 3 {
+			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "check", DueAt: rig.At("13:05"), Payload: []byte(`{"n": 1}`)})
+		}
+		fails := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+			return prescient.At(rig.At("11:00")), nil
+		}, prescient.Guards{})
+		r.RunAt(rig.At("13:15:01"), fails, worker.Options{})
+		r.Insert(rig.At("13:20"), prescient.NewJob{Entity: rig.Order("0"), JobExec: "check", DueAt: rig.At("14:05")}) // by the app, again
+		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '1', 'check', '2026-11-20 13:10:00')")
+
+		db := r.As("operator", rig.At("13:25"))
+		c, err := client.New(t.Context(), db, client.Options{Prefix: "p_"})
+		r.Must(err)
+		r.Must(c.Pause(t.Context(), db, prescient.Paused{JobExec: "check", By: "me"}))
+		r.Must(c.Pause(t.Context(), db, prescient.Paused{JobExec: "check", By: "me", Reason: "said twice"}))
+		r.Must(c.Pause(t.Context(), db, prescient.Paused{JobExec: prescient.AllExecs}))
+		if list, err := c.Pauses(t.Context(), db); err != nil || len(list) != 2 || list[1].Reason != "said twice" {
+			t.Errorf("%+v, %v", list, err)
+		}
+		if n, err := c.Resume(t.Context(), db, "check", prescient.AllExecs); err != nil || n != 2 {
+			t.Errorf("resumed %d, %v", n, err)
+		}
+		did, err := c.Requeue(t.Context(), db, client.RequeueOptions{Filter: client.ListFilter{JobExec: "check", Outcome: prescient.PastReturn, From: rig.At("00:00").AddDate(-1, 0, 0)},
+			Limit: 1000})
+		if err != nil || did.Requeued != 1 || did.Kept != 2 {
+			t.Errorf("%+v, %v", did, err)
+		}
+		if _, err := c.Load(t.Context(), db, rig.At("12:00"), rig.At("15:00"), 10); err != nil {
+			t.Error(err)
+		}
+		if _, err := c.Cancel(t.Context(), db, rig.Order("0")); !refusedRight(err) {
+			t.Errorf("cancel: %v; want it refused", err)
+		}
+		if _, err := c.Reschedule(t.Context(), db, rig.Order("0"), "check", "", rig.At("15:00")); !refusedRight(err) {
+			t.Errorf("reschedule: %v; want it refused", err)
+		}
+		found, err := doctor.Examine(t.Context(), db, doctor.Options{Prefix: "p_", Use: doctor.UseOperator})
+		r.Must(err)
+		wantFound(t, found, "grants", doctor.SeverityOK, "its use as operator")
+		wantFound(t, found, "schema", doctor.SeverityOK)
+		for _, f := range found {
+			if strings.Contains(f.Text, "could not be looked at") {
+				t.Errorf("%+v", f)
+			}
+		}
+		found, err = doctor.Examine(t.Context(), db, doctor.Options{Prefix: "p_", Use: doctor.UseWorker})
+		r.Must(err)
+		wantFound(t, found, "grants", doctor.SeverityBad, "UPDATE on p_future_job", "DELETE on p_future_job", "INSERT on p_job_history", "UPDATE on p_slot_run")
+		found, err = doctor.Examine(t.Context(), r.As("analyst", time.Time{}), doctor.Options{Prefix: "p_", Use: doctor.UseOperator})
+		r.Must(err)
+		wantFound(t, found, "grants", doctor.SeverityBad, "SELECT on p_future_job")
+	})
+}
+
+// What a user may not see is not taken for missing.
+func TestADoctorFindsTheSchemaSoundWhateverItsUserMaySee(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		var db *sqlx.DB
+		for role, use := range map[string]doctor.Use{"app": doctor.UseApp, "app-reschedule": doctor.UseApp, "operator": doctor.UseOperator, "worker": doctor.UseWorker, "owner": doctor.UseOwner} {
+			as := r.As(role, time.Time{})
+			if use == doctor.UseOperator {
+				db = as
+			}
+			found, err := doctor.Examine(t.Context(), as, doctor.Options{Prefix: "p_", Use: use})
+			r.Must(err)
+			if use == doctor.UseApp {
+				wantFound(t, found, "schema", doctor.SeverityOK)
+				if f := foundIn(found, "schema"); !strings.Contains(f.Text, "cannot see p_job_history, p_slot_run, p_job_pause") && !strings.Contains(f.Text, "cannot see p_slot_run, p_job_pause") {
+					t.Errorf("%s: %+v", role, f)
+				}
+			}
+			for _, f := range found {
+				if f.Severity == doctor.SeverityBad {
+					t.Errorf("%s: %+v", role, f)
+				}
+			}
+		}
+		r.Needs(t, rig.ColumnDefaults)
+		r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_on_grid")
+		found, err := doctor.Examine(t.Context(), db, doctor.Options{Prefix: "p_", Use: doctor.UseOperator})
+		r.Must(err)
+		wantFound(t, found, "schema.check", doctor.SeverityBad, "p_future_job_on_grid")
+		r.reslotTo(15 * time.Minute)
+		r.Exec("DROP TABLE p_job_pause")
+		found, err = doctor.Examine(t.Context(), r.Pool(time.Time{}), doctor.Options{Prefix: "p_"})
+		r.Must(err)
+		wantFound(t, found, "schema.table", doctor.SeverityBad, "p_job_pause")
+	})
+}
+
+func TestTheRoleOwnerMigratesAndPrunes(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.StoredProcedures)
+		db := r.As("owner", time.Time{})
+		schema := text.Schema{Prefix: "q_", Resolution: time.Hour}
+		_, err := text.Up(t.Context(), db.DB, schema)
+		r.Must(err)
+		report, err := prune.Run(t.Context(), db, prune.Options{Prefix: "q_", Keep: 90 * 24 * time.Hour})
+		if err != nil || len(report.Made) != prune.PartitionsAhead+1 {
+			t.Errorf("%+v, %v", report, err)
+		}
+		if _, err := db.ExecContext(t.Context(), "CALL q_cancel('order', '42', NULL)"); err != nil {
+			t.Error(err)
+		}
+		_, err = text.Down(t.Context(), db.DB, schema)
+		r.Must(err)
+	})
+}

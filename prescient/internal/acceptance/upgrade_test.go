@@ -1,0 +1,189 @@
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	text "prescient/sql"
+
+	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
+	"prescient/prescient/doctor"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/store"
+	"prescient/prescient/prune"
+	"prescient/prescient/reslot"
+	"prescient/prescient/worker"
+)
+
+// newest is the schema version of this program.
+func newest(t *testing.T) int64 {
+	t.Helper()
+	version, err := text.Version()
+	rig.Fatal(t, err)
+	return version
+}
+
+// A program on tables one version back: an upgrade in which somebody forgot to migrate first.
+func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
+	eachEmpty(t, func(i installation) {
+		i.needs(rig.ChangeOfResolution)
+		n := newest(i.t)
+		wants := fmt.Sprintf("this program needs %d: run the migrations first", n)
+		db, err := connect.Open(i.d.DSN, 0)
+		rig.Fatal(i.t, err)
+		defer db.Close()
+		refused := func(is string) {
+			i.t.Helper()
+			ctx := i.t.Context()
+			_, noClient := client.New(ctx, db, client.Options{Prefix: "p_"})
+			_, noWorker := worker.New(ctx, db, worker.Options{Prefix: "p_"})
+			_, noPrune := prune.Run(ctx, db, prune.Options{Prefix: "p_", Keep: prune.MinKeep})
+			_, noReslot := reslot.Run(ctx, db, reslot.Options{Prefix: "p_", Resolution: time.Hour})
+			for what, err := range map[string]error{"client": noClient, "worker": noWorker, "prune": noPrune, "reslot": noReslot} {
+				if !errors.Is(err, prescient.ErrNotMigrated) || what != "reslot" && !rig.Contains(err, is, wants) {
+					i.t.Errorf("%s: %v; want ErrNotMigrated with %q, %q", what, err, is, wants)
+				}
+			}
+			found, err := doctor.Examine(ctx, db, doctor.Options{Prefix: "p_"})
+			if f := foundIn(found, "tables"); err != nil || f.Severity != doctor.SeverityBad || f.Do != "run migrate" || !rig.Contains(errors.New(f.Text), is, wants) {
+				i.t.Errorf("the doctor says %+v, %v", found, err)
+			}
+		}
+		schema := i.schema
+		for schema.UpTo = range n - 1 {
+			schema.UpTo++
+			_, err := text.Up(i.t.Context(), i.db, schema)
+			rig.Fatal(i.t, err)
+			if schema.UpTo == 1 || schema.UpTo == n-1 {
+				i.exec("UPDATE p_slot_config SET changed_at = '2026-11-20 12:00:00'")
+				is := fmt.Sprint(schema.UpTo)
+				if schema.UpTo < store.VersionKnown {
+					is = fmt.Sprintf("before %d", store.VersionKnown)
+				}
+				refused("the schema version of p_slot_config is " + is)
+			}
+		}
+		i.exec(plainInsert("'2026-11-20 13:05:00'", ""))
+		i.up(1)
+		i.exec("UPDATE p_slot_config SET schema_version = ?", n-1)
+		refused(fmt.Sprintf("the schema version of p_slot_config is %d", n-1))
+		i.exec("UPDATE p_slot_config SET schema_version = ?", n)
+
+		var rows int
+		rig.Fatal(i.t, i.db.QueryRow("SELECT COUNT(*) FROM p_slot_config WHERE changed_at = '2026-11-20 12:00:00' AND version = 1 AND resolution_to_s IS NULL").Scan(&rows))
+		if rows != 1 {
+			i.t.Error("what was refused has changed slot_config")
+		}
+		execs := rig.Registry("x", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
+		w, err := worker.New(i.t.Context(), db, worker.Options{Prefix: "p_", Registry: execs, SweepGrace: time.Millisecond})
+		rig.Fatal(i.t, err)
+		i.exec("UPDATE p_future_job SET due_at = '2001-01-01 13:05:00', next_check_at = '2001-01-01 13:15:00'")
+		swept, err := w.Sweep(i.t.Context())
+		if err != nil || len(swept) != 1 || swept[0].Done != 1 {
+			i.t.Errorf("after the migration: %+v, %v", swept, err)
+		}
+	})
+}
+
+// further is what a migration may do that comes after the newest one: it adds, and whoever does not know of it need not.
+func (r *testRig) further() {
+	r.T.Helper()
+	for _, table := range []string{"slot_config", "future_job", "job_history", "slot_run", "job_pause"} {
+		r.Exec("ALTER TABLE p_" + table + " ADD COLUMN further VARCHAR(64) NOT NULL DEFAULT 'none'")
+	}
+	r.Exec("CREATE TABLE p_further (id INT PRIMARY KEY)")
+	r.Exec("UPDATE p_slot_config SET schema_version = ?", newest(r.T)+1)
+	r.Exec("INSERT INTO p_schema_version (version_id, is_applied) VALUES (?, 1)", newest(r.T)+1)
+}
+
+// The other half of a rolling upgrade: programs of this version, those that run and those that start, on tables that the
+// next version has migrated.
+func TestAProgramDoesItsWorkOnTablesOneVersionAhead(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		fn := func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
+			switch job.EntityKey {
+			case "moves":
+				return prescient.At(job.NextCheckAt.Add(time.Hour)), nil
+			case "fails":
+				return nil, errors.New("not now")
+			}
+			return nil, nil
+		}
+		before := r.Worker(rig.At("13:15:01"), rig.Registry("check", fn, prescient.Guards{}), worker.Options{})
+		r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order("before"), JobExec: "check", DueAt: rig.At("13:05")})
+		r.further()
+
+		for _, key := range []string{"ends", "moves", "fails", "cancelled", "called"} {
+			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order(key), JobExec: "check", DueAt: rig.At("13:05")}) // by a client from before
+		}
+		var err error
+		r.Client, err = client.New(t.Context(), r.App, client.Options{Prefix: "p_", Resolution: 15 * time.Minute})
+		r.Must(err)
+		ctx, app := t.Context(), r.AppAt(rig.At("12:00"))
+		did, err := r.Client.InsertMany(ctx, app, []prescient.NewJob{{Entity: rig.Order("ends"), JobExec: "check", DueAt: rig.At("13:10"), OnPending: prescient.Replace},
+			{Entity: rig.Order("many"), JobExec: "check", DueAt: rig.At("13:10")}})
+		if err != nil || did[0].Did != client.DidReplace || did[1].Did != client.DidInsert {
+			t.Errorf("%+v, %v", did, err)
+		}
+		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', 'plain', 'check', '2026-11-20 14:05:00')")
+		if _, err := r.Client.Reschedule(ctx, app, rig.Order("plain"), "check", "", rig.At("13:12")); err != nil {
+			t.Error(err)
+		}
+		if n, err := r.Client.Cancel(ctx, app, rig.Order("cancelled")); err != nil || n != 1 {
+			t.Errorf("cancelled %d, %v", n, err)
+		}
+		r.call(app, 1, "order", "called", nil)
+
+		figures, err := before.Run(ctx) // by a worker from before
+		if err != nil || figures.Done != 4 || figures.Moved != 2 {
+			t.Errorf("%+v, %v; want 4 done and 2 moved", figures, err)
+		}
+		late := rig.At("16:00:30")
+		after := r.Worker(late, rig.Registry("check", fn, prescient.Guards{}), worker.Options{})
+		swept, err := after.Sweep(ctx)
+		if err != nil || len(swept) != 2 {
+			t.Errorf("%+v, %v; want the slots of what moved and what failed", swept, err)
+		}
+		r.Must(r.Client.Pause(ctx, r.Pool(late), prescient.Paused{JobExec: "check"}))
+		if n, err := r.Client.Resume(ctx, r.Pool(late), "check"); err != nil || n != 1 {
+			t.Errorf("resumed %d, %v", n, err)
+		}
+		requeued, err := r.Client.Requeue(ctx, r.Pool(late), client.RequeueOptions{Filter: client.ListFilter{Entity: rig.Order("ends")}, AllOutcomes: true, Limit: 1})
+		if err != nil || requeued.Requeued != 1 {
+			t.Errorf("%+v, %v", requeued, err)
+		}
+		if _, err := r.Worker(rig.At("23:00"), prescient.NewRegistry(), worker.Options{}).RollForward(ctx, nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := prune.Run(ctx, r.Pool(time.Time{}), prune.Options{Prefix: "p_", Keep: 90 * 24 * time.Hour}); err != nil {
+			t.Error(err)
+		}
+		if got := r.Count("SELECT COUNT(*) FROM p_future_job WHERE further = 'none'"); got != len(r.Pending()) || got == 0 {
+			t.Errorf("%d rows have the default of the further column, %d are pending", got, len(r.Pending()))
+		}
+		r.Balanced()
+
+		found := r.examine(time.Time{}, doctor.Options{})
+		wantFound(t, found, "version", doctor.SeverityWarn, fmt.Sprintf("version %d", newest(t)+1), fmt.Sprintf("knows %d", newest(t)))
+		wantFound(t, found, "schema", doctor.SeverityOK)
+		schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
+		if applied, err := text.Up(ctx, r.Pool(time.Time{}).DB, schema); err != nil || len(applied) != 0 {
+			t.Errorf("migrated %v, %v; want nothing to do", applied, err)
+		}
+		if missing, err := text.Pending(ctx, r.Pool(time.Time{}).DB, schema); err != nil || missing != 0 {
+			t.Errorf("%d are missing, %v", missing, err)
+		}
+		if did := r.reslotTo(time.Hour); did.To != time.Hour || did.Rows == 0 {
+			t.Errorf("%+v", did)
+		}
+		if got := r.Count("SELECT schema_version FROM p_slot_config"); int64(got) != newest(t)+1 {
+			t.Errorf("the schema version became %d", got)
+		}
+	})
+}

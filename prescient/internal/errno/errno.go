@@ -1,0 +1,110 @@
+package errno
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"net"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// ErrNotWritable is returned for a host of a list that takes no writes: a replica, or a primary that was deposed.
+var ErrNotWritable = errors.New("the server is read-only")
+
+// Is says whether an error is a server's with one of some numbers.
+func Is(err error, numbers ...uint16) bool {
+	var server *mysql.MySQLError
+	if !errors.As(err, &server) {
+		return false
+	}
+	for _, n := range numbers {
+		if server.Number == n {
+			return true
+		}
+	}
+	return false
+}
+
+// Passing says whether an error passes by itself: contention, a server that restarts or fails over, a connection that
+// broke.
+func Passing(err error) bool {
+	var network net.Error
+	switch {
+	case err == nil:
+		return false
+	case Is(err, DiskFull, TableFull, TooManyConnections, ServerShutdown, UnknownCommand, LockWaitTimeout, Deadlock,
+		CheckRead, ReadOnly, Autoincrement, ReadOnlyMode, NoWait, TransactionRollback, IdledOut, ConnectionKilled,
+		QueryInterrupted, ErrorDuringCommit, ResolveLock, WriteConflict, RunHook, BeforeFailover, OnFailover):
+		return true
+	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),
+		errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):
+		return true
+	case errors.Is(err, ErrNotWritable):
+		return true
+	case errors.Is(err, sql.ErrTxDone):
+		return true // the deadline ended the transaction a moment before its COMMIT
+	}
+	return false
+}
+
+// RolledBack says whether the server has rolled the whole transaction back with an error, for others got in its way.
+func RolledBack(err error) bool {
+	return Is(err, Deadlock, CheckRead, TransactionRollback, WriteConflict)
+}
+
+// BeginAgain says whether a transaction is to be rolled back and begun again, since others got in its way.
+func BeginAgain(err error) bool {
+	return RolledBack(err) || Is(err, LockWaitTimeout, TableChanged)
+}
+
+// Numbers of the servers' errors that matter here.
+const (
+	CheckRead               = 1020 // MariaDB with innodb_snapshot_isolation: a row was changed after the snapshot
+	DiskFull                = 1021
+	TooManyConnections      = 1040
+	DatabaseDenied          = 1044
+	UnknownCommand          = 1047 // Galera: the node is not ready
+	NoDatabase              = 1049
+	ServerShutdown          = 1053
+	NoSuchColumn            = 1054
+	DuplicateKey            = 1062
+	Syntax                  = 1064
+	NoSuchConstraintMariaDB = 1091
+	TableFull               = 1114 // the disk, too
+	TableDenied             = 1142
+	ColumnDenied            = 1143
+	NoSuchTable             = 1146
+	ErrorDuringCommit       = 1180 // Galera: the node left the cluster under the COMMIT
+	UnknownVariable         = 1193
+	LockWaitTimeout         = 1205 // on MariaDB also of a statement that waits for no lock
+	Deadlock                = 1213
+	AccessDenied            = 1227
+	ReadOnly                = 1290
+	NoSuchName              = 1305 // a procedure; or a savepoint: after a deadlock it is gone with its transaction
+	QueryInterrupted        = 1317 // by an administrator
+	RoutineDenied           = 1370
+	TableChanged            = 1412 // a table was altered after the transaction's snapshot
+	NoDefiner               = 1449
+	Autoincrement           = 1467
+	InTransaction           = 1568 // somebody has begun a transaction by hand
+	DuplicateCheckMariaDB   = 1826
+	ReadOnlyMode            = 1836
+	ConnectionKilled        = 1927 // MariaDB: it idled in a transaction, or an administrator did
+	RunHook                 = 3100 // Group Replication: the server left the group under the transaction
+	TransactionRollback     = 3101 // Group Replication: certification failed
+	JSONText                = 3140 // MySQL: a number that no double holds, half of a surrogate pair
+	JSONDepth               = 3157 // MySQL: nested deeper than 100
+	NoWait                  = 3572
+	BeforeFailover          = 3797 // Group Replication: what a primary before left was not applied in time
+	OnFailover              = 3798
+	CheckMySQL              = 3819
+	NoSuchConstraintMySQL   = 3821
+	DuplicateCheckMySQL     = 3822
+	CheckMariaDB            = 4025
+	IdledOut                = 4031 // MySQL
+	TiDBDenied              = 8121
+	ResolveLock             = 9004 // TiDB: somebody else's lock could not be looked through in time
+	WriteConflict           = 9007 // TiDB
+)

@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"testing"
+	"time"
+
+	"prescient/prescient/internal/servertest"
+	"prescient/slots"
+
+	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
+	"prescient/prescient/internal/rig"
+)
+
+// AppRig is a Rig with a client of the app.
+type AppRig struct {
+	*rig.Rig
+	Client *client.Client
+}
+
+// NewAppRig makes the client, too.
+func NewAppRig(t *testing.T, d servertest.Database, resolution time.Duration) *AppRig {
+	t.Helper()
+	r := &AppRig{Rig: rig.NewRig(t, d, resolution, opener)}
+	var err error
+	r.Client, err = client.New(t.Context(), r.App, client.Options{Prefix: "p_"})
+	r.Must(err)
+	return r
+}
+
+// Insert makes one check pending, as an app whose server's clock stands at now.
+func (r *AppRig) Insert(now time.Time, job prescient.NewJob) client.Inserted {
+	r.T.Helper()
+	role := "app"
+	switch job.OnPending {
+	case prescient.Replace, prescient.Earlier, prescient.Later:
+		role = "app-reschedule"
+	}
+	did, err := r.Client.Insert(r.T.Context(), r.AppAs(role, now), job)
+	r.Must(err)
+	return did
+}
+
+// Pending lists all pending rows, history all ends.
+func (r *AppRig) Pending() []prescient.FutureJob {
+	r.T.Helper()
+	page, err := r.Client.Pending(context.WithoutCancel(r.T.Context()), r.As("app", time.Time{}), client.ListFilter{Limit: client.MaxPage})
+	r.Must(err)
+	return page
+}
+
+func (r *AppRig) History() []client.Ended {
+	r.T.Helper()
+	page, err := r.Client.History(context.WithoutCancel(r.T.Context()), r.As("analyst", time.Time{}), client.ListFilter{Limit: client.MaxPage})
+	r.Must(err)
+	return page
+}
+
+// InsertDue makes n checks pending for a slot of the running clock that is just over, and returns it.
+func (r *AppRig) InsertDue(n int) (slot time.Time) {
+	r.T.Helper()
+	grid, err := slots.NewGrid(r.Client.Resolution())
+	r.Must(err)
+	slot = r.SlotJustOver(grid)
+	jobs := make([]prescient.NewJob, n)
+	for i := range jobs {
+		jobs[i] = prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "check", DueAt: slot}
+	}
+	_, err = r.Client.InsertMany(r.T.Context(), r.AppAt(slot.Add(-time.Second)), jobs)
+	r.Must(err)
+	return slot
+}
+
+// One returns the one row that is pending.
+func (r *AppRig) One() prescient.FutureJob {
+	r.T.Helper()
+	rows := r.Pending()
+	if len(rows) != 1 {
+		r.T.Fatalf("%d rows are pending; want 1: %+v", len(rows), rows)
+	}
+	return rows[0]
+}
+
+// none fails where something is pending or in history.
+func (r *AppRig) none() {
+	r.T.Helper()
+	if pending, ended := r.Pending(), r.Count(rig.CountEnded); len(pending)+ended > 0 {
+		r.T.Fatalf("pending: %+v; in history: %d; want nothing", pending, ended)
+	}
+}
+
+// Put makes a check pending on a pool.
+func (r *AppRig) Put(db prescient.DB, job prescient.NewJob) {
+	r.T.Helper()
+	if _, err := r.Client.Insert(r.T.Context(), db, job); err != nil {
+		r.T.Fatal(err)
+	}
+}
+
+var opener = rig.Opener{Open: connect.Open, Connector: func(dsn string, lease time.Duration) (driver.Connector, error) {
+	return connect.WorkerConnector(dsn, lease, connect.TLS{})
+}}
+
+// ManyDue makes rows pending for a slot.
+func (r *AppRig) ManyDue(slot time.Time, exec string, from, to int) {
+	r.T.Helper()
+	jobs := make([]prescient.NewJob, 0, to-from)
+	for i := from; i < to; i++ {
+		jobs = append(jobs, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: exec, DueAt: slot})
+	}
+	_, err := r.Client.InsertMany(r.T.Context(), r.AppAt(slot.Add(-15*time.Minute)), jobs)
+	r.Must(err)
+}
+
+// InsertAll makes checks pending at 13:15, one for each key.
+func (r *AppRig) InsertAll(jobExec string, keys ...string) {
+	r.T.Helper()
+	jobs := make([]prescient.NewJob, len(keys))
+	for i, key := range keys {
+		jobs[i] = prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: key}, JobExec: jobExec, DueAt: rig.At("13:15")}
+	}
+	_, err := r.Client.InsertMany(r.T.Context(), r.AppAt(rig.At("13:00")), jobs)
+	r.Must(err)
+}
+
+// Cancels cancels the one check of an entity.
+func (r *AppRig) Cancels(t *testing.T, e prescient.Entity) {
+	t.Helper()
+	if n, err := r.Client.Cancel(context.WithoutCancel(t.Context()), r.App, e); err != nil || n != 1 {
+		t.Errorf("cancelled %d, %v", n, err)
+	}
+}

@@ -1,0 +1,2 @@
+// Package app is a rig with an app's client.
+package app

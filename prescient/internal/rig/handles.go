@@ -1,0 +1,68 @@
+package rig
+
+import (
+	"database/sql"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+)
+
+// Begin starts a transaction that is rolled back at the end of the test, if it is still open.
+func Begin(t *testing.T, db *sql.DB, level sql.IsolationLevel) *sql.Tx {
+	t.Helper()
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback() })
+	return tx
+}
+
+// Handle is a way for an app to hold a connection. commit is nil where each statement commits by itself.
+type Handle struct {
+	Name     string
+	Db       prescient.DB
+	Commit   func() error
+	Rollback func() error
+}
+
+func (h Handle) Done(t *testing.T) {
+	t.Helper()
+	if h.Commit != nil {
+		if err := h.Commit(); err != nil {
+			t.Fatalf("%s: committing: %v", h.Name, err)
+		}
+	}
+}
+
+// EachHandle calls a test with every kind of handle on a pool.
+func EachHandle(t *testing.T, db *sql.DB, test func(h Handle)) {
+	t.Helper()
+	test(Handle{Name: "sql.DB", Db: db})
+	test(Handle{Name: "sqlx.DB", Db: sqlx.NewDb(db, "mysql")})
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	test(Handle{Name: "sql.Conn", Db: conn})
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	EachTx(t, db, test)
+}
+
+// EachTx calls a test with every kind of transaction.
+func EachTx(t *testing.T, db *sql.DB, test func(h Handle)) {
+	t.Helper()
+	tx := Begin(t, db, sql.LevelDefault)
+	test(Handle{Name: "sql.Tx", Db: tx, Commit: tx.Commit, Rollback: tx.Rollback})
+	_ = tx.Rollback()
+	txx, err := sqlx.NewDb(db, "mysql").BeginTxx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test(Handle{Name: "sqlx.Tx", Db: txx, Commit: txx.Commit, Rollback: txx.Rollback})
+	_ = txx.Rollback()
+}

@@ -1,0 +1,253 @@
+package rig
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"time"
+
+	text "prescient/sql"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/internal/servertest"
+	"prescient/slots"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/store"
+)
+
+// Rig is an installation on a real server, in a database of its own. Each part of the library works with an account of
+// its role, which has the rights of sql/grants and no more: clients as app-reschedule or app, workers as worker, lists of
+// history as analyst, and what operators do as owner. Only the tests' own statements are sent by root.
+type Rig struct {
+	T        *testing.T
+	D        servertest.Database
+	Root     *sql.DB
+	App      *sql.DB           // as an app has it: no parameters in its DSN
+	accounts map[string]string // DSN by role
+	Server   text.Server
+	opener   Opener
+	pools    map[string]*sqlx.DB
+	apps     map[string]*sql.DB
+}
+
+// Opener makes pools and connectors as workers have them: connect.Open and connect.WorkerConnector.
+type Opener struct {
+	Open      func(dsn string, lease time.Duration) (*sqlx.DB, error)
+	Connector func(dsn string, lease time.Duration) (driver.Connector, error)
+}
+
+// NewRig migrates an empty database. opener makes the connections of workers and operators.
+func NewRig(t *testing.T, d servertest.Database, resolution time.Duration, opener Opener) *Rig {
+	t.Helper()
+	r := &Rig{T: t, D: d, Root: d.Open(t, ""), opener: opener, accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
+		apps: make(map[string]*sql.DB)}
+	_, err := text.Up(t.Context(), r.Root, text.Schema{Prefix: "p_", Resolution: resolution})
+	r.Must(err)
+	r.Server, err = text.ServerOf(t.Context(), r.Root)
+	r.Must(err)
+	r.App = servertest.Open(t, r.Account("app-reschedule"), "")
+	return r
+}
+
+func (r *Rig) Must(err error) {
+	r.T.Helper()
+	if err != nil {
+		r.T.Fatal(err)
+	}
+}
+
+// User is the name of the account of a role.
+func (r *Rig) User(role string) string { return strings.TrimPrefix(r.D.Name, "px_test_") + "." + role }
+
+// Account makes an account that has a role and nothing else, once, and returns its DSN.
+func (r *Rig) Account(role string) string {
+	r.T.Helper()
+	if dsn, made := r.accounts[role]; made {
+		return dsn
+	}
+	config, err := mysql.ParseDSN(r.D.DSN)
+	r.Must(err)
+	a := text.Account{Database: r.D.Name, Prefix: "p_", User: r.User(role), Server: r.Server}
+	name := "'" + a.User + "'@'%'"
+	r.Exec("CREATE USER " + name + " IDENTIFIED BY 'Secret-42'")
+	r.T.Cleanup(func() { r.Exec("DROP USER " + name) })
+	_, statements, err := text.Grants(role, a)
+	r.Must(err)
+	for _, statement := range statements {
+		r.Exec(statement)
+	}
+	config.User, config.Passwd = a.User, "Secret-42"
+	r.accounts[role] = config.FormatDSN()
+	return r.accounts[role]
+}
+
+// Also gives an account of a role a right on one more table: of the app's own, or to look at what was done.
+func (r *Rig) Also(role, right, table string) {
+	r.T.Helper()
+	r.Account(role)
+	r.Exec("GRANT " + right + " ON " + r.D.Name + "." + table + " TO '" + r.User(role) + "'@'%'")
+}
+
+// As is a pool of Open for an account with a role. With a time given, the server's clock stands still at it on its
+// connections.
+func (r *Rig) As(role string, now time.Time) *sqlx.DB {
+	r.T.Helper()
+	dsn := r.Account(role)
+	if !now.IsZero() {
+		dsn = servertest.WithParams(dsn, FixedClock(now))
+	}
+	if r.pools[dsn] == nil {
+		db, err := r.opener.Open(dsn, 0)
+		r.Must(err)
+		r.T.Cleanup(func() { _ = db.Close() })
+		r.pools[dsn] = db
+	}
+	return r.pools[dsn]
+}
+
+// Pool is an operator's pool.
+func (r *Rig) Pool(now time.Time) *sqlx.DB { return r.As("owner", now) }
+
+// AppAt is the pool of an app that does all that a client can, on which the server's clock stands still at a time.
+func (r *Rig) AppAt(now time.Time) *sql.DB { return r.AppAs("app-reschedule", now) }
+
+func (r *Rig) AppAs(role string, now time.Time) *sql.DB {
+	dsn := servertest.WithParams(r.Account(role), FixedClock(now))
+	if r.apps[dsn] == nil {
+		r.apps[dsn] = servertest.Open(r.T, dsn, "")
+	}
+	return r.apps[dsn]
+}
+
+// FixedClock is the DSN parameter under which the server's clock stands still for a connection.
+func FixedClock(now time.Time) string {
+	return fmt.Sprintf("timestamp=%d.%06d", now.Unix(), now.Nanosecond()/1000)
+}
+
+// Day is the day on which the tests take place; at returns a time of it, UTC, from "15:04:05.999999".
+var Day = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+
+func At(clock string) time.Time {
+	layout := "15:04"
+	if len(clock) > len(layout) {
+		layout = "15:04:05.999999"
+	}
+	t, err := time.Parse(layout, clock)
+	if err != nil {
+		panic(err)
+	}
+	return Day.Add(t.Sub(t.Truncate(24 * time.Hour)))
+}
+
+// Eventually waits until something that another goroutine or process does is there.
+func (r *Rig) Eventually(what string, is func() bool) {
+	r.T.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if is() {
+			return
+		}
+	}
+	r.T.Fatalf("never came about: %s", what)
+}
+
+// Count asks the server for a number.
+func (r *Rig) Count(query string, args ...any) (n int) {
+	r.T.Helper()
+	r.Must(r.Root.QueryRow(query, args...).Scan(&n))
+	return n
+}
+
+// SlotJustOver returns the slot before the one that is now by the running clock of the server.
+func (r *Rig) SlotJustOver(grid slots.Grid) time.Time {
+	r.T.Helper()
+	var now string
+	r.Must(r.Root.QueryRow("SELECT CAST(UTC_TIMESTAMP(6) AS CHAR)").Scan(&now))
+	at, err := store.ParseTime(now)
+	r.Must(err)
+	return grid.Prev(at)
+}
+
+const (
+	CountPending = "SELECT COUNT(*) FROM p_future_job"
+	CountEnded   = "SELECT COUNT(*) FROM p_job_history"
+)
+
+func (r *Rig) Exec(query string, args ...any) {
+	r.T.Helper()
+	_, err := r.Root.ExecContext(context.WithoutCancel(r.T.Context()), query, args...)
+	r.Must(err)
+}
+
+// Clear empties future_job and job_history between the cases of one test.
+func (r *Rig) Clear() {
+	r.T.Helper()
+	r.Exec("DELETE FROM p_future_job")
+	r.Exec("DELETE FROM p_job_history")
+}
+
+// WaitForLock returns when a statement that contains some words waits for a row's lock; on TiDB, any statement. The table
+// innodb_trx would show less than this: who reads it more often than ten times a second reads the same again.
+func (r *Rig) WaitForLock(words string) {
+	r.T.Helper()
+	r.Eventually("a statement with "+words+" waits for a lock", func() bool {
+		if r.Server == text.TiDB {
+			return r.Count("SELECT COUNT(*) FROM information_schema.tidb_trx WHERE state = 'LockWaiting' AND db = ?", r.D.Name) > 0
+		}
+		var kind, name, status string
+		r.Must(r.Root.QueryRow("SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status))
+		return slices.ContainsFunc(strings.Split(status, "---TRANSACTION"), func(tx string) bool {
+			return strings.Contains(tx, "\nLOCK WAIT ") && strings.Contains(tx, words)
+		})
+	})
+}
+
+// Refuses says whether the connections of a pool refuse rows that were changed after the snapshot of their transaction.
+func (r *Rig) Refuses(db *sql.DB) bool {
+	r.T.Helper()
+	var name, value string
+	err := db.QueryRow("SHOW SESSION VARIABLES LIKE 'innodb_snapshot_isolation'").Scan(&name, &value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false
+	}
+	r.Must(err)
+	return value == "ON"
+}
+
+// Balanced checks the ledger against history: the counts of all runs are the ends that were written, by outcome.
+func (r *Rig) Balanced() {
+	r.T.Helper()
+	written := make(map[string]int)
+	rows, err := r.Root.Query("SELECT outcome, COUNT(*) FROM p_job_history WHERE outcome <> 'cancelled' GROUP BY outcome")
+	r.Must(err)
+	defer rows.Close()
+	for rows.Next() {
+		var outcome string
+		var n int
+		r.Must(rows.Scan(&outcome, &n))
+		written[outcome] = n
+	}
+	r.Must(rows.Err())
+	for _, outcome := range prescient.Outcomes() {
+		if outcome == prescient.Cancelled { // by the app, never by a slot run
+			continue
+		}
+		if books := r.Count("SELECT CAST(COALESCE(SUM(" + string(outcome) + "), 0) AS SIGNED) FROM p_slot_run"); books != written[string(outcome)] {
+			r.T.Errorf("the ledger has %d that are %s, history has %d", books, outcome, written[string(outcome)])
+		}
+	}
+}
+
+// Call calls the procedure that cancels.
+func Call(ctx context.Context, db prescient.DB, args ...any) (cancelled int, err error) {
+	err = store.QueryRow(ctx, db, []any{&cancelled}, "CALL p_cancel(?, ?, ?)", args...)
+	return cancelled, err
+}

@@ -1,0 +1,2 @@
+// Package whole is a rig with clients and workers.
+package whole

@@ -1,0 +1,24 @@
+package store
+
+import (
+	"time"
+)
+
+// Clock tells the database's time between two looks at it: the time it said last plus what has elapsed since, by the
+// monotonic clock. The machine's own wall clock plays no part. It is at most a round trip behind, never ahead.
+type Clock struct {
+	Said time.Time // by the database
+	At   time.Time // here, with a monotonic reading, when its answer had arrived
+}
+
+func ClockAt(said time.Time) Clock { return Clock{Said: said.UTC(), At: time.Now()} }
+
+func (c Clock) Now() time.Time { return c.Said.Add(time.Since(c.At)) }
+
+// When returns the database's time of a moment here.
+func (c Clock) When(here time.Time) time.Time { return c.Said.Add(here.Sub(c.At)) }
+
+// ParseTime reads a DATETIME as the server writes it.
+func ParseTime(text string) (time.Time, error) {
+	return time.ParseInLocation("2006-01-02 15:04:05.999999", text, time.UTC)
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"prescient/prescient"
+)
+
+func StatementTime(lease time.Duration) time.Duration {
+	return min(max(lease/2, time.Second), 30*time.Second)
+}
+
+// NewBackOff waits from 50 ms to 3 s, growing and jittered.
+func NewBackOff() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval = 50 * time.Millisecond
+	b.MaxInterval = 3 * time.Second
+	return b
+}
+
+// Sleep waits, or returns the context's error.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// QueryRow scans the one row of a query; sql.ErrNoRows where there is none.
+func QueryRow(ctx context.Context, db prescient.DB, into []any, query string, args ...any) error {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return errors.Join(rows.Err(), orNoRows(rows.Err()))
+	}
+	if err := rows.Scan(into...); err != nil {
+		return err
+	}
+	return rows.Close()
+}
+
+func orNoRows(err error) error {
+	if err == nil {
+		return sql.ErrNoRows
+	}
+	return nil
+}
+
+// Affected runs a statement and returns how many rows it hit.
+func Affected(ctx context.Context, db prescient.DB, query string, args ...any) (int, error) {
+	result, err := db.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"prescient/slots"
+	text "prescient/sql"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+)
+
+// Tables is one installation: its statements, its grid, and the version of slot_config that all of it was read at.
+type Tables struct {
+	Stmt    text.Statements
+	Server  text.Server
+	Prefix  string
+	Grid    slots.Grid
+	Version uint64
+}
+
+// OpenTables reads slot_config. A resolution of zero takes what is there; any other must be the same.
+func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution time.Duration) (Tables, error) {
+	if err := text.CheckPrefix(prefix); err != nil {
+		return Tables{}, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
+	}
+	server, err := text.ServerOf(ctx, db)
+	if err != nil {
+		return Tables{}, err
+	}
+	statements, err := text.LoadFor(server, prefix)
+	if err != nil {
+		return Tables{}, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
+	}
+	t := Tables{Stmt: statements, Server: server, Prefix: prefix}
+	var seconds, goesTo, schema int64
+	err = QueryRow(ctx, db, []any{&seconds, &t.Version, &goesTo, &schema}, statements.Get("list/config"))
+	if errno.Is(err, errno.NoSuchColumn) {
+		err = QueryRow(ctx, db, []any{&seconds}, statements.Get("list/config_earlier"))
+	}
+	switch {
+	case errno.Is(err, errno.NoSuchTable), errors.Is(err, sql.ErrNoRows):
+		return Tables{}, fmt.Errorf("%w: %sslot_config is not there or empty: run the migrations first", prescient.ErrNotMigrated, prefix)
+	case err != nil:
+		return Tables{}, fmt.Errorf("reading slot_config: %w", err)
+	}
+	stored := time.Duration(seconds) * time.Second
+	if goesTo != 0 {
+		return Tables{}, unfinishedReslot(stored, time.Duration(goesTo)*time.Second)
+	}
+	if resolution != 0 && resolution != stored {
+		return Tables{}, fmt.Errorf("%w: configured is %s, but %sslot_config has %s", prescient.ErrResolution, resolution, prefix, stored)
+	}
+	if err := t.HasSchema(schema); err != nil {
+		return Tables{}, err
+	}
+	t.Grid, err = slots.NewGrid(stored)
+	return t, err
+}
+
+// VersionKnown is the first schema version that slot_config names.
+const VersionKnown = 10
+
+// HasSchema refuses tables that lack migrations; zero is a version from before slot_config named it. Tables that are
+// ahead are taken: migrations only add.
+func (t *Tables) HasSchema(version int64) error {
+	needed, err := text.Version()
+	switch {
+	case err != nil:
+		return err
+	case version >= needed:
+		return nil
+	}
+	has := fmt.Sprint(version)
+	if version == 0 {
+		has = fmt.Sprintf("before %d", VersionKnown)
+	}
+	return fmt.Errorf("%w: the schema version of %sslot_config is %s, but this program needs %d: run the migrations first",
+		prescient.ErrNotMigrated, t.Prefix, has, needed)
+}
+
+// SameVersion checks a version just read against the one at the start.
+func (t *Tables) SameVersion(version uint64) error {
+	if version != t.Version {
+		return fmt.Errorf("%w: version %d, now %d: start again to take up the new settings", prescient.ErrConfigChanged, t.Version, version)
+	}
+	return nil
+}
+
+// Fill puts values for the words in braces into a statement.
+func (t *Tables) Fill(statement string, pairs ...string) string {
+	return strings.NewReplacer(pairs...).Replace(t.Stmt.Get(statement))
+}
+
+// unfinishedReslot is the error of whoever starts meanwhile.
+func unfinishedReslot(from, to time.Duration) error {
+	return fmt.Errorf("%w from %s to %s: wait for it; or, if it was interrupted, run reslot again, such as reslot --resolution %s: nothing runs until it is done",
+		prescient.ErrReslotting, from, to, to)
+}

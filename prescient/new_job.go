@@ -1,0 +1,121 @@
+package prescient
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"prescient/slots"
+)
+
+// OnPending says what an insert does when the same job (entity, job_exec and tag) is pending already. A row whose slot
+// has begun is not pending in this sense: all but OnPendingError replace it, since its job_exec may be running and
+// would otherwise settle the new request along with the old.
+type OnPending string
+
+// The ways.
+const (
+	// Keep leaves the pending job as it is. The default.
+	Keep OnPending = "keep"
+	// Replace puts the new job in its place: time, payload, counts.
+	Replace OnPending = "replace"
+	// Earlier keeps whichever of the two is due first.
+	Earlier OnPending = "earlier"
+	// Later keeps whichever of the two is due last.
+	Later OnPending = "later"
+	// OnPendingError refuses with ErrPending.
+	OnPendingError OnPending = "error"
+)
+
+// ParseOnPending reads keep, replace, earlier, later or error; empty is keep. The error wraps ErrInvalid.
+func ParseOnPending(text string) (OnPending, error) {
+	switch p := OnPending(text); p {
+	case "":
+		return Keep, nil
+	case Keep, Replace, Earlier, Later, OnPendingError:
+		return p, nil
+	}
+	return "", fmt.Errorf("%w: on-pending %q: keep, replace, earlier, later or error are allowed", ErrInvalid, text)
+}
+
+// MaxPayload is the longest payload, in bytes. A CHECK of the tables holds inserts by plain SQL to it, by the size that the
+// server stores: on MySQL, a list of many small numbers has three times its text.
+const MaxPayload = 4 << 20
+
+// NewJob is a check to insert.
+type NewJob struct {
+	// Entity is what the check is about.
+	Entity Entity
+	// JobExec is the name under which the check is registered with the workers: an identifier.
+	JobExec string
+	// Tag tells apart several checks of one job_exec on one entity: at most 64 characters, empty by default.
+	Tag string
+	// DueAt is when to check, in any zone; it is rounded up to a slot. A time that is over goes to the next open slot.
+	DueAt time.Time
+	// Spread puts the check somewhere between DueAt and so much later, so that not all that is asked for midnight is due
+	// at midnight. Where is a stable hash of entity, job_exec and tag: the same job always has the same place. due_at is
+	// that time from then on; the horizon and OnPending go by it. 0, the default, for DueAt itself.
+	Spread time.Duration
+	// Payload is JSON that the job_exec gets; nil for none. MySQL stores it in a form of its own; MariaDB refuses what
+	// is nested deeper than 31, MySQL what is nested deeper than 100.
+	Payload json.RawMessage
+	// OnPending says what to do when the job is pending already; Keep by default.
+	OnPending OnPending
+}
+
+// Validate returns an error that wraps ErrInvalid and names what cannot be stored.
+func (j NewJob) Validate() error {
+	if err := j.Entity.Validate(); err != nil {
+		return err
+	}
+	if err := ValidIdentifier("job_exec", j.JobExec); err != nil {
+		return err
+	}
+	if err := ValidText("tag", j.Tag, MaxTagLen); err != nil {
+		return err
+	}
+	if j.DueAt.IsZero() {
+		return fmt.Errorf("%w: %s of %s has no due time", ErrInvalid, j.JobExec, j.Entity)
+	}
+	if err := validSpread(j.Spread); err != nil {
+		return err
+	}
+	if len(j.Payload) > MaxPayload {
+		return fmt.Errorf("%w: payload of %s has %d bytes; at most %d are allowed", ErrInvalid, j.Entity, len(j.Payload), MaxPayload)
+	}
+	if j.Payload != nil && !(json.Valid(j.Payload) && utf8.Valid(j.Payload)) {
+		return fmt.Errorf("%w: payload of %s is not JSON in UTF-8: %.80q", ErrInvalid, j.Entity, j.Payload)
+	}
+	_, err := ParseOnPending(string(j.OnPending))
+	return err
+}
+
+// NewPending returns the row that an insert makes of a new job at a time, as a client does. The error wraps ErrInvalid
+// or ErrBeyondHorizon. It is a pure function; zero guards mean their defaults.
+func NewPending(grid slots.Grid, guards Guards, job NewJob, now time.Time) (FutureJob, error) {
+	if err := job.Validate(); err != nil {
+		return FutureJob{}, err
+	}
+	job = job.InPlace()
+	due, slot, err := Place(grid, guards.Or(DefaultGuards()).Horizon, job.JobExec, job.DueAt, now)
+	if err != nil {
+		return FutureJob{}, err
+	}
+	return FutureJob{EntityName: job.Entity.Name, EntityKey: job.Entity.Key, JobExec: job.JobExec, Tag: job.Tag, DueAt: due,
+		FirstCheckAt: slot, NextCheckAt: slot, Payload: job.Payload, Revision: 1, InsertedAt: now}, nil
+}
+
+// Place finds the slot of a check that is asked for at a time: that time rounded up to a slot, or the next open slot where it
+// is over. due is the time as the tables hold it, in microseconds. The error wraps ErrBeyondHorizon.
+func Place(grid slots.Grid, horizon time.Duration, jobExec string, dueAt, now time.Time) (due, slot time.Time, err error) {
+	due = slots.RoundUp(dueAt)
+	if limit := now.Add(horizon); due.After(limit) {
+		return due, slot, fmt.Errorf("%w: job_exec %s is asked for at %s; with a horizon of %s the latest is %s",
+			ErrBeyondHorizon, jobExec, slots.Stamp(due), horizon, slots.Stamp(limit))
+	}
+	if due.Before(EarliestDue) {
+		due = EarliestDue
+	}
+	return due, slots.Later(grid.Ceil(due), grid.Next(now)), nil
+}

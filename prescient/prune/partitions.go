@@ -1,0 +1,180 @@
+package prune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	text "prescient/sql"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// laterPartition is the last partition of history: it takes what ends after all the others.
+const laterPartition = "p_later"
+
+// partition is a part of history: what ended before a time, and not before the end of the one that precedes it.
+type partition struct {
+	name   string
+	before time.Time // zero for the last
+}
+
+// partition makes the partitions that are missing, and drops those that ended before the cutoff. It gives up when the
+// patience is over.
+func (p *pruner) partition(ctx context.Context, now, cutoff time.Time) error {
+	limit := time.Now().Add(p.options.Patience)
+	list, err := p.partitions(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.makeReady(ctx, limit, list, now); err != nil || cutoff.IsZero() {
+		return err
+	}
+	// What was divided may have old parts.
+	if list, err = p.partitions(ctx); err != nil {
+		return err
+	}
+	for _, old := range expired(list, cutoff) {
+		if err := p.change(ctx, limit, p.tables.Fill("prune/drop", "{partition}", old.name)); err != nil {
+			return fmt.Errorf("dropping the partition %s of history: %w", old.name, err)
+		}
+		p.report.Dropped = append(p.report.Dropped, old.name)
+		p.did()
+	}
+	return nil
+}
+
+// makeReady divides the last partition.
+func (p *pruner) makeReady(ctx context.Context, limit time.Time, list []partition, now time.Time) error {
+	last := time.Time{}
+	if len(list) > 1 {
+		last = list[len(list)-2].before
+	}
+	p.report.ReadyUntil = last
+	if len(missing(last, now, now)) == 0 {
+		return nil
+	}
+	var rows int
+	var first *time.Time
+	err := p.retry(ctx, "looking into the last partition", func(ctx context.Context) error {
+		return p.conn.QueryRowxContext(ctx, p.tables.Stmt.Get("prune/later_rows"), p.options.MaxCopy+1).Scan(&rows, &first)
+	})
+	if err != nil {
+		return fmt.Errorf("looking into the last partition of history: %w", err)
+	}
+	if rows > p.options.MaxCopy {
+		p.report.Undivided = true
+		return nil
+	}
+	begin := now
+	if first != nil && first.Before(now) {
+		begin = *first
+	}
+	made := missing(last, begin, now)
+	var b strings.Builder
+	for _, part := range made {
+		fmt.Fprintf(&b, "PARTITION %s VALUES LESS THAN (%s), ", part.name, literal.Of(literal.AppendSecond, part.before))
+	}
+	b.WriteString("PARTITION " + laterPartition + " VALUES LESS THAN (MAXVALUE)")
+	if err := p.change(ctx, limit, p.tables.Fill("prune/split", "{partitions}", b.String())); err != nil {
+		return fmt.Errorf("making partitions of history: %w", err)
+	}
+	for _, part := range made {
+		p.report.Made = append(p.report.Made, part.name)
+	}
+	p.report.ReadyUntil = made[len(made)-1].before
+	p.did()
+	return nil
+}
+
+// expired returns the partitions all of which ended before the cutoff.
+func expired(list []partition, cutoff time.Time) (old []partition) {
+	for _, part := range list {
+		if !part.before.IsZero() && !part.before.After(cutoff) {
+			old = append(old, part)
+		}
+	}
+	return old
+}
+
+// mostBehind bounds how many partitions are made for what ended before now.
+const mostBehind = 520
+
+// missing returns the partitions to make behind the last one there is, which ends at last (zero for none): from the
+// one that begin lies in, where that is later, to PartitionsAhead after now. Weeks begin on Mondays, whatever last is.
+func missing(last, begin, now time.Time) (list []partition) {
+	if last.After(begin) {
+		begin = last
+	}
+	from := begin.UTC().Truncate(text.PartitionSpan)
+	if oldest := now.UTC().Truncate(text.PartitionSpan).Add(-mostBehind * text.PartitionSpan); from.Before(oldest) {
+		from = oldest
+	}
+	until := now.UTC().Truncate(text.PartitionSpan).Add((PartitionsAhead + 1) * text.PartitionSpan)
+	for end := from.Add(text.PartitionSpan); !end.After(until); end = end.Add(text.PartitionSpan) {
+		list = append(list, partition{name: end.Add(-text.PartitionSpan).Format("p_20060102"), before: end})
+	}
+	return list
+}
+
+// partitions lists the partitions of history, the last of which has to be laterPartition.
+func (p *pruner) partitions(ctx context.Context) ([]partition, error) {
+	var rows []struct {
+		Name   string `db:"name"`
+		Before string `db:"before_what"`
+	}
+	err := p.retry(ctx, "reading the partitions", func(ctx context.Context) error {
+		rows = nil
+		return p.conn.SelectContext(ctx, &rows, p.tables.Stmt.Get("prune/partitions"))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the partitions of history: %w", err)
+	}
+	var list []partition
+	for i, row := range rows {
+		part := partition{name: row.Name}
+		isLast := i == len(rows)-1
+		if row.Before != "MAXVALUE" {
+			if part.before, err = store.ParseTime(strings.Trim(row.Before, "'")); err != nil {
+				return nil, fmt.Errorf("%w: the partition %s ends before %s", ErrPartitions, row.Name, row.Before)
+			}
+		}
+		if isLast != part.before.IsZero() || isLast && part.name != laterPartition || !validPartition(part.name) {
+			break
+		}
+		list = append(list, part)
+	}
+	if len(list) == 0 || len(list) < len(rows) {
+		return nil, fmt.Errorf("%w: the last partition of %sjob_history is to be %s, for all that is later", ErrPartitions, p.tables.Prefix, laterPartition)
+	}
+	return list, nil
+}
+
+// validPartition holds names to what needs no quotes.
+func validPartition(name string) bool {
+	return prescient.ValidIdentifier("partition", name) == nil && !strings.ContainsAny(name, ".-")
+}
+
+// retry repeats what passes by itself on a connection that holds: contention.
+func (p *pruner) retry(ctx context.Context, what string, do func(ctx context.Context) error) error {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		one, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		err := do(one)
+		if err != nil && (!errno.BeginAgain(err) || errors.Is(err, context.Canceled)) {
+			return struct{}{}, backoff.Permanent(err)
+		}
+		if err != nil {
+			p.options.Log.Debug().Err(err).Msg(what + " is tried again")
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(store.NewBackOff()), backoff.WithMaxElapsedTime(p.options.Patience))
+	return err
+}

@@ -1,0 +1,237 @@
+package prune
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+
+	text "prescient/sql"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/store"
+)
+
+const (
+	// MinKeep is the least that Prune can be told to keep: older ledger rows are no longer needed to tell a worker that
+	// slept that its lease was lost.
+	MinKeep = 24 * time.Hour
+	// PartitionsAhead is how many partitions of history are kept ready after the one that is now.
+	PartitionsAhead = 8
+	// DefaultMaxCopy is the most rows that are copied to divide the last partition.
+	DefaultMaxCopy = 20000
+	// DefaultPatience is how long a change of partitions is tried again.
+	DefaultPatience = time.Minute
+)
+
+// Errors of Prune and KeepPartitions.
+var (
+	// ErrHistoryHeld is returned when partitions could not be changed because somebody had history open the whole time.
+	// All else was done; it can be called again.
+	ErrHistoryHeld = errors.New("history is held open")
+	// ErrPartitions is returned when history has not the partitions that migrations gave it.
+	ErrPartitions = errors.New("history is not partitioned as it should be")
+	// ErrPruning is returned when somebody else prunes the same tables.
+	ErrPruning = text.ErrPruning
+)
+
+// Options are for Prune and KeepPartitions.
+type Options struct {
+	// Prefix of the table names; empty by default.
+	Prefix string
+	// Keep is how long history and ledger are kept: at least MinKeep. Only Prune takes it, and needs it.
+	Keep time.Duration
+	// MaxCopy is the most rows that are copied to divide the last partition, which keeps runs from writing history
+	// meanwhile, about a second for 50,000; DefaultMaxCopy by default.
+	MaxCopy int
+	// Patience bounds how long changes of partitions are tried again while somebody has history open;
+	// DefaultPrunePatience by default.
+	Patience time.Duration
+	// TrustClock has Prune drop what is old by the clock of the database, though for most of Keep there is neither history
+	// nor ledger: nothing ran in that time. Otherwise it refuses that with ErrClockDoubtful, since the clock may have jumped
+	// ahead, and all that there is would go.
+	TrustClock bool
+	// Progress, where given, is called with what was done so far, after each step.
+	Progress func(Report)
+	// Log gets a line for each try that failed.
+	Log zerolog.Logger
+}
+
+// Report says what was done.
+type Report struct {
+	// Cutoff is the time before which things may go; nil from KeepPartitions.
+	Cutoff *time.Time `json:"cutoff,omitempty"`
+	// Made and Dropped are names of partitions.
+	Made    []string `json:"made"`
+	Dropped []string `json:"dropped"`
+	// ReadyUntil is the end of the last partition that is ready.
+	ReadyUntil time.Time `json:"ready_until,omitzero"`
+	// Undivided is set where more rows than MaxCopy lie in the last partition, so that it was left as it is.
+	Undivided bool `json:"undivided"`
+	// HistoryRows is how many rows were deleted from the last partition, which is never dropped.
+	HistoryRows int `json:"history_rows"`
+	// LedgerRows is how many rows of the ledger were deleted, LedgerSlotsKept for how many old slots it was kept, since
+	// they still hold rows or are being run.
+	LedgerRows      int `json:"ledger_rows"`
+	LedgerSlotsKept int `json:"ledger_slots_kept"`
+	// HeldBy is who had history open, with ErrHistoryHeld; as far as the server tells.
+	HeldBy []Holder `json:"held_by,omitempty"`
+}
+
+// Holder is a connection that has history open, or (on MariaDB without performance_schema) any open transaction.
+type Holder struct {
+	ID      int64  `db:"id" json:"id"`
+	User    string `db:"user" json:"user"`
+	Host    string `db:"host" json:"host"`
+	Command string `db:"command" json:"command"`
+	State   string `db:"state" json:"state,omitempty"`
+	// Seconds is how long it has been doing that.
+	Seconds int64 `db:"seconds" json:"seconds"`
+}
+
+// String names the connection, and what it does.
+func (h Holder) String() string {
+	doing := h.Command
+	if h.State != "" {
+		doing += ", " + h.State
+	}
+	return fmt.Sprintf("connection %d of %s@%s (%s) for %d s", h.ID, h.User, h.Host, doing, h.Seconds)
+}
+
+// Run drops what is older than options.Keep: partitions of history that are wholly older, and the ledger of slots
+// that are, nothing of which is pending or being run. So history is kept for Keep and at most a PartitionSpan longer.
+// What lies in the last partition, because none was ready when it ended, is deleted in batches of rows. It also keeps
+// partitions ready as KeepPartitions does. db is from Open, and its user owns the tables.
+//
+// It holds up a slot run for a second at most, on MariaDB for three, and seldom: only while somebody has history open. It
+// may be called at any time, and again after an error: ErrHistoryHeld, ErrClockDoubtful, ErrPruning, ErrPartitions,
+// ErrNotMigrated, ErrInvalid; others come from the server. The report says what was done in any case.
+func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
+	if options.Keep < MinKeep {
+		return Report{}, fmt.Errorf("%w: keep %s: at least %s are kept", prescient.ErrInvalid, options.Keep, MinKeep)
+	}
+	return run(ctx, db, options, func(p *pruner, now time.Time) error {
+		cutoff := now.Add(-options.Keep).Truncate(time.Second)
+		if err := p.checkClock(ctx, now, cutoff); err != nil {
+			return err
+		}
+		p.report.Cutoff = &cutoff
+		if err := p.emptyLater(ctx, cutoff); err != nil {
+			return err
+		}
+		held := p.partition(ctx, now, cutoff)
+		if held != nil && !errors.Is(held, ErrHistoryHeld) {
+			return held
+		}
+		return errors.Join(held, p.pruneLedger(ctx, cutoff))
+	})
+}
+
+// KeepPartitions makes the partitions of history that are missing: that of now and PartitionsAhead more. They are cut
+// off the last partition, which is empty unless nobody did this for long; with more than options.MaxCopy rows in it, it
+// is left as it is and the report says so. Errors as of Prune.
+func KeepPartitions(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
+	return run(ctx, db, options, func(p *pruner, now time.Time) error {
+		return p.partition(ctx, now, time.Time{})
+	})
+}
+
+// pruner prunes on one connection, which is thrown away afterwards for the settings that it has.
+type pruner struct {
+	tables  store.Tables
+	conn    *sqlx.Conn
+	options Options
+	report  Report
+}
+
+func run(ctx context.Context, db *sqlx.DB, options Options, do func(p *pruner, now time.Time) error) (Report, error) {
+	options.MaxCopy = cmp.Or(options.MaxCopy, DefaultMaxCopy)
+	options.Patience = cmp.Or(options.Patience, DefaultPatience)
+	if options.MaxCopy < 0 || options.Patience < 0 {
+		return Report{}, fmt.Errorf("%w: neither the rows to copy nor the patience can be negative", prescient.ErrInvalid)
+	}
+	t, err := store.OpenTables(ctx, db, options.Prefix, 0)
+	if err != nil {
+		return Report{}, err
+	}
+	conn, err := db.Connx(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() {
+		// This closes it for good, with its lock and its lock_wait_timeout.
+		store.Drop(conn.Conn)
+		_ = conn.Close()
+	}()
+	p := &pruner{tables: t, conn: conn, options: options, report: Report{Made: []string{}, Dropped: []string{}}}
+	if err := p.lock(ctx); err != nil {
+		return p.report, err
+	}
+	unlock, err := text.Schema{Prefix: p.tables.Prefix}.LockPrune(ctx, conn.Conn, db.DB)
+	if err != nil {
+		return p.report, fmt.Errorf("locking out prunes on other nodes: %w", err)
+	}
+	defer unlock()
+	var now time.Time
+	if err := conn.QueryRowxContext(ctx, "SELECT UTC_TIMESTAMP(6)").Scan(&now); err != nil {
+		return p.report, fmt.Errorf("reading the database's clock: %w", err)
+	}
+	err = do(p, now)
+	return p.report, err
+}
+
+// lock keeps others from pruning, and bounds the wait for the table in all that is not change.
+func (p *pruner) lock(ctx context.Context) error {
+	const waitSeconds = 5
+	var got sql.NullInt64
+	err := p.conn.QueryRowxContext(ctx, "SELECT GET_LOCK(CONCAT('prescient-prune:', LEFT(SHA2(CONCAT(DATABASE(), '/', ?), 256), 32)), ?)",
+		p.tables.Prefix, waitSeconds).Scan(&got)
+	if err == nil && got.Int64 != 1 {
+		err = fmt.Errorf("%w: waited %d s", ErrPruning, waitSeconds)
+	}
+	if err != nil {
+		return fmt.Errorf("locking out other prunes: %w", err)
+	}
+	return p.waitFor(ctx, 1)
+}
+
+// did tells of progress.
+func (p *pruner) did() {
+	if p.options.Progress != nil {
+		p.options.Progress(p.report)
+	}
+}
+
+// pruneBatch is how many rows are deleted at a time.
+const pruneBatch = 1000
+
+// emptyLater deletes from the last partition what is older.
+func (p *pruner) emptyLater(ctx context.Context, cutoff time.Time) error {
+	for {
+		n, err := p.delete(ctx, p.tables.Stmt.Get("prune/later_end"), cutoff, pruneBatch)
+		if err != nil {
+			return fmt.Errorf("deleting old history: %w", err)
+		}
+		p.report.HistoryRows += n
+		if n > 0 {
+			p.did()
+		}
+		if n < pruneBatch {
+			return nil
+		}
+	}
+}
+
+// delete runs a statement that deletes a batch, and may be repeated.
+func (p *pruner) delete(ctx context.Context, statement string, args ...any) (n int, err error) {
+	err = p.retry(ctx, "deleting", func(ctx context.Context) error {
+		n, err = store.Affected(ctx, p.conn, statement, args...)
+		return err
+	})
+	return n, err
+}

@@ -1,0 +1,335 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/store"
+)
+
+// row is a pending row with its key.
+type row struct {
+	prescient.FutureJob
+	key   prescient.Key
+	turn  uint64 // rows with turns in a row follow one another in the table; 0 where that is not known
+	tries int    // transactions that came to nothing, with others or by itself
+	// triedAt is when the first of them had.
+	triedAt time.Time
+	unread  bool // its payload is too long to be read
+}
+
+// size is how much memory is taken by what may be large.
+func (r *row) size() int { return len(r.Payload) + len(r.LastError) }
+
+// answered is a row with its answer and what becomes of it.
+type answered struct {
+	row
+	answer  answer
+	verdict prescient.Verdict
+	locked  bool // somebody else had it locked
+	stuck   bool // what becomes of it could not be written
+	bare    bool // it ends without its payload and last error, which the server does not take
+}
+
+// stream reads the rows of a bucket in the order of their keys. A bucket starts with one that all job_execs share; one
+// that is slow gets a stream of its own, so that the rest is not held up behind its rows.
+type stream struct {
+	jobExec     string // empty for the shared stream, which leaves out those that have their own
+	next        prescient.Key
+	dry         bool
+	lane        *lane // of jobExec
+	lingers     bool  // its bucket does, for its rows
+	waits       bool  // there is something to be read, and no room for it
+	limit       int   // rows to be asked for; 0 for a first read
+	outstanding int   // rows that were read and not committed
+	payload     int   // bytes of theirs, about, with that of their errors
+}
+
+// count counts rows in memory, and the bytes of what may be large in them, or takes them off the count.
+func (s *stream) count(rows, bytes int) {
+	s.outstanding += rows
+	s.payload += bytes
+	if s.lane != nil {
+		s.lane.crowd.add(rows, bytes)
+	}
+}
+
+// flushEvery is how long an answer waits for company before it is committed, and how long rows of one job_exec may
+// hold up the others.
+const flushEvery = 100 * time.Millisecond
+
+// bucketRun runs one bucket under its lease. Its own goroutine reads and commits; the executor's goroutines deliver.
+type bucketRun struct {
+	w          *Worker
+	lease      *lease
+	clock      store.Clock
+	calls      context.Context                           // of the job_execs; ends when nothing of them is wanted any more
+	stop       <-chan struct{}                           // closed when nothing new is to be started
+	careful    bool                                      // row by row, the attempt recorded: the bucket was taken over twice
+	batch      int                                       // rows that are read and committed together
+	window     int                                       // rows in memory, of each stream: two such batches, one of which is read while the other runs
+	pace       func(ctx context.Context, rows int) error // called before each read; nil for at once
+	background bool                                      // it catches up: what is due now comes first
+	paused     store.Pauses                              // their rows are put off, uncalled
+
+	last        prescient.Key
+	streams     []*stream      // the shared one first
+	outstanding map[string]int // by job_exec
+	held        []*answered    // contested: somebody has the row locked; tried again at retryAt
+	retryAt     time.Time
+	retryIn     time.Duration // grows while they stay contested
+	turn        uint64        // of the row read last
+	reading     *reading      // nil where none is under way
+	readNext    int           // the stream to be read next, among those that have room
+	alone       []alone       // called again, each in a transaction of its own
+	hasTx       bool          // there are rows of a TxFunc: its transactions hold locks for as long as they run
+	figures     Figures
+	cutOff      bool // rows were left unstarted, since the worker stops or the lease ended
+	locked      int  // rows in memory that somebody else had locked, or that could not be written
+	apart       int  // rows that were set apart, since their batch could not be committed with them
+
+	lockPatience time.Duration       // how long to wait when only those are left
+	waitUntil    time.Time           // until when, once it came to that
+	mayWait      func(rows int) bool // whether to wait for locked rows: false where too many buckets do already
+	onLinger     func()              // has another bucket run meanwhile; nil where there is nobody to tell
+	onCalled     func()              // is told once that all rows were called; nil where nobody wants to know
+	lingering    bool                // it waits for what takes its time, and another has its place
+	hidden       *atomic.Bool        // in this slot a commit waited for locks that do not show by the primary key
+	crowdedOut   bool                // there is no room for it to wait in
+	wary         bool                // it was given back unfinished before: locked rows are left alone
+
+	commits sync.Mutex // held from the fence of a commit to its end; guards lease.batchSeq
+
+	mu      sync.Mutex
+	answers []*answered
+	oldest  time.Time // when the first of answers came
+	flying  int       // tasks that the executor has
+	wake    chan struct{}
+}
+
+func (r *slotRun) newBucketRun(l *lease, buckets int) *bucketRun {
+	first, last := store.BucketRange(l.bucket, buckets)
+	b := &bucketRun{w: r.w, hidden: &r.hidden, lease: l, clock: r.clock, stop: r.stop, careful: l.takeovers >= 2,
+		batch: half(r.w.options.Batch), window: r.w.options.Batch, pace: r.pace, background: r.background, paused: r.paused,
+		last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int), wake: make(chan struct{}, 1),
+		lockPatience: lockPatience(r.w.options.Lease, r.w.tables.Grid.Resolution(), r.background)}
+	if b.careful {
+		b.batch, b.window = 1, 1
+		return b
+	}
+	for _, l := range r.w.executor.order {
+		if l.crowd.backedUp(l.guards.Concurrency) && !b.paused[l.name] {
+			b.streams = append(b.streams, &stream{jobExec: l.name, lane: l, next: first})
+		}
+	}
+	return b
+}
+
+// mayStart says whether a call may still be started.
+func (b *bucketRun) mayStart() bool {
+	select {
+	case <-b.stop:
+		return false
+	default:
+		return b.lease.alive(time.Now())
+	}
+}
+
+// alone is a row to be called by itself, not before a moment.
+type alone struct {
+	row *answered
+	at  time.Time
+}
+
+// deliver takes the answers of rows of a task, which stand with them.
+func (b *bucketRun) deliver(rows ...*answered) {
+	for _, r := range rows {
+		b.judge(r)
+	}
+	b.take(rows, len(rows))
+}
+
+// judge decides what becomes of an answered row.
+func (b *bucketRun) judge(r *answered) {
+	a := &r.answer
+	now := a.ended
+	if a.fate != committed && !a.called() {
+		now = b.clock.Now()
+		if a.started.IsZero() {
+			a.started, a.ended = now, now
+		}
+	}
+	switch a.fate {
+	case committed:
+		r.verdict = *a.verdict
+	case notStarted, again, dropped:
+	default:
+		r.verdict = prescient.Decide(b.w.tables.Grid, b.w.guardsOf(r.JobExec), r.FutureJob, a.given(), now)
+	}
+}
+
+// take takes answered rows; flew is how many of them the executor had.
+func (b *bucketRun) take(rows []*answered, flew int) {
+	b.mu.Lock()
+	if len(b.answers) == 0 {
+		b.oldest = time.Now()
+	}
+	before := len(b.answers)
+	b.answers = append(b.answers, rows...)
+	b.flying -= flew
+	signal := before == 0 || len(b.answers) >= b.batch || b.flying == 0
+	b.mu.Unlock()
+	if signal {
+		b.signal()
+	}
+}
+
+// signal wakes the bucket's own goroutine.
+func (b *bucketRun) signal() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run works until the bucket is dry. It returns errLeaseLost, errStopped, errRowsLocked or errCrowdedOut where it had to
+// leave rows behind; what was answered until then is committed, but in the first case.
+func (b *bucketRun) run(ctx context.Context) error {
+	if err := b.endKiller(ctx); err != nil {
+		return err
+	}
+	defer b.stopLingering()
+	defer b.stopReading()
+	for {
+		if err := b.standing(); err != nil {
+			return b.leave(ctx, err)
+		}
+		if b.crowdedOut {
+			return b.leave(ctx, errCrowdedOut)
+		}
+		b.startAlone()
+		read, err := b.read(ctx)
+		if err != nil {
+			return b.leave(ctx, err)
+		}
+		if b.onCalled != nil && b.allCalled() {
+			b.onCalled()
+			b.onCalled = nil
+		}
+		committed, err := b.commitReady(ctx, false)
+		if err != nil {
+			return err
+		}
+		if b.finished() {
+			return b.outcome()
+		}
+		if b.onlyLocked() && !b.waitForLocks(time.Now()) {
+			return b.leaveLocked(ctx)
+		}
+		if !read && !committed {
+			b.wait()
+		}
+	}
+}
+
+// outcome is nil where every row that was read was answered. Rows that were not started any more are left behind.
+func (b *bucketRun) outcome() error {
+	if !b.cutOff && b.figures.Locked+b.figures.Stuck > 0 {
+		return errRowsLocked
+	}
+	if !b.cutOff {
+		return nil
+	}
+	if err := b.standing(); err != nil {
+		return err
+	}
+	return errStopped
+}
+
+// standing says whether the bucket is still to be worked on.
+func (b *bucketRun) standing() error {
+	select {
+	case <-b.stop:
+		return errStopped
+	default:
+	}
+	if !b.lease.alive(time.Now()) {
+		return errLeaseLost
+	}
+	return nil
+}
+
+// leave waits for what is running, and commits what is answered, unless the lease is lost: then there is nothing to
+// commit under.
+func (b *bucketRun) leave(ctx context.Context, cause error) error {
+	if errors.Is(cause, errLeaseLost) {
+		return cause
+	}
+	b.stopReading()
+	for b.calls.Err() == nil && b.stillFlying() && b.lease.alive(time.Now()) {
+		if _, err := b.commitReady(ctx, false); err != nil {
+			return err
+		}
+		b.wait()
+	}
+	if _, err := b.commitReady(ctx, true); err != nil {
+		return err
+	}
+	return cause
+}
+
+func (b *bucketRun) stillFlying() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.flying > 0
+}
+
+func (b *bucketRun) finished() bool {
+	if len(b.held) > 0 || slices.ContainsFunc(b.streams, func(s *stream) bool { return !s.dry || s.outstanding > 0 }) {
+		return false
+	}
+	return true
+}
+
+// wait sleeps until there is something to do: answers, a stop, or the moment to look at what is slow.
+func (b *bucketRun) wait() {
+	timer := time.NewTimer(b.flushAfter())
+	defer timer.Stop()
+	select {
+	case <-b.wake:
+	case <-timer.C:
+		b.split()
+		b.giveWay()
+	case <-b.calls.Done():
+	}
+}
+
+// keep counts a row that is in memory, and release one that is no more.
+func (b *bucketRun) keep(r *answered) {
+	b.streamOf(r.JobExec).count(1, r.size())
+	b.outstanding[r.JobExec]++
+}
+
+func (b *bucketRun) release(r *answered) {
+	s := b.streamOf(r.JobExec)
+	s.count(-1, -r.size())
+	if s.outstanding == 0 {
+		s.count(0, -s.payload) // a stream that was split took its share of this, as estimated
+	}
+	b.outstanding[r.JobExec]--
+}
+
+// streamOf returns the stream that reads the rows of a job_exec.
+func (b *bucketRun) streamOf(jobExec string) *stream {
+	for _, s := range b.streams[1:] {
+		if s.jobExec == jobExec {
+			return s
+		}
+	}
+	return b.streams[0]
+}

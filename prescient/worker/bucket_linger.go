@@ -1,0 +1,173 @@
+package worker
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// lingerAfter is how long a bucket that has nothing but calls under way keeps its place.
+	lingerAfter = flushEvery / 5
+	// manyWait is how many buckets may linger before each commits less often.
+	manyWait = 16
+)
+
+// flushAfter is how long an answer waits for company before it is committed: not for long where only slow calls are left to
+// come, before the bucket gives way to another; then the longer, the more buckets wait for such, so that all together commit
+// no more often than a few do.
+func (b *bucketRun) flushAfter() time.Duration {
+	switch {
+	case b.lingering:
+		return flushEvery * time.Duration(max(int(b.w.lingering.Load())/manyWait, 1))
+	case b.onlyWaits():
+		return lingerAfter
+	}
+	return flushEvery
+}
+
+// onlyWaits says whether the bucket has its place for nothing but rows whose calls take their time: those of job_execs that
+// are not slow were all read.
+func (b *bucketRun) onlyWaits() bool {
+	if b.careful {
+		return b.stillFlying()
+	}
+	return b.streams[0].dry && (b.stillFlying() || b.waitsForRoom())
+}
+
+// waitsForRoom says whether the bucket has nothing in memory, and nothing to do but to read rows for which there is no
+// room.
+func (b *bucketRun) waitsForRoom() bool {
+	if b.reading != nil {
+		return false
+	}
+	waits := false
+	for _, s := range b.streams {
+		if s.outstanding > 0 || !s.dry && !s.waits {
+			return false
+		}
+		waits = waits || s.waits
+	}
+	return waits
+}
+
+// allCalled says whether nothing is left to be read or called: the rest is to commit it.
+func (b *bucketRun) allCalled() bool {
+	for _, s := range b.streams {
+		if !s.dry {
+			return false
+		}
+	}
+	return b.reading == nil && len(b.alone) == 0 && !b.stillFlying()
+}
+
+// giveWay has another bucket run beside one that only waits, which lingers from then on. Where too many linger already, and
+// nothing is lost by it, the bucket is to be left instead.
+func (b *bucketRun) giveWay() {
+	if !b.onlyWaits() {
+		return
+	}
+	if b.waitsForRoom() {
+		for _, s := range b.streams[1:] {
+			b.crowdedOut = b.crowdedOut || s.waits && s.lane.crowd.full(s.lingers)
+		}
+		if b.crowdedOut {
+			return
+		}
+	}
+	if b.lingering {
+		return
+	}
+	if !b.careful {
+		for name, n := range b.outstanding {
+			if n > 0 && b.streamOf(name) == b.streams[0] {
+				b.ownStream(name).dry = true
+			}
+		}
+		for _, s := range b.streams[1:] {
+			if s.lingers = s.lane != nil; s.lingers {
+				s.lane.crowd.linger(1)
+			}
+		}
+	}
+	b.linger()
+}
+
+// linger gives the bucket's place to another.
+func (b *bucketRun) linger() {
+	b.lingering = true
+	b.w.lingering.Add(1)
+	if b.onLinger != nil {
+		b.onLinger()
+	}
+}
+
+// stopLingering takes what the bucket has off the counts.
+func (b *bucketRun) stopLingering() {
+	for _, s := range b.streams {
+		s.count(-s.outstanding, -s.payload)
+		if s.lingers {
+			s.lane.crowd.linger(-1)
+		}
+	}
+	if b.lingering {
+		b.w.lingering.Add(-1)
+	}
+}
+
+// turn waits until a bucket that lingers may send statements: of those no more do at a time than may run.
+func (w *Worker) turn(ctx context.Context, lingering bool) (done func(), err error) {
+	if !lingering || w.turns == nil {
+		return func() {}, nil
+	}
+	select {
+	case w.turns <- struct{}{}:
+		return func() { <-w.turns }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// split gives the job_exec that fills the shared stream one of its own, from where that stream is.
+func (b *bucketRun) split() {
+	shared := b.streams[0]
+	if shared.dry || b.careful || b.hasRoom(shared) {
+		return
+	}
+	most := ""
+	for name, n := range b.outstanding {
+		if b.streamOf(name) == shared && n > b.outstanding[most] {
+			most = name
+		}
+	}
+	if most != "" {
+		b.ownStream(most)
+	}
+}
+
+// ownStream gives a job_exec that has rows in the shared stream one of its own.
+func (b *bucketRun) ownStream(name string) *stream {
+	shared := b.streams[0]
+	own := &stream{jobExec: name, lane: b.w.executor.lanes[name], next: shared.next, limit: shared.limit}
+	rows := b.outstanding[name]
+	bytes := shared.payload * rows / shared.outstanding
+	own.count(rows, bytes)
+	shared.count(-rows, -bytes)
+	b.streams = append(b.streams, own)
+	return own
+}
+
+// hasRoom says whether the next rows of a stream may be read. Rows that are caught up leave half of the room to what is
+// due now.
+func (b *bucketRun) hasRoom(s *stream) bool {
+	if s.outstanding > 0 && (s.outstanding+b.batch > b.window || s.payload >= readBytes) {
+		return false
+	}
+	if s.lane == nil {
+		return true
+	}
+	rows, bytes := b.w.buckets()*b.window, b.w.buckets()*readBytes
+	if b.background {
+		rows, bytes = half(rows), half(bytes)
+	}
+	return s.lane.crowd.room(rows, bytes) && (b.lingering || !s.lane.crowd.full(false))
+}

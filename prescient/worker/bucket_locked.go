@@ -1,0 +1,174 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// What a bucket does about rows that open transactions of others have locked: their answers are kept and tried again.
+// When nothing else is left in the bucket it gives its place to the next, and waits on, for a while; then it is given back
+// unfinished, and its rows stay as they are. Whoever takes it later looks first which rows are locked yet, and leaves
+// those alone: their job_execs are called once more when they are free, and not each time that somebody looks.
+
+// sweepHurry is how many times sooner a sweep gives up on locked rows.
+const sweepHurry = 10
+
+// lockPatience is how long a bucket waits that has nothing but locked rows left. Two slots at most, so that the worker
+// never has as many slots waiting as it may run at a time.
+func lockPatience(lease, resolution time.Duration, background bool) time.Duration {
+	d := min(lease, 2*resolution)
+	if background {
+		d /= sweepHurry
+	}
+	return d
+}
+
+// noteLocked notes that somebody else has a row locked.
+func (b *bucketRun) noteLocked(a *answered) {
+	if !a.locked {
+		a.locked = true
+		b.locked++
+	}
+}
+
+// onlyLocked says whether nothing is left in the bucket but rows that others have locked.
+func (b *bucketRun) onlyLocked() bool {
+	outstanding := 0
+	for _, s := range b.streams {
+		if !s.dry && !s.waits {
+			return false
+		}
+		outstanding += s.outstanding
+	}
+	return b.reading == nil && outstanding > 0 && outstanding == b.locked
+}
+
+// waitForLocks says whether to wait for locked rows, where there is nothing else to do. The first time it makes place
+// for another bucket.
+func (b *bucketRun) waitForLocks(now time.Time) bool {
+	if b.waitUntil.IsZero() {
+		b.waitUntil = now.Add(b.lockPatience)
+		if !b.lingering {
+			if b.mayWait != nil && !b.mayWait(b.inMemory()) {
+				return false
+			}
+			b.linger()
+		}
+	}
+	return now.Before(b.waitUntil)
+}
+
+// inMemory is how many rows the bucket has, those aside that are about to be committed.
+func (b *bucketRun) inMemory() int {
+	b.mu.Lock()
+	rows := -len(b.answers)
+	b.mu.Unlock()
+	for _, s := range b.streams {
+		rows += s.outstanding
+	}
+	return rows
+}
+
+// leaveLocked gives up on the rows that are locked, after one more try.
+func (b *bucketRun) leaveLocked(ctx context.Context) error {
+	if err := b.leave(ctx, errRowsLocked); !errors.Is(err, errRowsLocked) {
+		return err
+	}
+	if b.finished() {
+		return b.outcome()
+	}
+	stuck := 0
+	for _, a := range b.held {
+		if a.stuck {
+			stuck++
+		}
+	}
+	b.figures.Stuck += stuck
+	b.figures.Locked += b.locked - stuck
+	return errRowsLocked
+}
+
+// withoutLocked leaves out the rows of a batch that others have locked.
+func (b *bucketRun) withoutLocked(ctx context.Context, batch []*answered) ([]*answered, error) {
+	free := make(map[prescient.Key]bool, len(batch))
+	if err := b.findFree(ctx, batch, free); err != nil || len(free) == len(batch) {
+		return batch, err
+	}
+	there, err := b.keysOf(ctx, "slotrun/seen", literal.Keys(batch, answeredKey))
+	if err != nil {
+		return nil, err
+	}
+	before := len(batch)
+	batch = slices.DeleteFunc(batch, func(a *answered) bool { return there[a.key] && !free[a.key] })
+	b.figures.Locked += before - len(batch)
+	return batch, nil
+}
+
+// findFree adds the rows that nobody else has locked. Where the server cannot pass over those that are, it refuses all,
+// and they are divided until the locked ones are alone.
+func (b *bucketRun) findFree(ctx context.Context, rows []*answered, free map[prescient.Key]bool) error {
+	found, err := b.keysOf(ctx, "slotrun/lock_free", literal.Keys(rows, answeredKey))
+	switch {
+	case errno.Is(err, errno.NoWait) && len(rows) > 1:
+		half := len(rows) / 2
+		if err := b.findFree(ctx, rows[:half], free); err != nil {
+			return err
+		}
+		return b.findFree(ctx, rows[half:], free)
+	case errno.Is(err, errno.NoWait):
+		return nil
+	case err != nil || len(found) == 0:
+		return err
+	}
+	if found, err = b.keysOf(ctx, "slotrun/lock_free_unique", literal.Keys(slices.Collect(maps.Keys(found)), func(k prescient.Key) prescient.Key { return k })); err != nil {
+		return err
+	}
+	maps.Copy(free, found)
+	return nil
+}
+
+// keysOf runs one of the statements that select job_key and revision, by itself, and returns the keys.
+// Where it locks rows, they are free again afterwards.
+func (b *bucketRun) keysOf(ctx context.Context, statement, keys string) (found map[prescient.Key]bool, err error) {
+	var refused error // is an answer here: not to be asked for again
+	err = b.w.query(ctx, func(ctx context.Context) (err error) {
+		defer func() {
+			if errno.Is(err, errno.NoWait) {
+				refused, err = err, nil
+			}
+		}()
+		found, refused = make(map[prescient.Key]bool), nil
+		tx, err := b.w.db.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil) // without one TiDB locks nothing
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }()
+		rows, err := tx.QueryContext(ctx, b.w.tables.Fill(statement, "{keys}", keys), b.lease.slot)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var key []byte
+			var revision uint64
+			if err := rows.Scan(&key, &revision); err != nil {
+				return err
+			}
+			found[prescient.Key(key)] = true
+		}
+		return rows.Err()
+	})
+	if err = errors.Join(err, refused); err != nil {
+		return nil, fmt.Errorf("%s: %w", statement, err)
+	}
+	return found, nil
+}

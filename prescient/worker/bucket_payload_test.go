@@ -1,0 +1,151 @@
+package worker
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/rig"
+)
+
+// A batch is bounded by its payloads too: 60 MB of them are due, and a fraction is in memory.
+func TestLongPayloadsAreNotAllInMemory(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const rows = 60
+		payload := json.RawMessage(`"` + strings.Repeat("x", 1<<20-2) + `"`)
+		for i := range rows {
+			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "check", DueAt: rig.At("13:15"), Payload: payload})
+		}
+		inUse := func() uint64 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		before := inUse()
+		var peak, calls atomic.Uint64
+		execs := rig.Registry("check", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
+			if calls.Add(1)%10 == 0 {
+				peak.Store(max(peak.Load(), inUse()))
+			}
+			if len(job.Payload) != len(payload) {
+				return nil, fmt.Errorf("a payload of %d bytes", len(job.Payload))
+			}
+			return nil, nil
+		}, prescient.Guards{Concurrency: 1})
+		connects := &countedConnector{Connector: r.Connector("worker", rig.At("13:15:01"))}
+		db := sqlx.NewDb(sql.OpenDB(connects), "mysql")
+		t.Cleanup(func() { _ = db.Close() })
+		w, err := New(t.Context(), db, Options{Prefix: "p_", Registry: execs})
+		r.Must(err)
+		figures, err := w.Run(t.Context())
+		r.Must(err)
+		if figures.Done != rows || calls.Load() != rows {
+			t.Errorf("%d calls, %+v", calls.Load(), figures)
+		}
+		if grew := (peak.Load() - before) >> 20; peak.Load() > before && grew > 30 {
+			t.Errorf("%d MB of memory were in use for %d MB of payload", grew, rows)
+		} else {
+			t.Logf("%d MB of memory were in use for %d MB of payload", grew, rows)
+		}
+		// The first read is cut short, and gives up its connection. Those after it ask for as much as there is room for.
+		if n := connects.n.Load(); n > 5 {
+			t.Errorf("%d connections were made; want 5 at most", n)
+		}
+		r.Balanced()
+	})
+}
+
+// countedConnector counts the connections that were made.
+type countedConnector struct {
+	driver.Connector
+	n atomic.Int32
+}
+
+func (c *countedConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	c.n.Add(1)
+	return c.Connector.Connect(ctx)
+}
+
+func TestAReadAsksForWhatThereIsRoomFor(t *testing.T) {
+	const mb = 1 << 20
+	for _, c := range []struct{ asked, most, rows, size, want int }{
+		{10, 1000, 10, 0, 20},
+		{800, 1000, 800, 0, 1000},
+		{1000, 1000, 1000, mb, 1000},
+		{1000, 1000, 8, 8 * mb, 8},
+		{8, 1000, 8, 8 * mb, 8},
+		{1000, 1000, 3, 9 * mb, 2},
+		{2, 1000, 1, 20 * mb, 1},
+		{2, 1000, 2, 2 * mb, 4},
+		{1, 1, 1, 0, 1},
+	} {
+		if got := nextLimit(c.asked, c.most, c.rows, c.size); got != c.want {
+			t.Errorf("after %d of %d rows, with %d bytes, %d are asked for; want %d", c.rows, c.asked, c.size, got, c.want)
+		}
+	}
+}
+
+// A batch whose moves all have a long error is more than a packet may have: the servers take 16 MB, or 64.
+func TestLongErrorsOfManyRowsAreNotOneStatement(t *testing.T) {
+	const rows = 7000 // of which one commit has 4000
+	long := strings.Repeat("<", 1000)
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.ManyDue(rig.At("13:15"), "check", 0, rows)
+		execs := prescient.NewRegistry()
+		r.Must(execs.RegisterBatch("check", func(_ context.Context, batch *prescient.Batch) error {
+			for i := range batch.Jobs() {
+				batch.Fail(i, errors.New(long))
+			}
+			return nil
+		}, prescient.Guards{}))
+		var h rig.Hooks
+		w := r.hookedWorker(rig.At("13:15"), &h, execs, Options{Buckets: 1})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // one that is refused is sent again and again
+		defer cancel()
+		figures, err := w.Run(ctx)
+		if err != nil || figures.Moved != rows || figures.Retries > 0 {
+			t.Errorf("%+v, %v", figures, err)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_future_job WHERE error_count = 1 AND last_error = ?", long); n != rows {
+			t.Errorf("%d rows have the error; want %d", n, rows)
+		}
+		if moves, n := 3*rows*len(long)/literal.BulkBytes, h.Count("STRAIGHT_JOIN"); n < moves {
+			t.Errorf("the rows were moved by %d statements; want %d at least", n, moves)
+		}
+		r.Balanced()
+	})
+}
+
+func TestMovesAreDividedByTheirSize(t *testing.T) {
+	short, long := new(answered), new(answered)
+	long.verdict.Reason = strings.Repeat("x", literal.BulkBytes/2)
+	for _, c := range []struct {
+		moves []*answered
+		want  int
+	}{
+		{[]*answered{short}, 1},
+		{slices.Repeat([]*answered{short}, 4000), 4000},
+		{[]*answered{long, long, short}, 2},
+		{[]*answered{short, long, long, short}, 3},
+	} {
+		list, n := movesJSON(c.moves)
+		var said [][]any
+		if err := json.Unmarshal([]byte(list), &said); err != nil || n != c.want || len(said) != n {
+			t.Errorf("of %d moves %d are said to be in the list, and %d are, %v; want %d", len(c.moves), n, len(said), err, c.want)
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package worker
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"prescient/prescient"
+	"prescient/slots"
+)
+
+// reading is a read under way: it goes on while the bucket's own goroutine commits.
+type reading struct {
+	stream *stream
+	cancel context.CancelFunc
+	done   chan struct{}
+	rows   []*answered // once done is closed
+	limit  int         // how many were asked for
+	look   bool        // whether there are any: they are not to be kept
+	size   int         // bytes of their payloads and errors
+	cut    bool        // there was more than is held in memory at a time
+	err    error
+}
+
+// read takes what was read, hands it to the executor, and has the next batch read for a stream that has room. It does
+// not wait: wake tells when there is something to take.
+func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
+	if b.reading != nil {
+		select {
+		case <-b.reading.done:
+		default:
+			return false, nil
+		}
+		r := b.reading
+		b.stopReading()
+		if r.err != nil {
+			return false, r.err
+		}
+		if read, err = b.took(ctx, r); err != nil {
+			return read, err
+		}
+	}
+	for i := range b.streams {
+		s := b.streams[(b.readNext+i)%len(b.streams)]
+		room := b.hasRoom(s)
+		if s.dry || !room && (s.waits || s.outstanding > 0) {
+			continue
+		}
+		b.readNext = (b.readNext + i + 1) % len(b.streams)
+		b.startReading(ctx, s, room)
+		break
+	}
+	return read, nil
+}
+
+// firstPart is how many times less a stream's first read takes than later ones may: it is soon done, and committed while
+// the next goes on.
+const firstPart = 4
+
+// startReading has the next rows of a stream read. Where there is no room for them, it only looks whether there are any.
+func (b *bucketRun) startReading(ctx context.Context, s *stream, room bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	if s.limit == 0 {
+		s.limit = max(b.batch/firstPart, 1)
+	}
+	r := &reading{stream: s, limit: s.limit, look: !room, cancel: cancel, done: make(chan struct{})}
+	if r.look {
+		r.limit = 1
+	}
+	b.reading = r
+	query, args := b.nextRows(s, r.limit)
+	lingering := b.lingering
+	go func() {
+		defer b.signal()
+		defer close(r.done)
+		if b.pace != nil {
+			if r.err = b.pace(ctx, r.limit); r.err != nil {
+				return
+			}
+		}
+		done, err := b.w.turn(ctx, lingering)
+		if err != nil {
+			r.err = err
+			return
+		}
+		defer done()
+		r.rows, r.size, r.cut, r.err = b.readRows(ctx, query, args, r.limit)
+	}()
+}
+
+// nextLimit is how many rows to ask for after a read of some, whose payloads and errors had a size: twice as many, unless rows
+// like those would be more than is held in memory.
+func nextLimit(asked, most, rows, size int) int {
+	limit := min(2*asked, most)
+	if size > 0 {
+		limit = min(limit, int(int64(readBytes)*int64(rows)/int64(size)))
+	}
+	return max(limit, 1)
+}
+
+// stopReading ends a read that is under way and waits for its end; what it has read is thrown away.
+func (b *bucketRun) stopReading() {
+	if b.reading != nil {
+		b.reading.cancel()
+		<-b.reading.done
+		b.reading = nil
+	}
+}
+
+// took takes the rows that were read for a stream.
+func (b *bucketRun) took(ctx context.Context, r *reading) (read bool, err error) {
+	s, rows := r.stream, r.rows
+	s.dry = len(rows) < r.limit && !r.cut
+	if s.waits = r.look && !s.dry; s.waits {
+		return true, nil
+	}
+	if len(rows) == 0 {
+		return true, nil
+	}
+	s.limit = nextLimit(r.limit, b.batch, len(rows), r.size)
+	var more bool
+	if s.next, more = rows[len(rows)-1].key.Next(); !more {
+		s.dry = true
+	}
+	if b.wary {
+		if rows, err = b.withoutLocked(ctx, rows); err != nil {
+			return true, err
+		}
+	}
+	return true, b.start(ctx, s, rows)
+}
+
+// start hands rows to the executor, and answers at once for those whose job_exec is paused, or nobody registered.
+func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) error {
+	var tasks []*task
+	open := make(map[*lane]*task) // those that take more rows
+	for _, r := range rows {
+		if b.turn++; s.jobExec == "" && len(b.streams) == 1 {
+			r.turn = b.turn
+		}
+		b.keep(r)
+		if b.paused[r.JobExec] {
+			b.answerAtOnce(r, prescient.CausePaused)
+			continue
+		}
+		lane := b.w.executor.lanes[r.JobExec]
+		if lane == nil {
+			b.answerAtOnce(r, prescient.CauseUnregistered)
+			continue
+		}
+		if r.unread {
+			b.answerAtOnce(r, prescient.CauseUnreadable)
+			continue
+		}
+		b.hasTx = b.hasTx || lane.inTx()
+		if t := open[lane]; t != nil {
+			t.rows = append(t.rows, r)
+			continue
+		}
+		open[lane] = &task{rows: []*answered{r}, lane: lane, bucket: b}
+		tasks = append(tasks, open[lane])
+	}
+	if b.careful && len(tasks) == 1 {
+		if err := b.recordAttempt(ctx, rows[0]); err != nil {
+			return err
+		}
+	}
+	b.submit(tasks)
+	return nil
+}
+
+// answerAtOnce answers for a row that is not called.
+func (b *bucketRun) answerAtOnce(r *answered, cause prescient.Cause) {
+	r.answer = answer{cause: cause}
+	b.judge(r)
+	b.take([]*answered{r}, 0)
+}
+
+func (b *bucketRun) submit(tasks []*task) {
+	b.mu.Lock()
+	for _, t := range tasks {
+		b.flying += len(t.rows)
+	}
+	b.mu.Unlock()
+	b.w.executor.submit(tasks)
+}
+
+// startAlone hands over the rows whose time to be called by themselves has come.
+func (b *bucketRun) startAlone() {
+	var tasks []*task
+	b.alone = slices.DeleteFunc(b.alone, func(a alone) bool {
+		if time.Now().Before(a.at) {
+			return false
+		}
+		tasks = append(tasks, &task{rows: []*answered{a.row}, lane: b.w.executor.lanes[a.row.JobExec], bucket: b})
+		return true
+	})
+	if len(tasks) > 0 {
+		b.submit(tasks)
+	}
+}
+
+// readBatch reads the next rows of a stream.
+func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*answered, error) {
+	query, args := b.nextRows(s, b.batch)
+	rows, _, _, err := b.readRows(ctx, query, args, b.batch)
+	return rows, err
+}
+
+// readBytes is how much of payloads and errors a batch has at most, and one row more.
+const readBytes = 8 << 20
+
+// nextRows returns the query for the next rows of a stream.
+func (b *bucketRun) nextRows(s *stream, limit int) (query string, args []any) {
+	filter := ""
+	args = []any{b.lease.slot, s.next[:], b.last[:]}
+	if s.jobExec != "" {
+		filter = "AND job_exec = ?"
+		args = append(args, s.jobExec)
+	} else if others := b.streams[1:]; len(others) > 0 {
+		filter = "AND job_exec NOT IN (?" + strings.Repeat(", ?", len(others)-1) + ")"
+		for _, other := range others {
+			args = append(args, other.jobExec)
+		}
+	}
+	args = append(args, limit)
+	return b.w.tables.Fill("slotrun/read", "{filter}", filter), args
+}
+
+// readRows runs a query for rows, limit at most. It says how large their payloads and errors are, and whether it was cut short
+// for that.
+func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limit int) (batch []*answered, size int, cut bool, err error) {
+	err = b.w.query(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		batch, size, cut = batch[:0], 0, false
+		rows, err := b.w.db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		var entityName, jobExec, key sql.RawBytes
+		var payload []byte
+		var lastError sql.NullString
+		names := make(map[string]string) // the few that all rows have, once each
+		for rows.Next() {
+			r := new(answered)
+			if err := rows.Scan(&entityName, &r.EntityKey, &jobExec, &r.Tag, &r.DueAt, &key, &r.FirstCheckAt, &r.CheckCount,
+				&r.ErrorCount, &r.PutOffCount, &lastError, &r.TotalMS, &payload, &r.Revision, &r.InsertedAt); err != nil {
+				return err
+			}
+			copy(r.key[:], key)
+			r.EntityName, r.JobExec = once(names, entityName), once(names, jobExec)
+			r.NextCheckAt, r.LastError = b.lease.slot, lastError.String
+			if r.unread = payload != nil && len(payload) == 0; !r.unread { // JSON is never empty
+				r.Payload = payload
+			}
+			batch = append(batch, r)
+			if size += r.size(); size >= readBytes && len(batch) < limit {
+				cut = true
+				cancel() // what is still to come is not worth the reading: the connection is given up
+				return nil
+			}
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, 0, false, fmt.Errorf("reading slot %s: %w", slots.Stamp(b.lease.slot), err)
+	}
+	return batch, size, cut, nil
+}
+
+// once returns a text, the same string each time.
+func once(texts map[string]string, text []byte) string {
+	if s, ok := texts[string(text)]; ok {
+		return s
+	}
+	s := string(text)
+	texts[s] = s
+	return s
+}
+
+// recordAttempt notes the row that is run by itself, before the call: should it kill the worker, the next one knows.
+func (b *bucketRun) recordAttempt(ctx context.Context, r *answered) error {
+	l := b.lease
+	n, err := b.w.exec(ctx, b.w.tables.Stmt.Get("slotrun/attempt"), r.key[:], r.Revision, l.slot, l.bucket, l.worker, l.token, l.batchSeq)
+	if err != nil {
+		return fmt.Errorf("recording an attempt in slot %s: %w", slots.Stamp(l.slot), err)
+	}
+	if n == 0 {
+		l.lose()
+		return errLeaseLost
+	}
+	l.attemptKey, l.attemptRevision = r.key[:], r.Revision
+	return nil
+}

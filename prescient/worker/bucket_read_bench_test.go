@@ -1,0 +1,30 @@
+package worker
+
+import (
+	"testing"
+
+	"prescient/prescient/internal/servertest"
+
+	"prescient/prescient"
+)
+
+// BenchmarkReadBatch reads 4000 rows of a bucket; the time is that of the server too.
+func BenchmarkReadBatch(b *testing.B) {
+	for _, flavour := range servertest.Flavours(b) {
+		b.Run(string(flavour), func(b *testing.B) {
+			const rows = DefaultBatch / 2
+			y := newYard(b, servertest.New(b, flavour), rows)
+			run := &bucketRun{w: y.worker(prescient.NewRegistry(), Options{}), lease: &lease{slot: y.slot}, last: lastKey,
+				streams: []*stream{{}}, batch: rows}
+			before := ownCPU()
+			b.ReportAllocs()
+			for b.Loop() {
+				batch, err := run.readBatch(b.Context(), run.streams[0])
+				if err != nil || len(batch) != rows {
+					b.Fatal(len(batch), err)
+				}
+			}
+			b.ReportMetric(float64((ownCPU()-before).Nanoseconds())/float64(b.N*rows), "client-ns/row")
+		})
+	}
+}

@@ -1,0 +1,383 @@
+package worker
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/DATA-DOG/go-sqlmock"
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	text "prescient/sql"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/store"
+)
+
+// desk is a bucket with answers to commit, on a server that follows a script: for what a real one does not do when it
+// is asked to.
+type desk struct {
+	t      *testing.T
+	mock   sqlmock.Sqlmock
+	w      *Worker
+	bucket *bucketRun
+	batch  []*answered // the first ended, the second moves
+}
+
+func newDesk(t *testing.T) *desk {
+	db, mock, err := sqlmock.New()
+	rig.Fatal(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	statements, err := text.Load("p_")
+	rig.Fatal(t, err)
+	options := Options{Name: "me", Batch: 10}
+	rig.Fatal(t, options.complete())
+	d := &desk{t: t, mock: mock}
+	d.w = &Worker{tables: store.Tables{Stmt: statements, Grid: rig.Quarter, Version: 1}, db: sqlx.NewDb(db, "mysql"), options: options,
+		unknown: options.Guards, executor: newExecutor(1, options.Registry, options.Guards)}
+	l := &lease{slot: rig.At("13:15"), bucket: 3, token: 7, worker: "me", ttl: time.Minute, until: time.Now().Add(time.Minute), batchSeq: 20}
+	d.bucket = &bucketRun{w: d.w, hidden: new(atomic.Bool), lease: l, clock: store.ClockAt(rig.At("13:15:01")), batch: 10, streams: []*stream{{outstanding: 2}},
+		outstanding: map[string]int{"unshipped": 2}}
+	for i, next := range []*time.Time{nil, prescient.At(rig.At("14:01"))} {
+		job := rig.PendingAt(rig.At("13:15"))
+		job.EntityKey, job.Revision = fmt.Sprint(i), uint64(100+i)
+		a := answer{next: next, started: rig.At("13:15:01"), ended: rig.At("13:15:02"), ran: time.Second}
+		d.batch = append(d.batch, &answered{row: row{FutureJob: job, key: job.Key()}, answer: a,
+			verdict: prescient.Decide(rig.Quarter, prescient.DefaultGuards(), job, a.given(), a.ended)})
+	}
+	return d
+}
+
+// commit commits the batch and holds the server to its script.
+func (d *desk) commit() error {
+	err := d.bucket.commit(d.t.Context(), d.batch, false)
+	if left := d.mock.ExpectationsWereMet(); left != nil {
+		d.t.Error(left)
+	}
+	return err
+}
+
+// committed checks that a commit was done once, with its books.
+func (d *desk) committed(err error, want Figures) {
+	d.t.Helper()
+	want.Lateness = d.bucket.figures.Lateness
+	if err != nil || d.bucket.lease.batchSeq != 21 || !reflect.DeepEqual(d.bucket.figures, want) {
+		d.t.Errorf("%v, batch_seq %d, %+v; want 21, %+v", err, d.bucket.lease.batchSeq, d.bucket.figures, want)
+	}
+}
+
+// The statements of a commit, in their order.
+var commitSteps = []string{"BEGIN", "fence", "lock", "moves", "history", "delete", "COMMIT"}
+
+// script expects the statements of a commit up to the one named, which fails; all of them where none is.
+func (d *desk) script(failing string, err error) {
+	for _, step := range commitSteps {
+		var fails error
+		if step == failing {
+			fails = err
+		}
+		d.step(step, fails)
+		if fails != nil {
+			if step != "BEGIN" && step != "COMMIT" {
+				d.mock.ExpectRollback()
+			}
+			return
+		}
+	}
+}
+
+func (d *desk) step(step string, err error) {
+	one := sqlmock.NewResult(0, 1)
+	exec := func(pattern string) {
+		d.mock.ExpectExec(pattern).WillReturnResult(one).WillReturnError(err)
+	}
+	switch step {
+	case "BEGIN":
+		d.mock.ExpectBegin().WillReturnError(err)
+	case "fence":
+		exec("UPDATE p_slot_run SET batch_seq = batch_seq")
+	case "moves":
+		exec("UPDATE JSON_TABLE")
+	case "lock":
+		d.mock.ExpectQuery("SELECT job_key, revision FROM p_future_job .* FOR UPDATE").WillReturnRows(found(d.batch...)).WillReturnError(err)
+	case "history":
+		exec("INSERT INTO p_job_history")
+	case "delete":
+		exec("DELETE .* p_future_job")
+	case "COMMIT":
+		d.mock.ExpectCommit().WillReturnError(err)
+	}
+}
+
+// found are rows as a look at their keys and revisions returns them.
+func found(rows ...*answered) *sqlmock.Rows {
+	list := sqlmock.NewRows([]string{"job_key", "revision"})
+	for _, a := range rows {
+		list.AddRow(a.key[:], a.Revision)
+	}
+	return list
+}
+
+// asked expects the question what became of a COMMIT, and answers it.
+func (d *desk) asked(worker string, token, seq uint64) {
+	d.mock.ExpectQuery("SELECT worker, token, batch_seq FROM p_slot_run .* FOR UPDATE").WithArgs(rig.At("13:15"), 3).
+		WillReturnRows(sqlmock.NewRows([]string{"worker", "token", "batch_seq"}).AddRow(worker, token, seq))
+}
+
+func driverValues(args []any) []driver.Value {
+	values := make([]driver.Value, len(args))
+	for i, arg := range args {
+		values[i] = arg
+	}
+	return values
+}
+
+func serverError(number uint16) error { return &mysql.MySQLError{Number: number, Message: "x"} }
+
+var bothDone = Counts{Done: 1, Moved: 1}
+
+func TestAnErrorThatPassesAtAnyStatementHasTheCommitDoneAgain(t *testing.T) {
+	for _, step := range commitSteps {
+		for _, err := range []error{serverError(1213), serverError(1047), mysql.ErrInvalidConn, context.DeadlineExceeded} {
+			t.Run(fmt.Sprint(step, " ", err), func(t *testing.T) {
+				d := newDesk(t)
+				d.script(step, err)
+				if step == "COMMIT" {
+					d.asked("me", 7, 20)
+				}
+				d.script("", nil)
+				d.committed(d.commit(), Figures{Counts: bothDone, Retries: 1})
+			})
+		}
+	}
+}
+
+func TestAnErrorThatStaysAtAnyStatementEndsTheRun(t *testing.T) {
+	for _, step := range commitSteps {
+		t.Run(step, func(t *testing.T) {
+			d := newDesk(t)
+			d.script(step, serverError(1054))
+			if step == "COMMIT" {
+				d.asked("me", 7, 20)
+			}
+			err := d.commit()
+			if !errno.Is(err, 1054) || !strings.Contains(err.Error(), "committing slot 2026-11-20T13:15:00Z") || d.bucket.lease.batchSeq != 20 {
+				t.Errorf("%v, batch_seq %d", err, d.bucket.lease.batchSeq)
+			}
+		})
+	}
+}
+
+// The answer to a COMMIT is lost: batch_seq, read under a lock, says whether it was done.
+func TestACommitWithoutAnAnswerIsResolvedByTheLedger(t *testing.T) {
+	for _, lost := range []error{mysql.ErrInvalidConn, serverError(1213), serverError(1180), sql.ErrTxDone, context.DeadlineExceeded, errors.New("unknown")} {
+		t.Run("done, "+lost.Error(), func(t *testing.T) {
+			d := newDesk(t)
+			d.script("COMMIT", lost)
+			d.asked("me", 7, 21)
+			d.committed(d.commit(), Figures{Counts: bothDone})
+		})
+	}
+	t.Run("not done", func(t *testing.T) {
+		d := newDesk(t)
+		d.script("COMMIT", mysql.ErrInvalidConn)
+		d.asked("me", 7, 20)
+		d.script("COMMIT", mysql.ErrInvalidConn)
+		d.asked("me", 7, 20)
+		d.script("COMMIT", sql.ErrTxDone)
+		d.asked("me", 7, 20)
+		d.script("", nil)
+		d.committed(d.commit(), Figures{Counts: bothDone, Retries: 3})
+	})
+	for name, taken := range map[string]struct {
+		worker string
+		token  uint64
+	}{"another worker": {"you", 8}, "another token": {"me", 8}, "another name": {"you", 7}} {
+		t.Run("taken over by "+name, func(t *testing.T) {
+			d := newDesk(t)
+			d.script("COMMIT", mysql.ErrInvalidConn)
+			d.asked(taken.worker, taken.token, 21)
+			if err := d.commit(); !errors.Is(err, errLeaseLost) || d.bucket.lease.alive(time.Now()) || d.bucket.figures.Ended() != 0 {
+				t.Errorf("%v, %+v; want the lease lost and nothing counted", err, d.bucket.figures)
+			}
+		})
+	}
+	t.Run("the question is asked again", func(t *testing.T) {
+		d := newDesk(t)
+		d.script("COMMIT", mysql.ErrInvalidConn)
+		d.mock.ExpectQuery("SELECT worker").WillReturnError(serverError(1205))
+		d.mock.ExpectQuery("SELECT worker").WillReturnError(serverError(1290))
+		d.asked("me", 7, 21)
+		d.committed(d.commit(), Figures{Counts: bothDone})
+	})
+	t.Run("and has no answer", func(t *testing.T) {
+		d := newDesk(t)
+		d.script("COMMIT", serverError(1105))
+		d.mock.ExpectQuery("SELECT worker").WillReturnError(serverError(1146))
+		if err := d.commit(); !errno.Is(err, 1105) || !strings.Contains(err.Error(), "finding out whether a commit was done") {
+			t.Errorf("%v; want both errors", err)
+		}
+	})
+}
+
+func TestAFenceThatHitsNoRowIsALostLeaseAndNothingMoreIsSent(t *testing.T) {
+	d := newDesk(t)
+	d.mock.ExpectBegin()
+	counts := []any{1, 0, 1, 0, 0, 0, 0, 0, 0, 0}
+	var args []any
+	args = append(append(args, int64(60_000_000)), counts...)
+	d.mock.ExpectExec("UPDATE p_slot_run").WithArgs(driverValues(append(args, rig.At("13:15"), 3, "me", uint64(7), uint64(20)))...).
+		WillReturnResult(sqlmock.NewResult(0, 0))
+	d.mock.ExpectRollback()
+	if err := d.commit(); !errors.Is(err, errLeaseLost) || d.bucket.lease.alive(time.Now()) {
+		t.Errorf("%v; want the lease lost", err)
+	}
+	if err := d.bucket.commit(t.Context(), d.batch, false); !errors.Is(err, errLeaseLost) {
+		t.Errorf("%v; want no further try under a lost lease", err)
+	}
+}
+
+func TestNothingIsSentUnderALeaseThatIsOver(t *testing.T) {
+	d := newDesk(t)
+	d.bucket.lease.until = time.Now()
+	if err := d.commit(); !errors.Is(err, errLeaseLost) {
+		t.Errorf("%v; want the lease lost", err)
+	}
+	d.bucket.lease.renewed(time.Now())
+	if err := d.commit(); !errors.Is(err, errLeaseLost) {
+		t.Errorf("%v; want it lost for good", err)
+	}
+}
+
+// Rows changed between the look and the write: it is all undone, and the second look sees what they are now.
+func TestAWriteThatHitsTooFewIsRolledBackAndTheLookMadeAgain(t *testing.T) {
+	for step, pattern := range map[string]string{"moves": "UPDATE JSON_TABLE", "delete": "DELETE .* p_future_job"} {
+		t.Run(step, func(t *testing.T) {
+			d := newDesk(t)
+			for _, before := range commitSteps[:slices.Index(commitSteps, step)] {
+				d.step(before, nil)
+			}
+			d.mock.ExpectExec(pattern).WillReturnResult(sqlmock.NewResult(0, 0))
+			d.mock.ExpectRollback()
+			changed := &answered{row: d.batch[0].row}
+			changed.Revision++
+			d.step("BEGIN", nil)
+			d.step("fence", nil)
+			d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found(changed, d.batch[1]))
+			d.step("moves", nil)
+			d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 1)
+			d.mock.ExpectCommit()
+			d.committed(d.commit(), Figures{Counts: Counts{Moved: 1, Dropped: 1}, Retries: 1})
+		})
+	}
+}
+
+// corrected expects that the books are corrected by as much.
+func (d *desk) corrected(counts ...any) {
+	args := driverValues(append(counts, rig.At("13:15"), 3))
+	d.mock.ExpectExec("UPDATE p_slot_run SET moved = moved -").WithArgs(args...).WillReturnResult(sqlmock.NewResult(0, 1))
+}
+
+func TestRowsThatAreGoneAreDropped(t *testing.T) {
+	d := newDesk(t)
+	d.step("BEGIN", nil)
+	d.step("fence", nil)
+	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found())
+	d.corrected(1, 0, 1, 0, 0, 0, 0, 0, 0, 2)
+	d.mock.ExpectCommit()
+	d.committed(d.commit(), Figures{Counts: Counts{Dropped: 2}})
+}
+
+func TestAnErrorOfARollbackHidesNothing(t *testing.T) {
+	broken := func(d *desk, err error) {
+		d.step("BEGIN", nil)
+		d.mock.ExpectExec("UPDATE p_slot_run").WillReturnError(err)
+		d.mock.ExpectRollback().WillReturnError(errors.New("rollback broke"))
+	}
+	d := newDesk(t)
+	broken(d, serverError(1213))
+	d.script("", nil)
+	d.committed(d.commit(), Figures{Counts: bothDone, Retries: 1})
+
+	d = newDesk(t)
+	broken(d, serverError(1054))
+	if err := d.commit(); !errno.Is(err, 1054) || !strings.Contains(err.Error(), "rollback broke") {
+		t.Errorf("%v; want both errors", err)
+	}
+}
+
+// An open transaction of the app holds a row: the others are committed, and its answer is kept.
+func TestALockedRowKeepsItsAnswerForLater(t *testing.T) {
+	d := newDesk(t)
+	d.script("lock", serverError(1205))
+	d.step("BEGIN", nil)
+	d.step("fence", nil)
+	d.mock.ExpectQuery("FORCE INDEX .PRIMARY.*FOR UPDATE SKIP LOCKED").WillReturnRows(found(d.batch[1]))
+	d.mock.ExpectQuery("FORCE INDEX .job_key.*FOR UPDATE SKIP LOCKED").WillReturnRows(found(d.batch[1]))
+	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found(d.batch...))
+	d.step("moves", nil)
+	d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 0)
+	d.mock.ExpectCommit()
+	d.committed(d.commit(), Figures{Counts: Counts{Moved: 1}, Retries: 1})
+	if b := d.bucket; len(b.held) != 1 || b.held[0].key != d.batch[0].key || b.finished() || b.streams[0].outstanding != 1 || !b.retryAt.After(time.Now()) {
+		t.Errorf("held: %+v", b.held)
+	}
+}
+
+func TestClaimsAreRepeatedOrRefused(t *testing.T) {
+	claim := func(d *desk) (*lease, error) {
+		l, err := d.w.claim(context.Background(), rig.At("13:15"), ledgerRow{bucket: 3, token: 7, batchSeq: 20, allocated: true, takeovers: 1})
+		if left := d.mock.ExpectationsWereMet(); left != nil {
+			d.t.Error(left)
+		}
+		return l, err
+	}
+	expect := func(d *desk) *sqlmock.ExpectedExec {
+		return d.mock.ExpectExec("UPDATE p_slot_run").
+			WithArgs(driverValues([]any{sqlmock.AnyArg(), "me", int64(60_000_000), rig.At("13:15"), 3, uint64(7), uint64(20), uint64(1)})...)
+	}
+	d := newDesk(t)
+	expect(d).WillReturnError(serverError(1213))
+	expect(d).WillReturnResult(sqlmock.NewResult(0, 1))
+	if l, err := claim(d); err != nil || l == nil || l.token <= 7 || l.batchSeq != 20 || l.takeovers != 2 || !l.alive(time.Now()) {
+		t.Errorf("%+v, %v; want the lease under a token above 7", l, err)
+	}
+
+	d = newDesk(t)
+	expect(d).WillReturnResult(sqlmock.NewResult(0, 0))
+	if l, err := claim(d); err != nil || l != nil {
+		t.Errorf("%+v, %v; want nothing: somebody was faster", l, err)
+	}
+
+	d = newDesk(t)
+	expect(d).WillReturnError(serverError(1146))
+	if l, err := claim(d); l != nil || !errno.Is(err, 1146) || !strings.Contains(err.Error(), "claiming bucket 3 of slot 2026-11-20T13:15:00Z") {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+func TestARenewalThatHitsNoRowIsALostLease(t *testing.T) {
+	d := newDesk(t)
+	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnError(mysql.ErrInvalidConn)
+	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnResult(sqlmock.NewResult(0, 1))
+	l := d.bucket.lease
+	l.until = time.Now().Add(time.Second)
+	if err := d.w.renew(t.Context(), l); err != nil || time.Until(l.until) < 59*time.Second-time.Second {
+		t.Errorf("%v, until %s", err, l.until)
+	}
+	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnResult(sqlmock.NewResult(0, 0))
+	if err := d.w.renew(t.Context(), l); !errors.Is(err, errLeaseLost) || l.alive(time.Now()) {
+		t.Errorf("%v; want the lease lost", err)
+	}
+}

@@ -1,0 +1,369 @@
+package worker
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	text "prescient/sql"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// write runs the statements of a commit.
+func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span, contested bool) (commitResult, error) {
+	var counts Counts
+	for _, a := range batch {
+		counts.count(a.verdict, a.answer.cause, 1)
+	}
+	if err := b.w.fence(ctx, tx, b.lease, counts); err != nil {
+		return commitResult{}, err
+	}
+	result, err := b.writeRows(ctx, tx, batch, spans, contested, counts)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errWriting, err)
+	}
+	return result, err
+}
+
+// writeRows writes what becomes of the rows, behind the fence, whose books have the counts of all of them.
+func (b *bucketRun) writeRows(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span, contested bool, counts Counts) (commitResult, error) {
+	result := commitResult{counts: counts, dropped: make(map[prescient.Key]bool)}
+	if b.w.onePass.Load() && len(spans) > 0 && counts.Done == len(batch) {
+		if done := together(batch, spans); done != nil {
+			return result, b.endInOnePass(ctx, tx, batch, spans, done)
+		}
+	}
+	if len(spans) > 0 {
+		same, err := b.lockRanges(ctx, tx, batch, spans)
+		if err != nil {
+			return result, err
+		}
+		if same {
+			return result, b.writeRanges(ctx, tx, batch, spans)
+		}
+	}
+	// All rows are locked by the primary key before anything is written: a move also locks neighbours in UNIQUE
+	// (job_key), from where to go on to the primary key of another row would deadlock with a cancel of that.
+	free, taken, err := b.lock(ctx, tx, batch, contested, contested)
+	if err != nil {
+		return result, err
+	}
+	result.contested = taken
+	var off Counts // what the books above have too much of
+	var moves, ends []*answered
+	for _, a := range batch {
+		switch {
+		case free[a.key] && a.verdict.Outcome == "":
+			moves = append(moves, a)
+		case free[a.key]:
+			ends = append(ends, a)
+		case taken[a.key]:
+			off.count(a.verdict, a.answer.cause, 1)
+		default:
+			off.count(a.verdict, a.answer.cause, 1)
+			result.dropped[a.key] = true
+		}
+	}
+	if err := b.writeMoves(ctx, tx, moves, true); err != nil {
+		return result, err
+	}
+	if err := b.writeEnds(ctx, tx, ends, contested); err != nil {
+		return result, err
+	}
+	if off == (Counts{}) {
+		return result, nil
+	}
+	off.Dropped = len(result.dropped)
+	if _, err := tx.ExecContext(ctx, b.w.tables.Stmt.Get("slotrun/correct"), append(off.args(), b.lease.slot, b.lease.bucket)...); err != nil {
+		return result, fmt.Errorf("correcting the books: %w", err)
+	}
+	off.Dropped = -off.Dropped // the only one that is added
+	theirs := off.fields()
+	for i, field := range result.counts.fields() {
+		*field -= *theirs[i]
+	}
+	return result, nil
+}
+
+// writeRanges writes what becomes of a batch whose rows are locked and all there.
+func (b *bucketRun) writeRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) error {
+	var moves []*answered
+	ends := make([]*answered, 0, len(batch))
+	for _, a := range batch {
+		if a.verdict.Outcome == "" {
+			moves = append(moves, a)
+		} else {
+			ends = append(ends, a)
+		}
+	}
+	if err := b.writeMoves(ctx, tx, moves, true); err != nil || len(ends) == 0 {
+		return err
+	}
+	return b.endRanges(ctx, tx, ends, spansOfEnds(spans, ends))
+}
+
+// fence proves that the lease is this worker's, and takes the next number.
+func (w *Worker) fence(ctx context.Context, tx *sql.Tx, l *lease, counts Counts) error {
+	args := append([]any{l.ttl.Microseconds()}, counts.args()...)
+	n, err := store.Affected(ctx, tx, w.tables.Stmt.Get("slotrun/fence"), append(args, l.slot, l.bucket, l.worker, l.token, l.batchSeq)...)
+	switch {
+	case err != nil:
+		return fmt.Errorf("fence: %w", err)
+	case n == 0:
+		return errLeaseLost
+	}
+	return nil
+}
+
+// lock locks the rows of a batch, and returns which are as they were read. Where it is known to be contested it passes
+// over those that somebody else has locked, or, with unique, of which somebody has the entry in UNIQUE (job_key): taken. The
+// others are gone or changed.
+func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []*answered, contested, unique bool) (free, taken map[prescient.Key]bool, err error) {
+	keys := literal.Keys(batch, answeredKey)
+	if !contested {
+		free, err = b.sameRows(ctx, tx, "slotrun/lock", keys, batch)
+		return free, nil, err
+	}
+	if free, err = b.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil {
+		return nil, nil, err
+	}
+	if unique && len(free) > 0 {
+		keys := literal.Keys(slices.Collect(maps.Keys(free)), func(k prescient.Key) prescient.Key { return k })
+		if free, err = b.sameRows(ctx, tx, "slotrun/lock_free_unique", keys, batch); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(free) == len(batch) {
+		return free, nil, nil
+	}
+	there, err := b.sameRows(ctx, tx, "slotrun/seen", keys, batch)
+	if err != nil {
+		return nil, nil, err
+	}
+	taken = make(map[prescient.Key]bool)
+	for key := range there {
+		if !free[key] {
+			taken[key] = true
+		}
+	}
+	return free, taken, nil
+}
+
+// sameRows runs one of the statements that select job_key and revision, and returns the keys of the rows that are as
+// they were read.
+func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []*answered) (map[prescient.Key]bool, error) {
+	rows, err := tx.QueryContext(ctx, b.w.tables.Fill(statement, "{keys}", keys), b.lease.slot)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", statement, err)
+	}
+	defer rows.Close()
+	revisions := make(map[prescient.Key]uint64, len(batch))
+	for _, a := range batch {
+		revisions[a.key] = a.Revision
+	}
+	same := make(map[prescient.Key]bool, len(batch))
+	for rows.Next() {
+		var raw sql.RawBytes
+		var revision uint64
+		if err := rows.Scan(&raw, &revision); err != nil {
+			return nil, fmt.Errorf("%s: %w", statement, err)
+		}
+		key := prescient.Key(raw)
+		if revisions[key] == revision {
+			same[key] = true
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", statement, err)
+	}
+	return same, nil
+}
+
+// writeMoves moves locked rows to their later slots.
+//
+// On MariaDB a move also locks the row after its own in UNIQUE (job_key), which an app may just be inserting; MySQL does not.
+// With atOnce it fails there instead of waiting: then another try, or smaller ones, cost less than the wait.
+func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answered, atOnce bool) error {
+	atOnce = atOnce && b.w.tables.Server == text.MariaDB
+	if len(moves) == 0 {
+		return nil
+	}
+	move := b.moveTogether
+	if b.w.tables.Server == text.TiDB {
+		move = b.moveEach
+	}
+	n, err := move(ctx, tx, moves, atOnce)
+	if atOnce {
+		err = refused(err)
+	}
+	if err != nil {
+		return fmt.Errorf("rescheduling: %w", err)
+	}
+	if n != len(moves) {
+		return fmt.Errorf("%w: moved %d of %d", errChanged, n, len(moves))
+	}
+	return nil
+}
+
+// moveTogether moves the rows by one statement, or by several where their errors are long.
+func (b *bucketRun) moveTogether(ctx context.Context, tx *sql.Tx, moves []*answered, atOnce bool) (n int, err error) {
+	statement := b.w.tables.Stmt.Get("slotrun/reschedule")
+	if atOnce {
+		statement = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + statement
+	}
+	for len(moves) > 0 {
+		list, in := movesJSON(moves)
+		some, err := store.Affected(ctx, tx, statement, list, b.lease.slot)
+		if err != nil {
+			return n, err
+		}
+		n, moves = n+some, moves[in:]
+	}
+	return n, nil
+}
+
+// moveEach moves the rows one by one.
+func (b *bucketRun) moveEach(ctx context.Context, tx *sql.Tx, moves []*answered, _ bool) (n int, err error) {
+	for _, a := range moves {
+		v := &a.verdict
+		one, err := store.Affected(ctx, tx, b.w.tables.Stmt.Get("slotrun/reschedule"), v.Slot.Format(literal.SecondLayout), v.DueAt.Format(literal.MicroLayout),
+			v.CheckCount, v.ErrorCount, v.PutOffCount, a.total(), sql.NullString{String: v.Reason, Valid: v.Reason != ""},
+			b.lease.slot, a.key[:], a.Revision)
+		if err != nil {
+			return n, err
+		}
+		n += one
+	}
+	return n, nil
+}
+
+// movesJSON is the list for a statement, and says how many of the moves are in it: as many as make it no larger than about
+// bulkBytes.
+func movesJSON(moves []*answered) (list string, n int) {
+	b := make([]byte, 0, min(len(moves)*160, 2*literal.BulkBytes))
+	b = append(b, '[')
+	for _, a := range moves {
+		if len(b) >= literal.BulkBytes {
+			break
+		}
+		if n++; n > 1 {
+			b = append(b, ',')
+		}
+		v := &a.verdict
+		b = append(b, '[', '"')
+		b = hex.AppendEncode(b, a.key[:])
+		b = append(b, '"', ',')
+		b = append(literal.AppendUint(b, a.Revision), ',', '"')
+		b = append(v.Slot.AppendFormat(b, literal.SecondLayout), '"', ',', '"')
+		b = append(v.DueAt.AppendFormat(b, literal.MicroLayout), '"', ',')
+		b = append(literal.AppendInt(b, int64(v.CheckCount)), ',')
+		b = append(literal.AppendInt(b, int64(v.ErrorCount)), ',')
+		b = append(literal.AppendInt(b, int64(v.PutOffCount)), ',')
+		b = append(literal.AppendInt(b, a.total()), ',')
+		if v.Reason == "" {
+			b = append(b, "null"...)
+		} else {
+			reason, _ := json.Marshal(v.Reason) // a string cannot fail
+			b = append(b, reason...)
+		}
+		b = append(b, ']')
+	}
+	return string(append(b, ']')), n
+}
+
+func keysJSON(rows []*answered) string {
+	b := make([]byte, 0, len(rows)*35)
+	b = append(b, '[')
+	for i, a := range rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = append(hex.AppendEncode(b, a.key[:]), '"')
+	}
+	return string(append(b, ']'))
+}
+
+func answeredKey(a *answered) prescient.Key { return a.key }
+
+// total is the run time of all checks, with this one.
+func (a *answered) total() int64 { return a.TotalMS + literal.Millis(a.answer.ran) }
+
+// writeEnds writes history and deletes the rows, which are locked. Where others of the slot are contested it goes by
+// single rows, so that it does not wait for those.
+func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []*answered, contested bool) error {
+	if len(ends) == 0 {
+		return nil
+	}
+	if err := b.writeHistory(ctx, tx, ends); err != nil {
+		return err
+	}
+	if contested && b.w.tables.Server != text.TiDB { // which locks the rows that a list names, and no others
+		n, err := store.Affected(ctx, tx, b.w.tables.Stmt.Get("slotrun/end_each"), keysJSON(ends), b.lease.slot)
+		return deleted(n, len(ends), err)
+	}
+	return b.deleteByKey(ctx, tx, literal.Keys(ends, answeredKey), len(ends))
+}
+
+// deleteByKey deletes as many rows by their keys.
+func (b *bucketRun) deleteByKey(ctx context.Context, tx *sql.Tx, keys string, want int) error {
+	n, err := store.Affected(ctx, tx, b.w.tables.Fill("slotrun/end", "{keys}", keys), b.lease.slot)
+	return deleted(n, want, err)
+}
+
+// deleted checks a DELETE: all rows and no others.
+func deleted(n, want int, err error) error {
+	if err != nil {
+		return fmt.Errorf("deleting ended rows: %w", err)
+	}
+	if n != want {
+		return fmt.Errorf("%w: deleted %d of %d", errChanged, n, want)
+	}
+	return nil
+}
+
+// writeHistory writes ends row by row: those with a long payload each by a statement of its own, by which the server copies
+// it, the others together.
+func (b *bucketRun) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answered) error {
+	history := make([]byte, 0, min(len(ends)*400, 2*literal.BulkBytes))
+	for i, a := range ends {
+		if a.copied() {
+			n, err := store.Affected(ctx, tx, b.w.tables.CopyEnd(b.endOf(a)))
+			if err := written(n, 1, err); err != nil {
+				return err
+			}
+		} else {
+			if len(history) > 0 {
+				history = append(history, ',')
+			}
+			history = store.AppendEnd(history, b.endOf(a))
+		}
+		if len(history) == 0 || i < len(ends)-1 && len(history) < literal.BulkBytes {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, b.w.tables.Fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
+			return fmt.Errorf("writing history: %w", err)
+		}
+		history = history[:0]
+	}
+	return nil
+}
+
+// copied says whether the server copies the row into history.
+func (a *answered) copied() bool { return len(a.Payload) > store.MaxSent || a.unread || a.bare }
+
+// endOf is the end of a row.
+func (b *bucketRun) endOf(a *answered) store.End {
+	job := a.FutureJob
+	job.CheckCount, job.ErrorCount, job.PutOffCount = a.verdict.CheckCount, a.verdict.ErrorCount, a.verdict.PutOffCount
+	job.TotalMS = a.total()
+	return store.End{Job: job, Key: a.key, Outcome: a.verdict.Outcome, Reason: a.verdict.Reason,
+		Started: a.answer.started, Ended: a.answer.ended, Ran: a.answer.ran, Worker: b.w.options.Name, Bare: a.bare}
+}

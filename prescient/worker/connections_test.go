@@ -1,0 +1,24 @@
+package worker
+
+import (
+	"testing"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+)
+
+// A new connection takes several round trips.
+func TestASlotRunUsesItsConnectionsAgain(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const rows = 4000
+		slot := r.InsertDue(rows)
+		w := r.worker(time.Time{}, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Batch: 100})
+		if figures, err := w.runSlot(t.Context(), slot, manner{parallel: DefaultBuckets}); err != nil || figures.Done != rows {
+			t.Fatalf("%+v, %v", figures, err)
+		}
+		if s := w.db.Stats(); s.MaxIdleClosed > 0 {
+			t.Errorf("%d connections were closed for want of room among the idle, %d are open", s.MaxIdleClosed, s.OpenConnections)
+		}
+	})
+}

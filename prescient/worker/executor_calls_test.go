@@ -1,0 +1,167 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+)
+
+// answering makes a job_exec of what it returns.
+func answering(next *time.Time, err error) prescient.Func {
+	return func(context.Context, prescient.FutureJob) (*time.Time, error) { return next, err }
+}
+
+// does makes a job_exec that waits, does something and then answers nil.
+func does(wait time.Duration, do func()) prescient.Func {
+	return func(context.Context, prescient.FutureJob) (*time.Time, error) {
+		time.Sleep(wait)
+		do()
+		return nil, nil
+	}
+}
+
+// cutOff waits for the end of its context.
+func cutOff(ctx context.Context, _ prescient.FutureJob) (*time.Time, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// What a call can do, and what the row gets for it. The guard is 10 s.
+func TestHoweverACallEndsItIsAnswered(t *testing.T) {
+	type nilError struct{ error }
+	const guard = 10 * time.Second
+	boo := func() { panic("boo") }
+	for _, test := range []struct {
+		name  string
+		do    prescient.Func
+		ran   time.Duration
+		says  string // of the error
+		is    error
+		still time.Duration // the time that it goes on after its answer
+	}{
+		{name: "nil", do: takes(time.Second), ran: time.Second},
+		{name: "a time", do: answering(prescient.At(rig.At("14:01")), nil)},
+		{name: "an error", do: answering(prescient.At(rig.At("14:01")), errors.New("no")), says: "no"},
+		{name: "a panic", do: does(0, boo), says: "panicked: boo\n", is: prescient.ErrPanic},
+		{name: "panic(nil)", do: does(0, func() { panic(nil) }), says: "panicked: panic called with nil", is: prescient.ErrPanic},
+		{name: "panic(error)", do: does(0, func() { panic(prescient.ErrTimeout) }), says: "panicked: timed out", is: prescient.ErrPanic},
+		{name: "a nil pointer", do: does(0, func() { _ = *(*prescient.FutureJob)(nil) }), says: "nil pointer", is: prescient.ErrPanic},
+		{name: "Goexit", do: does(0, runtime.Goexit), says: "runtime.Goexit", is: prescient.ErrPanic},
+		{name: "an error that panics", do: answering(nil, nilError{}), says: "nil pointer", is: prescient.ErrPanic},
+		{name: "the end of its context", do: cutOff, ran: guard, says: "timed out after 10s: context deadline exceeded", is: prescient.ErrTimeout},
+		{name: "a panic too late", do: does(guard, boo), ran: guard, says: "timed out after 10s: panicked: boo", is: prescient.ErrTimeout},
+		{name: "an answer too late", do: takes(guard + 1), ran: guard + 1, says: "timed out: it took longer than 10s", is: prescient.ErrTimeout},
+		{name: "an answer just in time", do: takes(guard - 1), ran: guard - 1},
+		{name: "an answer within patience", do: takes(guard + patience - 1), ran: guard + patience - 1, says: "timed out", is: prescient.ErrTimeout},
+		{name: "nothing", do: takes(time.Minute), ran: guard + patience, says: "timed out after 10s, and ignored it", is: prescient.ErrTimeout, still: time.Minute},
+		{name: "a panic long after", do: does(time.Minute, boo), ran: guard + patience, says: "ignored it", is: prescient.ErrTimeout, still: time.Minute},
+		{name: "Goexit long after", do: does(time.Minute, runtime.Goexit), ran: guard + patience, says: "ignored it", is: prescient.ErrTimeout, still: time.Minute},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, 1, lanes(map[string]prescient.Guards{"x": {Timeout: 10 * time.Second, Concurrency: 2}, "y": {}}))
+				x.exec("x", test.do)
+				x.exec("y", takes(0))
+				time.Sleep(3 * time.Second)
+				x.submit(x.bucket, "x", 1)
+				x.submit(x.bucket, "y", 1)
+				time.Sleep(10*time.Second + patience)
+				all := x.answers(x.bucket)
+				if len(all) != 2 {
+					t.Fatalf("%d answers; want that of x, and of y, which had its place after it", len(all))
+				}
+				a := all[0].answer
+				if all[0].JobExec == "y" {
+					a = all[1].answer
+				}
+				if !a.called() || (a.err == nil) != (test.says == "") || a.err != nil && !strings.Contains(a.err.Error(), test.says) ||
+					test.is != nil && !errors.Is(a.err, test.is) || test.is != prescient.ErrTimeout && errors.Is(a.err, prescient.ErrTimeout) {
+					t.Errorf("answer: %+v; want an error with %q", a, test.says)
+				}
+				if a.ran != test.ran || !a.started.Equal(rig.At("13:15:03")) || !a.ended.Equal(a.started.Add(test.ran)) {
+					t.Errorf("ran %s from %s to %s; want %s from 13:15:03", a.ran, a.started, a.ended, test.ran)
+				}
+				if got, _, _ := x.look(); got != fmt.Sprintf("x@3 y@%g", (3*time.Second+test.ran).Seconds()) {
+					t.Errorf("started %s; want y when x has given its place back", got)
+				}
+				time.Sleep(test.still)
+				running, _, abandoned := x.places()
+				if n := len(x.answers(x.bucket)); n != 2 || running != 0 || abandoned != 0 {
+					t.Errorf("in the end %d answers, %d places taken, %d abandoned; want the late answer thrown away", n, running, abandoned)
+				}
+			})
+		})
+	}
+}
+
+func TestAfterAStopOrALostLeaseNothingNewIsStarted(t *testing.T) {
+	for name, stop := range map[string]func(*bench){
+		"stop":  func(x *bench) { close(x.stop) },
+		"lease": func(x *bench) { x.bucket.lease.lose() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, 2, lanes(map[string]prescient.Guards{"a": {Concurrency: 2}}))
+				x.exec("a", takes(time.Second))
+				x.submit(x.bucket, "a", 10)
+				time.Sleep(time.Second / 2)
+				stop(x)
+				time.Sleep(time.Minute)
+				kinds := make(map[fate]int)
+				for _, a := range x.answers(x.bucket) {
+					kinds[a.answer.fate]++
+				}
+				if want := map[fate]int{answers: 2, notStarted: 8}; !maps.Equal(kinds, want) {
+					t.Errorf("answers by kind: %v; want those that ran, and the rest not started: %v", kinds, want)
+				}
+			})
+		})
+	}
+}
+
+func TestACallThatIsCutOffByTheEndOfTheWorkerHasNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, 2, lanes(map[string]prescient.Guards{"a": {}}))
+		x.exec("a", func(ctx context.Context, _ prescient.FutureJob) (*time.Time, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		x.submit(x.bucket, "a", 1)
+		time.Sleep(time.Second)
+		x.end()
+		if all := x.answers(x.bucket); len(all) != 1 || all[0].answer.fate != notStarted {
+			t.Errorf("answers: %+v; want it not started, so that it runs again", all)
+		}
+	})
+}
+
+func TestAJobExecGetsTheRowAndADeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, 1, lanes(map[string]prescient.Guards{"a": {Timeout: 7 * time.Second}}))
+		x.exec("a", func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
+			if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) != 7*time.Second {
+				t.Errorf("deadline %s, %v; want 7 s from now", deadline, ok)
+			}
+			if job.JobExec != "a" || !job.NextCheckAt.Equal(x.slot) || string(job.Payload) != `{"n":1}` {
+				t.Errorf("job: %+v", job)
+			}
+			job.Payload[5] = '9' // its own copy
+			return nil, nil
+		})
+		r := &answered{row: row{FutureJob: rig.PendingAt(x.slot)}}
+		r.JobExec, r.Payload = "a", []byte(`{"n":1}`)
+		x.executor.submit([]*task{{rows: []*answered{r}, lane: x.executor.lanes["a"], bucket: x.bucket}})
+		if all := x.answers(x.bucket); len(all) != 1 || string(all[0].Payload) != `{"n":1}` {
+			t.Errorf("answers: %+v; want the payload as it was", all)
+		}
+	})
+}

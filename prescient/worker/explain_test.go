@@ -1,0 +1,132 @@
+package worker
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	text "prescient/sql"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/store"
+)
+
+func TestNoStatementOfAWorkerScansATableOrSorts(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ReadPlans)
+		r.Also("worker", "SELECT", "p_job_history")
+		f := r.Fill()
+		conn, err := r.As("worker", time.Time{}).Conn(t.Context())
+		r.Must(err)
+		defer conn.Close()
+		covered := make(map[string]bool)
+		for _, e := range append(slotRunStatements(f), sweepStatements(f)...) {
+			name, _, _ := strings.Cut(e.Statement, " ")
+			covered[name] = true
+			t.Run(strings.ReplaceAll(e.Statement, " ", "_"), func(t *testing.T) { e.Check(t, conn) })
+		}
+		t.Run("overdue slots", func(t *testing.T) { overdueReadsLittle(t, conn, f) })
+		for name := range f.Tables.Stmt {
+			hot := strings.HasPrefix(name, "slotrun/") || strings.HasPrefix(name, "sweep/")
+			if unused := name == "slotrun/history_locked" && r.Server != text.MariaDB; hot && !unused && !covered[name] {
+				t.Errorf("%s is not explained here", name)
+			}
+		}
+	})
+}
+
+func slotRunStatements(f *rig.Filled) []rig.Explained {
+	slot := rig.At("06:00")
+	first, last := store.BucketRange(1, 4)
+	rows := func(keys string) map[string]string { return map[string]string{"p_future_job": keys} }
+	bucket := map[string]string{"p_slot_run": rig.ByBucket}
+	fence := append((&Counts{}).args(), slot, 0, "w", 1, 1)
+	history := string(store.AppendEnd(nil, store.End{Job: f.Some(0, 1)[0], Outcome: prescient.Done, Worker: "w"}))
+	get := f.Tables.Stmt.Get
+	list := []rig.Explained{
+		{Statement: "slotrun/look", Query: get("slotrun/look"), Args: []any{slot}, Reached: map[string]string{"p_future_job": rig.BySlot, "p_slot_config": rig.ByConfig, "p_job_pause": "PRIMARY 66"}},
+		{Statement: "slotrun/ledger", Query: get("slotrun/ledger"), Args: []any{slot}, Reached: map[string]string{"p_slot_run": rig.BySlot}},
+		{Statement: "slotrun/open", Query: f.Tables.Fill("slotrun/open", "{buckets}", bucketList([]int{0, 1, 2})), Args: []any{slot, 3, slot}, Reached: nil},
+		{Statement: "slotrun/open_rest", Query: f.Tables.Fill("slotrun/open_rest", "{buckets}", bucketList([]int{1, 2})), Args: []any{slot, 3, slot}, Reached: nil},
+		{Statement: "slotrun/open_empty", Query: get("slotrun/open_empty"), Args: []any{slot, "w", slot}, Reached: nil},
+		{Statement: "slotrun/claim", Query: get("slotrun/claim"), Args: []any{7, "w", 1, slot, 0, 0, 0, 1},
+			Reached: map[string]string{"p_slot_run": rig.ByBucket, "p_slot_config": rig.ByConfig}},
+		{Statement: "slotrun/divide", Query: get("slotrun/divide"), Args: []any{4, slot, 0, 1, 1, 4}, Reached: bucket},
+		{Statement: "slotrun/count_few", Query: get("slotrun/count_few"), Args: []any{f.Slots[rig.BigSlot], 8000}, Reached: rows(rig.BySlot)},
+		{Statement: "slotrun/count_sample", Query: get("slotrun/count_sample"), Args: []any{f.Slots[rig.BigSlot]}, Reached: rows(rig.BySlotAndKey)},
+		{Statement: "slotrun/attempt", Query: get("slotrun/attempt"), Args: []any{first[:], 1, slot, 0, "w", 1, 1}, Reached: bucket},
+		{Statement: "slotrun/fence", Query: get("slotrun/fence"), Args: append([]any{1}, fence...), Reached: bucket},
+		{Statement: "slotrun/correct", Query: get("slotrun/correct"), Args: append((&Counts{}).args(), slot, 0), Reached: bucket},
+		{Statement: "slotrun/committed", Query: get("slotrun/committed"), Args: []any{slot, 0}, Reached: bucket},
+		{Statement: "slotrun/release", Query: get("slotrun/release"), Args: []any{true, slot, 0, "w", 1}, Reached: bucket},
+		{Statement: "slotrun/give_back", Query: get("slotrun/give_back"), Args: []any{1, 1, first[:], 1, first[:], slot, 0, 1}, Reached: bucket},
+		{Statement: "slotrun/renew", Query: get("slotrun/renew"), Args: []any{1, slot, 0, "w", 1}, Reached: bucket},
+		{Statement: "slotrun/history_done", Query: get("slotrun/history_done"), Args: []any{1, "done", slot, slot, 1, 1, "w", f.Slots[rig.BigSlot], first[:], last[:]}, Reached: rows(rig.BySlotAndKey)},
+		{Statement: "slotrun/history_insert", Query: f.Tables.Fill("slotrun/history_insert", "{rows}", history), Args: nil, Reached: nil},
+		{Statement: "slotrun/history_rights", Query: get("slotrun/history_rights"), Args: nil, Reached: nil},
+	}
+	for name, s := range map[string]int{"big": rig.BigSlot, "small": rig.SmallSlot} {
+		job := f.Some(s, 1)[0]
+		list = append(list, rig.Explained{Statement: "slotrun/history_copy of " + name,
+			Query: f.Tables.CopyEnd(store.End{Job: job, Key: job.Key(), Outcome: prescient.Cancelled}), Args: nil, Reached: rows(rig.BySlotAndKey)})
+	}
+	if f.Tables.Server == text.MariaDB {
+		list = append(list, rig.Explained{Statement: "slotrun/history_locked", Query: get("slotrun/history_locked"),
+			Args: []any{1, "done", slot, slot, 1, 1, "w", f.Slots[rig.BigSlot], first[:], last[:], 1000}, Reached: rows(rig.BySlotAndKey)})
+	}
+	for name, s := range map[string]int{"big": rig.BigSlot, "small": rig.SmallSlot, "of 266": 10} {
+		list = append(list,
+			rig.Explained{Statement: "slotrun/read " + name, Query: f.Tables.Fill("slotrun/read", "{filter}", ""),
+				Args: []any{f.Slots[s], first[:], last[:], 1000}, Reached: rows(rig.BySlotAndKey)},
+			rig.Explained{Statement: "slotrun/read one job_exec " + name, Query: f.Tables.Fill("slotrun/read", "{filter}", "AND job_exec = ?"),
+				Args: []any{f.Slots[s], first[:], last[:], "exec1", 1000}, Reached: rows(rig.BySlotAndKey)},
+			rig.Explained{Statement: "slotrun/read the other job_execs " + name, Query: f.Tables.Fill("slotrun/read", "{filter}", "AND job_exec NOT IN (?, ?)"),
+				Args: []any{f.Slots[s], first[:], last[:], "exec1", "exec2", 1000}, Reached: rows(rig.BySlotAndKey)})
+		for _, n := range []int{1, 3, 100, 999, 1000, 1001, 5000} {
+			some := f.Some(s, n)
+			if len(some) < n {
+				continue
+			}
+			keys := literal.Keys(some, prescient.FutureJob.Key)
+			list = append(list, rangeStatements(f, some, f.Slots[s], name)...)
+			for statement, table := range map[string]string{"slotrun/lock": "p_future_job", "slotrun/lock_free": "p_future_job",
+				"slotrun/seen": "p_future_job", "slotrun/end": "job"} {
+				list = append(list, rig.Explained{Statement: fmt.Sprintf("%s %d of %s", statement, n, name),
+					Query: f.Tables.Fill(statement, "{keys}", keys), Args: []any{f.Slots[s]}, Reached: map[string]string{table: rig.BySlotAndKey}})
+			}
+			list = append(list, rig.Explained{Statement: fmt.Sprintf("slotrun/lock_free_unique %d of %s", n, name),
+				Query: f.Tables.Fill("slotrun/lock_free_unique", "{keys}", keys), Args: []any{f.Slots[s]}, Reached: map[string]string{"p_future_job": rig.ByKey}})
+			moves := make([]*answered, len(some))
+			for i, job := range some {
+				moves[i] = &answered{row: row{FutureJob: job, key: job.Key()}, verdict: prescient.Verdict{Slot: f.Slots[40], DueAt: job.DueAt}}
+			}
+			moved, _ := movesJSON(moves)
+			for statement, ofRows := range map[string]string{"slotrun/reschedule": moved, "slotrun/end_each": keysJSON(moves)} {
+				list = append(list, rig.Explained{Statement: fmt.Sprintf("%s %d of %s", statement, n, name), Query: get(statement),
+					Args: []any{ofRows, f.Slots[s]}, Reached: map[string]string{"job": rig.BySlotAndKey}})
+			}
+		}
+	}
+	return list
+}
+
+func sweepStatements(f *rig.Filled) []rig.Explained {
+	first, last := store.BucketRange(1, 4)
+	rows := func(keys string) map[string]string { return map[string]string{"p_future_job": keys} }
+	get := f.Tables.Stmt.Get
+	list := []rig.Explained{
+		{Statement: "sweep/overdue", Query: get("sweep/overdue"), Args: []any{prescient.EarliestDue, f.Slots[20], sweepPage}, Reached: rows(rig.BySlot)},
+		{Statement: "sweep/overdue, a page on", Query: get("sweep/overdue"), Args: []any{f.Slots[10].Add(time.Second), f.Slots[20], sweepPage}, Reached: rows(rig.BySlot)},
+		{Statement: "sweep/overdue, everything", Query: get("sweep/overdue"), Args: []any{prescient.EarliestDue, f.Slots[49], sweepPage}, Reached: rows(rig.BySlot)},
+		{Statement: "sweep/batch_end", Query: get("sweep/batch_end"), Args: []any{f.Slots[rig.BigSlot], first[:], last[:], 999}, Reached: rows(rig.BySlotAndKey)},
+		{Statement: "sweep/keys", Query: get("sweep/keys"), Args: []any{f.Slots[rig.BigSlot], first[:], last[:], 1000}, Reached: rows(rig.BySlotAndKey)},
+	}
+	for _, n := range []int{1, 3, 100, 999, 1000, 1001, 5000} {
+		list = append(list, rig.Explained{Statement: fmt.Sprintf("sweep/roll_forward %d keys", n),
+			Query: f.Tables.Fill("sweep/roll_forward", "{keys}", literal.Keys(f.Some(rig.BigSlot, n), prescient.FutureJob.Key)), Args: []any{f.Slots[40], f.Slots[rig.BigSlot]}, Reached: rows(rig.BySlotAndKey)})
+	}
+	return list
+}

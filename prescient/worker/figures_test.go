@@ -1,0 +1,153 @@
+package worker
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	text "prescient/sql"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+)
+
+// The statements take the counts in the order of fields: the columns that they name have to be in the same.
+func TestCountsStandInTheOrderOfTheStatements(t *testing.T) {
+	var names []string
+	kind := reflect.TypeFor[Counts]()
+	for i := range kind.NumField() {
+		names = append(names, kind.Field(i).Tag.Get("json"))
+	}
+	statements, err := text.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{"slotrun/fence", "slotrun/correct"} {
+		var columns []string
+		for _, match := range regexp.MustCompile(`(\w+)\s*=\s*(\w+) [-+] \?`).FindAllStringSubmatch(statements.Get(statement), -1) {
+			if match[1] != match[2] {
+				t.Errorf("%s adds to %s what %s was", statement, match[1], match[2])
+			}
+			columns = append(columns, match[1])
+		}
+		if strings.Join(columns, " ") != strings.Join(names, " ") {
+			t.Errorf("%s takes %s; the counts are %s", statement, columns, names)
+		}
+	}
+	var c Counts
+	for i, field := range c.fields() {
+		*field = i + 1
+	}
+	value := reflect.ValueOf(c)
+	if len(c.fields()) != kind.NumField() {
+		t.Fatalf("%d fields of %d", len(c.fields()), kind.NumField())
+	}
+	for i, arg := range c.args() {
+		if value.Field(i).Int() != int64(i+1) || arg != i+1 {
+			t.Errorf("field %s stands elsewhere", kind.Field(i).Name)
+		}
+	}
+}
+
+func TestEveryVerdictIsCountedOnce(t *testing.T) {
+	kinds := map[prescient.Cause]string{prescient.CauseCalled: "moved", prescient.CauseUnregistered: "put_off", prescient.CauseAbandoned: "put_off", prescient.CausePaused: "put_off"}
+	for kind, want := range kinds {
+		var c Counts
+		c.count(prescient.Verdict{}, kind, 2)
+		if got := counted(t, c); got != want+"=2" {
+			t.Errorf("a move of kind %d: %s; want %s", kind, got, want)
+		}
+	}
+	for _, outcome := range prescient.Outcomes() {
+		want := string(outcome) + "=2"
+		if outcome == prescient.Cancelled {
+			want = "" // by the app, not by a slot run
+		}
+		var c Counts
+		c.count(prescient.Verdict{Outcome: outcome}, prescient.CauseCalled, 2)
+		if got := counted(t, c); got != want {
+			t.Errorf("%s: %s; want %s", outcome, got, want)
+		}
+	}
+}
+
+// counted returns the counts that are not zero, as name=n.
+func counted(t *testing.T, c Counts) string {
+	t.Helper()
+	var list []string
+	value := reflect.ValueOf(c)
+	for i := range value.NumField() {
+		if n := value.Field(i).Int(); n != 0 {
+			list = append(list, value.Type().Field(i).Tag.Get("json")+"="+string(rune('0'+n)))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+func TestRowsAreEndsAndMovesButNotWhatWasDropped(t *testing.T) {
+	c := Counts{Moved: 1, PutOff: 2, Done: 4, MaxChecks: 8, PastReturn: 16, BeyondHorizon: 32, Failed: 64, TimedOut: 128, Crashed: 256, Dropped: 512}
+	if got := c.Ended(); got != 4+8+16+32+64+128+256 {
+		t.Errorf("%d ended", got)
+	}
+	if got := c.Rows(); got != 511 {
+		t.Errorf("%d rows", got)
+	}
+}
+
+func TestFiguresOfBucketsAddUp(t *testing.T) {
+	one := Figures{Slot: rig.At("13:15"), Buckets: 1, Takeovers: 1, Counts: Counts{Done: 3, Moved: 1}, Lateness: time.Second,
+		OverSLA: 1, Retries: 2, LeasesLost: 1, Locked: 3, Held: 1, Took: time.Minute}
+	sum := Figures{Slot: rig.At("13:15")}
+	sum.add(one)
+	one.Lateness = time.Millisecond
+	sum.add(one)
+	want := Figures{Slot: rig.At("13:15"), Buckets: 2, Takeovers: 2, Counts: Counts{Done: 6, Moved: 2}, Lateness: time.Second,
+		OverSLA: 2, Retries: 4, LeasesLost: 2, Locked: 6, Held: 2}
+	if !reflect.DeepEqual(sum, want) {
+		t.Errorf("sum: %+v; want %+v", sum, want)
+	}
+}
+
+func TestFiguresInTheLogNameOnlyWhatHappened(t *testing.T) {
+	var out bytes.Buffer
+	log := zerolog.New(&out)
+	log.Info().EmbedObject(Figures{Slot: rig.At("13:15"), Buckets: 1, Counts: Counts{Done: 3, Dropped: 1}, Lateness: time.Second, Took: 2 * time.Second}).Msg("slot run")
+	want := `{"level":"info","slot":"2026-11-20T13:15:00Z","rows":3,"done":3,"dropped":1,"buckets":1,"lateness_ms":1000,"took_ms":2000,"message":"slot run"}`
+	if got := strings.TrimSpace(out.String()); got != want {
+		t.Errorf("logged %s; want %s", got, want)
+	}
+	// Each figure has a name there.
+	var all Figures
+	value := reflect.ValueOf(&all).Elem()
+	fill := func(v reflect.Value) {
+		for i := range v.NumField() {
+			if v.Field(i).Kind() == reflect.Int {
+				v.Field(i).SetInt(7)
+			}
+		}
+	}
+	fill(value)
+	fill(value.FieldByName("Counts"))
+	out.Reset()
+	log.Info().EmbedObject(all).Send()
+	var logged, plain map[string]any
+	data, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(json.Unmarshal(out.Bytes(), &logged), json.Unmarshal(data, &plain)); err != nil {
+		t.Fatal(err)
+	}
+	for name := range plain {
+		if short := strings.Replace(name, "_ns", "_ms", 1); logged[short] == nil {
+			t.Errorf("%s is not in the log line: %s", short, out.String())
+		}
+	}
+}

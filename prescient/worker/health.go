@@ -1,0 +1,88 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"prescient/prescient"
+)
+
+// ErrNotWorking is returned by Alive before Work has begun and after it has ended.
+var ErrNotWorking = errors.New("not working")
+
+// Alive says whether Work goes on as it should: an error where it does not run, or has not come back from a wait by the
+// time at which it wanted to. It asks no database, and one that is away is no reason to start a worker again: Work waits
+// for it. It is what a watchdog should go by.
+func (w *Worker) Alive() error { return w.pulse.check() }
+
+// pulse is the sign of life of a loop: it says for how long it will not be heard of at most.
+type pulse struct {
+	mu   sync.Mutex
+	by   time.Time
+	runs bool
+}
+
+// expect says that the loop is heard of again within a time.
+func (p *pulse) expect(within time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.runs, p.by = true, time.Now().Add(within)
+}
+
+func (p *pulse) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.runs = false
+}
+
+func (p *pulse) check() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.runs {
+		return ErrNotWorking
+	}
+	if late := time.Since(p.by); late > 0 {
+		return fmt.Errorf("the worker has not been heard of for %s longer than it wanted to wait", late.Round(time.Millisecond))
+	}
+	return nil
+}
+
+// slack is how long the statements between two waits of Work may take.
+func (w *Worker) slack() time.Duration {
+	return w.options.Patience + w.statementTimeout() + time.Minute
+}
+
+// Backlog looks for the oldest slot that has come and still holds rows, and returns it and its age by the database's
+// clock; the zero time and no age where everything is done. It is one look at the primary key, tried once.
+func (w *Worker) Backlog(ctx context.Context) (oldest time.Time, age time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, w.statementTimeout())
+	defer cancel()
+	var now time.Time
+	if err := w.db.GetContext(ctx, &now, "SELECT UTC_TIMESTAMP(6)"); err != nil {
+		return oldest, 0, fmt.Errorf("reading the clock: %w", err)
+	}
+	var slots []time.Time
+	if err := w.db.SelectContext(ctx, &slots, w.tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, now, 1); err != nil {
+		return oldest, 0, fmt.Errorf("looking for overdue slots: %w", err)
+	}
+	if len(slots) == 0 {
+		return oldest, 0, nil
+	}
+	return slots[0], now.Sub(slots[0]), nil
+}
+
+// Overdue counts the slots that Sweep and RollForward would take now. It looks at each slot once, not at its rows.
+func (w *Worker) Overdue(ctx context.Context) (slots int, err error) {
+	now, err := w.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	err = w.eachOverdue(ctx, now, func(time.Time) error {
+		slots++
+		return nil
+	})
+	return slots, err
+}

@@ -1,0 +1,101 @@
+package worker
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+)
+
+// away is a server that a worker does not reach for a while.
+type away struct{ atomic.Bool }
+
+func (a *away) fail(string) error {
+	if a.Load() {
+		return mysql.ErrInvalidConn
+	}
+	return nil
+}
+
+// outageAt is a job_exec during whose call of a row the server is away, until the lease has lapsed and back is called; so
+// many times.
+func (a *away) outageAt(poor string, times int32, back func()) prescient.Func {
+	var outages atomic.Int32
+	return func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
+		if job.EntityKey == poor && outages.Add(1) <= times {
+			a.Store(true)
+			<-ctx.Done()
+			back()
+		}
+		return nil, nil
+	}
+}
+
+// A row that was in flight in one outage after the other has killed nobody.
+func TestARowThatWasInFlightInOutagesIsNoKiller(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		slot := r.InsertDue(6)
+		var h rig.Hooks
+		var server away
+		h.OnStatement(server.fail)
+		w := r.hookedWorker(time.Time{}, &h, rig.Registry("check", server.outageAt("3", 4, func() { server.Store(false) }), prescient.Guards{}), Options{Lease: 2 * time.Second})
+		w.options.Lease = 700 * time.Millisecond
+		figures, err := w.runSlot(t.Context(), slot, manner{parallel: 1, stay: true})
+		r.Must(err)
+		if figures.Done != 6 || figures.Crashed != 0 || figures.LeasesLost != 4 {
+			t.Errorf("%+v; want 6 done, none of them crashed, after 4 leases lapsed", figures)
+		}
+		if n := r.Count("SELECT takeovers FROM p_slot_run WHERE slot = ?", slot); n != 0 {
+			t.Errorf("the ledger counts %d takeovers", n)
+		}
+		r.Balanced()
+	})
+}
+
+// Another worker takes the bucket over before the one that held it is back.
+func TestAWorkerThatOutlivesAnOutageClearsTheRowItRan(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		slot := r.InsertDue(6)
+		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets, takeovers) VALUES (?, 0, 1, 2)", slot) // by deaths of before
+		var mine, theirs rig.Hooks
+		var server away
+		taken := make(chan struct{})
+		mine.OnStatement(server.fail)
+		w := r.hookedWorker(time.Time{}, &mine, rig.Registry("check", server.outageAt("3", 1, func() { <-taken; server.Store(false) }), prescient.Guards{}),
+			Options{Name: "poor", Lease: 2 * time.Second})
+		w.options.Lease = time.Second
+		var both sync.WaitGroup
+		both.Go(func() {
+			if _, err := w.runSlot(t.Context(), slot, manner{parallel: 1, stay: true}); err != nil {
+				t.Error(err)
+			}
+		})
+		r.Eventually("the server is away", server.Load)
+		var claims atomic.Int32
+		theirs.OnAnswer(func(statement string) error {
+			if strings.Contains(statement, "SET takeovers") && claims.Add(1) == 1 {
+				close(taken)
+			}
+			return nil
+		})
+		var c rig.Calls
+		heir := r.hookedWorker(time.Time{}, &theirs, rig.Registry("check", c.Count, prescient.Guards{}), Options{Name: "heir", Lease: 2 * time.Second})
+		_, err := heir.runSlot(t.Context(), slot, manner{parallel: 1, stay: true})
+		r.Must(err)
+		both.Wait()
+		if n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE outcome = 'done'"); n != 6 || c.Of["3"] != 1 {
+			t.Errorf("%d rows are done, and the one in question was called %d times more", n, c.Of["3"])
+		}
+		if n := r.Count("SELECT takeovers FROM p_slot_run WHERE slot = ?", slot); n != 2 {
+			t.Errorf("the ledger counts %d takeovers; want the 2 of before", n)
+		}
+		r.Balanced()
+	})
+}

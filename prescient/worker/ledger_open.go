@@ -1,0 +1,199 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"prescient/prescient/internal/errno"
+	"prescient/slots"
+)
+
+// maxOpenings bounds how often a worker looks again at the ledger of a slot that others open or prune at the same time.
+const maxOpenings = 10
+
+// openSlotRun makes the ledger rows of a slot that holds something, and returns them. The first to open it fixes the
+// number of buckets; everybody else goes by that. Whatever is missing of them is opened too, so that every key of the slot
+// lies in a bucket: nobody claims one of a slot of which he has not seen all.
+func (w *Worker) openSlotRun(ctx context.Context, slot time.Time) (list []ledgerRow, err error) {
+	for range maxOpenings {
+		if list, err = w.ledger(ctx, slot); err == nil && len(list) == 0 {
+			list, err = w.openAll(ctx, slot)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if list, err = w.divide(ctx, slot, list); err != nil {
+			return nil, err
+		}
+		buckets, missing, fewer := gapsOf(list)
+		if len(missing)+len(fewer) == 0 {
+			return list, nil
+		}
+		for _, row := range fewer {
+			if row.held > 0 { // it has the keys of others too; they are opened once it is given back
+				return []ledgerRow{row}, nil
+			}
+			if err := w.widenTo(ctx, slot, row, buckets); err != nil {
+				return nil, err
+			}
+		}
+		if len(missing) > 0 {
+			if _, err := w.openBuckets(ctx, "slotrun/open_rest", slot, buckets, missing); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, fmt.Errorf("opening slot %s: its ledger was not whole at any of %d looks", slots.Stamp(slot), maxOpenings)
+}
+
+// reopened is the ledger of a slot that was opened, with what is missing of it opened again; empty where all of it was
+// pruned since.
+func (w *Worker) reopened(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
+	list, err := w.ledger(ctx, slot)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	if _, missing, fewer := gapsOf(list); len(missing)+len(fewer) == 0 {
+		return list, nil
+	}
+	return w.openSlotRun(ctx, slot)
+}
+
+// gapsOf says how many buckets a slot has by its ledger, which of them are missing there, and which of those that are
+// there say that it has fewer. The largest number counts: it can be given to the others, and not the other way round.
+func gapsOf(list []ledgerRow) (buckets int, missing []int, fewer []ledgerRow) {
+	there := make(map[int]bool, len(list))
+	for _, row := range list {
+		buckets = max(buckets, row.buckets)
+		there[row.bucket] = true
+	}
+	for _, row := range list {
+		if row.buckets < buckets {
+			fewer = append(fewer, row)
+		}
+	}
+	missing = slices.DeleteFunc(upTo(buckets), func(bucket int) bool { return there[bucket] })
+	return buckets, missing, fewer
+}
+
+// upTo returns the numbers of so many buckets.
+func upTo(buckets int) []int {
+	all := make([]int, buckets)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// openAll opens all buckets of a slot at once, unless another was faster.
+func (w *Worker) openAll(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
+	buckets, err := w.estimateBuckets(ctx, slot)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := w.openBuckets(ctx, "slotrun/open", slot, buckets, upTo(buckets))
+	if opened == buckets && err == nil {
+		list := make([]ledgerRow, buckets)
+		for i := range list {
+			list[i] = ledgerRow{bucket: i, buckets: buckets}
+		}
+		return list, nil
+	}
+	if err != nil && !errno.Is(err, errno.DuplicateKey) {
+		return nil, err
+	}
+	list, err := w.ledger(ctx, slot)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("opening slot %s: %w", slots.Stamp(slot), errEarly)
+	}
+	return list, err
+}
+
+// divide gives a slot more buckets that was opened as one, and has more rows now than one should have: it was empty at
+// its time, say, and many inserts were late. That is safe while nobody holds it, and whoever means to has to look again.
+func (w *Worker) divide(ctx context.Context, slot time.Time, list []ledgerRow) ([]ledgerRow, error) {
+	one := list[0]
+	if len(list) > 1 || one.bucket > 0 || one.buckets != 1 || !one.finished || one.allocated || one.takeovers > 1 {
+		return list, nil
+	}
+	buckets, err := w.estimateBuckets(ctx, slot)
+	if err != nil || buckets == 1 {
+		return list, err
+	}
+	if err := w.widenTo(ctx, slot, one, buckets); err != nil {
+		return nil, err
+	}
+	return w.ledger(ctx, slot)
+}
+
+// widenTo gives a bucket another number of buckets of its slot, as it was seen and while nobody holds it. Where that is
+// over by now nothing happens.
+func (w *Worker) widenTo(ctx context.Context, slot time.Time, row ledgerRow, buckets int) error {
+	if _, err := w.exec(ctx, w.tables.Stmt.Get("slotrun/divide"), buckets, slot, row.bucket, row.token, row.batchSeq, buckets); err != nil {
+		return fmt.Errorf("dividing slot %s: %w", slots.Stamp(slot), err)
+	}
+	return nil
+}
+
+// openBuckets opens some buckets of a slot, by one of two statements, and returns how many it did.
+func (w *Worker) openBuckets(ctx context.Context, statement string, slot time.Time, buckets int, which []int) (int, error) {
+	n, err := w.exec(ctx, w.tables.Fill(statement, "{buckets}", bucketList(which)), slot, buckets, slot)
+	if err != nil {
+		return 0, fmt.Errorf("opening slot %s: %w", slots.Stamp(slot), err)
+	}
+	return n, nil
+}
+
+// bucketList is a query whose rows are some numbers of buckets.
+func bucketList(which []int) string {
+	list := fmt.Appendf(nil, "SELECT %d AS bucket", which[0])
+	for _, bucket := range which[1:] {
+		list = fmt.Appendf(list, " UNION ALL SELECT %d", bucket)
+	}
+	return string(list)
+}
+
+const (
+	// maxBuckets bounds how finely a slot is divided.
+	maxBuckets = 256
+	// sharedPart: where a slot is divided only so that several buckets are worked on at a time, each has at least this
+	// part of a batch.
+	sharedPart = 8
+	// samplePart is the part of a slot in count_sample, and fewSampled how many rows it is to have there at least.
+	samplePart = 256
+	fewSampled = 16
+)
+
+// estimateBuckets finds how many buckets a slot should have, from a count where that is cheap, and otherwise from a sample,
+// since keys are hashes and spread evenly.
+func (w *Worker) estimateBuckets(ctx context.Context, slot time.Time) (int, error) {
+	few := min(4*w.options.Batch, max(w.options.Batch, fewSampled*samplePart))
+	rows, err := w.countRows(ctx, "slotrun/count_few", slot, few)
+	if err == nil && rows == few {
+		rows, err = w.countRows(ctx, "slotrun/count_sample", slot)
+		rows = max(rows*samplePart, few)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("estimating slot %s: %w", slots.Stamp(slot), err)
+	}
+	return bucketsFor(rows, w.options.Batch, w.buckets()), nil
+}
+
+func (w *Worker) countRows(ctx context.Context, statement string, args ...any) (rows int, err error) {
+	err = w.query(ctx, func(ctx context.Context) error {
+		return w.db.QueryRowContext(ctx, w.tables.Stmt.Get(statement), args...).Scan(&rows)
+	})
+	return rows, err
+}
+
+// bucketsFor is how many buckets a slot is divided into: one for every batch of rows, or more where those would be
+// fewer than are worked on at a time, which parallel says: a multiple of that leaves none to the end by itself.
+func bucketsFor(rows, batch, parallel int) int {
+	n := min(max(rows/batch, 1), maxBuckets)
+	if n < parallel {
+		return max(n, min(rows/max(batch/sharedPart, 1), parallel, maxBuckets))
+	}
+	return n - n%parallel
+}

@@ -1,0 +1,158 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+)
+
+// slowAndFast are two job_execs, one of which does not come back before the test lets it.
+type slowAndFast struct {
+	rig.Calls
+	release chan struct{}
+}
+
+func (s *slowAndFast) registry(slow prescient.Guards) *prescient.Registry {
+	slow.Timeout = time.Hour
+	execs := rig.Registry("slow", func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
+		select {
+		case <-s.release:
+			return s.Count(ctx, job)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}, slow)
+	execs.MustRegister("fast", s.Count, prescient.Guards{})
+	return execs
+}
+
+// inEachSlot makes so many rows of either kind pending in each of n slots.
+func (r *testRig) inEachSlot(from time.Time, n, slow, fast int) {
+	r.T.Helper()
+	grid := r.Tables().Grid
+	var jobs []prescient.NewJob
+	for slot := from; n > 0; slot, n = grid.Next(slot), n-1 {
+		for i := range slow + fast {
+			name := "fast"
+			if i < slow {
+				name = "slow"
+			}
+			jobs = append(jobs, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(slot.Unix(), "-", i)}, JobExec: name, DueAt: slot})
+		}
+	}
+	_, err := r.Client.InsertMany(r.T.Context(), r.AppAt(grid.Prev(from)), jobs)
+	r.Must(err)
+}
+
+func (r *testRig) endsOf(exec string) int {
+	return r.Count("SELECT COUNT(*) FROM p_job_history WHERE job_exec = ?", exec)
+}
+
+// soon is a slot that comes in a few seconds.
+func (r *testRig) soon(w *Worker) time.Time {
+	r.T.Helper()
+	now, err := w.Now(r.T.Context())
+	r.Must(err)
+	return w.tables.Grid.Next(now.Add(2 * time.Second))
+}
+
+// One call in each slot does not come back: the other rows of all slots are called in time, whoever of two workers has
+// which bucket.
+func TestSlowCallsInEverySlotMakeNoOthersLate(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		const slots, fast = 8, 20
+		s := slowAndFast{release: make(chan struct{})}
+		var stops []func() error
+		for i := range 2 {
+			w := r.worker(time.Time{}, s.registry(prescient.Guards{}), Options{SweepEvery: -1, Name: fmt.Sprint("worker-", i)})
+			if i == 0 {
+				r.inEachSlot(r.soon(w), slots, 1, fast)
+			}
+			stops = append(stops, r.startWork(w))
+		}
+		r.Eventually("all fast ones have ended", func() bool { return r.endsOf("fast") == slots*fast })
+		if late := r.Count("SELECT MAX(lateness_ms) FROM p_job_history"); late > 3000 {
+			t.Errorf("a fast row was called %d ms late", late)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_slot_run WHERE finished_at IS NULL AND allocated_until IS NOT NULL"); n != slots {
+			t.Errorf("%d buckets wait for a slow call; want %d: the test shows nothing", n, slots)
+		}
+		close(s.release)
+		r.Eventually("the slow ones have ended, too", func() bool { return r.endsOf("slow") == slots })
+		for _, stop := range stops {
+			r.Must(stop())
+		}
+		s.EachOnce(t, slots*(1+fast))
+		r.Balanced()
+	})
+}
+
+// The same for slots that are swept.
+func TestASweepPassesByWhatLingers(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const slots, fast = 8, 5
+		r.inEachSlot(rig.At("13:15"), slots, 1, fast)
+		s := slowAndFast{release: make(chan struct{})}
+		w := r.worker(rig.At("18:00"), s.registry(prescient.Guards{}), Options{})
+		type result struct {
+			swept []Figures
+			err   error
+		}
+		done := make(chan result, 1)
+		go func() {
+			swept, err := w.Sweep(t.Context())
+			done <- result{swept, err}
+		}()
+		r.Eventually("all fast ones have ended", func() bool { return r.endsOf("fast") == slots*fast })
+		close(s.release)
+		got := <-done
+		r.Must(got.err)
+		rows := 0
+		for _, figures := range got.swept {
+			rows += figures.Done
+		}
+		if len(got.swept) != slots || rows != slots*(1+fast) {
+			t.Errorf("swept %+v", got.swept)
+		}
+		s.EachOnce(t, slots*(1+fast))
+		r.Balanced()
+	})
+}
+
+// All calls of a job_exec hang, as those of a dead endpoint do, and far more of its rows are due than may be in memory. The
+// rows of others are called in time: in the same slots, in later ones, and in those that are swept.
+func TestADeadEndpointMakesNoOthersLate(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		const before, slots, dead, fast, batch, buckets = 6, 6, 100, 10, 20, 2
+		s := slowAndFast{release: make(chan struct{})}
+		w := r.worker(time.Time{}, s.registry(prescient.Guards{Concurrency: 4}), Options{Concurrency: 8, Batch: batch, Buckets: buckets,
+			SweepEvery: 100 * time.Millisecond, SweepGrace: time.Second})
+		slot := r.soon(w)
+		r.inEachSlot(slot.Add(-100*time.Second), before, dead, fast)
+		r.inEachSlot(slot, slots, dead, fast)
+		stop := r.startWork(w)
+		r.Eventually("all fast ones have ended", func() bool { return r.endsOf("fast") == (before+slots)*fast })
+		if late := r.Count("SELECT MAX(lateness_ms) FROM p_job_history WHERE slot >= ?", slot.Format(time.DateTime)); late > 3000 {
+			t.Errorf("a fast row was called %d ms late", late)
+		}
+		crowd := &w.executor.lanes["slow"].crowd
+		crowd.mu.Lock()
+		// What may linger, and what the runs under way may have besides.
+		if most := buckets*batch + (maxRuns+1)*buckets*batch; crowd.rows > most || crowd.rows == 0 || crowd.buckets > maxLinger+4 {
+			t.Errorf("%d rows wait in %d buckets; want %d rows at most", crowd.rows, crowd.buckets, most)
+		}
+		crowd.mu.Unlock()
+		close(s.release)
+		r.Eventually("all have ended", func() bool { return r.ends() == (before+slots)*(dead+fast) })
+		r.Must(stop())
+		if crowd.rows != 0 || crowd.bytes != 0 || crowd.buckets != 0 || w.lingering.Load() != 0 || len(w.runs) != 0 {
+			t.Errorf("in the end %d rows with %d bytes in %d buckets still wait, %d linger", crowd.rows, crowd.bytes, crowd.buckets, w.lingering.Load())
+		}
+		s.EachOnce(t, (before+slots)*(dead+fast))
+		r.Balanced()
+	})
+}

@@ -1,0 +1,80 @@
+package worker
+
+import (
+	"time"
+
+	"prescient/prescient"
+)
+
+// Observer is told what a worker does, for metrics and tests. Fields that are nil are not called, and a worker without an
+// Observer does nothing for it. The functions are called from several goroutines at a time, on the way of the rows: they
+// should be quick, and must not keep the slice that they are given.
+type Observer struct {
+	// Working is called once Work has read the database's clock for the first time.
+	Working func()
+	// SlotRun is called after each slot run, of Run, Work and Sweep, with its figures and its error.
+	SlotRun func(Figures, error)
+	// Answered is called after each commit with the rows whose answers it held.
+	Answered func([]Result)
+}
+
+// Result is what came of one row in a slot run, once it is committed.
+type Result struct {
+	// Job is the row as its job_exec was called with it.
+	Job prescient.FutureJob
+	// Called is false where the job_exec was not called: nobody registered it, its calls ignore their timeout, or the row
+	// killed the worker before.
+	Called bool
+	// Unregistered says that it was not called since the worker has no such job_exec.
+	Unregistered bool
+	// Outcome is how the job ended; empty where it moved to the slot Next.
+	Outcome prescient.Outcome
+	Next    time.Time
+	// DueAt is the time that was asked for, by the answer where it returned one.
+	DueAt time.Time
+	// Reason is the text of the error, or why the job ended or was put off; empty where all went well.
+	Reason string
+	// Started is when the call started, by the database's clock, and Ran how long it took.
+	Started time.Time
+	Ran     time.Duration
+	// Lateness is Started against the slot.
+	Lateness time.Duration
+	// Dropped says that the end was thrown away, since the app had cancelled or changed the row meanwhile. Of moves that
+	// were dropped only the figures tell.
+	Dropped bool
+}
+
+// observeAnswers tells the observer of a commit.
+func (w *Worker) observeAnswers(batch []*answered, result commitResult) {
+	if w.options.Observer == nil || w.options.Observer.Answered == nil {
+		return
+	}
+	results := make([]Result, 0, len(batch))
+	for _, a := range batch {
+		if !result.contested[a.key] {
+			results = append(results, newResult(a, result.dropped[a.key]))
+		}
+	}
+	if len(results) > 0 {
+		w.options.Observer.Answered(results)
+	}
+}
+
+func newResult(a *answered, dropped bool) Result {
+	return Result{Job: a.FutureJob, Called: a.answer.cause == prescient.CauseCalled,
+		Unregistered: a.answer.cause == prescient.CauseUnregistered, Outcome: a.verdict.Outcome, Next: a.verdict.Slot,
+		DueAt: a.verdict.DueAt, Reason: a.verdict.Reason, Started: a.answer.started, Ran: a.answer.ran,
+		Lateness: a.answer.started.Sub(a.NextCheckAt), Dropped: dropped}
+}
+
+func (w *Worker) observeRun(figures Figures, err error) {
+	if o := w.options.Observer; o != nil && o.SlotRun != nil {
+		o.SlotRun(figures, err)
+	}
+}
+
+func (w *Worker) observeWorking() {
+	if o := w.options.Observer; o != nil && o.Working != nil {
+		o.Working()
+	}
+}

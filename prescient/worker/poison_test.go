@@ -1,0 +1,185 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/rig"
+)
+
+// A row that cannot be written, or read, must not keep the others of its bucket from coming to an end.
+
+// huge makes the payload of a row as long as that, in characters of two bytes each; what is there from before is not held to
+// the bound of an insert.
+func (r *testRig) huge(key string, megabytes int) {
+	r.T.Helper()
+	db := r.D.Open(r.T, "maxAllowedPacket=0")
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for range megabytes - 1 { // no statement is longer than a server takes
+		_, err := db.ExecContext(r.T.Context(), "UPDATE p_future_job SET payload = JSON_QUOTE(CONCAT(COALESCE(JSON_UNQUOTE(payload), ''), REPEAT('ä', 524288))) WHERE entity_key = ?", key)
+		r.Must(err)
+	}
+	_, err := db.ExecContext(r.T.Context(), "UPDATE p_future_job SET payload = JSON_QUOTE(CONCAT(COALESCE(JSON_UNQUOTE(payload), ''), REPEAT('ä', 524287))) WHERE entity_key = ?", key)
+	r.Must(err)
+}
+
+func TestARowWithAHugePayloadEndsLikeAnyOther(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const rows = 40
+		r.ManyDue(rig.At("13:15"), "check", 0, rows)
+		r.grandfather()
+		r.huge("7", 9)
+		var c rig.Calls
+		execs := rig.Registry("check", func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
+			if job.EntityKey == "7" && len(job.Payload) < 9<<20-100 {
+				return nil, fmt.Errorf("a payload of %d bytes", len(job.Payload))
+			}
+			if job.EntityKey == "7" && job.CheckCount == 0 {
+				return prescient.At(job.NextCheckAt.Add(15 * time.Minute)), nil // it is moved first
+			}
+			if job.EntityKey == "7" {
+				return prescient.At(job.NextCheckAt), nil // past_return: not done, so that its end is not written with those of others
+			}
+			return c.Count(ctx, job)
+		}, prescient.Guards{})
+		var h rig.Hooks
+		longest := 0
+		h.OnStatement(func(statement string) error { longest = max(longest, len(statement)); return nil })
+		first := r.hookedRun(rig.At("13:15"), &h, execs)
+		if first.Done != rows-1 || first.Moved != 1 || first.Retries != 0 {
+			t.Errorf("%+v", first)
+		}
+		if f := r.hookedRun(rig.At("13:30"), &h, execs); f.PastReturn != 1 || f.Retries != 0 {
+			t.Errorf("%+v", f)
+		}
+		if longest > 2*literal.BulkBytes {
+			t.Errorf("a statement of %d bytes was sent", longest)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE entity_key = '7' AND LENGTH(payload) >= ?", 9<<20-100); n != 1 {
+			t.Error("history lacks the payload")
+		}
+		r.Balanced()
+	})
+}
+
+// grandfather lets rows be as they could before the tables had bounds.
+func (r *testRig) grandfather() {
+	r.T.Helper()
+	r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_payload_size, DROP CONSTRAINT p_future_job_named")
+}
+
+// hookedRun runs the slot of a time by a worker with hooks, and with patience for a few seconds.
+func (r *testRig) hookedRun(now time.Time, h *rig.Hooks, execs *prescient.Registry) Figures {
+	r.T.Helper()
+	ctx, cancel := context.WithTimeout(r.T.Context(), time.Minute)
+	defer cancel()
+	figures, err := r.hookedWorker(now, h, execs, Options{Patience: 20 * time.Second}).Run(ctx)
+	r.Must(err)
+	return figures
+}
+
+// A payload that is longer than statements of the server's may be by now is not called with, but ends, and is cancelled, with
+// all that it holds.
+func TestARowThatIsTooLongToBeReadEndsAsFailed(t *testing.T) {
+	for _, flavour := range servertest.Flavours(t) {
+		t.Run(string(flavour), func(t *testing.T) {
+			server := servertest.Private(t, flavour, "--max-allowed-packet=64M")
+			r := newRig(t, servertest.On(t, server), 15*time.Minute)
+			const rows = 10
+			r.ManyDue(rig.At("13:15"), "check", 0, rows)
+			r.grandfather()
+			r.huge("7", 1+prescient.MaxRead>>20)
+			r.huge("8", 1+prescient.MaxRead>>20)
+			r.Exec("SET GLOBAL max_allowed_packet = 16777216")
+			if n, err := r.Client.Cancel(t.Context(), r.App, prescient.Entity{Name: "order", Key: "8"}); err != nil || n != 1 {
+				t.Error(n, err)
+			}
+			var c rig.Calls
+			f := r.runAt(rig.At("13:15"), rig.Registry("check", c.Count, prescient.Guards{}), Options{})
+			if f.Done != rows-2 || f.Failed != 1 || c.Of["7"] != 0 {
+				t.Errorf("%+v, called %d times", f, c.Of["7"])
+			}
+			length := map[localserver.Flavour]string{localserver.MariaDB: "LENGTH", localserver.MySQL: "JSON_STORAGE_SIZE"}[flavour]
+			for outcome, reason := range map[string]string{"failed": "not called: its payload%", "cancelled": ""} {
+				if n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE outcome = ? AND COALESCE(error, '') LIKE ? AND "+length+"(payload) > ?",
+					outcome, reason, prescient.MaxRead); n != 1 {
+					t.Errorf("history does not have the %s row with its payload", outcome)
+				}
+			}
+			r.Balanced()
+		})
+	}
+}
+
+// The table's triggers stand for whatever a server may refuse, or break off at.
+func TestARowThatCannotBeWrittenIsSetApart(t *testing.T) {
+	const refuse = "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused on purpose'"
+	for name, c := range map[string]struct {
+		when, do      string
+		ended, stuck  int
+		outcome, said string
+	}{
+		"as it is":              {"NEW.entity_key = '7' AND NEW.payload IS NOT NULL", refuse, 1, 0, "done", "refused on purpose"},
+		"in any way":            {"NEW.entity_key = '7'", refuse, 0, 1, "", "refused on purpose"},
+		"by a server that goes": {"NEW.entity_key = '7'", "KILL CONNECTION_ID()", 0, 1, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+				const rows = 60
+				slot := r.InsertDue(rows)
+				r.Exec("UPDATE p_future_job SET payload = '{\"a\": 1}'")
+				r.Exec("CREATE TRIGGER p_poison BEFORE INSERT ON p_job_history FOR EACH ROW BEGIN IF " + c.when + " THEN " + c.do + "; END IF; END")
+				var log strings.Builder
+				var calls rig.Calls
+				w := r.worker(time.Time{}, rig.Registry("check", calls.Count, prescient.Guards{}),
+					Options{Lease: 4 * time.Second, Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
+				figures, err := w.runSlot(t.Context(), slot, manner{parallel: 2})
+				r.Must(err)
+				if figures.Done != rows-1+c.ended || figures.Stuck != c.stuck || figures.Locked != 0 {
+					t.Errorf("%+v", figures)
+				}
+				if n := r.Count("SELECT COUNT(*) FROM p_future_job"); n != c.stuck {
+					t.Errorf("%d rows are left", n)
+				}
+				if n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE entity_key = '7' AND payload IS NULL AND outcome = ? AND error LIKE ?",
+					c.outcome, "%"+c.said+"%"); n != c.ended {
+					t.Errorf("%d ends of the row", n)
+				}
+				if said := log.String(); !strings.Contains(said, `"entity":"order/7"`) || !strings.Contains(said, c.said) {
+					t.Errorf("the log does not name the row: %s", said)
+				}
+				if c.stuck > 0 { // the cause is done away with
+					r.Exec("DROP TRIGGER p_poison")
+					figures, err := w.runSlot(t.Context(), slot, manner{parallel: 2})
+					if r.Must(err); figures.Done != 1 {
+						t.Errorf("%+v", figures)
+					}
+				}
+				r.Balanced()
+			})
+		})
+	}
+}
+
+func TestAPassingErrorIsNotWaitedForBeyondThePatience(t *testing.T) {
+	d := newDesk(t)
+	d.w.options.Patience = 20 * time.Millisecond
+	for range 20 {
+		d.mock.ExpectBegin().WillReturnError(serverError(1047))
+	}
+	if err := d.bucket.commit(t.Context(), d.batch, false); !errno.Is(err, 1047) {
+		t.Errorf("%v; want the error that did not pass", err)
+	}
+}

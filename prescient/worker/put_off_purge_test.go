@@ -1,0 +1,230 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	text "prescient/sql"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+)
+
+const snapshot = "WITH CONSISTENT SNAPSHOT"
+
+// aReadView is what MariaDB's InnoDB says of a transaction by whose snapshot purge goes.
+var aReadView = regexp.MustCompile(`(?s)thread id (\d+),.*\nTrx read view will not see`)
+
+// snapshots is how many transactions of the worker's account have a snapshot open.
+func (r *testRig) snapshots() (n int) {
+	r.T.Helper()
+	if r.Server != text.MariaDB {
+		return r.Count(`SELECT COUNT(*) FROM performance_schema.events_transactions_current trx JOIN performance_schema.threads USING (THREAD_ID)
+			WHERE PROCESSLIST_USER = ? AND STATE = 'ACTIVE' AND ISOLATION_LEVEL = 'REPEATABLE READ'`, r.User("worker"))
+	}
+	var kind, name, status string
+	r.Must(r.Root.QueryRow("SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status))
+	for _, transaction := range strings.Split(status, "\n---TRANSACTION ") {
+		if match := aReadView.FindStringSubmatch(transaction); match != nil {
+			n += r.Count("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ? AND USER = ?", match[1], r.User("worker"))
+		}
+	}
+	return n
+}
+
+// asOthers fails the test where an idle connection of the pool has a snapshot open, or its next transaction gets one.
+func (r *testRig) asOthers(db *sqlx.DB) {
+	r.T.Helper()
+	idle := db.Stats().Idle
+	if idle < 2 {
+		r.T.Errorf("%d connections came back: the test shows little", idle)
+	}
+	// A connection that was given up goes with its snapshot once the server has seen it: not before the next statement of ours.
+	r.Eventually("no connection that came back has a snapshot open", func() bool { return r.snapshots() == 0 })
+	for range idle { // each stays taken until the end
+		conn, err := db.Conn(r.T.Context())
+		r.Must(err)
+		defer conn.Close()
+		tx, err := conn.BeginTx(r.T.Context(), nil)
+		r.Must(err)
+		defer func() { _ = tx.Rollback() }()
+		var buckets int
+		r.Must(tx.QueryRow("SELECT COUNT(*) FROM p_slot_run").Scan(&buckets))
+	}
+	if n := r.snapshots(); n > 0 {
+		r.T.Errorf("the next transactions of %d connections that came back have a snapshot", n)
+	}
+}
+
+// runSlowly starts the run of a slot of several buckets, whose calls wait; end lets them go on and waits for its end.
+func (r *testRig) runSlowly(w func(*prescient.Registry) *Worker) (end func()) {
+	r.T.Helper()
+	const rows = 400
+	r.ManyDue(rig.At("13:15"), "check", 0, rows)
+	release := make(chan struct{})
+	var ran Figures
+	var err error
+	var run sync.WaitGroup
+	end = sync.OnceFunc(func() {
+		close(release)
+		run.Wait()
+		if err != nil || ran.Done != rows {
+			r.T.Errorf("%+v, %v", ran, err)
+		}
+	})
+	r.T.Cleanup(end)
+	worker := w(rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+		<-release
+		return nil, nil
+	}, prescient.Guards{}))
+	run.Go(func() { ran, err = worker.Run(r.T.Context()) })
+	return end
+}
+
+func TestPurgeWaitsForTheEndOfALargeSlot(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.HeldPurge)
+		var h rig.Hooks
+		var w *Worker
+		end := r.runSlowly(func(execs *prescient.Registry) *Worker {
+			w = r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, PutOffPurge: 10 * time.Second})
+			w.db.SetMaxIdleConns(64)
+			return w
+		})
+		r.Eventually("a snapshot is open", func() bool { return r.snapshots() == 1 })
+		end()
+		r.asOthers(w.db)
+	})
+}
+
+// Purge is put off for the whole server: not for as long as a slot run takes whose calls are slow.
+func TestPurgeWaitsForABoundedTime(t *testing.T) {
+	for _, c := range []struct{ lease, given, want time.Duration }{
+		{2 * time.Second, 10 * time.Second, 2 * time.Second / 3},
+		{time.Minute, 0, 0},
+		{time.Hour, 10 * time.Second, 10 * time.Second},
+		{time.Minute, 15 * time.Second, 15 * time.Second},
+		{time.Minute, 25 * time.Second, 20 * time.Second},
+		{time.Minute, time.Millisecond, time.Millisecond},
+	} {
+		o := Options{Lease: c.lease, PutOffPurge: c.given}
+		if err := o.complete(); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.putOff(); got != c.want {
+			t.Errorf("with a lease of %s, and %s given: %s; want %s", c.lease, c.given, got, c.want)
+		}
+	}
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.HeldPurge)
+		end := r.runSlowly(func(execs *prescient.Registry) *Worker {
+			return r.worker(rig.At("13:15"), execs, Options{Batch: 50, Lease: 2 * time.Second, PutOffPurge: 10 * time.Second})
+		})
+		r.Eventually("a snapshot is open", func() bool { return r.snapshots() == 1 })
+		r.Eventually("it ends while the calls go on", func() bool { return r.snapshots() == 0 })
+		end()
+	})
+}
+
+func TestPurgeIsPutOffOnlyWhereThatPays(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.HeldPurge)
+		for i, c := range []struct {
+			name      string
+			rows      int
+			limit     int // of connections
+			putOff    time.Duration
+			sweeps    bool
+			snapshots int
+		}{
+			{"a slot of several buckets", 400, 0, 10 * time.Second, false, 1},
+			{"a slot of one bucket", 10, 0, 10 * time.Second, false, 0},
+			{"no connection to spare", 400, 20, 10 * time.Second, false, 0},
+			{"nobody asked for it", 400, 0, 0, false, 0},
+			{"a sweep, which has time", 400, 0, 10 * time.Second, true, 0},
+		} {
+			slot := rig.At("13:15").Add(time.Duration(i) * time.Hour)
+			r.ManyDue(slot, "check", i*1000, i*1000+c.rows)
+			var h rig.Hooks
+			now := slot
+			if c.sweeps {
+				now = slot.Add(time.Hour)
+			}
+			reached := make(chan struct{})
+			reach := sync.OnceFunc(func() { close(reached) })
+			h.Once(snapshot, reach)
+			if c.snapshots == 0 {
+				reach()
+			}
+			w := r.hookedWorker(now, &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+				<-reached
+				return nil, nil
+			}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: c.putOff})
+			w.db.SetMaxOpenConns(c.limit)
+			var err error
+			if c.sweeps {
+				_, err = w.Sweep(t.Context())
+			} else {
+				_, err = w.Run(t.Context())
+			}
+			r.Must(err)
+			if n := h.Count(snapshot); n != c.snapshots {
+				t.Errorf("%s: %d snapshots; want %d", c.name, n, c.snapshots)
+			}
+		}
+		if n := len(r.Pending()); n > 0 {
+			t.Errorf("%d are pending", n)
+		}
+	})
+}
+
+// What goes wrong with it is no trouble of the run's, and leaves no connection behind that differs from the others.
+func TestASlotIsRunWherePurgeCannotBePutOff(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.HeldPurge)
+		for i, refused := range []string{"SET TRANSACTION", snapshot, "ROLLBACK"} {
+			const rows = 400
+			slot := rig.At("13:15").Add(time.Duration(i) * time.Hour)
+			r.ManyDue(slot, "check", i*rows, (i+1)*rows)
+			var h rig.Hooks
+			refusals := 0
+			reached := make(chan struct{}) // the refusal, or what comes before it
+			reach := sync.OnceFunc(func() { close(reached) })
+			h.OnStatement(func(statement string) error {
+				if strings.Contains(statement, refused) {
+					refusals++
+					reach()
+					return errors.New("refused")
+				}
+				return nil
+			})
+			h.OnAnswer(func(statement string) error {
+				if strings.Contains(statement, snapshot) {
+					reach()
+				}
+				return nil
+			})
+			w := r.hookedWorker(slot, &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+				<-reached
+				return nil, nil
+			}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: 10 * time.Second})
+			w.db.SetMaxIdleConns(64)
+			figures, err := w.Run(t.Context())
+			if err != nil || figures.Done != rows || refusals != 1 {
+				t.Errorf("%s is refused %d times: %+v, %v", refused, refusals, figures, err)
+			}
+			if n := h.Count("CLOSE"); n != 1 {
+				t.Errorf("%s is refused: %d connections are given up; want 1", refused, n)
+			}
+			h.OnStatement(nil)
+			r.asOthers(w.db)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package worker
+
+import (
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// report writes what a slot run has in the log: a line with its figures, and one at warn for each trouble that it had.
+func (w *Worker) report(figures Figures, err error, what string) {
+	event := w.log.Info()
+	switch {
+	case err != nil:
+		event = w.log.Error().Err(err)
+	case figures.OverSLA > 0:
+		event = w.log.Warn()
+	}
+	event.EmbedObject(figures).Msg(what)
+	w.reportTroubles(figures)
+}
+
+// troubleTexts are what the log says of a trouble; of those that are not here, that the checks ended.
+var troubleTexts = map[TroubleKind]string{
+	TroubleError:        "calls answered with an error",
+	TroubleTimeout:      "calls timed out",
+	TroublePanic:        "calls panicked",
+	TroubleUnregistered: "this worker has no such job_exec: its checks are put off, further each time",
+	TroublePutOff:       "checks are put off: too many calls of this job_exec ignored their timeout and still run",
+}
+
+// reportTroubles writes a line for each kind of trouble of each job_exec. Names that are not registered are said once an
+// hour: their rows come again and again.
+func (w *Worker) reportTroubles(figures Figures) {
+	for _, t := range figures.Troubles {
+		if t.Kind == TroubleUnregistered && !w.unregistered.first(t.JobExec, time.Now()) {
+			continue
+		}
+		text, ok := troubleTexts[t.Kind]
+		if !ok {
+			text = "checks ended unsettled"
+		}
+		w.log.Warn().Time("slot", figures.Slot).EmbedObject(t).Msg(text)
+	}
+}
+
+// MarshalZerologObject writes a trouble with the names that it has in JSON.
+func (t Trouble) MarshalZerologObject(e *zerolog.Event) {
+	e.Str("job_exec", t.JobExec).Str("kind", string(t.Kind)).Int("rows", t.Rows).Int("ended", t.Ended).
+		Str("entity", t.Entity).Str("error", t.Error)
+}
+
+// saidLately remembers what was said within the last hour. The zero value remembers nothing.
+type saidLately struct {
+	mu   sync.Mutex
+	said map[string]time.Time
+}
+
+// maxSaid bounds how many names are remembered. What is beyond counts as said.
+const maxSaid = 1000
+
+// first says whether a name has not been said within the hour before now, and takes note that it is said now.
+func (h *saidLately) first(name string, now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if at, ok := h.said[name]; ok && now.Sub(at) < time.Hour {
+		return false
+	}
+	if len(h.said) >= maxSaid {
+		for old, at := range h.said {
+			if now.Sub(at) >= time.Hour {
+				delete(h.said, old)
+			}
+		}
+		if len(h.said) >= maxSaid {
+			return false
+		}
+	}
+	if h.said == nil {
+		h.said = make(map[string]time.Time)
+	}
+	h.said[name] = now
+	return true
+}
+
+// hourSum sums up the slots that Work has run in an hour: one line for all those that were empty. The hours are those of the
+// slots, so that it takes neither a timer nor a look at the clock.
+type hourSum struct {
+	mu  sync.Mutex
+	sum slotSum
+}
+
+// slotSum is what some slots came to.
+type slotSum struct {
+	since, last                       time.Time // the first and the last slot
+	slots, empty, paused, rows, amiss int
+}
+
+// begin notes that a slot is about to be run. They come in order, unless the clock was set back. It returns what the hour
+// before came to, where the slot is the first of another; zero otherwise.
+func (t *hourSum) begin(slot time.Time) (over slotSum) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !slot.Truncate(time.Hour).Equal(t.sum.since.Truncate(time.Hour)) {
+		over, t.sum = t.sum, slotSum{since: slot}
+	}
+	t.sum.last = slot
+	return over
+}
+
+// add adds a slot that was run. It says whether that is worth a line of its own: there was something to be done, or it is
+// the first of the hour that was paused.
+func (t *hourSum) add(figures Figures) (notable bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sum.slots++
+	t.sum.rows += figures.Rows()
+	for _, trouble := range figures.Troubles {
+		t.sum.amiss += trouble.Rows
+	}
+	switch {
+	case figures.Paused:
+		t.sum.paused++
+		return t.sum.paused == 1
+	case figures.idle():
+		t.sum.empty++
+		return false
+	}
+	return true
+}
+
+// end returns what there is since the last hour was over.
+func (t *hourSum) end() slotSum {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sum
+}
+
+// reportSlot is report for a slot that Work has run: at debug where nothing was to be done, which its hour sums up. Slots of an hour or more have a
+// line each.
+func (w *Worker) reportSlot(hour *hourSum, figures Figures, err error) {
+	if notable := hour.add(figures); !notable && err == nil && w.hasHours() {
+		w.log.Debug().EmbedObject(figures).Msg("slot run")
+		return
+	}
+	w.report(figures, err, "slot run")
+}
+
+// hasHours says whether several slots come within an hour.
+func (w *Worker) hasHours() bool { return w.tables.Grid.Resolution() < time.Hour }
+
+// reportHour writes what the slots of an hour came to.
+func (w *Worker) reportHour(sum slotSum) {
+	if sum.slots == 0 || !w.hasHours() {
+		return
+	}
+	event := w.log.Info().Time("since", sum.since).Time("last", sum.last).Int("slots", sum.slots).Int("empty", sum.empty).Int("rows", sum.rows)
+	if sum.paused > 0 {
+		event.Int("paused", sum.paused)
+	}
+	if sum.amiss > 0 {
+		event.Int("amiss", sum.amiss)
+	}
+	event.Msg("slots served")
+}

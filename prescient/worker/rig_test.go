@@ -1,0 +1,61 @@
+package worker
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"prescient/prescient/internal/servertest"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/rig/app"
+)
+
+func TestMain(m *testing.M) { servertest.Main(m) }
+
+// testRig is the rig of this room.
+type testRig struct{ *app.AppRig }
+
+func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
+	eachServerAt(t, 15*time.Minute, test)
+}
+
+func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
+}
+
+func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *testRig {
+	t.Helper()
+	return &testRig{app.NewAppRig(t, d, resolution)}
+}
+
+// worker makes a worker whose server's clock stands still at now; the zero time leaves it running.
+func (r *testRig) worker(now time.Time, registry *prescient.Registry, options Options) *Worker {
+	r.T.Helper()
+	options.Prefix, options.Registry = "p_", registry
+	if options.Log.GetLevel() == zerolog.TraceLevel {
+		options.Log = zerolog.New(zerolog.NewTestWriter(r.T))
+	}
+	w, err := New(r.T.Context(), r.As("worker", now), options)
+	r.Must(err)
+	return w
+}
+
+// runAt runs the slot that is now at a time, and returns its figures.
+func (r *testRig) runAt(now time.Time, registry *prescient.Registry, options Options) Figures {
+	r.T.Helper()
+	figures, err := r.worker(now, registry, options).Run(r.T.Context())
+	r.Must(err)
+	return figures
+}
+
+// hookedWorker is rig.worker with hooks.
+func (r *testRig) hookedWorker(now time.Time, h *rig.Hooks, registry *prescient.Registry, options Options) *Worker {
+	r.T.Helper()
+	options.Prefix, options.Registry = "p_", registry
+	w, err := New(r.T.Context(), r.HookedPool(now, h), options)
+	r.Must(err)
+	return w
+}

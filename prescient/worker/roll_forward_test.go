@@ -1,0 +1,76 @@
+package worker
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"prescient/prescient/localserver"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/rig"
+)
+
+// Somebody has a few rows locked. The others are moved, without a wait for these.
+func TestRollForwardPassesOverWhatOthersHaveLocked(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.insertOrders(1000)
+		tx, err := r.Root.BeginTx(t.Context(), nil)
+		r.Must(err)
+		defer tx.Rollback()
+		for _, key := range []string{"7", "77", "777"} {
+			_, err = tx.Exec(fmt.Sprintf("SELECT 1 FROM p_future_job FORCE INDEX (PRIMARY) WHERE next_check_at = '%s' AND job_key = X'%s' FOR UPDATE",
+				rig.At("13:15").Format(literal.SecondLayout), prescient.KeyOf(prescient.Entity{Name: "order", Key: key}, "check", "")))
+			r.Must(err)
+		}
+		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{Batch: 100})
+		progress := Rolled{}
+		rolled, err := w.RollForward(t.Context(), func(so Rolled) { progress = so })
+		if want := (Rolled{Moved: 997, PassedOver: 3}); err != nil || rolled != want || progress != want {
+			t.Errorf("%+v, %v; progress %+v; want %+v", rolled, err, progress, want)
+		}
+		if n := r.Count("SELECT SUM(put_off) FROM p_slot_run"); n != 997 {
+			t.Errorf("the ledger has %d put off", n)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_slot_run WHERE finished_at IS NULL AND allocated_until IS NULL"); n == 0 {
+			t.Error("buckets with rows that are left count as finished")
+		}
+		r.Must(tx.Commit())
+		if rolled, err = w.RollForward(t.Context(), nil); err != nil || rolled != (Rolled{Moved: 3}) {
+			t.Errorf("later: %+v, %v", rolled, err)
+		}
+	})
+}
+
+// A move also locks the neighbour of a row in UNIQUE (job_key), which may be an insert that an app has not committed. The row
+// itself is free; what waits for the neighbour is passed over in the end, and the rest is moved.
+func TestRollForwardPassesOverWhatWaitsForANeighbour(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.insertOrders(2)
+		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{})
+		keys, err := w.keysOf(t.Context(), rig.At("13:15"), prescient.Key{}, prescient.Key{0xff, 0xff}, 10)
+		r.Must(err)
+		neighbour, _ := keys[0].Next()
+		tx, err := r.Root.BeginTx(t.Context(), nil)
+		r.Must(err)
+		defer tx.Rollback()
+		_, err = tx.Exec(fmt.Sprintf("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at) VALUES ('order', 'new', 'check', '%[1]s', X'%[2]s', '%[1]s', '%[1]s')",
+			rig.At("17:00").Format(literal.SecondLayout), neighbour))
+		r.Must(err)
+		began := time.Now()
+		rolled, err := w.RollForward(t.Context(), nil)
+		t.Logf("it took %s", time.Since(began))
+		want := Rolled{Moved: 1, PassedOver: 1}
+		if r.D.Flavour == localserver.MySQL { // it locks no neighbour for that
+			want = Rolled{Moved: 2}
+		}
+		if err != nil || rolled != want {
+			t.Errorf("%+v, %v; want %+v", rolled, err, want)
+		}
+		r.Must(tx.Rollback())
+		if rolled, err = w.RollForward(t.Context(), nil); err != nil || rolled != (Rolled{Moved: want.PassedOver}) {
+			t.Errorf("later: %+v, %v", rolled, err)
+		}
+	})
+}

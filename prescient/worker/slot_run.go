@@ -1,0 +1,313 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"prescient/prescient/internal/store"
+	"prescient/slots"
+)
+
+// slotRun is one run of one slot by this worker: the only thing that ever executes job_execs. Run, Work and Sweep
+// differ in the slots that they ask for, and in how.
+type slotRun struct {
+	w      *Worker
+	slot   time.Time
+	clock  store.Clock
+	paused store.Pauses
+	manner
+	stop  <-chan struct{}
+	calls context.Context
+	work  context.Context
+
+	mu        sync.Mutex
+	todo      []ledgerRow
+	left      map[int]bool // buckets of which this run has left rows that are locked, or have no room to wait in
+	waiting   int          // buckets that wait for locked rows
+	waitFor   int          // rows that those have in memory
+	busy      int          // goroutines that work on buckets which do not linger
+	hidden    atomic.Bool  // a commit waited for locks that do not show by the primary key
+	lingering int          // buckets of the pass that do, or did
+	tail      *place       // of a sweep that has nothing to do but to commit
+	staying   bool         // the run waits for other workers
+	letPurge  func()       // ends what is put off for the run
+	another   func()       // starts one more
+	leases    map[*lease]context.CancelFunc
+	figures   Figures
+	errs      []error
+}
+
+// manner is how a slot is run.
+type manner struct {
+	parallel   int  // buckets at a time
+	background bool // what is due now comes first
+	pace       func(ctx context.Context, rows int) error
+	stay       bool   // wait for the leases of others to end, to take over what a dead worker left
+	place      *place // is given to another run while this one only waits
+	// early, where given, is told of a clock by which the slot has not come; the run ends with errSetBack then. Otherwise it
+	// waits for the slot.
+	early chan<- store.Clock
+}
+
+// runSlot runs one slot: it returns when nothing of it is left that this worker may do. Ending ctx stops it gracefully.
+func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figures, error) {
+	defer how.place.give()
+	figures, err := w.tryRun(ctx, slot, how)
+	w.observeRun(figures, err)
+	return figures, err
+}
+
+// tryRun is one try of runSlot, which nobody is told of yet.
+func (w *Worker) tryRun(ctx context.Context, slot time.Time, how manner) (Figures, error) {
+	began := time.Now()
+	calls, work, cancel := w.scope(ctx)
+	defer cancel()
+	seen, err := w.awaitSlot(ctx, slot, how.early)
+	if err != nil || seen.paused.All() {
+		return Figures{Slot: slot, Paused: err == nil}, err
+	}
+	w.giveBackLate(work)
+	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, manner: how, stop: ctx.Done(), calls: calls, work: work,
+		leases: make(map[*lease]context.CancelFunc), left: make(map[int]bool), figures: Figures{Slot: slot}}
+	if seen.due {
+		err = r.run(ctx)
+	} else if _, err = w.exec(work, w.tables.Stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
+		err = fmt.Errorf("noting the empty slot %s: %w", slots.Stamp(slot), err)
+	}
+	r.figures.Troubles = troubles(r.figures.Troubles).sorted()
+	r.figures.Took = time.Since(began)
+	return r.figures, err
+}
+
+// awaitSlot looks at the slot once it has come by the database's clock. Where it is much too early for it and tell is
+// given, the clock is sent there instead.
+func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, tell chan<- store.Clock) (glance, error) {
+	for {
+		seen, err := w.glance(ctx, slot)
+		if err != nil {
+			return glance{}, err
+		}
+		early := slot.Sub(seen.clock.Now())
+		if early <= 0 {
+			return seen, nil
+		}
+		if tell != nil && early > inexact(w.tables.Grid) {
+			select {
+			case tell <- seen.clock:
+			default: // it is being told already
+			}
+			return glance{}, errSetBack
+		}
+		if err := store.Sleep(ctx, early); err != nil {
+			return glance{}, err
+		}
+	}
+}
+
+func (r *slotRun) run(ctx context.Context) error {
+	list, err := r.w.openSlotRun(r.work, r.slot)
+	if err != nil {
+		return err
+	}
+	if len(list) > r.parallel {
+		r.widen(ctx)
+	}
+	running, ended := context.WithCancel(r.work)
+	var beside sync.WaitGroup
+	beside.Go(func() { r.renew(running) })
+	purging, letPurge := context.WithCancel(running)
+	r.letPurge = letPurge
+	if len(list) > 1 && !r.background {
+		beside.Go(func() { r.w.putOffPurge(purging) })
+	}
+	defer beside.Wait()
+	defer ended()
+	defer r.stopStaying()
+	defer func() { r.tail.give() }()
+	giveUp := time.Now().Add(2 * r.w.options.Lease)
+	idle := time.Now() // since when there was nothing to do
+	for {
+		if slices.ContainsFunc(list, ledgerRow.free) && !r.place.retake(ctx) {
+			return nil
+		}
+		did := r.pass(list)
+		if err := errors.Join(r.errs...); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if list, err = r.w.reopened(r.work, r.slot); err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(list, func(row ledgerRow) bool { return r.left[row.bucket] })
+		if did > 0 {
+			idle = time.Now()
+			giveUp = idle.Add(2 * r.w.options.Lease)
+		}
+		held, next := outlook(list)
+		if held+next.free == 0 {
+			return nil
+		}
+		if next.free > 0 && did > 0 {
+			continue
+		}
+		if next.free > 0 {
+			// Free, and yet not to be had: another was faster, or slot_config was changed.
+			if _, _, err := r.w.look(r.work, r.slot); err != nil {
+				return err
+			}
+		}
+		if !r.stay || time.Now().After(giveUp) || !r.mayStay() {
+			r.figures.Held = held
+			return nil
+		}
+		if store.Sleep(ctx, napFor(time.Since(idle), next.lapses, r.w.options.Lease)) != nil {
+			return nil
+		}
+	}
+}
+
+// shortestNap is how long to wait at least for others.
+const shortestNap = 50 * time.Millisecond
+
+// napFor is how long to wait for buckets that others hold, after having waited for a time. Whoever holds one is mostly about
+// to finish, and a dead one is waited for in longer and longer naps: none makes the wait longer by more than an eighth, or
+// goes on when a lease has lapsed.
+func napFor(waited, lapses, lease time.Duration) time.Duration {
+	return max(min(waited/8, lapses, lease/3), shortestNap)
+}
+
+// prospect is what the ledger promises.
+type prospect struct {
+	free   int           // buckets to be had now
+	lapses time.Duration // when the next lease of another ends
+}
+
+// outlook counts the unfinished buckets that others hold, and says when there is something to be had.
+func outlook(list []ledgerRow) (held int, next prospect) {
+	for _, row := range list {
+		switch {
+		case row.finished:
+		case row.held == 0:
+			next.free++
+		default:
+			held++
+			if next.lapses == 0 || row.held < next.lapses {
+				next.lapses = row.held
+			}
+		}
+	}
+	return held, next
+}
+
+// bucket claims a bucket, runs it and gives it back. It says whether it lingered, and another goroutine has its place.
+func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
+	const notWaited = -1
+	waitedFor := notWaited // or so many locked rows
+	l, err := r.w.claim(r.work, r.slot, row)
+	if err != nil || l == nil {
+		return false, err
+	}
+	b := r.newBucketRun(l, row.buckets)
+	b.onLinger = func() {
+		if !lingered {
+			lingered = true
+			r.lingers()
+		}
+	}
+	if r.background {
+		b.onCalled = func() { lingered = lingered || r.onlyCommits() }
+	}
+	b.mayWait = func(rows int) bool {
+		may := r.mayWait(rows)
+		if may {
+			waitedFor = rows
+		}
+		return may
+	}
+	b.wary = row.givenBack()
+	var cancel context.CancelFunc
+	b.calls, cancel = context.WithCancel(r.calls)
+	defer cancel()
+	r.mu.Lock()
+	r.leases[l] = cancel
+	r.mu.Unlock()
+	err = b.run(r.work)
+	lost, locked, crowded := errors.Is(err, errLeaseLost), errors.Is(err, errRowsLocked), errors.Is(err, errCrowdedOut)
+	b.figures.Buckets = 1
+	if row.allocated {
+		b.figures.Takeovers = 1
+	}
+	if lost {
+		b.figures.LeasesLost = 1
+	}
+	if crowded {
+		b.figures.CrowdedOut = 1
+	}
+	r.mu.Lock()
+	delete(r.leases, l)
+	r.figures.add(b.figures)
+	if waitedFor != notWaited {
+		r.waiting--
+		r.waitFor -= waitedFor
+	}
+	if locked || crowded {
+		r.left[l.bucket] = true
+	}
+	r.mu.Unlock()
+	if lost {
+		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Msg("lease lost; what was in flight runs again")
+		r.w.giveBack(r.work, l)
+		return lingered, nil
+	}
+	if locked && b.figures.Locked > 0 {
+		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Int("rows", b.figures.Locked).
+			Msg("open transactions of others have rows locked; they are left to the sweeper")
+	}
+	if release := r.w.release(r.work, l, err == nil); release != nil {
+		r.w.lapsed.add(l)
+		return lingered, errors.Join(err, release)
+	}
+	if locked || crowded || errors.Is(err, errStopped) {
+		return lingered, nil
+	}
+	return lingered, err
+}
+
+// renew keeps the leases of this run alive until ctx ends. Where one is lost, the calls under it are told to end.
+func (r *slotRun) renew(ctx context.Context) {
+	ticker := time.NewTicker(max(r.w.options.Lease/20, 50*time.Millisecond))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		r.mu.Lock()
+		held := make(map[*lease]context.CancelFunc, len(r.leases))
+		for l, cancel := range r.leases {
+			held[l] = cancel
+		}
+		r.mu.Unlock()
+		for l, cancel := range held {
+			if l.dueForRenewal(time.Now()) {
+				one, done := context.WithTimeout(ctx, l.ttl/3)
+				err := r.w.renew(one, l)
+				done()
+				if err != nil && ctx.Err() == nil && !errors.Is(err, errLeaseLost) {
+					r.w.log.Warn().Err(err).Msg("a lease could not be renewed yet")
+				}
+			}
+			if !l.alive(time.Now()) {
+				cancel()
+			}
+		}
+	}
+}

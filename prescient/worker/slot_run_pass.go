@@ -1,0 +1,152 @@
+package worker
+
+import (
+	"hash/fnv"
+	"sync"
+)
+
+// pass works through the buckets that are free, several at a time, and returns how many it had. Late rows wait in
+// buckets that were finished, so those are looked at too, on the first pass.
+func (r *slotRun) pass(list []ledgerRow) int {
+	r.todo = nil
+	first := r.figures.Buckets == 0
+	for _, row := range list {
+		if row.free() || first && row.finished {
+			r.todo = append(r.todo, row)
+		}
+	}
+	// Workers that share a slot begin at different ends of it.
+	if n := len(r.todo); n > 1 {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(r.w.options.Name))
+		from := int(h.Sum32() % uint32(n))
+		r.todo = append(r.todo[from:n:n], r.todo[:from]...)
+	}
+	before := r.figures.Buckets
+	var workers sync.WaitGroup
+	r.another = func() { workers.Go(r.workThrough) }
+	r.busy, r.lingering = min(r.parallel, len(r.todo)), 0
+	for range r.busy {
+		r.another()
+	}
+	workers.Wait()
+	return r.figures.Buckets - before
+}
+
+// workThrough takes one bucket after the other, until none is left, or one lingers.
+func (r *slotRun) workThrough() {
+	for row, ok := r.next(); ok; row, ok = r.next() {
+		lingered, err := r.bucket(row)
+		if err != nil {
+			r.mu.Lock()
+			r.errs = append(r.errs, err)
+			r.mu.Unlock()
+		}
+		if lingered {
+			return
+		}
+		if err != nil {
+			break
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.busy--
+	r.rest()
+}
+
+// lingers has another bucket run in the place of one that only waits. Where none is left the run only waits, too.
+func (r *slotRun) lingers() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lingering++
+	if len(r.todo) > 0 {
+		r.another()
+		return
+	}
+	r.busy--
+	r.rest()
+}
+
+// onlyCommits gives up the part of a bucket that has only to be committed, where no other is left to take it. So the sweeper
+// opens the next slot while this one is committed, which for many small ones is half of the time; calls stay in the order of
+// their slots. It is false where too many are being committed already.
+func (r *slotRun) onlyCommits() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.todo) > 0 {
+		return false
+	}
+	if r.busy == 1 && r.tail == nil {
+		tail, free := r.w.tails.try()
+		if !free {
+			return false
+		}
+		r.tail = tail
+	}
+	r.lingering++
+	r.busy--
+	r.rest()
+	return true
+}
+
+// rest gives the place of a run that only waits to another. Called with the mutex held.
+func (r *slotRun) rest() {
+	if r.busy == 0 && r.lingering > 0 {
+		r.place.give()
+		r.letPurge()
+	}
+}
+
+// mayWait says whether one more bucket may wait for locked rows, of which it has so many in memory: as many as may run, or
+// more where their rows are no more than those that run may have, or where no other bucket is left to be run.
+func (r *slotRun) mayWait(rows int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.todo) > 0 && r.waiting >= r.parallel && r.waitFor+rows > r.parallel*r.w.options.Batch {
+		return false
+	}
+	r.waiting++
+	r.waitFor += rows
+	return true
+}
+
+// next takes a bucket off the list.
+func (r *slotRun) next() (row ledgerRow, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-r.stop:
+		return row, false
+	default:
+	}
+	if len(r.todo) == 0 || len(r.errs) > 0 {
+		return row, false
+	}
+	row, r.todo = r.todo[0], r.todo[1:]
+	return row, true
+}
+
+// maxStaying is how many runs of a worker may wait for the leases of other workers to end. What runs beyond that leave, the
+// sweeper has.
+const maxStaying = 64
+
+// mayStay says whether the run may wait for other workers. While it does another has its place.
+func (r *slotRun) mayStay() bool {
+	if !r.staying {
+		if r.w.staying.Add(1) > maxStaying {
+			r.w.staying.Add(-1)
+			return false
+		}
+		r.staying = true
+	}
+	r.place.give()
+	r.letPurge()
+	return true
+}
+
+func (r *slotRun) stopStaying() {
+	if r.staying {
+		r.w.staying.Add(-1)
+	}
+}

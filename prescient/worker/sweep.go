@@ -1,0 +1,264 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/store"
+	"prescient/slots"
+)
+
+// sweepPage is how many overdue slots are looked up at a time.
+const sweepPage = 100
+
+// Sweep runs what earlier slots left behind, oldest first, each under its own leases: rows whose insert committed after
+// their slot had run, slots that nobody served, buckets of dead workers. What a live worker holds it leaves alone. It
+// takes slots that are older than the sweep grace, as many buckets at a time as Run does, and gives way to the slot that
+// is now. That one it takes, too, and first, where it is older than the grace and nobody runs it. A slot of which nothing
+// is left but slow calls does not hold up the next. It returns the figures of each slot that it ran. Where everything is
+// paused it does nothing.
+func (w *Worker) Sweep(ctx context.Context) ([]Figures, error) {
+	var all []Figures
+	var running sync.WaitGroup
+	s := &sweeping{w: w, running: &running, did: func(figures Figures) { all = append(all, figures) }}
+	err := s.sweep(ctx)
+	running.Wait()
+	if err == nil {
+		err = s.outcome()
+	}
+	slices.SortFunc(all, func(a, b Figures) int { return a.Slot.Compare(b.Slot) })
+	return all, err
+}
+
+// sweepEvery sweeps until ctx ends. The first sweep comes soon, so that a restart catches up; the others are jittered,
+// so that workers do not sweep in step. Where something was left to the sweeper it comes as soon as the grace is over.
+// Runs that outlast their sweep go on beside the next.
+func (w *Worker) sweepEvery(ctx context.Context, running *sync.WaitGroup, fail context.CancelCauseFunc) {
+	every := w.options.SweepEvery
+	for wait := min(every, time.Second); w.sleepUntilLeft(ctx, wait) == nil; wait = every*9/10 + rand.N(every/5+1) {
+		// It keeps no figures: after an outage there may be millions of slots.
+		s := &sweeping{w: w, running: running, did: func(Figures) {}, logs: true}
+		err := s.sweep(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, prescient.ErrConfigChanged):
+			fail(err)
+			return
+		case err != nil && !errors.Is(err, s.mayGoOn()):
+			w.log.Error().Err(err).Msg("sweep")
+		}
+	}
+}
+
+// leaveToSweeper has the sweeper look soon for what was left behind.
+func (w *Worker) leaveToSweeper() {
+	select {
+	case w.sweepSoon <- struct{}{}:
+	default: // it is to look already
+	}
+}
+
+// sleepUntilLeft sleeps for a time, or until what was left to the sweeper is older than the grace.
+func (w *Worker) sleepUntilLeft(ctx context.Context, d time.Duration) error {
+	ended := time.Now().Add(d)
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.sweepSoon:
+		return store.Sleep(ctx, min(w.options.SweepGrace+flushEvery, time.Until(ended)))
+	}
+}
+
+// sweeping is one sweep.
+type sweeping struct {
+	w       *Worker
+	running *sync.WaitGroup // its runs, some of which may outlast it
+	did     func(Figures)   // of each slot that it ran
+	logs    bool            // what runs fail with, of which it returns only what ended it
+
+	mu      sync.Mutex
+	failed  error // the first of a run
+	stopped error // what ends the sweep
+}
+
+// note takes note of what a run failed with. One that fails for what is in its slot holds up no others; where the server
+// is away, or slots are not to be run any more, the sweep ends. Called with the mutex held.
+func (s *sweeping) note(ctx context.Context, err error) {
+	switch {
+	case s.failed == nil && !s.logs:
+		s.failed = err // what the sweep returns
+	case ctx.Err() == nil && !errors.Is(err, prescient.ErrConfigChanged) && !errors.Is(err, errPaused):
+		s.w.log.Error().Err(err).Msg("sweep")
+	}
+	if s.stopped == nil && (errno.Passing(err) || ctx.Err() != nil || errors.Is(err, prescient.ErrConfigChanged) || errors.Is(err, errPaused)) {
+		s.stopped = err
+	}
+}
+
+// outcome is the error of the sweep so far.
+func (s *sweeping) outcome() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case errors.Is(s.stopped, errPaused):
+		return nil
+	case s.stopped != nil:
+		return s.stopped
+	}
+	return s.failed
+}
+
+// mayGoOn is what ended the sweep; nil while it goes on.
+func (s *sweeping) mayGoOn() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopped
+}
+
+// sweep starts a run for each slot that is overdue, one at a time, those aside that only wait for slow calls.
+func (s *sweeping) sweep(ctx context.Context) error {
+	w := s.w
+	seen, err := w.lookAround(ctx)
+	if err != nil || seen.paused.All() {
+		return err
+	}
+	n := 0
+	err = s.sweepCurrent(ctx, seen.clock)
+	if err == nil {
+		err = w.eachOverdue(ctx, seen.clock.Now(), func(slot time.Time) error {
+			if n++; n%sweepPage == 0 {
+				if err := s.sweepCurrent(ctx, seen.clock); err != nil {
+					return err
+				}
+			}
+			return s.start(ctx, slot)
+		})
+	}
+	if err != nil && s.mayGoOn() == nil {
+		return err
+	}
+	if last, _ := w.sweepers.take(ctx); last != nil { // the last run is done, or only waits
+		last.give()
+	}
+	return s.outcome()
+}
+
+// sweepCurrent runs the slot that is now, where it is older than the grace and nobody runs it: whoever should have did not
+// come, or gave up.
+func (s *sweeping) sweepCurrent(ctx context.Context, c store.Clock) error {
+	w := s.w
+	now := c.Now()
+	slot := w.tables.Grid.Floor(now)
+	if now.Sub(slot) <= w.options.SweepGrace {
+		return nil
+	}
+	seen, err := w.glance(ctx, slot)
+	if err != nil || !seen.due || seen.paused.All() {
+		return err
+	}
+	list, err := w.ledger(ctx, slot)
+	if err != nil {
+		return err
+	}
+	if held, _ := outlook(list); held > 0 {
+		return nil
+	}
+	return s.start(ctx, slot)
+}
+
+// start starts the run of a slot when the one before it is done, or only waits.
+func (s *sweeping) start(ctx context.Context, slot time.Time) error {
+	place, err := s.w.sweepers.take(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.mayGoOn(); err != nil {
+		place.give()
+		return err
+	}
+	s.running.Go(func() { s.run(ctx, slot, place) })
+	return nil
+}
+
+// run runs one slot.
+func (s *sweeping) run(ctx context.Context, slot time.Time, place *place) {
+	w := s.w
+	figures, err := w.runSlot(ctx, slot, manner{parallel: w.buckets(), background: true, place: place,
+		pace: func(_ context.Context, rows int) error { return w.pace(ctx, rows) }})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err != nil:
+		if !figures.idle() {
+			w.report(figures, nil, "slot swept in part")
+		}
+		s.note(ctx, err)
+	case figures.Paused:
+		s.note(ctx, errPaused)
+	case figures.Buckets > 0:
+		w.report(figures, nil, "slot swept")
+		s.did(figures)
+	}
+}
+
+// eachOverdue calls do for every overdue slot, oldest first. A slot that comes to be overdue meanwhile is for next time.
+func (w *Worker) eachOverdue(ctx context.Context, now time.Time, do func(slot time.Time) error) error {
+	before := slots.OverdueBefore(w.tables.Grid, now, w.options.SweepGrace)
+	for from := prescient.EarliestDue; ; {
+		page, err := w.overdue(ctx, from, before)
+		if err != nil {
+			return err
+		}
+		for _, slot := range page {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := do(slot); err != nil {
+				return err
+			}
+			from = slot.Add(time.Second)
+		}
+		if len(page) < sweepPage {
+			return nil
+		}
+	}
+}
+
+// overdue lists slots that still hold rows.
+func (w *Worker) overdue(ctx context.Context, from, before time.Time) ([]time.Time, error) {
+	var page []time.Time
+	err := w.query(ctx, func(ctx context.Context) error {
+		page = nil
+		return w.db.SelectContext(ctx, &page, w.tables.Stmt.Get("sweep/overdue"), from, before, sweepPage)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for overdue slots: %w", err)
+	}
+	return page, nil
+}
+
+// pace waits before rows are caught up: for the slot that is now, at most a second, so that the backlog moves at all;
+// and for the configured rate.
+func (w *Worker) pace(ctx context.Context, rows int) error {
+	for waited := time.Duration(0); waited < time.Second && len(w.runs) > 0; waited += flushEvery {
+		if store.Sleep(ctx, flushEvery) != nil {
+			return errStopped
+		}
+	}
+	if w.sweeps != nil && w.sweeps.WaitN(ctx, rows) != nil {
+		return errStopped
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/internal/chaos/wire"
+	"prescient/prescient/internal/servertest"
+
+	"prescient/prescient"
+	"prescient/prescient/connect"
+	"prescient/prescient/internal/rig"
+)
+
+// The time of a call is for its function. What is written after that has a time of its own, and a server that does not
+// answer then is no error of the job.
+func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
+	const hold = `"Since": "batch_seq = batch_seq + 1", "Match": "COMMIT", "Nth": 1, "Do": "delay", "Wait": `
+	for name, c := range map[string]struct {
+		rules string
+		calls int32
+	}{
+		"it is done after the time of the call": {`[{` + hold + `1000000000}]`, 1},
+		"it does not arrive":                    {`[{` + hold + `3500000000}]`, 2},
+		"it was done, and its answer is lost":   {`[{` + hold + `3500000000, "After": true}]`, 1},
+		"the fence does not arrive":             {`[{"Match": "batch_seq = batch_seq + 1", "Nth": 1, "Do": "delay", "Wait": 3500000000}]`, 2},
+		"its begin is late":                     {`[{"Since": "ORDER BY job_key LIMIT", "Match": "START TRANSACTION", "Nth": 1, "Do": "delay", "Wait": 1000000000}]`, 1},
+		"the end of its savepoint is refused":   {`[{"Match": "RELEASE SAVEPOINT", "Nth": 1, "Do": "refuse", "Code": 1047}]`, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachServer(t, func(t *testing.T, r *testRig) {
+				of := r.effects()
+				r.InsertAll("check", "42")
+				var calls atomic.Int32
+				execs := prescient.NewRegistry()
+				r.Must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+					calls.Add(1)
+					return nil, effect(ctx, tx, job)
+				}, prescient.Guards{Timeout: 500 * time.Millisecond}))
+				plan, err := wire.NewPlan(c.rules, 1)
+				r.Must(err)
+				var told atomic.Int32
+				plan.Tell = func(string, string, time.Duration) { told.Add(1) }
+				w, err := New(t.Context(), r.overNetwork("worker", rig.At("13:15:01"), plan, 6*time.Second),
+					Options{Prefix: "p_", Registry: execs, Lease: 4 * time.Second})
+				r.Must(err)
+				figures, err := w.Run(t.Context())
+				r.Must(err)
+				ends := r.History()
+				if len(ends) != 1 || ends[0].Outcome != prescient.Done || ends[0].ErrorCount != 0 || len(r.Pending()) != 0 || figures.LeasesLost != 0 {
+					t.Errorf("%+v, ended %+v, pending %+v", figures, ends, r.Pending())
+				}
+				if calls.Load() != c.calls || of("42") != 1 || told.Load() == 0 {
+					t.Errorf("%d calls, %d effects, %d faults; want %d, 1, 1", calls.Load(), of("42"), told.Load(), c.calls)
+				}
+				r.Balanced()
+			})
+		})
+	}
+}
+
+// overNetwork is a pool of Open whose connections go through a plan, with the server's clock at a time.
+func (r *testRig) overNetwork(role string, now time.Time, plan *wire.Plan, lease time.Duration) *sqlx.DB {
+	r.T.Helper()
+	network := r.D.Name
+	mysql.RegisterDialContext(network, plan.Dial)
+	dsn := strings.Replace(servertest.WithParams(r.Account(role), rig.FixedClock(now)), "@tcp(", "@"+network+"(", 1)
+	db, err := connect.Open(dsn, lease)
+	r.Must(err)
+	r.T.Cleanup(func() {
+		_ = db.Close()
+		mysql.DeregisterDialContext(network)
+	})
+	return db
+}
+
+// The transactions of a TxFunc commit beside the commits of answers, under one lease: each has to know the number that
+// the one before it took.
+func TestCommitsOfBothKindsDoNotTakeTheLeaseFromEachOther(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const rows = 150
+		var jobs []prescient.NewJob
+		for i := range rows {
+			for _, name := range []string{"plain", "tx"} {
+				jobs = append(jobs, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: name, DueAt: rig.At("13:00")})
+			}
+		}
+		_, err := r.Client.InsertMany(t.Context(), r.AppAt(rig.At("12:50")), jobs)
+		r.Must(err)
+		execs := rig.Registry("plain", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
+		r.Must(execs.RegisterTx("tx", func(context.Context, *sqlx.Tx, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{}))
+		figures := r.runAt(rig.At("13:00:01"), execs, Options{Batch: 8, Lease: 2 * time.Second})
+		if figures.LeasesLost != 0 || figures.Done != 2*rows {
+			t.Errorf("%d leases were lost, %d rows are done; want none, and %d", figures.LeasesLost, figures.Done, 2*rows)
+		}
+		r.Balanced()
+	})
+}

@@ -1,0 +1,352 @@
+package worker
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/store"
+)
+
+// Where nothing fails the rows of a transaction have one savepoint. After a failure they have one each, for a while; the
+// one that failed is not called again, and the others at most twice.
+func TestTheCallsOfATransactionShareASavepointUntilOneOfThemFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails            string
+		least, most      int // savepoints of 150 rows in transactions of 50 and 100
+		calls, ofTheFail int32
+	}{
+		"none fails": {"none", 2, 3, 150, 0},
+		"one fails":  {"77", 50, 155, 249, 1}, // the first transaction may have been over before
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachServer(t, func(t *testing.T, r *testRig) {
+				of := r.effects()
+				r.InsertAll("check", rig.Numbered(150)...)
+				var all, ofTheFail atomic.Int32
+				execs := prescient.NewRegistry()
+				r.Must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+					all.Add(1)
+					if err := effect(ctx, tx, job); err != nil {
+						return nil, err
+					}
+					if job.EntityKey == c.fails {
+						ofTheFail.Add(1)
+						return nil, errors.New("no such luck")
+					}
+					return nil, nil
+				}, prescient.Guards{Concurrency: 1}))
+				var h rig.Hooks
+				figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
+				r.Must(err)
+				if figures.Rows() != 150 || figures.Moved != int(ofTheFail.Load()) {
+					t.Errorf("figures: %+v", figures)
+				}
+				set := savepoints(&h)
+				if set < c.least || set > c.most {
+					t.Errorf("%d savepoints; want %d to %d", set, c.least, c.most)
+				}
+				if all.Load() < 150 || all.Load() > c.calls || ofTheFail.Load() != c.ofTheFail {
+					t.Errorf("%d calls, %d of the one that fails; want at most %d, and %d", all.Load(), ofTheFail.Load(), c.calls, c.ofTheFail)
+				}
+				for _, key := range rig.Numbered(150) {
+					want := 1
+					if key == c.fails {
+						want = 0
+					}
+					if of(key) != want {
+						t.Errorf("%s has %d effects; want %d", key, of(key), want)
+					}
+				}
+				r.Balanced()
+			})
+		})
+	}
+}
+
+// savepoints is how many were set.
+func savepoints(h *rig.Hooks) int {
+	return h.Count("SAVEPOINT prescient_row") - h.Count("RELEASE SAVEPOINT") - h.Count("ROLLBACK TO SAVEPOINT")
+}
+
+// Nor does a row that somebody else has locked cost the others of its transaction more than the look that finds it.
+func TestARowThatIsLockedLeavesTheOthersTheirSavepoint(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		of := r.effects()
+		keys := rig.Numbered(50)
+		r.InsertAll("check", keys...)
+		execs := prescient.NewRegistry()
+		r.Must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+			return nil, effect(ctx, tx, job)
+		}, prescient.Guards{Concurrency: 1}))
+		app, err := r.Root.BeginTx(t.Context(), nil)
+		r.Must(err)
+		defer func() { _ = app.Rollback() }()
+		key := prescient.KeyOf(prescient.Entity{Name: "order", Key: keys[7]}, "check", "")
+		var revision uint64
+		r.Must(app.QueryRow("SELECT revision FROM p_future_job WHERE next_check_at = ? AND job_key = ? FOR UPDATE",
+			rig.At("13:15").Format(time.DateTime), key[:]).Scan(&revision))
+
+		var h rig.Hooks
+		ran := make(chan error, 1)
+		w := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{})
+		go func() {
+			_, err := w.Run(t.Context())
+			ran <- err
+		}()
+		r.Eventually("the others end", func() bool { return len(r.History()) == len(keys)-1 })
+		set := savepoints(&h)
+		r.Must(app.Rollback())
+		r.Must(<-ran)
+		if set != 1 {
+			t.Errorf("%d savepoints; want 1", set)
+		}
+		haveOneEffect(t, of, keys)
+		r.Balanced()
+	})
+}
+
+func TestTransactionsAreAsLargeAsTheyAreQuick(t *testing.T) {
+	for _, c := range []struct {
+		group, rows int
+		held        time.Duration
+		want        int
+	}{
+		{50, 50, 100 * time.Millisecond, 100},
+		{300, 300, 399 * time.Millisecond, 500},
+		{500, 500, time.Millisecond, 500},
+		{50, 49, time.Millisecond, 50}, // says nothing of 50
+		{50, 50, 400 * time.Millisecond, 50},
+		{50, 50, 2 * time.Second, 50},
+		{50, 50, 3 * time.Second, 25},
+		{50, 20, 3 * time.Second, 10},
+		{50, 1, 3 * time.Second, 50},
+		{2, 2, 3 * time.Second, 1},
+		{1, 1, time.Millisecond, 2},
+		{50, 50, 0, 50}, // it came to nothing
+	} {
+		if got := nextGroup(c.group, c.rows, c.held); got != c.want {
+			t.Errorf("after %d of %d rows in %v: %d; want %d", c.rows, c.group, c.held, got, c.want)
+		}
+	}
+}
+
+// A function that is slow all of a sudden does not have the rows locked that wait behind it: they are called in other
+// transactions, and none twice.
+func TestATransactionThatTakesLongLeavesItsOtherRowsToOthers(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		of := r.effects()
+		r.InsertAll("check", rig.Numbered(50)...)
+		var calls atomic.Int32
+		var sharing atomic.Pointer[sqlx.Tx]
+		shared := 0
+		execs := prescient.NewRegistry()
+		r.Must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+			n := calls.Add(1)
+			if n == 1 {
+				sharing.Store(tx)
+			}
+			if sharing.Load() == tx {
+				shared++
+			}
+			if n == 10 {
+				<-time.After(longGroup)
+			}
+			return nil, effect(ctx, tx, job)
+		}, prescient.Guards{Concurrency: 1}))
+		figures := r.runAt(rig.At("13:15:01"), execs, Options{})
+		if figures.Done != 50 || calls.Load() != 50 || shared != 10 {
+			t.Errorf("%+v, %d calls, %d in the first transaction; want 50, 50, 10", figures, calls.Load(), shared)
+		}
+		haveOneEffect(t, of, rig.Numbered(50))
+		r.Balanced()
+	})
+}
+
+// A function loses the transaction that it shares, as a deadlock does, and says nothing: what those after it do would be
+// committed at once, and done again with the rows.
+func TestAFunctionThatKeepsADeadlockToItselfDoesNoHarmToThoseThatShareItsTransaction(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		of := r.effects()
+		r.InsertAll("check", rig.Numbered(40)...)
+		var lost atomic.Int32
+		execs := prescient.NewRegistry()
+		r.Must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+			if err := effect(ctx, tx, job); err != nil {
+				return nil, err
+			}
+			if job.EntityKey == "20" && lost.Add(1) == 1 {
+				_, err := tx.ExecContext(ctx, "ROLLBACK")
+				r.Must(err)
+				if _, err = tx.Exec("SELECT 1 FROM nowhere"); err == nil { // each error tells, not just that of a deadlock
+					t.Error("there is a table nowhere")
+				}
+			}
+			return nil, nil
+		}, prescient.Guards{}))
+		figures := r.runAt(rig.At("13:15:01"), execs, Options{})
+		haveOneEffect(t, of, rig.Numbered(40))
+		if figures.Done != 40 || lost.Load() != 2 {
+			t.Errorf("%+v, %d calls of the one that lost it; want 2", figures, lost.Load())
+		}
+		r.Balanced()
+	})
+}
+
+// A duplicate key is borne by functions that write their effect once; it does not undo those of others.
+func TestADuplicateKeyThatAFunctionBearsCostsNothing(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		_, err := r.Root.Exec("CREATE TABLE sent (id VARCHAR(128) PRIMARY KEY)")
+		r.Must(err)
+		r.Also("worker", "INSERT", "sent")
+		_, err = r.Root.Exec("INSERT INTO sent VALUES ('3'), ('7')")
+		r.Must(err)
+		r.InsertAll("check", rig.Numbered(40)...)
+		var calls atomic.Int32
+		execs := prescient.NewRegistry()
+		r.Must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+			calls.Add(1)
+			_, err := tx.ExecContext(ctx, "INSERT INTO sent VALUES (?)", job.EntityKey)
+			if errno.Is(err, errno.DuplicateKey) {
+				err = nil
+			}
+			return nil, err
+		}, prescient.Guards{}))
+		figures := r.runAt(rig.At("13:15:01"), execs, Options{})
+		if n := r.Count("SELECT COUNT(*) FROM sent"); figures.Done != 40 || calls.Load() != 40 || n != 40 {
+			t.Errorf("%+v, %d calls, %d rows; want 40 of each", figures, calls.Load(), n)
+		}
+	})
+}
+
+// Rows that come between those of a transaction while its functions run are neither deleted nor written to history
+// without a call.
+func TestARowThatComesBetweenTheRowsOfATransactionIsNotLost(t *testing.T) {
+	for _, step := range []string{"NOWAIT", "SAVEPOINT", "INTO p_job_history", "job.job_key < X'", "COMMIT"} {
+		t.Run(step, func(t *testing.T) {
+			eachTxForm(t, func(t *testing.T, r *testRig, register registerTx) {
+				r.Needs(t, rig.ColumnDefaults)
+				of := r.effects()
+				r.insertOrders(100)
+				var h rig.Hooks
+				came := false
+				h.Once(step, func() {
+					came = true
+					for i := range 40 {
+						_, err := r.App.Exec(lateInsert, fmt.Sprint("late ", i))
+						r.Must(err)
+					}
+				})
+				execs := prescient.NewRegistry()
+				r.Must(register(execs, func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+					return nil, effect(ctx, tx, job)
+				}))
+				figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
+				r.Must(err)
+				ends, left := r.History(), r.Pending()
+				if !came || figures.Done != len(ends) || len(ends)+len(left) != 140 || figures.LeasesLost != 0 {
+					t.Fatalf("came: %v; figures %+v, %d ends, %d pending", came, figures, len(ends), len(left))
+				}
+				for _, e := range ends {
+					if of(e.EntityKey) != 1 {
+						t.Errorf("%s ended with %d effects; want 1", e.EntityKey, of(e.EntityKey))
+					}
+				}
+				for _, job := range left {
+					if of(job.EntityKey) != 0 {
+						t.Errorf("%s is pending, and has %d effects", job.EntityKey, of(job.EntityKey))
+					}
+				}
+				r.Balanced()
+			})
+		})
+	}
+}
+
+// givenRows are rows of a driver whose answers are given.
+type givenRows struct {
+	next, nextSet, close error
+}
+
+func (r givenRows) Columns() []string                                  { return []string{"n"} }
+func (r givenRows) Next([]driver.Value) error                          { return r.next }
+func (r givenRows) NextResultSet() error                               { return r.nextSet }
+func (r givenRows) HasNextResultSet() bool                             { return r.nextSet != nil }
+func (r givenRows) Close() error                                       { return r.close }
+func (r givenRows) ColumnTypeDatabaseTypeName(int) string              { return "INT" }
+func (r givenRows) ColumnTypeNullable(int) (nullable, ok bool)         { return false, true }
+func (r givenRows) ColumnTypePrecisionScale(int) (p, s int64, ok bool) { return 0, 0, false }
+func (r givenRows) ColumnTypeScanType(int) reflect.Type                { return reflect.TypeFor[int]() }
+
+// justRows is a driver's rows without all that database/sql may ask for.
+type justRows struct{ driver.Rows }
+
+func TestAWatchSeesErrorsThatComeWithTheRows(t *testing.T) {
+	deadlock := &mysql.MySQLError{Number: errno.Deadlock}
+	for name, c := range map[string]struct {
+		rows  driver.Rows
+		quiet bool
+	}{
+		"all is read":                    {givenRows{next: io.EOF, nextSet: io.EOF}, true},
+		"an error after a row":           {givenRows{next: deadlock}, false},
+		"an error of the next result":    {givenRows{next: io.EOF, nextSet: deadlock}, false},
+		"an error of what was left":      {givenRows{next: io.EOF, close: deadlock}, false},
+		"rows that cannot be watched":    {justRows{givenRows{next: io.EOF}}, false},
+		"a connection that breaks there": {givenRows{next: mysql.ErrInvalidConn}, false},
+	} {
+		var w store.TxWatch
+		if w.Quiet() {
+			t.Errorf("%s: quiet, though no connection keeps it", name)
+		}
+		store.WatchOf(w.With(t.Context()))
+		rows := w.Over(c.rows)
+		_ = rows.Next(nil)
+		if more, ok := rows.(driver.RowsNextResultSet); ok && more.HasNextResultSet() {
+			_ = more.NextResultSet()
+		}
+		_ = rows.Close()
+		if w.Quiet() != c.quiet {
+			t.Errorf("%s: quiet is %v; want %v", name, w.Quiet(), c.quiet)
+		}
+	}
+}
+
+// What a statement that the function prepared meets is not seen; so its calls have a savepoint each, from the second on.
+func TestCallsThatPrepareStatementsHaveASavepointEach(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		of := r.effects()
+		r.InsertAll("check", rig.Numbered(300)...)
+		var calls atomic.Int32
+		execs := prescient.NewRegistry()
+		r.Must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+			calls.Add(1)
+			statement, err := tx.PrepareContext(ctx, "INSERT INTO effects (entity_key) VALUES (?)")
+			if err != nil {
+				return nil, err
+			}
+			defer statement.Close()
+			_, err = statement.ExecContext(ctx, job.EntityKey)
+			return nil, err
+		}, prescient.Guards{Concurrency: 1}))
+		var h rig.Hooks
+		figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
+		r.Must(err)
+		if set := h.Count("RELEASE SAVEPOINT"); figures.Done != 300 || calls.Load() != 301 || set != 300 {
+			t.Errorf("%+v, %d calls, %d savepoints; want 300, 301, 300", figures, calls.Load(), set)
+		}
+		haveOneEffect(t, of, rig.Numbered(300))
+		r.Balanced()
+	})
+}

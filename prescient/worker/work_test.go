@@ -1,0 +1,273 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"prescient/slots"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/store"
+)
+
+// startWork runs Work until the test stops it; the function returned does that and returns its error.
+func (r *testRig) startWork(w *Worker) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.T.Context()))
+	done := make(chan error, 1)
+	go func() { done <- w.Work(ctx) }()
+	r.T.Cleanup(cancel)
+	return func() error {
+		cancel()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(30 * time.Second):
+			return errors.New("Work does not stop")
+		}
+	}
+}
+
+func TestWorkFiresAtEachSlotAndNeverEarly(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		var early, ran atomic.Int32
+		clock := r.Pool(time.Time{})
+		execs := rig.Registry("check", func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
+			var now time.Time
+			if err := clock.GetContext(ctx, &now, "SELECT UTC_TIMESTAMP(6)"); err != nil {
+				return nil, err
+			}
+			if now.Before(job.NextCheckAt) || job.NextCheckAt.Before(job.DueAt) {
+				early.Add(1)
+			}
+			ran.Add(1)
+			return nil, nil
+		}, prescient.Guards{})
+		w := r.worker(time.Time{}, execs, Options{})
+		now, err := w.Now(t.Context())
+		r.Must(err)
+		const n = 60
+		for i := range n {
+			_, err := r.Client.Insert(t.Context(), r.App, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "check",
+				DueAt: now.Add(time.Duration(i) * 50 * time.Millisecond)})
+			r.Must(err)
+		}
+		stop := r.startWork(w)
+		r.Eventually("all have run", func() bool { return ran.Load() == n && len(r.History()) == n })
+		r.Must(stop())
+		if early.Load() > 0 {
+			t.Errorf("%d ran early", early.Load())
+		}
+		for _, end := range r.History() {
+			if *end.LatenessMS < 0 || *end.LatenessMS > 3000 {
+				t.Errorf("lateness %d ms", *end.LatenessMS)
+			}
+		}
+		r.Balanced()
+	})
+}
+
+func TestARunThatOutlastsItsSlotDoesNotDelayTheNext(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		release, started, next := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		execs := prescient.NewRegistry()
+		execs.MustRegister("slow", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+			close(started)
+			<-release
+			return nil, nil
+		}, prescient.Guards{})
+		execs.MustRegister("next", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+			close(next)
+			return nil, nil
+		}, prescient.Guards{})
+		w := r.worker(time.Time{}, execs, Options{})
+		_, err := r.Client.Insert(t.Context(), r.App, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "slow", DueAt: time.Now()})
+		r.Must(err)
+		stop := r.startWork(w)
+		<-started
+		_, err = r.Client.Insert(t.Context(), r.App, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "next", DueAt: time.Now()})
+		r.Must(err)
+		select {
+		case <-next:
+		case <-time.After(20 * time.Second):
+			t.Error("the next slot waits for the slow one")
+		}
+		close(release)
+		r.Eventually("both have ended", func() bool { return len(r.History()) == 2 })
+		r.Must(stop())
+	})
+}
+
+// A stop lets what runs come to its end, commits it, leaves the rest, and gives the leases back.
+func TestAStopIsGraceful(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		slot := r.InsertDue(50)
+		started := make(chan struct{}, 50)
+		release := make(chan struct{})
+		execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+			started <- struct{}{}
+			<-release
+			return nil, nil
+		}, prescient.Guards{Concurrency: 5})
+		w := r.worker(time.Time{}, execs, Options{Lease: time.Hour})
+		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+		done := make(chan Figures)
+		go func() {
+			figures, err := w.runSlot(ctx, slot, manner{parallel: 1})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- figures
+		}()
+		for range 5 {
+			<-started
+		}
+		cancel()
+		close(release)
+		if figures := <-done; figures.Done != 5 {
+			t.Errorf("figures: %+v; want the five that were running", figures)
+		}
+		if len(r.History()) != 5 || len(r.Pending()) != 45 || len(started) != 0 {
+			t.Errorf("%d ended, %d pending, %d more started", len(r.History()), len(r.Pending()), len(started))
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_slot_run WHERE allocated_until IS NULL AND finished_at IS NULL"); n != 1 {
+			t.Error("the lease was not given back")
+		}
+		// Nothing of that was a crash: the next worker goes on at once.
+		var c rig.Calls
+		figures, err := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{}).runSlot(t.Context(), slot, manner{parallel: 1})
+		r.Must(err)
+		if figures.Done != 45 || figures.Takeovers != 0 {
+			t.Errorf("the next worker: %+v", figures)
+		}
+		r.Balanced()
+	})
+}
+
+func TestCallsThatOutlastTheStopGraceAreLeftPending(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		slot := r.InsertDue(3)
+		started := make(chan struct{}, 3)
+		execs := rig.Registry("check", func(ctx context.Context, _ prescient.FutureJob) (*time.Time, error) {
+			started <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, prescient.Guards{})
+		w := r.worker(time.Time{}, execs, Options{StopGrace: 50 * time.Millisecond})
+		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+		done := make(chan error)
+		go func() {
+			_, err := w.runSlot(ctx, slot, manner{parallel: 1})
+			done <- err
+		}()
+		for range 3 {
+			<-started
+		}
+		cancel()
+		r.Must(<-done)
+		for _, job := range r.Pending() {
+			if job.ErrorCount != 0 || !job.NextCheckAt.Equal(slot) {
+				t.Errorf("changed: %+v", job)
+			}
+		}
+		if len(r.Pending()) != 3 || len(r.History()) != 0 {
+			t.Errorf("%d pending, %d ended", len(r.Pending()), len(r.History()))
+		}
+	})
+}
+
+func TestAnIdleWorkerSendsAHandfulOfStatementsASlot(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		var h rig.Hooks
+		w := r.hookedWorker(time.Time{}, &h, prescient.NewRegistry(), Options{SweepEvery: -1})
+		stop := r.startWork(w)
+		r.Eventually("five slots are in the ledger", func() bool { return r.Count("SELECT COUNT(*) FROM p_slot_run") >= 5 })
+		r.Must(stop())
+		served := r.Count("SELECT COUNT(*) FROM p_slot_run")
+		h.Mu.Lock()
+		defer h.Mu.Unlock()
+		if perSlot := float64(len(h.Log)) / float64(served); perSlot > 5 {
+			t.Errorf("%.1f statements a slot; at most 5 are wanted: %q", perSlot, h.Log)
+		}
+	})
+}
+
+func TestAWorkerThatIsConfiguredOtherwiseRefusesToStart(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		_, err := New(t.Context(), r.Pool(time.Time{}), Options{Prefix: "p_", Resolution: time.Minute})
+		if !errors.Is(err, prescient.ErrResolution) || !rig.Contains(err, "1m0s", "15m0s") {
+			t.Errorf("resolution: %v", err)
+		}
+		hourly, err := slots.NewGrid(time.Hour)
+		r.Must(err)
+		_, err = New(t.Context(), r.Pool(time.Time{}), Options{Prefix: "p_", Assignment: slots.All(hourly)})
+		if !errors.Is(err, prescient.ErrResolution) || !rig.Contains(err, "1h0m0s", "15m0s") {
+			t.Errorf("assignment: %v", err)
+		}
+		_, err = New(t.Context(), r.Pool(time.Time{}), Options{Prefix: "other_"})
+		if !errors.Is(err, prescient.ErrNotMigrated) || !rig.Contains(err, "other_slot_config") {
+			t.Errorf("tables: %v", err)
+		}
+	})
+}
+
+// When slot_config changes under it, a worker stops and says so, and runs nothing more.
+func TestAWorkerStopsWhenSlotConfigChanges(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		w := r.worker(time.Time{}, prescient.NewRegistry(), Options{})
+		done := make(chan error, 1)
+		go func() { done <- w.Work(t.Context()) }()
+		r.Eventually("it has served a slot", func() bool { return r.Count("SELECT COUNT(*) FROM p_slot_run") > 0 })
+		_, err := r.Root.Exec("UPDATE p_slot_config SET version = version + 1")
+		r.Must(err)
+		select {
+		case err := <-done:
+			if !errors.Is(err, prescient.ErrConfigChanged) {
+				t.Errorf("error: %v", err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("it goes on")
+		}
+	})
+}
+
+// All the rows that were read come back unstarted, between two looks at whether to go on: the bucket is not finished.
+func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		slot := r.InsertDue(3)
+		stop := make(chan struct{})
+		var c rig.Calls
+		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{})
+		list, err := w.openSlotRun(t.Context(), slot)
+		r.Must(err)
+		l, err := w.claim(t.Context(), slot, list[0])
+		r.Must(err)
+		run := &slotRun{w: w, slot: slot, clock: store.ClockAt(slot), stop: stop, calls: t.Context(), work: t.Context()}
+		b := run.newBucketRun(l, list[0].buckets)
+		b.calls = t.Context()
+		r.Eventually("the rows are read", func() bool {
+			read, err := b.read(t.Context())
+			r.Must(err)
+			return read
+		})
+		close(stop)
+		r.Eventually("the rows have come back", func() bool { return !b.stillFlying() })
+		b.mu.Lock()
+		for i := range b.answers {
+			b.answers[i].answer = answer{fate: notStarted}
+		}
+		b.mu.Unlock()
+		_, err = b.commitReady(t.Context(), true)
+		r.Must(err)
+		if !b.finished() || !errors.Is(b.outcome(), errStopped) {
+			t.Errorf("finished %v, outcome %v; want it stopped, with rows left behind", b.finished(), b.outcome())
+		}
+		if len(r.Pending()) != 3 {
+			t.Errorf("%d pending; want 3", len(r.Pending()))
+		}
+	})
+}
