@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"

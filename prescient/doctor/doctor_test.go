@@ -11,7 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 	"prescient/slots"
 	text "prescient/sql"
 

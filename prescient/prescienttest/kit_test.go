@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"prescient/prescient"
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }

@@ -12,7 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/internal/chaos/wire"
+	"prescient/prescient/localserver/wire"
 
 	"prescient/prescient"
 	"prescient/prescient/connect"

@@ -3,7 +3,7 @@ package worker
 import (
 	"testing"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 
 	"prescient/prescient"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
 
 	"prescient/prescient"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"prescient/prescient/internal/servertest"
 	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"

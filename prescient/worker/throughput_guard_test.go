@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/internal/servertest"
 	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 
 	"prescient/prescient"
 	"prescient/prescient/client"

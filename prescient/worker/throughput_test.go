@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
 
 	"prescient/prescient"

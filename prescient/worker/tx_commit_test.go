@@ -11,8 +11,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/internal/chaos/wire"
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
+	"prescient/prescient/localserver/wire"
 
 	"prescient/prescient"
 	"prescient/prescient/connect"

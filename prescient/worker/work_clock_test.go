@@ -11,7 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"prescient/prescient/internal/chaos/wire"
+	"prescient/prescient/localserver/wire"
 	"prescient/slots"
 
 	"prescient/prescient"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"

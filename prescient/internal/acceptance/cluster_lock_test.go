@@ -11,8 +11,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/internal/servertest"
 	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
 
 	"prescient/prescient/connect"

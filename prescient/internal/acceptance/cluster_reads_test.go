@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/internal/servertest"
 	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/errno"

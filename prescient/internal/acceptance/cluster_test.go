@@ -19,8 +19,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/rs/zerolog"
 
-	"prescient/prescient/internal/servertest"
 	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
 
 	"prescient/prescient"

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 
 	"prescient/prescient/internal/rig/whole"
 )

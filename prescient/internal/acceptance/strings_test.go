@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 
 	"prescient/prescient"
 	"prescient/prescient/client"

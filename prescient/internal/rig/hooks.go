@@ -10,7 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 )
 
 // Hooks stand between a worker and the real server: a test sees each statement before it goes out, may hold it up,

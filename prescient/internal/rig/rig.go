@@ -17,7 +17,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 	"prescient/slots"
 
 	"prescient/prescient"

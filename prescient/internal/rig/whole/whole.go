@@ -6,7 +6,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"

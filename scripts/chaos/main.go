@@ -1,5 +1,5 @@
-// Command run is what scripts/chaos runs: it breaks things on purpose, and says whether the promises were kept. It is its
-// own worker: a process that was started as one is the command, with job_execs that report to the checker.
+// Command chaos is what scripts/chaos/run runs: it breaks things on purpose, and says whether the promises were kept. It
+// is its own worker: a process that was started as one is the command, with job_execs that report to the checker.
 package main
 
 import (
@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"prescient/prescient/internal/chaos"
-	"prescient/prescient/internal/chaos/worker"
+	"prescient/scripts/chaos/stage"
+	"prescient/scripts/chaos/worker"
 )
 
 func main() {
@@ -44,16 +44,16 @@ func run() (good bool, err error) {
 	flag.Parse()
 
 	if *list {
-		for _, s := range chaos.Scenarios() {
+		for _, s := range stage.Scenarios() {
 			fmt.Printf("%-18s %s\n", s.Name, s.About)
 		}
 		return true, nil
 	}
-	c := chaos.Campaign{Faketime: os.Getenv("CHAOS_FAKETIME"), Seed: *seed, Duration: *duration, Scenarios: chaos.Scenarios(), Dir: *dir,
+	c := stage.Campaign{Faketime: os.Getenv("CHAOS_FAKETIME"), Seed: *seed, Duration: *duration, Scenarios: stage.Scenarios(), Dir: *dir,
 		Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }}
 	if *scenarios != "" {
 		var unknown string
-		if c.Scenarios, unknown = chaos.Named(strings.Split(*scenarios, ",")...); unknown != "" {
+		if c.Scenarios, unknown = stage.Named(strings.Split(*scenarios, ",")...); unknown != "" {
 			return false, fmt.Errorf("no scenario is called %q; see --list", unknown)
 		}
 	}
@@ -73,19 +73,19 @@ func run() (good bool, err error) {
 			return false, err
 		}
 		defer func() { _ = os.RemoveAll(clockDir) }() // the system's temporary folder is cleaned anyway
-		if c.Clock, err = chaos.BuildClockWorker(ctx, clockDir, "prescient/prescient/internal/chaos/run"); err != nil {
+		if c.Clock, err = stage.BuildClockWorker(ctx, clockDir, "prescient/scripts/chaos"); err != nil {
 			fmt.Fprintln(os.Stderr, "chaos:", err) // its scenario is skipped, and says so
 		}
 	}
 	if *dsn != "" {
-		engine, err := chaos.Given(strings.Split(*engines, ",")[0], *dsn)
+		engine, err := stage.Given(strings.Split(*engines, ",")[0], *dsn)
 		if err != nil {
 			return false, err
 		}
 		c.Engines = append(c.Engines, engine)
 	} else {
 		for _, name := range strings.Split(*engines, ",") {
-			engine, err := chaos.Start(ctx, name)
+			engine, err := stage.Start(ctx, name)
 			if err != nil {
 				return false, errors.Join(err, c.Close())
 			}
@@ -95,7 +95,7 @@ func run() (good bool, err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	fmt.Fprintf(os.Stderr, "seed %d, %s for each of %d scenarios\n", *seed, *duration, len(c.Scenarios))
 	encoder := json.NewEncoder(os.Stdout)
-	c.Done = func(o chaos.Outcome) {
+	c.Done = func(o stage.Outcome) {
 		if *asJSON {
 			_ = encoder.Encode(o)
 		} else {
@@ -104,7 +104,7 @@ func run() (good bool, err error) {
 	}
 	all := c.Run(ctx)
 	if !*asJSON {
-		chaos.Print(os.Stdout, all)
+		stage.Print(os.Stdout, all)
 	}
 	good = true
 	for _, o := range all {

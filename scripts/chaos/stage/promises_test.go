@@ -1,12 +1,12 @@
-package chaos
+package stage
 
 import (
 	"os"
 	"testing"
 	"time"
 
-	"prescient/prescient/internal/chaos/worker"
 	"prescient/prescient/localserver"
+	"prescient/scripts/chaos/worker"
 )
 
 // The tests are their own workers.
@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play runs scenarios on a server of each flavour, side by side: a third would take time from the two, and scripts/chaos
-// runs on any.
+// play runs scenarios on a server of each flavour, side by side. A third server would take time from the two;
+// scripts/chaos/run takes any.
 func play(t *testing.T, seed uint64, duration time.Duration, scenarios ...Scenario) []Outcome {
 	t.Helper()
 	c := Campaign{Seed: seed, Duration: duration, Scenarios: scenarios, Dir: t.TempDir(), Log: t.Logf}
@@ -37,7 +37,7 @@ func play(t *testing.T, seed uint64, duration time.Duration, scenarios ...Scenar
 	return c.Run(t.Context())
 }
 
-// The short form of scripts/chaos.
+// The short form of scripts/chaos/run.
 func TestEveryPromiseIsKeptUnderFaults(t *testing.T) {
 	scenarios, unknown := Named("calm", "kill-statement", "freeze", "lapse", "lost-answer", "server-kill", "mixed")
 	if unknown != "" {

@@ -1,12 +1,12 @@
-package chaos
+package stage
 
 import (
 	"slices"
 	"testing"
 	"time"
 
-	"prescient/prescient/internal/chaos/checker"
-	"prescient/prescient/internal/chaos/wire"
+	"prescient/prescient/localserver/wire"
+	"prescient/scripts/chaos/checker"
 )
 
 // broken is prescient with one of its safeguards taken away, by rewriting its statements on the wire, and what the

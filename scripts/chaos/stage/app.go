@@ -1,4 +1,4 @@
-package chaos
+package stage
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"prescient/prescient"
-	"prescient/prescient/internal/chaos/checker"
-	"prescient/prescient/internal/chaos/worker"
+	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/worker"
 
 	"prescient/prescient/client"
 )

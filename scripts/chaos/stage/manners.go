@@ -1,4 +1,4 @@
-package chaos
+package stage
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"syscall"
 	"time"
 
-	"prescient/prescient/internal/chaos/checker"
-	"prescient/prescient/internal/chaos/wire"
 	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/wire"
+	"prescient/scripts/chaos/checker"
 	text "prescient/sql"
 )
 

@@ -1,4 +1,4 @@
-// Package chaos breaks things on purpose and proves that nothing is lost, nothing is early, no outcome is committed
+// Package stage breaks things on purpose and proves that nothing is lost, nothing is early, no outcome is committed
 // twice, and what is called twice was in flight when something broke.
 //
 // A [Scenario] is run on a database of its own: an app inserts, cancels, moves and replaces checks; several workers,
@@ -7,5 +7,5 @@
 // follows from a seed as far as processes and networks let it: the same seed asks for the same rows and breaks the same
 // things in the same order.
 //
-//	scripts/chaos --seed 7 --duration 30s --engine mariadb --scenario kill,freeze
-package chaos
+//	scripts/chaos/run --seed 7 --duration 30s --engine mariadb --scenario kill,freeze
+package stage

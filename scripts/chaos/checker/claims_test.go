@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient/internal/servertest"
+	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
 )
 

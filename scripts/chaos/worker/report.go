@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"os"
 
-	"prescient/prescient/internal/chaos/checker"
+	"prescient/scripts/chaos/checker"
 )
 
 // reporter tells the checker what happens here. It has a socket of its own, which no fault touches.

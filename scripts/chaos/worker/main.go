@@ -11,8 +11,8 @@ import (
 
 	"prescient/cmd"
 	"prescient/prescient"
-	"prescient/prescient/internal/chaos/checker"
-	"prescient/prescient/internal/chaos/wire"
+	"prescient/prescient/localserver/wire"
+	"prescient/scripts/chaos/checker"
 )
 
 // The variables by which a run tells its workers what they are.

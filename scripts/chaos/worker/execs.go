@@ -12,7 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
-	"prescient/prescient/internal/chaos/checker"
+	"prescient/scripts/chaos/checker"
 )
 
 // Payload is what a check carries.

@@ -1,4 +1,4 @@
-package chaos
+package stage
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient/internal/chaos/checker"
-	"prescient/prescient/internal/chaos/wire"
-	"prescient/prescient/internal/chaos/worker"
+	"prescient/prescient/localserver/wire"
+	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/worker"
 	text "prescient/sql"
 
 	"prescient/prescient/client"

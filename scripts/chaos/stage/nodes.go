@@ -1,12 +1,12 @@
-package chaos
+package stage
 
 import (
 	"context"
 	"math/rand/v2"
 	"time"
 
-	"prescient/prescient/internal/chaos/checker"
 	"prescient/prescient/localserver"
+	"prescient/scripts/chaos/checker"
 )
 
 // nodes are the scenarios of clusters.

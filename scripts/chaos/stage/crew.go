@@ -1,4 +1,4 @@
-package chaos
+package stage
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"prescient/prescient/internal/chaos/checker"
-	"prescient/prescient/internal/chaos/wire"
-	"prescient/prescient/internal/chaos/worker"
+	"prescient/prescient/localserver/wire"
+	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/worker"
 )
 
 // place is where a worker works; when it dies another one comes.

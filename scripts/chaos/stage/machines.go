@@ -1,4 +1,4 @@
-package chaos
+package stage
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"prescient/prescient/internal/chaos/checker"
 	"prescient/prescient/localserver"
+	"prescient/scripts/chaos/checker"
 )
 
 // machines are the scenarios in which the machine under the server is at fault: its clock, its disk. Each has a server of

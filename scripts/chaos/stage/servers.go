@@ -1,4 +1,4 @@
-package chaos
+package stage
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"prescient/prescient/internal/chaos/checker"
-	"prescient/prescient/internal/chaos/wire"
+	"prescient/prescient/localserver/wire"
+	"prescient/scripts/chaos/checker"
 )
 
 // servers are the scenarios in which the server dies, refuses, or is out of reach.

@@ -1,4 +1,4 @@
-package chaos
+package stage
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"prescient/prescient/internal/chaos/checker"
-	"prescient/prescient/internal/chaos/wire"
+	"prescient/prescient/localserver/wire"
+	"prescient/scripts/chaos/checker"
 )
 
 // Scenario is one way to break things.

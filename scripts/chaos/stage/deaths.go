@@ -1,4 +1,4 @@
-package chaos
+package stage
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"syscall"
 	"time"
 
-	"prescient/prescient/internal/chaos/checker"
-	"prescient/prescient/internal/chaos/wire"
+	"prescient/prescient/localserver/wire"
+	"prescient/scripts/chaos/checker"
 )
 
 // deaths are the scenarios in which workers die, freeze or are stopped.

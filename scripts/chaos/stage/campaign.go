@@ -1,4 +1,4 @@
-package chaos
+package stage
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient/internal/chaos/checker"
+	"prescient/scripts/chaos/checker"
 )
 
 // Campaign is scenarios on engines.
