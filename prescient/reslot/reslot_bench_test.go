@@ -21,7 +21,7 @@ var benchRows = flag.Int("rows", 20_000, "pending rows of BenchmarkReslot")
 // BenchmarkReslot goes from 15-minute slots to those of an hour, which moves three rows of four, and tells how long each
 // step takes, and how long a plain INSERT that is tried all the while waits at most.
 //
-//	go test -run '^$' -bench Reslot -benchtime 1x -timeout 1h ./prescient -rows 2000000
+//	go test -run '^$' -bench Reslot -benchtime 1x -timeout 1h ./prescient/reslot -rows 2000000
 func BenchmarkReslot(b *testing.B) {
 	for _, flavour := range servertest.Flavours(b) {
 		b.Run(string(flavour), func(b *testing.B) {

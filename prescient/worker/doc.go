@@ -3,24 +3,76 @@
 //
 // # What is sent
 //
-// A slot run looks whether the slot holds anything, opens its ledger rows, claims a bucket (under a higher token, only as it
-// was seen, only where it is free or its lease is over), reads a batch by the primary key, and hands the rows to the
-// functions. What they answer is committed when it is a batch, when nothing else is running, or after a tenth of a
-// second, in one READ COMMITTED transaction:
+// A slot run sends what follows, and nothing else. The text of every statement is in package prescient/sql, each with the
+// index that serves it and the locks that it takes.
 //
-//	the fence       UPDATE slot_run … WHERE token = ours AND batch_seq = the last: no row, no commit
-//	the lock        SELECT … FOR UPDATE, by a range of the primary key; it must find just the rows that were read
-//	the moves       UPDATE future_job, each by primary key and revision
-//	the ends        INSERT INTO job_history, DELETE, by the range; each must hit as many rows as ended
+// Once a slot it asks whether anything is due, what time it is, and whether the configuration is still the same. Then it
+// counts the rows, divides the slot into buckets by that, and opens the ledger rows of all of them at once. A slot that
+// another worker has opened goes by the ledger.
+//
+//	SELECT UTC_TIMESTAMP(6), EXISTS (SELECT 1 FROM future_job WHERE next_check_at = ?), (SELECT version FROM slot_config …)
+//	SELECT COUNT(*) FROM (SELECT 1 FROM future_job WHERE next_check_at = ? LIMIT ?) few
+//	INSERT INTO slot_run (slot, bucket, buckets) SELECT …
+//	SELECT bucket, buckets, token, … FROM slot_run WHERE slot = ?
+//
+// Once a bucket it takes the lease: under a higher token, only as the bucket was seen, only where it is free or its lease
+// is over, and only once the slot has come.
+//
+//	UPDATE slot_run SET token = token + ?, worker = ?, allocated_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, …
+//	 WHERE slot = ? AND bucket = ? AND token = ? AND batch_seq = ?
+//	   AND (allocated_until IS NULL OR allocated_until < UTC_TIMESTAMP(6) OR …) AND slot <= UTC_TIMESTAMP(6) AND …
+//
+// Once a batch it reads by the primary key, and hands the rows to the functions. It reads the next batch while one is
+// committed.
+//
+//	SELECT … FROM future_job WHERE next_check_at = ? AND job_key >= ? AND job_key <= ? ORDER BY job_key LIMIT ?
+//
+// It commits what they answered when that is a batch, when nothing else is running, or after a tenth of a second, in one
+// READ COMMITTED transaction. First comes the fence, which changes no row where the lease is lost, and then nothing is
+// committed:
+//
+//	UPDATE slot_run SET batch_seq = batch_seq + 1, … WHERE slot = ? AND bucket = ? AND worker = ? AND token = ? AND batch_seq = ?
+//
+// Then it locks the rows by their range of the primary key, and looks whether they are those that were read, and no others:
+//
+//	SELECT job_key, revision FROM future_job WHERE next_check_at = ? AND (job_key >= X'…' AND job_key <= X'…')
+//	 ORDER BY job_key LIMIT ? FOR UPDATE NOWAIT
+//
+// It moves those that go on, by primary key and revision:
+//
+//	UPDATE JSON_TABLE(…) moved STRAIGHT_JOIN future_job job ON job.next_check_at = ? AND job.job_key = … AND job.revision = … SET …
+//
+// It writes those that ended to history, the done ones that were called together by a range and others each for itself,
+// and deletes them, the last of each range by its key:
+//
+//	INSERT INTO job_history … SELECT … FROM future_job WHERE next_check_at = ? AND job_key >= ? AND job_key <= ?
+//	INSERT INTO job_history … VALUES …
+//	DELETE job FROM future_job job … WHERE job.next_check_at = ? AND (job.job_key >= X'…' AND job.job_key < X'…')
+//	DELETE job FROM future_job job … WHERE job.next_check_at = ? AND job.job_key IN (…)
 //	COMMIT
 //
-// Where the rows do not follow one another, or another is among them, or somebody has one locked, the same is done by the
-// list of their keys, with those that are still the same. The next batch is read while one is committed.
+// Each count must be that of the rows that were read. Where it is not, where the rows do not follow one another, or where
+// somebody has one of them locked, the commit goes by the list of their keys (job_key IN (…)) in place of the range, with
+// those that are still the same.
+//
+// With Options.PutOffPurge, a slot of several buckets has one connection more. It holds a snapshot open that reads nothing, so
+// that the server's purge waits for the end of the run: for everybody's tables. The snapshot ends with the run, after that
+// time, or after a third of the lease, whichever is first. There is none in a sweep, on TiDB, or where the pool has a limit
+// of connections.
+//
+//	SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT; … ROLLBACK
+//
+// An empty slot costs three statements: a look at the clock a second before, the first statement above, and the row in the
+// ledger; and one for each connection that has to be made for them.
+//
+// # What runs at a time
+//
+// A bucket sends one statement after the other, so a worker runs 4 buckets at a time, plus one for each millisecond of round
+// trip to the server, up to 8. It measures the round trip at the start of a large slot. Each bucket has up to two
+// connections.
 //
 // A function that returns at once is called for row after row by one goroutine. Calls that follow one another within a
 // millisecond share started_at and ended_at in job_history.
-//
-// The text of every statement is in package prescient/sql, each with the index that serves it.
 //
 // # What happens when
 //
@@ -35,10 +87,11 @@
 //     connections have been closed by the server, whose wait_timeout is below the lease, so that it holds no locks.
 //   - A lease is lost while calls run: their contexts end, and their answers are thrown away.
 //   - An app's open transaction holds a row that is to be committed (1205): the others are committed without it. Its
-//     answer is kept and tried again each second; the function is not called again. A bucket that has nothing else left
-//     makes place for another, as one with slow calls does, and waits for a lease, or for two slots where that is less; a
-//     sweep waits a tenth of it. Then it is given back unfinished, and Figures.Locked counts the rows. The sweeper passes over
-//     such rows, without a call, until they are free; then the function is called once more.
+//     answer is kept and tried again after a tenth of a second, then after twice the time before, up to a second; the function
+//     is not called again. A bucket that has nothing else left makes place for another, as one with slow calls does, and waits
+//     for a lease, or for two slots where that is less; a sweep waits a tenth of it. Then it is given back unfinished, and
+//     Figures.Locked counts the rows. The sweeper passes over such rows, without a call, until they are free; then the
+//     function is called once more.
 //   - A deadlock, a failover, a lost connection: the commit is rolled back and done again, with the same answers. Other
 //     statements are repeated for Options.Patience.
 //   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done. Where another
@@ -54,14 +107,17 @@
 //   - A row is inserted or moved into the range of a commit that is under way: the DELETE counts one too many, and the
 //     commit is rolled back and done by the keys of its rows.
 //   - An insert commits after its slot was run: the sweeper finds it, so it is late by the slot and the sweep interval.
-//   - A slot was not run at all, since nobody was there or nobody is assigned: the sweeper runs it, oldest first, once it
-//     is older than the sweep grace.
+//   - The server is away as a slot comes: Work tries the slot again until the next one comes; after Run has failed, the next
+//     sweep takes it.
+//   - A slot was not run at all, since nobody was there, nobody is assigned, or the servers were down over several slots: the
+//     sweeper runs it, oldest first, once it is older than the sweep grace. RollForward moves it all to the next slot instead.
 //   - A call ignores the end of its context: a quarter of a second after its timeout it is abandoned as timed out, its
 //     place goes to another call, and its late answer is thrown away. When as many calls of a job_exec are abandoned as
 //     it may run at a time, its other rows are put off to the next slot until one of them comes back.
 //   - A bucket has nothing left but calls that take their time: after a fiftieth of a second it makes place for another, so
-//     that a slow job_exec makes only its own rows late. As many may wait as Options.Buckets, or more where they have no
-//     more rows in memory than those that run.
+//     so that a slow job_exec makes only its own rows late, and takes no place of a slot run, nor of the sweeper. As many may
+//     wait as Options.Buckets, or more where they have no more rows in memory than those that run: at most Options.Buckets
+//     times Options.Batch rows wait in memory, and the rest stays in the table until there is room.
 //   - The worker is told to stop: nothing new is started, running calls have Options.StopGrace, what is answered is
 //     committed and the leases are given back. A call that takes longer is called again by the next worker.
 //   - The machine's clock is wrong: nothing. Slots and leases go by the database's clock, elapsed time by the monotonic one.
