@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/checks"
+	"prescient/cmd/internal/program"
 	"prescient/config"
 	"prescient/prescient"
 )
@@ -16,17 +18,19 @@ const completionTime = 2 * time.Second
 
 // addCompletions makes the shell complete the values of flags, in every command that has them. The command completion
 // itself is cobra's.
-func (a *app) addCompletions(root *cobra.Command) {
+func addCompletions(prog *program.Program, root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	outcomes := []string{string(prescient.Done), string(prescient.Cancelled), string(prescient.MaxChecks), string(prescient.PastReturn),
 		string(prescient.BeyondHorizon), string(prescient.Failed), string(prescient.TimedOut), string(prescient.Crashed)}
 	onPending := []string{string(prescient.Keep), string(prescient.Replace), string(prescient.Earlier), string(prescient.Later),
 		string(prescient.OnPendingError)}
 	values := map[string]cobra.CompletionFunc{
-		"exec":       a.completeExecs,
+		"exec": func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return completeExecs(cmd, prog)
+		},
 		"outcome":    cobra.FixedCompletions(outcomes, cobra.ShellCompDirectiveNoFileComp),
 		"on-pending": cobra.FixedCompletions(onPending, cobra.ShellCompDirectiveNoFileComp),
-		"format":     cobra.FixedCompletions([]string{formatJSONL, formatCSV}, cobra.ShellCompDirectiveNoFileComp),
+		"format":     cobra.FixedCompletions([]string{checks.FormatJSONL, checks.FormatCSV}, cobra.ShellCompDirectiveNoFileComp),
 		"log-level": cobra.FixedCompletions([]string{"trace", "debug", "info", "warn", "error", "disabled"},
 			cobra.ShellCompDirectiveNoFileComp),
 		"log-format": cobra.FixedCompletions([]string{config.LogAuto, config.LogConsole, config.LogJSON}, cobra.ShellCompDirectiveNoFileComp),
@@ -56,14 +60,14 @@ func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective
 
 // completeExecs returns the names of the job_execs: those of the configuration, and the program's own, which may want the
 // database; where that does not answer at once they are left out.
-func (a *app) completeExecs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+func completeExecs(cmd *cobra.Command, prog *program.Program) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp
-	c, err := a.load(cmd)
+	c, err := prog.Load(cmd)
 	if err != nil {
 		return nil, directive
 	}
-	if a.options.Register != nil {
-		if names, err := a.registeredNames(cmd); err == nil {
+	if prog.Register != nil {
+		if names, err := registeredNames(cmd, prog); err == nil {
 			return names, directive
 		}
 	}
@@ -78,16 +82,16 @@ func (a *app) completeExecs(cmd *cobra.Command, _ []string, _ string) ([]string,
 	return names, directive
 }
 
-func (a *app) registeredNames(cmd *cobra.Command) ([]string, error) {
+func registeredNames(cmd *cobra.Command, prog *program.Program) ([]string, error) {
 	before := cmd.Context()
 	ctx, cancel := context.WithTimeout(before, completionTime)
 	defer cancel()
 	cmd.SetContext(ctx)
 	defer cmd.SetContext(before)
-	s, err := a.connectWithExecs(cmd)
+	s, err := prog.ConnectWithExecs(cmd)
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	return s.registry.Names(), nil
+	defer s.Close()
+	return s.Registry.Names(), nil
 }

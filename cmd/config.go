@@ -5,6 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
 	"prescient/config"
 )
 
@@ -15,20 +18,19 @@ type setting struct {
 	Source string `json:"source"`
 }
 
-func (a *app) configCommand() *cobra.Command {
+func configCommand(prog *program.Program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "config",
-		GroupID: groupSetup,
-		Short:   "Print the configuration that is in effect, without secrets",
+		Use:   "config",
+		Short: "Print the configuration that is in effect, without secrets",
 		Long: `Reads the configuration (file, environment, flags) as every command does, and prints each key with its value
 and where that came from. Passwords and other secrets are masked. Nothing is connected to.`,
-		Args: a.noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.showConfig(cmd) },
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return showConfig(cmd, prog) },
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "example",
 		Short: "Print a commented configuration file with every key and its default",
-		Args:  a.noArgs,
+		Args:  arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(cmd.OutOrStdout(), config.Example)
 			return err
@@ -37,12 +39,12 @@ and where that came from. Passwords and other secrets are masked. Nothing is con
 	return cmd
 }
 
-func (a *app) showConfig(cmd *cobra.Command) error {
-	c, err := a.load(cmd)
+func showConfig(cmd *cobra.Command, prog *program.Program) error {
+	c, err := prog.Load(cmd)
 	if err != nil {
 		return err
 	}
-	if !a.json {
+	if !prog.JSON {
 		_, err := io.WriteString(cmd.OutOrStdout(), c.Redacted())
 		return err
 	}
@@ -50,5 +52,5 @@ func (a *app) showConfig(cmd *cobra.Command) error {
 	for _, s := range c.Describe() {
 		settings = append(settings, setting(s))
 	}
-	return printLines(cmd.OutOrStdout(), settings)
+	return output.Lines(cmd.OutOrStdout(), settings)
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"prescient/cmd"
-
 	"prescient/prescient/doctor"
 )
 

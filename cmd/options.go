@@ -10,9 +10,13 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
 	"prescient/config"
 	"prescient/prescient"
-
 	"prescient/prescient/client"
 )
 
@@ -67,15 +71,15 @@ func Run(ctx context.Context, options Options) int {
 	root := New(options)
 	root.SetArgs(options.Args)
 	err := root.ExecuteContext(ctx)
-	if err != nil && ctx.Err() != nil && unreachable(err) {
+	if err != nil && ctx.Err() != nil && exit.Unreachable(err) {
 		// Statements that are broken off may say no more than that the connection is gone.
 		err = fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
-	if err != nil && !said(err) {
+	if err != nil && !exit.Said(err) {
 		// There is nobody to tell when stderr fails.
-		_, _ = io.WriteString(options.Stderr, complaint(options.Program, err))
+		_, _ = io.WriteString(options.Stderr, words.Complaint(options.Program, err))
 	}
-	return ExitCode(err)
+	return exit.Code(err)
 }
 
 func (o Options) complete() Options {
@@ -103,22 +107,20 @@ func (o Options) complete() Options {
 	return o
 }
 
-// app is one command line: what New was given, and the flags that every command has.
-type app struct {
-	options    Options
-	json       bool
-	configFile string
-	screen     *screen
-}
-
 // New returns the root command with all its subcommands, for a program that embeds it: execute it with a context, and
 // take the exit code of its error from ExitCode. It prints no errors itself, and reads its arguments as any cobra
 // command does.
 func New(options Options) *cobra.Command {
-	a := &app{options: options.complete()}
-	a.screen = &screen{Writer: a.options.Stderr}
+	options = options.complete()
+	prog := &program.Program{Name: options.Program, Stderr: options.Stderr, Env: options.Env, Environ: options.Environ,
+		ConfigPaths: options.ConfigPaths, Screen: &output.Screen{Writer: options.Stderr}}
+	if options.Register != nil {
+		prog.Register = func(ctx context.Context, s *program.Session) error {
+			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Log: s.Log})
+		}
+	}
 	root := &cobra.Command{
-		Use:   a.options.Program,
+		Use:   prog.Name,
 		Short: "Checks that are due some time later, run at their slot",
 		Long: `prescient keeps checks ("look at order 42 in three hours") in tables of your database, rounds their times up
 to slots, and runs what is due when a slot comes.
@@ -129,54 +131,19 @@ one before; "config example" prints a file with every key.
 ` + exitCodes,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          a.noArgs,
+		Args:          arguments.None,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetIn(a.options.Stdin)
-	root.SetOut(a.options.Stdout)
-	root.SetErr(a.options.Stderr)
+	root.SetIn(options.Stdin)
+	root.SetOut(options.Stdout)
+	root.SetErr(options.Stderr)
 	root.SetUsageTemplate(usageTemplate)
-	root.SetFlagErrorFunc(flagError)
-	root.PersistentFlags().BoolVar(&a.json, "json", false, "print data as JSON: an object on a line, or a line a row")
-	root.PersistentFlags().StringVar(&a.configFile, "config", "", "configuration file (default prescient.yaml here or in its usual places)")
+	root.SetFlagErrorFunc(arguments.FlagError)
+	root.PersistentFlags().BoolVar(&prog.JSON, "json", false, "print data as JSON: an object on a line, or a line a row")
+	root.PersistentFlags().StringVar(&prog.ConfigFile, "config", "", "configuration file (default prescient.yaml here or in its usual places)")
 	config.AddFlags(root.PersistentFlags())
-	root.AddGroup(
-		&cobra.Group{ID: groupServe, Title: "Running what is due:"},
-		&cobra.Group{ID: groupJobs, Title: "Checks:"},
-		&cobra.Group{ID: groupSetup, Title: "Setting up:"},
-	)
-	root.AddCommand(
-		a.runCommand(), a.workCommand(), a.sweepCommand(), a.rollForwardCommand(), a.pauseCommand(), a.resumeCommand(),
-		a.insertCommand(), a.cancelCommand(), a.rescheduleCommand(), a.requeueCommand(), a.getCommand(), a.jobsCommand(), a.historyCommand(),
-		a.slotsCommand(),
-		a.migrateCommand(), a.reslotCommand(), a.pruneCommand(), a.doctorCommand(), a.grantsCommand(), a.unitsCommand(),
-		a.configCommand(), a.demoCommand(), a.versionCommand(),
-	)
-	root.SetHelpCommandGroupID(groupSetup)
-	root.SetCompletionCommandGroupID(groupSetup)
-	a.addCompletions(root)
-	refuseRepeated(root)
+	addCommands(root, prog, options.Version)
+	addCompletions(prog, root)
+	arguments.RefuseRepeated(root)
 	return root
-}
-
-// The groups of commands in the help.
-const (
-	groupServe = "serve"
-	groupJobs  = "jobs"
-	groupSetup = "setup"
-)
-
-// noArgs refuses arguments, and a subcommand that there is not.
-func (a *app) noArgs(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 0:
-		return nil
-	case !cmd.HasSubCommands():
-		return usage(fmt.Errorf("%s takes no argument, but was given %s", cmd.Name(), quoteArgument(args[0])))
-	}
-	hint := ""
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "; did you mean " + near[0] + "?"
-	}
-	return usage(fmt.Errorf("unknown command %s for %s%s", quoteArgument(args[0]), cmd.CommandPath(), hint))
 }

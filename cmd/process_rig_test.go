@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"prescient/prescient"
-
 	"prescient/prescient/client"
 )
 

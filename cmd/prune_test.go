@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"prescient/cmd"
-
 	"prescient/prescient/prune"
 )
 

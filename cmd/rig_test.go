@@ -20,9 +20,8 @@ import (
 
 	"prescient/cmd"
 	"prescient/prescient"
-	"prescient/prescient/localserver"
-
 	"prescient/prescient/client"
+	"prescient/prescient/localserver"
 )
 
 func TestMain(m *testing.M) {

@@ -14,9 +14,8 @@ import (
 
 	"prescient/cmd"
 	"prescient/prescient"
-	"prescient/sql"
-
 	"prescient/prescient/worker"
+	"prescient/sql"
 )
 
 // serveJob writes a configuration with a job_exec that a function of this test answers, and makes the rig use it.

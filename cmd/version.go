@@ -5,6 +5,10 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
 )
 
 // versionReport is what version prints.
@@ -16,27 +20,26 @@ type versionReport struct {
 	Platform string `json:"platform"`
 }
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(prog *program.Program, version string) *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		GroupID: groupSetup,
-		Short:   "Say which version this is",
-		Args:    a.noArgs,
+		Use:   "version",
+		Short: "Say which version this is",
+		Args:  arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := a.version()
-			if a.json {
-				return printJSON(cmd.OutOrStdout(), v)
+			v := versionOf(prog.Name, version)
+			if prog.JSON {
+				return output.JSON(cmd.OutOrStdout(), v)
 			}
 			if v.Revision != "" {
 				v.Revision = ", revision " + v.Revision
 			}
-			return say(cmd.OutOrStdout(), "%s %s%s (%s, %s)", v.Program, v.Version, v.Revision, v.Go, v.Platform)
+			return output.Say(cmd.OutOrStdout(), "%s %s%s (%s, %s)", v.Program, v.Version, v.Revision, v.Go, v.Platform)
 		},
 	}
 }
 
-func (a *app) version() versionReport {
-	v := versionReport{Program: a.options.Program, Version: a.options.Version, Go: runtime.Version(),
+func versionOf(program, version string) versionReport {
+	v := versionReport{Program: program, Version: version, Go: runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

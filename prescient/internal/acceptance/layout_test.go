@@ -32,6 +32,9 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno
 // rooms are those of the library that a program works with.
 var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/prune", "prescient/reslot", "prescient/worker"}
 
+// command is what a command may be made of.
+var command = append([]string{"slots", "sql", "config", "cmd/internal/*"}, rooms...)
+
 // Imports point down only.
 var layers = []layer{
 	{"slots", nil},
@@ -56,8 +59,18 @@ var layers = []layer{
 	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/acceptance", nil}, // tests only
 	{"jobs/*", rooms},
-	{"cmd", append([]string{"slots", "sql", "config", "prescient/localserver", "jobs/*"}, rooms...)},
-	{"cmd/*", append([]string{"cmd", "jobs/*"}, rooms...)},
+	{"cmd/internal/exit", append([]string{"sql", "config", "prescient/localserver"}, rooms...)},
+	{"cmd/internal/arguments", []string{"cmd/internal/exit"}},
+	{"cmd/internal/words", []string{"cmd/internal/arguments"}},
+	{"cmd/internal/output", []string{"config", "cmd/internal/words"}},
+	{"cmd/internal/program", append([]string{"config", "jobs/*", "cmd/internal/*"}, rooms...)},
+	{"cmd/checks", command},
+	{"cmd/serve", command},
+	{"cmd/operate", append([]string{"jobs/*"}, command...)},
+	{"cmd/units", command},
+	{"cmd/demo", append([]string{"prescient/localserver", "jobs/*"}, command...)},
+	{"cmd", append([]string{"cmd/*"}, command...)},
+	{"cmd/prescient", []string{"cmd"}},
 	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*"}, rooms...)}, // a module of its own
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},
 	{"scripts/chaos/checker", nil},

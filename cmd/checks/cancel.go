@@ -1,0 +1,52 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+)
+
+// Cancel returns the command cancel.
+func Cancel(prog *program.Program) *cobra.Command {
+	var entity string
+	var execs []string
+	cmd := &cobra.Command{
+		Use:   "cancel --entity NAME/KEY [--exec NAME]...",
+		Short: "Cancel what is pending for an entity",
+		Long: `Ends what is pending for an entity as cancelled: all of it, or what the job_execs named do. That nothing
+was pending is no failure: it prints how many it cancelled.`,
+		Example: fmt.Sprintf(`  %[1]s cancel --entity order/42
+  %[1]s cancel --entity order/42 --exec order-unshipped`, prog.Name),
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cancel(cmd, prog, entity, execs) },
+	}
+	cmd.Flags().StringVar(&entity, "entity", "", "whose checks: name/key, as in order/42")
+	cmd.Flags().StringArrayVar(&execs, "exec", nil, "only the checks of this job_exec; may be given several times")
+	return cmd
+}
+
+func cancel(cmd *cobra.Command, prog *program.Program, entity string, execs []string) error {
+	e, err := parseEntity(entity)
+	if err != nil {
+		return err
+	}
+	s, err := prog.Connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	cancelled, err := s.Client.Cancel(cmd.Context(), s.DB, e, execs...)
+	if err != nil {
+		return s.Explain(err)
+	}
+	if prog.JSON {
+		return output.JSON(cmd.OutOrStdout(), struct {
+			Cancelled int `json:"cancelled"`
+		}{cancelled})
+	}
+	return output.Say(cmd.OutOrStdout(), "cancelled %d of %s", cancelled, e.String())
+}

@@ -1,0 +1,70 @@
+package checks
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+)
+
+// Get returns the command get.
+func Get(prog *program.Program) *cobra.Command {
+	var t target
+	cmd := &cobra.Command{
+		Use:     "get --entity NAME/KEY --exec NAME",
+		Short:   "Show one pending check, with its payload",
+		Long:    `Shows one pending check with all that is known of it. If it is not pending, the exit code is 3.`,
+		Example: fmt.Sprintf(`  %s get --entity order/42 --exec order-unshipped`, prog.Name),
+		Args:    arguments.None,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return get(cmd, prog, t) },
+	}
+	t.addFlags(cmd)
+	return cmd
+}
+
+func get(cmd *cobra.Command, prog *program.Program, t target) error {
+	entity, err := t.parse()
+	if err != nil {
+		return err
+	}
+	s, err := prog.Connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	job, err := s.Client.Get(cmd.Context(), s.DB, entity, t.exec, t.tag)
+	if err != nil {
+		return s.Explain(err)
+	}
+	if prog.JSON {
+		return output.JSON(cmd.OutOrStdout(), job)
+	}
+	for _, line := range [][2]string{
+		{"entity", entity.String()},
+		{"job_exec", job.JobExec},
+		{"tag", job.Tag},
+		{"due_at", output.Stamp(job.DueAt)},
+		{"first_check_at", output.Stamp(job.FirstCheckAt)},
+		{"next_check_at", output.Stamp(job.NextCheckAt)},
+		{"check_count", strconv.Itoa(job.CheckCount)},
+		{"error_count", strconv.Itoa(job.ErrorCount)},
+		{"put_off_count", strconv.Itoa(job.PutOffCount)},
+		{"last_error", job.LastError},
+		{"total_ms", strconv.FormatInt(job.TotalMS, 10)},
+		{"payload", string(job.Payload)},
+		{"revision", strconv.FormatUint(job.Revision, 10)},
+		{"inserted_at", output.Stamp(job.InsertedAt)},
+	} {
+		if line[1] == "" {
+			continue
+		}
+		if err := output.Say(cmd.OutOrStdout(), "%-15s %s", line[0], line[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

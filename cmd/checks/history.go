@@ -1,0 +1,74 @@
+package checks
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
+	"prescient/prescient/client"
+)
+
+// endedRow is what history --json prints.
+type endedRow struct {
+	client.Ended
+	Cursor string `json:"cursor"`
+}
+
+// History returns the command history.
+func History(prog *program.Program) *cobra.Command {
+	f := listFlags{ofHistory: true}
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "List ended checks and why they ended, the latest first",
+		Long: `Lists ended checks, the latest first, a page at a time. With --json each row has its cursor, with which
+--after goes on behind it.
+
+By entity, by time and by cursor ends are found at once. By job_exec, by outcome, by slot and by kind of entity they are
+looked for among --search ends from the latest on; give --from and --before to look at other times. With --slot alone
+those are the slot and a day after it. Where --search did not suffice stderr says how to go on, and with --json a last
+line does: {"more": true, "after": CURSOR, …}.`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listEnded(cmd, prog, f) },
+	}
+	f.addFlags(cmd, "the end")
+	cmd.Flags().StringVar(&f.outcome, "outcome", "",
+		"only with this outcome: done, cancelled, max_checks, past_return, beyond_horizon, failed, timed_out or crashed")
+	return cmd
+}
+
+func listEnded(cmd *cobra.Command, prog *program.Program, f listFlags) error {
+	found, err := list(prog, cmd, f, (*client.Client).History)
+	if err != nil {
+		return err
+	}
+	if prog.JSON {
+		return found.printJSON(cmd.OutOrStdout(), func(ended client.Ended) any { return endedRow{ended, ended.Cursor()} })
+	}
+	if len(found.rows) == 0 {
+		return output.Say(cmd.OutOrStdout(), "%s", found.none)
+	}
+	var cells [][]string
+	for _, end := range found.rows {
+		cells = append(cells, []string{output.Stamp(end.EndedAt.Truncate(time.Millisecond)), words.Clip(end.Entity().String(), 60), words.Clean(end.JobExec),
+			words.Clip(end.Tag, 30), words.Clean(string(end.Outcome)), output.Stamp(end.Slot), strconv.Itoa(end.CheckCount), lateness(end.LatenessMS),
+			milliseconds(end.RunMS), words.Clip(end.Error, 60)})
+	}
+	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "ended (UTC)"}, {Title: "entity"}, {Title: "job_exec"}, {Title: "tag"},
+		{Title: "outcome"}, {Title: "slot"}, {Title: "checks", Right: true}, {Title: "late", Right: true},
+		{Title: "ran", Right: true}, {Title: "error"}}, cells)
+}
+
+func milliseconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+
+// lateness is empty where nothing ran.
+func lateness(ms *int64) string {
+	if ms == nil {
+		return ""
+	}
+	return milliseconds(*ms)
+}

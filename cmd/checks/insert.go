@@ -1,0 +1,191 @@
+package checks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/prescient"
+	"prescient/prescient/client"
+)
+
+// epoch stands in for a time that is not known yet, where flags are checked before the database is asked.
+var epoch = time.Unix(0, 0).UTC()
+
+// insertFlags are the flags of insert.
+type insertFlags struct {
+	target
+	when
+	payload, onPending, spread string
+}
+
+// placed is what insert and reschedule print.
+type placed struct {
+	Did        client.InsertAction `json:"did"`
+	EntityName string              `json:"entity_name"`
+	EntityKey  string              `json:"entity_key"`
+	JobExec    string              `json:"job_exec"`
+	Tag        string              `json:"tag"`
+	DueAt      time.Time           `json:"due_at"`
+	Slot       time.Time           `json:"slot"`
+}
+
+// Insert returns the command insert.
+func Insert(prog *program.Program) *cobra.Command {
+	var f insertFlags
+	var file insertFileFlags
+	cmd := &cobra.Command{
+		Use:   "insert (--entity NAME/KEY --exec NAME (--at TIME | --in DURATION) | --file PATH)",
+		Short: "Make a check pending",
+		Long: `Makes a check pending. Its time is rounded up to a slot; one that is over goes to the next open slot.
+
+A time without a zone is UTC. "now", which --in counts from, is what the database's clock says.
+
+A job_exec that nobody seems to have, since it is not registered here and none of its checks has run of late, is warned
+about on stderr; the check is inserted all the same.` + insertFileHelp,
+		Example: fmt.Sprintf(`  %[1]s insert --entity order/42 --exec order-unshipped --in 3h
+  %[1]s insert --entity order/42 --exec order-unshipped --at 2026-03-01T13:00:00+01:00 --payload '{"lines": 3}'
+  %[1]s insert --file orders.csv --exec order-unshipped --in 3h`, prog.Name),
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file != (insertFileFlags{}) {
+				return insertFile(cmd, prog, f, file)
+			}
+			return insert(cmd, prog, f)
+		},
+	}
+	f.target.addFlags(cmd)
+	f.when.addFlags(cmd)
+	file.addFlags(cmd)
+	cmd.Flags().StringVar(&f.payload, "payload", "", "JSON that the job_exec gets; - reads it from stdin, @PATH from a file")
+	cmd.Flags().StringVar(&f.spread, "spread", "", spreadUsage)
+	cmd.Flags().StringVar(&f.onPending, "on-pending", string(prescient.Keep),
+		"if it is pending already: keep, replace, earlier, later or error")
+	return cmd
+}
+
+func (w *when) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&w.at, "at", "", "when: now, 2006-01-02 15:04 (UTC), 2006-01-02T15:04:05+02:00, now+1d12h")
+	cmd.Flags().StringVar(&w.in, "in", "", "when, from now on: 90s, 3h, 1d12h")
+}
+
+func insert(cmd *cobra.Command, prog *program.Program, f insertFlags) error {
+	job, err := f.job(cmd.Context(), cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	s, err := prog.ConnectWithExecs(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if job.DueAt, err = dueOf(cmd.Context(), s, f.when); err != nil {
+		return err
+	}
+	did, err := s.Client.Insert(cmd.Context(), s.DB, job)
+	if err != nil {
+		return s.Explain(err)
+	}
+	return errors.Join(printPlaced(prog, cmd.OutOrStdout(), job.Entity, f.target, did),
+		s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, job.JobExec))
+}
+
+// putOff is what comes of a check whose job_exec nobody has.
+const putOff = "workers put its checks off, further each time, until one has it"
+
+// job reads all flags but the time, which it only checks.
+func (f *insertFlags) job(ctx context.Context, stdin io.Reader) (prescient.NewJob, error) {
+	entity, err := f.parse()
+	if err != nil {
+		return prescient.NewJob{}, err
+	}
+	if err := f.check(); err != nil {
+		return prescient.NewJob{}, err
+	}
+	job := prescient.NewJob{Entity: entity, JobExec: f.exec, Tag: f.tag, DueAt: epoch}
+	if job.OnPending, err = prescient.ParseOnPending(f.onPending); err != nil {
+		return job, fmt.Errorf("--on-pending: %w", err)
+	}
+	if job.Spread, err = parseSpread(f.spread); err != nil {
+		return job, err
+	}
+	if job.Payload, err = readPayload(ctx, f.payload, stdin); err != nil {
+		return job, notRead("--payload", err)
+	}
+	return job, job.Validate()
+}
+
+// due returns the time that the flags mean, asking the database for its own only where that matters.
+func dueOf(ctx context.Context, s *program.Session, w when) (time.Time, error) {
+	var now time.Time
+	if w.in != "" || relative(strings.TrimSpace(w.at)) {
+		var err error
+		if now, err = s.Now(ctx); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return w.resolve(now)
+}
+
+// readPayload reads a payload from the flag itself, from stdin or from a file. One byte more than is allowed is read, so
+// that the library can refuse it.
+func readPayload(ctx context.Context, text string, stdin io.Reader) (json.RawMessage, error) {
+	switch {
+	case text == "":
+		return nil, nil
+	case text == "-":
+		payload, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, stdin), prescient.MaxPayload+1))
+		return orNothing(payload), err
+	case strings.HasPrefix(text, "@"):
+		file, err := openFile(ctx, text[1:])
+		if err != nil {
+			return nil, err
+		}
+		payload, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, file), prescient.MaxPayload+1))
+		return orNothing(payload), errors.Join(err, file.Close())
+	}
+	return json.RawMessage(text), nil
+}
+
+// notRead is the error of a flag whose file cannot be read, or was not, since the command was told to stop.
+func notRead(flag string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return exit.Usage(fmt.Errorf("%s: %w", flag, err))
+}
+
+// orNothing makes of an empty file a text that is refused, not the payload that was not given.
+func orNothing(payload []byte) json.RawMessage {
+	if payload == nil {
+		return json.RawMessage{}
+	}
+	return payload
+}
+
+func printPlaced(prog *program.Program, w io.Writer, e prescient.Entity, t target, did client.Inserted) error {
+	if prog.JSON {
+		return output.JSON(w, placed{Did: did.Did, EntityName: e.Name, EntityKey: e.Key, JobExec: t.exec, Tag: t.tag,
+			DueAt: did.DueAt, Slot: did.Slot})
+	}
+	return output.Say(w, "%s: %s of %s is due at %s, in the slot %s (UTC)", string(did.Did), t.name(), e.String(),
+		output.Stamp(did.DueAt), output.Stamp(did.Slot))
+}
+
+// name is the job_exec, and the tag where there is one.
+func (t *target) name() string {
+	if t.tag == "" {
+		return t.exec
+	}
+	return t.exec + " (" + t.tag + ")"
+}

@@ -1,0 +1,66 @@
+package checks
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
+	"prescient/prescient"
+	"prescient/prescient/client"
+)
+
+// pendingRow is what jobs --json prints.
+type pendingRow struct {
+	prescient.FutureJob
+	Cursor string `json:"cursor"`
+}
+
+// Jobs returns the command jobs.
+func Jobs(prog *program.Program) *cobra.Command {
+	var f listFlags
+	cmd := &cobra.Command{
+		Use:   "jobs",
+		Short: "List pending checks, the next first",
+		Long: `Lists pending checks in the order in which they come due, a page at a time. With --json each row has its
+cursor, with which --after goes on behind it.
+
+By kind of entity and by job_exec they are looked for among --search checks at most. Where that did not suffice stderr
+says how to go on, and with --json a last line does: {"more": true, "after": CURSOR, …}.`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listPending(cmd, prog, f) },
+	}
+	f.addFlags(cmd, "the slot")
+	return cmd
+}
+
+func listPending(cmd *cobra.Command, prog *program.Program, f listFlags) error {
+	found, err := list(prog, cmd, f, (*client.Client).Pending)
+	if err != nil {
+		return err
+	}
+	if prog.JSON {
+		return found.printJSON(cmd.OutOrStdout(), func(job prescient.FutureJob) any { return pendingRow{job, job.Cursor()} })
+	}
+	if len(found.rows) == 0 {
+		return output.Say(cmd.OutOrStdout(), "%s", found.none)
+	}
+	var cells [][]string
+	for _, job := range found.rows {
+		cells = append(cells, []string{output.Stamp(job.NextCheckAt), words.Clip(job.Entity().String(), 60), words.Clean(job.JobExec),
+			words.Clip(job.Tag, 30), output.Stamp(job.DueAt), strconv.Itoa(job.CheckCount), orBlank(job.ErrorCount), words.Clip(job.LastError, 60)})
+	}
+	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "slot (UTC)"}, {Title: "entity"}, {Title: "job_exec"}, {Title: "tag"},
+		{Title: "due at"}, {Title: "checks", Right: true}, {Title: "errors", Right: true}, {Title: "last error"}}, cells)
+}
+
+// orBlank leaves a zero out.
+func orBlank(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,154 @@
+package checks
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/prescient/client"
+)
+
+// load is a slot and what waits for it, as slots --json prints it.
+type load struct {
+	client.Load
+	// State is overdue, now, or coming.
+	State string `json:"state"`
+	// Served is whether this worker's assignment has it.
+	Served bool `json:"served"`
+}
+
+// slotFlags are the flags of slots.
+type slotFlags struct {
+	from, before string
+	limit        int
+}
+
+// The ends of what a DATETIME column holds.
+var (
+	firstTime = time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastTime  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+)
+
+// Slots returns the command slots.
+func Slots(prog *program.Program) *cobra.Command {
+	var f slotFlags
+	cmd := &cobra.Command{
+		Use:   "slots",
+		Short: "Show how much is due at which slot, and do slot arithmetic",
+		Long: `Shows how many checks wait for each slot, overdue ones first, and which of the slots this worker's assignment
+(worker.minutes, worker.share) serves.`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return showLoads(cmd, prog, f) },
+	}
+	cmd.Flags().StringVar(&f.from, "from", "", "only slots at this time or later: 2026-03-01 13:00 (UTC), now")
+	cmd.Flags().StringVar(&f.before, "before", "", "only slots before this time, such as now+1d")
+	cmd.Flags().IntVar(&f.limit, "limit", 50, "slots to show, "+strconv.Itoa(client.MaxPage-1)+" at most")
+	cmd.AddCommand(ceilCommand(prog), servedCommand(prog), coverCommand(prog))
+	return cmd
+}
+
+func showLoads(cmd *cobra.Command, prog *program.Program, f slotFlags) error {
+	if f.limit < 1 || f.limit >= client.MaxPage {
+		return exit.Usage(errors.New("--limit " + strconv.Itoa(f.limit) + ": 1 to " + strconv.Itoa(client.MaxPage-1) + " are allowed"))
+	}
+	if err := errors.Join(checkTime("from", f.from), checkTime("before", f.before)); err != nil {
+		return err
+	}
+	s, err := prog.Connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	rows, now, err := readLoads(cmd.Context(), s, f)
+	if err != nil {
+		return err
+	}
+	more := len(rows) > f.limit
+	shown := rows[:min(len(rows), f.limit)]
+	if prog.JSON {
+		return output.Lines(cmd.OutOrStdout(), shown)
+	}
+	if len(shown) == 0 {
+		if f.from+f.before != "" {
+			return output.Say(cmd.OutOrStdout(), "nothing is pending in this time")
+		}
+		return output.Say(cmd.OutOrStdout(), "nothing is pending")
+	}
+	if err := output.Table(cmd.OutOrStdout(), loadColumns, loadCells(shown, now, output.IsTerminal(cmd.OutOrStdout()))); err != nil {
+		return err
+	}
+	if more {
+		return output.Say(cmd.ErrOrStderr(), "there are more: --from %s", rows[f.limit].Slot.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// loads reads one slot more than is shown.
+func readLoads(ctx context.Context, s *program.Session, f slotFlags) (rows []load, now time.Time, err error) {
+	if now, err = s.Now(ctx); err != nil {
+		return nil, now, err
+	}
+	from, before := firstTime, lastTime
+	if f.from != "" {
+		from, err = parseTime(f.from, now)
+	}
+	if f.before != "" && err == nil {
+		before, err = parseTime(f.before, now)
+	}
+	if err != nil {
+		return nil, now, exit.Usage(err)
+	}
+	found, err := s.Client.Load(ctx, s.DB, from, before, f.limit+1)
+	if err != nil {
+		return nil, now, s.Explain(err)
+	}
+	current := s.Config.Grid.Floor(now)
+	for _, l := range found {
+		row := load{Load: l, State: "coming", Served: s.Config.Worker.Assignment.Serves(l.Slot)}
+		switch {
+		case l.Slot.Before(current):
+			row.State = "overdue"
+		case l.Slot.Equal(current):
+			row.State = "now"
+		}
+		rows = append(rows, row)
+	}
+	return rows, now, nil
+}
+
+var loadColumns = []output.Column{{Title: "slot (UTC)"}, {Title: "in", Right: true}, {Title: "checks", Right: true}, {Title: ""},
+	{Title: "this worker"}}
+
+// loadCells draws a bar for each slot, the longest for the one with most.
+func loadCells(rows []load, now time.Time, terminal bool) (cells [][]string) {
+	const width = 40
+	brick := "#"
+	if terminal {
+		brick = "█"
+	}
+	most := 1
+	for _, row := range rows {
+		most = max(most, row.Jobs)
+	}
+	for _, row := range rows {
+		in := row.State
+		if in == "coming" {
+			in = row.Slot.Sub(now).Round(time.Second).String()
+		}
+		served := "no"
+		if row.Served {
+			served = "serves it"
+		}
+		bar := strings.Repeat(brick, max(row.Jobs*width/most, 1))
+		cells = append(cells, []string{output.Stamp(row.Slot), in, strconv.Itoa(row.Jobs), bar, served})
+	}
+	return cells
+}

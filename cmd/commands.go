@@ -1,0 +1,40 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/checks"
+	"prescient/cmd/demo"
+	"prescient/cmd/internal/program"
+	"prescient/cmd/operate"
+	"prescient/cmd/serve"
+	"prescient/cmd/units"
+)
+
+// The groups of commands in the help.
+const (
+	groupServe = "serve"
+	groupJobs  = "jobs"
+	groupSetup = "setup"
+)
+
+// addCommands makes the tree of commands.
+func addCommands(root *cobra.Command, prog *program.Program, version string) {
+	add := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, command := range commands {
+			command.GroupID = id
+			root.AddCommand(command)
+		}
+	}
+	add(groupServe, "Running what is due:",
+		serve.Run(prog), serve.Work(prog), serve.Sweep(prog), serve.RollForward(prog), serve.Pause(prog), serve.Resume(prog))
+	add(groupJobs, "Checks:",
+		checks.Insert(prog), checks.Cancel(prog), checks.Reschedule(prog), checks.Requeue(prog), checks.Get(prog), checks.Jobs(prog), checks.History(prog),
+		checks.Slots(prog))
+	add(groupSetup, "Setting up:",
+		operate.Migrate(prog), operate.Reslot(prog), operate.Prune(prog), operate.Doctor(prog), operate.Grants(prog), units.Command(prog),
+		configCommand(prog), demo.Command(prog), versionCommand(prog, version))
+	root.SetHelpCommandGroupID(groupSetup)
+	root.SetCompletionCommandGroupID(groupSetup)
+}

@@ -1,0 +1,132 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/client"
+)
+
+// books are the end of a demonstration, as demo --json prints them.
+type books struct {
+	Server      string                    `json:"server"`
+	Seed        uint64                    `json:"seed"`
+	TablePrefix string                    `json:"table_prefix"`
+	Planned     int                       `json:"planned"`
+	Inserted    int                       `json:"inserted"`
+	Ended       int                       `json:"ended"`
+	Pending     int                       `json:"pending"`
+	Balanced    bool                      `json:"balanced"`
+	Problem     string                    `json:"problem,omitempty"`
+	Outcomes    map[prescient.Outcome]int `json:"outcomes"`
+	Alerts      int                       `json:"alerts"`
+	Escalations int                       `json:"escalations"`
+	// Lateness of the last check of each that ended, its start against its slot; nil where none was checked.
+	Lateness *quantiles `json:"lateness_ms"`
+}
+
+type quantiles struct {
+	P50 int64 `json:"p50"`
+	P99 int64 `json:"p99"`
+	Max int64 `json:"max"`
+}
+
+// quantilesOf takes the nearest rank: the smallest value that at least so many are not above.
+func quantilesOf(values []int64) *quantiles {
+	if len(values) == 0 {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	rank := func(percent int) int64 { return sorted[(len(sorted)*percent+99)/100-1] }
+	return &quantiles{P50: rank(50), P99: rank(99), Max: sorted[len(sorted)-1]}
+}
+
+// audit reads all that is pending and all that ended, and holds it against what the app inserted.
+func (s *stage) audit(ctx context.Context, f demoFlags, t *teller) (books, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*demoTime)
+	defer cancel()
+	pending, err := all(func(after string) ([]prescient.FutureJob, error) {
+		return s.client.Pending(ctx, s.db, client.ListFilter{After: after, Limit: client.MaxPage})
+	})
+	if err != nil {
+		return books{}, err
+	}
+	ended, err := all(func(after string) ([]client.Ended, error) {
+		return s.client.History(ctx, s.db, client.ListFilter{After: after, Limit: client.MaxPage})
+	})
+	if err != nil {
+		return books{}, err
+	}
+	inserted, alerts, escalations := t.counts()
+	b := balance(inserted, pending, ended)
+	b.Planned = f.orders
+	b.Server, b.Seed, b.TablePrefix, b.Alerts, b.Escalations = s.server, f.seed, s.prefix, alerts, escalations
+	return b, nil
+}
+
+// all reads page after page.
+func all[R interface{ Cursor() string }](read func(after string) ([]R, error)) (rows []R, err error) {
+	for after := ""; ; {
+		page, err := read(after)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, page...)
+		if len(page) < client.MaxPage {
+			return rows, nil
+		}
+		after = page[len(page)-1].Cursor()
+	}
+}
+
+// balance makes the books: every check that was inserted has to be there once, ended or pending, and none may have
+// started before its slot.
+func balance(inserted map[string]bool, pending []prescient.FutureJob, ended []client.Ended) books {
+	b := books{Inserted: len(inserted), Ended: len(ended), Pending: len(pending), Outcomes: make(map[prescient.Outcome]int)}
+	var problems []string
+	seen := make(map[string]bool)
+	look := func(job prescient.FutureJob, where string) {
+		name := job.Entity().String()
+		switch {
+		case seen[name]:
+			problems = append(problems, name+" is there twice, once as "+where)
+		case !inserted[name]:
+			problems = append(problems, name+" is "+where+" but was not inserted")
+		}
+		seen[name] = true
+	}
+	for _, job := range pending {
+		look(job, "pending")
+	}
+	var late []int64
+	for _, end := range ended {
+		look(end.FutureJob, string(end.Outcome))
+		b.Outcomes[end.Outcome]++
+		if end.LatenessMS == nil {
+			continue
+		}
+		late = append(late, *end.LatenessMS)
+		if *end.LatenessMS < 0 {
+			early := time.Duration(-*end.LatenessMS) * time.Millisecond
+			problems = append(problems, fmt.Sprintf("%s was checked %s before its slot", end.Entity(), early))
+		}
+	}
+	for name := range inserted {
+		if !seen[name] {
+			problems = append(problems, name+" was inserted and is neither ended nor pending")
+		}
+	}
+	b.Lateness = quantilesOf(late)
+	b.Balanced = len(problems) == 0 && b.Inserted == b.Ended+b.Pending
+	if !b.Balanced {
+		b.Problem = fmt.Sprintf("inserted %d, ended %d, pending %d", b.Inserted, b.Ended, b.Pending)
+	}
+	if len(problems) > 0 {
+		slices.Sort(problems)
+		b.Problem += fmt.Sprintf("; %d wrong, the first: %s", len(problems), problems[0])
+	}
+	return b
+}

@@ -1,0 +1,127 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/program"
+	"prescient/config"
+)
+
+// demoFlags are the flags of demo, as given and as read.
+type demoFlags struct {
+	lasts, alert, escalate string
+	orders                 int
+	seed                   uint64
+	keep                   bool
+
+	lastsFor, alertAfter, escalateAfter time.Duration
+}
+
+// Command returns the command demo.
+func Command(prog *program.Program) *cobra.Command {
+	var f demoFlags
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Watch it work for half a minute: nothing to set up",
+		Long: `Starts a private MariaDB or MySQL in a temporary folder, makes the tables, and lets orders arrive and be shipped
+at random for half a minute. Slots are one second apart. An order that is not shipped in time is alerted about, and
+escalated later; you see it happen, and at the end the books: every check that was inserted has ended or is pending.
+
+With --dsn it does the same in a database of yours, in tables with a prefix of their own, which it drops at the end.
+No configuration file and no PRESCIENT_… variable is read.`,
+		Example: fmt.Sprintf(`  %[1]s demo
+  %[1]s demo --orders 20000 --for 1m
+  %[1]s demo --dsn 'user:password@tcp(127.0.0.1:3306)/test' --keep`, prog.Name),
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("seed") {
+				f.seed = rand.Uint64N(1_000_000)
+			}
+			return playDemo(cmd, prog, f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.lasts, "for", "30s", "how long: 2s to 1h")
+	flags.IntVar(&f.orders, "orders", 40, "how many orders arrive in that time, 200000 at most")
+	flags.StringVar(&f.alert, "alert-after", "4s", "alert about an order that is not shipped that long after it was placed")
+	flags.StringVar(&f.escalate, "escalate-after", "8s", "escalate it when it is still not shipped then")
+	flags.Uint64Var(&f.seed, "seed", 0, "repeat the arrivals of an earlier demo (default another one each time)")
+	flags.BoolVar(&f.keep, "keep", false, "with --dsn: leave the tables there")
+	return cmd
+}
+
+// parse reads the texts among the flags.
+func (f *demoFlags) parse() error {
+	for _, d := range []struct {
+		flag, text string
+		into       *time.Duration
+		low, high  time.Duration
+	}{
+		{"for", f.lasts, &f.lastsFor, 2 * time.Second, time.Hour},
+		{"alert-after", f.alert, &f.alertAfter, time.Second, time.Hour},
+		{"escalate-after", f.escalate, &f.escalateAfter, time.Second, time.Hour},
+	} {
+		value, err := config.ParseDuration(d.text)
+		if err == nil && (value < d.low || value > d.high) {
+			err = fmt.Errorf("%s: %s to %s are allowed", d.text, d.low, d.high)
+		}
+		if err != nil {
+			return exit.Usage(fmt.Errorf("--%s: %w", d.flag, err))
+		}
+		*d.into = value
+	}
+	switch {
+	case f.escalateAfter <= f.alertAfter:
+		return exit.Usage(fmt.Errorf("--escalate-after %s: more than --alert-after (%s) is allowed", f.escalate, f.alert))
+	case f.orders < 1 || f.orders > 200_000:
+		return exit.Usage(fmt.Errorf("--orders %d: 1 to 200000 are allowed", f.orders))
+	}
+	return nil
+}
+
+func playDemo(cmd *cobra.Command, prog *program.Program, f demoFlags) (err error) {
+	if err := f.parse(); err != nil {
+		return err
+	}
+	// Passwords are allowed in a flag, since it is a database to play in. Of the configuration only flags count: nobody wants a demonstration in a database that a variable happens to name.
+	c, err := config.Load(config.Options{SearchPaths: []string{}, Flags: cmd.Flags(), Env: noEnvironment, PasswordInFlag: true})
+	if err != nil {
+		return err
+	}
+	if f.keep && c.DSN.IsZero() {
+		return exit.Usage(errors.New("--keep: a private server goes with its data; give --dsn, or leave --keep out"))
+	}
+	ctx := cmd.Context()
+	t := newTeller(prog, cmd.OutOrStdout(), f)
+	stage, err := buildStage(ctx, prog, c, f, t)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stage.tearDown(f.keep)) }()
+
+	t.begin(stage.server, f)
+	if err := stage.play(ctx, f, t); err != nil {
+		return stage.explain(err)
+	}
+	books, err := stage.audit(context.WithoutCancel(ctx), f, t)
+	if err != nil {
+		return stage.explain(err)
+	}
+	if err := t.end(books); err != nil {
+		return err
+	}
+	if !books.Balanced {
+		return errors.New("the books do not balance: " + books.Problem)
+	}
+	return nil
+}
+
+func noEnvironment(string) (string, bool) { return "", false }

@@ -1,0 +1,193 @@
+package demo
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/rs/zerolog"
+
+	"prescient/jobs/orders"
+	"prescient/prescient/client"
+)
+
+const (
+	// demoLogLevel keeps the line of each slot run, one a second, out of the story.
+	demoLogLevel = zerolog.WarnLevel
+	// demoClerks is how many transactions the app does at a time.
+	demoClerks = 8
+	// demoPatience bounds one of them.
+	demoPatience = 30 * time.Second
+)
+
+// deed is something that the app does in the demonstration.
+type deed struct {
+	at     time.Duration // from its start
+	order  int64
+	ship   bool
+	cancel bool // a shipment that cancels the check, rather than leave it to find out
+}
+
+// plan draws the deeds of a demonstration, in order of time: when each order arrives, and when it is shipped if ever.
+// About half are shipped in time, a quarter between the alert and the escalation, a quarter never. The same seed and
+// flags draw the same.
+func plan(f demoFlags) []deed {
+	rng := rand.New(rand.NewPCG(f.seed, 0))
+	between := func(low, high time.Duration) time.Duration { return low + time.Duration(rng.Int64N(int64(high-low))) }
+	var deeds []deed
+	for order := int64(1); order <= int64(f.orders); order++ {
+		placed := between(0, f.lastsFor)
+		deeds = append(deeds, deed{at: placed, order: order})
+		shipped := placed
+		switch fate := rng.IntN(8); {
+		case fate < 4:
+			shipped += between(f.alertAfter/8, f.alertAfter)
+		case fate < 6:
+			shipped += between(f.alertAfter+demoResolution, f.escalateAfter+2*demoResolution)
+		default:
+			continue
+		}
+		if shipped < f.lastsFor {
+			deeds = append(deeds, deed{at: shipped, order: order, ship: true, cancel: rng.IntN(2) == 0})
+		}
+	}
+	slices.SortStableFunc(deeds, func(a, b deed) int { return cmp.Compare(a.at, b.at) })
+	return number(deeds)
+}
+
+// number names the orders by their arrival.
+func number(deeds []deed) []deed {
+	names := make(map[int64]int64)
+	for i, d := range deeds {
+		if !d.ship {
+			names[d.order] = int64(len(names) + 1)
+		}
+		deeds[i].order = names[d.order]
+	}
+	return deeds
+}
+
+// play lets the worker work and the app do its deeds, until the time is over or ctx ends.
+func (s *stage) play(parent context.Context, f demoFlags, t *teller) error {
+	ctx, stop := context.WithTimeout(parent, f.lastsFor)
+	defer stop()
+	worked := make(chan error, 1)
+	go func() {
+		defer stop() // a worker that cannot go on is the end of the demonstration
+		worked <- s.worker.Work(ctx)
+	}()
+
+	start := time.Now()
+	desks := make([]chan deed, demoClerks)
+	failed := make(chan error, demoClerks)
+	var clerks sync.WaitGroup
+	for i := range desks {
+		desks[i] = make(chan deed, 1024)
+		clerks.Go(func() {
+			if err := s.clerk(ctx, desks[i], t); err != nil {
+				failed <- err
+				stop()
+			}
+		})
+	}
+	hand(ctx, plan(f), start, desks)
+	clerks.Wait()
+	<-ctx.Done()
+	why := "time is up"
+	if parent.Err() != nil {
+		why = "interrupted"
+	}
+	t.note(why + ": the worker is told to stop, and what it has begun is committed")
+	err := <-worked
+	select {
+	case first := <-failed:
+		return first
+	default:
+		return err
+	}
+}
+
+// hand gives out the deeds when their time comes. Those of one order go to one clerk, so that they stay in order.
+func hand(ctx context.Context, deeds []deed, start time.Time, desks []chan deed) {
+	defer func() {
+		for _, desk := range desks {
+			close(desk)
+		}
+	}()
+	for _, d := range deeds {
+		timer := time.NewTimer(time.Until(start.Add(d.at)))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+		select {
+		case desks[d.order%int64(len(desks))] <- d:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// clerk does deeds until there are no more, or no more time.
+func (s *stage) clerk(ctx context.Context, desk <-chan deed, t *teller) error {
+	for d := range desk {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := s.do(context.WithoutCancel(ctx), d, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// do does one deed, and tells of it. It does not stop halfway, so that the books know how it went. A transaction that
+// the server gave up in favour of another is done again, which is the app's part wherever transactions meet.
+func (s *stage) do(ctx context.Context, d deed, t *teller) error {
+	ctx, cancel := context.WithTimeout(ctx, demoPatience)
+	defer cancel()
+	placed, err := backoff.Retry(ctx, func() (orders.Placed, error) {
+		placed, err := s.transact(ctx, d)
+		if err != nil && !client.BeginAgain(err) {
+			err = backoff.Permanent(err)
+		}
+		return placed, err
+	}, backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: 5 * time.Millisecond, RandomizationFactor: 0.5,
+		Multiplier: 2, MaxInterval: time.Second}))
+	switch {
+	case err != nil:
+		return err
+	case d.ship:
+		t.shipped(d, s.now())
+	default:
+		t.placed(placed, s.now())
+	}
+	return nil
+}
+
+// transact places or ships an order, in a transaction, as an app would.
+func (s *stage) transact(ctx context.Context, d deed) (placed orders.Placed, err error) {
+	tx, err := s.app.BeginTx(ctx, nil)
+	if err != nil {
+		return placed, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing is left to roll back after a commit
+	switch {
+	case !d.ship:
+		placed, err = s.leaving.Place(ctx, tx, orders.NewOrder{ID: d.order, PlacedAt: s.now()})
+	case d.cancel:
+		err = s.cancelling.Ship(ctx, tx, d.order)
+	default:
+		err = s.leaving.Ship(ctx, tx, d.order)
+	}
+	if err != nil {
+		return placed, err
+	}
+	return placed, tx.Commit()
+}

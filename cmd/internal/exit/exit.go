@@ -1,0 +1,115 @@
+// Package exit says which exit code an error means.
+package exit
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io/fs"
+	"net"
+
+	"github.com/go-sql-driver/mysql"
+
+	"prescient/config"
+	"prescient/prescient"
+	"prescient/prescient/connect"
+	"prescient/prescient/localserver"
+	"prescient/prescient/prune"
+	"prescient/sql"
+)
+
+// The exit codes of every command; what each means stands where package cmd hands them on.
+const (
+	CodeOK          = 0
+	CodeFailure     = 1
+	CodeUsage       = 2
+	CodeNotFound    = 3
+	CodeTables      = 4
+	CodeDatabase    = 5
+	CodePending     = 6
+	CodeHeld        = 7
+	CodePartly      = 8
+	CodeWarn        = 10
+	CodeBad         = 11
+	CodeInterrupted = 130
+)
+
+// Error is an error that knows its exit code.
+type Error struct {
+	Code int
+	Err  error
+	Said bool // the command's output says it
+}
+
+func (c *Error) Error() string { return c.Err.Error() }
+func (c *Error) Unwrap() error { return c.Err }
+
+// Usage marks an error as one of the command line.
+func Usage(err error) error { return &Error{Code: CodeUsage, Err: err} }
+
+// Said reports whether the output of the command says what the error does, so that stderr need not.
+func Said(err error) bool {
+	var known *Error
+	return errors.As(err, &known) && known.Said
+}
+
+// Code returns the exit code of an error that a command returned.
+func Code(err error) int {
+	var known *Error
+	var setting *config.Error
+	switch {
+	case err == nil:
+		return CodeOK
+	case errors.As(err, &known):
+		return known.Code
+	case errors.Is(err, prescient.ErrNotFound):
+		return CodeNotFound
+	case errors.Is(err, prescient.ErrNotMigrated), errors.Is(err, prescient.ErrResolution),
+		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting):
+		return CodeTables
+	case errors.Is(err, prescient.ErrPending):
+		return CodePending
+	case errors.Is(err, prune.ErrHistoryHeld):
+		return CodeHeld
+	case errors.Is(err, prescient.ErrInvalid), errors.Is(err, prescient.ErrBeyondHorizon), errors.Is(err, sql.ErrPrefix),
+		errors.As(err, &setting):
+		return CodeUsage
+	case errors.Is(err, context.Canceled):
+		return CodeInterrupted
+	case Unreachable(err), errors.Is(err, localserver.ErrNotFound):
+		return CodeDatabase
+	}
+	return CodeFailure
+}
+
+// refusals are the servers' errors for a connection that they do not take: too many, no such user, database or right,
+// blocked host, shutting down, not ready, not encrypted.
+var refusals = map[uint16]bool{1040: true, 1044: true, 1045: true, 1047: true, 1049: true, 1053: true, 1129: true,
+	1130: true, 1203: true, 1226: true, 1698: true, 3118: true, errInsecure: true}
+
+// errInsecure is the servers' error for a connection that is not encrypted but has to be.
+const errInsecure = 3159
+
+// Unreachable says whether an error means that there is no working connection.
+func Unreachable(err error) bool {
+	var network net.Error
+	var server *mysql.MySQLError
+	var file *fs.PathError
+	switch {
+	case errors.As(err, &server):
+		return refusals[server.Number]
+	case errors.As(err, &file): // its errno would pass for a net.Error
+		return false
+	case errors.As(err, &network), errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, mysql.ErrNoTLS), errors.Is(err, connect.ErrNotTrusted),
+		errors.Is(err, context.DeadlineExceeded):
+		return true
+	}
+	return false
+}
+
+// IsInsecure says whether a server refused a connection that may have to be encrypted: MariaDB says only that access is
+// denied.
+func IsInsecure(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && (server.Number == errInsecure || server.Number == 1045)
+}

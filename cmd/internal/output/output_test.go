@@ -1,0 +1,68 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"prescient/cmd/internal/words"
+	"prescient/config"
+)
+
+func TestLogIsJSONWhereNobodyReads(t *testing.T) {
+	for _, test := range []struct {
+		log  config.Log
+		want string // a piece of the line, or nothing
+	}{
+		{config.Log{Format: config.LogAuto}, `{"level":"info","n":3,"time":"2`},
+		{config.Log{Format: config.LogJSON}, `"message":"slot run"}`},
+		{config.Log{Format: config.LogConsole}, "Z INF slot run n=3\n"},
+		{config.Log{Format: config.LogAuto, Level: zerolog.WarnLevel}, ""},
+		{config.Log{Format: config.LogConsole, Level: zerolog.Disabled}, ""},
+	} {
+		var b bytes.Buffer
+		log := NewLogger(&b, test.log, false)
+		log.Info().Int("n", 3).Msg("slot run")
+		if got := b.String(); !strings.Contains(got, test.want) || (got == "") != (test.want == "") || strings.Contains(got, "\x1b") {
+			t.Errorf("%+v: %q; want %q", test.log, got, test.want)
+		}
+	}
+	var b bytes.Buffer
+	log := NewLogger(&b, config.Log{Format: config.LogConsole}, true)
+	log.Error().Str("error", "\x1b[2J").Msg("slot run")
+	if got := b.String(); !strings.Contains(got, "\x1b[") || strings.Contains(got, "\x1b[2J") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestJSONIsEscapedAndStaysTheSame(t *testing.T) {
+	const text = "\x1b\u009b\u202e\u2028\x7f größer <b> 注文 \\u001b"
+	var b bytes.Buffer
+	if err := JSON(&b, map[string]any{"text": text, "raw": json.RawMessage("{\"a\": \"\u009b\"}")}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsFunc(strings.TrimSuffix(b.String(), "\n"), words.Drives) || !strings.Contains(b.String(), "größer <b> 注文") {
+		t.Errorf("%q", b.String())
+	}
+	var back struct {
+		Text string
+		Raw  struct{ A string }
+	}
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil || back.Text != text || back.Raw.A != "\u009b" {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
+func TestTable(t *testing.T) {
+	var b bytes.Buffer
+	columns := []Column{{Title: "name"}, {Title: "empty"}, {Title: "n", Right: true}}
+	if err := Table(&b, columns, [][]string{{"größer", "", "1"}, {"b", "", "10"}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "name     n\ngrößer   1\nb       10\n"; b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}

@@ -1,0 +1,63 @@
+// Package program has what all commands are made with: the program as it was called, with the flags that every command
+// has ([Program]), and a command at work on a database ([Session]).
+package program
+
+import (
+	"context"
+	"io"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/output"
+	"prescient/config"
+)
+
+// Program is one command line: the program that it is of, its surroundings, and the flags that every command has.
+type Program struct {
+	Name        string // of the program, in its help and errors
+	JSON        bool
+	ConfigFile  string
+	Screen      *output.Screen
+	Stderr      io.Writer
+	Env         func(name string) (string, bool)
+	Environ     func() []string
+	ConfigPaths []string
+	// Register adds the program's own job_execs to a session's registry; nil where there are none.
+	Register func(ctx context.Context, s *Session) error
+}
+
+// Load reads the configuration, which is all that some commands need.
+func (prog *Program) Load(cmd *cobra.Command) (config.Config, error) {
+	return config.Load(config.Options{File: prog.ConfigFile, SearchPaths: prog.ConfigPaths, Flags: cmd.Flags(),
+		Env: prog.Env, Environ: prog.Environ})
+}
+
+// Logger returns the log of the configuration, on stderr.
+func (prog *Program) Logger(c config.Log) zerolog.Logger {
+	return output.NewLogger(prog.Screen, c, prog.Colourful(prog.Stderr))
+}
+
+// Colourful reports whether colours may be written: to a terminal that has them, whose user has not switched them off
+// (https://no-color.org).
+func (prog *Program) Colourful(w io.Writer) bool {
+	if off, _ := prog.Env("NO_COLOR"); off != "" {
+		return false
+	}
+	if kind, _ := prog.Env("TERM"); kind == "dumb" {
+		return false
+	}
+	return output.IsTerminal(w)
+}
+
+// Bar starts a bar on stderr, or returns nil where that is no terminal, or JSON is asked for. A total of 0 is one that
+// is not known.
+func (prog *Program) Bar(what string, total int) *output.Bar {
+	if !prog.ShowsBars() {
+		return nil
+	}
+	return prog.Screen.NewBar(what, total)
+}
+
+// ShowsBars says whether there is somebody to show a bar to.
+func (prog *Program) ShowsBars() bool { return !prog.JSON && output.IsTerminal(prog.Screen) }

@@ -1,0 +1,166 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/exit"
+	"prescient/config"
+	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
+	"prescient/prescient/worker"
+)
+
+// ConnectTime bounds the first statements of a command, so that a server that hangs is told of.
+const ConnectTime = 30 * time.Second
+
+// Session is a command at work: its configuration, the database, and what was made of these.
+type Session struct {
+	Program  *Program
+	Config   config.Config
+	Log      zerolog.Logger
+	DB       *sqlx.DB
+	Registry *prescient.Registry
+	Client   *client.Client
+	closers  []func()
+}
+
+// Open reads the configuration and opens the database, whose tables may be missing still. lease is what its connections
+// are set for; zero for the configured one.
+func (prog *Program) Open(cmd *cobra.Command, lease time.Duration) (*Session, error) {
+	c, err := prog.Load(cmd)
+	if err != nil {
+		return nil, err
+	}
+	dsn, err := c.RequireDSN()
+	if err != nil {
+		return nil, err
+	}
+	if lease == 0 {
+		lease = c.Worker.Lease
+	}
+	db, err := connect.OpenTLS(dsn, lease, tlsOf(c.TLS))
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{Program: prog, Config: c, Log: prog.Logger(c.Log), DB: db, Registry: prescient.NewRegistry()}
+	s.closers = append(s.closers, func() {
+		if err := db.Close(); err != nil {
+			s.Log.Debug().Err(err).Msg("closing the database")
+		}
+	})
+	return s, nil
+}
+
+func tlsOf(c config.TLS) connect.TLS {
+	return connect.TLS{CA: []byte(c.CA), ServerName: c.ServerName, Cert: []byte(c.Cert), Key: []byte(c.Key.Reveal()),
+		PublicKey: []byte(c.PublicKey)}
+}
+
+// Connect is open, and a client on tables that have to be there.
+func (prog *Program) Connect(cmd *cobra.Command) (*Session, error) {
+	s, err := prog.Open(cmd, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.NewClient(cmd.Context()); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// ConnectWithExecs is connect, and everything registered.
+func (prog *Program) ConnectWithExecs(cmd *cobra.Command) (*Session, error) {
+	s, err := prog.Connect(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Register(cmd.Context()); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Session) NewClient(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
+	defer cancel()
+	var err error
+	s.Client, err = client.New(ctx, s.DB, client.Options{Prefix: s.Config.TablePrefix,
+		Resolution: s.Config.Grid.Resolution(), Guards: prescient.Guards(s.Config.Guards), Registry: s.Registry})
+	return s.Explain(err)
+}
+
+// NewWorker returns a worker as it is configured; observer may be nil.
+func (s *Session) NewWorker(ctx context.Context, observer *worker.Observer) (*worker.Worker, error) {
+	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
+	defer cancel()
+	w, err := worker.New(ctx, s.DB, s.workerOptions(observer))
+	return w, s.Explain(err)
+}
+
+// workerOptions are those of the configuration.
+func (s *Session) workerOptions(observer *worker.Observer) worker.Options {
+	c := s.Config
+	return worker.Options{
+		Prefix:      c.TablePrefix,
+		Resolution:  c.Grid.Resolution(),
+		Registry:    s.Registry,
+		Guards:      prescient.Guards(c.Guards),
+		Assignment:  c.Worker.Assignment,
+		Name:        c.Worker.Name,
+		Concurrency: c.Worker.Concurrency,
+		Buckets:     c.Worker.Buckets,
+		Batch:       c.Worker.Batch,
+		Lease:       c.Worker.Lease,
+		StopGrace:   c.Worker.StopGrace,
+		Patience:    c.Worker.Patience,
+		PutOffPurge: c.Worker.PutOffPurge,
+		SweepEvery:  c.Sweep.Every,
+		SweepGrace:  c.Sweep.Grace,
+		SweepRate:   float64(c.Sweep.Rate),
+		Observer:    observer,
+		Log:         s.Log,
+	}
+}
+
+// Now asks the database what time it is, to the millisecond: what people count from.
+func (s *Session) Now(ctx context.Context) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
+	defer cancel()
+	now, err := s.Client.Now(ctx, s.DB)
+	return now.Truncate(time.Millisecond), s.Explain(err)
+}
+
+// Explain adds to an error what is to be done about it: which database could not be reached, which command applies
+// the migrations.
+func (s *Session) Explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, prescient.ErrNotMigrated):
+		return fmt.Errorf("%w (%s migrate applies them)", err, s.Program.Name)
+	case errors.Is(err, context.Canceled):
+		return err
+	case exit.IsInsecure(err) && s.Config.TLS == (config.TLS{}):
+		return fmt.Errorf("database %s: %w (if the server or the account wants TLS, give tls.ca_file)", s.Config.DSN, err)
+	case exit.Unreachable(err):
+		return fmt.Errorf("database %s: %w", s.Config.DSN, err)
+	}
+	return err
+}
+
+// Close gives everything back, the last first.
+func (s *Session) Close() {
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		s.closers[i]()
+	}
+}

@@ -1,0 +1,92 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"prescient/cmd/internal/output"
+	"prescient/config"
+	"prescient/prescient"
+	"prescient/prescient/client"
+)
+
+const (
+	// lookBack is how many ends, and how many pending checks, are looked at for signs of a job_exec.
+	lookBack = 10_000
+	// lookTime bounds that look: what was asked for is done already.
+	lookTime = 5 * time.Second
+	// mostWarnings is about how many names one command warns.
+	mostWarnings = 10
+	// mostNames is how many names of a file are remembered to be warned about.
+	mostNames = 100
+)
+
+// ExecNames are the first different job_execs of many checks.
+type ExecNames []string
+
+func (n *ExecNames) Add(name string) {
+	if len(*n) < mostNames && !slices.Contains(*n, name) {
+		*n = append(*n, name)
+	}
+}
+
+// WarnUnregistered says on stderr which of some job_execs nobody seems to have, and what comes of that. It refuses nothing:
+// the program that the workers run may have others than this one. A name is known where it is registered here, or where a
+// check of it has run.
+func (s *Session) WarnUnregistered(ctx context.Context, stderr io.Writer, consequence string, execs ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	registered := s.Registry.Names()
+	warned := 0
+	for _, name := range execs {
+		if slices.Contains(registered, name) || name == prescient.AllExecs {
+			continue
+		}
+		if warned == mostWarnings {
+			return output.Say(stderr, "%s: warning: there may be more job_execs that nobody has", s.Program.Name)
+		}
+		why := "it is not registered here, and none of its checks has run of late"
+		ran, err := s.hasRun(ctx, name)
+		switch {
+		case ran:
+			continue
+		case err != nil && len(registered) == 0:
+			s.Log.Debug().Err(err).Str("job_exec", name).Msg("whether it has run cannot be seen")
+			continue // nothing is known of any job_exec
+		case err != nil:
+			why = "it is not registered here; whether it has run cannot be seen"
+		}
+		warned++
+		if err := output.Say(stderr, "%s: warning: nobody seems to have the job_exec %s%s (%s): %s", s.Program.Name, name,
+			strings.Replace(config.Suggestion(name, registered), "; ", ", ", 1), why, consequence); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasRun looks for a check of a job_exec that was called, among the latest ends and those that come due next.
+func (s *Session) hasRun(ctx context.Context, exec string) (bool, error) {
+	filter := client.ListFilter{JobExec: exec, Limit: 100, Search: lookBack}
+	called := func(job prescient.FutureJob) bool { return job.CheckCount+job.ErrorCount > 0 }
+	pending, err := s.Client.Pending(ctx, s.DB, filter)
+	if slices.ContainsFunc(pending, called) {
+		return true, nil
+	}
+	if err != nil && !errors.Is(err, client.ErrSearched) {
+		return false, fmt.Errorf("looking at pending checks: %w", err)
+	}
+	ends, err := s.Client.History(ctx, s.DB, filter)
+	if slices.ContainsFunc(ends, func(e client.Ended) bool { return e.Outcome != prescient.Cancelled || called(e.FutureJob) }) {
+		return true, nil
+	}
+	if err != nil && !errors.Is(err, client.ErrSearched) {
+		return false, fmt.Errorf("looking at history: %w", err)
+	}
+	return false, nil
+}

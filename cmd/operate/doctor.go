@@ -1,0 +1,137 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/config"
+	"prescient/prescient/doctor"
+	"prescient/slots"
+)
+
+// Doctor returns the command doctor.
+func Doctor(prog *program.Program) *cobra.Command {
+	var assignments, use string
+	var only, ignore []string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look for what is wrong, and say what to do about it",
+		Long: `Looks for what is wrong: rows that are overdue, slots that nobody served, leases that lapsed, slots that no
+assignment covers or several do, another resolution than the configured one, an unfinished reslot, clocks that differ,
+settings of the server, missing tables, columns, indexes, defaults, checks, partitions and rights, and rows that the
+library would never write or that are pending and ended at once, among a sample. It changes nothing, and reads a bounded number of rows whatever the tables
+hold. With --json, a line a finding: code, severity (ok, warn, bad), text, do.
+
+The exit code says how bad it is: 0 all is ok, 10 something is a warning, 11 something is bad; any other as for every
+command. With --only it says so of these findings, with --ignore of all but these, each by its code. Missing or broken
+tables (tables, schema.table, schema.column) always count. What is late is judged by the resolution, sweep.grace and
+sweep.every; doctor.overdue, doctor.missed, doctor.clock and doctor.partitions of the configuration set other limits.
+
+With --use it looks at what the role of that name (see grants) can see. The codes are: ` + strings.Join(doctor.FindingCodes(), ", ") + `.`,
+		Example: fmt.Sprintf(`  %[1]s doctor
+  %[1]s doctor --assignments '0,30;15,45'
+  %[1]s doctor --assignments '1/2;2/2' --use app --json
+  %[1]s doctor --ignore time_zone,durability`, prog.Name),
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return examine(cmd, prog, assignments, use, only, ignore) },
+	}
+	cmd.Flags().StringVar(&assignments, "assignments", "",
+		"those of all workers, with ; between them: minutes (0,30) or shares (1/2); * is all slots")
+	cmd.Flags().StringVar(&use, "use", string(doctor.UseWorker), "what the configured user is for: analyst, app-sql, app, app-reschedule, operator, worker or owner")
+	cmd.Flags().StringSliceVar(&only, "only", nil, "count only these findings, by their codes: overdue,leases; rows is also rows.key and the like")
+	cmd.Flags().StringSliceVar(&ignore, "ignore", nil, "leave out these findings, by their codes: time_zone,durability")
+	return cmd
+}
+
+func examine(cmd *cobra.Command, prog *program.Program, assignments, use string, only, ignore []string) error {
+	if err := doctor.CheckCodes(only); err != nil {
+		return exit.Usage(fmt.Errorf("--only: %w", err))
+	}
+	if _, err := doctor.SelectFindings(nil, nil, ignore); err != nil {
+		return exit.Usage(fmt.Errorf("--ignore: %w", err))
+	}
+	s, err := prog.Open(cmd, 0)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	options := doctor.Options{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.Resolution(),
+		Lease: s.Config.Worker.Lease, SweepGrace: s.Config.Sweep.Grace, SweepEvery: s.Config.Sweep.Every, MaxChecks: mostChecks(s.Config),
+		OverdueBad: s.Config.Doctor.Overdue, MissedAllowed: s.Config.Doctor.Missed, ClockWarn: s.Config.Doctor.Clock,
+		PartitionsAhead: s.Config.Doctor.Partitions}
+	if options.Use, err = doctor.ParseUse(use); err != nil {
+		return exit.Usage(fmt.Errorf("--use: %w", err))
+	}
+	if options.Assignments, err = parseAssignments(s.Config.Grid, assignments); err != nil {
+		return exit.Usage(fmt.Errorf("--assignments: %w", err))
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), 4*program.ConnectTime)
+	defer cancel()
+	findings, err := doctor.Examine(ctx, s.DB, options)
+	if err != nil {
+		return s.Explain(err)
+	}
+	if findings, err = doctor.SelectFindings(findings, only, ignore); err != nil {
+		return exit.Usage(fmt.Errorf("--only: %w", err))
+	}
+	if prog.JSON {
+		err = output.Lines(cmd.OutOrStdout(), findings)
+	} else {
+		for _, f := range findings {
+			err = errors.Join(err, output.Say(cmd.OutOrStdout(), "%-4s  %s: %s", string(f.Severity), f.Code, f.Text))
+			if f.Do != "" {
+				err = errors.Join(err, output.Say(cmd.OutOrStdout(), "      → %s", f.Do))
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	switch doctor.Worst(findings) {
+	case doctor.SeverityBad:
+		return &exit.Error{Code: exit.CodeBad, Err: errors.New("something is bad"), Said: true}
+	case doctor.SeverityWarn:
+		return &exit.Error{Code: exit.CodeWarn, Err: errors.New("there are warnings"), Said: true}
+	case doctor.SeverityOK:
+	}
+	return nil
+}
+
+// mostChecks is the highest guard that is configured for any job_exec.
+func mostChecks(c config.Config) int {
+	most := max(c.Guards.MaxChecks, c.Jobs.Orders.Guards.MaxChecks)
+	for _, job := range c.Jobs.HTTP {
+		most = max(most, job.Guards.MaxChecks)
+	}
+	return most
+}
+
+// parseAssignments reads minutes and shares with ; between them. A share has a slash after a plain number, and is told
+// from a step such as 5/15 by its parts: minutes are tried where it is no share.
+func parseAssignments(grid slots.Grid, text string) (list []slots.Assignment, err error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ";") {
+		one, err := slots.ParseShare(grid, part)
+		if err != nil {
+			var again error
+			if one, again = slots.ParseMinutes(grid, part); again != nil {
+				if strings.Contains(part, "/") && !strings.ContainsAny(part, "*-,") {
+					return nil, err
+				}
+				return nil, again
+			}
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}

@@ -1,0 +1,250 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/jobs/orders"
+	"prescient/prescient"
+	"prescient/prescient/prune"
+	"prescient/sql"
+)
+
+// migrationLease is what the connections of a migration are set for: one of them holds a lock, and is idle, for as long
+// as the longest ALTER takes.
+const migrationLease = time.Hour
+
+// migrateReport is what migrate --json prints.
+type migrateReport struct {
+	Prefix     string     `json:"prefix"`
+	Resolution string     `json:"resolution"`
+	Migrations []migrated `json:"migrations,omitempty"`
+	Missing    int        `json:"missing"`
+}
+
+type migrated struct {
+	Name   string `json:"name"`
+	TookMS int64  `json:"took_ms"`
+	// CallersLost: the accounts that cancel by the procedure have to be granted again to call it.
+	CallersLost bool `json:"callers_lost,omitempty"`
+}
+
+// Migrate returns the command migrate.
+func Migrate(prog *program.Program) *cobra.Command {
+	var repair, dry bool
+	up := func(cmd *cobra.Command, _ []string) error {
+		switch {
+		case repair:
+			return migrateForRepair(cmd, prog, dry)
+		case dry:
+			return exit.Usage(errors.New("--dry-run is for --repair: give both"))
+		}
+		return migrateUp(cmd, prog)
+	}
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Make the tables, or bring them up to date",
+		Long: `Makes the tables, or applies the migrations that they lack; with jobs.orders.enabled also those of the orders.
+Then makes ready the partitions of history for the coming eight weeks, as prune does.
+
+It may be called at any time, by several at once. The resolution is fixed by the first migration.
+
+With --repair it then restores what the migrations made and somebody dropped or changed, and says each thing: procedures
+(also one whose definer is gone: it gets the account that repairs), views, defaults, CHECKs and indexes, at the resolution
+that slot_config has. Of a view it sees that it is gone or cannot be read, not that it reads something else. It touches no row. It cannot restore tables and columns, whose rows and values are gone: it names
+them, with the statement that makes them empty, and the exit code is 4. It may be run again. While a CHECK or an index is
+added, the server reads or copies the table, and inserts wait. --dry-run prints the statements only.`,
+		Args: arguments.None,
+		RunE: up,
+	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "restore procedures, views, defaults, CHECKs and indexes that are missing or changed")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "with --repair: print what it would send, and change nothing")
+	var yes bool
+	down := &cobra.Command{
+		Use:   "down --yes",
+		Short: "Drop the tables with all that they hold",
+		Long: `Drops the tables with all that is pending and all of history. The tables of the orders stay: they are the
+app's.`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return migrateDown(cmd, prog, yes) },
+	}
+	down.Flags().BoolVar(&yes, "yes", false, "yes, drop everything that is pending and all of history")
+	cmd.AddCommand(
+		&cobra.Command{Use: "up", Short: "The same as migrate", Args: arguments.None, RunE: up},
+		down,
+		&cobra.Command{
+			Use:   "status",
+			Short: "Say whether the tables are there and up to date; if not, the exit code is 4",
+			Args:  arguments.None,
+			RunE:  func(cmd *cobra.Command, _ []string) error { return migrateStatus(cmd, prog) },
+		},
+	)
+	return cmd
+}
+
+func schemaOf(s *program.Session) sql.Schema {
+	return sql.Schema{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.Resolution()}
+}
+
+func migrateUp(cmd *cobra.Command, prog *program.Program) error {
+	s, err := prog.Open(cmd, migrationLease)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	// Tables of another resolution are not to get migrations that were made for this one.
+	if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
+		return err
+	}
+	applied, err := sql.Up(cmd.Context(), s.DB.DB, schemaOf(s))
+	if err != nil {
+		return stoppedMidway(cmd, s, applied, err)
+	}
+	if err := s.NewClient(cmd.Context()); err != nil {
+		return err
+	}
+	if len(applied) > 0 {
+		warnOfChecks(cmd.Context(), s)
+	}
+	if s.Config.Jobs.Orders.Enabled {
+		if err := orders.CreateTables(cmd.Context(), s.DB, s.Config.TablePrefix); err != nil {
+			return s.Explain(err)
+		}
+	}
+	if err := keepPartitions(cmd.Context(), s); err != nil {
+		return err
+	}
+	return printMigrated(cmd, s, applied, "applied", "the tables are up to date")
+}
+
+// stopped ends a command in whose middle a migration failed. Those before it are applied, which the next one does not tell.
+func stoppedMidway(cmd *cobra.Command, s *program.Session, applied []sql.Migrated, why error) error {
+	if len(applied) > 0 && !s.Program.JSON {
+		return errors.Join(s.Explain(why), printMigrated(cmd, s, applied, "applied", ""))
+	}
+	return s.Explain(why)
+}
+
+// warnOfChecks says which CHECKs the migrations left out, since rows of before do not keep to them.
+func warnOfChecks(ctx context.Context, s *program.Session) {
+	found, err := sql.Damages(ctx, s.DB.DB, schemaOf(s))
+	if err != nil {
+		s.Log.Debug().Err(err).Msg("the tables were not compared with the migrations")
+		return
+	}
+	for _, d := range found {
+		if d.Kind == sql.DamagedCheck {
+			s.Log.Warn().Str("check", d.Name).Msg("a CHECK was left out: there are rows of before that do not keep to it. " +
+				"They run and end as they would have; migrate --repair adds it once they are gone")
+		}
+	}
+}
+
+// keepPartitions makes the partitions of history that are missing. That somebody holds history open is no failure of the
+// migration: there is time until the last partition is reached.
+func keepPartitions(ctx context.Context, s *program.Session) error {
+	report, err := prune.KeepPartitions(ctx, s.DB, prune.Options{Prefix: s.Config.TablePrefix, Log: s.Log})
+	switch {
+	case errors.Is(err, prune.ErrHistoryHeld), errors.Is(err, prune.ErrPruning):
+		s.Log.Warn().Err(err).Msg("partitions of history are missing; migrate again, or prune")
+		return nil
+	case report.Undivided:
+		s.Log.Warn().Msg("history has no partition for what ends now, and too many rows lie in the last one; see prune --help")
+	case len(report.Made) > 0:
+		s.Log.Info().Int("weeks", len(report.Made)).Time("until", report.ReadyUntil).Msg("partitions of history were made ready")
+	}
+	return s.Explain(err)
+}
+
+func migrateDown(cmd *cobra.Command, prog *program.Program, yes bool) error {
+	if !yes {
+		return exit.Usage(errors.New("migrate down drops everything that is pending and all of history; give --yes if that is wanted"))
+	}
+	s, err := prog.Open(cmd, migrationLease)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	undone, err := sql.Down(cmd.Context(), s.DB.DB, schemaOf(s))
+	if err != nil {
+		return s.Explain(err)
+	}
+	return printMigrated(cmd, s, undone, "undone", "there were no tables")
+}
+
+func printMigrated(cmd *cobra.Command, s *program.Session, list []sql.Migrated, did, none string) error {
+	out := cmd.OutOrStdout()
+	if s.Program.JSON {
+		missing, err := countMissing(cmd.Context(), s)
+		if err != nil {
+			return err
+		}
+		report := reportOf(s, missing)
+		for _, m := range list {
+			report.Migrations = append(report.Migrations, migrated{m.Name, m.Took.Milliseconds(), m.CallersLost})
+		}
+		return output.JSON(out, report)
+	}
+	lost := false
+	for _, m := range list {
+		if err := output.Say(out, "%s %s (%s)", did, m.Name, m.Took.Round(time.Millisecond).String()); err != nil {
+			return err
+		}
+		lost = lost || m.CallersLost
+	}
+	if lost {
+		return output.Say(out, "%s", grantCallers(s.Program))
+	}
+	if len(list) == 0 {
+		return output.Say(out, "%s", none)
+	}
+	return nil
+}
+
+// grantCallers is what to do where a procedure was made anew.
+func grantCallers(prog *program.Program) string {
+	return "grant the accounts that cancel by the procedure again to call it: " + prog.Name + " grants --role app-sql (or app, app-reschedule, worker) --user NAME"
+}
+
+func countMissing(ctx context.Context, s *program.Session) (int, error) {
+	missing, err := sql.Pending(ctx, s.DB.DB, schemaOf(s))
+	return missing, s.Explain(err)
+}
+
+func reportOf(s *program.Session, missing int) migrateReport {
+	return migrateReport{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.String(), Missing: missing}
+}
+
+func migrateStatus(cmd *cobra.Command, prog *program.Program) error {
+	s, err := prog.Open(cmd, migrationLease)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
+		return err
+	}
+	missing, err := countMissing(cmd.Context(), s)
+	if err != nil {
+		return err
+	}
+	if prog.JSON {
+		err = output.JSON(cmd.OutOrStdout(), reportOf(s, missing))
+	} else if missing == 0 {
+		err = output.Say(cmd.OutOrStdout(), "the tables are up to date, for slots of %s", s.Config.Grid.String())
+	} else {
+		err = output.Say(cmd.OutOrStdout(), "%d migrations are missing; %s migrate applies them", missing, prog.Name)
+	}
+	if err == nil && missing > 0 {
+		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d migrations are missing", missing), Said: true}
+	}
+	return err
+}

@@ -1,0 +1,153 @@
+package operate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/prescient"
+	"prescient/sql"
+)
+
+// repairReport is what migrate --repair --json prints.
+type repairReport struct {
+	Restored []repairedThing `json:"restored"`
+	Left     []repairedThing `json:"left"`
+	// Callers were granted again to call the procedure; CallersUnknown: others may have to be.
+	Callers        []string `json:"callers,omitempty"`
+	CallersUnknown bool     `json:"callers_unknown,omitempty"`
+}
+
+type repairedThing struct {
+	What string   `json:"what"`
+	Why  string   `json:"why,omitempty"`
+	DDL  []string `json:"ddl,omitempty"`
+}
+
+// repair restores what the migrations made; with dry it only says what it would send.
+func repair(cmd *cobra.Command, prog *program.Program, s *program.Session, dry bool) error {
+	var did sql.Repaired
+	var err error
+	if dry {
+		if did.Left, err = sql.Damages(cmd.Context(), s.DB.DB, schemaOf(s)); err != nil {
+			return s.Explain(err)
+		}
+		return printDamages(cmd, prog, did.Left)
+	}
+	if did, err = sql.Repair(cmd.Context(), s.DB.DB, schemaOf(s)); err != nil {
+		return s.Explain(err)
+	}
+	return printRepaired(cmd, prog, did)
+}
+
+func printDamages(cmd *cobra.Command, prog *program.Program, damages []sql.Damage) error {
+	out := cmd.OutOrStdout()
+	if prog.JSON {
+		return output.JSON(out, repairReport{Restored: []repairedThing{}, Left: things(damages)})
+	}
+	for _, d := range damages {
+		if err := output.Say(out, "-- %s", d.Text); err != nil {
+			return err
+		}
+		if d.Lost != "" {
+			if err := output.Say(out, "-- not by --repair: %s", d.Lost); err != nil {
+				return err
+			}
+		}
+		for _, statement := range d.DDL {
+			// As a client takes it: a procedure holds semicolons.
+			if strings.Contains(statement, ";") {
+				statement = "DELIMITER //\n" + statement + "\n//\nDELIMITER "
+			}
+			if _, err := io.WriteString(out, statement+";\n"); err != nil {
+				return err
+			}
+		}
+	}
+	if len(damages) == 0 {
+		return output.Say(out, "-- there is nothing to restore")
+	}
+	return nil
+}
+
+func printRepaired(cmd *cobra.Command, prog *program.Program, did sql.Repaired) error {
+	out := cmd.OutOrStdout()
+	if prog.JSON {
+		if err := output.JSON(out, repairReport{things(did.Done), things(did.Left), did.Callers, did.CallersUnknown}); err != nil {
+			return err
+		}
+		return leftUnrepaired(did)
+	}
+	var err error
+	for _, d := range did.Done {
+		err = errors.Join(err, output.Say(out, "restored %s", d.What()))
+	}
+	for _, account := range did.Callers {
+		err = errors.Join(err, output.Say(out, "granted %s again to call the procedure", account))
+	}
+	if did.CallersUnknown {
+		err = errors.Join(err, output.Say(out, "%s", grantCallers(prog)))
+	}
+	for _, d := range did.Left {
+		err = errors.Join(err, output.Say(out, "not restored: %s: %s", d.What(), d.Lost))
+		for _, statement := range d.DDL {
+			err = errors.Join(err, output.Say(out, "      → %s", strings.Join(strings.Fields(statement), " ")))
+		}
+	}
+	if len(did.Done)+len(did.Left) == 0 {
+		err = errors.Join(err, output.Say(out, "there was nothing to restore"))
+	}
+	return errors.Join(err, leftUnrepaired(did))
+}
+
+// leftUnrepaired is the error of a repair that could not mend all.
+func leftUnrepaired(did sql.Repaired) error {
+	if len(did.Left) == 0 {
+		return nil
+	}
+	return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d things are not restored", len(did.Left)), Said: true}
+}
+
+func things(damages []sql.Damage) []repairedThing {
+	list := make([]repairedThing, 0, len(damages))
+	for _, d := range damages {
+		list = append(list, repairedThing{d.What(), d.Lost, d.DDL})
+	}
+	return list
+}
+
+// migrateForRepair brings the tables up to date as far as they are there; what is missing, the repair tells.
+func migrateForRepair(cmd *cobra.Command, prog *program.Program, dry bool) error {
+	s, err := prog.Open(cmd, migrationLease)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
+		return err
+	}
+	missing, err := countMissing(cmd.Context(), s)
+	switch {
+	case err != nil:
+		return err
+	case missing > 0 && dry:
+		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d migrations are missing; %s migrate applies them", missing, prog.Name)}
+	case missing > 0:
+		applied, err := sql.Up(cmd.Context(), s.DB.DB, schemaOf(s))
+		if err != nil {
+			return stoppedMidway(cmd, s, applied, err)
+		}
+		if !prog.JSON {
+			if err := printMigrated(cmd, s, applied, "applied", ""); err != nil {
+				return err
+			}
+		}
+	}
+	return repair(cmd, prog, s, dry)
+}

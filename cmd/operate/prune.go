@@ -1,0 +1,133 @@
+package operate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/config"
+	"prescient/prescient/prune"
+)
+
+// Prune returns the command prune.
+func Prune(prog *program.Program) *cobra.Command {
+	var keep, patience string
+	var maxCopy int
+	var trustClock bool
+	cmd := &cobra.Command{
+		Use:   "prune --keep 90d",
+		Short: "Drop old history and the old part of the ledger",
+		Long: `Drops what is older than --keep, for good: weeks of history (Monday to Monday, UTC) that are wholly older, and
+the ledger of slots for which nothing is pending and that nobody runs. History is so kept for --keep, and at most a week
+longer. Then makes partitions for the coming eight weeks; run it at least that often, daily for instance.
+
+Slot runs go on meanwhile: history is waited for at most a second at a time (MariaDB: three), again and again until
+--patience is over. If somebody had it open all the time, such as an analyst in a long query, the exit code is 7, and
+stderr says which connection it was; everything else is done, and the next prune drops the rest.
+
+Where no partition was ready for a long time, ends lie in the last one, which is never dropped: old ones are deleted from
+it row by row, and it is divided once it has no more than --max-copy rows. Writing history waits while it is divided.
+
+What is old is said by the database's clock. Where there is nothing in ledger and history for most of --keep, that clock may
+have jumped ahead, and all would go: then nothing is dropped and the exit code is 2, unless --trust-clock says that it is right.`,
+		Example: "  prescient prune --keep 90d",
+		Args:    arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options := prune.Options{MaxCopy: maxCopy, TrustClock: trustClock}
+			var err error
+			if keep == "" {
+				return exit.Usage(errors.New("give --keep, how long history is kept, such as --keep 90d"))
+			}
+			if options.Keep, err = config.ParseDuration(keep); err != nil {
+				return exit.Usage(fmt.Errorf("--keep: %w", err))
+			}
+			if options.Patience, err = config.ParseDuration(patience); err != nil {
+				return exit.Usage(fmt.Errorf("--patience: %w", err))
+			}
+			// To the library 0 is the default of each.
+			switch {
+			case options.Patience <= 0:
+				return exit.Usage(fmt.Errorf("--patience %s: must be positive", patience))
+			case maxCopy < 1:
+				return exit.Usage(fmt.Errorf("--max-copy %d: must be positive", maxCopy))
+			}
+			return pruneTables(cmd, prog, options)
+		},
+	}
+	cmd.Flags().StringVar(&keep, "keep", "", "how long history and ledger are kept, such as 90d; at least 1d")
+	cmd.Flags().StringVar(&patience, "patience", "1m", "how long to try while somebody has history open")
+	cmd.Flags().BoolVar(&trustClock, "trust-clock", false, "prune also where nothing ran for most of --keep, which looks like a clock that jumped ahead")
+	cmd.Flags().IntVar(&maxCopy, "max-copy", prune.DefaultMaxCopy,
+		"most rows to copy where history was not pruned in time; a second or so for 50000")
+	return cmd
+}
+
+func pruneTables(cmd *cobra.Command, prog *program.Program, options prune.Options) error {
+	s, err := prog.Open(cmd, migrationLease)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	options.Prefix, options.Log = s.Config.TablePrefix, s.Log
+	bar := prog.Bar("pruning", 0)
+	defer bar.Stop()
+	options.Progress = pruneProgress(bar, s.Log)
+	report, err := prune.Run(cmd.Context(), s.DB, options)
+	bar.Stop()
+	if errors.Is(err, prune.ErrClockDoubtful) {
+		return exit.Usage(fmt.Errorf("%w (--trust-clock)", err))
+	}
+	if report.Cutoff == nil {
+		return s.Explain(err)
+	}
+	return errors.Join(printPruned(cmd, prog, report, err != nil && !errors.Is(err, prune.ErrHistoryHeld)), s.Explain(err))
+}
+
+// pruneProgress counts rows on the bar, and weeks before it.
+func pruneProgress(b *output.Bar, log zerolog.Logger) func(prune.Report) {
+	return func(done prune.Report) {
+		b.Say(fmt.Sprintf("pruning, %d weeks dropped, %d made", len(done.Dropped), len(done.Made)))
+		b.Set(done.HistoryRows + done.LedgerRows)
+		log.Debug().Int("partitions", len(done.Dropped)).Int("history_rows", done.HistoryRows).Int("ledger_rows", done.LedgerRows).Msg("pruning")
+	}
+}
+
+// printPruned says what was done; of a prune that failed before it did anything, nothing.
+func printPruned(cmd *cobra.Command, prog *program.Program, report prune.Report, failed bool) error {
+	out := cmd.OutOrStdout()
+	if prog.JSON {
+		return output.JSON(out, report)
+	}
+	if failed && len(report.Dropped)+len(report.Made)+report.HistoryRows+report.LedgerRows == 0 {
+		return nil
+	}
+	ready := ""
+	if !report.ReadyUntil.IsZero() {
+		ready = fmt.Sprintf("; %d weeks were made ready, until %s", len(report.Made), output.Stamp(report.ReadyUntil.Truncate(time.Second)))
+	}
+	if err := output.Say(out, "dropped %d weeks of history from before %s and %d rows of the ledger%s",
+		len(report.Dropped), output.Stamp(*report.Cutoff), report.LedgerRows, ready); err != nil {
+		return err
+	}
+	if report.HistoryRows > 0 {
+		if err := output.Say(out, "deleted %d rows of history that lay in the last partition", report.HistoryRows); err != nil {
+			return err
+		}
+	}
+	if report.LedgerSlotsKept > 0 {
+		if err := output.Say(out, "kept the ledger of %d old slots, which still hold rows or are being run", report.LedgerSlotsKept); err != nil {
+			return err
+		}
+	}
+	if report.Undivided {
+		return output.Say(out, "the last partition has too many rows to be divided; a larger --max-copy does it, at a quiet time")
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package operate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/config"
+	"prescient/prescient/reslot"
+)
+
+// reslotReport is what reslot --json prints.
+type reslotReport struct {
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Resumed bool   `json:"resumed"`
+	Rows    int    `json:"rows"`
+	TookMS  int64  `json:"took_ms"`
+}
+
+// Reslot returns the command reslot.
+func Reslot(prog *program.Program) *cobra.Command {
+	var resolution, wait string
+	cmd := &cobra.Command{
+		Use:   "reslot --resolution DURATION",
+		Short: "Change the resolution of a live installation",
+		Long: `Changes the distance between two slots: alters the tables, and moves each row that is off the new grid to the
+next slot on it, never to an earlier one. Stop the workers first, or let it stop them: from its first statement on
+nothing is claimed, and clients and workers stop, saying that slot_config has changed. It waits for their leases; where
+these are not given back in time it changes nothing.
+
+Interrupted half-way it has to be run again, to the same resolution or another: until then nothing runs and nothing
+starts. Plain INSERTs from any language go on, except while the server copies future_job at the end. What comes due
+meanwhile is swept up afterwards. Then set slots.resolution in the configuration, and start everything again.`,
+		Example: fmt.Sprintf(`  %[1]s reslot --resolution 5m
+  %[1]s reslot --resolution 1h --wait 10m`, prog.Name),
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return changeResolution(cmd, prog, resolution, wait) },
+	}
+	cmd.Flags().StringVar(&resolution, "resolution", "", "the new distance between two slots, such as 5m; divides a day")
+	cmd.Flags().StringVar(&wait, "wait", reslot.DefaultLeaseWait.String(), "how long to wait for leases that live; 0s for not at all")
+	return cmd
+}
+
+func changeResolution(cmd *cobra.Command, prog *program.Program, resolution, wait string) error {
+	if resolution == "" {
+		return exit.Usage(errors.New("give --resolution, such as --resolution 5m"))
+	}
+	to, err := config.ParseDuration(resolution)
+	if err != nil {
+		return exit.Usage(fmt.Errorf("--resolution: %w", err))
+	}
+	patience, err := config.ParseDuration(wait)
+	if err != nil || patience < 0 {
+		return exit.Usage(fmt.Errorf("--wait %.40q: want a duration such as 3m, or 0s", wait))
+	}
+	if patience == 0 {
+		patience = -1
+	}
+	s, err := prog.Open(cmd, migrationLease)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	bar := prog.Bar("reslot", 0)
+	defer bar.Stop()
+	did, err := reslot.Run(cmd.Context(), s.DB, reslot.Options{Prefix: s.Config.TablePrefix, Resolution: to,
+		LeaseWait: patience, Log: s.Log, Progress: reslotProgress(bar, s.Log)})
+	bar.Stop()
+	if err != nil {
+		return s.Explain(err)
+	}
+	if prog.JSON {
+		return output.JSON(cmd.OutOrStdout(), reslotReport{did.From.String(), did.To.String(), did.Resumed, did.Rows, did.Took.Milliseconds()})
+	}
+	if err := output.Say(cmd.OutOrStdout(), "slots are %s apart, before %s; moved %d rows", did.To, did.From, did.Rows); err != nil {
+		return err
+	}
+	if s.Config.Grid.Resolution() != to {
+		return output.Say(cmd.ErrOrStderr(), "the configuration has slots.resolution %s: set it to %s before you start anything", s.Config.Grid, did.To)
+	}
+	return nil
+}
+
+// reslotSteps are what a bar says of the steps.
+var reslotSteps = map[reslot.Step]string{
+	reslot.StepWait:   "waiting for leases",
+	reslot.StepAlter:  "altering the table",
+	reslot.StepMove:   "moving rows",
+	reslot.StepCheck:  "checking every row: inserts wait",
+	reslot.StepFinish: "finishing",
+}
+
+// reslotProgress shows the step and the rows on the bar; where there is none, the log has them, once a second at most.
+func reslotProgress(b *output.Bar, log zerolog.Logger) func(reslot.Progress) {
+	var told reslot.Progress
+	at := time.Now()
+	return func(p reslot.Progress) {
+		b.Say(fmt.Sprintf("%s, %d slots", reslotSteps[p.Step], p.Slots))
+		b.Set(p.Rows)
+		if b == nil && (p.Step != told.Step || time.Since(at) > time.Second) {
+			log.Info().Str("step", string(p.Step)).Int("slots", p.Slots).Int("rows", p.Rows).Msg("reslot")
+			told, at = p, time.Now()
+		}
+	}
+}

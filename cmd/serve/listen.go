@@ -1,0 +1,67 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/program"
+	"prescient/prescient/worker"
+)
+
+// listen serves /metrics and /healthz of a worker until it is told to stop. An address that is empty serves nothing.
+func serveHTTP(ctx context.Context, s *program.Session, address string, m *metrics, w *worker.Worker) (stop func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, &exit.Error{Code: exit.CodeFailure, Err: fmt.Errorf("metrics.listen: %w", err)}
+	}
+	p := &probe{look: w.Backlog}
+	m.registry.MustRegister(p)
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry}))
+	mux.HandleFunc("GET /healthz", func(out http.ResponseWriter, _ *http.Request) {
+		status, text := health(ctx, w.Alive, p.backlog)
+		out.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		out.WriteHeader(status)
+		_, _ = io.WriteString(out, text+"\n") // whoever asked may be gone
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.Log.Error().Err(err).Msg("metrics are not served any more")
+		}
+	}()
+	s.Log.Info().Str("address", listener.Addr().String()).Msg("serving /metrics and /healthz")
+	return func() {
+		// What still asks has had its time: the worker is gone.
+		_ = server.Close()
+		<-done
+	}, nil
+}
+
+// health says whether a worker does its work: it is not about to stop, its loop goes round, and the database answers.
+// Why the database does not stands in the log, not here: others may see it.
+func health(ctx context.Context, alive func() error, backlog func() (time.Duration, error)) (status int, text string) {
+	if ctx.Err() != nil {
+		return http.StatusServiceUnavailable, "stopping"
+	}
+	if err := alive(); err != nil {
+		return http.StatusServiceUnavailable, err.Error()
+	}
+	if _, err := backlog(); err != nil {
+		return http.StatusServiceUnavailable, "the database does not answer"
+	}
+	return http.StatusOK, "ok"
+}

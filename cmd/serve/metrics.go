@@ -1,0 +1,190 @@
+package serve
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"prescient/prescient"
+	"prescient/prescient/worker"
+)
+
+// metrics are what a worker tells Prometheus. Their names begin with prescient_.
+type metrics struct {
+	registry *prometheus.Registry
+	execs    labels
+	ended, moved, dropped, slotRuns,
+	due *prometheus.CounterVec
+	lateness, runTime                              *prometheus.HistogramVec
+	slotSeconds                                    prometheus.Histogram
+	retries, leasesLost, takeovers, stuck, overSLA prometheus.Counter
+}
+
+// labels are the job_execs that have a label of their own: those that are registered, and the first few that only rows
+// have, which are mostly misspelt.
+type labels struct {
+	mu   sync.RWMutex
+	own  map[string]bool
+	room int // for names that are not registered
+}
+
+// strangers is how many names that are not registered have a label. Rows must not make labels without end.
+const strangers = 20
+
+// of returns the label of a job_exec.
+func (l *labels) of(jobExec string) string {
+	l.mu.RLock()
+	known := l.own[jobExec]
+	l.mu.RUnlock()
+	if known {
+		return jobExec
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.own[jobExec]:
+	case l.room == 0:
+		return worker.OtherExecs
+	default:
+		l.room--
+		l.own[jobExec] = true
+	}
+	return jobExec
+}
+
+func newMetrics(jobExecs []string) *metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "prescient", Name: name, Help: help}, labels)
+	}
+	single := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "prescient", Name: name, Help: help})
+	}
+	histogram := func(name, help string, buckets []float64) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "prescient", Name: name, Help: help, Buckets: buckets}, []string{"job_exec"})
+	}
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		execs:    labels{own: make(map[string]bool), room: strangers},
+		due:      counter("due_total", "Rows that were due, and whose answer was committed.", "job_exec"),
+		ended:    counter("ended_total", "Jobs that ended.", "job_exec", "outcome"),
+		moved:    counter("moved_total", "Rows that went to a later slot: returned a time, error to be retried, or without a call, put_off or unregistered.", "job_exec", "why"),
+		dropped:  counter("dropped_total", "Ends that were thrown away, since the app had changed the row meanwhile.", "job_exec"),
+		slotRuns: counter("slot_runs_total", "Slot runs of this worker, those of the sweeper included: ok or error.", "result"),
+		lateness: histogram("lateness_seconds", "Start of a call against its slot.",
+			[]float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 4 * 3600, 24 * 3600}),
+		runTime: histogram("run_seconds", "Run time of a call.", []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}),
+		slotSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "prescient", Name: "slot_run_seconds",
+			Help: "Time that a slot run took.", Buckets: []float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 900, 3600}}),
+		retries:    single("commit_retries_total", "Commits that were tried again, after deadlocks, lock waits and lost connections."),
+		leasesLost: single("leases_lost_total", "Leases that were lost to another worker."),
+		takeovers:  single("takeovers_total", "Buckets that were taken over from a worker whose lease had lapsed."),
+		stuck:      single("stuck_total", "Rows that a slot run left behind, since what became of them could not be written."),
+		overSLA:    single("over_sla_total", "Calls that started later than their SLA."),
+	}
+	for _, name := range jobExecs {
+		m.execs.own[name] = true
+		for _, vec := range []*prometheus.CounterVec{m.due, m.dropped} {
+			vec.WithLabelValues(name) // there from the start, so that a rate has its first value
+		}
+		m.ended.WithLabelValues(name, string(prescient.Done))
+	}
+	m.registry.MustRegister(m.due, m.ended, m.moved, m.dropped, m.slotRuns, m.lateness, m.runTime, m.slotSeconds, m.retries,
+		m.leasesLost, m.takeovers, m.stuck, m.overSLA, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// observer returns what fills the metrics; working is called once the worker works.
+func (m *metrics) observer(working func()) *worker.Observer {
+	return &worker.Observer{Working: working, SlotRun: m.slotRun, Answered: m.answered}
+}
+
+func (m *metrics) slotRun(f worker.Figures, err error) {
+	result := "ok"
+	if err != nil {
+		result = "error"
+	}
+	m.slotRuns.WithLabelValues(result).Inc()
+	m.slotSeconds.Observe(f.Took.Seconds())
+	m.retries.Add(float64(f.Retries))
+	m.leasesLost.Add(float64(f.LeasesLost))
+	m.takeovers.Add(float64(f.Takeovers))
+	m.stuck.Add(float64(f.Stuck))
+	m.overSLA.Add(float64(f.OverSLA))
+}
+
+func (m *metrics) answered(answers []worker.Result) {
+	for i := range answers {
+		a := &answers[i]
+		name := m.execs.of(a.Job.JobExec)
+		m.due.WithLabelValues(name).Inc()
+		switch {
+		case a.Dropped:
+			m.dropped.WithLabelValues(name).Inc()
+		case a.Outcome != "":
+			m.ended.WithLabelValues(name, string(a.Outcome)).Inc()
+		case a.Unregistered:
+			m.moved.WithLabelValues(name, "unregistered").Inc()
+		case !a.Called:
+			m.moved.WithLabelValues(name, "put_off").Inc()
+		case a.Reason != "":
+			m.moved.WithLabelValues(name, "error").Inc()
+		default:
+			m.moved.WithLabelValues(name, "returned").Inc()
+		}
+		if a.Called {
+			m.lateness.WithLabelValues(name).Observe(a.Lateness.Seconds())
+			m.runTime.WithLabelValues(name).Observe(a.Ran.Seconds())
+		}
+	}
+}
+
+// probe looks at the backlog when it is asked, and not more often than every so often.
+type probe struct {
+	look func(ctx context.Context) (time.Time, time.Duration, error)
+
+	mu  sync.Mutex
+	at  time.Time
+	age time.Duration
+	err error
+}
+
+const (
+	probeEvery = 5 * time.Second
+	probeTime  = 3 * time.Second
+)
+
+func (p *probe) backlog() (time.Duration, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
+		return p.age, p.err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	defer cancel()
+	_, p.age, p.err = p.look(ctx)
+	p.at = time.Now()
+	return p.age, p.err
+}
+
+var (
+	backlogAge = prometheus.NewDesc("prescient_backlog_age_seconds",
+		"Age of the oldest slot that has come and still holds rows, of all workers; 0 where there is none.", nil, nil)
+	databaseUp = prometheus.NewDesc("prescient_database_up", "Whether the database answered when it was last asked.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (p *probe) Describe(to chan<- *prometheus.Desc) { to <- backlogAge; to <- databaseUp }
+
+// Collect implements prometheus.Collector.
+func (p *probe) Collect(to chan<- prometheus.Metric) {
+	age, err := p.backlog()
+	up := 0.0
+	if err == nil {
+		up = 1
+		to <- prometheus.MustNewConstMetric(backlogAge, prometheus.GaugeValue, age.Seconds())
+	}
+	to <- prometheus.MustNewConstMetric(databaseUp, prometheus.GaugeValue, up)
+}

@@ -1,0 +1,59 @@
+package serve
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/prescient"
+	"prescient/prescient/worker"
+)
+
+// runReport is what run --json prints.
+type runReport struct {
+	Worker   string `json:"worker"`
+	Assigned bool   `json:"assigned"`
+	worker.Figures
+}
+
+// Run returns the command run.
+func Run(prog *program.Program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "run",
+		Short: "Run the slot that is now, then end: for cron and systemd timers",
+		Long: `Runs the slot that is now, by the database's clock, and ends when nothing of it is left for this worker.
+Started a moment too early it waits for the slot. A slot that is not assigned to this worker (worker.minutes,
+worker.share) is left alone, which is no failure. SIGTERM stops it gracefully.
+Where the server stays away for longer than worker.patience it fails with 5; the next sweep takes the slot then.
+
+The log has one line with the figures of the run, and at warn one for each way in which a job_exec went wrong, with an
+example. --json prints the same.`,
+		Example: `  */15 * * * *  root  ` + prog.Name + ` run --config /etc/prescient/prescient.yaml`,
+		Args:    arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return serving(cmd, prog, func(s *program.Session) error { return runSlot(cmd, s) })
+		},
+	}
+}
+
+func runSlot(cmd *cobra.Command, s *program.Session) error {
+	w, err := s.NewWorker(cmd.Context(), nil)
+	if err != nil {
+		return err
+	}
+	figures, err := w.Run(cmd.Context())
+	unassigned := errors.Is(err, prescient.ErrNotAssigned)
+	if unassigned {
+		s.Log.Info().Time("slot", figures.Slot).Stringer("assigned", s.Config.Worker.Assignment).
+			Msg("this slot is not assigned to this worker; nothing to do")
+	} else if err != nil {
+		return s.Explain(err)
+	}
+	if s.Program.JSON {
+		return output.JSON(cmd.OutOrStdout(), runReport{Worker: w.Name(), Assigned: !unassigned, Figures: figures})
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/prescient/worker"
+)
+
+// Sweep returns the command sweep.
+func Sweep(prog *program.Program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "sweep",
+		Short: "Run what earlier slots left behind, oldest first",
+		Long: `Runs what slots older than sweep.grace left behind, oldest first: rows that were committed after their slot
+had run, slots that nobody served, buckets of workers that died. What a live worker holds is left alone; so the slot that
+is now is swept only where nobody runs it, and comes first then. A worker that stays up does the same by itself every
+sweep.every.
+
+With --json, prints the figures of each slot that was swept, a line each.`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return serving(cmd, prog, func(s *program.Session) error { return sweepUp(cmd, s) })
+		},
+	}
+}
+
+func sweepUp(cmd *cobra.Command, s *program.Session) error {
+	prog := s.Program
+	var bar *output.Bar
+	var observer *worker.Observer
+	if prog.ShowsBars() {
+		observer = sweepProgress(&bar)
+	}
+	w, err := s.NewWorker(cmd.Context(), observer)
+	if err != nil {
+		return err
+	}
+	if prog.ShowsBars() {
+		overdue, err := w.Overdue(cmd.Context())
+		if err != nil {
+			return s.Explain(err)
+		}
+		bar = prog.Bar("sweeping slots", overdue)
+		defer bar.Stop()
+	}
+	swept, err := w.Sweep(cmd.Context())
+	bar.Stop()
+	if err != nil && !stopped(cmd.Context(), err) {
+		return s.Explain(err)
+	}
+	if prog.JSON {
+		return output.Lines(cmd.OutOrStdout(), swept)
+	}
+	rows := 0
+	for _, figures := range swept {
+		rows += figures.Rows()
+	}
+	return output.Say(cmd.OutOrStdout(), "swept %d slots with %d rows", len(swept), rows)
+}
+
+// sweepProgress counts slots on the bar, and rows before it.
+func sweepProgress(b **output.Bar) *worker.Observer {
+	var rows atomic.Int64
+	return &worker.Observer{
+		SlotRun: func(worker.Figures, error) { (*b).Add(1) },
+		Answered: func(answers []worker.Result) {
+			(*b).Say(fmt.Sprintf("sweeping slots, %d rows", rows.Add(int64(len(answers)))))
+		},
+	}
+}
+
+// stopped reports whether an error is no more than the end of the context, which the commands that run slots take as
+// the word to stop gracefully.
+func stopped(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, context.Canceled)
+}

@@ -1,0 +1,103 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/program"
+	"prescient/config"
+	"prescient/prescient/worker"
+)
+
+// Work returns the command work.
+func Work(prog *program.Program) *cobra.Command {
+	var listen string
+	cmd := &cobra.Command{
+		Use:   "work",
+		Short: "Stay up and run each assigned slot when it comes",
+		Long: `Stays up, runs each assigned slot when it comes by the database's clock, and sweeps up what earlier slots
+left behind every sweep.every. The log has a line for each slot in which there was something to do, and one an hour
+for the empty ones; at warn it has one for each way in which a job_exec went wrong in a slot, with an example.
+
+SIGTERM or SIGINT stops it gracefully: nothing new is started, running job_execs have worker.stop_grace to end, what
+is done is committed, leases are given back. A second signal ends it at once; what was in flight then runs again
+elsewhere once the lease is over.
+
+With --listen, or metrics.listen, it serves /metrics for Prometheus, and /healthz: 200 while it works and the database
+answers, else 503 and why. Under systemd it says when it is ready (Type=notify), and tells the watchdog that it is alive
+(WatchdogSec=).`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := config.CheckListen(listen); err != nil {
+				return exit.Usage(fmt.Errorf("--listen: %w", err))
+			}
+			return serving(cmd, prog, func(s *program.Session) error { return workOn(cmd, s, listen) })
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", "", "serve /metrics and /healthz at this host:port, as metrics.listen does")
+	return cmd
+}
+
+func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
+	w, stop, err := watchedWorker(cmd.Context(), s, cmp.Or(listen, s.Config.Metrics.Listen))
+	if err != nil {
+		return err
+	}
+	defer stop()
+	s.Log.Info().Str("worker", w.Name()).Stringer("resolution", w.Resolution()).
+		Stringer("serves", s.Config.Worker.Assignment).Strs("job_execs", s.Registry.Names()).Msg("working")
+	said := make(chan struct{})
+	goesOn := context.AfterFunc(cmd.Context(), func() {
+		defer close(said)
+		s.Log.Info().Stringer("grace", s.Config.Worker.StopGrace).Msg("stopping: nothing new is started, what runs may end")
+		notify(s, daemon.SdNotifyStopping)
+	})
+	err = w.Work(cmd.Context())
+	stop()
+	if !goesOn() {
+		<-said
+	}
+	if err != nil {
+		return s.Explain(err)
+	}
+	s.Log.Info().Str("worker", w.Name()).Msg("stopped")
+	return nil
+}
+
+// watchedWorker returns a worker that serves its metrics, and tells the service manager how it is, until stop is called;
+// that may be done twice.
+func watchedWorker(ctx context.Context, s *program.Session, listen string) (w *worker.Worker, stop func(), err error) {
+	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
+	var watcher sync.WaitGroup
+	ready := func() {
+		notify(s, daemon.SdNotifyReady)
+		watcher.Go(func() { watchdog(watching, s, w.Alive) })
+	}
+	observer := &worker.Observer{Working: ready}
+	var m *metrics
+	if listen != "" {
+		m = newMetrics(s.Registry.Names())
+		observer = m.observer(ready)
+	}
+	if w, err = s.NewWorker(ctx, observer); err != nil {
+		unwatch()
+		return nil, nil, err
+	}
+	silence, err := serveHTTP(ctx, s, listen, m, w)
+	if err != nil {
+		unwatch()
+		return nil, nil, err
+	}
+	return w, sync.OnceFunc(func() {
+		unwatch()
+		watcher.Wait()
+		silence()
+	}), nil
+}

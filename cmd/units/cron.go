@@ -1,0 +1,76 @@
+package units
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"prescient/cmd/internal/exit"
+)
+
+// crontab writes the lines of a crontab.
+func crontab(p unitPlan) ([]unitFile, error) {
+	if missing := p.environment(); len(missing) > 0 {
+		return nil, exit.Usage(fmt.Errorf("cron does not have %s: let a file say it, by dsn, dsn_file or secret_file in the configuration, or --dsn-file",
+			strings.Join(missing, ", ")))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: run every slot, and sweep every %s. Times are UTC: a cron that does not know CRON_TZ, such as\n", p.name, p.sweep)
+	b.WriteString("# Debian's, takes the machine's own zone, which has to be UTC then.\nCRON_TZ=UTC\n")
+	if p.loud {
+		b.WriteString("# What is printed is mailed: warnings and errors.\nPRESCIENT_LOG_LEVEL=warn\n")
+	}
+	for _, s := range p.shardList {
+		times, fixed := scheduleOf(s.assignment)
+		for _, second := range times {
+			if second%60 != 0 {
+				return nil, exit.Usage(fmt.Errorf("slots.resolution %s: cron cannot express it, it knows whole minutes only; "+
+					"use %s units systemd, or a worker that stays up", s.assignment.Grid(), p.program))
+			}
+		}
+		if len(p.shardList) > 1 {
+			fmt.Fprintf(&b, "# shard %d of %d: %s\n", s.number, len(p.shardList), s.assignment)
+		}
+		if !fixed {
+			b.WriteString("# Every slot: those of this shard differ from day to day, and of the others a run ends at once.\n")
+		}
+		for _, pattern := range times.patterns() {
+			p.line(&b, pattern, p.command("run", s.args...), "")
+		}
+	}
+	if p.sweep%time.Minute != 0 || (24*time.Hour)%p.sweep != 0 {
+		return nil, exit.Usage(fmt.Errorf("sweep.every %s: cron cannot express it; give whole minutes that divide a day, such as 1m", p.sweep))
+	}
+	for _, pattern := range every(int(p.sweep / time.Second)).patterns() {
+		p.line(&b, pattern, p.command("sweep"), " >/dev/null") // it says how many slots it swept
+	}
+	return []unitFile{{Name: p.name, Text: b.String()}}, nil
+}
+
+func (p unitPlan) line(b *strings.Builder, at pattern, command []string, rest string) {
+	user := ""
+	if p.user != "" {
+		user = p.user + " "
+	}
+	fmt.Fprintf(b, "%s %s%s%s\n", at.cron(), user, shellWords(command), rest)
+}
+
+// shellWords writes a command line for the shell of a crontab, where % is a newline.
+func shellWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if word == "" || strings.ContainsFunc(word, notPlainInShell) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		quoted[i] = strings.ReplaceAll(word, "%", `\%`)
+	}
+	return strings.Join(quoted, " ")
+}
+
+func notPlainInShell(r rune) bool {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("_./:=,@+-%", r):
+		return false
+	}
+	return true
+}

@@ -1,0 +1,118 @@
+package units
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// systemdUnits writes a service and a timer for each shard and for the sweeper, or the services that stay up.
+func systemdUnits(p unitPlan) (files []unitFile, err error) {
+	for _, s := range p.shardList {
+		name := p.name
+		if len(p.shardList) > 1 {
+			name = fmt.Sprintf("%s-%d", p.name, s.number)
+		}
+		if p.work {
+			files = append(files, unitFile{name + ".service", p.workService(s)})
+			continue
+		}
+		files = append(files, unitFile{name + ".service", p.oneshot("run the slot that is now"+ofShard(p, s), p.command("run", s.args...))},
+			unitFile{name + ".timer", slotTimer(p, s)})
+	}
+	if !p.work {
+		files = append(files, unitFile{p.name + "-sweep.service", p.oneshot("run what earlier slots left behind", p.command("sweep")) +
+			"StandardOutput=null\n"},
+			unitFile{p.name + "-sweep.timer", p.sweepTimer()})
+	}
+	return files, nil
+}
+
+func ofShard(p unitPlan, s shard) string {
+	if len(p.shardList) == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (shard %d of %d)", s.number, len(p.shardList))
+}
+
+// head is the part that all services have.
+func (p unitPlan) head(about string) string {
+	return fmt.Sprintf(`[Unit]
+Description=%s: %s
+Wants=network-online.target
+After=network-online.target
+`, p.name, about)
+}
+
+// service is the rest of what all services have.
+func (p unitPlan) service(command []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ExecStart=%s\n", systemdWords(command))
+	optional := "-"
+	if needs := p.environment(); len(needs) > 0 {
+		fmt.Fprintf(&b, "# It has to say %s=…, and to be readable by root only.\n", strings.Join(needs, "=…, "))
+		optional = ""
+	}
+	fmt.Fprintf(&b, "EnvironmentFile=%s/etc/default/%s\n", optional, p.name)
+	if p.user != "" {
+		fmt.Fprintf(&b, "User=%s\n", p.user)
+	}
+	fmt.Fprintf(&b, "TimeoutStopSec=%d\n", seconds(p.stopGrace+30*time.Second))
+	b.WriteString("NoNewPrivileges=yes\nProtectSystem=strict\n")
+	if !slices.ContainsFunc(command, isTemporary) { // it would see none of these files
+		b.WriteString("PrivateTmp=yes\n")
+	}
+	return b.String()
+}
+
+// isTemporary says whether a path lies where PrivateTmp= puts a folder of its own.
+func isTemporary(path string) bool {
+	return strings.HasPrefix(path, "/tmp/") || strings.HasPrefix(path, "/var/tmp/")
+}
+
+func (p unitPlan) oneshot(about string, command []string) string {
+	return p.head(about) + "\n[Service]\nType=oneshot\n" + p.service(command)
+}
+
+// workService stays up: it says itself when it is ready, and that it is alive.
+func (p unitPlan) workService(s shard) string {
+	return p.head("stay up and run each slot"+ofShard(p, s)) + "\n[Service]\nType=notify\nWatchdogSec=60\nRestart=on-failure\nRestartSec=5\n" +
+		p.service(p.command("work", s.args...)) + "\n[Install]\nWantedBy=multi-user.target\n"
+}
+
+func slotTimer(p unitPlan, s shard) string {
+	times, fixed := scheduleOf(s.assignment)
+	var b strings.Builder
+	fmt.Fprintf(&b, "[Unit]\nDescription=%s: the slots%s, %s\n\n[Timer]\n", p.name, ofShard(p, s), s.assignment)
+	if !fixed {
+		b.WriteString("# Every slot: those of this shard differ from day to day, and of the others a run ends at once.\n")
+	}
+	for _, pattern := range times.patterns() {
+		fmt.Fprintf(&b, "OnCalendar=%s\n", pattern.calendar())
+	}
+	// A timer is up to a minute late by default. A slot that was missed is the sweeper's.
+	b.WriteString("AccuracySec=100ms\nPersistent=no\n\n[Install]\nWantedBy=timers.target\n")
+	return b.String()
+}
+
+func (p unitPlan) sweepTimer() string {
+	return fmt.Sprintf("[Unit]\nDescription=%s: sweep every %s\n\n[Timer]\nOnActiveSec=1s\nOnUnitInactiveSec=%d\nAccuracySec=1s\n\n[Install]\nWantedBy=timers.target\n",
+		p.name, p.sweep, seconds(p.sweep))
+}
+
+// seconds is a duration in whole seconds, rounded up.
+func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
+
+// systemdWords writes a command line for ExecStart=.
+func systemdWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		word = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace(word)
+		if word == "" || strings.ContainsAny(word, " \t'\";") {
+			word = `"` + word + `"`
+		}
+		quoted[i] = word
+	}
+	return strings.Join(quoted, " ")
+}

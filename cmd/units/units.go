@@ -1,0 +1,275 @@
+package units
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/config"
+	"prescient/slots"
+)
+
+// unitFlags are the flags of units.
+type unitFlags struct {
+	shards                  int
+	name, user, binary, dir string
+	work                    bool
+}
+
+// unitFile is a file of units, as units --json prints it.
+type unitFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// mostShards bounds how many files come of one command.
+const mostShards = 64
+
+// Command returns the command units.
+func Command(prog *program.Program) *cobra.Command {
+	units := &cobra.Command{
+		Use:   "units",
+		Short: "Print systemd units or crontab lines that run every slot",
+		Long: `Prints what runs every slot and the sweeper on this machine, from the configuration: systemd services and
+timers, or the lines of a crontab. With --shards each of n jobs serves a share of the slots.`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	units.AddCommand(systemdCommand(prog), cronCommand(prog))
+	return units
+}
+
+func systemdCommand(prog *program.Program) *cobra.Command {
+	var f unitFlags
+	cmd := &cobra.Command{
+		Use:   "systemd",
+		Short: "Print systemd services and timers",
+		Long: `Prints a service and a timer for each shard and for the sweeper, or with --work a service for each shard that
+stays up, sweeps by itself, and is restarted where it hangs. With --dir they are written as files.
+
+A service that still runs when its timer comes again is not started twice: that slot is left to the sweeper.
+The DSN comes from the configuration file, or from the variable PRESCIENT_DSN in /etc/default/<name>, which has to be
+there where the DSN was given to this command by its environment.`,
+		Example: fmt.Sprintf(`  %[1]s units systemd --shards 2 --config /etc/prescient/prescient.yaml --dir /etc/systemd/system`, prog.Name),
+		Args:    arguments.None,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return writeUnits(cmd, prog, f, systemdUnits) },
+	}
+	f.addFlags(cmd, "prescient", "user that the services run as")
+	cmd.Flags().StringVar(&f.dir, "dir", "", "write the files to this folder")
+	cmd.Flags().BoolVar(&f.work, "work", false, "services that stay up, in place of timers")
+	return cmd
+}
+
+func cronCommand(prog *program.Program) *cobra.Command {
+	var f unitFlags
+	cmd := &cobra.Command{
+		Use:   "cron",
+		Short: "Print the lines of a crontab",
+		Long: `Prints a line for each shard and for the sweeper, for crontab -e, or with --user for a file in /etc/cron.d.
+Cron knows whole minutes; a resolution or a sweep.every that it cannot express is refused. It mails what is printed, so
+that the lines print warnings and errors only, unless --log-level is given. It has no environment of its own: the DSN has
+to stand in a file.`,
+		Example: fmt.Sprintf(`  %[1]s units cron --shards 2 --user prescient > /etc/cron.d/prescient`, prog.Name),
+		Args:    arguments.None,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return writeUnits(cmd, prog, f, crontab) },
+	}
+	f.addFlags(cmd, "", "user that the lines run as, for a file in /etc/cron.d")
+	return cmd
+}
+
+func (f *unitFlags) addFlags(cmd *cobra.Command, user, aboutUser string) {
+	cmd.Flags().IntVar(&f.shards, "shards", 1, "how many jobs share the slots: 1 to "+strconv.Itoa(mostShards))
+	cmd.Flags().StringVar(&f.name, "name", "prescient", "what the names of the units begin with")
+	cmd.Flags().StringVar(&f.user, "user", user, aboutUser)
+	cmd.Flags().StringVar(&f.binary, "binary", "", "absolute path of the program (default this one)")
+}
+
+var unitName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+func (f *unitFlags) check() (err error) {
+	if f.shards < 1 || f.shards > mostShards {
+		return exit.Usage(fmt.Errorf("--shards %d: 1 to %d are allowed", f.shards, mostShards))
+	}
+	if !unitName.MatchString(f.name) {
+		return exit.Usage(fmt.Errorf("--name %.80q: only letters, digits and _ . - are allowed, 64 at most", f.name))
+	}
+	if f.user != "" && !unitName.MatchString(f.user) {
+		return exit.Usage(fmt.Errorf("--user %.80q: only letters, digits and _ . - are allowed, 64 at most", f.user))
+	}
+	if f.binary == "" {
+		if f.binary, err = os.Executable(); err != nil {
+			return fmt.Errorf("give --binary; where this program is cannot be told: %w", err)
+		}
+		if madeByGoRun(f.binary) {
+			return exit.Usage(fmt.Errorf("give --binary, where the program will be: %s, which runs now, was made by go run and will be gone", f.binary))
+		}
+	}
+	if !filepath.IsAbs(f.binary) || strings.ContainsFunc(f.binary, func(r rune) bool { return r < ' ' }) {
+		return exit.Usage(fmt.Errorf("--binary %.80q: an absolute path is wanted", f.binary))
+	}
+	return nil
+}
+
+// madeByGoRun says whether a program lies where go run and go test put theirs: in a temporary folder, or in the cache of
+// builds, which is cleaned up.
+func madeByGoRun(binary string) bool {
+	for part := range strings.SplitSeq(filepath.ToSlash(binary), "/") {
+		if number, is := strings.CutPrefix(part, "go-build"); is && strings.Trim(number, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// unitPlan is what the units are made of.
+type unitPlan struct {
+	unitFlags
+	program   string
+	dsn       config.Setting
+	variables []string // that the configuration refers to
+	loud      bool     // the log has more than warnings, and nobody asked for that here
+	args      []string // the flags that every command gets
+	shardList []shard
+	sweep     time.Duration
+	stopGrace time.Duration
+}
+
+// shard is a share of the slots.
+type shard struct {
+	number     int
+	assignment slots.Assignment
+	args       []string // the flags that choose it
+}
+
+func writeUnits(cmd *cobra.Command, prog *program.Program, f unitFlags, write func(unitPlan) ([]unitFile, error)) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	c, err := prog.Load(cmd)
+	if err != nil {
+		return err
+	}
+	plan, err := planUnits(prog, c, f)
+	if err != nil {
+		return err
+	}
+	files, err := write(plan)
+	if err != nil {
+		return err
+	}
+	if plan.dsn.Source == "default" {
+		if err := output.Say(cmd.ErrOrStderr(), "no DSN is given here: what is printed needs one, in a configuration file that it finds"); err != nil {
+			return err
+		}
+	}
+	out := cmd.OutOrStdout()
+	switch {
+	case f.dir != "":
+		for _, file := range files {
+			path := filepath.Join(f.dir, file.Name)
+			if err := os.WriteFile(path, []byte(file.Text), 0o644); err != nil {
+				return err
+			}
+			if err := output.Say(out, "%s", path); err != nil {
+				return err
+			}
+		}
+		return nil
+	case prog.JSON:
+		return output.Lines(out, files)
+	}
+	for i, file := range files {
+		heading := ""
+		if len(files) > 1 {
+			heading = "# " + file.Name + "\n"
+		}
+		if i > 0 {
+			heading = "\n" + heading
+		}
+		if _, err := fmt.Fprint(out, heading, file.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planUnits takes from the configuration what the units need. What was not given in its file they get as flags.
+func planUnits(prog *program.Program, c config.Config, f unitFlags) (unitPlan, error) {
+	p := unitPlan{unitFlags: f, program: prog.Name, sweep: c.Sweep.Every, stopGrace: c.Worker.StopGrace}
+	p.loud = c.Log.Level < zerolog.WarnLevel
+	if c.File != "" {
+		path, err := filepath.Abs(c.File)
+		if err != nil {
+			return p, err
+		}
+		p.args = append(p.args, "--config", path)
+	}
+	for _, s := range c.Describe() {
+		fromFile := c.File != "" && strings.HasPrefix(s.Source, "file ")
+		switch {
+		case s.Key == "dsn":
+			p.dsn = s
+			continue
+		case strings.HasSuffix(s.Key, ".secret_env") && s.Source != "default":
+			p.variables = append(p.variables, s.Value)
+		case s.Key == "log.level" && s.Source != "default" && !fromFile:
+			p.loud = false
+		}
+		if s.Source == "default" || fromFile {
+			continue
+		}
+		if strings.HasPrefix(s.Key, "jobs.") {
+			return p, exit.Usage(fmt.Errorf("%s is given by %s; units take it from the configuration file only", s.Key, s.Source))
+		}
+		if strings.HasSuffix(s.Key, "_file") { // the units run in another folder
+			var err error
+			if s.Value, err = filepath.Abs(s.Value); err != nil {
+				return p, err
+			}
+		}
+		p.args = append(p.args, "--"+strings.NewReplacer(".", "-", "_", "-").Replace(s.Key), s.Value)
+	}
+	if f.shards == 1 {
+		p.shardList = []shard{{number: 1, assignment: c.Worker.Assignment}}
+		return p, nil
+	}
+	for _, key := range []string{"worker.minutes", "worker.share"} {
+		if c.Given(key) {
+			return p, exit.Usage(errors.New("--shards excludes " + key + ", which is given: it says already which slots are served"))
+		}
+	}
+	for n := 1; n <= f.shards; n++ {
+		share := fmt.Sprintf("%d/%d", n, f.shards)
+		assignment, err := slots.ParseShare(c.Grid, share)
+		if err != nil {
+			return p, exit.Usage(fmt.Errorf("--shards %d: %w", f.shards, err))
+		}
+		p.shardList = append(p.shardList, shard{number: n, assignment: assignment, args: []string{"--worker-share", share}})
+	}
+	return p, nil
+}
+
+// environment are the variables that the units need, since no file holds what they say.
+func (p unitPlan) environment() []string {
+	if strings.HasPrefix(p.dsn.Source, "file ") || p.dsn.Source == "default" {
+		return p.variables
+	}
+	return append([]string{"PRESCIENT_DSN"}, p.variables...)
+}
+
+// command is a command line of the program, as words.
+func (p unitPlan) command(name string, more ...string) []string {
+	return append(append([]string{p.binary, name}, p.args...), more...)
+}
