@@ -93,18 +93,20 @@ type rig struct {
 	told []orders.Alert // what OnAlert was told
 }
 
-// eachServer runs a test on each server.
+// eachServer runs a test on each server, on all of them at the same time, and returns when all have ended.
 func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	found := false
+	var all sync.WaitGroup
 	for _, name := range names {
 		dsn := dsnOf(t, name)
 		if dsn == "" {
 			continue
 		}
 		found = true
-		t.Run(name, func(t *testing.T) { test(t, newRig(t, dsn)) })
+		all.Go(func() { t.Run(name, func(t *testing.T) { test(t, newRig(t, dsn)) }) })
 	}
+	all.Wait()
 	if !found {
 		t.Fatal("PRESCIENT_TEST_DSNS names no server: want mariadb=DSN mariadb-11.8=DSN mysql=DSN")
 	}

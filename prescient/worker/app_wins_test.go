@@ -196,7 +196,7 @@ func TestAnOpenAppTransactionOnOneRowDoesNotHoldUpTheBatch(t *testing.T) {
 			_, err := w.Run(context.WithoutCancel(t.Context()))
 			done <- err
 		}()
-		r.Eventually("all but the two rows are in history", func() bool { return len(r.History()) == rows-2 })
+		r.Eventually("all but the two rows are in history", func() bool { return r.Count(rig.CountEnded) == rows-2 })
 		r.Must(tx.Rollback())
 		r.Must(<-done)
 		if len(r.History()) != rows-1 || len(r.Pending()) != 1 || calls.Load() != rows {

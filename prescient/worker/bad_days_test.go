@@ -19,7 +19,8 @@ import (
 	"prescient/prescient/internal/rig"
 )
 
-// footprint is the most that a run had of what has to be bounded, seen from inside of its calls.
+// footprint is the most that a run had of what has to be bounded, seen from inside of its calls. Goroutines are those of
+// the whole process: tests with a footprint run on one server after the other.
 type footprint struct {
 	mu                             sync.Mutex
 	db                             *sqlx.DB
@@ -65,7 +66,7 @@ func (f *footprint) look() {
 
 // A slot ten times larger than any before is seen to come, and takes longer, but no more of anything else.
 func TestASlotTenTimesLargerThanAnyBeforeTakesNoMoreThanTime(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachServerInTurn(t, 15*time.Minute, func(t *testing.T, r *testRig) {
 		const usual = 200
 		var c rig.Calls
 		for i, clock := range []string{"13:15", "13:30"} {
@@ -99,7 +100,7 @@ func TestASlotTenTimesLargerThanAnyBeforeTakesNoMoreThanTime(t *testing.T) {
 // A job_exec that was quick and suddenly takes long makes only its own rows late: slots come and go meanwhile. The ledger
 // shows which slot is not done, and the load what of it is late.
 func TestAJobExecThatSuddenlyTakesLongMakesOnlyItselfLate(t *testing.T) {
-	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+	eachServerInTurn(t, time.Second, func(t *testing.T, r *testRig) {
 		const rows, places = 60, 4
 		var c rig.Calls
 		var slow atomic.Bool
@@ -138,7 +139,7 @@ func TestAJobExecThatSuddenlyTakesLongMakesOnlyItselfLate(t *testing.T) {
 		}
 		stop := r.startWork(w)
 		next("suddenly", rows)
-		r.Eventually("it is quick", func() bool { return len(r.History()) == rows })
+		r.Eventually("it is quick", func() bool { return r.Count(rig.CountEnded) == rows })
 
 		slow.Store(true)
 		late := next("suddenly", rows)
@@ -167,7 +168,7 @@ func TestAJobExecThatSuddenlyTakesLongMakesOnlyItselfLate(t *testing.T) {
 		f.within(t, 8, 60, 20)
 
 		close(release)
-		r.Eventually("what was late has ended, too", func() bool { return len(r.History()) == 4*rows })
+		r.Eventually("what was late has ended, too", func() bool { return r.Count(rig.CountEnded) == 4*rows })
 		r.Must(stop())
 		c.EachOnce(t, 4*rows)
 		if n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE slot = ? AND ended_at > slot + INTERVAL 1 SECOND", late.Format(time.DateTime)); n != rows {
@@ -180,7 +181,7 @@ func TestAJobExecThatSuddenlyTakesLongMakesOnlyItselfLate(t *testing.T) {
 // Rows whose calls do not come back hold up only themselves: the other rows of their slot end meanwhile, those of all its
 // buckets, though few of those are worked on at a time.
 func TestSlowRowsInEveryBucketHoldUpNoOthers(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachServerInTurn(t, 15*time.Minute, func(t *testing.T, r *testRig) {
 		const rows, slow, batch = 2000, 30, 20
 		r.ManyDue(rig.At("13:15"), "quick", 0, rows)
 		r.ManyDue(rig.At("13:15"), "slow", rows, rows+slow)
@@ -206,7 +207,7 @@ func TestSlowRowsInEveryBucketHoldUpNoOthers(t *testing.T) {
 			figures, err := w.Run(t.Context())
 			ran <- result{figures, err}
 		}()
-		r.Eventually("all quick ones end", func() bool { return len(r.History()) == rows })
+		r.Eventually("all quick ones end", func() bool { return r.Count(rig.CountEnded) == rows })
 		if n := r.Count("SELECT COUNT(*) FROM p_slot_run WHERE finished_at IS NULL"); n < 8 {
 			t.Errorf("%d buckets wait for slow rows: the test shows nothing", n)
 		}
@@ -227,7 +228,7 @@ func TestSlowRowsInEveryBucketHoldUpNoOthers(t *testing.T) {
 // A server that turns slow in the middle of a slot makes the slot late: the worker asks for no more at a time, calls
 // nothing twice and drops nothing.
 func TestAServerThatTurnsSlowIsNotAskedForMore(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachServerInTurn(t, 15*time.Minute, func(t *testing.T, r *testRig) {
 		const rows = 600
 		// From the first row in history on.
 		plan, err := wire.NewPlan(`[{"Since": "INSERT INTO p_job_history", "Do": "delay", "Wait": 40000000}]`, 1)

@@ -158,7 +158,7 @@ func TestASlowJobExecDoesNotHoldUpTheOthers(t *testing.T) {
 			}
 		}
 		// They are committed, too, while the slow ones are still at it.
-		r.Eventually("the fast rows are in history", func() bool { return len(r.History()) == fastRows })
+		r.Eventually("the fast rows are in history", func() bool { return r.Count(rig.CountEnded) == fastRows })
 		close(release)
 		if figures := <-done; figures.Done != slowRows+fastRows {
 			t.Fatalf("figures: %+v", figures)

@@ -26,6 +26,11 @@ func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
 }
 
+// eachServerInTurn is eachServerAt on one server after the other, for what is measured or counted in the whole process.
+func eachServerInTurn(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
+	servertest.EachInTurn(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
+}
+
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *testRig {
 	t.Helper()
 	return &testRig{app.NewAppRig(t, d, resolution)}

@@ -51,7 +51,7 @@ const (
 
 // Slot runs and bulk inserts keep up with what the server itself needs for the same work.
 func TestThroughputHasNotFallenByHalf(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachInTurn(t, func(t *testing.T, d servertest.Database) {
 		rig.Needs(t, d.Open(t, ""), rig.ColumnDefaults)
 		bounds, known := guarded[d.Flavour]
 		if !known {

@@ -106,7 +106,7 @@ func TestARowThatIsLockedLeavesTheOthersTheirSavepoint(t *testing.T) {
 			_, err := w.Run(t.Context())
 			ran <- err
 		}()
-		r.Eventually("the others end", func() bool { return len(r.History()) == len(keys)-1 })
+		r.Eventually("the others end", func() bool { return r.Count(rig.CountEnded) == len(keys)-1 })
 		set := savepoints(&h)
 		r.Must(app.Rollback())
 		r.Must(<-ran)

@@ -57,7 +57,7 @@ func TestWorkFiresAtEachSlotAndNeverEarly(t *testing.T) {
 			r.Must(err)
 		}
 		stop := r.startWork(w)
-		r.Eventually("all have run", func() bool { return ran.Load() == n && len(r.History()) == n })
+		r.Eventually("all have run", func() bool { return ran.Load() == n && r.Count(rig.CountEnded) == n })
 		r.Must(stop())
 		if early.Load() > 0 {
 			t.Errorf("%d ran early", early.Load())
@@ -97,7 +97,7 @@ func TestARunThatOutlastsItsSlotDoesNotDelayTheNext(t *testing.T) {
 			t.Error("the next slot waits for the slow one")
 		}
 		close(release)
-		r.Eventually("both have ended", func() bool { return len(r.History()) == 2 })
+		r.Eventually("both have ended", func() bool { return r.Count(rig.CountEnded) == 2 })
 		r.Must(stop())
 	})
 }

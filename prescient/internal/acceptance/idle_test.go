@@ -29,9 +29,10 @@ func (r *testRig) silentAt(now time.Time, text string, wait time.Duration) (db *
 	r.Must(err)
 	silent = make(chan struct{})
 	plan.Tell = func(string, string, time.Duration) { close(silent) }
-	mysql.RegisterDialContext(wire.Network, plan.Dial)
-	r.T.Cleanup(func() { mysql.DeregisterDialContext(wire.Network) })
-	dsn := strings.Replace(servertest.WithParams(r.Account("worker"), rig.FixedClock(now)), "@tcp(", "@"+wire.Network+"(", 1)
+	network := r.D.Name
+	mysql.RegisterDialContext(network, plan.Dial)
+	r.T.Cleanup(func() { mysql.DeregisterDialContext(network) })
+	dsn := strings.Replace(servertest.WithParams(r.Account("worker"), rig.FixedClock(now)), "@tcp(", "@"+network+"(", 1)
 	db, err = connect.Open(dsn, 0)
 	r.Must(err)
 	r.T.Cleanup(func() { _ = db.Close() })

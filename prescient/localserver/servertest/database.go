@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,14 +29,32 @@ type Database struct {
 	Server *localserver.Server
 }
 
-// Each runs a test on every server, one after the other, as subtests that are
-// called as the servers are, each with an empty database that is dropped at the
-// end.
+// Each runs a test on every server, on all of them at the same time, as subtests
+// that are called as the servers are, each with an empty database that is
+// dropped at the end. It returns when all have ended. Tests mostly wait for
+// their server, so that this takes as long as one of them takes. What the
+// function shares with itself on another server, it has to guard.
 func Each(t *testing.T, test func(t *testing.T, db Database)) {
 	t.Helper()
+	var all sync.WaitGroup
 	for _, kind := range Kinds(t) {
-		t.Run(string(kind), func(t *testing.T) { test(t, kind.New(t)) })
+		all.Go(func() { runOn(t, kind, test) })
 	}
+	all.Wait()
+}
+
+// EachInTurn is Each on one server after the other, for tests that measure
+// what the process has or takes: its memory, its goroutines, or times that are
+// bounded tightly.
+func EachInTurn(t *testing.T, test func(t *testing.T, db Database)) {
+	t.Helper()
+	for _, kind := range Kinds(t) {
+		runOn(t, kind, test)
+	}
+}
+
+func runOn(t *testing.T, kind Kind, test func(t *testing.T, db Database)) {
+	t.Run(string(kind), func(t *testing.T) { test(t, kind.New(t)) })
 }
 
 // New makes an empty database on a server, which is dropped at the end of the

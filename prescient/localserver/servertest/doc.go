@@ -11,6 +11,9 @@
 //		})
 //	}
 //
+// The test runs on all servers at the same time; EachInTurn is for those that
+// measure what the process has or takes.
+//
 // A server is called by its Kind: mariadb, mariadb-11.8, mysql. scripts/test
 // starts one of each for all packages and names them in PRESCIENT_TEST_DSNS,
 // "mariadb=DSN mariadb-11.8=DSN mysql=DSN"; some may be missing, then only the

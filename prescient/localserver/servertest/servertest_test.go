@@ -1,19 +1,25 @@
 package servertest
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestMain(m *testing.M) { Main(m) }
 
 func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
+	var mu sync.Mutex
 	names := map[string]bool{}
-	for range 2 {
-		Each(t, func(t *testing.T, db Database) {
+	for _, each := range []func(*testing.T, func(*testing.T, Database)){Each, EachInTurn} {
+		each(t, func(t *testing.T, db Database) {
+			mu.Lock()
 			if names[db.Name] {
 				t.Errorf("%s was given twice", db.Name)
 			}
 			names[db.Name] = true
+			mu.Unlock()
 			conn := db.Open(t, "parseTime=true")
 			if _, err := conn.Exec("CREATE TABLE things (id INT PRIMARY KEY)"); err != nil {
 				t.Error(err)
@@ -34,6 +40,39 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestEachIsOnAllServersAtTheSameTime(t *testing.T) {
+	kinds := Kinds(t)
+	var there sync.WaitGroup
+	there.Add(len(kinds))
+	all := make(chan struct{})
+	go func() {
+		there.Wait()
+		close(all)
+	}()
+	Each(t, func(t *testing.T, _ Database) {
+		there.Done()
+		select {
+		case <-all:
+		case <-time.After(time.Minute):
+			t.Error("it does not run on the other servers meanwhile")
+		}
+	})
+}
+
+func TestEachInTurnIsOnOneServerAtATime(t *testing.T) {
+	var running, ran atomic.Int32
+	EachInTurn(t, func(t *testing.T, _ Database) {
+		if n := running.Add(1); n != 1 {
+			t.Errorf("%d run at a time", n)
+		}
+		t.Cleanup(func() { running.Add(-1) })
+		ran.Add(1)
+	})
+	if n := int(ran.Load()); n != len(Kinds(t)) {
+		t.Errorf("it ran on %d servers of %d", n, len(Kinds(t)))
+	}
 }
 
 func TestPrivateServersMayBeKilled(t *testing.T) {
