@@ -85,7 +85,7 @@ func TestASlotTenTimesLargerThanAnyBeforeTakesNoMoreThanTime(t *testing.T) {
 				return next, err
 			}, prescient.Guards{})
 			w := r.worker(rig.At(clock), execs, Options{Concurrency: 8, Buckets: 2, Batch: 50})
-			f.starts(w.db)
+			f.starts(w.send.DB)
 			figures, err := w.Run(t.Context())
 			if err != nil || figures.Done != n {
 				t.Fatalf("%d due: %+v, %v", n, figures, err)
@@ -121,7 +121,7 @@ func TestAJobExecThatSuddenlyTakesLongMakesOnlyItselfLate(t *testing.T) {
 			return next, err
 		}, prescient.Guards{})
 		w := r.worker(time.Time{}, execs, Options{Concurrency: 8, Batch: 20, SweepEvery: 100 * time.Millisecond, SweepGrace: time.Second})
-		f.starts(w.db)
+		f.starts(w.send.DB)
 		// next makes rows due in a slot to come, with numbers that no others have.
 		made := 0
 		next := func(exec string, n int) (slot time.Time) {
@@ -197,7 +197,7 @@ func TestSlowRowsInEveryBucketHoldUpNoOthers(t *testing.T) {
 		}, prescient.Guards{Concurrency: 4})
 		execs.MustRegister("quick", c.Count, prescient.Guards{})
 		w := r.worker(rig.At("13:15"), execs, Options{Concurrency: 8, Buckets: 2, Batch: batch})
-		f.starts(w.db)
+		f.starts(w.send.DB)
 		type result struct {
 			Figures
 			error

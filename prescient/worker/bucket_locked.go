@@ -140,14 +140,14 @@ func (b *bucketRun) findFree(ctx context.Context, rows []*answered, free map[pre
 // Where it locks rows, they are free again afterwards.
 func (b *bucketRun) keysOf(ctx context.Context, statement, keys string) (found map[prescient.Key]bool, err error) {
 	var refused error // is an answer here: not to be asked for again
-	err = b.w.query(ctx, func(ctx context.Context) (err error) {
+	err = b.w.send.Query(ctx, func(ctx context.Context) (err error) {
 		defer func() {
 			if errno.Is(err, errno.NoWait) {
 				refused, err = err, nil
 			}
 		}()
 		found, refused = make(map[prescient.Key]bool), nil
-		tx, err := b.w.db.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil) // without one TiDB locks nothing
+		tx, err := b.w.send.DB.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil) // without one TiDB locks nothing
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 // returns what ends that.
 func (r *testRig) lockOneInEach(slot time.Time, locked, buckets int) (letGo func()) {
 	r.T.Helper()
-	_, err := r.worker(time.Time{}, prescient.NewRegistry(), Options{}).openBuckets(r.T.Context(), "slotrun/open", slot, buckets, upTo(buckets))
+	_, err := r.worker(time.Time{}, prescient.NewRegistry(), Options{}).ledger.openBuckets(r.T.Context(), "slotrun/open", slot, buckets, upTo(buckets))
 	r.Must(err)
 	tx, err := r.App.Begin()
 	r.Must(err)
@@ -164,11 +164,11 @@ func TestABucketThatWasGivenBackIsRunToItsEnd(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(10)
 		w := r.worker(time.Time{}, prescient.NewRegistry(), Options{})
-		list, err := w.openSlotRun(t.Context(), slot)
+		list, err := w.ledger.open(t.Context(), slot)
 		r.Must(err)
-		l, err := w.claim(t.Context(), slot, list[0])
+		l, err := w.ledger.claim(t.Context(), slot, list[0])
 		r.Must(err)
-		r.Must(w.release(t.Context(), l, false))
+		r.Must(w.ledger.release(t.Context(), l, false))
 		var c rig.Calls
 		var h rig.Hooks
 		var gone sql.Result

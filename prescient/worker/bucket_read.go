@@ -164,7 +164,7 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) erro
 		tasks = append(tasks, open[lane])
 	}
 	if b.careful && len(tasks) == 1 {
-		if err := b.recordAttempt(ctx, rows[0]); err != nil {
+		if err := b.w.ledger.attempt(ctx, b.lease, rows[0].key, rows[0].Revision); err != nil {
 			return err
 		}
 	}
@@ -233,11 +233,11 @@ func (b *bucketRun) nextRows(s *stream, limit int) (query string, args []any) {
 // readRows runs a query for rows, limit at most. It says how large their payloads and errors are, and whether it was cut short
 // for that.
 func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limit int) (batch []*answered, size int, cut bool, err error) {
-	err = b.w.query(ctx, func(ctx context.Context) error {
+	err = b.w.send.Query(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		batch, size, cut = batch[:0], 0, false
-		rows, err := b.w.db.QueryContext(ctx, query, args...)
+		rows, err := b.w.send.DB.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}
@@ -281,19 +281,4 @@ func once(texts map[string]string, text []byte) string {
 	s := string(text)
 	texts[s] = s
 	return s
-}
-
-// recordAttempt notes the row that is run by itself, before the call: should it kill the worker, the next one knows.
-func (b *bucketRun) recordAttempt(ctx context.Context, r *answered) error {
-	l := b.lease
-	n, err := b.w.exec(ctx, b.w.tables.Stmt.Get("slotrun/attempt"), r.key[:], r.Revision, l.slot, l.bucket, l.worker, l.token, l.batchSeq)
-	if err != nil {
-		return fmt.Errorf("recording an attempt in slot %s: %w", slots.Stamp(l.slot), err)
-	}
-	if n == 0 {
-		l.lose()
-		return errLeaseLost
-	}
-	l.attemptKey, l.attemptRevision = r.key[:], r.Revision
-	return nil
 }

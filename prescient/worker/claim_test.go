@@ -54,7 +54,7 @@ func TestAClaimWithoutAnAnswerIsResolvedByItsToken(t *testing.T) {
 			exec().WillReturnResult(sqlmock.NewResult(0, 0))
 			d.mock.ExpectQuery("SELECT worker, token, batch_seq FROM p_slot_run .* FOR UPDATE").WithArgs(rig.At("13:15"), 3).WillReturnRows(rows)
 			before := time.Now()
-			l, err := d.w.claim(t.Context(), rig.At("13:15"), ledgerRow{bucket: 3, token: 7, batchSeq: 20})
+			l, err := d.w.ledger.claim(t.Context(), rig.At("13:15"), ledgerRow{bucket: 3, token: 7, batchSeq: 20})
 			if err != nil || (l != nil) != c.ours {
 				t.Fatalf("%+v, %v; want it ours: %t", l, err, c.ours)
 			}
@@ -100,23 +100,23 @@ func TestOfTwoClaimsUnderOneNameOneHasTheBucket(t *testing.T) {
 		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "check", DueAt: rig.At("13:15")})
 		var h rig.Hooks
 		w := r.hookedWorker(rig.At("13:15:01"), &h, prescient.NewRegistry(), Options{})
-		list, err := w.openSlotRun(t.Context(), rig.At("13:15"))
+		list, err := w.ledger.open(t.Context(), rig.At("13:15"))
 		r.Must(err)
 		other := r.worker(rig.At("13:15:01"), prescient.NewRegistry(), Options{Name: w.Name()})
 		var theirs *lease
 		lost := rig.FirstTime("SET takeovers", mysql.ErrInvalidConn)
 		h.OnStatement(func(statement string) error {
 			if theirs == nil && strings.Contains(statement, "SET takeovers") {
-				theirs, err = other.claim(t.Context(), rig.At("13:15"), list[0])
+				theirs, err = other.ledger.claim(t.Context(), rig.At("13:15"), list[0])
 				r.Must(err)
 			}
 			return lost(statement)
 		})
-		ours, err := w.claim(t.Context(), rig.At("13:15"), list[0])
+		ours, err := w.ledger.claim(t.Context(), rig.At("13:15"), list[0])
 		r.Must(err)
 		if ours != nil || theirs == nil {
 			t.Fatalf("ours: %+v, theirs: %+v; want it to be theirs alone", ours, theirs)
 		}
-		r.Must(other.renew(t.Context(), theirs))
+		r.Must(other.ledger.renew(t.Context(), theirs))
 	})
 }

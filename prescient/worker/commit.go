@@ -236,7 +236,7 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []sp
 	defer conn.Close()
 	b.commits.Lock()
 	defer b.commits.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, b.w.statementTimeout())
+	ctx, cancel := context.WithTimeout(ctx, b.w.send.Timeout)
 	defer cancel()
 	tx, err := conn.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil)
 	if err != nil {
@@ -247,40 +247,24 @@ func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []sp
 	if err != nil {
 		return result, errors.Join(err, store.Rollback(tx))
 	}
-	err = tx.Commit()
-	_ = conn.Close() // to look takes one, too
-	if err != nil {
-		if committed, lookErr := b.w.wasCommitted(ctx, b.lease); lookErr != nil {
-			return result, errors.Join(fmt.Errorf("committing: %w", err), lookErr)
-		} else if !committed {
-			return result, fmt.Errorf("%w: committing: %w", errWriting, err)
-		}
+	err = b.w.ledger.commit(ctx, func() error {
+		err := tx.Commit()
+		_ = conn.Close() // to look takes one, too
+		return err
+	}, b.lease, before)
+	if errors.Is(err, errUndone) {
+		err = fmt.Errorf("%w: %w", errWriting, err)
 	}
-	// Before the lock is given up: a TxFunc's transaction may be waiting to commit under the next number.
-	b.lease.batchSeq++
-	b.lease.renewed(before)
-	return result, nil
+	return result, err
 }
 
 // connection takes a connection out of the pool, which may have to wait for one.
 func (b *bucketRun) connection(ctx context.Context) (*sql.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.w.statementTimeout())
+	ctx, cancel := context.WithTimeout(ctx, b.w.send.Timeout)
 	defer cancel()
-	conn, err := b.w.db.Conn(ctx)
+	conn, err := b.w.send.DB.Conn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("waiting for a connection: %w", err)
 	}
 	return conn, nil
-}
-
-// wasCommitted finds out what became of a COMMIT whose answer was lost: batch_seq tells.
-func (w *Worker) wasCommitted(ctx context.Context, l *lease) (bool, error) {
-	worker, token, seq, err := w.holder(context.WithoutCancel(ctx), l)
-	switch {
-	case err != nil:
-		return false, fmt.Errorf("finding out whether a commit was done: %w", err)
-	case worker != l.worker || token != l.token:
-		return false, errLeaseLost
-	}
-	return seq == l.batchSeq+1, nil
 }

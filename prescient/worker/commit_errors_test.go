@@ -44,8 +44,10 @@ func newDesk(t *testing.T) *desk {
 	options := Options{Name: "me", Batch: 10}
 	rig.Fatal(t, options.complete())
 	d := &desk{t: t, mock: mock}
-	d.w = &Worker{tables: store.Tables{Stmt: statements, Grid: rig.Quarter, Version: 1}, db: sqlx.NewDb(db, "mysql"), options: options,
+	d.w = &Worker{tables: store.Tables{Stmt: statements, Grid: rig.Quarter, Version: 1}, options: options,
 		unknown: options.Guards, executor: newExecutor(1, options.Registry, options.Guards)}
+	d.w.send = &store.Sender{DB: sqlx.NewDb(db, "mysql"), Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
+	d.w.ledger = d.w.newLedger()
 	l := &lease{slot: rig.At("13:15"), bucket: 3, token: 7, worker: "me", ttl: time.Minute, until: time.Now().Add(time.Minute), batchSeq: 20}
 	d.bucket = &bucketRun{w: d.w, hidden: new(atomic.Bool), lease: l, clock: store.ClockAt(rig.At("13:15:01")), batch: 10, streams: []*stream{{outstanding: 2}},
 		outstanding: map[string]int{"unshipped": 2}}
@@ -337,7 +339,7 @@ func TestALockedRowKeepsItsAnswerForLater(t *testing.T) {
 
 func TestClaimsAreRepeatedOrRefused(t *testing.T) {
 	claim := func(d *desk) (*lease, error) {
-		l, err := d.w.claim(context.Background(), rig.At("13:15"), ledgerRow{bucket: 3, token: 7, batchSeq: 20, allocated: true, takeovers: 1})
+		l, err := d.w.ledger.claim(context.Background(), rig.At("13:15"), ledgerRow{bucket: 3, token: 7, batchSeq: 20, allocated: true, takeovers: 1})
 		if left := d.mock.ExpectationsWereMet(); left != nil {
 			d.t.Error(left)
 		}
@@ -373,11 +375,11 @@ func TestARenewalThatHitsNoRowIsALostLease(t *testing.T) {
 	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnResult(sqlmock.NewResult(0, 1))
 	l := d.bucket.lease
 	l.until = time.Now().Add(time.Second)
-	if err := d.w.renew(t.Context(), l); err != nil || time.Until(l.until) < 59*time.Second-time.Second {
+	if err := d.w.ledger.renew(t.Context(), l); err != nil || time.Until(l.until) < 59*time.Second-time.Second {
 		t.Errorf("%v, until %s", err, l.until)
 	}
 	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnResult(sqlmock.NewResult(0, 0))
-	if err := d.w.renew(t.Context(), l); !errors.Is(err, errLeaseLost) || l.alive(time.Now()) {
+	if err := d.w.ledger.renew(t.Context(), l); !errors.Is(err, errLeaseLost) || l.alive(time.Now()) {
 		t.Errorf("%v; want the lease lost", err)
 	}
 }

@@ -143,9 +143,9 @@ func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 			return strings.Compare(string(ka[:]), string(kb[:]))
 		})
 		w := r.worker(rig.At("13:15:01"), rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{})
-		list, err := w.openSlotRun(t.Context(), rig.At("13:15"))
+		list, err := w.ledger.open(t.Context(), rig.At("13:15"))
 		r.Must(err)
-		l, err := w.claim(t.Context(), rig.At("13:15"), list[0])
+		l, err := w.ledger.claim(t.Context(), rig.At("13:15"), list[0])
 		r.Must(err)
 		// An app holds both neighbours of rows 100 to 199.
 		tx, err := r.App.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
@@ -217,9 +217,9 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 		for i, byRow := range []bool{true, false} {
 			var h rig.Hooks
 			w := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{Name: "w"})
-			list, err := w.openSlotRun(t.Context(), rig.At("13:15"))
+			list, err := w.ledger.open(t.Context(), rig.At("13:15"))
 			r.Must(err)
-			l, err := w.claim(t.Context(), rig.At("13:15"), list[0])
+			l, err := w.ledger.claim(t.Context(), rig.At("13:15"), list[0])
 			r.Must(err)
 			b := (&slotRun{w: w, clock: store.ClockAt(rig.At("13:15:01"))}).newBucketRun(l, 1)
 			rows, err := b.readBatch(t.Context(), &stream{jobExec: fmt.Sprint("exec", i)})
@@ -240,7 +240,7 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 			if got := h.Count("SELECT entity_name, entity_key") > 1; got != byRow {
 				t.Errorf("written from the row: %v; want %v", got, byRow)
 			}
-			r.Must(w.release(t.Context(), l, false))
+			r.Must(w.ledger.release(t.Context(), l, false))
 			_, err = r.App.Exec("UPDATE p_future_job SET next_check_at = '2026-11-20 13:15:00'")
 			r.Must(err)
 		}

@@ -22,7 +22,7 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, sp
 	for _, a := range batch {
 		counts.count(a.verdict, a.answer.cause, 1)
 	}
-	if err := b.w.fence(ctx, tx, b.lease, counts); err != nil {
+	if err := b.w.ledger.fence(ctx, tx, b.lease, counts); err != nil {
 		return commitResult{}, err
 	}
 	result, err := b.writeRows(ctx, tx, batch, spans, contested, counts)
@@ -107,19 +107,6 @@ func (b *bucketRun) writeRanges(ctx context.Context, tx *sql.Tx, batch []*answer
 		return err
 	}
 	return b.endRanges(ctx, tx, ends, spansOfEnds(spans, ends))
-}
-
-// fence proves that the lease is this worker's, and takes the next number.
-func (w *Worker) fence(ctx context.Context, tx *sql.Tx, l *lease, counts Counts) error {
-	args := append([]any{l.ttl.Microseconds()}, counts.args()...)
-	n, err := store.Affected(ctx, tx, w.tables.Stmt.Get("slotrun/fence"), append(args, l.slot, l.bucket, l.worker, l.token, l.batchSeq)...)
-	switch {
-	case err != nil:
-		return fmt.Errorf("fence: %w", err)
-	case n == 0:
-		return errLeaseLost
-	}
-	return nil
 }
 
 // lock locks the rows of a batch, and returns which are as they were read. Where it is known to be contested it passes

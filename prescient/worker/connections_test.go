@@ -17,7 +17,7 @@ func TestASlotRunUsesItsConnectionsAgain(t *testing.T) {
 		if figures, err := w.runSlot(t.Context(), slot, manner{parallel: DefaultBuckets}); err != nil || figures.Done != rows {
 			t.Fatalf("%+v, %v", figures, err)
 		}
-		if s := w.db.Stats(); s.MaxIdleClosed > 0 {
+		if s := w.send.DB.Stats(); s.MaxIdleClosed > 0 {
 			t.Errorf("%d connections were closed for want of room among the idle, %d are open", s.MaxIdleClosed, s.OpenConnections)
 		}
 	})

@@ -29,7 +29,7 @@ func bucketsAt(trip time.Duration) int {
 // widen has more buckets worked on at a time where the server is far away, unless their number is given, or that of
 // connections.
 func (r *slotRun) widen(ctx context.Context) {
-	if r.w.options.Buckets == 0 && !r.w.limited() {
+	if r.w.options.Buckets == 0 && !r.w.send.Limited() {
 		r.parallel = max(r.parallel, bucketsAt(r.w.roundTrip(ctx)))
 	}
 }
@@ -38,7 +38,7 @@ func (r *slotRun) widen(ctx context.Context) {
 func (w *Worker) roundTrip(ctx context.Context) (shortest time.Duration) {
 	for range pings {
 		began := time.Now()
-		if w.db.PingContext(ctx) != nil {
+		if w.send.DB.PingContext(ctx) != nil {
 			return 0 // which the next statement will tell
 		}
 		if took := time.Since(began); shortest == 0 || took < shortest {

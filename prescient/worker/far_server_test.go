@@ -88,7 +88,7 @@ func TestBucketsAtATimeStayWhatTheyAre(t *testing.T) {
 		} {
 			var h rig.Hooks
 			w := r.hookedWorker(rig.At("13:15"), &h, prescient.NewRegistry(), Options{Buckets: c.given})
-			w.db.SetMaxOpenConns(c.limit)
+			w.send.DB.SetMaxOpenConns(c.limit)
 			h.OnStatement(c.trip)
 			run := &slotRun{w: w, manner: manner{parallel: w.buckets()}}
 			run.widen(t.Context())

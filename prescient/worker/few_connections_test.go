@@ -23,7 +23,7 @@ func TestACommitAndTransactionsOfFunctionsShareFewConnections(t *testing.T) {
 			return nil, store.Sleep(ctx, 5*time.Millisecond)
 		}, prescient.Guards{}))
 		w := r.worker(rig.At("13:15"), execs, Options{Batch: 400, StopGrace: time.Second})
-		w.db.SetMaxOpenConns(2)
+		w.send.DB.SetMaxOpenConns(2)
 		ctx, cancel := context.WithTimeout(t.Context(), soon)
 		defer cancel()
 		figures, err := w.Run(ctx)

@@ -52,20 +52,20 @@ func (p *pulse) check() error {
 
 // slack is how long the statements between two waits of Work may take.
 func (w *Worker) slack() time.Duration {
-	return w.options.Patience + w.statementTimeout() + time.Minute
+	return w.options.Patience + w.send.Timeout + time.Minute
 }
 
 // Backlog looks for the oldest slot that has come and still holds rows, and returns it and its age by the database's
 // clock; the zero time and no age where everything is done. It is one look at the primary key, tried once.
 func (w *Worker) Backlog(ctx context.Context) (oldest time.Time, age time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, w.statementTimeout())
+	ctx, cancel := context.WithTimeout(ctx, w.send.Timeout)
 	defer cancel()
 	var now time.Time
-	if err := w.db.GetContext(ctx, &now, "SELECT UTC_TIMESTAMP(6)"); err != nil {
+	if err := w.send.DB.GetContext(ctx, &now, "SELECT UTC_TIMESTAMP(6)"); err != nil {
 		return oldest, 0, fmt.Errorf("reading the clock: %w", err)
 	}
 	var slots []time.Time
-	if err := w.db.SelectContext(ctx, &slots, w.tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, now, 1); err != nil {
+	if err := w.send.DB.SelectContext(ctx, &slots, w.tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, now, 1); err != nil {
 		return oldest, 0, fmt.Errorf("looking for overdue slots: %w", err)
 	}
 	if len(slots) == 0 {

@@ -9,8 +9,23 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"prescient/prescient/internal/store"
 	"prescient/slots"
 )
+
+// ledger is how a worker works with slot_run.
+type ledger struct {
+	send     *store.Sender
+	tables   *store.Tables
+	worker   string
+	ttl      time.Duration // of a lease
+	batch    int           // rows of a bucket that are in flight at a time
+	parallel int           // buckets that are worked on at a time
+	log      zerolog.Logger
+	lapsed   lapsed // leases that an outage has cost, and that are still to be given back
+}
 
 // ledgerRow is a bucket of a slot as slot_run has it.
 type ledgerRow struct {
@@ -32,11 +47,11 @@ func (r ledgerRow) free() bool { return !r.finished && r.held == 0 }
 func (r ledgerRow) givenBack() bool { return r.token > 0 && !r.finished && !r.allocated }
 
 // ledger reads the buckets of a slot.
-func (w *Worker) ledger(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
+func (g *ledger) rows(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
 	var list []ledgerRow
-	err := w.query(ctx, func(ctx context.Context) error {
+	err := g.send.Query(ctx, func(ctx context.Context) error {
 		list = nil
-		rows, err := w.db.QueryContext(ctx, w.tables.Stmt.Get("slotrun/ledger"), slot)
+		rows, err := g.send.DB.QueryContext(ctx, g.tables.Stmt.Get("slotrun/ledger"), slot)
 		if err != nil {
 			return err
 		}
@@ -117,20 +132,20 @@ const maxStep = 1 << 32
 // claim takes the lease of a bucket as the ledger showed it; nil where another was faster or still holds it. The token
 // goes up by a random step: the slot run and the sweep of a worker have the same name, so that only the token tells whose
 // claim it was that went through without an answer.
-func (w *Worker) claim(ctx context.Context, slot time.Time, r ledgerRow) (*lease, error) {
+func (g *ledger) claim(ctx context.Context, slot time.Time, r ledgerRow) (*lease, error) {
 	before := time.Now()
-	ttl := w.options.Lease
-	l := &lease{slot: slot, bucket: r.bucket, token: r.token + 1 + rand.Uint64N(maxStep), worker: w.options.Name,
+	ttl := g.ttl
+	l := &lease{slot: slot, bucket: r.bucket, token: r.token + 1 + rand.Uint64N(maxStep), worker: g.worker,
 		takeovers: r.takeovers, ttl: ttl, until: before.Add(ttl), batchSeq: r.batchSeq, attemptKey: r.attemptKey,
 		attemptRevision: r.attemptRevision}
 	if r.allocated {
 		l.takeovers++
 	}
-	n, tries, err := w.execCounted(ctx, w.tables.Stmt.Get("slotrun/claim"), l.token-r.token, w.options.Name, ttl.Microseconds(), slot,
-		r.bucket, r.token, r.batchSeq, w.tables.Version)
+	n, tries, err := g.send.ExecCounted(ctx, g.tables.Stmt.Get("slotrun/claim"), l.token-r.token, g.worker, ttl.Microseconds(), slot,
+		r.bucket, r.token, r.batchSeq, g.tables.Version)
 	took := n > 0
 	if err == nil && !took && tries > 1 {
-		took, err = w.holds(ctx, l)
+		took, err = g.holds(ctx, l)
 	}
 	switch {
 	case err != nil:
@@ -142,8 +157,8 @@ func (w *Worker) claim(ctx context.Context, slot time.Time, r ledgerRow) (*lease
 }
 
 // holds says whether the ledger has a lease as it was claimed.
-func (w *Worker) holds(ctx context.Context, l *lease) (bool, error) {
-	worker, token, seq, err := w.holder(ctx, l)
+func (g *ledger) holds(ctx context.Context, l *lease) (bool, error) {
+	worker, token, seq, err := g.holder(ctx, l)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -151,17 +166,17 @@ func (w *Worker) holds(ctx context.Context, l *lease) (bool, error) {
 }
 
 // holder reads who has the bucket of a lease by the ledger, and how far it is.
-func (w *Worker) holder(ctx context.Context, l *lease) (worker string, token, seq uint64, err error) {
-	err = w.query(ctx, func(ctx context.Context) error {
-		return w.db.QueryRowContext(ctx, w.tables.Stmt.Get("slotrun/committed"), l.slot, l.bucket).Scan(&worker, &token, &seq)
+func (g *ledger) holder(ctx context.Context, l *lease) (worker string, token, seq uint64, err error) {
+	err = g.send.Query(ctx, func(ctx context.Context) error {
+		return g.send.DB.QueryRowContext(ctx, g.tables.Stmt.Get("slotrun/committed"), l.slot, l.bucket).Scan(&worker, &token, &seq)
 	})
 	return worker, token, seq, err
 }
 
 // renew keeps a lease for another term. errLeaseLost where it is another's by now.
-func (w *Worker) renew(ctx context.Context, l *lease) error {
+func (g *ledger) renew(ctx context.Context, l *lease) error {
 	before := time.Now()
-	n, err := w.exec(ctx, w.tables.Stmt.Get("slotrun/renew"), l.ttl.Microseconds(), l.slot, l.bucket, l.worker, l.token)
+	n, err := g.send.Exec(ctx, g.tables.Stmt.Get("slotrun/renew"), l.ttl.Microseconds(), l.slot, l.bucket, l.worker, l.token)
 	if err != nil {
 		return fmt.Errorf("renewing bucket %d of slot %s: %w", l.bucket, slots.Stamp(l.slot), err)
 	}
@@ -174,8 +189,8 @@ func (w *Worker) renew(ctx context.Context, l *lease) error {
 }
 
 // release gives a lease back.
-func (w *Worker) release(ctx context.Context, l *lease, finished bool) error {
-	_, err := w.exec(ctx, w.tables.Stmt.Get("slotrun/release"), finished, l.slot, l.bucket, l.worker, l.token)
+func (g *ledger) release(ctx context.Context, l *lease, finished bool) error {
+	_, err := g.send.Exec(ctx, g.tables.Stmt.Get("slotrun/release"), finished, l.slot, l.bucket, l.worker, l.token)
 	if err != nil {
 		return fmt.Errorf("releasing bucket %d of slot %s: %w", l.bucket, slots.Stamp(l.slot), err)
 	}

@@ -20,8 +20,6 @@ import (
 const (
 	// giveBackEvery is how often that is tried, and giveBackIn how long one try may take.
 	giveBackEvery, giveBackIn = 300 * time.Millisecond, time.Second
-	// comesBackIn is how long to wait for a worker that may have outlived an outage, before a row is said to have killed it.
-	comesBackIn = 3 * time.Second
 )
 
 // lapsed are leases that lapsed and could not be given back yet.
@@ -44,60 +42,33 @@ func (o *lapsed) take() (list []*lease) {
 }
 
 // giveBack gives a lapsed lease back. Where the server stays away it is done before the next run.
-func (w *Worker) giveBack(ctx context.Context, l *lease) {
+func (g *ledger) giveBack(ctx context.Context, l *lease) {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		one, cancel := context.WithTimeout(ctx, giveBackIn)
 		defer cancel()
-		_, err := store.Affected(one, w.db, w.tables.Stmt.Get("slotrun/give_back"), l.token, l.token, l.attemptKey, l.attemptRevision, l.attemptKey,
+		_, err := store.Affected(one, g.send.DB, g.tables.Stmt.Get("slotrun/give_back"), l.token, l.token, l.attemptKey, l.attemptRevision, l.attemptKey,
 			l.slot, l.bucket, l.token)
 		if err != nil && !errno.Passing(err) {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
-	}, backoff.WithBackOff(backoff.NewConstantBackOff(giveBackEvery)), backoff.WithMaxElapsedTime(w.options.Patience))
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(giveBackEvery)), backoff.WithMaxElapsedTime(g.send.Patience))
 	if err != nil {
-		w.lapsed.add(l)
-		w.log.Warn().Err(err).Time("slot", l.slot).Int("bucket", l.bucket).Msg("a lease that lapsed is given back later")
+		g.lapsed.add(l)
+		g.log.Warn().Err(err).Time("slot", l.slot).Int("bucket", l.bucket).Msg("a lease that lapsed is given back later")
 	}
 }
 
 // giveBackLate gives back what could not be before.
-func (w *Worker) giveBackLate(ctx context.Context) {
-	for _, l := range w.lapsed.take() {
-		w.giveBack(ctx, l)
+func (g *ledger) giveBackLate(ctx context.Context) {
+	for _, l := range g.lapsed.take() {
+		g.giveBack(ctx, l)
 	}
-}
-
-// endKiller ends the row that was running by itself when the worker before this one died. One that outlived an outage says
-// so in time.
-func (b *bucketRun) endKiller(ctx context.Context) error {
-	if !b.careful || b.lease.attemptKey == nil {
-		return nil
-	}
-	killer, revision := prescient.Key(b.lease.attemptKey), b.lease.attemptRevision
-	b.lease.attemptKey = nil
-	if err := store.Sleep(ctx, comesBackIn); err != nil {
-		return errStopped
-	}
-	blamed, err := b.w.blames(ctx, b.lease, killer)
-	if err != nil || !blamed {
-		return err
-	}
-	rows, err := b.readBatch(ctx, &stream{next: killer})
-	if err != nil {
-		return err
-	}
-	if len(rows) == 1 && rows[0].key == killer && rows[0].Revision == revision {
-		b.keep(rows[0])
-		b.answerAtOnce(rows[0], prescient.CauseKilled)
-		_, err = b.commitReady(ctx, true)
-	}
-	return err
 }
 
 // blames says whether the ledger still has the row on record that ran when the lease before this one lapsed.
-func (w *Worker) blames(ctx context.Context, l *lease, killer prescient.Key) (bool, error) {
-	list, err := w.ledger(ctx, l.slot)
+func (g *ledger) blames(ctx context.Context, l *lease, killer prescient.Key) (bool, error) {
+	list, err := g.rows(ctx, l.slot)
 	if err != nil {
 		return false, err
 	}

@@ -16,15 +16,15 @@ const maxOpenings = 10
 // openSlotRun makes the ledger rows of a slot that holds something, and returns them. The first to open it fixes the
 // number of buckets; everybody else goes by that. Whatever is missing of them is opened too, so that every key of the slot
 // lies in a bucket: nobody claims one of a slot of which he has not seen all.
-func (w *Worker) openSlotRun(ctx context.Context, slot time.Time) (list []ledgerRow, err error) {
+func (g *ledger) open(ctx context.Context, slot time.Time) (list []ledgerRow, err error) {
 	for range maxOpenings {
-		if list, err = w.ledger(ctx, slot); err == nil && len(list) == 0 {
-			list, err = w.openAll(ctx, slot)
+		if list, err = g.rows(ctx, slot); err == nil && len(list) == 0 {
+			list, err = g.openAll(ctx, slot)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if list, err = w.divide(ctx, slot, list); err != nil {
+		if list, err = g.divide(ctx, slot, list); err != nil {
 			return nil, err
 		}
 		buckets, missing, fewer := gapsOf(list)
@@ -35,12 +35,12 @@ func (w *Worker) openSlotRun(ctx context.Context, slot time.Time) (list []ledger
 			if row.held > 0 { // it has the keys of others too; they are opened once it is given back
 				return []ledgerRow{row}, nil
 			}
-			if err := w.widenTo(ctx, slot, row, buckets); err != nil {
+			if err := g.widenTo(ctx, slot, row, buckets); err != nil {
 				return nil, err
 			}
 		}
 		if len(missing) > 0 {
-			if _, err := w.openBuckets(ctx, "slotrun/open_rest", slot, buckets, missing); err != nil {
+			if _, err := g.openBuckets(ctx, "slotrun/open_rest", slot, buckets, missing); err != nil {
 				return nil, err
 			}
 		}
@@ -50,15 +50,15 @@ func (w *Worker) openSlotRun(ctx context.Context, slot time.Time) (list []ledger
 
 // reopened is the ledger of a slot that was opened, with what is missing of it opened again; empty where all of it was
 // pruned since.
-func (w *Worker) reopened(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
-	list, err := w.ledger(ctx, slot)
+func (g *ledger) reopened(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
+	list, err := g.rows(ctx, slot)
 	if err != nil || len(list) == 0 {
 		return list, err
 	}
 	if _, missing, fewer := gapsOf(list); len(missing)+len(fewer) == 0 {
 		return list, nil
 	}
-	return w.openSlotRun(ctx, slot)
+	return g.open(ctx, slot)
 }
 
 // gapsOf says how many buckets a slot has by its ledger, which of them are missing there, and which of those that are
@@ -88,12 +88,12 @@ func upTo(buckets int) []int {
 }
 
 // openAll opens all buckets of a slot at once, unless another was faster.
-func (w *Worker) openAll(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
-	buckets, err := w.estimateBuckets(ctx, slot)
+func (g *ledger) openAll(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
+	buckets, err := g.estimateBuckets(ctx, slot)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := w.openBuckets(ctx, "slotrun/open", slot, buckets, upTo(buckets))
+	opened, err := g.openBuckets(ctx, "slotrun/open", slot, buckets, upTo(buckets))
 	if opened == buckets && err == nil {
 		list := make([]ledgerRow, buckets)
 		for i := range list {
@@ -104,7 +104,7 @@ func (w *Worker) openAll(ctx context.Context, slot time.Time) ([]ledgerRow, erro
 	if err != nil && !errno.Is(err, errno.DuplicateKey) {
 		return nil, err
 	}
-	list, err := w.ledger(ctx, slot)
+	list, err := g.rows(ctx, slot)
 	if err == nil && len(list) == 0 {
 		err = fmt.Errorf("opening slot %s: %w", slots.Stamp(slot), errEarly)
 	}
@@ -113,33 +113,33 @@ func (w *Worker) openAll(ctx context.Context, slot time.Time) ([]ledgerRow, erro
 
 // divide gives a slot more buckets that was opened as one, and has more rows now than one should have: it was empty at
 // its time, say, and many inserts were late. That is safe while nobody holds it, and whoever means to has to look again.
-func (w *Worker) divide(ctx context.Context, slot time.Time, list []ledgerRow) ([]ledgerRow, error) {
+func (g *ledger) divide(ctx context.Context, slot time.Time, list []ledgerRow) ([]ledgerRow, error) {
 	one := list[0]
 	if len(list) > 1 || one.bucket > 0 || one.buckets != 1 || !one.finished || one.allocated || one.takeovers > 1 {
 		return list, nil
 	}
-	buckets, err := w.estimateBuckets(ctx, slot)
+	buckets, err := g.estimateBuckets(ctx, slot)
 	if err != nil || buckets == 1 {
 		return list, err
 	}
-	if err := w.widenTo(ctx, slot, one, buckets); err != nil {
+	if err := g.widenTo(ctx, slot, one, buckets); err != nil {
 		return nil, err
 	}
-	return w.ledger(ctx, slot)
+	return g.rows(ctx, slot)
 }
 
 // widenTo gives a bucket another number of buckets of its slot, as it was seen and while nobody holds it. Where that is
 // over by now nothing happens.
-func (w *Worker) widenTo(ctx context.Context, slot time.Time, row ledgerRow, buckets int) error {
-	if _, err := w.exec(ctx, w.tables.Stmt.Get("slotrun/divide"), buckets, slot, row.bucket, row.token, row.batchSeq, buckets); err != nil {
+func (g *ledger) widenTo(ctx context.Context, slot time.Time, row ledgerRow, buckets int) error {
+	if _, err := g.send.Exec(ctx, g.tables.Stmt.Get("slotrun/divide"), buckets, slot, row.bucket, row.token, row.batchSeq, buckets); err != nil {
 		return fmt.Errorf("dividing slot %s: %w", slots.Stamp(slot), err)
 	}
 	return nil
 }
 
 // openBuckets opens some buckets of a slot, by one of two statements, and returns how many it did.
-func (w *Worker) openBuckets(ctx context.Context, statement string, slot time.Time, buckets int, which []int) (int, error) {
-	n, err := w.exec(ctx, w.tables.Fill(statement, "{buckets}", bucketList(which)), slot, buckets, slot)
+func (g *ledger) openBuckets(ctx context.Context, statement string, slot time.Time, buckets int, which []int) (int, error) {
+	n, err := g.send.Exec(ctx, g.tables.Fill(statement, "{buckets}", bucketList(which)), slot, buckets, slot)
 	if err != nil {
 		return 0, fmt.Errorf("opening slot %s: %w", slots.Stamp(slot), err)
 	}
@@ -168,22 +168,22 @@ const (
 
 // estimateBuckets finds how many buckets a slot should have, from a count where that is cheap, and otherwise from a sample,
 // since keys are hashes and spread evenly.
-func (w *Worker) estimateBuckets(ctx context.Context, slot time.Time) (int, error) {
-	few := min(4*w.options.Batch, max(w.options.Batch, fewSampled*samplePart))
-	rows, err := w.countRows(ctx, "slotrun/count_few", slot, few)
+func (g *ledger) estimateBuckets(ctx context.Context, slot time.Time) (int, error) {
+	few := min(4*g.batch, max(g.batch, fewSampled*samplePart))
+	rows, err := g.countRows(ctx, "slotrun/count_few", slot, few)
 	if err == nil && rows == few {
-		rows, err = w.countRows(ctx, "slotrun/count_sample", slot)
+		rows, err = g.countRows(ctx, "slotrun/count_sample", slot)
 		rows = max(rows*samplePart, few)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("estimating slot %s: %w", slots.Stamp(slot), err)
 	}
-	return bucketsFor(rows, w.options.Batch, w.buckets()), nil
+	return bucketsFor(rows, g.batch, g.parallel), nil
 }
 
-func (w *Worker) countRows(ctx context.Context, statement string, args ...any) (rows int, err error) {
-	err = w.query(ctx, func(ctx context.Context) error {
-		return w.db.QueryRowContext(ctx, w.tables.Stmt.Get(statement), args...).Scan(&rows)
+func (g *ledger) countRows(ctx context.Context, statement string, args ...any) (rows int, err error) {
+	err = g.send.Query(ctx, func(ctx context.Context) error {
+		return g.send.DB.QueryRowContext(ctx, g.tables.Stmt.Get(statement), args...).Scan(&rows)
 	})
 	return rows, err
 }

@@ -24,10 +24,10 @@ func TestWhoeverOpensASlotFirstSaysHowManyBucketsItHas(t *testing.T) {
 			var all sync.WaitGroup
 			lists, errs := make([][]ledgerRow, len(workers)), make([]error, len(workers))
 			for i, w := range workers {
-				all.Go(func() { lists[i], errs[i] = w.openSlotRun(t.Context(), rig.At("13:15")) })
+				all.Go(func() { lists[i], errs[i] = w.ledger.open(t.Context(), rig.At("13:15")) })
 			}
 			all.Wait()
-			stands, err := workers[0].ledger(t.Context(), rig.At("13:15"))
+			stands, err := workers[0].ledger.rows(t.Context(), rig.At("13:15"))
 			r.Must(err)
 			for i, list := range lists {
 				r.Must(errs[i])
@@ -51,7 +51,7 @@ func TestTheRestOfASlotIsOpened(t *testing.T) {
 			r.Exec("DELETE FROM p_slot_run")
 			slot := "'" + rig.At("13:15").Format(literal.SecondLayout) + "'"
 			r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES " + strings.ReplaceAll(stand, "?", slot))
-			list, err := w.openSlotRun(t.Context(), rig.At("13:15"))
+			list, err := w.ledger.open(t.Context(), rig.At("13:15"))
 			if err != nil || len(list) != 3 || list[2].bucket != 2 || list[2].buckets != 3 {
 				t.Errorf("with %s there: %+v, %v; want three buckets", stand, list, err)
 			}

@@ -171,6 +171,7 @@ func TestARowThatCannotBeWrittenIsSetApart(t *testing.T) {
 func TestAPassingErrorIsNotWaitedForBeyondThePatience(t *testing.T) {
 	d := newDesk(t)
 	d.w.options.Patience = 20 * time.Millisecond
+	d.w.send.Patience = d.w.options.Patience
 	for range 20 {
 		d.mock.ExpectBegin().WillReturnError(serverError(1047))
 	}

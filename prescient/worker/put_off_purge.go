@@ -22,7 +22,7 @@ func (o *Options) putOff() time.Duration { return min(o.PutOffPurge, o.Lease/3) 
 // putOffPurge has the server's purge wait until ctx ends, for a bounded time. What goes wrong with that is no trouble of
 // the run's.
 func (w *Worker) putOffPurge(ctx context.Context) {
-	if w.tables.Server == text.TiDB || w.options.PutOffPurge <= 0 || w.limited() { // it would take a connection from the run
+	if w.tables.Server == text.TiDB || w.options.PutOffPurge <= 0 || w.send.Limited() { // it would take a connection from the run
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.options.putOff())
@@ -34,7 +34,7 @@ func (w *Worker) putOffPurge(ctx context.Context) {
 
 // holdSnapshot has a snapshot open until ctx ends. It reads nothing, so that no DDL waits for it.
 func (w *Worker) holdSnapshot(ctx context.Context) error {
-	conn, err := w.db.Conn(ctx)
+	conn, err := w.send.DB.Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (w *Worker) holdSnapshot(ctx context.Context) error {
 		"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", // of the next one; others have no snapshot
 		"START TRANSACTION WITH CONSISTENT SNAPSHOT",
 	} {
-		if _, err := conn.ExecContext(store.MayIdle(ctx, w.options.putOff()+w.statementTimeout()), statement); err != nil {
+		if _, err := conn.ExecContext(store.MayIdle(ctx, w.options.putOff()+w.send.Timeout), statement); err != nil {
 			store.Drop(conn)
 			return err
 		}

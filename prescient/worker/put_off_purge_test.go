@@ -95,12 +95,12 @@ func TestPurgeWaitsForTheEndOfALargeSlot(t *testing.T) {
 		var w *Worker
 		end := r.runSlowly(func(execs *prescient.Registry) *Worker {
 			w = r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, PutOffPurge: 10 * time.Second})
-			w.db.SetMaxIdleConns(64)
+			w.send.DB.SetMaxIdleConns(64)
 			return w
 		})
 		r.Eventually("a snapshot is open", func() bool { return r.snapshots() == 1 })
 		end()
-		r.asOthers(w.db)
+		r.asOthers(w.send.DB)
 	})
 }
 
@@ -167,7 +167,7 @@ func TestPurgeIsPutOffOnlyWhereThatPays(t *testing.T) {
 				<-reached
 				return nil, nil
 			}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: c.putOff})
-			w.db.SetMaxOpenConns(c.limit)
+			w.send.DB.SetMaxOpenConns(c.limit)
 			var err error
 			if c.sweeps {
 				_, err = w.Sweep(t.Context())
@@ -215,7 +215,7 @@ func TestASlotIsRunWherePurgeCannotBePutOff(t *testing.T) {
 				<-reached
 				return nil, nil
 			}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: 10 * time.Second})
-			w.db.SetMaxIdleConns(64)
+			w.send.DB.SetMaxIdleConns(64)
 			figures, err := w.Run(t.Context())
 			if err != nil || figures.Done != rows || refusals != 1 {
 				t.Errorf("%s is refused %d times: %+v, %v", refused, refusals, figures, err)
@@ -224,7 +224,7 @@ func TestASlotIsRunWherePurgeCannotBePutOff(t *testing.T) {
 				t.Errorf("%s is refused: %d connections are given up; want 1", refused, n)
 			}
 			h.OnStatement(nil)
-			r.asOthers(w.db)
+			r.asOthers(w.send.DB)
 		}
 	})
 }

@@ -42,8 +42,8 @@ func TestContentionFailoverAndLostConnectionsPassByThemselves(t *testing.T) {
 	}
 }
 
-func waiting(lease, patience time.Duration) *Worker {
-	return &Worker{options: Options{Lease: lease, Patience: patience}}
+func waiting(lease, patience time.Duration) *store.Sender {
+	return &store.Sender{Timeout: store.StatementTime(lease), Patience: patience}
 }
 
 func TestAStatementIsTriedAgainWhileItsErrorPassesAndPatienceLasts(t *testing.T) {
@@ -69,7 +69,7 @@ func TestAStatementIsTriedAgainWhileItsErrorPassesAndPatienceLasts(t *testing.T)
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began, tries := time.Now(), 0
-				err := waiting(time.Minute, 2*time.Minute).query(t.Context(), func(context.Context) error {
+				err := waiting(time.Minute, 2*time.Minute).Query(t.Context(), func(context.Context) error {
 					tries++
 					return test.error(tries)
 				})
@@ -87,7 +87,7 @@ func TestAServerThatHangsIsGivenUpAndTriedAgain(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began, tries := time.Now(), 0
-			err := waiting(lease, 2*time.Minute).query(t.Context(), func(ctx context.Context) error {
+			err := waiting(lease, 2*time.Minute).Query(t.Context(), func(ctx context.Context) error {
 				if tries++; tries == 2 {
 					return nil
 				}
@@ -109,7 +109,7 @@ func TestAnEndOfTheContextEndsTheTries(t *testing.T) {
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		err := waiting(time.Minute, time.Hour).query(ctx, func(context.Context) error { return driver.ErrBadConn })
+		err := waiting(time.Minute, time.Hour).Query(ctx, func(context.Context) error { return driver.ErrBadConn })
 		if err == nil || time.Since(began) > 5*time.Second {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}

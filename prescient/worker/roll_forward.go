@@ -56,7 +56,7 @@ func (w *Worker) RollForward(ctx context.Context, progress func(Rolled)) (all Ro
 func (w *Worker) rollSlot(ctx context.Context, slot time.Time, did func(Rolled)) error {
 	_, work, cancel := w.scope(ctx)
 	defer cancel()
-	list, err := w.openSlotRun(work, slot)
+	list, err := w.ledger.open(work, slot)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (w *Worker) rollSlot(ctx context.Context, slot time.Time, did func(Rolled))
 		if row.held > 0 || ctx.Err() != nil {
 			continue
 		}
-		l, err := w.claim(work, slot, row)
+		l, err := w.ledger.claim(work, slot, row)
 		if err != nil {
 			return err
 		}
@@ -77,10 +77,10 @@ func (w *Worker) rollSlot(ctx context.Context, slot time.Time, did func(Rolled))
 			did(more)
 		})
 		if errors.Is(err, errLeaseLost) {
-			w.giveBack(work, l)
+			w.ledger.giveBack(work, l)
 			continue
 		}
-		if err := errors.Join(err, w.release(work, l, err == nil && ctx.Err() == nil && passed == 0)); err != nil {
+		if err := errors.Join(err, w.ledger.release(work, l, err == nil && ctx.Err() == nil && passed == 0)); err != nil {
 			return err
 		}
 	}
@@ -108,9 +108,9 @@ func (w *Worker) rollBucket(ctx, work context.Context, l *lease, buckets int, di
 // keysOf reads the keys of the next rows of a slot.
 func (w *Worker) keysOf(ctx context.Context, slot time.Time, first, last prescient.Key, limit int) ([]prescient.Key, error) {
 	var found [][]byte
-	err := w.query(ctx, func(ctx context.Context) error {
+	err := w.send.Query(ctx, func(ctx context.Context) error {
 		found = nil
-		return w.db.SelectContext(ctx, &found, w.tables.Stmt.Get("sweep/keys"), slot, first[:], last[:], limit)
+		return w.send.DB.SelectContext(ctx, &found, w.tables.Stmt.Get("sweep/keys"), slot, first[:], last[:], limit)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading slot %s: %w", slots.Stamp(slot), err)
@@ -132,7 +132,7 @@ func (w *Worker) rollKeys(ctx, work context.Context, l *lease, keys []prescient.
 			return errLeaseLost
 		}
 		if l.dueForRenewal(time.Now()) {
-			if err := w.renew(work, l); err != nil {
+			if err := w.ledger.renew(work, l); err != nil {
 				return err
 			}
 		}
@@ -170,16 +170,16 @@ func (w *Worker) rollBatch(ctx context.Context, l *lease, keys []prescient.Key) 
 	if err != nil {
 		return done, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.statementTimeout())
+	ctx, cancel := context.WithTimeout(ctx, w.send.Timeout)
 	defer cancel()
-	tx, err := w.db.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil)
+	tx, err := w.send.DB.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil)
 	if err != nil {
 		return done, err
 	}
 	before := time.Now()
 	err = func() error {
 		// The fence goes first, so the books are corrected once the count is known.
-		if err := w.fence(ctx, tx, l, Counts{}); err != nil {
+		if err := w.ledger.fence(ctx, tx, l, Counts{}); err != nil {
 			return err
 		}
 		if done, err = w.moveFree(ctx, tx, l.slot, w.tables.Grid.Next(c.Now()), keys); errno.Is(err, errno.LockWaitTimeout, errno.NoWait) {
@@ -193,13 +193,9 @@ func (w *Worker) rollBatch(ctx context.Context, l *lease, keys []prescient.Key) 
 	if err != nil {
 		return Rolled{}, errors.Join(err, store.Rollback(tx))
 	}
-	if err := tx.Commit(); err != nil {
-		if done, lookErr := w.wasCommitted(ctx, l); lookErr != nil || !done {
-			return Rolled{}, errors.Join(fmt.Errorf("committing: %w", err), lookErr)
-		}
+	if err := w.ledger.commit(ctx, tx.Commit, l, before); err != nil {
+		return Rolled{}, err
 	}
-	l.batchSeq++
-	l.renewed(before)
 	return done, nil
 }
 

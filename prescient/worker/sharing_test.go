@@ -89,9 +89,9 @@ func TestADeadWorkersBucketIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(20)
 		dead := r.worker(time.Time{}, prescient.NewRegistry(), Options{Lease: 2 * time.Second, Name: "dead"})
-		list, err := dead.openSlotRun(t.Context(), slot)
+		list, err := dead.ledger.open(t.Context(), slot)
 		r.Must(err)
-		l, err := dead.claim(t.Context(), slot, list[0])
+		l, err := dead.ledger.claim(t.Context(), slot, list[0])
 		r.Must(err)
 		if l == nil {
 			t.Fatal("no lease")
@@ -115,7 +115,7 @@ func TestADeadWorkersBucketIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 		}
 		c.EachOnce(t, 20)
 		// Its late return is refused.
-		if err := dead.renew(t.Context(), l); err == nil {
+		if err := dead.ledger.renew(t.Context(), l); err == nil {
 			t.Error("the dead worker renewed its lease")
 		}
 		r.Balanced()

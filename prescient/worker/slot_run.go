@@ -71,12 +71,12 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how manner) (Figure
 	if err != nil || seen.paused.All() {
 		return Figures{Slot: slot, Paused: err == nil}, err
 	}
-	w.giveBackLate(work)
+	w.ledger.giveBackLate(work)
 	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, manner: how, stop: ctx.Done(), calls: calls, work: work,
 		leases: make(map[*lease]context.CancelFunc), left: make(map[int]bool), figures: Figures{Slot: slot}}
 	if seen.due {
 		err = r.run(ctx)
-	} else if _, err = w.exec(work, w.tables.Stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
+	} else if _, err = w.send.Exec(work, w.tables.Stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
 		err = fmt.Errorf("noting the empty slot %s: %w", slots.Stamp(slot), err)
 	}
 	r.figures.Troubles = troubles(r.figures.Troubles).sorted()
@@ -110,7 +110,7 @@ func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, tell chan<- stor
 }
 
 func (r *slotRun) run(ctx context.Context) error {
-	list, err := r.w.openSlotRun(r.work, r.slot)
+	list, err := r.w.ledger.open(r.work, r.slot)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (r *slotRun) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if list, err = r.w.reopened(r.work, r.slot); err != nil {
+		if list, err = r.w.ledger.reopened(r.work, r.slot); err != nil {
 			return err
 		}
 		list = slices.DeleteFunc(list, func(row ledgerRow) bool { return r.left[row.bucket] })
@@ -210,7 +210,7 @@ func outlook(list []ledgerRow) (held int, next prospect) {
 func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
 	const notWaited = -1
 	waitedFor := notWaited // or so many locked rows
-	l, err := r.w.claim(r.work, r.slot, row)
+	l, err := r.w.ledger.claim(r.work, r.slot, row)
 	if err != nil || l == nil {
 		return false, err
 	}
@@ -263,15 +263,15 @@ func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
 	r.mu.Unlock()
 	if lost {
 		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Msg("lease lost; what was in flight runs again")
-		r.w.giveBack(r.work, l)
+		r.w.ledger.giveBack(r.work, l)
 		return lingered, nil
 	}
 	if locked && b.figures.Locked > 0 {
 		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Int("rows", b.figures.Locked).
 			Msg("open transactions of others have rows locked; they are left to the sweeper")
 	}
-	if release := r.w.release(r.work, l, err == nil); release != nil {
-		r.w.lapsed.add(l)
+	if release := r.w.ledger.release(r.work, l, err == nil); release != nil {
+		r.w.ledger.lapsed.add(l)
 		return lingered, errors.Join(err, release)
 	}
 	if locked || crowded || errors.Is(err, errStopped) {
@@ -299,7 +299,7 @@ func (r *slotRun) renew(ctx context.Context) {
 		for l, cancel := range held {
 			if l.dueForRenewal(time.Now()) {
 				one, done := context.WithTimeout(ctx, l.ttl/3)
-				err := r.w.renew(one, l)
+				err := r.w.ledger.renew(one, l)
 				done()
 				if err != nil && ctx.Err() == nil && !errors.Is(err, errLeaseLost) {
 					r.w.log.Warn().Err(err).Msg("a lease could not be renewed yet")

@@ -168,7 +168,7 @@ func (s *sweeping) sweepCurrent(ctx context.Context, c store.Clock) error {
 	if err != nil || !seen.due || seen.paused.All() {
 		return err
 	}
-	list, err := w.ledger(ctx, slot)
+	list, err := w.ledger.rows(ctx, slot)
 	if err != nil {
 		return err
 	}
@@ -239,9 +239,9 @@ func (w *Worker) eachOverdue(ctx context.Context, now time.Time, do func(slot ti
 // overdue lists slots that still hold rows.
 func (w *Worker) overdue(ctx context.Context, from, before time.Time) ([]time.Time, error) {
 	var page []time.Time
-	err := w.query(ctx, func(ctx context.Context) error {
+	err := w.send.Query(ctx, func(ctx context.Context) error {
 		page = nil
-		return w.db.SelectContext(ctx, &page, w.tables.Stmt.Get("sweep/overdue"), from, before, sweepPage)
+		return w.send.DB.SelectContext(ctx, &page, w.tables.Stmt.Get("sweep/overdue"), from, before, sweepPage)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("looking for overdue slots: %w", err)

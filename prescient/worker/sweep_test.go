@@ -77,11 +77,11 @@ func TestTheSlotThatIsNowIsSweptOnlyWhereNobodyRunsIt(t *testing.T) {
 		const buckets = 4
 		// A run that failed: it opened the slot, and has left a bucket to none but itself.
 		owner := r.worker(rig.At("13:15"), prescient.NewRegistry(), Options{})
-		_, err := owner.openBuckets(t.Context(), "slotrun/open", rig.At("13:15"), buckets, upTo(buckets))
+		_, err := owner.ledger.openBuckets(t.Context(), "slotrun/open", rig.At("13:15"), buckets, upTo(buckets))
 		r.Must(err)
-		list, err := owner.ledger(t.Context(), rig.At("13:15"))
+		list, err := owner.ledger.rows(t.Context(), rig.At("13:15"))
 		r.Must(err)
-		l, err := owner.claim(t.Context(), rig.At("13:15"), list[1])
+		l, err := owner.ledger.claim(t.Context(), rig.At("13:15"), list[1])
 		r.Must(err)
 		var c rig.Calls
 		sweeper := r.worker(rig.At("13:16"), rig.Registry("check", c.Count, prescient.Guards{}), Options{})
@@ -91,7 +91,7 @@ func TestTheSlotThatIsNowIsSweptOnlyWhereNobodyRunsIt(t *testing.T) {
 		if err != nil || len(swept) != 0 {
 			t.Errorf("while it is run: %+v, %v", swept, err)
 		}
-		r.Must(owner.release(t.Context(), l, false))
+		r.Must(owner.ledger.release(t.Context(), l, false))
 		swept, err = sweeper.Sweep(t.Context())
 		if err != nil || len(swept) != 1 || swept[0].Done != 40 || swept[0].Buckets != buckets {
 			t.Errorf("after its run has failed: %+v, %v", swept, err)

@@ -142,7 +142,7 @@ func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
 	if !t.watchdog.Stop() || !inTime() {
 		return nil, timeoutError(t.lane.guards.Timeout, saidBy(failure))
 	}
-	ctx, cancel := context.WithTimeout(life, b.w.statementTimeout())
+	ctx, cancel := context.WithTimeout(life, b.w.send.Timeout)
 	defer cancel()
 	// Nor do the locks last longer, while others commit.
 	defer context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })()
@@ -190,7 +190,7 @@ func (b *bucketRun) beginTx(life, ctx context.Context, batch []*answered) (tx *s
 	}
 	for {
 		watch := new(store.TxWatch)
-		if tx, err = b.w.db.BeginTxx(watch.With(life), nil); err != nil {
+		if tx, err = b.w.send.DB.BeginTxx(watch.With(life), nil); err != nil {
 			return nil, locked, err
 		}
 		if locked, err = b.lockTx(ctx, tx, batch, spans); err == nil {
@@ -255,15 +255,8 @@ func (b *bucketRun) commitTx(ctx context.Context, tx *sqlx.Tx, counts Counts) er
 		return errLeaseLost
 	}
 	before := time.Now()
-	if err := b.w.fence(ctx, tx.Tx, b.lease, counts); err != nil {
+	if err := b.w.ledger.fence(ctx, tx.Tx, b.lease, counts); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
-		if done, lookErr := b.w.wasCommitted(ctx, b.lease); lookErr != nil || !done {
-			return errors.Join(fmt.Errorf("committing: %w", err), lookErr)
-		}
-	}
-	b.lease.batchSeq++
-	b.lease.renewed(before)
-	return nil
+	return b.w.ledger.commit(ctx, tx.Commit, b.lease, before)
 }

@@ -242,9 +242,9 @@ func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
 		stop := make(chan struct{})
 		var c rig.Calls
 		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{})
-		list, err := w.openSlotRun(t.Context(), slot)
+		list, err := w.ledger.open(t.Context(), slot)
 		r.Must(err)
-		l, err := w.claim(t.Context(), slot, list[0])
+		l, err := w.ledger.claim(t.Context(), slot, list[0])
 		r.Must(err)
 		run := &slotRun{w: w, slot: slot, clock: store.ClockAt(slot), stop: stop, calls: t.Context(), work: t.Context()}
 		b := run.newBucketRun(l, list[0].buckets)

@@ -84,7 +84,8 @@ type Options struct {
 // Worker runs slots. It is for concurrent use; a process needs one.
 type Worker struct {
 	tables    store.Tables
-	db        *sqlx.DB
+	send      *store.Sender
+	ledger    *ledger
 	options   Options
 	executor  *executor
 	guards    map[string]prescient.Guards
@@ -100,7 +101,6 @@ type Worker struct {
 	turns     chan struct{} // held by those of them that send statements
 	onePass   atomic.Bool   // rows that are done are locked and written to history by one statement (see endInOnePass)
 	pulse     pulse
-	lapsed    lapsed // leases that an outage has cost, and that are still to be given back
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
 	unregistered saidLately
 }
@@ -121,12 +121,14 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	case a.Grid() != t.Grid:
 		return nil, fmt.Errorf("%w: the assignment (%s) is for %s, but slot_config has %s", prescient.ErrResolution, a, a.Grid(), t.Grid)
 	}
-	w := &Worker{tables: t, db: db, options: options, log: options.Log, unknown: options.Guards,
+	w := &Worker{tables: t, options: options, log: options.Log, unknown: options.Guards,
 		executor: newExecutor(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]prescient.Guards),
 		runs: make(places, maxRuns), sweepers: make(places, 1), sweepSoon: make(chan struct{}, 1)}
+	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
+	w.ledger = w.newLedger()
 	w.turns = make(chan struct{}, cmp.Or(options.Buckets, DefaultFarBuckets))
 	w.tails = make(places, w.buckets())
-	if w.limited() {
+	if w.send.Limited() {
 		w.tails = nil // each takes a connection
 		w.turns = make(chan struct{}, w.buckets())
 	}
@@ -147,6 +149,11 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 		w.sweeps = rate.NewLimiter(rate.Limit(options.SweepRate), max(options.Batch, int(options.SweepRate)))
 	}
 	return w, nil
+}
+
+func (w *Worker) newLedger() *ledger {
+	return &ledger{send: w.send, tables: &w.tables, worker: w.options.Name, ttl: w.options.Lease, batch: w.options.Batch, parallel: w.buckets(),
+		log: w.log}
 }
 
 // complete fills in the defaults and checks the rest.
@@ -259,11 +266,11 @@ func (w *Worker) glance(ctx context.Context, slot time.Time) (glance, error) {
 }
 
 func (w *Worker) ask(ctx context.Context, slot time.Time) (seen glance, err error) {
-	err = w.query(ctx, func(ctx context.Context) error {
+	err = w.send.Query(ctx, func(ctx context.Context) error {
 		var now time.Time
 		var version uint64
 		var paused []byte
-		if err := w.db.QueryRowContext(ctx, w.tables.Stmt.Get("slotrun/look"), slot).Scan(&now, &seen.due, &version, &paused); err != nil {
+		if err := w.send.DB.QueryRowContext(ctx, w.tables.Stmt.Get("slotrun/look"), slot).Scan(&now, &seen.due, &version, &paused); err != nil {
 			return err
 		}
 		seen.clock = store.ClockAt(now)
@@ -283,7 +290,7 @@ func (w *Worker) scope(ctx context.Context) (calls, work context.Context, cancel
 	work, cancelWork := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		time.AfterFunc(w.options.StopGrace, cancelCalls)
-		time.AfterFunc(w.options.StopGrace+w.statementTimeout(), cancelWork)
+		time.AfterFunc(w.options.StopGrace+w.send.Timeout, cancelWork)
 	})
 	return calls, work, func() {
 		stop()
@@ -294,7 +301,7 @@ func (w *Worker) scope(ctx context.Context) (calls, work context.Context, cancel
 
 // mayReadHistory says whether the account has the right to, which INSERT … RETURNING takes.
 func (w *Worker) mayReadHistory(ctx context.Context) error {
-	rows, err := w.db.QueryContext(ctx, w.tables.Stmt.Get("slotrun/history_rights"))
+	rows, err := w.send.DB.QueryContext(ctx, w.tables.Stmt.Get("slotrun/history_rights"))
 	if err != nil {
 		return fmt.Errorf("asking for the rights on job_history: %w", err)
 	}
