@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"time"
 
 	"prescient/prescient"
@@ -37,4 +38,23 @@ func (a *answer) called() bool { return a.fate == answers && a.cause == prescien
 // given is the answer as the rules take it.
 func (a *answer) given() prescient.Answer {
 	return prescient.Answer{Next: a.next, Err: a.err, Cause: a.cause}
+}
+
+// trouble says what went wrong with a row; empty where nothing did.
+func (a *answer) trouble(outcome prescient.Outcome) TroubleKind {
+	switch {
+	case outcome == prescient.Done:
+		return ""
+	case a.cause == prescient.CauseUnregistered:
+		return TroubleUnregistered
+	case a.cause == prescient.CauseAbandoned:
+		return TroublePutOff
+	case a.err != nil && errors.Is(a.err, prescient.ErrTimeout):
+		return TroubleTimeout
+	case a.err != nil && errors.Is(a.err, prescient.ErrPanic):
+		return TroublePanic
+	case a.err != nil:
+		return TroubleError
+	}
+	return TroubleKind(outcome)
 }

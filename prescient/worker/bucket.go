@@ -12,50 +12,26 @@ import (
 	"prescient/prescient/internal/store"
 )
 
-// row is a pending row with its key.
-type row struct {
-	prescient.FutureJob
-	key   prescient.Key
-	turn  uint64 // rows with turns in a row follow one another in the table; 0 where that is not known
-	tries int    // transactions that came to nothing, with others or by itself
-	// triedAt is when the first of them had.
-	triedAt time.Time
-	unread  bool // its payload is too long to be read
-}
-
-// size is how much memory is taken by what may be large.
-func (r *row) size() int { return len(r.Payload) + len(r.LastError) }
-
-// answered is a row with its answer and what becomes of it.
-type answered struct {
-	row
-	answer  answer
-	verdict prescient.Verdict
-	locked  bool // somebody else had it locked
-	stuck   bool // what becomes of it could not be written
-	bare    bool // it ends without its payload and last error, which the server does not take
-}
-
 // stream reads the rows of a bucket in the order of their keys. A bucket starts with one that all job_execs share; one
 // that is slow gets a stream of its own, so that the rest is not held up behind its rows.
 type stream struct {
 	jobExec     string // empty for the shared stream, which leaves out those that have their own
 	next        prescient.Key
 	dry         bool
-	lane        *lane // of jobExec
-	lingers     bool  // its bucket does, for its rows
-	waits       bool  // there is something to be read, and no room for it
-	limit       int   // rows to be asked for; 0 for a first read
-	outstanding int   // rows that were read and not committed
-	payload     int   // bytes of theirs, about, with that of their errors
+	crowd       *crowd // of jobExec
+	lingers     bool   // its bucket does, for its rows
+	waits       bool   // there is something to be read, and no room for it
+	limit       int    // rows to be asked for; 0 for a first read
+	outstanding int    // rows that were read and not committed
+	payload     int    // bytes of theirs, about, with that of their errors
 }
 
 // count counts rows in memory, and the bytes of what may be large in them, or takes them off the count.
 func (s *stream) count(rows, bytes int) {
 	s.outstanding += rows
 	s.payload += bytes
-	if s.lane != nil {
-		s.lane.crowd.add(rows, bytes)
+	if s.crowd != nil {
+		s.crowd.add(rows, bytes)
 	}
 }
 
@@ -123,8 +99,8 @@ func (r *slotRun) newBucketRun(l *lease, buckets int) *bucketRun {
 		return b
 	}
 	for _, l := range r.w.executor.order {
-		if l.crowd.backedUp(l.guards.Concurrency) && !b.paused[l.name] {
-			b.streams = append(b.streams, &stream{jobExec: l.name, lane: l, next: first})
+		if crowd := r.w.crowds[l.name]; crowd.backedUp(l.guards.Concurrency) && !b.paused[l.name] {
+			b.streams = append(b.streams, &stream{jobExec: l.name, crowd: crowd, next: first})
 		}
 	}
 	return b
@@ -139,6 +115,15 @@ func (b *bucketRun) mayStart() bool {
 		return b.lease.alive(time.Now())
 	}
 }
+
+// context implements sink.
+func (b *bucketRun) context() context.Context { return b.calls }
+
+// time implements sink.
+func (b *bucketRun) time() store.Clock { return b.clock }
+
+// catchesUp implements sink.
+func (b *bucketRun) catchesUp() bool { return b.background }
 
 // alone is a row to be called by itself, not before a moment.
 type alone struct {

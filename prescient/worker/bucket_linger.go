@@ -68,7 +68,7 @@ func (b *bucketRun) giveWay() {
 	}
 	if b.waitsForRoom() {
 		for _, s := range b.streams[1:] {
-			b.crowdedOut = b.crowdedOut || s.waits && s.lane.crowd.full(s.lingers)
+			b.crowdedOut = b.crowdedOut || s.waits && s.crowd.full(s.lingers)
 		}
 		if b.crowdedOut {
 			return
@@ -84,8 +84,8 @@ func (b *bucketRun) giveWay() {
 			}
 		}
 		for _, s := range b.streams[1:] {
-			if s.lingers = s.lane != nil; s.lingers {
-				s.lane.crowd.linger(1)
+			if s.lingers = s.crowd != nil; s.lingers {
+				s.crowd.linger(1)
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func (b *bucketRun) stopLingering() {
 	for _, s := range b.streams {
 		s.count(-s.outstanding, -s.payload)
 		if s.lingers {
-			s.lane.crowd.linger(-1)
+			s.crowd.linger(-1)
 		}
 	}
 	if b.lingering {
@@ -147,7 +147,7 @@ func (b *bucketRun) split() {
 // ownStream gives a job_exec that has rows in the shared stream one of its own.
 func (b *bucketRun) ownStream(name string) *stream {
 	shared := b.streams[0]
-	own := &stream{jobExec: name, lane: b.w.executor.lanes[name], next: shared.next, limit: shared.limit}
+	own := &stream{jobExec: name, crowd: b.w.crowds[name], next: shared.next, limit: shared.limit}
 	rows := b.outstanding[name]
 	bytes := shared.payload * rows / shared.outstanding
 	own.count(rows, bytes)
@@ -162,12 +162,12 @@ func (b *bucketRun) hasRoom(s *stream) bool {
 	if s.outstanding > 0 && (s.outstanding+b.batch > b.window || s.payload >= readBytes) {
 		return false
 	}
-	if s.lane == nil {
+	if s.crowd == nil {
 		return true
 	}
 	rows, bytes := b.w.buckets()*b.window, b.w.buckets()*readBytes
 	if b.background {
 		rows, bytes = half(rows), half(bytes)
 	}
-	return s.lane.crowd.room(rows, bytes) && (b.lingering || !s.lane.crowd.full(false))
+	return s.crowd.room(rows, bytes) && (b.lingering || !s.crowd.full(false))
 }

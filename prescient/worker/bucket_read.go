@@ -160,7 +160,7 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) erro
 			t.rows = append(t.rows, r)
 			continue
 		}
-		open[lane] = &task{rows: []*answered{r}, lane: lane, bucket: b}
+		open[lane] = &task{rows: []*answered{r}, lane: lane, sink: b}
 		tasks = append(tasks, open[lane])
 	}
 	if b.careful && len(tasks) == 1 {
@@ -195,7 +195,7 @@ func (b *bucketRun) startAlone() {
 		if time.Now().Before(a.at) {
 			return false
 		}
-		tasks = append(tasks, &task{rows: []*answered{a.row}, lane: b.w.executor.lanes[a.row.JobExec], bucket: b})
+		tasks = append(tasks, &task{rows: []*answered{a.row}, lane: b.w.executor.lanes[a.row.JobExec], sink: b})
 		return true
 	})
 	if len(tasks) > 0 {

@@ -204,7 +204,9 @@ func (b *bucketRun) noteLateness(a *answered) {
 	}
 }
 
-func (b *bucketRun) noteTrouble(a *answered) { (*troubles)(&b.figures.Troubles).note(a) }
+func (b *bucketRun) noteTrouble(a *answered) {
+	(*troubles)(&b.figures.Troubles).note(a.FutureJob, a.answer.trouble(a.verdict.Outcome), a.verdict)
+}
 
 // forget drops the answers that match: their rows leave memory.
 func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*answered {

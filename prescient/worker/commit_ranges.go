@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
@@ -234,6 +233,3 @@ func (b *bucketRun) historyArgs(a *answered, of span) []any {
 	return []any{ran, string(prescient.Done), a.answer.started.Format(literal.MicroLayout), a.answer.ended.Format(literal.MicroLayout), ran,
 		a.lateness().Milliseconds(), b.w.options.Name, b.lease.slot, of.first[:], of.last[:]}
 }
-
-// lateness is how long after its slot the call started.
-func (a *answered) lateness() time.Duration { return a.answer.started.Sub(a.NextCheckAt) }

@@ -278,11 +278,6 @@ func keysJSON(rows []*answered) string {
 	return string(append(b, ']'))
 }
 
-func answeredKey(a *answered) prescient.Key { return a.key }
-
-// total is the run time of all checks, with this one.
-func (a *answered) total() int64 { return a.TotalMS + literal.Millis(a.answer.ran) }
-
 // writeEnds writes history and deletes the rows, which are locked. Where others of the slot are contested it goes by
 // single rows, so that it does not wait for those.
 func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []*answered, contested bool) error {
@@ -342,9 +337,6 @@ func (b *bucketRun) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answer
 	}
 	return nil
 }
-
-// copied says whether the server copies the row into history.
-func (a *answered) copied() bool { return len(a.Payload) > store.MaxSent || a.unread || a.bare }
 
 // endOf is the end of a row.
 func (b *bucketRun) endOf(a *answered) store.End {

@@ -1,11 +1,13 @@
 package worker
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/store"
 )
 
 // executor calls job_execs: at most limit at a time, and at most its own limit of each. Every job_exec has a lane of
@@ -15,7 +17,7 @@ type executor struct {
 	limit int
 	lanes map[string]*lane
 
-	mu       sync.Mutex // taken before the mutex of a bucketRun, never after
+	mu       sync.Mutex // taken before any mutex of a sink, never after
 	order    []*lane
 	turn     int // the lane in order that is served next
 	running  int // calls, abandoned ones aside
@@ -34,8 +36,7 @@ type lane struct {
 	backlog   []*task      // of slots that are caught up; served when queue is empty, by half the places
 	running   int
 	sweeping  int
-	abandoned int   // calls that ignored their timeout and have not come back
-	crowd     crowd // what waits for it in buckets
+	abandoned int // calls that ignored their timeout and have not come back
 }
 
 // handlers is the function of a job_exec: one of the four.
@@ -63,11 +64,27 @@ func handlersOf(handler prescient.Handler) (h handlers) {
 // inTx says whether its calls are made in the transaction that ends their rows.
 func (h *handlers) inTx() bool { return h.tx != nil || h.txBatch != nil }
 
+// sink is where the rows of a task come from and their answers go.
+type sink interface {
+	// mayStart says whether a call may still be started.
+	mayStart() bool
+	// context ends when nothing is wanted of the calls any more.
+	context() context.Context
+	// time tells the database's time.
+	time() store.Clock
+	// catchesUp says whether what is due now comes first.
+	catchesUp() bool
+	// deliver takes rows with their answers, which stand with them.
+	deliver(rows ...*answered)
+	// runTx calls the function of a task in the transaction that ends its rows.
+	runTx(ctx context.Context, t *task) ([]answer, error)
+}
+
 // task is one call of several rows for a BatchFunc or TxFunc, or a series of calls of one row each.
 type task struct {
 	rows    []*answered
 	lane    *lane
-	bucket  *bucketRun
+	sink    sink
 	settled atomic.Bool // the answer was delivered, or the call was abandoned
 	// watchdog abandons the call once its time is over; not of a series.
 	watchdog *time.Timer
@@ -99,7 +116,7 @@ func (e *executor) submit(tasks []*task) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, t := range tasks {
-		if t.bucket.background {
+		if t.sink.catchesUp() {
 			t.lane.backlog = append(t.lane.backlog, t)
 		} else {
 			t.lane.queue = append(t.lane.queue, t)
@@ -190,7 +207,7 @@ func (l *lane) atOnce() int {
 func (e *executor) count(t *task, n int) {
 	t.lane.running += n
 	e.running += n
-	if t.bucket.background {
+	if t.sink.catchesUp() {
 		t.lane.sweeping += n
 		e.sweeping += n
 	}

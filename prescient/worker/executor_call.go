@@ -1,9 +1,7 @@
 package worker
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -17,15 +15,14 @@ func (e *executor) call(t *task) (placed bool) {
 	if t.lane.fn != nil {
 		return e.callSeries(t)
 	}
-	b := t.bucket
-	if !b.mayStart() {
+	if !t.sink.mayStart() {
 		t.settled.Store(true)
 		t.deliverAll(answer{fate: notStarted})
 		return true
 	}
 	started := time.Now()
 	timeout := t.lane.guards.Timeout
-	ctx, cancel := context.WithTimeout(b.calls, timeout)
+	ctx, cancel := context.WithTimeout(t.sink.context(), timeout)
 	defer cancel()
 	t.watchdog = time.AfterFunc(timeout+patience, func() { e.abandon(t, started) })
 	defer t.watchdog.Stop()
@@ -63,13 +60,13 @@ func notReturned(recovered any) (goexit bool, err error) {
 // call calls the function of the task's lane. Without an error there is an answer for each row.
 func (t *task) call(ctx context.Context) ([]answer, error) {
 	if t.lane.inTx() {
-		return t.runTx(ctx)
+		return t.sink.runTx(ctx, t)
 	}
 	return t.callBatch(ctx)
 }
 
 func (t *task) callBatch(ctx context.Context) ([]answer, error) {
-	batch := newBatch(t.rows, t.bucket.clock.Now())
+	batch := newBatch(t.rows, t.sink.time().Now())
 	if err := t.lane.batch(ctx, batch); err != nil {
 		return nil, saidBy(err)
 	}
@@ -80,34 +77,12 @@ func (t *task) callBatch(ctx context.Context) ([]answer, error) {
 	return answers, nil
 }
 
-func newBatch(rows []*answered, called time.Time) *prescient.Batch {
-	jobs := make([]prescient.FutureJob, len(rows))
-	for i := range rows {
-		jobs[i] = rows[i].own(called)
-	}
-	return prescient.NewBatch(jobs...)
-}
-
-// answerOf is what a function answered for row i.
-func answerOf(b *prescient.Batch, i int) answer {
-	next, err := b.Answer(i)
-	return answer{next: next, err: saidBy(err)}
-}
-
-// own is the row for a call of its job_exec at a time, with a payload that it may write on.
-func (r *row) own(called time.Time) prescient.FutureJob {
-	job := r.FutureJob
-	job.CalledAt = called
-	job.Payload = bytes.Clone(job.Payload)
-	return job
-}
-
 // deliverAll delivers the same answer for every row.
 func (t *task) deliverAll(a answer) {
 	for _, r := range t.rows {
 		r.answer = a
 	}
-	t.bucket.deliver(t.rows...)
+	t.sink.deliver(t.rows...)
 }
 
 // failed is the answer of every row where the call as a whole failed. Rows that shared a transaction are tried again,
@@ -119,26 +94,6 @@ func (t *task) failed(a answer) answer {
 	return a
 }
 
-// said is what an error of a job_exec said.
-type said struct {
-	text              string
-	timeout, panicked bool
-}
-
-func (s said) Error() string { return s.text }
-func (s said) Is(target error) bool {
-	return s.timeout && target == prescient.ErrTimeout || s.panicked && target == prescient.ErrPanic
-}
-
-// saidBy asks an error all that is wanted of it. Its methods are the job_exec's own and may panic as well, as those of
-// a nil pointer do: so they are called in here, where that is caught, and nowhere else.
-func saidBy(err error) error {
-	if err == nil {
-		return nil
-	}
-	return said{text: err.Error(), timeout: errors.Is(err, prescient.ErrTimeout), panicked: errors.Is(err, prescient.ErrPanic)}
-}
-
 // settle delivers the answers of a call that came back. It returns false where the call had been abandoned.
 func (e *executor) settle(t *task, started time.Time, answers []answer, err error) bool {
 	ended := time.Now()
@@ -147,13 +102,13 @@ func (e *executor) settle(t *task, started time.Time, answers []answer, err erro
 		e.cameBack(t)
 		return false
 	}
-	b := t.bucket
+	clock := t.sink.time()
 	timeout := t.lane.guards.Timeout
-	whole := answer{started: b.clock.When(started), ended: b.clock.When(ended), ran: ran}
+	whole := answer{started: clock.When(started), ended: clock.When(ended), ran: ran}
 	switch {
 	case err == nil && t.lane.inTx():
 		// What was committed is; for the rest runTx has seen to the timeout.
-	case b.calls.Err() != nil:
+	case t.sink.context().Err() != nil:
 		// The worker's patience was over, or the lease was lost: what the call made of that is not its answer.
 		t.deliverAll(answer{fate: notStarted})
 		return true
@@ -172,7 +127,7 @@ func (e *executor) settle(t *task, started time.Time, answers []answer, err erro
 		}
 		t.rows[i].answer = a
 	}
-	b.deliver(t.rows...)
+	t.sink.deliver(t.rows...)
 	return true
 }
 
@@ -198,7 +153,7 @@ func (e *executor) abandon(t *task, started time.Time) {
 	ended := time.Now()
 	t.deliverAll(t.failed(answer{
 		err:     fmt.Errorf("%w after %s, and ignored it", prescient.ErrTimeout, t.lane.guards.Timeout),
-		started: t.bucket.clock.When(started), ended: t.bucket.clock.When(ended), ran: ended.Sub(started),
+		started: t.sink.time().When(started), ended: t.sink.time().When(ended), ran: ended.Sub(started),
 	}))
 }
 

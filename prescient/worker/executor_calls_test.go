@@ -159,7 +159,7 @@ func TestAJobExecGetsTheRowAndADeadline(t *testing.T) {
 		})
 		r := &answered{row: row{FutureJob: rig.PendingAt(x.slot)}}
 		r.JobExec, r.Payload = "a", []byte(`{"n":1}`)
-		x.executor.submit([]*task{{rows: []*answered{r}, lane: x.executor.lanes["a"], bucket: x.bucket}})
+		x.executor.submit([]*task{{rows: []*answered{r}, lane: x.executor.lanes["a"], sink: x.bucket}})
 		if all := x.answers(x.bucket); len(all) != 1 || string(all[0].Payload) != `{"n":1}` {
 			t.Errorf("answers: %+v; want the payload as it was", all)
 		}

@@ -42,7 +42,7 @@ type series struct {
 
 // divide takes the first n rows as a task of their own.
 func (t *task) divide(n int) *task {
-	head := &task{rows: t.rows[:n:n], lane: t.lane, bucket: t.bucket}
+	head := &task{rows: t.rows[:n:n], lane: t.lane, sink: t.sink}
 	t.rows = t.rows[n:]
 	return head
 }
@@ -83,7 +83,7 @@ func (e *executor) callSeries(t *task) (placed bool) {
 	}
 	rows := t.undelivered()
 	s.mu.Unlock()
-	t.bucket.deliver(rows...)
+	t.sink.deliver(rows...)
 	return true
 }
 
@@ -95,7 +95,7 @@ func (t *task) begin(e *executor) *answered {
 	if s.next == len(t.rows) {
 		return nil
 	}
-	if !t.bucket.mayStart() {
+	if !t.sink.mayStart() {
 		for _, r := range t.rows[s.next:] {
 			r.answer = answer{fate: notStarted}
 		}
@@ -130,7 +130,7 @@ func (t *task) lookAgain(now time.Time) time.Duration {
 // callOne makes one call, and takes note of its answer, however it ends: by an answer, by a panic, or by runtime.Goexit,
 // after which deferred calls are all that this goroutine still does.
 func (e *executor) callOne(t *task, r *answered) (placed bool) {
-	ctx := &callContext{parent: t.bucket.calls, deadline: t.series.started.Add(t.lane.guards.Timeout)}
+	ctx := &callContext{parent: t.sink.context(), deadline: t.series.started.Add(t.lane.guards.Timeout)}
 	returned := false
 	var next *time.Time
 	var err error
@@ -145,7 +145,7 @@ func (e *executor) callOne(t *task, r *answered) (placed bool) {
 			go e.work(t) // what is left of the series
 		}
 	}()
-	next, err = t.lane.fn(ctx, r.own(t.bucket.clock.When(t.series.started)))
+	next, err = t.lane.fn(ctx, r.own(t.sink.time().When(t.series.started)))
 	err = saidBy(err)
 	returned = true
 	return true
@@ -153,7 +153,7 @@ func (e *executor) callOne(t *task, r *answered) (placed bool) {
 
 // settleOne takes note of the answer of the call that runs. It returns false where that had been abandoned.
 func (e *executor) settleOne(t *task, r *answered, next *time.Time, err error) bool {
-	b, s, timeout := t.bucket, &t.series, t.lane.guards.Timeout
+	clock, s, timeout := t.sink.time(), &t.series, t.lane.guards.Timeout
 	ended := time.Now()
 	s.mu.Lock()
 	if s.abandoned {
@@ -164,13 +164,13 @@ func (e *executor) settleOne(t *task, r *answered, next *time.Time, err error) b
 	s.running = false
 	ran := ended.Sub(s.started)
 	switch {
-	case b.calls.Err() != nil:
+	case t.sink.context().Err() != nil:
 		// The worker's patience was over, or the lease was lost: what the call made of that is not its answer.
 		r.answer = answer{fate: notStarted}
 	case ran >= timeout:
-		r.answer = answer{err: timeoutError(timeout, err), started: b.clock.When(s.started), ended: b.clock.When(ended), ran: ran}
+		r.answer = answer{err: timeoutError(timeout, err), started: clock.When(s.started), ended: clock.When(ended), ran: ran}
 	default:
-		r.answer = answer{next: next, err: err, started: b.clock.When(s.started), ended: b.clock.When(ended), ran: ran}
+		r.answer = answer{next: next, err: err, started: clock.When(s.started), ended: clock.When(ended), ran: ran}
 	}
 	var rows []*answered
 	if ended.Sub(s.first) >= moment {
@@ -183,7 +183,7 @@ func (e *executor) settleOne(t *task, r *answered, next *time.Time, err error) b
 	}
 	s.mu.Unlock()
 	if len(rows) > 0 {
-		b.deliver(rows...)
+		t.sink.deliver(rows...)
 	}
 	return true
 }
@@ -228,7 +228,7 @@ func (e *executor) watch(t *task) {
 	if gone || now.Sub(s.began) >= slowSeries {
 		rows = t.undelivered()
 		if s.next < len(t.rows) {
-			rest = &task{rows: t.rows[s.next:], lane: t.lane, bucket: t.bucket}
+			rest = &task{rows: t.rows[s.next:], lane: t.lane, sink: t.sink}
 			t.rows = t.rows[:s.next]
 			s.cut = true
 		}
@@ -237,7 +237,7 @@ func (e *executor) watch(t *task) {
 		s.abandoned = true
 		r := t.rows[s.next-1]
 		r.answer = answer{err: fmt.Errorf("%w after %s, and ignored it", prescient.ErrTimeout, t.lane.guards.Timeout),
-			started: t.bucket.clock.When(s.started), ended: t.bucket.clock.When(now), ran: ran}
+			started: t.sink.time().When(s.started), ended: t.sink.time().When(now), ran: ran}
 		rows = append(rows, r)
 	} else {
 		s.watch.Reset(t.lookAgain(now))
@@ -247,7 +247,7 @@ func (e *executor) watch(t *task) {
 		e.takeBack(t, rest, gone)
 	}
 	if len(rows) > 0 {
-		t.bucket.deliver(rows...)
+		t.sink.deliver(rows...)
 	}
 }
 
@@ -263,7 +263,7 @@ func (e *executor) takeBack(t, rest *task, gone bool) {
 	}
 	if rest != nil {
 		queue := &l.queue
-		if t.bucket.background {
+		if t.sink.catchesUp() {
 			queue = &l.backlog
 		}
 		*queue = slices.Insert(*queue, 0, rest)

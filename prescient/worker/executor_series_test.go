@@ -25,7 +25,7 @@ func (x *bench) submitAll(exec string, n int) {
 	x.bucket.mu.Lock()
 	x.bucket.flying += n
 	x.bucket.mu.Unlock()
-	x.executor.submit([]*task{{rows: rows, lane: x.executor.lanes[exec], bucket: x.bucket}})
+	x.executor.submit([]*task{{rows: rows, lane: x.executor.lanes[exec], sink: x.bucket}})
 }
 
 // byKind counts answers, and checks that each row has one.

@@ -94,7 +94,7 @@ func (x *bench) submit(b *bucketRun, exec string, n int) {
 		x.keys++
 		job := rig.PendingAt(x.slot)
 		job.JobExec = exec
-		tasks = append(tasks, &task{rows: []*answered{{row: row{FutureJob: job, key: prescient.Key{x.keys}}}}, lane: x.executor.lanes[exec], bucket: b})
+		tasks = append(tasks, &task{rows: []*answered{{row: row{FutureJob: job, key: prescient.Key{x.keys}}}}, lane: x.executor.lanes[exec], sink: b})
 	}
 	b.mu.Lock()
 	b.flying += n

@@ -139,7 +139,7 @@ func TestADeadEndpointMakesNoOthersLate(t *testing.T) {
 		if late := r.Count("SELECT MAX(lateness_ms) FROM p_job_history WHERE slot >= ?", slot.Format(time.DateTime)); late > 3000 {
 			t.Errorf("a fast row was called %d ms late", late)
 		}
-		crowd := &w.executor.lanes["slow"].crowd
+		crowd := w.crowds["slow"]
 		crowd.mu.Lock()
 		// What may linger, and what the runs under way may have besides.
 		if most := buckets*batch + (maxRuns+1)*buckets*batch; crowd.rows > most || crowd.rows == 0 || crowd.buckets > maxLinger+4 {

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -52,41 +51,21 @@ const (
 	maxTroubleText = 300
 )
 
-// troubleOf says what went wrong with a row; empty where nothing did.
-func troubleOf(a *answer, outcome prescient.Outcome) TroubleKind {
-	switch {
-	case outcome == prescient.Done:
-		return ""
-	case a.cause == prescient.CauseUnregistered:
-		return TroubleUnregistered
-	case a.cause == prescient.CauseAbandoned:
-		return TroublePutOff
-	case a.err != nil && errors.Is(a.err, prescient.ErrTimeout):
-		return TroubleTimeout
-	case a.err != nil && errors.Is(a.err, prescient.ErrPanic):
-		return TroublePanic
-	case a.err != nil:
-		return TroubleError
-	}
-	return TroubleKind(outcome)
-}
-
 // troubles are a few for each kind, and one more for the rest of the kind: bounded, however many names the rows have.
 type troubles []Trouble
 
-// note takes note of a row and what became of it.
-func (t *troubles) note(a *answered) {
-	kind := troubleOf(&a.answer, a.verdict.Outcome)
+// note takes note of a check with a trouble, and what became of it; an empty kind is none.
+func (t *troubles) note(job prescient.FutureJob, kind TroubleKind, v prescient.Verdict) {
 	if kind == "" {
 		return
 	}
 	ended := 0
-	if a.verdict.Outcome != "" {
+	if v.Outcome != "" {
 		ended = 1
 	}
-	at := t.place(a.JobExec, kind)
+	at := t.place(job.JobExec, kind)
 	if at.Rows == 0 {
-		at.Entity, at.Error = a.Entity().String(), shortened(a.verdict.Reason)
+		at.Entity, at.Error = job.Entity().String(), shortened(v.Reason)
 	}
 	at.Rows++
 	at.Ended += ended

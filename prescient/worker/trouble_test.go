@@ -41,7 +41,7 @@ func TestEveryRowThatIsNotSettledHasATrouble(t *testing.T) {
 		{"a time in the past", answer{}, prescient.PastReturn, "past_return"},
 		{"a time too far ahead", answer{}, prescient.BeyondHorizon, "beyond_horizon"},
 	} {
-		if got := troubleOf(&c.answer, c.outcome); got != c.want {
+		if got := c.answer.trouble(c.outcome); got != c.want {
 			t.Errorf("%s: %q; want %q", c.name, got, c.want)
 		}
 	}
@@ -58,8 +58,8 @@ func TestTroublesAreFewButCountAll(t *testing.T) {
 	for bucket := range 4 {
 		var part troubles
 		for i := range 50 {
-			part.note(failing(fmt.Sprint("tyop-", bucket, "-", i), prescient.CauseUnregistered, nil))
-			part.note(failing("known", prescient.CauseCalled, errors.New(strings.Repeat("ü", 2000))))
+			noteOf(&part, failing(fmt.Sprint("tyop-", bucket, "-", i), prescient.CauseUnregistered, nil))
+			noteOf(&part, failing("known", prescient.CauseCalled, errors.New(strings.Repeat("ü", 2000))))
 		}
 		if part.rows(TroubleUnregistered) != 50 || part.rows(TroubleError) != 50 {
 			t.Errorf("bucket %d: %+v", bucket, part)
@@ -189,4 +189,8 @@ func TestAnUnregisteredNameIsSaidOnceAnHour(t *testing.T) {
 			t.Errorf("%d slots swept: %s", len(all), log.all())
 		}
 	})
+}
+
+func noteOf(t *troubles, a *answered) {
+	t.note(a.FutureJob, a.answer.trouble(a.verdict.Outcome), a.verdict)
 }

@@ -40,10 +40,10 @@ var errNotBegun = errors.New("the time of the call was over before it began")
 //
 // Other than a commit of answers, which begins with the fence, this ends with it: the ledger's record is not locked
 // while the functions run.
-func (t *task) runTx(ctx context.Context) ([]answer, error) {
-	b, l, rows := t.bucket, t.lane, t.rows
+func (b *bucketRun) runTx(ctx context.Context, t *task) ([]answer, error) {
+	l, rows := t.lane, t.rows
 	first := rows[0].row // they are others' to change once the call is abandoned
-	answers, err := t.tryTx(ctx)
+	answers, err := b.tryTx(ctx, t)
 	all := func(a answer) []answer {
 		list := make([]answer, len(rows))
 		for i := range list {
@@ -92,8 +92,7 @@ func unwritten(doing string, err error) error {
 
 // tryTx makes one attempt. The functions have the time of a call, which ctx bounds. What is written once they have
 // answered has a time of its own, as a commit of answers has: a server that fails over then is no error of theirs.
-func (t *task) tryTx(ctx context.Context) (answers []answer, err error) {
-	b := t.bucket
+func (b *bucketRun) tryTx(ctx context.Context, t *task) (answers []answer, err error) {
 	life, end := context.WithCancelCause(b.calls)
 	defer end(nil)
 	inTime := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })

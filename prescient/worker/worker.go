@@ -88,6 +88,7 @@ type Worker struct {
 	ledger    *ledger
 	options   Options
 	executor  *executor
+	crowds    map[string]*crowd // by job_exec
 	guards    map[string]prescient.Guards
 	unknown   prescient.Guards
 	log       zerolog.Logger
@@ -122,7 +123,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 		return nil, fmt.Errorf("%w: the assignment (%s) is for %s, but slot_config has %s", prescient.ErrResolution, a, a.Grid(), t.Grid)
 	}
 	w := &Worker{tables: t, options: options, log: options.Log, unknown: options.Guards,
-		executor: newExecutor(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]prescient.Guards),
+		executor: newExecutor(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]prescient.Guards), crowds: make(map[string]*crowd),
 		runs: make(places, maxRuns), sweepers: make(places, 1), sweepSoon: make(chan struct{}, 1)}
 	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
 	w.ledger = w.newLedger()
@@ -144,6 +145,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	}
 	for name, lane := range w.executor.lanes {
 		w.guards[name] = lane.guards
+		w.crowds[name] = new(crowd)
 	}
 	if options.SweepRate > 0 {
 		w.sweeps = rate.NewLimiter(rate.Limit(options.SweepRate), max(options.Batch, int(options.SweepRate)))
