@@ -43,6 +43,7 @@ const flushEvery = 100 * time.Millisecond
 type bucketRun struct {
 	w          *Worker
 	lease      *lease
+	session    *session
 	clock      store.Clock
 	calls      context.Context                           // of the job_execs; ends when nothing of them is wanted any more
 	stop       <-chan struct{}                           // closed when nothing new is to be started
@@ -79,8 +80,6 @@ type bucketRun struct {
 	crowdedOut   bool                // there is no room for it to wait in
 	wary         bool                // it was given back unfinished before: locked rows are left alone
 
-	commits sync.Mutex // held from the fence of a commit to its end; guards lease.batchSeq
-
 	mu      sync.Mutex
 	answers []*answered
 	oldest  time.Time // when the first of answers came
@@ -90,7 +89,7 @@ type bucketRun struct {
 
 func (r *slotRun) newBucketRun(l *lease, buckets int) *bucketRun {
 	first, last := store.BucketRange(l.bucket, buckets)
-	b := &bucketRun{w: r.w, hidden: &r.hidden, lease: l, clock: r.clock, stop: r.stop, careful: l.takeovers >= 2,
+	b := &bucketRun{w: r.w, session: &session{writer: r.w.writer, lease: l, clock: r.clock}, hidden: &r.hidden, lease: l, clock: r.clock, stop: r.stop, careful: l.takeovers >= 2,
 		batch: half(r.w.options.Batch), window: r.w.options.Batch, pace: r.pace, background: r.background, paused: r.paused,
 		last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int), wake: make(chan struct{}, 1),
 		lockPatience: lockPatience(r.w.options.Lease, r.w.tables.Grid.Resolution(), r.background)}
@@ -121,6 +120,11 @@ func (b *bucketRun) context() context.Context { return b.calls }
 
 // time implements sink.
 func (b *bucketRun) time() store.Clock { return b.clock }
+
+// runTx implements sink.
+func (b *bucketRun) runTx(ctx context.Context, t *task) ([]answer, error) {
+	return b.session.runTx(ctx, t)
+}
 
 // catchesUp implements sink.
 func (b *bucketRun) catchesUp() bool { return b.background }

@@ -3,7 +3,6 @@ package worker
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -156,13 +155,6 @@ func (b *bucketRun) sort(batch []*answered) []*answered {
 	return rest
 }
 
-// commitResult says what a commit did with each of its rows.
-type commitResult struct {
-	counts    Counts
-	contested map[prescient.Key]bool // not committed: somebody has them locked
-	dropped   map[prescient.Key]bool // answers that were thrown away: the app had changed the rows
-}
-
 // settle takes note of a commit that was done.
 func (b *bucketRun) settle(batch []*answered, result commitResult) {
 	b.figures.Counts.add(result.counts)
@@ -222,51 +214,12 @@ func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*ans
 	})
 }
 
-// tryCommit makes one attempt, in one transaction: the fence first, then the moves, then the ends.
-func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []span, contested bool) (result commitResult, err error) {
+// tryCommit makes one attempt in the bucket's turn to send statements.
+func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []span, contested bool) (commitResult, error) {
 	done, err := b.w.turn(ctx, b.lingering)
 	if err != nil {
-		return result, err
+		return commitResult{}, err
 	}
 	defer done()
-	// The connection first: a TxFunc's transaction has one and waits for the turn to commit, so that whoever has the turn must
-	// not wait for a connection, of which there may be few.
-	conn, err := b.connection(ctx)
-	if err != nil {
-		return result, err
-	}
-	defer conn.Close()
-	b.commits.Lock()
-	defer b.commits.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, b.w.send.Timeout)
-	defer cancel()
-	tx, err := conn.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil)
-	if err != nil {
-		return result, fmt.Errorf("beginning: %w", err)
-	}
-	before := time.Now()
-	result, err = b.write(ctx, tx, batch, spans, contested)
-	if err != nil {
-		return result, errors.Join(err, store.Rollback(tx))
-	}
-	err = b.w.ledger.commit(ctx, func() error {
-		err := tx.Commit()
-		_ = conn.Close() // to look takes one, too
-		return err
-	}, b.lease, before)
-	if errors.Is(err, errUndone) {
-		err = fmt.Errorf("%w: %w", errWriting, err)
-	}
-	return result, err
-}
-
-// connection takes a connection out of the pool, which may have to wait for one.
-func (b *bucketRun) connection(ctx context.Context) (*sql.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.w.send.Timeout)
-	defer cancel()
-	conn, err := b.w.send.DB.Conn(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("waiting for a connection: %w", err)
-	}
-	return conn, nil
+	return b.session.tryCommit(ctx, batch, spans, contested)
 }

@@ -51,6 +51,8 @@ func newDesk(t *testing.T) *desk {
 	l := &lease{slot: rig.At("13:15"), bucket: 3, token: 7, worker: "me", ttl: time.Minute, until: time.Now().Add(time.Minute), batchSeq: 20}
 	d.bucket = &bucketRun{w: d.w, hidden: new(atomic.Bool), lease: l, clock: store.ClockAt(rig.At("13:15:01")), batch: 10, streams: []*stream{{outstanding: 2}},
 		outstanding: map[string]int{"unshipped": 2}}
+	d.w.writer = &writer{send: d.w.send, tables: &d.w.tables, ledger: d.w.ledger, worker: "me"}
+	d.bucket.session = &session{writer: d.w.writer, lease: l, clock: d.bucket.clock}
 	for i, next := range []*time.Time{nil, prescient.At(rig.At("14:01"))} {
 		job := rig.PendingAt(rig.At("13:15"))
 		job.EntityKey, job.Revision = fmt.Sprint(i), uint64(100+i)

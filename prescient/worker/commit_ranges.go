@@ -68,9 +68,9 @@ func appendRanges(to []byte, column string, spans []span, below bool) []byte {
 }
 
 // lockRanges locks the rows of a batch by their ranges. It returns false where they are not just those that were read.
-func (b *bucketRun) lockRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) (same bool, err error) {
+func (s *session) lockRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) (same bool, err error) {
 	ranges := string(appendRanges(nil, "job_key", spans, false))
-	same, err = sameAs(ctx, tx, batch, b.w.tables.Fill("slotrun/lock_ranges", "{ranges}", ranges), b.lease.slot, len(batch))
+	same, err = sameAs(ctx, tx, batch, s.tables.Fill("slotrun/lock_ranges", "{ranges}", ranges), s.lease.slot, len(batch))
 	return same, refused(err)
 }
 
@@ -128,28 +128,28 @@ func spansOfEnds(spans []span, ends []*answered) []span {
 }
 
 // endRanges writes history and deletes the rows of ranges, which are locked.
-func (b *bucketRun) endRanges(ctx context.Context, tx *sql.Tx, ends []*answered, spans []span) error {
+func (s *session) endRanges(ctx context.Context, tx *sql.Tx, ends []*answered, spans []span) error {
 	if done := together(ends, spans); done != nil {
 		for _, d := range done {
-			if err := b.historyOf(ctx, tx, ends[0], d); err != nil {
+			if err := s.historyOf(ctx, tx, ends[0], d); err != nil {
 				return err
 			}
 			ends = ends[d.n:]
 		}
-	} else if err := b.writeHistory(ctx, tx, ends); err != nil {
+	} else if err := s.writeHistory(ctx, tx, ends); err != nil {
 		return err
 	}
-	return b.deleteRanges(ctx, tx, spans)
+	return s.deleteRanges(ctx, tx, spans)
 }
 
 // endInOnePass locks the rows of ranges as it writes their history, and deletes them. MariaDB tells only those who may read
 // history what they wrote there, which is no right of the role worker: without it commits take two passes.
-func (b *bucketRun) endInOnePass(ctx context.Context, tx *sql.Tx, ends []*answered, spans, done []span) error {
+func (s *session) endInOnePass(ctx context.Context, tx *sql.Tx, ends []*answered, spans, done []span) error {
 	for _, d := range done {
-		same, err := sameAs(ctx, tx, ends[:d.n], b.w.tables.Stmt.Get("slotrun/history_locked"), append(b.historyArgs(ends[0], d), d.n)...)
+		same, err := sameAs(ctx, tx, ends[:d.n], s.tables.Stmt.Get("slotrun/history_locked"), append(s.historyArgs(ends[0], d), d.n)...)
 		switch {
 		case errno.Is(err, errno.TableDenied, errno.ColumnDenied):
-			b.w.onePass.Store(false) // the right was taken away
+			s.onePass.Store(false) // the right was taken away
 			return fmt.Errorf("%w: %w", errChanged, err)
 		case err != nil:
 			return fmt.Errorf("writing history: %w", refused(err))
@@ -158,7 +158,7 @@ func (b *bucketRun) endInOnePass(ctx context.Context, tx *sql.Tx, ends []*answer
 		}
 		ends = ends[d.n:]
 	}
-	return b.deleteRanges(ctx, tx, spans)
+	return s.deleteRanges(ctx, tx, spans)
 }
 
 // written checks an INSERT into history: all ends and no others.
@@ -173,7 +173,7 @@ func written(n, want int, err error) error {
 }
 
 // deleteRanges deletes the rows of ranges, which are locked.
-func (b *bucketRun) deleteRanges(ctx context.Context, tx *sql.Tx, spans []span) error {
+func (s *session) deleteRanges(ctx context.Context, tx *sql.Tx, spans []span) error {
 	all, lasts := 0, make([]prescient.Key, len(spans))
 	for i, s := range spans {
 		all += s.n
@@ -181,12 +181,12 @@ func (b *bucketRun) deleteRanges(ctx context.Context, tx *sql.Tx, spans []span) 
 	}
 	if all > len(spans) {
 		ranges := string(appendRanges(nil, "job.job_key", spans, true))
-		n, err := store.Affected(ctx, tx, b.w.tables.Fill("slotrun/end_ranges", "{ranges}", ranges), b.lease.slot)
+		n, err := store.Affected(ctx, tx, s.tables.Fill("slotrun/end_ranges", "{ranges}", ranges), s.lease.slot)
 		if err := deleted(n, all-len(spans), err); err != nil {
 			return err
 		}
 	}
-	return b.deleteByKey(ctx, tx, literal.Keys(lasts, func(k prescient.Key) prescient.Key { return k }), len(spans))
+	return s.deleteByKey(ctx, tx, literal.Keys(lasts, func(k prescient.Key) prescient.Key { return k }), len(spans))
 }
 
 // together divides ended rows into those that were called together; nil where they are too few to pay, or ended
@@ -222,14 +222,14 @@ func sameCall(x, y *answered) bool {
 }
 
 // historyOf writes the history of rows that are done and were called together, of which a is one.
-func (b *bucketRun) historyOf(ctx context.Context, tx *sql.Tx, a *answered, of span) error {
-	n, err := store.Affected(ctx, tx, b.w.tables.Stmt.Get("slotrun/history_done"), b.historyArgs(a, of)...)
+func (s *session) historyOf(ctx context.Context, tx *sql.Tx, a *answered, of span) error {
+	n, err := store.Affected(ctx, tx, s.tables.Stmt.Get("slotrun/history_done"), s.historyArgs(a, of)...)
 	return written(n, of.n, err)
 }
 
 // historyArgs are those of history_done.
-func (b *bucketRun) historyArgs(a *answered, of span) []any {
+func (s *session) historyArgs(a *answered, of span) []any {
 	ran := literal.Millis(a.answer.ran)
 	return []any{ran, string(prescient.Done), a.answer.started.Format(literal.MicroLayout), a.answer.ended.Format(literal.MicroLayout), ran,
-		a.lateness().Milliseconds(), b.w.options.Name, b.lease.slot, of.first[:], of.last[:]}
+		a.lateness().Milliseconds(), s.worker, s.lease.slot, of.first[:], of.last[:]}
 }

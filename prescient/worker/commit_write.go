@@ -17,15 +17,15 @@ import (
 )
 
 // write runs the statements of a commit.
-func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span, contested bool) (commitResult, error) {
+func (s *session) write(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span, contested bool) (commitResult, error) {
 	var counts Counts
 	for _, a := range batch {
 		counts.count(a.verdict, a.answer.cause, 1)
 	}
-	if err := b.w.ledger.fence(ctx, tx, b.lease, counts); err != nil {
+	if err := s.ledger.fence(ctx, tx, s.lease, counts); err != nil {
 		return commitResult{}, err
 	}
-	result, err := b.writeRows(ctx, tx, batch, spans, contested, counts)
+	result, err := s.writeRows(ctx, tx, batch, spans, contested, counts)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errWriting, err)
 	}
@@ -33,25 +33,25 @@ func (b *bucketRun) write(ctx context.Context, tx *sql.Tx, batch []*answered, sp
 }
 
 // writeRows writes what becomes of the rows, behind the fence, whose books have the counts of all of them.
-func (b *bucketRun) writeRows(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span, contested bool, counts Counts) (commitResult, error) {
+func (s *session) writeRows(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span, contested bool, counts Counts) (commitResult, error) {
 	result := commitResult{counts: counts, dropped: make(map[prescient.Key]bool)}
-	if b.w.onePass.Load() && len(spans) > 0 && counts.Done == len(batch) {
+	if s.onePass.Load() && len(spans) > 0 && counts.Done == len(batch) {
 		if done := together(batch, spans); done != nil {
-			return result, b.endInOnePass(ctx, tx, batch, spans, done)
+			return result, s.endInOnePass(ctx, tx, batch, spans, done)
 		}
 	}
 	if len(spans) > 0 {
-		same, err := b.lockRanges(ctx, tx, batch, spans)
+		same, err := s.lockRanges(ctx, tx, batch, spans)
 		if err != nil {
 			return result, err
 		}
 		if same {
-			return result, b.writeRanges(ctx, tx, batch, spans)
+			return result, s.writeRanges(ctx, tx, batch, spans)
 		}
 	}
 	// All rows are locked by the primary key before anything is written: a move also locks neighbours in UNIQUE
 	// (job_key), from where to go on to the primary key of another row would deadlock with a cancel of that.
-	free, taken, err := b.lock(ctx, tx, batch, contested, contested)
+	free, taken, err := s.lock(ctx, tx, batch, contested, contested)
 	if err != nil {
 		return result, err
 	}
@@ -71,17 +71,17 @@ func (b *bucketRun) writeRows(ctx context.Context, tx *sql.Tx, batch []*answered
 			result.dropped[a.key] = true
 		}
 	}
-	if err := b.writeMoves(ctx, tx, moves, true); err != nil {
+	if err := s.writeMoves(ctx, tx, moves, true); err != nil {
 		return result, err
 	}
-	if err := b.writeEnds(ctx, tx, ends, contested); err != nil {
+	if err := s.writeEnds(ctx, tx, ends, contested); err != nil {
 		return result, err
 	}
 	if off == (Counts{}) {
 		return result, nil
 	}
 	off.Dropped = len(result.dropped)
-	if _, err := tx.ExecContext(ctx, b.w.tables.Stmt.Get("slotrun/correct"), append(off.args(), b.lease.slot, b.lease.bucket)...); err != nil {
+	if _, err := tx.ExecContext(ctx, s.tables.Stmt.Get("slotrun/correct"), append(off.args(), s.lease.slot, s.lease.bucket)...); err != nil {
 		return result, fmt.Errorf("correcting the books: %w", err)
 	}
 	off.Dropped = -off.Dropped // the only one that is added
@@ -93,7 +93,7 @@ func (b *bucketRun) writeRows(ctx context.Context, tx *sql.Tx, batch []*answered
 }
 
 // writeRanges writes what becomes of a batch whose rows are locked and all there.
-func (b *bucketRun) writeRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) error {
+func (s *session) writeRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) error {
 	var moves []*answered
 	ends := make([]*answered, 0, len(batch))
 	for _, a := range batch {
@@ -103,34 +103,34 @@ func (b *bucketRun) writeRanges(ctx context.Context, tx *sql.Tx, batch []*answer
 			ends = append(ends, a)
 		}
 	}
-	if err := b.writeMoves(ctx, tx, moves, true); err != nil || len(ends) == 0 {
+	if err := s.writeMoves(ctx, tx, moves, true); err != nil || len(ends) == 0 {
 		return err
 	}
-	return b.endRanges(ctx, tx, ends, spansOfEnds(spans, ends))
+	return s.endRanges(ctx, tx, ends, spansOfEnds(spans, ends))
 }
 
 // lock locks the rows of a batch, and returns which are as they were read. Where it is known to be contested it passes
 // over those that somebody else has locked, or, with unique, of which somebody has the entry in UNIQUE (job_key): taken. The
 // others are gone or changed.
-func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []*answered, contested, unique bool) (free, taken map[prescient.Key]bool, err error) {
+func (s *session) lock(ctx context.Context, tx *sql.Tx, batch []*answered, contested, unique bool) (free, taken map[prescient.Key]bool, err error) {
 	keys := literal.Keys(batch, answeredKey)
 	if !contested {
-		free, err = b.sameRows(ctx, tx, "slotrun/lock", keys, batch)
+		free, err = s.sameRows(ctx, tx, "slotrun/lock", keys, batch)
 		return free, nil, err
 	}
-	if free, err = b.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil {
+	if free, err = s.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil {
 		return nil, nil, err
 	}
 	if unique && len(free) > 0 {
 		keys := literal.Keys(slices.Collect(maps.Keys(free)), func(k prescient.Key) prescient.Key { return k })
-		if free, err = b.sameRows(ctx, tx, "slotrun/lock_free_unique", keys, batch); err != nil {
+		if free, err = s.sameRows(ctx, tx, "slotrun/lock_free_unique", keys, batch); err != nil {
 			return nil, nil, err
 		}
 	}
 	if len(free) == len(batch) {
 		return free, nil, nil
 	}
-	there, err := b.sameRows(ctx, tx, "slotrun/seen", keys, batch)
+	there, err := s.sameRows(ctx, tx, "slotrun/seen", keys, batch)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,8 +145,8 @@ func (b *bucketRun) lock(ctx context.Context, tx *sql.Tx, batch []*answered, con
 
 // sameRows runs one of the statements that select job_key and revision, and returns the keys of the rows that are as
 // they were read.
-func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []*answered) (map[prescient.Key]bool, error) {
-	rows, err := tx.QueryContext(ctx, b.w.tables.Fill(statement, "{keys}", keys), b.lease.slot)
+func (s *session) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []*answered) (map[prescient.Key]bool, error) {
+	rows, err := tx.QueryContext(ctx, s.tables.Fill(statement, "{keys}", keys), s.lease.slot)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", statement, err)
 	}
@@ -177,14 +177,14 @@ func (b *bucketRun) sameRows(ctx context.Context, tx *sql.Tx, statement, keys st
 //
 // On MariaDB a move also locks the row after its own in UNIQUE (job_key), which an app may just be inserting; MySQL does not.
 // With atOnce it fails there instead of waiting: then another try, or smaller ones, cost less than the wait.
-func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answered, atOnce bool) error {
-	atOnce = atOnce && b.w.tables.Server == text.MariaDB
+func (s *session) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answered, atOnce bool) error {
+	atOnce = atOnce && s.tables.Server == text.MariaDB
 	if len(moves) == 0 {
 		return nil
 	}
-	move := b.moveTogether
-	if b.w.tables.Server == text.TiDB {
-		move = b.moveEach
+	move := s.moveTogether
+	if s.tables.Server == text.TiDB {
+		move = s.moveEach
 	}
 	n, err := move(ctx, tx, moves, atOnce)
 	if atOnce {
@@ -200,14 +200,14 @@ func (b *bucketRun) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answere
 }
 
 // moveTogether moves the rows by one statement, or by several where their errors are long.
-func (b *bucketRun) moveTogether(ctx context.Context, tx *sql.Tx, moves []*answered, atOnce bool) (n int, err error) {
-	statement := b.w.tables.Stmt.Get("slotrun/reschedule")
+func (s *session) moveTogether(ctx context.Context, tx *sql.Tx, moves []*answered, atOnce bool) (n int, err error) {
+	statement := s.tables.Stmt.Get("slotrun/reschedule")
 	if atOnce {
 		statement = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + statement
 	}
 	for len(moves) > 0 {
 		list, in := movesJSON(moves)
-		some, err := store.Affected(ctx, tx, statement, list, b.lease.slot)
+		some, err := store.Affected(ctx, tx, statement, list, s.lease.slot)
 		if err != nil {
 			return n, err
 		}
@@ -217,12 +217,12 @@ func (b *bucketRun) moveTogether(ctx context.Context, tx *sql.Tx, moves []*answe
 }
 
 // moveEach moves the rows one by one.
-func (b *bucketRun) moveEach(ctx context.Context, tx *sql.Tx, moves []*answered, _ bool) (n int, err error) {
+func (s *session) moveEach(ctx context.Context, tx *sql.Tx, moves []*answered, _ bool) (n int, err error) {
 	for _, a := range moves {
 		v := &a.verdict
-		one, err := store.Affected(ctx, tx, b.w.tables.Stmt.Get("slotrun/reschedule"), v.Slot.Format(literal.SecondLayout), v.DueAt.Format(literal.MicroLayout),
+		one, err := store.Affected(ctx, tx, s.tables.Stmt.Get("slotrun/reschedule"), v.Slot.Format(literal.SecondLayout), v.DueAt.Format(literal.MicroLayout),
 			v.CheckCount, v.ErrorCount, v.PutOffCount, a.total(), sql.NullString{String: v.Reason, Valid: v.Reason != ""},
-			b.lease.slot, a.key[:], a.Revision)
+			s.lease.slot, a.key[:], a.Revision)
 		if err != nil {
 			return n, err
 		}
@@ -280,23 +280,23 @@ func keysJSON(rows []*answered) string {
 
 // writeEnds writes history and deletes the rows, which are locked. Where others of the slot are contested it goes by
 // single rows, so that it does not wait for those.
-func (b *bucketRun) writeEnds(ctx context.Context, tx *sql.Tx, ends []*answered, contested bool) error {
+func (s *session) writeEnds(ctx context.Context, tx *sql.Tx, ends []*answered, contested bool) error {
 	if len(ends) == 0 {
 		return nil
 	}
-	if err := b.writeHistory(ctx, tx, ends); err != nil {
+	if err := s.writeHistory(ctx, tx, ends); err != nil {
 		return err
 	}
-	if contested && b.w.tables.Server != text.TiDB { // which locks the rows that a list names, and no others
-		n, err := store.Affected(ctx, tx, b.w.tables.Stmt.Get("slotrun/end_each"), keysJSON(ends), b.lease.slot)
+	if contested && s.tables.Server != text.TiDB { // which locks the rows that a list names, and no others
+		n, err := store.Affected(ctx, tx, s.tables.Stmt.Get("slotrun/end_each"), keysJSON(ends), s.lease.slot)
 		return deleted(n, len(ends), err)
 	}
-	return b.deleteByKey(ctx, tx, literal.Keys(ends, answeredKey), len(ends))
+	return s.deleteByKey(ctx, tx, literal.Keys(ends, answeredKey), len(ends))
 }
 
 // deleteByKey deletes as many rows by their keys.
-func (b *bucketRun) deleteByKey(ctx context.Context, tx *sql.Tx, keys string, want int) error {
-	n, err := store.Affected(ctx, tx, b.w.tables.Fill("slotrun/end", "{keys}", keys), b.lease.slot)
+func (s *session) deleteByKey(ctx context.Context, tx *sql.Tx, keys string, want int) error {
+	n, err := store.Affected(ctx, tx, s.tables.Fill("slotrun/end", "{keys}", keys), s.lease.slot)
 	return deleted(n, want, err)
 }
 
@@ -313,11 +313,11 @@ func deleted(n, want int, err error) error {
 
 // writeHistory writes ends row by row: those with a long payload each by a statement of its own, by which the server copies
 // it, the others together.
-func (b *bucketRun) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answered) error {
+func (s *session) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answered) error {
 	history := make([]byte, 0, min(len(ends)*400, 2*literal.BulkBytes))
 	for i, a := range ends {
 		if a.copied() {
-			n, err := store.Affected(ctx, tx, b.w.tables.CopyEnd(b.endOf(a)))
+			n, err := store.Affected(ctx, tx, s.tables.CopyEnd(s.endOf(a)))
 			if err := written(n, 1, err); err != nil {
 				return err
 			}
@@ -325,12 +325,12 @@ func (b *bucketRun) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answer
 			if len(history) > 0 {
 				history = append(history, ',')
 			}
-			history = store.AppendEnd(history, b.endOf(a))
+			history = store.AppendEnd(history, s.endOf(a))
 		}
 		if len(history) == 0 || i < len(ends)-1 && len(history) < literal.BulkBytes {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, b.w.tables.Fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
+		if _, err := tx.ExecContext(ctx, s.tables.Fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
 			return fmt.Errorf("writing history: %w", err)
 		}
 		history = history[:0]
@@ -339,10 +339,10 @@ func (b *bucketRun) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answer
 }
 
 // endOf is the end of a row.
-func (b *bucketRun) endOf(a *answered) store.End {
+func (s *session) endOf(a *answered) store.End {
 	job := a.FutureJob
 	job.CheckCount, job.ErrorCount, job.PutOffCount = a.verdict.CheckCount, a.verdict.ErrorCount, a.verdict.PutOffCount
 	job.TotalMS = a.total()
 	return store.End{Job: job, Key: a.key, Outcome: a.verdict.Outcome, Reason: a.verdict.Reason,
-		Started: a.answer.started, Ended: a.answer.ended, Ran: a.answer.ran, Worker: b.w.options.Name, Bare: a.bare}
+		Started: a.answer.started, Ended: a.answer.ended, Ran: a.answer.ran, Worker: s.worker, Bare: a.bare}
 }

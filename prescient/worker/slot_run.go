@@ -234,6 +234,7 @@ func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
 	b.wary = row.givenBack()
 	var cancel context.CancelFunc
 	b.calls, cancel = context.WithCancel(r.calls)
+	b.session.calls = b.calls
 	defer cancel()
 	r.mu.Lock()
 	r.leases[l] = cancel

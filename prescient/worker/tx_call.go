@@ -21,7 +21,7 @@ const apartFor = 16
 
 // txCalls calls the function of a lane for rows that share a transaction, and fills in their answers.
 type txCalls struct {
-	bucket  *bucketRun
+	clock   store.Clock
 	lane    *lane
 	tx      *sqlx.Tx
 	watch   *store.TxWatch
@@ -155,18 +155,18 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 	var said []answer
 	started := time.Now()
 	if c.lane.txBatch != nil {
-		said, failure = c.callBatch(ctx, part, c.bucket.clock.When(started))
+		said, failure = c.callBatch(ctx, part, c.clock.When(started))
 	} else {
 		said = make([]answer, 1)
 		failure = recovered(func() (err error) {
-			said[0].next, err = c.lane.tx(ctx, c.tx, c.batch[part[0]].own(c.bucket.clock.When(started)))
+			said[0].next, err = c.lane.tx(ctx, c.tx, c.batch[part[0]].own(c.clock.When(started)))
 			return err
 		})
 		said[0].err = saidBy(failure)
 	}
 	ended := time.Now()
 	for i, a := range said {
-		a.started, a.ended, a.ran = c.bucket.clock.When(started), c.bucket.clock.When(ended), ended.Sub(started)
+		a.started, a.ended, a.ran = c.clock.When(started), c.clock.When(ended), ended.Sub(started)
 		c.answers[part[i]] = a
 	}
 	switch err := context.Cause(ctx); {

@@ -40,10 +40,10 @@ var errNotBegun = errors.New("the time of the call was over before it began")
 //
 // Other than a commit of answers, which begins with the fence, this ends with it: the ledger's record is not locked
 // while the functions run.
-func (b *bucketRun) runTx(ctx context.Context, t *task) ([]answer, error) {
+func (s *session) runTx(ctx context.Context, t *task) ([]answer, error) {
 	l, rows := t.lane, t.rows
 	first := rows[0].row // they are others' to change once the call is abandoned
-	answers, err := b.tryTx(ctx, t)
+	answers, err := s.tryTx(ctx, t)
 	all := func(a answer) []answer {
 		list := make([]answer, len(rows))
 		for i := range list {
@@ -56,11 +56,11 @@ func (b *bucketRun) runTx(ctx context.Context, t *task) ([]answer, error) {
 	case err == nil:
 		return answers, nil
 	case errors.Is(err, errLeaseLost):
-		b.lease.lose()
+		s.lease.lose()
 		return all(answer{fate: notStarted}), nil
-	case errors.Is(err, errUnwritten) && (errno.Passing(err) || errors.Is(err, errNotBegun)) && b.calls.Err() == nil &&
-		(first.tries < maxTxTries || time.Since(first.triedAt) < b.w.options.Patience):
-		b.w.log.Warn().Err(err).Time("slot", b.lease.slot).Int("bucket", b.lease.bucket).Str("job_exec", l.name).
+	case errors.Is(err, errUnwritten) && (errno.Passing(err) || errors.Is(err, errNotBegun)) && s.calls.Err() == nil &&
+		(first.tries < maxTxTries || time.Since(first.triedAt) < s.send.Patience):
+		s.log.Warn().Err(err).Time("slot", s.lease.slot).Int("bucket", s.lease.bucket).Str("job_exec", l.name).
 			Msg("a transaction is tried again")
 		return all(answer{fate: again, wait: wait}), nil
 	case len(rows) > 1:
@@ -92,8 +92,8 @@ func unwritten(doing string, err error) error {
 
 // tryTx makes one attempt. The functions have the time of a call, which ctx bounds. What is written once they have
 // answered has a time of its own, as a commit of answers has: a server that fails over then is no error of theirs.
-func (b *bucketRun) tryTx(ctx context.Context, t *task) (answers []answer, err error) {
-	life, end := context.WithCancelCause(b.calls)
+func (s *session) tryTx(ctx context.Context, t *task) (answers []answer, err error) {
+	life, end := context.WithCancelCause(s.calls)
 	defer end(nil)
 	inTime := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
 	defer inTime()
@@ -104,7 +104,7 @@ func (b *bucketRun) tryTx(ctx context.Context, t *task) (answers []answer, err e
 	began := time.Now()
 	// While a function runs, its transaction idles.
 	idle := max(t.lane.guards.Timeout+patience, store.IdleInCommit)
-	tx, locked, err := b.beginTx(store.MayIdle(life, idle), ctx, batch)
+	tx, locked, err := s.beginTx(store.MayIdle(life, idle), ctx, batch)
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(errNotBegun, err)
 	}
@@ -132,7 +132,7 @@ func (b *bucketRun) tryTx(ctx context.Context, t *task) (answers []answer, err e
 			calls = append(calls, i)
 		}
 	}
-	calling := &txCalls{bucket: b, lane: t.lane, tx: tx, watch: locked.watch, began: began, batch: batch, answers: answers}
+	calling := &txCalls{clock: s.clock, lane: t.lane, tx: tx, watch: locked.watch, began: began, batch: batch, answers: answers}
 	failure, err := calling.all(ctx, calls)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (b *bucketRun) tryTx(ctx context.Context, t *task) (answers []answer, err e
 	if !t.watchdog.Stop() || !inTime() {
 		return nil, timeoutError(t.lane.guards.Timeout, saidBy(failure))
 	}
-	ctx, cancel := context.WithTimeout(life, b.w.send.Timeout)
+	ctx, cancel := context.WithTimeout(life, s.send.Timeout)
 	defer cancel()
 	// Nor do the locks last longer, while others commit.
 	defer context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })()
@@ -158,7 +158,7 @@ func (b *bucketRun) tryTx(ctx context.Context, t *task) (answers []answer, err e
 		}
 		a := batch[i]
 		a.answer = answers[i]
-		a.verdict = prescient.Decide(b.w.tables.Grid, t.lane.guards, a.FutureJob, a.answer.given(), a.answer.ended)
+		a.verdict = prescient.Decide(s.tables.Grid, t.lane.guards, a.FutureJob, a.answer.given(), a.answer.ended)
 		counts.count(a.verdict, prescient.CauseCalled, 1)
 		if a.verdict.Outcome == "" {
 			moves = append(moves, a)
@@ -167,7 +167,7 @@ func (b *bucketRun) tryTx(ctx context.Context, t *task) (answers []answer, err e
 		}
 		answers[i].fate, answers[i].verdict = committed, &a.verdict
 	}
-	if err := b.writeTx(ctx, tx, locked.spans, moves, ends, counts); err != nil {
+	if err := s.writeTx(ctx, tx, locked.spans, moves, ends, counts); err != nil {
 		return nil, unwritten("writing", err)
 	}
 	done = true
@@ -182,17 +182,17 @@ type txLocks struct {
 }
 
 // beginTx begins a transaction, which lives as long as one context, and locks the rows within the time of the other.
-func (b *bucketRun) beginTx(life, ctx context.Context, batch []*answered) (tx *sqlx.Tx, locked txLocks, err error) {
+func (s *session) beginTx(life, ctx context.Context, batch []*answered) (tx *sqlx.Tx, locked txLocks, err error) {
 	spans := spansOf(batch)
 	if len(batch) < minRange {
 		spans = nil
 	}
 	for {
 		watch := new(store.TxWatch)
-		if tx, err = b.w.send.DB.BeginTxx(watch.With(life), nil); err != nil {
+		if tx, err = s.send.DB.BeginTxx(watch.With(life), nil); err != nil {
 			return nil, locked, err
 		}
-		if locked, err = b.lockTx(ctx, tx, batch, spans); err == nil {
+		if locked, err = s.lockTx(ctx, tx, batch, spans); err == nil {
 			locked.watch = watch
 			return tx, locked, nil
 		}
@@ -206,14 +206,14 @@ func (b *bucketRun) beginTx(life, ctx context.Context, batch []*answered) (tx *s
 }
 
 // lockTx locks the rows of a batch: by their ranges, or, without those, each by itself.
-func (b *bucketRun) lockTx(ctx context.Context, tx *sqlx.Tx, batch []*answered, spans []span) (locked txLocks, err error) {
+func (s *session) lockTx(ctx context.Context, tx *sqlx.Tx, batch []*answered, spans []span) (locked txLocks, err error) {
 	if spans == nil {
 		// Not the entries in UNIQUE (job_key): another function's row that moves would wait for those on MariaDB, for as long as the
 		// functions of this transaction run.
-		locked.free, locked.taken, err = b.lock(ctx, tx.Tx, batch, true, false)
+		locked.free, locked.taken, err = s.lock(ctx, tx.Tx, batch, true, false)
 		return locked, err
 	}
-	same, err := b.lockRanges(ctx, tx.Tx, batch, spans)
+	same, err := s.lockRanges(ctx, tx.Tx, batch, spans)
 	if err == nil && !same {
 		err = errChanged
 	}
@@ -229,33 +229,33 @@ func (b *bucketRun) lockTx(ctx context.Context, tx *sqlx.Tx, batch []*answered, 
 
 // writeTx writes what becomes of the rows, and commits. A row that came into a range since it was locked is an error
 // there, and the rows are called again, by themselves: it can only be one whose insert was under way when its slot began.
-func (b *bucketRun) writeTx(ctx context.Context, tx *sqlx.Tx, spans []span, moves, ends []*answered, counts Counts) error {
+func (s *session) writeTx(ctx context.Context, tx *sqlx.Tx, spans []span, moves, ends []*answered, counts Counts) error {
 	// In turn with the other commits of the bucket, from the first write on: a move also locks neighbours in UNIQUE
 	// (job_key), and a commit that waits there for this transaction, which waits here for that commit, is a deadlock that
 	// the server cannot see.
-	b.commits.Lock()
-	defer b.commits.Unlock()
-	if err := b.writeMoves(ctx, tx.Tx, moves, false); err != nil {
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	if err := s.writeMoves(ctx, tx.Tx, moves, false); err != nil {
 		return err
 	}
-	end := func() error { return b.writeEnds(ctx, tx.Tx, ends, true) }
+	end := func() error { return s.writeEnds(ctx, tx.Tx, ends, true) }
 	if spans != nil && len(ends) > 0 {
-		end = func() error { return b.endRanges(ctx, tx.Tx, ends, spansOfEnds(spans, ends)) }
+		end = func() error { return s.endRanges(ctx, tx.Tx, ends, spansOfEnds(spans, ends)) }
 	}
 	if err := end(); err != nil {
 		return err
 	}
-	return b.commitTx(ctx, tx, counts)
+	return s.commitTx(ctx, tx, counts)
 }
 
-// commitTx proves the lease and commits. The caller holds b.commits.
-func (b *bucketRun) commitTx(ctx context.Context, tx *sqlx.Tx, counts Counts) error {
-	if !b.lease.alive(time.Now()) {
+// commitTx proves the lease and commits. The caller holds s.commits.
+func (s *session) commitTx(ctx context.Context, tx *sqlx.Tx, counts Counts) error {
+	if !s.lease.alive(time.Now()) {
 		return errLeaseLost
 	}
 	before := time.Now()
-	if err := b.w.ledger.fence(ctx, tx.Tx, b.lease, counts); err != nil {
+	if err := s.ledger.fence(ctx, tx.Tx, s.lease, counts); err != nil {
 		return err
 	}
-	return b.w.ledger.commit(ctx, tx.Commit, b.lease, before)
+	return s.ledger.commit(ctx, tx.Commit, s.lease, before)
 }

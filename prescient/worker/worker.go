@@ -100,7 +100,7 @@ type Worker struct {
 	staying   atomic.Int32  // runs that wait for other workers
 	lingering atomic.Int32  // buckets that wait for slow calls, or locked rows
 	turns     chan struct{} // held by those of them that send statements
-	onePass   atomic.Bool   // rows that are done are locked and written to history by one statement (see endInOnePass)
+	writer    *writer
 	pulse     pulse
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
 	unregistered saidLately
@@ -127,6 +127,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 		runs: make(places, maxRuns), sweepers: make(places, 1), sweepSoon: make(chan struct{}, 1)}
 	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
 	w.ledger = w.newLedger()
+	w.writer = &writer{send: w.send, tables: &w.tables, ledger: w.ledger, worker: options.Name, log: w.log}
 	w.turns = make(chan struct{}, cmp.Or(options.Buckets, DefaultFarBuckets))
 	w.tails = make(places, w.buckets())
 	if w.send.Limited() {
@@ -136,7 +137,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	if t.Server == text.MariaDB {
 		switch err := w.mayReadHistory(ctx); {
 		case err == nil:
-			w.onePass.Store(true)
+			w.writer.onePass.Store(true)
 		case errno.Is(err, errno.TableDenied, errno.ColumnDenied):
 			w.log.Debug().Msg("ends would take less time if the account were granted SELECT on job_history")
 		default:
