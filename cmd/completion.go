@@ -20,8 +20,10 @@ const completionTime = 2 * time.Second
 // itself is cobra's.
 func addCompletions(prog *program.Program, root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	outcomes := []string{string(prescient.Done), string(prescient.Cancelled), string(prescient.MaxChecks), string(prescient.PastReturn),
-		string(prescient.BeyondHorizon), string(prescient.Failed), string(prescient.TimedOut), string(prescient.Crashed)}
+	var outcomes []string
+	for _, outcome := range prescient.Outcomes() {
+		outcomes = append(outcomes, string(outcome))
+	}
 	onPending := []string{string(prescient.Keep), string(prescient.Replace), string(prescient.Earlier), string(prescient.Later),
 		string(prescient.OnPendingError)}
 	values := map[string]cobra.CompletionFunc{

@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ jobs:
 		want string
 	}{
 		{"insert --exec", "invoice-unpaid order-unshipped"},
-		{"history --outcome", "done cancelled max_checks past_return beyond_horizon failed timed_out crashed"},
+		{"history --outcome", strings.Trim(fmt.Sprint(prescient.Outcomes()), "[]")},
 		{"insert --on-pending", "keep replace earlier later error"},
 		{"insert --format", "jsonl csv"},
 		{"work --log-level", "trace debug info warn error disabled"},

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
+	"prescient/prescient"
 	"prescient/prescient/client"
 )
 
@@ -36,9 +38,18 @@ line does: {"more": true, "after": CURSOR, …}.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listEnded(cmd, prog, f) },
 	}
 	f.addFlags(cmd, "the end")
-	cmd.Flags().StringVar(&f.outcome, "outcome", "",
-		"only with this outcome: done, cancelled, max_checks, past_return, beyond_horizon, failed, timed_out or crashed")
+	cmd.Flags().StringVar(&f.outcome, "outcome", "", "only with this outcome: "+anyOutcome())
 	return cmd
+}
+
+// anyOutcome names all outcomes: done, cancelled, … or crashed.
+func anyOutcome() string {
+	var names []string
+	for _, outcome := range prescient.Outcomes() {
+		names = append(names, string(outcome))
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func listEnded(cmd *cobra.Command, prog *program.Program, f listFlags) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -55,8 +56,9 @@ type Effect struct {
 	Checks int
 }
 
-// Read reads the tables with a prefix, which [Watch] has seen before anything ran. The pool needs parseTime and UTC.
-func Read(ctx context.Context, db *sql.DB, prefix string) (t Tables, err error) {
+// Read reads the tables with a prefix, which [Watch] has seen before anything ran. counted are the outcomes for which
+// slot_run has a column. The pool needs parseTime and UTC.
+func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t Tables, err error) {
 	const id = "CAST(COALESCE(JSON_UNQUOTE(JSON_EXTRACT(payload, '$.id')), 0) AS SIGNED)"
 	err = each(ctx, db, "SELECT "+id+", next_check_at, check_count, error_count FROM "+prefix+"future_job", func(rows *sql.Rows) error {
 		var p Pending
@@ -77,13 +79,16 @@ func Read(ctx context.Context, db *sql.DB, prefix string) (t Tables, err error) 
 		return t, err
 	}
 	err = each(ctx, db, "SELECT slot, bucket, buckets, takeovers, allocated_until IS NOT NULL, finished_at IS NOT NULL, moved, "+
-		"done, max_checks, past_return, beyond_horizon, failed, timed_out, crashed FROM "+prefix+"slot_run", func(rows *sql.Rows) error {
+		strings.Join(counted, ", ")+" FROM "+prefix+"slot_run", func(rows *sql.Rows) error {
 		var r Run
-		var counts [7]int
-		err := rows.Scan(&r.Slot, &r.Bucket, &r.Buckets, &r.Takeovers, &r.Held, &r.Finished, &r.Moved,
-			&counts[0], &counts[1], &counts[2], &counts[3], &counts[4], &counts[5], &counts[6])
+		counts := make([]int, len(counted))
+		into := []any{&r.Slot, &r.Bucket, &r.Buckets, &r.Takeovers, &r.Held, &r.Finished, &r.Moved}
+		for i := range counts {
+			into = append(into, &counts[i])
+		}
+		err := rows.Scan(into...)
 		r.ByOutcome = make(map[string]int)
-		for i, outcome := range outcomes {
+		for i, outcome := range counted {
 			r.ByOutcome[outcome] = counts[i]
 		}
 		t.Runs = append(t.Runs, r)
@@ -103,9 +108,6 @@ func Read(ctx context.Context, db *sql.DB, prefix string) (t Tables, err error) 
 	})
 	return t, err
 }
-
-// outcomes are those that slot_run counts.
-var outcomes = []string{"done", "max_checks", "past_return", "beyond_horizon", "failed", "timed_out", "crashed"}
 
 func each(ctx context.Context, db *sql.DB, query string, do func(*sql.Rows) error) error {
 	rows, err := db.QueryContext(ctx, query)
