@@ -13,7 +13,7 @@
 //   - early: a call came before its slot, or before the time that was asked for, by the database's clock
 //   - late: the first call came later than the scenario allows
 //   - waits: a row whose slot is over is still pending when everything had time to be drained
-//   - twice: a call was repeated, and no fault explains it
+//   - twice: a call was repeated, and neither a fault nor a lock of somebody else's explains it
 //   - in-flight: a fault made more calls be repeated than a bucket has in flight
 //   - fenced: a row's end is the answer of a worker that had lost the lease
 //   - effect: what a TxFunc wrote is not there exactly once for each outcome that was committed

@@ -21,6 +21,8 @@ type Rules struct {
 	Crashes    bool              // rows may end as crashed
 	Tx         map[string]bool   // job_execs that are a TxFunc
 	ClockSteps bool              // the database's clock is set while it runs: lateness says nothing
+	// LocksNeighbours says that the server has whoever moves a row lock the one after it in UNIQUE (job_key), as MariaDB does.
+	LocksNeighbours bool
 }
 
 // Finding is a promise that was not kept.
@@ -41,6 +43,7 @@ type Report struct {
 	Ended    map[string]int // by outcome
 	Faults   map[string]int // how often each was tried
 	Twice    int            // calls that were repeated
+	Locked   int            // of those: somebody else had the row locked, or one beside it
 	Redone   int            // calls of a TxFunc whose transaction the server had rolled back
 	Lost     int
 	Early    int
@@ -57,6 +60,7 @@ type called struct {
 // story is all that is known of one check.
 type story struct {
 	id         int64
+	jobKey     [16]byte
 	insert     Event
 	replacedBy *Event
 	cancels    []Event
@@ -75,6 +79,7 @@ type judgement struct {
 	faults  []Event
 	tables  Tables
 	stories map[int64]*story
+	byKey   []*story // that were asked for, in the order of UNIQUE (job_key)
 	buckets map[time.Time]int
 	claims  map[time.Time][]Claim
 	report  Report
@@ -85,6 +90,7 @@ func Judge(rules Rules, events []Event, tables Tables) Report {
 	j := &judgement{rules: rules, tables: tables, stories: make(map[int64]*story), buckets: make(map[time.Time]int),
 		claims: make(map[time.Time][]Claim), report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
 	j.gather(events)
+	j.orderByKey()
 	for _, id := range slices.Sorted(maps.Keys(j.stories)) {
 		s := j.stories[id]
 		j.ends(s)

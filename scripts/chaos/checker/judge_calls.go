@@ -161,7 +161,7 @@ func (j *judgement) counts(s *story) {
 	}
 }
 
-// repeats counts the calls that were repeated, and decides whether faults explain them.
+// repeats counts the calls that were repeated, and decides whether faults, or locks of others, explain them.
 func (j *judgement) repeats() {
 	type place struct {
 		fault  int
@@ -184,8 +184,12 @@ func (j *judgement) repeats() {
 				continue
 			}
 			j.report.Twice++
+			if fault < 0 && j.lockedBetween(s, before, c) {
+				j.report.Locked++
+				continue
+			}
 			if fault < 0 {
-				j.find("twice", s.id, "%s of slot %s: %s called it again %s after %s did, and neither a fault nor a stop was between", s.insert.Exec,
+				j.find("twice", s.id, "%s of slot %s: %s called it again %s after %s did, and neither a fault nor a stop was between, nor a lock of another's", s.insert.Exec,
 					c.Slot.Format(time.TimeOnly), c.Worker, c.At-before.At, before.Worker)
 				continue
 			}

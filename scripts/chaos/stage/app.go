@@ -94,8 +94,14 @@ func (a *app) remember(one asked) {
 	}
 }
 
-// transact runs do in a transaction and says what became of it.
-func (a *app) transact(rollBack bool, linger time.Duration, do func(ctx context.Context, tx *sql.Tx) error) checker.Result {
+// transact runs do in a transaction and says what became of it, and how long it was open.
+func (a *app) transact(rollBack bool, linger time.Duration, do func(ctx context.Context, tx *sql.Tx) error) (result checker.Result, open time.Duration) {
+	began := time.Now()
+	result = a.tryTransaction(rollBack, linger, do)
+	return result, time.Since(began)
+}
+
+func (a *app) tryTransaction(rollBack bool, linger time.Duration, do func(ctx context.Context, tx *sql.Tx) error) checker.Result {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second+linger)
 	defer cancel()
 	tx, err := a.stage.app.BeginTx(ctx, nil)
@@ -156,7 +162,7 @@ func (a *app) insert() {
 		linger = time.Duration(a.dice.Int64N(int64(3 * time.Second)))
 	}
 	do := func() {
-		result := a.transact(rollBack, linger, func(ctx context.Context, tx *sql.Tx) error {
+		result, open := a.transact(rollBack, linger, func(ctx context.Context, tx *sql.Tx) error {
 			if plain {
 				_, err := tx.ExecContext(ctx, "INSERT INTO "+prefix+"future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES (?, ?, ?, ?, ?)",
 					entity, one.key, one.exec, job.DueAt.Format("2006-01-02 15:04:05.000000"), string(job.Payload))
@@ -165,7 +171,7 @@ func (a *app) insert() {
 			_, err := a.stage.client.Insert(ctx, tx, job)
 			return err
 		})
-		a.note(checker.Event{Kind: checker.Insert, Result: result, Due: job.DueAt}, one)
+		a.note(checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt}, one)
 		if result == checker.Committed {
 			a.remember(one)
 		}
@@ -179,21 +185,21 @@ func (a *app) insert() {
 
 func (a *app) cancel(one asked) (asked, bool) {
 	n := 0
-	result := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
+	result, open := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
 		n, err = a.stage.client.Cancel(ctx, tx, prescient.Entity{Name: entity, Key: one.key}, one.exec)
 		return err
 	})
 	if result == checker.Committed && n == 0 {
 		result = checker.Nothing
 	}
-	a.note(checker.Event{Kind: checker.Cancel, Result: result}, one)
+	a.note(checker.Event{Kind: checker.Cancel, Result: result, Took: open}, one)
 	return one, result != checker.Unknown
 }
 
 func (a *app) move(one asked) (asked, bool) {
 	due := a.due()
 	missing := false
-	result := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) error {
+	result, open := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := a.stage.client.Reschedule(ctx, tx, prescient.Entity{Name: entity, Key: one.key}, one.exec, "", due)
 		if missing = errors.Is(err, prescient.ErrNotFound); missing {
 			err = nil
@@ -203,7 +209,7 @@ func (a *app) move(one asked) (asked, bool) {
 	if result == checker.Committed && missing {
 		result = checker.Nothing
 	}
-	a.note(checker.Event{Kind: checker.Reschedule, Result: result, Due: due}, one)
+	a.note(checker.Event{Kind: checker.Reschedule, Result: result, Took: open, Due: due}, one)
 	return one, result != checker.Unknown
 }
 
@@ -214,11 +220,11 @@ func (a *app) replace(old asked) (asked, bool) {
 	job := a.newJob(one)
 	job.OnPending = prescient.Replace
 	var done client.Inserted
-	result := a.transact(a.dice.IntN(100) < 8, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
+	result, open := a.transact(a.dice.IntN(100) < 8, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
 		done, err = a.stage.client.Insert(ctx, tx, job)
 		return err
 	})
-	return a.settled(old, one, job, done, result)
+	return a.settled(old, one, done, checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt})
 }
 
 // anew cancels a check and asks for another under the same key, in one transaction.
@@ -228,7 +234,7 @@ func (a *app) anew(old asked) (asked, bool) {
 	job := a.newJob(one)
 	cancelled := 0
 	var done client.Inserted
-	result := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
+	result, open := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if cancelled, err = a.stage.client.Cancel(ctx, tx, job.Entity, job.JobExec); err != nil {
 			return err
 		}
@@ -239,19 +245,18 @@ func (a *app) anew(old asked) (asked, bool) {
 	if result == checker.Committed && cancelled == 0 {
 		cancel = checker.Nothing
 	}
-	a.note(checker.Event{Kind: checker.Cancel, Result: cancel}, old)
-	return a.settled(old, one, job, done, result)
+	a.note(checker.Event{Kind: checker.Cancel, Result: cancel, Took: open}, old)
+	return a.settled(old, one, done, checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt})
 }
 
 // settled notes an insert under a key that was in use, and says which check stands behind the key from now on.
-func (a *app) settled(old, one asked, job prescient.NewJob, done client.Inserted, result checker.Result) (asked, bool) {
-	e := checker.Event{Kind: checker.Insert, Result: result, Due: job.DueAt}
-	if done.Did == client.DidReplace && result != checker.RolledBack {
+func (a *app) settled(old, one asked, done client.Inserted, e checker.Event) (asked, bool) {
+	if done.Did == client.DidReplace && e.Result != checker.RolledBack {
 		e.Replaced = old.id
 	}
 	a.note(e, one)
-	if result == checker.RolledBack {
+	if e.Result == checker.RolledBack {
 		return old, true
 	}
-	return one, result == checker.Committed
+	return one, e.Result == checker.Committed
 }

@@ -102,6 +102,11 @@ func (e Engine) lacks(s Scenario) string {
 	return ""
 }
 
+// locksNeighbours says whether the server is a MariaDB, where whoever moves a row locks the one after it in UNIQUE (job_key).
+func (e Engine) locksNeighbours() bool {
+	return strings.HasPrefix(e.Name, string(localserver.MariaDB)) || e.Name == string(localserver.Galera)
+}
+
 // dsn names a database on all hosts, from the first-th on, in turn.
 func (e Engine) dsn(database string, first int, change func(*mysql.Config)) string {
 	config := e.config.Clone()

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
 
 	"prescient/prescient"
-	"prescient/prescient/localserver"
 )
 
 // openTransactions is how many transactions are open at a time that hold nothing which is due.
@@ -45,7 +43,7 @@ func (s *stage) openOnNothing(ctx context.Context, dice *rand.Rand, key string) 
 	// On MariaDB a row that moves waits for its neighbour in UNIQUE (job_key); longer than two slots it is given up, and called
 	// again. Elsewhere these transactions explain nothing.
 	lasts, whom := time.Duration(1+dice.IntN(4))*time.Second, "nobody"
-	if strings.HasPrefix(s.engine.Name, string(localserver.MariaDB)) {
+	if s.engine.locksNeighbours() {
 		whom = ""
 	}
 	s.fault("transaction held open", whom, lasts)

@@ -205,7 +205,8 @@ func (s *stage) watchClock(ctx context.Context) error {
 // rules are what the checker is to hold this run against.
 func (s *stage) rules() checker.Rules {
 	rules := checker.Rules{Resolution: resolution, Entity: entity, Batch: batch, Streams: 2, MaxLate: 20 * time.Second,
-		MaxChecks: maxChecks, MaxErrors: maxErrors, InFlight: 10 * time.Second, Outcomes: worker.Outcomes(), Tx: worker.IsTx()}
+		MaxChecks: maxChecks, MaxErrors: maxErrors, InFlight: 10 * time.Second, Outcomes: worker.Outcomes(), Tx: worker.IsTx(),
+		LocksNeighbours: s.engine.locksNeighbours()}
 	if s.scenario.Rules != nil {
 		s.scenario.Rules(&rules)
 	}
