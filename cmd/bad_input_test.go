@@ -251,11 +251,14 @@ func TestEveryCommandSaysInPlainWordsThatThereIsNoDatabase(t *testing.T) {
 	}
 }
 
+// notTriedOnAServer are the commands whose every bad line is not tried on a server: those that serve or change its tables,
+// and those that ask none.
+var notTriedOnAServer = []string{"run", "work", "sweep", "roll-forward", "migrate", "reslot", "prune", "grants", "units", "config", "demo", "version"}
+
 func TestEveryCommandAnswersBadInputInPlainWordsOnAServer(t *testing.T) {
 	var wanted [][]string
 	for _, args := range badLines(t) {
-		switch args[0] {
-		case "insert", "cancel", "reschedule", "requeue", "get", "jobs", "history", "slots", "pause", "resume", "doctor":
+		if !slices.Contains(notTriedOnAServer, args[0]) {
 			wanted = append(wanted, args)
 		}
 	}

@@ -22,14 +22,13 @@ func silent(t *testing.T, where, text string) {
 	}
 }
 
-// everyCommand is a line of each command that opens the database.
-var everyCommand = [][]string{
-	{"run"}, {"work"}, {"sweep"}, {"roll-forward"}, {"pause", "x"}, {"resume", "x"}, {"insert", "--entity", "a/b", "--exec", "x", "--in", "1h"},
-	{"insert", "--file", "-"}, {"cancel", "--entity", "a/b"}, {"reschedule", "--entity", "a/b", "--exec", "x", "--in", "2h"},
-	{"requeue", "--exec", "x", "--outcome", "failed", "--since", "now-2h", "--dry-run"}, {"get", "--entity", "a/b", "--exec", "x"},
-	{"jobs"}, {"history"}, {"slots"}, {"migrate"}, {"migrate", "status"}, {"reslot", "--resolution", "1s"}, {"prune", "--keep", "90d"},
-	{"doctor"}, {"grants", "--role", "app", "--user", "u"}, {"units", "cron"}, {"units", "systemd"}, {"config"}, {"config", "--json"},
-	{"demo", "--for", "1s"},
+// everyCommand is a line of each command, and of some another one.
+func everyCommand() [][]string {
+	list := [][]string{{"insert", "--file", "-"}, {"config", "--json"}}
+	for name := range uses {
+		list = append(list, lineOf(name))
+	}
+	return list
 }
 
 func TestNoCommandThatFailsShowsThePassword(t *testing.T) {
@@ -52,7 +51,7 @@ func TestNoCommandThatFailsShowsThePassword(t *testing.T) {
 		if err := os.WriteFile(secret, []byte(dsn), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range everyCommand {
+		for _, args := range everyCommand() {
 			for _, env := range []map[string]string{{"PRESCIENT_DSN": dsn}, {"PRESCIENT_DSN_FILE": secret}} {
 				if args[0] == "demo" || args[0] == "work" && strings.Contains(what, "host") {
 					continue
@@ -84,7 +83,7 @@ func TestNothingThatRunsShowsThePassword(t *testing.T) {
 		dsn := user + ":" + canary + r.dsn[strings.LastIndex(r.dsn, "@"):]
 		env := map[string]string{"PRESCIENT_DSN": dsn, "PRESCIENT_LOG_LEVEL": "trace", "PRESCIENT_SLOTS_RESOLUTION": "1s"}
 		run := func(what string) {
-			for _, args := range everyCommand {
+			for _, args := range everyCommand() {
 				if args[0] != "demo" && args[0] != "work" {
 					silent(r.T, what, execute(r.Context(), cmd.Options{}, env, "", args...).String())
 				}

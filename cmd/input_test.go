@@ -124,14 +124,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 }
 
 func TestDatabaseThatCannotBeReached(t *testing.T) {
-	for _, args := range [][]string{
-		{"migrate"}, {"migrate", "status"}, {"run"}, {"work"}, {"sweep"}, {"roll-forward"}, {"jobs"}, {"history"}, {"slots"},
-		{"insert", "--entity", "order/42", "--exec", "x", "--in", "3h"}, {"cancel", "--entity", "order/42"},
-		{"get", "--entity", "order/42", "--exec", "x"}, {"demo"},
-	} {
-		if args[0] == "demo" {
-			args = append(args, "--dsn", none)
-		}
+	for _, args := range append(linesThatAsk("database", "tables"), []string{"demo", "--dsn", none}) {
 		got := execute(t.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": none}, "", args...)
 		got.wants(t, cmd.ExitDatabase, "prescient: database user:***@tcp(127.0.0.1:1)/none: ", "connection refused")
 	}

@@ -18,8 +18,6 @@ func roleOf(args []string) string {
 		return "owner"
 	}
 	switch args[0] {
-	case "run", "work", "sweep", "roll-forward":
-		return "worker"
 	case "doctor":
 		switch {
 		case slices.Contains(args, "owner"):
@@ -29,18 +27,13 @@ func roleOf(args []string) string {
 		case slices.Contains(args, "app"):
 			return "app-reschedule"
 		}
-		return "worker"
-	case "insert", "reschedule":
-		if args[0] == "insert" && !slices.Contains(args, "--on-pending") && !slices.Contains(args, "--file") {
+	case "insert":
+		if !slices.Contains(args, "--on-pending") && !slices.Contains(args, "--file") {
 			return "app"
 		}
-		return "app-reschedule"
-	case "cancel", "get", "jobs", "slots":
-		return "app"
-	case "pause", "resume", "requeue":
-		return "operator"
-	case "history":
-		return "analyst"
+	}
+	if role := uses[args[0]].role; role != "" {
+		return role
 	}
 	return "owner"
 }

@@ -20,11 +20,7 @@ func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 		_, err = r.db.Exec("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'unshipped', UTC_TIMESTAMP(6) - INTERVAL 1 HOUR)")
 		r.must(err)
 		needs := fmt.Sprintf("this program needs %d: run the migrations first (prescient migrate applies them)", newest)
-		for _, args := range [][]string{
-			{"run"}, {"work"}, {"sweep"}, {"roll-forward"}, {"jobs"}, {"history"}, {"slots"}, {"pause", "unshipped"}, {"prune", "--keep", "90d"},
-			{"insert", "--entity", "order/43", "--exec", "x", "--in", "3h"}, {"cancel", "--entity", "order/42"},
-			{"requeue", "--entity", "order/42", "--all-outcomes"},
-		} {
+		for _, args := range append(linesThatAsk("tables"), []string{"cancel", "--entity", "order/42"}) {
 			got := r.execute(args...)
 			got.wants(r.T, cmd.ExitTables, "schema version", needs)
 			lines := 1
