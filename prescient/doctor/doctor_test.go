@@ -109,8 +109,9 @@ func TestADoctorFindsWhatIsLeftBehind(t *testing.T) {
 		wantFinding(t, r.examine(time.Time{}, Options{SweepGrace: time.Millisecond, MissedAllowed: 2}), "missed", SeverityOK, "2 may")
 		wantFinding(t, found, "overdue", SeverityOK)
 		wantFinding(t, found, "leases", SeverityOK)
-		r.Exec("UPDATE p_slot_run SET worker = 'gone', allocated_until = UTC_TIMESTAMP(6) - INTERVAL 90 SECOND ORDER BY slot LIMIT 2")
-		wantFinding(t, r.examine(time.Time{}, Options{}), "leases", SeverityWarn, "2 leases", "worker gone", "1m30s")
+		now := time.Now().UTC().Truncate(time.Microsecond) // the clock stands still
+		r.Exec("UPDATE p_slot_run SET worker = 'gone', allocated_until = ? ORDER BY slot LIMIT 2", now.Add(-90*time.Second))
+		wantFinding(t, r.examine(now, Options{}), "leases", SeverityWarn, "2 leases", "worker gone", "1m30s")
 	})
 }
 
