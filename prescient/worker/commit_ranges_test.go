@@ -48,38 +48,38 @@ const lateInsert = `INSERT INTO p_future_job (entity_name, entity_key, job_exec,
 // Rows come into the range of a commit, from one statement to the next: none of them is deleted, or written to history,
 // without a run.
 func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
-	for _, step := range []string{"batch_seq = batch_seq + 1", "FOR UPDATE", "INTO p_job_history", "job.job_key < X'", "job.job_key IN", "COMMIT"} {
-		for _, some := range []int{1, 40} {
-			t.Run(fmt.Sprintf("%d at %s", some, strings.Fields(step)[0]), func(t *testing.T) {
-				eachPass(t, func(t *testing.T, r *testRig) {
-					r.Needs(t, rig.ColumnDefaults)
-					r.insertOrders(200)
-					var h rig.Hooks
-					came := false
-					h.Once(step, func() {
-						came = true
-						for i := range some {
-							_, err := r.App.Exec(lateInsert, fmt.Sprint("late ", i))
-							r.Must(err)
-						}
-					})
-					var calls atomic.Int32
-					execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
-						calls.Add(1)
-						return nil, nil
-					}, prescient.Guards{})
-					figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
-					r.Must(err)
-					ended := len(r.History())
-					if !came || figures.Done != ended || ended+len(r.Pending()) != 200+some || int(calls.Load()) != ended {
-						t.Fatalf("came: %v; figures %+v, %d calls, %d ends, %d pending; want each row called as often as it ended",
-							came, figures, calls.Load(), ended, len(r.Pending()))
+	eachPass(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		for _, step := range []string{"batch_seq = batch_seq + 1", "FOR UPDATE", "INTO p_job_history", "job.job_key < X'", "job.job_key IN", "COMMIT"} {
+			for _, some := range []int{1, 40} {
+				r.insertOrders(200)
+				var h rig.Hooks
+				came := false
+				h.Once(step, func() {
+					came = true
+					for i := range some {
+						_, err := r.App.Exec(lateInsert, fmt.Sprint("late ", i))
+						r.Must(err)
 					}
-					r.Balanced()
 				})
-			})
+				var calls atomic.Int32
+				execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+					calls.Add(1)
+					return nil, nil
+				}, prescient.Guards{})
+				figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
+				r.Must(err)
+				ended := len(r.History())
+				if !came || figures.Done != ended || ended+len(r.Pending()) != 200+some || int(calls.Load()) != ended {
+					t.Fatalf("%d at %s: came: %v; figures %+v, %d calls, %d ends, %d pending; want each row called as often as it ended",
+						some, step, came, figures, calls.Load(), ended, len(r.Pending()))
+				}
+				r.Balanced()
+				r.Clear()
+				r.Exec("DELETE FROM p_slot_run")
+			}
 		}
-	}
+	})
 }
 
 // A cancelled row and one that comes instead leave the number of rows as it was.

@@ -160,6 +160,7 @@ func (r *Rig) Fill() *Filled {
 		f.Slots = append(f.Slots, At("06:00").Add(time.Duration(i)*15*time.Minute))
 	}
 	all := make([]prescient.FutureJob, FilledRows)
+	keys := make(map[string]prescient.Key, FilledRows) // sorting asks for each many times
 	for i := range all {
 		slot := i % filledSlots
 		if slot == SmallSlot && i > 8*filledSlots || i%3 == 0 {
@@ -167,9 +168,10 @@ func (r *Rig) Fill() *Filled {
 		}
 		all[i] = prescient.FutureJob{EntityName: "order", EntityKey: fmt.Sprint(i), JobExec: fmt.Sprint("exec", i%5), Revision: uint64(i + 1),
 			DueAt: f.Slots[slot], FirstCheckAt: f.Slots[slot], NextCheckAt: f.Slots[slot], InsertedAt: At("05:00")}
+		keys[all[i].EntityKey] = all[i].Key()
 	}
 	slices.SortFunc(all, func(a, b prescient.FutureJob) int {
-		x, y := a.Key(), b.Key()
+		x, y := keys[a.EntityKey], keys[b.EntityKey]
 		return cmp.Or(a.NextCheckAt.Compare(b.NextCheckAt), bytes.Compare(x[:], y[:]))
 	})
 	for part := range slices.Chunk(all, 1000) {
