@@ -14,8 +14,9 @@ import (
 
 	"prescient/cmd"
 	"prescient/prescient"
-	"prescient/prescient/worker"
 	"prescient/sql"
+
+	"prescient/prescient/worker/books"
 )
 
 // serveJob writes a configuration with a job_exec that a function of this test answers, and makes the rig use it.
@@ -141,7 +142,7 @@ func TestServersDownOverSeveralSlots(t *testing.T) {
 			r.Errorf("%+v", jobs)
 		}
 		r.at("23:00")
-		swept := lines[worker.Figures](r.T, r.ok("sweep", "--json"))
+		swept := lines[books.Figures](r.T, r.ok("sweep", "--json"))
 		if len(swept) != 2 || swept[0].Done != 1 || !swept[0].Slot.Equal(at("12:30")) {
 			r.Errorf("%+v", swept)
 		}

@@ -15,6 +15,8 @@ import (
 
 	"prescient/prescient/client"
 	"prescient/prescient/worker"
+
+	"prescient/prescient/worker/books"
 )
 
 // All due checks of a batch in one call: one query finds what has shipped, and each row gets its answer.
@@ -155,7 +157,7 @@ func ExampleObserver() {
 				late[a.Job.JobExec] = max(late[a.Job.JobExec], a.Lateness)
 			}
 		},
-		SlotRun: func(figures worker.Figures, err error) {
+		SlotRun: func(figures books.Figures, err error) {
 			log.Printf("slot %s: %d rows, %d ended, %v", figures.Slot, figures.Rows(), figures.Ended(), err)
 		},
 	}

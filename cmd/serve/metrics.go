@@ -10,6 +10,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/worker"
+
+	"prescient/prescient/worker/books"
 )
 
 // metrics are what a worker tells Prometheus. Their names begin with prescient_.
@@ -47,7 +49,7 @@ func (l *labels) of(jobExec string) string {
 	switch {
 	case l.own[jobExec]:
 	case l.room == 0:
-		return worker.OtherExecs
+		return books.OtherExecs
 	default:
 		l.room--
 		l.own[jobExec] = true
@@ -101,7 +103,7 @@ func (m *metrics) observer(working func()) *worker.Observer {
 	return &worker.Observer{Working: working, SlotRun: m.slotRun, Answered: m.answered}
 }
 
-func (m *metrics) slotRun(f worker.Figures, err error) {
+func (m *metrics) slotRun(f books.Figures, err error) {
 	result := "ok"
 	if err != nil {
 		result = "error"

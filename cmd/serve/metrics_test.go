@@ -8,6 +8,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/worker"
+
+	"prescient/prescient/worker/books"
 )
 
 // A misspelt name is seen in the metrics; rows with names without end do not make labels without end.
@@ -44,7 +46,7 @@ func TestFewNamesThatOnlyRowsHaveAreLabels(t *testing.T) {
 			}
 		}
 	}
-	if named != strangers || got["tyop-0"] != 4 || got[worker.OtherExecs] != 4*9*strangers || got["unshipped"] != 4*10*strangers {
+	if named != strangers || got["tyop-0"] != 4 || got[books.OtherExecs] != 4*9*strangers || got["unshipped"] != 4*10*strangers {
 		t.Errorf("%d names of rows have a label; %v", named, got)
 	}
 }

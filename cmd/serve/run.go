@@ -9,14 +9,15 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/prescient"
-	"prescient/prescient/worker"
+
+	"prescient/prescient/worker/books"
 )
 
 // runReport is what run --json prints.
 type runReport struct {
 	Worker   string `json:"worker"`
 	Assigned bool   `json:"assigned"`
-	worker.Figures
+	books.Figures
 }
 
 // Run returns the command run.

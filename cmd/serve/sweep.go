@@ -12,6 +12,8 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/prescient/worker"
+
+	"prescient/prescient/worker/books"
 )
 
 // Sweep returns the command sweep.
@@ -70,7 +72,7 @@ func sweepUp(cmd *cobra.Command, s *program.Session) error {
 func sweepProgress(b **output.Bar) *worker.Observer {
 	var rows atomic.Int64
 	return &worker.Observer{
-		SlotRun: func(worker.Figures, error) { (*b).Add(1) },
+		SlotRun: func(books.Figures, error) { (*b).Add(1) },
 		Answered: func(answers []worker.Result) {
 			(*b).Say(fmt.Sprintf("sweeping slots, %d rows", rows.Add(int64(len(answers)))))
 		},

@@ -18,7 +18,7 @@ func (s *Server) filesDir() string { return filepath.Join(s.dir, "files") }
 // looks like a temporary table in tmpdir, so that is not to be shared.
 func (s *Server) commonArgs() []string {
 	args := []string{"--no-defaults"}
-	args = append(args, layoutOf(s.program).args()...)
+	args = append(args, layoutOf(s.program).Args()...)
 	if os.Geteuid() == 0 {
 		args = append(args, "--user=root")
 	}

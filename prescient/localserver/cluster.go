@@ -37,7 +37,7 @@ type Cluster struct {
 // member is a server's part in a cluster.
 type member interface {
 	// args returns further arguments for a start.
-	args(ctx context.Context) ([]string, error)
+	Args(ctx context.Context) ([]string, error)
 	// join is called once the server answers. It returns when the server has what the others have.
 	join(ctx context.Context) error
 }

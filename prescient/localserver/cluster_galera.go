@@ -93,7 +93,7 @@ echo "done $gtid"
 `
 
 // args implements member.
-func (n *galeraNode) args(ctx context.Context) ([]string, error) {
+func (n *galeraNode) Args(ctx context.Context) ([]string, error) {
 	var addresses []string
 	for _, port := range n.all {
 		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", port))

@@ -30,7 +30,7 @@ func (c *Cluster) makeGroup(ports []int) {
 }
 
 // args implements member.
-func (m *groupMember) args(context.Context) ([]string, error) {
+func (m *groupMember) Args(context.Context) ([]string, error) {
 	var seeds []string
 	for _, port := range m.all {
 		seeds = append(seeds, fmt.Sprintf("127.0.0.1:%d", port))

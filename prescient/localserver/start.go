@@ -96,7 +96,7 @@ func (s *Server) serve(ctx context.Context, initFile string) error {
 	}
 	args := s.serveArgs(initFile)
 	if s.member != nil {
-		more, err := s.member.args(ctx)
+		more, err := s.member.Args(ctx)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,8 @@ import (
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/worker"
+
+	"prescient/prescient/worker/books"
 )
 
 // RunDue runs every slot that is due by the kit's clock, oldest first: those that are past as the sweeper does, then the
@@ -17,7 +19,7 @@ import (
 //
 // A worker that is started up to two seconds before a slot waits for it. In these two seconds RunDue runs what is due as
 // of just before them.
-func (k *Kit) RunDue() []worker.Figures {
+func (k *Kit) RunDue() []books.Figures {
 	k.t.Helper()
 	w, stop := k.worker(k.runTime())
 	defer stop()
@@ -29,16 +31,16 @@ func (k *Kit) RunDue() []worker.Figures {
 }
 
 // RunFor is RunUntil a time from now.
-func (k *Kit) RunFor(d time.Duration) []worker.Figures {
+func (k *Kit) RunFor(d time.Duration) []books.Figures {
 	k.t.Helper()
 	return k.RunUntil(k.Now().Add(d))
 }
 
 // RunUntil moves the clock on to a time, and on its way runs each slot that holds something when it comes, the one that
 // it ends at included. It returns their figures.
-func (k *Kit) RunUntil(t time.Time) []worker.Figures {
+func (k *Kit) RunUntil(t time.Time) []books.Figures {
 	k.t.Helper()
-	var all []worker.Figures
+	var all []books.Figures
 	for {
 		page, err := k.client.Pending(k.t.Context(), k.db, client.ListFilter{Before: t.Add(time.Microsecond), Limit: 1})
 		k.must(err)

@@ -10,6 +10,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/books"
 )
 
 // What the app commits while a job_exec runs is never overwritten, and nothing comes back to life.
@@ -219,7 +221,7 @@ func TestAPausedClaimantNeverPassesTheFence(t *testing.T) {
 		execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 		options := Options{Lease: 2 * time.Second, Name: "paused"}
 		first := r.hookedWorker(time.Time{}, &h, execs, options)
-		done := make(chan Figures)
+		done := make(chan books.Figures)
 		go func() {
 			figures, err := first.runSlot(context.WithoutCancel(t.Context()), slot, manner{parallel: 1})
 			if err != nil {

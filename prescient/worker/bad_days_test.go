@@ -17,6 +17,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/books"
 )
 
 // footprint is the most that a run had of what has to be bounded, seen from inside of its calls. Goroutines are those of
@@ -199,7 +201,7 @@ func TestSlowRowsInEveryBucketHoldUpNoOthers(t *testing.T) {
 		w := r.worker(rig.At("13:15"), execs, Options{Concurrency: 8, Buckets: 2, Batch: batch})
 		f.starts(w.send.DB)
 		type result struct {
-			Figures
+			books.Figures
 			error
 		}
 		ran := make(chan result, 1)

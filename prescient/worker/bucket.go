@@ -10,6 +10,12 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/commit"
+	"prescient/prescient/worker/internal/execute"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // stream reads the rows of a bucket in the order of their keys. A bucket starts with one that all job_execs share; one
@@ -42,8 +48,8 @@ const flushEvery = 100 * time.Millisecond
 // bucketRun runs one bucket under its lease. Its own goroutine reads and commits; the executor's goroutines deliver.
 type bucketRun struct {
 	w          *Worker
-	lease      *lease
-	session    *session
+	lease      *ledger.Lease
+	session    *commit.Session
 	clock      store.Clock
 	calls      context.Context                           // of the job_execs; ends when nothing of them is wanted any more
 	stop       <-chan struct{}                           // closed when nothing new is to be started
@@ -55,9 +61,9 @@ type bucketRun struct {
 	paused     store.Pauses                              // their rows are put off, uncalled
 
 	last        prescient.Key
-	streams     []*stream      // the shared one first
-	outstanding map[string]int // by job_exec
-	held        []*answered    // contested: somebody has the row locked; tried again at retryAt
+	streams     []*stream         // the shared one first
+	outstanding map[string]int    // by job_exec
+	held        []*check.Answered // contested: somebody has the row locked; tried again at retryAt
 	retryAt     time.Time
 	retryIn     time.Duration // grows while they stay contested
 	turn        uint64        // of the row read last
@@ -65,7 +71,7 @@ type bucketRun struct {
 	readNext    int           // the stream to be read next, among those that have room
 	alone       []alone       // called again, each in a transaction of its own
 	hasTx       bool          // there are rows of a TxFunc: its transactions hold locks for as long as they run
-	figures     Figures
+	figures     books.Figures
 	cutOff      bool // rows were left unstarted, since the worker stops or the lease ended
 	locked      int  // rows in memory that somebody else had locked, or that could not be written
 	apart       int  // rows that were set apart, since their batch could not be committed with them
@@ -81,62 +87,62 @@ type bucketRun struct {
 	wary         bool                // it was given back unfinished before: locked rows are left alone
 
 	mu      sync.Mutex
-	answers []*answered
+	answers []*check.Answered
 	oldest  time.Time // when the first of answers came
 	flying  int       // tasks that the executor has
 	wake    chan struct{}
 }
 
-func (r *slotRun) newBucketRun(l *lease, buckets int) *bucketRun {
-	first, last := store.BucketRange(l.bucket, buckets)
-	b := &bucketRun{w: r.w, session: &session{writer: r.w.writer, lease: l, clock: r.clock}, hidden: &r.hidden, lease: l, clock: r.clock, stop: r.stop, careful: l.takeovers >= 2,
-		batch: half(r.w.options.Batch), window: r.w.options.Batch, pace: r.pace, background: r.background, paused: r.paused,
+func (r *slotRun) newBucketRun(l *ledger.Lease, buckets int) *bucketRun {
+	first, last := store.BucketRange(l.Bucket, buckets)
+	b := &bucketRun{w: r.w, session: &commit.Session{Writer: r.w.writer, Lease: l, Clock: r.clock}, hidden: &r.hidden, lease: l, clock: r.clock, stop: r.stop, careful: l.Takeovers >= 2,
+		batch: max(r.w.options.Batch/2, 1), window: r.w.options.Batch, pace: r.pace, background: r.background, paused: r.paused,
 		last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int), wake: make(chan struct{}, 1),
 		lockPatience: lockPatience(r.w.options.Lease, r.w.tables.Grid.Resolution(), r.background)}
 	if b.careful {
 		b.batch, b.window = 1, 1
 		return b
 	}
-	for _, l := range r.w.executor.order {
-		if crowd := r.w.crowds[l.name]; crowd.backedUp(l.guards.Concurrency) && !b.paused[l.name] {
-			b.streams = append(b.streams, &stream{jobExec: l.name, crowd: crowd, next: first})
+	for _, l := range r.w.executor.Order {
+		if crowd := r.w.crowds[l.Name]; crowd.backedUp(l.Guards.Concurrency) && !b.paused[l.Name] {
+			b.streams = append(b.streams, &stream{jobExec: l.Name, crowd: crowd, next: first})
 		}
 	}
 	return b
 }
 
-// mayStart says whether a call may still be started.
-func (b *bucketRun) mayStart() bool {
+// MayStart says whether a call may still be started.
+func (b *bucketRun) MayStart() bool {
 	select {
 	case <-b.stop:
 		return false
 	default:
-		return b.lease.alive(time.Now())
+		return b.lease.Alive(time.Now())
 	}
 }
 
-// context implements sink.
-func (b *bucketRun) context() context.Context { return b.calls }
+// Context implements sink.
+func (b *bucketRun) Context() context.Context { return b.calls }
 
-// time implements sink.
-func (b *bucketRun) time() store.Clock { return b.clock }
+// Time implements sink.
+func (b *bucketRun) Time() store.Clock { return b.clock }
 
-// runTx implements sink.
-func (b *bucketRun) runTx(ctx context.Context, t *task) ([]answer, error) {
-	return b.session.runTx(ctx, t)
+// RunTx implements sink.
+func (b *bucketRun) RunTx(ctx context.Context, t *execute.Task) ([]check.Answer, error) {
+	return b.session.RunTx(ctx, t)
 }
 
-// catchesUp implements sink.
-func (b *bucketRun) catchesUp() bool { return b.background }
+// CatchesUp implements sink.
+func (b *bucketRun) CatchesUp() bool { return b.background }
 
 // alone is a row to be called by itself, not before a moment.
 type alone struct {
-	row *answered
+	row *check.Answered
 	at  time.Time
 }
 
-// deliver takes the answers of rows of a task, which stand with them.
-func (b *bucketRun) deliver(rows ...*answered) {
+// Deliver takes the answers of rows of a task, which stand with them.
+func (b *bucketRun) Deliver(rows ...*check.Answered) {
 	for _, r := range rows {
 		b.judge(r)
 	}
@@ -144,26 +150,26 @@ func (b *bucketRun) deliver(rows ...*answered) {
 }
 
 // judge decides what becomes of an answered row.
-func (b *bucketRun) judge(r *answered) {
-	a := &r.answer
-	now := a.ended
-	if a.fate != committed && !a.called() {
+func (b *bucketRun) judge(r *check.Answered) {
+	a := &r.Answer
+	now := a.Ended
+	if a.Fate != check.Committed && !a.Called() {
 		now = b.clock.Now()
-		if a.started.IsZero() {
-			a.started, a.ended = now, now
+		if a.Started.IsZero() {
+			a.Started, a.Ended = now, now
 		}
 	}
-	switch a.fate {
-	case committed:
-		r.verdict = *a.verdict
-	case notStarted, again, dropped:
+	switch a.Fate {
+	case check.Committed:
+		r.Verdict = *a.Verdict
+	case check.NotStarted, check.Again, check.Dropped:
 	default:
-		r.verdict = prescient.Decide(b.w.tables.Grid, b.w.guardsOf(r.JobExec), r.FutureJob, a.given(), now)
+		r.Verdict = prescient.Decide(b.w.tables.Grid, b.w.guardsOf(r.JobExec), r.FutureJob, a.Given(), now)
 	}
 }
 
 // take takes answered rows; flew is how many of them the executor had.
-func (b *bucketRun) take(rows []*answered, flew int) {
+func (b *bucketRun) take(rows []*check.Answered, flew int) {
 	b.mu.Lock()
 	if len(b.answers) == 0 {
 		b.oldest = time.Now()
@@ -247,8 +253,8 @@ func (b *bucketRun) standing() error {
 		return errStopped
 	default:
 	}
-	if !b.lease.alive(time.Now()) {
-		return errLeaseLost
+	if !b.lease.Alive(time.Now()) {
+		return ledger.ErrLost
 	}
 	return nil
 }
@@ -256,11 +262,11 @@ func (b *bucketRun) standing() error {
 // leave waits for what is running, and commits what is answered, unless the lease is lost: then there is nothing to
 // commit under.
 func (b *bucketRun) leave(ctx context.Context, cause error) error {
-	if errors.Is(cause, errLeaseLost) {
+	if errors.Is(cause, ledger.ErrLost) {
 		return cause
 	}
 	b.stopReading()
-	for b.calls.Err() == nil && b.stillFlying() && b.lease.alive(time.Now()) {
+	for b.calls.Err() == nil && b.stillFlying() && b.lease.Alive(time.Now()) {
 		if _, err := b.commitReady(ctx, false); err != nil {
 			return err
 		}
@@ -299,14 +305,14 @@ func (b *bucketRun) wait() {
 }
 
 // keep counts a row that is in memory, and release one that is no more.
-func (b *bucketRun) keep(r *answered) {
-	b.streamOf(r.JobExec).count(1, r.size())
+func (b *bucketRun) keep(r *check.Answered) {
+	b.streamOf(r.JobExec).count(1, r.Size())
 	b.outstanding[r.JobExec]++
 }
 
-func (b *bucketRun) release(r *answered) {
+func (b *bucketRun) release(r *check.Answered) {
 	s := b.streamOf(r.JobExec)
-	s.count(-1, -r.size())
+	s.count(-1, -r.Size())
 	if s.outstanding == 0 {
 		s.count(0, -s.payload) // a stream that was split took its share of this, as estimated
 	}

@@ -14,15 +14,15 @@ const comesBackIn = 3 * time.Second
 // endKiller ends the row that was running by itself when the worker before this one died. One that outlived an outage says
 // so in time.
 func (b *bucketRun) endKiller(ctx context.Context) error {
-	if !b.careful || b.lease.attemptKey == nil {
+	if !b.careful || b.lease.AttemptKey == nil {
 		return nil
 	}
-	killer, revision := prescient.Key(b.lease.attemptKey), b.lease.attemptRevision
-	b.lease.attemptKey = nil
+	killer, revision := prescient.Key(b.lease.AttemptKey), b.lease.AttemptRevision
+	b.lease.AttemptKey = nil
 	if err := store.Sleep(ctx, comesBackIn); err != nil {
 		return errStopped
 	}
-	blamed, err := b.w.ledger.blames(ctx, b.lease, killer)
+	blamed, err := b.w.ledger.Blames(ctx, b.lease, killer)
 	if err != nil || !blamed {
 		return err
 	}
@@ -30,7 +30,7 @@ func (b *bucketRun) endKiller(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(rows) == 1 && rows[0].key == killer && rows[0].Revision == revision {
+	if len(rows) == 1 && rows[0].JobKey == killer && rows[0].Revision == revision {
 		b.keep(rows[0])
 		b.answerAtOnce(rows[0], prescient.CauseKilled)
 		_, err = b.commitReady(ctx, true)

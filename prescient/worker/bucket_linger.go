@@ -167,7 +167,7 @@ func (b *bucketRun) hasRoom(s *stream) bool {
 	}
 	rows, bytes := b.w.buckets()*b.window, b.w.buckets()*readBytes
 	if b.background {
-		rows, bytes = half(rows), half(bytes)
+		rows, bytes = max(rows/2, 1), max(bytes/2, 1)
 	}
 	return s.crowd.room(rows, bytes) && (b.lingering || !s.crowd.full(false))
 }

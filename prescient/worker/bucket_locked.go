@@ -12,6 +12,8 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/internal/check"
 )
 
 // What a bucket does about rows that open transactions of others have locked: their answers are kept and tried again.
@@ -33,9 +35,9 @@ func lockPatience(lease, resolution time.Duration, background bool) time.Duratio
 }
 
 // noteLocked notes that somebody else has a row locked.
-func (b *bucketRun) noteLocked(a *answered) {
-	if !a.locked {
-		a.locked = true
+func (b *bucketRun) noteLocked(a *check.Answered) {
+	if !a.Locked {
+		a.Locked = true
 		b.locked++
 	}
 }
@@ -88,7 +90,7 @@ func (b *bucketRun) leaveLocked(ctx context.Context) error {
 	}
 	stuck := 0
 	for _, a := range b.held {
-		if a.stuck {
+		if a.Stuck {
 			stuck++
 		}
 	}
@@ -98,25 +100,25 @@ func (b *bucketRun) leaveLocked(ctx context.Context) error {
 }
 
 // withoutLocked leaves out the rows of a batch that others have locked.
-func (b *bucketRun) withoutLocked(ctx context.Context, batch []*answered) ([]*answered, error) {
+func (b *bucketRun) withoutLocked(ctx context.Context, batch []*check.Answered) ([]*check.Answered, error) {
 	free := make(map[prescient.Key]bool, len(batch))
 	if err := b.findFree(ctx, batch, free); err != nil || len(free) == len(batch) {
 		return batch, err
 	}
-	there, err := b.keysOf(ctx, "slotrun/seen", literal.Keys(batch, answeredKey))
+	there, err := b.keysOf(ctx, "slotrun/seen", literal.Keys(batch, check.AnsweredKey))
 	if err != nil {
 		return nil, err
 	}
 	before := len(batch)
-	batch = slices.DeleteFunc(batch, func(a *answered) bool { return there[a.key] && !free[a.key] })
+	batch = slices.DeleteFunc(batch, func(a *check.Answered) bool { return there[a.JobKey] && !free[a.JobKey] })
 	b.figures.Locked += before - len(batch)
 	return batch, nil
 }
 
 // findFree adds the rows that nobody else has locked. Where the server cannot pass over those that are, it refuses all,
 // and they are divided until the locked ones are alone.
-func (b *bucketRun) findFree(ctx context.Context, rows []*answered, free map[prescient.Key]bool) error {
-	found, err := b.keysOf(ctx, "slotrun/lock_free", literal.Keys(rows, answeredKey))
+func (b *bucketRun) findFree(ctx context.Context, rows []*check.Answered, free map[prescient.Key]bool) error {
+	found, err := b.keysOf(ctx, "slotrun/lock_free", literal.Keys(rows, check.AnsweredKey))
 	switch {
 	case errno.Is(err, errno.NoWait) && len(rows) > 1:
 		half := len(rows) / 2
@@ -152,7 +154,7 @@ func (b *bucketRun) keysOf(ctx context.Context, statement, keys string) (found m
 			return err
 		}
 		defer func() { _ = tx.Rollback() }()
-		rows, err := tx.QueryContext(ctx, b.w.tables.Fill(statement, "{keys}", keys), b.lease.slot)
+		rows, err := tx.QueryContext(ctx, b.w.tables.Fill(statement, "{keys}", keys), b.lease.Slot)
 		if err != nil {
 			return err
 		}

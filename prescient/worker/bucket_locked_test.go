@@ -13,13 +13,16 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // lockOneInEach divides a slot into buckets, locks a row in each of the first so many in a transaction of an app, and
 // returns what ends that.
 func (r *testRig) lockOneInEach(slot time.Time, locked, buckets int) (letGo func()) {
 	r.T.Helper()
-	_, err := r.worker(time.Time{}, prescient.NewRegistry(), Options{}).ledger.openBuckets(r.T.Context(), "slotrun/open", slot, buckets, upTo(buckets))
+	_, err := r.worker(time.Time{}, prescient.NewRegistry(), Options{}).ledger.OpenBuckets(r.T.Context(), "slotrun/open", slot, buckets, ledger.UpTo(buckets))
 	r.Must(err)
 	tx, err := r.App.Begin()
 	r.Must(err)
@@ -37,8 +40,8 @@ func (r *testRig) lockOneInEach(slot time.Time, locked, buckets int) (letGo func
 }
 
 // start runs a slot beside the test.
-func (r *testRig) start(w *Worker, slot time.Time, how manner) <-chan Figures {
-	done := make(chan Figures, 1)
+func (r *testRig) start(w *Worker, slot time.Time, how manner) <-chan books.Figures {
+	done := make(chan books.Figures, 1)
 	go func() {
 		figures, err := w.runSlot(context.WithoutCancel(r.T.Context()), slot, how)
 		if err != nil {
@@ -164,11 +167,11 @@ func TestABucketThatWasGivenBackIsRunToItsEnd(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(10)
 		w := r.worker(time.Time{}, prescient.NewRegistry(), Options{})
-		list, err := w.ledger.open(t.Context(), slot)
+		list, err := w.ledger.Open(t.Context(), slot)
 		r.Must(err)
-		l, err := w.ledger.claim(t.Context(), slot, list[0])
+		l, err := w.ledger.Claim(t.Context(), slot, list[0])
 		r.Must(err)
-		r.Must(w.ledger.release(t.Context(), l, false))
+		r.Must(w.ledger.Release(t.Context(), l, false))
 		var c rig.Calls
 		var h rig.Hooks
 		var gone sql.Result

@@ -19,6 +19,9 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/commit"
 )
 
 // A batch is bounded by its payloads too: 60 MB of them are due, and a fraction is in memory, which is the whole process's.
@@ -131,18 +134,18 @@ func TestLongErrorsOfManyRowsAreNotOneStatement(t *testing.T) {
 }
 
 func TestMovesAreDividedByTheirSize(t *testing.T) {
-	short, long := new(answered), new(answered)
-	long.verdict.Reason = strings.Repeat("x", literal.BulkBytes/2)
+	short, long := new(check.Answered), new(check.Answered)
+	long.Verdict.Reason = strings.Repeat("x", literal.BulkBytes/2)
 	for _, c := range []struct {
-		moves []*answered
+		moves []*check.Answered
 		want  int
 	}{
-		{[]*answered{short}, 1},
-		{slices.Repeat([]*answered{short}, 4000), 4000},
-		{[]*answered{long, long, short}, 2},
-		{[]*answered{short, long, long, short}, 3},
+		{[]*check.Answered{short}, 1},
+		{slices.Repeat([]*check.Answered{short}, 4000), 4000},
+		{[]*check.Answered{long, long, short}, 2},
+		{[]*check.Answered{short, long, long, short}, 3},
 	} {
-		list, n := movesJSON(c.moves)
+		list, n := commit.MovesJSON(c.moves)
 		var said [][]any
 		if err := json.Unmarshal([]byte(list), &said); err != nil || n != c.want || len(said) != n {
 			t.Errorf("of %d moves %d are said to be in the list, and %d are, %v; want %d", len(c.moves), n, len(said), err, c.want)

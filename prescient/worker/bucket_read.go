@@ -10,6 +10,9 @@ import (
 
 	"prescient/prescient"
 	"prescient/slots"
+
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/execute"
 )
 
 // reading is a read under way: it goes on while the bucket's own goroutine commits.
@@ -17,11 +20,11 @@ type reading struct {
 	stream *stream
 	cancel context.CancelFunc
 	done   chan struct{}
-	rows   []*answered // once done is closed
-	limit  int         // how many were asked for
-	look   bool        // whether there are any: they are not to be kept
-	size   int         // bytes of their payloads and errors
-	cut    bool        // there was more than is held in memory at a time
+	rows   []*check.Answered // once done is closed
+	limit  int               // how many were asked for
+	look   bool              // whether there are any: they are not to be kept
+	size   int               // bytes of their payloads and errors
+	cut    bool              // there was more than is held in memory at a time
 	err    error
 }
 
@@ -122,7 +125,7 @@ func (b *bucketRun) took(ctx context.Context, r *reading) (read bool, err error)
 	}
 	s.limit = nextLimit(r.limit, b.batch, len(rows), r.size)
 	var more bool
-	if s.next, more = rows[len(rows)-1].key.Next(); !more {
+	if s.next, more = rows[len(rows)-1].JobKey.Next(); !more {
 		s.dry = true
 	}
 	if b.wary {
@@ -134,37 +137,37 @@ func (b *bucketRun) took(ctx context.Context, r *reading) (read bool, err error)
 }
 
 // start hands rows to the executor, and answers at once for those whose job_exec is paused, or nobody registered.
-func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) error {
-	var tasks []*task
-	open := make(map[*lane]*task) // those that take more rows
+func (b *bucketRun) start(ctx context.Context, s *stream, rows []*check.Answered) error {
+	var tasks []*execute.Task
+	open := make(map[*execute.Lane]*execute.Task) // those that take more rows
 	for _, r := range rows {
 		if b.turn++; s.jobExec == "" && len(b.streams) == 1 {
-			r.turn = b.turn
+			r.Seq = b.turn
 		}
 		b.keep(r)
 		if b.paused[r.JobExec] {
 			b.answerAtOnce(r, prescient.CausePaused)
 			continue
 		}
-		lane := b.w.executor.lanes[r.JobExec]
+		lane := b.w.executor.Lanes[r.JobExec]
 		if lane == nil {
 			b.answerAtOnce(r, prescient.CauseUnregistered)
 			continue
 		}
-		if r.unread {
+		if r.Unread {
 			b.answerAtOnce(r, prescient.CauseUnreadable)
 			continue
 		}
-		b.hasTx = b.hasTx || lane.inTx()
+		b.hasTx = b.hasTx || lane.InTx()
 		if t := open[lane]; t != nil {
-			t.rows = append(t.rows, r)
+			t.Rows = append(t.Rows, r)
 			continue
 		}
-		open[lane] = &task{rows: []*answered{r}, lane: lane, sink: b}
+		open[lane] = &execute.Task{Rows: []*check.Answered{r}, Lane: lane, Sink: b}
 		tasks = append(tasks, open[lane])
 	}
 	if b.careful && len(tasks) == 1 {
-		if err := b.w.ledger.attempt(ctx, b.lease, rows[0].key, rows[0].Revision); err != nil {
+		if err := b.w.ledger.Attempt(ctx, b.lease, rows[0].JobKey, rows[0].Revision); err != nil {
 			return err
 		}
 	}
@@ -173,29 +176,29 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*answered) erro
 }
 
 // answerAtOnce answers for a row that is not called.
-func (b *bucketRun) answerAtOnce(r *answered, cause prescient.Cause) {
-	r.answer = answer{cause: cause}
+func (b *bucketRun) answerAtOnce(r *check.Answered, cause prescient.Cause) {
+	r.Answer = check.Answer{Cause: cause}
 	b.judge(r)
-	b.take([]*answered{r}, 0)
+	b.take([]*check.Answered{r}, 0)
 }
 
-func (b *bucketRun) submit(tasks []*task) {
+func (b *bucketRun) submit(tasks []*execute.Task) {
 	b.mu.Lock()
 	for _, t := range tasks {
-		b.flying += len(t.rows)
+		b.flying += len(t.Rows)
 	}
 	b.mu.Unlock()
-	b.w.executor.submit(tasks)
+	b.w.executor.Submit(tasks)
 }
 
 // startAlone hands over the rows whose time to be called by themselves has come.
 func (b *bucketRun) startAlone() {
-	var tasks []*task
+	var tasks []*execute.Task
 	b.alone = slices.DeleteFunc(b.alone, func(a alone) bool {
 		if time.Now().Before(a.at) {
 			return false
 		}
-		tasks = append(tasks, &task{rows: []*answered{a.row}, lane: b.w.executor.lanes[a.row.JobExec], sink: b})
+		tasks = append(tasks, &execute.Task{Rows: []*check.Answered{a.row}, Lane: b.w.executor.Lanes[a.row.JobExec], Sink: b})
 		return true
 	})
 	if len(tasks) > 0 {
@@ -204,7 +207,7 @@ func (b *bucketRun) startAlone() {
 }
 
 // readBatch reads the next rows of a stream.
-func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*answered, error) {
+func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*check.Answered, error) {
 	query, args := b.nextRows(s, b.batch)
 	rows, _, _, err := b.readRows(ctx, query, args, b.batch)
 	return rows, err
@@ -216,7 +219,7 @@ const readBytes = 8 << 20
 // nextRows returns the query for the next rows of a stream.
 func (b *bucketRun) nextRows(s *stream, limit int) (query string, args []any) {
 	filter := ""
-	args = []any{b.lease.slot, s.next[:], b.last[:]}
+	args = []any{b.lease.Slot, s.next[:], b.last[:]}
 	if s.jobExec != "" {
 		filter = "AND job_exec = ?"
 		args = append(args, s.jobExec)
@@ -232,7 +235,7 @@ func (b *bucketRun) nextRows(s *stream, limit int) (query string, args []any) {
 
 // readRows runs a query for rows, limit at most. It says how large their payloads and errors are, and whether it was cut short
 // for that.
-func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limit int) (batch []*answered, size int, cut bool, err error) {
+func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limit int) (batch []*check.Answered, size int, cut bool, err error) {
 	err = b.w.send.Query(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -247,19 +250,19 @@ func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limi
 		var lastError sql.NullString
 		names := make(map[string]string) // the few that all rows have, once each
 		for rows.Next() {
-			r := new(answered)
+			r := new(check.Answered)
 			if err := rows.Scan(&entityName, &r.EntityKey, &jobExec, &r.Tag, &r.DueAt, &key, &r.FirstCheckAt, &r.CheckCount,
 				&r.ErrorCount, &r.PutOffCount, &lastError, &r.TotalMS, &payload, &r.Revision, &r.InsertedAt); err != nil {
 				return err
 			}
-			copy(r.key[:], key)
+			copy(r.JobKey[:], key)
 			r.EntityName, r.JobExec = once(names, entityName), once(names, jobExec)
-			r.NextCheckAt, r.LastError = b.lease.slot, lastError.String
-			if r.unread = payload != nil && len(payload) == 0; !r.unread { // JSON is never empty
+			r.NextCheckAt, r.LastError = b.lease.Slot, lastError.String
+			if r.Unread = payload != nil && len(payload) == 0; !r.Unread { // JSON is never empty
 				r.Payload = payload
 			}
 			batch = append(batch, r)
-			if size += r.size(); size >= readBytes && len(batch) < limit {
+			if size += r.Size(); size >= readBytes && len(batch) < limit {
 				cut = true
 				cancel() // what is still to come is not worth the reading: the connection is given up
 				return nil
@@ -268,7 +271,7 @@ func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limi
 		return rows.Err()
 	})
 	if err != nil {
-		return nil, 0, false, fmt.Errorf("reading slot %s: %w", slots.Stamp(b.lease.slot), err)
+		return nil, 0, false, fmt.Errorf("reading slot %s: %w", slots.Stamp(b.lease.Slot), err)
 	}
 	return batch, size, cut, nil
 }

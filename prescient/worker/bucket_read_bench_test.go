@@ -6,6 +6,8 @@ import (
 	"prescient/prescient/localserver/servertest"
 
 	"prescient/prescient"
+
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // BenchmarkReadBatch reads 4000 rows of a bucket; the time is that of the server too.
@@ -14,7 +16,7 @@ func BenchmarkReadBatch(b *testing.B) {
 		b.Run(string(flavour), func(b *testing.B) {
 			const rows = DefaultBatch / 2
 			y := newYard(b, servertest.New(b, flavour), rows)
-			run := &bucketRun{w: y.worker(prescient.NewRegistry(), Options{}), lease: &lease{slot: y.slot}, last: lastKey,
+			run := &bucketRun{w: y.worker(prescient.NewRegistry(), Options{}), lease: &ledger.Lease{Slot: y.slot}, last: lastKey,
 				streams: []*stream{{}}, batch: rows}
 			before := ownCPU()
 			b.ReportAllocs()

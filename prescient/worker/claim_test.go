@@ -12,6 +12,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // stepped takes any step of a claim, the same each time, and tells of it.
@@ -54,11 +56,11 @@ func TestAClaimWithoutAnAnswerIsResolvedByItsToken(t *testing.T) {
 			exec().WillReturnResult(sqlmock.NewResult(0, 0))
 			d.mock.ExpectQuery("SELECT worker, token, batch_seq FROM p_slot_run .* FOR UPDATE").WithArgs(rig.At("13:15"), 3).WillReturnRows(rows)
 			before := time.Now()
-			l, err := d.w.ledger.claim(t.Context(), rig.At("13:15"), ledgerRow{bucket: 3, token: 7, batchSeq: 20})
+			l, err := d.w.ledger.Claim(t.Context(), rig.At("13:15"), ledger.Row{Bucket: 3, Token: 7, BatchSeq: 20})
 			if err != nil || (l != nil) != c.ours {
 				t.Fatalf("%+v, %v; want it ours: %t", l, err, c.ours)
 			}
-			if c.ours && (l.token != 7+claimed.step || l.until.Before(before.Add(time.Minute)) || l.until.After(time.Now().Add(time.Minute))) {
+			if c.ours && (l.Token != 7+claimed.step || l.Until.Before(before.Add(time.Minute)) || l.Until.After(time.Now().Add(time.Minute))) {
 				t.Errorf("%+v; want token %d, and a minute from the first try", l, 7+claimed.step)
 			}
 			if left := d.mock.ExpectationsWereMet(); left != nil {
@@ -100,23 +102,23 @@ func TestOfTwoClaimsUnderOneNameOneHasTheBucket(t *testing.T) {
 		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "check", DueAt: rig.At("13:15")})
 		var h rig.Hooks
 		w := r.hookedWorker(rig.At("13:15:01"), &h, prescient.NewRegistry(), Options{})
-		list, err := w.ledger.open(t.Context(), rig.At("13:15"))
+		list, err := w.ledger.Open(t.Context(), rig.At("13:15"))
 		r.Must(err)
 		other := r.worker(rig.At("13:15:01"), prescient.NewRegistry(), Options{Name: w.Name()})
-		var theirs *lease
+		var theirs *ledger.Lease
 		lost := rig.FirstTime("SET takeovers", mysql.ErrInvalidConn)
 		h.OnStatement(func(statement string) error {
 			if theirs == nil && strings.Contains(statement, "SET takeovers") {
-				theirs, err = other.ledger.claim(t.Context(), rig.At("13:15"), list[0])
+				theirs, err = other.ledger.Claim(t.Context(), rig.At("13:15"), list[0])
 				r.Must(err)
 			}
 			return lost(statement)
 		})
-		ours, err := w.ledger.claim(t.Context(), rig.At("13:15"), list[0])
+		ours, err := w.ledger.Claim(t.Context(), rig.At("13:15"), list[0])
 		r.Must(err)
 		if ours != nil || theirs == nil {
 			t.Fatalf("ours: %+v, theirs: %+v; want it to be theirs alone", ours, theirs)
 		}
-		r.Must(other.ledger.renew(t.Context(), theirs))
+		r.Must(other.ledger.Renew(t.Context(), theirs))
 	})
 }

@@ -12,6 +12,11 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/commit"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // commitReady commits what is answered if it is a batch, or nothing else is running, or it has waited long enough; or
@@ -21,23 +26,23 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 	b.mu.Lock()
 	n := len(b.answers)
 	ready := n >= b.batch || n > 0 && (all || b.flying == 0 || time.Since(b.oldest) >= after)
-	var batch []*answered
+	var batch []*check.Answered
 	if ready {
 		batch, b.answers = b.answers, nil
 	}
 	b.mu.Unlock()
-	batch = slices.DeleteFunc(batch, func(a *answered) bool {
-		if a.answer.fate == again {
-			if a.answer.locked {
+	batch = slices.DeleteFunc(batch, func(a *check.Answered) bool {
+		if a.Answer.Fate == check.Again {
+			if a.Answer.Locked {
 				b.noteLocked(a)
 			} else {
-				if a.tries++; a.tries == 1 {
-					a.triedAt = time.Now()
+				if a.Tries++; a.Tries == 1 {
+					a.TriedAt = time.Now()
 				}
 			}
-			b.alone = append(b.alone, alone{a, time.Now().Add(a.answer.wait)})
+			b.alone = append(b.alone, alone{row: a, at: time.Now().Add(a.Answer.Wait)})
 		}
-		return a.answer.fate == again
+		return a.Answer.Fate == check.Again
 	})
 	if len(b.held) > 0 && (all || !time.Now().Before(b.retryAt)) {
 		held := b.held
@@ -47,7 +52,7 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 		}
 		committed = true
 	}
-	slices.SortFunc(batch, func(x, y *answered) int { return bytes.Compare(x.key[:], y.key[:]) })
+	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
 	for part := range slices.Chunk(batch, 2*max(b.batch, 1)) {
 		if err := b.commit(ctx, part, false); err != nil {
 			return committed, err
@@ -58,52 +63,52 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 
 // commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
 // their answers.
-func (b *bucketRun) commit(ctx context.Context, batch []*answered, contested bool) error {
+func (b *bucketRun) commit(ctx context.Context, batch []*check.Answered, contested bool) error {
 	batch = b.sort(batch)
 	if len(batch) == 0 {
 		return nil
 	}
-	slices.SortFunc(batch, func(x, y *answered) int { return bytes.Compare(x.key[:], y.key[:]) })
+	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
 	contested = contested || b.hasTx || b.hidden.Load()
-	var spans []span
+	var spans []commit.Span
 	if !contested {
-		spans = spansOf(batch)
+		spans = commit.SpansOf(batch)
 	}
 	waits := store.NewBackOff()
 	began, broke := time.Now(), 0
 	for {
-		if !b.lease.alive(time.Now()) {
-			return errLeaseLost
+		if !b.lease.Alive(time.Now()) {
+			return ledger.ErrLost
 		}
 		result, err := b.tryCommit(ctx, batch, spans, contested)
 		switch {
 		case err == nil:
 			b.settle(batch, result)
 			return nil
-		case errors.Is(err, errLeaseLost):
-			b.lease.lose()
+		case errors.Is(err, ledger.ErrLost):
+			b.lease.Lose()
 			return err
-		case errors.Is(err, errChanged) && spans != nil:
+		case errors.Is(err, commit.ErrChanged) && spans != nil:
 			// At once: the look is made again, by the rows' own keys.
 			spans = nil
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait) && !contested:
 			contested, spans = true, nil
-			if !errors.Is(err, errAtOnce) {
+			if !errors.Is(err, commit.ErrAtOnce) {
 				b.hidden.Store(true) // it waited, and so would the next
 			}
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait):
 			return b.divide(ctx, batch)
-		case refusesRow(err):
+		case commit.RefusesRow(err):
 			return b.setApart(ctx, batch, err)
-		case !errno.Passing(err) && !errors.Is(err, errChanged), time.Since(began) > b.w.options.Patience:
-			return fmt.Errorf("committing slot %s: %w", slots.Stamp(b.lease.slot), err)
+		case !errno.Passing(err) && !errors.Is(err, commit.ErrChanged), time.Since(began) > b.w.options.Patience:
+			return fmt.Errorf("committing slot %s: %w", slots.Stamp(b.lease.Slot), err)
 		default:
-			if breaksOff(err) {
+			if commit.BreaksOff(err) {
 				if broke++; broke == breaksByChance {
 					return b.setApart(ctx, batch, err)
 				}
 			}
-			b.w.log.Warn().Err(err).Time("slot", b.lease.slot).Int("bucket", b.lease.bucket).Msg("commit is tried again")
+			b.w.log.Warn().Err(err).Time("slot", b.lease.Slot).Int("bucket", b.lease.Bucket).Msg("commit is tried again")
 			if err := store.Sleep(ctx, waits.NextBackOff()); err != nil {
 				return err
 			}
@@ -118,7 +123,7 @@ const parts = 16
 // divide commits a batch by parts, whose rows nobody has locked and which yet meets a lock. A move writes the row's key anew
 // in UNIQUE (job_key): a gap that an app has locked is in its way there, and on MariaDB the row after it, too, which may be
 // an insert that is not committed. A row that is left alone with that is kept for later.
-func (b *bucketRun) divide(ctx context.Context, batch []*answered) error {
+func (b *bucketRun) divide(ctx context.Context, batch []*check.Answered) error {
 	b.figures.Retries++
 	if len(batch) == 1 {
 		b.hold(batch)
@@ -133,44 +138,44 @@ func (b *bucketRun) divide(ctx context.Context, batch []*answered) error {
 }
 
 // sort puts aside the answers that there is nothing to commit for.
-func (b *bucketRun) sort(batch []*answered) []*answered {
-	var done []*answered
-	rest := b.forget(batch, func(a *answered) bool {
-		switch a.answer.fate {
-		case committed:
+func (b *bucketRun) sort(batch []*check.Answered) []*check.Answered {
+	var done []*check.Answered
+	rest := b.forget(batch, func(a *check.Answered) bool {
+		switch a.Answer.Fate {
+		case check.Committed:
 			done = append(done, a)
-			b.figures.Counts.count(a.verdict, prescient.CauseCalled, 1)
+			b.figures.Counts.Count(a.Verdict, prescient.CauseCalled, 1)
 			b.noteLateness(a)
 			b.noteTrouble(a)
-		case dropped:
+		case check.Dropped:
 			b.figures.Dropped++
-		case notStarted:
+		case check.NotStarted:
 			b.cutOff = true
 		default:
 			return false
 		}
 		return true
 	})
-	b.w.observeAnswers(done, commitResult{})
+	b.w.observeAnswers(done, commit.Result{})
 	return rest
 }
 
 // settle takes note of a commit that was done.
-func (b *bucketRun) settle(batch []*answered, result commitResult) {
-	b.figures.Counts.add(result.counts)
+func (b *bucketRun) settle(batch []*check.Answered, result commit.Result) {
+	b.figures.Counts.Add(result.Counts)
 	b.w.observeAnswers(batch, result)
 	for _, a := range batch {
-		if result.contested[a.key] {
+		if result.Contested[a.JobKey] {
 			continue
 		}
-		if a.answer.called() {
+		if a.Answer.Called() {
 			b.noteLateness(a)
 		}
-		if !result.dropped[a.key] {
+		if !result.Dropped[a.JobKey] {
 			b.noteTrouble(a)
 		}
 	}
-	still := b.forget(batch, func(a *answered) bool { return !result.contested[a.key] })
+	still := b.forget(batch, func(a *check.Answered) bool { return !result.Contested[a.JobKey] })
 	if len(still) > 0 {
 		b.hold(still)
 	} else if len(b.held) == 0 {
@@ -179,7 +184,7 @@ func (b *bucketRun) settle(batch []*answered, result commitResult) {
 }
 
 // hold keeps answers that could not be committed for a later try, in growing distances.
-func (b *bucketRun) hold(rows []*answered) {
+func (b *bucketRun) hold(rows []*check.Answered) {
 	for _, a := range rows {
 		b.noteLocked(a)
 	}
@@ -188,26 +193,26 @@ func (b *bucketRun) hold(rows []*answered) {
 	b.retryAt = time.Now().Add(b.retryIn)
 }
 
-func (b *bucketRun) noteLateness(a *answered) {
-	late := a.answer.started.Sub(a.NextCheckAt)
+func (b *bucketRun) noteLateness(a *check.Answered) {
+	late := a.Answer.Started.Sub(a.NextCheckAt)
 	b.figures.Lateness = max(b.figures.Lateness, late)
 	if sla := b.w.guardsOf(a.JobExec).SLA; sla > 0 && late > sla {
 		b.figures.OverSLA++
 	}
 }
 
-func (b *bucketRun) noteTrouble(a *answered) {
-	(*troubles)(&b.figures.Troubles).note(a.FutureJob, a.answer.trouble(a.verdict.Outcome), a.verdict)
+func (b *bucketRun) noteTrouble(a *check.Answered) {
+	(*books.Troubles)(&b.figures.Troubles).Note(a.FutureJob, a.Answer.Trouble(a.Verdict.Outcome), a.Verdict)
 }
 
 // forget drops the answers that match: their rows leave memory.
-func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*answered {
-	return slices.DeleteFunc(slices.Clone(batch), func(a *answered) bool {
+func (b *bucketRun) forget(batch []*check.Answered, match func(*check.Answered) bool) []*check.Answered {
+	return slices.DeleteFunc(slices.Clone(batch), func(a *check.Answered) bool {
 		if !match(a) {
 			return false
 		}
 		b.release(a)
-		if a.locked {
+		if a.Locked {
 			b.locked--
 		}
 		return true
@@ -215,11 +220,11 @@ func (b *bucketRun) forget(batch []*answered, match func(*answered) bool) []*ans
 }
 
 // tryCommit makes one attempt in the bucket's turn to send statements.
-func (b *bucketRun) tryCommit(ctx context.Context, batch []*answered, spans []span, contested bool) (commitResult, error) {
+func (b *bucketRun) tryCommit(ctx context.Context, batch []*check.Answered, spans []commit.Span, contested bool) (commit.Result, error) {
 	done, err := b.w.turn(ctx, b.lingering)
 	if err != nil {
-		return commitResult{}, err
+		return commit.Result{}, err
 	}
 	defer done()
-	return b.session.tryCommit(ctx, batch, spans, contested)
+	return b.session.Try(ctx, batch, spans, contested)
 }

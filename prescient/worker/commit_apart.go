@@ -2,15 +2,14 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/rs/zerolog"
 
-	"prescient/prescient"
-	"prescient/prescient/internal/errno"
 	"prescient/slots"
+
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/commit"
 )
 
 // A commit may fail for a reason that one of its rows has: the server refuses what is to be written of it, or breaks off each
@@ -24,22 +23,8 @@ const (
 	maxApart = 20
 )
 
-// refusesRow says whether the server refused to write something of a row, and will again.
-func refusesRow(err error) bool {
-	var server *mysql.MySQLError
-	return errors.Is(err, errWriting) && errors.As(err, &server) && !errno.Passing(err) &&
-		!errno.Is(err, errno.NoSuchTable, errno.NoSuchColumn, errno.TableDenied, errno.ColumnDenied, errno.DatabaseDenied, errno.AccessDenied,
-			errno.TiDBDenied, errno.NoDatabase, errno.Syntax, errno.AccessDenied, errno.NoSuchName, errno.RoutineDenied, errno.NoDefiner, errno.UnknownVariable)
-}
-
-// breaksOff says whether a commit ended behind its fence, and not for the locks of others.
-func breaksOff(err error) bool {
-	return errors.Is(err, errWriting) && !errno.Is(err, errno.LockWaitTimeout, errno.NoWait, errno.Deadlock, errno.TransactionRollback,
-		errno.WriteConflict, errno.ResolveLock, errno.DiskFull, errno.TableFull, errno.ReadOnly, errno.ReadOnlyMode, errno.ServerShutdown)
-}
-
 // setApart commits a batch by halves that failed for a reason of one of its rows.
-func (b *bucketRun) setApart(ctx context.Context, batch []*answered, cause error) error {
+func (b *bucketRun) setApart(ctx context.Context, batch []*check.Answered, cause error) error {
 	b.figures.Retries++
 	if half := len(batch) / 2; half > 0 {
 		if err := b.commit(ctx, batch[:half], false); err != nil {
@@ -48,18 +33,18 @@ func (b *bucketRun) setApart(ctx context.Context, batch []*answered, cause error
 		return b.commit(ctx, batch[half:], false)
 	}
 	a := batch[0]
-	if !a.stuck && !a.bare {
+	if !a.Stuck && !a.Bare {
 		if b.apart++; b.apart > maxApart {
-			return fmt.Errorf("committing slot %s: %d rows had to be set apart, the last one: %w", slots.Stamp(b.lease.slot), b.apart, cause)
+			return fmt.Errorf("committing slot %s: %d rows had to be set apart, the last one: %w", slots.Stamp(b.lease.Slot), b.apart, cause)
 		}
 	}
-	if refusesRow(cause) && !a.bare {
-		a.bare, a.verdict = true, withoutPayload(a.verdict, cause)
+	if commit.RefusesRow(cause) && !a.Bare {
+		a.Bare, a.Verdict = true, commit.WithoutPayload(a.Verdict, cause)
 		b.logRow(a).Err(cause).Msg("the end of a row is written without its payload")
 		return b.commit(ctx, batch, false)
 	}
-	if !a.stuck {
-		a.stuck = true
+	if !a.Stuck {
+		a.Stuck = true
 		b.logRow(a).Err(cause).Msg("what became of a row cannot be written; it stays")
 	}
 	b.hold(batch)
@@ -67,20 +52,6 @@ func (b *bucketRun) setApart(ctx context.Context, batch []*answered, cause error
 }
 
 // logRow begins a line about a row.
-func (b *bucketRun) logRow(a *answered) *zerolog.Event {
-	return b.w.log.Error().Time("slot", b.lease.slot).Str("entity", a.Entity().String()).Str("job_exec", a.JobExec).Str("tag", a.Tag)
-}
-
-// withoutPayload is what becomes of a row that the server refuses to write as it is: it ends, without payload and last error.
-// One that was to move has failed.
-func withoutPayload(v prescient.Verdict, refused error) prescient.Verdict {
-	why := "history lacks its payload and last error, which the server refused"
-	if v.Outcome == "" {
-		v.Outcome, why = prescient.Failed, "it could not be moved to "+slots.Stamp(v.Slot)
-	}
-	if v.Reason != "" {
-		why = v.Reason + "; " + why
-	}
-	v.Reason = prescient.ReasonText(fmt.Errorf("%s: %w", why, refused))
-	return v
+func (b *bucketRun) logRow(a *check.Answered) *zerolog.Event {
+	return b.w.log.Error().Time("slot", b.lease.Slot).Str("entity", a.Entity().String()).Str("job_exec", a.JobExec).Str("tag", a.Tag)
 }

@@ -23,6 +23,12 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/commit"
+	"prescient/prescient/worker/internal/execute"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // desk is a bucket with answers to commit, on a server that follows a script: for what a real one does not do when it
@@ -32,7 +38,7 @@ type desk struct {
 	mock   sqlmock.Sqlmock
 	w      *Worker
 	bucket *bucketRun
-	batch  []*answered // the first ended, the second moves
+	batch  []*check.Answered // the first ended, the second moves
 }
 
 func newDesk(t *testing.T) *desk {
@@ -45,20 +51,20 @@ func newDesk(t *testing.T) *desk {
 	rig.Fatal(t, options.complete())
 	d := &desk{t: t, mock: mock}
 	d.w = &Worker{tables: store.Tables{Stmt: statements, Grid: rig.Quarter, Version: 1}, options: options,
-		unknown: options.Guards, executor: newExecutor(1, options.Registry, options.Guards)}
+		unknown: options.Guards, executor: execute.New(1, options.Registry, options.Guards)}
 	d.w.send = &store.Sender{DB: sqlx.NewDb(db, "mysql"), Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
 	d.w.ledger = d.w.newLedger()
-	l := &lease{slot: rig.At("13:15"), bucket: 3, token: 7, worker: "me", ttl: time.Minute, until: time.Now().Add(time.Minute), batchSeq: 20}
+	l := &ledger.Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", TTL: time.Minute, Until: time.Now().Add(time.Minute), BatchSeq: 20}
 	d.bucket = &bucketRun{w: d.w, hidden: new(atomic.Bool), lease: l, clock: store.ClockAt(rig.At("13:15:01")), batch: 10, streams: []*stream{{outstanding: 2}},
 		outstanding: map[string]int{"unshipped": 2}}
-	d.w.writer = &writer{send: d.w.send, tables: &d.w.tables, ledger: d.w.ledger, worker: "me"}
-	d.bucket.session = &session{writer: d.w.writer, lease: l, clock: d.bucket.clock}
+	d.w.writer = &commit.Writer{Send: d.w.send, Tables: &d.w.tables, Ledger: d.w.ledger, Worker: "me"}
+	d.bucket.session = &commit.Session{Writer: d.w.writer, Lease: l, Clock: d.bucket.clock}
 	for i, next := range []*time.Time{nil, prescient.At(rig.At("14:01"))} {
 		job := rig.PendingAt(rig.At("13:15"))
 		job.EntityKey, job.Revision = fmt.Sprint(i), uint64(100+i)
-		a := answer{next: next, started: rig.At("13:15:01"), ended: rig.At("13:15:02"), ran: time.Second}
-		d.batch = append(d.batch, &answered{row: row{FutureJob: job, key: job.Key()}, answer: a,
-			verdict: prescient.Decide(rig.Quarter, prescient.DefaultGuards(), job, a.given(), a.ended)})
+		a := check.Answer{Next: next, Started: rig.At("13:15:01"), Ended: rig.At("13:15:02"), Ran: time.Second}
+		d.batch = append(d.batch, &check.Answered{Row: check.Row{FutureJob: job, JobKey: job.Key()}, Answer: a,
+			Verdict: prescient.Decide(rig.Quarter, prescient.DefaultGuards(), job, a.Given(), a.Ended)})
 	}
 	return d
 }
@@ -73,11 +79,11 @@ func (d *desk) commit() error {
 }
 
 // committed checks that a commit was done once, with its books.
-func (d *desk) committed(err error, want Figures) {
+func (d *desk) committed(err error, want books.Figures) {
 	d.t.Helper()
 	want.Lateness = d.bucket.figures.Lateness
-	if err != nil || d.bucket.lease.batchSeq != 21 || !reflect.DeepEqual(d.bucket.figures, want) {
-		d.t.Errorf("%v, batch_seq %d, %+v; want 21, %+v", err, d.bucket.lease.batchSeq, d.bucket.figures, want)
+	if err != nil || d.bucket.lease.BatchSeq != 21 || !reflect.DeepEqual(d.bucket.figures, want) {
+		d.t.Errorf("%v, batch_seq %d, %+v; want 21, %+v", err, d.bucket.lease.BatchSeq, d.bucket.figures, want)
 	}
 }
 
@@ -125,10 +131,10 @@ func (d *desk) step(step string, err error) {
 }
 
 // found are rows as a look at their keys and revisions returns them.
-func found(rows ...*answered) *sqlmock.Rows {
+func found(rows ...*check.Answered) *sqlmock.Rows {
 	list := sqlmock.NewRows([]string{"job_key", "revision"})
 	for _, a := range rows {
-		list.AddRow(a.key[:], a.Revision)
+		list.AddRow(a.JobKey[:], a.Revision)
 	}
 	return list
 }
@@ -149,7 +155,7 @@ func driverValues(args []any) []driver.Value {
 
 func serverError(number uint16) error { return &mysql.MySQLError{Number: number, Message: "x"} }
 
-var bothDone = Counts{Done: 1, Moved: 1}
+var bothDone = books.Counts{Done: 1, Moved: 1}
 
 func TestAnErrorThatPassesAtAnyStatementHasTheCommitDoneAgain(t *testing.T) {
 	for _, step := range commitSteps {
@@ -161,7 +167,7 @@ func TestAnErrorThatPassesAtAnyStatementHasTheCommitDoneAgain(t *testing.T) {
 					d.asked("me", 7, 20)
 				}
 				d.script("", nil)
-				d.committed(d.commit(), Figures{Counts: bothDone, Retries: 1})
+				d.committed(d.commit(), books.Figures{Counts: bothDone, Retries: 1})
 			})
 		}
 	}
@@ -176,8 +182,8 @@ func TestAnErrorThatStaysAtAnyStatementEndsTheRun(t *testing.T) {
 				d.asked("me", 7, 20)
 			}
 			err := d.commit()
-			if !errno.Is(err, 1054) || !strings.Contains(err.Error(), "committing slot 2026-11-20T13:15:00Z") || d.bucket.lease.batchSeq != 20 {
-				t.Errorf("%v, batch_seq %d", err, d.bucket.lease.batchSeq)
+			if !errno.Is(err, 1054) || !strings.Contains(err.Error(), "committing slot 2026-11-20T13:15:00Z") || d.bucket.lease.BatchSeq != 20 {
+				t.Errorf("%v, batch_seq %d", err, d.bucket.lease.BatchSeq)
 			}
 		})
 	}
@@ -190,7 +196,7 @@ func TestACommitWithoutAnAnswerIsResolvedByTheLedger(t *testing.T) {
 			d := newDesk(t)
 			d.script("COMMIT", lost)
 			d.asked("me", 7, 21)
-			d.committed(d.commit(), Figures{Counts: bothDone})
+			d.committed(d.commit(), books.Figures{Counts: bothDone})
 		})
 	}
 	t.Run("not done", func(t *testing.T) {
@@ -202,7 +208,7 @@ func TestACommitWithoutAnAnswerIsResolvedByTheLedger(t *testing.T) {
 		d.script("COMMIT", sql.ErrTxDone)
 		d.asked("me", 7, 20)
 		d.script("", nil)
-		d.committed(d.commit(), Figures{Counts: bothDone, Retries: 3})
+		d.committed(d.commit(), books.Figures{Counts: bothDone, Retries: 3})
 	})
 	for name, taken := range map[string]struct {
 		worker string
@@ -212,7 +218,7 @@ func TestACommitWithoutAnAnswerIsResolvedByTheLedger(t *testing.T) {
 			d := newDesk(t)
 			d.script("COMMIT", mysql.ErrInvalidConn)
 			d.asked(taken.worker, taken.token, 21)
-			if err := d.commit(); !errors.Is(err, errLeaseLost) || d.bucket.lease.alive(time.Now()) || d.bucket.figures.Ended() != 0 {
+			if err := d.commit(); !errors.Is(err, ledger.ErrLost) || d.bucket.lease.Alive(time.Now()) || d.bucket.figures.Ended() != 0 {
 				t.Errorf("%v, %+v; want the lease lost and nothing counted", err, d.bucket.figures)
 			}
 		})
@@ -223,7 +229,7 @@ func TestACommitWithoutAnAnswerIsResolvedByTheLedger(t *testing.T) {
 		d.mock.ExpectQuery("SELECT worker").WillReturnError(serverError(1205))
 		d.mock.ExpectQuery("SELECT worker").WillReturnError(serverError(1290))
 		d.asked("me", 7, 21)
-		d.committed(d.commit(), Figures{Counts: bothDone})
+		d.committed(d.commit(), books.Figures{Counts: bothDone})
 	})
 	t.Run("and has no answer", func(t *testing.T) {
 		d := newDesk(t)
@@ -244,22 +250,22 @@ func TestAFenceThatHitsNoRowIsALostLeaseAndNothingMoreIsSent(t *testing.T) {
 	d.mock.ExpectExec("UPDATE p_slot_run").WithArgs(driverValues(append(args, rig.At("13:15"), 3, "me", uint64(7), uint64(20)))...).
 		WillReturnResult(sqlmock.NewResult(0, 0))
 	d.mock.ExpectRollback()
-	if err := d.commit(); !errors.Is(err, errLeaseLost) || d.bucket.lease.alive(time.Now()) {
+	if err := d.commit(); !errors.Is(err, ledger.ErrLost) || d.bucket.lease.Alive(time.Now()) {
 		t.Errorf("%v; want the lease lost", err)
 	}
-	if err := d.bucket.commit(t.Context(), d.batch, false); !errors.Is(err, errLeaseLost) {
+	if err := d.bucket.commit(t.Context(), d.batch, false); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("%v; want no further try under a lost lease", err)
 	}
 }
 
 func TestNothingIsSentUnderALeaseThatIsOver(t *testing.T) {
 	d := newDesk(t)
-	d.bucket.lease.until = time.Now()
-	if err := d.commit(); !errors.Is(err, errLeaseLost) {
+	d.bucket.lease.Until = time.Now()
+	if err := d.commit(); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("%v; want the lease lost", err)
 	}
-	d.bucket.lease.renewed(time.Now())
-	if err := d.commit(); !errors.Is(err, errLeaseLost) {
+	d.bucket.lease.Renewed(time.Now())
+	if err := d.commit(); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("%v; want it lost for good", err)
 	}
 }
@@ -274,7 +280,7 @@ func TestAWriteThatHitsTooFewIsRolledBackAndTheLookMadeAgain(t *testing.T) {
 			}
 			d.mock.ExpectExec(pattern).WillReturnResult(sqlmock.NewResult(0, 0))
 			d.mock.ExpectRollback()
-			changed := &answered{row: d.batch[0].row}
+			changed := &check.Answered{Row: d.batch[0].Row}
 			changed.Revision++
 			d.step("BEGIN", nil)
 			d.step("fence", nil)
@@ -282,7 +288,7 @@ func TestAWriteThatHitsTooFewIsRolledBackAndTheLookMadeAgain(t *testing.T) {
 			d.step("moves", nil)
 			d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 1)
 			d.mock.ExpectCommit()
-			d.committed(d.commit(), Figures{Counts: Counts{Moved: 1, Dropped: 1}, Retries: 1})
+			d.committed(d.commit(), books.Figures{Counts: books.Counts{Moved: 1, Dropped: 1}, Retries: 1})
 		})
 	}
 }
@@ -300,7 +306,7 @@ func TestRowsThatAreGoneAreDropped(t *testing.T) {
 	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found())
 	d.corrected(1, 0, 1, 0, 0, 0, 0, 0, 0, 2)
 	d.mock.ExpectCommit()
-	d.committed(d.commit(), Figures{Counts: Counts{Dropped: 2}})
+	d.committed(d.commit(), books.Figures{Counts: books.Counts{Dropped: 2}})
 }
 
 func TestAnErrorOfARollbackHidesNothing(t *testing.T) {
@@ -312,7 +318,7 @@ func TestAnErrorOfARollbackHidesNothing(t *testing.T) {
 	d := newDesk(t)
 	broken(d, serverError(1213))
 	d.script("", nil)
-	d.committed(d.commit(), Figures{Counts: bothDone, Retries: 1})
+	d.committed(d.commit(), books.Figures{Counts: bothDone, Retries: 1})
 
 	d = newDesk(t)
 	broken(d, serverError(1054))
@@ -333,15 +339,15 @@ func TestALockedRowKeepsItsAnswerForLater(t *testing.T) {
 	d.step("moves", nil)
 	d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 0)
 	d.mock.ExpectCommit()
-	d.committed(d.commit(), Figures{Counts: Counts{Moved: 1}, Retries: 1})
-	if b := d.bucket; len(b.held) != 1 || b.held[0].key != d.batch[0].key || b.finished() || b.streams[0].outstanding != 1 || !b.retryAt.After(time.Now()) {
+	d.committed(d.commit(), books.Figures{Counts: books.Counts{Moved: 1}, Retries: 1})
+	if b := d.bucket; len(b.held) != 1 || b.held[0].JobKey != d.batch[0].JobKey || b.finished() || b.streams[0].outstanding != 1 || !b.retryAt.After(time.Now()) {
 		t.Errorf("held: %+v", b.held)
 	}
 }
 
 func TestClaimsAreRepeatedOrRefused(t *testing.T) {
-	claim := func(d *desk) (*lease, error) {
-		l, err := d.w.ledger.claim(context.Background(), rig.At("13:15"), ledgerRow{bucket: 3, token: 7, batchSeq: 20, allocated: true, takeovers: 1})
+	claim := func(d *desk) (*ledger.Lease, error) {
+		l, err := d.w.ledger.Claim(context.Background(), rig.At("13:15"), ledger.Row{Bucket: 3, Token: 7, BatchSeq: 20, Allocated: true, Takeovers: 1})
 		if left := d.mock.ExpectationsWereMet(); left != nil {
 			d.t.Error(left)
 		}
@@ -354,7 +360,7 @@ func TestClaimsAreRepeatedOrRefused(t *testing.T) {
 	d := newDesk(t)
 	expect(d).WillReturnError(serverError(1213))
 	expect(d).WillReturnResult(sqlmock.NewResult(0, 1))
-	if l, err := claim(d); err != nil || l == nil || l.token <= 7 || l.batchSeq != 20 || l.takeovers != 2 || !l.alive(time.Now()) {
+	if l, err := claim(d); err != nil || l == nil || l.Token <= 7 || l.BatchSeq != 20 || l.Takeovers != 2 || !l.Alive(time.Now()) {
 		t.Errorf("%+v, %v; want the lease under a token above 7", l, err)
 	}
 
@@ -376,12 +382,12 @@ func TestARenewalThatHitsNoRowIsALostLease(t *testing.T) {
 	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnError(mysql.ErrInvalidConn)
 	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnResult(sqlmock.NewResult(0, 1))
 	l := d.bucket.lease
-	l.until = time.Now().Add(time.Second)
-	if err := d.w.ledger.renew(t.Context(), l); err != nil || time.Until(l.until) < 59*time.Second-time.Second {
-		t.Errorf("%v, until %s", err, l.until)
+	l.Until = time.Now().Add(time.Second)
+	if err := d.w.ledger.Renew(t.Context(), l); err != nil || time.Until(l.Until) < 59*time.Second-time.Second {
+		t.Errorf("%v, until %s", err, l.Until)
 	}
 	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnResult(sqlmock.NewResult(0, 0))
-	if err := d.w.ledger.renew(t.Context(), l); !errors.Is(err, errLeaseLost) || l.alive(time.Now()) {
+	if err := d.w.ledger.Renew(t.Context(), l); !errors.Is(err, ledger.ErrLost) || l.Alive(time.Now()) {
 		t.Errorf("%v; want the lease lost", err)
 	}
 }

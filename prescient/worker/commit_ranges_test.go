@@ -18,6 +18,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/internal/check"
 )
 
 // insertOrders makes n checks pending for 13:15.
@@ -143,9 +145,9 @@ func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 			return strings.Compare(string(ka[:]), string(kb[:]))
 		})
 		w := r.worker(rig.At("13:15:01"), rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{})
-		list, err := w.ledger.open(t.Context(), rig.At("13:15"))
+		list, err := w.ledger.Open(t.Context(), rig.At("13:15"))
 		r.Must(err)
-		l, err := w.ledger.claim(t.Context(), rig.At("13:15"), list[0])
+		l, err := w.ledger.Claim(t.Context(), rig.At("13:15"), list[0])
 		r.Must(err)
 		// An app holds both neighbours of rows 100 to 199.
 		tx, err := r.App.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
@@ -157,9 +159,9 @@ func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 				rig.KeyBytes(all[i].Key())).Scan(&found))
 		}
 		b := (&slotRun{w: w, clock: store.ClockAt(rig.At("13:15:01"))}).newBucketRun(l, 1)
-		var batch []*answered
+		var batch []*check.Answered
 		for i, job := range all[100:200] {
-			a := &answered{row: row{FutureJob: job, key: job.Key(), turn: uint64(i + 1)}, answer: answer{started: rig.At("13:15:01"), ended: rig.At("13:15:01")}}
+			a := &check.Answered{Row: check.Row{FutureJob: job, JobKey: job.Key(), Seq: uint64(i + 1)}, Answer: check.Answer{Started: rig.At("13:15:01"), Ended: rig.At("13:15:01")}}
 			b.judge(a)
 			batch = append(batch, a)
 		}
@@ -217,18 +219,18 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 		for i, byRow := range []bool{true, false} {
 			var h rig.Hooks
 			w := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{Name: "w"})
-			list, err := w.ledger.open(t.Context(), rig.At("13:15"))
+			list, err := w.ledger.Open(t.Context(), rig.At("13:15"))
 			r.Must(err)
-			l, err := w.ledger.claim(t.Context(), rig.At("13:15"), list[0])
+			l, err := w.ledger.Claim(t.Context(), rig.At("13:15"), list[0])
 			r.Must(err)
 			b := (&slotRun{w: w, clock: store.ClockAt(rig.At("13:15:01"))}).newBucketRun(l, 1)
 			rows, err := b.readBatch(t.Context(), &stream{jobExec: fmt.Sprint("exec", i)})
 			r.Must(err)
 			for n, a := range rows {
 				if byRow {
-					a.turn = uint64(n + 1)
+					a.Seq = uint64(n + 1)
 				}
-				a.answer = answer{started: rig.At("13:15:01.5"), ended: rig.At("13:15:01.750001"), ran: 250 * time.Millisecond}
+				a.Answer = check.Answer{Started: rig.At("13:15:01.5"), Ended: rig.At("13:15:01.750001"), Ran: 250 * time.Millisecond}
 				b.judge(a)
 			}
 			b.streams[0].outstanding, b.outstanding[fmt.Sprint("exec", i)] = 50, 50
@@ -240,7 +242,7 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 			if got := h.Count("SELECT entity_name, entity_key") > 1; got != byRow {
 				t.Errorf("written from the row: %v; want %v", got, byRow)
 			}
-			r.Must(w.ledger.release(t.Context(), l, false))
+			r.Must(w.ledger.Release(t.Context(), l, false))
 			_, err = r.App.Exec("UPDATE p_future_job SET next_check_at = '2026-11-20 13:15:00'")
 			r.Must(err)
 		}

@@ -2,6 +2,8 @@ package worker
 
 import (
 	"sync"
+
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // A slow job_exec makes its own rows late, and no others. Buckets that wait for nothing but its calls linger: they keep
@@ -10,7 +12,7 @@ import (
 // given back unfinished; the sweeper has them when there is room.
 
 // maxLinger is how many buckets may wait for the calls of one job_exec: all of a slot.
-const maxLinger = maxBuckets
+const maxLinger = ledger.MaxBuckets
 
 // crowd is what waits for one job_exec in a worker: rows that have a stream of their own.
 type crowd struct {

@@ -13,6 +13,9 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/execute"
 )
 
 // answering makes a job_exec of what it returns.
@@ -61,10 +64,10 @@ func TestHoweverACallEndsItIsAnswered(t *testing.T) {
 		{name: "a panic too late", do: does(guard, boo), ran: guard, says: "timed out after 10s: panicked: boo", is: prescient.ErrTimeout},
 		{name: "an answer too late", do: takes(guard + 1), ran: guard + 1, says: "timed out: it took longer than 10s", is: prescient.ErrTimeout},
 		{name: "an answer just in time", do: takes(guard - 1), ran: guard - 1},
-		{name: "an answer within patience", do: takes(guard + patience - 1), ran: guard + patience - 1, says: "timed out", is: prescient.ErrTimeout},
-		{name: "nothing", do: takes(time.Minute), ran: guard + patience, says: "timed out after 10s, and ignored it", is: prescient.ErrTimeout, still: time.Minute},
-		{name: "a panic long after", do: does(time.Minute, boo), ran: guard + patience, says: "ignored it", is: prescient.ErrTimeout, still: time.Minute},
-		{name: "Goexit long after", do: does(time.Minute, runtime.Goexit), ran: guard + patience, says: "ignored it", is: prescient.ErrTimeout, still: time.Minute},
+		{name: "an answer within patience", do: takes(guard + execute.Overtime - 1), ran: guard + execute.Overtime - 1, says: "timed out", is: prescient.ErrTimeout},
+		{name: "nothing", do: takes(time.Minute), ran: guard + execute.Overtime, says: "timed out after 10s, and ignored it", is: prescient.ErrTimeout, still: time.Minute},
+		{name: "a panic long after", do: does(time.Minute, boo), ran: guard + execute.Overtime, says: "ignored it", is: prescient.ErrTimeout, still: time.Minute},
+		{name: "Goexit long after", do: does(time.Minute, runtime.Goexit), ran: guard + execute.Overtime, says: "ignored it", is: prescient.ErrTimeout, still: time.Minute},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -74,21 +77,21 @@ func TestHoweverACallEndsItIsAnswered(t *testing.T) {
 				time.Sleep(3 * time.Second)
 				x.submit(x.bucket, "x", 1)
 				x.submit(x.bucket, "y", 1)
-				time.Sleep(10*time.Second + patience)
+				time.Sleep(10*time.Second + execute.Overtime)
 				all := x.answers(x.bucket)
 				if len(all) != 2 {
 					t.Fatalf("%d answers; want that of x, and of y, which had its place after it", len(all))
 				}
-				a := all[0].answer
+				a := all[0].Answer
 				if all[0].JobExec == "y" {
-					a = all[1].answer
+					a = all[1].Answer
 				}
-				if !a.called() || (a.err == nil) != (test.says == "") || a.err != nil && !strings.Contains(a.err.Error(), test.says) ||
-					test.is != nil && !errors.Is(a.err, test.is) || test.is != prescient.ErrTimeout && errors.Is(a.err, prescient.ErrTimeout) {
+				if !a.Called() || (a.Err == nil) != (test.says == "") || a.Err != nil && !strings.Contains(a.Err.Error(), test.says) ||
+					test.is != nil && !errors.Is(a.Err, test.is) || test.is != prescient.ErrTimeout && errors.Is(a.Err, prescient.ErrTimeout) {
 					t.Errorf("answer: %+v; want an error with %q", a, test.says)
 				}
-				if a.ran != test.ran || !a.started.Equal(rig.At("13:15:03")) || !a.ended.Equal(a.started.Add(test.ran)) {
-					t.Errorf("ran %s from %s to %s; want %s from 13:15:03", a.ran, a.started, a.ended, test.ran)
+				if a.Ran != test.ran || !a.Started.Equal(rig.At("13:15:03")) || !a.Ended.Equal(a.Started.Add(test.ran)) {
+					t.Errorf("ran %s from %s to %s; want %s from 13:15:03", a.Ran, a.Started, a.Ended, test.ran)
 				}
 				if got, _, _ := x.look(); got != fmt.Sprintf("x@3 y@%g", (3*time.Second+test.ran).Seconds()) {
 					t.Errorf("started %s; want y when x has given its place back", got)
@@ -106,7 +109,7 @@ func TestHoweverACallEndsItIsAnswered(t *testing.T) {
 func TestAfterAStopOrALostLeaseNothingNewIsStarted(t *testing.T) {
 	for name, stop := range map[string]func(*bench){
 		"stop":  func(x *bench) { close(x.stop) },
-		"lease": func(x *bench) { x.bucket.lease.lose() },
+		"lease": func(x *bench) { x.bucket.lease.Lose() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -116,11 +119,11 @@ func TestAfterAStopOrALostLeaseNothingNewIsStarted(t *testing.T) {
 				time.Sleep(time.Second / 2)
 				stop(x)
 				time.Sleep(time.Minute)
-				kinds := make(map[fate]int)
+				kinds := make(map[check.Fate]int)
 				for _, a := range x.answers(x.bucket) {
-					kinds[a.answer.fate]++
+					kinds[a.Answer.Fate]++
 				}
-				if want := map[fate]int{answers: 2, notStarted: 8}; !maps.Equal(kinds, want) {
+				if want := map[check.Fate]int{check.Answers: 2, check.NotStarted: 8}; !maps.Equal(kinds, want) {
 					t.Errorf("answers by kind: %v; want those that ran, and the rest not started: %v", kinds, want)
 				}
 			})
@@ -138,7 +141,7 @@ func TestACallThatIsCutOffByTheEndOfTheWorkerHasNoAnswer(t *testing.T) {
 		x.submit(x.bucket, "a", 1)
 		time.Sleep(time.Second)
 		x.end()
-		if all := x.answers(x.bucket); len(all) != 1 || all[0].answer.fate != notStarted {
+		if all := x.answers(x.bucket); len(all) != 1 || all[0].Answer.Fate != check.NotStarted {
 			t.Errorf("answers: %+v; want it not started, so that it runs again", all)
 		}
 	})
@@ -157,9 +160,9 @@ func TestAJobExecGetsTheRowAndADeadline(t *testing.T) {
 			job.Payload[5] = '9' // its own copy
 			return nil, nil
 		})
-		r := &answered{row: row{FutureJob: rig.PendingAt(x.slot)}}
+		r := &check.Answered{Row: check.Row{FutureJob: rig.PendingAt(x.slot)}}
 		r.JobExec, r.Payload = "a", []byte(`{"n":1}`)
-		x.executor.submit([]*task{{rows: []*answered{r}, lane: x.executor.lanes["a"], sink: x.bucket}})
+		x.executor.Submit([]*execute.Task{{Rows: []*check.Answered{r}, Lane: x.executor.Lanes["a"], Sink: x.bucket}})
 		if all := x.answers(x.bucket); len(all) != 1 || string(all[0].Payload) != `{"n":1}` {
 			t.Errorf("answers: %+v; want the payload as it was", all)
 		}

@@ -12,20 +12,23 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/execute"
 )
 
 // submitAll hands n rows to the executor in one task, with keys from 0.
 func (x *bench) submitAll(exec string, n int) {
-	rows := make([]*answered, n)
+	rows := make([]*check.Answered, n)
 	for i := range rows {
 		job := rig.PendingAt(x.slot)
 		job.JobExec, job.EntityKey = exec, fmt.Sprint(i)
-		rows[i] = &answered{row: row{FutureJob: job, key: prescient.Key{byte(i >> 8), byte(i)}}}
+		rows[i] = &check.Answered{Row: check.Row{FutureJob: job, JobKey: prescient.Key{byte(i >> 8), byte(i)}}}
 	}
 	x.bucket.mu.Lock()
 	x.bucket.flying += n
 	x.bucket.mu.Unlock()
-	x.executor.submit([]*task{{rows: rows, lane: x.executor.lanes[exec], sink: x.bucket}})
+	x.executor.Submit([]*execute.Task{{Rows: rows, Lane: x.executor.Lanes[exec], Sink: x.bucket}})
 }
 
 // byKind counts answers, and checks that each row has one.
@@ -37,13 +40,13 @@ func (x *bench) byKind() map[string]int {
 		}
 		seen[a.EntityKey] = true
 		switch {
-		case !a.answer.called():
-			kinds[fmt.Sprint("fate ", a.answer.fate)]++
-		case a.answer.err == nil:
+		case !a.Answer.Called():
+			kinds[fmt.Sprint("fate ", a.Answer.Fate)]++
+		case a.Answer.Err == nil:
 			kinds["done"]++
-		case errors.Is(a.answer.err, prescient.ErrTimeout):
+		case errors.Is(a.Answer.Err, prescient.ErrTimeout):
 			kinds["timeout"]++
-		case errors.Is(a.answer.err, prescient.ErrPanic):
+		case errors.Is(a.Answer.Err, prescient.ErrPanic):
 			kinds["panic"]++
 		}
 	}
@@ -59,9 +62,9 @@ func TestQuickCallsAreMadeInSeries(t *testing.T) {
 			t.Errorf("answers: %v", got)
 		}
 		length := func() int {
-			x.executor.mu.Lock()
-			defer x.executor.mu.Unlock()
-			return x.executor.lanes["a"].length
+			x.executor.Mu.Lock()
+			defer x.executor.Mu.Unlock()
+			return x.executor.Lanes["a"].Length
 		}
 		if length := length(); length < 100 {
 			t.Errorf("series of %d at the end of 3000 calls that took no time", length)
@@ -86,18 +89,18 @@ func TestOneCallOfASeriesLeavesTheOthersAlone(t *testing.T) {
 	}{
 		"a panic": {do: func() { panic("boo") }, wants: map[string]int{"done": n - 1, "panic": 1}},
 		"Goexit":  {do: runtime.Goexit, wants: map[string]int{"done": n - 1, "panic": 1}},
-		"a slow one": {do: func() { time.Sleep(8 * time.Second) }, within: 2 * slowSeries, wants: map[string]int{"done": n - 1},
+		"a slow one": {do: func() { time.Sleep(8 * time.Second) }, within: 2 * execute.SlowSeries, wants: map[string]int{"done": n - 1},
 			later: map[string]int{"done": n}},
-		"one that ignores its timeout": {do: func() { time.Sleep(time.Minute) }, within: 2 * slowSeries, wants: map[string]int{"done": n - 1},
+		"one that ignores its timeout": {do: func() { time.Sleep(time.Minute) }, within: 2 * execute.SlowSeries, wants: map[string]int{"done": n - 1},
 			later: map[string]int{"done": n - 1, "timeout": 1}},
-		"one that panics long after": {do: func() { time.Sleep(time.Minute); panic("boo") }, within: 2 * slowSeries,
+		"one that panics long after": {do: func() { time.Sleep(time.Minute); panic("boo") }, within: 2 * execute.SlowSeries,
 			wants: map[string]int{"done": n - 1}, later: map[string]int{"done": n - 1, "timeout": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, row := range []int{0, 1, 100, n - 1} {
 				synctest.Test(t, func(t *testing.T) {
 					x := newBench(t, 2, lanes(map[string]prescient.Guards{"a": {Timeout: 10 * time.Second, Concurrency: 2}}))
-					x.executor.lanes["a"].length = longestSeries
+					x.executor.Lanes["a"].Length = execute.LongestSeries
 					x.exec("a", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
 						if job.EntityKey == fmt.Sprint(row) {
 							test.do()
@@ -125,7 +128,7 @@ func TestOneCallOfASeriesLeavesTheOthersAlone(t *testing.T) {
 func TestAStopInTheMiddleOfASeriesLeavesTheRestUnstarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 1, lanes(map[string]prescient.Guards{"a": {}}))
-		x.executor.lanes["a"].length = longestSeries
+		x.executor.Lanes["a"].Length = execute.LongestSeries
 		x.exec("a", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
 			if job.EntityKey == "39" {
 				close(x.stop)
@@ -133,12 +136,12 @@ func TestAStopInTheMiddleOfASeriesLeavesTheRestUnstarted(t *testing.T) {
 			return nil, nil
 		})
 		x.submitAll("a", 100)
-		if got, want := x.byKind(), map[string]int{"done": 40, fmt.Sprint("fate ", notStarted): 60}; !maps.Equal(got, want) {
+		if got, want := x.byKind(), map[string]int{"done": 40, fmt.Sprint("fate ", check.NotStarted): 60}; !maps.Equal(got, want) {
 			t.Errorf("answers: %v; want %v", got, want)
 		}
 		for _, a := range x.answers(x.bucket) {
-			if a.answer.called() && !a.answer.ended.Equal(rig.At("13:15")) {
-				t.Errorf("row %s ended at %s", a.EntityKey, a.answer.ended)
+			if a.Answer.Called() && !a.Answer.Ended.Equal(rig.At("13:15")) {
+				t.Errorf("row %s ended at %s", a.EntityKey, a.Answer.Ended)
 			}
 		}
 	})
@@ -148,15 +151,15 @@ func TestAStopInTheMiddleOfASeriesLeavesTheRestUnstarted(t *testing.T) {
 func TestCallsWithinAMomentShareTheirTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 1, lanes(map[string]prescient.Guards{"a": {}}))
-		x.executor.lanes["a"].length = longestSeries
-		x.exec("a", takes(moment/4))
+		x.executor.Lanes["a"].Length = execute.LongestSeries
+		x.exec("a", takes(execute.Moment/4))
 		x.submitAll("a", 9)
 		time.Sleep(time.Second)
 		times := make(map[string]int)
 		for _, a := range x.answers(x.bucket) {
-			times[fmt.Sprint(a.answer.started.Sub(rig.At("13:15")), "+", a.answer.ended.Sub(a.answer.started))]++
-			if a.answer.ran != moment/4 {
-				t.Errorf("ran %s", a.answer.ran)
+			times[fmt.Sprint(a.Answer.Started.Sub(rig.At("13:15")), "+", a.Answer.Ended.Sub(a.Answer.Started))]++
+			if a.Answer.Ran != execute.Moment/4 {
+				t.Errorf("ran %s", a.Answer.Ran)
 			}
 		}
 		if want := map[string]int{"0s+750µs": 3, "750µs+750µs": 3, "1.5ms+750µs": 3}; !maps.Equal(times, want) {
@@ -185,8 +188,8 @@ func TestTheContextOfACallEndsWithIt(t *testing.T) {
 		if !errors.Is(kept.Err(), context.Canceled) || !errors.Is(child.Err(), context.Canceled) {
 			t.Errorf("after the call: %v, %v", kept.Err(), child.Err())
 		}
-		late := &callContext{parent: t.Context(), deadline: time.Now().Add(time.Second)}
-		late.end()
+		late := &execute.CallContext{Parent: t.Context(), Until: time.Now().Add(time.Second)}
+		late.End()
 		if !errors.Is(late.Err(), context.Canceled) {
 			t.Errorf("first asked after its end: %v", late.Err())
 		}

@@ -17,12 +17,16 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/execute"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // bench is an executor with what it needs around it, in a bubble where time passes at once.
 type bench struct {
 	t        *testing.T
-	executor *executor
+	executor *execute.Executor
 	bucket   *bucketRun // of the current slot
 	backlog  *bucketRun // of one that is caught up
 	stop     chan struct{}
@@ -38,18 +42,18 @@ type bench struct {
 }
 
 func newBench(t *testing.T, limit int, registry *prescient.Registry) *bench {
-	guards := prescient.Guards{Concurrency: half(limit)}.Or(prescient.DefaultGuards())
-	x := &bench{t: t, executor: newExecutor(limit, registry, guards), stop: make(chan struct{}), slot: rig.At("13:15"),
+	guards := prescient.Guards{Concurrency: max(limit/2, 1)}.Or(prescient.DefaultGuards())
+	x := &bench{t: t, executor: execute.New(limit, registry, guards), stop: make(chan struct{}), slot: rig.At("13:15"),
 		began: time.Now(), running: make(map[string]int), most: make(map[string]int)}
 	w := &Worker{tables: store.Tables{Grid: rig.Quarter}, executor: x.executor, unknown: guards, guards: make(map[string]prescient.Guards)}
-	for name, lane := range x.executor.lanes {
-		w.guards[name] = lane.guards
+	for name, lane := range x.executor.Lanes {
+		w.guards[name] = lane.Guards
 	}
 	calls, end := context.WithCancel(t.Context())
 	x.end = end
 	t.Cleanup(end)
 	bucket := func(background bool) *bucketRun {
-		return &bucketRun{w: w, clock: store.ClockAt(x.slot), lease: &lease{slot: x.slot, until: time.Now().Add(24 * time.Hour)}, calls: calls,
+		return &bucketRun{w: w, clock: store.ClockAt(x.slot), lease: &ledger.Lease{Slot: x.slot, Until: time.Now().Add(24 * time.Hour)}, calls: calls,
 			stop: x.stop, batch: 1000, background: background, wake: make(chan struct{}, 1)}
 	}
 	x.bucket, x.backlog = bucket(false), bucket(true)
@@ -77,7 +81,7 @@ func (x *bench) noted(name string, do prescient.Func) prescient.Func {
 }
 
 // exec puts a job_exec into a bench; before that it does nothing but exist.
-func (x *bench) exec(name string, do prescient.Func) { x.executor.lanes[name].fn = x.noted(name, do) }
+func (x *bench) exec(name string, do prescient.Func) { x.executor.Lanes[name].Fn = x.noted(name, do) }
 
 func lanes(guards map[string]prescient.Guards) *prescient.Registry {
 	r := prescient.NewRegistry()
@@ -89,21 +93,21 @@ func lanes(guards map[string]prescient.Guards) *prescient.Registry {
 
 // submit hands n rows to the executor.
 func (x *bench) submit(b *bucketRun, exec string, n int) {
-	var tasks []*task
+	var tasks []*execute.Task
 	for range n {
 		x.keys++
 		job := rig.PendingAt(x.slot)
 		job.JobExec = exec
-		tasks = append(tasks, &task{rows: []*answered{{row: row{FutureJob: job, key: prescient.Key{x.keys}}}}, lane: x.executor.lanes[exec], sink: b})
+		tasks = append(tasks, &execute.Task{Rows: []*check.Answered{{Row: check.Row{FutureJob: job, JobKey: prescient.Key{x.keys}}}}, Lane: x.executor.Lanes[exec], Sink: b})
 	}
 	b.mu.Lock()
 	b.flying += n
 	b.mu.Unlock()
-	x.executor.submit(tasks)
+	x.executor.Submit(tasks)
 }
 
 // answers waits until nothing goes on any more, and returns what came of each row.
-func (x *bench) answers(b *bucketRun) []*answered {
+func (x *bench) answers(b *bucketRun) []*check.Answered {
 	synctest.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -121,12 +125,12 @@ func (x *bench) look() (started string, running, most map[string]int) {
 // places returns how many places are taken, by the executor's own books.
 func (x *bench) places() (running, sweeping, abandoned int) {
 	synctest.Wait()
-	x.executor.mu.Lock()
-	defer x.executor.mu.Unlock()
-	for _, l := range x.executor.order {
-		abandoned += l.abandoned
+	x.executor.Mu.Lock()
+	defer x.executor.Mu.Unlock()
+	for _, l := range x.executor.Order {
+		abandoned += l.Abandoned
 	}
-	return x.executor.running, x.executor.sweeping, abandoned
+	return x.executor.Running, x.executor.Sweeping, abandoned
 }
 
 // takes is a job_exec that takes a time and does not mind its context.
@@ -140,7 +144,7 @@ func takes(d time.Duration) prescient.Func {
 func TestNoMoreRunThanAreAllowedOverallAndOfEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 8, lanes(map[string]prescient.Guards{"a": {Concurrency: 2}, "b": {Concurrency: 3}, "c": {Concurrency: 99}, "d": {}}))
-		for name := range x.executor.lanes {
+		for name := range x.executor.Lanes {
 			x.exec(name, does(0, func() {
 				if time.Sleep(rand.N(50 * time.Millisecond)); rand.N(20) == 0 {
 					panic("now and then")
@@ -148,7 +152,7 @@ func TestNoMoreRunThanAreAllowedOverallAndOfEach(t *testing.T) {
 			}))
 		}
 		for range 5 {
-			for name := range x.executor.lanes {
+			for name := range x.executor.Lanes {
 				x.submit(x.bucket, name, 20)
 				x.submit(x.backlog, name, 5)
 			}
@@ -176,7 +180,7 @@ func TestNoMoreRunThanAreAllowedOverallAndOfEach(t *testing.T) {
 func TestJobExecsAreServedInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 1, lanes(map[string]prescient.Guards{"a": {}, "b": {}, "c": {}}))
-		for name := range x.executor.lanes {
+		for name := range x.executor.Lanes {
 			x.exec(name, takes(time.Second))
 		}
 		x.submit(x.bucket, "a", 4)
@@ -229,7 +233,7 @@ func TestASlowJobExecThatIsCaughtUpLeavesPlacesForTheOthers(t *testing.T) {
 			if n := len(x.answers(x.backlog)); n != 100 {
 				t.Errorf("of %d places: %d quick ones are done while the slow ones run; want 100", limit, n)
 			}
-			if _, _, most := x.look(); most["slow"]+most["slow-too"] >= half(limit) || most["slow"] == 0 {
+			if _, _, most := x.look(); most["slow"]+most["slow-too"] >= max(limit/2, 1) || most["slow"] == 0 {
 				t.Errorf("the slow ones had %d of %d places", most["slow"]+most["slow-too"], limit)
 			}
 			time.Sleep(time.Hour)
@@ -250,7 +254,7 @@ func TestTooManyAbandonedCallsPutOffTheRestOfThatJobExecOnly(t *testing.T) {
 		kinds := func(b *bucketRun) map[string]int {
 			n := make(map[string]int)
 			for _, a := range x.answers(b) {
-				n[fmt.Sprint(a.JobExec, " ", a.answer.cause, " ", errors.Is(a.answer.err, prescient.ErrTimeout))]++
+				n[fmt.Sprint(a.JobExec, " ", a.Answer.Cause, " ", errors.Is(a.Answer.Err, prescient.ErrTimeout))]++
 			}
 			return n
 		}
@@ -263,8 +267,8 @@ func TestTooManyAbandonedCallsPutOffTheRestOfThatJobExecOnly(t *testing.T) {
 			t.Errorf("of the backlog: %v; want %v", got, want)
 		}
 		for _, a := range x.answers(x.bucket) {
-			if a.answer.cause == prescient.CauseAbandoned && (!a.verdict.Slot.Equal(rig.At("13:30")) || a.verdict.PutOffCount != 1) {
-				t.Errorf("put off to %s", a.verdict.Slot)
+			if a.Answer.Cause == prescient.CauseAbandoned && (!a.Verdict.Slot.Equal(rig.At("13:30")) || a.Verdict.PutOffCount != 1) {
+				t.Errorf("put off to %s", a.Verdict.Slot)
 			}
 		}
 
@@ -302,7 +306,7 @@ func TestOneAbandonedCallOfSeveralLeavesItsJobExecGoingOn(t *testing.T) {
 func TestCatchingUpUsesHalfOfThePlacesAndGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 8, lanes(map[string]prescient.Guards{"a": {Concurrency: 8}, "b": {Concurrency: 8}, "c": {Concurrency: 2}}))
-		for name := range x.executor.lanes {
+		for name := range x.executor.Lanes {
 			x.exec(name, takes(time.Second))
 		}
 		x.submit(x.backlog, "b", 1)

@@ -12,6 +12,11 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/commit"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 func TestNoStatementOfAWorkerScansATableOrSorts(t *testing.T) {
@@ -43,14 +48,14 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 	first, last := store.BucketRange(1, 4)
 	rows := func(keys string) map[string]string { return map[string]string{"p_future_job": keys} }
 	bucket := map[string]string{"p_slot_run": rig.ByBucket}
-	fence := append((&Counts{}).args(), slot, 0, "w", 1, 1)
+	fence := append((&books.Counts{}).Args(), slot, 0, "w", 1, 1)
 	history := string(store.AppendEnd(nil, store.End{Job: f.Some(0, 1)[0], Outcome: prescient.Done, Worker: "w"}))
 	get := f.Tables.Stmt.Get
 	list := []rig.Explained{
 		{Statement: "slotrun/look", Query: get("slotrun/look"), Args: []any{slot}, Reached: map[string]string{"p_future_job": rig.BySlot, "p_slot_config": rig.ByConfig, "p_job_pause": "PRIMARY 66"}},
 		{Statement: "slotrun/ledger", Query: get("slotrun/ledger"), Args: []any{slot}, Reached: map[string]string{"p_slot_run": rig.BySlot}},
-		{Statement: "slotrun/open", Query: f.Tables.Fill("slotrun/open", "{buckets}", bucketList([]int{0, 1, 2})), Args: []any{slot, 3, slot}, Reached: nil},
-		{Statement: "slotrun/open_rest", Query: f.Tables.Fill("slotrun/open_rest", "{buckets}", bucketList([]int{1, 2})), Args: []any{slot, 3, slot}, Reached: nil},
+		{Statement: "slotrun/open", Query: f.Tables.Fill("slotrun/open", "{buckets}", ledger.BucketList([]int{0, 1, 2})), Args: []any{slot, 3, slot}, Reached: nil},
+		{Statement: "slotrun/open_rest", Query: f.Tables.Fill("slotrun/open_rest", "{buckets}", ledger.BucketList([]int{1, 2})), Args: []any{slot, 3, slot}, Reached: nil},
 		{Statement: "slotrun/open_empty", Query: get("slotrun/open_empty"), Args: []any{slot, "w", slot}, Reached: nil},
 		{Statement: "slotrun/claim", Query: get("slotrun/claim"), Args: []any{7, "w", 1, slot, 0, 0, 0, 1},
 			Reached: map[string]string{"p_slot_run": rig.ByBucket, "p_slot_config": rig.ByConfig}},
@@ -59,7 +64,7 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 		{Statement: "slotrun/count_sample", Query: get("slotrun/count_sample"), Args: []any{f.Slots[rig.BigSlot]}, Reached: rows(rig.BySlotAndKey)},
 		{Statement: "slotrun/attempt", Query: get("slotrun/attempt"), Args: []any{first[:], 1, slot, 0, "w", 1, 1}, Reached: bucket},
 		{Statement: "slotrun/fence", Query: get("slotrun/fence"), Args: append([]any{1}, fence...), Reached: bucket},
-		{Statement: "slotrun/correct", Query: get("slotrun/correct"), Args: append((&Counts{}).args(), slot, 0), Reached: bucket},
+		{Statement: "slotrun/correct", Query: get("slotrun/correct"), Args: append((&books.Counts{}).Args(), slot, 0), Reached: bucket},
 		{Statement: "slotrun/committed", Query: get("slotrun/committed"), Args: []any{slot, 0}, Reached: bucket},
 		{Statement: "slotrun/release", Query: get("slotrun/release"), Args: []any{true, slot, 0, "w", 1}, Reached: bucket},
 		{Statement: "slotrun/give_back", Query: get("slotrun/give_back"), Args: []any{1, 1, first[:], 1, first[:], slot, 0, 1}, Reached: bucket},
@@ -99,12 +104,12 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 			}
 			list = append(list, rig.Explained{Statement: fmt.Sprintf("slotrun/lock_free_unique %d of %s", n, name),
 				Query: f.Tables.Fill("slotrun/lock_free_unique", "{keys}", keys), Args: []any{f.Slots[s]}, Reached: map[string]string{"p_future_job": rig.ByKey}})
-			moves := make([]*answered, len(some))
+			moves := make([]*check.Answered, len(some))
 			for i, job := range some {
-				moves[i] = &answered{row: row{FutureJob: job, key: job.Key()}, verdict: prescient.Verdict{Slot: f.Slots[40], DueAt: job.DueAt}}
+				moves[i] = &check.Answered{Row: check.Row{FutureJob: job, JobKey: job.Key()}, Verdict: prescient.Verdict{Slot: f.Slots[40], DueAt: job.DueAt}}
 			}
-			moved, _ := movesJSON(moves)
-			for statement, ofRows := range map[string]string{"slotrun/reschedule": moved, "slotrun/end_each": keysJSON(moves)} {
+			moved, _ := commit.MovesJSON(moves)
+			for statement, ofRows := range map[string]string{"slotrun/reschedule": moved, "slotrun/end_each": commit.KeysJSON(moves)} {
 				list = append(list, rig.Explained{Statement: fmt.Sprintf("%s %d of %s", statement, n, name), Query: get(statement),
 					Args: []any{ofRows, f.Slots[s]}, Reached: map[string]string{"job": rig.BySlotAndKey}})
 			}

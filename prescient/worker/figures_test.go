@@ -16,12 +16,14 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/books"
 )
 
 // The statements take the counts in the order of fields: the columns that they name have to be in the same.
 func TestCountsStandInTheOrderOfTheStatements(t *testing.T) {
 	var names []string
-	kind := reflect.TypeFor[Counts]()
+	kind := reflect.TypeFor[books.Counts]()
 	for i := range kind.NumField() {
 		names = append(names, kind.Field(i).Tag.Get("json"))
 	}
@@ -41,15 +43,15 @@ func TestCountsStandInTheOrderOfTheStatements(t *testing.T) {
 			t.Errorf("%s takes %s; the counts are %s", statement, columns, names)
 		}
 	}
-	var c Counts
-	for i, field := range c.fields() {
+	var c books.Counts
+	for i, field := range c.Fields() {
 		*field = i + 1
 	}
 	value := reflect.ValueOf(c)
-	if len(c.fields()) != kind.NumField() {
-		t.Fatalf("%d fields of %d", len(c.fields()), kind.NumField())
+	if len(c.Fields()) != kind.NumField() {
+		t.Fatalf("%d fields of %d", len(c.Fields()), kind.NumField())
 	}
-	for i, arg := range c.args() {
+	for i, arg := range c.Args() {
 		if value.Field(i).Int() != int64(i+1) || arg != i+1 {
 			t.Errorf("field %s stands elsewhere", kind.Field(i).Name)
 		}
@@ -59,8 +61,8 @@ func TestCountsStandInTheOrderOfTheStatements(t *testing.T) {
 func TestEveryVerdictIsCountedOnce(t *testing.T) {
 	kinds := map[prescient.Cause]string{prescient.CauseCalled: "moved", prescient.CauseUnregistered: "put_off", prescient.CauseAbandoned: "put_off", prescient.CausePaused: "put_off"}
 	for kind, want := range kinds {
-		var c Counts
-		c.count(prescient.Verdict{}, kind, 2)
+		var c books.Counts
+		c.Count(prescient.Verdict{}, kind, 2)
 		if got := counted(t, c); got != want+"=2" {
 			t.Errorf("a move of kind %d: %s; want %s", kind, got, want)
 		}
@@ -70,8 +72,8 @@ func TestEveryVerdictIsCountedOnce(t *testing.T) {
 		if outcome == prescient.Cancelled {
 			want = "" // by the app, not by a slot run
 		}
-		var c Counts
-		c.count(prescient.Verdict{Outcome: outcome}, prescient.CauseCalled, 2)
+		var c books.Counts
+		c.Count(prescient.Verdict{Outcome: outcome}, prescient.CauseCalled, 2)
 		if got := counted(t, c); got != want {
 			t.Errorf("%s: %s; want %s", outcome, got, want)
 		}
@@ -79,7 +81,7 @@ func TestEveryVerdictIsCountedOnce(t *testing.T) {
 }
 
 // counted returns the counts that are not zero, as name=n.
-func counted(t *testing.T, c Counts) string {
+func counted(t *testing.T, c books.Counts) string {
 	t.Helper()
 	var list []string
 	value := reflect.ValueOf(c)
@@ -92,7 +94,7 @@ func counted(t *testing.T, c Counts) string {
 }
 
 func TestRowsAreEndsAndMovesButNotWhatWasDropped(t *testing.T) {
-	c := Counts{Moved: 1, PutOff: 2, Done: 4, MaxChecks: 8, PastReturn: 16, BeyondHorizon: 32, Failed: 64, TimedOut: 128, Crashed: 256, Dropped: 512}
+	c := books.Counts{Moved: 1, PutOff: 2, Done: 4, MaxChecks: 8, PastReturn: 16, BeyondHorizon: 32, Failed: 64, TimedOut: 128, Crashed: 256, Dropped: 512}
 	if got := c.Ended(); got != 4+8+16+32+64+128+256 {
 		t.Errorf("%d ended", got)
 	}
@@ -102,13 +104,13 @@ func TestRowsAreEndsAndMovesButNotWhatWasDropped(t *testing.T) {
 }
 
 func TestFiguresOfBucketsAddUp(t *testing.T) {
-	one := Figures{Slot: rig.At("13:15"), Buckets: 1, Takeovers: 1, Counts: Counts{Done: 3, Moved: 1}, Lateness: time.Second,
+	one := books.Figures{Slot: rig.At("13:15"), Buckets: 1, Takeovers: 1, Counts: books.Counts{Done: 3, Moved: 1}, Lateness: time.Second,
 		OverSLA: 1, Retries: 2, LeasesLost: 1, Locked: 3, Held: 1, Took: time.Minute}
-	sum := Figures{Slot: rig.At("13:15")}
-	sum.add(one)
+	sum := books.Figures{Slot: rig.At("13:15")}
+	sum.Add(one)
 	one.Lateness = time.Millisecond
-	sum.add(one)
-	want := Figures{Slot: rig.At("13:15"), Buckets: 2, Takeovers: 2, Counts: Counts{Done: 6, Moved: 2}, Lateness: time.Second,
+	sum.Add(one)
+	want := books.Figures{Slot: rig.At("13:15"), Buckets: 2, Takeovers: 2, Counts: books.Counts{Done: 6, Moved: 2}, Lateness: time.Second,
 		OverSLA: 2, Retries: 4, LeasesLost: 2, Locked: 6, Held: 2}
 	if !reflect.DeepEqual(sum, want) {
 		t.Errorf("sum: %+v; want %+v", sum, want)
@@ -118,13 +120,13 @@ func TestFiguresOfBucketsAddUp(t *testing.T) {
 func TestFiguresInTheLogNameOnlyWhatHappened(t *testing.T) {
 	var out bytes.Buffer
 	log := zerolog.New(&out)
-	log.Info().EmbedObject(Figures{Slot: rig.At("13:15"), Buckets: 1, Counts: Counts{Done: 3, Dropped: 1}, Lateness: time.Second, Took: 2 * time.Second}).Msg("slot run")
+	log.Info().EmbedObject(books.Figures{Slot: rig.At("13:15"), Buckets: 1, Counts: books.Counts{Done: 3, Dropped: 1}, Lateness: time.Second, Took: 2 * time.Second}).Msg("slot run")
 	want := `{"level":"info","slot":"2026-11-20T13:15:00Z","rows":3,"done":3,"dropped":1,"buckets":1,"lateness_ms":1000,"took_ms":2000,"message":"slot run"}`
 	if got := strings.TrimSpace(out.String()); got != want {
 		t.Errorf("logged %s; want %s", got, want)
 	}
 	// Each figure has a name there.
-	var all Figures
+	var all books.Figures
 	value := reflect.ValueOf(&all).Elem()
 	fill := func(v reflect.Value) {
 		for i := range v.NumField() {

@@ -11,6 +11,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/books"
 )
 
 // Each guard ends a job with its own outcome, and says why.
@@ -142,7 +144,7 @@ func TestASlowJobExecDoesNotHoldUpTheOthers(t *testing.T) {
 		}, prescient.Guards{Concurrency: 4})
 		// Batches of 20: the slow rows fill what is in memory many times over.
 		w := r.worker(rig.At("13:15"), execs, Options{Batch: 20, Concurrency: 8})
-		done := make(chan Figures)
+		done := make(chan books.Figures)
 		go func() {
 			figures, err := w.Run(t.Context())
 			if err != nil {

@@ -11,6 +11,8 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/prune"
+
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // standing makes the ledger of a slot: "0/4" is the first of four buckets, "0/1*" one that is finished.
@@ -71,19 +73,19 @@ func TestABucketWithTheKeysOfOthersKeepsThemWaiting(t *testing.T) {
 		r.insertOrders(100)
 		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{})
 		r.standing(rig.At("13:15"), "0/1 3/4")
-		list, err := w.ledger.rows(t.Context(), rig.At("13:15"))
+		list, err := w.ledger.Rows(t.Context(), rig.At("13:15"))
 		r.Must(err)
-		l, err := w.ledger.claim(t.Context(), rig.At("13:15"), list[0])
+		l, err := w.ledger.Claim(t.Context(), rig.At("13:15"), list[0])
 		if err != nil || l == nil {
 			t.Fatalf("%+v, %v", l, err)
 		}
-		for _, open := range []func(context.Context, time.Time) ([]ledgerRow, error){w.ledger.open, w.ledger.reopened} {
-			if list, err = open(t.Context(), rig.At("13:15")); err != nil || len(list) != 1 || list[0].bucket != 0 || list[0].held == 0 {
+		for _, open := range []func(context.Context, time.Time) ([]ledger.Row, error){w.ledger.Open, w.ledger.Reopened} {
+			if list, err = open(t.Context(), rig.At("13:15")); err != nil || len(list) != 1 || list[0].Bucket != 0 || list[0].Held == 0 {
 				t.Errorf("while it is held: %+v, %v", list, err)
 			}
 		}
-		r.Must(w.ledger.release(t.Context(), l, true))
-		if list, err = w.ledger.reopened(t.Context(), rig.At("13:15")); err != nil || len(list) != 4 || list[0].buckets != 4 {
+		r.Must(w.ledger.Release(t.Context(), l, true))
+		if list, err = w.ledger.Reopened(t.Context(), rig.At("13:15")); err != nil || len(list) != 4 || list[0].Buckets != 4 {
 			t.Errorf("once it is given back: %+v, %v", list, err)
 		}
 	})
@@ -100,19 +102,19 @@ func TestPruneDeletesWholeSlotsOnly(t *testing.T) {
 			want   int
 		}{{"run.slot IN (", 4}, {"run.slot >= ", 4}} {
 			r.standing(rig.At("13:15"), "0/4 1/4* 2/4* 3/4*")
-			var l *lease
+			var l *ledger.Lease
 			h := &rig.Hooks{}
 			h.Once(c.before, func() {
-				list, err := w.ledger.rows(t.Context(), rig.At("13:15"))
+				list, err := w.ledger.Rows(t.Context(), rig.At("13:15"))
 				r.Must(err)
-				l, err = w.ledger.claim(t.Context(), rig.At("13:15"), list[1])
+				l, err = w.ledger.Claim(t.Context(), rig.At("13:15"), list[1])
 				r.Must(err)
 			})
 			report, err := prune.Run(t.Context(), r.HookedAs("owner", now, h), prune.Options{Prefix: "p_", Keep: prune.MinKeep})
 			if n := r.Count("SELECT COUNT(*) FROM p_slot_run"); err != nil || n != c.want || report.LedgerSlotsKept != 1 {
 				t.Errorf("a lease was taken before %q: %d of 4 buckets are left; %+v, %v", c.before, n, report, err)
 			}
-			r.Must(w.ledger.release(t.Context(), l, true))
+			r.Must(w.ledger.Release(t.Context(), l, true))
 			r.insertOrders(100)
 			swept, err := w.Sweep(t.Context())
 			if left := len(r.Pending()); err != nil || left > 0 {

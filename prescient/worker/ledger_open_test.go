@@ -9,6 +9,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // Workers whose batches differ would divide a slot differently. Those that come to it at once go by whoever was first.
@@ -22,20 +24,20 @@ func TestWhoeverOpensASlotFirstSaysHowManyBucketsItHas(t *testing.T) {
 		for round := range 20 {
 			r.Exec("DELETE FROM p_slot_run")
 			var all sync.WaitGroup
-			lists, errs := make([][]ledgerRow, len(workers)), make([]error, len(workers))
+			lists, errs := make([][]ledger.Row, len(workers)), make([]error, len(workers))
 			for i, w := range workers {
-				all.Go(func() { lists[i], errs[i] = w.ledger.open(t.Context(), rig.At("13:15")) })
+				all.Go(func() { lists[i], errs[i] = w.ledger.Open(t.Context(), rig.At("13:15")) })
 			}
 			all.Wait()
-			stands, err := workers[0].ledger.rows(t.Context(), rig.At("13:15"))
+			stands, err := workers[0].ledger.Rows(t.Context(), rig.At("13:15"))
 			r.Must(err)
 			for i, list := range lists {
 				r.Must(errs[i])
-				if !slices.EqualFunc(list, stands, func(a, b ledgerRow) bool { return a.bucket == b.bucket && a.buckets == b.buckets }) {
+				if !slices.EqualFunc(list, stands, func(a, b ledger.Row) bool { return a.Bucket == b.Bucket && a.Buckets == b.Buckets }) {
 					t.Fatalf("round %d: opened as %+v, and for another as %+v", round, list, stands)
 				}
 			}
-			if stands[0].buckets != len(stands) || len(stands) < 2 {
+			if stands[0].Buckets != len(stands) || len(stands) < 2 {
 				t.Fatalf("round %d: %+v; want all buckets", round, stands)
 			}
 		}
@@ -51,8 +53,8 @@ func TestTheRestOfASlotIsOpened(t *testing.T) {
 			r.Exec("DELETE FROM p_slot_run")
 			slot := "'" + rig.At("13:15").Format(literal.SecondLayout) + "'"
 			r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES " + strings.ReplaceAll(stand, "?", slot))
-			list, err := w.ledger.open(t.Context(), rig.At("13:15"))
-			if err != nil || len(list) != 3 || list[2].bucket != 2 || list[2].buckets != 3 {
+			list, err := w.ledger.Open(t.Context(), rig.At("13:15"))
+			if err != nil || len(list) != 3 || list[2].Bucket != 2 || list[2].Buckets != 3 {
 				t.Errorf("with %s there: %+v, %v; want three buckets", stand, list, err)
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
+
+	"prescient/prescient/worker/internal/ledger"
 )
 
 var (
@@ -27,7 +29,7 @@ func compareKeys(a, b prescient.Key) int { return bytes.Compare(a[:], b[:]) }
 
 func TestBucketsTogetherHoldEveryKeyExactlyOnce(t *testing.T) {
 	numbers := []int{257, 300, 1000, 4096, 65535}
-	for n := 1; n <= maxBuckets; n++ {
+	for n := 1; n <= ledger.MaxBuckets; n++ {
 		numbers = append(numbers, n)
 	}
 	for _, buckets := range numbers {
@@ -111,35 +113,35 @@ func TestTenRowsAreOneBucketAndAMillionAreMany(t *testing.T) {
 		{999, 4000, 4, 1}, {1000, 4000, 4, 2}, {1500, 4000, 4, 3}, {2000, 4000, 4, 4}, {12_000, 4000, 4, 4}, {3, 1, 4, 3}, {12_000, 4000, 300, 24},
 		{1_000_000, 4, 300, 256}, {1_000_000, 4000, 300, 256},
 	} {
-		if got := bucketsFor(test.rows, test.batch, test.parallel); got != test.want {
+		if got := ledger.BucketsFor(test.rows, test.batch, test.parallel); got != test.want {
 			t.Errorf("%d rows, %d in flight, %d at a time: %d buckets; want %d", test.rows, test.batch, test.parallel, got, test.want)
 		}
 	}
 }
 
 func TestTheLedgerTellsWhatIsToBeHadAndWhen(t *testing.T) {
-	free := ledgerRow{}
-	lapsed := ledgerRow{allocated: true}
-	finished := ledgerRow{finished: true}
-	held := func(d time.Duration) ledgerRow { return ledgerRow{allocated: true, held: d} }
+	free := ledger.Row{}
+	lapsed := ledger.Row{Allocated: true}
+	finished := ledger.Row{Finished: true}
+	held := func(d time.Duration) ledger.Row { return ledger.Row{Allocated: true, Held: d} }
 	for _, test := range []struct {
 		name string
-		list []ledgerRow
+		list []ledger.Row
 		held int
 		next prospect
 	}{
 		{"nothing", nil, 0, prospect{}},
-		{"all finished", []ledgerRow{finished, finished}, 0, prospect{}},
-		{"free and lapsed ones", []ledgerRow{free, lapsed, finished}, 0, prospect{free: 2}},
-		{"held by others", []ledgerRow{held(time.Minute), held(time.Second), held(time.Hour), finished}, 3, prospect{lapses: time.Second}},
-		{"some of each", []ledgerRow{held(time.Minute), free, finished}, 1, prospect{free: 1, lapses: time.Minute}},
+		{"all finished", []ledger.Row{finished, finished}, 0, prospect{}},
+		{"free and lapsed ones", []ledger.Row{free, lapsed, finished}, 0, prospect{free: 2}},
+		{"held by others", []ledger.Row{held(time.Minute), held(time.Second), held(time.Hour), finished}, 3, prospect{lapses: time.Second}},
+		{"some of each", []ledger.Row{held(time.Minute), free, finished}, 1, prospect{free: 1, lapses: time.Minute}},
 	} {
 		if held, next := outlook(test.list); held != test.held || next != test.next {
 			t.Errorf("%s: %d held, %+v; want %d, %+v", test.name, held, next, test.held, test.next)
 		}
 	}
-	for row, want := range map[*ledgerRow]bool{&free: true, &lapsed: true, &finished: false, {allocated: true, held: 1}: false} {
-		if row.free() != want {
+	for row, want := range map[*ledger.Row]bool{&free: true, &lapsed: true, &finished: false, {Allocated: true, Held: 1}: false} {
+		if row.Free() != want {
 			t.Errorf("%+v free: %v", *row, !want)
 		}
 	}

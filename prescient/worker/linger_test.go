@@ -8,6 +8,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/books"
 )
 
 // slowAndFast are two job_execs, one of which does not come back before the test lets it.
@@ -99,7 +101,7 @@ func TestASweepPassesByWhatLingers(t *testing.T) {
 		s := slowAndFast{release: make(chan struct{})}
 		w := r.worker(rig.At("18:00"), s.registry(prescient.Guards{}), Options{})
 		type result struct {
-			swept []Figures
+			swept []books.Figures
 			err   error
 		}
 		done := make(chan result, 1)

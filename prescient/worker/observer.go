@@ -4,6 +4,10 @@ import (
 	"time"
 
 	"prescient/prescient"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/commit"
 )
 
 // Observer is told what a worker does, for metrics and tests. Fields that are nil are not called, and a worker without an
@@ -13,7 +17,7 @@ type Observer struct {
 	// Working is called once Work has read the database's clock for the first time.
 	Working func()
 	// SlotRun is called after each slot run, of Run, Work and Sweep, with its figures and its error.
-	SlotRun func(Figures, error)
+	SlotRun func(books.Figures, error)
 	// Answered is called after each commit with the rows whose answers it held.
 	Answered func([]Result)
 }
@@ -45,14 +49,14 @@ type Result struct {
 }
 
 // observeAnswers tells the observer of a commit.
-func (w *Worker) observeAnswers(batch []*answered, result commitResult) {
+func (w *Worker) observeAnswers(batch []*check.Answered, result commit.Result) {
 	if w.options.Observer == nil || w.options.Observer.Answered == nil {
 		return
 	}
 	results := make([]Result, 0, len(batch))
 	for _, a := range batch {
-		if !result.contested[a.key] {
-			results = append(results, newResult(a, result.dropped[a.key]))
+		if !result.Contested[a.JobKey] {
+			results = append(results, newResult(a, result.Dropped[a.JobKey]))
 		}
 	}
 	if len(results) > 0 {
@@ -60,14 +64,14 @@ func (w *Worker) observeAnswers(batch []*answered, result commitResult) {
 	}
 }
 
-func newResult(a *answered, dropped bool) Result {
-	return Result{Job: a.FutureJob, Called: a.answer.cause == prescient.CauseCalled,
-		Unregistered: a.answer.cause == prescient.CauseUnregistered, Outcome: a.verdict.Outcome, Next: a.verdict.Slot,
-		DueAt: a.verdict.DueAt, Reason: a.verdict.Reason, Started: a.answer.started, Ran: a.answer.ran,
-		Lateness: a.answer.started.Sub(a.NextCheckAt), Dropped: dropped}
+func newResult(a *check.Answered, dropped bool) Result {
+	return Result{Job: a.FutureJob, Called: a.Answer.Cause == prescient.CauseCalled,
+		Unregistered: a.Answer.Cause == prescient.CauseUnregistered, Outcome: a.Verdict.Outcome, Next: a.Verdict.Slot,
+		DueAt: a.Verdict.DueAt, Reason: a.Verdict.Reason, Started: a.Answer.Started, Ran: a.Answer.Ran,
+		Lateness: a.Answer.Started.Sub(a.NextCheckAt), Dropped: dropped}
 }
 
-func (w *Worker) observeRun(figures Figures, err error) {
+func (w *Worker) observeRun(figures books.Figures, err error) {
 	if o := w.options.Observer; o != nil && o.SlotRun != nil {
 		o.SlotRun(figures, err)
 	}

@@ -10,19 +10,21 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/books"
 )
 
 // told is what an observer was told.
 type told struct {
 	mu      sync.Mutex
 	answers map[string]Result // by job_exec
-	runs    []Figures
+	runs    []books.Figures
 }
 
 func (o *told) observer() *Observer {
 	o.answers = make(map[string]Result)
 	return &Observer{
-		SlotRun: func(f Figures, _ error) {
+		SlotRun: func(f books.Figures, _ error) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			o.runs = append(o.runs, f)

@@ -16,6 +16,8 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/books"
 )
 
 // A row that cannot be written, or read, must not keep the others of its bucket from coming to an end.
@@ -76,7 +78,7 @@ func (r *testRig) grandfather() {
 }
 
 // hookedRun runs the slot of a time by a worker with hooks, and with patience for a few seconds.
-func (r *testRig) hookedRun(now time.Time, h *rig.Hooks, execs *prescient.Registry) Figures {
+func (r *testRig) hookedRun(now time.Time, h *rig.Hooks, execs *prescient.Registry) books.Figures {
 	r.T.Helper()
 	ctx, cancel := context.WithTimeout(r.T.Context(), time.Minute)
 	defer cancel()

@@ -15,6 +15,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/books"
 )
 
 const snapshot = "WITH CONSISTENT SNAPSHOT"
@@ -69,7 +71,7 @@ func (r *testRig) runSlowly(w func(*prescient.Registry) *Worker) (end func()) {
 	const rows = 400
 	r.ManyDue(rig.At("13:15"), "check", 0, rows)
 	release := make(chan struct{})
-	var ran Figures
+	var ran books.Figures
 	var err error
 	var run sync.WaitGroup
 	end = sync.OnceFunc(func() {

@@ -4,11 +4,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rs/zerolog"
+	"prescient/prescient/worker/books"
 )
 
 // report writes what a slot run has in the log: a line with its figures, and one at warn for each trouble that it had.
-func (w *Worker) report(figures Figures, err error, what string) {
+func (w *Worker) report(figures books.Figures, err error, what string) {
 	event := w.log.Info()
 	switch {
 	case err != nil:
@@ -21,19 +21,19 @@ func (w *Worker) report(figures Figures, err error, what string) {
 }
 
 // troubleTexts are what the log says of a trouble; of those that are not here, that the checks ended.
-var troubleTexts = map[TroubleKind]string{
-	TroubleError:        "calls answered with an error",
-	TroubleTimeout:      "calls timed out",
-	TroublePanic:        "calls panicked",
-	TroubleUnregistered: "this worker has no such job_exec: its checks are put off, further each time",
-	TroublePutOff:       "checks are put off: too many calls of this job_exec ignored their timeout and still run",
+var troubleTexts = map[books.TroubleKind]string{
+	books.TroubleError:        "calls answered with an error",
+	books.TroubleTimeout:      "calls timed out",
+	books.TroublePanic:        "calls panicked",
+	books.TroubleUnregistered: "this worker has no such job_exec: its checks are put off, further each time",
+	books.TroublePutOff:       "checks are put off: too many calls of this job_exec ignored their timeout and still run",
 }
 
 // reportTroubles writes a line for each kind of trouble of each job_exec. Names that are not registered are said once an
 // hour: their rows come again and again.
-func (w *Worker) reportTroubles(figures Figures) {
+func (w *Worker) reportTroubles(figures books.Figures) {
 	for _, t := range figures.Troubles {
-		if t.Kind == TroubleUnregistered && !w.unregistered.first(t.JobExec, time.Now()) {
+		if t.Kind == books.TroubleUnregistered && !w.unregistered.first(t.JobExec, time.Now()) {
 			continue
 		}
 		text, ok := troubleTexts[t.Kind]
@@ -42,12 +42,6 @@ func (w *Worker) reportTroubles(figures Figures) {
 		}
 		w.log.Warn().Time("slot", figures.Slot).EmbedObject(t).Msg(text)
 	}
-}
-
-// MarshalZerologObject writes a trouble with the names that it has in JSON.
-func (t Trouble) MarshalZerologObject(e *zerolog.Event) {
-	e.Str("job_exec", t.JobExec).Str("kind", string(t.Kind)).Int("rows", t.Rows).Int("ended", t.Ended).
-		Str("entity", t.Entity).Str("error", t.Error)
 }
 
 // saidLately remembers what was said within the last hour. The zero value remembers nothing.
@@ -110,7 +104,7 @@ func (t *hourSum) begin(slot time.Time) (over slotSum) {
 
 // add adds a slot that was run. It says whether that is worth a line of its own: there was something to be done, or it is
 // the first of the hour that was paused.
-func (t *hourSum) add(figures Figures) (notable bool) {
+func (t *hourSum) add(figures books.Figures) (notable bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sum.slots++
@@ -122,7 +116,7 @@ func (t *hourSum) add(figures Figures) (notable bool) {
 	case figures.Paused:
 		t.sum.paused++
 		return t.sum.paused == 1
-	case figures.idle():
+	case figures.Idle():
 		t.sum.empty++
 		return false
 	}
@@ -138,7 +132,7 @@ func (t *hourSum) end() slotSum {
 
 // reportSlot is report for a slot that Work has run: at debug where nothing was to be done, which its hour sums up. Slots of an hour or more have a
 // line each.
-func (w *Worker) reportSlot(hour *hourSum, figures Figures, err error) {
+func (w *Worker) reportSlot(hour *hourSum, figures books.Figures, err error) {
 	if notable := hour.add(figures); !notable && err == nil && w.hasHours() {
 		w.log.Debug().EmbedObject(figures).Msg("slot run")
 		return

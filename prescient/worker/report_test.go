@@ -12,19 +12,21 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/books"
 )
 
 func TestAnyFigureMakesASlotNotIdle(t *testing.T) {
-	if !(Figures{Slot: rig.At("13:15"), Took: time.Second, Lateness: time.Second}).idle() {
+	if !(books.Figures{Slot: rig.At("13:15"), Took: time.Second, Lateness: time.Second}).Idle() {
 		t.Error("nothing was done")
 	}
-	for _, at := range reflect.VisibleFields(reflect.TypeFor[Figures]()) {
+	for _, at := range reflect.VisibleFields(reflect.TypeFor[books.Figures]()) {
 		if at.Type.Kind() != reflect.Int {
 			continue
 		}
-		var f Figures
+		var f books.Figures
 		reflect.ValueOf(&f).Elem().FieldByIndex(at.Index).SetInt(1)
-		if f.idle() {
+		if f.Idle() {
 			t.Errorf("%s is not seen", at.Name)
 		}
 	}
@@ -32,7 +34,7 @@ func TestAnyFigureMakesASlotNotIdle(t *testing.T) {
 
 func TestAnHourOfSlotsIsSummedUpByItsFirstSuccessor(t *testing.T) {
 	var h hourSum
-	served := func(from string, n int, every time.Duration, figures Figures) (over []slotSum) {
+	served := func(from string, n int, every time.Duration, figures books.Figures) (over []slotSum) {
 		for i := range n {
 			slot := rig.At(from).Add(time.Duration(i) * every)
 			if sum := h.begin(slot); sum.slots > 0 {
@@ -43,12 +45,12 @@ func TestAnHourOfSlotsIsSummedUpByItsFirstSuccessor(t *testing.T) {
 		}
 		return over
 	}
-	busy := Figures{Counts: Counts{Done: 2, Moved: 1}, Troubles: []Trouble{{Rows: 1}, {Rows: 2}}}
-	if over := served("12:59:58", 2, time.Second, Figures{}); over != nil {
+	busy := books.Figures{Counts: books.Counts{Done: 2, Moved: 1}, Troubles: []books.Trouble{{Rows: 1}, {Rows: 2}}}
+	if over := served("12:59:58", 2, time.Second, books.Figures{}); over != nil {
 		t.Errorf("within the hour: %+v", over)
 	}
 	want := []slotSum{{since: rig.At("12:59:58"), last: rig.At("12:59:59"), slots: 2, empty: 2}}
-	if over := served("13:00:00", 3600, time.Second, Figures{}); !reflect.DeepEqual(over, want) {
+	if over := served("13:00:00", 3600, time.Second, books.Figures{}); !reflect.DeepEqual(over, want) {
 		t.Errorf("%+v; want %+v", over, want)
 	}
 	want = []slotSum{{since: rig.At("13:00:00"), last: rig.At("13:59:59"), slots: 3600, empty: 3600}}
@@ -57,13 +59,13 @@ func TestAnHourOfSlotsIsSummedUpByItsFirstSuccessor(t *testing.T) {
 	}
 	// The clock is set back.
 	want = []slotSum{{since: rig.At("14:00"), last: rig.At("14:15"), slots: 2, rows: 6, amiss: 6}}
-	if over := served("09:30", 2, 15*time.Minute, Figures{Paused: true}); !reflect.DeepEqual(over, want) {
+	if over := served("09:30", 2, 15*time.Minute, books.Figures{Paused: true}); !reflect.DeepEqual(over, want) {
 		t.Errorf("%+v; want %+v", over, want)
 	}
 	if end, want := h.end(), (slotSum{since: rig.At("09:30"), last: rig.At("09:45"), slots: 2, paused: 2}); end != want {
 		t.Errorf("%+v; want %+v", end, want)
 	}
-	if h.add(Figures{Paused: true}) || h.add(Figures{}) || !h.add(busy) || !new(hourSum).add(Figures{Paused: true}) {
+	if h.add(books.Figures{Paused: true}) || h.add(books.Figures{}) || !h.add(busy) || !new(hourSum).add(books.Figures{Paused: true}) {
 		t.Error("what is worth a line: something was done, or the first that is paused")
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/internal/ledger"
 )
 
 func TestContentionFailoverAndLostConnectionsPassByThemselves(t *testing.T) {
@@ -33,7 +35,7 @@ func TestContentionFailoverAndLostConnectionsPassByThemselves(t *testing.T) {
 		{server(1064), false}, {server(1146), false}, {server(1054), false}, {server(1062), false}, {server(3819), false}, {server(4025), false},
 		{driver.ErrBadConn, true}, {mysql.ErrInvalidConn, true}, {sql.ErrConnDone, true}, {sql.ErrTxDone, true}, {timeout, true},
 		{context.DeadlineExceeded, true}, {context.Canceled, false}, {sql.ErrNoRows, false},
-		{errLeaseLost, false}, {prescient.ErrConfigChanged, false}, {errors.New("x"), false},
+		{ledger.ErrLost, false}, {prescient.ErrConfigChanged, false}, {errors.New("x"), false},
 		{fmt.Errorf("fence: %w", errors.Join(server(1213), errors.New("rolling back"))), true},
 	} {
 		if got := errno.Passing(test.err); got != test.want {

@@ -11,6 +11,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
+
+	"prescient/prescient/worker/books"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
@@ -49,7 +51,7 @@ func (r *testRig) worker(now time.Time, registry *prescient.Registry, options Op
 }
 
 // runAt runs the slot that is now at a time, and returns its figures.
-func (r *testRig) runAt(now time.Time, registry *prescient.Registry, options Options) Figures {
+func (r *testRig) runAt(now time.Time, registry *prescient.Registry, options Options) books.Figures {
 	r.T.Helper()
 	figures, err := r.worker(now, registry, options).Run(r.T.Context())
 	r.Must(err)

@@ -12,6 +12,9 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // Rolled is what RollForward did.
@@ -56,15 +59,15 @@ func (w *Worker) RollForward(ctx context.Context, progress func(Rolled)) (all Ro
 func (w *Worker) rollSlot(ctx context.Context, slot time.Time, did func(Rolled)) error {
 	_, work, cancel := w.scope(ctx)
 	defer cancel()
-	list, err := w.ledger.open(work, slot)
+	list, err := w.ledger.Open(work, slot)
 	if err != nil {
 		return err
 	}
 	for _, row := range list {
-		if row.held > 0 || ctx.Err() != nil {
+		if row.Held > 0 || ctx.Err() != nil {
 			continue
 		}
-		l, err := w.ledger.claim(work, slot, row)
+		l, err := w.ledger.Claim(work, slot, row)
 		if err != nil {
 			return err
 		}
@@ -72,15 +75,15 @@ func (w *Worker) rollSlot(ctx context.Context, slot time.Time, did func(Rolled))
 			continue
 		}
 		passed := 0
-		err = w.rollBucket(ctx, work, l, row.buckets, func(more Rolled) {
+		err = w.rollBucket(ctx, work, l, row.Buckets, func(more Rolled) {
 			passed += more.PassedOver
 			did(more)
 		})
-		if errors.Is(err, errLeaseLost) {
-			w.ledger.giveBack(work, l)
+		if errors.Is(err, ledger.ErrLost) {
+			w.ledger.GiveBack(work, l)
 			continue
 		}
-		if err := errors.Join(err, w.ledger.release(work, l, err == nil && ctx.Err() == nil && passed == 0)); err != nil {
+		if err := errors.Join(err, w.ledger.Release(work, l, err == nil && ctx.Err() == nil && passed == 0)); err != nil {
 			return err
 		}
 	}
@@ -88,11 +91,11 @@ func (w *Worker) rollSlot(ctx context.Context, slot time.Time, did func(Rolled))
 }
 
 // rollBucket moves the rows of one bucket, half a batch at a time.
-func (w *Worker) rollBucket(ctx, work context.Context, l *lease, buckets int, did func(Rolled)) error {
-	next, last := store.BucketRange(l.bucket, buckets)
-	page := half(w.options.Batch)
+func (w *Worker) rollBucket(ctx, work context.Context, l *ledger.Lease, buckets int, did func(Rolled)) error {
+	next, last := store.BucketRange(l.Bucket, buckets)
+	page := max(w.options.Batch/2, 1)
 	for more := true; more && ctx.Err() == nil; {
-		keys, err := w.keysOf(work, l.slot, next, last, page)
+		keys, err := w.keysOf(work, l.Slot, next, last, page)
 		if err != nil || len(keys) == 0 {
 			return err
 		}
@@ -125,14 +128,14 @@ func (w *Worker) keysOf(ctx context.Context, slot time.Time, first, last prescie
 // rollKeys moves some rows, each behind the fence: in one transaction, or by halves where that waits for a lock though the
 // rows themselves are free, since a move also locks neighbours in UNIQUE (job_key). A row that is left alone with that is
 // passed over.
-func (w *Worker) rollKeys(ctx, work context.Context, l *lease, keys []prescient.Key, did func(Rolled)) error {
+func (w *Worker) rollKeys(ctx, work context.Context, l *ledger.Lease, keys []prescient.Key, did func(Rolled)) error {
 	waits := store.NewBackOff()
 	for {
-		if !l.alive(time.Now()) {
-			return errLeaseLost
+		if !l.Alive(time.Now()) {
+			return ledger.ErrLost
 		}
-		if l.dueForRenewal(time.Now()) {
-			if err := w.ledger.renew(work, l); err != nil {
+		if l.DueForRenewal(time.Now()) {
+			if err := w.ledger.Renew(work, l); err != nil {
 				return err
 			}
 		}
@@ -150,13 +153,13 @@ func (w *Worker) rollKeys(ctx, work context.Context, l *lease, keys []prescient.
 			}
 			keys = keys[len(keys)/2:]
 			continue
-		case errors.Is(err, errLeaseLost):
-			l.lose()
+		case errors.Is(err, ledger.ErrLost):
+			l.Lose()
 			return err
 		case !errno.Passing(err):
-			return fmt.Errorf("rolling slot %s forward: %w", slots.Stamp(l.slot), err)
+			return fmt.Errorf("rolling slot %s forward: %w", slots.Stamp(l.Slot), err)
 		}
-		w.log.Warn().Err(err).Time("slot", l.slot).Msg("rolling forward is tried again")
+		w.log.Warn().Err(err).Time("slot", l.Slot).Msg("rolling forward is tried again")
 		if err := store.Sleep(ctx, waits.NextBackOff()); err != nil {
 			return err
 		}
@@ -165,8 +168,8 @@ func (w *Worker) rollKeys(ctx, work context.Context, l *lease, keys []prescient.
 
 // rollBatch moves those of some rows that nobody else has locked to the next slot, in one transaction. errRowsLocked where
 // it waited for a lock all the same.
-func (w *Worker) rollBatch(ctx context.Context, l *lease, keys []prescient.Key) (done Rolled, err error) {
-	c, _, err := w.look(ctx, l.slot)
+func (w *Worker) rollBatch(ctx context.Context, l *ledger.Lease, keys []prescient.Key) (done Rolled, err error) {
+	c, _, err := w.look(ctx, l.Slot)
 	if err != nil {
 		return done, err
 	}
@@ -179,21 +182,21 @@ func (w *Worker) rollBatch(ctx context.Context, l *lease, keys []prescient.Key) 
 	before := time.Now()
 	err = func() error {
 		// The fence goes first, so the books are corrected once the count is known.
-		if err := w.ledger.fence(ctx, tx, l, Counts{}); err != nil {
+		if err := w.ledger.Fence(ctx, tx, l, books.Counts{}); err != nil {
 			return err
 		}
-		if done, err = w.moveFree(ctx, tx, l.slot, w.tables.Grid.Next(c.Now()), keys); errno.Is(err, errno.LockWaitTimeout, errno.NoWait) {
+		if done, err = w.moveFree(ctx, tx, l.Slot, w.tables.Grid.Next(c.Now()), keys); errno.Is(err, errno.LockWaitTimeout, errno.NoWait) {
 			return fmt.Errorf("%w: %w", errRowsLocked, err)
 		} else if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, w.tables.Stmt.Get("slotrun/correct"), append((&Counts{PutOff: -done.Moved}).args(), l.slot, l.bucket)...)
+		_, err = tx.ExecContext(ctx, w.tables.Stmt.Get("slotrun/correct"), append((&books.Counts{PutOff: -done.Moved}).Args(), l.Slot, l.Bucket)...)
 		return err
 	}()
 	if err != nil {
 		return Rolled{}, errors.Join(err, store.Rollback(tx))
 	}
-	if err := w.ledger.commit(ctx, tx.Commit, l, before); err != nil {
+	if err := w.ledger.Commit(ctx, tx.Commit, l, before); err != nil {
 		return Rolled{}, err
 	}
 	return done, nil

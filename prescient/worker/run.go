@@ -8,6 +8,8 @@ import (
 	"prescient/slots"
 
 	"prescient/prescient"
+
+	"prescient/prescient/worker/books"
 )
 
 // Run runs the slot that is now, by the database's clock, and returns its figures: for cron and systemd timers. Started
@@ -16,20 +18,20 @@ import (
 //
 // The error wraps ErrNotAssigned where the slot is not among those assigned; the figures name the slot in any case.
 // Ending ctx stops it gracefully: nothing new is started, what runs has the stop grace, what is done is committed.
-func (w *Worker) Run(ctx context.Context) (Figures, error) {
+func (w *Worker) Run(ctx context.Context) (books.Figures, error) {
 	now, err := w.Now(ctx)
 	if err != nil {
-		return Figures{}, err
+		return books.Figures{}, err
 	}
 	slot := slotNow(w.tables.Grid, now)
 	if !w.options.Assignment.Serves(slot) {
-		return Figures{Slot: slot}, fmt.Errorf("%w: %s is not in %s", prescient.ErrNotAssigned, slots.Stamp(slot), w.options.Assignment)
+		return books.Figures{Slot: slot}, fmt.Errorf("%w: %s is not in %s", prescient.ErrNotAssigned, slots.Stamp(slot), w.options.Assignment)
 	}
 	figures, err := w.runSlot(ctx, slot, manner{parallel: w.buckets(), stay: true})
 	switch {
 	case err == nil:
 		w.report(figures, nil, "slot run")
-	case !figures.idle():
+	case !figures.Idle():
 		w.report(figures, nil, "slot run in part")
 	}
 	return figures, err

@@ -11,6 +11,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/books"
 )
 
 func TestEverySlotIsServedOnceByTheWorkerItIsAssignedTo(t *testing.T) {
@@ -57,7 +59,7 @@ func TestWorkersOnTheSameSlotShareItsRowsAndRunNoneTwice(t *testing.T) {
 		r.Must(err)
 		var c rig.Calls
 		execs := rig.Registry("check", c.Count, prescient.Guards{})
-		var total Figures
+		var total books.Figures
 		var mu sync.Mutex
 		var workers sync.WaitGroup
 		for i := range 4 {
@@ -69,7 +71,7 @@ func TestWorkersOnTheSameSlotShareItsRowsAndRunNoneTwice(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				total.add(figures)
+				total.Add(figures)
 			})
 		}
 		workers.Wait()
@@ -89,9 +91,9 @@ func TestADeadWorkersBucketIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(20)
 		dead := r.worker(time.Time{}, prescient.NewRegistry(), Options{Lease: 2 * time.Second, Name: "dead"})
-		list, err := dead.ledger.open(t.Context(), slot)
+		list, err := dead.ledger.Open(t.Context(), slot)
 		r.Must(err)
-		l, err := dead.ledger.claim(t.Context(), slot, list[0])
+		l, err := dead.ledger.Claim(t.Context(), slot, list[0])
 		r.Must(err)
 		if l == nil {
 			t.Fatal("no lease")
@@ -115,7 +117,7 @@ func TestADeadWorkersBucketIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 		}
 		c.EachOnce(t, 20)
 		// Its late return is refused.
-		if err := dead.ledger.renew(t.Context(), l); err == nil {
+		if err := dead.ledger.Renew(t.Context(), l); err == nil {
 			t.Error("the dead worker renewed its lease")
 		}
 		r.Balanced()

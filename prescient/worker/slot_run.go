@@ -11,6 +11,9 @@ import (
 
 	"prescient/prescient/internal/store"
 	"prescient/slots"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // slotRun is one run of one slot by this worker: the only thing that ever executes job_execs. Run, Work and Sweep
@@ -26,7 +29,7 @@ type slotRun struct {
 	work  context.Context
 
 	mu        sync.Mutex
-	todo      []ledgerRow
+	todo      []ledger.Row
 	left      map[int]bool // buckets of which this run has left rows that are locked, or have no room to wait in
 	waiting   int          // buckets that wait for locked rows
 	waitFor   int          // rows that those have in memory
@@ -37,8 +40,8 @@ type slotRun struct {
 	staying   bool         // the run waits for other workers
 	letPurge  func()       // ends what is put off for the run
 	another   func()       // starts one more
-	leases    map[*lease]context.CancelFunc
-	figures   Figures
+	leases    map[*ledger.Lease]context.CancelFunc
+	figures   books.Figures
 	errs      []error
 }
 
@@ -55,7 +58,7 @@ type manner struct {
 }
 
 // runSlot runs one slot: it returns when nothing of it is left that this worker may do. Ending ctx stops it gracefully.
-func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figures, error) {
+func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (books.Figures, error) {
 	defer how.place.give()
 	figures, err := w.tryRun(ctx, slot, how)
 	w.observeRun(figures, err)
@@ -63,23 +66,23 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (Figur
 }
 
 // tryRun is one try of runSlot, which nobody is told of yet.
-func (w *Worker) tryRun(ctx context.Context, slot time.Time, how manner) (Figures, error) {
+func (w *Worker) tryRun(ctx context.Context, slot time.Time, how manner) (books.Figures, error) {
 	began := time.Now()
 	calls, work, cancel := w.scope(ctx)
 	defer cancel()
 	seen, err := w.awaitSlot(ctx, slot, how.early)
 	if err != nil || seen.paused.All() {
-		return Figures{Slot: slot, Paused: err == nil}, err
+		return books.Figures{Slot: slot, Paused: err == nil}, err
 	}
-	w.ledger.giveBackLate(work)
+	w.ledger.GiveBackLate(work)
 	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, manner: how, stop: ctx.Done(), calls: calls, work: work,
-		leases: make(map[*lease]context.CancelFunc), left: make(map[int]bool), figures: Figures{Slot: slot}}
+		leases: make(map[*ledger.Lease]context.CancelFunc), left: make(map[int]bool), figures: books.Figures{Slot: slot}}
 	if seen.due {
 		err = r.run(ctx)
 	} else if _, err = w.send.Exec(work, w.tables.Stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
 		err = fmt.Errorf("noting the empty slot %s: %w", slots.Stamp(slot), err)
 	}
-	r.figures.Troubles = troubles(r.figures.Troubles).sorted()
+	r.figures.Troubles = books.Troubles(r.figures.Troubles).Sorted()
 	r.figures.Took = time.Since(began)
 	return r.figures, err
 }
@@ -110,7 +113,7 @@ func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, tell chan<- stor
 }
 
 func (r *slotRun) run(ctx context.Context) error {
-	list, err := r.w.ledger.open(r.work, r.slot)
+	list, err := r.w.ledger.Open(r.work, r.slot)
 	if err != nil {
 		return err
 	}
@@ -132,7 +135,7 @@ func (r *slotRun) run(ctx context.Context) error {
 	giveUp := time.Now().Add(2 * r.w.options.Lease)
 	idle := time.Now() // since when there was nothing to do
 	for {
-		if slices.ContainsFunc(list, ledgerRow.free) && !r.place.retake(ctx) {
+		if slices.ContainsFunc(list, ledger.Row.Free) && !r.place.retake(ctx) {
 			return nil
 		}
 		did := r.pass(list)
@@ -142,10 +145,10 @@ func (r *slotRun) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if list, err = r.w.ledger.reopened(r.work, r.slot); err != nil {
+		if list, err = r.w.ledger.Reopened(r.work, r.slot); err != nil {
 			return err
 		}
-		list = slices.DeleteFunc(list, func(row ledgerRow) bool { return r.left[row.bucket] })
+		list = slices.DeleteFunc(list, func(row ledger.Row) bool { return r.left[row.Bucket] })
 		if did > 0 {
 			idle = time.Now()
 			giveUp = idle.Add(2 * r.w.options.Lease)
@@ -190,16 +193,16 @@ type prospect struct {
 }
 
 // outlook counts the unfinished buckets that others hold, and says when there is something to be had.
-func outlook(list []ledgerRow) (held int, next prospect) {
+func outlook(list []ledger.Row) (held int, next prospect) {
 	for _, row := range list {
 		switch {
-		case row.finished:
-		case row.held == 0:
+		case row.Finished:
+		case row.Held == 0:
 			next.free++
 		default:
 			held++
-			if next.lapses == 0 || row.held < next.lapses {
-				next.lapses = row.held
+			if next.lapses == 0 || row.Held < next.lapses {
+				next.lapses = row.Held
 			}
 		}
 	}
@@ -207,14 +210,14 @@ func outlook(list []ledgerRow) (held int, next prospect) {
 }
 
 // bucket claims a bucket, runs it and gives it back. It says whether it lingered, and another goroutine has its place.
-func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
+func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 	const notWaited = -1
 	waitedFor := notWaited // or so many locked rows
-	l, err := r.w.ledger.claim(r.work, r.slot, row)
+	l, err := r.w.ledger.Claim(r.work, r.slot, row)
 	if err != nil || l == nil {
 		return false, err
 	}
-	b := r.newBucketRun(l, row.buckets)
+	b := r.newBucketRun(l, row.Buckets)
 	b.onLinger = func() {
 		if !lingered {
 			lingered = true
@@ -231,18 +234,18 @@ func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
 		}
 		return may
 	}
-	b.wary = row.givenBack()
+	b.wary = row.GivenBack()
 	var cancel context.CancelFunc
 	b.calls, cancel = context.WithCancel(r.calls)
-	b.session.calls = b.calls
+	b.session.Calls = b.calls
 	defer cancel()
 	r.mu.Lock()
 	r.leases[l] = cancel
 	r.mu.Unlock()
 	err = b.run(r.work)
-	lost, locked, crowded := errors.Is(err, errLeaseLost), errors.Is(err, errRowsLocked), errors.Is(err, errCrowdedOut)
+	lost, locked, crowded := errors.Is(err, ledger.ErrLost), errors.Is(err, errRowsLocked), errors.Is(err, errCrowdedOut)
 	b.figures.Buckets = 1
-	if row.allocated {
+	if row.Allocated {
 		b.figures.Takeovers = 1
 	}
 	if lost {
@@ -253,26 +256,26 @@ func (r *slotRun) bucket(row ledgerRow) (lingered bool, err error) {
 	}
 	r.mu.Lock()
 	delete(r.leases, l)
-	r.figures.add(b.figures)
+	r.figures.Add(b.figures)
 	if waitedFor != notWaited {
 		r.waiting--
 		r.waitFor -= waitedFor
 	}
 	if locked || crowded {
-		r.left[l.bucket] = true
+		r.left[l.Bucket] = true
 	}
 	r.mu.Unlock()
 	if lost {
-		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Msg("lease lost; what was in flight runs again")
-		r.w.ledger.giveBack(r.work, l)
+		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.Bucket).Msg("lease lost; what was in flight runs again")
+		r.w.ledger.GiveBack(r.work, l)
 		return lingered, nil
 	}
 	if locked && b.figures.Locked > 0 {
-		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.bucket).Int("rows", b.figures.Locked).
+		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.Bucket).Int("rows", b.figures.Locked).
 			Msg("open transactions of others have rows locked; they are left to the sweeper")
 	}
-	if release := r.w.ledger.release(r.work, l, err == nil); release != nil {
-		r.w.ledger.lapsed.add(l)
+	if release := r.w.ledger.Release(r.work, l, err == nil); release != nil {
+		r.w.ledger.Lapsed.Add(l)
 		return lingered, errors.Join(err, release)
 	}
 	if locked || crowded || errors.Is(err, errStopped) {
@@ -292,21 +295,21 @@ func (r *slotRun) renew(ctx context.Context) {
 		case <-ticker.C:
 		}
 		r.mu.Lock()
-		held := make(map[*lease]context.CancelFunc, len(r.leases))
+		held := make(map[*ledger.Lease]context.CancelFunc, len(r.leases))
 		for l, cancel := range r.leases {
 			held[l] = cancel
 		}
 		r.mu.Unlock()
 		for l, cancel := range held {
-			if l.dueForRenewal(time.Now()) {
-				one, done := context.WithTimeout(ctx, l.ttl/3)
-				err := r.w.ledger.renew(one, l)
+			if l.DueForRenewal(time.Now()) {
+				one, done := context.WithTimeout(ctx, l.TTL/3)
+				err := r.w.ledger.Renew(one, l)
 				done()
-				if err != nil && ctx.Err() == nil && !errors.Is(err, errLeaseLost) {
+				if err != nil && ctx.Err() == nil && !errors.Is(err, ledger.ErrLost) {
 					r.w.log.Warn().Err(err).Msg("a lease could not be renewed yet")
 				}
 			}
-			if !l.alive(time.Now()) {
+			if !l.Alive(time.Now()) {
 				cancel()
 			}
 		}

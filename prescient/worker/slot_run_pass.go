@@ -3,15 +3,17 @@ package worker
 import (
 	"hash/fnv"
 	"sync"
+
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // pass works through the buckets that are free, several at a time, and returns how many it had. Late rows wait in
 // buckets that were finished, so those are looked at too, on the first pass.
-func (r *slotRun) pass(list []ledgerRow) int {
+func (r *slotRun) pass(list []ledger.Row) int {
 	r.todo = nil
 	first := r.figures.Buckets == 0
 	for _, row := range list {
-		if row.free() || first && row.finished {
+		if row.Free() || first && row.Finished {
 			r.todo = append(r.todo, row)
 		}
 	}
@@ -112,7 +114,7 @@ func (r *slotRun) mayWait(rows int) bool {
 }
 
 // next takes a bucket off the list.
-func (r *slotRun) next() (row ledgerRow, ok bool) {
+func (r *slotRun) next() (row ledger.Row, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	select {

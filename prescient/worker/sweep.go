@@ -13,6 +13,8 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
+
+	"prescient/prescient/worker/books"
 )
 
 // sweepPage is how many overdue slots are looked up at a time.
@@ -24,16 +26,16 @@ const sweepPage = 100
 // is now. That one it takes, too, and first, where it is older than the grace and nobody runs it. A slot of which nothing
 // is left but slow calls does not hold up the next. It returns the figures of each slot that it ran. Where everything is
 // paused it does nothing.
-func (w *Worker) Sweep(ctx context.Context) ([]Figures, error) {
-	var all []Figures
+func (w *Worker) Sweep(ctx context.Context) ([]books.Figures, error) {
+	var all []books.Figures
 	var running sync.WaitGroup
-	s := &sweeping{w: w, running: &running, did: func(figures Figures) { all = append(all, figures) }}
+	s := &sweeping{w: w, running: &running, did: func(figures books.Figures) { all = append(all, figures) }}
 	err := s.sweep(ctx)
 	running.Wait()
 	if err == nil {
 		err = s.outcome()
 	}
-	slices.SortFunc(all, func(a, b Figures) int { return a.Slot.Compare(b.Slot) })
+	slices.SortFunc(all, func(a, b books.Figures) int { return a.Slot.Compare(b.Slot) })
 	return all, err
 }
 
@@ -44,7 +46,7 @@ func (w *Worker) sweepEvery(ctx context.Context, running *sync.WaitGroup, fail c
 	every := w.options.SweepEvery
 	for wait := min(every, time.Second); w.sleepUntilLeft(ctx, wait) == nil; wait = every*9/10 + rand.N(every/5+1) {
 		// It keeps no figures: after an outage there may be millions of slots.
-		s := &sweeping{w: w, running: running, did: func(Figures) {}, logs: true}
+		s := &sweeping{w: w, running: running, did: func(books.Figures) {}, logs: true}
 		err := s.sweep(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -77,16 +79,16 @@ func (w *Worker) sleepUntilLeft(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-w.sweepSoon:
-		return store.Sleep(ctx, min(w.options.SweepGrace+flushEvery, time.Until(ended)))
+		return store.Sleep(ctx, min(w.options.SweepGrace+paceEvery, time.Until(ended)))
 	}
 }
 
 // sweeping is one sweep.
 type sweeping struct {
 	w       *Worker
-	running *sync.WaitGroup // its runs, some of which may outlast it
-	did     func(Figures)   // of each slot that it ran
-	logs    bool            // what runs fail with, of which it returns only what ended it
+	running *sync.WaitGroup     // its runs, some of which may outlast it
+	did     func(books.Figures) // of each slot that it ran
+	logs    bool                // what runs fail with, of which it returns only what ended it
 
 	mu      sync.Mutex
 	failed  error // the first of a run
@@ -168,7 +170,7 @@ func (s *sweeping) sweepCurrent(ctx context.Context, c store.Clock) error {
 	if err != nil || !seen.due || seen.paused.All() {
 		return err
 	}
-	list, err := w.ledger.rows(ctx, slot)
+	list, err := w.ledger.Rows(ctx, slot)
 	if err != nil {
 		return err
 	}
@@ -201,7 +203,7 @@ func (s *sweeping) run(ctx context.Context, slot time.Time, place *place) {
 	defer s.mu.Unlock()
 	switch {
 	case err != nil:
-		if !figures.idle() {
+		if !figures.Idle() {
 			w.report(figures, nil, "slot swept in part")
 		}
 		s.note(ctx, err)
@@ -249,11 +251,14 @@ func (w *Worker) overdue(ctx context.Context, from, before time.Time) ([]time.Ti
 	return page, nil
 }
 
+// paceEvery is how often a sweep looks whether the slot that is now is done.
+const paceEvery = 100 * time.Millisecond
+
 // pace waits before rows are caught up: for the slot that is now, at most a second, so that the backlog moves at all;
 // and for the configured rate.
 func (w *Worker) pace(ctx context.Context, rows int) error {
-	for waited := time.Duration(0); waited < time.Second && len(w.runs) > 0; waited += flushEvery {
-		if store.Sleep(ctx, flushEvery) != nil {
+	for waited := time.Duration(0); waited < time.Second && len(w.runs) > 0; waited += paceEvery {
+		if store.Sleep(ctx, paceEvery) != nil {
 			return errStopped
 		}
 	}

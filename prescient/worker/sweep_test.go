@@ -10,6 +10,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // The servers were down over several slots.
@@ -77,11 +79,11 @@ func TestTheSlotThatIsNowIsSweptOnlyWhereNobodyRunsIt(t *testing.T) {
 		const buckets = 4
 		// A run that failed: it opened the slot, and has left a bucket to none but itself.
 		owner := r.worker(rig.At("13:15"), prescient.NewRegistry(), Options{})
-		_, err := owner.ledger.openBuckets(t.Context(), "slotrun/open", rig.At("13:15"), buckets, upTo(buckets))
+		_, err := owner.ledger.OpenBuckets(t.Context(), "slotrun/open", rig.At("13:15"), buckets, ledger.UpTo(buckets))
 		r.Must(err)
-		list, err := owner.ledger.rows(t.Context(), rig.At("13:15"))
+		list, err := owner.ledger.Rows(t.Context(), rig.At("13:15"))
 		r.Must(err)
-		l, err := owner.ledger.claim(t.Context(), rig.At("13:15"), list[1])
+		l, err := owner.ledger.Claim(t.Context(), rig.At("13:15"), list[1])
 		r.Must(err)
 		var c rig.Calls
 		sweeper := r.worker(rig.At("13:16"), rig.Registry("check", c.Count, prescient.Guards{}), Options{})
@@ -91,7 +93,7 @@ func TestTheSlotThatIsNowIsSweptOnlyWhereNobodyRunsIt(t *testing.T) {
 		if err != nil || len(swept) != 0 {
 			t.Errorf("while it is run: %+v, %v", swept, err)
 		}
-		r.Must(owner.ledger.release(t.Context(), l, false))
+		r.Must(owner.ledger.Release(t.Context(), l, false))
 		swept, err = sweeper.Sweep(t.Context())
 		if err != nil || len(swept) != 1 || swept[0].Done != 40 || swept[0].Buckets != buckets {
 			t.Errorf("after its run has failed: %+v, %v", swept, err)

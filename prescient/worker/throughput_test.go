@@ -24,6 +24,8 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/books"
 )
 
 // yard is an installation on a server with durable settings, to measure on: rows due at one slot, which are filled in
@@ -118,7 +120,7 @@ func (y *yard) worker(registry *prescient.Registry, options Options) *Worker {
 }
 
 // run runs the slot with a worker.
-func (y *yard) run(w *Worker, how manner) Figures {
+func (y *yard) run(w *Worker, how manner) books.Figures {
 	y.t.Helper()
 	figures, err := w.runSlot(context.WithoutCancel(y.t.Context()), y.slot, how)
 	y.must(err)

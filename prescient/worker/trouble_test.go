@@ -15,33 +15,36 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/check"
 )
 
 func TestEveryRowThatIsNotSettledHasATrouble(t *testing.T) {
 	wrapped := fmt.Errorf("asking the carrier: %w", prescient.ErrTimeout)
 	for _, c := range []struct {
 		name    string
-		answer  answer
+		answer  check.Answer
 		outcome prescient.Outcome
-		want    TroubleKind
+		want    books.TroubleKind
 	}{
-		{"done", answer{}, prescient.Done, ""},
-		{"moved", answer{next: prescient.At(rig.At("13:30"))}, "", ""},
-		{"paused", answer{cause: prescient.CausePaused}, "", ""},
-		{"an error that is tried again", answer{err: errors.New("no luck")}, "", TroubleError},
-		{"an error that ends it", answer{err: errors.New("no luck")}, prescient.Failed, TroubleError},
-		{"a timeout", answer{err: wrapped}, prescient.TimedOut, TroubleTimeout},
-		{"a timeout in a transaction", answer{fate: committed, err: saidBy(wrapped)}, "", TroubleTimeout},
-		{"a panic", answer{err: fmt.Errorf("%w: nil map", prescient.ErrPanic)}, "", TroublePanic},
-		{"a panic in a transaction", answer{fate: committed, err: saidBy(fmt.Errorf("%w: nil map", prescient.ErrPanic))}, prescient.Failed, TroublePanic},
-		{"nobody registered it", answer{cause: prescient.CauseUnregistered}, "", TroubleUnregistered},
-		{"its calls hang", answer{cause: prescient.CauseAbandoned}, "", TroublePutOff},
-		{"it killed its worker", answer{cause: prescient.CauseKilled}, prescient.Crashed, "crashed"},
-		{"too many checks", answer{}, prescient.MaxChecks, "max_checks"},
-		{"a time in the past", answer{}, prescient.PastReturn, "past_return"},
-		{"a time too far ahead", answer{}, prescient.BeyondHorizon, "beyond_horizon"},
+		{"done", check.Answer{}, prescient.Done, ""},
+		{"moved", check.Answer{Next: prescient.At(rig.At("13:30"))}, "", ""},
+		{"paused", check.Answer{Cause: prescient.CausePaused}, "", ""},
+		{"an error that is tried again", check.Answer{Err: errors.New("no luck")}, "", books.TroubleError},
+		{"an error that ends it", check.Answer{Err: errors.New("no luck")}, prescient.Failed, books.TroubleError},
+		{"a timeout", check.Answer{Err: wrapped}, prescient.TimedOut, books.TroubleTimeout},
+		{"a timeout in a transaction", check.Answer{Fate: check.Committed, Err: check.SaidBy(wrapped)}, "", books.TroubleTimeout},
+		{"a panic", check.Answer{Err: fmt.Errorf("%w: nil map", prescient.ErrPanic)}, "", books.TroublePanic},
+		{"a panic in a transaction", check.Answer{Fate: check.Committed, Err: check.SaidBy(fmt.Errorf("%w: nil map", prescient.ErrPanic))}, prescient.Failed, books.TroublePanic},
+		{"nobody registered it", check.Answer{Cause: prescient.CauseUnregistered}, "", books.TroubleUnregistered},
+		{"its calls hang", check.Answer{Cause: prescient.CauseAbandoned}, "", books.TroublePutOff},
+		{"it killed its worker", check.Answer{Cause: prescient.CauseKilled}, prescient.Crashed, "crashed"},
+		{"too many checks", check.Answer{}, prescient.MaxChecks, "max_checks"},
+		{"a time in the past", check.Answer{}, prescient.PastReturn, "past_return"},
+		{"a time too far ahead", check.Answer{}, prescient.BeyondHorizon, "beyond_horizon"},
 	} {
-		if got := c.answer.trouble(c.outcome); got != c.want {
+		if got := c.answer.Trouble(c.outcome); got != c.want {
 			t.Errorf("%s: %q; want %q", c.name, got, c.want)
 		}
 	}
@@ -49,31 +52,31 @@ func TestEveryRowThatIsNotSettledHasATrouble(t *testing.T) {
 
 // However many names there are, a few are named for each kind; the counts are exact.
 func TestTroublesAreFewButCountAll(t *testing.T) {
-	failing := func(exec string, cause prescient.Cause, err error) *answered {
+	failing := func(exec string, cause prescient.Cause, err error) *check.Answered {
 		job := prescient.FutureJob{EntityName: "order", EntityKey: "7", JobExec: exec}
-		a := answer{cause: cause, err: err}
-		return &answered{row: row{FutureJob: job}, answer: a, verdict: prescient.Decide(rig.Quarter, prescient.DefaultGuards(), job, a.given(), rig.At("13:15"))}
+		a := check.Answer{Cause: cause, Err: err}
+		return &check.Answered{Row: check.Row{FutureJob: job}, Answer: a, Verdict: prescient.Decide(rig.Quarter, prescient.DefaultGuards(), job, a.Given(), rig.At("13:15"))}
 	}
-	var sum troubles
+	var sum books.Troubles
 	for bucket := range 4 {
-		var part troubles
+		var part books.Troubles
 		for i := range 50 {
 			noteOf(&part, failing(fmt.Sprint("tyop-", bucket, "-", i), prescient.CauseUnregistered, nil))
 			noteOf(&part, failing("known", prescient.CauseCalled, errors.New(strings.Repeat("ü", 2000))))
 		}
-		if part.rows(TroubleUnregistered) != 50 || part.rows(TroubleError) != 50 {
+		if part.Rows(books.TroubleUnregistered) != 50 || part.Rows(books.TroubleError) != 50 {
 			t.Errorf("bucket %d: %+v", bucket, part)
 		}
-		sum.add(part)
+		sum.Add(part)
 	}
-	if len(sum) != maxTroubled+2 || sum.rows(TroubleUnregistered) != 200 || sum.rows(TroubleError) != 200 {
-		t.Errorf("%d entries of %d and %d rows", len(sum), sum.rows(TroubleUnregistered), sum.rows(TroubleError))
+	if len(sum) != books.MaxTroubled+2 || sum.Rows(books.TroubleUnregistered) != 200 || sum.Rows(books.TroubleError) != 200 {
+		t.Errorf("%d entries of %d and %d rows", len(sum), sum.Rows(books.TroubleUnregistered), sum.Rows(books.TroubleError))
 	}
-	list := sum.sorted()
-	if list[0].JobExec != OtherExecs || list[0].Rows != 190 || list[0].Entity != "order/7" {
+	list := sum.Sorted()
+	if list[0].JobExec != books.OtherExecs || list[0].Rows != 190 || list[0].Entity != "order/7" {
 		t.Errorf("%+v", list[0])
 	}
-	if known := list[1]; known.JobExec != "known" || known.Rows != 200 || len([]rune(known.Error)) != maxTroubleText || !strings.HasSuffix(known.Error, "…") {
+	if known := list[1]; known.JobExec != "known" || known.Rows != 200 || len([]rune(known.Error)) != books.MaxTroubleText || !strings.HasSuffix(known.Error, "…") {
 		t.Errorf("%+v", known)
 	}
 }
@@ -191,6 +194,6 @@ func TestAnUnregisteredNameIsSaidOnceAnHour(t *testing.T) {
 	})
 }
 
-func noteOf(t *troubles, a *answered) {
-	t.note(a.FutureJob, a.answer.trouble(a.verdict.Outcome), a.verdict)
+func noteOf(t *books.Troubles, a *check.Answered) {
+	t.Note(a.FutureJob, a.Answer.Trouble(a.Verdict.Outcome), a.Verdict)
 }

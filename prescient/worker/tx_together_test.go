@@ -18,6 +18,8 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/internal/execute"
 )
 
 // Where nothing fails the rows of a transaction have one savepoint. After a failure they have one each, for a while; the
@@ -137,7 +139,7 @@ func TestTransactionsAreAsLargeAsTheyAreQuick(t *testing.T) {
 		{1, 1, time.Millisecond, 2},
 		{50, 50, 0, 50}, // it came to nothing
 	} {
-		if got := nextGroup(c.group, c.rows, c.held); got != c.want {
+		if got := execute.NextGroup(c.group, c.rows, c.held); got != c.want {
 			t.Errorf("after %d of %d rows in %v: %d; want %d", c.rows, c.group, c.held, got, c.want)
 		}
 	}
@@ -162,7 +164,7 @@ func TestATransactionThatTakesLongLeavesItsOtherRowsToOthers(t *testing.T) {
 				shared++
 			}
 			if n == 10 {
-				<-time.After(longGroup)
+				<-time.After(execute.LongGroup)
 			}
 			return nil, effect(ctx, tx, job)
 		}, prescient.Guards{Concurrency: 1}))

@@ -10,6 +10,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/books"
 )
 
 // ownSlot is a slot that Work runs.
@@ -28,14 +30,14 @@ type ownSlot struct {
 // the first failure and the last are logged.
 func (w *Worker) runOwn(ctx context.Context, own ownSlot, fail context.CancelCauseFunc) {
 	defer own.place.give()
-	total := Figures{Slot: own.slot}
+	total := books.Figures{Slot: own.slot}
 	began := time.Now()
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = 50*time.Millisecond, time.Second
 	for tries := 1; ; tries++ {
 		figures, err := w.tryRun(ctx, own.slot, manner{parallel: w.buckets(), stay: true, early: own.early, place: own.place})
-		total.add(figures)
-		total.Troubles = troubles(total.Troubles).sorted()
+		total.Add(figures)
+		total.Troubles = books.Troubles(total.Troubles).Sorted()
 		total.Held, total.Paused, total.Took = figures.Held, figures.Paused, time.Since(began)
 		stopped := ctx.Err() != nil
 		if errors.Is(err, errSetBack) || stopped && errors.Is(err, ctx.Err()) {

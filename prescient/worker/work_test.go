@@ -13,6 +13,9 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/check"
 )
 
 // startWork runs Work until the test stops it; the function returned does that and returns its error.
@@ -115,7 +118,7 @@ func TestAStopIsGraceful(t *testing.T) {
 		}, prescient.Guards{Concurrency: 5})
 		w := r.worker(time.Time{}, execs, Options{Lease: time.Hour})
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-		done := make(chan Figures)
+		done := make(chan books.Figures)
 		go func() {
 			figures, err := w.runSlot(ctx, slot, manner{parallel: 1})
 			if err != nil {
@@ -242,12 +245,12 @@ func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
 		stop := make(chan struct{})
 		var c rig.Calls
 		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{})
-		list, err := w.ledger.open(t.Context(), slot)
+		list, err := w.ledger.Open(t.Context(), slot)
 		r.Must(err)
-		l, err := w.ledger.claim(t.Context(), slot, list[0])
+		l, err := w.ledger.Claim(t.Context(), slot, list[0])
 		r.Must(err)
 		run := &slotRun{w: w, slot: slot, clock: store.ClockAt(slot), stop: stop, calls: t.Context(), work: t.Context()}
-		b := run.newBucketRun(l, list[0].buckets)
+		b := run.newBucketRun(l, list[0].Buckets)
 		b.calls = t.Context()
 		r.Eventually("the rows are read", func() bool {
 			read, err := b.read(t.Context())
@@ -258,7 +261,7 @@ func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
 		r.Eventually("the rows have come back", func() bool { return !b.stillFlying() })
 		b.mu.Lock()
 		for i := range b.answers {
-			b.answers[i].answer = answer{fate: notStarted}
+			b.answers[i].Answer = check.Answer{Fate: check.NotStarted}
 		}
 		b.mu.Unlock()
 		_, err = b.commitReady(t.Context(), true)

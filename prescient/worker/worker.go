@@ -20,6 +20,10 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/internal/commit"
+	"prescient/prescient/worker/internal/execute"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // Defaults of WorkerOptions.
@@ -85,9 +89,9 @@ type Options struct {
 type Worker struct {
 	tables    store.Tables
 	send      *store.Sender
-	ledger    *ledger
+	ledger    *ledger.Ledger
 	options   Options
-	executor  *executor
+	executor  *execute.Executor
 	crowds    map[string]*crowd // by job_exec
 	guards    map[string]prescient.Guards
 	unknown   prescient.Guards
@@ -100,7 +104,7 @@ type Worker struct {
 	staying   atomic.Int32  // runs that wait for other workers
 	lingering atomic.Int32  // buckets that wait for slow calls, or locked rows
 	turns     chan struct{} // held by those of them that send statements
-	writer    *writer
+	writer    *commit.Writer
 	pulse     pulse
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
 	unregistered saidLately
@@ -123,11 +127,11 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 		return nil, fmt.Errorf("%w: the assignment (%s) is for %s, but slot_config has %s", prescient.ErrResolution, a, a.Grid(), t.Grid)
 	}
 	w := &Worker{tables: t, options: options, log: options.Log, unknown: options.Guards,
-		executor: newExecutor(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]prescient.Guards), crowds: make(map[string]*crowd),
+		executor: execute.New(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]prescient.Guards), crowds: make(map[string]*crowd),
 		runs: make(places, maxRuns), sweepers: make(places, 1), sweepSoon: make(chan struct{}, 1)}
 	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
 	w.ledger = w.newLedger()
-	w.writer = &writer{send: w.send, tables: &w.tables, ledger: w.ledger, worker: options.Name, log: w.log}
+	w.writer = &commit.Writer{Send: w.send, Tables: &w.tables, Ledger: w.ledger, Worker: options.Name, Log: w.log}
 	w.turns = make(chan struct{}, cmp.Or(options.Buckets, DefaultFarBuckets))
 	w.tails = make(places, w.buckets())
 	if w.send.Limited() {
@@ -137,15 +141,15 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	if t.Server == text.MariaDB {
 		switch err := w.mayReadHistory(ctx); {
 		case err == nil:
-			w.writer.onePass.Store(true)
+			w.writer.OnePass.Store(true)
 		case errno.Is(err, errno.TableDenied, errno.ColumnDenied):
 			w.log.Debug().Msg("ends would take less time if the account were granted SELECT on job_history")
 		default:
 			return nil, err
 		}
 	}
-	for name, lane := range w.executor.lanes {
-		w.guards[name] = lane.guards
+	for name, lane := range w.executor.Lanes {
+		w.guards[name] = lane.Guards
 		w.crowds[name] = new(crowd)
 	}
 	if options.SweepRate > 0 {
@@ -154,16 +158,16 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	return w, nil
 }
 
-func (w *Worker) newLedger() *ledger {
-	return &ledger{send: w.send, tables: &w.tables, worker: w.options.Name, ttl: w.options.Lease, batch: w.options.Batch, parallel: w.buckets(),
-		log: w.log}
+func (w *Worker) newLedger() *ledger.Ledger {
+	return &ledger.Ledger{Send: w.send, Tables: &w.tables, Worker: w.options.Name, TTL: w.options.Lease, Batch: w.options.Batch, Parallel: w.buckets(),
+		Log: w.log}
 }
 
 // complete fills in the defaults and checks the rest.
 func (o *Options) complete() error {
 	o.Guards = o.Guards.Or(prescient.DefaultGuards())
 	o.Concurrency = cmp.Or(o.Concurrency, DefaultConcurrency)
-	o.Guards.Concurrency = cmp.Or(o.Guards.Concurrency, half(o.Concurrency))
+	o.Guards.Concurrency = cmp.Or(o.Guards.Concurrency, max(o.Concurrency/2, 1))
 	o.Batch = cmp.Or(o.Batch, DefaultBatch)
 	o.Lease = cmp.Or(o.Lease, prescient.DefaultLease)
 	o.StopGrace = cmp.Or(o.StopGrace, DefaultStopGrace)
@@ -187,7 +191,7 @@ func (o *Options) complete() error {
 		n, low, high int64
 	}{
 		{"concurrency", int64(o.Concurrency), 1, 10000},
-		{"buckets", int64(o.Buckets), 0, maxBuckets},
+		{"buckets", int64(o.Buckets), 0, ledger.MaxBuckets},
 		{"batch", int64(o.Batch), 1, 20000},
 		{"lease (ms)", o.Lease.Milliseconds(), 2000, prescient.MaxLease.Milliseconds()},
 		{"stop grace (ms)", o.StopGrace.Milliseconds(), 1, int64(time.Hour / time.Millisecond)},

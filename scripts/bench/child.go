@@ -9,9 +9,9 @@ import (
 	"os"
 	"os/exec"
 
-	"golang.org/x/sync/errgroup"
+	"prescient/prescient/worker/books"
 
-	"prescient/prescient/worker"
+	"golang.org/x/sync/errgroup"
 )
 
 // childName is the argument with which this program runs itself.
@@ -39,7 +39,7 @@ func asChild(args []string) (handled bool, err error) {
 
 // childResult is what a child says at its end.
 type childResult struct {
-	Figures worker.Figures
+	Figures books.Figures
 	Peak    float64 // bytes
 }
 

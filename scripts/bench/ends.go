@@ -10,6 +10,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/worker"
+	"prescient/prescient/worker/books"
 )
 
 var endsSection = section{
@@ -114,10 +115,10 @@ func (l workload) registry(db *sqlx.DB) *prescient.Registry {
 }
 
 // run runs the slot that is now.
-func (l workload) run(ctx context.Context) (worker.Figures, error) {
+func (l workload) run(ctx context.Context) (books.Figures, error) {
 	db, err := connect.Open(l.DSN, 0)
 	if err != nil {
-		return worker.Figures{}, err
+		return books.Figures{}, err
 	}
 	defer db.Close()
 	options := worker.Options{Registry: l.registry(db), Buckets: l.Buckets}
@@ -126,7 +127,7 @@ func (l workload) run(ctx context.Context) (worker.Figures, error) {
 	}
 	w, err := worker.New(ctx, db, options)
 	if err != nil {
-		return worker.Figures{}, err
+		return books.Figures{}, err
 	}
 	return w.Run(ctx)
 }
@@ -134,7 +135,7 @@ func (l workload) run(ctx context.Context) (worker.Figures, error) {
 // runSlot runs the slot in this process, or in several.
 func (st *stage) runSlot(ctx context.Context, l workload, processes int) error {
 	l.DSN = st.dsn(st.name)
-	var figures []worker.Figures
+	var figures []books.Figures
 	if processes == 1 {
 		f, err := l.run(ctx)
 		if err != nil {

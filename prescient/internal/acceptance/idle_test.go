@@ -20,6 +20,8 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker"
+
+	"prescient/prescient/worker/books"
 )
 
 // silentAt is a pool whose network goes silent for a while at the first statement that contains a text; silent is closed then.
@@ -49,7 +51,7 @@ func TestAVanishedWorkerDoesNotHoldUpACancel(t *testing.T) {
 		var c rig.Calls
 		w, err := worker.New(t.Context(), db, worker.Options{Prefix: "p_", Registry: rig.Registry("check", c.Count, prescient.Guards{}), Buckets: 1})
 		r.Must(err)
-		var figures worker.Figures
+		var figures books.Figures
 		var running sync.WaitGroup
 		running.Go(func() { figures, err = w.Run(t.Context()) })
 		<-silent

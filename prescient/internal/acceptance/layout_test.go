@@ -30,7 +30,7 @@ type layer struct {
 var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/store"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/prune", "prescient/reslot", "prescient/worker"}
+var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/prune", "prescient/reslot", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "config", "cmd/internal/*"}, rooms...)
@@ -49,14 +49,19 @@ var layers = []layer{
 	{"prescient/doctor", vocabulary},
 	{"prescient/prune", vocabulary},
 	{"prescient/reslot", vocabulary},
-	{"prescient/worker", vocabulary},
+	{"prescient/worker/books", []string{"prescient"}},
+	{"prescient/worker/internal/check", append([]string{"prescient/worker/books"}, vocabulary...)},
+	{"prescient/worker/internal/ledger", append([]string{"prescient/worker/books"}, vocabulary...)},
+	{"prescient/worker/internal/execute", append([]string{"prescient/worker/internal/check"}, vocabulary...)},
+	{"prescient/worker/internal/commit", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
+	{"prescient/worker", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/localserver", nil},
 	{"prescient/localserver/servertest", []string{"prescient/localserver"}},
 	{"prescient/localserver/wire", nil},
 	{"prescient/prescienttest", append([]string{"slots", "sql", "prescient/localserver"}, rooms...)},
 	{"prescient/internal/rig", append([]string{"prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/rig/app", append([]string{"prescient/client", "prescient/connect", "prescient/internal/rig", "prescient/localserver/servertest"}, vocabulary...)},
-	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest"}, vocabulary...)},
+	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/worker/books", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/acceptance", nil}, // tests only
 	{"jobs/*", rooms},
 	{"cmd/internal/exit", append([]string{"sql", "config", "prescient/localserver"}, rooms...)},

@@ -8,6 +8,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/worker"
+
+	"prescient/prescient/worker/books"
 )
 
 func TestAnInsertThatIsNotCommittedDoesNotHoldUpTheMovesOfOthers(t *testing.T) {
@@ -25,7 +27,7 @@ func TestAnInsertThatIsNotCommittedDoesNotHoldUpTheMovesOfOthers(t *testing.T) {
 			_, _ = c.Count(ctx, job)
 			return prescient.At(rig.At("14:00")), nil
 		}, prescient.Guards{})
-		ran := make(chan worker.Figures)
+		ran := make(chan books.Figures)
 		go func() { ran <- r.RunAt(rig.At("13:15:01"), execs, worker.Options{}) }()
 		r.Eventually("half of the rows are moved while the insert is open", func() bool {
 			return r.Count("SELECT COUNT(*) FROM p_future_job WHERE next_check_at = '"+rig.At("14:00").Format(time.DateTime)+"'") >= rows/2

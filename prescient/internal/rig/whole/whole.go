@@ -12,6 +12,8 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
 	"prescient/prescient/worker"
+
+	"prescient/prescient/worker/books"
 )
 
 // WholeRig is an AppRig with workers.
@@ -46,7 +48,7 @@ func (r *WholeRig) Worker(now time.Time, registry *prescient.Registry, options w
 }
 
 // RunAt runs the slot that is now at a time, and returns its figures.
-func (r *WholeRig) RunAt(now time.Time, registry *prescient.Registry, options worker.Options) worker.Figures {
+func (r *WholeRig) RunAt(now time.Time, registry *prescient.Registry, options worker.Options) books.Figures {
 	r.T.Helper()
 	figures, err := r.Worker(now, registry, options).Run(r.T.Context())
 	r.Must(err)

@@ -1,4 +1,4 @@
-package worker
+package commit
 
 import (
 	"context"
@@ -14,16 +14,19 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/check"
 )
 
 // write runs the statements of a commit.
-func (s *session) write(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span, contested bool) (commitResult, error) {
-	var counts Counts
+func (s *Session) write(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span, contested bool) (Result, error) {
+	var counts books.Counts
 	for _, a := range batch {
-		counts.count(a.verdict, a.answer.cause, 1)
+		counts.Count(a.Verdict, a.Answer.Cause, 1)
 	}
-	if err := s.ledger.fence(ctx, tx, s.lease, counts); err != nil {
-		return commitResult{}, err
+	if err := s.Ledger.Fence(ctx, tx, s.Lease, counts); err != nil {
+		return Result{}, err
 	}
 	result, err := s.writeRows(ctx, tx, batch, spans, contested, counts)
 	if err != nil {
@@ -33,9 +36,9 @@ func (s *session) write(ctx context.Context, tx *sql.Tx, batch []*answered, span
 }
 
 // writeRows writes what becomes of the rows, behind the fence, whose books have the counts of all of them.
-func (s *session) writeRows(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span, contested bool, counts Counts) (commitResult, error) {
-	result := commitResult{counts: counts, dropped: make(map[prescient.Key]bool)}
-	if s.onePass.Load() && len(spans) > 0 && counts.Done == len(batch) {
+func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span, contested bool, counts books.Counts) (Result, error) {
+	result := Result{Counts: counts, Dropped: make(map[prescient.Key]bool)}
+	if s.OnePass.Load() && len(spans) > 0 && counts.Done == len(batch) {
 		if done := together(batch, spans); done != nil {
 			return result, s.endInOnePass(ctx, tx, batch, spans, done)
 		}
@@ -55,20 +58,20 @@ func (s *session) writeRows(ctx context.Context, tx *sql.Tx, batch []*answered, 
 	if err != nil {
 		return result, err
 	}
-	result.contested = taken
-	var off Counts // what the books above have too much of
-	var moves, ends []*answered
+	result.Contested = taken
+	var off books.Counts // what the books above have too much of
+	var moves, ends []*check.Answered
 	for _, a := range batch {
 		switch {
-		case free[a.key] && a.verdict.Outcome == "":
+		case free[a.JobKey] && a.Verdict.Outcome == "":
 			moves = append(moves, a)
-		case free[a.key]:
+		case free[a.JobKey]:
 			ends = append(ends, a)
-		case taken[a.key]:
-			off.count(a.verdict, a.answer.cause, 1)
+		case taken[a.JobKey]:
+			off.Count(a.Verdict, a.Answer.Cause, 1)
 		default:
-			off.count(a.verdict, a.answer.cause, 1)
-			result.dropped[a.key] = true
+			off.Count(a.Verdict, a.Answer.Cause, 1)
+			result.Dropped[a.JobKey] = true
 		}
 	}
 	if err := s.writeMoves(ctx, tx, moves, true); err != nil {
@@ -77,27 +80,27 @@ func (s *session) writeRows(ctx context.Context, tx *sql.Tx, batch []*answered, 
 	if err := s.writeEnds(ctx, tx, ends, contested); err != nil {
 		return result, err
 	}
-	if off == (Counts{}) {
+	if off == (books.Counts{}) {
 		return result, nil
 	}
-	off.Dropped = len(result.dropped)
-	if _, err := tx.ExecContext(ctx, s.tables.Stmt.Get("slotrun/correct"), append(off.args(), s.lease.slot, s.lease.bucket)...); err != nil {
+	off.Dropped = len(result.Dropped)
+	if _, err := tx.ExecContext(ctx, s.Tables.Stmt.Get("slotrun/correct"), append(off.Args(), s.Lease.Slot, s.Lease.Bucket)...); err != nil {
 		return result, fmt.Errorf("correcting the books: %w", err)
 	}
 	off.Dropped = -off.Dropped // the only one that is added
-	theirs := off.fields()
-	for i, field := range result.counts.fields() {
+	theirs := off.Fields()
+	for i, field := range result.Counts.Fields() {
 		*field -= *theirs[i]
 	}
 	return result, nil
 }
 
 // writeRanges writes what becomes of a batch whose rows are locked and all there.
-func (s *session) writeRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) error {
-	var moves []*answered
-	ends := make([]*answered, 0, len(batch))
+func (s *Session) writeRanges(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span) error {
+	var moves []*check.Answered
+	ends := make([]*check.Answered, 0, len(batch))
 	for _, a := range batch {
-		if a.verdict.Outcome == "" {
+		if a.Verdict.Outcome == "" {
 			moves = append(moves, a)
 		} else {
 			ends = append(ends, a)
@@ -112,8 +115,8 @@ func (s *session) writeRanges(ctx context.Context, tx *sql.Tx, batch []*answered
 // lock locks the rows of a batch, and returns which are as they were read. Where it is known to be contested it passes
 // over those that somebody else has locked, or, with unique, of which somebody has the entry in UNIQUE (job_key): taken. The
 // others are gone or changed.
-func (s *session) lock(ctx context.Context, tx *sql.Tx, batch []*answered, contested, unique bool) (free, taken map[prescient.Key]bool, err error) {
-	keys := literal.Keys(batch, answeredKey)
+func (s *Session) lock(ctx context.Context, tx *sql.Tx, batch []*check.Answered, contested, unique bool) (free, taken map[prescient.Key]bool, err error) {
+	keys := literal.Keys(batch, check.AnsweredKey)
 	if !contested {
 		free, err = s.sameRows(ctx, tx, "slotrun/lock", keys, batch)
 		return free, nil, err
@@ -145,15 +148,15 @@ func (s *session) lock(ctx context.Context, tx *sql.Tx, batch []*answered, conte
 
 // sameRows runs one of the statements that select job_key and revision, and returns the keys of the rows that are as
 // they were read.
-func (s *session) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []*answered) (map[prescient.Key]bool, error) {
-	rows, err := tx.QueryContext(ctx, s.tables.Fill(statement, "{keys}", keys), s.lease.slot)
+func (s *Session) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []*check.Answered) (map[prescient.Key]bool, error) {
+	rows, err := tx.QueryContext(ctx, s.Tables.Fill(statement, "{keys}", keys), s.Lease.Slot)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", statement, err)
 	}
 	defer rows.Close()
 	revisions := make(map[prescient.Key]uint64, len(batch))
 	for _, a := range batch {
-		revisions[a.key] = a.Revision
+		revisions[a.JobKey] = a.Revision
 	}
 	same := make(map[prescient.Key]bool, len(batch))
 	for rows.Next() {
@@ -177,13 +180,13 @@ func (s *session) sameRows(ctx context.Context, tx *sql.Tx, statement, keys stri
 //
 // On MariaDB a move also locks the row after its own in UNIQUE (job_key), which an app may just be inserting; MySQL does not.
 // With atOnce it fails there instead of waiting: then another try, or smaller ones, cost less than the wait.
-func (s *session) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answered, atOnce bool) error {
-	atOnce = atOnce && s.tables.Server == text.MariaDB
+func (s *Session) writeMoves(ctx context.Context, tx *sql.Tx, moves []*check.Answered, atOnce bool) error {
+	atOnce = atOnce && s.Tables.Server == text.MariaDB
 	if len(moves) == 0 {
 		return nil
 	}
 	move := s.moveTogether
-	if s.tables.Server == text.TiDB {
+	if s.Tables.Server == text.TiDB {
 		move = s.moveEach
 	}
 	n, err := move(ctx, tx, moves, atOnce)
@@ -194,20 +197,20 @@ func (s *session) writeMoves(ctx context.Context, tx *sql.Tx, moves []*answered,
 		return fmt.Errorf("rescheduling: %w", err)
 	}
 	if n != len(moves) {
-		return fmt.Errorf("%w: moved %d of %d", errChanged, n, len(moves))
+		return fmt.Errorf("%w: moved %d of %d", ErrChanged, n, len(moves))
 	}
 	return nil
 }
 
 // moveTogether moves the rows by one statement, or by several where their errors are long.
-func (s *session) moveTogether(ctx context.Context, tx *sql.Tx, moves []*answered, atOnce bool) (n int, err error) {
-	statement := s.tables.Stmt.Get("slotrun/reschedule")
+func (s *Session) moveTogether(ctx context.Context, tx *sql.Tx, moves []*check.Answered, atOnce bool) (n int, err error) {
+	statement := s.Tables.Stmt.Get("slotrun/reschedule")
 	if atOnce {
 		statement = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + statement
 	}
 	for len(moves) > 0 {
-		list, in := movesJSON(moves)
-		some, err := store.Affected(ctx, tx, statement, list, s.lease.slot)
+		list, in := MovesJSON(moves)
+		some, err := store.Affected(ctx, tx, statement, list, s.Lease.Slot)
 		if err != nil {
 			return n, err
 		}
@@ -217,12 +220,12 @@ func (s *session) moveTogether(ctx context.Context, tx *sql.Tx, moves []*answere
 }
 
 // moveEach moves the rows one by one.
-func (s *session) moveEach(ctx context.Context, tx *sql.Tx, moves []*answered, _ bool) (n int, err error) {
+func (s *Session) moveEach(ctx context.Context, tx *sql.Tx, moves []*check.Answered, _ bool) (n int, err error) {
 	for _, a := range moves {
-		v := &a.verdict
-		one, err := store.Affected(ctx, tx, s.tables.Stmt.Get("slotrun/reschedule"), v.Slot.Format(literal.SecondLayout), v.DueAt.Format(literal.MicroLayout),
-			v.CheckCount, v.ErrorCount, v.PutOffCount, a.total(), sql.NullString{String: v.Reason, Valid: v.Reason != ""},
-			s.lease.slot, a.key[:], a.Revision)
+		v := &a.Verdict
+		one, err := store.Affected(ctx, tx, s.Tables.Stmt.Get("slotrun/reschedule"), v.Slot.Format(literal.SecondLayout), v.DueAt.Format(literal.MicroLayout),
+			v.CheckCount, v.ErrorCount, v.PutOffCount, a.Total(), sql.NullString{String: v.Reason, Valid: v.Reason != ""},
+			s.Lease.Slot, a.JobKey[:], a.Revision)
 		if err != nil {
 			return n, err
 		}
@@ -231,9 +234,9 @@ func (s *session) moveEach(ctx context.Context, tx *sql.Tx, moves []*answered, _
 	return n, nil
 }
 
-// movesJSON is the list for a statement, and says how many of the moves are in it: as many as make it no larger than about
+// MovesJSON is the list for a statement, and says how many of the moves are in it: as many as make it no larger than about
 // bulkBytes.
-func movesJSON(moves []*answered) (list string, n int) {
+func MovesJSON(moves []*check.Answered) (list string, n int) {
 	b := make([]byte, 0, min(len(moves)*160, 2*literal.BulkBytes))
 	b = append(b, '[')
 	for _, a := range moves {
@@ -243,9 +246,9 @@ func movesJSON(moves []*answered) (list string, n int) {
 		if n++; n > 1 {
 			b = append(b, ',')
 		}
-		v := &a.verdict
+		v := &a.Verdict
 		b = append(b, '[', '"')
-		b = hex.AppendEncode(b, a.key[:])
+		b = hex.AppendEncode(b, a.JobKey[:])
 		b = append(b, '"', ',')
 		b = append(literal.AppendUint(b, a.Revision), ',', '"')
 		b = append(v.Slot.AppendFormat(b, literal.SecondLayout), '"', ',', '"')
@@ -253,7 +256,7 @@ func movesJSON(moves []*answered) (list string, n int) {
 		b = append(literal.AppendInt(b, int64(v.CheckCount)), ',')
 		b = append(literal.AppendInt(b, int64(v.ErrorCount)), ',')
 		b = append(literal.AppendInt(b, int64(v.PutOffCount)), ',')
-		b = append(literal.AppendInt(b, a.total()), ',')
+		b = append(literal.AppendInt(b, a.Total()), ',')
 		if v.Reason == "" {
 			b = append(b, "null"...)
 		} else {
@@ -265,7 +268,7 @@ func movesJSON(moves []*answered) (list string, n int) {
 	return string(append(b, ']')), n
 }
 
-func keysJSON(rows []*answered) string {
+func KeysJSON(rows []*check.Answered) string {
 	b := make([]byte, 0, len(rows)*35)
 	b = append(b, '[')
 	for i, a := range rows {
@@ -273,30 +276,30 @@ func keysJSON(rows []*answered) string {
 			b = append(b, ',')
 		}
 		b = append(b, '"')
-		b = append(hex.AppendEncode(b, a.key[:]), '"')
+		b = append(hex.AppendEncode(b, a.JobKey[:]), '"')
 	}
 	return string(append(b, ']'))
 }
 
 // writeEnds writes history and deletes the rows, which are locked. Where others of the slot are contested it goes by
 // single rows, so that it does not wait for those.
-func (s *session) writeEnds(ctx context.Context, tx *sql.Tx, ends []*answered, contested bool) error {
+func (s *Session) writeEnds(ctx context.Context, tx *sql.Tx, ends []*check.Answered, contested bool) error {
 	if len(ends) == 0 {
 		return nil
 	}
 	if err := s.writeHistory(ctx, tx, ends); err != nil {
 		return err
 	}
-	if contested && s.tables.Server != text.TiDB { // which locks the rows that a list names, and no others
-		n, err := store.Affected(ctx, tx, s.tables.Stmt.Get("slotrun/end_each"), keysJSON(ends), s.lease.slot)
+	if contested && s.Tables.Server != text.TiDB { // which locks the rows that a list names, and no others
+		n, err := store.Affected(ctx, tx, s.Tables.Stmt.Get("slotrun/end_each"), KeysJSON(ends), s.Lease.Slot)
 		return deleted(n, len(ends), err)
 	}
-	return s.deleteByKey(ctx, tx, literal.Keys(ends, answeredKey), len(ends))
+	return s.deleteByKey(ctx, tx, literal.Keys(ends, check.AnsweredKey), len(ends))
 }
 
 // deleteByKey deletes as many rows by their keys.
-func (s *session) deleteByKey(ctx context.Context, tx *sql.Tx, keys string, want int) error {
-	n, err := store.Affected(ctx, tx, s.tables.Fill("slotrun/end", "{keys}", keys), s.lease.slot)
+func (s *Session) deleteByKey(ctx context.Context, tx *sql.Tx, keys string, want int) error {
+	n, err := store.Affected(ctx, tx, s.Tables.Fill("slotrun/end", "{keys}", keys), s.Lease.Slot)
 	return deleted(n, want, err)
 }
 
@@ -306,18 +309,18 @@ func deleted(n, want int, err error) error {
 		return fmt.Errorf("deleting ended rows: %w", err)
 	}
 	if n != want {
-		return fmt.Errorf("%w: deleted %d of %d", errChanged, n, want)
+		return fmt.Errorf("%w: deleted %d of %d", ErrChanged, n, want)
 	}
 	return nil
 }
 
 // writeHistory writes ends row by row: those with a long payload each by a statement of its own, by which the server copies
 // it, the others together.
-func (s *session) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answered) error {
+func (s *Session) writeHistory(ctx context.Context, tx *sql.Tx, ends []*check.Answered) error {
 	history := make([]byte, 0, min(len(ends)*400, 2*literal.BulkBytes))
 	for i, a := range ends {
-		if a.copied() {
-			n, err := store.Affected(ctx, tx, s.tables.CopyEnd(s.endOf(a)))
+		if a.Copied() {
+			n, err := store.Affected(ctx, tx, s.Tables.CopyEnd(s.endOf(a)))
 			if err := written(n, 1, err); err != nil {
 				return err
 			}
@@ -330,7 +333,7 @@ func (s *session) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answered
 		if len(history) == 0 || i < len(ends)-1 && len(history) < literal.BulkBytes {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, s.tables.Fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
+		if _, err := tx.ExecContext(ctx, s.Tables.Fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
 			return fmt.Errorf("writing history: %w", err)
 		}
 		history = history[:0]
@@ -339,10 +342,10 @@ func (s *session) writeHistory(ctx context.Context, tx *sql.Tx, ends []*answered
 }
 
 // endOf is the end of a row.
-func (s *session) endOf(a *answered) store.End {
+func (s *Session) endOf(a *check.Answered) store.End {
 	job := a.FutureJob
-	job.CheckCount, job.ErrorCount, job.PutOffCount = a.verdict.CheckCount, a.verdict.ErrorCount, a.verdict.PutOffCount
-	job.TotalMS = a.total()
-	return store.End{Job: job, Key: a.key, Outcome: a.verdict.Outcome, Reason: a.verdict.Reason,
-		Started: a.answer.started, Ended: a.answer.ended, Ran: a.answer.ran, Worker: s.worker, Bare: a.bare}
+	job.CheckCount, job.ErrorCount, job.PutOffCount = a.Verdict.CheckCount, a.Verdict.ErrorCount, a.Verdict.PutOffCount
+	job.TotalMS = a.Total()
+	return store.End{Job: job, Key: a.JobKey, Outcome: a.Verdict.Outcome, Reason: a.Verdict.Reason,
+		Started: a.Answer.Started, Ended: a.Answer.Ended, Ran: a.Answer.Ran, Worker: s.Worker, Bare: a.Bare}
 }

@@ -1,4 +1,4 @@
-package worker
+package books
 
 import (
 	"time"
@@ -25,29 +25,29 @@ type Counts struct {
 	Dropped int `json:"dropped"`
 }
 
-// fields lists the counts in the order in which the statements take them.
-func (c *Counts) fields() []*int {
+// Fields lists the counts in the order in which the statements take them.
+func (c *Counts) Fields() []*int {
 	return []*int{&c.Moved, &c.PutOff, &c.Done, &c.MaxChecks, &c.PastReturn, &c.BeyondHorizon, &c.Failed, &c.TimedOut,
 		&c.Crashed, &c.Dropped}
 }
 
-func (c *Counts) args() []any {
+func (c *Counts) Args() []any {
 	args := make([]any, 0, 10)
-	for _, field := range c.fields() {
+	for _, field := range c.Fields() {
 		args = append(args, *field)
 	}
 	return args
 }
 
-func (c *Counts) add(other Counts) {
-	theirs := other.fields()
-	for i, field := range c.fields() {
+func (c *Counts) Add(other Counts) {
+	theirs := other.Fields()
+	for i, field := range c.Fields() {
 		*field += *theirs[i]
 	}
 }
 
-// count adds n to the count of a verdict.
-func (c *Counts) count(v prescient.Verdict, cause prescient.Cause, n int) {
+// Count adds n to the count of a verdict.
+func (c *Counts) Count(v prescient.Verdict, cause prescient.Cause, n int) {
 	switch v.Outcome {
 	case "":
 		if cause == prescient.CauseCalled {
@@ -115,10 +115,10 @@ type Figures struct {
 	Took time.Duration `json:"took_ns"`
 }
 
-func (f *Figures) add(other Figures) {
+func (f *Figures) Add(other Figures) {
 	f.Buckets += other.Buckets
 	f.Takeovers += other.Takeovers
-	f.Counts.add(other.Counts)
+	f.Counts.Add(other.Counts)
 	f.Lateness = max(f.Lateness, other.Lateness)
 	f.OverSLA += other.OverSLA
 	f.Retries += other.Retries
@@ -127,17 +127,17 @@ func (f *Figures) add(other Figures) {
 	f.Stuck += other.Stuck
 	f.CrowdedOut += other.CrowdedOut
 	f.Held += other.Held
-	(*troubles)(&f.Troubles).add(other.Troubles)
+	(*Troubles)(&f.Troubles).Add(other.Troubles)
 }
 
-// idle says whether there was nothing to be done.
-func (f Figures) idle() bool {
+// Idle says whether there was nothing to be done.
+func (f Figures) Idle() bool {
 	return f.Rows()+f.Dropped+f.Buckets+f.Takeovers+f.OverSLA+f.Retries+f.LeasesLost+f.Locked+f.Stuck+f.CrowdedOut+f.Held == 0
 }
 
 // MarshalZerologObject writes the figures that are not zero.
 func (f Figures) MarshalZerologObject(e *zerolog.Event) {
-	amiss := troubles(f.Troubles)
+	amiss := Troubles(f.Troubles)
 	e.Time("slot", f.Slot).Int("rows", f.Rows())
 	for _, n := range []struct {
 		name string
@@ -145,8 +145,8 @@ func (f Figures) MarshalZerologObject(e *zerolog.Event) {
 	}{
 		{"done", f.Done}, {"moved", f.Moved}, {"put_off", f.PutOff}, {"max_checks", f.MaxChecks},
 		{"past_return", f.PastReturn}, {"beyond_horizon", f.BeyondHorizon}, {"failed", f.Failed}, {"timed_out", f.TimedOut},
-		{"crashed", f.Crashed}, {"errors", amiss.rows(TroubleError)}, {"timeouts", amiss.rows(TroubleTimeout)},
-		{"panics", amiss.rows(TroublePanic)}, {"unregistered", amiss.rows(TroubleUnregistered)}, {"dropped", f.Dropped}, {"buckets", f.Buckets}, {"takeovers", f.Takeovers},
+		{"crashed", f.Crashed}, {"errors", amiss.Rows(TroubleError)}, {"timeouts", amiss.Rows(TroubleTimeout)},
+		{"panics", amiss.Rows(TroublePanic)}, {"unregistered", amiss.Rows(TroubleUnregistered)}, {"dropped", f.Dropped}, {"buckets", f.Buckets}, {"takeovers", f.Takeovers},
 		{"locked", f.Locked}, {"stuck", f.Stuck}, {"crowded_out", f.CrowdedOut}, {"held", f.Held}, {"over_sla", f.OverSLA}, {"retries", f.Retries}, {"leases_lost", f.LeasesLost},
 	} {
 		if n.n != 0 {

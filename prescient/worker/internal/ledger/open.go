@@ -1,4 +1,4 @@
-package worker
+package ledger
 
 import (
 	"context"
@@ -16,15 +16,15 @@ const maxOpenings = 10
 // openSlotRun makes the ledger rows of a slot that holds something, and returns them. The first to open it fixes the
 // number of buckets; everybody else goes by that. Whatever is missing of them is opened too, so that every key of the slot
 // lies in a bucket: nobody claims one of a slot of which he has not seen all.
-func (g *ledger) open(ctx context.Context, slot time.Time) (list []ledgerRow, err error) {
+func (g *Ledger) Open(ctx context.Context, slot time.Time) (list []Row, err error) {
 	for range maxOpenings {
-		if list, err = g.rows(ctx, slot); err == nil && len(list) == 0 {
+		if list, err = g.Rows(ctx, slot); err == nil && len(list) == 0 {
 			list, err = g.openAll(ctx, slot)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if list, err = g.divide(ctx, slot, list); err != nil {
+		if list, err = g.Divide(ctx, slot, list); err != nil {
 			return nil, err
 		}
 		buckets, missing, fewer := gapsOf(list)
@@ -32,15 +32,15 @@ func (g *ledger) open(ctx context.Context, slot time.Time) (list []ledgerRow, er
 			return list, nil
 		}
 		for _, row := range fewer {
-			if row.held > 0 { // it has the keys of others too; they are opened once it is given back
-				return []ledgerRow{row}, nil
+			if row.Held > 0 { // it has the keys of others too; they are opened once it is given back
+				return []Row{row}, nil
 			}
 			if err := g.widenTo(ctx, slot, row, buckets); err != nil {
 				return nil, err
 			}
 		}
 		if len(missing) > 0 {
-			if _, err := g.openBuckets(ctx, "slotrun/open_rest", slot, buckets, missing); err != nil {
+			if _, err := g.OpenBuckets(ctx, "slotrun/open_rest", slot, buckets, missing); err != nil {
 				return nil, err
 			}
 		}
@@ -48,38 +48,38 @@ func (g *ledger) open(ctx context.Context, slot time.Time) (list []ledgerRow, er
 	return nil, fmt.Errorf("opening slot %s: its ledger was not whole at any of %d looks", slots.Stamp(slot), maxOpenings)
 }
 
-// reopened is the ledger of a slot that was opened, with what is missing of it opened again; empty where all of it was
+// Reopened is the ledger of a slot that was opened, with what is missing of it opened again; empty where all of it was
 // pruned since.
-func (g *ledger) reopened(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
-	list, err := g.rows(ctx, slot)
+func (g *Ledger) Reopened(ctx context.Context, slot time.Time) ([]Row, error) {
+	list, err := g.Rows(ctx, slot)
 	if err != nil || len(list) == 0 {
 		return list, err
 	}
 	if _, missing, fewer := gapsOf(list); len(missing)+len(fewer) == 0 {
 		return list, nil
 	}
-	return g.open(ctx, slot)
+	return g.Open(ctx, slot)
 }
 
 // gapsOf says how many buckets a slot has by its ledger, which of them are missing there, and which of those that are
 // there say that it has fewer. The largest number counts: it can be given to the others, and not the other way round.
-func gapsOf(list []ledgerRow) (buckets int, missing []int, fewer []ledgerRow) {
+func gapsOf(list []Row) (buckets int, missing []int, fewer []Row) {
 	there := make(map[int]bool, len(list))
 	for _, row := range list {
-		buckets = max(buckets, row.buckets)
-		there[row.bucket] = true
+		buckets = max(buckets, row.Buckets)
+		there[row.Bucket] = true
 	}
 	for _, row := range list {
-		if row.buckets < buckets {
+		if row.Buckets < buckets {
 			fewer = append(fewer, row)
 		}
 	}
-	missing = slices.DeleteFunc(upTo(buckets), func(bucket int) bool { return there[bucket] })
+	missing = slices.DeleteFunc(UpTo(buckets), func(bucket int) bool { return there[bucket] })
 	return buckets, missing, fewer
 }
 
-// upTo returns the numbers of so many buckets.
-func upTo(buckets int) []int {
+// UpTo returns the numbers of so many buckets.
+func UpTo(buckets int) []int {
 	all := make([]int, buckets)
 	for i := range all {
 		all[i] = i
@@ -88,34 +88,34 @@ func upTo(buckets int) []int {
 }
 
 // openAll opens all buckets of a slot at once, unless another was faster.
-func (g *ledger) openAll(ctx context.Context, slot time.Time) ([]ledgerRow, error) {
+func (g *Ledger) openAll(ctx context.Context, slot time.Time) ([]Row, error) {
 	buckets, err := g.estimateBuckets(ctx, slot)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := g.openBuckets(ctx, "slotrun/open", slot, buckets, upTo(buckets))
+	opened, err := g.OpenBuckets(ctx, "slotrun/open", slot, buckets, UpTo(buckets))
 	if opened == buckets && err == nil {
-		list := make([]ledgerRow, buckets)
+		list := make([]Row, buckets)
 		for i := range list {
-			list[i] = ledgerRow{bucket: i, buckets: buckets}
+			list[i] = Row{Bucket: i, Buckets: buckets}
 		}
 		return list, nil
 	}
 	if err != nil && !errno.Is(err, errno.DuplicateKey) {
 		return nil, err
 	}
-	list, err := g.rows(ctx, slot)
+	list, err := g.Rows(ctx, slot)
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("opening slot %s: %w", slots.Stamp(slot), errEarly)
+		err = fmt.Errorf("opening slot %s: %w", slots.Stamp(slot), ErrEarly)
 	}
 	return list, err
 }
 
-// divide gives a slot more buckets that was opened as one, and has more rows now than one should have: it was empty at
+// Divide gives a slot more buckets that was opened as one, and has more rows now than one should have: it was empty at
 // its time, say, and many inserts were late. That is safe while nobody holds it, and whoever means to has to look again.
-func (g *ledger) divide(ctx context.Context, slot time.Time, list []ledgerRow) ([]ledgerRow, error) {
+func (g *Ledger) Divide(ctx context.Context, slot time.Time, list []Row) ([]Row, error) {
 	one := list[0]
-	if len(list) > 1 || one.bucket > 0 || one.buckets != 1 || !one.finished || one.allocated || one.takeovers > 1 {
+	if len(list) > 1 || one.Bucket > 0 || one.Buckets != 1 || !one.Finished || one.Allocated || one.Takeovers > 1 {
 		return list, nil
 	}
 	buckets, err := g.estimateBuckets(ctx, slot)
@@ -125,29 +125,29 @@ func (g *ledger) divide(ctx context.Context, slot time.Time, list []ledgerRow) (
 	if err := g.widenTo(ctx, slot, one, buckets); err != nil {
 		return nil, err
 	}
-	return g.rows(ctx, slot)
+	return g.Rows(ctx, slot)
 }
 
 // widenTo gives a bucket another number of buckets of its slot, as it was seen and while nobody holds it. Where that is
 // over by now nothing happens.
-func (g *ledger) widenTo(ctx context.Context, slot time.Time, row ledgerRow, buckets int) error {
-	if _, err := g.send.Exec(ctx, g.tables.Stmt.Get("slotrun/divide"), buckets, slot, row.bucket, row.token, row.batchSeq, buckets); err != nil {
+func (g *Ledger) widenTo(ctx context.Context, slot time.Time, row Row, buckets int) error {
+	if _, err := g.Send.Exec(ctx, g.Tables.Stmt.Get("slotrun/divide"), buckets, slot, row.Bucket, row.Token, row.BatchSeq, buckets); err != nil {
 		return fmt.Errorf("dividing slot %s: %w", slots.Stamp(slot), err)
 	}
 	return nil
 }
 
-// openBuckets opens some buckets of a slot, by one of two statements, and returns how many it did.
-func (g *ledger) openBuckets(ctx context.Context, statement string, slot time.Time, buckets int, which []int) (int, error) {
-	n, err := g.send.Exec(ctx, g.tables.Fill(statement, "{buckets}", bucketList(which)), slot, buckets, slot)
+// OpenBuckets opens some buckets of a slot, by one of two statements, and returns how many it did.
+func (g *Ledger) OpenBuckets(ctx context.Context, statement string, slot time.Time, buckets int, which []int) (int, error) {
+	n, err := g.Send.Exec(ctx, g.Tables.Fill(statement, "{buckets}", BucketList(which)), slot, buckets, slot)
 	if err != nil {
 		return 0, fmt.Errorf("opening slot %s: %w", slots.Stamp(slot), err)
 	}
 	return n, nil
 }
 
-// bucketList is a query whose rows are some numbers of buckets.
-func bucketList(which []int) string {
+// BucketList is a query whose rows are some numbers of buckets.
+func BucketList(which []int) string {
 	list := fmt.Appendf(nil, "SELECT %d AS bucket", which[0])
 	for _, bucket := range which[1:] {
 		list = fmt.Appendf(list, " UNION ALL SELECT %d", bucket)
@@ -156,8 +156,8 @@ func bucketList(which []int) string {
 }
 
 const (
-	// maxBuckets bounds how finely a slot is divided.
-	maxBuckets = 256
+	// MaxBuckets bounds how finely a slot is divided.
+	MaxBuckets = 256
 	// sharedPart: where a slot is divided only so that several buckets are worked on at a time, each has at least this
 	// part of a batch.
 	sharedPart = 8
@@ -168,8 +168,8 @@ const (
 
 // estimateBuckets finds how many buckets a slot should have, from a count where that is cheap, and otherwise from a sample,
 // since keys are hashes and spread evenly.
-func (g *ledger) estimateBuckets(ctx context.Context, slot time.Time) (int, error) {
-	few := min(4*g.batch, max(g.batch, fewSampled*samplePart))
+func (g *Ledger) estimateBuckets(ctx context.Context, slot time.Time) (int, error) {
+	few := min(4*g.Batch, max(g.Batch, fewSampled*samplePart))
 	rows, err := g.countRows(ctx, "slotrun/count_few", slot, few)
 	if err == nil && rows == few {
 		rows, err = g.countRows(ctx, "slotrun/count_sample", slot)
@@ -178,22 +178,22 @@ func (g *ledger) estimateBuckets(ctx context.Context, slot time.Time) (int, erro
 	if err != nil {
 		return 0, fmt.Errorf("estimating slot %s: %w", slots.Stamp(slot), err)
 	}
-	return bucketsFor(rows, g.batch, g.parallel), nil
+	return BucketsFor(rows, g.Batch, g.Parallel), nil
 }
 
-func (g *ledger) countRows(ctx context.Context, statement string, args ...any) (rows int, err error) {
-	err = g.send.Query(ctx, func(ctx context.Context) error {
-		return g.send.DB.QueryRowContext(ctx, g.tables.Stmt.Get(statement), args...).Scan(&rows)
+func (g *Ledger) countRows(ctx context.Context, statement string, args ...any) (rows int, err error) {
+	err = g.Send.Query(ctx, func(ctx context.Context) error {
+		return g.Send.DB.QueryRowContext(ctx, g.Tables.Stmt.Get(statement), args...).Scan(&rows)
 	})
 	return rows, err
 }
 
-// bucketsFor is how many buckets a slot is divided into: one for every batch of rows, or more where those would be
+// BucketsFor is how many buckets a slot is divided into: one for every batch of rows, or more where those would be
 // fewer than are worked on at a time, which parallel says: a multiple of that leaves none to the end by itself.
-func bucketsFor(rows, batch, parallel int) int {
-	n := min(max(rows/batch, 1), maxBuckets)
+func BucketsFor(rows, batch, parallel int) int {
+	n := min(max(rows/batch, 1), MaxBuckets)
 	if n < parallel {
-		return max(n, min(rows/max(batch/sharedPart, 1), parallel, maxBuckets))
+		return max(n, min(rows/max(batch/sharedPart, 1), parallel, MaxBuckets))
 	}
 	return n - n%parallel
 }

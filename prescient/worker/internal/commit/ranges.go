@@ -1,4 +1,4 @@
-package worker
+package commit
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/internal/check"
 )
 
 // Rows that follow one another in the table are locked, written to history and deleted by their range: the statements
@@ -22,37 +24,37 @@ const (
 	minCopied = 32
 )
 
-// span is a range of rows that follow one another.
-type span struct {
-	first, last prescient.Key
-	n           int
+// Span is a range of rows that follow one another.
+type Span struct {
+	First, Last prescient.Key
+	N           int
 }
 
-// spansOf divides rows, in the order of their keys, into ranges that had no other rows when they were read; nil where
+// SpansOf divides rows, in the order of their keys, into ranges that had no other rows when they were read; nil where
 // that is not known, or where they are too many to pay.
-func spansOf(batch []*answered) []span {
-	var spans []span
+func SpansOf(batch []*check.Answered) []Span {
+	var spans []Span
 	var turn uint64
 	for _, a := range batch {
 		switch {
-		case a.turn == 0:
+		case a.Seq == 0:
 			return nil
-		case turn != 0 && a.turn == turn+1:
+		case turn != 0 && a.Seq == turn+1:
 			s := &spans[len(spans)-1]
-			s.last, s.n = a.key, s.n+1
+			s.Last, s.N = a.JobKey, s.N+1
 		default:
 			if (len(spans)+1)*minRange > max(len(batch), 2*minRange) {
 				return nil
 			}
-			spans = append(spans, span{a.key, a.key, 1})
+			spans = append(spans, Span{First: a.JobKey, Last: a.JobKey, N: 1})
 		}
-		turn = a.turn
+		turn = a.Seq
 	}
 	return spans
 }
 
-// appendRanges appends the condition that holds for the rows of ranges; below leaves out the last of each.
-func appendRanges(to []byte, column string, spans []span, below bool) []byte {
+// AppendRanges appends the condition that holds for the rows of ranges; below leaves out the last of each.
+func AppendRanges(to []byte, column string, spans []Span, below bool) []byte {
 	last := " <= "
 	if below {
 		last = " < "
@@ -61,30 +63,22 @@ func appendRanges(to []byte, column string, spans []span, below bool) []byte {
 		if i > 0 {
 			to = append(to, " OR "...)
 		}
-		to = literal.AppendKey(append(append(to, column...), " >= "...), s.first)
-		to = literal.AppendKey(append(append(append(to, " AND "...), column...), last...), s.last)
+		to = literal.AppendKey(append(append(to, column...), " >= "...), s.First)
+		to = literal.AppendKey(append(append(append(to, " AND "...), column...), last...), s.Last)
 	}
 	return to
 }
 
 // lockRanges locks the rows of a batch by their ranges. It returns false where they are not just those that were read.
-func (s *session) lockRanges(ctx context.Context, tx *sql.Tx, batch []*answered, spans []span) (same bool, err error) {
-	ranges := string(appendRanges(nil, "job_key", spans, false))
-	same, err = sameAs(ctx, tx, batch, s.tables.Fill("slotrun/lock_ranges", "{ranges}", ranges), s.lease.slot, len(batch))
+func (s *Session) lockRanges(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span) (same bool, err error) {
+	ranges := string(AppendRanges(nil, "job_key", spans, false))
+	same, err = sameAs(ctx, tx, batch, s.Tables.Fill("slotrun/lock_ranges", "{ranges}", ranges), s.Lease.Slot, len(batch))
 	return same, refused(err)
-}
-
-// refused says of the error of a statement that waits for no lock that somebody has one.
-func refused(err error) error {
-	if errno.Is(err, errno.LockWaitTimeout, errno.NoWait) {
-		return fmt.Errorf("%w: %w", errAtOnce, err)
-	}
-	return err
 }
 
 // sameAs runs a statement that locks rows and returns their job_key and revision, and says whether they are just those
 // of a batch, in its order.
-func sameAs(ctx context.Context, tx *sql.Tx, batch []*answered, query string, args ...any) (same bool, err error) {
+func sameAs(ctx context.Context, tx *sql.Tx, batch []*check.Answered, query string, args ...any) (same bool, err error) {
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return false, fmt.Errorf("locking ranges: %w", err)
@@ -98,7 +92,7 @@ func sameAs(ctx context.Context, tx *sql.Tx, batch []*answered, query string, ar
 		if err := rows.Scan(&key, &revision); err != nil {
 			return false, fmt.Errorf("locking ranges: %w", err)
 		}
-		same = same && n < len(batch) && string(key) == string(batch[n].key[:]) && revision == batch[n].Revision
+		same = same && n < len(batch) && string(key) == string(batch[n].JobKey[:]) && revision == batch[n].Revision
 		n++
 	}
 	if err := rows.Err(); err != nil {
@@ -109,18 +103,18 @@ func sameAs(ctx context.Context, tx *sql.Tx, batch []*answered, query string, ar
 
 // spansOfEnds keeps of ranges what is left of them once the other rows have moved: from the first to the last that ended.
 // Both are in the order of the keys.
-func spansOfEnds(spans []span, ends []*answered) []span {
-	var left []span
+func spansOfEnds(spans []Span, ends []*check.Answered) []Span {
+	var left []Span
 	for _, s := range spans {
-		of := span{}
-		for len(ends) > 0 && string(ends[0].key[:]) <= string(s.last[:]) {
-			if of.n == 0 {
-				of.first = ends[0].key
+		of := Span{}
+		for len(ends) > 0 && string(ends[0].JobKey[:]) <= string(s.Last[:]) {
+			if of.N == 0 {
+				of.First = ends[0].JobKey
 			}
-			of.last, of.n = ends[0].key, of.n+1
+			of.Last, of.N = ends[0].JobKey, of.N+1
 			ends = ends[1:]
 		}
-		if of.n > 0 {
+		if of.N > 0 {
 			left = append(left, of)
 		}
 	}
@@ -128,13 +122,13 @@ func spansOfEnds(spans []span, ends []*answered) []span {
 }
 
 // endRanges writes history and deletes the rows of ranges, which are locked.
-func (s *session) endRanges(ctx context.Context, tx *sql.Tx, ends []*answered, spans []span) error {
+func (s *Session) endRanges(ctx context.Context, tx *sql.Tx, ends []*check.Answered, spans []Span) error {
 	if done := together(ends, spans); done != nil {
 		for _, d := range done {
 			if err := s.historyOf(ctx, tx, ends[0], d); err != nil {
 				return err
 			}
-			ends = ends[d.n:]
+			ends = ends[d.N:]
 		}
 	} else if err := s.writeHistory(ctx, tx, ends); err != nil {
 		return err
@@ -144,19 +138,19 @@ func (s *session) endRanges(ctx context.Context, tx *sql.Tx, ends []*answered, s
 
 // endInOnePass locks the rows of ranges as it writes their history, and deletes them. MariaDB tells only those who may read
 // history what they wrote there, which is no right of the role worker: without it commits take two passes.
-func (s *session) endInOnePass(ctx context.Context, tx *sql.Tx, ends []*answered, spans, done []span) error {
+func (s *Session) endInOnePass(ctx context.Context, tx *sql.Tx, ends []*check.Answered, spans, done []Span) error {
 	for _, d := range done {
-		same, err := sameAs(ctx, tx, ends[:d.n], s.tables.Stmt.Get("slotrun/history_locked"), append(s.historyArgs(ends[0], d), d.n)...)
+		same, err := sameAs(ctx, tx, ends[:d.N], s.Tables.Stmt.Get("slotrun/history_locked"), append(s.historyArgs(ends[0], d), d.N)...)
 		switch {
 		case errno.Is(err, errno.TableDenied, errno.ColumnDenied):
-			s.onePass.Store(false) // the right was taken away
-			return fmt.Errorf("%w: %w", errChanged, err)
+			s.OnePass.Store(false) // the right was taken away
+			return fmt.Errorf("%w: %w", ErrChanged, err)
 		case err != nil:
 			return fmt.Errorf("writing history: %w", refused(err))
 		case !same:
-			return fmt.Errorf("%w: the ends written were not those of the rows that were called", errChanged)
+			return fmt.Errorf("%w: the ends written were not those of the rows that were called", ErrChanged)
 		}
-		ends = ends[d.n:]
+		ends = ends[d.N:]
 	}
 	return s.deleteRanges(ctx, tx, spans)
 }
@@ -167,21 +161,21 @@ func written(n, want int, err error) error {
 		return fmt.Errorf("writing history: %w", err)
 	}
 	if n != want {
-		return fmt.Errorf("%w: wrote the ends of %d instead of %d", errChanged, n, want)
+		return fmt.Errorf("%w: wrote the ends of %d instead of %d", ErrChanged, n, want)
 	}
 	return nil
 }
 
 // deleteRanges deletes the rows of ranges, which are locked.
-func (s *session) deleteRanges(ctx context.Context, tx *sql.Tx, spans []span) error {
+func (s *Session) deleteRanges(ctx context.Context, tx *sql.Tx, spans []Span) error {
 	all, lasts := 0, make([]prescient.Key, len(spans))
 	for i, s := range spans {
-		all += s.n
-		lasts[i] = s.last
+		all += s.N
+		lasts[i] = s.Last
 	}
 	if all > len(spans) {
-		ranges := string(appendRanges(nil, "job.job_key", spans, true))
-		n, err := store.Affected(ctx, tx, s.tables.Fill("slotrun/end_ranges", "{ranges}", ranges), s.lease.slot)
+		ranges := string(AppendRanges(nil, "job.job_key", spans, true))
+		n, err := store.Affected(ctx, tx, s.Tables.Fill("slotrun/end_ranges", "{ranges}", ranges), s.Lease.Slot)
 		if err := deleted(n, all-len(spans), err); err != nil {
 			return err
 		}
@@ -191,45 +185,45 @@ func (s *session) deleteRanges(ctx context.Context, tx *sql.Tx, spans []span) er
 
 // together divides ended rows into those that were called together; nil where they are too few to pay, or ended
 // otherwise than done.
-func together(ends []*answered, spans []span) []span {
-	var parts []span
+func together(ends []*check.Answered, spans []Span) []Span {
+	var parts []Span
 	most := len(ends)/minCopied + 1
 	for _, s := range spans {
-		of := ends[:s.n]
-		ends = ends[s.n:]
+		of := ends[:s.N]
+		ends = ends[s.N:]
 		for i, a := range of {
-			if a.verdict.Outcome != prescient.Done || a.bare {
+			if a.Verdict.Outcome != prescient.Done || a.Bare {
 				return nil
 			}
 			if i > 0 && sameCall(of[i-1], a) {
 				p := &parts[len(parts)-1]
-				p.last, p.n = a.key, p.n+1
+				p.Last, p.N = a.JobKey, p.N+1
 				continue
 			}
 			if len(parts) == most {
 				return nil
 			}
-			parts = append(parts, span{a.key, a.key, 1})
+			parts = append(parts, Span{First: a.JobKey, Last: a.JobKey, N: 1})
 		}
 	}
 	return parts
 }
 
 // sameCall says whether history has the same times for two rows.
-func sameCall(x, y *answered) bool {
-	a, b := &x.answer, &y.answer
-	return a.started.Equal(b.started) && a.ended.Equal(b.ended) && literal.Millis(a.ran) == literal.Millis(b.ran)
+func sameCall(x, y *check.Answered) bool {
+	a, b := &x.Answer, &y.Answer
+	return a.Started.Equal(b.Started) && a.Ended.Equal(b.Ended) && literal.Millis(a.Ran) == literal.Millis(b.Ran)
 }
 
 // historyOf writes the history of rows that are done and were called together, of which a is one.
-func (s *session) historyOf(ctx context.Context, tx *sql.Tx, a *answered, of span) error {
-	n, err := store.Affected(ctx, tx, s.tables.Stmt.Get("slotrun/history_done"), s.historyArgs(a, of)...)
-	return written(n, of.n, err)
+func (s *Session) historyOf(ctx context.Context, tx *sql.Tx, a *check.Answered, of Span) error {
+	n, err := store.Affected(ctx, tx, s.Tables.Stmt.Get("slotrun/history_done"), s.historyArgs(a, of)...)
+	return written(n, of.N, err)
 }
 
 // historyArgs are those of history_done.
-func (s *session) historyArgs(a *answered, of span) []any {
-	ran := literal.Millis(a.answer.ran)
-	return []any{ran, string(prescient.Done), a.answer.started.Format(literal.MicroLayout), a.answer.ended.Format(literal.MicroLayout), ran,
-		a.lateness().Milliseconds(), s.worker, s.lease.slot, of.first[:], of.last[:]}
+func (s *Session) historyArgs(a *check.Answered, of Span) []any {
+	ran := literal.Millis(a.Answer.Ran)
+	return []any{ran, string(prescient.Done), a.Answer.Started.Format(literal.MicroLayout), a.Answer.Ended.Format(literal.MicroLayout), ran,
+		a.Lateness().Milliseconds(), s.Worker, s.Lease.Slot, of.First[:], of.Last[:]}
 }

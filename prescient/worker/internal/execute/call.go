@@ -1,4 +1,4 @@
-package worker
+package execute
 
 import (
 	"context"
@@ -7,28 +7,30 @@ import (
 	"time"
 
 	"prescient/prescient"
+
+	"prescient/prescient/worker/internal/check"
 )
 
 // call calls the job_exec of t and delivers the answer. It returns false where this goroutine has no place any more:
 // the call was abandoned meanwhile.
-func (e *executor) call(t *task) (placed bool) {
-	if t.lane.fn != nil {
+func (e *Executor) call(t *Task) (placed bool) {
+	if t.Lane.Fn != nil {
 		return e.callSeries(t)
 	}
-	if !t.sink.mayStart() {
+	if !t.Sink.MayStart() {
 		t.settled.Store(true)
-		t.deliverAll(answer{fate: notStarted})
+		t.deliverAll(check.Answer{Fate: check.NotStarted})
 		return true
 	}
 	started := time.Now()
-	timeout := t.lane.guards.Timeout
-	ctx, cancel := context.WithTimeout(t.sink.context(), timeout)
+	timeout := t.Lane.Guards.Timeout
+	ctx, cancel := context.WithTimeout(t.Sink.Context(), timeout)
 	defer cancel()
-	t.watchdog = time.AfterFunc(timeout+patience, func() { e.abandon(t, started) })
-	defer t.watchdog.Stop()
+	t.Watchdog = time.AfterFunc(timeout+Overtime, func() { e.abandon(t, started) })
+	defer t.Watchdog.Stop()
 
 	returned := false
-	var answers []answer
+	var answers []check.Answer
 	var err error
 	// Settles the call however it ends: by its answer, by a panic, or by runtime.Goexit, after which deferred calls
 	// are all that this goroutine still does.
@@ -58,106 +60,106 @@ func notReturned(recovered any) (goexit bool, err error) {
 }
 
 // call calls the function of the task's lane. Without an error there is an answer for each row.
-func (t *task) call(ctx context.Context) ([]answer, error) {
-	if t.lane.inTx() {
-		return t.sink.runTx(ctx, t)
+func (t *Task) call(ctx context.Context) ([]check.Answer, error) {
+	if t.Lane.InTx() {
+		return t.Sink.RunTx(ctx, t)
 	}
 	return t.callBatch(ctx)
 }
 
-func (t *task) callBatch(ctx context.Context) ([]answer, error) {
-	batch := newBatch(t.rows, t.sink.time().Now())
-	if err := t.lane.batch(ctx, batch); err != nil {
-		return nil, saidBy(err)
+func (t *Task) callBatch(ctx context.Context) ([]check.Answer, error) {
+	batch := check.NewBatch(t.Rows, t.Sink.Time().Now())
+	if err := t.Lane.batch(ctx, batch); err != nil {
+		return nil, check.SaidBy(err)
 	}
-	answers := make([]answer, len(t.rows))
+	answers := make([]check.Answer, len(t.Rows))
 	for i := range answers {
-		answers[i] = answerOf(batch, i)
+		answers[i] = check.AnswerOf(batch, i)
 	}
 	return answers, nil
 }
 
 // deliverAll delivers the same answer for every row.
-func (t *task) deliverAll(a answer) {
-	for _, r := range t.rows {
-		r.answer = a
+func (t *Task) deliverAll(a check.Answer) {
+	for _, r := range t.Rows {
+		r.Answer = a
 	}
-	t.sink.deliver(t.rows...)
+	t.Sink.Deliver(t.Rows...)
 }
 
 // failed is the answer of every row where the call as a whole failed. Rows that shared a transaction are tried again,
 // each by itself, so that none answers for another.
-func (t *task) failed(a answer) answer {
-	if t.lane.inTx() && len(t.rows) > 1 {
-		return answer{fate: again}
+func (t *Task) failed(a check.Answer) check.Answer {
+	if t.Lane.InTx() && len(t.Rows) > 1 {
+		return check.Answer{Fate: check.Again}
 	}
 	return a
 }
 
 // settle delivers the answers of a call that came back. It returns false where the call had been abandoned.
-func (e *executor) settle(t *task, started time.Time, answers []answer, err error) bool {
+func (e *Executor) settle(t *Task, started time.Time, answers []check.Answer, err error) bool {
 	ended := time.Now()
 	ran := ended.Sub(started)
 	if !t.settled.CompareAndSwap(false, true) {
 		e.cameBack(t)
 		return false
 	}
-	clock := t.sink.time()
-	timeout := t.lane.guards.Timeout
-	whole := answer{started: clock.When(started), ended: clock.When(ended), ran: ran}
+	clock := t.Sink.Time()
+	timeout := t.Lane.Guards.Timeout
+	whole := check.Answer{Started: clock.When(started), Ended: clock.When(ended), Ran: ran}
 	switch {
-	case err == nil && t.lane.inTx():
+	case err == nil && t.Lane.InTx():
 		// What was committed is; for the rest runTx has seen to the timeout.
-	case t.sink.context().Err() != nil:
+	case t.Sink.Context().Err() != nil:
 		// The worker's patience was over, or the lease was lost: what the call made of that is not its answer.
-		t.deliverAll(answer{fate: notStarted})
+		t.deliverAll(check.Answer{Fate: check.NotStarted})
 		return true
 	case ran >= timeout:
-		whole.err = timeoutError(timeout, err)
+		whole.Err = TimeoutError(timeout, err)
 		t.deliverAll(t.failed(whole))
 		return true
 	case err != nil:
-		whole.err = err
+		whole.Err = err
 		t.deliverAll(t.failed(whole))
 		return true
 	}
 	for i, a := range answers {
-		if a.started.IsZero() {
-			a.started, a.ended, a.ran = whole.started, whole.ended, whole.ran
+		if a.Started.IsZero() {
+			a.Started, a.Ended, a.Ran = whole.Started, whole.Ended, whole.Ran
 		}
-		t.rows[i].answer = a
+		t.Rows[i].Answer = a
 	}
-	t.sink.deliver(t.rows...)
+	t.Sink.Deliver(t.Rows...)
 	return true
 }
 
 // cameBack notes that an abandoned call has returned.
-func (e *executor) cameBack(t *task) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	t.lane.abandoned--
+func (e *Executor) cameBack(t *Task) {
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	t.Lane.Abandoned--
 	e.start()
 }
 
 // abandon gives up a call that ignores the end of its context: its place goes to another, its late answer is thrown
 // away.
-func (e *executor) abandon(t *task, started time.Time) {
+func (e *Executor) abandon(t *Task, started time.Time) {
 	if !t.settled.CompareAndSwap(false, true) {
 		return
 	}
-	e.mu.Lock()
+	e.Mu.Lock()
 	e.count(t, -1)
-	t.lane.abandoned++
+	t.Lane.Abandoned++
 	e.start()
-	e.mu.Unlock()
+	e.Mu.Unlock()
 	ended := time.Now()
-	t.deliverAll(t.failed(answer{
-		err:     fmt.Errorf("%w after %s, and ignored it", prescient.ErrTimeout, t.lane.guards.Timeout),
-		started: t.sink.time().When(started), ended: t.sink.time().When(ended), ran: ended.Sub(started),
+	t.deliverAll(t.failed(check.Answer{
+		Err:     fmt.Errorf("%w after %s, and ignored it", prescient.ErrTimeout, t.Lane.Guards.Timeout),
+		Started: t.Sink.Time().When(started), Ended: t.Sink.Time().When(ended), Ran: ended.Sub(started),
 	}))
 }
 
-func timeoutError(timeout time.Duration, err error) error {
+func TimeoutError(timeout time.Duration, err error) error {
 	if err == nil {
 		return fmt.Errorf("%w: it took longer than %s", prescient.ErrTimeout, timeout)
 	}

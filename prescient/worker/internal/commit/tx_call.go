@@ -1,4 +1,4 @@
-package worker
+package commit
 
 import (
 	"context"
@@ -13,6 +13,9 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/execute"
 )
 
 // apartFor is for how many transactions the calls of a job_exec have a savepoint each, after one of them failed in a
@@ -22,35 +25,35 @@ const apartFor = 16
 // txCalls calls the function of a lane for rows that share a transaction, and fills in their answers.
 type txCalls struct {
 	clock   store.Clock
-	lane    *lane
+	lane    *execute.Lane
 	tx      *sqlx.Tx
 	watch   *store.TxWatch
 	began   time.Time // since when the rows are locked
-	batch   []*answered
-	answers []answer // at the places of batch
-	left    []int    // places that were not called: the transaction took long enough
+	batch   []*check.Answered
+	answers []check.Answer // at the places of batch
+	left    []int          // places that were not called: the transaction took long enough
 }
 
 // all calls the function for some rows, by their places, and leaves the last savepoint open. err means that the transaction
 // is lost, or has to be given up; failure is what the function failed with that was called last, and is in the answers too.
 func (c *txCalls) all(ctx context.Context, rows []int) (failure, err error) {
-	if c.lane.txBatch != nil {
+	if c.lane.TxBatch != nil {
 		if len(rows) == 0 {
 			return nil, nil
 		}
 		return c.behindSavepoint(ctx, rows)
 	}
-	if len(rows) > 1 && c.watch.Quiet() && c.lane.apart.Load() <= 0 {
+	if len(rows) > 1 && c.watch.Quiet() && c.lane.Apart.Load() <= 0 {
 		var good bool
 		if good, rows, err = c.together(ctx, rows); good || err != nil {
 			return nil, err
 		}
-		c.lane.apart.Store(apartFor)
+		c.lane.Apart.Store(apartFor)
 		if c.watch.Blind.Load() { // as it will be the next time
-			c.lane.apart.Store(math.MaxInt32)
+			c.lane.Apart.Store(math.MaxInt32)
 		}
-	} else if c.lane.apart.Load() > 0 {
-		c.lane.apart.Add(-1)
+	} else if c.lane.Apart.Load() > 0 {
+		c.lane.Apart.Add(-1)
 	}
 	for n, row := range rows {
 		if n > 0 {
@@ -98,12 +101,12 @@ func (c *txCalls) together(ctx context.Context, rows []int) (good bool, rest []i
 // leave says whether the other rows are better called in transactions of their own: those before them took long, and whoever
 // cancels one of them waits for all.
 func (c *txCalls) leave(rows []int) bool {
-	if time.Since(c.began) < longGroup {
+	if time.Since(c.began) < execute.LongGroup {
 		return false
 	}
 	c.left = rows
 	for _, row := range rows {
-		c.answers[row] = answer{fate: again}
+		c.answers[row] = check.Answer{Fate: check.Again}
 	}
 	return true
 }
@@ -152,44 +155,44 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	var said []answer
+	var said []check.Answer
 	started := time.Now()
-	if c.lane.txBatch != nil {
+	if c.lane.TxBatch != nil {
 		said, failure = c.callBatch(ctx, part, c.clock.When(started))
 	} else {
-		said = make([]answer, 1)
+		said = make([]check.Answer, 1)
 		failure = recovered(func() (err error) {
-			said[0].next, err = c.lane.tx(ctx, c.tx, c.batch[part[0]].own(c.clock.When(started)))
+			said[0].Next, err = c.lane.Tx(ctx, c.tx, c.batch[part[0]].Own(c.clock.When(started)))
 			return err
 		})
-		said[0].err = saidBy(failure)
+		said[0].Err = check.SaidBy(failure)
 	}
 	ended := time.Now()
 	for i, a := range said {
-		a.started, a.ended, a.ran = c.clock.When(started), c.clock.When(ended), ended.Sub(started)
+		a.Started, a.Ended, a.Ran = c.clock.When(started), c.clock.When(ended), ended.Sub(started)
 		c.answers[part[i]] = a
 	}
 	switch err := context.Cause(ctx); {
 	case err != nil:
-		return failure, errors.Join(err, saidBy(failure))
+		return failure, errors.Join(err, check.SaidBy(failure))
 	case failure != nil && len(part) > 1:
-		return failure, saidBy(failure) // each row by itself, so that none answers for another
+		return failure, check.SaidBy(failure) // each row by itself, so that none answers for another
 	}
 	return failure, nil
 }
 
 // callBatch calls a TxBatchFunc. After a failure all rows have it for an answer.
-func (c *txCalls) callBatch(ctx context.Context, part []int, called time.Time) (said []answer, failure error) {
-	some := make([]*answered, len(part))
+func (c *txCalls) callBatch(ctx context.Context, part []int, called time.Time) (said []check.Answer, failure error) {
+	some := make([]*check.Answered, len(part))
 	for i, row := range part {
 		some[i] = c.batch[row]
 	}
-	batch := newBatch(some, called)
-	failure = recovered(func() error { return c.lane.txBatch(ctx, c.tx, batch) })
-	said = make([]answer, len(part))
+	batch := check.NewBatch(some, called)
+	failure = recovered(func() error { return c.lane.TxBatch(ctx, c.tx, batch) })
+	said = make([]check.Answer, len(part))
 	for i := range said {
-		if said[i] = answerOf(batch, i); failure != nil {
-			said[i] = answer{err: saidBy(failure)}
+		if said[i] = check.AnswerOf(batch, i); failure != nil {
+			said[i] = check.Answer{Err: check.SaidBy(failure)}
 		}
 	}
 	return said, failure

@@ -1,4 +1,4 @@
-package worker
+package execute
 
 import (
 	"context"
@@ -9,20 +9,22 @@ import (
 
 	"prescient/prescient"
 	"prescient/slots"
+
+	"prescient/prescient/worker/internal/check"
 )
 
 // Calls of a Func come in series: one goroutine calls row after row, so that a job_exec that returns at once costs no
 // goroutine, timer and wake-up of its own. A series is as long as its calls are quick, and one call that turns out slow
 // holds up nothing: after a few milliseconds what was answered before it is delivered, and the rest goes back to the queue.
 const (
-	// longestSeries bounds a series; quickSeries is how long it may take to be made longer.
-	longestSeries = 1024
+	// LongestSeries bounds a series; quickSeries is how long it may take to be made longer.
+	LongestSeries = 1024
 	quickSeries   = 500 * time.Microsecond
-	// slowSeries is how long a series may take before the rest of it is taken back.
-	slowSeries = 5 * time.Millisecond
-	// moment is the time within which calls that follow one another are noted as one: they share the times at which
+	// SlowSeries is how long a series may take before the rest of it is taken back.
+	SlowSeries = 5 * time.Millisecond
+	// Moment is the time within which calls that follow one another are noted as one: they share the times at which
 	// they started and ended, in history.
-	moment = time.Millisecond
+	Moment = time.Millisecond
 )
 
 // series is what is known of the calls of a task.
@@ -41,19 +43,19 @@ type series struct {
 }
 
 // divide takes the first n rows as a task of their own.
-func (t *task) divide(n int) *task {
-	head := &task{rows: t.rows[:n:n], lane: t.lane, sink: t.sink}
-	t.rows = t.rows[n:]
+func (t *Task) divide(n int) *Task {
+	head := &Task{Rows: t.Rows[:n:n], Lane: t.Lane, Sink: t.Sink}
+	t.Rows = t.Rows[n:]
 	return head
 }
 
 // learn makes the series of a lane longer or shorter by what one of them took, or its transactions larger or smaller.
 // Called with the executor's mutex held.
-func (l *lane) learn(t *task) {
-	if l.inTx() {
-		l.group.Store(int32(nextGroup(int(l.group.Load()), len(t.rows), t.held)))
+func (l *Lane) learn(t *Task) {
+	if l.InTx() {
+		l.Group.Store(int32(NextGroup(int(l.Group.Load()), len(t.Rows), t.Held)))
 	}
-	if l.fn == nil {
+	if l.Fn == nil {
 		return
 	}
 	s := &t.series
@@ -62,15 +64,15 @@ func (l *lane) learn(t *task) {
 	switch took := time.Since(s.began); {
 	case s.began.IsZero():
 	case s.cut || took > 4*quickSeries:
-		l.length = max(l.length/2, 1)
-	case took < quickSeries && len(t.rows) >= l.length:
-		l.length = min(2*l.length, longestSeries)
+		l.Length = max(l.Length/2, 1)
+	case took < quickSeries && len(t.Rows) >= l.Length:
+		l.Length = min(2*l.Length, LongestSeries)
 	}
 }
 
 // callSeries calls a Func for one row of a task after the other. It returns false where this goroutine has no place any
 // more: a call was abandoned, or ended its goroutine, and another has gone on.
-func (e *executor) callSeries(t *task) (placed bool) {
+func (e *Executor) callSeries(t *Task) (placed bool) {
 	for r := t.begin(e); r != nil; r = t.begin(e) {
 		if !e.callOne(t, r) {
 			return false
@@ -83,23 +85,23 @@ func (e *executor) callSeries(t *task) (placed bool) {
 	}
 	rows := t.undelivered()
 	s.mu.Unlock()
-	t.sink.deliver(rows...)
+	t.Sink.Deliver(rows...)
 	return true
 }
 
 // begin takes the next row to be called; nil where there is none, or nothing may be started any more.
-func (t *task) begin(e *executor) *answered {
+func (t *Task) begin(e *Executor) *check.Answered {
 	s := &t.series
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.next == len(t.rows) {
+	if s.next == len(t.Rows) {
 		return nil
 	}
-	if !t.sink.mayStart() {
-		for _, r := range t.rows[s.next:] {
-			r.answer = answer{fate: notStarted}
+	if !t.Sink.MayStart() {
+		for _, r := range t.Rows[s.next:] {
+			r.Answer = check.Answer{Fate: check.NotStarted}
 		}
-		s.next, s.done = len(t.rows), len(t.rows)
+		s.next, s.done = len(t.Rows), len(t.Rows)
 		return nil
 	}
 	s.next++
@@ -111,16 +113,16 @@ func (t *task) begin(e *executor) *answered {
 		s.began = s.started
 		s.watch = time.AfterFunc(t.lookAgain(s.started), func() { e.watch(t) })
 	}
-	return t.rows[s.next-1]
+	return t.Rows[s.next-1]
 }
 
 // lookAgain is when the call that runs is to be looked after: soon, where it may hold up others, else when its time is
 // over. Called with the mutex held.
-func (t *task) lookAgain(now time.Time) time.Duration {
+func (t *Task) lookAgain(now time.Time) time.Duration {
 	s := &t.series
-	end := s.started.Add(t.lane.guards.Timeout + patience)
-	if s.next < len(t.rows) || s.delivered < s.done {
-		if soon := s.began.Add(slowSeries); soon.After(now) && soon.Before(end) {
+	end := s.started.Add(t.Lane.Guards.Timeout + Overtime)
+	if s.next < len(t.Rows) || s.delivered < s.done {
+		if soon := s.began.Add(SlowSeries); soon.After(now) && soon.Before(end) {
 			end = soon
 		}
 	}
@@ -129,8 +131,8 @@ func (t *task) lookAgain(now time.Time) time.Duration {
 
 // callOne makes one call, and takes note of its answer, however it ends: by an answer, by a panic, or by runtime.Goexit,
 // after which deferred calls are all that this goroutine still does.
-func (e *executor) callOne(t *task, r *answered) (placed bool) {
-	ctx := &callContext{parent: t.sink.context(), deadline: t.series.started.Add(t.lane.guards.Timeout)}
+func (e *Executor) callOne(t *Task, r *check.Answered) (placed bool) {
+	ctx := &CallContext{Parent: t.Sink.Context(), Until: t.series.started.Add(t.Lane.Guards.Timeout)}
 	returned := false
 	var next *time.Time
 	var err error
@@ -139,21 +141,21 @@ func (e *executor) callOne(t *task, r *answered) (placed bool) {
 		if !returned {
 			goexit, err = notReturned(recover())
 		}
-		ctx.end()
+		ctx.End()
 		placed = e.settleOne(t, r, next, err)
 		if placed && goexit {
 			go e.work(t) // what is left of the series
 		}
 	}()
-	next, err = t.lane.fn(ctx, r.own(t.sink.time().When(t.series.started)))
-	err = saidBy(err)
+	next, err = t.Lane.Fn(ctx, r.Own(t.Sink.Time().When(t.series.started)))
+	err = check.SaidBy(err)
 	returned = true
 	return true
 }
 
 // settleOne takes note of the answer of the call that runs. It returns false where that had been abandoned.
-func (e *executor) settleOne(t *task, r *answered, next *time.Time, err error) bool {
-	clock, s, timeout := t.sink.time(), &t.series, t.lane.guards.Timeout
+func (e *Executor) settleOne(t *Task, r *check.Answered, next *time.Time, err error) bool {
+	clock, s, timeout := t.Sink.Time(), &t.series, t.Lane.Guards.Timeout
 	ended := time.Now()
 	s.mu.Lock()
 	if s.abandoned {
@@ -164,45 +166,45 @@ func (e *executor) settleOne(t *task, r *answered, next *time.Time, err error) b
 	s.running = false
 	ran := ended.Sub(s.started)
 	switch {
-	case t.sink.context().Err() != nil:
+	case t.Sink.Context().Err() != nil:
 		// The worker's patience was over, or the lease was lost: what the call made of that is not its answer.
-		r.answer = answer{fate: notStarted}
+		r.Answer = check.Answer{Fate: check.NotStarted}
 	case ran >= timeout:
-		r.answer = answer{err: timeoutError(timeout, err), started: clock.When(s.started), ended: clock.When(ended), ran: ran}
+		r.Answer = check.Answer{Err: TimeoutError(timeout, err), Started: clock.When(s.started), Ended: clock.When(ended), Ran: ran}
 	default:
-		r.answer = answer{next: next, err: err, started: clock.When(s.started), ended: clock.When(ended), ran: ran}
+		r.Answer = check.Answer{Next: next, Err: err, Started: clock.When(s.started), Ended: clock.When(ended), Ran: ran}
 	}
-	var rows []*answered
-	if ended.Sub(s.first) >= moment {
+	var rows []*check.Answered
+	if ended.Sub(s.first) >= Moment {
 		rows = t.undelivered()
 		s.first = s.started
 	}
 	s.done++
-	if ran >= moment {
+	if ran >= Moment {
 		rows = append(rows, t.undelivered()...)
 	}
 	s.mu.Unlock()
 	if len(rows) > 0 {
-		t.sink.deliver(rows...)
+		t.Sink.Deliver(rows...)
 	}
 	return true
 }
 
 // undelivered takes the rows that are answered and that the bucket does not have. They were called within a moment,
 // and share their times. Called with the mutex held.
-func (t *task) undelivered() []*answered {
+func (t *Task) undelivered() []*check.Answered {
 	s := &t.series
-	rows := t.rows[s.delivered:s.done:s.done]
+	rows := t.Rows[s.delivered:s.done:s.done]
 	s.delivered = s.done
 	var started, ended time.Time
 	for _, r := range rows {
-		if r.answer.called() {
-			started, ended = slots.Earlier(started, r.answer.started), slots.Later(ended, r.answer.ended)
+		if r.Answer.Called() {
+			started, ended = slots.Earlier(started, r.Answer.Started), slots.Later(ended, r.Answer.Ended)
 		}
 	}
 	for _, r := range rows {
-		if r.answer.called() {
-			r.answer.started, r.answer.ended = started, ended
+		if r.Answer.Called() {
+			r.Answer.Started, r.Answer.Ended = started, ended
 		}
 	}
 	return rows
@@ -210,34 +212,34 @@ func (t *task) undelivered() []*answered {
 
 // watch looks after a series: one that is slow loses the rest of it, and a call that ignores the end of its context is
 // abandoned.
-func (e *executor) watch(t *task) {
-	s, limit := &t.series, t.lane.guards.Timeout+patience
+func (e *Executor) watch(t *Task) {
+	s, limit := &t.series, t.Lane.Guards.Timeout+Overtime
 	s.mu.Lock()
 	now := time.Now()
 	if !s.running {
-		if s.next < len(t.rows) { // between two calls
-			s.watch.Reset(moment)
+		if s.next < len(t.Rows) { // between two calls
+			s.watch.Reset(Moment)
 		}
 		s.mu.Unlock()
 		return
 	}
 	ran := now.Sub(s.started)
-	var rest *task
-	var rows []*answered
+	var rest *Task
+	var rows []*check.Answered
 	gone := ran >= limit
-	if gone || now.Sub(s.began) >= slowSeries {
+	if gone || now.Sub(s.began) >= SlowSeries {
 		rows = t.undelivered()
-		if s.next < len(t.rows) {
-			rest = &task{rows: t.rows[s.next:], lane: t.lane, sink: t.sink}
-			t.rows = t.rows[:s.next]
+		if s.next < len(t.Rows) {
+			rest = &Task{Rows: t.Rows[s.next:], Lane: t.Lane, Sink: t.Sink}
+			t.Rows = t.Rows[:s.next]
 			s.cut = true
 		}
 	}
 	if gone {
 		s.abandoned = true
-		r := t.rows[s.next-1]
-		r.answer = answer{err: fmt.Errorf("%w after %s, and ignored it", prescient.ErrTimeout, t.lane.guards.Timeout),
-			started: t.sink.time().When(s.started), ended: t.sink.time().When(now), ran: ran}
+		r := t.Rows[s.next-1]
+		r.Answer = check.Answer{Err: fmt.Errorf("%w after %s, and ignored it", prescient.ErrTimeout, t.Lane.Guards.Timeout),
+			Started: t.Sink.Time().When(s.started), Ended: t.Sink.Time().When(now), Ran: ran}
 		rows = append(rows, r)
 	} else {
 		s.watch.Reset(t.lookAgain(now))
@@ -247,23 +249,23 @@ func (e *executor) watch(t *task) {
 		e.takeBack(t, rest, gone)
 	}
 	if len(rows) > 0 {
-		t.sink.deliver(rows...)
+		t.Sink.Deliver(rows...)
 	}
 }
 
 // takeBack puts the rest of a series at the head of its queue; gone says that the call that ran was abandoned.
-func (e *executor) takeBack(t, rest *task, gone bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	l := t.lane
-	l.length = 1
+func (e *Executor) takeBack(t, rest *Task, gone bool) {
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	l := t.Lane
+	l.Length = 1
 	if gone {
 		e.count(t, -1)
-		l.abandoned++
+		l.Abandoned++
 	}
 	if rest != nil {
 		queue := &l.queue
-		if t.sink.catchesUp() {
+		if t.Sink.CatchesUp() {
 			queue = &l.backlog
 		}
 		*queue = slices.Insert(*queue, 0, rest)
@@ -271,11 +273,11 @@ func (e *executor) takeBack(t, rest *task, gone bool) {
 	e.start()
 }
 
-// callContext is the context of a call. Most job_execs that return at once never ask for its end, so that what it takes
+// CallContext is the context of a call. Most job_execs that return at once never ask for its end, so that what it takes
 // to notice that is made when they do.
-type callContext struct {
-	parent   context.Context
-	deadline time.Time
+type CallContext struct {
+	Parent context.Context
+	Until  time.Time
 
 	mu     sync.Mutex
 	made   context.Context
@@ -283,11 +285,11 @@ type callContext struct {
 	over   bool
 }
 
-func (c *callContext) make() context.Context {
+func (c *CallContext) make() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.made == nil {
-		c.made, c.cancel = context.WithDeadline(c.parent, c.deadline)
+		c.made, c.cancel = context.WithDeadline(c.Parent, c.Until)
 		if c.over {
 			c.cancel()
 		}
@@ -295,8 +297,8 @@ func (c *callContext) make() context.Context {
 	return c.made
 }
 
-// end cancels it: the call is over.
-func (c *callContext) end() {
+// End cancels it: the call is over.
+func (c *CallContext) End() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.over = true
@@ -306,18 +308,18 @@ func (c *callContext) end() {
 }
 
 // Deadline implements context.Context.
-func (c *callContext) Deadline() (time.Time, bool) {
-	if earlier, ok := c.parent.Deadline(); ok && earlier.Before(c.deadline) {
+func (c *CallContext) Deadline() (time.Time, bool) {
+	if earlier, ok := c.Parent.Deadline(); ok && earlier.Before(c.Until) {
 		return earlier, true
 	}
-	return c.deadline, true
+	return c.Until, true
 }
 
 // Done implements context.Context.
-func (c *callContext) Done() <-chan struct{} { return c.make().Done() }
+func (c *CallContext) Done() <-chan struct{} { return c.make().Done() }
 
 // Err implements context.Context.
-func (c *callContext) Err() error { return c.make().Err() }
+func (c *CallContext) Err() error { return c.make().Err() }
 
 // Value implements context.Context.
-func (c *callContext) Value(key any) any { return c.make().Value(key) }
+func (c *CallContext) Value(key any) any { return c.make().Value(key) }

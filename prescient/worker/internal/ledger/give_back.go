@@ -1,4 +1,4 @@
-package worker
+package ledger
 
 import (
 	"bytes"
@@ -25,60 +25,60 @@ const (
 // lapsed are leases that lapsed and could not be given back yet.
 type lapsed struct {
 	mu   sync.Mutex
-	list []*lease
+	list []*Lease
 }
 
-func (o *lapsed) add(l *lease) {
+func (o *lapsed) Add(l *Lease) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.list = append(o.list, l)
 }
 
-func (o *lapsed) take() (list []*lease) {
+func (o *lapsed) take() (list []*Lease) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	list, o.list = o.list, nil
 	return list
 }
 
-// giveBack gives a lapsed lease back. Where the server stays away it is done before the next run.
-func (g *ledger) giveBack(ctx context.Context, l *lease) {
+// GiveBack gives a lapsed lease back. Where the server stays away it is done before the next run.
+func (g *Ledger) GiveBack(ctx context.Context, l *Lease) {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		one, cancel := context.WithTimeout(ctx, giveBackIn)
 		defer cancel()
-		_, err := store.Affected(one, g.send.DB, g.tables.Stmt.Get("slotrun/give_back"), l.token, l.token, l.attemptKey, l.attemptRevision, l.attemptKey,
-			l.slot, l.bucket, l.token)
+		_, err := store.Affected(one, g.Send.DB, g.Tables.Stmt.Get("slotrun/give_back"), l.Token, l.Token, l.AttemptKey, l.AttemptRevision, l.AttemptKey,
+			l.Slot, l.Bucket, l.Token)
 		if err != nil && !errno.Passing(err) {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
-	}, backoff.WithBackOff(backoff.NewConstantBackOff(giveBackEvery)), backoff.WithMaxElapsedTime(g.send.Patience))
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(giveBackEvery)), backoff.WithMaxElapsedTime(g.Send.Patience))
 	if err != nil {
-		g.lapsed.add(l)
-		g.log.Warn().Err(err).Time("slot", l.slot).Int("bucket", l.bucket).Msg("a lease that lapsed is given back later")
+		g.Lapsed.Add(l)
+		g.Log.Warn().Err(err).Time("slot", l.Slot).Int("bucket", l.Bucket).Msg("a lease that lapsed is given back later")
 	}
 }
 
-// giveBackLate gives back what could not be before.
-func (g *ledger) giveBackLate(ctx context.Context) {
-	for _, l := range g.lapsed.take() {
-		g.giveBack(ctx, l)
+// GiveBackLate gives back what could not be before.
+func (g *Ledger) GiveBackLate(ctx context.Context) {
+	for _, l := range g.Lapsed.take() {
+		g.GiveBack(ctx, l)
 	}
 }
 
-// blames says whether the ledger still has the row on record that ran when the lease before this one lapsed.
-func (g *ledger) blames(ctx context.Context, l *lease, killer prescient.Key) (bool, error) {
-	list, err := g.rows(ctx, l.slot)
+// Blames says whether the ledger still has the row on record that ran when the lease before this one lapsed.
+func (g *Ledger) Blames(ctx context.Context, l *Lease, killer prescient.Key) (bool, error) {
+	list, err := g.Rows(ctx, l.Slot)
 	if err != nil {
 		return false, err
 	}
 	for _, row := range list {
-		if row.bucket == l.bucket {
-			if row.token != l.token {
-				return false, errLeaseLost
+		if row.Bucket == l.Bucket {
+			if row.Token != l.Token {
+				return false, ErrLost
 			}
 			return bytes.Equal(row.attemptKey, killer[:]), nil
 		}
 	}
-	return false, errLeaseLost // the ledger row is gone
+	return false, ErrLost // the ledger row is gone
 }

@@ -1,9 +1,11 @@
-package worker
+package books
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/rs/zerolog"
 
 	"prescient/prescient"
 )
@@ -45,17 +47,17 @@ type Trouble struct {
 }
 
 const (
-	// maxTroubled is how many job_execs are named for each kind of trouble in a slot run.
-	maxTroubled = 10
-	// maxTroubleText is how many characters of an error a sample has.
-	maxTroubleText = 300
+	// MaxTroubled is how many job_execs are named for each kind of trouble in a slot run.
+	MaxTroubled = 10
+	// MaxTroubleText is how many characters of an error a sample has.
+	MaxTroubleText = 300
 )
 
-// troubles are a few for each kind, and one more for the rest of the kind: bounded, however many names the rows have.
-type troubles []Trouble
+// Troubles are a few for each kind, and one more for the rest of the kind: bounded, however many names the rows have.
+type Troubles []Trouble
 
-// note takes note of a check with a trouble, and what became of it; an empty kind is none.
-func (t *troubles) note(job prescient.FutureJob, kind TroubleKind, v prescient.Verdict) {
+// Note takes note of a check with a trouble, and what became of it; an empty kind is none.
+func (t *Troubles) Note(job prescient.FutureJob, kind TroubleKind, v prescient.Verdict) {
 	if kind == "" {
 		return
 	}
@@ -71,8 +73,8 @@ func (t *troubles) note(job prescient.FutureJob, kind TroubleKind, v prescient.V
 	at.Ended += ended
 }
 
-// add adds those of another part of the same slot run.
-func (t *troubles) add(others troubles) {
+// Add adds those of another part of the same slot run.
+func (t *Troubles) Add(others Troubles) {
 	for _, other := range others {
 		at := t.place(other.JobExec, other.Kind)
 		if at.Rows == 0 {
@@ -84,7 +86,7 @@ func (t *troubles) add(others troubles) {
 }
 
 // place returns the entry that has a job_exec's trouble: a new one, or that of OtherExecs where there are too many.
-func (t *troubles) place(jobExec string, kind TroubleKind) *Trouble {
+func (t *Troubles) place(jobExec string, kind TroubleKind) *Trouble {
 	alike := 0
 	for i := range *t {
 		switch at := &(*t)[i]; {
@@ -95,15 +97,15 @@ func (t *troubles) place(jobExec string, kind TroubleKind) *Trouble {
 			alike++
 		}
 	}
-	if alike >= maxTroubled && jobExec != OtherExecs {
+	if alike >= MaxTroubled && jobExec != OtherExecs {
 		return t.place(OtherExecs, kind)
 	}
 	*t = append(*t, Trouble{JobExec: jobExec, Kind: kind})
 	return &(*t)[len(*t)-1]
 }
 
-// rows is how many rows had a kind of trouble.
-func (t troubles) rows(kind TroubleKind) (n int) {
+// Rows is how many rows had a kind of trouble.
+func (t Troubles) Rows(kind TroubleKind) (n int) {
 	for _, one := range t {
 		if one.Kind == kind {
 			n += one.Rows
@@ -112,8 +114,8 @@ func (t troubles) rows(kind TroubleKind) (n int) {
 	return n
 }
 
-// sorted returns them by job_exec and kind.
-func (t troubles) sorted() troubles {
+// Sorted returns them by job_exec and kind.
+func (t Troubles) Sorted() Troubles {
 	return slices.SortedFunc(slices.Values(t), func(x, y Trouble) int {
 		return cmp.Or(strings.Compare(x.JobExec, y.JobExec), strings.Compare(string(x.Kind), string(y.Kind)))
 	})
@@ -124,7 +126,7 @@ func shortened(text string) string {
 	line, _, more := strings.Cut(text, "\n")
 	characters := 0
 	for i := range line {
-		if characters++; characters == maxTroubleText {
+		if characters++; characters == MaxTroubleText {
 			line, more = line[:i], true
 			break
 		}
@@ -133,4 +135,10 @@ func shortened(text string) string {
 		line += "…"
 	}
 	return line
+}
+
+// MarshalZerologObject writes a trouble with the names that it has in JSON.
+func (t Trouble) MarshalZerologObject(e *zerolog.Event) {
+	e.Str("job_exec", t.JobExec).Str("kind", string(t.Kind)).Int("rows", t.Rows).Int("ended", t.Ended).
+		Str("entity", t.Entity).Str("error", t.Error)
 }

@@ -1,4 +1,4 @@
-package worker
+package check
 
 import (
 	"errors"
@@ -18,9 +18,9 @@ func (s said) Is(target error) bool {
 	return s.timeout && target == prescient.ErrTimeout || s.panicked && target == prescient.ErrPanic
 }
 
-// saidBy asks an error all that is wanted of it. Its methods are the job_exec's own and may panic as well, as those of
+// SaidBy asks an error all that is wanted of it. Its methods are the job_exec's own and may panic as well, as those of
 // a nil pointer do: so they are called in here, where that is caught, and nowhere else.
-func saidBy(err error) error {
+func SaidBy(err error) error {
 	if err == nil {
 		return nil
 	}

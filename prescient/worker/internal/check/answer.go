@@ -1,0 +1,62 @@
+package check
+
+import (
+	"errors"
+	"time"
+
+	"prescient/prescient"
+
+	"prescient/prescient/worker/books"
+)
+
+// Answer is what came of one row in a slot run.
+type Answer struct {
+	Cause   prescient.Cause
+	Fate    Fate
+	Next    *time.Time
+	Err     error
+	Started time.Time          // by the database's clock
+	Ended   time.Time          // the same
+	Ran     time.Duration      // elapsed
+	Verdict *prescient.Verdict // of a committed one
+	Wait    time.Duration      // before it is called again
+	Locked  bool               // it was not called, since somebody else has the row locked
+}
+
+// Fate is what is left to be done about a row that came back from the executor.
+type Fate uint8
+
+const (
+	Answers    Fate = iota // its verdict is to be committed
+	NotStarted             // the worker stops, or lost the lease: the row stays as it is
+	Again                  // its transaction came to nothing: it is called again, by itself
+	Committed              // its transaction has committed what became of it
+	Dropped                // its transaction found that the app had changed it
+)
+
+// Called says whether the row has an answer of its job_exec that is to be committed.
+func (a *Answer) Called() bool { return a.Fate == Answers && a.Cause == prescient.CauseCalled }
+
+// Given is the answer as the rules take it.
+func (a *Answer) Given() prescient.Answer {
+	return prescient.Answer{Next: a.Next, Err: a.Err, Cause: a.Cause}
+}
+
+// Trouble says what went wrong with a row; empty where nothing did.
+func (a *Answer) Trouble(outcome prescient.Outcome) books.TroubleKind {
+	switch {
+	case outcome == prescient.Done:
+		return ""
+	case a.Cause == prescient.CauseUnregistered:
+		return books.TroubleUnregistered
+	case a.Cause == prescient.CauseAbandoned:
+		return books.TroublePutOff
+	case a.Err != nil && errors.Is(a.Err, prescient.ErrTimeout):
+		return books.TroubleTimeout
+	case a.Err != nil && errors.Is(a.Err, prescient.ErrPanic):
+		return books.TroublePanic
+	case a.Err != nil:
+		return books.TroubleError
+	}
+	return books.TroubleKind(outcome)
+}

@@ -1,0 +1,67 @@
+package check
+
+import (
+	"bytes"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// Row is a pending row with its key.
+type Row struct {
+	prescient.FutureJob
+	JobKey prescient.Key
+	Seq    uint64 // rows with turns in a row follow one another in the table; 0 where that is not known
+	Tries  int    // transactions that came to nothing, with others or by itself
+	// triedAt is when the first of them had.
+	TriedAt time.Time
+	Unread  bool // its payload is too long to be read
+}
+
+// Size is how much memory is taken by what may be large.
+func (r *Row) Size() int { return len(r.Payload) + len(r.LastError) }
+
+// Own is the row for a call of its job_exec at a time, with a payload that it may write on.
+func (r *Row) Own(called time.Time) prescient.FutureJob {
+	job := r.FutureJob
+	job.CalledAt = called
+	job.Payload = bytes.Clone(job.Payload)
+	return job
+}
+
+// Answered is a row with its answer and what becomes of it.
+type Answered struct {
+	Row
+	Answer  Answer
+	Verdict prescient.Verdict
+	Locked  bool // somebody else had it locked
+	Stuck   bool // what becomes of it could not be written
+	Bare    bool // it ends without its payload and last error, which the server does not take
+}
+
+func AnsweredKey(a *Answered) prescient.Key { return a.JobKey }
+
+// Total is the run time of all checks, with this one.
+func (a *Answered) Total() int64 { return a.TotalMS + literal.Millis(a.Answer.Ran) }
+
+// Copied says whether the server copies the row into history.
+func (a *Answered) Copied() bool { return len(a.Payload) > store.MaxSent || a.Unread || a.Bare }
+
+// Lateness is how long after its slot the call started.
+func (a *Answered) Lateness() time.Duration { return a.Answer.Started.Sub(a.NextCheckAt) }
+
+func NewBatch(rows []*Answered, called time.Time) *prescient.Batch {
+	jobs := make([]prescient.FutureJob, len(rows))
+	for i := range rows {
+		jobs[i] = rows[i].Own(called)
+	}
+	return prescient.NewBatch(jobs...)
+}
+
+// AnswerOf is what a function answered for row i.
+func AnswerOf(b *prescient.Batch, i int) Answer {
+	next, err := b.Answer(i)
+	return Answer{Next: next, Err: SaidBy(err)}
+}

@@ -1,0 +1,57 @@
+package commit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-sql-driver/mysql"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/slots"
+)
+
+// ErrChanged is returned inside a commit when rows changed between the look and the write; the commit starts over.
+var ErrChanged = errors.New("rows changed under the commit")
+
+// ErrAtOnce is returned inside a commit when a statement that waits for no lock met one of somebody else's.
+var ErrAtOnce = errors.New("somebody else has a row locked")
+
+// errWriting is returned where a commit failed behind its fence: the server is there, and the lease is ours.
+var errWriting = errors.New("writing what becomes of the rows")
+
+// RefusesRow says whether the server refused to write something of a row, and will again.
+func RefusesRow(err error) bool {
+	var server *mysql.MySQLError
+	return errors.Is(err, errWriting) && errors.As(err, &server) && !errno.Passing(err) &&
+		!errno.Is(err, errno.NoSuchTable, errno.NoSuchColumn, errno.TableDenied, errno.ColumnDenied, errno.DatabaseDenied, errno.AccessDenied,
+			errno.TiDBDenied, errno.NoDatabase, errno.Syntax, errno.AccessDenied, errno.NoSuchName, errno.RoutineDenied, errno.NoDefiner, errno.UnknownVariable)
+}
+
+// BreaksOff says whether a commit ended behind its fence, and not for the locks of others.
+func BreaksOff(err error) bool {
+	return errors.Is(err, errWriting) && !errno.Is(err, errno.LockWaitTimeout, errno.NoWait, errno.Deadlock, errno.TransactionRollback,
+		errno.WriteConflict, errno.ResolveLock, errno.DiskFull, errno.TableFull, errno.ReadOnly, errno.ReadOnlyMode, errno.ServerShutdown)
+}
+
+// WithoutPayload is what becomes of a row that the server refuses to write as it is: it ends, without payload and last error.
+// One that was to move has failed.
+func WithoutPayload(v prescient.Verdict, refused error) prescient.Verdict {
+	why := "history lacks its payload and last error, which the server refused"
+	if v.Outcome == "" {
+		v.Outcome, why = prescient.Failed, "it could not be moved to "+slots.Stamp(v.Slot)
+	}
+	if v.Reason != "" {
+		why = v.Reason + "; " + why
+	}
+	v.Reason = prescient.ReasonText(fmt.Errorf("%s: %w", why, refused))
+	return v
+}
+
+// refused says of the error of a statement that waits for no lock that somebody has one.
+func refused(err error) error {
+	if errno.Is(err, errno.LockWaitTimeout, errno.NoWait) {
+		return fmt.Errorf("%w: %w", ErrAtOnce, err)
+	}
+	return err
+}

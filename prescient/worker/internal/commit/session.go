@@ -1,0 +1,91 @@
+package commit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/store"
+
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/ledger"
+)
+
+// Writer is what all commits of a worker have in common.
+type Writer struct {
+	Send   *store.Sender
+	Tables *store.Tables
+	Ledger *ledger.Ledger
+	Worker string
+	Log    zerolog.Logger
+	// onePass says that rows that are done are locked and written to history by one statement (see endInOnePass).
+	OnePass atomic.Bool
+}
+
+// Session is for the commits under one lease.
+type Session struct {
+	*Writer
+	Lease   *ledger.Lease
+	Clock   store.Clock
+	Calls   context.Context // of the job_execs; ends when nothing of them is wanted any more
+	commits sync.Mutex      // held from the fence of a commit to its end; guards the lease's batch_seq
+}
+
+// Result says what a commit did with each of its rows.
+type Result struct {
+	Counts    books.Counts
+	Contested map[prescient.Key]bool // not committed: somebody has them locked
+	Dropped   map[prescient.Key]bool // answers that were thrown away: the app had changed the rows
+}
+
+// Try makes one attempt, in one transaction: the fence first, then the moves, then the ends.
+func (s *Session) Try(ctx context.Context, batch []*check.Answered, spans []Span, contested bool) (result Result, err error) {
+	// The connection first: a TxFunc's transaction has one and waits for the turn to commit, so that whoever has the turn must
+	// not wait for a connection, of which there may be few.
+	conn, err := s.connection(ctx)
+	if err != nil {
+		return result, err
+	}
+	defer conn.Close()
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, s.Send.Timeout)
+	defer cancel()
+	tx, err := conn.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil)
+	if err != nil {
+		return result, fmt.Errorf("beginning: %w", err)
+	}
+	before := time.Now()
+	result, err = s.write(ctx, tx, batch, spans, contested)
+	if err != nil {
+		return result, errors.Join(err, store.Rollback(tx))
+	}
+	err = s.Ledger.Commit(ctx, func() error {
+		err := tx.Commit()
+		_ = conn.Close() // to look takes one, too
+		return err
+	}, s.Lease, before)
+	if errors.Is(err, ledger.ErrUndone) {
+		err = fmt.Errorf("%w: %w", errWriting, err)
+	}
+	return result, err
+}
+
+// connection takes a connection out of the pool, which may have to wait for one.
+func (s *Session) connection(ctx context.Context) (*sql.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Send.Timeout)
+	defer cancel()
+	conn, err := s.Send.DB.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("waiting for a connection: %w", err)
+	}
+	return conn, nil
+}

@@ -1,0 +1,27 @@
+package execute
+
+import (
+	"time"
+)
+
+// firstGroup is how many rows of a TxFunc share a transaction at first; those of a TxBatchFunc start with maxGroup.
+const firstGroup = 50
+
+// maxGroup is how many rows share a transaction at most.
+const maxGroup = 500
+
+// quickGroup and longGroup bound for how long a transaction has its rows locked, which a cancel of one of them waits for:
+// after less than the one the next will have more rows; at the other no more of its rows are called.
+const quickGroup, LongGroup = 400 * time.Millisecond, 2 * time.Second
+
+// NextGroup is how many rows are to share a transaction after one of some rows had them locked for a time; 0 where it came
+// to nothing.
+func NextGroup(group, rows int, held time.Duration) int {
+	switch {
+	case held > LongGroup && rows > 1:
+		return max(min(group, rows)/2, 1)
+	case held > 0 && held < quickGroup && rows >= group:
+		return min(2*group, maxGroup)
+	}
+	return group
+}
