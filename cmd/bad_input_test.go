@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,9 +26,16 @@ var foreign = regexp.MustCompile(`strconv|Go struct|Go value|unmarshal|\*errors|
 	`\b(json|sql|mysql|driver|yaml|tls|x509|net|pflag|viper): |time: (invalid|missing|unknown)|0x[0-9a-f]{4,}|copy_file_range|syscall|errno|\.go:\d|\(type |` +
 	`interface conversion|no rows in result set`)
 
-// documented are the exit codes that the help names.
-var documented = []int{cmd.ExitOK, cmd.ExitFailure, cmd.ExitUsage, cmd.ExitNotFound, cmd.ExitTables, cmd.ExitDatabase, cmd.ExitPending,
-	cmd.ExitHeld, cmd.ExitPartly, cmd.ExitWarn, cmd.ExitBad}
+// documented are the exit codes that the help names, but for that of an interruption.
+var documented = sync.OnceValue(func() (codes []int) {
+	_, list, _ := strings.Cut(cmd.New(cmd.Options{Args: []string{}}).Long, "Exit codes:\n")
+	for line := range strings.Lines(list) {
+		if code, err := strconv.Atoi(strings.Fields(line)[0]); err == nil && code != cmd.ExitInterrupted {
+			codes = append(codes, code)
+		}
+	}
+	return codes
+})
 
 // wellPut returns what is wrong with how a command line was answered; empty for nothing.
 func (r result) wellPut() string {
@@ -35,7 +43,7 @@ func (r result) wellPut() string {
 	switch {
 	case foreign.MatchString(said):
 		return fmt.Sprintf("says %q", foreign.FindString(said))
-	case !slices.Contains(documented, r.code):
+	case !slices.Contains(documented(), r.code):
 		return "has an exit code that is not documented"
 	case r.code != cmd.ExitOK && r.code < cmd.ExitWarn && r.err == "" && r.out == "":
 		return "fails without a word"

@@ -29,3 +29,12 @@ func TestExitCodesInTheHelpAreRight(t *testing.T) {
 		t.Errorf("%d exit codes are in the help; want %d", said, len(right))
 	}
 }
+
+// The help names every exit code, and no other.
+func TestTheHelpNamesEveryExitCode(t *testing.T) {
+	want := []int{cmd.ExitOK, cmd.ExitFailure, cmd.ExitUsage, cmd.ExitNotFound, cmd.ExitTables, cmd.ExitDatabase, cmd.ExitPending,
+		cmd.ExitHeld, cmd.ExitPartly, cmd.ExitWarn, cmd.ExitBad}
+	if got := documented(); !slices.Equal(got, want) {
+		t.Errorf("the help names %d; want %d", got, want)
+	}
+}

@@ -8,7 +8,8 @@ import (
 	"prescient/slots"
 )
 
-// Config is the configuration of the program, validated by [Load]. Printed in any way, it shows no secret.
+// Config is the configuration of the program, validated by [Load]. Printed in any way, it shows no secret. What is allowed
+// and what holds by default stands with the keys, in [Example].
 type Config struct {
 	// File is the path of the file that was read, empty for none.
 	File string
@@ -17,9 +18,9 @@ type Config struct {
 	DSN Secret
 	// TLS is how the server is verified.
 	TLS TLS
-	// TablePrefix is put before the names of the tables: a-z, 0-9 and _, at most 32 characters; empty by default.
+	// TablePrefix is put before the names of the tables.
 	TablePrefix string
-	// Grid has the resolution of the slots, 15 minutes by default.
+	// Grid has the resolution of the slots.
 	Grid slots.Grid
 
 	Worker Worker
@@ -37,26 +38,23 @@ type Config struct {
 
 // Worker is how slots are worked on.
 type Worker struct {
-	// Assignment is which slots are served, in minutes of the UTC hour or as a share; by default all of them.
+	// Assignment is which slots are served, in minutes of the UTC hour or as a share.
 	Assignment slots.Assignment
-	// Name is what the worker is called in the tables, at most 64 characters, and no other worker is; empty for one made
-	// of host and pid.
+	// Name is what the worker is called in the tables, and no other worker is; empty for one made of host and pid.
 	Name string
-	// Concurrency is how many job_execs run at a time: 1 to 10000, 32 by default.
+	// Concurrency is how many job_execs run at a time.
 	Concurrency int
-	// Buckets is how many buckets are worked on at a time: 1 to 256; 0, the default, for 4, and up to 8 where the server is
-	// far away.
+	// Buckets is how many buckets are worked on at a time; 0 for as many as the distance to the server makes worth while.
 	Buckets int
-	// Batch is how many rows of a bucket are in flight at a time: 1 to 20000, 8000 by default.
+	// Batch is how many rows of a bucket are in flight at a time.
 	Batch int
-	// Lease is how long a bucket stays allocated to a worker that is not heard of: 2 s to 1 h, 60 s by default.
+	// Lease is how long a bucket stays allocated to a worker that is not heard of.
 	Lease time.Duration
-	// StopGrace is how long running job_execs may go on once the worker is told to stop: 1 ms to 1 h, 20 s by default.
+	// StopGrace is how long running job_execs may go on once the worker is told to stop.
 	StopGrace time.Duration
-	// Patience is how long a statement is tried again while the server is away: 1 s to 1 day, 2 min by default.
+	// Patience is how long a statement is tried again while the server is away.
 	Patience time.Duration
-	// PutOffPurge is for how long the server's purge waits for the end of a large slot: at most 1 min; 0, the default, for
-	// not at all.
+	// PutOffPurge is for how long the server's purge waits for the end of a large slot; 0 for not at all.
 	PutOffPurge time.Duration
 }
 
@@ -66,55 +64,53 @@ const None = -1
 // Guards bound a job_exec. The fields and their meaning are those of prescient.Guards, to which a Guards can be
 // converted; in those of one job a zero field means that the worker's holds.
 type Guards struct {
-	// Timeout is how long one call may take: 1 ms to 1 day, 30 s by default.
+	// Timeout is how long one call may take.
 	Timeout time.Duration
-	// MaxChecks is how many returned times are accepted: None or 1 to 1000000, 5 by default.
+	// MaxChecks is how many returned times are accepted, or None.
 	MaxChecks int
-	// MaxErrors is how many errors in a row are retried: None or 1 to 1000000, 5 by default.
+	// MaxErrors is how many errors in a row are retried, or None.
 	MaxErrors int
-	// Horizon is how far ahead a check may be: 1 s to 3660 days, 30 days by default.
+	// Horizon is how far ahead a check may be.
 	Horizon time.Duration
-	// Concurrency is how many calls of one job_exec run at a time, at most 10000; 0, the default, for half of the
-	// worker's concurrency.
+	// Concurrency is how many calls of one job_exec run at a time; 0 for half of the worker's concurrency.
 	Concurrency int
-	// SLA is the lateness above which a run is warned about, at most 3660 days; 0, the default, for none.
+	// SLA is the lateness above which a run is warned about; 0 for none.
 	SLA time.Duration
 }
 
 // Sweep is how slots that are past are looked for.
 type Sweep struct {
-	// Every is the time from one sweep to the next: 1 s to 1 h, 1 min by default.
+	// Every is the time from one sweep to the next.
 	Every time.Duration
-	// Grace is how old a slot has to be: 1 ms to 1 day, 10 s by default.
+	// Grace is how old a slot has to be.
 	Grace time.Duration
-	// Rate is how many rows a second a sweep ends at most; 0, the default, for no limit.
+	// Rate is how many rows a second a sweep ends at most; 0 for no limit.
 	Rate int
 }
 
 // Doctor is from where on the command doctor finds fault.
 type Doctor struct {
-	// Overdue is the age from which overdue rows are bad: 1 s to 3660 days; 0, the default, for twice the time within which
-	// a sweep takes them.
+	// Overdue is the age from which overdue rows are bad; 0 for twice the time within which a sweep takes them.
 	Overdue time.Duration
-	// Missed is how many of the last slots may have been served by nobody: none by default.
+	// Missed is how many of the last slots may have been served by nobody.
 	Missed int
-	// Clock is how far this machine's clock may be off the database's: 1 ms to 1 h, 1 s by default.
+	// Clock is how far this machine's clock may be off the database's.
 	Clock time.Duration
-	// Partitions is how far ahead the partitions of history should reach: 1 to 56 days, 7 days by default.
+	// Partitions is how far ahead the partitions of history should reach.
 	Partitions time.Duration
 }
 
 // Metrics is where a worker that stays up is watched.
 type Metrics struct {
-	// Listen is the host:port at which it serves /metrics and /healthz; empty, the default, for nowhere.
+	// Listen is the host:port at which it serves /metrics and /healthz; empty for nowhere.
 	Listen string
 }
 
 // Log is what is logged and how.
 type Log struct {
-	// Level is the lowest level that is logged: trace, debug, info, warn, error or disabled; info by default.
+	// Level is the lowest level that is logged: trace, debug, info, warn, error or disabled.
 	Level zerolog.Level
-	// Format is [LogAuto], the default, [LogConsole] or [LogJSON].
+	// Format is [LogAuto], [LogConsole] or [LogJSON].
 	Format string
 }
 
@@ -159,15 +155,13 @@ func (j HTTPJob) RevealHeaders() map[string]string {
 
 // OrdersJob is the ready-made check of orders.
 type OrdersJob struct {
-	// Enabled is whether the program registers it; false by default.
+	// Enabled is whether the program registers it.
 	Enabled bool
-	// Exec is its name, as in HTTPJob; order-unshipped by default.
+	// Exec is its name, as in HTTPJob.
 	Exec string
-	// TablePrefix is put before the names of its tables: a-z, 0-9 and _, at most 32 characters and no digit first; empty
-	// by default, whatever the other TablePrefix is.
+	// TablePrefix is put before the names of its tables, whatever the other TablePrefix is.
 	TablePrefix string
-	// PrimaryAfter and EscalateAfter are counted from when the order was placed: 1 s to 3660 days, 3 h and 6 h by
-	// default, the second longer than the first.
+	// PrimaryAfter and EscalateAfter are counted from when the order was placed, the second longer than the first.
 	PrimaryAfter  time.Duration
 	EscalateAfter time.Duration
 	// Guards of this job_exec; a zero field means the worker's.
