@@ -50,7 +50,7 @@ type Verdict struct {
 	PutOffCount int
 }
 
-// Apply returns the check as it is after the verdict. Of one that ended the times are as they were.
+// Apply returns the check as it is after the verdict. One that ended keeps its times.
 func (v Verdict) Apply(job FutureJob) FutureJob {
 	job.CheckCount, job.ErrorCount = v.CheckCount, v.ErrorCount
 	if v.Outcome == "" {

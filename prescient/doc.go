@@ -5,24 +5,59 @@
 //
 // This package is the vocabulary: what a check is, what becomes of it, and the functions that look after it. What works with
 // it lies in rooms of its own: package client inserts and cancels, package connect opens connections, package worker runs
-// slots, and packages doctor, prune and reslot are for who operates it.
+// slots, and packages doctor, prune and reslot are for those who operate it.
 //
 // # Terms
 //
-//   - slot: an instant on a grid that divides a day, counted from midnight UTC. Times are rounded up to a slot.
-//   - entity: what a check is about, such as order/42.
-//   - job_exec: the name under which a function is registered: a [Func], or a [BatchFunc] that takes many rows in one
-//     call, or a [TxFunc] whose effects commit with the row.
-//   - job: a pending check, a row of future_job. One may be pending for each entity, job_exec and tag.
-//   - slot run: what executes the jobs of a slot; Run, Work and Sweep of package worker differ only in the slots
-//     that they ask for.
-//   - bucket: a range of job_key within a slot. A slot run works bucket by bucket, each under a lease, so that workers
-//     can share a slot. How many there are is decided when the slot is opened, and stands in the ledger, slot_run.
+// One word stands for one thing, in code, pages and messages.
+//
+// What an app sees:
+//
+//   - check: the row, and what it is about: "look at order 42 in three hours". One may be pending for each entity, job_exec
+//     and tag. It is a [FutureJob] while it is pending; the commands and the tables also say job.
+//   - entity: the thing in the app's domain that a check is about, such as order/42.
+//   - tag: tells apart several checks of one job_exec on one entity.
+//   - job_exec: the name of a function, under which it is registered.
+//   - handler: the function, in one of its forms: [Func] for one row, [BatchFunc] for many, [TxFunc] and [TxBatchFunc] for
+//     effects that commit with the row.
+//   - due: the time that was asked for. A check is due from then on.
+//   - slot: an instant on a grid that divides a day, counted from midnight UTC. Due times are rounded up to a slot.
 //   - revision: a number that every change of a row changes. An answer counts only for the revision that was called.
+//   - guard: a bound that keeps a check from living for ever. See [Guards].
+//
+// How a slot is run:
+//
+//   - slot run: what executes the checks of a slot. Run, Work and Sweep of package worker differ only in the slots that they
+//     ask for.
+//   - bucket: a range of job_key within a slot. Workers share a slot by its buckets. Whoever opens the slot decides how many
+//     there are. A slot that was opened as one bucket is divided later where many rows have come since.
+//   - ledger: the table slot_run, a row for each bucket of each served slot.
+//   - claim: to take the lease of a bucket. A lease ends by the database's clock unless it is renewed.
+//   - token: the number that a claim raises, by which the ledger refuses the commits of whoever held the lease before
+//     (fencing).
+//   - takeover: a claim of a bucket whose lease lapsed.
+//   - batch: rows that are read and committed together.
+//   - window: the rows of a bucket that are in memory.
+//   - lane: the queue of one job_exec within a bucket.
+//
+// What becomes of a row:
+//
+//   - call: one run of a handler.
+//   - answer: what a handler returned, or why it was not called. See [Answer].
+//   - verdict: what becomes of the row. [Decide] makes it of the answer.
+//   - end: the row leaves future_job for job_history, with an [Outcome].
+//   - move: the row goes to a later slot, after a call. It is put off where there was none.
+//   - contested: somebody else has the row locked.
+//
+// How late it is:
+//
+//   - lateness: the time from a slot to the start of a call.
+//   - overdue: said of a row whose slot is over and that nobody has run. All these rows are the backlog.
+//   - catch-up: a sweep that works the backlog off.
 //
 // # The life of a row
 //
-//	Client.Insert                 (keep, replace, earlier, later: what to do when it is pending already)
+//	client.Insert                 (keep, replace, earlier, later: what to do when it is pending already)
 //	     │  due_at rounded up to a slot
 //	     ▼
 //	 ┌─ pending ◄───────────────────────────────────────────────────────────────────────┐
@@ -38,18 +73,19 @@
 //	 │   ├── a time beyond Horizon ───────────────► beyond_horizon    job_history,
 //	 │   ├── one error in a row too many ─────────► failed, timed_out one row for each end
 //	 │   └── killed its worker, running alone ────► crashed
-//	 └── Client.Cancel ───────────────────────────► cancelled
+//	 └── client.Cancel ───────────────────────────► cancelled
 //
 // A row ends in the transaction that deletes it from future_job and inserts it into job_history. A row that is moved
-// stays the same row under a new revision. Reschedule of a client and RollForward of a worker move pending rows without a call.
+// stays the same row under a new revision. An app reschedules a pending row with a client; RollForward of a worker takes what is
+// overdue to the next slot, without a call.
 //
 // # What it promises, and what it does not
 //
-// A job is never called before its slot. A row whose insert committed is pending or has exactly one end in history. An
+// A check is never called before its slot. A row whose insert committed is pending or has exactly one end in history. An
 // outcome is committed once, but a call may happen more than once, when a worker died or lost its lease between the call
 // and the commit: a function has to bear that, for instance by an insert under a unique key. Only what a [TxFunc] does in
-// its transaction happens exactly once, since it commits with the end or the move. There is no order among the jobs of a
-// slot. Rounding up makes a job late by up to one slot, an outage by as long as it lasts. A job_exec whose calls never
+// its transaction happens exactly once, since it commits with the end or the move. There is no order among the checks of
+// a slot. Rounding up makes a check late by up to one slot, an outage by as long as it lasts. A job_exec whose calls never
 // come back costs a goroutine for each call that was abandoned. A panic is an error of that call, but what ends the
 // process (a concurrent map write, os.Exit, too little memory) ends it for every call that runs.
 //

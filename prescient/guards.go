@@ -8,15 +8,15 @@ import (
 // None is the value of a counting guard that allows not even one.
 const None = -1
 
-// Guards keep a bad job from living for ever. A zero field means the default: of the worker for the guards of one
-// job_exec, and the documented value for those of a worker.
+// Guards keep a bad check from living for ever. A zero field means the default: in the guards of one job_exec that of the
+// worker, and in those of a worker the documented value.
 type Guards struct {
 	// Timeout is how long one call may take; 30 s by default. A call that ignores the end of its context is abandoned.
 	Timeout time.Duration
-	// MaxChecks is how many returned times are accepted; the next one ends the job as max_checks. 5 by default,
+	// MaxChecks is how many returned times are accepted; the next one ends the check as max_checks. 5 by default,
 	// None for none.
 	MaxChecks int
-	// MaxErrors is how many errors in a row are retried; the next one ends the job as failed, or as timed_out.
+	// MaxErrors is how many errors in a row are retried; the next one ends the check as failed, or as timed_out.
 	// 5 by default, None for none.
 	MaxErrors int
 	// Horizon is how far ahead of now a check may be; 30 days by default.

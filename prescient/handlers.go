@@ -50,7 +50,7 @@ func (b *Batch) Settle(i int) { b.answers[i] = batchAnswer{given: true} }
 // Next answers for row i that it is to be looked at again at t.
 func (b *Batch) Next(i int, t time.Time) { b.answers[i] = batchAnswer{given: true, next: &t} }
 
-// Fail answers for row i that it could not be checked; it is tried again like a job_exec that returned the error.
+// Fail answers for row i that it could not be checked; it is tried again as after a Func that returned the error.
 func (b *Batch) Fail(i int, err error) {
 	if err == nil {
 		err = errors.New("failed without an error")

@@ -33,12 +33,12 @@ type FutureJob struct {
 	TotalMS int64 `db:"total_ms" json:"total_ms"`
 	// Payload is what the insert gave; nil where it gave none.
 	Payload json.RawMessage `db:"payload" json:"payload"`
-	// Revision changes with every change of the row: cancel plus a new insert of the same job is another revision.
+	// Revision changes with every change of the row: a cancel and a new insert of the same check give another revision.
 	Revision uint64 `db:"revision" json:"revision,string"`
 	// InsertedAt is when the row was inserted, by the database's clock.
 	InsertedAt time.Time `db:"inserted_at" json:"inserted_at"`
-	// CalledAt is when its job_exec was called, by the database's clock: what a job_exec counts from that wants to look
-	// again after a while, whatever the clock of the worker's machine says. Zero outside of a call; no column.
+	// CalledAt is when its job_exec was called, by the database's clock. A job_exec that wants to look again after a while
+	// counts from it, whatever the clock of the worker's machine says. Zero outside of a call; no column.
 	CalledAt time.Time `db:"-" json:"called_at,omitzero"`
 }
 
@@ -48,17 +48,17 @@ func (j FutureJob) Entity() Entity { return Entity{Name: j.EntityName, Key: j.En
 // Key returns the row's job_key.
 func (j FutureJob) Key() Key { return KeyOf(j.Entity(), j.JobExec, j.Tag) }
 
-// IdempotencyKey names what this call is for, so that whoever is told of it twice can tell: the answer that is still
-// wanted. All calls until that answer have the same: those that are tried again after an error or a timeout, of which nobody
-// knows what they did; those that a dead worker leaves to another; and those after rows were put off or rolled forward. After
-// an answer, or where the app replaced, rescheduled or inserted the check anew, there is another.
+// IdempotencyKey names the answer that this call is for, so that a receiver that is told of it twice can notice. All calls
+// until that answer have the same key: those after an error or a timeout, of which nobody knows what they did; those that a
+// dead worker leaves to another; and those after the row was put off or rolled forward. The key is another after an answer,
+// and where the app replaced, rescheduled or inserted the check anew.
 func (j FutureJob) IdempotencyKey() string {
 	return fmt.Sprintf("%s-%d-%d-%d", j.Key(), j.InsertedAt.UnixMicro(), j.DueAt.UnixMicro(), j.CheckCount)
 }
 
 // Func is a job_exec: the check itself. It answers with the next time to check, or nil when the matter is settled.
 //
-// The context ends at the guard's timeout and when the worker is told to stop and its patience is over. A Func may be
+// The context ends at the timeout of its guards, and when a worker that was told to stop has no more grace. A Func may be
 // called more than once for the same row when a worker died between the call and the commit, so what it does should
 // bear that.
 type Func func(ctx context.Context, job FutureJob) (*time.Time, error)

@@ -9,16 +9,16 @@ import (
 	"prescient/slots"
 )
 
-// OnPending says what an insert does when the same job (entity, job_exec and tag) is pending already. A row whose slot
+// OnPending says what an insert does when the same check (entity, job_exec and tag) is pending already. A row whose slot
 // has begun is not pending in this sense: all but OnPendingError replace it, since its job_exec may be running and
 // would otherwise settle the new request along with the old.
 type OnPending string
 
 // The ways.
 const (
-	// Keep leaves the pending job as it is. The default.
+	// Keep leaves the pending check as it is. The default.
 	Keep OnPending = "keep"
-	// Replace puts the new job in its place: time, payload, counts.
+	// Replace puts the new check in its place: time, payload, counts.
 	Replace OnPending = "replace"
 	// Earlier keeps whichever of the two is due first.
 	Earlier OnPending = "earlier"
@@ -54,13 +54,13 @@ type NewJob struct {
 	// DueAt is when to check, in any zone; it is rounded up to a slot. A time that is over goes to the next open slot.
 	DueAt time.Time
 	// Spread puts the check somewhere between DueAt and so much later, so that not all that is asked for midnight is due
-	// at midnight. Where is a stable hash of entity, job_exec and tag: the same job always has the same place. due_at is
+	// at midnight. A stable hash of entity, job_exec and tag says where: the same check always has the same place. due_at is
 	// that time from then on; the horizon and OnPending go by it. 0, the default, for DueAt itself.
 	Spread time.Duration
 	// Payload is JSON that the job_exec gets; nil for none. MySQL stores it in a form of its own; MariaDB refuses what
 	// is nested deeper than 31, MySQL what is nested deeper than 100.
 	Payload json.RawMessage
-	// OnPending says what to do when the job is pending already; Keep by default.
+	// OnPending says what to do when the check is pending already; Keep by default.
 	OnPending OnPending
 }
 
@@ -91,7 +91,7 @@ func (j NewJob) Validate() error {
 	return err
 }
 
-// NewPending returns the row that an insert makes of a new job at a time, as a client does. The error wraps ErrInvalid
+// NewPending returns the row that an insert makes of a new check at a time, as a client does. The error wraps ErrInvalid
 // or ErrBeyondHorizon. It is a pure function; zero guards mean their defaults.
 func NewPending(grid slots.Grid, guards Guards, job NewJob, now time.Time) (FutureJob, error) {
 	if err := job.Validate(); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Outcome is how a job ended; job_history.outcome holds it.
+// Outcome is how a check ended; job_history.outcome holds it.
 type Outcome string
 
 // The outcomes.

@@ -21,8 +21,8 @@ type registered struct {
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry { return new(Registry) }
 
-// Register adds a job_exec. The zero Guards take the worker's. The error wraps ErrInvalid: the name is no identifier
-// or too long, is registered already, fn is nil, or a guard is out of range.
+// Register adds a job_exec. Zero Guards mean the worker's. The error wraps ErrInvalid: the name is no identifier or
+// too long, or is registered already, fn is nil, or a guard is out of range.
 func (r *Registry) Register(name string, fn Func, guards Guards) error {
 	return r.register(name, registered{fn, guards}, fn == nil)
 }

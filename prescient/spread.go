@@ -17,7 +17,7 @@ func spreadOver(key Key, window time.Duration) time.Duration {
 	return time.Duration(place).Truncate(time.Microsecond)
 }
 
-// InPlace returns the job as it is inserted: due at its place in the window.
+// InPlace returns the check as it is inserted: due at its place in the time that Spread gives.
 func (j NewJob) InPlace() NewJob {
 	if j.Spread > 0 {
 		j.DueAt = j.DueAt.Add(spreadOver(KeyOf(j.Entity, j.JobExec, j.Tag), j.Spread))

@@ -25,7 +25,7 @@ const (
 
 // Options are for New. An app that only places and ships needs no DB, a worker no Client.
 type Options struct {
-	// DB is where Check and Alerts look: a pool made by prescient.Open, or one with parseTime=true and loc=UTC.
+	// DB is where Check and Alerts look: a pool made by connect.Open, or one with parseTime=true and loc=UTC.
 	DB *sqlx.DB
 	// Client inserts the checks, and cancels them with CancelOnShip.
 	Client *client.Client

@@ -31,7 +31,7 @@ type Placed struct {
 const insertOrder = "INSERT INTO {prefix}orders (id, placed_at) VALUES (?, ?)"
 
 // Place inserts an order and its check. tx is the caller's transaction: with it, both are there or neither is. Errors
-// are those of prescient.Client.Insert; others, such as for an id that is taken, come from the server.
+// are those of client.Client.Insert; others, such as for an id that is taken, come from the server.
 func (o *Orders) Place(ctx context.Context, tx prescient.DB, order NewOrder) (Placed, error) {
 	switch {
 	case o.options.Client == nil:

@@ -20,7 +20,7 @@ const (
 
 // Ship marks an order as shipped, now, by the database's clock. No alert is raised once tx, the caller's transaction,
 // has committed; with CancelOnShip the check is cancelled in the same transaction. Shipping it once more changes
-// nothing. The error wraps ErrNoOrder; others come from the server, and prescient.BeginAgain knows those after which to
+// nothing. The error wraps ErrNoOrder; others come from the server, and client.BeginAgain knows those after which to
 // begin the transaction again.
 func (o *Orders) Ship(ctx context.Context, tx prescient.DB, id int64) error {
 	if o.options.CancelOnShip && o.options.Client == nil {

@@ -19,7 +19,7 @@ import (
 // free. The account needs INSERT on future_job for that.
 //
 // A cancel that commits before a slot run read the row is never followed by a run of it; one that commits while the
-// job_exec runs makes its outcome be dropped.
+// job_exec runs wins: the answer of that call is dropped.
 func (c *Client) Cancel(ctx context.Context, db prescient.DB, e prescient.Entity, jobExecs ...string) (cancelled int, err error) {
 	if err := e.Validate(); err != nil {
 		return 0, err
@@ -91,10 +91,10 @@ func (c *Client) cancel(ctx context.Context, db prescient.DB, job prescient.Futu
 }
 
 // Reschedule moves a pending check to another time; its counts and payload stay. A time that is over goes to the next
-// open slot. Errors: ErrNotFound, ErrBeyondHorizon, ErrInvalid and ErrConfigChanged, with nothing written; others come
-// from the server.
+// open slot. Errors: prescient.ErrNotFound, prescient.ErrBeyondHorizon, prescient.ErrInvalid and prescient.ErrConfigChanged,
+// with nothing written; others come from the server.
 //
-// A reschedule that commits while the job_exec runs wins: the outcome of that run is dropped.
+// A reschedule that commits while the job_exec runs wins: the answer of that call is dropped.
 func (c *Client) Reschedule(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec, tag string, dueAt time.Time) (Inserted, error) {
 	if err := (prescient.NewJob{Entity: e, JobExec: jobExec, Tag: tag, DueAt: dueAt}).Validate(); err != nil {
 		return Inserted{}, err
@@ -147,7 +147,7 @@ func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.En
 	return Inserted{}, fmt.Errorf("rescheduling %s of %s: the pending row changed %d times under it", jobExec, e, maxTries)
 }
 
-// Get returns the pending check of an entity, job_exec and tag, or an error that wraps ErrNotFound.
+// Get returns the pending check of an entity, job_exec and tag, or an error that wraps prescient.ErrNotFound.
 func (c *Client) Get(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec, tag string) (prescient.FutureJob, error) {
 	found, err := c.find(ctx, db, "job.job_key = "+literal.Of(literal.AppendKey, prescient.KeyOf(e, jobExec, tag)), false)
 	if err != nil {

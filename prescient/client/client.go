@@ -24,6 +24,7 @@ import (
 // look may have missed it, a client looks again with FOR UPDATE, which locks the gap where the row would be. A pending
 // row that an insert keeps is locked too, so that nobody can cancel it before the caller commits. On a handle that is
 // no transaction neither is needed.
+//
 // In the caller's transaction a deadlock, a lock wait timeout and the like are returned as the server gave them, for the
 // caller to begin the transaction again: BeginAgain knows them. One of them is to be expected under REPEATABLE READ from
 // MariaDB 11.6 on: a row that somebody changed after the transaction's snapshot is refused with 1020, and the server rolls
@@ -46,7 +47,8 @@ type Options struct {
 	Registry *prescient.Registry
 }
 
-// New reads slot_config on db and returns a client. The error wraps ErrNotMigrated, ErrResolution or ErrInvalid.
+// New reads slot_config on db and returns a client. The error wraps prescient.ErrNotMigrated, prescient.ErrResolution or
+// prescient.ErrInvalid.
 func New(ctx context.Context, db prescient.DB, options Options) (*Client, error) {
 	if err := options.Guards.Validate(); err != nil {
 		return nil, err

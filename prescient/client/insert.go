@@ -36,8 +36,9 @@ const (
 	DidReschedule InsertAction = "rescheduled"
 )
 
-// Insert makes a check pending, on the caller's handle. Errors: ErrInvalid, ErrBeyondHorizon, ErrPending,
-// ErrKeyCollision and ErrConfigChanged, with nothing written; others come from the server.
+// Insert makes a check pending, on the caller's handle. Errors: prescient.ErrInvalid, prescient.ErrBeyondHorizon,
+// prescient.ErrPending, prescient.ErrKeyCollision and prescient.ErrConfigChanged, with nothing written; others come from the
+// server.
 func (c *Client) Insert(ctx context.Context, db prescient.DB, job prescient.NewJob) (Inserted, error) {
 	if err := job.Validate(); err != nil {
 		return Inserted{}, err

@@ -18,8 +18,8 @@ const (
 )
 
 // InsertMany is Insert for many: all of them or, with an error, none. On a handle that is no transaction it takes one
-// of its own. What happened to each stands at its place in the result. A job that stands twice in the list is settled
-// in the order of the list.
+// of its own. What happened to each stands at its place in the result. A check that stands twice in the list is
+// inserted in the order of the list.
 func (c *Client) InsertMany(ctx context.Context, db prescient.DB, jobs []prescient.NewJob) ([]Inserted, error) {
 	for i, job := range jobs {
 		if err := job.Validate(); err != nil {
@@ -242,7 +242,7 @@ func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob
 	return rows, more, nil
 }
 
-// inPlace is NewJob.InPlace for many; the list is copied where it changes.
+// inPlace is InPlace of prescient.NewJob for many; the list is copied where it changes.
 func inPlace(jobs []prescient.NewJob) []prescient.NewJob {
 	copied := false
 	for i, job := range jobs {

@@ -41,7 +41,7 @@ type ListFilter struct {
 	Search int
 }
 
-// Ended is a row of job_history: a job, as it was, and its end. Times are UTC.
+// Ended is a row of job_history: a check, as it was, and its end. Times are UTC.
 type Ended struct {
 	prescient.FutureJob
 	Slot    time.Time         `db:"slot" json:"slot"`
@@ -132,7 +132,7 @@ func (f ListFilter) common(timeColumn, slotColumn string) (bounds, filter condit
 	return bounds, filter, nil
 }
 
-// Pending lists pending rows in the order in which they come due, on a pool made by Open. The error wraps ErrSearched
+// Pending lists pending rows in the order in which they come due, on a pool made by connect.Open. The error wraps ErrSearched
 // where it comes with the rows that were found until then.
 func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]prescient.FutureJob, error) {
 	limit, err := f.limit()
@@ -156,7 +156,7 @@ func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]pres
 	return page, err
 }
 
-// History lists ended rows, the latest first, on a pool made by Open. The error wraps ErrSearched where it comes with
+// History lists ended rows, the latest first, on a pool made by connect.Open. The error wraps ErrSearched where it comes with
 // the rows that were found until then.
 func (c *Client) History(ctx context.Context, db *sqlx.DB, f ListFilter) ([]Ended, error) {
 	limit, err := f.limit()

@@ -13,14 +13,14 @@ import (
 	"prescient/prescient/internal/store"
 )
 
-// Pause pauses a job_exec until Resume, from the next slot run on: workers read it with their look at the slot. What is
-// due of it goes to the next slot, slot after slot, uncalled and otherwise as it was; each slot run moves all that has
+// Pause pauses a job_exec until Resume, from the next slot run on: workers read it as they look at the slot. They move its
+// due rows to the next slot, slot after slot, without a call and otherwise as they were. Each slot run moves all that has
 // gathered, which for millions of rows takes a while.
 //
-// Pausing AllExecs stops all slot runs instead, and the sweeper: rows stay where they are, inserts and cancels go on.
-// After Resume the sweeper runs what came due meanwhile, oldest first. RollForward works all the while.
+// Pausing prescient.AllExecs stops all slot runs instead, and the sweeper: rows stay where they are, inserts and cancels go on.
+// After Resume the sweeper runs what came due meanwhile, oldest first. RollForward of a worker works all the while.
 //
-// A call that has begun goes on. Pausing twice changes who did it and why. The error wraps ErrInvalid.
+// A call that has begun goes on. Pausing twice changes who did it and why. The error wraps prescient.ErrInvalid.
 func (c *Client) Pause(ctx context.Context, db prescient.DB, p prescient.Paused) error {
 	if p.JobExec != prescient.AllExecs {
 		if err := prescient.ValidIdentifier("job_exec", p.JobExec); err != nil {
@@ -60,7 +60,7 @@ func (c *Client) Resume(ctx context.Context, db prescient.DB, jobExecs ...string
 	return resumed, nil
 }
 
-// Pauses lists what is paused, on a pool made by Open.
+// Pauses lists what is paused, on a pool made by connect.Open.
 func (c *Client) Pauses(ctx context.Context, db *sqlx.DB) ([]prescient.Paused, error) {
 	list := []prescient.Paused{}
 	if err := db.SelectContext(ctx, &list, c.tables.Stmt.Get("list/pauses")); err != nil {

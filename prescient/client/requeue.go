@@ -21,9 +21,9 @@ type RequeueOptions struct {
 	// AllOutcomes takes ends of every outcome, those that are done and those that were cancelled too. It is given instead
 	// of an outcome in the filter.
 	AllOutcomes bool
-	// DueAt is when the jobs are to be checked; the next open slot by default.
+	// DueAt is when the checks are due; the next open slot by default.
 	DueAt time.Time
-	// Limit is how many jobs are requeued at most, from 1 to MaxPage. It has no default: a limit that was worked out may
+	// Limit is how many checks are requeued at most, from 1 to MaxPage. It has no default: a limit that was worked out may
 	// well be 0, which must not mean a thousand.
 	Limit int
 	// DryRun only says what would be done.
@@ -35,11 +35,11 @@ type RequeueAction string
 
 // The actions.
 const (
-	// DidRequeue: the job is pending again.
+	// DidRequeue: the check is pending again.
 	DidRequeue RequeueAction = "requeued"
-	// DidKeepPending: the job is pending already, and stays as it is.
+	// DidKeepPending: the check is pending already, and stays as it is.
 	DidKeepPending RequeueAction = "kept"
-	// DidSupersede: the job ended again later; that end counts, whether or not the filter has it.
+	// DidSupersede: the check ended again later; that end counts, whether or not the filter has it.
 	DidSupersede RequeueAction = "superseded"
 )
 
@@ -69,11 +69,11 @@ type Requeued struct {
 // requeueBatch is how many ends are looked at, and inserted in one transaction.
 const requeueBatch = 500
 
-// Requeue makes jobs pending again that ended: with their payload, all counts at zero, and a new time. History keeps
-// their ends. What is pending stays as it is, also where its slot has begun; and of a job that ended several times only
-// the last end counts. It works in batches, a transaction each: interrupted, it can be run again.
+// Requeue makes checks that ended pending again: with their payload, all counts at zero, and a new time. History keeps
+// their ends. What is pending stays as it is, also where its slot has begun. Of a check that ended several times only the
+// last end counts. Requeue works in batches, a transaction each: interrupted, it can be run again.
 //
-// The error wraps ErrInvalid or ErrBeyondHorizon; what was done until then stands in the result.
+// The error wraps prescient.ErrInvalid or prescient.ErrBeyondHorizon; what was done until then stands in the result.
 func (c *Client) Requeue(ctx context.Context, db *sqlx.DB, o RequeueOptions) (Requeued, error) {
 	var did Requeued
 	f := o.Filter
@@ -190,7 +190,7 @@ func (r *Requeued) take(jobs []RequeuedJob, inserted []Inserted, page int) {
 }
 
 // sortOut says what is to be done with the ends of a page, up to the limit. What is pending is looked for before the
-// ends: a job that ends in between is seen once at least.
+// ends: a check that ends in between is seen once at least.
 func (r *requeue) sortOut(ctx context.Context, page []Ended) (jobs []RequeuedJob, inserts []prescient.NewJob, err error) {
 	if len(page) == 0 {
 		return nil, nil, nil
@@ -230,7 +230,7 @@ func (r *requeue) sortOut(ctx context.Context, page []Ended) (jobs []RequeuedJob
 	return jobs, inserts, nil
 }
 
-// latestEnds returns when jobs ended last.
+// latestEnds returns when checks ended last.
 func (r *requeue) latestEnds(ctx context.Context, keys string) (map[prescient.Key]time.Time, error) {
 	rows, err := r.db.QueryContext(ctx, r.tables.Fill("operate/latest_ends", "{keys}", keys))
 	if err != nil {

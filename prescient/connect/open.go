@@ -26,7 +26,7 @@ import (
 // The address may be a list, tcp(host1:port,host2:port), of the nodes of a cluster: connections go to the first that
 // answers and takes writes, and all to the same. When that dies or turns read-only, the next in turn is taken, and kept.
 //
-// It does not connect yet. The error wraps ErrInvalid and never shows the DSN, which may hold a password.
+// It does not connect yet. The error wraps prescient.ErrInvalid and never shows the DSN, which may hold a password.
 func Open(dsn string, lease time.Duration) (*sqlx.DB, error) { return OpenTLS(dsn, lease, TLS{}) }
 
 // OpenTLS is Open with a server that is verified as tls says. A server that fails that is refused with ErrNotTrusted.
@@ -44,7 +44,7 @@ func OpenTLS(dsn string, lease time.Duration, tls TLS) (*sqlx.DB, error) {
 }
 
 // NewConnector is for an app's own pool, sql.OpenDB(connector): connections are as the DSN says, and its address may be
-// a list of hosts, as with Open. The error wraps ErrInvalid and never shows the DSN.
+// a list of hosts, as with Open. The error wraps prescient.ErrInvalid and never shows the DSN.
 func NewConnector(dsn string) (driver.Connector, error) {
 	h, err := newHosts(dsn, connectorOf)
 	if err != nil {

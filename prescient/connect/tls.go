@@ -38,7 +38,7 @@ type TLS struct {
 // encrypts reports whether connections are encrypted because of it.
 func (t TLS) encrypts() bool { return len(t.CA)+len(t.ServerName)+len(t.Cert)+len(t.Key) > 0 }
 
-// apply makes a configuration of the driver follow it. The errors wrap ErrInvalid.
+// apply makes a configuration of the driver follow it. The errors wrap prescient.ErrInvalid.
 func (t TLS) apply(cfg *mysql.Config) error {
 	if t.encrypts() {
 		if cfg.TLSConfig != "" && cfg.TLSConfig != "true" || cfg.AllowFallbackToPlaintext {

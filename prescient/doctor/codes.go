@@ -27,7 +27,7 @@ func FindingCodes() []string {
 // always count, whatever is selected: with tables that are missing or broken nothing else can be told for sure.
 var always = []string{"tables", "schema.table", "schema.column"}
 
-// CheckCodes refuses a code that no finding has. The error wraps ErrInvalid and lists the codes.
+// CheckCodes refuses a code that no finding has. The error wraps prescient.ErrInvalid and lists the codes.
 func CheckCodes(codes []string) error {
 	known := FindingCodes()
 	for _, code := range codes {
@@ -39,7 +39,7 @@ func CheckCodes(codes []string) error {
 }
 
 // SelectFindings keeps the findings of some codes, or all where only is empty, but for those of other codes. A code also
-// stands for those of its kind. Missing and broken tables are always kept. The error wraps ErrInvalid: a code that there
+// stands for those of its kind. Missing and broken tables are always kept. The error wraps prescient.ErrInvalid: a code that there
 // is not, one that cannot be ignored, or one that the role of the account does not see.
 func SelectFindings(found []Finding, only, ignore []string) ([]Finding, error) {
 	if err := CheckCodes(append(slices.Clone(only), ignore...)); err != nil {

@@ -1,3 +1,3 @@
-// Package doctor looks for what is wrong with an installation. Each thing that it looks at has a check, which reads a bounded
-// number of rows, and gives findings that say what to do.
+// Package doctor looks for what is wrong with an installation. [Examine] reads a bounded number of rows for each thing that it
+// looks at, and gives findings that say what to do.
 package doctor

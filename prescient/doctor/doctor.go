@@ -31,7 +31,7 @@ const (
 	SeverityBad Severity = "bad"
 )
 
-// Finding is what Doctor has to say about one thing.
+// Finding is what Examine has to say about one thing.
 type Finding struct {
 	// Code names the kind of finding, for scripts: it does not change.
 	Code     string   `json:"code"`
@@ -45,7 +45,7 @@ type Finding struct {
 	Unseen bool `json:"unseen,omitempty"`
 }
 
-// Options are for Doctor; the zero value is usable.
+// Options are for Examine; the zero value is usable.
 type Options struct {
 	// Prefix of the table names; empty by default.
 	Prefix string
@@ -69,11 +69,11 @@ type Options struct {
 	MissedAllowed int
 	// ClockWarn is how far this machine's clock may be off; 1 s by default.
 	ClockWarn time.Duration
-	// PartitionsAhead is how far ahead the partitions of history should reach; a PartitionSpan by default.
+	// PartitionsAhead is how far ahead the partitions of history should reach; a week by default, which is what one holds.
 	PartitionsAhead time.Duration
 }
 
-// doctor is one Doctor at work.
+// doctor is one Examine under way.
 type doctor struct {
 	tables  store.Tables
 	db      *sqlx.DB
@@ -90,7 +90,7 @@ type doctor struct {
 // checkTimeout bounds each check.
 const checkTimeout = 15 * time.Second
 
-// check is one thing that Doctor looks at.
+// check is one thing that Examine looks at.
 type check struct {
 	code string
 	run  func(*doctor, context.Context) ([]Finding, error)
@@ -98,7 +98,7 @@ type check struct {
 	reads []string
 }
 
-// checks are what Doctor looks at, in this order. Each costs a bounded number of rows, whatever the tables hold.
+// checks are what Examine looks at, in this order. Each costs a bounded number of rows, whatever the tables hold.
 var checks = []check{
 	{"resolution", (*doctor).checkResolution, nil},
 	{"version", (*doctor).checkVersion, []string{"slot_config"}},
@@ -121,7 +121,7 @@ var checks = []check{
 	{"grants", (*doctor).checkGrants, nil},
 }
 
-// Examine looks for what is wrong with an installation, on a pool made by Open. Each thing that it looks at has at least
+// Examine looks for what is wrong with an installation, on a pool made by connect.Open. Each thing that it looks at has at least
 // one finding. An error is returned only where the database cannot be asked at all; one that meets a single check is a
 // finding of it.
 func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, error) {

@@ -23,7 +23,7 @@ const (
 	UseOwner         Use = "owner"
 )
 
-// ParseUse reads the name of a role; empty is worker. The error wraps ErrInvalid.
+// ParseUse reads the name of a role; empty is worker. The error wraps prescient.ErrInvalid.
 func ParseUse(name string) (Use, error) {
 	switch u := Use(name); u {
 	case "":

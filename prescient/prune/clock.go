@@ -9,7 +9,7 @@ import (
 	"prescient/slots"
 )
 
-// ErrClockDoubtful is returned by Prune where the clock of the database may have jumped ahead: ledger and history show
+// ErrClockDoubtful is returned by Run where the clock of the database may have jumped ahead: ledger and history show
 // nothing for a large part of what is to be kept, up to a time by which much would go that is not old. Nothing was done.
 var ErrClockDoubtful = errors.New("the clock of the database may be wrong")
 

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// MinKeep is the least that Prune can be told to keep: older ledger rows are no longer needed to tell a worker that
+	// MinKeep is the least that Run can be told to keep: older ledger rows are no longer needed to tell a worker that
 	// slept that its lease was lost.
 	MinKeep = 24 * time.Hour
 	// PartitionsAhead is how many partitions of history are kept ready after the one that is now.
@@ -29,7 +29,7 @@ const (
 	DefaultPatience = time.Minute
 )
 
-// Errors of Prune and KeepPartitions.
+// Errors of Run and KeepPartitions.
 var (
 	// ErrHistoryHeld is returned when partitions could not be changed because somebody had history open the whole time.
 	// All else was done; it can be called again.
@@ -40,19 +40,19 @@ var (
 	ErrPruning = text.ErrPruning
 )
 
-// Options are for Prune and KeepPartitions.
+// Options are for Run and KeepPartitions.
 type Options struct {
 	// Prefix of the table names; empty by default.
 	Prefix string
-	// Keep is how long history and ledger are kept: at least MinKeep. Only Prune takes it, and needs it.
+	// Keep is how long history and ledger are kept: at least MinKeep. Only Run takes it, and needs it.
 	Keep time.Duration
 	// MaxCopy is the most rows that are copied to divide the last partition, which keeps runs from writing history
 	// meanwhile, about a second for 50,000; DefaultMaxCopy by default.
 	MaxCopy int
 	// Patience bounds how long changes of partitions are tried again while somebody has history open;
-	// DefaultPrunePatience by default.
+	// DefaultPatience by default.
 	Patience time.Duration
-	// TrustClock has Prune drop what is old by the clock of the database, though for most of Keep there is neither history
+	// TrustClock has Run drop what is old by the clock of the database, though for most of Keep there is neither history
 	// nor ledger: nothing ran in that time. Otherwise it refuses that with ErrClockDoubtful, since the clock may have jumped
 	// ahead, and all that there is would go.
 	TrustClock bool
@@ -104,13 +104,13 @@ func (h Holder) String() string {
 }
 
 // Run drops what is older than options.Keep: partitions of history that are wholly older, and the ledger of slots
-// that are, nothing of which is pending or being run. So history is kept for Keep and at most a PartitionSpan longer.
+// that are, nothing of which is pending or being run. So history is kept for Keep and at most a week longer.
 // What lies in the last partition, because none was ready when it ended, is deleted in batches of rows. It also keeps
-// partitions ready as KeepPartitions does. db is from Open, and its user owns the tables.
+// partitions ready as KeepPartitions does. db is from connect.Open, and its user owns the tables.
 //
 // It holds up a slot run for a second at most, on MariaDB for three, and seldom: only while somebody has history open. It
 // may be called at any time, and again after an error: ErrHistoryHeld, ErrClockDoubtful, ErrPruning, ErrPartitions,
-// ErrNotMigrated, ErrInvalid; others come from the server. The report says what was done in any case.
+// prescient.ErrNotMigrated, prescient.ErrInvalid; others come from the server. The report says what was done in any case.
 func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 	if options.Keep < MinKeep {
 		return Report{}, fmt.Errorf("%w: keep %s: at least %s are kept", prescient.ErrInvalid, options.Keep, MinKeep)
@@ -134,7 +134,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 
 // KeepPartitions makes the partitions of history that are missing: that of now and PartitionsAhead more. They are cut
 // off the last partition, which is empty unless nobody did this for long; with more than options.MaxCopy rows in it, it
-// is left as it is and the report says so. Errors as of Prune.
+// is left as it is and the report says so. Its errors are those of Run.
 func KeepPartitions(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 	return run(ctx, db, options, func(p *pruner, now time.Time) error {
 		return p.partition(ctx, now, time.Time{})

@@ -18,10 +18,10 @@ import (
 	"prescient/prescient/internal/store"
 )
 
-// DefaultLeaseWait is for how long Reslot waits for leases.
+// DefaultLeaseWait is for how long Run waits for leases.
 const DefaultLeaseWait = 3 * time.Minute
 
-// Options are for Reslot; zero fields mean the defaults.
+// Options are for Run; zero fields mean the defaults.
 type Options struct {
 	// Prefix of the table names; empty by default.
 	Prefix string
@@ -39,7 +39,7 @@ type Options struct {
 	Log zerolog.Logger
 }
 
-// Progress says how far Reslot is.
+// Progress says how far Run is.
 type Progress struct {
 	// Step is what it does: wait, alter, move, check, finish.
 	Step Step
@@ -49,7 +49,7 @@ type Progress struct {
 	Slot time.Time
 }
 
-// Step is a step of Reslot.
+// Step is a step of Run.
 type Step string
 
 // The steps, in their order.
@@ -66,10 +66,10 @@ const (
 	StepFinish Step = "finish"
 )
 
-// Result is what Reslot did.
+// Result is what Run did.
 type Result struct {
 	From, To time.Duration
-	// Resumed says that an earlier Reslot had been interrupted.
+	// Resumed says that an earlier Run had been interrupted.
 	Resumed bool
 	// Rows were moved.
 	Rows int
@@ -81,14 +81,14 @@ type Result struct {
 // every row that is off the new grid, which goes to the later of its slot and its due time, both rounded up: never to an
 // earlier one. Rows whose slot is on both grids stay.
 //
-// From its first statement on nobody claims a bucket, and clients and workers stop with ErrConfigChanged; new ones are
-// refused with ErrReslotting. It waits for the leases that live; where these are not given back in time, or ctx ends, it takes all
-// back and returns ErrLeased. Plain INSERTs go on all the while, but for the last step, in which the server copies
-// future_job. What comes due meanwhile is for the sweeper.
+// From its first statement on nobody claims a bucket, and clients and workers stop with prescient.ErrConfigChanged; new ones
+// are refused with prescient.ErrReslotting. It waits for the leases that live. Where these are not given back in time, or ctx
+// ends, it takes all back and returns prescient.ErrLeased. Plain INSERTs go on all the while, but for the step check, in which
+// the server copies future_job. What comes due meanwhile is for the sweeper.
 //
 // Interrupted at any point, it can be run again, to the same resolution or another, and has to be: until then nothing
-// runs. It needs the rights to alter the tables and to take GET_LOCK, and a pool made by Open for a lease of an hour or
-// so, since a connection of it is idle meanwhile.
+// runs. It needs the rights to alter the tables and to take GET_LOCK, and a pool made by connect.Open for a lease of an
+// hour or so, since a connection of it is idle meanwhile.
 func Run(ctx context.Context, db *sqlx.DB, options Options) (Result, error) {
 	began := time.Now()
 	r, err := newReslot(db, options)
@@ -105,7 +105,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Result, error) {
 	return r.did, err
 }
 
-// reslot is one Reslot under way.
+// reslot is one Run under way.
 type reslot struct {
 	tables  store.Tables
 	db      *sqlx.DB
@@ -113,7 +113,7 @@ type reslot struct {
 	settle  time.Duration
 	at      Progress
 	did     Result
-	// announced says that everybody has been stopped, and that only a Reslot that is done lets them go on.
+	// announced says that everybody has been stopped, and that only a Run that is done lets them go on.
 	announced bool
 }
 
