@@ -2,11 +2,9 @@ package orders_test
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -15,11 +13,10 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
-	"go.uber.org/goleak"
 
 	"prescient/jobs/orders"
 	"prescient/prescient"
-	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
 
 	"prescient/prescient/client"
@@ -27,54 +24,7 @@ import (
 	"prescient/prescient/worker"
 )
 
-// names are those of the servers to test on, as localserver.Named reads them.
-var names = []string{"mariadb", "mariadb-11.8", "mysql"}
-
-// servers are those that this process started, by name.
-var servers = map[string]*localserver.Server{}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	for _, server := range servers {
-		if err := server.Close(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = max(code, 1)
-		}
-	}
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, "goroutines are left:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// dsnOf returns the server with a name: of PRESCIENT_TEST_DSNS ("mariadb=DSN mariadb-11.8=DSN mysql=DSN"), or one that is
-// started for the package. It is empty for a name that the variable leaves out.
-func dsnOf(t *testing.T, name string) string {
-	t.Helper()
-	if given := strings.Fields(os.Getenv("PRESCIENT_TEST_DSNS")); len(given) > 0 {
-		for _, pair := range given {
-			if dsn, ok := strings.CutPrefix(pair, name+"="); ok {
-				return dsn
-			}
-		}
-		return ""
-	}
-	if servers[name] == nil {
-		options, err := localserver.Named(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		defer cancel()
-		server, err := localserver.Start(ctx, options)
-		if err != nil {
-			t.Fatalf("no %s server to test on; scripts/test gets what is missing: %v", name, err)
-		}
-		servers[name] = server
-	}
-	return servers[name].DSN("")
-}
+func TestMain(m *testing.M) { servertest.Main(m) }
 
 // rig is an app in a database of its own, with 15-minute slots. prescient's tables have the prefix p_, its own app_. The
 // app, the worker and whoever lists history have accounts of the roles app-reschedule (placing an order replaces what is
@@ -82,6 +32,7 @@ func dsnOf(t *testing.T, name string) string {
 // by themselves is asked for by root.
 type rig struct {
 	t      *testing.T
+	d      servertest.Database
 	dsn    *mysql.Config // of root
 	roles  map[string]*mysql.Config
 	root   *sql.DB
@@ -96,20 +47,7 @@ type rig struct {
 // eachServer runs a test on each server, on all of them at the same time, and returns when all have ended.
 func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
-	found := false
-	var all sync.WaitGroup
-	for _, name := range names {
-		dsn := dsnOf(t, name)
-		if dsn == "" {
-			continue
-		}
-		found = true
-		all.Go(func() { t.Run(name, func(t *testing.T) { test(t, newRig(t, dsn)) }) })
-	}
-	all.Wait()
-	if !found {
-		t.Fatal("PRESCIENT_TEST_DSNS names no server: want mariadb=DSN mariadb-11.8=DSN mysql=DSN")
-	}
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
 }
 
 // eachCheck runs a test on each server with Check, and with CheckBatch.
@@ -125,18 +63,12 @@ func eachCheck(t *testing.T, test func(t *testing.T, r *rig)) {
 	}
 }
 
-func newRig(t *testing.T, dsn string) *rig {
+func newRig(t *testing.T, d servertest.Database) *rig {
 	t.Helper()
-	r := &rig{t: t, roles: make(map[string]*mysql.Config)}
+	r := &rig{t: t, d: d, roles: make(map[string]*mysql.Config)}
 	var err error
-	r.dsn, err = mysql.ParseDSN(dsn)
+	r.dsn, err = mysql.ParseDSN(d.DSN)
 	r.must(err)
-	r.dsn.DBName = ""
-	server := r.connect(r.dsn, nil)
-	name := "px_orders_" + strings.ToLower(rand.Text()[:12])
-	r.exec(server, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
-	t.Cleanup(func() { r.exec(server, "DROP DATABASE "+name) })
-	r.dsn.DBName = name
 	r.root = r.connect(r.dsn, nil)
 	_, err = text.Up(t.Context(), r.root, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
 	r.must(err)
@@ -167,7 +99,7 @@ func (r *rig) exec(db *sql.DB, statement string, args ...any) {
 func (r *rig) account(role string, rights ...string) {
 	r.t.Helper()
 	config := r.dsn.Clone()
-	config.User, config.Passwd = strings.TrimPrefix(r.dsn.DBName, "px_orders_")+"."+role, "Secret-42"
+	config.User, config.Passwd = r.d.User(role), "Secret-42"
 	name := "'" + config.User + "'@'%'"
 	r.exec(r.root, "CREATE USER "+name+" IDENTIFIED BY '"+config.Passwd+"'")
 	r.t.Cleanup(func() { r.exec(r.root, "DROP USER "+name) })

@@ -161,10 +161,19 @@ func WithParams(dsn, params string) string {
 	}
 }
 
+// prefix begins the names of all databases.
+const prefix = "px_test_"
+
+// User returns a name for the account of a role in a test's database: short
+// enough for MySQL, where it may have 32 characters.
+func (d Database) User(role string) string {
+	return strings.TrimPrefix(d.Name, prefix) + "." + role
+}
+
 // uniqueName returns a database name that no other test has, in this process
 // or another.
 func uniqueName() string {
 	bytes := make([]byte, 8)
 	rand.Read(bytes)
-	return "px_test_" + hex.EncodeToString(bytes)
+	return prefix + hex.EncodeToString(bytes)
 }

@@ -22,9 +22,12 @@ var servers struct {
 
 // Main runs a package's tests, stops the servers that they started and ends
 // the process; goroutines that are still there then are a failure. TestMain
-// calls it.
-func Main(m *testing.M) {
+// calls it, with what else is to be done after the tests.
+func Main(m *testing.M, after ...func()) {
 	code := m.Run()
+	for _, do := range after {
+		do()
+	}
 	servers.Lock()
 	for kind, server := range servers.byKind {
 		if err := server.Close(); err != nil {
