@@ -11,6 +11,7 @@ import (
 	"prescient/jobs/orders"
 	"prescient/prescient"
 	"prescient/prescient/client"
+	"prescient/prescient/localserver/servertest"
 )
 
 func TestMigrate(t *testing.T) {
@@ -289,7 +290,7 @@ func TestOrdersOfTheConfiguration(t *testing.T) {
 		app, err := orders.New(orders.Options{Client: client, Prefix: "shop_"})
 		r.must(err)
 		// The client sees the server's own clock, on which the horizon counts: the order is placed on that day.
-		_, err = app.Place(r.Context(), open(r.T, strings.Replace(r.env["PRESCIENT_DSN"], "?", "?parseTime=true&", 1)), orders.NewOrder{ID: 7, PlacedAt: at("10:05")})
+		_, err = app.Place(r.Context(), servertest.Open(r.T, r.env["PRESCIENT_DSN"], "parseTime=true"), orders.NewOrder{ID: 7, PlacedAt: at("10:05")})
 		r.must(err)
 		r.at("13:15:01")
 		r.ok("run")

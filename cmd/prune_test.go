@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prescient/cmd"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/prune"
 )
 
@@ -29,7 +30,7 @@ func TestPrune(t *testing.T) {
 		r.ok("cancel", "--entity", "order/43")
 		r.at("10:15")
 		r.ok("run")
-		r.env["PRESCIENT_DSN"] = withParameter(r.dsn, fmt.Sprint("timestamp=", at("10:15").AddDate(1, 0, 0).Unix()))
+		r.env["PRESCIENT_DSN"] = servertest.WithParams(r.dsn, fmt.Sprint("timestamp=", at("10:15").AddDate(1, 0, 0).Unix()))
 		got := r.execute("prune", "--keep", "90d", "--json")
 		got.wants(r.T, cmd.ExitUsage, "the clock of the database may be wrong", "2027-11-20", "(--trust-clock)")
 		if n := r.count("SELECT COUNT(*) FROM job_history") + r.count("SELECT COUNT(*) FROM slot_run"); n != 2 || got.out != "" {
@@ -62,7 +63,7 @@ func TestPruneSaysWhoHoldsHistoryOpen(t *testing.T) {
 		}
 		var n, connection int
 		r.must(analyst.QueryRow("SELECT COUNT(*), CONNECTION_ID() FROM job_history").Scan(&n, &connection))
-		r.env["PRESCIENT_DSN"] = withParameter(r.dsn, fmt.Sprint("timestamp=", at("10:15").AddDate(1, 0, 0).Unix()))
+		r.env["PRESCIENT_DSN"] = servertest.WithParams(r.dsn, fmt.Sprint("timestamp=", at("10:15").AddDate(1, 0, 0).Unix()))
 		got := r.execute("prune", "--keep", "90d", "--patience", "1s")
 		got.wants(r.T, cmd.ExitHeld, "history is held open", fmt.Sprintf("connection %d of ", connection))
 		if !strings.Contains(got.out, "dropped 0 weeks") {

@@ -3,9 +3,7 @@ package cmd_test
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,84 +13,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-	"go.uber.org/goleak"
-
 	"prescient/cmd"
 	"prescient/prescient"
 	"prescient/prescient/client"
-	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 )
 
 func TestMain(m *testing.M) {
 	if os.Getenv(ownProgram) != "" {
 		runOwnProgram()
 	}
-	code := m.Run()
-	for _, s := range servers {
-		s.close()
-	}
-	_ = os.RemoveAll(binary.dir)
-	http.DefaultClient.CloseIdleConnections()
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintf(os.Stderr, "goroutines are left: %v\n", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// servers are those to test on, by the names that localserver.Named reads: given in PRESCIENT_TEST_DSNS
-// ("mariadb=DSN mariadb-11.8=DSN mysql=DSN", or some of these), or started when a test first wants one.
-var servers = given()
-
-type server struct {
-	once sync.Once
-	own  *localserver.Server
-	dsn  string
-	err  error
-}
-
-func given() map[string]*server {
-	pairs := strings.Fields(os.Getenv("PRESCIENT_TEST_DSNS"))
-	if len(pairs) == 0 {
-		return map[string]*server{"mariadb": {}, "mariadb-11.8": {}, "mysql": {}}
-	}
-	list := make(map[string]*server)
-	for _, pair := range pairs {
-		name, dsn, _ := strings.Cut(pair, "=")
-		list[name] = &server{dsn: dsn}
-	}
-	return list
-}
-
-func (s *server) start(name string) {
-	if s.dsn != "" {
-		return
-	}
-	options, err := localserver.Named(name)
-	if err != nil {
-		s.err = err
-		return
-	}
-	options.Args = []string{"--max-connections=500"}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	s.own, s.err = localserver.Start(ctx, options)
-	if s.err == nil {
-		s.dsn = s.own.DSN("")
-	}
-}
-
-func (s *server) close() {
-	if s.own != nil {
-		_ = s.own.Close()
-	}
+	servertest.Main(m, func() {
+		_ = os.RemoveAll(binary.dir)
+		http.DefaultClient.CloseIdleConnections()
+	})
 }
 
 // rig is an empty database on a real server, and the command line that works on it: each command by an account that has
 // the role which it is for, and nothing else.
 type rig struct {
 	*testing.T
+	d   servertest.Database
 	dsn string
 	db  *sql.DB // parseTime, UTC
 	env map[string]string
@@ -104,55 +45,21 @@ type rig struct {
 // eachServer runs a test on every server at the same time, each with a database of its own.
 func eachServer(t *testing.T, test func(r *rig)) {
 	t.Parallel()
-	for name, s := range servers {
-		t.Run(name, func(t *testing.T) {
+	for _, kind := range servertest.Kinds(t) {
+		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			s.once.Do(func() { s.start(name) })
-			if s.err != nil {
-				t.Fatalf("no %s server to test on; scripts/test gets what is missing: %v", name, s.err)
-			}
-			test(newRig(t, s.dsn))
+			test(newRig(t, kind.New(t)))
 		})
 	}
 }
 
-func newRig(t *testing.T, dsn string) *rig {
+func newRig(t *testing.T, d servertest.Database) *rig {
 	t.Helper()
-	random := make([]byte, 6)
-	_, _ = rand.Read(random)
-	name := "px_cmd_" + hex.EncodeToString(random)
-	admin := open(t, dsn)
-	if _, err := admin.Exec("CREATE DATABASE " + name + " CHARACTER SET utf8mb4"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		if _, err := admin.ExecContext(ctx, "DROP DATABASE "+name); err != nil {
-			t.Errorf("dropping the test's database (did a transaction stay open?): %v", err)
-		}
-	})
-	config, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.DBName = name
-	r := &rig{T: t, dsn: config.FormatDSN()}
+	r := &rig{T: t, d: d, dsn: d.DSN}
 	r.env = map[string]string{"PRESCIENT_DSN": r.dsn}
 	r.accounts = make(map[string]string)
-	config.ParseTime = true
-	r.db = open(t, config.FormatDSN())
+	r.db = d.Open(t, "parseTime=true")
 	return r
-}
-
-func open(t *testing.T, dsn string) *sql.DB {
-	t.Helper()
-	db, err := sql.Open("mysql", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
 }
 
 func (r *rig) must(err error) {
@@ -205,14 +112,7 @@ func (r *rig) ok(args ...string) string {
 func (r *rig) at(clock string) {
 	r.Helper()
 	now := at(clock)
-	r.env["PRESCIENT_DSN"] = withParameter(r.dsn, fmt.Sprintf("timestamp=%d.%06d", now.Unix(), now.Nanosecond()/1000))
-}
-
-func withParameter(dsn, parameter string) string {
-	if strings.Contains(dsn[strings.LastIndex(dsn, "/"):], "?") {
-		return dsn + "&" + parameter
-	}
-	return dsn + "?" + parameter
+	r.env["PRESCIENT_DSN"] = servertest.WithParams(r.dsn, fmt.Sprintf("timestamp=%d.%06d", now.Unix(), now.Nanosecond()/1000))
 }
 
 // String is for messages of failure.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"prescient/prescient/localserver/servertest"
 	"prescient/sql"
 )
 
@@ -49,20 +50,15 @@ func (r *rig) environment(args []string) map[string]string {
 	}
 	env["PRESCIENT_DSN"] = r.account(role)
 	if parameters != "" {
-		env["PRESCIENT_DSN"] = withParameter(env["PRESCIENT_DSN"], parameters)
+		env["PRESCIENT_DSN"] = servertest.WithParams(env["PRESCIENT_DSN"], parameters)
 	}
 	return env
 }
 
 // user is the name of the account of a role.
-func (r *rig) user(role string) string {
-	r.Helper()
-	config, err := mysql.ParseDSN(r.dsn)
-	r.must(err)
-	return strings.TrimPrefix(config.DBName, "px_cmd_") + "." + role
-}
+func (r *rig) user(role string) string { return r.d.User(role) }
 
-func (r *rig) database() string { return r.dsn[strings.LastIndex(r.dsn, "/")+1:] }
+func (r *rig) database() string { return r.d.Name }
 
 // account makes an account that has a role and nothing else, once, and returns its DSN.
 func (r *rig) account(role string) string {

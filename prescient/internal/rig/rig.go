@@ -66,7 +66,7 @@ func (r *Rig) Must(err error) {
 }
 
 // User is the name of the account of a role.
-func (r *Rig) User(role string) string { return strings.TrimPrefix(r.D.Name, "px_test_") + "." + role }
+func (r *Rig) User(role string) string { return r.D.User(role) }
 
 // Account makes an account that has a role and nothing else, once, and returns its DSN.
 func (r *Rig) Account(role string) string {
