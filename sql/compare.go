@@ -79,7 +79,7 @@ const (
 )
 
 // Compare compares the tables, views and procedures with what the migrations make of them, all of which have to be
-// applied. s.Resolution is that of slot_config, and s.Server whose tables these are. It changes nothing: that a procedure
+// applied. s.Resolution is that of slot_config, s.Server whose tables these are, and s.Dialect Full or Plain. It changes nothing: that a procedure
 // can be called, it finds out by a call for an entity that no row can have.
 func (s Schema) Compare(ctx context.Context, db Querier) (Compared, error) {
 	c := comparison{Schema: s, db: db}
@@ -87,7 +87,7 @@ func (s Schema) Compare(ctx context.Context, db Querier) (Compared, error) {
 	if err != nil {
 		return Compared{}, err
 	}
-	if c.statements, err = LoadFor(s.Server, s.Prefix); err != nil {
+	if c.statements, err = LoadFor(s.Dialect, s.Prefix); err != nil {
 		return Compared{}, err
 	}
 	if err := c.readNames(ctx); err != nil {
@@ -179,7 +179,7 @@ func (c *comparison) compareTable(ctx context.Context, t Table) error {
 			c.damage(DamagedColumn, t.Name, name, t.Name+" lacks the column "+name,
 				"repair adds no column, since what it held would stay lost: restore the table from a backup, or add it as the statement does, empty",
 				alter+"ADD COLUMN "+t.Definition("column", name)+after)
-		case want != "" && want != "NULL" && c.Server != TiDB && (!is.Valid || fingerprint(is.String, t.Columns, name) != fingerprint(want, t.Columns, name)):
+		case want != "" && want != "NULL" && c.Dialect != Plain && (!is.Valid || fingerprint(is.String, t.Columns, name) != fingerprint(want, t.Columns, name)):
 			c.damage(DamagedDefault, t.Name, name, fmt.Sprintf("%s.%s has no default, or another than the migrations give it: plain INSERTs fail, or go wrong", t.Name, name), "",
 				alter+"ALTER COLUMN "+name+" SET DEFAULT "+want)
 		}
@@ -198,7 +198,7 @@ var constraint = regexp.MustCompile("(?m)^\\s*CONSTRAINT [`\"]?(\\w+)[`\"]? CHEC
 
 // Checks reads the CHECK constraints of a table by their names.
 func (s Schema) Checks(ctx context.Context, db Querier, table string) (map[string]string, error) {
-	statements, err := LoadFor(s.Server, s.Prefix)
+	statements, err := LoadFor(s.Dialect, s.Prefix)
 	if err != nil {
 		return nil, err
 	}

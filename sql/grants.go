@@ -27,7 +27,10 @@ type Account struct {
 	Database, Prefix string
 	// User and Host of the account, which has to exist; the host is % by default.
 	User, Host string
-	// Server is what it is an account of: rights that TiDB does not know are left out, or given for whole tables.
+	// Dialect that the installation is used in: Full where none is given. In Plain there is no procedure to call, and an app
+	// in another language gives all columns.
+	Dialect Dialect
+	// Server is what it is an account of: TiDB gives rights on whole tables only, and is always used in Plain.
 	Server Server
 }
 
@@ -69,7 +72,8 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 	for _, name := range grantNames {
 		pairs = append(pairs, "{"+name+"}", quoteName(a.Prefix+name))
 	}
-	text, err := grantFiles.ReadFile("grants/" + role + ".sql")
+	dialect := a.Dialect.On(a.Server)
+	text, err := dialect.read(grantFiles, "grants/"+role+".sql")
 	if err != nil {
 		return "", nil, err
 	}
@@ -81,9 +85,6 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 		}
 		statement := strings.TrimSuffix(line, ";\n")
 		if a.Server == TiDB {
-			if strings.Contains(statement, "ON PROCEDURE") {
-				continue
-			}
 			statement = columnRights.ReplaceAllString(statement, "$1")
 		}
 		statements = append(statements, fill.Replace(statement))
@@ -93,10 +94,11 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 
 var rightsLine = regexp.MustCompile(`(?m)^GRANT (.+) ON (?:PROCEDURE )?\{database\}\.\{(\w+)\}`)
 
-// Rights returns what a role has on each table, view and procedure, by its name without the prefix. The owner has all.
-func Rights(role string) (rights map[string]string, all bool) {
+// Rights returns what a role has in a dialect on each table, view and procedure, by its name without the prefix. The owner
+// has all.
+func Rights(role string, dialect Dialect) (rights map[string]string, all bool) {
 	rights = make(map[string]string)
-	text, err := grantFiles.ReadFile("grants/" + role + ".sql")
+	text, err := dialect.read(grantFiles, "grants/"+role+".sql")
 	if err != nil {
 		return rights, false
 	}

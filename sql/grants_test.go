@@ -62,6 +62,34 @@ func TestWhatCannotStandInAGrantIsRefused(t *testing.T) {
 	}
 }
 
+func TestGrantsInPlainCallNoProcedure(t *testing.T) {
+	for _, role := range Roles() {
+		_, full, err := Grants(role, Account{Database: "shop", User: "app"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, plain, err := Grants(role, Account{Database: "shop", User: "app", Dialect: Plain})
+		if err != nil || len(plain) == 0 {
+			t.Fatalf("%s: %v, %v", role, plain, err)
+		}
+		if text := strings.Join(plain, "\n"); strings.Contains(text, "PROCEDURE") {
+			t.Errorf("%s: %s", role, text)
+		}
+		if role == "app-sql" { // gives what the defaults would
+			if text := strings.Join(plain, "\n"); !strings.Contains(text, "job_key, first_check_at, next_check_at") || !strings.Contains(text, "`slot_config`") {
+				t.Errorf("%s: %s", role, text)
+			}
+			continue
+		}
+		for i, s := range full {
+			s = strings.NewReplacer("payload, revision)", "payload, revision, inserted_at)", ", CREATE ROUTINE, ALTER ROUTINE, EXECUTE", "").Replace(s)
+			if !strings.Contains(s, "PROCEDURE") && (i >= len(plain) || plain[i] != s) {
+				t.Errorf("%s: plain has %q; want %s", role, plain, s)
+			}
+		}
+	}
+}
+
 func TestGrantsForTiDBNameNeitherProceduresNorColumnsToWrite(t *testing.T) {
 	for _, role := range Roles() {
 		_, statements, err := Grants(role, Account{Database: "shop", User: "app", Server: TiDB})

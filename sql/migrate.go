@@ -28,6 +28,9 @@ type Schema struct {
 	Prefix string
 	// Resolution of the slots, in whole seconds; it divides a day. Defaults and checks of the tables are made for it.
 	Resolution time.Duration
+	// Dialect in which the tables are made and looked at. Up, Down, Repair and Damages take a setting, and find out what it
+	// comes to on the server; the others take Full or Plain, and Full where none is given.
+	Dialect Dialect
 	// Server is whose tables; whoever migrates need not say it.
 	Server Server
 	// UpTo is the last migration that Up applies, by its number; all of them by default.
@@ -175,7 +178,7 @@ func noSuchTable(err error) bool {
 
 func (s Schema) migrate(ctx context.Context, db *sql.DB, do func(*goose.Provider) error) error {
 	var err error
-	if s.Server, err = ServerOf(ctx, db); err != nil {
+	if s.Server, s.Dialect, err = s.Dialect.Choose(ctx, db); err != nil {
 		return err
 	}
 	files, err := s.render()
@@ -220,7 +223,7 @@ func (s Schema) render() (fs.FS, error) {
 		return nil, err
 	}
 	for _, name := range names {
-		text, err := s.Server.read(migrationFiles, name)
+		text, err := s.Dialect.read(migrationFiles, name)
 		if err != nil {
 			return nil, err
 		}

@@ -43,7 +43,7 @@ const (
 // calls of a procedure that it makes anew. It may be run at any time, and again: what is as it should be stays. The slots
 // of the DEFAULT and the CHECK are those of slot_config, whatever s.Resolution is.
 func Repair(ctx context.Context, db *sql.DB, s Schema) (did Repaired, err error) {
-	if s.Server, err = ServerOf(ctx, db); err != nil {
+	if s.Server, s.Dialect, err = s.Dialect.Choose(ctx, db); err != nil {
 		return did, err
 	}
 	unlock, err := s.Lock(ctx, db)
@@ -115,7 +115,7 @@ func or(text, otherwise string) string {
 // Damages is what Repair would look at: all that Compare finds, at the resolution that slot_config has. Where slot_config
 // is empty, only that is told.
 func Damages(ctx context.Context, db *sql.DB, s Schema) (found []Damage, err error) {
-	if s.Server, err = ServerOf(ctx, db); err != nil {
+	if s.Server, s.Dialect, err = s.Dialect.Choose(ctx, db); err != nil {
 		return nil, err
 	}
 	return s.damages(ctx, db)

@@ -3,57 +3,56 @@ package sql
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"fmt"
-	"io/fs"
 	"strings"
 )
 
-// Server says whose SQL is spoken where the servers differ by more than all statements can bear.
+// Server is what a server is, by what it says of itself: its error numbers, its locks and its rights go by that. Which
+// statements it is sent goes by the [Dialect].
 type Server string
 
+// The servers that differ in more than their dialect.
 const (
-	Common  Server = ""        // MySQL, and what all of them understand
-	MariaDB Server = "mariadb" // slotrun/history_locked besides
-	TiDB    Server = "tidb"    // the files in sql/tidb take the place of those of the same name
+	MySQL   Server = "" // and whatever says nothing else of itself
+	MariaDB Server = "mariadb"
+	TiDB    Server = "tidb"
+	Vitess  Server = "vitess" // and PlanetScale, which is one
 )
 
-//go:embed tidb/migrations/*.sql tidb/slotrun/*.sql
-var tidbFiles embed.FS
+// asked is what ServerOf and Choose need of a handle.
+type asked interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
 
 // ServerOf asks a server what it is.
-func ServerOf(ctx context.Context, db interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}) (Server, error) {
+func ServerOf(ctx context.Context, db asked) (Server, error) {
 	rows, err := db.QueryContext(ctx, "SELECT VERSION()")
 	if err != nil {
-		return Common, fmt.Errorf("asking the server for its version: %w", err)
+		return MySQL, fmt.Errorf("asking the server for its version: %w", err)
 	}
 	defer rows.Close()
 	var version string
 	if rows.Next() {
 		if err := rows.Scan(&version); err != nil {
-			return Common, fmt.Errorf("asking the server for its version: %w", err)
+			return MySQL, fmt.Errorf("asking the server for its version: %w", err)
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return Common, fmt.Errorf("asking the server for its version: %w", err)
+		return MySQL, fmt.Errorf("asking the server for its version: %w", err)
 	}
-	switch {
-	case strings.Contains(version, "TiDB"):
-		return TiDB, nil
-	case strings.Contains(version, "MariaDB"):
-		return MariaDB, nil
-	}
-	return Common, nil
+	return serverBy(version), nil
 }
 
-// read returns a file, or what the server has in its place.
-func (s Server) read(files fs.FS, path string) ([]byte, error) {
-	if s == TiDB {
-		if text, err := tidbFiles.ReadFile("tidb/" + path); err == nil {
-			return text, nil
-		}
+// serverBy reads what VERSION() says, such as 11.8.3-MariaDB, 8.0.11-TiDB-v8.4.0 or 8.0.30-Vitess.
+func serverBy(version string) Server {
+	version = strings.ToLower(version)
+	switch {
+	case strings.Contains(version, "tidb"):
+		return TiDB
+	case strings.Contains(version, "vitess"), strings.Contains(version, "planetscale"):
+		return Vitess
+	case strings.Contains(version, "mariadb"):
+		return MariaDB
 	}
-	return fs.ReadFile(files, path)
+	return MySQL
 }

@@ -35,11 +35,16 @@ func CheckPrefix(prefix string) error {
 // Statements is the text of every statement, by the path of its file without the ending: "slotrun/claim".
 type Statements map[string]string
 
-// Load returns the statements for a table prefix, without their headers. The error wraps ErrPrefix.
-func Load(prefix string) (Statements, error) { return LoadFor(Common, prefix) }
+// onlyInFull are the statements that Plain does without, and has none in the place of.
+var onlyInFull = map[string]bool{
+	"slotrun/end_each": true, "slotrun/history_locked": true, "operate/reslot_check": true, "operate/reslot_default": true,
+}
 
-// LoadFor is Load for a server.
-func LoadFor(server Server, prefix string) (Statements, error) {
+// Load returns the statements for a table prefix, without their headers. The error wraps ErrPrefix.
+func Load(prefix string) (Statements, error) { return LoadFor(Full, prefix) }
+
+// LoadFor is Load in a dialect.
+func LoadFor(dialect Dialect, prefix string) (Statements, error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return nil, err
 	}
@@ -48,11 +53,15 @@ func LoadFor(server Server, prefix string) (Statements, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := server.read(statementFiles, path)
+		text, err := dialect.read(statementFiles, path)
 		if err != nil {
 			return err
 		}
-		all[strings.TrimSuffix(path, ".sql")] = strings.ReplaceAll(withoutComments(string(text)), "{prefix}", prefix)
+		name := strings.TrimSuffix(path, ".sql")
+		if dialect == Plain && onlyInFull[name] {
+			return nil
+		}
+		all[name] = strings.ReplaceAll(withoutComments(string(text)), "{prefix}", prefix)
 		return nil
 	})
 	return all, err

@@ -28,7 +28,7 @@ func files(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrations/") || strings.HasPrefix(name, "tidb/") || strings.HasPrefix(name, "grants/") {
+		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrations/") || strings.HasPrefix(name, "plain/") || strings.HasPrefix(name, "grants/") {
 			return err
 		}
 		text, err := os.ReadFile(name)
@@ -190,47 +190,6 @@ func TestEveryMigrationIsRepeatableAndCanBeUndone(t *testing.T) {
 			if !slices.Contains([]string{"{prefix}", "{seconds}", "{micros}"}, word) {
 				t.Errorf("%s: nothing fills in %s", entry.Name(), word)
 			}
-		}
-	}
-}
-
-// A file for TiDB takes the place of one for all, with the same parameters and braces; but for the move, which is of one
-// row there.
-func TestStatementsForTiDBTakeTheSame(t *testing.T) {
-	common, err := sql.Load("p_")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tidb, err := sql.LoadFor(sql.TiDB, "p_")
-	if err != nil {
-		t.Fatal(err)
-	}
-	differ := 0
-	for name, text := range common {
-		other := tidb.Get(name)
-		if other == text {
-			continue
-		}
-		differ++
-		if name == "slotrun/reschedule" {
-			continue
-		}
-		if strings.Count(other, "?") != strings.Count(text, "?") || strings.Contains(other, "{keys}") != strings.Contains(text, "{keys}") {
-			t.Errorf("%s takes something else on TiDB:\n%s", name, other)
-		}
-		for _, word := range []string{"JSON_TABLE", "SKIP LOCKED", "STRAIGHT_JOIN"} {
-			if strings.Contains(other, word) {
-				t.Errorf("%s: TiDB has no %s", name, word)
-			}
-		}
-	}
-	files, err := fs.Glob(os.DirFS("."), "tidb/*/*.sql")
-	if err != nil || len(files) != differ+8 {
-		t.Errorf("%d statements differ, with 8 migrations; but there are %q (%v)", differ, files, err)
-	}
-	for _, name := range files {
-		if _, err := os.Stat(strings.TrimPrefix(name, "tidb/")); err != nil {
-			t.Errorf("%s is in the place of nothing: %v", name, err)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (c *Client) isAbsent(ctx context.Context, db prescient.DB, key prescient.Ke
 
 // withBookends does something while bookends stand at some keys. Where one of those is taken it does nothing.
 func (c *Client) withBookends(ctx context.Context, db prescient.DB, keys []prescient.Key, do func() error) (placed bool, err error) {
-	times := textOf(bookendSlot, bookendSlot)
+	times := c.textOf(bookendSlot, bookendSlot)
 	var rows []byte
 	for i, key := range keys {
 		if i > 0 {

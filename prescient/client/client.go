@@ -13,6 +13,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	text "prescient/sql"
 )
 
 // Client is what app code works with: it inserts, cancels, moves and reads checks on the handle that the caller gives,
@@ -39,6 +40,9 @@ type Client struct {
 type Options struct {
 	// Prefix of the table names; empty by default.
 	Prefix string
+	// Dialect is [text.Auto] by default: what the server can do. [text.Plain] keeps to what servers have that are neither
+	// MySQL nor MariaDB.
+	Dialect text.Dialect
 	// Resolution of the slots. Zero takes that of slot_config; any other must be the same.
 	Resolution time.Duration
 	// Guards of the installation; of them a client uses Horizon, 30 days by default.
@@ -53,7 +57,7 @@ func New(ctx context.Context, db prescient.DB, options Options) (*Client, error)
 	if err := options.Guards.Validate(); err != nil {
 		return nil, err
 	}
-	t, err := store.OpenTables(ctx, db, options.Prefix, options.Resolution)
+	t, err := store.OpenTables(ctx, db, options.Prefix, options.Resolution, options.Dialect)
 	if err != nil {
 		return nil, err
 	}

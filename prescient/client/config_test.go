@@ -13,14 +13,14 @@ import (
 func TestAnotherResolutionThanThatOfTheTablesIsRefusedNamingBoth(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, resolution := range []time.Duration{time.Second, 30 * time.Minute, 24 * time.Hour, 7 * time.Minute, -time.Minute} {
-			_, err := New(t.Context(), r.App, Options{Prefix: "p_", Resolution: resolution})
+			_, err := New(t.Context(), r.App, Options{Prefix: "p_", Dialect: r.Setting, Resolution: resolution})
 			rig.WantErr(t, resolution.String(), err, prescient.ErrResolution)
 			if !rig.Contains(err, resolution.String(), "15m0s") {
 				t.Errorf("%v: does not name both", err)
 			}
 		}
 		for _, resolution := range []time.Duration{0, 15 * time.Minute} {
-			client, err := New(t.Context(), r.App, Options{Prefix: "p_", Resolution: resolution})
+			client, err := New(t.Context(), r.App, Options{Prefix: "p_", Dialect: r.Setting, Resolution: resolution})
 			r.Must(err)
 			if client.Resolution() != 15*time.Minute {
 				t.Errorf("resolution %s; want 15m", client.Resolution())
@@ -99,7 +99,7 @@ func TestAClientStopsWritingWhenTheConfigurationHasChanged(t *testing.T) {
 		if n, err := r.client.Cancel(t.Context(), r.App, e); n != 1 || err != nil {
 			t.Errorf("cancelled %d, %v", n, err)
 		}
-		again, err := New(t.Context(), r.App, Options{Prefix: "p_"})
+		again, err := New(t.Context(), r.App, Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		_, err = again.Insert(t.Context(), r.App, prescient.NewJob{Entity: e, JobExec: "ship", DueAt: time.Now()})
 		r.Must(err)

@@ -47,7 +47,7 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 	}
 	first, last := job.Entity().KeyRange()
 	entity := "job.job_key BETWEEN " + literal.Of(literal.AppendKey, first) + " AND " + literal.Of(literal.AppendKey, last)
-	row := string(appendRow(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, textOf(job.DueAt, f.Slots[3]), true))
+	row := string(appendRow(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, c.textOf(job.DueAt, f.Slots[3]), true))
 	list := []rig.Explained{
 		{Statement: "client/now", Query: c.tables.Stmt.Get("client/now"), Args: nil, Reached: map[string]string{"p_slot_config": rig.ByConfig}},
 		{Statement: "client/look", Query: c.tables.Fill("client/look", "{columns}", textColumns, "{key}", key), Args: nil,

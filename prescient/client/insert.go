@@ -14,6 +14,7 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
+	text "prescient/sql"
 )
 
 // Inserted says what an insert did.
@@ -167,14 +168,17 @@ func hasMore(j *prescient.NewJob) bool { return j.Tag != "" || j.Payload != nil 
 // insertOf inserts one row.
 func (c *Client) insertOf(job prescient.NewJob, key prescient.Key, due, slot time.Time) string {
 	more := hasMore(&job)
-	return c.insertRows(appendRow(nil, &job, key, textOf(due, slot), more), more)
+	return c.insertRows(appendRow(nil, &job, key, c.textOf(due, slot), more), more)
 }
 
 // insertRows is client/insert for rows that appendRow wrote.
 func (c *Client) insertRows(rows []byte, more bool) string {
 	columns := ""
+	if c.tables.Dialect == text.Plain {
+		columns = ", inserted_at"
+	}
 	if more {
-		columns = ", tag, payload"
+		columns += ", tag, payload"
 	}
 	return c.tables.Fill("client/insert", "{more}", columns, "{rows}", string(rows))
 }
@@ -182,16 +186,20 @@ func (c *Client) insertRows(rows []byte, more bool) string {
 // rowTimes are the times of a row, as text: thousands of rows may have the same.
 type rowTimes struct {
 	due, slots []byte // due_at; first_check_at and next_check_at
+	inserted   []byte // inserted_at, where its default would go by the session's time zone
 }
 
 // textOf writes times as numbers where they have whole seconds: the servers read those sooner.
-func textOf(due, slot time.Time) rowTimes {
+func (c *Client) textOf(due, slot time.Time) rowTimes {
 	first := literal.AppendNumber(nil, slot)
 	t := rowTimes{slots: slices.Concat(first, []byte(","), first)}
 	if due.Nanosecond() == 0 {
 		t.due = literal.AppendNumber(nil, due)
 	} else {
 		t.due = literal.AppendMicro(nil, due)
+	}
+	if c.tables.Dialect == text.Plain {
+		t.inserted = []byte(",UTC_TIMESTAMP(6)")
 	}
 	return t
 }
@@ -205,7 +213,7 @@ func appendRow(b []byte, job *prescient.NewJob, key prescient.Key, times rowTime
 	b = append(append(b, times.due...), ',')
 	b = append(literal.AppendKey(b, key), ',')
 	b = append(append(b, times.slots...), ',')
-	b = literal.AppendUint(b, newRevision())
+	b = append(literal.AppendUint(b, newRevision()), times.inserted...)
 	if more {
 		b = literal.AppendText(append(b, ','), job.Tag)
 		b = literal.AppendJSON(append(b, ','), string(job.Payload))

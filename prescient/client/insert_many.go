@@ -231,7 +231,7 @@ func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob
 			if due, slot, err = b.client.place(job.JobExec, job.DueAt, now); err != nil {
 				return nil, false, b.named(i, err)
 			}
-			last, times = job, textOf(due, slot)
+			last, times = job, b.client.textOf(due, slot)
 		}
 		if len(rows) > 0 {
 			rows = append(rows, ',')

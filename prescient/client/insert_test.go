@@ -106,7 +106,7 @@ func TestAFirstCheckBeyondTheHorizonIsRefused(t *testing.T) {
 	execs.MustRegister("long", rig.NeverCalled, prescient.Guards{Horizon: 90 * 24 * time.Hour})
 	execs.MustRegister("plain", rig.NeverCalled, prescient.Guards{})
 	eachServer(t, func(t *testing.T, r *testRig) {
-		client, err := New(t.Context(), r.App, Options{Prefix: "p_", Registry: execs, Guards: prescient.Guards{Horizon: 24 * time.Hour}})
+		client, err := New(t.Context(), r.App, Options{Prefix: "p_", Dialect: r.Setting, Registry: execs, Guards: prescient.Guards{Horizon: 24 * time.Hour}})
 		r.Must(err)
 		now := rig.At("10:00")
 		app := r.AppAt(now)

@@ -33,7 +33,7 @@ func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *test
 	t.Helper()
 	r := &testRig{Rig: rig.NewRig(t, d, resolution, opener)}
 	var err error
-	r.client, err = New(t.Context(), r.App, Options{Prefix: "p_"})
+	r.client, err = New(t.Context(), r.App, Options{Prefix: "p_", Dialect: r.Setting})
 	r.Must(err)
 	return r
 }

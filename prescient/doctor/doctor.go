@@ -49,6 +49,8 @@ type Finding struct {
 type Options struct {
 	// Prefix of the table names; empty by default.
 	Prefix string
+	// Dialect is that of the client and the worker. In [text.Plain] what the tables lack in it is no damage.
+	Dialect text.Dialect
 	// Resolution that is configured here; zero to leave out the comparison.
 	Resolution time.Duration
 	// Lease that is configured here; 1 minute by default. Clocks may differ by a quarter of it at most.
@@ -138,10 +140,12 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	if err := text.CheckPrefix(options.Prefix); err != nil {
 		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
-	if d.tables.Server, err = text.ServerOf(ctx, db); err != nil {
+	if d.tables.Server, d.tables.Dialect, err = options.Dialect.Choose(ctx, db); errors.Is(err, text.ErrDialect) {
+		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
+	} else if err != nil {
 		return nil, err
 	}
-	if d.tables.Stmt, err = text.LoadFor(d.tables.Server, options.Prefix); err != nil {
+	if d.tables.Stmt, err = text.LoadFor(d.tables.Dialect, options.Prefix); err != nil {
 		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
 	d.tables.Prefix = options.Prefix
@@ -152,7 +156,7 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	}
 	var all []Finding
 	for _, check := range checks {
-		if !options.Use.sees("SELECT", check.reads...) {
+		if !d.sees("SELECT", check.reads...) {
 			all = append(all, options.Use.unseen(check.code, check.reads))
 			continue
 		}
@@ -210,7 +214,7 @@ func (d *doctor) open(ctx context.Context) error {
 
 // readResolution reads slot_config, or, for a role that may not, what the table makes of a plain INSERT.
 func (d *doctor) readResolution(ctx context.Context) (time.Duration, error) {
-	if !d.options.Use.sees("SELECT", "slot_config") {
+	if !d.sees("SELECT", "slot_config") {
 		switch is, err := d.tables.ReadGridOfTable(ctx, d.db); {
 		case err != nil:
 			return 0, err
@@ -224,7 +228,7 @@ func (d *doctor) readResolution(ctx context.Context) (time.Duration, error) {
 	err := store.QueryRow(ctx, d.db, []any{&resolution, &d.tables.Version, &d.goesTo, &d.schema}, d.tables.Stmt.Get("list/config"))
 	if err != nil {
 		// It says what is missing, and how.
-		if _, said := store.OpenTables(ctx, d.db, d.tables.Prefix, 0); said != nil {
+		if _, said := store.OpenTables(ctx, d.db, d.tables.Prefix, 0, d.options.Dialect); said != nil {
 			return 0, said
 		}
 		return 0, fmt.Errorf("reading slot_config: %w", err)

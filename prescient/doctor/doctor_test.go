@@ -327,7 +327,7 @@ func TestADoctorMissesRights(t *testing.T) {
 		r.Must(err)
 		defer db.Close()
 		examine := func(use Use) []Finding {
-			found, err := Examine(t.Context(), db, Options{Prefix: "p_", Use: use})
+			found, err := Examine(t.Context(), db, Options{Prefix: "p_", Dialect: r.Setting, Use: use})
 			r.Must(err)
 			return found
 		}
@@ -365,7 +365,7 @@ func TestADoctorReadsABoundedNumberOfRows(t *testing.T) {
 			return n
 		}
 		start := read()
-		found, err := Examine(t.Context(), before, Options{Prefix: "p_"})
+		found, err := Examine(t.Context(), before, Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		wantFinding(t, found, "rows", SeverityOK)
 		const limit = overdueProbe + 2*ledgerProbe + 20*sampleSize + 4*gridProbe + 3*(putOffProbe+gridProbe+putOffSlots*putOffSample) + 10000 // what is grouped is read thrice; the last for information_schema

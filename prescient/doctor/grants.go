@@ -131,15 +131,15 @@ func (d *doctor) checkGrants(ctx context.Context) ([]Finding, error) {
 // objectNeeds are the views and procedures that the use has rights on, which cannot be explained: a view is opened, and a
 // procedure called for an entity that no row can have.
 func (d *doctor) objectNeeds() (needs []need, err error) {
-	objects, err := text.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server}.Objects()
+	objects, err := text.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server, Dialect: d.tables.Dialect}.Objects()
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range objects {
 		switch name := strings.TrimPrefix(o.Name, d.tables.Prefix); {
-		case o.Kind == "view" && d.options.Use != UseOwner && d.options.Use.sees("SELECT", name):
+		case o.Kind == "view" && d.options.Use != UseOwner && d.sees("SELECT", name):
 			needs = append(needs, need{"SELECT on {p}" + name, "SHOW COLUMNS FROM {p}" + name})
-		case o.Kind == "procedure" && d.options.Use != UseOwner && d.options.Use.sees("EXECUTE", name):
+		case o.Kind == "procedure" && d.options.Use != UseOwner && d.sees("EXECUTE", name):
 			needs = append(needs, need{"EXECUTE on PROCEDURE {p}" + name, "CALL {p}" + name + "(REPEAT('-', 255), '-', '-')"})
 		}
 	}

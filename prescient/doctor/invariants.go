@@ -47,7 +47,7 @@ func (d *doctor) checkInvariants(ctx context.Context) (found []Finding, err erro
 	}
 	var open []store.Leased
 	switch err := d.db.SelectContext(ctx, &open, d.tables.Stmt.Get("operate/unfinished"), ledgerProbe, d.now.Add(-max(time.Hour, 2*d.options.Lease))); {
-	case errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied) && !d.options.Use.sees("SELECT", "slot_run"):
+	case errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied) && !d.sees("SELECT", "slot_run"):
 		if len(found) == 0 && !read {
 			return []Finding{d.options.Use.unseen("invariants", []string{"job_history", "slot_run"})}, nil
 		}

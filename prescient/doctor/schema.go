@@ -41,7 +41,7 @@ func (d *doctor) checkVersion(context.Context) ([]Finding, error) {
 
 // checkSchema compares tables, views and procedures with what the migrations make of them.
 func (d *doctor) checkSchema(ctx context.Context) (found []Finding, err error) {
-	schema := text.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server}
+	schema := text.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server, Dialect: d.tables.Dialect}
 	compared, err := schema.Compare(ctx, d.db)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func brief(statements []string) string {
 
 // checkGrid compares the resolution of slot_config with that of DEFAULT and CHECK, where these are there.
 func (d *doctor) checkGrid(ctx context.Context, schema text.Schema) ([]Finding, error) {
-	if d.tables.Server == text.TiDB || d.goesTo != 0 { // TiDB's tables have none of these
+	if d.tables.Dialect == text.Plain || d.goesTo != 0 { // plain tables have none of these
 		return nil, nil
 	}
 	is, err := d.tables.ReadGridOfTable(ctx, d.db)
@@ -126,7 +126,7 @@ func orNone(resolution time.Duration) string {
 }
 
 func (d *doctor) checkPartitions(ctx context.Context) ([]Finding, error) {
-	if !d.options.Use.sees("", "job_history") {
+	if !d.sees("", "job_history") {
 		return []Finding{d.options.Use.unseen("partitions", []string{"job_history"})}, nil
 	}
 	var bounds []string

@@ -35,8 +35,8 @@ func ParseUse(name string) (Use, error) {
 }
 
 // sees says whether the role has a right on all of these tables, which are named without the prefix.
-func (u Use) sees(right string, tables ...string) bool {
-	rights, all := text.Rights(string(u))
+func (d *doctor) sees(right string, tables ...string) bool {
+	rights, all := text.Rights(string(d.options.Use), d.tables.Dialect)
 	for _, table := range tables {
 		if !all && (rights[table] == "" || !strings.Contains(rights[table], right)) {
 			return false

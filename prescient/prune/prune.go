@@ -155,7 +155,7 @@ func run(ctx context.Context, db *sqlx.DB, options Options, do func(p *pruner, n
 	if options.MaxCopy < 0 || options.Patience < 0 {
 		return Report{}, fmt.Errorf("%w: neither the rows to copy nor the patience can be negative", prescient.ErrInvalid)
 	}
-	t, err := store.OpenTables(ctx, db, options.Prefix, 0)
+	t, err := store.OpenTables(ctx, db, options.Prefix, 0, text.Auto) // its statements are the same in both dialects
 	if err != nil {
 		return Report{}, err
 	}

@@ -25,6 +25,9 @@ const DefaultLeaseWait = 3 * time.Minute
 type Options struct {
 	// Prefix of the table names; empty by default.
 	Prefix string
+	// Dialect is that of the client and the worker. In [text.Plain] the resolution cannot be changed: Run returns an error that
+	// wraps ErrInvalid.
+	Dialect text.Dialect
 	// Resolution to change to: whole seconds that divide a day.
 	Resolution time.Duration
 	// LeaseWait is how long to wait for workers to give their leases back; 3 minutes by default, negative for not at all.
@@ -128,6 +131,9 @@ func newReslot(db *sqlx.DB, o Options) (*reslot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
+	if err := o.Dialect.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
+	}
 	statements, err := text.Load(o.Prefix)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
@@ -152,10 +158,10 @@ func (r *reslot) run(ctx context.Context) error {
 // announcement, until the CHECK refuses it: the CHECK is added over all rows, so what came late makes it fail, and is
 // moved. Every step finds out from the tables whether it was done before.
 func (r *reslot) steps(ctx context.Context) error {
-	if server, err := text.ServerOf(ctx, r.db); err != nil {
+	if _, dialect, err := r.options.Dialect.Choose(ctx, r.db); err != nil {
 		return err
-	} else if server == text.TiDB {
-		return fmt.Errorf("%w: on TiDB the tables hold no resolution that could be changed under the eyes of plain SQL: make new ones", prescient.ErrInvalid)
+	} else if dialect == text.Plain {
+		return fmt.Errorf("%w: in the dialect plain the tables have no CHECK that holds a late insert to the new resolution: make new ones; on MySQL or MariaDB reslot without the setting", prescient.ErrInvalid)
 	}
 	stored, goesTo, err := r.config(ctx)
 	if err != nil {

@@ -46,7 +46,7 @@ func (r *testRig) reslotTo(to time.Duration) Result {
 // onGrid checks what reslot promises about the tables: the resolution everywhere, no row early, none off the grid.
 func (r *testRig) onGrid(resolution time.Duration, rows int) {
 	r.T.Helper()
-	tables, err := store.OpenTables(r.T.Context(), r.Root, "p_", resolution)
+	tables, err := store.OpenTables(r.T.Context(), r.Root, "p_", resolution, r.Setting)
 	r.Must(err)
 	is, err := tables.ReadGridOfTable(r.T.Context(), r.Root)
 	r.Must(err)
@@ -173,7 +173,7 @@ func TestReslotKilledAtAnyStatementCompletesWhenItIsRunAgain(t *testing.T) {
 					t.Fatalf("killed at statement %d: %v", n, err)
 				}
 				// Either nothing was begun or all was done, or nobody can start.
-				if _, err := client.New(t.Context(), r.App, client.Options{Prefix: "p_"}); err != nil {
+				if _, err := client.New(t.Context(), r.App, client.Options{Prefix: "p_", Dialect: r.Setting}); err != nil {
 					rig.WantErr(t, "a client", err, prescient.ErrReslotting)
 					_, err = worker.New(t.Context(), r.Pool(time.Time{}), worker.Options{Prefix: "p_"})
 					rig.WantErr(t, "a worker", err, prescient.ErrReslotting)
@@ -203,7 +203,7 @@ func TestAnInterruptedReslotMayGoElsewhere(t *testing.T) {
 			t.Errorf("reslot says %v", err)
 		}
 		r.adviceIsToReslot(20 * time.Minute)
-		if _, err := client.New(t.Context(), r.App, client.Options{Prefix: "p_"}); !rig.Contains(err, "15m0s", "20m0s", "run reslot again") {
+		if _, err := client.New(t.Context(), r.App, client.Options{Prefix: "p_", Dialect: r.Setting}); !rig.Contains(err, "15m0s", "20m0s", "run reslot again") {
 			t.Errorf("a client is told %v", err)
 		}
 		if did := r.reslotTo(15 * time.Minute); !did.Resumed || did.From != 15*time.Minute {
@@ -297,7 +297,7 @@ func TestReslotWaitsForLeasesOrTakesAllBack(t *testing.T) {
 		}
 		r.onGrid(15*time.Minute, 20)
 		// Given back while it waits.
-		r.Client, err = client.New(t.Context(), r.App, client.Options{Prefix: "p_"})
+		r.Client, err = client.New(t.Context(), r.App, client.Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		held.Renew(2 * time.Second)
 		_, err = r.reslotOn(t.Context(), r.Pool(time.Time{}), 20*time.Minute, func(o *Options) {

@@ -8,12 +8,15 @@ import (
 	"slices"
 	"time"
 
+	text "prescient/sql"
+
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 
 	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/commit"
 )
 
 // What a bucket does about rows that open transactions of others have locked: their answers are kept and tried again.
@@ -115,23 +118,23 @@ func (b *bucketRun) withoutLocked(ctx context.Context, batch []*check.Answered) 
 	return batch, nil
 }
 
-// findFree adds the rows that nobody else has locked. Where the server cannot pass over those that are, it refuses all,
-// and they are divided until the locked ones are alone.
+// findFree adds the rows that nobody else has locked. The dialect plain does not pass over those that are: it is refused
+// all, and they are divided until the locked ones are alone.
 func (b *bucketRun) findFree(ctx context.Context, rows []*check.Answered, free map[prescient.Key]bool) error {
 	found, err := b.keysOf(ctx, "slotrun/lock_free", literal.Keys(rows, check.AnsweredKey))
+	if err == nil && len(found) > 0 {
+		found, err = b.keysOf(ctx, "slotrun/lock_free_unique", literal.Keys(slices.Collect(maps.Keys(found)), func(k prescient.Key) prescient.Key { return k }))
+	}
 	switch {
-	case errno.Is(err, errno.NoWait) && len(rows) > 1:
+	case errors.Is(err, commit.ErrAtOnce) && len(rows) > 1:
 		half := len(rows) / 2
 		if err := b.findFree(ctx, rows[:half], free); err != nil {
 			return err
 		}
 		return b.findFree(ctx, rows[half:], free)
-	case errno.Is(err, errno.NoWait):
+	case errors.Is(err, commit.ErrAtOnce):
 		return nil
-	case err != nil || len(found) == 0:
-		return err
-	}
-	if found, err = b.keysOf(ctx, "slotrun/lock_free_unique", literal.Keys(slices.Collect(maps.Keys(found)), func(k prescient.Key) prescient.Key { return k })); err != nil {
+	case err != nil:
 		return err
 	}
 	maps.Copy(free, found)
@@ -139,16 +142,17 @@ func (b *bucketRun) findFree(ctx context.Context, rows []*check.Answered, free m
 }
 
 // keysOf runs one of the statements that select job_key and revision, by itself, and returns the keys.
-// Where it locks rows, they are free again afterwards.
+// Where it locks rows, they are free again afterwards. In the dialect plain ErrAtOnce where somebody else has one locked.
 func (b *bucketRun) keysOf(ctx context.Context, statement, keys string) (found map[prescient.Key]bool, err error) {
-	var refused error // is an answer here: not to be asked for again
+	refuses := b.w.tables.Dialect == text.Plain && statement != "slotrun/seen"
+	var locked error // is an answer here: not to be asked for again
 	err = b.w.send.Query(ctx, func(ctx context.Context) (err error) {
 		defer func() {
-			if errno.Is(err, errno.NoWait) {
-				refused, err = err, nil
+			if refuses && errno.Is(err, errno.NoWait, errno.LockWaitTimeout) {
+				locked, err = fmt.Errorf("%w: %w", commit.ErrAtOnce, err), nil
 			}
 		}()
-		found, refused = make(map[prescient.Key]bool), nil
+		found, locked = make(map[prescient.Key]bool), nil
 		tx, err := b.w.send.DB.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil) // without one TiDB locks nothing
 		if err != nil {
 			return err
@@ -169,7 +173,7 @@ func (b *bucketRun) keysOf(ctx context.Context, statement, keys string) (found m
 		}
 		return rows.Err()
 	})
-	if err = errors.Join(err, refused); err != nil {
+	if err = errors.Join(err, locked); err != nil {
 		return nil, fmt.Errorf("%s: %w", statement, err)
 	}
 	return found, nil

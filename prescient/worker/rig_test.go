@@ -41,7 +41,7 @@ func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *test
 // worker makes a worker whose server's clock stands still at now; the zero time leaves it running.
 func (r *testRig) worker(now time.Time, registry *prescient.Registry, options Options) *Worker {
 	r.T.Helper()
-	options.Prefix, options.Registry = "p_", registry
+	options.Prefix, options.Dialect, options.Registry = "p_", r.Setting, registry
 	if options.Log.GetLevel() == zerolog.TraceLevel {
 		options.Log = zerolog.New(zerolog.NewTestWriter(r.T))
 	}
@@ -61,7 +61,7 @@ func (r *testRig) runAt(now time.Time, registry *prescient.Registry, options Opt
 // hookedWorker is rig.worker with hooks.
 func (r *testRig) hookedWorker(now time.Time, h *rig.Hooks, registry *prescient.Registry, options Options) *Worker {
 	r.T.Helper()
-	options.Prefix, options.Registry = "p_", registry
+	options.Prefix, options.Dialect, options.Registry = "p_", r.Setting, registry
 	w, err := New(r.T.Context(), r.HookedPool(now, h), options)
 	r.Must(err)
 	return w

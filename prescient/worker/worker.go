@@ -40,6 +40,9 @@ const (
 type Options struct {
 	// Prefix of the table names; empty by default.
 	Prefix string
+	// Dialect is [text.Auto] by default: what the server can do. [text.Plain] keeps to what servers have that are neither
+	// MySQL nor MariaDB.
+	Dialect text.Dialect
 	// Resolution of the slots. Zero takes that of slot_config; any other must be the same.
 	Resolution time.Duration
 	// Registry holds the job_execs. A row whose job_exec is not in it is put off, never ended.
@@ -116,7 +119,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	if err := options.complete(); err != nil {
 		return nil, err
 	}
-	t, err := store.OpenTables(ctx, db, options.Prefix, options.Resolution)
+	t, err := store.OpenTables(ctx, db, options.Prefix, options.Resolution, options.Dialect)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +141,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 		w.tails = nil // each takes a connection
 		w.turns = make(chan struct{}, w.buckets())
 	}
-	if t.Server == text.MariaDB {
+	if t.Server == text.MariaDB && t.Dialect != text.Plain {
 		switch err := w.mayReadHistory(ctx); {
 		case err == nil:
 			w.writer.OnePass.Store(true)

@@ -32,7 +32,7 @@ type installation struct {
 
 func eachEmpty(t *testing.T, test func(i installation)) {
 	servertest.Each(t, func(t *testing.T, d servertest.Database) {
-		test(installation{t: t, d: d, db: d.Open(t, ""), schema: text.Schema{Prefix: "p_", Resolution: 15 * time.Minute}})
+		test(installation{t: t, d: d, db: d.Open(t, ""), schema: text.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Dialect: rig.Dialect()}})
 	})
 }
 

@@ -91,7 +91,7 @@ func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		db := r.As("app", rig.At("13:00"))
-		c, err := client.New(t.Context(), db, client.Options{Prefix: "p_"})
+		c, err := client.New(t.Context(), db, client.Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		job := prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "42"}, JobExec: "check", DueAt: rig.At("14:05"), Payload: []byte("{}")}
 		insert := func(db prescient.DB, want client.InsertAction, change func(j *prescient.NewJob)) error {
@@ -190,7 +190,7 @@ func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
 func TestTheRoleAppRescheduleHasWhatEveryPolicyNeeds(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		db := r.As("app-reschedule", rig.At("13:00"))
-		c, err := client.New(t.Context(), db, client.Options{Prefix: "p_"})
+		c, err := client.New(t.Context(), db, client.Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		for i, policy := range []prescient.OnPending{prescient.Keep, prescient.Replace, prescient.Earlier, prescient.Later} {
 			due := []time.Time{rig.At("14:05"), rig.At("14:30"), rig.At("13:30"), rig.At("15:00")}[i]
@@ -232,7 +232,7 @@ func TestTheRoleWorkerRunsSlots(t *testing.T) {
 		}
 		r.Insert(rig.At("12:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "late"}, JobExec: "check", DueAt: rig.At("12:20")})
 		db := r.As("worker", rig.At("13:15:01"))
-		client, err := client.New(t.Context(), db, client.Options{Prefix: "p_"})
+		client, err := client.New(t.Context(), db, client.Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		execs := rig.Registry("check", func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
 			switch job.EntityKey {
@@ -249,7 +249,7 @@ func TestTheRoleWorkerRunsSlots(t *testing.T) {
 			}
 			return nil, nil
 		}, prescient.Guards{})
-		w, err := worker.New(t.Context(), db, worker.Options{Prefix: "p_", Registry: execs})
+		w, err := worker.New(t.Context(), db, worker.Options{Prefix: "p_", Dialect: r.Setting, Registry: execs})
 		r.Must(err)
 		figures, err := w.Run(t.Context())
 		if err != nil || figures.Rows() < 29 {
@@ -280,7 +280,7 @@ func TestTheRoleOperatorPausesRequeuesAndAsksTheDoctor(t *testing.T) {
 		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '1', 'check', '2026-11-20 13:10:00')")
 
 		db := r.As("operator", rig.At("13:25"))
-		c, err := client.New(t.Context(), db, client.Options{Prefix: "p_"})
+		c, err := client.New(t.Context(), db, client.Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		r.Must(c.Pause(t.Context(), db, prescient.Paused{JobExec: "check", By: "me"}))
 		r.Must(c.Pause(t.Context(), db, prescient.Paused{JobExec: "check", By: "me", Reason: "said twice"}))

@@ -123,7 +123,7 @@ func TestAProgramDoesItsWorkOnTablesOneVersionAhead(t *testing.T) {
 			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order(key), JobExec: "check", DueAt: rig.At("13:05")}) // by a client from before
 		}
 		var err error
-		r.Client, err = client.New(t.Context(), r.App, client.Options{Prefix: "p_", Resolution: 15 * time.Minute})
+		r.Client, err = client.New(t.Context(), r.App, client.Options{Prefix: "p_", Dialect: r.Setting, Resolution: 15 * time.Minute})
 		r.Must(err)
 		ctx, app := t.Context(), r.AppAt(rig.At("12:00"))
 		did, err := r.Client.InsertMany(ctx, app, []prescient.NewJob{{Entity: rig.Order("ends"), JobExec: "check", DueAt: rig.At("13:10"), OnPending: prescient.Replace},

@@ -153,7 +153,7 @@ const (
 func (r *Rig) Fill() *Filled {
 	r.T.Helper()
 	pool := r.Pool(time.Time{})
-	t, err := store.OpenTables(r.T.Context(), pool, "p_", 0)
+	t, err := store.OpenTables(r.T.Context(), pool, "p_", 0, r.Setting)
 	r.Must(err)
 	f := &Filled{Tables: t, Jobs: make(map[time.Time][]prescient.FutureJob)}
 	for i := range filledSlots {

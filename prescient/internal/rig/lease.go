@@ -11,7 +11,7 @@ import (
 // Tables are the statements and the grid of the installation, as a worker that starts now has them.
 func (r *Rig) Tables() *store.Tables {
 	r.T.Helper()
-	t, err := store.OpenTables(r.T.Context(), r.As("worker", time.Time{}), "p_", 0)
+	t, err := store.OpenTables(r.T.Context(), r.As("worker", time.Time{}), "p_", 0, r.Setting)
 	r.Must(err)
 	return &t
 }

@@ -2,22 +2,29 @@ package rig
 
 import (
 	"database/sql"
+	"slices"
 	"testing"
 
 	text "prescient/sql"
 )
 
-// Capability is something of SQL that a test cannot do without, and that TiDB does not have. What the library makes of
-// it there stands in the README.
+// Capability is something of SQL that a test cannot do without, and that the dialect plain or TiDB does not have. What the
+// library makes of it there stands in the README.
 type Capability string
 
+// What the dialect plain lacks.
 const (
 	ColumnDefaults     Capability = "expressions as defaults, and CHECKs: a plain INSERT"
 	StoredProcedures   Capability = "stored procedures"
-	AllIsolationLevels Capability = "READ UNCOMMITTED and SERIALIZABLE"
 	JSONTable          Capability = "JSON_TABLE"
-	StrictSurrogates   Capability = "JSON without halves of surrogate pairs"
+	SkipLocked         Capability = "SKIP LOCKED"
 	ChangeOfResolution Capability = "defaults and a CHECK that hold the resolution"
+)
+
+// What TiDB lacks, whatever its dialect.
+const (
+	AllIsolationLevels Capability = "READ UNCOMMITTED and SERIALIZABLE"
+	StrictSurrogates   Capability = "JSON without halves of surrogate pairs"
 	ReadPlans          Capability = "EXPLAIN and counters of what was read, as these tests read them"
 	ThreadStates       Capability = "the list of threads with what they do, and a SLEEP that can be killed"
 	ZoneTables         Capability = "tables of time zones to add one to"
@@ -25,23 +32,28 @@ const (
 	WaitingDDL         Capability = "DDL that waits for those who have a table open, and says so"
 )
 
-// Needs skips a test where its server lacks something; what is empty where there is nothing.
+var lackedInPlain = []Capability{ColumnDefaults, StoredProcedures, JSONTable, SkipLocked, ChangeOfResolution}
+
+// Needs skips a test where its server or its dialect lacks something; what is empty where there is nothing.
 func (r *Rig) Needs(t *testing.T, what Capability) {
 	t.Helper()
-	skipWithout(t, r.Server, what)
+	skipWithout(t, r.Server, r.Dialect, what)
 }
 
 // Needs is Rig.needs for a database that has no rig.
 func Needs(t *testing.T, db *sql.DB, what Capability) {
 	t.Helper()
-	server, err := text.ServerOf(t.Context(), db)
+	server, dialect, err := Dialect().Choose(t.Context(), db)
 	Fatal(t, err)
-	skipWithout(t, server, what)
+	skipWithout(t, server, dialect, what)
 }
 
-func skipWithout(t *testing.T, server text.Server, what Capability) {
+func skipWithout(t *testing.T, server text.Server, dialect text.Dialect, what Capability) {
 	t.Helper()
-	if server == text.TiDB && what != "" {
+	switch {
+	case dialect == text.Plain && slices.Contains(lackedInPlain, what):
+		t.Skipf("the dialect plain lacks %s", what)
+	case server == text.TiDB && what != "":
 		t.Skipf("TiDB lacks %s", what)
 	}
 }

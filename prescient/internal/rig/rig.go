@@ -34,6 +34,8 @@ type Rig struct {
 	App      *sql.DB           // as an app has it: no parameters in its DSN
 	accounts map[string]string // DSN by role
 	Server   text.Server
+	Dialect  text.Dialect // what Setting comes to on the server
+	Setting  text.Dialect // of the installation: see dialect.go
 	opener   Opener
 	pools    map[string]*sqlx.DB
 	apps     map[string]*sql.DB
@@ -48,11 +50,12 @@ type Opener struct {
 // NewRig migrates an empty database. opener makes the connections of workers and operators.
 func NewRig(t *testing.T, d servertest.Database, resolution time.Duration, opener Opener) *Rig {
 	t.Helper()
-	r := &Rig{T: t, D: d, Root: d.Open(t, ""), opener: opener, accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
+	r := &Rig{T: t, D: d, Root: d.Open(t, ""), opener: opener, Setting: Dialect(), accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
 		apps: make(map[string]*sql.DB)}
-	_, err := text.Up(t.Context(), r.Root, text.Schema{Prefix: "p_", Resolution: resolution})
+	var err error
+	r.Server, r.Dialect, err = r.Setting.Choose(t.Context(), r.Root)
 	r.Must(err)
-	r.Server, err = text.ServerOf(t.Context(), r.Root)
+	_, err = text.Up(t.Context(), r.Root, text.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting})
 	r.Must(err)
 	r.App = servertest.Open(t, r.Account("app-reschedule"), "")
 	return r
@@ -76,7 +79,7 @@ func (r *Rig) Account(role string) string {
 	}
 	config, err := mysql.ParseDSN(r.D.DSN)
 	r.Must(err)
-	a := text.Account{Database: r.D.Name, Prefix: "p_", User: r.User(role), Server: r.Server}
+	a := text.Account{Database: r.D.Name, Prefix: "p_", User: r.User(role), Server: r.Server, Dialect: r.Setting}
 	name := "'" + a.User + "'@'%'"
 	r.Exec("CREATE USER " + name + " IDENTIFIED BY 'Secret-42'")
 	r.T.Cleanup(func() { r.Exec("DROP USER " + name) })

@@ -19,25 +19,29 @@ import (
 type Tables struct {
 	Stmt    text.Statements
 	Server  text.Server
+	Dialect text.Dialect // Full or Plain
 	Prefix  string
 	Grid    slots.Grid
 	Version uint64
 }
 
-// OpenTables reads slot_config. A resolution of zero takes what is there; any other must be the same.
-func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution time.Duration) (Tables, error) {
+// OpenTables reads slot_config, in the dialect that a setting comes to on the server. A resolution of zero takes what is
+// there; any other must be the same.
+func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution time.Duration, dialect text.Dialect) (Tables, error) {
 	if err := text.CheckPrefix(prefix); err != nil {
 		return Tables{}, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
-	server, err := text.ServerOf(ctx, db)
-	if err != nil {
+	server, dialect, err := dialect.Choose(ctx, db)
+	if errors.Is(err, text.ErrDialect) {
+		return Tables{}, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
+	} else if err != nil {
 		return Tables{}, err
 	}
-	statements, err := text.LoadFor(server, prefix)
+	statements, err := text.LoadFor(dialect, prefix)
 	if err != nil {
 		return Tables{}, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
-	t := Tables{Stmt: statements, Server: server, Prefix: prefix}
+	t := Tables{Stmt: statements, Server: server, Dialect: dialect, Prefix: prefix}
 	var seconds, goesTo, schema int64
 	err = QueryRow(ctx, db, []any{&seconds, &t.Version, &goesTo, &schema}, statements.Get("list/config"))
 	if errno.Is(err, errno.NoSuchColumn) {

@@ -27,7 +27,7 @@ func NewAppRig(t *testing.T, d servertest.Database, resolution time.Duration) *A
 	t.Helper()
 	r := &AppRig{Rig: rig.NewRig(t, d, resolution, opener)}
 	var err error
-	r.Client, err = client.New(t.Context(), r.App, client.Options{Prefix: "p_"})
+	r.Client, err = client.New(t.Context(), r.App, client.Options{Prefix: "p_", Dialect: r.Setting})
 	r.Must(err)
 	return r
 }

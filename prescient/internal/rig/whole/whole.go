@@ -38,7 +38,7 @@ func NewWholeRig(t *testing.T, d servertest.Database, resolution time.Duration) 
 // Worker makes a worker whose server's clock stands still at now; the zero time leaves it running.
 func (r *WholeRig) Worker(now time.Time, registry *prescient.Registry, options worker.Options) *worker.Worker {
 	r.T.Helper()
-	options.Prefix, options.Registry = "p_", registry
+	options.Prefix, options.Dialect, options.Registry = "p_", r.Setting, registry
 	if options.Log.GetLevel() == zerolog.TraceLevel {
 		options.Log = zerolog.New(zerolog.NewTestWriter(r.T))
 	}
@@ -58,7 +58,7 @@ func (r *WholeRig) RunAt(now time.Time, registry *prescient.Registry, options wo
 // HookedWorker is rig.worker with hooks.
 func (r *WholeRig) HookedWorker(now time.Time, h *rig.Hooks, registry *prescient.Registry, options worker.Options) *worker.Worker {
 	r.T.Helper()
-	options.Prefix, options.Registry = "p_", registry
+	options.Prefix, options.Dialect, options.Registry = "p_", r.Setting, registry
 	w, err := worker.New(r.T.Context(), r.HookedPool(now, h), options)
 	r.Must(err)
 	return w

@@ -185,11 +185,15 @@ func (s *Session) writeMoves(ctx context.Context, tx *sql.Tx, moves []*check.Ans
 	if len(moves) == 0 {
 		return nil
 	}
+	statement := s.Tables.Stmt.Get("slotrun/reschedule")
+	if atOnce {
+		statement = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + statement
+	}
 	move := s.moveTogether
-	if s.Tables.Server == text.TiDB {
+	if s.Tables.Dialect == text.Plain {
 		move = s.moveEach
 	}
-	n, err := move(ctx, tx, moves, atOnce)
+	n, err := move(ctx, tx, statement, moves)
 	if atOnce {
 		err = refused(err)
 	}
@@ -203,11 +207,7 @@ func (s *Session) writeMoves(ctx context.Context, tx *sql.Tx, moves []*check.Ans
 }
 
 // moveTogether moves the rows by one statement, or by several where their errors are long.
-func (s *Session) moveTogether(ctx context.Context, tx *sql.Tx, moves []*check.Answered, atOnce bool) (n int, err error) {
-	statement := s.Tables.Stmt.Get("slotrun/reschedule")
-	if atOnce {
-		statement = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + statement
-	}
+func (s *Session) moveTogether(ctx context.Context, tx *sql.Tx, statement string, moves []*check.Answered) (n int, err error) {
 	for len(moves) > 0 {
 		list, in := MovesJSON(moves)
 		some, err := store.Affected(ctx, tx, statement, list, s.Lease.Slot)
@@ -219,11 +219,11 @@ func (s *Session) moveTogether(ctx context.Context, tx *sql.Tx, moves []*check.A
 	return n, nil
 }
 
-// moveEach moves the rows one by one.
-func (s *Session) moveEach(ctx context.Context, tx *sql.Tx, moves []*check.Answered, _ bool) (n int, err error) {
+// moveEach moves the rows one by one, as the statement of the dialect plain does.
+func (s *Session) moveEach(ctx context.Context, tx *sql.Tx, statement string, moves []*check.Answered) (n int, err error) {
 	for _, a := range moves {
 		v := &a.Verdict
-		one, err := store.Affected(ctx, tx, s.Tables.Stmt.Get("slotrun/reschedule"), v.Slot.Format(literal.SecondLayout), v.DueAt.Format(literal.MicroLayout),
+		one, err := store.Affected(ctx, tx, statement, v.Slot.Format(literal.SecondLayout), v.DueAt.Format(literal.MicroLayout),
 			v.CheckCount, v.ErrorCount, v.PutOffCount, a.Total(), sql.NullString{String: v.Reason, Valid: v.Reason != ""},
 			s.Lease.Slot, a.JobKey[:], a.Revision)
 		if err != nil {
@@ -290,7 +290,7 @@ func (s *Session) writeEnds(ctx context.Context, tx *sql.Tx, ends []*check.Answe
 	if err := s.writeHistory(ctx, tx, ends); err != nil {
 		return err
 	}
-	if contested && s.Tables.Server != text.TiDB { // which locks the rows that a list names, and no others
+	if contested && s.Tables.Dialect != text.Plain { // which has no JSON_TABLE to name them by
 		n, err := store.Affected(ctx, tx, s.Tables.Stmt.Get("slotrun/end_each"), KeysJSON(ends), s.Lease.Slot)
 		return deleted(n, len(ends), err)
 	}

@@ -1,5 +1,5 @@
--- One row of those that the common one moves together: TiDB has no JSON_TABLE, and what can stand in its place made it read
--- the table for seconds.
+-- One row of those that the full one moves together by JSON_TABLE. What can stand in the place of that made TiDB read the
+-- table for seconds.
 -- Index: PRIMARY of future_job, one entry. Locks: the row, held already.
 -- 1: next_check_at, 2: due_at, 3: check_count, 4: error_count, 5: put_off_count, 6: total_ms, 7: last_error, 8: slot,
 -- 9: job_key, 10: revision

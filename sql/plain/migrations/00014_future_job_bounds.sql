@@ -1,4 +1,4 @@
--- The checks of what plain SQL inserts: TiDB has none, and no plain SQL inserts there.
+-- The dialect plain has no CHECKs: the client and the command hold what they insert to the same bounds.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,5 +1,6 @@
--- What is pending, clustered by slot. On TiDB no column but inserted_at has an expression for its default, and there are no
--- checks: only the client and the command can insert, not plain SQL. inserted_at goes by the session's time zone.
+-- What is pending, clustered by slot. In the dialect plain no default is an expression and there are no CHECKs: an INSERT gives
+-- job_key, first_check_at, next_check_at and revision itself, as the client and the command do, and nothing holds it to the grid.
+-- inserted_at goes by the session's time zone. TiDB alone reads the comment in the primary key.
 
 -- +goose NO TRANSACTION
 -- +goose Up
@@ -20,7 +21,7 @@ CREATE TABLE IF NOT EXISTS {prefix}future_job (
   payload        JSON         NULL,
   revision       BIGINT UNSIGNED NOT NULL COMMENT 'new with every change',
   inserted_at    DATETIME(6)  NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
-  PRIMARY KEY (next_check_at, job_key) CLUSTERED,
+  PRIMARY KEY (next_check_at, job_key) /*T![clustered_index] CLUSTERED */,
   UNIQUE KEY job_key (job_key)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: pending checks';
 

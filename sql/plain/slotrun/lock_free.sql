@@ -1,5 +1,5 @@
--- As lock.sql: TiDB knows the words SKIP LOCKED and takes no lock for them. So this is refused, at once, where somebody else
--- has one of the rows, and the batch is divided until that is alone.
+-- As lock.sql, refused at once where somebody else has one of the rows: the batch is then divided until that is alone. TiDB
+-- knows the words SKIP LOCKED, and takes no lock for them.
 -- Index: PRIMARY of future_job, one entry a row. Locks: the rows.
 -- {keys}: job_keys as hexadecimal literals
 -- 1: slot

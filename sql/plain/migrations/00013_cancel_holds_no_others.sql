@@ -1,4 +1,4 @@
--- TiDB has no procedures: an app in another language cancels through the command.
+-- The dialect plain has no procedures: an app in another language cancels through the command.
 
 -- +goose NO TRANSACTION
 -- +goose Up

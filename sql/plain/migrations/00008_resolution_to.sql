@@ -1,4 +1,4 @@
--- On TiDB the table of the first migration has the column.
+-- In the dialect plain the first migration makes the column.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,0 +1,70 @@
+package sql
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// Dialect says which statements are sent, and which objects the migrations make.
+//
+// Full is for MySQL and MariaDB. Plain is for servers that speak their language and lack a part of it, such as TiDB and
+// Vitess: it has no JSON_TABLE, no procedure, no expression as a DEFAULT, no CHECK and no SKIP LOCKED. In it only the client
+// and the command fill in what a plain INSERT leaves out, and only they cancel.
+//
+// Either works on the tables of the other, where the server can do what it asks for: clients and workers in Plain on tables
+// that were made in Full, which still hold plain SQL to their CHECKs, and those in Full on plain tables. So nobody has to ask
+// the tables in which they were made.
+type Dialect string
+
+// The dialects. A setting takes Auto or Plain; what is set to nothing is Auto.
+const (
+	Auto  Dialect = "auto"  // what the server can do: Plain on TiDB and Vitess, Full on the others
+	Full  Dialect = "full"  // the files of this folder, and slotrun/history_locked on MariaDB alone
+	Plain Dialect = "plain" // the files in plain/ take the place of those of the same name
+)
+
+// ErrDialect is returned for a setting that is no dialect.
+var ErrDialect = errors.New("no such dialect")
+
+//go:embed plain/migrations/*.sql plain/slotrun/*.sql plain/grants/*.sql
+var plainFiles embed.FS
+
+// Check returns an error that wraps ErrDialect for what a setting cannot be.
+func (d Dialect) Check() error {
+	switch d {
+	case "", Auto, Plain:
+		return nil
+	}
+	return fmt.Errorf("%w: %.80q: %s and %s are there", ErrDialect, string(d), Auto, Plain)
+}
+
+// On is the dialect that a setting comes to on a server: Full or Plain.
+func (d Dialect) On(server Server) Dialect {
+	if d == Plain || server == TiDB || server == Vitess {
+		return Plain
+	}
+	return Full
+}
+
+// Choose asks a server what it is, and says which dialect it is spoken to in. The error wraps ErrDialect where the setting
+// is none.
+func (d Dialect) Choose(ctx context.Context, db asked) (Server, Dialect, error) {
+	if err := d.Check(); err != nil {
+		return MySQL, Full, err
+	}
+	server, err := ServerOf(ctx, db)
+	return server, d.On(server), err
+}
+
+// read returns a file, or what the dialect has in its place.
+func (d Dialect) read(files fs.FS, path string) ([]byte, error) {
+	if d == Plain {
+		if text, err := plainFiles.ReadFile("plain/" + path); err == nil {
+			return text, nil
+		}
+	}
+	return fs.ReadFile(files, path)
+}

@@ -1,0 +1,7 @@
+-- A worker: run, work, sweep and roll-forward. It ends and moves what is due, and keeps the ledger; INSERT of pending rows
+-- is for job_execs that insert by the worker's connections.
+GRANT SELECT ON {database}.{slot_config} TO {account};
+GRANT SELECT ON {database}.{job_pause} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{future_job} TO {account};
+GRANT INSERT ON {database}.{job_history} TO {account};
+GRANT SELECT, INSERT, UPDATE ON {database}.{slot_run} TO {account};

@@ -1,8 +1,0 @@
--- TiDB has no procedures: an app in another language cancels through the command.
-
--- +goose NO TRANSACTION
--- +goose Up
-DO 0;
-
--- +goose Down
-DO 0;
