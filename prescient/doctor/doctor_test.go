@@ -26,7 +26,7 @@ import (
 // examine asks the doctor, at a time that its server shows; the running clock where it is zero.
 func (r *testRig) examine(now time.Time, o Options) []Finding {
 	r.T.Helper()
-	o.Prefix = "p_"
+	o.Prefix, o.Dialect = "p_", r.Setting
 	found, err := Examine(r.T.Context(), r.Pool(now), o)
 	r.Must(err)
 	return found
