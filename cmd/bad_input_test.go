@@ -186,12 +186,16 @@ func answers(t *testing.T, env map[string]string, list [][]string) (wanted [][]s
 	return wanted
 }
 
+// wantedADatabase are the bad lines that wanted one, once they were tried without.
+var wantedADatabase [][]string
+
 func TestEveryCommandAnswersBadInputInPlainWords(t *testing.T) {
 	t.Chdir(t.TempDir()) // for what writes files
 	list := badLines(t)
 	began := time.Now()
 	wanted := answers(t, map[string]string{"PRESCIENT_DSN": none}, list)
 	t.Logf("%d command lines in %s; %d wanted a database", len(list), time.Since(began), len(wanted))
+	wantedADatabase = wanted
 	if len(list) < 2000 || len(wanted) < 100 {
 		t.Errorf("only %d command lines, of which %d came as far as the database", len(list), len(wanted))
 	}
@@ -264,13 +268,11 @@ func TestEveryCommandSaysInPlainWordsThatThereIsNoDatabase(t *testing.T) {
 var notTriedOnAServer = []string{"run", "work", "sweep", "roll-forward", "migrate", "reslot", "prune", "grants", "units", "config", "demo", "version"}
 
 func TestEveryCommandAnswersBadInputInPlainWordsOnAServer(t *testing.T) {
-	var wanted [][]string
-	for _, args := range badLines(t) {
-		if !slices.Contains(notTriedOnAServer, args[0]) {
-			wanted = append(wanted, args)
-		}
+	notTried := func(args []string) bool { return slices.Contains(notTriedOnAServer, args[0]) }
+	wanted := slices.DeleteFunc(slices.Clone(wantedADatabase), notTried)
+	if wantedADatabase == nil { // the test before was not asked for
+		wanted = answers(t, map[string]string{"PRESCIENT_DSN": none}, slices.DeleteFunc(badLines(t), notTried))
 	}
-	wanted = answers(t, map[string]string{"PRESCIENT_DSN": none}, wanted)
 	eachServer(t, func(r *rig) {
 		env := map[string]string{"PRESCIENT_DSN": r.dsn}
 		answers(r.T, env, usualLines("demo", "migrate", "migrate up"))

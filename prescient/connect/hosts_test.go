@@ -154,42 +154,40 @@ func (p *pair) serverOf(t *testing.T, db interface {
 
 // It takes 10 s, most of it to start and stop servers, and the choice of a host is the client's: one server of each flavour.
 func TestAPoolGoesWhereItCanWrite(t *testing.T) {
-	for _, flavour := range servertest.Flavours(t) {
-		t.Run(string(flavour), func(t *testing.T) {
-			p := newPair(t, flavour)
-			p.setReadOnly(t, 0, "ON")
-			for name, open := range map[string]func() (*sql.DB, error){
-				"a worker's": func() (*sql.DB, error) {
-					db, err := Open(p.dsn, 0)
-					return db.DB, err
-				},
-				"an app's": func() (*sql.DB, error) {
-					connector, err := NewConnector(p.dsn)
-					return sql.OpenDB(connector), err
-				},
-			} {
-				t.Run(name, func(t *testing.T) {
-					db, err := open()
-					rig.Fatal(t, err)
-					defer db.Close()
-					if at := p.serverOf(t, db); at != 1 {
-						t.Error("the read-only server was taken")
-					}
-					failover(t, p, db)
-				})
-			}
-			t.Run("nowhere", func(t *testing.T) {
-				p.setReadOnly(t, 0, "ON")
-				p.setReadOnly(t, 1, "ON")
+	servertest.EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) {
+		p := newPair(t, flavour)
+		p.setReadOnly(t, 0, "ON")
+		for name, open := range map[string]func() (*sql.DB, error){
+			"a worker's": func() (*sql.DB, error) {
 				db, err := Open(p.dsn, 0)
+				return db.DB, err
+			},
+			"an app's": func() (*sql.DB, error) {
+				connector, err := NewConnector(p.dsn)
+				return sql.OpenDB(connector), err
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				db, err := open()
 				rig.Fatal(t, err)
 				defer db.Close()
-				if err := db.PingContext(t.Context()); !errors.Is(err, errno.ErrNotWritable) || !errno.Passing(err) {
-					t.Errorf("%v; want an error that passes", err)
+				if at := p.serverOf(t, db); at != 1 {
+					t.Error("the read-only server was taken")
 				}
+				failover(t, p, db)
 			})
+		}
+		t.Run("nowhere", func(t *testing.T) {
+			p.setReadOnly(t, 0, "ON")
+			p.setReadOnly(t, 1, "ON")
+			db, err := Open(p.dsn, 0)
+			rig.Fatal(t, err)
+			defer db.Close()
+			if err := db.PingContext(t.Context()); !errors.Is(err, errno.ErrNotWritable) || !errno.Passing(err) {
+				t.Errorf("%v; want an error that passes", err)
+			}
 		})
-	}
+	})
 }
 
 // failover turns the second server, where db is at, read-only in the middle of it all, and kills the first in turn.
@@ -249,17 +247,15 @@ func failover(t *testing.T, p *pair, db *sql.DB) {
 }
 
 func TestOneServerThatIsReadOnlyIsStillRead(t *testing.T) {
-	for _, kind := range servertest.Kinds(t) {
-		t.Run(string(kind), func(t *testing.T) {
-			d := servertest.On(t, kind.Private(t))
-			_, err := d.Open(t, "").Exec("SET GLOBAL read_only = ON")
-			rig.Fatal(t, err)
-			db, err := Open(d.DSN, 0)
-			rig.Fatal(t, err)
-			defer db.Close()
-			rig.Fatal(t, db.PingContext(t.Context()))
-		})
-	}
+	servertest.EachKind(t, func(t *testing.T, kind servertest.Kind) {
+		d := servertest.On(t, kind.Private(t))
+		_, err := d.Open(t, "").Exec("SET GLOBAL read_only = ON")
+		rig.Fatal(t, err)
+		db, err := Open(d.DSN, 0)
+		rig.Fatal(t, err)
+		defer db.Close()
+		rig.Fatal(t, db.PingContext(t.Context()))
+	})
 }
 
 // A connection has everything that database/sql looks for in one of the driver's.

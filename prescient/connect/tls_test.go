@@ -151,84 +151,80 @@ func (s *secured) fails(what string, options TLS, texts ...string) {
 
 func TestAServerIsVerified(t *testing.T) {
 	ours, theirs := newAuthority(t), newAuthority(t)
-	for _, kind := range servertest.Kinds(t) {
-		t.Run(string(kind), func(t *testing.T) {
-			s := newSecured(t, kind, ours)
-			if kind.Flavour() == localserver.MySQL {
-				var data string
-				s.Must(s.Root.QueryRow("SELECT @@datadir").Scan(&data))
-				made, err := os.ReadFile(filepath.Join(data, "ca.pem"))
-				s.Must(err)
-				s.passes("the certificate that the server made", TLS{CA: made})
-				s.fails("that, by another authority", TLS{CA: theirs.pem}, "signed by unknown authority")
-				s.fails("that, under a name", TLS{CA: made, ServerName: "db.example.com"}, "not for")
-				s.fails("that, by the system's", TLS{ServerName: "127.0.0.1"}, "signed by unknown authority")
-				s.serve(ours, nil)
-			}
-			s.passes("by its address", TLS{CA: ours.pem})
-			s.passes("by its name", TLS{CA: ours.pem, ServerName: "db.example.com"})
-			s.fails("another authority", TLS{CA: theirs.pem}, "signed by unknown authority")
-			s.fails("another name", TLS{CA: ours.pem, ServerName: "example.com"}, "example.com")
-			s.serve(ours, func(c *x509.Certificate) { c.IPAddresses = nil })
-			s.fails("the certificate of another", TLS{CA: ours.pem}, "127.0.0.1")
-			s.serve(ours, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, nil })
-			s.passes("a certificate without names", TLS{CA: ours.pem})
-			s.passes("that, by its common name", TLS{CA: ours.pem, ServerName: "a server"})
-			s.fails("that, under another", TLS{CA: ours.pem, ServerName: "b"}, "not for")
-			if kind.Flavour() == localserver.MariaDB { // the other refuses to serve it
-				s.serve(ours, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
-				s.fails("a certificate that is over", TLS{CA: ours.pem}, "expired")
-			}
+	servertest.EachKind(t, func(t *testing.T, kind servertest.Kind) {
+		s := newSecured(t, kind, ours)
+		if kind.Flavour() == localserver.MySQL {
+			var data string
+			s.Must(s.Root.QueryRow("SELECT @@datadir").Scan(&data))
+			made, err := os.ReadFile(filepath.Join(data, "ca.pem"))
+			s.Must(err)
+			s.passes("the certificate that the server made", TLS{CA: made})
+			s.fails("that, by another authority", TLS{CA: theirs.pem}, "signed by unknown authority")
+			s.fails("that, under a name", TLS{CA: made, ServerName: "db.example.com"}, "not for")
+			s.fails("that, by the system's", TLS{ServerName: "127.0.0.1"}, "signed by unknown authority")
 			s.serve(ours, nil)
+		}
+		s.passes("by its address", TLS{CA: ours.pem})
+		s.passes("by its name", TLS{CA: ours.pem, ServerName: "db.example.com"})
+		s.fails("another authority", TLS{CA: theirs.pem}, "signed by unknown authority")
+		s.fails("another name", TLS{CA: ours.pem, ServerName: "example.com"}, "example.com")
+		s.serve(ours, func(c *x509.Certificate) { c.IPAddresses = nil })
+		s.fails("the certificate of another", TLS{CA: ours.pem}, "127.0.0.1")
+		s.serve(ours, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, nil })
+		s.passes("a certificate without names", TLS{CA: ours.pem})
+		s.passes("that, by its common name", TLS{CA: ours.pem, ServerName: "a server"})
+		s.fails("that, under another", TLS{CA: ours.pem, ServerName: "b"}, "not for")
+		if kind.Flavour() == localserver.MariaDB { // the other refuses to serve it
+			s.serve(ours, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
+			s.fails("a certificate that is over", TLS{CA: ours.pem}, "expired")
+		}
+		s.serve(ours, nil)
 
-			s.Exec("SET GLOBAL require_secure_transport = ON")
-			if _, err := s.cipher(s.dsn, TLS{}); !errno.Is(err, 3159, 1045) {
-				t.Errorf("in plain text: %v", err)
-			}
-			s.passes("where that is required", TLS{CA: ours.pem})
-			s.Exec("ALTER USER '" + s.User("worker") + "'@'%' REQUIRE X509")
-			cert, key := ours.issue(nil)
-			s.passes("with a certificate of its own", TLS{CA: ours.pem, Cert: cert, Key: key})
-			if _, err := s.cipher(s.dsn, TLS{CA: ours.pem}); !errno.Is(err, 1045) {
-				t.Errorf("without one: %v", err)
-			}
-		})
-	}
+		s.Exec("SET GLOBAL require_secure_transport = ON")
+		if _, err := s.cipher(s.dsn, TLS{}); !errno.Is(err, 3159, 1045) {
+			t.Errorf("in plain text: %v", err)
+		}
+		s.passes("where that is required", TLS{CA: ours.pem})
+		s.Exec("ALTER USER '" + s.User("worker") + "'@'%' REQUIRE X509")
+		cert, key := ours.issue(nil)
+		s.passes("with a certificate of its own", TLS{CA: ours.pem, Cert: cert, Key: key})
+		if _, err := s.cipher(s.dsn, TLS{CA: ours.pem}); !errno.Is(err, 1045) {
+			t.Errorf("without one: %v", err)
+		}
+	})
 }
 
 func TestAPasswordIsSentInPlainTextToNobody(t *testing.T) {
 	ours := newAuthority(t)
-	for _, kind := range servertest.Kinds(t) {
-		t.Run(string(kind), func(t *testing.T) {
-			if kind.Flavour() != localserver.MySQL {
-				// It has no caching_sha2_password; mysql_native_password sends a proof only.
-				return
+	servertest.EachKind(t, func(t *testing.T, kind servertest.Kind) {
+		if kind.Flavour() != localserver.MySQL {
+			// It has no caching_sha2_password; mysql_native_password sends a proof only.
+			return
+		}
+		s := newSecured(t, kind, ours)
+		var name, public string
+		s.Must(s.Root.QueryRow("SHOW GLOBAL STATUS LIKE 'Caching_sha2_password_rsa_public_key'").Scan(&name, &public))
+		private, err := rsa.GenerateKey(rand.Reader, 2048)
+		s.Must(err)
+		der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+		s.Must(err)
+		other := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+		// With each FLUSH the server wants the password itself again, and not a proof.
+		for _, tt := range []struct {
+			what    string
+			options TLS
+			refused uint16
+		}{
+			{"the key that the server tells", TLS{}, 0},
+			{"its key, known before", TLS{PublicKey: []byte(public)}, 0},
+			{"the key of another", TLS{PublicKey: other}, 1045},
+		} {
+			s.Exec("FLUSH PRIVILEGES")
+			if _, err := s.cipher(s.dsn, tt.options); tt.refused == 0 && err != nil || tt.refused != 0 && !errno.Is(err, tt.refused) {
+				t.Errorf("%s: %v", tt.what, err)
 			}
-			s := newSecured(t, kind, ours)
-			var name, public string
-			s.Must(s.Root.QueryRow("SHOW GLOBAL STATUS LIKE 'Caching_sha2_password_rsa_public_key'").Scan(&name, &public))
-			private, err := rsa.GenerateKey(rand.Reader, 2048)
-			s.Must(err)
-			der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
-			s.Must(err)
-			other := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-			// With each FLUSH the server wants the password itself again, and not a proof.
-			for _, tt := range []struct {
-				what    string
-				options TLS
-				refused uint16
-			}{
-				{"the key that the server tells", TLS{}, 0},
-				{"its key, known before", TLS{PublicKey: []byte(public)}, 0},
-				{"the key of another", TLS{PublicKey: other}, 1045},
-			} {
-				s.Exec("FLUSH PRIVILEGES")
-				if _, err := s.cipher(s.dsn, tt.options); tt.refused == 0 && err != nil || tt.refused != 0 && !errno.Is(err, tt.refused) {
-					t.Errorf("%s: %v", tt.what, err)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 func TestWhatWouldWeakenAConnectionIsRefused(t *testing.T) {

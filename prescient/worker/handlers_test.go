@@ -349,7 +349,7 @@ func TestATypedPayloadThatDoesNotFitIsAClearError(t *testing.T) {
 	})
 	for _, c := range []struct{ payload, wrong string }{
 		{`{"Amount": 5, "more": 1}`, ""},
-		{`{"Amount": "five"}`, "does not fit a prescient.invoice"},
+		{`{"Amount": "five"}`, "does not fit a worker.invoice"},
 		{`[1]`, "does not fit"},
 		{`null`, "absent"},
 		{``, "absent"},

@@ -90,34 +90,32 @@ func (r *testRig) hookedRun(now time.Time, h *rig.Hooks, execs *prescient.Regist
 // A payload that is longer than statements of the server's may be by now is not called with, but ends, and is cancelled, with
 // all that it holds.
 func TestARowThatIsTooLongToBeReadEndsAsFailed(t *testing.T) {
-	for _, flavour := range servertest.Flavours(t) {
-		t.Run(string(flavour), func(t *testing.T) {
-			server := servertest.Private(t, flavour, "--max-allowed-packet=64M")
-			r := newRig(t, servertest.On(t, server), 15*time.Minute)
-			const rows = 10
-			r.ManyDue(rig.At("13:15"), "check", 0, rows)
-			r.grandfather()
-			r.huge("7", 1+prescient.MaxRead>>20)
-			r.huge("8", 1+prescient.MaxRead>>20)
-			r.Exec("SET GLOBAL max_allowed_packet = 16777216")
-			if n, err := r.Client.Cancel(t.Context(), r.App, prescient.Entity{Name: "order", Key: "8"}); err != nil || n != 1 {
-				t.Error(n, err)
+	servertest.EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) {
+		server := servertest.Private(t, flavour, "--max-allowed-packet=64M")
+		r := newRig(t, servertest.On(t, server), 15*time.Minute)
+		const rows = 10
+		r.ManyDue(rig.At("13:15"), "check", 0, rows)
+		r.grandfather()
+		r.huge("7", 1+prescient.MaxRead>>20)
+		r.huge("8", 1+prescient.MaxRead>>20)
+		r.Exec("SET GLOBAL max_allowed_packet = 16777216")
+		if n, err := r.Client.Cancel(t.Context(), r.App, prescient.Entity{Name: "order", Key: "8"}); err != nil || n != 1 {
+			t.Error(n, err)
+		}
+		var c rig.Calls
+		f := r.runAt(rig.At("13:15"), rig.Registry("check", c.Count, prescient.Guards{}), Options{})
+		if f.Done != rows-2 || f.Failed != 1 || c.Of["7"] != 0 {
+			t.Errorf("%+v, called %d times", f, c.Of["7"])
+		}
+		length := map[localserver.Flavour]string{localserver.MariaDB: "LENGTH", localserver.MySQL: "JSON_STORAGE_SIZE"}[flavour]
+		for outcome, reason := range map[string]string{"failed": "not called: its payload%", "cancelled": ""} {
+			if n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE outcome = ? AND COALESCE(error, '') LIKE ? AND "+length+"(payload) > ?",
+				outcome, reason, prescient.MaxRead); n != 1 {
+				t.Errorf("history does not have the %s row with its payload", outcome)
 			}
-			var c rig.Calls
-			f := r.runAt(rig.At("13:15"), rig.Registry("check", c.Count, prescient.Guards{}), Options{})
-			if f.Done != rows-2 || f.Failed != 1 || c.Of["7"] != 0 {
-				t.Errorf("%+v, called %d times", f, c.Of["7"])
-			}
-			length := map[localserver.Flavour]string{localserver.MariaDB: "LENGTH", localserver.MySQL: "JSON_STORAGE_SIZE"}[flavour]
-			for outcome, reason := range map[string]string{"failed": "not called: its payload%", "cancelled": ""} {
-				if n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE outcome = ? AND COALESCE(error, '') LIKE ? AND "+length+"(payload) > ?",
-					outcome, reason, prescient.MaxRead); n != 1 {
-					t.Errorf("history does not have the %s row with its payload", outcome)
-				}
-			}
-			r.Balanced()
-		})
-	}
+		}
+		r.Balanced()
+	})
 }
 
 // The table's triggers stand for whatever a server may refuse, or break off at.

@@ -126,10 +126,21 @@ func TestPurgeWaitsForABoundedTime(t *testing.T) {
 	}
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.HeldPurge)
-		end := r.runSlowly(func(execs *prescient.Registry) *Worker {
-			return r.worker(rig.At("13:15"), execs, Options{Batch: 50, Lease: 2 * time.Second, PutOffPurge: 10 * time.Second})
+		var h rig.Hooks
+		opened := make(chan struct{})
+		h.OnAnswer(func(statement string) error {
+			if strings.Contains(statement, snapshot) {
+				if n := r.snapshots(); n != 1 {
+					t.Errorf("%d snapshots are open; want 1", n)
+				}
+				close(opened)
+			}
+			return nil
 		})
-		r.Eventually("a snapshot is open", func() bool { return r.snapshots() == 1 })
+		end := r.runSlowly(func(execs *prescient.Registry) *Worker {
+			return r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, Lease: 2 * time.Second, PutOffPurge: 10 * time.Second})
+		})
+		<-opened
 		r.Eventually("it ends while the calls go on", func() bool { return r.snapshots() == 0 })
 		end()
 	})

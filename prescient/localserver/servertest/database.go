@@ -36,11 +36,7 @@ type Database struct {
 // function shares with itself on another server, it has to guard.
 func Each(t *testing.T, test func(t *testing.T, db Database)) {
 	t.Helper()
-	var all sync.WaitGroup
-	for _, kind := range Kinds(t) {
-		all.Go(func() { runOn(t, kind, test) })
-	}
-	all.Wait()
+	EachKind(t, func(t *testing.T, kind Kind) { test(t, kind.New(t)) })
 }
 
 // EachInTurn is Each on one server after the other, for tests that measure
@@ -49,12 +45,31 @@ func Each(t *testing.T, test func(t *testing.T, db Database)) {
 func EachInTurn(t *testing.T, test func(t *testing.T, db Database)) {
 	t.Helper()
 	for _, kind := range Kinds(t) {
-		runOn(t, kind, test)
+		t.Run(string(kind), func(t *testing.T) { test(t, kind.New(t)) })
 	}
 }
 
-func runOn(t *testing.T, kind Kind, test func(t *testing.T, db Database)) {
-	t.Run(string(kind), func(t *testing.T) { test(t, kind.New(t)) })
+// EachKind is Each for tests that start servers of their own: it makes no
+// database.
+func EachKind(t *testing.T, test func(t *testing.T, kind Kind)) {
+	t.Helper()
+	together(t, Kinds(t), test)
+}
+
+// EachFlavour is EachKind on the flavours, for what one server of a flavour is
+// enough for.
+func EachFlavour(t *testing.T, test func(t *testing.T, flavour localserver.Flavour)) {
+	t.Helper()
+	together(t, Flavours(t), test)
+}
+
+// together runs a test for each of the names at the same time.
+func together[N ~string](t *testing.T, names []N, test func(t *testing.T, name N)) {
+	var all sync.WaitGroup
+	for _, name := range names {
+		all.Go(func() { t.Run(string(name), func(t *testing.T) { test(t, name) }) })
+	}
+	all.Wait()
 }
 
 // New makes an empty database on a server, which is dropped at the end of the

@@ -76,20 +76,18 @@ func TestEachInTurnIsOnOneServerAtATime(t *testing.T) {
 }
 
 func TestPrivateServersMayBeKilled(t *testing.T) {
-	for _, kind := range Kinds(t) {
-		t.Run(string(kind), func(t *testing.T) {
-			server := kind.Private(t, "--max-connections=77")
-			db := On(t, server)
-			server.Kill()
-			if err := server.Restart(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			var connections int
-			if err := db.Open(t, "").QueryRow("SELECT @@max_connections").Scan(&connections); err != nil || connections != 77 {
-				t.Errorf("max_connections is %d (%v), want what the test asked for", connections, err)
-			}
-		})
-	}
+	EachKind(t, func(t *testing.T, kind Kind) {
+		server := kind.Private(t, "--max-connections=77")
+		db := On(t, server)
+		server.Kill()
+		if err := server.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var connections int
+		if err := db.Open(t, "").QueryRow("SELECT @@max_connections").Scan(&connections); err != nil || connections != 77 {
+			t.Errorf("max_connections is %d (%v), want what the test asked for", connections, err)
+		}
+	})
 }
 
 func TestWithParams(t *testing.T) {
