@@ -35,6 +35,16 @@ set_home() {
 # follows the same rule.
 cache_dir() { printf '%s\n' "${PRESCIENT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/prescient}"; }
 
+# built NAME PACKAGE builds a program of the module in the working folder, and
+# prints where it is. One that runs keeps the file that it was started from.
+built() {
+	programs=$(cache_dir)/programs
+	mkdir -p "$programs" &&
+		go build -o "$programs/$1.$$" "$2" &&
+		mv -f "$programs/$1.$$" "$programs/$1" &&
+		printf '%s\n' "$programs/$1"
+}
+
 # program_on_path NAME prints where a program is, also in the sbin folders that
 # are not on every user's PATH.
 program_on_path() { (PATH=$PATH:/usr/local/sbin:/usr/sbin; command -v "$1"); }
