@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,66 +44,76 @@ func (s *stream) count(rows, bytes int) {
 // hold up the others.
 const flushEvery = 100 * time.Millisecond
 
-// bucketRun runs one bucket under its lease. Its own goroutine reads and commits; the executor's goroutines deliver.
-type bucketRun struct {
-	w          *Worker
+// options are what one bucket is run with.
+type options struct {
 	lease      *ledger.Lease
-	session    *commit.Session
+	buckets    int // of its slot
 	clock      store.Clock
 	calls      context.Context                           // of the job_execs; ends when nothing of them is wanted any more
 	stop       <-chan struct{}                           // closed when nothing new is to be started
-	careful    bool                                      // row by row, the attempt recorded: the bucket was taken over twice
-	batch      int                                       // rows that are read and committed together
-	window     int                                       // rows in memory, of each stream: two such batches, one of which is read while the other runs
 	pace       func(ctx context.Context, rows int) error // called before each read; nil for at once
 	background bool                                      // it catches up: what is due now comes first
 	paused     store.Pauses                              // their rows are put off, uncalled
-
-	last        prescient.Key
-	streams     []*stream         // the shared one first
-	outstanding map[string]int    // by job_exec
-	held        []*check.Answered // contested: somebody has the row locked; tried again at retryAt
-	retryAt     time.Time
-	retryIn     time.Duration // grows while they stay contested
-	turn        uint64        // of the row read last
-	reading     *reading      // nil where none is under way
-	readNext    int           // the stream to be read next, among those that have room
-	alone       []alone       // called again, each in a transaction of its own
-	hasTx       bool          // there are rows of a TxFunc: its transactions hold locks for as long as they run
-	figures     books.Figures
-	cutOff      bool // rows were left unstarted, since the worker stops or the lease ended
-	locked      int  // rows in memory that somebody else had locked, or that could not be written
-	apart       int  // rows that were set apart, since their batch could not be committed with them
-
-	lockPatience time.Duration       // how long to wait when only those are left
-	waitUntil    time.Time           // until when, once it came to that
-	mayWait      func(rows int) bool // whether to wait for locked rows: false where too many buckets do already
-	onLinger     func()              // has another bucket run meanwhile; nil where there is nobody to tell
-	onCalled     func()              // is told once that all rows were called; nil where nobody wants to know
-	lingering    bool                // it waits for what takes its time, and another has its place
-	hidden       *atomic.Bool        // in this slot a commit waited for locks that do not show by the primary key
-	crowdedOut   bool                // there is no room for it to wait in
-	wary         bool                // it was given back unfinished before: locked rows are left alone
-
-	mu      sync.Mutex
-	answers []*check.Answered
-	oldest  time.Time // when the first of answers came
-	flying  int       // tasks that the executor has
-	wake    chan struct{}
+	hidden     *atomic.Bool                              // in this slot a commit waited for locks that do not show by the primary key
+	wary       bool                                      // it was given back unfinished before: locked rows are left alone
+	mayWait    func(rows int) bool                       // whether to wait for locked rows: false where too many buckets do already
+	onLinger   func()                                    // has another bucket run meanwhile; nil where there is nobody to tell
+	onCalled   func()                                    // is told once that all rows were called; nil where nobody wants to know
 }
 
-func (r *slotRun) newBucketRun(l *ledger.Lease, buckets int) *bucketRun {
-	first, last := store.BucketRange(l.Bucket, buckets)
-	b := &bucketRun{w: r.w, session: &commit.Session{Writer: r.w.writer, Lease: l, Clock: r.clock}, hidden: &r.hidden, lease: l, clock: r.clock, stop: r.stop, careful: l.Takeovers >= 2,
-		batch: max(r.w.options.Batch/2, 1), window: r.w.options.Batch, pace: r.pace, background: r.background, paused: r.paused,
-		last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int), wake: make(chan struct{}, 1),
-		lockPatience: lockPatience(r.w.options.Lease, r.w.tables.Grid.Resolution(), r.background)}
+// bucketRun runs one bucket under its lease. Its own goroutine reads and commits; the executor's goroutines deliver.
+type bucketRun struct {
+	shared *shared
+	options
+	session *commit.Session
+	careful bool // row by row, the attempt recorded: the bucket was taken over twice
+	batch   int  // rows that are read and committed together
+	window  int  // rows in memory, of each stream: two such batches, one of which is read while the other runs
+	reads
+	locks
+	inbox
+	alone      []alone // called again, each in a transaction of its own
+	hasTx      bool    // there are rows of a TxFunc: its transactions hold locks for as long as they run
+	figures    books.Figures
+	cutOff     bool // rows were left unstarted, since the worker stops or the lease ended
+	apart      int  // rows that were set apart, since their batch could not be committed with them
+	lingering  bool // it waits for what takes its time, and another has its place
+	crowdedOut bool // there is no room for it to wait in
+}
+
+// reads is how far the bucket was read.
+type reads struct {
+	last        prescient.Key
+	streams     []*stream      // the shared one first
+	outstanding map[string]int // by job_exec
+	seq         uint64         // of the row read last
+	reading     *reading       // nil where none is under way
+	readNext    int            // the stream to be read next, among those that have room
+}
+
+// locks are the answers that wait for rows which somebody else has locked.
+type locks struct {
+	held      []*check.Answered // tried again at retryAt
+	retryAt   time.Time
+	retryIn   time.Duration // grows while they stay contested
+	locked    int           // rows in memory that somebody else had locked, or that could not be written
+	patience  time.Duration // how long to wait when only those are left
+	waitUntil time.Time     // until when, once it came to that
+}
+
+// newBucket returns the run of a bucket.
+func newBucket(of *shared, o options) *bucketRun {
+	first, last := store.BucketRange(o.lease.Bucket, o.buckets)
+	b := &bucketRun{shared: of, options: o, session: &commit.Session{Writer: of.Writer, Lease: o.lease, Clock: o.clock, Calls: o.calls},
+		careful: o.lease.Takeovers >= 2, batch: max(of.batch/2, 1), window: of.batch,
+		reads: reads{last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int)},
+		locks: locks{patience: lockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.background)}, inbox: inbox{wake: make(chan struct{}, 1)}}
 	if b.careful {
 		b.batch, b.window = 1, 1
 		return b
 	}
-	for _, l := range r.w.executor.Order {
-		if crowd := r.w.crowds[l.Name]; crowd.backedUp(l.Guards.Concurrency) && !b.paused[l.Name] {
+	for _, l := range of.executor.Order {
+		if crowd := of.crowds[l.Name]; crowd.backedUp(l.Guards.Concurrency) && !b.paused[l.Name] {
 			b.streams = append(b.streams, &stream{jobExec: l.Name, crowd: crowd, next: first})
 		}
 	}
@@ -146,7 +155,7 @@ func (b *bucketRun) Deliver(rows ...*check.Answered) {
 	for _, r := range rows {
 		b.judge(r)
 	}
-	b.take(rows, len(rows))
+	b.take(rows, len(rows), b.batch)
 }
 
 // judge decides what becomes of an answered row.
@@ -164,31 +173,7 @@ func (b *bucketRun) judge(r *check.Answered) {
 		r.Verdict = *a.Verdict
 	case check.NotStarted, check.Again, check.Dropped:
 	default:
-		r.Verdict = prescient.Decide(b.w.tables.Grid, b.w.guardsOf(r.JobExec), r.FutureJob, a.Given(), now)
-	}
-}
-
-// take takes answered rows; flew is how many of them the executor had.
-func (b *bucketRun) take(rows []*check.Answered, flew int) {
-	b.mu.Lock()
-	if len(b.answers) == 0 {
-		b.oldest = time.Now()
-	}
-	before := len(b.answers)
-	b.answers = append(b.answers, rows...)
-	b.flying -= flew
-	signal := before == 0 || len(b.answers) >= b.batch || b.flying == 0
-	b.mu.Unlock()
-	if signal {
-		b.signal()
-	}
-}
-
-// signal wakes the bucket's own goroutine.
-func (b *bucketRun) signal() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
+		r.Verdict = prescient.Decide(b.shared.Tables.Grid, b.shared.guards(r.JobExec), r.FutureJob, a.Given(), now)
 	}
 }
 
@@ -276,12 +261,6 @@ func (b *bucketRun) leave(ctx context.Context, cause error) error {
 		return err
 	}
 	return cause
-}
-
-func (b *bucketRun) stillFlying() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.flying > 0
 }
 
 func (b *bucketRun) finished() bool {

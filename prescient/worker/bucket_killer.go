@@ -22,7 +22,7 @@ func (b *bucketRun) endKiller(ctx context.Context) error {
 	if err := store.Sleep(ctx, comesBackIn); err != nil {
 		return errStopped
 	}
-	blamed, err := b.w.ledger.Blames(ctx, b.lease, killer)
+	blamed, err := b.shared.Ledger.Blames(ctx, b.lease, killer)
 	if err != nil || !blamed {
 		return err
 	}

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"context"
 	"time"
 )
 
@@ -18,7 +17,7 @@ const (
 func (b *bucketRun) flushAfter() time.Duration {
 	switch {
 	case b.lingering:
-		return flushEvery * time.Duration(max(int(b.w.lingering.Load())/manyWait, 1))
+		return flushEvery * time.Duration(max(int(b.shared.lingering.Load())/manyWait, 1))
 	case b.onlyWaits():
 		return lingerAfter
 	}
@@ -95,7 +94,7 @@ func (b *bucketRun) giveWay() {
 // linger gives the bucket's place to another.
 func (b *bucketRun) linger() {
 	b.lingering = true
-	b.w.lingering.Add(1)
+	b.shared.lingering.Add(1)
 	if b.onLinger != nil {
 		b.onLinger()
 	}
@@ -110,20 +109,7 @@ func (b *bucketRun) stopLingering() {
 		}
 	}
 	if b.lingering {
-		b.w.lingering.Add(-1)
-	}
-}
-
-// turn waits until a bucket that lingers may send statements: of those no more do at a time than may run.
-func (w *Worker) turn(ctx context.Context, lingering bool) (done func(), err error) {
-	if !lingering || w.turns == nil {
-		return func() {}, nil
-	}
-	select {
-	case w.turns <- struct{}{}:
-		return func() { <-w.turns }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+		b.shared.lingering.Add(-1)
 	}
 }
 
@@ -147,7 +133,7 @@ func (b *bucketRun) split() {
 // ownStream gives a job_exec that has rows in the shared stream one of its own.
 func (b *bucketRun) ownStream(name string) *stream {
 	shared := b.streams[0]
-	own := &stream{jobExec: name, crowd: b.w.crowds[name], next: shared.next, limit: shared.limit}
+	own := &stream{jobExec: name, crowd: b.shared.crowds[name], next: shared.next, limit: shared.limit}
 	rows := b.outstanding[name]
 	bytes := shared.payload * rows / shared.outstanding
 	own.count(rows, bytes)
@@ -165,7 +151,7 @@ func (b *bucketRun) hasRoom(s *stream) bool {
 	if s.crowd == nil {
 		return true
 	}
-	rows, bytes := b.w.buckets()*b.window, b.w.buckets()*readBytes
+	rows, bytes := b.shared.parallel*b.window, b.shared.parallel*readBytes
 	if b.background {
 		rows, bytes = max(rows/2, 1), max(bytes/2, 1)
 	}

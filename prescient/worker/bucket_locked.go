@@ -61,7 +61,7 @@ func (b *bucketRun) onlyLocked() bool {
 // for another bucket.
 func (b *bucketRun) waitForLocks(now time.Time) bool {
 	if b.waitUntil.IsZero() {
-		b.waitUntil = now.Add(b.lockPatience)
+		b.waitUntil = now.Add(b.patience)
 		if !b.lingering {
 			if b.mayWait != nil && !b.mayWait(b.inMemory()) {
 				return false
@@ -74,9 +74,7 @@ func (b *bucketRun) waitForLocks(now time.Time) bool {
 
 // inMemory is how many rows the bucket has, those aside that are about to be committed.
 func (b *bucketRun) inMemory() int {
-	b.mu.Lock()
-	rows := -len(b.answers)
-	b.mu.Unlock()
+	rows := -b.inbox.waiting()
 	for _, s := range b.streams {
 		rows += s.outstanding
 	}
@@ -144,21 +142,21 @@ func (b *bucketRun) findFree(ctx context.Context, rows []*check.Answered, free m
 // keysOf runs one of the statements that select job_key and revision, by itself, and returns the keys.
 // Where it locks rows, they are free again afterwards. In the dialect plain ErrAtOnce where somebody else has one locked.
 func (b *bucketRun) keysOf(ctx context.Context, statement, keys string) (found map[prescient.Key]bool, err error) {
-	refuses := b.w.tables.Dialect == text.Plain && statement != "slotrun/seen"
+	refuses := b.shared.Tables.Dialect == text.Plain && statement != "slotrun/seen"
 	var locked error // is an answer here: not to be asked for again
-	err = b.w.send.Query(ctx, func(ctx context.Context) (err error) {
+	err = b.shared.Send.Query(ctx, func(ctx context.Context) (err error) {
 		defer func() {
 			if refuses && errno.Is(err, errno.NoWait, errno.LockWaitTimeout) {
 				locked, err = fmt.Errorf("%w: %w", commit.ErrAtOnce, err), nil
 			}
 		}()
 		found, locked = make(map[prescient.Key]bool), nil
-		tx, err := b.w.send.DB.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil) // without one TiDB locks nothing
+		tx, err := b.shared.Send.DB.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil) // without one TiDB locks nothing
 		if err != nil {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }()
-		rows, err := tx.QueryContext(ctx, b.w.tables.Fill(statement, "{keys}", keys), b.lease.Slot)
+		rows, err := tx.QueryContext(ctx, b.shared.Tables.Fill(statement, "{keys}", keys), b.lease.Slot)
 		if err != nil {
 			return err
 		}

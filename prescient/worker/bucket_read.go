@@ -84,7 +84,7 @@ func (b *bucketRun) startReading(ctx context.Context, s *stream, room bool) {
 				return
 			}
 		}
-		done, err := b.w.turn(ctx, lingering)
+		done, err := b.shared.turn(ctx, lingering)
 		if err != nil {
 			r.err = err
 			return
@@ -141,15 +141,15 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*check.Answered
 	var tasks []*execute.Task
 	open := make(map[*execute.Lane]*execute.Task) // those that take more rows
 	for _, r := range rows {
-		if b.turn++; s.jobExec == "" && len(b.streams) == 1 {
-			r.Seq = b.turn
+		if b.seq++; s.jobExec == "" && len(b.streams) == 1 {
+			r.Seq = b.seq
 		}
 		b.keep(r)
 		if b.paused[r.JobExec] {
 			b.answerAtOnce(r, prescient.CausePaused)
 			continue
 		}
-		lane := b.w.executor.Lanes[r.JobExec]
+		lane := b.shared.executor.Lanes[r.JobExec]
 		if lane == nil {
 			b.answerAtOnce(r, prescient.CauseUnregistered)
 			continue
@@ -167,7 +167,7 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*check.Answered
 		tasks = append(tasks, open[lane])
 	}
 	if b.careful && len(tasks) == 1 {
-		if err := b.w.ledger.Attempt(ctx, b.lease, rows[0].JobKey, rows[0].Revision); err != nil {
+		if err := b.shared.Ledger.Attempt(ctx, b.lease, rows[0].JobKey, rows[0].Revision); err != nil {
 			return err
 		}
 	}
@@ -179,16 +179,16 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*check.Answered
 func (b *bucketRun) answerAtOnce(r *check.Answered, cause prescient.Cause) {
 	r.Answer = check.Answer{Cause: cause}
 	b.judge(r)
-	b.take([]*check.Answered{r}, 0)
+	b.take([]*check.Answered{r}, 0, b.batch)
 }
 
 func (b *bucketRun) submit(tasks []*execute.Task) {
-	b.mu.Lock()
+	rows := 0
 	for _, t := range tasks {
-		b.flying += len(t.Rows)
+		rows += len(t.Rows)
 	}
-	b.mu.Unlock()
-	b.w.executor.Submit(tasks)
+	b.sent(rows)
+	b.shared.executor.Submit(tasks)
 }
 
 // startAlone hands over the rows whose time to be called by themselves has come.
@@ -198,7 +198,7 @@ func (b *bucketRun) startAlone() {
 		if time.Now().Before(a.at) {
 			return false
 		}
-		tasks = append(tasks, &execute.Task{Rows: []*check.Answered{a.row}, Lane: b.w.executor.Lanes[a.row.JobExec], Sink: b})
+		tasks = append(tasks, &execute.Task{Rows: []*check.Answered{a.row}, Lane: b.shared.executor.Lanes[a.row.JobExec], Sink: b})
 		return true
 	})
 	if len(tasks) > 0 {
@@ -230,17 +230,17 @@ func (b *bucketRun) nextRows(s *stream, limit int) (query string, args []any) {
 		}
 	}
 	args = append(args, limit)
-	return b.w.tables.Fill("slotrun/read", "{filter}", filter), args
+	return b.shared.Tables.Fill("slotrun/read", "{filter}", filter), args
 }
 
 // readRows runs a query for rows, limit at most. It says how large their payloads and errors are, and whether it was cut short
 // for that.
 func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limit int) (batch []*check.Answered, size int, cut bool, err error) {
-	err = b.w.send.Query(ctx, func(ctx context.Context) error {
+	err = b.shared.Send.Query(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		batch, size, cut = batch[:0], 0, false
-		rows, err := b.w.send.DB.QueryContext(ctx, query, args...)
+		rows, err := b.shared.Send.DB.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}

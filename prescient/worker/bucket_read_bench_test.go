@@ -16,8 +16,8 @@ func BenchmarkReadBatch(b *testing.B) {
 		b.Run(string(flavour), func(b *testing.B) {
 			const rows = DefaultBatch / 2
 			y := newYard(b, servertest.New(b, flavour), rows)
-			run := &bucketRun{w: y.worker(prescient.NewRegistry(), Options{}), lease: &ledger.Lease{Slot: y.slot}, last: lastKey,
-				streams: []*stream{{}}, batch: rows}
+			run := &bucketRun{shared: y.worker(prescient.NewRegistry(), Options{}).shared, options: options{lease: &ledger.Lease{Slot: y.slot}},
+				reads: reads{last: lastKey, streams: []*stream{{}}}, batch: rows}
 			before := ownCPU()
 			b.ReportAllocs()
 			for b.Loop() {

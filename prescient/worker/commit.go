@@ -23,14 +23,7 @@ import (
 // all of it, where all says so. It returns errLeaseLost where another has the bucket by now.
 func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, err error) {
 	after := b.flushAfter()
-	b.mu.Lock()
-	n := len(b.answers)
-	ready := n >= b.batch || n > 0 && (all || b.flying == 0 || time.Since(b.oldest) >= after)
-	var batch []*check.Answered
-	if ready {
-		batch, b.answers = b.answers, nil
-	}
-	b.mu.Unlock()
+	batch, ready := b.inbox.ready(b.batch, after, all)
 	batch = slices.DeleteFunc(batch, func(a *check.Answered) bool {
 		if a.Answer.Fate == check.Again {
 			if a.Answer.Locked {
@@ -100,7 +93,7 @@ func (b *bucketRun) commit(ctx context.Context, batch []*check.Answered, contest
 			return b.divide(ctx, batch)
 		case commit.RefusesRow(err):
 			return b.setApart(ctx, batch, err)
-		case !errno.Passing(err) && !errors.Is(err, commit.ErrChanged), time.Since(began) > b.w.options.Patience:
+		case !errno.Passing(err) && !errors.Is(err, commit.ErrChanged), time.Since(began) > b.shared.Send.Patience:
 			return fmt.Errorf("committing slot %s: %w", slots.Stamp(b.lease.Slot), err)
 		default:
 			if commit.BreaksOff(err) {
@@ -108,7 +101,7 @@ func (b *bucketRun) commit(ctx context.Context, batch []*check.Answered, contest
 					return b.setApart(ctx, batch, err)
 				}
 			}
-			b.w.log.Warn().Err(err).Time("slot", b.lease.Slot).Int("bucket", b.lease.Bucket).Msg("commit is tried again")
+			b.shared.Log.Warn().Err(err).Time("slot", b.lease.Slot).Int("bucket", b.lease.Bucket).Msg("commit is tried again")
 			if err := store.Sleep(ctx, waits.NextBackOff()); err != nil {
 				return err
 			}
@@ -156,14 +149,14 @@ func (b *bucketRun) sort(batch []*check.Answered) []*check.Answered {
 		}
 		return true
 	})
-	b.w.observeAnswers(done, commit.Result{})
+	b.shared.observe(done, commit.Result{})
 	return rest
 }
 
 // settle takes note of a commit that was done.
 func (b *bucketRun) settle(batch []*check.Answered, result commit.Result) {
 	b.figures.Counts.Add(result.Counts)
-	b.w.observeAnswers(batch, result)
+	b.shared.observe(batch, result)
 	for _, a := range batch {
 		if result.Contested[a.JobKey] {
 			continue
@@ -196,7 +189,7 @@ func (b *bucketRun) hold(rows []*check.Answered) {
 func (b *bucketRun) noteLateness(a *check.Answered) {
 	late := a.Answer.Started.Sub(a.NextCheckAt)
 	b.figures.Lateness = max(b.figures.Lateness, late)
-	if sla := b.w.guardsOf(a.JobExec).SLA; sla > 0 && late > sla {
+	if sla := b.shared.guards(a.JobExec).SLA; sla > 0 && late > sla {
 		b.figures.OverSLA++
 	}
 }
@@ -221,7 +214,7 @@ func (b *bucketRun) forget(batch []*check.Answered, match func(*check.Answered) 
 
 // tryCommit makes one attempt in the bucket's turn to send statements.
 func (b *bucketRun) tryCommit(ctx context.Context, batch []*check.Answered, spans []commit.Span, contested bool) (commit.Result, error) {
-	done, err := b.w.turn(ctx, b.lingering)
+	done, err := b.shared.turn(ctx, b.lingering)
 	if err != nil {
 		return commit.Result{}, err
 	}

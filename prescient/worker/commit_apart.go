@@ -53,5 +53,5 @@ func (b *bucketRun) setApart(ctx context.Context, batch []*check.Answered, cause
 
 // logRow begins a line about a row.
 func (b *bucketRun) logRow(a *check.Answered) *zerolog.Event {
-	return b.w.log.Error().Time("slot", b.lease.Slot).Str("entity", a.Entity().String()).Str("job_exec", a.JobExec).Str("tag", a.Tag)
+	return b.shared.Log.Error().Time("slot", b.lease.Slot).Str("entity", a.Entity().String()).Str("job_exec", a.JobExec).Str("tag", a.Tag)
 }

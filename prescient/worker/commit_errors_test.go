@@ -47,18 +47,18 @@ func newDesk(t *testing.T) *desk {
 	t.Cleanup(func() { _ = db.Close() })
 	statements, err := text.Load("p_")
 	rig.Fatal(t, err)
-	options := Options{Name: "me", Batch: 10}
-	rig.Fatal(t, options.complete())
+	settings := Options{Name: "me", Batch: 10}
+	rig.Fatal(t, settings.complete())
 	d := &desk{t: t, mock: mock}
-	d.w = &Worker{tables: store.Tables{Stmt: statements, Grid: rig.Quarter, Version: 1}, options: options,
-		unknown: options.Guards, executor: execute.New(1, options.Registry, options.Guards)}
-	d.w.send = &store.Sender{DB: sqlx.NewDb(db, "mysql"), Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
+	d.w = &Worker{tables: store.Tables{Stmt: statements, Grid: rig.Quarter, Version: 1}, options: settings,
+		unknown: settings.Guards, executor: execute.New(1, settings.Registry, settings.Guards)}
+	d.w.send = &store.Sender{DB: sqlx.NewDb(db, "mysql"), Timeout: store.StatementTime(settings.Lease), Patience: settings.Patience}
 	d.w.ledger = d.w.newLedger()
 	l := &ledger.Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", TTL: time.Minute, Until: time.Now().Add(time.Minute), BatchSeq: 20}
-	d.bucket = &bucketRun{w: d.w, hidden: new(atomic.Bool), lease: l, clock: store.ClockAt(rig.At("13:15:01")), batch: 10, streams: []*stream{{outstanding: 2}},
-		outstanding: map[string]int{"unshipped": 2}}
-	d.w.writer = &commit.Writer{Send: d.w.send, Tables: &d.w.tables, Ledger: d.w.ledger, Worker: "me"}
-	d.bucket.session = &commit.Session{Writer: d.w.writer, Lease: l, Clock: d.bucket.clock}
+	d.w.shared = d.w.newShared()
+	o := options{hidden: new(atomic.Bool), lease: l, clock: store.ClockAt(rig.At("13:15:01"))}
+	d.bucket = &bucketRun{shared: d.w.shared, options: o, batch: 10, session: &commit.Session{Writer: d.w.shared.Writer, Lease: l, Clock: o.clock},
+		reads: reads{streams: []*stream{{outstanding: 2}}, outstanding: map[string]int{"unshipped": 2}}}
 	for i, next := range []*time.Time{nil, prescient.At(rig.At("14:01"))} {
 		job := rig.PendingAt(rig.At("13:15"))
 		job.EntityKey, job.Revision = fmt.Sprint(i), uint64(100+i)

@@ -158,7 +158,7 @@ func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 			r.Must(tx.QueryRow("SELECT entity_key FROM p_future_job WHERE next_check_at = '2026-11-20 13:15:00' AND job_key = ? FOR UPDATE",
 				rig.KeyBytes(all[i].Key())).Scan(&found))
 		}
-		b := (&slotRun{w: w, clock: store.ClockAt(rig.At("13:15:01"))}).newBucketRun(l, 1)
+		b := newBucket(w.shared, options{lease: l, buckets: 1, clock: store.ClockAt(rig.At("13:15:01")), hidden: new(atomic.Bool)})
 		var batch []*check.Answered
 		for i, job := range all[100:200] {
 			a := &check.Answered{Row: check.Row{FutureJob: job, JobKey: job.Key(), Seq: uint64(i + 1)}, Answer: check.Answer{Started: rig.At("13:15:01"), Ended: rig.At("13:15:01")}}
@@ -223,7 +223,7 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 			r.Must(err)
 			l, err := w.ledger.Claim(t.Context(), rig.At("13:15"), list[0])
 			r.Must(err)
-			b := (&slotRun{w: w, clock: store.ClockAt(rig.At("13:15:01"))}).newBucketRun(l, 1)
+			b := newBucket(w.shared, options{lease: l, buckets: 1, clock: store.ClockAt(rig.At("13:15:01")), hidden: new(atomic.Bool)})
 			rows, err := b.readBatch(t.Context(), &stream{jobExec: fmt.Sprint("exec", i)})
 			r.Must(err)
 			for n, a := range rows {

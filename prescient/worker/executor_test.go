@@ -19,6 +19,7 @@ import (
 	"prescient/prescient/internal/store"
 
 	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
 )
@@ -53,8 +54,9 @@ func newBench(t *testing.T, limit int, registry *prescient.Registry) *bench {
 	x.end = end
 	t.Cleanup(end)
 	bucket := func(background bool) *bucketRun {
-		return &bucketRun{w: w, clock: store.ClockAt(x.slot), lease: &ledger.Lease{Slot: x.slot, Until: time.Now().Add(24 * time.Hour)}, calls: calls,
-			stop: x.stop, batch: 1000, background: background, wake: make(chan struct{}, 1)}
+		return &bucketRun{shared: &shared{Writer: &commit.Writer{Tables: &w.tables}, executor: x.executor, guards: w.guardsOf},
+			options: options{clock: store.ClockAt(x.slot), lease: &ledger.Lease{Slot: x.slot, Until: time.Now().Add(24 * time.Hour)}, calls: calls,
+				stop: x.stop, background: background}, batch: 1000, inbox: inbox{wake: make(chan struct{}, 1)}}
 	}
 	x.bucket, x.backlog = bucket(false), bucket(true)
 	return x

@@ -141,7 +141,7 @@ func TestADeadEndpointMakesNoOthersLate(t *testing.T) {
 		if late := r.Count("SELECT MAX(lateness_ms) FROM p_job_history WHERE slot >= ?", slot.Format(time.DateTime)); late > 3000 {
 			t.Errorf("a fast row was called %d ms late", late)
 		}
-		crowd := w.crowds["slow"]
+		crowd := w.shared.crowds["slow"]
 		crowd.mu.Lock()
 		// What may linger, and what the runs under way may have besides.
 		if most := buckets*batch + (maxRuns+1)*buckets*batch; crowd.rows > most || crowd.rows == 0 || crowd.buckets > maxLinger+4 {
@@ -151,8 +151,8 @@ func TestADeadEndpointMakesNoOthersLate(t *testing.T) {
 		close(s.release)
 		r.Eventually("all have ended", func() bool { return r.ends() == (before+slots)*(dead+fast) })
 		r.Must(stop())
-		if crowd.rows != 0 || crowd.bytes != 0 || crowd.buckets != 0 || w.lingering.Load() != 0 || len(w.runs) != 0 {
-			t.Errorf("in the end %d rows with %d bytes in %d buckets still wait, %d linger", crowd.rows, crowd.bytes, crowd.buckets, w.lingering.Load())
+		if crowd.rows != 0 || crowd.bytes != 0 || crowd.buckets != 0 || w.shared.lingering.Load() != 0 || len(w.runs) != 0 {
+			t.Errorf("in the end %d rows with %d bytes in %d buckets still wait, %d linger", crowd.rows, crowd.bytes, crowd.buckets, w.shared.lingering.Load())
 		}
 		s.EachOnce(t, (before+slots)*(dead+fast))
 		r.Balanced()

@@ -217,28 +217,27 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 	if err != nil || l == nil {
 		return false, err
 	}
-	b := r.newBucketRun(l, row.Buckets)
-	b.onLinger = func() {
+	calls, cancel := context.WithCancel(r.calls)
+	defer cancel()
+	o := options{lease: l, buckets: row.Buckets, clock: r.clock, calls: calls, stop: r.stop, pace: r.pace, background: r.background, paused: r.paused,
+		hidden: &r.hidden, wary: row.GivenBack()}
+	o.onLinger = func() {
 		if !lingered {
 			lingered = true
 			r.lingers()
 		}
 	}
 	if r.background {
-		b.onCalled = func() { lingered = lingered || r.onlyCommits() }
+		o.onCalled = func() { lingered = lingered || r.onlyCommits() }
 	}
-	b.mayWait = func(rows int) bool {
+	o.mayWait = func(rows int) bool {
 		may := r.mayWait(rows)
 		if may {
 			waitedFor = rows
 		}
 		return may
 	}
-	b.wary = row.GivenBack()
-	var cancel context.CancelFunc
-	b.calls, cancel = context.WithCancel(r.calls)
-	b.session.Calls = b.calls
-	defer cancel()
+	b := newBucket(r.w.shared, o)
 	r.mu.Lock()
 	r.leases[l] = cancel
 	r.mu.Unlock()

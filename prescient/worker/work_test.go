@@ -249,9 +249,7 @@ func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
 		r.Must(err)
 		l, err := w.ledger.Claim(t.Context(), slot, list[0])
 		r.Must(err)
-		run := &slotRun{w: w, slot: slot, clock: store.ClockAt(slot), stop: stop, calls: t.Context(), work: t.Context()}
-		b := run.newBucketRun(l, list[0].Buckets)
-		b.calls = t.Context()
+		b := newBucket(w.shared, options{lease: l, buckets: list[0].Buckets, clock: store.ClockAt(slot), stop: stop, calls: t.Context(), hidden: new(atomic.Bool)})
 		r.Eventually("the rows are read", func() bool {
 			read, err := b.read(t.Context())
 			r.Must(err)

@@ -95,7 +95,6 @@ type Worker struct {
 	ledger    *ledger.Ledger
 	options   Options
 	executor  *execute.Executor
-	crowds    map[string]*crowd // by job_exec
 	guards    map[string]prescient.Guards
 	unknown   prescient.Guards
 	log       zerolog.Logger
@@ -105,12 +104,10 @@ type Worker struct {
 	tails     places        // of sweeps that have only to commit
 	sweepSoon chan struct{} // something was left to the sweeper
 	staying   atomic.Int32  // runs that wait for other workers
-	lingering atomic.Int32  // buckets that wait for slow calls, or locked rows
-	turns     chan struct{} // held by those of them that send statements
-	writer    *commit.Writer
 	pulse     pulse
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
 	unregistered saidLately
+	shared       *shared // what its buckets have in common
 }
 
 // New reads slot_config and returns a worker on a pool made by Open. The error wraps ErrNotMigrated,
@@ -130,21 +127,20 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 		return nil, fmt.Errorf("%w: the assignment (%s) is for %s, but slot_config has %s", prescient.ErrResolution, a, a.Grid(), t.Grid)
 	}
 	w := &Worker{tables: t, options: options, log: options.Log, unknown: options.Guards,
-		executor: execute.New(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]prescient.Guards), crowds: make(map[string]*crowd),
+		executor: execute.New(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]prescient.Guards),
 		runs: make(places, maxRuns), sweepers: make(places, 1), sweepSoon: make(chan struct{}, 1)}
 	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
 	w.ledger = w.newLedger()
-	w.writer = &commit.Writer{Send: w.send, Tables: &w.tables, Ledger: w.ledger, Worker: options.Name, Log: w.log}
-	w.turns = make(chan struct{}, cmp.Or(options.Buckets, DefaultFarBuckets))
+	w.shared = w.newShared()
 	w.tails = make(places, w.buckets())
 	if w.send.Limited() {
 		w.tails = nil // each takes a connection
-		w.turns = make(chan struct{}, w.buckets())
+		w.shared.turns = make(chan struct{}, w.buckets())
 	}
 	if t.Server == text.MariaDB && t.Dialect != text.Plain {
 		switch err := w.mayReadHistory(ctx); {
 		case err == nil:
-			w.writer.OnePass.Store(true)
+			w.shared.OnePass.Store(true)
 		case errno.Is(err, errno.TableDenied, errno.ColumnDenied):
 			w.log.Debug().Msg("ends would take less time if the account were granted SELECT on job_history")
 		default:
@@ -153,7 +149,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	}
 	for name, lane := range w.executor.Lanes {
 		w.guards[name] = lane.Guards
-		w.crowds[name] = new(crowd)
+		w.shared.crowds[name] = new(crowd)
 	}
 	if options.SweepRate > 0 {
 		w.sweeps = rate.NewLimiter(rate.Limit(options.SweepRate), max(options.Batch, int(options.SweepRate)))
@@ -164,6 +160,12 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 func (w *Worker) newLedger() *ledger.Ledger {
 	return &ledger.Ledger{Send: w.send, Tables: &w.tables, Worker: w.options.Name, TTL: w.options.Lease, Batch: w.options.Batch, Parallel: w.buckets(),
 		Log: w.log}
+}
+
+func (w *Worker) newShared() *shared {
+	return &shared{Writer: &commit.Writer{Send: w.send, Tables: &w.tables, Ledger: w.ledger, Worker: w.options.Name, Log: w.log},
+		executor: w.executor, crowds: make(map[string]*crowd), guards: w.guardsOf, observe: w.observeAnswers, batch: w.options.Batch,
+		parallel: w.buckets(), turns: make(chan struct{}, cmp.Or(w.options.Buckets, DefaultFarBuckets))}
 }
 
 // complete fills in the defaults and checks the rest.
