@@ -16,6 +16,8 @@ import (
 
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/ledger"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // lockOneInEach divides a slot into buckets, locks a row in each of the first so many in a transaction of an app, and
@@ -206,7 +208,7 @@ func TestLockedRowsAreWaitedForNoLongerThanTwoSlots(t *testing.T) {
 		{3 * time.Second, time.Second, false, 2 * time.Second},
 		{time.Minute, 15 * time.Minute, true, 6 * time.Second},
 	} {
-		if got := lockPatience(c.lease, c.resolution, c.background); got != c.want {
+		if got := bucket.LockPatience(c.lease, c.resolution, c.background); got != c.want {
 			t.Errorf("lease %s, slots of %s, sweep %t: %s; want %s", c.lease, c.resolution, c.background, got, c.want)
 		}
 	}

@@ -22,6 +22,8 @@ import (
 
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // A batch is bounded by its payloads too: 60 MB of them are due, and a fraction is in memory, which is the whole process's.
@@ -95,7 +97,7 @@ func TestAReadAsksForWhatThereIsRoomFor(t *testing.T) {
 		{2, 1000, 2, 2 * mb, 4},
 		{1, 1, 1, 0, 1},
 	} {
-		if got := nextLimit(c.asked, c.most, c.rows, c.size); got != c.want {
+		if got := bucket.NextLimit(c.asked, c.most, c.rows, c.size); got != c.want {
 			t.Errorf("after %d of %d rows, with %d bytes, %d are asked for; want %d", c.rows, c.asked, c.size, got, c.want)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"prescient/prescient"
 
 	"prescient/prescient/worker/internal/ledger"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // BenchmarkReadBatch reads 4000 rows of a bucket; the time is that of the server too.
@@ -16,12 +18,12 @@ func BenchmarkReadBatch(b *testing.B) {
 		b.Run(string(flavour), func(b *testing.B) {
 			const rows = DefaultBatch / 2
 			y := newYard(b, servertest.New(b, flavour), rows)
-			run := &bucketRun{shared: y.worker(prescient.NewRegistry(), Options{}).shared, options: options{lease: &ledger.Lease{Slot: y.slot}},
-				reads: reads{last: lastKey, streams: []*stream{{}}}, batch: rows}
+			run := &bucket.Bucket{Shared: y.worker(prescient.NewRegistry(), Options{}).shared, Options: bucket.Options{Lease: &ledger.Lease{Slot: y.slot}},
+				Reads: bucket.Reads{Last: lastKey, Streams: []*bucket.Stream{{}}}, Batch: rows}
 			before := ownCPU()
 			b.ReportAllocs()
 			for b.Loop() {
-				batch, err := run.readBatch(b.Context(), run.streams[0])
+				batch, err := run.ReadBatch(b.Context(), run.Streams[0])
 				if err != nil || len(batch) != rows {
 					b.Fatal(len(batch), err)
 				}

@@ -29,6 +29,8 @@ import (
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // desk is a bucket with answers to commit, on a server that follows a script: for what a real one does not do when it
@@ -37,7 +39,7 @@ type desk struct {
 	t      *testing.T
 	mock   sqlmock.Sqlmock
 	w      *Worker
-	bucket *bucketRun
+	bucket *bucket.Bucket
 	batch  []*check.Answered // the first ended, the second moves
 }
 
@@ -56,9 +58,9 @@ func newDesk(t *testing.T) *desk {
 	d.w.ledger = d.w.newLedger()
 	l := &ledger.Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", TTL: time.Minute, Until: time.Now().Add(time.Minute), BatchSeq: 20}
 	d.w.shared = d.w.newShared()
-	o := options{hidden: new(atomic.Bool), lease: l, clock: store.ClockAt(rig.At("13:15:01"))}
-	d.bucket = &bucketRun{shared: d.w.shared, options: o, batch: 10, session: &commit.Session{Writer: d.w.shared.Writer, Lease: l, Clock: o.clock},
-		reads: reads{streams: []*stream{{outstanding: 2}}, outstanding: map[string]int{"unshipped": 2}}}
+	o := bucket.Options{Hidden: new(atomic.Bool), Lease: l, Clock: store.ClockAt(rig.At("13:15:01"))}
+	d.bucket = &bucket.Bucket{Shared: d.w.shared, Options: o, Batch: 10, Session: &commit.Session{Writer: d.w.shared.Writer, Lease: l, Clock: o.Clock},
+		Reads: bucket.Reads{Streams: []*bucket.Stream{{Outstanding: 2}}, Outstanding: map[string]int{"unshipped": 2}}}
 	for i, next := range []*time.Time{nil, prescient.At(rig.At("14:01"))} {
 		job := rig.PendingAt(rig.At("13:15"))
 		job.EntityKey, job.Revision = fmt.Sprint(i), uint64(100+i)
@@ -71,7 +73,7 @@ func newDesk(t *testing.T) *desk {
 
 // commit commits the batch and holds the server to its script.
 func (d *desk) commit() error {
-	err := d.bucket.commit(d.t.Context(), d.batch, false)
+	err := d.bucket.Commit(d.t.Context(), d.batch, false)
 	if left := d.mock.ExpectationsWereMet(); left != nil {
 		d.t.Error(left)
 	}
@@ -81,9 +83,9 @@ func (d *desk) commit() error {
 // committed checks that a commit was done once, with its books.
 func (d *desk) committed(err error, want books.Figures) {
 	d.t.Helper()
-	want.Lateness = d.bucket.figures.Lateness
-	if err != nil || d.bucket.lease.BatchSeq != 21 || !reflect.DeepEqual(d.bucket.figures, want) {
-		d.t.Errorf("%v, batch_seq %d, %+v; want 21, %+v", err, d.bucket.lease.BatchSeq, d.bucket.figures, want)
+	want.Lateness = d.bucket.Figures.Lateness
+	if err != nil || d.bucket.Lease.BatchSeq != 21 || !reflect.DeepEqual(d.bucket.Figures, want) {
+		d.t.Errorf("%v, batch_seq %d, %+v; want 21, %+v", err, d.bucket.Lease.BatchSeq, d.bucket.Figures, want)
 	}
 }
 
@@ -182,8 +184,8 @@ func TestAnErrorThatStaysAtAnyStatementEndsTheRun(t *testing.T) {
 				d.asked("me", 7, 20)
 			}
 			err := d.commit()
-			if !errno.Is(err, 1054) || !strings.Contains(err.Error(), "committing slot 2026-11-20T13:15:00Z") || d.bucket.lease.BatchSeq != 20 {
-				t.Errorf("%v, batch_seq %d", err, d.bucket.lease.BatchSeq)
+			if !errno.Is(err, 1054) || !strings.Contains(err.Error(), "committing slot 2026-11-20T13:15:00Z") || d.bucket.Lease.BatchSeq != 20 {
+				t.Errorf("%v, batch_seq %d", err, d.bucket.Lease.BatchSeq)
 			}
 		})
 	}
@@ -218,8 +220,8 @@ func TestACommitWithoutAnAnswerIsResolvedByTheLedger(t *testing.T) {
 			d := newDesk(t)
 			d.script("COMMIT", mysql.ErrInvalidConn)
 			d.asked(taken.worker, taken.token, 21)
-			if err := d.commit(); !errors.Is(err, ledger.ErrLost) || d.bucket.lease.Alive(time.Now()) || d.bucket.figures.Ended() != 0 {
-				t.Errorf("%v, %+v; want the lease lost and nothing counted", err, d.bucket.figures)
+			if err := d.commit(); !errors.Is(err, ledger.ErrLost) || d.bucket.Lease.Alive(time.Now()) || d.bucket.Figures.Ended() != 0 {
+				t.Errorf("%v, %+v; want the lease lost and nothing counted", err, d.bucket.Figures)
 			}
 		})
 	}
@@ -250,21 +252,21 @@ func TestAFenceThatHitsNoRowIsALostLeaseAndNothingMoreIsSent(t *testing.T) {
 	d.mock.ExpectExec("UPDATE p_slot_run").WithArgs(driverValues(append(args, rig.At("13:15"), 3, "me", uint64(7), uint64(20)))...).
 		WillReturnResult(sqlmock.NewResult(0, 0))
 	d.mock.ExpectRollback()
-	if err := d.commit(); !errors.Is(err, ledger.ErrLost) || d.bucket.lease.Alive(time.Now()) {
+	if err := d.commit(); !errors.Is(err, ledger.ErrLost) || d.bucket.Lease.Alive(time.Now()) {
 		t.Errorf("%v; want the lease lost", err)
 	}
-	if err := d.bucket.commit(t.Context(), d.batch, false); !errors.Is(err, ledger.ErrLost) {
+	if err := d.bucket.Commit(t.Context(), d.batch, false); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("%v; want no further try under a lost lease", err)
 	}
 }
 
 func TestNothingIsSentUnderALeaseThatIsOver(t *testing.T) {
 	d := newDesk(t)
-	d.bucket.lease.Until = time.Now()
+	d.bucket.Lease.Until = time.Now()
 	if err := d.commit(); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("%v; want the lease lost", err)
 	}
-	d.bucket.lease.Renewed(time.Now())
+	d.bucket.Lease.Renewed(time.Now())
 	if err := d.commit(); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("%v; want it lost for good", err)
 	}
@@ -340,8 +342,8 @@ func TestALockedRowKeepsItsAnswerForLater(t *testing.T) {
 	d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 0)
 	d.mock.ExpectCommit()
 	d.committed(d.commit(), books.Figures{Counts: books.Counts{Moved: 1}, Retries: 1})
-	if b := d.bucket; len(b.held) != 1 || b.held[0].JobKey != d.batch[0].JobKey || b.finished() || b.streams[0].outstanding != 1 || !b.retryAt.After(time.Now()) {
-		t.Errorf("held: %+v", b.held)
+	if b := d.bucket; len(b.Held) != 1 || b.Held[0].JobKey != d.batch[0].JobKey || b.Finished() || b.Streams[0].Outstanding != 1 || !b.RetryAt.After(time.Now()) {
+		t.Errorf("held: %+v", b.Held)
 	}
 }
 
@@ -381,7 +383,7 @@ func TestARenewalThatHitsNoRowIsALostLease(t *testing.T) {
 	d := newDesk(t)
 	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnError(mysql.ErrInvalidConn)
 	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnResult(sqlmock.NewResult(0, 1))
-	l := d.bucket.lease
+	l := d.bucket.Lease
 	l.Until = time.Now().Add(time.Second)
 	if err := d.w.ledger.Renew(t.Context(), l); err != nil || time.Until(l.Until) < 59*time.Second-time.Second {
 		t.Errorf("%v, until %s", err, l.Until)

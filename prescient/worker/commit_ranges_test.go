@@ -20,6 +20,8 @@ import (
 	"prescient/prescient/internal/store"
 
 	"prescient/prescient/worker/internal/check"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // insertOrders makes n checks pending for 13:15.
@@ -158,17 +160,17 @@ func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 			r.Must(tx.QueryRow("SELECT entity_key FROM p_future_job WHERE next_check_at = '2026-11-20 13:15:00' AND job_key = ? FOR UPDATE",
 				rig.KeyBytes(all[i].Key())).Scan(&found))
 		}
-		b := newBucket(w.shared, options{lease: l, buckets: 1, clock: store.ClockAt(rig.At("13:15:01")), hidden: new(atomic.Bool)})
+		b := bucket.New(w.shared, bucket.Options{Lease: l, Buckets: 1, Clock: store.ClockAt(rig.At("13:15:01")), Hidden: new(atomic.Bool)})
 		var batch []*check.Answered
 		for i, job := range all[100:200] {
 			a := &check.Answered{Row: check.Row{FutureJob: job, JobKey: job.Key(), Seq: uint64(i + 1)}, Answer: check.Answer{Started: rig.At("13:15:01"), Ended: rig.At("13:15:01")}}
-			b.judge(a)
+			b.Judge(a)
 			batch = append(batch, a)
 		}
-		b.streams[0].outstanding, b.outstanding["check"] = 100, 100
-		r.Must(b.commit(t.Context(), batch, false))
-		if b.figures.Done != 100 || b.figures.Retries != 0 || len(r.History()) != 100 {
-			t.Errorf("%+v, %d ends; want 100 at the first try", b.figures, len(r.History()))
+		b.Streams[0].Outstanding, b.Outstanding["check"] = 100, 100
+		r.Must(b.Commit(t.Context(), batch, false))
+		if b.Figures.Done != 100 || b.Figures.Retries != 0 || len(r.History()) != 100 {
+			t.Errorf("%+v, %d ends; want 100 at the first try", b.Figures, len(r.History()))
 		}
 	})
 }
@@ -223,22 +225,22 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 			r.Must(err)
 			l, err := w.ledger.Claim(t.Context(), rig.At("13:15"), list[0])
 			r.Must(err)
-			b := newBucket(w.shared, options{lease: l, buckets: 1, clock: store.ClockAt(rig.At("13:15:01")), hidden: new(atomic.Bool)})
-			rows, err := b.readBatch(t.Context(), &stream{jobExec: fmt.Sprint("exec", i)})
+			b := bucket.New(w.shared, bucket.Options{Lease: l, Buckets: 1, Clock: store.ClockAt(rig.At("13:15:01")), Hidden: new(atomic.Bool)})
+			rows, err := b.ReadBatch(t.Context(), &bucket.Stream{JobExec: fmt.Sprint("exec", i)})
 			r.Must(err)
 			for n, a := range rows {
 				if byRow {
 					a.Seq = uint64(n + 1)
 				}
 				a.Answer = check.Answer{Started: rig.At("13:15:01.5"), Ended: rig.At("13:15:01.750001"), Ran: 250 * time.Millisecond}
-				b.judge(a)
+				b.Judge(a)
 			}
-			b.streams[0].outstanding, b.outstanding[fmt.Sprint("exec", i)] = 50, 50
+			b.Streams[0].Outstanding, b.Outstanding[fmt.Sprint("exec", i)] = 50, 50
 			if byRow { // as ranges of one job_exec's rows, of which nobody else has any
 				_, err = r.App.Exec("UPDATE p_future_job SET next_check_at = '2026-11-20 18:00:00' WHERE job_exec = 'exec1'")
 				r.Must(err)
 			}
-			r.Must(b.commit(t.Context(), rows, false))
+			r.Must(b.Commit(t.Context(), rows, false))
 			if got := h.Count("SELECT entity_name, entity_key") > 1; got != byRow {
 				t.Errorf("written from the row: %v; want %v", got, byRow)
 			}

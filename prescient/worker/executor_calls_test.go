@@ -109,7 +109,7 @@ func TestHoweverACallEndsItIsAnswered(t *testing.T) {
 func TestAfterAStopOrALostLeaseNothingNewIsStarted(t *testing.T) {
 	for name, stop := range map[string]func(*bench){
 		"stop":  func(x *bench) { close(x.stop) },
-		"lease": func(x *bench) { x.bucket.lease.Lose() },
+		"lease": func(x *bench) { x.bucket.Lease.Lose() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

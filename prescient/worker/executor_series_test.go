@@ -25,9 +25,9 @@ func (x *bench) submitAll(exec string, n int) {
 		job.JobExec, job.EntityKey = exec, fmt.Sprint(i)
 		rows[i] = &check.Answered{Row: check.Row{FutureJob: job, JobKey: prescient.Key{byte(i >> 8), byte(i)}}}
 	}
-	x.bucket.mu.Lock()
-	x.bucket.flying += n
-	x.bucket.mu.Unlock()
+	x.bucket.Mu.Lock()
+	x.bucket.Flying += n
+	x.bucket.Mu.Unlock()
 	x.executor.Submit([]*execute.Task{{Rows: rows, Lane: x.executor.Lanes[exec], Sink: x.bucket}})
 }
 

@@ -22,14 +22,16 @@ import (
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // bench is an executor with what it needs around it, in a bubble where time passes at once.
 type bench struct {
 	t        *testing.T
 	executor *execute.Executor
-	bucket   *bucketRun // of the current slot
-	backlog  *bucketRun // of one that is caught up
+	bucket   *bucket.Bucket // of the current slot
+	backlog  *bucket.Bucket // of one that is caught up
 	stop     chan struct{}
 	end      context.CancelFunc // of the calls
 	slot     time.Time
@@ -53,10 +55,10 @@ func newBench(t *testing.T, limit int, registry *prescient.Registry) *bench {
 	calls, end := context.WithCancel(t.Context())
 	x.end = end
 	t.Cleanup(end)
-	bucket := func(background bool) *bucketRun {
-		return &bucketRun{shared: &shared{Writer: &commit.Writer{Tables: &w.tables}, executor: x.executor, guards: w.guardsOf},
-			options: options{clock: store.ClockAt(x.slot), lease: &ledger.Lease{Slot: x.slot, Until: time.Now().Add(24 * time.Hour)}, calls: calls,
-				stop: x.stop, background: background}, batch: 1000, inbox: inbox{wake: make(chan struct{}, 1)}}
+	bucket := func(background bool) *bucket.Bucket {
+		return &bucket.Bucket{Shared: &bucket.Shared{Writer: &commit.Writer{Tables: &w.tables}, Executor: x.executor, Guards: w.guardsOf},
+			Options: bucket.Options{Clock: store.ClockAt(x.slot), Lease: &ledger.Lease{Slot: x.slot, Until: time.Now().Add(24 * time.Hour)}, Calls: calls,
+				Stop: x.stop, Background: background}, Batch: 1000, Inbox: bucket.Inbox{Wake: make(chan struct{}, 1)}}
 	}
 	x.bucket, x.backlog = bucket(false), bucket(true)
 	return x
@@ -94,7 +96,7 @@ func lanes(guards map[string]prescient.Guards) *prescient.Registry {
 }
 
 // submit hands n rows to the executor.
-func (x *bench) submit(b *bucketRun, exec string, n int) {
+func (x *bench) submit(b *bucket.Bucket, exec string, n int) {
 	var tasks []*execute.Task
 	for range n {
 		x.keys++
@@ -102,18 +104,18 @@ func (x *bench) submit(b *bucketRun, exec string, n int) {
 		job.JobExec = exec
 		tasks = append(tasks, &execute.Task{Rows: []*check.Answered{{Row: check.Row{FutureJob: job, JobKey: prescient.Key{x.keys}}}}, Lane: x.executor.Lanes[exec], Sink: b})
 	}
-	b.mu.Lock()
-	b.flying += n
-	b.mu.Unlock()
+	b.Mu.Lock()
+	b.Flying += n
+	b.Mu.Unlock()
 	x.executor.Submit(tasks)
 }
 
 // answers waits until nothing goes on any more, and returns what came of each row.
-func (x *bench) answers(b *bucketRun) []*check.Answered {
+func (x *bench) answers(b *bucket.Bucket) []*check.Answered {
 	synctest.Wait()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.answers)
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	return slices.Clone(b.Answers)
 }
 
 // look waits for that, too, and returns what was started, how many run, and how many did at a time.
@@ -253,7 +255,7 @@ func TestTooManyAbandonedCallsPutOffTheRestOfThatJobExecOnly(t *testing.T) {
 		x.submit(x.backlog, "stuck", 2)
 		x.submit(x.bucket, "good", 20)
 		time.Sleep(time.Hour)
-		kinds := func(b *bucketRun) map[string]int {
+		kinds := func(b *bucket.Bucket) map[string]int {
 			n := make(map[string]int)
 			for _, a := range x.answers(b) {
 				n[fmt.Sprint(a.JobExec, " ", a.Answer.Cause, " ", errors.Is(a.Answer.Err, prescient.ErrTimeout))]++

@@ -10,6 +10,8 @@ import (
 	"prescient/prescient/internal/rig"
 
 	"prescient/prescient/worker/books"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // slowAndFast are two job_execs, one of which does not come back before the test lets it.
@@ -141,18 +143,18 @@ func TestADeadEndpointMakesNoOthersLate(t *testing.T) {
 		if late := r.Count("SELECT MAX(lateness_ms) FROM p_job_history WHERE slot >= ?", slot.Format(time.DateTime)); late > 3000 {
 			t.Errorf("a fast row was called %d ms late", late)
 		}
-		crowd := w.shared.crowds["slow"]
-		crowd.mu.Lock()
+		crowd := w.shared.Crowds["slow"]
+		crowd.Mu.Lock()
 		// What may linger, and what the runs under way may have besides.
-		if most := buckets*batch + (maxRuns+1)*buckets*batch; crowd.rows > most || crowd.rows == 0 || crowd.buckets > maxLinger+4 {
-			t.Errorf("%d rows wait in %d buckets; want %d rows at most", crowd.rows, crowd.buckets, most)
+		if most := buckets*batch + (maxRuns+1)*buckets*batch; crowd.Rows > most || crowd.Rows == 0 || crowd.Buckets > bucket.MaxLinger+4 {
+			t.Errorf("%d rows wait in %d buckets; want %d rows at most", crowd.Rows, crowd.Buckets, most)
 		}
-		crowd.mu.Unlock()
+		crowd.Mu.Unlock()
 		close(s.release)
 		r.Eventually("all have ended", func() bool { return r.ends() == (before+slots)*(dead+fast) })
 		r.Must(stop())
-		if crowd.rows != 0 || crowd.bytes != 0 || crowd.buckets != 0 || w.shared.lingering.Load() != 0 || len(w.runs) != 0 {
-			t.Errorf("in the end %d rows with %d bytes in %d buckets still wait, %d linger", crowd.rows, crowd.bytes, crowd.buckets, w.shared.lingering.Load())
+		if crowd.Rows != 0 || crowd.Bytes != 0 || crowd.Buckets != 0 || w.shared.Lingering.Load() != 0 || len(w.runs) != 0 {
+			t.Errorf("in the end %d rows with %d bytes in %d buckets still wait, %d linger", crowd.Rows, crowd.Bytes, crowd.Buckets, w.shared.Lingering.Load())
 		}
 		s.EachOnce(t, (before+slots)*(dead+fast))
 		r.Balanced()

@@ -175,7 +175,7 @@ func TestAPassingErrorIsNotWaitedForBeyondThePatience(t *testing.T) {
 	for range 20 {
 		d.mock.ExpectBegin().WillReturnError(serverError(1047))
 	}
-	if err := d.bucket.commit(t.Context(), d.batch, false); !errno.Is(err, 1047) {
+	if err := d.bucket.Commit(t.Context(), d.batch, false); !errno.Is(err, 1047) {
 		t.Errorf("%v; want the error that did not pass", err)
 	}
 }

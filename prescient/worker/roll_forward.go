@@ -15,6 +15,8 @@ import (
 
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/ledger"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // Rolled is what RollForward did.
@@ -144,10 +146,10 @@ func (w *Worker) rollKeys(ctx, work context.Context, l *ledger.Lease, keys []pre
 		case err == nil:
 			did(done)
 			return nil
-		case errors.Is(err, errRowsLocked) && len(keys) == 1:
+		case errors.Is(err, bucket.ErrRowsLocked) && len(keys) == 1:
 			did(Rolled{PassedOver: 1})
 			return nil
-		case errors.Is(err, errRowsLocked):
+		case errors.Is(err, bucket.ErrRowsLocked):
 			if err := w.rollKeys(ctx, work, l, keys[:len(keys)/2], did); err != nil {
 				return err
 			}
@@ -186,7 +188,7 @@ func (w *Worker) rollBatch(ctx context.Context, l *ledger.Lease, keys []prescien
 			return err
 		}
 		if done, err = w.moveFree(ctx, tx, l.Slot, w.tables.Grid.Next(c.Now()), keys); errno.Is(err, errno.LockWaitTimeout, errno.NoWait) {
-			return fmt.Errorf("%w: %w", errRowsLocked, err)
+			return fmt.Errorf("%w: %w", bucket.ErrRowsLocked, err)
 		} else if err != nil {
 			return err
 		}

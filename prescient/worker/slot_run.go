@@ -14,6 +14,8 @@ import (
 
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/ledger"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // slotRun is one run of one slot by this worker: the only thing that ever executes job_execs. Run, Work and Sweep
@@ -219,43 +221,43 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 	}
 	calls, cancel := context.WithCancel(r.calls)
 	defer cancel()
-	o := options{lease: l, buckets: row.Buckets, clock: r.clock, calls: calls, stop: r.stop, pace: r.pace, background: r.background, paused: r.paused,
-		hidden: &r.hidden, wary: row.GivenBack()}
-	o.onLinger = func() {
+	o := bucket.Options{Lease: l, Buckets: row.Buckets, Clock: r.clock, Calls: calls, Stop: r.stop, Pace: r.pace, Background: r.background, Paused: r.paused,
+		Hidden: &r.hidden, Wary: row.GivenBack()}
+	o.OnLinger = func() {
 		if !lingered {
 			lingered = true
 			r.lingers()
 		}
 	}
 	if r.background {
-		o.onCalled = func() { lingered = lingered || r.onlyCommits() }
+		o.OnCalled = func() { lingered = lingered || r.onlyCommits() }
 	}
-	o.mayWait = func(rows int) bool {
+	o.MayWait = func(rows int) bool {
 		may := r.mayWait(rows)
 		if may {
 			waitedFor = rows
 		}
 		return may
 	}
-	b := newBucket(r.w.shared, o)
+	b := bucket.New(r.w.shared, o)
 	r.mu.Lock()
 	r.leases[l] = cancel
 	r.mu.Unlock()
-	err = b.run(r.work)
-	lost, locked, crowded := errors.Is(err, ledger.ErrLost), errors.Is(err, errRowsLocked), errors.Is(err, errCrowdedOut)
-	b.figures.Buckets = 1
+	err = b.Run(r.work)
+	lost, locked, crowded := errors.Is(err, ledger.ErrLost), errors.Is(err, bucket.ErrRowsLocked), errors.Is(err, bucket.ErrCrowdedOut)
+	b.Figures.Buckets = 1
 	if row.Allocated {
-		b.figures.Takeovers = 1
+		b.Figures.Takeovers = 1
 	}
 	if lost {
-		b.figures.LeasesLost = 1
+		b.Figures.LeasesLost = 1
 	}
 	if crowded {
-		b.figures.CrowdedOut = 1
+		b.Figures.CrowdedOut = 1
 	}
 	r.mu.Lock()
 	delete(r.leases, l)
-	r.figures.Add(b.figures)
+	r.figures.Add(b.Figures)
 	if waitedFor != notWaited {
 		r.waiting--
 		r.waitFor -= waitedFor
@@ -269,15 +271,15 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 		r.w.ledger.GiveBack(r.work, l)
 		return lingered, nil
 	}
-	if locked && b.figures.Locked > 0 {
-		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.Bucket).Int("rows", b.figures.Locked).
+	if locked && b.Figures.Locked > 0 {
+		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.Bucket).Int("rows", b.Figures.Locked).
 			Msg("open transactions of others have rows locked; they are left to the sweeper")
 	}
 	if release := r.w.ledger.Release(r.work, l, err == nil); release != nil {
 		r.w.ledger.Lapsed.Add(l)
 		return lingered, errors.Join(err, release)
 	}
-	if locked || crowded || errors.Is(err, errStopped) {
+	if locked || crowded || errors.Is(err, bucket.ErrStopped) {
 		return lingered, nil
 	}
 	return lingered, err

@@ -15,6 +15,8 @@ import (
 	"prescient/slots"
 
 	"prescient/prescient/worker/books"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // sweepPage is how many overdue slots are looked up at a time.
@@ -259,11 +261,11 @@ const paceEvery = 100 * time.Millisecond
 func (w *Worker) pace(ctx context.Context, rows int) error {
 	for waited := time.Duration(0); waited < time.Second && len(w.runs) > 0; waited += paceEvery {
 		if store.Sleep(ctx, paceEvery) != nil {
-			return errStopped
+			return bucket.ErrStopped
 		}
 	}
 	if w.sweeps != nil && w.sweeps.WaitN(ctx, rows) != nil {
-		return errStopped
+		return bucket.ErrStopped
 	}
 	return nil
 }

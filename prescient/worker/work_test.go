@@ -16,6 +16,8 @@ import (
 
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // startWork runs Work until the test stops it; the function returned does that and returns its error.
@@ -249,23 +251,23 @@ func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
 		r.Must(err)
 		l, err := w.ledger.Claim(t.Context(), slot, list[0])
 		r.Must(err)
-		b := newBucket(w.shared, options{lease: l, buckets: list[0].Buckets, clock: store.ClockAt(slot), stop: stop, calls: t.Context(), hidden: new(atomic.Bool)})
+		b := bucket.New(w.shared, bucket.Options{Lease: l, Buckets: list[0].Buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context(), Hidden: new(atomic.Bool)})
 		r.Eventually("the rows are read", func() bool {
-			read, err := b.read(t.Context())
+			read, err := b.Read(t.Context())
 			r.Must(err)
 			return read
 		})
 		close(stop)
-		r.Eventually("the rows have come back", func() bool { return !b.stillFlying() })
-		b.mu.Lock()
-		for i := range b.answers {
-			b.answers[i].Answer = check.Answer{Fate: check.NotStarted}
+		r.Eventually("the rows have come back", func() bool { return !b.StillFlying() })
+		b.Mu.Lock()
+		for i := range b.Answers {
+			b.Answers[i].Answer = check.Answer{Fate: check.NotStarted}
 		}
-		b.mu.Unlock()
-		_, err = b.commitReady(t.Context(), true)
+		b.Mu.Unlock()
+		_, err = b.CommitReady(t.Context(), true)
 		r.Must(err)
-		if !b.finished() || !errors.Is(b.outcome(), errStopped) {
-			t.Errorf("finished %v, outcome %v; want it stopped, with rows left behind", b.finished(), b.outcome())
+		if !b.Finished() || !errors.Is(b.Outcome(), bucket.ErrStopped) {
+			t.Errorf("finished %v, outcome %v; want it stopped, with rows left behind", b.Finished(), b.Outcome())
 		}
 		if len(r.Pending()) != 3 {
 			t.Errorf("%d pending; want 3", len(r.Pending()))

@@ -24,6 +24,8 @@ import (
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
+
+	"prescient/prescient/worker/internal/bucket"
 )
 
 // Defaults of WorkerOptions.
@@ -107,7 +109,7 @@ type Worker struct {
 	pulse     pulse
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
 	unregistered saidLately
-	shared       *shared // what its buckets have in common
+	shared       *bucket.Shared // what its buckets have in common
 }
 
 // New reads slot_config and returns a worker on a pool made by Open. The error wraps ErrNotMigrated,
@@ -135,7 +137,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	w.tails = make(places, w.buckets())
 	if w.send.Limited() {
 		w.tails = nil // each takes a connection
-		w.shared.turns = make(chan struct{}, w.buckets())
+		w.shared.Turns = make(chan struct{}, w.buckets())
 	}
 	if t.Server == text.MariaDB && t.Dialect != text.Plain {
 		switch err := w.mayReadHistory(ctx); {
@@ -149,7 +151,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	}
 	for name, lane := range w.executor.Lanes {
 		w.guards[name] = lane.Guards
-		w.shared.crowds[name] = new(crowd)
+		w.shared.Crowds[name] = new(bucket.Crowd)
 	}
 	if options.SweepRate > 0 {
 		w.sweeps = rate.NewLimiter(rate.Limit(options.SweepRate), max(options.Batch, int(options.SweepRate)))
@@ -162,10 +164,10 @@ func (w *Worker) newLedger() *ledger.Ledger {
 		Log: w.log}
 }
 
-func (w *Worker) newShared() *shared {
-	return &shared{Writer: &commit.Writer{Send: w.send, Tables: &w.tables, Ledger: w.ledger, Worker: w.options.Name, Log: w.log},
-		executor: w.executor, crowds: make(map[string]*crowd), guards: w.guardsOf, observe: w.observeAnswers, batch: w.options.Batch,
-		parallel: w.buckets(), turns: make(chan struct{}, cmp.Or(w.options.Buckets, DefaultFarBuckets))}
+func (w *Worker) newShared() *bucket.Shared {
+	return &bucket.Shared{Writer: &commit.Writer{Send: w.send, Tables: &w.tables, Ledger: w.ledger, Worker: w.options.Name, Log: w.log},
+		Executor: w.executor, Crowds: make(map[string]*bucket.Crowd), Guards: w.guardsOf, Observe: w.observeAnswers, Batch: w.options.Batch,
+		Parallel: w.buckets(), Turns: make(chan struct{}, cmp.Or(w.options.Buckets, DefaultFarBuckets))}
 }
 
 // complete fills in the defaults and checks the rest.

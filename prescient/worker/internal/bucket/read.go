@@ -1,4 +1,4 @@
-package worker
+package bucket
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 // reading is a read under way: it goes on while the bucket's own goroutine commits.
 type reading struct {
-	stream *stream
+	stream *Stream
 	cancel context.CancelFunc
 	done   chan struct{}
 	rows   []*check.Answered // once done is closed
@@ -28,9 +28,9 @@ type reading struct {
 	err    error
 }
 
-// read takes what was read, hands it to the executor, and has the next batch read for a stream that has room. It does
+// Read takes what was read, hands it to the executor, and has the next batch read for a stream that has room. It does
 // not wait: wake tells when there is something to take.
-func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
+func (b *Bucket) Read(ctx context.Context) (read bool, err error) {
 	if b.reading != nil {
 		select {
 		case <-b.reading.done:
@@ -46,13 +46,13 @@ func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
 			return read, err
 		}
 	}
-	for i := range b.streams {
-		s := b.streams[(b.readNext+i)%len(b.streams)]
+	for i := range b.Streams {
+		s := b.Streams[(b.readNext+i)%len(b.Streams)]
 		room := b.hasRoom(s)
-		if s.dry || !room && (s.waits || s.outstanding > 0) {
+		if s.dry || !room && (s.waits || s.Outstanding > 0) {
 			continue
 		}
-		b.readNext = (b.readNext + i + 1) % len(b.streams)
+		b.readNext = (b.readNext + i + 1) % len(b.Streams)
 		b.startReading(ctx, s, room)
 		break
 	}
@@ -64,10 +64,10 @@ func (b *bucketRun) read(ctx context.Context) (read bool, err error) {
 const firstPart = 4
 
 // startReading has the next rows of a stream read. Where there is no room for them, it only looks whether there are any.
-func (b *bucketRun) startReading(ctx context.Context, s *stream, room bool) {
+func (b *Bucket) startReading(ctx context.Context, s *Stream, room bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	if s.limit == 0 {
-		s.limit = max(b.batch/firstPart, 1)
+		s.limit = max(b.Batch/firstPart, 1)
 	}
 	r := &reading{stream: s, limit: s.limit, look: !room, cancel: cancel, done: make(chan struct{})}
 	if r.look {
@@ -79,12 +79,12 @@ func (b *bucketRun) startReading(ctx context.Context, s *stream, room bool) {
 	go func() {
 		defer b.signal()
 		defer close(r.done)
-		if b.pace != nil {
-			if r.err = b.pace(ctx, r.limit); r.err != nil {
+		if b.Pace != nil {
+			if r.err = b.Pace(ctx, r.limit); r.err != nil {
 				return
 			}
 		}
-		done, err := b.shared.turn(ctx, lingering)
+		done, err := b.Shared.turn(ctx, lingering)
 		if err != nil {
 			r.err = err
 			return
@@ -94,9 +94,9 @@ func (b *bucketRun) startReading(ctx context.Context, s *stream, room bool) {
 	}()
 }
 
-// nextLimit is how many rows to ask for after a read of some, whose payloads and errors had a size: twice as many, unless rows
+// NextLimit is how many rows to ask for after a read of some, whose payloads and errors had a size: twice as many, unless rows
 // like those would be more than is held in memory.
-func nextLimit(asked, most, rows, size int) int {
+func NextLimit(asked, most, rows, size int) int {
 	limit := min(2*asked, most)
 	if size > 0 {
 		limit = min(limit, int(int64(readBytes)*int64(rows)/int64(size)))
@@ -105,7 +105,7 @@ func nextLimit(asked, most, rows, size int) int {
 }
 
 // stopReading ends a read that is under way and waits for its end; what it has read is thrown away.
-func (b *bucketRun) stopReading() {
+func (b *Bucket) stopReading() {
 	if b.reading != nil {
 		b.reading.cancel()
 		<-b.reading.done
@@ -114,7 +114,7 @@ func (b *bucketRun) stopReading() {
 }
 
 // took takes the rows that were read for a stream.
-func (b *bucketRun) took(ctx context.Context, r *reading) (read bool, err error) {
+func (b *Bucket) took(ctx context.Context, r *reading) (read bool, err error) {
 	s, rows := r.stream, r.rows
 	s.dry = len(rows) < r.limit && !r.cut
 	if s.waits = r.look && !s.dry; s.waits {
@@ -123,12 +123,12 @@ func (b *bucketRun) took(ctx context.Context, r *reading) (read bool, err error)
 	if len(rows) == 0 {
 		return true, nil
 	}
-	s.limit = nextLimit(r.limit, b.batch, len(rows), r.size)
+	s.limit = NextLimit(r.limit, b.Batch, len(rows), r.size)
 	var more bool
 	if s.next, more = rows[len(rows)-1].JobKey.Next(); !more {
 		s.dry = true
 	}
-	if b.wary {
+	if b.Wary {
 		if rows, err = b.withoutLocked(ctx, rows); err != nil {
 			return true, err
 		}
@@ -137,19 +137,19 @@ func (b *bucketRun) took(ctx context.Context, r *reading) (read bool, err error)
 }
 
 // start hands rows to the executor, and answers at once for those whose job_exec is paused, or nobody registered.
-func (b *bucketRun) start(ctx context.Context, s *stream, rows []*check.Answered) error {
+func (b *Bucket) start(ctx context.Context, s *Stream, rows []*check.Answered) error {
 	var tasks []*execute.Task
 	open := make(map[*execute.Lane]*execute.Task) // those that take more rows
 	for _, r := range rows {
-		if b.seq++; s.jobExec == "" && len(b.streams) == 1 {
+		if b.seq++; s.JobExec == "" && len(b.Streams) == 1 {
 			r.Seq = b.seq
 		}
 		b.keep(r)
-		if b.paused[r.JobExec] {
+		if b.Paused[r.JobExec] {
 			b.answerAtOnce(r, prescient.CausePaused)
 			continue
 		}
-		lane := b.shared.executor.Lanes[r.JobExec]
+		lane := b.Shared.Executor.Lanes[r.JobExec]
 		if lane == nil {
 			b.answerAtOnce(r, prescient.CauseUnregistered)
 			continue
@@ -167,7 +167,7 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*check.Answered
 		tasks = append(tasks, open[lane])
 	}
 	if b.careful && len(tasks) == 1 {
-		if err := b.shared.Ledger.Attempt(ctx, b.lease, rows[0].JobKey, rows[0].Revision); err != nil {
+		if err := b.Shared.Ledger.Attempt(ctx, b.Lease, rows[0].JobKey, rows[0].Revision); err != nil {
 			return err
 		}
 	}
@@ -176,29 +176,29 @@ func (b *bucketRun) start(ctx context.Context, s *stream, rows []*check.Answered
 }
 
 // answerAtOnce answers for a row that is not called.
-func (b *bucketRun) answerAtOnce(r *check.Answered, cause prescient.Cause) {
+func (b *Bucket) answerAtOnce(r *check.Answered, cause prescient.Cause) {
 	r.Answer = check.Answer{Cause: cause}
-	b.judge(r)
-	b.take([]*check.Answered{r}, 0, b.batch)
+	b.Judge(r)
+	b.take([]*check.Answered{r}, 0, b.Batch)
 }
 
-func (b *bucketRun) submit(tasks []*execute.Task) {
+func (b *Bucket) submit(tasks []*execute.Task) {
 	rows := 0
 	for _, t := range tasks {
 		rows += len(t.Rows)
 	}
 	b.sent(rows)
-	b.shared.executor.Submit(tasks)
+	b.Shared.Executor.Submit(tasks)
 }
 
 // startAlone hands over the rows whose time to be called by themselves has come.
-func (b *bucketRun) startAlone() {
+func (b *Bucket) startAlone() {
 	var tasks []*execute.Task
 	b.alone = slices.DeleteFunc(b.alone, func(a alone) bool {
 		if time.Now().Before(a.at) {
 			return false
 		}
-		tasks = append(tasks, &execute.Task{Rows: []*check.Answered{a.row}, Lane: b.shared.executor.Lanes[a.row.JobExec], Sink: b})
+		tasks = append(tasks, &execute.Task{Rows: []*check.Answered{a.row}, Lane: b.Shared.Executor.Lanes[a.row.JobExec], Sink: b})
 		return true
 	})
 	if len(tasks) > 0 {
@@ -206,10 +206,10 @@ func (b *bucketRun) startAlone() {
 	}
 }
 
-// readBatch reads the next rows of a stream.
-func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*check.Answered, error) {
-	query, args := b.nextRows(s, b.batch)
-	rows, _, _, err := b.readRows(ctx, query, args, b.batch)
+// ReadBatch reads the next rows of a stream.
+func (b *Bucket) ReadBatch(ctx context.Context, s *Stream) ([]*check.Answered, error) {
+	query, args := b.nextRows(s, b.Batch)
+	rows, _, _, err := b.readRows(ctx, query, args, b.Batch)
 	return rows, err
 }
 
@@ -217,30 +217,30 @@ func (b *bucketRun) readBatch(ctx context.Context, s *stream) ([]*check.Answered
 const readBytes = 8 << 20
 
 // nextRows returns the query for the next rows of a stream.
-func (b *bucketRun) nextRows(s *stream, limit int) (query string, args []any) {
+func (b *Bucket) nextRows(s *Stream, limit int) (query string, args []any) {
 	filter := ""
-	args = []any{b.lease.Slot, s.next[:], b.last[:]}
-	if s.jobExec != "" {
+	args = []any{b.Lease.Slot, s.next[:], b.Last[:]}
+	if s.JobExec != "" {
 		filter = "AND job_exec = ?"
-		args = append(args, s.jobExec)
-	} else if others := b.streams[1:]; len(others) > 0 {
+		args = append(args, s.JobExec)
+	} else if others := b.Streams[1:]; len(others) > 0 {
 		filter = "AND job_exec NOT IN (?" + strings.Repeat(", ?", len(others)-1) + ")"
 		for _, other := range others {
-			args = append(args, other.jobExec)
+			args = append(args, other.JobExec)
 		}
 	}
 	args = append(args, limit)
-	return b.shared.Tables.Fill("slotrun/read", "{filter}", filter), args
+	return b.Shared.Tables.Fill("slotrun/read", "{filter}", filter), args
 }
 
 // readRows runs a query for rows, limit at most. It says how large their payloads and errors are, and whether it was cut short
 // for that.
-func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limit int) (batch []*check.Answered, size int, cut bool, err error) {
-	err = b.shared.Send.Query(ctx, func(ctx context.Context) error {
+func (b *Bucket) readRows(ctx context.Context, query string, args []any, limit int) (batch []*check.Answered, size int, cut bool, err error) {
+	err = b.Shared.Send.Query(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		batch, size, cut = batch[:0], 0, false
-		rows, err := b.shared.Send.DB.QueryContext(ctx, query, args...)
+		rows, err := b.Shared.Send.DB.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limi
 			}
 			copy(r.JobKey[:], key)
 			r.EntityName, r.JobExec = once(names, entityName), once(names, jobExec)
-			r.NextCheckAt, r.LastError = b.lease.Slot, lastError.String
+			r.NextCheckAt, r.LastError = b.Lease.Slot, lastError.String
 			if r.Unread = payload != nil && len(payload) == 0; !r.Unread { // JSON is never empty
 				r.Payload = payload
 			}
@@ -271,7 +271,7 @@ func (b *bucketRun) readRows(ctx context.Context, query string, args []any, limi
 		return rows.Err()
 	})
 	if err != nil {
-		return nil, 0, false, fmt.Errorf("reading slot %s: %w", slots.Stamp(b.lease.Slot), err)
+		return nil, 0, false, fmt.Errorf("reading slot %s: %w", slots.Stamp(b.Lease.Slot), err)
 	}
 	return batch, size, cut, nil
 }

@@ -1,4 +1,4 @@
-package worker
+package bucket
 
 import (
 	"context"
@@ -27,9 +27,9 @@ import (
 // sweepHurry is how many times sooner a sweep gives up on locked rows.
 const sweepHurry = 10
 
-// lockPatience is how long a bucket waits that has nothing but locked rows left. Two slots at most, so that the worker
+// LockPatience is how long a bucket waits that has nothing but locked rows left. Two slots at most, so that the worker
 // never has as many slots waiting as it may run at a time.
-func lockPatience(lease, resolution time.Duration, background bool) time.Duration {
+func LockPatience(lease, resolution time.Duration, background bool) time.Duration {
 	d := min(lease, 2*resolution)
 	if background {
 		d /= sweepHurry
@@ -38,7 +38,7 @@ func lockPatience(lease, resolution time.Duration, background bool) time.Duratio
 }
 
 // noteLocked notes that somebody else has a row locked.
-func (b *bucketRun) noteLocked(a *check.Answered) {
+func (b *Bucket) noteLocked(a *check.Answered) {
 	if !a.Locked {
 		a.Locked = true
 		b.locked++
@@ -46,24 +46,24 @@ func (b *bucketRun) noteLocked(a *check.Answered) {
 }
 
 // onlyLocked says whether nothing is left in the bucket but rows that others have locked.
-func (b *bucketRun) onlyLocked() bool {
+func (b *Bucket) onlyLocked() bool {
 	outstanding := 0
-	for _, s := range b.streams {
+	for _, s := range b.Streams {
 		if !s.dry && !s.waits {
 			return false
 		}
-		outstanding += s.outstanding
+		outstanding += s.Outstanding
 	}
 	return b.reading == nil && outstanding > 0 && outstanding == b.locked
 }
 
 // waitForLocks says whether to wait for locked rows, where there is nothing else to do. The first time it makes place
 // for another bucket.
-func (b *bucketRun) waitForLocks(now time.Time) bool {
+func (b *Bucket) waitForLocks(now time.Time) bool {
 	if b.waitUntil.IsZero() {
 		b.waitUntil = now.Add(b.patience)
 		if !b.lingering {
-			if b.mayWait != nil && !b.mayWait(b.inMemory()) {
+			if b.MayWait != nil && !b.MayWait(b.inMemory()) {
 				return false
 			}
 			b.linger()
@@ -73,35 +73,35 @@ func (b *bucketRun) waitForLocks(now time.Time) bool {
 }
 
 // inMemory is how many rows the bucket has, those aside that are about to be committed.
-func (b *bucketRun) inMemory() int {
-	rows := -b.inbox.waiting()
-	for _, s := range b.streams {
-		rows += s.outstanding
+func (b *Bucket) inMemory() int {
+	rows := -b.Inbox.waiting()
+	for _, s := range b.Streams {
+		rows += s.Outstanding
 	}
 	return rows
 }
 
 // leaveLocked gives up on the rows that are locked, after one more try.
-func (b *bucketRun) leaveLocked(ctx context.Context) error {
-	if err := b.leave(ctx, errRowsLocked); !errors.Is(err, errRowsLocked) {
+func (b *Bucket) leaveLocked(ctx context.Context) error {
+	if err := b.leave(ctx, ErrRowsLocked); !errors.Is(err, ErrRowsLocked) {
 		return err
 	}
-	if b.finished() {
-		return b.outcome()
+	if b.Finished() {
+		return b.Outcome()
 	}
 	stuck := 0
-	for _, a := range b.held {
+	for _, a := range b.Held {
 		if a.Stuck {
 			stuck++
 		}
 	}
-	b.figures.Stuck += stuck
-	b.figures.Locked += b.locked - stuck
-	return errRowsLocked
+	b.Figures.Stuck += stuck
+	b.Figures.Locked += b.locked - stuck
+	return ErrRowsLocked
 }
 
 // withoutLocked leaves out the rows of a batch that others have locked.
-func (b *bucketRun) withoutLocked(ctx context.Context, batch []*check.Answered) ([]*check.Answered, error) {
+func (b *Bucket) withoutLocked(ctx context.Context, batch []*check.Answered) ([]*check.Answered, error) {
 	free := make(map[prescient.Key]bool, len(batch))
 	if err := b.findFree(ctx, batch, free); err != nil || len(free) == len(batch) {
 		return batch, err
@@ -112,13 +112,13 @@ func (b *bucketRun) withoutLocked(ctx context.Context, batch []*check.Answered) 
 	}
 	before := len(batch)
 	batch = slices.DeleteFunc(batch, func(a *check.Answered) bool { return there[a.JobKey] && !free[a.JobKey] })
-	b.figures.Locked += before - len(batch)
+	b.Figures.Locked += before - len(batch)
 	return batch, nil
 }
 
 // findFree adds the rows that nobody else has locked. The dialect plain does not pass over those that are: it is refused
 // all, and they are divided until the locked ones are alone.
-func (b *bucketRun) findFree(ctx context.Context, rows []*check.Answered, free map[prescient.Key]bool) error {
+func (b *Bucket) findFree(ctx context.Context, rows []*check.Answered, free map[prescient.Key]bool) error {
 	found, err := b.keysOf(ctx, "slotrun/lock_free", literal.Keys(rows, check.AnsweredKey))
 	if err == nil && len(found) > 0 {
 		found, err = b.keysOf(ctx, "slotrun/lock_free_unique", literal.Keys(slices.Collect(maps.Keys(found)), func(k prescient.Key) prescient.Key { return k }))
@@ -141,22 +141,22 @@ func (b *bucketRun) findFree(ctx context.Context, rows []*check.Answered, free m
 
 // keysOf runs one of the statements that select job_key and revision, by itself, and returns the keys.
 // Where it locks rows, they are free again afterwards. In the dialect plain ErrAtOnce where somebody else has one locked.
-func (b *bucketRun) keysOf(ctx context.Context, statement, keys string) (found map[prescient.Key]bool, err error) {
-	refuses := b.shared.Tables.Dialect == text.Plain && statement != "slotrun/seen"
+func (b *Bucket) keysOf(ctx context.Context, statement, keys string) (found map[prescient.Key]bool, err error) {
+	refuses := b.Shared.Tables.Dialect == text.Plain && statement != "slotrun/seen"
 	var locked error // is an answer here: not to be asked for again
-	err = b.shared.Send.Query(ctx, func(ctx context.Context) (err error) {
+	err = b.Shared.Send.Query(ctx, func(ctx context.Context) (err error) {
 		defer func() {
 			if refuses && errno.Is(err, errno.NoWait, errno.LockWaitTimeout) {
 				locked, err = fmt.Errorf("%w: %w", commit.ErrAtOnce, err), nil
 			}
 		}()
 		found, locked = make(map[prescient.Key]bool), nil
-		tx, err := b.shared.Send.DB.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil) // without one TiDB locks nothing
+		tx, err := b.Shared.Send.DB.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil) // without one TiDB locks nothing
 		if err != nil {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }()
-		rows, err := tx.QueryContext(ctx, b.shared.Tables.Fill(statement, "{keys}", keys), b.lease.Slot)
+		rows, err := tx.QueryContext(ctx, b.Shared.Tables.Fill(statement, "{keys}", keys), b.Lease.Slot)
 		if err != nil {
 			return err
 		}

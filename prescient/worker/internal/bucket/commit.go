@@ -1,4 +1,4 @@
-package worker
+package bucket
 
 import (
 	"bytes"
@@ -19,11 +19,11 @@ import (
 	"prescient/prescient/worker/internal/ledger"
 )
 
-// commitReady commits what is answered if it is a batch, or nothing else is running, or it has waited long enough; or
+// CommitReady commits what is answered if it is a batch, or nothing else is running, or it has waited long enough; or
 // all of it, where all says so. It returns errLeaseLost where another has the bucket by now.
-func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, err error) {
+func (b *Bucket) CommitReady(ctx context.Context, all bool) (committed bool, err error) {
 	after := b.flushAfter()
-	batch, ready := b.inbox.ready(b.batch, after, all)
+	batch, ready := b.Inbox.ready(b.Batch, after, all)
 	batch = slices.DeleteFunc(batch, func(a *check.Answered) bool {
 		if a.Answer.Fate == check.Again {
 			if a.Answer.Locked {
@@ -37,32 +37,32 @@ func (b *bucketRun) commitReady(ctx context.Context, all bool) (committed bool, 
 		}
 		return a.Answer.Fate == check.Again
 	})
-	if len(b.held) > 0 && (all || !time.Now().Before(b.retryAt)) {
-		held := b.held
-		b.held = nil
-		if err := b.commit(ctx, held, true); err != nil {
+	if len(b.Held) > 0 && (all || !time.Now().Before(b.RetryAt)) {
+		held := b.Held
+		b.Held = nil
+		if err := b.Commit(ctx, held, true); err != nil {
 			return false, err
 		}
 		committed = true
 	}
 	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
-	for part := range slices.Chunk(batch, 2*max(b.batch, 1)) {
-		if err := b.commit(ctx, part, false); err != nil {
+	for part := range slices.Chunk(batch, 2*max(b.Batch, 1)) {
+		if err := b.Commit(ctx, part, false); err != nil {
 			return committed, err
 		}
 	}
 	return committed || ready, nil
 }
 
-// commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
+// Commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
 // their answers.
-func (b *bucketRun) commit(ctx context.Context, batch []*check.Answered, contested bool) error {
+func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, contested bool) error {
 	batch = b.sort(batch)
 	if len(batch) == 0 {
 		return nil
 	}
 	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
-	contested = contested || b.hasTx || b.hidden.Load()
+	contested = contested || b.hasTx || b.Hidden.Load()
 	var spans []commit.Span
 	if !contested {
 		spans = commit.SpansOf(batch)
@@ -70,7 +70,7 @@ func (b *bucketRun) commit(ctx context.Context, batch []*check.Answered, contest
 	waits := store.NewBackOff()
 	began, broke := time.Now(), 0
 	for {
-		if !b.lease.Alive(time.Now()) {
+		if !b.Lease.Alive(time.Now()) {
 			return ledger.ErrLost
 		}
 		result, err := b.tryCommit(ctx, batch, spans, contested)
@@ -79,7 +79,7 @@ func (b *bucketRun) commit(ctx context.Context, batch []*check.Answered, contest
 			b.settle(batch, result)
 			return nil
 		case errors.Is(err, ledger.ErrLost):
-			b.lease.Lose()
+			b.Lease.Lose()
 			return err
 		case errors.Is(err, commit.ErrChanged) && spans != nil:
 			// At once: the look is made again, by the rows' own keys.
@@ -87,26 +87,26 @@ func (b *bucketRun) commit(ctx context.Context, batch []*check.Answered, contest
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait) && !contested:
 			contested, spans = true, nil
 			if !errors.Is(err, commit.ErrAtOnce) {
-				b.hidden.Store(true) // it waited, and so would the next
+				b.Hidden.Store(true) // it waited, and so would the next
 			}
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait):
 			return b.divide(ctx, batch)
 		case commit.RefusesRow(err):
 			return b.setApart(ctx, batch, err)
-		case !errno.Passing(err) && !errors.Is(err, commit.ErrChanged), time.Since(began) > b.shared.Send.Patience:
-			return fmt.Errorf("committing slot %s: %w", slots.Stamp(b.lease.Slot), err)
+		case !errno.Passing(err) && !errors.Is(err, commit.ErrChanged), time.Since(began) > b.Shared.Send.Patience:
+			return fmt.Errorf("committing slot %s: %w", slots.Stamp(b.Lease.Slot), err)
 		default:
 			if commit.BreaksOff(err) {
 				if broke++; broke == breaksByChance {
 					return b.setApart(ctx, batch, err)
 				}
 			}
-			b.shared.Log.Warn().Err(err).Time("slot", b.lease.Slot).Int("bucket", b.lease.Bucket).Msg("commit is tried again")
+			b.Shared.Log.Warn().Err(err).Time("slot", b.Lease.Slot).Int("bucket", b.Lease.Bucket).Msg("commit is tried again")
 			if err := store.Sleep(ctx, waits.NextBackOff()); err != nil {
 				return err
 			}
 		}
-		b.figures.Retries++
+		b.Figures.Retries++
 	}
 }
 
@@ -116,14 +116,14 @@ const parts = 16
 // divide commits a batch by parts, whose rows nobody has locked and which yet meets a lock. A move writes the row's key anew
 // in UNIQUE (job_key): a gap that an app has locked is in its way there, and on MariaDB the row after it, too, which may be
 // an insert that is not committed. A row that is left alone with that is kept for later.
-func (b *bucketRun) divide(ctx context.Context, batch []*check.Answered) error {
-	b.figures.Retries++
+func (b *Bucket) divide(ctx context.Context, batch []*check.Answered) error {
+	b.Figures.Retries++
 	if len(batch) == 1 {
 		b.hold(batch)
 		return nil
 	}
 	for part := range slices.Chunk(batch, max(len(batch)/parts, 1)) {
-		if err := b.commit(ctx, part, true); err != nil {
+		if err := b.Commit(ctx, part, true); err != nil {
 			return err
 		}
 	}
@@ -131,17 +131,17 @@ func (b *bucketRun) divide(ctx context.Context, batch []*check.Answered) error {
 }
 
 // sort puts aside the answers that there is nothing to commit for.
-func (b *bucketRun) sort(batch []*check.Answered) []*check.Answered {
+func (b *Bucket) sort(batch []*check.Answered) []*check.Answered {
 	var done []*check.Answered
 	rest := b.forget(batch, func(a *check.Answered) bool {
 		switch a.Answer.Fate {
 		case check.Committed:
 			done = append(done, a)
-			b.figures.Counts.Count(a.Verdict, prescient.CauseCalled, 1)
+			b.Figures.Counts.Count(a.Verdict, prescient.CauseCalled, 1)
 			b.noteLateness(a)
 			b.noteTrouble(a)
 		case check.Dropped:
-			b.figures.Dropped++
+			b.Figures.Dropped++
 		case check.NotStarted:
 			b.cutOff = true
 		default:
@@ -149,14 +149,14 @@ func (b *bucketRun) sort(batch []*check.Answered) []*check.Answered {
 		}
 		return true
 	})
-	b.shared.observe(done, commit.Result{})
+	b.Shared.Observe(done, commit.Result{})
 	return rest
 }
 
 // settle takes note of a commit that was done.
-func (b *bucketRun) settle(batch []*check.Answered, result commit.Result) {
-	b.figures.Counts.Add(result.Counts)
-	b.shared.observe(batch, result)
+func (b *Bucket) settle(batch []*check.Answered, result commit.Result) {
+	b.Figures.Counts.Add(result.Counts)
+	b.Shared.Observe(batch, result)
 	for _, a := range batch {
 		if result.Contested[a.JobKey] {
 			continue
@@ -171,35 +171,35 @@ func (b *bucketRun) settle(batch []*check.Answered, result commit.Result) {
 	still := b.forget(batch, func(a *check.Answered) bool { return !result.Contested[a.JobKey] })
 	if len(still) > 0 {
 		b.hold(still)
-	} else if len(b.held) == 0 {
+	} else if len(b.Held) == 0 {
 		b.retryIn = 0
 	}
 }
 
 // hold keeps answers that could not be committed for a later try, in growing distances.
-func (b *bucketRun) hold(rows []*check.Answered) {
+func (b *Bucket) hold(rows []*check.Answered) {
 	for _, a := range rows {
 		b.noteLocked(a)
 	}
-	b.held = append(b.held, rows...)
+	b.Held = append(b.Held, rows...)
 	b.retryIn = min(max(2*b.retryIn, flushEvery), time.Second)
-	b.retryAt = time.Now().Add(b.retryIn)
+	b.RetryAt = time.Now().Add(b.retryIn)
 }
 
-func (b *bucketRun) noteLateness(a *check.Answered) {
+func (b *Bucket) noteLateness(a *check.Answered) {
 	late := a.Answer.Started.Sub(a.NextCheckAt)
-	b.figures.Lateness = max(b.figures.Lateness, late)
-	if sla := b.shared.guards(a.JobExec).SLA; sla > 0 && late > sla {
-		b.figures.OverSLA++
+	b.Figures.Lateness = max(b.Figures.Lateness, late)
+	if sla := b.Shared.Guards(a.JobExec).SLA; sla > 0 && late > sla {
+		b.Figures.OverSLA++
 	}
 }
 
-func (b *bucketRun) noteTrouble(a *check.Answered) {
-	(*books.Troubles)(&b.figures.Troubles).Note(a.FutureJob, a.Answer.Trouble(a.Verdict.Outcome), a.Verdict)
+func (b *Bucket) noteTrouble(a *check.Answered) {
+	(*books.Troubles)(&b.Figures.Troubles).Note(a.FutureJob, a.Answer.Trouble(a.Verdict.Outcome), a.Verdict)
 }
 
 // forget drops the answers that match: their rows leave memory.
-func (b *bucketRun) forget(batch []*check.Answered, match func(*check.Answered) bool) []*check.Answered {
+func (b *Bucket) forget(batch []*check.Answered, match func(*check.Answered) bool) []*check.Answered {
 	return slices.DeleteFunc(slices.Clone(batch), func(a *check.Answered) bool {
 		if !match(a) {
 			return false
@@ -213,11 +213,11 @@ func (b *bucketRun) forget(batch []*check.Answered, match func(*check.Answered) 
 }
 
 // tryCommit makes one attempt in the bucket's turn to send statements.
-func (b *bucketRun) tryCommit(ctx context.Context, batch []*check.Answered, spans []commit.Span, contested bool) (commit.Result, error) {
-	done, err := b.shared.turn(ctx, b.lingering)
+func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, spans []commit.Span, contested bool) (commit.Result, error) {
+	done, err := b.Shared.turn(ctx, b.lingering)
 	if err != nil {
 		return commit.Result{}, err
 	}
 	defer done()
-	return b.session.Try(ctx, batch, spans, contested)
+	return b.Session.Try(ctx, batch, spans, contested)
 }

@@ -1,4 +1,4 @@
-package worker
+package bucket
 
 import (
 	"time"
@@ -14,10 +14,10 @@ const (
 // flushAfter is how long an answer waits for company before it is committed: not for long where only slow calls are left to
 // come, before the bucket gives way to another; then the longer, the more buckets wait for such, so that all together commit
 // no more often than a few do.
-func (b *bucketRun) flushAfter() time.Duration {
+func (b *Bucket) flushAfter() time.Duration {
 	switch {
 	case b.lingering:
-		return flushEvery * time.Duration(max(int(b.shared.lingering.Load())/manyWait, 1))
+		return flushEvery * time.Duration(max(int(b.Shared.Lingering.Load())/manyWait, 1))
 	case b.onlyWaits():
 		return lingerAfter
 	}
@@ -26,22 +26,22 @@ func (b *bucketRun) flushAfter() time.Duration {
 
 // onlyWaits says whether the bucket has its place for nothing but rows whose calls take their time: those of job_execs that
 // are not slow were all read.
-func (b *bucketRun) onlyWaits() bool {
+func (b *Bucket) onlyWaits() bool {
 	if b.careful {
-		return b.stillFlying()
+		return b.StillFlying()
 	}
-	return b.streams[0].dry && (b.stillFlying() || b.waitsForRoom())
+	return b.Streams[0].dry && (b.StillFlying() || b.waitsForRoom())
 }
 
 // waitsForRoom says whether the bucket has nothing in memory, and nothing to do but to read rows for which there is no
 // room.
-func (b *bucketRun) waitsForRoom() bool {
+func (b *Bucket) waitsForRoom() bool {
 	if b.reading != nil {
 		return false
 	}
 	waits := false
-	for _, s := range b.streams {
-		if s.outstanding > 0 || !s.dry && !s.waits {
+	for _, s := range b.Streams {
+		if s.Outstanding > 0 || !s.dry && !s.waits {
 			return false
 		}
 		waits = waits || s.waits
@@ -50,23 +50,23 @@ func (b *bucketRun) waitsForRoom() bool {
 }
 
 // allCalled says whether nothing is left to be read or called: the rest is to commit it.
-func (b *bucketRun) allCalled() bool {
-	for _, s := range b.streams {
+func (b *Bucket) allCalled() bool {
+	for _, s := range b.Streams {
 		if !s.dry {
 			return false
 		}
 	}
-	return b.reading == nil && len(b.alone) == 0 && !b.stillFlying()
+	return b.reading == nil && len(b.alone) == 0 && !b.StillFlying()
 }
 
 // giveWay has another bucket run beside one that only waits, which lingers from then on. Where too many linger already, and
 // nothing is lost by it, the bucket is to be left instead.
-func (b *bucketRun) giveWay() {
+func (b *Bucket) giveWay() {
 	if !b.onlyWaits() {
 		return
 	}
 	if b.waitsForRoom() {
-		for _, s := range b.streams[1:] {
+		for _, s := range b.Streams[1:] {
 			b.crowdedOut = b.crowdedOut || s.waits && s.crowd.full(s.lingers)
 		}
 		if b.crowdedOut {
@@ -77,12 +77,12 @@ func (b *bucketRun) giveWay() {
 		return
 	}
 	if !b.careful {
-		for name, n := range b.outstanding {
-			if n > 0 && b.streamOf(name) == b.streams[0] {
+		for name, n := range b.Outstanding {
+			if n > 0 && b.streamOf(name) == b.Streams[0] {
 				b.ownStream(name).dry = true
 			}
 		}
-		for _, s := range b.streams[1:] {
+		for _, s := range b.Streams[1:] {
 			if s.lingers = s.crowd != nil; s.lingers {
 				s.crowd.linger(1)
 			}
@@ -92,36 +92,36 @@ func (b *bucketRun) giveWay() {
 }
 
 // linger gives the bucket's place to another.
-func (b *bucketRun) linger() {
+func (b *Bucket) linger() {
 	b.lingering = true
-	b.shared.lingering.Add(1)
-	if b.onLinger != nil {
-		b.onLinger()
+	b.Shared.Lingering.Add(1)
+	if b.OnLinger != nil {
+		b.OnLinger()
 	}
 }
 
 // stopLingering takes what the bucket has off the counts.
-func (b *bucketRun) stopLingering() {
-	for _, s := range b.streams {
-		s.count(-s.outstanding, -s.payload)
+func (b *Bucket) stopLingering() {
+	for _, s := range b.Streams {
+		s.count(-s.Outstanding, -s.payload)
 		if s.lingers {
 			s.crowd.linger(-1)
 		}
 	}
 	if b.lingering {
-		b.shared.lingering.Add(-1)
+		b.Shared.Lingering.Add(-1)
 	}
 }
 
 // split gives the job_exec that fills the shared stream one of its own, from where that stream is.
-func (b *bucketRun) split() {
-	shared := b.streams[0]
+func (b *Bucket) split() {
+	shared := b.Streams[0]
 	if shared.dry || b.careful || b.hasRoom(shared) {
 		return
 	}
 	most := ""
-	for name, n := range b.outstanding {
-		if b.streamOf(name) == shared && n > b.outstanding[most] {
+	for name, n := range b.Outstanding {
+		if b.streamOf(name) == shared && n > b.Outstanding[most] {
 			most = name
 		}
 	}
@@ -131,28 +131,28 @@ func (b *bucketRun) split() {
 }
 
 // ownStream gives a job_exec that has rows in the shared stream one of its own.
-func (b *bucketRun) ownStream(name string) *stream {
-	shared := b.streams[0]
-	own := &stream{jobExec: name, crowd: b.shared.crowds[name], next: shared.next, limit: shared.limit}
-	rows := b.outstanding[name]
-	bytes := shared.payload * rows / shared.outstanding
+func (b *Bucket) ownStream(name string) *Stream {
+	shared := b.Streams[0]
+	own := &Stream{JobExec: name, crowd: b.Shared.Crowds[name], next: shared.next, limit: shared.limit}
+	rows := b.Outstanding[name]
+	bytes := shared.payload * rows / shared.Outstanding
 	own.count(rows, bytes)
 	shared.count(-rows, -bytes)
-	b.streams = append(b.streams, own)
+	b.Streams = append(b.Streams, own)
 	return own
 }
 
 // hasRoom says whether the next rows of a stream may be read. Rows that are caught up leave half of the room to what is
 // due now.
-func (b *bucketRun) hasRoom(s *stream) bool {
-	if s.outstanding > 0 && (s.outstanding+b.batch > b.window || s.payload >= readBytes) {
+func (b *Bucket) hasRoom(s *Stream) bool {
+	if s.Outstanding > 0 && (s.Outstanding+b.Batch > b.window || s.payload >= readBytes) {
 		return false
 	}
 	if s.crowd == nil {
 		return true
 	}
-	rows, bytes := b.shared.parallel*b.window, b.shared.parallel*readBytes
-	if b.background {
+	rows, bytes := b.Shared.Parallel*b.window, b.Shared.Parallel*readBytes
+	if b.Background {
 		rows, bytes = max(rows/2, 1), max(bytes/2, 1)
 	}
 	return s.crowd.room(rows, bytes) && (b.lingering || !s.crowd.full(false))

@@ -1,4 +1,4 @@
-package worker
+package bucket
 
 import (
 	"context"
@@ -13,27 +13,27 @@ const comesBackIn = 3 * time.Second
 
 // endKiller ends the row that was running by itself when the worker before this one died. One that outlived an outage says
 // so in time.
-func (b *bucketRun) endKiller(ctx context.Context) error {
-	if !b.careful || b.lease.AttemptKey == nil {
+func (b *Bucket) endKiller(ctx context.Context) error {
+	if !b.careful || b.Lease.AttemptKey == nil {
 		return nil
 	}
-	killer, revision := prescient.Key(b.lease.AttemptKey), b.lease.AttemptRevision
-	b.lease.AttemptKey = nil
+	killer, revision := prescient.Key(b.Lease.AttemptKey), b.Lease.AttemptRevision
+	b.Lease.AttemptKey = nil
 	if err := store.Sleep(ctx, comesBackIn); err != nil {
-		return errStopped
+		return ErrStopped
 	}
-	blamed, err := b.shared.Ledger.Blames(ctx, b.lease, killer)
+	blamed, err := b.Shared.Ledger.Blames(ctx, b.Lease, killer)
 	if err != nil || !blamed {
 		return err
 	}
-	rows, err := b.readBatch(ctx, &stream{next: killer})
+	rows, err := b.ReadBatch(ctx, &Stream{next: killer})
 	if err != nil {
 		return err
 	}
 	if len(rows) == 1 && rows[0].JobKey == killer && rows[0].Revision == revision {
 		b.keep(rows[0])
 		b.answerAtOnce(rows[0], prescient.CauseKilled)
-		_, err = b.commitReady(ctx, true)
+		_, err = b.CommitReady(ctx, true)
 	}
 	return err
 }

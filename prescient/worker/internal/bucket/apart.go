@@ -1,4 +1,4 @@
-package worker
+package bucket
 
 import (
 	"context"
@@ -24,24 +24,24 @@ const (
 )
 
 // setApart commits a batch by halves that failed for a reason of one of its rows.
-func (b *bucketRun) setApart(ctx context.Context, batch []*check.Answered, cause error) error {
-	b.figures.Retries++
+func (b *Bucket) setApart(ctx context.Context, batch []*check.Answered, cause error) error {
+	b.Figures.Retries++
 	if half := len(batch) / 2; half > 0 {
-		if err := b.commit(ctx, batch[:half], false); err != nil {
+		if err := b.Commit(ctx, batch[:half], false); err != nil {
 			return err
 		}
-		return b.commit(ctx, batch[half:], false)
+		return b.Commit(ctx, batch[half:], false)
 	}
 	a := batch[0]
 	if !a.Stuck && !a.Bare {
 		if b.apart++; b.apart > maxApart {
-			return fmt.Errorf("committing slot %s: %d rows had to be set apart, the last one: %w", slots.Stamp(b.lease.Slot), b.apart, cause)
+			return fmt.Errorf("committing slot %s: %d rows had to be set apart, the last one: %w", slots.Stamp(b.Lease.Slot), b.apart, cause)
 		}
 	}
 	if commit.RefusesRow(cause) && !a.Bare {
 		a.Bare, a.Verdict = true, commit.WithoutPayload(a.Verdict, cause)
 		b.logRow(a).Err(cause).Msg("the end of a row is written without its payload")
-		return b.commit(ctx, batch, false)
+		return b.Commit(ctx, batch, false)
 	}
 	if !a.Stuck {
 		a.Stuck = true
@@ -52,6 +52,6 @@ func (b *bucketRun) setApart(ctx context.Context, batch []*check.Answered, cause
 }
 
 // logRow begins a line about a row.
-func (b *bucketRun) logRow(a *check.Answered) *zerolog.Event {
-	return b.shared.Log.Error().Time("slot", b.lease.Slot).Str("entity", a.Entity().String()).Str("job_exec", a.JobExec).Str("tag", a.Tag)
+func (b *Bucket) logRow(a *check.Answered) *zerolog.Event {
+	return b.Shared.Log.Error().Time("slot", b.Lease.Slot).Str("entity", a.Entity().String()).Str("job_exec", a.JobExec).Str("tag", a.Tag)
 }

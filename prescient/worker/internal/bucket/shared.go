@@ -1,0 +1,37 @@
+package bucket
+
+import (
+	"context"
+	"sync/atomic"
+
+	"prescient/prescient"
+	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/commit"
+	"prescient/prescient/worker/internal/execute"
+)
+
+// Shared is what the buckets of a worker have in common.
+type Shared struct {
+	*commit.Writer
+	Executor  *execute.Executor
+	Crowds    map[string]*Crowd // by job_exec
+	Guards    func(jobExec string) prescient.Guards
+	Observe   func(batch []*check.Answered, result commit.Result) // is told of each commit
+	Batch     int                                                 // rows of a bucket that are in flight at a time
+	Parallel  int                                                 // buckets that are worked on at a time
+	Lingering atomic.Int32                                        // buckets that wait for slow calls, or locked rows
+	Turns     chan struct{}                                       // held by those of them that send statements
+}
+
+// turn waits until a bucket that lingers may send statements: of those no more do at a time than may run.
+func (s *Shared) turn(ctx context.Context, lingering bool) (done func(), err error) {
+	if !lingering || s.Turns == nil {
+		return func() {}, nil
+	}
+	select {
+	case s.Turns <- struct{}{}:
+		return func() { <-s.Turns }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
