@@ -20,6 +20,8 @@ type Config struct {
 	TLS TLS
 	// TablePrefix is put before the names of the tables.
 	TablePrefix string
+	// Dialect is that of SQL in which the database is used: DialectAuto or DialectPlain.
+	Dialect string
 	// Grid has the resolution of the slots.
 	Grid slots.Grid
 
@@ -35,6 +37,12 @@ type Config struct {
 
 	settings []Setting
 }
+
+// The dialects of SQL.
+const (
+	DialectAuto  = "auto"  // what the server can do
+	DialectPlain = "plain" // without what servers lack that are neither MySQL nor MariaDB
+)
 
 // Worker is how slots are worked on.
 type Worker struct {

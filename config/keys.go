@@ -49,6 +49,8 @@ func fields(c *Config) []field {
 		{keyKeyFile, "", nil, "path", "PEM file of the client's key"},
 		{keyPublicKeyFile, "", nil, "path", "PEM file of the server's RSA key, for passwords where there is no TLS"},
 		{"table_prefix", "", tablePrefix(&c.TablePrefix), "text", "put before the names of the tables: a-z, 0-9 and _"},
+		{"dialect", DialectAuto, oneOf(&c.Dialect, DialectAuto, DialectPlain), "dialect",
+			"auto (what the server can do) or plain, which does without what servers lack that are neither MySQL nor MariaDB"},
 		{keyResolution, "15m", nil, "duration", "distance between two slots; it divides a day"},
 		{keyMinutes, "", nil, "minutes",
 			"minutes of the UTC hour that are served, as in cron: 0,30 or */2 (default all)"},

@@ -15,6 +15,7 @@ import (
 	"prescient/config"
 	"prescient/prescient/doctor"
 	"prescient/slots"
+	"prescient/sql"
 )
 
 // Doctor returns the command doctor.
@@ -63,7 +64,7 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments, use string,
 		return err
 	}
 	defer s.Close()
-	options := doctor.Options{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.Resolution(),
+	options := doctor.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution(),
 		Lease: s.Config.Worker.Lease, SweepGrace: s.Config.Sweep.Grace, SweepEvery: s.Config.Sweep.Every, MaxChecks: mostChecks(s.Config),
 		OverdueBad: s.Config.Doctor.Overdue, MissedAllowed: s.Config.Doctor.Missed, ClockWarn: s.Config.Doctor.Clock,
 		PartitionsAhead: s.Config.Doctor.Partitions}

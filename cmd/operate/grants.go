@@ -54,7 +54,7 @@ Roles:
 	cmd.Flags().StringVar(&account.User, "user", "", "name of the account")
 	cmd.Flags().StringVar(&account.Host, "host", "%", "host of the account")
 	cmd.Flags().StringVar(&account.Database, "database", "", "database of the tables (default that of the DSN)")
-	cmd.Flags().BoolVar(&tidb, "tidb", false, "for TiDB, which has no procedures, and no rights on columns that an INSERT heeds")
+	cmd.Flags().BoolVar(&tidb, "tidb", false, "for TiDB: as --dialect plain, with no rights on columns, which an INSERT does not heed there")
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func printGrants(cmd *cobra.Command, prog *program.Program, role string, account
 		}
 		account.Database = parsed.DBName
 	}
-	account.Prefix = c.TablePrefix
+	account.Prefix, account.Dialect = c.TablePrefix, sql.Dialect(c.Dialect)
 	comment, statements, err := sql.Grants(role, account)
 	if err != nil {
 		return exit.Usage(err)

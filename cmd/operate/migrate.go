@@ -91,7 +91,7 @@ app's.`,
 }
 
 func schemaOf(s *program.Session) sql.Schema {
-	return sql.Schema{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.Resolution()}
+	return sql.Schema{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution()}
 }
 
 func migrateUp(cmd *cobra.Command, prog *program.Program) error {

@@ -14,6 +14,7 @@ import (
 	"prescient/cmd/internal/program"
 	"prescient/config"
 	"prescient/prescient/reslot"
+	"prescient/sql"
 )
 
 // reslotReport is what reslot --json prints.
@@ -71,7 +72,7 @@ func changeResolution(cmd *cobra.Command, prog *program.Program, resolution, wai
 	defer s.Close()
 	bar := prog.Bar("reslot", 0)
 	defer bar.Stop()
-	did, err := reslot.Run(cmd.Context(), s.DB, reslot.Options{Prefix: s.Config.TablePrefix, Resolution: to,
+	did, err := reslot.Run(cmd.Context(), s.DB, reslot.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: to,
 		LeaseWait: patience, Log: s.Log, Progress: reslotProgress(bar, s.Log)})
 	bar.Stop()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/worker"
+	"prescient/sql"
 )
 
 // ConnectTime bounds the first statements of a command, so that a server that hangs is told of.
@@ -94,7 +95,7 @@ func (s *Session) NewClient(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
 	defer cancel()
 	var err error
-	s.Client, err = client.New(ctx, s.DB, client.Options{Prefix: s.Config.TablePrefix,
+	s.Client, err = client.New(ctx, s.DB, client.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect),
 		Resolution: s.Config.Grid.Resolution(), Guards: prescient.Guards(s.Config.Guards), Registry: s.Registry})
 	return s.Explain(err)
 }
@@ -112,6 +113,7 @@ func (s *Session) workerOptions(observer *worker.Observer) worker.Options {
 	c := s.Config
 	return worker.Options{
 		Prefix:      c.TablePrefix,
+		Dialect:     sql.Dialect(c.Dialect),
 		Resolution:  c.Grid.Resolution(),
 		Registry:    s.Registry,
 		Guards:      prescient.Guards(c.Guards),
