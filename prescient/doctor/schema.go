@@ -61,6 +61,9 @@ func (d *doctor) checkSchema(ctx context.Context) (found []Finding, err error) {
 	}
 	slices.SortFunc(found, func(a, b Finding) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
 	all := "tables, columns, indexes, defaults and checks are as the migrations make them; views and procedures are there and answer"
+	if d.tables.Dialect == text.Plain {
+		all = "tables, columns and indexes are as the migrations make them in the dialect plain; views are there and answer"
+	}
 	if len(compared.Hidden) > 0 {
 		all += "; this user cannot see " + strings.Join(compared.Hidden, ", ")
 	}
