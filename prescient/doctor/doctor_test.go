@@ -260,7 +260,7 @@ func TestADoctorLooksAtWhatARoleSees(t *testing.T) {
 		unseen := map[string]string{"analyst": "paused overdue put_off missed leases leases.far rows", "app-sql": "version paused missed leases leases.far invariants partitions",
 			"app": "paused missed leases leases.far invariants", "app-reschedule": "paused missed leases leases.far invariants"}
 		look := func(role string) []Finding {
-			found, err := Examine(t.Context(), r.As(role, time.Time{}), Options{Prefix: "p_", Use: Use(role), Resolution: 15 * time.Minute})
+			found, err := Examine(t.Context(), r.As(role, time.Time{}), Options{Prefix: "p_", Dialect: r.Setting, Use: Use(role), Resolution: 15 * time.Minute})
 			r.Must(err)
 			return found
 		}

@@ -44,11 +44,11 @@ func TestADoctorFindsWhatMustNeverBe(t *testing.T) {
 		wantFinding(t, look(), "invariants.unfinished", SeverityWarn, "bucket 7", "2026-01-01T12:00:00Z")
 
 		// Who may not read history is told so.
-		found, err = Examine(t.Context(), r.As("worker", time.Time{}), Options{Prefix: "p_"})
+		found, err = Examine(t.Context(), r.As("worker", time.Time{}), Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		wantFinding(t, found, "invariants.unfinished", SeverityWarn)
 		r.Exec("UPDATE p_slot_run SET finished_at = UTC_TIMESTAMP()")
-		found, err = Examine(t.Context(), r.As("worker", time.Time{}), Options{Prefix: "p_"})
+		found, err = Examine(t.Context(), r.As("worker", time.Time{}), Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		wantFinding(t, found, "invariants", SeverityOK)
 	})

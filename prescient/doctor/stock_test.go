@@ -27,7 +27,7 @@ func TestADoctorFindsAStockServerHealthy(t *testing.T) {
 		healthy := func(when string) {
 			t.Helper()
 			for _, use := range []Use{UseWorker, UseOwner} {
-				found, err := Examine(t.Context(), r.As(string(use), time.Time{}), Options{Prefix: "p_", Use: use, Resolution: time.Second})
+				found, err := Examine(t.Context(), r.As(string(use), time.Time{}), Options{Prefix: "p_", Dialect: r.Setting, Use: use, Resolution: time.Second})
 				r.Must(err)
 				for _, f := range found {
 					if f.Severity != SeverityOK && f.Code != "time_zone" { // that of this machine

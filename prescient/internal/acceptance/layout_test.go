@@ -69,7 +69,7 @@ var layers = []layer{
 	{"cmd/internal/arguments", []string{"cmd/internal/exit"}},
 	{"cmd/internal/words", []string{"cmd/internal/arguments"}},
 	{"cmd/internal/output", []string{"config", "cmd/internal/words"}},
-	{"cmd/internal/program", append([]string{"config", "jobs/*", "cmd/internal/*"}, rooms...)},
+	{"cmd/internal/program", append([]string{"sql", "config", "jobs/*", "cmd/internal/*"}, rooms...)},
 	{"cmd/checks", command},
 	{"cmd/serve", command},
 	{"cmd/operate", append([]string{"jobs/*"}, command...)},
