@@ -105,6 +105,14 @@ func haveOneEffect(t *testing.T, of func(key string) int, keys []string) {
 	}
 }
 
+// begin makes everything as it was before the first slot run, for the next case of a test with effects.
+func (r *testRig) begin() {
+	r.T.Helper()
+	r.Clear()
+	r.Exec("DELETE FROM p_slot_run")
+	r.Exec("DELETE FROM effects")
+}
+
 func effect(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO effects (entity_key) VALUES (?)", job.EntityKey)
 	return err
@@ -230,42 +238,42 @@ func TestATxBatchFunctionFailsARowWithoutTheOthersAndWhatItLeavesOutIsAnError(t 
 
 // Whatever happens to the COMMIT, the effects are there once.
 func TestTheEffectsOfATxFunctionAreThereExactlyOnceWhateverHappensToTheCommit(t *testing.T) {
-	for name, fail := range map[string]func(h *rig.Hooks){
-		"its answer is lost":           func(h *rig.Hooks) { h.OnAnswer(rig.FirstTime("COMMIT", rig.ErrConnection)) },
-		"it does not arrive":           func(h *rig.Hooks) { h.OnStatement(rig.FirstTime("COMMIT", rig.ErrConnection)) },
-		"the fence fails":              func(h *rig.Hooks) { h.OnStatement(rig.FirstTime("batch_seq = batch_seq + 1", rig.ErrConnection)) },
-		"a statement in between fails": func(h *rig.Hooks) { h.OnStatement(rig.FirstTime("INTO p_job_history", rig.ErrConnection)) },
-		// As a deadlock does, in which the server rolls the transaction back.
-		"a function loses the transaction": func(h *rig.Hooks) {},
-	} {
-		t.Run(name, func(t *testing.T) {
-			eachTxForm(t, func(t *testing.T, r *testRig, register registerTx) {
-				of := r.effects()
-				r.InsertAll("check", rig.Numbered(10)...)
-				execs := prescient.NewRegistry()
-				var lost atomic.Int32
-				r.Must(register(execs, func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
-					if err := effect(ctx, tx, job); err != nil {
-						return nil, err
-					}
-					if name == "a function loses the transaction" && job.EntityKey == "5" && lost.Add(1) <= 2 {
-						_, err := tx.ExecContext(ctx, "ROLLBACK")
-						return nil, errors.Join(err, &mysql.MySQLError{Number: errno.Deadlock})
-					}
-					return nil, nil
-				}))
-				var h rig.Hooks
-				fail(&h)
-				_, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
-				r.Must(err)
-				haveOneEffect(t, of, rig.Numbered(10))
-				if len(r.History()) != 10 || len(r.Pending()) != 0 {
-					t.Errorf("%d ended, %d pending", len(r.History()), len(r.Pending()))
+	eachTxForm(t, func(t *testing.T, r *testRig, register registerTx) {
+		of := r.effects()
+		for name, fail := range map[string]func(h *rig.Hooks){
+			"its answer is lost":           func(h *rig.Hooks) { h.OnAnswer(rig.FirstTime("COMMIT", rig.ErrConnection)) },
+			"it does not arrive":           func(h *rig.Hooks) { h.OnStatement(rig.FirstTime("COMMIT", rig.ErrConnection)) },
+			"the fence fails":              func(h *rig.Hooks) { h.OnStatement(rig.FirstTime("batch_seq = batch_seq + 1", rig.ErrConnection)) },
+			"a statement in between fails": func(h *rig.Hooks) { h.OnStatement(rig.FirstTime("INTO p_job_history", rig.ErrConnection)) },
+			// As a deadlock does, in which the server rolls the transaction back.
+			"a function loses the transaction": func(h *rig.Hooks) {},
+		} {
+			t.Log(name)
+			r.InsertAll("check", rig.Numbered(10)...)
+			execs := prescient.NewRegistry()
+			var lost atomic.Int32
+			r.Must(register(execs, func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+				if err := effect(ctx, tx, job); err != nil {
+					return nil, err
 				}
-				r.Balanced()
-			})
-		})
-	}
+				if name == "a function loses the transaction" && job.EntityKey == "5" && lost.Add(1) <= 2 {
+					_, err := tx.ExecContext(ctx, "ROLLBACK")
+					return nil, errors.Join(err, &mysql.MySQLError{Number: errno.Deadlock})
+				}
+				return nil, nil
+			}))
+			var h rig.Hooks
+			fail(&h)
+			_, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
+			r.Must(err)
+			haveOneEffect(t, of, rig.Numbered(10))
+			if len(r.History()) != 10 || len(r.Pending()) != 0 {
+				t.Errorf("%d ended, %d pending", len(r.History()), len(r.Pending()))
+			}
+			r.Balanced()
+			r.begin()
+		}
+	})
 }
 
 func TestACancelWaitsForARunningTxFunctionAndThenFindsNothing(t *testing.T) {

@@ -236,45 +236,44 @@ func TestADuplicateKeyThatAFunctionBearsCostsNothing(t *testing.T) {
 // Rows that come between those of a transaction while its functions run are neither deleted nor written to history
 // without a call.
 func TestARowThatComesBetweenTheRowsOfATransactionIsNotLost(t *testing.T) {
-	for _, step := range []string{"NOWAIT", "SAVEPOINT", "INTO p_job_history", "job.job_key < X'", "COMMIT"} {
-		t.Run(step, func(t *testing.T) {
-			eachTxForm(t, func(t *testing.T, r *testRig, register registerTx) {
-				r.Needs(t, rig.ColumnDefaults)
-				of := r.effects()
-				r.insertOrders(100)
-				var h rig.Hooks
-				came := false
-				h.Once(step, func() {
-					came = true
-					for i := range 40 {
-						_, err := r.App.Exec(lateInsert, fmt.Sprint("late ", i))
-						r.Must(err)
-					}
-				})
-				execs := prescient.NewRegistry()
-				r.Must(register(execs, func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
-					return nil, effect(ctx, tx, job)
-				}))
-				figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
-				r.Must(err)
-				ends, left := r.History(), r.Pending()
-				if !came || figures.Done != len(ends) || len(ends)+len(left) != 140 || figures.LeasesLost != 0 {
-					t.Fatalf("came: %v; figures %+v, %d ends, %d pending", came, figures, len(ends), len(left))
+	eachTxForm(t, func(t *testing.T, r *testRig, register registerTx) {
+		r.Needs(t, rig.ColumnDefaults)
+		of := r.effects()
+		for _, step := range []string{"NOWAIT", "SAVEPOINT", "INTO p_job_history", "job.job_key < X'", "COMMIT"} {
+			r.insertOrders(100)
+			var h rig.Hooks
+			came := false
+			h.Once(step, func() {
+				came = true
+				for i := range 40 {
+					_, err := r.App.Exec(lateInsert, fmt.Sprint("late ", i))
+					r.Must(err)
 				}
-				for _, e := range ends {
-					if of(e.EntityKey) != 1 {
-						t.Errorf("%s ended with %d effects; want 1", e.EntityKey, of(e.EntityKey))
-					}
-				}
-				for _, job := range left {
-					if of(job.EntityKey) != 0 {
-						t.Errorf("%s is pending, and has %d effects", job.EntityKey, of(job.EntityKey))
-					}
-				}
-				r.Balanced()
 			})
-		})
-	}
+			execs := prescient.NewRegistry()
+			r.Must(register(execs, func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+				return nil, effect(ctx, tx, job)
+			}))
+			figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
+			r.Must(err)
+			ends, left := r.History(), r.Pending()
+			if !came || figures.Done != len(ends) || len(ends)+len(left) != 140 || figures.LeasesLost != 0 {
+				t.Fatalf("at %s: came: %v; figures %+v, %d ends, %d pending", step, came, figures, len(ends), len(left))
+			}
+			for _, e := range ends {
+				if of(e.EntityKey) != 1 {
+					t.Errorf("at %s: %s ended with %d effects; want 1", step, e.EntityKey, of(e.EntityKey))
+				}
+			}
+			for _, job := range left {
+				if of(job.EntityKey) != 0 {
+					t.Errorf("at %s: %s is pending, and has %d effects", step, job.EntityKey, of(job.EntityKey))
+				}
+			}
+			r.Balanced()
+			r.begin()
+		}
+	})
 }
 
 // givenRows are rows of a driver whose answers are given.

@@ -56,11 +56,13 @@ func TestWorkFiresAtEachSlotAndNeverEarly(t *testing.T) {
 		now, err := w.Now(t.Context())
 		r.Must(err)
 		const n = 60
-		for i := range n {
-			_, err := r.Client.Insert(t.Context(), r.App, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "check",
-				DueAt: now.Add(time.Duration(i) * 50 * time.Millisecond)})
-			r.Must(err)
+		jobs := make([]prescient.NewJob, n)
+		for i := range jobs { // all are there before the first of their slots
+			jobs[i] = prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "check",
+				DueAt: now.Add(time.Second + time.Duration(i)*50*time.Millisecond)}
 		}
+		_, err = r.Client.InsertMany(t.Context(), r.App, jobs)
+		r.Must(err)
 		stop := r.startWork(w)
 		r.Eventually("all have run", func() bool { return ran.Load() == n && r.Count(rig.CountEnded) == n })
 		r.Must(stop())
