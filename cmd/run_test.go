@@ -157,7 +157,7 @@ func TestDemoOnAGivenServer(t *testing.T) {
 		tables := "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"
 		demo := []string{"demo", "--alert-after", "1s", "--escalate-after", "2s", "--seed", "7", "--dsn", r.dsn}
 		r.env["PRESCIENT_TABLE_PREFIX"] = "Not allowed: a demo does not read it"
-		out := r.ok(append(slices.Clip(demo), "--for", "4s", "--orders", "30")...)
+		out := r.ok(append(slices.Clip(demo), "--for", "6s", "--orders", "30")...)
 		for _, text := range []string{"placed", "shipped", "ALERT", "ESCALATED", "the books balance", "inserted      30", "lateness  p50"} {
 			if !strings.Contains(out, text) {
 				r.Errorf("no %q in %s", text, out)

@@ -39,7 +39,7 @@ func eachEmpty(t *testing.T, test func(i installation)) {
 // migrations is how many there are.
 func (i installation) migrations() int {
 	i.t.Helper()
-	entries, err := os.ReadDir("../sql/migrations")
+	entries, err := os.ReadDir("../../../sql/migrations")
 	rig.Fatal(i.t, err)
 	return len(entries)
 }
