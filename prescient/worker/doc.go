@@ -92,6 +92,8 @@
 //     for a lease, or for two slots where that is less; a sweep waits a tenth of it. Then it is given back unfinished, and
 //     Figures.Locked counts the rows. The sweeper passes over such rows, without a call, until they are free; then the
 //     function is called once more.
+//   - On MariaDB a row that moves also waits for the row after it in UNIQUE (job_key), which may be an insert that an app has
+//     not committed. This shows only in the commit: each sweep calls the row again, until the insert is committed.
 //   - A deadlock, a failover, a lost connection: the commit is rolled back and done again, with the same answers. Other
 //     statements are repeated for Options.Patience.
 //   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done. Where another
