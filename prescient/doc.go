@@ -36,6 +36,7 @@
 //   - token: the number that a claim raises, by which the ledger refuses the commits of whoever held the lease before
 //     (fencing).
 //   - takeover: a claim of a bucket whose lease lapsed.
+//   - dialect: which SQL a server is spoken to in: plain keeps to what all servers have. See package prescient/sql.
 //   - batch: rows that are read and committed together.
 //   - window: the rows of a bucket that are in memory.
 //   - lane: the queue of one job_exec within a bucket.

@@ -1,6 +1,13 @@
 // Package worker runs slots: it claims the buckets of a slot, reads their rows, calls the job_execs, and commits what they
 // answered. Run is for a timer, Work stays up, Sweep catches up what was left behind, RollForward moves it to the next slot.
 //
+// # Rooms
+//
+// This package decides which slots are run, when, and by how many buckets at a time. The rest lies in packages of their own
+// below internal, in the order in which a row meets them: ledger opens the slot and claims the bucket, bucket reads its rows,
+// execute calls their job_execs, and commit writes what becomes of them. Package check is the row on its way. Package books,
+// which observers see, is what a slot run did.
+//
 // # What is sent
 //
 // A slot run sends what follows, and nothing else. The text of every statement is in package prescient/sql, each with the
@@ -117,7 +124,7 @@
 //     place goes to another call, and its late answer is thrown away. When as many calls of a job_exec are abandoned as
 //     it may run at a time, its other rows are put off to the next slot until one of them comes back.
 //   - A bucket has nothing left but calls that take their time: after a fiftieth of a second it makes place for another, so
-//     so that a slow job_exec makes only its own rows late, and takes no place of a slot run, nor of the sweeper. As many may
+//     that a slow job_exec makes only its own rows late, and takes no place of a slot run, nor of the sweeper. As many may
 //     wait as Options.Buckets, or more where they have no more rows in memory than those that run: at most Options.Buckets
 //     times Options.Batch rows wait in memory, and the rest stays in the table until there is room.
 //   - The worker is told to stop: nothing new is started, running calls have Options.StopGrace, what is answered is

@@ -31,7 +31,7 @@ type Result struct {
 	Called bool
 	// Unregistered says that it was not called since the worker has no such job_exec.
 	Unregistered bool
-	// Outcome is how the job ended; empty where it moved to the slot Next.
+	// Outcome is how the check ended; empty where it moved to the slot Next.
 	Outcome prescient.Outcome
 	Next    time.Time
 	// DueAt is the time that was asked for, by the answer where it returned one.

@@ -28,7 +28,7 @@ import (
 	"prescient/prescient/worker/internal/bucket"
 )
 
-// Defaults of WorkerOptions.
+// Defaults of Options.
 const (
 	DefaultConcurrency = 32
 	DefaultBuckets     = 4
@@ -112,8 +112,8 @@ type Worker struct {
 	shared       *bucket.Shared // what its buckets have in common
 }
 
-// New reads slot_config and returns a worker on a pool made by Open. The error wraps ErrNotMigrated,
-// ErrResolution or ErrInvalid.
+// New reads slot_config and returns a worker on a pool made by connect.Open. The error wraps
+// prescient.ErrNotMigrated, prescient.ErrResolution or prescient.ErrInvalid.
 func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	if err := options.complete(); err != nil {
 		return nil, err

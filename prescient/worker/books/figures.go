@@ -73,7 +73,7 @@ func (c *Counts) Count(v prescient.Verdict, cause prescient.Cause, n int) {
 	}
 }
 
-// Ended is how many jobs ended.
+// Ended is how many checks ended.
 func (c Counts) Ended() int {
 	return c.Done + c.MaxChecks + c.PastReturn + c.BeyondHorizon + c.Failed + c.TimedOut + c.Crashed
 }
