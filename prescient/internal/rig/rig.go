@@ -197,8 +197,9 @@ func (r *Rig) Clear() {
 	r.Exec("DELETE FROM p_job_history")
 }
 
-// WaitForLock returns when a statement that contains some words waits for a row's lock; on TiDB, any statement. The table
-// innodb_trx would show less than this: who reads it more often than ten times a second reads the same again.
+// WaitForLock returns when a statement of this installation that contains some words waits for a row's lock; on TiDB, any
+// statement. The table innodb_trx would show less than this: who reads it more often than ten times a second reads the
+// same again.
 func (r *Rig) WaitForLock(words string) {
 	r.T.Helper()
 	r.Eventually("a statement with "+words+" waits for a lock", func() bool {
@@ -208,7 +209,7 @@ func (r *Rig) WaitForLock(words string) {
 		var kind, name, status string
 		r.Must(r.Root.QueryRow("SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status))
 		return slices.ContainsFunc(strings.Split(status, "---TRANSACTION"), func(tx string) bool {
-			return strings.Contains(tx, "\nLOCK WAIT ") && strings.Contains(tx, words)
+			return strings.Contains(tx, "\nLOCK WAIT ") && strings.Contains(tx, words) && strings.Contains(tx, "of table `"+r.D.Name+"`.")
 		})
 	})
 }
