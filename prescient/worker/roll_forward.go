@@ -14,6 +14,7 @@ import (
 	"prescient/slots"
 
 	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/ledger"
 
 	"prescient/prescient/worker/internal/bucket"
@@ -175,18 +176,9 @@ func (w *Worker) rollBatch(ctx context.Context, l *ledger.Lease, keys []prescien
 	if err != nil {
 		return done, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.send.Timeout)
-	defer cancel()
-	tx, err := w.send.DB.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil)
-	if err != nil {
-		return done, err
-	}
-	before := time.Now()
-	err = func() error {
-		// The fence goes first, so the books are corrected once the count is known.
-		if err := w.ledger.Fence(ctx, tx, l, books.Counts{}); err != nil {
-			return err
-		}
+	session := &commit.Session{Writer: w.shared.Writer, Lease: l}
+	// The fence goes first, so the books are corrected once the count is known.
+	err = session.Behind(ctx, books.Counts{}, func(ctx context.Context, tx *sql.Tx) error {
 		if done, err = w.moveFree(ctx, tx, l.Slot, w.tables.Grid.Next(c.Now()), keys); errno.Is(err, errno.LockWaitTimeout, errno.NoWait) {
 			return fmt.Errorf("%w: %w", bucket.ErrRowsLocked, err)
 		} else if err != nil {
@@ -194,11 +186,8 @@ func (w *Worker) rollBatch(ctx context.Context, l *ledger.Lease, keys []prescien
 		}
 		_, err = tx.ExecContext(ctx, w.tables.Stmt.Get("slotrun/correct"), append((&books.Counts{PutOff: -done.Moved}).Args(), l.Slot, l.Bucket)...)
 		return err
-	}()
+	})
 	if err != nil {
-		return Rolled{}, errors.Join(err, store.Rollback(tx))
-	}
-	if err := w.ledger.Commit(ctx, tx.Commit, l, before); err != nil {
 		return Rolled{}, err
 	}
 	return done, nil
@@ -229,18 +218,10 @@ func (w *Worker) moveFree(ctx context.Context, tx *sql.Tx, slot, target time.Tim
 
 // rowsOf returns which of some rows of a slot a statement selects, by their keys.
 func (w *Worker) rowsOf(ctx context.Context, tx *sql.Tx, statement string, slot time.Time, keys []prescient.Key) (found []prescient.Key, err error) {
-	rows, err := tx.QueryContext(ctx, w.tables.Fill(statement, "{keys}", literal.Keys(keys, func(k prescient.Key) prescient.Key { return k })), slot)
+	err = store.EachRevision(ctx, tx, w.tables.Fill(statement, "{keys}", literal.Keys(keys, func(k prescient.Key) prescient.Key { return k })), []any{slot},
+		func(key prescient.Key, _ uint64) { found = append(found, key) })
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", statement, err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var raw sql.RawBytes
-		var revision uint64
-		if err := rows.Scan(&raw, &revision); err != nil {
-			return nil, fmt.Errorf("%s: %w", statement, err)
-		}
-		found = append(found, prescient.Key(raw))
-	}
-	return found, rows.Err()
+	return found, nil
 }

@@ -156,20 +156,8 @@ func (b *Bucket) keysOf(ctx context.Context, statement, keys string) (found map[
 			return err
 		}
 		defer func() { _ = tx.Rollback() }()
-		rows, err := tx.QueryContext(ctx, b.Shared.Tables.Fill(statement, "{keys}", keys), b.Lease.Slot)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var key []byte
-			var revision uint64
-			if err := rows.Scan(&key, &revision); err != nil {
-				return err
-			}
-			found[prescient.Key(key)] = true
-		}
-		return rows.Err()
+		return store.EachRevision(ctx, tx, b.Shared.Tables.Fill(statement, "{keys}", keys), []any{b.Lease.Slot},
+			func(key prescient.Key, _ uint64) { found[key] = true })
 	})
 	if err = errors.Join(err, locked); err != nil {
 		return nil, fmt.Errorf("%s: %w", statement, err)

@@ -79,23 +79,13 @@ func (s *Session) lockRanges(ctx context.Context, tx *sql.Tx, batch []*check.Ans
 // sameAs runs a statement that locks rows and returns their job_key and revision, and says whether they are just those
 // of a batch, in its order.
 func sameAs(ctx context.Context, tx *sql.Tx, batch []*check.Answered, query string, args ...any) (same bool, err error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return false, fmt.Errorf("locking ranges: %w", err)
-	}
-	defer rows.Close()
 	n := 0
 	same = true
-	var key sql.RawBytes
-	var revision uint64
-	for rows.Next() {
-		if err := rows.Scan(&key, &revision); err != nil {
-			return false, fmt.Errorf("locking ranges: %w", err)
-		}
-		same = same && n < len(batch) && string(key) == string(batch[n].JobKey[:]) && revision == batch[n].Revision
+	err = store.EachRevision(ctx, tx, query, args, func(key prescient.Key, revision uint64) {
+		same = same && n < len(batch) && key == batch[n].JobKey && revision == batch[n].Revision
 		n++
-	}
-	if err := rows.Err(); err != nil {
+	})
+	if err != nil {
 		return false, fmt.Errorf("locking ranges: %w", err)
 	}
 	return same && n == len(batch), nil

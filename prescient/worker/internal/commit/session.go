@@ -48,25 +48,45 @@ type Result struct {
 
 // Try makes one attempt, in one transaction: the fence first, then the moves, then the ends.
 func (s *Session) Try(ctx context.Context, batch []*check.Answered, spans []Span, contested bool) (result Result, err error) {
-	// The connection first: a TxFunc's transaction has one and waits for the turn to commit, so that whoever has the turn must
+	var counts books.Counts
+	for _, a := range batch {
+		counts.Count(a.Verdict, a.Answer.Cause, 1)
+	}
+	err = s.Behind(ctx, counts, func(ctx context.Context, tx *sql.Tx) (err error) {
+		result, err = s.writeRows(ctx, tx, batch, spans, contested, counts)
+		return err
+	})
+	return result, err
+}
+
+// Behind writes something in one transaction behind the fence of the lease, whose books get some counts, and commits it. The
+// error wraps ledger.ErrLost where the lease is another's by now.
+func (s *Session) Behind(ctx context.Context, counts books.Counts, write func(ctx context.Context, tx *sql.Tx) error) error {
+	// The connection first: a TxFunc's transaction has one and waits for its turn to commit, so that whoever has the turn must
 	// not wait for a connection, of which there may be few.
 	conn, err := s.connection(ctx)
 	if err != nil {
-		return result, err
+		return err
 	}
 	defer conn.Close()
+	// Until the commit is counted: a TxFunc's transaction may be waiting to commit under the next number.
 	s.commits.Lock()
 	defer s.commits.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, s.Send.Timeout)
 	defer cancel()
 	tx, err := conn.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil)
 	if err != nil {
-		return result, fmt.Errorf("beginning: %w", err)
+		return fmt.Errorf("beginning: %w", err)
 	}
 	before := time.Now()
-	result, err = s.write(ctx, tx, batch, spans, contested)
+	err = s.Ledger.Fence(ctx, tx, s.Lease, counts)
+	if err == nil {
+		if err = write(ctx, tx); err != nil {
+			err = fmt.Errorf("%w: %w", errWriting, err)
+		}
+	}
 	if err != nil {
-		return result, errors.Join(err, store.Rollback(tx))
+		return errors.Join(err, store.Rollback(tx))
 	}
 	err = s.Ledger.Commit(ctx, func() error {
 		err := tx.Commit()
@@ -76,7 +96,7 @@ func (s *Session) Try(ctx context.Context, batch []*check.Answered, spans []Span
 	if errors.Is(err, ledger.ErrUndone) {
 		err = fmt.Errorf("%w: %w", errWriting, err)
 	}
-	return result, err
+	return err
 }
 
 // connection takes a connection out of the pool, which may have to wait for one.

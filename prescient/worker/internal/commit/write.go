@@ -19,22 +19,6 @@ import (
 	"prescient/prescient/worker/internal/check"
 )
 
-// write runs the statements of a commit.
-func (s *Session) write(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span, contested bool) (Result, error) {
-	var counts books.Counts
-	for _, a := range batch {
-		counts.Count(a.Verdict, a.Answer.Cause, 1)
-	}
-	if err := s.Ledger.Fence(ctx, tx, s.Lease, counts); err != nil {
-		return Result{}, err
-	}
-	result, err := s.writeRows(ctx, tx, batch, spans, contested, counts)
-	if err != nil {
-		err = fmt.Errorf("%w: %w", errWriting, err)
-	}
-	return result, err
-}
-
 // writeRows writes what becomes of the rows, behind the fence, whose books have the counts of all of them.
 func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span, contested bool, counts books.Counts) (Result, error) {
 	result := Result{Counts: counts, Dropped: make(map[prescient.Key]bool)}
@@ -149,28 +133,17 @@ func (s *Session) lock(ctx context.Context, tx *sql.Tx, batch []*check.Answered,
 // sameRows runs one of the statements that select job_key and revision, and returns the keys of the rows that are as
 // they were read.
 func (s *Session) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []*check.Answered) (map[prescient.Key]bool, error) {
-	rows, err := tx.QueryContext(ctx, s.Tables.Fill(statement, "{keys}", keys), s.Lease.Slot)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", statement, err)
-	}
-	defer rows.Close()
 	revisions := make(map[prescient.Key]uint64, len(batch))
 	for _, a := range batch {
 		revisions[a.JobKey] = a.Revision
 	}
 	same := make(map[prescient.Key]bool, len(batch))
-	for rows.Next() {
-		var raw sql.RawBytes
-		var revision uint64
-		if err := rows.Scan(&raw, &revision); err != nil {
-			return nil, fmt.Errorf("%s: %w", statement, err)
-		}
-		key := prescient.Key(raw)
+	err := store.EachRevision(ctx, tx, s.Tables.Fill(statement, "{keys}", keys), []any{s.Lease.Slot}, func(key prescient.Key, revision uint64) {
 		if revisions[key] == revision {
 			same[key] = true
 		}
-	}
-	if err := rows.Err(); err != nil {
+	})
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", statement, err)
 	}
 	return same, nil
