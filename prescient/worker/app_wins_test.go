@@ -223,7 +223,7 @@ func TestAPausedClaimantNeverPassesTheFence(t *testing.T) {
 		first := r.hookedWorker(time.Time{}, &h, execs, options)
 		done := make(chan books.Figures)
 		go func() {
-			figures, err := first.runSlot(context.WithoutCancel(t.Context()), slot, manner{parallel: 1})
+			figures, err := first.runSlot(context.WithoutCancel(t.Context()), slot, runOptions{parallel: 1})
 			if err != nil {
 				t.Error(err)
 			}
@@ -236,7 +236,7 @@ func TestAPausedClaimantNeverPassesTheFence(t *testing.T) {
 			return nil
 		})
 		second := r.worker(time.Time{}, execs, Options{Lease: 2 * time.Second, Name: "thief"})
-		took, err := second.runSlot(t.Context(), slot, manner{parallel: 1, stay: true})
+		took, err := second.runSlot(t.Context(), slot, runOptions{parallel: 1, stay: true})
 		r.Must(err)
 		close(resume)
 		lost := <-done

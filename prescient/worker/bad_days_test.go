@@ -257,7 +257,7 @@ func TestAServerThatTurnsSlowIsNotAskedForMore(t *testing.T) {
 				return next, err
 			}, prescient.Guards{})})
 		r.Must(err)
-		figures, err := w.runSlot(t.Context(), slot, manner{parallel: 2})
+		figures, err := w.runSlot(t.Context(), slot, runOptions{parallel: 2})
 		if err != nil || figures.Done != rows || figures.LeasesLost > 0 {
 			t.Errorf("figures: %+v, %v", figures, err)
 		}

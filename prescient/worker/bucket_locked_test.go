@@ -42,7 +42,7 @@ func (r *testRig) lockOneInEach(slot time.Time, locked, buckets int) (letGo func
 }
 
 // start runs a slot beside the test.
-func (r *testRig) start(w *Worker, slot time.Time, how manner) <-chan books.Figures {
+func (r *testRig) start(w *Worker, slot time.Time, how runOptions) <-chan books.Figures {
 	done := make(chan books.Figures, 1)
 	go func() {
 		figures, err := w.runSlot(context.WithoutCancel(r.T.Context()), slot, how)
@@ -65,7 +65,7 @@ func TestLockedRowsInTwoBucketsDoNotHoldUpTheOthers(t *testing.T) {
 		letGo := r.lockOneInEach(slot, 2, buckets)
 		var c rig.Calls
 		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Batch: 10, Buckets: 2})
-		done := r.start(w, slot, manner{parallel: 2, stay: true})
+		done := r.start(w, slot, runOptions{parallel: 2, stay: true})
 		r.Eventually("all but the two rows are in history", func() bool { return r.ends() == rows-2 })
 		if n := r.Count("SELECT MAX(buckets) FROM p_slot_run"); n != buckets {
 			t.Fatalf("%d buckets; want %d", n, buckets)
@@ -87,11 +87,11 @@ func TestLockedRowsInEveryBucketHoldUpNothingElse(t *testing.T) {
 		letGo := r.lockOneInEach(slot, buckets, buckets)
 		var c rig.Calls
 		execs := rig.Registry("check", c.Count, prescient.Guards{})
-		done := r.start(r.worker(time.Time{}, execs, Options{Batch: 10, Buckets: 2}), slot, manner{parallel: 2, stay: true})
+		done := r.start(r.worker(time.Time{}, execs, Options{Batch: 10, Buckets: 2}), slot, runOptions{parallel: 2, stay: true})
 		r.Eventually("all but the locked rows are in history", func() bool { return r.ends() == rows-buckets })
 		letGo()
 		first := <-done
-		second, err := r.worker(time.Time{}, execs, Options{Batch: 10}).runSlot(t.Context(), slot, manner{parallel: 2})
+		second, err := r.worker(time.Time{}, execs, Options{Batch: 10}).runSlot(t.Context(), slot, runOptions{parallel: 2})
 		r.Must(err)
 		if first.Done+second.Done != rows || first.Locked != second.Done || first.Locked > buckets-2 {
 			t.Errorf("first %+v, then %+v; want what was left to be done then", first, second)
@@ -112,7 +112,7 @@ func TestARowThatStaysLockedIsLeftToTheSweeper(t *testing.T) {
 		options := Options{Lease: 2 * time.Second, SweepGrace: time.Millisecond}
 		w := r.worker(time.Time{}, execs, options)
 		began := time.Now()
-		f := <-r.start(w, slot, manner{parallel: 2, stay: true})
+		f := <-r.start(w, slot, runOptions{parallel: 2, stay: true})
 		if took := time.Since(began); f.Done != rows-1 || f.Locked != 1 || took < 2*time.Second || took > 20*time.Second {
 			t.Errorf("after %s: %+v; want one row left behind", took, f)
 		}
@@ -153,11 +153,11 @@ func TestATxFuncWhoseRowStaysLockedIsCalledOnce(t *testing.T) {
 			return nil, nil
 		}, prescient.Guards{}))
 		w := r.worker(time.Time{}, execs, Options{Lease: 2 * time.Second})
-		if f := <-r.start(w, slot, manner{parallel: 2, stay: true}); f.Done != rows-1 || f.Locked != 1 || called.Load() != rows-1 {
+		if f := <-r.start(w, slot, runOptions{parallel: 2, stay: true}); f.Done != rows-1 || f.Locked != 1 || called.Load() != rows-1 {
 			t.Errorf("%+v, %d calls", f, called.Load())
 		}
 		letGo()
-		if f := <-r.start(w, slot, manner{parallel: 2, stay: true}); f.Done != 1 || called.Load() != rows {
+		if f := <-r.start(w, slot, runOptions{parallel: 2, stay: true}); f.Done != 1 || called.Load() != rows {
 			t.Errorf("%+v, %d calls", f, called.Load())
 		}
 		r.Balanced()
@@ -183,7 +183,7 @@ func TestABucketThatWasGivenBackIsRunToItsEnd(t *testing.T) {
 			r.Must(err)
 		})
 		heir := r.hookedWorker(time.Time{}, &h, rig.Registry("check", c.Count, prescient.Guards{}), Options{})
-		f, err := heir.runSlot(t.Context(), slot, manner{parallel: 1})
+		f, err := heir.runSlot(t.Context(), slot, runOptions{parallel: 1})
 		r.Must(err)
 		if n, err := gone.RowsAffected(); err != nil || n != 1 {
 			t.Fatal("nothing was deleted", err)

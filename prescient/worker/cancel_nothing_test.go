@@ -47,7 +47,7 @@ func TestACancelOfNothingHoldsNoRowOfOthers(t *testing.T) {
 					}
 				}
 				w := r.worker(time.Time{}, rig.Registry("check", neverAgain, prescient.Guards{}), Options{Batch: 100})
-				figures := <-r.start(w, slot, manner{parallel: 2})
+				figures := <-r.start(w, slot, runOptions{parallel: 2})
 				if figures.Done != rows || figures.Retries > 0 || figures.Locked > 0 {
 					t.Errorf("%s, %s: %d of %d rows done, %d commits tried again, %d rows left as locked",
 						way.name, level, figures.Done, rows, figures.Retries, figures.Locked)
@@ -81,7 +81,7 @@ func (r *testRig) runBeside(fn prescient.Func, rows, held int, open func(tx *sql
 	open(tx)
 	w := r.worker(time.Time{}, rig.Registry("check", fn, prescient.Guards{}), Options{Batch: 100})
 	began := time.Now()
-	done := r.start(w, slot, manner{parallel: 2, stay: true})
+	done := r.start(w, slot, runOptions{parallel: 2, stay: true})
 	r.Eventually("the others are done", func() bool {
 		return r.Count("SELECT COUNT(*) FROM p_future_job WHERE next_check_at = ?", slot.Format(literal.SecondLayout)) <= held
 	})

@@ -27,7 +27,6 @@ import (
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
-	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
 
 	"prescient/prescient/worker/internal/bucket"
@@ -52,8 +51,7 @@ func newDesk(t *testing.T) *desk {
 	settings := Options{Name: "me", Batch: 10}
 	rig.Fatal(t, settings.complete())
 	d := &desk{t: t, mock: mock}
-	d.w = &Worker{tables: store.Tables{Stmt: statements, Grid: rig.Quarter, Version: 1}, options: settings,
-		unknown: settings.Guards, executor: execute.New(1, settings.Registry, settings.Guards)}
+	d.w = &Worker{tables: store.Tables{Stmt: statements, Grid: rig.Quarter, Version: 1}, options: settings}
 	d.w.send = &store.Sender{DB: sqlx.NewDb(db, "mysql"), Timeout: store.StatementTime(settings.Lease), Patience: settings.Patience}
 	d.w.ledger = d.w.newLedger()
 	l := &ledger.Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", TTL: time.Minute, Until: time.Now().Add(time.Minute), BatchSeq: 20}
@@ -342,8 +340,8 @@ func TestALockedRowKeepsItsAnswerForLater(t *testing.T) {
 	d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 0)
 	d.mock.ExpectCommit()
 	d.committed(d.commit(), books.Figures{Counts: books.Counts{Moved: 1}, Retries: 1})
-	if b := d.bucket; len(b.Held) != 1 || b.Held[0].JobKey != d.batch[0].JobKey || b.Finished() || b.Streams[0].Outstanding != 1 || !b.RetryAt.After(time.Now()) {
-		t.Errorf("held: %+v", b.Held)
+	if b := d.bucket; len(b.Contested) != 1 || b.Contested[0].JobKey != d.batch[0].JobKey || b.Finished() || b.Streams[0].Outstanding != 1 || !b.RetryAt.After(time.Now()) {
+		t.Errorf("held: %+v", b.Contested)
 	}
 }
 

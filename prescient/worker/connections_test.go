@@ -14,7 +14,7 @@ func TestASlotRunUsesItsConnectionsAgain(t *testing.T) {
 		const rows = 4000
 		slot := r.InsertDue(rows)
 		w := r.worker(time.Time{}, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Batch: 100})
-		if figures, err := w.runSlot(t.Context(), slot, manner{parallel: DefaultBuckets}); err != nil || figures.Done != rows {
+		if figures, err := w.runSlot(t.Context(), slot, runOptions{parallel: DefaultBuckets}); err != nil || figures.Done != rows {
 			t.Fatalf("%+v, %v", figures, err)
 		}
 		if s := w.send.DB.Stats(); s.MaxIdleClosed > 0 {

@@ -48,7 +48,7 @@ func newBench(t *testing.T, limit int, registry *prescient.Registry) *bench {
 	guards := prescient.Guards{Concurrency: max(limit/2, 1)}.Or(prescient.DefaultGuards())
 	x := &bench{t: t, executor: execute.New(limit, registry, guards), stop: make(chan struct{}), slot: rig.At("13:15"),
 		began: time.Now(), running: make(map[string]int), most: make(map[string]int)}
-	w := &Worker{tables: store.Tables{Grid: rig.Quarter}, executor: x.executor, unknown: guards, guards: make(map[string]prescient.Guards)}
+	w := &Worker{tables: store.Tables{Grid: rig.Quarter}, options: Options{Guards: guards}, guards: make(map[string]prescient.Guards)}
 	for name, lane := range x.executor.Lanes {
 		w.guards[name] = lane.Guards
 	}

@@ -90,7 +90,7 @@ func TestBucketsAtATimeStayWhatTheyAre(t *testing.T) {
 			w := r.hookedWorker(rig.At("13:15"), &h, prescient.NewRegistry(), Options{Buckets: c.given})
 			w.send.DB.SetMaxOpenConns(c.limit)
 			h.OnStatement(c.trip)
-			run := &slotRun{w: w, manner: manner{parallel: w.buckets()}}
+			run := &slotRun{w: w, runOptions: runOptions{parallel: w.buckets()}}
 			run.widen(t.Context())
 			if run.parallel != c.buckets || h.Count("PING") != c.pings {
 				t.Errorf("%s: %d buckets at a time after %d pings; want %d after %d", c.name, run.parallel, h.Count("PING"), c.buckets, c.pings)

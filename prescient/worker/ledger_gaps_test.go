@@ -80,7 +80,7 @@ func TestABucketWithTheKeysOfOthersKeepsThemWaiting(t *testing.T) {
 			t.Fatalf("%+v, %v", l, err)
 		}
 		for _, open := range []func(context.Context, time.Time) ([]ledger.Row, error){w.ledger.Open, w.ledger.Reopened} {
-			if list, err = open(t.Context(), rig.At("13:15")); err != nil || len(list) != 1 || list[0].Bucket != 0 || list[0].Held == 0 {
+			if list, err = open(t.Context(), rig.At("13:15")); err != nil || len(list) != 1 || list[0].Bucket != 0 || list[0].LivesFor == 0 {
 				t.Errorf("while it is held: %+v, %v", list, err)
 			}
 		}

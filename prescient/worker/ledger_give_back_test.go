@@ -47,7 +47,7 @@ func TestARowThatWasInFlightInOutagesIsNoKiller(t *testing.T) {
 		h.OnStatement(server.fail)
 		w := r.hookedWorker(time.Time{}, &h, rig.Registry("check", server.outageAt("3", 4, func() { server.Store(false) }), prescient.Guards{}), Options{Lease: 2 * time.Second})
 		w.options.Lease = 700 * time.Millisecond
-		figures, err := w.runSlot(t.Context(), slot, manner{parallel: 1, stay: true})
+		figures, err := w.runSlot(t.Context(), slot, runOptions{parallel: 1, stay: true})
 		r.Must(err)
 		if figures.Done != 6 || figures.Crashed != 0 || figures.LeasesLost != 4 {
 			t.Errorf("%+v; want 6 done, none of them crashed, after 4 leases lapsed", figures)
@@ -73,7 +73,7 @@ func TestAWorkerThatOutlivesAnOutageClearsTheRowItRan(t *testing.T) {
 		w.options.Lease = time.Second
 		var both sync.WaitGroup
 		both.Go(func() {
-			if _, err := w.runSlot(t.Context(), slot, manner{parallel: 1, stay: true}); err != nil {
+			if _, err := w.runSlot(t.Context(), slot, runOptions{parallel: 1, stay: true}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -87,7 +87,7 @@ func TestAWorkerThatOutlivesAnOutageClearsTheRowItRan(t *testing.T) {
 		})
 		var c rig.Calls
 		heir := r.hookedWorker(time.Time{}, &theirs, rig.Registry("check", c.Count, prescient.Guards{}), Options{Name: "heir", Lease: 2 * time.Second})
-		_, err := heir.runSlot(t.Context(), slot, manner{parallel: 1, stay: true})
+		_, err := heir.runSlot(t.Context(), slot, runOptions{parallel: 1, stay: true})
 		r.Must(err)
 		both.Wait()
 		if n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE outcome = 'done'"); n != 6 || c.Of["3"] != 1 {

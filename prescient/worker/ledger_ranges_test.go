@@ -123,7 +123,7 @@ func TestTheLedgerTellsWhatIsToBeHadAndWhen(t *testing.T) {
 	free := ledger.Row{}
 	lapsed := ledger.Row{Allocated: true}
 	finished := ledger.Row{Finished: true}
-	held := func(d time.Duration) ledger.Row { return ledger.Row{Allocated: true, Held: d} }
+	held := func(d time.Duration) ledger.Row { return ledger.Row{Allocated: true, LivesFor: d} }
 	for _, test := range []struct {
 		name string
 		list []ledger.Row
@@ -140,7 +140,7 @@ func TestTheLedgerTellsWhatIsToBeHadAndWhen(t *testing.T) {
 			t.Errorf("%s: %d held, %+v; want %d, %+v", test.name, held, next, test.held, test.next)
 		}
 	}
-	for row, want := range map[*ledger.Row]bool{&free: true, &lapsed: true, &finished: false, {Allocated: true, Held: 1}: false} {
+	for row, want := range map[*ledger.Row]bool{&free: true, &lapsed: true, &finished: false, {Allocated: true, LivesFor: 1}: false} {
 		if row.Free() != want {
 			t.Errorf("%+v free: %v", *row, !want)
 		}

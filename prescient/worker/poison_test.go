@@ -140,7 +140,7 @@ func TestARowThatCannotBeWrittenIsSetApart(t *testing.T) {
 				var calls rig.Calls
 				w := r.worker(time.Time{}, rig.Registry("check", calls.Count, prescient.Guards{}),
 					Options{Lease: 4 * time.Second, Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
-				figures, err := w.runSlot(t.Context(), slot, manner{parallel: 2})
+				figures, err := w.runSlot(t.Context(), slot, runOptions{parallel: 2})
 				r.Must(err)
 				if figures.Done != rows-1+c.ended || figures.Stuck != c.stuck || figures.Locked != 0 {
 					t.Errorf("%+v", figures)
@@ -157,7 +157,7 @@ func TestARowThatCannotBeWrittenIsSetApart(t *testing.T) {
 				}
 				if c.stuck > 0 { // the cause is done away with
 					r.Exec("DROP TRIGGER p_poison")
-					figures, err := w.runSlot(t.Context(), slot, manner{parallel: 2})
+					figures, err := w.runSlot(t.Context(), slot, runOptions{parallel: 2})
 					if r.Must(err); figures.Done != 1 {
 						t.Errorf("%+v", figures)
 					}

@@ -44,36 +44,36 @@ func (w *Worker) reportTroubles(figures books.Figures) {
 	}
 }
 
-// saidLately remembers what was said within the last hour. The zero value remembers nothing.
-type saidLately struct {
-	mu   sync.Mutex
-	said map[string]time.Time
+// namedLately remembers what was said within the last hour. The zero value remembers nothing.
+type namedLately struct {
+	mu    sync.Mutex
+	names map[string]time.Time
 }
 
-// maxSaid bounds how many names are remembered. What is beyond counts as said.
-const maxSaid = 1000
+// maxNamed bounds how many names are remembered. What is beyond counts as said.
+const maxNamed = 1000
 
 // first says whether a name has not been said within the hour before now, and takes note that it is said now.
-func (h *saidLately) first(name string, now time.Time) bool {
+func (h *namedLately) first(name string, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if at, ok := h.said[name]; ok && now.Sub(at) < time.Hour {
+	if at, ok := h.names[name]; ok && now.Sub(at) < time.Hour {
 		return false
 	}
-	if len(h.said) >= maxSaid {
-		for old, at := range h.said {
+	if len(h.names) >= maxNamed {
+		for old, at := range h.names {
 			if now.Sub(at) >= time.Hour {
-				delete(h.said, old)
+				delete(h.names, old)
 			}
 		}
-		if len(h.said) >= maxSaid {
+		if len(h.names) >= maxNamed {
 			return false
 		}
 	}
-	if h.said == nil {
-		h.said = make(map[string]time.Time)
+	if h.names == nil {
+		h.names = make(map[string]time.Time)
 	}
-	h.said[name] = now
+	h.names[name] = now
 	return true
 }
 

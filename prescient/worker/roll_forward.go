@@ -67,7 +67,7 @@ func (w *Worker) rollSlot(ctx context.Context, slot time.Time, did func(Rolled))
 		return err
 	}
 	for _, row := range list {
-		if row.Held > 0 || ctx.Err() != nil {
+		if row.LivesFor > 0 || ctx.Err() != nil {
 			continue
 		}
 		l, err := w.ledger.Claim(work, slot, row)
@@ -172,7 +172,7 @@ func (w *Worker) rollKeys(ctx, work context.Context, l *ledger.Lease, keys []pre
 // rollBatch moves those of some rows that nobody else has locked to the next slot, in one transaction. errRowsLocked where
 // it waited for a lock all the same.
 func (w *Worker) rollBatch(ctx context.Context, l *ledger.Lease, keys []prescient.Key) (done Rolled, err error) {
-	c, _, err := w.look(ctx, l.Slot)
+	c, _, err := w.clockAndDue(ctx, l.Slot)
 	if err != nil {
 		return done, err
 	}

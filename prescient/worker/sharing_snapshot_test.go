@@ -38,7 +38,7 @@ func TestNoRunOfWorkersThatShareSlotsEndsEarly(t *testing.T) {
 				errs := make([]error, sharing)
 				var running sync.WaitGroup
 				for i, w := range workers[:sharing] {
-					running.Go(func() { _, errs[i] = w.runSlot(t.Context(), slot, manner{parallel: w.buckets(), stay: true}) })
+					running.Go(func() { _, errs[i] = w.runSlot(t.Context(), slot, runOptions{parallel: w.buckets(), stay: true}) })
 				}
 				running.Wait()
 				for _, err := range errs {

@@ -102,12 +102,12 @@ func TestADeadWorkersBucketIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 		var c rig.Calls
 		heir := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Lease: 2 * time.Second, Name: "heir"})
 
-		swept, err := heir.runSlot(t.Context(), slot, manner{parallel: 1})
+		swept, err := heir.runSlot(t.Context(), slot, runOptions{parallel: 1})
 		r.Must(err)
 		if swept.Rows() != 0 || swept.Held != 1 {
 			t.Fatalf("while the lease lives: %+v; want it left alone", swept)
 		}
-		figures, err := heir.runSlot(t.Context(), slot, manner{parallel: 1, stay: true})
+		figures, err := heir.runSlot(t.Context(), slot, runOptions{parallel: 1, stay: true})
 		r.Must(err)
 		if figures.Done != 20 || figures.Takeovers != 1 {
 			t.Fatalf("figures: %+v", figures)
@@ -148,7 +148,7 @@ func TestARowThatKillsItsWorkerEndsAsCrashed(t *testing.T) {
 			gone := make(chan struct{})
 			go func() {
 				defer close(gone)
-				_, _ = w.runSlot(ctx, slot, manner{parallel: 1, stay: true})
+				_, _ = w.runSlot(ctx, slot, runOptions{parallel: 1, stay: true})
 			}()
 			<-died
 			cancel()
@@ -159,7 +159,7 @@ func TestARowThatKillsItsWorkerEndsAsCrashed(t *testing.T) {
 		die("third")
 		var c rig.Calls
 		heir := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Lease: 2 * time.Second, Name: "heir"})
-		_, err := heir.runSlot(t.Context(), slot, manner{parallel: 1, stay: true})
+		_, err := heir.runSlot(t.Context(), slot, runOptions{parallel: 1, stay: true})
 		r.Must(err)
 		if c.Of[poison] != 0 {
 			t.Error("the row was called once more")

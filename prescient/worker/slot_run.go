@@ -25,7 +25,7 @@ type slotRun struct {
 	slot   time.Time
 	clock  store.Clock
 	paused store.Pauses
-	manner
+	runOptions
 	stop  <-chan struct{}
 	calls context.Context
 	work  context.Context
@@ -47,8 +47,8 @@ type slotRun struct {
 	errs      []error
 }
 
-// manner is how a slot is run.
-type manner struct {
+// runOptions is how a slot is run.
+type runOptions struct {
 	parallel   int  // buckets at a time
 	background bool // what is due now comes first
 	pace       func(ctx context.Context, rows int) error
@@ -60,7 +60,7 @@ type manner struct {
 }
 
 // runSlot runs one slot: it returns when nothing of it is left that this worker may do. Ending ctx stops it gracefully.
-func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (books.Figures, error) {
+func (w *Worker) runSlot(ctx context.Context, slot time.Time, how runOptions) (books.Figures, error) {
 	defer how.place.give()
 	figures, err := w.tryRun(ctx, slot, how)
 	w.observeRun(figures, err)
@@ -68,7 +68,7 @@ func (w *Worker) runSlot(ctx context.Context, slot time.Time, how manner) (books
 }
 
 // tryRun is one try of runSlot, which nobody is told of yet.
-func (w *Worker) tryRun(ctx context.Context, slot time.Time, how manner) (books.Figures, error) {
+func (w *Worker) tryRun(ctx context.Context, slot time.Time, how runOptions) (books.Figures, error) {
 	began := time.Now()
 	calls, work, cancel := w.scope(ctx)
 	defer cancel()
@@ -77,7 +77,7 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how manner) (books.
 		return books.Figures{Slot: slot, Paused: err == nil}, err
 	}
 	w.ledger.GiveBackLate(work)
-	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, manner: how, stop: ctx.Done(), calls: calls, work: work,
+	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, runOptions: how, stop: ctx.Done(), calls: calls, work: work,
 		leases: make(map[*ledger.Lease]context.CancelFunc), left: make(map[int]bool), figures: books.Figures{Slot: slot}}
 	if seen.due {
 		err = r.run(ctx)
@@ -91,11 +91,11 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how manner) (books.
 
 // awaitSlot looks at the slot once it has come by the database's clock. Where it is much too early for it and tell is
 // given, the clock is sent there instead.
-func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, tell chan<- store.Clock) (glance, error) {
+func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, tell chan<- store.Clock) (slotState, error) {
 	for {
-		seen, err := w.glance(ctx, slot)
+		seen, err := w.stateOf(ctx, slot)
 		if err != nil {
-			return glance{}, err
+			return slotState{}, err
 		}
 		early := slot.Sub(seen.clock.Now())
 		if early <= 0 {
@@ -106,10 +106,10 @@ func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, tell chan<- stor
 			case tell <- seen.clock:
 			default: // it is being told already
 			}
-			return glance{}, errSetBack
+			return slotState{}, errSetBack
 		}
 		if err := store.Sleep(ctx, early); err != nil {
-			return glance{}, err
+			return slotState{}, err
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (r *slotRun) run(ctx context.Context) error {
 		}
 		if next.free > 0 {
 			// Free, and yet not to be had: another was faster, or slot_config was changed.
-			if _, _, err := r.w.look(r.work, r.slot); err != nil {
+			if _, _, err := r.w.clockAndDue(r.work, r.slot); err != nil {
 				return err
 			}
 		}
@@ -199,12 +199,12 @@ func outlook(list []ledger.Row) (held int, next prospect) {
 	for _, row := range list {
 		switch {
 		case row.Finished:
-		case row.Held == 0:
+		case row.LivesFor == 0:
 			next.free++
 		default:
 			held++
-			if next.lapses == 0 || row.Held < next.lapses {
-				next.lapses = row.Held
+			if next.lapses == 0 || row.LivesFor < next.lapses {
+				next.lapses = row.LivesFor
 			}
 		}
 	}

@@ -80,7 +80,7 @@ func (r *slotRun) onlyCommits() bool {
 		return false
 	}
 	if r.busy == 1 && r.tail == nil {
-		tail, free := r.w.tails.try()
+		tail, free := r.w.bounds.tails.try()
 		if !free {
 			return false
 		}
@@ -136,8 +136,8 @@ const maxStaying = 64
 // mayStay says whether the run may wait for other workers. While it does another has its place.
 func (r *slotRun) mayStay() bool {
 	if !r.staying {
-		if r.w.staying.Add(1) > maxStaying {
-			r.w.staying.Add(-1)
+		if r.w.bounds.staying.Add(1) > maxStaying {
+			r.w.bounds.staying.Add(-1)
 			return false
 		}
 		r.staying = true
@@ -149,6 +149,6 @@ func (r *slotRun) mayStay() bool {
 
 func (r *slotRun) stopStaying() {
 	if r.staying {
-		r.w.staying.Add(-1)
+		r.w.bounds.staying.Add(-1)
 	}
 }

@@ -134,7 +134,7 @@ func (s *sweeping) mayGoOn() error {
 // sweep starts a run for each slot that is overdue, one at a time, those aside that only wait for slow calls.
 func (s *sweeping) sweep(ctx context.Context) error {
 	w := s.w
-	seen, err := w.lookAround(ctx)
+	seen, err := w.stateNow(ctx)
 	if err != nil || seen.paused.All() {
 		return err
 	}
@@ -153,7 +153,7 @@ func (s *sweeping) sweep(ctx context.Context) error {
 	if err != nil && s.mayGoOn() == nil {
 		return err
 	}
-	if last, _ := w.sweepers.take(ctx); last != nil { // the last run is done, or only waits
+	if last, _ := w.bounds.sweepers.take(ctx); last != nil { // the last run is done, or only waits
 		last.give()
 	}
 	return s.outcome()
@@ -168,7 +168,7 @@ func (s *sweeping) sweepCurrent(ctx context.Context, c store.Clock) error {
 	if now.Sub(slot) <= w.options.SweepGrace {
 		return nil
 	}
-	seen, err := w.glance(ctx, slot)
+	seen, err := w.stateOf(ctx, slot)
 	if err != nil || !seen.due || seen.paused.All() {
 		return err
 	}
@@ -184,7 +184,7 @@ func (s *sweeping) sweepCurrent(ctx context.Context, c store.Clock) error {
 
 // start starts the run of a slot when the one before it is done, or only waits.
 func (s *sweeping) start(ctx context.Context, slot time.Time) error {
-	place, err := s.w.sweepers.take(ctx)
+	place, err := s.w.bounds.sweepers.take(ctx)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (s *sweeping) start(ctx context.Context, slot time.Time) error {
 // run runs one slot.
 func (s *sweeping) run(ctx context.Context, slot time.Time, place *place) {
 	w := s.w
-	figures, err := w.runSlot(ctx, slot, manner{parallel: w.buckets(), background: true, place: place,
+	figures, err := w.runSlot(ctx, slot, runOptions{parallel: w.buckets(), background: true, place: place,
 		pace: func(_ context.Context, rows int) error { return w.pace(ctx, rows) }})
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,7 +259,7 @@ const paceEvery = 100 * time.Millisecond
 // pace waits before rows are caught up: for the slot that is now, at most a second, so that the backlog moves at all;
 // and for the configured rate.
 func (w *Worker) pace(ctx context.Context, rows int) error {
-	for waited := time.Duration(0); waited < time.Second && len(w.runs) > 0; waited += paceEvery {
+	for waited := time.Duration(0); waited < time.Second && len(w.bounds.runs) > 0; waited += paceEvery {
 		if store.Sleep(ctx, paceEvery) != nil {
 			return bucket.ErrStopped
 		}

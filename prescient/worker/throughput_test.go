@@ -120,7 +120,7 @@ func (y *yard) worker(registry *prescient.Registry, options Options) *Worker {
 }
 
 // run runs the slot with a worker.
-func (y *yard) run(w *Worker, how manner) books.Figures {
+func (y *yard) run(w *Worker, how runOptions) books.Figures {
 	y.t.Helper()
 	figures, err := w.runSlot(context.WithoutCancel(y.t.Context()), y.slot, how)
 	y.must(err)
@@ -277,7 +277,7 @@ func BenchmarkEnds(b *testing.B) {
 							floor.add(y.measure(y.floor))
 							y.fill()
 							b.StartTimer()
-							run.add(y.measure(func() { y.run(w, manner{parallel: parallel}) }))
+							run.add(y.measure(func() { y.run(w, runOptions{parallel: parallel}) }))
 							n += y.rows
 						}
 						rows := float64(n)

@@ -34,9 +34,9 @@ func TestEveryRowThatIsNotSettledHasATrouble(t *testing.T) {
 		{"an error that is tried again", check.Answer{Err: errors.New("no luck")}, "", books.TroubleError},
 		{"an error that ends it", check.Answer{Err: errors.New("no luck")}, prescient.Failed, books.TroubleError},
 		{"a timeout", check.Answer{Err: wrapped}, prescient.TimedOut, books.TroubleTimeout},
-		{"a timeout in a transaction", check.Answer{Fate: check.Committed, Err: check.SaidBy(wrapped)}, "", books.TroubleTimeout},
+		{"a timeout in a transaction", check.Answer{Fate: check.Committed, Err: check.Quoted(wrapped)}, "", books.TroubleTimeout},
 		{"a panic", check.Answer{Err: fmt.Errorf("%w: nil map", prescient.ErrPanic)}, "", books.TroublePanic},
-		{"a panic in a transaction", check.Answer{Fate: check.Committed, Err: check.SaidBy(fmt.Errorf("%w: nil map", prescient.ErrPanic))}, prescient.Failed, books.TroublePanic},
+		{"a panic in a transaction", check.Answer{Fate: check.Committed, Err: check.Quoted(fmt.Errorf("%w: nil map", prescient.ErrPanic))}, prescient.Failed, books.TroublePanic},
 		{"nobody registered it", check.Answer{Cause: prescient.CauseUnregistered}, "", books.TroubleUnregistered},
 		{"its calls hang", check.Answer{Cause: prescient.CauseAbandoned}, "", books.TroublePutOff},
 		{"it killed its worker", check.Answer{Cause: prescient.CauseKilled}, prescient.Crashed, "crashed"},
@@ -157,7 +157,7 @@ func TestTheLogHasASampleOfWhatWentWrong(t *testing.T) {
 
 // A worker names a job_exec that it has not once an hour, not once a slot; so it does with very many names.
 func TestAnUnregisteredNameIsSaidOnceAnHour(t *testing.T) {
-	var s saidLately
+	var s namedLately
 	now := rig.At("10:00")
 	for _, c := range []struct {
 		after time.Duration
@@ -171,14 +171,14 @@ func TestAnUnregisteredNameIsSaidOnceAnHour(t *testing.T) {
 			t.Errorf("%s after %s: %t", c.name, c.after, got)
 		}
 	}
-	for i := range 3 * maxSaid {
+	for i := range 3 * maxNamed {
 		s.first(fmt.Sprint(i), now.Add(3*time.Hour))
 	}
-	if len(s.said) != maxSaid {
-		t.Errorf("%d names are remembered", len(s.said))
+	if len(s.names) != maxNamed {
+		t.Errorf("%d names are remembered", len(s.names))
 	}
-	if !s.first("tyop", now.Add(5*time.Hour)) || len(s.said) != 1 {
-		t.Errorf("after they are forgotten: %d", len(s.said))
+	if !s.first("tyop", now.Add(5*time.Hour)) || len(s.names) != 1 {
+		t.Errorf("after they are forgotten: %d", len(s.names))
 	}
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for i, due := range []string{"13:15", "13:30", "13:45"} {

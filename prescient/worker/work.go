@@ -24,7 +24,7 @@ const maxRuns = 4
 // It returns an error where it cannot start, or where slot_config was changed; everything that passes by itself is
 // logged and tried again.
 func (w *Worker) Work(ctx context.Context) error {
-	seen, err := w.lookAround(ctx)
+	seen, err := w.stateNow(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (w *Worker) Work(ctx context.Context) error {
 			slot = now
 		}
 		w.reportHour(hour.begin(slot))
-		if place, free := w.runs.try(); free {
+		if place, free := w.bounds.runs.try(); free {
 			own := ownSlot{slot: slot, next: assigned.Next(slot), clock: c, early: early, place: place, hour: hour}
 			running.Go(func() { w.runOwn(ctx, own, cancel) })
 		} else {
@@ -119,7 +119,7 @@ func (w *Worker) await(ctx context.Context, slot time.Time, c store.Clock, early
 		if nap < lookAhead && time.Since(c.At) < lookEvery {
 			continue
 		}
-		fresh, _, err := w.look(ctx, slot)
+		fresh, _, err := w.clockAndDue(ctx, slot)
 		switch {
 		case err == nil:
 			c = fresh

@@ -124,7 +124,7 @@ func TestAStopIsGraceful(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 		done := make(chan books.Figures)
 		go func() {
-			figures, err := w.runSlot(ctx, slot, manner{parallel: 1})
+			figures, err := w.runSlot(ctx, slot, runOptions{parallel: 1})
 			if err != nil {
 				t.Error(err)
 			}
@@ -146,7 +146,7 @@ func TestAStopIsGraceful(t *testing.T) {
 		}
 		// Nothing of that was a crash: the next worker goes on at once.
 		var c rig.Calls
-		figures, err := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{}).runSlot(t.Context(), slot, manner{parallel: 1})
+		figures, err := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{}).runSlot(t.Context(), slot, runOptions{parallel: 1})
 		r.Must(err)
 		if figures.Done != 45 || figures.Takeovers != 0 {
 			t.Errorf("the next worker: %+v", figures)
@@ -168,7 +168,7 @@ func TestCallsThatOutlastTheStopGraceAreLeftPending(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 		done := make(chan error)
 		go func() {
-			_, err := w.runSlot(ctx, slot, manner{parallel: 1})
+			_, err := w.runSlot(ctx, slot, runOptions{parallel: 1})
 			done <- err
 		}()
 		for range 3 {

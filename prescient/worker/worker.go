@@ -92,24 +92,27 @@ type Options struct {
 
 // Worker runs slots. It is for concurrent use; a process needs one.
 type Worker struct {
+	options   Options
 	tables    store.Tables
 	send      *store.Sender
 	ledger    *ledger.Ledger
-	options   Options
-	executor  *execute.Executor
+	shared    *bucket.Shared // what its buckets have in common
 	guards    map[string]prescient.Guards
-	unknown   prescient.Guards
 	log       zerolog.Logger
-	sweeps    *rate.Limiter
-	runs      places        // of the worker's own slots
-	sweepers  places        // of the sweeper
-	tails     places        // of sweeps that have only to commit
+	sweeps    *rate.Limiter // of the rows that are caught up; nil for no bound
+	bounds    bounds        // of the slot runs that are under way
 	sweepSoon chan struct{} // something was left to the sweeper
-	staying   atomic.Int32  // runs that wait for other workers
 	pulse     pulse
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
-	unregistered saidLately
-	shared       *bucket.Shared // what its buckets have in common
+	unregistered namedLately
+}
+
+// bounds are of the slot runs that are under way at a time.
+type bounds struct {
+	runs     places       // of the worker's own slots
+	sweepers places       // of the sweeper
+	tails    places       // of sweeps that have only to commit
+	staying  atomic.Int32 // runs that wait for other workers
 }
 
 // New reads slot_config and returns a worker on a pool made by connect.Open. The error wraps
@@ -128,16 +131,15 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	case a.Grid() != t.Grid:
 		return nil, fmt.Errorf("%w: the assignment (%s) is for %s, but slot_config has %s", prescient.ErrResolution, a, a.Grid(), t.Grid)
 	}
-	w := &Worker{tables: t, options: options, log: options.Log, unknown: options.Guards,
-		executor: execute.New(options.Concurrency, options.Registry, options.Guards), guards: make(map[string]prescient.Guards),
-		runs: make(places, maxRuns), sweepers: make(places, 1), sweepSoon: make(chan struct{}, 1)}
+	w := &Worker{tables: t, options: options, log: options.Log, guards: make(map[string]prescient.Guards),
+		bounds: bounds{runs: make(places, maxRuns), sweepers: make(places, 1)}, sweepSoon: make(chan struct{}, 1)}
 	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
 	w.ledger = w.newLedger()
 	w.shared = w.newShared()
-	w.tails = make(places, w.buckets())
+	w.bounds.tails = make(places, w.buckets())
 	if w.send.Limited() {
-		w.tails = nil // each takes a connection
-		w.shared.Turns = make(chan struct{}, w.buckets())
+		w.bounds.tails = nil // each takes a connection
+		w.shared.Senders = make(chan struct{}, w.buckets())
 	}
 	if t.Server == text.MariaDB && t.Dialect != text.Plain {
 		switch err := w.mayReadHistory(ctx); {
@@ -149,7 +151,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 			return nil, err
 		}
 	}
-	for name, lane := range w.executor.Lanes {
+	for name, lane := range w.shared.Executor.Lanes {
 		w.guards[name] = lane.Guards
 		w.shared.Crowds[name] = new(bucket.Crowd)
 	}
@@ -166,8 +168,8 @@ func (w *Worker) newLedger() *ledger.Ledger {
 
 func (w *Worker) newShared() *bucket.Shared {
 	return &bucket.Shared{Writer: &commit.Writer{Send: w.send, Tables: &w.tables, Ledger: w.ledger, Worker: w.options.Name, Log: w.log},
-		Executor: w.executor, Crowds: make(map[string]*bucket.Crowd), Guards: w.guardsOf, Observe: w.observeAnswers, Batch: w.options.Batch,
-		Parallel: w.buckets(), Turns: make(chan struct{}, cmp.Or(w.options.Buckets, DefaultFarBuckets))}
+		Executor: execute.New(w.options.Concurrency, w.options.Registry, w.options.Guards), Crowds: make(map[string]*bucket.Crowd), Guards: w.guardsOf, Observe: w.observeAnswers, Batch: w.options.Batch,
+		Parallel: w.buckets(), Senders: make(chan struct{}, cmp.Or(w.options.Buckets, DefaultFarBuckets))}
 }
 
 // complete fills in the defaults and checks the rest.
@@ -239,47 +241,47 @@ func (w *Worker) guardsOf(jobExec string) prescient.Guards {
 	if g, ok := w.guards[jobExec]; ok {
 		return g
 	}
-	return w.unknown
+	return w.options.Guards
 }
 
 // Now returns the database's time, in UTC.
 func (w *Worker) Now(ctx context.Context) (time.Time, error) {
-	seen, err := w.lookAround(ctx)
+	seen, err := w.stateNow(ctx)
 	return seen.clock.Now(), err
 }
 
-// lookAround asks what time it is, and what is paused.
-func (w *Worker) lookAround(ctx context.Context) (glance, error) {
-	seen, err := w.ask(ctx, time.Unix(0, 0).UTC()) // a slot that has no rows
+// stateNow asks what time it is, and what is paused.
+func (w *Worker) stateNow(ctx context.Context) (slotState, error) {
+	seen, err := w.readState(ctx, time.Unix(0, 0).UTC()) // a slot that has no rows
 	if err != nil {
-		return glance{}, fmt.Errorf("reading the database's clock: %w", err)
+		return slotState{}, fmt.Errorf("reading the database's clock: %w", err)
 	}
 	return seen, nil
 }
 
-// look asks whether anything is due at a slot, and what time it is.
-func (w *Worker) look(ctx context.Context, slot time.Time) (c store.Clock, due bool, err error) {
-	seen, err := w.glance(ctx, slot)
+// clockAndDue asks whether anything is due at a slot, and what time it is.
+func (w *Worker) clockAndDue(ctx context.Context, slot time.Time) (c store.Clock, due bool, err error) {
+	seen, err := w.stateOf(ctx, slot)
 	return seen.clock, seen.due, err
 }
 
-// glance is what one look at a slot shows.
-type glance struct {
+// slotState is what one look at a slot shows.
+type slotState struct {
 	clock  store.Clock
 	due    bool
 	paused store.Pauses
 }
 
-// glance looks at a slot.
-func (w *Worker) glance(ctx context.Context, slot time.Time) (glance, error) {
-	seen, err := w.ask(ctx, slot)
+// stateOf looks at a slot.
+func (w *Worker) stateOf(ctx context.Context, slot time.Time) (slotState, error) {
+	seen, err := w.readState(ctx, slot)
 	if err != nil {
-		return glance{}, fmt.Errorf("looking at slot %s: %w", slots.Stamp(slot), err)
+		return slotState{}, fmt.Errorf("looking at slot %s: %w", slots.Stamp(slot), err)
 	}
 	return seen, nil
 }
 
-func (w *Worker) ask(ctx context.Context, slot time.Time) (seen glance, err error) {
+func (w *Worker) readState(ctx context.Context, slot time.Time) (seen slotState, err error) {
 	err = w.send.Query(ctx, func(ctx context.Context) error {
 		var now time.Time
 		var version uint64

@@ -47,7 +47,7 @@ func (b *Bucket) setApart(ctx context.Context, batch []*check.Answered, cause er
 		a.Stuck = true
 		b.logRow(a).Err(cause).Msg("what became of a row cannot be written; it stays")
 	}
-	b.hold(batch)
+	b.keepContested(batch)
 	return nil
 }
 

@@ -93,11 +93,11 @@ type Reads struct {
 
 // locks are the answers that wait for rows which somebody else has locked.
 type locks struct {
-	Held      []*check.Answered // tried again at retryAt
+	Contested []*check.Answered // tried again at retryAt
 	RetryAt   time.Time
 	retryIn   time.Duration // grows while they stay contested
 	locked    int           // rows in memory that somebody else had locked, or that could not be written
-	patience  time.Duration // how long to wait when only those are left
+	waitFor   time.Duration // how long to wait when only those are left
 	waitUntil time.Time     // until when, once it came to that
 }
 
@@ -107,7 +107,7 @@ func New(of *Shared, o Options) *Bucket {
 	b := &Bucket{Shared: of, Options: o, Session: &commit.Session{Writer: of.Writer, Lease: o.Lease, Clock: o.Clock, Calls: o.Calls},
 		careful: o.Lease.Takeovers >= 2, Batch: max(of.Batch/2, 1), window: of.Batch,
 		Reads: Reads{Last: last, Streams: []*Stream{{next: first}}, Outstanding: make(map[string]int)},
-		locks: locks{patience: LockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, Inbox: Inbox{Wake: make(chan struct{}, 1)}}
+		locks: locks{waitFor: LockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, Inbox: Inbox{Wake: make(chan struct{}, 1)}}
 	if b.careful {
 		b.Batch, b.window = 1, 1
 		return b
@@ -264,7 +264,7 @@ func (b *Bucket) leave(ctx context.Context, cause error) error {
 }
 
 func (b *Bucket) Finished() bool {
-	if len(b.Held) > 0 || slices.ContainsFunc(b.Streams, func(s *Stream) bool { return !s.dry || s.Outstanding > 0 }) {
+	if len(b.Contested) > 0 || slices.ContainsFunc(b.Streams, func(s *Stream) bool { return !s.dry || s.Outstanding > 0 }) {
 		return false
 	}
 	return true

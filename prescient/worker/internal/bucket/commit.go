@@ -37,9 +37,9 @@ func (b *Bucket) CommitReady(ctx context.Context, all bool) (committed bool, err
 		}
 		return a.Answer.Fate == check.Again
 	})
-	if len(b.Held) > 0 && (all || !time.Now().Before(b.RetryAt)) {
-		held := b.Held
-		b.Held = nil
+	if len(b.Contested) > 0 && (all || !time.Now().Before(b.RetryAt)) {
+		held := b.Contested
+		b.Contested = nil
 		if err := b.Commit(ctx, held, true); err != nil {
 			return false, err
 		}
@@ -57,7 +57,7 @@ func (b *Bucket) CommitReady(ctx context.Context, all bool) (committed bool, err
 // Commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
 // their answers.
 func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, contested bool) error {
-	batch = b.sort(batch)
+	batch = b.setAside(batch)
 	if len(batch) == 0 {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, contested 
 		result, err := b.tryCommit(ctx, batch, spans, contested)
 		switch {
 		case err == nil:
-			b.settle(batch, result)
+			b.noteCommit(batch, result)
 			return nil
 		case errors.Is(err, ledger.ErrLost):
 			b.Lease.Lose()
@@ -90,7 +90,7 @@ func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, contested 
 				b.Hidden.Store(true) // it waited, and so would the next
 			}
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait):
-			return b.divide(ctx, batch)
+			return b.commitInParts(ctx, batch)
 		case commit.RefusesRow(err):
 			return b.setApart(ctx, batch, err)
 		case !errno.Passing(err) && !errors.Is(err, commit.ErrChanged), time.Since(began) > b.Shared.Send.Patience:
@@ -113,13 +113,13 @@ func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, contested 
 // parts is into how many a batch is divided that meets a lock: where each try waits a second for it, few steps count.
 const parts = 16
 
-// divide commits a batch by parts, whose rows nobody has locked and which yet meets a lock. A move writes the row's key anew
+// commitInParts commits a batch by parts, whose rows nobody has locked and which yet meets a lock. A move writes the row's key anew
 // in UNIQUE (job_key): a gap that an app has locked is in its way there, and on MariaDB the row after it, too, which may be
 // an insert that is not committed. A row that is left alone with that is kept for later.
-func (b *Bucket) divide(ctx context.Context, batch []*check.Answered) error {
+func (b *Bucket) commitInParts(ctx context.Context, batch []*check.Answered) error {
 	b.Figures.Retries++
 	if len(batch) == 1 {
-		b.hold(batch)
+		b.keepContested(batch)
 		return nil
 	}
 	for part := range slices.Chunk(batch, max(len(batch)/parts, 1)) {
@@ -130,8 +130,8 @@ func (b *Bucket) divide(ctx context.Context, batch []*check.Answered) error {
 	return nil
 }
 
-// sort puts aside the answers that there is nothing to commit for.
-func (b *Bucket) sort(batch []*check.Answered) []*check.Answered {
+// setAside puts aside the answers that there is nothing to commit for.
+func (b *Bucket) setAside(batch []*check.Answered) []*check.Answered {
 	var done []*check.Answered
 	rest := b.forget(batch, func(a *check.Answered) bool {
 		switch a.Answer.Fate {
@@ -153,8 +153,8 @@ func (b *Bucket) sort(batch []*check.Answered) []*check.Answered {
 	return rest
 }
 
-// settle takes note of a commit that was done.
-func (b *Bucket) settle(batch []*check.Answered, result commit.Result) {
+// noteCommit takes note of a commit that was done.
+func (b *Bucket) noteCommit(batch []*check.Answered, result commit.Result) {
 	b.Figures.Counts.Add(result.Counts)
 	b.Shared.Observe(batch, result)
 	for _, a := range batch {
@@ -170,18 +170,18 @@ func (b *Bucket) settle(batch []*check.Answered, result commit.Result) {
 	}
 	still := b.forget(batch, func(a *check.Answered) bool { return !result.Contested[a.JobKey] })
 	if len(still) > 0 {
-		b.hold(still)
-	} else if len(b.Held) == 0 {
+		b.keepContested(still)
+	} else if len(b.Contested) == 0 {
 		b.retryIn = 0
 	}
 }
 
-// hold keeps answers that could not be committed for a later try, in growing distances.
-func (b *Bucket) hold(rows []*check.Answered) {
+// keepContested keeps answers that could not be committed for a later try, in growing distances.
+func (b *Bucket) keepContested(rows []*check.Answered) {
 	for _, a := range rows {
 		b.noteLocked(a)
 	}
-	b.Held = append(b.Held, rows...)
+	b.Contested = append(b.Contested, rows...)
 	b.retryIn = min(max(2*b.retryIn, flushEvery), time.Second)
 	b.RetryAt = time.Now().Add(b.retryIn)
 }
@@ -214,7 +214,7 @@ func (b *Bucket) forget(batch []*check.Answered, match func(*check.Answered) boo
 
 // tryCommit makes one attempt in the bucket's turn to send statements.
 func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, spans []commit.Span, contested bool) (commit.Result, error) {
-	done, err := b.Shared.turn(ctx, b.lingering)
+	done, err := b.Shared.acquireSender(ctx, b.lingering)
 	if err != nil {
 		return commit.Result{}, err
 	}

@@ -61,7 +61,7 @@ func (b *Bucket) onlyLocked() bool {
 // for another bucket.
 func (b *Bucket) waitForLocks(now time.Time) bool {
 	if b.waitUntil.IsZero() {
-		b.waitUntil = now.Add(b.patience)
+		b.waitUntil = now.Add(b.waitFor)
 		if !b.lingering {
 			if b.MayWait != nil && !b.MayWait(b.inMemory()) {
 				return false
@@ -90,7 +90,7 @@ func (b *Bucket) leaveLocked(ctx context.Context) error {
 		return b.Outcome()
 	}
 	stuck := 0
-	for _, a := range b.Held {
+	for _, a := range b.Contested {
 		if a.Stuck {
 			stuck++
 		}

@@ -84,7 +84,7 @@ func (b *Bucket) startReading(ctx context.Context, s *Stream, room bool) {
 				return
 			}
 		}
-		done, err := b.Shared.turn(ctx, lingering)
+		done, err := b.Shared.acquireSender(ctx, lingering)
 		if err != nil {
 			r.err = err
 			return

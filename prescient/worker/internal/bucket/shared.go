@@ -20,17 +20,17 @@ type Shared struct {
 	Batch     int                                                 // rows of a bucket that are in flight at a time
 	Parallel  int                                                 // buckets that are worked on at a time
 	Lingering atomic.Int32                                        // buckets that wait for slow calls, or locked rows
-	Turns     chan struct{}                                       // held by those of them that send statements
+	Senders   chan struct{}                                       // held by those of them that send statements
 }
 
-// turn waits until a bucket that lingers may send statements: of those no more do at a time than may run.
-func (s *Shared) turn(ctx context.Context, lingering bool) (done func(), err error) {
-	if !lingering || s.Turns == nil {
+// acquireSender waits until a bucket that lingers may send statements: of those no more do at a time than may run.
+func (s *Shared) acquireSender(ctx context.Context, lingering bool) (done func(), err error) {
+	if !lingering || s.Senders == nil {
 		return func() {}, nil
 	}
 	select {
-	case s.Turns <- struct{}{}:
-		return func() { <-s.Turns }, nil
+	case s.Senders <- struct{}{}:
+		return func() { <-s.Senders }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -63,5 +63,5 @@ func NewBatch(rows []*Answered, called time.Time) *prescient.Batch {
 // AnswerOf is what a function answered for row i.
 func AnswerOf(b *prescient.Batch, i int) Answer {
 	next, err := b.Answer(i)
-	return Answer{Next: next, Err: SaidBy(err)}
+	return Answer{Next: next, Err: Quoted(err)}
 }

@@ -113,7 +113,7 @@ func spansOfEnds(spans []Span, ends []*check.Answered) []Span {
 
 // endRanges writes history and deletes the rows of ranges, which are locked.
 func (s *Session) endRanges(ctx context.Context, tx *sql.Tx, ends []*check.Answered, spans []Span) error {
-	if done := together(ends, spans); done != nil {
+	if done := calledTogether(ends, spans); done != nil {
 		for _, d := range done {
 			if err := s.historyOf(ctx, tx, ends[0], d); err != nil {
 				return err
@@ -173,9 +173,9 @@ func (s *Session) deleteRanges(ctx context.Context, tx *sql.Tx, spans []Span) er
 	return s.deleteByKey(ctx, tx, literal.Keys(lasts, func(k prescient.Key) prescient.Key { return k }), len(spans))
 }
 
-// together divides ended rows into those that were called together; nil where they are too few to pay, or ended
+// calledTogether divides ended rows into those that were called together; nil where they are too few to pay, or ended
 // otherwise than done.
-func together(ends []*check.Answered, spans []Span) []Span {
+func calledTogether(ends []*check.Answered, spans []Span) []Span {
 	var parts []Span
 	most := len(ends)/minCopied + 1
 	for _, s := range spans {

@@ -45,7 +45,7 @@ func (c *txCalls) all(ctx context.Context, rows []int) (failure, err error) {
 	}
 	if len(rows) > 1 && c.watch.Quiet() && c.lane.Apart.Load() <= 0 {
 		var good bool
-		if good, rows, err = c.together(ctx, rows); good || err != nil {
+		if good, rows, err = c.shareSavepoint(ctx, rows); good || err != nil {
 			return nil, err
 		}
 		c.lane.Apart.Store(apartFor)
@@ -71,10 +71,10 @@ func (c *txCalls) all(ctx context.Context, rows []int) (failure, err error) {
 	return failure, nil
 }
 
-// together calls the function for row after row behind one savepoint, which saves two statements of three. That is good
+// shareSavepoint calls the function for row after row behind one savepoint, which saves two statements of three. That is good
 // where none fails. Otherwise all that they did is undone, and rest are those to be called one by one: all but the one
 // that failed, whose answer stands.
-func (c *txCalls) together(ctx context.Context, rows []int) (good bool, rest []int, err error) {
+func (c *txCalls) shareSavepoint(ctx context.Context, rows []int) (good bool, rest []int, err error) {
 	if err := c.savepoint(ctx); err != nil {
 		return false, nil, err
 	}
@@ -165,7 +165,7 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 			said[0].Next, err = c.lane.Tx(ctx, c.tx, c.batch[part[0]].Own(c.clock.When(started)))
 			return err
 		})
-		said[0].Err = check.SaidBy(failure)
+		said[0].Err = check.Quoted(failure)
 	}
 	ended := time.Now()
 	for i, a := range said {
@@ -174,9 +174,9 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 	}
 	switch err := context.Cause(ctx); {
 	case err != nil:
-		return failure, errors.Join(err, check.SaidBy(failure))
+		return failure, errors.Join(err, check.Quoted(failure))
 	case failure != nil && len(part) > 1:
-		return failure, check.SaidBy(failure) // each row by itself, so that none answers for another
+		return failure, check.Quoted(failure) // each row by itself, so that none answers for another
 	}
 	return failure, nil
 }
@@ -192,7 +192,7 @@ func (c *txCalls) callBatch(ctx context.Context, part []int, called time.Time) (
 	said = make([]check.Answer, len(part))
 	for i := range said {
 		if said[i] = check.AnswerOf(batch, i); failure != nil {
-			said[i] = check.Answer{Err: check.SaidBy(failure)}
+			said[i] = check.Answer{Err: check.Quoted(failure)}
 		}
 	}
 	return said, failure

@@ -70,7 +70,7 @@ func (s *Session) RunTx(ctx context.Context, t *execute.Task) ([]check.Answer, e
 	case ctx.Err() == nil && errno.Passing(err) && first.Tries < maxTxTries:
 		return all(check.Answer{Fate: check.Again, Wait: wait}), nil
 	}
-	return nil, check.SaidBy(err)
+	return nil, check.Quoted(err)
 }
 
 func unwritten(doing string, err error) error {
@@ -124,9 +124,9 @@ func (s *Session) tryTx(ctx context.Context, t *execute.Task) (answers []check.A
 	if err != nil {
 		return nil, err
 	}
-	t.Held = time.Since(began)
+	t.LockedFor = time.Since(began)
 	if !t.Watchdog.Stop() || !inTime() {
-		return nil, execute.TimeoutError(t.Lane.Guards.Timeout, check.SaidBy(failure))
+		return nil, execute.TimeoutError(t.Lane.Guards.Timeout, check.Quoted(failure))
 	}
 	ctx, cancel := context.WithTimeout(life, s.Send.Timeout)
 	defer cancel()

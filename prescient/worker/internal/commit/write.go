@@ -23,7 +23,7 @@ import (
 func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span, contested bool, counts books.Counts) (Result, error) {
 	result := Result{Counts: counts, Dropped: make(map[prescient.Key]bool)}
 	if s.OnePass.Load() && len(spans) > 0 && counts.Done == len(batch) {
-		if done := together(batch, spans); done != nil {
+		if done := calledTogether(batch, spans); done != nil {
 			return result, s.endInOnePass(ctx, tx, batch, spans, done)
 		}
 	}

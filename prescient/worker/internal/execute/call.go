@@ -39,7 +39,7 @@ func (e *Executor) call(t *Task) (placed bool) {
 		if !returned {
 			goexit, err = notReturned(recover())
 		}
-		placed = e.settle(t, started, answers, err)
+		placed = e.deliverCall(t, started, answers, err)
 		if placed && goexit {
 			if another := e.finish(t); another != nil {
 				go e.work(another)
@@ -70,7 +70,7 @@ func (t *Task) call(ctx context.Context) ([]check.Answer, error) {
 func (t *Task) callBatch(ctx context.Context) ([]check.Answer, error) {
 	batch := check.NewBatch(t.Rows, t.Sink.Time().Now())
 	if err := t.Lane.batch(ctx, batch); err != nil {
-		return nil, check.SaidBy(err)
+		return nil, check.Quoted(err)
 	}
 	answers := make([]check.Answer, len(t.Rows))
 	for i := range answers {
@@ -96,8 +96,8 @@ func (t *Task) failed(a check.Answer) check.Answer {
 	return a
 }
 
-// settle delivers the answers of a call that came back. It returns false where the call had been abandoned.
-func (e *Executor) settle(t *Task, started time.Time, answers []check.Answer, err error) bool {
+// deliverCall delivers the answers of a call that came back. It returns false where the call had been abandoned.
+func (e *Executor) deliverCall(t *Task, started time.Time, answers []check.Answer, err error) bool {
 	ended := time.Now()
 	ran := ended.Sub(started)
 	if !t.settled.CompareAndSwap(false, true) {

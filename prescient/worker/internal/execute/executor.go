@@ -21,7 +21,7 @@ type Executor struct {
 
 	Mu       sync.Mutex // taken before any mutex of a sink, never after
 	Order    []*Lane
-	turn     int // the lane in order that is served next
+	nextLane int // the lane in order that is served next
 	Running  int // calls, abandoned ones aside
 	Sweeping int // those of them that catch up
 }
@@ -89,9 +89,9 @@ type Task struct {
 	Sink    Sink
 	settled atomic.Bool // the answer was delivered, or the call was abandoned
 	// watchdog abandons the call once its time is over; not of a series.
-	Watchdog *time.Timer
-	series   series        // where the lane's is a Func
-	Held     time.Duration // how long a transaction had its rows locked until the functions had answered
+	Watchdog  *time.Timer
+	series    series        // where the lane's is a Func
+	LockedFor time.Duration // how long a transaction had its rows locked until the functions had answered
 }
 
 // Overtime is how long after its timeout a call may take to notice that its context is over.
@@ -157,7 +157,7 @@ func (e *Executor) pick() *Task {
 	sweepRoom := e.Sweeping+min(caughtUp, sweeps/2) < sweeps
 	for _, background := range []bool{false, true} {
 		for i := range e.Order {
-			l := e.Order[(e.turn+i)%len(e.Order)]
+			l := e.Order[(e.nextLane+i)%len(e.Order)]
 			if l.running > 0 && !room || l.running+l.Abandoned >= l.Guards.Concurrency {
 				continue
 			}
@@ -165,7 +165,7 @@ func (e *Executor) pick() *Task {
 				continue
 			}
 			if t := l.pop(background); t != nil {
-				e.turn = (e.turn + i + 1) % len(e.Order)
+				e.nextLane = (e.nextLane + i + 1) % len(e.Order)
 				e.count(t, 1)
 				return t
 			}
@@ -185,7 +185,7 @@ func (l *Lane) pop(background bool) *Task {
 	}
 	t := (*queue)[0]
 	if n := l.atOnce(); n > 0 && len(t.Rows) > n {
-		return t.divide(n)
+		return t.splitOff(n)
 	}
 	(*queue)[0] = nil
 	*queue = (*queue)[1:]

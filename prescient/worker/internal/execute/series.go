@@ -42,8 +42,8 @@ type series struct {
 	cut       bool        // the rest was taken away
 }
 
-// divide takes the first n rows as a task of their own.
-func (t *Task) divide(n int) *Task {
+// splitOff takes the first n rows as a task of their own.
+func (t *Task) splitOff(n int) *Task {
 	head := &Task{Rows: t.Rows[:n:n], Lane: t.Lane, Sink: t.Sink}
 	t.Rows = t.Rows[n:]
 	return head
@@ -53,7 +53,7 @@ func (t *Task) divide(n int) *Task {
 // Called with the executor's mutex held.
 func (l *Lane) learn(t *Task) {
 	if l.InTx() {
-		l.Group.Store(int32(NextGroup(int(l.Group.Load()), len(t.Rows), t.Held)))
+		l.Group.Store(int32(NextGroup(int(l.Group.Load()), len(t.Rows), t.LockedFor)))
 	}
 	if l.Fn == nil {
 		return
@@ -142,19 +142,19 @@ func (e *Executor) callOne(t *Task, r *check.Answered) (placed bool) {
 			goexit, err = notReturned(recover())
 		}
 		ctx.End()
-		placed = e.settleOne(t, r, next, err)
+		placed = e.deliverOne(t, r, next, err)
 		if placed && goexit {
 			go e.work(t) // what is left of the series
 		}
 	}()
 	next, err = t.Lane.Fn(ctx, r.Own(t.Sink.Time().When(t.series.started)))
-	err = check.SaidBy(err)
+	err = check.Quoted(err)
 	returned = true
 	return true
 }
 
-// settleOne takes note of the answer of the call that runs. It returns false where that had been abandoned.
-func (e *Executor) settleOne(t *Task, r *check.Answered, next *time.Time, err error) bool {
+// deliverOne takes note of the answer of the call that runs. It returns false where that had been abandoned.
+func (e *Executor) deliverOne(t *Task, r *check.Answered, next *time.Time, err error) bool {
 	clock, s, timeout := t.Sink.Time(), &t.series, t.Lane.Guards.Timeout
 	ended := time.Now()
 	s.mu.Lock()

@@ -37,11 +37,11 @@ type Row struct {
 	attemptRevision uint64
 	Finished        bool
 	Allocated       bool          // somebody took it and did not give it back
-	Held            time.Duration // how long that lease lives yet; 0 where it has lapsed
+	LivesFor        time.Duration // how long that lease lives yet; 0 where it has lapsed
 }
 
 // Free says whether the bucket can be claimed for there is something left to do in it.
-func (r Row) Free() bool { return !r.Finished && r.Held == 0 }
+func (r Row) Free() bool { return !r.Finished && r.LivesFor == 0 }
 
 // GivenBack says whether somebody had the bucket and gave it back unfinished: it was stopped, or rows were locked.
 func (r Row) GivenBack() bool { return r.Token > 0 && !r.Finished && !r.Allocated }
@@ -67,7 +67,7 @@ func (g *Ledger) Rows(ctx context.Context, slot time.Time) ([]Row, error) {
 			if attempt != nil {
 				r.attemptRevision = *attempt
 			}
-			r.Held = time.Duration(heldMicros) * time.Microsecond
+			r.LivesFor = time.Duration(heldMicros) * time.Microsecond
 			list = append(list, r)
 		}
 		return rows.Err()

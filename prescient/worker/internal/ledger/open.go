@@ -32,7 +32,7 @@ func (g *Ledger) Open(ctx context.Context, slot time.Time) (list []Row, err erro
 			return list, nil
 		}
 		for _, row := range fewer {
-			if row.Held > 0 { // it has the keys of others too; they are opened once it is given back
+			if row.LivesFor > 0 { // it has the keys of others too; they are opened once it is given back
 				return []Row{row}, nil
 			}
 			if err := g.widenTo(ctx, slot, row, buckets); err != nil {
