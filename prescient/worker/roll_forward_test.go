@@ -55,7 +55,7 @@ func TestRollForwardPassesOverWhatWaitsForANeighbour(t *testing.T) {
 		tx, err := r.Root.BeginTx(t.Context(), nil)
 		r.Must(err)
 		defer tx.Rollback()
-		_, err = tx.Exec(fmt.Sprintf("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at) VALUES ('order', 'new', 'check', '%[1]s', X'%[2]s', '%[1]s', '%[1]s')",
+		_, err = tx.Exec(fmt.Sprintf("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at, revision) VALUES ('order', 'new', 'check', '%[1]s', X'%[2]s', '%[1]s', '%[1]s', 1)",
 			rig.At("17:00").Format(literal.SecondLayout), neighbour))
 		r.Must(err)
 		began := time.Now()

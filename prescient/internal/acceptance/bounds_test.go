@@ -25,6 +25,7 @@ func TestRowsOfBeforeTheBoundsComeToTheirEnd(t *testing.T) {
 	for name, column := range map[string]string{"entity_key": "''", "payload": "JSON_QUOTE(REPEAT('x', 5000000))"} {
 		t.Run(name, func(t *testing.T) {
 			eachEmpty(t, func(i installation) {
+				i.needs(rig.ColumnDefaults)
 				before := i.schema
 				before.UpTo = 13
 				_, err := text.Up(i.t.Context(), i.db, before)

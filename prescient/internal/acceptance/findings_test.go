@@ -11,7 +11,7 @@ import (
 
 func (r *testRig) examine(now time.Time, o doctor.Options) []doctor.Finding {
 	r.T.Helper()
-	o.Prefix = "p_"
+	o.Prefix, o.Dialect = "p_", r.Setting
 	found, err := doctor.Examine(r.T.Context(), r.Pool(now), o)
 	r.Must(err)
 	return found

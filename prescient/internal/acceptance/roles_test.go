@@ -305,7 +305,7 @@ func TestTheRoleOperatorPausesRequeuesAndAsksTheDoctor(t *testing.T) {
 		if _, err := c.Reschedule(t.Context(), db, rig.Order("0"), "check", "", rig.At("15:00")); !refusedRight(err) {
 			t.Errorf("reschedule: %v; want it refused", err)
 		}
-		found, err := doctor.Examine(t.Context(), db, doctor.Options{Prefix: "p_", Use: doctor.UseOperator})
+		found, err := doctor.Examine(t.Context(), db, doctor.Options{Prefix: "p_", Dialect: r.Setting, Use: doctor.UseOperator})
 		r.Must(err)
 		wantFound(t, found, "grants", doctor.SeverityOK, "its use as operator")
 		wantFound(t, found, "schema", doctor.SeverityOK)
@@ -314,10 +314,10 @@ func TestTheRoleOperatorPausesRequeuesAndAsksTheDoctor(t *testing.T) {
 				t.Errorf("%+v", f)
 			}
 		}
-		found, err = doctor.Examine(t.Context(), db, doctor.Options{Prefix: "p_", Use: doctor.UseWorker})
+		found, err = doctor.Examine(t.Context(), db, doctor.Options{Prefix: "p_", Dialect: r.Setting, Use: doctor.UseWorker})
 		r.Must(err)
 		wantFound(t, found, "grants", doctor.SeverityBad, "UPDATE on p_future_job", "DELETE on p_future_job", "INSERT on p_job_history", "UPDATE on p_slot_run")
-		found, err = doctor.Examine(t.Context(), r.As("analyst", time.Time{}), doctor.Options{Prefix: "p_", Use: doctor.UseOperator})
+		found, err = doctor.Examine(t.Context(), r.As("analyst", time.Time{}), doctor.Options{Prefix: "p_", Dialect: r.Setting, Use: doctor.UseOperator})
 		r.Must(err)
 		wantFound(t, found, "grants", doctor.SeverityBad, "SELECT on p_future_job")
 	})
@@ -332,7 +332,7 @@ func TestADoctorFindsTheSchemaSoundWhateverItsUserMaySee(t *testing.T) {
 			if use == doctor.UseOperator {
 				db = as
 			}
-			found, err := doctor.Examine(t.Context(), as, doctor.Options{Prefix: "p_", Use: use})
+			found, err := doctor.Examine(t.Context(), as, doctor.Options{Prefix: "p_", Dialect: r.Setting, Use: use})
 			r.Must(err)
 			if use == doctor.UseApp {
 				wantFound(t, found, "schema", doctor.SeverityOK)
@@ -348,12 +348,12 @@ func TestADoctorFindsTheSchemaSoundWhateverItsUserMaySee(t *testing.T) {
 		}
 		r.Needs(t, rig.ColumnDefaults)
 		r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_on_grid")
-		found, err := doctor.Examine(t.Context(), db, doctor.Options{Prefix: "p_", Use: doctor.UseOperator})
+		found, err := doctor.Examine(t.Context(), db, doctor.Options{Prefix: "p_", Dialect: r.Setting, Use: doctor.UseOperator})
 		r.Must(err)
 		wantFound(t, found, "schema.check", doctor.SeverityBad, "p_future_job_on_grid")
 		r.reslotTo(15 * time.Minute)
 		r.Exec("DROP TABLE p_job_pause")
-		found, err = doctor.Examine(t.Context(), r.Pool(time.Time{}), doctor.Options{Prefix: "p_"})
+		found, err = doctor.Examine(t.Context(), r.Pool(time.Time{}), doctor.Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		wantFound(t, found, "schema.table", doctor.SeverityBad, "p_job_pause")
 	})
