@@ -3,12 +3,10 @@ package client
 import (
 	"context"
 	"database/sql/driver"
-	"fmt"
 	"testing"
 	"time"
 
 	"prescient/prescient/localserver/servertest"
-	"prescient/slots"
 
 	"prescient/prescient"
 	"prescient/prescient/connect"
@@ -64,21 +62,6 @@ func (r *testRig) history() []Ended {
 	page, err := r.client.History(context.WithoutCancel(r.T.Context()), r.As("analyst", time.Time{}), ListFilter{Limit: MaxPage})
 	r.Must(err)
 	return page
-}
-
-// insertDue makes n checks pending for a slot of the running clock that is just over, and returns it.
-func (r *testRig) insertDue(n int) (slot time.Time) {
-	r.T.Helper()
-	grid, err := slots.NewGrid(r.client.Resolution())
-	r.Must(err)
-	slot = r.SlotJustOver(grid)
-	jobs := make([]prescient.NewJob, n)
-	for i := range jobs {
-		jobs[i] = prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "check", DueAt: slot}
-	}
-	_, err = r.client.InsertMany(r.T.Context(), r.AppAt(slot.Add(-time.Second)), jobs)
-	r.Must(err)
-	return slot
 }
 
 // one returns the one row that is pending.
