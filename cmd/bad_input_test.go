@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 )
 
 // foreign are words of Go, of its packages and of the driver: they tell whoever reads them nothing of what he did.
@@ -38,16 +39,16 @@ var documented = sync.OnceValue(func() (codes []int) {
 })
 
 // wellPut returns what is wrong with how a command line was answered; empty for nothing.
-func (r result) wellPut() string {
-	said := r.out + r.err
+func wellPut(r rig.Result) string {
+	said := r.Out + r.Err
 	switch {
 	case foreign.MatchString(said):
 		return fmt.Sprintf("says %q", foreign.FindString(said))
-	case !slices.Contains(documented(), r.code):
+	case !slices.Contains(documented(), r.Code):
 		return "has an exit code that is not documented"
-	case r.code != cmd.ExitOK && r.code < cmd.ExitWarn && r.err == "" && r.out == "":
+	case r.Code != cmd.ExitOK && r.Code < cmd.ExitWarn && r.Err == "" && r.Out == "":
 		return "fails without a word"
-	case strings.Count(r.err, "\n") > 4 || len(r.err) > 2000:
+	case strings.Count(r.Err, "\n") > 4 || len(r.Err) > 2000:
 		return "says too much"
 	case strings.ContainsFunc(said, func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == '\uFFFD' }):
 		return "prints what could drive a terminal"
@@ -57,7 +58,7 @@ func (r result) wellPut() string {
 
 // usual are values of flags that many commands want; with them a command comes as far as the flag that is wrong.
 var usual = map[string]string{"entity": "order/1", "exec": "x", "in": "1h", "role": "app", "keep": "90d", "resolution": "5m",
-	"since": "now-1h", "outcome": "failed", "minutes": "0,30", "dsn": none, "binary": "/opt/prescient"}
+	"since": "now-1h", "outcome": "failed", "minutes": "0,30", "dsn": rig.NoServer, "binary": "/opt/prescient"}
 
 // excluded are usual flags that do not go together with another one.
 var excluded = map[string][]string{"at": {"in"}, "file": {"entity"}, "keep-going": {"entity"}, "format": {"entity"}, "share": {"minutes"},
@@ -67,9 +68,9 @@ var excluded = map[string][]string{"at": {"in"}, "file": {"entity"}, "keep-going
 type badInput struct{ folder, missing, json, binary, empty string }
 
 func newBadInput(t *testing.T) badInput {
-	return badInput{folder: t.TempDir(), missing: filepath.Join(t.TempDir(), "missing"), empty: file(t, "empty", ""),
-		json:   file(t, "wrong.json", `{"entity": 5, "in": {}, "dsn": []}`+"\n[]\n"),
-		binary: file(t, "binary", "\x00\xff\xfe\x7fELF")}
+	return badInput{folder: t.TempDir(), missing: filepath.Join(t.TempDir(), "missing"), empty: rig.File(t, "empty", ""),
+		json:   rig.File(t, "wrong.json", `{"entity": 5, "in": {}, "dsn": []}`+"\n[]\n"),
+		binary: rig.File(t, "binary", "\x00\xff\xfe\x7fELF")}
 }
 
 func (b badInput) of(flag *pflag.Flag) []string {
@@ -165,13 +166,13 @@ func answers(t *testing.T, env map[string]string, list [][]string) (wanted [][]s
 	for range 4 {
 		wg.Go(func() {
 			for args := range next {
-				got := execute(t.Context(), cmd.Options{}, env, "", args...)
-				wrong := got.wellPut()
+				got := rig.Execute(t.Context(), cmd.Options{}, env, "", args...)
+				wrong := wellPut(got)
 				mu.Lock()
 				if wrong != "" {
 					t.Errorf("%s: %.600v", wrong, got)
 				}
-				if got.code == cmd.ExitDatabase {
+				if got.Code == cmd.ExitDatabase {
 					wanted = append(wanted, args)
 				}
 				mu.Unlock()
@@ -193,7 +194,7 @@ func TestEveryCommandAnswersBadInputInPlainWords(t *testing.T) {
 	t.Chdir(t.TempDir()) // for what writes files
 	list := badLines(t)
 	began := time.Now()
-	wanted := answers(t, map[string]string{"PRESCIENT_DSN": none}, list)
+	wanted := answers(t, map[string]string{"PRESCIENT_DSN": rig.NoServer}, list)
 	t.Logf("%d command lines in %s; %d wanted a database", len(list), time.Since(began), len(wanted))
 	wantedADatabase = wanted
 	if len(list) < 2000 || len(wanted) < 100 {
@@ -250,7 +251,7 @@ func TestEveryCommandSaysInPlainWordsThatThereIsNoDatabase(t *testing.T) {
 		"it is something else": "user:pw@tcp(" + other + ")/x",
 		"it breaks off":        "user:pw@tcp(" + half + ")/x",
 		"no socket":            "user:pw@unix(/nonexistent/mysql.sock)/x",
-		"nobody listens":       none,
+		"nobody listens":       rig.NoServer,
 	} {
 		list := usualLines("demo")
 		if wanted := answers(t, map[string]string{"PRESCIENT_DSN": dsn}, list); len(wanted) < 15 {
@@ -271,18 +272,18 @@ func TestEveryCommandAnswersBadInputInPlainWordsOnAServer(t *testing.T) {
 	notTried := func(args []string) bool { return slices.Contains(notTriedOnAServer, args[0]) }
 	wanted := slices.DeleteFunc(slices.Clone(wantedADatabase), notTried)
 	if wantedADatabase == nil { // the test before was not asked for
-		wanted = answers(t, map[string]string{"PRESCIENT_DSN": none}, slices.DeleteFunc(badLines(t), notTried))
+		wanted = answers(t, map[string]string{"PRESCIENT_DSN": rig.NoServer}, slices.DeleteFunc(badLines(t), notTried))
 	}
-	eachServer(t, func(r *rig) {
-		env := map[string]string{"PRESCIENT_DSN": r.dsn}
+	rig.EachServer(t, func(r *rig.Rig) {
+		env := map[string]string{"PRESCIENT_DSN": r.DSN}
 		answers(r.T, env, usualLines("demo", "migrate", "migrate up"))
-		config, err := mysql.ParseDSN(r.dsn)
-		r.must(err)
+		config, err := mysql.ParseDSN(r.DSN)
+		r.Must(err)
 		config.DBName = "px_cmd_nosuch"
 		answers(r.T, map[string]string{"PRESCIENT_DSN": config.FormatDSN()}, usualLines("demo"))
 		config.User = "nosuch"
 		answers(r.T, map[string]string{"PRESCIENT_DSN": config.FormatDSN()}, usualLines("demo"))
-		r.ok("migrate")
+		r.OK("migrate")
 		answers(r.T, env, wanted)
 		r.Logf("%d command lines", len(wanted))
 	})

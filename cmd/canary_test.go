@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 )
 
 // canary is a password that must not be seen anywhere; each test looks for it in all that it can find.
@@ -25,8 +26,8 @@ func silent(t *testing.T, where, text string) {
 // everyCommand is a line of each command, and of some another one.
 func everyCommand() [][]string {
 	list := [][]string{{"insert", "--file", "-"}, {"config", "--json"}}
-	for name := range uses {
-		list = append(list, lineOf(name))
+	for name := range rig.Uses {
+		list = append(list, rig.LineOf(name))
 	}
 	return list
 }
@@ -57,54 +58,54 @@ func TestNoCommandThatFailsShowsThePassword(t *testing.T) {
 					continue
 				}
 				env["PRESCIENT_LOG_LEVEL"], env["PRESCIENT_WORKER_PATIENCE"] = "trace", "1s"
-				got := execute(t.Context(), cmd.Options{}, env, "", args...)
+				got := rig.Execute(t.Context(), cmd.Options{}, env, "", args...)
 				silent(t, what, got.String())
 			}
 		}
 		for _, args := range [][]string{{"jobs", "--dsn", dsn}, {"jobs", "--dsn=" + dsn}} {
-			got := execute(t.Context(), cmd.Options{}, nil, "", args...)
-			got.wants(t, cmd.ExitUsage, "dsn")
-			silent(t, what, got.err+got.out)
+			got := rig.Execute(t.Context(), cmd.Options{}, nil, "", args...)
+			got.Wants(t, cmd.ExitUsage, "dsn")
+			silent(t, what, got.Err+got.Out)
 		}
 	}
 	// A flag can be seen by whoever lists the processes.
-	execute(t.Context(), cmd.Options{}, nil, "", "jobs", "--dsn", "user:"+canary+"@tcp(127.0.0.1:1)/none").
-		wants(t, cmd.ExitUsage, "PRESCIENT_DSN", "--dsn-file", "command line")
+	rig.Execute(t.Context(), cmd.Options{}, nil, "", "jobs", "--dsn", "user:"+canary+"@tcp(127.0.0.1:1)/none").
+		Wants(t, cmd.ExitUsage, "PRESCIENT_DSN", "--dsn-file", "command line")
 }
 
 func TestNothingThatRunsShowsThePassword(t *testing.T) {
-	eachServer(t, func(r *rig) {
-		r.env["PRESCIENT_LOG_LEVEL"] = "trace"
-		r.env["PRESCIENT_SLOTS_RESOLUTION"] = "1s"
-		r.ok("migrate")
-		user := "canary" + r.dsn[len(r.dsn)-10:]
-		r.exec("CREATE USER '" + user + "'@'%' IDENTIFIED BY '" + canary + "'")
-		r.Cleanup(func() { r.exec("DROP USER '" + user + "'@'%'") })
-		dsn := user + ":" + canary + r.dsn[strings.LastIndex(r.dsn, "@"):]
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.Variables["PRESCIENT_LOG_LEVEL"] = "trace"
+		r.Variables["PRESCIENT_SLOTS_RESOLUTION"] = "1s"
+		r.OK("migrate")
+		user := "canary" + r.DSN[len(r.DSN)-10:]
+		r.Exec("CREATE USER '" + user + "'@'%' IDENTIFIED BY '" + canary + "'")
+		r.Cleanup(func() { r.Exec("DROP USER '" + user + "'@'%'") })
+		dsn := user + ":" + canary + r.DSN[strings.LastIndex(r.DSN, "@"):]
 		env := map[string]string{"PRESCIENT_DSN": dsn, "PRESCIENT_LOG_LEVEL": "trace", "PRESCIENT_SLOTS_RESOLUTION": "1s"}
 		run := func(what string) {
 			for _, args := range everyCommand() {
 				if args[0] != "demo" && args[0] != "work" {
-					silent(r.T, what, execute(r.Context(), cmd.Options{}, env, "", args...).String())
+					silent(r.T, what, rig.Execute(r.Context(), cmd.Options{}, env, "", args...).String())
 				}
 			}
 		}
 		run("without rights")
-		r.exec("GRANT ALL PRIVILEGES ON " + r.database() + ".* TO '" + user + "'@'%'")
+		r.Exec("GRANT ALL PRIVILEGES ON " + r.Database() + ".* TO '" + user + "'@'%'")
 		run("with all rights")
-		env["PRESCIENT_DSN"] = user + ":" + canary + "-wrong" + r.dsn[strings.LastIndex(r.dsn, "@"):]
+		env["PRESCIENT_DSN"] = user + ":" + canary + "-wrong" + r.DSN[strings.LastIndex(r.DSN, "@"):]
 		run("with a wrong password")
 
 		// A worker, by a file and by a variable, that is asked for all that it can tell, and then for its goroutines.
 		file := filepath.Join(r.TempDir(), "dsn")
-		r.must(os.WriteFile(file, []byte(dsn), 0o600))
+		r.Must(os.WriteFile(file, []byte(dsn), 0o600))
 		for signal, given := range map[syscall.Signal]map[string]string{syscall.SIGQUIT: {"PRESCIENT_DSN": dsn}, syscall.SIGABRT: {"PRESCIENT_DSN_FILE": file}} {
 			given["GOTRACEBACK"] = "all" // as in a panic
-			p := r.startBare("a", given, "work", "--listen", "127.0.0.1:0", "--log-level", "trace", "--slots-resolution", "1s")
-			url := "http://" + p.address(r.T)
-			p.says(r.T, `"message":"working"`)
+			p := r.StartBare("a", given, "work", "--listen", "127.0.0.1:0", "--log-level", "trace", "--slots-resolution", "1s")
+			url := "http://" + p.Address(r.T)
+			p.Says(r.T, `"message":"working"`)
 			for _, path := range []string{"/metrics", "/healthz", "/debug/pprof/", "/"} {
-				_, text := get(r.T, url+path)
+				_, text := rig.Get(r.T, url+path)
 				silent(r.T, path, text)
 			}
 			line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.Process.Pid))
@@ -113,12 +114,12 @@ func TestNothingThatRunsShowsThePassword(t *testing.T) {
 			} else if !os.IsNotExist(err) {
 				r.Error(err)
 			}
-			r.must(p.Process.Signal(signal))
-			p.ends(r.T, 2)
-			if !strings.Contains(p.err.String(), "goroutine ") {
-				r.Errorf("no dump: %s", p.err.String())
+			r.Must(p.Process.Signal(signal))
+			p.Ends(r.T, 2)
+			if !strings.Contains(p.Err.String(), "goroutine ") {
+				r.Errorf("no dump: %s", p.Err.String())
 			}
-			silent(r.T, "the dump of the goroutines", p.err.String()+p.out.String())
+			silent(r.T, "the dump of the goroutines", p.Err.String()+p.Out.String())
 		}
 	})
 }

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 	"prescient/prescient"
 )
 
 func TestCompletion(t *testing.T) {
-	config := file(t, "prescient.yaml", `
+	config := rig.File(t, "prescient.yaml", `
 dsn: "a:b@tcp(127.0.0.1:1)/none"
 jobs:
   http:
@@ -31,31 +32,31 @@ jobs:
 		{"insert --file", ""},
 	} {
 		args := append([]string{"__complete", "--config", config}, append(strings.Fields(test.args), "")...)
-		got := execute(t.Context(), cmd.Options{}, nil, "", args...)
-		list := strings.Fields(got.out)
-		if got.code != cmd.ExitOK || len(list) == 0 || strings.Join(list[:len(list)-1], " ") != test.want {
+		got := rig.Execute(t.Context(), cmd.Options{}, nil, "", args...)
+		list := strings.Fields(got.Out)
+		if got.Code != cmd.ExitOK || len(list) == 0 || strings.Join(list[:len(list)-1], " ") != test.want {
 			t.Errorf("%v\nwant %s", got, test.want)
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if got := execute(t.Context(), cmd.Options{}, nil, "", "completion", shell); got.code != cmd.ExitOK || !strings.Contains(got.out, "prescient") {
+		if got := rig.Execute(t.Context(), cmd.Options{}, nil, "", "completion", shell); got.Code != cmd.ExitOK || !strings.Contains(got.Out, "prescient") {
 			t.Errorf("completion for %s: %v", shell, got)
 		}
 	}
 }
 
 func TestCompletionOfAProgramsOwnJobExecs(t *testing.T) {
-	eachServer(t, func(r *rig) {
+	rig.EachServer(t, func(r *rig.Rig) {
 		r.Register = func(_ context.Context, registry *prescient.Registry, deps cmd.Deps) error {
 			check := func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }
 			return registry.Register("own-check", check, prescient.Guards{})
 		}
 		args := []string{"__complete", "insert", "--exec", ""}
-		if got := r.execute(args...); strings.Contains(got.out, "own-check") {
+		if got := r.Execute(args...); strings.Contains(got.Out, "own-check") {
 			r.Errorf("without tables: %v", got)
 		}
-		r.ok("migrate")
-		if got := r.execute(args...); !strings.HasPrefix(got.out, "own-check\n") {
+		r.OK("migrate")
+		if got := r.Execute(args...); !strings.HasPrefix(got.Out, "own-check\n") {
 			r.Errorf("%v", got)
 		}
 	})

@@ -5,10 +5,8 @@ import (
 	"testing"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 )
-
-// none is a DSN on which nobody answers, so that what comes before the database is told from what comes after.
-const none = "user:topsecret@tcp(127.0.0.1:1)/none"
 
 func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 	insert := func(args ...string) []string {
@@ -60,7 +58,7 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"flag without its value", []string{"jobs", "--exec"}, "flag needs an argument: --exec"},
 		{"flag given twice", []string{"jobs", "--exec", "a", "--exec", "b"}, "--exec is given twice; once is allowed"},
 		{"configuration given twice", []string{"jobs", "--sweep-every", "1m", "--sweep-every", "2m"}, "--sweep-every is given twice"},
-		{"DSN given twice", []string{"jobs", "--dsn", none, "--dsn", "a:topsecret@tcp(b:1)/c"}, "--dsn is given twice"},
+		{"DSN given twice", []string{"jobs", "--dsn", rig.NoServer, "--dsn", "a:topsecret@tcp(b:1)/c"}, "--dsn is given twice"},
 		{"flag that is no number", []string{"jobs", "--limit", "ten"}, `"ten"`},
 
 		// configuration
@@ -69,12 +67,12 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"minutes that are no slots", []string{"work", "--worker-minutes", "7"}, "worker.minutes: "},
 	} {
 		t.Run(test.about, func(t *testing.T) {
-			got := execute(t.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": none}, "", test.args...)
-			got.wants(t, cmd.ExitUsage, "prescient: ", test.says)
-			if strings.Count(got.err, "\n") != 1 || got.out != "" {
+			got := rig.Execute(t.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": rig.NoServer}, "", test.args...)
+			got.Wants(t, cmd.ExitUsage, "prescient: ", test.says)
+			if strings.Count(got.Err, "\n") != 1 || got.Out != "" {
 				t.Errorf("%v\nwant one line on stderr, and nothing else", got)
 			}
-			if strings.Contains(got.err, "topsecret") {
+			if strings.Contains(got.Err, "topsecret") {
 				t.Errorf("the password is shown: %v", got)
 			}
 		})
@@ -85,15 +83,15 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 func TestFlagsThatMayBeGivenAgain(t *testing.T) {
 	for _, args := range [][]string{{"cancel", "--entity", "a/b", "--exec", "x", "--exec", "y"}, {"doctor", "--only", "rows", "--only", "clock"},
 		{"jobs", "--json", "--exec", "a", "--json", "--exec", "a"}} {
-		execute(t.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": none}, "", args...).wants(t, cmd.ExitDatabase)
+		rig.Execute(t.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": rig.NoServer}, "", args...).Wants(t, cmd.ExitDatabase)
 	}
 }
 
 func TestEverythingThatIsWrongWithTheConfigurationHasItsLine(t *testing.T) {
-	env := map[string]string{"PRESCIENT_WORKER_LEAS": "5s", "PRESCIENT_GUARDS_TIMEOUT": "soon", "PRESCIENT_DSN": none}
-	got := execute(t.Context(), cmd.Options{}, env, "", "work")
-	got.wants(t, cmd.ExitUsage, "PRESCIENT_WORKER_LEAS", "guards.timeout: ")
-	for line := range strings.Lines(got.err) {
+	env := map[string]string{"PRESCIENT_WORKER_LEAS": "5s", "PRESCIENT_GUARDS_TIMEOUT": "soon", "PRESCIENT_DSN": rig.NoServer}
+	got := rig.Execute(t.Context(), cmd.Options{}, env, "", "work")
+	got.Wants(t, cmd.ExitUsage, "PRESCIENT_WORKER_LEAS", "guards.timeout: ")
+	for line := range strings.Lines(got.Err) {
 		if !strings.HasPrefix(line, "prescient: ") {
 			t.Errorf("line without the name of the program: %s", line)
 		}
@@ -101,7 +99,7 @@ func TestEverythingThatIsWrongWithTheConfigurationHasItsLine(t *testing.T) {
 }
 
 func TestNoDSN(t *testing.T) {
-	execute(t.Context(), cmd.Options{}, nil, "", "jobs").wants(t, cmd.ExitUsage, "PRESCIENT_DSN", "--dsn")
+	rig.Execute(t.Context(), cmd.Options{}, nil, "", "jobs").Wants(t, cmd.ExitUsage, "PRESCIENT_DSN", "--dsn")
 }
 
 // What is typed in the wrong place may be the DSN.
@@ -113,99 +111,70 @@ func TestSecretsAreNotShown(t *testing.T) {
 		{"run", "--dsn", dsn}, {"migrate", "--dsn", dsn}, {"demo", "--dsn", dsn}, {"slots", "ceil", dsn, dsn},
 		{"jobs", "--worker-name", dsn, "--dsn", dsn},
 	} {
-		got := execute(t.Context(), cmd.Options{}, nil, "", args...)
-		if strings.Contains(got.err+got.out, "topsecret") {
+		got := rig.Execute(t.Context(), cmd.Options{}, nil, "", args...)
+		if strings.Contains(got.Err+got.Out, "topsecret") {
 			t.Errorf("the password is shown: %v", got)
 		}
-		if got.code == cmd.ExitOK {
+		if got.Code == cmd.ExitOK {
 			t.Errorf("%v", got)
 		}
 	}
 }
 
 func TestDatabaseThatCannotBeReached(t *testing.T) {
-	for _, args := range append(linesThatAsk("database", "tables"), []string{"demo", "--dsn", none}) {
-		got := execute(t.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": none}, "", args...)
-		got.wants(t, cmd.ExitDatabase, "prescient: database user:***@tcp(127.0.0.1:1)/none: ", "connection refused")
+	for _, args := range append(rig.LinesThatAsk("database", "tables"), []string{"demo", "--dsn", rig.NoServer}) {
+		got := rig.Execute(t.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": rig.NoServer}, "", args...)
+		got.Wants(t, cmd.ExitDatabase, "prescient: database user:***@tcp(127.0.0.1:1)/none: ", "connection refused")
 	}
 }
 
 func TestHelp(t *testing.T) {
-	root := execute(t.Context(), cmd.Options{}, nil, "", "--help")
-	root.wants(t, cmd.ExitOK)
+	root := rig.Execute(t.Context(), cmd.Options{}, nil, "", "--help")
+	root.Wants(t, cmd.ExitOK)
 	for _, text := range []string{"Exit codes:", "roll-forward", "--worker-lease", "--json"} {
-		if !strings.Contains(root.out, text) {
-			t.Errorf("no %q in %s", text, root.out)
+		if !strings.Contains(root.Out, text) {
+			t.Errorf("no %q in %s", text, root.Out)
 		}
 	}
-	if bare := execute(t.Context(), cmd.Options{}, nil, ""); bare.out != root.out || bare.code != cmd.ExitOK {
+	if bare := rig.Execute(t.Context(), cmd.Options{}, nil, ""); bare.Out != root.Out || bare.Code != cmd.ExitOK {
 		t.Errorf("without a command: %v", bare)
 	}
-	insert := execute(t.Context(), cmd.Options{Program: "shopchecks"}, nil, "", "insert", "--help")
-	if strings.Contains(insert.out, "--worker-lease") || !strings.Contains(insert.out, `see "shopchecks --help"`) {
+	insert := rig.Execute(t.Context(), cmd.Options{Program: "shopchecks"}, nil, "", "insert", "--help")
+	if strings.Contains(insert.Out, "--worker-lease") || !strings.Contains(insert.Out, `see "shopchecks --help"`) {
 		t.Errorf("%v", insert)
 	}
 }
 
 func TestConfigShowsWhatIsInEffect(t *testing.T) {
-	env := map[string]string{"PRESCIENT_DSN": none, "PRESCIENT_SLOTS_RESOLUTION": "5m"}
-	got := execute(t.Context(), cmd.Options{}, env, "", "config", "--worker-lease", "9s")
-	got.wants(t, cmd.ExitOK)
+	env := map[string]string{"PRESCIENT_DSN": rig.NoServer, "PRESCIENT_SLOTS_RESOLUTION": "5m"}
+	got := rig.Execute(t.Context(), cmd.Options{}, env, "", "config", "--worker-lease", "9s")
+	got.Wants(t, cmd.ExitOK)
 	for _, line := range []string{
 		"dsn: user:***@tcp(127.0.0.1:1)/none  # environment variable PRESCIENT_DSN\n",
 		"slots.resolution: 5m  # environment variable PRESCIENT_SLOTS_RESOLUTION\n",
 		"worker.lease: 9s  # flag --worker-lease\n",
 	} {
-		if !strings.Contains(got.out, line) {
-			t.Errorf("no %q in %s", line, got.out)
+		if !strings.Contains(got.Out, line) {
+			t.Errorf("no %q in %s", line, got.Out)
 		}
 	}
 	type setting struct{ Key, Value, Source string }
-	settings := lines[setting](t, execute(t.Context(), cmd.Options{}, env, "", "config", "--json").out)
+	settings := rig.Lines[setting](t, rig.Execute(t.Context(), cmd.Options{}, env, "", "config", "--json").Out)
 	if len(settings) < 10 || settings[0].Key != "dsn" || strings.Contains(settings[0].Value, "topsecret") {
 		t.Errorf("%+v", settings)
 	}
-	if got := execute(t.Context(), cmd.Options{}, nil, "", "config", "example"); !strings.Contains(got.out, "slots:\n") {
+	if got := rig.Execute(t.Context(), cmd.Options{}, nil, "", "config", "example"); !strings.Contains(got.Out, "slots:\n") {
 		t.Errorf("%v", got)
 	}
 }
 
 func TestVersion(t *testing.T) {
-	got := execute(t.Context(), cmd.Options{Program: "shopchecks", Version: "v1.2.3"}, nil, "", "version", "--json")
+	got := rig.Execute(t.Context(), cmd.Options{Program: "shopchecks", Version: "v1.2.3"}, nil, "", "version", "--json")
 	type version struct{ Program, Version, Go, Platform string }
-	if v := lines[version](t, got.out); len(v) != 1 || v[0].Program != "shopchecks" || v[0].Version != "v1.2.3" || v[0].Go == "" {
+	if v := rig.Lines[version](t, got.Out); len(v) != 1 || v[0].Program != "shopchecks" || v[0].Version != "v1.2.3" || v[0].Go == "" {
 		t.Errorf("%v", got)
 	}
-	if got := execute(t.Context(), cmd.Options{}, nil, "", "version"); !strings.HasPrefix(got.out, "prescient ") {
-		t.Errorf("%v", got)
-	}
-}
-
-func TestSlotArithmetic(t *testing.T) {
-	for _, test := range []struct {
-		args []string
-		code int
-		out  string
-	}{
-		{[]string{"ceil", "2026-03-01 13:05"}, 0, "2026-03-01T13:15:00Z\n"},
-		{[]string{"ceil", "2026-03-01 13:15"}, 0, "2026-03-01T13:15:00Z\n"},
-		{[]string{"ceil", "2026-03-01T13:15:00.000001Z"}, 0, "2026-03-01T13:30:00Z\n"},
-		{[]string{"ceil", "2026-03-01T13:05:00+01:00", "--slots-resolution", "1d"}, 0, "2026-03-02T00:00:00Z\n"},
-		{[]string{"ceil", "2026-03-01 13:05", "--json", "--worker-minutes", "0,30"}, 0,
-			`{"time":"2026-03-01T13:05:00Z","slot":"2026-03-01T13:15:00Z","served":false}` + "\n"},
-		{[]string{"served", "--from", "2026-03-01 13:00", "--limit", "2", "--worker-minutes", "0,30"}, 0,
-			"2026-03-01T13:00:00Z\n2026-03-01T13:30:00Z\n"},
-		{[]string{"cover", "--minutes", "0,30", "--minutes", "15,45"}, 0, "every slot is served exactly once\n"},
-		{[]string{"cover", "--minutes", "0,30", "--share", "1/2"}, 1,
-			"nobody serves :15, :45\nserved more than once: :00, :30 by minutes 0,30 and share 1/2\n"},
-		{[]string{"cover", "--minutes", "0,30", "--json"}, 1, `{"period_s":3600,"unserved_s":[900,2700],"doubled":[]}` + "\n"},
-	} {
-		got := execute(t.Context(), cmd.Options{}, nil, "", append([]string{"slots"}, test.args...)...)
-		if got.code != test.code || got.out != test.out {
-			t.Errorf("%v\nwant exit code %d and %s", got, test.code, test.out)
-		}
-	}
-	if got := execute(t.Context(), cmd.Options{}, nil, "", "slots", "ceil", "13:05"); !strings.HasSuffix(got.out, "T13:15:00Z\n") {
+	if got := rig.Execute(t.Context(), cmd.Options{}, nil, "", "version"); !strings.HasPrefix(got.Out, "prescient ") {
 		t.Errorf("%v", got)
 	}
 }

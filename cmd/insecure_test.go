@@ -5,32 +5,33 @@ import (
 	"testing"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 )
 
 // MariaDB says of an account that has to be encrypted only that access is denied, as it does of a wrong password; so does
 // MySQL. Whoever gave nothing of TLS is told that it may be that.
 func TestAnAccountThatWantsTLSIsHintedAt(t *testing.T) {
 	const hint = "if the server or the account wants TLS, give tls.ca_file"
-	eachServer(t, func(r *rig) {
-		r.ok("migrate")
-		dsn := r.account("worker")
-		run := func(further ...string) result {
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.OK("migrate")
+		dsn := r.Account("worker")
+		run := func(further ...string) rig.Result {
 			env := map[string]string{"PRESCIENT_DSN": dsn}
 			for i := 0; i < len(further); i += 2 {
 				env[further[i]] = further[i+1]
 			}
-			return execute(r.Context(), cmd.Options{}, env, "", "run")
+			return rig.Execute(r.Context(), cmd.Options{}, env, "", "run")
 		}
-		if got := run(); got.code != cmd.ExitOK || strings.Contains(got.err, hint) {
+		if got := run(); got.Code != cmd.ExitOK || strings.Contains(got.Err, hint) {
 			r.Errorf("in plain text, where that is allowed: %v", got)
 		}
-		r.exec("ALTER USER '" + r.user("worker") + "'@'%' REQUIRE SSL")
+		r.Exec("ALTER USER '" + r.User("worker") + "'@'%' REQUIRE SSL")
 		got := run()
-		got.wants(r.T, cmd.ExitDatabase, "1045", hint)
-		if strings.Contains(got.err, "Secret-42") {
+		got.Wants(r.T, cmd.ExitDatabase, "1045", hint)
+		if strings.Contains(got.Err, "Secret-42") {
 			r.Errorf("the password is shown: %v", got)
 		}
-		if got := run("PRESCIENT_TLS_SERVER_NAME", "db.example.com"); got.code != cmd.ExitDatabase || strings.Contains(got.err, hint) {
+		if got := run("PRESCIENT_TLS_SERVER_NAME", "db.example.com"); got.Code != cmd.ExitDatabase || strings.Contains(got.Err, hint) {
 			r.Errorf("with TLS asked for: %v", got)
 		}
 	})

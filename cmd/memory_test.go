@@ -10,11 +10,19 @@ import (
 	"time"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 	"prescient/prescient"
 )
 
 // ownProgram makes the test binary a program as a user has it, with a job_exec that settles everything.
 const ownProgram = "CMD_TEST_OWN_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(ownProgram) != "" {
+		runOwnProgram()
+	}
+	rig.Main(m)
+}
 
 func runOwnProgram() {
 	cmd.Main(cmd.Options{Register: func(_ context.Context, registry *prescient.Registry, _ cmd.Deps) error {
@@ -46,15 +54,15 @@ const overdueSlots = 40
 // overdue makes rows pending for overdueSlots slots, with a payload of 200 bytes: in the order of the primary key, and
 // with the other index made once they are there, since keys are hashes, and a large index that is filled in another order
 // than its own is read from and written to disk all over. Nor are they logged for replicas.
-func (r *rig) overdue(rows int) {
+func overdue(r *rig.Rig, rows int) {
 	r.Helper()
-	conn, err := r.db.Conn(r.Context())
-	r.must(err)
+	conn, err := r.DB.Conn(r.Context())
+	r.Must(err)
 	defer conn.Close()
 	do := func(statement string, args ...any) {
 		r.Helper()
 		_, err := conn.ExecContext(r.Context(), statement, args...)
-		r.must(err)
+		r.Must(err)
 	}
 	do("SET SESSION sql_log_bin = 0")
 	do("ALTER TABLE future_job DROP INDEX job_key")
@@ -71,23 +79,23 @@ func (r *rig) overdue(rows int) {
 }
 
 // sweep sweeps in a process of its own, and returns the most memory that it had.
-func (r *rig) sweep(rows int) (peak int64, took time.Duration) {
+func sweep(r *rig.Rig, rows int) (peak int64, took time.Duration) {
 	r.Helper()
 	seeding := time.Now()
-	r.overdue(rows)
+	overdue(r, rows)
 	r.Logf("%d rows made pending in %s", rows, time.Since(seeding).Round(time.Second))
-	before := r.count("SELECT COUNT(*) FROM job_history")
+	before := r.Count("SELECT COUNT(*) FROM job_history")
 	program, err := os.Executable()
-	r.must(err)
+	r.Must(err)
 	process := exec.CommandContext(r.Context(), program, "sweep")
 	process.Dir = r.TempDir()
-	process.Env = []string{ownProgram + "=1", "HOME=" + process.Dir, "PRESCIENT_DSN=" + r.account("worker"), "PRESCIENT_LOG_LEVEL=warn"}
+	process.Env = []string{ownProgram + "=1", "HOME=" + process.Dir, "PRESCIENT_DSN=" + r.Account("worker"), "PRESCIENT_LOG_LEVEL=warn"}
 	start := time.Now()
 	if out, err := process.CombinedOutput(); err != nil {
 		r.Fatalf("%v\n%s", err, out)
 	}
 	took = time.Since(start)
-	if n := r.count("SELECT COUNT(*) FROM job_history") - before; n != rows {
+	if n := r.Count("SELECT COUNT(*) FROM job_history") - before; n != rows {
 		r.Errorf("%d rows ended; want %d", n, rows)
 	}
 	return process.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10, took
@@ -95,11 +103,11 @@ func (r *rig) sweep(rows int) (peak int64, took time.Duration) {
 
 func TestMemoryIsBoundedHoweverManyRowsAreOverdue(t *testing.T) {
 	rows := sweepRows(t)
-	eachServer(t, func(r *rig) {
-		r.needs(columnDefaults)
-		r.ok("migrate")
-		few, _ := r.sweep(25_000)
-		many, took := r.sweep(rows)
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.Needs(rig.ColumnDefaults)
+		r.OK("migrate")
+		few, _ := sweep(r, 25_000)
+		many, took := sweep(r, rows)
 		r.Logf("peak of %d rows: %d MiB; of %d rows: %d MiB, in %s", 25_000, few>>20, rows, many>>20, took.Round(time.Second))
 		if !raceDetector && many > sweepLimit {
 			r.Errorf("%d MiB for %d rows; want %d MiB at most", many>>20, rows, sweepLimit>>20)

@@ -1,38 +1,79 @@
-package operate
+package operate_test
 
 import (
 	"strings"
 	"testing"
-	"time"
 
-	"prescient/slots"
+	"prescient/cmd"
+	"prescient/cmd/internal/rig"
+	"prescient/prescient/doctor"
 )
 
-func FuzzAssignments(f *testing.F) {
-	for _, text := range []string{"", "*", "0,30;15,45", "1/2;2/2", "0-59/15", ";", "5/15", "1/0", "*/2;*", "9999999999999999999/2", "0,0"} {
-		f.Add(text)
-	}
-	grid, err := slots.NewGrid(15 * time.Minute)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		list, err := parseAssignments(grid, text)
-		if err != nil {
-			return
+func TestDoctor(t *testing.T) {
+	rig.EachServer(t, func(r *rig.Rig) {
+		got := r.Execute("doctor")
+		if got.Code != cmd.ExitBad || !strings.Contains(got.Out, "bad   tables: migrations are missing") || got.Err != "" {
+			r.Error(got)
 		}
-		if (len(list) == 0) != (strings.TrimSpace(text) == "") {
-			t.Fatalf("%q: %v", text, list)
+		// Whatever is asked for, missing tables count.
+		got = r.Execute("doctor", "--only", "overdue")
+		if got.Code != cmd.ExitBad || !strings.Contains(got.Out, "bad   tables: migrations are missing") {
+			r.Error(got)
 		}
-		for _, a := range list {
-			if a.Grid() != grid || !a.Next(time.Unix(0, 0)).After(time.Unix(0, 0)) {
-				t.Fatalf("%q: %v", text, a)
+		r.Execute("doctor", "--ignore", "tables").Wants(r.T, cmd.ExitUsage, "--ignore", "tables cannot be ignored")
+		r.OK("migrate")
+		r.Exec("UPDATE slot_config SET schema_version = schema_version - 1")
+		got = r.Execute("doctor", "--only", "overdue,leases", "--ignore", "schema")
+		if got.Code != cmd.ExitBad || !strings.Contains(got.Out, "bad   tables: ") {
+			r.Error(got)
+		}
+		r.Exec("UPDATE slot_config SET schema_version = schema_version + 1")
+		// What is new is healthy; what the tests' servers are set to is theirs.
+		for _, role := range []string{"worker", "owner", "operator", "app"} {
+			got = r.Execute("doctor", "--use", role, "--ignore", "durability", "--ignore", "time_zone,binlog")
+			if got.Code != cmd.ExitOK || strings.Contains(got.Out, "time_zone") || !strings.Contains(got.Out, "ok    clock: ") {
+				r.Error(got)
 			}
 		}
-		if len(list) > 0 {
-			if _, err := slots.Cover(list...); err != nil {
-				t.Fatalf("%q: %v", text, err)
-			}
+		for _, flag := range []string{"--only", "--ignore"} {
+			r.Execute("doctor", flag, "overdue,overdoe").Wants(r.T, cmd.ExitUsage, flag, `no finding has the code "overdoe"`, "coverage.unserved, durability")
 		}
+		r.Execute("doctor", "--use", "app", "--only", "missed").Wants(r.T, cmd.ExitUsage, "missed: not looked at", "slot_run")
+		r.Exec("UPDATE slot_config SET changed_at = changed_at - INTERVAL 1 DAY")
+		got = r.Execute("doctor") // nothing was served yet
+		if got.Code != cmd.ExitWarn || !strings.Contains(got.Out, "warn  missed: ") || !strings.Contains(got.Out, "\n      → ") {
+			r.Error(got)
+		}
+		r.Exec("ALTER TABLE slot_run DROP COLUMN takeovers")
+		got = r.Execute("doctor", "--only", "overdue")
+		if got.Code != cmd.ExitBad || !strings.Contains(got.Out, "bad   schema.column: slot_run lacks the column takeovers") {
+			r.Error(got)
+		}
+		r.Exec("ALTER TABLE slot_run ADD COLUMN takeovers INT UNSIGNED NOT NULL DEFAULT 0")
+		got = r.Execute("doctor", "--json", "--assignments", "0,30;15", "--slots-resolution", "15m")
+		found := rig.Lines[doctor.Finding](r.T, got.Out)
+		unserved := false
+		for _, f := range found {
+			unserved = unserved || f.Code == "coverage.unserved" && f.Severity == doctor.SeverityBad
+		}
+		if got.Code != cmd.ExitBad || !unserved {
+			r.Error(got)
+		}
+		got = r.Execute("doctor", "--assignments", "1/2;2/2")
+		if got.Code != cmd.ExitWarn || !strings.Contains(got.Out, "served exactly once") {
+			r.Error(got)
+		}
+		got = r.Execute("doctor", "--slots-resolution", "5m")
+		if got.Code != cmd.ExitBad || !strings.Contains(got.Out, "bad   resolution: ") {
+			r.Error(got)
+		}
+		r.Execute("doctor", "--only", "rows,schema,leases").Wants(r.T, cmd.ExitOK)
+		r.Execute("doctor", "--only", "missed").Wants(r.T, cmd.ExitWarn)
+		r.Execute("doctor", "--only", "coverage.unserved", "--assignments", "0,30").Wants(r.T, cmd.ExitBad)
+		if got := r.Execute("doctor", "--use", "owner", "--only", "invariants"); got.Code != cmd.ExitOK || !strings.Contains(got.Out, "pending and ended") {
+			r.Error(got)
+		}
+		r.Execute("doctor", "--use", "king").Wants(r.T, cmd.ExitUsage, "app, operator, worker or owner")
+		r.Execute("doctor", "--assignments", "0,30;61").Wants(r.T, cmd.ExitUsage, "--assignments")
 	})
 }

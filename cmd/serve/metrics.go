@@ -10,7 +10,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/worker"
-
 	"prescient/prescient/worker/books"
 )
 

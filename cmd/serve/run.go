@@ -9,7 +9,6 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/prescient"
-
 	"prescient/prescient/worker/books"
 )
 

@@ -12,7 +12,6 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/prescient/worker"
-
 	"prescient/prescient/worker/books"
 )
 

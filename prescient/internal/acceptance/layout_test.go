@@ -77,7 +77,8 @@ var layers = []layer{
 	{"cmd/demo", append([]string{"prescient/localserver", "jobs/*"}, command...)},
 	{"cmd", append([]string{"cmd/*"}, command...)},
 	{"cmd/prescient", []string{"cmd"}},
-	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*"}, rooms...)}, // a module of its own
+	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest"}, rooms...)}, // for tests
+	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*"}, rooms...)},   // a module of its own
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},
 	{"scripts/chaos/checker", nil},
 	{"scripts/chaos/stage", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/wire", "scripts/chaos/*"}},

@@ -1,4 +1,4 @@
-package cmd_test
+package serve_test
 
 import (
 	"context"
@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 )
 
 // saysOnce wants one line at error level in the log, and the reason on stderr for people as well.
-func saysOnce(t *testing.T, got result, code int, message, reason string) {
+func saysOnce(t *testing.T, got rig.Result, code int, message, reason string) {
 	t.Helper()
-	got.wants(t, code, `"level":"error"`, `"message":"`+message+`"`, reason)
+	got.Wants(t, code, `"level":"error"`, `"message":"`+message+`"`, reason)
 	errors, people := 0, 0
-	for line := range strings.Lines(got.err) {
+	for line := range strings.Lines(got.Err) {
 		switch {
 		case strings.Contains(line, `"level":"error"`) && strings.Contains(line, reason):
 			errors++
@@ -24,39 +25,39 @@ func saysOnce(t *testing.T, got result, code int, message, reason string) {
 		}
 	}
 	if errors != 1 || people != 1 {
-		t.Errorf("%d lines of the log and %d for people say why: %s", errors, people, got.err)
+		t.Errorf("%d lines of the log and %d for people say why: %s", errors, people, got.Err)
 	}
 }
 
 // Whoever reads the log of a service finds there why it is no more.
 func TestWhatAServiceFailsWithIsInItsLog(t *testing.T) {
-	eachServer(t, func(r *rig) {
+	rig.EachServer(t, func(r *rig.Rig) {
 		for _, name := range []string{"run", "work", "sweep"} {
-			saysOnce(r.T, r.execute(name), cmd.ExitTables, name+" failed", "migrate applies them")
+			saysOnce(r.T, r.Execute(name), cmd.ExitTables, name+" failed", "migrate applies them")
 		}
 		closed, err := net.Listen("tcp", "127.0.0.1:0")
-		r.must(err)
+		r.Must(err)
 		address := closed.Addr().String()
-		r.must(closed.Close())
-		saysOnce(r.T, r.execute("work", "--dsn", "u@tcp("+address+")/d"), cmd.ExitDatabase, "work failed", "connection refused")
+		r.Must(closed.Close())
+		saysOnce(r.T, r.Execute("work", "--dsn", "u@tcp("+address+")/d"), cmd.ExitDatabase, "work failed", "connection refused")
 
-		r.env["PRESCIENT_SLOTS_RESOLUTION"] = "1s"
-		r.ok("migrate")
+		r.Variables["PRESCIENT_SLOTS_RESOLUTION"] = "1s"
+		r.OK("migrate")
 		address, err = taken(r.T)
-		r.must(err)
-		saysOnce(r.T, r.execute("work", "--listen", address), cmd.ExitFailure, "work failed", "address already in use")
+		r.Must(err)
+		saysOnce(r.T, r.Execute("work", "--listen", address), cmd.ExitFailure, "work failed", "address already in use")
 		for _, name := range []string{"run", "sweep"} {
-			r.ok(name)
+			r.OK(name)
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), 30*time.Second)
 		defer cancel()
-		done := make(chan result)
+		done := make(chan rig.Result)
 		go func() {
-			done <- execute(ctx, r.Options, r.environment([]string{"work"}), "", "work", "--log-level", "debug")
+			done <- rig.Execute(ctx, r.Options, r.EnvironmentOf([]string{"work"}), "", "work", "--log-level", "debug")
 		}()
-		eventually(r.T, "it serves slots", func() bool { return r.count("SELECT COUNT(*) FROM slot_run") > 1 })
-		_, err = r.db.Exec("UPDATE slot_config SET version = version + 1")
-		r.must(err)
+		rig.Eventually(r.T, "it serves slots", func() bool { return r.Count("SELECT COUNT(*) FROM slot_run") > 1 })
+		_, err = r.DB.Exec("UPDATE slot_config SET version = version + 1")
+		r.Must(err)
 		saysOnce(r.T, <-done, cmd.ExitTables, "work failed", "slot_config has changed")
 	})
 }

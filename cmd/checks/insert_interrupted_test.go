@@ -1,4 +1,4 @@
-package cmd_test
+package checks_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 )
 
 // Whoever types Ctrl-C must not have to end the input first, and no file stays behind, not even where the process is
@@ -27,10 +28,10 @@ func TestASignalEndsAnInsertThatWaitsForInput(t *testing.T) {
 	check := []string{"insert", "--entity", "order/1", "--exec", "x", "--in", "1h", "--payload"}
 	for _, args := range [][]string{{"insert", "--file", "-"}, {"insert", "--file", pipe}, append(check, "-"), append(check, "@"+pipe)} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
-			var said buffer
+			var said rig.Buffer
 			temporary := t.TempDir()
-			process := exec.Command(program(t), args...)
-			process.Env = []string{"PRESCIENT_DSN=" + none, "TMPDIR=" + temporary}
+			process := exec.Command(rig.Program(t), args...)
+			process.Env = []string{"PRESCIENT_DSN=" + rig.NoServer, "TMPDIR=" + temporary}
 			process.Stderr = &said
 			input, err := process.StdinPipe()
 			if err != nil {
@@ -76,28 +77,31 @@ func TestASignalEndsAnInsertThatWaitsForInput(t *testing.T) {
 
 func TestAnInsertDoesNotWaitForAPipeThatNobodyWritesTo(t *testing.T) {
 	t.Parallel()
+	var writer *os.File
+	t.Cleanup(func() { _ = writer.Close() }) // once the pipe is gone, for a reader that only comes now
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { // lets the reader go
-		if file, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {
-			_ = file.Close()
+		var err error
+		if writer, err = os.OpenFile(pipe, os.O_RDWR, 0); err != nil {
+			t.Error(err)
 		}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	execute(ctx, cmd.Options{}, map[string]string{"PRESCIENT_DSN": none}, "", "insert", "--file", pipe).
-		wants(t, cmd.ExitInterrupted, "prescient: interrupted\n")
+	rig.Execute(ctx, cmd.Options{}, map[string]string{"PRESCIENT_DSN": rig.NoServer}, "", "insert", "--file", pipe).
+		Wants(t, cmd.ExitInterrupted, "prescient: interrupted\n")
 }
 
 // The list of bad lines is one list: what the lines say and what the database says of them, in their order.
 func TestEveryWayToInsertAFileNamesTheSameBadLines(t *testing.T) {
-	eachServer(t, func(r *rig) {
-		r.ok("migrate")
-		r.at("13:00")
-		r.ok("insert", "--entity", "order/there", "--exec", "x", "--in", "1h")
-		list := file(r.T, "list.jsonl", strings.Join([]string{
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.OK("migrate")
+		r.At("13:00")
+		r.OK("insert", "--entity", "order/there", "--exec", "x", "--in", "1h")
+		list := rig.File(r.T, "list.jsonl", strings.Join([]string{
 			`{"entity": "order/1", "job_exec": "x", "in": "31d"}`,
 			`{"entity": "order/2", "job_exec": "x", "in": "soon"}`,
 			`{"entity": "order/3", "job_exec": "x", "in": "1h"}`,
@@ -113,12 +117,12 @@ func TestEveryWayToInsertAFileNamesTheSameBadLines(t *testing.T) {
 			}
 			return bad
 		}
-		all := r.execute("insert", "--file", list)
-		all.wants(r.T, cmd.ExitUsage, "5 of 6 lines are bad; nothing was inserted")
-		some := r.execute("insert", "--file", list, "--keep-going")
-		some.wants(r.T, cmd.ExitPartly, "5 of 6 lines are bad and were left out")
-		want := badLines(all.err)
-		if got := badLines(some.err); len(want) != 5 || fmt.Sprint(got) != fmt.Sprint(want) {
+		all := r.Execute("insert", "--file", list)
+		all.Wants(r.T, cmd.ExitUsage, "5 of 6 lines are bad; nothing was inserted")
+		some := r.Execute("insert", "--file", list, "--keep-going")
+		some.Wants(r.T, cmd.ExitPartly, "5 of 6 lines are bad and were left out")
+		want := badLines(all.Err)
+		if got := badLines(some.Err); len(want) != 5 || fmt.Sprint(got) != fmt.Sprint(want) {
 			r.Errorf("with --keep-going: %q\nwithout: %q", got, want)
 		}
 		for i, number := range []int{1, 2, 4, 5, 6} {
@@ -131,32 +135,32 @@ func TestEveryWayToInsertAFileNamesTheSameBadLines(t *testing.T) {
 
 // holdUp inserts a file of 1500 lines whose second chunk waits for a row that somebody has locked, tells it to stop then,
 // and returns what it said.
-func (r *rig) holdUp(args ...string) result {
+func holdUp(r *rig.Rig, args ...string) rig.Result {
 	r.Helper()
-	r.ok("migrate")
-	r.ok("insert", "--entity", "order/1400", "--exec", "x", "--in", "1h")
+	r.OK("migrate")
+	r.OK("insert", "--entity", "order/1400", "--exec", "x", "--in", "1h")
 	var text strings.Builder
 	for i := range 1500 {
 		fmt.Fprintf(&text, `{"entity": "order/%d", "job_exec": "x", "in": "2h", "on_pending": "replace"}`+"\n", i)
 	}
-	list := file(r.T, "list.jsonl", text.String())
-	held, err := r.db.BeginTx(r.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // no gaps
-	r.must(err)
+	list := rig.File(r.T, "list.jsonl", text.String())
+	held, err := r.DB.BeginTx(r.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // no gaps
+	r.Must(err)
 	defer held.Rollback()
 	var key string
-	r.must(held.QueryRow("SELECT entity_key FROM future_job FOR UPDATE").Scan(&key))
+	r.Must(held.QueryRow("SELECT entity_key FROM future_job FOR UPDATE").Scan(&key))
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	did := make(chan result, 1)
+	did := make(chan rig.Result, 1)
 	full := append([]string{"insert", "--file", list}, args...)
-	env := r.environment(full)
-	go func() { did <- execute(ctx, r.Options, env, "", full...) }()
-	eventually(r.T, "the first chunk is written", func() bool {
-		dirty, err := r.db.BeginTx(r.Context(), &sql.TxOptions{Isolation: sql.LevelReadUncommitted})
-		r.must(err)
+	env := r.EnvironmentOf(full)
+	go func() { did <- rig.Execute(ctx, r.Options, env, "", full...) }()
+	rig.Eventually(r.T, "the first chunk is written", func() bool {
+		dirty, err := r.DB.BeginTx(r.Context(), &sql.TxOptions{Isolation: sql.LevelReadUncommitted})
+		r.Must(err)
 		defer dirty.Rollback()
 		var n int
-		r.must(dirty.QueryRow("SELECT COUNT(*) FROM future_job").Scan(&n))
+		r.Must(dirty.QueryRow("SELECT COUNT(*) FROM future_job").Scan(&n))
 		return n >= 1001
 	})
 	cancel()
@@ -165,29 +169,29 @@ func (r *rig) holdUp(args ...string) result {
 		return got
 	case <-time.After(10 * time.Second):
 		r.Fatal("it has not ended 10 s after it was told to")
-		return result{}
+		return rig.Result{}
 	}
 }
 
 func TestAnInterruptedInsertOfAFileSaysWhatItInserted(t *testing.T) {
 	t.Run("all or nothing", func(t *testing.T) {
-		eachServer(t, func(r *rig) {
-			got := r.holdUp()
-			got.wants(r.T, cmd.ExitInterrupted, "prescient: nothing was inserted: ", "interrupted\n")
-			if n := strings.Count(got.err, "\n"); n != 1 || got.out != "" {
+		rig.EachServer(t, func(r *rig.Rig) {
+			got := holdUp(r)
+			got.Wants(r.T, cmd.ExitInterrupted, "prescient: nothing was inserted: ", "interrupted\n")
+			if n := strings.Count(got.Err, "\n"); n != 1 || got.Out != "" {
 				r.Errorf("%v", got)
 			}
-			eventually(r.T, "nothing is inserted", func() bool { return r.count("SELECT COUNT(*) FROM future_job") == 1 })
+			rig.Eventually(r.T, "nothing is inserted", func() bool { return r.Count("SELECT COUNT(*) FROM future_job") == 1 })
 		})
 	})
 	t.Run("chunk by chunk", func(t *testing.T) {
-		eachServer(t, func(r *rig) {
-			got := r.holdUp("--keep-going")
-			got.wants(r.T, cmd.ExitInterrupted, "prescient: inserted 1000, replaced 0, kept 0 before line 1001", "interrupted\n")
-			if n := strings.Count(got.err, "\n"); n != 1 || got.out != "" {
+		rig.EachServer(t, func(r *rig.Rig) {
+			got := holdUp(r, "--keep-going")
+			got.Wants(r.T, cmd.ExitInterrupted, "prescient: inserted 1000, replaced 0, kept 0 before line 1001", "interrupted\n")
+			if n := strings.Count(got.Err, "\n"); n != 1 || got.Out != "" {
 				r.Errorf("%v", got)
 			}
-			if n := r.count("SELECT COUNT(*) FROM future_job"); n != 1001 {
+			if n := r.Count("SELECT COUNT(*) FROM future_job"); n != 1001 {
 				r.Errorf("%d rows", n)
 			}
 		})

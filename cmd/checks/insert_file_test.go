@@ -1,44 +1,33 @@
-package cmd_test
+package checks_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 )
 
-// file writes a file of the test.
-func file(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 func TestInsertFile(t *testing.T) {
-	eachServer(t, func(r *rig) {
-		r.ok("migrate")
-		r.at("13:00")
-		orders := file(r.T, "orders.csv", "\ufeffentity,due_at,payload,on_pending\r\n"+
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.OK("migrate")
+		r.At("13:00")
+		orders := rig.File(r.T, "orders.csv", "\ufeffentity,due_at,payload,on_pending\r\n"+
 			"order/1,2026-11-20 15:01,\"{\"\"lines\"\": 3}\",\r\norder/2,+1h,,\r\norder/2,+2h,,replace\r\n\r\n")
-		if out := r.ok("insert", "--file", orders, "--exec", "unshipped"); out != "inserted 2, replaced 1, kept 0 that were pending\n" {
+		if out := r.OK("insert", "--file", orders, "--exec", "unshipped"); out != "inserted 2, replaced 1, kept 0 that were pending\n" {
 			r.Error(out)
 		}
 		more := `{"entity_name": "order", "entity_key": "3", "job_exec": "late", "in": "1d", "payload": {"a": [1]}, "tag": "t"}
 
 {"entity": "order/1", "payload": null}
 `
-		got := execute(r.Context(), r.Options, r.environment([]string{"insert", "--file"}), more, "insert", "--file", "-", "--exec", "unshipped", "--in", "3h", "--json")
-		if got.code != cmd.ExitOK || got.out != `{"inserted":1,"kept":1,"replaced":0,"bad":0}`+"\n" {
+		got := rig.Execute(r.Context(), r.Options, r.EnvironmentOf([]string{"insert", "--file"}), more, "insert", "--file", "-", "--exec", "unshipped", "--in", "3h", "--json")
+		if got.Code != cmd.ExitOK || got.Out != `{"inserted":1,"kept":1,"replaced":0,"bad":0}`+"\n" {
 			r.Errorf("%v", got)
 		}
 		var rows []string
-		for _, j := range r.jobs() {
+		for _, j := range r.Jobs() {
 			rows = append(rows, fmt.Sprintf("%s %s %s %s %s", j.EntityKey, j.JobExec, j.Tag, j.DueAt.Format("02 15:04"), strings.ReplaceAll(string(j.Payload), " ", "")))
 		}
 		if got, want := strings.Join(rows, "\n"), "2 unshipped  20 15:00 null\n1 unshipped  20 15:01 {\"lines\":3}\n3 late t 21 13:00 {\"a\":[1]}"; got != want {
@@ -48,9 +37,9 @@ func TestInsertFile(t *testing.T) {
 }
 
 func TestInsertFileReportsBadLinesAndDoesNothingHalf(t *testing.T) {
-	eachServer(t, func(r *rig) {
-		r.ok("migrate")
-		r.at("13:00")
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.OK("migrate")
+		r.At("13:00")
 		var text strings.Builder
 		for i := range 2500 { // lines 1 to 2500
 			fmt.Fprintf(&text, `{"entity": "order/%d", "job_exec": "x", "in": "1h"}`+"\n", i)
@@ -58,18 +47,18 @@ func TestInsertFileReportsBadLinesAndDoesNothingHalf(t *testing.T) {
 		text.WriteString(`{"entity": "order/0", "job_exec": "x", "in": "1h", "on_pending": "error"}` + "\n")
 		text.WriteString(`{"entity": "order/a", "job_exec": "x", "in": "31d"}` + "\n")
 		text.WriteString(`{"entity": "order/b", "job_exec": "x", "in": "1h", "spread": "1h"}` + "\n")
-		list := file(r.T, "list.jsonl", text.String())
-		got := r.execute("insert", "--file", list)
-		got.wants(r.T, cmd.ExitUsage, list+":2501: already pending: x of order/0", list+":2502: beyond the horizon", "2 of 2503 lines are bad; nothing was inserted")
-		if n := strings.Count(got.err, "\n"); n != 3 || got.out != "" {
+		list := rig.File(r.T, "list.jsonl", text.String())
+		got := r.Execute("insert", "--file", list)
+		got.Wants(r.T, cmd.ExitUsage, list+":2501: already pending: x of order/0", list+":2502: beyond the horizon", "2 of 2503 lines are bad; nothing was inserted")
+		if n := strings.Count(got.Err, "\n"); n != 3 || got.Out != "" {
 			r.Errorf("%v", got)
 		}
-		if n := r.count("SELECT COUNT(*) FROM future_job"); n != 0 {
+		if n := r.Count("SELECT COUNT(*) FROM future_job"); n != 0 {
 			r.Errorf("%d rows were inserted all the same", n)
 		}
-		got = r.execute("insert", "--file", list, "--keep-going")
-		got.wants(r.T, cmd.ExitPartly, ":2501: already pending", "2 of 2503 lines are bad and were left out")
-		if got.out != "inserted 2501, replaced 0, kept 0 that were pending\n" || r.count("SELECT COUNT(*) FROM future_job") != 2501 {
+		got = r.Execute("insert", "--file", list, "--keep-going")
+		got.Wants(r.T, cmd.ExitPartly, ":2501: already pending", "2 of 2503 lines are bad and were left out")
+		if got.Out != "inserted 2501, replaced 0, kept 0 that were pending\n" || r.Count("SELECT COUNT(*) FROM future_job") != 2501 {
 			r.Errorf("%v", got)
 		}
 	})
@@ -78,7 +67,7 @@ func TestInsertFileReportsBadLinesAndDoesNothingHalf(t *testing.T) {
 func TestBadLinesOfAFileAreNamedBeforeTheDatabaseIsAsked(t *testing.T) {
 	const good = `{"entity": "order/1", "job_exec": "x", "in": "1h"}`
 	jsonl := func(lines ...string) (string, string) { return "a.jsonl", strings.Join(lines, "\n") }
-	env := map[string]string{"PRESCIENT_DSN": none}
+	env := map[string]string{"PRESCIENT_DSN": rig.NoServer}
 	for about, test := range map[string]struct {
 		file func() (name, text string)
 		args []string
@@ -109,10 +98,10 @@ func TestBadLinesOfAFileAreNamedBeforeTheDatabaseIsAsked(t *testing.T) {
 	} {
 		t.Run(about, func(t *testing.T) {
 			name, text := test.file()
-			args := append([]string{"insert", "--file", file(t, name, text)}, test.args...)
-			execute(t.Context(), cmd.Options{}, env, "", args...).wants(t, cmd.ExitUsage, test.says...)
+			args := append([]string{"insert", "--file", rig.File(t, name, text)}, test.args...)
+			rig.Execute(t.Context(), cmd.Options{}, env, "", args...).Wants(t, cmd.ExitUsage, test.says...)
 		})
 	}
-	execute(t.Context(), cmd.Options{}, env, "", "insert", "--file", "/nonexistent").wants(t, cmd.ExitUsage, "--file: open /nonexistent")
-	execute(t.Context(), cmd.Options{}, env, "", "insert", "--keep-going").wants(t, cmd.ExitUsage, "are for --file")
+	rig.Execute(t.Context(), cmd.Options{}, env, "", "insert", "--file", "/nonexistent").Wants(t, cmd.ExitUsage, "--file: open /nonexistent")
+	rig.Execute(t.Context(), cmd.Options{}, env, "", "insert", "--keep-going").Wants(t, cmd.ExitUsage, "are for --file")
 }

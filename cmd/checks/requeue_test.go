@@ -1,34 +1,35 @@
-package cmd_test
+package checks_test
 
 import (
 	"strings"
 	"testing"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 )
 
 func TestRequeue(t *testing.T) {
-	eachServer(t, func(r *rig) {
-		r.at("10:05")
-		r.ok("migrate")
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.At("10:05")
+		r.OK("migrate")
 		for _, key := range []string{"1", "2"} {
-			r.ok("insert", "--entity", "order/"+key, "--exec", "unshipped", "--in", "3h", "--payload", `{"lines": 3}`)
-			r.ok("cancel", "--entity", "order/"+key)
+			r.OK("insert", "--entity", "order/"+key, "--exec", "unshipped", "--in", "3h", "--payload", `{"lines": 3}`)
+			r.OK("cancel", "--entity", "order/"+key)
 		}
-		r.ok("insert", "--entity", "order/2", "--exec", "unshipped", "--in", "5h")
+		r.OK("insert", "--entity", "order/2", "--exec", "unshipped", "--in", "5h")
 		args := []string{"requeue", "--exec", "unshipped", "--outcome", "cancelled", "--since", "now-1h", "--in", "1h"}
-		if out := r.ok(append(args, "--dry-run")...); !strings.Contains(out, "would have requeued 1; 1 are pending already and were kept") {
+		if out := r.OK(append(args, "--dry-run")...); !strings.Contains(out, "would have requeued 1; 1 are pending already and were kept") {
 			r.Error(out)
 		}
-		if n := len(r.jobs()); n != 1 {
+		if n := len(r.Jobs()); n != 1 {
 			r.Errorf("a dry run made %d pending", n)
 		}
-		out := r.ok(append(args, "--json")...)
+		out := r.OK(append(args, "--json")...)
 		if !strings.Contains(out, `"did":"kept"`) || !strings.HasSuffix(out, `{"requeued":1,"kept":1,"superseded":0,"more":false,"dry_run":false}`+"\n") {
 			r.Error(out)
 		}
-		rows := r.jobs("--entity", "order/1")
-		if len(rows) != 1 || !rows[0].NextCheckAt.Equal(at("11:15")) || !strings.Contains(string(rows[0].Payload), "lines") {
+		rows := r.Jobs("--entity", "order/1")
+		if len(rows) != 1 || !rows[0].NextCheckAt.Equal(rig.At("11:15")) || !strings.Contains(string(rows[0].Payload), "lines") {
 			r.Errorf("%+v", rows)
 		}
 	})
@@ -36,30 +37,30 @@ func TestRequeue(t *testing.T) {
 
 // Most ends are done or cancelled: to have those back must be said.
 func TestRequeueTakesAllOutcomesOnlyWhereThatIsSaid(t *testing.T) {
-	eachServer(t, func(r *rig) {
-		r.at("10:05")
-		r.ok("migrate")
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.At("10:05")
+		r.OK("migrate")
 		for _, key := range []string{"1", "2"} {
-			r.ok("insert", "--entity", "order/"+key, "--exec", "unshipped", "--in", "3h")
-			r.ok("cancel", "--entity", "order/"+key)
+			r.OK("insert", "--entity", "order/"+key, "--exec", "unshipped", "--in", "3h")
+			r.OK("cancel", "--entity", "order/"+key)
 		}
 		wide := []string{"requeue", "--exec", "unshipped", "--since", "now-1h"}
-		r.execute(wide...).wants(r.T, cmd.ExitUsage, "--all-outcomes")
-		r.execute(append(wide, "--outcome", "")...).wants(r.T, cmd.ExitUsage, "--outcome is empty")
-		r.execute(append(wide, "--outcome", "cancelled", "--all-outcomes")...).wants(r.T, cmd.ExitUsage, "either --outcome or --all-outcomes")
-		if n := len(r.jobs()); n != 0 {
+		r.Execute(wide...).Wants(r.T, cmd.ExitUsage, "--all-outcomes")
+		r.Execute(append(wide, "--outcome", "")...).Wants(r.T, cmd.ExitUsage, "--outcome is empty")
+		r.Execute(append(wide, "--outcome", "cancelled", "--all-outcomes")...).Wants(r.T, cmd.ExitUsage, "either --outcome or --all-outcomes")
+		if n := len(r.Jobs()); n != 0 {
 			r.Fatalf("%d are pending again", n)
 		}
-		if out := r.ok(append(wide, "--all-outcomes")...); !strings.Contains(out, "requeued 2;") {
+		if out := r.OK(append(wide, "--all-outcomes")...); !strings.Contains(out, "requeued 2;") {
 			r.Error(out)
 		}
 	})
 }
 
 func TestRequeueRefusesWhatItIsNotSureOf(t *testing.T) {
-	eachServer(t, func(r *rig) {
-		r.at("10:05")
-		r.ok("migrate")
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.At("10:05")
+		r.OK("migrate")
 		for _, wrong := range []struct{ flags, says string }{
 			{"", "--outcome"},
 			{"--exec x", "--outcome"},
@@ -76,15 +77,15 @@ func TestRequeueRefusesWhatItIsNotSureOf(t *testing.T) {
 			{"--entity order/1 --outcome failed --since=", "--since is empty"},
 			{"--entity order/1 --outcome failed --before=", "--before is empty"},
 		} {
-			r.execute(append([]string{"requeue"}, strings.Fields(wrong.flags)...)...).wants(r.T, cmd.ExitUsage, wrong.says)
+			r.Execute(append([]string{"requeue"}, strings.Fields(wrong.flags)...)...).Wants(r.T, cmd.ExitUsage, wrong.says)
 		}
 	})
 }
 
 // To the library 0 is the default: a command that is given it must not take that.
 func TestNoLimitOfZeroMeansSomethingElse(t *testing.T) {
-	eachServer(t, func(r *rig) {
-		r.ok("migrate")
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.OK("migrate")
 		for _, line := range []string{
 			"jobs --limit 0", "jobs --limit -1", "jobs --search 0", "jobs --search -1", "jobs --limit 10000",
 			"history --limit 0", "history --limit -1", "history --search 0", "history --limit 10000",
@@ -93,9 +94,9 @@ func TestNoLimitOfZeroMeansSomethingElse(t *testing.T) {
 			"prune --keep 90d --patience 0", "prune --keep 90d --patience -1s", "reslot --resolution 0",
 			"units cron --shards 0", "units cron --shards -1",
 		} {
-			got := r.execute(strings.Fields(line)...)
+			got := r.Execute(strings.Fields(line)...)
 			flag := line[strings.LastIndex(line, "--"):strings.LastIndex(line, " ")]
-			got.wants(r.T, cmd.ExitUsage, strings.TrimPrefix(flag, "--"))
+			got.Wants(r.T, cmd.ExitUsage, strings.TrimPrefix(flag, "--"))
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package cmd_test
+package checks_test
 
 import (
 	"fmt"
@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 )
 
 // However few rows a search looks at, a program that follows the cursor in the output comes to what it looks for.
 func TestATruncatedSearchSaysInItsOutputHowToGoOn(t *testing.T) {
-	eachServer(t, func(r *rig) {
-		r.at("10:05")
-		r.ok("migrate")
-		r.ok("insert", "--entity", "order/last", "--exec", "rare", "--at", "2026-11-20 19:00")
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.At("10:05")
+		r.OK("migrate")
+		r.OK("insert", "--entity", "order/last", "--exec", "rare", "--at", "2026-11-20 19:00")
 		for i := range 5 {
-			r.ok("insert", "--entity", fmt.Sprintf("order/%d", i), "--exec", "a", "--at", fmt.Sprintf("2026-11-20 %d:00", 11+i))
+			r.OK("insert", "--entity", fmt.Sprintf("order/%d", i), "--exec", "a", "--at", fmt.Sprintf("2026-11-20 %d:00", 11+i))
 		}
 		type line struct {
 			EntityKey string `json:"entity_key"`
@@ -27,7 +28,7 @@ func TestATruncatedSearchSaysInItsOutputHowToGoOn(t *testing.T) {
 		find := func(list string) {
 			after, ways := "", 0
 			for ; ways < 10; ways++ {
-				got := lines[line](r.T, r.ok(list, "--json", "--exec", "rare", "--search", "2", "--after", after))
+				got := rig.Lines[line](r.T, r.OK(list, "--json", "--exec", "rare", "--search", "2", "--after", after))
 				if len(got) > 0 && got[0].EntityKey == "last" {
 					break
 				}
@@ -41,48 +42,48 @@ func TestATruncatedSearchSaysInItsOutputHowToGoOn(t *testing.T) {
 			}
 		}
 		find("jobs")
-		text := r.execute("jobs", "--exec", "rare", "--search", "2")
-		text.wants(r.T, cmd.ExitOK, "go on with --after '2026-11-20 12:00:00/")
-		if text.out != "nothing matches the filter among the 2 rows that were looked at\n" {
+		text := r.Execute("jobs", "--exec", "rare", "--search", "2")
+		text.Wants(r.T, cmd.ExitOK, "go on with --after '2026-11-20 12:00:00/")
+		if text.Out != "nothing matches the filter among the 2 rows that were looked at\n" {
 			r.Errorf("%v", text)
 		}
-		r.ok("cancel", "--entity", "order/last") // it is the first that ended, and so the last that is listed
+		r.OK("cancel", "--entity", "order/last") // it is the first that ended, and so the last that is listed
 		for i := range 5 {
-			r.at(fmt.Sprintf("10:%02d", 6+i))
-			r.ok("cancel", "--entity", fmt.Sprintf("order/%d", i))
+			r.At(fmt.Sprintf("10:%02d", 6+i))
+			r.OK("cancel", "--entity", fmt.Sprintf("order/%d", i))
 		}
 		find("history")
-		text = r.execute("history", "--exec", "rare", "--search", "2")
-		text.wants(r.T, cmd.ExitOK, "go on with --after '")
-		if text.out != "nothing matches the filter among the 2 rows that were looked at\n" {
+		text = r.Execute("history", "--exec", "rare", "--search", "2")
+		text.Wants(r.T, cmd.ExitOK, "go on with --after '")
+		if text.Out != "nothing matches the filter among the 2 rows that were looked at\n" {
 			r.Errorf("%v", text)
 		}
 	})
 }
 
 func TestAnEmptyListingSaysWhetherTheFilterMadeItSo(t *testing.T) {
-	eachServer(t, func(r *rig) {
-		r.at("10:05")
-		r.ok("migrate")
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.At("10:05")
+		r.OK("migrate")
 		says := func(want string, args ...string) {
-			if got := r.execute(args...); got.code != cmd.ExitOK || got.out != want+"\n" || got.err != "" {
+			if got := r.Execute(args...); got.Code != cmd.ExitOK || got.Out != want+"\n" || got.Err != "" {
 				r.Errorf("%v\nwant %s", got, want)
 			}
 		}
 		says("nothing has ended", "history")
 		says("nothing is pending", "jobs")
 		says("nothing is pending", "slots")
-		r.ok("insert", "--entity", "order/1", "--exec", "a", "--in", "1h")
-		r.ok("insert", "--entity", "order/2", "--exec", "a", "--in", "1h")
-		r.ok("cancel", "--entity", "order/2")
+		r.OK("insert", "--entity", "order/1", "--exec", "a", "--in", "1h")
+		r.OK("insert", "--entity", "order/2", "--exec", "a", "--in", "1h")
+		r.OK("cancel", "--entity", "order/2")
 		for _, filter := range []string{"--exec b", "--entity invoice", "--entity order/3", "--before 2026-01-01T00:00Z", "--slot 2026-11-20T20:00Z"} {
 			says("nothing that is pending matches the filter", append([]string{"jobs"}, strings.Fields(filter)...)...)
 			says("nothing that has ended matches the filter", append([]string{"history"}, strings.Fields(filter)...)...)
 		}
 		says("nothing that has ended matches the filter", "history", "--outcome", "done")
 		says("nothing is pending in this time", "slots", "--before", "now")
-		says("nothing comes behind this cursor", "jobs", "--after", r.jobs()[0].Cursor)
-		if got := r.execute("jobs", "--json", "--exec", "b"); got.out != "" {
+		says("nothing comes behind this cursor", "jobs", "--after", r.Jobs()[0].Cursor)
+		if got := r.Execute("jobs", "--json", "--exec", "b"); got.Out != "" {
 			r.Errorf("%v", got)
 		}
 	})

@@ -1,4 +1,4 @@
-package cmd_test
+package units_test
 
 import (
 	"os"
@@ -12,33 +12,34 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 	"prescient/slots"
 )
 
 // units runs units for a program that is there: this one lies in a temporary folder.
-func units(t *testing.T, args ...string) result {
+func units(t *testing.T, args ...string) rig.Result {
 	t.Helper()
 	if !slices.Contains(args, "--binary") {
 		args = append(args, "--binary", "/opt/prescient")
 	}
-	return execute(t.Context(), cmd.Options{}, nil, "", append([]string{"units"}, args...)...)
+	return rig.Execute(t.Context(), cmd.Options{}, nil, "", append([]string{"units"}, args...)...)
 }
 
 func texts(t *testing.T, args ...string) map[string]string {
 	t.Helper()
 	got := units(t, append(args, "--json")...)
-	if got.code != cmd.ExitOK {
+	if got.Code != cmd.ExitOK {
 		t.Fatalf("%v", got)
 	}
 	files := make(map[string]string)
-	for _, file := range lines[struct{ Name, Text string }](t, got.out) {
+	for _, file := range rig.Lines[struct{ Name, Text string }](t, got.Out) {
 		files[file.Name] = file.Text
 	}
 	return files
 }
 
 func TestSystemdUnits(t *testing.T) {
-	config := file(t, "pre scient.yaml", "dsn: \"a:b@tcp(c:1)/d\"\nslots: {resolution: 15m}\nsweep: {every: 90s}\nworker: {stop_grace: 1m}\n")
+	config := rig.File(t, "pre scient.yaml", "dsn: \"a:b@tcp(c:1)/d\"\nslots: {resolution: 15m}\nsweep: {every: 90s}\nworker: {stop_grace: 1m}\n")
 	files := texts(t, "systemd", "--shards", "2", "--config", config, "--binary", "/opt/100% free/prescient", "--user", "app", "--log-level", "warn")
 	for name, wants := range map[string][]string{
 		"prescient-1.service": {"\nType=oneshot\n", `ExecStart="/opt/100%% free/prescient" run --config "` + config + `" --log-level warn --worker-share 1/2` + "\n",
@@ -87,10 +88,10 @@ func TestSystemdTakesTheUnits(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		got := units(t, append([]string{"systemd", "--dir", dir, "--binary", self}, args...)...)
-		if got.code != cmd.ExitOK {
+		if got.Code != cmd.ExitOK {
 			t.Fatalf("%v", got)
 		}
-		verify := exec.CommandContext(t.Context(), analyze, append([]string{"verify", "--man=no", "--recursive-errors=no"}, strings.Fields(got.out)...)...)
+		verify := exec.CommandContext(t.Context(), analyze, append([]string{"verify", "--man=no", "--recursive-errors=no"}, strings.Fields(got.Out)...)...)
 		if said, err := verify.CombinedOutput(); err != nil || len(said) > 0 {
 			t.Errorf("%s: systemd-analyze verify: %v\n%s", about, err, said)
 		}
@@ -139,11 +140,11 @@ func TestCronLinesComeAtTheirSlots(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", line, err)
 			}
-			for at := schedule.Next(day.Add(-time.Second)); at.Before(day.AddDate(0, 0, 3)); at = schedule.Next(at) {
+			for at := schedule.Next(rig.Day.Add(-time.Second)); at.Before(rig.Day.AddDate(0, 0, 3)); at = schedule.Next(at) {
 				mine[at] = true
 			}
 		}
-		for slot := assigned.Next(day.Add(-time.Second)); slot.Before(day.AddDate(0, 0, 3)); slot = assigned.Next(slot) {
+		for slot := assigned.Next(rig.Day.Add(-time.Second)); slot.Before(rig.Day.AddDate(0, 0, 3)); slot = assigned.Next(slot) {
 			if !mine[slot] {
 				t.Fatalf("%s, share %s: nothing comes at %s:\n%s", test.resolution, test.share, slot, text)
 			}
@@ -176,11 +177,11 @@ func TestUnitsThatCannotBe(t *testing.T) {
 		"a user":                      {[]string{"cron", "--user", "a b"}, `--user "a b"`},
 		"a program":                   {[]string{"cron", "--binary", "prescient"}, "an absolute path is wanted"},
 	} {
-		t.Run(about, func(t *testing.T) { units(t, test.args...).wants(t, cmd.ExitUsage, test.says) })
+		t.Run(about, func(t *testing.T) { units(t, test.args...).Wants(t, cmd.ExitUsage, test.says) })
 	}
 }
 
 func TestUnitsIntoAFolderThatIsNotThere(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "missing")
-	units(t, "systemd", "--dir", dir, "--binary", "/opt/prescient").wants(t, cmd.ExitFailure, dir)
+	units(t, "systemd", "--dir", dir, "--binary", "/opt/prescient").Wants(t, cmd.ExitFailure, dir)
 }

@@ -1,4 +1,4 @@
-package cmd_test
+package units_test
 
 import (
 	"os"
@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"prescient/cmd"
+	"prescient/cmd/internal/rig"
 )
 
 // runCron runs every line of a crontab once, as cron does: by a shell, in another folder, with the variables of the
 // crontab and next to nothing else. What is printed cron would mail.
-func (r *rig) runCron(text string) (mailed string) {
+func runCron(r *rig.Rig, text string) (mailed string) {
 	r.Helper()
 	env := []string{"HOME=" + r.TempDir(), "PATH=/usr/bin:/bin"}
 	ran := 0
@@ -42,47 +43,47 @@ func (r *rig) runCron(text string) (mailed string) {
 }
 
 func TestCronMailsNothingWhileAllIsWell(t *testing.T) {
-	eachServer(t, func(r *rig) {
-		r.ok("migrate")
-		r.ok("insert", "--entity", "order/1", "--exec", "unshipped", "--at", "2026-01-01 00:00")
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.OK("migrate")
+		r.OK("insert", "--entity", "order/1", "--exec", "unshipped", "--at", "2026-01-01 00:00")
 		folder := r.TempDir()
-		r.must(os.WriteFile(filepath.Join(folder, "dsn"), []byte(r.dsn), 0o600))
+		r.Must(os.WriteFile(filepath.Join(folder, "dsn"), []byte(r.DSN), 0o600))
 		// The level of the file is for who runs it by hand.
-		configuration := r.configure("log: {level: info}\njobs: {orders: {enabled: true}}\n")
-		r.ok("migrate", "--config", configuration)
-		lines := exec.CommandContext(r.Context(), program(r.T), "units", "cron", "--config", configuration, "--dsn-file", "dsn", "--table-prefix=", "--binary", program(r.T))
+		configuration := r.Configure("log: {level: info}\njobs: {orders: {enabled: true}}\n")
+		r.OK("migrate", "--config", configuration)
+		lines := exec.CommandContext(r.Context(), rig.Program(r.T), "units", "cron", "--config", configuration, "--dsn-file", "dsn", "--table-prefix=", "--binary", rig.Program(r.T))
 		lines.Dir, lines.Env = folder, []string{"HOME=" + folder}
 		text, err := lines.Output()
-		r.must(err)
-		if mailed := r.runCron(string(text)); mailed != "" {
+		r.Must(err)
+		if mailed := runCron(r, string(text)); mailed != "" {
 			r.Errorf("cron mails\n%s\nfor\n%s", mailed, text)
 		}
-		if n := r.count("SELECT COUNT(*) FROM slot_run"); n == 0 {
+		if n := r.Count("SELECT COUNT(*) FROM slot_run"); n == 0 {
 			r.Error("nothing was run")
 		}
 	})
 }
 
 func TestUnitsNameWhatTheyLackInTheEnvironment(t *testing.T) {
-	env := map[string]string{"PRESCIENT_DSN": none, "SHOP_SECRET": "topsecret"}
-	run := func(args ...string) result {
-		return execute(t.Context(), cmd.Options{}, env, "", append([]string{"units"}, args...)...)
+	env := map[string]string{"PRESCIENT_DSN": rig.NoServer, "SHOP_SECRET": "topsecret"}
+	run := func(args ...string) rig.Result {
+		return rig.Execute(t.Context(), cmd.Options{}, env, "", append([]string{"units"}, args...)...)
 	}
-	run("cron", "--binary", "/opt/prescient").wants(t, cmd.ExitUsage, "cron does not have PRESCIENT_DSN", "dsn_file")
+	run("cron", "--binary", "/opt/prescient").Wants(t, cmd.ExitUsage, "cron does not have PRESCIENT_DSN", "dsn_file")
 	got := run("systemd", "--binary", "/opt/prescient")
-	got.wants(t, cmd.ExitOK)
-	if strings.Count(got.out, "\n# It has to say PRESCIENT_DSN=…, and to be readable by root only.\nEnvironmentFile=/etc/default/prescient\n") != 2 {
+	got.Wants(t, cmd.ExitOK)
+	if strings.Count(got.Out, "\n# It has to say PRESCIENT_DSN=…, and to be readable by root only.\nEnvironmentFile=/etc/default/prescient\n") != 2 {
 		t.Errorf("%v", got)
 	}
-	secret := file(t, "prescient.yaml", "dsn: "+none+"\njobs:\n  http:\n    - exec: check\n      url: http://127.0.0.1:1/\n      secret_env: SHOP_SECRET\n")
+	secret := rig.File(t, "prescient.yaml", "dsn: "+rig.NoServer+"\njobs:\n  http:\n    - exec: check\n      url: http://127.0.0.1:1/\n      secret_env: SHOP_SECRET\n")
 	delete(env, "PRESCIENT_DSN")
-	run("cron", "--binary", "/opt/prescient", "--config", secret).wants(t, cmd.ExitUsage, "cron does not have SHOP_SECRET", "secret_file")
+	run("cron", "--binary", "/opt/prescient", "--config", secret).Wants(t, cmd.ExitUsage, "cron does not have SHOP_SECRET", "secret_file")
 	got = run("systemd", "--binary", "/opt/prescient", "--config", secret)
-	if got.code != cmd.ExitOK || !strings.Contains(got.out, "say SHOP_SECRET=…,") || strings.Contains(got.out, "PRESCIENT_DSN") {
+	if got.Code != cmd.ExitOK || !strings.Contains(got.Out, "say SHOP_SECRET=…,") || strings.Contains(got.Out, "PRESCIENT_DSN") {
 		t.Errorf("%v", got)
 	}
 	env = nil
-	run("cron", "--binary", "/opt/prescient").wants(t, cmd.ExitOK, "no DSN is given here")
+	run("cron", "--binary", "/opt/prescient").Wants(t, cmd.ExitOK, "no DSN is given here")
 }
 
 // A program that was made by go run is gone when its unit is started.
@@ -91,7 +92,7 @@ func TestUnitsNameNoProgramOfGoRun(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Link(program(t), path); err != nil {
+	if err := os.Link(rig.Program(t), path); err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"cron", "systemd"} {

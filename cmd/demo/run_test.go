@@ -1,0 +1,62 @@
+package demo_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"prescient/cmd"
+	"prescient/cmd/internal/rig"
+	"prescient/sql"
+)
+
+func TestDemoOnAGivenServer(t *testing.T) {
+	rig.EachServer(t, func(r *rig.Rig) {
+		tables := "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"
+		demo := []string{"demo", "--alert-after", "1s", "--escalate-after", "2s", "--seed", "7", "--dsn", r.DSN}
+		r.Variables["PRESCIENT_TABLE_PREFIX"] = "Not allowed: a demo does not read it"
+		out := r.OK(append(slices.Clip(demo), "--for", "6s", "--orders", "30")...)
+		for _, text := range []string{"placed", "shipped", "ALERT", "ESCALATED", "the books balance", "inserted      30", "lateness  p50"} {
+			if !strings.Contains(out, text) {
+				r.Errorf("no %q in %s", text, out)
+			}
+		}
+		if strings.Contains(out, "\x1b") {
+			r.Error("colours, and no terminal")
+		}
+		if n := r.Count(tables); n != 0 {
+			r.Errorf("%d tables are left", n)
+		}
+		type books struct {
+			Inserted, Ended, Pending int
+			Balanced                 bool
+			TablePrefix              string `json:"table_prefix"`
+			Lateness                 struct{ P50, P99, Max int64 }
+		}
+		got := r.Execute(append(slices.Clip(demo), "--json", "--keep", "--orders", "400", "--for", "2s")...)
+		got.Wants(r.T, cmd.ExitOK)
+		b := rig.Lines[books](r.T, got.Out)
+		if len(b) != 1 || !b[0].Balanced || b[0].Inserted == 0 || b[0].Inserted != b[0].Ended+b[0].Pending {
+			r.Fatalf("%v", got)
+		}
+		made, err := sql.Schema{Prefix: b[0].TablePrefix}.Expected()
+		r.Must(err)
+		// Those of the migrations, their versions, and two of the orders.
+		if n, want := r.Count(tables+" AND table_type = 'BASE TABLE'"), len(made)+3; n != want {
+			r.Errorf("--keep left %d tables; want %d", n, want)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM " + b[0].TablePrefix + "job_history"); n != b[0].Ended {
+			r.Errorf("%d ends in the table, %d in the books", n, b[0].Ended)
+		}
+	})
+}
+
+func TestDemoWithNothingSetUp(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"PRESCIENT_WORKER_LEASE": "nonsense", "PRESCIENT_DSN": rig.NoServer}
+	got := rig.Execute(t.Context(), cmd.Options{}, env, "", "demo", "--for", "2s")
+	got.Wants(t, cmd.ExitOK)
+	if !strings.Contains(got.Out, "the books balance") {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,65 @@
+package rig
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// use is how the tests use a command.
+type use struct {
+	args []string // behind the name, so that the command gets to its work
+	Role string   // that the account needs
+	Asks string   // of what the command needs: a database, or its tables too; empty for neither
+}
+
+// Uses has every command that does something itself, by its words.
+var Uses = map[string]use{
+	"run":          {Role: "worker", Asks: "tables"},
+	"work":         {Role: "worker", Asks: "tables"},
+	"sweep":        {Role: "worker", Asks: "tables"},
+	"roll-forward": {Role: "worker", Asks: "tables"},
+	"pause":        {args: []string{"x"}, Role: "operator", Asks: "tables"},
+	"resume":       {args: []string{"x"}, Role: "operator", Asks: "tables"},
+
+	"insert":       {args: []string{"--entity", "a/b", "--exec", "x", "--in", "1h"}, Role: "app-reschedule", Asks: "tables"},
+	"cancel":       {args: []string{"--entity", "a/b"}, Role: "app", Asks: "tables"},
+	"reschedule":   {args: []string{"--entity", "a/b", "--exec", "x", "--in", "2h"}, Role: "app-reschedule", Asks: "tables"},
+	"requeue":      {args: []string{"--exec", "x", "--outcome", "failed", "--since", "now-2h", "--dry-run"}, Role: "operator", Asks: "tables"},
+	"get":          {args: []string{"--entity", "a/b", "--exec", "x"}, Role: "app", Asks: "tables"},
+	"jobs":         {Role: "app", Asks: "tables"},
+	"history":      {Role: "analyst", Asks: "tables"},
+	"slots":        {Role: "app", Asks: "tables"},
+	"slots ceil":   {args: []string{"13:05"}},
+	"slots served": {},
+	"slots cover":  {args: []string{"--minutes", "0,30"}},
+
+	"migrate":        {Role: "owner", Asks: "database"},
+	"migrate up":     {Role: "owner", Asks: "database"},
+	"migrate down":   {Role: "owner"}, // without --yes it asks nobody
+	"migrate status": {Role: "owner", Asks: "database"},
+	"reslot":         {args: []string{"--resolution", "1s"}, Role: "owner", Asks: "database"},
+	"prune":          {args: []string{"--keep", "90d"}, Role: "owner", Asks: "tables"},
+	"doctor":         {Role: "worker", Asks: "database"},
+	"grants":         {args: []string{"--role", "app", "--user", "u"}},
+	"units":          {},
+	"units cron":     {},
+	"units systemd":  {},
+	"config":         {},
+	"config example": {},
+	"demo":           {args: []string{"--for", "1s"}},
+	"version":        {},
+}
+
+// LineOf is the command line of a use.
+func LineOf(name string) []string { return append(strings.Fields(name), Uses[name].args...) }
+
+// LinesThatAsk are the lines of the commands that need one of these.
+func LinesThatAsk(what ...string) (list [][]string) {
+	for _, name := range slices.Sorted(maps.Keys(Uses)) {
+		if slices.Contains(what, Uses[name].Asks) {
+			list = append(list, LineOf(name))
+		}
+	}
+	return list
+}

@@ -1,0 +1,60 @@
+package operate_test
+
+import (
+	"strings"
+	"testing"
+
+	"prescient/cmd"
+	"prescient/cmd/internal/rig"
+	"prescient/sql"
+)
+
+func TestGrantsPrintsWhatCanBeRun(t *testing.T) {
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.OK("migrate", "--table-prefix", "p_")
+		user := "cmd" + r.DSN[len(r.DSN)-10:]
+		_, err := r.DB.Exec("CREATE USER '" + user + "'@'%' IDENTIFIED BY 'Secret-42'")
+		r.Must(err)
+		defer r.DB.Exec("DROP USER '" + user + "'@'%'")
+		server, err := sql.ServerOf(r.Context(), r.DB)
+		r.Must(err)
+		args := []string{"grants", "--role", "worker", "--user", user, "--table-prefix", "p_"}
+		if server == sql.TiDB {
+			args = append(args, "--tidb")
+		}
+		out := r.OK(args...)
+		if !strings.HasPrefix(out, "-- A worker: ") {
+			r.Error(out)
+		}
+		for line := range strings.Lines(out) {
+			if !strings.HasPrefix(line, "-- ") {
+				_, err := r.DB.Exec(line)
+				r.Must(err)
+			}
+		}
+		dsn := user + ":Secret-42" + r.DSN[strings.LastIndex(r.DSN, "@"):]
+		run := func(args ...string) rig.Result {
+			return rig.Execute(r.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": dsn, "PRESCIENT_TABLE_PREFIX": "p_"}, "", args...)
+		}
+		run("run").Wants(r.T, cmd.ExitOK)
+		run("sweep").Wants(r.T, cmd.ExitOK)
+		if got := run("prune", "--keep", "90d"); got.Code == cmd.ExitOK {
+			r.Errorf("%v", got)
+		}
+		run("history").Wants(r.T, cmd.ExitFailure, "denied")
+	})
+}
+
+func TestGrantsAsksNoDatabase(t *testing.T) {
+	run := func(args ...string) rig.Result {
+		return rig.Execute(t.Context(), cmd.Options{}, nil, "", append([]string{"grants"}, args...)...)
+	}
+	got := run("--role", "app-sql", "--user", "shop", "--host", "10.0.%", "--database", "shop", "--json")
+	if want := "{\"role\":\"app-sql\",\"statements\":[\"GRANT SELECT, INSERT (entity_name, entity_key, job_exec, tag, due_at, payload) ON `shop`.`future_job` TO 'shop'@'10.0.%'\",\"GRANT EXECUTE ON PROCEDURE `shop`.`cancel` TO 'shop'@'10.0.%'\"]}\n"; got.Out != want {
+		t.Errorf("%v\nwant %s", got, want)
+	}
+	run("--role", "app", "--user", "shop").Wants(t, cmd.ExitUsage, "the database is not given", "--database")
+	run("--role", "app").Wants(t, cmd.ExitUsage, "--user")
+	run("--role", "root", "--user", "shop", "--database", "shop").Wants(t, cmd.ExitUsage, "analyst, app-sql, app, app-reschedule, operator, worker, owner")
+	run("--role", "app", "--user", "o'", "--database", "shop").Wants(t, cmd.ExitUsage, "user")
+}

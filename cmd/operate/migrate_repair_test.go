@@ -1,0 +1,45 @@
+package operate_test
+
+import (
+	"strings"
+	"testing"
+
+	"prescient/cmd"
+	"prescient/cmd/internal/rig"
+)
+
+func TestMigrateRepair(t *testing.T) {
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.Execute("migrate", "--dry-run").Wants(r.T, cmd.ExitUsage, "--repair")
+		r.Execute("migrate", "--repair", "--dry-run").Wants(r.T, cmd.ExitTables, "migrations are missing")
+		if out := r.OK("migrate", "--repair"); !strings.Contains(out, "applied 00001") || !strings.Contains(out, "there was nothing to restore") {
+			r.Error(out)
+		}
+		r.Account("worker")
+		r.Exec("DROP VIEW history_times")
+		r.Exec("DROP PROCEDURE cancel")
+		got := r.Execute("doctor", "--use", "owner", "--only", "schema")
+		if got.Code != cmd.ExitBad || !strings.Contains(got.Out, "run migrate --repair, which does: CREATE OR REPLACE SQL SECURITY INVOKER VIEW history_times") {
+			r.Error(got)
+		}
+		if out := r.OK("migrate", "--repair", "--dry-run"); !strings.Contains(out, "-- view history_times is missing\nCREATE OR REPLACE") || !strings.Contains(out, "DELIMITER //\n") {
+			r.Error(out)
+		}
+		if out := r.OK("migrate", "--repair"); !strings.Contains(out, "restored the procedure cancel\n") || !strings.Contains(out, "restored the view history_times\n") ||
+			!strings.Contains(out, "grants --role app-sql") {
+			r.Error(out)
+		}
+		r.Execute("doctor", "--use", "owner", "--only", "schema").Wants(r.T, cmd.ExitOK)
+		r.Exec("DROP TABLE slot_run")
+		r.Exec("DROP VIEW history_times")
+		got = r.Execute("migrate", "--repair")
+		if got.Code != cmd.ExitTables || !strings.Contains(got.Out, "restored the view history_times") || !strings.Contains(got.Out, "not restored: the table slot_run: ") {
+			r.Error(got)
+		}
+		r.Exec("DROP TABLE slot_config")
+		got = r.Execute("migrate", "--repair", "--json")
+		if got.Code != cmd.ExitTables || !strings.Contains(got.Out, `"what":"the table slot_config"`) {
+			r.Error(got)
+		}
+	})
+}

@@ -1,0 +1,40 @@
+package operate_test
+
+import (
+	"strings"
+	"testing"
+
+	"prescient/cmd"
+	"prescient/cmd/internal/rig"
+)
+
+func TestMigrate(t *testing.T) {
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.Execute("jobs").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
+		r.Execute("run").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
+		if got := r.Execute("migrate", "status"); got.Code != cmd.ExitTables || !strings.Contains(got.Out, "migrations are missing") || got.Err != "" {
+			r.Errorf("%v", got)
+		}
+		if out := r.OK("migrate"); !strings.Contains(out, "applied 00001_slot_config.sql") {
+			r.Error(out)
+		}
+		if out := r.OK("migrate", "up"); out != "the tables are up to date\n" {
+			r.Error(out)
+		}
+		if out := r.OK("migrate", "status", "--json"); out != `{"prefix":"","resolution":"15m0s","missing":0}`+"\n" {
+			r.Error(out)
+		}
+		// Two installations, one database.
+		r.OK("migrate", "--table-prefix", "other_", "--slots-resolution", "1h")
+		r.OK("insert", "--entity", "order/42", "--exec", "x", "--in", "3h")
+		if out := r.OK("jobs", "--table-prefix", "other_", "--slots-resolution", "1h"); out != "nothing is pending\n" {
+			r.Error(out)
+		}
+		r.OK("migrate", "down", "--yes")
+		r.Execute("jobs").Wants(r.T, cmd.ExitTables)
+		r.OK("jobs", "--table-prefix", "other_", "--slots-resolution", "1h")
+		if out := r.OK("migrate", "down", "--yes"); out != "there were no tables\n" {
+			r.Error(out)
+		}
+	})
+}

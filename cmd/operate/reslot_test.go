@@ -1,0 +1,37 @@
+package operate_test
+
+import (
+	"testing"
+
+	"prescient/cmd"
+	"prescient/cmd/internal/rig"
+)
+
+func TestReslot(t *testing.T) {
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.Needs(rig.ChangeOfResolution)
+		r.At("10:05")
+		r.OK("migrate")
+		r.OK("insert", "--entity", "order/42", "--exec", "unshipped", "--at", "2026-11-20 13:05")
+		for _, args := range [][]string{{}, {"--resolution", "7m"}, {"--resolution", "soon"}, {"--resolution", "5m", "--wait", "long"}} {
+			r.Execute(append([]string{"reslot"}, args...)...).Wants(r.T, cmd.ExitUsage)
+		}
+		got := r.Execute("reslot", "--resolution", "20m")
+		got.Wants(r.T, cmd.ExitOK, `"step":"move"`, "set it to 20m0s")
+		if got.Out != "slots are 20m0s apart, before 15m0s; moved 1 rows\n" {
+			r.Error(got)
+		}
+		r.Execute("jobs").Wants(r.T, cmd.ExitTables, "20m0s", "15m0s")
+		rows := rig.Lines[rig.JobRow](r.T, r.OK("jobs", "--json", "--slots-resolution", "20m"))
+		if len(rows) != 1 || !rows[0].NextCheckAt.Equal(rig.At("13:20")) {
+			r.Errorf("%+v", rows)
+		}
+		_, err := r.DB.Exec("UPDATE slot_config SET resolution_to_s = 300")
+		r.Must(err)
+		r.Execute("work", "--slots-resolution", "20m").Wants(r.T, cmd.ExitTables, "from 20m0s to 5m0s", "run reslot again")
+		if out := r.OK("reslot", "--resolution", "5m", "--json"); len(rig.Lines[struct{ From, To string }](r.T, out)) != 1 {
+			r.Error(out)
+		}
+		r.OK("jobs", "--slots-resolution", "5m")
+	})
+}
