@@ -33,6 +33,7 @@ func everyCommand() [][]string {
 }
 
 func TestNoCommandThatFailsShowsThePassword(t *testing.T) {
+	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "dsn")
 	for what, dsn := range map[string]string{
 		"nobody listens":       "user:" + canary + "@tcp(127.0.0.1:1)/none",

@@ -65,6 +65,7 @@ func TestInsertFileReportsBadLinesAndDoesNothingHalf(t *testing.T) {
 }
 
 func TestBadLinesOfAFileAreNamedBeforeTheDatabaseIsAsked(t *testing.T) {
+	t.Parallel()
 	const good = `{"entity": "order/1", "job_exec": "x", "in": "1h"}`
 	jsonl := func(lines ...string) (string, string) { return "a.jsonl", strings.Join(lines, "\n") }
 	env := map[string]string{"PRESCIENT_DSN": rig.NoServer}

@@ -88,6 +88,7 @@ func TestUnitsNameWhatTheyLackInTheEnvironment(t *testing.T) {
 
 // A program that was made by go run is gone when its unit is started.
 func TestUnitsNameNoProgramOfGoRun(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "go-build0123456789", "b001", "exe", "prescient")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)

@@ -73,6 +73,7 @@ func TestSystemdUnits(t *testing.T) {
 
 // What systemd itself says of the units, where it is installed; elsewhere the texts above have to do.
 func TestSystemdTakesTheUnits(t *testing.T) {
+	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Log("systemd-analyze is not installed")
