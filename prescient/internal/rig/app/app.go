@@ -85,14 +85,6 @@ func (r *AppRig) One() prescient.FutureJob {
 	return rows[0]
 }
 
-// none fails where something is pending or in history.
-func (r *AppRig) none() {
-	r.T.Helper()
-	if pending, ended := r.Pending(), r.Count(rig.CountEnded); len(pending)+ended > 0 {
-		r.T.Fatalf("pending: %+v; in history: %d; want nothing", pending, ended)
-	}
-}
-
 // Put makes a check pending on a pool.
 func (r *AppRig) Put(db prescient.DB, job prescient.NewJob) {
 	r.T.Helper()
