@@ -30,21 +30,31 @@ type slotRun struct {
 	calls context.Context
 	work  context.Context
 
-	mu        sync.Mutex
+	mu sync.Mutex // of what follows
+	pass
+	waits    lockWaits
+	hidden   atomic.Bool // a commit waited for locks that do not show by the primary key
+	tail     *place      // of a sweep that has nothing to do but to commit
+	staying  bool        // the run waits for other workers
+	letPurge func()      // ends what is put off for the run
+	leases   map[*ledger.Lease]context.CancelFunc
+	figures  books.Figures
+}
+
+// pass is one round through the buckets of the slot that are free.
+type pass struct {
 	todo      []ledger.Row
-	left      map[int]bool // buckets of which this run has left rows that are locked, or have no room to wait in
-	waiting   int          // buckets that wait for locked rows
-	waitFor   int          // rows that those have in memory
-	busy      int          // goroutines that work on buckets which do not linger
-	hidden    atomic.Bool  // a commit waited for locks that do not show by the primary key
-	lingering int          // buckets of the pass that do, or did
-	tail      *place       // of a sweep that has nothing to do but to commit
-	staying   bool         // the run waits for other workers
-	letPurge  func()       // ends what is put off for the run
-	another   func()       // starts one more
-	leases    map[*ledger.Lease]context.CancelFunc
-	figures   books.Figures
+	another   func() // starts one more goroutine that works through them
+	busy      int    // goroutines that work on buckets which do not linger
+	lingering int    // buckets of the pass that do, or did
 	errs      []error
+}
+
+// lockWaits are the buckets of a slot run that have to do with rows which somebody else has locked.
+type lockWaits struct {
+	left    map[int]bool // this run has left rows of theirs that are locked, or has no room for them to wait in
+	waiting int          // buckets that wait
+	rows    int          // that those have in memory
 }
 
 // runOptions is how a slot is run.
@@ -78,7 +88,7 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how runOptions) (bo
 	}
 	w.ledger.GiveBackLate(work)
 	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, runOptions: how, stop: ctx.Done(), calls: calls, work: work,
-		leases: make(map[*ledger.Lease]context.CancelFunc), left: make(map[int]bool), figures: books.Figures{Slot: slot}}
+		leases: make(map[*ledger.Lease]context.CancelFunc), waits: lockWaits{left: make(map[int]bool)}, figures: books.Figures{Slot: slot}}
 	if seen.due {
 		err = r.run(ctx)
 	} else if _, err = w.send.Exec(work, w.tables.Stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
@@ -140,7 +150,7 @@ func (r *slotRun) run(ctx context.Context) error {
 		if slices.ContainsFunc(list, ledger.Row.Free) && !r.place.retake(ctx) {
 			return nil
 		}
-		did := r.pass(list)
+		did := r.workThroughAll(list)
 		if err := errors.Join(r.errs...); err != nil {
 			return err
 		}
@@ -150,7 +160,7 @@ func (r *slotRun) run(ctx context.Context) error {
 		if list, err = r.w.ledger.Reopened(r.work, r.slot); err != nil {
 			return err
 		}
-		list = slices.DeleteFunc(list, func(row ledger.Row) bool { return r.left[row.Bucket] })
+		list = slices.DeleteFunc(list, func(row ledger.Row) bool { return r.waits.left[row.Bucket] })
 		if did > 0 {
 			idle = time.Now()
 			giveUp = idle.Add(2 * r.w.options.Lease)
@@ -259,11 +269,11 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 	delete(r.leases, l)
 	r.figures.Add(b.Figures)
 	if waitedFor != notWaited {
-		r.waiting--
-		r.waitFor -= waitedFor
+		r.waits.waiting--
+		r.waits.rows -= waitedFor
 	}
 	if locked || crowded {
-		r.left[l.Bucket] = true
+		r.waits.left[l.Bucket] = true
 	}
 	r.mu.Unlock()
 	if lost {

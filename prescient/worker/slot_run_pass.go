@@ -7,9 +7,9 @@ import (
 	"prescient/prescient/worker/internal/ledger"
 )
 
-// pass works through the buckets that are free, several at a time, and returns how many it had. Late rows wait in
+// workThroughAll works through the buckets that are free, several at a time, and returns how many it had. Late rows wait in
 // buckets that were finished, so those are looked at too, on the first pass.
-func (r *slotRun) pass(list []ledger.Row) int {
+func (r *slotRun) workThroughAll(list []ledger.Row) int {
 	r.todo = nil
 	first := r.figures.Buckets == 0
 	for _, row := range list {
@@ -105,11 +105,11 @@ func (r *slotRun) rest() {
 func (r *slotRun) mayWait(rows int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.todo) > 0 && r.waiting >= r.parallel && r.waitFor+rows > r.parallel*r.w.options.Batch {
+	if len(r.todo) > 0 && r.waits.waiting >= r.parallel && r.waits.rows+rows > r.parallel*r.w.options.Batch {
 		return false
 	}
-	r.waiting++
-	r.waitFor += rows
+	r.waits.waiting++
+	r.waits.rows += rows
 	return true
 }
 
