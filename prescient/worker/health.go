@@ -2,53 +2,16 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"prescient/prescient"
 )
 
-// ErrNotWorking is returned by Alive before Work has begun and after it has ended.
-var ErrNotWorking = errors.New("not working")
-
 // Alive says whether Work goes on as it should: an error where it does not run, or has not come back from a wait by the
 // time at which it wanted to. It asks no database, and one that is away is no reason to start a worker again: Work waits
 // for it. It is what a watchdog should go by.
 func (w *Worker) Alive() error { return w.pulse.check() }
-
-// pulse is the sign of life of a loop: it says for how long it will not be heard of at most.
-type pulse struct {
-	mu   sync.Mutex
-	by   time.Time
-	runs bool
-}
-
-// expect says that the loop is heard of again within a time.
-func (p *pulse) expect(within time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.runs, p.by = true, time.Now().Add(within)
-}
-
-func (p *pulse) end() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.runs = false
-}
-
-func (p *pulse) check() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.runs {
-		return ErrNotWorking
-	}
-	if late := time.Since(p.by); late > 0 {
-		return fmt.Errorf("the worker has not been heard of for %s longer than it wanted to wait", late.Round(time.Millisecond))
-	}
-	return nil
-}
 
 // slack is how long the statements between two waits of Work may take.
 func (w *Worker) slack() time.Duration {

@@ -1,0 +1,102 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+
+	"github.com/jmoiron/sqlx"
+	"golang.org/x/time/rate"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/store"
+	"prescient/prescient/worker/internal/bucket"
+	"prescient/prescient/worker/internal/commit"
+	"prescient/prescient/worker/internal/execute"
+	"prescient/prescient/worker/internal/ledger"
+	"prescient/slots"
+	text "prescient/sql"
+)
+
+// New reads slot_config and returns a worker on a pool made by connect.Open. The error wraps
+// prescient.ErrNotMigrated, prescient.ErrResolution or prescient.ErrInvalid.
+func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
+	if err := options.complete(); err != nil {
+		return nil, err
+	}
+	t, err := store.OpenTables(ctx, db, options.Prefix, options.Resolution, options.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	switch a := options.Assignment; {
+	case a.Grid().IsZero():
+		options.Assignment = slots.All(t.Grid)
+	case a.Grid() != t.Grid:
+		return nil, fmt.Errorf("%w: the assignment (%s) is for %s, but slot_config has %s", prescient.ErrResolution, a, a.Grid(), t.Grid)
+	}
+	w := &Worker{tables: t, options: options, log: options.Log, guards: make(map[string]prescient.Guards),
+		bounds: bounds{runs: make(places, maxRuns), sweepers: make(places, 1)}, sweepSoon: make(chan struct{}, 1)}
+	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
+	w.ledger = w.newLedger()
+	w.shared = w.newShared()
+	w.bounds.tails = make(places, w.buckets())
+	if w.send.Limited() {
+		w.bounds.tails = nil // each takes a connection
+		w.shared.Senders = make(chan struct{}, w.buckets())
+	}
+	if t.Server == text.MariaDB && t.Dialect != text.Plain {
+		switch err := w.mayReadHistory(ctx); {
+		case err == nil:
+			w.shared.OnePass.Store(true)
+		case errno.Is(err, errno.TableDenied, errno.ColumnDenied):
+			w.log.Debug().Msg("ends would take less time if the account were granted SELECT on job_history")
+		default:
+			return nil, err
+		}
+	}
+	for name, lane := range w.shared.Executor.Lanes {
+		w.guards[name] = lane.Guards
+		w.shared.Crowds[name] = new(bucket.Crowd)
+	}
+	if options.SweepRate > 0 {
+		w.sweeps = rate.NewLimiter(rate.Limit(options.SweepRate), max(options.Batch, int(options.SweepRate)))
+	}
+	return w, nil
+}
+
+func (w *Worker) newLedger() *ledger.Ledger {
+	return &ledger.Ledger{Send: w.send, Tables: &w.tables, Worker: w.options.Name, TTL: w.options.Lease, Batch: w.options.Batch, Parallel: w.buckets(),
+		Log: w.log}
+}
+
+func (w *Worker) newShared() *bucket.Shared {
+	return &bucket.Shared{Writer: &commit.Writer{Send: w.send, Tables: &w.tables, Ledger: w.ledger, Worker: w.options.Name, Log: w.log},
+		Executor: execute.New(w.options.Concurrency, w.options.Registry, w.options.Guards), Crowds: make(map[string]*bucket.Crowd), Guards: w.guardsOf, Observe: w.observeAnswers, Batch: w.options.Batch,
+		Parallel: w.buckets(), Senders: make(chan struct{}, cmp.Or(w.options.Buckets, DefaultFarBuckets))}
+}
+
+// mayReadHistory says whether the account has the right to, which INSERT … RETURNING takes.
+func (w *Worker) mayReadHistory(ctx context.Context) error {
+	rows, err := w.send.DB.QueryContext(ctx, w.tables.Stmt.Get("slotrun/history_rights"))
+	if err != nil {
+		return fmt.Errorf("asking for the rights on job_history: %w", err)
+	}
+	return rows.Close()
+}
+
+func newWorkerName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	if len(host) > 40 {
+		host = host[:40]
+	}
+	random := make([]byte, 3)
+	_, _ = rand.Read(random) // it never fails
+	return fmt.Sprintf("%s:%d:%s", host, os.Getpid(), hex.EncodeToString(random))
+}

@@ -1,0 +1,121 @@
+package worker
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"prescient/prescient"
+	"prescient/prescient/worker/internal/ledger"
+	"prescient/slots"
+	text "prescient/sql"
+)
+
+// Defaults of Options.
+const (
+	DefaultConcurrency = 32
+	DefaultBuckets     = 4
+	DefaultFarBuckets  = 8 // at most, where the server is far away
+	DefaultBatch       = 2000
+	DefaultStopGrace   = 20 * time.Second
+	DefaultPatience    = 2 * time.Minute
+)
+
+// Options are for New; zero fields mean the defaults.
+type Options struct {
+	// Prefix of the table names; empty by default.
+	Prefix string
+	// Dialect is [text.Auto] by default: what the server can do. [text.Plain] keeps to what servers have that are neither
+	// MySQL nor MariaDB.
+	Dialect text.Dialect
+	// Resolution of the slots. Zero takes that of slot_config; any other must be the same.
+	Resolution time.Duration
+	// Registry holds the job_execs. A row whose job_exec is not in it is put off, never ended.
+	Registry *prescient.Registry
+	// Guards of the installation, for job_execs that have none of their own.
+	Guards prescient.Guards
+	// Assignment says which slots Run and Work serve; the zero value is all of them.
+	Assignment slots.Assignment
+	// Name of this worker in ledger and history, at most 64 characters. It must be no other's at the same time;
+	// host:pid:random by default.
+	Name string
+	// Concurrency is how many job_execs run at a time; 32 by default.
+	Concurrency int
+	// Buckets is how many buckets of a slot are worked on at a time. By default 4, and one more for each ms of round trip
+	// to the server, up to 8, unless the db has a limit of connections. Twice as many as a server nearby has cores is
+	// about what pays.
+	Buckets int
+	// Batch is how many rows of a bucket are in flight at a time, which is what a worker that dies leaves to be called
+	// again; 2000 by default, 20000 at most. Half of it is read and committed together: an app that cancels one of those rows
+	// waits for that commit. 8000 is faster, on a server that is there for this alone.
+	Batch int
+	// Lease is for how long a bucket is claimed; it is renewed at a third. 1 minute by default, 2 s at least, MaxLease at most; it should
+	// be much larger than the clock skew between the servers of a cluster. The db should be opened with the same.
+	Lease time.Duration
+	// StopGrace is how long running job_execs may take after the context has ended; 20 s by default.
+	StopGrace time.Duration
+	// Patience is how long a statement is tried again while the server is away; 2 minutes by default.
+	Patience time.Duration
+	// SweepEvery is how often Work looks for overdue slots; 1 minute by default, negative for never.
+	SweepEvery time.Duration
+	// SweepGrace is how old a slot must be for the sweeper; 10 s by default.
+	SweepGrace time.Duration
+	// SweepRate bounds how many overdue rows a second are caught up; 0 for no bound.
+	SweepRate float64
+	// PutOffPurge is for how long the server's purge is to wait while a slot of several buckets is run: for the whole server,
+	// other applications' tables too. Not at all by default, a third of Lease at most. It is not put off where the db has a
+	// limit of connections.
+	PutOffPurge time.Duration
+	// Observer is told of slot runs and answers; nil for none.
+	Observer *Observer
+	// Log takes one line a slot run at info, and at warn one for each way in which a job_exec went wrong in it. Work has
+	// empty slots at debug, and one line an hour instead. What is returned is not logged. The zero value is silent.
+	Log zerolog.Logger
+}
+
+// complete fills in the defaults and checks the rest.
+func (o *Options) complete() error {
+	o.Guards = o.Guards.Or(prescient.DefaultGuards())
+	o.Concurrency = cmp.Or(o.Concurrency, DefaultConcurrency)
+	o.Guards.Concurrency = cmp.Or(o.Guards.Concurrency, max(o.Concurrency/2, 1))
+	o.Batch = cmp.Or(o.Batch, DefaultBatch)
+	o.Lease = cmp.Or(o.Lease, prescient.DefaultLease)
+	o.StopGrace = cmp.Or(o.StopGrace, DefaultStopGrace)
+	o.Patience = cmp.Or(o.Patience, DefaultPatience)
+	o.SweepEvery = cmp.Or(o.SweepEvery, prescient.DefaultSweepEvery)
+	o.SweepGrace = cmp.Or(o.SweepGrace, prescient.DefaultSweepGrace)
+	if o.Name == "" {
+		o.Name = newWorkerName()
+	}
+	if o.Registry == nil {
+		o.Registry = prescient.NewRegistry()
+	}
+	if err := o.Guards.Validate(); err != nil {
+		return err
+	}
+	if err := prescient.ValidText("worker name", o.Name, 64); err != nil {
+		return err
+	}
+	for _, r := range []struct {
+		what         string
+		n, low, high int64
+	}{
+		{"concurrency", int64(o.Concurrency), 1, 10000},
+		{"buckets", int64(o.Buckets), 0, ledger.MaxBuckets},
+		{"batch", int64(o.Batch), 1, 20000},
+		{"lease (ms)", o.Lease.Milliseconds(), 2000, prescient.MaxLease.Milliseconds()},
+		{"stop grace (ms)", o.StopGrace.Milliseconds(), 1, int64(time.Hour / time.Millisecond)},
+		{"patience (ms)", o.Patience.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
+		{"sweep grace (ms)", o.SweepGrace.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
+	} {
+		if r.n < r.low || r.n > r.high {
+			return fmt.Errorf("%w: worker %s %d: %d to %d are allowed", prescient.ErrInvalid, r.what, r.n, r.low, r.high)
+		}
+	}
+	if o.SweepRate < 0 {
+		return fmt.Errorf("%w: worker sweep rate %v: must be positive, or 0 for no bound", prescient.ErrInvalid, o.SweepRate)
+	}
+	return nil
+}
