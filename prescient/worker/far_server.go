@@ -26,14 +26,6 @@ func bucketsAt(trip time.Duration) int {
 	return min(DefaultBuckets+int(trip/oneMoreFor), DefaultFarBuckets)
 }
 
-// widen has more buckets worked on at a time where the server is far away, unless their number is given, or that of
-// connections.
-func (r *slotRun) widen(ctx context.Context) {
-	if r.w.options.Buckets == 0 && !r.w.send.Limited() {
-		r.parallel = max(r.parallel, bucketsAt(r.w.roundTrip(ctx)))
-	}
-}
-
 // roundTrip measures how long the server takes to answer what is no work; 0 where it does not.
 func (w *Worker) roundTrip(ctx context.Context) (shortest time.Duration) {
 	for range pings {

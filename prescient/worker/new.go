@@ -3,10 +3,7 @@ package worker
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
-	"os"
 
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/time/rate"
@@ -86,17 +83,4 @@ func (w *Worker) mayReadHistory(ctx context.Context) error {
 		return fmt.Errorf("asking for the rights on job_history: %w", err)
 	}
 	return rows.Close()
-}
-
-func newWorkerName() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	if len(host) > 40 {
-		host = host[:40]
-	}
-	random := make([]byte, 3)
-	_, _ = rand.Read(random) // it never fails
-	return fmt.Sprintf("%s:%d:%s", host, os.Getpid(), hex.EncodeToString(random))
 }

@@ -7,7 +7,6 @@ import (
 
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
-	"prescient/prescient/worker/internal/commit"
 )
 
 // Observer is told what a worker does, for metrics and tests. Fields that are nil are not called, and a worker without an
@@ -48,37 +47,9 @@ type Result struct {
 	Dropped bool
 }
 
-// observeAnswers tells the observer of a commit.
-func (w *Worker) observeAnswers(batch []*check.Answered, result commit.Result) {
-	if w.options.Observer == nil || w.options.Observer.Answered == nil {
-		return
-	}
-	results := make([]Result, 0, len(batch))
-	for _, a := range batch {
-		if !result.Contested[a.JobKey] {
-			results = append(results, newResult(a, result.Dropped[a.JobKey]))
-		}
-	}
-	if len(results) > 0 {
-		w.options.Observer.Answered(results)
-	}
-}
-
 func newResult(a *check.Answered, dropped bool) Result {
 	return Result{Job: a.FutureJob, Called: a.Answer.Cause == prescient.CauseCalled,
 		Unregistered: a.Answer.Cause == prescient.CauseUnregistered, Outcome: a.Verdict.Outcome, Next: a.Verdict.Slot,
 		DueAt: a.Verdict.DueAt, Reason: a.Verdict.Reason, Started: a.Answer.Started, Ran: a.Answer.Ran,
 		Lateness: a.Answer.Started.Sub(a.NextCheckAt), Dropped: dropped}
-}
-
-func (w *Worker) observeRun(figures books.Figures, err error) {
-	if o := w.options.Observer; o != nil && o.SlotRun != nil {
-		o.SlotRun(figures, err)
-	}
-}
-
-func (w *Worker) observeWorking() {
-	if o := w.options.Observer; o != nil && o.Working != nil {
-		o.Working()
-	}
 }

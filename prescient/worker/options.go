@@ -2,7 +2,10 @@ package worker
 
 import (
 	"cmp"
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -118,4 +121,17 @@ func (o *Options) complete() error {
 		return fmt.Errorf("%w: worker sweep rate %v: must be positive, or 0 for no bound", prescient.ErrInvalid, o.SweepRate)
 	}
 	return nil
+}
+
+func newWorkerName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	if len(host) > 40 {
+		host = host[:40]
+	}
+	random := make([]byte, 3)
+	_, _ = rand.Read(random) // it never fails
+	return fmt.Sprintf("%s:%d:%s", host, os.Getpid(), hex.EncodeToString(random))
 }

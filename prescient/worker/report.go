@@ -44,39 +44,6 @@ func (w *Worker) reportTroubles(figures books.Figures) {
 	}
 }
 
-// namedLately remembers what was said within the last hour. The zero value remembers nothing.
-type namedLately struct {
-	mu    sync.Mutex
-	names map[string]time.Time
-}
-
-// maxNamed bounds how many names are remembered. What is beyond counts as said.
-const maxNamed = 1000
-
-// first says whether a name has not been said within the hour before now, and takes note that it is said now.
-func (h *namedLately) first(name string, now time.Time) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if at, ok := h.names[name]; ok && now.Sub(at) < time.Hour {
-		return false
-	}
-	if len(h.names) >= maxNamed {
-		for old, at := range h.names {
-			if now.Sub(at) >= time.Hour {
-				delete(h.names, old)
-			}
-		}
-		if len(h.names) >= maxNamed {
-			return false
-		}
-	}
-	if h.names == nil {
-		h.names = make(map[string]time.Time)
-	}
-	h.names[name] = now
-	return true
-}
-
 // hourSum sums up the slots that Work has run in an hour: one line for all those that were empty. The hours are those of the
 // slots, so that it takes neither a timer nor a look at the clock.
 type hourSum struct {

@@ -326,3 +326,11 @@ func (r *slotRun) renew(ctx context.Context) {
 		}
 	}
 }
+
+// widen has more buckets worked on at a time where the server is far away, unless their number is given, or that of
+// connections.
+func (r *slotRun) widen(ctx context.Context) {
+	if r.w.options.Buckets == 0 && !r.w.send.Limited() {
+		r.parallel = max(r.parallel, bucketsAt(r.w.roundTrip(ctx)))
+	}
+}
