@@ -66,13 +66,13 @@ func (d *doctor) firstOverdue(ctx context.Context, slot time.Time) (string, erro
 	return strings.Join(names, ", "), nil
 }
 
-// turn is how old a slot may be while nothing is wrong: the next one has begun, the grace is over, and a sweep has come by.
-func (d *doctor) turn() time.Duration {
+// sweptWithin is how old a slot may be while nothing is wrong: the next one has begun, the grace is over, and a sweep has come by.
+func (d *doctor) sweptWithin() time.Duration {
 	return max(d.tables.Grid.Resolution(), d.options.SweepGrace) + d.options.SweepEvery
 }
 
 // overdueBad is the age from which it is bad that rows wait.
-func (d *doctor) overdueBad() time.Duration { return cmp.Or(d.options.OverdueBad, 2*d.turn()) }
+func (d *doctor) overdueBad() time.Duration { return cmp.Or(d.options.OverdueBad, 2*d.sweptWithin()) }
 
 func (d *doctor) judgeOverdue(count, names string, first time.Time) Finding {
 	age := d.now.Sub(first)
@@ -83,7 +83,7 @@ func (d *doctor) judgeOverdue(count, names string, first time.Time) Finding {
 		return warn("overdue", text+"; everything is paused", "resume --all, once the reason is gone; the sweeper catches up then")
 	case age > d.overdueBad():
 		return bad("overdue", text, do)
-	case age > d.turn():
+	case age > d.sweptWithin():
 		return warn("overdue", text, do)
 	}
 	return fine("overdue", text+": the next sweep takes them")

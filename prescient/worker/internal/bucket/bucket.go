@@ -2,8 +2,6 @@ package bucket
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -16,29 +14,6 @@ import (
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
 )
-
-// Stream reads the rows of a bucket in the order of their keys. A bucket starts with one that all job_execs share; one
-// that is slow gets a stream of its own, so that the rest is not held up behind its rows.
-type Stream struct {
-	JobExec     string // empty for the shared stream, which leaves out those that have their own
-	next        prescient.Key
-	dry         bool
-	crowd       *Crowd // of jobExec
-	lingers     bool   // its bucket does, for its rows
-	waits       bool   // there is something to be read, and no room for it
-	limit       int    // rows to be asked for; 0 for a first read
-	Outstanding int    // rows that were read and not committed
-	payload     int    // bytes of theirs, about, with that of their errors
-}
-
-// count counts rows in memory, and the bytes of what may be large in them, or takes them off the count.
-func (s *Stream) count(rows, bytes int) {
-	s.Outstanding += rows
-	s.payload += bytes
-	if s.crowd != nil {
-		s.crowd.add(rows, bytes)
-	}
-}
 
 // flushEvery is how long an answer waits for company before it is committed, and how long rows of one job_exec may
 // hold up the others.
@@ -79,16 +54,6 @@ type Bucket struct {
 	apart      int  // rows that were set apart, since their batch could not be committed with them
 	lingering  bool // it waits for what takes its time, and another has its place
 	crowdedOut bool // there is no room for it to wait in
-}
-
-// Reads is how far the bucket was read.
-type Reads struct {
-	Last        prescient.Key
-	Streams     []*Stream      // the shared one first
-	Outstanding map[string]int // by job_exec
-	seq         uint64         // of the row read last
-	reading     *reading       // nil where none is under way
-	readNext    int            // the stream to be read next, among those that have room
 }
 
 // locks are the answers that wait for rows which somebody else has locked.
@@ -177,112 +142,6 @@ func (b *Bucket) Judge(r *check.Answered) {
 	}
 }
 
-// Run works until the bucket is dry. It returns errLeaseLost, errStopped, errRowsLocked or errCrowdedOut where it had to
-// leave rows behind; what was answered until then is committed, but in the first case.
-func (b *Bucket) Run(ctx context.Context) error {
-	if err := b.endKiller(ctx); err != nil {
-		return err
-	}
-	defer b.stopLingering()
-	defer b.stopReading()
-	for {
-		if err := b.standing(); err != nil {
-			return b.leave(ctx, err)
-		}
-		if b.crowdedOut {
-			return b.leave(ctx, ErrCrowdedOut)
-		}
-		b.startAlone()
-		read, err := b.Read(ctx)
-		if err != nil {
-			return b.leave(ctx, err)
-		}
-		if b.OnCalled != nil && b.allCalled() {
-			b.OnCalled()
-			b.OnCalled = nil
-		}
-		committed, err := b.CommitReady(ctx, false)
-		if err != nil {
-			return err
-		}
-		if b.Finished() {
-			return b.Outcome()
-		}
-		if b.onlyLocked() && !b.waitForLocks(time.Now()) {
-			return b.leaveLocked(ctx)
-		}
-		if !read && !committed {
-			b.wait()
-		}
-	}
-}
-
-// Outcome is nil where every row that was read was answered. Rows that were not started any more are left behind.
-func (b *Bucket) Outcome() error {
-	if !b.cutOff && b.Figures.Locked+b.Figures.Stuck > 0 {
-		return ErrRowsLocked
-	}
-	if !b.cutOff {
-		return nil
-	}
-	if err := b.standing(); err != nil {
-		return err
-	}
-	return ErrStopped
-}
-
-// standing says whether the bucket is still to be worked on.
-func (b *Bucket) standing() error {
-	select {
-	case <-b.Stop:
-		return ErrStopped
-	default:
-	}
-	if !b.Lease.Alive(time.Now()) {
-		return ledger.ErrLost
-	}
-	return nil
-}
-
-// leave waits for what is running, and commits what is answered, unless the lease is lost: then there is nothing to
-// commit under.
-func (b *Bucket) leave(ctx context.Context, cause error) error {
-	if errors.Is(cause, ledger.ErrLost) {
-		return cause
-	}
-	b.stopReading()
-	for b.Calls.Err() == nil && b.StillFlying() && b.Lease.Alive(time.Now()) {
-		if _, err := b.CommitReady(ctx, false); err != nil {
-			return err
-		}
-		b.wait()
-	}
-	if _, err := b.CommitReady(ctx, true); err != nil {
-		return err
-	}
-	return cause
-}
-
-func (b *Bucket) Finished() bool {
-	if len(b.Contested) > 0 || slices.ContainsFunc(b.Streams, func(s *Stream) bool { return !s.dry || s.Outstanding > 0 }) {
-		return false
-	}
-	return true
-}
-
-// wait sleeps until there is something to do: answers, a stop, or the moment to look at what is slow.
-func (b *Bucket) wait() {
-	timer := time.NewTimer(b.flushAfter())
-	defer timer.Stop()
-	select {
-	case <-b.Wake:
-	case <-timer.C:
-		b.split()
-		b.giveWay()
-	case <-b.Calls.Done():
-	}
-}
-
 // keep counts a row that is in memory, and release one that is no more.
 func (b *Bucket) keep(r *check.Answered) {
 	b.streamOf(r.JobExec).count(1, r.Size())
@@ -306,4 +165,17 @@ func (b *Bucket) streamOf(jobExec string) *Stream {
 		}
 	}
 	return b.Streams[0]
+}
+
+// sweepHurry is how many times sooner a sweep gives up on locked rows.
+const sweepHurry = 10
+
+// LockPatience is how long a bucket waits that has nothing but locked rows left. Two slots at most, so that the worker
+// never has as many slots waiting as it may run at a time.
+func LockPatience(lease, resolution time.Duration, background bool) time.Duration {
+	d := min(lease, 2*resolution)
+	if background {
+		d /= sweepHurry
+	}
+	return d
 }

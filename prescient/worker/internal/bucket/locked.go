@@ -24,19 +24,6 @@ import (
 // unfinished, and its rows stay as they are. Whoever takes it later looks first which rows are locked yet, and leaves
 // those alone: their job_execs are called once more when they are free, and not each time that somebody looks.
 
-// sweepHurry is how many times sooner a sweep gives up on locked rows.
-const sweepHurry = 10
-
-// LockPatience is how long a bucket waits that has nothing but locked rows left. Two slots at most, so that the worker
-// never has as many slots waiting as it may run at a time.
-func LockPatience(lease, resolution time.Duration, background bool) time.Duration {
-	d := min(lease, 2*resolution)
-	if background {
-		d /= sweepHurry
-	}
-	return d
-}
-
 // noteLocked notes that somebody else has a row locked.
 func (b *Bucket) noteLocked(a *check.Answered) {
 	if !a.Locked {

@@ -15,19 +15,6 @@ import (
 	"prescient/prescient/worker/internal/execute"
 )
 
-// reading is a read under way: it goes on while the bucket's own goroutine commits.
-type reading struct {
-	stream *Stream
-	cancel context.CancelFunc
-	done   chan struct{}
-	rows   []*check.Answered // once done is closed
-	limit  int               // how many were asked for
-	look   bool              // whether there are any: they are not to be kept
-	size   int               // bytes of their payloads and errors
-	cut    bool              // there was more than is held in memory at a time
-	err    error
-}
-
 // Read takes what was read, hands it to the executor, and has the next batch read for a stream that has room. It does
 // not wait: wake tells when there is something to take.
 func (b *Bucket) Read(ctx context.Context) (read bool, err error) {

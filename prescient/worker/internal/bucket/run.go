@@ -1,0 +1,116 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"prescient/prescient/worker/internal/ledger"
+)
+
+// Run works until the bucket is dry. It returns errLeaseLost, errStopped, errRowsLocked or errCrowdedOut where it had to
+// leave rows behind; what was answered until then is committed, but in the first case.
+func (b *Bucket) Run(ctx context.Context) error {
+	if err := b.endKiller(ctx); err != nil {
+		return err
+	}
+	defer b.stopLingering()
+	defer b.stopReading()
+	for {
+		if err := b.standing(); err != nil {
+			return b.leave(ctx, err)
+		}
+		if b.crowdedOut {
+			return b.leave(ctx, ErrCrowdedOut)
+		}
+		b.startAlone()
+		read, err := b.Read(ctx)
+		if err != nil {
+			return b.leave(ctx, err)
+		}
+		if b.OnCalled != nil && b.allCalled() {
+			b.OnCalled()
+			b.OnCalled = nil
+		}
+		committed, err := b.CommitReady(ctx, false)
+		if err != nil {
+			return err
+		}
+		if b.Finished() {
+			return b.Outcome()
+		}
+		if b.onlyLocked() && !b.waitForLocks(time.Now()) {
+			return b.leaveLocked(ctx)
+		}
+		if !read && !committed {
+			b.wait()
+		}
+	}
+}
+
+// Outcome is nil where every row that was read was answered. Rows that were not started any more are left behind.
+func (b *Bucket) Outcome() error {
+	if !b.cutOff && b.Figures.Locked+b.Figures.Stuck > 0 {
+		return ErrRowsLocked
+	}
+	if !b.cutOff {
+		return nil
+	}
+	if err := b.standing(); err != nil {
+		return err
+	}
+	return ErrStopped
+}
+
+// standing says whether the bucket is still to be worked on.
+func (b *Bucket) standing() error {
+	select {
+	case <-b.Stop:
+		return ErrStopped
+	default:
+	}
+	if !b.Lease.Alive(time.Now()) {
+		return ledger.ErrLost
+	}
+	return nil
+}
+
+// leave waits for what is running, and commits what is answered, unless the lease is lost: then there is nothing to
+// commit under.
+func (b *Bucket) leave(ctx context.Context, cause error) error {
+	if errors.Is(cause, ledger.ErrLost) {
+		return cause
+	}
+	b.stopReading()
+	for b.Calls.Err() == nil && b.StillFlying() && b.Lease.Alive(time.Now()) {
+		if _, err := b.CommitReady(ctx, false); err != nil {
+			return err
+		}
+		b.wait()
+	}
+	if _, err := b.CommitReady(ctx, true); err != nil {
+		return err
+	}
+	return cause
+}
+
+func (b *Bucket) Finished() bool {
+	if len(b.Contested) > 0 || slices.ContainsFunc(b.Streams, func(s *Stream) bool { return !s.dry || s.Outstanding > 0 }) {
+		return false
+	}
+	return true
+}
+
+// wait sleeps until there is something to do: answers, a stop, or the moment to look at what is slow.
+func (b *Bucket) wait() {
+	timer := time.NewTimer(b.flushAfter())
+	defer timer.Stop()
+	select {
+	case <-b.Wake:
+	case <-timer.C:
+		b.split()
+		b.giveWay()
+	case <-b.Calls.Done():
+	}
+}
