@@ -303,7 +303,7 @@ func TestACancelWaitsForARunningTxFunctionAndThenFindsNothing(t *testing.T) {
 			cancelled <- n
 		}()
 		r.Eventually("the cancel waits", func() bool {
-			return r.Count("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID() AND INFO LIKE 'INSERT%history%future_job%FOR UPDATE%'") == 1
+			return r.Sessions("DB = DATABASE() AND ID <> CONNECTION_ID() AND INFO LIKE 'INSERT%history%future_job%FOR UPDATE%'") == 1
 		})
 		close(release)
 		if n := <-cancelled; n != 0 {
