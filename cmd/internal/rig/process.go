@@ -198,25 +198,37 @@ func (r *Rig) Fill(rows int, soon time.Duration) time.Time {
 	return inserted[0].Slot
 }
 
-// Workers starts processes that serve the same slots, one second apart, in small batches.
-func (r *Rig) Workers(c *Calls, names ...string) []*process {
+// Starter migrates, and returns what starts processes that serve the same slots, one second apart, in small batches.
+func (r *Rig) Starter(c *Calls) (start func(name string) *process) {
 	r.Helper()
 	r.Variables["PRESCIENT_SLOTS_RESOLUTION"] = "1s"
 	r.OK("migrate")
 	environment := r.Serve(c)
-	var list []*process
-	for _, name := range names {
+	return func(name string) *process {
 		for variable, value := range environment(name) {
 			r.Variables[variable] = value
 		}
-		list = append(list, r.Start(name, "work", "--worker-batch", "10", "--worker-concurrency", "8", "--guards-concurrency", "8",
-			"--worker-lease", "2s", "--sweep-every", "1s", "--sweep-grace", "1ms"))
+		return r.Start(name, "work", "--worker-batch", "10", "--worker-concurrency", "8", "--guards-concurrency", "8",
+			"--worker-lease", "2s", "--sweep-every", "1s", "--sweep-grace", "1ms")
+	}
+}
+
+// Workers starts such processes, and waits until they work.
+func (r *Rig) Workers(c *Calls, names ...string) []*process {
+	r.Helper()
+	start := r.Starter(c)
+	var list []*process
+	for _, name := range names {
+		list = append(list, start(name))
 	}
 	for _, p := range list {
-		p.Says(r.T, `"message":"working"`)
+		p.Works(r.T)
 	}
 	return list
 }
+
+// Works waits until a worker works.
+func (p *process) Works(t *testing.T) { p.Says(t, `"message":"working"`) }
 
 // Configure writes a configuration file.
 func (r *Rig) Configure(text string) (path string) {
