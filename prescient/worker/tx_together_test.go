@@ -86,6 +86,7 @@ func savepoints(h *rig.Hooks) int {
 // Nor does a row that somebody else has locked cost the others of its transaction more than the look that finds it.
 func TestARowThatIsLockedLeavesTheOthersTheirSavepoint(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.SkipLocked) // else each call is made alone
 		of := r.effects()
 		keys := rig.Numbered(50)
 		r.InsertAll("check", keys...)

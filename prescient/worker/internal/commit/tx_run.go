@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	text "prescient/sql"
+
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
@@ -94,6 +96,9 @@ func (s *Session) tryTx(ctx context.Context, t *execute.Task) (answers []check.A
 	tx, locked, err := s.beginTx(store.MayIdle(life, idle), ctx, batch)
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(errNotBegun, err)
+	}
+	if s.Tables.Dialect == text.Plain && len(batch) == 1 && errno.Is(err, errno.NoWait, errno.LockWaitTimeout) {
+		return []check.Answer{{Fate: check.Again, Wait: time.Second, Locked: true}}, nil // which cannot pass over it
 	}
 	if err != nil {
 		return nil, unwritten("beginning", err)
