@@ -84,7 +84,7 @@ func Registry(name string, fn prescient.Func, guards prescient.Guards) *prescien
 	return r
 }
 
-// rigQuarter is a grid of quarters of an hour.
+// Quarter is a grid of quarters of an hour.
 var Quarter = func() slots.Grid {
 	grid, err := slots.NewGrid(15 * time.Minute)
 	if err != nil {
@@ -93,7 +93,7 @@ var Quarter = func() slots.Grid {
 	return grid
 }()
 
-// rigPendingAt is a check that waits for a slot.
+// PendingAt is a check that waits for a slot.
 func PendingAt(slot time.Time) prescient.FutureJob {
 	return prescient.FutureJob{EntityName: "order", EntityKey: "42", JobExec: "unshipped", DueAt: At("13:05:00.000001"),
 		FirstCheckAt: slot, NextCheckAt: slot}

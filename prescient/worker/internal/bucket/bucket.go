@@ -95,18 +95,18 @@ func (b *Bucket) MayStart() bool {
 	}
 }
 
-// Context implements sink.
+// Context implements execute.Sink.
 func (b *Bucket) Context() context.Context { return b.Calls }
 
-// Time implements sink.
+// Time implements execute.Sink.
 func (b *Bucket) Time() store.Clock { return b.Clock }
 
-// RunTx implements sink.
+// RunTx implements execute.Sink.
 func (b *Bucket) RunTx(ctx context.Context, t *execute.Task) ([]check.Answer, error) {
 	return b.Session.RunTx(ctx, t)
 }
 
-// CatchesUp implements sink.
+// CatchesUp implements execute.Sink.
 func (b *Bucket) CatchesUp() bool { return b.Background }
 
 // alone is a row to be called by itself, not before a moment.

@@ -52,3 +52,48 @@ type reading struct {
 	cut    bool              // there was more than is held in memory at a time
 	err    error
 }
+
+// split gives the job_exec that fills the shared stream one of its own, from where that stream is.
+func (b *Bucket) split() {
+	shared := b.Streams[0]
+	if shared.dry || b.careful || b.hasRoom(shared) {
+		return
+	}
+	most := ""
+	for name, n := range b.Outstanding {
+		if b.streamOf(name) == shared && n > b.Outstanding[most] {
+			most = name
+		}
+	}
+	if most != "" {
+		b.ownStream(most)
+	}
+}
+
+// ownStream gives a job_exec that has rows in the shared stream one of its own.
+func (b *Bucket) ownStream(name string) *Stream {
+	shared := b.Streams[0]
+	own := &Stream{JobExec: name, crowd: b.Shared.Crowds[name], next: shared.next, limit: shared.limit}
+	rows := b.Outstanding[name]
+	bytes := shared.payload * rows / shared.Outstanding
+	own.count(rows, bytes)
+	shared.count(-rows, -bytes)
+	b.Streams = append(b.Streams, own)
+	return own
+}
+
+// hasRoom says whether the next rows of a stream may be read. Rows that are caught up leave half of the room to what is
+// due now.
+func (b *Bucket) hasRoom(s *Stream) bool {
+	if s.Outstanding > 0 && (s.Outstanding+b.Batch > b.window || s.payload >= readBytes) {
+		return false
+	}
+	if s.crowd == nil {
+		return true
+	}
+	rows, bytes := b.Shared.Parallel*b.window, b.Shared.Parallel*readBytes
+	if b.Background {
+		rows, bytes = max(rows/2, 1), max(bytes/2, 1)
+	}
+	return s.crowd.room(rows, bytes) && (b.lingering || !s.crowd.full(false))
+}

@@ -68,17 +68,17 @@ func (h *handlers) InTx() bool { return h.Tx != nil || h.TxBatch != nil }
 
 // Sink is where the rows of a task come from and their answers go.
 type Sink interface {
-	// mayStart says whether a call may still be started.
+	// MayStart says whether a call may still be started.
 	MayStart() bool
-	// context ends when nothing is wanted of the calls any more.
+	// Context ends when nothing is wanted of the calls any more.
 	Context() context.Context
-	// time tells the database's time.
+	// Time tells the database's time.
 	Time() store.Clock
-	// catchesUp says whether what is due now comes first.
+	// CatchesUp says whether what is due now comes first.
 	CatchesUp() bool
-	// deliver takes rows with their answers, which stand with them.
+	// Deliver takes rows with their answers, which stand with them.
 	Deliver(rows ...*check.Answered)
-	// runTx calls the function of a task in the transaction that ends its rows.
+	// RunTx calls the function of a task in the transaction that ends its rows.
 	RunTx(ctx context.Context, t *Task) ([]check.Answer, error)
 }
 
