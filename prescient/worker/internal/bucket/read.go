@@ -200,9 +200,6 @@ func (b *Bucket) ReadBatch(ctx context.Context, s *Stream) ([]*check.Answered, e
 	return rows, err
 }
 
-// readBytes is how much of payloads and errors a batch has at most, and one row more.
-const readBytes = 8 << 20
-
 // nextRows returns the query for the next rows of a stream.
 func (b *Bucket) nextRows(s *Stream, limit int) (query string, args []any) {
 	filter := ""
