@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"prescient/prescient"
-
 	"prescient/prescient/client"
 )
 

@@ -7,7 +7,6 @@ import (
 
 	"prescient/jobs/orders"
 	"prescient/prescient"
-
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/worker"

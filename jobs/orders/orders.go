@@ -9,7 +9,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
-
 	"prescient/prescient/client"
 )
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"prescient/prescient"
-
 	"prescient/prescient/client"
 )
 

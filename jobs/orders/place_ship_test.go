@@ -10,7 +10,6 @@ import (
 
 	"prescient/jobs/orders"
 	"prescient/prescient"
-
 	"prescient/prescient/client"
 )
 

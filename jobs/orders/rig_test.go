@@ -16,12 +16,11 @@ import (
 
 	"prescient/jobs/orders"
 	"prescient/prescient"
-	"prescient/prescient/localserver/servertest"
-	text "prescient/sql"
-
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
+	text "prescient/sql"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }

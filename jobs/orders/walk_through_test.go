@@ -8,7 +8,6 @@ import (
 
 	"prescient/jobs/orders"
 	"prescient/prescient"
-
 	"prescient/prescient/client"
 )
 

@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	text "prescient/sql"
 )
 
 func TestAnotherResolutionThanThatOfTheTablesIsRefusedNamingBoth(t *testing.T) {

@@ -10,12 +10,11 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient/localserver"
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 )
 
 // connections are the DSN parameters that apps are seen with, and some that nobody should have.

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"prescient/slots"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	"prescient/slots"
 )
 
 // What InsertMany does before it sends anything: the rows of a statement, as text.

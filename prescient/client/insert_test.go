@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 )
 
 func TestInsertWorksOnEveryKindOfHandle(t *testing.T) {

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 )
 
 // nested is an array in an array in an array …

@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 )
 
 // testRig is the rig of this room.
@@ -29,7 +28,7 @@ func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T
 
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *testRig {
 	t.Helper()
-	r := &testRig{Rig: rig.NewRig(t, d, resolution, opener)}
+	r := &testRig{Rig: rig.New(t, d, resolution, opener)}
 	var err error
 	r.client, err = New(t.Context(), r.App, Options{Prefix: "p_", Dialect: r.Setting})
 	r.Must(err)

@@ -14,11 +14,10 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient/localserver"
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 )
 
 func TestAListOfHostsIsCutWhereTheDriverCutsAnAddress(t *testing.T) {

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 )
 
 // testRig is the rig of this room.
@@ -23,7 +22,7 @@ func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T
 
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *testRig {
 	t.Helper()
-	return &testRig{rig.NewRig(t, d, resolution, opener)}
+	return &testRig{rig.New(t, d, resolution, opener)}
 }
 
 var opener = rig.Opener{Open: Open, Connector: func(dsn string, lease time.Duration) (driver.Connector, error) {

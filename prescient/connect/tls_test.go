@@ -19,12 +19,11 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient/localserver"
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 )
 
 // authority is a CA of a test's own.

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
+	text "prescient/sql"
 )
 
 // Every code that the doctor gives a finding is listed, and every listed one is given.

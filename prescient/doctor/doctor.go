@@ -9,11 +9,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/slots"
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	"prescient/slots"
+	text "prescient/sql"
 )
 
 // Options are for Examine; the zero value is usable.

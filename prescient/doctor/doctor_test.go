@@ -11,16 +11,15 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/localserver/servertest"
-	"prescient/slots"
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/prune"
 	"prescient/prescient/reslot"
 	"prescient/prescient/worker"
+	"prescient/slots"
+	text "prescient/sql"
 )
 
 // examine asks the doctor, at a time that its server shows; the running clock where it is zero.

@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	text "prescient/sql"
-
 	"prescient/prescient/internal/rig"
+	text "prescient/sql"
 )
 
 func TestSettingsOfTheServerAreJudged(t *testing.T) {

@@ -9,9 +9,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	text "prescient/sql"
-
 	"prescient/prescient/internal/errno"
+	text "prescient/sql"
 )
 
 // need is a right, and a statement that is refused without it. The statements are explained, not run.

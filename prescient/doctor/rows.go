@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"prescient/slots"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	"prescient/slots"
 )
 
 // How much the checks of rows look at.

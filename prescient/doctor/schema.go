@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	text "prescient/sql"
-
 	"prescient/prescient/internal/store"
 	"prescient/slots"
+	text "prescient/sql"
 )
 
 func (d *doctor) checkResolution(context.Context) (found []Finding, err error) {

@@ -5,11 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver"
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/prune"
 	"prescient/prescient/worker"
 )

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
+	text "prescient/sql"
 )
 
 // Use is what a database user is for: a role of the grants.

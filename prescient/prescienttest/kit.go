@@ -12,11 +12,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient"
-	"prescient/slots"
-	text "prescient/sql"
-
 	"prescient/prescient/client"
 	"prescient/prescient/worker"
+	"prescient/slots"
+	text "prescient/sql"
 )
 
 // DefaultStart is the time that a kit's clock shows at first: a Monday at noon, UTC.

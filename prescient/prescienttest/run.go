@@ -10,7 +10,6 @@ import (
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/worker"
-
 	"prescient/prescient/worker/books"
 )
 

@@ -7,14 +7,13 @@ import (
 	"strings"
 	"time"
 
-	text "prescient/sql"
-
 	"github.com/cenkalti/backoff/v5"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	text "prescient/sql"
 )
 
 // laterPartition is the last partition of history: it takes what ends after all the others.

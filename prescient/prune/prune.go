@@ -11,10 +11,9 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	text "prescient/sql"
 )
 
 const (

@@ -12,10 +12,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/localserver"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver"
 	"prescient/prescient/worker"
 )
 

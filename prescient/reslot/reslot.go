@@ -10,12 +10,11 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
 
-	"prescient/slots"
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
+	"prescient/slots"
+	text "prescient/sql"
 )
 
 // DefaultLeaseWait is for how long Run waits for leases.

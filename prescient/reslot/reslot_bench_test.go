@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-	text "prescient/sql"
-
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/localserver/servertest"
+	text "prescient/sql"
 )
 
 var benchRows = flag.Int("rows", 20_000, "pending rows of BenchmarkReslot")

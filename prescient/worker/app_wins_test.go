@@ -10,7 +10,6 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/internal/rig"
-
 	"prescient/prescient/worker/books"
 )
 

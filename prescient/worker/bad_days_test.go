@@ -12,12 +12,10 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/localserver/wire"
-
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
-
+	"prescient/prescient/localserver/wire"
 	"prescient/prescient/worker/books"
 )
 

@@ -13,11 +13,9 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/books"
-	"prescient/prescient/worker/internal/ledger"
-
 	"prescient/prescient/worker/internal/bucket"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // lockOneInEach divides a slot into buckets, locks a row in each of the first so many in a transaction of an app, and

@@ -19,11 +19,9 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
-
+	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
-
-	"prescient/prescient/worker/internal/bucket"
 )
 
 // A batch is bounded by its payloads too: 60 MB of them are due, and a fraction is in memory, which is the whole process's.

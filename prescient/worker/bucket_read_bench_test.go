@@ -3,13 +3,10 @@ package worker
 import (
 	"testing"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
-
-	"prescient/prescient/worker/internal/ledger"
-
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker/internal/bucket"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // BenchmarkReadBatch reads 4000 rows of a bucket; the time is that of the server too.

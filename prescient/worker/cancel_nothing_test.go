@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
+	text "prescient/sql"
 )
 
 // An app that cancels what isn't there, in a transaction that stays open, has no row of another entity: a slot run ends

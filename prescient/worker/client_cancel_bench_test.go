@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/client"
+	"prescient/prescient/localserver/servertest"
 )
 
 // What a cancel adds to a transaction of the app, of nothing and of one check. The app's COMMIT is not counted.

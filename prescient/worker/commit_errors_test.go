@@ -17,19 +17,16 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/ledger"
-
-	"prescient/prescient/worker/internal/bucket"
+	text "prescient/sql"
 )
 
 // desk is a bucket with answers to commit, on a server that follows a script: for what a real one does not do when it

@@ -13,15 +13,12 @@ import (
 
 	"github.com/rs/zerolog"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-
-	"prescient/prescient/worker/internal/check"
-
 	"prescient/prescient/worker/internal/bucket"
+	"prescient/prescient/worker/internal/check"
+	text "prescient/sql"
 )
 
 // insertOrders makes n checks pending for 13:15.

@@ -17,13 +17,11 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-
+	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
-
-	"prescient/prescient/worker/internal/bucket"
 )
 
 // bench is an executor with what it needs around it, in a bubble where time passes at once.

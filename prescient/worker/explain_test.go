@@ -6,17 +6,15 @@ import (
 	"testing"
 	"time"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/ledger"
+	text "prescient/sql"
 )
 
 func TestNoStatementOfAWorkerScansATableOrSorts(t *testing.T) {

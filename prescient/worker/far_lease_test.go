@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/doctor"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+	text "prescient/sql"
 )
 
 // A worker died while the clock was a year ahead, and its lease ends then. Nobody waits for that.

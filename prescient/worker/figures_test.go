@@ -12,12 +12,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-
 	"prescient/prescient/worker/books"
+	text "prescient/sql"
 )
 
 // The statements take the counts in the order of fields: the columns that they name have to be in the same.

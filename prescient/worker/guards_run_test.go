@@ -11,7 +11,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-
 	"prescient/prescient/worker/books"
 )
 

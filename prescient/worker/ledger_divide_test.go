@@ -7,7 +7,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-
 	"prescient/prescient/worker/internal/ledger"
 )
 

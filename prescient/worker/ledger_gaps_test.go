@@ -11,7 +11,6 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/prune"
-
 	"prescient/prescient/worker/internal/ledger"
 )
 

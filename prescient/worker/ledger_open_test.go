@@ -9,7 +9,6 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
-
 	"prescient/prescient/worker/internal/ledger"
 )
 

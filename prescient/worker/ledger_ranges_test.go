@@ -10,9 +10,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-	"prescient/slots"
-
 	"prescient/prescient/worker/internal/ledger"
+	"prescient/slots"
 )
 
 var (

@@ -8,9 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-
 	"prescient/prescient/worker/books"
-
 	"prescient/prescient/worker/internal/bucket"
 )
 

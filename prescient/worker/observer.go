@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"prescient/prescient"
-
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
 )

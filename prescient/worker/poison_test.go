@@ -9,14 +9,12 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"prescient/prescient/localserver"
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
-
+	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker/books"
 )
 

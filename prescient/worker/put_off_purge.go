@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	text "prescient/sql"
-
 	"prescient/prescient/internal/store"
+	text "prescient/sql"
 )
 
 // While a slot run deletes rows, the server's purge removes those that others can see no more from the table and its

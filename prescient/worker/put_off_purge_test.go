@@ -11,12 +11,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-
 	"prescient/prescient/worker/books"
+	text "prescient/sql"
 )
 
 const snapshot = "WITH CONSISTENT SNAPSHOT"

@@ -12,7 +12,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-
 	"prescient/prescient/worker/books"
 )
 

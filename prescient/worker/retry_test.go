@@ -16,7 +16,6 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/internal/ledger"
 )
 

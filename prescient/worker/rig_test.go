@@ -6,19 +6,17 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
-
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker/books"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
 
 // testRig is the rig of this room.
-type testRig struct{ *app.AppRig }
+type testRig struct{ *app.Rig }
 
 func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	eachServerAt(t, 15*time.Minute, test)
@@ -35,7 +33,7 @@ func eachServerInTurn(t *testing.T, resolution time.Duration, test func(t *testi
 
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *testRig {
 	t.Helper()
-	return &testRig{app.NewAppRig(t, d, resolution)}
+	return &testRig{app.New(t, d, resolution)}
 }
 
 // worker makes a worker whose server's clock stands still at now; the zero time leaves it running.
@@ -58,7 +56,7 @@ func (r *testRig) runAt(now time.Time, registry *prescient.Registry, options Opt
 	return figures
 }
 
-// hookedWorker is rig.worker with hooks.
+// hookedWorker is worker with hooks.
 func (r *testRig) hookedWorker(now time.Time, h *rig.Hooks, registry *prescient.Registry, options Options) *Worker {
 	r.T.Helper()
 	options.Prefix, options.Dialect, options.Registry = "p_", r.Setting, registry

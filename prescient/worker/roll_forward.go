@@ -11,13 +11,11 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
-	"prescient/slots"
-
 	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/ledger"
-
-	"prescient/prescient/worker/internal/bucket"
+	"prescient/slots"
 )
 
 // Rolled is what RollForward did.

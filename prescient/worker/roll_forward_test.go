@@ -5,11 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver"
 )
 
 // Somebody has a few rows locked. The others are moved, without a wait for these.

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"prescient/slots"
-
 	"prescient/prescient"
-
 	"prescient/prescient/worker/books"
+	"prescient/slots"
 )
 
 // Run runs the slot that is now, by the database's clock, and returns its figures: for cron and systemd timers. Started

@@ -7,12 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"prescient/slots"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-
 	"prescient/prescient/worker/books"
+	"prescient/slots"
 )
 
 func TestEverySlotIsServedOnceByTheWorkerItIsAssignedTo(t *testing.T) {

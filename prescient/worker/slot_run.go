@@ -10,12 +10,10 @@ import (
 	"time"
 
 	"prescient/prescient/internal/store"
-	"prescient/slots"
-
 	"prescient/prescient/worker/books"
-	"prescient/prescient/worker/internal/ledger"
-
 	"prescient/prescient/worker/internal/bucket"
+	"prescient/prescient/worker/internal/ledger"
+	"prescient/slots"
 )
 
 // slotRun is one run of one slot by this worker: the only thing that ever executes job_execs. Run, Work and Sweep

@@ -12,11 +12,9 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
-	"prescient/slots"
-
 	"prescient/prescient/worker/books"
-
 	"prescient/prescient/worker/internal/bucket"
+	"prescient/slots"
 )
 
 // sweepPage is how many overdue slots are looked up at a time.

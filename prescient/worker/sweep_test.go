@@ -10,7 +10,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-
 	"prescient/prescient/worker/internal/ledger"
 )
 

@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver"
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 )
 
 // guarded are ratios within one run, by server: half of what they were when this was written, which stands beside each.

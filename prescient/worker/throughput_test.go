@@ -15,17 +15,15 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker/books"
+	text "prescient/sql"
 )
 
 // yard is an installation on a server with durable settings, to measure on: rows due at one slot, which are filled in

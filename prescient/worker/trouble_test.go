@@ -15,7 +15,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
 )

@@ -11,12 +11,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/localserver/servertest"
-	"prescient/prescient/localserver/wire"
-
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
+	"prescient/prescient/localserver/wire"
 )
 
 // The time of a call is for its function. What is written after that has a time of its own, and a server that does not

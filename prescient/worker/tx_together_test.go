@@ -18,7 +18,6 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/internal/execute"
 )
 

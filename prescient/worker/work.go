@@ -6,10 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"prescient/slots"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	"prescient/slots"
 )
 
 // maxRuns bounds how many runs of the worker's own slots are under way at a time, those aside that only wait for slow

@@ -11,12 +11,11 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"prescient/prescient/localserver/wire"
-	"prescient/slots"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/localserver/wire"
+	"prescient/slots"
 )
 
 func TestSlotsThatComeOnceMoreAreThoseBeforeTheOneAwaited(t *testing.T) {

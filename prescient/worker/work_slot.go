@@ -10,7 +10,6 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/books"
 )
 

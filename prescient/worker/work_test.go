@@ -8,16 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"prescient/slots"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/books"
-	"prescient/prescient/worker/internal/check"
-
 	"prescient/prescient/worker/internal/bucket"
+	"prescient/prescient/worker/internal/check"
+	"prescient/slots"
 )
 
 // startWork runs Work until the test stops it; the function returned does that and returns its error.

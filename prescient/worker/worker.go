@@ -9,14 +9,11 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/time/rate"
 
-	"prescient/slots"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
-
-	"prescient/prescient/worker/internal/ledger"
-
 	"prescient/prescient/worker/internal/bucket"
+	"prescient/prescient/worker/internal/ledger"
+	"prescient/slots"
 )
 
 // Worker runs slots. It is for concurrent use; a process needs one.

@@ -8,12 +8,11 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 )
 
 func TestBeginAgainIsForWhatOthersGotInTheWayOf(t *testing.T) {

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/worker"
+	text "prescient/sql"
 )
 
 // checksOf are the CHECKs of future_job that the tables have of those that bound what an insert may give.

@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
 )
 

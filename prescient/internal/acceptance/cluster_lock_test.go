@@ -11,13 +11,12 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/localserver"
-	"prescient/prescient/localserver/servertest"
-	text "prescient/sql"
-
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/prune"
+	text "prescient/sql"
 )
 
 // shopOn makes a database on a cluster, and returns a pool for each of its nodes.

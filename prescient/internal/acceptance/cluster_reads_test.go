@@ -7,13 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver"
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 )
 
 func startCluster(t *testing.T, engine localserver.Engine) *localserver.Cluster {

@@ -19,15 +19,14 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/rs/zerolog"
 
-	"prescient/prescient/localserver"
-	"prescient/prescient/localserver/servertest"
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
+	text "prescient/sql"
 )
 
 // Three workers, each at home on another node, and two apps that insert all the while; in the middle of it a node is

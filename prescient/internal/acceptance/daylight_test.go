@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
 )
 

@@ -10,17 +10,15 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/localserver/servertest"
-	"prescient/prescient/localserver/wire"
-
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/localserver/servertest"
+	"prescient/prescient/localserver/wire"
 	"prescient/prescient/worker"
-
 	"prescient/prescient/worker/books"
 )
 

@@ -13,13 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
+	text "prescient/sql"
 )
 
 // installation is what a test makes tables with.

@@ -14,13 +14,12 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient/localserver"
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/localserver"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
 )
 

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	text "prescient/sql"
-
 	"prescient/prescient/doctor"
 	"prescient/prescient/internal/rig"
+	text "prescient/sql"
 )
 
 // repair repairs as the owner does, who has configured another resolution than the tables have.

@@ -4,13 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient/internal/rig/whole"
+	"prescient/prescient/localserver/servertest"
 )
 
 // testRig is the rig of this room.
-type testRig struct{ *whole.WholeRig }
+type testRig struct{ *whole.Rig }
 
 func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	eachServerAt(t, 15*time.Minute, test)
@@ -22,7 +21,7 @@ func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T
 
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *testRig {
 	t.Helper()
-	return &testRig{whole.NewWholeRig(t, d, resolution)}
+	return &testRig{whole.New(t, d, resolution)}
 }
 
 func TestMain(m *testing.M) { servertest.Main(m) }

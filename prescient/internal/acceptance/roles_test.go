@@ -11,8 +11,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/doctor"
@@ -20,6 +18,7 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/prune"
 	"prescient/prescient/worker"
+	text "prescient/sql"
 )
 
 // refusedRight says whether the server refused for want of a right on a table, a column, a routine or at all.

@@ -5,11 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 )
 
 // Keys that differ only in case, in a trailing blank or in how a letter is composed are different ones, wherever they

@@ -8,7 +8,6 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/worker"
-
 	"prescient/prescient/worker/books"
 )
 

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	text "prescient/sql"
-
 	"prescient/prescient/internal/rig"
+	text "prescient/sql"
 )
 
 // A migration that makes the procedure anew takes it from nobody: who called it before still may, or it is said that they

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
@@ -18,6 +16,7 @@ import (
 	"prescient/prescient/prune"
 	"prescient/prescient/reslot"
 	"prescient/prescient/worker"
+	text "prescient/sql"
 )
 
 // newest is the schema version of this program.

@@ -6,12 +6,11 @@ import (
 	"testing"
 	"time"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/prune"
+	text "prescient/sql"
 )
 
 // ended writes ends with these outcomes, check counts, run times and latenesses.

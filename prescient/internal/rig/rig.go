@@ -12,17 +12,15 @@ import (
 
 	"time"
 
-	text "prescient/sql"
-
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
-
-	"prescient/prescient/localserver/servertest"
-	"prescient/slots"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/localserver/servertest"
+	"prescient/slots"
+	text "prescient/sql"
 )
 
 // Rig is an installation on a real server, in a database of its own. Each part of the library works with an account of
@@ -48,8 +46,8 @@ type Opener struct {
 	Connector func(dsn string, lease time.Duration) (driver.Connector, error)
 }
 
-// NewRig migrates an empty database. opener makes the connections of workers and operators.
-func NewRig(t *testing.T, d servertest.Database, resolution time.Duration, opener Opener) *Rig {
+// New migrates an empty database. opener makes the connections of workers and operators.
+func New(t *testing.T, d servertest.Database, resolution time.Duration, opener Opener) *Rig {
 	t.Helper()
 	r := &Rig{T: t, D: d, Root: d.Open(t, ""), opener: opener, Setting: Dialect(), accounts: make(map[string]string), pools: make(map[string]*sqlx.DB),
 		apps: make(map[string]*sql.DB)}

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"prescient/slots"
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
+	"prescient/slots"
+	text "prescient/sql"
 )
 
 // Tables is one installation: its statements, its grid, and the version of slot_config that all of it was read at.

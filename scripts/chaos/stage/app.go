@@ -12,10 +12,9 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client"
 	"prescient/scripts/chaos/checker"
 	"prescient/scripts/chaos/worker"
-
-	"prescient/prescient/client"
 )
 
 // apps is how many there are.

@@ -11,9 +11,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"prescient/prescient/localserver"
-
 	"prescient/prescient/connect"
+	"prescient/prescient/localserver"
 )
 
 // Engine is a server, or a cluster of them, to run on.

@@ -20,13 +20,12 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/connect"
 	"prescient/prescient/localserver/wire"
 	"prescient/scripts/chaos/checker"
 	"prescient/scripts/chaos/worker"
 	text "prescient/sql"
-
-	"prescient/prescient/client"
-	"prescient/prescient/connect"
 )
 
 // How the workers of every scenario are set up: as small as the product lets them be, so that minutes hold many slots,

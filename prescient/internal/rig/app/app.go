@@ -7,25 +7,24 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/servertest"
-	"prescient/slots"
-
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
+	"prescient/slots"
 )
 
-// AppRig is a Rig with a client of the app.
-type AppRig struct {
+// Rig is a Rig with a client of the app.
+type Rig struct {
 	*rig.Rig
 	Client *client.Client
 }
 
-// NewAppRig makes the client, too.
-func NewAppRig(t *testing.T, d servertest.Database, resolution time.Duration) *AppRig {
+// New makes the client, too.
+func New(t *testing.T, d servertest.Database, resolution time.Duration) *Rig {
 	t.Helper()
-	r := &AppRig{Rig: rig.NewRig(t, d, resolution, opener)}
+	r := &Rig{Rig: rig.New(t, d, resolution, opener)}
 	var err error
 	r.Client, err = client.New(t.Context(), r.App, client.Options{Prefix: "p_", Dialect: r.Setting})
 	r.Must(err)
@@ -33,7 +32,7 @@ func NewAppRig(t *testing.T, d servertest.Database, resolution time.Duration) *A
 }
 
 // Insert makes one check pending, as an app whose server's clock stands at now.
-func (r *AppRig) Insert(now time.Time, job prescient.NewJob) client.Inserted {
+func (r *Rig) Insert(now time.Time, job prescient.NewJob) client.Inserted {
 	r.T.Helper()
 	role := "app"
 	switch job.OnPending {
@@ -46,14 +45,14 @@ func (r *AppRig) Insert(now time.Time, job prescient.NewJob) client.Inserted {
 }
 
 // Pending lists all pending rows, history all ends.
-func (r *AppRig) Pending() []prescient.FutureJob {
+func (r *Rig) Pending() []prescient.FutureJob {
 	r.T.Helper()
 	page, err := r.Client.Pending(context.WithoutCancel(r.T.Context()), r.As("app", time.Time{}), client.ListFilter{Limit: client.MaxPage})
 	r.Must(err)
 	return page
 }
 
-func (r *AppRig) History() []client.Ended {
+func (r *Rig) History() []client.Ended {
 	r.T.Helper()
 	page, err := r.Client.History(context.WithoutCancel(r.T.Context()), r.As("analyst", time.Time{}), client.ListFilter{Limit: client.MaxPage})
 	r.Must(err)
@@ -61,7 +60,7 @@ func (r *AppRig) History() []client.Ended {
 }
 
 // InsertDue makes n checks pending for a slot of the running clock that is just over, and returns it.
-func (r *AppRig) InsertDue(n int) (slot time.Time) {
+func (r *Rig) InsertDue(n int) (slot time.Time) {
 	r.T.Helper()
 	grid, err := slots.NewGrid(r.Client.Resolution())
 	r.Must(err)
@@ -76,7 +75,7 @@ func (r *AppRig) InsertDue(n int) (slot time.Time) {
 }
 
 // One returns the one row that is pending.
-func (r *AppRig) One() prescient.FutureJob {
+func (r *Rig) One() prescient.FutureJob {
 	r.T.Helper()
 	rows := r.Pending()
 	if len(rows) != 1 {
@@ -86,7 +85,7 @@ func (r *AppRig) One() prescient.FutureJob {
 }
 
 // Put makes a check pending on a pool.
-func (r *AppRig) Put(db prescient.DB, job prescient.NewJob) {
+func (r *Rig) Put(db prescient.DB, job prescient.NewJob) {
 	r.T.Helper()
 	if _, err := r.Client.Insert(r.T.Context(), db, job); err != nil {
 		r.T.Fatal(err)
@@ -98,7 +97,7 @@ var opener = rig.Opener{Open: connect.Open, Connector: func(dsn string, lease ti
 }}
 
 // ManyDue makes rows pending for a slot.
-func (r *AppRig) ManyDue(slot time.Time, exec string, from, to int) {
+func (r *Rig) ManyDue(slot time.Time, exec string, from, to int) {
 	r.T.Helper()
 	jobs := make([]prescient.NewJob, 0, to-from)
 	for i := from; i < to; i++ {
@@ -109,7 +108,7 @@ func (r *AppRig) ManyDue(slot time.Time, exec string, from, to int) {
 }
 
 // InsertAll makes checks pending at 13:15, one for each key.
-func (r *AppRig) InsertAll(jobExec string, keys ...string) {
+func (r *Rig) InsertAll(jobExec string, keys ...string) {
 	r.T.Helper()
 	jobs := make([]prescient.NewJob, len(keys))
 	for i, key := range keys {
@@ -120,7 +119,7 @@ func (r *AppRig) InsertAll(jobExec string, keys ...string) {
 }
 
 // Cancels cancels the one check of an entity.
-func (r *AppRig) Cancels(t *testing.T, e prescient.Entity) {
+func (r *Rig) Cancels(t *testing.T, e prescient.Entity) {
 	t.Helper()
 	if n, err := r.Client.Cancel(context.WithoutCancel(t.Context()), r.App, e); err != nil || n != 1 {
 		t.Errorf("cancelled %d, %v", n, err)

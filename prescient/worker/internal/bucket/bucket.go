@@ -7,7 +7,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"

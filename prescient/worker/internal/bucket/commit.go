@@ -8,17 +8,16 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
-	"prescient/slots"
-
-	"github.com/rs/zerolog"
-
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/ledger"
+	"prescient/slots"
 )
 
 // CommitReady commits what is answered if it is a batch, or nothing else is running, or it has waited long enough; or

@@ -8,15 +8,13 @@ import (
 	"slices"
 	"time"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
+	text "prescient/sql"
 )
 
 // What a bucket does about rows that open transactions of others have locked: their answers are kept and tried again.

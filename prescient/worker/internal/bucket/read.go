@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"prescient/prescient"
-	"prescient/slots"
-
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/execute"
+	"prescient/slots"
 )
 
 // Read takes what was read, hands it to the executor, and has the next batch read for a stream that has room. It does

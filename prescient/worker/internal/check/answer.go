@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"prescient/prescient"
-
 	"prescient/prescient/worker/books"
 )
 

@@ -9,7 +9,6 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/internal/check"
 )
 

@@ -13,7 +13,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/execute"
 )

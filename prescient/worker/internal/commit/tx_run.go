@@ -7,18 +7,16 @@ import (
 	"slices"
 	"time"
 
-	text "prescient/sql"
-
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
+	text "prescient/sql"
 )
 
 const (

@@ -9,14 +9,12 @@ import (
 	"maps"
 	"slices"
 
-	text "prescient/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
+	text "prescient/sql"
 )
 
 // writeRows writes what becomes of the rows, behind the fence, whose books have the counts of all of them.

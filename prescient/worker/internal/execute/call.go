@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"prescient/prescient"
-
 	"prescient/prescient/worker/internal/check"
 )
 

@@ -8,7 +8,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
-
 	"prescient/prescient/worker/internal/check"
 )
 

@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"prescient/prescient"
-	"prescient/slots"
-
 	"prescient/prescient/worker/internal/check"
+	"prescient/slots"
 )
 
 // Calls of a Func come in series: one goroutine calls row after row, so that a job_exec that returns at once costs no

@@ -9,9 +9,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
-	"prescient/slots"
-
 	"prescient/prescient/worker/books"
+	"prescient/slots"
 )
 
 // wasCommitted finds out what became of a COMMIT whose answer was lost: batch_seq tells.
