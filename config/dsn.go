@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"github.com/go-sql-driver/mysql"
+
+	"prescient/prescient/connect/hostlist"
 )
 
 const wantDSN = "; want user:password@tcp(host:port)/database, or tcp(host:port,host:port) for the nodes of a cluster"
@@ -97,21 +99,15 @@ func parseDSN(text string) (Secret, error) {
 // hostAddress is what a host of a list may be.
 var hostAddress = regexp.MustCompile(`^([A-Za-z0-9_.-]+|\[[0-9A-Za-z:.%]+\])(:[0-9]+)?$`)
 
-// eachHost returns the DSN of each host in a list such as tcp(host1:port,host2:port). It cuts where the driver does.
+// eachHost returns the DSN of each host in a list such as tcp(host1:port,host2:port).
 func eachHost(dsn string) ([]string, error) {
-	slash := strings.LastIndexByte(dsn, '/')
-	network := strings.LastIndexByte(dsn[:max(slash, 0)], '@') + 1
-	open := network + strings.IndexByte(dsn[network:max(slash, network)], '(')
-	if open < network || dsn[slash-1] != ')' || dsn[network:open] == "unix" {
-		return []string{dsn}, nil
-	}
-	var list []string
-	addresses := strings.Split(dsn[open+1:slash-1], ",")
-	for _, address := range addresses {
-		if len(addresses) > 1 && !hostAddress.MatchString(address) {
+	hosts := hostlist.Cut(dsn)
+	list := make([]string, len(hosts))
+	for i, host := range hosts {
+		if len(hosts) > 1 && !hostAddress.MatchString(host.Address) {
 			return nil, errors.New("a host of its list is empty or none" + wantDSN)
 		}
-		list = append(list, dsn[:open+1]+address+dsn[slash-1:])
+		list[i] = host.DSN
 	}
 	return list, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"prescient/prescient"
+	"prescient/prescient/connect/hostlist"
 	"prescient/prescient/internal/errno"
 )
 
@@ -63,21 +64,15 @@ func newHosts(dsn string, configure func(*mysql.Config) (driver.Connector, error
 	return h, nil
 }
 
-// eachHost returns the DSN of each host in a list such as tcp(host1:port,host2:port). It cuts where the driver does.
+// eachHost returns the DSN of each host in a list such as tcp(host1:port,host2:port).
 func eachHost(dsn string) ([]string, error) {
-	slash := strings.LastIndexByte(dsn, '/')
-	network := strings.LastIndexByte(dsn[:max(slash, 0)], '@') + 1
-	open := network + strings.IndexByte(dsn[network:max(slash, network)], '(')
-	if open < network || dsn[slash-1] != ')' || dsn[network:open] == "unix" {
-		return []string{dsn}, nil
-	}
-	var list []string
-	addresses := strings.Split(dsn[open+1:slash-1], ",")
-	for _, address := range addresses {
-		if len(addresses) > 1 && (address == "" || strings.ContainsAny(address, " \t()")) {
+	hosts := hostlist.Cut(dsn)
+	list := make([]string, len(hosts))
+	for i, host := range hosts {
+		if len(hosts) > 1 && (host.Address == "" || strings.ContainsAny(host.Address, " \t()")) {
 			return nil, fmt.Errorf("%w: dsn: want tcp(host1:port,host2:port): a host of the list is empty or has a blank in it", prescient.ErrInvalid)
 		}
-		list = append(list, dsn[:open+1]+address+dsn[slash-1:])
+		list[i] = host.DSN
 	}
 	return list, nil
 }

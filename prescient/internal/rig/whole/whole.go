@@ -14,7 +14,7 @@ import (
 	"prescient/prescient/worker/books"
 )
 
-// Rig is an AppRig with workers.
+// Rig is an app.Rig with workers.
 type Rig struct{ *app.Rig }
 
 // New is for a test that has its own database.
