@@ -94,16 +94,26 @@ func schemaOf(s *program.Session) sql.Schema {
 	return sql.Schema{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution()}
 }
 
-func migrateUp(cmd *cobra.Command, prog *program.Program) error {
+// openToMigrate connects to tables that may not be there, or lack migrations. Those of another resolution are not to get
+// migrations that were made for this one.
+func openToMigrate(cmd *cobra.Command, prog *program.Program) (*program.Session, error) {
 	s, err := prog.Open(cmd, migrationLease)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func migrateUp(cmd *cobra.Command, prog *program.Program) error {
+	s, err := openToMigrate(cmd, prog)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	// Tables of another resolution are not to get migrations that were made for this one.
-	if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
-		return err
-	}
 	applied, err := sql.Up(cmd.Context(), s.DB.DB, schemaOf(s))
 	if err != nil {
 		return stoppedMidway(cmd, s, applied, err)
@@ -224,14 +234,11 @@ func reportOf(s *program.Session, missing int) migrateReport {
 }
 
 func migrateStatus(cmd *cobra.Command, prog *program.Program) error {
-	s, err := prog.Open(cmd, migrationLease)
+	s, err := openToMigrate(cmd, prog)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
-		return err
-	}
 	missing, err := countMissing(cmd.Context(), s)
 	if err != nil {
 		return err

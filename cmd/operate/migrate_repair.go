@@ -11,7 +11,6 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/prescient"
 	"prescient/sql"
 )
 
@@ -124,14 +123,11 @@ func things(damages []sql.Damage) []repairedThing {
 
 // migrateForRepair brings the tables up to date as far as they are there; what is missing, the repair tells.
 func migrateForRepair(cmd *cobra.Command, prog *program.Program, dry bool) error {
-	s, err := prog.Open(cmd, migrationLease)
+	s, err := openToMigrate(cmd, prog)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
-		return err
-	}
 	missing, err := countMissing(cmd.Context(), s)
 	switch {
 	case err != nil:
