@@ -22,6 +22,15 @@ type Claim struct {
 	At      time.Time
 }
 
+// laterThan says whether a claim came after another that had the same key. A bucket's tokens go up. Those of two buckets say
+// nothing about one another: where a slot is divided, which gives it more of them, the new ones begin with none.
+func (c Claim) laterThan(other Claim) bool {
+	if c.Buckets != other.Buckets {
+		return c.Buckets > other.Buckets
+	}
+	return c.Token > other.Token
+}
+
 const (
 	// The table claims has a row for each claim, which a trigger writes with it: a token that goes up, of a bucket that is held.
 	createClaims = `CREATE TABLE {prefix}claims (slot DATETIME(6) NOT NULL, bucket INT NOT NULL, buckets INT NOT NULL, token BIGINT UNSIGNED NOT NULL,

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"math"
 	"slices"
 	"time"
 )
@@ -48,29 +47,34 @@ func (j *judgement) claimsOf(insert Event, slot time.Time) (list []Claim) {
 // claimedAfter says whether a worker claimed a bucket after a claim that a call may have been made under.
 func (j *judgement) claimedAfter(claims []Claim, worker string, call *called) bool {
 	_, high := j.clock.at(call.At)
-	callers := uint64(math.MaxUint64) // the first token that it may have been made under
+	var callers *Claim // the first that it may have been made under
 	for _, c := range claims {
-		if c.Worker == call.Worker && (j.rules.ClockSteps || !c.At.After(high)) {
-			callers = min(callers, c.Token)
+		if c.Worker == call.Worker && (j.rules.ClockSteps || !c.At.After(high)) && (callers == nil || callers.laterThan(c)) {
+			callers = &c
 		}
 	}
-	its := lastToken(claims, worker)
-	return callers < its || !j.tables.AllClaims && its > 0
+	its := lastClaim(claims, worker)
+	if !j.tables.AllClaims && its != nil {
+		return true
+	}
+	return callers != nil && its != nil && its.laterThan(*callers)
 }
 
 // overtaken says whether another had claimed the bucket before a call, and its worker did not claim it again.
 func (j *judgement) overtaken(claims []Claim, call *called) bool {
 	low, _ := j.clock.at(call.At)
-	its := lastToken(claims, call.Worker)
-	return !j.rules.ClockSteps && slices.ContainsFunc(claims, func(c Claim) bool { return c.Token > its && c.At.Before(low) })
+	its := lastClaim(claims, call.Worker)
+	return !j.rules.ClockSteps && slices.ContainsFunc(claims, func(c Claim) bool {
+		return (its == nil || c.laterThan(*its)) && c.At.Before(low)
+	})
 }
 
-// lastToken is that of a worker's last claim; 0 without one.
-func lastToken(claims []Claim, worker string) (token uint64) {
+// lastClaim is a worker's last claim; nil without one.
+func lastClaim(claims []Claim, worker string) (last *Claim) {
 	for _, c := range claims {
-		if c.Worker == worker {
-			token = max(token, c.Token)
+		if c.Worker == worker && (last == nil || c.laterThan(*last)) {
+			last = &c
 		}
 	}
-	return token
+	return last
 }

@@ -103,6 +103,10 @@ func TestAnEndByAWorkerThatWasOvertakenIsFound(t *testing.T) {
 		}
 		return list
 	}
+	divided := func(list []Claim) []Claim { // and claimed by b, with a token that begins anew
+		return append(list, Claim{Slot: noon.Add(2 * time.Second), Bucket: bucketOf("e", "k", "check", 8), Buckets: 8, Token: 3, Worker: "b",
+			At: noon.Add(2300 * time.Millisecond)})
+	}
 	call := func(ms int, number int64, worker string) Event {
 		return calledAt(time.Duration(ms)*time.Millisecond, number, worker)
 	}
@@ -126,6 +130,9 @@ func TestAnEndByAWorkerThatWasOvertakenIsFound(t *testing.T) {
 		{"only the last claim is known, of who ended it", claims("b"), true, []Event{call(2400, 1, "b"), call(2500, 2, "a")}, "b", 0},
 		{"only the last claim is known, of another", claims("c"), true, []Event{call(2400, 1, "b"), call(2500, 2, "a")}, "b", 1},
 		{"only another bucket was taken over", append(claims("a"), other(claims("a", "b"))[1]), false, []Event{call(2100, 1, "a"), call(2700, 2, "b")}, "b", 1},
+		{"divided after another had it, and ended by who took it then", divided(claims("a")), false, []Event{call(2700, 1, "b")}, "b", 0},
+		{"the same, and called before by the other", divided(claims("a")), false, []Event{call(2100, 1, "a"), call(2700, 2, "b")}, "b", 0},
+		{"divided, and ended by who had it before", divided(claims("a")), false, []Event{call(2700, 1, "a")}, "a", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events := slices.Concat([]Event{said(0), inserted(Committed), {Kind: Fault, What: "leases lapse", At: 2300 * time.Millisecond}}, tt.calls)
