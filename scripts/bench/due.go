@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,10 +202,18 @@ func aloneAndAmong(due int, compete func(b *bench, ctx context.Context, s *serve
 	}
 }
 
+// wants says whether a contestant is among those that --only asks for.
+func (b *bench) wants(name string) bool {
+	return len(b.only) == 0 || slices.ContainsFunc(b.only, func(only string) bool { return strings.Contains(name, only) })
+}
+
 // compete gives each contestant its turns, alternating.
 func (b *bench) compete(ctx context.Context, st *stage, list []contestant) error {
 	for round := 1; round <= b.rounds; round++ {
 		for _, c := range list {
+			if !b.wants(c.name) {
+				continue
+			}
 			if err := st.set(ctx); err != nil {
 				return err
 			}

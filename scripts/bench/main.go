@@ -30,6 +30,7 @@ type bench struct {
 	scale   float64
 	rows    int
 	rounds  int
+	only    []string // contestants whose names hold one of these; none: all
 	pool    string
 	again   bool
 	keep    bool
@@ -85,6 +86,7 @@ func run(args []string) error {
 	flags.Float64Var(&b.scale, "scale", 1, "multiplies the numbers of rows; 0.05 is a try-out")
 	flags.IntVar(&b.rows, "rows", 0, "rows of history in section history (default 50 million, times scale)")
 	flags.IntVar(&b.rounds, "rounds", 3, "how often each contestant has its turn")
+	flags.StringSliceVar(&b.only, "only", nil, "contestants whose names hold one of these; of the sections where each has its turn on the same rows; the page shows what a section measured last, so give --results a folder (default: all)")
 	flags.StringVar(&b.pool, "buffer-pool", defaultPool, "innodb_buffer_pool_size")
 	flags.BoolVar(&b.again, "again", false, "measure again what has results already")
 	flags.StringVar(&b.dir, "dir", "", "where the servers keep their data (default: the temporary folder)")
@@ -175,6 +177,9 @@ func (b *bench) measure(ctx context.Context, wanted []section) error {
 	for _, s := range wanted {
 		for _, engine := range b.enginesOf(s) {
 			key := fmt.Sprintf("%s %s scale=%v rows=%d pool=%s %v", s.name, engine, b.scale, b.rows, b.pool, b.more)
+			if len(b.only) > 0 {
+				key += fmt.Sprintf(" only=%q", b.only)
+			}
 			if b.book.done(key) && !b.again {
 				b.say("%s on %s: there are results already (--again measures again)", s.name, engine)
 				continue
@@ -232,6 +237,9 @@ func (b *bench) command(section string, on engine) string {
 	}
 	if b.pool != defaultPool {
 		parts = append(parts, "--buffer-pool", b.pool)
+	}
+	for _, only := range b.only {
+		parts = append(parts, fmt.Sprintf("--only '%s'", only))
 	}
 	for _, arg := range b.more {
 		parts = append(parts, "--server-arg="+arg)
