@@ -119,14 +119,16 @@
 //   - The server is away as a slot comes: Work tries the slot again until the next one comes; after Run has failed, the next
 //     sweep takes it.
 //   - A slot was not run at all, since nobody was there, nobody is assigned, or the servers were down over several slots: the
-//     sweeper runs it, oldest first, once it is older than the sweep grace. RollForward moves it all to the next slot instead.
+//     sweeper runs it, oldest first, once it is older than the sweep grace. What came to be overdue since its last look comes
+//     before the backlog that it has known. RollForward moves it all to the next slot instead.
 //   - A call ignores the end of its context: a quarter of a second after its timeout it is abandoned as timed out, its
 //     place goes to another call, and its late answer is thrown away. When as many calls of a job_exec are abandoned as
 //     it may run at a time, its other rows are put off to the next slot until one of them comes back.
 //   - A bucket has nothing left but calls that take their time: after a fiftieth of a second it makes place for another, so
 //     that a slow job_exec makes only its own rows late, and takes no place of a slot run, nor of the sweeper. As many may
 //     wait as Options.Buckets, or more where they have no more rows in memory than those that run: at most Options.Buckets
-//     times Options.Batch rows wait in memory, and the rest stays in the table until there is room.
+//     times Options.Batch rows wait in memory, and the rest stays in the table until there is room. Until then a sweep passes
+//     over the slots that have nothing else: it looks once whether they have, and claims nothing.
 //   - The worker is told to stop: nothing new is started, running calls have Options.StopGrace, what is answered is
 //     committed and the leases are given back. A call that takes longer is called again by the next worker.
 //   - The machine's clock is wrong: nothing. Slots and leases go by the database's clock, elapsed time by the monotonic one.

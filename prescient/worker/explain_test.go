@@ -132,6 +132,7 @@ func sweepStatements(f *rig.Filled) []rig.Explained {
 		{Statement: "sweep/overdue, a page on", Query: get("sweep/overdue"), Args: []any{f.Slots[10].Add(time.Second), f.Slots[20], sweepPage}, Reached: rows(rig.BySlot)},
 		{Statement: "sweep/overdue, everything", Query: get("sweep/overdue"), Args: []any{prescient.EarliestDue, f.Slots[49], sweepPage}, Reached: rows(rig.BySlot)},
 		{Statement: "sweep/batch_end", Query: get("sweep/batch_end"), Args: []any{f.Slots[rig.BigSlot], first[:], last[:], 999}, Reached: rows(rig.BySlotAndKey)},
+		{Statement: "sweep/others", Query: f.Tables.Fill("sweep/others", "{job_execs}", "?, ?"), Args: []any{f.Slots[rig.BigSlot], "exec1", "exec2"}, Reached: rows(rig.BySlot)},
 		{Statement: "sweep/keys", Query: get("sweep/keys"), Args: []any{f.Slots[rig.BigSlot], first[:], last[:], 1000}, Reached: rows(rig.BySlotAndKey)},
 	}
 	for _, n := range []int{1, 3, 100, 999, 1000, 1001, 5000} {

@@ -40,7 +40,7 @@ func (w *Worker) RollForward(ctx context.Context, progress func(Rolled)) (all Ro
 	if err != nil {
 		return all, err
 	}
-	err = w.eachOverdue(ctx, now, func(slot time.Time) error {
+	err = w.eachOverdue(ctx, prescient.EarliestDue, w.overdueBefore(now), func(slot time.Time) error {
 		var here Rolled
 		err := w.rollSlot(ctx, slot, func(more Rolled) {
 			here.add(more)

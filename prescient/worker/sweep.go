@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,9 +24,10 @@ const sweepPage = 100
 // Sweep runs what earlier slots left behind, oldest first, each under its own leases: rows whose insert committed after
 // their slot had run, slots that nobody served, buckets of dead workers. What a live worker holds it leaves alone. It
 // takes slots that are older than the sweep grace, as many buckets at a time as Run does, and gives way to the slot that
-// is now. That one it takes, too, and first, where it is older than the grace and nobody runs it. A slot of which nothing
-// is left but slow calls does not hold up the next. It returns the figures of each slot that it ran. Where everything is
-// paused it does nothing.
+// is now. That one it takes, too, and first, where it is older than the grace and nobody runs it. What comes to be overdue
+// meanwhile comes before what is left. A slot of which nothing is left but slow calls does not hold up the next; it passes
+// over one whose rows all wait for calls of which too many wait already. It returns the figures of each slot that it ran.
+// Where everything is paused it does nothing.
 func (w *Worker) Sweep(ctx context.Context) ([]books.Figures, error) {
 	var all []books.Figures
 	var running sync.WaitGroup
@@ -44,10 +46,12 @@ func (w *Worker) Sweep(ctx context.Context) ([]books.Figures, error) {
 // Runs that outlast their sweep go on beside the next.
 func (w *Worker) sweepEvery(ctx context.Context, running *sync.WaitGroup, fail context.CancelCauseFunc) {
 	every := w.options.SweepEvery
+	var known time.Time
 	for wait := min(every, time.Second); w.sleepUntilLeft(ctx, wait) == nil; wait = every*9/10 + rand.N(every/5+1) {
 		// It keeps no figures: after an outage there may be millions of slots.
-		s := &sweeping{w: w, running: running, did: func(books.Figures) {}, logs: true}
+		s := &sweeping{w: w, running: running, did: func(books.Figures) {}, logs: true, known: known}
 		err := s.sweep(ctx)
+		known = s.known
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -89,6 +93,8 @@ type sweeping struct {
 	running *sync.WaitGroup     // its runs, some of which may outlast it
 	did     func(books.Figures) // of each slot that it ran
 	logs    bool                // what runs fail with, of which it returns only what ended it
+	known   time.Time           // overdue slots before it were known when it looked last; zero where it never did
+	paused  store.Pauses
 
 	mu      sync.Mutex
 	failed  error // the first of a run
@@ -136,12 +142,17 @@ func (s *sweeping) sweep(ctx context.Context) error {
 	if err != nil || seen.paused.All() {
 		return err
 	}
+	s.paused = seen.paused
+	if s.known.IsZero() {
+		s.known = w.overdueBefore(seen.clock.Now())
+	}
+	backlog := s.known
 	n := 0
-	err = s.sweepCurrent(ctx, seen.clock)
+	err = s.sweepNew(ctx, seen.clock)
 	if err == nil {
-		err = w.eachOverdue(ctx, seen.clock.Now(), func(slot time.Time) error {
+		err = w.eachOverdue(ctx, prescient.EarliestDue, backlog, func(slot time.Time) error {
 			if n++; n%sweepPage == 0 {
-				if err := s.sweepCurrent(ctx, seen.clock); err != nil {
+				if err := s.sweepNew(ctx, seen.clock); err != nil {
 					return err
 				}
 			}
@@ -155,6 +166,17 @@ func (s *sweeping) sweep(ctx context.Context) error {
 		last.give()
 	}
 	return s.outcome()
+}
+
+// sweepNew runs the slot that is now, where nobody does, and those that came to be overdue since it looked last. They are
+// late by little as yet, and there may be much before them that has to wait for other reasons.
+func (s *sweeping) sweepNew(ctx context.Context, c store.Clock) error {
+	if err := s.sweepCurrent(ctx, c); err != nil {
+		return err
+	}
+	from := s.known
+	s.known = s.w.overdueBefore(c.Now())
+	return s.w.eachOverdue(ctx, from, s.known, func(slot time.Time) error { return s.start(ctx, slot) })
 }
 
 // sweepCurrent runs the slot that is now, where it is older than the grace and nobody runs it: whoever should have did not
@@ -186,12 +208,39 @@ func (s *sweeping) start(ctx context.Context, slot time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := s.mayGoOn(); err != nil {
+	err = s.mayGoOn()
+	waits := false
+	if err == nil {
+		waits, err = s.onlyCrowdedOut(ctx, slot)
+	}
+	if err != nil || waits {
 		place.give()
 		return err
 	}
 	s.running.Go(func() { s.run(ctx, slot, place) })
 	return nil
+}
+
+// onlyCrowdedOut says whether a slot has no other rows than those of job_execs for which as many buckets wait as may. A run
+// would leave them as they are, and while an endpoint is dead there may be thousands of such slots.
+func (s *sweeping) onlyCrowdedOut(ctx context.Context, slot time.Time) (bool, error) {
+	crowded := s.w.shared.CrowdedOut(s.paused)
+	if len(crowded) == 0 {
+		return false, nil
+	}
+	query := s.w.tables.Fill("sweep/others", "{job_execs}", "?"+strings.Repeat(", ?", len(crowded)-1))
+	args := []any{slot}
+	for _, name := range crowded {
+		args = append(args, name)
+	}
+	others := false
+	err := s.w.send.Query(ctx, func(ctx context.Context) error {
+		return s.w.send.DB.QueryRowContext(ctx, query, args...).Scan(&others)
+	})
+	if err != nil {
+		return false, fmt.Errorf("looking at slot %s: %w", slots.Stamp(slot), err)
+	}
+	return !others, nil
 }
 
 // run runs one slot.
@@ -215,10 +264,14 @@ func (s *sweeping) run(ctx context.Context, slot time.Time, place *place) {
 	}
 }
 
-// eachOverdue calls do for every overdue slot, oldest first. A slot that comes to be overdue meanwhile is for next time.
-func (w *Worker) eachOverdue(ctx context.Context, now time.Time, do func(slot time.Time) error) error {
-	before := slots.OverdueBefore(w.tables.Grid, now, w.options.SweepGrace)
-	for from := prescient.EarliestDue; ; {
+// overdueBefore is the time before which slots are overdue.
+func (w *Worker) overdueBefore(now time.Time) time.Time {
+	return slots.OverdueBefore(w.tables.Grid, now, w.options.SweepGrace)
+}
+
+// eachOverdue calls do for every slot from a time on and before another that holds rows, oldest first.
+func (w *Worker) eachOverdue(ctx context.Context, from, before time.Time, do func(slot time.Time) error) error {
+	for {
 		page, err := w.overdue(ctx, from, before)
 		if err != nil {
 			return err

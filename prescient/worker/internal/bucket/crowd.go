@@ -1,8 +1,10 @@
 package bucket
 
 import (
+	"slices"
 	"sync"
 
+	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/ledger"
 )
 
@@ -20,6 +22,18 @@ type Crowd struct {
 	Rows    int
 	Bytes   int // of their payloads and errors
 	Buckets int // that linger for them
+}
+
+// CrowdedOut names the job_execs for which as many buckets wait as may: a bucket that comes now leaves their rows in the
+// table. Paused ones are not among them, since their rows are put off, whatever waits.
+func (s *Shared) CrowdedOut(paused store.Pauses) (names []string) {
+	for name, crowd := range s.Crowds {
+		if crowd.full(false) && !paused[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // add counts rows in memory, or takes them off the count.

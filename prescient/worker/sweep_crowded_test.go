@@ -1,0 +1,129 @@
+package worker
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/bucket"
+)
+
+// An endpoint is dead for hours: as many buckets as may wait for it already, and each slot since has rows of it. A sweep costs
+// those slots nothing but a look, and finds the rows of others among them.
+func TestASweepPassesOverSlotsWhoseRowsAreCrowdedOut(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const slots, dead = 20, 3
+		at := rig.At("13:15")
+		r.inEachSlot(at, slots, dead, 0)
+		s := slowAndFast{release: make(chan struct{})}
+		close(s.release)
+		w := r.worker(rig.At("20:00"), s.registry(prescient.Guards{}), Options{})
+		crowd := w.shared.Crowds["slow"]
+		wait := func(rows, buckets int) {
+			crowd.Mu.Lock()
+			defer crowd.Mu.Unlock()
+			crowd.Rows += rows
+			crowd.Buckets += buckets
+		}
+		sweep := func() []books.Figures {
+			t.Helper()
+			swept, err := w.Sweep(t.Context())
+			r.Must(err)
+			return swept
+		}
+		opened := func() int { return r.Count("SELECT COUNT(*) FROM p_slot_run") }
+
+		wait(1000, bucket.MaxLinger)
+		if swept := sweep(); len(swept) != 0 || opened() != 0 || r.ends() != 0 {
+			t.Errorf("swept %+v, opened %d slots", swept, opened())
+		}
+		among := at.Add(5 * 15 * time.Minute)
+		r.Insert(at, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "late"}, JobExec: "fast", DueAt: among})
+		if swept := sweep(); len(swept) != 1 || !swept[0].Slot.Equal(among) || swept[0].Done != 1 || opened() != 1 || r.endsOf("fast") != 1 {
+			t.Errorf("swept %+v, opened %d slots; want the one with a row of another job_exec", swept, opened())
+		}
+		wait(-1000, -bucket.MaxLinger)
+		if swept := sweep(); len(swept) != slots || r.endsOf("slow") != slots*dead {
+			t.Errorf("swept %d slots once there was room, and %d rows ended; want %d, %d", len(swept), r.endsOf("slow"), slots, slots*dead)
+		}
+		s.EachOnce(t, slots*dead+1)
+		r.Balanced()
+	})
+}
+
+// Their job_exec is paused: rows are put off, however many wait for it.
+func TestASweepPutsOffPausedRowsThatAreCrowdedOut(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.inEachSlot(rig.At("13:15"), 2, 1, 0)
+		s := slowAndFast{release: make(chan struct{})}
+		w := r.worker(rig.At("20:00"), s.registry(prescient.Guards{}), Options{})
+		crowd := w.shared.Crowds["slow"]
+		crowd.Rows, crowd.Buckets = 1000, bucket.MaxLinger
+		r.Must(r.Client.Pause(t.Context(), r.Pool(time.Time{}), prescient.Paused{JobExec: "slow"}))
+		swept, err := w.Sweep(t.Context())
+		r.Must(err)
+		if len(swept) != 2 || swept[0].PutOff != 1 || swept[1].PutOff != 1 {
+			t.Errorf("swept %+v; want a row put off in each of 2 slots", swept)
+		}
+	})
+}
+
+// What came to be overdue since the sweep before comes before the backlog that it had not got to, each oldest first.
+func TestASweepTakesWhatIsNewlyOverdueFirst(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.inEachSlot(rig.At("13:15"), 8, 0, 2) // to 15:00
+		var order []string
+		execs := rig.Registry("fast", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
+			order = append(order, job.NextCheckAt.Format("15:04"))
+			return nil, nil
+		}, prescient.Guards{Concurrency: 1})
+		var running sync.WaitGroup
+		s := &sweeping{w: r.worker(rig.At("18:00"), execs, Options{}), running: &running, did: func(books.Figures) {}, known: rig.At("14:15")}
+		r.Must(s.sweep(t.Context()))
+		running.Wait()
+		want := []string{"14:15", "14:30", "14:45", "15:00", "13:15", "13:30", "13:45", "14:00"}
+		if got := slices.Compact(order); !slices.Equal(got, want) {
+			t.Errorf("called in the order %q; want %q", got, want)
+		}
+		if s.known.Truncate(time.Minute) != rig.At("17:59") {
+			t.Errorf("the next sweep's backlog is what was overdue before %s", s.known)
+		}
+	})
+}
+
+// A backlog takes its time, and a slot comes to be overdue meanwhile: it does not wait for the rest of the backlog.
+func TestASlotThatComesToBeOverdueDoesNotWaitForTheBacklog(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		const backlog = 2*sweepPage + 20
+		var mu sync.Mutex
+		var order []time.Time
+		execs := rig.Registry("fast", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, job.NextCheckAt)
+			return nil, nil
+		}, prescient.Guards{})
+		h := &rig.Hooks{}
+		w := r.hookedWorker(time.Time{}, h, execs, Options{SweepGrace: time.Second})
+		slot := r.soon(w)
+		r.inEachSlot(slot.Add(-time.Hour), backlog, 0, 1)
+		r.inEachSlot(slot, 1, 0, 1)
+		// The first of the backlog takes until then.
+		h.Once("SET takeovers", func() {
+			r.Eventually("the slot is overdue", func() bool {
+				return r.Count("SELECT UTC_TIMESTAMP(6) > ? + INTERVAL 3 SECOND", slot.Format(time.DateTime)) == 1
+			})
+		})
+		_, err := w.Sweep(t.Context())
+		r.Must(err)
+		at := slices.IndexFunc(order, slot.Equal)
+		if len(order) != backlog+1 || at < 0 || at > sweepPage+sweepPage/10 {
+			t.Errorf("it was called after %d of %d others; want %d at most", at, len(order)-1, sweepPage+sweepPage/10)
+		}
+	})
+}
