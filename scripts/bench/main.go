@@ -63,6 +63,7 @@ var sections = []section{
 	asynqSection,
 	cronSection,
 	latenessSection,
+	neighboursSection,
 	remoteSection,
 	growthSection,
 	purgeSection,
