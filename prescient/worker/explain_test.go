@@ -65,7 +65,7 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 		{Statement: "slotrun/correct", Query: get("slotrun/correct"), Args: append((&books.Counts{}).Args(), slot, 0), Reached: bucket},
 		{Statement: "slotrun/committed", Query: get("slotrun/committed"), Args: []any{slot, 0}, Reached: bucket},
 		{Statement: "slotrun/release", Query: get("slotrun/release"), Args: []any{true, slot, 0, "w", 1}, Reached: bucket},
-		{Statement: "slotrun/give_back", Query: get("slotrun/give_back"), Args: []any{1, 1, first[:], 1, first[:], slot, 0, 1}, Reached: bucket},
+		{Statement: "slotrun/give_back", Query: get("slotrun/give_back"), Args: []any{1, 1, first[:], 1, first[:], slot, 0, 1, 0}, Reached: bucket},
 		{Statement: "slotrun/renew", Query: get("slotrun/renew"), Args: []any{1, slot, 0, "w", 1}, Reached: bucket},
 		{Statement: "slotrun/history_done", Query: get("slotrun/history_done"), Args: []any{1, "done", slot, slot, 1, 1, "w", f.Slots[rig.BigSlot], first[:], last[:]}, Reached: rows(rig.BySlotAndKey)},
 		{Statement: "slotrun/history_insert", Query: f.Tables.Fill("slotrun/history_insert", "{rows}", history), Args: nil, Reached: nil},

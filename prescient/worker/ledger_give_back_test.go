@@ -12,6 +12,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // away is a server that a worker does not reach for a while.
@@ -97,5 +98,60 @@ func TestAWorkerThatOutlivesAnOutageClearsTheRowItRan(t *testing.T) {
 			t.Errorf("the ledger counts %d takeovers; want the 2 of before", n)
 		}
 		r.Balanced()
+	})
+}
+
+// The answer to a GiveBack is lost, so that it is sent again: after a takeover, and after the bucket was given back and claimed.
+func TestALeaseIsGivenBackOnceThoughTheAnswerIsLost(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		slot := r.InsertDue(6)
+		lease := func(w *Worker) *ledger.Lease {
+			rows, err := w.ledger.Open(t.Context(), slot)
+			r.Must(err)
+			l, err := w.ledger.Claim(t.Context(), slot, rows[0])
+			r.Must(err)
+			if l == nil {
+				t.Fatal("the bucket is another's")
+			}
+			return l
+		}
+		for _, test := range []struct {
+			name         string
+			takenBefore  bool // another takes the bucket over before it is given back, or claims it as soon as it is
+			before, want int  // takeovers in the ledger, by deaths of before
+		}{
+			{"another has taken the bucket over", true, 2, 2},
+			{"another claims the bucket at once", false, 2, 2},
+			{"another has taken the bucket over for the first time", true, 0, 0},
+		} {
+			r.Exec("DELETE FROM p_slot_run")
+			r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets, takeovers) VALUES (?, 0, 1, ?)", slot, test.before)
+			var h rig.Hooks
+			poor := r.hookedWorker(time.Time{}, &h, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Name: "poor"})
+			heir := r.worker(time.Time{}, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Name: "heir"})
+			l := lease(poor)
+			var of *ledger.Lease
+			if test.takenBefore {
+				r.Exec("UPDATE p_slot_run SET allocated_until = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND")
+				of = lease(heir)
+			}
+			lost := 0
+			h.OnAnswer(func(statement string) error {
+				if !strings.Contains(statement, "SET takeovers        = IF(") || lost == 2 {
+					return nil
+				}
+				if lost++; of == nil {
+					of = lease(heir)
+				}
+				return mysql.ErrInvalidConn
+			})
+			poor.ledger.GiveBack(t.Context(), l)
+			if n := r.Count("SELECT takeovers FROM p_slot_run WHERE slot = ?", slot); lost != 2 || n != test.want {
+				t.Errorf("%s: the ledger counts %d takeovers after %d answers were lost; want %d", test.name, n, lost, test.want)
+			}
+			if err := heir.ledger.Renew(t.Context(), of); err != nil {
+				t.Errorf("%s: %v", test.name, err)
+			}
+		}
 	})
 }

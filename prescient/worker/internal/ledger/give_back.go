@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -46,9 +47,8 @@ func (g *Ledger) GiveBack(ctx context.Context, l *Lease) {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		one, cancel := context.WithTimeout(ctx, giveBackIn)
 		defer cancel()
-		_, err := store.Affected(one, g.Send.DB, g.Tables.Stmt.Get("slotrun/give_back"), l.Token, l.Token, l.AttemptKey, l.AttemptRevision, l.AttemptKey,
-			l.Slot, l.Bucket, l.Token)
-		if err != nil && !errno.Passing(err) {
+		err := g.tryToGiveBack(one, l)
+		if err != nil && !errno.Passing(err) && !errors.Is(err, errSeenBefore) {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
@@ -57,6 +57,32 @@ func (g *Ledger) GiveBack(ctx context.Context, l *Lease) {
 		g.Lapsed.Add(l)
 		g.Log.Warn().Err(err).Time("slot", l.Slot).Int("bucket", l.Bucket).Msg("a lease that lapsed is given back later")
 	}
+}
+
+// errSeenBefore is returned where somebody changed the bucket between the look at it and the statement.
+var errSeenBefore = errors.New("the bucket was changed meanwhile")
+
+// tryToGiveBack gives a lapsed lease back as its bucket is seen in the ledger. A try whose answer is lost may have gone
+// through: those after it go by what it saw, and so change nothing if it did, or if others did since. At worst a takeover
+// counts that was none.
+func (g *Ledger) tryToGiveBack(ctx context.Context, l *Lease) error {
+	repeated := l.givenBackAs != nil
+	if !repeated {
+		row, err := g.bucket(ctx, l)
+		if errors.Is(err, ErrLost) || err == nil && row.Token != l.Token && row.Takeovers == 0 {
+			return nil // its row is gone, or the takeover was not counted
+		}
+		if err != nil {
+			return err
+		}
+		l.givenBackAs = &row
+	}
+	n, err := store.Affected(ctx, g.Send.DB, g.Tables.Stmt.Get("slotrun/give_back"), l.Token, l.Token, l.AttemptKey, l.AttemptRevision,
+		l.AttemptKey, l.Slot, l.Bucket, l.givenBackAs.Token, l.givenBackAs.Takeovers)
+	if err == nil && n == 0 && !repeated {
+		l.givenBackAs, err = nil, errSeenBefore
+	}
+	return err
 }
 
 // GiveBackLate gives back what could not be before.
@@ -68,17 +94,23 @@ func (g *Ledger) GiveBackLate(ctx context.Context) {
 
 // Blames says whether the ledger still has the row on record that ran when the lease before this one lapsed.
 func (g *Ledger) Blames(ctx context.Context, l *Lease, killer prescient.Key) (bool, error) {
+	row, err := g.bucket(ctx, l)
+	if err == nil && row.Token != l.Token {
+		err = ErrLost
+	}
+	return err == nil && bytes.Equal(row.attemptKey, killer[:]), err
+}
+
+// bucket reads the bucket of a lease from the ledger; ErrLost where its row is gone.
+func (g *Ledger) bucket(ctx context.Context, l *Lease) (Row, error) {
 	list, err := g.Rows(ctx, l.Slot)
 	if err != nil {
-		return false, err
+		return Row{}, err
 	}
 	for _, row := range list {
 		if row.Bucket == l.Bucket {
-			if row.Token != l.Token {
-				return false, ErrLost
-			}
-			return bytes.Equal(row.attemptKey, killer[:]), nil
+			return row, nil
 		}
 	}
-	return false, ErrLost // the ledger row is gone
+	return Row{}, ErrLost
 }

@@ -91,6 +91,7 @@ type Lease struct {
 	BatchSeq        uint64
 	AttemptKey      []byte
 	AttemptRevision uint64
+	givenBackAs     *Row // the bucket before a GiveBack whose answer was lost
 
 	mu    sync.Mutex
 	Until time.Time // by the monotonic clock; counted from before the statement that took or renewed it
