@@ -39,7 +39,13 @@ func TestAccessDeniedShowsNoPassword(t *testing.T) {
 }
 
 func TestOrdersOfTheConfiguration(t *testing.T) {
+	t.Run("on tables with the prefix of the others", func(t *testing.T) { testOrdersOfTheConfiguration(t, "", "shop_") })
+	t.Run("on tables with one of their own", func(t *testing.T) { testOrdersOfTheConfiguration(t, "sales_", "sales_") })
+}
+
+func testOrdersOfTheConfiguration(t *testing.T, given, prefix string) {
 	rig.EachServer(t, func(r *rig.Rig) {
+		r.Variables["PRESCIENT_JOBS_ORDERS_TABLE_PREFIX"] = given
 		r.Variables["PRESCIENT_JOBS_ORDERS_ENABLED"] = "true"
 		r.Variables["PRESCIENT_JOBS_ORDERS_EXEC"] = orders.DefaultJobExec
 		r.Variables["PRESCIENT_TABLE_PREFIX"] = "shop_"
@@ -47,7 +53,7 @@ func TestOrdersOfTheConfiguration(t *testing.T) {
 		r.OK("migrate")
 		client, err := client.New(r.Context(), r.DB, client.Options{Prefix: "shop_"})
 		r.Must(err)
-		app, err := orders.New(orders.Options{Client: client, Prefix: "shop_"})
+		app, err := orders.New(orders.Options{Client: client, Prefix: prefix})
 		r.Must(err)
 		// The client sees the server's own clock, on which the horizon counts: the order is placed on that day.
 		_, err = app.Place(r.Context(), servertest.Open(r.T, r.Variables["PRESCIENT_DSN"], "parseTime=true"), orders.NewOrder{ID: 7, PlacedAt: rig.At("10:05")})
@@ -56,7 +62,7 @@ func TestOrdersOfTheConfiguration(t *testing.T) {
 		r.OK("run")
 		r.At("16:15:01")
 		r.OK("run")
-		if n := r.Count("SELECT COUNT(*) FROM shop_order_alerts WHERE order_id = 7"); n != 2 {
+		if n := r.Count("SELECT COUNT(*) FROM " + prefix + "order_alerts WHERE order_id = 7"); n != 2 {
 			r.Errorf("%d alerts; want 2", n)
 		}
 		if ends := r.History(); len(ends) != 1 || ends[0].Outcome != prescient.Done || ends[0].CheckCount != 1 {

@@ -167,7 +167,7 @@ type OrdersJob struct {
 	Enabled bool
 	// Exec is its name, as in HTTPJob.
 	Exec string
-	// TablePrefix is put before the names of its tables, whatever the other TablePrefix is.
+	// TablePrefix is put before the names of its tables; the other TablePrefix where none is given.
 	TablePrefix string
 	// PrimaryAfter and EscalateAfter are counted from when the order was placed, the second longer than the first.
 	PrimaryAfter  time.Duration

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 
 	"prescient/slots"
@@ -53,8 +54,9 @@ func (l *loader) check(key, text, source string, err error) {
 	}
 }
 
-// resolveJobs reads the items of jobs.http and compares what only makes sense together.
+// resolveJobs reads the items of jobs.http, gives the orders a prefix, and compares what only makes sense together.
 func (l *loader) resolveJobs(c *Config) {
+	c.Jobs.Orders.TablePrefix = cmp.Or(c.Jobs.Orders.TablePrefix, c.TablePrefix)
 	orders := c.Jobs.Orders
 	if !l.has(keyPrimary, keyEscalate) && orders.EscalateAfter <= orders.PrimaryAfter {
 		text, source := l.given(keyEscalate)

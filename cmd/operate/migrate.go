@@ -124,8 +124,8 @@ func migrateUp(cmd *cobra.Command, prog *program.Program) error {
 	if len(applied) > 0 {
 		warnOfChecks(cmd.Context(), s)
 	}
-	if s.Config.Jobs.Orders.Enabled {
-		if err := orders.CreateTables(cmd.Context(), s.DB, s.Config.TablePrefix); err != nil {
+	if o := s.Config.Jobs.Orders; o.Enabled {
+		if err := orders.CreateTables(cmd.Context(), s.DB, o.TablePrefix); err != nil {
 			return s.Explain(err)
 		}
 	}

@@ -34,13 +34,13 @@ func (s *Session) Register(ctx context.Context) error {
 	return nil
 }
 
-// registerOrders registers the check of orders where it is enabled, on tables with the prefix of all the others.
+// registerOrders registers the check of orders where it is enabled, on tables with a prefix of their own.
 func (s *Session) registerOrders() error {
 	c := s.Config.Jobs.Orders
 	if !c.Enabled {
 		return nil
 	}
-	o, err := orders.New(orders.Options{DB: s.DB, Client: s.Client, Prefix: s.Config.TablePrefix, JobExec: c.Exec,
+	o, err := orders.New(orders.Options{DB: s.DB, Client: s.Client, Prefix: c.TablePrefix, JobExec: c.Exec,
 		PrimaryAfter: c.PrimaryAfter, EscalateAfter: c.EscalateAfter})
 	if err != nil {
 		return err
