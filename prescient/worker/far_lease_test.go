@@ -63,6 +63,25 @@ func TestALeaseThatEndsFurtherAheadThanAnyIsNotHonoured(t *testing.T) {
 	})
 }
 
+// The clock of the server that another asks is a little behind the one by which the longest lease was taken.
+func TestTheLongestLeaseLivesByAClockThatIsABitBehind(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		execs := rig.Registry("check", rig.NothingToDo, prescient.Guards{})
+		slot := rig.At("13:15")
+		r.insertOrders(10)
+		owner := r.worker(rig.At("13:30:11"), execs, Options{Lease: prescient.MaxLease})
+		rows, err := owner.ledger.Open(t.Context(), slot)
+		r.Must(err)
+		l, err := owner.ledger.Claim(t.Context(), slot, rows[0])
+		r.Must(err)
+		swept, err := r.worker(rig.At("13:30:10.5"), execs, Options{Name: "thief"}).Sweep(t.Context())
+		if err != nil || len(swept) > 0 {
+			t.Errorf("the lease was not honoured: %+v, %v", swept, err)
+		}
+		r.Must(owner.ledger.Renew(t.Context(), l))
+	})
+}
+
 // Where a statement asks whether a lease lives, it knows of the longest one.
 func TestNoStatementHonoursALeaseWithoutAnEnd(t *testing.T) {
 	asks := regexp.MustCompile(`allocated_until (<|>|>=|BETWEEN) `)

@@ -54,8 +54,9 @@ type Options struct {
 	// again; 2000 by default, 20000 at most. Half of it is read and committed together: an app that cancels one of those rows
 	// waits for that commit. 8000 is faster, on a server that is there for this alone.
 	Batch int
-	// Lease is for how long a bucket is claimed; it is renewed at a third. 1 minute by default, 2 s at least, MaxLease at most; it should
-	// be much larger than the clock skew between the servers of a cluster. The db should be opened with the same.
+	// Lease is how long a worker keeps a bucket that it does not renew. It renews each lease when a third of it is over. 1 minute
+	// by default, 2 s at least, MaxLease at most, of which it then takes a second less. It should be much longer than the clocks of
+	// a cluster's servers are apart. The db should be opened with the same.
 	Lease time.Duration
 	// StopGrace is how long running job_execs may take after the context has ended; 20 s by default.
 	StopGrace time.Duration
