@@ -166,6 +166,31 @@ func TestARowThatCannotBeWrittenIsSetApart(t *testing.T) {
 	}
 }
 
+// An error that nobody here knows of, and that passes, costs a row nothing, though it is alone.
+func TestARowThatIsRefusedByChanceEndsAsItIs(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.InsertDue(1)
+		r.Exec("UPDATE p_future_job SET payload = '{\"a\": 1}'")
+		var h rig.Hooks
+		refused := 0
+		h.OnStatement(func(statement string) error {
+			if strings.Contains(statement, "p_job_history") && strings.Contains(statement, "INSERT") && refused < 2 {
+				refused++
+				return serverError(1038) // out of memory to sort in
+			}
+			return nil
+		})
+		figures, err := r.hookedWorker(time.Time{}, &h, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{}).Sweep(t.Context())
+		r.Must(err)
+		if len(figures) != 1 || figures[0].Done != 1 || refused != 2 {
+			t.Errorf("%+v, refused %d times", figures, refused)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE payload IS NOT NULL AND outcome = 'done' AND error IS NULL"); n != 1 {
+			t.Error("history does not have the row as it was")
+		}
+	})
+}
+
 func TestAPassingErrorIsNotWaitedForBeyondThePatience(t *testing.T) {
 	d := newDesk(t)
 	d.w.options.Patience = 20 * time.Millisecond

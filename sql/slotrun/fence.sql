@@ -1,5 +1,8 @@
 -- The first statement of every commit: prove the lease, take the next number, renew the lease, and keep the books.
 -- An UPDATE, since a read lock does not certify on Galera. No row: the lease is lost, or the commit was done already.
+-- Whether the lease has lapsed is not asked. The token says all that counts: as long as it is the same nobody has claimed
+-- the bucket since, so that nobody else can have run its rows, and whoever takes the bucket away raises it first (claim,
+-- divide, reslot_fence). The commit of a lapsed lease that nobody wanted is as good as any, and this renews the lease.
 -- Index: PRIMARY of slot_run. Locks: one record, until the commit.
 -- 1: lease in microseconds, 2-11: the counts, 12: slot, 13: bucket, 14: worker, 15: token, 16: batch_seq
 UPDATE {prefix}slot_run

@@ -69,7 +69,7 @@ func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, contested 
 		spans = commit.SpansOf(batch)
 	}
 	waits := store.NewBackOff()
-	began, broke := time.Now(), 0
+	began, broke, refused := time.Now(), 0, 0
 	for {
 		if !b.Lease.Alive(time.Now()) {
 			return ledger.ErrLost
@@ -93,7 +93,12 @@ func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, contested 
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait):
 			return b.commitInParts(ctx, batch)
 		case commit.RefusesRow(err):
-			return b.setApart(ctx, batch, err)
+			if refused++; len(batch) > 1 || batch[0].Bare || refused == refusedByChance {
+				return b.setApart(ctx, batch, err)
+			}
+			if err := store.Sleep(ctx, waits.NextBackOff()); err != nil {
+				return err
+			}
 		case !errno.Passing(err) && !errors.Is(err, commit.ErrChanged), time.Since(began) > b.Shared.Send.Patience:
 			return fmt.Errorf("committing slot %s: %w", slots.Stamp(b.Lease.Slot), err)
 		default:
@@ -230,6 +235,9 @@ func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, spans [
 const (
 	// breaksByChance is how often in a row a commit may be broken off behind its fence before one of its rows is suspected.
 	breaksByChance = 5
+	// refusedByChance is how often a row that is alone is refused before it ends without its payload: a server has errors that
+	// pass and that nobody here knows of.
+	refusedByChance = 3
 	// maxApart is how many rows of a bucket are set apart. Where there are more, the reason is not the rows'.
 	maxApart = 20
 )
