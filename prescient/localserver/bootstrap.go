@@ -9,57 +9,62 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"prescient/prescient/localserver/internal/folder"
+	"prescient/prescient/localserver/internal/process"
 )
 
 // bootstrap makes the data folder with the server's system tables in it.
-func (s *Server) bootstrap(ctx context.Context) error {
-	if s.program.Flavour == MySQL {
-		return s.bootstrapMySQL(ctx)
+func (i installation) bootstrap(ctx context.Context) error {
+	if i.program.Flavour == MySQL {
+		return i.bootstrapMySQL(ctx)
 	}
-	statements, err := systemTables(layoutOf(s.program).share)
+	statements, err := systemTables(layoutOf(i.program).share)
 	if err != nil {
 		return err
 	}
-	return s.run(ctx, statements, s.bootstrapArgs())
+	return i.run(ctx, statements, i.bootstrapArgs())
 }
 
 // bootstrapMySQL copies the template if there is one. MySQL takes some three
 // seconds to make its system tables, a copy takes a tenth of one.
-func (s *Server) bootstrapMySQL(ctx context.Context) error {
-	template := s.template()
-	if template != "" && copyFolder(s.dataDir(), template) == nil {
+func (i installation) bootstrapMySQL(ctx context.Context) error {
+	template := i.template()
+	if template != "" && folder.CopyData(i.folder.Data(), template) == nil {
 		return nil
 	}
-	if err := os.RemoveAll(s.dataDir()); err != nil {
+	if err := os.RemoveAll(i.folder.Data()); err != nil {
 		return fmt.Errorf("emptying the data folder: %w", err)
 	}
-	if err := s.run(ctx, nil, s.bootstrapArgs()); err != nil {
+	if err := i.run(ctx, nil, i.bootstrapArgs()); err != nil {
 		return err
 	}
 	if template != "" {
-		keepTemplate(template, s.dataDir())
+		keepTemplate(template, i.folder.Data())
 	}
 	return nil
 }
 
 // run runs the server program on an empty data folder and the statements, to
 // its end.
-func (s *Server) run(ctx context.Context, statements io.Reader, args []string) error {
-	if err := os.Mkdir(s.dataDir(), 0o700); err != nil {
+func (i installation) run(ctx context.Context, statements io.Reader, args []string) error {
+	if err := os.Mkdir(i.folder.Data(), 0o700); err != nil {
 		return fmt.Errorf("making the data folder: %w", err)
 	}
-	process, err := s.spawn(args, statements)
+	made, err := process.Start(process.Command{
+		Program: i.program.Path, Args: args, Dir: i.folder.Path, Env: i.options.Env, Input: statements, Log: i.folder.Log(),
+	})
 	if err != nil {
 		return err
 	}
 	select {
-	case <-process.exited:
+	case <-made.Exited():
 	case <-ctx.Done():
-		process.kill()
+		made.Kill()
 		return fmt.Errorf("making the system tables: %w", ctx.Err())
 	}
-	if process.err != nil {
-		return fmt.Errorf("making the system tables: %w%s", process.err, s.logTail())
+	if made.Err() != nil {
+		return fmt.Errorf("making the system tables: %w%s", made.Err(), made.LogTail())
 	}
 	return nil
 }

@@ -2,13 +2,14 @@ package localserver
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"prescient/prescient/localserver/internal/folder"
 )
 
 // An Engine is what joins servers to a cluster.
@@ -34,14 +35,6 @@ type Cluster struct {
 	Nodes []*Server
 }
 
-// member is a server's part in a cluster.
-type member interface {
-	// args returns further arguments for a start.
-	Args(ctx context.Context) ([]string, error)
-	// join is called once the server answers. It returns when the server has what the others have.
-	join(ctx context.Context) error
-}
-
 // StartCluster starts a cluster and returns when all nodes are in step. ctx bounds the start only.
 func StartCluster(ctx context.Context, options ClusterOptions) (*Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
@@ -58,9 +51,9 @@ func StartCluster(ctx context.Context, options ClusterOptions) (*Cluster, error)
 		return nil, err
 	}
 	c := &Cluster{}
-	password := randomText(16)
+	password := randomPassword()
 	for range options.Nodes {
-		c.Nodes = append(c.Nodes, &Server{program: program, options: options.Server, password: password})
+		c.Nodes = append(c.Nodes, newServer(program, options.Server, password))
 	}
 	if err := c.start(ctx, options.Engine); err != nil {
 		return nil, errors.Join(fmt.Errorf("localserver: starting %s: %w", options.Engine, err), c.Close())
@@ -74,7 +67,7 @@ func (c *Cluster) start(ctx context.Context, engine Engine) error {
 	if err := first.prepare(ctx); err != nil {
 		return err
 	}
-	if err := first.process.stop(); err != nil {
+	if err := first.process.Stop(); err != nil {
 		return err
 	}
 	for _, s := range c.Nodes[1:] {
@@ -85,7 +78,7 @@ func (c *Cluster) start(ctx context.Context, engine Engine) error {
 		if err != nil {
 			return err
 		}
-		s.port = port
+		s.account.port = port
 	}
 	if err := c.makeMembers(engine); err != nil {
 		return err
@@ -95,17 +88,17 @@ func (c *Cluster) start(ctx context.Context, engine Engine) error {
 		if err := first.serveLocked(ctx); err != nil {
 			return err
 		}
-		if err := first.process.stop(); err != nil {
+		if err := first.process.Stop(); err != nil {
 			return err
 		}
 	}
 	for _, s := range c.Nodes[1:] {
-		if err := copyFolder(s.dataDir(), first.dataDir()); err != nil {
+		if err := folder.CopyData(s.installation.folder.Data(), first.installation.folder.Data()); err != nil {
 			return fmt.Errorf("copying the data: %w", err)
 		}
 	}
 	// It has to be another server than the copies.
-	if err := os.Remove(filepath.Join(first.dataDir(), "auto.cnf")); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(first.installation.folder.Data(), "auto.cnf")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if err := first.serveLocked(ctx); err != nil {
@@ -130,9 +123,9 @@ func (c *Cluster) makeMembers(engine Engine) error {
 	}
 	switch engine {
 	case Galera:
-		return c.makeGalera(ports)
+		return makeGalera(c.Nodes, ports)
 	case GroupReplication:
-		c.makeGroup(ports)
+		makeGroup(c.Nodes, ports)
 		return nil
 	}
 	return fmt.Errorf("no engine %q", engine)
@@ -147,13 +140,39 @@ func (s *Server) serveLocked(ctx context.Context) error {
 // DSN returns a data source name with all nodes in its address, "tcp(host1:port,host2:port)". The driver reads no such
 // list; prescient does.
 func (c *Cluster) DSN(database string) string {
-	config := c.Nodes[0].config(database)
+	config := c.Nodes[0].account.config(database)
 	var addresses []string
 	for _, s := range c.Nodes {
 		addresses = append(addresses, s.Addr())
 	}
 	config.Addr = strings.Join(addresses, ",")
 	return config.FormatDSN()
+}
+
+// Primary returns the member of the group that takes writes, as the first of its members that answers sees it; nil where
+// there is none. On Galera every node does, and it is the first that runs.
+func (c *Cluster) Primary(ctx context.Context) *Server {
+	for _, s := range c.Nodes {
+		if s.Pid() == 0 {
+			continue
+		}
+		if _, group := s.member.(*groupMember); !group {
+			return s
+		}
+		db, err := s.account.open()
+		if err != nil {
+			continue
+		}
+		var port int
+		err = db.QueryRowContext(ctx, "SELECT member_port FROM performance_schema.replication_group_members WHERE member_role = 'PRIMARY' AND member_state = 'ONLINE'").Scan(&port)
+		_ = db.Close()
+		for _, primary := range c.Nodes {
+			if err == nil && primary.account.port == port {
+				return primary
+			}
+		}
+	}
+	return nil
 }
 
 // Close stops all nodes and removes their folders.
@@ -165,12 +184,4 @@ func (c *Cluster) Close() error {
 	}
 	all.Wait()
 	return errors.Join(errs...)
-}
-
-// newUUID returns a random UUID.
-func newUUID() string {
-	b := make([]byte, 16)
-	rand.Read(b)
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 )
 
 // ErrNoGalera is returned when Galera's library is not there.
@@ -17,7 +16,8 @@ var ErrNoGalera = errors.New("libgalera_smm.so is not found; scripts/galera gets
 
 // galeraNode is a node of a Galera cluster.
 type galeraNode struct {
-	server  *Server
+	server  installation
+	listen  int // for clients
 	id      int
 	library string
 	port    int   // of the group
@@ -27,22 +27,25 @@ type galeraNode struct {
 	started bool  // so that there is a position to go on from
 }
 
-func (c *Cluster) makeGalera(ports []int) error {
+func makeGalera(nodes []*Server, ports []int) error {
 	library, err := galeraLibrary()
 	if err != nil {
 		return err
 	}
-	for i, s := range c.Nodes {
+	for i, s := range nodes {
 		ist, err := freePort()
 		if err != nil {
 			return err
 		}
-		node := &galeraNode{server: s, id: i + 1, library: library, port: ports[i], ist: ist, all: ports}
+		// Galera looks for its transfer script on the PATH.
+		options := &s.installation.options
+		options.Env = append([]string{"PATH=" + s.Dir() + ":" + os.Getenv("PATH")}, options.Env...)
+		node := &galeraNode{server: s.installation, listen: s.account.port, id: i + 1, library: library, port: ports[i], ist: ist, all: ports}
 		if i == 0 {
 			node.alone = 2
 		}
 		s.member = node
-		if err := os.WriteFile(filepath.Join(s.dir, "wsrep_sst_nothing"), []byte(transferNothing), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(s.Dir(), "wsrep_sst_nothing"), []byte(transferNothing), 0o700); err != nil {
 			return fmt.Errorf("writing the transfer script: %w", err)
 		}
 	}
@@ -93,7 +96,7 @@ echo "done $gtid"
 `
 
 // args implements member.
-func (n *galeraNode) Args(ctx context.Context) ([]string, error) {
+func (n *galeraNode) args(ctx context.Context) ([]string, error) {
 	var addresses []string
 	for _, port := range n.all {
 		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", port))
@@ -107,7 +110,7 @@ func (n *galeraNode) Args(ctx context.Context) ([]string, error) {
 		"--wsrep-provider=" + n.library,
 		"--wsrep-cluster-name=prescient",
 		fmt.Sprintf("--wsrep-node-address=127.0.0.1:%d", n.port),
-		"--wsrep-node-incoming-address=" + n.server.Addr(),
+		fmt.Sprintf("--wsrep-node-incoming-address=127.0.0.1:%d", n.listen),
 		"--wsrep-sst-method=nothing",
 		"--wsrep-slave-threads=4",
 		fmt.Sprintf("--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:%d;ist.recv_addr=127.0.0.1:%d;"+
@@ -133,11 +136,11 @@ var recoveredPosition = regexp.MustCompile(`WSREP: Recovered position:\s*(\S+)`)
 
 // recover finds out how far a node had come when it went down.
 func (n *galeraNode) recover(ctx context.Context, cluster []string) (string, error) {
-	s := n.server
-	log := filepath.Join(s.dir, "recover.log")
-	args := append(s.serveArgs(""), cluster...)
+	i := n.server
+	log := filepath.Join(i.folder.Path, "recover.log")
+	args := append(i.serveArgs(n.listen, ""), cluster...)
 	args = append(args, "--wsrep-recover", "--log-error="+log)
-	output, err := exec.CommandContext(ctx, s.program.Path, args...).CombinedOutput()
+	output, err := exec.CommandContext(ctx, i.program.Path, args...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("finding out how far the node had come: %w: %s", err, output)
 	}
@@ -153,34 +156,6 @@ func (n *galeraNode) recover(ctx context.Context, cluster []string) (string, err
 }
 
 // join implements member.
-func (n *galeraNode) join(ctx context.Context) error {
-	return n.server.until(ctx, "SELECT variable_value = 'Synced' FROM information_schema.global_status WHERE variable_name = 'wsrep_local_state_comment'")
-}
-
-// until asks a question again and again until the answer is 1.
-func (s *Server) until(ctx context.Context, question string, before ...string) error {
-	db, err := s.admin()
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	for _, statement := range before {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w%s", statement, err, s.logTail())
-		}
-	}
-	for {
-		var yes bool
-		err := db.QueryRowContext(ctx, question).Scan(&yes)
-		if yes && err == nil {
-			return nil
-		}
-		select {
-		case <-s.process.exited:
-			return fmt.Errorf("the server ended (%v) before it joined the cluster%s", s.process.err, s.logTail())
-		case <-ctx.Done():
-			return fmt.Errorf("waiting until the node has joined the cluster: %w (last answer: %v, %v)%s", ctx.Err(), yes, err, s.logTail())
-		case <-time.After(readyPause):
-		}
-	}
+func (n *galeraNode) join(ctx context.Context, begun starting) error {
+	return begun.joined(ctx, "SELECT variable_value = 'Synced' FROM information_schema.global_status WHERE variable_name = 'wsrep_local_state_comment'")
 }

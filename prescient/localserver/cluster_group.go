@@ -2,6 +2,7 @@ package localserver
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,8 +13,9 @@ import (
 
 // groupMember is a member of a replication group with one primary.
 type groupMember struct {
-	server  *Server
-	others  []*Server
+	account account
+	data    string    // the folder with its data
+	others  []account // of the other members
 	id      int
 	group   string
 	port    int
@@ -21,16 +23,20 @@ type groupMember struct {
 	started bool
 }
 
-func (c *Cluster) makeGroup(ports []int) {
+func makeGroup(nodes []*Server, ports []int) {
 	group := newUUID()
-	for i, s := range c.Nodes {
-		others := slices.Concat(c.Nodes[:i], c.Nodes[i+1:])
-		s.member = &groupMember{server: s, others: others, id: i + 1, group: group, port: ports[i], all: ports}
+	for i, s := range nodes {
+		var others []account
+		for _, other := range slices.Concat(nodes[:i], nodes[i+1:]) {
+			others = append(others, other.account)
+		}
+		s.member = &groupMember{account: s.account, data: s.installation.folder.Data(), others: others,
+			id: i + 1, group: group, port: ports[i], all: ports}
 	}
 }
 
 // args implements member.
-func (m *groupMember) Args(context.Context) ([]string, error) {
+func (m *groupMember) args(context.Context) ([]string, error) {
 	var seeds []string
 	for _, port := range m.all {
 		seeds = append(seeds, fmt.Sprintf("127.0.0.1:%d", port))
@@ -40,7 +46,7 @@ func (m *groupMember) Args(context.Context) ([]string, error) {
 		"--super-read-only=ON", // until it has joined: what it took before, the others would not have
 		"--gtid-mode=ON",
 		"--enforce-gtid-consistency=ON",
-		"--log-bin=" + filepath.Join(m.server.dataDir(), "binlog"),
+		"--log-bin=" + filepath.Join(m.data, "binlog"),
 		"--report-host=127.0.0.1",
 		"--plugin-load-add=group_replication.so",
 		"--loose-group-replication-group-name=" + m.group,
@@ -54,9 +60,9 @@ func (m *groupMember) Args(context.Context) ([]string, error) {
 }
 
 // join implements member: the first start of the first member makes the group.
-func (m *groupMember) join(ctx context.Context) error {
+func (m *groupMember) join(ctx context.Context, begun starting) error {
 	statements := []string{
-		fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root', SOURCE_PASSWORD = '%s' FOR CHANNEL 'group_replication_recovery'", m.server.password),
+		fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root', SOURCE_PASSWORD = '%s' FOR CHANNEL 'group_replication_recovery'", m.account.password),
 	}
 	if m.id == 1 && !m.started {
 		statements = append(statements, "SET GLOBAL group_replication_bootstrap_group = ON", "START GROUP_REPLICATION",
@@ -70,7 +76,7 @@ func (m *groupMember) join(ctx context.Context) error {
 		statements = append(statements, "START GROUP_REPLICATION")
 	}
 	m.started = true
-	return m.server.until(ctx,
+	return begun.joined(ctx,
 		"SELECT member_state = 'ONLINE' FROM performance_schema.replication_group_members WHERE member_id = @@server_uuid", statements...)
 }
 
@@ -78,7 +84,7 @@ func (m *groupMember) join(ctx context.Context) error {
 // minute, and gives up.
 func (m *groupMember) expelled(ctx context.Context) error {
 	for _, other := range m.others {
-		db, err := other.admin()
+		db, err := other.open()
 		if err != nil {
 			return err
 		}
@@ -86,7 +92,7 @@ func (m *groupMember) expelled(ctx context.Context) error {
 			var listed bool
 			// No answer: it is gone itself.
 			err := db.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM performance_schema.replication_group_members WHERE member_port = ?",
-				m.server.port).Scan(&listed)
+				m.account.port).Scan(&listed)
 			if err != nil || !listed {
 				break
 			}
@@ -101,28 +107,10 @@ func (m *groupMember) expelled(ctx context.Context) error {
 	return nil
 }
 
-// Primary returns the member of the group that takes writes, as the first of its members that answers sees it; nil where
-// there is none. On Galera every node does, and it is the first that runs.
-func (c *Cluster) Primary(ctx context.Context) *Server {
-	for _, s := range c.Nodes {
-		if s.Pid() == 0 {
-			continue
-		}
-		if _, group := s.member.(*groupMember); !group {
-			return s
-		}
-		db, err := s.admin()
-		if err != nil {
-			continue
-		}
-		var port int
-		err = db.QueryRowContext(ctx, "SELECT member_port FROM performance_schema.replication_group_members WHERE member_role = 'PRIMARY' AND member_state = 'ONLINE'").Scan(&port)
-		_ = db.Close()
-		for _, primary := range c.Nodes {
-			if err == nil && primary.port == port {
-				return primary
-			}
-		}
-	}
-	return nil
+// newUUID returns a random UUID.
+func newUUID() string {
+	b := make([]byte, 16)
+	rand.Read(b)
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -219,7 +219,7 @@ func TestTakenPortIsTold(t *testing.T) {
 	both(t, func(t *testing.T, flavour Flavour) {
 		first := start(t, Options{Flavour: flavour})
 		second := start(t, Options{Flavour: flavour})
-		second.port = first.port
+		second.account.port = first.account.port
 		if err := second.Restart(t.Context()); !errors.Is(err, errPortTaken) {
 			t.Errorf("restarting on another server's port: %v, want errPortTaken", err)
 		}

@@ -43,7 +43,7 @@ func layoutOf(program Program) layout {
 }
 
 // args are the arguments that tell a server where its files are.
-func (l layout) Args() []string {
+func (l layout) args() []string {
 	if l.base == "" {
 		return nil
 	}

@@ -2,13 +2,14 @@ package localserver
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"prescient/prescient/localserver/internal/folder"
+	"prescient/prescient/localserver/internal/process"
 )
 
 // portAttempts is how often Start tries another port after somebody else took
@@ -19,6 +20,14 @@ const portAttempts = 5
 // has not answered by then never will.
 const startTimeout = 2 * time.Minute
 
+// member is a server's part in a cluster.
+type member interface {
+	// args returns further arguments for a start.
+	args(ctx context.Context) ([]string, error)
+	// join is called once the server answers. It returns when the server has what the others have.
+	join(ctx context.Context, begun starting) error
+}
+
 // Start starts a server and returns when it answers. ctx bounds the start
 // only; the server runs until Close or the end of the process.
 func Start(ctx context.Context, options Options) (*Server, error) {
@@ -28,12 +37,21 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &Server{program: program, options: options, password: randomText(16)}
+	server := newServer(program, options, randomPassword())
 	if err := server.prepare(ctx); err != nil {
-		server.remove()
+		server.installation.folder.Remove()
 		return nil, fmt.Errorf("localserver: starting %s: %w", program.Path, err)
 	}
 	return server, nil
+}
+
+func newServer(program Program, options Options, password string) *Server {
+	return &Server{installation: installation{program: program, options: options}, account: account{password: password}}
+}
+
+func (s *Server) makeFolder() (err error) {
+	s.installation.folder, err = folder.Make(s.installation.options.Parent)
+	return err
 }
 
 // prepare makes the folder, the system tables and the account, and serves.
@@ -41,11 +59,11 @@ func (s *Server) prepare(ctx context.Context) error {
 	if err := s.makeFolder(); err != nil {
 		return err
 	}
-	if err := s.bootstrap(ctx); err != nil {
+	if err := s.installation.bootstrap(ctx); err != nil {
 		return err
 	}
-	initFile := filepath.Join(s.dir, "account.sql")
-	if err := os.WriteFile(initFile, []byte(accountSQL(s.password)), 0o600); err != nil {
+	initFile := filepath.Join(s.Dir(), "account.sql")
+	if err := os.WriteFile(initFile, []byte(s.account.statements()), 0o600); err != nil {
 		return fmt.Errorf("writing the account: %w", err)
 	}
 	defer os.Remove(initFile)
@@ -57,7 +75,7 @@ func (s *Server) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.port = port
+		s.account.port = port
 		err = s.serve(ctx, initFile)
 		if err == nil || !errors.Is(err, errPortTaken) || attempt == portAttempts {
 			return err
@@ -76,12 +94,12 @@ func (s *Server) Restart(ctx context.Context) error {
 		return fmt.Errorf("localserver: restarting: %w", ErrClosed)
 	}
 	if s.process != nil {
-		if err := s.process.stop(); err != nil {
-			return fmt.Errorf("localserver: restarting %s: %w", s.program.Path, err)
+		if err := s.process.Stop(); err != nil {
+			return fmt.Errorf("localserver: restarting %s: %w", s.installation.program.Path, err)
 		}
 	}
 	if err := s.serve(ctx, ""); err != nil {
-		return fmt.Errorf("localserver: restarting %s: %w", s.program.Path, err)
+		return fmt.Errorf("localserver: restarting %s: %w", s.installation.program.Path, err)
 	}
 	return nil
 }
@@ -89,52 +107,32 @@ func (s *Server) Restart(ctx context.Context) error {
 // serve starts the server on the data and waits until it answers. The caller
 // holds mu.
 func (s *Server) serve(ctx context.Context, initFile string) error {
-	// The lock beside the socket names a process id that somebody else may have
-	// by now; the server would take it for a rival.
-	for _, stale := range []string{s.sockFile(), s.sockFile() + ".lock", filepath.Join(s.dataDir(), "s.sock.lock"), s.pidFile()} {
-		os.Remove(stale)
-	}
-	args := s.serveArgs(initFile)
+	i := s.installation
+	i.folder.RemoveStale()
+	args := i.serveArgs(s.account.port, initFile)
 	if s.member != nil {
-		more, err := s.member.Args(ctx)
+		more, err := s.member.args(ctx)
 		if err != nil {
 			return err
 		}
 		args = append(args, more...)
 	}
-	started := s.logSize()
-	process, err := s.spawn(args, nil)
+	run, err := process.Start(process.Command{
+		Program: i.program.Path, Args: args, Dir: i.folder.Path, Env: i.options.Env, Log: i.folder.Log(), Hidden: s.account.password,
+	})
 	if err != nil {
 		return err
 	}
-	s.process = process
-	version, err := s.waitReady(ctx, process, started)
+	s.process = run
+	begun := starting{account: s.account, process: run}
+	version, err := begun.ready(ctx)
 	if err == nil && s.member != nil {
-		err = s.member.join(ctx)
+		err = s.member.join(ctx, begun)
 	}
 	if err != nil {
-		process.kill()
+		run.Kill()
 		return err
 	}
 	s.version = version
 	return nil
-}
-
-// accountSQL makes the account, for the socket and for the port. A server reads
-// it, a statement a line, before it takes connections.
-func accountSQL(password string) string {
-	text := "SET sql_log_bin = 0;\n"
-	for _, host := range []string{"localhost", "127.0.0.1"} {
-		text += fmt.Sprintf("CREATE USER IF NOT EXISTS 'root'@'%s';\n", host)
-		text += fmt.Sprintf("ALTER USER 'root'@'%s' IDENTIFIED BY '%s';\n", host, password)
-		text += fmt.Sprintf("GRANT ALL PRIVILEGES ON *.* TO 'root'@'%s' WITH GRANT OPTION;\n", host)
-	}
-	return text + "DROP USER IF EXISTS 'root'@'::1';\n"
-}
-
-// randomText returns n random bytes in hexadecimal.
-func randomText(n int) string {
-	bytes := make([]byte, n)
-	rand.Read(bytes)
-	return hex.EncodeToString(bytes)
 }

@@ -11,7 +11,7 @@ func (s *Server) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.process != nil {
-		s.process.kill()
+		s.process.Kill()
 	}
 }
 
@@ -24,10 +24,13 @@ func (s *Server) Close() error {
 	}
 	s.closed = true
 	var err error
-	if s.process != nil && !s.process.gone() {
-		if err = s.process.stop(); err != nil {
+	if s.process != nil && !s.process.Gone() {
+		if err = s.process.Stop(); err != nil {
 			err = fmt.Errorf("localserver: %w", err)
 		}
 	}
-	return errors.Join(err, s.remove())
+	if left := s.installation.folder.Remove(); left != nil {
+		err = errors.Join(err, fmt.Errorf("localserver: %w", left))
+	}
+	return err
 }

@@ -1,21 +1,22 @@
 package localserver
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"prescient/prescient/localserver/internal/folder"
 )
 
 var unfitForNames = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
 // template returns where a fresh data folder of this server version is kept in
 // the user's cache, "" for a server that needs one of its own kind.
-func (s *Server) template() string {
-	if len(s.lastingArgs()) > 0 {
+func (i installation) template() string {
+	if len(i.lastingArgs()) > 0 {
 		return ""
 	}
-	name := string(s.program.Flavour) + "-" + unfitForNames.ReplaceAllString(s.program.Version, "_")
+	name := string(i.program.Flavour) + "-" + unfitForNames.ReplaceAllString(i.program.Version, "_")
 	return filepath.Join(CacheDir(), "templates", name)
 }
 
@@ -33,48 +34,8 @@ func keepTemplate(template, data string) {
 	}
 	defer os.RemoveAll(temporary)
 	fresh := filepath.Join(temporary, "data")
-	if err := copyFolder(fresh, data); err != nil {
+	if err := folder.CopyData(fresh, data); err != nil {
 		return
 	}
 	os.Rename(fresh, template) // fails when another one was quicker
-}
-
-// copyFolder copies a data folder, but for the file with the server's identity,
-// which each server has for itself.
-func copyFolder(to, from string) error {
-	return filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, relative)
-		switch {
-		case entry.IsDir():
-			return os.Mkdir(target, 0o700)
-		case !entry.Type().IsRegular() || relative == "auto.cnf":
-			return nil
-		default:
-			return copyFile(target, path)
-		}
-	})
-}
-
-func copyFile(to, from string) error {
-	source, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(target, source); err != nil {
-		target.Close()
-		return err
-	}
-	return target.Close()
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"prescient/prescient/localserver/internal/folder"
+
 	"go.uber.org/goleak"
 )
 
@@ -73,8 +75,8 @@ func running(pid int) bool {
 func TestFolderInUseIsNotSwept(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	server := start(t, Options{})
-	sweep(os.TempDir())
-	if open(t, server.DSN("")).Ping() != nil || !exists(server.dataDir()) {
+	folder.Sweep(os.TempDir())
+	if open(t, server.DSN("")).Ping() != nil || !exists(server.installation.folder.Data()) {
 		t.Error("the folder of a running server was removed")
 	}
 }

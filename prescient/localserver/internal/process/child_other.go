@@ -1,6 +1,6 @@
 //go:build !linux
 
-package localserver
+package process
 
 import "syscall"
 

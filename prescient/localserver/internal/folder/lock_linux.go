@@ -1,4 +1,4 @@
-package localserver
+package folder
 
 import (
 	"errors"
@@ -7,9 +7,6 @@ import (
 	"syscall"
 	"time"
 )
-
-// A folder is locked, by a file in it, for as long as its process lives.
-// Whoever starts the next server removes what the dead have left.
 
 // unlockedTime is how long a folder may be there before it is locked.
 const unlockedTime = 10 * time.Minute
@@ -44,9 +41,9 @@ func lock(dir string, flags int) (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// sweep removes the servers' folders of this user that no process has locked.
-func sweep(parent string) {
-	folders, _ := filepath.Glob(filepath.Join(parent, folderPrefix+"*"))
+// Sweep removes the servers' folders of this user that no process has locked.
+func Sweep(parent string) {
+	folders, _ := filepath.Glob(filepath.Join(parent, prefix+"*"))
 	for _, dir := range folders {
 		info, err := os.Lstat(dir)
 		if err != nil || !info.IsDir() {

@@ -1,4 +1,4 @@
-package localserver
+package folder
 
 import (
 	"os"
@@ -13,15 +13,15 @@ func TestServersThatStartAtTheSameTimeKeepTheirFolders(t *testing.T) {
 	for range 8 {
 		starting.Go(func() {
 			for range 300 {
-				var s Server
-				if err := s.makeFolder(); err != nil {
+				folder, err := Make("")
+				if err != nil {
 					t.Error(err)
 					return
 				}
-				if _, err := os.Stat(s.filesDir()); err != nil {
+				if _, err := os.Stat(folder.Files()); err != nil {
 					t.Error(err)
 				}
-				if err := s.remove(); err != nil {
+				if err := folder.Remove(); err != nil {
 					t.Error(err)
 				}
 			}
