@@ -6,6 +6,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/slots"
+
+	"prescient/config/value"
 )
 
 // Config is the configuration of the program, validated by [Load]. Printed in any way, it shows no secret. What is allowed
@@ -15,7 +17,7 @@ type Config struct {
 	File string
 	// DSN is the go-sql-driver DSN of the database, from dsn or dsn_file; the zero Secret if neither was given. It is
 	// printed with its password masked and without session variables.
-	DSN Secret
+	DSN value.Secret
 	// TLS is how the server is verified.
 	TLS TLS
 	// TablePrefix is put before the names of the tables.
@@ -35,7 +37,7 @@ type Config struct {
 	Metrics Metrics
 	Jobs    Jobs
 
-	settings []Setting
+	settings settings
 }
 
 // The dialects of SQL.
@@ -43,6 +45,20 @@ const (
 	DialectAuto  = "auto"  // what the server can do
 	DialectPlain = "plain" // without what servers lack that are neither MySQL nor MariaDB
 )
+
+// TLS is how the server is verified. What the files hold is read by [Load]; all is PEM text. The zero TLS leaves it to the
+// DSN.
+type TLS struct {
+	// CA, from tls.ca_file, are the certificates one of which signed the server's.
+	CA string
+	// ServerName is what the server's certificate is for; empty for the host of the DSN.
+	ServerName string
+	// Cert and Key, from tls.cert_file and tls.key_file, are the client's; both or neither.
+	Cert string
+	Key  value.Secret
+	// PublicKey, from tls.public_key_file, is the server's, for passwords where there is no TLS.
+	PublicKey string
+}
 
 // Worker is how slots are worked on.
 type Worker struct {
@@ -140,11 +156,11 @@ type HTTPJob struct {
 	// Exec is its name: letters, digits and _ . - , at most 64.
 	Exec string
 	// URL is absolute, http or https. Only its scheme and host are printed.
-	URL Secret
+	URL value.Secret
 	// Headers go with every call, by their names in lower case; nil for none. Their values are never printed.
-	Headers map[string]Secret
+	Headers map[string]value.Secret
 	// Secret signs the calls. It is read from secret_file or secret_env and is zero if neither is given.
-	Secret Secret
+	Secret value.Secret
 	// Guards of this job_exec; a zero field means the worker's.
 	Guards Guards
 }
@@ -174,12 +190,4 @@ type OrdersJob struct {
 	EscalateAfter time.Duration
 	// Guards of this job_exec; a zero field means the worker's.
 	Guards Guards
-}
-
-// RequireDSN returns the DSN for the driver. The error, an [*Error], says how to give one.
-func (c Config) RequireDSN() (string, error) {
-	if c.DSN.IsZero() {
-		return "", &Error{Key: keyDSN, Err: errNoDSN}
-	}
-	return c.DSN.Reveal(), nil
 }

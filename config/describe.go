@@ -9,19 +9,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Setting is one key of the effective configuration.
-type Setting struct {
-	// Key is its name, such as worker.lease or jobs.http[0].url.
-	Key string
-	// Value is what was given, or the default, as it was written. Secrets are masked.
-	Value string
-	// Source is where it came from: "default", a file and its line, an environment variable, or a flag.
-	Source string
-}
-
 // Describe returns all keys in the order of the example file, then the keys that were given in jobs.http. It is empty
 // for a Config that [Load] did not make.
-func (c Config) Describe() []Setting { return slices.Clone(c.settings) }
+func (c Config) Describe() []Setting { return slices.Clone([]Setting(c.settings)) }
 
 // Given reports whether a key such as slots.resolution was given anywhere, rather than left at its default.
 func (c Config) Given(key string) bool {

@@ -12,7 +12,7 @@
 // # Values
 //
 // A value is the text that was written, wherever it stands: true is no number, 007 is seven, and nothing is rounded or
-// cast. Durations are those of Go with days before them ([ParseDuration]): 90s, 15m, 1d12h, 30d. A key that has no
+// cast. Durations are those of Go with days before them ([value.ParseDuration]): 90s, 15m, 1d12h, 30d. A key that has no
 // value in the file, an empty environment variable, and an empty text for a key whose default is empty, all count as
 // not given.
 //
@@ -30,7 +30,7 @@
 //
 // # Secrets
 //
-// The DSN, the URLs and headers of jobs.http and their signing keys are of the type [Secret], which prints masked.
+// The DSN, the URLs and headers of jobs.http and their signing keys are of the type [value.Secret], which prints masked.
 // None of them stands in an error, in a log or in what [Config] prints, as far as it can be told that a misplaced value
 // is a DSN. Paths of files with secrets are relative to the working directory; line breaks at the end of such a file do
 // not count.

@@ -10,28 +10,30 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"prescient/config/value"
 )
 
 // A document is what a file says: its texts by key, such as worker.lease or jobs.http[0].headers.x-api-key.
 type document struct {
 	path   string
-	values map[string]value
+	values map[string]entry
 	items  []int               // the lines of the items of jobs.http
 	named  map[string][]string // the keys of one's own, by the key above them
 }
 
-type value struct {
+type entry struct {
 	text string
 	line int
 }
 
 func (d *document) source(line int) string {
-	return fmt.Sprintf("file %s, line %d", plain(d.path), line)
+	return fmt.Sprintf("file %s, line %d", value.Plain(d.path), line)
 }
 
 // parseDocument reads the text of a file. What is wrong with its form and its keys is added to the problems.
 func parseDocument(path string, text []byte, p *problems) document {
-	d := document{path: path, values: make(map[string]value), named: make(map[string][]string)}
+	d := document{path: path, values: make(map[string]entry), named: make(map[string][]string)}
 	w := walker{problems: p, document: &d, shapes: shapes(), lines: make(map[string]int)}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var root yaml.Node
@@ -50,7 +52,7 @@ func parseDocument(path string, text []byte, p *problems) document {
 			err = errors.New("it has more than one document; only one is allowed")
 		}
 	}
-	p.add(keyConfig, "file "+plain(path), yamlReason(err))
+	p.add(keyConfig, "file "+value.Plain(path), yamlReason(err))
 	return d
 }
 
@@ -120,7 +122,7 @@ func (w *walker) walk(key, place string, node *yaml.Node) {
 	}
 	switch shape := w.shapes[place]; {
 	case shape == leaf && node.Kind == yaml.ScalarNode:
-		w.values[key] = value{text: node.Value, line: node.Line}
+		w.values[key] = entry{text: node.Value, line: node.Line}
 	case shape == list && node.Kind == yaml.SequenceNode:
 		for i, item := range node.Content {
 			w.items = append(w.items, item.Line)
@@ -170,14 +172,14 @@ func (w *walker) hint(place string) string {
 		known = append(known, name)
 	}
 	slices.Sort(known)
-	return Suggestion(place, known)
+	return value.Suggestion(place, known)
 }
 
 func (w *walker) wrong(key string, node *yaml.Node, reason string) {
 	if key == "" {
 		key = keyConfig
 	}
-	w.add(plain(key), w.source(node.Line), errors.New(reason))
+	w.add(value.Plain(key), w.source(node.Line), errors.New(reason))
 }
 
 func join(parent, name string) string {

@@ -1,168 +1,51 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
-	"unicode"
 
-	"github.com/go-sql-driver/mysql"
-
-	"prescient/prescient/connect/hostlist"
+	"prescient/config/value"
 )
-
-const wantDSN = "; want user:password@tcp(host:port)/database, or tcp(host:port,host:port) for the nodes of a cluster"
 
 var errNoDSN = fmt.Errorf(
 	"the database is not given; give one of %s and %s in the file, %s and %s in the environment, --%s and --%s",
 	keyDSN, keyDSNFile, envName(keyDSN), envName(keyDSNFile), flagName(keyDSN), flagName(keyDSNFile))
 
-// resolveDSN takes the DSN from dsn or from the file that dsn_file names.
-func (l *loader) resolveDSN(c *Config) {
+// readDSN takes the DSN from dsn or from the file that dsn_file names; it returns the zero Secret where neither was given.
+func readDSN(l layers, passwordInFlag bool, p *problems) (dsn value.Secret, source string) {
 	text, source := l.given(keyDSN)
 	path, pathSource := l.given(keyDSNFile)
 	switch {
 	case text != "" && path != "":
-		l.addf(keyDSN, source, "%s is given too (%s); only one of the two is allowed", keyDSNFile, pathSource)
-		return
+		p.addf(keyDSN, source, "%s is given too (%s); only one of the two is allowed", keyDSNFile, pathSource)
+		return value.Secret{}, ""
 	case path != "":
 		var err error
 		if text, err = readSecret(path); err != nil {
-			l.add(keyDSNFile, pathSource, err)
-			return
+			p.add(keyDSNFile, pathSource, err)
+			return value.Secret{}, ""
 		}
-		source = fmt.Sprintf("file %s, which %s names", plain(path), keyDSNFile)
+		source = fmt.Sprintf("file %s, which %s names", value.Plain(path), keyDSNFile)
 	case text == "":
-		return
+		return value.Secret{}, ""
 	}
-	dsn, err := parseDSN(text)
+	dsn, err := value.ParseDSN(text)
 	if err != nil {
-		l.add(keyDSN, source, err)
-		return
+		p.add(keyDSN, source, err)
+		return value.Secret{}, ""
 	}
-	if parsed, err := parseWithDriver(text); err == nil && parsed.Passwd != "" && strings.HasPrefix(source, "flag ") && !l.options.PasswordInFlag {
-		l.addf(keyDSN, source, "a password on the command line can be seen by others on this machine; give it by %s, %s or %s",
+	if strings.HasPrefix(source, "flag ") && !passwordInFlag && value.HasPassword(text) {
+		p.addf(keyDSN, source, "a password on the command line can be seen by others on this machine; give it by %s, %s or %s",
 			envName(keyDSN), envName(keyDSNFile), "--"+flagName(keyDSNFile))
-		return
+		return value.Secret{}, ""
 	}
-	c.DSN = dsn
-	for i := range l.settings {
-		if l.settings[i].Key == keyDSN {
-			l.settings[i] = Setting{Key: keyDSN, Value: dsn.String(), Source: source}
-		}
-	}
+	return dsn, source
 }
 
-var (
-	urlScheme = regexp.MustCompile(`^(?i)(jdbc:)?(mysql|mariadb|tcp)://`)
-	userName  = regexp.MustCompile(`^[\pL\pN_.$-]*$`)
-)
-
-// parseDSN reads a DSN. No error has a piece of it, since the password may be in any: a DSN with a slash missing is cut
-// in the wrong places, and may even be taken for another one.
-func parseDSN(text string) (Secret, error) {
-	if strings.ContainsFunc(text, unicode.IsControl) {
-		return Secret{}, errors.New("it has a control character or more than one line" + wantDSN)
+// RequireDSN returns the DSN for the driver. The error, an [*Error], says how to give one.
+func (c Config) RequireDSN() (string, error) {
+	if c.DSN.IsZero() {
+		return "", &Error{Key: keyDSN, Err: errNoDSN}
 	}
-	if urlScheme.MatchString(text) {
-		return Secret{}, errors.New("it is a URL" + wantDSN)
-	}
-	var parsed *mysql.Config
-	var hosts []string
-	each, err := eachHost(text)
-	if err != nil {
-		return Secret{}, err
-	}
-	for _, one := range each {
-		if parsed, err = parseWithDriver(one); err != nil {
-			return Secret{}, fmt.Errorf("%s%s", dsnReason(one, err), wantDSN)
-		}
-		if slices.Contains(hosts, parsed.Addr) {
-			return Secret{}, errors.New("a host stands twice in its list" + wantDSN)
-		}
-		hosts = append(hosts, parsed.Addr)
-	}
-	switch {
-	case !slices.Contains([]string{"tcp", "tcp4", "tcp6", "unix"}, parsed.Net):
-		return Secret{}, errors.New("its network is not allowed; tcp, tcp4, tcp6 and unix are" + wantDSN)
-	case parsed.DBName == "":
-		return Secret{}, errors.New("it names no database" + wantDSN)
-	case strings.ContainsAny(parsed.DBName, "@()/"):
-		return Secret{}, errors.New("its database has @, (, ) or / in it, as if the slash before it were missing" + wantDSN)
-	}
-	parsed.Addr = strings.Join(hosts, ",")
-	return newSecret(text, showDSN(parsed)), nil
-}
-
-// hostAddress is what a host of a list may be.
-var hostAddress = regexp.MustCompile(`^([A-Za-z0-9_.-]+|\[[0-9A-Za-z:.%]+\])(:[0-9]+)?$`)
-
-// eachHost returns the DSN of each host in a list such as tcp(host1:port,host2:port).
-func eachHost(dsn string) ([]string, error) {
-	hosts := hostlist.Cut(dsn)
-	list := make([]string, len(hosts))
-	for i, host := range hosts {
-		if len(hosts) > 1 && !hostAddress.MatchString(host.Address) {
-			return nil, errors.New("a host of its list is empty or none" + wantDSN)
-		}
-		list[i] = host.DSN
-	}
-	return list, nil
-}
-
-// parseWithDriver is mysql.ParseDSN without its panic.
-func parseWithDriver(text string) (parsed *mysql.Config, err error) {
-	defer func() {
-		if recover() != nil {
-			err = errors.New("a parameter is not allowed any more")
-		}
-	}()
-	return mysql.ParseDSN(text)
-}
-
-// dsnReason says what the driver refuses. Its texts quote the DSN, but for those that are fixed.
-func dsnReason(text string, err error) string {
-	fixed := []string{
-		"invalid DSN: did you forget to escape a param value?",
-		"invalid DSN: network address not terminated (missing closing brace)",
-		"invalid DSN: missing the slash separating the database name",
-		"invalid DSN: interpolateParams can not be used with unsafe collations",
-	}
-	if slices.Contains(fixed, err.Error()) {
-		return strings.TrimPrefix(err.Error(), "invalid DSN: ")
-	}
-	known := []string{
-		"allowAllFiles", "allowCleartextPasswords", "allowFallbackToPlaintext", "allowNativePasswords", "allowOldPasswords",
-		"checkConnLiveness", "clientFoundRows", "columnsWithAlias", "compress", "connectionAttributes", "interpolateParams",
-		"loc", "maxAllowedPacket", "multiStatements", "parseTime", "readTimeout", "rejectReadOnly", "serverPubKey",
-		"strict", "timeTruncate", "timeout", "tls", "writeTimeout",
-	}
-	_, parameters, _ := strings.Cut(text[strings.LastIndexByte(text, '/')+1:], "?")
-	for parameter := range strings.SplitSeq(parameters, "&") {
-		name, _, _ := strings.Cut(parameter, "=")
-		if !slices.Contains(known, name) {
-			continue
-		}
-		if _, err := parseWithDriver("/?" + parameter); err != nil {
-			return "its parameter " + name + " has a value that is not allowed"
-		}
-	}
-	return "the driver cannot read it"
-}
-
-// showDSN is a DSN with its password masked and without session variables. A user without a password whose name is an
-// unusual one may have the password in it.
-func showDSN(parsed *mysql.Config) string {
-	shown := parsed.Clone()
-	shown.Params = nil
-	shown.ConnectionAttributes = ""
-	if shown.Passwd != "" {
-		shown.Passwd = mask
-	}
-	if !userName.MatchString(shown.User) {
-		shown.User = mask
-	}
-	return shown.FormatDSN()
+	return c.DSN.Reveal(), nil
 }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"prescient/config/value"
 )
 
 const envPrefix = "PRESCIENT_"
@@ -25,14 +27,15 @@ func otherVariables() []string {
 var serviceVariables = regexp.MustCompile(
 	`_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$`)
 
-// refuseUnknownVariables finds the misspelt ones. referred are those that the file refers to.
-func (l *loader) refuseUnknownVariables(referred []string) {
+// refuseUnknownVariables finds the misspelt ones in an environment of name=value. referred are those that the file refers
+// to.
+func refuseUnknownVariables(environ, referred []string, p *problems) {
 	known := append(otherVariables(), referred...)
 	var names []string
 	for _, f := range fields(new(Config)) {
 		known = append(known, envName(f.name))
 	}
-	for _, entry := range l.options.Environ() {
+	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
 		if strings.HasPrefix(name, envPrefix) && !slices.Contains(known, name) && !serviceVariables.MatchString(name) {
 			names = append(names, name)
@@ -41,9 +44,9 @@ func (l *loader) refuseUnknownVariables(referred []string) {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if strings.HasPrefix(name, envName(keyHTTP)) {
-			l.addf(plain(name), "environment", "%s is a list, which only the file can have", keyHTTP)
+			p.addf(value.Plain(name), "environment", "%s is a list, which only the file can have", keyHTTP)
 			continue
 		}
-		l.addf(plain(name), "environment", "unknown variable%s", Suggestion(name, known))
+		p.addf(value.Plain(name), "environment", "unknown variable%s", value.Suggestion(name, known))
 	}
 }

@@ -1,9 +1,9 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"regexp"
+
+	"prescient/config/value"
 )
 
 // Error is one thing that is wrong with the configuration. [Load] joins all of them.
@@ -38,6 +38,19 @@ func (p *problems) addf(key, source, format string, args ...any) {
 	p.add(key, source, fmt.Errorf(format, args...))
 }
 
+// check adds an error that repeats the text, if it has one that can be repeated.
+func (p *problems) check(key, text, source string, err error) {
+	switch {
+	case err == nil:
+	case value.Confidential(text):
+		p.add(key, source, value.ErrNotShown)
+	case len(text) > 200:
+		p.addf(key, source, "%s… has %d characters; at most 200 are allowed", value.Quote(text), len(text))
+	default:
+		p.add(key, source, err)
+	}
+}
+
 // has reports whether one of these keys is wrong.
 func (p *problems) has(keys ...string) bool {
 	for _, err := range p.list {
@@ -49,32 +62,3 @@ func (p *problems) has(keys ...string) bool {
 	}
 	return false
 }
-
-var errNotShown = errors.New("the value is not allowed here; it is not shown since it may hold a password")
-
-// likeDSN matches a password between a user and a host.
-var likeDSN = regexp.MustCompile(`(?s):.*@`)
-
-// confidential reports whether a text looks as if a DSN or a URL with a password had been put in the wrong place.
-func confidential(text string) bool { return likeDSN.MatchString(text) }
-
-// quote shows what was given: in one line, not too long, and not if it may hold a password.
-func quote(text string) string {
-	if confidential(text) {
-		return "a text that is not shown, since it may hold a password,"
-	}
-	return fmt.Sprintf("%.80q", text)
-}
-
-// plain shows the name of a key or a path: as it is if it is an ordinary one.
-func plain(text string) string {
-	if confidential(text) {
-		return "(not shown, it may hold a password)"
-	}
-	if len(text) <= 4096 && ordinary.MatchString(text) {
-		return text
-	}
-	return fmt.Sprintf("%.200q", text)
-}
-
-var ordinary = regexp.MustCompile(`^[\pL\pN_./\\:~+=@,\[\]-]+$`)

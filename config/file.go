@@ -6,9 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
+
+	"prescient/config/value"
 )
 
 const (
@@ -16,51 +17,32 @@ const (
 	maxSecret = 64 << 10
 )
 
-// usualPaths are where a file is looked for.
-func (o Options) usualPaths() []string {
-	paths := []string{"prescient.yaml"}
-	base, _ := o.Env("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(base) {
-		home, _ := o.Env("HOME")
-		base = filepath.Join(home, ".config")
-	}
-	if filepath.IsAbs(base) {
-		paths = append(paths, filepath.Join(base, "prescient", "prescient.yaml"))
-	}
-	return append(paths, "/etc/prescient/prescient.yaml")
-}
-
 // readFile reads the file that was named, or the first that exists.
-func (l *loader) readFile() {
-	if path := l.options.File; path != "" {
-		l.readNamed(path, "named explicitly")
-		return
+func readFile(options Options, p *problems) document {
+	if path := options.File; path != "" {
+		text, err := readLimited(path, maxFile)
+		return parseFile(path, "named explicitly", text, err, p)
 	}
-	if path, _ := l.options.Env(envConfig); path != "" {
-		l.readNamed(path, "environment variable "+envConfig)
-		return
+	if path, _ := options.Env(envConfig); path != "" {
+		text, err := readLimited(path, maxFile)
+		return parseFile(path, "environment variable "+envConfig, text, err, p)
 	}
-	for _, path := range l.options.SearchPaths {
+	for _, path := range options.SearchPaths {
 		text, err := readLimited(path, maxFile)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
-		l.parseFile(path, "found in a usual place", text, err)
-		return
+		return parseFile(path, "found in a usual place", text, err, p)
 	}
+	return document{}
 }
 
-func (l *loader) readNamed(path, source string) {
-	text, err := readLimited(path, maxFile)
-	l.parseFile(path, source, text, err)
-}
-
-func (l *loader) parseFile(path, source string, text []byte, err error) {
+func parseFile(path, source string, text []byte, err error, p *problems) document {
 	if err != nil {
-		l.add(keyConfig, source, err)
-		return
+		p.add(keyConfig, source, err)
+		return document{}
 	}
-	l.document = parseDocument(path, text, &l.problems)
+	return parseDocument(path, text, p)
 }
 
 // readLimited reads a whole file. The error names the path, unless that looks like a DSN.
@@ -75,7 +57,7 @@ func readLimited(path string, limit int64) ([]byte, error) {
 		return nil, fileError(path, err)
 	}
 	if int64(len(text)) > limit {
-		return nil, fmt.Errorf("file %s has more than %d bytes, which is the most that is allowed", plain(path), limit)
+		return nil, fmt.Errorf("file %s has more than %d bytes, which is the most that is allowed", value.Plain(path), limit)
 	}
 	return text, nil
 }
@@ -85,7 +67,7 @@ func fileError(path string, err error) error {
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err
 	}
-	return fmt.Errorf("file %s cannot be read: %w", plain(path), err)
+	return fmt.Errorf("file %s cannot be read: %w", value.Plain(path), err)
 }
 
 // readSecret reads a file that holds one text, and drops the line breaks at its end.
@@ -96,7 +78,7 @@ func readSecret(path string) (string, error) {
 	}
 	text := strings.TrimRight(string(content), "\r\n")
 	if text == "" {
-		return "", fmt.Errorf("file %s is empty", plain(path))
+		return "", fmt.Errorf("file %s is empty", value.Plain(path))
 	}
 	return text, nil
 }

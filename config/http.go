@@ -3,60 +3,70 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/url"
-	"strconv"
 	"strings"
+
+	"prescient/config/value"
 )
 
 // httpKey returns the key of a field of an item: jobs.http[0].url.
 func httpKey(i int, name string) string { return fmt.Sprintf("%s[%d].%s", keyHTTP, i, name) }
 
-// httpJob reads an item of jobs.http, which begins in a line.
-func (l *loader) httpJob(i, line int) HTTPJob {
+// readHTTPJobs reads the items of jobs.http, and notes their keys for Describe.
+func readHTTPJobs(d document, env func(string) (string, bool), s *settings, p *problems) []HTTPJob {
+	var jobs []HTTPJob
+	for i, line := range d.items {
+		job := readHTTPJob(i, line, d, s, p)
+		job.Secret = signingSecret(i, d, env, p)
+		job.Headers = readHeaders(i, d, s, p)
+		jobs = append(jobs, job)
+	}
+	return jobs
+}
+
+// readHTTPJob reads the keys of an item that have one value. The item begins in a line.
+func readHTTPJob(i, line int, d document, s *settings, p *problems) HTTPJob {
 	var job HTTPJob
 	for _, f := range httpFields(&job) {
 		key := httpKey(i, f.name)
-		v := l.document.values[key]
+		v := d.values[key]
 		if v.text == "" {
 			if f.name == "exec" || f.name == "url" {
-				l.addf(key, l.document.source(line), "it is missing")
+				p.addf(key, d.source(line), "it is missing")
 			}
 			continue
 		}
-		l.set(f, key, v.text, l.document.source(v.line))
+		f.read(key, v.text, d.source(v.line), p)
 		shown := v.text
 		if f.name == "url" {
 			shown = job.URL.String()
 		}
-		l.note(key, shown, l.document.source(v.line))
+		s.note(Setting{Key: key, Value: shown, Source: d.source(v.line)})
 	}
-	job.Secret = l.secret(i)
-	job.Headers = l.headers(i)
 	return job
 }
 
-// headers reads the headers of an item.
-func (l *loader) headers(i int) map[string]Secret {
-	var headers map[string]Secret
+// readHeaders reads the headers of an item.
+func readHeaders(i int, d document, s *settings, p *problems) map[string]value.Secret {
+	var headers map[string]value.Secret
 	parent := httpKey(i, keyHeaders)
-	for _, name := range l.document.named[parent] {
+	for _, name := range d.named[parent] {
 		key := join(parent, name)
-		v, given := l.document.values[key]
+		v, given := d.values[key]
 		if !given {
 			continue
 		}
-		source := l.document.source(v.line)
+		source := d.source(v.line)
 		switch {
 		case name == "" || strings.ContainsFunc(name, notInToken):
-			l.addf(plain(key), source, "the name of a header is not allowed; only letters, digits and !#$%%&'*+-.^_`|~ are")
+			p.addf(value.Plain(key), source, "the name of a header is not allowed; only letters, digits and !#$%%&'*+-.^_`|~ are")
 		case strings.ContainsFunc(v.text, notInHeader):
-			l.addf(key, source, "it has a control character, which is not allowed in a header")
+			p.addf(key, source, "it has a control character, which is not allowed in a header")
 		default:
 			if headers == nil {
-				headers = make(map[string]Secret)
+				headers = make(map[string]value.Secret)
 			}
-			headers[name] = NewSecret(v.text)
-			l.note(key, headers[name].String(), source)
+			headers[name] = value.NewSecret(v.text)
+			s.note(Setting{Key: key, Value: headers[name].String(), Source: source})
 		}
 	}
 	return headers
@@ -68,38 +78,35 @@ func notInToken(r rune) bool {
 
 func notInHeader(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
-// httpURL is an absolute URL, which is shown without user, path and query: any of them may be a credential.
-func httpURL(into *Secret) parser {
-	return func(text string) error {
-		const want = "; want http:// or https://, a host, and no fragment"
-		u, err := url.Parse(text)
-		switch {
-		case err != nil:
-			return errors.New("it is no URL" + want)
-		case u.Scheme != "http" && u.Scheme != "https":
-			return errors.New("its scheme is not allowed" + want)
-		case u.Opaque != "" || u.Hostname() == "":
-			return errors.New("it has no host" + want)
-		case u.Fragment != "" || strings.HasSuffix(text, "#"):
-			return errors.New("it has a fragment" + want)
+// signingSecret reads what signs the calls of a job, from a file or from a variable.
+func signingSecret(i int, d document, env func(string) (string, bool), p *problems) value.Secret {
+	file, variable := d.values[httpKey(i, keySecretFile)], d.values[httpKey(i, keySecretEnv)]
+	switch {
+	case file.text != "" && variable.text != "":
+		p.addf(httpKey(i, keySecretFile), d.source(file.line),
+			"%s is given too; only one of the two is allowed", keySecretEnv)
+	case file.text != "":
+		text, err := readSecret(file.text)
+		if err != nil {
+			p.add(httpKey(i, keySecretFile), d.source(file.line), err)
 		}
-		if port, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || port == 0) {
-			return errors.New("its port is not within 1 to 65535" + want)
+		return value.NewSecret(text)
+	case variable.text != "":
+		text, _ := env(variable.text)
+		if text == "" {
+			err := errors.New("the environment has no variable " + value.Plain(variable.text) + ", or an empty one")
+			p.add(httpKey(i, keySecretEnv), d.source(variable.line), err)
 		}
-		shown := u.Scheme + "://" + u.Host
-		if u.User != nil || u.RawQuery != "" || strings.Trim(u.Path, "/") != "" {
-			shown += "/" + mask
-		}
-		*into = newSecret(text, shown)
-		return nil
+		return value.NewSecret(text)
 	}
+	return value.Secret{}
 }
 
 // referredVariables are those that hold the secrets of jobs.
-func (l *loader) referredVariables() []string {
+func referredVariables(d document) []string {
 	var names []string
-	for i := range l.document.items {
-		if v := l.document.values[httpKey(i, keySecretEnv)]; v.text != "" {
+	for i := range d.items {
+		if v := d.values[httpKey(i, keySecretEnv)]; v.text != "" {
 			names = append(names, v.text)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"prescient/config/value"
 )
 
 func TestHTTPJobs(t *testing.T) {
@@ -31,12 +33,12 @@ jobs:
 	}.mustLoad(t)
 	want := []HTTPJob{
 		{
-			Exec: "a", URL: newSecret("https://app.example.com/checks/a?x=1", "https://app.example.com/***"),
-			Headers: map[string]Secret{"x-api-version": NewSecret("2"), "host": NewSecret("b")},
-			Secret:  NewSecret("file key"),
-			Guards:  Guards{10 * time.Second, None, 3, 90 * day, 8, 20 * time.Minute},
+			Exec: "a", URL: value.SecretShownAs("https://app.example.com/checks/a?x=1", "https://app.example.com/***"),
+			Headers: map[string]value.Secret{"x-api-version": value.NewSecret("2"), "host": value.NewSecret("b")},
+			Secret:  value.NewSecret("file key"),
+			Guards:  Guards{10 * time.Second, None, 3, 90 * value.Day, 8, 20 * time.Minute},
 		},
-		{Exec: "b", URL: newSecret("http://localhost:8080", "http://localhost:8080"), Secret: NewSecret("variable key")},
+		{Exec: "b", URL: value.SecretShownAs("http://localhost:8080", "http://localhost:8080"), Secret: value.NewSecret("variable key")},
 	}
 	if !reflect.DeepEqual(c.Jobs.HTTP, want) {
 		t.Errorf("got %+v", c.Jobs.HTTP)

@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"prescient/config/value"
+)
 
 // Keys that are read together with others, or compared with them.
 const (
@@ -17,10 +21,15 @@ const (
 	keyPrimary    = "jobs.orders.primary_after"
 	keyEscalate   = "jobs.orders.escalate_after"
 	keyOrdersExec = "jobs.orders.exec"
+
+	keyCAFile        = "tls.ca_file"
+	keyCertFile      = "tls.cert_file"
+	keyKeyFile       = "tls.key_file"
+	keyPublicKeyFile = "tls.public_key_file"
 )
 
 const (
-	longest         = 3660 * day
+	longest         = 3660 * value.Day
 	mostAllowed     = 1_000_000
 	mostConcurrency = 10_000
 )
@@ -31,9 +40,19 @@ type field struct {
 	fallback string // the default, as it would be written
 	// set reads the text; nil where it is resolved together with others. It is not called for an empty text of a key
 	// whose default is empty.
-	set   parser
+	set   value.Parser
 	kind  string // what a flag takes
 	usage string // of the flag; there is none without it
+}
+
+// read hands a text to the field that a key is. An empty text of a key whose default is empty counts as not given.
+func (f field) read(key, text, source string, p *problems) {
+	if f.set == nil || text == "" && f.fallback == "" {
+		return
+	}
+	if err := f.set(text); err != nil {
+		p.add(key, source, err)
+	}
 }
 
 // fields returns every key that has one value, in the order of the example file, set to fill c.
@@ -44,65 +63,65 @@ func fields(c *Config) []field {
 			"user@tcp(host:port,host:port)/database, one host or more; one with a password is refused here, where others can see it: see --dsn-file"},
 		{keyDSNFile, "", nil, "path", "file that holds the DSN"},
 		{keyCAFile, "", nil, "path", "PEM file of the certificates that sign the server's; encrypts and verifies"},
-		{"tls.server_name", "", label(&c.TLS.ServerName, 255), "name", "what the server's certificate is for (default the host of the DSN)"},
+		{"tls.server_name", "", value.Label(&c.TLS.ServerName, 255), "name", "what the server's certificate is for (default the host of the DSN)"},
 		{keyCertFile, "", nil, "path", "PEM file of the client's certificate"},
 		{keyKeyFile, "", nil, "path", "PEM file of the client's key"},
 		{keyPublicKeyFile, "", nil, "path", "PEM file of the server's RSA key, for passwords where there is no TLS"},
-		{"table_prefix", "", tablePrefix(&c.TablePrefix), "text", "put before the names of the tables: a-z, 0-9 and _"},
-		{"dialect", DialectAuto, oneOf(&c.Dialect, DialectAuto, DialectPlain), "dialect",
+		{"table_prefix", "", value.TablePrefix(&c.TablePrefix), "text", "put before the names of the tables: a-z, 0-9 and _"},
+		{"dialect", DialectAuto, value.OneOf(&c.Dialect, DialectAuto, DialectPlain), "dialect",
 			"auto (what the server can do) or plain, which does without what servers lack that are neither MySQL nor MariaDB"},
 		{keyResolution, "15m", nil, "duration", "distance between two slots; it divides a day"},
 		{keyMinutes, "", nil, "minutes",
 			"minutes of the UTC hour that are served, as in cron: 0,30 or */2 (default all)"},
 		{keyShare, "", nil, "n/of", "share of the slots that is served, such as 1/2 (default all)"},
-		{"worker.name", "", label(&w.Name, 64), "text", "name of the worker in the tables (default host:pid)"},
-		{"worker.concurrency", "32", number(&w.Concurrency, 1, mostConcurrency), "number", "job_execs that run at a time"},
-		{"worker.buckets", "0", number(&w.Buckets, 0, 256), "number",
+		{"worker.name", "", value.Label(&w.Name, 64), "text", "name of the worker in the tables (default host:pid)"},
+		{"worker.concurrency", "32", value.Number(&w.Concurrency, 1, mostConcurrency), "number", "job_execs that run at a time"},
+		{"worker.buckets", "0", value.Number(&w.Buckets, 0, 256), "number",
 			"buckets that are worked on at a time; 0 for 4, and up to 8 the further away the server is"},
-		{"worker.batch", "2000", number(&w.Batch, 1, 20000), "number", "rows of a bucket that are in flight at a time"},
-		{"worker.lease", "60s", duration(&w.Lease, 2*time.Second, time.Hour), "duration",
+		{"worker.batch", "2000", value.Number(&w.Batch, 1, 20000), "number", "rows of a bucket that are in flight at a time"},
+		{"worker.lease", "60s", value.Duration(&w.Lease, 2*time.Second, time.Hour), "duration",
 			"time after which the buckets of a silent worker are free for others"},
-		{"worker.stop_grace", "20s", duration(&w.StopGrace, time.Millisecond, time.Hour), "duration",
+		{"worker.stop_grace", "20s", value.Duration(&w.StopGrace, time.Millisecond, time.Hour), "duration",
 			"time that running job_execs have once the worker is told to stop"},
-		{"worker.patience", "2m", duration(&w.Patience, time.Second, day), "duration",
+		{"worker.patience", "2m", value.Duration(&w.Patience, time.Second, value.Day), "duration",
 			"time that a statement is tried again while the server is away"},
-		{"worker.put_off_purge", "0s", duration(&w.PutOffPurge, 0, time.Minute), "duration",
+		{"worker.put_off_purge", "0s", value.Duration(&w.PutOffPurge, 0, time.Minute), "duration",
 			"time for which the server's purge waits for the end of a large slot; 0s for not at all"},
-		{"guards.timeout", "30s", duration(&g.Timeout, time.Millisecond, day), "duration",
+		{"guards.timeout", "30s", value.Duration(&g.Timeout, time.Millisecond, value.Day), "duration",
 			"time that one call of a job_exec may take"},
-		{"guards.max_checks", "5", allowance(&g.MaxChecks, mostAllowed), "number",
+		{"guards.max_checks", "5", value.Allowance(&g.MaxChecks, mostAllowed, None), "number",
 			"returned times that are accepted; 0 for none"},
-		{"guards.max_errors", "5", allowance(&g.MaxErrors, mostAllowed), "number",
+		{"guards.max_errors", "5", value.Allowance(&g.MaxErrors, mostAllowed, None), "number",
 			"errors in a row that are retried; 0 for none"},
-		{"guards.horizon", "30d", duration(&g.Horizon, time.Second, longest), "duration", "how far ahead a check may be"},
-		{"guards.concurrency", "0", number(&g.Concurrency, 0, mostConcurrency), "number",
+		{"guards.horizon", "30d", value.Duration(&g.Horizon, time.Second, longest), "duration", "how far ahead a check may be"},
+		{"guards.concurrency", "0", value.Number(&g.Concurrency, 0, mostConcurrency), "number",
 			"calls of one job_exec that run at a time; 0 for half of --worker-concurrency"},
-		{"guards.sla", "0s", duration(&g.SLA, 0, longest), "duration",
+		{"guards.sla", "0s", value.Duration(&g.SLA, 0, longest), "duration",
 			"lateness above which a run is warned about; 0s for none"},
-		{"sweep.every", "1m", duration(&s.Every, time.Second, time.Hour), "duration",
+		{"sweep.every", "1m", value.Duration(&s.Every, time.Second, time.Hour), "duration",
 			"time from one sweep for slots that are past to the next"},
-		{"sweep.grace", "10s", duration(&s.Grace, time.Millisecond, day), "duration", "age from which a slot is swept"},
-		{"sweep.rate", "0", number(&s.Rate, 0, 10_000_000), "number",
+		{"sweep.grace", "10s", value.Duration(&s.Grace, time.Millisecond, value.Day), "duration", "age from which a slot is swept"},
+		{"sweep.rate", "0", value.Number(&s.Rate, 0, 10_000_000), "number",
 			"rows a second that a sweep ends at most; 0 for no limit"},
-		{"doctor.overdue", "0s", duration(&d.Overdue, 0, longest), "duration",
+		{"doctor.overdue", "0s", value.Duration(&d.Overdue, 0, longest), "duration",
 			"age from which doctor calls overdue rows bad; 0s for twice the time within which a sweep takes them"},
-		{"doctor.missed", "0", number(&d.Missed, 0, mostAllowed), "number",
+		{"doctor.missed", "0", value.Number(&d.Missed, 0, mostAllowed), "number",
 			"how many of the last slots may have been served by nobody, for doctor"},
-		{"doctor.clock", "1s", duration(&d.Clock, time.Millisecond, time.Hour), "duration",
+		{"doctor.clock", "1s", value.Duration(&d.Clock, time.Millisecond, time.Hour), "duration",
 			"how far the clock may be off the database's, for doctor"},
-		{"doctor.partitions", "7d", duration(&d.Partitions, day, 56*day), "duration",
+		{"doctor.partitions", "7d", value.Duration(&d.Partitions, value.Day, 56*value.Day), "duration",
 			"how far ahead the partitions of history should reach, for doctor"},
-		{"log.level", "info", level(&l.Level), "level",
+		{"log.level", "info", value.Level(&l.Level), "level",
 			"lowest level that is logged: trace, debug, info, warn, error or disabled"},
-		{"log.format", LogAuto, oneOf(&l.Format, LogAuto, LogConsole, LogJSON), "format",
+		{"log.format", LogAuto, value.OneOf(&l.Format, LogAuto, LogConsole, LogJSON), "format",
 			"auto (console on a terminal, otherwise json), console or json"},
-		{"metrics.listen", "", listenAddress(&c.Metrics.Listen), "host:port",
+		{"metrics.listen", "", value.ListenAddress(&c.Metrics.Listen), "host:port",
 			"where work serves /metrics and /healthz (default nowhere)"},
-		{name: "jobs.orders.enabled", fallback: "false", set: truth(&o.Enabled)},
-		{name: keyOrdersExec, fallback: "order-unshipped", set: identifier(&o.Exec)},
-		{name: "jobs.orders.table_prefix", set: tablePrefix(&o.TablePrefix)},
-		{name: keyPrimary, fallback: "3h", set: duration(&o.PrimaryAfter, time.Second, longest)},
-		{name: keyEscalate, fallback: "6h", set: duration(&o.EscalateAfter, time.Second, longest)},
+		{name: "jobs.orders.enabled", fallback: "false", set: value.Truth(&o.Enabled)},
+		{name: keyOrdersExec, fallback: "order-unshipped", set: value.Identifier(&o.Exec)},
+		{name: "jobs.orders.table_prefix", set: value.TablePrefix(&o.TablePrefix)},
+		{name: keyPrimary, fallback: "3h", set: value.Duration(&o.PrimaryAfter, time.Second, longest)},
+		{name: keyEscalate, fallback: "6h", set: value.Duration(&o.EscalateAfter, time.Second, longest)},
 	}
 	return append(list, jobGuards("jobs.orders.", &o.Guards)...)
 }
@@ -110,8 +129,8 @@ func fields(c *Config) []field {
 // httpFields returns the keys of an item of jobs.http that have one value, set to fill j.
 func httpFields(j *HTTPJob) []field {
 	list := []field{
-		{name: "exec", set: identifier(&j.Exec)},
-		{name: "url", set: httpURL(&j.URL)},
+		{name: "exec", set: value.Identifier(&j.Exec)},
+		{name: "url", set: value.HTTPURL(&j.URL)},
 		{name: keySecretFile},
 		{name: keySecretEnv},
 	}
@@ -122,11 +141,11 @@ func httpFields(j *HTTPJob) []field {
 // concurrency or SLA has no counterpart here.
 func jobGuards(prefix string, g *Guards) []field {
 	return []field{
-		{name: prefix + "timeout", set: duration(&g.Timeout, time.Millisecond, day)},
-		{name: prefix + "max_checks", set: allowance(&g.MaxChecks, mostAllowed)},
-		{name: prefix + "max_errors", set: allowance(&g.MaxErrors, mostAllowed)},
-		{name: prefix + "horizon", set: duration(&g.Horizon, time.Second, longest)},
-		{name: prefix + "concurrency", set: number(&g.Concurrency, 1, mostConcurrency)},
-		{name: prefix + "sla", set: duration(&g.SLA, time.Millisecond, longest)},
+		{name: prefix + "timeout", set: value.Duration(&g.Timeout, time.Millisecond, value.Day)},
+		{name: prefix + "max_checks", set: value.Allowance(&g.MaxChecks, mostAllowed, None)},
+		{name: prefix + "max_errors", set: value.Allowance(&g.MaxErrors, mostAllowed, None)},
+		{name: prefix + "horizon", set: value.Duration(&g.Horizon, time.Second, longest)},
+		{name: prefix + "concurrency", set: value.Number(&g.Concurrency, 1, mostConcurrency)},
+		{name: prefix + "sla", set: value.Duration(&g.SLA, time.Millisecond, longest)},
 	}
 }

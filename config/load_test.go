@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"prescient/slots"
+
+	"prescient/config/value"
 )
 
 func TestDefaults(t *testing.T) {
@@ -28,7 +30,7 @@ func TestDefaults(t *testing.T) {
 		},
 		Guards: Guards{Timeout: 30 * time.Second, MaxChecks: 5, MaxErrors: 5, Horizon: 720 * time.Hour},
 		Sweep:  Sweep{Every: time.Minute, Grace: 10 * time.Second},
-		Doctor: Doctor{Clock: time.Second, Partitions: 7 * day},
+		Doctor: Doctor{Clock: time.Second, Partitions: 7 * value.Day},
 		Log:    Log{Level: zerolog.InfoLevel, Format: "auto"},
 		Jobs:   Jobs{Orders: OrdersJob{Exec: "order-unshipped", PrimaryAfter: 3 * time.Hour, EscalateAfter: 6 * time.Hour}},
 	}
@@ -110,13 +112,13 @@ func TestEveryKeyIsReadFromEverySource(t *testing.T) {
 	grid, _ := slots.NewGrid(5 * time.Minute)
 	minutes, _ := slots.ParseMinutes(grid, "0,30")
 	want := Config{
-		DSN: newSecret("u:p@tcp(h:1)/d", "u:***@tcp(h:1)/d"), TLS: TLS{ServerName: "n2"}, TablePrefix: "p_", Dialect: "plain", Grid: grid,
+		DSN: value.SecretShownAs("u:p@tcp(h:1)/d", "u:***@tcp(h:1)/d"), TLS: TLS{ServerName: "n2"}, TablePrefix: "p_", Dialect: "plain", Grid: grid,
 		Worker: Worker{minutes, "n", 3, 4, 5, 6 * time.Second, 7 * time.Second, 24 * time.Second, 25 * time.Second},
-		Guards: Guards{8 * time.Second, 9, 10, 11 * day, 12, 13 * time.Second},
-		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Doctor: Doctor{26 * time.Minute, 27, 28 * time.Second, 29 * day}, Log: Log{zerolog.ErrorLevel, "json"},
+		Guards: Guards{8 * time.Second, 9, 10, 11 * value.Day, 12, 13 * time.Second},
+		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Doctor: Doctor{26 * time.Minute, 27, 28 * time.Second, 29 * value.Day}, Log: Log{zerolog.ErrorLevel, "json"},
 		Metrics: Metrics{"127.0.0.1:9464"},
 		Jobs: Jobs{Orders: OrdersJob{true, "e", "o_", 17 * time.Second, 18 * time.Second,
-			Guards{19 * time.Second, None, 20, 21 * day, 22, 23 * time.Second}}},
+			Guards{19 * time.Second, None, 20, 21 * value.Day, 22, 23 * time.Second}}},
 	}
 	check := func(name string, c Config) {
 		if got := withoutSources(c); !reflect.DeepEqual(got, want) {

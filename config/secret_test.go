@@ -12,6 +12,8 @@ import (
 
 	"github.com/rs/zerolog"
 	"go.yaml.in/yaml/v3"
+
+	"prescient/config/value"
 )
 
 // printed returns a Config in all the ways in which it may get into a log.
@@ -21,7 +23,7 @@ func printed(t *testing.T, c Config) []string {
 		hidden  Config
 		Open    Config
 		pointer *Config
-		secret  Secret
+		secret  value.Secret
 	}
 	h := holder{c, c, &c, c.DSN}
 	var list []string
@@ -66,7 +68,7 @@ jobs:
 		env: map[string]string{"SIGNING_KEY": canary},
 	}.mustLoad(t)
 	job := c.Jobs.HTTP[0]
-	for _, secret := range []Secret{c.DSN, job.URL, job.Headers["authorization"], job.Secret} {
+	for _, secret := range []value.Secret{c.DSN, job.URL, job.Headers["authorization"], job.Secret} {
 		if !strings.Contains(secret.Reveal(), canary) {
 			t.Errorf("%s does not reveal its secret", secret)
 		}
@@ -79,21 +81,21 @@ jobs:
 }
 
 func TestSecret(t *testing.T) {
-	s := NewSecret("x")
-	text, err := json.Marshal(map[string]Secret{"a": s, "b": {}})
+	s := value.NewSecret("x")
+	text, err := json.Marshal(map[string]value.Secret{"a": s, "b": {}})
 	if string(text) != `{"a":"***","b":""}` || err != nil {
 		t.Errorf("JSON is %s, %v", text, err)
 	}
 	if s.String() != "***" || s.IsZero() || s.Reveal() != "x" {
 		t.Errorf("got %s, %t", s, s.IsZero())
 	}
-	if got := fmt.Sprintf("%#v", s); got != "config.Secret(***)" {
+	if got := fmt.Sprintf("%#v", s); got != "value.Secret(***)" {
 		t.Errorf("in Go it is %s", got)
 	}
-	if zero := NewSecret(""); zero != (Secret{}) || !zero.IsZero() || zero.Reveal() != "" || zero.String() != "" {
+	if zero := value.NewSecret(""); zero != (value.Secret{}) || !zero.IsZero() || zero.Reveal() != "" || zero.String() != "" {
 		t.Errorf("an empty text is not the zero Secret")
 	}
-	if !reflect.DeepEqual(NewSecret("x"), s) || reflect.DeepEqual(NewSecret("y"), s) {
+	if !reflect.DeepEqual(value.NewSecret("x"), s) || reflect.DeepEqual(value.NewSecret("y"), s) {
 		t.Error("reflect.DeepEqual does not compare the texts")
 	}
 }

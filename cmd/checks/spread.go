@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"prescient/cmd/internal/exit"
-	"prescient/config"
+	"prescient/config/value"
 )
 
 const spreadUsage = "due somewhere between its time and so much later, such as 30m; always at the same place for the same check"
@@ -15,7 +15,7 @@ func parseSpread(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	window, err := config.ParseDuration(text)
+	window, err := value.ParseDuration(text)
 	if err == nil && window < 0 {
 		err = fmt.Errorf("duration %q is negative", text)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
-	"prescient/config"
+	"prescient/config/value"
 )
 
 // timeWanted is the end of what is said about a time that cannot be read.
@@ -50,7 +50,7 @@ func parseRelative(text string, now time.Time) (time.Time, error) {
 	if !strings.HasPrefix(distance, "+") && !strings.HasPrefix(distance, "-") {
 		return time.Time{}, fmt.Errorf("time %.80q: %s", text, timeWanted)
 	}
-	d, err := config.ParseDuration(distance)
+	d, err := value.ParseDuration(distance)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("time %.80q: %w; %s", text, err, timeWanted)
 	}
@@ -99,7 +99,7 @@ func (w when) resolve(now time.Time) (time.Time, error) {
 		}
 		return t, nil
 	case w.in != "":
-		d, err := config.ParseDuration(w.in)
+		d, err := value.ParseDuration(w.in)
 		if err == nil && d < 0 {
 			err = fmt.Errorf("duration %q is negative", w.in)
 		}

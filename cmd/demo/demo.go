@@ -13,6 +13,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
 	"prescient/config"
+	"prescient/config/value"
 )
 
 // demoFlags are the flags of demo, as given and as read.
@@ -69,14 +70,14 @@ func (f *demoFlags) parse() error {
 		{"alert-after", f.alert, &f.alertAfter, time.Second, time.Hour},
 		{"escalate-after", f.escalate, &f.escalateAfter, time.Second, time.Hour},
 	} {
-		value, err := config.ParseDuration(d.text)
-		if err == nil && (value < d.low || value > d.high) {
+		length, err := value.ParseDuration(d.text)
+		if err == nil && (length < d.low || length > d.high) {
 			err = fmt.Errorf("%s: %s to %s are allowed", d.text, d.low, d.high)
 		}
 		if err != nil {
 			return exit.Usage(fmt.Errorf("--%s: %w", d.flag, err))
 		}
-		*d.into = value
+		*d.into = length
 	}
 	switch {
 	case f.escalateAfter <= f.alertAfter:

@@ -22,6 +22,8 @@ import (
 	"prescient/prescient/localserver"
 	"prescient/prescient/worker"
 	text "prescient/sql"
+
+	"prescient/config/value"
 )
 
 const (
@@ -67,7 +69,7 @@ func buildStage(ctx context.Context, prog *program.Program, c config.Config, f d
 }
 
 // openDatabase opens the database that was given, or one of its own.
-func (s *stage) openDatabase(ctx context.Context, given config.Secret, t *teller) (err error) {
+func (s *stage) openDatabase(ctx context.Context, given value.Secret, t *teller) (err error) {
 	dsn := given.Reveal()
 	if dsn == "" {
 		if dsn, err = s.startServer(ctx, t); err != nil {

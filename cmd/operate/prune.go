@@ -12,7 +12,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/config"
+	"prescient/config/value"
 	"prescient/prescient/prune"
 )
 
@@ -45,10 +45,10 @@ have jumped ahead, and all would go: then nothing is dropped and the exit code i
 			if keep == "" {
 				return exit.Usage(errors.New("give --keep, how long history is kept, such as --keep 90d"))
 			}
-			if options.Keep, err = config.ParseDuration(keep); err != nil {
+			if options.Keep, err = value.ParseDuration(keep); err != nil {
 				return exit.Usage(fmt.Errorf("--keep: %w", err))
 			}
-			if options.Patience, err = config.ParseDuration(patience); err != nil {
+			if options.Patience, err = value.ParseDuration(patience); err != nil {
 				return exit.Usage(fmt.Errorf("--patience: %w", err))
 			}
 			// To the library 0 is the default of each.

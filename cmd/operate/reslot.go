@@ -12,7 +12,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/config"
+	"prescient/config/value"
 	"prescient/prescient/reslot"
 	"prescient/sql"
 )
@@ -54,11 +54,11 @@ func changeResolution(cmd *cobra.Command, prog *program.Program, resolution, wai
 	if resolution == "" {
 		return exit.Usage(errors.New("give --resolution, such as --resolution 5m"))
 	}
-	to, err := config.ParseDuration(resolution)
+	to, err := value.ParseDuration(resolution)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("--resolution: %w", err))
 	}
-	patience, err := config.ParseDuration(wait)
+	patience, err := value.ParseDuration(wait)
 	if err != nil || patience < 0 {
 		return exit.Usage(fmt.Errorf("--wait %.40q: want a duration such as 3m, or 0s", wait))
 	}

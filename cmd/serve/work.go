@@ -12,7 +12,7 @@ import (
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
-	"prescient/config"
+	"prescient/config/value"
 	"prescient/prescient/worker"
 )
 
@@ -35,7 +35,7 @@ answers, else 503 and why. Under systemd it says when it is ready (Type=notify),
 (WatchdogSec=).`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := config.CheckListen(listen); err != nil {
+			if err := value.CheckListen(listen); err != nil {
 				return exit.Usage(fmt.Errorf("--listen: %w", err))
 			}
 			return serving(cmd, prog, func(s *program.Session) error { return workOn(cmd, s, listen) })

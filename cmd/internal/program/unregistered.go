@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"prescient/cmd/internal/output"
-	"prescient/config"
+	"prescient/config/value"
 	"prescient/prescient"
 	"prescient/prescient/client"
 )
@@ -63,7 +63,7 @@ func (s *Session) WarnUnregistered(ctx context.Context, stderr io.Writer, conseq
 		}
 		warned++
 		if err := output.Say(stderr, "%s: warning: nobody seems to have the job_exec %s%s (%s): %s", s.Program.Name, name,
-			strings.Replace(config.Suggestion(name, registered), "; ", ", ", 1), why, consequence); err != nil {
+			strings.Replace(value.Suggestion(name, registered), "; ", ", ", 1), why, consequence); err != nil {
 			return err
 		}
 	}

@@ -33,13 +33,14 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno
 var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/prune", "prescient/reslot", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
-var command = append([]string{"slots", "sql", "config", "cmd/internal/*"}, rooms...)
+var command = append([]string{"slots", "sql", "config", "config/value", "cmd/internal/*"}, rooms...)
 
 // Imports point down only.
 var layers = []layer{
 	{"slots", nil},
 	{"sql", nil},
-	{"config", []string{"slots", "prescient/connect/hostlist"}},
+	{"config", []string{"slots", "config/value"}},
+	{"config/value", []string{"prescient/connect/hostlist"}},
 	{"prescient/connect/hostlist", nil},
 	{"prescient", []string{"slots"}},
 	{"prescient/internal/errno", nil},
@@ -57,7 +58,8 @@ var layers = []layer{
 	{"prescient/worker/internal/commit", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker/internal/bucket", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
-	{"prescient/localserver", nil},
+	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
+	{"prescient/localserver/internal/*", nil},
 	{"prescient/localserver/servertest", []string{"prescient/localserver"}},
 	{"prescient/localserver/wire", nil},
 	{"prescient/prescienttest", append([]string{"slots", "sql", "prescient/localserver"}, rooms...)},
@@ -70,7 +72,7 @@ var layers = []layer{
 	{"cmd/internal/arguments", []string{"cmd/internal/exit"}},
 	{"cmd/internal/words", []string{"cmd/internal/arguments"}},
 	{"cmd/internal/output", []string{"config", "cmd/internal/words"}},
-	{"cmd/internal/program", append([]string{"sql", "config", "jobs/*", "cmd/internal/*"}, rooms...)},
+	{"cmd/internal/program", append([]string{"sql", "config", "config/value", "jobs/*", "cmd/internal/*"}, rooms...)},
 	{"cmd/checks", command},
 	{"cmd/serve", command},
 	{"cmd/operate", append([]string{"jobs/*"}, command...)},

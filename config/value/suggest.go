@@ -1,6 +1,8 @@
-package config
+package value
 
-import "slices"
+import (
+	"slices"
+)
 
 // Suggestion returns "; did you mean …?" if one of the known names is near to the one given.
 func Suggestion(given string, known []string) string {

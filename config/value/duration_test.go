@@ -1,4 +1,4 @@
-package config
+package value
 
 import (
 	"math"
@@ -32,7 +32,7 @@ func TestParseDuration(t *testing.T) {
 		{"+2d", 48 * time.Hour},
 		{"1d36h", 60 * time.Hour},
 		// the ends
-		{"106751d", 106751 * day},
+		{"106751d", 106751 * Day},
 		{"106751d23h47m16.854775807s", math.MaxInt64},
 		{"-106751d23h47m16.854775807s", -math.MaxInt64},
 	} {
@@ -55,7 +55,7 @@ func TestParseDuration(t *testing.T) {
 func TestShortDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", time.Millisecond: "1ms", 2 * time.Second: "2s", time.Minute: "1m", 90 * time.Second: "1m30s", time.Hour: "1h",
-		90 * time.Minute: "1h30m", day: "24h", 2 * day: "2d", 3660 * day: "3660d", 10 * time.Minute: "10m", 20 * time.Hour: "20h",
+		90 * time.Minute: "1h30m", Day: "24h", 2 * Day: "2d", 3660 * Day: "3660d", 10 * time.Minute: "10m", 20 * time.Hour: "20h",
 	} {
 		if got := short(d); got != want {
 			t.Errorf("%v is %s, want %s", d, got, want)

@@ -1,9 +1,11 @@
-package config
+package value
 
 import (
 	"strings"
 	"testing"
 )
+
+const password = "sw0rdf1sh"
 
 // A DSN with a password in it is taken or refused, and the password is seen in neither.
 func FuzzDSN(f *testing.F) {
@@ -12,13 +14,13 @@ func FuzzDSN(f *testing.F) {
 		f.Add(text[0], text[1])
 	}
 	f.Fuzz(func(t *testing.T, before, after string) {
-		if strings.Contains(before+after, canary) {
+		if strings.Contains(before+after, password) {
 			return
 		}
-		text := before + canary + after
-		dsn, err := parseDSN(text)
+		text := before + password + after
+		dsn, err := ParseDSN(text)
 		if err != nil {
-			if strings.Contains(err.Error(), canary) {
+			if strings.Contains(err.Error(), password) {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return
@@ -31,8 +33,8 @@ func FuzzDSN(f *testing.F) {
 			t.Fatalf("%q is taken, but not by the driver: %v", text, err)
 		}
 		// It is shown only where it cannot be the password: as the host or database.
-		if shown := strings.Contains(dsn.String(), canary); shown && strings.Contains(parsed.Passwd, canary) &&
-			!strings.Contains(parsed.Addr+parsed.DBName+parsed.User, canary) {
+		if shown := strings.Contains(dsn.String(), password); shown && strings.Contains(parsed.Passwd, password) &&
+			!strings.Contains(parsed.Addr+parsed.DBName+parsed.User, password) {
 			t.Fatalf("%q is shown as %q", text, dsn)
 		}
 	})

@@ -1,6 +1,7 @@
-package config
+package value
 
-const mask = "***"
+// Mask is shown in place of a secret.
+const Mask = "***"
 
 // Secret is a text that prints masked: with every verb of fmt, as JSON or YAML, in a log, and inside other values.
 // The zero Secret is empty. Compare what two of them reveal, not the values themselves.
@@ -11,9 +12,10 @@ type Secret struct {
 }
 
 // NewSecret returns a Secret that prints as ***, or the zero Secret for an empty text.
-func NewSecret(text string) Secret { return newSecret(text, mask) }
+func NewSecret(text string) Secret { return SecretShownAs(text, Mask) }
 
-func newSecret(text, shown string) Secret {
+// SecretShownAs returns a Secret that prints as what can be shown of it.
+func SecretShownAs(text, shown string) Secret {
 	if text == "" {
 		return Secret{}
 	}
@@ -35,7 +37,7 @@ func (s Secret) IsZero() bool { return s.text == nil }
 func (s Secret) String() string { return s.shown }
 
 // GoString returns the masked form.
-func (s Secret) GoString() string { return "config.Secret(" + s.shown + ")" }
+func (s Secret) GoString() string { return "value.Secret(" + s.shown + ")" }
 
 // MarshalText returns the masked form. JSON and YAML use it too.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.shown), nil }

@@ -1,4 +1,4 @@
-package config
+package value
 
 import (
 	"fmt"
@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-const day = 24 * time.Hour
+// Day is the longest unit.
+const Day = 24 * time.Hour
 
 // ParseDuration reads a duration of Go that may begin with whole days of 24 hours: 90s, 1h30m, 30d, 1d12h, -1d12h.
 // Days come first, and the sign, which counts for the whole, before them. The units are d, h, m, s, ms, us and ns;
@@ -25,8 +26,8 @@ func ParseDuration(text string) (time.Duration, error) {
 		return d, nil
 	}
 	n, err := strconv.ParseUint(days, 10, 32)
-	whole := time.Duration(n) * day
-	if err != nil || len(sign) > 1 || n > uint64(math.MaxInt64/day) {
+	whole := time.Duration(n) * Day
+	if err != nil || len(sign) > 1 || n > uint64(math.MaxInt64/Day) {
 		return 0, notADuration(text)
 	}
 	if rest == "" {
@@ -47,13 +48,13 @@ func signed(sign string, d time.Duration) time.Duration {
 }
 
 func notADuration(text string) error {
-	return fmt.Errorf("%s is no duration; want one such as 90s, 15m, 1h30m, 1d12h or 30d", quote(text))
+	return fmt.Errorf("%s is no duration; want one such as 90s, 15m, 1h30m, 1d12h or 30d", Quote(text))
 }
 
 // short writes a duration as people do: 1h for 1h0m0s, 30d for 720h0m0s.
 func short(d time.Duration) string {
-	if d != 0 && d%day == 0 && d > day {
-		return strconv.FormatInt(int64(d/day), 10) + "d"
+	if d != 0 && d%Day == 0 && d > Day {
+		return strconv.FormatInt(int64(d/Day), 10) + "d"
 	}
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -1,0 +1,31 @@
+package config
+
+import (
+	"prescient/config/value"
+)
+
+// compareOrders compares what only makes sense together.
+func compareOrders(orders OrdersJob, l layers, p *problems) {
+	if !p.has(keyPrimary, keyEscalate) && orders.EscalateAfter <= orders.PrimaryAfter {
+		text, source := l.given(keyEscalate)
+		primary, _ := l.given(keyPrimary)
+		p.addf(keyEscalate, source, "%s is not allowed; it has to be longer than %s, which is %s",
+			value.Quote(text), keyPrimary, value.Quote(primary))
+	}
+}
+
+// refuseSameNames finds job_execs that have the same name.
+func refuseSameNames(jobs Jobs, d document, p *problems) {
+	named := make(map[string]string)
+	if jobs.Orders.Enabled {
+		named[jobs.Orders.Exec] = keyOrdersExec
+	}
+	for i, job := range jobs.HTTP {
+		key := httpKey(i, "exec")
+		if other, taken := named[job.Exec]; taken && job.Exec != "" {
+			p.addf(key, d.source(d.values[key].line),
+				"%s is the name of %s too; each job_exec needs its own", value.Quote(job.Exec), other)
+		}
+		named[job.Exec] = key
+	}
+}
