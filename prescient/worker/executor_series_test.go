@@ -63,7 +63,7 @@ func TestQuickCallsAreMadeInSeries(t *testing.T) {
 		length := func() int {
 			x.executor.Mu.Lock()
 			defer x.executor.Mu.Unlock()
-			return x.executor.Lanes["a"].Length
+			return x.each("a").Length
 		}
 		if length := length(); length < 100 {
 			t.Errorf("series of %d at the end of 3000 calls that took no time", length)
@@ -99,7 +99,7 @@ func TestOneCallOfASeriesLeavesTheOthersAlone(t *testing.T) {
 			for _, row := range []int{0, 1, 100, n - 1} {
 				synctest.Test(t, func(t *testing.T) {
 					x := newBench(t, 2, lanes(map[string]prescient.Guards{"a": {Timeout: 10 * time.Second, Concurrency: 2}}))
-					x.executor.Lanes["a"].Length = execute.LongestSeries
+					x.each("a").Length = execute.LongestSeries
 					x.exec("a", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
 						if job.EntityKey == fmt.Sprint(row) {
 							test.do()
@@ -127,7 +127,7 @@ func TestOneCallOfASeriesLeavesTheOthersAlone(t *testing.T) {
 func TestAStopInTheMiddleOfASeriesLeavesTheRestUnstarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 1, lanes(map[string]prescient.Guards{"a": {}}))
-		x.executor.Lanes["a"].Length = execute.LongestSeries
+		x.each("a").Length = execute.LongestSeries
 		x.exec("a", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
 			if job.EntityKey == "39" {
 				close(x.stop)
@@ -150,7 +150,7 @@ func TestAStopInTheMiddleOfASeriesLeavesTheRestUnstarted(t *testing.T) {
 func TestCallsWithinAMomentShareTheirTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 1, lanes(map[string]prescient.Guards{"a": {}}))
-		x.executor.Lanes["a"].Length = execute.LongestSeries
+		x.each("a").Length = execute.LongestSeries
 		x.exec("a", takes(execute.Moment/4))
 		x.submitAll("a", 9)
 		time.Sleep(time.Second)

@@ -83,7 +83,12 @@ func (x *bench) noted(name string, do prescient.Func) prescient.Func {
 }
 
 // exec puts a job_exec into a bench; before that it does nothing but exist.
-func (x *bench) exec(name string, do prescient.Func) { x.executor.Lanes[name].Fn = x.noted(name, do) }
+func (x *bench) exec(name string, do prescient.Func) { x.each(name).Fn = x.noted(name, do) }
+
+// each is what calls a job_exec.
+func (x *bench) each(name string) *execute.Each {
+	return x.executor.Lanes[name].Handler.(*execute.Each)
+}
 
 func lanes(guards map[string]prescient.Guards) *prescient.Registry {
 	r := prescient.NewRegistry()

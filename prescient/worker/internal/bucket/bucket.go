@@ -101,8 +101,8 @@ func (b *Bucket) Context() context.Context { return b.Calls }
 func (b *Bucket) Time() store.Clock { return b.Clock }
 
 // RunTx implements execute.Sink.
-func (b *Bucket) RunTx(ctx context.Context, t *execute.Task) ([]check.Answer, error) {
-	return b.Session.RunTx(ctx, t)
+func (b *Bucket) RunTx(ctx context.Context, c *execute.TxCall) ([]check.Answer, error) {
+	return b.Session.RunTx(ctx, c)
 }
 
 // CatchesUp implements execute.Sink.

@@ -39,10 +39,10 @@ var errNotBegun = errors.New("the time of the call was over before it began")
 //
 // Other than a commit of answers, which begins with the fence, this ends with it: the ledger's record is not locked
 // while the functions run.
-func (s *Session) RunTx(ctx context.Context, t *execute.Task) ([]check.Answer, error) {
-	l, rows := t.Lane, t.Rows
+func (s *Session) RunTx(ctx context.Context, c *execute.TxCall) ([]check.Answer, error) {
+	rows := c.Rows
 	first := rows[0].Row // they are others' to change once the call is abandoned
-	answers, err := s.tryTx(ctx, t)
+	answers, err := s.tryTx(ctx, c)
 	all := func(a check.Answer) []check.Answer {
 		list := make([]check.Answer, len(rows))
 		for i := range list {
@@ -59,12 +59,12 @@ func (s *Session) RunTx(ctx context.Context, t *execute.Task) ([]check.Answer, e
 		return all(check.Answer{Fate: check.NotStarted}), nil
 	case errors.Is(err, errUnwritten) && (errno.Passing(err) || errors.Is(err, errNotBegun)) && s.Calls.Err() == nil &&
 		(first.Tries < maxTxTries || time.Since(first.TriedAt) < s.Send.Patience):
-		s.Log.Warn().Err(err).Time("slot", s.Lease.Slot).Int("bucket", s.Lease.Bucket).Str("job_exec", l.Name).
+		s.Log.Warn().Err(err).Time("slot", s.Lease.Slot).Int("bucket", s.Lease.Bucket).Str("job_exec", c.Lane.Name).
 			Msg("a transaction is tried again")
 		return all(check.Answer{Fate: check.Again, Wait: wait}), nil
 	case len(rows) > 1:
 		if ctx.Err() != nil {
-			l.Group.Store(max(l.Group.Load()/2, 1)) // too many for the time of one
+			c.TooMany()
 		}
 		return all(check.Answer{Fate: check.Again}), nil
 	case ctx.Err() == nil && errno.Passing(err) && first.Tries < maxTxTries:
@@ -79,18 +79,18 @@ func unwritten(doing string, err error) error {
 
 // tryTx makes one attempt. The functions have the time of a call, which ctx bounds. What is written once they have
 // answered has a time of its own, as a commit of answers has: a server that fails over then is no error of theirs.
-func (s *Session) tryTx(ctx context.Context, t *execute.Task) (answers []check.Answer, err error) {
+func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check.Answer, err error) {
 	life, end := context.WithCancelCause(s.Calls)
 	defer end(nil)
 	inTime := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
 	defer inTime()
-	batch := make([]*check.Answered, len(t.Rows))
-	for i, r := range t.Rows {
+	batch := make([]*check.Answered, len(c.Rows))
+	for i, r := range c.Rows {
 		batch[i] = &check.Answered{Row: r.Row} // its own: the call may be abandoned, and the row answered without it
 	}
 	began := time.Now()
 	// While a function runs, its transaction idles.
-	idle := max(t.Lane.Guards.Timeout+execute.Overtime, store.IdleInCommit)
+	idle := max(c.Lane.Guards.Timeout+execute.Overtime, store.IdleInCommit)
 	tx, locked, err := s.beginTx(store.MayIdle(life, idle), ctx, batch)
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(errNotBegun, err)
@@ -108,7 +108,7 @@ func (s *Session) tryTx(ctx context.Context, t *execute.Task) (answers []check.A
 			_ = tx.Rollback() // it may be gone already, with its connection or its context
 		}
 	}()
-	answers = make([]check.Answer, len(t.Rows))
+	answers = make([]check.Answer, len(c.Rows))
 	var counts books.Counts
 	var calls []int
 	for i, a := range batch {
@@ -122,14 +122,13 @@ func (s *Session) tryTx(ctx context.Context, t *execute.Task) (answers []check.A
 			calls = append(calls, i)
 		}
 	}
-	calling := &txCalls{clock: s.Clock, lane: t.Lane, tx: tx, watch: locked.watch, began: began, batch: batch, answers: answers}
+	calling := &txCalls{handler: c.Tx, clock: s.Clock, tx: tx, watch: locked.watch, began: began, batch: batch, answers: answers}
 	failure, err := calling.all(ctx, calls)
 	if err != nil {
 		return nil, err
 	}
-	t.LockedFor = time.Since(began)
-	if !t.Watchdog.Stop() || !inTime() {
-		return nil, execute.TimeoutError(t.Lane.Guards.Timeout, check.Quoted(failure))
+	if !c.Answered(time.Since(began)) || !inTime() {
+		return nil, execute.TimeoutError(c.Lane.Guards.Timeout, check.Quoted(failure))
 	}
 	ctx, cancel := context.WithTimeout(life, s.Send.Timeout)
 	defer cancel()
@@ -148,7 +147,7 @@ func (s *Session) tryTx(ctx context.Context, t *execute.Task) (answers []check.A
 		}
 		a := batch[i]
 		a.Answer = answers[i]
-		a.Verdict = prescient.Decide(s.Tables.Grid, t.Lane.Guards, a.FutureJob, a.Answer.Given(), a.Answer.Ended)
+		a.Verdict = prescient.Decide(s.Tables.Grid, c.Lane.Guards, a.FutureJob, a.Answer.Given(), a.Answer.Ended)
 		counts.Count(a.Verdict, prescient.CauseCalled, 1)
 		if a.Verdict.Outcome == "" {
 			moves = append(moves, a)

@@ -3,7 +3,6 @@ package execute
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"prescient/prescient"
@@ -29,41 +28,13 @@ type Executor struct {
 type Lane struct {
 	Name   string
 	Guards prescient.Guards
-	handlers
-	Group     atomic.Int32 // rows that share a transaction, of a TxFunc or TxBatchFunc: more while they are quick
-	Apart     atomic.Int32 // transactions yet in which each call of a TxFunc has a savepoint of its own
-	Length    int          // calls that make a series, of a Func: more while they are quick
-	queue     []*Task      // of current slots
-	backlog   []*Task      // of slots that are caught up; served when queue is empty, by half the places
+	Handler
+	queue     []*Task // of current slots
+	backlog   []*Task // of slots that are caught up; served when queue is empty, by half the places
 	running   int
 	sweeping  int
 	Abandoned int // calls that ignored their timeout and have not come back
 }
-
-// handlers is the function of a job_exec: one of the four.
-type handlers struct {
-	Fn      prescient.Func
-	batch   prescient.BatchFunc
-	Tx      prescient.TxFunc
-	TxBatch prescient.TxBatchFunc
-}
-
-func handlersOf(handler prescient.Handler) (h handlers) {
-	switch fn := handler.(type) {
-	case prescient.Func:
-		h.Fn = fn
-	case prescient.BatchFunc:
-		h.batch = fn
-	case prescient.TxFunc:
-		h.Tx = fn
-	case prescient.TxBatchFunc:
-		h.TxBatch = fn
-	}
-	return h
-}
-
-// InTx says whether its calls are made in the transaction that ends their rows.
-func (h *handlers) InTx() bool { return h.Tx != nil || h.TxBatch != nil }
 
 // Sink is where the rows of a task come from and their answers go.
 type Sink interface {
@@ -77,21 +48,18 @@ type Sink interface {
 	CatchesUp() bool
 	// Deliver takes rows with their answers, which stand with them.
 	Deliver(rows ...*check.Answered)
-	// RunTx calls the function of a task in the transaction that ends its rows.
-	RunTx(ctx context.Context, t *Task) ([]check.Answer, error)
+	// RunTx makes a call in the transaction that ends its rows.
+	RunTx(ctx context.Context, c *TxCall) ([]check.Answer, error)
 }
 
-// Task is one call of several rows for a BatchFunc or TxFunc, or a series of calls of one row each.
+// Task is rows of one job_exec that are to be called.
 type Task struct {
-	Rows    []*check.Answered
-	Lane    *Lane
-	Sink    Sink
-	settled atomic.Bool // the answer was delivered, or the call was abandoned
-	// watchdog abandons the call once its time is over; not of a series.
-	Watchdog  *time.Timer
-	series    series        // where the lane's is a Func
-	LockedFor time.Duration // how long a transaction had its rows locked until the functions had answered
+	Rows []*check.Answered
+	Lane *Lane
+	Sink Sink
 }
+
+func (t *Task) task() *Task { return t }
 
 // Overtime is how long after its timeout a call may take to notice that its context is over.
 const Overtime = 250 * time.Millisecond
@@ -99,12 +67,7 @@ const Overtime = 250 * time.Millisecond
 func New(limit int, registry *prescient.Registry, guards prescient.Guards) *Executor {
 	e := &Executor{limit: limit, Lanes: make(map[string]*Lane)}
 	for _, name := range registry.Names() {
-		l := &Lane{Name: name, handlers: handlersOf(registry.Handler(name)), Guards: registry.GuardsOf(name, guards)}
-		l.Group.Store(firstGroup)
-		if l.TxBatch != nil {
-			l.Group.Store(maxGroup)
-		}
-		l.Length = 1
+		l := &Lane{Name: name, Handler: handlerOf(registry.Handler(name)), Guards: registry.GuardsOf(name, guards)}
 		l.Guards.Concurrency = min(l.Guards.Concurrency, limit)
 		e.Lanes[name] = l
 		e.Order = append(e.Order, l)
@@ -128,14 +91,14 @@ func (e *Executor) Submit(tasks []*Task) {
 
 // start starts calls while there is something to call and room for it. Called with the mutex held.
 func (e *Executor) start() {
-	for t := e.pick(); t != nil; t = e.pick() {
-		go e.work(t)
+	for c := e.pick(); c != nil; c = e.pick() {
+		go e.work(c)
 	}
 }
 
-// pick takes the next task that may start: the lanes in turn, what is due now before what is caught up. Called with
-// the mutex held.
-func (e *Executor) pick() *Task {
+// pick begins the calls of the next task that may start: the lanes in turn, what is due now before what is caught up.
+// Called with the mutex held.
+func (e *Executor) pick() calls {
 	if e.Running >= e.limit {
 		return nil
 	}
@@ -163,43 +126,39 @@ func (e *Executor) pick() *Task {
 			if background && (e.Sweeping >= sweeps || l.sweeping > 0 && !sweepRoom || l.sweeping >= max(l.Guards.Concurrency/2, 1)) {
 				continue
 			}
-			if t := l.pop(background); t != nil {
+			if t, ok := l.pop(background); ok {
 				e.nextLane = (e.nextLane + i + 1) % len(e.Order)
-				e.count(t, 1)
-				return t
+				e.count(&t, 1)
+				return l.begin(e, t)
 			}
 		}
 	}
 	return nil
 }
 
-// pop takes the first task of the queue or of the backlog; nil where there is none. Called with the mutex held.
-func (l *Lane) pop(background bool) *Task {
+// pop takes the first task of the queue or of the backlog, or as many rows of it as have a place together. Called with the mutex held.
+func (l *Lane) pop(background bool) (t Task, ok bool) {
 	queue := &l.queue
 	if background {
 		queue = &l.backlog
 	}
 	if len(*queue) == 0 {
-		return nil
+		return t, false
 	}
-	t := (*queue)[0]
-	if n := l.atOnce(); n > 0 && len(t.Rows) > n {
-		return t.splitOff(n)
+	first := (*queue)[0]
+	if n := l.atOnce(); n > 0 && len(first.Rows) > n {
+		return first.splitOff(n), true
 	}
 	(*queue)[0] = nil
 	*queue = (*queue)[1:]
-	return t
+	return *first, true
 }
 
-// atOnce is how many rows a task of the lane is divided into that is to start; 0 for all.
-func (l *Lane) atOnce() int {
-	switch {
-	case l.Fn != nil:
-		return l.Length
-	case l.InTx():
-		return int(l.Group.Load())
-	}
-	return 0
+// splitOff takes the first n rows as a task of their own.
+func (t *Task) splitOff(n int) Task {
+	head := Task{Rows: t.Rows[:n:n], Lane: t.Lane, Sink: t.Sink}
+	t.Rows = t.Rows[n:]
+	return head
 }
 
 // count notes that a call started (1) or gave its place back (-1). Called with the mutex held.
@@ -220,22 +179,30 @@ func (l *Lane) putOff() {
 	l.queue, l.backlog = nil, nil
 }
 
-// work calls t and then whatever is next.
-func (e *Executor) work(t *Task) {
-	for t != nil {
-		if !e.call(t) {
+// deliverAll delivers the same answer for every row.
+func (t *Task) deliverAll(a check.Answer) {
+	for _, r := range t.Rows {
+		r.Answer = a
+	}
+	t.Sink.Deliver(t.Rows...)
+}
+
+// work makes some calls, and then whatever is next.
+func (e *Executor) work(c calls) {
+	for c != nil {
+		if !c.run() {
 			return
 		}
-		t = e.finish(t)
+		c = e.finish(c)
 	}
 }
 
-// finish gives the place of a call back and returns the task that takes it.
-func (e *Executor) finish(t *Task) *Task {
+// finish gives the place of some calls back and returns those that take it.
+func (e *Executor) finish(c calls) calls {
 	e.Mu.Lock()
 	defer e.Mu.Unlock()
-	e.count(t, -1)
-	t.Lane.learn(t)
+	e.count(c.task(), -1)
+	c.learn()
 	next := e.pick()
 	e.start()
 	return next

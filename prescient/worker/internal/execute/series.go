@@ -2,7 +2,6 @@ package execute
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -26,11 +25,28 @@ const (
 	Moment = time.Millisecond
 )
 
-// series is what is known of the calls of a task.
+// Each is a Func: a call for each row.
+type Each struct {
+	Fn     prescient.Func
+	Length int // calls that make a series: more while they are quick
+}
+
+// InTx implements Handler.
+func (*Each) InTx() bool { return false }
+
+func (h *Each) atOnce() int { return h.Length }
+
+func (h *Each) begin(e *Executor, t Task) calls { return &series{Task: t, executor: e, each: h} }
+
+// series are the calls of a task.
 type series struct {
+	Task
+	executor *Executor
+	each     *Each
+
 	mu        sync.Mutex
 	began     time.Time   // the first call
-	watch     *time.Timer // looks after the call that runs
+	watchdog  *time.Timer // looks after the call that runs
 	next      int         // row to be called
 	done      int         // rows that are answered
 	delivered int         // those of them that the bucket has
@@ -41,66 +57,47 @@ type series struct {
 	cut       bool        // the rest was taken away
 }
 
-// splitOff takes the first n rows as a task of their own.
-func (t *Task) splitOff(n int) *Task {
-	head := &Task{Rows: t.Rows[:n:n], Lane: t.Lane, Sink: t.Sink}
-	t.Rows = t.Rows[n:]
-	return head
-}
-
-// learn makes the series of a lane longer or shorter by what one of them took, or its transactions larger or smaller.
-// Called with the executor's mutex held.
-func (l *Lane) learn(t *Task) {
-	if l.InTx() {
-		l.Group.Store(int32(NextGroup(int(l.Group.Load()), len(t.Rows), t.LockedFor)))
-	}
-	if l.Fn == nil {
-		return
-	}
-	s := &t.series
+func (s *series) learn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch took := time.Since(s.began); {
 	case s.began.IsZero():
 	case s.cut || took > 4*quickSeries:
-		l.Length = max(l.Length/2, 1)
-	case took < quickSeries && len(t.Rows) >= l.Length:
-		l.Length = min(2*l.Length, LongestSeries)
+		s.each.Length = max(s.each.Length/2, 1)
+	case took < quickSeries && len(s.Rows) >= s.each.Length:
+		s.each.Length = min(2*s.each.Length, LongestSeries)
 	}
 }
 
-// callSeries calls a Func for one row of a task after the other. It returns false where this goroutine has no place any
-// more: a call was abandoned, or ended its goroutine, and another has gone on.
-func (e *Executor) callSeries(t *Task) (placed bool) {
-	for r := t.begin(e); r != nil; r = t.begin(e) {
-		if !e.callOne(t, r) {
+// run calls the function for one row after the other.
+func (s *series) run() (placed bool) {
+	for r := s.begin(); r != nil; r = s.begin() {
+		if !s.call(r) {
 			return false
 		}
 	}
-	s := &t.series
 	s.mu.Lock()
-	if s.watch != nil {
-		s.watch.Stop()
+	if s.watchdog != nil {
+		s.watchdog.Stop()
 	}
-	rows := t.undelivered()
+	rows := s.undelivered()
 	s.mu.Unlock()
-	t.Sink.Deliver(rows...)
+	s.Sink.Deliver(rows...)
 	return true
 }
 
 // begin takes the next row to be called; nil where there is none, or nothing may be started any more.
-func (t *Task) begin(e *Executor) *check.Answered {
-	s := &t.series
+func (s *series) begin() *check.Answered {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.next == len(t.Rows) {
+	if s.next == len(s.Rows) {
 		return nil
 	}
-	if !t.Sink.MayStart() {
-		for _, r := range t.Rows[s.next:] {
+	if !s.Sink.MayStart() {
+		for _, r := range s.Rows[s.next:] {
 			r.Answer = check.Answer{Fate: check.NotStarted}
 		}
-		s.next, s.done = len(t.Rows), len(t.Rows)
+		s.next, s.done = len(s.Rows), len(s.Rows)
 		return nil
 	}
 	s.next++
@@ -108,19 +105,18 @@ func (t *Task) begin(e *Executor) *check.Answered {
 	if s.done == s.delivered {
 		s.first = s.started
 	}
-	if s.watch == nil {
+	if s.watchdog == nil {
 		s.began = s.started
-		s.watch = time.AfterFunc(t.lookAgain(s.started), func() { e.watch(t) })
+		s.watchdog = time.AfterFunc(s.lookAgain(s.started), s.watch)
 	}
-	return t.Rows[s.next-1]
+	return s.Rows[s.next-1]
 }
 
 // lookAgain is when the call that runs is to be looked after: soon, where it may hold up others, else when its time is
 // over. Called with the mutex held.
-func (t *Task) lookAgain(now time.Time) time.Duration {
-	s := &t.series
-	end := s.started.Add(t.Lane.Guards.Timeout + Overtime)
-	if s.next < len(t.Rows) || s.delivered < s.done {
+func (s *series) lookAgain(now time.Time) time.Duration {
+	end := s.started.Add(s.Lane.Guards.Timeout + Overtime)
+	if s.next < len(s.Rows) || s.delivered < s.done {
 		if soon := s.began.Add(SlowSeries); soon.After(now) && soon.Before(end) {
 			end = soon
 		}
@@ -128,10 +124,10 @@ func (t *Task) lookAgain(now time.Time) time.Duration {
 	return end.Sub(now)
 }
 
-// callOne makes one call, and takes note of its answer, however it ends: by an answer, by a panic, or by runtime.Goexit,
+// call makes one call, and takes note of its answer, however it ends: by an answer, by a panic, or by runtime.Goexit,
 // after which deferred calls are all that this goroutine still does.
-func (e *Executor) callOne(t *Task, r *check.Answered) (placed bool) {
-	ctx := &CallContext{Parent: t.Sink.Context(), Until: t.series.started.Add(t.Lane.Guards.Timeout)}
+func (s *series) call(r *check.Answered) (placed bool) {
+	ctx := &CallContext{Parent: s.Sink.Context(), Until: s.started.Add(s.Lane.Guards.Timeout)}
 	returned := false
 	var next *time.Time
 	var err error
@@ -141,31 +137,31 @@ func (e *Executor) callOne(t *Task, r *check.Answered) (placed bool) {
 			goexit, err = notReturned(recover())
 		}
 		ctx.End()
-		placed = e.deliverOne(t, r, next, err)
+		placed = s.answer(r, next, err)
 		if placed && goexit {
-			go e.work(t) // what is left of the series
+			go s.executor.work(s) // what is left of the series
 		}
 	}()
-	next, err = t.Lane.Fn(ctx, r.Own(t.Sink.Time().When(t.series.started)))
+	next, err = s.each.Fn(ctx, r.Own(s.Sink.Time().When(s.started)))
 	err = check.Quoted(err)
 	returned = true
 	return true
 }
 
-// deliverOne takes note of the answer of the call that runs. It returns false where that had been abandoned.
-func (e *Executor) deliverOne(t *Task, r *check.Answered, next *time.Time, err error) bool {
-	clock, s, timeout := t.Sink.Time(), &t.series, t.Lane.Guards.Timeout
+// answer takes note of the answer of the call that runs. It returns false where that had been abandoned.
+func (s *series) answer(r *check.Answered, next *time.Time, err error) bool {
+	clock, timeout := s.Sink.Time(), s.Lane.Guards.Timeout
 	ended := time.Now()
 	s.mu.Lock()
 	if s.abandoned {
 		s.mu.Unlock()
-		e.cameBack(t)
+		s.executor.cameBack(s.Lane)
 		return false
 	}
 	s.running = false
 	ran := ended.Sub(s.started)
 	switch {
-	case t.Sink.Context().Err() != nil:
+	case s.Sink.Context().Err() != nil:
 		// The worker's patience was over, or the lease was lost: what the call made of that is not its answer.
 		r.Answer = check.Answer{Fate: check.NotStarted}
 	case ran >= timeout:
@@ -175,25 +171,24 @@ func (e *Executor) deliverOne(t *Task, r *check.Answered, next *time.Time, err e
 	}
 	var rows []*check.Answered
 	if ended.Sub(s.first) >= Moment {
-		rows = t.undelivered()
+		rows = s.undelivered()
 		s.first = s.started
 	}
 	s.done++
 	if ran >= Moment {
-		rows = append(rows, t.undelivered()...)
+		rows = append(rows, s.undelivered()...)
 	}
 	s.mu.Unlock()
 	if len(rows) > 0 {
-		t.Sink.Deliver(rows...)
+		s.Sink.Deliver(rows...)
 	}
 	return true
 }
 
 // undelivered takes the rows that are answered and that the bucket does not have. They were called within a moment,
 // and share their times. Called with the mutex held.
-func (t *Task) undelivered() []*check.Answered {
-	s := &t.series
-	rows := t.Rows[s.delivered:s.done:s.done]
+func (s *series) undelivered() []*check.Answered {
+	rows := s.Rows[s.delivered:s.done:s.done]
 	s.delivered = s.done
 	var started, ended time.Time
 	for _, r := range rows {
@@ -211,13 +206,13 @@ func (t *Task) undelivered() []*check.Answered {
 
 // watch looks after a series: one that is slow loses the rest of it, and a call that ignores the end of its context is
 // abandoned.
-func (e *Executor) watch(t *Task) {
-	s, limit := &t.series, t.Lane.Guards.Timeout+Overtime
+func (s *series) watch() {
+	limit := s.Lane.Guards.Timeout + Overtime
 	s.mu.Lock()
 	now := time.Now()
 	if !s.running {
-		if s.next < len(t.Rows) { // between two calls
-			s.watch.Reset(Moment)
+		if s.next < len(s.Rows) { // between two calls
+			s.watchdog.Reset(Moment)
 		}
 		s.mu.Unlock()
 		return
@@ -227,44 +222,44 @@ func (e *Executor) watch(t *Task) {
 	var rows []*check.Answered
 	gone := ran >= limit
 	if gone || now.Sub(s.began) >= SlowSeries {
-		rows = t.undelivered()
-		if s.next < len(t.Rows) {
-			rest = &Task{Rows: t.Rows[s.next:], Lane: t.Lane, Sink: t.Sink}
-			t.Rows = t.Rows[:s.next]
+		rows = s.undelivered()
+		if s.next < len(s.Rows) {
+			rest = &Task{Rows: s.Rows[s.next:], Lane: s.Lane, Sink: s.Sink}
+			s.Rows = s.Rows[:s.next]
 			s.cut = true
 		}
 	}
 	if gone {
 		s.abandoned = true
-		r := t.Rows[s.next-1]
-		r.Answer = check.Answer{Err: fmt.Errorf("%w after %s, and ignored it", prescient.ErrTimeout, t.Lane.Guards.Timeout),
-			Started: t.Sink.Time().When(s.started), Ended: t.Sink.Time().When(now), Ran: ran}
+		r := s.Rows[s.next-1]
+		r.Answer = check.Answer{Err: abandonedError(s.Lane.Guards.Timeout),
+			Started: s.Sink.Time().When(s.started), Ended: s.Sink.Time().When(now), Ran: ran}
 		rows = append(rows, r)
 	} else {
-		s.watch.Reset(t.lookAgain(now))
+		s.watchdog.Reset(s.lookAgain(now))
 	}
 	s.mu.Unlock()
 	if gone || rest != nil {
-		e.takeBack(t, rest, gone)
+		s.takeBack(rest, gone)
 	}
 	if len(rows) > 0 {
-		t.Sink.Deliver(rows...)
+		s.Sink.Deliver(rows...)
 	}
 }
 
 // takeBack puts the rest of a series at the head of its queue; gone says that the call that ran was abandoned.
-func (e *Executor) takeBack(t, rest *Task, gone bool) {
+func (s *series) takeBack(rest *Task, gone bool) {
+	e, l := s.executor, s.Lane
 	e.Mu.Lock()
 	defer e.Mu.Unlock()
-	l := t.Lane
-	l.Length = 1
+	s.each.Length = 1
 	if gone {
-		e.count(t, -1)
+		e.count(&s.Task, -1)
 		l.Abandoned++
 	}
 	if rest != nil {
 		queue := &l.queue
-		if t.Sink.CatchesUp() {
+		if s.Sink.CatchesUp() {
 			queue = &l.backlog
 		}
 		*queue = slices.Insert(*queue, 0, rest)

@@ -1,0 +1,114 @@
+package execute
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/worker/internal/check"
+)
+
+// Tx is a TxFunc or TxBatchFunc: one transaction for the rows of a task, which the sink runs.
+type Tx struct {
+	TxHandler
+	Apart atomic.Int32 // transactions yet in which each call has a savepoint of its own
+	group atomic.Int32 // rows that share a transaction: more while they are quick
+}
+
+// TxHandler is a function that works in the transaction of its rows: a TxFunc or a TxBatchFunc.
+type TxHandler interface {
+	// Share divides rows among calls.
+	Share(rows []int) [][]int
+	// Call calls it for the rows of one call. After a failure all of them have that for an answer.
+	Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (said []check.Answer, failure error)
+}
+
+func newTx(fn TxHandler, group int32) *Tx {
+	h := &Tx{TxHandler: fn}
+	h.group.Store(group)
+	return h
+}
+
+// InTx implements Handler.
+func (h *Tx) InTx() bool { return true }
+
+func (h *Tx) atOnce() int { return int(h.group.Load()) }
+
+func (h *Tx) begin(e *Executor, t Task) calls {
+	c := &TxCall{Tx: h, call: call{Task: t, executor: e}}
+	c.do = func(ctx context.Context) ([]check.Answer, error) { return t.Sink.RunTx(ctx, c) }
+	return c
+}
+
+// TxCall is what runs in one transaction.
+type TxCall struct {
+	*Tx
+	call
+	lockedFor time.Duration // how long the transaction had its rows locked until the functions had answered
+}
+
+// Answered takes note that the functions have answered, and for how long the rows were locked until then. It returns false
+// where the call was abandoned before.
+func (c *TxCall) Answered(lockedFor time.Duration) bool {
+	c.lockedFor = lockedFor
+	return c.watchdog.Stop()
+}
+
+// TooMany says that the rows were too many for the time of one call.
+func (c *TxCall) TooMany() { c.group.Store(max(c.group.Load()/2, 1)) }
+
+func (c *TxCall) learn() {
+	c.group.Store(int32(NextGroup(int(c.group.Load()), len(c.Rows), c.lockedFor)))
+}
+
+type txFunc prescient.TxFunc
+
+// Share implements TxHandler: a call for each row.
+func (txFunc) Share(rows []int) [][]int { return slices.Collect(slices.Chunk(rows, 1)) }
+
+// Call implements TxHandler.
+func (fn txFunc) Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (said []check.Answer, failure error) {
+	said = make([]check.Answer, 1)
+	failure = recovered(func() (err error) {
+		said[0].Next, err = fn(ctx, tx, rows[0].Own(called))
+		return err
+	})
+	said[0].Err = check.Quoted(failure)
+	return said, failure
+}
+
+type txBatchFunc prescient.TxBatchFunc
+
+// Share implements TxHandler: one call for all rows.
+func (txBatchFunc) Share(rows []int) [][]int {
+	if len(rows) == 0 {
+		return nil
+	}
+	return [][]int{rows}
+}
+
+// Call implements TxHandler.
+func (fn txBatchFunc) Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (said []check.Answer, failure error) {
+	b := check.NewBatch(rows, called)
+	failure = recovered(func() error { return fn(ctx, tx, b) })
+	if failure == nil {
+		return answersOf(b, len(rows)), nil
+	}
+	return slices.Repeat([]check.Answer{{Err: check.Quoted(failure)}}, len(rows)), failure
+}
+
+// recovered makes an error of a panic.
+func recovered(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v\n%s", prescient.ErrPanic, p, debug.Stack())
+		}
+	}()
+	return call()
+}
