@@ -143,8 +143,9 @@ func (s *sweeping) sweep(ctx context.Context) error {
 		return err
 	}
 	s.paused = seen.paused
-	if s.known.IsZero() {
-		s.known = w.overdueBefore(seen.clock.Now())
+	before := w.overdueBefore(seen.clock.Now())
+	if s.known.IsZero() || before.Before(s.known) { // it never looked, or the clock was set back since
+		s.known = before
 	}
 	backlog := s.known
 	n := 0
@@ -246,11 +247,13 @@ func (s *sweeping) onlyCrowdedOut(ctx context.Context, slot time.Time) (bool, er
 // run runs one slot.
 func (s *sweeping) run(ctx context.Context, slot time.Time, place *place) {
 	w := s.w
-	figures, err := w.runSlot(ctx, slot, runOptions{parallel: w.buckets(), background: true, place: place,
+	setBack := make(chan store.Clock, 1) // nobody asks: by that clock the slot is not overdue
+	figures, err := w.runSlot(ctx, slot, runOptions{parallel: w.buckets(), background: true, place: place, early: setBack,
 		pace: func(_ context.Context, rows int) error { return w.pace(ctx, rows) }})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case errors.Is(err, errSetBack):
 	case err != nil:
 		if !figures.Idle() {
 			w.report(figures, nil, "slot swept in part")

@@ -96,6 +96,28 @@ func TestASweepTakesWhatIsNewlyOverdueFirst(t *testing.T) {
 	})
 }
 
+// The clock was hours ahead when the sweeper looked, and is set back, between two sweeps or in one: slots that have not come
+// by it hold up nothing.
+func TestASweepDoesNotWaitForSlotsThatTheClockWasSetBackBefore(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.inEachSlot(rig.At("13:15"), 2, 0, 2)
+		r.inEachSlot(rig.At("22:00"), 2, 0, 2)
+		var c rig.Calls
+		var running sync.WaitGroup
+		s := &sweeping{w: r.worker(rig.At("18:00"), rig.Registry("fast", c.Count, prescient.Guards{}), Options{}), running: &running,
+			did: func(books.Figures) {}, known: rig.At("23:59")}
+		r.Must(s.start(t.Context(), rig.At("22:00")))
+		running.Wait()
+		r.Must(s.outcome())
+		r.Must(s.sweep(t.Context()))
+		running.Wait()
+		if left := r.Pending(); len(left) != 4 || !left[0].NextCheckAt.Equal(rig.At("22:00")) {
+			t.Errorf("pending: %+v", left)
+		}
+		c.EachOnce(t, 4)
+	})
+}
+
 // A backlog takes its time, and a slot comes to be overdue meanwhile: it does not wait for the rest of the backlog.
 func TestASlotThatComesToBeOverdueDoesNotWaitForTheBacklog(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
