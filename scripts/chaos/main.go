@@ -16,6 +16,8 @@ import (
 
 	"prescient/scripts/chaos/stage"
 	"prescient/scripts/chaos/worker"
+
+	"prescient/scripts/chaos/campaign"
 )
 
 func main() {
@@ -44,16 +46,16 @@ func run() (good bool, err error) {
 	flag.Parse()
 
 	if *list {
-		for _, s := range stage.Scenarios() {
+		for _, s := range campaign.Scenarios() {
 			fmt.Printf("%-18s %s\n", s.Name, s.About)
 		}
 		return true, nil
 	}
-	c := stage.Campaign{Faketime: os.Getenv("CHAOS_FAKETIME"), Seed: *seed, Duration: *duration, Scenarios: stage.Scenarios(), Dir: *dir,
+	c := campaign.Campaign{Faketime: os.Getenv("CHAOS_FAKETIME"), Seed: *seed, Duration: *duration, Scenarios: campaign.Scenarios(), Dir: *dir,
 		Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }}
 	if *scenarios != "" {
 		var unknown string
-		if c.Scenarios, unknown = stage.Named(strings.Split(*scenarios, ",")...); unknown != "" {
+		if c.Scenarios, unknown = campaign.Named(strings.Split(*scenarios, ",")...); unknown != "" {
 			return false, fmt.Errorf("no scenario is called %q; see --list", unknown)
 		}
 	}
@@ -73,7 +75,7 @@ func run() (good bool, err error) {
 			return false, err
 		}
 		defer func() { _ = os.RemoveAll(clockDir) }() // the system's temporary folder is cleaned anyway
-		if c.Clock, err = stage.BuildClockWorker(ctx, clockDir, "prescient/scripts/chaos"); err != nil {
+		if c.Clock, err = campaign.BuildClockWorker(ctx, clockDir, "prescient/scripts/chaos"); err != nil {
 			fmt.Fprintln(os.Stderr, "chaos:", err) // its scenario is skipped, and says so
 		}
 	}
@@ -95,7 +97,7 @@ func run() (good bool, err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	fmt.Fprintf(os.Stderr, "seed %d, %s for each of %d scenarios\n", *seed, *duration, len(c.Scenarios))
 	encoder := json.NewEncoder(os.Stdout)
-	c.Done = func(o stage.Outcome) {
+	c.Done = func(o campaign.Outcome) {
 		if *asJSON {
 			_ = encoder.Encode(o)
 		} else {
@@ -104,7 +106,7 @@ func run() (good bool, err error) {
 	}
 	all := c.Run(ctx)
 	if !*asJSON {
-		stage.Print(os.Stdout, all)
+		campaign.Print(os.Stdout, all)
 	}
 	good = true
 	for _, o := range all {

@@ -84,7 +84,8 @@ var layers = []layer{
 	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*"}, rooms...)},   // a module of its own
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},
 	{"scripts/chaos/checker", nil},
-	{"scripts/chaos/stage", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/wire", "scripts/chaos/*"}},
+	{"scripts/chaos/stage", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/wire", "scripts/chaos/checker", "scripts/chaos/worker"}},
+	{"scripts/chaos/campaign", []string{"sql", "prescient", "prescient/localserver", "prescient/localserver/wire", "scripts/chaos/checker", "scripts/chaos/stage", "scripts/chaos/worker"}},
 	{"scripts/chaos/worker", []string{"cmd", "prescient", "prescient/localserver/wire", "scripts/chaos/checker"}},
 	{"scripts/*", []string{"prescient/localserver"}},
 }

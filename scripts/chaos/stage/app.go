@@ -23,12 +23,17 @@ const apps = 4
 // app is one connection's worth of an app: what it asks for, it writes into the ledger. Each has keys of its own, so
 // that it knows what stands behind a key.
 type app struct {
-	stage *stage
-	dice  *rand.Rand
-	ids   int64
-	known []asked        // latest checks, which it may still change its mind about
-	held  sync.WaitGroup // transactions that stay open for a while
-	mu    sync.Mutex     // guards known
+	db     *sql.DB
+	client *client.Client
+	ledger *checker.Ledger
+	rate   int                          // transactions in a second, about
+	linger int                          // percent of the inserts that stay open for a while
+	pick   func(dice *rand.Rand) string // a job_exec
+	dice   *rand.Rand
+	ids    int64
+	known  []asked        // latest checks, which it may still change its mind about
+	held   sync.WaitGroup // transactions that stay open for a while
+	mu     sync.Mutex     // guards known
 }
 
 // asked is a check that was asked for.
@@ -38,15 +43,11 @@ type asked struct {
 	exec string
 }
 
-func (s *stage) newApp(number uint64) *app {
-	return &app{stage: s, dice: s.dice(100 + number), ids: int64(number+1) * 1_000_000}
-}
-
-// play asks for checks until ctx ends.
-func (a *app) play(ctx context.Context) {
+// ask asks for checks until ctx ends.
+func (a *app) ask(ctx context.Context) {
 	for ctx.Err() == nil {
 		a.step()
-		pause(ctx, time.Duration(a.dice.Int64N(int64(2*apps*time.Second)/int64(a.stage.scenario.Rate))))
+		Pause(ctx, time.Duration(a.dice.Int64N(int64(2*apps*time.Second)/int64(a.rate))))
 	}
 	a.held.Wait()
 }
@@ -103,7 +104,7 @@ func (a *app) transact(rollBack bool, linger time.Duration, do func(ctx context.
 func (a *app) tryTransaction(rollBack bool, linger time.Duration, do func(ctx context.Context, tx *sql.Tx) error) checker.Result {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second+linger)
 	defer cancel()
-	tx, err := a.stage.app.BeginTx(ctx, nil)
+	tx, err := a.db.BeginTx(ctx, nil)
 	if err != nil {
 		return checker.RolledBack
 	}
@@ -120,7 +121,7 @@ func (a *app) tryTransaction(rollBack bool, linger time.Duration, do func(ctx co
 
 // due is a time that one may ask for: soon, rarely over already, now and then far ahead, mostly off the grid.
 func (a *app) due() time.Time {
-	said := a.stage.now()
+	said := a.ledger.Told()
 	switch n := a.dice.IntN(100); {
 	case n < 5:
 		return said.Add(24 * time.Hour).Add(time.Duration(a.dice.Int64N(int64(time.Hour))))
@@ -134,7 +135,7 @@ func (a *app) due() time.Time {
 // job makes a new check.
 func (a *app) job() (asked, prescient.NewJob) {
 	a.ids++
-	one := asked{id: a.ids, key: fmt.Sprintf("k%d", a.ids), exec: a.stage.scenario.pick(a.dice)}
+	one := asked{id: a.ids, key: fmt.Sprintf("k%d", a.ids), exec: a.pick(a.dice)}
 	return one, a.newJob(one)
 }
 
@@ -148,7 +149,7 @@ func (a *app) newJob(one asked) prescient.NewJob {
 
 func (a *app) note(e checker.Event, one asked) {
 	e.ID, e.Key, e.Exec = one.id, one.key, one.exec
-	a.stage.ledger.Note(e)
+	a.ledger.Note(e)
 }
 
 // insert asks for a new check: by the client or in plain SQL, and sometimes the transaction is rolled back, or commits
@@ -157,17 +158,17 @@ func (a *app) insert() {
 	one, job := a.job()
 	plain, rollBack := a.dice.IntN(100) < 20, a.dice.IntN(100) < 8
 	linger := time.Duration(0)
-	if n := a.stage.scenario.Linger; n > 0 && a.dice.IntN(100) < n {
+	if n := a.linger; n > 0 && a.dice.IntN(100) < n {
 		linger = time.Duration(a.dice.Int64N(int64(3 * time.Second)))
 	}
 	do := func() {
 		result, open := a.transact(rollBack, linger, func(ctx context.Context, tx *sql.Tx) error {
 			if plain {
-				_, err := tx.ExecContext(ctx, "INSERT INTO "+prefix+"future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES (?, ?, ?, ?, ?)",
+				_, err := tx.ExecContext(ctx, "INSERT INTO "+Prefix+"future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES (?, ?, ?, ?, ?)",
 					entity, one.key, one.exec, job.DueAt.Format("2006-01-02 15:04:05.000000"), string(job.Payload))
 				return err
 			}
-			_, err := a.stage.client.Insert(ctx, tx, job)
+			_, err := a.client.Insert(ctx, tx, job)
 			return err
 		})
 		a.note(checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt}, one)
@@ -185,7 +186,7 @@ func (a *app) insert() {
 func (a *app) cancel(one asked) (asked, bool) {
 	n := 0
 	result, open := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
-		n, err = a.stage.client.Cancel(ctx, tx, prescient.Entity{Name: entity, Key: one.key}, one.exec)
+		n, err = a.client.Cancel(ctx, tx, prescient.Entity{Name: entity, Key: one.key}, one.exec)
 		return err
 	})
 	if result == checker.Committed && n == 0 {
@@ -199,7 +200,7 @@ func (a *app) move(one asked) (asked, bool) {
 	due := a.due()
 	missing := false
 	result, open := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := a.stage.client.Reschedule(ctx, tx, prescient.Entity{Name: entity, Key: one.key}, one.exec, "", due)
+		_, err := a.client.Reschedule(ctx, tx, prescient.Entity{Name: entity, Key: one.key}, one.exec, "", due)
 		if missing = errors.Is(err, prescient.ErrNotFound); missing {
 			err = nil
 		}
@@ -220,7 +221,7 @@ func (a *app) replace(old asked) (asked, bool) {
 	job.OnPending = prescient.Replace
 	var done client.Inserted
 	result, open := a.transact(a.dice.IntN(100) < 8, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
-		done, err = a.stage.client.Insert(ctx, tx, job)
+		done, err = a.client.Insert(ctx, tx, job)
 		return err
 	})
 	return a.settled(old, one, done, checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt})
@@ -234,10 +235,10 @@ func (a *app) anew(old asked) (asked, bool) {
 	cancelled := 0
 	var done client.Inserted
 	result, open := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
-		if cancelled, err = a.stage.client.Cancel(ctx, tx, job.Entity, job.JobExec); err != nil {
+		if cancelled, err = a.client.Cancel(ctx, tx, job.Entity, job.JobExec); err != nil {
 			return err
 		}
-		done, err = a.stage.client.Insert(ctx, tx, job)
+		done, err = a.client.Insert(ctx, tx, job)
 		return err
 	})
 	cancel := result

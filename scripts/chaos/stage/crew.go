@@ -18,9 +18,23 @@ import (
 	"prescient/scripts/chaos/worker"
 )
 
-// place is where a worker works; when it dies another one comes.
-type place struct {
-	stage  *stage
+// crew are the workers of a stage.
+type crew struct {
+	program string // that is run
+	dir     string // for logs
+	socket  string // for reports
+	seed    uint64
+	env     []string
+	dsn     func(place int) string
+	wire    func(place, life int) []wire.Rule
+	ledger  *checker.Ledger
+	log     func(format string, args ...any)
+	places  []*Place
+}
+
+// A Place is where a worker works; when it dies another one comes.
+type Place struct {
+	crew   *crew
 	number int
 	cancel context.CancelFunc
 	gone   chan struct{}
@@ -32,76 +46,64 @@ type place struct {
 }
 
 // hire starts the workers.
-func (s *stage) hire(ctx context.Context) {
-	s.frozen = lease + time.Second
-	for number := range max(s.scenario.Workers, 3) {
+func (c *crew) hire(ctx context.Context, workers int) {
+	for number := range workers {
 		ctx, cancel := context.WithCancel(ctx)
-		p := &place{stage: s, number: number, cancel: cancel, gone: make(chan struct{})}
-		s.crew = append(s.crew, p)
+		p := &Place{crew: c, number: number, cancel: cancel, gone: make(chan struct{})}
+		c.places = append(c.places, p)
 		go p.keep(ctx)
 	}
 }
 
 // dismiss stops the workers, gracefully, and waits for them.
-func (s *stage) dismiss() {
-	for _, p := range s.crew {
+func (c *crew) dismiss() {
+	for _, p := range c.places {
 		p.cancel()
 	}
-	for _, p := range s.crew {
+	for _, p := range c.places {
 		<-p.gone
 	}
-	s.crew = nil
+	c.places = nil
 }
 
 // keep keeps a worker at work until ctx ends.
-func (p *place) keep(ctx context.Context) {
+func (p *Place) keep(ctx context.Context) {
 	defer close(p.gone)
 	// The signal that a child gets at its parent's death comes at the death of the thread that made it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for life := 0; ctx.Err() == nil; life++ {
 		if err := p.work(ctx, life); err != nil && ctx.Err() == nil {
-			p.stage.log("worker %s: %v", p.name, err)
+			p.crew.log("worker %s: %v", p.name, err)
 		}
-		pause(ctx, 200*time.Millisecond)
+		Pause(ctx, 200*time.Millisecond)
 	}
 }
 
 // work runs one worker to its end.
-func (p *place) work(ctx context.Context, life int) error {
-	s := p.stage
+func (p *Place) work(ctx context.Context, life int) error {
+	c := p.crew
 	name := fmt.Sprintf("w%d.%d", p.number, life)
-	program := s.clockProgram
-	if !s.scenario.clock {
-		var err error
-		if program, err = os.Executable(); err != nil {
-			return err
-		}
-	}
-	log, err := os.OpenFile(filepath.Join(s.dir, fmt.Sprintf("worker%d.log", p.number)), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(filepath.Join(c.dir, fmt.Sprintf("worker%d.log", p.number)), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	var rules []wire.Rule
-	if s.scenario.Wire != nil && !s.over.Load() {
-		rules = s.scenario.Wire(s, p.number, life)
-	}
-	plan, err := json.Marshal(rules)
+	plan, err := json.Marshal(c.wire(p.number, life))
 	if err != nil {
 		return err
 	}
-	child := exec.CommandContext(ctx, program, "work")
+	child := exec.CommandContext(ctx, c.program, "work")
 	child.Env = append(os.Environ(),
-		worker.NameVariable+"="+name, worker.SocketVariable+"="+s.socket, worker.RulesVariable+"="+string(plan),
-		worker.SeedVariable+"="+strconv.FormatUint(s.seed+uint64(1000*p.number+life), 10),
-		"PRESCIENT_DSN="+s.workerDSN(p.number), "PRESCIENT_TABLE_PREFIX="+prefix, "PRESCIENT_SLOTS_RESOLUTION="+resolution.String(),
-		"PRESCIENT_WORKER_NAME="+name, "PRESCIENT_WORKER_LEASE="+lease.String(), "PRESCIENT_WORKER_BATCH="+strconv.Itoa(batch),
-		"PRESCIENT_WORKER_STOP_GRACE="+stopGrace.String(), "PRESCIENT_WORKER_CONCURRENCY=16", "PRESCIENT_WORKER_PATIENCE=20s",
+		worker.NameVariable+"="+name, worker.SocketVariable+"="+c.socket, worker.RulesVariable+"="+string(plan),
+		worker.SeedVariable+"="+strconv.FormatUint(c.seed+uint64(1000*p.number+life), 10),
+		"PRESCIENT_DSN="+c.dsn(p.number), "PRESCIENT_TABLE_PREFIX="+Prefix, "PRESCIENT_SLOTS_RESOLUTION="+resolution.String(),
+		"PRESCIENT_WORKER_NAME="+name, "PRESCIENT_WORKER_LEASE="+Lease.String(), "PRESCIENT_WORKER_BATCH="+strconv.Itoa(batch),
+		"PRESCIENT_WORKER_STOP_GRACE="+StopGrace.String(), "PRESCIENT_WORKER_CONCURRENCY=16", "PRESCIENT_WORKER_PATIENCE=20s",
 		"PRESCIENT_SWEEP_EVERY="+sweepEvery.String(), "PRESCIENT_SWEEP_GRACE=1s",
 		"PRESCIENT_GUARDS_MAX_CHECKS="+strconv.Itoa(maxChecks), "PRESCIENT_GUARDS_MAX_ERRORS="+strconv.Itoa(maxErrors),
 		"PRESCIENT_LOG_FORMAT=json")
-	child.Env = append(child.Env, s.scenario.Env...)
+	child.Env = append(child.Env, c.env...)
 	child.Stdout, child.Stderr = log, log
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	child.Cancel = func() error {
@@ -117,24 +119,34 @@ func (p *place) work(ctx context.Context, life int) error {
 	p.mu.Unlock()
 	err = child.Wait()
 	if ctx.Err() == nil {
-		s.fault(checker.EndedWorker, name, 0)
+		noteFault(c.ledger, checker.EndedWorker, name, 0)
 	}
 	return err
 }
 
 // who is the worker that is here now.
-func (p *place) who() (name string, process *os.Process) {
+func (p *Place) who() (name string, process *os.Process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.name, p.process
 }
 
-// signal breaks the worker that is here now.
-func (p *place) signal(what string, signal syscall.Signal, lasts time.Duration) {
+// Signal breaks the worker that is here now.
+func (p *Place) Signal(what string, signal syscall.Signal, lasts time.Duration) {
 	name, process := p.who()
 	if process == nil {
 		return
 	}
-	p.stage.fault(what, name, lasts)
+	noteFault(p.crew.ledger, what, name, lasts)
 	_ = process.Signal(signal) // it may have ended by itself
+}
+
+// Freeze stops the worker that is here now for a while.
+func (p *Place) Freeze(ctx context.Context, d time.Duration) {
+	_, process := p.who()
+	p.Signal("SIGSTOP, SIGCONT", syscall.SIGSTOP, d+Lease)
+	Pause(ctx, d)
+	if process != nil {
+		_ = process.Signal(syscall.SIGCONT) // it may have ended by itself
+	}
 }

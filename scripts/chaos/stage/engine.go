@@ -20,11 +20,11 @@ type Engine struct {
 	Name    string
 	config  *mysql.Config // but for address and database
 	hosts   []string
-	server  *localserver.Server  // nil where it was given, or is a cluster: then it is not killed
-	cluster *localserver.Cluster // nil where there is none, or it was given
+	Server  *localserver.Server  // nil where it was given, or is a cluster: then it is not killed
+	Cluster *localserver.Cluster // nil where there is none, or it was given
 
-	clock string // the file that a server's clock goes by, where it can be set
-	disk  string // the folder of a server's own disk
+	ClockFile string // the file that a server's clock goes by, where it can be set
+	Disk      string // the folder of a server's own disk
 }
 
 // listed is a DSN with the hosts of a cluster, which the driver does not read: what comes before them, they, the rest.
@@ -57,14 +57,14 @@ func Start(ctx context.Context, name string) (Engine, error) {
 			return Engine{}, err
 		}
 		e, err := Given(name, cluster.DSN(""))
-		e.cluster = cluster
+		e.Cluster = cluster
 		return e, err
 	}
-	return startServer(ctx, name, options)
+	return StartServer(ctx, name, options)
 }
 
-// startServer starts a server of its own under a name that localserver.Named reads.
-func startServer(ctx context.Context, name string, options localserver.Options) (Engine, error) {
+// StartServer starts a server of its own under a name that localserver.Named reads.
+func StartServer(ctx context.Context, name string, options localserver.Options) (Engine, error) {
 	named, err := localserver.Named(name)
 	if err != nil {
 		return Engine{}, err
@@ -75,34 +75,23 @@ func startServer(ctx context.Context, name string, options localserver.Options) 
 		return Engine{}, err
 	}
 	e, err := Given(name, server.DSN(""))
-	e.server = server
+	e.Server = server
 	return e, err
 }
 
-// close stops what Start started.
-func (e Engine) close() (err error) {
-	if e.server != nil {
-		err = e.server.Close()
+// Close stops what Start started.
+func (e Engine) Close() (err error) {
+	if e.Server != nil {
+		err = e.Server.Close()
 	}
-	if e.cluster != nil {
-		err = errors.Join(err, e.cluster.Close())
+	if e.Cluster != nil {
+		err = errors.Join(err, e.Cluster.Close())
 	}
 	return err
 }
 
-// lacks says why a scenario cannot be played on the engine.
-func (e Engine) lacks(s Scenario) string {
-	switch {
-	case s.Own && e.server == nil:
-		return "it needs a server of its own"
-	case s.Cluster && e.cluster == nil:
-		return "it needs a cluster of its own"
-	}
-	return ""
-}
-
-// locksNeighbours says whether the server is a MariaDB, where whoever moves a row locks the one after it in UNIQUE (job_key).
-func (e Engine) locksNeighbours() bool {
+// LocksNeighbours says whether the server is a MariaDB, where whoever moves a row locks the one after it in UNIQUE (job_key).
+func (e Engine) LocksNeighbours() bool {
 	return strings.HasPrefix(e.Name, string(localserver.MariaDB)) || e.Name == string(localserver.Galera)
 }
 
@@ -140,4 +129,15 @@ func open(dsn string) (*sql.DB, error) {
 		return nil, err
 	}
 	return sql.OpenDB(connector), nil
+}
+
+// with adds parameters to a DSN.
+func with(dsn, params string) string {
+	switch {
+	case params == "":
+		return dsn
+	case strings.Contains(dsn, "?"):
+		return dsn + "&" + params
+	}
+	return dsn + "?" + params
 }

@@ -29,27 +29,27 @@ type Scenario struct {
 	Drain time.Duration // how long what is due may take once nothing breaks any more; a minute by default
 
 	// Wire returns the rules of a worker's wire, by its place and how many were there before it.
-	Wire func(s *stage, place, life int) []wire.Rule
+	Wire func(place, life int) []wire.Rule
 	// Faults breaks things until ctx ends, and leaves everything whole.
-	Faults func(ctx context.Context, s *stage)
+	Faults func(ctx context.Context, s *Stage)
 	// Rules adapts what the checker asks for.
 	Rules func(r *checker.Rules)
 
-	clock bool // the workers are a program whose clock can be set
+	Clock bool // the workers are a program whose clock can be set
 
 	// server starts a server of a flavour that is the scenario's alone, and is ended by done. An error says why there
 	// cannot be one here: the scenario is left out.
-	server func(ctx context.Context, c Campaign, name string) (engine Engine, done func() error, err error)
+	Server func(ctx context.Context, faketime, name string) (engine Engine, done func() error, err error)
 }
 
-// usual are the job_execs that every scenario has: all ways to end, and to go on.
-var usual = map[string]int{"done": 30, "again": 12, "tx": 14, "txagain": 10, "txbatch": 10, "flaky": 8, "slow": 8, "forever": 5, "failing": 5, "past": 4}
+// Usual are the job_execs that every scenario has: all ways to end, and to go on.
+var Usual = map[string]int{"done": 30, "again": 12, "tx": 14, "txagain": 10, "txbatch": 10, "flaky": 8, "slow": 8, "forever": 5, "failing": 5, "past": 4}
 
 // pick chooses a job_exec by its share.
 func (s Scenario) pick(dice *rand.Rand) string {
 	execs := s.Execs
 	if execs == nil {
-		execs = usual
+		execs = Usual
 	}
 	total := 0
 	for _, share := range execs {
@@ -63,21 +63,4 @@ func (s Scenario) pick(dice *rand.Rand) string {
 		}
 	}
 	return names[0]
-}
-
-// Scenarios are all that there are, in the order in which they are run.
-func Scenarios() []Scenario {
-	return slices.Concat(deaths(), servers(), machines(), nodes(), manners())
-}
-
-// Named returns scenarios by name; ok is false where one is not known.
-func Named(names ...string) (list []Scenario, unknown string) {
-	for _, name := range names {
-		at := slices.IndexFunc(Scenarios(), func(s Scenario) bool { return s.Name == name })
-		if at < 0 {
-			return nil, name
-		}
-		list = append(list, Scenarios()[at])
-	}
-	return list, ""
 }

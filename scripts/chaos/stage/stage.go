@@ -3,18 +3,12 @@ package stage
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -28,218 +22,141 @@ import (
 	text "prescient/sql"
 )
 
-// How the workers of every scenario are set up: as small as the product lets them be, so that minutes hold many slots,
-// leases and batches.
-const (
-	prefix     = "c_"
-	entity     = "chaos"
-	resolution = time.Second
-	lease      = 3 * time.Second
-	batch      = 40
-	sweepEvery = time.Second
-	stopGrace  = time.Second
-	maxChecks  = 3
-	maxErrors  = 2
-)
+// Setup says what is played, and where.
+type Setup struct {
+	Scenario     Scenario
+	Engine       Engine
+	Seed         uint64
+	Dir          string // for the ledger and logs
+	Database     string
+	ClockProgram string // a worker whose clock can be set, for the scenarios that do
+	Logf         func(format string, args ...any)
+}
 
-// stage is one run of one scenario.
-type stage struct {
-	scenario Scenario
-	engine   Engine
-	seed     uint64
-	dir      string
-	database string
-	ledger   *checker.Ledger
-	socket   string
-	app      *sql.DB
-	client   *client.Client
-	crew     []*place
-	frozen   time.Duration
-	calls    atomic.Int64
-	over     atomic.Bool // the time of faults
-	log      func(format string, args ...any)
+// Stage is one run of one scenario.
+type Stage struct {
+	Setup
+	ledger  *checker.Ledger
+	reports *reports
+	App     *sql.DB
+	Client  *client.Client
+	crew    *crew
+	over    atomic.Bool // the time of faults
 
-	clockProgram string                   // see Campaign.Clock
-	timings      map[string]time.Duration // that the scenario took
+	Timings map[string]time.Duration // that the scenario took
 }
 
 // dsn names the stage's database, with further parameters.
-func (s *stage) dsn(params string) string { return with(s.engine.dsn(s.database, 0, nil), params) }
+func (s *Stage) dsn(params string) string { return with(s.Engine.dsn(s.Database, 0, nil), params) }
 
 // workerDSN names it for the worker in a place: by the network that breaks, each worker at home on another node of a
 // cluster, and on a server of our own by an account without any rights that let it by where others are refused.
-func (s *stage) workerDSN(place int) string {
-	return with(s.engine.dsn(s.database, place, func(config *mysql.Config) {
+func (s *Stage) workerDSN(place int) string {
+	return with(s.Engine.dsn(s.Database, place, func(config *mysql.Config) {
 		config.Net = wire.Network
-		if s.engine.server != nil {
+		if s.Engine.Server != nil {
 			config.User, config.Passwd = workerUser, workerPassword
 		}
-	}), s.scenario.Params)
+	}), s.Scenario.Params)
 }
-
-// with adds parameters to a DSN.
-func with(dsn, params string) string {
-	switch {
-	case params == "":
-		return dsn
-	case strings.Contains(dsn, "?"):
-		return dsn + "&" + params
-	}
-	return dsn + "?" + params
-}
-
-// dice is a source of chance that nobody else has.
-func (s *stage) dice(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(s.seed, stream)) }
-
-// sockets is how many there were in this process.
-var sockets atomic.Int64
 
 // open makes database, tables and ledger, and names the socket.
-func (s *stage) open(ctx context.Context) (err error) {
-	if s.ledger, err = checker.NewLedger(filepath.Join(s.dir, "ledger.jsonl")); err != nil {
+func (s *Stage) open(ctx context.Context) (err error) {
+	if s.ledger, err = checker.NewLedger(filepath.Join(s.Dir, "ledger.jsonl")); err != nil {
 		return err
 	}
-	// A name without a file: the path of one may be longer than a socket's may be.
-	s.socket = fmt.Sprintf("@prescient-%d-%d", os.Getpid(), sockets.Add(1))
-	statements := []string{"DROP DATABASE IF EXISTS " + s.database, "CREATE DATABASE " + s.database + " CHARACTER SET utf8mb4"}
-	if s.engine.server != nil {
+	s.reports = newReports(s.ledger, s.Logf)
+	statements := []string{"DROP DATABASE IF EXISTS " + s.Database, "CREATE DATABASE " + s.Database + " CHARACTER SET utf8mb4"}
+	if s.Engine.Server != nil {
 		statements = append(statements, "CREATE USER IF NOT EXISTS "+workerUser+" IDENTIFIED BY '"+workerPassword+"'",
-			"GRANT ALL ON "+s.database+".* TO "+workerUser)
+			"GRANT ALL ON "+s.Database+".* TO "+workerUser)
 	}
-	if err := s.engine.admin(ctx, statements...); err != nil {
+	if err := s.Engine.admin(ctx, statements...); err != nil {
 		return fmt.Errorf("making the database: %w", err)
 	}
-	if s.app, err = open(s.dsn("readTimeout=10s&timeout=5s")); err != nil {
+	if s.App, err = open(s.dsn("readTimeout=10s&timeout=5s")); err != nil {
 		return err
 	}
-	s.app.SetConnMaxLifetime(2 * time.Second) // new ones see what was set meanwhile
-	if _, err := text.Up(ctx, s.app, text.Schema{Prefix: prefix, Resolution: resolution}); err != nil {
+	s.App.SetConnMaxLifetime(2 * time.Second) // new ones see what was set meanwhile
+	if _, err := text.Up(ctx, s.App, text.Schema{Prefix: Prefix, Resolution: resolution}); err != nil {
 		return err
 	}
 	// No key but a number, without which a replication group refuses rows: an effect that is there twice must show.
-	if _, err := s.app.ExecContext(ctx, "CREATE TABLE "+prefix+"effects (id BIGINT NOT NULL, checks INT NOT NULL, n BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY)"); err != nil {
+	if _, err := s.App.ExecContext(ctx, "CREATE TABLE "+Prefix+"effects (id BIGINT NOT NULL, checks INT NOT NULL, n BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY)"); err != nil {
 		return err
 	}
-	if err := checker.Watch(ctx, s.app, prefix); err != nil {
+	if err := checker.Watch(ctx, s.App, Prefix); err != nil {
 		return err
 	}
-	for _, statement := range s.scenario.Tables {
-		if _, err := s.app.ExecContext(ctx, statement); err != nil {
+	for _, statement := range s.Scenario.Tables {
+		if _, err := s.App.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("setting up: %w", err)
 		}
 	}
-	s.client, err = client.New(ctx, s.app, client.Options{Prefix: prefix})
+	s.Client, err = client.New(ctx, s.App, client.Options{Prefix: Prefix})
 	return err
 }
 
-// listen takes the reports of the workers until ctx ends.
-func (s *stage) listen(ctx context.Context) error {
-	listener, err := net.Listen("unix", s.socket)
-	if err != nil {
-		return err
-	}
-	server := &http.Server{Handler: http.HandlerFunc(s.report)}
-	go func() {
-		<-ctx.Done()
-		_ = server.Close()
-	}()
-	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.log("the checker's socket: %v", err)
-		}
-	}()
-	return nil
-}
-
-// report notes what a worker says. It has the answer only when the ledger has it.
-func (s *stage) report(w http.ResponseWriter, r *http.Request) {
-	var e checker.Event
-	if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	switch e.Kind {
-	case checker.Call:
-		e.N = s.calls.Add(1)
-	case checker.Fault:
-		e.Took += settling
-		if strings.HasPrefix(e.What, "freeze") {
-			e.Took += s.frozen
-			time.AfterFunc(s.frozen, func() { _ = syscall.Kill(e.Pid, syscall.SIGCONT) })
-		}
-	}
-	s.ledger.Note(e)
-	_ = json.NewEncoder(w).Encode(e.N)
-}
-
-// settling is how long after a fault its victim may still have been at work.
-const settling = 300 * time.Millisecond
-
-// fault notes that something is about to be broken: for one worker, or for all where that is empty.
-func (s *stage) fault(what, worker string, lasts time.Duration) {
-	s.ledger.Note(checker.Event{Kind: checker.Fault, What: what, Worker: worker, Took: lasts + settling})
-}
-
-// watchClock asks the database for its time, again and again.
-func (s *stage) watchClock(ctx context.Context) error {
-	db, err := open(s.dsn("parseTime=true&timeout=1s&readTimeout=1s"))
-	if err != nil {
-		return err
-	}
-	go func() {
-		defer db.Close()
-		for ctx.Err() == nil {
-			before := s.ledger.Now()
-			var said time.Time
-			if err := db.QueryRowContext(ctx, "SELECT UTC_TIMESTAMP(6)").Scan(&said); err == nil {
-				after := s.ledger.Now()
-				s.ledger.NoteAt(checker.Event{Kind: checker.Clock, At: after, Took: after - before, Said: said})
-			}
-			pause(ctx, 50*time.Millisecond)
-		}
-	}()
-	return nil
-}
-
 // rules are what the checker is to hold this run against.
-func (s *stage) rules() checker.Rules {
+func (s *Stage) rules() checker.Rules {
 	rules := checker.Rules{Resolution: resolution, Entity: entity, Batch: batch, Streams: 2, MaxLate: 20 * time.Second,
 		MaxChecks: maxChecks, MaxErrors: maxErrors, InFlight: 10 * time.Second, Outcomes: worker.Outcomes(), Tx: worker.IsTx(),
-		LocksNeighbours: s.engine.locksNeighbours()}
-	if s.scenario.Rules != nil {
-		s.scenario.Rules(&rules)
+		LocksNeighbours: s.Engine.LocksNeighbours()}
+	if s.Scenario.Rules != nil {
+		s.Scenario.Rules(&rules)
 	}
 	return rules
 }
 
-// run plays the scenario and returns the verdict.
-func (s *stage) run(ctx context.Context, duration time.Duration) (report checker.Report, err error) {
+// wire is what happens to the statements of a worker, as long as it is time for faults.
+func (s *Stage) wire(place, life int) []wire.Rule {
+	if s.Scenario.Wire == nil || s.over.Load() {
+		return nil
+	}
+	return s.Scenario.Wire(place, life)
+}
+
+func (s *Stage) newApp(number uint64) *app {
+	scenario := s.Scenario
+	return &app{db: s.App, client: s.Client, ledger: s.ledger, dice: s.Dice(100 + number), ids: int64(number+1) * 1_000_000,
+		rate: scenario.Rate, linger: scenario.Linger, pick: scenario.pick}
+}
+
+// Play plays the scenario and returns the verdict.
+func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checker.Report, err error) {
 	if err := s.open(ctx); err != nil {
 		return report, err
 	}
-	defer s.app.Close()
+	defer s.App.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := errors.Join(s.listen(ctx), s.watchClock(ctx)); err != nil {
+	if err := errors.Join(s.reports.listen(ctx), watchClock(ctx, s.dsn(""), s.ledger)); err != nil {
 		return report, err
 	}
 	playing, stop := context.WithTimeout(ctx, duration)
 	defer stop()
-	s.hire(ctx)
-	defer s.dismiss()
+	s.crew = &crew{program: s.ClockProgram, dir: s.Dir, socket: s.reports.socket, seed: s.Seed, env: s.Scenario.Env,
+		dsn: s.workerDSN, wire: s.wire, ledger: s.ledger, log: s.Logf}
+	if !s.Scenario.Clock {
+		if s.crew.program, err = os.Executable(); err != nil {
+			return report, err
+		}
+	}
+	s.crew.hire(ctx, max(s.Scenario.Workers, 3))
+	defer s.crew.dismiss()
 	var busy sync.WaitGroup
 	for i := range apps {
-		busy.Go(func() { s.newApp(uint64(i)).play(playing) })
+		busy.Go(func() { s.newApp(uint64(i)).ask(playing) })
 	}
-	if s.scenario.Faults != nil {
-		busy.Go(func() { s.scenario.Faults(playing, s) })
+	if s.Scenario.Faults != nil {
+		busy.Go(func() { s.Scenario.Faults(playing, s) })
 	}
 	busy.Wait()
 	s.over.Store(true)
 	if err := s.drain(ctx); err != nil {
 		return report, err
 	}
-	s.dismiss()
+	s.crew.dismiss()
 	tables, err := s.read(ctx)
 	if err != nil {
 		return report, err
@@ -249,11 +166,11 @@ func (s *stage) run(ctx context.Context, duration time.Duration) (report checker
 }
 
 // drain waits until nothing is pending but what is far ahead.
-func (s *stage) drain(ctx context.Context) error {
+func (s *Stage) drain(ctx context.Context) error {
 	left := -1
 	var err error
-	for until := time.Now().Add(s.scenario.Drain); time.Now().Before(until); pause(ctx, 200*time.Millisecond) {
-		err = s.app.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+prefix+"future_job WHERE next_check_at < UTC_TIMESTAMP() + INTERVAL 6 HOUR").Scan(&left)
+	for until := time.Now().Add(s.Scenario.Drain); time.Now().Before(until); Pause(ctx, 200*time.Millisecond) {
+		err = s.App.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+Prefix+"future_job WHERE next_check_at < UTC_TIMESTAMP() + INTERVAL 6 HOUR").Scan(&left)
 		if err == nil && left == 0 {
 			return nil
 		}
@@ -261,20 +178,20 @@ func (s *stage) drain(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	s.log("after %s %d rows are still pending (%v)", s.scenario.Drain, left, err)
+	s.Logf("after %s %d rows are still pending (%v)", s.Scenario.Drain, left, err)
 	return nil // the checker sees them
 }
 
 // read reads the tables as a worker does: on a cluster, once the node has all that was committed.
-func (s *stage) read(ctx context.Context) (checker.Tables, error) {
+func (s *Stage) read(ctx context.Context) (checker.Tables, error) {
 	db, err := connect.Open(s.dsn(""), 0)
 	if err != nil {
 		return checker.Tables{}, err
 	}
 	defer db.Close()
-	tables, err := checker.Read(ctx, db.DB, prefix, counted())
+	tables, err := checker.Read(ctx, db.DB, Prefix, counted())
 	if err == nil && !tables.AllClaims {
-		s.log("no trigger here noted the claims: whoever claimed a bucket last may end its rows")
+		s.Logf("no trigger here noted the claims: whoever claimed a bucket last may end its rows")
 	}
 	return tables, err
 }
@@ -289,28 +206,7 @@ func counted() (list []string) {
 	return list
 }
 
-// pause waits; it says whether ctx still lives.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+// Clear drops the stage's database.
+func (s *Stage) Clear(ctx context.Context) error {
+	return errors.Join(s.Engine.admin(ctx, "DROP DATABASE IF EXISTS "+s.Database), os.RemoveAll(s.Dir))
 }
-
-// The account of the workers on a server that is ours, and gone with it.
-const (
-	workerUser     = "chaos_worker"
-	workerPassword = "only on loopback"
-)
-
-// clear drops the stage's database.
-func (s *stage) clear(ctx context.Context) error {
-	return errors.Join(s.engine.admin(ctx, "DROP DATABASE IF EXISTS "+s.database), os.RemoveAll(s.dir))
-}
-
-// now is the time by the database's clock, as far as it was asked.
-func (s *stage) now() time.Time { return s.ledger.Told() }

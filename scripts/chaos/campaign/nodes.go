@@ -1,4 +1,4 @@
-package stage
+package campaign
 
 import (
 	"context"
@@ -7,43 +7,45 @@ import (
 
 	"prescient/prescient/localserver"
 	"prescient/scripts/chaos/checker"
+
+	"prescient/scripts/chaos/stage"
 )
 
 // nodes are the scenarios of clusters.
-func nodes() []Scenario {
+func nodes() []stage.Scenario {
 	// The timeout of a TxFunc is that of its COMMIT, too, which waits until the others have noticed that a node is gone:
 	// that counts as its error, so it has as many as by default.
 	slow := func(r *checker.Rules) { r.MaxLate, r.Crashes, r.MaxErrors = 60*time.Second, true, 5 }
-	return []Scenario{
+	return []stage.Scenario{
 		{Name: "node-kill", About: "SIGKILL of a node of a cluster in mid-slot, of the primary where there is one, and its return", Cluster: true,
 			Rules: slow, Faults: killNodes, Env: []string{"PRESCIENT_GUARDS_MAX_ERRORS=5"}, Drain: 2 * time.Minute},
 	}
 }
 
 // killNodes kills a node that takes writes, and brings it back some seconds later; it goes on once the cluster is whole.
-func killNodes(ctx context.Context, s *stage) {
-	dice := s.dice(1)
-	for pause(ctx, 4*time.Second) && s.intoSlot(ctx, time.Duration(dice.IntN(150))*time.Millisecond) {
-		node := s.victim(ctx, dice)
+func killNodes(ctx context.Context, s *stage.Stage) {
+	dice := s.Dice(1)
+	for stage.Pause(ctx, 4*time.Second) && s.IntoSlot(ctx, time.Duration(dice.IntN(150))*time.Millisecond) {
+		node := victim(ctx, s, dice)
 		if node == nil {
 			continue
 		}
-		s.during("SIGKILL of a node", "", 2*lease, func() {
+		s.During("SIGKILL of a node", "", 2*stage.Lease, func() {
 			node.Kill()
-			pause(ctx, time.Duration(3000+dice.IntN(4000))*time.Millisecond)
+			stage.Pause(ctx, time.Duration(3000+dice.IntN(4000))*time.Millisecond)
 			// Also after the time of faults: the node has to come back.
 			if err := node.Restart(context.WithoutCancel(ctx)); err != nil {
-				s.log("the node does not come back: %v", err)
+				s.Logf("the node does not come back: %v", err)
 			}
 		})
 	}
 }
 
 // victim is any node where all take writes, else the primary; nil where there is none.
-func (s *stage) victim(ctx context.Context, dice *rand.Rand) *localserver.Server {
-	primary := s.engine.cluster.Primary(ctx)
+func victim(ctx context.Context, s *stage.Stage, dice *rand.Rand) *localserver.Server {
+	primary := s.Engine.Cluster.Primary(ctx)
 	if primary != nil && primary.Flavour() == localserver.MariaDB {
-		return s.engine.cluster.Nodes[dice.IntN(len(s.engine.cluster.Nodes))]
+		return s.Engine.Cluster.Nodes[dice.IntN(len(s.Engine.Cluster.Nodes))]
 	}
 	return primary
 }

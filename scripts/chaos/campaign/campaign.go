@@ -1,4 +1,4 @@
-package stage
+package campaign
 
 import (
 	"context"
@@ -15,14 +15,16 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"prescient/scripts/chaos/checker"
+
+	"prescient/scripts/chaos/stage"
 )
 
 // Campaign is scenarios on engines.
 type Campaign struct {
 	Seed      uint64
 	Duration  time.Duration // of the faults, in each scenario
-	Engines   []Engine
-	Scenarios []Scenario
+	Engines   []stage.Engine
+	Scenarios []stage.Scenario
 	Dir       string // for ledgers and logs; what belongs to a finding stays there
 	Clock     string // a worker program whose clock can be set, for the scenarios that do
 	Faketime  string // libfaketime.so.1, for the scenario that sets a server's clock; empty where there is none
@@ -74,21 +76,21 @@ func (c Campaign) Run(ctx context.Context) (all []Outcome) {
 	return all
 }
 
-func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) (o Outcome) {
+func (c Campaign) one(ctx context.Context, engine stage.Engine, scenario stage.Scenario) (o Outcome) {
 	o = Outcome{Engine: engine.Name, Scenario: scenario.Name, About: scenario.About, Seed: c.Seed}
-	if o.Skipped = engine.lacks(scenario); o.Skipped != "" {
+	if o.Skipped = lacks(engine, scenario); o.Skipped != "" {
 		return o
 	}
-	if scenario.clock && c.Clock == "" {
+	if scenario.Clock && c.Clock == "" {
 		o.Skipped = "it needs a worker whose clock can be set"
 		return o
 	}
-	if scenario.server != nil {
-		if engine.server == nil {
+	if scenario.Server != nil {
+		if engine.Server == nil {
 			o.Skipped = "it needs a server of its own"
 			return o
 		}
-		own, done, err := scenario.server(ctx, c, engine.Name)
+		own, done, err := scenario.Server(ctx, c.Faketime, engine.Name)
 		if err != nil {
 			o.Skipped = err.Error()
 			return o
@@ -105,33 +107,44 @@ func (c Campaign) one(ctx context.Context, engine Engine, scenario Scenario) (o 
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(scenario.Name))
 	name := strings.ReplaceAll(scenario.Name, "-", "_")
-	s := &stage{scenario: scenario, engine: engine, seed: c.Seed ^ h.Sum64(), log: c.Log, clockProgram: c.Clock,
-		dir: filepath.Join(c.Dir, engine.Name+"-"+scenario.Name), database: fmt.Sprintf("chaos_%s_%d", name, os.Getpid())}
+	s := &stage.Stage{Setup: stage.Setup{Scenario: scenario, Engine: engine, Seed: c.Seed ^ h.Sum64(), Logf: c.Log, ClockProgram: c.Clock,
+		Dir: filepath.Join(c.Dir, engine.Name+"-"+scenario.Name), Database: fmt.Sprintf("chaos_%s_%d", name, os.Getpid())}}
 	began := time.Now()
-	if o.Err = os.MkdirAll(s.dir, 0o700); o.Err != nil {
+	if o.Err = os.MkdirAll(s.Dir, 0o700); o.Err != nil {
 		return o
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Duration+5*time.Minute)
 	defer cancel()
-	o.Report, o.Err = s.run(ctx, c.Duration)
-	o.Took, o.Timings = time.Since(began), s.timings
+	o.Report, o.Err = s.Play(ctx, c.Duration)
+	o.Took, o.Timings = time.Since(began), s.Timings
 	if o.Good() {
-		o.Err = s.clear(ctx)
+		o.Err = s.Clear(ctx)
 	} else {
-		o.Dir = s.dir
+		o.Dir = s.Dir
 	}
 	return o
+}
+
+// lacks says what an engine lacks for a scenario, empty for nothing.
+func lacks(e stage.Engine, s stage.Scenario) string {
+	switch {
+	case s.Own && e.Server == nil:
+		return "it needs a server of its own"
+	case s.Cluster && e.Cluster == nil:
+		return "it needs a cluster of its own"
+	}
+	return ""
 }
 
 // Close stops the engines' servers.
 func (c Campaign) Close() (err error) {
 	for _, engine := range c.Engines {
-		err = errors.Join(err, engine.close())
+		err = errors.Join(err, engine.Close())
 	}
 	return err
 }
 
 // NeedsClock says whether a scenario wants Campaign.Clock.
 func (c Campaign) NeedsClock() bool {
-	return slices.ContainsFunc(c.Scenarios, func(s Scenario) bool { return s.clock })
+	return slices.ContainsFunc(c.Scenarios, func(s stage.Scenario) bool { return s.Clock })
 }

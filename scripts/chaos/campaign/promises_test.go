@@ -1,4 +1,4 @@
-package stage
+package campaign
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 
 	"prescient/prescient/localserver"
 	"prescient/scripts/chaos/worker"
+
+	"prescient/scripts/chaos/stage"
 )
 
 // The tests are their own workers.
@@ -19,7 +21,7 @@ func TestMain(m *testing.M) {
 
 // play runs scenarios on a server of each flavour, side by side. A third server would take time from the two;
 // scripts/chaos/run takes any.
-func play(t *testing.T, seed uint64, duration time.Duration, scenarios ...Scenario) []Outcome {
+func play(t *testing.T, seed uint64, duration time.Duration, scenarios ...stage.Scenario) []Outcome {
 	t.Helper()
 	c := Campaign{Seed: seed, Duration: duration, Scenarios: scenarios, Dir: t.TempDir(), Log: t.Logf}
 	t.Cleanup(func() {
@@ -28,7 +30,7 @@ func play(t *testing.T, seed uint64, duration time.Duration, scenarios ...Scenar
 		}
 	})
 	for _, flavour := range []localserver.Flavour{localserver.MariaDB, localserver.MySQL} {
-		engine, err := Start(t.Context(), string(flavour))
+		engine, err := stage.Start(t.Context(), string(flavour))
 		if err != nil {
 			t.Fatalf("no %s server to break; scripts/test gets what is missing: %v", flavour, err)
 		}

@@ -1,4 +1,4 @@
-package stage
+package campaign
 
 import (
 	"slices"
@@ -7,56 +7,58 @@ import (
 
 	"prescient/prescient/localserver/wire"
 	"prescient/scripts/chaos/checker"
+
+	"prescient/scripts/chaos/stage"
 )
 
 // broken is prescient with one of its safeguards taken away, by rewriting its statements on the wire, and what the
 // checker must find then.
 type broken struct {
-	Scenario
+	stage.Scenario
 	finds []string // one of these
 }
 
 const (
 	fence   = "SET batch_seq = batch_seq + 1"
-	history = "INSERT INTO " + prefix + "job_history"
+	history = "INSERT INTO " + stage.Prefix + "job_history"
 )
 
 // lookAgain makes workers look at a held bucket again at once, in place of when its lease should end.
 var lookAgain = wire.Rule{Match: "held_us", Do: wire.Rewrite, From: `GREATEST\(0, COALESCE\(.*\)\)\) AS held_us`, To: "0) AS held_us"}
 
-func always(rules ...wire.Rule) func(*stage, int, int) []wire.Rule {
-	return func(*stage, int, int) []wire.Rule { return rules }
+func always(rules ...wire.Rule) func(int, int) []wire.Rule {
+	return func(int, int) []wire.Rule { return rules }
 }
 
 // columns of future_job, but for those that a move changes.
 const columns = "entity_name, entity_key, job_exec, tag, job_key, first_check_at, payload, inserted_at"
 
 var brokenVariants = []broken{
-	{finds: []string{"fenced", "ended-twice"}, Scenario: Scenario{Name: "no-fence", Rate: 100,
+	{finds: []string{"fenced", "ended-twice"}, Scenario: stage.Scenario{Name: "no-fence", Rate: 100,
 		Execs: map[string]int{"slower": 20, "done": 5}, Faults: lapseLeases,
 		Wire: always(lookAgain, wire.Rule{Match: fence, Do: wire.Rewrite, From: ` AND worker = .*$`})}},
-	{finds: []string{"lost"}, Scenario: Scenario{Name: "delete-before-history", Rate: 100, Execs: map[string]int{"done": 20, "slow": 5},
+	{finds: []string{"lost"}, Scenario: stage.Scenario{Name: "delete-before-history", Rate: 100, Execs: map[string]int{"done": 20, "slow": 5},
 		Wire: always(wire.Rule{Match: history, Do: wire.Swap}, wire.Rule{Match: wire.BetweenCommitAndHeld, Chance: 0.3, Do: wire.Kill})}},
-	{finds: []string{"cancelled", "ended-twice"}, Scenario: Scenario{Name: "insert-for-update", Rate: 200,
+	{finds: []string{"cancelled", "ended-twice"}, Scenario: stage.Scenario{Name: "insert-for-update", Rate: 200,
 		Execs: map[string]int{"slowforever": 20},
 		// A copy of each row as a worker has read it; only of those that will be moved.
-		Tables: []string{"CREATE TABLE " + prefix + "copy LIKE " + prefix + "future_job"},
+		Tables: []string{"CREATE TABLE " + stage.Prefix + "copy LIKE " + stage.Prefix + "future_job"},
 		Wire: always(
 			wire.Rule{Match: "ORDER BY job_key LIMIT", Do: wire.Prepend, From: `^SELECT .*\sFROM (\S+) FORCE INDEX \(PRIMARY\)\s+WHERE (.*)\s+ORDER BY.*$`,
-				To: "REPLACE INTO " + prefix + "copy SELECT * FROM $1 WHERE $2 AND check_count < 3"},
+				To: "REPLACE INTO " + stage.Prefix + "copy SELECT * FROM $1 WHERE $2 AND check_count < 3"},
 			wire.Rule{Match: "OR 1 = 0) FOR UPDATE", Do: wire.Rewrite, From: `SELECT job_key, revision FROM (\S+) FORCE INDEX \((?:PRIMARY|job_key)\)(.*) FOR UPDATE.*$`,
-				To: "SELECT job_key, revision FROM $1 $2 UNION SELECT job_key, revision FROM " + prefix + "copy $2"},
+				To: "SELECT job_key, revision FROM $1 $2 UNION SELECT job_key, revision FROM " + stage.Prefix + "copy $2"},
 			wire.Rule{Match: "UPDATE JSON_TABLE", Do: wire.Prepend, From: `^(?:SET STATEMENT .* FOR )?UPDATE (JSON_TABLE.*\) moved)\s+STRAIGHT_JOIN (\S+) job FORCE INDEX \(PRIMARY\)\s+ON (.*)\s+SET .*$`,
 				To: "DELETE job FROM $1 STRAIGHT_JOIN $2 job ON $3"},
 			wire.Rule{Match: "UPDATE JSON_TABLE", Do: wire.Rewrite, From: `^(?:SET STATEMENT .* FOR )?UPDATE (JSON_TABLE.*\) moved)\s+STRAIGHT_JOIN (\S+) job FORCE INDEX \(PRIMARY\)\s+ON (.*)\s+SET .*$`,
 				To: "INSERT INTO $2 (" + columns + ", due_at, next_check_at, check_count, error_count, put_off_count, total_ms, revision) SELECT " +
 					"entity_name, entity_key, job_exec, tag, job.job_key, first_check_at, payload, inserted_at, moved.due_at, moved.next_check_at, " +
-					"moved.check_count, moved.error_count, moved.put_off_count, moved.total_ms, job.revision + 1 FROM $1 STRAIGHT_JOIN " + prefix + "copy job ON $3"},
+					"moved.check_count, moved.error_count, moved.put_off_count, moved.total_ms, job.revision + 1 FROM $1 STRAIGHT_JOIN " + stage.Prefix + "copy job ON $3"},
 		)}},
-	{finds: []string{"early"}, Scenario: Scenario{Name: "floor", Rate: 100, Tables: []string{
-		"ALTER TABLE " + prefix + "future_job ALTER COLUMN first_check_at SET DEFAULT (TIMESTAMP'1970-01-01 00:00:00' + " +
+	{finds: []string{"early"}, Scenario: stage.Scenario{Name: "floor", Rate: 100, Tables: []string{
+		"ALTER TABLE " + stage.Prefix + "future_job ALTER COLUMN first_check_at SET DEFAULT (TIMESTAMP'1970-01-01 00:00:00' + " +
 			"INTERVAL (TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', due_at) DIV 1000000) SECOND)"}}},
-	{finds: []string{"twice"}, Scenario: Scenario{Name: "no-lease", Rate: 100, Execs: map[string]int{"slow": 20, "done": 5}, Wire: always(
+	{finds: []string{"twice"}, Scenario: stage.Scenario{Name: "no-lease", Rate: 100, Execs: map[string]int{"slow": 20, "done": 5}, Wire: always(
 		wire.Rule{Match: claim, Do: wire.Rewrite, From: ` AND \(allocated_until IS NULL OR [^)]*\(6\)[^)]*\(6\) \+ INTERVAL 1 HOUR\)`},
 		lookAgain)}},
 }
@@ -79,7 +81,7 @@ func TestTheCheckerFindsWhatIsBrokenOnPurpose(t *testing.T) {
 
 // unfound returns the variants that the checker took for sound, on either server.
 func unfound(t *testing.T, seed uint64, variants []broken) (left []broken) {
-	var scenarios []Scenario
+	var scenarios []stage.Scenario
 	for _, b := range variants {
 		b.Drain = 5 * time.Second
 		b.Scenario.Rules = func(r *checker.Rules) { r.Crashes = true }

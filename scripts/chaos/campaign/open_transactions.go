@@ -1,4 +1,4 @@
-package stage
+package campaign
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"prescient/prescient"
+
+	"prescient/scripts/chaos/stage"
 )
 
 // openTransactions is how many transactions are open at a time that hold nothing which is due.
@@ -17,15 +19,15 @@ const openTransactions = 12
 
 // holdNothing has apps cancel, move, keep and replace what isn't there, in transactions of seconds, under both isolation
 // levels: no row that is due has anything to do with them.
-func holdNothing(ctx context.Context, s *stage) {
+func holdNothing(ctx context.Context, s *stage.Stage) {
 	var apps sync.WaitGroup
 	defer apps.Wait()
 	for i := range openTransactions {
-		dice := s.dice(500 + uint64(i))
+		dice := s.Dice(500 + uint64(i))
 		apps.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
-				if err := s.openOnNothing(ctx, dice, fmt.Sprintf("%d.%d", i, n)); err != nil && ctx.Err() == nil {
-					s.log("an app that holds nothing: %v", err)
+				if err := openOnNothing(ctx, s, dice, fmt.Sprintf("%d.%d", i, n)); err != nil && ctx.Err() == nil {
+					s.Logf("an app that holds nothing: %v", err)
 				}
 			}
 		})
@@ -33,9 +35,9 @@ func holdNothing(ctx context.Context, s *stage) {
 }
 
 // openOnNothing is one such transaction. It is rolled back, so that its checks are nobody's to wait for.
-func (s *stage) openOnNothing(ctx context.Context, dice *rand.Rand, key string) error {
+func openOnNothing(ctx context.Context, s *stage.Stage, dice *rand.Rand, key string) error {
 	level := []sql.IsolationLevel{sql.LevelRepeatableRead, sql.LevelReadCommitted}[dice.IntN(2)]
-	tx, err := s.app.BeginTx(ctx, &sql.TxOptions{Isolation: level})
+	tx, err := s.App.BeginTx(ctx, &sql.TxOptions{Isolation: level})
 	if err != nil {
 		return err
 	}
@@ -43,22 +45,22 @@ func (s *stage) openOnNothing(ctx context.Context, dice *rand.Rand, key string) 
 	// On MariaDB a row that moves waits for its neighbour in UNIQUE (job_key); longer than two slots it is given up, and called
 	// again. Elsewhere these transactions explain nothing.
 	lasts, whom := time.Duration(1+dice.IntN(4))*time.Second, "nobody"
-	if s.engine.locksNeighbours() {
+	if s.Engine.LocksNeighbours() {
 		whom = ""
 	}
-	s.fault("transaction held open", whom, lasts)
-	job := prescient.NewJob{Entity: prescient.Entity{Name: "nobody", Key: key}, JobExec: "done", DueAt: s.now().Add(time.Hour)}
+	s.Fault("transaction held open", whom, lasts)
+	job := prescient.NewJob{Entity: prescient.Entity{Name: "nobody", Key: key}, JobExec: "done", DueAt: s.Now().Add(time.Hour)}
 	insert := func(policy prescient.OnPending) error {
 		job.OnPending = policy
-		_, err := s.client.Insert(ctx, tx, job)
+		_, err := s.Client.Insert(ctx, tx, job)
 		return err
 	}
 	for range 1 + dice.IntN(3) {
 		switch dice.IntN(4) {
 		case 0:
-			_, err = s.client.Cancel(ctx, tx, job.Entity)
+			_, err = s.Client.Cancel(ctx, tx, job.Entity)
 		case 1:
-			if _, err = s.client.Reschedule(ctx, tx, job.Entity, job.JobExec, "", job.DueAt); errors.Is(err, prescient.ErrNotFound) {
+			if _, err = s.Client.Reschedule(ctx, tx, job.Entity, job.JobExec, "", job.DueAt); errors.Is(err, prescient.ErrNotFound) {
 				err = nil
 			}
 		case 2:
@@ -70,6 +72,6 @@ func (s *stage) openOnNothing(ctx context.Context, dice *rand.Rand, key string) 
 			return err
 		}
 	}
-	pause(ctx, lasts)
+	stage.Pause(ctx, lasts)
 	return nil
 }

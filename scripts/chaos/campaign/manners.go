@@ -1,4 +1,4 @@
-package stage
+package campaign
 
 import (
 	"context"
@@ -11,11 +11,13 @@ import (
 	"prescient/prescient/localserver/wire"
 	"prescient/scripts/chaos/checker"
 	text "prescient/sql"
+
+	"prescient/scripts/chaos/stage"
 )
 
 // manners are the scenarios in which apps, job_execs and clocks behave badly, and the one with everything mixed.
-func manners() []Scenario {
-	return []Scenario{
+func manners() []stage.Scenario {
+	return []stage.Scenario{
 		{Name: "late-commit", About: "inserts that commit up to 3 s later, after their slot was run", Linger: 40,
 			Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
 		{Name: "open-transactions", About: "apps cancel, move, keep and replace what isn't there, in transactions of seconds", Faults: holdNothing,
@@ -27,24 +29,24 @@ func manners() []Scenario {
 		{Name: "killers", About: "rows whose job_exec ends its worker every time: by exit, or out of memory", Rate: 15,
 			Execs: map[string]int{"done": 60, "again": 20, "exits": 2, "hungry": 1}, Env: []string{"CHAOS_MEMORY=3221225472"},
 			Rules: func(r *checker.Rules) { r.MaxLate = 90 * time.Second }},
-		{Name: "time-zones", About: "the server's zone is set to -08:00 and +14:00 (+13:00 on MariaDB, which knows none beyond) in turn", Own: true, Faults: func(ctx context.Context, s *stage) {
+		{Name: "time-zones", About: "the server's zone is set to -08:00 and +14:00 (+13:00 on MariaDB, which knows none beyond) in turn", Own: true, Faults: func(ctx context.Context, s *stage.Stage) {
 			easternmost := "+14:00"
-			if strings.HasPrefix(s.engine.Name, string(localserver.MariaDB)) {
+			if strings.HasPrefix(s.Engine.Name, string(localserver.MariaDB)) {
 				easternmost = "+13:00"
 			}
-			s.toggle(ctx, "zone set", "SET GLOBAL time_zone = '"+easternmost+"'", "SET GLOBAL time_zone = '-08:00'")
-			s.restore("SET GLOBAL time_zone = 'SYSTEM'")
+			toggle(ctx, s, "zone set", "SET GLOBAL time_zone = '"+easternmost+"'", "SET GLOBAL time_zone = '-08:00'")
+			restore(s, "SET GLOBAL time_zone = 'SYSTEM'")
 		}, Rules: func(r *checker.Rules) { r.MaxLate = 30 * time.Second }},
-		{Name: "worker-clock", About: "the workers' clocks jump by hours, forth and back, and drift", clock: true,
-			Faults: func(ctx context.Context, s *stage) {
-				for pause(ctx, 1500*time.Millisecond) {
-					s.fault("clock jumped", "nobody", 0) // it explains nothing
+		{Name: "worker-clock", About: "the workers' clocks jump by hours, forth and back, and drift", Clock: true,
+			Faults: func(ctx context.Context, s *stage.Stage) {
+				for stage.Pause(ctx, 1500*time.Millisecond) {
+					s.Fault("clock jumped", "nobody", 0) // it explains nothing
 				}
 			},
 			Env: []string{"CHAOS_CLOCK=7200,900"}, Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
 		{Name: "mixed", About: "workers are killed and frozen, connections cut, answers lost, statements refused, the network split", Workers: 4,
 			Linger: 10, Execs: mixedExecs(), Rules: func(r *checker.Rules) { r.MaxLate, r.Crashes = 60*time.Second, true }, Faults: mixed,
-			Wire: func(_ *stage, place, _ int) []wire.Rule {
+			Wire: func(place, _ int) []wire.Rule {
 				return []wire.Rule{{Chance: 0.004, Do: wire.Drop, After: true}, {Chance: 0.004, Do: wire.Drop},
 					{Chance: 0.004, Do: wire.Refuse, Code: 1213}, {Chance: 0.004, Do: wire.Refuse, Code: 1205},
 					{Chance: 0.002, Do: wire.Split, Wait: 2500 * time.Millisecond}, {Chance: 0.01, Do: wire.Delay, Wait: 100 * time.Millisecond},
@@ -54,72 +56,72 @@ func manners() []Scenario {
 }
 
 func mixedExecs() map[string]int {
-	all := maps.Clone(usual)
+	all := maps.Clone(stage.Usual)
 	all["panics"], all["goexits"], all["year9999"] = 2, 2, 2
 	return all
 }
 
-func mixed(ctx context.Context, s *stage) {
-	dice := s.dice(1)
-	for pause(ctx, time.Duration(500+dice.IntN(1500))*time.Millisecond) {
-		p := s.any(dice)
+func mixed(ctx context.Context, s *stage.Stage) {
+	dice := s.Dice(1)
+	for stage.Pause(ctx, time.Duration(500+dice.IntN(1500))*time.Millisecond) {
+		p := s.Any(dice)
 		switch dice.IntN(3) {
 		case 0:
-			p.signal("SIGKILL", syscall.SIGKILL, 0)
+			p.Signal("SIGKILL", syscall.SIGKILL, 0)
 		case 1:
-			p.signal("SIGTERM", syscall.SIGTERM, stopGrace+time.Second)
+			p.Signal("SIGTERM", syscall.SIGTERM, stage.StopGrace+time.Second)
 		default:
-			p.freeze(ctx, lease+time.Second)
+			p.Freeze(ctx, stage.Lease+time.Second)
 		}
 	}
 }
 
 // restore sets the server back.
-func (s *stage) restore(statement string) {
-	if _, err := s.app.Exec(statement); err != nil {
-		s.log("%s: %v", statement, err)
+func restore(s *stage.Stage, statement string) {
+	if _, err := s.App.Exec(statement); err != nil {
+		s.Logf("%s: %v", statement, err)
 	}
 }
 
 // holdPurgeBack keeps a snapshot open, and looks now and then how long the sweeper's look for overdue slots takes.
-func holdPurgeBack(ctx context.Context, s *stage) {
-	conn, done, err := s.admin(context.WithoutCancel(ctx))
+func holdPurgeBack(ctx context.Context, s *stage.Stage) {
+	conn, done, err := s.Admin(context.WithoutCancel(ctx))
 	if err != nil {
-		s.log("a long transaction: %v", err)
+		s.Logf("a long transaction: %v", err)
 		return
 	}
 	defer done()
-	statements, err := text.Load(prefix)
+	statements, err := text.Load(stage.Prefix)
 	if err != nil {
-		s.log("a long transaction: %v", err)
+		s.Logf("a long transaction: %v", err)
 		return
 	}
 	look := func(name string) {
 		began := time.Now()
-		rows, err := s.app.Query(statements.Get("sweep/overdue"), "1000-01-01", s.now(), 100)
+		rows, err := s.App.Query(statements.Get("sweep/overdue"), "1000-01-01", s.Now(), 100)
 		if err == nil {
 			for rows.Next() {
 			}
 			err = rows.Close()
 		}
 		if err != nil {
-			s.log("%s: %v", name, err)
+			s.Logf("%s: %v", name, err)
 			return
 		}
-		s.timings[name] = time.Since(began)
+		s.Timings[name] = time.Since(began)
 	}
-	s.timings = make(map[string]time.Duration)
+	s.Timings = make(map[string]time.Duration)
 	look("the sweeper's look, nothing held back")
 	var n int
 	_, err = conn.ExecContext(ctx, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
 	if err == nil {
-		err = conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+prefix+"future_job").Scan(&n)
+		err = conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+stage.Prefix+"future_job").Scan(&n)
 	}
 	if err != nil {
-		s.log("a long transaction: %v", err)
+		s.Logf("a long transaction: %v", err)
 		return
 	}
-	s.fault("transaction held open", "nobody", 0)
+	s.Fault("transaction held open", "nobody", 0)
 	<-ctx.Done()
 	look("the sweeper's look, everything held back")
 	_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")

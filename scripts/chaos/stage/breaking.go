@@ -1,0 +1,53 @@
+package stage
+
+import (
+	"context"
+	"database/sql"
+	"math/rand/v2"
+	"time"
+
+	"prescient/scripts/chaos/checker"
+)
+
+// What the faults of a scenario are made with.
+
+// Dice is a source of chance that nobody else has.
+func (s *Stage) Dice(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(s.Seed, stream)) }
+
+// Now is the time by the database's clock, as far as it was asked.
+func (s *Stage) Now() time.Time { return s.ledger.Told() }
+
+// Any is one of the places.
+func (s *Stage) Any(dice *rand.Rand) *Place { return s.crew.places[dice.IntN(len(s.crew.places))] }
+
+// IntoSlot waits for the next slot and some more; it says whether ctx still lives.
+func (s *Stage) IntoSlot(ctx context.Context, more time.Duration) bool {
+	now := s.Now()
+	return Pause(ctx, now.Truncate(resolution).Add(resolution+more).Sub(now))
+}
+
+// Fault notes that something is about to be broken: for one worker, or for all where that is empty.
+func (s *Stage) Fault(what, worker string, lasts time.Duration) {
+	noteFault(s.ledger, what, worker, lasts)
+}
+
+// During notes a fault that lasts for as long as do, and its effects for some longer.
+func (s *Stage) During(what, worker string, longer time.Duration, do func()) {
+	began := s.ledger.Now()
+	do()
+	s.ledger.NoteAt(checker.Event{At: began, Kind: checker.Fault, What: what, Worker: worker, Took: s.ledger.Now() - began + longer + settling})
+}
+
+// Admin is a connection that belongs to the faults.
+func (s *Stage) Admin(ctx context.Context) (*sql.Conn, func(), error) {
+	db, err := open(s.dsn(""))
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		_ = db.Close()
+		return nil, nil, err
+	}
+	return conn, func() { _ = conn.Close(); _ = db.Close() }, nil
+}
