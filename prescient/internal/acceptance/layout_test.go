@@ -99,6 +99,7 @@ type source struct {
 	test bool
 	text []byte
 	file *ast.File
+	set  *token.FileSet // that of all files
 }
 
 func sources(t *testing.T) []source {
@@ -115,6 +116,7 @@ func sources(t *testing.T) []source {
 
 var readSources = sync.OnceValues(func() (all []source, err error) {
 	root := os.DirFS("../../..")
+	set := token.NewFileSet()
 	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -128,8 +130,8 @@ var readSources = sync.OnceValues(func() (all []source, err error) {
 		if err != nil {
 			return err
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, data, parser.ParseComments|parser.SkipObjectResolution)
-		all = append(all, source{name: name, test: strings.HasSuffix(name, "_test.go"), text: data, file: file})
+		file, err := parser.ParseFile(set, name, data, parser.ParseComments|parser.SkipObjectResolution)
+		all = append(all, source{name: name, test: strings.HasSuffix(name, "_test.go"), text: data, file: file, set: set})
 		return err
 	})
 	return all, err
