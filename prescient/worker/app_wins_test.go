@@ -15,6 +15,7 @@ import (
 
 // What the app commits while a job_exec runs is never overwritten, and nothing comes back to life.
 func TestTheAppWinsOverARunningJobExec(t *testing.T) {
+	t.Parallel()
 	order := prescient.Entity{Name: "order", Key: "42"}
 	job := prescient.NewJob{Entity: order, JobExec: "check", DueAt: rig.At("13:15")}
 	for name, c := range map[string]struct {
@@ -105,6 +106,7 @@ func TestTheAppWinsOverARunningJobExec(t *testing.T) {
 }
 
 func TestAJobExecMayCancelTheOtherChecksOfItsEntity(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		order := prescient.Entity{Name: "order", Key: "42"}
 		for _, exec := range []string{"first", "second", "third"} {
@@ -138,6 +140,7 @@ func TestAJobExecMayCancelTheOtherChecksOfItsEntity(t *testing.T) {
 
 // Between the look at the rows that ended and their DELETE, another row is inserted, or moved, right among them.
 func TestARowThatComesIntoTheRangeDuringACommitIsNotLost(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		for i := range 50 {
@@ -173,6 +176,7 @@ func TestARowThatComesIntoTheRangeDuringACommitIsNotLost(t *testing.T) {
 // An app that holds one row of a batch in an open transaction does not hold up the rest; its row follows when it lets
 // go, without another call.
 func TestAnOpenAppTransactionOnOneRowDoesNotHoldUpTheBatch(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const rows = 40
 		for i := range rows {
@@ -209,6 +213,7 @@ func TestAnOpenAppTransactionOnOneRowDoesNotHoldUpTheBatch(t *testing.T) {
 
 // A claimant that is paused for longer than its lease, while another takes the bucket over, never passes the fence.
 func TestAPausedClaimantNeverPassesTheFence(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(10)
 		var h rig.Hooks
@@ -251,6 +256,7 @@ func TestAPausedClaimantNeverPassesTheFence(t *testing.T) {
 
 // The answer to a COMMIT is lost: whether it was done is looked up, not guessed.
 func TestAnUnknownCommitIsResolvedByTheLedger(t *testing.T) {
+	t.Parallel()
 	lost := rig.ErrConnection
 	for name, fail := range map[string]func(h *rig.Hooks){
 		"it was done": func(h *rig.Hooks) {

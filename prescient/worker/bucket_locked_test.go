@@ -57,6 +57,7 @@ func (r *testRig) ends() int { return r.Count("SELECT COUNT(*) FROM p_job_histor
 // A worker that works on two buckets at a time goes on with the others while a row is locked in each of two: those only
 // wait, and no job_exec is called twice.
 func TestLockedRowsInTwoBucketsDoNotHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Minute, func(t *testing.T, r *testRig) {
 		const rows, buckets = 80, 4
 		slot := r.InsertDue(rows)
@@ -79,6 +80,7 @@ func TestLockedRowsInTwoBucketsDoNotHoldUpTheOthers(t *testing.T) {
 
 // As many buckets may wait as may run; those beyond leave their locked rows at once. Nothing else is held up.
 func TestLockedRowsInEveryBucketHoldUpNothingElse(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Minute, func(t *testing.T, r *testRig) {
 		const rows, buckets = 160, 8
 		slot := r.InsertDue(rows)
@@ -101,6 +103,7 @@ func TestLockedRowsInEveryBucketHoldUpNothingElse(t *testing.T) {
 // A row that stays locked does not keep a run up for ever: its bucket is given back unfinished. The sweeper leaves it
 // alone while it is locked, without a call, and runs it when it is free.
 func TestARowThatStaysLockedIsLeftToTheSweeper(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		const rows = 20
 		slot := r.InsertDue(rows)
@@ -140,6 +143,7 @@ func TestARowThatStaysLockedIsLeftToTheSweeper(t *testing.T) {
 
 // The same for a TxFunc, which locks the row before it is called: it is called once.
 func TestATxFuncWhoseRowStaysLockedIsCalledOnce(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		const rows = 20
 		slot := r.InsertDue(rows)
@@ -164,6 +168,7 @@ func TestATxFuncWhoseRowStaysLockedIsCalledOnce(t *testing.T) {
 
 // A bucket that was given back, where nobody has anything locked: a row that was changed meanwhile is run as it is now.
 func TestABucketThatWasGivenBackIsRunToItsEnd(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(10)
 		w := r.worker(time.Time{}, prescient.NewRegistry(), Options{})

@@ -14,6 +14,7 @@ import (
 
 // The clock of the machine is days off. Handlers of each form are told when they are called by the database's.
 func TestAJobExecIsToldWhenItIsCalledByTheDatabasesClock(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		told := make(chan prescient.FutureJob, 8)
 		execs := prescient.NewRegistry()
@@ -62,6 +63,7 @@ func TestAJobExecIsToldWhenItIsCalledByTheDatabasesClock(t *testing.T) {
 
 // One call that is tried again, put off or rolled forward is one occasion; an answer, another time or another row is another.
 func TestTheIdempotencyKeyStaysUntilThereIsAnAnswer(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		order := prescient.Entity{Name: "order", Key: "42"}
 		var key string

@@ -18,6 +18,7 @@ import (
 // An app that cancels what isn't there, in a transaction that stays open, has no row of another entity: a slot run ends
 // them all meanwhile, and waits for none.
 func TestACancelOfNothingHoldsNoRowOfOthers(t *testing.T) {
+	t.Parallel()
 	ways := []struct {
 		name   string
 		cancel func(r *testRig, db prescient.DB, e prescient.Entity) (int, error)
@@ -100,6 +101,7 @@ func (r *testRig) runBeside(fn prescient.Func, rows, held int, open func(tx *sql
 // A move writes the row's key anew in UNIQUE (job_key), for which MariaDB locks the row after it there, too. So a row that
 // moves waits where that is an app's, or the gap before it; no other does.
 func TestRowsThatMoveBesideWhatAnAppHoldsAreAllThatWait(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Minute, func(t *testing.T, r *testRig) {
 		const each = 5
 		took := r.runBeside(moveOn, 400, 2*each, func(tx *sql.Tx) {
@@ -119,6 +121,7 @@ func TestRowsThatMoveBesideWhatAnAppHoldsAreAllThatWait(t *testing.T) {
 
 // Plain SQL may lock an entry in UNIQUE (job_key) and not its row, as a range does with the one after it.
 func TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Minute, func(t *testing.T, r *testRig) {
 		for _, way := range []struct {
 			name   string
@@ -141,6 +144,7 @@ func TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly(t *testing.T) {
 // Nor does it hold up other apps: a table in which little is pending has wide gaps, and a lock on one of those is in the way
 // of most others.
 func TestAnAppThatHoldsNothingHoldsUpNoOtherApp(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Minute, func(t *testing.T, r *testRig) {
 		r.InsertDue(10)
 		impatient := servertest.Open(t, r.Account("app-reschedule"), "innodb_lock_wait_timeout=1")

@@ -72,6 +72,7 @@ func TestAClaimWithoutAnAnswerIsResolvedByItsToken(t *testing.T) {
 // A bucket whose claim was done without an answer is run at once: it does not idle until its lease ends, and nobody
 // counts a takeover.
 func TestABucketIsRunAtOnceWhoseClaimHadNoAnswer(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, key := range []string{"1", "2", "3"} {
 			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: key}, JobExec: "check", DueAt: rig.At("13:15")})
@@ -97,6 +98,7 @@ func TestABucketIsRunAtOnceWhoseClaimHadNoAnswer(t *testing.T) {
 
 // Two claims of one name, as a slot run and a sweep make: one has the bucket, also where its answer is lost.
 func TestOfTwoClaimsUnderOneNameOneHasTheBucket(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "check", DueAt: rig.At("13:15")})
 		var h rig.Hooks

@@ -49,6 +49,7 @@ const lateInsert = `INSERT INTO p_future_job (entity_name, entity_key, job_exec,
 // Rows come into the range of a commit, from one statement to the next: none of them is deleted, or written to history,
 // without a run.
 func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
+	t.Parallel()
 	eachPass(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		for _, step := range []string{"batch_seq = batch_seq + 1", "FOR UPDATE", "INTO p_job_history", "job.job_key < X'", "job.job_key IN", "COMMIT"} {
@@ -85,6 +86,7 @@ func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
 
 // A cancelled row and one that comes instead leave the number of rows as it was.
 func TestARowInPlaceOfACancelledOneIsNotTakenForIt(t *testing.T) {
+	t.Parallel()
 	eachPass(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.insertOrders(100)
@@ -110,6 +112,7 @@ func TestARowInPlaceOfACancelledOneIsNotTakenForIt(t *testing.T) {
 
 // A commit by ranges does not wait for somebody who inserts between its rows and has not committed.
 func TestAnOpenInsertBetweenTheRowsHoldsNothingUp(t *testing.T) {
+	t.Parallel()
 	eachPass(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.insertOrders(200)
@@ -143,6 +146,7 @@ func TestAnOpenInsertBetweenTheRowsHoldsNothingUp(t *testing.T) {
 
 // The rows before the first and after the last of a commit are somebody else's.
 func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
+	t.Parallel()
 	eachPass(t, func(t *testing.T, r *testRig) {
 		r.insertOrders(300)
 		all := r.Pending()
@@ -181,6 +185,7 @@ func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 
 // Of a commit some rows end, each in its way, and others go on.
 func TestACommitByRangesKeepsEndsAndMovesApart(t *testing.T) {
+	t.Parallel()
 	eachPass(t, func(t *testing.T, r *testRig) {
 		r.insertOrders(600)
 		var h rig.Hooks
@@ -212,6 +217,7 @@ func TestACommitByRangesKeepsEndsAndMovesApart(t *testing.T) {
 
 // What history has of a row is the same, whether it was written from Go or from the row.
 func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
+	t.Parallel()
 	eachPass(t, func(t *testing.T, r *testRig) {
 		for i := range 100 {
 			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i % 50)}, JobExec: fmt.Sprint("exec", i/50), Tag: "it's\\ü",
@@ -262,6 +268,7 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 
 // The role worker may not read history, which MariaDB asks for: such a worker goes on, and says so once.
 func TestAWorkerThatMayNotReadHistoryTakesTwoPasses(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.insertOrders(9000)
 		var log bytes.Buffer

@@ -10,6 +10,7 @@ import (
 
 // A new connection takes several round trips.
 func TestASlotRunUsesItsConnectionsAgain(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const rows = 4000
 		slot := r.InsertDue(rows)

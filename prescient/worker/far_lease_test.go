@@ -18,6 +18,7 @@ import (
 
 // A worker died while the clock was a year ahead, and its lease ends then. Nobody waits for that.
 func TestALeaseThatEndsFurtherAheadThanAnyIsNotHonoured(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 		leave := func(until time.Duration) {

@@ -35,6 +35,7 @@ func distance(trip time.Duration) func(string) error {
 }
 
 func TestALargeSlotOfAServerFarAwayHasMoreBucketsAtATime(t *testing.T) {
+	t.Parallel()
 	const far, rows = DefaultFarBuckets, 400
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.ManyDue(rig.At("13:15"), "check", 0, rows)
@@ -66,6 +67,7 @@ func TestALargeSlotOfAServerFarAwayHasMoreBucketsAtATime(t *testing.T) {
 }
 
 func TestBucketsAtATimeStayWhatTheyAre(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		away := distance(10 * time.Millisecond)
 		for _, c := range []struct {
@@ -101,6 +103,7 @@ func TestBucketsAtATimeStayWhatTheyAre(t *testing.T) {
 
 // The shortest of some round trips counts: one that waited for a processor, or for a connection to be made, says nothing.
 func TestARoundTripIsTheShortestOfSome(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		var h rig.Hooks
 		w := r.hookedWorker(rig.At("13:15"), &h, prescient.NewRegistry(), Options{})

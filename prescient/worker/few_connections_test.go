@@ -14,6 +14,7 @@ import (
 
 // Transactions of functions have all connections of the pool that a commit of other answers of their bucket needs one of.
 func TestACommitAndTransactionsOfFunctionsShareFewConnections(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const each, soon = 200, 15 * time.Second
 		r.ManyDue(rig.At("13:15"), "in_tx", 0, each)

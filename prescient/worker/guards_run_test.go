@@ -16,6 +16,7 @@ import (
 
 // Each guard ends a job with its own outcome, and says why.
 func TestEveryGuardEndsWithItsOutcome(t *testing.T) {
+	t.Parallel()
 	answers := func(next *time.Time, err error) prescient.Func {
 		return func(context.Context, prescient.FutureJob) (*time.Time, error) { return next, err }
 	}
@@ -80,6 +81,7 @@ func TestEveryGuardEndsWithItsOutcome(t *testing.T) {
 }
 
 func TestErrorsAreRetriedWithGrowingDistanceUntilTheSixthInARow(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		execs := rig.Registry("fails", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, errors.New("not yet") }, prescient.Guards{})
 		r.Insert(rig.At("12:50"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "fails", DueAt: rig.At("13:00")})
@@ -99,6 +101,7 @@ func TestErrorsAreRetriedWithGrowingDistanceUntilTheSixthInARow(t *testing.T) {
 }
 
 func TestAnUnknownJobExecIsPutOffAndNeverEnded(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Insert(rig.At("12:50"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "not-here", DueAt: rig.At("13:00")})
 		for _, slot := range []string{"13:00", "13:15", "13:45", "14:45", "16:45", "20:45"} {
@@ -119,6 +122,7 @@ func TestAnUnknownJobExecIsPutOffAndNeverEnded(t *testing.T) {
 
 // One job_exec that hangs or fails does not hold up the others of the slot, however many rows it has.
 func TestASlowJobExecDoesNotHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const slowRows, fastRows = 300, 300
 		var jobs []prescient.NewJob
@@ -169,6 +173,7 @@ func TestASlowJobExecDoesNotHoldUpTheOthers(t *testing.T) {
 }
 
 func TestRowsOfAJobExecWithTooManyAbandonedCallsArePutOff(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for i := range 10 {
 			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "hangs", DueAt: rig.At("13:15")})

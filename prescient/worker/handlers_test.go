@@ -17,6 +17,7 @@ import (
 )
 
 func TestABatchFunctionGetsAllDueRowsInOneCallAndOneBadRowSpoilsNoOther(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.InsertAll("check", append(rig.Numbered(200), "later", "fails", "left-out", "in-the-past")...)
 		var calls atomic.Int32
@@ -61,6 +62,7 @@ func TestABatchFunctionGetsAllDueRowsInOneCallAndOneBadRowSpoilsNoOther(t *testi
 }
 
 func TestABatchFunctionThatFailsFailsEveryRow(t *testing.T) {
+	t.Parallel()
 	for name, fn := range map[string]prescient.BatchFunc{
 		"an error": func(context.Context, *prescient.Batch) error { return errors.New("no database") },
 		"a panic":  func(_ context.Context, b *prescient.Batch) error { b.Settle(len(b.Jobs())); return nil },
@@ -148,6 +150,7 @@ func eachTxForm(t *testing.T, test func(t *testing.T, r *testRig, register regis
 }
 
 func TestTheEffectsOfATxFunctionCommitWithTheRowsEndAndAFailedOneRollsBackAlone(t *testing.T) {
+	t.Parallel()
 	eachTxForm(t, func(t *testing.T, r *testRig, register registerTx) {
 		of := r.effects()
 		r.InsertAll("check", append(rig.Numbered(120), "fails", "panics", "later")...)
@@ -200,6 +203,7 @@ func TestTheEffectsOfATxFunctionCommitWithTheRowsEndAndAFailedOneRollsBackAlone(
 }
 
 func TestATxBatchFunctionFailsARowWithoutTheOthersAndWhatItLeavesOutIsAnError(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		of := r.effects()
 		r.InsertAll("check", append(rig.Numbered(120), "fails", "left out")...)
@@ -238,6 +242,7 @@ func TestATxBatchFunctionFailsARowWithoutTheOthersAndWhatItLeavesOutIsAnError(t 
 
 // Whatever happens to the COMMIT, the effects are there once.
 func TestTheEffectsOfATxFunctionAreThereExactlyOnceWhateverHappensToTheCommit(t *testing.T) {
+	t.Parallel()
 	eachTxForm(t, func(t *testing.T, r *testRig, register registerTx) {
 		of := r.effects()
 		for name, fail := range map[string]func(h *rig.Hooks){
@@ -277,6 +282,7 @@ func TestTheEffectsOfATxFunctionAreThereExactlyOnceWhateverHappensToTheCommit(t 
 }
 
 func TestACancelWaitsForARunningTxFunctionAndThenFindsNothing(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		of := r.effects()
 		r.InsertAll("check", "42")
@@ -317,6 +323,7 @@ func TestACancelWaitsForARunningTxFunctionAndThenFindsNothing(t *testing.T) {
 }
 
 func TestATxFunctionThatHangsHoldsUpNeitherItsGroupNorTheOthers(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		of := r.effects()
 		r.InsertAll("check", append(rig.Numbered(20), "hangs")...)

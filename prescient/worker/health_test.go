@@ -38,6 +38,7 @@ func TestAPulseIsMissedOnceItIsOverdue(t *testing.T) {
 }
 
 func TestAWorkerIsAliveWhileItWorks(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var w *Worker
@@ -52,6 +53,7 @@ func TestAWorkerIsAliveWhileItWorks(t *testing.T) {
 }
 
 func TestTheBacklogIsTheOldestSlotThatHasCome(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		w := r.worker(rig.At("14:00:30"), prescient.NewRegistry(), Options{})
 		if oldest, age, err := w.Backlog(t.Context()); err != nil || !oldest.IsZero() || age != 0 {

@@ -13,6 +13,7 @@ import (
 // A slot that was empty at its time stands as one bucket in the ledger. When many late rows are found in it, it is
 // divided like any other of that size.
 func TestASlotThatWasEmptyIsDividedForManyLateRows(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		var c rig.Calls
 		execs := rig.Registry("check", c.Count, prescient.Guards{})
@@ -36,6 +37,7 @@ func TestASlotThatWasEmptyIsDividedForManyLateRows(t *testing.T) {
 
 // Who saw a slot as one bucket cannot claim it as such once it is divided; and while somebody holds it, it is not divided.
 func TestAStaleClaimOfADividedSlotIsRefused(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 		r.runAt(rig.At("13:15:01"), execs, Options{})

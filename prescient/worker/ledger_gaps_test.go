@@ -34,6 +34,7 @@ func (r *testRig) standing(slot time.Time, buckets string) {
 
 // Whatever is left of a slot's ledger, all of its rows are run, each once.
 func TestOpeningFillsAnyGapOfALedger(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, left := range []string{"3/4", "0/4", "1/4 2/4*", "0/1* 3/4", "0/1 1/4 2/4 3/4", "0/2 1/2 3/4"} {
 			t.Run(strings.NewReplacer(" ", "_", "/", "of", "*", "done").Replace(left), func(t *testing.T) {
@@ -56,6 +57,7 @@ func TestOpeningFillsAnyGapOfALedger(t *testing.T) {
 }
 
 func TestRollForwardMovesWhatAGapOfTheLedgerHeldUp(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.insertOrders(100)
 		r.standing(rig.At("13:15"), "3/4")
@@ -68,6 +70,7 @@ func TestRollForwardMovesWhatAGapOfTheLedgerHeldUp(t *testing.T) {
 
 // One bucket that is held and has the keys of others keeps these from being claimed.
 func TestABucketWithTheKeysOfOthersKeepsThemWaiting(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.insertOrders(100)
 		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{})
@@ -93,6 +96,7 @@ func TestABucketWithTheKeysOfOthersKeepsThemWaiting(t *testing.T) {
 // A lease is taken after prune looked and before it deletes: the slot stays, with all its buckets, and what is late for it
 // is run.
 func TestPruneDeletesWholeSlotsOnly(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		now := rig.At("15:30:11").AddDate(0, 0, 1)
 		w := r.worker(now, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{}), Options{})

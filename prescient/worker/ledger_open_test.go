@@ -14,6 +14,7 @@ import (
 
 // Workers whose batches differ would divide a slot differently. Those that come to it at once go by whoever was first.
 func TestWhoeverOpensASlotFirstSaysHowManyBucketsItHas(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.insertOrders(1000)
 		var workers []*Worker
@@ -45,6 +46,7 @@ func TestWhoeverOpensASlotFirstSaysHowManyBucketsItHas(t *testing.T) {
 
 // Where the first bucket alone stands, as many are opened as that says.
 func TestTheRestOfASlotIsOpened(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.insertOrders(1000)
 		w := r.worker(rig.At("13:15:01"), prescient.NewRegistry(), Options{Batch: 10})

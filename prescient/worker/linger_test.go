@@ -95,6 +95,7 @@ func TestSlowCallsInEverySlotMakeNoOthersLate(t *testing.T) {
 
 // The same for slots that are swept.
 func TestASweepPassesByWhatLingers(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const slots, fast = 8, 5
 		r.inEachSlot(rig.At("13:15"), slots, 1, fast)

@@ -39,6 +39,7 @@ func (o *told) observer() *Observer {
 }
 
 func TestAnObserverIsToldOfEveryCommittedAnswer(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		execs := prescient.NewRegistry()
 		execs.MustRegister("settles", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
@@ -79,6 +80,7 @@ func TestAnObserverIsToldOfEveryCommittedAnswer(t *testing.T) {
 }
 
 func TestAnObserverIsToldWhenWorkBegins(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		var heard told
 		observer := heard.observer()

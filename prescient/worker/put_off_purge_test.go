@@ -109,6 +109,7 @@ func (r *testRig) opensSnapshot(h *rig.Hooks) (opened chan struct{}) {
 }
 
 func TestPurgeWaitsForTheEndOfALargeSlot(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.HeldPurge)
 		var h rig.Hooks
@@ -127,6 +128,7 @@ func TestPurgeWaitsForTheEndOfALargeSlot(t *testing.T) {
 
 // Purge is put off for the whole server: not for as long as a slot run takes whose calls are slow.
 func TestPurgeWaitsForABoundedTime(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ lease, given, want time.Duration }{
 		{2 * time.Second, 10 * time.Second, 2 * time.Second / 3},
 		{time.Minute, 0, 0},
@@ -157,6 +159,7 @@ func TestPurgeWaitsForABoundedTime(t *testing.T) {
 }
 
 func TestPurgeIsPutOffOnlyWhereThatPays(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.HeldPurge)
 		for i, c := range []struct {
@@ -210,6 +213,7 @@ func TestPurgeIsPutOffOnlyWhereThatPays(t *testing.T) {
 
 // What goes wrong with it is no trouble of the run's, and leaves no connection behind that differs from the others.
 func TestASlotIsRunWherePurgeCannotBePutOff(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.HeldPurge)
 		for i, refused := range []string{"SET TRANSACTION", snapshot, "ROLLBACK"} {

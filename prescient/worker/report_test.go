@@ -71,6 +71,7 @@ func TestAnHourOfSlotsIsSummedUpByItsFirstSuccessor(t *testing.T) {
 
 // A worker that stays up has no line at info for a slot that is empty, but one for all of them.
 func TestEmptySlotsAreLoggedAtDebugAndSummedUp(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		var log lines
 		execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
@@ -96,6 +97,7 @@ func TestEmptySlotsAreLoggedAtDebugAndSummedUp(t *testing.T) {
 
 // What is returned is not logged as well.
 func TestAnErrorIsReturnedOrLogged(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		var log lines
 		w := r.worker(rig.At("13:15:01"), prescient.NewRegistry(), Options{Log: zerolog.New(&log).Level(zerolog.InfoLevel), SweepEvery: -1})
@@ -117,6 +119,7 @@ func TestAnErrorIsReturnedOrLogged(t *testing.T) {
 }
 
 func TestThatTheClockCannotBeReadNamesNoSlot(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		w := r.worker(rig.At("13:15:01"), prescient.NewRegistry(), Options{Patience: time.Millisecond})
 		ctx, cancel := context.WithCancel(t.Context())

@@ -13,6 +13,7 @@ import (
 
 // Somebody has a few rows locked. The others are moved, without a wait for these.
 func TestRollForwardPassesOverWhatOthersHaveLocked(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.insertOrders(1000)
 		tx, err := r.Root.BeginTx(t.Context(), nil)
@@ -45,6 +46,7 @@ func TestRollForwardPassesOverWhatOthersHaveLocked(t *testing.T) {
 // A move also locks the neighbour of a row in UNIQUE (job_key), which may be an insert that an app has not committed. The row
 // itself is free; what waits for the neighbour is passed over in the end, and the rest is moved.
 func TestRollForwardPassesOverWhatWaitsForANeighbour(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.insertOrders(2)
 		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{})

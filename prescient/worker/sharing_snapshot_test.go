@@ -13,6 +13,7 @@ import (
 // What one worker writes to the ledger, another may be about to: a server that refuses a row which was changed since the
 // statement looked (innodb_snapshot_isolation, on by default from MariaDB 11.6 on) ended the runs of both.
 func TestNoRunOfWorkersThatShareSlotsEndsEarly(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const rows = 80
 		runs := 3

@@ -14,6 +14,7 @@ import (
 )
 
 func TestEverySlotIsServedOnceByTheWorkerItIsAssignedTo(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, clock := range []string{"13:00", "13:15", "13:30", "13:45"} {
 			r.Insert(rig.At("12:50"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: clock}, JobExec: "check", DueAt: rig.At(clock)})
@@ -47,6 +48,7 @@ func TestEverySlotIsServedOnceByTheWorkerItIsAssignedTo(t *testing.T) {
 
 // Workers with the same minutes, by plan or by mistake, share the rows of the slot.
 func TestWorkersOnTheSameSlotShareItsRowsAndRunNoneTwice(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const rows = 3000
 		jobs := make([]prescient.NewJob, rows)
@@ -86,6 +88,7 @@ func TestWorkersOnTheSameSlotShareItsRowsAndRunNoneTwice(t *testing.T) {
 
 // A worker that died left its lease behind: until that ends nobody touches the bucket, then it is taken over.
 func TestADeadWorkersBucketIsTakenOverWhenItsLeaseEnds(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(20)
 		dead := r.worker(time.Time{}, prescient.NewRegistry(), Options{Lease: 2 * time.Second, Name: "dead"})
@@ -124,6 +127,7 @@ func TestADeadWorkersBucketIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 
 // A row that kills its worker every time ends as crashed; the rest of its bucket runs.
 func TestARowThatKillsItsWorkerEndsAsCrashed(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(6)
 		poison := "3"

@@ -15,6 +15,7 @@ import (
 
 // The servers were down over several slots.
 func TestTheSweeperCatchesUpOldestFirst(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, clock := range []string{"14:00", "13:15", "13:45", "13:30"} {
 			for i := range 3 {
@@ -44,6 +45,7 @@ func TestTheSweeperCatchesUpOldestFirst(t *testing.T) {
 }
 
 func TestASlotIsLeftToItsOwnWorkerForTheGrace(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, clock := range []string{"13:15", "13:30"} {
 			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: clock}, JobExec: "check", DueAt: rig.At(clock)})
@@ -73,6 +75,7 @@ func TestASlotIsLeftToItsOwnWorkerForTheGrace(t *testing.T) {
 
 // Somebody works on a bucket of the slot that is now: the sweeper leaves him the others, too.
 func TestTheSlotThatIsNowIsSweptOnlyWhereNobodyRunsIt(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.ManyDue(rig.At("13:15"), "check", 0, 40)
 		const buckets = 4
@@ -104,6 +107,7 @@ func TestTheSlotThatIsNowIsSweptOnlyWhereNobodyRunsIt(t *testing.T) {
 
 // What is left to the sweeper need not wait for the next sweep that would be.
 func TestTheSweeperComesSoonToWhatWasLeftToIt(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		var c rig.Calls
 		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{SweepEvery: time.Hour, SweepGrace: time.Millisecond})
@@ -120,6 +124,7 @@ func TestTheSweeperComesSoonToWhatWasLeftToIt(t *testing.T) {
 
 // Many small slots: the next one is opened, and called, while one is being committed.
 func TestASweepGoesOnWhileASlotIsCommitted(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, clock := range []string{"13:15", "13:30", "13:45"} {
 			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: clock}, JobExec: "check", DueAt: rig.At(clock)})
@@ -147,6 +152,7 @@ func TestASweepGoesOnWhileASlotIsCommitted(t *testing.T) {
 
 // A slot whose run fails for what is in it holds up none of those after it.
 func TestASlotThatFailsDoesNotEndTheSweep(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, clock := range []string{"13:15", "13:30", "13:45"} {
 			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: clock}, JobExec: "check", DueAt: rig.At(clock)})
@@ -170,6 +176,7 @@ func TestASlotThatFailsDoesNotEndTheSweep(t *testing.T) {
 
 // An insert may commit after its slot ran.
 func TestARowThatCommitsAfterItsSlotRanIsSwept(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "early"}, JobExec: "check", DueAt: rig.At("13:15")})
 		tx, err := r.AppAt(rig.At("13:14:59")).Begin()
@@ -199,6 +206,7 @@ func TestARowThatCommitsAfterItsSlotRanIsSwept(t *testing.T) {
 }
 
 func TestRollForwardMovesEverythingOverdueToTheNextSlot(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		var jobs []prescient.NewJob
 		for _, clock := range []string{"13:15", "13:30", "13:45", "15:00"} {
@@ -242,6 +250,7 @@ func TestRollForwardMovesEverythingOverdueToTheNextSlot(t *testing.T) {
 }
 
 func TestNeitherSweepNorRollForwardTouchesWhatALiveWorkerHolds(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "check", DueAt: rig.At("13:15")})
 		started, release := make(chan struct{}), make(chan struct{})

@@ -83,6 +83,7 @@ func TestTroublesAreFewButCountAll(t *testing.T) {
 // Each way in which a job_exec goes wrong has one line at warn, with an example, however many rows went that way; the slot
 // run's own line counts them.
 func TestTheLogHasASampleOfWhatWentWrong(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		execs := prescient.NewRegistry()
 		execs.MustRegister("fails", func(context.Context, prescient.FutureJob) (*time.Time, error) {
@@ -156,6 +157,7 @@ func TestTheLogHasASampleOfWhatWentWrong(t *testing.T) {
 
 // A worker names a job_exec that it has not once an hour, not once a slot; so it does with very many names.
 func TestAnUnregisteredNameIsSaidOnceAnHour(t *testing.T) {
+	t.Parallel()
 	var s namedLately
 	now := rig.At("10:00")
 	for _, c := range []struct {

@@ -21,6 +21,7 @@ import (
 // The time of a call is for its function. What is written after that has a time of its own, and a server that does not
 // answer then is no error of the job.
 func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
+	t.Parallel()
 	const hold = `"Since": "batch_seq = batch_seq + 1", "Match": "COMMIT", "Nth": 1, "Do": "delay", "Wait": `
 	for name, c := range map[string]struct {
 		rules string
@@ -83,6 +84,7 @@ func (r *testRig) overNetwork(role string, now time.Time, plan *wire.Plan, lease
 // The transactions of a TxFunc commit beside the commits of answers, under one lease: each has to know the number that
 // the one before it took.
 func TestCommitsOfBothKindsDoNotTakeTheLeaseFromEachOther(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const rows = 150
 		var jobs []prescient.NewJob

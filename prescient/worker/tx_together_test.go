@@ -24,6 +24,7 @@ import (
 // Where nothing fails the rows of a transaction have one savepoint. After a failure they have one each, for a while; the
 // one that failed is not called again, and the others at most twice.
 func TestTheCallsOfATransactionShareASavepointUntilOneOfThemFails(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		fails            string
 		least, most      int // savepoints of 150 rows in transactions of 50 and 100
@@ -84,6 +85,7 @@ func savepoints(h *rig.Hooks) int {
 
 // Nor does a row that somebody else has locked cost the others of its transaction more than the look that finds it.
 func TestARowThatIsLockedLeavesTheOthersTheirSavepoint(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.SkipLocked) // else each call is made alone
 		of := r.effects()
@@ -148,6 +150,7 @@ func TestTransactionsAreAsLargeAsTheyAreQuick(t *testing.T) {
 // A function that is slow all of a sudden does not have the rows locked that wait behind it: they are called in other
 // transactions, and none twice.
 func TestATransactionThatTakesLongLeavesItsOtherRowsToOthers(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		of := r.effects()
 		r.InsertAll("check", rig.Numbered(50)...)
@@ -180,6 +183,7 @@ func TestATransactionThatTakesLongLeavesItsOtherRowsToOthers(t *testing.T) {
 // A function loses the transaction that it shares, as a deadlock does, and says nothing: what those after it do would be
 // committed at once, and done again with the rows.
 func TestAFunctionThatKeepsADeadlockToItselfDoesNoHarmToThoseThatShareItsTransaction(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		of := r.effects()
 		r.InsertAll("check", rig.Numbered(40)...)
@@ -209,6 +213,7 @@ func TestAFunctionThatKeepsADeadlockToItselfDoesNoHarmToThoseThatShareItsTransac
 
 // A duplicate key is borne by functions that write their effect once; it does not undo those of others.
 func TestADuplicateKeyThatAFunctionBearsCostsNothing(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		_, err := r.Root.Exec("CREATE TABLE sent (id VARCHAR(128) PRIMARY KEY)")
 		r.Must(err)
@@ -236,6 +241,7 @@ func TestADuplicateKeyThatAFunctionBearsCostsNothing(t *testing.T) {
 // Rows that come between those of a transaction while its functions run are neither deleted nor written to history
 // without a call.
 func TestARowThatComesBetweenTheRowsOfATransactionIsNotLost(t *testing.T) {
+	t.Parallel()
 	eachTxForm(t, func(t *testing.T, r *testRig, register registerTx) {
 		r.Needs(t, rig.ColumnDefaults)
 		of := r.effects()
@@ -326,6 +332,7 @@ func TestAWatchSeesErrorsThatComeWithTheRows(t *testing.T) {
 
 // What a statement that the function prepared meets is not seen; so its calls have a savepoint each, from the second on.
 func TestCallsThatPrepareStatementsHaveASavepointEach(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		of := r.effects()
 		r.InsertAll("check", rig.Numbered(300)...)

@@ -62,6 +62,7 @@ func TestSlotsThatComeOnceMoreAreThoseBeforeTheOneAwaited(t *testing.T) {
 // The server's clock is set back by many slots: those that come next by the new time are run as they come, not early, and
 // before the old time is reached again. Nobody sweeps.
 func TestWorkGoesByAClockThatWasSetBack(t *testing.T) {
+	t.Parallel()
 	const back = time.Hour
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		plan, err := wire.NewPlan(fmt.Sprintf(`[{"Since": "the clock is set back", "Match": "UTC_TIMESTAMP(6)", "Do": "rewrite",
@@ -133,6 +134,7 @@ func (l *lines) count(text string) int {
 
 // Slots that are a second apart leave no time for a look before each; the clock is looked at all the same, now and then.
 func TestTheClockIsLookedAtAlsoWhereSlotsFollowCloselyOnOneAnother(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		w := r.worker(time.Time{}, prescient.NewRegistry(), Options{})
 		now, err := w.Now(t.Context())

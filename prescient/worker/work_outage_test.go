@@ -15,6 +15,7 @@ import (
 // The server goes away as a slot of a day comes, for longer than statements are tried again: the slot is run as soon as the
 // server is back, and not a day later. The log has that once.
 func TestAnOutageAtASlotsBoundaryCostsNoMoreThanTheOutage(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, 24*time.Hour, func(t *testing.T, r *testRig) {
 		const patience = 100 * time.Millisecond
 		slot := r.Tables().Grid.Floor(time.Now().UTC())
@@ -63,6 +64,7 @@ func TestAnOutageAtASlotsBoundaryCostsNoMoreThanTheOutage(t *testing.T) {
 // What does not pass by itself is there at once again: the slot is left to the sweeper, and what was called is not called
 // again and again until the next slot.
 func TestARunThatCannotCommitIsNotTriedAgainAtOnce(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, 24*time.Hour, func(t *testing.T, r *testRig) {
 		slot := r.Tables().Grid.Floor(time.Now().UTC())
 		r.Insert(slot.Add(-time.Hour), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "check", DueAt: slot})
@@ -82,6 +84,7 @@ func TestARunThatCannotCommitIsNotTriedAgainAtOnce(t *testing.T) {
 
 // A run that a timer starts is bounded by patience, and its error tells. Who sweeps takes the slot that is now, then.
 func TestASlotWhoseOneShotFailedIsSwept(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "check", DueAt: rig.At("13:15")})
 		var h rig.Hooks

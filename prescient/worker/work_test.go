@@ -76,6 +76,7 @@ func TestWorkFiresAtEachSlotAndNeverEarly(t *testing.T) {
 }
 
 func TestARunThatOutlastsItsSlotDoesNotDelayTheNext(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		release, started, next := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		execs := prescient.NewRegistry()
@@ -108,6 +109,7 @@ func TestARunThatOutlastsItsSlotDoesNotDelayTheNext(t *testing.T) {
 
 // A stop lets what runs come to its end, commits it, leaves the rest, and gives the leases back.
 func TestAStopIsGraceful(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(50)
 		started := make(chan struct{}, 50)
@@ -153,6 +155,7 @@ func TestAStopIsGraceful(t *testing.T) {
 }
 
 func TestCallsThatOutlastTheStopGraceAreLeftPending(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(3)
 		started := make(chan struct{}, 3)
@@ -185,6 +188,7 @@ func TestCallsThatOutlastTheStopGraceAreLeftPending(t *testing.T) {
 }
 
 func TestAnIdleWorkerSendsAHandfulOfStatementsASlot(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		var h rig.Hooks
 		w := r.hookedWorker(time.Time{}, &h, prescient.NewRegistry(), Options{SweepEvery: -1})
@@ -201,6 +205,7 @@ func TestAnIdleWorkerSendsAHandfulOfStatementsASlot(t *testing.T) {
 }
 
 func TestAWorkerThatIsConfiguredOtherwiseRefusesToStart(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		_, err := New(t.Context(), r.Pool(time.Time{}), Options{Prefix: "p_", Resolution: time.Minute})
 		if !errors.Is(err, prescient.ErrResolution) || !rig.Contains(err, "1m0s", "15m0s") {
@@ -221,6 +226,7 @@ func TestAWorkerThatIsConfiguredOtherwiseRefusesToStart(t *testing.T) {
 
 // When slot_config changes under it, a worker stops and says so, and runs nothing more.
 func TestAWorkerStopsWhenSlotConfigChanges(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		w := r.worker(time.Time{}, prescient.NewRegistry(), Options{})
 		done := make(chan error, 1)
@@ -241,6 +247,7 @@ func TestAWorkerStopsWhenSlotConfigChanges(t *testing.T) {
 
 // All the rows that were read come back unstarted, between two looks at whether to go on: the bucket is not finished.
 func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(3)
 		stop := make(chan struct{})
