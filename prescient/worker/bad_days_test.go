@@ -66,7 +66,7 @@ func (f *footprint) look() {
 
 // A slot ten times larger than any before is seen to come, and takes longer, but no more of anything else.
 func TestASlotTenTimesLargerThanAnyBeforeTakesNoMoreThanTime(t *testing.T) {
-	eachServerInTurn(t, 15*time.Minute, func(t *testing.T, r *testRig) {
+	eachFlavourInTurn(t, 15*time.Minute, func(t *testing.T, r *testRig) {
 		const usual = 200
 		var c rig.Calls
 		for i, clock := range []string{"13:15", "13:30"} {
@@ -100,7 +100,7 @@ func TestASlotTenTimesLargerThanAnyBeforeTakesNoMoreThanTime(t *testing.T) {
 // A job_exec that was quick and suddenly takes long makes only its own rows late: slots come and go meanwhile. The ledger
 // shows which slot is not done, and the load what of it is late.
 func TestAJobExecThatSuddenlyTakesLongMakesOnlyItselfLate(t *testing.T) {
-	eachServerInTurn(t, time.Second, func(t *testing.T, r *testRig) {
+	eachFlavourInTurn(t, time.Second, func(t *testing.T, r *testRig) {
 		const rows, places = 60, 4
 		var c rig.Calls
 		var slow atomic.Bool
@@ -181,7 +181,7 @@ func TestAJobExecThatSuddenlyTakesLongMakesOnlyItselfLate(t *testing.T) {
 // Rows whose calls do not come back hold up only themselves: the other rows of their slot end meanwhile, those of all its
 // buckets, though few of those are worked on at a time.
 func TestSlowRowsInEveryBucketHoldUpNoOthers(t *testing.T) {
-	eachServerInTurn(t, 15*time.Minute, func(t *testing.T, r *testRig) {
+	eachFlavourInTurn(t, 15*time.Minute, func(t *testing.T, r *testRig) {
 		const rows, slow, batch = 2000, 30, 20
 		r.ManyDue(rig.At("13:15"), "quick", 0, rows)
 		r.ManyDue(rig.At("13:15"), "slow", rows, rows+slow)
@@ -228,8 +228,8 @@ func TestSlowRowsInEveryBucketHoldUpNoOthers(t *testing.T) {
 // A server that turns slow in the middle of a slot makes the slot late: the worker asks for no more at a time, calls
 // nothing twice and drops nothing.
 func TestAServerThatTurnsSlowIsNotAskedForMore(t *testing.T) {
-	eachServerInTurn(t, 15*time.Minute, func(t *testing.T, r *testRig) {
-		const rows = 600
+	eachFlavourInTurn(t, 15*time.Minute, func(t *testing.T, r *testRig) {
+		const rows = 300
 		// From the first row in history on.
 		plan, err := wire.NewPlan(`[{"Since": "INSERT INTO p_job_history", "Do": "delay", "Wait": 40000000}]`, 1)
 		r.Must(err)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/ledger"
@@ -14,9 +15,10 @@ func BenchmarkReadBatch(b *testing.B) {
 	for _, flavour := range servertest.Flavours(b) {
 		b.Run(string(flavour), func(b *testing.B) {
 			const rows = DefaultBatch / 2
+			_, last := store.BucketRange(0, 1)
 			y := newYard(b, servertest.New(b, flavour), rows)
 			run := &bucket.Bucket{Shared: y.worker(prescient.NewRegistry(), Options{}).shared, Options: bucket.Options{Lease: &ledger.Lease{Slot: y.slot}},
-				Reads: bucket.Reads{Last: lastKey, Streams: []*bucket.Stream{{}}}, Batch: rows}
+				Reads: bucket.Reads{Last: last, Streams: []*bucket.Stream{{}}}, Batch: rows}
 			before := ownCPU()
 			b.ReportAllocs()
 			for b.Loop() {

@@ -26,9 +26,18 @@ func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
 }
 
-// eachServerInTurn is eachServerAt on one server after the other, for what is measured or counted in the whole process.
+// eachServerInTurn is eachServerAt on one server after the other, for times that are bounded tightly. Such a test runs
+// alone. So does what eachFlavourInTurn is for; others run beside one another (t.Parallel), since they mostly wait.
 func eachServerInTurn(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
 	servertest.EachInTurn(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
+}
+
+// eachFlavourInTurn is for what the process has or takes: its memory, its goroutines. The release of a server has no part in
+// that.
+func eachFlavourInTurn(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
+	for _, flavour := range servertest.Flavours(t) {
+		t.Run(string(flavour), func(t *testing.T) { test(t, newRig(t, servertest.New(t, flavour), resolution)) })
+	}
 }
 
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *testRig {

@@ -15,70 +15,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-	"prescient/prescient/worker/books"
-	"prescient/prescient/worker/internal/check"
 )
-
-func TestEveryRowThatIsNotSettledHasATrouble(t *testing.T) {
-	wrapped := fmt.Errorf("asking the carrier: %w", prescient.ErrTimeout)
-	for _, c := range []struct {
-		name    string
-		answer  check.Answer
-		outcome prescient.Outcome
-		want    books.TroubleKind
-	}{
-		{"done", check.Answer{}, prescient.Done, ""},
-		{"moved", check.Answer{Next: prescient.At(rig.At("13:30"))}, "", ""},
-		{"paused", check.Answer{Cause: prescient.CausePaused}, "", ""},
-		{"an error that is tried again", check.Answer{Err: errors.New("no luck")}, "", books.TroubleError},
-		{"an error that ends it", check.Answer{Err: errors.New("no luck")}, prescient.Failed, books.TroubleError},
-		{"a timeout", check.Answer{Err: wrapped}, prescient.TimedOut, books.TroubleTimeout},
-		{"a timeout in a transaction", check.Answer{Fate: check.Committed, Err: check.Quoted(wrapped)}, "", books.TroubleTimeout},
-		{"a panic", check.Answer{Err: fmt.Errorf("%w: nil map", prescient.ErrPanic)}, "", books.TroublePanic},
-		{"a panic in a transaction", check.Answer{Fate: check.Committed, Err: check.Quoted(fmt.Errorf("%w: nil map", prescient.ErrPanic))}, prescient.Failed, books.TroublePanic},
-		{"nobody registered it", check.Answer{Cause: prescient.CauseUnregistered}, "", books.TroubleUnregistered},
-		{"its calls hang", check.Answer{Cause: prescient.CauseAbandoned}, "", books.TroublePutOff},
-		{"it killed its worker", check.Answer{Cause: prescient.CauseKilled}, prescient.Crashed, "crashed"},
-		{"too many checks", check.Answer{}, prescient.MaxChecks, "max_checks"},
-		{"a time in the past", check.Answer{}, prescient.PastReturn, "past_return"},
-		{"a time too far ahead", check.Answer{}, prescient.BeyondHorizon, "beyond_horizon"},
-	} {
-		if got := c.answer.Trouble(c.outcome); got != c.want {
-			t.Errorf("%s: %q; want %q", c.name, got, c.want)
-		}
-	}
-}
-
-// However many names there are, a few are named for each kind; the counts are exact.
-func TestTroublesAreFewButCountAll(t *testing.T) {
-	failing := func(exec string, cause prescient.Cause, err error) *check.Answered {
-		job := prescient.FutureJob{EntityName: "order", EntityKey: "7", JobExec: exec}
-		a := check.Answer{Cause: cause, Err: err}
-		return &check.Answered{Row: check.Row{FutureJob: job}, Answer: a, Verdict: prescient.Decide(rig.Quarter, prescient.DefaultGuards(), job, a.Given(), rig.At("13:15"))}
-	}
-	var sum books.Troubles
-	for bucket := range 4 {
-		var part books.Troubles
-		for i := range 50 {
-			noteOf(&part, failing(fmt.Sprint("tyop-", bucket, "-", i), prescient.CauseUnregistered, nil))
-			noteOf(&part, failing("known", prescient.CauseCalled, errors.New(strings.Repeat("ü", 2000))))
-		}
-		if part.Rows(books.TroubleUnregistered) != 50 || part.Rows(books.TroubleError) != 50 {
-			t.Errorf("bucket %d: %+v", bucket, part)
-		}
-		sum.Add(part)
-	}
-	if len(sum) != books.MaxTroubled+2 || sum.Rows(books.TroubleUnregistered) != 200 || sum.Rows(books.TroubleError) != 200 {
-		t.Errorf("%d entries of %d and %d rows", len(sum), sum.Rows(books.TroubleUnregistered), sum.Rows(books.TroubleError))
-	}
-	list := sum.Sorted()
-	if list[0].JobExec != books.OtherExecs || list[0].Rows != 190 || list[0].Entity != "order/7" {
-		t.Errorf("%+v", list[0])
-	}
-	if known := list[1]; known.JobExec != "known" || known.Rows != 200 || len([]rune(known.Error)) != books.MaxTroubleText || !strings.HasSuffix(known.Error, "…") {
-		t.Errorf("%+v", known)
-	}
-}
 
 // Each way in which a job_exec goes wrong has one line at warn, with an example, however many rows went that way; the slot
 // run's own line counts them.
@@ -193,8 +130,4 @@ func TestAnUnregisteredNameIsSaidOnceAnHour(t *testing.T) {
 			t.Errorf("%d slots swept: %s", len(all), log.all())
 		}
 	})
-}
-
-func noteOf(t *books.Troubles, a *check.Answered) {
-	t.Note(a.FutureJob, a.Answer.Trouble(a.Verdict.Outcome), a.Verdict)
 }

@@ -178,7 +178,7 @@ func (g *Ledger) estimateBuckets(ctx context.Context, slot time.Time) (int, erro
 	if err != nil {
 		return 0, fmt.Errorf("estimating slot %s: %w", slots.Stamp(slot), err)
 	}
-	return BucketsFor(rows, g.Batch, g.Parallel), nil
+	return bucketsFor(rows, g.Batch, g.Parallel), nil
 }
 
 func (g *Ledger) countRows(ctx context.Context, statement string, args ...any) (rows int, err error) {
@@ -188,9 +188,9 @@ func (g *Ledger) countRows(ctx context.Context, statement string, args ...any) (
 	return rows, err
 }
 
-// BucketsFor is how many buckets a slot is divided into: one for every batch of rows, or more where those would be
+// bucketsFor is how many buckets a slot is divided into: one for every batch of rows, or more where those would be
 // fewer than are worked on at a time, which parallel says: a multiple of that leaves none to the end by itself.
-func BucketsFor(rows, batch, parallel int) int {
+func bucketsFor(rows, batch, parallel int) int {
 	n := min(max(rows/batch, 1), MaxBuckets)
 	if n < parallel {
 		return max(n, min(rows/max(batch/sharedPart, 1), parallel, MaxBuckets))

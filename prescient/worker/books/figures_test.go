@@ -1,4 +1,4 @@
-package worker
+package books_test
 
 import (
 	"bytes"
