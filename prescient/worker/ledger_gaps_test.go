@@ -68,31 +68,6 @@ func TestRollForwardMovesWhatAGapOfTheLedgerHeldUp(t *testing.T) {
 	})
 }
 
-// One bucket that is held and has the keys of others keeps these from being claimed.
-func TestABucketWithTheKeysOfOthersKeepsThemWaiting(t *testing.T) {
-	t.Parallel()
-	eachServer(t, func(t *testing.T, r *testRig) {
-		r.insertOrders(100)
-		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{})
-		r.standing(rig.At("13:15"), "0/1 3/4")
-		list, err := w.ledger.Rows(t.Context(), rig.At("13:15"))
-		r.Must(err)
-		l, err := w.ledger.Claim(t.Context(), rig.At("13:15"), list[0])
-		if err != nil || l == nil {
-			t.Fatalf("%+v, %v", l, err)
-		}
-		for _, open := range []func(context.Context, time.Time) ([]ledger.Row, error){w.ledger.Open, w.ledger.Reopened} {
-			if list, err = open(t.Context(), rig.At("13:15")); err != nil || len(list) != 1 || list[0].Bucket != 0 || list[0].LivesFor == 0 {
-				t.Errorf("while it is held: %+v, %v", list, err)
-			}
-		}
-		r.Must(w.ledger.Release(t.Context(), l, true))
-		if list, err = w.ledger.Reopened(t.Context(), rig.At("13:15")); err != nil || len(list) != 4 || list[0].Buckets != 4 {
-			t.Errorf("once it is given back: %+v, %v", list, err)
-		}
-	})
-}
-
 // A lease is taken after prune looked and before it deletes: the slot stays, with all its buckets, and what is late for it
 // is run.
 func TestPruneDeletesWholeSlotsOnly(t *testing.T) {

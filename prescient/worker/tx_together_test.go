@@ -24,7 +24,6 @@ import (
 // Where nothing fails the rows of a transaction have one savepoint. After a failure they have one each, for a while; the
 // one that failed is not called again, and the others at most twice.
 func TestTheCallsOfATransactionShareASavepointUntilOneOfThemFails(t *testing.T) {
-	t.Parallel()
 	for name, c := range map[string]struct {
 		fails            string
 		least, most      int // savepoints of 150 rows in transactions of 50 and 100
