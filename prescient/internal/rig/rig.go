@@ -54,8 +54,7 @@ func New(t *testing.T, d servertest.Database, resolution time.Duration, opener O
 	var err error
 	r.Server, r.Dialect, err = r.Setting.Choose(t.Context(), r.Root)
 	r.Must(err)
-	_, err = text.Up(t.Context(), r.Root, text.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting})
-	r.Must(err)
+	r.migrate(text.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting})
 	r.App = servertest.Open(t, r.Account("app-reschedule"), "")
 	return r
 }
