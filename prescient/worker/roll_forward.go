@@ -167,7 +167,7 @@ func (w *Worker) rollKeys(ctx, work context.Context, l *ledger.Lease, keys []pre
 	}
 }
 
-// rollBatch moves those of some rows that nobody else has locked to the next slot, in one transaction. errRowsLocked where
+// rollBatch moves those of some rows that nobody else has locked to the next slot, in one transaction. bucket.ErrRowsLocked where
 // it waited for a lock all the same.
 func (w *Worker) rollBatch(ctx context.Context, l *ledger.Lease, keys []prescient.Key) (done Rolled, err error) {
 	c, _, err := w.clockAndDue(ctx, l.Slot)

@@ -9,7 +9,7 @@ import (
 	"prescient/prescient/worker/internal/ledger"
 )
 
-// Run works until the bucket is dry. It returns errLeaseLost, errStopped, errRowsLocked or errCrowdedOut where it had to
+// Run works until the bucket is dry. It returns ledger.ErrLost, ErrStopped, ErrRowsLocked or ErrCrowdedOut where it had to
 // leave rows behind; what was answered until then is committed, but in the first case.
 func (b *Bucket) Run(ctx context.Context) error {
 	if err := b.endKiller(ctx); err != nil {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,6 +10,9 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/slots"
 )
+
+// ErrEarly is returned when the database's clock says that the slot has not come.
+var ErrEarly = errors.New("the slot has not come by the database's clock")
 
 // maxOpenings bounds how often a worker looks again at the ledger of a slot that others open or prune at the same time.
 const maxOpenings = 10

@@ -21,7 +21,7 @@ import (
 )
 
 // CommitReady commits what is answered if it is a batch, or nothing else is running, or it has waited long enough; or
-// all of it, where all says so. It returns errLeaseLost where another has the bucket by now.
+// all of it, where all says so. It returns ledger.ErrLost where another has the bucket by now.
 func (b *Bucket) CommitReady(ctx context.Context, all bool) (committed bool, err error) {
 	after := b.flushAfter()
 	batch, ready := b.Inbox.ready(b.Batch, after, all)
