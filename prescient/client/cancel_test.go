@@ -12,6 +12,7 @@ import (
 )
 
 func TestCancelEndsWhatIsPendingForTheEntityAndNothingElse(t *testing.T) {
+	t.Parallel()
 	e := rig.Order("42")
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
@@ -60,6 +61,7 @@ func TestCancelEndsWhatIsPendingForTheEntityAndNothingElse(t *testing.T) {
 }
 
 func TestCancelOfNothingIsNoError(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		rig.EachHandle(t, r.App, func(h rig.Handle) {
 			if n, err := r.client.Cancel(t.Context(), h.Db, rig.Order("42")); n != 0 || err != nil {
@@ -75,6 +77,7 @@ func TestCancelOfNothingIsNoError(t *testing.T) {
 }
 
 func TestACancelledJobIsInHistoryAsItWas(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		e := rig.Order("42")
 		for _, payload := range []json.RawMessage{nil, json.RawMessage(`{"a": "it's \\ é"}`)} {
@@ -109,6 +112,7 @@ func TestACancelledJobIsInHistoryAsItWas(t *testing.T) {
 
 // Without its end in history a row would be lost.
 func TestACancelThatFailsHalfwayLeavesEveryRow(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		rig.EachHandle(t, r.AppAt(rig.At("11:00")), func(h rig.Handle) {
 			r.Clear()
@@ -144,6 +148,7 @@ func TestACancelThatFailsHalfwayLeavesEveryRow(t *testing.T) {
 }
 
 func TestRescheduleMovesAPendingJobAndKeepsTheRest(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		e := rig.Order("42")
 		early := r.AppAt(rig.At("10:00"))
@@ -183,6 +188,7 @@ func TestRescheduleMovesAPendingJobAndKeepsTheRest(t *testing.T) {
 }
 
 func TestRescheduleAndGetOfNothingAreErrors(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.insert(rig.At("10:00"), prescient.NewJob{Entity: rig.Order("42"), JobExec: "ship", Tag: "a", DueAt: rig.At("13:05")})
 		before := r.one()
@@ -209,6 +215,7 @@ func TestRescheduleAndGetOfNothingAreErrors(t *testing.T) {
 // A *sql.Conn can begin a transaction, so that a client takes one of its own where it needs one; not inside one that was
 // begun by hand, since that would commit it behind the caller's back.
 func TestATransactionBegunByHandIsTheCallers(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		conn, err := r.AppAt(rig.At("10:00")).Conn(t.Context())
 		r.Must(err)

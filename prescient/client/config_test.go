@@ -10,6 +10,7 @@ import (
 )
 
 func TestAnotherResolutionThanThatOfTheTablesIsRefusedNamingBoth(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, resolution := range []time.Duration{time.Second, 30 * time.Minute, 24 * time.Hour, 7 * time.Minute, -time.Minute} {
 			_, err := New(t.Context(), r.App, Options{Prefix: "p_", Dialect: r.Setting, Resolution: resolution})
@@ -29,6 +30,7 @@ func TestAnotherResolutionThanThatOfTheTablesIsRefusedNamingBoth(t *testing.T) {
 }
 
 func TestAClientNeedsTheTables(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, prefix := range []string{"", "q_"} {
 			_, err := New(t.Context(), r.Root, Options{Prefix: prefix})
@@ -48,6 +50,7 @@ func TestAClientNeedsTheTables(t *testing.T) {
 }
 
 func TestTwoInstallationsShareASchemaUnderTwoPrefixes(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		_, err := text.Up(t.Context(), r.Root, text.Schema{Prefix: "q_", Resolution: time.Hour})
 		r.Must(err)
@@ -69,6 +72,7 @@ func TestTwoInstallationsShareASchemaUnderTwoPrefixes(t *testing.T) {
 }
 
 func TestAClientStopsWritingWhenTheConfigurationHasChanged(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		e := rig.Order("42")
 		r.insert(rig.At("10:00"), prescient.NewJob{Entity: e, JobExec: "ship", DueAt: rig.At("12:00")})
@@ -107,6 +111,7 @@ func TestAClientStopsWritingWhenTheConfigurationHasChanged(t *testing.T) {
 
 // The resolution changes between a client's look and its write: the slot is off the new grid.
 func TestASlotOffTheGridIsExplainedByTheChangeOfTheConfiguration(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ChangeOfResolution)
 		var h rig.Hooks

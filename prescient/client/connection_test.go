@@ -60,6 +60,7 @@ func connections(flavour localserver.Flavour) []string {
 }
 
 func TestTheConnectionsSettingsChangeNothing(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.AllIsolationLevels)
 		r.Also("app-reschedule", "SELECT", "p_job_history")
@@ -75,6 +76,7 @@ func TestTheConnectionsSettingsChangeNothing(t *testing.T) {
 }
 
 func TestTheDriversZoneChangesNothing(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Also("app-reschedule", "SELECT", "p_job_history")
 		// What loc=Local makes of a machine's TZ.
@@ -93,6 +95,7 @@ func TestTheDriversZoneChangesNothing(t *testing.T) {
 }
 
 func TestEveryIsolationLevelInsertsTheRightSlot(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.AllIsolationLevels)
 		r.Also("app-reschedule", "SELECT", "p_job_history")

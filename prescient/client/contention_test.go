@@ -248,6 +248,7 @@ func (r *testRig) balancedFight(name string, apps, runs *tally, others int) {
 // the same few jobs do deadlock now and then. On a handle that is no transaction the client sees to that; in the
 // caller's transaction the caller begins again. Nothing is lost and nothing is left twice.
 func TestAppsAndSlotRunsThatMeetOnAFewJobsLoseNothing(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Minute, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.JSONTable)
 		pick := func(int) prescient.NewJob {
@@ -274,6 +275,7 @@ func TestAppsAndSlotRunsThatMeetOnAFewJobsLoseNothing(t *testing.T) {
 // The order of the locks is what matters here: the row by its primary key first, then its job_key. Only the second look
 // that the caller's transaction needs goes the other way; it may fall victim to a slot run, once in thousands.
 func TestAnAppAndASlotRunDoNotDeadlockOverAJob(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Minute, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.JSONTable)
 		pick := func(app int) prescient.NewJob {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestNoStatementOfAClientScansATableOrSorts(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ReadPlans)
 		f := r.Fill()

@@ -38,6 +38,7 @@ type pooled struct{ *sqlx.DB }
 
 // What is done on a handle that wraps a transaction goes with that transaction, also where the handle begins others.
 func TestAHandleThatWrapsATransactionIsThatTransaction(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		db := r.AppAt(rig.At("13:00"))
 		var n int
@@ -72,6 +73,7 @@ func TestAHandleThatWrapsATransactionIsThatTransaction(t *testing.T) {
 }
 
 func TestPoolsAndConnectionsAreKnown(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		db := r.AppAt(rig.At("13:00"))
 		conn, err := db.Conn(t.Context())

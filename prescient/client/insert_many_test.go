@@ -21,6 +21,7 @@ func manyJobs(n int) []prescient.NewJob {
 }
 
 func TestInsertManyInsertsThousands(t *testing.T) {
+	t.Parallel()
 	const n = 5000
 	eachServer(t, func(t *testing.T, r *testRig) {
 		app := r.AppAt(rig.At("10:00"))
@@ -56,6 +57,7 @@ func TestInsertManyInsertsThousands(t *testing.T) {
 }
 
 func TestInsertManySettlesEachJobByItsPolicyInTheOrderOfTheList(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		early := r.AppAt(rig.At("08:00"))
 		rig.EachHandle(t, r.AppAt(rig.At("10:00")), func(h rig.Handle) {
@@ -115,6 +117,7 @@ func TestInsertManySettlesEachJobByItsPolicyInTheOrderOfTheList(t *testing.T) {
 }
 
 func TestInsertManyIsAllOrNone(t *testing.T) {
+	t.Parallel()
 	const n = 1100
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
@@ -170,6 +173,7 @@ func TestInsertManyIsAllOrNone(t *testing.T) {
 }
 
 func TestInsertManyOfNothingDoesNothing(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		rig.EachHandle(t, r.App, func(h rig.Handle) {
 			if did, err := r.client.InsertMany(t.Context(), h.Db, nil); len(did) != 0 || err != nil {
@@ -182,6 +186,7 @@ func TestInsertManyOfNothingDoesNothing(t *testing.T) {
 }
 
 func TestInsertManyBearsLongPayloads(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		jobs := manyJobs(6)
 		for i := range jobs {

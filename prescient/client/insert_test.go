@@ -13,6 +13,7 @@ import (
 )
 
 func TestInsertWorksOnEveryKindOfHandle(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		rig.EachHandle(t, r.AppAt(rig.At("10:00")), func(h rig.Handle) {
 			did, err := r.client.Insert(t.Context(), h.Db, prescient.NewJob{Entity: rig.Order(h.Name), JobExec: "ship", DueAt: rig.At("13:05")})
@@ -32,6 +33,7 @@ func TestInsertWorksOnEveryKindOfHandle(t *testing.T) {
 }
 
 func TestWhatAClientDoesCommitsWithTheCallersTransaction(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.insert(rig.At("10:00"), prescient.NewJob{Entity: rig.Order("old"), JobExec: "ship", DueAt: rig.At("12:00")})
 		before := r.one()
@@ -56,6 +58,7 @@ func TestWhatAClientDoesCommitsWithTheCallersTransaction(t *testing.T) {
 }
 
 func TestDueTimesAreRoundedUpToASlotThatIsStillOpen(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		nepal := time.FixedZone("", (5*60+45)*60)
 		for i, tt := range []struct {
@@ -100,6 +103,7 @@ func TestDueTimesAreRoundedUpToASlotThatIsStillOpen(t *testing.T) {
 }
 
 func TestAFirstCheckBeyondTheHorizonIsRefused(t *testing.T) {
+	t.Parallel()
 	execs := prescient.NewRegistry()
 	execs.MustRegister("short", rig.NeverCalled, prescient.Guards{Horizon: time.Hour})
 	execs.MustRegister("long", rig.NeverCalled, prescient.Guards{Horizon: 90 * 24 * time.Hour})
@@ -145,6 +149,7 @@ func TestAFirstCheckBeyondTheHorizonIsRefused(t *testing.T) {
 }
 
 func TestEveryTextComesBackAsItWasAndIsAJobOfItsOwn(t *testing.T) {
+	t.Parallel()
 	keys := append(rig.Nasty(), strings.Repeat("k", prescient.MaxKeyLen), strings.Repeat("🚢", prescient.MaxKeyLen), strings.Repeat(" ", prescient.MaxKeyLen))
 	tags := append(rig.Nasty(), "", " ")
 	eachServer(t, func(t *testing.T, r *testRig) {
@@ -202,6 +207,7 @@ func TestEveryTextComesBackAsItWasAndIsAJobOfItsOwn(t *testing.T) {
 }
 
 func TestWhatCannotBeStoredIsRefusedWithNothingWritten(t *testing.T) {
+	t.Parallel()
 	good := prescient.NewJob{Entity: rig.Order("42"), JobExec: "ship", DueAt: rig.At("11:00")}
 	with := func(change func(*prescient.NewJob)) prescient.NewJob {
 		job := good
@@ -253,6 +259,7 @@ func TestWhatCannotBeStoredIsRefusedWithNothingWritten(t *testing.T) {
 }
 
 func TestNamesMayBeAsLongAsTheColumns(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		name := strings.Repeat("aZ09_.-x", prescient.MaxNameLen/8)
 		r.insert(rig.At("10:00"), prescient.NewJob{Entity: prescient.Entity{Name: name, Key: "42"}, JobExec: name, DueAt: rig.At("11:00"), Payload: json.RawMessage("{}")})

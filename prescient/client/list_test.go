@@ -59,6 +59,7 @@ func identityOf(j prescient.FutureJob) string {
 }
 
 func TestPagesVisitEveryRowOnceInOrder(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.shelf()
 		db := r.Pool(time.Time{})
@@ -119,6 +120,7 @@ func TestPagesVisitEveryRowOnceInOrder(t *testing.T) {
 }
 
 func TestAFilterKeepsToWhatItSays(t *testing.T) {
+	t.Parallel()
 	within := func(at, from, before time.Time) bool {
 		return (from.IsZero() || !at.Before(from)) && (before.IsZero() || at.Before(before))
 	}
@@ -182,6 +184,7 @@ func TestAFilterKeepsToWhatItSays(t *testing.T) {
 }
 
 func TestAListingHasAHundredRowsUnlessItIsToldOtherwise(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		db := r.Pool(time.Time{})
 		if jobs, err := r.client.Pending(t.Context(), db, ListFilter{}); jobs == nil || len(jobs) != 0 || err != nil {
@@ -203,6 +206,7 @@ func TestAListingHasAHundredRowsUnlessItIsToldOtherwise(t *testing.T) {
 }
 
 func TestAListingRefusesWhatItCannotRead(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.shelf()
 		db := r.Pool(time.Time{})
@@ -232,6 +236,7 @@ func TestAListingRefusesWhatItCannotRead(t *testing.T) {
 }
 
 func TestLoadCountsTheRowsOfEachSlot(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.shelf()
 		db := r.Pool(time.Time{})

@@ -37,6 +37,7 @@ func searched[T interface{ Cursor() string }](t *testing.T, f ListFilter, list f
 }
 
 func TestASearchThatEndsEarlyGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.shelf()
 		db := r.Pool(time.Time{})
@@ -96,6 +97,7 @@ func identities[T any](list []T, job func(T) prescient.FutureJob) (names []strin
 
 // However much there is: a page by an index reads its rows, and a search no more than it may, twice.
 func TestAListingReadsLittle(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		f := r.Fill()
 		db := sqlx.NewDb(r.Pool(time.Time{}).DB, "mysql")

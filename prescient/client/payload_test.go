@@ -18,6 +18,7 @@ func nested(depth int) json.RawMessage {
 }
 
 func TestAPayloadComesBackAsTheSameJSON(t *testing.T) {
+	t.Parallel()
 	var texts []string
 	for _, text := range rig.Nasty() {
 		quoted, err := json.Marshal(text)
@@ -88,6 +89,7 @@ func TestAPayloadComesBackAsTheSameJSON(t *testing.T) {
 }
 
 func TestAPayloadThatNoServerStoresIsRefusedWithNothingWritten(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.StrictSurrogates)
 		for _, params := range []string{"", "&sql_mode=''"} {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestOnPendingSaysWhatBecomesOfThePendingJob(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		early := r.AppAt(rig.At("10:00"))
 		// The pending job is due at 13:05 and waits for 13:15.
@@ -97,6 +98,7 @@ func TestOnPendingSaysWhatBecomesOfThePendingJob(t *testing.T) {
 }
 
 func TestAJobThatDiffersInTagOrJobExecIsAnother(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, job := range []prescient.NewJob{{JobExec: "ship"}, {JobExec: "ship", Tag: "a"}, {JobExec: "ship", Tag: "A"}, {JobExec: "Ship"}, {JobExec: "pay"}} {
 			job.Entity, job.DueAt, job.OnPending = rig.Order("42"), rig.At("13:05"), prescient.OnPendingError
@@ -110,6 +112,7 @@ func TestAJobThatDiffersInTagOrJobExecIsAnother(t *testing.T) {
 
 // Two jobs with the same hash will not be met in the wild; a row whose job_key somebody else wrote stands in for one.
 func TestATrueCollisionIsAnErrorOfItsOwn(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		e := rig.Order("42")
@@ -152,6 +155,7 @@ func TestATrueCollisionIsAnErrorOfItsOwn(t *testing.T) {
 
 // While an insert waits for another transaction, slots go on beginning.
 func TestAnInsertThatWaitedDoesNotKeepAJobWhoseSlotHasBegun(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		e := rig.Order("42")
 		first := rig.Begin(t, r.App, 0)

@@ -33,6 +33,7 @@ func (r *testRig) requeue(now time.Time, o RequeueOptions) Requeued {
 }
 
 func TestRequeuedJobsStartAfreshAndNothingPendingIsTouched(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for i, outcome := range []prescient.Outcome{prescient.Failed, prescient.Failed, prescient.Failed, prescient.TimedOut} {
 			r.endAs(ended(fmt.Sprint(i), "check"), outcome, rig.At("09:00").Add(time.Duration(i)*time.Minute))
@@ -87,6 +88,7 @@ func TestRequeuedJobsStartAfreshAndNothingPendingIsTouched(t *testing.T) {
 func counts(r Requeued) Requeued { r.Jobs = nil; return r }
 
 func TestRequeueGoesThroughPagesUpToItsLimit(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const n = requeueBatch + 20
 		var rows []byte
@@ -112,6 +114,7 @@ func TestRequeueGoesThroughPagesUpToItsLimit(t *testing.T) {
 
 // A job that becomes pending between the look and the insert is kept as well.
 func TestRequeueKeepsWhatBecomesPendingMeanwhile(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, key := range []string{"1", "2"} {
 			r.endAs(ended(key, "check"), prescient.Failed, rig.At("09:00"))
@@ -130,6 +133,7 @@ func TestRequeueKeepsWhatBecomesPendingMeanwhile(t *testing.T) {
 }
 
 func TestRequeueWantsToKnowWhat(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.endAs(ended("1", "check"), prescient.Failed, rig.At("09:00"))
 		one := ListFilter{Entity: rig.Order("1")}

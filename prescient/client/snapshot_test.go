@@ -50,6 +50,7 @@ func snapshots() []handleWithSnapshot {
 }
 
 func TestWhatChangedAfterTheTransactionsSnapshotIsFound(t *testing.T) {
+	t.Parallel()
 	e := rig.Order("42")
 	job := func(due string, policy prescient.OnPending) prescient.NewJob {
 		return prescient.NewJob{Entity: e, JobExec: "ship", DueAt: rig.At(due), OnPending: policy}
@@ -180,6 +181,7 @@ func TestWhatChangedAfterTheTransactionsSnapshotIsFound(t *testing.T) {
 
 // A keep that is told of a row holds it until its transaction ends, so that a cancel cannot slip in between.
 func TestAKeptJobCannotBeCancelledBeforeTheKeepersCommit(t *testing.T) {
+	t.Parallel()
 	e := rig.Order("42")
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, isolation := range snapshots() {
@@ -208,6 +210,7 @@ func TestAKeptJobCannotBeCancelledBeforeTheKeepersCommit(t *testing.T) {
 }
 
 func TestAnInsertWaitsForAnotherInsertOfTheSameJob(t *testing.T) {
+	t.Parallel()
 	e := rig.Order("42")
 	eachServer(t, func(t *testing.T, r *testRig) {
 		app := r.AppAt(rig.At("10:00"))
@@ -265,6 +268,7 @@ func TestAnInsertWaitsForAnotherInsertOfTheSameJob(t *testing.T) {
 }
 
 func TestARefusedOperationLeavesTheTransactionUsable(t *testing.T) {
+	t.Parallel()
 	e := rig.Order("42")
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Exec("CREATE TABLE domain (n INT)")

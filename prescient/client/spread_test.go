@@ -10,6 +10,7 @@ import (
 )
 
 func TestASpreadInsertIsDueAtItsPlace(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		job := prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "42"}, JobExec: "check", DueAt: rig.At("14:00"), Spread: 6 * time.Hour}
 		want := job.InPlace().DueAt
