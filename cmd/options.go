@@ -75,7 +75,7 @@ func Run(ctx context.Context, options Options) int {
 		// Statements that are broken off may say no more than that the connection is gone.
 		err = fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
-	if err != nil && !exit.Said(err) {
+	if err != nil && !exit.Printed(err) {
 		// There is nobody to tell when stderr fails.
 		_, _ = io.WriteString(options.Stderr, words.Complaint(options.Program, err))
 	}

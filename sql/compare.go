@@ -268,7 +268,7 @@ func (c *comparison) compareObject(ctx context.Context, o Object) error {
 	again := c.remake(o)
 	// No entity has a name as long as this.
 	switch err := c.try(ctx, "CALL "+o.Name+"(REPEAT('-', 255), '-', '-')"); {
-	case refused(err, errNoSuchProcedure), !seen && refused(err, errRoutineDenied) && c.seesRoutines(ctx):
+	case refused(err, errNoSuchProcedure), !seen && refused(err, errRoutineDenied) && c.mayReadRoutines(ctx):
 		c.damage(DamagedProcedure, o.Name, "", "the procedure "+o.Name+" is missing", "", again...)
 		c.found.Damages[len(c.found.Damages)-1].gone = true
 	case refused(err, errNoSuchDefiner):
@@ -295,8 +295,8 @@ func (c *comparison) remake(o Object) []string {
 	return []string{"DROP PROCEDURE IF EXISTS " + o.Name, o.Create}
 }
 
-// seesRoutines says whether the account would see every procedure of the database: one that may make some does.
-func (c *comparison) seesRoutines(ctx context.Context) bool {
+// mayReadRoutines says whether the account would see every procedure of the database: one that may make some does.
+func (c *comparison) mayReadRoutines(ctx context.Context) bool {
 	rows, err := c.db.QueryContext(ctx, "SHOW GRANTS")
 	if err != nil {
 		return false

@@ -98,7 +98,7 @@ func (s Schema) readMigrations() (m made, err error) {
 	return m, nil
 }
 
-// splitStatements divides a migration as goose does: at a semicolon that ends a line, and at StatementBegin and
+// splitStatements cuts a migration as goose does: at a semicolon that ends a line, and at StatementBegin and
 // StatementEnd, between which comments stay.
 func splitStatements(up string) (list []string) {
 	var b strings.Builder
@@ -242,7 +242,7 @@ func (t *Table) drop(kind, name string) {
 	*list = slices.DeleteFunc(*list, func(n string) bool { return n == name })
 }
 
-// splitList divides at the commas that stand in no parentheses and no literal, and makes each part one line.
+// splitList cuts at the commas that stand in no parentheses and no literal, and makes each part one line.
 func splitList(text string) (list []string) {
 	depth, from, quoted := 0, 0, false
 	add := func(part string) {

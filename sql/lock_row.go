@@ -16,14 +16,14 @@ import (
 
 const (
 	lockBeat  = 5 * time.Second // how often whoever has a rowLock shows that it lives
-	lockPause = time.Second     // between two looks of whoever waits for it
-	lockLooks = 30              // without a beat between them, after which it is taken over
+	lockPause = time.Second     // between two reads of whoever waits for it
+	lockReads = 30              // without a beat between them, after which it is taken over
 )
 
 // rowLock is a lock that holds on all nodes of a cluster: a row with the name of its holder, changed by statements of
-// their own, of which a cluster lets one win. The holder counts up beside its name all the while. Who sees no beat for
-// many looks takes the lock over; no clock is read. Each look begins with a write: while DDL holds up the holder's
-// beat on all nodes, looks are held up as well, and do not count.
+// their own, of which a cluster lets one win. The holder counts up beside its name all the while. Who finds no new
+// beat in many reads takes the lock over. No clock is read. Each read begins with a write: while DDL holds up the holder's
+// beat on all nodes, it holds up the reads as well, and none counts.
 type rowLock struct {
 	errand
 	conn   *sql.Conn
@@ -33,19 +33,19 @@ type rowLock struct {
 
 // errand is what a lock is taken for.
 type errand struct {
-	row      int // of the table
-	patience time.Duration
-	busy     error // where patience ends
+	row  int // of the table
+	wait time.Duration
+	busy error // where the wait is over
 }
 
 var (
-	migrating = errand{row: 1, patience: lockPatience * time.Second, busy: ErrLocked}
+	migrating = errand{row: 1, wait: lockPatience * time.Second, busy: ErrLocked}
 	// pruning waits a little longer than it takes until the lock of one who died is taken over.
-	pruning = errand{row: 3, patience: lockLooks*lockPause + 10*time.Second, busy: ErrPruning}
+	pruning = errand{row: 3, wait: lockReads*lockPause + 10*time.Second, busy: ErrPruning}
 )
 
-// lookingRow is written to by those who wait.
-const lookingRow = 2
+// waitersRow is written to by those who wait.
+const waitersRow = 2
 
 func newRowLock(conn *sql.Conn, table string, why errand) *rowLock {
 	host, _ := os.Hostname() // only for people
@@ -58,12 +58,12 @@ type beat struct {
 	count  int64
 }
 
-// take waits for the lock, for its patience at most.
+// take waits for the lock, for as long as its errand allows.
 func (l *rowLock) take(ctx context.Context) error {
 	var last beat
-	looks := 0
-	for until := time.Now().Add(l.patience); ; {
-		now, err := l.look(ctx)
+	reads := 0
+	for until := time.Now().Add(l.wait); ; {
+		now, err := l.read(ctx)
 		switch {
 		case lostConflict(err):
 		case noSuchTable(err):
@@ -75,16 +75,16 @@ func (l *rowLock) take(ctx context.Context) error {
 			return err
 		default:
 			if now != last {
-				last, looks = now, 0
+				last, reads = now, 0
 			}
-			if looks++; now.holder == "" || looks > lockLooks {
+			if reads++; now.holder == "" || reads > lockReads {
 				if took, err := l.replace(ctx, now); took || err != nil && !lostConflict(err) {
 					return err
 				}
 			}
 		}
 		if time.Now().After(until) {
-			return fmt.Errorf("%w: waited %s for %s", l.busy, l.patience, last.holder)
+			return fmt.Errorf("%w: waited %s for %s", l.busy, l.wait, last.holder)
 		}
 		select {
 		case <-ctx.Done():
@@ -94,7 +94,7 @@ func (l *rowLock) take(ctx context.Context) error {
 	}
 }
 
-// make makes the table: the locks, and a row for those who look.
+// make makes the table: the locks, and a row for those who wait.
 func (l *rowLock) make(ctx context.Context) error {
 	for _, statement := range []string{
 		"CREATE TABLE IF NOT EXISTS " + l.table + " (id TINYINT UNSIGNED NOT NULL PRIMARY KEY, holder VARCHAR(128) NOT NULL," +
@@ -108,8 +108,8 @@ func (l *rowLock) make(ctx context.Context) error {
 	return nil
 }
 
-func (l *rowLock) look(ctx context.Context) (now beat, err error) {
-	if _, err = l.conn.ExecContext(ctx, "UPDATE "+l.table+" SET beats = beats + 1 WHERE id = ?", lookingRow); err != nil {
+func (l *rowLock) read(ctx context.Context) (now beat, err error) {
+	if _, err = l.conn.ExecContext(ctx, "UPDATE "+l.table+" SET beats = beats + 1 WHERE id = ?", waitersRow); err != nil {
 		return now, err
 	}
 	err = l.conn.QueryRowContext(ctx, "SELECT holder, beats FROM "+l.table+" WHERE id = ?", l.row).Scan(&now.holder, &now.count)

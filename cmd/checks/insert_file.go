@@ -348,10 +348,10 @@ func (b *fileInsert) insertChunk(ctx context.Context, db prescient.DB, chunk []e
 	if err != nil && !refusal(err) {
 		return err
 	}
-	together := err == nil
+	whole := err == nil
 	b.loaded.count(did)
 	for _, e := range chunk {
-		if e.bad == nil && !together {
+		if e.bad == nil && !whole {
 			did, err := b.session.Client.InsertMany(ctx, db, []prescient.NewJob{e.job})
 			switch {
 			case err == nil:

@@ -173,7 +173,7 @@ func cover(cmd *cobra.Command, prog *program.Program, minutes, shares []string) 
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), coverage.Describe(func(i int) string { return list[i].String() }))
 	}
 	if err == nil && len(coverage.Unserved) > 0 {
-		return &exit.Error{Code: exit.CodeFailure, Err: errors.New("not every slot is served"), Said: true}
+		return &exit.Error{Code: exit.CodeFailure, Err: errors.New("not every slot is served"), Printed: true}
 	}
 	return err
 }

@@ -88,7 +88,7 @@ func balance(inserted map[string]bool, pending []prescient.FutureJob, ended []cl
 	b := books{Inserted: len(inserted), Ended: len(ended), Pending: len(pending), Outcomes: make(map[prescient.Outcome]int)}
 	var problems []string
 	seen := make(map[string]bool)
-	look := func(job prescient.FutureJob, where string) {
+	count := func(job prescient.FutureJob, where string) {
 		name := job.Entity().String()
 		switch {
 		case seen[name]:
@@ -99,11 +99,11 @@ func balance(inserted map[string]bool, pending []prescient.FutureJob, ended []cl
 		seen[name] = true
 	}
 	for _, job := range pending {
-		look(job, "pending")
+		count(job, "pending")
 	}
 	var late []int64
 	for _, end := range ended {
-		look(end.FutureJob, string(end.Outcome))
+		count(end.FutureJob, string(end.Outcome))
 		b.Outcomes[end.Outcome]++
 		if end.LatenessMS == nil {
 			continue

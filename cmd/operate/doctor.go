@@ -98,9 +98,9 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments, use string,
 	}
 	switch doctor.Worst(findings) {
 	case doctor.SeverityBad:
-		return &exit.Error{Code: exit.CodeBad, Err: errors.New("something is bad"), Said: true}
+		return &exit.Error{Code: exit.CodeBad, Err: errors.New("something is bad"), Printed: true}
 	case doctor.SeverityWarn:
-		return &exit.Error{Code: exit.CodeWarn, Err: errors.New("there are warnings"), Said: true}
+		return &exit.Error{Code: exit.CodeWarn, Err: errors.New("there are warnings"), Printed: true}
 	case doctor.SeverityOK:
 	}
 	return nil

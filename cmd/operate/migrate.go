@@ -251,7 +251,7 @@ func migrateStatus(cmd *cobra.Command, prog *program.Program) error {
 		err = output.Say(cmd.OutOrStdout(), "%d migrations are missing; %s migrate applies them", missing, prog.Name)
 	}
 	if err == nil && missing > 0 {
-		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d migrations are missing", missing), Said: true}
+		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d migrations are missing", missing), Printed: true}
 	}
 	return err
 }

@@ -110,7 +110,7 @@ func leftUnrepaired(did sql.Repaired) error {
 	if len(did.Left) == 0 {
 		return nil
 	}
-	return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d things are not restored", len(did.Left)), Said: true}
+	return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d things are not restored", len(did.Left)), Printed: true}
 }
 
 func things(damages []sql.Damage) []repairedThing {

@@ -58,12 +58,12 @@ func changeResolution(cmd *cobra.Command, prog *program.Program, resolution, wai
 	if err != nil {
 		return exit.Usage(fmt.Errorf("--resolution: %w", err))
 	}
-	patience, err := value.ParseDuration(wait)
-	if err != nil || patience < 0 {
+	leaseWait, err := value.ParseDuration(wait)
+	if err != nil || leaseWait < 0 {
 		return exit.Usage(fmt.Errorf("--wait %.40q: want a duration such as 3m, or 0s", wait))
 	}
-	if patience == 0 {
-		patience = -1
+	if leaseWait == 0 {
+		leaseWait = -1
 	}
 	s, err := prog.Open(cmd, migrationLease)
 	if err != nil {
@@ -73,7 +73,7 @@ func changeResolution(cmd *cobra.Command, prog *program.Program, resolution, wai
 	bar := prog.Bar("reslot", 0)
 	defer bar.Stop()
 	did, err := reslot.Run(cmd.Context(), s.DB, reslot.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: to,
-		LeaseWait: patience, Log: s.Log, Progress: reslotProgress(bar, s.Log)})
+		LeaseWait: leaseWait, Log: s.Log, Progress: reslotProgress(bar, s.Log)})
 	bar.Stop()
 	if err != nil {
 		return s.Explain(err)

@@ -25,7 +25,7 @@ func serveHTTP(ctx context.Context, s *program.Session, address string, m *metri
 	if err != nil {
 		return nil, &exit.Error{Code: exit.CodeFailure, Err: fmt.Errorf("metrics.listen: %w", err)}
 	}
-	p := &probe{look: w.Backlog}
+	p := &probe{ask: w.Backlog}
 	m.registry.MustRegister(p)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry}))

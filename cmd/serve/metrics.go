@@ -144,7 +144,7 @@ func (m *metrics) answered(answers []worker.Result) {
 
 // probe looks at the backlog when it is asked, and not more often than every so often.
 type probe struct {
-	look func(ctx context.Context) (time.Time, time.Duration, error)
+	ask func(ctx context.Context) (time.Time, time.Duration, error)
 
 	mu  sync.Mutex
 	at  time.Time
@@ -165,7 +165,7 @@ func (p *probe) backlog() (time.Duration, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
-	_, p.age, p.err = p.look(ctx)
+	_, p.age, p.err = p.ask(ctx)
 	p.at = time.Now()
 	return p.age, p.err
 }

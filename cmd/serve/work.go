@@ -53,16 +53,16 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 	defer stop()
 	s.Log.Info().Str("worker", w.Name()).Stringer("resolution", w.Resolution()).
 		Stringer("serves", s.Config.Worker.Assignment).Strs("job_execs", s.Registry.Names()).Msg("working")
-	said := make(chan struct{})
+	logged := make(chan struct{})
 	goesOn := context.AfterFunc(cmd.Context(), func() {
-		defer close(said)
+		defer close(logged)
 		s.Log.Info().Stringer("grace", s.Config.Worker.StopGrace).Msg("stopping: nothing new is started, what runs may end")
 		notify(s, daemon.SdNotifyStopping)
 	})
 	err = w.Work(cmd.Context())
 	stop()
 	if !goesOn() {
-		<-said
+		<-logged
 	}
 	if err != nil {
 		return s.Explain(err)

@@ -73,15 +73,15 @@ func (s schedule) patterns() (list []pattern) {
 				alike, done[h] = append(alike, h), true
 			}
 		}
-		var said [60]bool
+		var taken [60]bool
 		for m, seconds := range hours[first] {
-			if said[m] || len(seconds) == 0 {
+			if taken[m] || len(seconds) == 0 {
 				continue
 			}
 			p := pattern{hours: alike, seconds: seconds}
 			for n := m; n < 60; n++ {
 				if slices.Equal(seconds, hours[first][n]) {
-					p.minutes, said[n] = append(p.minutes, n), true
+					p.minutes, taken[n] = append(p.minutes, n), true
 				}
 			}
 			list = append(list, p)

@@ -14,7 +14,7 @@ import (
 
 const (
 	// lookAtOrder reads three rows by primary key and locks none: most orders are shipped when their check comes.
-	lookAtOrder = `
+	selectOrder = `
 SELECT UTC_TIMESTAMP(6) AS looked_at, o.placed_at, o.shipped_at IS NOT NULL AS shipped, p.slot AS primary_slot, e.slot AS escalated_slot
 FROM {prefix}orders AS o
 LEFT JOIN {prefix}order_alerts AS p ON p.order_id = o.id AND p.level = 'primary'
@@ -44,7 +44,7 @@ func (o *Orders) Check(ctx context.Context, job prescient.FutureJob) (*time.Time
 	}
 	for range tries {
 		var s situation
-		err = o.options.DB.GetContext(ctx, &s, o.sql(lookAtOrder), id)
+		err = o.options.DB.GetContext(ctx, &s, o.sql(selectOrder), id)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return nil, nil // gone, like shipped

@@ -15,7 +15,7 @@ import (
 const (
 	// lookAtOrders finds those of a list of orders that are not shipped: most are, and nothing is sent for them. Without the
 	// hint MySQL reads a whole table of orders for a list that is long.
-	lookAtOrders = `
+	selectOrders = `
 SELECT o.id, UTC_TIMESTAMP(6) AS looked_at, o.placed_at, p.slot AS primary_slot, e.slot AS escalated_slot
 FROM {prefix}orders AS o FORCE INDEX (PRIMARY)
 LEFT JOIN {prefix}order_alerts AS p ON p.order_id = o.id AND p.level = 'primary'
@@ -97,7 +97,7 @@ func (o *Orders) unshipped(ctx context.Context, ids []int64) (list []found, err 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	err = o.options.DB.SelectContext(ctx, &list, o.sqlFor(lookAtOrders, ids))
+	err = o.options.DB.SelectContext(ctx, &list, o.sqlFor(selectOrders, ids))
 	return list, err
 }
 

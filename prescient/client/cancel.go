@@ -107,7 +107,7 @@ func (c *Client) Reschedule(ctx context.Context, db prescient.DB, e prescient.En
 }
 
 func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec, tag string, dueAt time.Time) (Inserted, error) {
-	now, job, err := c.look(ctx, db, prescient.KeyOf(e, jobExec, tag))
+	now, job, err := c.readPending(ctx, db, prescient.KeyOf(e, jobExec, tag))
 	if err != nil {
 		return Inserted{}, err
 	}
@@ -139,7 +139,7 @@ func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.En
 				return Inserted{}, fmt.Errorf("%w: %s of %s", prescient.ErrNotFound, jobExec, e)
 			}
 		}
-		if now, job, err = c.lookAgain(ctx, db, prescient.KeyOf(e, jobExec, tag)); err != nil {
+		if now, job, err = c.readLatest(ctx, db, prescient.KeyOf(e, jobExec, tag)); err != nil {
 			return Inserted{}, err
 		}
 		latest = true

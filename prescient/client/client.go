@@ -77,30 +77,30 @@ func (c *Client) Now(ctx context.Context, db prescient.DB) (time.Time, error) { 
 
 // now asks for the database's time, and makes sure that slot_config is as it was.
 func (c *Client) now(ctx context.Context, db prescient.DB) (time.Time, error) {
-	var said string
+	var text string
 	var version uint64
-	if err := store.QueryRow(ctx, db, []any{&said, &version}, c.tables.Stmt.Get("client/now")); err != nil {
+	if err := store.QueryRow(ctx, db, []any{&text, &version}, c.tables.Stmt.Get("client/now")); err != nil {
 		return time.Time{}, fmt.Errorf("reading slot_config: %w", err)
 	}
 	if err := c.tables.SameVersion(version); err != nil {
 		return time.Time{}, err
 	}
-	return store.ParseTime(said)
+	return store.ParseTime(text)
 }
 
-// look asks for the database's time, and for the row of a key if one is pending.
-func (c *Client) look(ctx context.Context, db prescient.DB, key prescient.Key) (time.Time, *prescient.FutureJob, error) {
-	var said string
+// readPending asks for the database's time, and for the row of a key if one is pending.
+func (c *Client) readPending(ctx context.Context, db prescient.DB, key prescient.Key) (time.Time, *prescient.FutureJob, error) {
+	var text string
 	var version uint64
 	var row textRow
-	query := c.tables.Fill("client/look", "{columns}", textColumns, "{key}", literal.Of(literal.AppendKey, key))
-	if err := store.QueryRow(ctx, db, append([]any{&said, &version}, row.targets()...), query); err != nil {
+	query := c.tables.Fill("client/pending", "{columns}", textColumns, "{key}", literal.Of(literal.AppendKey, key))
+	if err := store.QueryRow(ctx, db, append([]any{&text, &version}, row.targets()...), query); err != nil {
 		return time.Time{}, nil, fmt.Errorf("looking for a pending job: %w", err)
 	}
 	if err := c.tables.SameVersion(version); err != nil {
 		return time.Time{}, nil, err
 	}
-	now, err := store.ParseTime(said)
+	now, err := store.ParseTime(text)
 	if err != nil {
 		return time.Time{}, nil, err
 	}

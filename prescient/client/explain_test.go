@@ -51,11 +51,11 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 	row := string(appendRow(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, c.textOf(job.DueAt, f.Slots[3]), true))
 	list := []rig.Explained{
 		{Statement: "client/now", Query: c.tables.Stmt.Get("client/now"), Args: nil, Reached: map[string]string{"p_slot_config": rig.ByConfig}},
-		{Statement: "client/look", Query: c.tables.Fill("client/look", "{columns}", textColumns, "{key}", key), Args: nil,
+		{Statement: "client/pending", Query: c.tables.Fill("client/pending", "{columns}", textColumns, "{key}", key), Args: nil,
 			Reached: map[string]string{"job": rig.ByKey, "config": rig.ByConfig}},
 		{Statement: "client/insert", Query: c.insertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
 		{Statement: "client/insert of 1000", Query: c.insertRows([]byte(strings.Repeat(row+",", 999)+row), true), Args: nil, Reached: nil},
-		{Statement: "client/hold", Query: c.tables.Fill("client/hold", where...), Args: nil, Reached: one},
+		{Statement: "client/lock", Query: c.tables.Fill("client/lock", where...), Args: nil, Reached: one},
 		{Statement: "client/delete", Query: c.tables.Fill("client/delete", where...), Args: nil, Reached: alias},
 		{Statement: "client/bookends_away", Query: c.tables.Fill("client/bookends_away", "{slot}", literal.Of(literal.AppendSecond, bookendSlot), "{keys}", literal.Keys([]prescient.Key{first, last}, func(k prescient.Key) prescient.Key { return k })), Args: nil, Reached: alias},
 		{Statement: "client/replace", Query: c.tables.Fill("client/replace", write...), Args: nil, Reached: one},

@@ -46,7 +46,7 @@ func (c *Client) Insert(ctx context.Context, db prescient.DB, job prescient.NewJ
 	}
 	job = job.InPlace()
 	do := func() (Inserted, error) {
-		now, pending, err := c.look(ctx, db, prescient.KeyOf(job.Entity, job.JobExec, job.Tag))
+		now, pending, err := c.readPending(ctx, db, prescient.KeyOf(job.Entity, job.JobExec, job.Tag))
 		if err != nil {
 			return Inserted{}, err
 		}
@@ -58,7 +58,7 @@ func (c *Client) Insert(ctx context.Context, db prescient.DB, job prescient.NewJ
 	return do()
 }
 
-// insert goes on from a first look at the key.
+// insert goes on from the pending row that was read, or from none.
 func (c *Client) insert(ctx context.Context, db prescient.DB, job prescient.NewJob, pending *prescient.FutureJob, now time.Time) (Inserted, error) {
 	key := prescient.KeyOf(job.Entity, job.JobExec, job.Tag)
 	// A plain read in the caller's transaction may show a row that is there no more.
@@ -76,9 +76,9 @@ func (c *Client) insert(ctx context.Context, db prescient.DB, job prescient.NewJ
 			if !errno.Is(err, errno.DuplicateKey) {
 				return Inserted{}, c.explain(ctx, db, job, err)
 			}
-		} else if stays, refused := settle(job, *pending, due, now); stays {
+		} else if stays, refused := byPolicy(job, *pending, due, now); stays {
 			if !latest {
-				if latest, err = c.hold(ctx, db, *pending); err != nil {
+				if latest, err = c.lock(ctx, db, *pending); err != nil {
 					return Inserted{}, err
 				}
 			}
@@ -95,7 +95,7 @@ func (c *Client) insert(ctx context.Context, db prescient.DB, job prescient.NewJ
 			}
 		}
 		// Somebody was faster, or this transaction's snapshot is older than the row.
-		if now, pending, err = c.lookAgain(ctx, db, key); err != nil {
+		if now, pending, err = c.readLatest(ctx, db, key); err != nil {
 			return Inserted{}, err
 		}
 		latest = true
@@ -103,11 +103,11 @@ func (c *Client) insert(ctx context.Context, db prescient.DB, job prescient.NewJ
 	return Inserted{}, fmt.Errorf("inserting %s of %s: the pending row changed %d times under it", job.JobExec, job.Entity, maxTries)
 }
 
-// lookAgain is look for the latest row, whatever the snapshot of the caller's transaction shows. The time is that
+// readLatest is readPending for the latest row, whatever the snapshot of the caller's transaction shows. The time is that
 // after the wait for the row's lock.
-func (c *Client) lookAgain(ctx context.Context, db prescient.DB, key prescient.Key) (now time.Time, pending *prescient.FutureJob, err error) {
+func (c *Client) readLatest(ctx context.Context, db prescient.DB, key prescient.Key) (now time.Time, pending *prescient.FutureJob, err error) {
 	if !isCallersTx(db) {
-		return c.look(ctx, db, key)
+		return c.readPending(ctx, db, key)
 	}
 	found, err := c.find(ctx, db, "job.job_key = "+literal.Of(literal.AppendKey, key), true)
 	if err != nil {
@@ -120,10 +120,10 @@ func (c *Client) lookAgain(ctx context.Context, db prescient.DB, key prescient.K
 	return now, pending, err
 }
 
-// hold locks a row by its primary key, if it is still as it was read.
-func (c *Client) hold(ctx context.Context, db prescient.DB, job prescient.FutureJob) (held bool, err error) {
+// lock locks a row by its primary key, if it is still as it was read.
+func (c *Client) lock(ctx context.Context, db prescient.DB, job prescient.FutureJob) (locked bool, err error) {
 	var revision uint64
-	err = store.QueryRow(ctx, db, []any{&revision}, c.tables.Fill("client/hold", c.identity(job)...))
+	err = store.QueryRow(ctx, db, []any{&revision}, c.tables.Fill("client/lock", c.identity(job)...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -133,8 +133,8 @@ func (c *Client) hold(ctx context.Context, db prescient.DB, job prescient.Future
 	return true, nil
 }
 
-// settle says whether the pending row stays, by the job's policy; it always does where the job is refused.
-func settle(job prescient.NewJob, pending prescient.FutureJob, due, now time.Time) (stays bool, refused error) {
+// byPolicy says whether the pending row stays, by the job's policy. It always does where the job is refused.
+func byPolicy(job prescient.NewJob, pending prescient.FutureJob, due, now time.Time) (stays bool, refused error) {
 	if pending.Entity() != job.Entity || pending.JobExec != job.JobExec || pending.Tag != job.Tag {
 		return true, fmt.Errorf("%w: %s of %s has that of %s of %s", prescient.ErrKeyCollision, job.JobExec, job.Entity, pending.JobExec, pending.Entity())
 	}

@@ -39,9 +39,9 @@ func (c *Client) InsertMany(ctx context.Context, db prescient.DB, jobs []prescie
 	return did, nil
 }
 
-func (c *Client) insertMany(ctx context.Context, db prescient.DB, jobs []prescient.NewJob, look bool) ([]Inserted, error) {
+func (c *Client) insertMany(ctx context.Context, db prescient.DB, jobs []prescient.NewJob, readsFirst bool) ([]Inserted, error) {
 	all := newBulk(c, jobs)
-	if to, _ := all.chunk(0); to == len(jobs) && !look && commitsByItself(db) {
+	if to, _ := all.chunk(0); to == len(jobs) && !readsFirst && commitsByItself(db) {
 		// One statement is all of them or none by itself.
 		_, err := retried(func() (struct{}, error) {
 			b := all
@@ -52,7 +52,7 @@ func (c *Client) insertMany(ctx context.Context, db prescient.DB, jobs []prescie
 	}
 	err := inTx(ctx, db, func(db prescient.DB) error {
 		b := all
-		b.db, b.look = db, look || isCallersTx(db)
+		b.db, b.readsFirst = db, readsFirst || isCallersTx(db)
 		return b.insert(ctx)
 	})
 	return all.did, err
@@ -60,12 +60,12 @@ func (c *Client) insertMany(ctx context.Context, db prescient.DB, jobs []prescie
 
 // bulk is one InsertMany under way.
 type bulk struct {
-	client *Client
-	db     prescient.DB
-	jobs   []prescient.NewJob
-	did    []Inserted
-	look   bool // for pending rows, before each chunk
-	keys   []prescient.Key
+	client     *Client
+	db         prescient.DB
+	jobs       []prescient.NewJob
+	did        []Inserted
+	readsFirst bool // reads what is pending before each chunk
+	keys       []prescient.Key
 	// order is that of the keys, which is that of the indexes: the servers put rows beside each other, and two who insert
 	// the same jobs do not deadlock. All that follows counts places in it.
 	order []int
@@ -94,8 +94,8 @@ func (b *bulk) job(place int) *prescient.NewJob { return &b.jobs[b.order[place]]
 
 func (b *bulk) key(place int) prescient.Key { return b.keys[b.order[place]] }
 
-// settled notes what became of a job; named is an error about it.
-func (b *bulk) settled(place int, did Inserted) { b.did[b.order[place]] = did }
+// note keeps what became of a job. named is an error about it.
+func (b *bulk) note(place int, did Inserted) { b.did[b.order[place]] = did }
 
 func (b *bulk) named(place int, err error) error {
 	return fmt.Errorf("job %d: %w", b.order[place]+1, err)
@@ -135,7 +135,7 @@ func (b *bulk) insertOne(ctx context.Context, i int) error {
 	if err != nil {
 		return b.named(i, err)
 	}
-	b.settled(i, did)
+	b.note(i, did)
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (b *bulk) insertChunk(ctx context.Context, from, to int) error {
 			return err
 		}
 		err = b.write(ctx, from, to, pending, now)
-		if !b.look || !errno.Is(err, errno.DuplicateKey) {
+		if !b.readsFirst || !errno.Is(err, errno.DuplicateKey) {
 			return err
 		}
 		// Inserted by somebody else between the look and the write, or after this transaction's snapshot.
@@ -169,7 +169,7 @@ func (b *bulk) insertChunk(ctx context.Context, from, to int) error {
 // pending returns the rows of a chunk that are there already.
 func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[prescient.Key]*prescient.FutureJob, error) {
 	pending := make(map[prescient.Key]*prescient.FutureJob)
-	if !b.look {
+	if !b.readsFirst {
 		return pending, nil
 	}
 	keys := make([]prescient.Key, 0, to-from)
@@ -184,7 +184,7 @@ func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[presci
 	return pending, err
 }
 
-// write inserts what is not pending in one statement, and settles the rest one by one.
+// write inserts what is not pending in one statement, and the rest one by one.
 func (b *bulk) write(ctx context.Context, from, to int, pending map[prescient.Key]*prescient.FutureJob, now time.Time) error {
 	rows, more, err := b.text(from, to, pending, now)
 	if err != nil {
@@ -208,7 +208,7 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[prescient.Ke
 		if err != nil {
 			return b.named(i, err)
 		}
-		b.settled(i, did)
+		b.note(i, did)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob
 			rows = append(rows, ',')
 		}
 		rows = appendRow(rows, job, key, times, more)
-		b.settled(i, Inserted{Did: DidInsert, DueAt: due, Slot: slot})
+		b.note(i, Inserted{Did: DidInsert, DueAt: due, Slot: slot})
 	}
 	return rows, more, nil
 }

@@ -84,7 +84,7 @@ func (f ListFilter) limit() (int, error) {
 	return cmp.Or(f.Limit, 100), nil
 }
 
-// common divides what pending rows and history have in common into the bounds that an index serves, and the rest.
+// common parts what pending rows and history have in common into the bounds that an index serves, and the rest.
 func (f ListFilter) common(timeColumn, slotColumn string) (bounds, filter condition, err error) {
 	// An entity's rows are few, and found by its key: what else is asked of them needs no search.
 	rest := &filter

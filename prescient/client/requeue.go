@@ -131,7 +131,7 @@ func (r *requeue) run(ctx context.Context, f ListFilter) error {
 // page goes on with a page of ends, the latest first.
 func (r *requeue) page(ctx context.Context, page []Ended) error {
 	for range maxTries {
-		jobs, inserts, err := r.sortOut(ctx, page)
+		jobs, inserts, err := r.choose(ctx, page)
 		if err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (r *requeue) page(ctx context.Context, page []Ended) error {
 			inserted, err = r.InsertMany(ctx, r.db, inserts)
 		}
 		if errors.Is(err, prescient.ErrPending) {
-			continue // since the look; it is to be kept
+			continue // since it was read; it is to be kept
 		}
 		if err != nil {
 			return fmt.Errorf("requeueing: %w", err)
@@ -189,9 +189,9 @@ func (r *Requeued) take(jobs []RequeuedJob, inserted []Inserted, page int) {
 	r.More = len(jobs) < page
 }
 
-// sortOut says what is to be done with the ends of a page, up to the limit. What is pending is looked for before the
-// ends: a check that ends in between is seen once at least.
-func (r *requeue) sortOut(ctx context.Context, page []Ended) (jobs []RequeuedJob, inserts []prescient.NewJob, err error) {
+// choose says what is to be done with the ends of a page, up to the limit. What is pending is read before the ends: a check
+// that ends in between is found once at least.
+func (r *requeue) choose(ctx context.Context, page []Ended) (jobs []RequeuedJob, inserts []prescient.NewJob, err error) {
 	if len(page) == 0 {
 		return nil, nil, nil
 	}

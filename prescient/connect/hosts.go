@@ -22,8 +22,8 @@ import (
 // a pool whose connections go to different nodes of a cluster would read what it has not written yet.
 type hosts struct {
 	list []host
-	// patience bounds an attempt at one host, commit a COMMIT; zero for no bound.
-	patience, commit time.Duration
+	// attempt bounds the time to connect to one host, commit that of a COMMIT; zero for no bound.
+	attempt, commit time.Duration
 	// idle is for how long the sessions of a worker's pool may idle; zero for another's.
 	idle time.Duration
 
@@ -41,7 +41,7 @@ type host struct {
 
 // newHosts makes the connector for a DSN with one host or several. Each host's configuration goes through configure.
 func newHosts(dsn string, configure func(*mysql.Config) (driver.Connector, error)) (*hosts, error) {
-	h := &hosts{patience: defaultDialTime}
+	h := &hosts{attempt: defaultDialTime}
 	one, err := eachHost(dsn)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func newHosts(dsn string, configure func(*mysql.Config) (driver.Connector, error
 		if slices.ContainsFunc(h.list, func(other host) bool { return other.address == cfg.Addr }) {
 			return nil, fmt.Errorf("%w: dsn: it names host %s twice", prescient.ErrInvalid, cfg.Addr)
 		}
-		h.patience = cmp.Or(cfg.Timeout, defaultDialTime)
+		h.attempt = cmp.Or(cfg.Timeout, defaultDialTime)
 		connector, err := configure(cfg)
 		if err != nil {
 			return nil, err
@@ -114,11 +114,11 @@ func (h *hosts) Connect(ctx context.Context) (driver.Conn, error) {
 // try connects to one host. It takes no more than its share of the time that is left: a server that accepts connections
 // and then hangs must not use up what the others need.
 func (h *hosts) try(ctx context.Context, one host, left int) (fullConn, error) {
-	patience := h.patience
+	attempt := h.attempt
 	if deadline, ok := ctx.Deadline(); ok {
-		patience = min(patience, time.Until(deadline)/time.Duration(left))
+		attempt = min(attempt, time.Until(deadline)/time.Duration(left))
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, attempt)
 	defer cancel()
 	plain, err := one.connector.Connect(ctx)
 	if err != nil {

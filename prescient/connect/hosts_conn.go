@@ -39,9 +39,9 @@ type hostConn struct {
 	used     time.Time     // when a transaction ended on it
 }
 
-// see looks at an error that the server gave.
-func (c *hostConn) see(err error) error {
-	c.watch.See(err)
+// note takes note of an error that the server gave: of one that says that it takes no writes it leaves the host.
+func (c *hostConn) note(err error) error {
+	c.watch.Note(err)
 	if errno.Is(err, errno.ReadOnly, errno.ReadOnlyMode, errno.UnknownCommand, errno.RunHook) {
 		c.hosts.leave(c.term)
 	}
@@ -54,7 +54,7 @@ func (c *hostConn) ExecContext(ctx context.Context, query string, args []driver.
 		return nil, err
 	}
 	result, err := c.fullConn.ExecContext(ctx, query, args)
-	return result, c.see(err)
+	return result, c.note(err)
 }
 
 // QueryContext implements driver.QueryerContext.
@@ -63,7 +63,7 @@ func (c *hostConn) QueryContext(ctx context.Context, query string, args []driver
 	if err == nil && c.watch != nil {
 		rows = c.watch.Over(rows)
 	}
-	return rows, c.see(err)
+	return rows, c.note(err)
 }
 
 // Prepare implements driver.Conn, for a driver around this one that knows no more.
@@ -84,7 +84,7 @@ func (c *hostConn) BeginTx(ctx context.Context, options driver.TxOptions) (drive
 	}
 	tx, err := c.fullConn.BeginTx(ctx, options)
 	if err != nil {
-		return nil, c.see(err)
+		return nil, c.note(err)
 	}
 	c.watch = store.WatchOf(ctx)
 	return &hostTx{Tx: tx, conn: c, within: c.hosts.commit}, nil
@@ -121,7 +121,7 @@ func (tx *hostTx) Rollback() error { return tx.conn.ended(tx.Tx.Rollback()) }
 func (c *hostConn) ended(err error) error {
 	c.unended = c.unended || err != nil
 	c.watch, c.used = nil, time.Now()
-	return c.see(err)
+	return c.note(err)
 }
 
 func (tx *hostTx) commit() error {

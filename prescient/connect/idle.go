@@ -36,7 +36,7 @@ func (c *hostConn) letIdle(ctx context.Context) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("saying for how long a transaction may idle: %w", c.see(err))
+			return fmt.Errorf("saying for how long a transaction may idle: %w", c.note(err))
 		}
 		c.idle, c.idlesOut = d, setting == idleAnywhere
 		return nil
@@ -47,7 +47,7 @@ func (c *hostConn) letIdle(ctx context.Context) error {
 // asBefore has a transaction that does not say for how long it may idle, as one of a handler's own, idle for as long as the
 // pool's sessions may, where the connection was told something else for another.
 func (c *hostConn) asBefore(ctx context.Context) context.Context {
-	if _, said := ctx.Value(store.IdleKey{}).(time.Duration); said || c.idle == 0 {
+	if _, given := ctx.Value(store.IdleKey{}).(time.Duration); given || c.idle == 0 {
 		return ctx
 	}
 	return store.MayIdle(ctx, c.hosts.idle)

@@ -8,7 +8,7 @@ import (
 	"prescient/prescient"
 )
 
-// furtherCodes are those of findings beside the codes of the checks.
+// furtherCodes are those of findings beside the codes of the examinations.
 var furtherCodes = []string{"tables", "reslot", "schema.table", "schema.column", "schema.index", "schema.check", "schema.default", "schema.grid",
 	"schema.view", "schema.procedure", "schema.definer", "coverage.unserved", "coverage.doubled", "rows.key", "rows.early", "rows.checks",
 	"rows.names", "rows.grid", "invariants.both", "invariants.twice", "invariants.ledger", "invariants.unfinished"}
@@ -16,8 +16,8 @@ var furtherCodes = []string{"tables", "reslot", "schema.table", "schema.column",
 // FindingCodes returns the codes that findings have. One with a dot is of the kind that stands before it.
 func FindingCodes() []string {
 	var all []string
-	for _, check := range checks {
-		all = append(all, check.code)
+	for _, e := range examinations {
+		all = append(all, e.code)
 	}
 	all = append(all, furtherCodes...)
 	slices.Sort(all)

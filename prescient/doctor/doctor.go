@@ -61,7 +61,7 @@ type doctor struct {
 
 // open reads slot_config, also where a reslot is unfinished, the clock and the settings.
 func (d *doctor) open(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
 	defer cancel()
 	resolution, err := d.readResolution(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func (d *doctor) open(ctx context.Context) error {
 
 // readResolution reads slot_config, or, for a role that may not, what the table makes of a plain INSERT.
 func (d *doctor) readResolution(ctx context.Context) (time.Duration, error) {
-	if !d.sees("SELECT", "slot_config") {
+	if !d.mayUse("SELECT", "slot_config") {
 		switch is, err := d.tables.ReadGridOfTable(ctx, d.db); {
 		case err != nil:
 			return 0, err
@@ -95,9 +95,9 @@ func (d *doctor) readResolution(ctx context.Context) (time.Duration, error) {
 	var resolution time.Duration
 	err := store.QueryRow(ctx, d.db, []any{&resolution, &d.tables.Version, &d.goesTo, &d.schema}, d.tables.Stmt.Get("list/config"))
 	if err != nil {
-		// It says what is missing, and how.
-		if _, said := store.OpenTables(ctx, d.db, d.tables.Prefix, 0, d.options.Dialect); said != nil {
-			return 0, said
+		// OpenTables says what is missing, and what to do.
+		if _, clearer := store.OpenTables(ctx, d.db, d.tables.Prefix, 0, d.options.Dialect); clearer != nil {
+			return 0, clearer
 		}
 		return 0, fmt.Errorf("reading slot_config: %w", err)
 	}
@@ -136,5 +136,5 @@ func (d *doctor) readVariables(ctx context.Context) (map[string]string, error) {
 	return vars, rows.Err()
 }
 
-// checkTimeout bounds each check.
-const checkTimeout = 15 * time.Second
+// examineTimeout bounds each examination.
+const examineTimeout = 15 * time.Second

@@ -82,7 +82,7 @@ func TestADoctorFindsNothingBadWhereAllIsWell(t *testing.T) {
 				}
 			}
 		}
-		for _, check := range checks {
+		for _, check := range examinations {
 			if f := finding(found, check.code); f.Text == "" && check.code != "partitions" {
 				t.Errorf("nothing is said about %s: %+v", check.code, found)
 			}

@@ -14,40 +14,40 @@ import (
 	text "prescient/sql"
 )
 
-// check is one thing that Examine looks at.
-type check struct {
+// examination is one thing that Examine looks at.
+type examination struct {
 	code string
 	run  func(*doctor, context.Context) ([]Finding, error)
 	// reads are the tables that it reads: it is left out for a role that may not.
 	reads []string
 }
 
-// checks are what Examine looks at, in this order. Each costs a bounded number of rows, whatever the tables hold.
-var checks = []check{
-	{"resolution", (*doctor).checkResolution, nil},
-	{"version", (*doctor).checkVersion, []string{"slot_config"}},
-	{"schema", (*doctor).checkSchema, nil},
-	{"paused", (*doctor).checkPaused, []string{"job_pause"}},
-	{"overdue", (*doctor).checkOverdue, []string{"future_job"}},
-	{"put_off", (*doctor).checkPutOff, []string{"future_job"}},
-	{"missed", (*doctor).checkMissed, []string{"slot_config", "slot_run"}},
-	{"leases", (*doctor).checkLeases, []string{"slot_run"}},
-	{"leases.far", (*doctor).checkFarLeases, []string{"slot_run"}},
-	{"coverage", (*doctor).checkCoverage, nil},
-	{"rows", (*doctor).checkRows, []string{"future_job"}},
-	{"invariants", (*doctor).checkInvariants, nil},
-	{"partitions", (*doctor).checkPartitions, nil},
-	{"clock", (*doctor).checkClock, nil},
-	{"binlog", (*doctor).checkBinlog, nil},
-	{"durability", (*doctor).checkDurability, nil},
-	{"settings", (*doctor).checkSettings, nil},
-	{"time_zone", (*doctor).checkTimeZone, nil},
-	{"grants", (*doctor).checkGrants, nil},
+// examinations are what Examine looks at, in this order. Each costs a bounded number of rows, whatever the tables hold.
+var examinations = []examination{
+	{"resolution", (*doctor).examineResolution, nil},
+	{"version", (*doctor).examineVersion, []string{"slot_config"}},
+	{"schema", (*doctor).examineSchema, nil},
+	{"paused", (*doctor).examinePaused, []string{"job_pause"}},
+	{"overdue", (*doctor).examineOverdue, []string{"future_job"}},
+	{"put_off", (*doctor).examinePutOff, []string{"future_job"}},
+	{"missed", (*doctor).examineMissed, []string{"slot_config", "slot_run"}},
+	{"leases", (*doctor).examineLeases, []string{"slot_run"}},
+	{"leases.far", (*doctor).examineFarLeases, []string{"slot_run"}},
+	{"coverage", (*doctor).examineCoverage, nil},
+	{"rows", (*doctor).examineRows, []string{"future_job"}},
+	{"invariants", (*doctor).examineInvariants, nil},
+	{"partitions", (*doctor).examinePartitions, nil},
+	{"clock", (*doctor).examineClock, nil},
+	{"binlog", (*doctor).examineBinlog, nil},
+	{"durability", (*doctor).examineDurability, nil},
+	{"settings", (*doctor).examineSettings, nil},
+	{"time_zone", (*doctor).examineTimeZone, nil},
+	{"grants", (*doctor).examineGrants, nil},
 }
 
 // Examine looks for what is wrong with an installation, on a pool made by connect.Open. Each thing that it looks at has at least
-// one finding. An error is returned only where the database cannot be asked at all; one that meets a single check is a
-// finding of it.
+// one finding. An error is returned only where the database cannot be asked at all; one that a single examination meets
+// is a finding.
 func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, error) {
 	options.Lease = cmp.Or(options.Lease, prescient.DefaultLease)
 	options.SweepGrace = cmp.Or(options.SweepGrace, prescient.DefaultSweepGrace)
@@ -77,13 +77,13 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 		return nil, err
 	}
 	var all []Finding
-	for _, check := range checks {
-		if !d.sees("SELECT", check.reads...) {
-			all = append(all, options.Use.unseen(check.code, check.reads))
+	for _, e := range examinations {
+		if !d.mayUse("SELECT", e.reads...) {
+			all = append(all, options.Use.unseen(e.code, e.reads))
 			continue
 		}
-		one, cancel := context.WithTimeout(ctx, checkTimeout)
-		found, err := check.run(d, one)
+		one, cancel := context.WithTimeout(ctx, examineTimeout)
+		found, err := e.run(d, one)
 		cancel()
 		if ctx.Err() != nil {
 			return all, ctx.Err()
@@ -91,9 +91,9 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 		if err != nil {
 			why := err.Error()
 			if errors.Is(err, context.DeadlineExceeded) {
-				why = fmt.Sprintf("it took longer than %s", checkTimeout)
+				why = fmt.Sprintf("it took longer than %s", examineTimeout)
 			}
-			found = append(found, warn(check.code, "this could not be looked at: "+why, "see what refuses it; the rights that the user has, mostly"))
+			found = append(found, warn(e.code, "this could not be looked at: "+why, "see what refuses it; the rights that the user has, mostly"))
 		}
 		all = append(all, found...)
 	}

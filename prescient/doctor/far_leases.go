@@ -10,9 +10,9 @@ import (
 	"prescient/slots"
 )
 
-// checkFarLeases looks for leases that end further ahead than any is taken for: whoever left them did so before the clock of
+// examineFarLeases looks for leases that end further ahead than any is taken for: whoever left them did so before the clock of
 // the database was set back. They keep nobody from their buckets.
-func (d *doctor) checkFarLeases(ctx context.Context) ([]Finding, error) {
+func (d *doctor) examineFarLeases(ctx context.Context) ([]Finding, error) {
 	var far []store.Leased
 	if err := d.db.SelectContext(ctx, &far, d.tables.Stmt.Get("operate/far_leases"), ledgerProbe, 100); err != nil {
 		return nil, err

@@ -69,8 +69,8 @@ var (
 var needsOf = map[Use][]need{UseAnalyst: analystNeeds, UseAppSQL: appSQLNeeds, UseApp: appNeeds, UseAppReschedule: appNeeds,
 	UseOperator: operatorNeeds, UseWorker: workerNeeds, UseOwner: ownerNeeds}
 
-// checkGrants tries what the user of the connection needs, for its use.
-func (d *doctor) checkGrants(ctx context.Context) ([]Finding, error) {
+// examineGrants tries what the user of the connection needs, for its use.
+func (d *doctor) examineGrants(ctx context.Context) ([]Finding, error) {
 	use := d.options.Use
 	var missing []string
 	tries := make([]need, 0, len(needsOf[use]))
@@ -89,11 +89,11 @@ func (d *doctor) checkGrants(ctx context.Context) ([]Finding, error) {
 		var server *mysql.MySQLError
 		switch {
 		case strings.HasPrefix(n.statement, "CALL") && !errno.Is(err, errno.RoutineDenied):
-			// What else it fails with is the procedure's own trouble; checkSchema says so.
+			// What else it fails with is the procedure's own trouble; examineSchema says so.
 		case errno.Is(err, errno.DatabaseDenied, errno.TableDenied, errno.ColumnDenied, errno.AccessDenied, errno.TiDBDenied, errno.RoutineDenied):
 			missing = append(missing, strings.ReplaceAll(n.right, "{p}", d.tables.Prefix))
 		case errors.As(err, &server):
-			// A broken table; another check says so.
+			// A broken table; another examination says so.
 		case err != nil:
 			return nil, err
 		}
@@ -136,9 +136,9 @@ func (d *doctor) objectNeeds() (needs []need, err error) {
 	}
 	for _, o := range objects {
 		switch name := strings.TrimPrefix(o.Name, d.tables.Prefix); {
-		case o.Kind == "view" && d.options.Use != UseOwner && d.sees("SELECT", name):
+		case o.Kind == "view" && d.options.Use != UseOwner && d.mayUse("SELECT", name):
 			needs = append(needs, need{"SELECT on {p}" + name, "SHOW COLUMNS FROM {p}" + name})
-		case o.Kind == "procedure" && d.options.Use != UseOwner && d.sees("EXECUTE", name):
+		case o.Kind == "procedure" && d.options.Use != UseOwner && d.mayUse("EXECUTE", name):
 			needs = append(needs, need{"EXECUTE on PROCEDURE {p}" + name, "CALL {p}" + name + "(REPEAT('-', 255), '-', '-')"})
 		}
 	}

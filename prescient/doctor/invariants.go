@@ -11,18 +11,18 @@ import (
 	"prescient/slots"
 )
 
-// checkInvariants looks for what must never be, among the first pending rows, the latest ends and the latest of the
+// examineInvariants looks for what must never be, among the first pending rows, the latest ends and the latest of the
 // ledger: it would be an error of prescient's, or the work of somebody who wrote to its tables. What is in history is
 // only looked at by an account that may read it.
-func (d *doctor) checkInvariants(ctx context.Context) (found []Finding, err error) {
+func (d *doctor) examineInvariants(ctx context.Context) (found []Finding, err error) {
 	const never = "this must never be: keep the rows and the workers' logs, see who else writes to these tables, and report it; then "
 	unread, read := false, false
-	for _, look := range []struct{ code, statement, text, do string }{
+	for _, rule := range []struct{ code, statement, text, do string }{
 		{"invariants.both", "operate/both", "is pending and has ended with the same revision", never + "cancel it"},
 		{"invariants.twice", "operate/twice", "has more than one end of the same revision", never + "delete all but the first end"},
 	} {
 		var jobs []prescient.FutureJob
-		switch err := d.db.SelectContext(ctx, &jobs, d.tables.Stmt.Get(look.statement), sampleSize); {
+		switch err := d.db.SelectContext(ctx, &jobs, d.tables.Stmt.Get(rule.statement), sampleSize); {
 		case errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied):
 			unread = true
 		case err != nil:
@@ -30,8 +30,8 @@ func (d *doctor) checkInvariants(ctx context.Context) (found []Finding, err erro
 		case len(jobs) == 0:
 			read = true
 		default:
-			found = append(found, bad(look.code, fmt.Sprintf("%s of %s, tag %q, slot %s, %s", jobs[0].JobExec, jobs[0].Entity(), jobs[0].Tag,
-				slots.Stamp(jobs[0].NextCheckAt), look.text), look.do))
+			found = append(found, bad(rule.code, fmt.Sprintf("%s of %s, tag %q, slot %s, %s", jobs[0].JobExec, jobs[0].Entity(), jobs[0].Tag,
+				slots.Stamp(jobs[0].NextCheckAt), rule.text), rule.do))
 		}
 	}
 	var unserved []time.Time
@@ -47,7 +47,7 @@ func (d *doctor) checkInvariants(ctx context.Context) (found []Finding, err erro
 	}
 	var open []store.Leased
 	switch err := d.db.SelectContext(ctx, &open, d.tables.Stmt.Get("operate/unfinished"), ledgerProbe, d.now.Add(-max(time.Hour, 2*d.options.Lease))); {
-	case errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied) && !d.sees("SELECT", "slot_run"):
+	case errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied) && !d.mayUse("SELECT", "slot_run"):
 		if len(found) == 0 && !read {
 			return []Finding{d.options.Use.unseen("invariants", []string{"job_history", "slot_run"})}, nil
 		}

@@ -11,7 +11,7 @@ import (
 	"prescient/slots"
 )
 
-// How much checkPutOff looks at: the first rows of all, and where that is not all there is up to the furthest slot that a
+// How much examinePutOff looks at: the first rows of all, and where that is not all there is up to the furthest slot that a
 // row is put off to, some rows of some slots besides.
 const (
 	putOffProbe  = 5_000
@@ -29,12 +29,12 @@ type putOff struct {
 	Reason  string    `db:"reason"`
 }
 
-// checkPutOff looks for job_execs whose rows are put off again and again: nobody has registered them, mostly since the
+// examinePutOff looks for job_execs whose rows are put off again and again: nobody has registered them, mostly since the
 // name is misspelt, or their calls ignore their timeout.
-func (d *doctor) checkPutOff(ctx context.Context) ([]Finding, error) {
+func (d *doctor) examinePutOff(ctx context.Context) ([]Finding, error) {
 	last := d.now.Add(prescient.MaxPutOff + 2*d.tables.Grid.Resolution())
 	found := make(map[string]putOff)
-	look := func(from, to time.Time, limit int) (looked int, err error) {
+	sample := func(from, to time.Time, limit int) (looked int, err error) {
 		var some []putOff
 		err = d.db.SelectContext(ctx, &some, d.tables.Stmt.Get("operate/put_off"), from, to, limit)
 		for _, more := range some {
@@ -45,7 +45,7 @@ func (d *doctor) checkPutOff(ctx context.Context) ([]Finding, error) {
 		}
 		return looked, err
 	}
-	looked, err := look(prescient.EarliestDue, last, putOffProbe)
+	looked, err := sample(prescient.EarliestDue, last, putOffProbe)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (d *doctor) checkPutOff(ctx context.Context) ([]Finding, error) {
 		few := min(len(page), putOffSlots)
 		for i := range few {
 			slot := page[i*len(page)/few]
-			if _, err := look(slot, slot, putOffSample); err != nil {
+			if _, err := sample(slot, slot, putOffSample); err != nil {
 				return nil, err
 			}
 		}

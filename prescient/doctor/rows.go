@@ -13,7 +13,7 @@ import (
 	"prescient/slots"
 )
 
-// How much the checks of rows look at.
+// How much the examinations of rows read.
 const (
 	overdueProbe = 10_000 // rows that are counted
 	overdueNamed = 3      // rows that are named
@@ -23,8 +23,8 @@ const (
 	gridProbe    = 2_000  // slots, from the first one on
 )
 
-// checkOverdue looks for rows whose slot is over and that nobody runs.
-func (d *doctor) checkOverdue(ctx context.Context) ([]Finding, error) {
+// examineOverdue looks for rows whose slot is over and that nobody runs.
+func (d *doctor) examineOverdue(ctx context.Context) ([]Finding, error) {
 	before := slots.OverdueBefore(d.tables.Grid, d.now, d.options.SweepGrace)
 	var first []time.Time
 	if err := d.db.SelectContext(ctx, &first, d.tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, before, 1); err != nil {
@@ -88,8 +88,8 @@ func (d *doctor) judgeOverdue(count, names string, first time.Time) Finding {
 	return fine("overdue", text+": the next sweep takes them")
 }
 
-// checkPaused names what is paused: rows wait for that, and it is easily forgotten.
-func (d *doctor) checkPaused(ctx context.Context) (found []Finding, err error) {
+// examinePaused names what is paused: rows wait for that, and it is easily forgotten.
+func (d *doctor) examinePaused(ctx context.Context) (found []Finding, err error) {
 	var list []prescient.Paused
 	if err := d.db.SelectContext(ctx, &list, d.tables.Stmt.Get("list/pauses")); err != nil {
 		return nil, err
@@ -105,9 +105,9 @@ func (d *doctor) checkPaused(ctx context.Context) (found []Finding, err error) {
 	return orFine(found, "paused", "nothing is paused"), nil
 }
 
-// checkMissed looks for slots of the last day that left no row in the ledger: nobody served them. Those from before the
+// examineMissed looks for slots of the last day that left no row in the ledger: nobody served them. Those from before the
 // slots were what they are now were others.
-func (d *doctor) checkMissed(ctx context.Context) ([]Finding, error) {
+func (d *doctor) examineMissed(ctx context.Context) ([]Finding, error) {
 	var since time.Time
 	if err := d.db.GetContext(ctx, &since, d.tables.Stmt.Get("operate/since")); err != nil {
 		return nil, err
@@ -157,8 +157,8 @@ func (d *doctor) judgeMissed(from, before time.Time, served, latest []time.Time)
 		"see that workers or timers serve every slot; what waited in these is swept up")
 }
 
-// checkLeases looks for leases that lapsed and that nobody took over.
-func (d *doctor) checkLeases(ctx context.Context) ([]Finding, error) {
+// examineLeases looks for leases that lapsed and that nobody took over.
+func (d *doctor) examineLeases(ctx context.Context) ([]Finding, error) {
 	var lapsed []store.Leased
 	if err := d.db.SelectContext(ctx, &lapsed, d.tables.Stmt.Get("operate/lapsed"), ledgerProbe, 100); err != nil {
 		return nil, err
@@ -172,8 +172,8 @@ func (d *doctor) checkLeases(ctx context.Context) ([]Finding, error) {
 		"see what became of the worker; where rows are left, sweep takes the bucket over")}, nil
 }
 
-// checkCoverage compares the assignments of all workers.
-func (d *doctor) checkCoverage(context.Context) (found []Finding, err error) {
+// examineCoverage compares the assignments of all workers.
+func (d *doctor) examineCoverage(context.Context) (found []Finding, err error) {
 	if len(d.options.Assignments) == 0 {
 		return []Finding{fine("coverage", "no assignments were given to compare")}, nil
 	}
@@ -198,8 +198,8 @@ type sampled struct {
 	RawKey []byte `db:"job_key"`
 }
 
-// checkRows looks for rows that the library would never write, among the first ones and some from anywhere.
-func (d *doctor) checkRows(ctx context.Context) (found []Finding, err error) {
+// examineRows looks for rows that the library would never write, among the first ones and some from anywhere.
+func (d *doctor) examineRows(ctx context.Context) (found []Finding, err error) {
 	var anywhere prescient.Key
 	_, _ = rand.Read(anywhere[:]) // it never fails
 	var rows []sampled

@@ -12,7 +12,7 @@ import (
 	text "prescient/sql"
 )
 
-func (d *doctor) checkResolution(context.Context) (found []Finding, err error) {
+func (d *doctor) examineResolution(context.Context) (found []Finding, err error) {
 	stored := d.tables.Grid.Resolution()
 	if d.goesTo != 0 {
 		found = append(found, bad("reslot", fmt.Sprintf("the resolution is being changed from %s to %s: nothing runs meanwhile", stored, d.goesTo),
@@ -25,8 +25,8 @@ func (d *doctor) checkResolution(context.Context) (found []Finding, err error) {
 	return orFine(found, "resolution", fmt.Sprintf("slots are %s apart", stored)), nil
 }
 
-// checkVersion compares the schema version with what this program knows; an earlier one has ended the look before.
-func (d *doctor) checkVersion(context.Context) ([]Finding, error) {
+// examineVersion compares the schema version with what this program knows; an earlier one has ended the look before.
+func (d *doctor) examineVersion(context.Context) ([]Finding, error) {
 	known, err := text.Version()
 	if err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (d *doctor) checkVersion(context.Context) ([]Finding, error) {
 	return []Finding{fine("version", fmt.Sprintf("the schema version is %d, that of this program", known))}, nil
 }
 
-// checkSchema compares tables, views and procedures with what the migrations make of them.
-func (d *doctor) checkSchema(ctx context.Context) (found []Finding, err error) {
+// examineSchema compares tables, views and procedures with what the migrations make of them.
+func (d *doctor) examineSchema(ctx context.Context) (found []Finding, err error) {
 	schema := text.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server, Dialect: d.tables.Dialect}
 	compared, err := schema.Compare(ctx, d.db)
 	if err != nil {
@@ -127,8 +127,8 @@ func orNone(resolution time.Duration) string {
 	return resolution.String()
 }
 
-func (d *doctor) checkPartitions(ctx context.Context) ([]Finding, error) {
-	if !d.sees("", "job_history") {
+func (d *doctor) examinePartitions(ctx context.Context) ([]Finding, error) {
+	if !d.mayUse("", "job_history") {
 		return []Finding{d.options.Use.unseen("partitions", []string{"job_history"})}, nil
 	}
 	var bounds []string

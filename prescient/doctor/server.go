@@ -16,7 +16,7 @@ import (
 // go by the database's clock alone.
 const DefaultClockWarn = time.Second
 
-func (d *doctor) checkClock(context.Context) ([]Finding, error) {
+func (d *doctor) examineClock(context.Context) ([]Finding, error) {
 	return clockFindings(d.skew, d.trip, d.options.Lease, d.options.ClockWarn), nil
 }
 
@@ -34,7 +34,7 @@ func clockFindings(skew, trip, lease, limit time.Duration) []Finding {
 	return []Finding{fine("clock", text)}
 }
 
-func (d *doctor) checkBinlog(ctx context.Context) ([]Finding, error) {
+func (d *doctor) examineBinlog(ctx context.Context) ([]Finding, error) {
 	// The format is that of a worker's connection, which the server's may differ from.
 	var name, format string
 	if err := store.QueryRow(ctx, d.db, []any{&name, &format}, "SHOW VARIABLES LIKE 'binlog_format'"); err == nil {
@@ -57,7 +57,7 @@ func binlogFindings(vars map[string]string) []Finding {
 
 func on(value string) bool { return value == "1" || strings.EqualFold(value, "ON") }
 
-func (d *doctor) checkDurability(context.Context) ([]Finding, error) {
+func (d *doctor) examineDurability(context.Context) ([]Finding, error) {
 	return durabilityFindings(d.vars), nil
 }
 
@@ -76,7 +76,7 @@ func durabilityFindings(vars map[string]string) (found []Finding) {
 // leastPacket holds a row with the largest payload, in hexadecimal, and then some.
 const leastPacket = 16 << 20
 
-func (d *doctor) checkSettings(context.Context) ([]Finding, error) {
+func (d *doctor) examineSettings(context.Context) ([]Finding, error) {
 	return settingsFindings(d.vars), nil
 }
 
@@ -104,7 +104,7 @@ func settingsFindings(vars map[string]string) (found []Finding) {
 	return orFine(found, "settings", "isolation level, sql_mode, read_only and max_allowed_packet are as they should be")
 }
 
-func (d *doctor) checkTimeZone(context.Context) ([]Finding, error) {
+func (d *doctor) examineTimeZone(context.Context) ([]Finding, error) {
 	return timeZoneFindings(d.vars), nil
 }
 

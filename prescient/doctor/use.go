@@ -33,8 +33,8 @@ func ParseUse(name string) (Use, error) {
 	return "", fmt.Errorf("%w: use %.80q: analyst, app-sql, app-reschedule, app, operator, worker or owner are allowed", prescient.ErrInvalid, name)
 }
 
-// sees says whether the role has a right on all of these tables, which are named without the prefix.
-func (d *doctor) sees(right string, tables ...string) bool {
+// mayUse says whether the role has a right on all of these tables, which are named without the prefix.
+func (d *doctor) mayUse(right string, tables ...string) bool {
 	rights, all := text.Rights(string(d.options.Use), d.tables.Dialect)
 	for _, table := range tables {
 		if !all && (rights[table] == "" || !strings.Contains(rights[table], right)) {
@@ -44,7 +44,7 @@ func (d *doctor) sees(right string, tables ...string) bool {
 	return true
 }
 
-// unseen is the finding of a check for which the role has no right, and needs none.
+// unseen is the finding of an examination for which the role has no right, and needs none.
 func (u Use) unseen(code string, tables []string) Finding {
 	f := fine(code, fmt.Sprintf("not looked at: a user that is for %s may not read %s, and need not; doctor as operator or owner looks", u, strings.Join(tables, ", ")))
 	f.Unseen = true

@@ -41,7 +41,7 @@ func (i installation) bootstrapArgs() []string {
 	return append(args, i.lastingArgs()...)
 }
 
-// lastingArgs are those of Options.Args that are settled for good when the data
+// lastingArgs are those of Options.Args that are fixed for good when the data
 // folder is made.
 func (i installation) lastingArgs() []string {
 	var args []string

@@ -128,17 +128,17 @@ func matches(job prescient.FutureJob, jobExec string, tags []string) bool {
 // state tells what there is of an entity.
 func (k *Kit) state(e prescient.Entity) string {
 	k.t.Helper()
-	var said []string
+	var found []string
 	if pending := k.pendingOf(e); len(pending) > 0 {
-		said = append(said, "pending: "+describe(pending))
+		found = append(found, "pending: "+describe(pending))
 	}
 	for _, end := range k.endedOf(e) {
-		said = append(said, fmt.Sprintf("%s ended as %s at %s", name(end.JobExec, []string{end.Tag}), end.Outcome, clockTime(end.EndedAt)))
+		found = append(found, fmt.Sprintf("%s ended as %s at %s", name(end.JobExec, []string{end.Tag}), end.Outcome, clockTime(end.EndedAt)))
 	}
-	if len(said) == 0 {
+	if len(found) == 0 {
 		return "there is nothing of this entity, at " + clockTime(k.Now())
 	}
-	return strings.Join(said, "; ") + "; it is " + clockTime(k.Now())
+	return strings.Join(found, "; ") + "; it is " + clockTime(k.Now())
 }
 
 func describe(jobs []prescient.FutureJob) string {

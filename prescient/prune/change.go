@@ -24,7 +24,7 @@ const (
 
 const (
 	// quickEvery is the time between two tries that do not wait for the table, jittered by a half; four times what the last
-	// one took are added, since one that divides a partition makes the files of the parts before it asks for the table.
+	// one took are added, since one that splits a partition makes the files of the parts before it asks for the table.
 	quickEvery = 100 * time.Millisecond
 	// maxQuick bounds how long that goes on, and half of the patience does.
 	maxQuick = 20 * time.Second

@@ -36,7 +36,7 @@ func (p *pruner) partition(ctx context.Context, now, cutoff time.Time) error {
 	if err := p.makeReady(ctx, limit, list, now); err != nil || cutoff.IsZero() {
 		return err
 	}
-	// What was divided may have old parts.
+	// What was split may have old parts.
 	if list, err = p.partitions(ctx); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (p *pruner) partition(ctx context.Context, now, cutoff time.Time) error {
 	return nil
 }
 
-// makeReady divides the last partition.
+// makeReady splits the last partition.
 func (p *pruner) makeReady(ctx context.Context, limit time.Time, list []partition, now time.Time) error {
 	last := time.Time{}
 	if len(list) > 1 {

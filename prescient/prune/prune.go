@@ -22,7 +22,7 @@ const (
 	MinKeep = 24 * time.Hour
 	// PartitionsAhead is how many partitions of history are kept ready after the one that is now.
 	PartitionsAhead = 8
-	// DefaultMaxCopy is the most rows that are copied to divide the last partition.
+	// DefaultMaxCopy is the most rows that are copied to split the last partition.
 	DefaultMaxCopy = 20000
 	// DefaultPatience is how long a change of partitions is tried again.
 	DefaultPatience = time.Minute
@@ -45,7 +45,7 @@ type Options struct {
 	Prefix string
 	// Keep is how long history and ledger are kept: at least MinKeep. Only Run takes it, and needs it.
 	Keep time.Duration
-	// MaxCopy is the most rows that are copied to divide the last partition, which keeps runs from writing history
+	// MaxCopy is the most rows that are copied to split the last partition, which keeps runs from writing history
 	// meanwhile, about a second for 50,000; DefaultMaxCopy by default.
 	MaxCopy int
 	// Patience bounds how long changes of partitions are tried again while somebody has history open;
@@ -123,11 +123,11 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		if err := p.emptyLater(ctx, cutoff); err != nil {
 			return err
 		}
-		held := p.partition(ctx, now, cutoff)
-		if held != nil && !errors.Is(held, ErrHistoryHeld) {
-			return held
+		later := p.partition(ctx, now, cutoff)
+		if later != nil && !errors.Is(later, ErrHistoryHeld) {
+			return later
 		}
-		return errors.Join(held, p.pruneLedger(ctx, cutoff))
+		return errors.Join(later, p.pruneLedger(ctx, cutoff))
 	})
 }
 

@@ -109,12 +109,12 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Result, error) {
 
 // reslot is one Run under way.
 type reslot struct {
-	tables  store.Tables
-	db      *sqlx.DB
-	options Options
-	settle  time.Duration
-	at      Progress
-	did     Result
+	tables     store.Tables
+	db         *sqlx.DB
+	options    Options
+	claimShows time.Duration
+	at         Progress
+	did        Result
 	// announced says that everybody has been stopped, and that only a Run that is done lets them go on.
 	announced bool
 }
@@ -137,7 +137,7 @@ func newReslot(db *sqlx.DB, o Options) (*reslot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
-	r := &reslot{tables: store.Tables{Stmt: statements, Prefix: o.Prefix, Grid: grid}, db: db, options: o, settle: time.Second}
+	r := &reslot{tables: store.Tables{Stmt: statements, Prefix: o.Prefix, Grid: grid}, db: db, options: o, claimShows: time.Second}
 	r.did.To = o.Resolution
 	return r, nil
 }
@@ -234,7 +234,7 @@ func (r *reslot) awaitLeases(ctx context.Context) error {
 	r.tell(StepWait)
 	giveUp := time.Now().Add(max(r.options.LeaseWait, 0))
 	// A claim whose statement had looked at the version before it was raised shows within this time.
-	wait := r.settle
+	wait := r.claimShows
 	for {
 		if err := store.Sleep(ctx, wait); err != nil {
 			return err

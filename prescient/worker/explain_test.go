@@ -51,7 +51,7 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 	history := string(store.AppendEnd(nil, store.End{Job: f.Some(0, 1)[0], Outcome: prescient.Done, Worker: "w"}))
 	get := f.Tables.Stmt.Get
 	list := []rig.Explained{
-		{Statement: "slotrun/look", Query: get("slotrun/look"), Args: []any{slot}, Reached: map[string]string{"p_future_job": rig.BySlot, "p_slot_config": rig.ByConfig, "p_job_pause": "PRIMARY 66"}},
+		{Statement: "slotrun/state", Query: get("slotrun/state"), Args: []any{slot}, Reached: map[string]string{"p_future_job": rig.BySlot, "p_slot_config": rig.ByConfig, "p_job_pause": "PRIMARY 66"}},
 		{Statement: "slotrun/ledger", Query: get("slotrun/ledger"), Args: []any{slot}, Reached: map[string]string{"p_slot_run": rig.BySlot}},
 		{Statement: "slotrun/open", Query: f.Tables.Fill("slotrun/open", "{buckets}", ledger.BucketList([]int{0, 1, 2})), Args: []any{slot, 3, slot}, Reached: nil},
 		{Statement: "slotrun/open_rest", Query: f.Tables.Fill("slotrun/open_rest", "{buckets}", ledger.BucketList([]int{1, 2})), Args: []any{slot, 3, slot}, Reached: nil},
@@ -97,7 +97,7 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 			keys := literal.Keys(some, prescient.FutureJob.Key)
 			list = append(list, rangeStatements(f, some, f.Slots[s], name)...)
 			for statement, table := range map[string]string{"slotrun/lock": "p_future_job", "slotrun/lock_free": "p_future_job",
-				"slotrun/seen": "p_future_job", "slotrun/end": "job"} {
+				"slotrun/present": "p_future_job", "slotrun/end": "job"} {
 				list = append(list, rig.Explained{Statement: fmt.Sprintf("%s %d of %s", statement, n, name),
 					Query: f.Tables.Fill(statement, "{keys}", keys), Args: []any{f.Slots[s]}, Reached: map[string]string{table: rig.BySlotAndKey}})
 			}

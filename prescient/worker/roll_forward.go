@@ -198,7 +198,7 @@ func (w *Worker) moveFree(ctx context.Context, tx *sql.Tx, slot, target time.Tim
 		return done, err
 	}
 	if len(free) < len(keys) {
-		there, err := w.rowsOf(ctx, tx, "slotrun/seen", slot, keys) // others are gone
+		there, err := w.rowsOf(ctx, tx, "slotrun/present", slot, keys) // others are gone
 		if err != nil {
 			return done, err
 		}

@@ -304,12 +304,12 @@ func (r *slotRun) renew(ctx context.Context) {
 		case <-ticker.C:
 		}
 		r.mu.Lock()
-		held := make(map[*ledger.Lease]context.CancelFunc, len(r.leases))
+		leases := make(map[*ledger.Lease]context.CancelFunc, len(r.leases))
 		for l, cancel := range r.leases {
-			held[l] = cancel
+			leases[l] = cancel
 		}
 		r.mu.Unlock()
-		for l, cancel := range held {
+		for l, cancel := range leases {
 			if l.DueForRenewal(time.Now()) {
 				one, done := context.WithTimeout(ctx, l.TTL/3)
 				err := r.w.ledger.Renew(one, l)

@@ -144,7 +144,7 @@ func TestTheClockIsLookedAtAlsoWhereSlotsFollowCloselyOnOneAnother(t *testing.T)
 			fresh bool
 		}{"looked at lately": {time.Minute, false}, "long ago": {lookEvery + time.Minute, true}} {
 			// The server's clock was set an hour forth since.
-			old := store.Clock{Said: now.Add(-time.Hour - c.age), At: time.Now().Add(-c.age)}
+			old := store.Clock{Told: now.Add(-time.Hour - c.age), At: time.Now().Add(-c.age)}
 			got, err := w.await(t.Context(), w.tables.Grid.Next(old.Now()), old, nil)
 			r.Must(err)
 			if fresh := got.Now().Sub(old.Now()) > 50*time.Minute; fresh != c.fresh {

@@ -97,7 +97,7 @@ func (w *Worker) readState(ctx context.Context, slot time.Time) (seen slotState,
 		var now time.Time
 		var version uint64
 		var paused []byte
-		if err := w.send.DB.QueryRowContext(ctx, w.tables.Stmt.Get("slotrun/look"), slot).Scan(&now, &seen.due, &version, &paused); err != nil {
+		if err := w.send.DB.QueryRowContext(ctx, w.tables.Stmt.Get("slotrun/state"), slot).Scan(&now, &seen.due, &version, &paused); err != nil {
 			return err
 		}
 		seen.clock = store.ClockAt(now)

@@ -126,12 +126,12 @@ func (st *stage) set(ctx context.Context) error {
 			return err
 		}
 	}
-	return st.settle(ctx)
+	return st.awaitCalm(ctx)
 }
 
-// settle waits until the server has done what earlier statements left it to do, for at most half a minute: until purge
+// awaitCalm waits until the server has done what earlier statements left it to do, for at most half a minute: until purge
 // has nothing before it, or does not get on, since some transaction holds it back.
-func (p *place) settle(ctx context.Context) error {
+func (p *place) awaitCalm(ctx context.Context) error {
 	before, still := "", 0
 	for range 300 {
 		var kind, name, status string

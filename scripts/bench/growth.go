@@ -170,9 +170,9 @@ func (b *bench) growPurge(ctx context.Context, s *server) (err error) {
 		defer st.drop(ctx)
 	}
 	turns := b.rounds + 2
-	for _, held := range []bool{false, true} {
+	for _, open := range []bool{false, true} {
 		name := "prescient, an overdue slot swept"
-		if held {
+		if open {
 			name = "prescient, the same, with a transaction open since %d such slots before"
 			conn, err := st.app.Conn(ctx)
 			if err != nil {
@@ -189,14 +189,14 @@ func (b *bench) growPurge(ctx context.Context, s *server) (err error) {
 		}
 		for turn := range turns {
 			slot := st.slot.AddDate(0, 0, turn-2*turns)
-			if held {
+			if open {
 				slot = slot.AddDate(0, 0, turns)
 			}
 			if err := st.setOverdue(ctx, slot); err != nil {
 				return err
 			}
 			title := name
-			if held {
+			if open {
 				title = fmt.Sprintf(name, turn)
 			}
 			if _, err := b.took(title, 1, []int{st.pid}, func() (int, error) { return st.due, st.sweep(ctx) }); err != nil {
@@ -218,7 +218,7 @@ func (st *stage) setOverdue(ctx context.Context, slot time.Time) error {
 			return err
 		}
 	}
-	return st.settle(ctx)
+	return st.awaitCalm(ctx)
 }
 
 // sweep runs what is overdue.

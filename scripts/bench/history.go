@@ -96,7 +96,7 @@ func (b *bench) endsInto(ctx context.Context, p *place, rows int) error {
 			dueExec, slot, due)); err != nil {
 			return err
 		}
-		if err := p.settle(ctx); err != nil {
+		if err := p.awaitCalm(ctx); err != nil {
 			return err
 		}
 		figures, err := workload{Form: "one", DSN: p.dsn(p.name)}.run(ctx)

@@ -117,7 +117,7 @@ func idleWorker(ctx context.Context, b *bench, s *server) (alone idle, err error
 		SELECT 'order', n, ?, UTC_DATE() + INTERVAL 2 DAY + INTERVAL (n MOD 500000) * 5 SECOND FROM bench_n`, idleExec); err != nil {
 		return idle{}, err
 	}
-	if err := p.settle(ctx); err != nil {
+	if err := p.awaitCalm(ctx); err != nil {
 		return idle{}, err
 	}
 	watchWorker := func(work func(ctx context.Context) error) (idle, error) {
@@ -187,7 +187,7 @@ func idleQueue(ctx context.Context, b *bench, s *server, alone idle) error {
 		}
 	}
 	st := &stage{place: p}
-	if err := st.settle(ctx); err != nil {
+	if err := st.awaitCalm(ctx); err != nil {
 		return err
 	}
 	i, err := b.watch(ctx, s.pid, p.questions(), func(ctx context.Context) error {

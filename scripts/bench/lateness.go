@@ -104,7 +104,7 @@ func (p *place) fillSlot(ctx context.Context, due int, form string, fill time.Du
 				return time.Time{}, fill, err
 			}
 		}
-		if err := p.settle(ctx); err != nil {
+		if err := p.awaitCalm(ctx); err != nil {
 			return time.Time{}, fill, err
 		}
 		started := time.Now()

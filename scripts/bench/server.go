@@ -144,7 +144,7 @@ func (s *server) install(ctx context.Context, name string, resolution time.Durat
 		return nil, err
 	}
 	for _, counter := range purgeCounters {
-		// Without the right to, settle goes by the history list alone.
+		// Without the right to, awaitCalm goes by the history list alone.
 		_, _ = admin.ExecContext(ctx, "SET GLOBAL innodb_monitor_enable = '"+counter+"'")
 	}
 	p := &place{server: s, name: name}

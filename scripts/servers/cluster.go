@@ -57,14 +57,14 @@ func runCluster(options localserver.ClusterOptions, restart time.Duration, comma
 
 // bringBack starts a node again whenever it has been dead for a while.
 func bringBack(ctx context.Context, node *localserver.Server, after time.Duration) {
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
 	var dead time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-tick.C:
 		}
 		switch {
 		case node.Pid() != 0:

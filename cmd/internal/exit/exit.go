@@ -36,9 +36,9 @@ const (
 
 // Error is an error that knows its exit code.
 type Error struct {
-	Code int
-	Err  error
-	Said bool // the command's output says it
+	Code    int
+	Err     error
+	Printed bool // the command's output has it
 }
 
 func (c *Error) Error() string { return c.Err.Error() }
@@ -47,10 +47,10 @@ func (c *Error) Unwrap() error { return c.Err }
 // Usage marks an error as one of the command line.
 func Usage(err error) error { return &Error{Code: CodeUsage, Err: err} }
 
-// Said reports whether the output of the command says what the error does, so that stderr need not.
-func Said(err error) bool {
+// Printed reports whether the output of the command says what the error does, so that stderr need not.
+func Printed(err error) bool {
 	var known *Error
-	return errors.As(err, &known) && known.Said
+	return errors.As(err, &known) && known.Printed
 }
 
 // Code returns the exit code of an error that a command returned.

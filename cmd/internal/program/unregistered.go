@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// lookBack is how many ends, and how many pending checks, are looked at for signs of a job_exec.
-	lookBack = 10_000
-	// lookTime bounds that look: what was asked for is done already.
-	lookTime = 5 * time.Second
+	// signsRead is how many ends, and how many pending checks, are read for signs of a job_exec.
+	signsRead = 10_000
+	// signsTime bounds that: what was asked for is done already.
+	signsTime = 5 * time.Second
 	// mostWarnings is about how many names one command warns.
 	mostWarnings = 10
 	// mostNames is how many names of a file are remembered to be warned about.
@@ -39,7 +39,7 @@ func (n *ExecNames) Add(name string) {
 // the program that the workers run may have others than this one. A name is known where it is registered here, or where a
 // check of it has run.
 func (s *Session) WarnUnregistered(ctx context.Context, stderr io.Writer, consequence string, execs ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	ctx, cancel := context.WithTimeout(ctx, signsTime)
 	defer cancel()
 	registered := s.Registry.Names()
 	warned := 0
@@ -72,7 +72,7 @@ func (s *Session) WarnUnregistered(ctx context.Context, stderr io.Writer, conseq
 
 // hasRun looks for a check of a job_exec that was called, among the latest ends and those that come due next.
 func (s *Session) hasRun(ctx context.Context, exec string) (bool, error) {
-	filter := client.ListFilter{JobExec: exec, Limit: 100, Search: lookBack}
+	filter := client.ListFilter{JobExec: exec, Limit: 100, Search: signsRead}
 	called := func(job prescient.FutureJob) bool { return job.CheckCount+job.ErrorCount > 0 }
 	pending, err := s.Client.Pending(ctx, s.DB, filter)
 	if slices.ContainsFunc(pending, called) {

@@ -27,9 +27,9 @@ import (
 // wherever it stands in the text: the errors that an error wraps say what is to be replaced.
 func Of(err error) string {
 	text := err.Error()
-	for _, said := range leaves(err) {
-		if words := plainWords(said); words != "" {
-			text = strings.ReplaceAll(text, said.Error(), words)
+	for _, leaf := range leaves(err) {
+		if words := plainWords(leaf); words != "" {
+			text = strings.ReplaceAll(text, leaf.Error(), words)
 		}
 	}
 	return text

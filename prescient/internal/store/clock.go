@@ -4,19 +4,19 @@ import (
 	"time"
 )
 
-// Clock tells the database's time between two looks at it: the time it said last plus what has elapsed since, by the
+// Clock tells the database's time between two answers of the server: the time that it told last plus what has elapsed since, by the
 // monotonic clock. The machine's own wall clock plays no part. It is at most a round trip behind, never ahead.
 type Clock struct {
-	Said time.Time // by the database
+	Told time.Time // by the server
 	At   time.Time // here, with a monotonic reading, when its answer had arrived
 }
 
-func ClockAt(said time.Time) Clock { return Clock{Said: said.UTC(), At: time.Now()} }
+func ClockAt(told time.Time) Clock { return Clock{Told: told.UTC(), At: time.Now()} }
 
-func (c Clock) Now() time.Time { return c.Said.Add(time.Since(c.At)) }
+func (c Clock) Now() time.Time { return c.Told.Add(time.Since(c.At)) }
 
 // When returns the database's time of a moment here.
-func (c Clock) When(here time.Time) time.Time { return c.Said.Add(here.Sub(c.At)) }
+func (c Clock) When(here time.Time) time.Time { return c.Told.Add(here.Sub(c.At)) }
 
 // ParseTime reads a DATETIME as the server writes it.
 func ParseTime(text string) (time.Time, error) {

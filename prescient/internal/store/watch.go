@@ -41,9 +41,9 @@ func WatchOf(ctx context.Context) *TxWatch {
 // Quiet says whether the transaction is watched, and is as it was begun.
 func (w *TxWatch) Quiet() bool { return w.on.Load() && !w.trouble.Load() && !w.Blind.Load() }
 
-// See looks at an error of a statement. A duplicate key is all that is taken for harmless: to bear it is how an effect is
+// Note takes note of an error of a statement. A duplicate key is all that is taken for harmless: to bear it is how an effect is
 // written once, and the servers undo just the statement.
-func (w *TxWatch) See(err error) {
+func (w *TxWatch) Note(err error) {
 	if w != nil && err != nil && !errno.Is(err, errno.DuplicateKey) {
 		w.trouble.Store(true)
 	}
@@ -82,17 +82,17 @@ type watchedRows struct {
 }
 
 // Next implements driver.Rows.
-func (r *watchedRows) Next(to []driver.Value) error { return r.see(r.fullRows.Next(to)) }
+func (r *watchedRows) Next(to []driver.Value) error { return r.note(r.fullRows.Next(to)) }
 
 // NextResultSet implements driver.RowsNextResultSet.
-func (r *watchedRows) NextResultSet() error { return r.see(r.fullRows.NextResultSet()) }
+func (r *watchedRows) NextResultSet() error { return r.note(r.fullRows.NextResultSet()) }
 
 // Close implements driver.Rows.
-func (r *watchedRows) Close() error { return r.see(r.fullRows.Close()) }
+func (r *watchedRows) Close() error { return r.note(r.fullRows.Close()) }
 
-func (r *watchedRows) see(err error) error {
+func (r *watchedRows) note(err error) error {
 	if !errors.Is(err, io.EOF) {
-		r.watch.See(err)
+		r.watch.Note(err)
 	}
 	return err
 }

@@ -53,18 +53,18 @@ func EachInTurn(t *testing.T, test func(t *testing.T, db Database)) {
 // database.
 func EachKind(t *testing.T, test func(t *testing.T, kind Kind)) {
 	t.Helper()
-	together(t, Kinds(t), test)
+	atTheSameTime(t, Kinds(t), test)
 }
 
 // EachFlavour is EachKind on the flavours, for what one server of a flavour is
 // enough for.
 func EachFlavour(t *testing.T, test func(t *testing.T, flavour localserver.Flavour)) {
 	t.Helper()
-	together(t, Flavours(t), test)
+	atTheSameTime(t, Flavours(t), test)
 }
 
-// together runs a test for each of the names at the same time.
-func together[N ~string](t *testing.T, names []N, test func(t *testing.T, name N)) {
+// atTheSameTime runs a test for each of the names at the same time.
+func atTheSameTime[N ~string](t *testing.T, names []N, test func(t *testing.T, name N)) {
 	var all sync.WaitGroup
 	for _, name := range names {
 		all.Go(func() { t.Run(string(name), func(t *testing.T) { test(t, name) }) })

@@ -42,7 +42,7 @@ type conn struct {
 	statement string  // the last one
 	after     []*Rule // to be carried out when its answer comes
 	answer    []byte  // what to answer in the server's place
-	held      []byte  // a packet that waits for the COMMIT
+	kept      []byte  // a packet that waits for the COMMIT
 }
 
 // Close implements net.Conn.
@@ -81,7 +81,7 @@ func (c *conn) Write(packet []byte) (int, error) {
 			c.tell(r)
 			return len(packet), c.refuse(r.Code)
 		case Swap:
-			c.held = bytes.Clone(send)
+			c.kept = bytes.Clone(send)
 			c.answer = okPacket(bytes.Count(send, []byte("),(")) + 1)
 			return len(packet), nil
 		default:
@@ -93,7 +93,7 @@ func (c *conn) Write(packet []byte) (int, error) {
 	if !c.plan.whenWhole(c.closed) {
 		return 0, net.ErrClosed
 	}
-	if c.statement == "COMMIT" && c.held != nil {
+	if c.statement == "COMMIT" && c.kept != nil {
 		return len(packet), c.commitThenHeld(send)
 	}
 	if _, err := c.Conn.Write(send); err != nil {
@@ -174,8 +174,8 @@ func (c *conn) refuse(code uint16) error {
 
 // commitThenHeld commits, and only then sends what was held back, as a transaction of its own.
 func (c *conn) commitThenHeld(commit []byte) error {
-	held := c.held
-	c.held = nil
+	kept := c.kept
+	c.kept = nil
 	if err := c.roundTrip(commit); err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (c *conn) commitThenHeld(commit []byte) error {
 			return err
 		}
 	}
-	if err := c.roundTrip(held); err != nil {
+	if err := c.roundTrip(kept); err != nil {
 		return err
 	}
 	c.answer = okPacket(0)

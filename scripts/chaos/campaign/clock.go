@@ -45,8 +45,8 @@ func BuildClockWorker(ctx context.Context, dir, pkg string) (program string, err
 	}
 	program = filepath.Join(dir, "clock-worker")
 	build := exec.CommandContext(ctx, "go", "build", "-overlay", shift, "-o", program, pkg)
-	if said, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building a worker with a clock that can be set: %w: %s", err, said)
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building a worker with a clock that can be set: %w: %s", err, output)
 	}
 	return program, nil
 }

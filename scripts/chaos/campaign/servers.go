@@ -149,7 +149,7 @@ func hold(ctx context.Context, s *stage.Stage, dice *rand.Rand) {
 	})
 }
 
-// toggle sets the server one way for a second, and back, until ctx ends. Connections are killed at each turn, so that
+// toggle sets the server one way for a second, and back, until ctx ends. Connections are killed at each change, so that
 // it is felt at once.
 func toggle(ctx context.Context, s *stage.Stage, what, on, off string) {
 	conn, done, err := s.Admin(ctx)

@@ -106,7 +106,7 @@ func Judge(rules Rules, events []Event, tables Tables) Report {
 	return j.report
 }
 
-// gather sorts events and rows by check.
+// gather groups events and rows by check.
 func (j *judgement) gather(events []Event) {
 	numbers := make(map[int64]*called)
 	var calls []*called

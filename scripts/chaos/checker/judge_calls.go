@@ -21,10 +21,10 @@ func (c clock) at(moment time.Duration) (low, high time.Time) {
 		if i < 0 || i >= len(c) {
 			continue
 		}
-		said := c[i]
+		told := c[i]
 		// It was said somewhere between the question and the answer.
-		soonest := said.Said.Add(moment - said.At)
-		latest := said.Said.Add(moment - said.At + said.Took)
+		soonest := told.Told.Add(moment - told.At)
+		latest := told.Told.Add(moment - told.At + told.Took)
 		if low.IsZero() || soonest.Before(low) {
 			low = soonest
 		}

@@ -14,7 +14,7 @@ var (
 
 // The clock said noon when the ledger began.
 func said(after time.Duration) Event {
-	return Event{Kind: Clock, At: after, Said: noon.Add(after)}
+	return Event{Kind: Clock, At: after, Told: noon.Add(after)}
 }
 
 func inserted(result Result) Event {

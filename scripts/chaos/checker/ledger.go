@@ -61,7 +61,7 @@ type Event struct {
 	Failed   bool       `json:",omitempty"`
 
 	What string    `json:",omitempty"` // of a fault
-	Said time.Time `json:",omitzero"`  // by the database
+	Told time.Time `json:",omitzero"`  // by the database
 }
 
 // Ledger is what a run keeps beside the database: in memory, and in a file for those who look into a finding.
@@ -138,7 +138,7 @@ func (l *Ledger) Told() time.Time {
 	defer l.mu.Unlock()
 	for i := len(l.events) - 1; i >= 0; i-- {
 		if e := l.events[i]; e.Kind == Clock {
-			return e.Said.Add(l.Now() - e.At)
+			return e.Told.Add(l.Now() - e.At)
 		}
 	}
 	return time.Now().UTC()

@@ -32,7 +32,7 @@ type app struct {
 	dice   *rand.Rand
 	ids    int64
 	known  []asked        // latest checks, which it may still change its mind about
-	held   sync.WaitGroup // transactions that stay open for a while
+	open   sync.WaitGroup // transactions that stay open for a while
 	mu     sync.Mutex     // guards known
 }
 
@@ -49,7 +49,7 @@ func (a *app) ask(ctx context.Context) {
 		a.step()
 		Pause(ctx, time.Duration(a.dice.Int64N(int64(2*apps*time.Second)/int64(a.rate))))
 	}
-	a.held.Wait()
+	a.open.Wait()
 }
 
 // step is one transaction of the app.
@@ -121,14 +121,14 @@ func (a *app) tryTransaction(rollBack bool, linger time.Duration, do func(ctx co
 
 // due is a time that one may ask for: soon, rarely over already, now and then far ahead, mostly off the grid.
 func (a *app) due() time.Time {
-	said := a.ledger.Told()
+	now := a.ledger.Told()
 	switch n := a.dice.IntN(100); {
 	case n < 5:
-		return said.Add(24 * time.Hour).Add(time.Duration(a.dice.Int64N(int64(time.Hour))))
+		return now.Add(24 * time.Hour).Add(time.Duration(a.dice.Int64N(int64(time.Hour))))
 	case n < 10:
-		return said.Add(-time.Second).Truncate(time.Microsecond)
+		return now.Add(-time.Second).Truncate(time.Microsecond)
 	default:
-		return said.Add(time.Duration(a.dice.Int64N(int64(4 * time.Second)))).Truncate(time.Microsecond)
+		return now.Add(time.Duration(a.dice.Int64N(int64(4 * time.Second)))).Truncate(time.Microsecond)
 	}
 }
 
@@ -180,7 +180,7 @@ func (a *app) insert() {
 		do()
 		return
 	}
-	a.held.Go(do)
+	a.open.Go(do)
 }
 
 func (a *app) cancel(one asked) (asked, bool) {
@@ -224,7 +224,7 @@ func (a *app) replace(old asked) (asked, bool) {
 		done, err = a.client.Insert(ctx, tx, job)
 		return err
 	})
-	return a.settled(old, one, done, checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt})
+	return a.followed(old, one, done, checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt})
 }
 
 // anew cancels a check and asks for another under the same key, in one transaction.
@@ -246,11 +246,11 @@ func (a *app) anew(old asked) (asked, bool) {
 		cancel = checker.Nothing
 	}
 	a.note(checker.Event{Kind: checker.Cancel, Result: cancel, Took: open}, old)
-	return a.settled(old, one, done, checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt})
+	return a.followed(old, one, done, checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt})
 }
 
-// settled notes an insert under a key that was in use, and says which check stands behind the key from now on.
-func (a *app) settled(old, one asked, done client.Inserted, e checker.Event) (asked, bool) {
+// followed notes an insert under a key that was in use, and says which check stands behind the key from now on.
+func (a *app) followed(old, one asked, done client.Inserted, e checker.Event) (asked, bool) {
 	if done.Did == client.DidReplace && e.Result != checker.RolledBack {
 		e.Replaced = old.id
 	}

@@ -35,7 +35,7 @@ func (s *Stage) Fault(what, worker string, lasts time.Duration) {
 func (s *Stage) During(what, worker string, longer time.Duration, do func()) {
 	began := s.ledger.Now()
 	do()
-	s.ledger.NoteAt(checker.Event{At: began, Kind: checker.Fault, What: what, Worker: worker, Took: s.ledger.Now() - began + longer + settling})
+	s.ledger.NoteAt(checker.Event{At: began, Kind: checker.Fault, What: what, Worker: worker, Took: s.ledger.Now() - began + longer + aftermath})
 }
 
 // Admin is a connection that belongs to the faults.

@@ -17,10 +17,10 @@ func watchClock(ctx context.Context, dsn string, ledger *checker.Ledger) error {
 		defer db.Close()
 		for ctx.Err() == nil {
 			before := ledger.Now()
-			var said time.Time
-			if err := db.QueryRowContext(ctx, "SELECT UTC_TIMESTAMP(6)").Scan(&said); err == nil {
+			var told time.Time
+			if err := db.QueryRowContext(ctx, "SELECT UTC_TIMESTAMP(6)").Scan(&told); err == nil {
 				after := ledger.Now()
-				ledger.NoteAt(checker.Event{Kind: checker.Clock, At: after, Took: after - before, Said: said})
+				ledger.NoteAt(checker.Event{Kind: checker.Clock, At: after, Took: after - before, Told: told})
 			}
 			Pause(ctx, 50*time.Millisecond)
 		}

@@ -64,7 +64,7 @@ func (r *reports) take(w http.ResponseWriter, request *http.Request) {
 	case checker.Call:
 		e.N = r.calls.Add(1)
 	case checker.Fault:
-		e.Took += settling
+		e.Took += aftermath
 		if strings.HasPrefix(e.What, "freeze") {
 			e.Took += r.frozen
 			time.AfterFunc(r.frozen, func() { _ = syscall.Kill(e.Pid, syscall.SIGCONT) })
@@ -74,10 +74,10 @@ func (r *reports) take(w http.ResponseWriter, request *http.Request) {
 	_ = json.NewEncoder(w).Encode(e.N)
 }
 
-// settling is how long after a fault its victim may still have been at work.
-const settling = 300 * time.Millisecond
+// aftermath is how long after a fault its victim may still have been at work.
+const aftermath = 300 * time.Millisecond
 
 // noteFault notes that something is about to be broken: for one worker, or for all where that is empty.
 func noteFault(ledger *checker.Ledger, what, worker string, lasts time.Duration) {
-	ledger.Note(checker.Event{Kind: checker.Fault, What: what, Worker: worker, Took: lasts + settling})
+	ledger.Note(checker.Event{Kind: checker.Fault, What: what, Worker: worker, Took: lasts + aftermath})
 }

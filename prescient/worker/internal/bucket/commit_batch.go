@@ -39,9 +39,9 @@ func (b *Bucket) CommitReady(ctx context.Context, all bool) (committed bool, err
 		return a.Answer.Fate == check.Again
 	})
 	if len(b.Contested) > 0 && (all || !time.Now().Before(b.RetryAt)) {
-		held := b.Contested
+		contested := b.Contested
 		b.Contested = nil
-		if err := b.Commit(ctx, held, true); err != nil {
+		if err := b.Commit(ctx, contested, true); err != nil {
 			return false, err
 		}
 		committed = true

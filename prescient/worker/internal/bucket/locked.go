@@ -91,7 +91,7 @@ func (b *Bucket) withoutLocked(ctx context.Context, batch []*check.Answered) ([]
 	if err := b.findFree(ctx, batch, free); err != nil || len(free) == len(batch) {
 		return batch, err
 	}
-	there, err := b.keysOf(ctx, "slotrun/seen", literal.Keys(batch, check.AnsweredKey))
+	there, err := b.keysOf(ctx, "slotrun/present", literal.Keys(batch, check.AnsweredKey))
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (b *Bucket) findFree(ctx context.Context, rows []*check.Answered, free map[
 // keysOf runs one of the statements that select job_key and revision, by itself, and returns the keys.
 // Where it locks rows, they are free again afterwards. In the dialect plain ErrAtOnce where somebody else has one locked.
 func (b *Bucket) keysOf(ctx context.Context, statement, keys string) (found map[prescient.Key]bool, err error) {
-	refuses := b.Shared.Tables.Dialect == text.Plain && statement != "slotrun/seen"
+	refuses := b.Shared.Tables.Dialect == text.Plain && statement != "slotrun/present"
 	var locked error // is an answer here: not to be asked for again
 	err = b.Shared.Send.Query(ctx, func(ctx context.Context) (err error) {
 		defer func() {

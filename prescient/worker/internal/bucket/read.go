@@ -55,8 +55,8 @@ func (b *Bucket) startReading(ctx context.Context, s *Stream, room bool) {
 	if s.limit == 0 {
 		s.limit = max(b.Batch/firstPart, 1)
 	}
-	r := &reading{stream: s, limit: s.limit, look: !room, cancel: cancel, done: make(chan struct{})}
-	if r.look {
+	r := &reading{stream: s, limit: s.limit, probes: !room, cancel: cancel, done: make(chan struct{})}
+	if r.probes {
 		r.limit = 1
 	}
 	b.reading = r
@@ -103,7 +103,7 @@ func (b *Bucket) stopReading() {
 func (b *Bucket) took(ctx context.Context, r *reading) (read bool, err error) {
 	s, rows := r.stream, r.rows
 	s.dry = len(rows) < r.limit && !r.cut
-	if s.waits = r.look && !s.dry; s.waits {
+	if s.waits = r.probes && !s.dry; s.waits {
 		return true, nil
 	}
 	if len(rows) == 0 {

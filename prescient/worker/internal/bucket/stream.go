@@ -47,7 +47,7 @@ type reading struct {
 	done   chan struct{}
 	rows   []*check.Answered // once done is closed
 	limit  int               // how many were asked for
-	look   bool              // whether there are any: they are not to be kept
+	probes bool              // whether there are any: they are not to be kept
 	size   int               // bytes of their payloads and errors
 	cut    bool              // there was more than is held in memory at a time
 	err    error

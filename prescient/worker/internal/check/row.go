@@ -13,9 +13,9 @@ import (
 type Row struct {
 	prescient.FutureJob
 	JobKey prescient.Key
-	Seq    uint64 // rows with turns in a row follow one another in the table; 0 where that is not known
+	Seq    uint64 // rows whose numbers follow one another do so in the table; 0 where that is not known
 	Tries  int    // transactions that came to nothing, with others or by itself
-	// triedAt is when the first of them had.
+	// TriedAt is when the first of them had.
 	TriedAt time.Time
 	Unread  bool // its payload is too long to be read
 }

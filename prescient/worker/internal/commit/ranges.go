@@ -29,16 +29,16 @@ type Span struct {
 	N           int
 }
 
-// SpansOf divides rows, in the order of their keys, into ranges that had no other rows when they were read; nil where
+// SpansOf cuts rows, in the order of their keys, into ranges that had no other rows when they were read; nil where
 // that is not known, or where they are too many to pay.
 func SpansOf(batch []*check.Answered) []Span {
 	var spans []Span
-	var turn uint64
+	var seq uint64
 	for _, a := range batch {
 		switch {
 		case a.Seq == 0:
 			return nil
-		case turn != 0 && a.Seq == turn+1:
+		case seq != 0 && a.Seq == seq+1:
 			s := &spans[len(spans)-1]
 			s.Last, s.N = a.JobKey, s.N+1
 		default:
@@ -47,7 +47,7 @@ func SpansOf(batch []*check.Answered) []Span {
 			}
 			spans = append(spans, Span{First: a.JobKey, Last: a.JobKey, N: 1})
 		}
-		turn = a.Seq
+		seq = a.Seq
 	}
 	return spans
 }
@@ -172,7 +172,7 @@ func (s *Session) deleteRanges(ctx context.Context, tx *sql.Tx, spans []Span) er
 	return s.deleteByKey(ctx, tx, literal.Keys(lasts, func(k prescient.Key) prescient.Key { return k }), len(spans))
 }
 
-// calledTogether divides ended rows into those that were called together; nil where they are too few to pay, or ended
+// calledTogether parts ended rows into those that were called together; nil where they are too few to pay, or ended
 // otherwise than done.
 func calledTogether(ends []*check.Answered, spans []Span) []Span {
 	var parts []Span

@@ -153,9 +153,9 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 		rows[i] = c.batch[row]
 	}
 	started := time.Now()
-	said, failure := c.handler.Call(ctx, c.tx, rows, c.clock.When(started))
+	answers, failure := c.handler.Call(ctx, c.tx, rows, c.clock.When(started))
 	ended := time.Now()
-	for i, a := range said {
+	for i, a := range answers {
 		a.Started, a.Ended, a.Ran = c.clock.When(started), c.clock.When(ended), ended.Sub(started)
 		c.answers[part[i]] = a
 	}

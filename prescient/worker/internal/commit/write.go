@@ -115,7 +115,7 @@ func (s *Session) lock(ctx context.Context, tx *sql.Tx, batch []*check.Answered,
 	if len(free) == len(batch) {
 		return free, nil, nil
 	}
-	there, err := s.sameRows(ctx, tx, "slotrun/seen", keys, batch)
+	there, err := s.sameRows(ctx, tx, "slotrun/present", keys, batch)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,7 +17,7 @@ type call struct {
 	executor *Executor
 	do       func(ctx context.Context) ([]check.Answer, error) // without an error there is an answer for each row
 	started  time.Time
-	settled  atomic.Bool // the answer was delivered, or the call was abandoned
+	closed   atomic.Bool // the answer was delivered, or the call was abandoned
 	watchdog *time.Timer // abandons the call once its time is over
 }
 
@@ -25,7 +25,7 @@ func (c *call) learn() {}
 
 func (c *call) run() (placed bool) {
 	if !c.Sink.MayStart() {
-		c.settled.Store(true)
+		c.closed.Store(true)
 		c.deliverAll(check.Answer{Fate: check.NotStarted})
 		return true
 	}
@@ -39,7 +39,7 @@ func (c *call) run() (placed bool) {
 	returned := false
 	var answers []check.Answer
 	var err error
-	// Settles the call however it ends: by its answer, by a panic, or by runtime.Goexit, after which deferred calls
+	// Closes the call however it ends: by its answer, by a panic, or by runtime.Goexit, after which deferred calls
 	// are all that this goroutine still does.
 	defer func() {
 		goexit := false
@@ -79,7 +79,7 @@ func (c *call) failed(a check.Answer) check.Answer {
 func (c *call) deliver(answers []check.Answer, err error) bool {
 	ended := time.Now()
 	ran := ended.Sub(c.started)
-	if !c.settled.CompareAndSwap(false, true) {
+	if !c.closed.CompareAndSwap(false, true) {
 		c.executor.cameBack(c.Lane)
 		return false
 	}
@@ -90,7 +90,7 @@ func (c *call) deliver(answers []check.Answer, err error) bool {
 	case err == nil && c.Lane.InTx():
 		// What was committed is; for the rest RunTx has seen to the timeout.
 	case c.Sink.Context().Err() != nil:
-		// The worker's patience was over, or the lease was lost: what the call made of that is not its answer.
+		// The grace of a worker that stops was over, or the lease was lost: what the call made of that is not its answer.
 		c.deliverAll(check.Answer{Fate: check.NotStarted})
 		return true
 	case ran >= timeout:
@@ -123,7 +123,7 @@ func (e *Executor) cameBack(l *Lane) {
 // abandon gives up a call that ignores the end of its context: its place goes to another, its late answer is thrown
 // away.
 func (c *call) abandon() {
-	if !c.settled.CompareAndSwap(false, true) {
+	if !c.closed.CompareAndSwap(false, true) {
 		return
 	}
 	e := c.executor

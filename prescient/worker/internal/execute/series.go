@@ -107,14 +107,14 @@ func (s *series) begin() *check.Answered {
 	}
 	if s.watchdog == nil {
 		s.began = s.started
-		s.watchdog = time.AfterFunc(s.lookAgain(s.started), s.watch)
+		s.watchdog = time.AfterFunc(s.nextWatch(s.started), s.watch)
 	}
 	return s.Rows[s.next-1]
 }
 
-// lookAgain is when the call that runs is to be looked after: soon, where it may hold up others, else when its time is
+// nextWatch is after how long watch comes to the call that runs: soon, where it may hold up others, else when its time is
 // over. Called with the mutex held.
-func (s *series) lookAgain(now time.Time) time.Duration {
+func (s *series) nextWatch(now time.Time) time.Duration {
 	end := s.started.Add(s.Lane.Guards.Timeout + Overtime)
 	if s.next < len(s.Rows) || s.delivered < s.done {
 		if soon := s.began.Add(SlowSeries); soon.After(now) && soon.Before(end) {
@@ -162,7 +162,7 @@ func (s *series) answer(r *check.Answered, next *time.Time, err error) bool {
 	ran := ended.Sub(s.started)
 	switch {
 	case s.Sink.Context().Err() != nil:
-		// The worker's patience was over, or the lease was lost: what the call made of that is not its answer.
+		// The grace of a worker that stops was over, or the lease was lost: what the call made of that is not its answer.
 		r.Answer = check.Answer{Fate: check.NotStarted}
 	case ran >= timeout:
 		r.Answer = check.Answer{Err: TimeoutError(timeout, err), Started: clock.When(s.started), Ended: clock.When(ended), Ran: ran}
@@ -236,7 +236,7 @@ func (s *series) watch() {
 			Started: s.Sink.Time().When(s.started), Ended: s.Sink.Time().When(now), Ran: ran}
 		rows = append(rows, r)
 	} else {
-		s.watchdog.Reset(s.lookAgain(now))
+		s.watchdog.Reset(s.nextWatch(now))
 	}
 	s.mu.Unlock()
 	if gone || rest != nil {

@@ -26,7 +26,7 @@ type TxHandler interface {
 	// Share divides rows among calls.
 	Share(rows []int) [][]int
 	// Call calls it for the rows of one call. After a failure all of them have that for an answer.
-	Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (said []check.Answer, failure error)
+	Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (answers []check.Answer, failure error)
 }
 
 func newTx(fn TxHandler, group int32) *Tx {
@@ -73,14 +73,14 @@ type txFunc prescient.TxFunc
 func (txFunc) Share(rows []int) [][]int { return slices.Collect(slices.Chunk(rows, 1)) }
 
 // Call implements TxHandler.
-func (fn txFunc) Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (said []check.Answer, failure error) {
-	said = make([]check.Answer, 1)
+func (fn txFunc) Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (answers []check.Answer, failure error) {
+	answers = make([]check.Answer, 1)
 	failure = recovered(func() (err error) {
-		said[0].Next, err = fn(ctx, tx, rows[0].Own(called))
+		answers[0].Next, err = fn(ctx, tx, rows[0].Own(called))
 		return err
 	})
-	said[0].Err = check.Quoted(failure)
-	return said, failure
+	answers[0].Err = check.Quoted(failure)
+	return answers, failure
 }
 
 type txBatchFunc prescient.TxBatchFunc
@@ -94,7 +94,7 @@ func (txBatchFunc) Share(rows []int) [][]int {
 }
 
 // Call implements TxHandler.
-func (fn txBatchFunc) Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (said []check.Answer, failure error) {
+func (fn txBatchFunc) Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (answers []check.Answer, failure error) {
 	b := check.NewBatch(rows, called)
 	failure = recovered(func() error { return fn(ctx, tx, b) })
 	if failure == nil {

@@ -16,11 +16,11 @@ const quickGroup, LongGroup = 400 * time.Millisecond, 2 * time.Second
 
 // NextGroup is how many rows are to share a transaction after one of some rows had them locked for a time; 0 where it came
 // to nothing.
-func NextGroup(group, rows int, held time.Duration) int {
+func NextGroup(group, rows int, locked time.Duration) int {
 	switch {
-	case held > LongGroup && rows > 1:
+	case locked > LongGroup && rows > 1:
 		return max(min(group, rows)/2, 1)
-	case held > 0 && held < quickGroup && rows >= group:
+	case locked > 0 && locked < quickGroup && rows >= group:
 		return min(2*group, maxGroup)
 	}
 	return group

@@ -59,9 +59,9 @@ var ErrUndone = errors.New("nothing was committed")
 // took the time before it sent the fence.
 func (g *Ledger) Commit(ctx context.Context, commit func() error, l *Lease, before time.Time) error {
 	if err := commit(); err != nil {
-		done, lookErr := g.wasCommitted(ctx, l)
-		if lookErr != nil {
-			return errors.Join(fmt.Errorf("committing: %w", err), lookErr)
+		done, unknown := g.wasCommitted(ctx, l)
+		if unknown != nil {
+			return errors.Join(fmt.Errorf("committing: %w", err), unknown)
 		}
 		if !done {
 			return fmt.Errorf("%w: committing: %w", ErrUndone, err)

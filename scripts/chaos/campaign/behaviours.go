@@ -15,8 +15,8 @@ import (
 	"prescient/scripts/chaos/stage"
 )
 
-// manners are the scenarios in which apps, job_execs and clocks behave badly, and the one with everything mixed.
-func manners() []stage.Scenario {
+// behaviours are the scenarios in which apps, job_execs and clocks behave badly, and the one with everything mixed.
+func behaviours() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "late-commit", About: "inserts that commit up to 3 s later, after their slot was run", Linger: 40,
 			Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
@@ -96,7 +96,7 @@ func holdPurgeBack(ctx context.Context, s *stage.Stage) {
 		s.Logf("a long transaction: %v", err)
 		return
 	}
-	look := func(name string) {
+	measure := func(name string) {
 		began := time.Now()
 		rows, err := s.App.Query(statements.Get("sweep/overdue"), "1000-01-01", s.Now(), 100)
 		if err == nil {
@@ -111,7 +111,7 @@ func holdPurgeBack(ctx context.Context, s *stage.Stage) {
 		s.Timings[name] = time.Since(began)
 	}
 	s.Timings = make(map[string]time.Duration)
-	look("the sweeper's look, nothing held back")
+	measure("the sweeper's look, nothing held back")
 	var n int
 	_, err = conn.ExecContext(ctx, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
 	if err == nil {
@@ -123,6 +123,6 @@ func holdPurgeBack(ctx context.Context, s *stage.Stage) {
 	}
 	s.Fault("transaction held open", "nobody", 0)
 	<-ctx.Done()
-	look("the sweeper's look, everything held back")
+	measure("the sweeper's look, everything held back")
 	_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 }
