@@ -17,44 +17,73 @@
 //     and tag. It is a [FutureJob] while it is pending; the commands and the tables also say job.
 //   - entity: the thing in the app's domain that a check is about, such as order/42.
 //   - tag: tells apart several checks of one job_exec on one entity.
-//   - job_exec: the name of a function, under which it is registered.
+//   - job_exec: the name of a function, under which it is registered. The [Registry] has all of a worker.
 //   - handler: the function, in one of its forms: [Func] for one row, [BatchFunc] for many, [TxFunc] and [TxBatchFunc] for
 //     effects that commit with the row.
 //   - due: the time that was asked for. A check is due from then on.
-//   - slot: an instant on a grid that divides a day, counted from midnight UTC. Due times are rounded up to a slot.
-//   - revision: a number that every change of a row changes. An answer counts only for the revision that was called.
-//   - guard: a bound that keeps a check from living for ever. See [Guards].
+//   - slot: an instant on a grid that divides a day, counted from midnight UTC. Due times are rounded up to a slot. The
+//     distance between two slots is the resolution.
+//   - job_key: 16 bytes that name a check, by which rows lie in the tables. See [Key].
+//   - revision: a number that every change of the row changes. An answer counts only for the revision that was called.
+//   - payload: JSON of the app's own that goes with a check.
+//   - policy: what an insert does where the check is pending already. See [OnPending].
+//   - spread: a length of time over which checks that are due at once are put to places of their own.
+//   - guard: a bound that keeps a check from living for ever. See [Guards]. The horizon is the one for how far ahead it may be.
+//   - settled: said of the matter of a check that needs no further look. A handler answers nil for it.
 //
 // How a slot is run:
 //
 //   - slot run: what executes the checks of a slot. Run, Work and Sweep of package worker differ only in the slots that they
 //     ask for.
+//   - assignment: which slots a worker serves.
+//   - sweep: slot runs of the slots that are past and still hold rows. The sweeper is what a worker does it with.
+//   - grace: a time that is left to others: to whoever runs a slot, before it is swept; and to running calls, once a worker is
+//     told to stop.
 //   - bucket: a range of job_key within a slot. Workers share a slot by its buckets. Whoever opens the slot decides how many
 //     there are. A slot that was opened as one bucket is divided later where many rows have come since.
-//   - ledger: the table slot_run, a row for each bucket of each served slot.
-//   - claim: to take the lease of a bucket. A lease ends by the database's clock unless it is renewed.
-//   - token: the number that a claim raises, by which the ledger refuses the commits of whoever held the lease before
-//     (fencing).
+//   - ledger: the table slot_run, a row for each bucket of each served slot. The books are its counts by outcome.
+//   - claim: to take the lease of a bucket. A lease ends by the database's clock unless it is renewed. Whoever has it holds the
+//     bucket.
+//   - token: the number that a claim raises, by which the ledger refuses the commits of whoever held the bucket before.
+//   - fence: the statement in a commit that proves the lease by its token.
 //   - takeover: a claim of a bucket whose lease lapsed.
+//   - killer: a row whose call ended its worker. A bucket that was taken over twice is run row by row, to find it.
 //   - dialect: which SQL a server is spoken to in: plain keeps to what all servers have. See package prescient/sql.
+//   - stream: the rows of a bucket that are read in one order: those of a job_exec that is slow have a stream of their own.
 //   - batch: rows that are read and committed together.
-//   - window: the rows of a bucket that are in memory.
-//   - lane: the queue of one job_exec within a bucket.
+//   - window: the rows of a stream that are in memory at a time.
+//   - span: a range of rows of a batch that follow one another in the table.
+//   - lane: the queue of one job_exec in a worker. Each lane has a bound of its own.
+//   - linger: to wait, with a lease but without a place among the buckets that are worked on, for calls that take their time.
+//   - patience: for how long something is tried again while a server is away, or somebody else is in the way.
 //
 // What becomes of a row:
 //
-//   - call: one run of a handler.
+//   - call: one run of a handler. One that ignores its timeout is abandoned.
 //   - answer: what a handler returned, or why it was not called. See [Answer].
 //   - verdict: what becomes of the row. [Decide] makes it of the answer.
 //   - end: the row leaves future_job for job_history, with an [Outcome].
 //   - move: the row goes to a later slot, after a call. It is put off where there was none.
 //   - contested: somebody else has the row locked.
+//   - dropped: said of an answer that is thrown away, since the app changed the row meanwhile.
+//   - stuck: said of a row for which the server refuses whatever is to be written.
 //
 // How late it is:
 //
 //   - lateness: the time from a slot to the start of a call.
 //   - overdue: said of a row whose slot is over and that nobody has run. All these rows are the backlog.
 //   - catch-up: a sweep that works the backlog off.
+//
+// What operators do:
+//
+//   - pause: to have the checks of a job_exec put off, uncalled, until it is resumed.
+//   - requeue: to insert checks that ended anew.
+//   - roll forward: to move what is overdue to the next slot, uncalled.
+//   - reslot: to change the resolution.
+//   - prune: to delete what is old from history and ledger.
+//   - role: what an account of the database is for, and which rights it needs for that. See package prescient/sql.
+//   - examination, finding: one thing that package doctor looks at, and what it says about it.
+//   - damage: something that the migrations made and that is missing or another now.
 //
 // # The life of a row
 //

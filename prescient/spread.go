@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// spreadOver is where in a window a job_key has its place: always the same, and the places of many are even. Bytes 4 to
-// 11 of the key, the first four of them XOR the last four of the key, are a number (big-endian) that is to 2⁶⁴ as the
-// place is to the window. The first bytes play no part: the rows of a slot have to stay even over its buckets, which are
-// ranges of those.
-func spreadOver(key Key, window time.Duration) time.Duration {
+// spreadOver returns the place of a job_key in a length of time. A key always has the same place, and the places of many keys
+// are even. Bytes 4 to 11 of the key, the first four of them XOR the last four of the key, are a number (big-endian) that is
+// to 2⁶⁴ as the place is to the length. The first bytes play no part: buckets are ranges of them, and the rows of a slot have
+// to stay even over its buckets.
+func spreadOver(key Key, length time.Duration) time.Duration {
 	hash := binary.BigEndian.Uint64(key[4:12]) ^ uint64(binary.BigEndian.Uint32(key[12:]))<<32
-	place, _ := bits.Mul64(hash, uint64(max(window, 0)))
+	place, _ := bits.Mul64(hash, uint64(max(length, 0)))
 	return time.Duration(place).Truncate(time.Microsecond)
 }
 
@@ -26,9 +26,9 @@ func (j NewJob) InPlace() NewJob {
 	return j
 }
 
-func validSpread(window time.Duration) error {
-	if window < 0 || window > MaxHorizon {
-		return fmt.Errorf("%w: spread %s: 0 to %s are allowed", ErrInvalid, window, MaxHorizon)
+func validSpread(length time.Duration) error {
+	if length < 0 || length > MaxHorizon {
+		return fmt.Errorf("%w: spread %s: 0 to %s are allowed", ErrInvalid, length, MaxHorizon)
 	}
 	return nil
 }

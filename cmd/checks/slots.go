@@ -91,7 +91,7 @@ func showLoads(cmd *cobra.Command, prog *program.Program, f slotFlags) error {
 	return nil
 }
 
-// loads reads one slot more than is shown.
+// readLoads reads one slot more than is shown.
 func readLoads(ctx context.Context, s *program.Session, f slotFlags) (rows []load, now time.Time, err error) {
 	if now, err = s.Now(ctx); err != nil {
 		return nil, now, err

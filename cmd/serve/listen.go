@@ -16,7 +16,7 @@ import (
 	"prescient/prescient/worker"
 )
 
-// listen serves /metrics and /healthz of a worker until it is told to stop. An address that is empty serves nothing.
+// serveHTTP serves /metrics and /healthz of a worker until it is told to stop. An address that is empty serves nothing.
 func serveHTTP(ctx context.Context, s *program.Session, address string, m *metrics, w *worker.Worker) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil

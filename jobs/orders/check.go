@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// lookAtOrder reads three rows by primary key and locks none: most orders are shipped when their check comes.
+	// selectOrder reads three rows by primary key and locks none: most orders are shipped when their check comes.
 	selectOrder = `
 SELECT UTC_TIMESTAMP(6) AS looked_at, o.placed_at, o.shipped_at IS NOT NULL AS shipped, p.slot AS primary_slot, e.slot AS escalated_slot
 FROM {prefix}orders AS o

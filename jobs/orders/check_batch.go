@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// lookAtOrders finds those of a list of orders that are not shipped: most are, and nothing is sent for them. Without the
+	// selectOrders finds those of a list of orders that are not shipped: most are, and nothing is sent for them. Without the
 	// hint MySQL reads a whole table of orders for a list that is long.
 	selectOrders = `
 SELECT o.id, UTC_TIMESTAMP(6) AS looked_at, o.placed_at, p.slot AS primary_slot, e.slot AS escalated_slot

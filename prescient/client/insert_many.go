@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// bulkRows and bulkBytes bound one INSERT of InsertMany, well under the smallest max_allowed_packet in use.
+	// bulkRows bounds one INSERT of InsertMany, as literal.BulkBytes does.
 	bulkRows = 1000
 )
 

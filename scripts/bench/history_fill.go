@@ -183,7 +183,7 @@ func (b *bench) fillPending(ctx context.Context, p *place, rows int) error {
 	return p.analyze(ctx, "future_job")
 }
 
-// withinLimit opens a pool on which the server ends a SELECT that takes too long.
+// limitedDSN is for a pool on which the server ends a SELECT that takes too long.
 func (p *place) limitedDSN(limit time.Duration) string {
 	config := p.config.Clone()
 	config.DBName = p.name

@@ -26,7 +26,7 @@ var latenessSection = section{
 	},
 }
 
-// slots of the section, in which a worker waits for the next.
+// latenessSlots is the resolution of the section, in which a worker waits for the next slot.
 const latenessSlots = 5 * time.Second
 
 // slowExec is the job_exec that takes its time.

@@ -42,8 +42,7 @@ type bench struct {
 	book    *book
 }
 
-// section is one thing to measure. Sections that are not perEngine choose
-// their servers themselves.
+// section is one thing to measure.
 type section struct {
 	name, about string
 	run         func(ctx context.Context, b *bench, s *server) error

@@ -145,7 +145,7 @@ func Lines[T any](t *testing.T, text string) (list []T) {
 	return list
 }
 
-// JobRow and EndRow are what jobs --json and history --json print.
+// JobRow and endRow are what jobs --json and history --json print.
 type JobRow struct {
 	prescient.FutureJob
 	Cursor string `json:"cursor"`

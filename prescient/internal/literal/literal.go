@@ -68,17 +68,19 @@ func AppendTextOrNull(b []byte, s string) []byte {
 	return AppendText(b, s)
 }
 
+// AppendKey appends a job_key in hexadecimal.
 func AppendKey(b []byte, k prescient.Key) []byte {
 	b = append(b, "X'"...)
 	b = hex.AppendEncode(b, k[:])
 	return append(b, '\'')
 }
 
-// AppendSecond appends a time on the grid, appendMicro one in microseconds (see roundUp).
+// AppendSecond appends a time on the grid.
 func AppendSecond(b []byte, t time.Time) []byte {
 	return append(appendDateTime(append(b, '\''), t.UTC()), '\'')
 }
 
+// AppendMicro appends a time in microseconds; what is below one is cut off.
 func AppendMicro(b []byte, t time.Time) []byte {
 	t = t.UTC()
 	b = append(appendDateTime(append(b, '\''), t), '.')
@@ -88,7 +90,7 @@ func AppendMicro(b []byte, t time.Time) []byte {
 // AppendNumber appends a time in whole seconds as a number, which servers also take for a DATETIME.
 func AppendNumber(b []byte, t time.Time) []byte { return t.UTC().AppendFormat(b, "20060102150405") }
 
-// appendDateTime is AppendFormat with secondLayout, without reading a layout for each of thousands of times.
+// appendDateTime is AppendFormat with SecondLayout, without reading a layout for each of thousands of times.
 func appendDateTime(b []byte, t time.Time) []byte {
 	year, month, day := t.Date()
 	if year < 0 || year > 9999 {
@@ -112,8 +114,10 @@ func appendDigits(b []byte, n, digits int) []byte {
 	return b
 }
 
+// AppendUint appends a number.
 func AppendUint(b []byte, n uint64) []byte { return strconv.AppendUint(b, n, 10) }
 
+// AppendInt appends a number that may be negative.
 func AppendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
 
 // Of returns what one of the append functions appends, as a string.
@@ -136,4 +140,5 @@ func Millis(d time.Duration) int64 {
 	return min(max(d.Round(time.Millisecond).Milliseconds(), 0), math.MaxUint32)
 }
 
+// BulkBytes bounds a long statement, well under the smallest max_allowed_packet in use.
 const BulkBytes = 1 << 20

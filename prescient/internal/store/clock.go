@@ -11,8 +11,10 @@ type Clock struct {
 	At   time.Time // here, with a monotonic reading, when its answer had arrived
 }
 
+// ClockAt is the clock of a server that has just told its time.
 func ClockAt(told time.Time) Clock { return Clock{Told: told.UTC(), At: time.Now()} }
 
+// Now returns the database's time.
 func (c Clock) Now() time.Time { return c.Told.Add(time.Since(c.At)) }
 
 // When returns the database's time of a moment here.

@@ -11,6 +11,7 @@ import (
 	"prescient/prescient"
 )
 
+// StatementTime is how long one try of a statement may take: half of the lease, from 1 s to 30 s.
 func StatementTime(lease time.Duration) time.Duration {
 	return min(max(lease/2, time.Second), 30*time.Second)
 }

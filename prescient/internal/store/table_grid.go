@@ -33,6 +33,7 @@ func ReadTableGrid(filled, checked string) TableGrid {
 	return TableGrid{Checked: number(inCheck, checked, time.Second), Filled: number(inDefault, filled, time.Microsecond)}
 }
 
+// ReadGridOfTable reads the resolution that future_job has.
 func (t *Tables) ReadGridOfTable(ctx context.Context, db prescient.DB) (TableGrid, error) {
 	var filled, checked sql.NullString
 	err := QueryRow(ctx, db, []any{&filled, &checked}, t.Stmt.Get("operate/grid"), t.Prefix+"future_job", t.Prefix+"future_job_on_grid")

@@ -31,6 +31,7 @@ func (c *Counts) Fields() []*int {
 		&c.Crashed, &c.Dropped}
 }
 
+// Args are the counts as arguments of the statements.
 func (c *Counts) Args() []any {
 	args := make([]any, 0, 10)
 	for _, field := range c.Fields() {
@@ -39,6 +40,7 @@ func (c *Counts) Args() []any {
 	return args
 }
 
+// Add adds other counts to these.
 func (c *Counts) Add(other Counts) {
 	theirs := other.Fields()
 	for i, field := range c.Fields() {
@@ -115,6 +117,7 @@ type Figures struct {
 	Took time.Duration `json:"took_ns"`
 }
 
+// Add adds the figures of another part of the same slot run.
 func (f *Figures) Add(other Figures) {
 	f.Buckets += other.Buckets
 	f.Takeovers += other.Takeovers

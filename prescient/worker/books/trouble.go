@@ -121,7 +121,7 @@ func (t Troubles) Sorted() Troubles {
 	})
 }
 
-// shortened is the first line of a text, of maxTroubleText characters at most: behind that of a panic comes its stack.
+// shortened is the first line of a text, of MaxTroubleText characters at most: behind that of a panic comes its stack.
 func shortened(text string) string {
 	line, _, more := strings.Cut(text, "\n")
 	characters := 0

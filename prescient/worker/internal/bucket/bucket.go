@@ -57,7 +57,7 @@ type Bucket struct {
 
 // locks are the answers that wait for rows which somebody else has locked.
 type locks struct {
-	Contested []*check.Answered // tried again at retryAt
+	Contested []*check.Answered // tried again at RetryAt
 	RetryAt   time.Time
 	retryIn   time.Duration // grows while they stay contested
 	locked    int           // rows in memory that somebody else had locked, or that could not be written

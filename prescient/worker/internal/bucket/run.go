@@ -95,6 +95,7 @@ func (b *Bucket) leave(ctx context.Context, cause error) error {
 	return cause
 }
 
+// Finished says whether nothing is left to be read, called or committed.
 func (b *Bucket) Finished() bool {
 	if len(b.Contested) > 0 || slices.ContainsFunc(b.Streams, func(s *Stream) bool { return !s.dry || s.Outstanding > 0 }) {
 		return false

@@ -41,6 +41,7 @@ type Answered struct {
 	Bare    bool // it ends without its payload and last error, which the server does not take
 }
 
+// AnsweredKey returns the key of a row, for lists of keys.
 func AnsweredKey(a *Answered) prescient.Key { return a.JobKey }
 
 // Total is the run time of all checks, with this one.
@@ -52,6 +53,7 @@ func (a *Answered) Copied() bool { return len(a.Payload) > store.MaxSent || a.Un
 // Lateness is how long after its slot the call started.
 func (a *Answered) Lateness() time.Duration { return a.Answer.Started.Sub(a.NextCheckAt) }
 
+// NewBatch makes the batch of some rows for a call at a time.
 func NewBatch(rows []*Answered, called time.Time) *prescient.Batch {
 	jobs := make([]prescient.FutureJob, len(rows))
 	for i := range rows {

@@ -25,7 +25,7 @@ type Writer struct {
 	Ledger *ledger.Ledger
 	Worker string
 	Log    zerolog.Logger
-	// onePass says that rows that are done are locked and written to history by one statement (see endInOnePass).
+	// OnePass says that rows that are done are locked and written to history by one statement (see endInOnePass).
 	OnePass atomic.Bool
 }
 

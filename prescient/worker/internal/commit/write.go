@@ -206,7 +206,7 @@ func (s *Session) moveEach(ctx context.Context, tx *sql.Tx, statement string, mo
 }
 
 // MovesJSON is the list for a statement, and says how many of the moves are in it: as many as make it no larger than about
-// bulkBytes.
+// literal.BulkBytes.
 func MovesJSON(moves []*check.Answered) (list string, n int) {
 	b := make([]byte, 0, min(len(moves)*160, 2*literal.BulkBytes))
 	b = append(b, '[')
@@ -239,6 +239,7 @@ func MovesJSON(moves []*check.Answered) (list string, n int) {
 	return string(append(b, ']')), n
 }
 
+// KeysJSON is the list of the job_keys of rows for a statement.
 func KeysJSON(rows []*check.Answered) string {
 	b := make([]byte, 0, len(rows)*35)
 	b = append(b, '[')

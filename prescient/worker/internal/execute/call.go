@@ -139,6 +139,7 @@ func (c *call) abandon() {
 	}))
 }
 
+// TimeoutError is the error of a call that came back after its timeout.
 func TimeoutError(timeout time.Duration, err error) error {
 	if err == nil {
 		return fmt.Errorf("%w: it took longer than %s", prescient.ErrTimeout, timeout)

@@ -64,6 +64,7 @@ func (t *Task) task() *Task { return t }
 // Overtime is how long after its timeout a call may take to notice that its context is over.
 const Overtime = 250 * time.Millisecond
 
+// New returns an executor with a lane for each job_exec of a registry.
 func New(limit int, registry *prescient.Registry, guards prescient.Guards) *Executor {
 	e := &Executor{limit: limit, Lanes: make(map[string]*Lane)}
 	for _, name := range registry.Names() {

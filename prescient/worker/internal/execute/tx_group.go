@@ -10,7 +10,7 @@ const firstGroup = 50
 // maxGroup is how many rows share a transaction at most.
 const maxGroup = 500
 
-// quickGroup and longGroup bound for how long a transaction has its rows locked, which a cancel of one of them waits for:
+// quickGroup and LongGroup bound for how long a transaction has its rows locked, which a cancel of one of them waits for:
 // after less than the one the next will have more rows; at the other no more of its rows are called.
 const quickGroup, LongGroup = 400 * time.Millisecond, 2 * time.Second
 

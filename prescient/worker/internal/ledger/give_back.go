@@ -29,6 +29,7 @@ type lapsed struct {
 	list []*Lease
 }
 
+// Add keeps a lease to be given back later.
 func (o *lapsed) Add(l *Lease) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -21,7 +21,7 @@ type Lease struct {
 	Takeovers int
 	TTL       time.Duration
 
-	BatchSeq uint64 // of the last commit; guarded by the turn to commit, which calls in a transaction take, too
+	BatchSeq uint64 // of the last commit; guarded by the mutex of commit.Session, since calls in a transaction commit, too
 
 	// Only the bucket's own goroutine touches these.
 	AttemptKey      []byte
@@ -49,12 +49,14 @@ func (l *Lease) DueForRenewal(now time.Time) bool {
 	return !l.lost && l.Until.Sub(now) < l.TTL*2/3
 }
 
+// Renewed has the lease live for another term, from the time at which that was asked for.
 func (l *Lease) Renewed(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.Until = at.Add(l.TTL)
 }
 
+// Lose notes that the lease is another's.
 func (l *Lease) Lose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -42,7 +42,7 @@ func (r Row) Free() bool { return !r.Finished && r.LivesFor == 0 }
 // GivenBack says whether somebody had the bucket and gave it back unfinished: it was stopped, or rows were locked.
 func (r Row) GivenBack() bool { return r.Token > 0 && !r.Finished && !r.Allocated }
 
-// ledger reads the buckets of a slot.
+// Rows reads the buckets of a slot.
 func (g *Ledger) Rows(ctx context.Context, slot time.Time) ([]Row, error) {
 	var list []Row
 	err := g.Send.Query(ctx, func(ctx context.Context) error {

@@ -17,9 +17,9 @@ var ErrEarly = errors.New("the slot has not come by the database's clock")
 // maxOpenings bounds how often a worker looks again at the ledger of a slot that others open or prune at the same time.
 const maxOpenings = 10
 
-// Open makes the ledger rows of a slot that holds something, and returns them. The first to open it fixes the
-// number of buckets; everybody else goes by that. Whatever is missing of them is opened too, so that every key of the slot
-// lies in a bucket: nobody claims one of a slot of which he has not seen all.
+// Open makes the ledger rows of a slot that holds something, and returns them. The first to open it decides how many buckets
+// there are, and everybody else goes by that, until Divide makes more of them. Open also makes the rows that are missing, so
+// that every key of the slot lies in a bucket: nobody claims one of a slot of which he has not seen all.
 func (g *Ledger) Open(ctx context.Context, slot time.Time) (list []Row, err error) {
 	for range maxOpenings {
 		if list, err = g.Rows(ctx, slot); err == nil && len(list) == 0 {
