@@ -2,22 +2,17 @@ package worker
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
-	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
-	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/execute"
 )
 
@@ -119,31 +114,6 @@ func TestARowThatIsLockedLeavesTheOthersTheirSavepoint(t *testing.T) {
 		haveOneEffect(t, of, keys)
 		r.Balanced()
 	})
-}
-
-func TestTransactionsAreAsLargeAsTheyAreQuick(t *testing.T) {
-	for _, c := range []struct {
-		group, rows int
-		held        time.Duration
-		want        int
-	}{
-		{50, 50, 100 * time.Millisecond, 100},
-		{300, 300, 399 * time.Millisecond, 500},
-		{500, 500, time.Millisecond, 500},
-		{50, 49, time.Millisecond, 50}, // says nothing of 50
-		{50, 50, 400 * time.Millisecond, 50},
-		{50, 50, 2 * time.Second, 50},
-		{50, 50, 3 * time.Second, 25},
-		{50, 20, 3 * time.Second, 10},
-		{50, 1, 3 * time.Second, 50},
-		{2, 2, 3 * time.Second, 1},
-		{1, 1, time.Millisecond, 2},
-		{50, 50, 0, 50}, // it came to nothing
-	} {
-		if got := execute.NextGroup(c.group, c.rows, c.held); got != c.want {
-			t.Errorf("after %d of %d rows in %v: %d; want %d", c.rows, c.group, c.held, got, c.want)
-		}
-	}
 }
 
 // A function that is slow all of a sudden does not have the rows locked that wait behind it: they are called in other
@@ -279,54 +249,6 @@ func TestARowThatComesBetweenTheRowsOfATransactionIsNotLost(t *testing.T) {
 			r.begin()
 		}
 	})
-}
-
-// givenRows are rows of a driver whose answers are given.
-type givenRows struct {
-	next, nextSet, close error
-}
-
-func (r givenRows) Columns() []string                                  { return []string{"n"} }
-func (r givenRows) Next([]driver.Value) error                          { return r.next }
-func (r givenRows) NextResultSet() error                               { return r.nextSet }
-func (r givenRows) HasNextResultSet() bool                             { return r.nextSet != nil }
-func (r givenRows) Close() error                                       { return r.close }
-func (r givenRows) ColumnTypeDatabaseTypeName(int) string              { return "INT" }
-func (r givenRows) ColumnTypeNullable(int) (nullable, ok bool)         { return false, true }
-func (r givenRows) ColumnTypePrecisionScale(int) (p, s int64, ok bool) { return 0, 0, false }
-func (r givenRows) ColumnTypeScanType(int) reflect.Type                { return reflect.TypeFor[int]() }
-
-// justRows is a driver's rows without all that database/sql may ask for.
-type justRows struct{ driver.Rows }
-
-func TestAWatchSeesErrorsThatComeWithTheRows(t *testing.T) {
-	deadlock := &mysql.MySQLError{Number: errno.Deadlock}
-	for name, c := range map[string]struct {
-		rows  driver.Rows
-		quiet bool
-	}{
-		"all is read":                    {givenRows{next: io.EOF, nextSet: io.EOF}, true},
-		"an error after a row":           {givenRows{next: deadlock}, false},
-		"an error of the next result":    {givenRows{next: io.EOF, nextSet: deadlock}, false},
-		"an error of what was left":      {givenRows{next: io.EOF, close: deadlock}, false},
-		"rows that cannot be watched":    {justRows{givenRows{next: io.EOF}}, false},
-		"a connection that breaks there": {givenRows{next: mysql.ErrInvalidConn}, false},
-	} {
-		var w store.TxWatch
-		if w.Quiet() {
-			t.Errorf("%s: quiet, though no connection keeps it", name)
-		}
-		store.WatchOf(w.With(t.Context()))
-		rows := w.Over(c.rows)
-		_ = rows.Next(nil)
-		if more, ok := rows.(driver.RowsNextResultSet); ok && more.HasNextResultSet() {
-			_ = more.NextResultSet()
-		}
-		_ = rows.Close()
-		if w.Quiet() != c.quiet {
-			t.Errorf("%s: quiet is %v; want %v", name, w.Quiet(), c.quiet)
-		}
-	}
 }
 
 // What a statement that the function prepared meets is not seen; so its calls have a savepoint each, from the second on.

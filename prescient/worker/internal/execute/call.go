@@ -114,9 +114,9 @@ func (c *call) deliver(answers []check.Answer, err error) bool {
 
 // cameBack notes that an abandoned call has returned.
 func (e *Executor) cameBack(l *Lane) {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
-	l.Abandoned--
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l.abandoned--
 	e.start()
 }
 
@@ -127,11 +127,11 @@ func (c *call) abandon() {
 		return
 	}
 	e := c.executor
-	e.Mu.Lock()
+	e.mu.Lock()
 	e.count(&c.Task, -1)
-	c.Lane.Abandoned++
+	c.Lane.abandoned++
 	e.start()
-	e.Mu.Unlock()
+	e.mu.Unlock()
 	ended := time.Now()
 	c.deliverAll(c.failed(check.Answer{
 		Err:     abandonedError(c.Lane.Guards.Timeout),

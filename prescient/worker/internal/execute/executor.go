@@ -17,11 +17,11 @@ type Executor struct {
 	limit int
 	Lanes map[string]*Lane
 
-	Mu       sync.Mutex // taken before any mutex of a sink, never after
+	mu       sync.Mutex // taken before any mutex of a sink, never after
 	Order    []*Lane
 	nextLane int // the lane in order that is served next
-	Running  int // calls, abandoned ones aside
-	Sweeping int // those of them that catch up
+	running  int // calls, abandoned ones aside
+	sweeping int // those of them that catch up
 }
 
 // Lane is one job_exec's queue.
@@ -33,7 +33,7 @@ type Lane struct {
 	backlog   []*Task // of slots that are caught up; served when queue is empty, by half the places
 	running   int
 	sweeping  int
-	Abandoned int // calls that ignored their timeout and have not come back
+	abandoned int // calls that ignored their timeout and have not come back
 }
 
 // Sink is where the rows of a task come from and their answers go.
@@ -78,8 +78,8 @@ func New(limit int, registry *prescient.Registry, guards prescient.Guards) *Exec
 
 // Submit queues tasks and starts what may start.
 func (e *Executor) Submit(tasks []*Task) {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, t := range tasks {
 		if t.Sink.CatchesUp() {
 			t.Lane.backlog = append(t.Lane.backlog, t)
@@ -100,12 +100,12 @@ func (e *Executor) start() {
 // pick begins the calls of the next task that may start: the lanes in turn, what is due now before what is caught up.
 // Called with the mutex held.
 func (e *Executor) pick() calls {
-	if e.Running >= e.limit {
+	if e.running >= e.limit {
 		return nil
 	}
 	idle, caughtUp := 0, 0 // lanes that run nothing, and of those that catch up
 	for _, l := range e.Order {
-		if l.Abandoned >= l.Guards.Concurrency {
+		if l.abandoned >= l.Guards.Concurrency {
 			l.putOff()
 		}
 		if l.running == 0 {
@@ -115,16 +115,16 @@ func (e *Executor) pick() calls {
 			caughtUp++
 		}
 	}
-	room := e.Running+min(idle, e.limit/2) < e.limit
+	room := e.running+min(idle, e.limit/2) < e.limit
 	sweeps := max(e.limit/2, 1)
-	sweepRoom := e.Sweeping+min(caughtUp, sweeps/2) < sweeps
+	sweepRoom := e.sweeping+min(caughtUp, sweeps/2) < sweeps
 	for _, background := range []bool{false, true} {
 		for i := range e.Order {
 			l := e.Order[(e.nextLane+i)%len(e.Order)]
-			if l.running > 0 && !room || l.running+l.Abandoned >= l.Guards.Concurrency {
+			if l.running > 0 && !room || l.running+l.abandoned >= l.Guards.Concurrency {
 				continue
 			}
-			if background && (e.Sweeping >= sweeps || l.sweeping > 0 && !sweepRoom || l.sweeping >= max(l.Guards.Concurrency/2, 1)) {
+			if background && (e.sweeping >= sweeps || l.sweeping > 0 && !sweepRoom || l.sweeping >= max(l.Guards.Concurrency/2, 1)) {
 				continue
 			}
 			if t, ok := l.pop(background); ok {
@@ -165,10 +165,10 @@ func (t *Task) splitOff(n int) Task {
 // count notes that a call started (1) or gave its place back (-1). Called with the mutex held.
 func (e *Executor) count(t *Task, n int) {
 	t.Lane.running += n
-	e.Running += n
+	e.running += n
 	if t.Sink.CatchesUp() {
 		t.Lane.sweeping += n
-		e.Sweeping += n
+		e.sweeping += n
 	}
 }
 
@@ -200,8 +200,8 @@ func (e *Executor) work(c calls) {
 
 // finish gives the place of some calls back and returns those that take it.
 func (e *Executor) finish(c calls) calls {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.count(c.task(), -1)
 	c.learn()
 	next := e.pick()

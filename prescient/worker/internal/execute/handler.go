@@ -6,7 +6,7 @@ import (
 	"prescient/prescient"
 )
 
-// Handler is the function of a job_exec as its lane calls it. There is one for each form of a prescient.Handler: Each calls a
+// Handler is the function of a job_exec as its lane calls it. There is one for each form of a prescient.Handler: each calls a
 // Func, batchFunc a BatchFunc, and Tx those that work in the transaction of their rows, which are told apart by TxHandler.
 type Handler interface {
 	// InTx says whether its calls are made in the transaction that ends their rows.
@@ -31,7 +31,7 @@ type calls interface {
 func handlerOf(handler prescient.Handler) Handler {
 	switch fn := handler.(type) {
 	case prescient.Func:
-		return &Each{Fn: fn, Length: 1}
+		return &each{fn: fn, length: 1}
 	case prescient.BatchFunc:
 		return batchFunc(fn)
 	case prescient.TxFunc:

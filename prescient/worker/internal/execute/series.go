@@ -15,34 +15,34 @@ import (
 // goroutine, timer and wake-up of its own. A series is as long as its calls are quick, and one call that turns out slow
 // holds up nothing: after a few milliseconds what was answered before it is delivered, and the rest goes back to the queue.
 const (
-	// LongestSeries bounds a series; quickSeries is how long it may take to be made longer.
-	LongestSeries = 1024
+	// longestSeries bounds a series; quickSeries is how long it may take to be made longer.
+	longestSeries = 1024
 	quickSeries   = 500 * time.Microsecond
-	// SlowSeries is how long a series may take before the rest of it is taken back.
-	SlowSeries = 5 * time.Millisecond
-	// Moment is the time within which calls that follow one another are noted as one: they share the times at which
+	// slowSeries is how long a series may take before the rest of it is taken back.
+	slowSeries = 5 * time.Millisecond
+	// moment is the time within which calls that follow one another are noted as one: they share the times at which
 	// they started and ended, in history.
-	Moment = time.Millisecond
+	moment = time.Millisecond
 )
 
-// Each is a Func: a call for each row.
-type Each struct {
-	Fn     prescient.Func
-	Length int // calls that make a series: more while they are quick
+// each is a Func: a call for each row.
+type each struct {
+	fn     prescient.Func
+	length int // calls that make a series: more while they are quick
 }
 
 // InTx implements Handler.
-func (*Each) InTx() bool { return false }
+func (*each) InTx() bool { return false }
 
-func (h *Each) atOnce() int { return h.Length }
+func (h *each) atOnce() int { return h.length }
 
-func (h *Each) begin(e *Executor, t Task) calls { return &series{Task: t, executor: e, each: h} }
+func (h *each) begin(e *Executor, t Task) calls { return &series{Task: t, executor: e, each: h} }
 
 // series are the calls of a task.
 type series struct {
 	Task
 	executor *Executor
-	each     *Each
+	each     *each
 
 	mu        sync.Mutex
 	began     time.Time   // the first call
@@ -63,9 +63,9 @@ func (s *series) learn() {
 	switch took := time.Since(s.began); {
 	case s.began.IsZero():
 	case s.cut || took > 4*quickSeries:
-		s.each.Length = max(s.each.Length/2, 1)
-	case took < quickSeries && len(s.Rows) >= s.each.Length:
-		s.each.Length = min(2*s.each.Length, LongestSeries)
+		s.each.length = max(s.each.length/2, 1)
+	case took < quickSeries && len(s.Rows) >= s.each.length:
+		s.each.length = min(2*s.each.length, longestSeries)
 	}
 }
 
@@ -117,7 +117,7 @@ func (s *series) begin() *check.Answered {
 func (s *series) nextWatch(now time.Time) time.Duration {
 	end := s.started.Add(s.Lane.Guards.Timeout + Overtime)
 	if s.next < len(s.Rows) || s.delivered < s.done {
-		if soon := s.began.Add(SlowSeries); soon.After(now) && soon.Before(end) {
+		if soon := s.began.Add(slowSeries); soon.After(now) && soon.Before(end) {
 			end = soon
 		}
 	}
@@ -127,7 +127,7 @@ func (s *series) nextWatch(now time.Time) time.Duration {
 // call makes one call, and takes note of its answer, however it ends: by an answer, by a panic, or by runtime.Goexit,
 // after which deferred calls are all that this goroutine still does.
 func (s *series) call(r *check.Answered) (placed bool) {
-	ctx := &CallContext{Parent: s.Sink.Context(), Until: s.started.Add(s.Lane.Guards.Timeout)}
+	ctx := &callContext{parent: s.Sink.Context(), until: s.started.Add(s.Lane.Guards.Timeout)}
 	returned := false
 	var next *time.Time
 	var err error
@@ -136,13 +136,13 @@ func (s *series) call(r *check.Answered) (placed bool) {
 		if !returned {
 			goexit, err = notReturned(recover())
 		}
-		ctx.End()
+		ctx.end()
 		placed = s.answer(r, next, err)
 		if placed && goexit {
 			go s.executor.work(s) // what is left of the series
 		}
 	}()
-	next, err = s.each.Fn(ctx, r.Own(s.Sink.Time().When(s.started)))
+	next, err = s.each.fn(ctx, r.Own(s.Sink.Time().When(s.started)))
 	err = check.Quoted(err)
 	returned = true
 	return true
@@ -170,12 +170,12 @@ func (s *series) answer(r *check.Answered, next *time.Time, err error) bool {
 		r.Answer = check.Answer{Next: next, Err: err, Started: clock.When(s.started), Ended: clock.When(ended), Ran: ran}
 	}
 	var rows []*check.Answered
-	if ended.Sub(s.first) >= Moment {
+	if ended.Sub(s.first) >= moment {
 		rows = s.undelivered()
 		s.first = s.started
 	}
 	s.done++
-	if ran >= Moment {
+	if ran >= moment {
 		rows = append(rows, s.undelivered()...)
 	}
 	s.mu.Unlock()
@@ -212,7 +212,7 @@ func (s *series) watch() {
 	now := time.Now()
 	if !s.running {
 		if s.next < len(s.Rows) { // between two calls
-			s.watchdog.Reset(Moment)
+			s.watchdog.Reset(moment)
 		}
 		s.mu.Unlock()
 		return
@@ -221,7 +221,7 @@ func (s *series) watch() {
 	var rest *Task
 	var rows []*check.Answered
 	gone := ran >= limit
-	if gone || now.Sub(s.began) >= SlowSeries {
+	if gone || now.Sub(s.began) >= slowSeries {
 		rows = s.undelivered()
 		if s.next < len(s.Rows) {
 			rest = &Task{Rows: s.Rows[s.next:], Lane: s.Lane, Sink: s.Sink}
@@ -250,12 +250,12 @@ func (s *series) watch() {
 // takeBack puts the rest of a series at the head of its queue; gone says that the call that ran was abandoned.
 func (s *series) takeBack(rest *Task, gone bool) {
 	e, l := s.executor, s.Lane
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
-	s.each.Length = 1
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s.each.length = 1
 	if gone {
 		e.count(&s.Task, -1)
-		l.Abandoned++
+		l.abandoned++
 	}
 	if rest != nil {
 		queue := &l.queue
@@ -267,11 +267,11 @@ func (s *series) takeBack(rest *Task, gone bool) {
 	e.start()
 }
 
-// CallContext is the context of a call. Most job_execs that return at once never ask for its end, so that what it takes
+// callContext is the context of a call. Most job_execs that return at once never ask for its end, so that what it takes
 // to notice that is made when they do.
-type CallContext struct {
-	Parent context.Context
-	Until  time.Time
+type callContext struct {
+	parent context.Context
+	until  time.Time
 
 	mu     sync.Mutex
 	made   context.Context
@@ -279,11 +279,11 @@ type CallContext struct {
 	over   bool
 }
 
-func (c *CallContext) make() context.Context {
+func (c *callContext) make() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.made == nil {
-		c.made, c.cancel = context.WithDeadline(c.Parent, c.Until)
+		c.made, c.cancel = context.WithDeadline(c.parent, c.until)
 		if c.over {
 			c.cancel()
 		}
@@ -291,8 +291,8 @@ func (c *CallContext) make() context.Context {
 	return c.made
 }
 
-// End cancels it: the call is over.
-func (c *CallContext) End() {
+// end cancels it: the call is over.
+func (c *callContext) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.over = true
@@ -302,18 +302,18 @@ func (c *CallContext) End() {
 }
 
 // Deadline implements context.Context.
-func (c *CallContext) Deadline() (time.Time, bool) {
-	if earlier, ok := c.Parent.Deadline(); ok && earlier.Before(c.Until) {
+func (c *callContext) Deadline() (time.Time, bool) {
+	if earlier, ok := c.parent.Deadline(); ok && earlier.Before(c.until) {
 		return earlier, true
 	}
-	return c.Until, true
+	return c.until, true
 }
 
 // Done implements context.Context.
-func (c *CallContext) Done() <-chan struct{} { return c.make().Done() }
+func (c *callContext) Done() <-chan struct{} { return c.make().Done() }
 
 // Err implements context.Context.
-func (c *CallContext) Err() error { return c.make().Err() }
+func (c *callContext) Err() error { return c.make().Err() }
 
 // Value implements context.Context.
-func (c *CallContext) Value(key any) any { return c.make().Value(key) }
+func (c *callContext) Value(key any) any { return c.make().Value(key) }

@@ -64,7 +64,7 @@ func (c *TxCall) Answered(lockedFor time.Duration) bool {
 func (c *TxCall) TooMany() { c.group.Store(max(c.group.Load()/2, 1)) }
 
 func (c *TxCall) learn() {
-	c.group.Store(int32(NextGroup(int(c.group.Load()), len(c.Rows), c.lockedFor)))
+	c.group.Store(int32(nextGroup(int(c.group.Load()), len(c.Rows), c.lockedFor)))
 }
 
 type txFunc prescient.TxFunc

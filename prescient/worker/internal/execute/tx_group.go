@@ -14,9 +14,9 @@ const maxGroup = 500
 // after less than the one the next will have more rows; at the other no more of its rows are called.
 const quickGroup, LongGroup = 400 * time.Millisecond, 2 * time.Second
 
-// NextGroup is how many rows are to share a transaction after one of some rows had them locked for a time; 0 where it came
+// nextGroup is how many rows are to share a transaction after one of some rows had them locked for a time; 0 where it came
 // to nothing.
-func NextGroup(group, rows int, locked time.Duration) int {
+func nextGroup(group, rows int, locked time.Duration) int {
 	switch {
 	case locked > LongGroup && rows > 1:
 		return max(min(group, rows)/2, 1)

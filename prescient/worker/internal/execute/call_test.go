@@ -1,4 +1,4 @@
-package worker
+package execute
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/worker/internal/check"
-	"prescient/prescient/worker/internal/execute"
 )
 
 // answering makes a job_exec of what it returns.
@@ -63,10 +62,10 @@ func TestHoweverACallEndsItIsAnswered(t *testing.T) {
 		{name: "a panic too late", do: does(guard, boo), ran: guard, says: "timed out after 10s: panicked: boo", is: prescient.ErrTimeout},
 		{name: "an answer too late", do: takes(guard + 1), ran: guard + 1, says: "timed out: it took longer than 10s", is: prescient.ErrTimeout},
 		{name: "an answer just in time", do: takes(guard - 1), ran: guard - 1},
-		{name: "an answer within patience", do: takes(guard + execute.Overtime - 1), ran: guard + execute.Overtime - 1, says: "timed out", is: prescient.ErrTimeout},
-		{name: "nothing", do: takes(time.Minute), ran: guard + execute.Overtime, says: "timed out after 10s, and ignored it", is: prescient.ErrTimeout, still: time.Minute},
-		{name: "a panic long after", do: does(time.Minute, boo), ran: guard + execute.Overtime, says: "ignored it", is: prescient.ErrTimeout, still: time.Minute},
-		{name: "Goexit long after", do: does(time.Minute, runtime.Goexit), ran: guard + execute.Overtime, says: "ignored it", is: prescient.ErrTimeout, still: time.Minute},
+		{name: "an answer within patience", do: takes(guard + Overtime - 1), ran: guard + Overtime - 1, says: "timed out", is: prescient.ErrTimeout},
+		{name: "nothing", do: takes(time.Minute), ran: guard + Overtime, says: "timed out after 10s, and ignored it", is: prescient.ErrTimeout, still: time.Minute},
+		{name: "a panic long after", do: does(time.Minute, boo), ran: guard + Overtime, says: "ignored it", is: prescient.ErrTimeout, still: time.Minute},
+		{name: "Goexit long after", do: does(time.Minute, runtime.Goexit), ran: guard + Overtime, says: "ignored it", is: prescient.ErrTimeout, still: time.Minute},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -76,7 +75,7 @@ func TestHoweverACallEndsItIsAnswered(t *testing.T) {
 				time.Sleep(3 * time.Second)
 				x.submit(x.bucket, "x", 1)
 				x.submit(x.bucket, "y", 1)
-				time.Sleep(10*time.Second + execute.Overtime)
+				time.Sleep(10*time.Second + Overtime)
 				all := x.answers(x.bucket)
 				if len(all) != 2 {
 					t.Fatalf("%d answers; want that of x, and of y, which had its place after it", len(all))
@@ -108,7 +107,7 @@ func TestHoweverACallEndsItIsAnswered(t *testing.T) {
 func TestAfterAStopOrALostLeaseNothingNewIsStarted(t *testing.T) {
 	for name, stop := range map[string]func(*bench){
 		"stop":  func(x *bench) { close(x.stop) },
-		"lease": func(x *bench) { x.bucket.Lease.Lose() },
+		"lease": func(x *bench) { x.bucket.lost.Store(true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -161,7 +160,7 @@ func TestAJobExecGetsTheRowAndADeadline(t *testing.T) {
 		})
 		r := &check.Answered{Row: check.Row{FutureJob: rig.PendingAt(x.slot)}}
 		r.JobExec, r.Payload = "a", []byte(`{"n":1}`)
-		x.executor.Submit([]*execute.Task{{Rows: []*check.Answered{r}, Lane: x.executor.Lanes["a"], Sink: x.bucket}})
+		x.executor.Submit([]*Task{{Rows: []*check.Answered{r}, Lane: x.executor.Lanes["a"], Sink: x.bucket}})
 		if all := x.answers(x.bucket); len(all) != 1 || string(all[0].Payload) != `{"n":1}` {
 			t.Errorf("answers: %+v; want the payload as it was", all)
 		}

@@ -1,4 +1,4 @@
-package worker
+package execute
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/worker/internal/check"
-	"prescient/prescient/worker/internal/execute"
 )
 
 // submitAll hands n rows to the executor in one task, with keys from 0.
@@ -24,10 +23,7 @@ func (x *bench) submitAll(exec string, n int) {
 		job.JobExec, job.EntityKey = exec, fmt.Sprint(i)
 		rows[i] = &check.Answered{Row: check.Row{FutureJob: job, JobKey: prescient.Key{byte(i >> 8), byte(i)}}}
 	}
-	x.bucket.Mu.Lock()
-	x.bucket.Flying += n
-	x.bucket.Mu.Unlock()
-	x.executor.Submit([]*execute.Task{{Rows: rows, Lane: x.executor.Lanes[exec], Sink: x.bucket}})
+	x.executor.Submit([]*Task{{Rows: rows, Lane: x.executor.Lanes[exec], Sink: x.bucket}})
 }
 
 // byKind counts answers, and checks that each row has one.
@@ -61,9 +57,9 @@ func TestQuickCallsAreMadeInSeries(t *testing.T) {
 			t.Errorf("answers: %v", got)
 		}
 		length := func() int {
-			x.executor.Mu.Lock()
-			defer x.executor.Mu.Unlock()
-			return x.each("a").Length
+			x.executor.mu.Lock()
+			defer x.executor.mu.Unlock()
+			return x.each("a").length
 		}
 		if length := length(); length < 100 {
 			t.Errorf("series of %d at the end of 3000 calls that took no time", length)
@@ -88,18 +84,18 @@ func TestOneCallOfASeriesLeavesTheOthersAlone(t *testing.T) {
 	}{
 		"a panic": {do: func() { panic("boo") }, wants: map[string]int{"done": n - 1, "panic": 1}},
 		"Goexit":  {do: runtime.Goexit, wants: map[string]int{"done": n - 1, "panic": 1}},
-		"a slow one": {do: func() { time.Sleep(8 * time.Second) }, within: 2 * execute.SlowSeries, wants: map[string]int{"done": n - 1},
+		"a slow one": {do: func() { time.Sleep(8 * time.Second) }, within: 2 * slowSeries, wants: map[string]int{"done": n - 1},
 			later: map[string]int{"done": n}},
-		"one that ignores its timeout": {do: func() { time.Sleep(time.Minute) }, within: 2 * execute.SlowSeries, wants: map[string]int{"done": n - 1},
+		"one that ignores its timeout": {do: func() { time.Sleep(time.Minute) }, within: 2 * slowSeries, wants: map[string]int{"done": n - 1},
 			later: map[string]int{"done": n - 1, "timeout": 1}},
-		"one that panics long after": {do: func() { time.Sleep(time.Minute); panic("boo") }, within: 2 * execute.SlowSeries,
+		"one that panics long after": {do: func() { time.Sleep(time.Minute); panic("boo") }, within: 2 * slowSeries,
 			wants: map[string]int{"done": n - 1}, later: map[string]int{"done": n - 1, "timeout": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, row := range []int{0, 1, 100, n - 1} {
 				synctest.Test(t, func(t *testing.T) {
 					x := newBench(t, 2, lanes(map[string]prescient.Guards{"a": {Timeout: 10 * time.Second, Concurrency: 2}}))
-					x.each("a").Length = execute.LongestSeries
+					x.each("a").length = longestSeries
 					x.exec("a", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
 						if job.EntityKey == fmt.Sprint(row) {
 							test.do()
@@ -127,7 +123,7 @@ func TestOneCallOfASeriesLeavesTheOthersAlone(t *testing.T) {
 func TestAStopInTheMiddleOfASeriesLeavesTheRestUnstarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 1, lanes(map[string]prescient.Guards{"a": {}}))
-		x.each("a").Length = execute.LongestSeries
+		x.each("a").length = longestSeries
 		x.exec("a", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
 			if job.EntityKey == "39" {
 				close(x.stop)
@@ -150,14 +146,14 @@ func TestAStopInTheMiddleOfASeriesLeavesTheRestUnstarted(t *testing.T) {
 func TestCallsWithinAMomentShareTheirTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, 1, lanes(map[string]prescient.Guards{"a": {}}))
-		x.each("a").Length = execute.LongestSeries
-		x.exec("a", takes(execute.Moment/4))
+		x.each("a").length = longestSeries
+		x.exec("a", takes(moment/4))
 		x.submitAll("a", 9)
 		time.Sleep(time.Second)
 		times := make(map[string]int)
 		for _, a := range x.answers(x.bucket) {
 			times[fmt.Sprint(a.Answer.Started.Sub(rig.At("13:15")), "+", a.Answer.Ended.Sub(a.Answer.Started))]++
-			if a.Answer.Ran != execute.Moment/4 {
+			if a.Answer.Ran != moment/4 {
 				t.Errorf("ran %s", a.Answer.Ran)
 			}
 		}
@@ -187,8 +183,8 @@ func TestTheContextOfACallEndsWithIt(t *testing.T) {
 		if !errors.Is(kept.Err(), context.Canceled) || !errors.Is(child.Err(), context.Canceled) {
 			t.Errorf("after the call: %v, %v", kept.Err(), child.Err())
 		}
-		late := &execute.CallContext{Parent: t.Context(), Until: time.Now().Add(time.Second)}
-		late.End()
+		late := &callContext{parent: t.Context(), until: time.Now().Add(time.Second)}
+		late.end()
 		if !errors.Is(late.Err(), context.Canceled) {
 			t.Errorf("first asked after its end: %v", late.Err())
 		}

@@ -1,4 +1,4 @@
-package worker
+package execute
 
 import (
 	"context"
@@ -17,19 +17,57 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/check"
-	"prescient/prescient/worker/internal/commit"
-	"prescient/prescient/worker/internal/execute"
-	"prescient/prescient/worker/internal/ledger"
 )
+
+// sink is where the rows of a test come from, and their answers go.
+type sink struct {
+	background bool
+	clock      store.Clock
+	calls      context.Context
+	stop       <-chan struct{}
+	lost       atomic.Bool
+
+	mu      sync.Mutex
+	answers []*check.Answered
+}
+
+func (s *sink) MayStart() bool {
+	select {
+	case <-s.stop:
+		return false
+	default:
+		return !s.lost.Load()
+	}
+}
+
+func (s *sink) Context() context.Context { return s.calls }
+
+func (s *sink) Time() store.Clock { return s.clock }
+
+func (s *sink) CatchesUp() bool { return s.background }
+
+func (s *sink) Deliver(rows ...*check.Answered) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range rows {
+		if r.Answer.Ended.IsZero() { // it was not called
+			r.Answer.Ended = s.clock.Now()
+		}
+	}
+	s.answers = append(s.answers, rows...)
+}
+
+func (s *sink) RunTx(context.Context, *TxCall) ([]check.Answer, error) {
+	return nil, errors.New("no function here works in a transaction")
+}
 
 // bench is an executor with what it needs around it, in a bubble where time passes at once.
 type bench struct {
 	t        *testing.T
-	executor *execute.Executor
-	bucket   *bucket.Bucket // of the current slot
-	backlog  *bucket.Bucket // of one that is caught up
+	executor *Executor
+	bucket   *sink // of the current slot
+	backlog  *sink // of one that is caught up
 	stop     chan struct{}
 	end      context.CancelFunc // of the calls
 	slot     time.Time
@@ -44,21 +82,13 @@ type bench struct {
 
 func newBench(t *testing.T, limit int, registry *prescient.Registry) *bench {
 	guards := prescient.Guards{Concurrency: max(limit/2, 1)}.Or(prescient.DefaultGuards())
-	x := &bench{t: t, executor: execute.New(limit, registry, guards), stop: make(chan struct{}), slot: rig.At("13:15"),
+	x := &bench{t: t, executor: New(limit, registry, guards), stop: make(chan struct{}), slot: rig.At("13:15"),
 		began: time.Now(), running: make(map[string]int), most: make(map[string]int)}
-	w := &Worker{tables: store.Tables{Grid: rig.Quarter}, options: Options{Guards: guards}, guards: make(map[string]prescient.Guards)}
-	for name, lane := range x.executor.Lanes {
-		w.guards[name] = lane.Guards
-	}
 	calls, end := context.WithCancel(t.Context())
 	x.end = end
 	t.Cleanup(end)
-	bucket := func(background bool) *bucket.Bucket {
-		return &bucket.Bucket{Shared: &bucket.Shared{Writer: &commit.Writer{Tables: &w.tables}, Executor: x.executor, Guards: w.guardsOf},
-			Options: bucket.Options{Clock: store.ClockAt(x.slot), Lease: &ledger.Lease{Slot: x.slot, Until: time.Now().Add(24 * time.Hour)}, Calls: calls,
-				Stop: x.stop, Background: background}, Batch: 1000, Inbox: bucket.Inbox{Wake: make(chan struct{}, 1)}}
-	}
-	x.bucket, x.backlog = bucket(false), bucket(true)
+	x.bucket = &sink{clock: store.ClockAt(x.slot), calls: calls, stop: x.stop}
+	x.backlog = &sink{clock: store.ClockAt(x.slot), calls: calls, stop: x.stop, background: true}
 	return x
 }
 
@@ -83,11 +113,11 @@ func (x *bench) noted(name string, do prescient.Func) prescient.Func {
 }
 
 // exec puts a job_exec into a bench; before that it does nothing but exist.
-func (x *bench) exec(name string, do prescient.Func) { x.each(name).Fn = x.noted(name, do) }
+func (x *bench) exec(name string, do prescient.Func) { x.each(name).fn = x.noted(name, do) }
 
 // each is what calls a job_exec.
-func (x *bench) each(name string) *execute.Each {
-	return x.executor.Lanes[name].Handler.(*execute.Each)
+func (x *bench) each(name string) *each {
+	return x.executor.Lanes[name].Handler.(*each)
 }
 
 func lanes(guards map[string]prescient.Guards) *prescient.Registry {
@@ -99,26 +129,23 @@ func lanes(guards map[string]prescient.Guards) *prescient.Registry {
 }
 
 // submit hands n rows to the executor.
-func (x *bench) submit(b *bucket.Bucket, exec string, n int) {
-	var tasks []*execute.Task
+func (x *bench) submit(b *sink, exec string, n int) {
+	var tasks []*Task
 	for range n {
 		x.keys++
 		job := rig.PendingAt(x.slot)
 		job.JobExec = exec
-		tasks = append(tasks, &execute.Task{Rows: []*check.Answered{{Row: check.Row{FutureJob: job, JobKey: prescient.Key{x.keys}}}}, Lane: x.executor.Lanes[exec], Sink: b})
+		tasks = append(tasks, &Task{Rows: []*check.Answered{{Row: check.Row{FutureJob: job, JobKey: prescient.Key{x.keys}}}}, Lane: x.executor.Lanes[exec], Sink: b})
 	}
-	b.Mu.Lock()
-	b.Flying += n
-	b.Mu.Unlock()
 	x.executor.Submit(tasks)
 }
 
 // answers waits until nothing goes on any more, and returns what came of each row.
-func (x *bench) answers(b *bucket.Bucket) []*check.Answered {
+func (x *bench) answers(b *sink) []*check.Answered {
 	synctest.Wait()
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	return slices.Clone(b.Answers)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.answers)
 }
 
 // look waits for that, too, and returns what was started, how many run, and how many did at a time.
@@ -132,12 +159,12 @@ func (x *bench) look() (started string, running, most map[string]int) {
 // places returns how many places are taken, by the executor's own books.
 func (x *bench) places() (running, sweeping, abandoned int) {
 	synctest.Wait()
-	x.executor.Mu.Lock()
-	defer x.executor.Mu.Unlock()
+	x.executor.mu.Lock()
+	defer x.executor.mu.Unlock()
 	for _, l := range x.executor.Order {
-		abandoned += l.Abandoned
+		abandoned += l.abandoned
 	}
-	return x.executor.Running, x.executor.Sweeping, abandoned
+	return x.executor.running, x.executor.sweeping, abandoned
 }
 
 // takes is a job_exec that takes a time and does not mind its context.
@@ -258,7 +285,7 @@ func TestTooManyAbandonedCallsPutOffTheRestOfThatJobExecOnly(t *testing.T) {
 		x.submit(x.backlog, "stuck", 2)
 		x.submit(x.bucket, "good", 20)
 		time.Sleep(time.Hour)
-		kinds := func(b *bucket.Bucket) map[string]int {
+		kinds := func(b *sink) map[string]int {
 			n := make(map[string]int)
 			for _, a := range x.answers(b) {
 				n[fmt.Sprint(a.JobExec, " ", a.Answer.Cause, " ", errors.Is(a.Answer.Err, prescient.ErrTimeout))]++
@@ -274,8 +301,9 @@ func TestTooManyAbandonedCallsPutOffTheRestOfThatJobExecOnly(t *testing.T) {
 			t.Errorf("of the backlog: %v; want %v", got, want)
 		}
 		for _, a := range x.answers(x.bucket) {
-			if a.Answer.Cause == prescient.CauseAbandoned && (!a.Verdict.Slot.Equal(rig.At("13:30")) || a.Verdict.PutOffCount != 1) {
-				t.Errorf("put off to %s", a.Verdict.Slot)
+			v := prescient.Decide(rig.Quarter, x.executor.Lanes["stuck"].Guards, a.FutureJob, a.Answer.Given(), a.Answer.Ended)
+			if a.Answer.Cause == prescient.CauseAbandoned && (!v.Slot.Equal(rig.At("13:30")) || v.PutOffCount != 1) {
+				t.Errorf("put off to %s", v.Slot)
 			}
 		}
 
