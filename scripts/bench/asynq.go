@@ -10,39 +10,43 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+
+	"prescient/scripts/bench/internal/page"
+	"prescient/scripts/bench/internal/peers"
+	"prescient/scripts/bench/internal/rig"
 )
 
 // asynq lets Asynq and prescient compete at one number of pending tasks.
-func (b *bench) asynq(ctx context.Context, s *server, due, pending int) (err error) {
-	st, err := b.makeStage(ctx, s, "asynq", due, pending)
+func besideAsynq(ctx context.Context, b *rig.Bench, s *rig.Server, due, pending int) (err error) {
+	st, err := b.MakeStage(ctx, s, "asynq", due, pending)
 	if err != nil {
 		return err
 	}
-	if !b.keep {
-		defer st.drop(ctx)
+	if !b.Keep {
+		defer st.Drop(ctx)
 	}
-	server, address, err := startRedis(ctx, "no")
+	server, address, err := peers.StartRedis(ctx, "no")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	a := asynqPeer{to: asynq.RedisClientOpt{Addr: address}, settings: redis.NewClient(&redis.Options{Addr: address}), pid: server.process.Process.Pid}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	a := asynqPeer{to: asynq.RedisClientOpt{Addr: address}, settings: redis.NewClient(&redis.Options{Addr: address}), pid: server.Process.Process.Pid}
 	defer a.settings.Close()
 	suffix := ""
 	if pending > 0 {
-		suffix = amongPending
-		far := time.Now().Add(2 * day)
-		if err := a.enqueue(ctx, pending, idleExec, func(i int) time.Time { return far.Add(time.Duration(i%28) * day) }); err != nil {
+		suffix = page.AmongPending
+		far := time.Now().Add(2 * rig.Day)
+		if err := a.enqueue(ctx, pending, rig.IdleExec, func(i int) time.Time { return far.Add(time.Duration(i%28) * rig.Day) }); err != nil {
 			return err
 		}
 	}
-	for round := 1; round <= b.rounds; round++ {
+	for round := 1; round <= b.Rounds; round++ {
 		for _, fsync := range []string{"always", "everysec"} {
 			if err := a.set(ctx, due, fsync); err != nil {
 				return err
 			}
 			var worker *asynq.Server
-			_, err := b.took(asynqName(fsync)+suffix, round, []int{a.pid}, func() (_ int, err error) {
+			_, err := b.Took(page.AsynqName(fsync)+suffix, round, []int{a.pid}, func() (_ int, err error) {
 				worker, err = a.work(ctx, due)
 				return due, err
 			})
@@ -53,7 +57,7 @@ func (b *bench) asynq(ctx context.Context, s *server, due, pending int) (err err
 				return err
 			}
 		}
-		if err := b.slotRuns(ctx, st, round, suffix); err != nil {
+		if err := slotRuns(ctx, b, st, round, suffix); err != nil {
 			return err
 		}
 	}
@@ -71,8 +75,8 @@ type asynqPeer struct {
 func (a *asynqPeer) enqueue(ctx context.Context, n int, name string, at func(i int) time.Time) error {
 	client := asynq.NewClient(a.to)
 	defer client.Close()
-	return inParallel(ctx, 32, n, func(ctx context.Context, i int) error {
-		_, err := client.EnqueueContext(ctx, asynq.NewTask(name, []byte(strconv.Itoa(i))), asynq.ProcessAt(at(i)), asynq.Retention(day))
+	return rig.InParallel(ctx, 32, n, func(ctx context.Context, i int) error {
+		_, err := client.EnqueueContext(ctx, asynq.NewTask(name, []byte(strconv.Itoa(i))), asynq.ProcessAt(at(i)), asynq.Retention(rig.Day))
 		return err
 	})
 }
@@ -94,10 +98,10 @@ func (a *asynqPeer) set(ctx context.Context, due int, fsync string) error {
 		}
 	}
 	at := time.Now().Add(time.Second + time.Duration(due)*200*time.Microsecond) // when they are there
-	if err := a.enqueue(ctx, due, dueExec, func(int) time.Time { return at }); err != nil {
+	if err := a.enqueue(ctx, due, rig.DueExec, func(int) time.Time { return at }); err != nil {
 		return err
 	}
-	if err := pause(ctx, time.Until(at)); err != nil {
+	if err := rig.Pause(ctx, time.Until(at)); err != nil {
 		return err
 	}
 	return a.settings.ConfigSet(ctx, "appendfsync", fsync).Err()
@@ -118,32 +122,32 @@ func (a *asynqPeer) work(ctx context.Context, due int) (*asynq.Server, error) {
 		if err != nil || queue.Completed == due {
 			return server, err
 		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
+		if err := rig.Pause(ctx, 50*time.Millisecond); err != nil {
 			return server, err
 		}
 	}
 }
 
 // idleAsynq is Asynq with its defaults.
-func idleAsynq(ctx context.Context, b *bench) (err error) {
-	server, address, err := startRedis(ctx, "everysec")
+func idleAsynq(ctx context.Context, b *rig.Bench) (err error) {
+	server, address, err := peers.StartRedis(ctx, "everysec")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
+	defer func() { err = errors.Join(err, server.Stop()) }()
 	to := asynq.RedisClientOpt{Addr: address}
 	client := asynq.NewClient(to)
 	defer client.Close()
-	far := time.Now().Add(2 * day)
-	if err := inParallel(ctx, 32, b.scaled(1_000_000), func(ctx context.Context, i int) error {
-		_, err := client.EnqueueContext(ctx, asynq.NewTask(idleExec, []byte(strconv.Itoa(i))), asynq.ProcessAt(far.Add(time.Duration(i%28)*day)))
+	far := time.Now().Add(2 * rig.Day)
+	if err := rig.InParallel(ctx, 32, b.Scaled(1_000_000), func(ctx context.Context, i int) error {
+		_, err := client.EnqueueContext(ctx, asynq.NewTask(rig.IdleExec, []byte(strconv.Itoa(i))), asynq.ProcessAt(far.Add(time.Duration(i%28)*rig.Day)))
 		return err
 	}); err != nil {
 		return err
 	}
 	info := redis.NewClient(&redis.Options{Addr: address})
 	defer info.Close()
-	i, err := b.watch(ctx, server.process.Process.Pid, func() (float64, error) {
+	i, err := watch(ctx, b, server.Process.Process.Pid, func() (float64, error) {
 		stats, err := info.InfoMap(ctx, "stats").Result()
 		if err != nil {
 			return 0, err
@@ -161,5 +165,5 @@ func idleAsynq(ctx context.Context, b *bench) (err error) {
 	if err != nil {
 		return err
 	}
-	return b.addIdle("Asynq on Redis, its defaults", i.figures(), "commands of Redis, those within its scripts too")
+	return addIdle(b, "Asynq on Redis, its defaults", i.figures(), "commands of Redis, those within its scripts too")
 }

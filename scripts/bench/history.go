@@ -11,19 +11,23 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
+
+	"prescient/scripts/bench/internal/page"
+	"prescient/scripts/bench/internal/rig"
+	"prescient/scripts/bench/internal/slotrun"
 )
 
-var historySection = section{
-	name:  "history",
-	about: "pages of history (of 50 million ends, unless --rows says otherwise) and of jobs (a sixteenth of that), and the analysts' views, and ends that are added, beside a fiftieth of all that",
-	run: func(ctx context.Context, b *bench, s *server) error {
-		many := b.rows
+var historySection = rig.Section{
+	Name:  "history",
+	About: "pages of history (of 50 million ends, unless --rows says otherwise) and of jobs (a sixteenth of that), and the analysts' views, and ends that are added, beside a fiftieth of all that",
+	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error {
+		many := b.Rows
 		if many == 0 {
-			many = b.scaled(50_000_000)
+			many = b.Scaled(50_000_000)
 		}
 		few := many / 50
 		for _, rows := range []int{few, many} {
-			if err := b.history(ctx, s, rows); err != nil {
+			if err := measureHistory(ctx, b, s, rows); err != nil {
 				return err
 			}
 		}
@@ -43,63 +47,63 @@ const (
 func replace(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
 
 // history measures at one size.
-func (b *bench) history(ctx context.Context, s *server, rows int) error {
+func measureHistory(ctx context.Context, b *rig.Bench, s *rig.Server, rows int) error {
 	name := fmt.Sprintf("history_%d", rows)
-	p, err := s.install(ctx, name, resolution, b.keep)
+	p, err := s.Install(ctx, name, resolution, b.Keep)
 	if err != nil {
 		return err
 	}
-	if !b.keep {
-		defer p.drop(ctx)
+	if !b.Keep {
+		defer p.Drop(ctx)
 	} else {
-		defer p.close()
+		defer p.Close()
 	}
-	if _, err := p.exec(ctx, "SELECT 1 FROM bench_filled"); err != nil {
+	if _, err := p.Exec(ctx, "SELECT 1 FROM bench_filled"); err != nil {
 		for _, fill := range []func() error{
-			func() error { return b.fillHistory(ctx, p, rows) },
-			func() error { return b.fillPending(ctx, p, max(rows/16, 1000)) },
+			func() error { return fillHistory(ctx, b, p, rows) },
+			func() error { return fillPending(ctx, b, p, max(rows/16, 1000)) },
 		} {
 			if err := fill(); err != nil {
 				return err
 			}
 		}
-		if _, err := p.exec(ctx, "CREATE TABLE bench_filled (n INT)"); err != nil {
+		if _, err := p.Exec(ctx, "CREATE TABLE bench_filled (n INT)"); err != nil {
 			return err
 		}
 	}
-	if err := b.listings(ctx, p, rows); err != nil {
+	if err := listings(ctx, b, p, rows); err != nil {
 		return err
 	}
-	if err := b.views(ctx, p, rows); err != nil {
+	if err := measureViews(ctx, b, p, rows); err != nil {
 		return err
 	}
-	return b.endsInto(ctx, p, rows)
+	return endsInto(ctx, b, p, rows)
 }
 
 // endsInto measures ends that are added to a history of so many.
-func (b *bench) endsInto(ctx context.Context, p *place, rows int) error {
-	due := max(b.scaled(50_000), 1_000)
-	if err := p.makeNumbers(ctx, due); err != nil {
+func endsInto(ctx context.Context, b *rig.Bench, p *rig.Place, rows int) error {
+	due := max(b.Scaled(50_000), 1_000)
+	if err := p.MakeNumbers(ctx, due); err != nil {
 		return err
 	}
 	var all []float64
-	for range b.rounds {
+	for range b.Rounds {
 		now := time.Now().UTC()
 		if left := now.Truncate(resolution).Add(resolution).Sub(now); left < 2*time.Minute {
 			// All of it has to be in the slot that is now.
-			if err := pause(ctx, left+time.Second); err != nil {
+			if err := rig.Pause(ctx, left+time.Second); err != nil {
 				return err
 			}
 		}
 		slot := time.Now().UTC().Truncate(resolution).Format(time.DateTime)
-		if _, err := p.exec(ctx, fmt.Sprintf("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'late', n, '%s', '%s' FROM bench_n WHERE n < %d",
-			dueExec, slot, due)); err != nil {
+		if _, err := p.Exec(ctx, fmt.Sprintf("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'late', n, '%s', '%s' FROM bench_n WHERE n < %d",
+			rig.DueExec, slot, due)); err != nil {
 			return err
 		}
-		if err := p.awaitCalm(ctx); err != nil {
+		if err := p.AwaitCalm(ctx); err != nil {
 			return err
 		}
-		figures, err := workload{Form: "one", DSN: p.dsn(p.name)}.run(ctx)
+		figures, err := slotrun.Workload{Form: "one", DSN: p.DSN(p.Name)}.Run(ctx)
 		if err != nil {
 			return err
 		}
@@ -108,9 +112,9 @@ func (b *bench) endsInto(ctx context.Context, p *place, rows int) error {
 		}
 		all = append(all, figures.Took.Seconds()*1000)
 	}
-	name := fmt.Sprintf("a slot run that adds %s ends", short(float64(due)))
-	b.say("  %-52s %9d: median %9.1f ms", name, rows, median(all))
-	return b.book.add(record{Case: name, Rows: rows, Figures: map[string]float64{"first_ms": all[0], "median_ms": median(all)}})
+	name := fmt.Sprintf("a slot run that adds %s ends", page.Short(float64(due)))
+	b.Say("  %-52s %9d: median %9.1f ms", name, rows, page.Median(all))
+	return b.Book.Add(page.Record{Case: name, Rows: rows, Figures: map[string]float64{"first_ms": all[0], "median_ms": page.Median(all)}})
 }
 
 // listing is one page to read.
@@ -120,22 +124,22 @@ type listing struct {
 	filter  client.ListFilter
 }
 
-func (b *bench) listings(ctx context.Context, p *place, rows int) error {
-	db, err := connect.Open(p.limitedDSN(pageLimit), 0)
+func listings(ctx context.Context, b *rig.Bench, p *rig.Place, rows int) error {
+	db, err := connect.Open(limitedDSN(p, pageLimit), 0)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	for _, l := range p.someListings(ctx, db) {
+	for _, l := range someListings(ctx, p, db) {
 		read := func() (int, error) {
 			if l.pending {
-				page, err := p.client.Pending(ctx, db, l.filter)
+				page, err := p.Client.Pending(ctx, db, l.filter)
 				return len(page), err
 			}
-			page, err := p.client.History(ctx, db, l.filter)
+			page, err := p.Client.History(ctx, db, l.filter)
 			return len(page), err
 		}
-		if err := b.timed(ctx, l.name, rows, 5, read); err != nil {
+		if err := timed(ctx, b, l.name, rows, 5, read); err != nil {
 			return err
 		}
 	}
@@ -144,7 +148,7 @@ func (b *bench) listings(ctx context.Context, p *place, rows int) error {
 
 // someListings are the pages that are read: each filter alone, and together with others; with values that many rows
 // have, that few have, and that none has.
-func (p *place) someListings(ctx context.Context, db *sqlx.DB) []listing {
+func someListings(ctx context.Context, p *rig.Place, db *sqlx.DB) []listing {
 	now := time.Now().UTC()
 	day := now.Truncate(24 * time.Hour)
 	middle := day.AddDate(0, 0, -historyDays/2)
@@ -200,7 +204,7 @@ func (p *place) someListings(ctx context.Context, db *sqlx.DB) []listing {
 }
 
 // timed reads several times, and records the first time and the median.
-func (b *bench) timed(ctx context.Context, name string, size, times int, read func() (int, error)) error {
+func timed(ctx context.Context, b *rig.Bench, name string, size, times int, read func() (int, error)) error {
 	var all []float64
 	var found int
 	note := ""
@@ -220,14 +224,14 @@ func (b *bench) timed(ctx context.Context, name string, size, times int, read fu
 			break
 		}
 	}
-	b.say("  %-52s %9d: first %9.1f ms, median %9.1f ms, %d rows %s", name, size, all[0], median(all), found, note)
-	return b.book.add(record{Case: name, Rows: size, Note: note, Figures: map[string]float64{
-		"first_ms": all[0], "median_ms": median(all), "found": float64(found)}})
+	b.Say("  %-52s %9d: first %9.1f ms, median %9.1f ms, %d rows %s", name, size, all[0], page.Median(all), found, note)
+	return b.Book.Add(page.Record{Case: name, Rows: size, Note: note, Figures: map[string]float64{
+		"first_ms": all[0], "median_ms": page.Median(all), "found": float64(found)}})
 }
 
 // views reads each of the analysts' views with and without a filter.
-func (b *bench) views(ctx context.Context, p *place, rows int) error {
-	db, err := connect.Open(p.limitedDSN(viewLimit), 0)
+func measureViews(ctx context.Context, b *rig.Bench, p *rig.Place, rows int) error {
+	db, err := connect.Open(limitedDSN(p, viewLimit), 0)
 	if err != nil {
 		return err
 	}
@@ -244,7 +248,7 @@ func (b *bench) views(ctx context.Context, p *place, rows int) error {
 			if view == "history_checks" && f.where != "" {
 				continue // it has no day; history_checks_daily has
 			}
-			err := b.timed(ctx, view+", "+f.name, rows, 3, func() (int, error) {
+			err := timed(ctx, b, view+", "+f.name, rows, 3, func() (int, error) {
 				rows, err := db.QueryContext(ctx, "SELECT * FROM "+view+f.where)
 				if err != nil {
 					return 0, err

@@ -8,43 +8,14 @@ import (
 
 	"prescient/prescient/localserver"
 	"prescient/prescient/prune"
+
+	"prescient/scripts/bench/internal/rig"
 )
 
 const (
 	// historyDays is about how far back the ends of section history go.
 	historyDays = 90
-	// numbers is how many rows the table of numbers has, which the fillers multiply.
-	numbers = 1_000_000
 )
-
-// makeNumbers makes bench_n with the numbers from 0.
-func (p *place) makeNumbers(ctx context.Context, upTo int) error {
-	for _, query := range []string{
-		"DROP TABLE IF EXISTS bench_n", "CREATE TABLE bench_n (n INT NOT NULL PRIMARY KEY)", "INSERT INTO bench_n VALUES (0)"} {
-		if _, err := p.exec(ctx, query); err != nil {
-			return err
-		}
-	}
-	for n := 1; n < upTo; n *= 2 {
-		if _, err := p.exec(ctx, "INSERT INTO bench_n SELECT n + ? FROM bench_n WHERE n + ? < ?", n, n, upTo); err != nil {
-			return err
-		}
-	}
-	return p.analyze(ctx, "bench_n")
-}
-
-func (p *place) analyze(ctx context.Context, tables ...string) error {
-	for _, table := range tables {
-		rows, err := p.app.QueryContext(ctx, "ANALYZE TABLE "+table)
-		if err != nil {
-			return err
-		}
-		if err := rows.Close(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // jobKeyOf is the default of job_key in future_job, over other columns.
 const jobKeyOf = `CONCAT(
@@ -86,31 +57,31 @@ FROM (SELECT bench_week.*, slot - INTERVAL ? WEEK AS at, ended_at - INTERVAL ? W
 const historyWeeks = 13
 
 // fillHistory writes rows ends into the weekly partitions that KeepPartitions makes for them.
-func (b *bench) fillHistory(ctx context.Context, p *place, rows int) error {
-	if err := p.makeNumbers(ctx, min(numbers, rows)); err != nil {
+func fillHistory(ctx context.Context, b *rig.Bench, p *rig.Place, rows int) error {
+	if err := p.MakeNumbers(ctx, min(rig.Numbers, rows)); err != nil {
 		return err
 	}
-	if _, err := p.exec(ctx, weekTable); err != nil {
+	if _, err := p.Exec(ctx, weekTable); err != nil {
 		return err
 	}
 	start := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -7)
 	week := rows / historyWeeks
 	per := max(week/(7*96), 1)
 	query := replace(weekRows, "{per}", fmt.Sprint(per), "{entities}", fmt.Sprint(week/3+1), "{start}", start.Format(time.DateTime))
-	for from := 0; from < week; from += numbers {
-		if _, err := p.exec(ctx, query, from, min(numbers, week-from)); err != nil {
+	for from := 0; from < week; from += rig.Numbers {
+		if _, err := p.Exec(ctx, query, from, min(rig.Numbers, week-from)); err != nil {
 			return err
 		}
 	}
-	if _, err := p.exec(ctx, historyRows, 12, 12, 12, 0, 1); err != nil {
+	if _, err := p.Exec(ctx, historyRows, 12, 12, 12, 0, 1); err != nil {
 		return err
 	}
 	// The partitions reach back to the first end, which is there.
-	if _, err := prune.KeepPartitions(ctx, p.db, prune.Options{}); err != nil {
+	if _, err := prune.KeepPartitions(ctx, p.DB, prune.Options{}); err != nil {
 		return err
 	}
 	// While it is filled it need not be durable.
-	if _, err := p.exec(ctx, "SET GLOBAL innodb_flush_log_at_trx_commit = 0"); err != nil {
+	if _, err := p.Exec(ctx, "SET GLOBAL innodb_flush_log_at_trx_commit = 0"); err != nil {
 		return err
 	}
 	type part struct{ week, from, to int }
@@ -130,7 +101,7 @@ func (b *bench) fillHistory(ctx context.Context, p *place, rows int) error {
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() {
-			conn, err := p.app.Conn(ctx)
+			conn, err := p.App.Conn(ctx)
 			if err == nil {
 				defer conn.Close()
 				_, err = conn.ExecContext(ctx, "SET SESSION sql_log_bin = 0")
@@ -143,7 +114,7 @@ func (b *bench) fillHistory(ctx context.Context, p *place, rows int) error {
 				mu.Lock()
 				done += part.to - part.from
 				if len(parts)%4 == 0 {
-					b.say("  %.1f million ends after %v", float64(done)/1e6, time.Since(started).Round(time.Second))
+					b.Say("  %.1f million ends after %v", float64(done)/1e6, time.Since(started).Round(time.Second))
 				}
 				mu.Unlock()
 			}
@@ -158,36 +129,36 @@ func (b *bench) fillHistory(ctx context.Context, p *place, rows int) error {
 	if failed != nil {
 		return failed
 	}
-	if _, err := p.exec(ctx, "SET GLOBAL innodb_flush_log_at_trx_commit = 1"); err != nil {
+	if _, err := p.Exec(ctx, "SET GLOBAL innodb_flush_log_at_trx_commit = 1"); err != nil {
 		return err
 	}
-	if _, err := p.exec(ctx, "DROP TABLE bench_week"); err != nil {
+	if _, err := p.Exec(ctx, "DROP TABLE bench_week"); err != nil {
 		return err
 	}
-	return p.analyze(ctx, "job_history")
+	return p.Analyze(ctx, "job_history")
 }
 
 // fillPending writes checks that are due over the coming month, by plain SQL.
-func (b *bench) fillPending(ctx context.Context, p *place, rows int) error {
-	if err := p.makeNumbers(ctx, min(numbers, rows)); err != nil {
+func fillPending(ctx context.Context, b *rig.Bench, p *rig.Place, rows int) error {
+	if err := p.MakeNumbers(ctx, min(rig.Numbers, rows)); err != nil {
 		return err
 	}
-	for from := 0; from < rows; from += numbers {
-		_, err := p.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
+	for from := 0; from < rows; from += rig.Numbers {
+		_, err := p.Exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
 			SELECT IF(n MOD 10 < 7, 'order', 'invoice'), n + ?, CASE WHEN n MOD 100003 = 5 THEN 'refund-stuck' WHEN n MOD 3 = 0 THEN 'invoice-unpaid' ELSE 'order-unshipped' END,
-			UTC_TIMESTAMP() + INTERVAL 1 HOUR + INTERVAL (n * 7919 MOD 2880) * 900 SECOND FROM bench_n WHERE n < ?`, from, min(numbers, rows-from))
+			UTC_TIMESTAMP() + INTERVAL 1 HOUR + INTERVAL (n * 7919 MOD 2880) * 900 SECOND FROM bench_n WHERE n < ?`, from, min(rig.Numbers, rows-from))
 		if err != nil {
 			return err
 		}
 	}
-	return p.analyze(ctx, "future_job")
+	return p.Analyze(ctx, "future_job")
 }
 
 // limitedDSN is for a pool on which the server ends a SELECT that takes too long.
-func (p *place) limitedDSN(limit time.Duration) string {
-	config := p.config.Clone()
-	config.DBName = p.name
-	if p.flavour == localserver.MariaDB {
+func limitedDSN(p *rig.Place, limit time.Duration) string {
+	config := p.Config.Clone()
+	config.DBName = p.Name
+	if p.Flavour == localserver.MariaDB {
 		config.Params = map[string]string{"max_statement_time": fmt.Sprint(limit.Seconds())}
 	} else {
 		config.Params = map[string]string{"max_execution_time": fmt.Sprint(limit.Milliseconds())}

@@ -10,13 +10,18 @@ import (
 
 	"prescient/prescient/connect"
 	"prescient/prescient/worker"
+
+	"prescient/scripts/bench/internal/page"
+	"prescient/scripts/bench/internal/peers"
+	"prescient/scripts/bench/internal/rig"
+	"prescient/scripts/bench/internal/slotrun"
 )
 
-var idleSection = section{
-	name: "idle",
-	about: "what a worker costs that has nothing to do, with a million pending: statements and CPU an hour, extrapolated from 40 s each (20 s below scale 1); " +
+var idleSection = rig.Section{
+	Name: "idle",
+	About: "what a worker costs that has nothing to do, with a million pending: statements and CPU an hour, extrapolated from 40 s each (20 s below scale 1); " +
 		"of prescient from slots of 5 s and sweeps 2 s apart, to slots of 15 minutes and a sweep a minute; beside River, Asynq, and a look with SKIP LOCKED each second",
-	run: func(ctx context.Context, b *bench, s *server) error {
+	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error {
 		alone, err := idleWorker(ctx, b, s)
 		if err != nil {
 			return err
@@ -32,8 +37,8 @@ var idleSection = section{
 }
 
 // idleTime is for how long each is watched.
-func (b *bench) idleTime() time.Duration {
-	if b.scale < 1 {
+func idleTime(b *rig.Bench) time.Duration {
+	if b.Scale < 1 {
 		return 20 * time.Second
 	}
 	return 40 * time.Second
@@ -46,33 +51,33 @@ type idle struct {
 }
 
 // watch lets something do nothing for some time. count tells how many statements the server has answered so far.
-func (b *bench) watch(ctx context.Context, pid int, count func() (float64, error), work func(ctx context.Context) error) (idle, error) {
+func watch(ctx context.Context, b *rig.Bench, pid int, count func() (float64, error), work func(ctx context.Context) error) (idle, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- work(ctx) }()
-	if err := pause(ctx, time.Second); err != nil { // to start
+	if err := rig.Pause(ctx, time.Second); err != nil { // to start
 		return idle{}, err
 	}
-	var used [2]usage
+	var used [2]rig.Usage
 	var statements [2]float64
 	for i := range used {
 		if i > 0 {
 			select {
 			case err := <-ended:
 				return idle{}, fmt.Errorf("it ended: %w", errors.Join(err, ctx.Err()))
-			case <-time.After(b.idleTime()):
+			case <-time.After(idleTime(b)):
 			}
 		}
-		used[i] = usageNow(pid)
+		used[i] = rig.UsageNow(pid)
 		var err error
 		if statements[i], err = count(); err != nil {
 			return idle{}, err
 		}
 	}
 	stop()
-	return idle{took: used[1].at.Sub(used[0].at), statements: statements[1] - statements[0] - 1, client: used[1].client - used[0].client,
-		server: used[1].server - used[0].server}, <-ended
+	return idle{took: used[1].At.Sub(used[0].At), statements: statements[1] - statements[0] - 1, client: used[1].Client - used[0].Client,
+		server: used[1].Server - used[0].Server}, <-ended
 }
 
 // without takes off what another used in the same time.
@@ -87,47 +92,47 @@ func (i idle) figures() map[string]float64 {
 	return map[string]float64{"statements/h": i.statements / hours, "client CPU s/h": i.client / hours, "server CPU s/h": i.server / hours}
 }
 
-func (b *bench) addIdle(name string, figures map[string]float64, note string) error {
-	b.say("  %-52s %s %s", name, figuresText(figures), note)
-	return b.book.add(record{Case: name, Figures: figures, Note: note})
+func addIdle(b *rig.Bench, name string, figures map[string]float64, note string) error {
+	b.Say("  %-52s %s %s", name, page.FiguresText(figures), note)
+	return b.Book.Add(page.Record{Case: name, Figures: figures, Note: note})
 }
 
 // questions counts the statements that a server has answered, with the one that asks: on a connection that stays.
-func (p *place) questions() func() (float64, error) {
+func questions(p *rig.Place) func() (float64, error) {
 	return func() (n float64, err error) {
 		var name string
-		return n, p.app.QueryRow("SHOW GLOBAL STATUS LIKE 'Questions'").Scan(&name, &n)
+		return n, p.App.QueryRow("SHOW GLOBAL STATUS LIKE 'Questions'").Scan(&name, &n)
 	}
 }
 
 // idleWorker measures the server alone, which it returns, slots without sweeps, and slots with sweeps.
-func idleWorker(ctx context.Context, b *bench, s *server) (alone idle, err error) {
-	p, err := s.install(ctx, "idle", 5*time.Second, false)
+func idleWorker(ctx context.Context, b *rig.Bench, s *rig.Server) (alone idle, err error) {
+	p, err := s.Install(ctx, "idle", 5*time.Second, false)
 	if err != nil {
 		return idle{}, err
 	}
-	if !b.keep {
-		defer p.drop(ctx)
+	if !b.Keep {
+		defer p.Drop(ctx)
 	}
-	pending := b.scaled(1_000_000)
-	if err := p.makeNumbers(ctx, pending); err != nil {
+	pending := b.Scaled(1_000_000)
+	if err := p.MakeNumbers(ctx, pending); err != nil {
 		return idle{}, err
 	}
-	if _, err := p.exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
-		SELECT 'order', n, ?, UTC_DATE() + INTERVAL 2 DAY + INTERVAL (n MOD 500000) * 5 SECOND FROM bench_n`, idleExec); err != nil {
+	if _, err := p.Exec(ctx, `INSERT INTO future_job (entity_name, entity_key, job_exec, due_at)
+		SELECT 'order', n, ?, UTC_DATE() + INTERVAL 2 DAY + INTERVAL (n MOD 500000) * 5 SECOND FROM bench_n`, rig.IdleExec); err != nil {
 		return idle{}, err
 	}
-	if err := p.awaitCalm(ctx); err != nil {
+	if err := p.AwaitCalm(ctx); err != nil {
 		return idle{}, err
 	}
 	watchWorker := func(work func(ctx context.Context) error) (idle, error) {
-		return b.watch(ctx, p.pid, p.questions(), work)
+		return watch(ctx, b, p.Pid, questions(p), work)
 	}
 	alone, err = watchWorker(func(ctx context.Context) error { <-ctx.Done(); return nil })
 	if err != nil {
 		return idle{}, err
 	}
-	if err := b.addIdle("the server alone", alone.figures(), "what it does by itself is taken off prescient's and the queue's CPU"); err != nil {
+	if err := addIdle(b, "the server alone", alone.figures(), "what it does by itself is taken off prescient's and the queue's CPU"); err != nil {
 		return idle{}, err
 	}
 	work := func(every time.Duration) func(ctx context.Context) error {
@@ -135,12 +140,12 @@ func idleWorker(ctx context.Context, b *bench, s *server) (alone idle, err error
 			// With this lease a connection is let go after half a second: a worker with slots of 15 minutes, too, has none
 			// left from the slot before, and what it says on a new one counts.
 			const lease = 2 * time.Second
-			db, err := connect.Open(p.dsn(p.name), lease)
+			db, err := connect.Open(p.DSN(p.Name), lease)
 			if err != nil {
 				return err
 			}
 			defer db.Close()
-			w, err := worker.New(ctx, db, worker.Options{Registry: workload{Form: "one"}.registry(db), SweepEvery: every, Lease: lease})
+			w, err := worker.New(ctx, db, worker.Options{Registry: slotrun.Workload{Form: "one"}.Registry(db), SweepEvery: every, Lease: lease})
 			if err != nil {
 				return err
 			}
@@ -155,12 +160,12 @@ func idleWorker(ctx context.Context, b *bench, s *server) (alone idle, err error
 	if err != nil {
 		return idle{}, err
 	}
-	perSlot, perSweep := b.idleTime().Seconds()/5, b.idleTime().Seconds()/2
+	perSlot, perSweep := idleTime(b).Seconds()/5, idleTime(b).Seconds()/2
 	hourly := func(of func(i idle) float64) float64 {
 		slot := max(of(slots)-of(alone), 0)
 		return slot/perSlot*4 + max(of(both)-of(slots), 0)/perSweep*60
 	}
-	return alone, b.addIdle("prescient, a worker", map[string]float64{
+	return alone, addIdle(b, "prescient, a worker", map[string]float64{
 		"statements/slot":  slots.statements / perSlot,
 		"statements/sweep": max(both.statements-slots.statements, 0) / perSweep,
 		"statements/h":     hourly(func(i idle) float64 { return i.statements }),
@@ -170,29 +175,29 @@ func idleWorker(ctx context.Context, b *bench, s *server) (alone idle, err error
 }
 
 // idleQueue looks each second for a row to claim.
-func idleQueue(ctx context.Context, b *bench, s *server, alone idle) error {
-	p, err := s.install(ctx, "idle_queue", day, false)
+func idleQueue(ctx context.Context, b *rig.Bench, s *rig.Server, alone idle) error {
+	p, err := s.Install(ctx, "idle_queue", rig.Day, false)
 	if err != nil {
 		return err
 	}
-	if !b.keep {
-		defer p.drop(ctx)
+	if !b.Keep {
+		defer p.Drop(ctx)
 	}
-	if err := p.makeNumbers(ctx, b.scaled(1_000_000)); err != nil {
+	if err := p.MakeNumbers(ctx, b.Scaled(1_000_000)); err != nil {
 		return err
 	}
-	for _, query := range []string{queueTable, "INSERT INTO bench_queue (state, run_at, entity) SELECT 0, UTC_TIMESTAMP() + INTERVAL 1 + n MOD 28 DAY, n FROM bench_n"} {
-		if _, err := p.exec(ctx, query); err != nil {
+	for _, query := range []string{peers.QueueTable, "INSERT INTO bench_queue (state, run_at, entity) SELECT 0, UTC_TIMESTAMP() + INTERVAL 1 + n MOD 28 DAY, n FROM bench_n"} {
+		if _, err := p.Exec(ctx, query); err != nil {
 			return err
 		}
 	}
-	st := &stage{place: p}
-	if err := st.awaitCalm(ctx); err != nil {
+	st := &rig.Stage{Place: p}
+	if err := st.AwaitCalm(ctx); err != nil {
 		return err
 	}
-	i, err := b.watch(ctx, s.pid, p.questions(), func(ctx context.Context) error {
-		for pause(ctx, time.Second) == nil {
-			if err := st.drainQueue(ctx, 1); err != nil && ctx.Err() == nil {
+	i, err := watch(ctx, b, s.Pid, questions(p), func(ctx context.Context) error {
+		for rig.Pause(ctx, time.Second) == nil {
+			if err := peers.DrainQueue(ctx, st, 1); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
@@ -201,26 +206,26 @@ func idleQueue(ctx context.Context, b *bench, s *server, alone idle) error {
 	if err != nil {
 		return err
 	}
-	return b.addIdle("SKIP LOCKED queue, a look each second", i.without(alone).figures(), "")
+	return addIdle(b, "SKIP LOCKED queue, a look each second", i.without(alone).figures(), "")
 }
 
 // idleRiver is River with its defaults.
-func idleRiver(ctx context.Context, b *bench) (err error) {
-	pg, err := b.startPostgres(ctx, "shared_preload_libraries=pg_stat_statements")
+func idleRiver(ctx context.Context, b *rig.Bench) (err error) {
+	pg, err := peers.StartPostgres(ctx, b.Pool, "shared_preload_libraries=pg_stat_statements")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, pg.stop()) }()
-	if err := pg.riverTables(ctx, b.scaled(1_000_000)); err != nil {
+	defer func() { err = errors.Join(err, pg.Stop()) }()
+	if err := pg.RiverTables(ctx, b.Scaled(1_000_000)); err != nil {
 		return err
 	}
-	if _, err := pg.pool.Exec(ctx, "CREATE EXTENSION pg_stat_statements"); err != nil {
+	if _, err := pg.Pool.Exec(ctx, "CREATE EXTENSION pg_stat_statements"); err != nil {
 		return err
 	}
-	i, err := b.watch(ctx, pg.pid(), func() (n float64, err error) {
-		return n, pg.pool.QueryRow(ctx, "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements").Scan(&n)
+	i, err := watch(ctx, b, pg.Pid(), func() (n float64, err error) {
+		return n, pg.Pool.QueryRow(ctx, "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements").Scan(&n)
 	}, func(ctx context.Context) error {
-		client, err := pg.newRiver(&river.Config{Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 32}}})
+		client, err := pg.NewRiver(&river.Config{Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 32}}})
 		if err != nil {
 			return err
 		}
@@ -233,5 +238,5 @@ func idleRiver(ctx context.Context, b *bench) (err error) {
 	if err != nil {
 		return err
 	}
-	return b.addIdle("River on Postgres, its defaults", i.figures(), "")
+	return addIdle(b, "River on Postgres, its defaults", i.figures(), "")
 }

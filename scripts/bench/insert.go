@@ -8,24 +8,27 @@ import (
 	"time"
 
 	"prescient/prescient"
+
+	"prescient/scripts/bench/internal/page"
+	"prescient/scripts/bench/internal/rig"
 )
 
-var insertSection = section{
-	name:  "insert",
-	about: "inserting checks, among a million pending: in the app's transaction beside the order alone and beside plain SQL, at 1, 8 and 32 connections; by itself; in bulk; cancel and replace",
-	run: func(ctx context.Context, b *bench, s *server) error {
-		st, err := b.makeStage(ctx, s, "insert", 100, b.scaled(1_000_000))
+var insertSection = rig.Section{
+	Name:  "insert",
+	About: "inserting checks, among a million pending: in the app's transaction beside the order alone and beside plain SQL, at 1, 8 and 32 connections; by itself; in bulk; cancel and replace",
+	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error {
+		st, err := b.MakeStage(ctx, s, "insert", 100, b.Scaled(1_000_000))
 		if err != nil {
 			return err
 		}
-		if !b.keep {
-			defer st.drop(ctx)
+		if !b.Keep {
+			defer st.Drop(ctx)
 		}
-		if err := st.makeOrders(ctx); err != nil {
+		if err := makeOrders(ctx, st); err != nil {
 			return err
 		}
-		in := inserts{stage: st, at: st.slot.Add(day)}
-		for round := 1; round <= b.rounds; round++ {
+		in := inserts{Stage: st, at: st.Slot.Add(rig.Day)}
+		for round := 1; round <= b.Rounds; round++ {
 			if err := in.compete(ctx, b, round, in.contestants(b, round)); err != nil {
 				return err
 			}
@@ -35,15 +38,15 @@ var insertSection = section{
 }
 
 // makeOrders makes the app's own table.
-func (st *stage) makeOrders(ctx context.Context) error {
-	st.app.SetMaxOpenConns(64)
-	_, err := st.exec(ctx, "CREATE TABLE IF NOT EXISTS orders (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, placed_at DATETIME NOT NULL, customer VARCHAR(100) NOT NULL)")
+func makeOrders(ctx context.Context, st *rig.Stage) error {
+	st.App.SetMaxOpenConns(64)
+	_, err := st.Exec(ctx, "CREATE TABLE IF NOT EXISTS orders (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, placed_at DATETIME NOT NULL, customer VARCHAR(100) NOT NULL)")
 	return err
 }
 
 // inserts are the contestants of the section. Each makes rows of its own.
 type inserts struct {
-	*stage
+	*rig.Stage
 	at    time.Time
 	first int    // number of the next row
 	where string // added to the names of the cases
@@ -58,10 +61,10 @@ type insertion struct {
 }
 
 // compete gives each its turn, and clears up.
-func (in *inserts) compete(ctx context.Context, b *bench, round int, list []insertion) error {
+func (in *inserts) compete(ctx context.Context, b *rig.Bench, round int, list []insertion) error {
 	alone := 0.0
 	for _, c := range list {
-		_, err := b.tookWith(c.name+in.where, round, []int{in.pid}, func() (int, error) { return c.n, c.do(ctx, c.n) }, func(r *record) {
+		_, err := b.TookWith(c.name+in.where, round, []int{in.Pid}, func() (int, error) { return c.n, c.do(ctx, c.n) }, func(r *page.Record) {
 			if c.connections == 0 {
 				return
 			}
@@ -78,10 +81,10 @@ func (in *inserts) compete(ctx context.Context, b *bench, round int, list []inse
 			return err
 		}
 	}
-	if _, err := in.exec(ctx, "TRUNCATE TABLE orders"); err != nil {
+	if _, err := in.Exec(ctx, "TRUNCATE TABLE orders"); err != nil {
 		return err
 	}
-	return in.set(ctx)
+	return in.Set(ctx)
 }
 
 // inTransactions are an order, alone and with a check, a transaction each.
@@ -102,31 +105,31 @@ func (in *inserts) inTransactions(connections []int, n int) (list []insertion) {
 	return list
 }
 
-func (in *inserts) contestants(b *bench, round int) []insertion {
-	single, bulk := b.scaled(4_000), b.scaled(100_000)
+func (in *inserts) contestants(b *rig.Bench, round int) []insertion {
+	single, bulk := b.Scaled(4_000), b.Scaled(100_000)
 	inBulk := []insertion{{name: "multi-row INSERT by hand, 1000 rows each", n: bulk, do: in.byHand}, {name: "prescient, InsertMany", n: bulk, do: in.many}}
 	if round%2 == 0 {
 		slices.Reverse(inBulk) // the later of them meets an index that has grown
 	}
 	return slices.Concat(in.inTransactions([]int{1, 8, 32}, single), []insertion{
 		{name: "plain SQL insert, 8 connections", n: single, do: func(ctx context.Context, n int) error {
-			return in.each(ctx, n, func(ctx context.Context, i int) error { return in.plain(ctx, in.app, i) })
+			return in.each(ctx, n, func(ctx context.Context, i int) error { return in.plain(ctx, in.App, i) })
 		}},
 		{name: "prescient, Insert, 8 connections", n: single, do: func(ctx context.Context, n int) error {
-			return in.each(ctx, n, func(ctx context.Context, i int) error { return in.insert(ctx, in.app, i) })
+			return in.each(ctx, n, func(ctx context.Context, i int) error { return in.insert(ctx, in.App, i) })
 		}},
 	}, inBulk, []insertion{
 		{name: "prescient, Insert replaces", n: single, do: func(ctx context.Context, n int) error {
 			return in.each(ctx, n, func(ctx context.Context, i int) error {
 				job := in.job(i - n) // of the bulk
 				job.OnPending = prescient.Replace
-				_, err := in.client.Insert(ctx, in.app, job)
+				_, err := in.Client.Insert(ctx, in.App, job)
 				return err
 			})
 		}},
 		{name: "prescient, Cancel", n: single, do: func(ctx context.Context, n int) error {
 			return in.each(ctx, n, func(ctx context.Context, i int) error {
-				_, err := in.client.Cancel(ctx, in.app, in.job(i-2*n).Entity, dueExec)
+				_, err := in.Client.Cancel(ctx, in.App, in.job(i-2*n).Entity, rig.DueExec)
 				return err
 			})
 		}},
@@ -134,7 +137,7 @@ func (in *inserts) contestants(b *bench, round int) []insertion {
 }
 
 func (in *inserts) job(i int) prescient.NewJob {
-	return prescient.NewJob{Entity: prescient.Entity{Name: "parcel", Key: fmt.Sprint(i)}, JobExec: dueExec, DueAt: in.at}
+	return prescient.NewJob{Entity: prescient.Entity{Name: "parcel", Key: fmt.Sprint(i)}, JobExec: rig.DueExec, DueAt: in.at}
 }
 
 func (in *inserts) take(n int) (first int) {
@@ -145,14 +148,14 @@ func (in *inserts) take(n int) (first int) {
 
 func (in *inserts) each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	first := in.take(n)
-	return inParallel(ctx, 8, n, func(ctx context.Context, i int) error { return do(ctx, first+i) })
+	return rig.InParallel(ctx, 8, n, func(ctx context.Context, i int) error { return do(ctx, first+i) })
 }
 
 // withOrders places orders, a transaction each, and something with each.
 func (in *inserts) withOrders(ctx context.Context, connections, n int, with func(ctx context.Context, tx prescient.DB, i int) error) error {
 	first := in.take(n)
-	return inParallel(ctx, connections, n, func(ctx context.Context, i int) error {
-		tx, err := in.app.BeginTx(ctx, nil)
+	return rig.InParallel(ctx, connections, n, func(ctx context.Context, i int) error {
+		tx, err := in.App.BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -169,12 +172,12 @@ func (in *inserts) withOrders(ctx context.Context, connections, n int, with func
 
 func (in *inserts) plain(ctx context.Context, tx prescient.DB, i int) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES ('parcel', ?, ?, ?)",
-		i, dueExec, in.at.Format(time.DateTime))
+		i, rig.DueExec, in.at.Format(time.DateTime))
 	return err
 }
 
 func (in *inserts) insert(ctx context.Context, tx prescient.DB, i int) error {
-	_, err := in.client.Insert(ctx, tx, in.job(i))
+	_, err := in.Client.Insert(ctx, tx, in.job(i))
 	return err
 }
 
@@ -187,9 +190,9 @@ func (in *inserts) byHand(ctx context.Context, n int) error {
 			if i > from {
 				rows.WriteByte(',')
 			}
-			fmt.Fprintf(&rows, "('parcel','%d','%s','%s')", first+i, dueExec, at)
+			fmt.Fprintf(&rows, "('parcel','%d','%s','%s')", first+i, rig.DueExec, at)
 		}
-		if _, err := in.app.ExecContext(ctx, "INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES "+rows.String()); err != nil {
+		if _, err := in.App.ExecContext(ctx, "INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES "+rows.String()); err != nil {
 			return err
 		}
 	}
@@ -203,7 +206,7 @@ func (in *inserts) many(ctx context.Context, n int) error {
 		for i := from; i < min(from+1000, n); i++ {
 			jobs = append(jobs, in.job(first+i))
 		}
-		if _, err := in.client.InsertMany(ctx, in.app, jobs); err != nil {
+		if _, err := in.Client.InsertMany(ctx, in.App, jobs); err != nil {
 			return err
 		}
 	}

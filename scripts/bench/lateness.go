@@ -10,19 +10,23 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/worker"
+
+	"prescient/scripts/bench/internal/page"
+	"prescient/scripts/bench/internal/rig"
+	"prescient/scripts/bench/internal/slotrun"
 )
 
-var latenessSection = section{
-	name: "lateness",
-	about: "a worker that is up when the slot comes: how long after the slot a row's call starts, and its end is committed; " +
+var latenessSection = rig.Section{
+	Name: "lateness",
+	About: "a worker that is up when the slot comes: how long after the slot a row's call starts, and its end is committed; " +
 		"and with one slow job_exec (a row in a hundred, 100 ms each) among the fast ones",
-	run: func(ctx context.Context, b *bench, s *server) error {
-		for _, due := range []int{b.scaled(10_000), b.scaled(100_000), b.scaled(1_000_000)} {
-			if err := b.lateness(ctx, s, due, "one", "batch"); err != nil {
+	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error {
+		for _, due := range []int{b.Scaled(10_000), b.Scaled(100_000), b.Scaled(1_000_000)} {
+			if err := measureLateness(ctx, b, s, due, "one", "batch"); err != nil {
 				return err
 			}
 		}
-		return b.lateness(ctx, s, b.scaled(100_000), "one slow among fast")
+		return measureLateness(ctx, b, s, b.Scaled(100_000), "one slow among fast")
 	},
 }
 
@@ -33,21 +37,21 @@ const latenessSlots = 5 * time.Second
 const slowExec = "slow"
 
 // lateness measures at one number of due rows.
-func (b *bench) lateness(ctx context.Context, s *server, due int, forms ...string) error {
-	p, err := s.install(ctx, "lateness", latenessSlots, false)
+func measureLateness(ctx context.Context, b *rig.Bench, s *rig.Server, due int, forms ...string) error {
+	p, err := s.Install(ctx, "lateness", latenessSlots, false)
 	if err != nil {
 		return err
 	}
-	if !b.keep {
-		defer p.drop(ctx)
+	if !b.Keep {
+		defer p.Drop(ctx)
 	}
-	if err := p.makeNumbers(ctx, due); err != nil {
+	if err := p.MakeNumbers(ctx, due); err != nil {
 		return err
 	}
 	took := 200*time.Millisecond + time.Duration(due)*20*time.Microsecond // of the fill, to begin with
-	for round := 1; round <= b.rounds; round++ {
+	for round := 1; round <= b.Rounds; round++ {
 		for _, form := range forms {
-			if took, err = b.lateSlot(ctx, p, round, due, form, took); err != nil {
+			if took, err = lateSlot(ctx, b, p, round, due, form, took); err != nil {
 				return fmt.Errorf("%s, %d due: %w", form, due, err)
 			}
 		}
@@ -57,15 +61,15 @@ func (b *bench) lateness(ctx context.Context, s *server, due int, forms ...strin
 
 // lateSlot fills a slot that is to come, and lets a worker wait for it. It is told how long the fill may take, and
 // returns how long it took.
-func (b *bench) lateSlot(ctx context.Context, p *place, round, due int, form string, fill time.Duration) (time.Duration, error) {
-	slot, fill, err := p.fillSlot(ctx, due, form, fill)
+func lateSlot(ctx context.Context, b *rig.Bench, p *rig.Place, round, due int, form string, fill time.Duration) (time.Duration, error) {
+	slot, fill, err := fillSlot(ctx, p, due, form, fill)
 	if err != nil {
 		return fill, err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	seen := &lates{all: due, done: stop, of: make(map[string]*late)}
-	worker, err := worker.New(ctx, p.db, worker.Options{Registry: lateRegistry(form), SweepEvery: -1,
+	worker, err := worker.New(ctx, p.DB, worker.Options{Registry: lateRegistry(form), SweepEvery: -1,
 		Observer: &worker.Observer{Answered: seen.answered}})
 	if err != nil {
 		return fill, err
@@ -78,18 +82,18 @@ func (b *bench) lateSlot(ctx context.Context, p *place, round, due int, form str
 	if seen.all != 0 {
 		return fill, fmt.Errorf("%d rows were not done", seen.all)
 	}
-	for _, exec := range []string{dueExec, slowExec} {
+	for _, exec := range []string{rig.DueExec, slowExec} {
 		l := seen.of[exec]
 		if l == nil {
 			continue
 		}
-		name := fmt.Sprintf("prescient, %s handler, %s due", form, short(float64(due)))
+		name := fmt.Sprintf("prescient, %s handler, %s due", form, page.Short(float64(due)))
 		if form != "one" && form != "batch" {
-			name = fmt.Sprintf("prescient, %s: %s, %s due", form, map[string]string{dueExec: "the fast", slowExec: "the slow"}[exec], short(float64(due)))
+			name = fmt.Sprintf("prescient, %s: %s, %s due", form, map[string]string{rig.DueExec: "the fast", slowExec: "the slow"}[exec], page.Short(float64(due)))
 		}
-		r := record{Case: name, Round: round, Rows: len(l.start), Figures: l.figures()}
-		b.say("  %-52s %s", name, figuresText(r.Figures))
-		if err := b.book.add(r); err != nil {
+		r := page.Record{Case: name, Round: round, Rows: len(l.start), Figures: l.figures()}
+		b.Say("  %-52s %s", name, page.FiguresText(r.Figures))
+		if err := b.Book.Add(r); err != nil {
 			return fill, err
 		}
 	}
@@ -97,23 +101,23 @@ func (b *bench) lateSlot(ctx context.Context, p *place, round, due int, form str
 }
 
 // fillSlot makes due rows for a slot that comes when they are there, and the worker is up.
-func (p *place) fillSlot(ctx context.Context, due int, form string, fill time.Duration) (time.Time, time.Duration, error) {
+func fillSlot(ctx context.Context, p *rig.Place, due int, form string, fill time.Duration) (time.Time, time.Duration, error) {
 	for range 5 {
 		for _, table := range []string{"future_job", "job_history", "slot_run"} {
-			if _, err := p.exec(ctx, "TRUNCATE TABLE "+table); err != nil {
+			if _, err := p.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
 				return time.Time{}, fill, err
 			}
 		}
-		if err := p.awaitCalm(ctx); err != nil {
+		if err := p.AwaitCalm(ctx); err != nil {
 			return time.Time{}, fill, err
 		}
 		started := time.Now()
 		slot := started.UTC().Add(fill*3/2 + 2*time.Second).Truncate(latenessSlots).Add(latenessSlots)
-		exec := strconv.Quote(dueExec)
+		exec := strconv.Quote(rig.DueExec)
 		if form != "one" && form != "batch" {
-			exec = fmt.Sprintf("IF(n %% 100 = 0, %q, %q)", slowExec, dueExec)
+			exec = fmt.Sprintf("IF(n %% 100 = 0, %q, %q)", slowExec, rig.DueExec)
 		}
-		if _, err := p.exec(ctx, fmt.Sprintf("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'order', n, %s, '%s' FROM bench_n WHERE n < %d",
+		if _, err := p.Exec(ctx, fmt.Sprintf("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'order', n, %s, '%s' FROM bench_n WHERE n < %d",
 			exec, slot.Format(time.DateTime), due)); err != nil {
 			return slot, fill, err
 		}
@@ -126,13 +130,13 @@ func (p *place) fillSlot(ctx context.Context, due int, form string, fill time.Du
 }
 
 func lateRegistry(form string) *prescient.Registry {
-	l := workload{Form: form}
+	l := slotrun.Workload{Form: form}
 	if form != "one" && form != "batch" {
 		l.Form = "one"
 	}
-	r := l.registry(nil)
+	r := l.Registry(nil)
 	if err := r.Register(slowExec, func(ctx context.Context, _ prescient.FutureJob) (*time.Time, error) {
-		return nil, pause(ctx, 100*time.Millisecond)
+		return nil, rig.Pause(ctx, 100*time.Millisecond)
 	}, prescient.Guards{}); err != nil {
 		panic(err)
 	}

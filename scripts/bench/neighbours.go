@@ -12,14 +12,17 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/worker"
+
+	"prescient/scripts/bench/internal/page"
+	"prescient/scripts/bench/internal/rig"
 )
 
-var neighboursSection = section{
-	name: "neighbours",
-	about: "how late fast rows are called, 20 in each slot of a second: alone, beside a row a slot whose call takes 10 s, and beside 50 a slot of an " +
+var neighboursSection = rig.Section{
+	Name: "neighbours",
+	About: "how late fast rows are called, 20 in each slot of a second: alone, beside a row a slot whose call takes 10 s, and beside 50 a slot of an " +
 		"endpoint that never answers; three workers at the same time, for an hour times scale",
-	run: func(ctx context.Context, b *bench, s *server) error {
-		long := time.Duration(b.scale * float64(time.Hour)).Round(time.Second)
+	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error {
+		long := time.Duration(b.Scale * float64(time.Hour)).Round(time.Second)
 		all := make([]*lateOverTime, len(neighbours))
 		group, ctx := errgroup.WithContext(ctx)
 		for i, n := range neighbours {
@@ -62,26 +65,26 @@ const (
 )
 
 // measure has a worker run slot after slot, into which an app inserts all the while.
-func (n neighbour) measure(ctx context.Context, b *bench, s *server, long time.Duration) (*lateOverTime, error) {
-	p, err := s.install(ctx, "beside_"+n.worker, second, false)
+func (n neighbour) measure(ctx context.Context, b *rig.Bench, s *rig.Server, long time.Duration) (*lateOverTime, error) {
+	p, err := s.Install(ctx, "beside_"+n.worker, second, false)
 	if err != nil {
 		return nil, err
 	}
-	if !b.keep {
-		defer p.drop(ctx)
+	if !b.Keep {
+		defer p.Drop(ctx)
 	}
-	if err := p.makeNumbers(ctx, fastRows+n.rows); err != nil {
+	if err := p.MakeNumbers(ctx, fastRows+n.rows); err != nil {
 		return nil, err
 	}
 	first := time.Now().UTC().Truncate(second).Add(filledAhead + startsIn)
 	last := first.Add(long - second)
 	seen := &lateOverTime{first: first, left: int(long/second) * fastRows, done: make(chan struct{})}
 	registry := prescient.NewRegistry()
-	registry.MustRegister(dueExec, func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
+	registry.MustRegister(rig.DueExec, func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 	registry.MustRegister(slowExec, func(ctx context.Context, _ prescient.FutureJob) (*time.Time, error) {
-		return nil, pause(ctx, n.takes)
+		return nil, rig.Pause(ctx, n.takes)
 	}, prescient.Guards{})
-	w, err := worker.New(ctx, p.db, worker.Options{Registry: registry, Name: n.worker, StopGrace: second,
+	w, err := worker.New(ctx, p.DB, worker.Options{Registry: registry, Name: n.worker, StopGrace: second,
 		Observer: &worker.Observer{Answered: seen.answered}})
 	if err != nil {
 		return nil, err
@@ -93,11 +96,11 @@ func (n neighbour) measure(ctx context.Context, b *bench, s *server, long time.D
 	group.Go(func() error {
 		defer stop()
 		for slot := first; !slot.After(last); slot = slot.Add(second) {
-			if err := pause(working, time.Until(slot)-filledAhead); err != nil {
+			if err := rig.Pause(working, time.Until(slot)-filledAhead); err != nil {
 				return err
 			}
-			_, err := p.exec(working, "INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'order', CONCAT(?, '-', n), IF(n < ?, ?, ?), ? FROM bench_n",
-				slot.Unix(), fastRows, dueExec, slowExec, slot.Format(time.DateTime))
+			_, err := p.Exec(working, "INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'order', CONCAT(?, '-', n), IF(n < ?, ?, ?), ? FROM bench_n",
+				slot.Unix(), fastRows, rig.DueExec, slowExec, slot.Format(time.DateTime))
 			if err != nil {
 				return err
 			}
@@ -132,7 +135,7 @@ func (l *lateOverTime) answered(answers []worker.Result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, a := range answers {
-		if a.Job.JobExec != dueExec {
+		if a.Job.JobExec != rig.DueExec {
 			continue
 		}
 		part := int(a.Job.NextCheckAt.Sub(l.first) / partOfHour)
@@ -146,7 +149,7 @@ func (l *lateOverTime) answered(answers []worker.Result) {
 	}
 }
 
-func (l *lateOverTime) record(b *bench, name string) error {
+func (l *lateOverTime) record(b *rig.Bench, name string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	figures := make(map[string]float64)
@@ -158,7 +161,7 @@ func (l *lateOverTime) record(b *bench, name string) error {
 	slices.Sort(all)
 	figures["start ms p50"], figures["start ms p99"], figures["start ms max"] = percentile(all, 50), percentile(all, 99), percentile(all, 100)
 	figures["not called"] = float64(l.left)
-	r := record{Case: name, Round: 1, Rows: len(all), Figures: figures}
-	b.say("  %-52s %s", name, figuresText(figures))
-	return b.book.add(r)
+	r := page.Record{Case: name, Round: 1, Rows: len(all), Figures: figures}
+	b.Say("  %-52s %s", name, page.FiguresText(figures))
+	return b.Book.Add(r)
 }

@@ -5,33 +5,37 @@ import (
 	"fmt"
 
 	"prescient/prescient/worker"
+
+	"prescient/scripts/bench/internal/page"
+	"prescient/scripts/bench/internal/rig"
+	"prescient/scripts/bench/internal/slotrun"
 )
 
-var slotsSection = section{
-	name: "slots",
-	about: "slots of 1 thousand to 2 million, run by a process of its own: how fast, and the most memory that it has resident; " +
+var slotsSection = rig.Section{
+	Name: "slots",
+	About: "slots of 1 thousand to 2 million, run by a process of its own: how fast, and the most memory that it has resident; " +
 		"the largest also with as many buckets at a time as where the server is far away",
-	run: func(ctx context.Context, b *bench, s *server) error {
-		sizes := []int{b.scaled(1_000), b.scaled(10_000), b.scaled(100_000), b.scaled(1_000_000), b.scaled(2_000_000)}
-		st, err := b.makeStage(ctx, s, "slots", sizes[len(sizes)-1], b.scaled(1_000_000))
+	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error {
+		sizes := []int{b.Scaled(1_000), b.Scaled(10_000), b.Scaled(100_000), b.Scaled(1_000_000), b.Scaled(2_000_000)}
+		st, err := b.MakeStage(ctx, s, "slots", sizes[len(sizes)-1], b.Scaled(1_000_000))
 		if err != nil {
 			return err
 		}
-		if !b.keep {
-			defer st.drop(ctx)
+		if !b.Keep {
+			defer st.Drop(ctx)
 		}
 		for i, size := range sizes {
-			st.due = size
-			rounds, jobs := b.rounds, []workload{{Form: "one"}, {Form: "batch"}}
+			st.Due = size
+			rounds, jobs := b.Rounds, []slotrun.Workload{{Form: "one"}, {Form: "batch"}}
 			if size >= 1_000_000 {
 				rounds = 1 // memory is the same each time, and it takes minutes
 			}
 			if i == len(sizes)-1 {
-				jobs = []workload{{Form: "one"}, {Form: "one", Buckets: worker.DefaultFarBuckets}}
+				jobs = []slotrun.Workload{{Form: "one"}, {Form: "one", Buckets: worker.DefaultFarBuckets}}
 			}
 			for round := range rounds {
 				for _, job := range jobs {
-					if err := b.slotOf(ctx, st, job, round+1); err != nil {
+					if err := slotOf(ctx, b, st, job, round+1); err != nil {
 						return err
 					}
 				}
@@ -42,29 +46,29 @@ var slotsSection = section{
 }
 
 // slotOf runs the due rows in a process of its own.
-func (b *bench) slotOf(ctx context.Context, st *stage, job workload, round int) error {
-	if err := st.set(ctx); err != nil {
+func slotOf(ctx context.Context, b *rig.Bench, st *rig.Stage, job slotrun.Workload, round int) error {
+	if err := st.Set(ctx); err != nil {
 		return err
 	}
-	var results []childResult
+	var results []slotrun.ChildResult
 	how := job.Form + " handler"
 	if job.Buckets > 0 {
 		how += fmt.Sprintf(", %d buckets at a time", job.Buckets)
 	}
-	name := fmt.Sprintf("prescient, %s, a slot of %s", how, short(float64(st.due)))
-	job.DSN = st.dsn(st.name)
-	_, err := b.tookWith(name, round, []int{st.pid}, func() (n int, err error) {
-		results, err = inChildren(ctx, job, 1)
-		return st.due, err
-	}, func(r *record) {
+	name := fmt.Sprintf("prescient, %s, a slot of %s", how, page.Short(float64(st.Due)))
+	job.DSN = st.DSN(st.Name)
+	_, err := b.TookWith(name, round, []int{st.Pid}, func() (n int, err error) {
+		results, err = slotrun.InChildren(ctx, job, 1)
+		return st.Due, err
+	}, func(r *page.Record) {
 		r.Seconds = results[0].Figures.Took.Seconds() // without the start of the process
 		r.Figures = map[string]float64{"peak MB": results[0].Peak / 1e6}
 	})
 	if err != nil {
 		return err
 	}
-	if rows := results[0].Figures.Rows(); rows != st.due {
-		return fmt.Errorf("%d rows; want %d", rows, st.due)
+	if rows := results[0].Figures.Rows(); rows != st.Due {
+		return fmt.Errorf("%d rows; want %d", rows, st.Due)
 	}
-	return st.ended(ctx, st.due, 0)
+	return st.Ended(ctx, st.Due, 0)
 }

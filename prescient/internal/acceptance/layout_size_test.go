@@ -39,9 +39,6 @@ func TestNoPackageIsTooLargeToRead(t *testing.T) {
 		}
 	}
 	for folder, n := range files {
-		if folder == "scripts/bench" {
-			continue // a section is a file
-		}
 		most := max(maxPackageFiles, larger[folder].files)
 		if n > most || lines[folder] > maxPackageLines {
 			t.Errorf("%s has %d files and %d lines; %d and %d are allowed", folder, n, lines[folder], most, maxPackageLines)
@@ -57,9 +54,6 @@ func TestNoPackageIsTooLargeToRead(t *testing.T) {
 func TestNoCircleOfFilesIsTooLargeToRead(t *testing.T) {
 	packages := newPackages(sources(t))
 	for _, folder := range slices.Sorted(maps.Keys(packages.files)) {
-		if folder == "scripts/bench" {
-			continue // it lists its sections, which are made with it
-		}
 		if largest := largestCircle(packages.references(folder)); len(largest) > maxCircle {
 			t.Errorf("%s: %d files refer to each other in a circle; %d are allowed: %s", folder, len(largest), maxCircle, strings.Join(largest, " "))
 		}

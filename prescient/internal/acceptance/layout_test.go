@@ -80,8 +80,12 @@ var layers = []layer{
 	{"cmd/demo", append([]string{"prescient/localserver", "jobs/*"}, command...)},
 	{"cmd", append([]string{"cmd/*"}, command...)},
 	{"cmd/prescient", []string{"cmd"}},
-	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest"}, rooms...)}, // for tests
-	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*"}, rooms...)},   // a module of its own
+	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest"}, rooms...)},                           // for tests
+	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)}, // a module of its own
+	{"scripts/bench/internal/page", []string{"prescient/worker"}},
+	{"scripts/bench/internal/rig", append([]string{"sql", "prescient/localserver", "scripts/bench/internal/page"}, rooms...)},
+	{"scripts/bench/internal/slotrun", append([]string{"jobs/orders", "scripts/bench/internal/rig"}, rooms...)},
+	{"scripts/bench/internal/peers", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},
 	{"scripts/chaos/checker", nil},
 	{"scripts/chaos/stage", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/wire", "scripts/chaos/checker", "scripts/chaos/worker"}},

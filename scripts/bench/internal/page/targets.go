@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 // target is something to be reached, on a machine of 2 cores that client and server share.
 type target struct {
 	measure     string
-	on          []engine // where it counts; none: on mariadb and mysql
+	on          []Engine // where it counts; none: on mariadb and mysql
 	least, most float64  // at least, and go for; where none is given it is only shown
 	under       bool     // less is better
 	unit        string
@@ -35,8 +35,8 @@ type figure struct {
 // targets in the order in which the page has them.
 func targets() []target {
 	ends := []figure{
-		{"", ratio("prescient, ends", floorName(1))},
-		{"batch handler", ratio("prescient, ends, batch handler", floorName(1))},
+		{"", ratio("prescient, ends", FloorName(1))},
+		{"batch handler", ratio("prescient, ends, batch handler", FloorName(1))},
 	}
 	against := func(suffix string, peers ...string) []figure {
 		for i := range peers {
@@ -48,41 +48,41 @@ func targets() []target {
 		}
 	}
 	more := func(peers ...string) []figure {
-		more := against(amongPending, peers...)
+		more := against(AmongPending, peers...)
 		more[0].name, more[1].name = "with more pending", "with more pending, batch handler"
 		return more
 	}
-	ready := against("", riverReady)
+	ready := against("", RiverReady)
 	ready[0].name = "made available before, so that it has nothing to find"
-	most := func(peer string) figure { return figure{"the floor itself, SQL only", ratio(floorName(1), peer)} }
-	mostOfCommits := figure{"the floor at 2 connections in commits as large as a slot run's", ratio(floorCommitsName, riverScheduled)}
-	everysec := against("", asynqName("everysec"))
+	most := func(peer string) figure { return figure{"the floor itself, SQL only", ratio(FloorName(1), peer)} }
+	mostOfCommits := figure{"the floor at 2 connections in commits as large as a slot run's", ratio(FloorCommitsName, RiverScheduled)}
+	everysec := against("", AsynqName("everysec"))
 	everysec[0].name, everysec[1].name = "fsync everysec", "fsync everysec, batch handler"
 	const endsWhy = "each row is read, called, and looked at again before it is deleted; the floor copies rows inside the server and " +
 		"knows nothing of them"
 	const floor = "ends a second against the floor at one connection"
 	return []target{
-		{measure: floor + ", MariaDB", on: []engine{mariaDB}, least: 0.75, most: 1, section: "ends", limited: "prescient, ends", why: endsWhy, figures: ends},
-		{measure: floor + ", MySQL with binlog", on: []engine{mySQL}, least: 0.6, most: 0.8, section: "ends", limited: "prescient, ends", why: endsWhy, figures: ends},
-		{measure: floor + ", MySQL without binlog", on: []engine{mysqlNoBinlog}, section: "ends", limited: "prescient, ends", figures: ends},
+		{measure: floor + ", MariaDB", on: []Engine{MariaDB}, least: 0.75, most: 1, section: "ends", limited: "prescient, ends", why: endsWhy, figures: ends},
+		{measure: floor + ", MySQL with binlog", on: []Engine{MySQL}, least: 0.6, most: 0.8, section: "ends", limited: "prescient, ends", why: endsWhy, figures: ends},
+		{measure: floor + ", MySQL without binlog", on: []Engine{MySQLNoBinlog}, section: "ends", limited: "prescient, ends", figures: ends},
 		{measure: "against River on Postgres, jobs due at one instant", least: 5, most: 8, unit: "×", section: "river", limited: "prescient, ends",
-			figures: slices.Concat(against("", riverScheduled), []figure{most(riverScheduled), mostOfCommits}, more(riverScheduled), ready[:1], []figure{most(riverReady)}),
+			figures: slices.Concat(against("", RiverScheduled), []figure{most(RiverScheduled), mostOfCommits}, more(RiverScheduled), ready[:1], []figure{most(RiverReady)}),
 			why: "what the floor itself reaches beside it, without reading, locking or calling anything, is the most that a history row " +
 				"for each end leaves room for; in commits like a slot run's the server also purges meanwhile, which a slot run puts off"},
 		{measure: "against Asynq on Redis", least: 8, most: 12, unit: "×", section: "asynq", limited: "prescient, ends",
-			figures: slices.Concat(against("", asynqName("always")), more(asynqName("always")), everysec)},
+			figures: slices.Concat(against("", AsynqName("always")), more(AsynqName("always")), everysec)},
 		{measure: "against SKIP LOCKED row by row on the same server", least: 20, most: 40, unit: "×", section: "queue", limited: "prescient, ends",
-			figures: slices.Concat(against("", floorQueueName(1), floorQueueName(8)), more(floorQueueName(1), floorQueueName(8)))},
+			figures: slices.Concat(against("", FloorQueueName(1), FloorQueueName(8)), more(FloorQueueName(1), FloorQueueName(8)))},
 		{measure: "moves against ends", least: 0.4, most: 0.6, section: "ends", limited: "prescient, moves",
 			why: "the row leaves one slot's pages for another's, in both indexes", figures: []figure{{"", ratio("prescient, moves", "prescient, ends")},
 				{"batch handler", ratio("prescient, moves, batch handler", "prescient, ends, batch handler")}}},
 		{measure: "Tx handlers against one transaction a job by hand", least: 5, most: 10, unit: "×", section: "tx", limited: "prescient, Tx handler",
 			why: "each job_exec sends its own statements, and waits for each answer", figures: []figure{
-				{"", ratio("prescient, Tx handler", byHandName(1), byHandName(8))},
-				{"batch handler", ratio("prescient, Tx batch handler", byHandName(1), byHandName(8))},
-				{"against 1 connection", ratio("prescient, Tx handler", byHandName(1))}}},
-		{measure: "orders check, batch handler against one query a job", least: 5, most: 10, unit: "×", section: "orders", limited: ordersBatch,
-			why: "what is left is the end of the row", figures: []figure{{"", ratio(ordersBatch, ordersEach)}, most(ordersEach), {"a bare query", ratio(bareBatch, bareEach)}}},
+				{"", ratio("prescient, Tx handler", ByHandName(1), ByHandName(8))},
+				{"batch handler", ratio("prescient, Tx batch handler", ByHandName(1), ByHandName(8))},
+				{"against 1 connection", ratio("prescient, Tx handler", ByHandName(1))}}},
+		{measure: "orders check, batch handler against one query a job", least: 5, most: 10, unit: "×", section: "orders", limited: OrdersBatch,
+			why: "what is left is the end of the row", figures: []figure{{"", ratio(OrdersBatch, OrdersEach)}, most(OrdersEach), {"a bare query", ratio(BareBatch, BareEach)}}},
 		{measure: "bulk insert against multi-row INSERT by hand", least: 0.9, most: 1, section: "insert", limited: "prescient, InsertMany",
 			figures: []figure{{"", ratio("prescient, InsertMany", "multi-row INSERT by hand, 1000 rows each")}}},
 		{measure: "time for what is due among 30 million pending against among 1 million", least: 1.3, most: 1.1, under: true, unit: "×", section: "growth", scale: 1,
@@ -105,9 +105,9 @@ func ratio(name string, others ...string) func(s *results) (float64, bool) {
 			if s.byCase[other] == nil {
 				return 0, false
 			}
-			fastest = max(fastest, s.of(other, record.rate))
+			fastest = max(fastest, s.of(other, Record.Rate))
 		}
-		return s.of(name, record.rate) / fastest, s.byCase[name] != nil && fastest > 0
+		return s.of(name, Record.Rate) / fastest, s.byCase[name] != nil && fastest > 0
 	}
 }
 
@@ -130,7 +130,7 @@ func firstToLast(prefix string) func(s *results) (float64, bool) {
 func idleFigure(name string) func(s *results) (float64, bool) {
 	return func(s *results) (float64, bool) {
 		const worker = "prescient, a worker"
-		return s.of(worker, func(r record) float64 { return r.Figures[name] }), s.byCase[worker] != nil
+		return s.of(worker, func(r Record) float64 { return r.Figures[name] }), s.byCase[worker] != nil
 	}
 }
 
@@ -140,7 +140,7 @@ func peakOf(form string) func(s *results) (float64, bool) {
 		rows := 0
 		for name, list := range s.byCase {
 			if strings.HasPrefix(name, "prescient, "+form+" handler, a slot of ") && list[0].Rows > rows && list[0].Figures["peak MB"] > 0 {
-				rows, peak, found = list[0].Rows, s.of(name, func(r record) float64 { return r.Figures["peak MB"] }), true
+				rows, peak, found = list[0].Rows, s.of(name, func(r Record) float64 { return r.Figures["peak MB"] }), true
 			}
 		}
 		return peak, found
@@ -149,21 +149,21 @@ func peakOf(form string) func(s *results) (float64, bool) {
 
 // columns are the servers that the page has beside each other.
 var columns = []struct {
-	engine engine
+	engine Engine
 	name   string
-}{{mariaDB, "MariaDB"}, {mySQL, "MySQL"}}
+}{{MariaDB, "MariaDB"}, {MySQL, "MySQL"}}
 
 // cells are a target's results, nil where there are none, by the engine of the column; where it does not count there is no cell.
-func (t target) cells(list []*results) map[engine]*results {
+func (t target) cells(list []*results) map[Engine]*results {
 	on := t.on
 	if on == nil {
-		on = []engine{mariaDB, mySQL}
+		on = []Engine{MariaDB, MySQL}
 	}
-	cells := make(map[engine]*results)
+	cells := make(map[Engine]*results)
 	for _, e := range on {
 		column := e
-		if e == mysqlNoBinlog {
-			column = mySQL
+		if e == MySQLNoBinlog {
+			column = MySQL
 		}
 		cells[column] = find(list, t.section, e)
 	}
@@ -208,16 +208,16 @@ func (s *results) busy(name string) string {
 		return ""
 	}
 	cores := float64(max(s.machine().Cores, 1))
-	share := s.of(name, func(r record) float64 { return (r.ClientCPU + r.ServerCPU) / r.Seconds / cores })
-	each := func(cpu func(r record) float64) float64 {
-		return s.of(name, func(r record) float64 { return cpu(r) * 1e6 / float64(max(r.Rows, 1)) })
+	share := s.of(name, func(r Record) float64 { return (r.ClientCPU + r.ServerCPU) / r.Seconds / cores })
+	each := func(cpu func(r Record) float64) float64 {
+		return s.of(name, func(r Record) float64 { return cpu(r) * 1e6 / float64(max(r.Rows, 1)) })
 	}
 	what := "the processors"
 	if share < 0.75 {
 		what = "waiting for the disk and for answers"
 	}
 	return fmt.Sprintf("%s (busy %.0f %%; %s µs a row in the worker, %s in the server)", what, 100*share,
-		precise(each(func(r record) float64 { return r.ClientCPU })), precise(each(func(r record) float64 { return r.ServerCPU })))
+		precise(each(func(r Record) float64 { return r.ClientCPU })), precise(each(func(r Record) float64 { return r.ServerCPU })))
 }
 
 // targetChart has a bar for each target and server: how far it was reached, where 1 is what is to be reached at least.
@@ -257,7 +257,7 @@ func targetChart(list []*results) string {
 }
 
 // find is the results of a section on an engine: the latest complete ones, or else what there is; nil for none.
-func find(list []*results, section string, on engine) (found *results) {
+func find(list []*results, section string, on Engine) (found *results) {
 	for _, s := range list {
 		if s.section != section || s.engine() != on {
 			continue
@@ -341,19 +341,11 @@ func (t target) verdict(value float64) string {
 	return " missed"
 }
 
-// precise is a number with what matters of it.
-func precise(n float64) string {
-	if n < 10 {
-		return fmt.Sprintf("%.2f", n)
-	}
-	return fmt.Sprintf("%.0f", n)
-}
-
 var scaleInKey = regexp.MustCompile(` scale=(\S+)`)
 
 // scaleOf is the --scale of a section.
 func scaleOf(s *results) string {
-	for _, r := range []*record{s.begin, s.end} {
+	for _, r := range []*Record{s.begin, s.end} {
 		if r == nil {
 			continue
 		}

@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"cmp"
@@ -14,15 +14,18 @@ import (
 type results struct {
 	section, server string
 	cases           []string // in the order in which they were measured
-	byCase          map[string][]record
-	begin, end      *record // nil where the run did not say, or was stopped
+	byCase          map[string][]Record
+	begin, end      *Record // nil where the run did not say, or was stopped
 }
+
+// Section is a section as the page has it, in the order in which they are shown.
+type Section struct{ Name, About string }
 
 // latest sorts records by section and server. Of a section that was measured several times the last complete one counts,
 // and one that was stopped only where there is none.
-func latest(records []record) []*results {
+func latest(records []Record, sections []Section) []*results {
 	var list, runs []*results // runs: the one under way of each in list
-	find := func(r record) int {
+	find := func(r Record) int {
 		for i, have := range list {
 			if have.section == r.Section && have.server == r.Server {
 				return i
@@ -35,7 +38,7 @@ func latest(records []record) []*results {
 	for _, r := range records {
 		i := find(r)
 		if runs[i] == nil || runs[i].end != nil || r.Begin != "" {
-			runs[i] = &results{section: r.Section, server: r.Server, byCase: make(map[string][]record)}
+			runs[i] = &results{section: r.Section, server: r.Server, byCase: make(map[string][]Record)}
 		}
 		run := runs[i]
 		if list[i] == nil || list[i].end == nil {
@@ -55,7 +58,7 @@ func latest(records []record) []*results {
 		}
 	}
 	order := func(name string) int {
-		return slices.IndexFunc(sections, func(s section) bool { return s.name == name })
+		return slices.IndexFunc(sections, func(s Section) bool { return s.Name == name })
 	}
 	slices.SortStableFunc(list, func(a, b *results) int {
 		return cmp.Or(cmp.Compare(order(a.section), order(b.section)), strings.Compare(a.server, b.server))
@@ -64,21 +67,21 @@ func latest(records []record) []*results {
 }
 
 // engine is what the section was measured on.
-func (s *results) engine() engine {
-	for _, r := range []*record{s.begin, s.end} {
+func (s *results) engine() Engine {
+	for _, r := range []*Record{s.begin, s.end} {
 		if r != nil {
-			return engine(r.Engine)
+			return Engine(r.Engine)
 		}
 	}
 	for _, list := range s.byCase {
-		return engine(list[0].Engine)
+		return Engine(list[0].Engine)
 	}
 	return ""
 }
 
 // machine is where it was measured; nil where that is not known.
 func (s *results) machine() *machine {
-	for _, r := range []*record{s.end, s.begin} {
+	for _, r := range []*Record{s.end, s.begin} {
 		if r != nil && r.Machine != nil {
 			return r.Machine
 		}
@@ -87,31 +90,31 @@ func (s *results) machine() *machine {
 }
 
 // of is the median over the rounds of a case.
-func (s *results) of(name string, figure func(r record) float64) float64 {
+func (s *results) of(name string, figure func(r Record) float64) float64 {
 	var all []float64
 	for _, r := range s.byCase[name] {
 		all = append(all, figure(r))
 	}
-	return median(all)
+	return Median(all)
 }
 
-// writePage writes bench.md and its charts.
-func writePage(dir string, records []record) error {
+// Write writes bench.md and its charts.
+func Write(dir string, records []Record, sections []Section) error {
 	var b strings.Builder
 	b.WriteString("# How fast\n\n![What was reached](targets.svg)\n\nWritten by `scripts/bench/run` from `results.jsonl`. Medians over the rounds of one run, in which the contestants take turns;\n" +
 		"ratios are within that run. CPU is that of all processes of the client and of the server, in µs a row: it says what a row\ncosts also where something else kept the machine busy, which the rates do not.\n")
 	if m := lastMachine(records); m != nil {
 		fmt.Fprintf(&b, "\nMachine: %s, %d cores, %s, %s, %s. Load when the last section ended: %s.\n", m.CPU, m.Cores, m.Memory, m.OS, m.Go, m.Load)
 	}
-	list := latest(records)
+	list := latest(records, sections)
 	b.WriteString(targetTable(list))
 	if err := os.WriteFile(filepath.Join(dir, "targets.svg"), []byte(targetChart(list)), 0o644); err != nil {
 		return err
 	}
 	for _, s := range list {
 		fmt.Fprintf(&b, "\n## %s on %s\n\n", s.section, s.server)
-		if i := slices.IndexFunc(sections, func(of section) bool { return of.name == s.section }); i >= 0 {
-			fmt.Fprintf(&b, "%s%s.\n\n", strings.ToUpper(sections[i].about[:1]), sections[i].about[1:])
+		if i := slices.IndexFunc(sections, func(of Section) bool { return of.Name == s.section }); i >= 0 {
+			fmt.Fprintf(&b, "%s%s.\n\n", strings.ToUpper(sections[i].About[:1]), sections[i].About[1:])
 		}
 		if s.end == nil {
 			b.WriteString("Not complete: the run was stopped.\n\n")
@@ -156,7 +159,7 @@ func (s *results) how(b *strings.Builder) {
 	b.WriteString(".\n\n")
 }
 
-func lastMachine(records []record) *machine {
+func lastMachine(records []Record) *machine {
 	for _, r := range slices.Backward(records) {
 		if r.Machine != nil {
 			return r.Machine
@@ -194,7 +197,7 @@ func (s *results) table(b *strings.Builder) {
 		for _, figure := range names {
 			cell := ""
 			if _, has := first.Figures[figure]; has {
-				cell = short(s.of(name, func(r record) float64 { return r.Figures[figure] }))
+				cell = Short(s.of(name, func(r Record) float64 { return r.Figures[figure] }))
 			}
 			fmt.Fprintf(b, " | %s", cell)
 		}
@@ -202,28 +205,19 @@ func (s *results) table(b *strings.Builder) {
 	}
 }
 
-// figuresText lists figures by name.
-func figuresText(figures map[string]float64) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(figures)) {
-		parts = append(parts, fmt.Sprintf("%s %s", name, short(figures[name])))
-	}
-	return strings.Join(parts, ", ")
-}
-
 // rates is a table and a chart of rows a second; the first case is what the others are compared with.
 func (s *results) rates(b *strings.Builder, dir string) error {
-	base := s.of(s.cases[0], record.rate)
+	base := s.of(s.cases[0], Record.Rate)
 	fmt.Fprintf(b, "| | rows | rows/s | ratio | client CPU µs/row | server CPU µs/row | |\n|---|--:|--:|--:|--:|--:|---|\n")
 	var bars []bar
 	for _, name := range s.cases {
-		rate := s.of(name, record.rate)
-		each := func(cpu func(r record) float64) float64 {
-			return s.of(name, func(r record) float64 { return cpu(r) * 1e6 / float64(max(r.Rows, 1)) })
+		rate := s.of(name, Record.Rate)
+		each := func(cpu func(r Record) float64) float64 {
+			return s.of(name, func(r Record) float64 { return cpu(r) * 1e6 / float64(max(r.Rows, 1)) })
 		}
 		fmt.Fprintf(b, "| %s | %d | %.0f | %.2f | %.1f | %.1f | %s |\n", name, s.byCase[name][0].Rows, rate, rate/base,
-			each(func(r record) float64 { return r.ClientCPU }), each(func(r record) float64 { return r.ServerCPU }), s.more(name))
-		bars = append(bars, bar{name, rate, fmt.Sprintf("%s/s", short(rate))})
+			each(func(r Record) float64 { return r.ClientCPU }), each(func(r Record) float64 { return r.ServerCPU }), s.more(name))
+		bars = append(bars, bar{name, rate, fmt.Sprintf("%s/s", Short(rate))})
 	}
 	file := strings.NewReplacer(" ", "-", "/", "-", "+", "-", "(", "", ")", "").Replace(s.section+"-"+s.server) + ".svg"
 	fmt.Fprintf(b, "\n![%s on %s](%s)\n", s.section, s.server, file)
@@ -235,7 +229,7 @@ func (s *results) more(name string) string {
 	var parts []string
 	first := s.byCase[name][0]
 	for _, figure := range slices.Sorted(maps.Keys(first.Figures)) {
-		parts = append(parts, fmt.Sprintf("%s %.4g", figure, s.of(name, func(r record) float64 { return r.Figures[figure] })))
+		parts = append(parts, fmt.Sprintf("%s %.4g", figure, s.of(name, func(r Record) float64 { return r.Figures[figure] })))
 	}
 	if first.Note != "" {
 		parts = append(parts, first.Note)
@@ -256,7 +250,7 @@ func (s *results) figures(b *strings.Builder) {
 	slices.Sort(sizes)
 	b.WriteString("Milliseconds, the median of several times.\n\n|")
 	for _, size := range sizes {
-		fmt.Fprintf(b, " | %s rows", short(float64(size)))
+		fmt.Fprintf(b, " | %s rows", Short(float64(size)))
 	}
 	b.WriteString(" | |\n|---" + strings.Repeat("|--:", len(sizes)) + "|---|\n")
 	for _, name := range s.cases {
@@ -272,17 +266,5 @@ func (s *results) figures(b *strings.Builder) {
 			fmt.Fprintf(b, " | %s", cell)
 		}
 		fmt.Fprintf(b, " | %s |\n", note)
-	}
-}
-
-// short writes a number as people say it.
-func short(n float64) string {
-	switch {
-	case n >= 1e6:
-		return fmt.Sprintf("%.3gM", n/1e6)
-	case n >= 1e4:
-		return fmt.Sprintf("%.3gk", n/1e3)
-	default:
-		return fmt.Sprintf("%.4g", n)
 	}
 }

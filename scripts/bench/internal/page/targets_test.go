@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"slices"
@@ -8,24 +8,24 @@ import (
 )
 
 // measured are the records of a section with so many rows a second for each case, and its end.
-func measured(section string, on engine, scale string, rates map[string]int) []record {
-	var list []record
+func measured(section string, on Engine, scale string, rates map[string]int) []Record {
+	var list []Record
 	for name, rate := range rates {
-		list = append(list, record{Section: section, Engine: string(on), Server: string(on), Case: name, Rows: rate, Seconds: 1,
+		list = append(list, Record{Section: section, Engine: string(on), Server: string(on), Case: name, Rows: rate, Seconds: 1,
 			ClientCPU: float64(rate) * 1.25e-3, ServerCPU: 1.8 - float64(rate)*1.25e-3})
 	}
-	return append(list, record{Machine: &machine{Cores: 2}, Section: section, Engine: string(on), Server: string(on), At: time.Now(), Done: section + " scale=" + scale + " rows=0"})
+	return append(list, Record{Machine: &machine{Cores: 2}, Section: section, Engine: string(on), Server: string(on), At: time.Now(), Done: section + " scale=" + scale + " rows=0"})
 }
 
 func TestTheTableOfTargetsSaysWhatWasReached(t *testing.T) {
-	tx := measured("tx", mariaDB, "1", map[string]int{"prescient, Tx handler": 70, byHandName(1): 10, byHandName(8): 10})
+	tx := measured("tx", MariaDB, "1", map[string]int{"prescient, Tx handler": 70, ByHandName(1): 10, ByHandName(8): 10})
 	table := targetTable(latest(slices.Concat(
-		[]record{{Section: "tx", Engine: "mariadb", Server: "mariadb", Begin: "tx scale=1 rows=0"}}, tx[:3],
-		measured("ends", mariaDB, "1", map[string]int{"prescient, ends": 80, "prescient, ends, batch handler": 110, floorName(1): 100, floorName(4): 400, "prescient, moves": 20}),
-		measured("ends", mySQL, "0.02", map[string]int{"prescient, ends": 90, floorName(1): 100}),
-		measured("queue", mariaDB, "0.25", map[string]int{"prescient, ends": 500, floorQueueName(1): 1, floorQueueName(8): 10}),
-		measured("growth", mySQL, "1", map[string]int{"prescient, one handler, among 1M pending": 120, "prescient, one handler, among 30M pending": 100})[:1],
-	)))
+		[]Record{{Section: "tx", Engine: "mariadb", Server: "mariadb", Begin: "tx scale=1 rows=0"}}, tx[:3],
+		measured("ends", MariaDB, "1", map[string]int{"prescient, ends": 80, "prescient, ends, batch handler": 110, FloorName(1): 100, FloorName(4): 400, "prescient, moves": 20}),
+		measured("ends", MySQL, "0.02", map[string]int{"prescient, ends": 90, FloorName(1): 100}),
+		measured("queue", MariaDB, "0.25", map[string]int{"prescient, ends": 500, FloorQueueName(1): 1, FloorQueueName(8): 10}),
+		measured("growth", MySQL, "1", map[string]int{"prescient, one handler, among 1M pending": 120, "prescient, one handler, among 30M pending": 100})[:1],
+	), nil))
 	for _, want := range []string{
 		"MariaDB | 0.75 | 1 | **0.80** at least (batch handler 1.10) |  | MariaDB: the processors (busy 90 %; 1250 µs a row in the worker, 21250 in the server); ",
 		"MySQL with binlog | 0.6 | 0.8 |  | **0.90** (a try-out at scale 0.02) | ",
@@ -50,23 +50,11 @@ func TestATargetThatIsAnUpperLimitIsMissedAboveIt(t *testing.T) {
 	}
 }
 
-func TestPercentilesAreValuesThatOccurred(t *testing.T) {
-	list := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	for percent, want := range map[int]float64{50: 5, 99: 10, 100: 10, 1: 1} {
-		if got := percentile(list, percent); got != want {
-			t.Errorf("%d: %v; want %v", percent, got, want)
-		}
-	}
-	if percentile(nil, 50) != 0 {
-		t.Error("of nothing")
-	}
-}
-
 func TestTheChartOfTargetsHasABarForEachServerAndCutsLongOnes(t *testing.T) {
 	svg := targetChart(latest(slices.Concat(
-		measured("queue", mariaDB, "0.25", map[string]int{"prescient, ends": 5000, floorQueueName(1): 1, floorQueueName(8): 10}),
-		measured("tx", mySQL, "0.01", map[string]int{"prescient, Tx handler": 70, byHandName(1): 10, byHandName(8): 10}),
-	)))
+		measured("queue", MariaDB, "0.25", map[string]int{"prescient, ends": 5000, FloorQueueName(1): 1, FloorQueueName(8): 10}),
+		measured("tx", MySQL, "0.01", map[string]int{"prescient, Tx handler": 70, ByHandName(1): 10, ByHandName(8): 10}),
+	), nil))
 	for _, want := range []string{
 		"against SKIP LOCKED row by row on the same server, MariaDB</text>", `width="420.0" height="18" fill="#2f6fb0"/>`, "500× (at least 20×)</text>",
 		"against SKIP LOCKED row by row on the same server, MySQL</text>", "not measured</text>",

@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"context"
@@ -18,29 +18,29 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// postgresServer is a Postgres of this run's own, with durable settings.
-type postgresServer struct {
+// Postgres is a Postgres of this run's own, with durable settings.
+type Postgres struct {
 	process *exec.Cmd
 	dir     string
 	exited  chan error
-	pool    *pgxpool.Pool
-	version string
+	Pool    *pgxpool.Pool
+	Version string
 }
 
-// startPostgres makes a data folder and starts a server on it.
-func (b *bench) startPostgres(ctx context.Context, args ...string) (_ *postgresServer, err error) {
+// StartPostgres makes a data folder and starts a server on it.
+func StartPostgres(ctx context.Context, pool string, args ...string) (_ *Postgres, err error) {
 	output, err := exec.CommandContext(ctx, "./postgres").Output()
 	if err != nil {
 		return nil, fmt.Errorf("getting a Postgres server: %w", err)
 	}
 	programs := strings.TrimSpace(string(output))
-	p := &postgresServer{exited: make(chan error, 1)}
+	p := &Postgres{exited: make(chan error, 1)}
 	if p.dir, err = os.MkdirTemp("", "prescient-bench-postgres-"); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, p.stop())
+			err = errors.Join(err, p.Stop())
 		}
 	}()
 	attributes, err := p.unprivileged(&programs)
@@ -59,7 +59,7 @@ func (b *bench) startPostgres(ctx context.Context, args ...string) (_ *postgresS
 		return nil, err
 	}
 	settings := append([]string{"listen_addresses=127.0.0.1", "port=" + port, "unix_socket_directories=", "max_connections=200", "jit=off",
-		"shared_buffers=" + b.pool + "B", "max_wal_size=4GB", "fsync=on", "synchronous_commit=on", "logging_collector=off"}, args...)
+		"shared_buffers=" + pool + "B", "max_wal_size=4GB", "fsync=on", "synchronous_commit=on", "logging_collector=off"}, args...)
 	command := []string{"-D", data}
 	for _, setting := range settings {
 		command = append(command, "-c", setting)
@@ -79,11 +79,11 @@ func (b *bench) startPostgres(ctx context.Context, args ...string) (_ *postgresS
 	if err != nil {
 		return nil, err
 	}
-	if p.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+	if p.Pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
 	for range 200 {
-		if err = p.pool.QueryRow(ctx, "SHOW server_version").Scan(&p.version); err == nil {
+		if err = p.Pool.QueryRow(ctx, "SHOW server_version").Scan(&p.Version); err == nil {
 			return p, nil
 		}
 		select {
@@ -99,7 +99,7 @@ func (b *bench) startPostgres(ctx context.Context, args ...string) (_ *postgresS
 
 // unprivileged makes the folder that of a user who is not root, where this process is root: Postgres refuses to run as
 // root. Programs that such a user cannot get at are copied.
-func (p *postgresServer) unprivileged(programs *string) (*syscall.SysProcAttr, error) {
+func (p *Postgres) unprivileged(programs *string) (*syscall.SysProcAttr, error) {
 	attributes := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if os.Geteuid() != 0 {
 		return attributes, nil
@@ -127,11 +127,13 @@ func (p *postgresServer) unprivileged(programs *string) (*syscall.SysProcAttr, e
 	return attributes, os.Chown(p.dir, uid, gid)
 }
 
-func (p *postgresServer) pid() int { return p.process.Process.Pid }
+// Pid is that of the server.
+func (p *Postgres) Pid() int { return p.process.Process.Pid }
 
-func (p *postgresServer) stop() error {
-	if p.pool != nil {
-		p.pool.Close()
+// Stop ends the server and removes its folder.
+func (p *Postgres) Stop() error {
+	if p.Pool != nil {
+		p.Pool.Close()
 	}
 	if p.process != nil {
 		end(p.process, p.exited, syscall.SIGINT) // ends the connections, too

@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"context"
@@ -13,14 +13,15 @@ import (
 	"time"
 )
 
-// redisServer is a Redis of this run's own.
-type redisServer struct {
-	process *exec.Cmd
+// Redis is a Redis of this run's own.
+type Redis struct {
+	Process *exec.Cmd
 	dir     string
 	exited  chan error
 }
 
-func startRedis(ctx context.Context, fsync string) (*redisServer, string, error) {
+// StartRedis starts a server that writes to disk as fsync says.
+func StartRedis(ctx context.Context, fsync string) (*Redis, string, error) {
 	program, err := exec.CommandContext(ctx, "./redis").Output()
 	if err != nil {
 		return nil, "", fmt.Errorf("getting a Redis server: %w", err)
@@ -34,11 +35,11 @@ func startRedis(ctx context.Context, fsync string) (*redisServer, string, error)
 		return nil, "", err
 	}
 	address := "127.0.0.1:" + port
-	r := &redisServer{dir: dir, exited: make(chan error, 1)}
-	r.process = exec.Command(filepath.Join(strings.TrimSpace(string(program)), "redis-server"), "--bind", "127.0.0.1", "--port", port, "--dir", dir,
+	r := &Redis{dir: dir, exited: make(chan error, 1)}
+	r.Process = exec.Command(filepath.Join(strings.TrimSpace(string(program)), "redis-server"), "--bind", "127.0.0.1", "--port", port, "--dir", dir,
 		"--appendonly", "yes", "--appendfsync", fsync, "--save", "", "--auto-aof-rewrite-percentage", "0")
-	r.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := startDying(r.process, r.exited); err != nil {
+	r.Process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := startDying(r.Process, r.exited); err != nil {
 		return nil, "", errors.Join(err, os.RemoveAll(dir))
 	}
 	for range 200 {
@@ -52,10 +53,11 @@ func startRedis(ctx context.Context, fsync string) (*redisServer, string, error)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	return nil, "", errors.Join(errors.New("redis-server does not answer"), r.stop())
+	return nil, "", errors.Join(errors.New("redis-server does not answer"), r.Stop())
 }
 
-func (r *redisServer) stop() error {
-	end(r.process, r.exited, syscall.SIGTERM)
+// Stop ends the server and removes its folder.
+func (r *Redis) Stop() error {
+	end(r.Process, r.exited, syscall.SIGTERM)
 	return os.RemoveAll(r.dir)
 }

@@ -1,16 +1,15 @@
-package main
+package page
 
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 )
 
-// record is one line of results.jsonl: a measurement, or the end of a section.
-type record struct {
+// Record is one line of results.jsonl: a measurement, or the end of a section.
+type Record struct {
 	At      time.Time `json:"at"`
 	Section string    `json:"section"`
 	Server  string    `json:"server"` // mariadb 10.11.19…
@@ -30,19 +29,20 @@ type record struct {
 	Done      string             `json:"done,omitempty"`    // the key of a section that is complete
 }
 
-// rate is rows a second.
-func (r record) rate() float64 { return float64(r.Rows) / r.Seconds }
+// Rate is rows a second.
+func (r Record) Rate() float64 { return float64(r.Rows) / r.Seconds }
 
-// book keeps the results, each as soon as it is there, so that a run that was
+// Book keeps the results, each as soon as it is there, so that a run that was
 // stopped goes on where it was. The results of a section count from its last
 // beginning.
-type book struct {
+type Book struct {
 	file    *os.File
-	records []record
-	now     record // what the records of the section under way have in common
+	Records []Record
+	now     Record // what the records of the section under way have in common
 }
 
-func openBook(dir string) (*book, error) {
+// OpenBook reads the results that a folder has.
+func OpenBook(dir string) (*Book, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -50,23 +50,25 @@ func openBook(dir string) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &book{file: file}
+	b := &Book{file: file}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var r record
+		var r Record
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			continue // the end of a line is missing where a run was killed
 		}
-		b.records = append(b.records, r)
+		b.Records = append(b.Records, r)
 	}
 	return b, lines.Err()
 }
 
-func (b *book) close() error { return b.file.Close() }
+// Close ends the book.
+func (b *Book) Close() error { return b.file.Close() }
 
-func (b *book) done(key string) bool {
-	for _, r := range b.records {
+// Done says whether a section is complete.
+func (b *Book) Done(key string) bool {
+	for _, r := range b.Records {
 		if r.Done == key {
 			return true
 		}
@@ -74,27 +76,28 @@ func (b *book) done(key string) bool {
 	return false
 }
 
-// begin starts a section.
-func (b *book) begin(section, key, command string, s *server) error {
-	b.now = record{Section: section, Engine: string(s.engine), Server: fmt.Sprintf("%s %s", s.flavour, s.version)}
+// Begin starts a section.
+func (b *Book) Begin(section, key, command string, on Engine, server string) error {
+	b.now = Record{Section: section, Engine: string(on), Server: server}
 	m := thisMachine()
-	return b.add(record{Begin: key, Command: command, Machine: &m})
+	return b.Add(Record{Begin: key, Command: command, Machine: &m})
 }
 
-func (b *book) finish(key string) error {
+// Finish ends a section.
+func (b *Book) Finish(key string) error {
 	m := thisMachine()
-	return b.add(record{Done: key, Machine: &m})
+	return b.Add(Record{Done: key, Machine: &m})
 }
 
-// add writes a record of the section under way.
-func (b *book) add(r record) error {
+// Add writes a record of the section under way.
+func (b *Book) Add(r Record) error {
 	r.At = time.Now().UTC().Truncate(time.Second)
 	r.Section, r.Engine, r.Server = b.now.Section, b.now.Engine, b.now.Server
 	line, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	b.records = append(b.records, r)
+	b.Records = append(b.Records, r)
 	_, err = b.file.Write(append(line, '\n'))
 	return err
 }

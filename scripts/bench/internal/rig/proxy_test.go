@@ -1,4 +1,4 @@
-package main
+package rig
 
 import (
 	"bytes"
@@ -32,11 +32,11 @@ func echo(t *testing.T) (address string) {
 
 func TestTheProxyPassesEverythingOnLater(t *testing.T) {
 	for _, delay := range []time.Duration{0, 10 * time.Millisecond} {
-		p, err := startProxy(echo(t), delay)
+		p, err := StartProxy(echo(t), delay)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := net.Dial("tcp", p.address())
+		c, err := net.Dial("tcp", p.Address())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestTheProxyPassesEverythingOnLater(t *testing.T) {
 		if took := time.Since(started); took < 2*delay {
 			t.Errorf("there and back took %v; want 2 × %v", took, delay)
 		}
-		if err := p.close(); err != nil { // it ends with connections open
+		if err := p.Close(); err != nil { // it ends with connections open
 			t.Error(err)
 		}
 		if _, err := c.Read(got); err == nil {

@@ -1,4 +1,4 @@
-package main
+package rig
 
 import (
 	"context"
@@ -18,43 +18,36 @@ import (
 	"prescient/prescient/connect"
 	"prescient/prescient/localserver"
 	text "prescient/sql"
+
+	"prescient/scripts/bench/internal/page"
 )
 
-// engine is a kind of server to measure on.
-type engine string
-
-const (
-	mariaDB       engine = "mariadb"
-	mySQL         engine = "mysql"
-	mysqlNoBinlog engine = "mysql-nobinlog"
-)
-
-func (e engine) flavour() localserver.Flavour {
-	if e == mariaDB {
+func flavourOf(e page.Engine) localserver.Flavour {
+	if e == page.MariaDB {
 		return localserver.MariaDB
 	}
 	return localserver.MySQL
 }
 
-// server is what a section measures on.
-type server struct {
-	engine  engine
-	flavour localserver.Flavour
+// Server is what a section measures on.
+type Server struct {
+	engine  page.Engine
+	Flavour localserver.Flavour
 	version string
-	pid     int // 0 where it is not on this machine
-	config  *mysql.Config
+	Pid     int // 0 where it is not on this machine
+	Config  *mysql.Config
 	own     *localserver.Server
 }
 
 // start starts a server with the settings of a real one, or connects to that of --dsn.
-func (b *bench) start(ctx context.Context, on engine, args ...string) (*server, error) {
-	if b.dsn != "" {
+func (b *Bench) start(ctx context.Context, on page.Engine, args ...string) (*Server, error) {
+	if b.DSN != "" {
 		return b.given(ctx, on)
 	}
-	flavour := on.flavour()
+	flavour := flavourOf(on)
 	// An index that is made when the rows are there gets pages as full as one that has grown.
-	usual := []string{"--max-connections=500", "--innodb-buffer-pool-size=" + b.pool, "--innodb-fill-factor=70"}
-	if on == mysqlNoBinlog {
+	usual := []string{"--max-connections=500", "--innodb-buffer-pool-size=" + b.Pool, "--innodb-fill-factor=70"}
+	if on == page.MySQLNoBinlog {
 		usual = append(usual, "--skip-log-bin")
 	}
 	if flavour == localserver.MariaDB {
@@ -71,7 +64,7 @@ func (b *bench) start(ctx context.Context, on engine, args ...string) (*server, 
 	if err != nil {
 		return nil, err
 	}
-	s := &server{engine: on, flavour: flavour, version: own.Version(), pid: own.Pid(), config: config, own: own}
+	s := &Server{engine: on, Flavour: flavour, version: own.Version(), Pid: own.Pid(), Config: config, own: own}
 	if slices.ContainsFunc(args, func(arg string) bool {
 		return strings.HasPrefix(arg, "--skip-log-bin") || strings.HasPrefix(arg, "--disable-log-bin")
 	}) {
@@ -82,13 +75,13 @@ func (b *bench) start(ctx context.Context, on engine, args ...string) (*server, 
 
 // given is the server that --dsn names. On the same machine its process is
 // found by the file in its data folder.
-func (b *bench) given(ctx context.Context, on engine) (*server, error) {
-	config, err := mysql.ParseDSN(b.dsn)
+func (b *Bench) given(ctx context.Context, on page.Engine) (*Server, error) {
+	config, err := mysql.ParseDSN(b.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("--dsn: %w", err)
 	}
-	s := &server{engine: on, flavour: on.flavour(), config: config}
-	db, err := sql.Open("mysql", s.dsn(""))
+	s := &Server{engine: on, Flavour: flavourOf(on), Config: config}
+	db, err := sql.Open("mysql", s.DSN(""))
 	if err != nil {
 		return nil, err
 	}
@@ -100,37 +93,38 @@ func (b *bench) given(ctx context.Context, on engine) (*server, error) {
 	if !filepath.IsAbs(pidFile) {
 		pidFile = filepath.Join(dataDir, pidFile)
 	}
-	s.pid = readPid(pidFile)
+	s.Pid = readPid(pidFile)
 	return s, nil
 }
 
-func (s *server) close() error {
+func (s *Server) close() error {
 	if s.own == nil {
 		return nil
 	}
 	return s.own.Close()
 }
 
-func (s *server) dsn(database string) string {
-	config := s.config.Clone()
+// DSN names a database.
+func (s *Server) DSN(database string) string {
+	config := s.Config.Clone()
 	config.DBName = database
 	return config.FormatDSN()
 }
 
-// place is a database of a section's own, with an installation in it.
-type place struct {
-	*server
-	name   string
-	db     *sqlx.DB // as a worker has it
-	app    *sql.DB  // as an app has it
+// Place is a database of a section's own, with an installation in it.
+type Place struct {
+	*Server
+	Name   string
+	DB     *sqlx.DB // as a worker has it
+	App    *sql.DB  // as an app has it
 	filler *sql.DB  // to fill tables with
-	client *client.Client
+	Client *client.Client
 }
 
-// install makes a database, anew or as it is there.
-func (s *server) install(ctx context.Context, name string, resolution time.Duration, keep bool) (*place, error) {
+// Install makes a database, anew or as it is there.
+func (s *Server) Install(ctx context.Context, name string, resolution time.Duration, keep bool) (*Place, error) {
 	name = "bench_" + name
-	admin, err := sql.Open("mysql", s.dsn(""))
+	admin, err := sql.Open("mysql", s.DSN(""))
 	if err != nil {
 		return nil, err
 	}
@@ -144,30 +138,30 @@ func (s *server) install(ctx context.Context, name string, resolution time.Durat
 		return nil, err
 	}
 	for _, counter := range purgeCounters {
-		// Without the right to, awaitCalm goes by the history list alone.
+		// Without the right to, AwaitCalm goes by the history list alone.
 		_, _ = admin.ExecContext(ctx, "SET GLOBAL innodb_monitor_enable = '"+counter+"'")
 	}
-	p := &place{server: s, name: name}
-	if p.app, err = sql.Open("mysql", s.dsn(name)); err != nil {
+	p := &Place{Server: s, Name: name}
+	if p.App, err = sql.Open("mysql", s.DSN(name)); err != nil {
 		return nil, err
 	}
-	p.app.SetMaxIdleConns(64)
-	if _, err := text.Up(ctx, p.app, text.Schema{Resolution: resolution}); err != nil {
+	p.App.SetMaxIdleConns(64)
+	if _, err := text.Up(ctx, p.App, text.Schema{Resolution: resolution}); err != nil {
 		return nil, err
 	}
 	if p.filler, err = sql.Open("mysql", s.fillerDSN(name)); err != nil {
 		return nil, err
 	}
-	if p.db, err = connect.Open(s.dsn(name), 0); err != nil {
+	if p.DB, err = connect.Open(s.DSN(name), 0); err != nil {
 		return nil, err
 	}
-	p.client, err = client.New(ctx, p.app, client.Options{Guards: prescient.Guards{Horizon: 3650 * 24 * time.Hour}})
+	p.Client, err = client.New(ctx, p.App, client.Options{Guards: prescient.Guards{Horizon: 3650 * 24 * time.Hour}})
 	return p, err
 }
 
 // fillerDSN is for what is not measured: an own server need not write it to its binlog.
-func (s *server) fillerDSN(database string) string {
-	config := s.config.Clone()
+func (s *Server) fillerDSN(database string) string {
+	config := s.Config.Clone()
 	config.DBName = database
 	if s.own != nil {
 		config.Params = maps.Clone(config.Params)
@@ -179,8 +173,8 @@ func (s *server) fillerDSN(database string) string {
 	return config.FormatDSN()
 }
 
-// exec is a statement that is not measured.
-func (p *place) exec(ctx context.Context, query string, args ...any) (int, error) {
+// Exec is a statement that is not measured.
+func (p *Place) Exec(ctx context.Context, query string, args ...any) (int, error) {
 	result, err := p.filler.ExecContext(ctx, query, args...)
 	if err != nil {
 		return 0, fmt.Errorf("%.200s: %w", query, err)
@@ -189,11 +183,12 @@ func (p *place) exec(ctx context.Context, query string, args ...any) (int, error
 	return int(n), err
 }
 
-// close disconnects; drop also drops the database.
-func (p *place) close() { p.db.Close(); p.app.Close(); p.filler.Close() }
+// Close disconnects.
+func (p *Place) Close() { p.DB.Close(); p.App.Close(); p.filler.Close() }
 
-func (p *place) drop(ctx context.Context) error {
-	_, err := p.exec(context.WithoutCancel(ctx), "DROP DATABASE "+p.name)
-	p.close()
+// Drop drops the database and disconnects.
+func (p *Place) Drop(ctx context.Context) error {
+	_, err := p.Exec(context.WithoutCancel(ctx), "DROP DATABASE "+p.Name)
+	p.Close()
 	return err
 }

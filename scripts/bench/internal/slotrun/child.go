@@ -1,4 +1,4 @@
-package main
+package slotrun
 
 import (
 	"context"
@@ -12,19 +12,21 @@ import (
 	"prescient/prescient/worker/books"
 
 	"golang.org/x/sync/errgroup"
+
+	"prescient/scripts/bench/internal/rig"
 )
 
 // childName is the argument with which this program runs itself.
 const childName = "a-worker"
 
-// asChild is a worker in a process of its own: its workload comes on stdin, its figures go to stdout. A second line of
+// AsChild is a worker in a process of its own: its workload comes on stdin, its figures go to stdout. A second line of
 // input starts the run.
-func asChild(args []string) (handled bool, err error) {
+func AsChild(args []string) (handled bool, err error) {
 	if len(args) != 1 || args[0] != childName {
 		return false, nil
 	}
 	in := json.NewDecoder(os.Stdin)
-	var l workload
+	var l Workload
 	if err := in.Decode(&l); err != nil {
 		return true, err
 	}
@@ -33,23 +35,23 @@ func asChild(args []string) (handled bool, err error) {
 	if err := in.Decode(&start); err != nil {
 		return true, err
 	}
-	figures, err := l.run(context.Background())
-	return true, errors.Join(err, json.NewEncoder(os.Stdout).Encode(childResult{figures, peakMemory(os.Getpid())}))
+	figures, err := l.Run(context.Background())
+	return true, errors.Join(err, json.NewEncoder(os.Stdout).Encode(ChildResult{figures, rig.PeakMemory(os.Getpid())}))
 }
 
-// childResult is what a child says at its end.
-type childResult struct {
+// ChildResult is what a child says at its end.
+type ChildResult struct {
 	Figures books.Figures
 	Peak    float64 // bytes
 }
 
-// inChildren runs a workload in several processes at once.
-func inChildren(ctx context.Context, l workload, n int) ([]childResult, error) {
+// InChildren runs a workload in several processes at once.
+func InChildren(ctx context.Context, l Workload, n int) ([]ChildResult, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	results := make([]childResult, n)
+	results := make([]ChildResult, n)
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range n {
 		child := exec.CommandContext(ctx, self, childName)
@@ -72,7 +74,7 @@ func inChildren(ctx context.Context, l workload, n int) ([]childResult, error) {
 	return results, group.Wait()
 }
 
-func talk(stdin io.WriteCloser, stdout io.Reader, l workload, result *childResult) error {
+func talk(stdin io.WriteCloser, stdout io.Reader, l Workload, result *ChildResult) error {
 	defer stdin.Close()
 	in, out := json.NewDecoder(stdout), json.NewEncoder(stdin)
 	if err := out.Encode(l); err != nil {

@@ -1,0 +1,47 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+
+	"prescient/prescient/worker"
+)
+
+// The names of cases that the page compares by; those that compare write them.
+const (
+	RiverReady     = "River on Postgres, made available before"
+	RiverScheduled = "River on Postgres, scheduled"
+	AmongPending   = ", more pending"
+
+	OrdersEach  = "prescient, jobs/orders, one query a job"
+	OrdersBatch = "prescient, jobs/orders, one IN a batch"
+	BareEach    = "prescient, one bare query a job"
+	BareBatch   = "prescient, one bare IN a batch"
+)
+
+// CommitRows is how many rows a slot run commits together by default.
+const CommitRows = worker.DefaultBatch / 2
+
+// FloorName is the case of the floor on so many connections.
+func FloorName(connections int) string {
+	return fmt.Sprintf("SQL only, %d connection%s", connections, map[bool]string{true: "s"}[connections > 1])
+}
+
+// FloorCommitsName is the case of the floor in commits as large as a slot run's.
+var FloorCommitsName = fmt.Sprintf("%s, commits of %d rows", FloorName(2), CommitRows)
+
+// FloorQueueName is the case of the queue table on so many connections.
+func FloorQueueName(connections int) string {
+	if connections == 1 {
+		return "SKIP LOCKED queue, 1 connection"
+	}
+	return "SKIP LOCKED queue, 8 connections"
+}
+
+// ByHandName is the case of a transaction for each job, on so many connections.
+func ByHandName(connections int) string {
+	return "one transaction a job by hand, " + strings.TrimPrefix(FloorName(connections), "SQL only, ")
+}
+
+// AsynqName is the case of a setting of Redis.
+func AsynqName(fsync string) string { return "Asynq on Redis, fsync " + fsync }

@@ -1,0 +1,136 @@
+package slotrun
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/connect"
+	"prescient/prescient/worker"
+	"prescient/prescient/worker/books"
+
+	"prescient/scripts/bench/internal/rig"
+)
+
+// Workload is what a worker's job_exec does.
+type Workload struct {
+	DSN     string
+	Form    string // one, batch, tx or txbatch, with orders- before it where it works with the orders
+	Moves   int    // of ten rows, how many go to a later slot
+	Buckets int    // at a time; 0: by default
+	Alone   bool   // the server is there for this alone: larger batches, and purge is put off
+}
+
+// moves says for a row whether it goes to a later slot. Keys are numbers.
+func (l Workload) moves(job prescient.FutureJob) bool {
+	return int(job.EntityKey[len(job.EntityKey)-1]-'0') < l.Moves
+}
+
+// Registry holds the job_exec.
+func (l Workload) Registry(db *sqlx.DB) *prescient.Registry {
+	r := prescient.NewRegistry()
+	answer := func(job prescient.FutureJob) *time.Time {
+		if l.moves(job) {
+			return prescient.At(job.NextCheckAt.Add(rig.Day))
+		}
+		return nil
+	}
+	var err error
+	switch l.Form {
+	case "one":
+		err = r.Register(rig.DueExec, func(_ context.Context, job prescient.FutureJob) (*time.Time, error) { return answer(job), nil }, prescient.Guards{})
+	case "batch":
+		err = r.RegisterBatch(rig.DueExec, func(_ context.Context, batch *prescient.Batch) error {
+			for i, job := range batch.Jobs() {
+				if l.moves(job) {
+					batch.Next(i, job.NextCheckAt.Add(rig.Day))
+				} else {
+					batch.Settle(i)
+				}
+			}
+			return nil
+		}, prescient.Guards{})
+	case "orders-check":
+		err = checkOf(db).Register(r, prescient.Guards{})
+	case "orders-checkbatch":
+		err = checkOf(db).RegisterBatch(r, prescient.Guards{})
+	case "orders-one":
+		err = r.Register(rig.DueExec, oneOrder(db), prescient.Guards{})
+	case "orders-batch":
+		err = r.RegisterBatch(rig.DueExec, manyOrders(db), prescient.Guards{})
+	case "orders-tx":
+		err = r.RegisterTx(rig.DueExec, alertOrder, prescient.Guards{})
+	case "orders-txbatch":
+		err = r.RegisterTxBatch(rig.DueExec, alertOrders, prescient.Guards{})
+	case "txbatch":
+		err = r.RegisterTxBatch(rig.DueExec, func(_ context.Context, _ *sqlx.Tx, batch *prescient.Batch) error {
+			for i := range batch.Jobs() {
+				batch.Settle(i)
+			}
+			return nil
+		}, prescient.Guards{})
+	case "tx":
+		err = r.RegisterTx(rig.DueExec, func(_ context.Context, _ *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+			return answer(job), nil
+		}, prescient.Guards{})
+	}
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// Run runs the slot that is now.
+func (l Workload) Run(ctx context.Context) (books.Figures, error) {
+	db, err := connect.Open(l.DSN, 0)
+	if err != nil {
+		return books.Figures{}, err
+	}
+	defer db.Close()
+	options := worker.Options{Registry: l.Registry(db), Buckets: l.Buckets}
+	if l.Alone {
+		options.Batch, options.PutOffPurge = 8000, 10*time.Second
+	}
+	w, err := worker.New(ctx, db, options)
+	if err != nil {
+		return books.Figures{}, err
+	}
+	return w.Run(ctx)
+}
+
+// Run runs the slot in this process, or in several.
+func Run(ctx context.Context, st *rig.Stage, l Workload, processes int) error {
+	l.DSN = st.DSN(st.Name)
+	var figures []books.Figures
+	if processes == 1 {
+		f, err := l.Run(ctx)
+		if err != nil {
+			return err
+		}
+		figures = append(figures, f)
+	} else {
+		results, err := InChildren(ctx, l, processes)
+		if err != nil {
+			return err
+		}
+		for _, result := range results {
+			figures = append(figures, result.Figures)
+		}
+	}
+	rows := 0
+	for _, f := range figures {
+		rows += f.Rows()
+	}
+	if rows != st.Due {
+		return fmt.Errorf("%d rows; want %d: %+v", rows, st.Due, figures)
+	}
+	return nil
+}
+
+// Of is a slot run in this process.
+func Of(name, form string) rig.Contestant {
+	return rig.Contestant{Name: name, Ends: rig.All, Do: func(ctx context.Context, st *rig.Stage) error { return Run(ctx, st, Workload{Form: form}, 1) }}
+}
