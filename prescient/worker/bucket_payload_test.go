@@ -4,11 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,9 +17,6 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
-	"prescient/prescient/worker/internal/bucket"
-	"prescient/prescient/worker/internal/check"
-	"prescient/prescient/worker/internal/commit"
 )
 
 // A batch is bounded by its payloads too: 60 MB of them are due, and a fraction is in memory, which is the whole process's.
@@ -82,25 +77,6 @@ func (c *countedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return c.Connector.Connect(ctx)
 }
 
-func TestAReadAsksForWhatThereIsRoomFor(t *testing.T) {
-	const mb = 1 << 20
-	for _, c := range []struct{ asked, most, rows, size, want int }{
-		{10, 1000, 10, 0, 20},
-		{800, 1000, 800, 0, 1000},
-		{1000, 1000, 1000, mb, 1000},
-		{1000, 1000, 8, 8 * mb, 8},
-		{8, 1000, 8, 8 * mb, 8},
-		{1000, 1000, 3, 9 * mb, 2},
-		{2, 1000, 1, 20 * mb, 1},
-		{2, 1000, 2, 2 * mb, 4},
-		{1, 1, 1, 0, 1},
-	} {
-		if got := bucket.NextLimit(c.asked, c.most, c.rows, c.size); got != c.want {
-			t.Errorf("after %d of %d rows, with %d bytes, %d are asked for; want %d", c.rows, c.asked, c.size, got, c.want)
-		}
-	}
-}
-
 // A batch whose moves all have a long error is more than a packet may have: the servers take 16 MB, or 64.
 func TestLongErrorsOfManyRowsAreNotOneStatement(t *testing.T) {
 	t.Parallel()
@@ -131,24 +107,4 @@ func TestLongErrorsOfManyRowsAreNotOneStatement(t *testing.T) {
 		}
 		r.Balanced()
 	})
-}
-
-func TestMovesAreDividedByTheirSize(t *testing.T) {
-	short, long := new(check.Answered), new(check.Answered)
-	long.Verdict.Reason = strings.Repeat("x", literal.BulkBytes/2)
-	for _, c := range []struct {
-		moves []*check.Answered
-		want  int
-	}{
-		{[]*check.Answered{short}, 1},
-		{slices.Repeat([]*check.Answered{short}, 4000), 4000},
-		{[]*check.Answered{long, long, short}, 2},
-		{[]*check.Answered{short, long, long, short}, 3},
-	} {
-		list, n := commit.MovesJSON(c.moves)
-		var said [][]any
-		if err := json.Unmarshal([]byte(list), &said); err != nil || n != c.want || len(said) != n {
-			t.Errorf("of %d moves %d are said to be in the list, and %d are, %v; want %d", len(c.moves), n, len(said), err, c.want)
-		}
-	}
 }

@@ -71,7 +71,7 @@ func New(of *Shared, o Options) *Bucket {
 	b := &Bucket{Shared: of, Options: o, Session: &commit.Session{Writer: of.Writer, Lease: o.Lease, Clock: o.Clock, Calls: o.Calls},
 		careful: o.Lease.Takeovers >= 2, Batch: max(of.Batch/2, 1), window: of.Batch,
 		Reads: Reads{Last: last, Streams: []*Stream{{next: first}}, Outstanding: make(map[string]int)},
-		locks: locks{waitFor: LockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, Inbox: Inbox{Wake: make(chan struct{}, 1)}}
+		locks: locks{waitFor: lockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, Inbox: Inbox{Wake: make(chan struct{}, 1)}}
 	if b.careful {
 		b.Batch, b.window = 1, 1
 		return b
@@ -169,9 +169,9 @@ func (b *Bucket) streamOf(jobExec string) *Stream {
 // sweepHurry is how many times sooner a sweep gives up on locked rows.
 const sweepHurry = 10
 
-// LockPatience is how long a bucket waits that has nothing but locked rows left. Two slots at most, so that the worker
+// lockPatience is how long a bucket waits that has nothing but locked rows left. Two slots at most, so that the worker
 // never has as many slots waiting as it may run at a time.
-func LockPatience(lease, resolution time.Duration, background bool) time.Duration {
+func lockPatience(lease, resolution time.Duration, background bool) time.Duration {
 	d := min(lease, 2*resolution)
 	if background {
 		d /= sweepHurry

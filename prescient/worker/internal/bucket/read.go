@@ -80,9 +80,9 @@ func (b *Bucket) startReading(ctx context.Context, s *Stream, room bool) {
 	}()
 }
 
-// NextLimit is how many rows to ask for after a read of some, whose payloads and errors had a size: twice as many, unless rows
+// nextLimit is how many rows to ask for after a read of some, whose payloads and errors had a size: twice as many, unless rows
 // like those would be more than is held in memory.
-func NextLimit(asked, most, rows, size int) int {
+func nextLimit(asked, most, rows, size int) int {
 	limit := min(2*asked, most)
 	if size > 0 {
 		limit = min(limit, int(int64(readBytes)*int64(rows)/int64(size)))
@@ -109,7 +109,7 @@ func (b *Bucket) took(ctx context.Context, r *reading) (read bool, err error) {
 	if len(rows) == 0 {
 		return true, nil
 	}
-	s.limit = NextLimit(r.limit, b.Batch, len(rows), r.size)
+	s.limit = nextLimit(r.limit, b.Batch, len(rows), r.size)
 	var more bool
 	if s.next, more = rows[len(rows)-1].JobKey.Next(); !more {
 		s.dry = true

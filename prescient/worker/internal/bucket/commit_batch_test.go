@@ -1,4 +1,4 @@
-package worker
+package bucket
 
 import (
 	"context"
@@ -22,7 +22,6 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/books"
-	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/ledger"
@@ -34,8 +33,8 @@ import (
 type desk struct {
 	t      *testing.T
 	mock   sqlmock.Sqlmock
-	w      *Worker
-	bucket *bucket.Bucket
+	send   *store.Sender
+	bucket *Bucket
 	batch  []*check.Answered // the first ended, the second moves
 }
 
@@ -45,17 +44,16 @@ func newDesk(t *testing.T) *desk {
 	t.Cleanup(func() { _ = db.Close() })
 	statements, err := text.Load("p_")
 	rig.Fatal(t, err)
-	settings := Options{Name: "me", Batch: 10}
-	rig.Fatal(t, settings.complete())
 	d := &desk{t: t, mock: mock}
-	d.w = &Worker{tables: store.Tables{Stmt: statements, Grid: rig.Quarter, Version: 1}, options: settings}
-	d.w.send = &store.Sender{DB: sqlx.NewDb(db, "mysql"), Timeout: store.StatementTime(settings.Lease), Patience: settings.Patience}
-	d.w.ledger = d.w.newLedger()
+	d.send = &store.Sender{DB: sqlx.NewDb(db, "mysql"), Timeout: store.StatementTime(prescient.DefaultLease), Patience: 2 * time.Minute}
+	tables := &store.Tables{Stmt: statements, Grid: rig.Quarter, Version: 1}
+	of := &Shared{Writer: &commit.Writer{Send: d.send, Tables: tables, Ledger: &ledger.Ledger{Send: d.send, Tables: tables, Worker: "me", TTL: time.Minute}, Worker: "me"},
+		Guards:  func(string) prescient.Guards { return prescient.DefaultGuards() },
+		Observe: func([]*check.Answered, commit.Result) {}, Batch: 10, Parallel: 4}
 	l := &ledger.Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", TTL: time.Minute, Until: time.Now().Add(time.Minute), BatchSeq: 20}
-	d.w.shared = d.w.newShared()
-	o := bucket.Options{Hidden: new(atomic.Bool), Lease: l, Clock: store.ClockAt(rig.At("13:15:01"))}
-	d.bucket = &bucket.Bucket{Shared: d.w.shared, Options: o, Batch: 10, Session: &commit.Session{Writer: d.w.shared.Writer, Lease: l, Clock: o.Clock},
-		Reads: bucket.Reads{Streams: []*bucket.Stream{{Outstanding: 2}}, Outstanding: map[string]int{"unshipped": 2}}}
+	o := Options{Hidden: new(atomic.Bool), Lease: l, Clock: store.ClockAt(rig.At("13:15:01"))}
+	d.bucket = &Bucket{Shared: of, Options: o, Batch: 10, Session: &commit.Session{Writer: of.Writer, Lease: l, Clock: o.Clock},
+		Reads: Reads{Streams: []*Stream{{Outstanding: 2}}, Outstanding: map[string]int{"unshipped": 2}}}
 	for i, next := range []*time.Time{nil, prescient.At(rig.At("14:01"))} {
 		job := rig.PendingAt(rig.At("13:15"))
 		job.EntityKey, job.Revision = fmt.Sprint(i), uint64(100+i)
@@ -339,5 +337,16 @@ func TestALockedRowKeepsItsAnswerForLater(t *testing.T) {
 	d.committed(d.commit(), books.Figures{Counts: books.Counts{Moved: 1}, Retries: 1})
 	if b := d.bucket; len(b.Contested) != 1 || b.Contested[0].JobKey != d.batch[0].JobKey || b.Finished() || b.Streams[0].Outstanding != 1 || !b.RetryAt.After(time.Now()) {
 		t.Errorf("held: %+v", b.Contested)
+	}
+}
+
+func TestAPassingErrorIsNotWaitedForBeyondThePatience(t *testing.T) {
+	d := newDesk(t)
+	d.send.Patience = 20 * time.Millisecond
+	for range 20 {
+		d.mock.ExpectBegin().WillReturnError(serverError(1047))
+	}
+	if err := d.bucket.Commit(t.Context(), d.batch, false); !errno.Is(err, 1047) {
+		t.Errorf("%v; want the error that did not pass", err)
 	}
 }
