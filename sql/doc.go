@@ -7,7 +7,7 @@
 //
 // # Where a row goes
 //
-//	client/insert ─► future_job ─► slotrun/read, slotrun/lock ─► slotrun/history_insert, slotrun/end ─► job_history ─► prune/drop
+//	client/insert ─► future_job ─► slotrun/read, slotrun/lock_ranges ─► slotrun/history_insert, slotrun/end ─► job_history ─► prune/drop
 //	                   ▲    │                  │
 //	                   │    └─ client/delete   └─ slotrun/reschedule, to a later slot
 //	                   └─ sweep/roll_forward, operate/reslot_move

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -165,7 +166,8 @@ func (r *testRig) likeASlotRun(pool *sql.DB, bucket string) error {
 // writeLikeASlotRun locks all the rows first, in the order of their keys.
 func (r *testRig) writeLikeASlotRun(ctx context.Context, tx *sql.Tx, slot time.Time, read []prescient.FutureJob, moves [][]any, ends []prescient.FutureJob) error {
 	revisions := make(map[prescient.Key]uint64)
-	rows, err := tx.QueryContext(ctx, r.client.tables.Fill("slotrun/lock", "{keys}", literal.Keys(read, prescient.FutureJob.Key)), slot)
+	lock := strings.NewReplacer(" SKIP LOCKED", "", " NOWAIT", "").Replace(r.client.tables.Fill("slotrun/lock_free", "{keys}", literal.Keys(read, prescient.FutureJob.Key)))
+	rows, err := tx.QueryContext(ctx, lock, slot)
 	if err != nil {
 		return err
 	}

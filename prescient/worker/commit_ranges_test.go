@@ -168,7 +168,7 @@ func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 			r.Must(tx.QueryRow("SELECT entity_key FROM p_future_job WHERE next_check_at = '2026-11-20 13:15:00' AND job_key = ? FOR UPDATE",
 				rig.KeyBytes(all[i].Key())).Scan(&found))
 		}
-		b := bucket.New(w.shared, bucket.Options{Lease: l, Buckets: 1, Clock: store.ClockAt(rig.At("13:15:01")), Hidden: new(atomic.Bool)})
+		b := bucket.New(w.shared, bucket.Options{Lease: l, Buckets: 1, Clock: store.ClockAt(rig.At("13:15:01"))})
 		var batch []*check.Answered
 		for i, job := range all[100:200] {
 			a := &check.Answered{Row: check.Row{FutureJob: job, JobKey: job.Key(), Seq: uint64(i + 1)}, Answer: check.Answer{Started: rig.At("13:15:01"), Ended: rig.At("13:15:01")}}
@@ -235,7 +235,7 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 			r.Must(err)
 			l, err := w.ledger.Claim(t.Context(), rig.At("13:15"), list[0])
 			r.Must(err)
-			b := bucket.New(w.shared, bucket.Options{Lease: l, Buckets: 1, Clock: store.ClockAt(rig.At("13:15:01")), Hidden: new(atomic.Bool)})
+			b := bucket.New(w.shared, bucket.Options{Lease: l, Buckets: 1, Clock: store.ClockAt(rig.At("13:15:01"))})
 			rows, err := b.ReadBatch(t.Context(), &bucket.Stream{JobExec: fmt.Sprint("exec", i)})
 			r.Must(err)
 			for n, a := range rows {

@@ -59,8 +59,11 @@
 //	COMMIT
 //
 // Each count must be that of the rows that were read. Where it is not, where the rows do not follow one another, or where
-// somebody has one of them locked, the commit goes by the list of their keys (job_key IN (…)) in place of the range, with
-// those that are still the same.
+// somebody has one of them locked, the commit goes by the list of their keys in place of the range. It takes those that are
+// still the same and that nobody else has locked, waits for no others, and deletes them one by one:
+//
+//	SELECT job_key, revision FROM future_job WHERE next_check_at = ? AND job_key IN (…) FOR UPDATE SKIP LOCKED
+//	DELETE job FROM JSON_TABLE(…) ended STRAIGHT_JOIN future_job job ON job.next_check_at = ? AND job.job_key = …
 //
 // With Options.PutOffPurge, a slot of several buckets has one connection more. It holds a snapshot open that reads nothing, so
 // that the server's purge waits for the end of the run: for everybody's tables. The snapshot ends with the run, after that

@@ -96,7 +96,7 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 			}
 			keys := literal.Keys(some, prescient.FutureJob.Key)
 			list = append(list, rangeStatements(f, some, f.Slots[s], name)...)
-			for statement, table := range map[string]string{"slotrun/lock": "p_future_job", "slotrun/lock_free": "p_future_job",
+			for statement, table := range map[string]string{"slotrun/lock_free": "p_future_job",
 				"slotrun/present": "p_future_job", "slotrun/end": "job"} {
 				list = append(list, rig.Explained{Statement: fmt.Sprintf("%s %d of %s", statement, n, name),
 					Query: f.Tables.Fill(statement, "{keys}", keys), Args: []any{f.Slots[s]}, Reached: map[string]string{table: rig.BySlotAndKey}})

@@ -257,7 +257,7 @@ func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
 		r.Must(err)
 		l, err := w.ledger.Claim(t.Context(), slot, list[0])
 		r.Must(err)
-		b := bucket.New(w.shared, bucket.Options{Lease: l, Buckets: list[0].Buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context(), Hidden: new(atomic.Bool)})
+		b := bucket.New(w.shared, bucket.Options{Lease: l, Buckets: list[0].Buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context()})
 		r.Eventually("the rows are read", func() bool {
 			read, err := b.Read(t.Context())
 			r.Must(err)

@@ -2,7 +2,6 @@ package bucket
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"prescient/prescient"
@@ -28,7 +27,6 @@ type Options struct {
 	Pace       func(ctx context.Context, rows int) error // called before each read; nil for at once
 	Background bool                                      // it catches up: what is due now comes first
 	Paused     store.Pauses                              // their rows are put off, uncalled
-	Hidden     *atomic.Bool                              // in this slot a commit waited for locks that do not show by the primary key
 	Wary       bool                                      // it was given back unfinished before: locked rows are left alone
 	MayWait    func(rows int) bool                       // whether to wait for locked rows: false where too many buckets do already
 	OnLinger   func()                                    // has another bucket run meanwhile; nil where there is nobody to tell
@@ -47,7 +45,6 @@ type Bucket struct {
 	locks
 	Inbox
 	alone      []alone // called again, each in a transaction of its own
-	hasTx      bool    // there are rows of a TxFunc: its transactions hold locks for as long as they run
 	Figures    books.Figures
 	cutOff     bool // rows were left unstarted, since the worker stops or the lease ended
 	apart      int  // rows that were set apart, since their batch could not be committed with them

@@ -56,16 +56,16 @@ func (b *Bucket) CommitReady(ctx context.Context, all bool) (committed bool, err
 }
 
 // Commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
-// their answers.
-func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, contested bool) error {
+// their answers. It goes by ranges of rows first, then by their keys, and where that waits for a lock, or hidden says that it
+// would, by those that are free in UNIQUE (job_key), too.
+func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, hidden bool) error {
 	batch = b.setAside(batch)
 	if len(batch) == 0 {
 		return nil
 	}
 	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
-	contested = contested || b.hasTx || b.Hidden.Load()
 	var spans []commit.Span
-	if !contested {
+	if !hidden {
 		spans = commit.SpansOf(batch)
 	}
 	waits := store.NewBackOff()
@@ -74,7 +74,7 @@ func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, contested 
 		if !b.Lease.Alive(time.Now()) {
 			return ledger.ErrLost
 		}
-		result, err := b.tryCommit(ctx, batch, spans, contested)
+		result, err := b.tryCommit(ctx, batch, spans, hidden)
 		switch {
 		case err == nil:
 			b.noteCommit(batch, result)
@@ -82,16 +82,12 @@ func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, contested 
 		case errors.Is(err, ledger.ErrLost):
 			b.Lease.Lose()
 			return err
-		case errors.Is(err, commit.ErrChanged) && spans != nil:
-			// At once: the look is made again, by the rows' own keys.
-			spans = nil
-		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait) && !contested:
-			contested, spans = true, nil
-			if !errors.Is(err, commit.ErrAtOnce) {
-				b.Hidden.Store(true) // it waited, and so would the next
-			}
+		case spans != nil && (errors.Is(err, commit.ErrChanged) || errors.Is(err, commit.ErrAtOnce)):
+			spans = nil // at once: the look is made again, by the rows' own keys
+		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait) && !hidden:
+			hidden, spans = true, nil
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait):
-			return b.commitInParts(ctx, batch)
+			return b.setLockedApart(ctx, batch)
 		case commit.RefusesRow(err):
 			if refused++; len(batch) > 1 || batch[0].Bare || refused == refusedByChance {
 				return b.setApart(ctx, batch, err)
@@ -116,23 +112,29 @@ func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, contested 
 	}
 }
 
-// parts is into how many a batch is divided that meets a lock: where each try waits a second for it, few steps count.
+// parts is into how many a batch is divided of which a row is in the way of the others: where each try waits a second for a
+// lock, few steps count.
 const parts = 16
 
-// commitInParts commits a batch by parts, whose rows nobody has locked and which yet meets a lock. A move writes the row's key anew
-// in UNIQUE (job_key): a gap that an app has locked is in its way there, and on MariaDB the row after it, too, which may be
-// an insert that is not committed. A row that is left alone with that is kept for later.
-func (b *Bucket) commitInParts(ctx context.Context, batch []*check.Answered) error {
-	b.Figures.Retries++
-	if len(batch) == 1 {
-		b.keepContested(batch)
-		return nil
-	}
+// commitInParts commits a batch by parts.
+func (b *Bucket) commitInParts(ctx context.Context, batch []*check.Answered, hidden bool) error {
 	for part := range slices.Chunk(batch, max(len(batch)/parts, 1)) {
-		if err := b.Commit(ctx, part, true); err != nil {
+		if err := b.Commit(ctx, part, hidden); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// setLockedApart commits a batch by parts whose rows nobody has locked and which yet meets a lock. A move writes the row's key anew
+// in UNIQUE (job_key): a gap that an app has locked is in its way there, and on MariaDB the row after it, too, which may be
+// an insert that is not committed. A row that is left alone with that is kept for later.
+func (b *Bucket) setLockedApart(ctx context.Context, batch []*check.Answered) error {
+	b.Figures.Retries++
+	if len(batch) > 1 {
+		return b.commitInParts(ctx, batch, true)
+	}
+	b.keepContested(batch)
 	return nil
 }
 
@@ -219,13 +221,13 @@ func (b *Bucket) forget(batch []*check.Answered, match func(*check.Answered) boo
 }
 
 // tryCommit makes one attempt in the bucket's turn to send statements.
-func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, spans []commit.Span, contested bool) (commit.Result, error) {
+func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, spans []commit.Span, hidden bool) (commit.Result, error) {
 	done, err := b.Shared.acquireSender(ctx, b.lingering)
 	if err != nil {
 		return commit.Result{}, err
 	}
 	defer done()
-	return b.Session.Try(ctx, batch, spans, contested)
+	return b.Session.Try(ctx, batch, spans, hidden)
 }
 
 // A commit may fail for a reason that one of its rows has: the server refuses what is to be written of it, or breaks off each
@@ -242,14 +244,11 @@ const (
 	maxApart = 20
 )
 
-// setApart commits a batch by halves that failed for a reason of one of its rows.
+// setApart commits a batch by parts that failed for a reason of one of its rows.
 func (b *Bucket) setApart(ctx context.Context, batch []*check.Answered, cause error) error {
 	b.Figures.Retries++
-	if half := len(batch) / 2; half > 0 {
-		if err := b.Commit(ctx, batch[:half], false); err != nil {
-			return err
-		}
-		return b.Commit(ctx, batch[half:], false)
+	if len(batch) > 1 {
+		return b.commitInParts(ctx, batch, false)
 	}
 	a := batch[0]
 	if !a.Stuck && !a.Bare {

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,7 +50,7 @@ func newDesk(t *testing.T) *desk {
 		Guards:  func(string) prescient.Guards { return prescient.DefaultGuards() },
 		Observe: func([]*check.Answered, commit.Result) {}, Batch: 10, Parallel: 4}
 	l := &ledger.Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", TTL: time.Minute, Until: time.Now().Add(time.Minute), BatchSeq: 20}
-	o := Options{Hidden: new(atomic.Bool), Lease: l, Clock: store.ClockAt(rig.At("13:15:01"))}
+	o := Options{Lease: l, Clock: store.ClockAt(rig.At("13:15:01"))}
 	d.bucket = &Bucket{Shared: of, Options: o, Batch: 10, Session: &commit.Session{Writer: of.Writer, Lease: l, Clock: o.Clock},
 		Reads: Reads{Streams: []*Stream{{Outstanding: 2}}, Outstanding: map[string]int{"unshipped": 2}}}
 	for i, next := range []*time.Time{nil, prescient.At(rig.At("14:01"))} {
@@ -279,6 +278,7 @@ func TestAWriteThatHitsTooFewIsRolledBackAndTheLookMadeAgain(t *testing.T) {
 			changed.Revision++
 			d.step("BEGIN", nil)
 			d.step("fence", nil)
+			d.mock.ExpectQuery("SELECT job_key, revision .*FOR UPDATE SKIP LOCKED").WillReturnRows(found(changed, d.batch[1]))
 			d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found(changed, d.batch[1]))
 			d.step("moves", nil)
 			d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 1)
@@ -298,6 +298,7 @@ func TestRowsThatAreGoneAreDropped(t *testing.T) {
 	d := newDesk(t)
 	d.step("BEGIN", nil)
 	d.step("fence", nil)
+	d.mock.ExpectQuery("SELECT job_key, revision .*FOR UPDATE SKIP LOCKED").WillReturnRows(found())
 	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found())
 	d.corrected(1, 0, 1, 0, 0, 0, 0, 0, 0, 2)
 	d.mock.ExpectCommit()

@@ -144,7 +144,6 @@ func (b *Bucket) start(ctx context.Context, s *Stream, rows []*check.Answered) e
 			b.answerAtOnce(r, prescient.CauseUnreadable)
 			continue
 		}
-		b.hasTx = b.hasTx || lane.InTx()
 		if t := open[lane]; t != nil {
 			t.Rows = append(t.Rows, r)
 			continue

@@ -199,7 +199,7 @@ func (s *Session) lockTx(ctx context.Context, tx *sqlx.Tx, batch []*check.Answer
 	if spans == nil {
 		// Not the entries in UNIQUE (job_key): another function's row that moves would wait for those on MariaDB, for as long as the
 		// functions of this transaction run.
-		locked.free, locked.taken, err = s.lock(ctx, tx.Tx, batch, true, false)
+		locked.free, locked.taken, err = s.lock(ctx, tx.Tx, batch, false)
 		return locked, err
 	}
 	same, err := s.lockRanges(ctx, tx.Tx, batch, spans)
@@ -227,7 +227,7 @@ func (s *Session) writeTx(ctx context.Context, tx *sqlx.Tx, spans []Span, moves,
 	if err := s.writeMoves(ctx, tx.Tx, moves, false); err != nil {
 		return err
 	}
-	end := func() error { return s.writeEnds(ctx, tx.Tx, ends, true) }
+	end := func() error { return s.writeEnds(ctx, tx.Tx, ends) }
 	if spans != nil && len(ends) > 0 {
 		end = func() error { return s.endRanges(ctx, tx.Tx, ends, spansOfEnds(spans, ends)) }
 	}

@@ -17,8 +17,9 @@ import (
 	text "prescient/sql"
 )
 
-// writeRows writes what becomes of the rows, behind the fence, whose books have the counts of all of them.
-func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span, contested bool, counts books.Counts) (Result, error) {
+// writeRows writes what becomes of the rows, behind the fence, whose books have the counts of all of them: by their ranges, or
+// by their keys, where it passes over those that somebody else has locked.
+func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span, hidden bool, counts books.Counts) (Result, error) {
 	result := Result{Counts: counts, Dropped: make(map[prescient.Key]bool)}
 	if s.OnePass.Load() && len(spans) > 0 && counts.Done == len(batch) {
 		if done := calledTogether(batch, spans); done != nil {
@@ -36,7 +37,7 @@ func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answ
 	}
 	// All rows are locked by the primary key before anything is written: a move also locks neighbours in UNIQUE
 	// (job_key), from where to go on to the primary key of another row would deadlock with a cancel of that.
-	free, taken, err := s.lock(ctx, tx, batch, contested, contested)
+	free, taken, err := s.lock(ctx, tx, batch, hidden)
 	if err != nil {
 		return result, err
 	}
@@ -59,7 +60,7 @@ func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answ
 	if err := s.writeMoves(ctx, tx, moves, true); err != nil {
 		return result, err
 	}
-	if err := s.writeEnds(ctx, tx, ends, contested); err != nil {
+	if err := s.writeEnds(ctx, tx, ends); err != nil {
 		return result, err
 	}
 	if off == (books.Counts{}) {
@@ -94,19 +95,14 @@ func (s *Session) writeRanges(ctx context.Context, tx *sql.Tx, batch []*check.An
 	return s.endRanges(ctx, tx, ends, spansOfEnds(spans, ends))
 }
 
-// lock locks the rows of a batch, and returns which are as they were read. Where it is known to be contested it passes
-// over those that somebody else has locked, or, with unique, of which somebody has the entry in UNIQUE (job_key): taken. The
-// others are gone or changed.
-func (s *Session) lock(ctx context.Context, tx *sql.Tx, batch []*check.Answered, contested, unique bool) (free, taken map[prescient.Key]bool, err error) {
+// lock locks the rows of a batch, and returns which are as they were read. It passes over those that somebody else has locked,
+// or, with hidden, of which somebody has the entry in UNIQUE (job_key): taken. The others are gone or changed.
+func (s *Session) lock(ctx context.Context, tx *sql.Tx, batch []*check.Answered, hidden bool) (free, taken map[prescient.Key]bool, err error) {
 	keys := literal.Keys(batch, check.AnsweredKey)
-	if !contested {
-		free, err = s.sameRows(ctx, tx, "slotrun/lock", keys, batch)
-		return free, nil, err
-	}
 	if free, err = s.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil {
 		return nil, nil, err
 	}
-	if unique && len(free) > 0 {
+	if hidden && len(free) > 0 {
 		keys := literal.Keys(slices.Collect(maps.Keys(free)), func(k prescient.Key) prescient.Key { return k })
 		if free, err = s.sameRows(ctx, tx, "slotrun/lock_free_unique", keys, batch); err != nil {
 			return nil, nil, err
@@ -239,7 +235,7 @@ func MovesJSON(moves []*check.Answered) (list string, n int) {
 	return string(append(b, ']')), n
 }
 
-// KeysJSON is the list of the job_keys of rows for a statement.
+// KeysJSON is the list of rows for slotrun/end_each.
 func KeysJSON(rows []*check.Answered) string {
 	b := make([]byte, 0, len(rows)*35)
 	b = append(b, '[')
@@ -253,16 +249,15 @@ func KeysJSON(rows []*check.Answered) string {
 	return string(append(b, ']'))
 }
 
-// writeEnds writes history and deletes the rows, which are locked. Where others of the slot are contested it goes by
-// single rows, so that it does not wait for those.
-func (s *Session) writeEnds(ctx context.Context, tx *sql.Tx, ends []*check.Answered, contested bool) error {
+// writeEnds writes history and deletes the rows, which are locked, by single rows: others of the slot may be locked by others.
+func (s *Session) writeEnds(ctx context.Context, tx *sql.Tx, ends []*check.Answered) error {
 	if len(ends) == 0 {
 		return nil
 	}
 	if err := s.writeHistory(ctx, tx, ends); err != nil {
 		return err
 	}
-	if contested && s.Tables.Dialect != text.Plain { // which has no JSON_TABLE to name them by
+	if s.Tables.Dialect != text.Plain { // which has no JSON_TABLE to name them by
 		n, err := store.Affected(ctx, tx, s.Tables.Stmt.Get("slotrun/end_each"), KeysJSON(ends), s.Lease.Slot)
 		return deleted(n, len(ends), err)
 	}
