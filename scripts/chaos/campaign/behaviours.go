@@ -18,16 +18,16 @@ import (
 // behaviours are the scenarios in which apps, job_execs and clocks behave badly, and the one with everything mixed.
 func behaviours() []stage.Scenario {
 	return []stage.Scenario{
-		{Name: "late-commit", About: "inserts that commit up to 3 s later, after their slot was run", Linger: 40,
+		{Name: "late-commit", About: "inserts that commit up to 3 s later, after their slot was run", Load: stage.Load{Linger: 40},
 			Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
 		{Name: "open-transactions", About: "apps cancel, move, keep and replace what isn't there, in transactions of seconds", Faults: holdNothing,
 			Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
 		{Name: "long-transaction", About: "a transaction stays open from the beginning: purge is held back", Faults: holdPurgeBack},
 		{Name: "bad-execs", About: "job_execs that panic, hang, are deaf to their context, call Goexit, answer years 0, 1 and 9999",
-			Execs: map[string]int{"done": 20, "tx": 5, "panics": 4, "goexits": 4, "hangs": 2, "deaf": 2, "year0": 4, "year1": 4, "year9999": 4},
-			Rate:  40, Rules: func(r *checker.Rules) { r.MaxLate = 40 * time.Second }},
-		{Name: "killers", About: "rows whose job_exec ends its worker every time: by exit, or out of memory", Rate: 15,
-			Execs: map[string]int{"done": 60, "again": 20, "exits": 2, "hungry": 1}, Env: []string{"CHAOS_MEMORY=3221225472"},
+			Load:  stage.Load{Execs: map[string]int{"done": 20, "tx": 5, "panics": 4, "goexits": 4, "hangs": 2, "deaf": 2, "year0": 4, "year1": 4, "year9999": 4}, Rate: 40},
+			Rules: func(r *checker.Rules) { r.MaxLate = 40 * time.Second }},
+		{Name: "killers", About: "rows whose job_exec ends its worker every time: by exit, or out of memory",
+			Load: stage.Load{Rate: 15, Execs: map[string]int{"done": 60, "again": 20, "exits": 2, "hungry": 1}}, Workers: stage.Workers{Env: []string{"CHAOS_MEMORY=3221225472"}},
 			Rules: func(r *checker.Rules) { r.MaxLate = 90 * time.Second }},
 		{Name: "time-zones", About: "the server's zone is set to -08:00 and +14:00 (+13:00 on MariaDB, which knows none beyond) in turn", Own: true, Faults: func(ctx context.Context, s *stage.Stage) {
 			easternmost := "+14:00"
@@ -37,21 +37,21 @@ func behaviours() []stage.Scenario {
 			toggle(ctx, s, "zone set", "SET GLOBAL time_zone = '"+easternmost+"'", "SET GLOBAL time_zone = '-08:00'")
 			restore(s, "SET GLOBAL time_zone = 'SYSTEM'")
 		}, Rules: func(r *checker.Rules) { r.MaxLate = 30 * time.Second }},
-		{Name: "worker-clock", About: "the workers' clocks jump by hours, forth and back, and drift", Clock: true,
+		{Name: "worker-clock", About: "the workers' clocks jump by hours, forth and back, and drift",
+			Workers: stage.Workers{Clock: true, Env: []string{"CHAOS_CLOCK=7200,900"}},
 			Faults: func(ctx context.Context, s *stage.Stage) {
 				for stage.Pause(ctx, 1500*time.Millisecond) {
 					s.Fault("clock jumped", "nobody", 0) // it explains nothing
 				}
-			},
-			Env: []string{"CHAOS_CLOCK=7200,900"}, Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
-		{Name: "mixed", About: "workers are killed and frozen, connections cut, answers lost, statements refused, the network split", Workers: 4,
-			Linger: 10, Execs: mixedExecs(), Rules: func(r *checker.Rules) { r.MaxLate, r.Crashes = 60*time.Second, true }, Faults: mixed,
-			Wire: func(place, _ int) []wire.Rule {
+			}, Rules: func(r *checker.Rules) { r.MaxLate = 10 * time.Second }},
+		{Name: "mixed", About: "workers are killed and frozen, connections cut, answers lost, statements refused, the network split",
+			Workers: stage.Workers{Number: 4, Wire: func(place, _ int) []wire.Rule {
 				return []wire.Rule{{Chance: 0.004, Do: wire.Drop, After: true}, {Chance: 0.004, Do: wire.Drop},
 					{Chance: 0.004, Do: wire.Refuse, Code: 1213}, {Chance: 0.004, Do: wire.Refuse, Code: 1205},
 					{Chance: 0.002, Do: wire.Split, Wait: 2500 * time.Millisecond}, {Chance: 0.01, Do: wire.Delay, Wait: 100 * time.Millisecond},
 					{Match: "COMMIT", Chance: 0.02, Do: wire.Kill, After: place%2 == 0}}
 			}},
+			Load: stage.Load{Linger: 10, Execs: mixedExecs()}, Rules: func(r *checker.Rules) { r.MaxLate, r.Crashes = 60*time.Second, true }, Faults: mixed},
 	}
 }
 

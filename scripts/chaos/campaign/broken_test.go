@@ -34,16 +34,17 @@ func always(rules ...wire.Rule) func(int, int) []wire.Rule {
 const columns = "entity_name, entity_key, job_exec, tag, job_key, first_check_at, payload, inserted_at"
 
 var brokenVariants = []broken{
-	{finds: []string{"fenced", "ended-twice"}, Scenario: stage.Scenario{Name: "no-fence", Rate: 100,
-		Execs: map[string]int{"slower": 20, "done": 5}, Faults: lapseLeases,
-		Wire: always(lookAgain, wire.Rule{Match: fence, Do: wire.Rewrite, From: ` AND worker = .*$`})}},
-	{finds: []string{"lost"}, Scenario: stage.Scenario{Name: "delete-before-history", Rate: 100, Execs: map[string]int{"done": 20, "slow": 5},
-		Wire: always(wire.Rule{Match: history, Do: wire.Swap}, wire.Rule{Match: wire.BetweenCommitAndHeld, Chance: 0.3, Do: wire.Kill})}},
-	{finds: []string{"cancelled", "ended-twice"}, Scenario: stage.Scenario{Name: "insert-for-update", Rate: 200,
-		Execs: map[string]int{"slowforever": 20},
+	{finds: []string{"fenced", "ended-twice"}, Scenario: stage.Scenario{Name: "no-fence",
+		Load: stage.Load{Rate: 100, Execs: map[string]int{"slower": 20, "done": 5}}, Faults: lapseLeases,
+		Workers: stage.Workers{Wire: always(lookAgain, wire.Rule{Match: fence, Do: wire.Rewrite, From: ` AND worker = .*$`})}}},
+	{finds: []string{"lost"}, Scenario: stage.Scenario{Name: "delete-before-history",
+		Load:    stage.Load{Rate: 100, Execs: map[string]int{"done": 20, "slow": 5}},
+		Workers: stage.Workers{Wire: always(wire.Rule{Match: history, Do: wire.Swap}, wire.Rule{Match: wire.BetweenCommitAndHeld, Chance: 0.3, Do: wire.Kill})}}},
+	{finds: []string{"cancelled", "ended-twice"}, Scenario: stage.Scenario{Name: "insert-for-update",
+		Load: stage.Load{Rate: 200, Execs: map[string]int{"slowforever": 20}},
 		// A copy of each row as a worker has read it; only of those that will be moved.
 		Tables: []string{"CREATE TABLE " + stage.Prefix + "copy LIKE " + stage.Prefix + "future_job"},
-		Wire: always(
+		Workers: stage.Workers{Wire: always(
 			wire.Rule{Match: "ORDER BY job_key LIMIT", Do: wire.Prepend, From: `^SELECT .*\sFROM (\S+) FORCE INDEX \(PRIMARY\)\s+WHERE (.*)\s+ORDER BY.*$`,
 				To: "REPLACE INTO " + stage.Prefix + "copy SELECT * FROM $1 WHERE $2 AND check_count < 3"},
 			wire.Rule{Match: "OR 1 = 0) FOR UPDATE", Do: wire.Rewrite, From: `SELECT job_key, revision FROM (\S+) FORCE INDEX \((?:PRIMARY|job_key)\)(.*) FOR UPDATE.*$`,
@@ -54,13 +55,14 @@ var brokenVariants = []broken{
 				To: "INSERT INTO $2 (" + columns + ", due_at, next_check_at, check_count, error_count, put_off_count, total_ms, revision) SELECT " +
 					"entity_name, entity_key, job_exec, tag, job.job_key, first_check_at, payload, inserted_at, moved.due_at, moved.next_check_at, " +
 					"moved.check_count, moved.error_count, moved.put_off_count, moved.total_ms, job.revision + 1 FROM $1 STRAIGHT_JOIN " + stage.Prefix + "copy job ON $3"},
-		)}},
-	{finds: []string{"early"}, Scenario: stage.Scenario{Name: "floor", Rate: 100, Tables: []string{
+		)}}},
+	{finds: []string{"early"}, Scenario: stage.Scenario{Name: "floor", Load: stage.Load{Rate: 100}, Tables: []string{
 		"ALTER TABLE " + stage.Prefix + "future_job ALTER COLUMN first_check_at SET DEFAULT (TIMESTAMP'1970-01-01 00:00:00' + " +
 			"INTERVAL (TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', due_at) DIV 1000000) SECOND)"}}},
-	{finds: []string{"twice"}, Scenario: stage.Scenario{Name: "no-lease", Rate: 100, Execs: map[string]int{"slow": 20, "done": 5}, Wire: always(
-		wire.Rule{Match: claim, Do: wire.Rewrite, From: ` AND \(allocated_until IS NULL OR [^)]*\(6\)[^)]*\(6\) \+ INTERVAL 1 HOUR\)`},
-		lookAgain)}},
+	{finds: []string{"twice"}, Scenario: stage.Scenario{Name: "no-lease",
+		Load: stage.Load{Rate: 100, Execs: map[string]int{"slow": 20, "done": 5}}, Workers: stage.Workers{Wire: always(
+			wire.Rule{Match: claim, Do: wire.Rewrite, From: ` AND \(allocated_until IS NULL OR [^)]*\(6\)[^)]*\(6\) \+ INTERVAL 1 HOUR\)`},
+			lookAgain)}}},
 }
 
 // Some faults show only where an app's cancel meets a slot run, so that a run in which nothing showed is made again, with

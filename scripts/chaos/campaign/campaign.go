@@ -81,7 +81,7 @@ func (c Campaign) one(ctx context.Context, engine stage.Engine, scenario stage.S
 	if o.Skipped = lacks(engine, scenario); o.Skipped != "" {
 		return o
 	}
-	if scenario.Clock && c.Clock == "" {
+	if scenario.Workers.Clock && c.Clock == "" {
 		o.Skipped = "it needs a worker whose clock can be set"
 		return o
 	}
@@ -98,8 +98,8 @@ func (c Campaign) one(ctx context.Context, engine stage.Engine, scenario stage.S
 		defer func() { o.Err = errors.Join(o.Err, done()) }()
 		engine = own
 	}
-	if scenario.Rate == 0 {
-		scenario.Rate = 100
+	if scenario.Load.Rate == 0 {
+		scenario.Load.Rate = 100
 	}
 	if scenario.Drain == 0 {
 		scenario.Drain = time.Minute
@@ -146,5 +146,5 @@ func (c Campaign) Close() (err error) {
 
 // NeedsClock says whether a scenario wants Campaign.Clock.
 func (c Campaign) NeedsClock() bool {
-	return slices.ContainsFunc(c.Scenarios, func(s stage.Scenario) bool { return s.Clock })
+	return slices.ContainsFunc(c.Scenarios, func(s stage.Scenario) bool { return s.Workers.Clock })
 }

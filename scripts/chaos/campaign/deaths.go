@@ -28,8 +28,8 @@ func deaths() []stage.Scenario {
 				s.Any(dice).Signal("SIGKILL in the slot", syscall.SIGKILL, 0)
 			}
 		}},
-		{Name: "kill-statement", About: "SIGKILL before and after each statement of a slot run, one after the other", Workers: 5, Rules: crashes,
-			Wire: eachStatement(wire.Rule{Do: wire.Kill})},
+		{Name: "kill-statement", About: "SIGKILL before and after each statement of a slot run, one after the other",
+			Workers: stage.Workers{Number: 5, Wire: eachStatement(wire.Rule{Do: wire.Kill})}, Rules: crashes},
 		{Name: "freeze", About: "SIGSTOP past the lease, SIGCONT", Rules: func(r *checker.Rules) { r.MaxLate = 30 * time.Second; r.Crashes = true },
 			Faults: func(ctx context.Context, s *stage.Stage) {
 				dice := s.Dice(1)
@@ -37,19 +37,20 @@ func deaths() []stage.Scenario {
 					s.Any(dice).Freeze(ctx, stage.Lease+time.Duration(500+dice.IntN(1500))*time.Millisecond)
 				}
 			}},
-		{Name: "freeze-statement", About: "SIGSTOP before and after each statement of a slot run, past the lease", Workers: 5, Rules: crashes,
-			Wire: eachStatement(wire.Rule{Do: wire.Freeze})},
+		{Name: "freeze-statement", About: "SIGSTOP before and after each statement of a slot run, past the lease",
+			Workers: stage.Workers{Number: 5, Wire: eachStatement(wire.Rule{Do: wire.Freeze})}, Rules: crashes},
 		{Name: "term", About: "SIGTERM in mid-slot", Faults: func(ctx context.Context, s *stage.Stage) {
 			dice := s.Dice(1)
 			for s.IntoSlot(ctx, time.Duration(dice.IntN(150))*time.Millisecond) {
 				s.Any(dice).Signal("SIGTERM", syscall.SIGTERM, stage.StopGrace+time.Second)
 			}
 		}},
-		{Name: "lost-answer", About: "each statement of a slot run is done, but the client sees a broken connection", Workers: 4,
-			Wire: each(wire.Rule{Do: wire.Drop, After: true})},
-		{Name: "lost-commit", About: "one COMMIT in four is done, but the client sees a broken connection", Wire: func(int, int) []wire.Rule {
-			return []wire.Rule{{Match: "COMMIT", Chance: 0.25, Do: wire.Drop, After: true}}
-		}},
+		{Name: "lost-answer", About: "each statement of a slot run is done, but the client sees a broken connection",
+			Workers: stage.Workers{Number: 4, Wire: each(wire.Rule{Do: wire.Drop, After: true})}},
+		{Name: "lost-commit", About: "one COMMIT in four is done, but the client sees a broken connection",
+			Workers: stage.Workers{Wire: func(int, int) []wire.Rule {
+				return []wire.Rule{{Match: "COMMIT", Chance: 0.25, Do: wire.Drop, After: true}}
+			}}},
 	}
 }
 

@@ -18,7 +18,7 @@ func nodes() []stage.Scenario {
 	slow := func(r *checker.Rules) { r.MaxLate, r.Crashes, r.MaxErrors = 60*time.Second, true, 5 }
 	return []stage.Scenario{
 		{Name: "node-kill", About: "SIGKILL of a node of a cluster in mid-slot, of the primary where there is one, and its return", Cluster: true,
-			Rules: slow, Faults: killNodes, Env: []string{"PRESCIENT_GUARDS_MAX_ERRORS=5"}, Drain: 2 * time.Minute},
+			Rules: slow, Faults: killNodes, Workers: stage.Workers{Env: []string{"PRESCIENT_GUARDS_MAX_ERRORS=5"}}, Drain: 2 * time.Minute},
 	}
 }
 

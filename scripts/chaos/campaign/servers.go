@@ -20,26 +20,27 @@ func servers() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "server-kill", About: "SIGKILL of the server in mid-slot, and a restart", Own: true, Rules: slow, Faults: killServer},
 		{Name: "cut", About: "all connections are killed by the server, again and again", Rules: slow, Faults: cutConnections},
-		{Name: "latency", About: "one statement in ten takes up to half a second", Wire: func(int, int) (rules []wire.Rule) {
+		{Name: "latency", About: "one statement in ten takes up to half a second", Workers: stage.Workers{Wire: func(int, int) (rules []wire.Rule) {
 			for _, wait := range []time.Duration{50, 150, 500} {
 				rules = append(rules, wire.Rule{Chance: 0.033, Do: wire.Delay, Wait: wait * time.Millisecond})
 			}
 			return rules
-		}},
+		}}},
 		{Name: "split", About: "the network between one worker and the server swallows everything for 3 s, then delivers it", Rules: slow,
-			Wire: func(place, life int) []wire.Rule {
+			Workers: stage.Workers{Wire: func(place, life int) []wire.Rule {
 				if place == 0 {
 					return nil
 				}
 				return []wire.Rule{{Chance: 0.01, Do: wire.Split, Wait: 3 * time.Second},
 					{Chance: 0.005, Do: wire.Split, Wait: 3 * time.Second, After: true}}
-			}},
-		{Name: "refused", About: "statements are answered with 1205, 1213, 1290, 1047, 1040, 1053, 1317", Wire: func(int, int) (rules []wire.Rule) {
-			for _, code := range []uint16{1205, 1213, 1290, 1047, 1040, 1053, 1317} {
-				rules = append(rules, wire.Rule{Chance: 0.012, Do: wire.Refuse, Code: code})
-			}
-			return rules
-		}},
+			}}},
+		{Name: "refused", About: "statements are answered with 1205, 1213, 1290, 1047, 1040, 1053, 1317",
+			Workers: stage.Workers{Wire: func(int, int) (rules []wire.Rule) {
+				for _, code := range []uint16{1205, 1213, 1290, 1047, 1040, 1053, 1317} {
+					rules = append(rules, wire.Rule{Chance: 0.012, Do: wire.Refuse, Code: code})
+				}
+				return rules
+			}}},
 		{Name: "contention", About: "other transactions hold due rows for up to 3 s, in any order: real 1205 and 1213", Rules: slow, Faults: contend},
 		{Name: "lapse", About: "the server's clock jumps past every lease, while their holders go on", Rules: slow, Faults: lapseLeases},
 		{Name: "read-only", About: "the server is read-only for a second, again and again", Own: true, Rules: slow,

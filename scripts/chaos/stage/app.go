@@ -26,9 +26,7 @@ type app struct {
 	db     *sql.DB
 	client *client.Client
 	ledger *checker.Ledger
-	rate   int                          // transactions in a second, about
-	linger int                          // percent of the inserts that stay open for a while
-	pick   func(dice *rand.Rand) string // a job_exec
+	load   Load
 	dice   *rand.Rand
 	ids    int64
 	known  []asked        // latest checks, which it may still change its mind about
@@ -47,7 +45,7 @@ type asked struct {
 func (a *app) ask(ctx context.Context) {
 	for ctx.Err() == nil {
 		a.step()
-		Pause(ctx, time.Duration(a.dice.Int64N(int64(2*apps*time.Second)/int64(a.rate))))
+		Pause(ctx, time.Duration(a.dice.Int64N(int64(2*apps*time.Second)/int64(a.load.Rate))))
 	}
 	a.open.Wait()
 }
@@ -135,7 +133,7 @@ func (a *app) due() time.Time {
 // job makes a new check.
 func (a *app) job() (asked, prescient.NewJob) {
 	a.ids++
-	one := asked{id: a.ids, key: fmt.Sprintf("k%d", a.ids), exec: a.pick(a.dice)}
+	one := asked{id: a.ids, key: fmt.Sprintf("k%d", a.ids), exec: a.load.pick(a.dice)}
 	return one, a.newJob(one)
 }
 
@@ -158,7 +156,7 @@ func (a *app) insert() {
 	one, job := a.job()
 	plain, rollBack := a.dice.IntN(100) < 20, a.dice.IntN(100) < 8
 	linger := time.Duration(0)
-	if n := a.linger; n > 0 && a.dice.IntN(100) < n {
+	if n := a.load.Linger; n > 0 && a.dice.IntN(100) < n {
 		linger = time.Duration(a.dice.Int64N(int64(3 * time.Second)))
 	}
 	do := func() {

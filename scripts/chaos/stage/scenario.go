@@ -16,38 +16,48 @@ type Scenario struct {
 	Name  string
 	About string // one line, for people
 
-	Own     bool           // it needs a server that may be killed and set up at will
-	Cluster bool           // it needs a cluster whose nodes may be killed
-	Workers int            // 3 by default
-	Rate    int            // transactions of the app in a second, about; 100 by default
-	Execs   map[string]int // shares of the job_execs; the usual ones by default
-	Linger  int            // percent of the inserts that stay open for up to 3 s before they commit
-	Params  string         // of the workers' DSN
-	Env     []string       // of the workers
-	Tables  []string       // statements to run after migrate
+	Own     bool     // it needs a server that may be killed and set up at will
+	Cluster bool     // it needs a cluster whose nodes may be killed
+	Tables  []string // statements to run after migrate
+	Load    Load
+	Workers Workers
 
 	Drain time.Duration // how long what is due may take once nothing breaks any more; a minute by default
 
-	// Wire returns the rules of a worker's wire, by its place and how many were there before it.
-	Wire func(place, life int) []wire.Rule
 	// Faults breaks things until ctx ends, and leaves everything whole.
 	Faults func(ctx context.Context, s *Stage)
 	// Rules adapts what the checker asks for.
 	Rules func(r *checker.Rules)
 
-	Clock bool // the workers are a program whose clock can be set
-
-	// server starts a server of a flavour that is the scenario's alone, and is ended by done. An error says why there
+	// Server starts a server of a flavour that is the scenario's alone, and is ended by done. An error says why there
 	// cannot be one here: the scenario is left out.
 	Server func(ctx context.Context, faketime, name string) (engine Engine, done func() error, err error)
+}
+
+// Load is what the app asks for.
+type Load struct {
+	Rate   int            // transactions in a second, about; 100 by default
+	Execs  map[string]int // shares of the job_execs; the usual ones by default
+	Linger int            // percent of the inserts that stay open for up to 3 s before they commit
+}
+
+// Workers are how the workers are run.
+type Workers struct {
+	Number int    // 3 by default
+	Params string // of their DSN
+	Env    []string
+	Clock  bool // they are a program whose clock can be set
+
+	// Wire returns the rules of a worker's wire, by its place and how many were there before it.
+	Wire func(place, life int) []wire.Rule
 }
 
 // Usual are the job_execs that every scenario has: all ways to end, and to go on.
 var Usual = map[string]int{"done": 30, "again": 12, "tx": 14, "txagain": 10, "txbatch": 10, "flaky": 8, "slow": 8, "forever": 5, "failing": 5, "past": 4}
 
 // pick chooses a job_exec by its share.
-func (s Scenario) pick(dice *rand.Rand) string {
-	execs := s.Execs
+func (l Load) pick(dice *rand.Rand) string {
+	execs := l.Execs
 	if execs == nil {
 		execs = Usual
 	}

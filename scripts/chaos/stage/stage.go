@@ -57,7 +57,7 @@ func (s *Stage) workerDSN(place int) string {
 		if s.Engine.Server != nil {
 			config.User, config.Passwd = workerUser, workerPassword
 		}
-	}), s.Scenario.Params)
+	}), s.Scenario.Workers.Params)
 }
 
 // open makes database, tables and ledger, and names the socket.
@@ -110,16 +110,14 @@ func (s *Stage) rules() checker.Rules {
 
 // wire is what happens to the statements of a worker, as long as it is time for faults.
 func (s *Stage) wire(place, life int) []wire.Rule {
-	if s.Scenario.Wire == nil || s.over.Load() {
+	if s.Scenario.Workers.Wire == nil || s.over.Load() {
 		return nil
 	}
-	return s.Scenario.Wire(place, life)
+	return s.Scenario.Workers.Wire(place, life)
 }
 
 func (s *Stage) newApp(number uint64) *app {
-	scenario := s.Scenario
-	return &app{db: s.App, client: s.Client, ledger: s.ledger, dice: s.Dice(100 + number), ids: int64(number+1) * 1_000_000,
-		rate: scenario.Rate, linger: scenario.Linger, pick: scenario.pick}
+	return &app{db: s.App, client: s.Client, ledger: s.ledger, load: s.Scenario.Load, dice: s.Dice(100 + number), ids: int64(number+1) * 1_000_000}
 }
 
 // Play plays the scenario and returns the verdict.
@@ -135,14 +133,14 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	}
 	playing, stop := context.WithTimeout(ctx, duration)
 	defer stop()
-	s.crew = &crew{program: s.ClockProgram, dir: s.Dir, socket: s.reports.socket, seed: s.Seed, env: s.Scenario.Env,
+	s.crew = &crew{program: s.ClockProgram, dir: s.Dir, socket: s.reports.socket, seed: s.Seed, env: s.Scenario.Workers.Env,
 		dsn: s.workerDSN, wire: s.wire, ledger: s.ledger, log: s.Logf}
-	if !s.Scenario.Clock {
+	if !s.Scenario.Workers.Clock {
 		if s.crew.program, err = os.Executable(); err != nil {
 			return report, err
 		}
 	}
-	s.crew.hire(ctx, max(s.Scenario.Workers, 3))
+	s.crew.hire(ctx, max(s.Scenario.Workers.Number, 3))
 	defer s.crew.dismiss()
 	var busy sync.WaitGroup
 	for i := range apps {
