@@ -79,7 +79,6 @@ func (c *countedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 
 // A batch whose moves all have a long error is more than a packet may have: the servers take 16 MB, or 64.
 func TestLongErrorsOfManyRowsAreNotOneStatement(t *testing.T) {
-	t.Parallel()
 	const rows = 3000 // which are one commit
 	long := strings.Repeat("<", 1000)
 	eachServer(t, func(t *testing.T, r *testRig) {

@@ -26,8 +26,10 @@ func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
 }
 
-// eachServerInTurn is eachServerAt on one server after the other, for times that are bounded tightly. Such a test runs
-// alone. So does what eachFlavourInTurn is for; others run beside one another (t.Parallel), since they mostly wait.
+// Tests that mostly wait run beside one another (t.Parallel). The others come before them, each by itself: those that compute
+// more than they wait, whose times are bounded tightly, or that measure what the process has.
+
+// eachServerInTurn is eachServerAt on one server after the other, for times that are bounded tightly.
 func eachServerInTurn(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
 	servertest.EachInTurn(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
 }
