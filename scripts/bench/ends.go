@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"prescient/scripts/bench/internal/peers"
 	"prescient/scripts/bench/internal/rig"
@@ -23,6 +24,8 @@ var endsSection = rig.Section{
 			{"prescient, ends, batch handler", slotrun.Workload{Form: "batch"}, 1},
 			{"prescient, ends, alone on its server", slotrun.Workload{Form: "one", Alone: true}, 1},
 			{"prescient, ends, batch handler, alone on its server", slotrun.Workload{Form: "batch", Alone: true}, 1},
+			{"prescient, ends, alone on its server, which purges meanwhile", slotrun.Workload{Form: "one", Alone: true, Purged: true}, 1},
+			{"prescient, ends, of 4 job_execs", slotrun.Workload{Form: "one", Execs: 4}, 1},
 			{"prescient, ends, Tx handler", slotrun.Workload{Form: "tx"}, 1},
 			{"prescient, ends, Tx batch handler", slotrun.Workload{Form: "txbatch"}, 1},
 			{"prescient, ends, 2 processes", slotrun.Workload{Form: "one"}, 2},
@@ -34,9 +37,15 @@ var endsSection = rig.Section{
 			{"prescient, moves", slotrun.Workload{Form: "one", Moves: 10}, 1},
 			{"prescient, moves, batch handler", slotrun.Workload{Form: "batch", Moves: 10}, 1},
 		} {
-			list = append(list, rig.Contestant{Name: c.name, Ends: func(due int) int { return due - due*c.job.Moves/10 },
+			list = append(list, rig.Contestant{Name: c.name, Also: c.job.Also(), Ends: func(due int) int { return due - due*c.job.Moves/10 },
 				Do: func(ctx context.Context, st *rig.Stage) error { return slotrun.Run(ctx, st, c.job, c.of) }})
 		}
-		return b.OnStage(ctx, s, "ends", list)
+		return b.OnStage(ctx, s, "ends", append(list, rig.Contestant{Name: fmt.Sprintf("prescient, ends, swept from %d slots", sweptSlots),
+			Also: []string{fmt.Sprintf(`UPDATE future_job SET due_at = UTC_DATE() - INTERVAL 2 + entity_key %% %d DAY, first_check_at = due_at,
+				next_check_at = due_at WHERE next_check_at < UTC_DATE() + INTERVAL 2 DAY`, sweptSlots)},
+			Ends: rig.All, Do: sweep}))
 	},
 }
+
+// sweptSlots is how many slots an outage has left behind.
+const sweptSlots = 500

@@ -12,6 +12,7 @@ type Contestant struct {
 	Name string
 	Do   func(ctx context.Context, st *Stage) error
 	Ends func(due int) int // how many rows end; the others are moved
+	Also []string          // further statements before each turn
 }
 
 // All is for contestants that end every row.
@@ -41,7 +42,7 @@ func (b *Bench) Compete(ctx context.Context, st *Stage, list []Contestant) error
 			if !b.wants(c.Name) {
 				continue
 			}
-			if err := st.Set(ctx); err != nil {
+			if err := st.Set(ctx, c.Also...); err != nil {
 				return err
 			}
 			_, err := b.Took(c.Name, round, []int{st.Pid}, func() (int, error) { return st.Due, c.Do(ctx, st) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,18 +108,18 @@ func (st *Stage) Fill(ctx context.Context, from, to int) (err error) {
 }
 
 // Set makes the due rows due, and takes away what the turn before left.
-func (st *Stage) Set(ctx context.Context) error {
+func (st *Stage) Set(ctx context.Context, also ...string) error {
 	if today := time.Now().UTC().Truncate(Day); !today.Equal(st.Slot) { // midnight has passed
 		st.Slot = today
 		if err := st.keepDue(ctx); err != nil {
 			return err
 		}
 	}
-	for _, query := range append([]string{
+	for _, query := range slices.Concat([]string{
 		"DELETE FROM future_job WHERE next_check_at < UTC_DATE() + INTERVAL 2 DAY",
 		"TRUNCATE TABLE job_history", "DELETE FROM slot_run",
 		fmt.Sprintf("INSERT INTO future_job SELECT * FROM bench_due WHERE entity_key + 0 < %d", st.Due),
-	}, st.Also...) {
+	}, st.Also, also) {
 		if _, err := st.Exec(ctx, query); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package slotrun
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,8 +21,10 @@ type Workload struct {
 	DSN     string
 	Form    string // one, batch, tx or txbatch, with orders- before it where it works with the orders
 	Moves   int    // of ten rows, how many go to a later slot
+	Execs   int    // job_execs among which the rows are divided; 0: all have one
 	Buckets int    // at a time; 0: by default
 	Alone   bool   // the server is there for this alone: larger batches, and purge is put off
+	Purged  bool   // purge is not put off all the same
 }
 
 // moves says for a row whether it goes to a later slot. Keys are numbers.
@@ -29,7 +32,15 @@ func (l Workload) moves(job prescient.FutureJob) bool {
 	return int(job.EntityKey[len(job.EntityKey)-1]-'0') < l.Moves
 }
 
-// Registry holds the job_exec.
+// Also divides the rows of a stage among the job_execs.
+func (l Workload) Also() []string {
+	if l.Execs == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("UPDATE future_job SET job_exec = CONCAT(job_exec, entity_key %% %d) WHERE next_check_at < UTC_DATE() + INTERVAL 2 DAY", l.Execs)}
+}
+
+// Registry holds the job_execs.
 func (l Workload) Registry(db *sqlx.DB) *prescient.Registry {
 	r := prescient.NewRegistry()
 	answer := func(job prescient.FutureJob) *time.Time {
@@ -41,7 +52,11 @@ func (l Workload) Registry(db *sqlx.DB) *prescient.Registry {
 	var err error
 	switch l.Form {
 	case "one":
-		err = r.Register(rig.DueExec, func(_ context.Context, job prescient.FutureJob) (*time.Time, error) { return answer(job), nil }, prescient.Guards{})
+		one := func(_ context.Context, job prescient.FutureJob) (*time.Time, error) { return answer(job), nil }
+		err = r.Register(rig.DueExec, one, prescient.Guards{})
+		for i := range l.Execs {
+			err = errors.Join(err, r.Register(fmt.Sprint(rig.DueExec, i), one, prescient.Guards{}))
+		}
 	case "batch":
 		err = r.RegisterBatch(rig.DueExec, func(_ context.Context, batch *prescient.Batch) error {
 			for i, job := range batch.Jobs() {
@@ -93,6 +108,9 @@ func (l Workload) Run(ctx context.Context) (books.Figures, error) {
 	options := worker.Options{Registry: l.Registry(db), Buckets: l.Buckets}
 	if l.Alone {
 		options.Batch, options.PutOffPurge = 8000, 10*time.Second
+	}
+	if l.Purged {
+		options.PutOffPurge = 0
 	}
 	w, err := worker.New(ctx, db, options)
 	if err != nil {
