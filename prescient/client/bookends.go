@@ -11,9 +11,9 @@ import (
 	"prescient/prescient/internal/store"
 )
 
-// A look under a lock at all rows of an entity goes through a range of UNIQUE (job_key), and InnoDB also locks the row after
+// A locking read of all rows of an entity goes through a range of UNIQUE (job_key), and InnoDB also locks the row after
 // the range, where it finds its end: the row of another entity, which a slot run could not end while the app's transaction
-// is open. So the look gets a row of its own to end at. Two bookends, the first and the last key that the entity can have,
+// is open. So the read gets a row of its own to end at. Two bookends, the first and the last key that the entity can have,
 // are inserted before it and deleted after it, in the same transaction: nobody else ever sees them. Under REPEATABLE READ the
 // gap between them stays locked, so that nobody inserts for the entity until the transaction ends; other entities' gaps do
 // not.
@@ -33,13 +33,13 @@ func (c *Client) findBetweenBookends(ctx context.Context, db prescient.DB, e pre
 		return err
 	})
 	if err == nil && !placed {
-		// One key in two thousand million is that of a bookend: a check has it, and ends the look as well as it can.
+		// One key in two thousand million is that of a bookend: a check has it, and ends the read as well as it can.
 		found, err = c.find(ctx, db, "job.job_key BETWEEN "+low+" AND "+high, true)
 	}
 	return found, err
 }
 
-// isAbsent says whether nothing has a key now, whatever a snapshot shows. A look under a lock that finds nothing would lock
+// isAbsent says whether nothing has a key now, whatever a snapshot shows. A locking read that finds nothing would lock
 // the gap; here a bookend takes the key itself, and keeps it from others until the transaction ends.
 func (c *Client) isAbsent(ctx context.Context, db prescient.DB, key prescient.Key) (bool, error) {
 	return c.withBookends(ctx, db, []prescient.Key{key}, func() error { return nil })

@@ -14,7 +14,7 @@ import (
 // Cancel ends what is pending for an entity as cancelled: all of it, or only what the job_execs named do. It returns
 // how many it ended; none is no error. On a handle that is no transaction it takes one of its own.
 //
-// In the caller's transaction it looks twice, the second time under a lock: that sees what a snapshot does not, and under
+// In the caller's transaction it reads twice, the second time under a lock. That read finds what a snapshot does not, and under
 // REPEATABLE READ also keeps others from inserting for the entity until the transaction ends. Rows of other entities stay
 // free. The account needs INSERT on future_job for that.
 //

@@ -22,14 +22,13 @@ import (
 // It asks nothing of that connection: its loc, time_zone, character set, isolation level and sql_mode may be anything.
 // Its own reads take no locks and its writes go by the primary key, so that it does not deadlock with slot runs. Under
 // REPEATABLE READ a row that was moved after the transaction's snapshot is invisible to a plain read; where a first
-// look may have missed it, a client looks again with FOR UPDATE, which locks the gap where the row would be. A pending
+// read may have missed it, a client reads again with FOR UPDATE, which locks the gap where the row would be. A pending
 // row that an insert keeps is locked too, so that nobody can cancel it before the caller commits. On a handle that is
 // no transaction neither is needed.
 //
-// In the caller's transaction a deadlock, a lock wait timeout and the like are returned as the server gave them, for the
-// caller to begin the transaction again: BeginAgain knows them. One of them is to be expected under REPEATABLE READ from
-// MariaDB 11.6 on: a row that somebody changed after the transaction's snapshot is refused with 1020, and the server rolls
-// back the whole transaction. On a handle that is no transaction a client tries again by itself.
+// In the caller's transaction a client returns a deadlock, a lock wait timeout and the like as the server gave them. BeginAgain
+// knows them, and the caller begins the transaction again. Expect one of them under REPEATABLE READ from MariaDB 11.6 on: the
+// server refuses a row that somebody changed after the transaction's snapshot with 1020, and rolls back the whole transaction. On a handle that is no transaction a client tries again by itself.
 type Client struct {
 	tables   store.Tables
 	guards   prescient.Guards

@@ -109,7 +109,7 @@ func TestAClientStopsWritingWhenTheConfigurationHasChanged(t *testing.T) {
 	})
 }
 
-// The resolution changes between a client's look and its write: the slot is off the new grid.
+// The resolution changes between a client's read and its write: the slot is off the new grid.
 func TestASlotOffTheGridIsExplainedByTheChangeOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {

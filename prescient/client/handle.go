@@ -10,8 +10,8 @@ import (
 )
 
 // What a client may begin a transaction of its own on, and may try again on, are pools and single connections. A pool is known
-// by what a transaction cannot do, lending a connection: *sql.DB, *sqlx.DB, and what embeds one of them or has its Conn. A
-// single connection has Raw. Whatever has Commit or Rollback is a transaction, also where it begins others, for savepoints say.
+// by its Conn, which lends a connection, as no transaction does: *sql.DB, *sqlx.DB, and what embeds one of them or has its Conn.
+// A single connection has Raw. Whatever has Commit or Rollback is a transaction, even if it begins others, such as savepoints.
 // All else is taken for a transaction of the caller: to begin one beside it would commit the check without the domain event.
 type (
 	beginner interface {
@@ -66,8 +66,8 @@ func commitsByItself(db prescient.DB) bool {
 	return begins && !isCallersTx(db)
 }
 
-// isInside makes sure of a handle that begins transactions and yet is taken for one that it is inside of one: a savepoint
-// stays only there. A pool that is not known as one would have each statement committed by itself.
+// isInside makes sure that a handle is inside of a transaction, where it begins transactions and is taken for one all the same:
+// a savepoint stays only there. On a pool that is not known as one, each statement would be committed by itself.
 func isInside(ctx context.Context, db prescient.DB) error {
 	if _, begins := db.(beginner); !begins || ends(db) {
 		return nil

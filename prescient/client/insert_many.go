@@ -27,7 +27,7 @@ func (c *Client) InsertMany(ctx context.Context, db prescient.DB, jobs []prescie
 		}
 	}
 	jobs = inPlace(jobs)
-	// Most jobs are new. Only after a duplicate is it worth a look before each write: the failed INSERT would leave a
+	// Most jobs are new. Only after a duplicate is it worth a read before each write: the failed INSERT would leave a
 	// lock on the row's unique key, from which to write by the primary key can deadlock with a slot run.
 	did, err := c.insertMany(ctx, db, jobs, false)
 	if errno.Is(err, errno.DuplicateKey) {
@@ -156,7 +156,7 @@ func (b *bulk) insertChunk(ctx context.Context, from, to int) error {
 		if !b.readsFirst || !errno.Is(err, errno.DuplicateKey) {
 			return err
 		}
-		// Inserted by somebody else between the look and the write, or after this transaction's snapshot.
+		// Inserted by somebody else between the read and the write, or after this transaction's snapshot.
 	}
 	for i := from; i < to; i++ {
 		if err := b.insertOne(ctx, i); err != nil {

@@ -29,9 +29,9 @@ type hosts struct {
 
 	mu sync.Mutex
 	at int // the host that was connected to last
-	// term counts how often a host was left because it takes no writes any more. Connections of an earlier term are of no
+	// epoch counts how often a host was left because it takes no writes any more. Connections of an earlier epoch are of no
 	// use: the pool drops them.
-	term uint64
+	epoch uint64
 }
 
 type host struct {
@@ -83,7 +83,7 @@ func (h *hosts) Driver() driver.Driver { return h.list[0].connector.Driver() }
 // Connect implements driver.Connector: it goes once round the hosts, from the one that worked last.
 func (h *hosts) Connect(ctx context.Context) (driver.Conn, error) {
 	h.mu.Lock()
-	first, term := h.at, h.term
+	first, epoch := h.at, h.epoch
 	h.mu.Unlock()
 	var errs []error
 	for i := range h.list {
@@ -91,11 +91,11 @@ func (h *hosts) Connect(ctx context.Context) (driver.Conn, error) {
 		conn, err := h.try(ctx, h.list[at], len(h.list)-i)
 		if err == nil {
 			h.mu.Lock()
-			if h.term == term {
+			if h.epoch == epoch {
 				h.at = at
 			}
 			h.mu.Unlock()
-			return &hostConn{fullConn: conn, hosts: h, term: term}, nil
+			return &hostConn{fullConn: conn, hosts: h, epoch: epoch}, nil
 		}
 		if len(h.list) > 1 {
 			err = fmt.Errorf("host %s: %w", h.list[at].address, err)
@@ -162,17 +162,17 @@ func writable(ctx context.Context, conn driver.QueryerContext) error {
 }
 
 // leave gives up a host on which a connection found out that it takes no writes any more.
-func (h *hosts) leave(term uint64) {
+func (h *hosts) leave(epoch uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.term == term {
-		h.term++
+	if h.epoch == epoch {
+		h.epoch++
 		h.at = (h.at + 1) % len(h.list)
 	}
 }
 
-func (h *hosts) current(term uint64) bool {
+func (h *hosts) current(epoch uint64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.term == term
+	return h.epoch == epoch
 }

@@ -30,7 +30,7 @@ type fullConn interface {
 type hostConn struct {
 	fullConn
 	hosts   *hosts
-	term    uint64
+	epoch    uint64
 	unended bool
 	watch   *store.TxWatch // of the transaction that is open; nil where nobody asked for it
 
@@ -39,11 +39,11 @@ type hostConn struct {
 	used     time.Time     // when a transaction ended on it
 }
 
-// note takes note of an error that the server gave: of one that says that it takes no writes it leaves the host.
+// note takes note of an error that the server gave, and leaves the host if it takes no writes any more.
 func (c *hostConn) note(err error) error {
 	c.watch.Note(err)
 	if errno.Is(err, errno.ReadOnly, errno.ReadOnlyMode, errno.UnknownCommand, errno.RunHook) {
-		c.hosts.leave(c.term)
+		c.hosts.leave(c.epoch)
 	}
 	return err
 }
@@ -92,7 +92,7 @@ func (c *hostConn) BeginTx(ctx context.Context, options driver.TxOptions) (drive
 
 // ResetSession implements driver.SessionResetter: the pool calls it before it hands the connection out again.
 func (c *hostConn) ResetSession(ctx context.Context) error {
-	if c.unended || c.tooOld() || !c.hosts.current(c.term) {
+	if c.unended || c.tooOld() || !c.hosts.current(c.epoch) {
 		return driver.ErrBadConn
 	}
 	return c.fullConn.ResetSession(ctx)
@@ -100,7 +100,7 @@ func (c *hostConn) ResetSession(ctx context.Context) error {
 
 // IsValid implements driver.Validator: the pool calls it when the connection comes back.
 func (c *hostConn) IsValid() bool {
-	return !c.unended && c.hosts.current(c.term) && c.fullConn.IsValid()
+	return !c.unended && c.hosts.current(c.epoch) && c.fullConn.IsValid()
 }
 
 // hostTx is a transaction whose COMMIT has a deadline, which database/sql does not give it: a cluster that has lost its
@@ -117,7 +117,7 @@ func (tx *hostTx) Commit() error { return tx.conn.ended(tx.commit()) }
 // Rollback implements driver.Tx.
 func (tx *hostTx) Rollback() error { return tx.conn.ended(tx.Tx.Rollback()) }
 
-// ended looks at what came of the end of a transaction.
+// ended takes note of how the end of a transaction went.
 func (c *hostConn) ended(err error) error {
 	c.unended = c.unended || err != nil
 	c.watch, c.used = nil, time.Now()

@@ -12,9 +12,9 @@ import (
 // A worker whose network vanishes in the middle of a transaction says nothing any more, and its server waits for the next
 // statement, with the rows locked. So each connection on which a transaction of a worker begins is told for how long it may
 // idle there: the server then ends it. MariaDB has a setting for connections that are in a transaction. MySQL has one for
-// all, so that a connection on which a commit was done may idle no longer in the pool either: there it is not used again
-// once half of that is over. To tell it takes a round trip, for the first transaction on a connection, or the first of
-// another kind.
+// all connections, so that one on which a commit was done may idle no longer in the pool either. The pool does not use it
+// again once half of that time is over. To tell the server takes a round trip, for the first transaction on a connection,
+// and for the first of another kind.
 
 // idleSettings are the settings by which a server ends connections that idle, the first that it knows.
 var idleSettings = [...]string{"idle_transaction_timeout", idleAnywhere}
@@ -44,8 +44,8 @@ func (c *hostConn) letIdle(ctx context.Context) error {
 	return nil // a server that has neither
 }
 
-// asBefore has a transaction that does not say for how long it may idle, as one of a handler's own, idle for as long as the
-// pool's sessions may, where the connection was told something else for another.
+// asBefore is for a transaction that does not say for how long it may idle, such as one of a handler's own. It may idle for as
+// long as the pool's sessions, if the connection was told another time before.
 func (c *hostConn) asBefore(ctx context.Context) context.Context {
 	if _, given := ctx.Value(store.IdleKey{}).(time.Duration); given || c.idle == 0 {
 		return ctx

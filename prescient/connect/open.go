@@ -136,7 +136,7 @@ func configure(cfg *mysql.Config, lease, idle time.Duration) (settings string) {
 const collation = "utf8mb4_general_ci"
 
 // lockWait is how long a statement waits for a lock, in seconds, the shortest that MySQL knows: well below what a statement
-// may take, so that it is told of as a lock wait.
+// may take, so that the error is that of a lock wait.
 const lockWait = "1"
 
 const wantDSN = "want user:password@tcp(host:port)/database"

@@ -31,7 +31,7 @@ type TLS struct {
 	// Cert and Key are the client's certificate and its key; both empty for none.
 	Cert, Key []byte
 	// PublicKey is the server's RSA key, for passwords of caching_sha2_password over plain TCP. Without it the server is
-	// asked for its key, which who sits between can forge.
+	// asked for its key, which somebody between the two can forge.
 	PublicKey []byte
 }
 
