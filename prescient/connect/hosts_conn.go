@@ -30,7 +30,7 @@ type fullConn interface {
 type hostConn struct {
 	fullConn
 	hosts   *hosts
-	epoch    uint64
+	epoch   uint64
 	unended bool
 	watch   *store.TxWatch // of the transaction that is open; nil where nobody asked for it
 

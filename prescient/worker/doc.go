@@ -111,8 +111,8 @@
 //   - The answer to a claim is lost: the token went up by a random step, so that the ledger tells whose claim it was; the
 //     bucket is run at once, and nobody counts a takeover.
 //   - A lease lapses in an outage that the worker outlives: it gives the lease back, and nobody counts a takeover.
-//   - A row cannot be written, whatever the rest of its batch: the batch is divided until it is alone. It ends without its
-//     payload where the server says what it refuses, and stays, and is named in the log, where it does not.
+//   - A row cannot be written, whatever the rest of its batch: the batch is cut up until it is alone. It ends without its
+//     payload where the server says what it refuses, three times. Where it does not, the row stays, and is named in the log.
 //   - A cancel, replace or reschedule commits before the row is read: the function is not called, or at the new time. One
 //     that commits later may find it called already: then the answer is dropped and counted, and what the app did stands.
 //     The call itself is not interrupted.

@@ -10,8 +10,8 @@ import (
 // away, other buckets use the time. So more are worked on at a time, the further away it is.
 
 const (
-	// oneMoreFor is how long a round trip is for each bucket more. Of what ends a second with the server beside the worker,
-	// 0.7 were left 5 ms away with 4 buckets at a time, 0.9 with 6 to 8, and no more with 12 (scripts/bench: remote).
+	// oneMoreFor is the length of round trip for which one more bucket is worked on. With the server 5 ms away, 4 buckets at a
+	// time left 0.7 of the ends a second that it had beside the worker, 6 to 8 left 0.9, and 12 no more (scripts/bench: remote).
 	oneMoreFor = time.Millisecond
 	// pings is how often the round trip is measured: the shortest counts, since the others also wait for processors.
 	pings = 3
@@ -20,13 +20,13 @@ const (
 // buckets is how many buckets to work on at a time where the server is not far away.
 func (w *Worker) buckets() int { return cmp.Or(w.options.Buckets, DefaultBuckets) }
 
-// bucketsAt is how many buckets to work on at a time where a round trip to the server takes so long. Memory and connections
-// go with them, so that they are bounded.
+// bucketsAt is how many buckets to work on at a time where a round trip to the server takes so long. It is bounded, since memory
+// and connections grow with it.
 func bucketsAt(trip time.Duration) int {
 	return min(DefaultBuckets+int(trip/oneMoreFor), DefaultFarBuckets)
 }
 
-// roundTrip measures how long the server takes to answer what is no work; 0 where it does not.
+// roundTrip measures how long the server takes to answer a ping; 0 where it does not answer.
 func (w *Worker) roundTrip(ctx context.Context) (shortest time.Duration) {
 	for range pings {
 		began := time.Now()

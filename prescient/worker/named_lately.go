@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// namedLately remembers what was said within the last hour. The zero value remembers nothing.
+// namedLately remembers what was named within the last hour. The zero value remembers nothing.
 type namedLately struct {
 	mu    sync.Mutex
 	names map[string]time.Time
 }
 
-// first says whether a name has not been said within the hour before now, and takes note that it is said now.
+// first says whether a name was not named within the hour before now, and takes note that it is named now.
 func (h *namedLately) first(name string, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -35,5 +35,5 @@ func (h *namedLately) first(name string, now time.Time) bool {
 	return true
 }
 
-// maxNamed bounds how many names are remembered. What is beyond counts as said.
+// maxNamed bounds how many names are remembered. What is beyond counts as named.
 const maxNamed = 1000

@@ -83,7 +83,7 @@ func (w *Worker) newShared() *bucket.Shared {
 		Parallel: w.buckets(), Senders: make(chan struct{}, cmp.Or(w.options.Buckets, DefaultFarBuckets))}
 }
 
-// mayReadHistory says whether the account has the right to, which INSERT … RETURNING takes.
+// mayReadHistory returns an error where the account may not read job_history. INSERT … RETURNING needs that right.
 func (w *Worker) mayReadHistory(ctx context.Context) error {
 	rows, err := w.send.DB.QueryContext(ctx, w.tables.Stmt.Get("slotrun/history_rights"))
 	if err != nil {

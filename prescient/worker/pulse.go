@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// pulse is the sign of life of a loop: it says for how long it will not be heard of at most.
+// pulse is the sign of life of a loop: before each wait the loop says by when it will be heard of again.
 type pulse struct {
 	mu   sync.Mutex
 	by   time.Time

@@ -100,8 +100,8 @@ func (r *slotRun) rest() {
 	}
 }
 
-// mayWait says whether one more bucket may wait for locked rows, of which it has so many in memory: as many as may run, or
-// more where their rows are no more than those that run may have, or where no other bucket is left to be run.
+// mayWait says whether one more bucket, with so many rows in memory, may wait for locked rows. As many buckets may wait as may
+// run. More may wait while they have no more rows in memory than those that run may have, or once no other bucket is left.
 func (r *slotRun) mayWait(rows int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -24,8 +24,8 @@ type ownSlot struct {
 }
 
 // runOwn runs a slot, again and again while that fails for a reason that passes by itself and the next slot has not come: the
-// server may have been away for longer than statements are tried again, and slots may be a day apart. Any other reason is
-// there at once again, after job_execs were called once more; such a slot is left to the sweeper, which comes seldom. Only
+// server may have been away for longer than statements are tried again, and slots may be a day apart. Any other reason would
+// be there again at once, after job_execs were called once more: such a slot is left to the sweeper, which comes seldom. Only
 // the first failure and the last are logged.
 func (w *Worker) runOwn(ctx context.Context, own ownSlot, fail context.CancelCauseFunc) {
 	defer own.place.give()

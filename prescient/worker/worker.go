@@ -33,7 +33,7 @@ type Worker struct {
 	unregistered namedLately
 }
 
-// bounds are of the slot runs that are under way at a time.
+// bounds are how many slot runs of each kind may be under way at a time.
 type bounds struct {
 	runs     places       // of the worker's own slots
 	sweepers places       // of the sweeper

@@ -1,4 +1,4 @@
--- As the full one, refused at once where somebody else has one of the rows: the batch is then divided until that is alone. TiDB
+-- As the full one, refused at once where somebody else has one of the rows: the batch is then cut up until that is alone. TiDB
 -- knows the words SKIP LOCKED, and takes no lock for them.
 -- Index: PRIMARY of future_job, one entry a row. Locks: the rows.
 -- {keys}: job_keys as hexadecimal literals

@@ -83,7 +83,7 @@ func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, hidden boo
 			b.Lease.Lose()
 			return err
 		case spans != nil && (errors.Is(err, commit.ErrChanged) || errors.Is(err, commit.ErrAtOnce)):
-			spans = nil // at once: the look is made again, by the rows' own keys
+			spans = nil // at once: the rows are locked again, by their own keys
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait) && !hidden:
 			hidden, spans = true, nil
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait):
@@ -112,8 +112,8 @@ func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, hidden boo
 	}
 }
 
-// parts is into how many a batch is divided of which a row is in the way of the others: where each try waits a second for a
-// lock, few steps count.
+// parts is into how many parts a batch is cut of which a row is in the way of the others. Few steps count, since each try may
+// wait a second for a lock.
 const parts = 16
 
 // commitInParts commits a batch by parts.
@@ -126,7 +126,7 @@ func (b *Bucket) commitInParts(ctx context.Context, batch []*check.Answered, hid
 	return nil
 }
 
-// setLockedApart commits a batch by parts whose rows nobody has locked and which yet meets a lock. A move writes the row's key anew
+// setLockedApart commits a batch by parts that meets a lock though nobody has its rows locked. A move writes the row's key anew
 // in UNIQUE (job_key): a gap that an app has locked is in its way there, and on MariaDB the row after it, too, which may be
 // an insert that is not committed. A row that is left alone with that is kept for later.
 func (b *Bucket) setLockedApart(ctx context.Context, batch []*check.Answered) error {
@@ -220,7 +220,7 @@ func (b *Bucket) forget(batch []*check.Answered, match func(*check.Answered) boo
 	})
 }
 
-// tryCommit makes one attempt in the bucket's turn to send statements.
+// tryCommit makes one attempt, once the bucket may send statements.
 func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, spans []commit.Span, hidden bool) (commit.Result, error) {
 	done, err := b.Shared.acquireSender(ctx, b.lingering)
 	if err != nil {
@@ -231,8 +231,9 @@ func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, spans [
 }
 
 // A commit may fail for a reason that one of its rows has: the server refuses what is to be written of it, or breaks off each
-// time that it is asked to. Such a batch is divided until the row is alone. If the server said why, the row ends, without
-// its payload; else it stays, with its answer, and is tried again like one that somebody has locked. The other rows go on.
+// time that it is asked to. Such a batch is cut up until the row is alone. If the server says why, and goes on to, the row ends
+// without its payload. Otherwise it stays, with its answer, and is tried again like one that somebody has locked. The other
+// rows go on.
 
 const (
 	// breaksByChance is how often in a row a commit may be broken off behind its fence before one of its rows is suspected.
@@ -244,7 +245,7 @@ const (
 	maxApart = 20
 )
 
-// setApart commits a batch by parts that failed for a reason of one of its rows.
+// setApart commits a batch by parts that failed for a reason that one of its rows has.
 func (b *Bucket) setApart(ctx context.Context, batch []*check.Answered, cause error) error {
 	b.Figures.Retries++
 	if len(batch) > 1 {

@@ -11,9 +11,9 @@ const (
 	manyWait = 16
 )
 
-// flushAfter is how long an answer waits for company before it is committed: not for long where only slow calls are left to
-// come, before the bucket gives way to another; then the longer, the more buckets wait for such, so that all together commit
-// no more often than a few do.
+// flushAfter is how long an answer waits for company before it is committed. Where only slow calls are left to come that is
+// short, until the bucket gives way to another. From then on it grows with the number of buckets that linger: all of them
+// commit no more often than a few would.
 func (b *Bucket) flushAfter() time.Duration {
 	switch {
 	case b.lingering:
@@ -24,8 +24,8 @@ func (b *Bucket) flushAfter() time.Duration {
 	return flushEvery
 }
 
-// onlyWaits says whether the bucket has its place for nothing but rows whose calls take their time: those of job_execs that
-// are not slow were all read.
+// onlyWaits says whether the bucket has its place for nothing but rows whose calls take their time. All rows of job_execs that
+// are not slow were read then.
 func (b *Bucket) onlyWaits() bool {
 	if b.careful {
 		return b.StillFlying()

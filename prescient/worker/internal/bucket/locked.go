@@ -101,8 +101,8 @@ func (b *Bucket) withoutLocked(ctx context.Context, batch []*check.Answered) ([]
 	return batch, nil
 }
 
-// findFree adds the rows that nobody else has locked. The dialect plain does not pass over those that are: it is refused
-// all, and they are divided until the locked ones are alone.
+// findFree adds the rows that nobody else has locked. The dialect plain cannot pass over locked rows: the server refuses them
+// all, and they are halved until the locked ones are alone.
 func (b *Bucket) findFree(ctx context.Context, rows []*check.Answered, free map[prescient.Key]bool) error {
 	found, err := b.keysOf(ctx, "slotrun/lock_free", literal.Keys(rows, check.AnsweredKey))
 	if err == nil && len(found) > 0 {

@@ -11,7 +11,7 @@ import (
 	"prescient/slots"
 )
 
-// ErrChanged is returned inside a commit when rows changed between the look and the write; the commit starts over.
+// ErrChanged is returned inside a commit when rows changed after they were read; the commit starts over.
 var ErrChanged = errors.New("rows changed under the commit")
 
 // ErrAtOnce is returned inside a commit when a statement that waits for no lock met one of somebody else's.

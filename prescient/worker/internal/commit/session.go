@@ -62,8 +62,8 @@ func (s *Session) Try(ctx context.Context, batch []*check.Answered, spans []Span
 // Behind writes something in one transaction behind the fence of the lease, whose books get some counts, and commits it. The
 // error wraps ledger.ErrLost where the lease is another's by now.
 func (s *Session) Behind(ctx context.Context, counts books.Counts, write func(ctx context.Context, tx *sql.Tx) error) error {
-	// The connection first: a TxFunc's transaction has one and waits for its turn to commit, so that whoever has the turn must
-	// not wait for a connection, of which there may be few.
+	// The connection first: a TxFunc's transaction has one while it waits for the mutex, so that whoever has the mutex must not
+	// wait for a connection, of which there may be few.
 	conn, err := s.connection(ctx)
 	if err != nil {
 		return err

@@ -219,7 +219,7 @@ func (s *Session) lockTx(ctx context.Context, tx *sqlx.Tx, batch []*check.Answer
 // writeTx writes what becomes of the rows, and commits. A row that came into a range since it was locked is an error
 // there, and the rows are called again, by themselves: it can only be one whose insert was under way when its slot began.
 func (s *Session) writeTx(ctx context.Context, tx *sqlx.Tx, spans []Span, moves, ends []*check.Answered, counts books.Counts) error {
-	// In turn with the other commits of the bucket, from the first write on: a move also locks neighbours in UNIQUE
+	// Under the mutex of the bucket's commits, from the first write on: a move also locks neighbours in UNIQUE
 	// (job_key), and a commit that waits there for this transaction, which waits here for that commit, is a deadlock that
 	// the server cannot see.
 	s.commits.Lock()

@@ -60,7 +60,7 @@ func (g *Ledger) GiveBack(ctx context.Context, l *Lease) {
 	}
 }
 
-// errSeenBefore is returned where somebody changed the bucket between the look at it and the statement.
+// errSeenBefore is returned where somebody changed the bucket after it was read.
 var errSeenBefore = errors.New("the bucket was changed meanwhile")
 
 // tryToGiveBack gives a lapsed lease back as its bucket is seen in the ledger. A try whose answer is lost may have gone

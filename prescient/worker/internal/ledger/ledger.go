@@ -36,7 +36,7 @@ type Row struct {
 	LivesFor        time.Duration // how long that lease lives yet; 0 where it has lapsed
 }
 
-// Free says whether the bucket can be claimed for there is something left to do in it.
+// Free says whether something is left to do in the bucket, and nobody holds it.
 func (r Row) Free() bool { return !r.Finished && r.LivesFor == 0 }
 
 // GivenBack says whether somebody had the bucket and gave it back unfinished: it was stopped, or rows were locked.
