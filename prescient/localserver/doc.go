@@ -27,4 +27,13 @@
 // and its folder removed; the end of its log stands in the error. A port that
 // somebody else took meanwhile is tried again with another. After Kill, or a
 // crash, the data are there, and Restart brings them back.
+//
+// # A start, file by file
+//
+// find.go finds a program and share.go its files; internal/folder makes the
+// server's folder. These and the Options are an installation, a server at rest:
+// args.go has its arguments, bootstrap.go and template.go make its data.
+// start.go picks a port, runs the program by internal/process, and ready.go
+// waits until the server answers to the account of account.go. A cluster is
+// several servers, each with a member that adds arguments and joins the others.
 package localserver
