@@ -14,7 +14,7 @@
 // index that serves it and the locks that it takes.
 //
 // Once a slot it asks whether anything is due, what time it is, and whether the configuration is still the same. Then it
-// counts the rows, divides the slot into buckets by that, and opens the ledger rows of all of them at once. A slot that
+// counts the rows, decides by that how many buckets the slot has, and opens the ledger rows of all of them at once. A slot that
 // another worker has opened goes by the ledger.
 //
 //	SELECT UTC_TIMESTAMP(6), EXISTS (SELECT 1 FROM future_job WHERE next_check_at = ?), (SELECT version FROM slot_config …)
@@ -72,7 +72,7 @@
 //
 //	SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT; … ROLLBACK
 //
-// An empty slot costs three statements: a look at the clock a second before, the first statement above, and the row in the
+// An empty slot costs three statements: a question for the time a second before, the first statement above, and the row in the
 // ledger; and one for each connection that has to be made for them.
 //
 // # What runs at a time
@@ -135,7 +135,7 @@
 //   - The worker is told to stop: nothing new is started, running calls have Options.StopGrace, what is answered is
 //     committed and the leases are given back. A call that takes longer is called again by the next worker.
 //   - The machine's clock is wrong: nothing. Slots and leases go by the database's clock, elapsed time by the monotonic one.
-//   - The database's clock is set back: at its next look, a second before a slot or in the run of one, Work warns and goes on
-//     with the slots that come by the new time. Those that come once more are run once more, for the rows that they hold now.
-//   - slot_config was changed: inserts, claims and looks notice by its version, and end with [prescient.ErrConfigChanged].
+//   - The database's clock is set back: when it reads the clock next, a second before a slot or in the run of one, Work warns and
+//     goes on with the slots that come by the new time. Those that come once more are run once more, for the rows that they hold now.
+//   - slot_config was changed: inserts, claims and whoever reads the state of a slot notice by its version, and end with [prescient.ErrConfigChanged].
 package worker

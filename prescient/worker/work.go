@@ -17,8 +17,10 @@ const maxRuns = 4
 
 // Work stays up and runs each assigned slot when it comes by the database's clock, beginning with the one that is now,
 // until ctx ends; then it stops gracefully and returns nil. A run that outlasts its slot does not delay the next, and one
-// that fails for a reason that passes by itself is tried again until the next slot comes. Every SweepEvery it sweeps. Between slots it sends nothing but a look at the clock. Where that was set back, it goes by the
-// new time: slots that come once more are run once more.
+// that fails for a reason that passes by itself is tried again until the next slot comes. Every SweepEvery it sweeps.
+//
+// Between slots it sends nothing but a question for the time. Where the clock was set back, it goes by the new time: slots
+// that come once more are run once more.
 //
 // It returns an error where it cannot start, or where slot_config was changed; everything that passes by itself is
 // logged and tried again.
@@ -82,10 +84,10 @@ func (w *Worker) Work(ctx context.Context) error {
 }
 
 const (
-	// lookAhead is how long before a slot the clock is looked at again.
-	lookAhead = time.Second
-	// lookEvery bounds the trust in elapsed time: a machine that was suspended, a server whose clock was set.
-	lookEvery = 5 * time.Minute
+	// clockAhead is how long before a slot the clock is read again.
+	clockAhead = time.Second
+	// clockEvery is how long the clock is not read at most: a machine may have been suspended, or the server's clock set.
+	clockEvery = 5 * time.Minute
 )
 
 // comesBefore returns the slot that comes next where that is before the one that is awaited: the clock was set back, and
@@ -103,9 +105,9 @@ func (w *Worker) await(ctx context.Context, slot time.Time, c store.Clock, early
 		if _, back := comesBefore(w.options.Assignment, slot, c.Now()); back || rest <= 0 {
 			return c, nil
 		}
-		nap := min(rest, lookEvery)
-		if rest > 2*lookAhead && nap > rest-lookAhead {
-			nap = rest - lookAhead
+		nap := min(rest, clockEvery)
+		if rest > 2*clockAhead && nap > rest-clockAhead {
+			nap = rest - clockAhead
 		}
 		w.pulse.expect(nap + w.slack())
 		select {
@@ -115,7 +117,7 @@ func (w *Worker) await(ctx context.Context, slot time.Time, c store.Clock, early
 			return c, ctx.Err()
 		case <-time.After(nap):
 		}
-		if nap < lookAhead && time.Since(c.At) < lookEvery {
+		if nap < clockAhead && time.Since(c.At) < clockEvery {
 			continue
 		}
 		fresh, _, err := w.clockAndDue(ctx, slot)

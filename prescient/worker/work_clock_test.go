@@ -142,7 +142,7 @@ func TestTheClockIsLookedAtAlsoWhereSlotsFollowCloselyOnOneAnother(t *testing.T)
 		for name, c := range map[string]struct {
 			age   time.Duration
 			fresh bool
-		}{"looked at lately": {time.Minute, false}, "long ago": {lookEvery + time.Minute, true}} {
+		}{"looked at lately": {time.Minute, false}, "long ago": {clockEvery + time.Minute, true}} {
 			// The server's clock was set an hour forth since.
 			old := store.Clock{Told: now.Add(-time.Hour - c.age), At: time.Now().Add(-c.age)}
 			got, err := w.await(t.Context(), w.tables.Grid.Next(old.Now()), old, nil)

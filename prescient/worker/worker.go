@@ -76,14 +76,14 @@ func (w *Worker) clockAndDue(ctx context.Context, slot time.Time) (c store.Clock
 	return seen.clock, seen.due, err
 }
 
-// slotState is what one look at a slot shows.
+// slotState is what slotrun/state reads of a slot.
 type slotState struct {
 	clock  store.Clock
 	due    bool
 	paused store.Pauses
 }
 
-// stateOf looks at a slot.
+// stateOf reads the state of a slot.
 func (w *Worker) stateOf(ctx context.Context, slot time.Time) (slotState, error) {
 	seen, err := w.readState(ctx, slot)
 	if err != nil {

@@ -179,7 +179,7 @@ func (c *conn) commitThenHeld(commit []byte) error {
 	if err := c.roundTrip(commit); err != nil {
 		return err
 	}
-	for _, r := range c.plan.due(BetweenCommitAndHeld) {
+	for _, r := range c.plan.due(BetweenCommitAndKept) {
 		if err := c.carryOut(r); err != nil {
 			return err
 		}

@@ -29,9 +29,9 @@ const (
 	Swap    Action = "swap"    // hold the statement back until its transaction has committed
 )
 
-// BetweenCommitAndHeld is a statement that is none: a rule that matches it is carried out between the COMMIT and what Swap
+// BetweenCommitAndKept is a statement that is none: a rule that matches it is carried out between the COMMIT and what Swap
 // has held back.
-const BetweenCommitAndHeld = "-- between the commit and what was held back"
+const BetweenCommitAndKept = "-- between the commit and what was held back"
 
 // Rule says at which statement to do what.
 type Rule struct {

@@ -39,7 +39,7 @@ var brokenVariants = []broken{
 		Workers: stage.Workers{Wire: always(lookAgain, wire.Rule{Match: fence, Do: wire.Rewrite, From: ` AND worker = .*$`})}}},
 	{finds: []string{"lost"}, Scenario: stage.Scenario{Name: "delete-before-history",
 		Load:    stage.Load{Rate: 100, Execs: map[string]int{"done": 20, "slow": 5}},
-		Workers: stage.Workers{Wire: always(wire.Rule{Match: history, Do: wire.Swap}, wire.Rule{Match: wire.BetweenCommitAndHeld, Chance: 0.3, Do: wire.Kill})}}},
+		Workers: stage.Workers{Wire: always(wire.Rule{Match: history, Do: wire.Swap}, wire.Rule{Match: wire.BetweenCommitAndKept, Chance: 0.3, Do: wire.Kill})}}},
 	{finds: []string{"cancelled", "ended-twice"}, Scenario: stage.Scenario{Name: "insert-for-update",
 		Load: stage.Load{Rate: 200, Execs: map[string]int{"slowforever": 20}},
 		// A copy of each row as a worker has read it; only of those that will be moved.

@@ -112,7 +112,7 @@ func spansOfEnds(spans []Span, ends []*check.Answered) []Span {
 
 // endRanges writes history and deletes the rows of ranges, which are locked.
 func (s *Session) endRanges(ctx context.Context, tx *sql.Tx, ends []*check.Answered, spans []Span) error {
-	if done := calledTogether(ends, spans); done != nil {
+	if done := spansOfMoments(ends, spans); done != nil {
 		for _, d := range done {
 			if err := s.historyOf(ctx, tx, ends[0], d); err != nil {
 				return err
@@ -172,9 +172,9 @@ func (s *Session) deleteRanges(ctx context.Context, tx *sql.Tx, spans []Span) er
 	return s.deleteByKey(ctx, tx, literal.Keys(lasts, func(k prescient.Key) prescient.Key { return k }), len(spans))
 }
 
-// calledTogether parts ended rows into those that were called together; nil where they are too few to pay, or ended
-// otherwise than done.
-func calledTogether(ends []*check.Answered, spans []Span) []Span {
+// spansOfMoments cuts the ranges of ended rows where the time of the call differs, so that one statement can write the history
+// of each; nil where they are too small to pay, or a row ended otherwise than done.
+func spansOfMoments(ends []*check.Answered, spans []Span) []Span {
 	var parts []Span
 	most := len(ends)/minCopied + 1
 	for _, s := range spans {

@@ -22,7 +22,7 @@ import (
 func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span, hidden bool, counts books.Counts) (Result, error) {
 	result := Result{Counts: counts, Dropped: make(map[prescient.Key]bool)}
 	if s.OnePass.Load() && len(spans) > 0 && counts.Done == len(batch) {
-		if done := calledTogether(batch, spans); done != nil {
+		if done := spansOfMoments(batch, spans); done != nil {
 			return result, s.endInOnePass(ctx, tx, batch, spans, done)
 		}
 	}
@@ -156,7 +156,7 @@ func (s *Session) writeMoves(ctx context.Context, tx *sql.Tx, moves []*check.Ans
 	if atOnce {
 		statement = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + statement
 	}
-	move := s.moveTogether
+	move := s.moveAll
 	if s.Tables.Dialect == text.Plain {
 		move = s.moveEach
 	}
@@ -173,8 +173,8 @@ func (s *Session) writeMoves(ctx context.Context, tx *sql.Tx, moves []*check.Ans
 	return nil
 }
 
-// moveTogether moves the rows by one statement, or by several where their errors are long.
-func (s *Session) moveTogether(ctx context.Context, tx *sql.Tx, statement string, moves []*check.Answered) (n int, err error) {
+// moveAll moves the rows by one statement, or by several where their errors are long.
+func (s *Session) moveAll(ctx context.Context, tx *sql.Tx, statement string, moves []*check.Answered) (n int, err error) {
 	for len(moves) > 0 {
 		list, in := MovesJSON(moves)
 		some, err := store.Affected(ctx, tx, statement, list, s.Lease.Slot)
