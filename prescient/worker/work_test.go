@@ -10,10 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/books"
-	"prescient/prescient/worker/internal/bucket"
-	"prescient/prescient/worker/internal/check"
 	"prescient/slots"
 )
 
@@ -241,42 +238,6 @@ func TestAWorkerStopsWhenSlotConfigChanges(t *testing.T) {
 			}
 		case <-time.After(20 * time.Second):
 			t.Error("it goes on")
-		}
-	})
-}
-
-// All the rows that were read come back unstarted, between two looks at whether to go on: the bucket is not finished.
-func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
-	t.Parallel()
-	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
-		slot := r.InsertDue(3)
-		stop := make(chan struct{})
-		var c rig.Calls
-		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{})
-		list, err := w.ledger.Open(t.Context(), slot)
-		r.Must(err)
-		l, err := w.ledger.Claim(t.Context(), slot, list[0])
-		r.Must(err)
-		b := bucket.New(w.shared, bucket.Options{Lease: l, Buckets: list[0].Buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context()})
-		r.Eventually("the rows are read", func() bool {
-			read, err := b.Read(t.Context())
-			r.Must(err)
-			return read
-		})
-		close(stop)
-		r.Eventually("the rows have come back", func() bool { return !b.StillFlying() })
-		b.Mu.Lock()
-		for i := range b.Answers {
-			b.Answers[i].Answer = check.Answer{Fate: check.NotStarted}
-		}
-		b.Mu.Unlock()
-		_, err = b.CommitReady(t.Context(), true)
-		r.Must(err)
-		if !b.Finished() || !errors.Is(b.Outcome(), bucket.ErrStopped) {
-			t.Errorf("finished %v, outcome %v; want it stopped, with rows left behind", b.Finished(), b.Outcome())
-		}
-		if len(r.Pending()) != 3 {
-			t.Errorf("%d pending; want 3", len(r.Pending()))
 		}
 	})
 }

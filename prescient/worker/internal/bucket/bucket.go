@@ -37,13 +37,13 @@ type Options struct {
 type Bucket struct {
 	Shared *Shared
 	Options
-	Session *commit.Session
+	session *commit.Session
 	careful bool // row by row, the attempt recorded: the bucket was taken over twice
-	Batch   int  // rows that are read and committed together
+	batch   int  // rows that are read and committed together
 	window  int  // rows in memory, of each stream: two such batches, one of which is read while the other runs
-	Reads
+	reads
 	locks
-	Inbox
+	inbox
 	alone      []alone // called again, each in a transaction of its own
 	Figures    books.Figures
 	cutOff     bool // rows were left unstarted, since the worker stops or the lease ended
@@ -54,8 +54,8 @@ type Bucket struct {
 
 // locks are the answers that wait for rows which somebody else has locked.
 type locks struct {
-	Contested []*check.Answered // tried again at RetryAt
-	RetryAt   time.Time
+	contested []*check.Answered // tried again at retryAt
+	retryAt   time.Time
 	retryIn   time.Duration // grows while they stay contested
 	locked    int           // rows in memory that somebody else had locked, or that could not be written
 	waitFor   time.Duration // how long to wait when only those are left
@@ -65,17 +65,17 @@ type locks struct {
 // New returns the run of a bucket.
 func New(of *Shared, o Options) *Bucket {
 	first, last := store.BucketRange(o.Lease.Bucket, o.Buckets)
-	b := &Bucket{Shared: of, Options: o, Session: &commit.Session{Writer: of.Writer, Lease: o.Lease, Clock: o.Clock, Calls: o.Calls},
-		careful: o.Lease.Takeovers >= 2, Batch: max(of.Batch/2, 1), window: of.Batch,
-		Reads: Reads{Last: last, Streams: []*Stream{{next: first}}, Outstanding: make(map[string]int)},
-		locks: locks{waitFor: lockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, Inbox: Inbox{Wake: make(chan struct{}, 1)}}
+	b := &Bucket{Shared: of, Options: o, session: &commit.Session{Writer: of.Writer, Lease: o.Lease, Clock: o.Clock, Calls: o.Calls},
+		careful: o.Lease.Takeovers >= 2, batch: max(of.Batch/2, 1), window: of.Batch,
+		reads: reads{last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int)},
+		locks: locks{waitFor: lockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, inbox: inbox{wake: make(chan struct{}, 1)}}
 	if b.careful {
-		b.Batch, b.window = 1, 1
+		b.batch, b.window = 1, 1
 		return b
 	}
 	for _, l := range of.Executor.Order {
 		if crowd := of.Crowds[l.Name]; crowd.backedUp(l.Guards.Concurrency) && !b.Paused[l.Name] {
-			b.Streams = append(b.Streams, &Stream{JobExec: l.Name, crowd: crowd, next: first})
+			b.streams = append(b.streams, &stream{JobExec: l.Name, crowd: crowd, next: first})
 		}
 	}
 	return b
@@ -99,7 +99,7 @@ func (b *Bucket) Time() store.Clock { return b.Clock }
 
 // RunTx implements execute.Sink.
 func (b *Bucket) RunTx(ctx context.Context, c *execute.TxCall) ([]check.Answer, error) {
-	return b.Session.RunTx(ctx, c)
+	return b.session.RunTx(ctx, c)
 }
 
 // CatchesUp implements execute.Sink.
@@ -114,13 +114,13 @@ type alone struct {
 // Deliver takes the answers of rows of a task, which stand with them.
 func (b *Bucket) Deliver(rows ...*check.Answered) {
 	for _, r := range rows {
-		b.Judge(r)
+		b.judge(r)
 	}
-	b.take(rows, len(rows), b.Batch)
+	b.take(rows, len(rows), b.batch)
 }
 
-// Judge decides what becomes of an answered row.
-func (b *Bucket) Judge(r *check.Answered) {
+// judge decides what becomes of an answered row.
+func (b *Bucket) judge(r *check.Answered) {
 	a := &r.Answer
 	now := a.Ended
 	if a.Fate != check.Committed && !a.Called() {
@@ -141,26 +141,26 @@ func (b *Bucket) Judge(r *check.Answered) {
 // keep counts a row that is in memory, and release one that is no more.
 func (b *Bucket) keep(r *check.Answered) {
 	b.streamOf(r.JobExec).count(1, r.Size())
-	b.Outstanding[r.JobExec]++
+	b.outstanding[r.JobExec]++
 }
 
 func (b *Bucket) release(r *check.Answered) {
 	s := b.streamOf(r.JobExec)
 	s.count(-1, -r.Size())
-	if s.Outstanding == 0 {
+	if s.outstanding == 0 {
 		s.count(0, -s.payload) // a stream that was split took its share of this, as estimated
 	}
-	b.Outstanding[r.JobExec]--
+	b.outstanding[r.JobExec]--
 }
 
 // streamOf returns the stream that reads the rows of a job_exec.
-func (b *Bucket) streamOf(jobExec string) *Stream {
-	for _, s := range b.Streams[1:] {
+func (b *Bucket) streamOf(jobExec string) *stream {
+	for _, s := range b.streams[1:] {
 		if s.JobExec == jobExec {
 			return s
 		}
 	}
-	return b.Streams[0]
+	return b.streams[0]
 }
 
 // sweepHurry is how many times sooner a sweep gives up on locked rows.

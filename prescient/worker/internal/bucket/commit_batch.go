@@ -20,11 +20,11 @@ import (
 	"prescient/slots"
 )
 
-// CommitReady commits what is answered if it is a batch, or nothing else is running, or it has waited long enough; or
+// commitReady commits what is answered if it is a batch, or nothing else is running, or it has waited long enough; or
 // all of it, where all says so. It returns ledger.ErrLost where another has the bucket by now.
-func (b *Bucket) CommitReady(ctx context.Context, all bool) (committed bool, err error) {
+func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err error) {
 	after := b.flushAfter()
-	batch, ready := b.Inbox.ready(b.Batch, after, all)
+	batch, ready := b.inbox.ready(b.batch, after, all)
 	batch = slices.DeleteFunc(batch, func(a *check.Answered) bool {
 		if a.Answer.Fate == check.Again {
 			if a.Answer.Locked {
@@ -38,27 +38,27 @@ func (b *Bucket) CommitReady(ctx context.Context, all bool) (committed bool, err
 		}
 		return a.Answer.Fate == check.Again
 	})
-	if len(b.Contested) > 0 && (all || !time.Now().Before(b.RetryAt)) {
-		contested := b.Contested
-		b.Contested = nil
-		if err := b.Commit(ctx, contested, true); err != nil {
+	if len(b.contested) > 0 && (all || !time.Now().Before(b.retryAt)) {
+		contested := b.contested
+		b.contested = nil
+		if err := b.commit(ctx, contested, true); err != nil {
 			return false, err
 		}
 		committed = true
 	}
 	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
-	for part := range slices.Chunk(batch, 2*max(b.Batch, 1)) {
-		if err := b.Commit(ctx, part, false); err != nil {
+	for part := range slices.Chunk(batch, 2*max(b.batch, 1)) {
+		if err := b.commit(ctx, part, false); err != nil {
 			return committed, err
 		}
 	}
 	return committed || ready, nil
 }
 
-// Commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
+// commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
 // their answers. It goes by ranges of rows first, then by their keys, and where that waits for a lock, or hidden says that it
 // would, by those that are free in UNIQUE (job_key), too.
-func (b *Bucket) Commit(ctx context.Context, batch []*check.Answered, hidden bool) error {
+func (b *Bucket) commit(ctx context.Context, batch []*check.Answered, hidden bool) error {
 	batch = b.setAside(batch)
 	if len(batch) == 0 {
 		return nil
@@ -119,7 +119,7 @@ const parts = 16
 // commitInParts commits a batch by parts.
 func (b *Bucket) commitInParts(ctx context.Context, batch []*check.Answered, hidden bool) error {
 	for part := range slices.Chunk(batch, max(len(batch)/parts, 1)) {
-		if err := b.Commit(ctx, part, hidden); err != nil {
+		if err := b.commit(ctx, part, hidden); err != nil {
 			return err
 		}
 	}
@@ -179,7 +179,7 @@ func (b *Bucket) noteCommit(batch []*check.Answered, result commit.Result) {
 	still := b.forget(batch, func(a *check.Answered) bool { return !result.Contested[a.JobKey] })
 	if len(still) > 0 {
 		b.keepContested(still)
-	} else if len(b.Contested) == 0 {
+	} else if len(b.contested) == 0 {
 		b.retryIn = 0
 	}
 }
@@ -189,9 +189,9 @@ func (b *Bucket) keepContested(rows []*check.Answered) {
 	for _, a := range rows {
 		b.noteLocked(a)
 	}
-	b.Contested = append(b.Contested, rows...)
+	b.contested = append(b.contested, rows...)
 	b.retryIn = min(max(2*b.retryIn, flushEvery), time.Second)
-	b.RetryAt = time.Now().Add(b.retryIn)
+	b.retryAt = time.Now().Add(b.retryIn)
 }
 
 func (b *Bucket) noteLateness(a *check.Answered) {
@@ -227,7 +227,7 @@ func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, spans [
 		return commit.Result{}, err
 	}
 	defer done()
-	return b.Session.Try(ctx, batch, spans, hidden)
+	return b.session.Try(ctx, batch, spans, hidden)
 }
 
 // A commit may fail for a reason that one of its rows has: the server refuses what is to be written of it, or breaks off each
@@ -260,7 +260,7 @@ func (b *Bucket) setApart(ctx context.Context, batch []*check.Answered, cause er
 	if commit.RefusesRow(cause) && !a.Bare {
 		a.Bare, a.Verdict = true, commit.WithoutPayload(a.Verdict, cause)
 		b.logRow(a).Err(cause).Msg("the end of a row is written without its payload")
-		return b.Commit(ctx, batch, false)
+		return b.commit(ctx, batch, false)
 	}
 	if !a.Stuck {
 		a.Stuck = true

@@ -51,8 +51,8 @@ func newDesk(t *testing.T) *desk {
 		Observe: func([]*check.Answered, commit.Result) {}, Batch: 10, Parallel: 4}
 	l := &ledger.Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", TTL: time.Minute, Until: time.Now().Add(time.Minute), BatchSeq: 20}
 	o := Options{Lease: l, Clock: store.ClockAt(rig.At("13:15:01"))}
-	d.bucket = &Bucket{Shared: of, Options: o, Batch: 10, Session: &commit.Session{Writer: of.Writer, Lease: l, Clock: o.Clock},
-		Reads: Reads{Streams: []*Stream{{Outstanding: 2}}, Outstanding: map[string]int{"unshipped": 2}}}
+	d.bucket = &Bucket{Shared: of, Options: o, batch: 10, session: &commit.Session{Writer: of.Writer, Lease: l, Clock: o.Clock},
+		reads: reads{streams: []*stream{{outstanding: 2}}, outstanding: map[string]int{"unshipped": 2}}}
 	for i, next := range []*time.Time{nil, prescient.At(rig.At("14:01"))} {
 		job := rig.PendingAt(rig.At("13:15"))
 		job.EntityKey, job.Revision = fmt.Sprint(i), uint64(100+i)
@@ -65,7 +65,7 @@ func newDesk(t *testing.T) *desk {
 
 // commit commits the batch and holds the server to its script.
 func (d *desk) commit() error {
-	err := d.bucket.Commit(d.t.Context(), d.batch, false)
+	err := d.bucket.commit(d.t.Context(), d.batch, false)
 	if left := d.mock.ExpectationsWereMet(); left != nil {
 		d.t.Error(left)
 	}
@@ -247,7 +247,7 @@ func TestAFenceThatHitsNoRowIsALostLeaseAndNothingMoreIsSent(t *testing.T) {
 	if err := d.commit(); !errors.Is(err, ledger.ErrLost) || d.bucket.Lease.Alive(time.Now()) {
 		t.Errorf("%v; want the lease lost", err)
 	}
-	if err := d.bucket.Commit(t.Context(), d.batch, false); !errors.Is(err, ledger.ErrLost) {
+	if err := d.bucket.commit(t.Context(), d.batch, false); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("%v; want no further try under a lost lease", err)
 	}
 }
@@ -336,8 +336,8 @@ func TestALockedRowKeepsItsAnswerForLater(t *testing.T) {
 	d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 0)
 	d.mock.ExpectCommit()
 	d.committed(d.commit(), books.Figures{Counts: books.Counts{Moved: 1}, Retries: 1})
-	if b := d.bucket; len(b.Contested) != 1 || b.Contested[0].JobKey != d.batch[0].JobKey || b.Finished() || b.Streams[0].Outstanding != 1 || !b.RetryAt.After(time.Now()) {
-		t.Errorf("held: %+v", b.Contested)
+	if b := d.bucket; len(b.contested) != 1 || b.contested[0].JobKey != d.batch[0].JobKey || b.finished() || b.streams[0].outstanding != 1 || !b.retryAt.After(time.Now()) {
+		t.Errorf("held: %+v", b.contested)
 	}
 }
 
@@ -347,7 +347,7 @@ func TestAPassingErrorIsNotWaitedForBeyondThePatience(t *testing.T) {
 	for range 20 {
 		d.mock.ExpectBegin().WillReturnError(serverError(1047))
 	}
-	if err := d.bucket.Commit(t.Context(), d.batch, false); !errno.Is(err, 1047) {
+	if err := d.bucket.commit(t.Context(), d.batch, false); !errno.Is(err, 1047) {
 		t.Errorf("%v; want the error that did not pass", err)
 	}
 }

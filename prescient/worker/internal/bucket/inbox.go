@@ -7,68 +7,68 @@ import (
 	"prescient/prescient/worker/internal/check"
 )
 
-// Inbox takes the answers of a bucket from whoever has them, and wakes its own goroutine.
-type Inbox struct {
-	Mu      sync.Mutex
-	Answers []*check.Answered
+// inbox takes the answers of a bucket from whoever has them, and wakes its own goroutine.
+type inbox struct {
+	mu      sync.Mutex
+	answers []*check.Answered
 	oldest  time.Time // when the first of answers came
-	Flying  int       // rows that the executor has
-	Wake    chan struct{}
+	flying  int       // rows that the executor has
+	wake    chan struct{}
 }
 
 // take takes answered rows; flew is how many of them the executor had. It wakes at the first, at a batch, and at the last.
-func (i *Inbox) take(rows []*check.Answered, flew, batch int) {
-	i.Mu.Lock()
-	if len(i.Answers) == 0 {
+func (i *inbox) take(rows []*check.Answered, flew, batch int) {
+	i.mu.Lock()
+	if len(i.answers) == 0 {
 		i.oldest = time.Now()
 	}
-	before := len(i.Answers)
-	i.Answers = append(i.Answers, rows...)
-	i.Flying -= flew
-	signal := before == 0 || len(i.Answers) >= batch || i.Flying == 0
-	i.Mu.Unlock()
+	before := len(i.answers)
+	i.answers = append(i.answers, rows...)
+	i.flying -= flew
+	signal := before == 0 || len(i.answers) >= batch || i.flying == 0
+	i.mu.Unlock()
 	if signal {
 		i.signal()
 	}
 }
 
 // signal wakes the bucket's own goroutine.
-func (i *Inbox) signal() {
+func (i *inbox) signal() {
 	select {
-	case i.Wake <- struct{}{}:
+	case i.wake <- struct{}{}:
 	default:
 	}
 }
 
 // sent counts rows that the executor gets.
-func (i *Inbox) sent(rows int) {
-	i.Mu.Lock()
-	defer i.Mu.Unlock()
-	i.Flying += rows
+func (i *inbox) sent(rows int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.flying += rows
 }
 
-// StillFlying says whether the executor has rows.
-func (i *Inbox) StillFlying() bool {
-	i.Mu.Lock()
-	defer i.Mu.Unlock()
-	return i.Flying > 0
+// stillFlying says whether the executor has rows.
+func (i *inbox) stillFlying() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.flying > 0
 }
 
 // waiting is how many answers are there.
-func (i *Inbox) waiting() int {
-	i.Mu.Lock()
-	defer i.Mu.Unlock()
-	return len(i.Answers)
+func (i *inbox) waiting() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.answers)
 }
 
 // ready takes out what is to be committed now: a batch, or all where nothing else runs, or the first has waited long enough,
 // or all says so. It is nil where that is nothing, and says whether there was something.
-func (i *Inbox) ready(batch int, after time.Duration, all bool) (answers []*check.Answered, ready bool) {
-	i.Mu.Lock()
-	defer i.Mu.Unlock()
-	n := len(i.Answers)
-	if ready = n >= batch || n > 0 && (all || i.Flying == 0 || time.Since(i.oldest) >= after); ready {
-		answers, i.Answers = i.Answers, nil
+func (i *inbox) ready(batch int, after time.Duration, all bool) (answers []*check.Answered, ready bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	n := len(i.answers)
+	if ready = n >= batch || n > 0 && (all || i.flying == 0 || time.Since(i.oldest) >= after); ready {
+		answers, i.answers = i.answers, nil
 	}
 	return answers, ready
 }

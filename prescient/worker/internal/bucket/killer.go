@@ -26,14 +26,14 @@ func (b *Bucket) endKiller(ctx context.Context) error {
 	if err != nil || !blamed {
 		return err
 	}
-	rows, err := b.ReadBatch(ctx, &Stream{next: killer})
+	rows, err := b.readBatch(ctx, &stream{next: killer})
 	if err != nil {
 		return err
 	}
 	if len(rows) == 1 && rows[0].JobKey == killer && rows[0].Revision == revision {
 		b.keep(rows[0])
 		b.answerAtOnce(rows[0], prescient.CauseKilled)
-		_, err = b.CommitReady(ctx, true)
+		_, err = b.commitReady(ctx, true)
 	}
 	return err
 }

@@ -28,9 +28,9 @@ func (b *Bucket) flushAfter() time.Duration {
 // are not slow were read then.
 func (b *Bucket) onlyWaits() bool {
 	if b.careful {
-		return b.StillFlying()
+		return b.stillFlying()
 	}
-	return b.Streams[0].dry && (b.StillFlying() || b.waitsForRoom())
+	return b.streams[0].dry && (b.stillFlying() || b.waitsForRoom())
 }
 
 // waitsForRoom says whether the bucket has nothing in memory, and nothing to do but to read rows for which there is no
@@ -40,8 +40,8 @@ func (b *Bucket) waitsForRoom() bool {
 		return false
 	}
 	waits := false
-	for _, s := range b.Streams {
-		if s.Outstanding > 0 || !s.dry && !s.waits {
+	for _, s := range b.streams {
+		if s.outstanding > 0 || !s.dry && !s.waits {
 			return false
 		}
 		waits = waits || s.waits
@@ -51,12 +51,12 @@ func (b *Bucket) waitsForRoom() bool {
 
 // allCalled says whether nothing is left to be read or called: the rest is to commit it.
 func (b *Bucket) allCalled() bool {
-	for _, s := range b.Streams {
+	for _, s := range b.streams {
 		if !s.dry {
 			return false
 		}
 	}
-	return b.reading == nil && len(b.alone) == 0 && !b.StillFlying()
+	return b.reading == nil && len(b.alone) == 0 && !b.stillFlying()
 }
 
 // giveWay has another bucket run beside one that only waits, which lingers from then on. Where too many linger already, and
@@ -66,7 +66,7 @@ func (b *Bucket) giveWay() {
 		return
 	}
 	if b.waitsForRoom() {
-		for _, s := range b.Streams[1:] {
+		for _, s := range b.streams[1:] {
 			b.crowdedOut = b.crowdedOut || s.waits && s.crowd.full(s.lingers)
 		}
 		if b.crowdedOut {
@@ -77,12 +77,12 @@ func (b *Bucket) giveWay() {
 		return
 	}
 	if !b.careful {
-		for name, n := range b.Outstanding {
-			if n > 0 && b.streamOf(name) == b.Streams[0] {
+		for name, n := range b.outstanding {
+			if n > 0 && b.streamOf(name) == b.streams[0] {
 				b.ownStream(name).dry = true
 			}
 		}
-		for _, s := range b.Streams[1:] {
+		for _, s := range b.streams[1:] {
 			if s.lingers = s.crowd != nil; s.lingers {
 				s.crowd.linger(1)
 			}
@@ -102,8 +102,8 @@ func (b *Bucket) linger() {
 
 // stopLingering takes what the bucket has off the counts.
 func (b *Bucket) stopLingering() {
-	for _, s := range b.Streams {
-		s.count(-s.Outstanding, -s.payload)
+	for _, s := range b.streams {
+		s.count(-s.outstanding, -s.payload)
 		if s.lingers {
 			s.crowd.linger(-1)
 		}

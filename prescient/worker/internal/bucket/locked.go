@@ -33,11 +33,11 @@ func (b *Bucket) noteLocked(a *check.Answered) {
 // onlyLocked says whether nothing is left in the bucket but rows that others have locked.
 func (b *Bucket) onlyLocked() bool {
 	outstanding := 0
-	for _, s := range b.Streams {
+	for _, s := range b.streams {
 		if !s.dry && !s.waits {
 			return false
 		}
-		outstanding += s.Outstanding
+		outstanding += s.outstanding
 	}
 	return b.reading == nil && outstanding > 0 && outstanding == b.locked
 }
@@ -59,9 +59,9 @@ func (b *Bucket) waitForLocks(now time.Time) bool {
 
 // inMemory is how many rows the bucket has, those aside that are about to be committed.
 func (b *Bucket) inMemory() int {
-	rows := -b.Inbox.waiting()
-	for _, s := range b.Streams {
-		rows += s.Outstanding
+	rows := -b.inbox.waiting()
+	for _, s := range b.streams {
+		rows += s.outstanding
 	}
 	return rows
 }
@@ -71,11 +71,11 @@ func (b *Bucket) leaveLocked(ctx context.Context) error {
 	if err := b.leave(ctx, ErrRowsLocked); !errors.Is(err, ErrRowsLocked) {
 		return err
 	}
-	if b.Finished() {
-		return b.Outcome()
+	if b.finished() {
+		return b.outcome()
 	}
 	stuck := 0
-	for _, a := range b.Contested {
+	for _, a := range b.contested {
 		if a.Stuck {
 			stuck++
 		}

@@ -2,13 +2,13 @@ package bucket
 
 // split gives the job_exec that fills the shared stream one of its own, from where that stream is.
 func (b *Bucket) split() {
-	shared := b.Streams[0]
+	shared := b.streams[0]
 	if shared.dry || b.careful || b.hasRoom(shared) {
 		return
 	}
 	most := ""
-	for name, n := range b.Outstanding {
-		if b.streamOf(name) == shared && n > b.Outstanding[most] {
+	for name, n := range b.outstanding {
+		if b.streamOf(name) == shared && n > b.outstanding[most] {
 			most = name
 		}
 	}
@@ -18,21 +18,21 @@ func (b *Bucket) split() {
 }
 
 // ownStream gives a job_exec that has rows in the shared stream one of its own.
-func (b *Bucket) ownStream(name string) *Stream {
-	shared := b.Streams[0]
-	own := &Stream{JobExec: name, crowd: b.Shared.Crowds[name], next: shared.next, limit: shared.limit}
-	rows := b.Outstanding[name]
-	bytes := shared.payload * rows / shared.Outstanding
+func (b *Bucket) ownStream(name string) *stream {
+	shared := b.streams[0]
+	own := &stream{JobExec: name, crowd: b.Shared.Crowds[name], next: shared.next, limit: shared.limit}
+	rows := b.outstanding[name]
+	bytes := shared.payload * rows / shared.outstanding
 	own.count(rows, bytes)
 	shared.count(-rows, -bytes)
-	b.Streams = append(b.Streams, own)
+	b.streams = append(b.streams, own)
 	return own
 }
 
 // hasRoom says whether the next rows of a stream may be read. Rows that are caught up leave half of the room to what is
 // due now.
-func (b *Bucket) hasRoom(s *Stream) bool {
-	if s.Outstanding > 0 && (s.Outstanding+b.Batch > b.window || s.payload >= readBytes) {
+func (b *Bucket) hasRoom(s *stream) bool {
+	if s.outstanding > 0 && (s.outstanding+b.batch > b.window || s.payload >= readBytes) {
 		return false
 	}
 	if s.crowd == nil {

@@ -14,9 +14,9 @@ import (
 	"prescient/slots"
 )
 
-// Read takes what was read, hands it to the executor, and has the next batch read for a stream that has room. It does
+// read takes what was read, hands it to the executor, and has the next batch read for a stream that has room. It does
 // not wait: wake tells when there is something to take.
-func (b *Bucket) Read(ctx context.Context) (read bool, err error) {
+func (b *Bucket) read(ctx context.Context) (read bool, err error) {
 	if b.reading != nil {
 		select {
 		case <-b.reading.done:
@@ -32,13 +32,13 @@ func (b *Bucket) Read(ctx context.Context) (read bool, err error) {
 			return read, err
 		}
 	}
-	for i := range b.Streams {
-		s := b.Streams[(b.readNext+i)%len(b.Streams)]
+	for i := range b.streams {
+		s := b.streams[(b.readNext+i)%len(b.streams)]
 		room := b.hasRoom(s)
-		if s.dry || !room && (s.waits || s.Outstanding > 0) {
+		if s.dry || !room && (s.waits || s.outstanding > 0) {
 			continue
 		}
-		b.readNext = (b.readNext + i + 1) % len(b.Streams)
+		b.readNext = (b.readNext + i + 1) % len(b.streams)
 		b.startReading(ctx, s, room)
 		break
 	}
@@ -50,10 +50,10 @@ func (b *Bucket) Read(ctx context.Context) (read bool, err error) {
 const firstPart = 4
 
 // startReading has the next rows of a stream read. Where there is no room for them, it only looks whether there are any.
-func (b *Bucket) startReading(ctx context.Context, s *Stream, room bool) {
+func (b *Bucket) startReading(ctx context.Context, s *stream, room bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	if s.limit == 0 {
-		s.limit = max(b.Batch/firstPart, 1)
+		s.limit = max(b.batch/firstPart, 1)
 	}
 	r := &reading{stream: s, limit: s.limit, probes: !room, cancel: cancel, done: make(chan struct{})}
 	if r.probes {
@@ -109,7 +109,7 @@ func (b *Bucket) took(ctx context.Context, r *reading) (read bool, err error) {
 	if len(rows) == 0 {
 		return true, nil
 	}
-	s.limit = nextLimit(r.limit, b.Batch, len(rows), r.size)
+	s.limit = nextLimit(r.limit, b.batch, len(rows), r.size)
 	var more bool
 	if s.next, more = rows[len(rows)-1].JobKey.Next(); !more {
 		s.dry = true
@@ -123,11 +123,11 @@ func (b *Bucket) took(ctx context.Context, r *reading) (read bool, err error) {
 }
 
 // start hands rows to the executor, and answers at once for those whose job_exec is paused, or nobody registered.
-func (b *Bucket) start(ctx context.Context, s *Stream, rows []*check.Answered) error {
+func (b *Bucket) start(ctx context.Context, s *stream, rows []*check.Answered) error {
 	var tasks []*execute.Task
 	open := make(map[*execute.Lane]*execute.Task) // those that take more rows
 	for _, r := range rows {
-		if b.seq++; s.JobExec == "" && len(b.Streams) == 1 {
+		if b.seq++; s.JobExec == "" && len(b.streams) == 1 {
 			r.Seq = b.seq
 		}
 		b.keep(r)
@@ -163,8 +163,8 @@ func (b *Bucket) start(ctx context.Context, s *Stream, rows []*check.Answered) e
 // answerAtOnce answers for a row that is not called.
 func (b *Bucket) answerAtOnce(r *check.Answered, cause prescient.Cause) {
 	r.Answer = check.Answer{Cause: cause}
-	b.Judge(r)
-	b.take([]*check.Answered{r}, 0, b.Batch)
+	b.judge(r)
+	b.take([]*check.Answered{r}, 0, b.batch)
 }
 
 func (b *Bucket) submit(tasks []*execute.Task) {
@@ -191,21 +191,21 @@ func (b *Bucket) startAlone() {
 	}
 }
 
-// ReadBatch reads the next rows of a stream.
-func (b *Bucket) ReadBatch(ctx context.Context, s *Stream) ([]*check.Answered, error) {
-	query, args := b.nextRows(s, b.Batch)
-	rows, _, _, err := b.readRows(ctx, query, args, b.Batch)
+// readBatch reads the next rows of a stream.
+func (b *Bucket) readBatch(ctx context.Context, s *stream) ([]*check.Answered, error) {
+	query, args := b.nextRows(s, b.batch)
+	rows, _, _, err := b.readRows(ctx, query, args, b.batch)
 	return rows, err
 }
 
 // nextRows returns the query for the next rows of a stream.
-func (b *Bucket) nextRows(s *Stream, limit int) (query string, args []any) {
+func (b *Bucket) nextRows(s *stream, limit int) (query string, args []any) {
 	filter := ""
-	args = []any{b.Lease.Slot, s.next[:], b.Last[:]}
+	args = []any{b.Lease.Slot, s.next[:], b.last[:]}
 	if s.JobExec != "" {
 		filter = "AND job_exec = ?"
 		args = append(args, s.JobExec)
-	} else if others := b.Streams[1:]; len(others) > 0 {
+	} else if others := b.streams[1:]; len(others) > 0 {
 		filter = "AND job_exec NOT IN (?" + strings.Repeat(", ?", len(others)-1) + ")"
 		for _, other := range others {
 			args = append(args, other.JobExec)

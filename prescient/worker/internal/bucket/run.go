@@ -25,7 +25,7 @@ func (b *Bucket) Run(ctx context.Context) error {
 			return b.leave(ctx, ErrCrowdedOut)
 		}
 		b.startAlone()
-		read, err := b.Read(ctx)
+		read, err := b.read(ctx)
 		if err != nil {
 			return b.leave(ctx, err)
 		}
@@ -33,12 +33,12 @@ func (b *Bucket) Run(ctx context.Context) error {
 			b.OnCalled()
 			b.OnCalled = nil
 		}
-		committed, err := b.CommitReady(ctx, false)
+		committed, err := b.commitReady(ctx, false)
 		if err != nil {
 			return err
 		}
-		if b.Finished() {
-			return b.Outcome()
+		if b.finished() {
+			return b.outcome()
 		}
 		if b.onlyLocked() && !b.waitForLocks(time.Now()) {
 			return b.leaveLocked(ctx)
@@ -49,8 +49,8 @@ func (b *Bucket) Run(ctx context.Context) error {
 	}
 }
 
-// Outcome is nil where every row that was read was answered. Rows that were not started any more are left behind.
-func (b *Bucket) Outcome() error {
+// outcome is nil where every row that was read was answered. Rows that were not started any more are left behind.
+func (b *Bucket) outcome() error {
 	if !b.cutOff && b.Figures.Locked+b.Figures.Stuck > 0 {
 		return ErrRowsLocked
 	}
@@ -83,21 +83,21 @@ func (b *Bucket) leave(ctx context.Context, cause error) error {
 		return cause
 	}
 	b.stopReading()
-	for b.Calls.Err() == nil && b.StillFlying() && b.Lease.Alive(time.Now()) {
-		if _, err := b.CommitReady(ctx, false); err != nil {
+	for b.Calls.Err() == nil && b.stillFlying() && b.Lease.Alive(time.Now()) {
+		if _, err := b.commitReady(ctx, false); err != nil {
 			return err
 		}
 		b.wait()
 	}
-	if _, err := b.CommitReady(ctx, true); err != nil {
+	if _, err := b.commitReady(ctx, true); err != nil {
 		return err
 	}
 	return cause
 }
 
 // Finished says whether nothing is left to be read, called or committed.
-func (b *Bucket) Finished() bool {
-	if len(b.Contested) > 0 || slices.ContainsFunc(b.Streams, func(s *Stream) bool { return !s.dry || s.Outstanding > 0 }) {
+func (b *Bucket) finished() bool {
+	if len(b.contested) > 0 || slices.ContainsFunc(b.streams, func(s *stream) bool { return !s.dry || s.outstanding > 0 }) {
 		return false
 	}
 	return true
@@ -108,7 +108,7 @@ func (b *Bucket) wait() {
 	timer := time.NewTimer(b.flushAfter())
 	defer timer.Stop()
 	select {
-	case <-b.Wake:
+	case <-b.wake:
 	case <-timer.C:
 		b.split()
 		b.giveWay()
