@@ -19,8 +19,8 @@ import (
 	"prescient/prescient/client"
 )
 
-// epoch stands in for a time that is not known yet, where flags are checked before the database is asked.
-var epoch = time.Unix(0, 0).UTC()
+// unknownTime stands in for a time that is not known yet, where flags are checked before the database is asked.
+var unknownTime = time.Unix(0, 0).UTC()
 
 // insertFlags are the flags of insert.
 type insertFlags struct {
@@ -112,7 +112,7 @@ func (f *insertFlags) job(ctx context.Context, stdin io.Reader) (prescient.NewJo
 	if err := f.check(); err != nil {
 		return prescient.NewJob{}, err
 	}
-	job := prescient.NewJob{Entity: entity, JobExec: f.exec, Tag: f.tag, DueAt: epoch}
+	job := prescient.NewJob{Entity: entity, JobExec: f.exec, Tag: f.tag, DueAt: unknownTime}
 	if job.OnPending, err = prescient.ParseOnPending(f.onPending); err != nil {
 		return job, fmt.Errorf("--on-pending: %w", err)
 	}

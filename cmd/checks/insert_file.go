@@ -143,7 +143,7 @@ func insertFile(cmd *cobra.Command, prog *program.Program, given insertFlags, f 
 		b.Bad++
 		return output.Say(cmd.ErrOrStderr(), "%s: %s:%d: %s", prog.Name, b.name, line, err)
 	}
-	// The first look finds what is wrong with the file itself, before anything is inserted.
+	// The first reading finds what is wrong with the file itself, before anything is inserted.
 	if err := b.readThrough(cmd.Context()); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (t *target) parse() (prescient.Entity, error) {
 		return e, err
 	}
 	// A time stands in for the one that is not known yet.
-	valid := prescient.NewJob{Entity: e, JobExec: t.exec, Tag: t.tag, DueAt: epoch}
+	valid := prescient.NewJob{Entity: e, JobExec: t.exec, Tag: t.tag, DueAt: unknownTime}
 	return e, valid.Validate()
 }
 

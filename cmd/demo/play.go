@@ -20,8 +20,8 @@ const (
 	demoLogLevel = zerolog.WarnLevel
 	// demoClerks is how many transactions the app does at a time.
 	demoClerks = 8
-	// demoPatience bounds one of them.
-	demoPatience = 30 * time.Second
+	// demoTimeout bounds one of them.
+	demoTimeout = 30 * time.Second
 )
 
 // deed is something that the app does in the demonstration.
@@ -150,7 +150,7 @@ func (s *stage) clerk(ctx context.Context, desk <-chan deed, t *teller) error {
 // do does one deed, and tells of it. It does not stop halfway, so that the books know how it went. A transaction that
 // the server gave up in favour of another is done again, which is the app's part wherever transactions meet.
 func (s *stage) do(ctx context.Context, d deed, t *teller) error {
-	ctx, cancel := context.WithTimeout(ctx, demoPatience)
+	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
 	placed, err := backoff.Retry(ctx, func() (orders.Placed, error) {
 		placed, err := s.transact(ctx, d)

@@ -11,7 +11,7 @@ import (
 var ErrRepeated = errors.New("it is given twice")
 
 // once is the value of a flag that may be given once: where the last of several would win, the others would be lost
-// without a word. The same may be said again.
+// without a word. The same may be given again.
 type once struct {
 	pflag.Value
 	given bool

@@ -12,10 +12,10 @@ import (
 // Bar shows on a terminal how far something is. All methods of a nil bar do nothing, so that its users need not ask
 // whether a person looks on.
 //
-//	bar := a.newBar("moving rows", total)
-//	defer bar.stop()
+//	bar := screen.NewBar("moving rows", total)
+//	defer bar.Stop()
 //	…
-//	bar.set(done)
+//	bar.Set(done)
 type Bar struct {
 	screen  *Screen
 	writer  progress.Writer

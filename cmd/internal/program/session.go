@@ -65,7 +65,7 @@ func tlsOf(c config.TLS) connect.TLS {
 		PublicKey: []byte(c.PublicKey)}
 }
 
-// Connect is open, and a client on tables that have to be there.
+// Connect is Open, and makes a client on tables that have to be there.
 func (prog *Program) Connect(cmd *cobra.Command) (*Session, error) {
 	s, err := prog.Open(cmd, 0)
 	if err != nil {
@@ -78,7 +78,7 @@ func (prog *Program) Connect(cmd *cobra.Command) (*Session, error) {
 	return s, nil
 }
 
-// ConnectWithExecs is connect, and everything registered.
+// ConnectWithExecs is Connect, and registers all job_execs.
 func (prog *Program) ConnectWithExecs(cmd *cobra.Command) (*Session, error) {
 	s, err := prog.Connect(cmd)
 	if err != nil {

@@ -59,7 +59,7 @@ func (r *Rig) Start(name string, args ...string) *process {
 	return r.StartBare(name, r.EnvironmentOf(args), args...)
 }
 
-// StartBare is start with nothing but an environment of its own.
+// StartBare is Start with nothing but an environment of its own.
 func (r *Rig) StartBare(name string, env map[string]string, args ...string) *process {
 	r.Helper()
 	p := &process{name: name, done: make(chan struct{}), Cmd: exec.Command(Program(r.T), args...)}

@@ -94,7 +94,7 @@ func (c *conn) Write(packet []byte) (int, error) {
 		return 0, net.ErrClosed
 	}
 	if c.statement == "COMMIT" && c.kept != nil {
-		return len(packet), c.commitThenHeld(send)
+		return len(packet), c.commitThenKept(send)
 	}
 	if _, err := c.Conn.Write(send); err != nil {
 		return 0, err
@@ -172,8 +172,8 @@ func (c *conn) refuse(code uint16) error {
 	return nil
 }
 
-// commitThenHeld commits, and only then sends what was held back, as a transaction of its own.
-func (c *conn) commitThenHeld(commit []byte) error {
+// commitThenKept commits, and only then sends what was kept back, as a transaction of its own.
+func (c *conn) commitThenKept(commit []byte) error {
 	kept := c.kept
 	c.kept = nil
 	if err := c.roundTrip(commit); err != nil {

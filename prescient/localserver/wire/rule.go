@@ -29,8 +29,8 @@ const (
 	Swap    Action = "swap"    // hold the statement back until its transaction has committed
 )
 
-// BetweenCommitAndKept is a statement that is none: a rule that matches it is carried out between the COMMIT and what Swap
-// has held back.
+// BetweenCommitAndKept is no statement that is sent. A rule that matches it is carried out between the COMMIT and what Swap
+// has kept back.
 const BetweenCommitAndKept = "-- between the commit and what was held back"
 
 // Rule says at which statement to do what.

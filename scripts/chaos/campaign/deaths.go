@@ -58,7 +58,7 @@ func deaths() []stage.Scenario {
 const statements = 26
 
 // eachStatement makes all workers but the first die of a rule at the n-th statement from a claim on: before it is sent,
-// or after its answer came. The workers in all places count together, so that all are gone through.
+// or after its answer came. The workers in all places share one count, so that it goes through all statements.
 func eachStatement(rule wire.Rule) func(place, life int) []wire.Rule {
 	return func(place, life int) []wire.Rule {
 		if place == 0 {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// clock is the database's clock by ours: what it said, and when.
+// clock is the database's clock by ours: what it told, and when.
 type clock []Event
 
-// at returns bounds of the database's time at a moment, from what it said before and after. Where it was set in
+// at returns bounds of the database's time at a moment, from what it told before and after. Where it was set in
 // between, low is the earlier of what would follow from both, and high the later.
 func (c clock) at(moment time.Duration) (low, high time.Time) {
 	next := 0
@@ -22,7 +22,7 @@ func (c clock) at(moment time.Duration) (low, high time.Time) {
 			continue
 		}
 		told := c[i]
-		// It was said somewhere between the question and the answer.
+		// It was told somewhere between the question and the answer.
 		soonest := told.Told.Add(moment - told.At)
 		latest := told.Told.Add(moment - told.At + told.Took)
 		if low.IsZero() || soonest.Before(low) {

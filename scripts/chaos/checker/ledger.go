@@ -132,7 +132,7 @@ func (l *Ledger) Close() error {
 	return l.err
 }
 
-// Told is the database's time by what it said last; ours where it said nothing yet.
+// Told is the database's time by what it told last; ours where it told nothing yet.
 func (l *Ledger) Told() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
