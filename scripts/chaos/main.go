@@ -42,7 +42,7 @@ func run() (good bool, err error) {
 	scenarios := flag.String("scenario", "", "only these, by name; all by default")
 	list := flag.Bool("list", false, "list the scenarios")
 	asJSON := flag.Bool("json", false, "print an object a line for each run")
-	dir := flag.String("dir", "", "for ledgers and logs; a temporary folder by default")
+	dir := flag.String("dir", "", "for journals and logs; a temporary folder by default")
 	flag.Parse()
 
 	if *list {

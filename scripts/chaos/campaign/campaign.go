@@ -25,7 +25,7 @@ type Campaign struct {
 	Duration  time.Duration // of the faults, in each scenario
 	Engines   []stage.Engine
 	Scenarios []stage.Scenario
-	Dir       string // for ledgers and logs; what belongs to a finding stays there
+	Dir       string // for journals and logs; what belongs to a finding stays there
 	Clock     string // a worker program whose clock can be set, for the scenarios that do
 	Faketime  string // libfaketime.so.1, for the scenario that sets a server's clock; empty where there is none
 	Log       func(format string, args ...any)

@@ -45,7 +45,7 @@ func PrintFindings(w io.Writer, o Outcome) {
 		_, _ = fmt.Fprintf(w, "%s %s: %s\n", o.Engine, o.Scenario, f)
 	}
 	if o.Dir != "" {
-		_, _ = fmt.Fprintf(w, "%s %s: ledger and logs are in %s\n", o.Engine, o.Scenario, o.Dir)
+		_, _ = fmt.Fprintf(w, "%s %s: journal and logs are in %s\n", o.Engine, o.Scenario, o.Dir)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Timings)) {
 		_, _ = fmt.Fprintf(w, "%s %s: %s: %s\n", o.Engine, o.Scenario, name, o.Timings[name].Round(time.Microsecond))

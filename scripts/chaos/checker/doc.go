@@ -1,4 +1,4 @@
-// Package checker decides whether a run of prescient kept its promises, from two things: a ledger that the run kept
+// Package checker decides whether a run of prescient kept its promises, from two things: a journal that the run kept
 // outside of the database (what the app asked for and what came back, every call of a job_exec before and after it did
 // its work, every fault, the database's clock by a clock of its own), and what the tables hold at the end.
 //

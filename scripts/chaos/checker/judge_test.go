@@ -12,7 +12,7 @@ var (
 		InFlight: 2 * time.Second, Outcomes: map[string]string{"check": "done"}, Tx: map[string]bool{}}
 )
 
-// The clock said noon when the ledger began.
+// The clock said noon when the journal began.
 func said(after time.Duration) Event {
 	return Event{Kind: Clock, At: after, Told: noon.Add(after)}
 }

@@ -20,18 +20,18 @@ import (
 // apps is how many there are.
 const apps = 4
 
-// app is one connection's worth of an app: what it asks for, it writes into the ledger. Each has keys of its own, so
+// app is one connection's worth of an app: what it asks for, it writes into the journal. Each has keys of its own, so
 // that it knows what stands behind a key.
 type app struct {
-	db     *sql.DB
-	client *client.Client
-	ledger *checker.Ledger
-	load   Load
-	dice   *rand.Rand
-	ids    int64
-	known  []asked        // latest checks, which it may still change its mind about
-	open   sync.WaitGroup // transactions that stay open for a while
-	mu     sync.Mutex     // guards known
+	db      *sql.DB
+	client  *client.Client
+	journal *checker.Journal
+	load    Load
+	dice    *rand.Rand
+	ids     int64
+	known   []asked        // latest checks, which it may still change its mind about
+	open    sync.WaitGroup // transactions that stay open for a while
+	mu      sync.Mutex     // guards known
 }
 
 // asked is a check that was asked for.
@@ -119,7 +119,7 @@ func (a *app) tryTransaction(rollBack bool, linger time.Duration, do func(ctx co
 
 // due is a time that one may ask for: soon, rarely over already, now and then far ahead, mostly off the grid.
 func (a *app) due() time.Time {
-	now := a.ledger.Told()
+	now := a.journal.Told()
 	switch n := a.dice.IntN(100); {
 	case n < 5:
 		return now.Add(24 * time.Hour).Add(time.Duration(a.dice.Int64N(int64(time.Hour))))
@@ -147,7 +147,7 @@ func (a *app) newJob(one asked) prescient.NewJob {
 
 func (a *app) note(e checker.Event, one asked) {
 	e.ID, e.Key, e.Exec = one.id, one.key, one.exec
-	a.ledger.Note(e)
+	a.journal.Note(e)
 }
 
 // insert asks for a new check: by the client or in plain SQL, and sometimes the transaction is rolled back, or commits

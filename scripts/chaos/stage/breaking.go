@@ -15,7 +15,7 @@ import (
 func (s *Stage) Dice(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(s.Seed, stream)) }
 
 // Now is the time by the database's clock, as far as it was asked.
-func (s *Stage) Now() time.Time { return s.ledger.Told() }
+func (s *Stage) Now() time.Time { return s.journal.Told() }
 
 // Any is one of the places.
 func (s *Stage) Any(dice *rand.Rand) *Place { return s.crew.places[dice.IntN(len(s.crew.places))] }
@@ -28,14 +28,14 @@ func (s *Stage) IntoSlot(ctx context.Context, more time.Duration) bool {
 
 // Fault notes that something is about to be broken: for one worker, or for all where that is empty.
 func (s *Stage) Fault(what, worker string, lasts time.Duration) {
-	noteFault(s.ledger, what, worker, lasts)
+	noteFault(s.journal, what, worker, lasts)
 }
 
 // During notes a fault that lasts for as long as do, and its effects for some longer.
 func (s *Stage) During(what, worker string, longer time.Duration, do func()) {
-	began := s.ledger.Now()
+	began := s.journal.Now()
 	do()
-	s.ledger.NoteAt(checker.Event{At: began, Kind: checker.Fault, What: what, Worker: worker, Took: s.ledger.Now() - began + longer + aftermath})
+	s.journal.NoteAt(checker.Event{At: began, Kind: checker.Fault, What: what, Worker: worker, Took: s.journal.Now() - began + longer + aftermath})
 }
 
 // Admin is a connection that belongs to the faults.

@@ -8,7 +8,7 @@ import (
 )
 
 // watchClock asks the database for its time, again and again, until ctx ends.
-func watchClock(ctx context.Context, dsn string, ledger *checker.Ledger) error {
+func watchClock(ctx context.Context, dsn string, journal *checker.Journal) error {
 	db, err := open(with(dsn, "parseTime=true&timeout=1s&readTimeout=1s"))
 	if err != nil {
 		return err
@@ -16,11 +16,11 @@ func watchClock(ctx context.Context, dsn string, ledger *checker.Ledger) error {
 	go func() {
 		defer db.Close()
 		for ctx.Err() == nil {
-			before := ledger.Now()
+			before := journal.Now()
 			var told time.Time
 			if err := db.QueryRowContext(ctx, "SELECT UTC_TIMESTAMP(6)").Scan(&told); err == nil {
-				after := ledger.Now()
-				ledger.NoteAt(checker.Event{Kind: checker.Clock, At: after, Took: after - before, Told: told})
+				after := journal.Now()
+				journal.NoteAt(checker.Event{Kind: checker.Clock, At: after, Took: after - before, Told: told})
 			}
 			Pause(ctx, 50*time.Millisecond)
 		}

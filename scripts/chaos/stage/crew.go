@@ -27,7 +27,7 @@ type crew struct {
 	env     []string
 	dsn     func(place int) string
 	wire    func(place, life int) []wire.Rule
-	ledger  *checker.Ledger
+	journal *checker.Journal
 	log     func(format string, args ...any)
 	places  []*Place
 }
@@ -119,7 +119,7 @@ func (p *Place) work(ctx context.Context, life int) error {
 	p.mu.Unlock()
 	err = child.Wait()
 	if ctx.Err() == nil {
-		noteFault(c.ledger, checker.EndedWorker, name, 0)
+		noteFault(c.journal, checker.EndedWorker, name, 0)
 	}
 	return err
 }
@@ -137,7 +137,7 @@ func (p *Place) Signal(what string, signal syscall.Signal, lasts time.Duration) 
 	if process == nil {
 		return
 	}
-	noteFault(p.crew.ledger, what, name, lasts)
+	noteFault(p.crew.journal, what, name, lasts)
 	_ = process.Signal(signal) // it may have ended by itself
 }
 

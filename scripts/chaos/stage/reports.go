@@ -21,17 +21,17 @@ var sockets atomic.Int64
 
 // reports are what the workers say.
 type reports struct {
-	socket string
-	ledger *checker.Ledger
-	frozen time.Duration // how long a worker stays frozen
-	calls  atomic.Int64
-	log    func(format string, args ...any)
+	socket  string
+	journal *checker.Journal
+	frozen  time.Duration // how long a worker stays frozen
+	calls   atomic.Int64
+	log     func(format string, args ...any)
 }
 
-func newReports(ledger *checker.Ledger, log func(format string, args ...any)) *reports {
+func newReports(journal *checker.Journal, log func(format string, args ...any)) *reports {
 	// A name without a file: the path of one may be longer than a socket's may be.
 	socket := fmt.Sprintf("@prescient-%d-%d", os.Getpid(), sockets.Add(1))
-	return &reports{socket: socket, ledger: ledger, frozen: Lease + time.Second, log: log}
+	return &reports{socket: socket, journal: journal, frozen: Lease + time.Second, log: log}
 }
 
 // listen takes the reports until ctx ends.
@@ -53,7 +53,7 @@ func (r *reports) listen(ctx context.Context) error {
 	return nil
 }
 
-// take notes what a worker says. It has the answer only when the ledger has it.
+// take notes what a worker says. It has the answer only when the journal has it.
 func (r *reports) take(w http.ResponseWriter, request *http.Request) {
 	var e checker.Event
 	if err := json.NewDecoder(request.Body).Decode(&e); err != nil {
@@ -70,7 +70,7 @@ func (r *reports) take(w http.ResponseWriter, request *http.Request) {
 			time.AfterFunc(r.frozen, func() { _ = syscall.Kill(e.Pid, syscall.SIGCONT) })
 		}
 	}
-	r.ledger.Note(e)
+	r.journal.Note(e)
 	_ = json.NewEncoder(w).Encode(e.N)
 }
 
@@ -78,6 +78,6 @@ func (r *reports) take(w http.ResponseWriter, request *http.Request) {
 const aftermath = 300 * time.Millisecond
 
 // noteFault notes that something is about to be broken: for one worker, or for all where that is empty.
-func noteFault(ledger *checker.Ledger, what, worker string, lasts time.Duration) {
-	ledger.Note(checker.Event{Kind: checker.Fault, What: what, Worker: worker, Took: lasts + aftermath})
+func noteFault(journal *checker.Journal, what, worker string, lasts time.Duration) {
+	journal.Note(checker.Event{Kind: checker.Fault, What: what, Worker: worker, Took: lasts + aftermath})
 }

@@ -27,7 +27,7 @@ type Setup struct {
 	Scenario     Scenario
 	Engine       Engine
 	Seed         uint64
-	Dir          string // for the ledger and logs
+	Dir          string // for the journal and logs
 	Database     string
 	ClockProgram string // a worker whose clock can be set, for the scenarios that do
 	Logf         func(format string, args ...any)
@@ -36,7 +36,7 @@ type Setup struct {
 // Stage is one run of one scenario.
 type Stage struct {
 	Setup
-	ledger  *checker.Ledger
+	journal *checker.Journal
 	reports *reports
 	App     *sql.DB
 	Client  *client.Client
@@ -60,12 +60,12 @@ func (s *Stage) workerDSN(place int) string {
 	}), s.Scenario.Workers.Params)
 }
 
-// open makes database, tables and ledger, and names the socket.
+// open makes database, tables and journal, and names the socket.
 func (s *Stage) open(ctx context.Context) (err error) {
-	if s.ledger, err = checker.NewLedger(filepath.Join(s.Dir, "ledger.jsonl")); err != nil {
+	if s.journal, err = checker.NewJournal(filepath.Join(s.Dir, "journal.jsonl")); err != nil {
 		return err
 	}
-	s.reports = newReports(s.ledger, s.Logf)
+	s.reports = newReports(s.journal, s.Logf)
 	statements := []string{"DROP DATABASE IF EXISTS " + s.Database, "CREATE DATABASE " + s.Database + " CHARACTER SET utf8mb4"}
 	if s.Engine.Server != nil {
 		statements = append(statements, "CREATE USER IF NOT EXISTS "+workerUser+" IDENTIFIED BY '"+workerPassword+"'",
@@ -117,7 +117,7 @@ func (s *Stage) wire(place, life int) []wire.Rule {
 }
 
 func (s *Stage) newApp(number uint64) *app {
-	return &app{db: s.App, client: s.Client, ledger: s.ledger, load: s.Scenario.Load, dice: s.Dice(100 + number), ids: int64(number+1) * 1_000_000}
+	return &app{db: s.App, client: s.Client, journal: s.journal, load: s.Scenario.Load, dice: s.Dice(100 + number), ids: int64(number+1) * 1_000_000}
 }
 
 // Play plays the scenario and returns the verdict.
@@ -128,13 +128,13 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	defer s.App.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := errors.Join(s.reports.listen(ctx), watchClock(ctx, s.dsn(""), s.ledger)); err != nil {
+	if err := errors.Join(s.reports.listen(ctx), watchClock(ctx, s.dsn(""), s.journal)); err != nil {
 		return report, err
 	}
 	playing, stop := context.WithTimeout(ctx, duration)
 	defer stop()
 	s.crew = &crew{program: s.ClockProgram, dir: s.Dir, socket: s.reports.socket, seed: s.Seed, env: s.Scenario.Workers.Env,
-		dsn: s.workerDSN, wire: s.wire, ledger: s.ledger, log: s.Logf}
+		dsn: s.workerDSN, wire: s.wire, journal: s.journal, log: s.Logf}
 	if !s.Scenario.Workers.Clock {
 		if s.crew.program, err = os.Executable(); err != nil {
 			return report, err
@@ -159,8 +159,8 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	if err != nil {
 		return report, err
 	}
-	report = checker.Judge(s.rules(), s.ledger.Events(), tables)
-	return report, s.ledger.Close()
+	report = checker.Judge(s.rules(), s.journal.Events(), tables)
+	return report, s.journal.Close()
 }
 
 // drain waits until nothing is pending but what is far ahead.

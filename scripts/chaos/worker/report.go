@@ -25,7 +25,7 @@ func newReporter(socket, worker string) *reporter {
 	return &reporter{worker: worker, client: http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 100}}}
 }
 
-// note adds an event to the ledger and returns the number of the call, once the checker has it. A worker that nobody
+// note adds an event to the journal and returns the number of the call, once the checker has it. A worker that nobody
 // watches proves nothing: it ends.
 func (r *reporter) note(e checker.Event) (number int64) {
 	e.Worker, e.Pid = r.worker, os.Getpid()

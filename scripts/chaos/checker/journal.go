@@ -37,9 +37,9 @@ const (
 	Nothing    Result = "nothing" // it committed, and there was nothing to do
 )
 
-// Event is one line of the ledger. Which fields count depends on the kind.
+// Event is one line of the journal. Which fields count depends on the kind.
 type Event struct {
-	At   time.Duration // since the ledger began, by a monotonic clock; when it had happened
+	At   time.Duration // since the journal began, by a monotonic clock; when it had happened
 	Took time.Duration `json:",omitempty"` // how long before At it began; of a fault, how long after At it lasted
 	Kind Kind
 
@@ -64,8 +64,8 @@ type Event struct {
 	Told time.Time `json:",omitzero"`  // by the database
 }
 
-// Ledger is what a run keeps beside the database: in memory, and in a file for those who look into a finding.
-type Ledger struct {
+// Journal is what a run keeps beside the database: in memory, and in a file for those who look into a finding.
+type Journal struct {
 	began time.Time
 
 	mu     sync.Mutex
@@ -74,71 +74,71 @@ type Ledger struct {
 	err    error
 }
 
-// NewLedger begins a ledger in a file.
-func NewLedger(path string) (*Ledger, error) {
+// NewJournal begins a journal in a file.
+func NewJournal(path string) (*Journal, error) {
 	file, err := os.Create(path)
 	if err != nil {
-		return nil, fmt.Errorf("beginning the ledger: %w", err)
+		return nil, fmt.Errorf("beginning the journal: %w", err)
 	}
-	return &Ledger{began: time.Now(), file: file}, nil
+	return &Journal{began: time.Now(), file: file}, nil
 }
 
-// Now is the time since the ledger began.
-func (l *Ledger) Now() time.Duration { return time.Since(l.began) }
+// Now is the time since the journal began.
+func (j *Journal) Now() time.Duration { return time.Since(j.began) }
 
 // Note adds an event that has just happened, and returns when.
-func (l *Ledger) Note(e Event) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e.At = l.Now()
-	l.add(e)
+func (j *Journal) Note(e Event) time.Duration {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e.At = j.Now()
+	j.add(e)
 	return e.At
 }
 
 // NoteAt adds an event of another moment.
-func (l *Ledger) NoteAt(e Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.add(e)
+func (j *Journal) NoteAt(e Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.add(e)
 }
 
-func (l *Ledger) add(e Event) {
-	l.events = append(l.events, e)
+func (j *Journal) add(e Event) {
+	j.events = append(j.events, e)
 	line, err := json.Marshal(e)
 	if err == nil {
-		_, err = l.file.Write(append(line, '\n'))
+		_, err = j.file.Write(append(line, '\n'))
 	}
-	if err != nil && l.err == nil {
-		l.err = err
+	if err != nil && j.err == nil {
+		j.err = err
 	}
 }
 
 // Events returns all events so far, by time.
-func (l *Ledger) Events() []Event {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	events := slices.Clone(l.events)
+func (j *Journal) Events() []Event {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	events := slices.Clone(j.events)
 	slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
 	return events
 }
 
 // Close ends the file. The error is the first that came of writing it.
-func (l *Ledger) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.file.Close(); l.err == nil {
-		l.err = err
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.file.Close(); j.err == nil {
+		j.err = err
 	}
-	return l.err
+	return j.err
 }
 
 // Told is the database's time by what it told last; ours where it told nothing yet.
-func (l *Ledger) Told() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i := len(l.events) - 1; i >= 0; i-- {
-		if e := l.events[i]; e.Kind == Clock {
-			return e.Told.Add(l.Now() - e.At)
+func (j *Journal) Told() time.Time {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i := len(j.events) - 1; i >= 0; i-- {
+		if e := j.events[i]; e.Kind == Clock {
+			return e.Told.Add(j.Now() - e.At)
 		}
 	}
 	return time.Now().UTC()
