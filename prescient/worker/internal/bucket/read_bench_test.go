@@ -37,7 +37,7 @@ func BenchmarkReadBatch(b *testing.B) {
 			db, err := connect.Open(d.DSN, 0)
 			rig.Fatal(b, err)
 			b.Cleanup(func() { _ = db.Close() })
-			tables, err := store.OpenTables(b.Context(), db, "p_", 0, text.Full)
+			tables, err := store.OpenTables(b.Context(), db, "p_", 0, "")
 			rig.Fatal(b, err)
 			_, last := store.BucketRange(0, 1)
 			run := &Bucket{Shared: shared(db, &tables, prescient.NewRegistry(), false), Options: Options{Lease: &ledger.Lease{Slot: slot}},
