@@ -14,15 +14,13 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/books"
-	"prescient/prescient/worker/internal/ledger"
 )
 
 // lockOneInEach divides a slot into buckets, locks a row in each of the first so many in a transaction of an app, and
 // returns what ends that.
 func (r *testRig) lockOneInEach(slot time.Time, locked, buckets int) (letGo func()) {
 	r.T.Helper()
-	_, err := r.worker(time.Time{}, prescient.NewRegistry(), Options{}).ledger.OpenBuckets(r.T.Context(), "slotrun/open", slot, buckets, ledger.UpTo(buckets))
-	r.Must(err)
+	r.divided(slot, buckets)
 	tx, err := r.App.Begin()
 	r.Must(err)
 	r.T.Cleanup(func() { _ = tx.Rollback() }) // where the test failed

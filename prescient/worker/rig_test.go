@@ -75,3 +75,11 @@ func (r *testRig) hookedWorker(now time.Time, h *rig.Hooks, registry *prescient.
 	r.Must(err)
 	return w
 }
+
+// divided opens a slot as so many buckets.
+func (r *testRig) divided(slot time.Time, buckets int) {
+	r.T.Helper()
+	for bucket := range buckets {
+		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES (?, ?, ?)", slot, bucket, buckets)
+	}
+}

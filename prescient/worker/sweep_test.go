@@ -10,7 +10,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-	"prescient/prescient/worker/internal/ledger"
 )
 
 // The servers were down over several slots.
@@ -81,8 +80,7 @@ func TestTheSlotThatIsNowIsSweptOnlyWhereNobodyRunsIt(t *testing.T) {
 		const buckets = 4
 		// A run that failed: it opened the slot, and has left a bucket to none but itself.
 		owner := r.worker(rig.At("13:15"), prescient.NewRegistry(), Options{})
-		_, err := owner.ledger.OpenBuckets(t.Context(), "slotrun/open", rig.At("13:15"), buckets, ledger.UpTo(buckets))
-		r.Must(err)
+		r.divided(rig.At("13:15"), buckets)
 		list, err := owner.ledger.Rows(t.Context(), rig.At("13:15"))
 		r.Must(err)
 		l, err := owner.ledger.Claim(t.Context(), rig.At("13:15"), list[1])

@@ -20,7 +20,7 @@ func TestAStaleClaimOfADividedSlotIsRefused(t *testing.T) {
 		l, err := w.Claim(t.Context(), rig.At("13:15"), stale[0])
 		r.Must(err)
 		for _, seen := range []Row{stale[0], {Token: l.Token, Buckets: 1, Finished: true}} {
-			if list, err := w.Divide(t.Context(), rig.At("13:15"), []Row{seen}); err != nil || len(list) != 1 || list[0].Buckets != 1 {
+			if list, err := w.divide(t.Context(), rig.At("13:15"), []Row{seen}); err != nil || len(list) != 1 || list[0].Buckets != 1 {
 				t.Errorf("divided while it is held: %+v, %v", list, err)
 			}
 		}

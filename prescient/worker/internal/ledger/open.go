@@ -28,7 +28,7 @@ func (g *Ledger) Open(ctx context.Context, slot time.Time) (list []Row, err erro
 		if err != nil {
 			return nil, err
 		}
-		if list, err = g.Divide(ctx, slot, list); err != nil {
+		if list, err = g.divide(ctx, slot, list); err != nil {
 			return nil, err
 		}
 		buckets, missing, fewer := gapsOf(list)
@@ -44,7 +44,7 @@ func (g *Ledger) Open(ctx context.Context, slot time.Time) (list []Row, err erro
 			}
 		}
 		if len(missing) > 0 {
-			if _, err := g.OpenBuckets(ctx, "slotrun/open_rest", slot, buckets, missing); err != nil {
+			if _, err := g.openBuckets(ctx, "slotrun/open_rest", slot, buckets, missing); err != nil {
 				return nil, err
 			}
 		}
@@ -78,12 +78,12 @@ func gapsOf(list []Row) (buckets int, missing []int, fewer []Row) {
 			fewer = append(fewer, row)
 		}
 	}
-	missing = slices.DeleteFunc(UpTo(buckets), func(bucket int) bool { return there[bucket] })
+	missing = slices.DeleteFunc(upTo(buckets), func(bucket int) bool { return there[bucket] })
 	return buckets, missing, fewer
 }
 
-// UpTo returns the numbers of so many buckets.
-func UpTo(buckets int) []int {
+// upTo returns the numbers of so many buckets.
+func upTo(buckets int) []int {
 	all := make([]int, buckets)
 	for i := range all {
 		all[i] = i
@@ -97,7 +97,7 @@ func (g *Ledger) openAll(ctx context.Context, slot time.Time) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	opened, err := g.OpenBuckets(ctx, "slotrun/open", slot, buckets, UpTo(buckets))
+	opened, err := g.openBuckets(ctx, "slotrun/open", slot, buckets, upTo(buckets))
 	if opened == buckets && err == nil {
 		list := make([]Row, buckets)
 		for i := range list {
@@ -115,9 +115,9 @@ func (g *Ledger) openAll(ctx context.Context, slot time.Time) ([]Row, error) {
 	return list, err
 }
 
-// Divide gives a slot more buckets that was opened as one, and has more rows now than one should have: it was empty at
+// divide gives a slot more buckets that was opened as one, and has more rows now than one should have: it was empty at
 // its time, say, and many inserts were late. That is safe while nobody holds it, and whoever means to has to look again.
-func (g *Ledger) Divide(ctx context.Context, slot time.Time, list []Row) ([]Row, error) {
+func (g *Ledger) divide(ctx context.Context, slot time.Time, list []Row) ([]Row, error) {
 	one := list[0]
 	if len(list) > 1 || one.Bucket > 0 || one.Buckets != 1 || !one.Finished || one.Allocated || one.Takeovers > 1 {
 		return list, nil
@@ -141,8 +141,8 @@ func (g *Ledger) widenTo(ctx context.Context, slot time.Time, row Row, buckets i
 	return nil
 }
 
-// OpenBuckets opens some buckets of a slot, by one of two statements, and returns how many it did.
-func (g *Ledger) OpenBuckets(ctx context.Context, statement string, slot time.Time, buckets int, which []int) (int, error) {
+// openBuckets opens some buckets of a slot, by one of two statements, and returns how many it did.
+func (g *Ledger) openBuckets(ctx context.Context, statement string, slot time.Time, buckets int, which []int) (int, error) {
 	n, err := g.Send.Exec(ctx, g.Tables.Fill(statement, "{buckets}", BucketList(which)), slot, buckets, slot)
 	if err != nil {
 		return 0, fmt.Errorf("opening slot %s: %w", slots.Stamp(slot), err)
