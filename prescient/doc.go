@@ -64,7 +64,8 @@
 //   - verdict: what becomes of the row. [Decide] makes it of the answer.
 //   - end: the row leaves future_job for job_history, with an [Outcome].
 //   - move: the row goes to a later slot, after a call. It is put off where there was none.
-//   - contested: somebody else has the row locked.
+//   - contested: somebody else has the row locked. The lock is hidden where the row itself is free, and yet cannot be moved: of a
+//     neighbour in UNIQUE (job_key), say.
 //   - dropped: said of an answer that is thrown away, since the app changed the row meanwhile.
 //   - stuck: said of a row for which the server refuses whatever is to be written.
 //

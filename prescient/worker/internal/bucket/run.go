@@ -95,7 +95,7 @@ func (b *Bucket) leave(ctx context.Context, cause error) error {
 	return cause
 }
 
-// Finished says whether nothing is left to be read, called or committed.
+// finished says whether nothing is left to be read, called or committed.
 func (b *Bucket) finished() bool {
 	if len(b.contested) > 0 || slices.ContainsFunc(b.streams, func(s *stream) bool { return !s.dry || s.outstanding > 0 }) {
 		return false
