@@ -36,4 +36,6 @@
 // start.go picks a port, runs the program by internal/process, and ready.go
 // waits until the server answers to the account of account.go. A cluster is
 // several servers, each with a member that adds arguments and joins the others.
+// stop.go ends a server and removes its folder; the next start removes those
+// that dead processes left behind.
 package localserver
