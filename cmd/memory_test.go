@@ -103,7 +103,7 @@ func sweep(r *rig.Rig, rows int) (peak int64, took time.Duration) {
 
 func TestMemoryIsBoundedHoweverManyRowsAreOverdue(t *testing.T) {
 	rows := sweepRows(t)
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Needs(rig.ColumnDefaults)
 		r.OK("migrate")
 		few, _ := sweep(r, 25_000)

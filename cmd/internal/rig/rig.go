@@ -47,11 +47,26 @@ func EachServer(t *testing.T, test func(r *Rig)) {
 	for _, kind := range servertest.Kinds(t) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			d := kind.New(t)
-			test(&Rig{T: t, d: d, DSN: d.DSN, DB: d.Open(t, "parseTime=true"), Variables: map[string]string{"PRESCIENT_DSN": d.DSN},
-				accounts: make(map[string]string)})
+			test(on(t, kind.New(t)))
 		})
 	}
+}
+
+// EachFlavour is EachServer on one server of each flavour, for what takes long and its release has no part in.
+func EachFlavour(t *testing.T, test func(r *Rig)) {
+	t.Parallel()
+	for _, flavour := range servertest.Flavours(t) {
+		t.Run(string(flavour), func(t *testing.T) {
+			t.Parallel()
+			test(on(t, servertest.New(t, flavour)))
+		})
+	}
+}
+
+func on(t *testing.T, d servertest.Database) *Rig {
+	t.Helper()
+	return &Rig{T: t, d: d, DSN: d.DSN, DB: d.Open(t, "parseTime=true"), Variables: map[string]string{"PRESCIENT_DSN": d.DSN},
+		accounts: make(map[string]string)}
 }
 
 // Must ends the test where something failed that it builds on.
