@@ -102,9 +102,9 @@ launcher() {
 	chmod +x "$folder/bin/${program##*/}"
 }
 
-# settle TEMPORARY FINAL moves a finished folder into its place, at once, so
+# move_in TEMPORARY FINAL moves a finished folder into its place, at once, so
 # that a folder that is there is whole. Who comes second drops his.
-settle() {
+move_in() {
 	touch "$1/.unpacked"
 	if [ -e "$2/.unpacked" ]; then
 		rm -rf "$1"
@@ -114,5 +114,5 @@ settle() {
 	mv -T "$1" "$2"
 }
 
-# clear FOLDER removes what settle has put there and what does not run any more.
+# clear FOLDER removes what move_in has put there and what does not run any more.
 clear() { [ ! -e "$1/.unpacked" ] || rm -rf "$1"; }

@@ -20,7 +20,7 @@ const (
 	Call       Kind = "call"       // a job_exec was called, and has done nothing yet
 	Answer     Kind = "answer"     // it has done its work, and returns
 	Fault      Kind = "fault"      // something was broken on purpose
-	Clock      Kind = "clock"      // the database said what time it is
+	Clock      Kind = "clock"      // the database told what time it is
 )
 
 // EndedWorker is the fault that notes that a worker's process has ended, for whatever reason: it explains what was in flight.

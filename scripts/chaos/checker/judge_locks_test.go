@@ -64,7 +64,7 @@ func TestACallIsRepeatedWhereSomebodyElseHadTheRowLocked(t *testing.T) {
 		{"a worker was cut off that had called another row", true, [][]Event{there(row + 1), there(row + 2), call(row+2, 2050, "c", 5), cutOff("c", 2060, 4500)}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			events := slices.Concat([]Event{said(0), {Kind: Insert, ID: row + 10, Key: keys[row], Exec: "check", Result: Committed, Due: noon.Add(1500 * time.Millisecond)}},
+			events := slices.Concat([]Event{told(0), {Kind: Insert, ID: row + 10, Key: keys[row], Exec: "check", Result: Committed, Due: noon.Add(1500 * time.Millisecond)}},
 				call(row, 2100, "a", 7), call(row, 2600, "b", 7), slices.Concat(tt.events...))
 			slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
 			tables := Tables{Ended: []Ended{{ID: row + 10, Outcome: "done", Slot: noon.Add(2 * time.Second), Worker: "b", Revision: 7}}, Runs: booked(1)}

@@ -13,7 +13,7 @@ var (
 )
 
 // The clock said noon when the journal began.
-func said(after time.Duration) Event {
+func told(after time.Duration) Event {
 	return Event{Kind: Clock, At: after, Told: noon.Add(after)}
 }
 
@@ -52,10 +52,10 @@ func TestEachRuleIsHeld(t *testing.T) {
 		{"ended and pending", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")},
 			Tables{Ended: []Ended{done("a")}, Pending: []Pending{{ID: 1, Next: noon.Add(time.Hour)}}, Runs: booked(1)}, []string{"ended-twice"}},
 		{"rolled back, and it ran", []Event{inserted(RolledBack), calledAt(at(2.1), 1, "a")}, good, []string{"phantom"}},
-		{"nobody asked for it", []Event{said(at(2))}, good, []string{"phantom", "outcome"}},
+		{"nobody asked for it", []Event{told(at(2))}, good, []string{"phantom", "outcome"}},
 		{"before its slot", []Event{inserted(Committed), calledAt(at(1.9), 1, "a")}, good, []string{"early"}},
 		{"late", []Event{inserted(Committed), calledAt(at(7.1), 1, "a")}, good, []string{"late"}},
-		{"overdue at the end", []Event{inserted(Committed), said(at(9))}, Tables{Pending: []Pending{{ID: 1, Next: later}}}, []string{"waits"}},
+		{"overdue at the end", []Event{inserted(Committed), told(at(9))}, Tables{Pending: []Pending{{ID: 1, Next: later}}}, []string{"waits"}},
 		{"twice for no reason", []Event{inserted(Committed), calledAt(at(2.1), 1, "a"), calledAt(at(3), 2, "a")}, good, []string{"twice"}},
 		{"twice after a fault", []Event{inserted(Committed), calledAt(at(2.1), 1, "b"), {Kind: Fault, What: "kill", Worker: "b", At: at(2.5)}, calledAt(at(3), 2, "a")}, good, nil},
 		{"a fault of somebody else", []Event{inserted(Committed), calledAt(at(2.1), 1, "b"), {Kind: Fault, What: "kill", Worker: "c", At: at(2.5)}, calledAt(at(3), 2, "a")}, good, []string{"twice"}},
@@ -75,7 +75,7 @@ func TestEachRuleIsHeld(t *testing.T) {
 			Tables{Ended: []Ended{done("a")}, Runs: []Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, Held: true, ByOutcome: map[string]int{"done": 1}}}}, []string{"lease"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			report := Judge(rules, append([]Event{said(0)}, tt.events...), tt.tables)
+			report := Judge(rules, append([]Event{told(0)}, tt.events...), tt.tables)
 			var found []string
 			for _, f := range report.Findings {
 				if !slices.Contains(found, f.Rule) {
@@ -135,7 +135,7 @@ func TestAnEndByAWorkerThatWasOvertakenIsFound(t *testing.T) {
 		{"divided, and ended by who had it before", divided(claims("a")), false, []Event{call(2700, 1, "a")}, "a", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			events := slices.Concat([]Event{said(0), inserted(Committed), {Kind: Fault, What: "leases lapse", At: 2300 * time.Millisecond}}, tt.calls)
+			events := slices.Concat([]Event{told(0), inserted(Committed), {Kind: Fault, What: "leases lapse", At: 2300 * time.Millisecond}}, tt.calls)
 			slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
 			report := Judge(rules, events, Tables{Ended: []Ended{done(tt.ended)}, Runs: booked(1), Claims: tt.claims, AllClaims: !tt.last})
 			found := 0
@@ -156,7 +156,7 @@ func TestAnEffectThatIsThereTwiceOrNotAtAllIsFound(t *testing.T) {
 	tx.Tx = map[string]bool{"check": true}
 	for n, want := range []int{1, 0, 1} {
 		tables := Tables{Ended: []Ended{done("a")}, Runs: booked(1), Effects: slices.Repeat([]Effect{{ID: 1}}, n)}
-		report := Judge(tx, []Event{said(0), inserted(Committed), calledAt(2100*time.Millisecond, 1, "a")}, tables)
+		report := Judge(tx, []Event{told(0), inserted(Committed), calledAt(2100*time.Millisecond, 1, "a")}, tables)
 		if len(report.Findings) != want {
 			t.Errorf("%d effects: %v; want %d findings", n, report.Findings, want)
 		}
@@ -189,7 +189,7 @@ func TestATxFunctionEndsAsFailedWhereAllItsTriesDid(t *testing.T) {
 		{"the second did not, and it is done", false, "done", 1, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			events := slices.Concat([]Event{said(0), inserted(Committed)}, tried(1, 0, true), tried(2, 1, tt.second))
+			events := slices.Concat([]Event{told(0), inserted(Committed)}, tried(1, 0, true), tried(2, 1, tt.second))
 			ended := Ended{ID: 1, Outcome: tt.outcome, Slot: noon.Add(2 * time.Second), Worker: "a", Revision: 8}
 			report := Judge(tx, events, Tables{Ended: []Ended{ended}, Effects: slices.Repeat([]Effect{{ID: 1}}, tt.effects),
 				Runs: []Run{{Slot: ended.Slot, Buckets: 1, ByOutcome: map[string]int{tt.outcome: 1, "moved": 1}}}})
@@ -208,7 +208,7 @@ func TestATxFunctionEndsAsFailedWhereAllItsTriesDid(t *testing.T) {
 
 func TestMoreThanABatchInFlightIsFound(t *testing.T) {
 	for n, want := range []int{0, 0, 0, 1, 1} {
-		events := []Event{said(0), {Kind: Fault, What: "kill", At: 2500 * time.Millisecond}}
+		events := []Event{told(0), {Kind: Fault, What: "kill", At: 2500 * time.Millisecond}}
 		tables := Tables{Runs: booked(n)}
 		for id := range int64(n) {
 			first, again := calledAt(2100*time.Millisecond, 2*id+1, "a"), calledAt(3*time.Second, 2*id+2, "a")
