@@ -41,6 +41,7 @@ func (a *away) outageAt(poor string, times int32, back func()) prescient.Func {
 
 // A row that was in flight in one outage after the other has killed nobody.
 func TestARowThatWasInFlightInOutagesIsNoKiller(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(6)
 		var h rig.Hooks
@@ -62,6 +63,7 @@ func TestARowThatWasInFlightInOutagesIsNoKiller(t *testing.T) {
 
 // Another worker takes the bucket over before the one that held it is back.
 func TestAWorkerThatOutlivesAnOutageClearsTheRowItRan(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(6)
 		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets, takeovers) VALUES (?, 0, 1, 2)", slot) // by deaths of before

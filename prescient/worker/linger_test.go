@@ -65,6 +65,7 @@ func (r *testRig) soon(w *Worker) time.Time {
 // One call in each slot does not come back: the other rows of all slots are called in time, whoever of two workers has
 // which bucket.
 func TestSlowCallsInEverySlotMakeNoOthersLate(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		const slots, fast = 8, 20
 		s := slowAndFast{release: make(chan struct{})}
@@ -129,6 +130,7 @@ func TestASweepPassesByWhatLingers(t *testing.T) {
 // All calls of a job_exec hang, as those of a dead endpoint do, and far more of its rows are due than may be in memory. The
 // rows of others are called in time: in the same slots, in later ones, and in those that are swept.
 func TestADeadEndpointMakesNoOthersLate(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		const before, slots, dead, fast, batch, buckets = 6, 6, 100, 10, 20, 2
 		s := slowAndFast{release: make(chan struct{})}

@@ -32,6 +32,7 @@ func (r *testRig) startWork(w *Worker) (stop func() error) {
 }
 
 func TestWorkFiresAtEachSlotAndNeverEarly(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		var early, ran atomic.Int32
 		clock := r.Pool(time.Time{})
