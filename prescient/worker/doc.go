@@ -84,6 +84,27 @@
 // A function that returns at once is called for row after row by one goroutine. Calls that follow one another within a
 // millisecond share started_at and ended_at in job_history.
 //
+// # What adapts by itself
+//
+// A worker changes the following while it runs. Each has the promise that needs it, or the figure that it is for.
+//
+//	what                   by what                           where                      needed for
+//	rows of a read         the size of the rows before       bucket/read.go             Memory is bounded, whatever rows hold:
+//	                                                                                    TestAReadAsksForWhatThereIsRoomFor.
+//	streams of a bucket    a job_exec whose rows fill the    bucket/memory.go           A slow job_exec makes only its own rows late:
+//	                       room                                                         TestASlowJobExecDoesNotHoldUpTheOthers.
+//	buckets that linger    nothing but slow calls, or        bucket/linger.go,          The same, over all buckets and slots:
+//	                       locked rows, is left in them      crowd.go, locked.go        TestSlowCallsInEverySlotMakeNoOthersLate,
+//	                                                                                    TestLockedRowsInEveryBucketHoldUpNothingElse.
+//	rows of a transaction  for how long it had them locked   execute/tx_group.go        A cancel waits for it:
+//	                                                                                    TestTransactionsAreAsLargeAsTheyAreQuick.
+//	buckets of a slot      a count of its rows, or a sample  ledger/open.go             Cost follows what is due, and workers share it:
+//	                                                                                    TestTenRowsAreOneBucketAndAMillionAreMany.
+//	pace of a sweep        whether a slot of now is run      sweep.go                   The slot that is now comes first.
+//
+// Waits grow from try to try, and depend on nothing else: those before a commit is tried again, before locked rows are, and
+// before a run looks again at what other workers hold.
+//
 // # What happens when
 //
 //   - A worker dies, before a call, in one, or between any two statements: its transaction is rolled back, its leases
