@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/worker/books"
@@ -124,6 +126,38 @@ func TestASweepPassesByWhatLingers(t *testing.T) {
 		}
 		s.EachOnce(t, slots*(1+fast))
 		r.Balanced()
+	})
+}
+
+// As many buckets wait for the calls of a dead endpoint as may, and each of them had a row of another job_exec, too: that one is
+// called all the same, in the same slots and in those that come after them.
+func TestWhoWaitsForADeadEndpointWaitsForNoOthers(t *testing.T) {
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		const slots = bucket.MaxLinger + 40
+		s := slowAndFast{release: make(chan struct{})}
+		w := r.worker(time.Time{}, s.registry(prescient.Guards{}), Options{SweepGrace: time.Second, Log: zerolog.Nop()})
+		r.inEachSlot(r.soon(w).Add(-time.Hour), slots, 1, 1)
+		swept := make(chan error, 1)
+		go func() {
+			_, err := w.Sweep(t.Context())
+			swept <- err
+		}()
+		r.Eventually("all fast ones have ended", func() bool { return r.endsOf("fast") == slots })
+		fast := w.shared.Crowds["fast"]
+		r.Eventually("nobody waits for the fast ones", func() bool {
+			fast.Mu.Lock()
+			defer fast.Mu.Unlock()
+			return fast.Buckets == 0 && fast.Rows == 0
+		})
+		slow := w.shared.Crowds["slow"]
+		slow.Mu.Lock()
+		if slow.Buckets < bucket.MaxLinger {
+			t.Errorf("%d buckets wait for the slow ones; want %d: the test shows nothing", slow.Buckets, bucket.MaxLinger)
+		}
+		slow.Mu.Unlock()
+		close(s.release)
+		r.Must(<-swept)
+		s.EachOnce(t, r.ends())
 	})
 }
 

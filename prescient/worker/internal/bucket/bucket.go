@@ -151,6 +151,7 @@ func (b *Bucket) release(r *check.Answered) {
 		s.count(0, -s.payload) // a stream that was split took its share of this, as estimated
 	}
 	b.outstanding[r.JobExec]--
+	s.endWait()
 }
 
 // streamOf returns the stream that reads the rows of a job_exec.

@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"maps"
 	"time"
 )
 
@@ -77,18 +78,42 @@ func (b *Bucket) giveWay() {
 		return
 	}
 	if !b.careful {
-		for name, n := range b.outstanding {
+		unanswered := b.unanswered()
+		for name, n := range unanswered {
 			if n > 0 && b.streamOf(name) == b.streams[0] {
 				b.ownStream(name).dry = true
 			}
 		}
 		for _, s := range b.streams[1:] {
-			if s.lingers = s.crowd != nil; s.lingers {
+			if s.lingers = s.crowd != nil && (!s.dry || unanswered[s.JobExec] > 0); s.lingers {
 				s.crowd.linger(1)
 			}
 		}
 	}
 	b.linger()
+}
+
+// unanswered counts the rows in memory whose calls have not come back, by job_exec. The bucket waits for those, and not for
+// the job_execs of rows that are only to be committed.
+func (b *Bucket) unanswered() map[string]int {
+	n := maps.Clone(b.outstanding)
+	for _, r := range b.contested {
+		n[r.JobExec]--
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.answers {
+		n[r.JobExec]--
+	}
+	return n
+}
+
+// endWait has the bucket wait no longer for a job_exec of which nothing is left.
+func (s *stream) endWait() {
+	if s.lingers && s.dry && s.outstanding == 0 {
+		s.lingers = false
+		s.crowd.linger(-1)
+	}
 }
 
 // linger gives the bucket's place to another.
