@@ -124,11 +124,16 @@ func TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly(t *testing.T) {
 	t.Parallel()
 	eachServerAt(t, time.Minute, func(t *testing.T, r *testRig) {
 		for _, way := range []struct {
-			name   string
-			fn     prescient.Func
-			ranges int
-		}{{"ends", neverAgain, 20}, {"moves", moveOn, 2}} {
-			took := r.runBeside(way.fn, 400, 2*way.ranges, func(tx *sql.Tx) {
+			name         string
+			fn           prescient.Func
+			rows, ranges int
+			most         time.Duration
+		}{
+			{"ends", neverAgain, 400, 20, beside},
+			{"ends in all of many batches", neverAgain, 2000, 100, beside / 2}, // each would wait a second
+			{"moves", moveOn, 400, 2, beside},
+		} {
+			took := r.runBeside(way.fn, way.rows, 2*way.ranges, func(tx *sql.Tx) {
 				for i := range way.ranges {
 					first, last := prescient.Entity{Name: "nobody", Key: fmt.Sprint(i)}.KeyRange()
 					rows, err := tx.Query("SELECT entity_name, payload FROM p_future_job FORCE INDEX (job_key) WHERE job_key BETWEEN ? AND ? FOR UPDATE", first[:], last[:])
@@ -137,6 +142,9 @@ func TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly(t *testing.T) {
 				}
 			})
 			t.Logf("%s: %s", way.name, took.Round(time.Millisecond))
+			if took > way.most {
+				t.Errorf("%s: what nobody held took %s; want %s at most", way.name, took, way.most)
+			}
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"prescient/prescient/internal/store"
@@ -30,9 +31,10 @@ type slotRun struct {
 	mu sync.Mutex // of what follows
 	pass
 	waits    lockWaits
-	tail     *place // of a sweep that has nothing to do but to commit
-	staying  bool   // the run waits for other workers
-	letPurge func() // ends what is put off for the run
+	hidden   atomic.Bool // a commit waited for locks that do not show by the primary key
+	tail     *place      // of a sweep that has nothing to do but to commit
+	staying  bool        // the run waits for other workers
+	letPurge func()      // ends what is put off for the run
 	leases   map[*ledger.Lease]context.CancelFunc
 	figures  books.Figures
 }
@@ -228,7 +230,7 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 	calls, cancel := context.WithCancel(r.calls)
 	defer cancel()
 	o := bucket.Options{Lease: l, Buckets: row.Buckets, Clock: r.clock, Calls: calls, Stop: r.stop, Pace: r.pace, Background: r.background, Paused: r.paused,
-		Wary: row.GivenBack()}
+		Hidden: &r.hidden, Wary: row.GivenBack()}
 	o.OnLinger = func() {
 		if !lingered {
 			lingered = true

@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"prescient/prescient"
@@ -27,6 +28,7 @@ type Options struct {
 	Pace       func(ctx context.Context, rows int) error // called before each read; nil for at once
 	Background bool                                      // it catches up: what is due now comes first
 	Paused     store.Pauses                              // their rows are put off, uncalled
+	Hidden     *atomic.Bool                              // in this slot a commit waited for locks that do not show by the primary key
 	Wary       bool                                      // it was given back unfinished before: locked rows are left alone
 	MayWait    func(rows int) bool                       // whether to wait for locked rows: false where too many buckets do already
 	OnLinger   func()                                    // has another bucket run meanwhile; nil where there is nobody to tell

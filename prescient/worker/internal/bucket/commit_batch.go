@@ -64,6 +64,7 @@ func (b *Bucket) commit(ctx context.Context, batch []*check.Answered, hidden boo
 		return nil
 	}
 	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
+	hidden = hidden || b.Hidden.Load()
 	var spans []commit.Span
 	if !hidden {
 		spans = commit.SpansOf(batch)
@@ -86,6 +87,9 @@ func (b *Bucket) commit(ctx context.Context, batch []*check.Answered, hidden boo
 			spans = nil // at once: the rows are locked again, by their own keys
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait) && !hidden:
 			hidden, spans = true, nil
+			if !errors.Is(err, commit.ErrAtOnce) {
+				b.Hidden.Store(true) // it waited, and so would those of the other batches of the slot
+			}
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait):
 			return b.setLockedApart(ctx, batch)
 		case commit.RefusesRow(err):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 			r.Must(tx.QueryRow("SELECT entity_key FROM p_future_job WHERE next_check_at = '2026-11-20 13:15:00' AND job_key = ? FOR UPDATE",
 				rig.KeyBytes(all[i].Key())).Scan(&found))
 		}
-		b := New(s, Options{Lease: l, Buckets: 1, Clock: store.ClockAt(rig.At("13:15:01"))})
+		b := New(s, Options{Lease: l, Buckets: 1, Clock: store.ClockAt(rig.At("13:15:01")), Hidden: new(atomic.Bool)})
 		var batch []*check.Answered
 		for i, job := range all[100:200] {
 			a := &check.Answered{Row: check.Row{FutureJob: job, JobKey: job.Key(), Seq: uint64(i + 1)}, Answer: check.Answer{Started: rig.At("13:15:01"), Ended: rig.At("13:15:01")}}
@@ -67,7 +68,7 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 			var h rig.Hooks
 			s := shared(r.HookedPool(rig.At("13:15:01"), &h), r.Tables(), execs, onePass)
 			l, _ := r.claim(s, rig.At("13:15"))
-			b := New(s, Options{Lease: l, Buckets: 1, Clock: store.ClockAt(rig.At("13:15:01"))})
+			b := New(s, Options{Lease: l, Buckets: 1, Clock: store.ClockAt(rig.At("13:15:01")), Hidden: new(atomic.Bool)})
 			rows, err := b.readBatch(t.Context(), &stream{JobExec: fmt.Sprint("exec", i)})
 			r.Must(err)
 			for n, a := range rows {

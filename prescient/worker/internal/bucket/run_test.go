@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
 		var c rig.Calls
 		s := shared(r.As("worker", time.Time{}), r.Tables(), rig.Registry("check", c.Count, prescient.Guards{}), false)
 		l, buckets := r.claim(s, slot)
-		b := New(s, Options{Lease: l, Buckets: buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context()})
+		b := New(s, Options{Lease: l, Buckets: buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context(), Hidden: new(atomic.Bool)})
 		r.Eventually("the rows are read", func() bool {
 			read, err := b.read(t.Context())
 			r.Must(err)
