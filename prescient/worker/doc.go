@@ -101,6 +101,8 @@
 //	buckets of a slot      a count of its rows, or a sample  ledger/open.go             Cost follows what is due, and workers share it:
 //	                                                                                    TestTenRowsAreOneBucketAndAMillionAreMany.
 //	pace of a sweep        whether a slot of now is run      sweep.go                   The slot that is now comes first.
+//	locks that are looked  a commit of the slot waited for   bucket/commit_batch.go     An app's locks cost a slot one wait: 2 s against
+//	for in UNIQUE          one                                                          13 s, in TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly.
 //
 // Waits grow from try to try, and depend on nothing else: those before a commit is tried again, before locked rows are, and
 // before a run looks again at what other workers hold.
@@ -152,7 +154,8 @@
 //     that a slow job_exec makes only its own rows late, and takes no place of a slot run, nor of the sweeper. As many may
 //     wait as Options.Buckets, or more where they have no more rows in memory than those that run: at most Options.Buckets
 //     times Options.Batch rows wait in memory, and the rest stays in the table until there is room. Until then a sweep passes
-//     over the slots that have nothing else: it looks once whether they have, and claims nothing.
+//     over the slots that have nothing else: it looks once whether they have, and claims nothing. The next sweep comes soon
+//     after there is room.
 //   - The worker is told to stop: nothing new is started, running calls have Options.StopGrace, what is answered is
 //     committed and the leases are given back. A call that takes longer is called again by the next worker.
 //   - The machine's clock is wrong: nothing. Slots and leases go by the database's clock, elapsed time by the monotonic one.

@@ -103,6 +103,29 @@ func TestAWorkerThatOutlivesAnOutageClearsTheRowItRan(t *testing.T) {
 	})
 }
 
+// A bucket that was released, though nobody knows, was claimed by another without a takeover: there is none to take off.
+func TestALeaseThatWasReleasedTakesNoTakeoverOff(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		slot := r.InsertDue(6)
+		claim := func(name string) (*Worker, *ledger.Lease) {
+			w := r.worker(time.Time{}, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Name: name})
+			rows, err := w.ledger.Open(t.Context(), slot)
+			r.Must(err)
+			l, err := w.ledger.Claim(t.Context(), slot, rows[0])
+			r.Must(err)
+			return w, l
+		}
+		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets, takeovers) VALUES (?, 0, 1, 2)", slot)
+		before, l := claim("before")
+		r.Must(before.ledger.Release(t.Context(), l, false)) // and the answer is lost
+		claim("heir")
+		before.ledger.GiveBack(t.Context(), l)
+		if n := r.Count("SELECT takeovers FROM p_slot_run"); n != 2 {
+			t.Errorf("the ledger counts %d takeovers; want the 2 of workers that died", n)
+		}
+	})
+}
+
 // The answer to a GiveBack is lost, so that it is sent again: after a takeover, and after the bucket was given back and claimed.
 func TestALeaseIsGivenBackOnceThoughTheAnswerIsLost(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {

@@ -155,8 +155,14 @@ func TestWhoWaitsForADeadEndpointWaitsForNoOthers(t *testing.T) {
 			t.Errorf("%d buckets wait for the slow ones; want %d: the test shows nothing", slow.Buckets, bucket.MaxLinger)
 		}
 		slow.Mu.Unlock()
+		if len(w.sweepSoon) > 0 {
+			t.Error("the sweeper is to come though there is no room")
+		}
 		close(s.release)
 		r.Must(<-swept)
+		if len(w.sweepSoon) == 0 {
+			t.Error("nobody has told the sweeper that there is room")
+		}
 		s.EachOnce(t, r.ends())
 	})
 }

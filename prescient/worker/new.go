@@ -79,7 +79,7 @@ func (w *Worker) newLedger() *ledger.Ledger {
 
 func (w *Worker) newShared() *bucket.Shared {
 	return &bucket.Shared{Writer: &commit.Writer{Send: w.send, Tables: &w.tables, Ledger: w.ledger, Worker: w.options.Name, Log: w.log},
-		Executor: execute.New(w.options.Concurrency, w.options.Registry, w.options.Guards), Crowds: make(map[string]*bucket.Crowd), Guards: w.guardsOf, Observe: w.observeAnswers, Batch: w.options.Batch,
+		Executor: execute.New(w.options.Concurrency, w.options.Registry, w.options.Guards), Crowds: make(map[string]*bucket.Crowd), Guards: w.guardsOf, Observe: w.observeAnswers, OnRoom: w.leaveToSweeper, Batch: w.options.Batch,
 		Parallel: w.buckets(), Senders: make(chan struct{}, cmp.Or(w.options.Buckets, DefaultFarBuckets))}
 }
 

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"errors"
+
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
@@ -23,6 +25,9 @@ func (w *Worker) observeAnswers(batch []*check.Answered, result commit.Result) {
 }
 
 func (w *Worker) observeRun(figures books.Figures, err error) {
+	if errors.Is(err, errSetBack) && figures.Idle() {
+		return // it was not run
+	}
 	if o := w.options.Observer; o != nil && o.SlotRun != nil {
 		o.SlotRun(figures, err)
 	}

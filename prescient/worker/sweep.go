@@ -95,6 +95,8 @@ type sweeping struct {
 	logs    bool                // what runs fail with, of which it returns only what ended it
 	known   time.Time           // overdue slots before it were known when it looked last; zero where it never did
 	paused  store.Pauses
+	passed  int      // slots that were passed over
+	crowded []string // the job_execs that their rows wait for
 
 	mu      sync.Mutex
 	failed  error // the first of a run
@@ -160,6 +162,10 @@ func (s *sweeping) sweep(ctx context.Context) error {
 			return s.start(ctx, slot)
 		})
 	}
+	if s.passed > 0 {
+		w.log.Warn().Int("slots", s.passed).Strs("job_execs", s.crowded).
+			Msg("a sweep passed over slots whose rows wait for slow job_execs; it comes again when there is room")
+	}
 	if err != nil && s.mayGoOn() == nil {
 		return err
 	}
@@ -209,12 +215,7 @@ func (s *sweeping) start(ctx context.Context, slot time.Time) error {
 	if err != nil {
 		return err
 	}
-	err = s.mayGoOn()
-	waits := false
-	if err == nil {
-		waits, err = s.onlyCrowdedOut(ctx, slot)
-	}
-	if err != nil || waits {
+	if err := s.mayGoOn(); err != nil || s.onlyCrowdedOut(ctx, slot) {
 		place.give()
 		return err
 	}
@@ -223,25 +224,27 @@ func (s *sweeping) start(ctx context.Context, slot time.Time) error {
 }
 
 // onlyCrowdedOut says whether a slot has no other rows than those of job_execs for which as many buckets wait as may. A run
-// would leave them as they are, and while an endpoint is dead there may be thousands of such slots.
-func (s *sweeping) onlyCrowdedOut(ctx context.Context, slot time.Time) (bool, error) {
+// would leave them as they are, and while an endpoint is dead there may be thousands of such slots. Where it cannot find out,
+// the slot is run.
+func (s *sweeping) onlyCrowdedOut(ctx context.Context, slot time.Time) bool {
 	crowded := s.w.shared.CrowdedOut(s.paused)
 	if len(crowded) == 0 {
-		return false, nil
+		return false
 	}
-	query := s.w.tables.Fill("sweep/others", "{job_execs}", "?"+strings.Repeat(", ?", len(crowded)-1))
 	args := []any{slot}
 	for _, name := range crowded {
 		args = append(args, name)
 	}
-	others := false
-	err := s.w.send.Query(ctx, func(ctx context.Context) error {
-		return s.w.send.DB.QueryRowContext(ctx, query, args...).Scan(&others)
-	})
-	if err != nil {
-		return false, fmt.Errorf("looking at slot %s: %w", slots.Stamp(slot), err)
+	ctx, cancel := context.WithTimeout(ctx, s.w.send.Timeout)
+	defer cancel()
+	others := true
+	err := s.w.send.DB.QueryRowContext(ctx, s.w.tables.Fill("sweep/others", "{job_execs}", "?"+strings.Repeat(", ?", len(crowded)-1)), args...).Scan(&others)
+	if err != nil || others {
+		return false
 	}
-	return !others, nil
+	s.passed++
+	s.crowded = crowded
+	return true
 }
 
 // run runs one slot.

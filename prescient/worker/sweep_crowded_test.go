@@ -1,11 +1,15 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
@@ -22,7 +26,8 @@ func TestASweepPassesOverSlotsWhoseRowsAreCrowdedOut(t *testing.T) {
 		r.inEachSlot(at, slots, dead, 0)
 		s := slowAndFast{release: make(chan struct{})}
 		close(s.release)
-		w := r.worker(rig.At("20:00"), s.registry(prescient.Guards{}), Options{})
+		var log bytes.Buffer
+		w := r.worker(rig.At("20:00"), s.registry(prescient.Guards{}), Options{Log: zerolog.New(&log).Level(zerolog.WarnLevel)})
 		crowd := w.shared.Crowds["slow"]
 		wait := func(rows, buckets int) {
 			crowd.Mu.Lock()
@@ -41,6 +46,9 @@ func TestASweepPassesOverSlotsWhoseRowsAreCrowdedOut(t *testing.T) {
 		wait(1000, bucket.MaxLinger)
 		if swept := sweep(); len(swept) != 0 || opened() != 0 || r.ends() != 0 {
 			t.Errorf("swept %+v, opened %d slots", swept, opened())
+		}
+		if line := log.String(); !strings.Contains(line, `"slots":20`) || !strings.Contains(line, `"job_execs":["slow"]`) {
+			t.Errorf("the log does not say what was passed over: %s", line)
 		}
 		among := at.Add(5 * 15 * time.Minute)
 		r.Insert(at, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "late"}, JobExec: "fast", DueAt: among})

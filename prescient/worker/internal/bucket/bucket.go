@@ -153,7 +153,7 @@ func (b *Bucket) release(r *check.Answered) {
 		s.count(0, -s.payload) // a stream that was split took its share of this, as estimated
 	}
 	b.outstanding[r.JobExec]--
-	s.endWait()
+	b.endWait(s)
 }
 
 // streamOf returns the stream that reads the rows of a job_exec.

@@ -44,11 +44,19 @@ func (c *Crowd) add(rows, bytes int) {
 	c.Bytes += bytes
 }
 
-// linger counts buckets, or takes them off the count.
-func (c *Crowd) linger(buckets int) {
+// linger counts a bucket.
+func (c *Crowd) linger() {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
-	c.Buckets += buckets
+	c.Buckets++
+}
+
+// leave takes a bucket off the count, and says whether that makes room for another.
+func (c *Crowd) leave() (room bool) {
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
+	c.Buckets--
+	return c.Buckets == MaxLinger-1
 }
 
 // backedUp says whether more waits for the job_exec than is called at a time.

@@ -86,7 +86,7 @@ func (b *Bucket) giveWay() {
 		}
 		for _, s := range b.streams[1:] {
 			if s.lingers = s.crowd != nil && (!s.dry || unanswered[s.JobExec] > 0); s.lingers {
-				s.crowd.linger(1)
+				s.crowd.linger()
 			}
 		}
 	}
@@ -109,11 +109,18 @@ func (b *Bucket) unanswered() map[string]int {
 }
 
 // endWait has the bucket wait no longer for a job_exec of which nothing is left.
-func (s *stream) endWait() {
-	if s.lingers && s.dry && s.outstanding == 0 {
-		s.lingers = false
-		s.crowd.linger(-1)
+func (b *Bucket) endWait(s *stream) {
+	if s.dry && s.outstanding == 0 {
+		b.leaveCrowd(s)
 	}
+}
+
+// leaveCrowd takes the bucket off those that wait for a job_exec, and tells where that makes room.
+func (b *Bucket) leaveCrowd(s *stream) {
+	if s.lingers && s.crowd.leave() && b.Shared.OnRoom != nil {
+		b.Shared.OnRoom()
+	}
+	s.lingers = false
 }
 
 // linger gives the bucket's place to another.
@@ -129,9 +136,7 @@ func (b *Bucket) linger() {
 func (b *Bucket) stopLingering() {
 	for _, s := range b.streams {
 		s.count(-s.outstanding, -s.payload)
-		if s.lingers {
-			s.crowd.linger(-1)
-		}
+		b.leaveCrowd(s)
 	}
 	if b.lingering {
 		b.Shared.Lingering.Add(-1)

@@ -102,7 +102,7 @@ func (b *Bucket) stopReading() {
 // took takes the rows that were read for a stream.
 func (b *Bucket) took(ctx context.Context, r *reading) (read bool, err error) {
 	s, rows := r.stream, r.rows
-	defer s.endWait()
+	defer b.endWait(s)
 	s.dry = len(rows) < r.limit && !r.cut
 	if s.waits = r.probes && !s.dry; s.waits {
 		return true, nil

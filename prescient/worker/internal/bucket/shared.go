@@ -17,6 +17,7 @@ type Shared struct {
 	Crowds    map[string]*Crowd // by job_exec
 	Guards    func(jobExec string) prescient.Guards
 	Observe   func(batch []*check.Answered, result commit.Result) // is told of each commit
+	OnRoom    func()                                              // is told where a bucket may wait again for a job_exec for which too many did; may be nil
 	Batch     int                                                 // rows of a bucket that are in flight at a time
 	Parallel  int                                                 // buckets that are worked on at a time
 	Lingering atomic.Int32                                        // buckets that wait for slow calls, or locked rows

@@ -70,8 +70,8 @@ func (g *Ledger) tryToGiveBack(ctx context.Context, l *Lease) error {
 	repeated := l.givenBackAs != nil
 	if !repeated {
 		row, err := g.bucket(ctx, l)
-		if errors.Is(err, ErrLost) || err == nil && row.Token != l.Token && row.Takeovers == 0 {
-			return nil // its row is gone, or the takeover was not counted
+		if errors.Is(err, ErrLost) || err == nil && row.Token != l.Token && row.Takeovers <= l.Takeovers {
+			return nil // its row is gone, or nobody who took it since counted a takeover
 		}
 		if err != nil {
 			return err
