@@ -22,7 +22,7 @@ type Dialect string
 // The dialects. A setting takes Auto or Plain; what is set to nothing is Auto.
 const (
 	Auto  Dialect = "auto"  // what the server can do: Plain on TiDB and Vitess, Full on the others
-	Full  Dialect = "full"  // the files of this folder, and slotrun/history_locked on MariaDB alone
+	Full  Dialect = "full"  // the files of this folder
 	Plain Dialect = "plain" // the files in plain/ take the place of those of the same name
 )
 

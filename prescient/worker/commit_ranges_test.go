@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -10,11 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-	text "prescient/sql"
 )
 
 // insertOrders makes n checks pending for 13:15.
@@ -28,25 +24,13 @@ func (r *testRig) insertOrders(n int) {
 	r.Must(err)
 }
 
-// eachPass runs a test with workers that may read history, too: on MariaDB their commits take one pass. On others it makes
-// no difference.
-func eachPass(t *testing.T, test func(t *testing.T, r *testRig)) {
-	t.Run("two passes", func(t *testing.T) { eachServer(t, test) })
-	t.Run("one pass", func(t *testing.T) {
-		eachServer(t, func(t *testing.T, r *testRig) {
-			r.Also("worker", "SELECT", "p_job_history")
-			test(t, r)
-		})
-	})
-}
-
 const lateInsert = `INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', ?, 'check', '2026-11-20 13:15:00')`
 
 // Rows come into the range of a commit, from one statement to the next: none of them is deleted, or written to history,
 // without a run.
 func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
 	t.Parallel()
-	eachPass(t, func(t *testing.T, r *testRig) {
+	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		for _, step := range []string{"batch_seq = batch_seq + 1", "FOR UPDATE", "INTO p_job_history", "job.job_key < X'", "job.job_key IN", "COMMIT"} {
 			for _, some := range []int{1, 40} {
@@ -83,7 +67,7 @@ func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
 // A cancelled row and one that comes instead leave the number of rows as it was.
 func TestARowInPlaceOfACancelledOneIsNotTakenForIt(t *testing.T) {
 	t.Parallel()
-	eachPass(t, func(t *testing.T, r *testRig) {
+	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.insertOrders(100)
 		var h rig.Hooks
@@ -109,7 +93,7 @@ func TestARowInPlaceOfACancelledOneIsNotTakenForIt(t *testing.T) {
 // A commit by ranges does not wait for somebody who inserts between its rows and has not committed.
 func TestAnOpenInsertBetweenTheRowsHoldsNothingUp(t *testing.T) {
 	t.Parallel()
-	eachPass(t, func(t *testing.T, r *testRig) {
+	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.insertOrders(200)
 		tx, err := r.App.Begin()
@@ -143,7 +127,7 @@ func TestAnOpenInsertBetweenTheRowsHoldsNothingUp(t *testing.T) {
 // Of a commit some rows end, each in its way, and others go on.
 func TestACommitByRangesKeepsEndsAndMovesApart(t *testing.T) {
 	t.Parallel()
-	eachPass(t, func(t *testing.T, r *testRig) {
+	eachServer(t, func(t *testing.T, r *testRig) {
 		r.insertOrders(600)
 		var h rig.Hooks
 		execs := rig.Registry("check", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
@@ -167,34 +151,6 @@ func TestACommitByRangesKeepsEndsAndMovesApart(t *testing.T) {
 			if past := strings.HasSuffix(end.EntityKey, "7"); past != (end.Outcome == prescient.PastReturn) || past != (end.Error != "") {
 				t.Errorf("%s ended as %s, %q", end.EntityKey, end.Outcome, end.Error)
 			}
-		}
-		r.Balanced()
-	})
-}
-
-// The role worker may not read history, which MariaDB asks for: such a worker goes on, and says so once.
-func TestAWorkerThatMayNotReadHistoryTakesTwoPasses(t *testing.T) {
-	t.Parallel()
-	eachServer(t, func(t *testing.T, r *testRig) {
-		r.insertOrders(9000)
-		var log bytes.Buffer
-		execs := prescient.NewRegistry()
-		r.Must(execs.RegisterBatch("check", func(_ context.Context, batch *prescient.Batch) error {
-			for i := range batch.Jobs() {
-				batch.Settle(i)
-			}
-			return nil
-		}, prescient.Guards{}))
-		w, err := New(t.Context(), r.As("worker", rig.At("13:15:01")), Options{Prefix: "p_",
-			Registry: execs, Log: zerolog.New(zerolog.SyncWriter(&log))})
-		r.Must(err)
-		figures, err := w.Run(t.Context())
-		r.Must(err)
-		if figures.Done != 9000 || r.Count(rig.CountEnded) != 9000 {
-			t.Errorf("%+v, %d ends", figures, len(r.History()))
-		}
-		if n := strings.Count(log.String(), "SELECT on job_history"); n != map[text.Server]int{text.MariaDB: 1}[r.Server] {
-			t.Errorf("said %d times:\n%s", n, log.String())
 		}
 		r.Balanced()
 	})

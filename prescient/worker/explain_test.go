@@ -34,7 +34,7 @@ func TestNoStatementOfAWorkerScansATableOrSorts(t *testing.T) {
 		t.Run("overdue slots", func(t *testing.T) { overdueReadsLittle(t, conn, f) })
 		for name := range f.Tables.Stmt {
 			hot := strings.HasPrefix(name, "slotrun/") || strings.HasPrefix(name, "sweep/")
-			if unused := name == "slotrun/history_locked" && (r.Server != text.MariaDB || r.Dialect == text.Plain); hot && !unused && !covered[name] {
+			if hot && !covered[name] {
 				t.Errorf("%s is not explained here", name)
 			}
 		}
@@ -69,16 +69,11 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 		{Statement: "slotrun/renew", Query: get("slotrun/renew"), Args: []any{1, slot, 0, "w", 1}, Reached: bucket},
 		{Statement: "slotrun/history_done", Query: get("slotrun/history_done"), Args: []any{1, "done", slot, slot, 1, 1, "w", f.Slots[rig.BigSlot], first[:], last[:]}, Reached: rows(rig.BySlotAndKey)},
 		{Statement: "slotrun/history_insert", Query: f.Tables.Fill("slotrun/history_insert", "{rows}", history), Args: nil, Reached: nil},
-		{Statement: "slotrun/history_rights", Query: get("slotrun/history_rights"), Args: nil, Reached: nil},
 	}
 	for name, s := range map[string]int{"big": rig.BigSlot, "small": rig.SmallSlot} {
 		job := f.Some(s, 1)[0]
 		list = append(list, rig.Explained{Statement: "slotrun/history_copy of " + name,
 			Query: f.Tables.CopyEnd(store.End{Job: job, Key: job.Key(), Outcome: prescient.Cancelled}), Args: nil, Reached: rows(rig.BySlotAndKey)})
-	}
-	if f.Tables.Server == text.MariaDB && f.Tables.Dialect != text.Plain {
-		list = append(list, rig.Explained{Statement: "slotrun/history_locked", Query: get("slotrun/history_locked"),
-			Args: []any{1, "done", slot, slot, 1, 1, "w", f.Slots[rig.BigSlot], first[:], last[:], 1000}, Reached: rows(rig.BySlotAndKey)})
 	}
 	for name, s := range map[string]int{"big": rig.BigSlot, "small": rig.SmallSlot, "of 266": 10} {
 		list = append(list,

@@ -10,14 +10,12 @@ import (
 	"golang.org/x/time/rate"
 
 	"prescient/prescient"
-	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
 	"prescient/slots"
-	text "prescient/sql"
 )
 
 // New reads slot_config and returns a worker on a pool made by connect.Open. The error wraps
@@ -46,16 +44,6 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 		w.bounds.tails = nil // each takes a connection
 		w.shared.Senders = make(chan struct{}, w.buckets())
 	}
-	if t.Server == text.MariaDB && t.Dialect != text.Plain {
-		switch err := w.mayReadHistory(ctx); {
-		case err == nil:
-			w.shared.OnePass.Store(true)
-		case errno.Is(err, errno.TableDenied, errno.ColumnDenied):
-			w.log.Debug().Msg("ends would take less time if the account were granted SELECT on job_history")
-		default:
-			return nil, err
-		}
-	}
 	for name, lane := range w.shared.Executor.Lanes {
 		w.guards[name] = lane.Guards
 		w.shared.Crowds[name] = new(bucket.Crowd)
@@ -81,13 +69,4 @@ func (w *Worker) newShared() *bucket.Shared {
 	return &bucket.Shared{Writer: &commit.Writer{Send: w.send, Tables: &w.tables, Ledger: w.ledger, Worker: w.options.Name, Log: w.log},
 		Executor: execute.New(w.options.Concurrency, w.options.Registry, w.options.Guards), Crowds: make(map[string]*bucket.Crowd), Guards: w.guardsOf, Observe: w.observeAnswers, OnRoom: w.leaveToSweeper, Batch: w.options.Batch,
 		Parallel: w.buckets(), Senders: make(chan struct{}, cmp.Or(w.options.Buckets, DefaultFarBuckets))}
-}
-
-// mayReadHistory returns an error where the account may not read job_history. INSERT … RETURNING needs that right.
-func (w *Worker) mayReadHistory(ctx context.Context) error {
-	rows, err := w.send.DB.QueryContext(ctx, w.tables.Stmt.Get("slotrun/history_rights"))
-	if err != nil {
-		return fmt.Errorf("asking for the rights on job_history: %w", err)
-	}
-	return rows.Close()
 }

@@ -18,14 +18,14 @@ import (
 // The rows before the first and after the last of a commit are somebody else's.
 func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 	t.Parallel()
-	eachPass(t, func(t *testing.T, r *testRig, onePass bool) {
+	eachServer(t, 15*time.Minute, func(t *testing.T, r *testRig) {
 		r.InsertAll("check", rig.Numbered(300)...)
 		all := r.Pending()
 		slices.SortFunc(all, func(a, b prescient.FutureJob) int {
 			ka, kb := a.Key(), b.Key()
 			return strings.Compare(string(ka[:]), string(kb[:]))
 		})
-		s := shared(r.As("worker", rig.At("13:15:01")), r.Tables(), rig.Registry("check", rig.NothingToDo, prescient.Guards{}), onePass)
+		s := shared(r.As("worker", rig.At("13:15:01")), r.Tables(), rig.Registry("check", rig.NothingToDo, prescient.Guards{}))
 		l, _ := r.claim(s, rig.At("13:15"))
 		// An app holds both neighbours of rows 100 to 199.
 		tx, err := r.App.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
@@ -54,7 +54,7 @@ func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 // What history has of a row is the same, whether it was written from Go or from the row.
 func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 	t.Parallel()
-	eachPass(t, func(t *testing.T, r *testRig, onePass bool) {
+	eachServer(t, 15*time.Minute, func(t *testing.T, r *testRig) {
 		for i := range 100 {
 			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i % 50)}, JobExec: fmt.Sprint("exec", i/50), Tag: "it's\\ü",
 				DueAt: rig.At("13:14:59.123456"), Payload: []byte(`{"a": "ü'\\\\", "n": 1.50}`)})
@@ -66,7 +66,7 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 		execs.MustRegister("exec1", rig.NothingToDo, prescient.Guards{})
 		for i, byRow := range []bool{true, false} {
 			var h rig.Hooks
-			s := shared(r.HookedPool(rig.At("13:15:01"), &h), r.Tables(), execs, onePass)
+			s := shared(r.HookedPool(rig.At("13:15:01"), &h), r.Tables(), execs)
 			l, _ := r.claim(s, rig.At("13:15"))
 			b := New(s, Options{Lease: l, Buckets: 1, Clock: store.ClockAt(rig.At("13:15:01")), Hidden: new(atomic.Bool)})
 			rows, err := b.readBatch(t.Context(), &stream{JobExec: fmt.Sprint("exec", i)})

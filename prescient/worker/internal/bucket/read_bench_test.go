@@ -41,7 +41,7 @@ func BenchmarkReadBatch(b *testing.B) {
 			tables, err := store.OpenTables(b.Context(), db, "p_", 0, "")
 			rig.Fatal(b, err)
 			_, last := store.BucketRange(0, 1)
-			run := &Bucket{Shared: shared(db, &tables, prescient.NewRegistry(), false), Options: Options{Lease: &ledger.Lease{Slot: slot}, Hidden: new(atomic.Bool)},
+			run := &Bucket{Shared: shared(db, &tables, prescient.NewRegistry()), Options: Options{Lease: &ledger.Lease{Slot: slot}, Hidden: new(atomic.Bool)},
 				reads: reads{last: last, streams: []*stream{{}}}, batch: rows}
 			before := ownCPU()
 			b.ReportAllocs()

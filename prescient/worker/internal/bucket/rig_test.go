@@ -14,7 +14,6 @@ import (
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
-	text "prescient/sql"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
@@ -26,22 +25,8 @@ func eachServer(t *testing.T, resolution time.Duration, test func(t *testing.T, 
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, &testRig{app.New(t, d, resolution)}) })
 }
 
-// eachPass runs a test with workers that may read history, too: on MariaDB their commits take one pass. On others it makes
-// no difference.
-func eachPass(t *testing.T, test func(t *testing.T, r *testRig, onePass bool)) {
-	t.Run("two passes", func(t *testing.T) {
-		eachServer(t, 15*time.Minute, func(t *testing.T, r *testRig) { test(t, r, false) })
-	})
-	t.Run("one pass", func(t *testing.T) {
-		eachServer(t, 15*time.Minute, func(t *testing.T, r *testRig) {
-			r.Also("worker", "SELECT", "p_job_history")
-			test(t, r, r.Server == text.MariaDB && r.Dialect != text.Plain)
-		})
-	})
-}
-
 // shared is what the buckets of a worker share that is called w.
-func shared(db *sqlx.DB, tables *store.Tables, execs *prescient.Registry, onePass bool) *Shared {
+func shared(db *sqlx.DB, tables *store.Tables, execs *prescient.Registry) *Shared {
 	guards := prescient.DefaultGuards()
 	guards.Concurrency = 16
 	send := &store.Sender{DB: db, Timeout: store.StatementTime(prescient.DefaultLease), Patience: 2 * time.Minute}
@@ -52,7 +37,6 @@ func shared(db *sqlx.DB, tables *store.Tables, execs *prescient.Registry, onePas
 	for name := range s.Executor.Lanes {
 		s.Crowds[name] = new(Crowd)
 	}
-	s.OnePass.Store(onePass)
 	return s
 }
 

@@ -19,7 +19,7 @@ func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
 		slot := r.InsertDue(3)
 		stop := make(chan struct{})
 		var c rig.Calls
-		s := shared(r.As("worker", time.Time{}), r.Tables(), rig.Registry("check", c.Count, prescient.Guards{}), false)
+		s := shared(r.As("worker", time.Time{}), r.Tables(), rig.Registry("check", c.Count, prescient.Guards{}))
 		l, buckets := r.claim(s, slot)
 		b := New(s, Options{Lease: l, Buckets: buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context(), Hidden: new(atomic.Bool)})
 		r.Eventually("the rows are read", func() bool {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"prescient/prescient"
-	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/check"
@@ -68,24 +67,19 @@ func AppendRanges(to []byte, column string, spans []Span, below bool) []byte {
 	return to
 }
 
-// lockRanges locks the rows of a batch by their ranges. It returns false where they are not just those that were read.
+// lockRanges locks the rows of a batch by their ranges. It returns false where they are not just those that were read, in
+// their order.
 func (s *Session) lockRanges(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span) (same bool, err error) {
 	ranges := string(AppendRanges(nil, "job_key", spans, false))
-	same, err = sameAs(ctx, tx, batch, s.Tables.Fill("slotrun/lock_ranges", "{ranges}", ranges), s.Lease.Slot, len(batch))
-	return same, refused(err)
-}
-
-// sameAs runs a statement that locks rows and returns their job_key and revision, and says whether they are just those
-// of a batch, in its order.
-func sameAs(ctx context.Context, tx *sql.Tx, batch []*check.Answered, query string, args ...any) (same bool, err error) {
 	n := 0
 	same = true
-	err = store.EachRevision(ctx, tx, query, args, func(key prescient.Key, revision uint64) {
-		same = same && n < len(batch) && key == batch[n].JobKey && revision == batch[n].Revision
-		n++
-	})
+	err = store.EachRevision(ctx, tx, s.Tables.Fill("slotrun/lock_ranges", "{ranges}", ranges), []any{s.Lease.Slot, len(batch)},
+		func(key prescient.Key, revision uint64) {
+			same = same && n < len(batch) && key == batch[n].JobKey && revision == batch[n].Revision
+			n++
+		})
 	if err != nil {
-		return false, fmt.Errorf("locking ranges: %w", err)
+		return false, refused(fmt.Errorf("locking ranges: %w", err))
 	}
 	return same && n == len(batch), nil
 }
@@ -121,25 +115,6 @@ func (s *Session) endRanges(ctx context.Context, tx *sql.Tx, ends []*check.Answe
 		}
 	} else if err := s.writeHistory(ctx, tx, ends); err != nil {
 		return err
-	}
-	return s.deleteRanges(ctx, tx, spans)
-}
-
-// endInOnePass locks the rows of ranges as it writes their history, and deletes them. MariaDB tells only those who may read
-// history what they wrote there, which is no right of the role worker: without it commits take two passes.
-func (s *Session) endInOnePass(ctx context.Context, tx *sql.Tx, ends []*check.Answered, spans, done []Span) error {
-	for _, d := range done {
-		same, err := sameAs(ctx, tx, ends[:d.N], s.Tables.Stmt.Get("slotrun/history_locked"), append(s.historyArgs(ends[0], d), d.N)...)
-		switch {
-		case errno.Is(err, errno.TableDenied, errno.ColumnDenied):
-			s.OnePass.Store(false) // the right was taken away
-			return fmt.Errorf("%w: %w", ErrChanged, err)
-		case err != nil:
-			return fmt.Errorf("writing history: %w", refused(err))
-		case !same:
-			return fmt.Errorf("%w: the ends written were not those of the rows that were called", ErrChanged)
-		}
-		ends = ends[d.N:]
 	}
 	return s.deleteRanges(ctx, tx, spans)
 }
@@ -206,13 +181,9 @@ func sameCall(x, y *check.Answered) bool {
 
 // historyOf writes the history of rows that are done and were called together, of which a is one.
 func (s *Session) historyOf(ctx context.Context, tx *sql.Tx, a *check.Answered, of Span) error {
-	n, err := store.Affected(ctx, tx, s.Tables.Stmt.Get("slotrun/history_done"), s.historyArgs(a, of)...)
-	return written(n, of.N, err)
-}
-
-// historyArgs are those of history_done.
-func (s *Session) historyArgs(a *check.Answered, of Span) []any {
 	ran := literal.Millis(a.Answer.Ran)
-	return []any{ran, string(prescient.Done), a.Answer.Started.Format(literal.MicroLayout), a.Answer.Ended.Format(literal.MicroLayout), ran,
-		a.Lateness().Milliseconds(), s.Worker, s.Lease.Slot, of.First[:], of.Last[:]}
+	n, err := store.Affected(ctx, tx, s.Tables.Stmt.Get("slotrun/history_done"), ran, string(prescient.Done),
+		a.Answer.Started.Format(literal.MicroLayout), a.Answer.Ended.Format(literal.MicroLayout), ran, a.Lateness().Milliseconds(),
+		s.Worker, s.Lease.Slot, of.First[:], of.Last[:])
+	return written(n, of.N, err)
 }

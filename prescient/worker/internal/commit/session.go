@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -25,8 +24,6 @@ type Writer struct {
 	Ledger *ledger.Ledger
 	Worker string
 	Log    zerolog.Logger
-	// OnePass says that rows that are done are locked and written to history by one statement (see endInOnePass).
-	OnePass atomic.Bool
 }
 
 // Session is for the commits under one lease.

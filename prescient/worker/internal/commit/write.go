@@ -21,11 +21,6 @@ import (
 // by their keys, where it passes over those that somebody else has locked.
 func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span, hidden bool, counts books.Counts) (Result, error) {
 	result := Result{Counts: counts, Dropped: make(map[prescient.Key]bool)}
-	if s.OnePass.Load() && len(spans) > 0 && counts.Done == len(batch) {
-		if done := spansOfMoments(batch, spans); done != nil {
-			return result, s.endInOnePass(ctx, tx, batch, spans, done)
-		}
-	}
 	if len(spans) > 0 {
 		same, err := s.lockRanges(ctx, tx, batch, spans)
 		if err != nil {
