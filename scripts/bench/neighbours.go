@@ -155,7 +155,7 @@ func (l *lateOverTime) record(b *rig.Bench, name string) error {
 	figures := make(map[string]float64)
 	for i, list := range l.parts {
 		slices.Sort(list)
-		figures[fmt.Sprintf("p99 ms of part %d", i+1)] = percentile(list, 99)
+		figures[fmt.Sprintf("p99 ms of part %02d", i+1)] = percentile(list, 99)
 	}
 	all := slices.Concat(l.parts...)
 	slices.Sort(all)
