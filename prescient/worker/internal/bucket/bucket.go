@@ -46,6 +46,7 @@ type Bucket struct {
 	reads
 	locks
 	inbox
+	hasTx      bool    // there are rows of transactions' functions, which hold locks for as long as they run
 	alone      []alone // called again, each in a transaction of its own
 	Figures    books.Figures
 	cutOff     bool // rows were left unstarted, since the worker stops or the lease ended

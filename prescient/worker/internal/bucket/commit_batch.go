@@ -64,7 +64,7 @@ func (b *Bucket) commit(ctx context.Context, batch []*check.Answered, hidden boo
 		return nil
 	}
 	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
-	hidden = hidden || b.Hidden.Load()
+	hidden = hidden || b.hasTx || b.Hidden.Load()
 	var spans []commit.Span
 	if !hidden {
 		spans = commit.SpansOf(batch)

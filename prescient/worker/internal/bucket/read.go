@@ -141,6 +141,7 @@ func (b *Bucket) start(ctx context.Context, s *stream, rows []*check.Answered) e
 			b.answerAtOnce(r, prescient.CauseUnregistered)
 			continue
 		}
+		b.hasTx = b.hasTx || lane.InTx()
 		if r.Unread {
 			b.answerAtOnce(r, prescient.CauseUnreadable)
 			continue

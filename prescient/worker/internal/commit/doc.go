@@ -11,9 +11,10 @@
 // Whatever goes another way needs a licence. These have a promise, or a server that lacks something:
 //
 //	way                when                                   needed for
-//	free in UNIQUE     a commit by keys has waited for a      An app holds up no rows but those that it has locked, also where
-//	                   lock: it looks for the locks in        its lock shows only there: 20 s against 3 s, in
-//	                   UNIQUE (job_key), too                  TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly.
+//	free in UNIQUE     a commit of the slot has waited for a  An app holds up no rows but those that it has locked, also where
+//	                   lock, or functions work in             its lock shows only there: 20 s against 3 s, in
+//	                   transactions on rows of the bucket:    TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly. Nor does such
+//	                   it looks for locks there, too          a transaction: TestAFunctionInATransactionMayTakeItsTime.
 //	moves at once      rows move, on MariaDB                  The same: a move locks the row after it in UNIQUE (job_key). It
 //	                                                          fails at once, or each try waits for a second: 10 s against 0.4 s,
 //	                                                          in TestRowsThatMoveBesideWhatAnAppHoldsAreAllThatWait.
