@@ -84,15 +84,21 @@ func New(of *Shared, o Options) *Bucket {
 	return b
 }
 
-// MayStart says whether a call may still be started.
-func (b *Bucket) MayStart() bool {
+// standing says whether the bucket is still to be worked on.
+func (b *Bucket) standing() error {
 	select {
 	case <-b.Stop:
-		return false
+		return ErrStopped
 	default:
-		return b.Lease.Alive(time.Now())
 	}
+	if !b.Lease.Alive(time.Now()) {
+		return ledger.ErrLost
+	}
+	return nil
 }
+
+// MayStart says whether a call may still be started.
+func (b *Bucket) MayStart() bool { return b.standing() == nil }
 
 // Context implements execute.Sink.
 func (b *Bucket) Context() context.Context { return b.Calls }

@@ -63,19 +63,6 @@ func (b *Bucket) outcome() error {
 	return ErrStopped
 }
 
-// standing says whether the bucket is still to be worked on.
-func (b *Bucket) standing() error {
-	select {
-	case <-b.Stop:
-		return ErrStopped
-	default:
-	}
-	if !b.Lease.Alive(time.Now()) {
-		return ledger.ErrLost
-	}
-	return nil
-}
-
 // leave waits for what is running, and commits what is answered, unless the lease is lost: then there is nothing to
 // commit under.
 func (b *Bucket) leave(ctx context.Context, cause error) error {
