@@ -58,14 +58,17 @@ type lockWaits struct {
 // runOptions is how a slot is run.
 type runOptions struct {
 	parallel   int  // buckets at a time
-	background bool // what is due now comes first
+	background bool // what is due now comes first; a slot that is much too early is left
 	pace       func(ctx context.Context, rows int) error
 	stay       bool   // wait for the leases of others to end, to take over what a dead worker left
 	place      *place // is given to another run while this one only waits
-	// early, where given, is told of a clock by which the slot has not come; the run ends with errSetBack then. Otherwise it
-	// waits for the slot.
+	// early, where given, is told of a clock by which the slot has not come; the run ends with errSetBack then, as one in the
+	// background does. Otherwise it waits for the slot.
 	early chan<- store.Clock
 }
+
+// errSetBack is returned by a run that found the clock before its slot, and left it.
+var errSetBack = errors.New("the database's clock was set back")
 
 // runSlot runs one slot: it returns when nothing of it is left that this worker may do. Ending ctx stops it gracefully.
 func (w *Worker) runSlot(ctx context.Context, slot time.Time, how runOptions) (books.Figures, error) {
@@ -80,7 +83,7 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how runOptions) (bo
 	began := time.Now()
 	calls, work, cancel := w.scope(ctx)
 	defer cancel()
-	seen, err := w.awaitSlot(ctx, slot, how.early)
+	seen, err := w.awaitSlot(ctx, slot, how)
 	if err != nil || seen.paused.All() {
 		return books.Figures{Slot: slot, Paused: err == nil}, err
 	}
@@ -97,9 +100,9 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how runOptions) (bo
 	return r.figures, err
 }
 
-// awaitSlot looks at the slot once it has come by the database's clock. Where it is much too early for it and tell is
-// given, the clock is sent there instead.
-func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, tell chan<- store.Clock) (slotState, error) {
+// awaitSlot looks at the slot once it has come by the database's clock. It does not wait where that is much too early and the run
+// is in the background, or there is somebody to be told.
+func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, how runOptions) (slotState, error) {
 	for {
 		seen, err := w.stateOf(ctx, slot)
 		if err != nil {
@@ -109,10 +112,10 @@ func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, tell chan<- stor
 		if early <= 0 {
 			return seen, nil
 		}
-		if tell != nil && early > inexact(w.tables.Grid) {
+		if (how.background || how.early != nil) && early > inexact(w.tables.Grid) {
 			select {
-			case tell <- seen.clock:
-			default: // it is being told already
+			case how.early <- seen.clock:
+			default: // it is being told already, or nobody asks
 			}
 			return slotState{}, errSetBack
 		}

@@ -18,6 +18,9 @@ import (
 	"prescient/slots"
 )
 
+// errPaused ends a sweep once everything is paused; it never leaves the package.
+var errPaused = errors.New("everything is paused")
+
 // sweepPage is how many overdue slots are looked up at a time.
 const sweepPage = 100
 
@@ -250,8 +253,7 @@ func (s *sweeping) onlyCrowdedOut(ctx context.Context, slot time.Time) bool {
 // run runs one slot.
 func (s *sweeping) run(ctx context.Context, slot time.Time, place *place) {
 	w := s.w
-	setBack := make(chan store.Clock, 1) // nobody asks: by that clock the slot is not overdue
-	figures, err := w.runSlot(ctx, slot, runOptions{parallel: w.buckets(), background: true, place: place, early: setBack,
+	figures, err := w.runSlot(ctx, slot, runOptions{parallel: w.buckets(), background: true, place: place,
 		pace: func(_ context.Context, rows int) error { return w.pace(ctx, rows) }})
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,14 +22,6 @@ const (
 	maxCircle       = 6
 )
 
-// larger are the packages that have more files, each with how many, and why.
-var larger = map[string]struct {
-	files int
-	why   string
-}{
-	"prescient/worker": {24, "a file for each of the worker's ways to be started and watched, most of them short"},
-}
-
 func TestNoPackageIsTooLargeToRead(t *testing.T) {
 	files, lines := make(map[string]int), make(map[string]int)
 	for _, s := range sources(t) {
@@ -39,14 +31,8 @@ func TestNoPackageIsTooLargeToRead(t *testing.T) {
 		}
 	}
 	for folder, n := range files {
-		most := max(maxPackageFiles, larger[folder].files)
-		if n > most || lines[folder] > maxPackageLines {
-			t.Errorf("%s has %d files and %d lines; %d and %d are allowed", folder, n, lines[folder], most, maxPackageLines)
-		}
-	}
-	for folder := range larger {
-		if files[folder] <= maxPackageFiles {
-			t.Errorf("%s needs no exception: it has %d files", folder, files[folder])
+		if n > maxPackageFiles || lines[folder] > maxPackageLines {
+			t.Errorf("%s has %d files and %d lines; %d and %d are allowed", folder, n, lines[folder], maxPackageFiles, maxPackageLines)
 		}
 	}
 }
