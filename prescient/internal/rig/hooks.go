@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/localserver/servertest"
 )
 
@@ -20,6 +21,7 @@ type Hooks struct {
 	before func(statement string) error
 	after  func(statement string) error
 	Log    []string
+	waits  int
 }
 
 // OnStatement sets what is called before each statement; BEGIN, COMMIT and ROLLBACK are statements here.
@@ -57,11 +59,25 @@ func (h *Hooks) run(statement string, send func() error) error {
 			return err
 		}
 	}
+	sent := time.Now()
 	err := send()
+	if errno.Is(err, errno.LockWaitTimeout) && time.Since(sent) > time.Second/2 {
+		h.Mu.Lock()
+		h.waits++
+		h.Mu.Unlock()
+	}
 	if err == nil && after != nil {
 		err = after(statement)
 	}
 	return err
+}
+
+// LockWaits is how many statements waited for a lock, half a second or longer, in vain. MariaDB refuses a NOWAIT with the same
+// error, at once.
+func (h *Hooks) LockWaits() int {
+	h.Mu.Lock()
+	defer h.Mu.Unlock()
+	return h.waits
 }
 
 // Count is how many statements contained a text.
