@@ -5,21 +5,13 @@ import (
 	"time"
 )
 
-const (
-	// lingerAfter is how long a bucket that has nothing but calls under way keeps its place.
-	lingerAfter = flushEvery / 5
-	// manyWait is how many buckets may linger before each commits less often.
-	manyWait = 16
-)
+// lingerAfter is how long a bucket that has nothing but calls under way keeps its place.
+const lingerAfter = flushEvery / 5
 
-// flushAfter is how long an answer waits for company before it is committed. Where only slow calls are left to come that is
-// short, until the bucket gives way to another. From then on it grows with the number of buckets that linger: all of them
-// commit no more often than a few would.
+// flushAfter is how long an answer waits for company before it is committed: not for long where only slow calls are left to
+// come, before the bucket gives way to another.
 func (b *Bucket) flushAfter() time.Duration {
-	switch {
-	case b.lingering:
-		return flushEvery * time.Duration(max(int(b.Shared.Lingering.Load())/manyWait, 1))
-	case b.onlyWaits():
+	if !b.lingering && b.onlyWaits() {
 		return lingerAfter
 	}
 	return flushEvery
@@ -126,7 +118,6 @@ func (b *Bucket) leaveCrowd(s *stream) {
 // linger gives the bucket's place to another.
 func (b *Bucket) linger() {
 	b.lingering = true
-	b.Shared.Lingering.Add(1)
 	if b.OnLinger != nil {
 		b.OnLinger()
 	}
@@ -137,8 +128,5 @@ func (b *Bucket) stopLingering() {
 	for _, s := range b.streams {
 		s.count(-s.outstanding, -s.payload)
 		b.leaveCrowd(s)
-	}
-	if b.lingering {
-		b.Shared.Lingering.Add(-1)
 	}
 }

@@ -2,7 +2,6 @@ package bucket
 
 import (
 	"context"
-	"sync/atomic"
 
 	"prescient/prescient"
 	"prescient/prescient/worker/internal/check"
@@ -13,15 +12,14 @@ import (
 // Shared is what the buckets of a worker have in common.
 type Shared struct {
 	*commit.Writer
-	Executor  *execute.Executor
-	Crowds    map[string]*Crowd // by job_exec
-	Guards    func(jobExec string) prescient.Guards
-	Observe   func(batch []*check.Answered, result commit.Result) // is told of each commit
-	OnRoom    func()                                              // is told where a bucket may wait again for a job_exec for which too many did; may be nil
-	Batch     int                                                 // rows of a bucket that are in flight at a time
-	Parallel  int                                                 // buckets that are worked on at a time
-	Lingering atomic.Int32                                        // buckets that wait for slow calls, or locked rows
-	Senders   chan struct{}                                       // held by those of them that send statements
+	Executor *execute.Executor
+	Crowds   map[string]*Crowd // by job_exec
+	Guards   func(jobExec string) prescient.Guards
+	Observe  func(batch []*check.Answered, result commit.Result) // is told of each commit
+	OnRoom   func()                                              // is told where a bucket may wait again for a job_exec for which too many did; may be nil
+	Batch    int                                                 // rows of a bucket that are in flight at a time
+	Parallel int                                                 // buckets that are worked on at a time
+	Senders  chan struct{}                                       // held by buckets that linger, while they send statements
 }
 
 // acquireSender waits until a bucket that lingers may send statements: of those no more do at a time than may run.
