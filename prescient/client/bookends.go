@@ -66,7 +66,7 @@ func (c *Client) withBookends(ctx context.Context, db prescient.DB, keys []presc
 		return false, err
 	}
 	n, err := store.Affected(ctx, db, c.tables.Fill("client/bookends_away", "{slot}", literal.Of(literal.AppendSecond, bookendSlot),
-		"{keys}", literal.Keys(keys, func(k prescient.Key) prescient.Key { return k })))
+		"{keys}", literal.KeysOf(keys)))
 	if err == nil && n != len(keys) {
 		err = fmt.Errorf("%d of %d were there", n, len(keys))
 	}

@@ -176,7 +176,7 @@ func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[presci
 	for i := from; i < to; i++ {
 		keys = append(keys, b.key(i))
 	}
-	condition := "job.job_key IN (" + literal.Keys(keys, func(k prescient.Key) prescient.Key { return k }) + ")"
+	condition := "job.job_key IN (" + literal.KeysOf(keys) + ")"
 	found, err := b.client.find(ctx, b.db, condition, lock)
 	for i := range found {
 		pending[found[i].Key()] = &found[i]

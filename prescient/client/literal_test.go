@@ -80,8 +80,8 @@ func TestLiteralsReadTheSameUnderEverySQLMode(t *testing.T) {
 		{literal.Of(literal.AppendNumber, rig.At("13:15").In(time.FixedZone("", -3600))), "20261120131500"},
 		{literal.Of(literal.AppendUint, 1<<64-1), "18446744073709551615"},
 		{literal.Of(literal.AppendInt, -1), "-1"},
-		{literal.Keys([]prescient.Key{{}, {15: 255}}, func(k prescient.Key) prescient.Key { return k }), "X'00000000000000000000000000000000',X'000000000000000000000000000000ff'"},
-		{literal.Keys(nil, func(k prescient.Key) prescient.Key { return k }), ""},
+		{literal.KeysOf([]prescient.Key{{}, {15: 255}}), "X'00000000000000000000000000000000',X'000000000000000000000000000000ff'"},
+		{literal.KeysOf(nil), ""},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s; want %s", tt.got, tt.want)

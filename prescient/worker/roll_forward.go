@@ -207,7 +207,7 @@ func (w *Worker) moveFree(ctx context.Context, tx *sql.Tx, slot, target time.Tim
 	if len(free) == 0 {
 		return done, nil
 	}
-	query := w.tables.Fill("sweep/roll_forward", "{keys}", literal.Keys(free, func(k prescient.Key) prescient.Key { return k }))
+	query := w.tables.Fill("sweep/roll_forward", "{keys}", literal.KeysOf(free))
 	if done.Moved, err = store.Affected(ctx, tx, query, target, slot); err == nil && done.Moved != len(free) {
 		err = fmt.Errorf("%d of %d rows that were locked were moved", done.Moved, len(free))
 	}
@@ -216,7 +216,7 @@ func (w *Worker) moveFree(ctx context.Context, tx *sql.Tx, slot, target time.Tim
 
 // rowsOf returns which of some rows of a slot a statement selects, by their keys.
 func (w *Worker) rowsOf(ctx context.Context, tx *sql.Tx, statement string, slot time.Time, keys []prescient.Key) (found []prescient.Key, err error) {
-	err = store.EachRevision(ctx, tx, w.tables.Fill(statement, "{keys}", literal.Keys(keys, func(k prescient.Key) prescient.Key { return k })), []any{slot},
+	err = store.EachRevision(ctx, tx, w.tables.Fill(statement, "{keys}", literal.KeysOf(keys)), []any{slot},
 		func(key prescient.Key, _ uint64) { found = append(found, key) })
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", statement, err)

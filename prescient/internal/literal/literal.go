@@ -135,6 +135,11 @@ func Keys[T any](items []T, key func(T) prescient.Key) string {
 	return string(b)
 }
 
+// KeysOf are keys as a list for IN (...).
+func KeysOf(keys []prescient.Key) string {
+	return Keys(keys, func(k prescient.Key) prescient.Key { return k })
+}
+
 // Millis is a duration as the tables hold it: whole milliseconds, rounded, never negative, within INT UNSIGNED.
 func Millis(d time.Duration) int64 {
 	return min(max(d.Round(time.Millisecond).Milliseconds(), 0), math.MaxUint32)

@@ -106,7 +106,7 @@ func (b *Bucket) withoutLocked(ctx context.Context, batch []*check.Answered) ([]
 func (b *Bucket) findFree(ctx context.Context, rows []*check.Answered, free map[prescient.Key]bool) error {
 	found, err := b.keysOf(ctx, "slotrun/lock_free", literal.Keys(rows, check.AnsweredKey))
 	if err == nil && len(found) > 0 {
-		found, err = b.keysOf(ctx, "slotrun/lock_free_unique", literal.Keys(slices.Collect(maps.Keys(found)), func(k prescient.Key) prescient.Key { return k }))
+		found, err = b.keysOf(ctx, "slotrun/lock_free_unique", literal.KeysOf(slices.Collect(maps.Keys(found))))
 	}
 	switch {
 	case errors.Is(err, commit.ErrAtOnce) && len(rows) > 1:

@@ -144,7 +144,7 @@ func (s *Session) deleteRanges(ctx context.Context, tx *sql.Tx, spans []Span) er
 			return err
 		}
 	}
-	return s.deleteByKey(ctx, tx, literal.Keys(lasts, func(k prescient.Key) prescient.Key { return k }), len(spans))
+	return s.deleteByKey(ctx, tx, literal.KeysOf(lasts), len(spans))
 }
 
 // spansOfMoments cuts the ranges of ended rows where the time of the call differs, so that one statement can write the history

@@ -98,7 +98,7 @@ func (s *Session) lock(ctx context.Context, tx *sql.Tx, batch []*check.Answered,
 		return nil, nil, err
 	}
 	if hidden && len(free) > 0 {
-		keys := literal.Keys(slices.Collect(maps.Keys(free)), func(k prescient.Key) prescient.Key { return k })
+		keys := literal.KeysOf(slices.Collect(maps.Keys(free)))
 		if free, err = s.sameRows(ctx, tx, "slotrun/lock_free_unique", keys, batch); err != nil {
 			return nil, nil, err
 		}
