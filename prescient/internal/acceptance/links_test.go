@@ -61,15 +61,7 @@ var (
 
 // deadLinks reads every page under root, and says which relative links lead to no file, or to no heading of a page.
 func deadLinks(root fs.FS) (pages int, dead []string, err error) {
-	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), "."):
-			return fs.SkipDir
-		case entry.IsDir() || path.Ext(name) != ".md":
-			return nil
-		}
+	err = eachPage(root, func(name string) error {
 		pages++
 		prose, _, err := readPage(root, name)
 		if err != nil {
@@ -83,6 +75,21 @@ func deadLinks(root fs.FS) (pages int, dead []string, err error) {
 		return nil
 	})
 	return pages, dead, err
+}
+
+// eachPage calls do with each page under root, but for hidden folders.
+func eachPage(root fs.FS, do func(name string) error) error {
+	return fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case entry.IsDir() || path.Ext(name) != ".md":
+			return nil
+		}
+		return do(name)
+	})
 }
 
 // leadsNowhere says what is wrong with a link on a page; nothing where it leads to a file or a heading, or elsewhere.

@@ -59,15 +59,7 @@ var (
 
 // deadCommands reads every page under root, and says which scripts, packages and tests that it names in code are not there.
 func deadCommands(root fs.FS) (commands int, dead []string, err error) {
-	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), "."):
-			return fs.SkipDir
-		case entry.IsDir() || path.Ext(name) != ".md":
-			return nil
-		}
+	err = eachPage(root, func(name string) error {
 		text, err := fs.ReadFile(root, name)
 		if err != nil {
 			return err
