@@ -169,16 +169,13 @@ func TestABucketThatWasGivenBackIsRunToItsEnd(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(10)
 		w := r.worker(time.Time{}, prescient.NewRegistry(), Options{})
-		list, err := w.ledger.Open(t.Context(), slot)
-		r.Must(err)
-		l, err := w.ledger.Claim(t.Context(), slot, list[0])
-		r.Must(err)
-		r.Must(w.ledger.Release(t.Context(), l, false))
+		r.Must(w.ledger.Release(t.Context(), r.claimed(w, slot), false))
 		var c rig.Calls
 		var h rig.Hooks
 		var gone sql.Result
 		// Between the look at the rows and the probe, one goes.
 		h.Once("OR 1 = 0) FOR UPDATE", func() {
+			var err error
 			gone, err = r.Root.Exec("DELETE FROM p_future_job WHERE entity_key = '3'")
 			r.Must(err)
 		})

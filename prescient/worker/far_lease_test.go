@@ -71,10 +71,7 @@ func TestTheLongestLeaseLivesByAClockThatIsABitBehind(t *testing.T) {
 		slot := rig.At("13:15")
 		r.insertOrders(10)
 		owner := r.worker(rig.At("13:30:11"), execs, Options{Lease: prescient.MaxLease})
-		rows, err := owner.ledger.Open(t.Context(), slot)
-		r.Must(err)
-		l, err := owner.ledger.Claim(t.Context(), slot, rows[0])
-		r.Must(err)
+		l := r.claimed(owner, slot)
 		swept, err := r.worker(rig.At("13:30:10.5"), execs, Options{Name: "thief"}).Sweep(t.Context())
 		if err != nil || len(swept) > 0 {
 			t.Errorf("the lease was not honoured: %+v, %v", swept, err)

@@ -109,11 +109,7 @@ func TestALeaseThatWasReleasedTakesNoTakeoverOff(t *testing.T) {
 		slot := r.InsertDue(6)
 		claim := func(name string) (*Worker, *ledger.Lease) {
 			w := r.worker(time.Time{}, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Name: name})
-			rows, err := w.ledger.Open(t.Context(), slot)
-			r.Must(err)
-			l, err := w.ledger.Claim(t.Context(), slot, rows[0])
-			r.Must(err)
-			return w, l
+			return w, r.claimed(w, slot)
 		}
 		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets, takeovers) VALUES (?, 0, 1, 2)", slot)
 		before, l := claim("before")
@@ -130,16 +126,6 @@ func TestALeaseThatWasReleasedTakesNoTakeoverOff(t *testing.T) {
 func TestALeaseIsGivenBackOnceThoughTheAnswerIsLost(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(6)
-		lease := func(w *Worker) *ledger.Lease {
-			rows, err := w.ledger.Open(t.Context(), slot)
-			r.Must(err)
-			l, err := w.ledger.Claim(t.Context(), slot, rows[0])
-			r.Must(err)
-			if l == nil {
-				t.Fatal("the bucket is another's")
-			}
-			return l
-		}
 		for _, test := range []struct {
 			name         string
 			takenBefore  bool // another takes the bucket over before it is given back, or claims it as soon as it is
@@ -154,11 +140,11 @@ func TestALeaseIsGivenBackOnceThoughTheAnswerIsLost(t *testing.T) {
 			var h rig.Hooks
 			poor := r.hookedWorker(time.Time{}, &h, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Name: "poor"})
 			heir := r.worker(time.Time{}, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Name: "heir"})
-			l := lease(poor)
+			l := r.claimed(poor, slot)
 			var of *ledger.Lease
 			if test.takenBefore {
 				r.Exec("UPDATE p_slot_run SET allocated_until = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND")
-				of = lease(heir)
+				of = r.claimed(heir, slot)
 			}
 			lost := 0
 			h.OnAnswer(func(statement string) error {
@@ -166,7 +152,7 @@ func TestALeaseIsGivenBackOnceThoughTheAnswerIsLost(t *testing.T) {
 					return nil
 				}
 				if lost++; of == nil {
-					of = lease(heir)
+					of = r.claimed(heir, slot)
 				}
 				return mysql.ErrInvalidConn
 			})

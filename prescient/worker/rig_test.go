@@ -11,6 +11,7 @@ import (
 	"prescient/prescient/internal/rig/app"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
@@ -74,6 +75,19 @@ func (r *testRig) hookedWorker(now time.Time, h *rig.Hooks, registry *prescient.
 	w, err := New(r.T.Context(), r.HookedPool(now, h), options)
 	r.Must(err)
 	return w
+}
+
+// claimed is the lease of a worker for the first bucket of a slot, which the worker opens.
+func (r *testRig) claimed(w *Worker, slot time.Time) *ledger.Lease {
+	r.T.Helper()
+	buckets, err := w.ledger.Open(r.T.Context(), slot)
+	r.Must(err)
+	l, err := w.ledger.Claim(r.T.Context(), slot, buckets[0])
+	r.Must(err)
+	if l == nil {
+		r.T.Fatal("the bucket is another's")
+	}
+	return l
 }
 
 // divided opens a slot as so many buckets.

@@ -92,13 +92,7 @@ func TestADeadWorkersBucketIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(20)
 		dead := r.worker(time.Time{}, prescient.NewRegistry(), Options{Lease: 2 * time.Second, Name: "dead"})
-		list, err := dead.ledger.Open(t.Context(), slot)
-		r.Must(err)
-		l, err := dead.ledger.Claim(t.Context(), slot, list[0])
-		r.Must(err)
-		if l == nil {
-			t.Fatal("no lease")
-		}
+		l := r.claimed(dead, slot)
 		claimed := time.Now()
 		var c rig.Calls
 		heir := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Lease: 2 * time.Second, Name: "heir"})
