@@ -125,7 +125,7 @@ func (f *insertFlags) job(ctx context.Context, stdin io.Reader) (prescient.NewJo
 	return job, job.Validate()
 }
 
-// due returns the time that the flags mean, asking the database for its own only where that matters.
+// dueOf is the time that the flags mean, asking the database for its own only where that matters.
 func dueOf(ctx context.Context, s *program.Session, w when) (time.Time, error) {
 	var now time.Time
 	if w.in != "" || relative(strings.TrimSpace(w.at)) {

@@ -135,7 +135,7 @@ func migrateUp(cmd *cobra.Command, prog *program.Program) error {
 	return printMigrated(cmd, s, applied, "applied", "the tables are up to date")
 }
 
-// stopped ends a command in whose middle a migration failed. Those before it are applied, which the next one does not tell.
+// stoppedMidway ends a command in whose middle a migration failed. Those before it are applied, which the next one does not tell.
 func stoppedMidway(cmd *cobra.Command, s *program.Session, applied []sql.Migrated, why error) error {
 	if len(applied) > 0 && !s.Program.JSON {
 		return errors.Join(s.Explain(why), printMigrated(cmd, s, applied, "applied", ""))

@@ -16,7 +16,7 @@ import (
 	"prescient/scripts/bench/internal/rig"
 )
 
-// asynq lets Asynq and prescient compete at one number of pending tasks.
+// besideAsynq lets Asynq and prescient compete at one number of pending tasks.
 func besideAsynq(ctx context.Context, b *rig.Bench, s *rig.Server, due, pending int) (err error) {
 	st, err := b.MakeStage(ctx, s, "asynq", due, pending)
 	if err != nil {

@@ -46,7 +46,7 @@ const (
 
 func replace(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
 
-// history measures at one size.
+// measureHistory measures at one size.
 func measureHistory(ctx context.Context, b *rig.Bench, s *rig.Server, rows int) error {
 	name := fmt.Sprintf("history_%d", rows)
 	p, err := s.Install(ctx, name, resolution, b.Keep)
@@ -229,7 +229,7 @@ func timed(ctx context.Context, b *rig.Bench, name string, size, times int, read
 		"first_ms": all[0], "median_ms": page.Median(all), "found": float64(found)}})
 }
 
-// views reads each of the analysts' views with and without a filter.
+// measureViews reads each of the analysts' views with and without a filter.
 func measureViews(ctx context.Context, b *rig.Bench, p *rig.Place, rows int) error {
 	db, err := connect.Open(limitedDSN(p, viewLimit), 0)
 	if err != nil {

@@ -36,7 +36,7 @@ const latenessSlots = 5 * time.Second
 // slowExec is the job_exec that takes its time.
 const slowExec = "slow"
 
-// lateness measures at one number of due rows.
+// measureLateness measures at one number of due rows.
 func measureLateness(ctx context.Context, b *rig.Bench, s *rig.Server, due int, forms ...string) error {
 	p, err := s.Install(ctx, "lateness", latenessSlots, false)
 	if err != nil {

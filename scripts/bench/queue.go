@@ -16,7 +16,7 @@ var queueSection = rig.Section{
 	Run:   rig.AloneAndAmong(20_000, besideQueue),
 }
 
-// queue lets a queue table and prescient compete at one number of pending jobs.
+// besideQueue lets a queue table and prescient compete at one number of pending jobs.
 func besideQueue(ctx context.Context, b *rig.Bench, s *rig.Server, due, pending int) error {
 	st, err := b.MakeStage(ctx, s, "queue", due, pending)
 	if err != nil {

@@ -19,7 +19,7 @@ var riverSection = rig.Section{
 	Run:   rig.AloneAndAmong(50_000, besideRiver),
 }
 
-// river lets River and prescient compete at one number of pending jobs.
+// besideRiver lets River and prescient compete at one number of pending jobs.
 func besideRiver(ctx context.Context, b *rig.Bench, s *rig.Server, due, pending int) (err error) {
 	st, err := b.MakeStage(ctx, s, "river", due, pending)
 	if err != nil {
