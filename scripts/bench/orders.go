@@ -41,6 +41,7 @@ var txSection = rig.Section{
 			{Name: page.ByHandName(8), Do: byHand(8), Ends: rig.All},
 			slotrun.Of("prescient, Tx handler", "orders-tx"),
 			slotrun.Of("prescient, Tx batch handler", "orders-txbatch"),
+			slotrun.MostOf("prescient, Tx handler that fails for 1 row in 100", "orders-txfails", 100),
 		})
 	},
 }

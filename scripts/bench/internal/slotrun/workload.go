@@ -78,6 +78,8 @@ func (l Workload) Registry(db *sqlx.DB) *prescient.Registry {
 		err = r.RegisterBatch(rig.DueExec, manyOrders(db), prescient.Guards{})
 	case "orders-tx":
 		err = r.RegisterTx(rig.DueExec, alertOrder, prescient.Guards{})
+	case "orders-txfails":
+		err = r.RegisterTx(rig.DueExec, alertMostOrders, prescient.Guards{})
 	case "orders-txbatch":
 		err = r.RegisterTxBatch(rig.DueExec, alertOrders, prescient.Guards{})
 	case "txbatch":
@@ -151,4 +153,11 @@ func Run(ctx context.Context, st *rig.Stage, l Workload, processes int) error {
 // Of is a slot run in this process.
 func Of(name, form string) rig.Contestant {
 	return rig.Contestant{Name: name, Ends: rig.All, Do: func(ctx context.Context, st *rig.Stage) error { return Run(ctx, st, Workload{Form: form}, 1) }}
+}
+
+// MostOf is Of where one row in so many is put off.
+func MostOf(name, form string, of int) rig.Contestant {
+	c := Of(name, form)
+	c.Ends = func(due int) int { return due - due/of }
+	return c
 }
