@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,30 +20,40 @@ import (
 	"prescient/prescient/client"
 )
 
-// binary is the real program, built once for all tests that want it.
-var binary struct {
-	once      sync.Once
-	dir, path string
-	err       error
+// programs are those that tests want, built once each.
+var programs struct {
+	sync.Mutex
+	dir   string
+	built map[string]string // the path, by package
 }
 
 // Program returns the path of the real program.
 func Program(t *testing.T) string {
 	t.Helper()
-	binary.once.Do(func() {
-		if binary.dir, binary.err = os.MkdirTemp("", "prescient-cmd-"); binary.err != nil {
-			return
-		}
-		binary.path = filepath.Join(binary.dir, "prescient")
-		out, err := exec.Command("go", "build", "-o", binary.path, "prescient/cmd/prescient").CombinedOutput()
-		if err != nil {
-			binary.err = fmt.Errorf("building the program: %w\n%s", err, out)
-		}
-	})
-	if binary.err != nil {
-		t.Fatal(binary.err)
+	return Build(t, "prescient/cmd/prescient")
+}
+
+// Build returns the path of the program that a package is.
+func Build(t *testing.T, of string) string {
+	t.Helper()
+	programs.Lock()
+	defer programs.Unlock()
+	if program := programs.built[of]; program != "" {
+		return program
 	}
-	return binary.path
+	if programs.dir == "" {
+		dir, err := os.MkdirTemp("", "prescient-cmd-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs.dir, programs.built = dir, make(map[string]string)
+	}
+	program := filepath.Join(programs.dir, path.Base(of))
+	if out, err := exec.Command("go", "build", "-o", program, of).CombinedOutput(); err != nil {
+		t.Fatalf("building %s: %v\n%s", of, err, out)
+	}
+	programs.built[of] = program
+	return program
 }
 
 // process is the real program at work.

@@ -25,7 +25,7 @@ import (
 
 // Main runs a package's tests, as servertest.Main does, and removes what they left: TestMain calls it.
 func Main(m *testing.M) {
-	servertest.Main(m, func() { _ = os.RemoveAll(binary.dir) }, http.DefaultClient.CloseIdleConnections)
+	servertest.Main(m, func() { _ = os.RemoveAll(programs.dir) }, http.DefaultClient.CloseIdleConnections)
 }
 
 // Rig is an empty database on a real server, and the command line that works on it: each command by an account that has

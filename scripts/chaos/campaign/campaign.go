@@ -25,6 +25,7 @@ type Campaign struct {
 	Duration  time.Duration // of the faults, in each scenario
 	Engines   []stage.Engine
 	Scenarios []stage.Scenario
+	Beside    int    // how many scenarios an engine plays at the same time; one after the other by default
 	Dir       string // for journals and logs; what belongs to a finding stays there
 	Clock     string // a worker program whose clock can be set, for the scenarios that do
 	Faketime  string // libfaketime.so.1, for the scenario that sets a server's clock; empty where there is none
@@ -58,22 +59,42 @@ func (c Campaign) Run(ctx context.Context) (all []Outcome) {
 	var engines sync.WaitGroup
 	for _, engine := range c.Engines {
 		engines.Go(func() {
-			for _, scenario := range c.Scenarios {
-				if ctx.Err() != nil {
-					return
-				}
-				o := c.one(ctx, engine, scenario)
+			c.on(ctx, engine, func(o Outcome) {
 				mu.Lock()
+				defer mu.Unlock()
 				all = append(all, o)
 				if c.Done != nil {
 					c.Done(o)
 				}
-				mu.Unlock()
-			}
+			})
 		})
 	}
 	engines.Wait()
 	return all
+}
+
+// on runs the scenarios on one engine: as many at the same time as c says, but one that breaks the engine itself alone.
+func (c Campaign) on(ctx context.Context, engine stage.Engine, done func(Outcome)) {
+	places := make(chan struct{}, max(c.Beside, 1))
+	var playing sync.WaitGroup
+	for _, scenario := range c.Scenarios {
+		alone := scenario.Own || scenario.Cluster
+		if alone {
+			playing.Wait()
+		}
+		places <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		playing.Go(func() {
+			defer func() { <-places }()
+			done(c.one(ctx, engine, scenario))
+		})
+		if alone {
+			playing.Wait()
+		}
+	}
+	playing.Wait()
 }
 
 func (c Campaign) one(ctx context.Context, engine stage.Engine, scenario stage.Scenario) (o Outcome) {
