@@ -227,11 +227,28 @@ func (s Schema) render() (fs.FS, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := afero.WriteFile(rendered, path.Base(name), []byte(fill.Replace(string(text))), 0o444); err != nil {
+		if err := afero.WriteFile(rendered, path.Base(name), []byte(marked(fill.Replace(string(text)))), 0o444); err != nil {
 			return nil, err
 		}
 	}
 	return afero.NewIOFS(rendered), nil
+}
+
+// marked marks each statement of a migration as one, so that goose need not look at every line for its end: it takes a
+// buffer of 4 MB for each.
+func marked(migration string) string {
+	up, down, _ := strings.Cut(migration, "-- +goose Down")
+	var b strings.Builder
+	write := func(annotation string, statements []string) {
+		b.WriteString("-- +goose " + annotation + "\n")
+		for _, s := range statements {
+			b.WriteString("-- +goose StatementBegin\n" + s + "\n-- +goose StatementEnd\n")
+		}
+	}
+	write("NO TRANSACTION", nil) // DDL commits by itself
+	write("Up", splitStatements(up))
+	write("Down", splitStatements(down))
+	return b.String()
 }
 
 func results(all []*goose.MigrationResult) []Migrated {

@@ -47,7 +47,7 @@ func (r *testRig) beginsAgain(db *sql.DB, tx *sql.Tx, do func(tx *sql.Tx) error)
 // to write. MariaDB with innodb_snapshot_isolation, which is how it comes from 11.6 on, refuses it that row and rolls back
 // all that it did.
 func TestARowThatWasChangedAfterTheSnapshotHasTheAppBeginAgain(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Exec("CREATE TABLE domain (n INT)")
 		r.Also("app-reschedule", "SELECT, INSERT", "domain")
 		params := rig.FixedClock(rig.At("10:00"))

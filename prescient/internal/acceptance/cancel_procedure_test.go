@@ -37,7 +37,7 @@ func (r *testRig) pendingNames() string {
 }
 
 func TestTheProcedureCancelsAsTheClientDoes(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.StoredProcedures)
 		keys := []string{"42", "Straße 'ü'", "zz "}
 		for _, key := range keys {
@@ -75,7 +75,7 @@ func TestTheProcedureCancelsAsTheClientDoes(t *testing.T) {
 }
 
 func TestTheProcedureWorksInTheCallersTransaction(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.StoredProcedures)
 		insert := func(key string) {
 			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: key}, JobExec: "check", DueAt: rig.At("13:05")})
@@ -126,7 +126,7 @@ func TestTheProcedureWorksInTheCallersTransaction(t *testing.T) {
 }
 
 func TestAProcedureThatFailsLeavesNothingBehind(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.StoredProcedures)
 		order := prescient.Entity{Name: "order", Key: "42"}
 		for _, exec := range []string{"a", "b", "c"} {
@@ -170,7 +170,7 @@ func TestAProcedureThatFailsLeavesNothingBehind(t *testing.T) {
 func TestTheProcedureRacesSlotRuns(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.StoredProcedures)
-		const rows = 2000
+		const rows = 1000
 		var jobs []prescient.NewJob
 		for i := range rows {
 			jobs = append(jobs, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "check", DueAt: rig.At("13:15")})
@@ -218,7 +218,7 @@ func TestTheProcedureRacesSlotRuns(t *testing.T) {
 
 // A call that commits while the job_exec runs wins over its answer.
 func TestTheProcedureWinsOverARunningJobExec(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.StoredProcedures)
 		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "42"}, JobExec: "check", DueAt: rig.At("13:15")})
 		execs := rig.Registry("check", func(ctx context.Context, _ prescient.FutureJob) (*time.Time, error) {
@@ -236,7 +236,7 @@ func TestTheProcedureWinsOverARunningJobExec(t *testing.T) {
 
 // A call reads the rows of its entity, by their keys, however many others there are.
 func TestTheProcedureReadsOnlyTheRowsOfItsEntity(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.StoredProcedures)
 		f := r.Fill()
 		entity := f.Some(rig.BigSlot, 1)[0].Entity()

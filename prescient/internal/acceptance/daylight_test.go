@@ -38,7 +38,7 @@ func (r *testRig) daylightZone() (name string) {
 // On a night on which the clocks are set, each check runs in its own slot and once, whatever zone the app's connection
 // and the server have: also in the hour that there is twice, and around the one that there is not.
 func TestANightOnWhichTheClocksAreSet(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ZoneTables)
 		zone := "time_zone=%27" + r.daylightZone() + "%27"
 		for name, turn := range map[string]time.Time{"autumn": autumn, "spring": spring} {

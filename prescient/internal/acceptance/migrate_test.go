@@ -29,7 +29,9 @@ type installation struct {
 	schema text.Schema
 }
 
+// eachEmpty runs a test on each server, beside other tests: it mostly waits for DDL.
 func eachEmpty(t *testing.T, test func(i installation)) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, d servertest.Database) {
 		test(installation{t: t, d: d, db: d.Open(t, ""), schema: text.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Dialect: rig.Dialect()}})
 	})

@@ -10,7 +10,7 @@ import (
 
 // The tables know the outcomes that the code knows: history takes each, and the ledger counts each but those of the app.
 func TestTheTablesKnowEveryOutcome(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		var taken, counted []string
 		for _, outcome := range prescient.Outcomes() {
 			taken = append(taken, "'"+string(outcome)+"'")

@@ -127,7 +127,7 @@ func TestAPlainInsertIsRoundedUpToItsSlot(t *testing.T) {
 		{"2200-01-01 00:00:00.000001", "2200-01-01 00:15:00"},
 		{"9999-12-31 23:45:00", "9999-12-31 23:45:00"},
 	}
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		for _, session := range r.rawSessions() {
 			for _, settings := range r.settings() {
@@ -168,7 +168,7 @@ func TestAPlainInsertIsRoundedUpToItsSlot(t *testing.T) {
 }
 
 func TestAPlainInsertHasTheKeyThatTheLibraryComputes(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		app := servertest.Open(t, r.Account("app-sql"), "interpolateParams=false")
 		for _, text := range append(rig.Nasty(), strings.Repeat("🚢", prescient.MaxKeyLen)) {
@@ -208,7 +208,7 @@ func TestAPlainInsertHasTheKeyThatTheLibraryComputes(t *testing.T) {
 }
 
 func TestAPlainInsertRunsAtItsSlotAndCanBeKeptAndCancelled(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		for _, session := range r.rawSessions() {
 			r.Clear()
@@ -241,7 +241,7 @@ func TestAPlainInsertRunsAtItsSlotAndCanBeKeptAndCancelled(t *testing.T) {
 
 func TestTheTableRefusesWhatWouldNeverRun(t *testing.T) {
 	const columns = "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, next_check_at) VALUES "
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		const good = "('order', '1', 'ship', '2026-11-20 13:05:00')"
 		for _, session := range r.rawSessions() {

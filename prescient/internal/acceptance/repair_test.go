@@ -28,6 +28,7 @@ func whats(damages []text.Damage) (list []string) {
 }
 
 func TestARepairRestoresAllButRowsAndValues(t *testing.T) {
+	t.Parallel()
 	eachServerAt(t, 5*time.Minute, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		insert := func(key string) error {
@@ -83,7 +84,7 @@ func TestARepairRestoresAllButRowsAndValues(t *testing.T) {
 
 // A CHECK that rows break is not restored, and which rows is said.
 func TestARepairSaysWhatRowsRefuse(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_on_grid")
 		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, next_check_at) VALUES ('a', 'b', 'c', '2030-01-01 12:00:00', '2030-01-01 12:01:00')")
@@ -111,7 +112,7 @@ func TestARepairSaysWhatRowsRefuse(t *testing.T) {
 }
 
 func TestARepairGivesAProcedureWhoseDefinerIsGoneAnother(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		user := r.User("gone")
 		r.Exec("CREATE USER '" + user + "'@'%'")

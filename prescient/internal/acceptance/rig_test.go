@@ -15,6 +15,13 @@ func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 	eachServerAt(t, 15*time.Minute, test)
 }
 
+// besideOthers is eachServer for a test that has no tight bound of time: it runs beside others, since a server at a time
+// keeps it waiting.
+func besideOthers(t *testing.T, test func(t *testing.T, r *testRig)) {
+	t.Parallel()
+	eachServer(t, test)
+}
+
 func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
 }

@@ -69,7 +69,7 @@ var rights = []struct {
 }
 
 func TestEachRoleMayDoItsWorkAndNothingElse(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		for _, role := range text.Roles() { // the owner last, who drops things
 			db := r.As(role, time.Time{})
@@ -87,7 +87,7 @@ func TestEachRoleMayDoItsWorkAndNothingElse(t *testing.T) {
 }
 
 func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		db := r.As("app", rig.At("13:00"))
 		c, err := client.New(t.Context(), db, client.Options{Prefix: "p_", Dialect: r.Setting})
@@ -187,7 +187,7 @@ func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
 }
 
 func TestTheRoleAppRescheduleHasWhatEveryPolicyNeeds(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		db := r.As("app-reschedule", rig.At("13:00"))
 		c, err := client.New(t.Context(), db, client.Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
@@ -206,7 +206,7 @@ func TestTheRoleAppRescheduleHasWhatEveryPolicyNeeds(t *testing.T) {
 }
 
 func TestTheRoleAppSQLInsertsAndCancelsInPlainSQL(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		db := r.As("app-sql", time.Time{})
 		tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
@@ -225,7 +225,7 @@ func TestTheRoleAppSQLInsertsAndCancelsInPlainSQL(t *testing.T) {
 }
 
 func TestTheRoleWorkerRunsSlots(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		for i := range 30 {
 			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "check", DueAt: rig.At("13:05")})
 		}
@@ -266,7 +266,7 @@ func TestTheRoleWorkerRunsSlots(t *testing.T) {
 }
 
 func TestTheRoleOperatorPausesRequeuesAndAsksTheDoctor(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		for i := range 3 {
 			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "check", DueAt: rig.At("13:05"), Payload: []byte(`{"n": 1}`)})
@@ -324,7 +324,7 @@ func TestTheRoleOperatorPausesRequeuesAndAsksTheDoctor(t *testing.T) {
 
 // What a user may not see is not taken for missing.
 func TestADoctorFindsTheSchemaSoundWhateverItsUserMaySee(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		var db *sqlx.DB
 		for role, use := range map[string]doctor.Use{"app": doctor.UseApp, "app-reschedule": doctor.UseApp, "operator": doctor.UseOperator, "worker": doctor.UseWorker, "owner": doctor.UseOwner} {
 			as := r.As(role, time.Time{})
@@ -359,7 +359,7 @@ func TestADoctorFindsTheSchemaSoundWhateverItsUserMaySee(t *testing.T) {
 }
 
 func TestTheRoleOwnerMigratesAndPrunes(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.StoredProcedures)
 		db := r.As("owner", time.Time{})
 		schema := text.Schema{Prefix: "q_", Resolution: time.Hour}

@@ -14,7 +14,7 @@ import (
 // Keys that differ only in case, in a trailing blank or in how a letter is composed are different ones, wherever they
 // are given: to insert, list, cancel (by the client and by the procedure), in history, and made pending again.
 func TestEveryKeyIsTheSameOneEverywhere(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.StoredProcedures)
 		r.Clear()
 		modes := []string{"", "sql_mode=%27%27", "sql_mode=%27ANSI,NO_BACKSLASH_ESCAPES%27&interpolateParams=true"}

@@ -12,7 +12,7 @@ import (
 // A migration that makes the procedure anew takes it from nobody: who called it before still may, or it is said that they
 // have to be granted it again.
 func TestAMigrationLeavesTheProcedureToItsCallers(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		app := r.AppAs("app-sql", rig.At("12:00"))
 		back := func() {
@@ -45,7 +45,7 @@ func TestAMigrationLeavesTheProcedureToItsCallers(t *testing.T) {
 
 // MySQL lets no owner replace what root made: it is told so, and nothing is half done that root could not do.
 func TestAnOwnerIsToldThatRootMadeTheProcedure(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		app := r.AppAs("app-sql", rig.At("12:00"))
 		r.Exec("DELETE FROM p_schema_version WHERE version_id >= 13")
@@ -69,7 +69,7 @@ func TestAnOwnerIsToldThatRootMadeTheProcedure(t *testing.T) {
 
 // What was applied before a migration that fails is told then, since the next time it is not.
 func TestAMigrationThatFailsTellsOfThoseBeforeIt(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.AppAs("app-sql", rig.At("12:00"))
 		r.Exec("DROP PROCEDURE p_cancel")

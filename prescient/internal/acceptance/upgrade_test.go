@@ -103,7 +103,7 @@ func (r *testRig) further() {
 // The other half of a rolling upgrade: programs of this version, those that run and those that start, on tables that the
 // next version has migrated.
 func TestAProgramDoesItsWorkOnTablesOneVersionAhead(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		fn := func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
 			switch job.EntityKey {

@@ -72,7 +72,7 @@ func (r *testRig) table(query string) string {
 }
 
 func TestAnalystViews(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		var runs []endedAs
 		for i := range 100 { // 1 to 100 ms, and 1 to 100 s late, the other way round
 			runs = append(runs, endedAs{outcome: prescient.Done, ran: time.Duration(i+1) * time.Millisecond, late: time.Duration(100-i) * time.Second})
@@ -131,7 +131,7 @@ unshipped 5 1 1 16.67 1`},
 
 // What is asked of a day costs what that day has, however much history there is.
 func TestAViewReadsTheDaysThatItIsAskedFor(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ReadPlans)
 		const days, ends = 10, 60
 		for day := range days {
@@ -166,7 +166,7 @@ func TestAViewReadsTheDaysThatItIsAskedFor(t *testing.T) {
 }
 
 func TestViewsAndProcedureGoWithTheirMigrations(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
 		schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
 		made := `SELECT (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'p_schema_version')
 			+ (SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE())`
