@@ -2,12 +2,16 @@ package acceptance
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,32 +29,83 @@ import (
 
 // Apps in other languages give four columns in plain SQL; the columns' defaults do the rest.
 
-// rawSession is a connection of such an app. run sends statements one after the other, up to the first that fails.
+// rawSession is a connection of such an app. run sends statements one after the other, up to the first that fails; taken
+// tries each of some statements behind the settings, and returns those that do not fail.
 type rawSession struct {
-	name string
-	run  func(statements ...string) error
+	name  string
+	run   func(statements ...string) error
+	taken func(settings, statements []string) []string
 }
 
 // rawSessions are one of the driver, and one of the server's own client program where it is found.
 func (r *testRig) rawSessions() []rawSession {
 	r.T.Helper()
-	list := []rawSession{{"driver", func(statements ...string) error {
-		db := servertest.Open(r.T, r.Account("app-sql"), "")
-		defer db.Close()
-		db.SetMaxOpenConns(1)
-		for _, statement := range statements {
-			if _, err := db.ExecContext(r.T.Context(), statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}}
+	list := []rawSession{{"driver", r.runDriver, r.takenByDriver}}
 	if program := r.clientProgram(); program != "" {
 		list = append(list, rawSession{filepath.Base(program), func(statements ...string) error {
-			return r.runClient(program, strings.Join(statements, ";\n")+";\n")
-		}})
+			_, err := r.runClient(program, script(statements))
+			return err
+		}, func(settings, statements []string) []string { return r.takenByClient(program, settings, statements) }})
 	}
 	return list
+}
+
+// script has a statement a line.
+func script(statements []string) string { return strings.Join(statements, ";\n") + ";\n" }
+
+func (r *testRig) openRaw() *sql.DB {
+	r.T.Helper()
+	db := servertest.Open(r.T, r.Account("app-sql"), "")
+	db.SetMaxOpenConns(1)
+	return db
+}
+
+func (r *testRig) runDriver(statements ...string) error {
+	db := r.openRaw()
+	defer db.Close()
+	for _, statement := range statements {
+		if _, err := db.ExecContext(r.T.Context(), statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *testRig) takenByDriver(settings, statements []string) (taken []string) {
+	db := r.openRaw()
+	defer db.Close()
+	for _, statement := range statements {
+		for _, set := range settings {
+			_, err := db.ExecContext(r.T.Context(), set)
+			r.Must(err)
+		}
+		if _, err := db.ExecContext(r.T.Context(), statement); err == nil {
+			taken = append(taken, statement)
+		}
+	}
+	return taken
+}
+
+// refusedAt is how a client program says which line of its script failed.
+var refusedAt = regexp.MustCompile(`(?m)^ERROR \d+ .*? at line (\d+): `)
+
+// takenByClient starts the program once for all statements, since that takes its time.
+func (r *testRig) takenByClient(program string, settings, statements []string) (taken []string) {
+	r.T.Helper()
+	var all []string
+	lines := make(map[string]string) // the statement of a line
+	for _, statement := range statements {
+		all = append(append(all, settings...), statement)
+		lines[fmt.Sprint(len(all))] = statement
+	}
+	said, _ := r.runClient(program, script(all), "--force") // what failed is in what it said
+	for _, found := range refusedAt.FindAllStringSubmatch(said, -1) {
+		if lines[found[1]] == "" {
+			r.T.Fatalf("%s: a setting failed: %s", program, said)
+		}
+		delete(lines, found[1])
+	}
+	return slices.Sorted(maps.Values(lines))
 }
 
 // clientProgram looks for mysql or mariadb beside the server program, then on PATH.
@@ -70,13 +125,13 @@ func (r *testRig) clientProgram() string {
 	return onPath
 }
 
-// runClient runs a script with a client program.
-func (r *testRig) runClient(program, script string) error {
+// runClient runs a script with a client program, and returns what that says.
+func (r *testRig) runClient(program, script string, options ...string) (said string, err error) {
 	config, err := mysql.ParseDSN(r.Account("app-sql"))
 	r.Must(err)
-	options := filepath.Join(r.T.TempDir(), "client.cnf")
-	r.Must(os.WriteFile(options, fmt.Appendf(nil, "[client]\nuser=%q\npassword=%q\n", config.User, config.Passwd), 0o600))
-	args := []string{"--defaults-file=" + options, "--default-character-set=utf8mb4", "--batch"}
+	file := filepath.Join(r.T.TempDir(), "client.cnf")
+	r.Must(os.WriteFile(file, fmt.Appendf(nil, "[client]\nuser=%q\npassword=%q\n", config.User, config.Passwd), 0o600))
+	args := append([]string{"--defaults-file=" + file, "--default-character-set=utf8mb4", "--batch"}, options...)
 	if config.Net == "unix" {
 		args = append(args, "--protocol=socket", "--socket="+config.Addr)
 	} else {
@@ -90,9 +145,9 @@ func (r *testRig) runClient(program, script string) error {
 	command.Stdin = strings.NewReader(script)
 	output, err := command.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", program, err, output)
+		err = fmt.Errorf("%s: %w: %s", program, err, output)
 	}
-	return nil
+	return string(output), err
 }
 
 // settings are SET statements that apps are seen with.
@@ -241,9 +296,31 @@ func TestAPlainInsertRunsAtItsSlotAndCanBeKeptAndCancelled(t *testing.T) {
 
 func TestTheTableRefusesWhatWouldNeverRun(t *testing.T) {
 	const columns = "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, next_check_at) VALUES "
+	const good = "('order', '1', 'ship', '2026-11-20 13:05:00')"
+	statements := []string{
+		columns + "('order', '2', 'ship', '2026-11-20 13:05:00', '2026-11-20 13:05:00')", // off the grid
+		columns + "('order', '2', 'ship', '2026-11-20 13:05:00', '2026-11-20 13:15:01')", // a second off the grid
+		"UPDATE p_future_job SET next_check_at = '2026-11-20 13:20:00'",                  // moved off the grid
+		rawInsert + good, // the same job again
+		rawInsert + "('order', '1', 'ship', '2026-11-21 13:05:00')",                                            // the same job, later
+		"INSERT INTO p_future_job (entity_name, entity_key, job_exec) VALUES ('order', '2', 'ship')",           // no due_at
+		rawInsert + "('order', '2', 'ship', NULL)",                                                             // NULL
+		rawInsert + "('order', '2', 'ship', 'soon')",                                                           // no time
+		rawInsert + "('order', '2', 'ship', '2026-11-20 13:05:00'), ('order', '3', 'ship', 'soon')",            // no time, among others
+		rawInsert + "('order', '2', 'ship', '0000-00-00 00:00:00')",                                            // zero
+		rawInsert + "('order', '2', 'ship', '2026-11-20 13:05:00'), ('order', '3', 'ship', '0000-00-00')",      // zero, among others
+		columns + "('order', '2', 'ship', '2026-11-20 13:05:00', NULL)",                                        // no next_check_at
+		columns + "('order', '2', 'ship', '2026-11-20 13:05:00', '0000-00-00')",                                // a next_check_at of zero
+		rawInsert + "('', '2', 'ship', '2026-11-20 13:05:00')",                                                 // no entity_name
+		rawInsert + "('order', '', 'ship', '2026-11-20 13:05:00')",                                             // no entity_key
+		rawInsert + "('order', '2', 'ship', '2026-11-20 13:05:00'), ('order', '2', '', '2026-11-20 13:05:00')", // no job_exec, among others
+		"UPDATE p_future_job SET job_exec = ''",                                                                // a name that is taken away
+		"INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES ('order', '2', 'ship', '2026-11-20 13:05:00', " + // a payload of more than 4 MB
+			"JSON_QUOTE(REPEAT('x', 4194400)))",
+		"INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES ('order', '2', 'ship', '2026-11-20 13:05:00', '{')", // a payload that is no JSON
+	}
 	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
-		const good = "('order', '1', 'ship', '2026-11-20 13:05:00')"
 		for _, session := range r.rawSessions() {
 			r.Clear()
 			r.Must(session.run(rawInsert + good))
@@ -253,34 +330,8 @@ func TestTheTableRefusesWhatWouldNeverRun(t *testing.T) {
 				all = all[1:2] // to start a program takes its time
 			}
 			for _, settings := range all {
-				for name, statement := range map[string]string{
-					"off the grid":              columns + "('order', '2', 'ship', '2026-11-20 13:05:00', '2026-11-20 13:05:00')",
-					"a second off the grid":     columns + "('order', '2', 'ship', '2026-11-20 13:05:00', '2026-11-20 13:15:01')",
-					"moved off the grid":        "UPDATE p_future_job SET next_check_at = '2026-11-20 13:20:00'",
-					"the same job again":        rawInsert + good,
-					"the same job, later":       rawInsert + "('order', '1', 'ship', '2026-11-21 13:05:00')",
-					"no due_at":                 "INSERT INTO p_future_job (entity_name, entity_key, job_exec) VALUES ('order', '2', 'ship')",
-					"NULL":                      rawInsert + "('order', '2', 'ship', NULL)",
-					"no time":                   rawInsert + "('order', '2', 'ship', 'soon')",
-					"no time, among others":     rawInsert + "('order', '2', 'ship', '2026-11-20 13:05:00'), ('order', '3', 'ship', 'soon')",
-					"zero":                      rawInsert + "('order', '2', 'ship', '0000-00-00 00:00:00')",
-					"zero, among others":        rawInsert + "('order', '2', 'ship', '2026-11-20 13:05:00'), ('order', '3', 'ship', '0000-00-00')",
-					"no next_check_at":          columns + "('order', '2', 'ship', '2026-11-20 13:05:00', NULL)",
-					"a next_check_at of zero":   columns + "('order', '2', 'ship', '2026-11-20 13:05:00', '0000-00-00')",
-					"no entity_name":            rawInsert + "('', '2', 'ship', '2026-11-20 13:05:00')",
-					"no entity_key":             rawInsert + "('order', '', 'ship', '2026-11-20 13:05:00')",
-					"no job_exec, among others": rawInsert + "('order', '2', 'ship', '2026-11-20 13:05:00'), ('order', '2', '', '2026-11-20 13:05:00')",
-					"a name that is taken away": "UPDATE p_future_job SET job_exec = ''",
-					"a payload of more than 4 MB": "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES ('order', '2', 'ship', '2026-11-20 13:05:00', " +
-						"JSON_QUOTE(REPEAT('x', 4194400)))",
-					"a payload that is no JSON": "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES ('order', '2', 'ship', '2026-11-20 13:05:00', '{')",
-				} {
-					if err := session.run(append(settings[:len(settings):len(settings)], statement)...); err == nil {
-						t.Errorf("%s, %q: %s was taken", session.name, settings, name)
-						r.Clear()
-						r.Must(session.run(rawInsert + good))
-						before = r.One()
-					}
+				for _, statement := range session.taken(settings, statements) {
+					t.Errorf("%s, %q: %.200s was taken", session.name, settings, statement)
 				}
 			}
 			if got := r.One(); got.Revision != before.Revision || !got.NextCheckAt.Equal(before.NextCheckAt) {
