@@ -66,7 +66,7 @@ var brokenVariants = []broken{
 }
 
 // Some faults show only where an app's cancel meets a slot run, so that a run in which nothing showed is made again, with
-// other dice.
+// other dice, and for longer each time.
 func TestTheCheckerFindsWhatIsBrokenOnPurpose(t *testing.T) {
 	const tries = 4
 	left := brokenVariants
@@ -89,7 +89,7 @@ func unfound(t *testing.T, seed uint64, variants []broken) (left []broken) {
 		b.Scenario.Rules = func(r *checker.Rules) { r.Crashes = true }
 		scenarios = append(scenarios, b.Scenario)
 	}
-	outcomes := play(t, seed, 5*time.Second, scenarios...)
+	outcomes := play(t, seed, time.Duration(seed)*5*time.Second, scenarios...)
 	for _, b := range variants {
 		found := true
 		for _, o := range outcomes {

@@ -23,6 +23,7 @@ import (
 type Campaign struct {
 	Seed      uint64
 	Duration  time.Duration // of the faults, in each scenario
+	Rows      int           // that each scenario has at least: on a slow machine its faults last longer
 	Engines   []stage.Engine
 	Scenarios []stage.Scenario
 	Beside    int    // how many scenarios an engine plays at the same time; one after the other by default
@@ -128,7 +129,7 @@ func (c Campaign) one(ctx context.Context, engine stage.Engine, scenario stage.S
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(scenario.Name))
 	name := strings.ReplaceAll(scenario.Name, "-", "_")
-	s := &stage.Stage{Setup: stage.Setup{Scenario: scenario, Engine: engine, Seed: c.Seed ^ h.Sum64(), Logf: c.Log, ClockProgram: c.Clock,
+	s := &stage.Stage{Setup: stage.Setup{Scenario: scenario, Engine: engine, Seed: c.Seed ^ h.Sum64(), Rows: c.Rows, Logf: c.Log, ClockProgram: c.Clock,
 		Dir: filepath.Join(c.Dir, engine.Name+"-"+scenario.Name), Database: fmt.Sprintf("chaos_%s_%d", name, os.Getpid())}}
 	began := time.Now()
 	if o.Err = os.MkdirAll(s.Dir, 0o700); o.Err != nil {

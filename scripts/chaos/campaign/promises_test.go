@@ -53,7 +53,7 @@ func engines(t *testing.T) []stage.Engine {
 // play runs scenarios on both servers side by side, and two of them at a time on each: they wait more than they compute.
 func play(t *testing.T, seed uint64, duration time.Duration, scenarios ...stage.Scenario) []Outcome {
 	t.Helper()
-	c := Campaign{Seed: seed, Duration: duration, Engines: engines(t), Scenarios: scenarios, Beside: 2, Dir: t.TempDir(), Log: t.Logf}
+	c := Campaign{Seed: seed, Duration: duration, Engines: engines(t), Scenarios: scenarios, Beside: 2, Rows: 80, Dir: t.TempDir(), Log: t.Logf}
 	return c.Run(t.Context())
 }
 

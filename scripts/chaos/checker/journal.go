@@ -122,6 +122,18 @@ func (j *Journal) Events() []Event {
 	return events
 }
 
+// Inserted is how many inserts were committed so far.
+func (j *Journal) Inserted() (n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range j.events {
+		if e.Kind == Insert && e.Result == Committed {
+			n++
+		}
+	}
+	return n
+}
+
 // Close ends the file. The error is the first that came of writing it.
 func (j *Journal) Close() error {
 	j.mu.Lock()

@@ -27,6 +27,7 @@ type Setup struct {
 	Scenario     Scenario
 	Engine       Engine
 	Seed         uint64
+	Rows         int    // that are inserted at least, however long that takes
 	Dir          string // for the journal and logs
 	Database     string
 	ClockProgram string // a worker whose clock can be set, for the scenarios that do
@@ -120,7 +121,8 @@ func (s *Stage) newApp(number uint64) *app {
 	return &app{db: s.App, client: s.Client, journal: s.journal, load: s.Scenario.Load, dice: s.Dice(100 + number), ids: int64(number+1) * 1_000_000}
 }
 
-// Play plays the scenario and returns the verdict.
+// Play plays the scenario and returns the verdict. Things break for as long as duration, and until there are as many rows
+// as are wanted.
 func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checker.Report, err error) {
 	if err := s.open(ctx); err != nil {
 		return report, err
@@ -131,8 +133,14 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	if err := errors.Join(s.reports.listen(ctx), watchClock(ctx, s.dsn(""), s.journal)); err != nil {
 		return report, err
 	}
-	playing, stop := context.WithTimeout(ctx, duration)
+	playing, stop := context.WithCancel(ctx)
 	defer stop()
+	go func() {
+		defer stop()
+		for on := Pause(ctx, duration); on && s.journal.Inserted() < s.Rows; {
+			on = Pause(ctx, 100*time.Millisecond)
+		}
+	}()
 	s.crew = &crew{program: s.ClockProgram, dir: s.Dir, socket: s.reports.socket, seed: s.Seed, env: s.Scenario.Workers.Env,
 		dsn: s.workerDSN, wire: s.wire, journal: s.journal, log: s.Logf}
 	if !s.Scenario.Workers.Clock {
