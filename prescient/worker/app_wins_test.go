@@ -18,7 +18,7 @@ func TestTheAppWinsOverARunningJobExec(t *testing.T) {
 	t.Parallel()
 	order := prescient.Entity{Name: "order", Key: "42"}
 	job := prescient.NewJob{Entity: order, JobExec: "check", DueAt: rig.At("13:15")}
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		meanwhile func(t *testing.T, r *testRig) // while the job_exec runs
 		answer    *time.Time
 		outcomes  map[prescient.Outcome]int
@@ -70,10 +70,12 @@ func TestTheAppWinsOverARunningJobExec(t *testing.T) {
 			},
 			pending: "16:00",
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			eachServer(t, func(t *testing.T, r *testRig) {
+	}
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for name, c := range cases {
+			t.Run(name, func(t *testing.T) {
 				r.Needs(t, c.needs)
+				defer r.unrun()
 				r.Insert(rig.At("13:00"), job)
 				calls := 0
 				execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
@@ -101,8 +103,8 @@ func TestTheAppWinsOverARunningJobExec(t *testing.T) {
 				}
 				r.Balanced()
 			})
-		})
-	}
+		}
+	})
 }
 
 func TestAJobExecMayCancelTheOtherChecksOfItsEntity(t *testing.T) {
@@ -258,16 +260,18 @@ func TestAPausedClaimantNeverPassesTheFence(t *testing.T) {
 func TestAnUnknownCommitIsResolvedByTheLedger(t *testing.T) {
 	t.Parallel()
 	lost := rig.ErrConnection
-	for name, fail := range map[string]func(h *rig.Hooks){
+	cases := map[string]func(h *rig.Hooks){
 		"it was done": func(h *rig.Hooks) {
 			h.OnAnswer(rig.FirstTime("COMMIT", lost))
 		},
 		"it was not done": func(h *rig.Hooks) {
 			h.OnStatement(rig.FirstTime("COMMIT", lost))
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			eachServer(t, func(t *testing.T, r *testRig) {
+	}
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for name, fail := range cases {
+			t.Run(name, func(t *testing.T) {
+				defer r.unrun()
 				for i := range 10 {
 					r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "check", DueAt: rig.At("13:15")})
 				}
@@ -285,6 +289,6 @@ func TestAnUnknownCommitIsResolvedByTheLedger(t *testing.T) {
 				}
 				r.Balanced()
 			})
-		})
-	}
+		}
+	})
 }

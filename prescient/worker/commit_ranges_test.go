@@ -33,8 +33,8 @@ func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		for _, step := range []string{"batch_seq = batch_seq + 1", "FOR UPDATE", "INTO p_job_history", "job.job_key < X'", "job.job_key IN", "COMMIT"} {
-			for _, some := range []int{1, 40} {
-				r.insertOrders(200)
+			for _, some := range []int{1, 20} {
+				r.insertOrders(100)
 				var h rig.Hooks
 				came := false
 				h.Once(step, func() {
@@ -52,7 +52,7 @@ func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
 				figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
 				r.Must(err)
 				ended := len(r.History())
-				if !came || figures.Done != ended || ended+len(r.Pending()) != 200+some || int(calls.Load()) != ended {
+				if !came || figures.Done != ended || ended+len(r.Pending()) != 100+some || int(calls.Load()) != ended {
 					t.Fatalf("%d at %s: came: %v; figures %+v, %d calls, %d ends, %d pending; want each row called as often as it ended",
 						some, step, came, figures, calls.Load(), ended, len(r.Pending()))
 				}

@@ -66,6 +66,7 @@ func TestALeaseThatEndsFurtherAheadThanAnyIsNotHonoured(t *testing.T) {
 
 // The clock of the server that another asks is a little behind the one by which the longest lease was taken.
 func TestTheLongestLeaseLivesByAClockThatIsABitBehind(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		execs := rig.Registry("check", rig.NothingToDo, prescient.Guards{})
 		slot := rig.At("13:15")

@@ -16,14 +16,14 @@ import (
 func TestACommitAndTransactionsOfFunctionsShareFewConnections(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
-		const each, soon = 200, 15 * time.Second
+		const each, soon = 80, 15 * time.Second
 		r.ManyDue(rig.At("13:15"), "in_tx", 0, each)
 		r.ManyDue(rig.At("13:15"), "plain", each, 5*each)
 		execs := rig.Registry("plain", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 		r.Must(execs.RegisterTx("in_tx", func(ctx context.Context, _ *sqlx.Tx, _ prescient.FutureJob) (*time.Time, error) {
 			return nil, store.Sleep(ctx, 5*time.Millisecond)
 		}, prescient.Guards{}))
-		w := r.worker(rig.At("13:15"), execs, Options{Batch: 400, StopGrace: time.Second})
+		w := r.worker(rig.At("13:15"), execs, Options{Batch: 160, StopGrace: time.Second})
 		w.send.DB.SetMaxOpenConns(2)
 		ctx, cancel := context.WithTimeout(t.Context(), soon)
 		defer cancel()

@@ -63,16 +63,18 @@ func TestABatchFunctionGetsAllDueRowsInOneCallAndOneBadRowSpoilsNoOther(t *testi
 
 func TestABatchFunctionThatFailsFailsEveryRow(t *testing.T) {
 	t.Parallel()
-	for name, fn := range map[string]prescient.BatchFunc{
+	cases := map[string]prescient.BatchFunc{
 		"an error": func(context.Context, *prescient.Batch) error { return errors.New("no database") },
 		"a panic":  func(_ context.Context, b *prescient.Batch) error { b.Settle(len(b.Jobs())); return nil },
 		"a timeout": func(ctx context.Context, b *prescient.Batch) error {
 			<-ctx.Done()
 			return nil
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			eachServer(t, func(t *testing.T, r *testRig) {
+	}
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for name, fn := range cases {
+			t.Run(name, func(t *testing.T) {
+				defer r.unrun()
 				r.InsertAll("check", rig.Numbered(20)...)
 				execs := prescient.NewRegistry()
 				r.Must(execs.RegisterBatch("check", fn, prescient.Guards{Timeout: 100 * time.Millisecond}))
@@ -85,46 +87,16 @@ func TestABatchFunctionThatFailsFailsEveryRow(t *testing.T) {
 					}
 				}
 			})
-		})
-	}
-}
-
-// effects is a table of the app's own, to which a TxFunc writes.
-func (r *testRig) effects() (of func(key string) int) {
-	r.T.Helper()
-	_, err := r.Root.Exec("CREATE TABLE effects (id BIGINT AUTO_INCREMENT PRIMARY KEY, entity_key VARCHAR(128) NOT NULL, KEY (entity_key))")
-	r.Must(err)
-	r.Also("worker", "INSERT", "effects")
-	return func(key string) int { return r.Count("SELECT COUNT(*) FROM effects WHERE entity_key = ?", key) }
-}
-
-func haveOneEffect(t *testing.T, of func(key string) int, keys []string) {
-	t.Helper()
-	for _, key := range keys {
-		if of(key) != 1 {
-			t.Errorf("%s has %d effects; want 1", key, of(key))
 		}
-	}
-}
-
-// begin makes everything as it was before the first slot run, for the next case of a test with effects.
-func (r *testRig) begin() {
-	r.T.Helper()
-	r.Clear()
-	r.Exec("DELETE FROM p_slot_run")
-	r.Exec("DELETE FROM effects")
-}
-
-func effect(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO effects (entity_key) VALUES (?)", job.EntityKey)
-	return err
+	})
 }
 
 // registerTx registers a function of a transaction, in one of its forms.
 type registerTx func(r *prescient.Registry, fn prescient.TxFunc) error
 
-func eachTxForm(t *testing.T, test func(t *testing.T, r *testRig, register registerTx)) {
-	for form, register := range map[string]registerTx{
+// eachTxForm calls a test with either form, with a table for effects.
+func eachTxForm(t *testing.T, test func(t *testing.T, r *testRig, of func() map[string]int, register registerTx)) {
+	forms := map[string]registerTx{
 		"row by row": func(r *prescient.Registry, fn prescient.TxFunc) error {
 			return r.RegisterTx("check", fn, prescient.Guards{})
 		},
@@ -142,17 +114,21 @@ func eachTxForm(t *testing.T, test func(t *testing.T, r *testRig, register regis
 				return nil
 			}, prescient.Guards{})
 		},
-	} {
-		t.Run(form, func(t *testing.T) {
-			eachServer(t, func(t *testing.T, r *testRig) { test(t, r, register) })
-		})
 	}
+	eachServer(t, func(t *testing.T, r *testRig) {
+		of := r.effects()
+		for form, register := range forms {
+			t.Run(form, func(t *testing.T) {
+				defer r.begin()
+				test(t, r, of, register)
+			})
+		}
+	})
 }
 
 func TestTheEffectsOfATxFunctionCommitWithTheRowsEndAndAFailedOneRollsBackAlone(t *testing.T) {
 	t.Parallel()
-	eachTxForm(t, func(t *testing.T, r *testRig, register registerTx) {
-		of := r.effects()
+	eachTxForm(t, func(t *testing.T, r *testRig, of func() map[string]int, register registerTx) {
 		r.InsertAll("check", append(rig.Numbered(120), "fails", "panics", "later")...)
 		execs := prescient.NewRegistry()
 		r.Must(register(execs, func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
@@ -189,9 +165,10 @@ func TestTheEffectsOfATxFunctionCommitWithTheRowsEndAndAFailedOneRollsBackAlone(
 		if begins.Load() > most {
 			t.Errorf("%d transactions for 123 rows", begins.Load())
 		}
-		haveOneEffect(t, of, append(rig.Numbered(120), "later"))
-		if of("fails") != 0 || of("panics") != 0 {
-			t.Errorf("what failed left %d and %d effects", of("fails"), of("panics"))
+		left := of()
+		haveOneEffect(t, left, append(rig.Numbered(120), "later"))
+		if left["fails"] != 0 || left["panics"] != 0 {
+			t.Errorf("what failed left %d and %d effects", left["fails"], left["panics"])
 		}
 		for _, job := range r.Pending() {
 			if (job.EntityKey == "later") != (job.ErrorCount == 0) {
@@ -230,7 +207,7 @@ func TestATxBatchFunctionFailsARowWithoutTheOthersAndWhatItLeavesOutIsAnError(t 
 		if figures.Done != 120 || figures.Moved != 2 || calls.Load() != 1 {
 			t.Errorf("%d calls; %+v", calls.Load(), figures)
 		}
-		haveOneEffect(t, of, rig.Numbered(120))
+		haveOneEffect(t, of(), rig.Numbered(120))
 		for _, job := range r.Pending() {
 			if want := map[string]string{"fails": "no such luck", "left out": "the batch was answered without this row"}[job.EntityKey]; job.ErrorCount != 1 || job.LastError != want {
 				t.Errorf("%s: %d errors, the last %q; want %q", job.EntityKey, job.ErrorCount, job.LastError, want)
@@ -243,8 +220,7 @@ func TestATxBatchFunctionFailsARowWithoutTheOthersAndWhatItLeavesOutIsAnError(t 
 // Whatever happens to the COMMIT, the effects are there once.
 func TestTheEffectsOfATxFunctionAreThereExactlyOnceWhateverHappensToTheCommit(t *testing.T) {
 	t.Parallel()
-	eachTxForm(t, func(t *testing.T, r *testRig, register registerTx) {
-		of := r.effects()
+	eachTxForm(t, func(t *testing.T, r *testRig, of func() map[string]int, register registerTx) {
 		for name, fail := range map[string]func(h *rig.Hooks){
 			"its answer is lost":           func(h *rig.Hooks) { h.OnAnswer(rig.FirstTime("COMMIT", rig.ErrConnection)) },
 			"it does not arrive":           func(h *rig.Hooks) { h.OnStatement(rig.FirstTime("COMMIT", rig.ErrConnection)) },
@@ -271,7 +247,7 @@ func TestTheEffectsOfATxFunctionAreThereExactlyOnceWhateverHappensToTheCommit(t 
 			fail(&h)
 			_, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
 			r.Must(err)
-			haveOneEffect(t, of, rig.Numbered(10))
+			haveOneEffect(t, of(), rig.Numbered(10))
 			if len(r.History()) != 10 || len(r.Pending()) != 0 {
 				t.Errorf("%d ended, %d pending", len(r.History()), len(r.Pending()))
 			}
@@ -316,8 +292,8 @@ func TestACancelWaitsForARunningTxFunctionAndThenFindsNothing(t *testing.T) {
 			t.Errorf("cancelled %d; it had been settled", n)
 		}
 		r.Must(<-done)
-		if ends := r.History(); len(ends) != 1 || ends[0].Outcome != prescient.Done || of("42") != 1 {
-			t.Errorf("ends %+v, effects %d", ends, of("42"))
+		if ends := r.History(); len(ends) != 1 || ends[0].Outcome != prescient.Done || of()["42"] != 1 {
+			t.Errorf("ends %+v, effects %d", ends, of()["42"])
 		}
 	})
 }
@@ -341,8 +317,8 @@ func TestATxFunctionThatHangsHoldsUpNeitherItsGroupNorTheOthers(t *testing.T) {
 		if figures.Done != 40 || figures.Moved != 1 {
 			t.Errorf("figures: %+v", figures)
 		}
-		haveOneEffect(t, of, rig.Numbered(20))
-		if left := r.Pending(); len(left) != 1 || left[0].ErrorCount != 1 || of("hangs") != 0 {
+		haveOneEffect(t, of(), rig.Numbered(20))
+		if left := r.Pending(); len(left) != 1 || left[0].ErrorCount != 1 || of()["hangs"] != 0 {
 			t.Errorf("pending: %+v", left)
 		}
 		r.Balanced()

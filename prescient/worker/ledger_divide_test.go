@@ -18,16 +18,16 @@ func TestASlotThatWasEmptyIsDividedForManyLateRows(t *testing.T) {
 		if n := r.Count("SELECT buckets FROM p_slot_run"); n != 1 {
 			t.Fatalf("an empty slot has %d buckets", n)
 		}
-		r.insertOrders(2000)
-		swept, err := r.worker(rig.At("13:30:11"), execs, Options{Batch: 100}).Sweep(t.Context())
+		r.insertOrders(600)
+		swept, err := r.worker(rig.At("13:30:11"), execs, Options{Batch: 30}).Sweep(t.Context())
 		r.Must(err)
-		if len(swept) != 1 || swept[0].Done != 2000 || swept[0].Buckets < 4 {
-			t.Errorf("swept: %+v; want 2000 in several buckets", swept)
+		if len(swept) != 1 || swept[0].Done != 600 || swept[0].Buckets < 4 {
+			t.Errorf("swept: %+v; want 600 in several buckets", swept)
 		}
 		if n := r.Count("SELECT COUNT(*) - MAX(buckets) FROM p_slot_run"); n != 0 {
 			t.Errorf("%d ledger rows more than buckets", n)
 		}
-		c.EachOnce(t, 2000)
+		c.EachOnce(t, 600)
 		r.Balanced()
 	})
 }

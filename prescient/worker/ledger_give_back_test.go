@@ -105,6 +105,7 @@ func TestAWorkerThatOutlivesAnOutageClearsTheRowItRan(t *testing.T) {
 
 // A bucket that was released, though nobody knows, was claimed by another without a takeover: there is none to take off.
 func TestALeaseThatWasReleasedTakesNoTakeoverOff(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(6)
 		claim := func(name string) (*Worker, *ledger.Lease) {
@@ -124,6 +125,7 @@ func TestALeaseThatWasReleasedTakesNoTakeoverOff(t *testing.T) {
 
 // The answer to a GiveBack is lost, so that it is sent again: after a takeover, and after the bucket was given back and claimed.
 func TestALeaseIsGivenBackOnceThoughTheAnswerIsLost(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(6)
 		for _, test := range []struct {

@@ -69,8 +69,9 @@ func (r *testRig) soon(w *Worker) time.Time {
 func TestSlowCallsInEverySlotMakeNoOthersLate(t *testing.T) {
 	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
-		const slots, fast = 8, 20
+		const slots, fast = 6, 20 // more slots than runs that a worker has under way
 		s := slowAndFast{release: make(chan struct{})}
+		most := r.lateness(3 * time.Second)
 		var stops []func() error
 		for i := range 2 {
 			w := r.worker(time.Time{}, s.registry(prescient.Guards{}), Options{SweepEvery: -1, Name: fmt.Sprint("worker-", i)})
@@ -80,8 +81,8 @@ func TestSlowCallsInEverySlotMakeNoOthersLate(t *testing.T) {
 			stops = append(stops, r.startWork(w))
 		}
 		r.Eventually("all fast ones have ended", func() bool { return r.endsOf("fast") == slots*fast })
-		if late := r.Count("SELECT MAX(lateness_ms) FROM p_job_history"); late > 3000 {
-			t.Errorf("a fast row was called %d ms late", late)
+		if late := r.Count("SELECT MAX(lateness_ms) FROM p_job_history"); late > int(most().Milliseconds()) {
+			t.Errorf("a fast row was called %d ms late; want %s at most", late, most())
 		}
 		if n := r.Count("SELECT COUNT(*) FROM p_slot_run WHERE finished_at IS NULL AND allocated_until IS NOT NULL"); n != slots {
 			t.Errorf("%d buckets wait for a slow call; want %d: the test shows nothing", n, slots)
@@ -133,9 +134,11 @@ func TestASweepPassesByWhatLingers(t *testing.T) {
 // called all the same, in the same slots and in those that come after them.
 func TestWhoWaitsForADeadEndpointWaitsForNoOthers(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
-		const slots = bucket.MaxLinger + 40
+		const before, slots = bucket.MaxLinger - 24, 64 // buckets that wait already, and slots of a bucket each: too many by 40
 		s := slowAndFast{release: make(chan struct{})}
 		w := r.worker(time.Time{}, s.registry(prescient.Guards{}), Options{SweepGrace: time.Second, Log: zerolog.Nop()})
+		slow := w.shared.Crowds["slow"]
+		slow.Rows, slow.Buckets = before, before
 		r.inEachSlot(r.soon(w).Add(-time.Hour), slots, 1, 1)
 		swept := make(chan error, 1)
 		go func() {
@@ -149,7 +152,6 @@ func TestWhoWaitsForADeadEndpointWaitsForNoOthers(t *testing.T) {
 			defer fast.Mu.Unlock()
 			return fast.Buckets == 0 && fast.Rows == 0
 		})
-		slow := w.shared.Crowds["slow"]
 		slow.Mu.Lock()
 		if slow.Buckets < bucket.MaxLinger {
 			t.Errorf("%d buckets wait for the slow ones; want %d: the test shows nothing", slow.Buckets, bucket.MaxLinger)
@@ -172,17 +174,18 @@ func TestWhoWaitsForADeadEndpointWaitsForNoOthers(t *testing.T) {
 func TestADeadEndpointMakesNoOthersLate(t *testing.T) {
 	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
-		const before, slots, dead, fast, batch, buckets = 6, 6, 100, 10, 20, 2
+		const before, slots, dead, fast, batch, buckets = 6, 6, 50, 10, 10, 2
 		s := slowAndFast{release: make(chan struct{})}
 		w := r.worker(time.Time{}, s.registry(prescient.Guards{Concurrency: 4}), Options{Concurrency: 8, Batch: batch, Buckets: buckets,
 			SweepEvery: 100 * time.Millisecond, SweepGrace: time.Second})
+		most := r.lateness(3 * time.Second)
 		slot := r.soon(w)
 		r.inEachSlot(slot.Add(-100*time.Second), before, dead, fast)
 		r.inEachSlot(slot, slots, dead, fast)
 		stop := r.startWork(w)
 		r.Eventually("all fast ones have ended", func() bool { return r.endsOf("fast") == (before+slots)*fast })
-		if late := r.Count("SELECT MAX(lateness_ms) FROM p_job_history WHERE slot >= ?", slot.Format(time.DateTime)); late > 3000 {
-			t.Errorf("a fast row was called %d ms late", late)
+		if late := r.Count("SELECT MAX(lateness_ms) FROM p_job_history WHERE slot >= ?", slot.Format(time.DateTime)); late > int(most().Milliseconds()) {
+			t.Errorf("a fast row was called %d ms late; want %s at most", late, most())
 		}
 		crowd := w.shared.Crowds["slow"]
 		crowd.Mu.Lock()

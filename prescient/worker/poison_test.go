@@ -133,7 +133,7 @@ func TestARowThatCannotBeWrittenIsSetApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
-				const rows = 60
+				const rows = 30
 				slot := r.InsertDue(rows)
 				r.Exec("UPDATE p_future_job SET payload = '{\"a\": 1}'")
 				r.Exec("CREATE TRIGGER p_poison BEFORE INSERT ON p_job_history FOR EACH ROW BEGIN IF " + c.when + " THEN " + c.do + "; END IF; END")

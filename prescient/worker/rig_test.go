@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -88,6 +89,45 @@ func (r *testRig) claimed(w *Worker, slot time.Time) *ledger.Lease {
 		r.T.Fatal("the bucket is another's")
 	}
 	return l
+}
+
+// unrun makes everything as it was before the first slot run, for the next case of a test.
+func (r *testRig) unrun() {
+	r.T.Helper()
+	r.Clear()
+	r.Exec("DELETE FROM p_slot_run")
+}
+
+// lateness is how late rows may be that nothing holds up. It is that much on a quiet machine. Elsewhere each of the statements on
+// a row's way to its call may take as long as the slowest did that was sent beside them since lateness was asked for.
+func (r *testRig) lateness(quiet time.Duration) (most func() time.Duration) {
+	r.T.Helper()
+	const statements = 8 // the slot's state, its ledger, two to open it, two to claim a bucket, its rows, and the test's own
+	db := r.D.Open(r.T, "")
+	stop, slowest := make(chan struct{}), make(chan time.Duration, 1)
+	go func() {
+		var most time.Duration
+		for {
+			sent := time.Now()
+			select {
+			case <-stop:
+				slowest <- most
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+			var one int
+			if err := db.QueryRow("SELECT 1").Scan(&one); err != nil {
+				r.T.Error(err)
+			}
+			most = max(most, time.Since(sent)-50*time.Millisecond)
+		}
+	}()
+	end := sync.OnceValue(func() time.Duration {
+		close(stop)
+		return quiet + statements*<-slowest
+	})
+	r.T.Cleanup(func() { end() })
+	return end
 }
 
 // divided opens a slot as so many buckets.

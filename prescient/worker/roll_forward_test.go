@@ -15,22 +15,22 @@ import (
 func TestRollForwardPassesOverWhatOthersHaveLocked(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
-		r.insertOrders(1000)
+		r.insertOrders(300)
 		tx, err := r.Root.BeginTx(t.Context(), nil)
 		r.Must(err)
 		defer tx.Rollback()
-		for _, key := range []string{"7", "77", "777"} {
+		for _, key := range []string{"7", "77", "277"} {
 			_, err = tx.Exec(fmt.Sprintf("SELECT 1 FROM p_future_job FORCE INDEX (PRIMARY) WHERE next_check_at = '%s' AND job_key = X'%s' FOR UPDATE",
 				rig.At("13:15").Format(literal.SecondLayout), prescient.KeyOf(prescient.Entity{Name: "order", Key: key}, "check", "")))
 			r.Must(err)
 		}
-		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{Batch: 100})
+		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{Batch: 30})
 		progress := Rolled{}
 		rolled, err := w.RollForward(t.Context(), func(so Rolled) { progress = so })
-		if want := (Rolled{Moved: 997, PassedOver: 3}); err != nil || rolled != want || progress != want {
+		if want := (Rolled{Moved: 297, PassedOver: 3}); err != nil || rolled != want || progress != want {
 			t.Errorf("%+v, %v; progress %+v; want %+v", rolled, err, progress, want)
 		}
-		if n := r.Count("SELECT SUM(put_off) FROM p_slot_run"); n != 997 {
+		if n := r.Count("SELECT SUM(put_off) FROM p_slot_run"); n != 297 {
 			t.Errorf("the ledger has %d put off", n)
 		}
 		if n := r.Count("SELECT COUNT(*) FROM p_slot_run WHERE finished_at IS NULL AND allocated_until IS NULL"); n == 0 {

@@ -50,7 +50,7 @@ func TestEverySlotIsServedOnceByTheWorkerItIsAssignedTo(t *testing.T) {
 func TestWorkersOnTheSameSlotShareItsRowsAndRunNoneTwice(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
-		const rows = 3000
+		const rows = 900
 		jobs := make([]prescient.NewJob, rows)
 		for i := range jobs {
 			jobs[i] = prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "check", DueAt: rig.At("13:15")}
@@ -63,7 +63,7 @@ func TestWorkersOnTheSameSlotShareItsRowsAndRunNoneTwice(t *testing.T) {
 		var mu sync.Mutex
 		var workers sync.WaitGroup
 		for i := range 4 {
-			w := r.worker(rig.At("13:15:01"), execs, Options{Name: fmt.Sprint("worker-", i), Batch: 50})
+			w := r.worker(rig.At("13:15:01"), execs, Options{Name: fmt.Sprint("worker-", i), Batch: 15})
 			workers.Go(func() {
 				figures, err := w.Run(t.Context())
 				if err != nil {

@@ -208,22 +208,22 @@ func TestRollForwardMovesEverythingOverdueToTheNextSlot(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		var jobs []prescient.NewJob
 		for _, clock := range []string{"13:15", "13:30", "13:45", "15:00"} {
-			for i := range 250 {
+			for i := range 100 {
 				jobs = append(jobs, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(clock, "/", i)}, JobExec: "check", DueAt: rig.At(clock)})
 			}
 		}
 		_, err := r.Client.InsertMany(t.Context(), r.AppAt(rig.At("13:00")), jobs)
 		r.Must(err)
 		progress := 0
-		moved, err := r.worker(rig.At("14:05"), prescient.NewRegistry(), Options{Batch: 100}).RollForward(t.Context(), func(so Rolled) {
+		moved, err := r.worker(rig.At("14:05"), prescient.NewRegistry(), Options{Batch: 40}).RollForward(t.Context(), func(so Rolled) {
 			if so.Moved < progress {
 				t.Errorf("progress went from %d to %d", progress, so.Moved)
 			}
 			progress = so.Moved
 		})
 		r.Must(err)
-		if moved != (Rolled{Moved: 750}) || progress != 750 {
-			t.Errorf("moved %+v, progress %d; want 750", moved, progress)
+		if moved != (Rolled{Moved: 300}) || progress != 300 {
+			t.Errorf("moved %+v, progress %d; want 300", moved, progress)
 		}
 		slots := map[string]int{}
 		for _, job := range r.Pending() {
@@ -232,17 +232,17 @@ func TestRollForwardMovesEverythingOverdueToTheNextSlot(t *testing.T) {
 				t.Errorf("due_at and the counts stay: %+v", job)
 			}
 		}
-		if fmt.Sprint(slots) != "map[14:15:750 15:00:250]" {
+		if fmt.Sprint(slots) != "map[14:15:300 15:00:100]" {
 			t.Errorf("slots: %v", slots)
 		}
-		if n := r.Count("SELECT SUM(put_off) FROM p_slot_run"); n != 750 {
+		if n := r.Count("SELECT SUM(put_off) FROM p_slot_run"); n != 300 {
 			t.Errorf("the ledger has %d put off", n)
 		}
 		var c rig.Calls
-		if f := r.runAt(rig.At("14:15"), rig.Registry("check", c.Count, prescient.Guards{}), Options{}); f.Done != 750 {
+		if f := r.runAt(rig.At("14:15"), rig.Registry("check", c.Count, prescient.Guards{}), Options{}); f.Done != 300 {
 			t.Errorf("figures: %+v", f)
 		}
-		c.EachOnce(t, 750)
+		c.EachOnce(t, 300)
 		r.Balanced()
 	})
 }

@@ -19,17 +19,19 @@ import (
 // Where nothing fails the rows of a transaction have one savepoint. After a failure they have one each, for a while; the
 // one that failed is not called again, and the others at most twice.
 func TestTheCallsOfATransactionShareASavepointUntilOneOfThemFails(t *testing.T) {
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		fails            string
 		least, most      int // savepoints of 150 rows in transactions of 50 and 100
 		calls, ofTheFail int32
 	}{
 		"none fails": {"none", 2, 3, 150, 0},
 		"one fails":  {"77", 50, 155, 249, 1}, // the first transaction may have been over before
-	} {
-		t.Run(name, func(t *testing.T) {
-			eachServer(t, func(t *testing.T, r *testRig) {
-				of := r.effects()
+	}
+	eachServer(t, func(t *testing.T, r *testRig) {
+		of := r.effects()
+		for name, c := range cases {
+			t.Run(name, func(t *testing.T) {
+				defer r.begin()
 				r.InsertAll("check", rig.Numbered(150)...)
 				var all, ofTheFail atomic.Int32
 				execs := prescient.NewRegistry()
@@ -57,19 +59,20 @@ func TestTheCallsOfATransactionShareASavepointUntilOneOfThemFails(t *testing.T) 
 				if all.Load() < 150 || all.Load() > c.calls || ofTheFail.Load() != c.ofTheFail {
 					t.Errorf("%d calls, %d of the one that fails; want at most %d, and %d", all.Load(), ofTheFail.Load(), c.calls, c.ofTheFail)
 				}
+				effects := of()
 				for _, key := range rig.Numbered(150) {
 					want := 1
 					if key == c.fails {
 						want = 0
 					}
-					if of(key) != want {
-						t.Errorf("%s has %d effects; want %d", key, of(key), want)
+					if effects[key] != want {
+						t.Errorf("%s has %d effects; want %d", key, effects[key], want)
 					}
 				}
 				r.Balanced()
 			})
-		})
-	}
+		}
+	})
 }
 
 // savepoints is how many were set.
@@ -111,7 +114,7 @@ func TestARowThatIsLockedLeavesTheOthersTheirSavepoint(t *testing.T) {
 		if set != 1 {
 			t.Errorf("%d savepoints; want 1", set)
 		}
-		haveOneEffect(t, of, keys)
+		haveOneEffect(t, of(), keys)
 		r.Balanced()
 	})
 }
@@ -144,7 +147,7 @@ func TestATransactionThatTakesLongLeavesItsOtherRowsToOthers(t *testing.T) {
 		if figures.Done != 50 || calls.Load() != 50 || shared != 10 {
 			t.Errorf("%+v, %d calls, %d in the first transaction; want 50, 50, 10", figures, calls.Load(), shared)
 		}
-		haveOneEffect(t, of, rig.Numbered(50))
+		haveOneEffect(t, of(), rig.Numbered(50))
 		r.Balanced()
 	})
 }
@@ -172,7 +175,7 @@ func TestAFunctionThatKeepsADeadlockToItselfDoesNoHarmToThoseThatShareItsTransac
 			return nil, nil
 		}, prescient.Guards{}))
 		figures := r.runAt(rig.At("13:15:01"), execs, Options{})
-		haveOneEffect(t, of, rig.Numbered(40))
+		haveOneEffect(t, of(), rig.Numbered(40))
 		if figures.Done != 40 || lost.Load() != 2 {
 			t.Errorf("%+v, %d calls of the one that lost it; want 2", figures, lost.Load())
 		}
@@ -211,16 +214,15 @@ func TestADuplicateKeyThatAFunctionBearsCostsNothing(t *testing.T) {
 // without a call.
 func TestARowThatComesBetweenTheRowsOfATransactionIsNotLost(t *testing.T) {
 	t.Parallel()
-	eachTxForm(t, func(t *testing.T, r *testRig, register registerTx) {
+	eachTxForm(t, func(t *testing.T, r *testRig, of func() map[string]int, register registerTx) {
 		r.Needs(t, rig.ColumnDefaults)
-		of := r.effects()
 		for _, step := range []string{"NOWAIT", "SAVEPOINT", "INTO p_job_history", "job.job_key < X'", "COMMIT"} {
-			r.insertOrders(100)
+			r.insertOrders(50) // a transaction
 			var h rig.Hooks
 			came := false
 			h.Once(step, func() {
 				came = true
-				for i := range 40 {
+				for i := range 20 {
 					_, err := r.App.Exec(lateInsert, fmt.Sprint("late ", i))
 					r.Must(err)
 				}
@@ -232,17 +234,18 @@ func TestARowThatComesBetweenTheRowsOfATransactionIsNotLost(t *testing.T) {
 			figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
 			r.Must(err)
 			ends, left := r.History(), r.Pending()
-			if !came || figures.Done != len(ends) || len(ends)+len(left) != 140 || figures.LeasesLost != 0 {
+			if !came || figures.Done != len(ends) || len(ends)+len(left) != 70 || figures.LeasesLost != 0 {
 				t.Fatalf("at %s: came: %v; figures %+v, %d ends, %d pending", step, came, figures, len(ends), len(left))
 			}
+			effects := of()
 			for _, e := range ends {
-				if of(e.EntityKey) != 1 {
-					t.Errorf("at %s: %s ended with %d effects; want 1", step, e.EntityKey, of(e.EntityKey))
+				if effects[e.EntityKey] != 1 {
+					t.Errorf("at %s: %s ended with %d effects; want 1", step, e.EntityKey, effects[e.EntityKey])
 				}
 			}
 			for _, job := range left {
-				if of(job.EntityKey) != 0 {
-					t.Errorf("at %s: %s is pending, and has %d effects", step, job.EntityKey, of(job.EntityKey))
+				if effects[job.EntityKey] != 0 {
+					t.Errorf("at %s: %s is pending, and has %d effects", step, job.EntityKey, effects[job.EntityKey])
 				}
 			}
 			r.Balanced()
@@ -256,7 +259,7 @@ func TestCallsThatPrepareStatementsHaveASavepointEach(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		of := r.effects()
-		r.InsertAll("check", rig.Numbered(300)...)
+		r.InsertAll("check", rig.Numbered(200)...)
 		var calls atomic.Int32
 		execs := prescient.NewRegistry()
 		r.Must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
@@ -272,10 +275,10 @@ func TestCallsThatPrepareStatementsHaveASavepointEach(t *testing.T) {
 		var h rig.Hooks
 		figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
 		r.Must(err)
-		if set := h.Count("RELEASE SAVEPOINT"); figures.Done != 300 || calls.Load() != 301 || set != 300 {
-			t.Errorf("%+v, %d calls, %d savepoints; want 300, 301, 300", figures, calls.Load(), set)
+		if set := h.Count("RELEASE SAVEPOINT"); figures.Done != 200 || calls.Load() != 201 || set != 200 {
+			t.Errorf("%+v, %d calls, %d savepoints; want 200, 201, 200", figures, calls.Load(), set)
 		}
-		haveOneEffect(t, of, rig.Numbered(300))
+		haveOneEffect(t, of(), rig.Numbered(200))
 		r.Balanced()
 	})
 }

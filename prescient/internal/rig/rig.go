@@ -149,13 +149,17 @@ func At(clock string) time.Time {
 	return Day.Add(t.Sub(t.Truncate(24 * time.Hour)))
 }
 
-// Eventually waits until something that another goroutine or process does is there.
+// Eventually waits until something that another goroutine or process does is there. It looks less and less often, since its
+// looks take processors from what it waits for. It gives up after half a minute, but not before 500 looks, which take longer
+// than that on a machine that is short of processors.
 func (r *Rig) Eventually(what string, is func() bool) {
 	r.T.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	began := time.Now()
+	for looks := 0; looks < 500 || time.Since(began) < 30*time.Second; looks++ {
 		if is() {
 			return
 		}
+		time.Sleep(min(max(time.Since(began)/8, 5*time.Millisecond), 50*time.Millisecond))
 	}
 	r.T.Fatalf("never came about: %s", what)
 }
