@@ -76,7 +76,7 @@ func alertOrder(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*tim
 // alertMostOrders is alertOrder, which fails for one order in a hundred: that is put off.
 func alertMostOrders(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
 	next, err := alertOrder(ctx, tx, job)
-	if strings.HasSuffix(job.EntityKey, "00") {
+	if strings.HasSuffix(job.EntityKey, "50") {
 		return nil, errors.New("this order cannot be alerted")
 	}
 	return next, err
