@@ -28,9 +28,9 @@ func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
 		calls int32
 	}{
 		"it is done after the time of the call": {`[{` + hold + `1000000000}]`, 1},
-		"it does not arrive":                    {`[{` + hold + `3500000000}]`, 2},
-		"it was done, and its answer is lost":   {`[{` + hold + `3500000000, "After": true}]`, 1},
-		"the fence does not arrive":             {`[{"Match": "batch_seq = batch_seq + 1", "Nth": 1, "Do": "delay", "Wait": 3500000000}]`, 2},
+		"it does not arrive":                    {`[{` + hold + `4000000000}]`, 2},
+		"it was done, and its answer is lost":   {`[{` + hold + `4000000000, "After": true}]`, 1},
+		"the fence does not arrive":             {`[{"Match": "batch_seq = batch_seq + 1", "Nth": 1, "Do": "delay", "Wait": 4000000000}]`, 2},
 		"its begin is late":                     {`[{"Since": "ORDER BY job_key LIMIT", "Match": "START TRANSACTION", "Nth": 1, "Do": "delay", "Wait": 1000000000}]`, 1},
 		"the end of its savepoint is refused":   {`[{"Match": "RELEASE SAVEPOINT", "Nth": 1, "Do": "refuse", "Code": 1047}]`, 2},
 	}
@@ -50,8 +50,8 @@ func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
 				r.Must(err)
 				var told atomic.Int32
 				plan.Tell = func(string, string, time.Duration) { told.Add(1) }
-				w, err := New(t.Context(), r.overNetwork("worker", rig.At("13:15:01"), plan, 6*time.Second),
-					Options{Prefix: "p_", Registry: execs, Lease: 4 * time.Second})
+				w, err := New(t.Context(), r.overNetwork("worker", rig.At("13:15:01"), plan, 9*time.Second),
+					Options{Prefix: "p_", Registry: execs, Lease: 6 * time.Second})
 				r.Must(err)
 				figures, err := w.Run(t.Context())
 				r.Must(err)
