@@ -19,24 +19,33 @@ import (
 // slotRun is one run of one slot by this worker: the only thing that ever executes job_execs. Run, Work and Sweep
 // differ in the slots that they ask for, and in how.
 type slotRun struct {
-	w      *Worker
-	slot   time.Time
-	clock  store.Clock
-	paused store.Pauses
+	w    *Worker
+	slot time.Time
+	slotState
 	runOptions
-	stop  <-chan struct{}
-	calls context.Context
-	work  context.Context
+	ends
 
 	mu sync.Mutex // of what follows
 	pass
-	waits    lockWaits
-	hidden   atomic.Bool // a commit waited for locks that do not show by the primary key
-	tail     *place      // of a sweep that has nothing to do but to commit
-	staying  bool        // the run waits for other workers
-	letPurge func()      // ends what is put off for the run
-	leases   map[*ledger.Lease]context.CancelFunc
-	figures  books.Figures
+	waits   lockWaits
+	hidden  atomic.Bool // a commit waited for locks that do not show by the primary key
+	giving  giving
+	leases  map[*ledger.Lease]context.CancelFunc
+	figures books.Figures
+}
+
+// ends are what tells a slot run to end.
+type ends struct {
+	stop  <-chan struct{} // nothing new is to be started
+	calls context.Context // nothing of the calls is wanted any more
+	work  context.Context // nothing is to be committed any more
+}
+
+// giving is what a slot run gives to others while it only waits.
+type giving struct {
+	tail     *place // of a sweep that has nothing to do but to commit
+	staying  bool   // the run waits for other workers
+	letPurge func() // ends what is put off for the run
 }
 
 // pass is one round through the buckets of the slot that are free.
@@ -88,7 +97,7 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how runOptions) (bo
 		return books.Figures{Slot: slot, Paused: err == nil}, err
 	}
 	w.ledger.GiveBackLate(work)
-	r := &slotRun{w: w, slot: slot, clock: seen.clock, paused: seen.paused, runOptions: how, stop: ctx.Done(), calls: calls, work: work,
+	r := &slotRun{w: w, slot: slot, slotState: seen, runOptions: how, ends: ends{stop: ctx.Done(), calls: calls, work: work},
 		leases: make(map[*ledger.Lease]context.CancelFunc), waits: lockWaits{left: make(map[int]bool)}, figures: books.Figures{Slot: slot}}
 	if seen.due {
 		err = r.run(ctx)
@@ -137,14 +146,14 @@ func (r *slotRun) run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	beside.Go(func() { r.renew(running) })
 	purging, letPurge := context.WithCancel(running)
-	r.letPurge = letPurge
+	r.giving.letPurge = letPurge
 	if len(list) > 1 && !r.background {
 		beside.Go(func() { r.w.putOffPurge(purging) })
 	}
 	defer beside.Wait()
 	defer ended()
 	defer r.stopStaying()
-	defer func() { r.tail.give() }()
+	defer func() { r.giving.tail.give() }()
 	giveUp := time.Now().Add(2 * r.w.options.Lease)
 	idle := time.Now() // since when there was nothing to do
 	for {

@@ -79,12 +79,12 @@ func (r *slotRun) onlyCommits() bool {
 	if len(r.todo) > 0 {
 		return false
 	}
-	if r.busy == 1 && r.tail == nil {
+	if r.busy == 1 && r.giving.tail == nil {
 		tail, free := r.w.bounds.tails.try()
 		if !free {
 			return false
 		}
-		r.tail = tail
+		r.giving.tail = tail
 	}
 	r.lingering++
 	r.busy--
@@ -96,7 +96,7 @@ func (r *slotRun) onlyCommits() bool {
 func (r *slotRun) rest() {
 	if r.busy == 0 && r.lingering > 0 {
 		r.place.give()
-		r.letPurge()
+		r.giving.letPurge()
 	}
 }
 
@@ -135,20 +135,20 @@ const maxStaying = 64
 
 // mayStay says whether the run may wait for other workers. While it does another has its place.
 func (r *slotRun) mayStay() bool {
-	if !r.staying {
+	if !r.giving.staying {
 		if r.w.bounds.staying.Add(1) > maxStaying {
 			r.w.bounds.staying.Add(-1)
 			return false
 		}
-		r.staying = true
+		r.giving.staying = true
 	}
 	r.place.give()
-	r.letPurge()
+	r.giving.letPurge()
 	return true
 }
 
 func (r *slotRun) stopStaying() {
-	if r.staying {
+	if r.giving.staying {
 		r.w.bounds.staying.Add(-1)
 	}
 }

@@ -40,19 +40,29 @@ type Bucket struct {
 	Shared *Shared
 	Options
 	session *commit.Session
-	careful bool // row by row, the attempt recorded: the bucket was taken over twice
-	batch   int  // rows that are read and committed together
-	window  int  // rows in memory, of each stream: two such batches, one of which is read while the other runs
+	sizes
 	reads
 	locks
 	inbox
-	hasTx      bool    // there are rows of transactions' functions, which hold locks for as long as they run
-	alone      []alone // called again, each in a transaction of its own
-	Figures    books.Figures
-	cutOff     bool // rows were left unstarted, since the worker stops or the lease ended
-	apart      int  // rows that were set apart, since their batch could not be committed with them
+	leaving
+	hasTx   bool    // there are rows of transactions' functions, which hold locks for as long as they run
+	alone   []alone // called again, each in a transaction of its own
+	apart   int     // rows that were set apart, since their batch could not be committed with them
+	Figures books.Figures
+}
+
+// sizes are how many rows a bucket has at a time.
+type sizes struct {
+	careful bool // row by row, the attempt recorded: the bucket was taken over twice
+	batch   int  // rows that are read and committed together
+	window  int  // rows in memory, of each stream: two such batches, one of which is read while the other runs
+}
+
+// leaving is why a bucket has left its place, or leaves rows behind.
+type leaving struct {
 	lingering  bool // it waits for what takes its time, and another has its place
 	crowdedOut bool // there is no room for it to wait in
+	cutOff     bool // rows were left unstarted, since the worker stops or the lease ended
 }
 
 // locks are the answers that wait for rows which somebody else has locked.
@@ -69,7 +79,7 @@ type locks struct {
 func New(of *Shared, o Options) *Bucket {
 	first, last := store.BucketRange(o.Lease.Bucket, o.Buckets)
 	b := &Bucket{Shared: of, Options: o, session: &commit.Session{Writer: of.Writer, Lease: o.Lease, Clock: o.Clock, Calls: o.Calls},
-		careful: o.Lease.Takeovers >= 2, batch: max(of.Batch/2, 1), window: of.Batch,
+		sizes: sizes{careful: o.Lease.Takeovers >= 2, batch: max(of.Batch/2, 1), window: of.Batch},
 		reads: reads{last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int)},
 		locks: locks{waitFor: lockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, inbox: inbox{wake: make(chan struct{}, 1)}}
 	if b.careful {

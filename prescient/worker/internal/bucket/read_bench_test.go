@@ -42,7 +42,7 @@ func BenchmarkReadBatch(b *testing.B) {
 			rig.Fatal(b, err)
 			_, last := store.BucketRange(0, 1)
 			run := &Bucket{Shared: shared(db, &tables, prescient.NewRegistry()), Options: Options{Lease: &ledger.Lease{Slot: slot}, Hidden: new(atomic.Bool)},
-				reads: reads{last: last, streams: []*stream{{}}}, batch: rows}
+				reads: reads{last: last, streams: []*stream{{}}}, sizes: sizes{batch: rows}}
 			before := ownCPU()
 			b.ReportAllocs()
 			for b.Loop() {
