@@ -18,16 +18,19 @@ func TestMain(m *testing.M) { rig.Main(m) }
 // sweepLimit is the most memory that a process may have had while it swept, however many rows were overdue.
 const sweepLimit = 150 << 20
 
-// sweepRows is how many rows are swept, against 25000. PRESCIENT_TEST_SWEEP_ROWS has another number: 5000000
+// fewRows is how many rows are swept first, to compare with.
+const fewRows = 10_000
+
+// sweepRows is how many rows are swept, against fewRows. PRESCIENT_TEST_SWEEP_ROWS has another number: 5000000
 // takes minutes.
 func sweepRows(t *testing.T) int {
 	text := os.Getenv("PRESCIENT_TEST_SWEEP_ROWS")
 	if text == "" {
-		return 100_000
+		return 40_000
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 100_000 {
-		t.Fatalf("PRESCIENT_TEST_SWEEP_ROWS is %q; want a number of 100000 or more", text)
+	if err != nil || n < 40_000 {
+		t.Fatalf("PRESCIENT_TEST_SWEEP_ROWS is %q; want a number of 40000 or more", text)
 	}
 	return n
 }
@@ -95,9 +98,9 @@ func TestMemoryIsBoundedHoweverManyRowsAreOverdue(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Needs(rig.ColumnDefaults)
 		r.OK("migrate")
-		few, _ := sweep(r, 25_000)
+		few, _ := sweep(r, fewRows)
 		many, took := sweep(r, rows)
-		r.Logf("peak of %d rows: %d MiB; of %d rows: %d MiB, in %s", 25_000, few>>20, rows, many>>20, took.Round(time.Second))
+		r.Logf("peak of %d rows: %d MiB; of %d rows: %d MiB, in %s", fewRows, few>>20, rows, many>>20, took.Round(time.Second))
 		if many > sweepLimit {
 			r.Errorf("%d MiB for %d rows; want %d MiB at most", many>>20, rows, sweepLimit>>20)
 		}
