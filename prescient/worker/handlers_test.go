@@ -312,7 +312,7 @@ func TestATxFunctionThatHangsHoldsUpNeitherItsGroupNorTheOthers(t *testing.T) {
 				<-hang
 			}
 			return nil, effect(ctx, tx, job)
-		}, prescient.Guards{Timeout: 300 * time.Millisecond}))
+		}, prescient.Guards{Timeout: 2 * time.Second}))
 		figures := r.runAt(rig.At("13:15:01"), execs, Options{})
 		if figures.Done != 40 || figures.Moved != 1 {
 			t.Errorf("figures: %+v", figures)

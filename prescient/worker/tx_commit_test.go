@@ -27,11 +27,11 @@ func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
 		rules string
 		calls int32
 	}{
-		"it is done after the time of the call": {`[{` + hold + `1000000000}]`, 1},
+		"it is done after the time of the call": {`[{` + hold + `1500000000}]`, 1},
 		"it does not arrive":                    {`[{` + hold + `4000000000}]`, 2},
 		"it was done, and its answer is lost":   {`[{` + hold + `4000000000, "After": true}]`, 1},
 		"the fence does not arrive":             {`[{"Match": "batch_seq = batch_seq + 1", "Nth": 1, "Do": "delay", "Wait": 4000000000}]`, 2},
-		"its begin is late":                     {`[{"Since": "ORDER BY job_key LIMIT", "Match": "START TRANSACTION", "Nth": 1, "Do": "delay", "Wait": 1000000000}]`, 1},
+		"its begin is late":                     {`[{"Since": "ORDER BY job_key LIMIT", "Match": "START TRANSACTION", "Nth": 1, "Do": "delay", "Wait": 1500000000}]`, 1},
 		"the end of its savepoint is refused":   {`[{"Match": "RELEASE SAVEPOINT", "Nth": 1, "Do": "refuse", "Code": 1047}]`, 2},
 	}
 	eachServer(t, func(t *testing.T, r *testRig) {
@@ -45,7 +45,7 @@ func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
 				r.Must(execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
 					calls.Add(1)
 					return nil, effect(ctx, tx, job)
-				}, prescient.Guards{Timeout: 500 * time.Millisecond}))
+				}, prescient.Guards{Timeout: time.Second}))
 				plan, err := wire.NewPlan(c.rules, 1)
 				r.Must(err)
 				var told atomic.Int32
