@@ -188,11 +188,13 @@ func TestPruneChangesPartitionsWithoutWaitingWhereItCan(t *testing.T) {
 		var n int
 		r.Must(analyst.QueryRow("SELECT COUNT(*) FROM p_job_history").Scan(&n))
 		h, wait, tries := &rig.Hooks{}, "", []string(nil)
+		changes := make(map[string]bool) // each may take several tries: a server's own threads have tables for a moment, too
 		h.OnStatement(func(statement string) error {
 			if _, seconds, ok := strings.Cut(statement, "lock_wait_timeout = "); ok {
 				wait = seconds
 			}
 			if strings.HasPrefix(statement, "ALTER TABLE") {
+				changes[statement] = true
 				if tries = append(tries, wait); len(tries) == 2 { // the first met the analyst
 					r.Must(analyst.Commit())
 				}
@@ -201,8 +203,8 @@ func TestPruneChangesPartitionsWithoutWaitingWhereItCan(t *testing.T) {
 		})
 		report, err := Run(t.Context(), r.HookedAs("owner", rig.At("10:05"), h), Options{Prefix: "p_", Keep: 30 * 24 * time.Hour})
 		r.Must(err)
-		if changes := len(tries) - 1; len(report.Made) == 0 || len(report.Dropped) != changes-1 || report.HeldBy != nil {
-			t.Errorf("%d changes, and %+v", changes, report)
+		if len(report.Made) == 0 || len(report.Dropped) != len(changes)-1 || len(tries) <= len(changes) || report.HeldBy != nil {
+			t.Errorf("%d changes by %d tries, and %+v", len(changes), len(tries), report)
 		}
 		quick := !slices.Contains(tries, "1")
 		if quick != (r.D.Flavour == localserver.MariaDB) {
