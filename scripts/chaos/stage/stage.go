@@ -137,8 +137,8 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	defer stop()
 	go func() {
 		defer stop()
-		for on := Pause(ctx, duration); on && s.journal.Inserted() < s.Rows; {
-			on = Pause(ctx, 100*time.Millisecond)
+		for on := Pause(playing, duration); on && s.journal.Inserted() < s.Rows; {
+			on = Pause(playing, 100*time.Millisecond)
 		}
 	}()
 	s.crew = &crew{program: s.ClockProgram, dir: s.Dir, socket: s.reports.socket, seed: s.Seed, env: s.Scenario.Workers.Env,
