@@ -17,18 +17,7 @@ func (r *testRig) effects() (of func() map[string]int) {
 	r.Also("worker", "INSERT", "effects")
 	return func() map[string]int {
 		r.T.Helper()
-		rows, err := r.Root.Query("SELECT entity_key, COUNT(*) FROM effects GROUP BY entity_key")
-		r.Must(err)
-		defer rows.Close()
-		all := make(map[string]int)
-		for rows.Next() {
-			var key string
-			var n int
-			r.Must(rows.Scan(&key, &n))
-			all[key] = n
-		}
-		r.Must(rows.Err())
-		return all
+		return r.Tally("SELECT entity_key, COUNT(*) FROM effects GROUP BY entity_key")
 	}
 }
 

@@ -3,7 +3,6 @@ package rig
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"database/sql"
 	"fmt"
 	"maps"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
@@ -218,57 +215,21 @@ func (f *Filled) Some(slot, n int) []prescient.FutureJob {
 // Reads returns how many entries of tables and indexes a query read.
 func Reads(t *testing.T, conn *sql.Conn, query string, args ...any) int {
 	t.Helper()
-	status := func() map[string]int {
-		rows, err := conn.QueryContext(context.WithoutCancel(t.Context()), "SHOW SESSION STATUS LIKE 'Handler_read%'")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		all := make(map[string]int)
+	return ReadsOf(t, conn, func() {
+		rows, err := conn.QueryContext(t.Context(), query, args...)
+		Fatal(t, err)
 		for rows.Next() {
-			var name string
-			var n int
-			if err := rows.Scan(&name, &n); err != nil {
-				t.Fatal(err)
-			}
-			all[name] = n
 		}
-		return all
-	}
-	sum := func(m map[string]int) (n int) {
-		for v := range maps.Values(m) {
-			n += v
-		}
-		return n
-	}
-	status()
-	before := sum(status())
-	idle := sum(status()) - before // what SHOW STATUS itself reads
-	rows, err := conn.QueryContext(t.Context(), query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-	}
-	if err := rows.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return sum(status()) - before - 2*idle
+		Fatal(t, rows.Close())
+	})
 }
 
-// ReadsOf returns how many entries of tables and indexes are read meanwhile on the one connection of a pool.
-func ReadsOf(t *testing.T, db *sqlx.DB, do func()) int {
+// ReadsOf returns how many entries of tables and indexes are read meanwhile on one connection, or a pool of one.
+func ReadsOf(t *testing.T, db querier, do func()) int {
 	t.Helper()
 	sum := func() (n int) {
-		var all []struct {
-			Name  string `db:"Variable_name"`
-			Value int    `db:"Value"`
-		}
-		if err := db.SelectContext(t.Context(), &all, "SHOW SESSION STATUS LIKE 'Handler_read%'"); err != nil {
-			t.Fatal(err)
-		}
-		for _, v := range all {
-			n += v.Value
+		for v := range maps.Values(tally(t, db, "SHOW SESSION STATUS LIKE 'Handler_read%'")) {
+			n += v
 		}
 		return n
 	}

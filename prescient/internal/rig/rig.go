@@ -242,20 +242,37 @@ func (r *Rig) Refuses(db *sql.DB) bool {
 	return value == "ON"
 }
 
+// Tally reads rows of a name and a number each.
+func (r *Rig) Tally(query string, args ...any) map[string]int {
+	r.T.Helper()
+	return tally(r.T, r.Root, query, args...)
+}
+
+// querier is a connection, or a pool of them.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func tally(t *testing.T, db querier, query string, args ...any) map[string]int {
+	t.Helper()
+	rows, err := db.QueryContext(context.WithoutCancel(t.Context()), query, args...)
+	Fatal(t, err)
+	defer rows.Close()
+	all := make(map[string]int)
+	for rows.Next() {
+		var name string
+		var n int
+		Fatal(t, rows.Scan(&name, &n))
+		all[name] = n
+	}
+	Fatal(t, rows.Err())
+	return all
+}
+
 // Balanced checks the ledger against history: the counts of all runs are the ends that were written, by outcome.
 func (r *Rig) Balanced() {
 	r.T.Helper()
-	written := make(map[string]int)
-	rows, err := r.Root.Query("SELECT outcome, COUNT(*) FROM p_job_history WHERE outcome <> 'cancelled' GROUP BY outcome")
-	r.Must(err)
-	defer rows.Close()
-	for rows.Next() {
-		var outcome string
-		var n int
-		r.Must(rows.Scan(&outcome, &n))
-		written[outcome] = n
-	}
-	r.Must(rows.Err())
+	written := r.Tally("SELECT outcome, COUNT(*) FROM p_job_history WHERE outcome <> 'cancelled' GROUP BY outcome")
 	for _, outcome := range prescient.Outcomes() {
 		if outcome == prescient.Cancelled { // by the app, never by a slot run
 			continue
