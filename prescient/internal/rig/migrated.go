@@ -1,10 +1,8 @@
 package rig
 
 import (
-	"context"
 	"database/sql"
-	"database/sql/driver"
-	"slices"
+	"strings"
 	"sync"
 
 	"github.com/go-sql-driver/mysql"
@@ -12,43 +10,83 @@ import (
 	text "prescient/sql"
 )
 
-// migrate makes the tables. The migrations are worked out once for each server, and noted; databases after that get the
-// statements that were noted. To read the migrations anew takes more processor time than most tests do, under the race
+// migrate makes the tables: by the migrations once for each server; databases after that get at once what
+// they make. Some of it they make twice, and to read them takes more processor time than most tests do, under the race
 // detector.
 func (r *Rig) migrate(schema text.Schema) {
 	r.T.Helper()
 	config, err := mysql.ParseDSN(r.D.DSN)
 	r.Must(err)
-	noted := migrationsOf(server{config.Net, config.Addr, schema})
-	noted.mu.Lock()
-	if noted.statements == nil {
-		defer noted.mu.Unlock()
-		config.InterpolateParams = true
-		db := sql.OpenDB(notingConnector{r.connector(config), noted})
-		defer db.Close()
+	config.InterpolateParams = true
+	connector, err := mysql.NewConnector(config)
+	r.Must(err)
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	to := migratedTo(server{config.Net, config.Addr, schema})
+	to.mu.Lock()
+	if to.statements == nil {
+		defer to.mu.Unlock()
 		_, err := text.Up(r.T.Context(), db, schema)
-		if err != nil {
-			noted.statements = nil
-		}
 		r.Must(err)
+		to.statements = r.described(db, schema)
 		return
 	}
-	statements := slices.Clone(noted.statements)
-	noted.mu.Unlock()
-	db := r.D.Open(r.T, "interpolateParams=true")
-	defer db.Close()
-	db.SetMaxOpenConns(1) // a migration may leave something to its next statement on the connection
-	for _, s := range statements {
+	to.mu.Unlock() // nothing changes them from here on
+	for _, s := range to.statements {
 		_, err := db.ExecContext(r.T.Context(), s.query, s.args...)
 		r.Must(err)
 	}
 }
 
-func (r *Rig) connector(config *mysql.Config) driver.Connector {
+// described returns the statements that make what the migrations have made of a database.
+func (r *Rig) described(db *sql.DB, schema text.Schema) (statements []statement) {
 	r.T.Helper()
-	connector, err := mysql.NewConnector(config)
+	for table := range tally(r.T, db, "SELECT table_name, 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'") {
+		var name, create string
+		r.Must(db.QueryRowContext(r.T.Context(), "SHOW CREATE TABLE "+table).Scan(&name, &create))
+		statements = append(statements, statement{query: create})
+		statements = append(statements, r.contents(db, table)...)
+	}
+	objects, err := schema.Objects()
 	r.Must(err)
-	return connector
+	for _, object := range objects {
+		statements = append(statements, statement{query: object.Create})
+	}
+	return statements
+}
+
+// contents returns the statements that fill a table as it is.
+func (r *Rig) contents(db *sql.DB, table string) (statements []statement) {
+	r.T.Helper()
+	rows, err := db.QueryContext(r.T.Context(), "SELECT * FROM "+table)
+	r.Must(err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	r.Must(err)
+	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(columns)-1) + ")"
+	for rows.Next() {
+		values := make([]sql.RawBytes, len(columns))
+		r.Must(rows.Scan(pointers(values)...))
+		s := statement{query: insert}
+		for _, value := range values {
+			if value == nil {
+				s.args = append(s.args, nil)
+			} else {
+				s.args = append(s.args, string(value))
+			}
+		}
+		statements = append(statements, s)
+	}
+	r.Must(rows.Err())
+	return statements
+}
+
+func pointers[V any](values []V) []any {
+	to := make([]any, len(values))
+	for i := range values {
+		to[i] = &values[i]
+	}
+	return to
 }
 
 // server is one, and what tables of it are migrated to.
@@ -57,9 +95,9 @@ type server struct {
 	schema           text.Schema
 }
 
-// migrations are the statements that made the tables, in their order; none before the first database.
-type migrations struct {
-	mu         sync.Mutex // held while they are noted
+// made are the statements that make what the migrations make of an empty database; none before the first.
+type made struct {
+	mu         sync.Mutex // held while they are worked out
 	statements []statement
 }
 
@@ -70,45 +108,14 @@ type statement struct {
 
 var (
 	migratedMu sync.Mutex
-	migrated   = make(map[server]*migrations)
+	migrated   = make(map[server]*made)
 )
 
-func migrationsOf(s server) *migrations {
+func migratedTo(s server) *made {
 	migratedMu.Lock()
 	defer migratedMu.Unlock()
 	if migrated[s] == nil {
-		migrated[s] = new(migrations)
+		migrated[s] = new(made)
 	}
 	return migrated[s]
-}
-
-// notingConnector makes connections that note what they execute.
-type notingConnector struct {
-	driver.Connector
-	noted *migrations
-}
-
-func (c notingConnector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return notingConn{&hookedConn{conn, new(Hooks)}, c.noted}, nil
-}
-
-type notingConn struct {
-	*hookedConn
-	noted *migrations
-}
-
-func (c notingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	result, err := c.hookedConn.ExecContext(ctx, query, args)
-	if err == nil {
-		s := statement{query: query}
-		for _, a := range args {
-			s.args = append(s.args, a.Value)
-		}
-		c.noted.statements = append(c.noted.statements, s)
-	}
-	return result, err
 }
