@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -219,32 +218,14 @@ func TestARowThatComesBetweenTheRowsOfATransactionIsNotLost(t *testing.T) {
 		for _, step := range []string{"NOWAIT", "SAVEPOINT", "INTO p_job_history", "job.job_key < X'", "COMMIT"} {
 			r.insertOrders(50) // a transaction
 			var h rig.Hooks
-			came := make(chan struct{})
-			h.Once(step, func() {
-				go func() {
-					defer close(came)
-					for i := range 20 {
-						if _, err := r.App.Exec(lateInsert, fmt.Sprint("late ", i)); err != nil {
-							t.Errorf("at %s: %v", step, err)
-						}
-					}
-				}()
-				select {
-				case <-came:
-				case <-time.After(time.Second): // MariaDB's DELETE of a range holds up inserts into it until the commit
-				}
-			})
+			came := r.insertAt(&h, step, 20)
 			execs := prescient.NewRegistry()
 			r.Must(register(execs, func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
 				return nil, effect(ctx, tx, job)
 			}))
 			figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
 			r.Must(err)
-			select {
-			case <-came:
-			case <-time.After(10 * time.Second):
-				t.Fatalf("at %s: nothing came", step)
-			}
+			came()
 			ends, left := r.History(), r.Pending()
 			if figures.Done != len(ends) || len(ends)+len(left) != 70 || figures.LeasesLost != 0 {
 				t.Fatalf("at %s: figures %+v, %d ends, %d pending", step, figures, len(ends), len(left))
