@@ -22,7 +22,7 @@ var growthSection = rig.Section{
 		"and what inserting a check adds to the app's own transaction there",
 	// The pool is set to a quarter of what is there, in steps as fine as the server has. The others are to fill the tables
 	// soon.
-	Args: func(b *rig.Bench) []string {
+	Args: func(b *rig.Bench, _ page.Engine) []string {
 		return []string{"--loose-innodb-buffer-pool-chunk-size=8M", "--innodb-sort-buffer-size=32M",
 			"--loose-innodb-ddl-buffer-size=256M", "--loose-innodb-log-file-size=4G", "--loose-innodb-redo-log-capacity=4G"}
 	},

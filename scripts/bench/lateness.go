@@ -62,7 +62,19 @@ func measureLateness(ctx context.Context, b *rig.Bench, s *rig.Server, due int, 
 // lateSlot fills a slot that is to come, and lets a worker wait for it. It is told how long the fill may take, and
 // returns how long it took.
 func lateSlot(ctx context.Context, b *rig.Bench, p *rig.Place, round, due int, form string, fill time.Duration) (time.Duration, error) {
-	slot, fill, err := fillSlot(ctx, p, due, form, fill)
+	exec := strconv.Quote(rig.DueExec)
+	if form != "one" && form != "batch" {
+		exec = fmt.Sprintf("IF(n %% 100 = 0, %q, %q)", slowExec, rig.DueExec)
+	}
+	slot, fill, err := rig.SlotFill{Every: latenessSlots, Due: due, Exec: exec,
+		Empty: func(ctx context.Context) error {
+			for _, table := range []string{"future_job", "job_history", "slot_run"} {
+				if _, err := p.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
+					return err
+				}
+			}
+			return p.AwaitCalm(ctx)
+		}}.Fill(ctx, p, fill)
 	if err != nil {
 		return fill, err
 	}
@@ -98,35 +110,6 @@ func lateSlot(ctx context.Context, b *rig.Bench, p *rig.Place, round, due int, f
 		}
 	}
 	return fill, nil
-}
-
-// fillSlot makes due rows for a slot that comes when they are there, and the worker is up.
-func fillSlot(ctx context.Context, p *rig.Place, due int, form string, fill time.Duration) (time.Time, time.Duration, error) {
-	for range 5 {
-		for _, table := range []string{"future_job", "job_history", "slot_run"} {
-			if _, err := p.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
-				return time.Time{}, fill, err
-			}
-		}
-		if err := p.AwaitCalm(ctx); err != nil {
-			return time.Time{}, fill, err
-		}
-		started := time.Now()
-		slot := started.UTC().Add(fill*3/2 + 2*time.Second).Truncate(latenessSlots).Add(latenessSlots)
-		exec := strconv.Quote(rig.DueExec)
-		if form != "one" && form != "batch" {
-			exec = fmt.Sprintf("IF(n %% 100 = 0, %q, %q)", slowExec, rig.DueExec)
-		}
-		if _, err := p.Exec(ctx, fmt.Sprintf("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) SELECT 'order', n, %s, '%s' FROM bench_n WHERE n < %d",
-			exec, slot.Format(time.DateTime), due)); err != nil {
-			return slot, fill, err
-		}
-		fill = time.Since(started)
-		if time.Until(slot) > time.Second {
-			return slot, fill, nil
-		}
-	}
-	return time.Time{}, fill, fmt.Errorf("the rows were never there in time: they take %v", fill)
 }
 
 func lateRegistry(form string) *prescient.Registry {
@@ -177,15 +160,7 @@ func (l *late) figures() map[string]float64 {
 	figures := make(map[string]float64)
 	for name, list := range map[string][]float64{"start": l.start, "end": l.end} {
 		slices.Sort(list)
-		figures[name+" ms p50"], figures[name+" ms p99"], figures[name+" ms max"] = percentile(list, 50), percentile(list, 99), percentile(list, 100)
+		figures[name+" ms p50"], figures[name+" ms p99"], figures[name+" ms max"] = page.Percentile(list, 50), page.Percentile(list, 99), page.Percentile(list, 100)
 	}
 	return figures
-}
-
-// percentile of a sorted list.
-func percentile(sorted []float64, percent int) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[max((len(sorted)*percent+99)/100, 1)-1]
 }

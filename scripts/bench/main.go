@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"prescient/scripts/bench/internal/guest"
 	"prescient/scripts/bench/internal/page"
 	"prescient/scripts/bench/internal/rig"
 	"prescient/scripts/bench/internal/slotrun"
@@ -36,6 +37,7 @@ var sections = []rig.Section{
 	cronSection,
 	latenessSection,
 	neighboursSection,
+	guest.Section,
 	remoteSection,
 	growthSection,
 	purgeSection,

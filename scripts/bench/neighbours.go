@@ -155,11 +155,11 @@ func (l *lateOverTime) record(b *rig.Bench, name string) error {
 	figures := make(map[string]float64)
 	for i, list := range l.parts {
 		slices.Sort(list)
-		figures[fmt.Sprintf("p99 ms of part %02d", i+1)] = percentile(list, 99)
+		figures[fmt.Sprintf("p99 ms of part %02d", i+1)] = page.Percentile(list, 99)
 	}
 	all := slices.Concat(l.parts...)
 	slices.Sort(all)
-	figures["start ms p50"], figures["start ms p99"], figures["start ms max"] = percentile(all, 50), percentile(all, 99), percentile(all, 100)
+	figures["start ms p50"], figures["start ms p99"], figures["start ms max"] = page.Percentile(all, 50), page.Percentile(all, 99), page.Percentile(all, 100)
 	figures["not called"] = float64(l.left)
 	r := page.Record{Case: name, Round: 1, Rows: len(all), Figures: figures}
 	b.Say("  %-52s %s", name, page.FiguresText(figures))

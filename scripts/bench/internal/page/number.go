@@ -44,3 +44,11 @@ func precise(n float64) string {
 	}
 	return fmt.Sprintf("%.0f", n)
 }
+
+// Percentile of a sorted list.
+func Percentile(sorted []float64, percent int) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[max((len(sorted)*percent+99)/100, 1)-1]
+}

@@ -32,8 +32,8 @@ type Bench struct {
 type Section struct {
 	Name, About string
 	Run         func(ctx context.Context, b *Bench, s *Server) error
-	Args        func(b *Bench) []string // further arguments of the server
-	NoBinlog    bool                    // to be measured on MySQL without binlog, too
+	Args        func(b *Bench, on page.Engine) []string // further arguments of the server
+	NoBinlog    bool                                    // to be measured on MySQL without binlog, too
 }
 
 // DefaultPool is the buffer pool's size.
@@ -79,7 +79,7 @@ func (b *Bench) enginesOf(s Section) []page.Engine {
 func (b *Bench) section(ctx context.Context, s Section, on page.Engine, key string) (err error) {
 	args := b.More
 	if s.Args != nil {
-		args = slices.Concat(s.Args(b), args)
+		args = slices.Concat(s.Args(b, on), args)
 	}
 	server, err := b.start(ctx, on, args...)
 	if err != nil {

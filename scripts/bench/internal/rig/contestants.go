@@ -30,8 +30,8 @@ func AloneAndAmong(due int, compete func(ctx context.Context, b *Bench, s *Serve
 	}
 }
 
-// wants says whether a contestant is among those that --only asks for.
-func (b *Bench) wants(name string) bool {
+// Wants says whether a contestant is among those that --only asks for.
+func (b *Bench) Wants(name string) bool {
 	return len(b.Only) == 0 || slices.ContainsFunc(b.Only, func(only string) bool { return strings.Contains(name, only) })
 }
 
@@ -39,7 +39,7 @@ func (b *Bench) wants(name string) bool {
 func (b *Bench) Compete(ctx context.Context, st *Stage, list []Contestant) error {
 	for round := 1; round <= b.Rounds; round++ {
 		for _, c := range list {
-			if !b.wants(c.Name) {
+			if !b.Wants(c.Name) {
 				continue
 			}
 			if err := st.Set(ctx, c.Also...); err != nil {

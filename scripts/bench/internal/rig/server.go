@@ -44,19 +44,8 @@ func (b *Bench) start(ctx context.Context, on page.Engine, args ...string) (*Ser
 	if b.DSN != "" {
 		return b.given(ctx, on)
 	}
-	flavour := flavourOf(on)
-	// An index that is made when the rows are there gets pages as full as one that has grown.
-	usual := []string{"--max-connections=500", "--innodb-buffer-pool-size=" + b.Pool, "--innodb-fill-factor=70"}
-	if on == page.MySQLNoBinlog {
-		usual = append(usual, "--skip-log-bin")
-	}
-	if flavour == localserver.MariaDB {
-		usual = append(usual, "--innodb-log-file-size=1G", "--performance-schema=OFF")
-	} else {
-		usual = append(usual, "--innodb-redo-log-capacity=1G")
-	}
-	args = append(usual, args...)
-	own, err := localserver.Start(ctx, localserver.Options{Flavour: flavour, Durable: true, Args: args})
+	args = append(b.usualArgs(on), args...)
+	own, err := localserver.Start(ctx, localserver.Options{Flavour: flavourOf(on), Durable: true, Args: args})
 	if err != nil {
 		return nil, err
 	}
@@ -64,13 +53,26 @@ func (b *Bench) start(ctx context.Context, on page.Engine, args ...string) (*Ser
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{engine: on, Flavour: flavour, version: own.Version(), Pid: own.Pid(), Config: config, own: own}
+	s := &Server{engine: on, Flavour: flavourOf(on), version: own.Version(), Pid: own.Pid(), Config: config, own: own}
 	if slices.ContainsFunc(args, func(arg string) bool {
 		return strings.HasPrefix(arg, "--skip-log-bin") || strings.HasPrefix(arg, "--disable-log-bin")
 	}) {
 		s.version += " without binlog"
 	}
 	return s, nil
+}
+
+// usualArgs are the settings of a real server.
+func (b *Bench) usualArgs(on page.Engine) []string {
+	// An index that is made when the rows are there gets pages as full as one that has grown.
+	usual := []string{"--max-connections=500", "--innodb-buffer-pool-size=" + b.Pool, "--innodb-fill-factor=70"}
+	if on == page.MySQLNoBinlog {
+		usual = append(usual, "--skip-log-bin")
+	}
+	if flavourOf(on) == localserver.MariaDB {
+		return append(usual, "--innodb-log-file-size=1G", "--performance-schema=OFF")
+	}
+	return append(usual, "--innodb-redo-log-capacity=1G")
 }
 
 // given is the server that --dsn names. On the same machine its process is
@@ -171,6 +173,13 @@ func (s *Server) fillerDSN(database string) string {
 		config.Params["sql_log_bin"] = "0"
 	}
 	return config.FormatDSN()
+}
+
+// FillThroughBinlog lets the binlog have what Exec does from now on, for a replica.
+func (p *Place) FillThroughBinlog() (err error) {
+	p.filler.Close()
+	p.filler, err = sql.Open("mysql", p.DSN(p.Name))
+	return err
 }
 
 // Exec is a statement that is not measured.

@@ -19,13 +19,18 @@ import (
 // Workload is what a worker's job_exec does.
 type Workload struct {
 	DSN     string
-	Form    string // one, batch, tx or txbatch, with orders- before it where it works with the orders
-	Moves   int    // of ten rows, how many go to a later slot
-	Execs   int    // job_execs among which the rows are divided; 0: all have one
-	Buckets int    // at a time; 0: by default
-	Alone   bool   // the server is there for this alone: larger batches, and purge is put off
-	Purged  bool   // purge is not put off all the same
+	Form    string    // one, batch, tx or txbatch, with orders- before it where it works with the orders
+	Moves   int       // of ten rows, how many go to a later slot
+	Execs   int       // job_execs among which the rows are divided; 0: all have one
+	Buckets int       // at a time; 0: by default
+	Alone   bool      // the server is there for this alone: larger batches, and purge is put off
+	Purged  bool      // purge is not put off all the same
+	Batch   int       // rows in flight in a bucket; 0: by default
+	Slot    time.Time // to be run when it comes; zero: the one that is now
 }
+
+// aboutToCome is how long before its slot a worker is ready.
+const aboutToCome = 500 * time.Millisecond
 
 // moves says for a row whether it goes to a later slot. Keys are numbers.
 func (l Workload) moves(job prescient.FutureJob) bool {
@@ -100,14 +105,14 @@ func (l Workload) Registry(db *sqlx.DB) *prescient.Registry {
 	return r
 }
 
-// Run runs the slot that is now.
+// Run runs the slot.
 func (l Workload) Run(ctx context.Context) (books.Figures, error) {
 	db, err := connect.Open(l.DSN, 0)
 	if err != nil {
 		return books.Figures{}, err
 	}
 	defer db.Close()
-	options := worker.Options{Registry: l.Registry(db), Buckets: l.Buckets}
+	options := worker.Options{Registry: l.Registry(db), Buckets: l.Buckets, Batch: l.Batch}
 	if l.Alone {
 		options.Batch, options.PutOffPurge = 8000, 10*time.Second
 	}
@@ -116,6 +121,10 @@ func (l Workload) Run(ctx context.Context) (books.Figures, error) {
 	}
 	w, err := worker.New(ctx, db, options)
 	if err != nil {
+		return books.Figures{}, err
+	}
+	// Run waits for a slot that is about to come.
+	if err := rig.Pause(ctx, time.Until(l.Slot.Add(-aboutToCome))); err != nil {
 		return books.Figures{}, err
 	}
 	return w.Run(ctx)

@@ -1,0 +1,129 @@
+package guest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"prescient/prescient"
+
+	"prescient/scripts/bench/internal/page"
+	"prescient/scripts/bench/internal/rig"
+)
+
+// app is what an app does beside a slot run. On each of two connections it sends one transaction after the other, without a
+// pause.
+type app struct {
+	plain, cancel []sent
+	cancelled     int // checks that it cancelled
+
+	over chan struct{}
+	all  *errgroup.Group
+}
+
+// sent is one of its transactions.
+type sent struct {
+	at   time.Time
+	took time.Duration
+}
+
+// startApp begins when the slot does.
+func startApp(ctx context.Context, st *rig.Stage) (*app, error) {
+	a := &app{over: make(chan struct{})}
+	var all *errgroup.Group
+	all, ctx = errgroup.WithContext(ctx)
+	a.all = all
+	for _, do := range []func(context.Context, *rig.Stage, *sql.DB) error{a.updates, a.cancels} {
+		db, err := sql.Open("mysql", st.DSN(st.Name))
+		if err != nil {
+			return nil, err
+		}
+		db.SetMaxOpenConns(1)
+		all.Go(func() error {
+			defer db.Close()
+			if err := rig.Pause(ctx, time.Until(st.Slot)); err != nil {
+				return err
+			}
+			return do(ctx, st, db)
+		})
+	}
+	return a, nil
+}
+
+// updates are the plain ones.
+func (a *app) updates(ctx context.Context, st *rig.Stage, db *sql.DB) error {
+	update, err := db.PrepareContext(ctx, "UPDATE orders SET shipped_at = UTC_TIMESTAMP(6) WHERE id = ?")
+	if err != nil {
+		return err
+	}
+	defer update.Close()
+	for !a.isOver() {
+		began := time.Now()
+		if _, err := update.ExecContext(ctx, rand.IntN(st.Due)); err != nil {
+			return fmt.Errorf("updating an order: %w", err)
+		}
+		a.plain = append(a.plain, sent{began, time.Since(began)})
+	}
+	return nil
+}
+
+// cancels takes the slot's checks in no order. A cancel of one that has ended waits for nothing, so the app first looks
+// whether it is pending, which is not measured.
+func (a *app) cancels(ctx context.Context, st *rig.Stage, db *sql.DB) error {
+	for _, id := range rand.Perm(st.Due) {
+		order := prescient.Entity{Name: "order", Key: strconv.Itoa(id)}
+		if a.isOver() {
+			break
+		}
+		if _, err := st.Client.Get(ctx, db, order, rig.DueExec, ""); errors.Is(err, prescient.ErrNotFound) {
+			continue
+		} else if err != nil {
+			return fmt.Errorf("looking for a check: %w", err)
+		}
+		began := time.Now()
+		n, err := st.Client.Cancel(ctx, db, order, rig.DueExec)
+		if err != nil {
+			return fmt.Errorf("cancelling a check: %w", err)
+		}
+		a.cancel = append(a.cancel, sent{began, time.Since(began)})
+		a.cancelled += n
+	}
+	return nil
+}
+
+func (a *app) isOver() bool {
+	select {
+	case <-a.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop ends it after what is under way.
+func (a *app) stop() error {
+	close(a.over)
+	return a.all.Wait()
+}
+
+// felt adds the figures of what it sent between two times.
+func (a *app) felt(from, to time.Time, figures map[string]float64) {
+	for name, list := range map[string][]sent{"plain": a.plain, "cancel": a.cancel} {
+		var ms []float64
+		for _, s := range list {
+			if !s.at.Before(from) && s.at.Before(to) {
+				ms = append(ms, s.took.Seconds()*1000)
+			}
+		}
+		slices.Sort(ms)
+		figures[name+" ms p50"], figures[name+" ms p99"], figures[name+" ms max"] = page.Percentile(ms, 50), page.Percentile(ms, 99), page.Percentile(ms, 100)
+		figures[name+" n"] = float64(len(ms))
+	}
+}
