@@ -115,7 +115,7 @@ func (a *app) stop() error {
 
 // felt adds the figures of what it sent between two times.
 func (a *app) felt(from, to time.Time, figures map[string]float64) {
-	for name, list := range map[string][]sent{"plain": a.plain, "cancel": a.cancel} {
+	for name, list := range map[string][]sent{page.Plain: a.plain, page.Cancel: a.cancel} {
 		var ms []float64
 		for _, s := range list {
 			if !s.at.Before(from) && s.at.Before(to) {
@@ -123,7 +123,7 @@ func (a *app) felt(from, to time.Time, figures map[string]float64) {
 			}
 		}
 		slices.Sort(ms)
-		figures[name+" ms p50"], figures[name+" ms p99"], figures[name+" ms max"] = page.Percentile(ms, 50), page.Percentile(ms, 99), page.Percentile(ms, 100)
+		figures[page.P99(name)], figures[name+" ms p50"], figures[name+" ms max"] = page.Percentile(ms, 99), page.Percentile(ms, 50), page.Percentile(ms, 100)
 		figures[name+" n"] = float64(len(ms))
 	}
 }

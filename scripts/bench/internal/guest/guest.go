@@ -50,17 +50,17 @@ type guest struct {
 
 // guests are the contestants.
 func guests() []guest {
-	list := []guest{{name: "nothing runs"}}
+	list := []guest{{name: page.NoGuest}}
 	for _, pace := range []struct {
 		name string
 		slotrun.Workload
 	}{
-		{"full pace", slotrun.Workload{Form: "one", Buckets: 4, Batch: 2000}},
-		{"default pace", slotrun.Workload{Form: "one", Buckets: 1, Batch: 1000}},
+		{"full", slotrun.Workload{Form: "one", Buckets: 4, Batch: 2000}},
+		{"default", slotrun.Workload{Form: "one", Buckets: 1, Batch: 1000}},
 	} {
 		list = append(list,
-			guest{name: "prescient, " + pace.name + ", 1 worker", workers: 1, Workload: pace.Workload},
-			guest{name: "prescient, " + pace.name + ", 3 workers", workers: 3, Workload: pace.Workload})
+			guest{name: page.GuestName(pace.name, 1), workers: 1, Workload: pace.Workload},
+			guest{name: page.GuestName(pace.name, 3), workers: 3, Workload: pace.Workload})
 	}
 	return list
 }

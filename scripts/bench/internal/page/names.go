@@ -17,7 +17,23 @@ const (
 	OrdersBatch = "prescient, jobs/orders, one IN a batch"
 	BareEach    = "prescient, one bare query a job"
 	BareBatch   = "prescient, one bare IN a batch"
+
+	NoGuest = "nothing runs"
 )
+
+// What an app does beside a guest.
+const (
+	Plain  = "plain"
+	Cancel = "cancel"
+)
+
+// P99 is the figure of what it takes in 99 of 100 cases.
+func P99(what string) string { return what + " ms p99" }
+
+// GuestName is the case of a slot run at a pace, by so many workers.
+func GuestName(pace string, workers int) string {
+	return fmt.Sprintf("prescient, %s pace, %d worker%s", pace, workers, map[bool]string{true: "s"}[workers > 1])
+}
 
 // CommitRows is how many rows a slot run commits together by default.
 const CommitRows = worker.DefaultBatch / 2

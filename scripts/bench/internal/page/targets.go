@@ -91,6 +91,10 @@ func targets() []target {
 		{measure: "statements of an idle worker a slot", least: 10, most: 5, under: true, section: "idle",
 			why:     "a slot with nothing due is looked at and written to the ledger",
 			figures: []figure{{"", idleFigure("statements/slot")}, {"and a sweep", idleFigure("statements/sweep")}}},
+		{measure: "the app's plain statement beside a slot run, 99 %, against 5 ms or three times what it takes alone, whichever is more", least: 1, most: 1,
+			under: true, unit: "×", section: "guest", figures: felt(Plain, 5, 3)},
+		{measure: "a Cancel of a due row, 99 %, against 15 ms or four times what it takes alone, whichever is more", least: 1, most: 1,
+			under: true, unit: "×", section: "guest", figures: felt(Cancel, 15, 4)},
 		{measure: "memory, slot of 2 million", least: 150, most: 80, under: true, unit: " MB", section: "slots", scale: 1,
 			why:     "what is read ahead and not yet committed, and the runtime itself",
 			figures: []figure{{"", peakOf("one")}}},
@@ -131,6 +135,20 @@ func idleFigure(name string) func(s *results) (float64, bool) {
 	return func(s *results) (float64, bool) {
 		const worker = "prescient, a worker"
 		return s.of(worker, func(r Record) float64 { return r.Figures[name] }), s.byCase[worker] != nil
+	}
+}
+
+// felt is what an app feels at each pace against what it may feel: so many ms, or so many times what it feels alone.
+func felt(what string, ms, times float64) (list []figure) {
+	of := func(name string) func(s *results) (float64, bool) {
+		return func(s *results) (float64, bool) {
+			took := func(name string) float64 { return s.of(name, func(r Record) float64 { return r.Figures[P99(what)] }) }
+			return took(name) / max(ms, times*took(NoGuest)), s.byCase[name] != nil && s.byCase[NoGuest] != nil
+		}
+	}
+	return []figure{
+		{"", of(GuestName("default", 1))}, {"3 workers", of(GuestName("default", 3))},
+		{"full pace", of(GuestName("full", 1))}, {"full pace, 3 workers", of(GuestName("full", 3))},
 	}
 }
 

@@ -50,6 +50,21 @@ func TestATargetThatIsAnUpperLimitIsMissedAboveIt(t *testing.T) {
 	}
 }
 
+func TestWhatAnAppMayFeelIsATimeOrAMultipleOfWhatItFeelsAlone(t *testing.T) {
+	at := func(name string, ms float64) Record {
+		return Record{Section: "guest", Engine: "mariadb", Server: "mariadb", Case: name, Figures: map[string]float64{P99(Plain): ms}}
+	}
+	for _, test := range []struct{ alone, beside, want float64 }{{1, 10, 2}, {10, 60, 2}, {1, 5, 1}} {
+		list := latest([]Record{at(NoGuest, test.alone), at(GuestName("default", 1), test.beside)}, nil)
+		if got, measured := felt(Plain, 5, 3)[0].of(list[0]); got != test.want || !measured {
+			t.Errorf("%v ms beside a slot run, %v alone: %v, %v; want %v", test.beside, test.alone, got, measured, test.want)
+		}
+	}
+	if _, measured := felt(Plain, 5, 3)[1].of(latest([]Record{at(NoGuest, 1)}, nil)[0]); measured {
+		t.Error("of what was not measured there is a figure")
+	}
+}
+
 func TestTheChartOfTargetsHasABarForEachServerAndCutsLongOnes(t *testing.T) {
 	svg := targetChart(latest(slices.Concat(
 		measured("queue", MariaDB, "0.25", map[string]int{"prescient, ends": 5000, FloorQueueName(1): 1, FloorQueueName(8): 10}),
