@@ -5,8 +5,8 @@
 //
 // This package decides which slots are run, when, and by how many buckets at a time. The rest lies in packages of their own
 // below internal, in the order in which a row meets them: ledger opens the slot and claims the bucket, bucket reads its rows,
-// execute calls their job_execs, and commit writes what becomes of them. Package check is the row on its way. Package books,
-// which observers see, is what a slot run did.
+// execute calls their job_execs, and commit writes what becomes of them. Package check is the row on its way. Package purge looks
+// after the server's purge. Package books, which observers see, is what a slot run did.
 //
 // # What is sent
 //
@@ -71,6 +71,16 @@
 // of connections.
 //
 //	SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT; … ROLLBACK
+//
+// Before that, and each second while it is open, the worker looks whether the server keeps up with its purge:
+//
+//	SELECT …, (… INNODB_METRICS … 'trx_rseg_history_len'), (… MAX(…trx_started…) … INNODB_TRX …), (… SUM(batch_seq…) FROM slot_run …)
+//
+// It opens no snapshot while the history list has more than 10,000 transactions that are to be purged, or one of anybody is open
+// for longer than Options.PutOffPurge, as this run may have it. It ends the snapshot as soon as a transaction is, or the list has
+// grown by more than 1,000 beside the commits of the slot, which all its workers' count. Without the right PROCESS it cannot
+// look: then it puts nothing off, and the log says so once. MySQL shows no transaction at all while somebody's statement is no
+// text. The worker asks again for a second then, and where it has seen nothing until then leaves purge alone.
 //
 // An empty slot costs three statements: a question for the time a second before, the first statement above, and the row in the
 // ledger; and one for each connection that has to be made for them.

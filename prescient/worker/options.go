@@ -70,7 +70,8 @@ type Options struct {
 	SweepRate float64
 	// PutOffPurge is for how long the server's purge is to wait while a slot of several buckets is run: for the whole server,
 	// other applications' tables too. Not at all by default, a third of Lease at most. It is not put off where the db has a
-	// limit of connections.
+	// limit of connections, while the server is behind with its purge or somebody's transaction is long, or where the account
+	// may not look at that: it needs the right PROCESS.
 	PutOffPurge time.Duration
 	// Observer is told of slot runs and answers; nil for none.
 	Observer *Observer
@@ -123,6 +124,10 @@ func (o *Options) complete() error {
 	}
 	return nil
 }
+
+// putOff is for how long a run may put purge off. A connection that idles for nearly as long as a lease is ended by the server,
+// so that a third of it is also what a frozen worker has at most.
+func (o *Options) putOff() time.Duration { return min(o.PutOffPurge, o.Lease/3) }
 
 func newWorkerName() string {
 	host, err := os.Hostname()

@@ -13,6 +13,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker/books"
 	text "prescient/sql"
 )
@@ -108,26 +109,57 @@ func (r *testRig) opensSnapshot(h *rig.Hooks) (opened chan struct{}) {
 	return opened
 }
 
-func TestPurgeWaitsForTheEndOfALargeSlot(t *testing.T) {
+// TestPurgeIsPutOff has servers for itself, on which nobody else has a transaction open or leaves much to be purged: by both of
+// these a worker goes. Its account may look at them.
+func TestPurgeIsPutOff(t *testing.T) {
 	t.Parallel()
-	eachServer(t, func(t *testing.T, r *testRig) {
-		r.Needs(t, rig.HeldPurge)
-		var h rig.Hooks
-		opened := r.opensSnapshot(&h)
-		var w *Worker
-		end := r.runSlowly(func(execs *prescient.Registry) *Worker {
-			w = r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, PutOffPurge: 10 * time.Second})
-			w.send.DB.SetMaxIdleConns(64)
-			return w
-		})
-		<-opened
-		end()
-		r.asOthers(w.send.DB)
+	servertest.EachKind(t, func(t *testing.T, kind servertest.Kind) {
+		server := kind.Private(t)
+		for _, c := range []struct {
+			name string
+			test func(t *testing.T, r *testRig)
+		}{
+			{"until the end of a large slot", purgeWaitsForTheEndOfALargeSlot},
+			{"for a bounded time", purgeWaitsForABoundedTime},
+			{"only where that pays", purgeIsPutOffOnlyWhereThatPays},
+			{"and where it cannot be the slot is run", aSlotIsRunWherePurgeCannotBePutOff},
+			{"by nobody who may not look", purgeIsPutOffByNobodyWhoMayNotLook},
+			{"never while a transaction is long", purgeIsNotPutOffWhileATransactionIsLong},
+			{"until others leave much to it", purgeIsPutOffUntilOthersLeaveMuchToIt},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				r := newRig(t, servertest.On(t, server), 15*time.Minute)
+				r.Needs(t, rig.HeldPurge)
+				r.mayLook()
+				c.test(t, r)
+			})
+		}
 	})
 }
 
+// mayLook lets workers that connect from now on see other accounts' transactions.
+func (r *testRig) mayLook() {
+	r.T.Helper()
+	r.Account("worker")
+	r.Exec("GRANT PROCESS ON *.* TO '" + r.User("worker") + "'@'%'")
+}
+
+func purgeWaitsForTheEndOfALargeSlot(t *testing.T, r *testRig) {
+	var h rig.Hooks
+	opened := r.opensSnapshot(&h)
+	var w *Worker
+	end := r.runSlowly(func(execs *prescient.Registry) *Worker {
+		w = r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, PutOffPurge: 10 * time.Second})
+		w.send.DB.SetMaxIdleConns(64)
+		return w
+	})
+	<-opened
+	end()
+	r.asOthers(w.send.DB)
+}
+
 // Purge is put off for the whole server: not for as long as a slot run takes whose calls are slow.
-func TestPurgeWaitsForABoundedTime(t *testing.T) {
+func TestPurgeWaitsForAThirdOfALeaseAtMost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ lease, given, want time.Duration }{
 		{2 * time.Second, 10 * time.Second, 2 * time.Second / 3},
@@ -145,113 +177,122 @@ func TestPurgeWaitsForABoundedTime(t *testing.T) {
 			t.Errorf("with a lease of %s, and %s given: %s; want %s", c.lease, c.given, got, c.want)
 		}
 	}
-	eachServer(t, func(t *testing.T, r *testRig) {
-		r.Needs(t, rig.HeldPurge)
-		var h rig.Hooks
-		opened := r.opensSnapshot(&h)
-		end := r.runSlowly(func(execs *prescient.Registry) *Worker {
-			return r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, Lease: 2 * time.Second, PutOffPurge: 10 * time.Second})
-		})
-		<-opened
-		r.Eventually("it ends while the calls go on", func() bool { return r.snapshots() == 0 })
-		end()
-	})
 }
 
-func TestPurgeIsPutOffOnlyWhereThatPays(t *testing.T) {
-	t.Parallel()
-	eachServer(t, func(t *testing.T, r *testRig) {
-		r.Needs(t, rig.HeldPurge)
-		for i, c := range []struct {
-			name      string
-			rows      int
-			limit     int // of connections
-			putOff    time.Duration
-			sweeps    bool
-			snapshots int
-		}{
-			{"a slot of several buckets", 400, 0, 10 * time.Second, false, 1},
-			{"a slot of one bucket", 10, 0, 10 * time.Second, false, 0},
-			{"no connection to spare", 400, 20, 10 * time.Second, false, 0},
-			{"nobody asked for it", 400, 0, 0, false, 0},
-			{"a sweep, which has time", 400, 0, 10 * time.Second, true, 0},
-		} {
-			slot := rig.At("13:15").Add(time.Duration(i) * time.Hour)
-			r.ManyDue(slot, "check", i*1000, i*1000+c.rows)
-			var h rig.Hooks
-			now := slot
-			if c.sweeps {
-				now = slot.Add(time.Hour)
-			}
-			reached := make(chan struct{})
-			reach := sync.OnceFunc(func() { close(reached) })
-			h.Once(snapshot, reach)
-			if c.snapshots == 0 {
-				reach()
-			}
-			w := r.hookedWorker(now, &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
-				<-reached
-				return nil, nil
-			}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: c.putOff})
-			w.send.DB.SetMaxOpenConns(c.limit)
-			var err error
-			if c.sweeps {
-				_, err = w.Sweep(t.Context())
-			} else {
-				_, err = w.Run(t.Context())
-			}
-			r.Must(err)
-			if n := h.Count(snapshot); n != c.snapshots {
-				t.Errorf("%s: %d snapshots; want %d", c.name, n, c.snapshots)
-			}
-		}
-		if n := len(r.Pending()); n > 0 {
-			t.Errorf("%d are pending", n)
-		}
+func purgeWaitsForABoundedTime(t *testing.T, r *testRig) {
+	var h rig.Hooks
+	opened := r.opensSnapshot(&h)
+	var w *Worker
+	end := r.runSlowly(func(execs *prescient.Registry) *Worker {
+		w = r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, Lease: 2 * time.Second, PutOffPurge: 10 * time.Second})
+		return w
 	})
+	<-opened
+	r.Eventually("it ends while the calls go on", func() bool { return r.snapshots() == 0 })
+	end()
+	// And of itself, where nobody ends it.
+	h.OnAnswer(nil)
+	w.purge.PutOff(t.Context(), rig.At("13:15"))
+	if n := h.Count(snapshot); n != 2 {
+		t.Errorf("%d snapshots were opened; want 2", n)
+	}
+}
+
+func purgeIsPutOffOnlyWhereThatPays(t *testing.T, r *testRig) {
+	for i, c := range []struct {
+		name      string
+		rows      int
+		limit     int // of connections
+		putOff    time.Duration
+		sweeps    bool
+		snapshots int
+	}{
+		{"a slot of several buckets", 400, 0, 10 * time.Second, false, 1},
+		{"a slot of one bucket", 10, 0, 10 * time.Second, false, 0},
+		{"no connection to spare", 400, 20, 10 * time.Second, false, 0},
+		{"nobody asked for it", 400, 0, 0, false, 0},
+		{"a sweep, which has time", 400, 0, 10 * time.Second, true, 0},
+	} {
+		slot := rig.At("13:15").Add(time.Duration(i) * time.Hour)
+		r.ManyDue(slot, "check", i*1000, i*1000+c.rows)
+		var h rig.Hooks
+		now := slot
+		if c.sweeps {
+			now = slot.Add(time.Hour)
+		}
+		reached := make(chan struct{})
+		reach := sync.OnceFunc(func() { close(reached) })
+		h.Once(snapshot, reach)
+		if c.snapshots == 0 {
+			reach()
+		}
+		w := r.hookedWorker(now, &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+			<-reached
+			return nil, nil
+		}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: c.putOff})
+		w.send.DB.SetMaxOpenConns(c.limit)
+		var err error
+		if c.sweeps {
+			_, err = w.Sweep(t.Context())
+		} else {
+			_, err = w.Run(t.Context())
+		}
+		r.Must(err)
+		if n := h.Count(snapshot); n != c.snapshots {
+			t.Errorf("%s: %d snapshots; want %d", c.name, n, c.snapshots)
+		}
+	}
+	if n := len(r.Pending()); n > 0 {
+		t.Errorf("%d are pending", n)
+	}
 }
 
 // What goes wrong with it is no trouble of the run's, and leaves no connection behind that differs from the others.
-func TestASlotIsRunWherePurgeCannotBePutOff(t *testing.T) {
-	t.Parallel()
-	eachServer(t, func(t *testing.T, r *testRig) {
-		r.Needs(t, rig.HeldPurge)
-		for i, refused := range []string{"SET TRANSACTION", snapshot, "ROLLBACK"} {
-			const rows = 400
-			slot := rig.At("13:15").Add(time.Duration(i) * time.Hour)
-			r.ManyDue(slot, "check", i*rows, (i+1)*rows)
-			var h rig.Hooks
-			refusals := 0
-			reached := make(chan struct{}) // the refusal, or what comes before it
-			reach := sync.OnceFunc(func() { close(reached) })
-			h.OnStatement(func(statement string) error {
-				if strings.Contains(statement, refused) {
-					refusals++
-					reach()
-					return errors.New("refused")
-				}
-				return nil
-			})
-			h.OnAnswer(func(statement string) error {
-				if strings.Contains(statement, snapshot) {
-					reach()
-				}
-				return nil
-			})
-			w := r.hookedWorker(slot, &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
-				<-reached
-				return nil, nil
-			}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: 10 * time.Second})
-			w.send.DB.SetMaxIdleConns(64)
-			figures, err := w.Run(t.Context())
-			if err != nil || figures.Done != rows || refusals != 1 {
-				t.Errorf("%s is refused %d times: %+v, %v", refused, refusals, figures, err)
+func aSlotIsRunWherePurgeCannotBePutOff(t *testing.T, r *testRig) {
+	for i, c := range []struct {
+		refused string
+		givenUp int // connections
+	}{
+		{"INNODB_TRX", 0}, // the look, before anything is set
+		{"SET TRANSACTION", 1},
+		{snapshot, 1},
+		{"ROLLBACK", 1},
+	} {
+		const rows = 400
+		refused := c.refused
+		slot := rig.At("13:15").Add(time.Duration(i) * time.Hour)
+		r.ManyDue(slot, "check", i*rows, (i+1)*rows)
+		var h rig.Hooks
+		refusals := 0
+		reached := make(chan struct{}) // the refusal, or what comes before it
+		reach := sync.OnceFunc(func() { close(reached) })
+		h.OnStatement(func(statement string) error {
+			if strings.Contains(statement, refused) {
+				refusals++
+				reach()
+				return errors.New("refused")
 			}
-			if n := h.Count("CLOSE"); n != 1 {
-				t.Errorf("%s is refused: %d connections are given up; want 1", refused, n)
+			return nil
+		})
+		h.OnAnswer(func(statement string) error {
+			if strings.Contains(statement, snapshot) {
+				reach()
 			}
-			h.OnStatement(nil)
-			r.asOthers(w.send.DB)
+			return nil
+		})
+		w := r.hookedWorker(slot, &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+			<-reached
+			return nil, nil
+		}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: 10 * time.Second})
+		w.send.DB.SetMaxIdleConns(64)
+		figures, err := w.Run(t.Context())
+		if err != nil || figures.Done != rows || refusals != 1 {
+			t.Errorf("%s is refused %d times: %+v, %v", refused, refusals, figures, err)
 		}
-	})
+		if n := h.Count("CLOSE"); n != c.givenUp {
+			t.Errorf("%s is refused: %d connections are given up; want %d", refused, n, c.givenUp)
+		}
+		h.OnStatement(nil)
+		r.asOthers(w.send.DB)
+	}
 }

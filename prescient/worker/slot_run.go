@@ -148,7 +148,7 @@ func (r *slotRun) run(ctx context.Context) error {
 	purging, letPurge := context.WithCancel(running)
 	r.giving.letPurge = letPurge
 	if len(list) > 1 && !r.background {
-		beside.Go(func() { r.w.putOffPurge(purging) })
+		beside.Go(func() { r.w.purge.PutOff(purging, r.slot) })
 	}
 	defer beside.Wait()
 	defer ended()

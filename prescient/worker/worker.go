@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/ledger"
+	"prescient/prescient/worker/internal/purge"
 	"prescient/slots"
 )
 
@@ -22,6 +23,7 @@ type Worker struct {
 	tables    store.Tables
 	send      *store.Sender
 	ledger    *ledger.Ledger
+	purge     *purge.Purge
 	shared    *bucket.Shared // what its buckets have in common
 	guards    map[string]prescient.Guards
 	log       zerolog.Logger

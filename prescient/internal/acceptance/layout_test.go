@@ -54,6 +54,7 @@ var layers = []layer{
 	{"prescient/worker/books", []string{"prescient"}},
 	{"prescient/worker/internal/check", append([]string{"prescient/worker/books"}, vocabulary...)},
 	{"prescient/worker/internal/ledger", append([]string{"prescient/worker/books"}, vocabulary...)},
+	{"prescient/worker/internal/purge", vocabulary},
 	{"prescient/worker/internal/execute", append([]string{"prescient/worker/internal/check"}, vocabulary...)},
 	{"prescient/worker/internal/commit", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker/internal/bucket", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},

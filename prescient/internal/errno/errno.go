@@ -102,6 +102,7 @@ const (
 	CheckMySQL              = 3819
 	NoSuchConstraintMySQL   = 3821
 	DuplicateCheckMySQL     = 3822
+	NotShown                = 3854 // MySQL: a list has a statement of somebody, which is no text, and so is not shown at all
 	CheckMariaDB            = 4025
 	IdledOut                = 4031 // MySQL
 	TiDBDenied              = 8121

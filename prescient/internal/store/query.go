@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/errno"
 )
 
 // StatementTime is how long one try of a statement may take: half of the lease, from 1 s to 30 s.
@@ -33,6 +34,20 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// listAge is how old what the servers show of their transactions may be: who asks sooner gets the same again.
+const listAge = 110 * time.Millisecond
+
+// UntilShown asks for what the server lists of everybody's statements or transactions. MySQL refuses all of it while one of those
+// statements, of whomever, is no text. Then this asks again, until ctx ends, and returns that error.
+func UntilShown(ctx context.Context, ask func(ctx context.Context) error) error {
+	for {
+		err := ask(ctx)
+		if !errno.Is(err, errno.NotShown) || Sleep(ctx, listAge) != nil {
+			return err
+		}
 	}
 }
 
