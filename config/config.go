@@ -122,6 +122,10 @@ type Doctor struct {
 	Clock time.Duration
 	// Partitions is how far ahead the partitions of history should reach.
 	Partitions time.Duration
+	// Purge is how many transactions the database may have to purge.
+	Purge int
+	// Transaction is for how long anybody's transaction may be open.
+	Transaction time.Duration
 }
 
 // Metrics is where a worker that stays up is watched.

@@ -34,7 +34,9 @@ hold. With --json, a line a finding: code, severity (ok, warn, bad), text, do.
 The exit code says how bad it is: 0 all is ok, 10 something is a warning, 11 something is bad; any other as for every
 command. With --only it says so of these findings, with --ignore of all but these, each by its code. Missing or broken
 tables (tables, schema.table, schema.column) always count. What is late is judged by the resolution, sweep.grace and
-sweep.every; doctor.overdue, doctor.missed, doctor.clock and doctor.partitions of the configuration set other limits.
+sweep.every; doctor.overdue, doctor.missed, doctor.clock, doctor.partitions, doctor.purge and doctor.transaction of the
+configuration set other limits. How far the server's purge is behind, and which transaction is open the longest, is shown to
+accounts with the right PROCESS, which no role has; on MariaDB the former to all.
 
 With --use it looks at what the role of that name (see grants) can see. The codes are: ` + strings.Join(doctor.FindingCodes(), ", ") + `.`,
 		Example: fmt.Sprintf(`  %[1]s doctor
@@ -67,7 +69,7 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments, use string,
 	options := doctor.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution(),
 		Lease: s.Config.Worker.Lease, SweepGrace: s.Config.Sweep.Grace, SweepEvery: s.Config.Sweep.Every, MaxChecks: mostChecks(s.Config),
 		OverdueBad: s.Config.Doctor.Overdue, MissedAllowed: s.Config.Doctor.Missed, ClockWarn: s.Config.Doctor.Clock,
-		PartitionsAhead: s.Config.Doctor.Partitions}
+		PartitionsAhead: s.Config.Doctor.Partitions, PurgeBehind: s.Config.Doctor.Purge, TransactionOpen: s.Config.Doctor.Transaction}
 	if options.Use, err = doctor.ParseUse(use); err != nil {
 		return exit.Usage(fmt.Errorf("--use: %w", err))
 	}

@@ -68,6 +68,10 @@ func TestDoctor(t *testing.T) {
 			r.Error(got)
 		}
 		r.Execute("doctor", "--only", "rows,schema,leases").Wants(r.T, cmd.ExitOK)
+		r.Execute("doctor", "--only", "purge.transaction").Wants(r.T, cmd.ExitUsage, "purge.transaction: not looked at", "GRANT PROCESS ON *.*")
+		if got := r.Execute("doctor", "--ignore", "purge"); strings.Contains(got.Out, "purge:") || strings.Contains(got.Out, "purge.") {
+			r.Error(got)
+		}
 		r.Execute("doctor", "--only", "missed").Wants(r.T, cmd.ExitWarn)
 		r.Execute("doctor", "--only", "coverage.unserved", "--assignments", "0,30").Wants(r.T, cmd.ExitBad)
 		if got := r.Execute("doctor", "--use", "owner", "--only", "invariants"); got.Code != cmd.ExitOK || !strings.Contains(got.Out, "pending and ended") {

@@ -43,6 +43,10 @@ type Options struct {
 	ClockWarn time.Duration
 	// PartitionsAhead is how far ahead the partitions of history should reach; a week by default, which is what one holds.
 	PartitionsAhead time.Duration
+	// PurgeBehind is how many transactions the server may have to purge, which is InnoDB's history list; a million by default.
+	PurgeBehind int
+	// TransactionOpen is for how long anybody's transaction may be open; an hour by default.
+	TransactionOpen time.Duration
 }
 
 // doctor is one Examine under way.

@@ -40,6 +40,7 @@ var examinations = []examination{
 	{"clock", (*doctor).examineClock, nil},
 	{"binlog", (*doctor).examineBinlog, nil},
 	{"durability", (*doctor).examineDurability, nil},
+	{"purge", (*doctor).examinePurge, nil},
 	{"settings", (*doctor).examineSettings, nil},
 	{"time_zone", (*doctor).examineTimeZone, nil},
 	{"grants", (*doctor).examineGrants, nil},
@@ -54,6 +55,8 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	options.SweepEvery = cmp.Or(options.SweepEvery, prescient.DefaultSweepEvery)
 	options.ClockWarn = cmp.Or(options.ClockWarn, DefaultClockWarn)
 	options.PartitionsAhead = cmp.Or(options.PartitionsAhead, text.PartitionSpan)
+	options.PurgeBehind = cmp.Or(options.PurgeBehind, DefaultPurgeBehind)
+	options.TransactionOpen = cmp.Or(options.TransactionOpen, DefaultTransactionOpen)
 	var err error
 	if options.Use, err = ParseUse(string(options.Use)); err != nil {
 		return nil, err

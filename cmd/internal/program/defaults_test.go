@@ -23,6 +23,8 @@ func TestTheDefaultsOfTheConfigurationAreTheLibrarys(t *testing.T) {
 		"sweep.grace":                {c.Sweep.Grace, prescient.DefaultSweepGrace},
 		"guards":                     {prescient.Guards(c.Guards), prescient.DefaultGuards()},
 		"doctor.clock":               {c.Doctor.Clock, doctor.DefaultClockWarn},
+		"doctor.purge":               {c.Doctor.Purge, doctor.DefaultPurgeBehind},
+		"doctor.transaction":         {c.Doctor.Transaction, doctor.DefaultTransactionOpen},
 		"jobs.orders.exec":           {c.Jobs.Orders.Exec, orders.DefaultJobExec},
 		"jobs.orders.primary_after":  {c.Jobs.Orders.PrimaryAfter, orders.DefaultPrimaryAfter},
 		"jobs.orders.escalate_after": {c.Jobs.Orders.EscalateAfter, orders.DefaultEscalateAfter},

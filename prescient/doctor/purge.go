@@ -1,0 +1,130 @@
+package doctor
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/store"
+	text "prescient/sql"
+)
+
+// Defaults of Options for the server's purge. A server that keeps up has hundreds of transactions to purge, or a few thousand; a
+// backup in one transaction is mostly over within the hour.
+const (
+	DefaultPurgeBehind     = 1_000_000
+	DefaultTransactionOpen = time.Hour
+)
+
+// examinePurge looks how far the server's purge is behind with removing what was deleted and changed, by anybody, and at the
+// transaction that is open the longest. What is not purged makes slot runs slow, and everybody else.
+func (d *doctor) examinePurge(ctx context.Context) ([]Finding, error) {
+	if d.tables.Server == text.TiDB || d.tables.Server == text.Vitess {
+		f := fine("purge", "not looked at: this server keeps no history list of its own")
+		f.Unseen = true
+		return []Finding{f}, nil
+	}
+	behind, err := d.readBehind(ctx)
+	list := purgeFinding(behind, d.options.PurgeBehind)
+	if errno.Is(err, errno.AccessDenied) {
+		list = withoutProcess("purge", "how far the server's purge is behind")
+	} else if err != nil {
+		return nil, err
+	}
+	oldest, err := d.readOldest(ctx)
+	transaction := transactionFinding(oldest, d.options.TransactionOpen)
+	switch {
+	case errno.Is(err, errno.AccessDenied):
+		transaction = withoutProcess("purge.transaction", "which transaction is open the longest")
+	case errno.Is(err, errno.NotShown):
+		transaction = fine("purge.transaction", fmt.Sprintf("not seen: for %s MySQL showed no transaction, since somebody's statement is no text; ask again", shownTime))
+	case err != nil:
+		return nil, err
+	}
+	return []Finding{list, transaction}, nil
+}
+
+// withoutProcess is the finding of what the account may not see.
+func withoutProcess(code, what string) Finding {
+	f := fine(code, "not looked at: "+what+" is shown only to accounts with the right PROCESS, which is for the whole server and in no role: GRANT PROCESS ON *.* gives it")
+	f.Unseen = true
+	return f
+}
+
+// readBehind reads how many transactions are to be purged.
+func (d *doctor) readBehind(ctx context.Context) (n int, err error) {
+	into, query := []any{&n}, "operate/purge"
+	if d.tables.Server == text.MariaDB {
+		into, query = []any{new(string), &n}, "operate/purge_mariadb"
+	}
+	if err = store.QueryRow(ctx, d.db, into, d.tables.Stmt.Get(query)); err != nil {
+		return 0, fmt.Errorf("asking how far purge is behind: %w", err)
+	}
+	return n, nil
+}
+
+func purgeFinding(behind, limit int) Finding {
+	text := fmt.Sprintf("the server has %d transactions to purge (InnoDB's history list)", behind)
+	if behind > limit {
+		return warn("purge", fmt.Sprintf("%s, more than %d: what was deleted lies about in the tables, and everybody walks over it", text, limit),
+			"end the transaction that is open the longest, if that is long; else the server changes more than it purges: see innodb_purge_threads, and what writes that much")
+	}
+	return fine("purge", text)
+}
+
+// openTransaction is the transaction that is open the longest.
+type openTransaction struct {
+	connection uint64
+	age        time.Duration
+	account    string // empty where it is not visible
+}
+
+// shownTime bounds how long the doctor asks for what MySQL does not show while somebody's statement is no text.
+const shownTime = 3 * time.Second
+
+// readOldest reads which transaction is open the longest; nil where none is.
+func (d *doctor) readOldest(ctx context.Context) (*openTransaction, error) {
+	ctx, cancel := context.WithTimeout(ctx, shownTime)
+	defer cancel()
+	var oldest openTransaction
+	var seconds int64
+	err := store.UntilShown(ctx, func(ctx context.Context) error {
+		return store.QueryRow(ctx, d.db, []any{&oldest.connection, &seconds}, d.tables.Stmt.Get("operate/oldest_transaction"))
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking which transaction is open the longest: %w", err)
+	}
+	oldest.age = time.Duration(seconds) * time.Second
+	var user, host string
+	err = store.UntilShown(ctx, func(ctx context.Context) error {
+		return store.QueryRow(ctx, d.db, []any{&user, &host}, d.tables.Stmt.Get("operate/connection"), oldest.connection)
+	})
+	if err == nil { // else it is gone, or not shown: it counts without its account
+		oldest.account = user + "@" + host
+	}
+	return &oldest, nil
+}
+
+func transactionFinding(oldest *openTransaction, limit time.Duration) Finding {
+	if oldest == nil {
+		return fine("purge.transaction", "no transaction is open")
+	}
+	whose, do := fmt.Sprintf("of connection %d", oldest.connection), fmt.Sprintf("see what keeps it open, and end it there, or by KILL %d", oldest.connection)
+	if oldest.connection == 0 {
+		whose, do = "of no connection", "it is a prepared XA transaction, mostly: XA RECOVER lists those; commit it, or roll it back"
+	}
+	if oldest.account != "" {
+		whose += ", " + oldest.account
+	}
+	text := fmt.Sprintf("the oldest transaction is open for %s, that %s", oldest.age, whose)
+	if oldest.age > limit {
+		return warn("purge.transaction", fmt.Sprintf("%s, longer than %s: meanwhile the server purges nothing that it may still see", text, limit), do)
+	}
+	return fine("purge.transaction", text)
+}
