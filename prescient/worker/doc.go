@@ -32,7 +32,7 @@
 // Once a batch it reads by the primary key, and hands the rows to the functions. It reads the next batch while one is
 // committed.
 //
-//	SELECT … FROM future_job WHERE next_check_at = ? AND job_key >= ? AND job_key <= ? ORDER BY job_key LIMIT ?
+//	SELECT … FROM future_job WHERE next_check_at = ? AND job_key >= X'…' AND job_key <= X'…' ORDER BY job_key LIMIT ?
 //
 // It commits what they answered when that is a batch, when nothing else is running, or after a tenth of a second, in one
 // READ COMMITTED transaction. First comes the fence, which changes no row where the lease is lost, and then nothing is
@@ -52,7 +52,7 @@
 // It writes those that ended to history, the done ones that were called together by a range and others each for itself,
 // and deletes them, the last of each range by its key:
 //
-//	INSERT INTO job_history … SELECT … FROM future_job WHERE next_check_at = ? AND job_key >= ? AND job_key <= ?
+//	INSERT INTO job_history … SELECT … FROM future_job WHERE next_check_at = ? AND job_key >= X'…' AND job_key <= X'…'
 //	INSERT INTO job_history … VALUES …
 //	DELETE job FROM future_job job … WHERE job.next_check_at = ? AND (job.job_key >= X'…' AND job.job_key < X'…')
 //	DELETE job FROM future_job job … WHERE job.next_check_at = ? AND job.job_key IN (…)

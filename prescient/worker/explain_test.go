@@ -67,7 +67,8 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 		{Statement: "slotrun/release", Query: get("slotrun/release"), Args: []any{true, slot, 0, "w", 1}, Reached: bucket},
 		{Statement: "slotrun/give_back", Query: get("slotrun/give_back"), Args: []any{1, 1, first[:], 1, first[:], slot, 0, 1, 0}, Reached: bucket},
 		{Statement: "slotrun/renew", Query: get("slotrun/renew"), Args: []any{1, slot, 0, "w", 1}, Reached: bucket},
-		{Statement: "slotrun/history_done", Query: get("slotrun/history_done"), Args: []any{1, "done", slot, slot, 1, 1, "w", f.Slots[rig.BigSlot], first[:], last[:]}, Reached: rows(rig.BySlotAndKey)},
+		{Statement: "slotrun/history_done", Query: f.Tables.Fill("slotrun/history_done", "{first}", literal.Of(literal.AppendKey, first), "{last}", literal.Of(literal.AppendKey, last)),
+			Args: []any{1, "done", slot, slot, 1, 1, "w", f.Slots[rig.BigSlot]}, Reached: rows(rig.BySlotAndKey)},
 		{Statement: "slotrun/history_insert", Query: f.Tables.Fill("slotrun/history_insert", "{rows}", history), Args: nil, Reached: nil},
 	}
 	for name, s := range map[string]int{"big": rig.BigSlot, "small": rig.SmallSlot} {
@@ -75,14 +76,17 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 		list = append(list, rig.Explained{Statement: "slotrun/history_copy of " + name,
 			Query: f.Tables.CopyEnd(store.End{Job: job, Key: job.Key(), Outcome: prescient.Cancelled}), Args: nil, Reached: rows(rig.BySlotAndKey)})
 	}
+	read := func(filter string) string {
+		return f.Tables.Fill("slotrun/read", "{first}", literal.Of(literal.AppendKey, first), "{last}", literal.Of(literal.AppendKey, last), "{filter}", filter)
+	}
 	for name, s := range map[string]int{"big": rig.BigSlot, "small": rig.SmallSlot, "of 266": 10} {
 		list = append(list,
-			rig.Explained{Statement: "slotrun/read " + name, Query: f.Tables.Fill("slotrun/read", "{filter}", ""),
-				Args: []any{f.Slots[s], first[:], last[:], 1000}, Reached: rows(rig.BySlotAndKey)},
-			rig.Explained{Statement: "slotrun/read one job_exec " + name, Query: f.Tables.Fill("slotrun/read", "{filter}", "AND job_exec = ?"),
-				Args: []any{f.Slots[s], first[:], last[:], "exec1", 1000}, Reached: rows(rig.BySlotAndKey)},
-			rig.Explained{Statement: "slotrun/read the other job_execs " + name, Query: f.Tables.Fill("slotrun/read", "{filter}", "AND job_exec NOT IN (?, ?)"),
-				Args: []any{f.Slots[s], first[:], last[:], "exec1", "exec2", 1000}, Reached: rows(rig.BySlotAndKey)})
+			rig.Explained{Statement: "slotrun/read " + name, Query: read(""),
+				Args: []any{f.Slots[s], 1000}, Reached: rows(rig.BySlotAndKey)},
+			rig.Explained{Statement: "slotrun/read one job_exec " + name, Query: read("AND job_exec = ?"),
+				Args: []any{f.Slots[s], "exec1", 1000}, Reached: rows(rig.BySlotAndKey)},
+			rig.Explained{Statement: "slotrun/read the other job_execs " + name, Query: read("AND job_exec NOT IN (?, ?)"),
+				Args: []any{f.Slots[s], "exec1", "exec2", 1000}, Reached: rows(rig.BySlotAndKey)})
 		for _, n := range []int{1, 3, 100, 999, 1000, 1001, 5000} {
 			some := f.Some(s, n)
 			if len(some) < n {

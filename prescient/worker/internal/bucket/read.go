@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/slots"
@@ -203,7 +204,7 @@ func (b *Bucket) readBatch(ctx context.Context, s *stream) ([]*check.Answered, e
 // nextRows returns the query for the next rows of a stream.
 func (b *Bucket) nextRows(s *stream, limit int) (query string, args []any) {
 	filter := ""
-	args = []any{b.Lease.Slot, s.next[:], b.last[:]}
+	args = []any{b.Lease.Slot}
 	if s.JobExec != "" {
 		filter = "AND job_exec = ?"
 		args = append(args, s.JobExec)
@@ -214,7 +215,7 @@ func (b *Bucket) nextRows(s *stream, limit int) (query string, args []any) {
 		}
 	}
 	args = append(args, limit)
-	return b.Shared.Tables.Fill("slotrun/read", "{filter}", filter), args
+	return b.Shared.Tables.Fill("slotrun/read", "{first}", literal.Of(literal.AppendKey, s.next), "{last}", literal.Of(literal.AppendKey, b.last), "{filter}", filter), args
 }
 
 // readRows runs a query for rows, limit at most. It says how large their payloads and errors are, and whether it was cut short

@@ -182,8 +182,9 @@ func sameCall(x, y *check.Answered) bool {
 // historyOf writes the history of rows that are done and were called together, of which a is one.
 func (s *Session) historyOf(ctx context.Context, tx *sql.Tx, a *check.Answered, of Span) error {
 	ran := literal.Millis(a.Answer.Ran)
-	n, err := store.Affected(ctx, tx, s.Tables.Stmt.Get("slotrun/history_done"), ran, string(prescient.Done),
+	statement := s.Tables.Fill("slotrun/history_done", "{first}", literal.Of(literal.AppendKey, of.First), "{last}", literal.Of(literal.AppendKey, of.Last))
+	n, err := store.Affected(ctx, tx, statement, ran, string(prescient.Done),
 		a.Answer.Started.Format(literal.MicroLayout), a.Answer.Ended.Format(literal.MicroLayout), ran, a.Lateness().Milliseconds(),
-		s.Worker, s.Lease.Slot, of.First[:], of.Last[:])
+		s.Worker, s.Lease.Slot)
 	return written(n, of.N, err)
 }
