@@ -52,6 +52,7 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 	list := []rig.Explained{
 		{Statement: "slotrun/state", Query: get("slotrun/state"), Args: []any{slot}, Reached: map[string]string{"p_future_job": rig.BySlot, "p_slot_config": rig.ByConfig, "p_job_pause": "PRIMARY 66"}},
 		{Statement: "slotrun/ledger", Query: get("slotrun/ledger"), Args: []any{slot}, Reached: map[string]string{"p_slot_run": rig.BySlot}},
+		{Statement: "slotrun/purge", Query: get("slotrun/purge"), Args: []any{7, slot}, Reached: map[string]string{"run": rig.BySlot}},
 		{Statement: "slotrun/open", Query: f.Tables.Fill("slotrun/open", "{buckets}", ledger.BucketList([]int{0, 1, 2})), Args: []any{slot, 3, slot}, Reached: nil},
 		{Statement: "slotrun/open_rest", Query: f.Tables.Fill("slotrun/open_rest", "{buckets}", ledger.BucketList([]int{1, 2})), Args: []any{slot, 3, slot}, Reached: nil},
 		{Statement: "slotrun/open_empty", Query: get("slotrun/open_empty"), Args: []any{slot, "w", slot}, Reached: nil},
