@@ -1,7 +1,8 @@
 -- Which transactions are open, the oldest first? One of them has history open, where the server cannot say which.
+-- trx_started is in the time zone of the server's machine.
 -- Index: none, memory. Locks: none.
 SELECT connection.ID AS id, connection.USER AS user, connection.HOST AS host, connection.COMMAND AS command,
-       COALESCE(connection.STATE, '') AS state, TIMESTAMPDIFF(SECOND, trx.trx_started, NOW()) AS seconds
+       COALESCE(connection.STATE, '') AS state, TIMESTAMPDIFF(SECOND, CONVERT_TZ(trx.trx_started, 'SYSTEM', @@time_zone), NOW()) AS seconds
 FROM information_schema.INNODB_TRX trx JOIN information_schema.PROCESSLIST connection ON connection.ID = trx.trx_mysql_thread_id
 WHERE connection.ID <> CONNECTION_ID()
 ORDER BY trx.trx_started LIMIT 10
