@@ -110,7 +110,7 @@
 //	                                                                                    TestTransactionsAreAsLargeAsTheyAreQuick.
 //	buckets of a slot      a count of its rows, or a sample  ledger/open.go             Cost follows what is due, and workers share it:
 //	                                                                                    TestTenRowsAreOneBucketAndAMillionAreMany.
-//	pace of a sweep        whether a slot of now is run      sweep.go                   The slot that is now comes first.
+//	waits of a sweep       whether a slot of now is run      sweep.go                   The slot that is now comes first.
 //	locks that are looked  a commit of the slot waited for   bucket/commit_batch.go     An app's locks cost a slot one wait: 2 s against
 //	for in UNIQUE          one                                                          13 s, in TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly.
 //

@@ -68,7 +68,7 @@ type lockWaits struct {
 type runOptions struct {
 	parallel   int  // buckets at a time
 	background bool // what is due now comes first; a slot that is much too early is left
-	pace       func(ctx context.Context, rows int) error
+	beforeRead func(ctx context.Context, rows int) error
 	stay       bool   // wait for the leases of others to end, to take over what a dead worker left
 	place      *place // is given to another run while this one only waits
 	// early, where given, is told of a clock by which the slot has not come; the run ends with errSetBack then, as one in the
@@ -241,7 +241,7 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 	}
 	calls, cancel := context.WithCancel(r.calls)
 	defer cancel()
-	o := bucket.Options{Lease: l, Buckets: row.Buckets, Clock: r.clock, Calls: calls, Stop: r.stop, Pace: r.pace, Background: r.background, Paused: r.paused,
+	o := bucket.Options{Lease: l, Buckets: row.Buckets, Clock: r.clock, Calls: calls, Stop: r.stop, BeforeRead: r.beforeRead, Background: r.background, Paused: r.paused,
 		Hidden: &r.hidden, Wary: row.GivenBack()}
 	o.OnLinger = func() {
 		if !lingered {

@@ -86,7 +86,7 @@ func (w *Worker) sleepUntilLeft(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-w.sweepSoon:
-		return store.Sleep(ctx, min(w.options.SweepGrace+paceEvery, time.Until(ended)))
+		return store.Sleep(ctx, min(w.options.SweepGrace+askEvery, time.Until(ended)))
 	}
 }
 
@@ -254,7 +254,7 @@ func (s *sweeping) onlyCrowdedOut(ctx context.Context, slot time.Time) bool {
 func (s *sweeping) run(ctx context.Context, slot time.Time, place *place) {
 	w := s.w
 	figures, err := w.runSlot(ctx, slot, runOptions{parallel: w.buckets(), background: true, place: place,
-		pace: func(_ context.Context, rows int) error { return w.pace(ctx, rows) }})
+		beforeRead: func(_ context.Context, rows int) error { return w.beforeCatchUp(ctx, rows) }})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -312,14 +312,14 @@ func (w *Worker) overdue(ctx context.Context, from, before time.Time) ([]time.Ti
 	return page, nil
 }
 
-// paceEvery is how often a sweep looks whether the slot that is now is done.
-const paceEvery = 100 * time.Millisecond
+// askEvery is how often a sweep looks whether the slot that is now is done.
+const askEvery = 100 * time.Millisecond
 
-// pace waits before rows are caught up: for the slot that is now, at most a second, so that the backlog moves at all;
+// beforeCatchUp waits before rows are caught up: for the slot that is now, at most a second, so that the backlog moves at all;
 // and for the configured rate.
-func (w *Worker) pace(ctx context.Context, rows int) error {
-	for waited := time.Duration(0); waited < time.Second && len(w.bounds.runs) > 0; waited += paceEvery {
-		if store.Sleep(ctx, paceEvery) != nil {
+func (w *Worker) beforeCatchUp(ctx context.Context, rows int) error {
+	for waited := time.Duration(0); waited < time.Second && len(w.bounds.runs) > 0; waited += askEvery {
+		if store.Sleep(ctx, askEvery) != nil {
 			return bucket.ErrStopped
 		}
 	}

@@ -25,7 +25,7 @@ type Options struct {
 	Clock      store.Clock
 	Calls      context.Context                           // of the job_execs; ends when nothing of them is wanted any more
 	Stop       <-chan struct{}                           // closed when nothing new is to be started
-	Pace       func(ctx context.Context, rows int) error // called before each read; nil for at once
+	BeforeRead func(ctx context.Context, rows int) error // waits before each read; nil for at once
 	Background bool                                      // it catches up: what is due now comes first
 	Paused     store.Pauses                              // their rows are put off, uncalled
 	Hidden     *atomic.Bool                              // in this slot a commit waited for locks that do not show by the primary key

@@ -66,8 +66,8 @@ func (b *Bucket) startReading(ctx context.Context, s *stream, room bool) {
 	go func() {
 		defer b.signal()
 		defer close(r.done)
-		if b.Pace != nil {
-			if r.err = b.Pace(ctx, r.limit); r.err != nil {
+		if b.BeforeRead != nil {
+			if r.err = b.BeforeRead(ctx, r.limit); r.err != nil {
 				return
 			}
 		}
