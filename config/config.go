@@ -46,6 +46,12 @@ const (
 	DialectPlain = "plain" // without what servers lack that are neither MySQL nor MariaDB
 )
 
+// What a slot run takes of the server.
+const (
+	PaceNeeded = "needed" // no more than ends it in time
+	PaceFull   = "full"   // all that it may
+)
+
 // TLS is how the server is verified. What the files hold is read by [Load]; all is PEM text. The zero TLS leaves it to the
 // DSN.
 type TLS struct {
@@ -72,6 +78,10 @@ type Worker struct {
 	Buckets int
 	// Batch is how many rows of a bucket are in flight at a time.
 	Batch int
+	// Pace is what a slot run takes of the server: PaceNeeded or PaceFull.
+	Pace string
+	// FinishWithin is how long a slot run may take at PaceNeeded; 0 for a tenth of the resolution, between 1 s and 30 s.
+	FinishWithin time.Duration
 	// Lease is how long a bucket stays allocated to a worker that is not heard of.
 	Lease time.Duration
 	// StopGrace is how long running job_execs may go on once the worker is told to stop.

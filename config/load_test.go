@@ -25,7 +25,7 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		Dialect: "auto", Grid: grid,
 		Worker: Worker{
-			Assignment: slots.All(grid), Concurrency: 32, Batch: 2000,
+			Assignment: slots.All(grid), Concurrency: 32, Batch: 2000, Pace: "needed",
 			Lease: 60 * time.Second, StopGrace: 20 * time.Second, Patience: 2 * time.Minute,
 		},
 		Guards: Guards{Timeout: 30 * time.Second, MaxChecks: 5, MaxErrors: 5, Horizon: 720 * time.Hour},
@@ -85,7 +85,7 @@ var another = map[string]string{
 	"tls.ca_file": "", "tls.server_name": "n2", "tls.cert_file": "", "tls.key_file": "", "tls.public_key_file": "",
 	"dsn": "u:p@tcp(h:1)/d", "dsn_file": "", "table_prefix": "p_", "dialect": "plain", "slots.resolution": "5m", "worker.minutes": "0,30",
 	"worker.share": "", "worker.name": "n", "worker.concurrency": "3", "worker.buckets": "4", "worker.batch": "5",
-	"worker.lease": "6s", "worker.stop_grace": "7s", "worker.patience": "24s", "worker.put_off_purge": "25s", "guards.timeout": "8s", "guards.max_checks": "9",
+	"worker.lease": "6s", "worker.stop_grace": "7s", "worker.patience": "24s", "worker.put_off_purge": "25s", "worker.pace": "full", "worker.finish_within": "30s", "guards.timeout": "8s", "guards.max_checks": "9",
 	"guards.max_errors": "10", "guards.horizon": "11d", "guards.concurrency": "12", "guards.sla": "13s",
 	"sweep.every": "14s", "sweep.grace": "15s", "sweep.rate": "16", "doctor.overdue": "26m", "doctor.missed": "27", "doctor.clock": "28s", "doctor.partitions": "29d",
 	"doctor.purge": "30", "doctor.transaction": "31s",
@@ -114,7 +114,7 @@ func TestEveryKeyIsReadFromEverySource(t *testing.T) {
 	minutes, _ := slots.ParseMinutes(grid, "0,30")
 	want := Config{
 		DSN: value.SecretShownAs("u:p@tcp(h:1)/d", "u:***@tcp(h:1)/d"), TLS: TLS{ServerName: "n2"}, TablePrefix: "p_", Dialect: "plain", Grid: grid,
-		Worker: Worker{minutes, "n", 3, 4, 5, 6 * time.Second, 7 * time.Second, 24 * time.Second, 25 * time.Second},
+		Worker: Worker{minutes, "n", 3, 4, 5, "full", 30 * time.Second, 6 * time.Second, 7 * time.Second, 24 * time.Second, 25 * time.Second},
 		Guards: Guards{8 * time.Second, 9, 10, 11 * value.Day, 12, 13 * time.Second},
 		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Doctor: Doctor{26 * time.Minute, 27, 28 * time.Second, 29 * value.Day, 30, 31 * time.Second}, Log: Log{zerolog.ErrorLevel, "json"},
 		Metrics: Metrics{"127.0.0.1:9464"},

@@ -87,9 +87,16 @@
 //
 // # What runs at a time
 //
-// A bucket sends one statement after the other, so a worker runs 4 buckets at a time, plus one for each millisecond of round
-// trip to the server, up to 8. It measures the round trip at the start of a large slot. Each bucket has up to two
-// connections.
+// A slot run takes no more of the server than ends its slot in time, which is Options.FinishWithin. It begins with one bucket at
+// a time, and with commits of an eighth of a batch. Twenty times in that time it reads in the ledger how far the buckets of all
+// workers are. Where the slot would be late, larger commits and more buckets at a time follow in turns. Where it would end long
+// before, it takes less again. Its fence and its COMMIT do the same each time: where they come to take three times as long as
+// at their best with the same effort, somebody else needs the server. The run then takes less, and asks for more a few looks
+// later. Pace governs no calls, and not how many buckets a slot has.
+//
+// The most are 4 buckets at a time, plus one for each millisecond of round trip to the server, up to 8, and commits of a batch:
+// a bucket sends one statement after the other. The run measures the round trip at the start of a large slot. With PaceFull it
+// takes the most from the start. Each bucket has up to two connections.
 //
 // A function that returns at once is called for row after row by one goroutine. Calls that follow one another within a
 // millisecond share started_at and ended_at in job_history.
@@ -110,6 +117,9 @@
 //	                                                                                    TestTransactionsAreAsLargeAsTheyAreQuick.
 //	buckets of a slot      a count of its rows, or a sample  ledger/open.go             Cost follows what is due, and workers share it:
 //	                                                                                    TestTenRowsAreOneBucketAndAMillionAreMany.
+//	buckets at a time,     what remains of the slot, and     pace, keep_pace.go         An app beside a run notices little:
+//	rows of a commit       in what time it is to end                                    TestASlotRunTakesNoMoreThanItNeeds,
+//	                                                                                    TestASlotRunThatIsLateTakesMore.
 //	waits of a sweep       whether a slot of now is run      sweep.go                   The slot that is now comes first.
 //	locks that are looked  a commit of the slot waited for   bucket/commit_batch.go     An app's locks cost a slot one wait: 2 s against
 //	for in UNIQUE          one                                                          13 s, in TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly.
@@ -120,7 +130,7 @@
 //	calls of a goroutine   how long they take                execute/series.go          ends 0.78 (M), 0.89 (Y) at 1.10 and 1.25 times the CPU
 //	savepoints of a        a call failed in one of the last  commit/tx_call.go          Tx handler that fails for 1 row in 100 0.65 (M), 0.56 (Y) at
 //	transaction            16                                                           1.2 and 1.3 times the CPU: section tx
-//	buckets at a time      the round trip to the server      far_server.go              ends with 5 ms of round trip 0.88 (M), 0.92 (Y): section remote
+//	buckets at most        the round trip to the server      keep_pace.go               ends with 5 ms of round trip 0.88 (M), 0.92 (Y): section remote
 //	the next slot of a     this one has only to be           slot_run_pass.go           a sweep of 500 slots 0.52 (M), 0.57 (Y) at 1.3 and 1.2
 //	sweep                  committed                                                    times the CPU: ... --only swept ends
 //

@@ -26,6 +26,16 @@ const (
 	DefaultPatience    = 2 * time.Minute
 )
 
+// Pace is what a slot run takes of the server.
+type Pace string
+
+const (
+	// PaceNeeded begins with one bucket at a time and small commits, and takes more where the slot would not end in time.
+	PaceNeeded Pace = "needed"
+	// PaceFull always takes the most: for a server that is there for this alone.
+	PaceFull Pace = "full"
+)
+
 // Options are for New; zero fields mean the defaults.
 type Options struct {
 	// Prefix of the table names; empty by default.
@@ -54,6 +64,11 @@ type Options struct {
 	// again; 2000 by default, 20000 at most. Half of it is read and committed together: an app that cancels one of those rows
 	// waits for that commit. 8000 is faster, on a server that is there for this alone.
 	Batch int
+	// Pace is what a slot run takes of the server: by default PaceNeeded, no more than ends the slot within FinishWithin.
+	Pace Pace
+	// FinishWithin is how long after its start a slot run is to end, for PaceNeeded: a tenth of the resolution by default,
+	// between 1 s and 30 s. A run that cannot takes all that Buckets and Batch allow.
+	FinishWithin time.Duration
 	// Lease is how long a worker keeps a bucket that it does not renew. It renews each lease when a third of it is over. 1 minute
 	// by default, 2 s at least, MaxLease at most, of which it then takes a second less. It should be much longer than the clocks of
 	// a cluster's servers are apart. The db should be opened with the same.
@@ -113,11 +128,15 @@ func (o *Options) complete() error {
 		{"lease (ms)", o.Lease.Milliseconds(), 2000, prescient.MaxLease.Milliseconds()},
 		{"stop grace (ms)", o.StopGrace.Milliseconds(), 1, int64(time.Hour / time.Millisecond)},
 		{"patience (ms)", o.Patience.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
+		{"finish within (ms)", o.FinishWithin.Milliseconds(), 0, int64(24 * time.Hour / time.Millisecond)},
 		{"sweep grace (ms)", o.SweepGrace.Milliseconds(), 1, int64(24 * time.Hour / time.Millisecond)},
 	} {
 		if r.n < r.low || r.n > r.high {
 			return fmt.Errorf("%w: worker %s %d: %d to %d are allowed", prescient.ErrInvalid, r.what, r.n, r.low, r.high)
 		}
+	}
+	if o.Pace = cmp.Or(o.Pace, PaceNeeded); o.Pace != PaceNeeded && o.Pace != PaceFull {
+		return fmt.Errorf("%w: worker pace %q: %s or %s are allowed", prescient.ErrInvalid, o.Pace, PaceNeeded, PaceFull)
 	}
 	if o.SweepRate < 0 {
 		return fmt.Errorf("%w: worker sweep rate %v: must be positive, or 0 for no bound", prescient.ErrInvalid, o.SweepRate)

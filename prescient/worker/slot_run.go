@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/ledger"
+	"prescient/prescient/worker/internal/pace"
 	"prescient/slots"
 )
 
@@ -27,6 +28,7 @@ type slotRun struct {
 
 	mu sync.Mutex // of what follows
 	pass
+	pace    *pace.Run
 	waits   lockWaits
 	hidden  atomic.Bool // a commit waited for locks that do not show by the primary key
 	giving  giving
@@ -66,7 +68,7 @@ type lockWaits struct {
 
 // runOptions is how a slot is run.
 type runOptions struct {
-	parallel   int  // buckets at a time
+	parallel   int  // buckets at a time, at most
 	background bool // what is due now comes first; a slot that is much too early is left
 	beforeRead func(ctx context.Context, rows int) error
 	stay       bool   // wait for the leases of others to end, to take over what a dead worker left
@@ -142,9 +144,13 @@ func (r *slotRun) run(ctx context.Context) error {
 	if len(list) > r.parallel {
 		r.widen(ctx)
 	}
+	r.pace = r.newPace()
 	running, ended := context.WithCancel(r.work)
 	var beside sync.WaitGroup
 	beside.Go(func() { r.renew(running) })
+	if opened := list; r.pace.Adapts() {
+		beside.Go(func() { r.keepPace(running, opened) })
+	}
 	purging, letPurge := context.WithCancel(running)
 	r.giving.letPurge = letPurge
 	if len(list) > 1 && !r.background {
@@ -241,7 +247,7 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 	}
 	calls, cancel := context.WithCancel(r.calls)
 	defer cancel()
-	o := bucket.Options{Lease: l, Buckets: row.Buckets, Clock: r.clock, Calls: calls, Stop: r.stop, BeforeRead: r.beforeRead, Background: r.background, Paused: r.paused,
+	o := bucket.Options{Lease: l, Buckets: row.Buckets, Clock: r.clock, Calls: calls, Stop: r.stop, BeforeRead: r.beforeRead, Pace: r.pace, Background: r.background, Paused: r.paused,
 		Hidden: &r.hidden, Wary: row.GivenBack()}
 	o.OnLinger = func() {
 		if !lingered {
@@ -334,13 +340,5 @@ func (r *slotRun) renew(ctx context.Context) {
 				cancel()
 			}
 		}
-	}
-}
-
-// widen has more buckets worked on at a time where the server is far away, unless their number is given, or that of
-// connections.
-func (r *slotRun) widen(ctx context.Context) {
-	if r.w.options.Buckets == 0 && !r.w.send.Limited() {
-		r.parallel = max(r.parallel, bucketsAt(r.w.roundTrip(ctx)))
 	}
 }

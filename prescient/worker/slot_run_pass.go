@@ -10,6 +10,7 @@ import (
 // workThroughAll works through the buckets that are free, several at a time, and returns how many it had. Late rows wait in
 // buckets that were finished, so those are looked at too, on the first pass.
 func (r *slotRun) workThroughAll(list []ledger.Row) int {
+	r.mu.Lock()
 	r.todo = nil
 	first := r.figures.Buckets == 0
 	for _, row := range list {
@@ -27,12 +28,19 @@ func (r *slotRun) workThroughAll(list []ledger.Row) int {
 	before := r.figures.Buckets
 	var workers sync.WaitGroup
 	r.another = func() { workers.Go(r.workThrough) }
-	r.busy, r.lingering = min(r.parallel, len(r.todo)), 0
-	for range r.busy {
-		r.another()
-	}
+	r.busy, r.lingering = 0, 0
+	r.startMore(r.pace.Effort().Buckets)
+	r.mu.Unlock()
 	workers.Wait()
 	return r.figures.Buckets - before
+}
+
+// startMore has so many buckets worked on at a time, as far as there are some. Called with the mutex held.
+func (r *slotRun) startMore(atATime int) {
+	for range min(atATime-r.busy, len(r.todo)) {
+		r.busy++
+		r.another()
+	}
 }
 
 // workThrough takes one bucket after the other, until none is left, or one lingers.
@@ -122,7 +130,7 @@ func (r *slotRun) next() (row ledger.Row, ok bool) {
 		return row, false
 	default:
 	}
-	if len(r.todo) == 0 || len(r.errs) > 0 {
+	if len(r.todo) == 0 || len(r.errs) > 0 || r.busy > r.pace.Effort().Buckets {
 		return row, false
 	}
 	row, r.todo = r.todo[0], r.todo[1:]

@@ -56,6 +56,7 @@ var layers = []layer{
 	{"prescient/worker/internal/ledger", append([]string{"prescient/worker/books"}, vocabulary...)},
 	{"prescient/worker/internal/purge", vocabulary},
 	{"prescient/worker/internal/execute", append([]string{"prescient/worker/internal/check"}, vocabulary...)},
+	{"prescient/worker/internal/pace", nil},
 	{"prescient/worker/internal/commit", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker/internal/bucket", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},

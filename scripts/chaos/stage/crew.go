@@ -80,6 +80,9 @@ func (p *Place) keep(ctx context.Context) {
 	}
 }
 
+// paces are those of the workers, in turns.
+var paces = []string{"needed", "full"}
+
 // work runs one worker to its end.
 func (p *Place) work(ctx context.Context, life int) error {
 	c := p.crew
@@ -99,7 +102,7 @@ func (p *Place) work(ctx context.Context, life int) error {
 		worker.SeedVariable+"="+strconv.FormatUint(c.seed+uint64(1000*p.number+life), 10),
 		"PRESCIENT_DSN="+c.dsn(p.number), "PRESCIENT_TABLE_PREFIX="+Prefix, "PRESCIENT_SLOTS_RESOLUTION="+resolution.String(),
 		"PRESCIENT_WORKER_NAME="+name, "PRESCIENT_WORKER_LEASE="+Lease.String(), "PRESCIENT_WORKER_BATCH="+strconv.Itoa(batch),
-		"PRESCIENT_WORKER_STOP_GRACE="+StopGrace.String(), "PRESCIENT_WORKER_CONCURRENCY=16", "PRESCIENT_WORKER_PATIENCE=20s",
+		"PRESCIENT_WORKER_PACE="+paces[p.number%len(paces)], "PRESCIENT_WORKER_STOP_GRACE="+StopGrace.String(), "PRESCIENT_WORKER_CONCURRENCY=16", "PRESCIENT_WORKER_PATIENCE=20s",
 		"PRESCIENT_SWEEP_EVERY="+sweepEvery.String(), "PRESCIENT_SWEEP_GRACE=1s",
 		"PRESCIENT_GUARDS_MAX_CHECKS="+strconv.Itoa(maxChecks), "PRESCIENT_GUARDS_MAX_ERRORS="+strconv.Itoa(maxErrors),
 		"PRESCIENT_LOG_FORMAT=json")

@@ -12,6 +12,7 @@ import (
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
+	"prescient/prescient/worker/internal/pace"
 )
 
 // flushEvery is how long an answer waits for company before it is committed, and how long rows of one job_exec may
@@ -26,6 +27,7 @@ type Options struct {
 	Calls      context.Context                           // of the job_execs; ends when nothing of them is wanted any more
 	Stop       <-chan struct{}                           // closed when nothing new is to be started
 	BeforeRead func(ctx context.Context, rows int) error // waits before each read; nil for at once
+	Pace       *pace.Run                                 // of the slot run; nil for full
 	Background bool                                      // it catches up: what is due now comes first
 	Paused     store.Pauses                              // their rows are put off, uncalled
 	Hidden     *atomic.Bool                              // in this slot a commit waited for locks that do not show by the primary key
@@ -78,7 +80,10 @@ type locks struct {
 // New returns the run of a bucket.
 func New(of *Shared, o Options) *Bucket {
 	first, last := store.BucketRange(o.Lease.Bucket, o.Buckets)
-	b := &Bucket{Shared: of, Options: o, session: &commit.Session{Writer: of.Writer, Lease: o.Lease, Clock: o.Clock, Calls: o.Calls},
+	if o.Pace == nil {
+		o.Pace = pace.Full(pace.Effort{Buckets: 1, Rows: of.Batch})
+	}
+	b := &Bucket{Shared: of, Options: o, session: &commit.Session{Writer: of.Writer, Lease: o.Lease, Clock: o.Clock, Calls: o.Calls, Waited: o.Pace.Committed},
 		sizes: sizes{careful: o.Lease.Takeovers >= 2, batch: max(of.Batch/2, 1), window: of.Batch},
 		reads: reads{last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int)},
 		locks: locks{waitFor: lockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, inbox: inbox{wake: make(chan struct{}, 1)}}
@@ -135,7 +140,7 @@ func (b *Bucket) Deliver(rows ...*check.Answered) {
 	for _, r := range rows {
 		b.judge(r)
 	}
-	b.take(rows, len(rows), b.batch)
+	b.take(rows, len(rows), b.enough())
 }
 
 // judge decides what becomes of an answered row.

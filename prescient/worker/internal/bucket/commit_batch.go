@@ -24,7 +24,7 @@ import (
 // all of it, where all says so. It returns ledger.ErrLost where another has the bucket by now.
 func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err error) {
 	after := b.flushAfter()
-	batch, ready := b.inbox.ready(b.batch, after, all)
+	batch, ready := b.inbox.ready(b.enough(), after, all)
 	batch = slices.DeleteFunc(batch, func(a *check.Answered) bool {
 		if a.Answer.Fate == check.Again {
 			if a.Answer.Locked {
@@ -47,13 +47,19 @@ func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err
 		committed = true
 	}
 	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
-	for part := range slices.Chunk(batch, 2*max(b.batch, 1)) {
+	for part := range slices.Chunk(batch, b.commitRows()) {
 		if err := b.commit(ctx, part, false); err != nil {
 			return committed, err
 		}
 	}
 	return committed || ready, nil
 }
+
+// commitRows is how many rows a commit has at most.
+func (b *Bucket) commitRows() int { return min(2*b.batch, b.Pace.Effort().Rows) }
+
+// enough is with how many answers a commit waits for no more.
+func (b *Bucket) enough() int { return min(b.batch, b.commitRows()) }
 
 // commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
 // their answers. It goes by ranges of rows first, then by their keys, and where that waits for a lock, or hidden says that it

@@ -167,7 +167,7 @@ func (b *Bucket) start(ctx context.Context, s *stream, rows []*check.Answered) e
 func (b *Bucket) answerAtOnce(r *check.Answered, cause prescient.Cause) {
 	r.Answer = check.Answer{Cause: cause}
 	b.judge(r)
-	b.take([]*check.Answered{r}, 0, b.batch)
+	b.take([]*check.Answered{r}, 0, b.enough())
 }
 
 func (b *Bucket) submit(tasks []*execute.Task) {

@@ -31,8 +31,9 @@ type Session struct {
 	*Writer
 	Lease   *ledger.Lease
 	Clock   store.Clock
-	Calls   context.Context // of the job_execs; ends when nothing of them is wanted any more
-	commits sync.Mutex      // held from the fence of a commit to its end; guards the lease's batch_seq
+	Calls   context.Context     // of the job_execs; ends when nothing of them is wanted any more
+	Waited  func(time.Duration) // is told for how long a commit waited for its fence and its COMMIT; may be nil
+	commits sync.Mutex          // held from the fence of a commit to its end; guards the lease's batch_seq
 }
 
 // Result says what a commit did with each of its rows.
@@ -77,6 +78,7 @@ func (s *Session) Behind(ctx context.Context, counts books.Counts, write func(ct
 	}
 	before := time.Now()
 	err = s.Ledger.Fence(ctx, tx, s.Lease, counts)
+	waited := time.Since(before)
 	if err == nil {
 		if err = write(ctx, tx); err != nil {
 			err = fmt.Errorf("%w: %w", errWriting, err)
@@ -86,12 +88,17 @@ func (s *Session) Behind(ctx context.Context, counts books.Counts, write func(ct
 		return errors.Join(err, store.Rollback(tx))
 	}
 	err = s.Ledger.Commit(ctx, func() error {
+		began := time.Now()
 		err := tx.Commit()
+		waited += time.Since(began)
 		_ = conn.Close() // to look takes one, too
 		return err
 	}, s.Lease, before)
 	if errors.Is(err, ledger.ErrUndone) {
 		err = fmt.Errorf("%w: %w", errWriting, err)
+	}
+	if err == nil && s.Waited != nil {
+		s.Waited(waited)
 	}
 	return err
 }

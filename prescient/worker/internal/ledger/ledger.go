@@ -34,6 +34,7 @@ type Row struct {
 	Finished        bool
 	Allocated       bool          // somebody took it and did not give it back
 	LivesFor        time.Duration // how long that lease lives yet; 0 where it has lapsed
+	Written         int           // rows of which became something, by the books
 }
 
 // Free says whether something is left to do in the bucket, and nobody holds it.
@@ -57,7 +58,7 @@ func (g *Ledger) Rows(ctx context.Context, slot time.Time) ([]Row, error) {
 			var heldMicros int64
 			var attempt *uint64
 			if err := rows.Scan(&r.Bucket, &r.Buckets, &r.Token, &r.BatchSeq, &r.worker, &r.Takeovers, &r.attemptKey,
-				&attempt, &r.Finished, &r.Allocated, &heldMicros); err != nil {
+				&attempt, &r.Finished, &r.Allocated, &heldMicros, &r.Written); err != nil {
 				return err
 			}
 			if attempt != nil {

@@ -1,0 +1,72 @@
+package pace
+
+import "time"
+
+// Effort is what a slot run takes of the server.
+type Effort struct {
+	Buckets int // that are worked on at a time
+	Rows    int // of a commit, at most
+}
+
+// leastPart is how many times fewer rows the smallest commit has than the largest. On 2 cores an app beside commits of 250
+// rows waits as long as beside none; smaller ones cost more and spare nothing (scripts/bench: guest).
+const leastPart = 8
+
+// steps are the efforts up to the most, each about twice the one before: larger commits and more buckets in turns.
+func steps(most Effort) (all []Effort) {
+	e := Effort{Buckets: 1, Rows: max(most.Rows/leastPart, 1)}
+	for larger := true; ; larger = !larger {
+		if len(all) == 0 || e != all[len(all)-1] {
+			all = append(all, e)
+		}
+		if e == most {
+			return all
+		}
+		if larger {
+			e.Rows = min(2*e.Rows, most.Rows)
+		} else {
+			e.Buckets = min(2*e.Buckets, most.Buckets)
+		}
+	}
+}
+
+// Seen is what a run sees of its slot when it looks.
+type Seen struct {
+	Remains int           // rows that are not written yet, in the buckets of all workers
+	Rate    float64       // rows a second that all workers wrote lately
+	Left    time.Duration // until the slot is to have ended; negative where that is over
+	Slow    bool          // the run's commits take much longer than its best at this effort
+}
+
+const (
+	// restLooks is for how many looks a run that went down for others asks for no more.
+	restLooks = 5
+	// muchFaster is by how much faster than needed a run is that goes down: a step costs at most half of its speed.
+	muchFaster = 4
+)
+
+// position is where on the steps a run is.
+type position struct {
+	step int
+	rest int // looks for which it asks for no more
+}
+
+// next decides where a run goes, of so many steps.
+func (p position) next(s Seen, steps int) position {
+	needed := func() float64 { return float64(s.Remains) / s.Left.Seconds() }
+	switch {
+	case s.Remains == 0:
+	case s.Slow && p.rest == 0 && p.step > 0:
+		return position{p.step - 1, restLooks}
+	case p.rest > 0:
+		p.rest--
+	case s.Left <= 0 || needed() > 2*s.Rate:
+		p.step += 2
+	case needed() > s.Rate:
+		p.step++
+	case muchFaster*needed() < s.Rate && p.step > 0:
+		p.step--
+	}
+	p.step = min(p.step, steps-1)
+	return p
+}

@@ -1,0 +1,73 @@
+package pace
+
+import "time"
+
+// Ledger is what the ledger of a slot says when a run looks.
+type Ledger struct {
+	Buckets  int // that the slot has
+	Finished int // of those
+	Written  int // rows, by its books
+	InThose  int // of them, those of finished buckets
+}
+
+// remains estimates how many rows are not written yet. Keys are hashes, so that all buckets have about as many; while none has
+// ended, one has guess.
+func (l Ledger) remains(guess int) int {
+	if l.Finished > 0 {
+		guess = l.InThose / l.Finished
+	}
+	open := l.Buckets - l.Finished
+	if open == 0 {
+		return 0
+	}
+	return max(open*guess-(l.Written-l.InThose), open)
+}
+
+// Progress turns looks at the ledger into what a run decides by.
+type Progress struct {
+	guess int           // rows of a bucket, before any has ended
+	until time.Duration // when the slot is to have ended, since the run began
+	looks []look        // the last ones
+}
+
+// NewProgress is that of a run which begins now and is to end within a time. A bucket has about guess rows, as far as anybody
+// knows; before is what the ledger says at the beginning.
+func NewProgress(guess int, within time.Duration, before Ledger) *Progress {
+	return &Progress{guess: guess, until: within, looks: []look{{0, before.Written}}}
+}
+
+type look struct {
+	at      time.Duration
+	written int
+}
+
+// looksBack is over how many looks the rate is.
+const looksBack = 2
+
+// Seen returns what a look says that was taken at a time since the run began.
+func (p *Progress) Seen(at time.Duration, l Ledger) Seen {
+	if len(p.looks) > looksBack {
+		p.looks = p.looks[1:]
+	}
+	p.looks = append(p.looks, look{at, l.Written})
+	s := Seen{Remains: l.remains(p.guess), Left: p.until - at}
+	if first := p.looks[0]; at > first.at {
+		s.Rate = float64(l.Written-first.written) / (at - first.at).Seconds()
+	}
+	return s
+}
+
+const (
+	// looks is how often a run looks in the time in which its slot is to end.
+	looks = 20
+	// often and seldom are how long it waits for the next look at least, and at most.
+	often, seldom = 20 * time.Millisecond, time.Second
+)
+
+// Every is how often to look at a slot that is to end within a time.
+func Every(within time.Duration) time.Duration { return min(max(within/looks, often), seldom) }
+
+// Within is how long a slot may take by default: a tenth of the distance to the next, between 1 s and 30 s.
+func Within(resolution time.Duration) time.Duration {
+	return min(max(resolution/10, time.Second), 30*time.Second)
+}

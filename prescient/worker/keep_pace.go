@@ -1,0 +1,106 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"prescient/prescient/worker/internal/ledger"
+	"prescient/prescient/worker/internal/pace"
+)
+
+// newPace is the pace of a run.
+func (r *slotRun) newPace() *pace.Run {
+	most := pace.Effort{Buckets: r.parallel, Rows: r.w.options.Batch}
+	if r.w.options.Pace == PaceFull {
+		return pace.Full(most)
+	}
+	return pace.New(most)
+}
+
+// finishWithin is how long a slot may take.
+func (w *Worker) finishWithin() time.Duration {
+	return cmp.Or(w.options.FinishWithin, pace.Within(w.Resolution()))
+}
+
+// keepPace looks again and again how far the slot is, until ctx ends, and has as many buckets worked on at a time as it needs.
+// A look that fails is left out: whatever the reason, the commits have it too.
+func (r *slotRun) keepPace(ctx context.Context, before []ledger.Row) {
+	within := r.w.finishWithin()
+	progress := pace.NewProgress(r.w.options.Batch, within, ledgerOf(before))
+	began := time.Now()
+	ticker := time.NewTicker(pace.Every(within))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		list, err := r.w.ledger.Rows(ctx, r.slot)
+		if err != nil {
+			continue
+		}
+		e := r.pace.Look(progress.Seen(time.Since(began), ledgerOf(list)))
+		r.mu.Lock()
+		if r.busy > 0 {
+			r.startMore(e.Buckets)
+		}
+		r.mu.Unlock()
+	}
+}
+
+// ledgerOf sums up the ledger of a slot.
+func ledgerOf(list []ledger.Row) (sum pace.Ledger) {
+	sum.Buckets = len(list)
+	for _, row := range list {
+		sum.Written += row.Written
+		if row.Finished {
+			sum.Finished++
+			sum.InThose += row.Written
+		}
+	}
+	return sum
+}
+
+// A bucket sends one statement after the other, seven for a commit; while it waits for the answers of a server that is far
+// away, other buckets use the time. So more are worked on at a time, the further away it is.
+
+const (
+	// oneMoreFor is the length of round trip for which one more bucket is worked on. With the server 5 ms away, 4 buckets at a
+	// time left 0.7 of the ends a second that it had beside the worker, 6 to 8 left 0.9, and 12 no more (scripts/bench: remote).
+	oneMoreFor = time.Millisecond
+	// pings is how often the round trip is measured: the shortest counts, since the others also wait for processors.
+	pings = 3
+)
+
+// buckets is how many buckets to work on at a time where the server is not far away.
+func (w *Worker) buckets() int { return cmp.Or(w.options.Buckets, DefaultBuckets) }
+
+// bucketsAt is how many buckets to work on at a time where a round trip to the server takes so long. It is bounded, since memory
+// and connections grow with it.
+func bucketsAt(trip time.Duration) int {
+	return min(DefaultBuckets+int(trip/oneMoreFor), DefaultFarBuckets)
+}
+
+// roundTrip measures how long the server takes to answer a ping; 0 where it does not answer.
+func (w *Worker) roundTrip(ctx context.Context) (shortest time.Duration) {
+	for range pings {
+		began := time.Now()
+		if w.send.DB.PingContext(ctx) != nil {
+			return 0 // which the next statement will tell
+		}
+		if took := time.Since(began); shortest == 0 || took < shortest {
+			shortest = took
+		}
+	}
+	return shortest
+}
+
+// widen has more buckets worked on at a time where the server is far away, unless their number is given, or that of
+// connections.
+func (r *slotRun) widen(ctx context.Context) {
+	if r.w.options.Buckets == 0 && !r.w.send.Limited() {
+		r.parallel = max(r.parallel, bucketsAt(r.w.roundTrip(ctx)))
+	}
+}

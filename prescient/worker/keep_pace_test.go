@@ -1,0 +1,223 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+)
+
+func TestMoreBucketsAtATimeTheFurtherAwayTheServerIs(t *testing.T) {
+	for trip, want := range map[time.Duration]int{
+		0: 4, 100 * time.Microsecond: 4, 999 * time.Microsecond: 4, time.Millisecond: 5, 2 * time.Millisecond: 6,
+		3 * time.Millisecond: 7, 4 * time.Millisecond: 8, 5 * time.Millisecond: 8, 80 * time.Millisecond: 8, time.Minute: 8,
+	} {
+		if got := bucketsAt(trip); got != want {
+			t.Errorf("%s away: %d; want %d", trip, got, want)
+		}
+	}
+}
+
+// distance has every PING take as long as a round trip to a server that is far away.
+func distance(trip time.Duration) func(string) error {
+	return func(statement string) error {
+		if statement == "PING" {
+			time.Sleep(trip)
+		}
+		return nil
+	}
+}
+
+func TestALargeSlotOfAServerFarAwayHasMoreBucketsAtATime(t *testing.T) {
+	t.Parallel()
+	const far, rows = DefaultFarBuckets, 400
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.ManyDue(rig.At("13:15"), "check", 0, rows)
+		var h rig.Hooks
+		away := distance(10 * time.Millisecond)
+		var claims atomic.Int32
+		all := make(chan struct{})
+		h.OnStatement(func(statement string) error {
+			if strings.Contains(statement, "token           = token + ?") {
+				if claims.Add(1) == far {
+					close(all)
+				}
+				select {
+				case <-all:
+				case <-time.After(time.Minute):
+					return errors.New("no more buckets are claimed at a time")
+				}
+			}
+			return away(statement)
+		})
+		w := r.hookedWorker(rig.At("13:15"), &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{}),
+			Options{Batch: 10, Pace: PaceFull})
+		figures, err := w.Run(t.Context())
+		if err != nil || figures.Done != rows || figures.Buckets < far {
+			t.Errorf("%+v, %v", figures, err)
+		}
+		r.Balanced()
+	})
+}
+
+func TestBucketsAtATimeStayWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		away := distance(10 * time.Millisecond)
+		for _, c := range []struct {
+			name    string
+			trip    func(string) error
+			limit   int // of connections
+			given   int
+			buckets int
+			pings   int
+		}{
+			{"a server far away", away, 0, 0, 8, pings},
+			{"their number is given", away, 0, 3, 3, 0},
+			{"connections are limited", away, 20, 0, 4, 0},
+			{"it cannot be measured", func(statement string) error {
+				if statement == "PING" {
+					return errors.New("refused")
+				}
+				return nil
+			}, 0, 0, 4, 1},
+		} {
+			var h rig.Hooks
+			w := r.hookedWorker(rig.At("13:15"), &h, prescient.NewRegistry(), Options{Buckets: c.given})
+			w.send.DB.SetMaxOpenConns(c.limit)
+			h.OnStatement(c.trip)
+			run := &slotRun{w: w, runOptions: runOptions{parallel: w.buckets()}}
+			run.widen(t.Context())
+			if run.parallel != c.buckets || h.Count("PING") != c.pings {
+				t.Errorf("%s: %d buckets at a time after %d pings; want %d after %d", c.name, run.parallel, h.Count("PING"), c.buckets, c.pings)
+			}
+		}
+	})
+}
+
+// The shortest of some round trips counts: one that waited for a processor, or for a connection to be made, says nothing.
+func TestARoundTripIsTheShortestOfSome(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		var h rig.Hooks
+		w := r.hookedWorker(rig.At("13:15"), &h, prescient.NewRegistry(), Options{})
+		var first sync.Once
+		h.OnStatement(func(string) error {
+			first.Do(func() { time.Sleep(time.Second) })
+			return nil
+		})
+		if trip := w.roundTrip(t.Context()); trip <= 0 || trip >= time.Second {
+			t.Errorf("a round trip takes %s", trip)
+		}
+	})
+}
+
+// fence is in the first statement of a commit.
+const fence = "batch_seq = batch_seq + 1"
+
+// atATime counts the buckets that a worker with hooks has at a time. Where held is given, commits wait until there are so many.
+type atATime struct {
+	mu        sync.Mutex
+	now, most int
+	held      int
+	reached   chan struct{}
+}
+
+func watch(h *rig.Hooks, held int) *atATime {
+	a := &atATime{held: held, reached: make(chan struct{})}
+	h.OnStatement(func(statement string) error {
+		a.mu.Lock()
+		switch {
+		case strings.Contains(statement, "token           = token + ?"):
+			a.now++
+			if a.most = max(a.most, a.now); a.now == a.held {
+				close(a.reached)
+				a.held = 0
+			}
+		case strings.Contains(statement, "SET finished_at = IF(?"):
+			a.now--
+		}
+		a.mu.Unlock()
+		if held == 0 || !strings.Contains(statement, fence) {
+			return nil
+		}
+		select {
+		case <-a.reached:
+			return nil
+		case <-time.After(time.Minute):
+			return errors.New("no more buckets are worked on")
+		}
+	})
+	return a
+}
+
+// What there is time for takes one bucket after the other, by small commits; at full pace it takes all that it may.
+func TestASlotRunTakesNoMoreThanItNeeds(t *testing.T) {
+	t.Parallel()
+	const rows, batch = 800, 80
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for _, c := range []struct {
+			pace    Pace
+			most    int // buckets at a time
+			commits int // at least
+			full    bool
+		}{
+			{"", 1, rows / (batch / 8), false},
+			{PaceNeeded, 1, rows / (batch / 8), false},
+			{PaceFull, DefaultBuckets, 1, true},
+		} {
+			r.ManyDue(rig.At("13:15"), "check", 0, rows)
+			var h rig.Hooks
+			a := watch(&h, 0)
+			w := r.hookedWorker(rig.At("13:15"), &h, rig.Registry("check", neverAgain, prescient.Guards{}), Options{Batch: batch, Pace: c.pace})
+			figures, err := w.Run(t.Context())
+			commits := h.Count(fence)
+			if err != nil || figures.Done != rows || a.most > c.most || commits < c.commits || c.full && commits >= rows/(batch/8) {
+				t.Errorf("pace %q: %+v, %v; %d buckets at a time, %d commits; want %d at most, and %d at least", c.pace, figures.Counts, err, a.most, commits, c.most, c.commits)
+			}
+			r.Balanced()
+			r.Clear()
+			r.Exec("DELETE FROM p_slot_run")
+		}
+	})
+}
+
+// A run whose time is over takes all that it may: its commits are held up here until it has that many buckets.
+func TestASlotRunThatIsLateTakesMore(t *testing.T) {
+	t.Parallel()
+	const rows = 400
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.ManyDue(rig.At("13:15"), "check", 0, rows)
+		var h rig.Hooks
+		a := watch(&h, DefaultBuckets)
+		w := r.hookedWorker(rig.At("13:15"), &h, rig.Registry("check", neverAgain, prescient.Guards{}),
+			Options{Batch: 10, Buckets: DefaultBuckets, FinishWithin: time.Millisecond})
+		figures, err := w.Run(t.Context())
+		if err != nil || figures.Done != rows || a.most != DefaultBuckets {
+			t.Errorf("%+v, %v; %d buckets at a time; want %d", figures, err, a.most, DefaultBuckets)
+		}
+		r.Balanced()
+	})
+}
+
+func TestAPaceThatThereIsNotIsRefused(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for want, o := range map[string]Options{
+			`worker pace "quick": needed or full are allowed`:               {Pace: "quick"},
+			"worker finish within (ms) -1: 0 to 86400000 are allowed":       {FinishWithin: -time.Millisecond},
+			"worker finish within (ms) 86400001: 0 to 86400000 are allowed": {FinishWithin: 24*time.Hour + time.Millisecond},
+		} {
+			o.Prefix = "p_"
+			if _, err := New(t.Context(), r.As("worker", time.Time{}), o); !errors.Is(err, prescient.ErrInvalid) || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("got %v; want %s", err, want)
+			}
+		}
+	})
+}
