@@ -24,7 +24,8 @@ func (w *Worker) finishWithin() time.Duration {
 }
 
 // keepPace looks again and again how far the slot is, until ctx ends, and has as many buckets worked on at a time as it needs.
-// A look that fails is left out: whatever the reason, the commits have it too.
+// A run that only waits, for slow calls or for others, looks at nothing: there may be hundreds of those. A look that fails is
+// left out: whatever the reason, the commits have it too.
 func (r *slotRun) keepPace(ctx context.Context, before []ledger.Row) {
 	within := r.w.finishWithin()
 	progress := pace.NewProgress(r.w.options.Batch, within, ledgerOf(before))
@@ -36,6 +37,12 @@ func (r *slotRun) keepPace(ctx context.Context, before []ledger.Row) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+		r.mu.Lock()
+		waits := r.busy == 0
+		r.mu.Unlock()
+		if waits {
+			continue
 		}
 		list, err := r.w.ledger.Rows(ctx, r.slot)
 		if err != nil {

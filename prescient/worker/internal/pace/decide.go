@@ -35,6 +35,7 @@ type Seen struct {
 	Remains int           // rows that are not written yet, in the buckets of all workers
 	Rate    float64       // rows a second that all workers wrote lately
 	Left    time.Duration // until the slot is to have ended; negative where that is over
+	Early   bool          // little of the time is over: as long as nothing was written, nothing is known
 	Slow    bool          // the run's commits take much longer than its best at this effort
 }
 
@@ -55,7 +56,7 @@ type position struct {
 func (p position) next(s Seen, steps int) position {
 	needed := func() float64 { return float64(s.Remains) / s.Left.Seconds() }
 	switch {
-	case s.Remains == 0:
+	case s.Remains == 0, s.Rate == 0 && s.Early:
 	case s.Slow && p.rest == 0 && p.step > 0:
 		return position{p.step - 1, restLooks}
 	case p.rest > 0:

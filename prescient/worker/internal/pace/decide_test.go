@@ -38,6 +38,8 @@ func TestARunTakesWhatItNeeds(t *testing.T) {
 		{"it is late", position{1, 0}, position{3, 0}, Seen{Remains: 1, Rate: 1e6, Left: -time.Second}},
 		{"its time is over now", position{1, 0}, position{3, 0}, Seen{Remains: 1, Rate: 1e6}},
 		{"nothing was written yet", position{0, 0}, position{2, 0}, Seen{Remains: 1, Left: time.Hour}},
+		{"... and little of its time is over", position{0, 0}, position{0, 0}, Seen{Remains: 1, Left: time.Hour, Early: true}},
+		{"something was written, and little of its time is over", position{0, 0}, position{2, 0}, Seen{Remains: 9000, Rate: 1, Left: time.Second, Early: true}},
 		{"more than the most there is not", position{5, 0}, position{5, 0}, Seen{Remains: 5000, Rate: 1000, Left: time.Second}},
 		{"... nor by two steps", position{4, 0}, position{5, 0}, Seen{Remains: 5000, Rate: 1000, Left: time.Second}},
 		{"it is faster than needed", position{3, 0}, position{3, 0}, Seen{Remains: 250, Rate: 1000, Left: time.Second}},

@@ -50,7 +50,7 @@ func (p *Progress) Seen(at time.Duration, l Ledger) Seen {
 		p.looks = p.looks[1:]
 	}
 	p.looks = append(p.looks, look{at, l.Written})
-	s := Seen{Remains: l.remains(p.guess), Left: p.until - at}
+	s := Seen{Remains: l.remains(p.guess), Left: p.until - at, Early: at < p.until/4}
 	if first := p.looks[0]; at > first.at {
 		s.Rate = float64(l.Written-first.written) / (at - first.at).Seconds()
 	}

@@ -30,7 +30,7 @@ func TestTheRateIsThatOfLate(t *testing.T) {
 		rate    float64
 	}{{600, 100}, {1500, 500}, {3500, 1450}, {6500, 2500}, {6500, 1500}, {6500, 0}} {
 		s := p.Seen(time.Duration(i+1)*time.Second, Ledger{Buckets: 10, Written: test.written})
-		if want := 10*time.Second - time.Duration(i+1)*time.Second; s.Rate != test.rate || s.Left != want {
+		if want := 10*time.Second - time.Duration(i+1)*time.Second; s.Rate != test.rate || s.Left != want || s.Early != (i < 2) {
 			t.Errorf("look %d: %v rows a second, %s left; want %v and %s", i, s.Rate, s.Left, test.rate, want)
 		}
 	}
