@@ -55,8 +55,8 @@ func guests() []guest {
 		name string
 		slotrun.Workload
 	}{
-		{"full", slotrun.Workload{Form: "one", Buckets: 4, Batch: 2000}},
-		{"default", slotrun.Workload{Form: "one", Buckets: 1, Batch: 1000}},
+		{"full", slotrun.Workload{Form: "one"}},
+		{"default", slotrun.Workload{Form: "one", Needed: finishWithin}},
 	} {
 		list = append(list,
 			guest{name: page.GuestName(pace.name, 1), workers: 1, Workload: pace.Workload},
@@ -66,8 +66,10 @@ func guests() []guest {
 }
 
 const (
-	resolution = 10 * time.Second // the resolution of the section
-	quietFor   = 10 * time.Second // how long the app is watched where nothing runs
+	// finishWithin is what a slot has by default where slots are 5 minutes apart, or more.
+	finishWithin = 30 * time.Second
+	resolution   = 10 * time.Second // the resolution of the section
+	quietFor     = 10 * time.Second // how long the app is watched where nothing runs
 )
 
 // hosts is where guests are.

@@ -19,14 +19,15 @@ import (
 // Workload is what a worker's job_exec does.
 type Workload struct {
 	DSN     string
-	Form    string    // one, batch, tx or txbatch, with orders- before it where it works with the orders
-	Moves   int       // of ten rows, how many go to a later slot
-	Execs   int       // job_execs among which the rows are divided; 0: all have one
-	Buckets int       // at a time; 0: by default
-	Alone   bool      // the server is there for this alone: larger batches, and purge is put off
-	Purged  bool      // purge is not put off all the same
-	Batch   int       // rows in flight in a bucket; 0: by default
-	Slot    time.Time // to be run when it comes; zero: the one that is now
+	Form    string        // one, batch, tx or txbatch, with orders- before it where it works with the orders
+	Moves   int           // of ten rows, how many go to a later slot
+	Execs   int           // job_execs among which the rows are divided; 0: all have one
+	Buckets int           // at a time; 0: by default
+	Alone   bool          // the server is there for this alone: larger batches, and purge is put off
+	Purged  bool          // purge is not put off all the same
+	Batch   int           // rows in flight in a bucket; 0: by default
+	Slot    time.Time     // to be run when it comes; zero: the one that is now
+	Needed  time.Duration // it takes no more of the server than ends the slot within this; 0: all, at full pace
 }
 
 // aboutToCome is how long before its slot a worker is ready.
@@ -112,7 +113,10 @@ func (l Workload) Run(ctx context.Context) (books.Figures, error) {
 		return books.Figures{}, err
 	}
 	defer db.Close()
-	options := worker.Options{Registry: l.Registry(db), Buckets: l.Buckets, Batch: l.Batch}
+	options := worker.Options{Registry: l.Registry(db), Buckets: l.Buckets, Batch: l.Batch, Pace: worker.PaceFull}
+	if l.Needed > 0 {
+		options.Pace, options.FinishWithin = worker.PaceNeeded, l.Needed
+	}
 	if l.Alone {
 		options.Batch, options.PutOffPurge = 8000, 10*time.Second
 	}
