@@ -15,7 +15,7 @@ func (r *slotRun) newPace() *pace.Run {
 	if r.w.options.Pace == PaceFull {
 		return pace.Full(most)
 	}
-	return pace.New(most)
+	return pace.New(most, r.background)
 }
 
 // finishWithin is how long a slot may take.

@@ -48,12 +48,20 @@ func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err
 	}
 	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
 	for part := range slices.Chunk(batch, b.commitRows()) {
+		if !all && store.Sleep(ctx, time.Until(b.restUntil)) != nil {
+			return committed, ctx.Err()
+		}
+		began := time.Now()
 		if err := b.commit(ctx, part, false); err != nil {
 			return committed, err
 		}
+		b.restUntil = time.Now().Add(min(time.Duration(b.Pace.Effort().Rest)*time.Since(began), longestRest))
 	}
 	return committed || ready, nil
 }
+
+// longestRest bounds what a run waits between two commits, whatever held one up.
+const longestRest = 100 * time.Millisecond
 
 // commitRows is how many rows a commit has at most.
 func (b *Bucket) commitRows() int { return min(2*b.batch, b.Pace.Effort().Rows) }

@@ -6,17 +6,25 @@ import "time"
 type Effort struct {
 	Buckets int // that are worked on at a time
 	Rows    int // of a commit, at most
+	Rest    int // how many times as long as a commit took its bucket waits before the next
 }
 
-// leastPart is how many times fewer rows the smallest commit has than the largest. On 2 cores an app beside commits of 250
+// leastRows is how many rows the smallest commit may have, where the largest has more. On 2 cores an app beside commits of 250
 // rows waits as long as beside none; smaller ones cost more and spare nothing (scripts/bench: guest).
-const leastPart = 8
+const leastRows = 250
 
-// steps are the efforts up to the most, each about twice the one before: larger commits and more buckets in turns.
+// rests are what a run begins with. Several workers, of which each works on one bucket without a rest, fill 2 cores.
+var rests = []int{3, 1}
+
+// steps are the efforts up to the most, each about twice the one before: shorter rests first, then larger commits and more
+// buckets in turns.
 func steps(most Effort) (all []Effort) {
-	e := Effort{Buckets: 1, Rows: max(most.Rows/leastPart, 1)}
+	e := Effort{Buckets: 1, Rows: min(leastRows, most.Rows)}
+	for _, rest := range rests {
+		all = append(all, Effort{e.Buckets, e.Rows, rest})
+	}
 	for larger := true; ; larger = !larger {
-		if len(all) == 0 || e != all[len(all)-1] {
+		if e != all[len(all)-1] {
 			all = append(all, e)
 		}
 		if e == most {

@@ -11,13 +11,12 @@ func TestStepsLeadFromTheLeastToTheMost(t *testing.T) {
 		most Effort
 		want []Effort
 	}{
-		{Effort{4, 2000}, []Effort{{1, 250}, {1, 500}, {2, 500}, {2, 1000}, {4, 1000}, {4, 2000}}},
-		{Effort{8, 2000}, []Effort{{1, 250}, {1, 500}, {2, 500}, {2, 1000}, {4, 1000}, {4, 2000}, {8, 2000}}},
-		{Effort{5, 8000}, []Effort{{1, 1000}, {1, 2000}, {2, 2000}, {2, 4000}, {4, 4000}, {4, 8000}, {5, 8000}}},
-		{Effort{1, 2000}, []Effort{{1, 250}, {1, 500}, {1, 1000}, {1, 2000}}},
-		{Effort{256, 1}, []Effort{{1, 1}, {2, 1}, {4, 1}, {8, 1}, {16, 1}, {32, 1}, {64, 1}, {128, 1}, {256, 1}}},
-		{Effort{3, 10}, []Effort{{1, 1}, {1, 2}, {2, 2}, {2, 4}, {3, 4}, {3, 8}, {3, 10}}},
-		{Effort{1, 1}, []Effort{{1, 1}}},
+		{Effort{Buckets: 4, Rows: 2000}, []Effort{{1, 250, 3}, {1, 250, 1}, {1, 250, 0}, {1, 500, 0}, {2, 500, 0}, {2, 1000, 0}, {4, 1000, 0}, {4, 2000, 0}}},
+		{Effort{Buckets: 8, Rows: 1000}, []Effort{{1, 250, 3}, {1, 250, 1}, {1, 250, 0}, {1, 500, 0}, {2, 500, 0}, {2, 1000, 0}, {4, 1000, 0}, {8, 1000, 0}}},
+		{Effort{Buckets: 5, Rows: 600}, []Effort{{1, 250, 3}, {1, 250, 1}, {1, 250, 0}, {1, 500, 0}, {2, 500, 0}, {2, 600, 0}, {4, 600, 0}, {5, 600, 0}}},
+		{Effort{Buckets: 1, Rows: 2000}, []Effort{{1, 250, 3}, {1, 250, 1}, {1, 250, 0}, {1, 500, 0}, {1, 1000, 0}, {1, 2000, 0}}},
+		{Effort{Buckets: 20, Rows: 10}, []Effort{{1, 10, 3}, {1, 10, 1}, {1, 10, 0}, {2, 10, 0}, {4, 10, 0}, {8, 10, 0}, {16, 10, 0}, {20, 10, 0}}},
+		{Effort{Buckets: 1, Rows: 1}, []Effort{{1, 1, 3}, {1, 1, 1}, {1, 1, 0}}},
 	} {
 		if got := steps(test.most); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("up to %+v: %+v; want %+v", test.most, got, test.want)
@@ -60,13 +59,13 @@ func TestARunTakesWhatItNeeds(t *testing.T) {
 }
 
 // Rows that a second of each effort writes, on a server where nothing else runs.
-var rates = []float64{10_000, 17_000, 30_000, 50_000, 80_000, 100_000}
+var rates = []float64{3_000, 6_000, 10_000, 17_000, 30_000, 50_000, 80_000, 100_000}
 
 // simulate runs a slot by looks alone, and returns how long it took, and the most effort.
 func simulate(t *testing.T, rows int, within time.Duration) (took time.Duration, most int) {
 	t.Helper()
 	const buckets = 100
-	run := New(Effort{4, 2000})
+	run := New(Effort{Buckets: 4, Rows: 2000}, false)
 	if len(run.steps) != len(rates) {
 		t.Fatalf("%d steps; want %d", len(run.steps), len(rates))
 	}
@@ -92,17 +91,17 @@ func TestASlotEndsInTimeWithAsLittleAsThatTakes(t *testing.T) {
 		took   time.Duration // at most
 		most   int           // the largest step
 	}{
-		{20_000, 30 * time.Second, 2 * time.Second, 0},
-		{200_000, 30 * time.Second, 21 * time.Second, 0},
-		{400_000, 30 * time.Second, 30 * time.Second, 2},
-		{2_000_000, 30 * time.Second, 30 * time.Second, 5},
-		{1_000_000, time.Second, 11 * time.Second, 5},               // as fast as the server allows: 10 s
-		{10_000_000, 30 * time.Second, 104 * time.Second, 5},        // the same: 100 s
-		{5_000, time.Second, 600 * time.Millisecond, 0},             // little
-		{200_000, time.Hour, 20*time.Second + 2*time.Second, 0},     // much time
-		{60_000, time.Second, 1200 * time.Millisecond, 5},           // about what there is time for
-		{40_000, time.Second, 1050 * time.Millisecond, 5},           // the same
-		{25_000, time.Second, time.Second + 50*time.Millisecond, 3}, // the same
+		{20_000, 30 * time.Second, 7 * time.Second, 0},
+		{200_000, 30 * time.Second, 25 * time.Second, 3},
+		{400_000, 30 * time.Second, 30 * time.Second, 4},
+		{2_000_000, 30 * time.Second, 30 * time.Second, 7},
+		{1_000_000, time.Second, 11 * time.Second, 7},        // as fast as the server allows: 10 s
+		{10_000_000, 30 * time.Second, 104 * time.Second, 7}, // the same: 100 s
+		{5_000, time.Second, time.Second, 2},                 // little
+		{200_000, time.Hour, 67 * time.Second, 0},            // much time
+		{60_000, time.Second, 1200 * time.Millisecond, 7},    // about what there is time for
+		{40_000, time.Second, 1050 * time.Millisecond, 7},    // the same
+		{25_000, time.Second, time.Second, 5},                // the same
 	} {
 		took, most := simulate(t, test.rows, test.within)
 		if took > test.took || most > test.most {

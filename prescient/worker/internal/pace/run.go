@@ -13,10 +13,14 @@ type Run struct {
 	probes []probe // a step each
 }
 
-// New returns the pace of a run that takes what it needs, up to a most.
-func New(most Effort) *Run {
+// New returns the pace of a run that takes what it needs, up to a most. One that is late begins without rests.
+func New(most Effort, late bool) *Run {
 	all := steps(most)
-	return &Run{steps: all, probes: make([]probe, len(all))}
+	r := &Run{steps: all, probes: make([]probe, len(all))}
+	if late {
+		r.at.step = len(rests)
+	}
+	return r
 }
 
 // Full returns the pace of a run that always takes the most.
