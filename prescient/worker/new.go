@@ -39,7 +39,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 		bounds: bounds{runs: make(places, maxRuns), sweepers: make(places, 1)}, sweepSoon: make(chan struct{}, 1)}
 	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
 	w.ledger = w.newLedger()
-	w.purge = &purge.Purge{Send: w.send, Tables: &w.tables, Log: w.log, For: w.options.putOff()}
+	w.purge = &purge.Purge{Send: w.send, Tables: &w.tables, Log: w.log, For: w.options.putOff(), MostOthers: purge.MostOthers}
 	w.shared = w.newShared()
 	w.bounds.tails = make(places, w.buckets())
 	if w.send.Limited() {

@@ -12,7 +12,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
-	"prescient/prescient/worker/internal/purge"
 )
 
 // said is a log that is read while it is written.
@@ -49,7 +48,7 @@ func purgeIsPutOffByNobodyWhoMayNotLook(t *testing.T, r *testRig) {
 		<-looks // the run goes on once the worker has looked
 		looks <- struct{}{}
 		return nil, nil
-	}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: 10 * time.Second, Log: zerolog.New(&log)})
+	}, prescient.Guards{}), Options{Batch: 50, Pace: PaceFull, PutOffPurge: 10 * time.Second, Log: zerolog.New(&log)})
 	for i := range 2 {
 		r.ManyDue(rig.At("13:15"), "check", i*1000, i*1000+400)
 		figures, err := w.Run(t.Context())
@@ -81,7 +80,7 @@ func purgeIsNotPutOffWhileATransactionIsLong(t *testing.T, r *testRig) {
 	var h rig.Hooks
 	var log said
 	end := r.runSlowly(func(execs *prescient.Registry) *Worker {
-		w := r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, PutOffPurge: time.Second, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
+		w := r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, Pace: PaceFull, PutOffPurge: time.Second, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
 		r.Eventually("the transaction is older than what the run asks for", func() bool {
 			seen, err := w.purge.Look(t.Context(), r.Root, 0, rig.At("13:15"))
 			r.Must(err)
@@ -107,13 +106,14 @@ func purgeIsPutOffUntilOthersLeaveMuchToIt(t *testing.T, r *testRig) {
 	r.Exec("SET GLOBAL innodb_flush_log_at_trx_commit = 0")
 	r.Exec("SET GLOBAL sync_binlog = 0")
 	slot := rig.At("13:15")
-	const rows = purge.MostOthers + 200
+	const mostOthers, rows = 100, 300
 	r.ManyDue(slot, "check", 0, rows)
 	settled := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 	var h rig.Hooks
 	var log said
 	opened := r.opensSnapshot(&h)
 	w := r.hookedWorker(slot, &h, settled, Options{Lease: 10 * time.Minute, PutOffPurge: time.Minute, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
+	w.purge.MostOthers = mostOthers
 	var holding sync.WaitGroup
 	defer holding.Wait()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -127,13 +127,13 @@ func purgeIsPutOffUntilOthersLeaveMuchToIt(t *testing.T, r *testRig) {
 	}
 	before, err := w.purge.Look(ctx, r.Root, 0, slot)
 	r.Must(err)
-	figures := r.runAt(slot, settled, Options{Batch: 2})
+	figures := r.runAt(slot, settled, Options{Batch: 2, Pace: PaceFull})
 	if figures.Done != rows {
 		t.Errorf("%+v", figures)
 	}
 	after, err := w.purge.Look(ctx, r.Root, 0, slot)
 	r.Must(err)
-	if own, list := after.Own-before.Own, after.Behind-before.Behind; own <= purge.MostOthers || list <= purge.MostOthers || list-own > purge.MostOthers/2 {
+	if own, list := after.Own-before.Own, after.Behind-before.Behind; own <= mostOthers || list <= mostOthers || list-own > mostOthers/2 {
 		t.Errorf("the slot has %d commits, and the list has grown by %d", own, list)
 	}
 	looksAgain()
@@ -142,7 +142,7 @@ func purgeIsPutOffUntilOthersLeaveMuchToIt(t *testing.T, r *testRig) {
 	}
 	r.Exec("CREATE TABLE p_orders (id INT PRIMARY KEY, n INT NOT NULL)")
 	r.Exec("INSERT INTO p_orders VALUES (1, 0)")
-	for range purge.MostOthers + 100 {
+	for range mostOthers + 100 {
 		r.Exec("UPDATE p_orders SET n = n + 1 WHERE id = 1")
 	}
 	holding.Wait()

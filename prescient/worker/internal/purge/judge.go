@@ -29,7 +29,7 @@ const (
 // judge says what is to be done after a look, and why where that is to end. least is the look since the snapshot is about to be
 // opened that found the least of others, nil if there was none. A transaction is long that is open for longer than a run may put
 // purge off: so the snapshot of another worker never is.
-func judge(least *Seen, now Seen, putOff time.Duration) (do step, why string) {
+func judge(least *Seen, now Seen, putOff time.Duration, mostOthers int) (do step, why string) {
 	switch {
 	case now.Oldest > max(putOff, surely):
 		return endSnapshot, fmt.Sprintf("a transaction of somebody else is open for %s", now.Oldest)
@@ -38,7 +38,7 @@ func judge(least *Seen, now Seen, putOff time.Duration) (do step, why string) {
 	case least == nil:
 		return openSnapshot, ""
 	}
-	if grown := now.others() - least.others(); grown > MostOthers {
+	if grown := now.others() - least.others(); grown > mostOthers {
 		return endSnapshot, fmt.Sprintf("the history list has grown by %d transactions of others", grown)
 	}
 	return keepSnapshot, ""

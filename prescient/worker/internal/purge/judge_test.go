@@ -37,7 +37,7 @@ func TestPurgeIsPutOffOnlyWhileTheServerKeepsUp(t *testing.T) {
 		{"somebody's transaction is still short", &quiet, Seen{Behind: 300, Own: 5, Oldest: 10 * time.Second}, 10 * time.Second, keepSnapshot, ""},
 		{"somebody's transaction becomes long", &quiet, Seen{Behind: 300, Own: 5, Oldest: 11 * time.Second}, 10 * time.Second, endSnapshot, "open for 11s"},
 	} {
-		if got, why := judge(c.least, c.now, c.putOff); got != c.want || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
+		if got, why := judge(c.least, c.now, c.putOff, MostOthers); got != c.want || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
 			t.Errorf("%s: %s, %q; want %s, %q", c.name, got, why, c.want, c.why)
 		}
 	}

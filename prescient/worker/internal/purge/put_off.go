@@ -20,6 +20,8 @@ type Purge struct {
 	// For is for how long a run may put it off; zero for not at all. It is not for ever, since a snapshot puts it off for the
 	// whole server: a slot that takes longer has purge work beside it from then on.
 	For time.Duration
+	// MostOthers is MostOthers, but for tests.
+	MostOthers int
 
 	unseen sync.Once // the log says that purge is not put off for want of a right
 }
@@ -55,7 +57,7 @@ func (p *Purge) holdSnapshot(ctx context.Context, slot time.Time) error {
 	if err != nil {
 		return err
 	}
-	if do, why := judge(nil, opened, p.For); do != openSnapshot {
+	if do, why := judge(nil, opened, p.For, p.MostOthers); do != openSnapshot {
 		p.Log.Debug().Time("slot", slot).Str("why", why).Msg("purge is not put off")
 		return nil
 	}
@@ -94,7 +96,7 @@ func (p *Purge) watch(ctx context.Context, slot time.Time, opened Seen) error {
 		if err != nil {
 			return err
 		}
-		if do, why := judge(&least, seen, p.For); do != keepSnapshot {
+		if do, why := judge(&least, seen, p.For, p.MostOthers); do != keepSnapshot {
 			p.Log.Debug().Time("slot", slot).Str("why", why).Msg("purge is put off no longer")
 			return nil
 		}
