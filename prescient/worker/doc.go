@@ -88,9 +88,10 @@
 // # What runs at a time
 //
 // A slot run takes no more of the server than ends its slot in time, which is Options.FinishWithin. It begins with one bucket at
-// a time, and with commits of an eighth of a batch. Twenty times in that time it reads in the ledger how far the buckets of all
-// workers are. Where the slot would be late, larger commits and more buckets at a time follow in turns. Where it would end long
-// before, it takes less again. Its fence and its COMMIT do the same each time: where they come to take three times as long as
+// a time, commits of 250 rows, and between two of them a rest three times as long as the first took, 0.1 s at most. Twenty times
+// in that time it reads in the ledger how far the buckets of all workers are. Where the slot would be late it rests shorter, then
+// not at all; larger commits and more buckets at a time follow in turns. Where it would end long before, it takes less again. A
+// sweep, which is late, begins without rests. Its fence and its COMMIT do the same each time: where they come to take three times as long as
 // at their best with the same effort, somebody else needs the server. The run then takes less, and asks for more a few looks
 // later. Pace governs no calls, and not how many buckets a slot has.
 //

@@ -30,7 +30,8 @@ const (
 type Pace string
 
 const (
-	// PaceNeeded begins with one bucket at a time and small commits, and takes more where the slot would not end in time.
+	// PaceNeeded begins with one bucket at a time, small commits and rests between them, and takes more where the slot would not
+	// end in time.
 	PaceNeeded Pace = "needed"
 	// PaceFull always takes the most: for a server that is there for this alone.
 	PaceFull Pace = "full"
