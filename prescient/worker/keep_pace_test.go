@@ -170,7 +170,7 @@ func TestASlotRunTakesNoMoreThanItNeeds(t *testing.T) {
 			r.ManyDue(rig.At("13:15"), "check", 0, rows)
 			var h rig.Hooks
 			a := watch(&h, 0)
-			w := r.hookedWorker(rig.At("13:15"), &h, rig.Registry("check", neverAgain, prescient.Guards{}), Options{Batch: batch, Pace: c.pace})
+			w := r.hookedWorker(rig.At("13:15"), &h, rig.Registry("check", neverAgain, prescient.Guards{}), Options{Batch: batch, Pace: c.pace, FinishWithin: time.Hour})
 			figures, err := w.Run(t.Context())
 			commits = append(commits, h.Count(fence))
 			if err != nil || figures.Done != rows || a.most > c.most {
