@@ -62,6 +62,12 @@ type sizes struct {
 	window  int  // rows in memory, of each stream: two such batches, one of which is read while the other runs
 }
 
+// commitRows is how many rows a commit has at most.
+func (b *Bucket) commitRows() int { return min(2*b.batch, b.Pace.Effort().Rows) }
+
+// enough is with how many answers a commit waits for no more.
+func (b *Bucket) enough() int { return min(b.batch, b.commitRows()) }
+
 // leaving is why a bucket has left its place, or leaves rows behind.
 type leaving struct {
 	lingering  bool // it waits for what takes its time, and another has its place

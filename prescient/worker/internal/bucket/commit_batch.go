@@ -63,12 +63,6 @@ func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err
 // longestRest bounds what a run waits between two commits, whatever held one up.
 const longestRest = 100 * time.Millisecond
 
-// commitRows is how many rows a commit has at most.
-func (b *Bucket) commitRows() int { return min(2*b.batch, b.Pace.Effort().Rows) }
-
-// enough is with how many answers a commit waits for no more.
-func (b *Bucket) enough() int { return min(b.batch, b.commitRows()) }
-
 // commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
 // their answers. It goes by ranges of rows first, then by their keys, and where that waits for a lock, or hidden says that it
 // would, by those that are free in UNIQUE (job_key), too.
