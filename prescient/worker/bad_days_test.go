@@ -250,7 +250,7 @@ func TestAServerThatTurnsSlowIsNotAskedForMore(t *testing.T) {
 		var c rig.Calls
 		var f footprint
 		f.starts(db)
-		w, err := New(t.Context(), db, Options{Prefix: "p_", Concurrency: 8, Buckets: 2, Batch: 100,
+		w, err := New(t.Context(), db, Options{Prefix: "p_", Concurrency: 8, Buckets: 2, Batch: 100, Pace: PaceFull,
 			Registry: rig.Registry("check", func(ctx context.Context, job prescient.FutureJob) (next *time.Time, err error) {
 				f.during(func() { next, err = c.Count(ctx, job) })
 				return next, err
