@@ -3,10 +3,11 @@
 //
 // # Rooms
 //
-// This package decides which slots are run, when, and by how many buckets at a time. The rest lies in packages of their own
+// This package decides which slots are run, when, and for how long at most. The rest lies in packages of their own
 // below internal, in the order in which a row meets them: ledger opens the slot and claims the bucket, bucket reads its rows,
-// execute calls their job_execs, and commit writes what becomes of them. Package check is the row on its way. Package purge looks
-// after the server's purge. Package books, which observers see, is what a slot run did.
+// execute calls their job_execs, and commit writes what becomes of them. Package check is the row on its way. Package pace
+// decides what a run takes of the server, and package purge whether the server's purge waits. Package books, which observers
+// see, is what a slot run did.
 //
 // # What is sent
 //
@@ -88,12 +89,15 @@
 // # What runs at a time
 //
 // A slot run takes no more of the server than ends its slot in time, which is Options.FinishWithin. It begins with one bucket at
-// a time, commits of 250 rows, and between two of them a rest three times as long as the first took, 0.1 s at most. Twenty times
-// in that time it reads in the ledger how far the buckets of all workers are. Where the slot would be late it rests shorter, then
-// not at all; larger commits and more buckets at a time follow in turns. Where it would end long before, it takes less again. A
-// sweep, which is late, begins without rests. Its fence and its COMMIT do the same each time: where they come to take three times as long as
-// at their best with the same effort, somebody else needs the server. The run then takes less, and asks for more a few looks
-// later. Pace governs no calls, and not how many buckets a slot has.
+// a time, commits of 250 rows, and between two of them a rest three times as long as the first took, 0.1 s at most. Again and
+// again, each second at least, it reads in the ledger how far the buckets of all workers are. Where the slot would be late it
+// rests shorter, then not at all; larger commits and more buckets at a time follow in turns. Where it would end long before, it
+// takes less again. Where the run's fences and COMMITs come to take three times as long as at their best with the same effort,
+// somebody else needs the server. The run then takes less, and asks for more a few looks later. Pace governs no calls, and not how
+// many buckets a slot has. The transactions of Tx functions have the size that theirs allow, and no rests between them.
+//
+// What a sweep runs is late, and so are rows that come to a slot whose buckets were all finished: they take the most from the
+// start. Options.SweepRate bounds sweeps.
 //
 // The most are 4 buckets at a time, plus one for each millisecond of round trip to the server, up to 8, and commits of a batch:
 // a bucket sends one statement after the other. The run measures the round trip at the start of a large slot. With PaceFull it

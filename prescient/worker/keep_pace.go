@@ -3,24 +3,30 @@ package worker
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"prescient/prescient/worker/internal/ledger"
 	"prescient/prescient/worker/internal/pace"
 )
 
-// newPace is the pace of a run.
-func (r *slotRun) newPace() *pace.Run {
+// newPace is the pace of a run that begins with this ledger. What a sweep runs is late, and so are rows that came to a slot whose
+// buckets were all finished: there is no time to end them in.
+func (r *slotRun) newPace(list []ledger.Row) *pace.Run {
 	most := pace.Effort{Buckets: r.parallel, Rows: r.w.options.Batch}
-	if r.w.options.Pace == PaceFull {
+	again := !slices.ContainsFunc(list, func(row ledger.Row) bool { return !row.Finished })
+	if r.w.options.Pace == PaceFull || r.background || again {
 		return pace.Full(most)
 	}
-	return pace.New(most, r.background)
+	return pace.New(most)
 }
 
-// finishWithin is how long a slot may take.
+// finishWithin is how long a slot may take: never longer than until the next, or more and more of them would be run at a time.
 func (w *Worker) finishWithin() time.Duration {
-	return cmp.Or(w.options.FinishWithin, pace.Within(w.Resolution()))
+	if w.options.FinishWithin <= 0 {
+		return pace.Within(w.Resolution())
+	}
+	return min(w.options.FinishWithin, w.Resolution())
 }
 
 // keepPace looks again and again how far the slot is, until ctx ends, and has as many buckets worked on at a time as it needs.
@@ -28,7 +34,7 @@ func (w *Worker) finishWithin() time.Duration {
 // left out: whatever the reason, the commits have it too.
 func (r *slotRun) keepPace(ctx context.Context, before []ledger.Row) {
 	within := r.w.finishWithin()
-	progress := pace.NewProgress(r.w.options.Batch, within, ledgerOf(before))
+	progress := pace.NewProgress(r.w.options.Batch, within-r.clock.Now().Sub(r.slot), ledgerOf(before))
 	began := time.Now()
 	ticker := time.NewTicker(pace.Every(within))
 	defer ticker.Stop()
@@ -62,6 +68,7 @@ func ledgerOf(list []ledger.Row) (sum pace.Ledger) {
 	sum.Buckets = len(list)
 	for _, row := range list {
 		sum.Written += row.Written
+		sum.Largest = max(sum.Largest, row.Written)
 		if row.Finished {
 			sum.Finished++
 			sum.InThose += row.Written

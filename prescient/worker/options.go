@@ -57,7 +57,7 @@ type Options struct {
 	Name string
 	// Concurrency is how many job_execs run at a time; 32 by default.
 	Concurrency int
-	// Buckets is how many buckets of a slot are worked on at a time. By default 4, and one more for each ms of round trip
+	// Buckets is how many buckets of a slot are worked on at a time, at most. By default 4, and one more for each ms of round trip
 	// to the server, up to 8, unless the db has a limit of connections. Twice as many as a server nearby has cores is
 	// about what pays.
 	Buckets int
@@ -67,8 +67,8 @@ type Options struct {
 	Batch int
 	// Pace is what a slot run takes of the server: by default PaceNeeded, no more than ends the slot within FinishWithin.
 	Pace Pace
-	// FinishWithin is how long after its start a slot run is to end, for PaceNeeded: a tenth of the resolution by default,
-	// between 1 s and 30 s. A run that cannot takes all that Buckets and Batch allow.
+	// FinishWithin is by how long after its slot a slot run is to end, for PaceNeeded: a tenth of the resolution by default,
+	// between 1 s and 30 s, and never more than the resolution. A run that cannot takes all that Buckets and Batch allow.
 	FinishWithin time.Duration
 	// Lease is how long a worker keeps a bucket that it does not renew. It renews each lease when a third of it is over. 1 minute
 	// by default, 2 s at least, MaxLease at most, of which it then takes a second less. It should be much longer than the clocks of

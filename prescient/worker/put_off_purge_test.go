@@ -13,6 +13,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker/books"
 	text "prescient/sql"
@@ -113,8 +114,8 @@ func (r *testRig) opensSnapshot(h *rig.Hooks) (opened chan struct{}) {
 // these a worker goes. Its account may look at them.
 func TestPurgeIsPutOff(t *testing.T) {
 	t.Parallel()
-	servertest.EachKind(t, func(t *testing.T, kind servertest.Kind) {
-		server := kind.Private(t)
+	servertest.EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) {
+		server := servertest.Private(t, flavour)
 		for _, c := range []struct {
 			name string
 			test func(t *testing.T, r *testRig)

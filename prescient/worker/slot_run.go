@@ -144,7 +144,7 @@ func (r *slotRun) run(ctx context.Context) error {
 	if len(list) > r.parallel {
 		r.widen(ctx)
 	}
-	r.pace = r.newPace()
+	r.pace = r.newPace(list)
 	running, ended := context.WithCancel(r.work)
 	var beside sync.WaitGroup
 	beside.Go(func() { r.renew(running) })

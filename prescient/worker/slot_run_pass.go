@@ -49,20 +49,13 @@ func (r *slotRun) workThrough() {
 		lingered, err := r.bucket(row)
 		if err != nil {
 			r.mu.Lock()
-			r.errs = append(r.errs, err)
+			r.errs = append(r.errs, err) // after which there is no next
 			r.mu.Unlock()
 		}
 		if lingered {
 			return
 		}
-		if err != nil {
-			break
-		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.busy--
-	r.rest()
 }
 
 // lingers has another bucket run in the place of one that only waits. Where none is left the run only waits, too.
@@ -75,7 +68,7 @@ func (r *slotRun) lingers() {
 		return
 	}
 	r.busy--
-	r.rest()
+	r.givePlace()
 }
 
 // onlyCommits gives up the part of a bucket that has only to be committed, where no other is left to take it. So the sweeper
@@ -96,12 +89,12 @@ func (r *slotRun) onlyCommits() bool {
 	}
 	r.lingering++
 	r.busy--
-	r.rest()
+	r.givePlace()
 	return true
 }
 
-// rest gives the place of a run that only waits to another. Called with the mutex held.
-func (r *slotRun) rest() {
+// givePlace gives the place of a run that only waits to another. Called with the mutex held.
+func (r *slotRun) givePlace() {
 	if r.busy == 0 && r.lingering > 0 {
 		r.place.give()
 		r.giving.letPurge()
@@ -125,12 +118,15 @@ func (r *slotRun) mayWait(rows int) bool {
 func (r *slotRun) next() (row ledger.Row, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	stopped := false
 	select {
 	case <-r.stop:
-		return row, false
+		stopped = true
 	default:
 	}
-	if len(r.todo) == 0 || len(r.errs) > 0 || r.busy > r.pace.Effort().Buckets {
+	if stopped || len(r.todo) == 0 || len(r.errs) > 0 || r.busy > r.pace.Effort().Buckets {
+		r.busy--
+		r.givePlace()
 		return row, false
 	}
 	row, r.todo = r.todo[0], r.todo[1:]

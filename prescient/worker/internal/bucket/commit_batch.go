@@ -48,8 +48,8 @@ func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err
 	}
 	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
 	for part := range slices.Chunk(batch, b.commitRows()) {
-		if !all && store.Sleep(ctx, time.Until(b.restUntil)) != nil {
-			return committed, ctx.Err()
+		if !all {
+			b.rest()
 		}
 		began := time.Now()
 		if err := b.commit(ctx, part, false); err != nil {
@@ -58,6 +58,16 @@ func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err
 		b.restUntil = time.Now().Add(min(time.Duration(b.Pace.Effort().Rest)*time.Since(began), longestRest))
 	}
 	return committed || ready, nil
+}
+
+// rest waits for the next commit, unless the bucket is to stop.
+func (b *Bucket) rest() {
+	rest := time.NewTimer(time.Until(b.restUntil))
+	defer rest.Stop()
+	select {
+	case <-rest.C:
+	case <-b.Stop:
+	}
 }
 
 // longestRest bounds what a run waits between two commits, whatever held one up.

@@ -48,16 +48,16 @@ type Seen struct {
 }
 
 const (
-	// restLooks is for how many looks a run that went down for others asks for no more.
-	restLooks = 5
+	// quietLooks is for how many looks a run that went down for others asks for no more.
+	quietLooks = 5
 	// muchFaster is by how much faster than needed a run is that goes down: a step costs at most half of its speed.
 	muchFaster = 4
 )
 
 // position is where on the steps a run is.
 type position struct {
-	step int
-	rest int // looks for which it asks for no more
+	step  int
+	quiet int // looks for which it asks for no more
 }
 
 // next decides where a run goes, of so many steps.
@@ -65,10 +65,10 @@ func (p position) next(s Seen, steps int) position {
 	needed := func() float64 { return float64(s.Remains) / s.Left.Seconds() }
 	switch {
 	case s.Remains == 0, s.Rate == 0 && s.Early:
-	case s.Slow && p.rest == 0 && p.step > 0:
-		return position{p.step - 1, restLooks}
-	case p.rest > 0:
-		p.rest--
+	case s.Slow && p.quiet == 0 && p.step > 0:
+		return position{p.step - 1, quietLooks}
+	case p.quiet > 0:
+		p.quiet--
 	case s.Left <= 0 || needed() > 2*s.Rate:
 		p.step += 2
 	case needed() > s.Rate:

@@ -44,9 +44,9 @@ func TestARunTakesWhatItNeeds(t *testing.T) {
 		{"it is faster than needed", position{3, 0}, position{3, 0}, Seen{Remains: 250, Rate: 1000, Left: time.Second}},
 		{"it is much faster", position{3, 0}, position{2, 0}, Seen{Remains: 249, Rate: 1000, Left: time.Second}},
 		{"less than the least there is not", position{0, 0}, position{0, 0}, Seen{Remains: 1, Rate: 1000, Left: time.Second}},
-		{"others need the server", position{3, 0}, position{2, restLooks}, Seen{Remains: 100, Rate: 100, Left: time.Second, Slow: true}},
-		{"... and it is late itself: down first", position{3, 0}, position{2, restLooks}, Seen{Remains: 9000, Rate: 100, Left: -time.Second, Slow: true}},
-		{"... a while without asking for more", position{2, restLooks}, position{2, restLooks - 1}, Seen{Remains: 9000, Rate: 100, Left: -time.Second}},
+		{"others need the server", position{3, 0}, position{2, quietLooks}, Seen{Remains: 100, Rate: 100, Left: time.Second, Slow: true}},
+		{"... and it is late itself: down first", position{3, 0}, position{2, quietLooks}, Seen{Remains: 9000, Rate: 100, Left: -time.Second, Slow: true}},
+		{"... a while without asking for more", position{2, quietLooks}, position{2, quietLooks - 1}, Seen{Remains: 9000, Rate: 100, Left: -time.Second}},
 		{"... nor going down again", position{2, 2}, position{2, 1}, Seen{Remains: 9000, Rate: 100, Left: -time.Second, Slow: true}},
 		{"... then up again", position{2, 0}, position{4, 0}, Seen{Remains: 9000, Rate: 100, Left: -time.Second}},
 		{"... the least takes what it needs all the same", position{0, 0}, position{1, 0}, Seen{Remains: 1500, Rate: 1000, Left: time.Second, Slow: true}},
@@ -65,7 +65,7 @@ var rates = []float64{3_000, 6_000, 10_000, 17_000, 30_000, 50_000, 80_000, 100_
 func simulate(t *testing.T, rows int, within time.Duration) (took time.Duration, most int) {
 	t.Helper()
 	const buckets = 100
-	run := New(Effort{Buckets: 4, Rows: 2000}, false)
+	run := New(Effort{Buckets: 4, Rows: 2000})
 	if len(run.steps) != len(rates) {
 		t.Fatalf("%d steps; want %d", len(run.steps), len(rates))
 	}

@@ -8,12 +8,13 @@ type Ledger struct {
 	Finished int // of those
 	Written  int // rows, by its books
 	InThose  int // of them, those of finished buckets
+	Largest  int // the most rows that a bucket has written
 }
 
 // remains estimates how many rows are not written yet. Keys are hashes, so that all buckets have about as many; while none has
-// ended, one has guess.
+// ended, one has guess, or more where it has written more already.
 func (l Ledger) remains(guess int) int {
-	if l.Finished > 0 {
+	if guess = max(guess, l.Largest); l.Finished > 0 {
 		guess = l.InThose / l.Finished
 	}
 	open := l.Buckets - l.Finished

@@ -15,6 +15,7 @@ func TestWhatRemainsIsEstimated(t *testing.T) {
 		{"some have ended", Ledger{Buckets: 10, Finished: 4, Written: 12_500, InThose: 12_000}, 6*3000 - 500},
 		{"all have ended", Ledger{Buckets: 10, Finished: 10, Written: 30_000, InThose: 30_000}, 0},
 		{"one has more than was guessed", Ledger{Buckets: 1, Written: 2500}, 1},
+		{"... of several", Ledger{Buckets: 10, Written: 12_000, Largest: 9000}, 10*9000 - 12_000},
 		{"those that ended were empty", Ledger{Buckets: 10, Finished: 4}, 6},
 	} {
 		if got := test.ledger.remains(2000); got != test.want {

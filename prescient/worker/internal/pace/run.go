@@ -13,14 +13,10 @@ type Run struct {
 	probes []probe // a step each
 }
 
-// New returns the pace of a run that takes what it needs, up to a most. One that is late begins without rests.
-func New(most Effort, late bool) *Run {
+// New returns the pace of a run that takes what it needs, up to a most.
+func New(most Effort) *Run {
 	all := steps(most)
-	r := &Run{steps: all, probes: make([]probe, len(all))}
-	if late {
-		r.at.step = len(rests)
-	}
-	return r
+	return &Run{steps: all, probes: make([]probe, len(all))}
 }
 
 // Full returns the pace of a run that always takes the most.
@@ -38,7 +34,7 @@ func (r *Run) Effort() Effort {
 	return r.steps[r.at.step]
 }
 
-// Committed takes note of how long a commit waited for the server: its fence and its COMMIT, whose work is the same each time.
+// Committed takes note of how long a commit waited for the server: its fence and its COMMIT, whose work is much the same each time.
 func (r *Run) Committed(took time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,7 +48,10 @@ func (r *Run) Look(s Seen) Effort {
 	p := &r.probes[r.at.step]
 	s.Slow = p.slow()
 	p.count = 0
-	r.at = r.at.next(s, len(r.steps))
+	before := r.at.step
+	if r.at = r.at.next(s, len(r.steps)); r.at.step != before {
+		r.probes[r.at.step].anew = true
+	}
 	return r.steps[r.at.step]
 }
 
@@ -62,6 +61,7 @@ type probe struct {
 	best     time.Duration // the least that smoothed was
 	count    int           // since the last look
 	all      int
+	anew     bool // the run was at another effort since the last commit: what smoothed says is of long ago
 }
 
 const (
@@ -73,8 +73,8 @@ const (
 
 func (p *probe) note(took time.Duration) {
 	p.count++
-	if p.all++; p.all == 1 {
-		p.smoothed = took
+	if p.all++; p.all == 1 || p.anew {
+		p.smoothed, p.anew = took, false
 	}
 	p.smoothed += (took - p.smoothed) / smoothing
 	if p.all >= smoothing && (p.best == 0 || p.smoothed < p.best) {
@@ -83,4 +83,4 @@ func (p *probe) note(took time.Duration) {
 }
 
 // slow says whether the commits since the last look took much longer than the best.
-func (p *probe) slow() bool { return p.count > 0 && p.best > 0 && p.smoothed > slowdown*p.best }
+func (p *probe) slow() bool { return p.count > 1 && p.best > 0 && p.smoothed > slowdown*p.best }

@@ -25,7 +25,7 @@ func (r *Run) committed(n int, took time.Duration) {
 
 func TestARunGoesDownWhereItsCommitsTakeMuchLonger(t *testing.T) {
 	busy := Seen{Remains: 1000, Rate: 900, Left: time.Second} // a bit more is asked for, each time
-	r := New(Effort{Buckets: 4, Rows: 2000}, true)
+	r := begun()
 	r.committed(10, time.Millisecond)
 	if got := r.Look(busy); got != (Effort{1, 500, 0}) {
 		t.Fatalf("%+v; want more", got)
@@ -44,7 +44,7 @@ func TestARunGoesDownWhereItsCommitsTakeMuchLonger(t *testing.T) {
 	if got := r.Look(busy); got != (Effort{2, 500, 0}) {
 		t.Fatalf("%+v; want less", got)
 	}
-	for range restLooks {
+	for range quietLooks {
 		if got := r.Look(busy); got != (Effort{2, 500, 0}) {
 			t.Fatalf("%+v; want no more as yet", got)
 		}
@@ -54,19 +54,32 @@ func TestARunGoesDownWhereItsCommitsTakeMuchLonger(t *testing.T) {
 	}
 }
 
-func TestARunThatIsLateBeginsWithoutRests(t *testing.T) {
-	most := Effort{Buckets: 4, Rows: 2000}
-	if e := New(most, false).Effort(); e != (Effort{1, 250, 3}) {
-		t.Errorf("%+v", e)
+// A run that comes back to an effort goes by what its commits take now.
+func TestWhatAnEffortTookBeforeIsForgotten(t *testing.T) {
+	busy := Seen{Remains: 1000, Rate: 900, Left: time.Second}
+	r := begun()
+	r.Look(busy)
+	r.committed(10, time.Millisecond)
+	r.committed(30, 20*time.Millisecond)
+	slow := r.Effort()
+	if got := r.Look(busy); got == slow {
+		t.Fatal("it did not go down")
 	}
-	if e := New(most, true).Effort(); e != (Effort{1, 250, 0}) {
-		t.Errorf("late: %+v", e)
+	for range quietLooks + 1 {
+		r.Look(busy)
+	}
+	if r.Effort() != slow {
+		t.Fatalf("%+v; want %+v again", r.Effort(), slow)
+	}
+	r.committed(2, time.Millisecond)
+	if got := r.Look(Seen{Remains: 1000, Rate: 1000, Left: time.Second}); got != slow {
+		t.Errorf("%+v, though its commits are quick now; want %+v", got, slow)
 	}
 }
 
 // Where nothing was committed since the last look, nothing is known.
 func TestCommitsOfLongAgoSayNothing(t *testing.T) {
-	r := New(Effort{Buckets: 4, Rows: 2000}, true)
+	r := begun()
 	r.Look(Seen{Remains: 1000, Rate: 100, Left: time.Second})
 	before := r.Effort()
 	r.committed(10, time.Millisecond)
@@ -79,4 +92,11 @@ func TestCommitsOfLongAgoSayNothing(t *testing.T) {
 	if got := r.Look(ends); got != before {
 		t.Errorf("%+v; want %+v", got, before)
 	}
+}
+
+// begun is the pace of a run that rests no more.
+func begun() *Run {
+	r := New(Effort{Buckets: 4, Rows: 2000})
+	r.at.step = len(rests)
+	return r
 }

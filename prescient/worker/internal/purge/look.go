@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"time"
 
 	"prescient/prescient/internal/store"
@@ -28,10 +29,13 @@ type Asked interface {
 // lookEvery is how often the server is looked at while the snapshot is open, and how long a look may take.
 const lookEvery = time.Second
 
-// Look looks at the server. The transaction of one connection is left out, which is that of the snapshot.
+// Look looks at the server. The transaction of one connection is left out, which is that of the snapshot; 0 for none.
 func (p *Purge) Look(ctx context.Context, on Asked, snapshot uint64, slot time.Time) (seen Seen, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookEvery)
 	defer cancel()
+	if snapshot == 0 { // which is the connection of a prepared transaction
+		snapshot = math.MaxInt64
+	}
 	var seconds int64
 	err = store.UntilShown(ctx, func(ctx context.Context) error {
 		row := on.QueryRowContext(ctx, p.Tables.Stmt.Get("slotrun/purge"), snapshot, slot)
