@@ -46,7 +46,7 @@ func TestLongPayloadsAreNotAllInMemory(t *testing.T) {
 		connects := &countedConnector{Connector: r.Connector("worker", rig.At("13:15:01"))}
 		db := sqlx.NewDb(sql.OpenDB(connects), "mysql")
 		t.Cleanup(func() { _ = db.Close() })
-		w, err := New(t.Context(), db, Options{Prefix: "p_", Registry: execs})
+		w, err := New(t.Context(), db, Options{Prefix: "p_", Pace: PaceFull, Registry: execs})
 		r.Must(err)
 		figures, err := w.Run(t.Context())
 		r.Must(err)

@@ -14,7 +14,7 @@ func TestASlotRunUsesItsConnectionsAgain(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const rows = 1000
 		slot := r.InsertDue(rows)
-		w := r.worker(time.Time{}, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Batch: 25, Pace: PaceFull})
+		w := r.worker(time.Time{}, rig.Registry("check", rig.NothingToDo, prescient.Guards{}), Options{Batch: 25})
 		if figures, err := w.runSlot(t.Context(), slot, runOptions{parallel: DefaultBuckets}); err != nil || figures.Done != rows {
 			t.Fatalf("%+v, %v", figures, err)
 		}

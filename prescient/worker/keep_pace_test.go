@@ -57,7 +57,7 @@ func TestALargeSlotOfAServerFarAwayHasMoreBucketsAtATime(t *testing.T) {
 			return away(statement)
 		})
 		w := r.hookedWorker(rig.At("13:15"), &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{}),
-			Options{Batch: 10, Pace: PaceFull})
+			Options{Batch: 10})
 		figures, err := w.Run(t.Context())
 		if err != nil || figures.Done != rows || figures.Buckets < far {
 			t.Errorf("%+v, %v", figures, err)

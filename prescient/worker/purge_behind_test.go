@@ -48,7 +48,7 @@ func purgeIsPutOffByNobodyWhoMayNotLook(t *testing.T, r *testRig) {
 		<-looks // the run goes on once the worker has looked
 		looks <- struct{}{}
 		return nil, nil
-	}, prescient.Guards{}), Options{Batch: 50, Pace: PaceFull, PutOffPurge: 10 * time.Second, Log: zerolog.New(&log)})
+	}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: 10 * time.Second, Log: zerolog.New(&log)})
 	for i := range 2 {
 		r.ManyDue(rig.At("13:15"), "check", i*1000, i*1000+400)
 		figures, err := w.Run(t.Context())
@@ -80,7 +80,7 @@ func purgeIsNotPutOffWhileATransactionIsLong(t *testing.T, r *testRig) {
 	var h rig.Hooks
 	var log said
 	end := r.runSlowly(func(execs *prescient.Registry) *Worker {
-		w := r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, Pace: PaceFull, PutOffPurge: time.Second, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
+		w := r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, PutOffPurge: time.Second, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
 		r.Eventually("the transaction is older than what the run asks for", func() bool {
 			seen, err := w.purge.Look(t.Context(), r.Root, 0, rig.At("13:15"))
 			r.Must(err)
@@ -127,7 +127,7 @@ func purgeIsPutOffUntilOthersLeaveMuchToIt(t *testing.T, r *testRig) {
 	}
 	before, err := w.purge.Look(ctx, r.Root, 0, slot)
 	r.Must(err)
-	figures := r.runAt(slot, settled, Options{Batch: 2, Pace: PaceFull})
+	figures := r.runAt(slot, settled, Options{Batch: 2})
 	if figures.Done != rows {
 		t.Errorf("%+v", figures)
 	}

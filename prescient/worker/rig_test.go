@@ -49,16 +49,26 @@ func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *test
 	return &testRig{app.New(t, d, resolution)}
 }
 
-// worker makes a worker whose server's clock stands still at now; the zero time leaves it running.
+// worker makes a worker whose server's clock stands still at now; the zero time leaves it running. It works at full pace unless
+// a pace or a time is asked for: tests are of what happens beside each other.
 func (r *testRig) worker(now time.Time, registry *prescient.Registry, options Options) *Worker {
 	r.T.Helper()
-	options.Prefix, options.Dialect, options.Registry = "p_", r.Setting, registry
+	options = r.full(registry, options)
 	if options.Log.GetLevel() == zerolog.TraceLevel {
 		options.Log = zerolog.New(zerolog.NewTestWriter(r.T))
 	}
 	w, err := New(r.T.Context(), r.As("worker", now), options)
 	r.Must(err)
 	return w
+}
+
+// full completes the options of a worker.
+func (r *testRig) full(registry *prescient.Registry, options Options) Options {
+	options.Prefix, options.Dialect, options.Registry = "p_", r.Setting, registry
+	if options.Pace == "" && options.FinishWithin == 0 {
+		options.Pace = PaceFull
+	}
+	return options
 }
 
 // runAt runs the slot that is now at a time, and returns its figures.
@@ -72,7 +82,7 @@ func (r *testRig) runAt(now time.Time, registry *prescient.Registry, options Opt
 // hookedWorker is worker with hooks.
 func (r *testRig) hookedWorker(now time.Time, h *rig.Hooks, registry *prescient.Registry, options Options) *Worker {
 	r.T.Helper()
-	options.Prefix, options.Dialect, options.Registry = "p_", r.Setting, registry
+	options = r.full(registry, options)
 	w, err := New(r.T.Context(), r.HookedPool(now, h), options)
 	r.Must(err)
 	return w
