@@ -55,6 +55,8 @@
 //   - span: a range of rows of a batch that follow one another in the table.
 //   - lane: the queue of one job_exec in a worker. Each lane has a bound of its own.
 //   - linger: to wait, with a lease but without a place among the buckets that are worked on, for calls that take their time.
+//   - pace: what a slot run takes of the server, which is an effort at a time: buckets that are worked on, rows of a commit, and
+//     rests between commits. A look at the ledger says whether that ends the slot in time.
 //   - patience: for how long something is tried again while a server is away, or somebody else is in the way.
 //
 // What becomes of a row:

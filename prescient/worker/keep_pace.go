@@ -60,6 +60,11 @@ func (r *slotRun) keepPace(ctx context.Context, before []ledger.Row) {
 			r.startMore(e.Buckets)
 		}
 		r.mu.Unlock()
+		every := pace.Every(within)
+		if e == r.pace.Most() { // to see whether less will do is not urgent
+			every = max(every, time.Second)
+		}
+		ticker.Reset(every)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/worker/internal/ledger"
+	"prescient/prescient/worker/internal/pace"
 )
 
 func TestMoreBucketsAtATimeTheFurtherAwayTheServerIs(t *testing.T) {
@@ -201,6 +203,52 @@ func TestASlotRunThatIsLateTakesMore(t *testing.T) {
 			t.Errorf("%+v, %v; %d buckets at a time; want %d", figures, err, a.most, DefaultBuckets)
 		}
 		r.Balanced()
+	})
+}
+
+// Two that see at once that fewer buckets are to be worked on do not both go.
+func TestARunWhosePaceFallsGoesOn(t *testing.T) {
+	t.Parallel()
+	r := &slotRun{pace: pace.New(pace.Effort{Buckets: 4, Rows: 2000}), pass: pass{busy: 2, todo: make([]ledger.Row, 2)}}
+	_, first := r.next()
+	_, second := r.next()
+	if first || !second || r.busy != 1 {
+		t.Errorf("the first goes on: %t, the second: %t, and %d are left", first, second, r.busy)
+	}
+}
+
+func TestWhatIsLateTakesAllItMay(t *testing.T) {
+	t.Parallel()
+	finished, open := ledger.Row{Finished: true}, ledger.Row{}
+	for _, c := range []struct {
+		name       string
+		pace       Pace
+		background bool
+		ledger     []ledger.Row
+		adapts     bool
+	}{
+		{"a slot whose time has come", PaceNeeded, false, []ledger.Row{open, open}, true},
+		{"others have ended some of it", PaceNeeded, false, []ledger.Row{finished, open}, true},
+		{"rows that came to it late", PaceNeeded, false, []ledger.Row{finished, finished}, false},
+		{"a sweep", PaceNeeded, true, []ledger.Row{open, open}, false},
+		{"full pace", PaceFull, false, []ledger.Row{open, open}, false},
+	} {
+		r := &slotRun{w: &Worker{options: Options{Pace: c.pace, Batch: 2000}}, runOptions: runOptions{parallel: 4, background: c.background}}
+		if got := r.newPace(c.ledger).Adapts(); got != c.adapts {
+			t.Errorf("%s: its pace changes: %t; want %t", c.name, got, c.adapts)
+		}
+	}
+}
+
+func TestASlotIsToEndBeforeTheNext(t *testing.T) {
+	t.Parallel()
+	eachServerAt(t, time.Minute, func(t *testing.T, r *testRig) {
+		for given, want := range map[time.Duration]time.Duration{0: 6 * time.Second, 10 * time.Second: 10 * time.Second, time.Hour: time.Minute} {
+			w := r.worker(time.Time{}, prescient.NewRegistry(), Options{Pace: PaceNeeded, FinishWithin: given})
+			if got := w.finishWithin(); got != want {
+				t.Errorf("given %s: within %s; want %s", given, got, want)
+			}
+		}
 	})
 }
 

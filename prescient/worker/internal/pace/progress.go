@@ -42,12 +42,15 @@ type look struct {
 	written int
 }
 
-// looksBack is over how many looks the rate is.
-const looksBack = 2
+// The rate is over so many looks at least, and over so long: a commit and its rest take up to a fifth of a second.
+const (
+	looksBack = 2
+	longBack  = 250 * time.Millisecond
+)
 
 // Seen returns what a look says that was taken at a time since the run began.
 func (p *Progress) Seen(at time.Duration, l Ledger) Seen {
-	if len(p.looks) > looksBack {
+	for len(p.looks) > looksBack && at-p.looks[1].at >= longBack {
 		p.looks = p.looks[1:]
 	}
 	p.looks = append(p.looks, look{at, l.Written})

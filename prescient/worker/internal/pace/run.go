@@ -27,6 +27,9 @@ func Full(most Effort) *Run {
 // Adapts says whether the effort may change.
 func (r *Run) Adapts() bool { return len(r.steps) > 1 }
 
+// Most is the largest effort.
+func (r *Run) Most() Effort { return r.steps[len(r.steps)-1] }
+
 // Effort is what the run may take now.
 func (r *Run) Effort() Effort {
 	r.mu.Lock()
