@@ -46,11 +46,15 @@ func (b *Bucket) read(ctx context.Context) (read bool, err error) {
 	return read, nil
 }
 
+// firstPart is how many times less a stream's first read takes than later ones may: it is soon done, and committed while
+// the next goes on.
+const firstPart = 4
+
 // startReading has the next rows of a stream read. Where there is no room for them, it only looks whether there are any.
 func (b *Bucket) startReading(ctx context.Context, s *stream, room bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	if s.limit == 0 {
-		s.limit = b.batch
+		s.limit = max(b.batch/firstPart, 1)
 	}
 	r := &reading{stream: s, limit: s.limit, probes: !room, cancel: cancel, done: make(chan struct{})}
 	if r.probes {
