@@ -46,11 +46,12 @@ func TestACancelOfNothingHoldsNoRowOfOthers(t *testing.T) {
 						t.Fatalf("%s, %s: cancelled %d: %v", way.name, level, n, err)
 					}
 				}
-				w := r.worker(time.Time{}, rig.Registry("check", neverAgain, prescient.Guards{}), Options{Batch: 100})
+				var h rig.Hooks
+				w := r.hookedWorker(time.Time{}, &h, rig.Registry("check", neverAgain, prescient.Guards{}), Options{Batch: 100})
 				figures := <-r.start(w, slot, runOptions{parallel: 2})
-				if figures.Done != rows || figures.Retries > 0 || figures.Locked > 0 {
-					t.Errorf("%s, %s: %d of %d rows done, %d commits tried again, %d rows left as locked",
-						way.name, level, figures.Done, rows, figures.Retries, figures.Locked)
+				if waits := h.LockWaits(); figures.Done != rows || waits > 0 || figures.Locked > 0 {
+					t.Errorf("%s, %s: %d of %d rows done, %d waits for a lock, %d commits tried again, %d rows left as locked",
+						way.name, level, figures.Done, rows, waits, figures.Retries, figures.Locked)
 				}
 				for _, tx := range txs {
 					r.Must(tx.Rollback())
