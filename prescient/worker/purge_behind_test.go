@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"strings"
 	"sync"
@@ -14,29 +13,10 @@ import (
 	"prescient/prescient/internal/rig"
 )
 
-// said is a log that is read while it is written.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-// times is how often the log has a text.
-func (s *said) times(text string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.Count(s.text.String(), text)
-}
-
 func purgeIsPutOffByNobodyWhoMayNotLook(t *testing.T, r *testRig) {
 	r.Exec("REVOKE PROCESS ON *.* FROM '" + r.User("worker") + "'@'%'")
 	var h rig.Hooks
-	var log said
+	var log lines
 	looks := make(chan struct{}, 2)
 	h.OnStatement(func(statement string) error {
 		if strings.Contains(statement, "INNODB_TRX") {
@@ -64,7 +44,7 @@ func purgeIsPutOffByNobodyWhoMayNotLook(t *testing.T, r *testRig) {
 	if n := h.Count(snapshot); n != 0 {
 		t.Errorf("%d snapshots; want none", n)
 	}
-	if n := log.times("GRANT PROCESS ON *.*"); n != 1 {
+	if n := log.count("GRANT PROCESS ON *.*"); n != 1 {
 		t.Errorf("the log says %d times which right is missing; want once", n)
 	}
 }
@@ -78,7 +58,7 @@ func purgeIsNotPutOffWhileATransactionIsLong(t *testing.T, r *testRig) {
 	var id int
 	r.Must(conn.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id))
 	var h rig.Hooks
-	var log said
+	var log lines
 	end := r.runSlowly(func(execs *prescient.Registry) *Worker {
 		w := r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, PutOffPurge: time.Second, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
 		r.Eventually("the transaction is older than what the run asks for", func() bool {
@@ -88,9 +68,9 @@ func purgeIsNotPutOffWhileATransactionIsLong(t *testing.T, r *testRig) {
 		})
 		return w
 	})
-	r.Eventually("the worker leaves purge alone", func() bool { return log.times("purge is not put off") == 1 })
-	if log.times("a transaction of somebody else is open for") != 1 || h.Count(snapshot) > 0 {
-		t.Errorf("%d snapshots: %s", h.Count(snapshot), &log.text)
+	r.Eventually("the worker leaves purge alone", func() bool { return log.count("purge is not put off") == 1 })
+	if log.count("a transaction of somebody else is open for") != 1 || h.Count(snapshot) > 0 {
+		t.Errorf("%d snapshots: %s", h.Count(snapshot), log.all())
 	}
 	end()
 	_, err = conn.ExecContext(t.Context(), "ROLLBACK")
@@ -110,7 +90,7 @@ func purgeIsPutOffUntilOthersLeaveMuchToIt(t *testing.T, r *testRig) {
 	r.ManyDue(slot, "check", 0, rows)
 	settled := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 	var h rig.Hooks
-	var log said
+	var log lines
 	opened := r.opensSnapshot(&h)
 	w := r.hookedWorker(slot, &h, settled, Options{Lease: 10 * time.Minute, PutOffPurge: time.Minute, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
 	w.purge.MostOthers = mostOthers
@@ -138,7 +118,7 @@ func purgeIsPutOffUntilOthersLeaveMuchToIt(t *testing.T, r *testRig) {
 	}
 	looksAgain()
 	if n := r.snapshots(); n != 1 {
-		t.Errorf("%d snapshots are open after the slot's own commits; want 1: %s", n, &log.text)
+		t.Errorf("%d snapshots are open after the slot's own commits; want 1: %s", n, log.all())
 	}
 	r.Exec("CREATE TABLE p_orders (id INT PRIMARY KEY, n INT NOT NULL)")
 	r.Exec("INSERT INTO p_orders VALUES (1, 0)")
@@ -146,8 +126,8 @@ func purgeIsPutOffUntilOthersLeaveMuchToIt(t *testing.T, r *testRig) {
 		r.Exec("UPDATE p_orders SET n = n + 1 WHERE id = 1")
 	}
 	holding.Wait()
-	if log.times("the history list has grown by") != 1 || ctx.Err() != nil {
-		t.Errorf("it ended for another reason: %s", &log.text)
+	if log.count("the history list has grown by") != 1 || ctx.Err() != nil {
+		t.Errorf("it ended for another reason: %s", log.all())
 	}
 	r.Eventually("the snapshot is gone", func() bool { return r.snapshots() == 0 })
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"sync"
 	"testing"
 	"time"
@@ -146,4 +147,28 @@ func (r *testRig) divided(slot time.Time, buckets int) {
 	for bucket := range buckets {
 		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES (?, ?, ?)", slot, bucket, buckets)
 	}
+}
+
+// lines is a log to look into.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *lines) all() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *lines) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return bytes.Count(l.text.Bytes(), []byte(text))
 }

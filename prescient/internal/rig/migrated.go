@@ -6,21 +6,18 @@ import (
 	"sync"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
 
 	text "prescient/sql"
 )
 
-// migrate makes the tables: by the migrations once for each server; databases after that get at once what
-// they make. Some of it they make twice, and to read them takes more processor time than most tests do, under the race
-// detector.
+// migrate makes the tables: by the migrations once for each server; databases after that get at once what they
+// make. Some of it they make twice, and to read them takes more processor time than most tests do, under the race detector.
 func (r *Rig) migrate(schema text.Schema) {
 	r.T.Helper()
 	config, err := mysql.ParseDSN(r.D.DSN)
 	r.Must(err)
-	config.InterpolateParams = true
-	connector, err := mysql.NewConnector(config)
-	r.Must(err)
-	db := sql.OpenDB(connector)
+	db := r.D.Open(r.T, "interpolateParams=true")
 	defer db.Close()
 	to := migratedTo(server{config.Net, config.Addr, schema})
 	to.mu.Lock()
@@ -58,35 +55,24 @@ func (r *Rig) described(db *sql.DB, schema text.Schema) (statements []statement)
 // contents returns the statements that fill a table as it is.
 func (r *Rig) contents(db *sql.DB, table string) (statements []statement) {
 	r.T.Helper()
-	rows, err := db.QueryContext(r.T.Context(), "SELECT * FROM "+table)
+	rows, err := sqlx.NewDb(db, "mysql").QueryxContext(r.T.Context(), "SELECT * FROM "+table)
 	r.Must(err)
 	defer rows.Close()
 	columns, err := rows.Columns()
 	r.Must(err)
 	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(columns)-1) + ")"
 	for rows.Next() {
-		values := make([]sql.RawBytes, len(columns))
-		r.Must(rows.Scan(pointers(values)...))
-		s := statement{query: insert}
-		for _, value := range values {
-			if value == nil {
-				s.args = append(s.args, nil)
-			} else {
-				s.args = append(s.args, string(value))
+		values, err := rows.SliceScan()
+		r.Must(err)
+		for i, value := range values {
+			if text, is := value.([]byte); is {
+				values[i] = string(text)
 			}
 		}
-		statements = append(statements, s)
+		statements = append(statements, statement{insert, values})
 	}
 	r.Must(rows.Err())
 	return statements
-}
-
-func pointers[V any](values []V) []any {
-	to := make([]any, len(values))
-	for i := range values {
-		to[i] = &values[i]
-	}
-	return to
 }
 
 // server is one, and what tables of it are migrated to.
