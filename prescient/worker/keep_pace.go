@@ -36,7 +36,7 @@ func (r *slotRun) keepPace(ctx context.Context, before []ledger.Row) {
 	within := r.w.finishWithin()
 	progress := pace.NewProgress(r.w.options.Batch, within-r.clock.Now().Sub(r.slot), ledgerOf(before))
 	began := time.Now()
-	ticker := time.NewTicker(pace.Every(within))
+	ticker := time.NewTicker(r.pace.Every(within))
 	defer ticker.Stop()
 	for {
 		select {
@@ -60,11 +60,7 @@ func (r *slotRun) keepPace(ctx context.Context, before []ledger.Row) {
 			r.startMore(e.Buckets)
 		}
 		r.mu.Unlock()
-		every := pace.Every(within)
-		if e == r.pace.Most() { // to see whether less will do is not urgent
-			every = max(every, time.Second)
-		}
-		ticker.Reset(every)
+		ticker.Reset(r.pace.Every(within))
 	}
 }
 

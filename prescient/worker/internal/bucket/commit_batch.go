@@ -62,7 +62,11 @@ func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err
 
 // rest waits for the next commit, unless the bucket is to stop.
 func (b *Bucket) rest() {
-	rest := time.NewTimer(time.Until(b.restUntil))
+	left := time.Until(b.restUntil)
+	if left <= 0 {
+		return
+	}
+	rest := time.NewTimer(left)
 	defer rest.Stop()
 	select {
 	case <-rest.C:

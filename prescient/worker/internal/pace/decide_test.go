@@ -72,10 +72,12 @@ func simulate(t *testing.T, rows int, within time.Duration) (took time.Duration,
 	p := NewProgress(rows/buckets, within, Ledger{Buckets: buckets})
 	written := 0.0
 	for took < time.Hour {
-		took += Every(within)
+		wait := run.Every(within)
+		took += wait
 		most = max(most, run.at.step)
-		if written += rates[run.at.step] * Every(within).Seconds(); written >= float64(rows) {
-			return took, most
+		rate := rates[run.at.step]
+		if written += rate * wait.Seconds(); written >= float64(rows) {
+			return took - time.Duration((written-float64(rows))/rate*float64(time.Second)), most
 		}
 		finished := int(written) / (rows / buckets)
 		run.Look(p.Seen(took, Ledger{Buckets: buckets, Finished: finished, Written: int(written), InThose: finished * (rows / buckets)}))

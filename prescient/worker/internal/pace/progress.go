@@ -68,8 +68,8 @@ const (
 	often, seldom = 20 * time.Millisecond, time.Second
 )
 
-// Every is how often to look at a slot that is to end within a time.
-func Every(within time.Duration) time.Duration { return min(max(within/looks, often), seldom) }
+// every is how often to look at a slot that is to end within a time.
+func every(within time.Duration) time.Duration { return min(max(within/looks, often), seldom) }
 
 // Within is how long a slot may take by default: a tenth of the distance to the next, between 1 s and 30 s.
 func Within(resolution time.Duration) time.Duration {

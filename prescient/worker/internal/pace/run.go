@@ -27,14 +27,22 @@ func Full(most Effort) *Run {
 // Adapts says whether the effort may change.
 func (r *Run) Adapts() bool { return len(r.steps) > 1 }
 
-// Most is the largest effort.
-func (r *Run) Most() Effort { return r.steps[len(r.steps)-1] }
-
 // Effort is what the run may take now.
 func (r *Run) Effort() Effort {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.steps[r.at.step]
+}
+
+// Every is how long to wait for the next look at a slot that is to end within a time. Whether less than the most will do is not
+// urgent.
+func (r *Run) Every(within time.Duration) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.at.step == len(r.steps)-1 {
+		return seldom
+	}
+	return every(within)
 }
 
 // Committed takes note of how long a commit waited for the server: its fence and its COMMIT, whose work is much the same each time.
