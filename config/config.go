@@ -80,7 +80,8 @@ type Worker struct {
 	Batch int
 	// Pace is what a slot run takes of the server: PaceNeeded or PaceFull.
 	Pace string
-	// FinishWithin is how long a slot run may take at PaceNeeded; 0 for a tenth of the resolution, between 1 s and 30 s.
+	// FinishWithin is by how long after its slot a slot run is to end at PaceNeeded, never more than the resolution; 0 for a tenth
+	// of that, between 1 s and 30 s.
 	FinishWithin time.Duration
 	// Lease is how long a bucket stays allocated to a worker that is not heard of.
 	Lease time.Duration

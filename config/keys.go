@@ -82,7 +82,7 @@ func fields(c *Config) []field {
 		{"worker.pace", PaceNeeded, value.OneOf(&w.Pace, PaceNeeded, PaceFull), "pace",
 			"needed (no more of the server than ends a slot in time) or full, as fast as it can"},
 		{"worker.finish_within", "0s", value.Duration(&w.FinishWithin, 0, value.Day), "duration",
-			"time in which a slot run is to end; 0s for a tenth of the resolution, between 1s and 30s"},
+			"time after its slot by which a slot run is to end; 0s for a tenth of the resolution, between 1s and 30s"},
 		{"worker.lease", "60s", value.Duration(&w.Lease, 2*time.Second, time.Hour), "duration",
 			"time after which the buckets of a silent worker are free for others"},
 		{"worker.stop_grace", "20s", value.Duration(&w.StopGrace, time.Millisecond, time.Hour), "duration",
