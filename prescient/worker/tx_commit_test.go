@@ -32,6 +32,7 @@ func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
 		"it was done, and its answer is lost":   {`[{` + hold + `4000000000, "After": true}]`, 1},
 		"the fence does not arrive":             {`[{"Match": "batch_seq = batch_seq + 1", "Nth": 1, "Do": "delay", "Wait": 4000000000}]`, 2},
 		"its begin is late":                     {`[{"Since": "ORDER BY job_key LIMIT", "Match": "START TRANSACTION", "Nth": 1, "Do": "delay", "Wait": 1500000000}]`, 1},
+		"its savepoint is late":                 {`[{"Match": "SAVEPOINT prescient_row", "Nth": 1, "Do": "delay", "Wait": 1500000000}]`, 1},
 		"the end of its savepoint is refused":   {`[{"Match": "RELEASE SAVEPOINT", "Nth": 1, "Do": "refuse", "Code": 1047}]`, 2},
 	}
 	eachServer(t, func(t *testing.T, r *testRig) {

@@ -22,7 +22,7 @@ const apartFor = 16
 // txCalls makes the calls for rows that share a transaction, and fills in their answers. Rows are named by their places in
 // batch.
 type txCalls struct {
-	handler *execute.Tx
+	handler *execute.TxCall
 	clock   store.Clock
 	tx      *sqlx.Tx
 	watch   *store.TxWatch
@@ -152,6 +152,7 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 	for i, row := range part {
 		rows[i] = c.batch[row]
 	}
+	c.handler.Calling()
 	started := time.Now()
 	answers, failure := c.handler.Call(ctx, c.tx, rows, c.clock.When(started))
 	ended := time.Now()

@@ -122,9 +122,12 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check
 			calls = append(calls, i)
 		}
 	}
-	calling := &txCalls{handler: c.Tx, clock: s.Clock, tx: tx, watch: locked.watch, began: began, batch: batch, answers: answers}
+	calling := &txCalls{handler: c, clock: s.Clock, tx: tx, watch: locked.watch, began: began, batch: batch, answers: answers}
 	failure, err := calling.all(ctx, calls)
-	if err != nil {
+	switch {
+	case err != nil && c.Waits() && ctx.Err() != nil:
+		return nil, unwritten("before the first call", errors.Join(errNotBegun, err))
+	case err != nil:
 		return nil, err
 	}
 	if !c.Answered(time.Since(began)) || !inTime() {

@@ -17,6 +17,7 @@ type call struct {
 	executor *Executor
 	do       func(ctx context.Context) ([]check.Answer, error) // without an error there is an answer for each row
 	started  time.Time
+	waits    atomic.Bool // for its transaction: no function was called yet
 	closed   atomic.Bool // the answer was delivered, or the call was abandoned
 	watchdog *time.Timer // abandons the call once its time is over
 }
@@ -132,6 +133,10 @@ func (c *call) abandon() {
 	c.Lane.abandoned++
 	e.start()
 	e.mu.Unlock()
+	if c.waits.Load() { // for a server that does not answer, which is no error of a function
+		c.deliverAll(check.Answer{Fate: check.Again, Wait: Overtime})
+		return
+	}
 	ended := time.Now()
 	c.deliverAll(c.failed(check.Answer{
 		Err:     abandonedError(c.Lane.Guards.Timeout),

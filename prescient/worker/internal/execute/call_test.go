@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/worker/internal/check"
@@ -98,6 +100,42 @@ func TestHoweverACallEndsItIsAnswered(t *testing.T) {
 				running, _, abandoned := x.places()
 				if n := len(x.answers(x.bucket)); n != 2 || running != 0 || abandoned != 0 {
 					t.Errorf("in the end %d answers, %d places taken, %d abandoned; want the late answer thrown away", n, running, abandoned)
+				}
+			})
+		})
+	}
+}
+
+// A server that does not answer before the function of a transaction is called, and does not notice that the time is over
+// either, makes no error of that function.
+func TestATransactionThatIsGivenUpIsAnErrorOnlyOfAFunctionThatWasCalled(t *testing.T) {
+	const guard = 10 * time.Second
+	for name, c := range map[string]struct {
+		runTx func(*TxCall)
+		fate  check.Fate
+		err   error
+	}{
+		"before the call": {func(*TxCall) { time.Sleep(time.Minute) }, check.Again, nil},
+		"in the call":     {func(c *TxCall) { c.Calling(); time.Sleep(time.Minute) }, check.Answers, prescient.ErrTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				registry := prescient.NewRegistry()
+				nothing := func(context.Context, *sqlx.Tx, prescient.FutureJob) (*time.Time, error) { return nil, nil }
+				if err := registry.RegisterTx("x", nothing, prescient.Guards{Timeout: guard}); err != nil {
+					t.Fatal(err)
+				}
+				x := newBench(t, 1, registry)
+				x.bucket.runTx = c.runTx
+				x.submit(x.bucket, "x", 1)
+				time.Sleep(guard + Overtime)
+				all := x.answers(x.bucket)
+				if len(all) != 1 || all[0].Answer.Fate != c.fate || !errors.Is(all[0].Answer.Err, c.err) {
+					t.Fatalf("%+v; want fate %d, error %v", all, c.fate, c.err)
+				}
+				time.Sleep(time.Minute)
+				if running, _, abandoned := x.places(); len(x.answers(x.bucket)) != 1 || running != 0 || abandoned != 0 {
+					t.Errorf("%d answers, %d places taken, %d abandoned; want the late answer thrown away", len(x.answers(x.bucket)), running, abandoned)
 				}
 			})
 		})

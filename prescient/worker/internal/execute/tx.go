@@ -42,6 +42,7 @@ func (h *Tx) atOnce() int { return int(h.group.Load()) }
 
 func (h *Tx) begin(e *Executor, t Task) calls {
 	c := &TxCall{Tx: h, call: call{Task: t, executor: e}}
+	c.waits.Store(true)
 	c.do = func(ctx context.Context) ([]check.Answer, error) { return t.Sink.RunTx(ctx, c) }
 	return c
 }
@@ -52,6 +53,12 @@ type TxCall struct {
 	call
 	lockedFor time.Duration // how long the transaction had its rows locked until the functions had answered
 }
+
+// Calling takes note that a function is called.
+func (c *TxCall) Calling() { c.waits.Store(false) }
+
+// Waits says whether no function was called yet.
+func (c *TxCall) Waits() bool { return c.waits.Load() }
 
 // Answered takes note that the functions have answered, and for how long the rows were locked until then. It returns false
 // where the call was abandoned before.
