@@ -80,6 +80,7 @@ func (c *countedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 // A batch whose moves all have a long error may be more than a packet may have: the servers take 16 MB, or 64. Here it is 6 MB,
 // which take several statements all the same.
 func TestLongErrorsOfManyRowsAreNotOneStatement(t *testing.T) {
+	t.Parallel()
 	const rows = 1000                 // which are one commit
 	long := strings.Repeat("<", 1000) // each of which is six bytes of JSON
 	eachServer(t, func(t *testing.T, r *testRig) {

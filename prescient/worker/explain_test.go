@@ -18,6 +18,7 @@ import (
 )
 
 func TestNoStatementOfAWorkerScansATableOrSorts(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ReadPlans)
 		r.Also("worker", "SELECT", "p_job_history")

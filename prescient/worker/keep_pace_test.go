@@ -39,7 +39,7 @@ func distance(trip time.Duration) func(string) error {
 func TestALargeSlotOfAServerFarAwayHasMoreBucketsAtATime(t *testing.T) {
 	t.Parallel()
 	const far, rows = DefaultFarBuckets, 400
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavourAt(t, 15*time.Minute, func(t *testing.T, r *testRig) {
 		r.ManyDue(rig.At("13:15"), "check", 0, rows)
 		var h rig.Hooks
 		away := distance(10 * time.Millisecond)

@@ -68,7 +68,7 @@ func (r *testRig) soon(w *Worker) time.Time {
 // which bucket.
 func TestSlowCallsInEverySlotMakeNoOthersLate(t *testing.T) {
 	t.Parallel()
-	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+	eachFlavourAt(t, time.Second, func(t *testing.T, r *testRig) {
 		const slots, fast = 6, 20 // more slots than runs that a worker has under way
 		s := slowAndFast{release: make(chan struct{})}
 		most := r.lateness(3 * time.Second)
@@ -133,7 +133,7 @@ func TestASweepPassesByWhatLingers(t *testing.T) {
 // As many buckets wait for the calls of a dead endpoint as may, and each of them had a row of another job_exec, too: that one is
 // called all the same, in the same slots and in those that come after them.
 func TestWhoWaitsForADeadEndpointWaitsForNoOthers(t *testing.T) {
-	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+	eachFlavourAt(t, time.Second, func(t *testing.T, r *testRig) {
 		const before, slots = bucket.MaxLinger - 24, 64 // buckets that wait already, and slots of a bucket each: too many by 40
 		s := slowAndFast{release: make(chan struct{})}
 		w := r.worker(time.Time{}, s.registry(prescient.Guards{}), Options{SweepGrace: time.Second, Log: zerolog.Nop()})
@@ -173,7 +173,7 @@ func TestWhoWaitsForADeadEndpointWaitsForNoOthers(t *testing.T) {
 // rows of others are called in time: in the same slots, in later ones, and in those that are swept.
 func TestADeadEndpointMakesNoOthersLate(t *testing.T) {
 	t.Parallel()
-	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+	eachFlavourAt(t, time.Second, func(t *testing.T, r *testRig) {
 		const before, slots, dead, fast, batch, buckets = 6, 6, 50, 10, 10, 2
 		s := slowAndFast{release: make(chan struct{})}
 		w := r.worker(time.Time{}, s.registry(prescient.Guards{Concurrency: 4}), Options{Concurrency: 8, Batch: batch, Buckets: buckets,

@@ -31,6 +31,7 @@ func (r *testRig) huge(key string, megabytes int) {
 }
 
 func TestARowWithAHugePayloadEndsLikeAnyOther(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		const rows = 40
 		r.ManyDue(rig.At("13:15"), "check", 0, rows)
@@ -90,6 +91,7 @@ func (r *testRig) hookedRun(now time.Time, h *rig.Hooks, execs *prescient.Regist
 // A payload that is longer than statements of the server's may be by now is not called with, but ends, and is cancelled, with
 // all that it holds.
 func TestARowThatIsTooLongToBeReadEndsAsFailed(t *testing.T) {
+	t.Parallel()
 	servertest.EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) {
 		server := servertest.Private(t, flavour, "--max-allowed-packet=64M")
 		r := newRig(t, servertest.On(t, server), 15*time.Minute)

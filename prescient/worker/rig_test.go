@@ -11,6 +11,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
+	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/ledger"
@@ -35,6 +36,14 @@ func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T
 // eachServerInTurn is eachServerAt on one server after the other, for times that are bounded tightly.
 func eachServerInTurn(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
 	servertest.EachInTurn(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
+}
+
+// eachFlavourAt is eachServerAt on one server of each flavour, for what takes long and is of the worker's own doing, such as which
+// calls run beside which: the release of a server has no part in that.
+func eachFlavourAt(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
+	servertest.EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) {
+		test(t, newRig(t, servertest.New(t, flavour), resolution))
+	})
 }
 
 // eachFlavourInTurn is for what the process has or takes: its memory, its goroutines. The release of a server has no part in

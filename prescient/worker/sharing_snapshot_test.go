@@ -14,7 +14,7 @@ import (
 // statement looked (innodb_snapshot_isolation, on by default from MariaDB 11.6 on) ended the runs of both.
 func TestNoRunOfWorkersThatShareSlotsEndsEarly(t *testing.T) {
 	t.Parallel()
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavourAt(t, 15*time.Minute, func(t *testing.T, r *testRig) {
 		const rows = 80
 		runs := 3
 		if r.Refuses(r.App) { // elsewhere there is little to be seen

@@ -129,7 +129,7 @@ func TestASweepDoesNotWaitForSlotsThatTheClockWasSetBackBefore(t *testing.T) {
 // A backlog takes its time, and a slot comes to be overdue meanwhile: it does not wait for the rest of the backlog.
 func TestASlotThatComesToBeOverdueDoesNotWaitForTheBacklog(t *testing.T) {
 	t.Parallel()
-	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+	eachFlavourAt(t, time.Second, func(t *testing.T, r *testRig) {
 		const backlog = sweepPage + sweepPage/2
 		var mu sync.Mutex
 		var order []time.Time
