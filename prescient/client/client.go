@@ -33,6 +33,7 @@ type Client struct {
 	tables   store.Tables
 	guards   prescient.Guards
 	registry *prescient.Registry
+	lately   lately
 }
 
 // Options are for New; the zero value is usable.
@@ -56,11 +57,14 @@ func New(ctx context.Context, db prescient.DB, options Options) (*Client, error)
 	if err := options.Guards.Validate(); err != nil {
 		return nil, err
 	}
+	looking := time.Now()
 	t, err := store.OpenTables(ctx, db, options.Prefix, options.Resolution, options.Dialect)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{tables: t, guards: options.Guards.Or(prescient.DefaultGuards()), registry: options.Registry}, nil
+	c := &Client{tables: t, guards: options.Guards.Or(prescient.DefaultGuards()), registry: options.Registry}
+	c.lately.looked(looking)
+	return c, nil
 }
 
 // Resolution returns the distance between two slots.
@@ -78,12 +82,14 @@ func (c *Client) Now(ctx context.Context, db prescient.DB) (time.Time, error) { 
 func (c *Client) now(ctx context.Context, db prescient.DB) (time.Time, error) {
 	var text string
 	var version uint64
+	looking := time.Now()
 	if err := store.QueryRow(ctx, db, []any{&text, &version}, c.tables.Stmt.Get("client/now")); err != nil {
 		return time.Time{}, fmt.Errorf("reading slot_config: %w", err)
 	}
 	if err := c.tables.SameVersion(version); err != nil {
 		return time.Time{}, err
 	}
+	c.lately.looked(looking)
 	return store.ParseTime(text)
 }
 
@@ -93,12 +99,14 @@ func (c *Client) readPending(ctx context.Context, db prescient.DB, key prescient
 	var version uint64
 	var row textRow
 	query := c.tables.Fill("client/pending", "{columns}", textColumns, "{key}", literal.Of(literal.AppendKey, key))
+	looking := time.Now()
 	if err := store.QueryRow(ctx, db, append([]any{&text, &version}, row.targets()...), query); err != nil {
 		return time.Time{}, nil, fmt.Errorf("looking for a pending job: %w", err)
 	}
 	if err := c.tables.SameVersion(version); err != nil {
 		return time.Time{}, nil, err
 	}
+	c.lately.looked(looking)
 	now, err := store.ParseTime(text)
 	if err != nil {
 		return time.Time{}, nil, err

@@ -122,6 +122,7 @@ func (r *testRig) liveThrough(name string, db prescient.DB) {
 			defer func() { r.Must(tx.Rollback()) }()
 		}
 		ctx := t.Context()
+		r.client.lately = lately{lookedAt: time.Now()} // each goes directly at first
 		e, tag := rig.Order("O'Brien\\ \"naïve\" 🚢 "+name+"\x00 "), "Täg "
 		if len([]rune(e.Key)) > prescient.MaxKeyLen {
 			e.Key = string([]rune(e.Key)[:prescient.MaxKeyLen-1]) + " "
@@ -134,6 +135,9 @@ func (r *testRig) liveThrough(name string, db prescient.DB) {
 		job := prescient.NewJob{Entity: e, JobExec: "ship", Tag: tag, DueAt: rig.At("13:15").Add(1), Payload: want.Payload}
 		if did, err := r.client.Insert(ctx, db, prescient.NewJob{Entity: e, JobExec: "bare", DueAt: rig.At("11:00")}); err != nil || did.Did != DidInsert {
 			t.Fatalf("without tag and payload: %+v, %v", did, err)
+		}
+		if did, err := r.client.Insert(ctx, db, prescient.NewJob{Entity: rig.Order("late"), JobExec: "late", DueAt: rig.At("10:00")}); err != nil || !did.Slot.Equal(rig.At("10:15")) {
+			t.Fatalf("what is due already: %+v, %v", did, err)
 		}
 		r.step(db, &want, "insert", DidInsert)(r.client.Insert(ctx, db, job))
 

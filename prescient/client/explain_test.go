@@ -55,6 +55,7 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 			Reached: map[string]string{"job": rig.ByKey, "config": rig.ByConfig}},
 		{Statement: "client/insert", Query: c.insertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
 		{Statement: "client/insert of 1000", Query: c.insertRows([]byte(strings.Repeat(row+",", 999)+row), true), Args: nil, Reached: nil},
+		{Statement: "client/insert directly", Query: c.directInsertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
 		{Statement: "client/lock", Query: c.tables.Fill("client/lock", where...), Args: nil, Reached: one},
 		{Statement: "client/delete", Query: c.tables.Fill("client/delete", where...), Args: nil, Reached: alias},
 		{Statement: "client/bookends_away", Query: c.tables.Fill("client/bookends_away", "{slot}", literal.Of(literal.AppendSecond, bookendSlot), "{keys}", literal.KeysOf([]prescient.Key{first, last})), Args: nil, Reached: alias},

@@ -35,7 +35,7 @@ func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *test
 	return r
 }
 
-// insert makes one check pending, as an app whose server's clock stands at now.
+// insert makes one check pending, directly where that can be, as an app whose server's clock stands at now.
 func (r *testRig) insert(now time.Time, job prescient.NewJob) Inserted {
 	r.T.Helper()
 	role := "app"
@@ -43,6 +43,9 @@ func (r *testRig) insert(now time.Time, job prescient.NewJob) Inserted {
 	case prescient.Replace, prescient.Earlier, prescient.Later:
 		role = "app-reschedule"
 	}
+	r.client.lately.mu.Lock()
+	r.client.lately.looksFirst = nil
+	r.client.lately.mu.Unlock()
 	did, err := r.client.Insert(r.T.Context(), r.AppAs(role, now), job)
 	r.Must(err)
 	return did

@@ -69,6 +69,7 @@ const (
 	NoDatabase              = 1049
 	ServerShutdown          = 1053
 	NoSuchColumn            = 1054
+	BadNull                 = 1048
 	DuplicateKey            = 1062
 	Syntax                  = 1064
 	NoSuchConstraintMariaDB = 1091
