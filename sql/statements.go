@@ -37,7 +37,7 @@ type Statements map[string]string
 
 // onlyInFull are the statements that Plain does without, and has none in the place of.
 var onlyInFull = map[string]bool{
-	"slotrun/end_each": true, "operate/reslot_check": true, "operate/reslot_default": true,
+	"client/cancel": true, "slotrun/end_each": true, "operate/reslot_check": true, "operate/reslot_default": true,
 }
 
 // Load returns the statements for a table prefix, without their headers. The error wraps ErrPrefix.

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	text "prescient/sql"
 )
 
 // Cancel ends what is pending for an entity as cancelled: all of it, or only what the job_execs named do. It returns
@@ -29,6 +31,58 @@ func (c *Client) Cancel(ctx context.Context, db prescient.DB, e prescient.Entity
 			return 0, err
 		}
 	}
+	if c.tables.Dialect == text.Full {
+		cancelled, err = c.callCancel(ctx, db, e, jobExecs)
+		if !errno.Is(err, errno.RoutineDenied, errno.NoSuchName) {
+			return cancelled, err
+		}
+		// An account that may not call the procedure may do all the same what it does.
+	}
+	return c.cancelByStatements(ctx, db, e, jobExecs)
+}
+
+// callCancel cancels by the procedure, which does what Cancel does, and begins a transaction of its own where there is none:
+// one round trip for each job_exec that is named, or for all.
+func (c *Client) callCancel(ctx context.Context, db prescient.DB, e prescient.Entity, jobExecs []string) (cancelled int, err error) {
+	call := func(db prescient.DB, jobExec string) error {
+		var n int
+		err := store.QueryRow(ctx, db, []any{&n}, c.tables.Fill("client/cancel", "{entity_name}", literal.Of(literal.AppendText, e.Name),
+			"{entity_key}", literal.Of(literal.AppendText, e.Key), "{job_exec}", literal.Of(literal.AppendTextOrNull, jobExec)))
+		if err != nil {
+			return fmt.Errorf("cancelling for %s: %w", e, err)
+		}
+		cancelled += n
+		return nil
+	}
+	if _, begins := beginnerOf(db); !begins {
+		if err := isInside(ctx, db); err != nil {
+			return 0, err
+		}
+	}
+	switch len(jobExecs) {
+	case 0:
+		err = call(db, "")
+	case 1:
+		err = call(db, jobExecs[0])
+	default:
+		err = inTx(ctx, db, func(db prescient.DB) error {
+			cancelled = 0
+			for _, name := range jobExecs {
+				if err := call(db, name); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return 0, err
+	}
+	return cancelled, nil
+}
+
+// cancelByStatements does what the procedure does.
+func (c *Client) cancelByStatements(ctx context.Context, db prescient.DB, e prescient.Entity, jobExecs []string) (cancelled int, err error) {
 	err = inTx(ctx, db, func(db prescient.DB) error {
 		cancelled = 0
 		callers := isCallersTx(db)

@@ -6,6 +6,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/store"
 	text "prescient/sql"
 )
 
@@ -78,7 +79,7 @@ func TestAClientStopsWritingWhenTheConfigurationHasChanged(t *testing.T) {
 		r.insert(rig.At("10:00"), prescient.NewJob{Entity: e, JobExec: "ship", DueAt: rig.At("12:00")})
 		before := r.one()
 		r.Exec("UPDATE p_slot_config SET version = version + 1")
-		r.client.lately.looked(time.Now().Add(-looksEvery))
+		r.client.lately.looked(time.Now().Add(-store.VersionLasts))
 		rig.EachHandle(t, r.AppAt(rig.At("10:00")), func(h rig.Handle) {
 			for _, job := range []prescient.NewJob{
 				{Entity: e, JobExec: "pay", DueAt: rig.At("13:00")},

@@ -27,7 +27,7 @@ func TestNoStatementOfAClientScansATableOrSorts(t *testing.T) {
 			t.Run(strings.ReplaceAll(e.Statement, " ", "_"), func(t *testing.T) { e.Check(t, conn) })
 		}
 		for name := range f.Tables.Stmt {
-			if strings.HasPrefix(name, "client/") && !covered[name] {
+			if strings.HasPrefix(name, "client/") && !covered[name] && name != "client/cancel" { // a CALL has no plan
 				t.Errorf("%s is not explained here", name)
 			}
 		}

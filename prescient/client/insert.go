@@ -37,10 +37,10 @@ const (
 	DidReschedule InsertAction = "rescheduled"
 )
 
-// Insert makes a check pending, on the caller's handle: by one statement where nothing is pending for it, and by a look before
-// that where a look has been worth it within the last minute for its job_exec, or was not taken for 5 s. Errors: prescient.ErrInvalid, prescient.ErrBeyondHorizon,
-// prescient.ErrPending, prescient.ErrKeyCollision and prescient.ErrConfigChanged, with nothing written; others come from the
-// server.
+// Insert makes a check pending, on the caller's handle. It takes one statement where nothing is pending for it. A look comes first
+// where the client has not looked for 5 s, and for a minute after it met a pending row, or what was due already, with the same
+// job_exec and policy. Errors: prescient.ErrInvalid, prescient.ErrBeyondHorizon, prescient.ErrPending, prescient.ErrKeyCollision
+// and prescient.ErrConfigChanged, with nothing written; others come from the server.
 //
 // ErrConfigChanged comes within 5 s of the change. What is inserted until then has a slot of the old grid, as what was inserted
 // before the change; the tables refuse what is not on the new one as well.
@@ -51,18 +51,18 @@ func (c *Client) Insert(ctx context.Context, db prescient.DB, job prescient.NewJ
 	job = job.InPlace()
 	key := prescient.KeyOf(job.Entity, job.JobExec, job.Tag)
 	do := func() (Inserted, error) {
-		if !c.lately.needsLook(job.JobExec, time.Now()) {
+		if !c.lately.needsLook(wayOf(job), time.Now()) {
 			if did, done, err := c.insertDirectly(ctx, db, job, key); done || err != nil {
 				return did, err
 			}
-			c.lately.wasWorthIt(job.JobExec, time.Now())
+			c.lately.wasWorthIt(wayOf(job), time.Now())
 		}
 		now, pending, err := c.readPending(ctx, db, key)
 		if err != nil {
 			return Inserted{}, err
 		}
 		if pending != nil {
-			c.lately.wasWorthIt(job.JobExec, time.Now())
+			c.lately.wasWorthIt(wayOf(job), time.Now())
 		}
 		return c.insert(ctx, db, job, pending, now)
 	}

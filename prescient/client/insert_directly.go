@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
 	"prescient/slots"
 )
 
@@ -16,25 +18,30 @@ import (
 //
 // It must not meet a pending row too often. The server keeps the entry of that row in UNIQUE (job_key) locked for the caller's
 // transaction then, and to go on from there to the row itself, while a slot run ends that, is a deadlock. Apps insert the checks of
-// one job_exec in one way, mostly. So after a direct insert that came to nothing, and after a pending row, a client looks first
-// for a while.
+// one job_exec with one policy in one way, mostly. So after a direct insert that came to nothing, and after a pending row, a client
+// looks first for a while.
 
 const (
-	// looksFirstFor is for how long a client looks before it inserts for a job_exec.
+	// looksFirstFor is for how long a client looks before it inserts in a way for which that was worth it.
 	looksFirstFor = time.Minute
-	// maxLooksFirst bounds how many job_execs are remembered.
+	// maxLooksFirst bounds how many ways are remembered.
 	maxLooksFirst = 1000
 )
-
-// looksEvery is how long a client inserts without a look at slot_config's version.
-const looksEvery = 5 * time.Second
 
 // lately is what a client has seen of late. It is for concurrent use.
 type lately struct {
 	mu         sync.Mutex
-	lookedAt   time.Time            // at slot_config
-	looksFirst map[string]time.Time // until when, by job_exec
+	lookedAt   time.Time         // at slot_config
+	looksFirst map[way]time.Time // until when
 }
+
+// way is a way to insert.
+type way struct {
+	jobExec string
+	policy  prescient.OnPending
+}
+
+func wayOf(job prescient.NewJob) way { return way{job.JobExec, cmp.Or(job.OnPending, prescient.Keep)} }
 
 // looked notes a look at slot_config.
 func (l *lately) looked(now time.Time) {
@@ -43,21 +50,21 @@ func (l *lately) looked(now time.Time) {
 	l.lookedAt = now
 }
 
-// wasWorthIt notes that a look before an insert for a job_exec is worth it.
-func (l *lately) wasWorthIt(jobExec string, now time.Time) {
+// wasWorthIt notes that a look before an insert is worth it.
+func (l *lately) wasWorthIt(w way, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.looksFirst == nil || len(l.looksFirst) >= maxLooksFirst {
-		l.looksFirst = make(map[string]time.Time)
+		l.looksFirst = make(map[way]time.Time)
 	}
-	l.looksFirst[jobExec] = now.Add(looksFirstFor)
+	l.looksFirst[w] = now.Add(looksFirstFor)
 }
 
-// needsLook says whether to look before an insert for a job_exec.
-func (l *lately) needsLook(jobExec string, now time.Time) bool {
+// needsLook says whether to look before an insert.
+func (l *lately) needsLook(w way, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return now.Sub(l.lookedAt) >= looksEvery || now.Before(l.looksFirst[jobExec])
+	return now.Sub(l.lookedAt) >= store.VersionLasts || now.Before(l.looksFirst[w])
 }
 
 // insertDirectly inserts a row if nothing is pending for its key and its slot is yet to come. It returns false where somebody

@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/store"
 )
 
 func TestAnInsertIsOneStatementWhereNothingIsPending(t *testing.T) {
@@ -47,6 +48,7 @@ func TestAnInsertIsOneStatementWhereNothingIsPending(t *testing.T) {
 		check("after what was due", statements(db, prescient.NewJob{JobExec: "now", DueAt: rig.At("13:05")}), 2)
 		check("of another job_exec", statements(db, prescient.NewJob{JobExec: "ship", DueAt: rig.At("13:05")}), 1)
 		r.put(db, prescient.NewJob{Entity: rig.Order("1"), JobExec: "ship", DueAt: rig.At("13:05")})
+		check("with another policy", statements(db, prescient.NewJob{JobExec: "now", DueAt: rig.At("13:05"), OnPending: prescient.OnPendingError}), 1)
 		check("after one that was pending", statements(db, prescient.NewJob{JobExec: "ship", DueAt: rig.At("13:05")}), 2)
 	})
 }
@@ -72,7 +74,7 @@ func TestADirectInsertAndALookComeToTheSame(t *testing.T) {
 				for i := range came {
 					r.Clear()
 					if r.client.lately.looked(time.Now()); i == 1 {
-						r.client.lately.wasWorthIt("ship", time.Now())
+						r.client.lately.wasWorthIt(way{"ship", policy}, time.Now())
 					} else {
 						r.client.lately.looksFirst = nil
 					}
@@ -101,26 +103,29 @@ func TestWhenAClientLooksFirst(t *testing.T) {
 		looked, wasWorthIt time.Duration // how long ago
 		want               bool
 	}{
-		"it has looked lately":             {looksEvery - 1, time.Hour, false},
-		"it has not":                       {looksEvery, time.Hour, true},
+		"it has looked lately":             {store.VersionLasts - 1, time.Hour, false},
+		"it has not":                       {store.VersionLasts, time.Hour, true},
 		"a look was worth it":              {0, 0, true},
 		"a look was worth it for a while":  {0, looksFirstFor - 1, true},
 		"a look was worth it, but no more": {0, looksFirstFor, false},
 	} {
 		var l lately
 		l.looked(now.Add(-c.looked))
-		l.wasWorthIt("ship", now.Add(-c.wasWorthIt))
-		if got := l.needsLook("ship", now); got != c.want {
+		l.wasWorthIt(way{"ship", prescient.Replace}, now.Add(-c.wasWorthIt))
+		if got := l.needsLook(way{"ship", prescient.Replace}, now); got != c.want {
 			t.Errorf("%s: %v; want %v", name, got, c.want)
 		}
 	}
 	var l lately
 	l.looked(now)
 	for i := range 3 * maxLooksFirst {
-		l.wasWorthIt(fmt.Sprint("x", i), now)
+		l.wasWorthIt(way{fmt.Sprint("x", i), prescient.Keep}, now)
 	}
-	if l.needsLook("ship", now) {
-		t.Error("it looks first for a job_exec for which nothing was noted")
+	l.wasWorthIt(way{"ship", prescient.Replace}, now)
+	for _, w := range []way{{"ship", prescient.Keep}, {"pay", prescient.Replace}} {
+		if l.needsLook(w, now) {
+			t.Errorf("it looks first for %v, for which nothing was noted", w)
+		}
 	}
 	if n := len(l.looksFirst); n > maxLooksFirst {
 		t.Errorf("it remembers %d job_execs; want %d at most", n, maxLooksFirst)

@@ -83,8 +83,8 @@ type Result struct {
 // every row that is off the new grid, which goes to the later of its slot and its due time, both rounded up: never to an
 // earlier one. Rows whose slot is on both grids stay.
 //
-// From its first statement on nobody claims a bucket, and clients and workers stop with prescient.ErrConfigChanged; new ones
-// are refused with prescient.ErrReslotting. It waits for the leases that live. Where these are not given back in time, or ctx
+// From its first statement on nobody claims a bucket, and workers stop with prescient.ErrConfigChanged, as clients do within 5 s;
+// new ones are refused with prescient.ErrReslotting. It waits for 6 s, and then for the leases that live. Where these are not given back in time, or ctx
 // ends, it takes all back and returns prescient.ErrLeased. Plain INSERTs go on all the while, but for the step check, in which
 // the server copies future_job. What comes due meanwhile is for the sweeper.
 //
@@ -109,12 +109,12 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Result, error) {
 
 // reslot is one Run under way.
 type reslot struct {
-	tables     store.Tables
-	db         *sqlx.DB
-	options    Options
-	claimShows time.Duration
-	at         Progress
-	did        Result
+	tables   store.Tables
+	db       *sqlx.DB
+	options  Options
+	oldShows time.Duration
+	at       Progress
+	did      Result
 	// announced says that everybody has been stopped, and that only a Run that is done lets them go on.
 	announced bool
 }
@@ -137,7 +137,7 @@ func newReslot(db *sqlx.DB, o Options) (*reslot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
-	r := &reslot{tables: store.Tables{Stmt: statements, Prefix: o.Prefix, Grid: grid}, db: db, options: o, claimShows: time.Second}
+	r := &reslot{tables: store.Tables{Stmt: statements, Prefix: o.Prefix, Grid: grid}, db: db, options: o, oldShows: store.VersionLasts + time.Second}
 	r.did.To = o.Resolution
 	return r, nil
 }
@@ -233,8 +233,9 @@ func (r *reslot) config(ctx context.Context) (stored, goesTo time.Duration, err 
 func (r *reslot) awaitLeases(ctx context.Context) error {
 	r.tell(StepWait)
 	giveUp := time.Now().Add(max(r.options.LeaseWait, 0))
-	// A claim whose statement had looked at the version before it was raised shows within this time.
-	wait := r.claimShows
+	// A claim whose statement had looked at the version before it was raised shows within this time, and no client inserts
+	// by the old one after it, but in a transaction with a snapshot that is older.
+	wait := r.oldShows
 	for {
 		if err := store.Sleep(ctx, wait); err != nil {
 			return err

@@ -31,7 +31,7 @@ func (r *testRig) reslotOn(ctx context.Context, db *sqlx.DB, to time.Duration, c
 	}
 	job, err := newReslot(db, o)
 	r.Must(err)
-	job.claimShows = time.Millisecond
+	job.oldShows = time.Millisecond
 	err = job.run(ctx)
 	return job.did, err
 }

@@ -14,6 +14,9 @@ import (
 	text "prescient/sql"
 )
 
+// VersionLasts is for how long a client inserts without a look at slot_config's version.
+const VersionLasts = 5 * time.Second
+
 // Tables is one installation: its statements, its grid, and the version of slot_config that all of it was read at.
 type Tables struct {
 	Stmt    text.Statements
