@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,38 +121,94 @@ func Down(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 	return results(undone), err
 }
 
+// Planned is a migration that the tables lack.
+type Planned struct {
+	Name string
+	// About says what it is for, what it locks, and what it copies.
+	About string
+	// Statements are what it sends, in their order.
+	Statements []string
+}
+
+// Plan returns the migrations that the tables lack, in the order in which Up would apply them. It only reads. Where the tables
+// are there for another resolution the error wraps ErrResolution, as that of Up does.
+func Plan(ctx context.Context, db *sql.DB, s Schema) (list []Planned, err error) {
+	if s.Server, s.Dialect, err = s.Dialect.Choose(ctx, db); err != nil {
+		return nil, err
+	}
+	if err := s.sameResolution(ctx, db); err != nil {
+		return nil, err
+	}
+	files, names, err := s.missing(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		about, err := s.Dialect.read(migrationFiles, "migrations/"+name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		up, _, _ := strings.Cut(string(text), "-- +goose Down")
+		list = append(list, Planned{Name: name, About: header(string(about)), Statements: splitStatements(up)})
+	}
+	return list, nil
+}
+
+// header is the comment at the beginning of a migration, without its dashes.
+func header(migration string) string {
+	var b strings.Builder
+	for line := range strings.Lines(migration) {
+		comment, is := strings.CutPrefix(line, "--")
+		if !is || strings.HasPrefix(comment, " +goose") {
+			break
+		}
+		b.WriteString(strings.TrimPrefix(comment, " "))
+	}
+	return strings.TrimSpace(b.String())
+}
+
 // Pending returns how many migrations the tables lack. It only reads.
 func Pending(ctx context.Context, db *sql.DB, s Schema) (missing int, err error) {
-	files, err := s.render()
-	if err != nil {
-		return 0, err
+	_, names, err := s.missing(ctx, db)
+	return len(names), err
+}
+
+// missing returns the names of the migrations that the tables lack, in their order, and the files of all.
+func (s Schema) missing(ctx context.Context, db *sql.DB) (files fs.FS, missing []string, err error) {
+	if files, err = s.render(); err != nil {
+		return nil, nil, err
 	}
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
 	store, err := database.NewStore(database.DialectMySQL, s.versionTable())
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
 	applied, err := store.ListMigrations(ctx, db)
 	if err != nil && !noSuchTable(err) {
-		return 0, fmt.Errorf("reading which migrations are applied: %w", err)
+		return nil, nil, fmt.Errorf("reading which migrations are applied: %w", err)
 	}
 	done := make(map[int64]bool)
 	for _, m := range applied {
 		done[m.Version] = true
 	}
+	slices.Sort(names)
 	for _, name := range names {
 		version, err := goose.NumericComponent(name)
 		if err != nil {
-			return 0, err
+			return nil, nil, err
 		}
 		if !done[version] {
-			missing++
+			missing = append(missing, name)
 		}
 	}
-	return missing, nil
+	return files, missing, nil
 }
 
 func (s Schema) versionTable() string { return s.Prefix + "schema_version" }

@@ -45,7 +45,7 @@ func Migrate(prog *program.Program) *cobra.Command {
 		case repair:
 			return migrateForRepair(cmd, prog, dry)
 		case dry:
-			return exit.Usage(errors.New("--dry-run is for --repair: give both"))
+			return migratePlan(cmd, prog)
 		}
 		return migrateUp(cmd, prog)
 	}
@@ -61,12 +61,15 @@ With --repair it then restores what the migrations made and somebody dropped or 
 (also one whose definer is gone: it gets the account that repairs), views, defaults, CHECKs and indexes, at the resolution
 that slot_config has. Of a view it sees that it is gone or cannot be read, not that it reads something else. It touches no row. It cannot restore tables and columns, whose rows and values are gone: it names
 them, with the statement that makes them empty, and the exit code is 4. It may be run again. While a CHECK or an index is
-added, the server reads or copies the table, and inserts wait. --dry-run prints the statements only.`,
+added, the server reads or copies the table, and inserts wait.
+
+With --dry-run it prints the statements only, of the migrations that are missing or of the repair, and changes nothing.
+Before those of a migration stands what it locks and what it copies.`,
 		Args: arguments.None,
 		RunE: up,
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "restore procedures, views, defaults, CHECKs and indexes that are missing or changed")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "with --repair: print what it would send, and change nothing")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print what it would send, and change nothing")
 	var yes bool
 	down := &cobra.Command{
 		Use:   "down --yes",

@@ -59,18 +59,25 @@ func printDamages(cmd *cobra.Command, prog *program.Program, damages []sql.Damag
 				return err
 			}
 		}
-		for _, statement := range d.DDL {
-			// As a client takes it: a procedure holds semicolons.
-			if strings.Contains(statement, ";") {
-				statement = "DELIMITER //\n" + statement + "\n//\nDELIMITER "
-			}
-			if _, err := io.WriteString(out, statement+";\n"); err != nil {
-				return err
-			}
+		if err := printStatements(out, d.DDL); err != nil {
+			return err
 		}
 	}
 	if len(damages) == 0 {
 		return output.Say(out, "-- there is nothing to restore")
+	}
+	return nil
+}
+
+// printStatements prints statements as a client takes them.
+func printStatements(out io.Writer, statements []string) error {
+	for _, statement := range statements {
+		if strings.Contains(statement, ";") { // a procedure holds some
+			statement = "DELIMITER //\n" + statement + "\n//\nDELIMITER "
+		}
+		if _, err := io.WriteString(out, statement+";\n"); err != nil {
+			return err
+		}
 	}
 	return nil
 }

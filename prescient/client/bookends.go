@@ -24,17 +24,20 @@ var bookend = prescient.NewJob{Entity: prescient.Entity{Name: "prescient", Key: 
 // bookendSlot is no slot that is ever run; midnight is on every grid.
 var bookendSlot = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
-// findBetweenBookends reads what is pending for an entity as it is now, whatever a snapshot shows, and locks it.
-func (c *Client) findBetweenBookends(ctx context.Context, db prescient.DB, e prescient.Entity) (found []prescient.FutureJob, err error) {
-	first, last := e.KeyRange()
-	low, high := literal.Of(literal.AppendKey, first), literal.Of(literal.AppendKey, last)
-	placed, err := c.withBookends(ctx, db, []prescient.Key{first, last}, func() error {
-		found, err = c.find(ctx, db, "job.job_key > "+low+" AND job.job_key < "+high, true)
+// findBetweenBookends reads what is pending for entities as it is now, whatever a snapshot shows, and locks it.
+func (c *Client) findBetweenBookends(ctx context.Context, db prescient.DB, entities []prescient.Entity) (found []prescient.FutureJob, err error) {
+	keys := make([]prescient.Key, 0, 2*len(entities))
+	for _, e := range entities {
+		first, last := e.KeyRange()
+		keys = append(keys, first, last)
+	}
+	placed, err := c.withBookends(ctx, db, keys, func() error {
+		found, err = c.find(ctx, db, inRanges(entities, "> ", " AND job.job_key < "), true)
 		return err
 	})
 	if err == nil && !placed {
 		// One key in two thousand million is that of a bookend: a check has it, and ends the read as well as it can.
-		found, err = c.find(ctx, db, "job.job_key BETWEEN "+low+" AND "+high, true)
+		found, err = c.find(ctx, db, inRanges(entities, "BETWEEN ", " AND "), true)
 	}
 	return found, err
 }

@@ -46,6 +46,10 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 	find := func(condition, lock string) string {
 		return c.tables.Fill("client/find", "{columns}", textColumns, "{keys}", condition, "{lock}", lock)
 	}
+	entities := make([]prescient.Entity, cancelEntities)
+	for i, job := range f.Some(rig.BigSlot, cancelEntities) {
+		entities[i] = job.Entity()
+	}
 	first, last := job.Entity().KeyRange()
 	entity := "job.job_key BETWEEN " + literal.Of(literal.AppendKey, first) + " AND " + literal.Of(literal.AppendKey, last)
 	row := string(appendRow(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, c.textOf(job.DueAt, f.Slots[3]), true))
@@ -57,7 +61,10 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 		{Statement: "client/insert of 1000", Query: c.insertRows([]byte(strings.Repeat(row+",", 999)+row), true), Args: nil, Reached: nil},
 		{Statement: "client/insert directly", Query: c.directInsertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
 		{Statement: "client/lock", Query: c.tables.Fill("client/lock", where...), Args: nil, Reached: one},
-		{Statement: "client/delete", Query: c.tables.Fill("client/delete", where...), Args: nil, Reached: alias},
+		{Statement: "client/delete", Query: c.tables.Fill("client/delete", "{rows}", c.asRead([]prescient.FutureJob{job})), Args: nil, Reached: alias},
+		{Statement: "client/delete of 500", Query: c.tables.Fill("client/delete", "{rows}", c.asRead(f.Some(rig.BigSlot, cancelRows))), Args: nil, Reached: alias},
+		{Statement: "client/cancel_copy", Query: c.tables.Fill("client/cancel_copy", "{rows}", c.asRead([]prescient.FutureJob{job})), Args: nil, Reached: alias},
+		{Statement: "client/cancel_copy of 500", Query: c.tables.Fill("client/cancel_copy", "{rows}", c.asRead(f.Some(rig.BigSlot, cancelRows))), Args: nil, Reached: alias},
 		{Statement: "client/bookends_away", Query: c.tables.Fill("client/bookends_away", "{slot}", literal.Of(literal.AppendSecond, bookendSlot), "{keys}", literal.KeysOf([]prescient.Key{first, last})), Args: nil, Reached: alias},
 		{Statement: "client/replace", Query: c.tables.Fill("client/replace", write...), Args: nil, Reached: one},
 		{Statement: "client/reschedule", Query: c.tables.Fill("client/reschedule", write...), Args: nil, Reached: one},
@@ -66,6 +73,7 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 		list = append(list,
 			rig.Explained{Statement: "client/find by key" + name, Query: find("job.job_key = "+key, lock), Args: nil, Reached: found},
 			rig.Explained{Statement: "client/find by entity" + name, Query: find(entity, lock), Args: nil, Reached: found},
+			rig.Explained{Statement: "client/find by 200 entities" + name, Query: find(inRanges(entities, "BETWEEN ", " AND "), lock), Args: nil, Reached: found},
 			rig.Explained{Statement: "client/find between bookends" + name, Query: find("job.job_key > "+literal.Of(literal.AppendKey, first)+" AND job.job_key < "+literal.Of(literal.AppendKey, last), lock), Args: nil, Reached: found})
 		for _, n := range []int{2, 999, 1000, 1001} {
 			keys := literal.Keys(f.Some(rig.BigSlot, n), prescient.FutureJob.Key)

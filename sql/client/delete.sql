@@ -1,6 +1,6 @@
--- Delete a pending check, if it is still the row that was read. The hint keeps MariaDB from locking UNIQUE (job_key)
+-- Delete pending checks, if they are still the rows that were read. The hint keeps MariaDB from locking UNIQUE (job_key)
 -- first, which deadlocks with a slot run.
--- Index: PRIMARY of future_job, one entry. Locks: the row.
--- {slot}, {key}, {revision}: the row as it was read
+-- Index: PRIMARY of future_job, one entry each. Locks: the rows.
+-- {rows}: the rows as they were read, by next_check_at, job_key and revision
 DELETE job FROM {prefix}future_job job FORCE INDEX (PRIMARY)
-WHERE job.next_check_at = {slot} AND job.job_key = {key} AND job.revision = {revision}
+WHERE {rows}

@@ -1,0 +1,59 @@
+package operate
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/sql"
+)
+
+// migrationPlan is what migrate --dry-run --json prints.
+type migrationPlan struct {
+	Prefix     string             `json:"prefix"`
+	Resolution string             `json:"resolution"`
+	Missing    int                `json:"missing"`
+	Migrations []plannedMigration `json:"migrations"`
+}
+
+type plannedMigration struct {
+	Name       string   `json:"name"`
+	About      string   `json:"about"`
+	Statements []string `json:"statements"`
+}
+
+// migratePlan prints what migrate would send.
+func migratePlan(cmd *cobra.Command, prog *program.Program) error {
+	s, err := openToMigrate(cmd, prog)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	list, err := sql.Plan(cmd.Context(), s.DB.DB, schemaOf(s))
+	if err != nil {
+		return s.Explain(err)
+	}
+	out := cmd.OutOrStdout()
+	if prog.JSON {
+		plan := migrationPlan{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.String(), Missing: len(list), Migrations: []plannedMigration{}}
+		for _, m := range list {
+			plan.Migrations = append(plan.Migrations, plannedMigration(m))
+		}
+		return output.JSON(out, plan)
+	}
+	if len(list) == 0 {
+		return output.Say(out, "%s", "the tables are up to date")
+	}
+	for _, m := range list {
+		if _, err := io.WriteString(out, "-- "+m.Name+"\n-- "+strings.ReplaceAll(m.About, "\n", "\n-- ")+"\n"); err != nil {
+			return err
+		}
+		if err := printStatements(out, m.Statements); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package operate_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"prescient/cmd"
+	"prescient/cmd/internal/rig"
+	"prescient/prescient/localserver/servertest"
+)
+
+// A dry run changes nothing, and says all that migrate does: applied by hand it makes the same tables.
+func TestMigrateDryRun(t *testing.T) {
+	rig.EachServer(t, func(r *rig.Rig) {
+		script := r.OK("migrate", "--dry-run")
+		for _, want := range []string{"-- 00001_slot_config.sql\n-- ", "CREATE TABLE IF NOT EXISTS future_job", "DELIMITER //\nCREATE PROCEDURE cancel", "-- 00014_"} {
+			if !strings.Contains(script, want) {
+				r.Errorf("there is no %q in\n%s", want, script)
+			}
+		}
+		r.Execute("migrate", "status").Wants(r.T, cmd.ExitTables)
+		var plan struct {
+			Missing    int
+			Migrations []struct {
+				Name, About string
+				Statements  []string
+			}
+		}
+		if err := json.Unmarshal([]byte(r.OK("migrate", "--dry-run", "--json")), &plan); err != nil || plan.Missing != len(plan.Migrations) {
+			r.Fatalf("%+v, %v", plan, err)
+		}
+		files, err := os.ReadDir("../../sql/migrations")
+		if err != nil || plan.Missing != len(files) {
+			r.Fatalf("%d migrations are planned; there are %d: %v", plan.Missing, len(files), err)
+		}
+		conn, err := servertest.Open(r.T, r.Account("owner"), "").Conn(r.Context()) // one for all: some prepare a statement
+		r.Must(err)
+		defer conn.Close()
+		for _, m := range plan.Migrations {
+			if m.About == "" || len(m.Statements) == 0 {
+				r.Errorf("%+v", m)
+			}
+			for _, statement := range m.Statements {
+				if _, err := conn.ExecContext(r.Context(), statement); err != nil {
+					r.Errorf("%s: %s: %v", m.Name, statement, err)
+				}
+			}
+		}
+		if out := r.OK("migrate"); strings.Count(out, "applied ") != len(files) {
+			r.Error(out)
+		}
+		r.Execute("doctor", "--use", "owner", "--only", "schema").Wants(r.T, cmd.ExitOK)
+		if out := r.OK("migrate", "--dry-run"); out != "the tables are up to date\n" {
+			r.Error(out)
+		}
+		r.Variables["PRESCIENT_SLOTS_RESOLUTION"] = "1h"
+		r.Execute("migrate", "--dry-run").Wants(r.T, cmd.ExitTables, "15m0s", "1h0m0s")
+	})
+}

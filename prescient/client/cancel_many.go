@@ -1,0 +1,150 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// cancelEntities is how many entities are looked for together, and cancelRows how many rows are cancelled together.
+const cancelEntities, cancelRows = 200, 500
+
+// CancelMany is Cancel for many entities: all of it or, with an error, nothing. On a handle that is no transaction it takes one of
+// its own. An entity that stands twice counts once.
+//
+// The statements that it takes grow by the hundreds of entities, not with each.
+func (c *Client) CancelMany(ctx context.Context, db prescient.DB, entities []prescient.Entity, jobExecs ...string) (cancelled int, err error) {
+	for i, e := range entities {
+		if err := e.Validate(); err != nil {
+			return 0, fmt.Errorf("entity %d: %w", i+1, err)
+		}
+	}
+	if err := validJobExecs(jobExecs); err != nil {
+		return 0, err
+	}
+	if len(entities) == 0 {
+		return 0, nil
+	}
+	return c.cancelByStatements(ctx, db, entities, jobExecs)
+}
+
+// cancelByStatements does what the procedure does, for some entities.
+func (c *Client) cancelByStatements(ctx context.Context, db prescient.DB, entities []prescient.Entity, jobExecs []string) (cancelled int, err error) {
+	order := byKey(len(entities), func(i int) prescient.Key { return prescient.KeyOf(entities[i], "", "") })
+	sorted := make([]prescient.Entity, len(order))
+	for i, from := range order {
+		sorted[i] = entities[from]
+	}
+	sorted = slices.Compact(sorted)
+	err = inTx(ctx, db, func(db prescient.DB) error {
+		cancelled = 0
+		for some := range slices.Chunk(sorted, cancelEntities) {
+			n, err := c.cancelSome(ctx, db, some, jobExecs)
+			if err != nil {
+				return err
+			}
+			cancelled += n
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return cancelled, nil
+}
+
+// cancelSome cancels for entities that are in the order of their keys.
+func (c *Client) cancelSome(ctx context.Context, db prescient.DB, entities []prescient.Entity, jobExecs []string) (cancelled int, err error) {
+	callers := isCallersTx(db)
+	lock := false
+	for range maxTries {
+		found, err := c.findEntities(ctx, db, entities, jobExecs, lock)
+		if err != nil {
+			return 0, err
+		}
+		missed := false
+		for rows := range slices.Chunk(found, cancelRows) {
+			n, err := c.cancelFound(ctx, db, rows)
+			if err != nil {
+				return 0, fmt.Errorf("cancelling for %s: %w", named(entities), err)
+			}
+			cancelled += n
+			missed = missed || n < len(rows)
+		}
+		// In the caller's transaction a plain read may not see the latest rows; a locking one does.
+		if !missed && lock == callers {
+			return cancelled, nil
+		}
+		lock = callers
+	}
+	return 0, fmt.Errorf("cancelling for %s: rows changed %d times under it", named(entities), maxTries)
+}
+
+// named names entities in an error.
+func named(entities []prescient.Entity) string {
+	if len(entities) == 1 {
+		return entities[0].String()
+	}
+	return fmt.Sprintf("%s and %d more", entities[0], len(entities)-1)
+}
+
+// findEntities reads what is pending for entities. The rows of each are neighbours in the unique key.
+func (c *Client) findEntities(ctx context.Context, db prescient.DB, entities []prescient.Entity, jobExecs []string, lock bool) (found []prescient.FutureJob, err error) {
+	if lock {
+		found, err = c.findBetweenBookends(ctx, db, entities)
+	} else {
+		found, err = c.find(ctx, db, inRanges(entities, "BETWEEN ", " AND "), false)
+	}
+	asked := make(map[prescient.Entity]bool, len(entities))
+	for _, e := range entities {
+		asked[e] = true
+	}
+	return slices.DeleteFunc(found, func(job prescient.FutureJob) bool {
+		return !asked[job.Entity()] || len(jobExecs) > 0 && !slices.Contains(jobExecs, job.JobExec)
+	}), err
+}
+
+// inRanges is a condition on job_key: that it is one that the entities can have, by the words before the first and the last.
+func inRanges(entities []prescient.Entity, beforeFirst, beforeLast string) string {
+	var b []byte
+	for i, e := range entities {
+		if i > 0 {
+			b = append(b, " OR "...)
+		}
+		first, last := e.KeyRange()
+		b = append(append(b, "job.job_key "...), beforeFirst...)
+		b = append(literal.AppendKey(b, first), beforeLast...)
+		b = literal.AppendKey(b, last)
+	}
+	return string(b)
+}
+
+// cancelFound ends those rows that are still as they were read. The server copies them into history: a payload need not travel,
+// whatever its size.
+func (c *Client) cancelFound(ctx context.Context, db prescient.DB, found []prescient.FutureJob) (cancelled int, err error) {
+	rows := c.asRead(found)
+	n, err := store.Affected(ctx, db, c.tables.Fill("client/cancel_copy", "{rows}", rows))
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	_, err = db.ExecContext(ctx, c.tables.Fill("client/delete", "{rows}", rows))
+	return n, err
+}
+
+// asRead is a condition on rows of future_job: that they are still as they were read.
+func (c *Client) asRead(rows []prescient.FutureJob) string {
+	var b []byte
+	for i, job := range rows {
+		if i > 0 {
+			b = append(b, " OR "...)
+		}
+		b = literal.AppendSecond(append(b, "job.next_check_at = "...), job.NextCheckAt)
+		b = literal.AppendKey(append(b, " AND job.job_key = "...), job.Key())
+		b = literal.AppendUint(append(b, " AND job.revision = "...), job.Revision)
+	}
+	return string(b)
+}

@@ -1,0 +1,119 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// Reschedule moves a pending check to another time; its counts and payload stay. A time that is over goes to the next
+// open slot. Errors: prescient.ErrNotFound, prescient.ErrBeyondHorizon, prescient.ErrInvalid and prescient.ErrConfigChanged,
+// with nothing written; others come from the server.
+//
+// A reschedule that commits while the job_exec runs wins: the answer of that call is dropped.
+func (c *Client) Reschedule(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec, tag string, dueAt time.Time) (Inserted, error) {
+	if err := (prescient.NewJob{Entity: e, JobExec: jobExec, Tag: tag, DueAt: dueAt}).Validate(); err != nil {
+		return Inserted{}, err
+	}
+	do := func() (Inserted, error) { return c.reschedule(ctx, db, e, jobExec, tag, dueAt) }
+	if commitsByItself(db) {
+		return retried(do)
+	}
+	return do()
+}
+
+func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec, tag string, dueAt time.Time) (Inserted, error) {
+	now, job, err := c.readPending(ctx, db, prescient.KeyOf(e, jobExec, tag))
+	if err != nil {
+		return Inserted{}, err
+	}
+	// A plain read in the caller's transaction may not see the latest row.
+	latest := !isCallersTx(db)
+	for range maxTries {
+		due, slot, err := c.place(jobExec, dueAt, now)
+		if err != nil {
+			return Inserted{}, err
+		}
+		if job != nil && job.Entity() == e && job.JobExec == jobExec && job.Tag == tag {
+			n, err := store.Affected(ctx, db, c.tables.Fill("client/reschedule", append(c.identity(*job),
+				"{due_at}", literal.Of(literal.AppendMicro, due), "{next_check_at}", literal.Of(literal.AppendSecond, slot),
+				"{new_revision}", literal.Of(literal.AppendUint, newRevision()))...))
+			if err != nil {
+				return Inserted{}, fmt.Errorf("rescheduling %s of %s: %w", jobExec, e, err)
+			}
+			if n == 1 {
+				return Inserted{Did: DidReschedule, DueAt: due, Slot: slot}, nil
+			}
+		} else {
+			absent := latest
+			if !latest && job == nil {
+				if absent, err = c.isAbsent(ctx, db, prescient.KeyOf(e, jobExec, tag)); err != nil {
+					return Inserted{}, fmt.Errorf("rescheduling %s of %s: %w", jobExec, e, err)
+				}
+			}
+			if absent {
+				return Inserted{}, fmt.Errorf("%w: %s of %s", prescient.ErrNotFound, jobExec, e)
+			}
+		}
+		if now, job, err = c.readLatest(ctx, db, prescient.KeyOf(e, jobExec, tag)); err != nil {
+			return Inserted{}, err
+		}
+		latest = true
+	}
+	return Inserted{}, fmt.Errorf("rescheduling %s of %s: the pending row changed %d times under it", jobExec, e, maxTries)
+}
+
+// NewTime is when a pending check is to be due.
+type NewTime struct {
+	Entity  prescient.Entity
+	JobExec string
+	Tag     string
+	DueAt   time.Time
+}
+
+// RescheduleMany is Reschedule for many: all of them or, with an error, none. On a handle that is no transaction it takes one of
+// its own. What became of each stands at its place in the result. The errors are those of Reschedule; prescient.ErrNotFound, too:
+// it names the first check that is not pending.
+func (c *Client) RescheduleMany(ctx context.Context, db prescient.DB, times []NewTime) ([]Inserted, error) {
+	for i, t := range times {
+		if err := (prescient.NewJob{Entity: t.Entity, JobExec: t.JobExec, Tag: t.Tag, DueAt: t.DueAt}).Validate(); err != nil {
+			return nil, fmt.Errorf("check %d: %w", i+1, err)
+		}
+	}
+	if len(times) == 0 {
+		return nil, nil
+	}
+	did := make([]Inserted, len(times))
+	// In the order of their keys, so that two who move the same checks do not deadlock.
+	order := byKey(len(times), func(i int) prescient.Key { return prescient.KeyOf(times[i].Entity, times[i].JobExec, times[i].Tag) })
+	err := inTx(ctx, db, func(db prescient.DB) error {
+		for _, i := range order {
+			t := times[i]
+			var err error
+			if did[i], err = c.reschedule(ctx, db, t.Entity, t.JobExec, t.Tag, t.DueAt); err != nil {
+				return fmt.Errorf("check %d: %w", i+1, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return did, nil
+}
+
+// byKey returns the numbers below n in the order of their keys, those of one key as they are.
+func byKey(n int, key func(i int) prescient.Key) []int {
+	keys, order := make([]prescient.Key, n), make([]int, n)
+	for i := range order {
+		keys[i], order[i] = key(i), i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return bytes.Compare(keys[i][:], keys[j][:]) })
+	return order
+}
