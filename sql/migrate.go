@@ -160,13 +160,10 @@ func Plan(ctx context.Context, db *sql.DB, s Schema) (list []Planned, err error)
 
 // header is the comment at the beginning of a migration, without its dashes.
 func header(migration string) string {
+	comment, _, _ := strings.Cut(migration, "-- +goose")
 	var b strings.Builder
-	for line := range strings.Lines(migration) {
-		comment, is := strings.CutPrefix(line, "--")
-		if !is || strings.HasPrefix(comment, " +goose") {
-			break
-		}
-		b.WriteString(strings.TrimPrefix(comment, " "))
+	for line := range strings.Lines(comment) {
+		b.WriteString(strings.TrimPrefix(strings.TrimPrefix(line, "--"), " "))
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -134,17 +134,3 @@ func (c *Client) cancelFound(ctx context.Context, db prescient.DB, found []presc
 	_, err = db.ExecContext(ctx, c.tables.Fill("client/delete", "{rows}", rows))
 	return n, err
 }
-
-// asRead is a condition on rows of future_job: that they are still as they were read.
-func (c *Client) asRead(rows []prescient.FutureJob) string {
-	var b []byte
-	for i, job := range rows {
-		if i > 0 {
-			b = append(b, " OR "...)
-		}
-		b = literal.AppendSecond(append(b, "job.next_check_at = "...), job.NextCheckAt)
-		b = literal.AppendKey(append(b, " AND job.job_key = "...), job.Key())
-		b = literal.AppendUint(append(b, " AND job.revision = "...), job.Revision)
-	}
-	return string(b)
-}

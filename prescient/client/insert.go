@@ -176,6 +176,20 @@ func (c *Client) identity(job prescient.FutureJob) []string {
 		"{revision}", literal.Of(literal.AppendUint, job.Revision)}
 }
 
+// asRead is a condition on rows of future_job: that they are still as they were read.
+func (c *Client) asRead(rows []prescient.FutureJob) string {
+	var b []byte
+	for i, job := range rows {
+		if i > 0 {
+			b = append(b, " OR "...)
+		}
+		b = literal.AppendSecond(append(b, "job.next_check_at = "...), job.NextCheckAt)
+		b = literal.AppendKey(append(b, " AND job.job_key = "...), job.Key())
+		b = literal.AppendUint(append(b, " AND job.revision = "...), job.Revision)
+	}
+	return string(b)
+}
+
 // hasMore says whether a job has what most have not: a tag, or a payload.
 func hasMore(j *prescient.NewJob) bool { return j.Tag != "" || j.Payload != nil }
 

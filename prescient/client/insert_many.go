@@ -1,10 +1,8 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"prescient/prescient"
@@ -72,21 +70,16 @@ type bulk struct {
 }
 
 func newBulk(c *Client, jobs []prescient.NewJob) bulk {
-	b := bulk{client: c, jobs: jobs, did: make([]Inserted, len(jobs)), keys: make([]prescient.Key, len(jobs)), order: make([]int, len(jobs))}
+	b := bulk{client: c, jobs: jobs, did: make([]Inserted, len(jobs)), keys: make([]prescient.Key, len(jobs))}
 	var check [4]byte
 	for i := range jobs {
 		job := &jobs[i]
 		if i == 0 || job.JobExec != jobs[i-1].JobExec || job.Tag != jobs[i-1].Tag { // most lists have one of each
 			check = prescient.CheckPart(job.JobExec, job.Tag)
 		}
-		b.keys[i], b.order[i] = job.Entity.KeyWith(check), i
+		b.keys[i] = job.Entity.KeyWith(check)
 	}
-	slices.SortFunc(b.order, func(i, j int) int {
-		if by := bytes.Compare(b.keys[i][:], b.keys[j][:]); by != 0 {
-			return by
-		}
-		return i - j
-	})
+	b.order = byKey(len(jobs), func(i int) prescient.Key { return b.keys[i] })
 	return b
 }
 

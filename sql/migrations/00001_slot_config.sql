@@ -1,5 +1,6 @@
 -- Table-wide settings that every client and worker must agree on: one row.
 -- version is raised by whatever changes them; inserts and claims name the version they were made for.
+-- Locks and copies nothing: the table is new.
 
 -- +goose NO TRANSACTION
 -- +goose Up

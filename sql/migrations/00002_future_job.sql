@@ -4,6 +4,7 @@
 -- job_key, first_check_at and next_check_at. Columns stand in the order that their defaults need.
 -- The check keeps out zero dates too, which a lax sql_mode makes of what is no date, and which no sweep would find.
 -- The round-up is integer arithmetic in microseconds: with / and CEILING, MySQL loses the microsecond and is early.
+-- Locks and copies nothing: the table is new.
 
 -- +goose NO TRANSACTION
 -- +goose Up

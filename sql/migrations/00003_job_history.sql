@@ -1,5 +1,6 @@
 -- One row for every end. The key makes one end of one row unique and keeps inserts near the end of the table;
 -- (job_key) answers "what became of this entity". Partitioned by ended_at so that old ends leave by DROP PARTITION.
+-- Locks and copies nothing: the table is new.
 
 -- +goose NO TRANSACTION
 -- +goose Up

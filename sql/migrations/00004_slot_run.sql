@@ -1,6 +1,7 @@
 -- The ledger: one row for every bucket of every slot that was served. It holds the lease, the fencing token and the
 -- books. allocated_until is NULL while nobody holds the bucket; a claim that finds it lapsed is a takeover. The first to open
 -- a slot fixes buckets, but a slot that was opened as one bucket may be divided later (slotrun/divide).
+-- Locks and copies nothing: the table is new.
 
 -- +goose NO TRANSACTION
 -- +goose Up

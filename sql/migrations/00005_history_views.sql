@@ -1,6 +1,7 @@
 -- What analysts ask of history. A day is the UTC day on which a check ended. Each view reads all of history: where that
 -- is large, take its text and add a condition on ended_at, which keeps to the partitions that it needs.
 -- They run with the rights of whoever reads them.
+-- Locks each view for a moment. Copies nothing.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -6,6 +6,7 @@
 -- Rows are found through UNIQUE (job_key) without a lock and written by the full primary key and revision, as the Go
 -- client does, so that it does not deadlock with slot runs; a last look with FOR UPDATE finds what the snapshot of the
 -- caller's transaction hides.
+-- Locks the procedure for a moment. Copies nothing.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,5 +1,6 @@
 -- resolution_to_s: the resolution that a reslot under way goes to; NULL where none is. While it is set nobody claims,
 -- and no client or worker starts. Neither server's ADD COLUMN can be repeated on both, so it is looked for first.
+-- Locks slot_config for a moment, once the transactions that have read it are over. Copies its one row.
 
 -- +goose NO TRANSACTION
 -- +goose Up

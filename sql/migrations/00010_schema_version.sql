@@ -1,6 +1,7 @@
 -- schema_version: the number of the newest migration, for every program to see when it opens the tables; those of the
 -- migrations' own table need a right that apps do not have. Each migration from here on raises it at its end.
 -- Neither server's ADD COLUMN can be repeated on both, so it is looked for first.
+-- Locks slot_config for a moment, once the transactions that have read it are over. Copies its one row.
 
 -- +goose NO TRANSACTION
 -- +goose Up

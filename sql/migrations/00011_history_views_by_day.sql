@@ -5,6 +5,7 @@
 -- their own, which analysts of before would have no right to. New is history_checks_daily: history_checks by day.
 -- Percentiles are taken from how many had each value, in place of sorting every row twice.
 -- They run with the rights of whoever reads them.
+-- Locks each view for a moment. Copies nothing.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -3,6 +3,7 @@
 -- while the transaction was open. Now the look has two rows of its own to end at, the bookends, with the first and the last
 -- key that the entity can have: inserted before it and deleted after it, so that nobody else ever sees them. Where a check
 -- has such a key, one in two thousand million, the look is as it was.
+-- Locks the procedure for a moment, in which a CALL finds none. Copies nothing.
 
 -- +goose NO TRANSACTION
 -- +goose Up

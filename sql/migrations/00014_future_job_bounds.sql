@@ -2,7 +2,8 @@
 -- address, and a payload of 4 MB (and 64 bytes, for what MySQL adds), as the server stores it. MySQL takes the first of the
 -- comments for text, MariaDB the second: both functions only look up a length.
 -- Rows of before that are beyond that stay, run and end as they would have: where there are some, the checks are left out,
--- and `migrate --repair` adds them once those are gone. Both servers copy the table for it, and inserts wait meanwhile.
+-- and `migrate --repair` adds them once those are gone.
+-- Locks future_job against writes while the server copies it: XX.
 
 -- +goose NO TRANSACTION
 -- +goose Up

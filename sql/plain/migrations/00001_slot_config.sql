@@ -3,6 +3,7 @@
 
 -- In the dialect plain without CHECKs, and with the columns that later migrations add in the full one, since no ADD COLUMN can be
 -- repeated on every server. changed_at goes by the session's time zone where an INSERT does not give it.
+-- Locks and copies nothing: the table is new.
 
 -- +goose NO TRANSACTION
 -- +goose Up

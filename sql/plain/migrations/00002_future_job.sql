@@ -1,6 +1,7 @@
 -- What is pending, clustered by slot. In the dialect plain no default is an expression and there are no CHECKs: an INSERT gives
 -- job_key, first_check_at, next_check_at and revision itself, as the client and the command do, and nothing holds it to the grid.
 -- inserted_at goes by the session's time zone. TiDB alone reads the comment in the primary key.
+-- Locks and copies nothing: the table is new.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,4 +1,5 @@
 -- The dialect plain has no procedures: an app in another language cancels through the command.
+-- Locks and copies nothing.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,4 +1,5 @@
 -- In the dialect plain the first migration makes the column.
+-- Locks and copies nothing.
 
 -- +goose NO TRANSACTION
 -- +goose Up

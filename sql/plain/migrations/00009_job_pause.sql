@@ -1,4 +1,5 @@
 -- What is paused: a row for each job_exec, or for everything. Workers read it with their look at a slot.
+-- Locks and copies nothing: the table is new.
 
 -- +goose NO TRANSACTION
 -- +goose Up

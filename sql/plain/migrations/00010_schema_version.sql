@@ -1,4 +1,5 @@
 -- schema_version, as in the full dialect. In the dialect plain the first migration makes the column.
+-- Locks the row of slot_config. Copies nothing.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,4 +1,5 @@
 -- The dialect plain has no procedures: an app in another language cancels through the command.
+-- Locks the row of slot_config. Copies nothing.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,4 +1,5 @@
 -- The dialect plain has no CHECKs: the client and the command hold what they insert to the same bounds.
+-- Locks the row of slot_config. Copies nothing.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -68,7 +68,7 @@ func guests() []guest {
 const (
 	// finishWithin is what a slot has by default where slots are 5 minutes apart, or more.
 	finishWithin = 30 * time.Second
-	resolution   = 10 * time.Second // the resolution of the section
+	resolution   = finishWithin     // of the section: a slot has no longer than until the next
 	quietFor     = 10 * time.Second // how long the app is watched where nothing runs
 )
 

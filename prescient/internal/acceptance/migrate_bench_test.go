@@ -1,0 +1,93 @@
+package acceptance
+
+import (
+	"context"
+	"database/sql"
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/store"
+	"prescient/prescient/localserver/servertest"
+	text "prescient/sql"
+)
+
+var migratedRows = flag.Int("rows", 20_000, "pending rows of BenchmarkMigrations")
+
+// BenchmarkMigrations applies each migration that alters future_job, or what apps read beside it, to tables that are full, and tells
+// how long each took, and how long a plain INSERT that is tried all the while waits at most.
+//
+//	go test -run '^$' -bench Migrations -benchtime 1x -timeout 2h ./prescient/internal/acceptance -rows 10000000
+func BenchmarkMigrations(b *testing.B) {
+	const tables = 4 // migrations that make future_job and what goes with it
+	for _, flavour := range servertest.Flavours(b) {
+		b.Run(string(flavour), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				d := servertest.New(b, flavour)
+				app := d.Open(b, "")
+				schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute, UpTo: tables}
+				_, err := text.Up(b.Context(), app, schema)
+				rig.Fatal(b, err)
+				const chunk = 50_000
+				rig.Fatal(b, fill(b.Context(), d, chunk))
+				ctx, stop := context.WithCancel(b.Context())
+				waits := make(chan time.Duration, 1)
+				go func() {
+					var most time.Duration
+					for i := 0; ctx.Err() == nil; i++ {
+						began := time.Now()
+						if _, err := app.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('plain', ?, 'x', UTC_TIMESTAMP(6) + INTERVAL 1 DAY)", i); err != nil {
+							b.Error(err)
+						}
+						most = max(most, time.Since(began))
+						_ = store.Sleep(ctx, 10*time.Millisecond)
+					}
+					waits <- most
+				}()
+				schema.UpTo = 0
+				b.StartTimer()
+				applied, err := text.Up(b.Context(), d.Open(b, ""), schema)
+				b.StopTimer()
+				rig.Fatal(b, err)
+				stop()
+				for _, m := range applied {
+					b.ReportMetric(m.Took.Seconds(), m.Name[:5]+"-s")
+				}
+				b.ReportMetric((<-waits).Seconds(), "insert-waits-s")
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+// fill makes rows pending, so many by a statement.
+func fill(ctx context.Context, d servertest.Database, chunk int) error {
+	db, err := sql.Open("mysql", d.DSN)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, "CREATE TABLE numbers (n INT NOT NULL PRIMARY KEY)"); err != nil {
+		return err
+	}
+	for n := 0; n < chunk; n += 1000 {
+		values := ""
+		for i := range 1000 {
+			values += fmt.Sprintf(",(%d)", n+i)
+		}
+		if _, err := db.ExecContext(ctx, "INSERT INTO numbers VALUES "+values[1:]); err != nil {
+			return err
+		}
+	}
+	for from := 0; from < *migratedRows; from += chunk {
+		if _, err := db.ExecContext(ctx, `INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload)
+			SELECT 'order', ? + n, 'unshipped', UTC_TIMESTAMP(6) + INTERVAL 10 + n MOD 40000 MINUTE, '{"total": 42.5}' FROM numbers WHERE ? + n < ?`,
+			from, from, *migratedRows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
