@@ -27,6 +27,7 @@
 //   - revision: a number that every change of the row changes. An answer counts only for the revision that was called.
 //   - payload: JSON of the app's own that goes with a check.
 //   - policy: what an insert does where the check is pending already. See [OnPending].
+//   - direct insert: one without a look at what is pending before it.
 //   - spread: a length of time over which checks that are due at once are put to places of their own.
 //   - guard: a bound that keeps a check from living for ever. See [Guards]. The horizon is the one for how far ahead it may be.
 //   - settled: said of the matter of a check that needs no further look. A handler answers nil for it.
