@@ -153,7 +153,7 @@ func Plan(ctx context.Context, db *sql.DB, s Schema) (list []Planned, err error)
 			return nil, err
 		}
 		up, _, _ := strings.Cut(string(text), "-- +goose Down")
-		list = append(list, Planned{Name: name, About: header(string(about)), Statements: splitStatements(up)})
+		list = append(list, Planned{Name: name, About: strings.ReplaceAll(header(string(about)), "{prefix}", s.Prefix), Statements: splitStatements(up)})
 	}
 	return list, nil
 }

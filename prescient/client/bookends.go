@@ -32,12 +32,12 @@ func (c *Client) findBetweenBookends(ctx context.Context, db prescient.DB, entit
 		keys = append(keys, first, last)
 	}
 	placed, err := c.withBookends(ctx, db, keys, func() error {
-		found, err = c.find(ctx, db, inRanges(entities, "> ", " AND job.job_key < "), true)
+		found, err = c.find(ctx, db, bareColumns, inRanges(entities, "> ", " AND job.job_key < "), true)
 		return err
 	})
 	if err == nil && !placed {
 		// One key in two thousand million is that of a bookend: a check has it, and ends the read as well as it can.
-		found, err = c.find(ctx, db, inRanges(entities, "BETWEEN ", " AND "), true)
+		found, err = c.find(ctx, db, bareColumns, inRanges(entities, "BETWEEN ", " AND "), true)
 	}
 	return found, err
 }

@@ -2,7 +2,11 @@ package client
 
 import (
 	"context"
+	"database/sql/driver"
+	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
@@ -16,7 +20,10 @@ import (
 //
 // In the caller's transaction it reads twice, the second time under a lock. That read finds what a snapshot does not, and under
 // REPEATABLE READ also keeps others from inserting for the entity until the transaction ends. Rows of other entities stay
-// free. The account needs INSERT on future_job for that.
+// free.
+//
+// It calls the procedure cancel: two round trips at most. Where an account may not call that, for several job_execs, and in the
+// dialect plain, it sends the statements itself, for which the account needs INSERT on future_job too.
 //
 // A cancel that commits before a slot run read the row is never followed by a run of it; one that commits while the
 // job_exec runs wins: the answer of that call is dropped.
@@ -27,12 +34,11 @@ func (c *Client) Cancel(ctx context.Context, db prescient.DB, e prescient.Entity
 	if err := validJobExecs(jobExecs); err != nil {
 		return 0, err
 	}
-	if c.tables.Dialect == text.Full {
-		cancelled, err = c.callCancel(ctx, db, e, jobExecs)
-		if !errno.Is(err, errno.RoutineDenied, errno.NoSuchName) {
+	if _, begins := beginnerOf(db); c.tables.Dialect == text.Full && len(jobExecs) <= 1 && begins != isCallersTx(db) {
+		cancelled, err = c.callCancel(ctx, db, e, strings.Join(jobExecs, ""))
+		if !errno.Is(err, errno.RoutineDenied, errno.NoSuchName, errno.NoDefiner) {
 			return cancelled, err
 		}
-		// An account that may not call the procedure may do all the same what it does.
 	}
 	return c.cancelByStatements(ctx, db, []prescient.Entity{e}, jobExecs)
 }
@@ -46,49 +52,66 @@ func validJobExecs(names []string) error {
 	return nil
 }
 
-// callCancel cancels by the procedure, which does what Cancel does, and begins a transaction of its own where there is none:
-// one round trip for each job_exec that is named, or for all.
-func (c *Client) callCancel(ctx context.Context, db prescient.DB, e prescient.Entity, jobExecs []string) (cancelled int, err error) {
-	call := func(db prescient.DB, jobExec string) error {
-		var n int
-		err := store.QueryRow(ctx, db, []any{&n}, c.tables.Fill("client/cancel", "{entity_name}", literal.Of(literal.AppendText, e.Name),
-			"{entity_key}", literal.Of(literal.AppendText, e.Key), "{job_exec}", literal.Of(literal.AppendTextOrNull, jobExec)))
-		if err != nil {
-			return fmt.Errorf("cancelling for %s: %w", e, err)
-		}
-		cancelled += n
-		return nil
+// callCancel cancels by the procedure, in the caller's transaction or in one of the procedure's own. Where a CALL is killed, the
+// servers run none of the procedure's handlers: what it did is undone here.
+func (c *Client) callCancel(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec string) (cancelled int, err error) {
+	pool, lends := db.(lender)
+	if _, begins := beginnerOf(db); begins && lends {
+		return retried(func() (int, error) { return c.callCancelOn(ctx, pool, e, jobExec) })
 	}
-	if _, begins := beginnerOf(db); !begins {
-		if err := isInside(ctx, db); err != nil {
-			return 0, err
-		}
+	if err := isInside(ctx, db); err != nil {
+		return 0, err
 	}
-	switch len(jobExecs) {
-	case 0:
-		err = call(db, "")
-	case 1:
-		err = call(db, jobExecs[0])
-	default:
-		err = inTx(ctx, db, func(db prescient.DB) error {
-			cancelled = 0
-			for _, name := range jobExecs {
-				if err := call(db, name); err != nil {
-					return err
-				}
+	if cancelled, err = c.call(ctx, db, e, jobExec); err == nil {
+		return cancelled, nil
+	}
+	for _, undo := range []string{"ROLLBACK TO SAVEPOINT prescient_cancel", "RELEASE SAVEPOINT prescient_cancel"} {
+		if _, failed := db.ExecContext(context.WithoutCancel(ctx), undo); failed != nil {
+			if !isOver(failed) {
+				err = errors.Join(err, fmt.Errorf("rolling back to the savepoint: %w", failed))
 			}
-			return nil
-		})
+			break // the procedure did not come to set it
+		}
 	}
+	return 0, err
+}
+
+// callCancelOn is callCancel on a connection of a pool.
+func (c *Client) callCancelOn(ctx context.Context, pool lender, e prescient.Entity, jobExec string) (cancelled int, err error) {
+	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return 0, err
+	}
+	defer conn.Close()
+	if cancelled, err = c.call(ctx, conn, e, jobExec); err == nil {
+		if _, err = conn.ExecContext(ctx, "COMMIT"); err == nil { // where autocommit is off
+			return cancelled, nil
+		}
+		err = fmt.Errorf("committing: %w", err)
+	}
+	undoing, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWithin)
+	defer cancel()
+	if _, failed := conn.ExecContext(undoing, "ROLLBACK"); failed != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // it goes, and its transaction with it
+	}
+	return 0, err
+}
+
+// undoWithin is how long a server may take to roll back, until the connection is given up.
+const undoWithin = 10 * time.Second
+
+func (c *Client) call(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec string) (cancelled int, err error) {
+	err = store.QueryRow(ctx, db, []any{&cancelled}, c.tables.Fill("client/cancel", "{entity_name}", literal.Of(literal.AppendText, e.Name),
+		"{entity_key}", literal.Of(literal.AppendText, e.Key), "{job_exec}", literal.Of(literal.AppendTextOrNull, jobExec)))
+	if err != nil {
+		return 0, fmt.Errorf("cancelling for %s: %w", e, err)
 	}
 	return cancelled, nil
 }
 
 // Get returns the pending check of an entity, job_exec and tag, or an error that wraps prescient.ErrNotFound.
 func (c *Client) Get(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec, tag string) (prescient.FutureJob, error) {
-	found, err := c.find(ctx, db, "job.job_key = "+literal.Of(literal.AppendKey, prescient.KeyOf(e, jobExec, tag)), false)
+	found, err := c.find(ctx, db, textColumns, "job.job_key = "+literal.Of(literal.AppendKey, prescient.KeyOf(e, jobExec, tag)), false)
 	if err != nil {
 		return prescient.FutureJob{}, err
 	}

@@ -97,7 +97,7 @@ func (c *Client) findEntities(ctx context.Context, db prescient.DB, entities []p
 	if lock {
 		found, err = c.findBetweenBookends(ctx, db, entities)
 	} else {
-		found, err = c.find(ctx, db, inRanges(entities, "BETWEEN ", " AND "), false)
+		found, err = c.find(ctx, db, bareColumns, inRanges(entities, "BETWEEN ", " AND "), false)
 	}
 	asked := make(map[prescient.Entity]bool, len(entities))
 	for _, e := range entities {

@@ -20,7 +20,10 @@ import (
 // mostly the transaction of the domain event. It is for concurrent use.
 //
 // It asks nothing of that connection: its loc, time_zone, character set, isolation level and sql_mode may be anything.
-// Its own reads take no locks and its writes go by the primary key, so that it does not deadlock with slot runs. Under
+// Its own reads take no locks and its writes go by the primary key, so that it does not deadlock with slot runs. A direct
+// insert that meets a pending row is the exception: in the caller's transaction the server leaves a shared lock on that row's key, and
+// what follows can be a deadlock, with a slot run that ends the row, or with another app that inserted the same; a client that met
+// one looks first for a minute. Under
 // REPEATABLE READ a row that was moved after the transaction's snapshot is invisible to a plain read; where a first
 // read may have missed it, a client reads again with FOR UPDATE, which locks the gap where the row would be. A pending
 // row that an insert keeps is locked too, so that nobody can cancel it before the caller commits. On a handle that is
@@ -115,13 +118,13 @@ func (c *Client) readPending(ctx context.Context, db prescient.DB, key prescient
 	return now, job, err
 }
 
-// find reads pending rows by a condition on job_key, with or without a lock.
-func (c *Client) find(ctx context.Context, db prescient.DB, condition string, lock bool) ([]prescient.FutureJob, error) {
+// find reads pending rows by a condition on job_key, with or without a lock. columns are textColumns or bareColumns.
+func (c *Client) find(ctx context.Context, db prescient.DB, columns, condition string, lock bool) ([]prescient.FutureJob, error) {
 	forUpdate := ""
 	if lock {
 		forUpdate = "FOR UPDATE"
 	}
-	rows, err := db.QueryContext(ctx, c.tables.Fill("client/find", "{columns}", textColumns, "{keys}", condition, "{lock}", forUpdate))
+	rows, err := db.QueryContext(ctx, c.tables.Fill("client/find", "{columns}", columns, "{keys}", condition, "{lock}", forUpdate))
 	if err != nil {
 		return nil, fmt.Errorf("finding pending jobs: %w", err)
 	}
@@ -145,11 +148,17 @@ func (c *Client) find(ctx context.Context, db prescient.DB, condition string, lo
 // room to count up.
 func newRevision() uint64 { return rand.Uint64() >> 1 }
 
-// textColumns reads a row of future_job as text that no setting of the connection changes.
-const textColumns = `job.entity_name, HEX(job.entity_key), job.job_exec, HEX(job.tag), CAST(job.due_at AS CHAR),
+// textColumns reads a row of future_job as text that no setting of the connection changes; bareColumns leaves out what may be
+// long.
+const (
+	textColumns = beforeLong + `HEX(job.last_error), job.total_ms, HEX(CAST(job.payload AS CHAR CHARACTER SET utf8mb4)), ` + afterLong
+	bareColumns = beforeLong + `NULL, job.total_ms, NULL, ` + afterLong
+
+	beforeLong = `job.entity_name, HEX(job.entity_key), job.job_exec, HEX(job.tag), CAST(job.due_at AS CHAR),
   CAST(job.first_check_at AS CHAR), CAST(job.next_check_at AS CHAR), job.check_count, job.error_count, job.put_off_count,
-  HEX(job.last_error), job.total_ms, HEX(CAST(job.payload AS CHAR CHARACTER SET utf8mb4)), job.revision,
-  CAST(job.inserted_at AS CHAR)`
+  `
+	afterLong = `job.revision, CAST(job.inserted_at AS CHAR)`
+)
 
 // textRow is a row as textColumns reads it; all NULL where an outer join found none.
 type textRow struct {

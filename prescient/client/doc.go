@@ -10,8 +10,9 @@
 //	                  times what plain SQL adds to the app's transaction (scripts/bench/run insert). Where a look has been
 //	                  worth it a client looks first again: a direct insert that meets a pending row leaves a lock on its
 //	                  job_key, from which the way to the row is a deadlock with the slot run that ends it.
-//	CALL cancel       one round trip in place of up to nine. Servers of the dialect plain have no procedure, and an account
-//	                  may lack the right to call it: there, and for CancelMany, a client sends the statements itself.
+//	CALL cancel       one or two round trips in place of up to nine. Servers of the dialect plain have no procedure, and an
+//	                  account may lack the right to call it: there, for several job_execs, on a single connection that may be in
+//	                  a transaction, and for CancelMany, a client sends the statements itself.
 //	bookends          rows that end a locking read of an entity's range, so that it locks no row of another entity.
 //	DELETE, INSERT    in place of a replacing UPDATE, for accounts that have no right to UPDATE, where the slot has begun.
 package client

@@ -51,7 +51,8 @@ func (c *Client) Insert(ctx context.Context, db prescient.DB, job prescient.NewJ
 	job = job.InPlace()
 	key := prescient.KeyOf(job.Entity, job.JobExec, job.Tag)
 	do := func() (Inserted, error) {
-		if !c.lately.needsLook(wayOf(job), time.Now()) {
+		// Of a server that speaks plain nobody knows that it refuses a NULL whatever the sql_mode: TiDB did not.
+		if c.tables.Dialect == text.Full && !c.lately.needsLook(wayOf(job), time.Now()) {
 			if did, done, err := c.insertDirectly(ctx, db, job, key); done || err != nil {
 				return did, err
 			}
@@ -123,7 +124,7 @@ func (c *Client) readLatest(ctx context.Context, db prescient.DB, key prescient.
 	if !isCallersTx(db) {
 		return c.readPending(ctx, db, key)
 	}
-	found, err := c.find(ctx, db, "job.job_key = "+literal.Of(literal.AppendKey, key), true)
+	found, err := c.find(ctx, db, textColumns, "job.job_key = "+literal.Of(literal.AppendKey, key), true)
 	if err != nil {
 		return time.Time{}, nil, err
 	}

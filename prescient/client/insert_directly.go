@@ -22,10 +22,10 @@ import (
 // has to look why not.
 func (c *Client) insertDirectly(ctx context.Context, db prescient.DB, job prescient.NewJob, key prescient.Key) (did Inserted, done bool, err error) {
 	due := slots.RoundUp(job.DueAt)
-	if due.Before(prescient.EarliestDue) {
+	slot := c.tables.Grid.Ceil(due)
+	if due.Before(prescient.EarliestDue) || slot.After(prescient.LatestSlot) {
 		return Inserted{}, false, nil
 	}
-	slot := c.tables.Grid.Ceil(due)
 	_, err = db.ExecContext(ctx, c.directInsertOf(job, key, due, slot))
 	if errno.Is(err, errno.DuplicateKey, errno.BadNull) {
 		return Inserted{}, false, nil
@@ -37,7 +37,7 @@ func (c *Client) insertDirectly(ctx context.Context, db prescient.DB, job presci
 }
 
 // directInsertOf inserts one row. Where its slot is over, or its horizon is passed, by the database's clock, next_check_at comes
-// to NULL, which the servers refuse for a single row under every sql_mode.
+// to NULL, which MySQL and MariaDB refuse for a single row under every sql_mode.
 func (c *Client) directInsertOf(job prescient.NewJob, key prescient.Key, due, slot time.Time) string {
 	horizon := due.Add(-c.registry.GuardsOf(job.JobExec, c.guards).Horizon)
 	if horizon.Before(prescient.EarliestDue) {

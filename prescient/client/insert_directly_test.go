@@ -14,6 +14,7 @@ import (
 func TestAnInsertIsOneStatementWhereNothingIsPending(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults) // in plain a client looks first
 		var h rig.Hooks
 		db := r.HookedAs("app", rig.At("10:00"), &h)
 		keys := 0
@@ -63,11 +64,13 @@ func TestADirectInsertAndALookComeToTheSame(t *testing.T) {
 			want string
 			err  error
 		}{
-			"to come":            {rig.At("13:05"), "13:15", nil},
-			"now":                {rig.At("10:00"), "10:15", nil},
-			"over":               {rig.At("09:00"), "10:15", nil},
-			"at the horizon":     {rig.At("10:00").AddDate(0, 0, 30), "10:00", nil},
-			"beyond the horizon": {rig.At("10:00").AddDate(0, 0, 30).Add(1), "", prescient.ErrBeyondHorizon},
+			"to come":             {rig.At("13:05"), "13:15", nil},
+			"now":                 {rig.At("10:00"), "10:15", nil},
+			"over":                {rig.At("09:00"), "10:15", nil},
+			"at the horizon":      {rig.At("10:00").AddDate(0, 0, 30), "10:00", nil},
+			"beyond the horizon":  {rig.At("10:00").AddDate(0, 0, 30).Add(1), "", prescient.ErrBeyondHorizon},
+			"never":               {time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), "", prescient.ErrBeyondHorizon},
+			"out of any calendar": {time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC), "", prescient.ErrBeyondHorizon},
 		} {
 			for _, policy := range []prescient.OnPending{prescient.Keep, prescient.OnPendingError, prescient.Replace, prescient.Earlier, prescient.Later} {
 				var came [2]string

@@ -170,7 +170,7 @@ func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[presci
 		keys = append(keys, b.key(i))
 	}
 	condition := "job.job_key IN (" + literal.KeysOf(keys) + ")"
-	found, err := b.client.find(ctx, b.db, condition, lock)
+	found, err := b.client.find(ctx, b.db, textColumns, condition, lock)
 	for i := range found {
 		pending[found[i].Key()] = &found[i]
 	}

@@ -196,7 +196,7 @@ func (r *requeue) choose(ctx context.Context, page []Ended) (jobs []RequeuedJob,
 		return nil, nil, nil
 	}
 	keys := literal.Keys(page, func(e Ended) prescient.Key { return e.Key() })
-	found, err := r.find(ctx, r.db, "job.job_key IN ("+keys+")", false)
+	found, err := r.find(ctx, r.db, textColumns, "job.job_key IN ("+keys+")", false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -77,7 +77,7 @@ type NewTime struct {
 
 // RescheduleMany is Reschedule for many: all of them or, with an error, none. On a handle that is no transaction it takes one of
 // its own. What became of each stands at its place in the result. The errors are those of Reschedule; prescient.ErrNotFound, too:
-// it names the first check that is not pending.
+// it names a check that is not pending.
 func (c *Client) RescheduleMany(ctx context.Context, db prescient.DB, times []NewTime) ([]Inserted, error) {
 	for i, t := range times {
 		if err := (prescient.NewJob{Entity: t.Entity, JobExec: t.JobExec, Tag: t.Tag, DueAt: t.DueAt}).Validate(); err != nil {

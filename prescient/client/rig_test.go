@@ -95,7 +95,7 @@ func (r *testRig) put(db prescient.DB, job prescient.NewJob) {
 // rows reads what is pending in the order of the keys, on the rig's own connections.
 func (r *testRig) rows() []prescient.FutureJob {
 	r.T.Helper()
-	rows, err := r.client.find(context.WithoutCancel(r.T.Context()), r.App, "1 = 1", false)
+	rows, err := r.client.find(context.WithoutCancel(r.T.Context()), r.App, textColumns, "1 = 1", false)
 	r.Must(err)
 	return rows
 }

@@ -234,7 +234,7 @@ func (r *reslot) awaitLeases(ctx context.Context) error {
 	r.tell(StepWait)
 	giveUp := time.Now().Add(max(r.options.LeaseWait, 0))
 	// A claim whose statement had looked at the version before it was raised shows within this time, and no client inserts
-	// by the old one after it, but in a transaction with a snapshot that is older.
+	// by the old one after it, but where a transaction whose snapshot is older has looked since.
 	wait := r.oldShows
 	for {
 		if err := store.Sleep(ctx, wait); err != nil {

@@ -41,10 +41,10 @@ func WatchOf(ctx context.Context) *TxWatch {
 // Quiet says whether the transaction is watched, and is as it was begun.
 func (w *TxWatch) Quiet() bool { return w.on.Load() && !w.trouble.Load() && !w.Blind.Load() }
 
-// Note takes note of an error of a statement. A duplicate key is all that is taken for harmless: to bear it is how an effect is
-// written once, and the servers undo just the statement.
+// Note takes note of an error of a statement. Few are taken for harmless, of which the servers undo just the statement: a duplicate
+// key, since to bear it is how an effect is written once, and what a client's direct insert and cancel bear.
 func (w *TxWatch) Note(err error) {
-	if w != nil && err != nil && !errno.Is(err, errno.DuplicateKey) {
+	if w != nil && err != nil && !errno.Is(err, errno.DuplicateKey, errno.BadNull, errno.RoutineDenied) {
 		w.trouble.Store(true)
 	}
 }
