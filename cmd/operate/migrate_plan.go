@@ -13,9 +13,7 @@ import (
 
 // migrationPlan is what migrate --dry-run --json prints.
 type migrationPlan struct {
-	Prefix     string             `json:"prefix"`
-	Resolution string             `json:"resolution"`
-	Missing    int                `json:"missing"`
+	migrateReport
 	Migrations []plannedMigration `json:"migrations"`
 }
 
@@ -38,7 +36,7 @@ func migratePlan(cmd *cobra.Command, prog *program.Program) error {
 	}
 	out := cmd.OutOrStdout()
 	if prog.JSON {
-		plan := migrationPlan{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.String(), Missing: len(list), Migrations: []plannedMigration{}}
+		plan := migrationPlan{reportOf(s, len(list)), []plannedMigration{}}
 		for _, m := range list {
 			plan.Migrations = append(plan.Migrations, plannedMigration(m))
 		}

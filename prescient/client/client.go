@@ -21,10 +21,11 @@ import (
 //
 // It asks nothing of that connection: its loc, time_zone, character set, isolation level and sql_mode may be anything.
 // Its own reads take no locks and its writes go by the primary key, so that it does not deadlock with slot runs. A direct
-// insert that meets a pending row is the exception: in the caller's transaction the server leaves a shared lock on that row's key, and
-// what follows can be a deadlock, with a slot run that ends the row, or with another app that inserted the same; a client that met
-// one looks first for a minute. Under
-// REPEATABLE READ a row that was moved after the transaction's snapshot is invisible to a plain read; where a first
+// insert that meets a pending row is the exception: in the caller's transaction the server leaves a shared lock on that row's key,
+// and what follows can be a deadlock, with a slot run that ends the row, or with another app that inserts the same. A client that
+// met one looks first for a minute.
+//
+// Under REPEATABLE READ a row that was moved after the transaction's snapshot is invisible to a plain read; where a first
 // read may have missed it, a client reads again with FOR UPDATE, which locks the gap where the row would be. A pending
 // row that an insert keeps is locked too, so that nobody can cancel it before the caller commits. On a handle that is
 // no transaction neither is needed.

@@ -300,8 +300,8 @@ func TestAnAppAndASlotRunDoNotDeadlockOverAJob(t *testing.T) {
 			r.Must(err)
 			apps, runs := r.fight(500*time.Millisecond, pick, way.way)
 			r.balancedFight(way.name, apps, runs, len(others))
-			// One may come in however few a slow machine does.
-			if n := apps.deadlocks + runs.deadlocks; n > 0 && way.name == "autocommit" || n > 1+apps.done/100 {
+			// Of fewer than a hundred, which is what a slow machine does, one is not too many.
+			if n := apps.deadlocks + runs.deadlocks; n > 0 && way.name == "autocommit" || n*100 > max(apps.done, 100) {
 				t.Errorf("%s: apps: %s; slot runs: %s", way.name, apps, runs)
 			}
 		}

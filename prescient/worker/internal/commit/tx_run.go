@@ -19,13 +19,9 @@ import (
 	text "prescient/sql"
 )
 
-const (
-
-	// maxTxTries is how often a row is tried whose transaction comes to nothing for a reason that passes by itself.
-	maxTxTries = 10
-	// firstTxWait is how long to wait before the second, and maxTxWait bounds the growing time between two of them.
-	firstTxWait, maxTxWait = 100 * time.Millisecond, 3 * time.Second
-)
+// firstTxWait is how long to wait before a transaction is tried for the second time, and maxTxWait bounds the growing time between
+// two tries.
+const firstTxWait, maxTxWait = 100 * time.Millisecond, 3 * time.Second
 
 // errUnwritten is why a transaction came to nothing after its functions had all answered in time, or before the first was
 // called: that is no fault of theirs.
@@ -58,7 +54,7 @@ func (s *Session) RunTx(ctx context.Context, c *execute.TxCall) ([]check.Answer,
 		s.Lease.Lose()
 		return all(check.Answer{Fate: check.NotStarted}), nil
 	case errors.Is(err, errUnwritten) && (errno.Passing(err) || errors.Is(err, errNotBegun)) && s.Calls.Err() == nil &&
-		(first.Tries < maxTxTries || time.Since(first.TriedAt) < s.Send.Patience):
+		(first.Tries < execute.MaxTxTries || time.Since(first.TriedAt) < s.Send.Patience):
 		s.Log.Warn().Err(err).Time("slot", s.Lease.Slot).Int("bucket", s.Lease.Bucket).Str("job_exec", c.Lane.Name).
 			Msg("a transaction is tried again")
 		return all(check.Answer{Fate: check.Again, Wait: wait}), nil
@@ -67,7 +63,7 @@ func (s *Session) RunTx(ctx context.Context, c *execute.TxCall) ([]check.Answer,
 			c.TooMany()
 		}
 		return all(check.Answer{Fate: check.Again}), nil
-	case ctx.Err() == nil && errno.Passing(err) && first.Tries < maxTxTries:
+	case ctx.Err() == nil && errno.Passing(err) && first.Tries < execute.MaxTxTries:
 		return all(check.Answer{Fate: check.Again, Wait: wait}), nil
 	}
 	return nil, check.Quoted(err)

@@ -22,9 +22,6 @@ type call struct {
 	watchdog *time.Timer // abandons the call once its time is over
 }
 
-// maxWaits is how often rows are tried again whose function was not called for its whole time.
-const maxWaits = 10
-
 func (c *call) learn() {}
 
 func (c *call) run() (placed bool) {
@@ -136,7 +133,7 @@ func (c *call) abandon() {
 	c.Lane.abandoned++
 	e.start()
 	e.mu.Unlock()
-	if c.waits.Load() && c.Rows[0].Tries < maxWaits { // for a server that does not answer, which is no error of a function
+	if c.waits.Load() && c.Rows[0].Tries < MaxTxTries { // for a server that does not answer, which is no error of a function
 		c.deliverAll(check.Answer{Fate: check.Again, Wait: Overtime})
 		return
 	}

@@ -7,6 +7,9 @@ import (
 // firstGroup is how many rows of a TxFunc share a transaction at first; those of a TxBatchFunc start with maxGroup.
 const firstGroup = 50
 
+// MaxTxTries is how often a row is tried whose transaction comes to nothing for a reason that passes by itself.
+const MaxTxTries = 10
+
 // maxGroup is how many rows share a transaction at most.
 const maxGroup = 500
 
