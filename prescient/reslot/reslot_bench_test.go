@@ -3,7 +3,6 @@ package reslot
 import (
 	"context"
 	"flag"
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,14 +29,7 @@ func BenchmarkReslot(b *testing.B) {
 				app := d.Open(b, "")
 				_, err := text.Up(b.Context(), app, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
 				rig.Fatal(b, err)
-				const chunk = 20_000
-				for from := 0; from < *benchRows; from += chunk {
-					_, err := app.Exec(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload)
-						SELECT 'order', n, 'unshipped', UTC_TIMESTAMP(6) + INTERVAL 10 + n MOD 40000 MINUTE, '{"total": 42.5}' FROM (
-							SELECT ? + a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n AS n FROM `+digits("a")+`, `+digits("b")+`, `+
-						digits("c")+`, `+digits("d")+`, (SELECT 0 AS n UNION ALL SELECT 1) e) numbers WHERE n < ?`, from, *benchRows)
-					rig.Fatal(b, err)
-				}
+				rig.MakePending(b, app, *benchRows)
 				db, err := connect.Open(d.DSN, time.Hour)
 				rig.Fatal(b, err)
 				var step atomic.Value
@@ -78,13 +70,4 @@ func BenchmarkReslot(b *testing.B) {
 			}
 		})
 	}
-}
-
-// digits is a table of 0 to 9.
-func digits(alias string) string {
-	table := "(SELECT 0 AS n"
-	for n := 1; n < 10; n++ {
-		table += fmt.Sprintf(" UNION ALL SELECT %d", n)
-	}
-	return table + ") " + alias
 }

@@ -2,9 +2,7 @@ package acceptance
 
 import (
 	"context"
-	"database/sql"
 	"flag"
-	"fmt"
 	"testing"
 	"time"
 
@@ -31,8 +29,7 @@ func BenchmarkMigrations(b *testing.B) {
 				schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute, UpTo: tables}
 				_, err := text.Up(b.Context(), app, schema)
 				rig.Fatal(b, err)
-				const chunk = 50_000
-				rig.Fatal(b, fill(b.Context(), d, chunk))
+				rig.MakePending(b, app, *migratedRows)
 				ctx, stop := context.WithCancel(b.Context())
 				waits := make(chan time.Duration, 1)
 				go func() {
@@ -61,33 +58,4 @@ func BenchmarkMigrations(b *testing.B) {
 			}
 		})
 	}
-}
-
-// fill makes rows pending, so many by a statement.
-func fill(ctx context.Context, d servertest.Database, chunk int) error {
-	db, err := sql.Open("mysql", d.DSN)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(ctx, "CREATE TABLE numbers (n INT NOT NULL PRIMARY KEY)"); err != nil {
-		return err
-	}
-	for n := 0; n < chunk; n += 1000 {
-		values := ""
-		for i := range 1000 {
-			values += fmt.Sprintf(",(%d)", n+i)
-		}
-		if _, err := db.ExecContext(ctx, "INSERT INTO numbers VALUES "+values[1:]); err != nil {
-			return err
-		}
-	}
-	for from := 0; from < *migratedRows; from += chunk {
-		if _, err := db.ExecContext(ctx, `INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload)
-			SELECT 'order', ? + n, 'unshipped', UTC_TIMESTAMP(6) + INTERVAL 10 + n MOD 40000 MINUTE, '{"total": 42.5}' FROM numbers WHERE ? + n < ?`,
-			from, from, *migratedRows); err != nil {
-			return err
-		}
-	}
-	return nil
 }
