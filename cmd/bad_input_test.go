@@ -62,7 +62,7 @@ var usual = map[string]string{"entity": "order/1", "exec": "x", "in": "1h", "rol
 
 // excluded are usual flags that do not go together with another one.
 var excluded = map[string][]string{"at": {"in"}, "file": {"entity"}, "keep-going": {"entity"}, "format": {"entity"}, "share": {"minutes"},
-	"all-outcomes": {"outcome"}, "dsn-file": {"dsn"}}
+	"all-outcomes": {"outcome"}, "dsn-file": {"dsn"}, "topic": {"exec"}}
 
 // badInput makes values that are wrong for a flag, by what it takes; for many flags some are right.
 type badInput struct{ folder, missing, json, binary, empty string }
@@ -118,6 +118,16 @@ func usually(command *cobra.Command, tried string) (args []string) {
 	}
 	if command.Name() == "ceil" && tried != "" {
 		args = append(args, "13:05")
+	}
+	if command.Parent().Name() == "schedule" && tried != "" {
+		switch command.Name() {
+		case "next":
+			args = append(args, "30 2 * * *")
+		case "create", "update":
+			args = append(args, "a", "30 2 * * *")
+		case "import":
+			args = append(args, "-")
+		}
 	}
 	return args
 }
@@ -266,7 +276,7 @@ func TestEveryCommandSaysInPlainWordsThatThereIsNoDatabase(t *testing.T) {
 
 // notTriedOnAServer are the commands whose every bad line is not tried on a server: those that serve or change its tables,
 // and those that ask none.
-var notTriedOnAServer = []string{"run", "work", "sweep", "roll-forward", "migrate", "reslot", "prune", "grants", "units", "config", "demo", "version"}
+var notTriedOnAServer = []string{"run", "work", "sweep", "roll-forward", "migrate", "reslot", "prune", "grants", "units", "schedule", "config", "demo", "version"}
 
 // What a release of a server has no part in takes long, and is tried on one of each flavour.
 func TestEveryCommandAnswersBadInputInPlainWordsOnAServer(t *testing.T) {

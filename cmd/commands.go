@@ -7,6 +7,7 @@ import (
 	"prescient/cmd/demo"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/operate"
+	"prescient/cmd/schedule"
 	"prescient/cmd/serve"
 	"prescient/cmd/units"
 )
@@ -15,6 +16,7 @@ import (
 const (
 	groupServe = "serve"
 	groupJobs  = "jobs"
+	groupTimes = "schedules"
 	groupSetup = "setup"
 )
 
@@ -32,6 +34,8 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 	add(groupJobs, "Checks:",
 		checks.Insert(prog), checks.Cancel(prog), checks.Reschedule(prog), checks.Requeue(prog), checks.Get(prog), checks.Jobs(prog), checks.History(prog),
 		checks.Slots(prog))
+	add(groupTimes, "Schedules:",
+		schedule.Command(prog))
 	add(groupSetup, "Setting up:",
 		operate.Migrate(prog), operate.Reslot(prog), operate.Prune(prog), operate.Doctor(prog), operate.Grants(prog), units.Command(prog),
 		configCommand(prog), demo.Command(prog), versionCommand(prog, version))

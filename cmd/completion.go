@@ -95,5 +95,5 @@ func registeredNames(cmd *cobra.Command, prog *program.Program) ([]string, error
 		return nil, err
 	}
 	defer s.Close()
-	return s.Registry.Names(), nil
+	return s.Execs(), nil
 }

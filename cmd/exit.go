@@ -12,13 +12,13 @@ const (
 	ExitFailure = exit.CodeFailure
 	// ExitUsage: a flag, an argument or the configuration is not allowed; nothing was done.
 	ExitUsage = exit.CodeUsage
-	// ExitNotFound: no such job is pending.
+	// ExitNotFound: no such job is pending, or there is no such schedule.
 	ExitNotFound = exit.CodeNotFound
 	// ExitTables: the tables are missing, have migrations to come, or were made for another resolution.
 	ExitTables = exit.CodeTables
 	// ExitDatabase: the database cannot be reached, or refuses the connection.
 	ExitDatabase = exit.CodeDatabase
-	// ExitPending: the job is pending already, and insert was told --on-pending error.
+	// ExitPending: the job is pending already, and insert was told --on-pending error; or another schedule has the id.
 	ExitPending = exit.CodePending
 	// ExitHeld: prune could not drop or make partitions, since somebody had history open; all else was done.
 	ExitHeld = exit.CodeHeld
@@ -36,10 +36,10 @@ const exitCodes = `Exit codes:
   0    done; for run also: the slot that is now is not assigned to this worker
   1    failed
   2    a flag, an argument or the configuration is not allowed; nothing was done
-  3    no such job is pending
+  3    no such job is pending, or there is no such schedule
   4    the tables are missing or lack migrations, or have another resolution
   5    the database cannot be reached or refuses the connection
-  6    the job is pending already (insert --on-pending error)
+  6    the job is pending already (insert --on-pending error), or another schedule has the id
   7    history was held open by somebody: prune it again later
   8    bad lines were left out (insert --file --keep-going)
   10   doctor found something to be warned about

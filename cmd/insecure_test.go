@@ -11,7 +11,7 @@ import (
 // MariaDB says of an account that has to be encrypted only that access is denied, as it does of a wrong password; so does
 // MySQL. Whoever gave nothing of TLS is told that it may be that.
 func TestAnAccountThatWantsTLSIsHintedAt(t *testing.T) {
-	const hint = "if the server or the account wants TLS, give tls.ca_file"
+	const hint = "if the server or the account wants TLS, as with require_secure_transport, give tls.ca_file, or tls=true in the DSN"
 	rig.EachServer(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		dsn := r.Account("worker")

@@ -18,6 +18,8 @@ import (
 	"prescient/config"
 	"prescient/prescient"
 	"prescient/prescient/client"
+	"prescient/prescient/longrun"
+	"prescient/prescient/schedule"
 )
 
 // Options are for Main, Run and New; the zero value is the shipped program.
@@ -52,7 +54,12 @@ type Deps struct {
 	DB *sqlx.DB
 	// Client inserts and cancels further checks.
 	Client *client.Client
-	Log    zerolog.Logger
+	// Schedules creates schedules, and makes job_execs for them to run. Their timers are registered.
+	Schedules *schedule.Schedules
+	// Long registers job_execs whose checks may take longer than their slots: deps.Long.Register(registry, name, fn, guards). It is
+	// nil in commands without a worker, such as insert; Register works on that all the same, and nothing else of it is to be called.
+	Long *longrun.Runner
+	Log  zerolog.Logger
 }
 
 // Main runs the command line of the process and ends it with the exit code. The first SIGINT or SIGTERM stops the
@@ -116,7 +123,7 @@ func New(options Options) *cobra.Command {
 		ConfigPaths: options.ConfigPaths, Screen: &output.Screen{Writer: options.Stderr}}
 	if options.Register != nil {
 		prog.Register = func(ctx context.Context, s *program.Session) error {
-			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Log: s.Log})
+			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Schedules: s.Schedules, Long: s.Long, Log: s.Log})
 		}
 	}
 	root := &cobra.Command{

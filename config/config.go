@@ -96,8 +96,8 @@ type Worker struct {
 // None is the value of MaxChecks and MaxErrors that allows not even one; in a configuration it is written 0.
 const None = -1
 
-// Guards bound a job_exec. The fields and their meaning are those of prescient.Guards, to which a Guards can be
-// converted; in those of one job a zero field means that the worker's holds.
+// Guards bound a job_exec. The fields and their meaning are those of prescient.Guards, which has more; in those of one job a zero
+// field means that the worker's holds.
 type Guards struct {
 	// Timeout is how long one call may take.
 	Timeout time.Duration
@@ -105,8 +105,12 @@ type Guards struct {
 	MaxChecks int
 	// MaxErrors is how many errors in a row are retried, or None.
 	MaxErrors int
+	// RetryWithin is how long a retry waits at most, where a slot is not longer; 0 for no bound but Horizon.
+	RetryWithin time.Duration
 	// Horizon is how far ahead a check may be.
 	Horizon time.Duration
+	// ExpiresAfter is how long after it is due a check expires that has no expiry of its own; 0 for never.
+	ExpiresAfter time.Duration
 	// Concurrency is how many calls of one job_exec run at a time; 0 for half of the worker's concurrency.
 	Concurrency int
 	// SLA is the lateness above which a run is warned about; 0 for none.
@@ -176,6 +180,9 @@ type HTTPJob struct {
 	Headers map[string]value.Secret
 	// Secret signs the calls. It is read from secret_file or secret_env and is zero if neither is given.
 	Secret value.Secret
+	// Long says that its calls are long runs, which may outlive their slots. The timeout of its guards bounds a call then, and zero
+	// is for no bound.
+	Long bool
 	// Guards of this job_exec; a zero field means the worker's.
 	Guards Guards
 }

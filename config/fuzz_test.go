@@ -57,7 +57,7 @@ func checkValid(t *testing.T, c Config) {
 	if w := c.Worker; w.Concurrency < 1 || w.Buckets < 0 || w.PutOffPurge < 0 || w.Batch < 1 || w.Batch > 20000 || w.Lease < 2*time.Second || w.Lease > time.Hour || w.StopGrace < 0 {
 		t.Errorf("the worker is not valid: %+v", w)
 	}
-	if g := c.Guards; g.Timeout <= 0 || g.MaxChecks == 0 || g.MaxErrors == 0 || g.Horizon <= 0 || g.Concurrency < 0 || g.SLA < 0 {
+	if g := c.Guards; g.Timeout <= 0 || g.MaxChecks == 0 || g.MaxErrors == 0 || g.RetryWithin < 0 || g.Horizon <= 0 || g.Concurrency < 0 || g.SLA < 0 {
 		t.Errorf("the guards are not valid: %+v", g)
 	}
 	if c.Sweep.Every <= 0 || c.Sweep.Grace < 0 || c.Sweep.Rate < 0 || c.Jobs.Orders.EscalateAfter <= c.Jobs.Orders.PrimaryAfter {

@@ -22,12 +22,14 @@ jobs:
       timeout: 10s
       max_checks: 0
       max_errors: 3
+      retry_within: 10m
       horizon: 90d
       concurrency: 8
       sla: 20m
     - exec: b
       url: http://localhost:8080
       secret_env: KEY
+      long: true
 `,
 		env: map[string]string{"KEY": "variable key"},
 	}.mustLoad(t)
@@ -36,9 +38,9 @@ jobs:
 			Exec: "a", URL: value.SecretShownAs("https://app.example.com/checks/a?x=1", "https://app.example.com/***"),
 			Headers: map[string]value.Secret{"x-api-version": value.NewSecret("2"), "host": value.NewSecret("b")},
 			Secret:  value.NewSecret("file key"),
-			Guards:  Guards{10 * time.Second, None, 3, 90 * value.Day, 8, 20 * time.Minute},
+			Guards:  Guards{10 * time.Second, None, 3, 10 * time.Minute, 90 * value.Day, 0, 8, 20 * time.Minute},
 		},
-		{Exec: "b", URL: value.SecretShownAs("http://localhost:8080", "http://localhost:8080"), Secret: value.NewSecret("variable key")},
+		{Exec: "b", URL: value.SecretShownAs("http://localhost:8080", "http://localhost:8080"), Secret: value.NewSecret("variable key"), Long: true},
 	}
 	if !reflect.DeepEqual(c.Jobs.HTTP, want) {
 		t.Errorf("got %+v", c.Jobs.HTTP)

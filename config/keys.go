@@ -97,7 +97,11 @@ func fields(c *Config) []field {
 			"returned times that are accepted; 0 for none"},
 		{"guards.max_errors", "5", value.Allowance(&g.MaxErrors, mostAllowed, None), "number",
 			"errors in a row that are retried; 0 for none"},
+		{"guards.retry_within", "0s", value.Duration(&g.RetryWithin, 0, longest), "duration",
+			"time that a retry waits at most, or one slot; 0s for no bound but --guards-horizon"},
 		{"guards.horizon", "30d", value.Duration(&g.Horizon, time.Second, longest), "duration", "how far ahead a check may be"},
+		{"guards.expires_after", "0s", value.Duration(&g.ExpiresAfter, 0, longest), "duration",
+			"time from when it is due after which a check is not called any more; 0s for never"},
 		{"guards.concurrency", "0", value.Number(&g.Concurrency, 0, mostConcurrency), "number",
 			"calls of one job_exec that run at a time; 0 for half of --worker-concurrency"},
 		{"guards.sla", "0s", value.Duration(&g.SLA, 0, longest), "duration",
@@ -141,18 +145,21 @@ func httpFields(j *HTTPJob) []field {
 		{name: "url", set: value.HTTPURL(&j.URL)},
 		{name: keySecretFile},
 		{name: keySecretEnv},
+		{name: "long", set: value.Truth(&j.Long)},
 	}
 	return append(list, jobGuards("", &j.Guards)...)
 }
 
 // jobGuards are the guards of one job_exec, which are the worker's where they are not given. A 0 for the worker's
-// concurrency or SLA has no counterpart here.
+// concurrency, SLA, retry_within or expires_after has no counterpart here.
 func jobGuards(prefix string, g *Guards) []field {
 	return []field{
 		{name: prefix + "timeout", set: value.Duration(&g.Timeout, time.Millisecond, value.Day)},
 		{name: prefix + "max_checks", set: value.Allowance(&g.MaxChecks, mostAllowed, None)},
 		{name: prefix + "max_errors", set: value.Allowance(&g.MaxErrors, mostAllowed, None)},
+		{name: prefix + "retry_within", set: value.Duration(&g.RetryWithin, time.Millisecond, longest)},
 		{name: prefix + "horizon", set: value.Duration(&g.Horizon, time.Second, longest)},
+		{name: prefix + "expires_after", set: value.Duration(&g.ExpiresAfter, time.Millisecond, longest)},
 		{name: prefix + "concurrency", set: value.Number(&g.Concurrency, 1, mostConcurrency)},
 		{name: prefix + "sla", set: value.Duration(&g.SLA, time.Millisecond, longest)},
 	}

@@ -86,14 +86,14 @@ var another = map[string]string{
 	"dsn": "u:p@tcp(h:1)/d", "dsn_file": "", "table_prefix": "p_", "dialect": "plain", "slots.resolution": "5m", "worker.minutes": "0,30",
 	"worker.share": "", "worker.name": "n", "worker.concurrency": "3", "worker.buckets": "4", "worker.batch": "5",
 	"worker.lease": "6s", "worker.stop_grace": "7s", "worker.patience": "24s", "worker.put_off_purge": "25s", "worker.pace": "full", "worker.finish_within": "30s", "guards.timeout": "8s", "guards.max_checks": "9",
-	"guards.max_errors": "10", "guards.horizon": "11d", "guards.concurrency": "12", "guards.sla": "13s",
+	"guards.max_errors": "10", "guards.retry_within": "32s", "guards.horizon": "11d", "guards.expires_after": "14s", "guards.concurrency": "12", "guards.sla": "13s",
 	"sweep.every": "14s", "sweep.grace": "15s", "sweep.rate": "16", "doctor.overdue": "26m", "doctor.missed": "27", "doctor.clock": "28s", "doctor.partitions": "29d",
 	"doctor.purge": "30", "doctor.transaction": "31s",
 	"log.level": "error", "log.format": "json",
 	"metrics.listen":      "127.0.0.1:9464",
 	"jobs.orders.enabled": "true", "jobs.orders.exec": "e", "jobs.orders.table_prefix": "o_", "jobs.orders.primary_after": "17s",
 	"jobs.orders.escalate_after": "18s", "jobs.orders.timeout": "19s", "jobs.orders.max_checks": "0",
-	"jobs.orders.max_errors": "20", "jobs.orders.horizon": "21d", "jobs.orders.concurrency": "22", "jobs.orders.sla": "23s",
+	"jobs.orders.max_errors": "20", "jobs.orders.retry_within": "33s", "jobs.orders.horizon": "21d", "jobs.orders.expires_after": "24s", "jobs.orders.concurrency": "22", "jobs.orders.sla": "23s",
 }
 
 func TestEveryKeyIsReadFromEverySource(t *testing.T) {
@@ -115,11 +115,11 @@ func TestEveryKeyIsReadFromEverySource(t *testing.T) {
 	want := Config{
 		DSN: value.SecretShownAs("u:p@tcp(h:1)/d", "u:***@tcp(h:1)/d"), TLS: TLS{ServerName: "n2"}, TablePrefix: "p_", Dialect: "plain", Grid: grid,
 		Worker: Worker{minutes, "n", 3, 4, 5, "full", 30 * time.Second, 6 * time.Second, 7 * time.Second, 24 * time.Second, 25 * time.Second},
-		Guards: Guards{8 * time.Second, 9, 10, 11 * value.Day, 12, 13 * time.Second},
+		Guards: Guards{8 * time.Second, 9, 10, 32 * time.Second, 11 * value.Day, 14 * time.Second, 12, 13 * time.Second},
 		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Doctor: Doctor{26 * time.Minute, 27, 28 * time.Second, 29 * value.Day, 30, 31 * time.Second}, Log: Log{zerolog.ErrorLevel, "json"},
 		Metrics: Metrics{"127.0.0.1:9464"},
 		Jobs: Jobs{Orders: OrdersJob{true, "e", "o_", 17 * time.Second, 18 * time.Second,
-			Guards{19 * time.Second, None, 20, 21 * value.Day, 22, 23 * time.Second}}},
+			Guards{19 * time.Second, None, 20, 33 * time.Second, 21 * value.Day, 24 * time.Second, 22, 23 * time.Second}}},
 	}
 	check := func(name string, c Config) {
 		if got := withoutSources(c); !reflect.DeepEqual(got, want) {

@@ -26,6 +26,14 @@ const (
 	CauseKilled
 	// CauseUnreadable: its payload is longer than MaxRead.
 	CauseUnreadable
+	// CauseExpired: it had expired. See NotCalled.
+	CauseExpired
+	// CauseMissed: it was a run of a schedule, and too late. See NotCalled.
+	CauseMissed
+	// CauseWaits: it is not its turn yet. Next says when to look again; nothing else of the row changes.
+	CauseWaits
+	// CauseEnds: it ends uncalled with the Outcome of the answer, and with its error for the reason.
+	CauseEnds
 )
 
 // Answer is what a job_exec answered: the next time to check or nil, or an error; or why it was not asked.
@@ -33,6 +41,8 @@ type Answer struct {
 	Next  *time.Time
 	Err   error
 	Cause Cause
+	// Outcome is how it ends, with CauseEnds.
+	Outcome Outcome
 }
 
 // Verdict is what becomes of a check: an end, or a move to a later slot.
@@ -52,6 +62,9 @@ type Verdict struct {
 
 // Apply returns the check as it is after the verdict. One that ended keeps its times.
 func (v Verdict) Apply(job FutureJob) FutureJob {
+	if v.Outcome == "" {
+		job.ExpiresAt = MovedExpiry(job, v.DueAt)
+	}
 	job.CheckCount, job.ErrorCount = v.CheckCount, v.ErrorCount
 	if v.Outcome == "" {
 		job.DueAt, job.NextCheckAt, job.PutOffCount, job.LastError = v.DueAt, v.Slot, v.PutOffCount, v.Reason
@@ -67,13 +80,32 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 	open := openSlot(grid, job.NextCheckAt, now)
 	switch {
 	case a.Cause == CauseKilled:
-		v.Outcome, v.Reason = Crashed, "killed its worker, running alone after its bucket had been taken over twice"
+		v.Reason = "killed its worker, running alone after its bucket had been taken over twice"
+		if v.Outcome = Crashed; g.Endless {
+			v.Outcome, v.Slot = "", g.retrySlot(grid, open, job.ErrorCount, now)
+			v.ErrorCount++
+		}
 	case a.Cause == CauseUnreadable:
 		v.Outcome, v.Reason = Failed, fmt.Sprintf("not called: its payload is longer than %d MB, which is not read", MaxRead>>20)
+	case a.Cause == CauseExpired:
+		v.Outcome, v.Reason = Expired, "not called: it expired at "+slots.Stamp(Expiry(job, g))
+	case a.Cause == CauseMissed:
+		v.Outcome, v.Reason = Missed, "not called: it was to be called by "+slots.Stamp(missedAfter(job))
+	case a.Cause == CauseEnds:
+		if v.Outcome = a.Outcome; a.Err != nil {
+			v.Reason = ReasonText(a.Err)
+		}
+	case a.Cause == CauseWaits:
+		v.Reason, v.PutOffCount, v.Slot = job.LastError, job.PutOffCount, open
+		if a.Next != nil {
+			v.Slot = slots.Later(grid.Ceil(slots.Earlier(slots.RoundUp(*a.Next), grid.Floor(LatestSlot))), open)
+		}
 	case a.Cause == CauseUnregistered:
 		v.Reason = fmt.Sprintf("job_exec %q is not registered with the worker that serves the slot", job.JobExec)
 		v.PutOffCount = job.PutOffCount + 1
-		v.Slot = growing(grid, open, job.PutOffCount, now.Add(MaxPutOff))
+		if v.Slot = open; !isTimer(job) {
+			v.Slot = growing(grid, open, job.PutOffCount, now.Add(MaxPutOff))
+		}
 	case a.Cause == CausePaused:
 		// Nothing is said about the row itself: its counts and its last error stay as they are.
 		v.Reason, v.PutOffCount, v.Slot = job.LastError, job.PutOffCount, open
@@ -85,8 +117,8 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 		v.ErrorCount++
 		v.Reason = ReasonText(a.Err)
 		switch {
-		case v.ErrorCount <= allowed(g.MaxErrors):
-			v.Slot = growing(grid, open, job.ErrorCount, now.Add(g.Horizon))
+		case g.Endless || v.ErrorCount <= allowed(g.MaxErrors):
+			v.Slot = g.retrySlot(grid, open, job.ErrorCount, now)
 		case errors.Is(a.Err, ErrTimeout):
 			v.Outcome = TimedOut
 		default:
@@ -100,19 +132,25 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 	return v
 }
 
+// isTimer says whether a row is the timer of a schedule: a run has a tag. A worker that does not know its job_exec has no guards for it.
+func isTimer(job FutureJob) bool { return job.EntityName == ScheduleEntity && job.Tag == "" }
+
 // decideNext applies the guards to a returned time.
 func (v *Verdict) decideNext(grid slots.Grid, g Guards, job FutureJob, next, open, now time.Time) {
 	v.ErrorCount = 0
 	due := slots.RoundUp(next)
 	horizon := now.Add(g.Horizon)
+	if g.Endless {
+		horizon = grid.Floor(LatestSlot)
+	}
 	switch {
-	case !due.After(job.NextCheckAt):
+	case !due.After(job.NextCheckAt) && !g.Endless:
 		v.Outcome = PastReturn
 		v.Reason = fmt.Sprintf("returned %s, which is not after its slot %s", slots.Stamp(due), slots.Stamp(job.NextCheckAt))
 	case due.After(horizon):
 		v.Outcome = BeyondHorizon
 		v.Reason = fmt.Sprintf("returned %s, which is beyond the horizon of %s (%s)", slots.Stamp(due), g.Horizon, slots.Stamp(horizon))
-	case job.CheckCount >= allowed(g.MaxChecks):
+	case job.CheckCount >= allowed(g.MaxChecks) && !g.Endless:
 		v.Outcome = MaxChecks
 		v.Reason = fmt.Sprintf("returned %s after %d checks; %d are allowed", slots.Stamp(due), job.CheckCount, allowed(g.MaxChecks))
 	default:
@@ -132,6 +170,17 @@ const MaxPutOff = 24 * time.Hour
 // openSlot is the first slot that is above the row's own and above now: the earliest a row may move to.
 func openSlot(grid slots.Grid, own, now time.Time) time.Time {
 	return slots.Later(grid.Next(own), grid.Next(now))
+}
+
+// retrySlot is when a check is called again after an error that n others came before, in a row.
+func (g Guards) retrySlot(grid slots.Grid, open time.Time, n int, now time.Time) time.Time {
+	switch {
+	case g.RetryWithin > 0:
+		return growing(grid, open, n, now.Add(min(g.RetryWithin, g.Ahead())))
+	case g.Endless:
+		return open
+	}
+	return growing(grid, open, n, now.Add(g.Horizon))
 }
 
 // growing returns the slot 1, 2, 4, 8, … slots on, for n = 0, 1, 2, …; open is the first of them. It stays at or

@@ -87,6 +87,9 @@ func TestRulesOfACheck(t *testing.T) {
 		{name: "the Unix epoch is past", answer: returned(time.Unix(0, 0)), outcome: PastReturn},
 		{name: "a past return ends it whatever the checks", answer: returned(at("13:00")), job: func(j *FutureJob) { j.CheckCount = 5 }, outcome: PastReturn, checks: 5},
 
+		{name: "an endless one waits for the next open slot, with the time that is over", guards: Guards{Endless: true}, answer: returned(at(dueTime)), slot: "13:30", due: at(dueTime), checks: 1},
+		{name: "an endless one that caught up, too", guards: Guards{Endless: true}, answer: returned(at("12:00")), now: "18:20", slot: "18:30", due: at("12:00"), checks: 1},
+
 		// The horizon.
 		{name: "exactly at the horizon is allowed", answer: returned(horizon), at: quarter.Ceil(horizon), due: horizon, checks: 1},
 		{name: "a nanosecond beyond the horizon is not", answer: returned(horizon.Add(1)), outcome: BeyondHorizon, reason: "the horizon of 720h0m0s (2026-12-20T13:15:02Z)"},
@@ -123,6 +126,16 @@ func TestRulesOfACheck(t *testing.T) {
 		{name: "a horizon shorter than a slot leaves the next one to an error", guards: Guards{Horizon: time.Minute}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 4 }, slot: "13:30", errors: 5, reason: "no"},
 		{name: "the hundredth error waits until the horizon", guards: Guards{MaxErrors: math.MaxInt}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 99 }, at: quarter.Floor(horizon), errors: 100, reason: "no"},
 		{name: "so does the 62nd", guards: Guards{MaxErrors: math.MaxInt}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 61 }, at: quarter.Floor(horizon), errors: 62, reason: "no"},
+		{name: "a retry waits for a bound of its own at most", guards: Guards{RetryWithin: time.Hour}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 4 }, slot: "14:15", errors: 5, reason: "no"},
+		{name: "up to that it waits as others do", guards: Guards{RetryWithin: time.Hour}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 1 }, slot: "13:45", errors: 2, reason: "no"},
+		{name: "the bound counts from now, not from the slot", now: "18:20", guards: Guards{RetryWithin: time.Hour}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 4 }, slot: "19:15", errors: 5, reason: "no"},
+		{name: "a bound within a slot is the next slot", guards: Guards{RetryWithin: time.Minute}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 4 }, slot: "13:30", errors: 5, reason: "no"},
+		{name: "a bound leaves the number of errors", guards: Guards{RetryWithin: time.Minute}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 5 }, outcome: Failed, errors: 6, reason: "no"},
+		{name: "a bound leaves the horizon", guards: Guards{RetryWithin: 9 * time.Hour, Horizon: time.Hour}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 4 }, slot: "14:15", errors: 5, reason: "no"},
+		{name: "an endless check without a bound waits for the next slot", guards: Guards{Endless: true}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 99 }, slot: "13:30", errors: 100, reason: "no"},
+		{name: "with one it waits longer and longer", guards: Guards{Endless: true, RetryWithin: 3 * time.Hour}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 3 }, slot: "15:15", errors: 4, reason: "no"},
+		{name: "up to the bound, however often", guards: Guards{Endless: true, RetryWithin: 3 * time.Hour}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 99 }, slot: "16:15", errors: 100, reason: "no"},
+		{name: "whatever the horizon", guards: Guards{Endless: true, RetryWithin: 3 * time.Hour, Horizon: time.Hour}, answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount = 99 }, slot: "16:15", errors: 100, reason: "no"},
 		{name: "a timeout is an error", answer: Answer{Err: fmt.Errorf("%w after 30s", ErrTimeout)}, slot: "13:30", errors: 1, reason: "timed out after 30s"},
 		{name: "timed_out where the last of the errors was a timeout", answer: Answer{Err: fmt.Errorf("%w after 1s: x", ErrTimeout)}, job: func(j *FutureJob) { j.ErrorCount, j.LastError = 5, "no" }, outcome: TimedOut, errors: 6, reason: "timed out after 1s: x"},
 		{name: "failed where only those before were timeouts", answer: failed("no"), job: func(j *FutureJob) { j.ErrorCount, j.LastError = 5, "timed out" }, outcome: Failed, errors: 6, reason: "no"},
@@ -136,6 +149,8 @@ func TestRulesOfACheck(t *testing.T) {
 		{name: "then for four", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.PutOffCount = 2 }, slot: "14:15", putOff: 3, reason: "not registered"},
 		{name: "for a day at most", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.PutOffCount = 99 }, at: at("13:15").Add(days), putOff: 100, reason: "not registered"},
 		{name: "whatever the guards", guards: Guards{MaxChecks: None, MaxErrors: None, Horizon: time.Second}, answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.PutOffCount = 3 }, slot: "15:15", putOff: 4, reason: "not registered"},
+		{name: "the timer of a schedule waits for the next slot each time", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.EntityName, j.JobExec, j.PutOffCount = ScheduleEntity, "schedule.fire", 7 }, slot: "13:30", putOff: 8, reason: "not registered"},
+		{name: "and its run for ever longer", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.EntityName, j.Tag, j.PutOffCount = ScheduleEntity, "1763643600", 2 }, slot: "14:15", putOff: 3, reason: "not registered"},
 		{name: "and the counts are left", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.CheckCount, j.ErrorCount = 5, 5 }, slot: "13:30", putOff: 1, checks: 5, errors: 5, reason: "not registered"},
 
 		// Not called for other reasons.
@@ -144,6 +159,8 @@ func TestRulesOfACheck(t *testing.T) {
 		{name: "paused waits for the next slot, otherwise as it was", answer: Answer{Cause: CausePaused}, job: func(j *FutureJob) { j.PutOffCount, j.CheckCount, j.ErrorCount, j.LastError = 7, 5, 3, "no" }, slot: "13:30", putOff: 7, checks: 5, errors: 3, reason: "no"},
 		{name: "paused while it is caught up waits for the next open slot", answer: Answer{Cause: CausePaused}, now: "18:20", slot: "18:30"},
 		{name: "a row that kills its worker alone ends", answer: Answer{Cause: CauseKilled}, job: func(j *FutureJob) { j.CheckCount, j.ErrorCount = 2, 3 }, outcome: Crashed, checks: 2, errors: 3, reason: "killed its worker"},
+		{name: "an endless one that does is called again", answer: Answer{Cause: CauseKilled}, guards: Guards{Endless: true}, job: func(j *FutureJob) { j.CheckCount, j.ErrorCount = 2, 3 }, slot: "13:30", checks: 2, errors: 4, reason: "killed its worker"},
+		{name: "later and later, where it has a bound", answer: Answer{Cause: CauseKilled}, guards: Guards{Endless: true, RetryWithin: time.Hour}, job: func(j *FutureJob) { j.ErrorCount = 1 }, slot: "13:45", errors: 2, reason: "killed its worker"},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			job := pendingAt(at("13:15"))
@@ -194,6 +211,46 @@ func TestSixErrorsInARowAreSpreadOver31SlotsAndEndTheJob(t *testing.T) {
 	}
 }
 
+// Whatever the slots are, the distance between two calls grows up to the bound, and is never more than that or one slot.
+func TestRetriesWithoutAnEndAreABoundOrOneSlotApart(t *testing.T) {
+	for _, test := range []struct {
+		resolution time.Duration
+		waits      string // in seconds, of the first errors
+	}{
+		{time.Second, "[1 2 4 8 16 32 60 60]"},
+		{2 * time.Second, "[2 4 8 16 32 60 60 60]"},
+		{15 * time.Second, "[15 30 60 60 60 60 60 60]"},
+		{45 * time.Second, "[45 45 45 45 45 45 45 45]"},
+		{time.Minute, "[60 60 60 60 60 60 60 60]"},
+		{15 * time.Minute, "[900 900 900 900 900 900 900 900]"},
+	} {
+		grid, err := slots.NewGrid(test.resolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guards := Guards{Endless: true, RetryWithin: time.Minute}
+		job := pendingAt(at("13:30"))
+		var waits []float64
+		for i := range 200 {
+			called := job.NextCheckAt.Add(20 * time.Millisecond)
+			v := Decide(grid, guards, job, failed("no"), called)
+			if v.Outcome != "" || v.ErrorCount != i+1 || v.Slot.Sub(called) > max(time.Minute, test.resolution) {
+				t.Fatalf("%s: error %d: %+v", test.resolution, i+1, v)
+			}
+			if len(waits) < 8 {
+				waits = append(waits, v.Slot.Sub(job.NextCheckAt).Seconds())
+			}
+			job = v.Apply(job)
+		}
+		if got := fmt.Sprint(waits); got != test.waits {
+			t.Errorf("%s: waited %s; want %s", test.resolution, got, test.waits)
+		}
+		if job.LastError != "no" || !job.DueAt.Equal(at(dueTime)) {
+			t.Errorf("%s: after all of them it is %+v", test.resolution, job)
+		}
+	}
+}
+
 func TestErrorsAreStoredAsCleanTextOf1000Characters(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"plain", "no such order", "no such order"},
@@ -229,6 +286,7 @@ func FuzzEveryAnswerEndsTheJobOrMovesItToAnOpenSlot(f *testing.F) {
 	f.Add(uint8(0), int64(0), int64(0), int64(0), uint8(0), uint32(0), uint32(0), uint32(0), int64(0), 0, 0)
 	f.Add(uint8(9), int64(1763644500), int64(2e9), int64(3600), uint8(0), uint32(5), uint32(0), uint32(0), int64(0), 5, 5)
 	f.Add(uint8(3), int64(1763644500), int64(2e9), int64(-1), uint8(1), uint32(1), uint32(40), uint32(0), int64(time.Hour), -1, 100)
+	f.Add(uint8(0), int64(1763644500), int64(2e9), int64(-1), uint8(49), uint32(1), uint32(40), uint32(60), int64(time.Hour), -1, 100)
 	f.Add(uint8(14), int64(1763596800), int64(86399e9), int64(86400*40), uint8(2), uint32(1), uint32(2), uint32(63), int64(1), -1, -1)
 	f.Add(uint8(1), int64(1763596801), int64(1), int64(math.MaxInt64), uint8(3), uint32(1), uint32(2), uint32(63), int64(1), 2, 3)
 	f.Add(uint8(1), int64(1763596801), int64(1), int64(math.MinInt64), uint8(4), uint32(1), uint32(2), uint32(63), int64(1), 2, 3)
@@ -244,8 +302,12 @@ func FuzzEveryAnswerEndsTheJobOrMovesItToAnOpenSlot(f *testing.F) {
 		job := pendingAt(slot)
 		job.CheckCount, job.ErrorCount, job.PutOffCount = int(checks), int(errs), int(putOffs)
 		guards := Guards{Horizon: time.Duration(max(horizon, -horizon, 0)) % (MaxHorizon + 1), MaxChecks: max(maxChecks, None), MaxErrors: max(maxErrors, None)}.Or(DefaultGuards())
+		if kind&16 != 0 {
+			guards.RetryWithin = time.Duration(putOffs) * time.Second
+		}
+		guards.Endless = kind&32 != 0
 		var a Answer
-		switch kind % 7 {
+		switch kind % 8 {
 		case 0:
 			a = returned(time.Unix(slot.Unix()+next, next%1e9))
 		case 1:
@@ -258,12 +320,17 @@ func FuzzEveryAnswerEndsTheJobOrMovesItToAnOpenSlot(f *testing.F) {
 			a = Answer{Cause: CauseKilled}
 		case 5:
 			a, job.LastError = Answer{Cause: CausePaused}, "before"
+		case 7:
+			a, job.ExpiresAt = Answer{Cause: CauseExpired}, At(slot)
 		}
 		v := Decide(grid, guards, job, a, now)
 
 		if v.Outcome != "" {
 			if v.Outcome == Cancelled || v.Reason == "" && v.Outcome != Done {
 				t.Fatalf("ended as %q without a reason: %+v", v.Outcome, v)
+			}
+			if guards.Endless && (a.Err != nil || a.Cause == CauseKilled) {
+				t.Fatalf("an endless check ended by an error: %+v", v)
 			}
 			if !v.Slot.IsZero() || !v.DueAt.Equal(job.DueAt) {
 				t.Fatalf("ended and moved: %+v", v)
@@ -274,7 +341,10 @@ func FuzzEveryAnswerEndsTheJobOrMovesItToAnOpenSlot(f *testing.F) {
 		if !grid.On(v.Slot) || !v.Slot.After(slot) || !v.Slot.After(now) {
 			t.Fatalf("moved to %s from %s, at %s", v.Slot, slot, now)
 		}
-		limit := now.Add(guards.Horizon)
+		limit := now.Add(guards.Ahead())
+		if a.Next != nil && guards.Endless {
+			limit = LatestSlot
+		}
 		switch {
 		case a.Next != nil: // the time is within the horizon, and its slot is that time rounded up
 			if v.DueAt.After(limit) || v.Slot.After(slots.Later(grid.Ceil(limit), open)) || v.Slot.Before(v.DueAt) {
@@ -284,6 +354,9 @@ func FuzzEveryAnswerEndsTheJobOrMovesItToAnOpenSlot(f *testing.F) {
 			limit = now.Add(MaxPutOff)
 			fallthrough
 		default:
+			if guards.RetryWithin > 0 && (a.Err != nil || a.Cause == CauseKilled) {
+				limit = now.Add(min(guards.RetryWithin, guards.Ahead()))
+			}
 			if v.Slot.After(limit) && !v.Slot.Equal(open) {
 				t.Fatalf("moved to %s, beyond %s", v.Slot, limit)
 			}

@@ -30,6 +30,7 @@
 //   - direct insert: one without a look at what is pending before it.
 //   - spread: a length of time over which checks that are due at once are put to places of their own.
 //   - guard: a bound that keeps a check from living for ever. See [Guards]. The horizon is the one for how far ahead it may be.
+//   - expiry: from when on a check is not called any more, by the database's clock. See [Expiry].
 //   - settled: said of the matter of a check that needs no further look. A handler answers nil for it.
 //
 // How a slot is run:
@@ -78,6 +79,27 @@
 //   - overdue: said of a row whose slot is over and that nobody has run. All these rows are the backlog.
 //   - catch-up: a sweep that works the backlog off.
 //
+// What is built on checks, in package schedule:
+//
+//   - schedule: crontabs in a zone, and what fires when one of them does: a job_exec, or an event.
+//   - occurrence: one firing of a schedule, at a time to the second. Its id is <schedule>-<unix>.
+//   - timer: the check of a schedule that waits for its next occurrence.
+//   - run: the check of an occurrence. It is superseded where its schedule changes before it ends.
+//   - missed: said of an occurrence that is later than its schedule allows.
+//   - long run: a check that outlives its slot. Its agent has it for the term of a lease, and calls it, beside all slots. See
+//     package longrun.
+//   - agent: the process that calls long runs, under the name of its worker.
+//   - checkpoint: what a long run saves, for whoever goes on with it.
+//   - hand on: to leave a long run to another agent, at a checkpoint.
+//   - tolerance, quota: how much sooner than its interval a run may follow another, and how long it may take.
+//   - overlapped, too soon: said of an occurrence that was not run since the run before it was under way, or too near.
+//   - event, outbox: what an occurrence tells others, and the table in which it waits to be published.
+//
+// What is built on checks, in package delayq:
+//
+//   - delay queue: what delays data under a name, which is its job_exec, and calls a function with it. Data is ready from the time
+//     on that was asked for.
+//
 // What operators do:
 //
 //   - pause: to have the checks of a job_exec put off, uncalled, until it is resumed.
@@ -107,6 +129,8 @@
 //	 │   ├── a time beyond Horizon ───────────────► beyond_horizon    job_history,
 //	 │   ├── one error in a row too many ─────────► failed, timed_out one row for each end
 //	 │   └── killed its worker, running alone ────► crashed
+//	 ├── expired before the call, or a retry ─────► expired
+//	 ├── a schedule's run, not called ────────────► missed, too_soon, overlapped, quota, superseded
 //	 └── client.Cancel ───────────────────────────► cancelled
 //
 // A row ends in the transaction that deletes it from future_job and inserts it into job_history. A row that is moved

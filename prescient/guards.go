@@ -19,8 +19,19 @@ type Guards struct {
 	// MaxErrors is how many errors in a row are retried; the next one ends the check as failed, or as timed_out.
 	// 5 by default, None for none.
 	MaxErrors int
+	// RetryWithin is how long a retry waits at most, or one slot where a slot is longer: after errors in a row a check waits 1, 2,
+	// 4, … slots, up to this. 0, the default, for no bound but the horizon; of Endless checks, for no growth at all.
+	RetryWithin time.Duration
 	// Horizon is how far ahead of now a check may be; 30 days by default.
 	Horizon time.Duration
+	// ExpiresAfter is how long after due_at a check expires that has no expires_at of its own: from then on it is not called
+	// any more, retries included, and ends as expired. 0, the default, for never.
+	ExpiresAfter time.Duration
+	// Endless is for checks that must not end by a guard, such as the timers of schedules: MaxChecks, Horizon, MaxErrors and
+	// ExpiresAfter do not hold for them. After an error, and where one killed its worker, they are called again, however often: at
+	// the next open slot, or later as a RetryWithin of their own allows; they take none from the guards of the worker. One that
+	// answers with a time that is over is called again at the next open slot.
+	Endless bool
 	// Concurrency is how many calls of one job_exec run at a time in one worker, abandoned ones included; half of the
 	// worker's concurrency by default. When as many are abandoned, its rows are put off.
 	Concurrency int
@@ -47,6 +58,9 @@ func (g Guards) Or(d Guards) Guards {
 	if g.MaxErrors == 0 {
 		g.MaxErrors = d.MaxErrors
 	}
+	if g.RetryWithin == 0 && !g.Endless {
+		g.RetryWithin = d.RetryWithin
+	}
 	if g.Horizon == 0 {
 		g.Horizon = d.Horizon
 	}
@@ -56,7 +70,19 @@ func (g Guards) Or(d Guards) Guards {
 	if g.SLA == 0 {
 		g.SLA = d.SLA
 	}
+	if g.ExpiresAfter == 0 {
+		g.ExpiresAfter = d.ExpiresAfter
+	}
+	g.Endless = g.Endless || d.Endless
 	return g
+}
+
+// Ahead is how far ahead of now a check may be: Horizon, or MaxHorizon where they are Endless.
+func (g Guards) Ahead() time.Duration {
+	if g.Endless {
+		return MaxHorizon
+	}
+	return g.Horizon
 }
 
 // Validate returns an error that wraps ErrInvalid and names the guard, what was given and what is allowed.
@@ -68,8 +94,12 @@ func (g Guards) Validate() error {
 		return fmt.Errorf("%w: guard max_checks %d: must be positive (0 for the default, -1 for none)", ErrInvalid, g.MaxChecks)
 	case g.MaxErrors < None:
 		return fmt.Errorf("%w: guard max_errors %d: must be positive (0 for the default, -1 for none)", ErrInvalid, g.MaxErrors)
+	case g.RetryWithin < 0:
+		return fmt.Errorf("%w: guard retry_within %s: must be positive (0 for no bound but the horizon)", ErrInvalid, g.RetryWithin)
 	case g.Horizon < 0 || g.Horizon > MaxHorizon:
 		return fmt.Errorf("%w: guard horizon %s: must be positive and at most %s (0 for the default)", ErrInvalid, g.Horizon, MaxHorizon)
+	case g.ExpiresAfter < 0:
+		return fmt.Errorf("%w: guard expires_after %s: must be positive (0 for never)", ErrInvalid, g.ExpiresAfter)
 	case g.Concurrency < 0:
 		return fmt.Errorf("%w: guard concurrency %d: must be positive (0 for the default)", ErrInvalid, g.Concurrency)
 	case g.SLA < 0:

@@ -29,17 +29,40 @@ func TestGuardsOfAJobExecAreItsOwnThenTheWorkersThenTheDocumentedOnes(t *testing
 	}
 }
 
+// The timers of schedules come back at the next open slot, whatever the worker's guards say.
+func TestAnEndlessCheckTakesNoRetryWithinFromTheWorker(t *testing.T) {
+	workers := Guards{RetryWithin: time.Hour}.Or(DefaultGuards())
+	for _, test := range []struct {
+		own  Guards
+		want time.Duration
+	}{
+		{Guards{}, time.Hour},
+		{Guards{RetryWithin: time.Minute}, time.Minute},
+		{Guards{Endless: true}, 0},
+		{Guards{Endless: true, RetryWithin: time.Minute}, time.Minute},
+	} {
+		if got := test.own.Or(workers).RetryWithin; got != test.want {
+			t.Errorf("%+v: %s; want %s", test.own, got, test.want)
+		}
+	}
+	both := Guards{Endless: true, RetryWithin: time.Minute}
+	if got := (Guards{}).Or(both); !got.Endless || got.RetryWithin != time.Minute {
+		t.Errorf("of a worker that has both: %+v", got)
+	}
+}
+
 func TestGuardsOutOfRangeAreRefusedByName(t *testing.T) {
 	for _, test := range []struct {
 		guards Guards
 		says   string // empty where it is allowed
 	}{
 		{Guards{}, ""},
-		{Guards{Timeout: 1, MaxChecks: 1, MaxErrors: 1, Horizon: 1, Concurrency: 1, SLA: 1}, ""},
+		{Guards{Timeout: 1, MaxChecks: 1, MaxErrors: 1, RetryWithin: 1, Horizon: 1, Concurrency: 1, SLA: 1}, ""},
 		{Guards{MaxChecks: None, MaxErrors: None, Horizon: MaxHorizon}, ""},
 		{Guards{Timeout: -1}, "guard timeout -1ns"},
 		{Guards{MaxChecks: -2}, "guard max_checks -2"},
 		{Guards{MaxErrors: -2}, "guard max_errors -2"},
+		{Guards{RetryWithin: -time.Second}, "guard retry_within -1s"},
 		{Guards{Horizon: -time.Hour}, "guard horizon -1h0m0s"},
 		{Guards{Horizon: MaxHorizon + 1}, "at most 87840h0m0s"},
 		{Guards{Concurrency: -1}, "guard concurrency -1"},

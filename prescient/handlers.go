@@ -26,14 +26,14 @@ type BatchFunc func(ctx context.Context, batch *Batch) error
 
 // Batch is what a BatchFunc is called with.
 type Batch struct {
-	jobs    []FutureJob
-	answers []batchAnswer
+	jobs      []FutureJob
+	answers   []batchAnswer
+	committed []func()
 }
 
 type batchAnswer struct {
 	given bool
-	next  *time.Time
-	err   error
+	Answer
 }
 
 // NewBatch returns a batch of rows, for tests of a BatchFunc or TxBatchFunc: Answer tells what it answered.
@@ -45,26 +45,50 @@ func NewBatch(jobs ...FutureJob) *Batch {
 func (b *Batch) Jobs() []FutureJob { return b.jobs }
 
 // Settle answers for row i that its matter is settled, as a nil time does.
-func (b *Batch) Settle(i int) { b.answers[i] = batchAnswer{given: true} }
+func (b *Batch) Settle(i int) { b.Give(i, Answer{}) }
 
 // Next answers for row i that it is to be looked at again at t.
-func (b *Batch) Next(i int, t time.Time) { b.answers[i] = batchAnswer{given: true, next: &t} }
+func (b *Batch) Next(i int, t time.Time) { b.Give(i, Answer{Next: &t}) }
 
 // Fail answers for row i that it could not be checked; it is tried again as after a Func that returned the error.
 func (b *Batch) Fail(i int, err error) {
 	if err == nil {
 		err = errors.New("failed without an error")
 	}
-	b.answers[i] = batchAnswer{given: true, err: err}
+	b.Give(i, Answer{Err: err})
+}
+
+// Give answers for row i with what became of it elsewhere: a Cause for which its job_exec was not called, as those rooms of the
+// library know that decide when to call. The causes that move or end a row are described with them; only a job_exec whose
+// guards are Endless may give one, since no guard bounds what it moves.
+func (b *Batch) Give(i int, a Answer) { b.answers[i] = batchAnswer{given: true, Answer: a} }
+
+// Given returns the answer for row i so far; an error where it has none yet.
+func (b *Batch) Given(i int) Answer {
+	if a := b.answers[i]; a.given {
+		return a.Answer
+	}
+	return Answer{Err: errUnanswered}
+}
+
+// AfterCommit has fn called once what a TxBatchFunc did is committed, with the moves and ends of its rows: at most once, and not
+// at all where the transaction came to nothing, or the worker died or lost its server just then. It should return at once, since
+// other rows wait for it. Batches of a BatchFunc, which have no transaction, do not call it.
+func (b *Batch) AfterCommit(fn func()) { b.committed = append(b.committed, fn) }
+
+// Committed calls what AfterCommit was given: for workers, and for tests of a TxBatchFunc.
+func (b *Batch) Committed() {
+	for _, fn := range b.committed {
+		fn()
+	}
+	b.committed = nil
 }
 
 // Answer returns the answer for row i so far, as a Func would give it: a time, nil where it is settled, or an error, which is
 // one too where the row has no answer yet.
 func (b *Batch) Answer(i int) (*time.Time, error) {
-	if a := b.answers[i]; a.given {
-		return a.next, a.err
-	}
-	return nil, errUnanswered
+	a := b.Given(i)
+	return a.Next, a.Err
 }
 
 // errUnanswered is the error of a row that a BatchFunc left out.
@@ -73,7 +97,7 @@ var errUnanswered = errors.New("the batch was answered without this row")
 // TxFunc is a job_exec whose effects in this database commit together with the row's end or move: exactly once. It
 // works on the transaction that it gets, which has the row locked, and must neither commit nor roll it back, nor run
 // statements that do so by themselves, as DDL does. Where it returns an error, all that it did is rolled back, to a
-// savepoint, and nothing of others: up to 500 rows share the transaction, as many as take less than about a second.
+// savepoint, and nothing of others: up to 1000 rows share the transaction, as many as take less than about a second.
 //
 // An error of a statement must be returned, not swallowed (a duplicate key aside): after a deadlock the transaction is gone.
 // A call may be repeated, whenever its transaction was rolled back as a whole, or another that shares it failed or met an
@@ -82,7 +106,7 @@ var errUnanswered = errors.New("the batch was answered without this row")
 // COMMITTED.
 type TxFunc func(ctx context.Context, tx *sqlx.Tx, job FutureJob) (*time.Time, error)
 
-// TxBatchFunc is a TxFunc for many rows in one call, up to 500, so that an effect for all of them is one statement. It
+// TxBatchFunc is a TxFunc for many rows in one call, up to 1000, so that an effect for all of them is one statement. It
 // answers row by row, as a BatchFunc does. Where it returns an error, all that it did is rolled back, and it is called
 // again for each row by itself, so that none answers for another; what it did for a row that it fails by itself, or leaves
 // out, is not. While it runs, a cancel of any of its rows waits.

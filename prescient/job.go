@@ -37,6 +37,9 @@ type FutureJob struct {
 	Revision uint64 `db:"revision" json:"revision,string"`
 	// InsertedAt is when the row was inserted, by the database's clock.
 	InsertedAt time.Time `db:"inserted_at" json:"inserted_at"`
+	// ExpiresAt is from when on it is not called any more, and ends as expired; nil where it has no expiry of its own. See
+	// Expiry. Where a returned time or a Reschedule moves DueAt, it moves by as much.
+	ExpiresAt *time.Time `db:"expires_at" json:"expires_at,omitzero"`
 	// CalledAt is when its job_exec was called, by the database's clock. A job_exec that wants to look again after a while
 	// counts from it, whatever the clock of the worker's machine says. Zero outside of a call; no column.
 	CalledAt time.Time `db:"-" json:"called_at,omitzero"`

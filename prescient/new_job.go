@@ -57,6 +57,10 @@ type NewJob struct {
 	// at midnight. A stable hash of entity, job_exec and tag says where: the same check always has the same place. due_at is
 	// that time from then on; the horizon and OnPending go by it. 0, the default, for DueAt itself.
 	Spread time.Duration
+	// ExpiresAfter is how long after DueAt, with its Spread, the check expires: from then on it is not called any more, retries
+	// included, and ends as expired. A check that must not come late has one. 0, the default, for never; the guards may have an
+	// ExpiresAfter all the same.
+	ExpiresAfter time.Duration
 	// Payload is JSON that the job_exec gets; nil for none. MySQL stores it in a form of its own; MariaDB refuses what
 	// is nested deeper than 31, MySQL what is nested deeper than 100.
 	Payload json.RawMessage
@@ -81,6 +85,9 @@ func (j NewJob) Validate() error {
 	if err := validSpread(j.Spread); err != nil {
 		return err
 	}
+	if j.ExpiresAfter < 0 {
+		return fmt.Errorf("%w: %s of %s expires %s after it is due: must be positive (0 for never)", ErrInvalid, j.JobExec, j.Entity, j.ExpiresAfter)
+	}
 	if len(j.Payload) > MaxPayload {
 		return fmt.Errorf("%w: payload of %s has %d bytes; at most %d are allowed", ErrInvalid, j.Entity, len(j.Payload), MaxPayload)
 	}
@@ -98,12 +105,12 @@ func NewPending(grid slots.Grid, guards Guards, job NewJob, now time.Time) (Futu
 		return FutureJob{}, err
 	}
 	job = job.InPlace()
-	due, slot, err := Place(grid, guards.Or(DefaultGuards()).Horizon, job.JobExec, job.DueAt, now)
+	due, slot, err := Place(grid, guards.Or(DefaultGuards()).Ahead(), job.JobExec, job.DueAt, now)
 	if err != nil {
 		return FutureJob{}, err
 	}
 	return FutureJob{EntityName: job.Entity.Name, EntityKey: job.Entity.Key, JobExec: job.JobExec, Tag: job.Tag, DueAt: due,
-		FirstCheckAt: slot, NextCheckAt: slot, Payload: job.Payload, Revision: 1, InsertedAt: now}, nil
+		FirstCheckAt: slot, NextCheckAt: slot, Payload: job.Payload, Revision: 1, InsertedAt: now, ExpiresAt: ExpiresAt(due, job.ExpiresAfter)}, nil
 }
 
 // Place finds the slot of a check that is asked for at a time: that time rounded up to a slot, or the next open slot where it

@@ -26,12 +26,28 @@ const (
 	TimedOut Outcome = "timed_out"
 	// Crashed: it killed its worker, alone, after its bucket had been taken over twice.
 	Crashed Outcome = "crashed"
+	// Expired: it was not called before it expired. See [Expiry].
+	Expired Outcome = "expired"
+	// Superseded: another took its place before it was called. The app did that, as with Cancelled.
+	Superseded Outcome = "superseded"
+	// Missed: a run of a schedule that was not called in time.
+	Missed Outcome = "missed"
+	// TooSoon: a run of a schedule that came too soon after the one before it, and was not called.
+	TooSoon Outcome = "too_soon"
+	// Overlapped: a run of a schedule that was not called, since the one before it was not over.
+	Overlapped Outcome = "overlapped"
+	// Quota: a long run that was ended when it had taken all the time that one may have. That is no error.
+	Quota Outcome = "quota"
 )
 
 // Outcomes lists every outcome in the order of the column.
 func Outcomes() []Outcome {
-	return []Outcome{Done, Cancelled, MaxChecks, PastReturn, BeyondHorizon, Failed, TimedOut, Crashed}
+	return []Outcome{Done, Cancelled, MaxChecks, PastReturn, BeyondHorizon, Failed, TimedOut, Crashed,
+		Expired, Superseded, Missed, TooSoon, Overlapped, Quota}
 }
+
+// ByApp says whether an app put an end to the check, and no slot run.
+func (o Outcome) ByApp() bool { return o == Cancelled || o == Superseded }
 
 // ParseOutcome reads the name of an outcome. The error wraps ErrInvalid.
 func ParseOutcome(text string) (Outcome, error) {

@@ -267,7 +267,7 @@ func (c *comparison) compareObject(ctx context.Context, o Object) error {
 	text, seen := c.routines[o.Name]
 	again := c.remake(o)
 	// No entity has a name as long as this.
-	switch err := c.try(ctx, "CALL "+o.Name+"(REPEAT('-', 255), '-', '-')"); {
+	switch err := c.try(ctx, "CALL "+o.Name+"(REPEAT('-', 255)"+strings.Repeat(", '-'", o.parameters()-1)+")"); {
 	case refused(err, errNoSuchProcedure), !seen && refused(err, errRoutineDenied) && c.mayReadRoutines(ctx):
 		c.damage(DamagedProcedure, o.Name, "", "the procedure "+o.Name+" is missing", "", again...)
 		c.found.Damages[len(c.found.Damages)-1].gone = true
@@ -285,6 +285,9 @@ func (c *comparison) compareObject(ctx context.Context, o Object) error {
 	}
 	return nil
 }
+
+// parameters is how many a procedure takes, each on a line of its own.
+func (o Object) parameters() int { return strings.Count(o.Create, "\n  IN ") }
 
 // remake are the statements that put a procedure in its place. On MariaDB who may call it stays so; elsewhere that goes
 // with the old one.

@@ -48,7 +48,7 @@ var (
 	literals      = regexp.MustCompile(`(?s)'((?:[^']|'')*)'`)
 	createObject  = regexp.MustCompile(`(?s)^CREATE (?:OR REPLACE )?(?:SQL SECURITY INVOKER )?(VIEW|PROCEDURE) (\w+)`)
 	dropObjects   = regexp.MustCompile(`(?s)^DROP (?:VIEW|PROCEDURE) IF EXISTS (.*)$`)
-	addColumn     = regexp.MustCompile(`(?s)^(?:ADD|MODIFY) (?:COLUMN )?(?:IF NOT EXISTS )?((\w+) .*?)(?: (?:AFTER \w+|FIRST))?$`)
+	addColumn     = regexp.MustCompile(`(?s)^(?:ADD|MODIFY) (?:COLUMN )?(?:IF NOT EXISTS |/\*[TM]! IF NOT EXISTS \*/ ?)*((\w+) .*?)(?: (?:AFTER \w+|FIRST))?$`)
 	addOther      = regexp.MustCompile(`(?s)^ADD ((?:CONSTRAINT|PRIMARY|UNIQUE|KEY|INDEX) .*)$`)
 	setDefault    = regexp.MustCompile(`(?s)^ALTER (?:COLUMN )?(\w+) SET DEFAULT (.*)$`)
 	dropFromTable = regexp.MustCompile(`^DROP (CONSTRAINT|CHECK|KEY|INDEX|COLUMN) (?:IF EXISTS )?(\w+)$`)

@@ -6,8 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/prescient"
 )
 
 // Cancel returns the command cancel.
@@ -33,6 +35,9 @@ func cancel(cmd *cobra.Command, prog *program.Program, entity string, execs []st
 	e, err := parseEntity(entity)
 	if err != nil {
 		return err
+	}
+	if e.Name == prescient.ScheduleEntity {
+		return exit.Usage(fmt.Errorf("--entity %s: the entity %s is reserved for schedules, which are deleted by their own commands", e, e.Name))
 	}
 	s, err := prog.Connect(cmd)
 	if err != nil {

@@ -48,6 +48,7 @@ func get(cmd *cobra.Command, prog *program.Program, t target) error {
 		{"job_exec", job.JobExec},
 		{"tag", job.Tag},
 		{"due_at", output.Stamp(job.DueAt)},
+		{"expires_at", orNever(job.ExpiresAt)},
 		{"first_check_at", output.Stamp(job.FirstCheckAt)},
 		{"next_check_at", output.Stamp(job.NextCheckAt)},
 		{"check_count", strconv.Itoa(job.CheckCount)},

@@ -42,7 +42,7 @@ line does: {"more": true, "after": CURSOR, …}.`,
 	return cmd
 }
 
-// anyOutcome names all outcomes: done, cancelled, … or crashed.
+// anyOutcome names all outcomes: done, cancelled, … or quota.
 func anyOutcome() string {
 	var names []string
 	for _, outcome := range prescient.Outcomes() {

@@ -13,8 +13,10 @@ import (
 
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/input"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/times"
 	"prescient/prescient"
 	"prescient/prescient/client"
 )
@@ -26,7 +28,7 @@ var unknownTime = time.Unix(0, 0).UTC()
 type insertFlags struct {
 	target
 	when
-	payload, onPending, spread string
+	payload, onPending, spread, expires string
 }
 
 // placed is what insert and reschedule print.
@@ -55,6 +57,7 @@ A job_exec that nobody seems to have, since it is not registered here and none o
 about on stderr; the check is inserted all the same.` + insertFileHelp,
 		Example: fmt.Sprintf(`  %[1]s insert --entity order/42 --exec order-unshipped --in 3h
   %[1]s insert --entity order/42 --exec order-unshipped --at 2026-03-01T13:00:00+01:00 --payload '{"lines": 3}'
+  %[1]s insert --entity patient/7 --exec remind --in 3h --expires 1h
   %[1]s insert --file orders.csv --exec order-unshipped --in 3h`, prog.Name),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -69,6 +72,7 @@ about on stderr; the check is inserted all the same.` + insertFileHelp,
 	file.addFlags(cmd)
 	cmd.Flags().StringVar(&f.payload, "payload", "", "JSON that the job_exec gets; - reads it from stdin, @PATH from a file")
 	cmd.Flags().StringVar(&f.spread, "spread", "", spreadUsage)
+	cmd.Flags().StringVar(&f.expires, "expires", "", expiresUsage)
 	cmd.Flags().StringVar(&f.onPending, "on-pending", string(prescient.Keep),
 		"if it is pending already: keep, replace, earlier, later or error")
 	return cmd
@@ -119,6 +123,9 @@ func (f *insertFlags) job(ctx context.Context, stdin io.Reader) (prescient.NewJo
 	if job.Spread, err = parseSpread(f.spread); err != nil {
 		return job, err
 	}
+	if job.ExpiresAfter, err = parseExpires(f.expires); err != nil {
+		return job, err
+	}
 	if job.Payload, err = readPayload(ctx, f.payload, stdin); err != nil {
 		return job, notRead("--payload", err)
 	}
@@ -128,7 +135,7 @@ func (f *insertFlags) job(ctx context.Context, stdin io.Reader) (prescient.NewJo
 // dueOf is the time that the flags mean, asking the database for its own only where that matters.
 func dueOf(ctx context.Context, s *program.Session, w when) (time.Time, error) {
 	var now time.Time
-	if w.in != "" || relative(strings.TrimSpace(w.at)) {
+	if w.in != "" || times.Relative(w.at) {
 		var err error
 		if now, err = s.Now(ctx); err != nil {
 			return time.Time{}, err
@@ -144,14 +151,14 @@ func readPayload(ctx context.Context, text string, stdin io.Reader) (json.RawMes
 	case text == "":
 		return nil, nil
 	case text == "-":
-		payload, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, stdin), prescient.MaxPayload+1))
+		payload, err := io.ReadAll(io.LimitReader(input.Interruptible(ctx, stdin), prescient.MaxPayload+1))
 		return orNothing(payload), err
 	case strings.HasPrefix(text, "@"):
-		file, err := openFile(ctx, text[1:])
+		file, err := input.Open(ctx, text[1:])
 		if err != nil {
 			return nil, err
 		}
-		payload, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, file), prescient.MaxPayload+1))
+		payload, err := io.ReadAll(io.LimitReader(input.Interruptible(ctx, file), prescient.MaxPayload+1))
 		return orNothing(payload), errors.Join(err, file.Close())
 	}
 	return json.RawMessage(text), nil

@@ -30,8 +30,8 @@ type insertFileFlags struct {
 var insertFileHelp = fmt.Sprintf(`
 
 With --file, checks are read from a file in bulk: JSON lines, an object a line, or CSV, whose first line names the
-columns. They are entity (or entity_name and entity_key), job_exec, tag, due_at (or in), spread, payload and on_pending.
-What a line leaves out the flags say. All of it is inserted in one transaction, or nothing: every bad line is reported
+columns. They are entity (or entity_name and entity_key), job_exec, tag, due_at (or in), spread, expires, payload and
+on_pending. What a line leaves out the flags say. All of it is inserted in one transaction, or nothing: every bad line is reported
 with its number. With --keep-going bad lines are left out, the others are inserted in chunks, a transaction each, and the
 exit code is %d if any was left out. Interrupted it ends at once: without --keep-going nothing is inserted then, with it
 what it says.`, exit.CodePartly)
@@ -108,6 +108,9 @@ func (f *insertFileFlags) check(given insertFlags) error {
 		}
 	}
 	if _, err := parseSpread(given.spread); err != nil {
+		return err
+	}
+	if _, err := parseExpires(given.expires); err != nil {
 		return err
 	}
 	if _, err := prescient.ParseOnPending(given.onPending); err != nil {

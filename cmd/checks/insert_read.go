@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"prescient/cmd/internal/input"
 	"prescient/prescient"
 )
 
@@ -33,12 +34,13 @@ type record struct {
 	DueAt      string          `json:"due_at"`
 	In         string          `json:"in"`
 	Spread     string          `json:"spread"`
+	Expires    string          `json:"expires"`
 	Payload    json.RawMessage `json:"payload"`
 	OnPending  string          `json:"on_pending"`
 }
 
 // recordColumns are the headings that a CSV may have.
-var recordColumns = []string{"entity", "entity_name", "entity_key", "job_exec", "tag", "due_at", "in", "spread", "payload", "on_pending"}
+var recordColumns = []string{"entity", "entity_name", "entity_key", "job_exec", "tag", "due_at", "in", "spread", "expires", "payload", "on_pending"}
 
 func (r *record) set(column, text string) {
 	switch column {
@@ -58,6 +60,8 @@ func (r *record) set(column, text string) {
 		r.In = text
 	case "spread":
 		r.Spread = text
+	case "expires":
+		r.Expires = text
 	case "payload":
 		if text != "" {
 			r.Payload = json.RawMessage(text)
@@ -101,6 +105,9 @@ func (r *record) job(f insertFlags, now time.Time) (job prescient.NewJob, err er
 	if job.Spread, err = parseSpread(cmp.Or(r.Spread, f.spread)); err != nil {
 		return job, plainFlag(err)
 	}
+	if job.ExpiresAfter, err = parseExpires(cmp.Or(r.Expires, f.expires)); err != nil {
+		return job, plainFlag(err)
+	}
 	if job.OnPending, err = prescient.ParseOnPending(cmp.Or(r.OnPending, f.onPending)); err != nil {
 		return job, err
 	}
@@ -137,20 +144,23 @@ func newRecords(from io.Reader, format string) (records, error) {
 	if format == FormatCSV {
 		return newCSVRecords(buffered)
 	}
-	return &jsonRecords{from: buffered}, nil
+	return &jsonRecords{from: &input.Lines{From: buffered, Longest: longestLine}}, nil
 }
 
 // longestLine is the longest line of JSON that is read.
 const longestLine = prescient.MaxPayload + 64<<10
 
 type jsonRecords struct {
-	from *bufio.Reader
+	from *input.Lines
 	line int
 }
 
 func (j *jsonRecords) next() (int, record, error) {
 	for {
-		text, tooLong, err := j.readLine()
+		text, tooLong, err := j.from.Next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			err = &readError{err}
+		}
 		if err != nil {
 			return j.line, record{}, err
 		}
@@ -161,26 +171,6 @@ func (j *jsonRecords) next() (int, record, error) {
 		if text = bytes.TrimSpace(text); len(text) > 0 {
 			r, err := parseRecord(text)
 			return j.line, r, err
-		}
-	}
-}
-
-// readLine reads a line, but of one that is too long no more than what shows that.
-func (j *jsonRecords) readLine() (line []byte, tooLong bool, err error) {
-	for {
-		part, err := j.from.ReadSlice('\n')
-		if len(line)+len(part) > longestLine {
-			line, tooLong = nil, true
-		} else if !tooLong {
-			line = append(line, part...)
-		}
-		switch {
-		case err == nil, errors.Is(err, io.EOF) && (len(line) > 0 || tooLong):
-			return line, tooLong, nil
-		case errors.Is(err, io.EOF):
-			return nil, false, io.EOF
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, false, &readError{err}
 		}
 	}
 }

@@ -18,7 +18,7 @@ func FuzzRecords(f *testing.F) {
 		"", "\n\n", "{}", `{"entity":"order/42","job_exec":"x","in":"3h"}`, `{"entity":"a/b","job_exec":"x","due_at":"2026-03-01 13:00","payload":{"a":[1]}}`,
 		"entity,job_exec,in\norder/42,x,3h\n\"a/\"\"\nb\",x,1s\n", "\ufeffentity,in\na/b,1h", "entity\n\"a", "entity,entity\n", "{\"entity\": 1}\nnull\n[]",
 		`{"entity":"a/\u0000\ud800","job_exec":"x","in":"1h","payload":null}`, "entity_name,entity_key,due_at\na,b,9999-12-31 23:59\n", "{} {}",
-		`{"entity":"a/b","job_exec":"x","in":"1h","on_pending":"replace","spread":"6h","tag":" "}`,
+		`{"entity":"a/b","job_exec":"x","in":"1h","on_pending":"replace","spread":"6h","expires":"1h","tag":" "}`,
 	} {
 		f.Add([]byte(text), false)
 		f.Add([]byte(text), true)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"prescient/cmd/internal/input"
 )
 
 // rereadable opens a file that is to be read twice. What can be read only once is copied to a temporary file first, so
@@ -14,7 +16,7 @@ func rereadable(ctx context.Context, name string, stdin io.Reader) (file *os.Fil
 	if name == "-" {
 		return spool(ctx, stdin)
 	}
-	if file, err = openFile(ctx, name); err != nil {
+	if file, err = input.Open(ctx, name); err != nil {
 		return nil, nil, err
 	}
 	closing = func() { _ = file.Close() }
@@ -45,7 +47,7 @@ func spool(ctx context.Context, from io.Reader) (file *os.File, closing func(), 
 			_ = os.Remove(file.Name())
 		}
 	}
-	if _, err := io.Copy(file, newInterruptible(ctx, from)); err != nil {
+	if _, err := io.Copy(file, input.Interruptible(ctx, from)); err != nil {
 		closing()
 		return nil, nil, err
 	}

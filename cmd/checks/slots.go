@@ -13,6 +13,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/times"
 	"prescient/prescient/client"
 )
 
@@ -98,10 +99,10 @@ func readLoads(ctx context.Context, s *program.Session, f slotFlags) (rows []loa
 	}
 	from, before := firstTime, lastTime
 	if f.from != "" {
-		from, err = parseTime(f.from, now)
+		from, err = times.Parse(f.from, now)
 	}
 	if f.before != "" && err == nil {
-		before, err = parseTime(f.before, now)
+		before, err = times.Parse(f.before, now)
 	}
 	if err != nil {
 		return nil, now, exit.Usage(err)

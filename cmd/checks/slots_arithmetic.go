@@ -12,6 +12,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/times"
 	"prescient/slots"
 )
 
@@ -47,7 +48,7 @@ func ceil(cmd *cobra.Command, prog *program.Program, text string, now time.Time)
 	}
 	t, isClock := parseClock(text, now)
 	if !isClock {
-		if t, err = parseTime(text, now); err != nil {
+		if t, err = times.Parse(text, now); err != nil {
 			return exit.Usage(fmt.Errorf("%w, or 13:05", err))
 		}
 	}
@@ -80,7 +81,7 @@ this machine's.`,
 }
 
 func listServed(cmd *cobra.Command, prog *program.Program, from string, count int, now time.Time) error {
-	t, err := parseTime(from, now)
+	t, err := times.Parse(from, now)
 	switch {
 	case err != nil:
 		return exit.Usage(fmt.Errorf("--from: %w", err))

@@ -62,7 +62,7 @@ func TestAJobExecThatNobodyHasIsWarnedAbout(t *testing.T) {
 		_, err = r.DB.Exec("UPDATE future_job SET check_count = 0 WHERE entity_key = '5'")
 		r.Must(err)
 		r.Execute("pause", "elsewhere").Wants(r.T, cmd.ExitOK, warning+"elsewhere (")
-		_, err = r.DB.Exec("UPDATE job_history SET outcome = 'done' WHERE entity_key = '4'")
+		_, err = r.DB.Exec("UPDATE job_history SET outcome = 'done', started_at = ended_at WHERE entity_key = '4'")
 		r.Must(err)
 		silent(r.Execute("pause", "elsewhere"))
 

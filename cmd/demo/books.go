@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"prescient/prescient"
@@ -24,6 +25,8 @@ type books struct {
 	Outcomes    map[prescient.Outcome]int `json:"outcomes"`
 	Alerts      int                       `json:"alerts"`
 	Escalations int                       `json:"escalations"`
+	// Reports is how often the schedule ran.
+	Reports int `json:"reports"`
 	// Lateness of the last check of each that ended, its start against its slot; nil where none was checked.
 	Lateness *quantiles `json:"lateness_ms"`
 }
@@ -61,7 +64,12 @@ func (s *stage) audit(ctx context.Context, f demoFlags, t *teller) (books, error
 		return books{}, err
 	}
 	inserted, alerts, escalations := t.counts()
+	pending, ended, runs, problems := takeReports(pending, ended)
 	b := balance(inserted, pending, ended)
+	b.Reports = runs
+	if len(problems) > 0 {
+		b.Balanced, b.Problem = false, strings.Join(append(problems, b.Problem), "; ")
+	}
 	b.Planned = f.orders
 	b.Server, b.Seed, b.TablePrefix, b.Alerts, b.Escalations = s.server, f.seed, s.prefix, alerts, escalations
 	return b, nil

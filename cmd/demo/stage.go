@@ -137,6 +137,9 @@ func (s *stage) cast(ctx context.Context, prog *program.Program, c config.Config
 	if err := s.leaving.Register(registry, prescient.Guards{}); err != nil {
 		return err
 	}
+	if err := s.registerReport(registry, t); err != nil {
+		return err
+	}
 	c.Log.Level = max(c.Log.Level, demoLogLevel)
 	s.worker, err = worker.New(ctx, s.db, worker.Options{Prefix: s.prefix, Registry: registry,
 		StopGrace: 5 * time.Second, SweepEvery: 5 * time.Second, SweepGrace: 2 * time.Second, Log: prog.Logger(c.Log)})
@@ -145,7 +148,10 @@ func (s *stage) cast(ctx context.Context, prog *program.Program, c config.Config
 	}
 	now, err := s.worker.Now(ctx)
 	s.offset = time.Until(now)
-	return err
+	if err != nil {
+		return err
+	}
+	return s.createReport(ctx)
 }
 
 // now is the database's time, as far as this machine can tell: slots come by that clock.

@@ -17,6 +17,7 @@ import (
 	"prescient/cmd/internal/words"
 	"prescient/jobs/orders"
 	"prescient/prescient"
+	"prescient/prescient/schedule"
 )
 
 // chatty is how many deeds a second are told of one by one; with more of them each second has one line.
@@ -92,6 +93,7 @@ func (t *teller) begin(server string, f demoFlags) {
 	t.line("  An order is inserted together with its check, in one transaction: look at it %s after it was placed.", f.alertAfter)
 	t.line("  That time is rounded up to a slot; slots are one second apart. A worker runs each slot when it comes.")
 	t.line("  An order that is not shipped by then is alerted about, and escalated %s after it was placed.", f.escalateAfter)
+	t.line("  Beside that, a schedule reports each %s how many orders are open.", reportEvery)
 	t.line("")
 }
 
@@ -147,6 +149,14 @@ func (t *teller) alert(a orders.Alert) {
 	}
 }
 
+// report tells of a run of the schedule.
+func (t *teller) report(run schedule.Run, open int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tick(run.Job.CalledAt)
+	t.line("%s  report     %s", t.paint(faint, run.At.Format("15:04:05.0")), t.paint(faint, fmt.Sprintf("%d orders are open (schedule %s, each %s)", open, run.Schedule, reportEvery)))
+}
+
 // tick prints the line of a second once the next one has begun; the caller holds the lock.
 func (t *teller) tick(now time.Time) {
 	second := now.Truncate(time.Second)
@@ -189,6 +199,7 @@ func (t *teller) end(b books) error {
 	t.line("  pending   %6d  their slots have not come", b.Pending)
 	t.line("  %s", verdict)
 	t.line("  alerts    %6d  orders that were not shipped in time; %d of them escalated", b.Alerts, b.Escalations)
+	t.line("  reports   %6d  runs of a schedule, each %s", b.Reports, reportEvery)
 	if b.Lateness != nil {
 		t.line("  lateness  p50 %d ms, p99 %d ms, max %d ms: the start of a check against its slot", b.Lateness.P50, b.Lateness.P99,
 			b.Lateness.Max)

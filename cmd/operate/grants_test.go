@@ -50,7 +50,7 @@ func TestGrantsAsksNoDatabase(t *testing.T) {
 		return rig.Execute(t.Context(), cmd.Options{}, nil, "", append([]string{"grants"}, args...)...)
 	}
 	got := run("--role", "app-sql", "--user", "shop", "--host", "10.0.%", "--database", "shop", "--json")
-	if want := "{\"role\":\"app-sql\",\"statements\":[\"GRANT SELECT, INSERT (entity_name, entity_key, job_exec, tag, due_at, payload) ON `shop`.`future_job` TO 'shop'@'10.0.%'\",\"GRANT EXECUTE ON PROCEDURE `shop`.`cancel` TO 'shop'@'10.0.%'\"]}\n"; got.Out != want {
+	if want := "{\"role\":\"app-sql\",\"statements\":[\"GRANT SELECT, INSERT (entity_name, entity_key, job_exec, tag, due_at, payload, expires_at) ON `shop`.`future_job` TO 'shop'@'10.0.%'\",\"GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, long_run, overlap, tolerance, quota) ON `shop`.`schedule` TO 'shop'@'10.0.%'\",\"GRANT SELECT ON `shop`.`schedule_refused` TO 'shop'@'10.0.%'\",\"GRANT EXECUTE ON PROCEDURE `shop`.`cancel` TO 'shop'@'10.0.%'\",\"GRANT EXECUTE ON PROCEDURE `shop`.`delete_schedules` TO 'shop'@'10.0.%'\"]}\n"; got.Out != want {
 		t.Errorf("%v\nwant %s", got, want)
 	}
 	run("--role", "app", "--user", "shop").Wants(t, cmd.ExitUsage, "the database is not given", "--database")

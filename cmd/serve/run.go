@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,10 @@ Started a moment too early it waits for the slot. A slot that is not assigned to
 worker.share) is left alone, which is no failure. SIGTERM stops it gracefully.
 Where the server stays away for longer than worker.patience it fails with 5; the next sweep takes the slot then.
 
+Where job_execs took on long runs, it ends when these do. SIGTERM hands them on: they have worker.stop_grace to save a
+checkpoint, from which another worker goes on. A systemd timer does not start the service meanwhile, so that slots are
+left to the sweep: work is the better command for them.
+
 The log has one line with the figures of the run, and at warn one for each way in which a job_exec went wrong, with an
 example. --json prints the same.`,
 		Example: `  */15 * * * *  root  ` + prog.Name + ` run --config /etc/prescient/prescient.yaml`,
@@ -44,7 +49,11 @@ func runSlot(cmd *cobra.Command, s *program.Session) error {
 	if err != nil {
 		return err
 	}
-	figures, err := w.Run(cmd.Context())
+	var figures books.Figures
+	err = awaitingLong(cmd.Context(), s, func(ctx context.Context) (err error) {
+		figures, err = w.Run(ctx)
+		return err
+	})
 	unassigned := errors.Is(err, prescient.ErrNotAssigned)
 	if unassigned {
 		s.Log.Info().Time("slot", figures.Slot).Stringer("assigned", s.Config.Worker.Assignment).

@@ -21,6 +21,9 @@ func serving(cmd *cobra.Command, prog *program.Program, serve func(s *program.Se
 	}
 	defer s.Close()
 	if err = s.NewClient(cmd.Context()); err == nil {
+		err = s.NewLong(cmd.Context())
+	}
+	if err == nil {
 		err = s.Register(cmd.Context())
 	}
 	if err == nil {
@@ -36,7 +39,7 @@ func serving(cmd *cobra.Command, prog *program.Program, serve func(s *program.Se
 
 // warnIfNothingIsRegistered says why nothing will be run.
 func warnIfNothingIsRegistered(s *program.Session) {
-	if len(s.Registry.Names()) == 0 {
-		s.Log.Warn().Msg("no job_exec is registered: every row that is due is put off; configure jobs.http or jobs.orders, or register your own")
+	if len(s.Execs()) == 0 {
+		s.Log.Warn().Msg("no job_exec is registered: every row that is due is put off, but for the timers of schedules; configure jobs.http or jobs.orders, or register your own")
 	}
 }

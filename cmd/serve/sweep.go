@@ -23,7 +23,7 @@ func Sweep(prog *program.Program) *cobra.Command {
 		Long: `Runs what slots older than sweep.grace left behind, oldest first: rows that were committed after their slot
 had run, slots that nobody served, buckets of workers that died. What a live worker holds is left alone; so the slot that
 is now is swept only where nobody runs it, and comes first then. A worker that stays up does the same by itself every
-sweep.every.
+sweep.every. Where job_execs took on long runs, it ends when these do, or hands them on when it is told to stop.
 
 With --json, prints the figures of each slot that was swept, a line each.`,
 		Args: arguments.None,
@@ -52,7 +52,11 @@ func sweepUp(cmd *cobra.Command, s *program.Session) error {
 		bar = prog.Bar("sweeping slots", overdue)
 		defer bar.Stop()
 	}
-	swept, err := w.Sweep(cmd.Context())
+	var swept []books.Figures
+	err = awaitingLong(cmd.Context(), s, func(ctx context.Context) (err error) {
+		swept, err = w.Sweep(ctx)
+		return err
+	})
 	bar.Stop()
 	if err != nil && !stopped(cmd.Context(), err) {
 		return s.Explain(err)

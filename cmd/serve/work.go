@@ -27,7 +27,8 @@ left behind every sweep.every. The log has a line for each slot in which there w
 for the empty ones; at warn it has one for each way in which a job_exec went wrong in a slot, with an example.
 
 SIGTERM or SIGINT stops it gracefully: nothing new is started, running job_execs have worker.stop_grace to end, what
-is done is committed, leases are given back. A second signal ends it at once; what was in flight then runs again
+is done is committed, leases are given back. Long runs have that time to save a checkpoint, from which another worker goes
+on. A second signal ends it at once; what was in flight then runs again
 elsewhere once the lease is over.
 
 With --listen, or metrics.listen, it serves /metrics for Prometheus, and /healthz: 200 while it works and the database
@@ -59,7 +60,7 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 		s.Log.Info().Stringer("grace", s.Config.Worker.StopGrace).Msg("stopping: nothing new is started, what runs may end")
 		notify(s, daemon.SdNotifyStopping)
 	})
-	err = w.Work(cmd.Context())
+	err = drainingLong(cmd.Context(), s, w.Work)
 	stop()
 	if !goesOn() {
 		<-logged

@@ -50,15 +50,15 @@ func (c *Client) isAbsent(ctx context.Context, db prescient.DB, key prescient.Ke
 
 // withBookends does something while bookends stand at some keys. Where one of those is taken it does nothing.
 func (c *Client) withBookends(ctx context.Context, db prescient.DB, keys []prescient.Key, do func() error) (placed bool, err error) {
-	times := c.textOf(bookendSlot, bookendSlot)
+	times := c.textOf(bookendSlot, bookendSlot, 0)
 	var rows []byte
 	for i, key := range keys {
 		if i > 0 {
 			rows = append(rows, ',')
 		}
-		rows = appendRow(rows, &bookend, key, times, false)
+		rows = appendRow(rows, &bookend, key, times, more{})
 	}
-	_, err = db.ExecContext(ctx, c.insertRows(rows, false))
+	_, err = db.ExecContext(ctx, c.insertRows(rows, more{}))
 	if errno.Is(err, errno.DuplicateKey) {
 		return false, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 	text "prescient/sql"
 )
@@ -22,19 +23,19 @@ import (
 // REPEATABLE READ also keeps others from inserting for the entity until the transaction ends. Rows of other entities stay
 // free.
 //
-// It calls the procedure cancel: two round trips at most. Where an account may not call that, for several job_execs, and in the
+// It calls the procedure cancel: two round trips at most. That refuses the entities of schedules, and where an account may not call that, for several job_execs, and in the
 // dialect plain, it sends the statements itself, for which the account needs INSERT on future_job too.
 //
 // A cancel that commits before a slot run read the row is never followed by a run of it; one that commits while the
 // job_exec runs wins: the answer of that call is dropped.
 func (c *Client) Cancel(ctx context.Context, db prescient.DB, e prescient.Entity, jobExecs ...string) (cancelled int, err error) {
-	if err := e.Validate(); err != nil {
+	if err := errors.Join(e.Validate(), reserved.Refuse(e)); err != nil {
 		return 0, err
 	}
 	if err := validJobExecs(jobExecs); err != nil {
 		return 0, err
 	}
-	if _, begins := beginnerOf(db); c.tables.Dialect == text.Full && len(jobExecs) <= 1 && begins != isCallersTx(db) {
+	if _, begins := beginnerOf(db); c.tables.Dialect == text.Full && len(jobExecs) <= 1 && e.Name != prescient.ScheduleEntity && begins != isCallersTx(db) {
 		cancelled, err = c.callCancel(ctx, db, e, strings.Join(jobExecs, ""))
 		if !errno.Is(err, errno.RoutineDenied, errno.NoSuchName, errno.NoDefiner) {
 			return cancelled, err

@@ -2,11 +2,13 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 )
 
@@ -19,7 +21,7 @@ const cancelEntities, cancelRows = 200, 500
 // The statements that it takes grow by the hundreds of entities, not with each.
 func (c *Client) CancelMany(ctx context.Context, db prescient.DB, entities []prescient.Entity, jobExecs ...string) (cancelled int, err error) {
 	for i, e := range entities {
-		if err := e.Validate(); err != nil {
+		if err := errors.Join(e.Validate(), reserved.Refuse(e)); err != nil {
 			return 0, fmt.Errorf("entity %d: %w", i+1, err)
 		}
 	}
@@ -34,16 +36,13 @@ func (c *Client) CancelMany(ctx context.Context, db prescient.DB, entities []pre
 
 // cancelByStatements does what the procedure does, for some entities.
 func (c *Client) cancelByStatements(ctx context.Context, db prescient.DB, entities []prescient.Entity, jobExecs []string) (cancelled int, err error) {
-	order := byKey(len(entities), func(i int) prescient.Key { return prescient.KeyOf(entities[i], "", "") })
-	sorted := make([]prescient.Entity, len(order))
-	for i, from := range order {
-		sorted[i] = entities[from]
+	named := func(job prescient.FutureJob) bool {
+		return len(jobExecs) == 0 || slices.Contains(jobExecs, job.JobExec)
 	}
-	sorted = slices.Compact(sorted)
 	err = inTx(ctx, db, func(db prescient.DB) error {
 		cancelled = 0
-		for some := range slices.Chunk(sorted, cancelEntities) {
-			n, err := c.cancelSome(ctx, db, some, jobExecs)
+		for _, some := range entityChunks(entities) {
+			n, _, err := c.endSome(ctx, db, some, prescient.Cancelled, named)
 			if err != nil {
 				return err
 			}
@@ -57,31 +56,46 @@ func (c *Client) cancelByStatements(ctx context.Context, db prescient.DB, entiti
 	return cancelled, nil
 }
 
-// cancelSome cancels for entities that are in the order of their keys.
-func (c *Client) cancelSome(ctx context.Context, db prescient.DB, entities []prescient.Entity, jobExecs []string) (cancelled int, err error) {
+// entityChunks are entities in the order of their keys, each once, as many together as are looked for together.
+func entityChunks(entities []prescient.Entity) [][]prescient.Entity {
+	order := byKey(len(entities), func(i int) prescient.Key { return prescient.KeyOf(entities[i], "", "") })
+	sorted := make([]prescient.Entity, len(order))
+	for i, from := range order {
+		sorted[i] = entities[from]
+	}
+	return slices.Collect(slices.Chunk(slices.Compact(sorted), cancelEntities))
+}
+
+// endSome ends rows of entities that are in the order of their keys. It says how many, and returns the rows that it met, as it met
+// them last.
+func (c *Client) endSome(ctx context.Context, db prescient.DB, entities []prescient.Entity, outcome prescient.Outcome, ends func(prescient.FutureJob) bool) (ended int, met map[prescient.Key]prescient.FutureJob, err error) {
+	met = make(map[prescient.Key]prescient.FutureJob)
 	callers := isCallersTx(db)
 	lock := false
 	for range maxTries {
-		found, err := c.findEntities(ctx, db, entities, jobExecs, lock)
+		found, err := c.findEntities(ctx, db, entities, ends, lock)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
+		}
+		for _, job := range found {
+			met[job.Key()] = job
 		}
 		missed := false
 		for rows := range slices.Chunk(found, cancelRows) {
-			n, err := c.cancelFound(ctx, db, rows)
+			n, err := c.endFound(ctx, db, rows, outcome)
 			if err != nil {
-				return 0, fmt.Errorf("cancelling for %s: %w", named(entities), err)
+				return 0, nil, fmt.Errorf("ending what is pending for %s: %w", named(entities), err)
 			}
-			cancelled += n
+			ended += n
 			missed = missed || n < len(rows)
 		}
 		// In the caller's transaction a plain read may not see the latest rows; a locking one does.
 		if !missed && lock == callers {
-			return cancelled, nil
+			return ended, met, nil
 		}
 		lock = callers
 	}
-	return 0, fmt.Errorf("cancelling for %s: rows changed %d times under it", named(entities), maxTries)
+	return 0, nil, fmt.Errorf("ending what is pending for %s: rows changed %d times under it", named(entities), maxTries)
 }
 
 // named names entities in an error.
@@ -92,8 +106,8 @@ func named(entities []prescient.Entity) string {
 	return fmt.Sprintf("%s and %d more", entities[0], len(entities)-1)
 }
 
-// findEntities reads what is pending for entities. The rows of each are neighbours in the unique key.
-func (c *Client) findEntities(ctx context.Context, db prescient.DB, entities []prescient.Entity, jobExecs []string, lock bool) (found []prescient.FutureJob, err error) {
+// findEntities reads what is pending for entities, of which ends says which is wanted. The rows of each are neighbours in the unique key.
+func (c *Client) findEntities(ctx context.Context, db prescient.DB, entities []prescient.Entity, ends func(prescient.FutureJob) bool, lock bool) (found []prescient.FutureJob, err error) {
 	if lock {
 		found, err = c.findBetweenBookends(ctx, db, entities)
 	} else {
@@ -103,9 +117,7 @@ func (c *Client) findEntities(ctx context.Context, db prescient.DB, entities []p
 	for _, e := range entities {
 		asked[e] = true
 	}
-	return slices.DeleteFunc(found, func(job prescient.FutureJob) bool {
-		return !asked[job.Entity()] || len(jobExecs) > 0 && !slices.Contains(jobExecs, job.JobExec)
-	}), err
+	return slices.DeleteFunc(found, func(job prescient.FutureJob) bool { return !asked[job.Entity()] || !ends(job) }), err
 }
 
 // inRanges is a condition on job_key: that it is one that the entities can have, by the words before the first and the last.
@@ -123,11 +135,11 @@ func inRanges(entities []prescient.Entity, beforeFirst, beforeLast string) strin
 	return string(b)
 }
 
-// cancelFound ends those rows that are still as they were read. The server copies them into history: a payload need not travel,
-// whatever its size.
-func (c *Client) cancelFound(ctx context.Context, db prescient.DB, found []prescient.FutureJob) (cancelled int, err error) {
+// endFound ends those rows that are still as they were read, and says how many. The server copies them into history: a payload need
+// not travel, whatever its size.
+func (c *Client) endFound(ctx context.Context, db prescient.DB, found []prescient.FutureJob, outcome prescient.Outcome) (ended int, err error) {
 	rows := c.asRead(found)
-	n, err := store.Affected(ctx, db, c.tables.Fill("client/cancel_copy", "{rows}", rows))
+	n, err := store.Affected(ctx, db, c.tables.Fill("client/cancel_copy", "{rows}", rows, "{outcome}", literal.Of(literal.AppendText, string(outcome))))
 	if err != nil || n == 0 {
 		return 0, err
 	}

@@ -123,7 +123,7 @@ func TestACancelThatFailsHalfwayLeavesEveryRow(t *testing.T) {
 			// The end of the second row is there already, by the key of job_history.
 			r.Exec(`INSERT INTO p_job_history SELECT entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
 				check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at,
-				next_check_at, 'done', NULL, NULL, '2026-11-20 11:00:00', 0, NULL, '' FROM p_future_job WHERE job_key = ?`, rig.KeyBytes(before[1].Key()))
+				next_check_at, 'done', NULL, NULL, '2026-11-20 11:00:00', 0, NULL, '', NULL FROM p_future_job WHERE job_key = ?`, rig.KeyBytes(before[1].Key()))
 			if h.Commit != nil {
 				_, err := r.client.Insert(t.Context(), h.Db, prescient.NewJob{Entity: rig.Order("43"), JobExec: "ship", DueAt: rig.At("13:00")})
 				r.Must(err)

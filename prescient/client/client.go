@@ -76,7 +76,7 @@ func (c *Client) Resolution() time.Duration { return c.tables.Grid.Resolution() 
 
 // place finds the slot of a check that is asked for.
 func (c *Client) place(jobExec string, dueAt, now time.Time) (due, slot time.Time, err error) {
-	return prescient.Place(c.tables.Grid, c.registry.GuardsOf(jobExec, c.guards).Horizon, jobExec, dueAt, now)
+	return prescient.Place(c.tables.Grid, c.registry.GuardsOf(jobExec, c.guards).Ahead(), jobExec, dueAt, now)
 }
 
 // Now returns the database's time, by an account that may read slot_config and nothing else.
@@ -158,19 +158,19 @@ const (
 	beforeLong = `job.entity_name, HEX(job.entity_key), job.job_exec, HEX(job.tag), CAST(job.due_at AS CHAR),
   CAST(job.first_check_at AS CHAR), CAST(job.next_check_at AS CHAR), job.check_count, job.error_count, job.put_off_count,
   `
-	afterLong = `job.revision, CAST(job.inserted_at AS CHAR)`
+	afterLong = `job.revision, CAST(job.inserted_at AS CHAR), CAST(job.expires_at AS CHAR)`
 )
 
 // textRow is a row as textColumns reads it; all NULL where an outer join found none.
 type textRow struct {
-	name, key, exec, tag, due, first, next, lastError, payload, inserted sql.NullString
-	checks, errors, putOff, total                                        sql.NullInt64
-	revision                                                             sql.Null[uint64]
+	name, key, exec, tag, due, first, next, lastError, payload, inserted, expires sql.NullString
+	checks, errors, putOff, total                                                 sql.NullInt64
+	revision                                                                      sql.Null[uint64]
 }
 
 func (r *textRow) targets() []any {
 	return []any{&r.name, &r.key, &r.exec, &r.tag, &r.due, &r.first, &r.next, &r.checks, &r.errors, &r.putOff,
-		&r.lastError, &r.total, &r.payload, &r.revision, &r.inserted}
+		&r.lastError, &r.total, &r.payload, &r.revision, &r.inserted, &r.expires}
 }
 
 // job returns nil where there was no row.
@@ -199,5 +199,8 @@ func (r *textRow) job() (*prescient.FutureJob, error) {
 		job.Payload = json.RawMessage(text(r.payload))
 	}
 	job.DueAt, job.FirstCheckAt, job.NextCheckAt, job.InsertedAt = at(r.due), at(r.first), at(r.next), at(r.inserted)
+	if r.expires.Valid {
+		job.ExpiresAt = prescient.At(at(r.expires))
+	}
 	return job, errors.Join(errs...)
 }

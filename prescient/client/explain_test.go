@@ -42,7 +42,7 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 	found := map[string]string{"job": rig.ByKey}
 	where := c.identity(job)
 	write := append(slices.Clone(where), "{due_at}", literal.Of(literal.AppendMicro, job.DueAt), "{next_check_at}",
-		literal.Of(literal.AppendSecond, f.Slots[5]), "{payload}", "NULL", "{new_revision}", "7")
+		literal.Of(literal.AppendSecond, f.Slots[5]), "{payload}", "NULL", "{expires_at}", ", expires_at = NULL", "{new_revision}", "7")
 	find := func(condition, lock string) string {
 		return c.tables.Fill("client/find", "{columns}", textColumns, "{keys}", condition, "{lock}", lock)
 	}
@@ -52,19 +52,19 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 	}
 	first, last := job.Entity().KeyRange()
 	entity := "job.job_key BETWEEN " + literal.Of(literal.AppendKey, first) + " AND " + literal.Of(literal.AppendKey, last)
-	row := string(appendRow(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, c.textOf(job.DueAt, f.Slots[3]), true))
+	row := string(appendRow(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, c.textOf(job.DueAt, f.Slots[3], time.Hour), more{true, true}))
 	list := []rig.Explained{
 		{Statement: "client/now", Query: c.tables.Stmt.Get("client/now"), Args: nil, Reached: map[string]string{"p_slot_config": rig.ByConfig}},
 		{Statement: "client/pending", Query: c.tables.Fill("client/pending", "{columns}", textColumns, "{key}", key), Args: nil,
 			Reached: map[string]string{"job": rig.ByKey, "config": rig.ByConfig}},
 		{Statement: "client/insert", Query: c.insertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
-		{Statement: "client/insert of 1000", Query: c.insertRows([]byte(strings.Repeat(row+",", 999)+row), true), Args: nil, Reached: nil},
+		{Statement: "client/insert of 1000", Query: c.insertRows([]byte(strings.Repeat(row+",", 999)+row), more{true, true}), Args: nil, Reached: nil},
 		{Statement: "client/insert directly", Query: c.directInsertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
 		{Statement: "client/lock", Query: c.tables.Fill("client/lock", where...), Args: nil, Reached: one},
 		{Statement: "client/delete", Query: c.tables.Fill("client/delete", "{rows}", c.asRead([]prescient.FutureJob{job})), Args: nil, Reached: alias},
 		{Statement: "client/delete of 500", Query: c.tables.Fill("client/delete", "{rows}", c.asRead(f.Some(rig.BigSlot, cancelRows))), Args: nil, Reached: alias},
-		{Statement: "client/cancel_copy", Query: c.tables.Fill("client/cancel_copy", "{rows}", c.asRead([]prescient.FutureJob{job})), Args: nil, Reached: alias},
-		{Statement: "client/cancel_copy of 500", Query: c.tables.Fill("client/cancel_copy", "{rows}", c.asRead(f.Some(rig.BigSlot, cancelRows))), Args: nil, Reached: alias},
+		{Statement: "client/cancel_copy", Query: c.tables.Fill("client/cancel_copy", "{rows}", c.asRead([]prescient.FutureJob{job}), "{outcome}", "'cancelled'"), Args: nil, Reached: alias},
+		{Statement: "client/cancel_copy of 500", Query: c.tables.Fill("client/cancel_copy", "{rows}", c.asRead(f.Some(rig.BigSlot, cancelRows)), "{outcome}", "'cancelled'"), Args: nil, Reached: alias},
 		{Statement: "client/bookends_away", Query: c.tables.Fill("client/bookends_away", "{slot}", literal.Of(literal.AppendSecond, bookendSlot), "{keys}", literal.KeysOf([]prescient.Key{first, last})), Args: nil, Reached: alias},
 		{Statement: "client/replace", Query: c.tables.Fill("client/replace", write...), Args: nil, Reached: one},
 		{Statement: "client/reschedule", Query: c.tables.Fill("client/reschedule", write...), Args: nil, Reached: one},

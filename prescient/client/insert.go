@@ -12,6 +12,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
 	text "prescient/sql"
@@ -45,9 +46,14 @@ const (
 // ErrConfigChanged comes within 5 s of the change. What is inserted until then has a slot of the old grid, as what was inserted
 // before the change; the tables refuse what is not on the new one as well.
 func (c *Client) Insert(ctx context.Context, db prescient.DB, job prescient.NewJob) (Inserted, error) {
-	if err := job.Validate(); err != nil {
+	if err := errors.Join(job.Validate(), reserved.Refuse(job.Entity)); err != nil {
 		return Inserted{}, err
 	}
+	return c.insertValid(ctx, db, job)
+}
+
+// insertValid is Insert for a job that is valid.
+func (c *Client) insertValid(ctx context.Context, db prescient.DB, job prescient.NewJob) (Inserted, error) {
 	job = job.InPlace()
 	key := prescient.KeyOf(job.Entity, job.JobExec, job.Tag)
 	do := func() (Inserted, error) {
@@ -191,23 +197,38 @@ func (c *Client) asRead(rows []prescient.FutureJob) string {
 	return string(b)
 }
 
-// hasMore says whether a job has what most have not: a tag, or a payload.
-func hasMore(j *prescient.NewJob) bool { return j.Tag != "" || j.Payload != nil }
+// more says which columns are named that most jobs do not need.
+type more struct {
+	text    bool // tag and payload
+	expires bool // expires_at
+}
+
+// moreOf says what a job has that most have not.
+func moreOf(j *prescient.NewJob) more {
+	return more{text: j.Tag != "" || j.Payload != nil, expires: j.ExpiresAfter != 0}
+}
+
+func (m more) or(other more) more {
+	return more{text: m.text || other.text, expires: m.expires || other.expires}
+}
 
 // insertOf inserts one row.
 func (c *Client) insertOf(job prescient.NewJob, key prescient.Key, due, slot time.Time) string {
-	more := hasMore(&job)
-	return c.insertRows(appendRow(nil, &job, key, c.textOf(due, slot), more), more)
+	m := moreOf(&job)
+	return c.insertRows(appendRow(nil, &job, key, c.textOf(due, slot, job.ExpiresAfter), m), m)
 }
 
 // insertRows is client/insert for rows that appendRow wrote.
-func (c *Client) insertRows(rows []byte, more bool) string {
+func (c *Client) insertRows(rows []byte, m more) string {
 	columns := ""
 	if c.tables.Dialect == text.Plain {
 		columns = ", inserted_at"
 	}
-	if more {
+	if m.text {
 		columns += ", tag, payload"
+	}
+	if m.expires {
+		columns += ", expires_at"
 	}
 	return c.tables.Fill("client/insert", "{more}", columns, "{rows}", string(rows))
 }
@@ -216,10 +237,11 @@ func (c *Client) insertRows(rows []byte, more bool) string {
 type rowTimes struct {
 	due, slots []byte // due_at; first_check_at and next_check_at
 	inserted   []byte // inserted_at, where its default would go by the session's time zone
+	expires    []byte // expires_at
 }
 
 // textOf writes times as numbers where they have whole seconds: the servers read those sooner.
-func (c *Client) textOf(due, slot time.Time) rowTimes {
+func (c *Client) textOf(due, slot time.Time, expiresAfter time.Duration) rowTimes {
 	first := literal.AppendNumber(nil, slot)
 	t := rowTimes{slots: slices.Concat(first, []byte(","), first)}
 	if due.Nanosecond() == 0 {
@@ -227,6 +249,7 @@ func (c *Client) textOf(due, slot time.Time) rowTimes {
 	} else {
 		t.due = literal.AppendMicro(nil, due)
 	}
+	t.expires = literal.AppendMicroOrNull(nil, prescient.ExpiresAt(due, expiresAfter))
 	if c.tables.Dialect == text.Plain {
 		t.inserted = []byte(",UTC_TIMESTAMP(6)")
 	}
@@ -234,7 +257,7 @@ func (c *Client) textOf(due, slot time.Time) rowTimes {
 }
 
 // appendRow appends (…) for client/insert.
-func appendRow(b []byte, job *prescient.NewJob, key prescient.Key, times rowTimes, more bool) []byte {
+func appendRow(b []byte, job *prescient.NewJob, key prescient.Key, times rowTimes, m more) []byte {
 	b = append(b, '(')
 	b = append(literal.AppendText(b, job.Entity.Name), ',')
 	b = append(literal.AppendText(b, job.Entity.Key), ',')
@@ -243,9 +266,12 @@ func appendRow(b []byte, job *prescient.NewJob, key prescient.Key, times rowTime
 	b = append(literal.AppendKey(b, key), ',')
 	b = append(append(b, times.slots...), ',')
 	b = append(literal.AppendUint(b, newRevision()), times.inserted...)
-	if more {
+	if m.text {
 		b = literal.AppendText(append(b, ','), job.Tag)
 		b = literal.AppendJSON(append(b, ','), string(job.Payload))
+	}
+	if m.expires {
+		b = append(append(b, ','), times.expires...)
 	}
 	return append(b, ')')
 }

@@ -14,7 +14,8 @@ import (
 // itself makes sure that the slot is yet to come and that the horizon is not passed.
 //
 // It must not meet a pending row too often. The server keeps the entry of that row in UNIQUE (job_key) locked for the caller's
-// transaction then, and to go on from there to the row itself, while a slot run ends that, is a deadlock. Apps insert the checks of
+// transaction then, and the gap before it, in which an insert of another entity has to wait. To go on from there to the row itself,
+// while a slot run ends that, is a deadlock. A row of the same slot is met in the primary key, without a gap. Apps insert the checks of
 // one job_exec with one policy in one way, mostly. So after a direct insert that came to nothing, and after a pending row, a client
 // looks first for a while.
 
@@ -39,16 +40,16 @@ func (c *Client) insertDirectly(ctx context.Context, db prescient.DB, job presci
 // directInsertOf inserts one row. Where its slot is over, or its horizon is passed, by the database's clock, next_check_at comes
 // to NULL, which MySQL and MariaDB refuse for a single row under every sql_mode.
 func (c *Client) directInsertOf(job prescient.NewJob, key prescient.Key, due, slot time.Time) string {
-	horizon := due.Add(-c.registry.GuardsOf(job.JobExec, c.guards).Horizon)
+	horizon := due.Add(-c.registry.GuardsOf(job.JobExec, c.guards).Ahead())
 	if horizon.Before(prescient.EarliestDue) {
 		horizon = prescient.EarliestDue
 	}
-	times := c.textOf(due, slot)
+	times := c.textOf(due, slot, job.ExpiresAfter)
 	times.slots = literal.AppendNumber(nil, slot)
 	times.slots = append(times.slots, ",IF(UTC_TIMESTAMP(6)>=TIMESTAMP"...)
 	times.slots = append(literal.AppendMicro(times.slots, horizon), " AND UTC_TIMESTAMP(6)<TIMESTAMP"...)
 	times.slots = append(literal.AppendSecond(times.slots, slot), ',')
 	times.slots = append(literal.AppendNumber(times.slots, slot), ",NULL)"...)
-	more := hasMore(&job)
-	return c.insertRows(appendRow(nil, &job, key, times, more), more)
+	m := moreOf(&job)
+	return c.insertRows(appendRow(nil, &job, key, times, m), m)
 }

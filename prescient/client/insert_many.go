@@ -2,12 +2,14 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
 )
 
 const (
@@ -20,10 +22,15 @@ const (
 // inserted in the order of the list.
 func (c *Client) InsertMany(ctx context.Context, db prescient.DB, jobs []prescient.NewJob) ([]Inserted, error) {
 	for i, job := range jobs {
-		if err := job.Validate(); err != nil {
+		if err := errors.Join(job.Validate(), reserved.Refuse(job.Entity)); err != nil {
 			return nil, fmt.Errorf("job %d: %w", i+1, err)
 		}
 	}
+	return c.insertAll(ctx, db, jobs)
+}
+
+// insertAll is InsertMany for jobs that are valid.
+func (c *Client) insertAll(ctx context.Context, db prescient.DB, jobs []prescient.NewJob) ([]Inserted, error) {
 	jobs = inPlace(jobs)
 	// Most jobs are new. Only after a duplicate is it worth a read before each write: the failed INSERT would leave a
 	// lock on the row's unique key, from which to write by the primary key can deadlock with a slot run.
@@ -124,7 +131,7 @@ func (b *bulk) chunk(from int) (to int, twice bool) {
 }
 
 func (b *bulk) insertOne(ctx context.Context, i int) error {
-	did, err := b.client.Insert(ctx, b.db, *b.job(i))
+	did, err := b.client.insertValid(ctx, b.db, *b.job(i))
 	if err != nil {
 		return b.named(i, err)
 	}
@@ -179,12 +186,12 @@ func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[presci
 
 // write inserts what is not pending in one statement, and the rest one by one.
 func (b *bulk) write(ctx context.Context, from, to int, pending map[prescient.Key]*prescient.FutureJob, now time.Time) error {
-	rows, more, err := b.text(from, to, pending, now)
+	rows, m, err := b.text(from, to, pending, now)
 	if err != nil {
 		return err
 	}
 	if len(rows) > 0 {
-		if _, err := b.db.ExecContext(ctx, b.client.insertRows(rows, more)); err != nil {
+		if _, err := b.db.ExecContext(ctx, b.client.insertRows(rows, m)); err != nil {
 			err = b.client.explain(ctx, b.db, *b.job(from), err)
 			if to-from == 1 {
 				return b.named(from, err)
@@ -207,9 +214,9 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[prescient.Ke
 }
 
 // text returns the rows of what is not pending, for insertRows.
-func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob, now time.Time) (rows []byte, more bool, err error) {
-	for i := from; i < to && !more; i++ {
-		more = hasMore(b.job(i))
+func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob, now time.Time) (rows []byte, m more, err error) {
+	for i := from; i < to && m != (more{true, true}); i++ {
+		m = m.or(moreOf(b.job(i)))
 	}
 	rows = make([]byte, 0, (to-from)*192)
 	var last *prescient.NewJob // of which the times are
@@ -220,19 +227,19 @@ func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob
 		if pending[key] != nil {
 			continue
 		}
-		if last == nil || job.DueAt != last.DueAt || job.JobExec != last.JobExec { // most lists have one of each
+		if last == nil || job.DueAt != last.DueAt || job.JobExec != last.JobExec || job.ExpiresAfter != last.ExpiresAfter { // most lists have one of each
 			if due, slot, err = b.client.place(job.JobExec, job.DueAt, now); err != nil {
-				return nil, false, b.named(i, err)
+				return nil, m, b.named(i, err)
 			}
-			last, times = job, b.client.textOf(due, slot)
+			last, times = job, b.client.textOf(due, slot, job.ExpiresAfter)
 		}
 		if len(rows) > 0 {
 			rows = append(rows, ',')
 		}
-		rows = appendRow(rows, job, key, times, more)
+		rows = appendRow(rows, job, key, times, m)
 		b.note(i, Inserted{Did: DidInsert, DueAt: due, Slot: slot})
 	}
-	return rows, more, nil
+	return rows, m, nil
 }
 
 // inPlace is InPlace of prescient.NewJob for many; the list is copied where it changes.

@@ -28,6 +28,8 @@ type ListFilter struct {
 	// JobExec keeps to one job_exec, Outcome to one outcome (of history).
 	JobExec string
 	Outcome prescient.Outcome
+	// Tag keeps to one tag: for one entity, among whose rows it is found.
+	Tag string
 	// Slot keeps to one slot.
 	Slot time.Time
 	// From (inclusive) and Before bound the slot of a pending row, and the end of one in history.
@@ -107,6 +109,9 @@ func (f ListFilter) common(timeColumn, slotColumn string) (bounds, filter condit
 			return bounds, filter, err
 		}
 		rest.add("job_exec = ?", f.JobExec)
+	}
+	if f.Tag != "" {
+		rest.add("tag = ?", f.Tag)
 	}
 	if f.Outcome != "" {
 		if _, err := prescient.ParseOutcome(string(f.Outcome)); err != nil {

@@ -18,6 +18,7 @@ func (c *Client) replace(ctx context.Context, db prescient.DB, job prescient.New
 	n, err = store.Affected(ctx, db, c.tables.Fill("client/replace", append(c.identity(pending),
 		"{due_at}", literal.Of(literal.AppendMicro, due), "{next_check_at}", literal.Of(literal.AppendSecond, slot),
 		"{payload}", literal.Of(literal.AppendJSON, string(job.Payload)),
+		"{expires_at}", setExpiry(pending, prescient.ExpiresAt(due, job.ExpiresAfter)),
 		"{new_revision}", literal.Of(literal.AppendUint, newRevision()))...))
 	if !errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied) || pending.NextCheckAt.After(now) {
 		return n, err
@@ -36,4 +37,12 @@ func (c *Client) replace(ctx context.Context, db prescient.DB, job prescient.New
 	// InsertMany has a savepoint of its own, which one of the same name would take the place of.
 	err = inSavepoint(ctx, db, "prescient_replace", again)
 	return n, err
+}
+
+// setExpiry sets expires_at where a row has one, or is to have one.
+func setExpiry(pending prescient.FutureJob, expiresAt *time.Time) string {
+	if pending.ExpiresAt == nil && expiresAt == nil {
+		return ""
+	}
+	return ", expires_at = " + literal.Of(literal.AppendMicroOrNull, expiresAt)
 }

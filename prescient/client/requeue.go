@@ -11,6 +11,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
 )
 
 // RequeueOptions are for Requeue.
@@ -69,7 +70,8 @@ type Requeued struct {
 // requeueBatch is how many ends are looked at, and inserted in one transaction.
 const requeueBatch = 500
 
-// Requeue makes checks that ended pending again: with their payload, all counts at zero, and a new time. History keeps
+// Requeue makes checks that ended pending again: with their payload, all counts at zero, and a new time,
+// after which they expire as late as before. History keeps
 // their ends. What is pending stays as it is, also where its slot has begun. Of a check that ended several times only the
 // last end counts. Requeue works in batches, a transaction each: interrupted, it can be run again.
 //
@@ -139,7 +141,7 @@ func (r *requeue) page(ctx context.Context, page []Ended) error {
 		if r.options.DryRun {
 			inserted, err = r.tryOut(inserts)
 		} else {
-			inserted, err = r.InsertMany(ctx, r.db, inserts)
+			inserted, err = r.insertAll(ctx, r.db, inserts)
 		}
 		if errors.Is(err, prescient.ErrPending) {
 			continue // since it was read; it is to be kept
@@ -213,7 +215,7 @@ func (r *requeue) choose(ctx context.Context, page []Ended) (jobs []RequeuedJob,
 		key := end.Key()
 		job := RequeuedJob{EntityName: end.EntityName, EntityKey: end.EntityKey, JobExec: end.JobExec, Tag: end.Tag,
 			Outcome: end.Outcome, EndedAt: end.EndedAt, Did: DidRequeue}
-		if here[key] || r.seen[key] || latest[key].After(end.EndedAt) {
+		if here[key] || r.seen[key] || latest[key].After(end.EndedAt) || reserved.IsTimer(end.FutureJob) {
 			job.Did = DidSupersede
 		} else if waits, is := pending[key]; is {
 			job.Did, job.Slot = DidKeepPending, prescient.At(waits.NextCheckAt)
@@ -221,13 +223,24 @@ func (r *requeue) choose(ctx context.Context, page []Ended) (jobs []RequeuedJob,
 			if len(inserts) == r.options.Limit-r.did.Requeued {
 				break
 			}
+			if end.EntityName == prescient.ScheduleEntity {
+				end.Payload = nil // it says by when the run was to be called for the first time
+			}
 			inserts = append(inserts, prescient.NewJob{Entity: end.Entity(), JobExec: end.JobExec, Tag: end.Tag, DueAt: r.options.DueAt,
-				Payload: end.Payload, OnPending: prescient.OnPendingError})
+				ExpiresAfter: expiresAfter(end), Payload: end.Payload, OnPending: prescient.OnPendingError})
 		}
 		here[key] = true
 		jobs = append(jobs, job)
 	}
 	return jobs, inserts, nil
+}
+
+// expiresAfter is how long after it was due an ended check expired; 0 for never.
+func expiresAfter(end Ended) time.Duration {
+	if end.ExpiresAt == nil {
+		return 0
+	}
+	return max(end.ExpiresAt.Sub(end.DueAt), time.Microsecond)
 }
 
 // latestEnds returns when checks ended last.

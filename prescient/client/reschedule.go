@@ -2,21 +2,23 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 )
 
-// Reschedule moves a pending check to another time; its counts and payload stay. A time that is over goes to the next
+// Reschedule moves a pending check to another time; its counts and payload stay, and it expires as long after it is due as before. A time that is over goes to the next
 // open slot. Errors: prescient.ErrNotFound, prescient.ErrBeyondHorizon, prescient.ErrInvalid and prescient.ErrConfigChanged,
 // with nothing written; others come from the server.
 //
 // A reschedule that commits while the job_exec runs wins: the answer of that call is dropped.
 func (c *Client) Reschedule(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec, tag string, dueAt time.Time) (Inserted, error) {
-	if err := (prescient.NewJob{Entity: e, JobExec: jobExec, Tag: tag, DueAt: dueAt}).Validate(); err != nil {
+	if err := errors.Join((prescient.NewJob{Entity: e, JobExec: jobExec, Tag: tag, DueAt: dueAt}).Validate(), reserved.Refuse(e)); err != nil {
 		return Inserted{}, err
 	}
 	do := func() (Inserted, error) { return c.reschedule(ctx, db, e, jobExec, tag, dueAt) }
@@ -41,6 +43,7 @@ func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.En
 		if job != nil && job.Entity() == e && job.JobExec == jobExec && job.Tag == tag {
 			n, err := store.Affected(ctx, db, c.tables.Fill("client/reschedule", append(c.identity(*job),
 				"{due_at}", literal.Of(literal.AppendMicro, due), "{next_check_at}", literal.Of(literal.AppendSecond, slot),
+				"{expires_at}", setExpiry(*job, prescient.MovedExpiry(*job, due)),
 				"{new_revision}", literal.Of(literal.AppendUint, newRevision()))...))
 			if err != nil {
 				return Inserted{}, fmt.Errorf("rescheduling %s of %s: %w", jobExec, e, err)
@@ -80,7 +83,7 @@ type NewTime struct {
 // it names a check that is not pending.
 func (c *Client) RescheduleMany(ctx context.Context, db prescient.DB, times []NewTime) ([]Inserted, error) {
 	for i, t := range times {
-		if err := (prescient.NewJob{Entity: t.Entity, JobExec: t.JobExec, Tag: t.Tag, DueAt: t.DueAt}).Validate(); err != nil {
+		if err := errors.Join((prescient.NewJob{Entity: t.Entity, JobExec: t.JobExec, Tag: t.Tag, DueAt: t.DueAt}).Validate(), reserved.Refuse(t.Entity)); err != nil {
 			return nil, fmt.Errorf("check %d: %w", i+1, err)
 		}
 	}

@@ -256,7 +256,7 @@ func TestADoctorLooksAtWhatARoleSees(t *testing.T) {
 		r.Needs(t, rig.ColumnDefaults)
 		_, err := prune.KeepPartitions(t.Context(), r.Pool(time.Time{}), prune.Options{Prefix: "p_"})
 		r.Must(err)
-		unseen := map[string]string{"analyst": "paused overdue put_off missed leases leases.far rows", "app-sql": "version paused missed leases leases.far invariants partitions",
+		unseen := map[string]string{"analyst": "paused overdue put_off schedules missed leases leases.far rows", "app-sql": "version paused missed leases leases.far invariants partitions",
 			"app": "paused missed leases leases.far invariants", "app-reschedule": "paused missed leases leases.far invariants"}
 		everyone := "purge.transaction" // without the right PROCESS, which no role has
 		if r.Server == text.MySQL {
@@ -371,7 +371,7 @@ func TestADoctorReadsABoundedNumberOfRows(t *testing.T) {
 		found, err := Examine(t.Context(), before, Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		wantFinding(t, found, "rows", SeverityOK)
-		const limit = overdueProbe + 2*ledgerProbe + 20*sampleSize + 4*gridProbe + 3*(putOffProbe+gridProbe+putOffSlots*putOffSample) + 10000 // what is grouped is read thrice; the last for information_schema
+		const limit = overdueProbe + 2*ledgerProbe + 20*sampleSize + 4*gridProbe + 3*(putOffProbe+gridProbe+putOffSlots*putOffSample) + 2*(timerProbe+scheduleProbe) + 10000 // what is grouped is read thrice; the last for information_schema
 		if n := read() - start; n > limit {
 			t.Errorf("%d entries were read; want %d at most", n, limit)
 		}

@@ -30,6 +30,7 @@ var examinations = []examination{
 	{"paused", (*doctor).examinePaused, []string{"job_pause"}},
 	{"overdue", (*doctor).examineOverdue, []string{"future_job"}},
 	{"put_off", (*doctor).examinePutOff, []string{"future_job"}},
+	{"schedules", (*doctor).examineSchedules, []string{"schedule", "future_job"}},
 	{"missed", (*doctor).examineMissed, []string{"slot_config", "slot_run"}},
 	{"leases", (*doctor).examineLeases, []string{"slot_run"}},
 	{"leases.far", (*doctor).examineFarLeases, []string{"slot_run"}},

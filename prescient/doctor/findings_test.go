@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,9 @@ func TestSettingsOfTheServerAreJudged(t *testing.T) {
 		}
 		return m
 	}
+	settings := func(pairs ...string) []Finding {
+		return settingsFindings(vars(pairs...), bounds{statement: 30 * time.Second, lease: time.Minute})
+	}
 	for _, test := range []struct {
 		name  string
 		found []Finding
@@ -30,13 +34,35 @@ func TestSettingsOfTheServerAreJudged(t *testing.T) {
 		{"durable", durabilityFindings(vars("innodb_flush_log_at_trx_commit", "1", "sync_binlog", "0")), "durability", SeverityOK},
 		{"not durable", durabilityFindings(vars("innodb_flush_log_at_trx_commit", "2")), "durability", SeverityWarn},
 		{"binlog not durable", durabilityFindings(vars("log_bin", "ON", "sync_binlog", "0")), "durability", SeverityWarn},
-		{"fine", settingsFindings(vars("read_only", "OFF", "max_allowed_packet", "67108864")), "settings", SeverityOK},
-		{"a replica", settingsFindings(vars("read_only", "ON")), "settings", SeverityBad},
-		{"MariaDB's way", settingsFindings(vars("read_only", "1")), "settings", SeverityBad},
-		{"serializable", settingsFindings(vars("transaction_isolation", "SERIALIZABLE")), "settings", SeverityWarn},
-		{"dirty reads", settingsFindings(vars("tx_isolation", "READ-UNCOMMITTED")), "settings", SeverityWarn},
-		{"lax", settingsFindings(vars("sql_mode", "")), "settings", SeverityWarn},
-		{"small packets", settingsFindings(vars("max_allowed_packet", "1048576")), "settings", SeverityWarn},
+		{"fine", settings("read_only", "OFF", "max_allowed_packet", "67108864"), "settings", SeverityOK},
+		{"a replica", settings("read_only", "ON"), "settings", SeverityBad},
+		{"MariaDB's way", settings("read_only", "1"), "settings", SeverityBad},
+		{"serializable", settings("transaction_isolation", "SERIALIZABLE"), "settings", SeverityWarn},
+		{"dirty reads", settings("tx_isolation", "READ-UNCOMMITTED"), "settings", SeverityWarn},
+		{"lax", settings("sql_mode", ""), "settings", SeverityWarn},
+		{"small packets", settings("max_allowed_packet", "1048576"), "settings", SeverityWarn},
+		{"only reads", settings("transaction_read_only", "ON"), "settings", SeverityBad},
+		{"only reads, by its old name", settings("tx_read_only", "ON"), "settings", SeverityBad},
+		{"writes", settings("transaction_read_only", "OFF", "offline_mode", "OFF", "autocommit", "ON", "completion_type", "NO_CHAIN"), "settings", SeverityOK},
+		{"in recovery, on MySQL", settings("innodb_force_recovery", "1"), "settings", SeverityBad},
+		{"in recovery, on MariaDB", settingsFindings(vars("innodb_force_recovery", "1"), bounds{server: text.MariaDB}), "settings", SeverityWarn},
+		{"in no recovery", settings("innodb_force_recovery", "0"), "settings", SeverityOK},
+		{"an engine of its own", settings("enforce_storage_engine", "InnoDB"), "settings", SeverityOK},
+		{"statements cut early", settings("max_statement_time", "5.500000"), "settings", SeverityWarn},
+		{"statements cut late", settings("max_statement_time", "3600.000000"), "settings", SeverityWarn},
+		{"no statement cut", settings("max_statement_time", "0.000000"), "settings", SeverityOK},
+		{"reads cut early", settings("max_execution_time", "29999"), "settings", SeverityWarn},
+		{"reads cut late", settings("max_execution_time", "30000"), "settings", SeverityOK},
+		{"idle cut early", settings("idle_write_transaction_timeout", "59"), "settings", SeverityWarn},
+		{"idle cut late", settings("idle_write_transaction_timeout", "60", "idle_readonly_transaction_timeout", "0"), "settings", SeverityOK},
+		{"one connection", settings("max_user_connections", "1"), "settings", SeverityBad},
+		{"few connections", settings("max_connections", "19"), "settings", SeverityWarn},
+		{"connections enough", settings("max_connections", "20", "max_user_connections", "0"), "settings", SeverityOK},
+		{"an ALTER of one kind", settings("alter_algorithm", "INPLACE"), "settings", SeverityWarn},
+		{"an ALTER of any kind", settings("alter_algorithm", "DEFAULT"), "settings", SeverityOK},
+		{"sets on connecting", settings("init_connect", "SET NAMES utf8mb4, AUTOCOMMIT = 0"), "settings", SeverityWarn},
+		{"sets what does not matter", settings("init_connect", "SET NAMES utf8mb4"), "settings", SeverityOK},
+		{"reads all", settings("sql_select_limit", "18446744073709551615", "max_join_size", "18446744073709551615"), "settings", SeverityOK},
 		{"UTC", timeZoneFindings(vars("time_zone", "SYSTEM", "system_time_zone", "UTC")), "time_zone", SeverityOK},
 		{"UTC by offset", timeZoneFindings(vars("time_zone", "+00:00", "system_time_zone", "CET")), "time_zone", SeverityOK},
 		{"another zone", timeZoneFindings(vars("time_zone", "SYSTEM", "system_time_zone", "CET")), "time_zone", SeverityWarn},
@@ -68,6 +94,22 @@ func TestRightsOfTheOwnerAreReadFromItsGrants(t *testing.T) {
 	} {
 		if missing := withoutRights(test.grants, "shop"); len(missing) != test.missing {
 			t.Errorf("%q: %q is missing", test.grants, missing)
+		}
+	}
+}
+
+// What the doctor judges, it asks for.
+func TestEverySettingIsRead(t *testing.T) {
+	statements, err := text.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := statements.Get("operate/variables")
+	for _, s := range settings {
+		for _, name := range append([]string{"init_connect"}, s.names...) {
+			if !strings.Contains(asked, "'"+name+"'") {
+				t.Errorf("%s is not read", name)
+			}
 		}
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -71,37 +69,6 @@ func durabilityFindings(vars map[string]string) (found []Finding) {
 			"set it to 1 where there are replicas"))
 	}
 	return orFine(found, "durability", "what was committed survives a crash of the server")
-}
-
-// leastPacket holds a row with the largest payload, in hexadecimal, and then some.
-const leastPacket = 16 << 20
-
-func (d *doctor) examineSettings(context.Context) ([]Finding, error) {
-	return settingsFindings(d.vars), nil
-}
-
-func settingsFindings(vars map[string]string) (found []Finding) {
-	for _, name := range []string{"read_only", "super_read_only", "innodb_read_only"} {
-		if v := vars[name]; v != "" && v != "0" && !strings.EqualFold(v, "OFF") {
-			found = append(found, bad("settings", name+" is "+v+": no check can be inserted or run here", "connect to the server that takes writes"))
-			break
-		}
-	}
-	isolation := cmp.Or(vars["transaction_isolation"], vars["tx_isolation"])
-	if isolation == "SERIALIZABLE" || isolation == "READ-UNCOMMITTED" {
-		found = append(found, warn("settings", "the server's isolation level is "+isolation+", which the app's transactions take: plain reads lock, or see what is rolled back",
-			"let the app use READ COMMITTED or REPEATABLE READ; workers set their own"))
-	}
-	mode := strings.Split(vars["sql_mode"], ",")
-	if !slices.Contains(mode, "STRICT_TRANS_TABLES") && !slices.Contains(mode, "STRICT_ALL_TABLES") {
-		found = append(found, warn("settings", "the server's sql_mode is not strict: a plain INSERT with a name that is too long is cut, silently",
-			"add STRICT_TRANS_TABLES; the library checks lengths itself"))
-	}
-	if n, err := strconv.ParseInt(vars["max_allowed_packet"], 10, 64); err == nil && n < leastPacket {
-		found = append(found, warn("settings", fmt.Sprintf("max_allowed_packet is %d: batches of rows with large payloads are refused", n),
-			fmt.Sprintf("set it to %d or more", leastPacket)))
-	}
-	return orFine(found, "settings", "isolation level, sql_mode, read_only and max_allowed_packet are as they should be")
 }
 
 func (d *doctor) examineTimeZone(context.Context) ([]Finding, error) {

@@ -96,10 +96,16 @@ func Simulate(t T, s Simulation) *Life {
 	return l
 }
 
-// Step runs the next check, at its slot, and returns what came of it; false where the life is over.
+// Step runs the next check, at its slot, and returns what came of it; false where the life is over, as that of a check is that
+// has expired by then.
 func (l *Life) Step() (Step, bool) {
 	l.t.Helper()
 	if l.Outcome != "" {
+		return Step{}, false
+	}
+	if cause, not := prescient.NotCalled(l.simulation.Guards, l.Job, l.Job.NextCheckAt); not {
+		v := prescient.Decide(l.grid, l.simulation.Guards, l.Job, prescient.Answer{Cause: cause}, l.Job.NextCheckAt)
+		l.Job, l.Outcome, l.Reason = v.Apply(l.Job), v.Outcome, v.Reason
 		return Step{}, false
 	}
 	s := Step{At: l.Job.NextCheckAt, Job: l.Job}

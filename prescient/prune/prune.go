@@ -78,6 +78,8 @@ type Report struct {
 	// they still hold rows or are being run.
 	LedgerRows      int `json:"ledger_rows"`
 	LedgerSlotsKept int `json:"ledger_slots_kept"`
+	// LongRuns is how many long runs were deleted that ended.
+	LongRuns int `json:"long_runs"`
 	// HeldBy is who had history open, with ErrHistoryHeld; as far as the server tells.
 	HeldBy []Holder `json:"held_by,omitempty"`
 }
@@ -103,7 +105,7 @@ func (h Holder) String() string {
 }
 
 // Run drops what is older than options.Keep: partitions of history that are wholly older, and the ledger of slots
-// that are, nothing of which is pending or being run. So history is kept for Keep and at most a week longer.
+// that are, nothing of which is pending or being run, and long runs that ended. So history is kept for Keep and at most a week longer.
 // What lies in the last partition, because none was ready when it ended, is deleted in batches of rows. It also keeps
 // partitions ready as KeepPartitions does. db is from connect.Open, and its user owns the tables.
 //
@@ -127,7 +129,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		if later != nil && !errors.Is(later, ErrHistoryHeld) {
 			return later
 		}
-		return errors.Join(later, p.pruneLedger(ctx, cutoff))
+		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff))
 	})
 }
 
@@ -211,12 +213,25 @@ const pruneBatch = 1000
 
 // emptyLater deletes from the last partition what is older.
 func (p *pruner) emptyLater(ctx context.Context, cutoff time.Time) error {
+	return p.deleteAll(ctx, "prune/later_end", cutoff, &p.report.HistoryRows)
+}
+
+// pruneLongRuns deletes what ended before, and none has come after; and what nobody will end, as its check is gone.
+func (p *pruner) pruneLongRuns(ctx context.Context, cutoff time.Time) error {
+	if err := p.deleteAll(ctx, "prune/long_runs_left", cutoff, &p.report.LongRuns); err != nil {
+		return err
+	}
+	return p.deleteAll(ctx, "prune/long_runs", cutoff, &p.report.LongRuns)
+}
+
+// deleteAll deletes what is older than the cutoff, batch by batch.
+func (p *pruner) deleteAll(ctx context.Context, statement string, cutoff time.Time, deleted *int) error {
 	for {
-		n, err := p.delete(ctx, p.tables.Stmt.Get("prune/later_end"), cutoff, pruneBatch)
+		n, err := p.delete(ctx, p.tables.Stmt.Get(statement), cutoff, pruneBatch)
 		if err != nil {
-			return fmt.Errorf("deleting old history: %w", err)
+			return fmt.Errorf("%s: %w", statement, err)
 		}
-		p.report.HistoryRows += n
+		*deleted += n
 		if n > 0 {
 			p.did()
 		}

@@ -76,6 +76,31 @@ func (r *testRig) keepPartitions(now time.Time, options Options) Report {
 	return report
 }
 
+// A check that was cancelled before it was tried again leaves a run that has not ended.
+func TestPruneTakesLongRunsWhoseChecksAreGone(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('e', 'pending', 'export', '2026-11-20 12:00:00')")
+		for _, run := range []struct{ name, key, until, inserted, ended string }{
+			{"its check is pending", "(SELECT job_key FROM p_future_job)", "NULL", "2026-01-01", "NULL"},
+			{"its lease lives", "REPEAT('a', 16)", "'2026-11-20 10:06:00'", "2026-01-01", "NULL"},
+			{"gone not long ago", "REPEAT('b', 16)", "NULL", "2026-11-19", "NULL"},
+			{"ended not long ago", "REPEAT('c', 16)", "NULL", "2026-01-01", "'2026-11-19'"},
+			{"left in between", "REPEAT('d', 16)", "NULL", "2026-01-01", "NULL"},
+			{"its agent died", "REPEAT('e', 16)", "'2026-11-20 10:04:00'", "2026-01-01", "NULL"},
+			{"ended long ago", "REPEAT('f', 16)", "NULL", "2026-01-01", "'2026-01-02'"},
+		} {
+			r.Exec(fmt.Sprintf("INSERT INTO p_schedule_run (job_key, agent, token, allocated_until, slot, due_at, inserted_at, check_count, ended_at) "+
+				"VALUES (%s, '%s', 1, %s, '2026-01-01', '2026-01-01', '%s', 0, %s)", run.key, run.name, run.until, run.inserted, run.ended))
+		}
+		report := r.prune(rig.At("10:05"), Options{Keep: 11 * 24 * time.Hour})
+		var left string
+		r.Must(r.Pool(rig.At("10:05")).QueryRow("SELECT GROUP_CONCAT(agent ORDER BY agent) FROM p_schedule_run").Scan(&left))
+		if want := "ended not long ago,gone not long ago,its check is pending,its lease lives"; left != want || report.LongRuns != 3 {
+			t.Errorf("left: %s, %d pruned; want %s, and 3", left, report.LongRuns, want)
+		}
+	})
+}
+
 func TestPruneDropsPartitionsThatAreWhollyOlder(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		long := rig.Day.AddDate(0, 0, -100).Add(10 * time.Hour)
@@ -218,6 +243,10 @@ func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 				Reached: map[string]string{"p_slot_run": "PRIMARY 5", "p_job_history": "PRIMARY 8"}},
 			{Statement: "prune/later_end", Query: f.Tables.Stmt.Get("prune/later_end"), Args: []any{rig.At("04:01"), 1000},
 				Reached: map[string]string{"p_job_history": "PRIMARY 8"}},
+			{Statement: "prune/long_runs", Query: f.Tables.Stmt.Get("prune/long_runs"), Args: []any{rig.At("04:01"), 1000},
+				Reached: map[string]string{"p_schedule_run": "ended_at 9"}},
+			{Statement: "prune/long_runs_left", Query: f.Tables.Stmt.Get("prune/long_runs_left"), Args: []any{rig.At("04:01"), 1000},
+				Reached: map[string]string{"p_schedule_run": "ended_at 9", "job": "job_key 16"}},
 		} {
 			t.Run(e.Statement, func(t *testing.T) { e.Check(t, conn) })
 		}

@@ -110,7 +110,7 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 			if f.Tables.Dialect == text.Plain {
 				m := moves[0]
 				list = append(list, rig.Explained{Statement: fmt.Sprintf("slotrun/reschedule in %s of %d", name, n), Query: get("slotrun/reschedule"),
-					Args:    []any{m.Verdict.Slot, m.Verdict.DueAt, 0, 0, 0, 0, nil, f.Slots[s], m.JobKey[:], m.Revision},
+					Args:    []any{m.Verdict.Slot, m.Verdict.DueAt, 0, 0, 0, 0, nil, nil, f.Slots[s], m.JobKey[:], m.Revision},
 					Reached: rows(rig.BySlotAndKey)})
 				continue
 			}

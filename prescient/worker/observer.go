@@ -24,8 +24,8 @@ type Observer struct {
 type Result struct {
 	// Job is the row as its job_exec was called with it.
 	Job prescient.FutureJob
-	// Called is false where the job_exec was not called: nobody registered it, its calls ignore their timeout, or the row
-	// killed the worker before.
+	// Called is false where the job_exec was not called: nobody registered it, its calls ignore their timeout, the row had
+	// expired, or it killed the worker before.
 	Called bool
 	// Unregistered says that it was not called since the worker has no such job_exec.
 	Unregistered bool
@@ -36,7 +36,7 @@ type Result struct {
 	DueAt time.Time
 	// Reason is the text of the error, or why the job ended or was put off; empty where all went well.
 	Reason string
-	// Started is when the call started, by the database's clock, and Ran how long it took.
+	// Started is when the call started, by the database's clock, and Ran how long it took. Of what expired it is zero.
 	Started time.Time
 	Ran     time.Duration
 	// Lateness is Started against the slot.
@@ -47,8 +47,11 @@ type Result struct {
 }
 
 func newResult(a *check.Answered, dropped bool) Result {
-	return Result{Job: a.FutureJob, Called: a.Answer.Cause == prescient.CauseCalled,
+	r := Result{Job: a.FutureJob, Called: a.Answer.Cause == prescient.CauseCalled,
 		Unregistered: a.Answer.Cause == prescient.CauseUnregistered, Outcome: a.Verdict.Outcome, Next: a.Verdict.Slot,
-		DueAt: a.Verdict.DueAt, Reason: a.Verdict.Reason, Started: a.Answer.Started, Ran: a.Answer.Ran,
-		Lateness: a.Answer.Started.Sub(a.NextCheckAt), Dropped: dropped}
+		DueAt: a.Verdict.DueAt, Reason: a.Verdict.Reason, Started: a.Answer.Started, Ran: a.Answer.Ran, Dropped: dropped}
+	if !r.Started.IsZero() {
+		r.Lateness = a.Lateness()
+	}
+	return r
 }

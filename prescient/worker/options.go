@@ -108,7 +108,7 @@ func (o *Options) complete() error {
 	o.SweepEvery = cmp.Or(o.SweepEvery, prescient.DefaultSweepEvery)
 	o.SweepGrace = cmp.Or(o.SweepGrace, prescient.DefaultSweepGrace)
 	if o.Name == "" {
-		o.Name = newWorkerName()
+		o.Name = NewName()
 	}
 	if o.Registry == nil {
 		o.Registry = prescient.NewRegistry()
@@ -149,7 +149,8 @@ func (o *Options) complete() error {
 // so that a third of it is also what a frozen worker has at most.
 func (o *Options) putOff() time.Duration { return min(o.PutOffPurge, o.Lease/3) }
 
-func newWorkerName() string {
+// NewName returns a name that no other worker has, made of host and pid: for what needs the name of a worker before that is made.
+func NewName() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"

@@ -96,7 +96,7 @@ func (y *yard) floor() {
 	for _, s := range []string{
 		`INSERT INTO p_job_history SELECT entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
 			check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at,
-			next_check_at, 'done', NULL, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, 0, 'floor' FROM p_future_job WHERE next_check_at = ?`,
+			next_check_at, 'done', NULL, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, 0, 'floor', expires_at FROM p_future_job WHERE next_check_at = ?`,
 		"DELETE FROM p_future_job WHERE next_check_at = ?"} {
 		n, err := store.Affected(ctx, tx, s, y.slot)
 		y.must(err)

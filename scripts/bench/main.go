@@ -21,6 +21,7 @@ import (
 	"prescient/scripts/bench/internal/guest"
 	"prescient/scripts/bench/internal/page"
 	"prescient/scripts/bench/internal/rig"
+	"prescient/scripts/bench/internal/schedules"
 	"prescient/scripts/bench/internal/slotrun"
 )
 
@@ -44,6 +45,8 @@ var sections = []rig.Section{
 	slotsSection,
 	idleSection,
 	historySection,
+	schedules.Section,
+	longSection,
 }
 
 // shown are the sections as the page has them.

@@ -1,4 +1,8 @@
--- An app in any language: INSERT of the names, the time and the payload, from which the table makes the rest, and CALL of
--- the procedure that cancels. It can change and delete nothing by itself, and writes no history.
-GRANT SELECT, INSERT (entity_name, entity_key, job_exec, tag, due_at, payload) ON {database}.{future_job} TO {account};
+-- An app in any language: INSERT of the names, the time and the payload, from which the table makes the rest, INSERT of schedules,
+-- and CALL of the procedures that cancel, and that delete an owner's schedules. It can change and delete nothing by itself, and
+-- writes no history.
+GRANT SELECT, INSERT (entity_name, entity_key, job_exec, tag, due_at, payload, expires_at) ON {database}.{future_job} TO {account};
+GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, long_run, overlap, tolerance, quota) ON {database}.{schedule} TO {account};
+GRANT SELECT ON {database}.{schedule_refused} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
+GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};

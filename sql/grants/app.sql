@@ -3,6 +3,10 @@
 -- refused with error 1142 or 1143 (app-reschedule has what they need). DELETE and the INSERT into history are what a
 -- cancel by the client does in the app's own transaction; an app that is content with CALL cancel takes app-sql.
 GRANT SELECT ON {database}.{slot_config} TO {account};
-GRANT SELECT, DELETE, INSERT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision) ON {database}.{future_job} TO {account};
+GRANT SELECT, DELETE, INSERT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision, expires_at) ON {database}.{future_job} TO {account};
 GRANT INSERT ON {database}.{job_history} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
+GRANT SELECT, DELETE ON {database}.{schedule_refused} TO {account};
+GRANT INSERT ON {database}.{event_outbox} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
+GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};

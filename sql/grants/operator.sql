@@ -2,7 +2,10 @@
 -- job_execs; it moves, cancels and runs nothing, and neither the ledger nor history can be written. With PROCESS ON *.* beside
 -- it, which is for the whole server, doctor also shows how far the server's purge is behind, and the oldest transaction.
 GRANT SELECT ON {database}.{slot_config} TO {account};
-GRANT SELECT, INSERT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision) ON {database}.{future_job} TO {account};
+GRANT SELECT, INSERT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision, expires_at) ON {database}.{future_job} TO {account};
 GRANT SELECT ON {database}.{job_history} TO {account};
 GRANT SELECT ON {database}.{slot_run} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{job_pause} TO {account};
+GRANT SELECT ON {database}.{schedule} TO {account};
+GRANT SELECT ON {database}.{schedule_run} TO {account};
+GRANT SELECT ON {database}.{schedule_refused} TO {account};

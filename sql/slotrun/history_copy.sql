@@ -7,9 +7,9 @@
 -- {slot}, {key}, {revision}: the row as it was read
 INSERT INTO {prefix}job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
   check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at,
-  slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker)
+  slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker, expires_at)
 SELECT entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
   {check_count}, {error_count}, {put_off_count}, {last_error}, {total_ms}, {payload}, revision, inserted_at,
-  next_check_at, {outcome}, {error}, {started_at}, {ended_at}, {run_ms}, {lateness_ms}, {worker}
+  next_check_at, {outcome}, {error}, {started_at}, {ended_at}, {run_ms}, {lateness_ms}, {worker}, expires_at
 FROM {prefix}future_job FORCE INDEX (PRIMARY)
 WHERE next_check_at = {slot} AND job_key = {key} AND revision = {revision} FOR UPDATE

@@ -6,8 +6,8 @@
 -- 1: run_ms, 2: outcome, 3: started_at, 4: ended_at, 5: run_ms, 6: lateness_ms, 7: worker, 8: slot
 INSERT INTO {prefix}job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
   check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at,
-  slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker)
+  slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker, expires_at)
 SELECT entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
   check_count, 0, 0, last_error, total_ms + ?, payload, revision, inserted_at,
-  next_check_at, ?, NULL, TIMESTAMP ?, TIMESTAMP ?, ?, ?, ?
+  next_check_at, ?, NULL, TIMESTAMP ?, TIMESTAMP ?, ?, ?, ?, expires_at
 FROM {prefix}future_job FORCE INDEX (PRIMARY) WHERE next_check_at = ? AND job_key >= {first} AND job_key <= {last}

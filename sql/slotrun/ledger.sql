@@ -6,5 +6,6 @@ SELECT bucket, buckets, token, batch_seq, worker, takeovers, attempt_key, attemp
        finished_at IS NOT NULL AS finished, allocated_until IS NOT NULL AS allocated,
        IF(allocated_until > UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, 0,
           GREATEST(0, COALESCE(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), allocated_until), 0))) AS held_us,
-       moved + put_off + done + max_checks + past_return + beyond_horizon + failed + timed_out + crashed + dropped AS written
+       moved + put_off + done + max_checks + past_return + beyond_horizon + failed + timed_out + crashed
+         + expired + missed + too_soon + overlapped + quota + dropped AS written
 FROM {prefix}slot_run WHERE slot = ? ORDER BY bucket

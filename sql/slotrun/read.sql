@@ -7,7 +7,7 @@
 -- 1: slot, then what {filter} takes, then the limit
 SELECT entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, check_count, error_count, put_off_count,
        last_error, total_ms,
-       IF(/*M! LENGTH *//*!80000 JSON_STORAGE_SIZE */(payload) > 16777216, '', payload), revision, inserted_at
+       IF(/*M! LENGTH *//*!80000 JSON_STORAGE_SIZE */(payload) > 16777216, '', payload), revision, inserted_at, expires_at
 FROM {prefix}future_job FORCE INDEX (PRIMARY)
 WHERE next_check_at = ? AND job_key >= {first} AND job_key <= {last} {filter}
 ORDER BY job_key LIMIT ?

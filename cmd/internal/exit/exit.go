@@ -15,6 +15,7 @@ import (
 	"prescient/prescient/connect"
 	"prescient/prescient/localserver"
 	"prescient/prescient/prune"
+	"prescient/prescient/schedule"
 	"prescient/sql"
 )
 
@@ -62,12 +63,12 @@ func Code(err error) int {
 		return CodeOK
 	case errors.As(err, &known):
 		return known.Code
-	case errors.Is(err, prescient.ErrNotFound):
+	case errors.Is(err, prescient.ErrNotFound), errors.Is(err, schedule.ErrNotFound):
 		return CodeNotFound
 	case errors.Is(err, prescient.ErrNotMigrated), errors.Is(err, prescient.ErrResolution),
 		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting):
 		return CodeTables
-	case errors.Is(err, prescient.ErrPending):
+	case errors.Is(err, prescient.ErrPending), errors.Is(err, schedule.ErrExists):
 		return CodePending
 	case errors.Is(err, prune.ErrHistoryHeld):
 		return CodeHeld

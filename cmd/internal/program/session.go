@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
+	"prescient/prescient/longrun"
+	"prescient/prescient/schedule"
 	"prescient/prescient/worker"
 	"prescient/sql"
 )
@@ -30,7 +33,11 @@ type Session struct {
 	DB       *sqlx.DB
 	Registry *prescient.Registry
 	Client   *client.Client
-	closers  []func()
+	// Schedules are those of the client.
+	Schedules *schedule.Schedules
+	// Long calls long runs, beside the worker and under its name; nil where there is none, as of a command that inserts.
+	Long    *longrun.Runner
+	closers []func()
 }
 
 // Open reads the configuration and opens the database, whose tables may be missing still. lease is what its connections
@@ -96,7 +103,21 @@ func (s *Session) NewClient(ctx context.Context) error {
 	defer cancel()
 	var err error
 	s.Client, err = client.New(ctx, s.DB, client.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect),
-		Resolution: s.Config.Grid.Resolution(), Guards: prescient.Guards(s.Config.Guards), Registry: s.Registry})
+		Resolution: s.Config.Grid.Resolution(), Guards: guards(s.Config.Guards), Registry: s.Registry})
+	if err == nil {
+		s.Schedules = schedule.New(s.Client)
+	}
+	return s.Explain(err)
+}
+
+// NewLong makes what calls long runs, before job_execs are registered.
+func (s *Session) NewLong(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
+	defer cancel()
+	s.Config.Worker.Name = cmp.Or(s.Config.Worker.Name, worker.NewName())
+	var err error
+	s.Long, err = longrun.New(ctx, s.DB, longrun.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect),
+		Name: s.Config.Worker.Name, Lease: s.Config.Worker.Lease, Rules: s.Schedules, Log: s.Log})
 	return s.Explain(err)
 }
 
@@ -116,7 +137,7 @@ func (s *Session) workerOptions(observer *worker.Observer) worker.Options {
 		Dialect:      sql.Dialect(c.Dialect),
 		Resolution:   c.Grid.Resolution(),
 		Registry:     s.Registry,
-		Guards:       prescient.Guards(c.Guards),
+		Guards:       guards(c.Guards),
 		Assignment:   c.Worker.Assignment,
 		Name:         c.Worker.Name,
 		Concurrency:  c.Worker.Concurrency,
@@ -155,7 +176,7 @@ func (s *Session) Explain(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case exit.IsInsecure(err) && s.Config.TLS == (config.TLS{}):
-		return fmt.Errorf("database %s: %w (if the server or the account wants TLS, give tls.ca_file)", s.Config.DSN, err)
+		return fmt.Errorf("database %s: %w (if the server or the account wants TLS, as with require_secure_transport, give tls.ca_file, or tls=true in the DSN)", s.Config.DSN, err)
 	case exit.Unreachable(err):
 		return fmt.Errorf("database %s: %w", s.Config.DSN, err)
 	}

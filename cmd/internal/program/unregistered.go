@@ -41,7 +41,7 @@ func (n *ExecNames) Add(name string) {
 func (s *Session) WarnUnregistered(ctx context.Context, stderr io.Writer, consequence string, execs ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, signsTime)
 	defer cancel()
-	registered := s.Registry.Names()
+	registered := s.Execs()
 	warned := 0
 	for _, name := range execs {
 		if slices.Contains(registered, name) || name == prescient.AllExecs {
@@ -82,7 +82,7 @@ func (s *Session) hasRun(ctx context.Context, exec string) (bool, error) {
 		return false, fmt.Errorf("looking at pending checks: %w", err)
 	}
 	ends, err := s.Client.History(ctx, s.DB, filter)
-	if slices.ContainsFunc(ends, func(e client.Ended) bool { return e.Outcome != prescient.Cancelled || called(e.FutureJob) }) {
+	if slices.ContainsFunc(ends, func(e client.Ended) bool { return e.StartedAt != nil || called(e.FutureJob) }) {
 		return true, nil
 	}
 	if err != nil && !errors.Is(err, client.ErrSearched) {

@@ -33,8 +33,10 @@ func roleOf(args []string) string {
 			return "app"
 		}
 	}
-	if role := Uses[args[0]].Role; role != "" {
-		return role
+	for words := min(2, len(args)); words > 0; words-- {
+		if role := Uses[strings.Join(args[:words], " ")].Role; role != "" {
+			return role
+		}
 	}
 	return "owner"
 }
@@ -79,7 +81,7 @@ func (r *Rig) Account(role string) string {
 	r.Must(err)
 	for _, statement := range statements {
 		_, err := r.DB.ExecContext(context.WithoutCancel(r.Context()), statement)
-		if e := new(mysql.MySQLError); errors.As(err, &e) && e.Number == 1146 {
+		if e := new(mysql.MySQLError); errors.As(err, &e) && (e.Number == 1146 || e.Number == 1305) {
 			continue // of a later version
 		}
 		r.Must(err)

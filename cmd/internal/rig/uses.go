@@ -34,6 +34,19 @@ var Uses = map[string]use{
 	"slots served": {},
 	"slots cover":  {args: []string{"--minutes", "0,30"}},
 
+	"schedule":        {},
+	"schedule create": {args: []string{"a", "@daily", "--exec", "x"}, Role: "app", Asks: "tables"},
+	"schedule update": {args: []string{"a", "@hourly"}, Role: "app", Asks: "tables"},
+	"schedule delete": {args: []string{"a"}, Role: "app", Asks: "tables"},
+	"schedule list":   {Role: "app", Asks: "tables"},
+	"schedule show":   {args: []string{"a"}, Role: "operator", Asks: "tables"},
+	"schedule pause":  {args: []string{"a"}, Role: "app", Asks: "tables"},
+	"schedule resume": {args: []string{"a"}, Role: "app", Asks: "tables"},
+	"schedule run":    {args: []string{"a"}, Role: "app", Asks: "tables"},
+	"schedule import": {args: []string{"-"}, Role: "app", Asks: "tables"},
+	"schedule export": {Role: "app", Asks: "tables"},
+	"schedule next":   {args: []string{"30 2 * * *"}},
+
 	"migrate":        {Role: "owner", Asks: "database"},
 	"migrate up":     {Role: "owner", Asks: "database"},
 	"migrate down":   {Role: "owner"}, // without --yes it asks nobody

@@ -27,10 +27,10 @@ type layer struct {
 }
 
 // vocabulary is what the rooms of the library are built on.
-var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/store"}
+var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/prune", "prescient/reslot", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/longrun", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -46,6 +46,7 @@ var layers = []layer{
 	{"prescient/internal/errno", nil},
 	{"prescient/internal/literal", []string{"prescient"}},
 	{"prescient/internal/store", []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal"}},
+	{"prescient/internal/reserved", []string{"prescient"}},
 	{"prescient/connect", append([]string{"prescient/connect/hostlist"}, vocabulary...)},
 	{"prescient/client", vocabulary},
 	{"prescient/doctor", vocabulary},
@@ -60,6 +61,9 @@ var layers = []layer{
 	{"prescient/worker/internal/commit", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker/internal/bucket", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
+	{"prescient/schedule/timeline", []string{"slots", "prescient"}},
+	{"prescient/longrun", vocabulary},
+	{"prescient/schedule", append([]string{"prescient/client", "prescient/longrun", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
 	{"prescient/localserver/internal/*", nil},
 	{"prescient/localserver/servertest", []string{"prescient/localserver"}},
@@ -72,6 +76,8 @@ var layers = []layer{
 	{"jobs/*", rooms},
 	{"cmd/internal/exit", append([]string{"sql", "config", "prescient/localserver"}, rooms...)},
 	{"cmd/internal/arguments", []string{"cmd/internal/exit"}},
+	{"cmd/internal/input", nil},
+	{"cmd/internal/times", []string{"config/value"}},
 	{"cmd/internal/words", []string{"cmd/internal/arguments"}},
 	{"cmd/internal/output", []string{"config", "cmd/internal/words"}},
 	{"cmd/internal/program", append([]string{"sql", "config", "config/value", "jobs/*", "cmd/internal/*"}, rooms...)},
@@ -79,6 +85,8 @@ var layers = []layer{
 	{"cmd/serve", command},
 	{"cmd/operate", append([]string{"jobs/*"}, command...)},
 	{"cmd/units", command},
+	{"cmd/schedule", append([]string{"cmd/schedule/file"}, command...)},
+	{"cmd/schedule/file", []string{"config/value", "cmd/internal/input", "cmd/internal/output", "cmd/internal/words", "prescient", "prescient/longrun", "prescient/schedule"}},
 	{"cmd/demo", append([]string{"prescient/localserver", "jobs/*"}, command...)},
 	{"cmd", append([]string{"cmd/*"}, command...)},
 	{"cmd/prescient", []string{"cmd"}},
@@ -88,12 +96,14 @@ var layers = []layer{
 	{"scripts/bench/internal/rig", append([]string{"sql", "prescient/localserver", "scripts/bench/internal/page"}, rooms...)},
 	{"scripts/bench/internal/slotrun", append([]string{"jobs/orders", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/guest", []string{"prescient", "scripts/bench/internal/page", "scripts/bench/internal/rig", "scripts/bench/internal/slotrun"}},
+	{"scripts/bench/internal/schedules", append([]string{"slots", "sql", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/peers", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},
-	{"scripts/chaos/checker", nil},
-	{"scripts/chaos/stage", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/wire", "scripts/chaos/checker", "scripts/chaos/worker"}},
+	{"scripts/chaos/checker", []string{"prescient/schedule/timeline"}},
+	{"scripts/chaos/stage", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/wire", "prescient/schedule",
+		"scripts/chaos/checker", "scripts/chaos/worker"}},
 	{"scripts/chaos/campaign", []string{"sql", "prescient", "prescient/localserver", "prescient/localserver/wire", "scripts/chaos/checker", "scripts/chaos/stage", "scripts/chaos/worker"}},
-	{"scripts/chaos/worker", []string{"cmd", "prescient", "prescient/localserver/wire", "scripts/chaos/checker"}},
+	{"scripts/chaos/worker", []string{"cmd", "prescient", "prescient/connect", "prescient/localserver/wire", "prescient/longrun", "prescient/schedule", "scripts/chaos/checker"}},
 	{"scripts/*", []string{"prescient/localserver"}},
 }
 
@@ -165,6 +175,36 @@ func TestImportsPointDownOnly(t *testing.T) {
 			if found && !slices.ContainsFunc(layers[at].imports, func(allowed string) bool { return matches(allowed, ours) }) {
 				t.Errorf("%s imports %s; %s may import of this module only %q", s.name, name, folder, layers[at].imports)
 			}
+		}
+	}
+}
+
+// Who only inserts, or runs checks, does not compile what reads crontabs.
+func TestOneRoomReadsCrontabs(t *testing.T) {
+	const reader, room = `"github.com/netresearch/go-cron"`, "prescient/schedule/timeline"
+	importers := 0
+	for _, s := range sources(t) {
+		reads := slices.ContainsFunc(s.file.Imports, func(spec *ast.ImportSpec) bool { return spec.Path.Value == reader })
+		if strings.HasPrefix(s.name, "scripts/bench/") {
+			continue // a module of its own, which measures what else there is
+		}
+		if reads && path.Dir(s.name) != room {
+			t.Errorf("%s imports %s, which is for %s", s.name, reader, room)
+		}
+		if reads {
+			importers++
+		}
+	}
+	if importers == 0 {
+		t.Errorf("nobody imports %s", reader)
+	}
+	for _, name := range append(slices.Clone(rooms), vocabulary...) {
+		if name == "prescient/schedule" {
+			continue // which is built on it
+		}
+		at := slices.IndexFunc(layers, func(l layer) bool { return l.folder == name })
+		if slices.ContainsFunc(layers[at].imports, func(allowed string) bool { return matches(allowed, room) }) {
+			t.Errorf("%s may import %s", name, room)
 		}
 	}
 }

@@ -14,7 +14,7 @@ func TestTheTablesKnowEveryOutcome(t *testing.T) {
 		var taken, counted []string
 		for _, outcome := range prescient.Outcomes() {
 			taken = append(taken, "'"+string(outcome)+"'")
-			if outcome != prescient.Cancelled {
+			if !outcome.ByApp() {
 				counted = append(counted, string(outcome))
 			}
 		}
@@ -33,9 +33,9 @@ func TestTheTablesKnowEveryOutcome(t *testing.T) {
 			columns = append(columns, name)
 		}
 		r.Must(rows.Err())
-		first := slices.Index(columns, counted[0])
-		if first < 0 || len(columns) < first+len(counted) || !slices.Equal(columns[first:first+len(counted)], counted) {
-			t.Errorf("the ledger has the columns %q; want %q among them, one behind the other", columns, counted)
+		found := slices.DeleteFunc(columns, func(name string) bool { return !slices.Contains(counted, name) })
+		if !slices.Equal(found, counted) {
+			t.Errorf("the ledger has the counts %q; want %q in this order", found, counted)
 		}
 	})
 }

@@ -34,6 +34,7 @@ func TestAMigrationLeavesTheProcedureToItsCallers(t *testing.T) {
 		r.call(app, 0, "order", "1", nil)
 		// MySQL lets nobody but another such account drop what root made.
 		r.Exec("DROP PROCEDURE p_cancel")
+		r.Exec("DROP PROCEDURE p_delete_schedules")
 		r.repair()
 		back()
 		list, err = text.Up(t.Context(), r.Pool(time.Time{}).DB, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
@@ -60,7 +61,7 @@ func TestAnOwnerIsToldThatRootMadeTheProcedure(t *testing.T) {
 			t.Errorf("%+v, %v", list, err)
 		}
 		r.call(app, 0, "order", "1", nil)
-		if list, err = text.Up(t.Context(), r.Root, schema); err != nil || len(list) != 2 {
+		if list, err = text.Up(t.Context(), r.Root, schema); err != nil || len(list) != 6 {
 			t.Errorf("%+v, %v", list, err)
 		}
 		r.call(app, 0, "order", "1", nil)
@@ -73,6 +74,7 @@ func TestAMigrationThatFailsTellsOfThoseBeforeIt(t *testing.T) {
 		r.Needs(t, rig.ColumnDefaults)
 		r.AppAs("app-sql", rig.At("12:00"))
 		r.Exec("DROP PROCEDURE p_cancel")
+		r.Exec("DROP PROCEDURE p_delete_schedules")
 		r.repair()
 		r.Exec("DELETE FROM p_schema_version WHERE version_id >= 13")
 		r.Exec("UPDATE p_slot_config SET schema_version = 11")
@@ -83,7 +85,7 @@ func TestAMigrationThatFailsTellsOfThoseBeforeIt(t *testing.T) {
 			t.Errorf("%+v, %v", list, err)
 		}
 		r.Exec("RENAME TABLE p_away TO p_future_job")
-		if list, err = text.Up(t.Context(), r.Pool(time.Time{}).DB, schema); err != nil || len(list) != 1 {
+		if list, err = text.Up(t.Context(), r.Pool(time.Time{}).DB, schema); err != nil || len(list) != 5 {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})

@@ -87,6 +87,14 @@ func AppendMicro(b []byte, t time.Time) []byte {
 	return append(appendDigits(b, t.Nanosecond()/1000, 6), '\'')
 }
 
+// AppendMicroOrNull appends NULL for no time.
+func AppendMicroOrNull(b []byte, t *time.Time) []byte {
+	if t == nil {
+		return append(b, "NULL"...)
+	}
+	return AppendMicro(b, *t)
+}
+
 // AppendNumber appends a time in whole seconds as a number, which servers also take for a DATETIME.
 func AppendNumber(b []byte, t time.Time) []byte { return t.UTC().AppendFormat(b, "20060102150405") }
 

@@ -48,7 +48,7 @@ func (e Explained) Check(t *testing.T, conn *sql.Conn) {
 	text := fmt.Sprintf("%.400s\n%s", e.Query, join(lines))
 	seen := make(map[string]bool)
 	for _, line := range lines {
-		if extra := line["extra"]; strings.Contains(extra, "filesort") || strings.Contains(extra, "temporary") && !e.copies(line) {
+		if extra := line["extra"]; strings.Contains(extra, "filesort") && !e.sorts(line) || strings.Contains(extra, "temporary") && !e.copies(line) {
 			t.Errorf("sorts or copies:\n%s", text)
 		}
 		want, ours := e.Reached[line["table"]]
@@ -90,6 +90,11 @@ func (e Explained) Check(t *testing.T, conn *sql.Conn) {
 // rows along the index that it reads them by collects them first.
 func (e Explained) copies(line plan) bool {
 	return line["table"] == "moved" || line["table"] == "ended" || line["select_type"] == "UPDATE" && strings.HasPrefix(e.Statement, "sweep/roll_forward")
+}
+
+// sorts says whether it sorts no more than a list that is part of the statement.
+func (e Explained) sorts(line plan) bool {
+	return strings.HasPrefix(line["table"], "<derived") && strings.HasPrefix(e.Statement, "schedule/event_copied")
 }
 
 func join(lines []plan) string {

@@ -272,9 +272,9 @@ func tally(t *testing.T, db querier, query string, args ...any) map[string]int {
 // Balanced checks the ledger against history: the counts of all runs are the ends that were written, by outcome.
 func (r *Rig) Balanced() {
 	r.T.Helper()
-	written := r.Tally("SELECT outcome, COUNT(*) FROM p_job_history WHERE outcome <> 'cancelled' GROUP BY outcome")
+	written := r.Tally("SELECT outcome, COUNT(*) FROM p_job_history GROUP BY outcome")
 	for _, outcome := range prescient.Outcomes() {
-		if outcome == prescient.Cancelled { // by the app, never by a slot run
+		if outcome.ByApp() {
 			continue
 		}
 		if books := r.Count("SELECT CAST(COALESCE(SUM(" + string(outcome) + "), 0) AS SIGNED) FROM p_slot_run"); books != written[string(outcome)] {

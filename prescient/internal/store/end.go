@@ -7,7 +7,7 @@ import (
 	"prescient/prescient/internal/literal"
 )
 
-// End is an end, as job_history holds it. Without a start (a cancelled job) nothing ran, and the end is now.
+// End is an end, as job_history holds it. Without a start (an expired job) nothing ran; without Ended the end is now.
 type End struct {
 	Job            prescient.FutureJob
 	Key            prescient.Key
@@ -42,16 +42,19 @@ func AppendEnd(b []byte, h End) []byte {
 	b = append(literal.AppendSecond(b, j.NextCheckAt), ',')
 	b = append(literal.AppendText(b, string(h.Outcome)), ',')
 	b = append(literal.AppendTextOrNull(b, h.Reason), ',')
-	if h.Started.IsZero() {
+	switch {
+	case h.Started.IsZero() && h.Ended.IsZero():
 		b = append(b, "NULL,UTC_TIMESTAMP(6),0,NULL,"...)
-	} else {
+	case h.Started.IsZero():
+		b = append(literal.AppendMicro(append(b, "NULL,"...), h.Ended), ",0,NULL,"...)
+	default:
 		b = append(literal.AppendMicro(b, h.Started), ',')
 		b = append(literal.AppendMicro(b, h.Ended), ',')
 		b = append(literal.AppendInt(b, literal.Millis(h.Ran)), ',')
 		b = append(literal.AppendInt(b, h.Started.Sub(j.NextCheckAt).Milliseconds()), ',')
 	}
-	b = literal.AppendText(b, h.Worker)
-	return append(b, ')')
+	b = append(literal.AppendText(b, h.Worker), ',')
+	return append(literal.AppendMicroOrNull(b, j.ExpiresAt), ')')
 }
 
 // MaxSent is how long a payload may be that is sent back for history. A longer one is copied by the server: in hexadecimal
@@ -62,8 +65,11 @@ const MaxSent = 64 << 10
 func (t *Tables) CopyEnd(h End) string {
 	j := &h.Job
 	started, ended, ran, late := "NULL", "UTC_TIMESTAMP(6)", "0", "NULL"
+	if !h.Ended.IsZero() {
+		ended = literal.Of(literal.AppendMicro, h.Ended)
+	}
 	if !h.Started.IsZero() {
-		started, ended = literal.Of(literal.AppendMicro, h.Started), literal.Of(literal.AppendMicro, h.Ended)
+		started = literal.Of(literal.AppendMicro, h.Started)
 		ran, late = literal.Of(literal.AppendInt, literal.Millis(h.Ran)), literal.Of(literal.AppendInt, h.Started.Sub(j.NextCheckAt).Milliseconds())
 	}
 	lastError, payload := "last_error", "payload"

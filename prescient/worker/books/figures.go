@@ -21,6 +21,12 @@ type Counts struct {
 	Failed        int `json:"failed"`
 	TimedOut      int `json:"timed_out"`
 	Crashed       int `json:"crashed"`
+	// Of these none was called: they came too late, or, runs of a schedule, too close to others.
+	Expired    int `json:"expired"`
+	Missed     int `json:"missed"`
+	TooSoon    int `json:"too_soon"`
+	Overlapped int `json:"overlapped"`
+	Quota      int `json:"quota"`
 	// Dropped answers were thrown away: the app had cancelled or changed the row meanwhile.
 	Dropped int `json:"dropped"`
 }
@@ -28,12 +34,12 @@ type Counts struct {
 // Fields lists the counts in the order in which the statements take them.
 func (c *Counts) Fields() []*int {
 	return []*int{&c.Moved, &c.PutOff, &c.Done, &c.MaxChecks, &c.PastReturn, &c.BeyondHorizon, &c.Failed, &c.TimedOut,
-		&c.Crashed, &c.Dropped}
+		&c.Crashed, &c.Expired, &c.Missed, &c.TooSoon, &c.Overlapped, &c.Quota, &c.Dropped}
 }
 
 // Args are the counts as arguments of the statements.
 func (c *Counts) Args() []any {
-	args := make([]any, 0, 10)
+	args := make([]any, 0, 15)
 	for _, field := range c.Fields() {
 		args = append(args, *field)
 	}
@@ -71,13 +77,24 @@ func (c *Counts) Count(v prescient.Verdict, cause prescient.Cause, n int) {
 		c.TimedOut += n
 	case prescient.Crashed:
 		c.Crashed += n
-	case prescient.Cancelled: // by the app, never by a slot run
+	case prescient.Expired:
+		c.Expired += n
+	case prescient.Missed:
+		c.Missed += n
+	case prescient.TooSoon:
+		c.TooSoon += n
+	case prescient.Overlapped:
+		c.Overlapped += n
+	case prescient.Quota:
+		c.Quota += n
+	case prescient.Cancelled, prescient.Superseded: // by the app, never by a slot run
 	}
 }
 
 // Ended is how many checks ended.
 func (c Counts) Ended() int {
-	return c.Done + c.MaxChecks + c.PastReturn + c.BeyondHorizon + c.Failed + c.TimedOut + c.Crashed
+	return c.Done + c.MaxChecks + c.PastReturn + c.BeyondHorizon + c.Failed + c.TimedOut + c.Crashed +
+		c.Expired + c.Missed + c.TooSoon + c.Overlapped + c.Quota
 }
 
 // Rows is how many rows were committed, dropped ones aside.
@@ -148,7 +165,8 @@ func (f Figures) MarshalZerologObject(e *zerolog.Event) {
 	}{
 		{"done", f.Done}, {"moved", f.Moved}, {"put_off", f.PutOff}, {"max_checks", f.MaxChecks},
 		{"past_return", f.PastReturn}, {"beyond_horizon", f.BeyondHorizon}, {"failed", f.Failed}, {"timed_out", f.TimedOut},
-		{"crashed", f.Crashed}, {"errors", amiss.Rows(TroubleError)}, {"timeouts", amiss.Rows(TroubleTimeout)},
+		{"crashed", f.Crashed}, {"expired", f.Expired}, {"missed", f.Missed}, {"too_soon", f.TooSoon}, {"overlapped", f.Overlapped},
+		{"quota", f.Quota}, {"errors", amiss.Rows(TroubleError)}, {"timeouts", amiss.Rows(TroubleTimeout)},
 		{"panics", amiss.Rows(TroublePanic)}, {"unregistered", amiss.Rows(TroubleUnregistered)}, {"dropped", f.Dropped}, {"buckets", f.Buckets}, {"takeovers", f.Takeovers},
 		{"locked", f.Locked}, {"stuck", f.Stuck}, {"crowded_out", f.CrowdedOut}, {"held", f.Held}, {"over_sla", f.OverSLA}, {"retries", f.Retries}, {"leases_lost", f.LeasesLost},
 	} {

@@ -123,6 +123,9 @@ func (c Campaign) one(ctx context.Context, engine stage.Engine, scenario stage.S
 	if scenario.Load.Rate == 0 {
 		scenario.Load.Rate = 100
 	}
+	if scenario.Load.Schedules == 0 {
+		scenario.Load.Schedules = 20
+	}
 	if scenario.Drain == 0 {
 		scenario.Drain = time.Minute
 	}

@@ -37,6 +37,15 @@ func deaths() []stage.Scenario {
 					s.Any(dice).Freeze(ctx, stage.Lease+time.Duration(500+dice.IntN(1500))*time.Millisecond)
 				}
 			}},
+		{Name: "outage", About: "SIGSTOP of all workers at the same time for 4 to 7 s, SIGCONT: schedules miss several occurrences",
+			Rules: func(r *checker.Rules) { r.Crashes, r.MaxLate = true, 60*time.Second },
+			Faults: func(ctx context.Context, s *stage.Stage) {
+				dice := s.Dice(1)
+				for s.IntoSlot(ctx, time.Duration(dice.IntN(1500))*time.Millisecond) {
+					s.FreezeAll(ctx, time.Duration(4000+dice.IntN(3000))*time.Millisecond)
+					stage.Pause(ctx, 6*time.Second) // what is overdue is caught up
+				}
+			}},
 		{Name: "freeze-statement", About: "SIGSTOP before and after each statement of a slot run, past the lease",
 			Workers: stage.Workers{Number: 5, Wire: eachStatement(wire.Rule{Do: wire.Freeze})}, Rules: crashes},
 		{Name: "term", About: "SIGTERM in mid-slot", Faults: func(ctx context.Context, s *stage.Stage) {
@@ -55,7 +64,7 @@ func deaths() []stage.Scenario {
 }
 
 // statements is how many statements of a slot run are gone through one after the other.
-const statements = 26
+const statements = 30
 
 // eachStatement makes all workers but the first die of a rule at the n-th statement from a claim on: before it is sent,
 // or after its answer came. The workers in all places share one count, so that it goes through all statements.

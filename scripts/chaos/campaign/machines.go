@@ -21,7 +21,7 @@ import (
 func machines() []stage.Scenario {
 	return []stage.Scenario{
 		{Name: "server-clock", About: "the server's clock is set forth and back by hours in mid-slot", Server: clockServer, Faults: stepClock,
-			Drain: 2 * time.Minute, Rules: func(r *checker.Rules) { r.ClockSteps, r.Crashes = true, true }},
+			Load: stage.Load{Schedules: -1}, Drain: 2 * time.Minute, Rules: func(r *checker.Rules) { r.ClockSteps, r.Crashes = true, true }},
 		{Name: "disk-full", About: "the disk under the server is full for seconds, again and again", Server: smallServer, Faults: fillDisk,
 			Drain: 3 * time.Minute, Rules: func(r *checker.Rules) { r.MaxLate, r.Crashes = 2*time.Minute, true }},
 	}

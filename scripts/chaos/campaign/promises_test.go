@@ -59,7 +59,7 @@ func play(t *testing.T, seed uint64, duration time.Duration, scenarios ...stage.
 
 // The short form of scripts/chaos/run.
 func TestEveryPromiseIsKeptUnderFaults(t *testing.T) {
-	scenarios, unknown := Named("calm", "kill-statement", "freeze", "lapse", "lost-answer", "mixed", "server-kill")
+	scenarios, unknown := Named("calm", "kill-statement", "freeze", "outage", "lapse", "lost-answer", "mixed", "server-kill")
 	if unknown != "" {
 		t.Fatal(unknown)
 	}
@@ -70,12 +70,13 @@ func TestEveryPromiseIsKeptUnderFaults(t *testing.T) {
 	if want := 2 * len(scenarios); len(all) != want {
 		t.Errorf("%d runs; want %d", len(all), want)
 	}
+	changes, calls, saved := 0, 0, 0
 	for _, o := range all {
 		faults := 0
 		for _, n := range o.Report.Faults {
 			faults += n
 		}
-		t.Logf("%s %s: %d faults, %d rows, %d executed twice, %s at the latest", o.Engine, o.Scenario, faults, o.Report.Rows, o.Report.Twice, o.Report.Latest)
+		t.Logf("%s %s: %d faults, %d rows, %d executed twice, %s at the latest; %+v; %+v", o.Engine, o.Scenario, faults, o.Report.Rows, o.Report.Twice, o.Report.Latest, o.Report.Planned, o.Report.Long)
 		if !o.Good() {
 			PrintFindings(t.Output(), o)
 			t.Errorf("%s %s: %d findings (%v)", o.Engine, o.Scenario, len(o.Report.Findings), o.Err)
@@ -83,8 +84,19 @@ func TestEveryPromiseIsKeptUnderFaults(t *testing.T) {
 		if o.Report.Rows < 50 || o.Report.Calls < 50 {
 			t.Errorf("%s %s: %d rows and %d calls prove little", o.Engine, o.Scenario, o.Report.Rows, o.Report.Calls)
 		}
+		if p := o.Report.Planned; p.Schedules < 10 || p.Events < 5 || p.Runs < 5 || p.Events+p.Runs < 30 {
+			t.Errorf("%s %s: %+v prove little", o.Engine, o.Scenario, p)
+		}
+		calls, saved = calls+o.Report.Long.Calls, saved+o.Report.Long.Saved // of long runs: a few take all of a short scenario
+		changes += o.Report.Planned.Changes                                 // which a server that is killed, or busy, lets through late
 		if o.Scenario != "calm" && faults == 0 {
 			t.Errorf("%s %s: nothing was broken", o.Engine, o.Scenario)
 		}
+	}
+	if calls < 3*len(all) || saved < 10*len(all) {
+		t.Errorf("%d calls of long runs and %d checkpoints in %d runs prove little", calls, saved, len(all))
+	}
+	if changes < 4*len(all) {
+		t.Errorf("%d changes of schedules in %d runs prove little", changes, len(all))
 	}
 }

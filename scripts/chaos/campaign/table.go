@@ -15,7 +15,8 @@ import (
 func Print(w io.Writer, all []Outcome) {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"engine", "scenario", "faults", "rows", "calls", "executed twice", "lost", "early", "crashed", "latest", "findings"})
+	t.AppendHeader(table.Row{"engine", "scenario", "faults", "rows", "calls", "executed twice", "lost", "early", "crashed", "expired", "latest",
+		"schedules", "changes", "fired", "missed", "passed over", "long runs", "steps", "taken up again", "findings"})
 	for _, o := range all {
 		if o.Skipped != "" {
 			t.AppendRow(table.Row{o.Engine, o.Scenario, "skipped: " + o.Skipped})
@@ -23,7 +24,8 @@ func Print(w io.Writer, all []Outcome) {
 		}
 		r := o.Report
 		t.AppendRow(table.Row{o.Engine, o.Scenario, tried(r.Faults), r.Rows, r.Calls, r.Twice, r.Lost, r.Early, r.Ended["crashed"],
-			r.Latest.Round(100 * time.Millisecond), len(r.Findings)})
+			r.Ended["expired"], r.Latest.Round(100 * time.Millisecond), r.Planned.Schedules, r.Planned.Changes, r.Planned.Events + r.Planned.Runs,
+			r.Planned.Missed, r.Planned.PassedOver, r.Long.Calls, r.Long.Steps, r.Long.Takings, len(r.Findings)})
 	}
 	_, _ = fmt.Fprintln(w, t.Render()) // nobody is left to tell
 	for _, o := range all {
@@ -36,13 +38,17 @@ func PrintFindings(w io.Writer, o Outcome) {
 	if o.Err != nil {
 		_, _ = fmt.Fprintf(w, "%s %s: %v\n", o.Engine, o.Scenario, o.Err)
 	}
-	const most = 20
-	for i, f := range o.Report.Findings {
-		if i == most {
-			_, _ = fmt.Fprintf(w, "%s %s: and %d more\n", o.Engine, o.Scenario, len(o.Report.Findings)-most)
-			break
+	const most = 8 // of a rule
+	broken := make(map[string]int)
+	for _, f := range o.Report.Findings {
+		if broken[f.Rule]++; broken[f.Rule] <= most {
+			_, _ = fmt.Fprintf(w, "%s %s: %s\n", o.Engine, o.Scenario, f)
 		}
-		_, _ = fmt.Fprintf(w, "%s %s: %s\n", o.Engine, o.Scenario, f)
+	}
+	for _, rule := range slices.Sorted(maps.Keys(broken)) {
+		if more := broken[rule] - most; more > 0 {
+			_, _ = fmt.Fprintf(w, "%s %s: %s: and %d more\n", o.Engine, o.Scenario, rule, more)
+		}
 	}
 	if o.Dir != "" {
 		_, _ = fmt.Fprintf(w, "%s %s: journal and logs are in %s\n", o.Engine, o.Scenario, o.Dir)

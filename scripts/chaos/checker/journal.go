@@ -21,6 +21,10 @@ const (
 	Answer     Kind = "answer"     // it has done its work, and returns
 	Fault      Kind = "fault"      // something was broken on purpose
 	Clock      Kind = "clock"      // the database told what time it is
+	Step       Kind = "step"       // a call of a long run begins a step: Step is how many were done before
+	Saved      Kind = "saved"      // its checkpoint was saved, and Save said so: Step is how many are done
+	Plan       Kind = "plan"       // the app changed a schedule: Key is its id, Change what it did
+	Stall      Kind = "stall"      // until At, for as long as Took, the machine stood still: nobody broke that, and nobody got to run
 )
 
 // EndedWorker is the fault that notes that a worker's process has ended, for whatever reason: it explains what was in flight.
@@ -46,9 +50,13 @@ type Event struct {
 	ID       int64     `json:",omitempty"` // of the check, as the payload carries it
 	Key      string    `json:",omitempty"` // entity_key
 	Exec     string    `json:",omitempty"`
+	Tag      string    `json:",omitempty"` // of the call of a run, whose schedule is Key
 	Result   Result    `json:",omitempty"`
 	Replaced int64     `json:",omitempty"` // an insert that replaced this check
 	Due      time.Time `json:",omitzero"`
+	// Expires is how long after Due an insert wants the check to expire, 0 for never; ExpiresAt is the expiry that a call has.
+	Expires   time.Duration `json:",omitempty"`
+	ExpiresAt *time.Time    `json:",omitempty"`
 
 	N        int64      `json:",omitempty"` // number of the call, the same in its answer
 	Worker   string     `json:",omitempty"` // of a fault: whom it hit, empty for everybody
@@ -59,6 +67,15 @@ type Event struct {
 	Errors   int        `json:",omitempty"`
 	Next     *time.Time `json:",omitempty"`
 	Failed   bool       `json:",omitempty"`
+
+	// Token, of a call of a long run and what it reports, is that under which it has the run; Step is how many steps are done, and of the
+	// call, how many were by the checkpoint that it got. Of is the check whose checkpoint that was.
+	Token uint64 `json:",omitempty"`
+	Step  int    `json:",omitempty"`
+	Of    int64  `json:",omitempty"`
+
+	Payload string  `json:",omitempty"` // that the run of a schedule got
+	Change  *Change `json:",omitempty"`
 
 	What string    `json:",omitempty"` // of a fault
 	Told time.Time `json:",omitzero"`  // by the database
@@ -93,6 +110,16 @@ func (j *Journal) Note(e Event) time.Duration {
 	e.At = j.Now()
 	j.add(e)
 	return e.At
+}
+
+// NoteSince adds an event that began at a moment and has just been over. On a busy machine some time may pass between its end and
+// this call, and so Took is counted from here: a Took that was measured before would put the beginning later than it was.
+func (j *Journal) NoteSince(began time.Duration, e Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e.At = j.Now()
+	e.Took = e.At - began
+	j.add(e)
 }
 
 // NoteAt adds an event of another moment.

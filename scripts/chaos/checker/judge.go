@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,9 +18,11 @@ type Rules struct {
 	MaxChecks  int
 	MaxErrors  int
 	InFlight   time.Duration     // how long after a cancel a call may still start that was read before
+	Lease      time.Duration     // of a bucket: what was called before the machine stood still may be called again for as long
 	Outcomes   map[string]string // by job_exec
 	Crashes    bool              // rows may end as crashed
 	Tx         map[string]bool   // job_execs that are a TxFunc
+	Long       map[string]bool   // job_execs that have long runs
 	ClockSteps bool              // the database's clock is set while it runs: lateness says nothing
 	// LocksNeighbours says that the server has whoever moves a row lock the one after it in UNIQUE (job_key), as MariaDB does.
 	LocksNeighbours bool
@@ -29,37 +32,50 @@ type Rules struct {
 type Finding struct {
 	Rule string
 	ID   int64
+	Key  string `json:",omitempty"` // of a schedule, or a run or event of one
 	Text string
 }
 
-func (f Finding) String() string { return fmt.Sprintf("%s: check %d: %s", f.Rule, f.ID, f.Text) }
+func (f Finding) String() string {
+	if f.Key != "" {
+		return fmt.Sprintf("%s: schedule %s: %s", f.Rule, f.Key, f.Text)
+	}
+	return fmt.Sprintf("%s: check %d: %s", f.Rule, f.ID, f.Text)
+}
 
 // Report is the verdict.
 type Report struct {
-	Rows     int // inserts that were committed
-	Unknown  int // inserts and cancels whose COMMIT had no answer
-	Calls    int
-	Pending  int
-	Ended    map[string]int // by outcome
-	Faults   map[string]int // how often each was tried
-	Twice    int            // calls that were repeated
-	Locked   int            // of those: somebody else had the row locked, or one beside it
-	Redone   int            // calls of a TxFunc whose transaction the server had rolled back
-	Lost     int
-	Early    int
-	Latest   time.Duration // of a first call
-	Findings []Finding
+	Rows    int // inserts that were committed
+	Unknown int // inserts and cancels whose COMMIT had no answer
+	Calls   int
+	Pending int
+	Ended   map[string]int // by outcome
+	Faults  map[string]int // how often each was tried
+	Twice   int            // calls that were repeated
+	Locked  int            // of those: somebody else had the row locked, or one beside it
+	Redone  int            // calls of a TxFunc whose transaction the server had rolled back
+	Lost    int
+	Early   int
+	Latest  time.Duration // of a first call
+	Planned Planned
+	Long    Long
+	// StoodStill is how long the machine stood still: MaxLate and InFlight are longer by that, and it explains calls that are repeated.
+	StoodStill time.Duration
+	Findings   []Finding
 }
 
 // called is a call and what it answered; answer is nil where it never came to an end.
 type called struct {
 	Event
 	answer *Event
+	steps  []Event // of a long run, by time: that began
+	saved  []Event // and whose checkpoints were saved
 }
 
 // story is all that is known of one check.
 type story struct {
-	id         int64
+	id         int64 // of a run or timer of a schedule: below 0
+	timer      bool
 	jobKey     [16]byte
 	insert     Event
 	replacedBy *Event
@@ -79,6 +95,7 @@ type judgement struct {
 	faults  []Event
 	tables  Tables
 	stories map[int64]*story
+	plans   map[string]*plan
 	byKey   []*story // that were asked for, in the order of UNIQUE (job_key)
 	buckets map[time.Time]int
 	claims  map[time.Time][]Claim
@@ -87,12 +104,16 @@ type judgement struct {
 
 // Judge decides whether the promises were kept.
 func Judge(rules Rules, events []Event, tables Tables) Report {
-	j := &judgement{rules: rules, tables: tables, stories: make(map[int64]*story), buckets: make(map[time.Time]int),
+	j := &judgement{rules: rules, tables: tables, stories: make(map[int64]*story), plans: make(map[string]*plan), buckets: make(map[time.Time]int),
 		claims: make(map[time.Time][]Claim), report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
 	j.gather(events)
 	j.orderByKey()
 	for _, id := range slices.Sorted(maps.Keys(j.stories)) {
 		s := j.stories[id]
+		if id < 0 {
+			j.fenced(s)
+			continue
+		}
 		j.ends(s)
 		j.times(s)
 		j.cancels(s)
@@ -100,7 +121,10 @@ func Judge(rules Rules, events []Event, tables Tables) Report {
 		j.outcome(s)
 		j.effects(s)
 		j.fenced(s)
+		j.expiry(s)
 	}
+	j.longRuns()
+	j.planned()
 	j.repeats()
 	j.books()
 	return j.report
@@ -110,6 +134,7 @@ func Judge(rules Rules, events []Event, tables Tables) Report {
 func (j *judgement) gather(events []Event) {
 	numbers := make(map[int64]*called)
 	var calls []*called
+	var stalls []Event
 	for _, e := range events {
 		j.last = max(j.last, e.At)
 		switch e.Kind {
@@ -130,6 +155,12 @@ func (j *judgement) gather(events []Event) {
 		case Reschedule:
 			s := j.story(e.ID)
 			s.moves = append(s.moves, e)
+		case Plan:
+			p := j.plan(e.Key)
+			p.changes = append(p.changes, e)
+			if e.Result == Unknown {
+				j.report.Unknown++
+			}
 		case Call:
 			c := &called{Event: e}
 			numbers[e.N] = c
@@ -138,6 +169,14 @@ func (j *judgement) gather(events []Event) {
 			if c := numbers[e.N]; c != nil {
 				c.answer = &e
 			}
+		case Step:
+			if c := numbers[e.N]; c != nil {
+				c.steps = append(c.steps, e)
+			}
+		case Saved:
+			if c := numbers[e.N]; c != nil {
+				c.saved = append(c.saved, e)
+			}
 		case Fault:
 			j.faults = append(j.faults, e)
 			if e.What != EndedWorker {
@@ -145,13 +184,39 @@ func (j *judgement) gather(events []Event) {
 			}
 		case Clock:
 			j.clock = append(j.clock, e)
+		case Stall:
+			stalls = append(stalls, e)
 		}
 	}
 	for _, c := range calls {
-		s := j.story(c.ID)
+		s := j.storyOf(c.Event)
 		s.calls = append(s.calls, *c)
 	}
 	j.report.Calls = len(calls)
+	j.stoodStill(stalls)
+	j.gatherRows()
+	j.gatherSchedules()
+}
+
+// stoodStill takes note of when the machine stood still, which is a fault of nobody that hit everybody.
+func (j *judgement) stoodStill(stalls []Event) {
+	slices.SortFunc(stalls, func(a, b Event) int { return cmp.Compare(a.At-a.Took, b.At-b.Took) })
+	until := time.Duration(0)
+	for _, e := range stalls {
+		began := e.At - e.Took
+		j.faults = append(j.faults, Event{Kind: Fault, What: "the machine stood still", At: began, Took: e.Took + j.rules.Lease})
+		if e.At > until {
+			j.report.StoodStill += e.At - max(began, until)
+			until = e.At
+		}
+	}
+	slices.SortStableFunc(j.faults, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	j.rules.MaxLate += j.report.StoodStill
+	j.rules.InFlight += j.report.StoodStill
+}
+
+// gatherRows groups the rows of checks by check, and those of the ledger by slot.
+func (j *judgement) gatherRows() {
 	for _, p := range j.tables.Pending {
 		s := j.story(p.ID)
 		s.pending = append(s.pending, p)
@@ -171,6 +236,14 @@ func (j *judgement) gather(events []Event) {
 		j.claims[c.Slot] = append(j.claims[c.Slot], c)
 	}
 	j.report.Pending = len(j.tables.Pending)
+}
+
+// storyOf is the story that a call belongs to.
+func (j *judgement) storyOf(call Event) *story {
+	if call.Tag != "" {
+		return j.run(call.Key, call.Exec, call.Tag)
+	}
+	return j.story(call.ID)
 }
 
 func (j *judgement) story(id int64) *story {
@@ -238,7 +311,9 @@ func (j *judgement) outcome(s *story) {
 			if !slices.ContainsFunc(s.cancels, func(c Event) bool { return c.Result == Committed || c.Result == Unknown }) {
 				j.find("outcome", s.id, "%s ended as cancelled, and nobody did that", s.insert.Exec)
 			}
+		case e.Outcome == "expired": // see expiry
 		case e.Outcome == "crashed" && j.rules.Crashes:
+		case j.isLong(s) && j.mayEndAs(s, e):
 		default:
 			j.find("outcome", s.id, "%s ended as %s; want %s", s.insert.Exec, e.Outcome, want)
 		}
@@ -266,7 +341,7 @@ func (j *judgement) effects(s *story) {
 	committed := 0 // outcomes
 	for _, e := range s.ended {
 		committed = e.Checks
-		if e.Outcome != "cancelled" && e.Outcome != "crashed" && e.Outcome != "failed" {
+		if e.Outcome != "cancelled" && e.Outcome != "crashed" && e.Outcome != "failed" && e.Outcome != "expired" {
 			committed++
 		}
 	}

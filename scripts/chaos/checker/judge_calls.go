@@ -35,6 +35,16 @@ func (c clock) at(moment time.Duration) (low, high time.Time) {
 	return low, high
 }
 
+// momentOf returns a moment at which the database's time was surely over: the next at which it told a later one, or the last there is.
+func (c clock) momentOf(t time.Time, last time.Duration) time.Duration {
+	for _, told := range c {
+		if !told.Told.Before(t) {
+			return told.At
+		}
+	}
+	return last
+}
+
 // ceil is the slot of a time.
 func (j *judgement) ceil(t time.Time) time.Time {
 	micros, step := t.UnixMicro(), j.rules.Resolution.Microseconds()
@@ -171,6 +181,9 @@ func (j *judgement) repeats() {
 	}
 	inFlight := make(map[place]int)
 	for _, s := range j.stories {
+		if j.isLong(s) {
+			continue // see atOnce
+		}
 		latest := make(map[uint64]called)
 		for _, c := range s.calls {
 			before, again := latest[c.Revision]
@@ -184,6 +197,9 @@ func (j *judgement) repeats() {
 				continue
 			}
 			j.report.Twice++
+			if fault < 0 && j.heldUp(s, before, c) {
+				continue
+			}
 			if fault < 0 && j.lockedBetween(s, before, c) {
 				j.report.Locked++
 				continue
@@ -193,7 +209,7 @@ func (j *judgement) repeats() {
 					c.Slot.Format(time.TimeOnly), c.Worker, c.At-before.At, before.Worker)
 				continue
 			}
-			at := place{fault, before.Worker, c.Slot, bucketOf(j.rules.Entity, s.insert.Key, s.insert.Exec, j.buckets[c.Slot])}
+			at := place{fault, before.Worker, c.Slot, bucketOf(j.entityOf(s), s.insert.Key, j.buckets[c.Slot])}
 			inFlight[at]++
 			if inFlight[at] == j.rules.Batch*j.rules.Streams+1 {
 				j.find("in-flight", s.id, "%s made more than %d calls of bucket %d of slot %s be repeated", j.faults[fault].What, j.rules.Batch*j.rules.Streams,
@@ -206,16 +222,18 @@ func (j *judgement) repeats() {
 // explains returns a fault that hit the worker of a call between this call and the next one, or -1.
 func (j *judgement) explains(before, again called) int {
 	for i := len(j.faults) - 1; i >= 0; i-- {
-		f := j.faults[i]
-		if (f.Worker == "" || f.Worker == before.Worker) && f.At <= again.At && f.At+f.Took >= before.At {
+		if f := j.faults[i]; f.hits(before.Worker) && f.At <= again.At && f.At+f.Took >= before.At {
 			return i
 		}
 	}
 	return -1
 }
 
+// hits says whether a fault hit a worker.
+func (e Event) hits(worker string) bool { return e.Worker == "" || e.Worker == worker }
+
 // bucketOf computes the bucket of a job_key: its first 8 bytes, as a part of all there can be.
-func bucketOf(entity, key, exec string, buckets int) int {
+func bucketOf(entity, key string, buckets int) int {
 	sum := sha256.Sum256([]byte(entity + "\x00" + key))
 	high, _ := bits.Mul64(binary.BigEndian.Uint64(sum[:8]), uint64(max(buckets, 1)))
 	return int(high)
@@ -230,6 +248,11 @@ func (j *judgement) books() {
 	history := make(map[end]int)
 	for _, e := range j.tables.Ended {
 		history[end{e.Slot, e.Outcome}]++
+	}
+	for _, job := range j.tables.Schedules.Jobs {
+		if job.Outcome != "" {
+			history[end{job.Slot, job.Outcome}]++
+		}
 	}
 	booked := make(map[end]int)
 	for _, r := range j.tables.Runs {
@@ -247,8 +270,57 @@ func (j *judgement) books() {
 		}
 	}
 	for at, n := range history {
-		if _, there := booked[at]; !there && at.outcome != "cancelled" {
+		if _, there := booked[at]; !there && at.outcome != "cancelled" && at.outcome != superseded {
 			j.find("books", 0, "slot %s: none %s in the ledger, %d in history", at.slot.Format(time.TimeOnly), at.outcome, n)
 		}
 	}
+}
+
+// startsWithin is how long after a worker has looked at the clock a call may be noted that it then starts: both cores are busy.
+const startsWithin = time.Second
+
+// expiry decides whether what had expired was not called, and what ended as expired had.
+func (j *judgement) expiry(s *story) {
+	for _, c := range s.calls {
+		if s.insert.Expires == 0 {
+			if c.ExpiresAt != nil {
+				j.find("expired", s.id, "nobody asked that it expires, and it was called with an expiry of %s", c.ExpiresAt.Format(time.RFC3339Nano))
+			}
+			continue
+		}
+		// Whatever moved it, and however often it was tried: it expires so long after it is due.
+		want := c.Due.Add(s.insert.Expires)
+		if c.ExpiresAt == nil || !c.ExpiresAt.Equal(want) {
+			j.find("expired", s.id, "called with an expiry of %v; want %s", c.ExpiresAt, want.Format(time.RFC3339Nano))
+			continue
+		}
+		low, _ := j.clock.at(c.At)
+		if !j.rules.ClockSteps && low.After(want.Add(startsWithin)) && !j.hit(c) {
+			j.find("expired", s.id, "called %s after it had expired at %s", low.Sub(want), want.Format(time.RFC3339Nano))
+		}
+	}
+	for _, e := range s.ended {
+		want := e.Due.Add(s.insert.Expires)
+		switch {
+		case (e.ExpiresAt != nil) != (s.insert.Expires > 0), e.ExpiresAt != nil && !e.ExpiresAt.Equal(want):
+			j.find("expired", s.id, "it ended with an expiry of %v; it was to expire %s after %s", e.ExpiresAt, s.insert.Expires, e.Due.Format(time.RFC3339Nano))
+		case e.Outcome != "expired":
+		case s.insert.Expires == 0:
+			j.find("expired", s.id, "it ended as expired, and nobody asked for that")
+		case e.Started:
+			j.find("expired", s.id, "it ended as expired, and history says that a call had started")
+		case e.At.Before(want) && !j.rules.ClockSteps:
+			j.find("expired", s.id, "it ended as expired at %s, and was to expire at %s", e.At.Format(time.RFC3339Nano), want.Format(time.RFC3339Nano))
+		}
+	}
+}
+
+// hit says whether a fault may have held up the worker of a call between its look at the clock and the call.
+func (j *judgement) hit(c called) bool {
+	for _, f := range j.faults {
+		if f.hits(c.Worker) && f.At <= c.At && f.At+f.Took >= c.At-startsWithin {
+			return true
+		}
+	}
+	return false
 }

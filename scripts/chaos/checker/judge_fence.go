@@ -1,7 +1,10 @@
 package checker
 
 import (
+	"cmp"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,6 +14,9 @@ import (
 // A worker that has lost its lease, and does not know it yet, may start a call after the one that has it; that call does
 // not count, but its end would. Where the last claims alone are known, whoever has claimed a bucket last may end its rows.
 func (j *judgement) fenced(s *story) {
+	if j.isLong(s) {
+		return // see longEnds
+	}
 	for _, e := range s.ended {
 		var first, last *called // the first of who ended it
 		for i := range s.calls {
@@ -21,10 +27,10 @@ func (j *judgement) fenced(s *story) {
 				}
 			}
 		}
-		if last == nil || e.Outcome == "cancelled" || e.Outcome == "crashed" {
+		if last == nil || e.Outcome == "cancelled" || e.Outcome == superseded || e.Outcome == "crashed" {
 			continue
 		}
-		claims := j.claimsOf(s.insert, last.Slot)
+		claims := j.claimsOf(s, last.Slot)
 		switch {
 		case last.Worker != e.Worker && !j.claimedAfter(claims, e.Worker, last):
 			j.find("fenced", s.id, "%s ended it, but %s had called it later", e.Worker, last.Worker)
@@ -34,10 +40,20 @@ func (j *judgement) fenced(s *story) {
 	}
 }
 
+// heldUp says whether the worker of a call may not have known yet that it had lost the lease to the worker of the call before: a fault
+// held it up from before that on, and it had not claimed the bucket again.
+func (j *judgement) heldUp(s *story, before, again called) bool {
+	_, high := j.clock.at(again.At)
+	known := slices.DeleteFunc(j.claimsOf(s, again.Slot), func(c Claim) bool { return c.At.After(high) })
+	return slices.ContainsFunc(j.faults, func(f Event) bool {
+		return f.hits(again.Worker) && f.At <= before.At && f.At+f.Took >= again.At
+	}) && !(j.tables.AllClaims && j.claimedAfter(known, again.Worker, &before))
+}
+
 // claimsOf are the claims of the bucket that a check is in at a slot.
-func (j *judgement) claimsOf(insert Event, slot time.Time) (list []Claim) {
+func (j *judgement) claimsOf(s *story, slot time.Time) (list []Claim) {
 	for _, c := range j.claims[slot] {
-		if c.Bucket == bucketOf(j.rules.Entity, insert.Key, insert.Exec, c.Buckets) {
+		if c.Bucket == bucketOf(j.entityOf(s), s.insert.Key, c.Buckets) {
 			list = append(list, c)
 		}
 	}
@@ -77,4 +93,188 @@ func lastClaim(claims []Claim, worker string) (last *Claim) {
 		}
 	}
 	return last
+}
+
+// Long is the verdict's part about long runs.
+type Long struct {
+	Calls   int
+	Steps   int
+	Saved   int // checkpoints
+	WentOn  int // calls that began at a checkpoint
+	Takings int // calls of a check after another under a lower token
+	Stale   int // steps that a call began when another had begun, which a freeze or a lapse explains
+}
+
+// stopsWithin is how long after another has begun a call may be noted to begin a step: what ends its lease is looked at every
+// twentieth of that, and both cores are busy.
+func (j *judgement) stopsWithin() time.Duration { return j.rules.Lease / 4 }
+
+func (j *judgement) isLong(s *story) bool { return j.rules.Long[s.insert.Exec] }
+
+// longRuns decides about the calls of long runs. Those of one key are one run after the other, also where the app has put another
+// check in the place of one.
+func (j *judgement) longRuns() {
+	byKey := make(map[string][]called)
+	for _, id := range slices.Sorted(maps.Keys(j.stories)) {
+		s := j.stories[id]
+		if id < 0 || !j.isLong(s) {
+			continue
+		}
+		slices.SortStableFunc(s.calls, func(a, b called) int { return cmp.Compare(a.Token, b.Token) })
+		byKey[s.insert.Key] = append(byKey[s.insert.Key], s.calls...)
+		j.checkpoints(s)
+		j.longEnds(s)
+		j.longStops(s)
+	}
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		calls := byKey[key]
+		slices.SortStableFunc(calls, func(a, b called) int { return cmp.Compare(a.Token, b.Token) })
+		j.atOnce(calls)
+	}
+	j.stuck()
+}
+
+// stuck decides whether the runs ended whose checks are not there any more. Of a check that the app ended, or put another in the place
+// of, while nobody called it, the row stays until prune takes it.
+func (j *judgement) stuck() {
+	byApp := make(map[[16]byte]bool)
+	for _, s := range j.stories {
+		byApp[s.jobKey] = byApp[s.jobKey] || len(s.cancels) > 0 || s.replacedBy != nil
+	}
+	for _, r := range j.tables.LongRuns {
+		if !r.Ended && !r.Pending && !byApp[[16]byte(r.Key)] {
+			j.find("stuck", 0, "the run of %x, which %s had until %s, has not ended, and its check is gone", r.Key, r.Agent, stamp(r.Until))
+		}
+	}
+}
+
+// atOnce decides whether a call of a run stops when another has begun under a later token: by then its lease was over by its own
+// clock, too. A call that was frozen between its look and its step may begin that one; what it saves then is refused, so that it
+// begins no second one, whatever was broken.
+func (j *judgement) atOnce(calls []called) {
+	for i, c := range calls {
+		j.report.Long.Calls++
+		j.report.Long.Steps += len(c.steps)
+		j.report.Long.Saved += len(c.saved)
+		if c.Step > 0 {
+			j.report.Long.WentOn++
+		}
+		if i > 0 && calls[i-1].ID == c.ID {
+			j.report.Long.Takings++
+		}
+		if i > 0 && calls[i-1].Token == c.Token {
+			j.find("at-once", c.ID, "%s and %s called it under the same token, %d", calls[i-1].Worker, c.Worker, c.Token)
+			continue
+		}
+		later := calls[i+1:]
+		if len(later) == 0 {
+			continue
+		}
+		first := slices.MinFunc(later, func(a, b called) int { return cmp.Compare(a.At, b.At) })
+		stale := slices.DeleteFunc(slices.Clone(c.steps), func(e Event) bool { return e.At <= first.At })
+		switch {
+		case len(stale) == 0:
+		case len(stale) > 1:
+			j.find("at-once", c.ID, "%s began %d steps more after %s had begun under a later token, the last of them %s after", c.Worker, len(stale), first.Worker,
+				stale[len(stale)-1].At-first.At)
+		case stale[0].At <= first.At+j.stopsWithin():
+		case j.heldFast(c.Worker, first.At, stale[0].At):
+			j.report.Long.Stale++
+		default:
+			j.find("at-once", c.ID, "%s began step %d %s after %s had begun under a later token, and it was not frozen", c.Worker, stale[0].Step, stale[0].At-first.At,
+				first.Worker)
+		}
+	}
+}
+
+// heldFast says whether between two moments a worker may not have been able to notice that its lease was over: it was frozen, the
+// machine stood still, or leases were over before their time by the clock of the worker.
+func (j *judgement) heldFast(worker string, from, to time.Duration) bool {
+	return slices.ContainsFunc(j.faults, func(f Event) bool {
+		if !f.hits(worker) || f.At > to || f.At+f.Took < from {
+			return false
+		}
+		return slices.ContainsFunc([]string{"SIGSTOP", "freeze", "the machine stood still", "leases lapse", "server's clock set"}, func(what string) bool {
+			return strings.HasPrefix(f.What, what)
+		})
+	})
+}
+
+// checkpoints decides whether each call of a check went on from the last checkpoint: at least from the last of which Save said that it
+// was kept, at most from the last that anybody tried to save.
+func (j *judgement) checkpoints(s *story) {
+	kept, tried := 0, 0
+	for _, c := range s.calls {
+		if c.Of != 0 && c.Of != s.id {
+			j.find("checkpoint", s.id, "%s got the checkpoint of check %d", c.Worker, c.Of)
+		}
+		switch {
+		case c.Step == 0 && j.begunAnew(s): // what the app has moved begins anew
+			kept = 0
+		case c.Step < kept:
+			j.find("checkpoint", s.id, "%s went on from step %d, and %d had been saved", c.Worker, c.Step, kept)
+		case c.Step > tried:
+			j.find("checkpoint", s.id, "%s went on from step %d, and nobody saved more than %d", c.Worker, c.Step, tried)
+		}
+		for _, e := range c.steps {
+			tried = max(tried, e.Step+1)
+		}
+		for _, e := range c.saved {
+			kept = max(kept, e.Step)
+		}
+	}
+}
+
+// begunAnew says whether the app may have moved a check.
+func (j *judgement) begunAnew(s *story) bool {
+	return slices.ContainsFunc(s.moves, func(e Event) bool { return e.Result == Committed || e.Result == Unknown })
+}
+
+// longEnds decides whether a check ended by the answer of the last call of its run, and not by one whose run was another's by then.
+func (j *judgement) longEnds(s *story) {
+	for _, e := range s.ended {
+		if len(s.calls) == 0 || !slices.Contains([]string{"done", "max_checks", "past_return", "beyond_horizon", "failed"}, e.Outcome) {
+			continue
+		}
+		last := s.calls[len(s.calls)-1]
+		switch {
+		case last.Worker != e.Worker || !last.Slot.Equal(e.Slot):
+			j.find("fenced", s.id, "%s ended it in slot %s, and %s had called it later, in slot %s", e.Worker, e.Slot.Format(time.TimeOnly), last.Worker,
+				last.Slot.Format(time.TimeOnly))
+		case e.Outcome == "done" && (last.answer == nil || last.answer.Failed || last.answer.Next != nil):
+			j.find("fenced", s.id, "it ended as done, and its last call, by %s, did not say so: %+v", last.Worker, last.answer)
+		}
+	}
+}
+
+// longStops decides whether the calls of a check stop once it was cancelled: the renewal of their leases tells them.
+func (j *judgement) longStops(s *story) {
+	for _, cancel := range s.cancels {
+		if cancel.Result != Committed {
+			continue
+		}
+		until := cancel.At + j.rules.Lease + j.stopsWithin()
+		for _, c := range s.calls {
+			for _, e := range c.steps {
+				if e.At > until && !j.heldFast(c.Worker, cancel.At, e.At) {
+					j.find("cancelled", s.id, "%s began step %d %s after it was cancelled", c.Worker, e.Step, e.At-cancel.At)
+				}
+			}
+		}
+	}
+}
+
+// mayEndAs says whether a fault explains that a long run's check ended as crashed, whose agents died, or as failed, whose calls did.
+func (j *judgement) mayEndAs(s *story, e Ended) bool {
+	if e.Outcome == "crashed" {
+		return len(j.faults) > 0
+	}
+	for n := range j.rules.MaxErrors + 1 {
+		if !slices.ContainsFunc(s.calls, func(c called) bool {
+			return c.Checks == e.Checks && c.Errors == n && c.answer != nil && c.answer.Failed
+		}) {
+			return false
+		}
+	}
+	return e.Outcome == "failed" && len(j.faults) > 0
 }

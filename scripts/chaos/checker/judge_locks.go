@@ -62,6 +62,14 @@ func (s *story) inAnApp(before, again called) bool {
 // inAWorkerCutOff says whether another worker had called the row, and was cut off between two calls before anybody knew what
 // came of that.
 func (j *judgement) inAWorkerCutOff(s *story, before, again called) bool {
+	cutOff := func(worker string) bool { // another than this one
+		return worker != before.Worker && slices.ContainsFunc(j.faults, func(f Event) bool {
+			return f.Worker == worker && f.Took >= cutsOff && f.At <= again.At && f.At+f.Took >= before.At
+		})
+	}
+	if s.timer { // nobody says who calls it
+		return slices.ContainsFunc(j.faults, func(f Event) bool { return cutOff(f.Worker) })
+	}
 	return slices.ContainsFunc(s.calls, func(c called) bool {
 		over := func(later called) bool {
 			return later.At > c.At && later.At <= before.At && later.Revision != c.Revision
@@ -77,16 +85,24 @@ func (j *judgement) inAWorkerCutOff(s *story, before, again called) bool {
 func (j *judgement) orderByKey() {
 	for _, s := range j.stories {
 		if s.insert.Key != "" {
-			s.jobKey = jobKeyOf(j.rules.Entity, s.insert.Key, s.insert.Exec)
+			s.jobKey = jobKeyOf(j.entityOf(s), s.insert.Key, s.insert.Exec, s.insert.Tag)
 			j.byKey = append(j.byKey, s)
 		}
 	}
 	slices.SortFunc(j.byKey, func(a, b *story) int { return bytes.Compare(a.jobKey[:], b.jobKey[:]) })
 }
 
-// jobKeyOf computes the key of a row without a tag.
-func jobKeyOf(entity, key, exec string) (jobKey [16]byte) {
-	of, does := sha256.Sum256([]byte(entity+"\x00"+key)), sha256.Sum256([]byte(exec+"\x00"))
+// entityOf is the entity_name of a check.
+func (j *judgement) entityOf(s *story) string {
+	if s.id < 0 {
+		return scheduleEntity
+	}
+	return j.rules.Entity
+}
+
+// jobKeyOf computes the key of a row.
+func jobKeyOf(entity, key, exec, tag string) (jobKey [16]byte) {
+	of, does := sha256.Sum256([]byte(entity+"\x00"+key)), sha256.Sum256([]byte(exec+"\x00"+tag))
 	copy(jobKey[:12], of[:])
 	copy(jobKey[12:], does[:])
 	return jobKey

@@ -14,7 +14,7 @@ func keysInOrder() []string {
 	for i := range 6 {
 		keys = append(keys, fmt.Sprintf("k%d", i))
 	}
-	of := func(key string) []byte { jobKey := jobKeyOf(rules.Entity, key, "check"); return jobKey[:] }
+	of := func(key string) []byte { jobKey := jobKeyOf(rules.Entity, key, "check", ""); return jobKey[:] }
 	slices.SortFunc(keys, func(a, b string) int { return bytes.Compare(of(a), of(b)) })
 	return keys
 }

@@ -99,12 +99,12 @@ func TestAnEndByAWorkerThatWasOvertakenIsFound(t *testing.T) {
 	}
 	other := func(list []Claim) []Claim {
 		for i := range list {
-			list[i].Buckets, list[i].Bucket = 8, (bucketOf("e", "k", "check", 8)+1)%8
+			list[i].Buckets, list[i].Bucket = 8, (bucketOf("e", "k", 8)+1)%8
 		}
 		return list
 	}
 	divided := func(list []Claim) []Claim { // and claimed by b, with a token that begins anew
-		return append(list, Claim{Slot: noon.Add(2 * time.Second), Bucket: bucketOf("e", "k", "check", 8), Buckets: 8, Token: 3, Worker: "b",
+		return append(list, Claim{Slot: noon.Add(2 * time.Second), Bucket: bucketOf("e", "k", 8), Buckets: 8, Token: 3, Worker: "b",
 			At: noon.Add(2300 * time.Millisecond)})
 	}
 	call := func(ms int, number int64, worker string) Event {
@@ -146,6 +146,81 @@ func TestAnEndByAWorkerThatWasOvertakenIsFound(t *testing.T) {
 			}
 			if found != tt.want {
 				t.Errorf("%v; want %d that is fenced", report.Findings, tt.want)
+			}
+		})
+	}
+}
+
+// A worker that a fault holds up just before a call makes it when another has called the row under a later claim. Without a fault, or
+// under a claim of its own, it must not.
+func TestACallIsRepeatedByAWorkerThatWasHeldUp(t *testing.T) {
+	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	claim := func(s float64, worker string, token uint64) Claim {
+		return Claim{Slot: noon.Add(2 * time.Second), Buckets: 1, Token: token, Worker: worker, At: noon.Add(at(s))}
+	}
+	frozen := func(worker string, from, to float64) Event {
+		return Event{Kind: Fault, What: "freeze", Worker: worker, At: at(from), Took: at(to - from)}
+	}
+	for _, tt := range []struct {
+		name   string
+		fault  Event // a calls it at 2.4 s, and b at 2.6 s
+		claims []Claim
+		want   bool
+	}{
+		{"held up from before the first call to the second", frozen("b", 2.1, 2.7), []Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, false},
+		{"another was", frozen("c", 2.1, 2.7), []Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, true},
+		{"held up after the first call", frozen("b", 2.5, 2.7), []Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, true},
+		{"held up, and over before the second", frozen("b", 2.1, 2.5), []Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, true},
+		{"it had claimed the bucket again", frozen("b", 2.1, 2.7), []Claim{claim(2, "b", 1), claim(2.3, "a", 2), claim(2.5, "b", 3)}, true},
+		{"it claimed the bucket again later", frozen("b", 2.1, 2.7), []Claim{claim(2, "b", 1), claim(2.3, "a", 2), claim(3, "b", 3)}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			events := []Event{told(0), inserted(Committed), tt.fault, calledAt(at(2.4), 1, "a"), calledAt(at(2.6), 2, "b")}
+			slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
+			report := Judge(rules, events, Tables{Ended: []Ended{done("a")}, Runs: booked(1), Claims: tt.claims, AllClaims: true})
+			found := slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Rule == "twice" })
+			if found != tt.want || report.Twice != 1 {
+				t.Errorf("found %v, %d repeated; want one: %t", report.Findings, report.Twice, tt.want)
+			}
+		})
+	}
+}
+
+// A machine that stands still costs leases, and time; what was not in flight then must be right all the same.
+func TestWhatHappensWhileTheMachineStandsStillIsNoBrokenPromise(t *testing.T) {
+	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	asked := rules
+	asked.Lease = time.Second
+	still := func(from, to float64) Event { return Event{Kind: Stall, At: at(to), Took: at(to - from)} }
+	twice := func(first, again float64) []Event {
+		return []Event{calledAt(at(first), 1, "a"), calledAt(at(again), 2, "a")}
+	}
+	once := func(s float64) []Event { return []Event{calledAt(at(s), 1, "a")} }
+	for _, tt := range []struct {
+		name   string
+		stalls []Event
+		calls  []Event
+		want   []string
+		stood  float64
+	}{
+		{"called again after it", []Event{still(2.2, 3.4)}, twice(2.1, 3.5), nil, 1.2},
+		{"called within a lease of it, and again", []Event{still(2.2, 3.4)}, twice(4.3, 4.9), nil, 1.2},
+		{"called later than that, and again", []Event{still(2.2, 3.4)}, twice(4.5, 4.9), []string{"twice"}, 1.2},
+		{"called twice before it", []Event{still(3.2, 4.4)}, twice(2.1, 3), []string{"twice"}, 1.2},
+		{"late by less", []Event{still(2.2, 8.4)}, once(13), nil, 6.2},
+		{"late by more", []Event{still(2.2, 8.4)}, once(13.5), []string{"late"}, 6.2},
+		{"two who saw it count once", []Event{still(2.2, 8.4), still(2.4, 8.5), still(3, 5)}, once(13.4), []string{"late"}, 6.3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			events := slices.Concat([]Event{told(0), inserted(Committed)}, tt.stalls, tt.calls)
+			slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
+			report := Judge(asked, events, Tables{Ended: []Ended{done("a")}, Runs: booked(1)})
+			var found []string
+			for _, f := range report.Findings {
+				found = append(found, f.Rule)
+			}
+			if !slices.Equal(found, tt.want) || report.StoodStill.Round(time.Millisecond) != at(tt.stood) || len(report.Faults) > 0 {
+				t.Errorf("%v, %s, faults %v; want rules %q", report.Findings, report.StoodStill, report.Faults, tt.want)
 			}
 		})
 	}
@@ -221,5 +296,50 @@ func TestMoreThanABatchInFlightIsFound(t *testing.T) {
 		if report := Judge(rules, events, tables); len(report.Findings) != want || report.Twice != n {
 			t.Errorf("%d calls repeated: %v, %d counted; want %d findings", n, report.Findings, report.Twice, want)
 		}
+	}
+}
+
+func TestExpiriesAreKept(t *testing.T) {
+	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	due := noon.Add(1500 * time.Millisecond)
+	asked := inserted(Committed)
+	asked.Expires = time.Second
+	call := func(s float64, expires *time.Time) Event {
+		c := calledAt(at(s), 1, "a")
+		c.Due, c.ExpiresAt = due, expires
+		return c
+	}
+	expiry := due.Add(time.Second)
+	ended := func(outcome string, after float64, started bool, expires *time.Time) Tables {
+		e := done("a")
+		e.Outcome, e.Due, e.At, e.Started, e.ExpiresAt = outcome, due, noon.Add(at(after)), started, expires
+		return Tables{Ended: []Ended{e}, Runs: []Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{outcome: 1}}}}
+	}
+	for _, tt := range []struct {
+		name   string
+		insert Event
+		events []Event
+		tables Tables
+		want   bool
+	}{
+		{"expired in time", asked, nil, ended("expired", 2.5, false, &expiry), false},
+		{"done in time", asked, []Event{call(2.1, &expiry)}, ended("done", 2.2, true, &expiry), false},
+		{"called after it expired", asked, []Event{call(4, &expiry)}, ended("done", 4.1, true, &expiry), true},
+		{"a frozen worker", asked, []Event{{Kind: Fault, What: "freeze", Worker: "a", At: at(2.4), Took: at(1.5)}, call(4, &expiry)}, ended("done", 4.1, true, &expiry), false},
+		{"ended before it expired", asked, nil, ended("expired", 2.4, false, &expiry), true},
+		{"ended as expired with a call", asked, nil, ended("expired", 2.5, true, &expiry), true},
+		{"nobody asked for it", inserted(Committed), nil, ended("expired", 2.5, false, nil), true},
+		{"nobody asked for an expiry", inserted(Committed), []Event{call(2.1, &expiry)}, ended("done", 2.2, true, &expiry), true},
+		{"its expiry is gone", asked, []Event{call(2.1, &expiry)}, ended("done", 2.2, true, nil), true},
+		{"its expiry did not move with it", asked, []Event{call(2.1, &due)}, ended("done", 2.2, true, &expiry), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			report := Judge(rules, append([]Event{told(0), tt.insert}, tt.events...), tt.tables)
+			found := slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Rule == "expired" })
+			others := slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Rule != "expired" })
+			if found != tt.want || others {
+				t.Errorf("found %v; want one: %v", report.Findings, tt.want)
+			}
+		})
 	}
 }

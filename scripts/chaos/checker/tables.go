@@ -17,6 +17,17 @@ type Tables struct {
 	// AllClaims says that these are all; otherwise they are the last of each bucket.
 	AllClaims bool
 	Effects   []Effect
+	Schedules Schedules
+	LongRuns  []LongRun
+}
+
+// LongRun is a row of schedule_run.
+type LongRun struct {
+	Key     []byte // job_key
+	Agent   string
+	Until   time.Time // zero where nobody has it
+	Ended   bool
+	Pending bool // a check of that key is
 }
 
 // Pending is a row of future_job.
@@ -36,6 +47,10 @@ type Ended struct {
 	Slot     time.Time
 	Worker   string
 	Revision uint64
+	// Due and ExpiresAt are those of the row, At is when it ended, and Started says whether a call had.
+	Due, At   time.Time
+	ExpiresAt *time.Time
+	Started   bool
 }
 
 // Run is a row of slot_run.
@@ -60,7 +75,7 @@ type Effect struct {
 // slot_run has a column. The pool needs parseTime and UTC.
 func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t Tables, err error) {
 	const id = "CAST(COALESCE(JSON_UNQUOTE(JSON_EXTRACT(payload, '$.id')), 0) AS SIGNED)"
-	err = each(ctx, db, "SELECT "+id+", next_check_at, check_count, error_count FROM "+prefix+"future_job", func(rows *sql.Rows) error {
+	err = each(ctx, db, "SELECT "+id+", next_check_at, check_count, error_count FROM "+prefix+"future_job WHERE entity_name <> '"+scheduleEntity+"'", func(rows *sql.Rows) error {
 		var p Pending
 		err := rows.Scan(&p.ID, &p.Next, &p.Checks, &p.Errors)
 		t.Pending = append(t.Pending, p)
@@ -69,9 +84,10 @@ func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t T
 	if err != nil {
 		return t, err
 	}
-	err = each(ctx, db, "SELECT "+id+", outcome, check_count, error_count, slot, worker, revision FROM "+prefix+"job_history", func(rows *sql.Rows) error {
+	err = each(ctx, db, "SELECT "+id+", outcome, check_count, error_count, slot, worker, revision, due_at, ended_at, expires_at, started_at IS NOT NULL FROM "+prefix+
+		"job_history WHERE entity_name <> '"+scheduleEntity+"'", func(rows *sql.Rows) error {
 		var e Ended
-		err := rows.Scan(&e.ID, &e.Outcome, &e.Checks, &e.Errors, &e.Slot, &e.Worker, &e.Revision)
+		err := rows.Scan(&e.ID, &e.Outcome, &e.Checks, &e.Errors, &e.Slot, &e.Worker, &e.Revision, &e.Due, &e.At, &e.ExpiresAt, &e.Started)
 		t.Ended = append(t.Ended, e)
 		return err
 	})
@@ -106,6 +122,22 @@ func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t T
 		t.Effects = append(t.Effects, e)
 		return err
 	})
+	if err != nil {
+		return t, err
+	}
+	err = each(ctx, db, "SELECT job_key, agent, allocated_until, ended_at IS NOT NULL, EXISTS (SELECT 1 FROM "+prefix+"future_job job WHERE job.job_key = run.job_key) FROM "+
+		prefix+"schedule_run run", func(rows *sql.Rows) error {
+		var r LongRun
+		var until sql.NullTime
+		err := rows.Scan(&r.Key, &r.Agent, &until, &r.Ended, &r.Pending)
+		r.Until = until.Time
+		t.LongRuns = append(t.LongRuns, r)
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	t.Schedules, err = readSchedules(ctx, db, prefix)
 	return t, err
 }
 

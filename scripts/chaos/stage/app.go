@@ -92,11 +92,10 @@ func (a *app) remember(one asked) {
 	}
 }
 
-// transact runs do in a transaction and says what became of it, and how long it was open.
-func (a *app) transact(rollBack bool, linger time.Duration, do func(ctx context.Context, tx *sql.Tx) error) (result checker.Result, open time.Duration) {
-	began := time.Now()
-	result = a.tryTransaction(rollBack, linger, do)
-	return result, time.Since(began)
+// transact runs do in a transaction and says what became of it, and when it began, since the journal did.
+func (a *app) transact(rollBack bool, linger time.Duration, do func(ctx context.Context, tx *sql.Tx) error) (result checker.Result, began time.Duration) {
+	began = a.journal.Now()
+	return a.tryTransaction(rollBack, linger, do), began
 }
 
 func (a *app) tryTransaction(rollBack bool, linger time.Duration, do func(ctx context.Context, tx *sql.Tx) error) checker.Result {
@@ -142,12 +141,17 @@ func (a *app) newJob(one asked) prescient.NewJob {
 	if err != nil {
 		panic(err) // two numbers
 	}
-	return prescient.NewJob{Entity: prescient.Entity{Name: entity, Key: one.key}, JobExec: one.exec, DueAt: a.due(), Payload: payload}
+	job := prescient.NewJob{Entity: prescient.Entity{Name: entity, Key: one.key}, JobExec: one.exec, DueAt: a.due(), Payload: payload}
+	if a.dice.IntN(100) < 12 { // some expire before their slot, others while they are tried again
+		job.ExpiresAfter = time.Duration(1+a.dice.Int64N(4000)) * time.Millisecond
+	}
+	return job
 }
 
-func (a *app) note(e checker.Event, one asked) {
+// note adds to the journal what became of a transaction that began at a moment.
+func (a *app) note(began time.Duration, e checker.Event, one asked) {
 	e.ID, e.Key, e.Exec = one.id, one.key, one.exec
-	a.journal.Note(e)
+	a.journal.NoteSince(began, e)
 }
 
 // insert asks for a new check: by the client or in plain SQL, and sometimes the transaction is rolled back, or commits
@@ -160,16 +164,14 @@ func (a *app) insert() {
 		linger = time.Duration(a.dice.Int64N(int64(3 * time.Second)))
 	}
 	do := func() {
-		result, open := a.transact(rollBack, linger, func(ctx context.Context, tx *sql.Tx) error {
+		result, began := a.transact(rollBack, linger, func(ctx context.Context, tx *sql.Tx) error {
 			if plain {
-				_, err := tx.ExecContext(ctx, "INSERT INTO "+Prefix+"future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES (?, ?, ?, ?, ?)",
-					entity, one.key, one.exec, job.DueAt.Format("2006-01-02 15:04:05.000000"), string(job.Payload))
-				return err
+				return insertPlain(ctx, tx, one, job)
 			}
 			_, err := a.client.Insert(ctx, tx, job)
 			return err
 		})
-		a.note(checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt}, one)
+		a.note(began, checker.Event{Kind: checker.Insert, Result: result, Due: job.DueAt, Expires: job.ExpiresAfter}, one)
 		if result == checker.Committed {
 			a.remember(one)
 		}
@@ -181,23 +183,32 @@ func (a *app) insert() {
 	a.open.Go(do)
 }
 
+// insertPlain inserts as an app in another language does.
+func insertPlain(ctx context.Context, tx *sql.Tx, one asked, job prescient.NewJob) error {
+	const micros = "2006-01-02 15:04:05.000000"
+	expires := sql.NullString{String: job.DueAt.Add(job.ExpiresAfter).Format(micros), Valid: job.ExpiresAfter > 0}
+	_, err := tx.ExecContext(ctx, "INSERT INTO "+Prefix+"future_job (entity_name, entity_key, job_exec, due_at, payload, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+		entity, one.key, one.exec, job.DueAt.Format(micros), string(job.Payload), expires)
+	return err
+}
+
 func (a *app) cancel(one asked) (asked, bool) {
 	n := 0
-	result, open := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
+	result, began := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
 		n, err = a.client.Cancel(ctx, tx, prescient.Entity{Name: entity, Key: one.key}, one.exec)
 		return err
 	})
 	if result == checker.Committed && n == 0 {
 		result = checker.Nothing
 	}
-	a.note(checker.Event{Kind: checker.Cancel, Result: result, Took: open}, one)
+	a.note(began, checker.Event{Kind: checker.Cancel, Result: result}, one)
 	return one, result != checker.Unknown
 }
 
 func (a *app) move(one asked) (asked, bool) {
 	due := a.due()
 	missing := false
-	result, open := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) error {
+	result, began := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := a.client.Reschedule(ctx, tx, prescient.Entity{Name: entity, Key: one.key}, one.exec, "", due)
 		if missing = errors.Is(err, prescient.ErrNotFound); missing {
 			err = nil
@@ -207,7 +218,7 @@ func (a *app) move(one asked) (asked, bool) {
 	if result == checker.Committed && missing {
 		result = checker.Nothing
 	}
-	a.note(checker.Event{Kind: checker.Reschedule, Result: result, Took: open, Due: due}, one)
+	a.note(began, checker.Event{Kind: checker.Reschedule, Result: result, Due: due}, one)
 	return one, result != checker.Unknown
 }
 
@@ -218,11 +229,11 @@ func (a *app) replace(old asked) (asked, bool) {
 	job := a.newJob(one)
 	job.OnPending = prescient.Replace
 	var done client.Inserted
-	result, open := a.transact(a.dice.IntN(100) < 8, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
+	result, began := a.transact(a.dice.IntN(100) < 8, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
 		done, err = a.client.Insert(ctx, tx, job)
 		return err
 	})
-	return a.followed(old, one, done, checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt})
+	return a.followed(old, one, done, began, checker.Event{Kind: checker.Insert, Result: result, Due: job.DueAt, Expires: job.ExpiresAfter})
 }
 
 // anew cancels a check and asks for another under the same key, in one transaction.
@@ -232,7 +243,7 @@ func (a *app) anew(old asked) (asked, bool) {
 	job := a.newJob(one)
 	cancelled := 0
 	var done client.Inserted
-	result, open := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
+	result, began := a.transact(false, 0, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if cancelled, err = a.client.Cancel(ctx, tx, job.Entity, job.JobExec); err != nil {
 			return err
 		}
@@ -243,16 +254,16 @@ func (a *app) anew(old asked) (asked, bool) {
 	if result == checker.Committed && cancelled == 0 {
 		cancel = checker.Nothing
 	}
-	a.note(checker.Event{Kind: checker.Cancel, Result: cancel, Took: open}, old)
-	return a.followed(old, one, done, checker.Event{Kind: checker.Insert, Result: result, Took: open, Due: job.DueAt})
+	a.note(began, checker.Event{Kind: checker.Cancel, Result: cancel}, old)
+	return a.followed(old, one, done, began, checker.Event{Kind: checker.Insert, Result: result, Due: job.DueAt, Expires: job.ExpiresAfter})
 }
 
 // followed notes an insert under a key that was in use, and says which check stands behind the key from now on.
-func (a *app) followed(old, one asked, done client.Inserted, e checker.Event) (asked, bool) {
+func (a *app) followed(old, one asked, done client.Inserted, began time.Duration, e checker.Event) (asked, bool) {
 	if done.Did == client.DidReplace && e.Result != checker.RolledBack {
 		e.Replaced = old.id
 	}
-	a.note(e, one)
+	a.note(began, e, one)
 	if e.Result == checker.RolledBack {
 		return old, true
 	}

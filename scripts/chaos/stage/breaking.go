@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"prescient/scripts/chaos/checker"
@@ -19,6 +20,15 @@ func (s *Stage) Now() time.Time { return s.journal.Told() }
 
 // Any is one of the places.
 func (s *Stage) Any(dice *rand.Rand) *Place { return s.crew.places[dice.IntN(len(s.crew.places))] }
+
+// FreezeAll stops all workers for a while.
+func (s *Stage) FreezeAll(ctx context.Context, d time.Duration) {
+	var all sync.WaitGroup
+	for _, p := range s.crew.places {
+		all.Go(func() { p.Freeze(ctx, d) })
+	}
+	all.Wait()
+}
 
 // IntoSlot waits for the next slot and some more; it says whether ctx still lives.
 func (s *Stage) IntoSlot(ctx context.Context, more time.Duration) bool {

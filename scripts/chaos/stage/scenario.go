@@ -36,9 +36,11 @@ type Scenario struct {
 
 // Load is what the app asks for.
 type Load struct {
-	Rate   int            // transactions in a second, about; 100 by default
-	Execs  map[string]int // shares of the job_execs; the usual ones by default
-	Linger int            // percent of the inserts that stay open for up to 3 s before they commit
+	Rate  int            // transactions in a second, about; 100 by default
+	Execs map[string]int // shares of the job_execs; the usual ones by default
+	// Schedules is how many schedules there are at a time, about; 20 by default, none below 0.
+	Schedules int
+	Linger    int // percent of the inserts that stay open for up to 3 s before they commit
 }
 
 // Workers are how the workers are run.
@@ -53,7 +55,7 @@ type Workers struct {
 }
 
 // Usual are the job_execs that every scenario has: all ways to end, and to go on.
-var Usual = map[string]int{"done": 30, "again": 12, "tx": 14, "txagain": 10, "txbatch": 10, "flaky": 8, "slow": 8, "forever": 5, "failing": 5, "past": 4}
+var Usual = map[string]int{"done": 30, "again": 12, "tx": 14, "txagain": 10, "txbatch": 10, "flaky": 8, "slow": 8, "forever": 5, "failing": 5, "past": 4, "long": 8}
 
 // pick chooses a job_exec by its share.
 func (l Load) pick(dice *rand.Rand) string {

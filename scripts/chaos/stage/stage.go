@@ -17,6 +17,7 @@ import (
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/localserver/wire"
+	"prescient/prescient/schedule"
 	"prescient/scripts/chaos/checker"
 	"prescient/scripts/chaos/worker"
 	text "prescient/sql"
@@ -41,6 +42,7 @@ type Stage struct {
 	reports *reports
 	App     *sql.DB
 	Client  *client.Client
+	plans   *schedule.Schedules
 	crew    *crew
 	over    atomic.Bool // the time of faults
 
@@ -94,14 +96,17 @@ func (s *Stage) open(ctx context.Context) (err error) {
 			return fmt.Errorf("setting up: %w", err)
 		}
 	}
-	s.Client, err = client.New(ctx, s.App, client.Options{Prefix: Prefix})
-	return err
+	if s.Client, err = client.New(ctx, s.App, client.Options{Prefix: Prefix}); err != nil {
+		return err
+	}
+	s.plans = schedule.New(s.Client)
+	return nil
 }
 
 // rules are what the checker is to hold this run against.
 func (s *Stage) rules() checker.Rules {
 	rules := checker.Rules{Resolution: resolution, Entity: entity, Batch: batch, Streams: 2, MaxLate: 20 * time.Second,
-		MaxChecks: maxChecks, MaxErrors: maxErrors, InFlight: 10 * time.Second, Outcomes: worker.Outcomes(), Tx: worker.IsTx(),
+		MaxChecks: maxChecks, MaxErrors: maxErrors, InFlight: 10 * time.Second, Lease: Lease, Outcomes: worker.Outcomes(), Tx: worker.IsTx(), Long: worker.IsLong(),
 		LocksNeighbours: s.Engine.LocksNeighbours()}
 	if s.Scenario.Rules != nil {
 		s.Scenario.Rules(&rules)
@@ -133,6 +138,7 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	if err := errors.Join(s.reports.listen(ctx), watchClock(ctx, s.dsn(""), s.journal)); err != nil {
 		return report, err
 	}
+	watchMachine(ctx, s.journal)
 	playing, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
@@ -154,6 +160,9 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	for i := range apps {
 		busy.Go(func() { s.newApp(uint64(i)).ask(playing) })
 	}
+	for i := range planners {
+		busy.Go(func() { s.newPlanner(uint64(i)).plan(playing) })
+	}
 	if s.Scenario.Faults != nil {
 		busy.Go(func() { s.Scenario.Faults(playing, s) })
 	}
@@ -168,15 +177,19 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 		return report, err
 	}
 	report = checker.Judge(s.rules(), s.journal.Events(), tables)
+	if report.StoodStill > 0 {
+		s.Logf("%s %s: the machine stood still for %s in all, which may have cost leases", s.Engine.Name, s.Scenario.Name, report.StoodStill.Round(10*time.Millisecond))
+	}
 	return report, s.journal.Close()
 }
 
-// drain waits until nothing is pending but what is far ahead.
+// drain waits until no check is pending but what is far ahead, and nothing of a schedule is late.
 func (s *Stage) drain(ctx context.Context) error {
 	left := -1
 	var err error
 	for until := time.Now().Add(s.Scenario.Drain); time.Now().Before(until); Pause(ctx, 200*time.Millisecond) {
-		err = s.App.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+Prefix+"future_job WHERE next_check_at < UTC_TIMESTAMP() + INTERVAL 6 HOUR").Scan(&left)
+		err = s.App.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+Prefix+"future_job WHERE next_check_at < "+
+			"UTC_TIMESTAMP() + INTERVAL IF(entity_name = '"+prescient.ScheduleEntity+"', -3, 21600) SECOND").Scan(&left)
 		if err == nil && left == 0 {
 			return nil
 		}
@@ -205,7 +218,7 @@ func (s *Stage) read(ctx context.Context) (checker.Tables, error) {
 // counted are the outcomes that slot runs count: all but those of the app.
 func counted() (list []string) {
 	for _, outcome := range prescient.Outcomes() {
-		if outcome != prescient.Cancelled {
+		if !outcome.ByApp() {
 			list = append(list, string(outcome))
 		}
 	}

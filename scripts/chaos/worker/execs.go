@@ -35,6 +35,7 @@ func Outcomes() map[string]string {
 	for name, e := range execs() {
 		ends[name] = e.outcome
 	}
+	ends[RunExec], ends[LongExec] = "done", "done"
 	return ends
 }
 
@@ -177,7 +178,7 @@ func reported(checks *reporter, e exec, ctx context.Context, job prescient.Futur
 		return nil, fmt.Errorf("payload: %w", err)
 	}
 	event := checker.Event{Kind: checker.Call, ID: p.ID, Key: job.EntityKey, Exec: job.JobExec, Revision: job.Revision,
-		Slot: job.NextCheckAt, Due: job.DueAt, Checks: job.CheckCount, Errors: job.ErrorCount}
+		Slot: job.NextCheckAt, Due: job.DueAt, ExpiresAt: job.ExpiresAt, Checks: job.CheckCount, Errors: job.ErrorCount}
 	event.N = checks.note(event)
 	err := effect(p)
 	var next *time.Time

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -34,13 +36,27 @@ func Main() {
 		os.Exit(2)
 	}
 	checks := newReporter(os.Getenv(SocketVariable), os.Getenv(NameVariable))
-	cmd.Main(cmd.Options{
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	var runs *long
+	code := cmd.Run(ctx, cmd.Options{
 		Args:        os.Args[1:],
 		ConfigPaths: []string{},
-		Register: func(_ context.Context, registry *prescient.Registry, deps cmd.Deps) error {
-			return register(registry, checks, deps.Config.TablePrefix)
+		Register: func(_ context.Context, registry *prescient.Registry, deps cmd.Deps) (err error) {
+			if err := register(registry, checks, deps.Config.TablePrefix); err != nil {
+				return err
+			}
+			if err := registerRun(registry, checks, deps); err != nil {
+				return err
+			}
+			runs, err = registerLong(ctx, registry, checks, deps)
+			return err
 		},
 	})
+	stop() // which ends ctx, where no signal did
+	if runs != nil {
+		<-runs.gone
+	}
+	os.Exit(code)
 }
 
 // prepare puts the wire in its place.

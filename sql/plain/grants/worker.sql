@@ -6,3 +6,7 @@ GRANT SELECT ON {database}.{job_pause} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{future_job} TO {account};
 GRANT INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{slot_run} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule_run} TO {account};
+GRANT SELECT, INSERT, DELETE ON {database}.{schedule_refused} TO {account};
+GRANT INSERT ON {database}.{event_outbox} TO {account};

@@ -1,9 +1,9 @@
 -- One row of those that the full one moves together by JSON_TABLE. What can stand in the place of that made TiDB read the
 -- table for seconds.
 -- Index: PRIMARY of future_job, one entry. Locks: the row, held already.
--- 1: next_check_at, 2: due_at, 3: check_count, 4: error_count, 5: put_off_count, 6: total_ms, 7: last_error, 8: slot,
--- 9: job_key, 10: revision
+-- 1: next_check_at, 2: due_at, 3: check_count, 4: error_count, 5: put_off_count, 6: total_ms, 7: last_error, 8: expires_at,
+-- 9: slot, 10: job_key, 11: revision
 UPDATE {prefix}future_job FORCE INDEX (PRIMARY)
 SET next_check_at = ?, due_at = ?, check_count = ?, error_count = ?, put_off_count = ?, total_ms = ?, last_error = ?,
-    revision = revision + 1
+    expires_at = ?, revision = revision + 1
 WHERE next_check_at = ? AND job_key = ? AND revision = ?

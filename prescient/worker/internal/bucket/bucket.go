@@ -157,8 +157,11 @@ func (b *Bucket) judge(r *check.Answered) {
 	now := a.Ended
 	if a.Fate != check.Committed && !a.Called() {
 		now = b.Clock.Now()
-		if a.Started.IsZero() {
-			a.Started, a.Ended = now, now
+		if a.Started.IsZero() && !a.Lapsed() {
+			a.Started = now
+		}
+		if a.Ended.IsZero() {
+			a.Ended = now
 		}
 	}
 	switch a.Fate {

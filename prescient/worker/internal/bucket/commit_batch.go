@@ -171,8 +171,10 @@ func (b *Bucket) setAside(batch []*check.Answered) []*check.Answered {
 		switch a.Answer.Fate {
 		case check.Committed:
 			done = append(done, a)
-			b.Figures.Counts.Count(a.Verdict, prescient.CauseCalled, 1)
-			b.noteLateness(a)
+			b.Figures.Counts.Count(a.Verdict, a.Answer.Cause, 1)
+			if a.Answer.Cause == prescient.CauseCalled {
+				b.noteLateness(a)
+			}
 			b.noteTrouble(a)
 		case check.Dropped:
 			b.Figures.Dropped++

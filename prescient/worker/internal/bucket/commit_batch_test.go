@@ -239,7 +239,7 @@ func TestACommitWithoutAnAnswerIsResolvedByTheLedger(t *testing.T) {
 func TestAFenceThatHitsNoRowIsALostLeaseAndNothingMoreIsSent(t *testing.T) {
 	d := newDesk(t)
 	d.mock.ExpectBegin()
-	counts := []any{1, 0, 1, 0, 0, 0, 0, 0, 0, 0}
+	counts := []any{1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 	var args []any
 	args = append(append(args, int64(60_000_000)), counts...)
 	d.mock.ExpectExec("UPDATE p_slot_run").WithArgs(driverValues(append(args, rig.At("13:15"), 3, "me", uint64(7), uint64(20)))...).
@@ -282,7 +282,7 @@ func TestAWriteThatHitsTooFewIsRolledBackAndTheLookMadeAgain(t *testing.T) {
 			d.mock.ExpectQuery("SELECT job_key, revision .*FOR UPDATE SKIP LOCKED").WillReturnRows(found(changed, d.batch[1]))
 			d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found(changed, d.batch[1]))
 			d.step("moves", nil)
-			d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 1)
+			d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)
 			d.mock.ExpectCommit()
 			d.committed(d.commit(), books.Figures{Counts: books.Counts{Moved: 1, Dropped: 1}, Retries: 1})
 		})
@@ -301,7 +301,7 @@ func TestRowsThatAreGoneAreDropped(t *testing.T) {
 	d.step("fence", nil)
 	d.mock.ExpectQuery("SELECT job_key, revision .*FOR UPDATE SKIP LOCKED").WillReturnRows(found())
 	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found())
-	d.corrected(1, 0, 1, 0, 0, 0, 0, 0, 0, 2)
+	d.corrected(1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2)
 	d.mock.ExpectCommit()
 	d.committed(d.commit(), books.Figures{Counts: books.Counts{Dropped: 2}})
 }
@@ -334,7 +334,7 @@ func TestALockedRowKeepsItsAnswerForLater(t *testing.T) {
 	d.mock.ExpectQuery("FORCE INDEX .job_key.*FOR UPDATE SKIP LOCKED").WillReturnRows(found(d.batch[1]))
 	d.mock.ExpectQuery("SELECT job_key, revision").WillReturnRows(found(d.batch...))
 	d.step("moves", nil)
-	d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 0)
+	d.corrected(0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	d.mock.ExpectCommit()
 	d.committed(d.commit(), books.Figures{Counts: books.Counts{Moved: 1}, Retries: 1})
 	if b := d.bucket; len(b.contested) != 1 || b.contested[0].JobKey != d.batch[0].JobKey || b.finished() || b.streams[0].outstanding != 1 || !b.retryAt.After(time.Now()) {

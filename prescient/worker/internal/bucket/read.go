@@ -233,16 +233,20 @@ func (b *Bucket) readRows(ctx context.Context, query string, args []any, limit i
 		var entityName, jobExec, key sql.RawBytes
 		var payload []byte
 		var lastError sql.NullString
+		var expiresAt sql.NullTime
 		names := make(map[string]string) // the few that all rows have, once each
 		for rows.Next() {
 			r := new(check.Answered)
 			if err := rows.Scan(&entityName, &r.EntityKey, &jobExec, &r.Tag, &r.DueAt, &key, &r.FirstCheckAt, &r.CheckCount,
-				&r.ErrorCount, &r.PutOffCount, &lastError, &r.TotalMS, &payload, &r.Revision, &r.InsertedAt); err != nil {
+				&r.ErrorCount, &r.PutOffCount, &lastError, &r.TotalMS, &payload, &r.Revision, &r.InsertedAt, &expiresAt); err != nil {
 				return err
 			}
 			copy(r.JobKey[:], key)
 			r.EntityName, r.JobExec = once(names, entityName), once(names, jobExec)
 			r.NextCheckAt, r.LastError = b.Lease.Slot, lastError.String
+			if expiresAt.Valid {
+				r.ExpiresAt = prescient.At(expiresAt.Time)
+			}
 			if r.Unread = payload != nil && len(payload) == 0; !r.Unread { // JSON is never empty
 				r.Payload = payload
 			}

@@ -11,6 +11,7 @@ import (
 // Answer is what came of one row in a slot run.
 type Answer struct {
 	Cause   prescient.Cause
+	Outcome prescient.Outcome // with CauseEnds
 	Fate    Fate
 	Next    *time.Time
 	Err     error
@@ -20,6 +21,7 @@ type Answer struct {
 	Verdict *prescient.Verdict // of a committed one
 	Wait    time.Duration      // before it is called again
 	Locked  bool               // it was not called, since somebody else has the row locked
+	After   func()             // is called once the transaction of its call is committed; nil for nothing
 }
 
 // Fate is what is left to be done about a row that came back from the executor.
@@ -36,9 +38,18 @@ const (
 // Called says whether the row has an answer of its job_exec that is to be committed.
 func (a *Answer) Called() bool { return a.Fate == Answers && a.Cause == prescient.CauseCalled }
 
+// Lapsed says whether it was not called since it came too late, or too soon: history says then that nothing started.
+func (a *Answer) Lapsed() bool {
+	switch a.Cause {
+	case prescient.CauseExpired, prescient.CauseMissed, prescient.CauseEnds:
+		return true
+	}
+	return false
+}
+
 // Given is the answer as the rules take it.
 func (a *Answer) Given() prescient.Answer {
-	return prescient.Answer{Next: a.Next, Err: a.Err, Cause: a.Cause}
+	return prescient.Answer{Next: a.Next, Err: a.Err, Cause: a.Cause, Outcome: a.Outcome}
 }
 
 // Trouble says what went wrong with a row; empty where nothing did.
@@ -54,7 +65,7 @@ func (a *Answer) Trouble(outcome prescient.Outcome) books.TroubleKind {
 		return books.TroubleTimeout
 	case a.Err != nil && errors.Is(a.Err, prescient.ErrPanic):
 		return books.TroublePanic
-	case a.Err != nil:
+	case a.Err != nil && a.Cause == prescient.CauseCalled:
 		return books.TroubleError
 	}
 	return books.TroubleKind(outcome)

@@ -28,6 +28,9 @@ func (r *Row) Own(called time.Time) prescient.FutureJob {
 	job := r.FutureJob
 	job.CalledAt = called
 	job.Payload = bytes.Clone(job.Payload)
+	if job.ExpiresAt != nil {
+		job.ExpiresAt = prescient.At(*job.ExpiresAt)
+	}
 	return job
 }
 
@@ -64,6 +67,6 @@ func NewBatch(rows []*Answered, called time.Time) *prescient.Batch {
 
 // AnswerOf is what a function answered for row i.
 func AnswerOf(b *prescient.Batch, i int) Answer {
-	next, err := b.Answer(i)
-	return Answer{Next: next, Err: Quoted(err)}
+	a := b.Given(i)
+	return Answer{Cause: a.Cause, Outcome: a.Outcome, Next: a.Next, Err: Quoted(a.Err)}
 }

@@ -29,7 +29,7 @@ type txCalls struct {
 	began   time.Time // since when the rows are locked
 	batch   []*check.Answered
 	answers []check.Answer // at the places of batch
-	left    []int          // rows that were not called: the transaction took long enough
+	left    []int          // rows that were not called: the transaction took long enough, or they came too late
 }
 
 // all makes the calls for some rows, and leaves the last savepoint open. err means that the transaction is lost, or has to be
@@ -97,11 +97,32 @@ func (c *txCalls) leave(calls [][]int) bool {
 	if time.Since(c.began) < execute.LongGroup {
 		return false
 	}
-	c.left = slices.Concat(calls...)
-	for _, row := range c.left {
+	left := slices.Concat(calls...)
+	c.left = append(c.left, left...)
+	for _, row := range left {
 		c.answers[row] = check.Answer{Fate: check.Again}
 	}
 	return true
+}
+
+// due leaves out the rows that came too late by now, after the calls before theirs: their ends have no part in this transaction.
+// They are tried again by themselves, and not called then.
+func (c *txCalls) due(part []int, here time.Time) []int {
+	lapses := func(row int) bool {
+		_, lapsed := execute.Due(c.handler.Lane.Guards, c.batch[row:row+1], c.clock, here)
+		return len(lapsed) > 0
+	}
+	if !slices.ContainsFunc(part, lapses) {
+		return part
+	}
+	return slices.DeleteFunc(slices.Clone(part), func(row int) bool {
+		if !lapses(row) {
+			return false
+		}
+		c.answers[row] = check.Answer{Fate: check.Again}
+		c.left = append(c.left, row)
+		return true
+	})
 }
 
 // behindSavepoint makes a call behind a savepoint of its own.
@@ -148,12 +169,16 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
+	started := time.Now()
+	part = c.due(part, started)
+	if len(part) == 0 {
+		return nil, nil
+	}
 	rows := make([]*check.Answered, len(part))
 	for i, row := range part {
 		rows[i] = c.batch[row]
 	}
 	c.handler.Calling()
-	started := time.Now()
 	answers, failure := c.handler.Call(ctx, c.tx, rows, c.clock.When(started))
 	ended := time.Now()
 	for i, a := range answers {

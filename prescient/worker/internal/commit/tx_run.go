@@ -146,8 +146,11 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check
 		}
 		a := batch[i]
 		a.Answer = answers[i]
+		if a.Answer.Lapsed() {
+			a.Answer.Started, a.Answer.Ran = time.Time{}, 0
+		}
 		a.Verdict = prescient.Decide(s.Tables.Grid, c.Lane.Guards, a.FutureJob, a.Answer.Given(), a.Answer.Ended)
-		counts.Count(a.Verdict, prescient.CauseCalled, 1)
+		counts.Count(a.Verdict, a.Answer.Cause, 1)
 		if a.Verdict.Outcome == "" {
 			moves = append(moves, a)
 		} else {
@@ -159,6 +162,11 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check
 		return nil, unwritten("writing", err)
 	}
 	done = true
+	for _, a := range answers {
+		if a.After != nil {
+			a.After()
+		}
+	}
 	return answers, nil
 }
 

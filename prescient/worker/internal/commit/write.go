@@ -185,8 +185,12 @@ func (s *Session) moveAll(ctx context.Context, tx *sql.Tx, statement string, mov
 func (s *Session) moveEach(ctx context.Context, tx *sql.Tx, statement string, moves []*check.Answered) (n int, err error) {
 	for _, a := range moves {
 		v := &a.Verdict
+		var expiresAt sql.NullString
+		if at := prescient.MovedExpiry(a.FutureJob, v.DueAt); at != nil {
+			expiresAt = sql.NullString{String: at.Format(literal.MicroLayout), Valid: true}
+		}
 		one, err := store.Affected(ctx, tx, statement, v.Slot.Format(literal.SecondLayout), v.DueAt.Format(literal.MicroLayout),
-			v.CheckCount, v.ErrorCount, v.PutOffCount, a.Total(), sql.NullString{String: v.Reason, Valid: v.Reason != ""},
+			v.CheckCount, v.ErrorCount, v.PutOffCount, a.Total(), sql.NullString{String: v.Reason, Valid: v.Reason != ""}, expiresAt,
 			s.Lease.Slot, a.JobKey[:], a.Revision)
 		if err != nil {
 			return n, err
@@ -224,6 +228,11 @@ func MovesJSON(moves []*check.Answered) (list string, n int) {
 		} else {
 			reason, _ := json.Marshal(v.Reason) // a string cannot fail
 			b = append(b, reason...)
+		}
+		if at := prescient.MovedExpiry(a.FutureJob, v.DueAt); at == nil {
+			b = append(b, ",null"...)
+		} else {
+			b = append(at.AppendFormat(append(b, ',', '"'), literal.MicroLayout), '"')
 		}
 		b = append(b, ']')
 	}

@@ -16,13 +16,15 @@ func (batchFunc) InTx() bool { return false }
 func (batchFunc) atOnce() int { return 0 }
 
 func (fn batchFunc) begin(e *Executor, t Task) calls {
-	return &call{Task: t, executor: e, do: func(ctx context.Context) ([]check.Answer, error) {
-		b := check.NewBatch(t.Rows, t.Sink.Time().Now())
+	c := &call{Task: t, executor: e}
+	c.do = func(ctx context.Context) ([]check.Answer, error) {
+		b := check.NewBatch(c.Rows, c.Sink.Time().Now())
 		if err := fn(ctx, b); err != nil {
 			return nil, check.Quoted(err)
 		}
-		return answersOf(b, len(t.Rows)), nil
-	}}
+		return answersOf(b, len(b.Jobs())), nil
+	}
+	return c
 }
 
 // answersOf returns what a function answered for each row of a batch.

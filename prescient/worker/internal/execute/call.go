@@ -31,6 +31,10 @@ func (c *call) run() (placed bool) {
 		return true
 	}
 	c.started = time.Now()
+	if c.answerLapsed(); len(c.Rows) == 0 {
+		c.closed.Store(true)
+		return true
+	}
 	timeout := c.Lane.Guards.Timeout
 	ctx, cancel := context.WithTimeout(c.Sink.Context(), timeout)
 	defer cancel()
@@ -57,6 +61,15 @@ func (c *call) run() (placed bool) {
 	answers, err = c.do(ctx)
 	returned = true
 	return true
+}
+
+// answerLapsed answers for the rows of a call that came too late, and leaves it the others. What a function does in the
+// transaction of its rows has no part in their ends.
+func (c *call) answerLapsed() {
+	due, lapsed := Due(c.Lane.Guards, c.Rows, c.Sink.Time(), c.started)
+	if c.Rows = due; len(lapsed) > 0 {
+		c.Sink.Deliver(lapsed...)
+	}
 }
 
 // notReturned is what came of a call that did not return, by what was recovered of it: a panic, or runtime.Goexit.

@@ -37,7 +37,7 @@ func handlerOf(handler prescient.Handler) Handler {
 	case prescient.TxFunc:
 		return newTx(txFunc(fn), firstGroup)
 	case prescient.TxBatchFunc:
-		return newTx(txBatchFunc(fn), maxGroup)
+		return newTx(txBatchFunc(fn), firstBatchGroup)
 	default:
 		panic(fmt.Sprintf("a handler of no known form: %T", handler)) // there are no others: the interface is sealed
 	}

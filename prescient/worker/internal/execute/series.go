@@ -90,26 +90,33 @@ func (s *series) run() (placed bool) {
 func (s *series) begin() *check.Answered {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.next == len(s.Rows) {
-		return nil
-	}
-	if !s.Sink.MayStart() {
-		for _, r := range s.Rows[s.next:] {
-			r.Answer = check.Answer{Fate: check.NotStarted}
+	for s.next < len(s.Rows) {
+		if !s.Sink.MayStart() {
+			for _, r := range s.Rows[s.next:] {
+				r.Answer = check.Answer{Fate: check.NotStarted}
+			}
+			s.next, s.done = len(s.Rows), len(s.Rows)
+			return nil
 		}
-		s.next, s.done = len(s.Rows), len(s.Rows)
-		return nil
+		r := s.Rows[s.next]
+		s.next++
+		s.started = time.Now()
+		if s.done == s.delivered {
+			s.first = s.started
+		}
+		if cause, not := notCalled(s.Lane.Guards, r, s.Sink.Time(), s.started); not {
+			r.Answer = check.Answer{Cause: cause}
+			s.done++
+			continue
+		}
+		s.running = true
+		if s.watchdog == nil {
+			s.began = s.started
+			s.watchdog = time.AfterFunc(s.nextWatch(s.started), s.watch)
+		}
+		return r
 	}
-	s.next++
-	s.running, s.started = true, time.Now()
-	if s.done == s.delivered {
-		s.first = s.started
-	}
-	if s.watchdog == nil {
-		s.began = s.started
-		s.watchdog = time.AfterFunc(s.nextWatch(s.started), s.watch)
-	}
-	return s.Rows[s.next-1]
+	return nil
 }
 
 // nextWatch is after how long watch comes to the call that runs: soon, where it may hold up others, else when its time is

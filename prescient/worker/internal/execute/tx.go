@@ -68,7 +68,7 @@ func (c *TxCall) Answered(lockedFor time.Duration) bool {
 }
 
 // TooMany says that the rows were too many for the time of one call.
-func (c *TxCall) TooMany() { c.group.Store(max(c.group.Load()/2, 1)) }
+func (c *TxCall) TooMany() { c.group.Store(max(min(c.group.Load(), int32(len(c.Rows)/2)), 1)) }
 
 func (c *TxCall) learn() {
 	c.group.Store(int32(nextGroup(int(c.group.Load()), len(c.Rows), c.lockedFor)))
@@ -105,7 +105,9 @@ func (fn txBatchFunc) Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answe
 	b := check.NewBatch(rows, called)
 	failure = recovered(func() error { return fn(ctx, tx, b) })
 	if failure == nil {
-		return answersOf(b, len(rows)), nil
+		answers = answersOf(b, len(rows))
+		answers[0].After = b.Committed // once for all
+		return answers, nil
 	}
 	return slices.Repeat([]check.Answer{{Err: check.Quoted(failure)}}, len(rows)), failure
 }

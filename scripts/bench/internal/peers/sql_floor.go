@@ -56,10 +56,10 @@ func keyRange(i, ranges int) (first, last []byte) {
 // FloorInsert and FloorDelete end the rows of a slot whose keys are in a range.
 const FloorInsert = `INSERT INTO job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
   check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at,
-  slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker)
+  slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker, expires_at)
 SELECT entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
   check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at,
-  next_check_at, 'done', NULL, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, 0, 'floor'
+  next_check_at, 'done', NULL, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, 0, 'floor', expires_at
 FROM future_job WHERE next_check_at = ? AND job_key >= ? AND job_key <= ?`
 
 const FloorDelete = "DELETE FROM future_job WHERE next_check_at = ? AND job_key >= ? AND job_key <= ?"

@@ -1,10 +1,10 @@
-package checks
+// Package input reads what a command is given by files and pipes, for as long as it is not told to stop.
+package input
 
 import (
 	"context"
 	"io"
 	"os"
-	"time"
 )
 
 // await calls do and returns what it does, or the error of ctx once that ends: for calls that know no context, such as
@@ -32,24 +32,8 @@ func await[T any](ctx context.Context, do func() (T, error), discard func(T)) (T
 	}
 }
 
-// outliving returns a context that lasts longer than ctx, by a grace: for what is better ended than broken off.
-func outliving(ctx context.Context, grace time.Duration) (longer context.Context, stop func()) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	unheard := context.AfterFunc(ctx, func() {
-		select {
-		case <-time.After(grace):
-			cancel()
-		case <-longer.Done():
-		}
-	})
-	return longer, func() {
-		unheard()
-		cancel()
-	}
-}
-
-// openFile is os.Open. A pipe that nobody writes to holds it up only for as long as ctx lasts.
-func openFile(ctx context.Context, name string) (*os.File, error) {
+// Open is os.Open. A pipe that nobody writes to holds it up only for as long as ctx lasts.
+func Open(ctx context.Context, name string) (*os.File, error) {
 	return await(ctx, func() (*os.File, error) { return os.Open(name) }, func(file *os.File) { _ = file.Close() })
 }
 
@@ -61,7 +45,8 @@ type interruptible struct {
 	buffer []byte
 }
 
-func newInterruptible(ctx context.Context, from io.Reader) io.Reader {
+// Interruptible returns a reader that ctx ends, also while it waits for input.
+func Interruptible(ctx context.Context, from io.Reader) io.Reader {
 	return &interruptible{ctx: ctx, from: from, buffer: make([]byte, 64<<10)}
 }
 

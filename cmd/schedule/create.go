@@ -1,0 +1,110 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/prescient/schedule"
+)
+
+// putOff is what comes of a schedule whose job_exec nobody has.
+const putOff = "workers put its runs off, further each time, until one has it"
+
+// did is what create, pause, resume and run print of a schedule.
+type did struct {
+	ID  string `json:"id"`
+	Did string `json:"did"`
+}
+
+func createCommand(prog *program.Program) *cobra.Command {
+	var f definitionFlags
+	cmd := &cobra.Command{
+		Use:   "create ID CRONTAB... (--exec NAME | --topic TOPIC)",
+		Short: "Create a schedule",
+		Long: `Creates a schedule, which fires from now on whenever one of its crontabs says so: it runs a job_exec, or sends an
+event to a topic. ` + "`schedule next --help`" + ` says what a crontab may be. Each is in quotes.
+
+With --long its runs may outlive their slots, and --exec names a job_exec that the program registers for long runs. They keep
+apart: --overlap says what becomes of an occurrence that comes while the run before it is under way, --tolerance by how much
+two may start closer together than they are due, and --quota how long one may take.
+
+One that is there already with the same definition stays as it is, and is no failure; with another one the exit code is 6,
+and update changes it.`,
+		Example: fmt.Sprintf(`  %[1]s schedule create digest/42 '0 9 * * mon-fri' --zone Europe/Berlin --exec send-digest --payload '{"to": 42}'
+  %[1]s schedule create report '@every 1d' --topic reports/daily --owner customer/42 --catch-up skip --expires 1h
+  %[1]s schedule create export '@hourly' --exec export --long --overlap queue --quota 50m`, prog.Name),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return exit.Usage(errors.New("schedule create takes an id and crontabs; give them, such as: digest '0 9 * * *'"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return create(cmd, prog, f, args[0], args[1:]) },
+	}
+	f.addFlags(cmd)
+	return cmd
+}
+
+func create(cmd *cobra.Command, prog *program.Program, f definitionFlags, id string, crontabs []string) error {
+	change, err := f.read(cmd, crontabs)
+	if err != nil {
+		return err
+	}
+	one := schedule.Schedule{ID: id}
+	if f.exec+f.topic == "" {
+		return exit.Usage(errors.New("give --exec, the name of the job_exec that it runs, or --topic, where it sends events"))
+	}
+	if err := change(&one); err != nil {
+		return err
+	}
+	s, err := prog.ConnectWithExecs(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	created, err := s.Schedules.Create(cmd.Context(), s.DB, one)
+	if err != nil {
+		return s.Explain(err)
+	}
+	switch {
+	case prog.JSON && created:
+		err = output.JSON(cmd.OutOrStdout(), did{id, "created"})
+	case prog.JSON:
+		err = output.JSON(cmd.OutOrStdout(), did{id, "kept"})
+	case created:
+		err = sayCreated(cmd, s, id)
+	default:
+		err = output.Say(cmd.OutOrStdout(), "kept: %s is there already, with the same definition", id)
+	}
+	return errors.Join(err, warn(cmd, s, one.JobExec))
+}
+
+// sayCreated says when a schedule fires first.
+func sayCreated(cmd *cobra.Command, s *program.Session, id string) error {
+	stored, err := s.Schedules.Get(cmd.Context(), s.DB, id)
+	if err != nil { // it was created, all the same
+		s.Log.Debug().Err(err).Msg("when it fires cannot be seen")
+		return output.Say(cmd.OutOrStdout(), "created: %s", id)
+	}
+	next, err := nextOf(stored, stored.CreatedAt, 1)
+	if err != nil || len(next) == 0 {
+		return output.Say(cmd.OutOrStdout(), "created: %s", id)
+	}
+	return output.Say(cmd.OutOrStdout(), "created: %s fires first at %s (UTC)", id, output.Stamp(next[0]))
+}
+
+// warn warns of a job_exec that nobody has; of none where there is none.
+func warn(cmd *cobra.Command, s *program.Session, execs ...string) error {
+	var names program.ExecNames
+	for _, name := range execs {
+		if name != "" {
+			names.Add(name)
+		}
+	}
+	return s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, names...)
+}

@@ -1,0 +1,201 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/input"
+	"prescient/config/value"
+	"prescient/prescient"
+	"prescient/prescient/schedule"
+)
+
+// definitionFlags are the flags of create and update.
+type definitionFlags struct {
+	zone, exec, topic, payload, payloadFile, owner string
+	catchUp, catchUpWithin, expires, jitter        string
+	coalesce, noPayload, noOwner                   bool
+	long                                           longFlags
+}
+
+// texts are those that have to have a value where they are given.
+var texts = []string{"zone", "exec", "topic", "payload-file", "owner", "catch-up", "catch-up-within", "expires", "jitter", "overlap", "tolerance", "quota"}
+
+func (f *definitionFlags) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.zone, "zone", "", "time zone of the crontabs, such as Europe/Berlin (default UTC)")
+	flags.StringVar(&f.exec, "exec", "", "the job_exec that it runs")
+	flags.StringVar(&f.topic, "topic", "", "the topic that it sends events to: letters, digits and _ . - /")
+	flags.StringVar(&f.payload, "payload", "", "what runs and events carry, byte for byte; - reads it from stdin")
+	flags.StringVar(&f.payloadFile, "payload-file", "", "the file that has the payload; - for stdin")
+	flags.StringVar(&f.owner, "owner", "", "whom it belongs to: name/key, as in customer/42")
+	flags.StringVar(&f.catchUp, "catch-up", "", "of what was missed: once, skip or all (default once)")
+	flags.StringVar(&f.catchUpWithin, "catch-up-within", "", "what is later is missed: 5m (default 1m or two slots, the longer)")
+	flags.StringVar(&f.expires, "expires", "", "how long after its time an occurrence is of use: 1h (default for ever)")
+	flags.StringVar(&f.jitter, "jitter", "", "bound of a delay that the schedule has of its own: 10m (default none)")
+	flags.BoolVar(&f.coalesce, "coalesce", false, "crontabs may be finer than the slots: occurrences of one slot are one")
+	f.long.addFlags(flags)
+}
+
+// read returns what the flags that were given make of a definition. They are read, and so is the payload, before that is called.
+func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change func(s *schedule.Schedule) error, err error) {
+	given := cmd.Flags().Changed
+	if err := refuseEmpty(cmd, texts...); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.exec != "" && f.topic != "":
+		return nil, exit.Usage(errors.New("--exec and --topic exclude each other; give one of them"))
+	case count(given("payload"), given("payload-file"), f.noPayload) > 1:
+		return nil, exit.Usage(errors.New("--payload, --payload-file and --no-payload exclude each other; give one of them"))
+	case f.owner != "" && f.noOwner:
+		return nil, exit.Usage(errors.New("--owner and --no-owner exclude each other; give one of them"))
+	}
+	owner, err := ownerOf(f.owner)
+	if err != nil {
+		return nil, err
+	}
+	catchUp, err := schedule.ParseCatchUp(f.catchUp)
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("--catch-up: %w", err))
+	}
+	changeLong, err := f.long.read(given)
+	if err != nil {
+		return nil, err
+	}
+	durations := make(map[string]time.Duration)
+	for name, text := range map[string]string{"catch-up-within": f.catchUpWithin, "expires": f.expires, "jitter": f.jitter} {
+		if text == "" {
+			continue
+		}
+		if durations[name], err = durationOf(name, text); err != nil {
+			return nil, err
+		}
+	}
+	payload, err := f.readPayload(cmd.Context(), cmd.InOrStdin())
+	if err != nil {
+		return nil, err
+	}
+	return func(s *schedule.Schedule) error {
+		set(given("zone"), &s.Zone, f.zone)
+		if f.exec+f.topic != "" {
+			s.JobExec, s.Topic = f.exec, f.topic
+		}
+		set(given("payload") || given("payload-file") || f.noPayload, &s.Payload, payload)
+		set(given("owner") || f.noOwner, &s.Owner, owner)
+		set(given("catch-up"), &s.CatchUp, catchUp)
+		set(given("catch-up-within"), &s.CatchUpWithin, durations["catch-up-within"])
+		set(given("expires"), &s.ExpiresAfter, durations["expires"])
+		set(given("jitter"), &s.Jitter, durations["jitter"])
+		set(given("coalesce"), &s.MayCoalesce, f.coalesce)
+		changeLong(s)
+		set(len(crontabs) > 0, &s.Crontabs, crontabs)
+		if err := s.Validate(); err != nil {
+			return exit.Usage(fmt.Errorf("%w%s", err, quotesMissing(crontabs)))
+		}
+		return nil
+	}, nil
+}
+
+// durationOf reads the duration of a flag.
+func durationOf(name, text string) (time.Duration, error) {
+	d, err := value.ParseDuration(text)
+	if err != nil {
+		return 0, exit.Usage(fmt.Errorf("--%s: %w; want a duration such as 90s, 3h, 1d12h", name, err))
+	}
+	return d, nil
+}
+
+func set[T any](given bool, into *T, to T) {
+	if given {
+		*into = to
+	}
+}
+
+func count(list ...bool) (n int) {
+	for _, is := range list {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
+// readPayload reads the payload that the flags give; nil for none. One byte more than is allowed is read, so that the library can
+// refuse it.
+func (f *definitionFlags) readPayload(ctx context.Context, stdin io.Reader) ([]byte, error) {
+	var from io.Reader
+	switch {
+	case f.noPayload:
+		return nil, nil
+	case f.payload == "-" || f.payloadFile == "-":
+		from = input.Interruptible(ctx, stdin)
+	case f.payloadFile != "":
+		file, err := input.Open(ctx, f.payloadFile)
+		if err != nil {
+			return nil, notRead("--payload-file", err)
+		}
+		defer file.Close()
+		from = input.Interruptible(ctx, file)
+	default:
+		return []byte(f.payload), nil
+	}
+	payload, err := io.ReadAll(io.LimitReader(from, schedule.MaxPayload+1))
+	if err != nil {
+		return nil, notRead("--payload-file", err)
+	}
+	return payload, nil
+}
+
+// notRead is the error of a file that cannot be read, or was not, since the command was told to stop.
+func notRead(what string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return exit.Usage(fmt.Errorf("%s: %w", what, err))
+}
+
+// ownerOf reads name/key; empty is nobody.
+func ownerOf(text string) (prescient.Entity, error) {
+	if text == "" {
+		return prescient.Entity{}, nil
+	}
+	owner, err := prescient.ParseEntity(text)
+	if err != nil {
+		return owner, exit.Usage(fmt.Errorf("--owner: %w", err))
+	}
+	return owner, nil
+}
+
+// refuseEmpty refuses flags that were given without a value: --owner "$NAME" where NAME is not set.
+func refuseEmpty(cmd *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return exit.Usage(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
+		}
+	}
+	return nil
+}
+
+// wantIDs wants ids of schedules, each once, and refuses those that none can have.
+func wantIDs(cmd *cobra.Command, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, exit.Usage(fmt.Errorf("%s takes ids of schedules, but was given none", cmd.CommandPath()))
+	}
+	for _, id := range ids {
+		if id == "" {
+			return nil, exit.Usage(errors.New("id of a schedule is empty"))
+		}
+		if err := prescient.ValidText("id of a schedule", id, prescient.MaxKeyLen); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(ids))), nil
+}

@@ -1,0 +1,80 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/prescient"
+)
+
+// deleteFlags are the flags of delete.
+type deleteFlags struct {
+	owner string
+	yes   bool
+}
+
+func deleteCommand(prog *program.Program) *cobra.Command {
+	var f deleteFlags
+	cmd := &cobra.Command{
+		Use:   "delete ID... | --owner NAME/KEY --yes",
+		Short: "Delete schedules",
+		Long: `Deletes schedules: all that are named, or with --owner all that an owner has, in one transaction. What is pending for
+them ends as cancelled. That there is no such schedule is no failure: it prints how many it deleted.`,
+		Example: fmt.Sprintf(`  %[1]s schedule delete digest/42 report
+  %[1]s schedule delete --owner customer/42 --yes`, prog.Name),
+		RunE: func(cmd *cobra.Command, ids []string) error { return deleteSchedules(cmd, prog, f, ids) },
+	}
+	cmd.Flags().StringVar(&f.owner, "owner", "", "delete all of this owner: name/key, as in customer/42")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "yes, delete all that the owner has")
+	return cmd
+}
+
+func deleteSchedules(cmd *cobra.Command, prog *program.Program, f deleteFlags, ids []string) error {
+	err := refuseEmpty(cmd, "owner")
+	var owner prescient.Entity
+	switch {
+	case err != nil:
+	case f.owner == "" && f.yes:
+		err = exit.Usage(errors.New("--yes is for --owner"))
+	case f.owner == "":
+		ids, err = wantIDs(cmd, ids)
+	case len(ids) > 0:
+		err = exit.Usage(errors.New("give either ids or --owner"))
+	default:
+		owner, err = ownerOf(f.owner)
+		if err == nil && !f.yes {
+			err = exit.Usage(fmt.Errorf("--owner %s: all of its schedules are deleted; give --yes if that is wanted", owner))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s, err := prog.Connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var deleted int
+	if f.owner != "" {
+		deleted, err = s.Schedules.DeleteOwner(cmd.Context(), s.DB, owner)
+	} else {
+		deleted, err = s.Schedules.Delete(cmd.Context(), s.DB, ids...)
+	}
+	if err != nil {
+		return s.Explain(err)
+	}
+	if prog.JSON {
+		return output.JSON(cmd.OutOrStdout(), struct {
+			Deleted int `json:"deleted"`
+		}{deleted})
+	}
+	if f.owner != "" {
+		return output.Say(cmd.OutOrStdout(), "deleted %d of %s", deleted, owner.String())
+	}
+	return output.Say(cmd.OutOrStdout(), "deleted %d of the %d named", deleted, len(ids))
+}

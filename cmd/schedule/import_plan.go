@@ -1,0 +1,208 @@
+package schedule
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/schedule/file"
+	"prescient/prescient/schedule"
+)
+
+// plan is what an import is to do.
+type plan struct {
+	created, changed []difference
+	deleted          []string // ids
+	kept             int
+}
+
+// difference is a schedule of the file that is not as it is stored, and how.
+type difference struct {
+	entry   file.Entry
+	changes []file.Change
+}
+
+// planned is a line of the difference, as import --json prints it.
+type planned struct {
+	did
+	Changes []file.Change `json:"changes,omitempty"`
+}
+
+// compared is how many schedules are compared at a time.
+const compared = 500
+
+// plan compares the file with what is stored. Where something is refused, all of that is named, and the error says so.
+func (i *fileImport) plan(ctx context.Context, tx *sql.Tx) (*plan, error) {
+	now, err := i.s.Client.Now(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{}
+	checked := make(map[string]bool)
+	taken := 0
+	for some := range slices.Chunk(i.entries, compared) {
+		ids := make([]string, len(some))
+		for n, entry := range some {
+			ids[n] = entry.ID
+		}
+		found, err := i.s.Schedules.Find(ctx, tx, ids...)
+		if err != nil {
+			return nil, err
+		}
+		stored := make(map[string]schedule.Stored, len(found))
+		for _, one := range found {
+			stored[one.ID] = one
+		}
+		for _, entry := range some {
+			old, there := stored[entry.ID]
+			refused, err := i.compare(p, entry, old, there, now, checked)
+			if err != nil {
+				return nil, err
+			}
+			if refused {
+				taken++
+			}
+		}
+	}
+	switch {
+	case i.bad > taken:
+		return nil, i.refused()
+	case i.bad > 0:
+		err := i.refused()
+		return nil, &exit.Error{Code: exit.CodePending, Err: fmt.Errorf("%w (--update changes what is there)", err)}
+	case i.deleteMissing:
+		return p, i.missing(ctx, tx, p)
+	}
+	return p, nil
+}
+
+// compare says what is to be done about a schedule of the file. It is refused where another definition is there, which is not to be
+// changed, and bad where it could not be created.
+func (i *fileImport) compare(p *plan, entry file.Entry, old schedule.Stored, there bool, now time.Time, checked map[string]bool) (refused bool, err error) {
+	d := difference{entry: entry}
+	moved := true
+	if there {
+		d.changes = file.Difference(old, entry.Wanted)
+		if len(d.changes) == 0 {
+			p.kept++
+			return false, nil
+		}
+		if !i.update && (!i.deleteMissing || old.Owner != i.owner) {
+			return true, i.complain(entry.Line, fmt.Errorf("schedule %q is there already, with another definition: %s", entry.ID, said(d.changes)))
+		}
+		moved = slices.ContainsFunc(d.changes, func(c file.Change) bool {
+			return slices.Contains([]string{"crontab", "zone", "jitter", "coalesce"}, c.Name)
+		})
+	}
+	if moved && !entry.Paused {
+		if err := i.check(entry.Schedule, now, checked); err != nil {
+			return false, i.complain(entry.Line, &file.Bad{Line: entry.Line, ID: entry.ID, Err: err})
+		}
+	}
+	if there {
+		p.changed = append(p.changed, d)
+	} else {
+		p.created = append(p.created, d)
+	}
+	return false, nil
+}
+
+// check says whether a schedule could be created. That takes a thousand occurrences, so what many have in common is looked at once.
+func (i *fileImport) check(one schedule.Schedule, now time.Time, checked map[string]bool) error {
+	timeline := strings.Join(append(slices.Clone(one.Crontabs), one.Zone, fmt.Sprint(one.MayCoalesce)), "\n")
+	if one.Jitter == 0 && checked[timeline] {
+		return nil
+	}
+	if err := i.s.Schedules.Check(one, now); err != nil {
+		return err
+	}
+	checked[timeline] = true
+	return nil
+}
+
+// missing finds what the owner has and the file has not.
+func (i *fileImport) missing(ctx context.Context, tx *sql.Tx, p *plan) error {
+	wanted := make(map[string]bool, len(i.entries))
+	for _, entry := range i.entries {
+		wanted[entry.ID] = true
+	}
+	filter := schedule.Filter{Owner: i.owner, Limit: 1000}
+	for {
+		page, err := i.s.Schedules.List(ctx, tx, filter)
+		if err != nil {
+			return err
+		}
+		for _, one := range page {
+			if !wanted[one.ID] {
+				p.deleted = append(p.deleted, one.ID)
+			}
+		}
+		if len(page) < filter.Limit {
+			return nil
+		}
+		filter.After = page[len(page)-1].ID
+	}
+}
+
+// said is what changes, in a line.
+func said(changes []file.Change) string {
+	texts := make([]string, len(changes))
+	for i, c := range changes {
+		texts[i] = c.String()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// print prints the difference.
+func (p *plan) print(to io.Writer, asJSON bool) error {
+	out := bufio.NewWriter(to)
+	line := func(sign, done, id string, changes []file.Change) error {
+		switch {
+		case asJSON:
+			return output.JSON(out, planned{did{id, done}, changes})
+		case len(changes) > 0:
+			return output.Say(out, "%s %s: %s", sign, id, said(changes))
+		}
+		return output.Say(out, "%s %s", sign, id)
+	}
+	for _, d := range p.created {
+		if err := line("+", "created", d.entry.ID, nil); err != nil {
+			return err
+		}
+	}
+	for _, d := range p.changed {
+		if err := line("~", "changed", d.entry.ID, d.changes); err != nil {
+			return err
+		}
+	}
+	for _, id := range p.deleted {
+		if err := line("-", "deleted", id, nil); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// do does what is planned.
+func (i *fileImport) do(ctx context.Context, tx *sql.Tx, p *plan) error {
+	var wanted []schedule.Wanted
+	for _, d := range append(slices.Clone(p.created), p.changed...) {
+		wanted = append(wanted, d.entry.Wanted)
+	}
+	if _, _, err := i.s.Schedules.Put(ctx, tx, wanted, len(p.changed) > 0); err != nil {
+		if errors.Is(err, schedule.ErrExists) {
+			err = fmt.Errorf("%w, meanwhile", err)
+		}
+		return err
+	}
+	_, err := i.s.Schedules.Delete(ctx, tx, p.deleted...)
+	return err
+}

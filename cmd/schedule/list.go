@@ -1,0 +1,183 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
+	"prescient/cmd/schedule/file"
+	"prescient/prescient/schedule"
+)
+
+// listed is a schedule, as list --json and show --json print it.
+type listed struct {
+	file.Record
+	Enabled        bool       `json:"enabled"`
+	Version        uint64     `json:"version"`
+	Next           *time.Time `json:"next,omitempty"`
+	DisabledAt     *time.Time `json:"disabled_at,omitempty"`
+	DisabledReason string     `json:"disabled_reason,omitempty"`
+	PassedOver     int64      `json:"passed_over,omitempty"`
+	CreatedAt      time.Time  `json:"created_at"`
+	UpdatedAt      time.Time  `json:"updated_at"`
+	LastStartedAt  *time.Time `json:"last_started_at,omitempty"` // of a long run
+}
+
+// listedOf is a schedule with its next occurrence after now. What plain SQL inserted, and is no good, has none.
+func listedOf(one schedule.Stored, now time.Time) listed {
+	l := listed{Record: file.Of(one.Schedule, one.Enabled), Enabled: one.Enabled, Version: one.Version, DisabledReason: one.DisabledReason,
+		PassedOver: one.PassedOver, CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
+	if !one.DisabledAt.IsZero() {
+		l.DisabledAt = &one.DisabledAt
+	}
+	if !one.LastStartedAt.IsZero() {
+		l.LastStartedAt = &one.LastStartedAt
+	}
+	if next, err := nextOf(one, now, 1); err == nil && one.Enabled && len(next) > 0 {
+		l.Next = &next[0]
+	}
+	return l
+}
+
+// nextOf are the next occurrences of a schedule.
+func nextOf(one schedule.Stored, now time.Time, count int) (next []time.Time, err error) {
+	times, err := one.After(now)
+	if err != nil || count < 1 {
+		return nil, err
+	}
+	for at := range times {
+		if next = append(next, at); len(next) == count {
+			break
+		}
+	}
+	return next, nil
+}
+
+// state is what a schedule does, for people.
+func (l listed) state() string {
+	switch {
+	case l.Enabled:
+		return ""
+	case l.DisabledAt != nil:
+		return "disabled: " + l.DisabledReason
+	case l.DisabledReason != "":
+		return "over: " + l.DisabledReason
+	}
+	return "paused"
+}
+
+// target is what a schedule fires, for people.
+func (l listed) target() string {
+	switch {
+	case l.Long:
+		return "runs " + l.Exec + ", long"
+	case l.Exec != "":
+		return "runs " + l.Exec
+	}
+	return "sends to " + l.Topic
+}
+
+// listFlags are the flags of list.
+type listFlags struct {
+	owner, after string
+	troubled     bool
+	limit        int
+}
+
+// defaultLimit is how many schedules a page has unless told otherwise.
+const defaultLimit = 100
+
+func listCommand(prog *program.Program) *cobra.Command {
+	var f listFlags
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List schedules with when they fire next",
+		Long: `Lists schedules in the order of their ids, a page at a time, with their next occurrences; of those that were
+disabled since they are no good, with the reason. Payloads are shown by show and export.`,
+		Example: fmt.Sprintf(`  %[1]s schedule list --owner customer/42
+  %[1]s schedule list --troubled`, prog.Name),
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return list(cmd, prog, f) },
+	}
+	cmd.Flags().StringVar(&f.owner, "owner", "", "only those of this owner: name/key, as in customer/42")
+	cmd.Flags().BoolVar(&f.troubled, "troubled", false, "only those that were disabled since they are no good")
+	cmd.Flags().StringVar(&f.after, "after", "", "go on behind the schedule with this id, the last of the page before")
+	cmd.Flags().IntVar(&f.limit, "limit", defaultLimit, fmt.Sprintf("schedules on a page, %d at most", schedule.MaxPage-1))
+	return cmd
+}
+
+func list(cmd *cobra.Command, prog *program.Program, f listFlags) error {
+	if err := refuseEmpty(cmd, "owner"); err != nil {
+		return err
+	}
+	owner, err := ownerOf(f.owner)
+	switch {
+	case err != nil:
+		return err
+	case f.limit < 1 || f.limit >= schedule.MaxPage:
+		return exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, schedule.MaxPage-1))
+	}
+	s, err := prog.Connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	now, err := s.Now(cmd.Context())
+	if err != nil {
+		return err
+	}
+	found, err := s.Schedules.List(cmd.Context(), s.DB, schedule.Filter{Owner: owner, Troubled: f.troubled, After: f.after, Limit: f.limit + 1})
+	if err != nil {
+		return s.Explain(err)
+	}
+	more := len(found) > f.limit
+	found = found[:min(len(found), f.limit)]
+	rows := make([]listed, len(found))
+	for i, one := range found {
+		rows[i] = listedOf(one, now)
+	}
+	switch {
+	case prog.JSON:
+		return output.Lines(cmd.OutOrStdout(), rows)
+	case len(rows) == 0:
+		return output.Say(cmd.OutOrStdout(), "%s", f.none())
+	}
+	err = printList(cmd, rows)
+	if more {
+		err = errors.Join(err, output.Say(cmd.ErrOrStderr(), "there are more: --after '%s'", rows[len(rows)-1].ID))
+	}
+	return err
+}
+
+// none says why there are no rows.
+func (f listFlags) none() string {
+	switch {
+	case f.owner != "" || f.troubled:
+		return "no schedule matches the filter"
+	case f.after != "":
+		return "no schedule comes behind this id"
+	}
+	return "there are no schedules"
+}
+
+func printList(cmd *cobra.Command, rows []listed) error {
+	cells := make([][]string, len(rows))
+	for i, row := range rows {
+		next := ""
+		if row.Next != nil {
+			next = output.Stamp(*row.Next)
+		}
+		cells[i] = []string{words.Clip(row.ID, 60), words.Clip(strings.Join(row.Crontab, ", "), 60), words.Clean(row.Zone), words.Clip(row.target(), 60),
+			words.Clip(row.Owner, 60), next, words.Clip(row.state(), 100)}
+	}
+	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "id"}, {Title: "crontab"}, {Title: "zone"}, {Title: "fires"}, {Title: "owner"},
+		{Title: "next (UTC)"}, {Title: "state"}}, cells)
+}

@@ -1,0 +1,72 @@
+package schedule
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/words"
+	"prescient/cmd/schedule/file"
+	"prescient/prescient/longrun"
+	"prescient/prescient/schedule"
+)
+
+// longFlags are those of a definition that are for long runs.
+type longFlags struct {
+	long                      bool
+	overlap, tolerance, quota string
+}
+
+func (f *longFlags) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.long, "long", false, "its runs may outlive their slots, and keep apart: --exec names a job_exec for long runs")
+	flags.StringVar(&f.overlap, "overlap", "", "of what comes while a long run is under way: allow, forbid or queue (default forbid)")
+	flags.StringVar(&f.tolerance, "tolerance", "", "by how much two long runs may start too close together: 5s (default a tenth of the interval)")
+	flags.StringVar(&f.quota, "quota", "", "how long after its start a long run is ended: 30s, or none (default half of the interval)")
+}
+
+// read returns what the flags that were given make of a definition. --long=false takes back what is for long runs alone.
+func (f *longFlags) read(given func(name string) bool) (change func(s *schedule.Schedule), err error) {
+	overlap, err := longrun.ParseOverlap(f.overlap)
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("--overlap: %w", err))
+	}
+	quota, err := file.ParseQuota(f.quota)
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("--quota: %w", err))
+	}
+	var tolerance time.Duration
+	if f.tolerance != "" {
+		if tolerance, err = durationOf("tolerance", f.tolerance); err != nil {
+			return nil, err
+		}
+	}
+	return func(s *schedule.Schedule) {
+		if set(given("long"), &s.Long, f.long); given("long") && !f.long {
+			s.Overlap, s.Tolerance, s.Quota = "", 0, 0
+		}
+		set(given("overlap"), &s.Overlap, overlap)
+		set(given("tolerance"), &s.Tolerance, tolerance)
+		set(given("quota"), &s.Quota, quota)
+	}, nil
+}
+
+// printLongRuns prints the long runs that did not end.
+func (f shown) printLongRuns(out io.Writer) error {
+	if len(f.LongRuns) == 0 {
+		return nil
+	}
+	cells := make([][]string, len(f.LongRuns))
+	for i, run := range f.LongRuns {
+		cells[i] = []string{words.Clip(f.ID+"-"+run.Occurrence, 100), string(run.Phase), words.Clean(run.Agent), stampOf(run.StartedAt), stampOf(run.CalledAt),
+			stampOf(run.AllocatedUntil), countOf(int64(run.Takeovers))}
+	}
+	if err := output.Say(out, "\nlong runs:"); err != nil {
+		return err
+	}
+	return output.Table(out, []output.Column{{Title: "run"}, {Title: "is"}, {Title: "agent"}, {Title: "started (UTC)"}, {Title: "called"},
+		{Title: "allocated until"}, {Title: "takeovers", Right: true}}, cells)
+}

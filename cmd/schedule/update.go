@@ -1,0 +1,102 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/cmd/schedule/file"
+	"prescient/prescient/schedule"
+)
+
+// updated is what update --json prints.
+type updated struct {
+	did
+	Changes []file.Change `json:"changes,omitempty"`
+}
+
+func updateCommand(prog *program.Program) *cobra.Command {
+	var f definitionFlags
+	cmd := &cobra.Command{
+		Use:   "update ID [CRONTAB]...",
+		Short: "Change a schedule",
+		Long: `Changes what is given of a schedule; all else stays. Crontabs take the place of all that there were. 0s takes a
+duration back to its default, and --long=false all that is for long runs.
+
+Its runs that wait, or are to be tried again, end as superseded, and so does the answer of one that is under way. Where
+crontabs, zone and jitter stay its next occurrence does too; else it fires from now on. One that is paused stays so. That
+nothing is changed is no failure.`,
+		Example: fmt.Sprintf(`  %[1]s schedule update digest/42 '0 8 * * mon-fri'
+  %[1]s schedule update digest/42 --payload-file digest.json --no-owner`, prog.Name),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exit.Usage(errors.New("schedule update takes the id of a schedule, but was given none"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return update(cmd, prog, f, args[0], args[1:]) },
+	}
+	f.addFlags(cmd)
+	cmd.Flags().BoolVar(&f.noPayload, "no-payload", false, "take its payload away")
+	cmd.Flags().BoolVar(&f.noOwner, "no-owner", false, "let it belong to nobody")
+	return cmd
+}
+
+func update(cmd *cobra.Command, prog *program.Program, f definitionFlags, id string, crontabs []string) error {
+	if _, err := wantIDs(cmd, []string{id}); err != nil {
+		return err
+	}
+	given := len(crontabs) > 0
+	cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) { given = given || flag.Changed })
+	if !given {
+		return exit.Usage(errors.New("give crontabs or flags: what is to be changed"))
+	}
+	change, err := f.read(cmd, crontabs)
+	if err != nil {
+		return err
+	}
+	s, err := prog.ConnectWithExecs(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	before, after, err := s.Schedules.Edit(cmd.Context(), s.DB, id, change)
+	if err != nil {
+		return s.Explain(err)
+	}
+	report := updated{did{id, "changed"}, file.Between(before, after)}
+	if len(report.Changes) == 0 {
+		report.Did = "kept"
+	}
+	if err := printUpdated(cmd, prog, report); err != nil {
+		return err
+	}
+	return warnOfChange(cmd, s, before, after)
+}
+
+func printUpdated(cmd *cobra.Command, prog *program.Program, report updated) error {
+	if prog.JSON {
+		return output.JSON(cmd.OutOrStdout(), report)
+	}
+	if len(report.Changes) == 0 {
+		return output.Say(cmd.OutOrStdout(), "kept: %s is so already", report.ID)
+	}
+	for _, c := range report.Changes {
+		if err := output.Say(cmd.OutOrStdout(), "changed: %s: %s", report.ID, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func warnOfChange(cmd *cobra.Command, s *program.Session, before, after schedule.Schedule) error {
+	if before.JobExec == after.JobExec {
+		return nil
+	}
+	return warn(cmd, s, after.JobExec)
+}

@@ -1,0 +1,101 @@
+package client
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
+	"prescient/prescient/internal/store"
+	"prescient/slots"
+)
+
+// Own is a client for the rows that a room of the library keeps of its own, under an entity name that apps may not use.
+type Own struct {
+	client *Client
+	room   reserved.Room
+}
+
+// Own returns a client for the rows of a room; only rooms of the library can name one.
+func (c *Client) Own(room reserved.Room) Own { return Own{c, room} }
+
+// Tables are those that the client works on.
+func (o Own) Tables() *store.Tables { return &o.client.tables }
+
+// Entity is the one of a key.
+func (o Own) Entity(key string) prescient.Entity {
+	return prescient.Entity{Name: o.room.Name(), Key: key}
+}
+
+// Now returns the database's time, and makes sure that slot_config is as it was.
+func (o Own) Now(ctx context.Context, db prescient.DB) (time.Time, error) {
+	return o.client.now(ctx, db)
+}
+
+// InTx runs do on the caller's transaction, behind a savepoint, or on one of its own where db is a pool. After an error nothing of
+// it stays behind.
+func (o Own) InTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error {
+	return inTx(ctx, db, do)
+}
+
+// Insert makes rows pending by one statement for about a thousand of them: each in the slot of its due time, or in the next open
+// one where that is over. Whether the horizon allows them is not asked. A row that is pending already is an error, with nothing
+// written by its statement.
+func (o Own) Insert(ctx context.Context, db prescient.DB, jobs []prescient.NewJob, now time.Time) error {
+	for len(jobs) > 0 {
+		var rows []byte
+		n, all := 0, more{text: true}
+		for _, job := range jobs {
+			all = all.or(moreOf(&job))
+		}
+		for n < len(jobs) && n < bulkRows && len(rows) < literal.BulkBytes {
+			job := &jobs[n]
+			grid := o.client.tables.Grid
+			due := slots.Later(slots.RoundUp(job.DueAt), prescient.EarliestDue)
+			slot := slots.Later(grid.Ceil(due), grid.Next(now))
+			if n++; n > 1 {
+				rows = append(rows, ',')
+			}
+			rows = appendRow(rows, job, prescient.KeyOf(job.Entity, job.JobExec, job.Tag), o.client.textOf(due, slot, job.ExpiresAfter), all)
+		}
+		if _, err := db.ExecContext(ctx, o.client.insertRows(rows, all)); err != nil {
+			return o.client.explain(ctx, db, jobs[0], err)
+		}
+		jobs = jobs[n:]
+	}
+	return nil
+}
+
+// Pending returns the rows that are pending with some keys, without their payloads and errors: by a plain look, and by one statement
+// for about a thousand of them.
+func (o Own) Pending(ctx context.Context, db prescient.DB, keys []prescient.Key) (found []prescient.FutureJob, err error) {
+	for some := range slices.Chunk(keys, bulkRows) {
+		part, err := o.client.find(ctx, db, bareColumns, "job.job_key IN ("+literal.KeysOf(some)+")", false)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, part...)
+	}
+	return found, nil
+}
+
+// End ends what is pending for keys of the room, in a transaction: the rows that ends says. It returns those that it met, by their
+// keys, as they were. What a slot run is about to commit of one of them is dropped.
+func (o Own) End(ctx context.Context, db prescient.DB, keys []string, outcome prescient.Outcome, ends func(prescient.FutureJob) bool) (map[prescient.Key]prescient.FutureJob, error) {
+	entities := make([]prescient.Entity, len(keys))
+	for i, key := range keys {
+		entities[i] = o.Entity(key)
+	}
+	all := make(map[prescient.Key]prescient.FutureJob)
+	for _, some := range entityChunks(entities) {
+		_, met, err := o.client.endSome(ctx, db, some, outcome, ends)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, met)
+	}
+	return all, nil
+}

@@ -1,0 +1,69 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// How much examineSchedules looks at, and how many it names of what it finds.
+const (
+	timerProbe     = 5_000
+	scheduleProbe  = 1_000
+	namedSchedules = 5
+)
+
+// amiss is a schedule that something is wrong with.
+type amiss struct {
+	ID     string `db:"id"`
+	Reason string `db:"reason"`
+}
+
+// examineSchedules looks for schedules that do not fire, though nobody paused them.
+func (d *doctor) examineSchedules(ctx context.Context) ([]Finding, error) {
+	var disabled, failing, timerless []amiss
+	for _, look := range []struct {
+		into      *[]amiss
+		statement string
+		args      []any
+	}{
+		{&disabled, "operate/schedules", []any{namedSchedules + 1}},
+		{&failing, "operate/timers", []any{d.now.Add(2 * d.tables.Grid.Resolution()), timerProbe, namedSchedules + 1}},
+		{&timerless, "operate/timerless", []any{scheduleProbe, namedSchedules + 1}},
+	} {
+		if err := d.db.SelectContext(ctx, look.into, d.tables.Stmt.Get(look.statement), look.args...); err != nil {
+			return nil, fmt.Errorf("%s: %w", look.statement, err)
+		}
+	}
+	var found []Finding
+	if len(disabled) > 0 {
+		found = append(found, bad("schedules", "disabled, since they are no good: "+named(disabled),
+			"update each with what it should be, or delete it"))
+	}
+	if len(failing) > 0 {
+		found = append(found, bad("schedules.timers", "the timers of schedules fail, and are tried again each slot: "+named(failing),
+			"see what the error names; nothing of what is due is lost"))
+	}
+	if len(timerless) > 0 {
+		found = append(found, bad("schedules.timerless", "enabled schedules have no timer, so that they never fire: "+named(timerless),
+			"somebody has deleted rows of future_job: pause and resume each"))
+	}
+	return orFine(found, "schedules", fmt.Sprintf("none is disabled as no good; no timer fails among the first %d rows due, none is missing of the first %d schedules", timerProbe, scheduleProbe)), nil
+}
+
+// named names a few schedules.
+func named(some []amiss) string {
+	var list []string
+	for i, one := range some {
+		if i == namedSchedules {
+			list = append(list, "and more")
+			break
+		}
+		text := fmt.Sprintf("%q", one.ID)
+		if one.Reason != "" {
+			text += fmt.Sprintf(" (%.200s)", one.Reason)
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,33 @@
+// Package reserved has the entity names that belong to rooms of the library: apps insert and cancel nothing under them.
+package reserved
+
+import (
+	"fmt"
+
+	"prescient/prescient"
+)
+
+// TimerExec is the job_exec of the timers of schedules.
+const TimerExec = "schedule.fire"
+
+// Room is a room of the library that keeps rows of its own. Whoever has none of these cannot name one.
+type Room struct{ name string }
+
+// Name is the entity name of its rows.
+func (r Room) Name() string { return r.name }
+
+// Schedule is the room of schedules, whose timers and runs are checks.
+func Schedule() Room { return Room{prescient.ScheduleEntity} }
+
+// Refuse returns an error that wraps prescient.ErrInvalid for an entity whose rows belong to a room.
+func Refuse(e prescient.Entity) error {
+	if e.Name != prescient.ScheduleEntity {
+		return nil
+	}
+	return fmt.Errorf("%w: entity %s: the name %s is kept for schedules, which have commands and functions of their own", prescient.ErrInvalid, e, e.Name)
+}
+
+// IsTimer says whether a row is the timer of a schedule, which its own room alone makes.
+func IsTimer(job prescient.FutureJob) bool {
+	return job.EntityName == prescient.ScheduleEntity && job.JobExec == TimerExec
+}

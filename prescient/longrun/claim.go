@@ -1,0 +1,116 @@
+package longrun
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+)
+
+// maxWaiting is how many waiting checks an agent remembers. The slots that meet the others again start them.
+const maxWaiting = 10000
+
+// waiting is a check that is due, and has no place here, or comes behind another run of its schedule. It waits in future_job like any
+// other, for whichever worker runs its next slot; this agent remembers it, so that it starts when a place comes free.
+type waiting struct {
+	exec   *exec
+	job    prescient.FutureJob
+	behind string // the schedule; empty where it waits for a place
+}
+
+// wait remembers checks.
+func (r *Runner) wait(some ...waiting) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range some {
+		key := w.job.Key()
+		if _, is := r.waiting[key]; is || len(r.waiting) < maxWaiting {
+			r.waiting[key] = w
+		}
+	}
+}
+
+// startWaiting starts checks that wait, the earliest first, as far as there are places. A run of a schedule has ended, so that
+// what came behind it need not wait for that any more.
+func (r *Runner) startWaiting(ended string) {
+	for {
+		w, ok := r.nextWaiting(ended)
+		if !ok {
+			return
+		}
+		if err := w.exec.claim(w); err != nil && !errors.Is(err, errMoved) && !errno.Passing(err) {
+			r.options.Log.Warn().Err(err).Str("job_exec", w.job.JobExec).Stringer("entity", w.job.Entity()).Msg("a long run that waits could not be started")
+		}
+	}
+}
+
+// nextWaiting takes the check that is to start next. It keeps a place for it.
+func (r *Runner) nextWaiting(ended string) (next waiting, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.draining || len(r.runs)+r.starting >= r.options.Capacity {
+		return next, false
+	}
+	for _, w := range r.waiting {
+		if w.behind != "" && w.behind != ended {
+			continue
+		}
+		if !ok || w.job.DueAt.Before(next.job.DueAt) {
+			next, ok = w, true
+		}
+	}
+	if ok {
+		delete(r.waiting, next.job.Key())
+		r.starting++
+	}
+	return next, ok
+}
+
+// claim starts a check that waits, by the rules by which a slot run would: in a transaction of its own, which locks the check first.
+func (e *exec) claim(w waiting) error {
+	m := &meeting{exec: e, jobs: []prescient.FutureJob{w.job}, places: 1}
+	defer m.settle()
+	ctx, cancel := context.WithTimeout(context.Background(), e.send.Timeout)
+	defer cancel()
+	tx, err := e.send.DB.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
+	m.before = time.Now()
+	p, err := find(ctx, tx.Tx, &e.tables, e.options.Name, w.job)
+	if err != nil || p.paused || !p.is(identityOf(w.job)) {
+		return err
+	}
+	if err := p.lock(ctx); err != nil {
+		return err
+	}
+	m.jobs[0].CalledAt, m.jobs[0].ErrorCount, m.jobs[0].PutOffCount, m.jobs[0].TotalMS = p.now, int(p.errors.Int64), int(p.putOff.Int64), p.totalMS.Int64
+	if m.terms, m.now, err = e.terms(ctx, tx, m.jobs); err != nil {
+		return err
+	}
+	answers, err := m.run(ctx, tx)
+	if err != nil {
+		return err
+	}
+	job := m.jobs[0]
+	v := prescient.Decide(e.tables.Grid, prescient.Guards{Endless: true}, job, answers[0], m.now)
+	if v.Outcome == "" {
+		err = p.move(ctx, job, v)
+	} else {
+		err = p.end(ctx, job, v, time.Time{}, 0)
+	}
+	if err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err // what was committed all the same lapses, and is taken over
+	}
+	e.launch(m.started)
+	// What waits still, waits for the next slot, or for the end of another run.
+	e.wait(slices.DeleteFunc(m.waiting, func(w waiting) bool { return w.behind == "" })...)
+	return nil
+}

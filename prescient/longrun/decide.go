@@ -1,0 +1,133 @@
+package longrun
+
+import (
+	"fmt"
+	"time"
+
+	"prescient/prescient"
+	"prescient/slots"
+)
+
+// met is what a slot run knows of the check of a long run.
+type met struct {
+	job    prescient.FutureJob
+	guards prescient.Guards // of its job_exec
+	terms  Terms
+	run    *known   // the run of its key; nil for none
+	others []*known // those of its schedule that did not end
+	room   bool     // this agent has a place for one more
+	now    time.Time
+}
+
+// ruling is what a slot run does with a check that it met.
+type ruling struct {
+	// starts: this agent starts the run, or goes on with it: takesOver where another let it lapse, afresh where it is not the one
+	// that stands in schedule_run.
+	starts, takesOver, afresh bool
+	// waits: the run is to be noted as the one that waits; behind the schedule of whose runs, where it is not for a place.
+	waits  bool
+	behind string
+	// answer is what becomes of the check, where it does not start: it waits, or ends.
+	answer prescient.Answer
+}
+
+// decide says what a slot run does with the check of a long run. It is a pure function.
+func decide(grid slots.Grid, m met) ruling {
+	run := m.run
+	same := run != nil && run.endedAt.IsZero() && run.check == identityOf(m.job)
+	if run != nil && run.underWay() && run.lives {
+		return waitUntil(run.allocatedUntil) // also where the app has changed the check: what runs ends first
+	}
+	expiry := prescient.Expiry(m.job, m.guards)
+	if expired := !expiry.IsZero() && !m.now.Before(expiry); expired {
+		return ruling{answer: prescient.Answer{Cause: prescient.CauseEnds, Outcome: prescient.Expired,
+			Err: fmt.Errorf("not called: it expired at %s", slots.Stamp(expiry))}}
+	}
+	if same && !run.startedAt.IsZero() {
+		return m.goOn()
+	}
+	if cause, not := prescient.NotCalled(m.guards, m.job, m.now); not {
+		return ruling{answer: prescient.Answer{Cause: cause}}
+	}
+	return m.begin(grid, same)
+}
+
+// goOn is decide for a run that has started before: its agent is gone, has handed it on, or it is tried again after an error.
+func (m met) goOn() ruling {
+	switch {
+	case !m.run.underWay() && !m.terms.Next.IsZero() && !m.now.Before(m.terms.Next):
+		return ends(prescient.Failed, fmt.Errorf("%w, at %s", errTooLate, slots.Stamp(m.terms.Next)))
+	case m.terms.Quota > 0 && !m.now.Before(m.run.startedAt.Add(m.terms.Quota)):
+		return ends(prescient.Quota, quotaError(m.terms.Quota))
+	}
+	taken := m.run.underWay() && m.run.agent != ""
+	if most := max(m.guards.MaxErrors, 0); taken && m.run.takeovers >= most {
+		return ends(prescient.Crashed, fmt.Errorf("%w, %d times", errCrashed, m.run.takeovers+1))
+	}
+	if other := m.other(); m.apart() && other != nil {
+		return ruling{behind: m.terms.Schedule, answer: prescient.Answer{Cause: prescient.CauseWaits}}
+	}
+	if !m.room {
+		return ruling{answer: prescient.Answer{Cause: prescient.CauseWaits}}
+	}
+	return ruling{starts: true, takesOver: taken}
+}
+
+// begin is decide for a run that has not started.
+func (m met) begin(grid slots.Grid, same bool) ruling {
+	if m.apart() {
+		if other := m.other(); other != nil {
+			queued := m.terms.Overlap == Queue && (same || !m.somebodyWaits())
+			if !queued {
+				return ends(prescient.Overlapped, fmt.Errorf("%w: that is %s's until %s", errOverlapped, other.agent, slots.Stamp(other.allocatedUntil)))
+			}
+			return ruling{waits: !same, behind: m.terms.Schedule, answer: prescient.Answer{Cause: prescient.CauseWaits}}
+		}
+	}
+	if !m.room {
+		return ruling{answer: prescient.Answer{Cause: prescient.CauseWaits}}
+	}
+	if m.apart() {
+		if last := m.terms.LastStart; !last.IsZero() && m.terms.Interval > 0 {
+			if earliest := last.Add(m.terms.Interval - m.terms.Tolerance); m.now.Before(earliest) {
+				return ends(prescient.TooSoon, fmt.Errorf("%w, which started at %s: the earliest is %s", errTooSoon, slots.Stamp(last), slots.Stamp(earliest)))
+			}
+		}
+	}
+	return ruling{starts: true, afresh: true}
+}
+
+// apart says whether runs of its schedule keep apart.
+func (m met) apart() bool {
+	return m.terms.Schedule != "" && m.terms.Overlap != "" && m.terms.Overlap != Allow
+}
+
+// other is another run of its schedule that is under way; nil for none.
+func (m met) other() *known {
+	for _, o := range m.others {
+		if o.underWay() && o.key != m.job.Key() {
+			return o
+		}
+	}
+	return nil
+}
+
+// somebodyWaits says whether another run of its schedule waits already.
+func (m met) somebodyWaits() bool {
+	for _, o := range m.others {
+		if o.waits() && o.key != m.job.Key() {
+			return true
+		}
+	}
+	return false
+}
+
+func ends(outcome prescient.Outcome, why error) ruling {
+	return ruling{answer: prescient.Answer{Cause: prescient.CauseEnds, Outcome: outcome, Err: why}}
+}
+
+// waitUntil has the check wait for the first slot after a time.
+func waitUntil(t time.Time) ruling {
+	after := t.Add(time.Microsecond)
+	return ruling{answer: prescient.Answer{Cause: prescient.CauseWaits, Next: &after}}
+}

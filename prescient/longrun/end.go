@@ -1,0 +1,126 @@
+package longrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// conclude commits what a call answered, unless the run is lost. It tries while the lease lives, which goes on being renewed.
+func (e *exec) conclude(run *Run, a prescient.Answer, ran time.Duration) {
+	log := e.options.Log.With().Str("job_exec", run.job.JobExec).Stringer("entity", run.job.Entity()).Str("tag", run.job.Tag).Logger()
+	wait := store.NewBackOff()
+	for run.alive(time.Now()) {
+		ctx, cancel := context.WithTimeout(context.Background(), e.send.Timeout)
+		err := e.tryConclude(ctx, run, a, ran)
+		cancel()
+		switch {
+		case err == nil:
+			return
+		case errors.Is(err, ErrLost):
+			run.lose(ErrLost)
+		case errno.Passing(err) || errors.Is(err, errMoved):
+			time.Sleep(wait.NextBackOff())
+		default:
+			// It lapses, and is called again: as any check whose end cannot be written.
+			log.Error().Err(err).Msg("the end of a long run could not be written")
+			run.lose(ErrLost)
+		}
+	}
+	log.Warn().Err(a.Err).Msg("a long run is lost; nothing of its call was committed")
+}
+
+// tryConclude commits the end or the move of a check together with the end of its run, in one transaction: first the check is locked, as
+// a slot run does, then the run's token proved.
+func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ran time.Duration) error {
+	tx, err := e.send.DB.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
+	p, err := find(ctx, tx.Tx, &e.tables, e.options.Name, run.job)
+	if err != nil {
+		return err
+	}
+	c := conclusion{present: p, run: run, ran: ran}
+	if !p.is(run.row.check) {
+		if err := c.fence(ctx, prescient.Verdict{Outcome: prescient.Cancelled, DueAt: run.row.check.dueAt, CheckCount: run.row.check.checkCount}, false); err != nil {
+			return err
+		}
+		return committed(tx.Commit())
+	}
+	if err := p.lock(ctx); err != nil {
+		return err
+	}
+	if err := c.write(ctx, a); err != nil {
+		return err
+	}
+	return committed(tx.Commit())
+}
+
+// committed wraps the error of a COMMIT. One whose answer was lost is tried again: the fence then tells that it was done.
+func committed(err error) error {
+	if err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	return nil
+}
+
+// conclusion is what is written at the end of a call.
+type conclusion struct {
+	present
+	run *Run
+	ran time.Duration
+}
+
+// write writes what becomes of the check and of the run.
+func (c *conclusion) write(ctx context.Context, a prescient.Answer) error {
+	job := c.run.job // with the slot in which it started
+	job.ErrorCount, job.PutOffCount, job.TotalMS = int(c.errors.Int64), int(c.putOff.Int64), c.totalMS.Int64
+	v := prescient.Decide(c.tables.Grid, c.run.exec.guards, job, a, c.now)
+	if a.Cause == prescient.CauseWaits { // handed on
+		if err := c.fence(ctx, v, true); err != nil {
+			return err
+		}
+		return c.move(ctx, job, v)
+	}
+	job.TotalMS += literal.Millis(c.ran)
+	if next := c.run.terms.Next; a.Err != nil && v.Outcome == "" && !next.IsZero() && !v.Slot.Before(next) {
+		v.Outcome, v.Reason = prescient.Failed, fmt.Sprintf("%s (not tried again: the next occurrence is due at %s)", v.Reason, next.UTC().Format(time.RFC3339))
+	}
+	if err := c.fence(ctx, v, false); err != nil {
+		return err
+	}
+	if v.Outcome == "" {
+		return c.move(ctx, job, v)
+	}
+	return c.end(ctx, job, v, c.run.clock.Told, c.ran)
+}
+
+// fence proves the run's token, and says what becomes of the run: it ends, is handed on, or waits to be called again.
+func (c *conclusion) fence(ctx context.Context, v prescient.Verdict, handOn bool) error {
+	var until, ended *time.Time
+	var as *string
+	agent := c.agent
+	if v.Outcome != "" {
+		name := string(v.Outcome)
+		ended, as = &c.now, &name
+	} else if handOn {
+		until, agent = &c.now, ""
+	}
+	keeps := v.Outcome != prescient.Done
+	n, err := store.Affected(ctx, c.tx, c.tables.Stmt.Get("longrun/fence"), until, agent, ended, as, keeps, v.DueAt, v.CheckCount, c.run.row.key[:], c.run.row.token)
+	switch {
+	case err != nil:
+		return fmt.Errorf("fence: %w", err)
+	case n == 0:
+		return ErrLost
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package longrun
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/rig/app"
+	"prescient/prescient/localserver/servertest"
+)
+
+func TestNoStatementOfLongRunsScansATable(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		r := app.New(t, d, 15*time.Minute)
+		r.Needs(t, rig.ReadPlans)
+		f := r.Fill()
+		r.Exec("INSERT INTO p_schedule_run (job_key, agent, token, allocated_until, slot, due_at, inserted_at, check_count) SELECT job_key, 'w', 1, UTC_TIMESTAMP(6) + INTERVAL 30 MINUTE, next_check_at, due_at, inserted_at, 0 FROM p_future_job LIMIT 6000")
+		r.Exec("ANALYZE TABLE p_schedule_run")
+		runner := &Runner{tables: f.Tables}
+		var some []*Run
+		var first check
+		rows, err := r.Root.Query("SELECT job.job_key, job.next_check_at, job.revision FROM p_future_job job JOIN p_schedule_run USING (job_key) LIMIT ?", runsPerStatement)
+		r.Must(err)
+		defer rows.Close()
+		for rows.Next() {
+			var key []byte
+			var is check
+			r.Must(rows.Scan(&key, &is.slot, &is.revision))
+			if len(some) == 0 {
+				first = is
+			}
+			some = append(some, &Run{row: known{key: prescient.Key(key), token: 1}})
+		}
+		r.Must(rows.Err())
+		conn, err := r.Pool(time.Time{}).Conn(t.Context())
+		r.Must(err)
+		defer conn.Close()
+		covered := make(map[string]bool)
+		for _, e := range explained(runner, some, first) {
+			name, _, _ := strings.Cut(e.Statement, " ")
+			covered[name] = true
+			t.Run(strings.ReplaceAll(e.Statement, " ", "_"), func(t *testing.T) { e.Check(t, conn) })
+		}
+		for name := range f.Tables.Stmt {
+			if strings.HasPrefix(name, "longrun/") && !covered[name] {
+				t.Errorf("%s is not explained here", name)
+			}
+		}
+	})
+}
+
+// check is a row of future_job.
+type check struct {
+	slot     string
+	revision uint64
+}
+
+// explained are the statements for some runs, whose first has a check.
+func explained(r *Runner, some []*Run, is check) (list []rig.Explained) {
+	keys := make([]prescient.Key, len(some))
+	for i, run := range some {
+		keys[i] = run.row.key
+	}
+	const byKey = "PRIMARY 16"
+	ours, now := map[string]string{"p_schedule_run": byKey}, rig.At("12:01")
+	add := func(statement, query string, reached map[string]string, args ...any) {
+		list = append(list, rig.Explained{Statement: statement, Query: query, Args: args, Reached: reached})
+	}
+	get, fill := r.tables.Stmt.Get, r.tables.Fill
+	for _, n := range []int{1, 2, len(some)} {
+		var ranges []byte
+		for i, key := range keys[:n] {
+			if i > 0 {
+				ranges = append(ranges, " OR "...)
+			}
+			first, last := rig.Order(fmt.Sprint(i)).KeyRange()
+			ranges = literal.AppendKey(append(ranges, "job_key BETWEEN "...), first)
+			ranges = literal.AppendKey(append(ranges, " AND "...), last)
+			ranges = literal.AppendKey(append(ranges, " OR job_key = "...), key)
+		}
+		add(fmt.Sprintf("longrun/met %d", n), fill("longrun/met", "{keys}", string(ranges)), map[string]string{"run": byKey, "job": rig.ByKey})
+		add(fmt.Sprintf("longrun/renew %d", n), fill("longrun/renew", "{runs}", tokens("", some[:n])), ours, int64(60e6))
+		add(fmt.Sprintf("longrun/held %d", n), fill("longrun/held", "{runs}", tokens("run.", some[:n])), map[string]string{"run": byKey, "job": rig.ByKey})
+		add(fmt.Sprintf("longrun/forget %d", n), fill("longrun/forget", "{keys}", literal.KeysOf(keys[:n])), ours)
+	}
+	key := keys[0]
+	future := map[string]string{"p_future_job": rig.BySlotAndKey}
+	add("longrun/save", get("longrun/save"), ours, []byte("x"), key[:], 1)
+	add("longrun/fence", get("longrun/fence"), ours, now, "w", nil, nil, true, now, 0, key[:], 1)
+	add("longrun/find", get("longrun/find"), map[string]string{"config": rig.ByConfig, "job": rig.ByKey, "p_job_pause": "PRIMARY 66"}, "check", "*", key[:])
+	add("longrun/lock", get("longrun/lock"), future, is.slot, key[:], is.revision)
+	add("longrun/move", get("longrun/move"), future, now, now, 0, 0, 0, 0, nil, nil, is.slot, key[:], is.revision)
+	add("longrun/history", get("longrun/history"), future, 0, 0, 0, now, "done", nil, now, now, 0, 0, "w", is.slot, key[:], is.revision)
+	add("longrun/delete", get("longrun/delete"), map[string]string{"job": rig.BySlotAndKey}, is.slot, key[:], is.revision)
+	first, last := rig.Order("1").KeyRange()
+	add("longrun/list", get("longrun/list"), map[string]string{"run": byKey, "job": rig.ByKey}, first[:], last[:], 1000)
+	add("longrun/books", fill("longrun/books", "{outcome}", "done"), map[string]string{"p_slot_run": rig.ByBucket}, is.slot)
+	add("longrun/start", fill("longrun/start", "{rows}", "(X'00112233445566778899AABBCCDDEEFF',NULL,NULL,'w',1,NULL,'2026-11-20','2026-11-20','2026-11-20',0,NULL,NULL,0,NULL,NULL,NULL)"), nil)
+	return list
+}

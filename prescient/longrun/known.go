@@ -1,0 +1,148 @@
+package longrun
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// known is a run as schedule_run has it.
+type known struct {
+	key            prescient.Key
+	schedule       string
+	agent          string
+	token          uint64
+	allocatedUntil time.Time // zero where it waits, and where it ended
+	lives          bool      // its lease does
+	pending        bool      // its check, or another of that key, is
+	check          identity
+	startedAt      time.Time // zero where it waits for the one before it
+	takeovers      int
+	checkpoint     []byte
+	endedAt        time.Time
+	outcome        prescient.Outcome
+}
+
+// identity tells a check from another of the same key: as the app left it, and whatever slot runs did with it since.
+type identity struct {
+	dueAt, insertedAt time.Time
+	checkCount        int
+}
+
+func identityOf(job prescient.FutureJob) identity {
+	return identity{job.DueAt.UTC(), job.InsertedAt.UTC(), job.CheckCount}
+}
+
+// underWay says whether somebody has it, or has to take it over; waits, whether it waits for the run before it.
+func (k *known) underWay() bool { return k.endedAt.IsZero() && !k.allocatedUntil.IsZero() }
+func (k *known) waits() bool    { return k.endedAt.IsZero() && k.startedAt.IsZero() }
+
+// gone says whether nobody will end it: its check was cancelled after its agent died, or while it waited.
+func (k *known) gone() bool { return k.endedAt.IsZero() && !k.pending && !k.lives }
+
+// readKnown reads the runs of checks, and all of those of schedules: terms say which checks are a schedule's.
+func readKnown(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []prescient.FutureJob, terms []Terms) (runs []*known, err error) {
+	var conditions []byte
+	ranges := make(map[string]bool)
+	for i, job := range jobs {
+		schedule := terms[i].Schedule
+		if schedule != "" && ranges[schedule] {
+			continue
+		}
+		if len(conditions) > 0 {
+			conditions = append(conditions, " OR "...)
+		}
+		conditions = append(conditions, "job_key "...)
+		if schedule == "" {
+			conditions = literal.AppendKey(append(conditions, "= "...), job.Key())
+			continue
+		}
+		ranges[schedule] = true
+		first, last := job.Entity().KeyRange()
+		conditions = literal.AppendKey(append(conditions, "BETWEEN "...), first)
+		conditions = literal.AppendKey(append(conditions, " AND "...), last)
+	}
+	rows, err := tx.QueryContext(ctx, tables.Fill("longrun/met", "{keys}", string(conditions)))
+	if err != nil {
+		return nil, fmt.Errorf("reading long runs: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		run, err := scanKnown(rows)
+		if err != nil {
+			return nil, fmt.Errorf("reading long runs: %w", err)
+		}
+		runs = append(runs, run)
+	}
+	return runs, rows.Err()
+}
+
+func scanKnown(rows *sql.Rows) (*known, error) {
+	var key []byte
+	var schedule, outcome sql.NullString
+	var allocated, started, ended sql.NullTime
+	k := new(known)
+	if err := rows.Scan(&key, &schedule, &k.agent, &k.token, &allocated, &k.check.dueAt, &k.check.insertedAt, &k.check.checkCount, &started,
+		&k.takeovers, &k.checkpoint, &ended, &outcome, &k.pending, &k.lives); err != nil {
+		return nil, err
+	}
+	k.key, k.schedule, k.outcome = prescient.Key(key), schedule.String, prescient.Outcome(outcome.String)
+	k.allocatedUntil, k.startedAt, k.endedAt = allocated.Time, started.Time, ended.Time
+	k.check.dueAt, k.check.insertedAt = k.check.dueAt.UTC(), k.check.insertedAt.UTC()
+	return k, nil
+}
+
+// appendTo appends (…) for longrun/start. The slot is the one in which its check was met.
+func (k *known) appendTo(b []byte, job prescient.FutureJob, now time.Time) []byte {
+	if len(b) > 0 {
+		b = append(b, ',')
+	}
+	b = literal.AppendKey(append(b, '('), k.key)
+	if k.schedule == "" {
+		b = append(b, ",NULL,NULL"...)
+	} else {
+		b = literal.AppendText(append(b, ','), k.schedule)
+		b = literal.AppendText(append(b, ','), job.Tag)
+	}
+	b = literal.AppendText(append(b, ','), k.agent)
+	b = literal.AppendUint(append(b, ','), k.token)
+	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.allocatedUntil))
+	b = literal.AppendSecond(append(b, ','), job.NextCheckAt)
+	b = literal.AppendMicro(append(b, ','), k.check.dueAt)
+	b = literal.AppendMicro(append(b, ','), k.check.insertedAt)
+	b = literal.AppendInt(append(b, ','), int64(k.check.checkCount))
+	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.startedAt))
+	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.startedAtOr(now)))
+	b = literal.AppendInt(append(b, ','), int64(k.takeovers))
+	if k.checkpoint == nil {
+		b = append(b, ",NULL"...)
+	} else {
+		b = append(hex.AppendEncode(append(b, ",X'"...), k.checkpoint), '\'')
+	}
+	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.endedAt))
+	b = literal.AppendTextOrNull(append(b, ','), string(k.outcome))
+	return append(b, ')')
+}
+
+// startedAtOr is when it is called; zero where it waits.
+func (k *known) startedAtOr(now time.Time) time.Time {
+	if k.startedAt.IsZero() {
+		return time.Time{}
+	}
+	return now
+}
+
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,254 @@
+package longrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/store"
+)
+
+// Run is a call of a long run, as its function gets it. It is for concurrent use.
+type Run struct {
+	exec  *exec
+	job   prescient.FutureJob
+	terms Terms
+	row   known
+	slot  time.Time   // in which it started
+	clock store.Clock // the database's, as it was then
+
+	cancel context.CancelCauseFunc
+
+	mu         sync.Mutex
+	until      time.Time // by the monotonic clock: until when the lease lives
+	asked      time.Time // when it was renewed last
+	lost       bool
+	checkpoint []byte
+}
+
+func (m *meeting) newRun(job prescient.FutureJob, terms Terms, row *known) *Run {
+	job.CalledAt = m.now
+	return &Run{exec: m.exec, job: job, terms: terms, row: *row, slot: job.NextCheckAt, clock: store.Clock{Told: m.now, At: m.before},
+		until: m.before.Add(m.options.Lease), asked: m.before, checkpoint: row.checkpoint}
+}
+
+// Job returns the check that it is for. Its NextCheckAt is the slot in which the run started.
+func (r *Run) Job() prescient.FutureJob { return r.job }
+
+// Takeovers is how often the run was taken over from an agent that let it lapse.
+func (r *Run) Takeovers() int { return r.row.takeovers }
+
+// Token is the number under which this call has the run. Whoever has the run of this check later has a higher one, so that what keeps the highest it
+// has seen can refuse a call that is over and does not know it yet.
+func (r *Run) Token() uint64 { return r.row.token }
+
+// StartedAt is when the run started for the first time, by the database's clock. Its quota counts from then.
+func (r *Run) StartedAt() time.Time { return r.row.startedAt }
+
+// Left is how much of the quota is left, or of the timeout of the call; ok is false where there is no bound.
+func (r *Run) Left() (left time.Duration, ok bool) {
+	end := r.end()
+	if end.IsZero() {
+		return 0, false
+	}
+	return max(end.Sub(r.clock.Now()), 0), true
+}
+
+// end is when the call is to end, by the database's clock; zero for never.
+func (r *Run) end() (end time.Time) {
+	if r.terms.Quota > 0 {
+		end = r.row.startedAt.Add(r.terms.Quota)
+	}
+	if timeout := r.exec.guards.Timeout; timeout > 0 {
+		if at := r.clock.Told.Add(timeout); end.IsZero() || at.Before(end) {
+			end = at
+		}
+	}
+	return end
+}
+
+// Checkpoint is what was saved last: by this call, by the one before it, or by the last run of the schedule, unless that was done. Nil
+// for nothing.
+func (r *Run) Checkpoint() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.checkpoint
+}
+
+// Save keeps a checkpoint, of MaxCheckpoint bytes at most: whoever goes on with the run gets it. Errors: ErrCheckpoint, ErrLost,
+// ErrHandOn, once it is saved, where the agent stops, and what the server says. A function returns any of the last three.
+func (r *Run) Save(ctx context.Context, checkpoint []byte) error {
+	if len(checkpoint) > MaxCheckpoint {
+		return fmt.Errorf("%w: %d bytes; at most %d are allowed", ErrCheckpoint, len(checkpoint), MaxCheckpoint)
+	}
+	if checkpoint == nil {
+		checkpoint = []byte{}
+	}
+	if !r.alive(time.Now()) {
+		return ErrLost
+	}
+	n, err := r.exec.send.Exec(ctx, r.exec.tables.Stmt.Get("longrun/save"), checkpoint, r.row.key[:], r.row.token)
+	switch {
+	case err != nil:
+		return fmt.Errorf("saving a checkpoint: %w", err)
+	case n == 0:
+		r.lose(ErrLost)
+		return ErrLost
+	}
+	r.mu.Lock()
+	r.checkpoint = checkpoint
+	r.mu.Unlock()
+	switch {
+	case r.exec.isDraining():
+		return ErrHandOn
+	case !r.alive(time.Now()): // the answer took that long
+		return ErrLost
+	}
+	return nil
+}
+
+// alive says whether the lease lives. Once over it stays so.
+func (r *Run) alive(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost = r.lost || !now.Before(r.until)
+	return !r.lost
+}
+
+// lose ends the call of a run that is not to be committed.
+func (r *Run) lose(why error) {
+	r.mu.Lock()
+	r.lost = true
+	r.mu.Unlock()
+	r.cancel(why)
+}
+
+// renewed has the lease live for another term, from when that was asked for.
+func (r *Run) renewed(asked time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked, r.until = asked, asked.Add(r.exec.options.Lease)
+}
+
+// launch calls runs that were committed.
+func (r *Runner) launch(runs []*Run) {
+	r.mu.Lock()
+	for _, run := range runs {
+		var ctx context.Context
+		ctx, run.cancel = context.WithCancelCause(context.Background())
+		if old := r.runs[run.row.key]; old != nil { // it lapsed, and ignores that
+			go old.lose(ErrLost)
+		}
+		r.runs[run.row.key] = run
+		if r.ending {
+			run.cancel(ErrHandOn)
+		}
+		go run.exec.call(ctx, run)
+	}
+	r.mu.Unlock()
+	r.renewing.Do(func() { go r.renew() })
+}
+
+// leave gives the place of a run back.
+func (r *Runner) leave(run *Run) {
+	r.mu.Lock()
+	if r.runs[run.row.key] == run {
+		delete(r.runs, run.row.key)
+	}
+	r.leaving++
+	r.mu.Unlock()
+	r.startWaiting(run.terms.Schedule)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaving--
+	r.still()
+}
+
+// call calls the function of a run, and commits what it answers.
+func (e *exec) call(ctx context.Context, run *Run) {
+	defer e.leave(run)
+	defer run.cancel(nil)
+	began := time.Now()
+	if end := run.end(); !end.IsZero() {
+		cause := ErrQuota
+		if run.terms.Quota == 0 || end.Before(run.row.startedAt.Add(run.terms.Quota)) {
+			cause = fmt.Errorf("%w: it took longer than %s", prescient.ErrTimeout, e.guards.Timeout)
+		}
+		defer e.after(end.Sub(run.clock.Now()), func() { run.cancel(cause) })()
+	}
+	answered := make(chan prescient.Answer, 1)
+	go func() {
+		var a prescient.Answer
+		returned := false
+		defer func() {
+			if !returned {
+				a = prescient.Answer{Err: notReturned(recover())}
+			}
+			answered <- a
+		}()
+		a.Next, a.Err = e.fn(ctx, run)
+		if a.Err != nil {
+			a.Err = quoted(a.Err)
+		}
+		returned = true
+	}()
+	var a prescient.Answer
+	select {
+	case a = <-answered:
+	case <-ctx.Done():
+		// It has the term of a lease to come back.
+		select {
+		case a = <-answered:
+		case <-time.After(e.options.Lease):
+			a = prescient.Answer{Err: fmt.Errorf("%w, and ignored the end of its context", context.Cause(ctx))}
+			if errors.Is(context.Cause(ctx), ErrHandOn) {
+				run.lose(ErrLost) // for another to take over, when this process is gone
+			}
+			e.options.Log.Warn().Err(context.Cause(ctx)).Str("job_exec", run.job.JobExec).Stringer("entity", run.job.Entity()).
+				Msg("a long run ignores the end of its context; it is abandoned")
+		}
+	}
+	e.conclude(run, e.judge(ctx, run, a), time.Since(began))
+}
+
+// judge says what the answer of a call comes to, by why its context ended, if it did.
+func (e *exec) judge(ctx context.Context, run *Run, a prescient.Answer) prescient.Answer {
+	why := context.Cause(ctx)
+	switch {
+	case errors.Is(why, ErrQuota):
+		return prescient.Answer{Cause: prescient.CauseEnds, Outcome: prescient.Quota, Err: quotaError(run.terms.Quota)}
+	case errors.Is(why, prescient.ErrTimeout):
+		return prescient.Answer{Err: why}
+	case a.Err != nil && (errors.Is(why, ErrHandOn) || errors.Is(a.Err, ErrHandOn) && e.isDraining()):
+		return prescient.Answer{Cause: prescient.CauseWaits}
+	}
+	return a
+}
+
+// notReturned is what came of a call that did not return.
+func notReturned(recovered any) error {
+	if recovered == nil {
+		return fmt.Errorf("%w: it called runtime.Goexit", prescient.ErrPanic)
+	}
+	return fmt.Errorf("%w: %v\n%s", prescient.ErrPanic, recovered, debug.Stack())
+}
+
+// said is what an error of a function said: its methods are the function's own, and are called where a panic is caught.
+type said struct {
+	text            string
+	handOn, timeout bool
+}
+
+func (s said) Error() string { return s.text }
+
+func (s said) Is(target error) bool {
+	return s.handOn && target == ErrHandOn || s.timeout && target == prescient.ErrTimeout
+}
+
+func quoted(err error) error {
+	return said{text: err.Error(), handOn: errors.Is(err, ErrHandOn), timeout: errors.Is(err, prescient.ErrTimeout)}
+}

@@ -1,0 +1,228 @@
+package longrun
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/store"
+	text "prescient/sql"
+)
+
+// What is allowed.
+const (
+	// DefaultCapacity is how many long runs an agent has at a time.
+	DefaultCapacity = 1000
+	// MaxCheckpoint is how long a checkpoint may be, in bytes.
+	MaxCheckpoint = 64 << 10
+	// minLease is the shortest lease.
+	minLease = 2 * time.Second
+	// leaseMargin is how much shorter than the longest lease every lease is that is taken: it has to live by the clock of another
+	// server of a cluster, too.
+	leaseMargin = time.Second
+)
+
+// Options are for New; zero fields mean the defaults.
+type Options struct {
+	// Prefix of the table names; empty by default.
+	Prefix string
+	// Dialect is [text.Auto] by default: what the server can do.
+	Dialect text.Dialect
+	// Name of this agent, at most 64 characters: that of the worker beside it. It must be no other's at the same time.
+	Name string
+	// Lease is how long a run stays the agent's without being renewed; 1 minute by default, from 2 s to prescient.MaxLease.
+	Lease time.Duration
+	// Capacity is how many runs it has at a time; DefaultCapacity by default. What is due beyond that waits for the next slots.
+	Capacity int
+	// Rules know the terms of checks; nil where none belongs to a schedule.
+	Rules Rules
+	// Log takes a line at warn for each run that is lost, or taken over. The zero value is silent.
+	Log zerolog.Logger
+}
+
+// Runner is an agent: it calls the functions of long runs. A process needs one, beside its worker. It is for concurrent use.
+type Runner struct {
+	options Options
+	tables  store.Tables
+	send    *store.Sender
+
+	mu       sync.Mutex
+	runs     map[prescient.Key]*Run // that are called here
+	starting int                    // of transactions that are not committed yet
+	leaving  int                    // calls that are over, and have what waits started
+	draining bool
+	ending   bool                      // it drains, and calls have had their time
+	quiet    []chan struct{}           // of those who wait for the end of all runs
+	waiting  map[prescient.Key]waiting // checks that are due and have no place, or wait for another run
+	idle     chan struct{}             // closed once it drains, and nothing is called or about to be
+	renewing sync.Once
+	stopped  chan struct{}
+
+	after func(d time.Duration, do func()) (stop func() bool) // time.AfterFunc, but for tests
+}
+
+// New reads slot_config on a pool that was made by connect.Open, as that of a worker is. The error wraps
+// prescient.ErrNotMigrated, prescient.ErrInvalid or what the server says.
+func New(ctx context.Context, db *sqlx.DB, o Options) (*Runner, error) {
+	o.Lease, o.Capacity = cmp.Or(o.Lease, prescient.DefaultLease), cmp.Or(o.Capacity, DefaultCapacity)
+	switch {
+	case o.Name == "":
+		return nil, fmt.Errorf("%w: a runner of long runs needs a name: that of the worker beside it", prescient.ErrInvalid)
+	case o.Lease < minLease || o.Lease > prescient.MaxLease:
+		return nil, fmt.Errorf("%w: lease %s of long runs: %s to %s are allowed", prescient.ErrInvalid, o.Lease, minLease, prescient.MaxLease)
+	case o.Capacity < 0:
+		return nil, fmt.Errorf("%w: capacity %d of long runs: must be positive (0 for %d)", prescient.ErrInvalid, o.Capacity, DefaultCapacity)
+	}
+	o.Lease = min(o.Lease, prescient.MaxLease-leaseMargin)
+	if err := prescient.ValidText("name of a runner", o.Name, 64); err != nil {
+		return nil, err
+	}
+	t, err := store.OpenTables(ctx, db, o.Prefix, 0, o.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	return &Runner{options: o, tables: t, runs: make(map[prescient.Key]*Run), waiting: make(map[prescient.Key]waiting), idle: make(chan struct{}), stopped: make(chan struct{}),
+		send:  &store.Sender{DB: db, Timeout: min(store.StatementTime(o.Lease), o.Lease/3), Patience: o.Lease},
+		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}, nil
+}
+
+// Func is a job_exec that may take long: it answers with the next time to check, nil when the matter is settled, or an error.
+//
+// Its context ends where the run is lost, used up its quota or its timeout, was cancelled by the app, or is to be handed on;
+// context.Cause says which. It should save checkpoints, and go on from [Run.Checkpoint] where there is one: it is called
+// again after an error, and where its agent died.
+type Func func(ctx context.Context, run *Run) (*time.Time, error)
+
+// Register adds a job_exec whose checks are long runs. Of guards Timeout bounds one call, 0 for no bound, which is not the
+// worker's; a run that lapsed more often than MaxErrors ends as crashed; the others hold as for any check. Its errors are those
+// of Registry.Register.
+//
+// A nil Runner registers the name as well, for a program that inserts checks and calls none.
+func (r *Runner) Register(registry *prescient.Registry, name string, fn Func, guards prescient.Guards) error {
+	if fn == nil {
+		return fmt.Errorf("%w: job_exec %q has no function", prescient.ErrInvalid, name)
+	}
+	if err := guards.Validate(); err != nil {
+		return fmt.Errorf("job_exec %q: %w", name, err)
+	}
+	timeout := guards.Timeout
+	guards = guards.Or(prescient.DefaultGuards())
+	guards.Timeout = timeout
+	e := &exec{Runner: r, fn: fn, guards: guards}
+	return registry.RegisterTxBatch(name, e.meet, prescient.Guards{Timeout: startTimeout, Endless: true, Concurrency: startCalls, SLA: guards.SLA})
+}
+
+// startTimeout is how long starting some hundreds of runs may take, and startCalls for how many batches that is done at a time.
+const startTimeout, startCalls = 30 * time.Second, 4
+
+// exec is a job_exec whose checks are long runs.
+type exec struct {
+	*Runner
+	fn     Func
+	guards prescient.Guards
+}
+
+// Running is how many runs are called here now.
+func (r *Runner) Running() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.runs)
+}
+
+// reserve takes places for up to n runs that are about to start, and says how many.
+func (r *Runner) reserve(n int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.draining {
+		return 0
+	}
+	n = max(min(n, r.options.Capacity-len(r.runs)-r.starting), 0)
+	r.starting += n
+	return n
+}
+
+// unreserve gives places back.
+func (r *Runner) unreserve(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.starting -= n
+	r.still()
+}
+
+// still tells those who wait for it that nothing is called here, nor about to be. The lock is held.
+func (r *Runner) still() {
+	if len(r.runs)+r.starting+r.leaving > 0 {
+		return
+	}
+	for _, c := range r.quiet {
+		close(c)
+	}
+	r.quiet = nil
+	if !r.draining {
+		return
+	}
+	select {
+	case <-r.idle:
+	default:
+		close(r.idle)
+	}
+}
+
+// Wait returns once all runs that were started here have ended, and what waited here for their places or their ends; or when ctx ends,
+// with its error.
+func (r *Runner) Wait(ctx context.Context) error {
+	c := make(chan struct{})
+	r.mu.Lock()
+	r.quiet = append(r.quiet, c)
+	r.still()
+	r.mu.Unlock()
+	select {
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Drain ends the agent: it starts nothing more, and hands its runs on. Each goes on until it saves its next checkpoint, or returns;
+// when ctx ends, their contexts end. It returns once all were handed on or ended, with the error of ctx where it had to end some.
+// What a killed agent leaves is taken over when the lease has lapsed.
+func (r *Runner) Drain(ctx context.Context) error {
+	r.mu.Lock()
+	if !r.draining {
+		r.draining = true
+		close(r.stopped)
+		r.still()
+	}
+	r.mu.Unlock()
+	select {
+	case <-r.idle:
+		return nil
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	r.ending = true
+	for _, run := range r.runs {
+		run.cancel(ErrHandOn)
+	}
+	r.mu.Unlock()
+	// What ignores the end of its context for a whole lease is left behind: it is taken over then.
+	select {
+	case <-r.idle:
+	case <-time.After(r.options.Lease):
+	}
+	return ctx.Err()
+}
+
+// isDraining says whether the agent stops.
+func (r *Runner) isDraining() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.draining
+}

@@ -1,0 +1,248 @@
+package longrun
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/slots"
+)
+
+// meet is what a slot run calls for checks of long runs that are due: it starts those that may start, in the transaction that moves
+// their checks on.
+func (e *exec) meet(ctx context.Context, tx *sqlx.Tx, batch *prescient.Batch) error {
+	if e.Runner == nil {
+		return fmt.Errorf("%w: job_exec %q was registered without a runner of long runs, which cannot call it", prescient.ErrInvalid, batch.Jobs()[0].JobExec)
+	}
+	jobs := batch.Jobs()
+	terms, now, err := e.terms(ctx, tx, jobs)
+	if err != nil {
+		return err
+	}
+	m := &meeting{exec: e, jobs: jobs, terms: terms, now: now, before: time.Now(), places: e.reserve(len(jobs))}
+	// A transaction that comes to nothing does not say so.
+	stop := e.after(startTimeout+e.options.Lease, m.settle)
+	answers, err := m.run(ctx, tx)
+	if err != nil {
+		stop()
+		m.settle()
+		return err
+	}
+	for i, a := range answers {
+		batch.Give(i, a)
+	}
+	batch.AfterCommit(func() {
+		stop()
+		e.launch(m.started)
+		m.settle()
+		e.wait(m.waiting...)
+	})
+	return nil
+}
+
+// meeting is a slot run that meets checks of long runs.
+type meeting struct {
+	*exec
+	jobs   []prescient.FutureJob
+	terms  []Terms
+	now    time.Time // by the database's clock
+	before time.Time // here, before the first lease was asked for
+	places int       // that are kept for runs which start
+	kept   sync.Once // of places
+
+	runs    map[prescient.Key]*known // by their own keys
+	of      map[string][]*known      // those of a schedule that did not end
+	ended   map[string][]*known      // those that did
+	started []*Run
+	rows    []byte          // of longrun/start
+	forget  []prescient.Key // runs that ended, before the next of their schedules
+	starts  []string        // schedules of which a run started
+	waiting []waiting
+}
+
+// settle gives the places back that were kept; runs that have started have theirs by then.
+func (m *meeting) settle() { m.kept.Do(func() { m.unreserve(m.places) }) }
+
+// run decides about the checks, and writes what becomes of their runs. It answers for each check.
+func (m *meeting) run(ctx context.Context, tx *sqlx.Tx) ([]prescient.Answer, error) {
+	if err := m.read(ctx, tx); err != nil {
+		return nil, err
+	}
+	answers := make([]prescient.Answer, len(m.jobs))
+	// The earliest occurrence of a schedule first.
+	order := make([]int, len(m.jobs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return m.jobs[i].DueAt.Compare(m.jobs[j].DueAt) })
+	for _, i := range order {
+		answers[i] = m.rule(i)
+	}
+	return answers, m.write(ctx, tx)
+}
+
+// rule decides about a check, and takes note of what is to be written.
+func (m *meeting) rule(i int) prescient.Answer {
+	job, terms := m.jobs[i], m.terms[i]
+	key := job.Key()
+	met := met{job: job, guards: m.guards, terms: terms, run: m.runs[key], others: m.of[terms.Schedule], room: len(m.started) < m.places, now: m.now}
+	r := decide(m.tables.Grid, met)
+	row := met.run
+	if row == nil {
+		row = &known{key: key, schedule: terms.Schedule}
+	}
+	switch {
+	case r.starts:
+		return m.start(job, terms, row, r)
+	case r.waits:
+		*row = known{key: key, schedule: terms.Schedule, token: row.token, check: identityOf(job)}
+		m.keep(row)
+		m.rows = row.appendTo(m.rows, job, m.now)
+	case r.answer.Cause != prescient.CauseWaits && met.run != nil && met.run.endedAt.IsZero():
+		row.endedAt, row.outcome, row.allocatedUntil, row.lives = m.now, prescient.Decide(m.tables.Grid, m.guards, job, r.answer, m.now).Outcome, time.Time{}, false
+		m.rows = row.appendTo(m.rows, job, m.now)
+	}
+	if r.answer.Cause == prescient.CauseWaits && r.answer.Next == nil {
+		m.waiting = append(m.waiting, waiting{exec: m.exec, job: job, behind: r.behind})
+	}
+	if r.answer.Err != nil {
+		m.options.Log.Warn().Err(r.answer.Err).Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Msg("a long run is not started")
+	}
+	return r.answer
+}
+
+// maxStep bounds by how much a start raises the token, as that of a bucket's lease.
+const maxStep = 1 << 32
+
+// start makes a run this agent's.
+func (m *meeting) start(job prescient.FutureJob, terms Terms, row *known, r ruling) prescient.Answer {
+	if r.takesOver {
+		m.options.Log.Warn().Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Str("agent", row.agent).
+			Msg("a long run is taken over")
+	}
+	if r.afresh {
+		*row = known{key: row.key, schedule: terms.Schedule, token: row.token, startedAt: m.now, checkpoint: m.checkpointFor(terms)}
+		if terms.Schedule != "" {
+			m.starts = append(m.starts, terms.Schedule)
+			m.startsOf(terms.Schedule)
+		}
+	} else if r.takesOver {
+		row.takeovers++
+	}
+	row.agent, row.token, row.lives = m.options.Name, row.token+1+rand.Uint64N(maxStep), true
+	row.check, row.allocatedUntil = identityOf(job), m.now.Add(m.options.Lease)
+	m.keep(row)
+	m.rows = row.appendTo(m.rows, job, m.now)
+	run := m.newRun(job, terms, row)
+	m.started = append(m.started, run)
+	return waitUntil(row.allocatedUntil).answer
+}
+
+// startsOf lets later occurrences of the same batch know of a start.
+func (m *meeting) startsOf(schedule string) {
+	for i := range m.terms {
+		if m.terms[i].Schedule == schedule {
+			m.terms[i].LastStart = m.now
+		}
+	}
+}
+
+// keep has a run stand among those of its schedule.
+func (m *meeting) keep(row *known) {
+	m.runs[row.key] = row
+	if row.schedule != "" && !slices.Contains(m.of[row.schedule], row) {
+		m.of[row.schedule] = append(m.of[row.schedule], row)
+	}
+}
+
+// checkpointFor is where the first call of a run goes on: at the checkpoint of the run before it, unless that was done. The run
+// before it is forgotten then.
+func (m *meeting) checkpointFor(terms Terms) (checkpoint []byte) {
+	if terms.Schedule == "" {
+		return nil
+	}
+	var last *known
+	for _, run := range m.ended[terms.Schedule] {
+		m.forget = append(m.forget, run.key)
+		if last == nil || run.endedAt.After(last.endedAt) {
+			last = run
+		}
+	}
+	delete(m.ended, terms.Schedule)
+	if last != nil && last.outcome != prescient.Done {
+		checkpoint = last.checkpoint
+	}
+	return checkpoint
+}
+
+// terms asks the rules, where there are some.
+func (e *exec) terms(ctx context.Context, tx *sqlx.Tx, jobs []prescient.FutureJob) ([]Terms, time.Time, error) {
+	now := jobs[0].CalledAt
+	for _, job := range jobs {
+		now = slots.Later(now, job.NextCheckAt) // what a clock tells may be a moment behind
+	}
+	terms := make([]Terms, len(jobs))
+	var of []prescient.FutureJob
+	var at []int
+	for i, job := range jobs {
+		if job.EntityName == prescient.ScheduleEntity && e.options.Rules != nil {
+			of, at = append(of, job), append(at, i)
+		}
+	}
+	if len(of) == 0 {
+		return terms, now, nil
+	}
+	known, then, err := e.options.Rules.Terms(ctx, tx, of)
+	if err != nil {
+		return nil, now, err
+	}
+	for i, t := range known {
+		terms[at[i]] = t
+	}
+	return terms, slots.Later(now, then), nil
+}
+
+// read reads what there is of the runs of the checks, and of their schedules.
+func (m *meeting) read(ctx context.Context, tx *sqlx.Tx) error {
+	m.runs, m.of, m.ended = make(map[prescient.Key]*known), make(map[string][]*known), make(map[string][]*known)
+	all, err := readKnown(ctx, tx, &m.tables, m.jobs, m.terms)
+	for _, run := range all {
+		switch {
+		case run.gone():
+			m.forget = append(m.forget, run.key)
+			continue
+		case run.schedule == "":
+		case run.endedAt.IsZero():
+			m.of[run.schedule] = append(m.of[run.schedule], run)
+		default:
+			m.ended[run.schedule] = append(m.ended[run.schedule], run)
+		}
+		m.runs[run.key] = run
+	}
+	return err
+}
+
+// write writes what was decided.
+func (m *meeting) write(ctx context.Context, tx *sqlx.Tx) error {
+	if len(m.forget) > 0 {
+		if _, err := tx.ExecContext(ctx, m.tables.Fill("longrun/forget", "{keys}", literal.KeysOf(m.forget))); err != nil {
+			return fmt.Errorf("forgetting long runs that ended: %w", err)
+		}
+	}
+	if len(m.rows) > 0 {
+		if _, err := tx.ExecContext(ctx, m.tables.Fill("longrun/start", "{rows}", string(m.rows))); err != nil {
+			return fmt.Errorf("starting long runs: %w", err)
+		}
+	}
+	if len(m.starts) > 0 {
+		return m.options.Rules.Started(ctx, tx, m.starts, m.now)
+	}
+	return nil
+}

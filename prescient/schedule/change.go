@@ -1,0 +1,250 @@
+package schedule
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// all ends whatever is pending for a schedule.
+func all(prescient.FutureJob) bool { return true }
+
+// lock locks a schedule and returns it. The error wraps ErrNotFound.
+func (s *Schedules) lock(ctx context.Context, db prescient.DB, id string) (Stored, error) {
+	return s.get(ctx, db, id, true)
+}
+
+// Update puts another definition in the place of a schedule's, and says whether it was another. All runs of the schedule end as
+// superseded: those that wait, those that are to be tried again, and the answer of one that is under way is dropped. Where the
+// timeline stays (crontabs, zone and jitter), its next occurrence does too; else it fires from now on. A schedule that a person paused
+// stays paused; one that was disabled since its crontabs were no good is enabled.
+//
+// Errors: ErrNotFound, and those of Create.
+func (s *Schedules) Update(ctx context.Context, db prescient.DB, schedule Schedule) (changed bool, err error) {
+	if err := schedule.Validate(); err != nil {
+		return false, err
+	}
+	schedule = schedule.withDefaults()
+	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
+		changed = false
+		old, err := s.lock(ctx, db, schedule.ID)
+		if err != nil || old.same(schedule) {
+			return err
+		}
+		changed = true
+		return s.replace(ctx, db, replacement{old: old, by: Wanted{Schedule: schedule}})
+	})
+	return changed, err
+}
+
+// Edit is Update by what edit makes of the definition that is stored: what it leaves alone stays, whatever others change meanwhile.
+// It returns the definitions before and after. The ID cannot be changed. Errors: ErrNotFound, those of edit, and those of Create.
+func (s *Schedules) Edit(ctx context.Context, db prescient.DB, id string, edit func(schedule *Schedule) error) (before, after Schedule, err error) {
+	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
+		old, err := s.lock(ctx, db, id)
+		if err != nil {
+			return err
+		}
+		before, after = old.Schedule, old.Schedule
+		after.Crontabs = slices.Clone(before.Crontabs)
+		if err := edit(&after); err != nil {
+			return err
+		}
+		if after.ID != id {
+			return fmt.Errorf("%w: the id of schedule %q cannot be changed to %q", prescient.ErrInvalid, id, after.ID)
+		}
+		if err := after.Validate(); err != nil {
+			return err
+		}
+		if after = after.withDefaults(); old.same(after) {
+			return nil
+		}
+		return s.replace(ctx, db, replacement{old: old, by: Wanted{Schedule: after}})
+	})
+	return before, after, err
+}
+
+// Delete deletes schedules with their timers and runs, which end as cancelled, and says how many there were.
+func (s *Schedules) Delete(ctx context.Context, db prescient.DB, ids ...string) (deleted int, err error) {
+	for _, id := range ids {
+		if err := validID(id); err != nil {
+			return 0, err
+		}
+	}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
+		deleted = 0
+		for some := range slices.Chunk(ids, idsPerStatement) {
+			found, err := s.find(ctx, db, some, false, true)
+			if err != nil {
+				return err
+			}
+			there := make([]string, len(found))
+			for i, one := range found {
+				there[i] = one.ID
+			}
+			if err := s.delete(ctx, db, there, refusedAmong(found...)); err != nil {
+				return err
+			}
+			deleted += len(there)
+		}
+		return nil
+	})
+	return deleted, err
+}
+
+// DeleteOwner deletes all schedules of an owner, as Delete does.
+func (s *Schedules) DeleteOwner(ctx context.Context, db prescient.DB, owner prescient.Entity) (deleted int, err error) {
+	if err := validOwner(owner); err != nil {
+		return 0, err
+	}
+	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
+		ids, refused, err := s.ofOwner(ctx, db, owner)
+		if err != nil {
+			return err
+		}
+		deleted = len(ids)
+		for some := range slices.Chunk(ids, idsPerStatement) {
+			if err := s.delete(ctx, db, some, nil); err != nil {
+				return err
+			}
+		}
+		return s.forgetRefused(ctx, db, refused)
+	})
+	return deleted, err
+}
+
+// ofOwner locks the schedules of an owner, and returns which of them have a disabled_at.
+func (s *Schedules) ofOwner(ctx context.Context, db prescient.DB, owner prescient.Entity) (ids, refused []string, err error) {
+	rows, err := db.QueryContext(ctx, s.tables.Fill("schedule/of_owner",
+		"{name}", literal.Of(literal.AppendText, owner.Name), "{key}", literal.Of(literal.AppendText, owner.Key)))
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the schedules of %s: %w", owner, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var is bool
+		if err := rows.Scan(&id, &is); err != nil {
+			return nil, nil, err
+		}
+		plain, err := hex.DecodeString(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		ids = append(ids, string(plain))
+		if is {
+			refused = append(refused, string(plain))
+		}
+	}
+	return ids, refused, rows.Err()
+}
+
+// delete deletes schedules that are locked; refused are those of them that have a disabled_at.
+func (s *Schedules) delete(ctx context.Context, db prescient.DB, ids, refused []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if _, err := s.own.End(ctx, db, ids, prescient.Cancelled, all); err != nil {
+		return err
+	}
+	if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/delete", "{ids}", idList(ids))); err != nil {
+		return fmt.Errorf("deleting schedules: %w", err)
+	}
+	return s.forgetRefused(ctx, db, refused)
+}
+
+// Pause stops a schedule until Resume. The run of its next occurrence ends as superseded; one that has begun goes on, with its
+// retries. One that is paused already stays so. The error wraps ErrNotFound.
+func (s *Schedules) Pause(ctx context.Context, db prescient.DB, id string) error {
+	return s.own.InTx(ctx, db, func(db prescient.DB) error {
+		old, err := s.lock(ctx, db, id)
+		if err != nil || !old.Enabled {
+			return err
+		}
+		return s.pauseLocked(ctx, db, id)
+	})
+}
+
+// pauseLocked pauses a schedule that is locked and enabled.
+func (s *Schedules) pauseLocked(ctx context.Context, db prescient.DB, id string) error {
+	now, err := s.own.Now(ctx, db)
+	if err != nil {
+		return err
+	}
+	ahead := func(job prescient.FutureJob) bool { return job.JobExec == TimerExec || job.DueAt.After(now) }
+	if _, err := s.own.End(ctx, db, []string{id}, prescient.Superseded, ahead); err != nil {
+		return err
+	}
+	return s.switched(ctx, db, []string{id}, false, "NULL", "NULL")
+}
+
+// Resume lets a schedule fire again, from now on: what was due while it was paused is not missed. One that is enabled stays as it
+// is. The error wraps ErrNotFound, or prescient.ErrInvalid where it has no more occurrences, or its crontabs are no good.
+func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) error {
+	return s.own.InTx(ctx, db, func(db prescient.DB) error {
+		old, err := s.lock(ctx, db, id)
+		if err != nil || old.Enabled {
+			return err
+		}
+		now, err := s.own.Now(ctx, db)
+		if err != nil {
+			return err
+		}
+		first, err := s.firstToCome(old.Schedule, old.CreatedAt, now)
+		if err != nil {
+			return err
+		}
+		if err := s.own.Insert(ctx, db, append(s.runs(old.Schedule, first), s.timer(old.Schedule, first)), now); err != nil {
+			return fmt.Errorf("inserting the timer: %w", err)
+		}
+		if err := s.switched(ctx, db, []string{id}, true, "NULL", "NULL"); err != nil {
+			return err
+		}
+		return s.forgetRefused(ctx, db, refusedAmong(old))
+	})
+}
+
+// RunNow runs a schedule once, in the next open slot, or sends its event, beside what its crontabs say; also one that is paused. It
+// returns the id of the run or event. Errors: ErrNotFound, and prescient.ErrPending for a second one within a second, or before the last
+// one, by a clock that was put back.
+func (s *Schedules) RunNow(ctx context.Context, db prescient.DB, id string) (occurrence string, err error) {
+	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
+		one, err := s.lock(ctx, db, id)
+		if err != nil {
+			return err
+		}
+		now, err := s.own.Now(ctx, db)
+		if err != nil {
+			return err
+		}
+		occurrence = idOf(id, handTag(now))
+		n, err := store.Affected(ctx, db, s.tables.Fill("schedule/by_hand", "{second}", literal.Of(literal.AppendSecond, now.Truncate(time.Second)),
+			"{id}", literal.Of(literal.AppendText, id)))
+		if err != nil {
+			return fmt.Errorf("taking a second for the run: %w", err)
+		}
+		if n == 0 {
+			return fmt.Errorf("%w: %s, or one after it", prescient.ErrPending, occurrence)
+		}
+		if one.Topic != "" {
+			return s.send(ctx, db, []event{eventOf(one, now, handTag(now))})
+		}
+		run := s.runs(one.Schedule, now)
+		run[0].Tag = handTag(now)
+		if err := s.own.Insert(ctx, db, run, now); errno.Is(err, errno.DuplicateKey) {
+			return fmt.Errorf("%w: %s", prescient.ErrPending, occurrence)
+		} else if err != nil {
+			return fmt.Errorf("inserting the run: %w", err)
+		}
+		return nil
+	})
+	return occurrence, err
+}

@@ -1,0 +1,181 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
+)
+
+// Create adds a schedule, which fires from now on, by the database's clock. One that is there already with the same definition
+// stays as it is, and Create says false. Errors: ErrExists, and prescient.ErrInvalid, also for crontabs that are finer than the slots,
+// unless MayCoalesce is set; others come from the server.
+func (s *Schedules) Create(ctx context.Context, db prescient.DB, schedule Schedule) (created bool, err error) {
+	n, err := s.CreateMany(ctx, db, []Schedule{schedule})
+	return n == 1, err
+}
+
+// CreateMany is Create for many: all of them or, with an error, none. It says how many were not there yet.
+//
+// It takes three statements for some hundreds of schedules.
+func (s *Schedules) CreateMany(ctx context.Context, db prescient.DB, schedules []Schedule) (created int, err error) {
+	if err := validAll(schedules); err != nil {
+		return 0, err
+	}
+	// In the order of their ids, so that two who create the same do not deadlock.
+	sorted := slices.SortedFunc(slices.Values(schedules), func(a, b Schedule) int { return strings.Compare(a.ID, b.ID) })
+	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
+		created = 0
+		for some := range slices.Chunk(sorted, idsPerStatement) {
+			n, err := s.createSome(ctx, db, some, false)
+			if err != nil {
+				return err
+			}
+			created += n
+		}
+		return nil
+	})
+	return created, err
+}
+
+// validAll refuses schedules of which one is no good, or that have an id twice.
+func validAll(schedules []Schedule) error {
+	seen := make(map[string]bool, len(schedules))
+	for i, one := range schedules {
+		if err := one.Validate(); err != nil {
+			return fmt.Errorf("schedule %d: %w", i+1, err)
+		}
+		if seen[one.ID] {
+			return fmt.Errorf("%w: schedule %d: the id %q stands twice", prescient.ErrInvalid, i+1, one.ID)
+		}
+		seen[one.ID] = true
+	}
+	return nil
+}
+
+// maxTries bounds how often schedules are inserted anew that others create meanwhile.
+const maxTries = 10
+
+// createSome creates those that are not there yet: enabled, or paused from the first.
+func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Schedule, paused bool) (created int, err error) {
+	now, err := s.own.Now(ctx, db)
+	if err != nil {
+		return 0, err
+	}
+	var added []Schedule
+	for range maxTries {
+		n, err := s.insertRows(ctx, db, some, !paused, now)
+		added, some = append(added, some[:n]...), some[n:]
+		if err == nil {
+			return len(added), s.insertTimers(ctx, db, added, paused, now)
+		}
+		if !errno.Is(err, errno.DuplicateKey) {
+			return 0, err
+		}
+		if some, err = s.missing(ctx, db, some); err != nil {
+			return 0, err
+		}
+	}
+	return 0, fmt.Errorf("creating schedules: others created them %d times meanwhile", maxTries)
+}
+
+// missing returns the schedules that are not there yet, and locks the others.
+func (s *Schedules) missing(ctx context.Context, db prescient.DB, some []Schedule) (missing []Schedule, err error) {
+	// Who met a row has a shared lock on it already: to want more is a deadlock of two who create it at once.
+	found, err := s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", withPayload, "{ids}", idList(idsOf(some)), "{lock}", "LOCK IN SHARE MODE"))
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[string]Stored, len(found))
+	for _, one := range found {
+		there[one.ID] = one
+	}
+	for _, one := range some {
+		stored, is := there[one.ID]
+		switch {
+		case !is:
+			missing = append(missing, one)
+		case !stored.same(one.withDefaults()):
+			return nil, fmt.Errorf("%w: %q; update changes it", ErrExists, one.ID)
+		}
+	}
+	return missing, nil
+}
+
+func idsOf(some []Schedule) []string {
+	ids := make([]string, len(some))
+	for i, one := range some {
+		ids[i] = one.ID
+	}
+	return ids
+}
+
+// insertRows inserts the rows of schedules, by a statement for as many as make it no larger than literal.BulkBytes, and says of how
+// many: after an error those of the statements before it.
+func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Schedule, enabled bool, now time.Time) (inserted int, err error) {
+	var rows []byte
+	for i, one := range some {
+		if len(rows) > 0 {
+			rows = append(rows, ',')
+		}
+		rows = appendRow(rows, one.withDefaults(), enabled, now)
+		if i < len(some)-1 && len(rows) < literal.BulkBytes {
+			continue
+		}
+		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/insert", "{rows}", string(rows))); err != nil {
+			return inserted, fmt.Errorf("inserting schedules: %w", err)
+		}
+		inserted, rows = i+1, rows[:0]
+	}
+	return inserted, nil
+}
+
+// insertTimers inserts the timers of schedules, and their first runs; none for those that are paused.
+func (s *Schedules) insertTimers(ctx context.Context, db prescient.DB, some []Schedule, paused bool, now time.Time) error {
+	if paused || len(some) == 0 {
+		return nil
+	}
+	var jobs []prescient.NewJob
+	for _, one := range some {
+		one = one.withDefaults()
+		first, err := s.firstToCome(one, now, now)
+		if err != nil {
+			return err
+		}
+		jobs = append(append(jobs, s.timer(one, first)), s.runs(one, first)...)
+	}
+	if err := s.own.Insert(ctx, db, jobs, now); err != nil {
+		return fmt.Errorf("inserting timers: %w", err)
+	}
+	return nil
+}
+
+// first is the first time after now at which a schedule is due; the zero time where none is left. An error says that its crontabs
+// are no good, or finer than the slots.
+func (s *Schedules) first(one Schedule, created, now time.Time) (time.Time, error) {
+	line, err := one.timeline(created)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if !one.MayCoalesce {
+		if err := line.TooFine(s.tables.Grid, now, line.by); err != nil {
+			return time.Time{}, fmt.Errorf("schedule %q: %w, unless it may coalesce", one.ID, err)
+		}
+	}
+	first, _ := line.Next(now)
+	return first, nil
+}
+
+// firstToCome is first, and an error where none is left.
+func (s *Schedules) firstToCome(one Schedule, created, now time.Time) (time.Time, error) {
+	first, err := s.first(one, created, now)
+	if err == nil && first.IsZero() {
+		err = fmt.Errorf("%w: schedule %q: none of its times is after now, %s", prescient.ErrInvalid, one.ID, now.Format(time.RFC3339))
+	}
+	return first, err
+}

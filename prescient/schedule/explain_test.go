@@ -1,0 +1,114 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/rig/app"
+	"prescient/prescient/localserver/servertest"
+)
+
+func TestNoStatementOfSchedulesScansATable(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		r := app.New(t, d, 15*time.Minute)
+		r.Needs(t, rig.ReadPlans)
+		s := New(r.Client)
+		var many []Schedule
+		for i := range 6000 {
+			many = append(many, Schedule{ID: fmt.Sprintf("s%05d", i), Crontabs: []string{"0 12 * * *"}, Topic: "t", Owner: rig.Order(fmt.Sprint(i % 1000))})
+		}
+		_, err := s.CreateMany(t.Context(), r.AppAt(rig.At("10:00")), many)
+		r.Must(err)
+		r.Exec("UPDATE p_schedule SET long_run = 1")
+		r.Exec("INSERT INTO p_schedule_refused SELECT id FROM p_schedule")
+		r.Exec("ANALYZE TABLE p_schedule, p_schedule_refused, p_future_job")
+		conn, err := r.Pool(time.Time{}).Conn(t.Context())
+		r.Must(err)
+		defer conn.Close()
+		covered := make(map[string]bool)
+		for _, e := range statements(s, many) {
+			name, _, _ := strings.Cut(e.Statement, " ")
+			covered[name] = true
+			t.Run(strings.ReplaceAll(e.Statement, " ", "_"), func(t *testing.T) { e.Check(t, conn) })
+		}
+		for name := range s.tables.Stmt {
+			if strings.HasPrefix(name, "schedule/") && !covered[name] {
+				t.Errorf("%s is not explained here", name)
+			}
+		}
+	})
+}
+
+func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
+	const byID, byOwner = "PRIMARY 514", "owner 580"
+	reached := map[string]string{"p_schedule": byID}
+	add := func(statement, query string, reached map[string]string) {
+		list = append(list, rig.Explained{Statement: statement, Query: query, Reached: reached})
+	}
+	for _, n := range []int{1, 2, idsPerStatement, 2 * idsPerStatement} {
+		ids := idList(idsOf(many[:n]))
+		for _, lock := range []string{"", "FOR UPDATE"} {
+			add(fmt.Sprintf("schedule/find %d %s", n, lock), s.tables.Fill("schedule/find", "{payload}", ofEvents, "{ids}", ids, "{lock}", lock), reached)
+		}
+		add(fmt.Sprintf("schedule/switch %d", n), s.tables.Fill("schedule/switch", "{enabled}", "0", "{disabled_at}", "NULL", "{reason}", "NULL", "{ids}", ids), reached)
+		add(fmt.Sprintf("schedule/terms %d", n), s.tables.Fill("schedule/terms", "{ids}", ids), reached)
+		add(fmt.Sprintf("schedule/started %d", n), s.tables.Fill("schedule/started", "{at}", "NULL", "{ids}", ids), reached)
+		if n <= idsPerStatement { // a call for timers may name more
+			add(fmt.Sprintf("schedule/delete %d", n), s.tables.Fill("schedule/delete", "{ids}", ids), reached)
+			add(fmt.Sprintf("schedule/accepted %d", n), s.tables.Fill("schedule/accepted", "{ids}", ids), map[string]string{"p_schedule_refused": byID})
+		}
+		add(fmt.Sprintf("schedule/tally %d", n), s.tables.Fill("schedule/tally", "{ids}", ids, "{passed}", "", "{caught}", "WHEN 's00001' THEN 7"), reached)
+		var events []event
+		for _, one := range many[:min(n, copiedAtATime)] {
+			events = append(events, event{id: one.ID + "-1", key: one.ID, at: rig.At("10:00")})
+		}
+		add(fmt.Sprintf("schedule/event_copied %d", n), s.tables.Fill("schedule/event_copied", "{rows}", copiedRows(events)), map[string]string{"one": byID})
+	}
+	add("schedule/by_hand", s.tables.Fill("schedule/by_hand", "{second}", "'2026-11-20 10:00:00'", "{id}", "'s00001'"), reached)
+	add("schedule/replace", s.tables.Fill("schedule/replace", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00")))), nil)
+	add("schedule/of_owner", s.tables.Fill("schedule/of_owner", "{name}", "'order'", "{key}", "'7'"), map[string]string{"p_schedule": byOwner})
+	add("schedule/list_refused", s.tables.Fill("schedule/list_refused", "{payload}", noPayload, "{after}", "'s00010'", "{limit}", "100"),
+		map[string]string{"p_schedule_refused": byID, "p_schedule": byID})
+	add("schedule/refused", s.tables.Fill("schedule/refused", "{rows}", "('new')"), nil)
+	add("schedule/list", s.tables.Fill("schedule/list", "{payload}", noPayload, "{index}", "PRIMARY", "{filter}", "id > 's03000'", "{limit}", "100"), reached)
+	add("schedule/insert", s.tables.Fill("schedule/insert", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00")))), nil)
+	add("schedule/event", s.tables.Fill("schedule/event", "{rows}", "(1, 'a-1', 't', 'a', '2026-11-20', NULL, UTC_TIMESTAMP(6))"), nil)
+	return list
+}
+
+func TestAFiringTakesAFewStatements(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		r := app.New(t, d, 15*time.Minute)
+		s := New(r.Client)
+		for _, target := range []Schedule{{Topic: "t"}, {JobExec: "digest"}} {
+			var timers []prescient.FutureJob
+			var many []Schedule
+			for i := range idsPerStatement {
+				one := target
+				one.ID, one.Crontabs = fmt.Sprintf("%s%s%d", one.Topic, one.JobExec, i), []string{"0 * * * *"}
+				many = append(many, one)
+				timers = append(timers, prescient.FutureJob{EntityName: prescient.ScheduleEntity, EntityKey: one.ID, JobExec: TimerExec,
+					DueAt: rig.At("11:00"), NextCheckAt: rig.At("11:00"), CalledAt: rig.At("11:00:01")})
+			}
+			_, err := s.CreateMany(t.Context(), r.AppAt(rig.At("10:00")), many)
+			r.Must(err)
+			var hooks rig.Hooks
+			tx, err := r.HookedPool(rig.At("11:00:01"), &hooks).Beginx()
+			r.Must(err)
+			before := len(hooks.Log)
+			r.Must(s.fireTimers(t.Context(), tx, prescient.NewBatch(timers...)))
+			sent := slices.Clone(hooks.Log[before:])
+			r.Must(tx.Rollback())
+			if len(sent) != 2 {
+				t.Errorf("%d statements for %d timers: %.60q", len(sent), len(timers), sent)
+			}
+		}
+	})
+}

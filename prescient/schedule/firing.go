@@ -1,0 +1,268 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
+)
+
+// fireTimers is the call for timers that are due: it does what fire says for each, by a few statements for all.
+func (s *Schedules) fireTimers(ctx context.Context, tx *sqlx.Tx, batch *prescient.Batch) error {
+	timers := batch.Jobs()
+	ids := make([]string, len(timers))
+	for i, timer := range timers {
+		ids[i] = timer.EntityKey
+	}
+	// A run reads its payload when it is called; an event takes it along.
+	found, err := s.read(ctx, tx, s.tables.Fill("schedule/find", "{payload}", ofEvents, "{ids}", idList(ids), "{lock}", ""))
+	if err != nil {
+		return err
+	}
+	f := &firing{Schedules: s, of: make(map[string]Stored, len(found)), left: s.bounds, reasons: make(map[string]string), caught: make(map[string]int)}
+	for _, one := range found {
+		f.of[one.ID] = one
+		f.left.bytes -= one.size
+	}
+	if f.left.bytes < 0 && len(timers) > 1 {
+		return fmt.Errorf("events of %d timers have %d bytes of payload, and a call sends up to %d: each is called by itself",
+			len(timers), s.bounds.bytes-f.left.bytes, s.bounds.bytes)
+	}
+	if err := f.look(ctx, tx, timers); err != nil {
+		return err
+	}
+	for i, timer := range timers {
+		one, there := f.of[timer.EntityKey]
+		// A row of somebody's own may have the name of this job_exec.
+		if !there || !one.Enabled || timer.Entity() != f.own.Entity(one.ID) || timer.Tag != "" {
+			batch.Settle(i)
+			continue
+		}
+		switch next, err := f.one(one, timer, len(timers)-i); {
+		case err != nil:
+			batch.Fail(i, err)
+		case next.IsZero():
+			batch.Settle(i)
+		default:
+			batch.Next(i, next)
+		}
+	}
+	return f.write(ctx, tx, len(timers) == 1)
+}
+
+// firing is what the call for some timers does.
+type firing struct {
+	*Schedules
+	of      map[string]Stored      // schedules that are there, by id
+	called  map[prescient.Key]bool // runs that were called before their timers, which were held up
+	now     time.Time
+	left    bounds // what may be added yet
+	events  []event
+	runs    []prescient.NewJob
+	passed  []string       // ids
+	placed  []string       // ids
+	caught  map[string]int // how many missed occurrences a catch-up has fired, by id: 0 of one that is over
+	over    []string       // ids of schedules that have no more occurrences
+	reasons map[string]string
+}
+
+// timeOf is when a timer is called. What a clock tells may be a moment behind: it is never called before its slot.
+func timeOf(timer prescient.FutureJob) time.Time {
+	if timer.CalledAt.Before(timer.NextCheckAt) {
+		return timer.NextCheckAt
+	}
+	return timer.CalledAt
+}
+
+// look finds out which runs of missed occurrences were called in time, since only their timers were held up: these were moved from
+// slot to slot, and the run is not there any more, or was called. That is wrong of a run that was called at the end of an outage, of
+// a timer that was held up then: no row tells the two apart.
+func (f *firing) look(ctx context.Context, tx *sqlx.Tx, timers []prescient.FutureJob) error {
+	grid := f.tables.Grid
+	f.called = make(map[prescient.Key]bool)
+	for _, timer := range timers {
+		one := f.of[timer.EntityKey]
+		if one.JobExec != "" && one.caught == 0 && timer.NextCheckAt.After(grid.Ceil(timer.DueAt)) && one.missed(grid, timer.DueAt, grid.Floor(timeOf(timer))) {
+			f.called[runKey(timer.Entity(), one.JobExec, timer.DueAt)] = true
+		}
+	}
+	if len(f.called) == 0 {
+		return nil
+	}
+	waiting, err := f.own.Pending(ctx, tx, slices.Collect(maps.Keys(f.called)))
+	for _, run := range waiting {
+		f.called[run.Key()] = run.CheckCount+run.ErrorCount > 0
+	}
+	return err
+}
+
+func runKey(e prescient.Entity, jobExec string, due time.Time) prescient.Key {
+	return prescient.KeyOf(e, jobExec, tagOf(due))
+}
+
+// one takes what a timer's call does for its schedule, and returns the occurrence that it is to wait for; zero for none. It is the
+// first of so many timers. An error is of a schedule that was good when it was made.
+func (f *firing) one(one Stored, timer prescient.FutureJob, timers int) (next time.Time, err error) {
+	f.now = timeOf(timer)
+	if one.Version == 0 {
+		return f.place(one, f.now), nil
+	}
+	line, err := one.timeline(one.CreatedAt)
+	if err != nil {
+		return time.Time{}, err
+	}
+	most := f.left.sent / timers
+	if one.size > 0 {
+		most = min(most, f.left.bytes/timers/one.size)
+	}
+	do := one.fire(line, f.tables.Grid, call{due: timer.DueAt, slot: timer.NextCheckAt, now: f.now, caught: one.caught, most: most,
+		ran: f.called[runKey(timer.Entity(), one.JobExec, timer.DueAt)]})
+	f.take(one, do)
+	if more := len(do.events) + len(do.runs) - 1; more > 0 {
+		f.left = bounds{f.left.sent - more, f.left.bytes - more*one.size}
+	}
+	return do.next, nil
+}
+
+// take takes over a step of a schedule.
+func (f *firing) take(one Stored, do step) {
+	for _, at := range do.events {
+		f.events = append(f.events, eventOf(one, at, tagOf(at)))
+	}
+	f.runs = append(f.runs, f.Schedules.runs(one.Schedule, do.runs...)...)
+	if do.passedOver {
+		f.passed = append(f.passed, one.ID)
+	}
+	if do.caught != one.caught {
+		f.caught[one.ID] = do.caught
+	}
+	if do.next.IsZero() {
+		f.over = append(f.over, one.ID)
+	}
+}
+
+// place finds the first occurrence of a schedule that plain SQL inserted. One that is no good it disables.
+func (f *firing) place(one Stored, now time.Time) (first time.Time) {
+	err := one.Validate()
+	if err == nil {
+		first, err = f.first(one.Schedule, one.CreatedAt, now)
+	}
+	if err == nil && first.IsZero() {
+		err = errOver
+	}
+	if err != nil {
+		f.reasons[one.ID] = prescient.ReasonText(err)
+		return time.Time{}
+	}
+	f.placed = append(f.placed, one.ID)
+	f.runs = append(f.runs, f.Schedules.runs(one.Schedule, first)...)
+	return first
+}
+
+var errOver = errors.New("none of its times is to come")
+
+// write sends the statements. alone says that it is for one timer.
+func (f *firing) write(ctx context.Context, tx *sqlx.Tx, alone bool) error {
+	if err := f.send(ctx, tx, f.events); err != nil {
+		return err
+	}
+	if err := f.insertRuns(ctx, tx, alone); err != nil {
+		return err
+	}
+	if err := f.tally(ctx, tx); err != nil {
+		return err
+	}
+	if err := f.switched(ctx, tx, f.over, false, "NULL", literal.Of(literal.AppendText, "it has no more occurrences")); err != nil {
+		return err
+	}
+	// A reason has up to 1000 characters.
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(f.reasons)), 100) {
+		reasons := []byte("CASE id")
+		for _, id := range ids {
+			reasons = literal.AppendText(append(reasons, " WHEN "...), id)
+			reasons = literal.AppendText(append(reasons, " THEN "...), f.reasons[id])
+		}
+		if err := f.switched(ctx, tx, ids, false, "UTC_TIMESTAMP(6)", string(append(reasons, " END"...))); err != nil {
+			return err
+		}
+	}
+	return f.noteRefused(ctx, tx, slices.Sorted(maps.Keys(f.reasons)))
+}
+
+// tally writes what the rows of schedules keep of their timers' calls: for most of them nothing.
+func (f *firing) tally(ctx context.Context, db prescient.DB) error {
+	ids := slices.Concat(f.passed, f.placed, slices.Collect(maps.Keys(f.caught)))
+	slices.Sort(ids)
+	if ids = slices.Compact(ids); len(ids) == 0 {
+		return nil
+	}
+	var passed, caught []byte
+	when := func(b []byte, id string, n int) []byte {
+		return literal.AppendInt(append(literal.AppendText(append(b, "WHEN "...), id), " THEN "...), int64(n))
+	}
+	for _, id := range f.passed {
+		passed = append(when(passed, id, 1), ' ')
+	}
+	for _, id := range ids {
+		n, changed := f.caught[id]
+		if !changed {
+			n = f.of[id].caught
+		}
+		caught = append(when(caught, id, n), ' ')
+	}
+	if _, err := db.ExecContext(ctx, f.tables.Fill("schedule/tally", "{passed}", string(passed), "{caught}", string(caught), "{ids}", idList(ids))); err != nil {
+		return fmt.Errorf("counting what was passed over: %w", err)
+	}
+	return nil
+}
+
+// insertRuns makes runs pending. Those of one timer may be there already, where plain SQL has put them: then they stay.
+func (f *firing) insertRuns(ctx context.Context, tx *sqlx.Tx, alone bool) error {
+	err := f.own.Insert(ctx, tx, f.runs, f.now)
+	if err == nil || !alone || !errno.Is(err, errno.DuplicateKey) {
+		return err
+	}
+	for i := range f.runs {
+		err := f.own.Insert(ctx, tx, f.runs[i:i+1], f.now)
+		if errno.Is(err, errno.DuplicateKey) {
+			err = f.isThere(ctx, tx, f.runs[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isThere makes sure that it is the run itself that has its job_key. Two runs of a schedule may have one, of a billion: the timer is
+// tried again then, until the other run has ended.
+func (f *firing) isThere(ctx context.Context, db prescient.DB, run prescient.NewJob) error {
+	found, err := f.own.Pending(ctx, db, []prescient.Key{prescient.KeyOf(run.Entity, run.JobExec, run.Tag)})
+	for _, job := range found {
+		if job.Entity() != run.Entity || job.JobExec != run.JobExec || job.Tag != run.Tag {
+			return fmt.Errorf("%w: the run %s has that of %s of %s, tag %q", prescient.ErrKeyCollision, idOf(run.Entity.Key, run.Tag), job.JobExec, job.Entity(), job.Tag)
+		}
+	}
+	return err
+}
+
+// switched enables or disables schedules. disabledAt and reason are expressions.
+func (s *Schedules) switched(ctx context.Context, db prescient.DB, ids []string, enabled bool, disabledAt, reason string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := db.ExecContext(ctx, s.tables.Fill("schedule/switch", "{enabled}", literal.Of(appendBool, enabled), "{disabled_at}", disabledAt,
+		"{reason}", reason, "{ids}", idList(ids)))
+	if err != nil {
+		return fmt.Errorf("enabling or disabling schedules: %w", err)
+	}
+	return nil
+}

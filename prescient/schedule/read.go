@@ -1,0 +1,163 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/longrun"
+)
+
+// Get returns a schedule. The error wraps ErrNotFound.
+func (s *Schedules) Get(ctx context.Context, db prescient.DB, id string) (Stored, error) {
+	return s.get(ctx, db, id, false)
+}
+
+func (s *Schedules) get(ctx context.Context, db prescient.DB, id string, lock bool) (Stored, error) {
+	if err := validID(id); err != nil {
+		return Stored{}, err
+	}
+	found, err := s.find(ctx, db, []string{id}, true, lock)
+	if err != nil {
+		return Stored{}, err
+	}
+	if len(found) == 0 {
+		return Stored{}, fmt.Errorf("%w: %q", ErrNotFound, id)
+	}
+	return found[0], nil
+}
+
+// MaxPage is the most schedules that a page of a listing has.
+const MaxPage = 10000
+
+// Filter narrows a listing. Zero fields do not narrow it.
+type Filter struct {
+	// Owner keeps to the schedules of one owner.
+	Owner prescient.Entity
+	// Troubled keeps to those that were disabled since they are no good.
+	Troubled bool
+	// After continues behind the last ID of an earlier page.
+	After string
+	// Limit is how many schedules a page has; 100 by default, MaxPage at most.
+	Limit int
+	// Payloads says that payloads are read, too.
+	Payloads bool
+}
+
+// List lists schedules in the order of their ids. The error wraps prescient.ErrInvalid for a filter that is no good.
+func (s *Schedules) List(ctx context.Context, db prescient.DB, f Filter) ([]Stored, error) {
+	if f.Limit < 0 || f.Limit > MaxPage {
+		return nil, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, f.Limit, MaxPage)
+	}
+	after := literal.Of(literal.AppendText, f.After)
+	index, where := "PRIMARY", []string{"id > " + after}
+	if f.Troubled {
+		where = append(where, "disabled_at IS NOT NULL")
+	}
+	if f.Owner != (prescient.Entity{}) {
+		if err := validOwner(f.Owner); err != nil {
+			return nil, err
+		}
+		index, where = "owner", append(where, "owner_name = "+literal.Of(literal.AppendText, f.Owner.Name), "owner_key = "+literal.Of(literal.AppendText, f.Owner.Key))
+	}
+	payload := noPayload
+	if f.Payloads {
+		payload = withPayload
+	}
+	limit := literal.Of(literal.AppendInt, int64(cmp.Or(f.Limit, 100)))
+	if f.Troubled && index == "PRIMARY" {
+		return s.read(ctx, db, s.tables.Fill("schedule/list_refused", "{payload}", payload, "{after}", after, "{limit}", limit))
+	}
+	return s.read(ctx, db, s.tables.Fill("schedule/list", "{payload}", payload, "{index}", index, "{filter}", strings.Join(where, " AND "), "{limit}", limit))
+}
+
+// Run is an occurrence of a schedule, as the job_exec that it runs gets it.
+type Run struct {
+	// ID is <schedule>-<unix>: the same for every call of the run.
+	ID string
+	// Schedule is the id of the schedule.
+	Schedule string
+	// At is when the occurrence was due, and not the slot in which it runs.
+	At time.Time
+	// Payload is that of the schedule.
+	Payload []byte
+	// Long says whether the schedule is.
+	Long bool
+	// Job is the row of the run.
+	Job prescient.FutureJob
+}
+
+// Runs returns the occurrences that rows are the runs of, by one statement for some hundreds of them: for a BatchFunc. The error
+// wraps prescient.ErrInvalid for a row that is no run of a schedule, and ErrNotFound where the schedule is gone.
+func (s *Schedules) Runs(ctx context.Context, db prescient.DB, jobs ...prescient.FutureJob) ([]Run, error) {
+	runs := make([]Run, len(jobs))
+	ids := make([]string, len(jobs))
+	for i, job := range jobs {
+		id := idOf(job.EntityKey, job.Tag)
+		if _, _, err := ParseID(id); err != nil || job.EntityName != s.own.Entity("").Name {
+			return nil, fmt.Errorf("%w: %s of %s, tag %q, is no run of a schedule", prescient.ErrInvalid, job.JobExec, job.Entity(), job.Tag)
+		}
+		runs[i] = Run{ID: id, Schedule: job.EntityKey, At: job.DueAt, Job: job}
+		ids[i] = job.EntityKey
+	}
+	payloads := make(map[string][]byte, len(ids))
+	long := make(map[string]bool)
+	for some := range slices.Chunk(ids, idsPerStatement) {
+		found, err := s.find(ctx, db, some, true, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range found {
+			payloads[one.ID], long[one.ID] = one.Payload, one.Long
+		}
+	}
+	for i := range runs {
+		payload, there := payloads[runs[i].Schedule]
+		if !there {
+			return nil, fmt.Errorf("%w: %q", ErrNotFound, runs[i].Schedule)
+		}
+		runs[i].Payload, runs[i].Long = payload, long[runs[i].Schedule]
+	}
+	return runs, nil
+}
+
+// LongRuns returns the long runs of a schedule that did not end, the latest occurrence first, up to most of them, which is to be
+// positive. Of a schedule that is not there it returns none.
+func (s *Schedules) LongRuns(ctx context.Context, db prescient.DB, id string, most int) ([]longrun.State, error) {
+	if err := validID(id); err != nil {
+		return nil, err
+	}
+	return longrun.List(ctx, db, s.tables, s.own.Entity(id), most)
+}
+
+// LongFunc is Func for the runs of schedules that are Long: what it returns is registered by longrun.Runner.Register, and the runner
+// has the Schedules for its Rules.
+func (s *Schedules) LongFunc(db prescient.DB, fn func(ctx context.Context, run Run, long *longrun.Run) error) longrun.Func {
+	return func(ctx context.Context, long *longrun.Run) (*time.Time, error) {
+		runs, err := s.Runs(ctx, db, long.Job())
+		if err != nil {
+			return nil, err
+		}
+		return nil, fn(ctx, runs[0], long)
+	}
+}
+
+// Func returns a job_exec for schedules to run: it reads the payload on db, and calls fn. A nil error ends the run as done; another
+// is tried again, as that of any check.
+func (s *Schedules) Func(db prescient.DB, fn func(ctx context.Context, run Run) error) prescient.Func {
+	return func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
+		runs, err := s.Runs(ctx, db, job)
+		if err != nil {
+			return nil, err
+		}
+		if runs[0].Long {
+			return nil, fmt.Errorf("%w: schedule %q is long: job_exec %q is to be registered for long runs, by package longrun", prescient.ErrInvalid, runs[0].Schedule, job.JobExec)
+		}
+		return nil, fn(ctx, runs[0])
+	}
+}

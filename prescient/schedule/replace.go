@@ -1,0 +1,121 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+)
+
+// replacement is a definition that takes the place of one that is locked. Both have their defaults filled in.
+type replacement struct {
+	old Stored
+	by  Wanted
+}
+
+// enabled says whether the schedule fires from then on. One that a person paused stays so.
+func (r replacement) enabled() bool {
+	return !r.by.Paused && (r.old.Enabled || r.old.DisabledReason != "")
+}
+
+// replace puts definitions in the place of others, by a few statements for some hundreds of them.
+func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replacement) error {
+	if len(some) == 0 {
+		return nil
+	}
+	now, err := s.own.Now(ctx, db)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, len(some))
+	for i, r := range some {
+		ids[i] = r.old.ID
+	}
+	met, err := s.own.End(ctx, db, ids, prescient.Superseded, all)
+	if err != nil {
+		return err
+	}
+	var jobs []prescient.NewJob
+	for _, r := range some {
+		var timer *prescient.FutureJob
+		if job, waits := met[prescient.KeyOf(s.own.Entity(r.old.ID), TimerExec, "")]; waits {
+			timer = &job
+		}
+		next, err := s.pendingFor(r, timer, now)
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, next...)
+	}
+	if err := s.own.Insert(ctx, db, jobs, now); err != nil {
+		return fmt.Errorf("inserting timers: %w", err)
+	}
+	if err := s.replaceRows(ctx, db, some, now); err != nil {
+		return err
+	}
+	var refused []string
+	for _, r := range some {
+		refused = append(refused, refusedAmong(r.old)...)
+	}
+	return s.forgetRefused(ctx, db, refused)
+}
+
+// pendingFor is what is to be pending for a schedule from now on. timer is the one that it had; nil for none.
+func (s *Schedules) pendingFor(r replacement, timer *prescient.FutureJob, now time.Time) ([]prescient.NewJob, error) {
+	schedule := r.by.Schedule
+	if !r.enabled() {
+		if r.by.Paused { // by whoever made the file; it may have no more occurrences
+			return nil, nil
+		}
+		_, err := s.first(schedule, r.old.CreatedAt, now)
+		return nil, err
+	}
+	if timer == nil || !r.old.Enabled || r.old.Version == 0 || !r.old.sameTimeline(schedule) {
+		due, err := s.firstToCome(schedule, r.old.CreatedAt, now)
+		if err != nil {
+			return nil, err
+		}
+		return append(s.runs(schedule, due), s.timer(schedule, due)), nil
+	}
+	if _, err := s.first(schedule, r.old.CreatedAt, now); err != nil {
+		return nil, err
+	}
+	due := timer.DueAt
+	// Of an occurrence that has begun the run was there, and is not made again.
+	if due.After(now) || r.old.JobExec == "" {
+		return append(s.runs(schedule, due), s.timer(schedule, due)), nil
+	}
+	if schedule.Topic == "" {
+		return []prescient.NewJob{s.timer(schedule, due)}, nil
+	}
+	line, err := schedule.timeline(r.old.CreatedAt)
+	if err != nil {
+		return nil, err
+	}
+	next, ok := line.Next(due)
+	if !ok {
+		return nil, fmt.Errorf("%w: schedule %q: none of its times is after now, %s", prescient.ErrInvalid, schedule.ID, now.Format(time.RFC3339))
+	}
+	return []prescient.NewJob{s.timer(schedule, next)}, nil
+}
+
+// replaceRows changes the rows of schedules.
+func (s *Schedules) replaceRows(ctx context.Context, db prescient.DB, some []replacement, now time.Time) error {
+	var rows []byte
+	for i, r := range some {
+		if len(rows) > 0 {
+			rows = append(rows, ',')
+		}
+		rows = appendRow(rows, r.by.Schedule, r.enabled(), now)
+		if i < len(some)-1 && len(rows) < literal.BulkBytes {
+			continue
+		}
+		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/replace", "{rows}", string(rows))); err != nil {
+			return fmt.Errorf("changing schedules: %w", err)
+		}
+		rows = rows[:0]
+	}
+	return nil
+}

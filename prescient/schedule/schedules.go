@@ -1,0 +1,41 @@
+package schedule
+
+import (
+	"errors"
+
+	"prescient/prescient/client"
+	"prescient/prescient/internal/reserved"
+	"prescient/prescient/internal/store"
+)
+
+// ErrExists is returned by Create for an id that is taken by another definition; nothing was written.
+var ErrExists = errors.New("another schedule has this id")
+
+// ErrNotFound is returned where there is no schedule of an id; nothing was written.
+var ErrNotFound = errors.New("no such schedule")
+
+// Schedules are those of one installation. It is for concurrent use.
+//
+// Its methods take the caller's handle, as those of a client.Client do: mostly the transaction of the domain event. On a pool each
+// is a transaction of its own. After an error nothing of it is written, though the caller may commit all the same.
+type Schedules struct {
+	own    client.Own
+	tables *store.Tables
+	bounds bounds
+}
+
+// New returns the schedules of the installation that a client works on.
+func New(c *client.Client) *Schedules {
+	own := c.Own(reserved.Schedule())
+	return &Schedules{own: own, tables: own.Tables(), bounds: bounds{sent: maxSent, bytes: maxSentBytes}}
+}
+
+// What a call for timers sends at most, beside the event or run of each that is due first. What is left over goes on in the next open
+// slot: a call that took longer than timerTimeout would be made again for ever.
+const (
+	maxSent      = 10_000   // events and runs
+	maxSentBytes = 64 << 20 // of payloads
+)
+
+// bounds are what a call sends at most.
+type bounds struct{ sent, bytes int }

@@ -1,0 +1,101 @@
+package schedule
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/longrun"
+)
+
+// Schedules are the rules of long runs.
+var _ longrun.Rules = (*Schedules)(nil)
+
+// Terms implements longrun.Rules: it locks the schedules of checks that are long. Checks of others have the zero terms.
+func (s *Schedules) Terms(ctx context.Context, tx *sqlx.Tx, checks []prescient.FutureJob) (terms []longrun.Terms, now time.Time, err error) {
+	ids := make([]string, len(checks))
+	for i, check := range checks {
+		ids[i] = check.EntityKey
+	}
+	slices.Sort(ids)
+	rows, err := tx.QueryContext(ctx, s.tables.Fill("schedule/terms", "{ids}", idList(slices.Compact(ids))))
+	if err != nil {
+		return nil, now, fmt.Errorf("locking schedules: %w", err)
+	}
+	defer rows.Close()
+	long := make(map[string]*Stored)
+	for rows.Next() {
+		var one Stored
+		var crontabs string
+		var overlap sql.NullString
+		var jitter, tolerance, quota sql.NullInt64
+		var last sql.NullTime
+		if err := rows.Scan(&one.ID, &crontabs, &one.Zone, &jitter, &one.MayCoalesce, &one.CreatedAt, &overlap, &tolerance, &quota, &last, &now); err != nil {
+			return nil, now, fmt.Errorf("reading schedules: %w", err)
+		}
+		one.Long, one.Crontabs, one.Jitter = true, strings.Split(crontabs, "\n"), time.Duration(jitter.Int64)*time.Second
+		one.Overlap, one.Tolerance, one.Quota = longrun.Overlap(overlap.String), time.Duration(tolerance.Int64)*time.Second, quotaOf(quota)
+		one.LastStartedAt = last.Time
+		one.Schedule = one.withDefaults()
+		long[one.ID] = &one
+	}
+	if err := rows.Err(); err != nil {
+		return nil, now, fmt.Errorf("locking schedules: %w", err)
+	}
+	terms = make([]longrun.Terms, len(checks))
+	for i, check := range checks {
+		if one := long[check.EntityKey]; one != nil {
+			if terms[i], err = one.terms(check); err != nil {
+				return nil, now, err
+			}
+		}
+	}
+	return terms, now, nil
+}
+
+// terms are those of a run. A run that a person asked for has no next occurrence, so that it is never too soon.
+func (s Stored) terms(run prescient.FutureJob) (longrun.Terms, error) {
+	t := longrun.Terms{Schedule: s.ID, Overlap: s.Overlap, LastStart: s.LastStartedAt, Quota: max(s.Quota, 0)}
+	line, err := s.timeline(s.CreatedAt)
+	if err != nil {
+		return t, err
+	}
+	due := run.DueAt // of the occurrence, also where its job_exec has asked for another time since
+	if second, err := strconv.ParseInt(run.Tag, 10, 64); err == nil {
+		due = time.Unix(second, 0).UTC()
+	}
+	next, ok := line.Next(due)
+	if !ok {
+		return t, nil
+	}
+	t.Interval = next.Sub(due)
+	if s.Quota == 0 {
+		t.Quota = t.Interval / 2
+	}
+	if byHand(run.Tag) {
+		t.Interval = 0
+		return t, nil
+	}
+	t.Next, t.Tolerance = next, s.Tolerance
+	if t.Tolerance == 0 {
+		t.Tolerance = t.Interval / 10
+	}
+	return t, nil
+}
+
+// Started implements longrun.Rules.
+func (s *Schedules) Started(ctx context.Context, tx *sqlx.Tx, schedules []string, at time.Time) error {
+	_, err := tx.ExecContext(ctx, s.tables.Fill("schedule/started", "{at}", literal.Of(literal.AppendMicro, at), "{ids}", idList(schedules)))
+	if err != nil {
+		return fmt.Errorf("noting that long runs started: %w", err)
+	}
+	return nil
+}

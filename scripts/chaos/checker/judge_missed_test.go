@@ -1,0 +1,70 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Of a call whose answer was lost nothing is left: under skip its run then ends as missed. The checker takes that for sound where a
+// fault, or somebody else's lock, came between, and the bucket had been claimed anew; and only there.
+func TestARunIsMissedThoughItWasCalledWhereItsAnswerWasLost(t *testing.T) {
+	at := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+	fault := func(worker string, from, to float64) Event {
+		return Event{Kind: Fault, What: "broken", Worker: worker, At: at(from), Took: at(to - from)}
+	}
+	update := func(from, to float64) Event {
+		return Event{Kind: Plan, At: at(to), Took: at(to - from), Key: "s", Result: RolledBack, Change: &Change{Do: "update", Definition: &definition, Version: 2}}
+	}
+	claim := func(seconds float64, worker string, token uint64) Claim {
+		return Claim{Slot: after(4), Buckets: 1, Token: token, Worker: worker, At: after(seconds)}
+	}
+	byTwo := []Claim{claim(4, "a", 1), claim(6.5, "b", 2)}
+	for _, tt := range []struct {
+		name   string
+		calls  []float64 // by a, of the run of second 4, which b ends at second 7
+		ended  string    // or another
+		events []Event
+		claims []Claim
+		errors int
+		want   []string
+	}{
+		{name: "it was never called", claims: byTwo},
+		{name: "it was called", calls: []float64{4.1}, claims: byTwo, want: []string{"missed"}},
+		{name: "by one that was killed", calls: []float64{4.1}, events: []Event{fault("a", 4.3, 4.3)}, claims: byTwo},
+		{name: "by one that was frozen", calls: []float64{4.1}, events: []Event{fault("a", 4, 6)}, claims: byTwo},
+		{name: "another was killed", calls: []float64{4.1}, events: []Event{fault("c", 4.3, 4.3)}, claims: byTwo, want: []string{"missed"}},
+		{name: "it was killed after that", calls: []float64{4.1}, events: []Event{fault("a", 9, 9)}, claims: byTwo, want: []string{"missed"}},
+		{name: "a fault of it was over before", calls: []float64{4.1}, events: []Event{fault("a", 3, 4)}, claims: byTwo, want: []string{"missed"}},
+		{name: "nobody claimed the bucket after it", calls: []float64{4.1}, events: []Event{fault("a", 4.3, 4.3)}, claims: []Claim{claim(3.9, "b", 1), claim(4, "a", 2)},
+			want: []string{"fenced", "missed"}},
+		{name: "it ended it itself", calls: []float64{4.1}, ended: "a", events: []Event{fault("a", 4.3, 4.3)}, claims: byTwo, want: []string{"missed"}},
+		{name: "it ended it itself, under a later claim", calls: []float64{4.1}, ended: "a", events: []Event{fault("a", 4.3, 4.3)},
+			claims: []Claim{claim(4, "a", 1), claim(6, "a", 2)}},
+		{name: "an app had it locked", calls: []float64{4.1}, events: []Event{update(3.9, 6)}, claims: byTwo},
+		{name: "an app had it locked before that", calls: []float64{4.1}, events: []Event{update(3, 4)}, claims: byTwo, want: []string{"missed"}},
+		{name: "an error was committed", calls: []float64{4.1}, events: []Event{fault("a", 4.3, 4.3)}, claims: byTwo, errors: 1, want: []string{"missed"}},
+		{name: "one of two calls had no fault", calls: []float64{4.1, 5.5}, events: []Event{fault("a", 4.3, 4.3)}, claims: byTwo, want: []string{"missed"}},
+		{name: "it was called after that", calls: []float64{7.8}, claims: byTwo, want: []string{"missed"}},
+		{name: "it was called after that by one that had been frozen", calls: []float64{7.8}, events: []Event{fault("a", 4, 8.9)}, claims: byTwo},
+		{name: "it was called after that under a claim of its own", calls: []float64{7.8}, events: []Event{fault("a", 4, 8.9)}, claims: append(byTwo, claim(7.5, "a", 3)),
+			want: []string{"missed"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := runs(*with(definition, func(d *Definition) { d.CatchUp, d.Within = "skip", 2*time.Second }))
+			of4 := func(j ScheduleJob) bool { return j.Exec != timerExec && j.Due.Equal(after(4)) }
+			j := &w.tables.Schedules.Jobs[slices.IndexFunc(w.tables.Schedules.Jobs, of4)]
+			j.Outcome, j.At, j.Worker, j.Errors = "missed", after(7), cmp.Or(tt.ended, "b"), tt.errors
+			w.events = slices.DeleteFunc(w.events, func(e Event) bool { return e.Tag == tagOf(after(4)) })
+			for _, s := range tt.calls {
+				w.called("1", 4, s, 4)
+			}
+			w.events = append(append(w.events, told(at(7.2))), tt.events...)
+			w.tables.Claims, w.tables.AllClaims = tt.claims, true
+			if found := w.judged(t); !slices.Equal(found, tt.want) {
+				t.Errorf("found %q; want %q", found, tt.want)
+			}
+		})
+	}
+}

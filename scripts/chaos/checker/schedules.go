@@ -1,0 +1,109 @@
+package checker
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+)
+
+// What schedules have in the tables.
+const (
+	scheduleEntity = "schedule"      // entity_name of their timers and runs
+	timerExec      = "schedule.fire" // job_exec of their timers
+	superseded     = "superseded"    // how what an update or a pause ended has ended
+)
+
+// Change is what an app did to a schedule, in a transaction.
+type Change struct {
+	Do         string      // create, update, pause, resume, delete
+	Definition *Definition `json:",omitempty"` // from then on: of create and update
+	Version    uint64      // from then on
+	PassedOver int         // by then: how often its timer had passed over occurrences
+	CreatedAt  time.Time   `json:",omitzero"`
+	UpdatedAt  time.Time   `json:",omitzero"` // when the change was written, after what it ended and inserted
+	First      time.Time   `json:",omitzero"` // what its timer waits for from then on; zero without a timer
+}
+
+// Definition is what a schedule is to do.
+type Definition struct {
+	Crontabs []string
+	Zone     string
+	Jitter   time.Duration
+	Topic    string // it sends events, or else runs a job_exec
+	CatchUp  string // once, skip, all
+	Within   time.Duration
+	Payload  string
+}
+
+// Schedules is what the tables hold of schedules at the end.
+type Schedules struct {
+	Rows   []ScheduleRow
+	Jobs   []ScheduleJob
+	Outbox []OutboxRow
+}
+
+// ScheduleRow is a row of schedule.
+type ScheduleRow struct {
+	ID         string
+	Version    uint64
+	Enabled    bool
+	PassedOver int
+}
+
+// ScheduleJob is a timer or a run of a schedule: a row of job_history, or of future_job, which has no Outcome.
+type ScheduleJob struct {
+	Ended
+	Schedule   string
+	Exec       string
+	Tag        string
+	InsertedAt time.Time
+}
+
+// OutboxRow is a row of event_outbox. They are in the order of its seq.
+type OutboxRow struct {
+	ID         string
+	Key        string
+	Due        time.Time // generated_at
+	InsertedAt time.Time
+	Payload    string
+}
+
+const (
+	scheduleRows = "SELECT id, version, enabled, passed_over FROM {prefix}schedule"
+	// The slot of a row that is pending is that which it waits for.
+	scheduleJobs = `SELECT entity_key, job_exec, tag, due_at, inserted_at, '' AS outcome, check_count, error_count, next_check_at, '' AS worker, revision, next_check_at
+		FROM {prefix}future_job WHERE entity_name = '` + scheduleEntity + `'
+		UNION ALL SELECT entity_key, job_exec, tag, due_at, inserted_at, outcome, check_count, error_count, slot, worker, revision, ended_at
+		FROM {prefix}job_history WHERE entity_name = '` + scheduleEntity + "'"
+	outboxRows = "SELECT id, event_key, generated_at, inserted_at, payload FROM {prefix}event_outbox ORDER BY seq"
+)
+
+// readSchedules reads what the tables with a prefix hold of schedules.
+func readSchedules(ctx context.Context, db *sql.DB, prefix string) (s Schedules, err error) {
+	for query, scan := range map[string]func(*sql.Rows) error{
+		scheduleRows: func(rows *sql.Rows) error {
+			var r ScheduleRow
+			err := rows.Scan(&r.ID, &r.Version, &r.Enabled, &r.PassedOver)
+			s.Rows = append(s.Rows, r)
+			return err
+		},
+		scheduleJobs: func(rows *sql.Rows) error {
+			var j ScheduleJob
+			err := rows.Scan(&j.Schedule, &j.Exec, &j.Tag, &j.Due, &j.InsertedAt, &j.Outcome, &j.Checks, &j.Errors, &j.Slot, &j.Worker, &j.Revision, &j.At)
+			s.Jobs = append(s.Jobs, j)
+			return err
+		},
+		outboxRows: func(rows *sql.Rows) error {
+			var r OutboxRow
+			err := rows.Scan(&r.ID, &r.Key, &r.Due, &r.InsertedAt, &r.Payload)
+			s.Outbox = append(s.Outbox, r)
+			return err
+		},
+	} {
+		if err := each(ctx, db, strings.ReplaceAll(query, "{prefix}", prefix), scan); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}

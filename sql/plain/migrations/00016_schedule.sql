@@ -1,0 +1,57 @@
+-- Schedules, and the events that they have fired, as in the full dialect, but for the CHECKs. The default of created_at goes by the
+-- session's time zone.
+-- Locks and copies nothing: the tables are new.
+
+-- +goose NO TRANSACTION
+-- +goose Up
+CREATE TABLE IF NOT EXISTS {prefix}schedule (
+  id              VARCHAR(128)  CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  crontabs        VARCHAR(2000) CHARACTER SET ascii   COLLATE ascii_bin   NOT NULL COMMENT 'one a line: it fires when one of them does',
+  zone            VARCHAR(64)   CHARACTER SET ascii   COLLATE ascii_bin   NOT NULL DEFAULT 'UTC' COMMENT 'IANA name',
+  payload         MEDIUMBLOB    NULL COMMENT 'carried byte for byte',
+  job_exec        VARCHAR(64)   CHARACTER SET ascii   COLLATE ascii_bin   NOT NULL DEFAULT '' COMMENT 'what it runs, or',
+  topic           VARCHAR(128)  CHARACTER SET ascii   COLLATE ascii_bin   NOT NULL DEFAULT '' COMMENT 'where its events go',
+  owner_name      VARCHAR(64)   CHARACTER SET ascii   COLLATE ascii_bin   NOT NULL DEFAULT '',
+  owner_key       VARCHAR(128)  CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT '',
+  catch_up        ENUM('once', 'skip', 'all') CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'once' COMMENT 'what is missed',
+  catch_up_within INT UNSIGNED  NULL COMMENT 'seconds: what is later is missed; NULL for the default',
+  expires_after   INT UNSIGNED  NULL COMMENT 'seconds after which an occurrence is of no use; NULL for never',
+  jitter          INT UNSIGNED  NULL COMMENT 'seconds: bound of its own, fixed delay; NULL for none',
+  may_coalesce    BOOLEAN       NOT NULL DEFAULT 0 COMMENT 'occurrences of one slot are one',
+  version         INT UNSIGNED  NOT NULL DEFAULT 0 COMMENT 'raised by every change; 0 until its timer has taken its place',
+  enabled         BOOLEAN       NOT NULL DEFAULT 1,
+  disabled_at     DATETIME(6)   NULL COMMENT 'UTC: when it was disabled, not by a person',
+  disabled_reason VARCHAR(1000) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+  passed_over     INT UNSIGNED  NOT NULL DEFAULT 0 COMMENT 'times that its timer passed over occurrences: missed ones, or events that had expired',
+  caught_up       INT UNSIGNED  NOT NULL DEFAULT 0 COMMENT 'missed occurrences that have fired, while others are left to the next call',
+  by_hand_at      DATETIME      NULL COMMENT 'UTC: the second of its last run by hand',
+  created_at      DATETIME(6)   NOT NULL DEFAULT CURRENT_TIMESTAMP(6) COMMENT 'UTC: what @every counts from',
+  updated_at      DATETIME(6)   NULL COMMENT 'UTC; NULL until it is changed',
+  PRIMARY KEY (id),
+  KEY owner (owner_name, owner_key, id)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: schedules';
+
+CREATE TABLE IF NOT EXISTS {prefix}schedule_refused (
+  schedule_id VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  PRIMARY KEY (schedule_id)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: schedules that have a disabled_at';
+
+CREATE TABLE IF NOT EXISTS {prefix}event_outbox (
+  shard        TINYINT UNSIGNED NOT NULL COMMENT 'of its key: 0 to 63',
+  seq          BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+  id           VARCHAR(160) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL COMMENT 'the same for every copy of the event',
+  topic        VARCHAR(128) CHARACTER SET ascii   COLLATE ascii_bin   NOT NULL,
+  event_key    VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL COMMENT 'events of one key are published in order',
+  generated_at DATETIME(6)  NOT NULL COMMENT 'UTC: when it was due',
+  payload      MEDIUMBLOB   NULL,
+  inserted_at  DATETIME(6)  NOT NULL COMMENT 'UTC',
+  PRIMARY KEY (shard, seq),
+  UNIQUE KEY seq (seq)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: events to be published';
+UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 16);
+
+-- +goose Down
+UPDATE {prefix}slot_config SET schema_version = 15;
+DROP TABLE IF EXISTS {prefix}event_outbox;
+DROP TABLE IF EXISTS {prefix}schedule_refused;
+DROP TABLE IF EXISTS {prefix}schedule;

@@ -1,0 +1,4 @@
+-- Delete schedules.
+-- Index: PRIMARY of schedule, one entry each. Locks: the rows, held already.
+-- {ids}: a list
+DELETE FROM {prefix}schedule WHERE id IN ({ids}) OR 1 = 0

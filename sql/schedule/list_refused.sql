@@ -1,0 +1,10 @@
+-- A page of schedules that were disabled since they are no good, in the order of their ids.
+-- Index: PRIMARY of schedule_refused from the cursor on; PRIMARY of schedule, one entry each. Locks: none.
+-- {payload}: payload or NULL, and its length or NULL, {after}: the cursor, {limit}: how many
+SELECT HEX(id), crontabs, zone, {payload}, job_exec, topic, owner_name, HEX(owner_key), catch_up, catch_up_within, expires_after,
+  jitter, may_coalesce, version, enabled, CAST(disabled_at AS CHAR), HEX(disabled_reason), passed_over, caught_up,
+  CAST(created_at AS CHAR), CAST(COALESCE(updated_at, created_at) AS CHAR),
+  long_run, overlap, tolerance, quota, CAST(last_started_at AS CHAR)
+FROM {prefix}schedule_refused FORCE INDEX (PRIMARY)
+  STRAIGHT_JOIN {prefix}schedule FORCE INDEX (PRIMARY) ON id = schedule_id
+WHERE schedule_id > {after} AND disabled_at IS NOT NULL ORDER BY schedule_id LIMIT {limit}
