@@ -11,6 +11,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	text "prescient/sql"
 )
 
 func purgeIsPutOffByNobodyWhoMayNotLook(t *testing.T, r *testRig) {
@@ -94,6 +95,14 @@ func purgeIsPutOffUntilOthersLeaveMuchToIt(t *testing.T, r *testRig) {
 	opened := r.opensSnapshot(&h)
 	w := r.hookedWorker(slot, &h, settled, Options{Lease: 10 * time.Minute, PutOffPurge: time.Minute, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
 	w.purge.MostOthers = mostOthers
+	if r.Server != text.MariaDB { // which takes what is purged from its list when there is much of it, in the middle of what follows
+		r.Exec("SET GLOBAL innodb_purge_rseg_truncate_frequency = 1")
+	}
+	r.Eventually("what was there before is purged", func() bool {
+		seen, err := w.purge.Look(t.Context(), r.Root, 0, slot)
+		r.Must(err)
+		return seen.Behind < mostOthers/2
+	})
 	var holding sync.WaitGroup
 	defer holding.Wait()
 	ctx, cancel := context.WithCancel(t.Context())

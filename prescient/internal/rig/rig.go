@@ -150,16 +150,17 @@ func At(clock string) time.Time {
 }
 
 // Eventually waits until something that another goroutine or process does is there. It looks less and less often, since its
-// looks take processors from what it waits for. It gives up after half a minute, but not before 500 looks, which take longer
-// than that on a machine that is short of processors.
+// looks take processors from what it waits for; and what InnoDB lists of its transactions is made anew for nobody who looks again
+// within a tenth of a second. It gives up after half a minute, but not before 150 looks, which take longer than that on a machine
+// that is short of processors.
 func (r *Rig) Eventually(what string, is func() bool) {
 	r.T.Helper()
 	began := time.Now()
-	for looks := 0; looks < 500 || time.Since(began) < 30*time.Second; looks++ {
+	for looks := 0; looks < 150 || time.Since(began) < 30*time.Second; looks++ {
 		if is() {
 			return
 		}
-		time.Sleep(min(max(time.Since(began)/8, 5*time.Millisecond), 50*time.Millisecond))
+		time.Sleep(min(max(time.Since(began)/8, 5*time.Millisecond), 200*time.Millisecond))
 	}
 	r.T.Fatalf("never came about: %s", what)
 }
