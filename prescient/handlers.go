@@ -26,9 +26,9 @@ type BatchFunc func(ctx context.Context, batch *Batch) error
 
 // Batch is what a BatchFunc is called with.
 type Batch struct {
-	jobs      []FutureJob
-	answers   []batchAnswer
-	committed []func()
+	jobs    []FutureJob
+	answers []batchAnswer
+	after   []func(committed bool)
 }
 
 type batchAnswer struct {
@@ -71,17 +71,17 @@ func (b *Batch) Given(i int) Answer {
 	return Answer{Err: errUnanswered}
 }
 
-// AfterCommit has fn called once what a TxBatchFunc did is committed, with the moves and ends of its rows: at most once, and not
-// at all where the transaction came to nothing, or the worker died or lost its server just then. It should return at once, since
-// other rows wait for it. Batches of a BatchFunc, which have no transaction, do not call it.
-func (b *Batch) AfterCommit(fn func()) { b.committed = append(b.committed, fn) }
+// AfterTx has fn called when the transaction of a TxBatchFunc is over: whether what it did was committed, with the moves and ends of its
+// rows, or came to nothing, its own error and its panic included. Where the answer to the COMMIT was lost, it may have been committed all
+// the same. It should return at once, since other rows wait for it. Batches of a BatchFunc, which have no transaction, do not call it.
+func (b *Batch) AfterTx(fn func(committed bool)) { b.after = append(b.after, fn) }
 
-// Committed calls what AfterCommit was given: for workers, and for tests of a TxBatchFunc.
-func (b *Batch) Committed() {
-	for _, fn := range b.committed {
-		fn()
+// TxEnded calls what AfterTx was given: for workers, and for tests of a TxBatchFunc.
+func (b *Batch) TxEnded(committed bool) {
+	for _, fn := range b.after {
+		fn(committed)
 	}
-	b.committed = nil
+	b.after = nil
 }
 
 // Answer returns the answer for row i so far, as a Func would give it: a time, nil where it is settled, or an error, which is
@@ -99,7 +99,8 @@ var errUnanswered = errors.New("the batch was answered without this row")
 // statements that do so by themselves, as DDL does. Where it returns an error, all that it did is rolled back, to a
 // savepoint, and nothing of others: up to 1000 rows share the transaction, as many as take less than about a second.
 //
-// An error of a statement must be returned, not swallowed (a duplicate key aside): after a deadlock the transaction is gone.
+// An error of a statement must be returned, not swallowed (a duplicate key aside): after a deadlock the transaction is gone. A
+// deadlock, and a lock that could not be had in time, count as no error of the row: it is called again, ten times at most.
 // A call may be repeated, whenever its transaction was rolled back as a whole, or another that shares it failed or met an
 // error; what it does elsewhere than in tx is then done again. While it runs, a cancel of the row waits, at most for the
 // timeout and for what the COMMIT may take, which is half of the lease. The connection is a worker's: UTC, strict mode, READ

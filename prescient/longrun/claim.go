@@ -3,11 +3,11 @@ package longrun
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/store"
 )
 
 // maxWaiting is how many waiting checks an agent remembers. The slots that meet the others again start them.
@@ -18,40 +18,81 @@ const maxWaiting = 10000
 type waiting struct {
 	exec   *exec
 	job    prescient.FutureJob
-	behind string // the schedule; empty where it waits for a place
+	behind string        // the schedule; empty where it waits for a place
+	other  prescient.Key // the run that it comes behind
+	ours   bool          // which is this agent's
 }
 
-// wait remembers checks.
-func (r *Runner) wait(some ...waiting) {
+// wait remembers checks that a slot run has met. It says whether one of them need not wait, since what it waits for has come about
+// meanwhile: the caller has resume start it.
+func (r *Runner) wait(some ...waiting) (need bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range some {
-		key := w.job.Key()
-		if _, is := r.waiting[key]; is || len(r.waiting) < maxWaiting {
-			r.waiting[key] = w
+		if w.ours && r.runs[w.other] == nil {
+			w.behind = "" // that has ended
 		}
+		r.remember(w)
+		need = need || w.behind == "" && !r.full()
+	}
+	if need {
+		r.resuming++
+	}
+	return need
+}
+
+// remember remembers a check. The lock is held.
+func (r *Runner) remember(w waiting) {
+	key := w.job.Key()
+	if _, is := r.waiting[key]; is || len(r.waiting) < maxWaiting {
+		r.waiting[key] = w
 	}
 }
 
-// startWaiting starts checks that wait, the earliest first, as far as there are places. A run of a schedule has ended, so that
-// what came behind it need not wait for that any more.
+// resume starts checks that wait. A run of a schedule has ended, so that what came behind it need not wait for that any more.
+// The caller has counted it.
+func (r *Runner) resume(ended string) {
+	r.startWaiting(ended)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.resuming--
+	r.still()
+}
+
+// startWaiting starts checks that wait, the earliest first, as far as there are places.
 func (r *Runner) startWaiting(ended string) {
+	began, wait := time.Now(), store.NewBackOff()
 	for {
 		w, ok := r.nextWaiting(ended)
 		if !ok {
 			return
 		}
-		if err := w.exec.claim(w); err != nil && !errors.Is(err, errMoved) && !errno.Passing(err) {
+		err := w.exec.claim(w)
+		switch {
+		case err == nil || errors.Is(err, errMoved): // a slot run has met it again
+			wait.Reset()
+		case errno.Passing(err) && time.Since(began) < r.options.Lease:
+			r.mu.Lock()
+			r.remember(w)
+			r.mu.Unlock()
+			select {
+			case <-r.stopped:
+			case <-time.After(wait.NextBackOff()):
+			}
+		default: // the next slot run that meets it starts it
 			r.options.Log.Warn().Err(err).Str("job_exec", w.job.JobExec).Stringer("entity", w.job.Entity()).Msg("a long run that waits could not be started")
 		}
 	}
 }
 
+// full says whether no run may start: there is no place, or the agent stops. The lock is held.
+func (r *Runner) full() bool { return r.draining || len(r.runs)+r.starting >= r.options.Capacity }
+
 // nextWaiting takes the check that is to start next. It keeps a place for it.
 func (r *Runner) nextWaiting(ended string) (next waiting, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.draining || len(r.runs)+r.starting >= r.options.Capacity {
+	if r.full() {
 		return next, false
 	}
 	for _, w := range r.waiting {
@@ -72,7 +113,7 @@ func (r *Runner) nextWaiting(ended string) (next waiting, ok bool) {
 // claim starts a check that waits, by the rules by which a slot run would: in a transaction of its own, which locks the check first.
 func (e *exec) claim(w waiting) error {
 	m := &meeting{exec: e, jobs: []prescient.FutureJob{w.job}, places: 1}
-	defer m.settle()
+	defer e.unreserve(m.places)
 	ctx, cancel := context.WithTimeout(context.Background(), e.send.Timeout)
 	defer cancel()
 	tx, err := e.send.DB.BeginTxx(ctx, nil)
@@ -111,6 +152,12 @@ func (e *exec) claim(w waiting) error {
 	}
 	e.launch(m.started)
 	// What waits still, waits for the next slot, or for the end of another run.
-	e.wait(slices.DeleteFunc(m.waiting, func(w waiting) bool { return w.behind == "" })...)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, w := range m.waiting {
+		if w.behind != "" {
+			e.remember(w)
+		}
+	}
 	return nil
 }

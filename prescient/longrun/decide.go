@@ -24,9 +24,9 @@ type ruling struct {
 	// starts: this agent starts the run, or goes on with it: takesOver where another let it lapse, afresh where it is not the one
 	// that stands in schedule_run.
 	starts, takesOver, afresh bool
-	// waits: the run is to be noted as the one that waits; behind the schedule of whose runs, where it is not for a place.
+	// waits: the run is to be noted as the one that waits; behind which run of its schedule, where it is not for a place.
 	waits  bool
-	behind string
+	behind *known
 	// answer is what becomes of the check, where it does not start: it waits, or ends.
 	answer prescient.Answer
 }
@@ -65,7 +65,7 @@ func (m met) goOn() ruling {
 		return ends(prescient.Crashed, fmt.Errorf("%w, %d times", errCrashed, m.run.takeovers+1))
 	}
 	if other := m.other(); m.apart() && other != nil {
-		return ruling{behind: m.terms.Schedule, answer: prescient.Answer{Cause: prescient.CauseWaits}}
+		return ruling{behind: other, answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	}
 	if !m.room {
 		return ruling{answer: prescient.Answer{Cause: prescient.CauseWaits}}
@@ -81,7 +81,7 @@ func (m met) begin(grid slots.Grid, same bool) ruling {
 			if !queued {
 				return ends(prescient.Overlapped, fmt.Errorf("%w: that is %s's until %s", errOverlapped, other.agent, slots.Stamp(other.allocatedUntil)))
 			}
-			return ruling{waits: !same, behind: m.terms.Schedule, answer: prescient.Answer{Cause: prescient.CauseWaits}}
+			return ruling{waits: !same, behind: other, answer: prescient.Answer{Cause: prescient.CauseWaits}}
 		}
 	}
 	if !m.room {

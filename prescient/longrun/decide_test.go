@@ -77,7 +77,7 @@ func TestWhatASlotRunDoesWithALongRunThatItMeets(t *testing.T) {
 		{"not beside another", nil, []*known{&another}, minute, "12:00:35", false, 0, ruling{answer: end(prescient.Overlapped)}},
 		{"nor beside one that lapsed", nil, []*known{&lapsedOther}, minute, "12:00:35", false, 0, ruling{answer: end(prescient.Overlapped)}},
 		{"overlapped also without a place", nil, []*known{&another}, minute, "12:00:35", true, 0, ruling{answer: end(prescient.Overlapped)}},
-		{"behind another", nil, []*known{&another}, with(minute, func(t *Terms) { t.Overlap = Queue }), "12:00:35", false, 0, ruling{waits: true, behind: "a", answer: waits}},
+		{"behind another", nil, []*known{&another}, with(minute, func(t *Terms) { t.Overlap = Queue }), "12:00:35", false, 0, ruling{waits: true, behind: &another, answer: waits}},
 		{"one alone waits", nil, []*known{&another, &waitingOther}, with(minute, func(t *Terms) { t.Overlap = Queue }), "12:00:35", false, 0, ruling{answer: end(prescient.Overlapped)}},
 		{"one that waits has nothing before it", nil, []*known{&waitingOther}, minute, "12:00:35", false, 0, ruling{starts: true, afresh: true}},
 
@@ -88,7 +88,7 @@ func TestWhatASlotRunDoesWithALongRunThatItMeets(t *testing.T) {
 		{"a retry when the next occurrence is due", &tried, nil, minute, "12:01:30", false, 0, ruling{answer: end(prescient.Failed)}},
 		{"a takeover when the next occurrence is due", &lapsed, nil, minute, "12:01:40", false, 0, ruling{starts: true, takesOver: true}},
 		{"a retry after its quota", &tried, nil, with(minute, func(t *Terms) { t.Quota = 30 * time.Second }), "12:01:05", false, 0, ruling{answer: end(prescient.Quota)}},
-		{"a takeover waits for another", &lapsed, []*known{&another}, minute, "12:01:40", false, 0, ruling{behind: "a", answer: waits}},
+		{"a takeover waits for another", &lapsed, []*known{&another}, minute, "12:01:40", false, 0, ruling{behind: &another, answer: waits}},
 	} {
 		m := met{job: job, guards: prescient.DefaultGuards(), terms: c.terms, run: c.run, others: c.others, room: !c.full, now: at(c.now)}
 		m.guards.ExpiresAfter = c.expire

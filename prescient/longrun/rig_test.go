@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"maps"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -39,7 +37,7 @@ type testRig struct {
 	calls map[string]*call // by the names of checks
 	over  chan struct{}    // closed when the test is
 	end   sync.Once
-	ends  map[time.Duration]func() // of calls whose time is to be over, by how long they may take
+	ends  []func() // of the calls that have a bound: has their time be over
 }
 
 // call is a call that is under way: it ends as the test says.
@@ -52,7 +50,7 @@ type call struct {
 func eachServer(t *testing.T, resolution time.Duration, options longrun.Options, test func(t *testing.T, r *testRig)) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, d servertest.Database) {
-		r := &testRig{Rig: whole.New(t, d, resolution), registry: prescient.NewRegistry(), calls: make(map[string]*call), over: make(chan struct{}), ends: make(map[time.Duration]func())}
+		r := &testRig{Rig: whole.New(t, d, resolution), registry: prescient.NewRegistry(), calls: make(map[string]*call), over: make(chan struct{})}
 		r.now = rig.At("12:00")
 		r.account = r.Account("worker")
 		r.schedules = schedule.New(r.Client)
@@ -73,20 +71,14 @@ func (r *testRig) agent(name string, o longrun.Options) *longrun.Runner {
 	o.Log = zerolog.New(zerolog.NewTestWriter(r.T))
 	runner, err := longrun.New(r.T.Context(), db, o)
 	r.Must(err)
-	runner.SetAfter(func(d time.Duration, do func()) func() bool {
+	runner.SetAfter(func(_ time.Duration, do func()) func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.ends[d] = do
+		r.ends = append(r.ends, do)
 		return func() bool { return true }
 	})
 	r.T.Cleanup(func() {
 		r.end.Do(func() { close(r.over) })
-		r.mu.Lock()
-		ends := slices.Collect(maps.Values(r.ends)) // also of meetings whose transactions came to nothing
-		r.mu.Unlock()
-		for _, end := range ends {
-			end()
-		}
 		_ = runner.Drain(context.Background())
 	})
 	return runner
@@ -143,7 +135,7 @@ func (r *testRig) at(clock string) {
 func (r *testRig) slot(clock string) books.Figures {
 	r.T.Helper()
 	r.at(clock)
-	return r.RunAt(rig.At(clock), r.registry, worker.Options{Name: "agent-1"})
+	return r.RunAt(rig.At(clock), r.registry, worker.Options{Name: "agent-1", Log: zerolog.New(zerolog.NewTestWriter(r.T))})
 }
 
 // running waits until a check is called, and returns the call.
@@ -215,7 +207,16 @@ func (r *testRig) outcomes() map[string]string {
 
 func (r *testRig) wantOutcome(name, want string) {
 	r.T.Helper()
-	r.Eventually(name+" ended as "+want, func() bool { return r.outcomes()[name] == want })
+	var got map[string]string
+	defer func() {
+		if got[name] != want {
+			r.T.Logf("what has ended: %v", got)
+		}
+	}()
+	r.Eventually(name+" ended as "+want, func() bool {
+		got = r.outcomes()
+		return got[name] == want
+	})
 }
 
 // timer is when the next occurrence of a schedule is due; lastStart, when a run of it started last.

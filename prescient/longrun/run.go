@@ -159,13 +159,9 @@ func (r *Runner) leave(run *Run) {
 	if r.runs[run.row.key] == run {
 		delete(r.runs, run.row.key)
 	}
-	r.leaving++
+	r.resuming++
 	r.mu.Unlock()
-	r.startWaiting(run.terms.Schedule)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.leaving--
-	r.still()
+	r.resume(run.terms.Schedule)
 }
 
 // call calls the function of a run, and commits what it answers.

@@ -55,7 +55,7 @@ type Runner struct {
 	mu       sync.Mutex
 	runs     map[prescient.Key]*Run // that are called here
 	starting int                    // of transactions that are not committed yet
-	leaving  int                    // calls that are over, and have what waits started
+	resuming int                    // those that have what waits started
 	draining bool
 	ending   bool                      // it drains, and calls have had their time
 	quiet    []chan struct{}           // of those who wait for the end of all runs
@@ -157,7 +157,7 @@ func (r *Runner) unreserve(n int) {
 
 // still tells those who wait for it that nothing is called here, nor about to be. The lock is held.
 func (r *Runner) still() {
-	if len(r.runs)+r.starting+r.leaving > 0 {
+	if len(r.runs)+r.starting+r.resuming > 0 {
 		return
 	}
 	for _, c := range r.quiet {

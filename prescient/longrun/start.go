@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -27,23 +26,22 @@ func (e *exec) meet(ctx context.Context, tx *sqlx.Tx, batch *prescient.Batch) er
 		return err
 	}
 	m := &meeting{exec: e, jobs: jobs, terms: terms, now: now, before: time.Now(), places: e.reserve(len(jobs))}
-	// A transaction that comes to nothing does not say so.
-	stop := e.after(startTimeout+e.options.Lease, m.settle)
+	batch.AfterTx(func(committed bool) {
+		if committed {
+			e.launch(m.started)
+		}
+		e.unreserve(m.places) // runs that have started have theirs by now
+		if committed && e.wait(m.waiting...) {
+			go e.resume("")
+		}
+	})
 	answers, err := m.run(ctx, tx)
 	if err != nil {
-		stop()
-		m.settle()
 		return err
 	}
 	for i, a := range answers {
 		batch.Give(i, a)
 	}
-	batch.AfterCommit(func() {
-		stop()
-		e.launch(m.started)
-		m.settle()
-		e.wait(m.waiting...)
-	})
 	return nil
 }
 
@@ -55,7 +53,6 @@ type meeting struct {
 	now    time.Time // by the database's clock
 	before time.Time // here, before the first lease was asked for
 	places int       // that are kept for runs which start
-	kept   sync.Once // of places
 
 	runs    map[prescient.Key]*known // by their own keys
 	of      map[string][]*known      // those of a schedule that did not end
@@ -66,9 +63,6 @@ type meeting struct {
 	starts  []string        // schedules of which a run started
 	waiting []waiting
 }
-
-// settle gives the places back that were kept; runs that have started have theirs by then.
-func (m *meeting) settle() { m.kept.Do(func() { m.unreserve(m.places) }) }
 
 // run decides about the checks, and writes what becomes of their runs. It answers for each check.
 func (m *meeting) run(ctx context.Context, tx *sqlx.Tx) ([]prescient.Answer, error) {
@@ -110,7 +104,11 @@ func (m *meeting) rule(i int) prescient.Answer {
 		m.rows = row.appendTo(m.rows, job, m.now)
 	}
 	if r.answer.Cause == prescient.CauseWaits && r.answer.Next == nil {
-		m.waiting = append(m.waiting, waiting{exec: m.exec, job: job, behind: r.behind})
+		w := waiting{exec: m.exec, job: job}
+		if r.behind != nil {
+			w.behind, w.other, w.ours = terms.Schedule, r.behind.key, r.behind.agent == m.options.Name
+		}
+		m.waiting = append(m.waiting, w)
 	}
 	if r.answer.Err != nil {
 		m.options.Log.Warn().Err(r.answer.Err).Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Msg("a long run is not started")
@@ -184,9 +182,9 @@ func (m *meeting) checkpointFor(terms Terms) (checkpoint []byte) {
 
 // terms asks the rules, where there are some.
 func (e *exec) terms(ctx context.Context, tx *sqlx.Tx, jobs []prescient.FutureJob) ([]Terms, time.Time, error) {
-	now := jobs[0].CalledAt
+	slot := jobs[0].NextCheckAt // what a clock tells may be a moment behind
 	for _, job := range jobs {
-		now = slots.Later(now, job.NextCheckAt) // what a clock tells may be a moment behind
+		slot = slots.Later(slot, job.NextCheckAt)
 	}
 	terms := make([]Terms, len(jobs))
 	var of []prescient.FutureJob
@@ -197,16 +195,16 @@ func (e *exec) terms(ctx context.Context, tx *sqlx.Tx, jobs []prescient.FutureJo
 		}
 	}
 	if len(of) == 0 {
-		return terms, now, nil
+		return terms, slots.Later(slot, jobs[0].CalledAt), nil
 	}
-	known, then, err := e.options.Rules.Terms(ctx, tx, of)
+	known, now, err := e.options.Rules.Terms(ctx, tx, of)
 	if err != nil {
-		return nil, now, err
+		return nil, time.Time{}, err
 	}
 	for i, t := range known {
 		terms[at[i]] = t
 	}
-	return terms, slots.Later(now, then), nil
+	return terms, slots.Later(slot, now), nil
 }
 
 // read reads what there is of the runs of the checks, and of their schedules.

@@ -164,6 +164,9 @@
 //     not committed. This shows only in the commit: each sweep calls the row again, until the insert is committed.
 //   - A deadlock, a failover, a lost connection: the commit is rolled back and done again, with the same answers. Other
 //     statements are repeated for Options.Patience.
+//   - A TxFunc or TxBatchFunc meets a lock of others, or a deadlock: what it did is undone, and it is called again, ten times at
+//     most, before that counts as an error. Calls for Endless checks of a bucket are made one after another, and beside none of its
+//     commits: the timers of schedules insert beside the rows that move.
 //   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done. Where another
 //     has taken the bucket over, the rows decide: those that are still there run again.
 //   - The answer to a claim is lost: the token went up by a random step, so that the ledger tells whose claim it was; the

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -105,5 +106,70 @@ func TestCommitsOfBothKindsDoNotTakeTheLeaseFromEachOther(t *testing.T) {
 			t.Errorf("%d leases were lost, %d rows are done; want none, and %d", figures.LeasesLost, figures.Done, 2*rows)
 		}
 		r.Balanced()
+	})
+}
+
+// A lock that others have is no error of the row, in either form of a function, and its transaction says that it came to nothing.
+func TestALockThatAFunctionCannotHaveIsNoErrorOfItsRow(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		of := r.effects()
+		r.Exec("CREATE TABLE stock (id INT PRIMARY KEY)")
+		r.Exec("INSERT INTO stock VALUES (1)")
+		r.Also("worker", "SELECT, UPDATE", "stock")
+		var free func() // what others have locked
+		work := func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) error {
+			if err := effect(ctx, tx, job); err != nil {
+				return err
+			}
+			var id int
+			err := tx.QueryRowContext(ctx, "SELECT id FROM stock WHERE id = 1 FOR UPDATE").Scan(&id)
+			free()
+			if err != nil {
+				err = fmt.Errorf("looking after stock: %w", err)
+			}
+			return err
+		}
+		var calls []bool // what each call of a batch was told about its transaction
+		forms := map[string]func(execs *prescient.Registry) error{
+			"a row": func(execs *prescient.Registry) error {
+				return execs.RegisterTx("check", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
+					err := work(ctx, tx, job)
+					calls = append(calls, err == nil)
+					return nil, err
+				}, prescient.Guards{})
+			},
+			"a batch": func(execs *prescient.Registry) error {
+				return execs.RegisterTxBatch("check", func(ctx context.Context, tx *sqlx.Tx, batch *prescient.Batch) error {
+					batch.AfterTx(func(committed bool) { calls = append(calls, committed) })
+					batch.Settle(0)
+					return work(ctx, tx, batch.Jobs()[0])
+				}, prescient.Guards{})
+			},
+		}
+		for name, register := range forms {
+			t.Run(name, func(t *testing.T) {
+				defer r.begin()
+				r.InsertAll("check", "42")
+				other, err := r.Root.BeginTx(t.Context(), nil)
+				r.Must(err)
+				_, err = other.Exec("SELECT id FROM stock WHERE id = 1 FOR UPDATE")
+				r.Must(err)
+				free = func() { _ = other.Rollback() }
+				defer free()
+				calls = nil
+				execs := prescient.NewRegistry()
+				r.Must(register(execs))
+				r.runAt(rig.At("13:15"), execs, Options{})
+				if want := []bool{false, true}; !slices.Equal(calls, want) {
+					t.Errorf("calls that came to something: %v; want %v", calls, want)
+				}
+				ends := r.History()
+				if len(ends) != 1 || ends[0].Outcome != prescient.Done || ends[0].ErrorCount != 0 || of()["42"] != 1 {
+					t.Errorf("%+v, effects %v", ends, of())
+				}
+				r.Balanced()
+			})
+		}
 	})
 }

@@ -21,7 +21,7 @@ type Answer struct {
 	Verdict *prescient.Verdict // of a committed one
 	Wait    time.Duration      // before it is called again
 	Locked  bool               // it was not called, since somebody else has the row locked
-	After   func()             // is called once the transaction of its call is committed; nil for nothing
+	After   func(bool)         // is called when the transaction of its call is over: whether that was committed; nil for nothing
 }
 
 // Fate is what is left to be done about a row that came back from the executor.

@@ -30,6 +30,7 @@ type txCalls struct {
 	batch   []*check.Answered
 	answers []check.Answer // at the places of batch
 	left    []int          // rows that were not called: the transaction took long enough, or they came too late
+	after   []func(bool)   // of calls that want to know whether the transaction was committed
 }
 
 // all makes the calls for some rows, and leaves the last savepoint open. err means that the transaction is lost, or has to be
@@ -182,10 +183,15 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 	answers, failure := c.handler.Call(ctx, c.tx, rows, c.clock.When(started))
 	ended := time.Now()
 	for i, a := range answers {
+		if a.After != nil {
+			c.after = append(c.after, a.After)
+		}
 		a.Started, a.Ended, a.Ran = c.clock.When(started), c.clock.When(ended), ended.Sub(started)
 		c.answers[part[i]] = a
 	}
 	switch err := context.Cause(ctx); {
+	case err == nil && failure != nil && len(part) == 1 && answers[0].Fate == check.Again:
+		c.left = append(c.left, part...)
 	case err != nil:
 		return failure, errors.Join(err, check.Quoted(failure))
 	case failure != nil && len(part) > 1:

@@ -19,10 +19,6 @@ import (
 	text "prescient/sql"
 )
 
-// firstTxWait is how long to wait before a transaction is tried for the second time, and maxTxWait bounds the growing time between
-// two tries.
-const firstTxWait, maxTxWait = 100 * time.Millisecond, 3 * time.Second
-
 // errUnwritten is why a transaction came to nothing after its functions had all answered in time, or before the first was
 // called: that is no fault of theirs.
 var errUnwritten = errors.New("the answers were not written")
@@ -46,7 +42,7 @@ func (s *Session) RunTx(ctx context.Context, c *execute.TxCall) ([]check.Answer,
 		}
 		return list
 	}
-	wait := min(time.Duration(first.Tries+1)*firstTxWait, maxTxWait)
+	wait := execute.TxWait(first.Tries)
 	switch {
 	case err == nil:
 		return answers, nil
@@ -97,15 +93,25 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check
 	if err != nil {
 		return nil, unwritten("beginning", err)
 	}
+	answers = make([]check.Answer, len(c.Rows))
+	calling := &txCalls{handler: c, clock: s.Clock, tx: tx, watch: locked.watch, began: began, batch: batch, answers: answers}
 	done := false
 	// However it ends, a function that calls runtime.Goexit included.
 	defer func() {
 		if !done {
 			_ = tx.Rollback() // it may be gone already, with its connection or its context
 		}
+		for _, after := range calling.after {
+			after(done)
+		}
 	}()
-	answers = make([]check.Answer, len(c.Rows))
 	var counts books.Counts
+	if c.Lane.Guards.Endless {
+		// The library's own functions write beside the rows that this bucket moves; so they have the mutex from their beginning. See
+		// writeTx for what comes of a commit that waits for a transaction which waits for the mutex.
+		s.commits.Lock()
+		defer s.commits.Unlock()
+	}
 	var calls []int
 	for i, a := range batch {
 		switch {
@@ -118,7 +124,6 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check
 			calls = append(calls, i)
 		}
 	}
-	calling := &txCalls{handler: c, clock: s.Clock, tx: tx, watch: locked.watch, began: began, batch: batch, answers: answers}
 	failure, err := calling.all(ctx, calls)
 	switch {
 	case err != nil && c.Waits() && ctx.Err() != nil:
@@ -158,15 +163,14 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check
 		}
 		answers[i].Fate, answers[i].Verdict = check.Committed, &a.Verdict
 	}
+	if !c.Lane.Guards.Endless {
+		s.commits.Lock()
+		defer s.commits.Unlock()
+	}
 	if err := s.writeTx(ctx, tx, locked.spans, moves, ends, counts); err != nil {
 		return nil, unwritten("writing", err)
 	}
 	done = true
-	for _, a := range answers {
-		if a.After != nil {
-			a.After()
-		}
-	}
 	return answers, nil
 }
 
@@ -225,12 +229,10 @@ func (s *Session) lockTx(ctx context.Context, tx *sqlx.Tx, batch []*check.Answer
 
 // writeTx writes what becomes of the rows, and commits. A row that came into a range since it was locked is an error
 // there, and the rows are called again, by themselves: it can only be one whose insert was under way when its slot began.
+//
+// The caller holds the mutex of the bucket's commits, from the first write on: a move also locks neighbours in UNIQUE (job_key),
+// and a commit that waits there for this transaction, which waits here for that commit, is a deadlock that the server cannot see.
 func (s *Session) writeTx(ctx context.Context, tx *sqlx.Tx, spans []Span, moves, ends []*check.Answered, counts books.Counts) error {
-	// Under the mutex of the bucket's commits, from the first write on: a move also locks neighbours in UNIQUE
-	// (job_key), and a commit that waits there for this transaction, which waits here for that commit, is a deadlock that
-	// the server cannot see.
-	s.commits.Lock()
-	defer s.commits.Unlock()
 	if err := s.writeMoves(ctx, tx.Tx, moves, false); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/worker/internal/check"
 )
 
@@ -25,7 +26,8 @@ type Tx struct {
 type TxHandler interface {
 	// Share divides rows among calls.
 	Share(rows []int) [][]int
-	// Call calls it for the rows of one call. After a failure all of them have that for an answer.
+	// Call calls it for the rows of one call. After a failure all of them have that for an answer; their fate is to be called again
+	// where it was a lock of others.
 	Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (answers []check.Answer, failure error)
 }
 
@@ -82,11 +84,13 @@ func (txFunc) Share(rows []int) [][]int { return slices.Collect(slices.Chunk(row
 // Call implements TxHandler.
 func (fn txFunc) Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (answers []check.Answer, failure error) {
 	answers = make([]check.Answer, 1)
-	failure = recovered(func() (err error) {
+	failure, locked := recovered(func() (err error) {
 		answers[0].Next, err = fn(ctx, tx, rows[0].Own(called))
 		return err
 	})
-	answers[0].Err = check.Quoted(failure)
+	if failure != nil {
+		answers[0] = failed(failure, locked, rows)
+	}
 	return answers, failure
 }
 
@@ -103,21 +107,32 @@ func (txBatchFunc) Share(rows []int) [][]int {
 // Call implements TxHandler.
 func (fn txBatchFunc) Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answered, called time.Time) (answers []check.Answer, failure error) {
 	b := check.NewBatch(rows, called)
-	failure = recovered(func() error { return fn(ctx, tx, b) })
+	failure, locked := recovered(func() error { return fn(ctx, tx, b) })
 	if failure == nil {
 		answers = answersOf(b, len(rows))
-		answers[0].After = b.Committed // once for all
+		answers[0].After = b.TxEnded // once for all
 		return answers, nil
 	}
-	return slices.Repeat([]check.Answer{{Err: check.Quoted(failure)}}, len(rows)), failure
+	b.TxEnded(false)
+	return slices.Repeat([]check.Answer{failed(failure, locked, rows)}, len(rows)), failure
 }
 
-// recovered makes an error of a panic.
-func recovered(call func() error) (err error) {
+// failed is the answer for rows whose call failed. One that met a lock of others is called again, which is no error of theirs.
+func failed(failure error, locked bool, rows []*check.Answered) check.Answer {
+	a := check.Answer{Err: check.Quoted(failure)}
+	if tries := rows[0].Tries; locked && tries < MaxTxTries {
+		a.Fate, a.Wait = check.Again, TxWait(tries)
+	}
+	return a
+}
+
+// recovered makes an error of a panic. It says whether an error is that others had locked what the call wanted.
+func recovered(call func() error) (err error, locked bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v\n%s", prescient.ErrPanic, p, debug.Stack())
+			err, locked = fmt.Errorf("%w: %v\n%s", prescient.ErrPanic, p, debug.Stack()), false
 		}
 	}()
-	return call()
+	err = call()
+	return err, errno.Is(err, errno.LockWaitTimeout, errno.NoWait)
 }

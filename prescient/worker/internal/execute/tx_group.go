@@ -10,6 +10,13 @@ const firstGroup, firstBatchGroup = 50, 500
 // MaxTxTries is how often a row is tried whose transaction comes to nothing for a reason that passes by itself.
 const MaxTxTries = 10
 
+// firstTxWait is how long to wait before a transaction is tried for the second time, and maxTxWait bounds the growing time between
+// two tries.
+const firstTxWait, maxTxWait = 100 * time.Millisecond, 3 * time.Second
+
+// TxWait is how long to wait before a row is called again whose transactions came to nothing so many times before this one.
+func TxWait(tries int) time.Duration { return min(time.Duration(tries+1)*firstTxWait, maxTxWait) }
+
 // maxGroup is how many rows share a transaction at most. A bucket has about 2000 rows at the defaults, and they come in parts of
 // 500, 1000, and what is left: with 500 at most, what is left took two transactions, the second for a few dozen rows.
 const maxGroup = 1000
