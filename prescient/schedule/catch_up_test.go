@@ -87,7 +87,7 @@ func TestACatchUpGoesOnSlotAfterSlot(t *testing.T) {
 		}
 		r.run("23:45")
 		r.wantCalled(idsOf("runs", slots("10:15", "23:45")...)...)
-		if n := r.Count("SELECT COUNT(*) FROM p_schedule WHERE caught_up = 0 AND passed_over = 0"); n != 2 {
+		if n := r.Count("SELECT COUNT(*) FROM p_schedule WHERE caught_up IS NULL AND passed_over IS NULL"); n != 2 {
 			t.Error("a catch-up goes on")
 		}
 		r.Balanced()

@@ -23,7 +23,8 @@ func (s *Schedules) lock(ctx context.Context, db prescient.DB, id string) (Store
 
 // Update puts another definition in the place of a schedule's, and says whether it was another. All runs of the schedule end as
 // superseded: those that wait, those that are to be tried again, and the answer of one that is under way is dropped. Where the
-// timeline stays (crontabs, zone and jitter), its next occurrence does too; else it fires from now on. A schedule that a person paused
+// timeline stays (crontabs, zone and jitter), its next occurrence does too; else it fires from now on, or, where the clock was put back,
+// from what its timer waited for. A schedule that a person paused
 // stays paused; one that was disabled since its crontabs were no good is enabled.
 //
 // Errors: ErrNotFound, and those of Create.

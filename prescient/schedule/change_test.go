@@ -95,6 +95,28 @@ func TestTheAnswerOfARunThatAnUpdateMetIsDropped(t *testing.T) {
 	})
 }
 
+// The clock was put back by more than an hour: what the new timeline has in common with the old one does not fire again.
+func TestAChangeRepeatsNothingAfterTheClockWasPutBack(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		one := schedule.Schedule{ID: "a", Crontabs: []string{"0 * * * *"}, Topic: "t"}
+		r.create("10:00", one)
+		r.run("11:00")
+		r.run("12:00")
+		r.wantTimer("a", "13:00")
+		one.Crontabs = []string{"0,30 * * * *"}
+		r.update("10:45", one)
+		r.wantTimer("a", "13:00")
+		r.run("13:00")
+		r.wantTimer("a", "13:30")
+		if got, want := r.events(), idsOf("a", "11:00", "12:00", "13:00"); !slices.Equal(got, want) {
+			t.Errorf("%v; want %v", got, want)
+		}
+		one.Crontabs = []string{"15 * * * *"} // by a clock that is right, from now on
+		r.update("13:05", one)
+		r.wantTimer("a", "13:15")
+	})
+}
+
 // Whichever of the two is first, the timer's call or the change: there is one timer, and the runs are those of the new definition.
 func TestAChangeMeetsTheTimersCall(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {

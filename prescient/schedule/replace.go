@@ -73,7 +73,7 @@ func (s *Schedules) pendingFor(r replacement, timer *prescient.FutureJob, now ti
 		return nil, err
 	}
 	if timer == nil || !r.old.Enabled || r.old.Version == 0 || !r.old.sameTimeline(schedule) {
-		due, err := s.firstToCome(schedule, r.old.CreatedAt, now)
+		due, err := s.firstToCome(schedule, r.old.CreatedAt, r.firedUntil(timer, now))
 		if err != nil {
 			return nil, err
 		}
@@ -99,6 +99,22 @@ func (s *Schedules) pendingFor(r replacement, timer *prescient.FutureJob, now ti
 		return nil, fmt.Errorf("%w: schedule %q: none of its times is after now, %s", prescient.ErrInvalid, schedule.ID, now.Format(time.RFC3339))
 	}
 	return []prescient.NewJob{s.timer(schedule, next)}, nil
+}
+
+// firedUntil is the time up to which the schedule has fired: now, unless the clock was put back since. Then its timer waits for a later
+// occurrence than the next, and whatever comes before that has fired.
+func (r replacement) firedUntil(timer *prescient.FutureJob, now time.Time) time.Time {
+	if timer == nil || !r.old.Enabled || r.old.Version == 0 {
+		return now
+	}
+	line, err := r.old.timeline(r.old.CreatedAt)
+	if err != nil {
+		return now // by somebody's own SQL: it never fired
+	}
+	if next, ok := line.Next(now); ok && next.Before(timer.DueAt) {
+		return timer.DueAt.Add(-time.Second)
+	}
+	return now
 }
 
 // replaceRows changes the rows of schedules.

@@ -70,7 +70,7 @@ type OutboxRow struct {
 }
 
 const (
-	scheduleRows = "SELECT id, version, enabled, passed_over FROM {prefix}schedule"
+	scheduleRows = "SELECT id, version, enabled, COALESCE(passed_over, 0) FROM {prefix}schedule"
 	// The slot of a row that is pending is that which it waits for.
 	scheduleJobs = `SELECT entity_key, job_exec, tag, due_at, inserted_at, '' AS outcome, check_count, error_count, next_check_at, '' AS worker, revision, next_check_at
 		FROM {prefix}future_job WHERE entity_name = '` + scheduleEntity + `'

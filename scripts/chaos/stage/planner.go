@@ -153,7 +153,7 @@ func (p *planner) change(do string, one *planned, call func(ctx context.Context,
 	}
 	result, began := p.transact(end < 6, 0, func(ctx context.Context, tx *sql.Tx) error {
 		if do != "create" { // the row is locked, so that this is what its timer did in all
-			if err := tx.QueryRowContext(ctx, "SELECT passed_over FROM "+Prefix+"schedule WHERE id = ? FOR UPDATE", one.ID).Scan(&c.PassedOver); err != nil {
+			if err := tx.QueryRowContext(ctx, "SELECT COALESCE(passed_over, 0) FROM "+Prefix+"schedule WHERE id = ? FOR UPDATE", one.ID).Scan(&c.PassedOver); err != nil {
 				return err
 			}
 		}
