@@ -24,10 +24,10 @@ type Message struct {
 // Header is a name and what it says.
 type Header struct{ Name, Value string }
 
-// The headers of a message that has no other format.
+// The headers of a message that has no other format. In ID and Key what is not printable ASCII is percent-encoded, and so is %.
 const (
 	HeaderID          = "Prescient-Id"
 	HeaderTopic       = "Prescient-Topic"
-	HeaderKey         = "Prescient-Key"          // percent-encoded, as a segment of a URL's path
+	HeaderKey         = "Prescient-Key"
 	HeaderGeneratedAt = "Prescient-Generated-At" // RFC 3339, UTC
 )
