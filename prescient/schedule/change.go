@@ -236,7 +236,7 @@ func (s *Schedules) RunNow(ctx context.Context, db prescient.DB, id string) (occ
 			return fmt.Errorf("%w: %s, or one after it", prescient.ErrPending, occurrence)
 		}
 		if one.Topic != "" {
-			return s.send(ctx, db, []event{eventOf(one, now, handTag(now))})
+			return s.send(ctx, db, []sent{eventOf(one, now, handTag(now))})
 		}
 		run := s.runs(one.Schedule, now)
 		run[0].Tag = handTag(now)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/event"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
 	"prescient/prescient/localserver/servertest"
@@ -64,9 +65,9 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 			add(fmt.Sprintf("schedule/accepted %d", n), s.tables.Fill("schedule/accepted", "{ids}", ids), map[string]string{"p_schedule_refused": byID})
 		}
 		add(fmt.Sprintf("schedule/tally %d", n), s.tables.Fill("schedule/tally", "{ids}", ids, "{passed}", "", "{caught}", "WHEN 's00001' THEN 7"), reached)
-		var events []event
+		var events []sent
 		for _, one := range many[:min(n, copiedAtATime)] {
-			events = append(events, event{id: one.ID + "-1", key: one.ID, at: rig.At("10:00")})
+			events = append(events, sent{Event: event.Event{ID: one.ID + "-1", Key: one.ID, GeneratedAt: rig.At("10:00")}})
 		}
 		add(fmt.Sprintf("schedule/event_copied %d", n), s.tables.Fill("schedule/event_copied", "{rows}", copiedRows(events)), map[string]string{"one": byID})
 	}
@@ -78,7 +79,6 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 	add("schedule/refused", s.tables.Fill("schedule/refused", "{rows}", "('new')"), nil)
 	add("schedule/list", s.tables.Fill("schedule/list", "{payload}", noPayload, "{index}", "PRIMARY", "{filter}", "id > 's03000'", "{limit}", "100"), reached)
 	add("schedule/insert", s.tables.Fill("schedule/insert", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00")))), nil)
-	add("schedule/event", s.tables.Fill("schedule/event", "{rows}", "(1, 'a-1', 't', 'a', '2026-11-20', NULL, UTC_TIMESTAMP(6))"), nil)
 	return list
 }
 

@@ -65,7 +65,7 @@ type firing struct {
 	called  map[prescient.Key]bool // runs that were called before their timers, which were held up
 	now     time.Time
 	left    bounds // what may be added yet
-	events  []event
+	events  []sent
 	runs    []prescient.NewJob
 	passed  []string       // ids
 	placed  []string       // ids

@@ -2,12 +2,12 @@ package schedule
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/event"
 	"prescient/prescient/internal/literal"
 )
 
@@ -17,52 +17,38 @@ const maxCarried = 4 << 10
 // ofEvents is the payload of a schedule as a timer's call reads it, and how many bytes it has.
 const ofEvents = "IF(topic = '' OR LENGTH(payload) > 4096, NULL, payload), IF(topic = '', NULL, LENGTH(payload))"
 
-// event is a row of event_outbox.
-type event struct {
-	id, topic, key string
-	at             time.Time
-	payload        []byte
+// sent is an event of a schedule.
+type sent struct {
+	event.Event
 	// copied says that the payload is the schedule's, which the server copies.
 	copied bool
 }
 
-func eventOf(one Stored, at time.Time, tag string) event {
-	return event{id: idOf(one.ID, tag), topic: one.Topic, key: one.ID, at: at, payload: one.Payload, copied: one.size > maxCarried}
+func eventOf(one Stored, at time.Time, tag string) sent {
+	return sent{event.Event{ID: idOf(one.ID, tag), Topic: one.Topic, Key: one.ID, GeneratedAt: at, Payload: one.Payload}, one.size > maxCarried}
 }
 
-// Shards is how many parts event_outbox has; the events of one key are in one of them.
-const Shards = 64
-
-func shardOf(key string) int { return int(sha256.Sum256([]byte(key))[0]) % Shards }
-
 // send puts events into the outbox, those of one key in their order.
-func (s *Schedules) send(ctx context.Context, db prescient.DB, events []event) error {
-	var rows []byte
-	copied := slices.DeleteFunc(slices.Clone(events), func(e event) bool { return !e.copied })
-	events = slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.copied })
-	for i, e := range events {
-		if len(rows) > 0 {
-			rows = append(rows, ',')
+func (s *Schedules) send(ctx context.Context, db prescient.DB, events []sent) error {
+	var whole []event.Event
+	var copied []sent
+	for _, e := range events {
+		if e.copied {
+			copied = append(copied, e)
+		} else {
+			whole = append(whole, e.Event)
 		}
-		rows = literal.AppendInt(append(rows, '('), int64(shardOf(e.key)))
-		rows = literal.AppendText(append(rows, ','), e.id)
-		rows = literal.AppendText(append(rows, ','), e.topic)
-		rows = literal.AppendText(append(rows, ','), e.key)
-		rows = literal.AppendMicro(append(rows, ','), e.at)
-		rows = appendBytes(append(rows, ','), e.payload)
-		rows = append(rows, ",UTC_TIMESTAMP(6))"...)
-		if i < len(events)-1 && len(rows) < literal.BulkBytes {
-			continue
-		}
-		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/event", "{rows}", string(rows))); err != nil {
-			return fmt.Errorf("putting events into the outbox: %w", err)
-		}
-		rows = rows[:0]
+	}
+	if err := s.events.Publish(ctx, db, whole...); err != nil {
+		return err
 	}
 	for some := range slices.Chunk(copied, copiedAtATime) {
 		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/event_copied", "{rows}", copiedRows(some))); err != nil {
 			return fmt.Errorf("putting events into the outbox: %w", err)
 		}
+	}
+	if len(copied) > 0 {
+		s.events.Took()
 	}
 	return nil
 }
@@ -71,7 +57,7 @@ func (s *Schedules) send(ctx context.Context, db prescient.DB, events []event) e
 const copiedAtATime = 200
 
 // copiedRows are rows for schedule/event_copied.
-func copiedRows(events []event) string {
+func copiedRows(events []sent) string {
 	var rows []byte
 	for n, e := range events {
 		if n == 0 {
@@ -80,10 +66,10 @@ func copiedRows(events []event) string {
 			rows = append(rows, " UNION ALL SELECT "...)
 		}
 		rows = append(literal.AppendInt(rows, int64(n)), " AS n,"...)
-		rows = append(literal.AppendInt(rows, int64(shardOf(e.key))), " AS shard,"...)
-		rows = append(literal.AppendText(rows, e.id), " AS id,"...)
-		rows = append(literal.AppendText(rows, e.key), " AS event_key,"...)
-		rows = append(literal.AppendMicro(rows, e.at), " AS generated_at"...)
+		rows = append(literal.AppendInt(rows, int64(event.ShardOf(e.Key))), " AS shard,"...)
+		rows = append(literal.AppendText(rows, e.ID), " AS id,"...)
+		rows = append(literal.AppendText(rows, e.Key), " AS event_key,"...)
+		rows = append(literal.AppendMicro(rows, e.GeneratedAt), " AS generated_at"...)
 	}
 	return string(rows)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"prescient/prescient/client"
+	"prescient/prescient/event"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 )
@@ -21,14 +22,18 @@ var ErrNotFound = errors.New("no such schedule")
 type Schedules struct {
 	own    client.Own
 	tables *store.Tables
+	events *event.Outbox
 	bounds bounds
 }
 
 // New returns the schedules of the installation that a client works on.
 func New(c *client.Client) *Schedules {
 	own := c.Own(reserved.Schedule())
-	return &Schedules{own: own, tables: own.Tables(), bounds: bounds{sent: maxSent, bytes: maxSentBytes}}
+	return &Schedules{own: own, tables: own.Tables(), events: event.New(c), bounds: bounds{sent: maxSent, bytes: maxSentBytes}}
 }
+
+// Outbox is the one into which schedules put their events: a forwarder that is given it learns of them at once.
+func (s *Schedules) Outbox() *event.Outbox { return s.events }
 
 // What a call for timers sends at most, beside the event or run of each that is due first. What is left over goes on in the next open
 // slot: a call that took longer than timerTimeout would be made again for ever.

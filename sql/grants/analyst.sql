@@ -10,3 +10,8 @@ GRANT SELECT ON {database}.{history_checks_daily} TO {account};
 GRANT SELECT ON {database}.{schedule} TO {account};
 GRANT SELECT ON {database}.{schedule_run} TO {account};
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
+GRANT SELECT ON {database}.{event_outbox} TO {account};
+GRANT SELECT ON {database}.{event_topic} TO {account};
+GRANT SELECT ON {database}.{event_set_aside} TO {account};
+GRANT SELECT ON {database}.{event_count} TO {account};
+GRANT SELECT ON {database}.{event_published} TO {account};

@@ -6,5 +6,6 @@ GRANT INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
 GRANT SELECT, DELETE ON {database}.{schedule_refused} TO {account};
 GRANT INSERT ON {database}.{event_outbox} TO {account};
+GRANT INSERT ON {database}.{event_seen} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};

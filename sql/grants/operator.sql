@@ -9,3 +9,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{job_pause} TO {account};
 GRANT SELECT ON {database}.{schedule} TO {account};
 GRANT SELECT ON {database}.{schedule_run} TO {account};
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
+GRANT SELECT, INSERT ON {database}.{event_outbox} TO {account};
+GRANT SELECT ON {database}.{event_shard} TO {account};
+GRANT SELECT ON {database}.{event_topic} TO {account};
+GRANT SELECT, DELETE ON {database}.{event_set_aside} TO {account};
+GRANT SELECT ON {database}.{event_count} TO {account};

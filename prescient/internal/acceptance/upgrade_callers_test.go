@@ -61,7 +61,7 @@ func TestAnOwnerIsToldThatRootMadeTheProcedure(t *testing.T) {
 			t.Errorf("%+v, %v", list, err)
 		}
 		r.call(app, 0, "order", "1", nil)
-		if list, err = text.Up(t.Context(), r.Root, schema); err != nil || len(list) != 6 {
+		if list, err = text.Up(t.Context(), r.Root, schema); err != nil || len(list) != 7 {
 			t.Errorf("%+v, %v", list, err)
 		}
 		r.call(app, 0, "order", "1", nil)
@@ -85,7 +85,7 @@ func TestAMigrationThatFailsTellsOfThoseBeforeIt(t *testing.T) {
 			t.Errorf("%+v, %v", list, err)
 		}
 		r.Exec("RENAME TABLE p_away TO p_future_job")
-		if list, err = text.Up(t.Context(), r.Pool(time.Time{}).DB, schema); err != nil || len(list) != 5 {
+		if list, err = text.Up(t.Context(), r.Pool(time.Time{}).DB, schema); err != nil || len(list) != 6 {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})

@@ -19,6 +19,9 @@ func (r Room) Name() string { return r.name }
 // Schedule is the room of schedules, whose timers and runs are checks.
 func Schedule() Room { return Room{prescient.ScheduleEntity} }
 
+// Outbox is the room of events, which keeps no checks.
+func Outbox() Room { return Room{} }
+
 // Refuse returns an error that wraps prescient.ErrInvalid for an entity whose rows belong to a room.
 func Refuse(e prescient.Entity) error {
 	if e.Name != prescient.ScheduleEntity {

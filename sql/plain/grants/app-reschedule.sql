@@ -6,3 +6,4 @@ GRANT INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
 GRANT SELECT, DELETE ON {database}.{schedule_refused} TO {account};
 GRANT INSERT ON {database}.{event_outbox} TO {account};
+GRANT INSERT ON {database}.{event_seen} TO {account};

@@ -1,0 +1,26 @@
+// Package forward publishes what is in the outbox.
+//
+// A [Forwarder] has leases of some of the outbox's 64 shards; those that are alive share them. Of each shard that it has it reads the
+// first events, publishes them, those of one key and topic one after the other, all others side by side, and deletes
+// what the brokers have acknowledged. The deletion is one transaction, which proves the lease's fencing token.
+//
+// # Order
+//
+// It keeps no cursor: every read of a shard begins with its first row, and is one statement. Numbers do not commit in order, but an event
+// whose transaction began after another one's had committed has the higher number, and no statement sees it without the other.
+// The next event of a key and topic is published once the one before it was acknowledged. So a forwarder that dies, freezes or loses its
+// lease makes repeats, and never has a later event published first.
+//
+// # Trouble
+//
+// A broker that does not answer keeps its events in the outbox, not in memory. A key whose event failed waits, ever longer, up to half a
+// minute; after five failures of a topic in a row, all of it waits for two seconds, and then for one event that goes through.
+// Reads leave out what waits. What the broker refuses for good goes to event_set_aside with the reason, and the key goes on; or
+// holds up its key, where the route says so.
+//
+// # Special paths
+//
+//	pages of 256 events      so that 64 shards of payloads of 4 KiB are 64 MiB of memory at most
+//	payloads above 4 KiB     are read one by one, when their turn comes, for the same reason
+//	a rest after a read      that found nothing new, nine times as long as it took: a backlog that cannot be published takes a tenth of a core
+package forward

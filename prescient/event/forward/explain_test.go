@@ -1,0 +1,95 @@
+package forward
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"prescient/prescient/event"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/rig/app"
+	"prescient/prescient/localserver/servertest"
+)
+
+func TestNoStatementOfEventsScansATable(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		r := app.New(t, d, 15*time.Minute)
+		r.Needs(t, rig.ReadPlans)
+		var outbox, aside []string
+		for i := range 6400 {
+			row := fmt.Sprintf("%d, 'e%05d', 't%d', 'k%d', UTC_TIMESTAMP(6), 'x', UTC_TIMESTAMP(6)", i%64, i, i%3, i%500)
+			outbox = append(outbox, "("+row+")")
+			aside = append(aside, fmt.Sprintf("(%d, %s, UTC_TIMESTAMP(6), 'r')", i+1, row))
+		}
+		r.Exec("INSERT INTO p_event_outbox (shard, id, topic, event_key, generated_at, payload, inserted_at) VALUES " + strings.Join(outbox, ","))
+		r.Exec("INSERT INTO p_event_set_aside (seq, shard, id, topic, event_key, generated_at, payload, inserted_at, refused_at, reason) VALUES " + strings.Join(aside, ","))
+		r.Exec("ANALYZE TABLE p_event_outbox, p_event_set_aside, p_event_shard")
+		conn, err := r.Pool(time.Time{}).Conn(t.Context())
+		r.Must(err)
+		defer conn.Close()
+		f := &Forwarder{tables: *r.Tables()}
+		covered := make(map[string]bool)
+		for _, e := range explained(f) {
+			name, _, _ := strings.Cut(e.Statement, " ")
+			covered[name] = true
+			t.Run(strings.ReplaceAll(e.Statement, " ", "_"), func(t *testing.T) { e.Check(t, conn) })
+		}
+		// These read an index of few entries, or few of its entries, from its beginning.
+		bounded := []string{"event/waiting", "event/backlog", "event/shards", "event/absent"}
+		for name := range f.tables.Stmt {
+			if strings.HasPrefix(name, "event/") && !covered[name] && !slices.Contains(bounded, name) {
+				t.Errorf("%s is not explained here", name)
+			}
+		}
+	})
+}
+
+func explained(f *Forwarder) (list []rig.Explained) {
+	const byShard, bySeq = "PRIMARY 1", "seq 8"
+	add := func(statement, query string, reached map[string]string, args ...any) {
+		list = append(list, rig.Explained{Statement: statement, Query: query, Args: args, Reached: reached})
+	}
+	get, fill := f.tables.Stmt.Get, f.tables.Fill
+	ours := map[string]string{"p_event_shard": byShard}
+	add("event/present", get("event/present"), nil, "f", int64(15e6))
+	for _, n := range []int{1, 2, 4} {
+		shards := make([]*shard, n)
+		held := make([]int, n)
+		for i := range shards {
+			shards[i], held[i] = &shard{number: i}, i
+		}
+		add(fmt.Sprintf("event/renew %d", n), fill("event/renew", "{shards}", tokensOf(shards)), ours, int64(15e6))
+		add(fmt.Sprintf("event/give_back %d", n), fill("event/give_back", "{shards}", tokensOf(shards)), ours)
+		add(fmt.Sprintf("event/take %d", n), fill("event/take", "{shards}", numbers(held)), ours, "f", int64(15e6))
+		add(fmt.Sprintf("event/fence %d", n), fill("event/fence", "{shards}", tokensOf(shards)), ours)
+	}
+	for _, n := range []int{1, 2, event.PerStatement, mostSettled} {
+		seqs := make([]uint64, n)
+		for i := range seqs {
+			seqs[i] = uint64(i + 1)
+		}
+		add(fmt.Sprintf("event/delete %d", n), fill("event/delete", "{seqs}", numbers(seqs)), map[string]string{"one": bySeq})
+		add(fmt.Sprintf("event/keep %d", n), fill("event/keep", "{seqs}", numbers(seqs)), map[string]string{"one": bySeq}, "2026-11-20")
+		if n > event.PerStatement {
+			continue
+		}
+		add(fmt.Sprintf("event/resend %d", n), fill("event/resend", "{seqs}", numbers(seqs)), map[string]string{"p_event_set_aside": "PRIMARY 8"})
+		add(fmt.Sprintf("event/forget_set_aside %d", n), fill("event/forget_set_aside", "{seqs}", numbers(seqs)), map[string]string{"p_event_set_aside": "PRIMARY 8"})
+	}
+	for _, but := range []string{"", without([]string{"t1"}, []lane{{"t2", "k7"}})} {
+		add("event/read "+but, fill("event/read", "{but}", but), map[string]string{"p_event_outbox": byShard}, 3, window)
+	}
+	one := map[string]string{"p_event_outbox": "PRIMARY 9"}
+	add("event/payload", get("event/payload"), one, 3, 4)
+	add("event/set_aside", get("event/set_aside"), map[string]string{"one": "PRIMARY 9"}, "2026-11-20", "r", 3, 4)
+	add("event/list_set_aside", fill("event/list_set_aside", "{but}", ""), map[string]string{"p_event_set_aside": "PRIMARY 8"}, 0, 100)
+	add("event/insert", fill("event/insert", "{rows}", "(1, 'a-1', 't', 'a', '2026-11-20', NULL, UTC_TIMESTAMP(6))"), nil)
+	add("event/count", fill("event/count", "{rows}", "('2026-11-20', 't', 1, 0)"), nil)
+	add("event/failing", get("event/failing"), nil, "t", "e", "r")
+	add("event/works", get("event/works"), map[string]string{"p_event_topic": "PRIMARY 130"}, "t")
+	add("event/seen", get("event/seen"), nil, "c", "e")
+	return list
+}

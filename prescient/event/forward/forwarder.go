@@ -1,0 +1,229 @@
+package forward
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/store"
+	"prescient/sql"
+)
+
+// Defaults of Options.
+const (
+	DefaultLease       = 15 * time.Second
+	DefaultPoll        = 250 * time.Millisecond
+	DefaultConcurrency = 256
+	DefaultStopGrace   = 5 * time.Second
+)
+
+// Options are for New.
+type Options struct {
+	// Prefix and Dialect are those of the tables; the zero values are the defaults.
+	Prefix  string
+	Dialect sql.Dialect
+	// Routes say where events go: the first that takes a topic. Events that none takes stay in the outbox.
+	Routes []Route
+	// Taken is sent to when something was put into the outbox in this process, as by event.Outbox: it is published at once then. Nil is
+	// allowed.
+	Taken <-chan struct{}
+	// Name is what the forwarder is called in the tables, up to 64 characters; prescient by default. Two may have the same.
+	Name string
+	// Lease is for how long shards stay those of a forwarder that is not heard of, 2 s to an hour; DefaultLease by default.
+	Lease time.Duration
+	// Poll is how often it looks for events that others have committed, 10 ms to a minute; DefaultPoll by default.
+	Poll time.Duration
+	// Concurrency is how many events are published at a time, each of another key or topic; DefaultConcurrency by default.
+	Concurrency int
+	// StopGrace is how long publications may go on once Run is to end; DefaultStopGrace by default.
+	StopGrace time.Duration
+	// Keep has published events copied into event_published.
+	Keep bool
+	// Observer may be nil.
+	Observer *Observer
+	// Log gets a line at warn where a topic or the database fails, or an event is set aside. The zero value is silent.
+	Log zerolog.Logger
+}
+
+// Observer is told what a forwarder does. Its functions may be nil, are called from several goroutines, and should return at once.
+type Observer struct {
+	// Published is told of events that were acknowledged and deleted, and how long after they were put into the outbox.
+	Published func(topic string, delays []time.Duration)
+	// Failed is told of a publication that is to be tried again, SetAside of one that was refused for good.
+	Failed, SetAside func(topic string)
+}
+
+// publishTime is how long one publication may take.
+const publishTime = 30 * time.Second
+
+// Forwarder publishes what is in the outbox. Call Run once.
+type Forwarder struct {
+	options Options
+	name    string // of this process: no other has it
+	tables  store.Tables
+	db      *sqlx.DB
+	topics  *topics
+	places  chan struct{} // of publications under way
+	large   chan struct{} // of those with a long payload
+	settled chan settled
+	// publishing ends once publications are to end.
+	publishing context.Context
+
+	mu       sync.Mutex
+	shards   map[int]*shard
+	stopping bool // it takes no more
+}
+
+// mostLarge is how many long payloads are in memory at a time.
+const mostLarge = 16
+
+// New makes a forwarder on a pool that was made by connect.Open, as that of a worker is. It reads slot_config. The error wraps
+// prescient.ErrNotMigrated, prescient.ErrInvalid or what the server says.
+func New(ctx context.Context, db *sqlx.DB, o Options) (*Forwarder, error) {
+	o.Name, o.Lease, o.Poll = cmp.Or(o.Name, "prescient"), cmp.Or(o.Lease, DefaultLease), cmp.Or(o.Poll, DefaultPoll)
+	o.Concurrency, o.StopGrace = cmp.Or(o.Concurrency, DefaultConcurrency), cmp.Or(o.StopGrace, DefaultStopGrace)
+	if o.Observer == nil {
+		o.Observer = &Observer{}
+	}
+	if err := validRoutes(o.Routes); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Lease < 2*time.Second || o.Lease > time.Hour:
+		return nil, fmt.Errorf("%w: lease %s of a forwarder: 2s to 1h are allowed", prescient.ErrInvalid, o.Lease)
+	case o.Poll < 10*time.Millisecond || o.Poll > time.Minute:
+		return nil, fmt.Errorf("%w: poll %s of a forwarder: 10ms to 1m are allowed", prescient.ErrInvalid, o.Poll)
+	case o.Concurrency < 1:
+		return nil, fmt.Errorf("%w: concurrency %d of a forwarder: must be positive", prescient.ErrInvalid, o.Concurrency)
+	}
+	if err := prescient.ValidText("name of a forwarder", o.Name, 64); err != nil {
+		return nil, err
+	}
+	t, err := store.OpenTables(ctx, db, o.Prefix, 0, o.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	return &Forwarder{options: o, name: fmt.Sprintf("%s %016x", o.Name, rand.Uint64()), tables: t, db: db, topics: newTopics(),
+		places: make(chan struct{}, o.Concurrency), large: make(chan struct{}, mostLarge), settled: make(chan settled, o.Concurrency),
+		shards: make(map[int]*shard)}, nil
+}
+
+// Run publishes until ctx ends. Then it lets what is under way end, for StopGrace, and gives its shards back. It returns nil once that is
+// done, or an error where shards could not be given back: others take them when the lease is over.
+func (f *Forwarder) Run(ctx context.Context) error { return f.run(ctx, false) }
+
+// RunUntilEmpty is Run that ends once the outbox is empty. Events that cannot be published keep it going.
+func (f *Forwarder) RunUntilEmpty(ctx context.Context) error { return f.run(ctx, true) }
+
+func (f *Forwarder) run(ctx context.Context, untilEmpty bool) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	publishing, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	f.publishing = publishing
+	var keeping, settling sync.WaitGroup
+	kept := make(chan struct{})
+	keeping.Go(func() { f.keepShards(kept) })
+	settling.Go(f.settleAll)
+	f.watch(ctx, untilEmpty)
+	stop()
+
+	var ended sync.WaitGroup
+	for _, s := range f.stop() {
+		ended.Go(func() { s.end() })
+	}
+	grace := time.AfterFunc(f.options.StopGrace, cut)
+	ended.Wait()
+	grace.Stop()
+	close(kept)
+	keeping.Wait()
+	close(f.settled)
+	settling.Wait()
+	return f.leave()
+}
+
+// held are the shards that this forwarder has.
+func (f *Forwarder) held() []*shard {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := make([]*shard, 0, len(f.shards))
+	for _, s := range f.shards {
+		all = append(all, s)
+	}
+	return all
+}
+
+// stop takes no more shards, and returns those that there are.
+func (f *Forwarder) stop() []*shard {
+	f.mu.Lock()
+	f.stopping = true
+	f.mu.Unlock()
+	return f.held()
+}
+
+func (f *Forwarder) isStopping() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stopping
+}
+
+// soonest is the shortest time between two looks.
+const soonest = 10 * time.Millisecond
+
+// watch looks which shards have events, and has them read, until ctx ends.
+func (f *Forwarder) watch(ctx context.Context, untilEmpty bool) {
+	pause, trouble := f.options.Poll, store.NewBackOff()
+	for {
+		some, err := f.waiting(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			pause = trouble.NextBackOff()
+			f.options.Log.Warn().Err(err).Msg("the outbox cannot be looked at; this is tried again")
+		case untilEmpty && len(some) == 0:
+			return
+		default:
+			trouble.Reset()
+			pause = min(2*pause, f.options.Poll)
+			f.wake(some)
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-f.options.Taken:
+			// What was put in there commits soon.
+			pause = soonest / 2
+			_ = store.Sleep(ctx, soonest) // an error is that ctx ended, which the next look tells
+		}
+		timer.Stop()
+	}
+}
+
+// waiting are the shards that have events.
+func (f *Forwarder) waiting(ctx context.Context) (some []int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, f.statementTime())
+	defer cancel()
+	err = f.db.SelectContext(ctx, &some, f.tables.Stmt.Get("event/waiting"))
+	return some, err
+}
+
+func (f *Forwarder) wake(some []int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, number := range some {
+		if s := f.shards[number]; s != nil {
+			s.wakeUp()
+		}
+	}
+}
+
+func (f *Forwarder) statementTime() time.Duration { return store.StatementTime(f.options.Lease) }

@@ -1,0 +1,150 @@
+package forward
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// keepShards renews the leases of this forwarder's shards, takes those that are free and gives up those that others are to have, a third
+// of the lease after it last did, until done.
+func (f *Forwarder) keepShards(done <-chan struct{}) {
+	ticker := time.NewTicker(f.options.Lease / 3)
+	defer ticker.Stop()
+	for {
+		if err := f.keepOnce(); err != nil {
+			f.options.Log.Warn().Err(err).Msg("leases of the outbox's shards could not be seen to yet")
+		}
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (f *Forwarder) keepOnce() error {
+	ctx, cancel := context.WithTimeout(context.Background(), min(f.statementTime(), f.options.Lease/3))
+	defer cancel()
+	micros := f.options.Lease.Microseconds()
+	if _, err := f.db.ExecContext(ctx, f.tables.Stmt.Get("event/present"), f.name, micros); err != nil {
+		return fmt.Errorf("saying that this forwarder is alive: %w", err)
+	}
+	mine, asked := f.held(), time.Now()
+	if len(mine) > 0 {
+		if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/renew", "{shards}", tokensOf(mine)), micros); err != nil {
+			return fmt.Errorf("renewing leases: %w", err)
+		}
+	}
+	leases, err := f.leases(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range mine {
+		if i := slices.IndexFunc(leases, func(l lease) bool { return l.Shard == s.number }); i >= 0 && leases[i].Token == s.token {
+			s.renewed(asked)
+		} else {
+			s.lose("another forwarder has it by now")
+		}
+	}
+	mine = f.held()
+	take, give := share(leases, len(mine))
+	slices.SortFunc(mine, func(a, b *shard) int { return b.number - a.number })
+	for _, s := range mine[:give] {
+		go f.handOver(s)
+	}
+	if len(take) == 0 || f.isStopping() {
+		return nil
+	}
+	asked = time.Now()
+	if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/take", "{shards}", numbers(take)), f.name, micros); err != nil {
+		return fmt.Errorf("taking shards: %w", err)
+	}
+	// What was taken by a statement whose answer was lost is found here as well.
+	if leases, err = f.leases(ctx); err != nil {
+		return err
+	}
+	f.start(leases, asked)
+	return nil
+}
+
+// start publishes the events of shards that are this forwarder's since just now.
+func (f *Forwarder) start(leases []lease, asked time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stopping {
+		return
+	}
+	for _, l := range leases {
+		if l.Forwarder == f.name && l.Lives && f.shards[l.Shard] == nil {
+			s := newShard(f, l, asked)
+			f.shards[l.Shard] = s
+			s.wakeUp()
+			go s.run()
+		}
+	}
+}
+
+// leases reads who has which shard.
+func (f *Forwarder) leases(ctx context.Context) (all []lease, err error) {
+	if err := f.db.SelectContext(ctx, &all, f.tables.Stmt.Get("event/shards")); err != nil {
+		return nil, fmt.Errorf("reading leases: %w", err)
+	}
+	return all, nil
+}
+
+// handOver gives a shard to others once what is under way has ended.
+func (f *Forwarder) handOver(s *shard) {
+	if !s.end() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
+	defer cancel()
+	if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/give_back", "{shards}", tokensOf([]*shard{s}))); err != nil {
+		f.options.Log.Warn().Err(err).Int("shard", s.number).Msg("a shard could not be given back; others take it when its lease is over")
+	}
+	f.forget(s)
+}
+
+// leave gives everything back.
+func (f *Forwarder) leave() error {
+	ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
+	defer cancel()
+	if mine := f.held(); len(mine) > 0 {
+		if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/give_back", "{shards}", tokensOf(mine))); err != nil {
+			return fmt.Errorf("giving shards back: %w", err)
+		}
+	}
+	if _, err := f.db.ExecContext(ctx, f.tables.Stmt.Get("event/absent"), f.name); err != nil {
+		return fmt.Errorf("saying that this forwarder is gone: %w", err)
+	}
+	return nil
+}
+
+// forget has a shard be nobody's here.
+func (f *Forwarder) forget(s *shard) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.shards[s.number] == s {
+		delete(f.shards, s.number)
+	}
+}
+
+// tokensOf is the condition that holds for shards under their tokens.
+func tokensOf(some []*shard) string {
+	parts := make([]string, len(some))
+	for i, s := range some {
+		parts[i] = fmt.Sprintf("(shard = %d AND token = %d)", s.number, s.token)
+	}
+	return strings.Join(parts, " OR ")
+}
+
+func numbers[T int | uint64](some []T) string {
+	parts := make([]string, len(some))
+	for i, n := range some {
+		parts[i] = fmt.Sprint(n)
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,231 @@
+package forward
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// mostSettled is how many events one transaction deletes.
+const mostSettled = 1000
+
+// settled is an event that the broker has acknowledged, or refused for good.
+type settled struct {
+	shard  *shard
+	row    row
+	at     time.Time // here
+	delay  time.Duration
+	reason error
+}
+
+// settleAll deletes what was acknowledged and sets aside what was refused, until there is nothing more to come.
+func (f *Forwarder) settleAll() {
+	for first := range f.settled {
+		some := []settled{first}
+		for more := true; more && len(some) < mostSettled; {
+			select {
+			case one, ok := <-f.settled:
+				if more = ok; ok {
+					some = append(some, one)
+				}
+			default:
+				more = false
+			}
+		}
+		f.settleSome(some)
+	}
+}
+
+// settleSome tries until it is done, or the shards are not this forwarder's any more: then another one publishes them again.
+func (f *Forwarder) settleSome(some []settled) {
+	trouble := store.NewBackOff()
+	for {
+		ours, err := f.trySettle(some)
+		if err == nil {
+			f.tell(ours)
+			break
+		}
+		f.options.Log.Warn().Err(err).Int("events", len(some)).Msg("published events could not be deleted yet")
+		lost := !slices.ContainsFunc(some, func(s settled) bool { return !s.shard.isLost() })
+		if lost || store.Sleep(f.publishing, trouble.NextBackOff()) != nil {
+			break
+		}
+	}
+	seqs := make(map[*shard][]uint64)
+	for _, s := range some {
+		seqs[s.shard] = append(seqs[s.shard], s.row.Seq)
+	}
+	for shard, seqs := range seqs {
+		shard.gone(seqs)
+	}
+}
+
+// trySettle deletes, sets aside and counts in one transaction, and returns what of it was this forwarder's still.
+func (f *Forwarder) trySettle(some []settled) (ours []settled, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
+	defer cancel()
+	tx, err := f.db.BeginTxx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
+	ours, now, err := f.fence(ctx, tx, some)
+	if err != nil || len(ours) == 0 {
+		return nil, err
+	}
+	counts := make(map[string][2]int)
+	for topic, part := range byTopic(ours) {
+		published, aside, err := f.settleTopic(ctx, tx, part, now)
+		if err != nil {
+			return nil, err
+		}
+		counts[topic] = [2]int{published, aside}
+	}
+	if err := f.count(ctx, tx, counts, now); err != nil {
+		return nil, err
+	}
+	if err := tx.Commit(); err != nil {
+		return nil, fmt.Errorf("committing: %w", err)
+	}
+	return ours, nil
+}
+
+// fence proves the leases, and keeps them as they are until the transaction is over. It returns what is of shards that are this
+// forwarder's, in the order of the outbox, and the database's time.
+func (f *Forwarder) fence(ctx context.Context, tx *sqlx.Tx, some []settled) (ours []settled, now time.Time, err error) {
+	var shards []*shard
+	for _, s := range some {
+		if !slices.Contains(shards, s.shard) {
+			shards = append(shards, s.shard)
+		}
+	}
+	var held []struct {
+		Shard int       `db:"shard"`
+		Now   time.Time `db:"now"`
+	}
+	if err := tx.SelectContext(ctx, &held, f.tables.Fill("event/fence", "{shards}", tokensOf(shards))); err != nil {
+		return nil, now, fmt.Errorf("fence: %w", err)
+	}
+	is := make(map[int]bool)
+	for _, h := range held {
+		is[h.Shard], now = true, h.Now
+	}
+	for _, s := range shards {
+		if !is[s.number] {
+			s.lose("its token was taken over")
+		}
+	}
+	for _, s := range some {
+		if is[s.shard.number] {
+			s.delay = now.Add(-time.Since(s.at)).Sub(s.row.InsertedAt)
+			ours = append(ours, s)
+		}
+	}
+	slices.SortFunc(ours, func(a, b settled) int { return int(int64(a.row.Seq - b.row.Seq)) })
+	return ours, now, nil
+}
+
+func byTopic(some []settled) map[string][]settled {
+	parts := make(map[string][]settled)
+	for _, s := range some {
+		parts[s.row.Topic] = append(parts[s.row.Topic], s)
+	}
+	return parts
+}
+
+// settleTopic deletes the events of a topic, and says how many of them were there: a transaction whose COMMIT was not answered may have
+// done it before.
+func (f *Forwarder) settleTopic(ctx context.Context, tx *sqlx.Tx, some []settled, now time.Time) (published, aside int, err error) {
+	var done, refused []uint64
+	for _, s := range some {
+		if s.reason == nil {
+			done = append(done, s.row.Seq)
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, f.tables.Stmt.Get("event/set_aside"), now, prescient.ReasonText(s.reason), s.shard.number, s.row.Seq); err != nil {
+			return 0, 0, fmt.Errorf("setting event %q aside: %w", s.row.ID, err)
+		}
+		refused = append(refused, s.row.Seq)
+	}
+	if f.options.Keep && len(done) > 0 {
+		if _, err := tx.ExecContext(ctx, f.tables.Fill("event/keep", "{seqs}", numbers(done)), now); err != nil {
+			return 0, 0, fmt.Errorf("keeping published events: %w", err)
+		}
+	}
+	remove := func(seqs []uint64) (n int, err error) {
+		if len(seqs) > 0 {
+			n, err = store.Affected(ctx, tx, f.tables.Fill("event/delete", "{seqs}", numbers(seqs)))
+		}
+		return n, err
+	}
+	if published, err = remove(done); err == nil {
+		aside, err = remove(refused)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("deleting events: %w", err)
+	}
+	return published, aside, nil
+}
+
+// count counts by topic, in the slot that is now.
+func (f *Forwarder) count(ctx context.Context, tx *sqlx.Tx, counts map[string][2]int, now time.Time) error {
+	var names []string
+	for name, n := range counts {
+		if n != [2]int{} {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names) // two forwarders lock them in one order
+	rows := make([]string, len(names))
+	slot := literal.Of(literal.AppendSecond, f.tables.Grid.Floor(now))
+	for i, name := range names {
+		rows[i] = fmt.Sprintf("(%s, %s, %d, %d)", slot, literal.Of(literal.AppendText, name), counts[name][0], counts[name][1])
+	}
+	if _, err := tx.ExecContext(ctx, f.tables.Fill("event/count", "{rows}", strings.Join(rows, ", "))); err != nil {
+		return fmt.Errorf("counting events: %w", err)
+	}
+	return nil
+}
+
+// tell tells the observer, and takes back what was noted of topics that work again.
+func (f *Forwarder) tell(some []settled) {
+	for name, part := range byTopic(some) {
+		var delays []time.Duration
+		for _, s := range part {
+			if s.reason == nil {
+				delays = append(delays, s.delay)
+				continue
+			}
+			f.options.Log.Warn().Err(s.reason).Str("topic", name).Str("event", s.row.ID).Msg("an event was set aside")
+			if told := f.options.Observer.SetAside; told != nil {
+				told(name)
+			}
+		}
+		if len(delays) == 0 {
+			continue
+		}
+		if told := f.options.Observer.Published; told != nil {
+			told(name, delays)
+		}
+		if !f.topics.of(name).notesSuccess() {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
+		if _, err := f.db.ExecContext(ctx, f.tables.Stmt.Get("event/works"), name); err != nil && !errors.Is(err, context.Canceled) {
+			f.options.Log.Warn().Err(err).Str("topic", name).Msg("it could not be noted that the topic works again")
+		}
+		cancel()
+	}
+}

@@ -1,0 +1,321 @@
+package forward
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+const (
+	// window is how many events of a shard are in memory at most.
+	window = 256
+	// longestRest is the longest rest after a read that found nothing new.
+	longestRest = 5 * time.Second
+	// mostHeld is how many lanes of a shard wait after a failure, until it reads no further.
+	mostHeld = 128
+	// firstHold and lastHold are how long a key waits after its event failed.
+	firstHold, lastHold = time.Second, 30 * time.Second
+)
+
+// row is an event of the outbox.
+type row struct {
+	Seq         uint64           `db:"seq"`
+	ID          string           `db:"id"`
+	Topic       string           `db:"topic"`
+	Key         string           `db:"event_key"`
+	GeneratedAt time.Time        `db:"generated_at"`
+	InsertedAt  time.Time        `db:"inserted_at"`
+	Bytes       int              `db:"bytes"`
+	Payload     sql.Null[[]byte] `db:"payload"`
+}
+
+// lane is what events are published in order of: a key in a topic.
+type lane struct{ topic, key string }
+
+func (r row) lane() lane { return lane{r.Topic, r.Key} }
+
+// shard is a shard that this forwarder has.
+type shard struct {
+	forwarder *Forwarder
+	number    int
+	token     uint64
+	ctx       context.Context // of its publications
+	cancel    context.CancelFunc
+	woken     chan struct{}
+	stopped   chan struct{} // closed once nothing more is to begin
+
+	mu      sync.Mutex
+	until   time.Time // by this machine's monotonic clock
+	ended   bool
+	lost    bool
+	known   map[uint64]bool // events that were read; true once they were deleted, when a read that began before still shows them
+	live    int             // of known, those that are not deleted
+	lanes   map[lane][]row  // those with an event under way, and what comes after it
+	holds   map[lane]*hold
+	further bool           // there are more than were read
+	busy    sync.WaitGroup // publications, and what is to be deleted
+}
+
+// hold is a lane that waits after a failure.
+type hold struct {
+	until time.Time
+	waits *backoff.ExponentialBackOff
+}
+
+func newShard(f *Forwarder, l lease, asked time.Time) *shard {
+	s := &shard{forwarder: f, number: l.Shard, token: l.Token, woken: make(chan struct{}, 1), stopped: make(chan struct{}),
+		until: asked.Add(f.options.Lease), known: make(map[uint64]bool), lanes: make(map[lane][]row), holds: make(map[lane]*hold)}
+	s.ctx, s.cancel = context.WithCancel(f.publishing)
+	return s
+}
+
+func (s *shard) wakeUp() {
+	select {
+	case s.woken <- struct{}{}:
+	default:
+	}
+}
+
+// run reads and publishes until the shard is given up or lost.
+func (s *shard) run() {
+	trouble := store.NewBackOff()
+	for {
+		select {
+		case <-s.stopped:
+			return
+		case <-s.ctx.Done():
+			return
+		case <-s.woken:
+		}
+		rest := time.Duration(0)
+		for {
+			began := time.Now()
+			fresh, more, err := s.fill()
+			if err != nil {
+				rest = trouble.NextBackOff()
+				if s.ctx.Err() == nil {
+					s.forwarder.options.Log.Warn().Err(err).Int("shard", s.number).Msg("events could not be read; this is tried again")
+				}
+				s.wakeUp()
+				break
+			}
+			trouble.Reset()
+			if fresh == 0 {
+				rest = min(9*time.Since(began), longestRest)
+			}
+			if !more || fresh == 0 {
+				break
+			}
+		}
+		if rest > 0 {
+			_ = store.Sleep(s.ctx, rest) // an error is that ctx ended, which the select tells
+		}
+	}
+}
+
+// fill reads the first events of the shard and publishes those that are new. It says how many these were, and whether there may be more
+// for which there is room.
+func (s *shard) fill() (fresh int, more bool, err error) {
+	but, room := s.leftOut(time.Now())
+	if !room {
+		return 0, false, nil
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.forwarder.statementTime())
+	defer cancel()
+	var rows []row
+	if err := s.forwarder.db.SelectContext(ctx, &rows, s.forwarder.tables.Fill("event/read", "{but}", but), s.number, window); err != nil {
+		return 0, false, err
+	}
+	return s.take(rows)
+}
+
+// leftOut is what a read leaves out, and whether there is room for what it finds. It forgets what was deleted before the read begins.
+func (s *shard) leftOut(now time.Time) (but string, room bool) {
+	topics := s.forwarder.topics.closed()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for seq, deleted := range s.known {
+		if deleted {
+			delete(s.known, seq)
+		}
+	}
+	var held []lane
+	for of, h := range s.holds {
+		if now.Before(h.until) {
+			held = append(held, of)
+		}
+	}
+	if s.ended || s.lost || s.live > window/2 || len(held) >= mostHeld {
+		return "", false
+	}
+	return without(topics, held), true
+}
+
+// without is a condition that leaves topics and lanes out.
+func without(topics []string, held []lane) string {
+	var b []byte
+	for _, name := range topics {
+		b = append(literal.AppendText(append(b, "AND topic <> "...), name), ' ')
+	}
+	for _, of := range held {
+		b = literal.AppendText(append(b, "AND NOT (topic = "...), of.topic)
+		b = append(literal.AppendText(append(b, " AND event_key = "...), of.key), ") "...)
+	}
+	return string(b)
+}
+
+// take publishes those of the rows that are new.
+func (s *shard) take(rows []row) (fresh int, more bool, err error) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended || s.lost {
+		return 0, false, nil
+	}
+	for _, one := range rows {
+		if _, is := s.known[one.Seq]; is {
+			continue
+		}
+		if h := s.holds[one.lane()]; h != nil && now.Before(h.until) {
+			continue
+		}
+		fresh++
+		s.known[one.Seq] = false
+		s.live++
+		if rest, busy := s.lanes[one.lane()]; busy {
+			s.lanes[one.lane()] = append(rest, one)
+			continue
+		}
+		s.lanes[one.lane()] = nil
+		s.busy.Add(1)
+		go s.publishLane(one)
+	}
+	s.further = len(rows) == window
+	return fresh, s.further && s.live <= window/2, nil
+}
+
+// publishLane publishes an event, and those of its lane that come after it.
+func (s *shard) publishLane(one row) {
+	defer s.busy.Done()
+	for goesOn := true; goesOn; {
+		result := s.forwarder.publish(s, one)
+		one, goesOn = s.next(one, result)
+	}
+}
+
+// next takes note of what became of an event, and returns the one of its lane that is next.
+func (s *shard) next(one row, r result) (next row, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rest := s.lanes[one.lane()]
+	if r != settles {
+		// They are read again, in their order.
+		s.drop(one)
+		for _, later := range rest {
+			s.drop(later)
+		}
+		delete(s.lanes, one.lane())
+		if r == fails {
+			s.hold(one.lane())
+		}
+		return next, false
+	}
+	delete(s.holds, one.lane())
+	if len(rest) == 0 {
+		delete(s.lanes, one.lane())
+		return next, false
+	}
+	s.lanes[one.lane()] = rest[1:]
+	return rest[0], true
+}
+
+// drop forgets an event that is not over. The lock is held.
+func (s *shard) drop(one row) {
+	delete(s.known, one.Seq)
+	s.live--
+}
+
+// hold has a lane wait, longer each time. The lock is held.
+func (s *shard) hold(of lane) {
+	h := s.holds[of]
+	if h == nil {
+		h = &hold{waits: backoff.NewExponentialBackOff()}
+		h.waits.InitialInterval, h.waits.MaxInterval = firstHold, lastHold
+		s.holds[of] = h
+	}
+	h.until = time.Now().Add(h.waits.NextBackOff())
+}
+
+// gone takes note that events were deleted.
+func (s *shard) gone(seqs []uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, seq := range seqs {
+		s.known[seq] = true
+		s.live--
+		s.busy.Done()
+	}
+	if s.further && s.live <= window/2 {
+		s.wakeUp()
+	}
+}
+
+// alive says whether the lease lives, and the shard is not to end.
+func (s *shard) alive() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.ended || s.lost:
+		return errNotOurs
+	case !time.Now().Before(s.until):
+		return fmt.Errorf("%w: its lease is over", errNotOurs)
+	}
+	return nil
+}
+
+// isLost says whether the shard is another's.
+func (s *shard) isLost() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost
+}
+
+func (s *shard) renewed(asked time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.until = asked.Add(s.forwarder.options.Lease)
+}
+
+// end begins nothing more, and returns once all that is under way has ended and what was acknowledged is deleted; true where it was the
+// first to ask.
+func (s *shard) end() bool {
+	s.mu.Lock()
+	first := !s.ended
+	if first {
+		s.ended = true
+		close(s.stopped)
+	}
+	s.mu.Unlock()
+	s.busy.Wait()
+	return first
+}
+
+// lose gives up a shard that is another's by now.
+func (s *shard) lose(why string) {
+	s.mu.Lock()
+	first := !s.lost
+	s.lost = true
+	s.mu.Unlock()
+	s.cancel()
+	s.forwarder.forget(s)
+	if first {
+		s.forwarder.options.Log.Warn().Int("shard", s.number).Str("why", why).Msg("a shard of the outbox is lost; what was under way may be published twice")
+	}
+}

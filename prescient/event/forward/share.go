@@ -1,0 +1,33 @@
+package forward
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// lease is a row of event_shard.
+type lease struct {
+	Shard     int    `db:"shard"`
+	Token     uint64 `db:"token"`
+	Forwarder string `db:"forwarder"`
+	Lives     bool   `db:"lives"`
+	// Forwarders is how many are alive.
+	Forwarders int `db:"forwarders"`
+}
+
+// share says which shards a forwarder takes, and how many of its own it gives back, so that all that are alive have about the same
+// number. It is a pure function, but for which of the free ones it takes: not those that another one takes just now, mostly.
+func share(leases []lease, mine int) (take []int, give int) {
+	forwarders := 1
+	for _, l := range leases {
+		forwarders = max(forwarders, l.Forwarders)
+		if !l.Lives {
+			take = append(take, l.Shard)
+		}
+	}
+	most := (len(leases) + forwarders - 1) / forwarders
+	rand.Shuffle(len(take), func(i, j int) { take[i], take[j] = take[j], take[i] })
+	take = take[:min(max(most-mine, 0), len(take))]
+	slices.Sort(take)
+	return take, max(mine-most, 0)
+}

@@ -1,0 +1,90 @@
+package forward
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+
+	"prescient/prescient/event/broker"
+)
+
+const (
+	// tripAfter is after how many failures in a row a topic waits, and for how long, before one event is tried.
+	tripAfter = 5
+	tripFor   = 2 * time.Second
+	// noteEvery is how often it is noted that a topic fails.
+	noteEvery = 10 * time.Second
+)
+
+// topics are those that events of the outbox have had.
+type topics struct {
+	mu  sync.Mutex
+	all map[string]*topic
+}
+
+type topic struct {
+	circuit *gobreaker.TwoStepCircuitBreaker[struct{}]
+
+	mu      sync.Mutex
+	noted   time.Time // when its trouble was written last
+	cleared bool      // that is written nowhere, of before this process either
+}
+
+func newTopics() *topics { return &topics{all: make(map[string]*topic)} }
+
+func (t *topics) of(name string) *topic {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	one := t.all[name]
+	if one == nil {
+		one = &topic{circuit: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{Name: name, MaxRequests: 1, Timeout: tripFor,
+			ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
+			IsSuccessful: func(err error) bool { return err == nil || errors.Is(err, broker.ErrRefused) },
+			IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) || errors.Is(err, errHere) }})}
+		t.all[name] = one
+	}
+	return one
+}
+
+// closed are the topics of which nothing may be published just now.
+func (t *topics) closed() (names []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for name, one := range t.all {
+		switch one.circuit.State() {
+		case gobreaker.StateOpen:
+			names = append(names, name)
+		case gobreaker.StateHalfOpen:
+			if one.circuit.Counts().Requests > 0 {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// notesFailure says whether a failure is to be written down: one every so often.
+func (t *topic) notesFailure(now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cleared = false
+	if !t.noted.IsZero() && now.Sub(t.noted) < noteEvery {
+		return false
+	}
+	t.noted = now
+	return true
+}
+
+// notesSuccess says whether what was written of failures is to be taken back.
+func (t *topic) notesSuccess() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cleared {
+		return false
+	}
+	t.cleared, t.noted = true, time.Time{}
+	return true
+}

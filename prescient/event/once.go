@@ -1,0 +1,40 @@
+package event
+
+import (
+	"context"
+	"fmt"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+)
+
+// MaxConsumer is the longest name of a consumer, in characters.
+const MaxConsumer = 64
+
+// Once says whether a consumer meets an event for the first time, and notes that it did, in the consumer's own transaction: what it
+// does for the event commits with the note. It rolls nothing back where first is false: there is nothing to do then but to
+// acknowledge the message. Two that get the same event at once wait for one another.
+//
+// It is for consumers whose data is in this database. Another one makes a table like event_seen beside its own. Prune forgets what
+// is older than it keeps; a broker that repeats older events repeats them for good.
+func (o *Outbox) Once(ctx context.Context, tx prescient.DB, consumer, id string) (first bool, err error) {
+	for _, text := range []struct {
+		what, value string
+		most        int
+	}{{"name of a consumer", consumer, MaxConsumer}, {"id of an event", id, MaxID}} {
+		if text.value == "" {
+			return false, fmt.Errorf("%w: %s is empty", prescient.ErrInvalid, text.what)
+		}
+		if err := prescient.ValidText(text.what, text.value, text.most); err != nil {
+			return false, err
+		}
+	}
+	_, err = tx.ExecContext(ctx, o.tables.Stmt.Get("event/seen"), consumer, id)
+	if errno.Is(err, errno.DuplicateKey) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("noting that %s works on event %q: %w", consumer, id, err)
+	}
+	return true, nil
+}

@@ -1,0 +1,106 @@
+package event
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
+	"prescient/prescient/internal/store"
+)
+
+// Shards is how many parts the outbox has; the events of one key are in one of them.
+const Shards = 64
+
+// ShardOf is the part of the outbox that the events of a key are in.
+func ShardOf(key string) int { return int(sha256.Sum256([]byte(key))[0]) % Shards }
+
+// Outbox takes events. It is for concurrent use.
+type Outbox struct {
+	own    client.Own
+	tables *store.Tables
+	took   chan struct{}
+}
+
+// New returns the outbox of the installation that a client works on.
+func New(c *client.Client) *Outbox {
+	own := c.Own(reserved.Outbox())
+	return &Outbox{own: own, tables: own.Tables(), took: make(chan struct{}, 1)}
+}
+
+// Publish puts events into the outbox, those of one key in their order. They commit with the caller's handle: mostly the transaction of
+// the domain event, or that of a TxFunc. On a pool it is a transaction of its own. An error wraps prescient.ErrInvalid for an event
+// that is none, and else is the server's; nothing is written then, though the caller may commit all the same.
+func (o *Outbox) Publish(ctx context.Context, db prescient.DB, events ...Event) error {
+	for _, e := range events {
+		if err := e.Validate(); err != nil {
+			return err
+		}
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	all := inserts(events)
+	insert := func(db prescient.DB) error {
+		for _, rows := range all {
+			if _, err := db.ExecContext(ctx, o.tables.Fill("event/insert", "{rows}", rows)); err != nil {
+				return fmt.Errorf("putting events into the outbox: %w", err)
+			}
+		}
+		return nil
+	}
+	defer o.Took()
+	if len(all) > 1 {
+		return o.own.InTx(ctx, db, insert)
+	}
+	return insert(db)
+}
+
+// Took tells a forwarder in this process that there may be something new, as soon as what was just written commits.
+func (o *Outbox) Took() {
+	select {
+	case o.took <- struct{}{}:
+	default:
+	}
+}
+
+// Taken is sent to after something was put into this outbox, whose transaction may not have ended.
+func (o *Outbox) Taken() <-chan struct{} { return o.took }
+
+// inserts are the rows of statements of about a megabyte.
+func inserts(events []Event) (all []string) {
+	var rows []byte
+	for i, e := range events {
+		if len(rows) > 0 {
+			rows = append(rows, ',')
+		}
+		rows = appendRow(rows, e)
+		if len(rows) >= literal.BulkBytes || i == len(events)-1 {
+			all = append(all, string(rows))
+			rows = rows[:0]
+		}
+	}
+	return all
+}
+
+func appendRow(b []byte, e Event) []byte {
+	b = literal.AppendInt(append(b, '('), int64(ShardOf(e.Key)))
+	b = literal.AppendText(append(b, ','), e.ID)
+	b = literal.AppendText(append(b, ','), e.Topic)
+	b = literal.AppendText(append(b, ','), e.Key)
+	if e.GeneratedAt.IsZero() {
+		b = append(b, ",UTC_TIMESTAMP(6)"...)
+	} else {
+		b = literal.AppendMicro(append(b, ','), e.GeneratedAt)
+	}
+	if e.Payload == nil {
+		b = append(b, ",NULL"...)
+	} else {
+		b = append(hex.AppendEncode(append(b, ",X'"...), e.Payload), '\'')
+	}
+	return append(b, ",UTC_TIMESTAMP(6))"...)
+}

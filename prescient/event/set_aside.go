@@ -1,0 +1,106 @@
+package event
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// PerStatement is how many events that were set aside one statement sends again or drops.
+const PerStatement = 100
+
+// SetAside is an event that a broker refused for good.
+type SetAside struct {
+	// Seq is the number by which Resend and Drop know it.
+	Seq         uint64    `json:"seq"`
+	ID          string    `json:"id"`
+	Topic       string    `json:"topic"`
+	Key         string    `json:"key"`
+	GeneratedAt time.Time `json:"generated_at"`
+	InsertedAt  time.Time `json:"inserted_at"`
+	RefusedAt   time.Time `json:"refused_at"`
+	// Bytes is how long its payload is.
+	Bytes  int    `json:"bytes"`
+	Reason string `json:"reason"`
+}
+
+// SetAsideFilter chooses events that were set aside; the zero value is the first 100 of all.
+type SetAsideFilter struct {
+	// Topic and ID are what they have; empty for any.
+	Topic, ID string
+	// After is the Seq after which they come.
+	After uint64
+	// Limit is how many, 100 by default, 1000 at most.
+	Limit int
+}
+
+// SetAside lists events that were set aside, in the order in which they were published first.
+func (o *Outbox) SetAside(ctx context.Context, db prescient.DB, filter SetAsideFilter) (all []SetAside, err error) {
+	limit := cmp.Or(filter.Limit, 100)
+	if limit < 1 || limit > 1000 {
+		return nil, fmt.Errorf("%w: limit %d: 1 to 1000 are allowed", prescient.ErrInvalid, filter.Limit)
+	}
+	var but []byte
+	if filter.Topic != "" {
+		but = append(literal.AppendText(append(but, "AND topic = "...), filter.Topic), ' ')
+	}
+	if filter.ID != "" {
+		but = append(literal.AppendText(append(but, "AND id = "...), filter.ID), ' ')
+	}
+	rows, err := db.QueryContext(ctx, o.tables.Fill("event/list_set_aside", "{but}", string(but)), filter.After, limit)
+	if err != nil {
+		return nil, fmt.Errorf("listing events that were set aside: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s SetAside
+		if err := rows.Scan(&s.Seq, &s.ID, &s.Topic, &s.Key, &s.GeneratedAt, &s.InsertedAt, &s.RefusedAt, &s.Bytes, &s.Reason); err != nil {
+			return nil, fmt.Errorf("listing events that were set aside: %w", err)
+		}
+		all = append(all, s)
+	}
+	return all, rows.Err()
+}
+
+// Resend puts events that were set aside into the outbox again, behind what is there, and says how many. Those that are gone
+// meanwhile are left out. On a pool some of them may be there, and others not, after an error.
+func (o *Outbox) Resend(ctx context.Context, db prescient.DB, seqs ...uint64) (n int, err error) {
+	defer o.Took()
+	return o.each(ctx, db, seqs, "event/resend", "event/forget_set_aside")
+}
+
+// Drop deletes events that were set aside, and says how many. They are never published.
+func (o *Outbox) Drop(ctx context.Context, db prescient.DB, seqs ...uint64) (n int, err error) {
+	return o.each(ctx, db, seqs, "event/forget_set_aside")
+}
+
+// each runs statements on events that were set aside, some hundred at a time, and says how many the last one met.
+func (o *Outbox) each(ctx context.Context, db prescient.DB, seqs []uint64, statements ...string) (n int, err error) {
+	for some := range slices.Chunk(slices.Sorted(slices.Values(seqs)), PerStatement) {
+		list := make([]string, len(some))
+		for i, seq := range some {
+			list[i] = fmt.Sprint(seq)
+		}
+		var met int
+		err := o.own.InTx(ctx, db, func(db prescient.DB) (err error) {
+			for _, statement := range statements {
+				if met, err = store.Affected(ctx, db, o.tables.Fill(statement, "{seqs}", strings.Join(list, ","))); err != nil {
+					return fmt.Errorf("%s: %w", statement, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return n, err
+		}
+		n += met
+	}
+	return n, nil
+}

@@ -1,0 +1,4 @@
+-- Delete events that the broker has acknowledged, or that were set aside.
+-- Index: seq of event_outbox, an entry for each. Locks: the rows.
+-- {seqs}: numbers
+DELETE one FROM {prefix}event_outbox one FORCE INDEX (seq) WHERE one.seq IN ({seqs})
