@@ -276,7 +276,7 @@ func TestEveryCommandSaysInPlainWordsThatThereIsNoDatabase(t *testing.T) {
 
 // notTriedOnAServer are the commands whose every bad line is not tried on a server: those that serve or change its tables,
 // and those that ask none.
-var notTriedOnAServer = []string{"run", "work", "sweep", "roll-forward", "migrate", "reslot", "prune", "grants", "units", "schedule", "config", "demo", "version"}
+var notTriedOnAServer = []string{"run", "work", "sweep", "roll-forward", "forward", "migrate", "reslot", "prune", "grants", "units", "schedule", "config", "demo", "version"}
 
 // What a release of a server has no part in takes long, and is tried on one of each flavour.
 func TestEveryCommandAnswersBadInputInPlainWordsOnAServer(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 
 	"prescient/cmd/checks"
 	"prescient/cmd/demo"
+	"prescient/cmd/event"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/operate"
 	"prescient/cmd/schedule"
@@ -14,10 +15,11 @@ import (
 
 // The groups of commands in the help.
 const (
-	groupServe = "serve"
-	groupJobs  = "jobs"
-	groupTimes = "schedules"
-	groupSetup = "setup"
+	groupServe  = "serve"
+	groupJobs   = "jobs"
+	groupTimes  = "schedules"
+	groupEvents = "events"
+	groupSetup  = "setup"
 )
 
 // addCommands makes the tree of commands.
@@ -36,6 +38,8 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 		checks.Slots(prog))
 	add(groupTimes, "Schedules:",
 		schedule.Command(prog))
+	add(groupEvents, "Events:",
+		event.Command(prog), serve.Forward(prog))
 	add(groupSetup, "Setting up:",
 		operate.Migrate(prog), operate.Reslot(prog), operate.Prune(prog), operate.Doctor(prog), operate.Grants(prog), units.Command(prog),
 		configCommand(prog), demo.Command(prog), versionCommand(prog, version))

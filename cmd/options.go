@@ -18,6 +18,8 @@ import (
 	"prescient/config"
 	"prescient/prescient"
 	"prescient/prescient/client"
+	"prescient/prescient/event"
+	"prescient/prescient/event/broker"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
 )
@@ -32,6 +34,13 @@ type Options struct {
 	// commands that run job_execs (run, work, sweep), by those that must know their horizons (insert, reschedule, requeue),
 	// and by pause, once that is done, which warns about names that are not known.
 	Register func(ctx context.Context, registry *prescient.Registry, deps Deps) error
+
+	// Brokers are those that events can go to, by the schemes of their URLs: {"nats": nats.Open}, each from its package under
+	// prescient/event/broker. A program compiles only those that it names here; without one, events stay in the outbox.
+	Brokers map[string]broker.Open
+	// Formats are what events can be made into, beside plain, by the names that routes use: {"cloudevents": cloudevents.Structured}.
+	// Each gets events.source.
+	Formats map[string]func(source string) broker.Format
 
 	// Args are the arguments, without the name of the program; those of the process by default.
 	Args []string
@@ -56,6 +65,8 @@ type Deps struct {
 	Client *client.Client
 	// Schedules creates schedules, and makes job_execs for them to run. Their timers are registered.
 	Schedules *schedule.Schedules
+	// Events publishes events, in a transaction, or with the answer of a check: deps.Events.Register(registry, name, fn, guards).
+	Events *event.Outbox
 	// Long registers job_execs whose checks may take longer than their slots: deps.Long.Register(registry, name, fn, guards). It is
 	// nil in commands without a worker, such as insert; Register works on that all the same, and nothing else of it is to be called.
 	Long *longrun.Runner
@@ -120,10 +131,10 @@ func (o Options) complete() Options {
 func New(options Options) *cobra.Command {
 	options = options.complete()
 	prog := &program.Program{Name: options.Program, Stderr: options.Stderr, Env: options.Env, Environ: options.Environ,
-		ConfigPaths: options.ConfigPaths, Screen: &output.Screen{Writer: options.Stderr}}
+		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, Screen: &output.Screen{Writer: options.Stderr}}
 	if options.Register != nil {
 		prog.Register = func(ctx context.Context, s *program.Session) error {
-			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Schedules: s.Schedules, Long: s.Long, Log: s.Log})
+			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Schedules: s.Schedules, Events: s.Schedules.Outbox(), Long: s.Long, Log: s.Log})
 		}
 	}
 	root := &cobra.Command{

@@ -36,6 +36,8 @@ type Config struct {
 	// Metrics is where a worker that stays up is watched.
 	Metrics Metrics
 	Jobs    Jobs
+	// Events is how what is in the outbox is published.
+	Events Events
 
 	settings settings
 }
@@ -212,4 +214,40 @@ type OrdersJob struct {
 	EscalateAfter time.Duration
 	// Guards of this job_exec; a zero field means the worker's.
 	Guards Guards
+}
+
+// Events is how a forwarder publishes what is in the outbox.
+type Events struct {
+	// Routes say where events go; without one nothing is published.
+	Routes []Route
+	// Lease is how long shards of the outbox stay those of a forwarder that is not heard of.
+	Lease time.Duration
+	// Poll is how often it looks for events.
+	Poll time.Duration
+	// Concurrency is how many events are published at a time.
+	Concurrency int
+	// Keep has published events kept in event_published.
+	Keep bool
+	// Source is that of events in the formats of CloudEvents.
+	Source string
+}
+
+// What becomes of an event that a broker refuses for good.
+const (
+	RefusedSetAside = "set-aside" // it goes to event_set_aside, and its key goes on
+	RefusedHold     = "hold"      // it is tried again, and its key waits
+)
+
+// Route says where the events of some topics go.
+type Route struct {
+	// Topics is a topic, or the beginning of some and *.
+	Topics string
+	// URL names the broker. Only its scheme is printed.
+	URL value.Secret
+	// Format is what events are made into; plain, unless the program has others.
+	Format string
+	// Refused is RefusedSetAside or RefusedHold.
+	Refused string
+	// Secret signs what is published. It is read from secret_file or secret_env and is zero if neither is given.
+	Secret value.Secret
 }

@@ -18,7 +18,7 @@ import (
 type document struct {
 	path   string
 	values map[string]entry
-	items  []int               // the lines of the items of jobs.http
+	items  map[string][]int    // the lines of the items of a list, by its key
 	named  map[string][]string // the keys of one's own, by the key above them
 }
 
@@ -33,7 +33,7 @@ func (d *document) source(line int) string {
 
 // parseDocument reads the text of a file. What is wrong with its form and its keys is added to the problems.
 func parseDocument(path string, text []byte, p *problems) document {
-	d := document{path: path, values: make(map[string]entry), named: make(map[string][]string)}
+	d := document{path: path, values: make(map[string]entry), items: make(map[string][]int), named: make(map[string][]string)}
 	w := walker{problems: p, document: &d, shapes: shapes(), lines: make(map[string]int)}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var root yaml.Node
@@ -100,6 +100,10 @@ func shapes() map[string]shape {
 	for _, f := range httpFields(new(HTTPJob)) {
 		known[item+"."+f.name] = leaf
 	}
+	known[keyRoutes], known[keyRoutes+"[]"] = list, section
+	for _, f := range routeFields(new(Route)) {
+		known[keyRoutes+"[]."+f.name] = leaf
+	}
 	return known
 }
 
@@ -125,7 +129,7 @@ func (w *walker) walk(key, place string, node *yaml.Node) {
 		w.values[key] = entry{text: node.Value, line: node.Line}
 	case shape == list && node.Kind == yaml.SequenceNode:
 		for i, item := range node.Content {
-			w.items = append(w.items, item.Line)
+			w.items[key] = append(w.items[key], item.Line)
 			w.walk(fmt.Sprintf("%s[%d]", key, i), place+"[]", item)
 		}
 	case (shape == section || shape == free) && node.Kind == yaml.MappingNode:
@@ -164,7 +168,7 @@ func (w *walker) member(parent, place string, name, node *yaml.Node) {
 }
 
 func (w *walker) hint(place string) string {
-	if place == keyHTTP+"[].secret" {
+	if place == keyHTTP+"[].secret" || place == keyRoutes+"[].secret" {
 		return "; a secret does not belong into the file, name it with secret_file or secret_env"
 	}
 	var known []string

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"prescient/config/value"
 )
 
 func TestExampleIsTheDefaults(t *testing.T) {
@@ -22,10 +24,13 @@ func TestExampleIsTheDefaults(t *testing.T) {
 
 var comment = regexp.MustCompile(`(?m)^( *)#   ( *(?:- )?[a-z_A-Z-]+:.*)$`)
 
-// uncommented is the example with the item of jobs.http in force.
+// uncommented is the example with the items of its lists in force.
 func uncommented() string {
 	text := comment.ReplaceAllString(Example, "$1  $2")
-	return strings.Replace(strings.Replace(text, "  http: []\n", "", 1), "  # job_execs that ask a URL.", "  http:\n  # job_execs that ask a URL.", 1)
+	for name, begins := range map[string]string{"http": "  # job_execs that ask a URL.", "routes": "  # Where events go:"} {
+		text = strings.Replace(strings.Replace(text, "  "+name+": []\n", "", 1), begins, "  "+name+":\n"+begins, 1)
+	}
+	return text
 }
 
 func TestExampleHasEveryKey(t *testing.T) {
@@ -59,6 +64,11 @@ func TestExampleHasEveryKey(t *testing.T) {
 			t.Errorf("%s is missing", httpKey(0, f.name))
 		}
 	}
+	for _, f := range routeFields(new(Route)) {
+		if _, there := item.values[itemKey(keyRoutes, 0, f.name)]; !there {
+			t.Errorf("%s is missing", itemKey(keyRoutes, 0, f.name))
+		}
+	}
 	if _, there := item.values["jobs.http[0].headers.x-api-version"]; !there {
 		t.Error("headers are missing")
 	}
@@ -68,8 +78,12 @@ func TestExampleOfAnItemIsValid(t *testing.T) {
 	secret := write(t, "secret", "x")
 	for _, unwanted := range []string{"secret_env", "secret_file"} {
 		text := regexp.MustCompile(`(?m)^ *`+unwanted+`:.*\n`).ReplaceAllString(uncommented(), "")
-		text = strings.Replace(text, "/run/secrets/invoice-unpaid", secret, 1)
-		c := given{file: text, env: map[string]string{"INVOICE_UNPAID_SECRET": "x"}}.mustLoad(t)
+		text = strings.Replace(strings.Replace(text, "/run/secrets/invoice-unpaid", secret, 1), "/run/secrets/orders", secret, 1)
+		c := given{file: text, env: map[string]string{"INVOICE_UNPAID_SECRET": "x", "ORDERS_SECRET": "x"}}.mustLoad(t)
+		if want := (Route{Topics: "orders.*", URL: value.SecretShownAs("nats://127.0.0.1:4222", "nats://***"), Format: "plain", Refused: RefusedSetAside,
+			Secret: value.NewSecret("x")}); len(c.Events.Routes) != 1 || !reflect.DeepEqual(c.Events.Routes[0], want) {
+			t.Errorf("got %+v", c.Events.Routes)
+		}
 		if len(c.Jobs.HTTP) != 1 || c.Jobs.HTTP[0].Secret.Reveal() != "x" {
 			t.Errorf("got %+v", c.Jobs.HTTP)
 		}

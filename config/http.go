@@ -9,14 +9,17 @@ import (
 )
 
 // httpKey returns the key of a field of an item: jobs.http[0].url.
-func httpKey(i int, name string) string { return fmt.Sprintf("%s[%d].%s", keyHTTP, i, name) }
+func httpKey(i int, name string) string { return itemKey(keyHTTP, i, name) }
+
+// itemKey returns the key of a field of an item of a list.
+func itemKey(list string, i int, name string) string { return fmt.Sprintf("%s[%d].%s", list, i, name) }
 
 // readHTTPJobs reads the items of jobs.http, and notes their keys for Describe.
 func readHTTPJobs(d document, env func(string) (string, bool), s *settings, p *problems) []HTTPJob {
 	var jobs []HTTPJob
-	for i, line := range d.items {
+	for i, line := range d.items[keyHTTP] {
 		job := readHTTPJob(i, line, d, s, p)
-		job.Secret = signingSecret(i, d, env, p)
+		job.Secret = signingSecret(keyHTTP, i, d, env, p)
 		job.Headers = readHeaders(i, d, s, p)
 		jobs = append(jobs, job)
 	}
@@ -78,36 +81,38 @@ func notInToken(r rune) bool {
 
 func notInHeader(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
-// signingSecret reads what signs the calls of a job, from a file or from a variable.
-func signingSecret(i int, d document, env func(string) (string, bool), p *problems) value.Secret {
-	file, variable := d.values[httpKey(i, keySecretFile)], d.values[httpKey(i, keySecretEnv)]
+// signingSecret reads what signs the calls of an item, from a file or from a variable.
+func signingSecret(list string, i int, d document, env func(string) (string, bool), p *problems) value.Secret {
+	file, variable := d.values[itemKey(list, i, keySecretFile)], d.values[itemKey(list, i, keySecretEnv)]
 	switch {
 	case file.text != "" && variable.text != "":
-		p.addf(httpKey(i, keySecretFile), d.source(file.line),
+		p.addf(itemKey(list, i, keySecretFile), d.source(file.line),
 			"%s is given too; only one of the two is allowed", keySecretEnv)
 	case file.text != "":
 		text, err := readSecret(file.text)
 		if err != nil {
-			p.add(httpKey(i, keySecretFile), d.source(file.line), err)
+			p.add(itemKey(list, i, keySecretFile), d.source(file.line), err)
 		}
 		return value.NewSecret(text)
 	case variable.text != "":
 		text, _ := env(variable.text)
 		if text == "" {
 			err := errors.New("the environment has no variable " + value.Plain(variable.text) + ", or an empty one")
-			p.add(httpKey(i, keySecretEnv), d.source(variable.line), err)
+			p.add(itemKey(list, i, keySecretEnv), d.source(variable.line), err)
 		}
 		return value.NewSecret(text)
 	}
 	return value.Secret{}
 }
 
-// referredVariables are those that hold the secrets of jobs.
+// referredVariables are those that hold the secrets of items.
 func referredVariables(d document) []string {
 	var names []string
-	for i := range d.items {
-		if v := d.values[httpKey(i, keySecretEnv)]; v.text != "" {
-			names = append(names, v.text)
+	for list, items := range d.items {
+		for i := range items {
+			if v := d.values[itemKey(list, i, keySecretEnv)]; v.text != "" {
+				names = append(names, v.text)
+			}
 		}
 	}
 	return names

@@ -15,6 +15,7 @@ const (
 	keyMinutes    = "worker.minutes"
 	keyShare      = "worker.share"
 	keyHTTP       = "jobs.http"
+	keyRoutes     = "events.routes"
 	keyHeaders    = "headers"
 	keySecretFile = "secret_file"
 	keySecretEnv  = "secret_env"
@@ -57,7 +58,7 @@ func (f field) read(key, text, source string, p *problems) {
 
 // fields returns every key that has one value, in the order of the example file, set to fill c.
 func fields(c *Config) []field {
-	w, g, s, l, o, d := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders, &c.Doctor
+	w, g, s, l, o, d, e := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders, &c.Doctor, &c.Events
 	list := []field{
 		{keyDSN, "", nil, "dsn",
 			"user@tcp(host:port,host:port)/database, one host or more; one with a password is refused here, where others can see it: see --dsn-file"},
@@ -129,6 +130,13 @@ func fields(c *Config) []field {
 			"auto (console on a terminal, otherwise json), console or json"},
 		{"metrics.listen", "", value.ListenAddress(&c.Metrics.Listen), "host:port",
 			"where work serves /metrics and /healthz (default nowhere)"},
+		{"events.lease", "15s", value.Duration(&e.Lease, 2*time.Second, time.Hour), "duration",
+			"time after which the shards of a silent forwarder are free for others"},
+		{"events.poll", "250ms", value.Duration(&e.Poll, 10*time.Millisecond, time.Minute), "duration",
+			"how often a forwarder looks for events that other processes have committed"},
+		{"events.concurrency", "256", value.Number(&e.Concurrency, 1, mostConcurrency), "number", "events that are published at a time"},
+		{"events.keep", "false", value.Truth(&e.Keep), "bool", "whether published events are kept: true or false"},
+		{"events.source", "prescient", value.Label(&e.Source, 255), "uri", "source of events in the formats of CloudEvents"},
 		{name: "jobs.orders.enabled", fallback: "false", set: value.Truth(&o.Enabled)},
 		{name: keyOrdersExec, fallback: "order-unshipped", set: value.Identifier(&o.Exec)},
 		{name: "jobs.orders.table_prefix", set: value.TablePrefix(&o.TablePrefix)},
@@ -148,6 +156,18 @@ func httpFields(j *HTTPJob) []field {
 		{name: "long", set: value.Truth(&j.Long)},
 	}
 	return append(list, jobGuards("", &j.Guards)...)
+}
+
+// routeFields returns the keys of an item of events.routes, set to fill r.
+func routeFields(r *Route) []field {
+	return []field{
+		{name: "topics", set: value.Topics(&r.Topics)},
+		{name: "url", set: value.BrokerURL(&r.URL)},
+		{name: "format", fallback: "plain", set: value.Identifier(&r.Format)},
+		{name: "refused", fallback: RefusedSetAside, set: value.OneOf(&r.Refused, RefusedSetAside, RefusedHold)},
+		{name: keySecretFile},
+		{name: keySecretEnv},
+	}
 }
 
 // jobGuards are the guards of one job_exec, which are the worker's where they are not given. A 0 for the worker's

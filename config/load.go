@@ -30,6 +30,7 @@ func Load(options Options) (Config, error) {
 	compareOrders(c.Jobs.Orders, given, &wrong)
 	c.Jobs.HTTP = readHTTPJobs(file, options.Env, &c.settings, &wrong)
 	refuseSameNames(c.Jobs, file, &wrong)
+	c.Events.Routes = readRoutes(file, options.Env, &c.settings, &wrong)
 	if len(wrong.list) > 0 {
 		return Config{}, errors.Join(wrong.list...)
 	}

@@ -32,6 +32,7 @@ func TestDefaults(t *testing.T) {
 		Sweep:  Sweep{Every: time.Minute, Grace: 10 * time.Second},
 		Doctor: Doctor{Clock: time.Second, Partitions: 7 * value.Day, Purge: 1_000_000, Transaction: time.Hour},
 		Log:    Log{Level: zerolog.InfoLevel, Format: "auto"},
+		Events: Events{Lease: 15 * time.Second, Poll: 250 * time.Millisecond, Concurrency: 256, Source: "prescient"},
 		Jobs:   Jobs{Orders: OrdersJob{Exec: "order-unshipped", PrimaryAfter: 3 * time.Hour, EscalateAfter: 6 * time.Hour}},
 	}
 	if got := withoutSources(Default()); !reflect.DeepEqual(got, want) {
@@ -90,6 +91,7 @@ var another = map[string]string{
 	"sweep.every": "14s", "sweep.grace": "15s", "sweep.rate": "16", "doctor.overdue": "26m", "doctor.missed": "27", "doctor.clock": "28s", "doctor.partitions": "29d",
 	"doctor.purge": "30", "doctor.transaction": "31s",
 	"log.level": "error", "log.format": "json",
+	"events.lease": "34s", "events.poll": "35ms", "events.concurrency": "36", "events.keep": "true", "events.source": "37",
 	"metrics.listen":      "127.0.0.1:9464",
 	"jobs.orders.enabled": "true", "jobs.orders.exec": "e", "jobs.orders.table_prefix": "o_", "jobs.orders.primary_after": "17s",
 	"jobs.orders.escalate_after": "18s", "jobs.orders.timeout": "19s", "jobs.orders.max_checks": "0",
@@ -117,7 +119,7 @@ func TestEveryKeyIsReadFromEverySource(t *testing.T) {
 		Worker: Worker{minutes, "n", 3, 4, 5, "full", 30 * time.Second, 6 * time.Second, 7 * time.Second, 24 * time.Second, 25 * time.Second},
 		Guards: Guards{8 * time.Second, 9, 10, 32 * time.Second, 11 * value.Day, 14 * time.Second, 12, 13 * time.Second},
 		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Doctor: Doctor{26 * time.Minute, 27, 28 * time.Second, 29 * value.Day, 30, 31 * time.Second}, Log: Log{zerolog.ErrorLevel, "json"},
-		Metrics: Metrics{"127.0.0.1:9464"},
+		Metrics: Metrics{"127.0.0.1:9464"}, Events: Events{nil, 34 * time.Second, 35 * time.Millisecond, 36, true, "37"},
 		Jobs: Jobs{Orders: OrdersJob{true, "e", "o_", 17 * time.Second, 18 * time.Second,
 			Guards{19 * time.Second, None, 20, 33 * time.Second, 21 * value.Day, 24 * time.Second, 22, 23 * time.Second}}},
 	}

@@ -9,15 +9,16 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
-	"prescient/prescient/worker"
 )
 
-// serveHTTP serves /metrics and /healthz of a worker until it is told to stop. An address that is empty serves nothing.
-func serveHTTP(ctx context.Context, s *program.Session, address string, m *metrics, w *worker.Worker) (stop func(), err error) {
+// serveHTTP serves /metrics and /healthz until it is told to stop: alive says whether the process does its work, backlog whether the
+// database answers. An address that is empty serves nothing.
+func serveHTTP(ctx context.Context, s *program.Session, address string, metrics *prometheus.Registry, alive func() error, backlog func() (time.Duration, error)) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
@@ -25,12 +26,10 @@ func serveHTTP(ctx context.Context, s *program.Session, address string, m *metri
 	if err != nil {
 		return nil, &exit.Error{Code: exit.CodeFailure, Err: fmt.Errorf("metrics.listen: %w", err)}
 	}
-	p := &probe{ask: w.Backlog}
-	m.registry.MustRegister(p)
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{Registry: metrics}))
 	mux.HandleFunc("GET /healthz", func(out http.ResponseWriter, _ *http.Request) {
-		status, text := health(ctx, w.Alive, p.backlog)
+		status, text := health(ctx, alive, backlog)
 		out.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		out.WriteHeader(status)
 		_, _ = io.WriteString(out, text+"\n") // whoever asked may be gone

@@ -23,7 +23,7 @@ func Work(prog *program.Program) *cobra.Command {
 		Use:   "work",
 		Short: "Stay up and run each assigned slot when it comes",
 		Long: `Stays up, runs each assigned slot when it comes by the database's clock, and sweeps up what earlier slots
-left behind every sweep.every. The log has a line for each slot in which there was something to do, and one an hour
+left behind every sweep.every. Where events.routes says where events go, it also publishes what is in the outbox. The log has a line for each slot in which there was something to do, and one an hour
 for the empty ones; at warn it has one for each way in which a job_exec went wrong in a slot, with an example.
 
 SIGTERM or SIGINT stops it gracefully: nothing new is started, running job_execs have worker.stop_grace to end, what
@@ -47,7 +47,15 @@ answers, else 503 and why. Under systemd it says when it is ready (Type=notify),
 }
 
 func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
-	w, stop, err := watchedWorker(cmd.Context(), s, cmp.Or(listen, s.Config.Metrics.Listen))
+	events := newEventMetrics()
+	f, err := s.NewForwarder(cmd.Context(), events.observer())
+	if err != nil {
+		return err
+	}
+	if f == nil {
+		events = nil
+	}
+	w, stop, err := watchedWorker(cmd.Context(), s, cmp.Or(listen, s.Config.Metrics.Listen), events)
 	if err != nil {
 		return err
 	}
@@ -60,7 +68,7 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 		s.Log.Info().Stringer("grace", s.Config.Worker.StopGrace).Msg("stopping: nothing new is started, what runs may end")
 		notify(s, daemon.SdNotifyStopping)
 	})
-	err = drainingLong(cmd.Context(), s, w.Work)
+	err = forwarding(cmd.Context(), s, f, func(ctx context.Context) error { return drainingLong(ctx, s, w.Work) })
 	stop()
 	if !goesOn() {
 		<-logged
@@ -74,7 +82,7 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 
 // watchedWorker returns a worker that serves its metrics, and tells the service manager how it is, until stop is called;
 // that may be done twice.
-func watchedWorker(ctx context.Context, s *program.Session, listen string) (w *worker.Worker, stop func(), err error) {
+func watchedWorker(ctx context.Context, s *program.Session, listen string, events *eventMetrics) (w *worker.Worker, stop func(), err error) {
 	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	var watcher sync.WaitGroup
 	ready := func() {
@@ -91,10 +99,17 @@ func watchedWorker(ctx context.Context, s *program.Session, listen string) (w *w
 		unwatch()
 		return nil, nil, err
 	}
-	silence, err := serveHTTP(ctx, s, listen, m, w)
-	if err != nil {
-		unwatch()
-		return nil, nil, err
+	silence := func() {}
+	if listen != "" {
+		p := &probe{ask: w.Backlog}
+		m.registry.MustRegister(p)
+		if events != nil {
+			events.register(m.registry, &outboxProbe{ask: s.Outbox})
+		}
+		if silence, err = serveHTTP(ctx, s, listen, m.registry, w.Alive, p.backlog); err != nil {
+			unwatch()
+			return nil, nil, err
+		}
 	}
 	return w, sync.OnceFunc(func() {
 		unwatch()

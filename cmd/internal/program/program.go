@@ -11,6 +11,7 @@ import (
 
 	"prescient/cmd/internal/output"
 	"prescient/config"
+	"prescient/prescient/event/broker"
 )
 
 // Program is one command line: the program that it is of, its surroundings, and the flags that every command has.
@@ -25,6 +26,9 @@ type Program struct {
 	ConfigPaths []string
 	// Register adds the program's own job_execs to a session's registry; nil where there are none.
 	Register func(ctx context.Context, s *Session) error
+	// Brokers are those that events can go to, by the schemes of their URLs, and Formats what events can be made into for them.
+	Brokers map[string]broker.Open
+	Formats map[string]func(source string) broker.Format
 }
 
 // Load reads the configuration, which is all that some commands need.

@@ -47,6 +47,13 @@ var Uses = map[string]use{
 	"schedule export": {Role: "app", Asks: "tables"},
 	"schedule next":   {args: []string{"30 2 * * *"}},
 
+	"event":           {},
+	"event status":    {Role: "operator", Asks: "tables"},
+	"event set-aside": {Role: "operator", Asks: "tables"},
+	"event resend":    {args: []string{"1"}, Role: "operator", Asks: "tables"},
+	"event drop":      {args: []string{"1"}, Role: "operator", Asks: "tables"},
+	"forward":         {}, // without routes it asks nobody
+
 	"migrate":        {Role: "owner", Asks: "database"},
 	"migrate up":     {Role: "owner", Asks: "database"},
 	"migrate down":   {Role: "owner"}, // without --yes it asks nobody

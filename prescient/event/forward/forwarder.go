@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -13,6 +14,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	"prescient/slots"
 	"prescient/sql"
 )
 
@@ -76,6 +78,7 @@ type Forwarder struct {
 	// publishing ends once publications are to end.
 	publishing context.Context
 
+	looked   atomic.Int64 // when it looked at the outbox last, in nanoseconds of the unix time
 	mu       sync.Mutex
 	shards   map[int]*shard
 	stopping bool // it takes no more
@@ -182,6 +185,7 @@ func (f *Forwarder) watch(ctx context.Context, untilEmpty bool) {
 	pause, trouble := f.options.Poll, store.NewBackOff()
 	for {
 		some, err := f.waiting(ctx)
+		f.looked.Store(time.Now().UnixNano())
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -206,6 +210,14 @@ func (f *Forwarder) watch(ctx context.Context, untilEmpty bool) {
 		}
 		timer.Stop()
 	}
+}
+
+// Alive returns an error where Run looks at the outbox no more, though it has not ended.
+func (f *Forwarder) Alive() error {
+	if last := f.looked.Load(); last != 0 && time.Since(time.Unix(0, last)) > f.options.Poll+f.statementTime()+time.Minute {
+		return fmt.Errorf("the outbox was looked at last at %s", slots.Stamp(time.Unix(0, last)))
+	}
+	return nil
 }
 
 // waiting are the shards that have events.

@@ -30,7 +30,7 @@ type layer struct {
 var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/longrun", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -89,6 +89,7 @@ var layers = []layer{
 	{"cmd/serve", command},
 	{"cmd/operate", append([]string{"jobs/*"}, command...)},
 	{"cmd/units", command},
+	{"cmd/event", command},
 	{"cmd/schedule", append([]string{"cmd/schedule/file"}, command...)},
 	{"cmd/schedule/file", []string{"config/value", "cmd/internal/input", "cmd/internal/output", "cmd/internal/words", "prescient", "prescient/longrun", "prescient/schedule"}},
 	{"cmd/demo", append([]string{"prescient/localserver", "jobs/*"}, command...)},

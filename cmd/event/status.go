@@ -1,0 +1,52 @@
+package event
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
+	"prescient/prescient/event"
+)
+
+func statusCommand(prog *program.Program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show what waits in the outbox, by topic",
+		Long: fmt.Sprintf(`Shows how many events wait in the outbox for each topic, for how long the oldest has, and of a topic that cannot be
+published to since when and why. It looks at the first %d events.`, event.MaxBacklog),
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return status(cmd, prog) },
+	}
+}
+
+func status(cmd *cobra.Command, prog *program.Program) error {
+	s, err := prog.Connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	list, err := s.Outbox(cmd.Context())
+	switch {
+	case err != nil:
+		return s.Explain(err)
+	case prog.JSON:
+		return output.Lines(cmd.OutOrStdout(), list)
+	case len(list) == 0:
+		return output.Say(cmd.OutOrStdout(), "nothing waits in the outbox")
+	}
+	var cells [][]string
+	for _, w := range list {
+		failing := ""
+		if !w.FailingSince.IsZero() {
+			failing = output.Stamp(w.FailingSince.Truncate(time.Second))
+		}
+		cells = append(cells, []string{words.Clean(w.Topic), fmt.Sprint(w.Events), w.Age.Round(time.Millisecond).String(), failing, words.Clip(w.Reason, 100)})
+	}
+	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "topic"}, {Title: "events"}, {Title: "oldest"}, {Title: "failing since (UTC)"},
+		{Title: "reason"}}, cells)
+}

@@ -1,0 +1,107 @@
+package serve
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"prescient/prescient/event"
+	"prescient/prescient/event/forward"
+)
+
+// eventMetrics are what a forwarder tells Prometheus.
+type eventMetrics struct {
+	topics                      labels
+	published, failed, setAside *prometheus.CounterVec
+	delay                       *prometheus.HistogramVec
+}
+
+// mostTopics is how many topics have a label of their own.
+const mostTopics = 100
+
+func newEventMetrics() *eventMetrics {
+	counter := func(name, help string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "prescient", Name: name, Help: help}, []string{"topic"})
+	}
+	return &eventMetrics{
+		topics:    labels{own: make(map[string]bool), room: mostTopics},
+		published: counter("events_published_total", "Events that the broker has acknowledged, and that left the outbox."),
+		failed:    counter("events_failed_total", "Publications that are tried again."),
+		setAside:  counter("events_set_aside_total", "Events that the broker refused for good."),
+		delay: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "prescient", Name: "event_delay_seconds",
+			Help: "From the insert of an event to its acknowledgement.", Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60, 600, 3600}}, []string{"topic"}),
+	}
+}
+
+// register adds the metrics to a registry, and what a probe sees.
+func (m *eventMetrics) register(registry *prometheus.Registry, p *outboxProbe) *prometheus.Registry {
+	registry.MustRegister(m.published, m.failed, m.setAside, m.delay, p)
+	return registry
+}
+
+func (m *eventMetrics) observer() *forward.Observer {
+	count := func(to *prometheus.CounterVec) func(topic string) {
+		return func(topic string) { to.WithLabelValues(m.topics.of(topic)).Inc() }
+	}
+	return &forward.Observer{Failed: count(m.failed), SetAside: count(m.setAside), Published: func(topic string, delays []time.Duration) {
+		topic = m.topics.of(topic)
+		m.published.WithLabelValues(topic).Add(float64(len(delays)))
+		for _, d := range delays {
+			m.delay.WithLabelValues(topic).Observe(d.Seconds())
+		}
+	}}
+}
+
+// outboxProbe looks at the outbox when it is asked, and not more often than every so often.
+type outboxProbe struct {
+	ask func(ctx context.Context) ([]event.Waiting, error)
+
+	mu      sync.Mutex
+	at      time.Time
+	waiting []event.Waiting
+	err     error
+}
+
+func (p *outboxProbe) look() ([]event.Waiting, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
+		return p.waiting, p.err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	defer cancel()
+	p.waiting, p.err = p.ask(ctx)
+	p.at = time.Now()
+	return p.waiting, p.err
+}
+
+// oldest is how long the oldest event has waited.
+func (p *outboxProbe) oldest() (age time.Duration, err error) {
+	waiting, err := p.look()
+	for _, w := range waiting {
+		age = max(age, w.Age)
+	}
+	return age, err
+}
+
+var (
+	outboxAge    = prometheus.NewDesc("prescient_outbox_age_seconds", "For how long the oldest event of a topic has waited in the outbox.", []string{"topic"}, nil)
+	outboxEvents = prometheus.NewDesc("prescient_outbox_events", "Events of a topic that wait, among the first 100000 of the outbox.", []string{"topic"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (p *outboxProbe) Describe(to chan<- *prometheus.Desc) { to <- outboxAge; to <- outboxEvents }
+
+// Collect implements prometheus.Collector.
+func (p *outboxProbe) Collect(to chan<- prometheus.Metric) {
+	waiting, _ := p.look() // what fails shows as prescient_database_up, or in /healthz
+	for i, w := range waiting {
+		if i == mostTopics {
+			break
+		}
+		to <- prometheus.MustNewConstMetric(outboxAge, prometheus.GaugeValue, w.Age.Seconds(), w.Topic)
+		to <- prometheus.MustNewConstMetric(outboxEvents, prometheus.GaugeValue, float64(w.Events), w.Topic)
+	}
+}
