@@ -1,0 +1,27 @@
+// Package webhook posts events to a URL, signed as Standard Webhooks says.
+//
+// The URL is http:// or https://, with what path and query the receiver wants. {topic} in its path becomes the topic, escaped. User
+// and password in it are sent as basic authorization.
+//
+// # What is sent
+//
+// The body of the message, with its headers, its Content-Type where it is known, and
+//
+//   - Idempotency-Key and webhook-id: the message's id, as broker.Printable has it
+//   - webhook-timestamp: when it is sent, in seconds since 1970
+//   - webhook-signature: v1, and the HMAC-SHA256 of id, timestamp and body, where Options.Secret is set
+//
+// The secret is taken as it is, or is the base64 behind whsec_, as https://www.standardwebhooks.com writes it. The key goes in the
+// header Prescient-Key, or where the format of the route has it.
+//
+// # What becomes of it
+//
+//   - 2xx acknowledges it.
+//   - 408, 425, 429, 5xx, no answer within 10 s and a network that fails: tried again, up to three times within Publish, with
+//     jitter. A Retry-After is waited for where the context leaves the time, and ends the tries where it doesn't.
+//   - 3xx refuses it for good: a redirect is not followed.
+//   - Any other 4xx refuses it for good.
+//
+// A receiver that fails five times in a row gets no call for 5 s: Publish returns an error at once. Then one call goes
+// through, and its answer opens the way for the others or shuts it for another 5 s.
+package webhook

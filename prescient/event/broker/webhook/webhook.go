@@ -1,0 +1,167 @@
+package webhook
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/sony/gobreaker/v2"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"prescient/prescient/event/broker"
+)
+
+const (
+	requestTime = 10 * time.Second // from the dial to the end of the answer
+	maxTries    = 3                // within one Publish
+	maxFailures = 5                // in a row, until the circuit opens
+	openTime    = 5 * time.Second  // how long it stays so
+)
+
+// receiver is a URL that events are posted to. Its circuit is that of its one host.
+type receiver struct {
+	url       *url.URL // without user
+	user      *url.Userinfo
+	signer    *standardwebhooks.Webhook // nil where nothing is signed
+	transport *http.Transport
+	circuit   *gobreaker.CircuitBreaker[time.Duration]
+	hidden    *strings.Replacer
+	closed    context.Context
+	close     context.CancelFunc
+}
+
+// Open returns a broker that posts to a URL. Nothing is sent yet.
+func Open(_ context.Context, o broker.Options) (broker.Broker, error) {
+	address, err := broker.ParseAddress(o.URL, "http", "https")
+	if err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	u, err := url.Parse(o.URL)
+	if err != nil || len(address.Hosts) != 1 {
+		return nil, errors.New("webhook: the URL has more than one host, or cannot be read")
+	}
+	signer, err := signerOf(o.Secret)
+	if err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	r := &receiver{url: u, user: u.User, signer: signer, transport: newTransport(), hidden: hider(u.User)}
+	u.User = nil
+	r.closed, r.close = context.WithCancel(context.Background())
+	r.circuit = gobreaker.NewCircuitBreaker[time.Duration](gobreaker.Settings{
+		Name:         u.Host,
+		Timeout:      openTime,
+		ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= maxFailures },
+		IsSuccessful: func(err error) bool { return err == nil || errors.Is(err, broker.ErrRefused) }, // a refusal is an answer
+		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) },
+		OnStateChange: func(host string, from, to gobreaker.State) {
+			o.Log.Warn().Str("host", host).Stringer("was", from).Stringer("is", to).Msg("the circuit to a receiver of events has changed")
+		},
+	})
+	return r, nil
+}
+
+// signerOf returns who signs with a secret, nil for none.
+func signerOf(secret []byte) (*standardwebhooks.Webhook, error) {
+	if len(secret) == 0 {
+		return nil, nil
+	}
+	if encoded, found := strings.CutPrefix(string(secret), "whsec_"); found {
+		key, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil || len(key) == 0 {
+			return nil, errors.New("the secret begins with whsec_, and is no base64 behind that")
+		}
+		return standardwebhooks.NewWebhookRaw(key)
+	}
+	return standardwebhooks.NewWebhookRaw(append([]byte(nil), secret...))
+}
+
+// newTransport keeps a connection for each of the messages that a forwarder has under way.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: requestTime, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    requestTime,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true, // an answer is a line long
+		MaxIdleConnsPerHost:    256,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// hider takes the credentials out of what a receiver says, should it repeat them.
+func hider(user *url.Userinfo) *strings.Replacer {
+	if user == nil {
+		return strings.NewReplacer()
+	}
+	password, _ := user.Password()
+	if password == "" {
+		password = user.Username() // some write a token there
+	}
+	if password == "" {
+		return strings.NewReplacer()
+	}
+	return strings.NewReplacer(password, "…", url.UserPassword("", password).String()[1:], "…", basic(user), "…")
+}
+
+func basic(user *url.Userinfo) string {
+	password, _ := user.Password()
+	return base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
+}
+
+// Close implements broker.Broker.
+func (r *receiver) Close() error {
+	r.close()
+	r.transport.CloseIdleConnections()
+	return nil
+}
+
+// Publish implements broker.Broker.
+func (r *receiver) Publish(ctx context.Context, m broker.Message) error {
+	if r.closed.Err() != nil {
+		return errors.New("webhook: closed")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.closed, cancel)()
+	if err := r.try(ctx, m); err != nil {
+		return fmt.Errorf("webhook: POST %s://%s: %w", r.url.Scheme, r.url.Host, err)
+	}
+	return nil
+}
+
+// try posts a message until it is acknowledged or refused, or may not be tried any more.
+func (r *receiver) try(ctx context.Context, m broker.Message) error {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.Multiplier, wait.RandomizationFactor = 200*time.Millisecond, 2, 0.5
+	for try := 1; ; try++ {
+		asked, err := r.circuit.Execute(func() (time.Duration, error) { return r.post(ctx, m) })
+		switch {
+		case err == nil, errors.Is(err, broker.ErrRefused), ctx.Err() != nil:
+			return err
+		case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
+			return fmt.Errorf("it has failed %d times in a row, and gets no call for %s: %w", maxFailures, openTime, err)
+		case try == maxTries:
+			return fmt.Errorf("%d tries: %w", try, err)
+		}
+		pause := max(asked, wait.NextBackOff())
+		if deadline, bounded := ctx.Deadline(); asked > requestTime || bounded && time.Until(deadline) <= pause {
+			return err
+		}
+		next := time.NewTimer(pause)
+		select {
+		case <-next.C:
+		case <-ctx.Done():
+			next.Stop()
+			return err
+		}
+	}
+}
