@@ -1,0 +1,22 @@
+// Package nats publishes events to NATS JetStream.
+//
+// The URL is nats://user:password@host:4222,host2:4222, or tls:// where connections are encrypted; a user without a password is a
+// token. One parameter may stand in its query:
+//
+//   - subject: where events go, such as shop.{topic}; default {topic}, the topic by itself
+//
+// # What is sent
+//
+// The body, with the headers of the message, Content-Type where it is known, and Nats-Msg-Id, the id as broker.Printable has it: a
+// stream keeps one of the copies that come within its duplicate window (two minutes unless the stream says otherwise). The key is
+// in the header Prescient-Key, or where the format of the route has it. An event is acknowledged once a stream has stored it.
+//
+// # What becomes of the others
+//
+// Refused for good are a body that is larger than the server's max_payload or the stream's max_msg_size, a subject that NATS
+// does not allow, and one that no stream has. Nobody answers on such a subject, nor while a stream has no leader, so JetStream
+// is asked which stream has it: only where it answers that there is none is the event refused.
+//
+// All else is tried again: no connection, no acknowledgement in time, a stream that is full. The connection is made again for
+// ever, also where the first one fails; meanwhile Publish fails at once, and keeps nothing in memory.
+package nats
