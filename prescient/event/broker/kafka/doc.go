@@ -1,0 +1,26 @@
+// Package kafka publishes events to Kafka.
+//
+// The URL is kafka://host:9092,host2:9092, or kafka+tls:// where connections are encrypted; brokers beside these are found through
+// them. A user and a password in it authenticate by SASL. These parameters may stand in the query:
+//
+//   - sasl: plain, scram-sha-256 or scram-sha-512; default plain, which shows the password to the network unless that is encrypted
+//   - linger: how long a record waits for others to go along with; default 0s, at most 1s. Those that
+//     come while a request is under way go along in the next one anyhow: BenchmarkPublish takes more of them without a linger
+//   - max_batch: how many bytes go in a batch, and with them in a message; default 1000012, as a topic allows unless it says otherwise
+//
+// # What is sent
+//
+// A record in the topic of the event, with its key and its body. An empty key is none. The headers go along in their order, and
+// content-type before them where it is known. Kafka's binding of CloudEvents writes ce_ where others write ce-; so do these
+// headers. The record's own time is when it was published, as what a topic keeps depends on it. The id is in the header
+// Prescient-Id, or where the format of the route has it. Records are compressed and sent by an idempotent producer. An event is
+// acknowledged once all replicas in sync have it.
+//
+// # What becomes of the others
+//
+// Refused for good are a message that is too large, a topic that is not there after it was looked up several times (none is
+// created), that has no valid name or that the user may not write to, and a record that Kafka calls invalid or against a policy.
+//
+// All else is tried again. Publish returns when its context ends, but a record that is on its way cannot be called back:
+// it may still arrive, as may the copy that is published later.
+package kafka
