@@ -4,6 +4,19 @@ import (
 	_ "time/tzdata" // the time zones of schedules, for a machine or a container that has no zoneinfo of its own
 
 	"prescient/cmd"
+	"prescient/prescient/event/broker"
+	"prescient/prescient/event/broker/kafka"
+	"prescient/prescient/event/broker/log"
+	"prescient/prescient/event/broker/nats"
+	"prescient/prescient/event/broker/redis"
+	"prescient/prescient/event/broker/webhook"
 )
 
-func main() { cmd.Main(cmd.Options{}) }
+func main() {
+	cmd.Main(cmd.Options{
+		Brokers: map[string]broker.Open{
+			"log": log.Open, "http": webhook.Open, "https": webhook.Open, "nats": nats.Open, "kafka": kafka.Open, "kafka+tls": kafka.Open,
+			"redis": redis.Open, "rediss": redis.Open,
+		},
+	})
+}

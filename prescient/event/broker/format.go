@@ -2,8 +2,6 @@ package broker
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 )
 
@@ -13,7 +11,7 @@ type Format func(m Message) (Message, error)
 
 // Plain is the format of routes that name none: the payload as it is, and headers that say what it is about.
 func Plain(m Message) (Message, error) {
-	m.Headers = []Header{{HeaderID, ascii(m.ID)}, {HeaderTopic, m.Topic}, {HeaderKey, ascii(m.Key)},
+	m.Headers = []Header{{HeaderID, Printable(m.ID)}, {HeaderTopic, m.Topic}, {HeaderKey, Printable(m.Key)},
 		{HeaderGeneratedAt, m.GeneratedAt.UTC().Format(time.RFC3339Nano)}}
 	m.ContentType = ContentType(m.Body)
 	return m, nil
@@ -28,17 +26,4 @@ func ContentType(payload []byte) string {
 		return "application/json"
 	}
 	return "application/octet-stream"
-}
-
-// ascii percent-encodes what is not printable ASCII, and %.
-func ascii(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '%' {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
 }

@@ -94,7 +94,7 @@ var layers = []layer{
 	{"cmd/schedule/file", []string{"config/value", "cmd/internal/input", "cmd/internal/output", "cmd/internal/words", "prescient", "prescient/longrun", "prescient/schedule"}},
 	{"cmd/demo", append([]string{"prescient/localserver", "jobs/*"}, command...)},
 	{"cmd", append([]string{"cmd/*"}, command...)},
-	{"cmd/prescient", []string{"cmd"}},
+	{"cmd/prescient", []string{"cmd", "prescient/event/broker", "prescient/event/broker/*"}},
 	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest"}, rooms...)},                           // for tests
 	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)}, // a module of its own
 	{"scripts/bench/internal/page", []string{"prescient/worker"}},
