@@ -11,6 +11,7 @@ GRANT SELECT ON {database}.{schedule_run} TO {account};
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
 GRANT SELECT, INSERT ON {database}.{event_outbox} TO {account};
 GRANT SELECT ON {database}.{event_shard} TO {account};
+GRANT SELECT ON {database}.{event_forwarder} TO {account};
 GRANT SELECT ON {database}.{event_topic} TO {account};
 GRANT SELECT, DELETE ON {database}.{event_set_aside} TO {account};
 GRANT SELECT ON {database}.{event_count} TO {account};

@@ -13,7 +13,7 @@ GRANT SELECT, INSERT, DELETE ON {database}.{event_outbox} TO {account};
 GRANT SELECT, UPDATE ON {database}.{event_shard} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{event_forwarder} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{event_topic} TO {account};
-GRANT INSERT ON {database}.{event_set_aside} TO {account};
+GRANT SELECT, INSERT ON {database}.{event_set_aside} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{event_count} TO {account};
 GRANT INSERT ON {database}.{event_published} TO {account};
 GRANT INSERT ON {database}.{event_seen} TO {account};

@@ -1,0 +1,91 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// How much examineEvents looks at, and from when on an event is old.
+const (
+	outboxProbe = 10_000
+	oldEvent    = 5 * time.Minute
+	asideProbe  = 100
+)
+
+// waiting is what waits in the outbox for a topic.
+type waiting struct {
+	Topic        string     `db:"topic"`
+	Events       int        `db:"events"`
+	Oldest       time.Time  `db:"oldest"`
+	FailingSince *time.Time `db:"failing_since"`
+	FailedAt     *time.Time `db:"failed_at"`
+	EventID      *string    `db:"event_id"`
+	Reason       *string    `db:"reason"`
+	Now          time.Time  `db:"now"`
+}
+
+// examineEvents looks for events that nobody publishes, or cannot, and for those that were refused for good.
+func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
+	var topics []waiting
+	var shards []struct {
+		Shard      int    `db:"shard"`
+		Token      uint64 `db:"token"`
+		Forwarder  string `db:"forwarder"`
+		Lives      bool   `db:"lives"`
+		Forwarders int    `db:"forwarders"`
+	}
+	var aside []string
+	if err := d.db.SelectContext(ctx, &topics, d.tables.Stmt.Get("event/backlog"), outboxProbe); err != nil {
+		return nil, fmt.Errorf("event/backlog: %w", err)
+	}
+	if err := d.db.SelectContext(ctx, &shards, d.tables.Stmt.Get("event/shards")); err != nil {
+		return nil, fmt.Errorf("event/shards: %w", err)
+	}
+	if err := d.db.SelectContext(ctx, &aside, d.tables.Stmt.Get("operate/set_aside"), asideProbe+1); err != nil {
+		return nil, fmt.Errorf("operate/set_aside: %w", err)
+	}
+	var found []Finding
+	forwarders := 0
+	for _, s := range shards {
+		forwarders = s.Forwarders
+	}
+	old, oldest := 0, time.Duration(0)
+	for _, w := range topics {
+		age := w.Now.Sub(w.Oldest)
+		if w.Reason != nil {
+			found = append(found, bad("events.failing", fmt.Sprintf("events of topic %s cannot be published since %s, the oldest is %s old: event %.200q: %.300s",
+				w.Topic, w.FailingSince.Format(time.RFC3339), age.Round(time.Second), *w.EventID, *w.Reason), "see what the reason names; nothing is lost"))
+			continue
+		}
+		if age > oldEvent {
+			old += w.Events
+		}
+		oldest = max(oldest, age)
+	}
+	switch {
+	case old > 0 && forwarders == 0:
+		found = append(found, bad("events.old", fmt.Sprintf("%d events wait in the outbox, the oldest for %s, and nobody publishes them", old, oldest.Round(time.Second)),
+			"say in events.routes where they go, and start work or forward with that"))
+	case old > 0:
+		found = append(found, warn("events.old", fmt.Sprintf("%d events wait in the outbox, the oldest for %s", old, oldest.Round(time.Second)),
+			"see the logs of work and forward: the brokers are slow, or hold up keys"))
+	}
+	if n := len(aside); n > 0 {
+		more := fmt.Sprint(n)
+		if n > asideProbe {
+			more = fmt.Sprintf("more than %d", asideProbe)
+		}
+		found = append(found, warn("events.refused", fmt.Sprintf("%s events were set aside, since brokers refused them, such as %s", more,
+			strings.Join(quoted(aside[:min(n, namedSchedules)]), ", ")), "event set-aside lists them with the reasons; resend or drop them"))
+	}
+	return orFine(found, "events", fmt.Sprintf("no topic fails, and nothing has waited for more than %s among the first %d events of the outbox; none was set aside", oldEvent, outboxProbe)), nil
+}
+
+func quoted(texts []string) (list []string) {
+	for _, text := range texts {
+		list = append(list, fmt.Sprintf("%.200q", text))
+	}
+	return list
+}
