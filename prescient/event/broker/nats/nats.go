@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,6 +116,9 @@ func (s *stream) Publish(ctx context.Context, m broker.Message) error {
 	subject := strings.ReplaceAll(s.subject, place, m.Topic)
 	if err := checkSubject(subject); err != nil {
 		return fmt.Errorf("nats: %w", broker.Refused(err))
+	}
+	if !s.conn.IsConnected() { // what the client says before it has met a server is about headers
+		return fmt.Errorf("nats: not connected: %w", cmp.Or(s.conn.LastError(), nats.ErrDisconnected))
 	}
 	header := make(nats.Header, len(m.Headers)+2)
 	if m.ContentType != "" {
