@@ -28,6 +28,8 @@ func roleOf(args []string) string {
 		case slices.Contains(args, "app"):
 			return "app-reschedule"
 		}
+	case "forward": // without routes, as in Uses, it asks nobody
+		return "worker"
 	case "insert":
 		if !slices.Contains(args, "--on-pending") && !slices.Contains(args, "--file") {
 			return "app"

@@ -53,10 +53,10 @@ func (f *Forwarder) publish(s *shard, one row) result {
 	case errors.Is(err, context.Canceled) || errors.Is(err, errHere):
 		return passes
 	}
-	f.noteFailure(t, one, err)
 	if errors.Is(err, broker.ErrRefused) && !hold {
 		return f.settle(settled{shard: s, row: one, reason: err})
 	}
+	f.noteFailure(t, one, err)
 	if failed := f.options.Observer.Failed; failed != nil {
 		failed(one.Topic)
 	}
