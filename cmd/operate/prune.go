@@ -121,6 +121,11 @@ func printPruned(cmd *cobra.Command, prog *program.Program, report prune.Report,
 			return err
 		}
 	}
+	if report.EventRows > 0 || len(report.DroppedDays) > 0 {
+		if err := output.Say(out, "deleted %d rows and %d days of published events", report.EventRows, len(report.DroppedDays)); err != nil {
+			return err
+		}
+	}
 	if report.LedgerSlotsKept > 0 {
 		if err := output.Say(out, "kept the ledger of %d old slots, which still hold rows or are being run", report.LedgerSlotsKept); err != nil {
 			return err

@@ -80,6 +80,10 @@ type Report struct {
 	LedgerSlotsKept int `json:"ledger_slots_kept"`
 	// LongRuns is how many long runs were deleted that ended.
 	LongRuns int `json:"long_runs"`
+	// EventRows is how many rows of event_count, event_seen and event_published were deleted, DroppedDays the partitions of event_published
+	// that were dropped.
+	EventRows   int      `json:"event_rows"`
+	DroppedDays []string `json:"dropped_days,omitempty"`
 	// HeldBy is who had history open, with ErrHistoryHeld; as far as the server tells.
 	HeldBy []Holder `json:"held_by,omitempty"`
 }
@@ -105,7 +109,7 @@ func (h Holder) String() string {
 }
 
 // Run drops what is older than options.Keep: partitions of history that are wholly older, and the ledger of slots
-// that are, nothing of which is pending or being run, and long runs that ended. So history is kept for Keep and at most a week longer.
+// that are, nothing of which is pending or being run, long runs that ended, and what is known of events that were published. So history is kept for Keep and at most a week longer.
 // What lies in the last partition, because none was ready when it ended, is deleted in batches of rows. It also keeps
 // partitions ready as KeepPartitions does. db is from connect.Open, and its user owns the tables.
 //
@@ -125,11 +129,11 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		if err := p.emptyLater(ctx, cutoff); err != nil {
 			return err
 		}
-		later := p.partition(ctx, now, cutoff)
+		later := p.partition(ctx, history, now, cutoff)
 		if later != nil && !errors.Is(later, ErrHistoryHeld) {
 			return later
 		}
-		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff))
+		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneEvents(ctx, now, cutoff))
 	})
 }
 
@@ -138,7 +142,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 // is left as it is and the report says so. Its errors are those of Run.
 func KeepPartitions(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 	return run(ctx, db, options, func(p *pruner, now time.Time) error {
-		return p.partition(ctx, now, time.Time{})
+		return p.partition(ctx, history, now, time.Time{})
 	})
 }
 
@@ -213,23 +217,23 @@ const pruneBatch = 1000
 
 // emptyLater deletes from the last partition what is older.
 func (p *pruner) emptyLater(ctx context.Context, cutoff time.Time) error {
-	return p.deleteAll(ctx, "prune/later_end", cutoff, &p.report.HistoryRows)
+	return p.deleteAll(ctx, p.fill(history, "prune/later_end"), cutoff, &p.report.HistoryRows)
 }
 
 // pruneLongRuns deletes what ended before, and none has come after; and what nobody will end, as its check is gone.
 func (p *pruner) pruneLongRuns(ctx context.Context, cutoff time.Time) error {
-	if err := p.deleteAll(ctx, "prune/long_runs_left", cutoff, &p.report.LongRuns); err != nil {
+	if err := p.deleteAll(ctx, p.tables.Stmt.Get("prune/long_runs_left"), cutoff, &p.report.LongRuns); err != nil {
 		return err
 	}
-	return p.deleteAll(ctx, "prune/long_runs", cutoff, &p.report.LongRuns)
+	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/long_runs"), cutoff, &p.report.LongRuns)
 }
 
 // deleteAll deletes what is older than the cutoff, batch by batch.
 func (p *pruner) deleteAll(ctx context.Context, statement string, cutoff time.Time, deleted *int) error {
 	for {
-		n, err := p.delete(ctx, p.tables.Stmt.Get(statement), cutoff, pruneBatch)
+		n, err := p.delete(ctx, statement, cutoff, pruneBatch)
 		if err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
+			return fmt.Errorf("deleting what is old: %w", err)
 		}
 		*deleted += n
 		if n > 0 {

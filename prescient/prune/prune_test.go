@@ -42,7 +42,7 @@ func TestPartitionsOfHistoryAreWeeksFromMonday(t *testing.T) {
 		{"nobody did this, and nothing ended", monday.AddDate(0, 0, -21), now, 9, "p_20261116<1123"},
 		{"ends of centuries ago", time.Time{}, now.AddDate(-300, 0, 0), mostBehind + 9, "p_20161128<1205"},
 	} {
-		got := names(missing(test.last, test.begin, now))
+		got := names(missing(history.span, test.last, test.begin, now))
 		if len(got) != test.n || test.n > 0 && (got[0] != test.first || got[test.n-1] != "p_20270111<0118") {
 			t.Errorf("%s: %d: %v; want %d from %s", test.name, len(got), got, test.n, test.first)
 		}
@@ -241,7 +241,7 @@ func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 				Reached: map[string]string{"run": "PRIMARY 5"}},
 			{Statement: "prune/kept", Query: f.Tables.Stmt.Get("prune/kept"), Args: []any{rig.At("04:01"), rig.At("04:01"), rig.At("04:01"), rig.At("06:00"), rig.At("04:01"), rig.At("06:00")},
 				Reached: map[string]string{"p_slot_run": "PRIMARY 5", "p_job_history": "PRIMARY 8"}},
-			{Statement: "prune/later_end", Query: f.Tables.Stmt.Get("prune/later_end"), Args: []any{rig.At("04:01"), 1000},
+			{Statement: "prune/later_end", Query: (&pruner{tables: f.Tables}).fill(history, "prune/later_end"), Args: []any{rig.At("04:01"), 1000},
 				Reached: map[string]string{"p_job_history": "PRIMARY 8"}},
 			{Statement: "prune/long_runs", Query: f.Tables.Stmt.Get("prune/long_runs"), Args: []any{rig.At("04:01"), 1000},
 				Reached: map[string]string{"p_schedule_run": "ended_at 9"}},

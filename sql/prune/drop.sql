@@ -1,4 +1,4 @@
--- Drop a partition with all that it holds.
+-- Drop a partition of job_history or event_published with all that it holds.
 -- Locks: as split.sql.
--- {partition}: its name
-ALTER TABLE {prefix}job_history DROP PARTITION {partition}
+-- {table}, {partition}: their names
+ALTER TABLE {prefix}{table} DROP PARTITION {partition}

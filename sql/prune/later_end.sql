@@ -1,4 +1,4 @@
--- Delete the oldest rows of the last partition, which is never dropped.
--- Index: PRIMARY of job_history in p_later, a range. Locks: the rows.
--- 1: ended before, 2: limit
-DELETE FROM {prefix}job_history PARTITION (p_later) WHERE ended_at < ? ORDER BY ended_at, job_key, revision LIMIT ?
+-- Delete the oldest rows of the last partition of job_history or event_published, which is never dropped.
+-- Index: PRIMARY of the table in p_later, a range. Locks: the rows.
+-- 1: before, 2: limit; {table}, {at}, {order}: as in later_rows.sql
+DELETE FROM {prefix}{table} PARTITION (p_later) WHERE {at} < ? ORDER BY {order} LIMIT ?
