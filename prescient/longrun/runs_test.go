@@ -273,6 +273,33 @@ func TestTheNextRunGoesOnFromTheCheckpointOfOneThatUsedUpItsQuota(t *testing.T) 
 	})
 }
 
+// An occurrence that waited, and ended without a start, has no checkpoint of its own: that of the run before it stays.
+func TestOneThatNeverStartedHidesNoCheckpoint(t *testing.T) {
+	eachServer(t, 30*time.Second, longrun.Options{Capacity: 1}, func(t *testing.T, r *testRig) {
+		s := long("a", longrun.Queue)
+		s.Quota = 20 * time.Second
+		r.create("11:59:00", s)
+		r.insert("11:59:00", "b", "11:59:30")
+		r.slot("11:59:30")
+		r.slot("12:00:00")
+		r.answers("b", "12:00:50", prescient.Answer{})
+		r.Must(r.running("a 12:00:00").run.Save(t.Context(), []byte("half")))
+		r.slot("12:00:30")
+		second := r.another("agent-2")
+		r.slotOf(second, "agent-2", "12:01:00") // that of 12:01 waits
+		r.at("12:01:10")
+		r.timeIsOver()
+		r.wantOutcome("a 12:00:00", "quota")
+		r.slotOf(second, "agent-2", "12:01:30")
+		r.wantOutcome("a 12:01:00", "too_soon") // 40 s after the start of the one before it
+		r.slot("12:02:00")
+		if got := r.running("a 12:02:00").run.Checkpoint(); string(got) != "half" {
+			t.Errorf("it goes on from %q", got)
+		}
+		r.answers("a 12:02:00", "12:02:10", prescient.Answer{})
+	})
+}
+
 func TestACheckpointIsBounded(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {
 		r.insert("11:59:30", "a", "12:00")

@@ -160,8 +160,8 @@ func (m *meeting) keep(row *known) {
 	}
 }
 
-// checkpointFor is where the first call of a run goes on: at the checkpoint of the run before it, unless that was done. The run
-// before it is forgotten then.
+// checkpointFor is where the first call of a run goes on: at the checkpoint of the run before it, unless that was done. One that waited,
+// and ended without a start, had none. All that ended are forgotten then.
 func (m *meeting) checkpointFor(terms Terms) (checkpoint []byte) {
 	if terms.Schedule == "" {
 		return nil
@@ -169,7 +169,7 @@ func (m *meeting) checkpointFor(terms Terms) (checkpoint []byte) {
 	var last *known
 	for _, run := range m.ended[terms.Schedule] {
 		m.forget = append(m.forget, run.key)
-		if last == nil || run.endedAt.After(last.endedAt) {
+		if !run.startedAt.IsZero() && (last == nil || run.endedAt.After(last.endedAt)) {
 			last = run
 		}
 	}
