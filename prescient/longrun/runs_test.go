@@ -300,6 +300,27 @@ func TestOneThatNeverStartedHidesNoCheckpoint(t *testing.T) {
 	})
 }
 
+// Its agent is gone, so that its end and the next start are one transaction.
+func TestTheNextRunGoesOnFromTheCheckpointOfOneThatItsOwnStartEnded(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		s := long("a", longrun.Forbid)
+		s.Quota = 90 * time.Second
+		r.create("11:59:00", s)
+		r.slot("12:00:00")
+		r.Must(r.running("a 12:00:00").run.Save(t.Context(), []byte("half")))
+		r.slot("12:00:30")
+		r.Exec("UPDATE p_schedule_run SET allocated_until = '2026-11-20 12:01:50'") // it was renewed, for the last time
+		r.slot("12:01:00")
+		r.slot("12:01:30")
+		r.slotOf(r.another("agent-2"), "agent-2", "12:02:00")
+		r.wantOutcome("a 12:00:00", "quota")
+		if got := r.running("a 12:02:00").run.Checkpoint(); string(got) != "half" {
+			t.Errorf("it goes on from %q", got)
+		}
+		r.answers("a 12:02:00", "12:02:10", prescient.Answer{})
+	})
+}
+
 func TestACheckpointIsBounded(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {
 		r.insert("11:59:30", "a", "12:00")

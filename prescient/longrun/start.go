@@ -102,6 +102,9 @@ func (m *meeting) rule(i int) prescient.Answer {
 	case r.answer.Cause != prescient.CauseWaits && met.run != nil && met.run.endedAt.IsZero():
 		row.endedAt, row.outcome, row.allocatedUntil, row.lives = m.now, prescient.Decide(m.tables.Grid, m.guards, job, r.answer, m.now).Outcome, time.Time{}, false
 		m.rows = row.appendTo(m.rows, job, m.now)
+		if row.schedule != "" { // the next of its schedule may start in this very transaction
+			m.ended[row.schedule] = append(m.ended[row.schedule], row)
+		}
 	}
 	if r.answer.Cause == prescient.CauseWaits && r.answer.Next == nil {
 		w := waiting{exec: m.exec, job: job}
@@ -161,7 +164,7 @@ func (m *meeting) keep(row *known) {
 }
 
 // checkpointFor is where the first call of a run goes on: at the checkpoint of the run before it, unless that was done. One that waited,
-// and ended without a start, had none. All that ended are forgotten then.
+// and ended without a start, had none. All that ended are forgotten then, but for what ends in this transaction, which is written later.
 func (m *meeting) checkpointFor(terms Terms) (checkpoint []byte) {
 	if terms.Schedule == "" {
 		return nil
