@@ -165,7 +165,8 @@
 //   - A deadlock, a failover, a lost connection: the commit is rolled back and done again, with the same answers. Other
 //     statements are repeated for Options.Patience.
 //   - A TxFunc or TxBatchFunc meets a lock of others, or a deadlock: what it did is undone, and it is called again, ten times at
-//     most, before that counts as an error. Calls for Endless checks of a bucket are made one after another, and beside none of its
+//     most, before that counts as an error. One of Endless checks is called again after whatever passes by itself: timers and long runs
+//     have not failed when the server had no time for them. Calls for Endless checks of a bucket are made one after another, and beside none of its
 //     commits: the timers of schedules insert beside the rows that move.
 //   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done. Where another
 //     has taken the bucket over, the rows decide: those that are still there run again.

@@ -173,3 +173,28 @@ func TestALockThatAFunctionCannotHaveIsNoErrorOfItsRow(t *testing.T) {
 		}
 	})
 }
+
+// A long run that could not be started since the server had no time for it has not failed.
+func TestWhatPassesByItselfIsNoErrorOfAnEndlessCheck(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.InsertAll("check", "42")
+		var calls []int // error_count of each
+		execs := prescient.NewRegistry()
+		r.Must(execs.RegisterTxBatch("check", func(ctx context.Context, tx *sqlx.Tx, batch *prescient.Batch) error {
+			calls = append(calls, batch.Jobs()[0].ErrorCount)
+			batch.Settle(0)
+			if len(calls) > 2 {
+				return nil
+			}
+			_, err := tx.ExecContext(ctx, "SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO = 1317, MESSAGE_TEXT = 'interrupted'")
+			return fmt.Errorf("starting: %w", err)
+		}, prescient.Guards{Endless: true}))
+		r.runAt(rig.At("13:15"), execs, Options{})
+		ends := r.History()
+		if len(ends) != 1 || ends[0].Outcome != prescient.Done || ends[0].ErrorCount != 0 || !slices.Equal(calls, []int{0, 0, 0}) {
+			t.Errorf("%+v, called with %v errors", ends, calls)
+		}
+		r.Balanced()
+	})
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/execute"
@@ -182,6 +183,12 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 	c.handler.Calling()
 	answers, failure := c.handler.Call(ctx, c.tx, rows, c.clock.When(started))
 	ended := time.Now()
+	if tries := rows[0].Tries; failure != nil && c.handler.Lane.Guards.Endless && errno.Passing(failure) && tries < execute.MaxTxTries {
+		// What passes by itself is no error of checks which the library's own functions have met, and begin or move.
+		for i := range answers {
+			answers[i].Fate, answers[i].Wait = check.Again, execute.TxWait(tries)
+		}
+	}
 	for i, a := range answers {
 		if a.After != nil {
 			c.after = append(c.after, a.After)
