@@ -76,6 +76,10 @@ var brokenVariants = []broken{
 	// Save says that a checkpoint is kept, and it is not.
 	{finds: []string{"checkpoint"}, Scenario: stage.Scenario{Name: "long-forgets", Load: longLoad, Workers: stage.Workers{Wire: always(
 		wire.Rule{Match: longRuns + " SET checkpoint", Do: wire.Rewrite, From: `checkpoint = \S+ WHERE`, To: "checkpoint = NULL WHERE"})}}},
+	// Long runs of schedules keep apart no more.
+	{finds: []string{"at-once", "too-soon"}, all: true, Scenario: stage.Scenario{Name: "long-together",
+		Load: stage.Load{Rate: 40, Schedules: 60}, Workers: stage.Workers{Wire: always(
+			wire.Rule{Match: "long_run = 1 ORDER BY id FOR UPDATE", Do: wire.Rewrite, From: ` overlap, `, To: " 'allow', "})}}},
 	// Some events are not sent, others twice; timers go missing, and runs that were done are there again.
 	{finds: []string{"unfired", "event-twice", "timer", "run-twice"}, all: true, Scenario: stage.Scenario{Name: "schedules",
 		Load: stage.Load{Rate: 40, Schedules: 80}, Faults: loseAndRepeat, Workers: stage.Workers{Wire: always(

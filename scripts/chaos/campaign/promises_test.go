@@ -70,7 +70,7 @@ func TestEveryPromiseIsKeptUnderFaults(t *testing.T) {
 	if want := 2 * len(scenarios); len(all) != want {
 		t.Errorf("%d runs; want %d", len(all), want)
 	}
-	changes, calls, saved := 0, 0, 0
+	changes, calls, saved, apart, quota := 0, 0, 0, 0, 0
 	for _, o := range all {
 		faults := 0
 		for _, n := range o.Report.Faults {
@@ -89,12 +89,16 @@ func TestEveryPromiseIsKeptUnderFaults(t *testing.T) {
 		}
 		calls, saved = calls+o.Report.Long.Calls, saved+o.Report.Long.Saved // of long runs: a few take all of a short scenario
 		changes += o.Report.Planned.Changes                                 // which a server that is killed, or busy, lets through late
+		apart, quota = apart+o.Report.Planned.Apart, quota+o.Report.Planned.Quota
 		if o.Scenario != "calm" && faults == 0 {
 			t.Errorf("%s %s: nothing was broken", o.Engine, o.Scenario)
 		}
 	}
 	if calls < 3*len(all) || saved < 10*len(all) {
 		t.Errorf("%d calls of long runs and %d checkpoints in %d runs prove little", calls, saved, len(all))
+	}
+	if apart < len(all)/2 || quota < len(all)/2 {
+		t.Errorf("%d long runs that kept apart and %d that used up their quota, in %d runs, prove little", apart, quota, len(all))
 	}
 	if changes < 4*len(all) {
 		t.Errorf("%d changes of schedules in %d runs prove little", changes, len(all))

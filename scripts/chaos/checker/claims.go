@@ -31,6 +31,15 @@ func (c Claim) laterThan(other Claim) bool {
 	return c.Token > other.Token
 }
 
+// Start is a row of starts: that an agent was given the long run of an occurrence. schedule_run knows the last one alone.
+type Start struct {
+	Schedule, Tag string
+	Token         uint64
+	Agent         string
+	First         time.Time // when the run started for the first time
+	At            time.Time
+}
+
 const (
 	// The table claims has a row for each claim, which a trigger writes with it: a token that goes up, of a bucket that is held.
 	createClaims = `CREATE TABLE {prefix}claims (slot DATETIME(6) NOT NULL, bucket INT NOT NULL, buckets INT NOT NULL, token BIGINT UNSIGNED NOT NULL,
@@ -38,7 +47,17 @@ const (
 	noteClaims = `CREATE TRIGGER {prefix}claimed AFTER UPDATE ON {prefix}slot_run FOR EACH ROW
 		INSERT INTO {prefix}claims SELECT NEW.slot, NEW.bucket, NEW.buckets, NEW.token, NEW.worker, UTC_TIMESTAMP(6) FROM DUAL
 		WHERE NEW.token > OLD.token AND NEW.allocated_until IS NOT NULL`
-	allClaims  = "SELECT slot, bucket, buckets, token, worker, at FROM {prefix}claims"
+	allClaims = "SELECT slot, bucket, buckets, token, worker, at FROM {prefix}claims"
+	// The table starts has a row for each start of a long run of a schedule: a token that is another, of a run that somebody has.
+	createStarts = `CREATE TABLE {prefix}starts (job_key BINARY(16) NOT NULL, token BIGINT UNSIGNED NOT NULL, schedule VARCHAR(128) NOT NULL, tag VARCHAR(64) NOT NULL,
+		agent VARCHAR(64) NOT NULL, first DATETIME(6) NOT NULL, at DATETIME(6) NOT NULL, PRIMARY KEY (job_key, token)) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`
+	noteFirstStarts = `CREATE TRIGGER {prefix}started AFTER INSERT ON {prefix}schedule_run FOR EACH ROW
+		INSERT INTO {prefix}starts SELECT NEW.job_key, NEW.token, NEW.schedule_id, NEW.occurrence, NEW.agent, NEW.started_at, NEW.called_at FROM DUAL
+		WHERE NEW.schedule_id IS NOT NULL AND NEW.agent <> '' AND NEW.allocated_until IS NOT NULL`
+	noteStarts = `CREATE TRIGGER {prefix}started_again AFTER UPDATE ON {prefix}schedule_run FOR EACH ROW
+		INSERT INTO {prefix}starts SELECT NEW.job_key, NEW.token, NEW.schedule_id, NEW.occurrence, NEW.agent, NEW.started_at, NEW.called_at FROM DUAL
+		WHERE NEW.schedule_id IS NOT NULL AND NEW.agent <> '' AND NEW.allocated_until IS NOT NULL AND NEW.token <> OLD.token`
+	allStarts  = "SELECT schedule, tag, token, agent, first, at FROM {prefix}starts ORDER BY at, token"
 	lastClaims = "SELECT slot, bucket, buckets, token, worker, COALESCE(started_at, slot) FROM {prefix}slot_run WHERE token > 0"
 
 	errNoTable           = 1146
@@ -56,10 +75,10 @@ func Watch(ctx context.Context, db *sql.DB, prefix string) error {
 	if strings.Contains(version, "TiDB") {
 		return nil
 	}
-	for _, statement := range []string{createClaims, noteClaims} {
+	for _, statement := range []string{createClaims, noteClaims, createStarts, noteFirstStarts, noteStarts} {
 		_, err := db.ExecContext(ctx, strings.ReplaceAll(statement, "{prefix}", prefix))
 		if refusedWith(err, errTriggerDenied, errTriggerNeedsSuper) {
-			_, err = db.ExecContext(ctx, "DROP TABLE "+prefix+"claims")
+			_, err = db.ExecContext(ctx, "DROP TABLE IF EXISTS "+prefix+"claims, "+prefix+"starts")
 		}
 		if err != nil {
 			return fmt.Errorf("having claims noted: %w", err)
@@ -81,6 +100,20 @@ func readClaims(ctx context.Context, db *sql.DB, prefix string) (list []Claim, a
 		return list, false, each(ctx, db, strings.ReplaceAll(lastClaims, "{prefix}", prefix), scan)
 	}
 	return list, true, err
+}
+
+// readStarts reads all starts of the long runs of schedules; none where nothing noted them.
+func readStarts(ctx context.Context, db *sql.DB, prefix string) (list []Start, err error) {
+	err = each(ctx, db, strings.ReplaceAll(allStarts, "{prefix}", prefix), func(rows *sql.Rows) error {
+		var s Start
+		err := rows.Scan(&s.Schedule, &s.Tag, &s.Token, &s.Agent, &s.First, &s.At)
+		list = append(list, s)
+		return err
+	})
+	if refusedWith(err, errNoTable) {
+		return nil, nil
+	}
+	return list, err
 }
 
 // refusedWith says whether the server refused a statement with one of some numbers.

@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,6 +56,12 @@ func TestAllClaimsAreKnownWhereATriggerMayNoteThem(t *testing.T) {
 				"UPDATE "+tt.prefix+"slot_run SET allocated_until = NULL",
 				"UPDATE "+tt.prefix+"slot_run SET token = token + 1", // divided
 				"UPDATE "+tt.prefix+"slot_run SET token = 12, worker = 'a', allocated_until = UTC_TIMESTAMP(6)")
+			exec("INSERT INTO "+tt.prefix+"schedule_run (job_key, schedule_id, occurrence, agent, token, allocated_until, slot, due_at, inserted_at, check_count, started_at, called_at) "+
+				"VALUES ('k', 's', '60', 'a', 7, UTC_TIMESTAMP(6), '2026-03-01 12:00', '2026-03-01 12:00', '2026-03-01 11:00', 0, '2026-03-01 12:00', '2026-03-01 12:00'), "+
+				"('w', 's', '120', '', 0, NULL, '2026-03-01 12:00', '2026-03-01 12:00', '2026-03-01 11:00', 0, NULL, NULL)", // it waits
+				"UPDATE "+tt.prefix+"schedule_run SET allocated_until = UTC_TIMESTAMP(6), checkpoint = 'c' WHERE job_key LIKE 'k%'", // no start
+				"UPDATE "+tt.prefix+"schedule_run SET token = 9, agent = 'b', called_at = '2026-03-01 12:01' WHERE job_key LIKE 'k%'",
+				"UPDATE "+tt.prefix+"schedule_run SET agent = '', allocated_until = NULL WHERE job_key LIKE 'k%'")
 			tables, err := Read(t.Context(), d.Open(t, "parseTime=true"), tt.prefix, []string{"done", "failed"})
 			if err != nil {
 				t.Fatal(err)
@@ -65,6 +72,9 @@ func TestAllClaimsAreKnownWhereATriggerMayNoteThem(t *testing.T) {
 				if c.Bucket != 1 || c.Buckets != 3 || c.Token < 5 || c.At.IsZero() || !c.Slot.Equal(noon) {
 					t.Errorf("%s: %+v", tt.prefix, c)
 				}
+			}
+			if noted := []Start{{"s", "60", 7, "a", noon, noon}, {"s", "60", 9, "b", noon, noon.Add(time.Minute)}}; tt.all && !slices.Equal(tables.Starts, noted) || !tt.all && tables.Starts != nil {
+				t.Errorf("%s: starts %+v", tt.prefix, tables.Starts)
 			}
 			if fmt.Sprint(workers) != fmt.Sprint(tt.want) || tables.AllClaims != tt.all {
 				t.Errorf("%s: claims of %q, all of them: %t; want %q, %t", tt.prefix, workers, tables.AllClaims, tt.want, tt.all)

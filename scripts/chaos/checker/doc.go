@@ -41,6 +41,8 @@
 //   - cancelled: a call went on for longer than a lease after its check was cancelled
 //   - stuck: a run has not ended, and its check is gone, although the app did not end that
 //
+// Those of a schedule keep apart as package apart says, by every start of one, which a trigger notes; "at-once" holds for all of them together.
+//
 // What an app did to a schedule parts its time into spans, in each of which one definition was in force. Of a span it is known what
 // its timer waited for at first and at its end: what is due between, as timeline says, has fired, or was passed over. A run has its
 // own calls and ends; "twice" and "fenced" hold for those as for checks, and so do "early", "late" and "waits". Besides:

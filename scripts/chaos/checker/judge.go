@@ -99,13 +99,14 @@ type judgement struct {
 	byKey   []*story // that were asked for, in the order of UNIQUE (job_key)
 	buckets map[time.Time]int
 	claims  map[time.Time][]Claim
+	starts  map[string][]Start // by schedule
 	report  Report
 }
 
 // Judge decides whether the promises were kept.
 func Judge(rules Rules, events []Event, tables Tables) Report {
 	j := &judgement{rules: rules, tables: tables, stories: make(map[int64]*story), plans: make(map[string]*plan), buckets: make(map[time.Time]int),
-		claims: make(map[time.Time][]Claim), report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
+		claims: make(map[time.Time][]Claim), starts: make(map[string][]Start), report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
 	j.gather(events)
 	j.orderByKey()
 	for _, id := range slices.Sorted(maps.Keys(j.stories)) {
@@ -234,6 +235,9 @@ func (j *judgement) gatherRows() {
 	}
 	for _, c := range j.tables.Claims {
 		j.claims[c.Slot] = append(j.claims[c.Slot], c)
+	}
+	for _, s := range j.tables.Starts {
+		j.starts[s.Schedule] = append(j.starts[s.Schedule], s)
 	}
 	j.report.Pending = len(j.tables.Pending)
 }

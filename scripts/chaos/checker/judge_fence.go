@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"prescient/scripts/chaos/checker/apart"
 )
 
 // fenced decides whether a row's end is the answer of a worker that had the lease: whoever calls the row later has it,
@@ -131,6 +133,9 @@ func (j *judgement) longRuns() {
 		slices.SortStableFunc(calls, func(a, b called) int { return cmp.Compare(a.Token, b.Token) })
 		j.atOnce(calls)
 	}
+	for _, id := range slices.Sorted(maps.Keys(j.plans)) {
+		j.runsAtOnce(j.plans[id])
+	}
 	j.stuck()
 }
 
@@ -139,7 +144,8 @@ func (j *judgement) longRuns() {
 func (j *judgement) stuck() {
 	byApp := make(map[[16]byte]bool)
 	for _, s := range j.stories {
-		byApp[s.jobKey] = byApp[s.jobKey] || len(s.cancels) > 0 || s.replacedBy != nil
+		ended := slices.ContainsFunc(s.ended, func(e Ended) bool { return e.Outcome == superseded || e.Outcome == "cancelled" })
+		byApp[s.jobKey] = byApp[s.jobKey] || ended || s.id > 0 && len(s.cancels) > 0 || s.replacedBy != nil
 	}
 	for _, r := range j.tables.LongRuns {
 		if !r.Ended && !r.Pending && !byApp[[16]byte(r.Key)] {
@@ -148,8 +154,8 @@ func (j *judgement) stuck() {
 	}
 }
 
-// atOnce decides whether a call of a run stops when another has begun under a later token: by then its lease was over by its own
-// clock, too. A call that was frozen between its look and its step may begin that one; what it saves then is refused, so that it
+// atOnce decides whether a call stops when one has begun that was given the run later, or another that keeps apart from it: by then
+// its lease was over by its own clock, too. A call that was frozen between its look and its step may begin that one; what it saves then is refused, so that it
 // begins no second one, whatever was broken.
 func (j *judgement) atOnce(calls []called) {
 	for i, c := range calls {
@@ -159,11 +165,17 @@ func (j *judgement) atOnce(calls []called) {
 		if c.Step > 0 {
 			j.report.Long.WentOn++
 		}
-		if i > 0 && calls[i-1].ID == c.ID {
+		again := i > 0 && calls[i-1].ID == c.ID && calls[i-1].Tag == c.Tag
+		if again {
 			j.report.Long.Takings++
 		}
-		if i > 0 && calls[i-1].Token == c.Token {
-			j.find("at-once", c.ID, "%s and %s called it under the same token, %d", calls[i-1].Worker, c.Worker, c.Token)
+		find := func(format string, args ...any) {
+			if j.find("at-once", c.ID, format, args...); c.Tag != "" {
+				j.report.Findings[len(j.report.Findings)-1].Key = c.Key
+			}
+		}
+		if again && calls[i-1].Token == c.Token {
+			find("%s and %s called it under the same token, %d", calls[i-1].Worker, c.Worker, c.Token)
 			continue
 		}
 		later := calls[i+1:]
@@ -175,13 +187,13 @@ func (j *judgement) atOnce(calls []called) {
 		switch {
 		case len(stale) == 0:
 		case len(stale) > 1:
-			j.find("at-once", c.ID, "%s began %d steps more after %s had begun under a later token, the last of them %s after", c.Worker, len(stale), first.Worker,
+			find("%s began %d steps more after %s had begun later, the last of them %s after", c.Worker, len(stale), first.Worker,
 				stale[len(stale)-1].At-first.At)
 		case stale[0].At <= first.At+j.stopsWithin():
 		case j.heldFast(c.Worker, first.At, stale[0].At):
 			j.report.Long.Stale++
 		default:
-			j.find("at-once", c.ID, "%s began step %d %s after %s had begun under a later token, and it was not frozen", c.Worker, stale[0].Step, stale[0].At-first.At,
+			find("%s began step %d %s after %s had begun later, and it was not frozen", c.Worker, stale[0].Step, stale[0].At-first.At,
 				first.Worker)
 		}
 	}
@@ -277,4 +289,45 @@ func (j *judgement) mayEndAs(s *story, e Ended) bool {
 		}
 	}
 	return e.Outcome == "failed" && len(j.faults) > 0
+}
+
+// runsAtOnce decides whether no two calls of a schedule were under way at once, where its runs keep apart; else of a run.
+func (j *judgement) runsAtOnce(p *plan) {
+	at := make(map[uint64]time.Time) // when it was given to its agent, by token
+	for _, s := range j.starts[p.id] {
+		at[s.Token] = s.At
+	}
+	byTag := make(map[string][]called)
+	for tag, r := range p.runs {
+		if apart := len(p.changes) > 0 && p.changes[0].Change.Definition != nil && p.changes[0].Change.Definition.Overlap != "allow"; apart {
+			tag = ""
+		}
+		if j.isLong(r.story) && j.tables.AllClaims {
+			byTag[tag] = append(byTag[tag], r.calls...)
+		}
+	}
+	for _, calls := range byTag {
+		slices.SortStableFunc(calls, func(a, b called) int { return at[a.Token].Compare(at[b.Token]) })
+		j.atOnce(calls)
+	}
+}
+
+// toldOf is what is known of the call of a start.
+func (j *judgement) toldOf(s *story, start Start) apart.Call {
+	told := apart.Call{Worker: start.Agent, Token: start.Token, At: start.At, First: start.First}
+	for _, c := range s.calls {
+		if c.Token != start.Token {
+			continue
+		}
+		told.Told, told.Errors, told.From = true, c.Errors, c.Step
+		told.Failed, told.Done = c.answer != nil && c.answer.Failed, c.answer != nil && !c.answer.Failed && c.answer.Next == nil
+		for _, e := range c.steps {
+			low, _ := j.clock.at(e.At)
+			told.Steps = append(told.Steps, apart.Step{N: e.Step, At: low, Moment: e.At})
+		}
+		for _, e := range c.saved {
+			told.Kept = max(told.Kept, e.Step)
+		}
+	}
+	return told
 }

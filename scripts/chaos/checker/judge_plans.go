@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prescient/prescient/schedule/timeline"
+	"prescient/scripts/chaos/checker/apart"
 )
 
 // Planned is the verdict's part about schedules.
@@ -16,6 +17,8 @@ type Planned struct {
 	Events     int
 	Runs       int // that ended by themselves, or wait
 	Missed     int // of those: ended as missed
+	Apart      int // of those: ended as overlapped or too_soon
+	Quota      int // of those: ended as quota
 	Superseded int // runs that a change ended
 	PassedOver int // times that timers passed over occurrences
 	Latest     time.Duration
@@ -130,6 +133,7 @@ func (j *judgement) planned() {
 		if j.spans(p) {
 			j.fired(p)
 			j.runs(p)
+			j.keptApart(p)
 		}
 	}
 }
@@ -271,6 +275,27 @@ func (j *judgement) spans(p *plan) (sound bool) {
 		j.edges(p, i)
 	}
 	return true
+}
+
+// termsAt are those of the long run of an occurrence, by the definition that was in force at a time.
+func (p *plan) termsAt(due, at time.Time) (t apart.Terms) {
+	var s *span
+	for _, o := range p.spans {
+		if s == nil || !o.begin.Change.UpdatedAt.After(at) {
+			s = o
+		}
+	}
+	if s == nil {
+		return t
+	}
+	t = apart.Terms{Apart: s.Overlap != "allow", Queue: s.Overlap == "queue", Next: s.line.after(due), Tolerance: s.Tolerance, Quota: max(s.Quota, 0)}
+	if t.Interval = t.Next.Sub(due); t.Tolerance == 0 {
+		t.Tolerance = t.Interval / 10
+	}
+	if s.Quota == 0 {
+		t.Quota = t.Interval / 2
+	}
+	return t
 }
 
 // edges decides whether a span's first occurrence is the one after it began, and whether at its end the timer waited for the one

@@ -93,6 +93,12 @@ func runs(d Definition) *world {
 // judged are the rules that were broken.
 func (w *world) judged(t *testing.T) (found []string) {
 	t.Helper()
+	w.events = append(w.events, told(9*time.Second))
+	return w.judgedBy(t, rules)
+}
+
+func (w *world) judgedBy(t *testing.T, rules Rules) (found []string) {
+	t.Helper()
 	slot := func(due time.Time) Run { return Run{Slot: due, Buckets: 1, ByOutcome: make(map[string]int)} }
 	for _, j := range w.tables.Schedules.Jobs { // books that balance
 		if j.Outcome != "" && j.Outcome != "cancelled" && j.Outcome != superseded {
@@ -101,7 +107,7 @@ func (w *world) judged(t *testing.T) (found []string) {
 			w.tables.Runs = append(w.tables.Runs, r)
 		}
 	}
-	events := append([]Event{told(0), told(9 * time.Second)}, w.events...)
+	events := append([]Event{told(0)}, w.events...)
 	slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
 	report := Judge(rules, events, w.tables)
 	for _, f := range report.Findings {

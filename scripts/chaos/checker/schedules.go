@@ -34,6 +34,9 @@ type Definition struct {
 	CatchUp  string // once, skip, all
 	Within   time.Duration
 	Payload  string
+	// Of long runs: Overlap is empty for forbid, Tolerance and Quota are 0 for their defaults, and a Quota below 0 is none.
+	Overlap          string        `json:",omitempty"`
+	Tolerance, Quota time.Duration `json:",omitempty"`
 }
 
 // Schedules is what the tables hold of schedules at the end.

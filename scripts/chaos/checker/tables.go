@@ -14,8 +14,9 @@ type Tables struct {
 	Ended   []Ended
 	Runs    []Run
 	Claims  []Claim
-	// AllClaims says that these are all; otherwise they are the last of each bucket.
+	// AllClaims says that these are all, and that Starts are; otherwise they are the last of each bucket, and nothing is known of starts.
 	AllClaims bool
+	Starts    []Start
 	Effects   []Effect
 	Schedules Schedules
 	LongRuns  []LongRun
@@ -114,6 +115,9 @@ func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t T
 		return t, err
 	}
 	if t.Claims, t.AllClaims, err = readClaims(ctx, db, prefix); err != nil {
+		return t, err
+	}
+	if t.Starts, err = readStarts(ctx, db, prefix); err != nil {
 		return t, err
 	}
 	err = each(ctx, db, "SELECT id, checks FROM "+prefix+"effects", func(rows *sql.Rows) error {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
 	"prescient/scripts/chaos/checker"
 	"prescient/scripts/chaos/worker"
@@ -70,23 +71,31 @@ func (p *planner) timeline(one *planned) {
 	one.Crontabs, one.Zone, one.Jitter = oneOf(p.dice, crontabs...), oneOf(p.dice, zones...), oneOf(p.dice, 0, 0, 0, 3*time.Second)
 }
 
-// define gives a schedule another payload, and the next version.
+// define gives a schedule another payload, other bounds for its long runs, and the next version.
 func (p *planner) define(one *planned) {
 	one.version++
 	payload, err := json.Marshal(worker.Planned{Definition: fmt.Sprintf("%s, %d", one.ID, one.version), Fails: oneOf(p.dice, 0, 0, 0, 1),
-		NapMS: oneOf(p.dice, 0, 0, 0, 100, 1500)})
+		NapMS: oneOf(p.dice, 0, 0, 0, 100, 1500), Steps: oneOf(p.dice, 2, 4, 8, 16)})
 	if err != nil {
 		panic(err) // two numbers and a text
 	}
 	one.Payload = payload
+	if one.Long {
+		one.Tolerance, one.Quota = oneOf(p.dice, 0, 0, time.Second), oneOf(p.dice, 0, 0, schedule.NoQuota, 2*time.Second, 4*time.Second)
+	}
 }
 
 func (p *planner) create() {
 	p.made++
 	one := &planned{Schedule: schedule.Schedule{ID: fmt.Sprintf("%s.%d", p.name, p.made), CatchUp: oneOf(p.dice, schedule.Once, schedule.Skip, schedule.All),
 		CatchUpWithin: oneOf(p.dice, 0, 2*time.Second, 2*time.Second, 3*time.Second)}}
-	if one.JobExec = worker.RunExec; p.dice.IntN(2) == 0 {
-		one.JobExec, one.Topic = "", "chaos"
+	switch p.dice.IntN(4) {
+	case 0:
+		one.JobExec = worker.RunExec
+	case 1:
+		one.JobExec, one.Long, one.Overlap = worker.LongRunExec, true, oneOf(p.dice, "", longrun.Forbid, longrun.Queue, longrun.Queue, longrun.Allow)
+	default:
+		one.Topic = "chaos"
 	}
 	p.timeline(one)
 	p.define(one)
@@ -146,7 +155,8 @@ func (p *planner) change(do string, one *planned, call func(ctx context.Context,
 	c := &checker.Change{Do: do}
 	if do == "create" || do == "update" {
 		c.Definition = &checker.Definition{Crontabs: one.Crontabs, Zone: one.Zone, Jitter: one.Jitter, Topic: one.Topic,
-			CatchUp: string(one.CatchUp), Within: one.CatchUpWithin, Payload: string(one.Payload)}
+			CatchUp: string(one.CatchUp), Within: one.CatchUpWithin, Payload: string(one.Payload),
+			Overlap: string(one.Overlap), Tolerance: one.Tolerance, Quota: one.Quota}
 		if c.Definition.Within == 0 {
 			c.Definition.Within = time.Minute
 		}

@@ -35,7 +35,7 @@ func Outcomes() map[string]string {
 	for name, e := range execs() {
 		ends[name] = e.outcome
 	}
-	ends[RunExec], ends[LongExec] = "done", "done"
+	ends[RunExec], ends[LongExec], ends[LongRunExec] = "done", "done", "done"
 	return ends
 }
 

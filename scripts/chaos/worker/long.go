@@ -10,14 +10,19 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/longrun"
+	"prescient/prescient/schedule"
 	"prescient/scripts/chaos/checker"
 )
 
-// LongExec is the job_exec whose checks are long runs: of four slots, about, which is longer than their lease.
-const LongExec = "long"
+// LongExec is the job_exec whose checks are long runs: of four slots, about, which is longer than their lease. LongRunExec is that of
+// schedules whose runs are long: of half a slot to four.
+const (
+	LongExec    = "long"
+	LongRunExec = "longrun"
+)
 
 // IsLong says which job_execs have long runs.
-func IsLong() map[string]bool { return map[string]bool{LongExec: true} }
+func IsLong() map[string]bool { return map[string]bool{LongExec: true, LongRunExec: true} }
 
 // longSteps is how many steps a long run has at least before it answers: more than the lease lasts, so that it needs to be renewed.
 const longSteps = 9
@@ -29,7 +34,7 @@ type long struct {
 	gone   chan struct{} // closed once the agent has handed its runs on
 }
 
-// registerLong registers the job_exec of long runs. Its agent has a pool of its own, as it may end after the command; it hands
+// registerLong registers the job_execs of long runs. Their agent has a pool of its own, as it may end after the command; it hands
 // its runs on when ctx ends.
 func registerLong(ctx context.Context, registry *prescient.Registry, checks *reporter, deps cmd.Deps) (*long, error) {
 	c := deps.Config
@@ -56,7 +61,10 @@ func registerLong(ctx context.Context, registry *prescient.Registry, checks *rep
 		}
 	}()
 	guards := prescient.Guards{MaxChecks: c.Guards.MaxChecks, MaxErrors: c.Guards.MaxErrors}
-	return l, runner.Register(registry, LongExec, l.call, guards)
+	if err := runner.Register(registry, LongExec, l.call, guards); err != nil {
+		return nil, err
+	}
+	return l, runner.Register(registry, LongRunExec, l.scheduled(deps), guards)
 }
 
 // checkpoint is what a long run saves.
@@ -72,49 +80,91 @@ func (l *long) call(ctx context.Context, run *longrun.Run) (*time.Time, error) {
 	if err := json.Unmarshal(job.Payload, &p); err != nil {
 		return nil, fmt.Errorf("payload: %w", err)
 	}
-	from := checkpoint{ID: p.ID}
+	return l.reported(run, p.ID, func(event *checker.Event) (*time.Time, error) {
+		s := stint{id: p.ID, until: (longSteps + p.N) * (job.CheckCount + 1), least: 300 * time.Millisecond}
+		if p.N == 1 && job.ErrorCount == 0 {
+			s.fails = 3
+		}
+		err := l.steps(ctx, run, s, *event)
+		if err == nil && p.N == 2 && job.CheckCount == 0 {
+			return prescient.At(job.NextCheckAt.Add(5*time.Second + 234567*time.Microsecond)), nil
+		}
+		return nil, err
+	})
+}
+
+// scheduled is a call for the run of a schedule: some steps more than those of the run whose checkpoint it got, but no more than that
+// one had left to do.
+func (l *long) scheduled(deps cmd.Deps) longrun.Func {
+	return func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
+		return l.reported(run, 0, func(event *checker.Event) (*time.Time, error) {
+			return deps.Schedules.LongFunc(deps.DB, func(ctx context.Context, planned schedule.Run, run *longrun.Run) error {
+				var p Planned
+				if err := json.Unmarshal(planned.Payload, &p); err != nil {
+					return err
+				}
+				begun := *event
+				event.Payload = string(planned.Payload)
+				s := stint{until: (event.Step/p.Steps + 1) * p.Steps, least: 150 * time.Millisecond}
+				if run.Job().ErrorCount < p.Fails {
+					s.fails = event.Step + 1
+				}
+				return l.steps(ctx, run, s, begun)
+			})(ctx, run)
+		})
+	}
+}
+
+// reported is a call with its reports. id is that of its check; 0 for the run of a schedule.
+func (l *long) reported(run *longrun.Run, id int64, work func(event *checker.Event) (*time.Time, error)) (*time.Time, error) {
+	job := run.Job()
+	from := checkpoint{ID: id}
 	if saved := run.Checkpoint(); saved != nil {
 		if err := json.Unmarshal(saved, &from); err != nil {
 			return nil, fmt.Errorf("checkpoint: %w", err)
 		}
 	}
-	event := checker.Event{Kind: checker.Call, ID: p.ID, Key: job.EntityKey, Exec: job.JobExec, Revision: job.Revision, Slot: job.NextCheckAt,
+	event := checker.Event{Kind: checker.Call, ID: id, Key: job.EntityKey, Exec: job.JobExec, Tag: job.Tag, Revision: job.Revision, Slot: job.NextCheckAt,
 		Due: job.DueAt, ExpiresAt: job.ExpiresAt, Checks: job.CheckCount, Errors: job.ErrorCount, Token: run.Token(), Step: from.Step, Of: from.ID}
 	event.N = l.checks.note(event)
-	next, err := l.steps(ctx, run, p, event)
+	next, err := work(&event)
 	event.Kind, event.Next, event.Failed = checker.Answer, next, err != nil
 	l.checks.note(event)
 	return next, err
 }
 
+// stint is what a call has to do.
+type stint struct {
+	id    int64         // of its check
+	until int           // that many steps are done
+	fails int           // the step in which it fails; 0 for none
+	least time.Duration // that a step takes
+}
+
 // steps does what is left to do, from the checkpoint on: each step is reported when it begins, and when its checkpoint was saved.
-func (l *long) steps(ctx context.Context, run *longrun.Run, p Payload, event checker.Event) (*time.Time, error) {
-	job := run.Job()
-	for event.Step < (longSteps+p.N)*(job.CheckCount+1) {
+func (l *long) steps(ctx context.Context, run *longrun.Run, s stint, event checker.Event) error {
+	for event.Step < s.until {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		event.Kind = checker.Step
 		l.checks.note(event)
-		if err := nap(ctx, time.Duration(300+(event.Step*67+int(p.ID)*31)%200)*time.Millisecond); err != nil {
-			return nil, context.Cause(ctx)
+		if err := nap(ctx, s.least+time.Duration((event.Step*67+int(s.id)*31)%200)*time.Millisecond); err != nil {
+			return context.Cause(ctx)
 		}
-		if p.N == 1 && event.Step == 3 && job.ErrorCount == 0 {
-			return nil, errFlaky
+		if s.fails > 0 && event.Step == s.fails {
+			return errFlaky
 		}
 		event.Step++
-		saved, err := json.Marshal(checkpoint{ID: p.ID, Step: event.Step})
+		saved, err := json.Marshal(checkpoint{ID: s.id, Step: event.Step})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := run.Save(ctx, saved); err != nil {
-			return nil, err
+			return err
 		}
 		event.Kind = checker.Saved
 		l.checks.note(event)
 	}
-	if p.N == 2 && job.CheckCount == 0 {
-		return prescient.At(job.NextCheckAt.Add(5*time.Second + 234567*time.Microsecond)), nil
-	}
-	return nil, nil
+	return nil
 }

@@ -19,6 +19,7 @@ type Planned struct {
 	Definition string `json:"definition"`
 	Fails      int    `json:"fails"`  // how often a run fails before it is done
 	NapMS      int    `json:"nap_ms"` // how long it takes
+	Steps      int    `json:"steps"`  // that a long one has
 }
 
 // registerRun registers what schedules run, between its two reports. The command registers what fires them.
