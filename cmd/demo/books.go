@@ -27,6 +27,8 @@ type books struct {
 	Escalations int                       `json:"escalations"`
 	// Reports is how often the schedule ran.
 	Reports int `json:"reports"`
+	// Events is how many shipments the consumer was told of.
+	Events int `json:"events"`
 	// Lateness of the last check of each that ended, its start against its slot; nil where none was checked.
 	Lateness *quantiles `json:"lateness_ms"`
 }
@@ -64,9 +66,11 @@ func (s *stage) audit(ctx context.Context, f demoFlags, t *teller) (books, error
 		return books{}, err
 	}
 	inserted, alerts, escalations := t.counts()
+	shipped, told := t.eventCounts()
 	pending, ended, runs, problems := takeReports(pending, ended)
 	b := balance(inserted, pending, ended)
-	b.Reports = runs
+	b.Reports, b.Events = runs, told
+	problems = append(problems, checkEvents(shipped, told)...)
 	if len(problems) > 0 {
 		b.Balanced, b.Problem = false, strings.Join(append(problems, b.Problem), "; ")
 	}

@@ -78,7 +78,7 @@ func (s *stage) play(parent context.Context, f demoFlags, t *teller) error {
 	worked := make(chan error, 1)
 	go func() {
 		defer stop() // a worker that cannot go on is the end of the demonstration
-		worked <- s.worker.Work(ctx)
+		worked <- s.forwarders.publishing(ctx, demoTime, func() error { return s.worker.Work(ctx) })
 	}()
 
 	start := time.Now()
@@ -178,7 +178,11 @@ func (s *stage) transact(ctx context.Context, d deed) (placed orders.Placed, err
 		return placed, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing is left to roll back after a commit
+	if d.ship {
+		err = s.schedules.Outbox().Publish(ctx, tx, shippedEvent(d.order))
+	}
 	switch {
+	case err != nil:
 	case !d.ship:
 		placed, err = s.leaving.Place(ctx, tx, orders.NewOrder{ID: d.order, PlacedAt: s.now()})
 	case d.cancel:

@@ -19,8 +19,7 @@ const (
 
 // registerReport registers the timers of schedules, and the report.
 func (s *stage) registerReport(registry *prescient.Registry, t *teller) error {
-	schedules := schedule.New(s.client)
-	if err := schedules.Register(registry); err != nil {
+	if err := s.schedules.Register(registry); err != nil {
 		return err
 	}
 	report := func(ctx context.Context, run schedule.Run) error {
@@ -31,12 +30,12 @@ func (s *stage) registerReport(registry *prescient.Registry, t *teller) error {
 		t.report(run, open)
 		return nil
 	}
-	return registry.Register(reportExec, schedules.Func(s.db, report), prescient.Guards{})
+	return registry.Register(reportExec, s.schedules.Func(s.db, report), prescient.Guards{})
 }
 
 // createReport makes the schedule.
 func (s *stage) createReport(ctx context.Context) error {
-	_, err := schedule.New(s.client).Create(ctx, s.app, schedule.Schedule{ID: reportSchedule, Crontabs: []string{"@every " + reportEvery.String()}, JobExec: reportExec})
+	_, err := s.schedules.Create(ctx, s.app, schedule.Schedule{ID: reportSchedule, Crontabs: []string{"@every " + reportEvery.String()}, JobExec: reportExec})
 	return err
 }
 

@@ -16,7 +16,7 @@ func TestDemoOnAGivenServer(t *testing.T) {
 		demo := []string{"demo", "--alert-after", "1s", "--escalate-after", "2s", "--seed", "7", "--dsn", r.DSN}
 		r.Variables["PRESCIENT_TABLE_PREFIX"] = "Not allowed: a demo does not read it"
 		out := r.OK(append(slices.Clip(demo), "--for", "6s", "--orders", "30")...)
-		for _, text := range []string{"placed", "shipped", "ALERT", "ESCALATED", "the books balance", "inserted      30", "orders are open (schedule shop-report", "reports        1", "lateness  p50"} {
+		for _, text := range []string{"placed", "shipped", "ALERT", "ESCALATED", "the books balance", "inserted      30", "orders are open (schedule shop-report", "reports        1", "consumer   topic orders.shipped, id order-", `{"order":`, "shipments that the consumer was told of", "lateness  p50"} {
 			if !strings.Contains(out, text) {
 				r.Errorf("no %q in %s", text, out)
 			}

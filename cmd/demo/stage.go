@@ -20,6 +20,7 @@ import (
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/localserver"
+	"prescient/prescient/schedule"
 	"prescient/prescient/worker"
 	text "prescient/sql"
 
@@ -41,8 +42,10 @@ type stage struct {
 	app    *sql.DB  // the app's connections, as an app has them
 	db     *sqlx.DB // the worker's
 
-	client *client.Client
-	worker *worker.Worker
+	client     *client.Client
+	worker     *worker.Worker
+	schedules  *schedule.Schedules // with the outbox
+	forwarders forwarders
 	// Both place and check orders; they differ in what a shipment does with the check.
 	leaving, cancelling *orders.Orders
 	offset              time.Duration // from this machine's clock to the database's
@@ -122,6 +125,10 @@ func (s *stage) makeTables(ctx context.Context) error {
 // cast makes the client, the app and the worker, as any program would.
 func (s *stage) cast(ctx context.Context, prog *program.Program, c config.Config, f demoFlags, t *teller) (err error) {
 	if s.client, err = client.New(ctx, s.db, client.Options{Prefix: s.prefix}); err != nil {
+		return err
+	}
+	s.schedules = schedule.New(s.client)
+	if s.forwarders, err = newForwarders(ctx, s.db, s.prefix, s.schedules.Outbox(), t.told); err != nil {
 		return err
 	}
 	options := orders.Options{DB: s.db, Client: s.client, Prefix: s.prefix, PrimaryAfter: f.alertAfter,

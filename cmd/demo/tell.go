@@ -17,6 +17,7 @@ import (
 	"prescient/cmd/internal/words"
 	"prescient/jobs/orders"
 	"prescient/prescient"
+	"prescient/prescient/event/broker"
 	"prescient/prescient/schedule"
 )
 
@@ -35,8 +36,10 @@ type teller struct {
 	inserted  map[string]bool
 	alerts    map[orders.Level]int
 	escalated map[int64]bool
-	second    time.Time // that is being told
-	this      tally     // of that second
+	shipments int
+	events    map[string]bool // that the consumer was told of
+	second    time.Time       // that is being told
+	this      tally           // of that second
 }
 
 // tally counts what happened in a second.
@@ -44,7 +47,7 @@ type tally struct{ placed, shipped, alerts, escalations int }
 
 func newTeller(prog *program.Program, w io.Writer, f demoFlags) *teller {
 	return &teller{w: w, json: prog.JSON, colour: prog.Colourful(w), inserted: make(map[string]bool),
-		alerts: make(map[orders.Level]int), escalated: make(map[int64]bool),
+		alerts: make(map[orders.Level]int), escalated: make(map[int64]bool), events: make(map[string]bool),
 		each: float64(f.orders)/f.lastsFor.Seconds() <= chatty}
 }
 
@@ -93,6 +96,7 @@ func (t *teller) begin(server string, f demoFlags) {
 	t.line("  An order is inserted together with its check, in one transaction: look at it %s after it was placed.", f.alertAfter)
 	t.line("  That time is rounded up to a slot; slots are one second apart. A worker runs each slot when it comes.")
 	t.line("  An order that is not shipped by then is alerted about, and escalated %s after it was placed.", f.escalateAfter)
+	t.line("  A shipment publishes an event in its own transaction: a forwarder hands it to a consumer once that has committed.")
 	t.line("  Beside that, a schedule reports each %s how many orders are open.", reportEvery)
 	t.line("")
 }
@@ -128,6 +132,7 @@ func (t *teller) shipped(d deed, now time.Time) {
 		t.event(now, d.order, green, "shipped", how)
 	}
 	t.this.shipped++
+	t.shipments++
 }
 
 func (t *teller) alert(a orders.Alert) {
@@ -147,6 +152,27 @@ func (t *teller) alert(a orders.Alert) {
 		t.event(a.RaisedAt, a.OrderID, c, what, fmt.Sprintf("%s (slot %s, run %s after it)", why, a.Slot.Format("15:04:05"),
 			a.RaisedAt.Sub(a.Slot).Round(time.Millisecond)))
 	}
+}
+
+// told tells of an event as its consumer saw it.
+func (t *teller) told(m broker.Message) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.events[m.ID] {
+		return
+	}
+	t.events[m.ID] = true
+	if t.each {
+		t.line("%s  consumer   %s", t.paint(faint, m.GeneratedAt.UTC().Format("15:04:05.0")),
+			t.paint(faint, fmt.Sprintf("topic %s, id %s, key %s: %s", m.Topic, m.ID, m.Key, m.Body)))
+	}
+}
+
+// eventCounts returns how many orders were shipped, and how many shipments the consumer was told of.
+func (t *teller) eventCounts() (shipped, told int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.shipments, len(t.events)
 }
 
 // report tells of a run of the schedule.
@@ -200,6 +226,7 @@ func (t *teller) end(b books) error {
 	t.line("  %s", verdict)
 	t.line("  alerts    %6d  orders that were not shipped in time; %d of them escalated", b.Alerts, b.Escalations)
 	t.line("  reports   %6d  runs of a schedule, each %s", b.Reports, reportEvery)
+	t.line("  events    %6d  shipments that the consumer was told of: each that committed", b.Events)
 	if b.Lateness != nil {
 		t.line("  lateness  p50 %d ms, p99 %d ms, max %d ms: the start of a check against its slot", b.Lateness.P50, b.Lateness.P99,
 			b.Lateness.Max)
