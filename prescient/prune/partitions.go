@@ -21,11 +21,11 @@ const laterPartition = "p_later"
 
 // parted is a table whose old rows leave by whole partitions.
 type parted struct {
-	name     string // of the table, without the prefix
-	what     string // in errors
-	at       string // the column that says how old a row is
-	order    string // the columns of its primary key
-	span     time.Duration
+	name  string // of the table, without the prefix
+	what  string // in errors
+	at    string // the column that says how old a row is
+	order string // the columns of its primary key
+	span  time.Duration
 }
 
 var (
