@@ -20,7 +20,7 @@ func envName(key string) string {
 
 // otherVariables are read elsewhere in the project.
 func otherVariables() []string {
-	return []string{envConfig, envPrefix + "CACHE", envPrefix + "SERVER_DIR", envPrefix + "TEST_DSNS", envPrefix + "TEST_DIALECT"}
+	return []string{envConfig, envPrefix + "CACHE", envPrefix + "SERVER_DIR", envPrefix + "TEST_DSNS", envPrefix + "TEST_DIALECT", envPrefix + "TEST_RABBITMQ"}
 }
 
 // serviceVariables are what Kubernetes sets in every container next to a service whose name begins with prescient.

@@ -11,6 +11,8 @@ import (
 type Gate struct {
 	mu   sync.Mutex
 	open chan struct{} // closed while the gate is open
+	cut  bool
+	ends []net.Conn // of the proxies
 }
 
 // NewGate returns a gate that is open.
@@ -32,6 +34,34 @@ func (g *Gate) Thaw() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	close(g.open)
+}
+
+// Cut closes the connections of the gate's proxies, which take none until Join.
+func (g *Gate) Cut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cut = true
+	for _, c := range g.ends {
+		c.Close()
+	}
+	g.ends = nil
+}
+
+// Join has proxies take connections again.
+func (g *Gate) Join() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cut = false
+}
+
+// keep returns false where the gate is cut.
+func (g *Gate) keep(ends ...net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.cut {
+		g.ends = append(g.ends, ends...)
+	}
+	return !g.cut
 }
 
 // wait returns false where the gate stays shut until done.
@@ -96,9 +126,6 @@ func (g *Gate) Proxy(t *testing.T, server string) string {
 	}
 	l := g.Listener(raw)
 	var all sync.WaitGroup
-	var mu sync.Mutex
-	var open []net.Conn
-	ended := false
 	all.Go(func() {
 		for {
 			client, err := l.Accept()
@@ -110,14 +137,10 @@ func (g *Gate) Proxy(t *testing.T, server string) string {
 				client.Close()
 				continue
 			}
-			mu.Lock()
-			open = append(open, client, far)
-			late := ended
-			mu.Unlock()
-			if late {
+			if !g.keep(client, far) {
 				client.Close()
 				far.Close()
-				return
+				continue
 			}
 			for _, pair := range [][2]net.Conn{{client, far}, {far, client}} {
 				all.Go(func() {
@@ -130,12 +153,7 @@ func (g *Gate) Proxy(t *testing.T, server string) string {
 	})
 	t.Cleanup(func() {
 		l.Close()
-		mu.Lock()
-		ended = true
-		for _, c := range open {
-			c.Close()
-		}
-		mu.Unlock()
+		g.Cut()
 		all.Wait()
 	})
 	return raw.Addr().String()

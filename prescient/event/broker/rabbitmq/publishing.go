@@ -1,0 +1,42 @@
+package rabbitmq
+
+import (
+	"fmt"
+	"strings"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"prescient/prescient/event/broker"
+)
+
+// maxShort is how many bytes AMQP's short strings may have.
+const maxShort = 255
+
+// publishing returns a message in AMQP's form.
+func publishing(m broker.Message) (amqp.Publishing, error) {
+	id := broker.Printable(m.ID)
+	for what, text := range map[string]string{"the topic": m.Topic, "the id": id, "the content type": m.ContentType} {
+		if len(text) > maxShort {
+			return amqp.Publishing{}, fmt.Errorf("%s has %d bytes; %d are allowed", what, len(text), maxShort)
+		}
+	}
+	headers := make(amqp.Table, len(m.Headers))
+	for _, h := range m.Headers {
+		name := h.Name
+		if attribute, found := strings.CutPrefix(name, "ce-"); found {
+			name = "cloudEvents_" + attribute
+		}
+		if len(name) > maxShort {
+			return amqp.Publishing{}, fmt.Errorf("the name of a header has %d bytes; %d are allowed", len(name), maxShort)
+		}
+		headers[name] = h.Value
+	}
+	return amqp.Publishing{
+		Headers:      headers,
+		ContentType:  m.ContentType,
+		DeliveryMode: amqp.Persistent,
+		MessageId:    id,
+		Timestamp:    m.GeneratedAt.UTC(),
+		Body:         m.Body,
+	}, nil
+}
