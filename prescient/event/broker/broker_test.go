@@ -65,3 +65,19 @@ func TestPrintable(t *testing.T) {
 		}
 	}
 }
+
+func TestAHeaderMayBeAnAttributeOfCloudEvents(t *testing.T) {
+	for _, test := range []struct {
+		header      Header
+		name, value string
+		found       bool
+	}{
+		{Header{"ce-subject", "%C3%A9%20+"}, "subject", "é +", true},
+		{Header{"ce-subject", "%zz"}, "subject", "%zz", true},
+		{Header{"Prescient-Id", "1"}, "", "", false},
+	} {
+		if name, value, found := test.header.Attribute(); name != test.name || value != test.value || found != test.found {
+			t.Errorf("%v: %s, %s, %t", test.header, name, value, found)
+		}
+	}
+}

@@ -2,18 +2,19 @@ package broker
 
 import (
 	"encoding/json"
+	"net/url"
+	"strings"
 	"time"
 )
 
-// Format is what a route makes of a message before the broker gets it. Its error is that of a message which no retry helps: it is
-// refused for good.
-type Format func(m Message) (Message, error)
+// Format returns a message in another form, in which it goes to the broker. It gets one with the payload as body, its type, and no
+// headers. Its error wraps ErrRefused where the message cannot have that form.
+type Format func(Message) (Message, error)
 
 // Plain is the format of routes that name none: the payload as it is, and headers that say what it is about.
 func Plain(m Message) (Message, error) {
 	m.Headers = []Header{{HeaderID, Printable(m.ID)}, {HeaderTopic, m.Topic}, {HeaderKey, Printable(m.Key)},
 		{HeaderGeneratedAt, m.GeneratedAt.UTC().Format(time.RFC3339Nano)}}
-	m.ContentType = ContentType(m.Body)
 	return m, nil
 }
 
@@ -26,4 +27,22 @@ func ContentType(payload []byte) string {
 		return "application/json"
 	}
 	return "application/octet-stream"
+}
+
+// HeaderCloudEvents begins the names of headers that are attributes of CloudEvents. Their values are percent-encoded as CloudEvents
+// over HTTP says.
+const HeaderCloudEvents = "ce-"
+
+// Attribute returns the name and value of the attribute of CloudEvents that a header is, for brokers whose binding writes
+// them otherwise.
+func (h Header) Attribute() (name, value string, found bool) {
+	name, found = strings.CutPrefix(h.Name, HeaderCloudEvents)
+	if !found {
+		return "", "", false
+	}
+	value, err := url.PathUnescape(h.Value)
+	if err != nil {
+		value = h.Value
+	}
+	return name, value, true
 }

@@ -11,8 +11,8 @@
 // # What is sent
 //
 // A record in the topic of the event, with its key and its body. An empty key is none. The headers go along in their order, and
-// content-type before them where it is known. Kafka's binding of CloudEvents writes ce_ where others write ce-; so do these
-// headers. The record's own time is when it was published, as what a topic keeps depends on it. The id is in the header
+// content-type before them where it is known. Kafka's binding of CloudEvents writes ce_ where others write ce-, and the
+// values as they are; so does this package. The record's own time is when it was published, as what a topic keeps depends on it. The id is in the header
 // Prescient-Id, or where the format of the route has it. Records are compressed and sent by an idempotent producer. An event is
 // acknowledged once all replicas in sync have it.
 //

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -79,11 +78,11 @@ func record(m broker.Message) *kgo.Record {
 		r.Headers = append(r.Headers, kgo.RecordHeader{Key: "content-type", Value: []byte(m.ContentType)})
 	}
 	for _, h := range m.Headers {
-		name := h.Name
-		if attribute, found := strings.CutPrefix(name, "ce-"); found {
-			name = "ce_" + attribute
+		name, value := h.Name, h.Value
+		if attribute, decoded, found := h.Attribute(); found {
+			name, value = "ce_"+attribute, decoded
 		}
-		r.Headers = append(r.Headers, kgo.RecordHeader{Key: name, Value: []byte(h.Value)})
+		r.Headers = append(r.Headers, kgo.RecordHeader{Key: name, Value: []byte(value)})
 	}
 	return r
 }

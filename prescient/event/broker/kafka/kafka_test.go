@@ -187,9 +187,9 @@ func TestHeadersOfCloudEventsHaveKafkasNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	brokertest.Publish(t, b, broker.Message{ID: "a", Topic: topic, ContentType: "text/plain", Headers: []broker.Header{{Name: "ce-id", Value: "a"}, {Name: "x-ce-y", Value: "b"}}})
+	brokertest.Publish(t, b, broker.Message{ID: "a", Topic: topic, ContentType: "text/plain", Headers: []broker.Header{{Name: "ce-id", Value: "%C3%A9"}, {Name: "x-ce-y", Value: "b"}}})
 	got := fmt.Sprint(s.Arrived(t, 1)[0].Headers)
-	if want := "[{content-type text/plain} {ce_id a} {x-ce-y b}]"; got != want {
+	if want := "[{content-type text/plain} {ce_id é} {x-ce-y b}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -2,7 +2,6 @@ package rabbitmq
 
 import (
 	"fmt"
-	"strings"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -22,14 +21,14 @@ func publishing(m broker.Message) (amqp.Publishing, error) {
 	}
 	headers := make(amqp.Table, len(m.Headers))
 	for _, h := range m.Headers {
-		name := h.Name
-		if attribute, found := strings.CutPrefix(name, "ce-"); found {
-			name = "cloudEvents_" + attribute
+		name, value := h.Name, h.Value
+		if attribute, decoded, found := h.Attribute(); found {
+			name, value = "cloudEvents_"+attribute, decoded
 		}
 		if len(name) > maxShort {
 			return amqp.Publishing{}, fmt.Errorf("the name of a header has %d bytes; %d are allowed", len(name), maxShort)
 		}
-		headers[name] = h.Value
+		headers[name] = value
 	}
 	return amqp.Publishing{
 		Headers:      headers,

@@ -17,10 +17,10 @@ func TestAMessageInTheFormOfAMQP(t *testing.T) {
 	at := time.Date(2026, 3, 1, 14, 0, 0, 0, time.FixedZone("", 3600))
 	got, err := publishing(broker.Message{
 		ID: "é-1", Topic: "orders", Key: "42", GeneratedAt: at, ContentType: "text/plain",
-		Headers: []broker.Header{{Name: broker.HeaderKey, Value: "42"}, {Name: "ce-type", Value: "orders"}}, Body: []byte{0xff},
+		Headers: []broker.Header{{Name: broker.HeaderKey, Value: "42"}, {Name: "ce-type", Value: "a%20b"}}, Body: []byte{0xff},
 	})
 	want := amqp.Publishing{
-		Headers: amqp.Table{broker.HeaderKey: "42", "cloudEvents_type": "orders"}, ContentType: "text/plain", DeliveryMode: amqp.Persistent,
+		Headers: amqp.Table{broker.HeaderKey: "42", "cloudEvents_type": "a b"}, ContentType: "text/plain", DeliveryMode: amqp.Persistent,
 		MessageId: "%C3%A9-1", Timestamp: at.UTC(), Body: []byte{0xff},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
