@@ -40,7 +40,7 @@ type Options struct {
 	Brokers map[string]broker.Open
 	// Formats are what events can be made into, beside plain, by the names that routes use: {"cloudevents": cloudevents.Structured}.
 	// Each gets events.source.
-	Formats map[string]func(source string) broker.Format
+	Formats map[string]func(source string) (broker.Format, error)
 
 	// Args are the arguments, without the name of the program; those of the process by default.
 	Args []string

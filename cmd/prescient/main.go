@@ -5,9 +5,11 @@ import (
 
 	"prescient/cmd"
 	"prescient/prescient/event/broker"
+	"prescient/prescient/event/broker/cloudevents"
 	"prescient/prescient/event/broker/kafka"
 	"prescient/prescient/event/broker/log"
 	"prescient/prescient/event/broker/nats"
+	"prescient/prescient/event/broker/rabbitmq"
 	"prescient/prescient/event/broker/redis"
 	"prescient/prescient/event/broker/webhook"
 )
@@ -16,7 +18,8 @@ func main() {
 	cmd.Main(cmd.Options{
 		Brokers: map[string]broker.Open{
 			"log": log.Open, "http": webhook.Open, "https": webhook.Open, "nats": nats.Open, "kafka": kafka.Open, "kafka+tls": kafka.Open,
-			"redis": redis.Open, "rediss": redis.Open,
+			"redis": redis.Open, "rediss": redis.Open, "amqp": rabbitmq.Open, "amqps": rabbitmq.Open, "tls": nats.Open,
 		},
+		Formats: map[string]func(source string) (broker.Format, error){"cloudevents": cloudevents.Structured, "cloudevents-binary": cloudevents.Binary},
 	})
 }

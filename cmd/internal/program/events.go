@@ -45,7 +45,9 @@ func (s *Session) routes(ctx context.Context) (routes []forward.Route, err error
 				return nil, fmt.Errorf("%s.format: %s is not known here; there are %s", key, value.Quote(r.Format),
 					strings.Join(append([]string{plainFormat}, slices.Sorted(maps.Keys(s.Program.Formats))...), ", "))
 			}
-			route.Format = format(s.Config.Events.Source)
+			if route.Format, err = format(s.Config.Events.Source); err != nil {
+				return nil, fmt.Errorf("%s.format: %w", key, err)
+			}
 		}
 		same := [2]string{r.URL.Reveal(), r.Secret.Reveal()}
 		if opened[same] == nil {

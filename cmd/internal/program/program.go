@@ -28,7 +28,7 @@ type Program struct {
 	Register func(ctx context.Context, s *Session) error
 	// Brokers are those that events can go to, by the schemes of their URLs, and Formats what events can be made into for them.
 	Brokers map[string]broker.Open
-	Formats map[string]func(source string) broker.Format
+	Formats map[string]func(source string) (broker.Format, error)
 }
 
 // Load reads the configuration, which is all that some commands need.

@@ -88,7 +88,7 @@ func (f *Forwarder) send(s *shard, one row) (hold bool, err error) {
 	if format == nil {
 		format = broker.Plain
 	}
-	m, err := format(broker.Message{ID: one.ID, Topic: one.Topic, Key: one.Key, GeneratedAt: one.GeneratedAt, Body: payload})
+	m, err := format(broker.Message{ID: one.ID, Topic: one.Topic, Key: one.Key, GeneratedAt: one.GeneratedAt, ContentType: broker.ContentType(payload), Body: payload})
 	if err != nil {
 		return route.Hold, broker.Refused(err)
 	}

@@ -18,7 +18,8 @@
 //
 //   - 2xx acknowledges it.
 //   - 408, 425, 429, 5xx, no answer within 10 s and a network that fails: tried again, up to three times within Publish, with
-//     jitter. A Retry-After is waited for where the context leaves the time, and ends the tries where it doesn't.
+//     jitter. A Retry-After is waited for where the context leaves the time, and ends the tries where it doesn't. So are 401, 403
+//     and 407: a credential that was changed is no fault of the event.
 //   - 3xx refuses it for good: a redirect is not followed.
 //   - Any other 4xx refuses it for good.
 //

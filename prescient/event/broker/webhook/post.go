@@ -48,6 +48,8 @@ func (r *receiver) post(ctx context.Context, m broker.Message) (retryAfter time.
 	switch {
 	case status >= 300 && status <= 399:
 		return 0, broker.Refused(fmt.Errorf("%w (redirects are not followed)", err))
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusProxyAuthRequired:
+		return 0, err // a credential that was changed would set aside every event
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status < 200, status >= 500:
 		return retryAfterOf(response.Header.Get("Retry-After"), time.Now()), err
 	default:

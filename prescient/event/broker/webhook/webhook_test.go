@@ -129,7 +129,7 @@ func TestStatusSaysWhatBecomesOfIt(t *testing.T) {
 		// acknowledged
 		{200, 1, ""}, {202, 1, ""}, {299, 1, ""},
 		// tried again
-		{408, 3, "answered 408"}, {425, 3, "answered 425"}, {429, 3, "answered 429"}, {500, 3, "answered 500"}, {503, 3, `answered 503 Service Unavailable: "because\nxxx`},
+		{401, 3, "answered 401"}, {403, 3, "answered 403"}, {408, 3, "answered 408"}, {425, 3, "answered 425"}, {429, 3, "answered 429"}, {500, 3, "answered 500"}, {503, 3, `answered 503 Service Unavailable: "because\nxxx`},
 		// refused
 		{301, 1, "refused for good"}, {304, 1, "refused for good"}, {308, 1, "redirects are not followed"},
 		{400, 1, "refused for good"}, {404, 1, "refused for good"}, {410, 1, "refused for good"}, {413, 1, "refused for good"},
