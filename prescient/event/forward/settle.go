@@ -73,7 +73,8 @@ func (f *Forwarder) settleSome(some []settled) {
 func (f *Forwarder) trySettle(some []settled) (ours []settled, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
 	defer cancel()
-	tx, err := f.db.BeginTxx(ctx, nil)
+	// A forwarder that freezes in here has the shards locked: the server ends that, so that others can take them.
+	tx, err := f.db.BeginTxx(store.MayIdle(ctx, store.IdleInCommit), nil)
 	if err != nil {
 		return nil, err
 	}
