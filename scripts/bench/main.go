@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"prescient/scripts/bench/internal/events"
 	"prescient/scripts/bench/internal/guest"
 	"prescient/scripts/bench/internal/page"
 	"prescient/scripts/bench/internal/rig"
@@ -47,6 +48,7 @@ var sections = []rig.Section{
 	historySection,
 	schedules.Section,
 	longSection,
+	events.Section,
 }
 
 // shown are the sections as the page has them.
