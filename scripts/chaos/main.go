@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"prescient/scripts/chaos/outbox"
 	"prescient/scripts/chaos/stage"
 	"prescient/scripts/chaos/worker"
 
@@ -23,6 +24,9 @@ import (
 func main() {
 	if worker.IsWorker() {
 		worker.Main()
+	}
+	if outbox.IsForwarder() {
+		outbox.Main()
 	}
 	good, err := run()
 	if err != nil {
@@ -42,9 +46,13 @@ func run() (good bool, err error) {
 	scenarios := flag.String("scenario", "", "only these, by name; all by default")
 	list := flag.Bool("list", false, "list the scenarios")
 	asJSON := flag.Bool("json", false, "print an object a line for each run")
+	events := flag.String("events", "", "play the scenarios of events instead, with these brokers: http, redis, nats, kafka, or all")
 	dir := flag.String("dir", "", "for journals and logs; a temporary folder by default")
 	flag.Parse()
 
+	if *events != "" {
+		return playEvents(*events, *engines, *scenarios, *seed, *duration, *dir, *asJSON)
+	}
 	if *list {
 		for _, s := range campaign.Scenarios() {
 			fmt.Printf("%-18s %s\n", s.Name, s.About)

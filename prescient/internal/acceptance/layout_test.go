@@ -105,6 +105,8 @@ var layers = []layer{
 	{"scripts/bench/internal/schedules", append([]string{"slots", "sql", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/peers", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},
+	{"scripts/chaos/outbox", []string{"cmd", "sql", "prescient", "prescient/client", "prescient/connect", "prescient/event", "prescient/event/broker", "prescient/event/broker/*",
+		"prescient/localserver", "prescient/schedule"}},
 	{"scripts/chaos/checker", []string{"prescient/schedule/timeline", "scripts/chaos/checker/apart"}},
 	{"scripts/chaos/checker/apart", nil},
 	{"scripts/chaos/stage", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/wire", "prescient/longrun", "prescient/schedule",
