@@ -79,7 +79,7 @@ func explained(f *Forwarder) (list []rig.Explained) {
 		add(fmt.Sprintf("event/resend %d", n), fill("event/resend", "{seqs}", numbers(seqs)), map[string]string{"p_event_set_aside": "PRIMARY 8"})
 		add(fmt.Sprintf("event/forget_set_aside %d", n), fill("event/forget_set_aside", "{seqs}", numbers(seqs)), map[string]string{"p_event_set_aside": "PRIMARY 8"})
 	}
-	for _, but := range []string{"", without([]string{"t1"}, []lane{{"t2", "k7"}})} {
+	for _, but := range []string{"", without([]string{"t1"}, []chain{{"t2", "k7"}})} {
 		add("event/read "+but, fill("event/read", "{but}", but), map[string]string{"p_event_outbox": byShard}, 3, window)
 	}
 	one := map[string]string{"p_event_outbox": "PRIMARY 9"}

@@ -22,7 +22,7 @@ type result int
 
 const (
 	settles result = iota // it was acknowledged or set aside: it is to be deleted
-	fails                 // its lane waits
+	fails                 // its chain waits
 	passes                // it is left, and read again
 )
 

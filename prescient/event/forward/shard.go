@@ -18,7 +18,7 @@ const (
 	window = 256
 	// longestRest is the longest rest after a read that found nothing new.
 	longestRest = 5 * time.Second
-	// mostHeld is how many lanes of a shard wait after a failure, until it reads no further.
+	// mostHeld is how many chains of a shard wait after a failure, until it reads no further.
 	mostHeld = 128
 	// firstHold and lastHold are how long a key waits after its event failed.
 	firstHold, lastHold = time.Second, 30 * time.Second
@@ -36,10 +36,10 @@ type row struct {
 	Payload     sql.Null[[]byte] `db:"payload"`
 }
 
-// lane is what events are published in order of: a key in a topic.
-type lane struct{ topic, key string }
+// chain is what events are published in order of: a key in a topic.
+type chain struct{ topic, key string }
 
-func (r row) lane() lane { return lane{r.Topic, r.Key} }
+func (r row) chain() chain { return chain{r.Topic, r.Key} }
 
 // shard is a shard that this forwarder has.
 type shard struct {
@@ -57,13 +57,13 @@ type shard struct {
 	lost    bool
 	known   map[uint64]bool // events that were read; true once they were deleted, when a read that began before still shows them
 	live    int             // of known, those that are not deleted
-	lanes   map[lane][]row  // those with an event under way, and what comes after it
-	holds   map[lane]*hold
+	chains   map[chain][]row  // those with an event under way, and what comes after it
+	holds   map[chain]*hold
 	further bool           // there are more than were read
 	busy    sync.WaitGroup // publications, and what is to be deleted
 }
 
-// hold is a lane that waits after a failure.
+// hold is a chain that waits after a failure.
 type hold struct {
 	until time.Time
 	waits *backoff.ExponentialBackOff
@@ -71,7 +71,7 @@ type hold struct {
 
 func newShard(f *Forwarder, l lease, asked time.Time) *shard {
 	s := &shard{forwarder: f, number: l.Shard, token: l.Token, woken: make(chan struct{}, 1), stopped: make(chan struct{}),
-		until: asked.Add(f.options.Lease), known: make(map[uint64]bool), lanes: make(map[lane][]row), holds: make(map[lane]*hold)}
+		until: asked.Add(f.options.Lease), known: make(map[uint64]bool), chains: make(map[chain][]row), holds: make(map[chain]*hold)}
 	s.ctx, s.cancel = context.WithCancel(f.publishing)
 	return s
 }
@@ -146,7 +146,7 @@ func (s *shard) leftOut(now time.Time) (but string, room bool) {
 			delete(s.known, seq)
 		}
 	}
-	var held []lane
+	var held []chain
 	for of, h := range s.holds {
 		if now.Before(h.until) {
 			held = append(held, of)
@@ -158,8 +158,8 @@ func (s *shard) leftOut(now time.Time) (but string, room bool) {
 	return without(topics, held), true
 }
 
-// without is a condition that leaves topics and lanes out.
-func without(topics []string, held []lane) string {
+// without is a condition that leaves topics and chains out.
+func without(topics []string, held []chain) string {
 	var b []byte
 	for _, name := range topics {
 		b = append(literal.AppendText(append(b, "AND topic <> "...), name), ' ')
@@ -183,26 +183,26 @@ func (s *shard) take(rows []row) (fresh int, more bool, err error) {
 		if _, is := s.known[one.Seq]; is {
 			continue
 		}
-		if h := s.holds[one.lane()]; h != nil && now.Before(h.until) {
+		if h := s.holds[one.chain()]; h != nil && now.Before(h.until) {
 			continue
 		}
 		fresh++
 		s.known[one.Seq] = false
 		s.live++
-		if rest, busy := s.lanes[one.lane()]; busy {
-			s.lanes[one.lane()] = append(rest, one)
+		if rest, busy := s.chains[one.chain()]; busy {
+			s.chains[one.chain()] = append(rest, one)
 			continue
 		}
-		s.lanes[one.lane()] = nil
+		s.chains[one.chain()] = nil
 		s.busy.Add(1)
-		go s.publishLane(one)
+		go s.publishChain(one)
 	}
 	s.further = len(rows) == window
 	return fresh, s.further && s.live <= window/2, nil
 }
 
-// publishLane publishes an event, and those of its lane that come after it.
-func (s *shard) publishLane(one row) {
+// publishChain publishes an event, and those of its chain that come after it.
+func (s *shard) publishChain(one row) {
 	defer s.busy.Done()
 	for goesOn := true; goesOn; {
 		result := s.forwarder.publish(s, one)
@@ -210,29 +210,29 @@ func (s *shard) publishLane(one row) {
 	}
 }
 
-// next takes note of what became of an event, and returns the one of its lane that is next.
+// next takes note of what became of an event, and returns the one of its chain that is next.
 func (s *shard) next(one row, r result) (next row, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rest := s.lanes[one.lane()]
+	rest := s.chains[one.chain()]
 	if r != settles {
 		// They are read again, in their order.
 		s.drop(one)
 		for _, later := range rest {
 			s.drop(later)
 		}
-		delete(s.lanes, one.lane())
+		delete(s.chains, one.chain())
 		if r == fails {
-			s.hold(one.lane())
+			s.hold(one.chain())
 		}
 		return next, false
 	}
-	delete(s.holds, one.lane())
+	delete(s.holds, one.chain())
 	if len(rest) == 0 {
-		delete(s.lanes, one.lane())
+		delete(s.chains, one.chain())
 		return next, false
 	}
-	s.lanes[one.lane()] = rest[1:]
+	s.chains[one.chain()] = rest[1:]
 	return rest[0], true
 }
 
@@ -242,8 +242,8 @@ func (s *shard) drop(one row) {
 	s.live--
 }
 
-// hold has a lane wait, longer each time. The lock is held.
-func (s *shard) hold(of lane) {
+// hold has a chain wait, longer each time. The lock is held.
+func (s *shard) hold(of chain) {
 	h := s.holds[of]
 	if h == nil {
 		h = &hold{waits: backoff.NewExponentialBackOff()}
