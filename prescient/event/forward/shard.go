@@ -57,7 +57,7 @@ type shard struct {
 	lost    bool
 	known   map[uint64]bool // events that were read; true once they were deleted, when a read that began before still shows them
 	live    int             // of known, those that are not deleted
-	chains   map[chain][]row  // those with an event under way, and what comes after it
+	chains  map[chain][]row // those with an event under way, and what comes after it
 	holds   map[chain]*hold
 	further bool           // there are more than were read
 	busy    sync.WaitGroup // publications, and what is to be deleted

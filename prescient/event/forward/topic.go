@@ -58,7 +58,8 @@ func (t *topics) closed() (names []string) {
 		case gobreaker.StateOpen:
 			names = append(names, name)
 		case gobreaker.StateHalfOpen:
-			if one.circuit.Counts().Requests > 0 {
+			// One is tried. What counted for nothing, since its shard was lost, is not the one.
+			if c := one.circuit.Counts(); c.Requests > c.TotalExclusions {
 				names = append(names, name)
 			}
 		}

@@ -1,0 +1,47 @@
+package acceptance
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A program compiles the clients of those brokers only that it names: each is imported by its own package, and that by programs.
+func TestEachBrokersClientIsForItsOwnPackage(t *testing.T) {
+	const brokers = "prescient/event/broker/"
+	clients := map[string]string{"github.com/nats-io/nats.go": "nats", "github.com/twmb/franz-go": "kafka", "github.com/redis/go-redis": "redis",
+		"github.com/rabbitmq/amqp091-go": "rabbitmq", "github.com/cloudevents/sdk-go": "cloudevents", "github.com/standard-webhooks": "webhook"}
+	programs := []string{"cmd/prescient", "scripts/chaos/outbox", "scripts/bench/internal/events"}
+	seen := make(map[string]bool)
+	for _, s := range sources(t) {
+		folder := path.Dir(s.name)
+		if s.test || slices.Contains(programs, folder) || strings.HasPrefix(s.name, "scripts/bench/") {
+			continue
+		}
+		for _, spec := range s.file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(name, "prescient/"+brokers) {
+				t.Errorf("%s imports %s, which is for programs", s.name, name)
+			}
+			for client, of := range clients {
+				if !strings.HasPrefix(name, client) {
+					continue
+				}
+				seen[client] = true
+				if folder != brokers+of {
+					t.Errorf("%s imports %s, which is for %s", s.name, name, brokers+of)
+				}
+			}
+		}
+	}
+	for client := range clients {
+		if !seen[client] {
+			t.Errorf("nobody imports %s", client)
+		}
+	}
+}
