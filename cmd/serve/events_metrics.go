@@ -35,10 +35,9 @@ func newEventMetrics() *eventMetrics {
 	}
 }
 
-// register adds the metrics to a registry, and what a probe sees.
-func (m *eventMetrics) register(registry *prometheus.Registry, p *outboxProbe) *prometheus.Registry {
-	registry.MustRegister(m.published, m.failed, m.setAside, m.delay, p)
-	return registry
+// register adds the metrics to a registry.
+func (m *eventMetrics) register(registry *prometheus.Registry) {
+	registry.MustRegister(m.published, m.failed, m.setAside, m.delay)
 }
 
 func (m *eventMetrics) observer() *forward.Observer {

@@ -64,8 +64,10 @@ func forwardOn(ctx context.Context, s *program.Session, listen string, untilEmpt
 	if err != nil {
 		return err
 	}
-	p := &outboxProbe{ask: s.Outbox}
-	silence, err := serveHTTP(ctx, s, cmp.Or(listen, s.Config.Metrics.Listen), m.register(prometheus.NewRegistry(), p), f.Alive, p.oldest)
+	p, registry := &outboxProbe{ask: s.Outbox}, prometheus.NewRegistry()
+	registry.MustRegister(p)
+	m.register(registry)
+	silence, err := serveHTTP(ctx, s, cmp.Or(listen, s.Config.Metrics.Listen), registry, f.Alive, p.oldest)
 	if err != nil {
 		return err
 	}

@@ -103,8 +103,9 @@ func watchedWorker(ctx context.Context, s *program.Session, listen string, event
 	if listen != "" {
 		p := &probe{ask: w.Backlog}
 		m.registry.MustRegister(p)
+		m.registry.MustRegister(&outboxProbe{ask: s.Outbox})
 		if events != nil {
-			events.register(m.registry, &outboxProbe{ask: s.Outbox})
+			events.register(m.registry)
 		}
 		if silence, err = serveHTTP(ctx, s, listen, m.registry, w.Alive, p.backlog); err != nil {
 			unwatch()
