@@ -36,7 +36,7 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 		Lives      bool   `db:"lives"`
 		Forwarders int    `db:"forwarders"`
 	}
-	var aside []string
+	var aside, strange []string
 	if err := d.db.SelectContext(ctx, &topics, d.tables.Stmt.Get("event/backlog"), outboxProbe); err != nil {
 		return nil, fmt.Errorf("event/backlog: %w", err)
 	}
@@ -45,6 +45,9 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 	}
 	if err := d.db.SelectContext(ctx, &aside, d.tables.Stmt.Get("operate/set_aside"), asideProbe+1); err != nil {
 		return nil, fmt.Errorf("operate/set_aside: %w", err)
+	}
+	if err := d.db.SelectContext(ctx, &strange, d.tables.Stmt.Get("operate/strange_shards"), namedSchedules); err != nil {
+		return nil, fmt.Errorf("operate/strange_shards: %w", err)
 	}
 	var found []Finding
 	forwarders := 0
@@ -71,6 +74,10 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 	case old > 0:
 		found = append(found, warn("events.old", fmt.Sprintf("%d events wait in the outbox, the oldest for %s", old, oldest.Round(time.Second)),
 			"see the logs of work and forward: the brokers are slow, or hold up keys"))
+	}
+	if len(strange) > 0 {
+		found = append(found, bad("events.shard", "events are in a shard above 63, where nobody publishes them, such as "+strings.Join(quoted(strange), ", "),
+			"find the plain SQL that put them there: shard is CONV(LEFT(SHA2(event_key, 256), 2), 16, 10) MOD 64; UPDATE those rows so"))
 	}
 	if n := len(aside); n > 0 {
 		more := fmt.Sprint(n)

@@ -128,5 +128,7 @@ func TestADoctorNamesEventsThatAreNotPublished(t *testing.T) {
 			t.Errorf("published %+v", b.got)
 		}
 		wantFound(t, examine("owner"), "events", doctor.SeverityOK)
+		r.Exec("INSERT INTO p_event_outbox (shard, id, topic, event_key, generated_at, inserted_at) VALUES (64, 'astray', 't', 'k', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
+		wantFound(t, examine("operator"), "events.shard", doctor.SeverityBad, `"astray"`)
 	})
 }

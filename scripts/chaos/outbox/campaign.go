@@ -31,12 +31,13 @@ var scenarios = map[string][]breaking{
 	"freeze":      {(*stage).freeze},
 	"server-kill": {(*stage).killServer},
 	"broker-kill": {(*stage).killBroker},
-	"mixed":       {(*stage).kill, (*stage).freeze, (*stage).killServer, (*stage).killBroker},
+	"cut":         {(*stage).cut},
+	"mixed":       {(*stage).kill, (*stage).freeze, (*stage).killServer, (*stage).killBroker, (*stage).cut},
 }
 
 // Scenarios are their names.
 func Scenarios() []string {
-	return []string{"calm", "kill", "freeze", "server-kill", "broker-kill", "mixed"}
+	return []string{"calm", "kill", "freeze", "server-kill", "broker-kill", "cut", "mixed"}
 }
 
 // Options are for Run.
@@ -208,6 +209,34 @@ func (s *stage) killServer(ctx context.Context) error {
 	s.server.Kill()
 	time.Sleep(time.Duration(s.rng.IntN(300)) * time.Millisecond)
 	return s.server.Restart(context.WithoutCancel(ctx))
+}
+
+// cut ends all connections to the database, those of the apps too, in the middle of whatever they do.
+func (s *stage) cut(ctx context.Context) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil // the server is just coming up
+	}
+	defer conn.Close()
+	rows, err := conn.QueryContext(ctx, "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()")
+	if err != nil {
+		return nil
+	}
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Close(); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		_, _ = conn.ExecContext(ctx, fmt.Sprintf("KILL %d", id)) // one that is gone needs none
+	}
+	return nil
 }
 
 // killBroker takes the broker away, and brings it back.
