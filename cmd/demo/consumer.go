@@ -46,8 +46,8 @@ func newForwarders(ctx context.Context, db *sqlx.DB, prefix string, outbox *even
 	return f, err
 }
 
-// publishing has the outbox published while something goes on, and then until it is empty, or a time is over.
-func (f forwarders) publishing(ctx context.Context, patience time.Duration, do func() error) error {
+// publishing has the outbox published while something goes on.
+func (f forwarders) publishing(ctx context.Context, do func() error) error {
 	forwarding, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() { ended <- f.beside.Run(forwarding) }()
@@ -56,12 +56,14 @@ func (f forwarders) publishing(ctx context.Context, patience time.Duration, do f
 	if failed := <-ended; err == nil {
 		err = failed
 	}
-	if err != nil {
-		return err
-	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	return err
+}
+
+// publishRest publishes until the outbox is empty, or a time is over. Nothing may be under way that publishes more.
+func (f forwarders) publishRest(ctx context.Context, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return f.rest.RunUntilEmpty(limited)
+	return f.rest.RunUntilEmpty(ctx)
 }
 
 // checkEvents says what is wrong where the consumer was not told of each shipment.

@@ -78,7 +78,7 @@ func (s *stage) play(parent context.Context, f demoFlags, t *teller) error {
 	worked := make(chan error, 1)
 	go func() {
 		defer stop() // a worker that cannot go on is the end of the demonstration
-		worked <- s.forwarders.publishing(ctx, demoTime, func() error { return s.worker.Work(ctx) })
+		worked <- s.forwarders.publishing(ctx, func() error { return s.worker.Work(ctx) })
 	}()
 
 	start := time.Now()
@@ -107,8 +107,11 @@ func (s *stage) play(parent context.Context, f demoFlags, t *teller) error {
 	case first := <-failed:
 		return first
 	default:
+	}
+	if err != nil {
 		return err
 	}
+	return s.forwarders.publishRest(parent, demoTime) // the clerks and the worker have ended: nothing more commits
 }
 
 // hand gives out the deeds when their time comes. Those of one order go to one clerk, so that they stay in order.
