@@ -23,4 +23,6 @@
 //	pages of 256 events      so that 64 shards of payloads of 4 KiB are 64 MiB of memory at most
 //	payloads above 4 KiB     are read one by one, when their turn comes, for the same reason
 //	a rest after a read      that found nothing new, nine times as long as it took: a backlog that cannot be published takes a tenth of a core
+//	two transactions         that delete at a time: 100,000 events that nobody has to be waited for go out in 1.6 s on MariaDB, in 1.9 s with
+//	                         one (scripts/bench/run --only out events)
 package forward

@@ -74,7 +74,7 @@ type Forwarder struct {
 	topics  *topics
 	places  chan struct{} // of publications under way
 	large   chan struct{} // of those with a long payload
-	settled chan settled
+	settled [settlers]chan settled
 	// publishing ends once publications are to end.
 	publishing context.Context
 
@@ -114,8 +114,8 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Forwarder, error) {
 		return nil, err
 	}
 	return &Forwarder{options: o, name: fmt.Sprintf("%s %016x", o.Name, rand.Uint64()), tables: t, db: db, topics: newTopics(),
-		places: make(chan struct{}, o.Concurrency), large: make(chan struct{}, mostLarge), settled: make(chan settled, o.Concurrency),
-		shards: make(map[int]*shard)}, nil
+		places: make(chan struct{}, o.Concurrency), large: make(chan struct{}, mostLarge),
+		settled: newSettled(o.Concurrency), shards: make(map[int]*shard)}, nil
 }
 
 // Run publishes until ctx ends. Then it lets what is under way end, for StopGrace, and gives its shards back. It returns nil once that is
@@ -134,7 +134,9 @@ func (f *Forwarder) run(ctx context.Context, untilEmpty bool) error {
 	var keeping, settling sync.WaitGroup
 	kept := make(chan struct{})
 	keeping.Go(func() { f.keepShards(kept) })
-	settling.Go(f.settleAll)
+	for _, some := range f.settled {
+		settling.Go(func() { f.settleAll(some) })
+	}
 	f.watch(ctx, untilEmpty)
 	stop()
 
@@ -147,7 +149,9 @@ func (f *Forwarder) run(ctx context.Context, untilEmpty bool) error {
 	grace.Stop()
 	close(kept)
 	keeping.Wait()
-	close(f.settled)
+	for _, some := range f.settled {
+		close(some)
+	}
 	settling.Wait()
 	return f.leave()
 }

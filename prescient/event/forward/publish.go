@@ -99,7 +99,7 @@ func (f *Forwarder) send(s *shard, one row) (hold bool, err error) {
 func (f *Forwarder) settle(s settled) result {
 	s.at = time.Now()
 	s.shard.busy.Add(1)
-	f.settled <- s
+	f.settled[s.shard.number%settlers] <- s
 	return settles
 }
 

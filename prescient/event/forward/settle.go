@@ -18,6 +18,10 @@ import (
 // mostSettled is how many events one transaction deletes.
 const mostSettled = 1000
 
+// settlers is how many transactions delete at a time, each events of other shards: a broker that acknowledges faster than the server
+// commits waits for them.
+const settlers = 2
+
 // settled is an event that the broker has acknowledged, or refused for good.
 type settled struct {
 	shard  *shard
@@ -27,13 +31,21 @@ type settled struct {
 	reason error
 }
 
+// newSettled makes what holds the events that wait for each settler.
+func newSettled(each int) (all [settlers]chan settled) {
+	for i := range all {
+		all[i] = make(chan settled, each)
+	}
+	return all
+}
+
 // settleAll deletes what was acknowledged and sets aside what was refused, until there is nothing more to come.
-func (f *Forwarder) settleAll() {
-	for first := range f.settled {
+func (f *Forwarder) settleAll(waiting <-chan settled) {
+	for first := range waiting {
 		some := []settled{first}
 		for more := true; more && len(some) < mostSettled; {
 			select {
-			case one, ok := <-f.settled:
+			case one, ok := <-waiting:
 				if more = ok; ok {
 					some = append(some, one)
 				}
