@@ -30,7 +30,7 @@ type layer struct {
 var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -63,6 +63,7 @@ var layers = []layer{
 	{"prescient/worker", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/schedule/timeline", []string{"slots", "prescient"}},
 	{"prescient/longrun", vocabulary},
+	{"prescient/output", nil},
 	{"prescient/event/broker", nil},
 	{"prescient/event/broker/*", []string{"prescient/event/broker"}},
 	{"prescient/event", append([]string{"prescient/client"}, vocabulary...)},
