@@ -93,6 +93,8 @@ type Worker struct {
 	Patience time.Duration
 	// PutOffPurge is for how long the server's purge waits for the end of a large slot; 0 for not at all.
 	PutOffPurge time.Duration
+	// Pools are those whose long runs are run here, and how many of each at a time. Those of no pool are run anyway.
+	Pools map[string]int
 }
 
 // None is the value of MaxChecks and MaxErrors that allows not even one; in a configuration it is written 0.

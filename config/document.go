@@ -78,10 +78,11 @@ const (
 	free          // keys of one's own
 	list
 	leaf
+	pairs // names of one's own, each with a number; or all of them as one value
 )
 
 func (s shape) String() string {
-	return [...]string{"nothing", "keys below it", "keys below it", "a list", "one value"}[s]
+	return [...]string{"nothing", "keys below it", "keys below it", "a list", "one value", "names with a number each"}[s]
 }
 
 // shapes returns the shape of every known place, with [] for the number of an item and * for a key of one's own.
@@ -100,6 +101,7 @@ func shapes() map[string]shape {
 	for _, f := range httpFields(new(HTTPJob)) {
 		known[item+"."+f.name] = leaf
 	}
+	known[keyPools] = pairs
 	known[keyRoutes], known[keyRoutes+"[]"] = list, section
 	for _, f := range routeFields(new(Route)) {
 		known[keyRoutes+"[]."+f.name] = leaf
@@ -125,13 +127,15 @@ func (w *walker) walk(key, place string, node *yaml.Node) {
 		return
 	}
 	switch shape := w.shapes[place]; {
-	case shape == leaf && node.Kind == yaml.ScalarNode:
+	case (shape == leaf || shape == pairs) && node.Kind == yaml.ScalarNode:
 		w.values[key] = entry{text: node.Value, line: node.Line}
 	case shape == list && node.Kind == yaml.SequenceNode:
 		for i, item := range node.Content {
 			w.items[key] = append(w.items[key], item.Line)
 			w.walk(fmt.Sprintf("%s[%d]", key, i), place+"[]", item)
 		}
+	case shape == pairs && node.Kind == yaml.MappingNode:
+		w.pairs(key, node)
 	case (shape == section || shape == free) && node.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			w.member(key, place, node.Content[i], node.Content[i+1])
@@ -139,6 +143,25 @@ func (w *walker) walk(key, place string, node *yaml.Node) {
 	default:
 		w.wrong(key, node, fmt.Sprintf("it has the wrong form; want %s", shape))
 	}
+}
+
+// pairs takes in names and their numbers as the one value that they make. Case counts in such names.
+func (w *walker) pairs(key string, node *yaml.Node) {
+	var all []string
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name, number := node.Content[i], node.Content[i+1]
+		if name.Kind != yaml.ScalarNode || number.Kind != yaml.ScalarNode || name.Style&yaml.TaggedStyle != 0 || number.Style&yaml.TaggedStyle != 0 {
+			w.wrong(key, name, "it has the wrong form; want "+pairs.String())
+			return
+		}
+		one, err := value.Pair(name.Value, number.Value)
+		if err != nil {
+			w.wrong(join(key, name.Value), name, err.Error())
+			return
+		}
+		all = append(all, one)
+	}
+	w.values[key] = entry{text: strings.Join(all, ","), line: node.Line}
 }
 
 // member takes in one key of a mapping and its value.

@@ -14,7 +14,7 @@ func FuzzLoad(f *testing.F) {
 	for _, text := range []string{
 		"", "{}", "null", "---\n...\n", Example, uncommented(), "a: &a [*a]", "worker: {lease: 1s}\nworker.lease: 2s", "- 1", "\xff",
 		"worker: {<<: {lease: 5s}}", "? [a]\n: b", "dsn: 'u:p@tcp(h)/d?strict=1'", "slots: {resolution: 1s}\nworker: {minutes: '*'}",
-		"worker: {share: 1/0}", "jobs: {http: [{headers: {'': x}}, null, []]}", "x: !!binary a", "\"dsn\": \"\\x00\"", "# only this",
+		"worker: {share: 1/0}", "worker: {pools: {a: 1, b: 2}}", "worker: {pools: {'a=1,b': 2}}", "worker: {pools: {? [a] : &x 1}}", "jobs: {http: [{headers: {'': x}}, null, []]}", "x: !!binary a", "\"dsn\": \"\\x00\"", "# only this",
 	} {
 		f.Add(text)
 	}
@@ -56,6 +56,11 @@ func checkValid(t *testing.T, c Config) {
 	}
 	if w := c.Worker; w.Concurrency < 1 || w.Buckets < 0 || w.PutOffPurge < 0 || w.Batch < 1 || w.Batch > 20000 || w.Lease < 2*time.Second || w.Lease > time.Hour || w.StopGrace < 0 {
 		t.Errorf("the worker is not valid: %+v", w)
+	}
+	for name, n := range c.Worker.Pools {
+		if name == "" || n < 1 {
+			t.Errorf("a pool is not valid: %q of %d", name, n)
+		}
 	}
 	if g := c.Guards; g.Timeout <= 0 || g.MaxChecks == 0 || g.MaxErrors == 0 || g.RetryWithin < 0 || g.Horizon <= 0 || g.Concurrency < 0 || g.SLA < 0 {
 		t.Errorf("the guards are not valid: %+v", g)

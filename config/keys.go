@@ -14,6 +14,7 @@ const (
 	keyResolution = "slots.resolution"
 	keyMinutes    = "worker.minutes"
 	keyShare      = "worker.share"
+	keyPools      = "worker.pools"
 	keyHTTP       = "jobs.http"
 	keyRoutes     = "events.routes"
 	keyHeaders    = "headers"
@@ -92,6 +93,8 @@ func fields(c *Config) []field {
 			"time that a statement is tried again while the server is away"},
 		{"worker.put_off_purge", "0s", value.Duration(&w.PutOffPurge, 0, time.Minute), "duration",
 			"time for which the server's purge waits for the end of a large slot; 0s for not at all"},
+		{keyPools, "", value.Capacities(&w.Pools, mostConcurrency), "name=number,…",
+			"pools whose long runs are run here, with how many at a time: heavy=4,eu=2 (default none)"},
 		{"guards.timeout", "30s", value.Duration(&g.Timeout, time.Millisecond, value.Day), "duration",
 			"time that one call of a job_exec may take"},
 		{"guards.max_checks", "5", value.Allowance(&g.MaxChecks, mostAllowed, None), "number",

@@ -86,7 +86,7 @@ var another = map[string]string{
 	"tls.ca_file": "", "tls.server_name": "n2", "tls.cert_file": "", "tls.key_file": "", "tls.public_key_file": "",
 	"dsn": "u:p@tcp(h:1)/d", "dsn_file": "", "table_prefix": "p_", "dialect": "plain", "slots.resolution": "5m", "worker.minutes": "0,30",
 	"worker.share": "", "worker.name": "n", "worker.concurrency": "3", "worker.buckets": "4", "worker.batch": "5",
-	"worker.lease": "6s", "worker.stop_grace": "7s", "worker.patience": "24s", "worker.put_off_purge": "25s", "worker.pace": "full", "worker.finish_within": "30s", "guards.timeout": "8s", "guards.max_checks": "9",
+	"worker.lease": "6s", "worker.stop_grace": "7s", "worker.patience": "24s", "worker.put_off_purge": "25s", "worker.pools": "heavy=38,EU=39", "worker.pace": "full", "worker.finish_within": "30s", "guards.timeout": "8s", "guards.max_checks": "9",
 	"guards.max_errors": "10", "guards.retry_within": "32s", "guards.horizon": "11d", "guards.expires_after": "14s", "guards.concurrency": "12", "guards.sla": "13s",
 	"sweep.every": "14s", "sweep.grace": "15s", "sweep.rate": "16", "doctor.overdue": "26m", "doctor.missed": "27", "doctor.clock": "28s", "doctor.partitions": "29d",
 	"doctor.purge": "30", "doctor.transaction": "31s",
@@ -116,7 +116,7 @@ func TestEveryKeyIsReadFromEverySource(t *testing.T) {
 	minutes, _ := slots.ParseMinutes(grid, "0,30")
 	want := Config{
 		DSN: value.SecretShownAs("u:p@tcp(h:1)/d", "u:***@tcp(h:1)/d"), TLS: TLS{ServerName: "n2"}, TablePrefix: "p_", Dialect: "plain", Grid: grid,
-		Worker: Worker{minutes, "n", 3, 4, 5, "full", 30 * time.Second, 6 * time.Second, 7 * time.Second, 24 * time.Second, 25 * time.Second},
+		Worker: Worker{minutes, "n", 3, 4, 5, "full", 30 * time.Second, 6 * time.Second, 7 * time.Second, 24 * time.Second, 25 * time.Second, map[string]int{"heavy": 38, "EU": 39}},
 		Guards: Guards{8 * time.Second, 9, 10, 32 * time.Second, 11 * value.Day, 14 * time.Second, 12, 13 * time.Second},
 		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Doctor: Doctor{26 * time.Minute, 27, 28 * time.Second, 29 * value.Day, 30, 31 * time.Second}, Log: Log{zerolog.ErrorLevel, "json"},
 		Metrics: Metrics{"127.0.0.1:9464"}, Events: Events{nil, 34 * time.Second, 35 * time.Millisecond, 36, true, "37"},
@@ -154,6 +154,24 @@ func TestAssignmentOfTheWorker(t *testing.T) {
 	} {
 		if got := (given{file: test.file}).mustLoad(t).Worker.Assignment.String(); got != test.want {
 			t.Errorf("%s serves %s, want %s", test.file, got, test.want)
+		}
+	}
+}
+
+func TestPoolsOfTheWorker(t *testing.T) {
+	want := map[string]int{"heavy": 4, "eu.1": 2}
+	for _, g := range []given{
+		{file: "worker: {pools: {heavy: 4, eu.1: 2}}"}, {file: "worker:\n  pools:\n    eu.1: 2\n    heavy: 4"}, {file: "worker: {pools: 'heavy=4, eu.1 = 2'}"},
+		{file: "worker.pools: {heavy: 4, eu.1: 2}"}, {flags: []string{"--worker-pools=heavy=4,eu.1=2"}}, {env: map[string]string{"PRESCIENT_WORKER_POOLS": "heavy=4,eu.1=2"}},
+		{file: "worker: {pools: {other: 1}}", flags: []string{"--worker-pools=heavy=4,eu.1=2"}},
+	} {
+		if got := g.mustLoad(t).Worker.Pools; !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v: got %v", g, got)
+		}
+	}
+	for _, file := range []string{"worker: {pools: ''}", "worker: {pools: {}}", "worker: {pools: }"} {
+		if got := (given{file: file}).mustLoad(t).Worker.Pools; got != nil {
+			t.Errorf("%s: got %v", file, got)
 		}
 	}
 }

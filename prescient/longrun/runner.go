@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +42,9 @@ type Options struct {
 	Lease time.Duration
 	// Capacity is how many runs it has at a time; DefaultCapacity by default. What is due beyond that waits for the next slots.
 	Capacity int
+	// Pools are those that the agent serves, and how many runs of each it has at a time, beside Capacity; none by default. Their names
+	// are identifiers.
+	Pools map[string]int
 	// Rules know the terms of checks; nil where none belongs to a schedule.
 	Rules Rules
 	// Log takes a line at warn for each run that is lost, or taken over. The zero value is silent.
@@ -79,6 +84,9 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Runner, error) {
 	case o.Capacity < 0:
 		return nil, fmt.Errorf("%w: capacity %d of long runs: must be positive (0 for %d)", prescient.ErrInvalid, o.Capacity, DefaultCapacity)
 	}
+	if err := validPools(o.Pools); err != nil {
+		return nil, err
+	}
 	o.Lease = min(o.Lease, prescient.MaxLease-leaseMargin)
 	if err := prescient.ValidText("name of a runner", o.Name, 64); err != nil {
 		return nil, err
@@ -90,6 +98,19 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Runner, error) {
 	return &Runner{options: o, tables: t, runs: make(map[prescient.Key]*Run), waiting: make(map[prescient.Key]waiting), idle: make(chan struct{}), stopped: make(chan struct{}),
 		send:  &store.Sender{DB: db, Timeout: min(store.StatementTime(o.Lease), o.Lease/3), Patience: o.Lease},
 		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}, nil
+}
+
+// validPools refuses what is no name of a pool, and a pool of nothing.
+func validPools(pools map[string]int) error {
+	for _, name := range slices.Sorted(maps.Keys(pools)) {
+		if err := prescient.ValidIdentifier("pool", name); err != nil {
+			return err
+		}
+		if n := pools[name]; n < 1 {
+			return fmt.Errorf("%w: capacity %d of the pool %s: must be positive", prescient.ErrInvalid, n, name)
+		}
+	}
+	return nil
 }
 
 // Func is a job_exec that may take long: it answers with the next time to check, nil when the matter is settled, or an error.

@@ -117,7 +117,7 @@ func (s *Session) NewLong(ctx context.Context) error {
 	s.Config.Worker.Name = cmp.Or(s.Config.Worker.Name, worker.NewName())
 	var err error
 	s.Long, err = longrun.New(ctx, s.DB, longrun.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect),
-		Name: s.Config.Worker.Name, Lease: s.Config.Worker.Lease, Rules: s.Schedules, Log: s.Log})
+		Name: s.Config.Worker.Name, Lease: s.Config.Worker.Lease, Pools: s.Config.Worker.Pools, Rules: s.Schedules, Log: s.Log})
 	return s.Explain(err)
 }
 
