@@ -50,7 +50,11 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 	}
 	c := conclusion{present: p, run: run, ran: ran}
 	if !p.is(run.row.check) {
-		if err := c.fence(ctx, prescient.Verdict{Outcome: prescient.Cancelled, DueAt: run.row.check.dueAt, CheckCount: run.row.check.checkCount}, false); err != nil {
+		v := prescient.Verdict{Outcome: prescient.Cancelled, Reason: ErrDropped.Error(), DueAt: run.row.check.dueAt, CheckCount: run.row.check.checkCount}
+		if err := c.fence(ctx, v, false); err != nil {
+			return err
+		}
+		if err := e.tell(ctx, tx, e.endOf(run.job, v, c.now)...); err != nil {
 			return err
 		}
 		return committed(tx.Commit())
@@ -100,7 +104,10 @@ func (c *conclusion) write(ctx context.Context, a prescient.Answer) error {
 	if v.Outcome == "" {
 		return c.move(ctx, job, v)
 	}
-	return c.end(ctx, job, v, c.run.clock.Told, c.ran)
+	if err := c.end(ctx, job, v, c.run.clock.Told, c.ran); err != nil {
+		return err
+	}
+	return c.run.exec.tell(ctx, c.tx, c.run.exec.endOf(job, v, c.now)...)
 }
 
 // fence proves the run's token, and says what becomes of the run: it ends, is handed on, or waits to be called again.

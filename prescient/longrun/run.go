@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
 )
@@ -28,6 +30,8 @@ type Run struct {
 	asked      time.Time // when it was renewed last
 	lost       bool
 	checkpoint []byte
+
+	part *part // nil for a run of its own
 }
 
 func (m *meeting) newRun(job prescient.FutureJob, terms Terms, row *known) *Run {
@@ -82,11 +86,12 @@ func (r *Run) Checkpoint() []byte {
 // Save keeps a checkpoint, of MaxCheckpoint bytes at most: whoever goes on with the run gets it. Errors: ErrCheckpoint, ErrLost,
 // ErrHandOn, once it is saved, where the agent stops, and what the server says. A function returns any of the last three.
 func (r *Run) Save(ctx context.Context, checkpoint []byte) error {
-	if len(checkpoint) > MaxCheckpoint {
-		return fmt.Errorf("%w: %d bytes; at most %d are allowed", ErrCheckpoint, len(checkpoint), MaxCheckpoint)
+	checkpoint, err := validCheckpoint(checkpoint)
+	if err != nil {
+		return err
 	}
-	if checkpoint == nil {
-		checkpoint = []byte{}
+	if r.part != nil {
+		return r.saveInWhole(ctx, func(context.Context, *sqlx.Tx) ([]byte, error) { return checkpoint, nil }, nil)
 	}
 	if !r.alive(time.Now()) {
 		return ErrLost
@@ -99,6 +104,22 @@ func (r *Run) Save(ctx context.Context, checkpoint []byte) error {
 		r.lose(ErrLost)
 		return ErrLost
 	}
+	return r.saved(checkpoint)
+}
+
+// validCheckpoint returns a checkpoint as it is stored, where it is not too long.
+func validCheckpoint(checkpoint []byte) ([]byte, error) {
+	if len(checkpoint) > MaxCheckpoint {
+		return nil, fmt.Errorf("%w: %d bytes; at most %d are allowed", ErrCheckpoint, len(checkpoint), MaxCheckpoint)
+	}
+	if checkpoint == nil {
+		checkpoint = []byte{}
+	}
+	return checkpoint, nil
+}
+
+// saved takes note of a checkpoint that was committed, and says whether the call is to end.
+func (r *Run) saved(checkpoint []byte) error {
 	r.mu.Lock()
 	r.checkpoint = checkpoint
 	r.mu.Unlock()
@@ -113,6 +134,9 @@ func (r *Run) Save(ctx context.Context, checkpoint []byte) error {
 
 // alive says whether the lease lives. Once over it stays so.
 func (r *Run) alive(now time.Time) bool {
+	if r.part != nil {
+		return r.part.of.alive(now)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lost = r.lost || !now.Before(r.until)
@@ -219,6 +243,8 @@ func (e *exec) judge(ctx context.Context, run *Run, a prescient.Answer) prescien
 		return prescient.Answer{Cause: prescient.CauseEnds, Outcome: prescient.Quota, Err: quotaError(run.terms.Quota)}
 	case errors.Is(why, prescient.ErrTimeout):
 		return prescient.Answer{Err: why}
+	case errors.Is(a.Err, ErrFinal) && why == nil:
+		return prescient.Answer{Cause: prescient.CauseEnds, Outcome: prescient.Failed, Err: a.Err}
 	case a.Err != nil && (errors.Is(why, ErrHandOn) || errors.Is(a.Err, ErrHandOn) && e.isDraining()):
 		return prescient.Answer{Cause: prescient.CauseWaits}
 	}
@@ -235,16 +261,16 @@ func notReturned(recovered any) error {
 
 // said is what an error of a function said: its methods are the function's own, and are called where a panic is caught.
 type said struct {
-	text            string
-	handOn, timeout bool
+	text                   string
+	handOn, timeout, final bool
 }
 
 func (s said) Error() string { return s.text }
 
 func (s said) Is(target error) bool {
-	return s.handOn && target == ErrHandOn || s.timeout && target == prescient.ErrTimeout
+	return s.handOn && target == ErrHandOn || s.timeout && target == prescient.ErrTimeout || s.final && target == ErrFinal
 }
 
 func quoted(err error) error {
-	return said{text: err.Error(), handOn: errors.Is(err, ErrHandOn), timeout: errors.Is(err, prescient.ErrTimeout)}
+	return said{text: err.Error(), handOn: errors.Is(err, ErrHandOn), timeout: errors.Is(err, prescient.ErrTimeout), final: errors.Is(err, ErrFinal)}
 }

@@ -58,6 +58,7 @@ type Runner struct {
 	send    *store.Sender
 
 	mu       sync.Mutex
+	execs    map[string]*exec       // by their names
 	runs     map[prescient.Key]*Run // that are called here
 	starting int                    // of transactions that are not committed yet
 	resuming int                    // those that have what waits started
@@ -95,7 +96,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{options: o, tables: t, runs: make(map[prescient.Key]*Run), waiting: make(map[prescient.Key]waiting), idle: make(chan struct{}), stopped: make(chan struct{}),
+	return &Runner{options: o, tables: t, execs: make(map[string]*exec), runs: make(map[prescient.Key]*Run), waiting: make(map[prescient.Key]waiting), idle: make(chan struct{}), stopped: make(chan struct{}),
 		send:  &store.Sender{DB: db, Timeout: min(store.StatementTime(o.Lease), o.Lease/3), Patience: o.Lease},
 		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}, nil
 }
@@ -126,6 +127,10 @@ type Func func(ctx context.Context, run *Run) (*time.Time, error)
 //
 // A nil Runner registers the name as well, for a program that inserts checks and calls none.
 func (r *Runner) Register(registry *prescient.Registry, name string, fn Func, guards prescient.Guards) error {
+	return r.register(registry, name, fn, guards, nil)
+}
+
+func (r *Runner) register(registry *prescient.Registry, name string, fn Func, guards prescient.Guards, onEnd OnEnd) error {
 	if fn == nil {
 		return fmt.Errorf("%w: job_exec %q has no function", prescient.ErrInvalid, name)
 	}
@@ -135,8 +140,14 @@ func (r *Runner) Register(registry *prescient.Registry, name string, fn Func, gu
 	timeout := guards.Timeout
 	guards = guards.Or(prescient.DefaultGuards())
 	guards.Timeout = timeout
-	e := &exec{Runner: r, fn: fn, guards: guards}
-	return registry.RegisterTxBatch(name, e.meet, prescient.Guards{Timeout: startTimeout, Endless: true, Concurrency: startCalls, SLA: guards.SLA})
+	e := &exec{Runner: r, fn: fn, guards: guards, onEnd: onEnd}
+	err := registry.RegisterTxBatch(name, e.meet, prescient.Guards{Timeout: startTimeout, Endless: true, Concurrency: startCalls, SLA: guards.SLA})
+	if err == nil && r != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.execs[name] = e
+	}
+	return err
 }
 
 // startTimeout is how long starting some hundreds of runs may take, and startCalls for how many batches that is done at a time.
@@ -147,6 +158,7 @@ type exec struct {
 	*Runner
 	fn     Func
 	guards prescient.Guards
+	onEnd  OnEnd // nil for none
 }
 
 // Running is how many runs are called here now.

@@ -62,6 +62,7 @@ type meeting struct {
 	forget  []prescient.Key // runs that ended, before the next of their schedules
 	starts  []string        // schedules of which a run started
 	waiting []waiting
+	ends    []Ended
 }
 
 // run decides about the checks, and writes what becomes of their runs. It answers for each check.
@@ -112,6 +113,9 @@ func (m *meeting) rule(i int) prescient.Answer {
 			w.behind, w.other, w.ours = terms.Schedule, r.behind.key, r.behind.agent == m.options.Name
 		}
 		m.waiting = append(m.waiting, w)
+	}
+	if r.answer.Cause != prescient.CauseWaits {
+		m.ends = append(m.ends, m.endOf(job, prescient.Decide(m.tables.Grid, m.guards, job, r.answer, m.now), m.now)...)
 	}
 	if r.answer.Err != nil {
 		m.options.Log.Warn().Err(r.answer.Err).Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Msg("a long run is not started")
@@ -243,7 +247,9 @@ func (m *meeting) write(ctx context.Context, tx *sqlx.Tx) error {
 		}
 	}
 	if len(m.starts) > 0 {
-		return m.options.Rules.Started(ctx, tx, m.starts, m.now)
+		if err := m.options.Rules.Started(ctx, tx, m.starts, m.now); err != nil {
+			return err
+		}
 	}
-	return nil
+	return m.tell(ctx, tx, m.ends...)
 }
