@@ -37,7 +37,7 @@ type Account struct {
 // grantNames are what a file names: in braces, without the prefix.
 var grantNames = []string{"slot_config", "future_job", "job_history", "slot_run", "job_pause", "cancel", "delete_schedules", "history_outcomes", "history_times",
 	"schedule", "schedule_run", "schedule_refused", "event_outbox", "event_shard", "event_forwarder", "event_topic", "event_set_aside",
-	"event_count", "event_published", "event_seen", "history_checks", "history_not_yet", "history_lateness", "history_checks_daily"}
+	"event_count", "event_published", "event_seen", "audit_log", "history_checks", "history_not_yet", "history_lateness", "history_checks_daily"}
 
 // What may be in an account: nothing that would have to be escaped, under whatever sql_mode the text is run.
 var (
@@ -46,7 +46,7 @@ var (
 )
 
 // columnRights are rights on columns, with which alone TiDB lets no INSERT through.
-var columnRights = regexp.MustCompile(`(INSERT|UPDATE) \([^)]*\)`)
+var columnRights = regexp.MustCompile(`(SELECT|INSERT|UPDATE) \([^)]*\)`)
 
 // Grants returns the statements that give a role to an account, and the comment that explains them. All but those of
 // the owner need the tables to be there. The error wraps ErrGrant or ErrPrefix.

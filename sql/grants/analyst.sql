@@ -15,3 +15,4 @@ GRANT SELECT ON {database}.{event_topic} TO {account};
 GRANT SELECT ON {database}.{event_set_aside} TO {account};
 GRANT SELECT ON {database}.{event_count} TO {account};
 GRANT SELECT ON {database}.{event_published} TO {account};
+GRANT SELECT ON {database}.{audit_log} TO {account};

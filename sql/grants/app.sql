@@ -9,5 +9,6 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
 GRANT SELECT, DELETE ON {database}.{schedule_refused} TO {account};
 GRANT INSERT ON {database}.{event_outbox} TO {account};
 GRANT INSERT ON {database}.{event_seen} TO {account};
+GRANT SELECT (stream, seq), INSERT (stream, seq, kind, id, verb, version, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};

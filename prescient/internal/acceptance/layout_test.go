@@ -30,7 +30,7 @@ type layer struct {
 var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/audit", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -48,10 +48,11 @@ var layers = []layer{
 	{"prescient/internal/store", []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal"}},
 	{"prescient/internal/reserved", []string{"prescient"}},
 	{"prescient/connect", append([]string{"prescient/connect/hostlist"}, vocabulary...)},
-	{"prescient/client", vocabulary},
-	{"prescient/doctor", vocabulary},
-	{"prescient/prune", vocabulary},
-	{"prescient/reslot", vocabulary},
+	{"prescient/audit", vocabulary},
+	{"prescient/client", append([]string{"prescient/audit"}, vocabulary...)},
+	{"prescient/doctor", append([]string{"prescient/audit"}, vocabulary...)},
+	{"prescient/prune", append([]string{"prescient/audit"}, vocabulary...)},
+	{"prescient/reslot", append([]string{"prescient/audit"}, vocabulary...)},
 	{"prescient/worker/books", []string{"prescient"}},
 	{"prescient/worker/internal/check", append([]string{"prescient/worker/books"}, vocabulary...)},
 	{"prescient/worker/internal/ledger", append([]string{"prescient/worker/books"}, vocabulary...)},
@@ -66,9 +67,9 @@ var layers = []layer{
 	{"prescient/output", nil},
 	{"prescient/event/broker", nil},
 	{"prescient/event/broker/*", []string{"prescient/event/broker"}},
-	{"prescient/event", append([]string{"prescient/client"}, vocabulary...)},
+	{"prescient/event", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
 	{"prescient/event/forward", append([]string{"prescient/event/broker"}, vocabulary...)},
-	{"prescient/schedule", append([]string{"prescient/client", "prescient/event", "prescient/longrun", "prescient/schedule/timeline"}, vocabulary...)},
+	{"prescient/schedule", append([]string{"prescient/audit", "prescient/client", "prescient/event", "prescient/longrun", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
 	{"prescient/localserver/internal/*", nil},
 	{"prescient/localserver/servertest", []string{"prescient/localserver"}},

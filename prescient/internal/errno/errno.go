@@ -85,6 +85,7 @@ const (
 	ReadOnly                = 1290
 	NoSuchName              = 1305 // a procedure; or a savepoint: after a deadlock it is gone with its transaction
 	QueryInterrupted        = 1317 // by an administrator
+	NoDefault               = 1364 // for a column that an INSERT does not name
 	RoutineDenied           = 1370
 	TableChanged            = 1412 // a table was altered after the transaction's snapshot
 	NoDefiner               = 1449

@@ -1,0 +1,295 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// MaxPage is the most entries that a page has.
+const MaxPage = 10000
+
+// DefaultSearch is how many entries a List looks at where no index serves its filter.
+const DefaultSearch = 250_000
+
+// Filter narrows a list. Zero fields do not narrow it.
+type Filter struct {
+	// Kind and ID are those of the object. By an ID its entries are found at once; without a Kind those of every kind.
+	Kind Kind
+	ID   string
+	// Person, Account and Verb are what the entries have. An Account without a host (app, not app@10.0.0.7) is that from any host.
+	Person, Account, Verb string
+	// Since (inclusive) and Until bound the time.
+	Since, Until time.Time
+	// After goes on behind an entry of an earlier page, by its Cursor.
+	After string
+	// Limit is how many entries a page has; 100 by default, MaxPage at most.
+	Limit int
+	// Search bounds how many entries are looked at where no index serves the filter; DefaultSearch by default.
+	Search int
+}
+
+// Stored is an entry as the table holds it. Times are UTC.
+type Stored struct {
+	At      time.Time       `json:"at"`
+	Kind    Kind            `json:"kind"`
+	ID      string          `json:"id"`
+	Seq     uint64          `json:"seq"`
+	Verb    string          `json:"verb"`
+	Version uint64          `json:"version,omitempty"`
+	Account string          `json:"account"`
+	Person  string          `json:"person,omitempty"`
+	Host    string          `json:"host"`
+	Program string          `json:"program"`
+	Command string          `json:"command,omitempty"`
+	Reason  string          `json:"reason,omitempty"`
+	Before  json.RawMessage `json:"before,omitempty"`
+	After   json.RawMessage `json:"after,omitempty"`
+	// Pruned says that the entries before it in its stream were pruned.
+	Pruned bool `json:"pruned,omitempty"`
+}
+
+// Cursor names the place of the entry in a list.
+func (s Stored) Cursor() string { return cursor{s.At, streamOf(s.Kind, s.ID), s.Seq}.String() }
+
+// ErrSearched is returned by a List that looked at as many entries as it may before its page was full. The error is a *SearchedError,
+// and the entries that were found come with it.
+var ErrSearched = errors.New("the search ended early")
+
+// SearchedError says how far a List came.
+type SearchedError struct {
+	// Looked is how many entries were looked at.
+	Looked int
+	// Reached is the time of the last of them.
+	Reached time.Time
+	// After is the cursor with which the search goes on.
+	After string
+}
+
+func (e *SearchedError) Error() string {
+	return fmt.Sprintf("%s: %d entries were looked at, as far as %s", ErrSearched, e.Looked, e.Reached.Format(time.RFC3339))
+}
+
+func (e *SearchedError) Unwrap() error { return ErrSearched }
+
+// cursor is the place of an entry.
+type cursor struct {
+	at  time.Time
+	of  stream
+	seq uint64
+}
+
+func (c cursor) String() string {
+	return fmt.Sprintf("%s/%X/%d", c.at.UTC().Format(literal.MicroLayout), c.of[:], c.seq)
+}
+
+func parseCursor(text string) (c cursor, err error) {
+	at, rest, _ := strings.Cut(text, "/")
+	name, seq, _ := strings.Cut(rest, "/")
+	c.at, err = time.ParseInLocation(literal.MicroLayout, at, time.UTC)
+	n, noSeq := strconv.ParseUint(seq, 10, 32)
+	id, noStream := hex.DecodeString(name)
+	if err = errors.Join(err, noSeq, noStream); err != nil || len(id) != len(c.of) {
+		return c, fmt.Errorf("%w: cursor %.100q: want that of an entry, as time/stream/number", prescient.ErrInvalid, text)
+	}
+	c.of, c.seq = stream(id), n
+	return c, nil
+}
+
+// behind is a condition for the entries that come behind it in a list, and upTo for itself and those before.
+func (c cursor) behind() string { return c.compare("<", "<", "<") }
+func (c cursor) upTo() string   { return c.compare(">", ">", ">=") }
+
+func (c cursor) compare(at, of, seq string) string {
+	t, s := literal.Of(literal.AppendMicro, c.at), string(c.of.literal(nil))
+	return fmt.Sprintf("(at %[1]s %[4]s OR at = %[4]s AND (stream %[2]s %[5]s OR stream = %[5]s AND seq %[3]s %[6]d))", at, of, seq, t, s, c.seq)
+}
+
+// List reads a page of entries, the latest first. Errors wrap prescient.ErrInvalid for a filter that is none, and ErrSearched.
+func (l Log) List(ctx context.Context, db prescient.DB, f Filter) ([]Stored, error) {
+	limit := cmp.Or(f.Limit, 100)
+	if limit < 1 || limit > MaxPage {
+		return nil, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, f.Limit, MaxPage)
+	}
+	bounds, err := f.bounds()
+	if err != nil {
+		return nil, err
+	}
+	if f.ID != "" {
+		return l.page(ctx, db, "stream", slices.Concat(bounds, f.ofObject(), f.rest()), limit)
+	}
+	rest := f.rest()
+	if len(rest) == 0 {
+		return l.page(ctx, db, "PRIMARY", bounds, limit)
+	}
+	return l.search(ctx, db, f, bounds, rest, limit)
+}
+
+// bounds are the conditions that the order of the list serves.
+func (f Filter) bounds() (conditions []string, err error) {
+	if !f.Since.IsZero() {
+		conditions = append(conditions, "at >= "+literal.Of(literal.AppendMicro, f.Since))
+	}
+	if !f.Until.IsZero() {
+		conditions = append(conditions, "at < "+literal.Of(literal.AppendMicro, f.Until))
+	}
+	if f.After != "" {
+		c, err := parseCursor(f.After)
+		if err != nil {
+			return nil, err
+		}
+		conditions = append(conditions, c.behind())
+	}
+	return conditions, nil
+}
+
+// ofObject is the condition for the streams of an id.
+func (f Filter) ofObject() []string {
+	kinds := Kinds()
+	if f.Kind != "" {
+		kinds = []Kind{f.Kind}
+	}
+	var streams []byte
+	for i, kind := range kinds {
+		if i > 0 {
+			streams = append(streams, ',')
+		}
+		streams = streamOf(kind, f.ID).literal(streams)
+	}
+	return []string{"stream IN (" + string(streams) + ")"}
+}
+
+// rest are the conditions that no index serves.
+func (f Filter) rest() (conditions []string) {
+	is := func(column, value string) {
+		if value != "" {
+			conditions = append(conditions, column+" = "+literal.Of(literal.AppendText, value))
+		}
+	}
+	is("kind", string(f.Kind))
+	is("person", f.Person)
+	is("verb", f.Verb)
+	if strings.Contains(f.Account, "@") {
+		is("account", f.Account)
+	} else {
+		is("SUBSTRING_INDEX(account, '@', 1)", f.Account)
+	}
+	return conditions
+}
+
+const (
+	// firstStretch is how many entries are looked at first; each stretch after it has stretchGrowth times as many, up to longestStretch.
+	firstStretch   = 1000
+	stretchGrowth  = 4
+	longestStretch = 64000
+)
+
+// search looks for entries in one stretch of the log after the other.
+func (l Log) search(ctx context.Context, db prescient.DB, f Filter, bounds, rest []string, limit int) (found []Stored, err error) {
+	budget := cmp.Or(f.Search, DefaultSearch)
+	within := bounds
+	for looked, stretch := 0, firstStretch; ; stretch = min(stretch*stretchGrowth, longestStretch) {
+		stretch = min(stretch, budget-looked)
+		end, err := l.reach(ctx, db, within, stretch-1)
+		if err != nil {
+			return nil, err
+		}
+		stretchOf := slices.Concat(within, rest)
+		if end != nil {
+			stretchOf = append(stretchOf, end.upTo())
+		}
+		page, err := l.page(ctx, db, "PRIMARY", stretchOf, limit-len(found))
+		found = append(found, page...)
+		if err != nil || end == nil || len(found) == limit {
+			return found, err
+		}
+		if looked += stretch; looked >= budget {
+			return found, &SearchedError{Looked: looked, Reached: end.at, After: end.String()}
+		}
+		within = append(slices.Clone(bounds), end.behind())
+	}
+}
+
+// reach returns the entry that so many come before; nil for none.
+func (l Log) reach(ctx context.Context, db prescient.DB, conditions []string, offset int) (*cursor, error) {
+	var at, name string
+	var c cursor
+	err := store.QueryRow(ctx, db, []any{&at, &name, &c.seq}, l.tables.Fill("audit/reach", "{filter}", all(conditions), "{offset}", strconv.Itoa(offset)))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading the audit: %w", err)
+	}
+	if c.at, err = store.ParseTime(at); err == nil {
+		_, err = hex.Decode(c.of[:], []byte(name))
+	}
+	return &c, err
+}
+
+func all(conditions []string) string {
+	if len(conditions) == 0 {
+		return "1 = 1"
+	}
+	return strings.Join(conditions, " AND ")
+}
+
+func (l Log) page(ctx context.Context, db prescient.DB, index string, conditions []string, limit int) (page []Stored, err error) {
+	rows, err := db.QueryContext(ctx, l.tables.Fill("audit/list", "{index}", index, "{filter}", all(conditions), "{limit}", strconv.Itoa(limit)))
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, fmt.Errorf("reading the audit: %w", err)
+		}
+		page = append(page, one)
+	}
+	return page, rows.Err()
+}
+
+func scan(rows *sql.Rows) (s Stored, err error) {
+	var at, name string
+	var version sql.NullInt64
+	var id, account, person, host, program, command, reason, before, after sql.NullString
+	if err := rows.Scan(&at, &name, &s.Seq, &s.Kind, &id, &s.Verb, &version, &account, &person, &host, &program, &command, &reason,
+		&before, &after, &s.Pruned); err != nil {
+		return s, err
+	}
+	s.Version = uint64(version.Int64)
+	var errs []error
+	for _, column := range []struct {
+		from sql.NullString
+		to   *string
+	}{{id, &s.ID}, {account, &s.Account}, {person, &s.Person}, {host, &s.Host}, {program, &s.Program}, {command, &s.Command}, {reason, &s.Reason}} {
+		plain, err := hex.DecodeString(column.from.String)
+		*column.to = string(plain)
+		errs = append(errs, err)
+	}
+	for _, column := range []struct {
+		from sql.NullString
+		to   *json.RawMessage
+	}{{before, &s.Before}, {after, &s.After}} {
+		if column.from.Valid {
+			plain, err := hex.DecodeString(column.from.String)
+			*column.to = plain
+			errs = append(errs, err)
+		}
+	}
+	s.At, err = store.ParseTime(at)
+	return s, errors.Join(append(errs, err)...)
+}

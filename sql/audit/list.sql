@@ -1,0 +1,8 @@
+-- A page of the audit, the latest entries first. Text comes in hexadecimal and times as text, since this may run on an app's
+-- connection, whose settings are its own.
+-- Index: PRIMARY of audit_log from the cursor back, or stream. Locks: none.
+-- {index}: which of them, {filter}: conditions, {limit}: how many
+SELECT CAST(at AS CHAR), HEX(stream), seq, kind, HEX(id), verb, version, HEX(account), HEX(person), HEX(host), HEX(program), HEX(command),
+  HEX(reason), HEX(before_change), HEX(after_change), pruned
+FROM {prefix}audit_log FORCE INDEX ({index})
+WHERE {filter} ORDER BY at DESC, stream DESC, seq DESC LIMIT {limit}
