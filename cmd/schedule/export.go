@@ -14,8 +14,8 @@ import (
 	"prescient/prescient/schedule"
 )
 
-// exportPage is how many schedules are in memory, with their payloads.
-const exportPage = 100
+// exportPage is how many schedules are in memory, with their payloads; fewer where those are long.
+const exportPage = 500
 
 func exportCommand(prog *program.Program) *cobra.Command {
 	var owner, format string
@@ -71,7 +71,7 @@ func export(cmd *cobra.Command, prog *program.Program, ownerText, formatText str
 				return err
 			}
 		}
-		if len(page) < exportPage {
+		if len(page) == 0 {
 			return out.Flush()
 		}
 		filter.After = page[len(page)-1].ID

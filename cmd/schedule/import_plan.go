@@ -14,6 +14,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/schedule/file"
+	"prescient/prescient"
 	"prescient/prescient/schedule"
 )
 
@@ -50,20 +51,22 @@ func (i *fileImport) plan(ctx context.Context, tx *sql.Tx) (*plan, error) {
 	taken := 0
 	for some := range slices.Chunk(i.entries, compared) {
 		ids := make([]string, len(some))
+		by := make(map[string]file.Entry, len(some))
 		for n, entry := range some {
-			ids[n] = entry.ID
+			ids[n], by[entry.ID] = entry.ID, entry
 		}
-		found, err := i.s.Schedules.Find(ctx, tx, ids...)
+		differences := make(map[string][]file.Change, len(some))
+		owners := make(map[string]prescient.Entity, len(some))
+		err := i.s.Schedules.Each(ctx, tx, ids, func(one schedule.Stored) error {
+			owners[one.ID], differences[one.ID] = one.Owner, file.Difference(one, by[one.ID].Wanted)
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		stored := make(map[string]schedule.Stored, len(found))
-		for _, one := range found {
-			stored[one.ID] = one
-		}
 		for _, entry := range some {
-			old, there := stored[entry.ID]
-			refused, err := i.compare(p, entry, old, there, now, checked)
+			owner, there := owners[entry.ID]
+			refused, err := i.compare(p, difference{entry, differences[entry.ID]}, owner, there, now, checked)
 			if err != nil {
 				return nil, err
 			}
@@ -84,18 +87,16 @@ func (i *fileImport) plan(ctx context.Context, tx *sql.Tx) (*plan, error) {
 	return p, nil
 }
 
-// compare says what is to be done about a schedule of the file. It is refused where another definition is there, which is not to be
-// changed, and bad where it could not be created.
-func (i *fileImport) compare(p *plan, entry file.Entry, old schedule.Stored, there bool, now time.Time, checked map[string]bool) (refused bool, err error) {
-	d := difference{entry: entry}
-	moved := true
+// compare says what is to be done about a schedule of the file, beside one that is there, and has an owner. It is refused where another
+// definition is there, which is not to be changed, and bad where it could not be created.
+func (i *fileImport) compare(p *plan, d difference, owner prescient.Entity, there bool, now time.Time, checked map[string]bool) (refused bool, err error) {
+	entry, moved := d.entry, true
 	if there {
-		d.changes = file.Difference(old, entry.Wanted)
 		if len(d.changes) == 0 {
 			p.kept++
 			return false, nil
 		}
-		if !i.update && (!i.deleteMissing || old.Owner != i.owner) {
+		if !i.update && (!i.deleteMissing || owner != i.owner) {
 			return true, i.complain(entry.Line, fmt.Errorf("schedule %q is there already, with another definition: %s", entry.ID, said(d.changes)))
 		}
 		moved = slices.ContainsFunc(d.changes, func(c file.Change) bool {

@@ -83,7 +83,7 @@ func (s *Schedules) Delete(ctx context.Context, db prescient.DB, ids ...string) 
 	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
 		deleted = 0
 		for some := range slices.Chunk(ids, idsPerStatement) {
-			found, err := s.find(ctx, db, some, false, true)
+			found, err := s.find(ctx, db, some, noPayload, true)
 			if err != nil {
 				return err
 			}
@@ -162,29 +162,36 @@ func (s *Schedules) delete(ctx context.Context, db prescient.DB, ids, refused []
 	return s.forgetRefused(ctx, db, refused)
 }
 
-// Pause stops a schedule until Resume. The run of its next occurrence ends as superseded; one that has begun goes on, with its
-// retries. One that is paused already stays so. The error wraps ErrNotFound.
+// Pause stops a schedule until Resume. What was due before fires all the same: a run that was due is called, with its retries, also where
+// its slot has not begun; events that were due are put into the outbox at once, and what a timer that is late has to catch up with, CatchUp
+// says. The run of the next occurrence ends as superseded. One that is paused already stays so. The error wraps ErrNotFound.
 func (s *Schedules) Pause(ctx context.Context, db prescient.DB, id string) error {
 	return s.own.InTx(ctx, db, func(db prescient.DB) error {
 		old, err := s.lock(ctx, db, id)
 		if err != nil || !old.Enabled {
 			return err
 		}
-		return s.pauseLocked(ctx, db, id)
+		return s.pauseLocked(ctx, db, old)
 	})
 }
 
 // pauseLocked pauses a schedule that is locked and enabled.
-func (s *Schedules) pauseLocked(ctx context.Context, db prescient.DB, id string) error {
+func (s *Schedules) pauseLocked(ctx context.Context, db prescient.DB, old Stored) error {
 	now, err := s.own.Now(ctx, db)
 	if err != nil {
 		return err
 	}
 	ahead := func(job prescient.FutureJob) bool { return job.JobExec == TimerExec || job.DueAt.After(now) }
-	if _, err := s.own.End(ctx, db, []string{id}, prescient.Superseded, ahead); err != nil {
+	met, err := s.own.End(ctx, db, []string{old.ID}, prescient.Superseded, ahead)
+	if err != nil {
 		return err
 	}
-	return s.switched(ctx, db, []string{id}, false, "NULL", "NULL")
+	if timer, waited := met[prescient.KeyOf(s.own.Entity(old.ID), TimerExec, "")]; waited {
+		if err := s.fireUntil(ctx, db, old, timer, met, now); err != nil {
+			return err
+		}
+	}
+	return s.switched(ctx, db, []string{old.ID}, false, "NULL", "NULL")
 }
 
 // Resume lets a schedule fire again, from now on: what was due while it was paused is not missed. One that is enabled stays as it

@@ -87,7 +87,7 @@ func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Sche
 // missing returns the schedules that are not there yet, and locks the others.
 func (s *Schedules) missing(ctx context.Context, db prescient.DB, some []Schedule) (missing []Schedule, err error) {
 	// Who met a row has a shared lock on it already: to want more is a deadlock of two who create it at once.
-	found, err := s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", withPayload, "{ids}", idList(idsOf(some)), "{lock}", "LOCK IN SHARE MODE"))
+	found, err := s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", string(toCompare), "{ids}", idList(idsOf(some)), "{lock}", "LOCK IN SHARE MODE"))
 	if err != nil {
 		return nil, err
 	}

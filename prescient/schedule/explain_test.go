@@ -55,7 +55,7 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 	for _, n := range []int{1, 2, idsPerStatement, 2 * idsPerStatement} {
 		ids := idList(idsOf(many[:n]))
 		for _, lock := range []string{"", "FOR UPDATE"} {
-			add(fmt.Sprintf("schedule/find %d %s", n, lock), s.tables.Fill("schedule/find", "{payload}", ofEvents, "{ids}", ids, "{lock}", lock), reached)
+			add(fmt.Sprintf("schedule/find %d %s", n, lock), s.tables.Fill("schedule/find", "{payload}", string(ofEvents), "{ids}", ids, "{lock}", lock), reached)
 		}
 		add(fmt.Sprintf("schedule/switch %d", n), s.tables.Fill("schedule/switch", "{enabled}", "0", "{disabled_at}", "NULL", "{reason}", "NULL", "{ids}", ids), reached)
 		add(fmt.Sprintf("schedule/terms %d", n), s.tables.Fill("schedule/terms", "{ids}", ids), reached)
@@ -74,10 +74,10 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 	add("schedule/by_hand", s.tables.Fill("schedule/by_hand", "{second}", "'2026-11-20 10:00:00'", "{id}", "'s00001'"), reached)
 	add("schedule/replace", s.tables.Fill("schedule/replace", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00")))), nil)
 	add("schedule/of_owner", s.tables.Fill("schedule/of_owner", "{name}", "'order'", "{key}", "'7'"), map[string]string{"p_schedule": byOwner})
-	add("schedule/list_refused", s.tables.Fill("schedule/list_refused", "{payload}", noPayload, "{after}", "'s00010'", "{limit}", "100"),
+	add("schedule/list_refused", s.tables.Fill("schedule/list_refused", "{payload}", string(noPayload), "{after}", "'s00010'", "{limit}", "100"),
 		map[string]string{"p_schedule_refused": byID, "p_schedule": byID})
 	add("schedule/refused", s.tables.Fill("schedule/refused", "{rows}", "('new')"), nil)
-	add("schedule/list", s.tables.Fill("schedule/list", "{payload}", noPayload, "{index}", "PRIMARY", "{filter}", "id > 's03000'", "{limit}", "100"), reached)
+	add("schedule/list", s.tables.Fill("schedule/list", "{payload}", string(noPayload), "{index}", "PRIMARY", "{filter}", "id > 's03000'", "{limit}", "100"), reached)
 	add("schedule/insert", s.tables.Fill("schedule/insert", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00")))), nil)
 	return list
 }

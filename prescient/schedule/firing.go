@@ -23,11 +23,11 @@ func (s *Schedules) fireTimers(ctx context.Context, tx *sqlx.Tx, batch *prescien
 		ids[i] = timer.EntityKey
 	}
 	// A run reads its payload when it is called; an event takes it along.
-	found, err := s.read(ctx, tx, s.tables.Fill("schedule/find", "{payload}", ofEvents, "{ids}", idList(ids), "{lock}", ""))
+	found, err := s.read(ctx, tx, s.tables.Fill("schedule/find", "{payload}", string(ofEvents), "{ids}", idList(ids), "{lock}", ""))
 	if err != nil {
 		return err
 	}
-	f := &firing{Schedules: s, of: make(map[string]Stored, len(found)), left: s.bounds, reasons: make(map[string]string), caught: make(map[string]int)}
+	f := s.newFiring()
 	for _, one := range found {
 		f.of[one.ID] = one
 		f.left.bytes -= one.size
@@ -72,6 +72,10 @@ type firing struct {
 	caught  map[string]int // how many missed occurrences a catch-up has fired, by id: 0 of one that is over
 	over    []string       // ids of schedules that have no more occurrences
 	reasons map[string]string
+}
+
+func (s *Schedules) newFiring() *firing {
+	return &firing{Schedules: s, of: make(map[string]Stored), left: s.bounds, reasons: make(map[string]string), caught: make(map[string]int)}
 }
 
 // timeOf is when a timer is called. What a clock tells may be a moment behind: it is never called before its slot.

@@ -11,11 +11,8 @@ import (
 	"prescient/prescient/internal/literal"
 )
 
-// maxCarried is how many bytes a payload has at most that a call reads and sends with its events. The server copies a longer one.
-const maxCarried = 4 << 10
-
-// ofEvents is the payload of a schedule as a timer's call reads it, and how many bytes it has.
-const ofEvents = "IF(topic = '' OR LENGTH(payload) > 4096, NULL, payload), IF(topic = '', NULL, LENGTH(payload))"
+// ofEvents is the payload of a schedule as a timer's call reads it. The server copies a long one into the outbox.
+const ofEvents payloads = "IF(topic = '' OR LENGTH(payload) > 4096, NULL, payload), IF(topic = '', NULL, LENGTH(payload))"
 
 // sent is an event of a schedule.
 type sent struct {
@@ -25,7 +22,7 @@ type sent struct {
 }
 
 func eventOf(one Stored, at time.Time, tag string) sent {
-	return sent{event.Event{ID: idOf(one.ID, tag), Topic: one.Topic, Key: one.ID, GeneratedAt: at, Payload: one.Payload}, one.size > maxCarried}
+	return sent{event.Event{ID: idOf(one.ID, tag), Topic: one.Topic, Key: one.ID, GeneratedAt: at, Payload: one.Payload}, one.size > maxShort}
 }
 
 // send puts events into the outbox, those of one key in their order.

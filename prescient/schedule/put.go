@@ -55,7 +55,7 @@ func (s *Schedules) putSome(ctx context.Context, db prescient.DB, some []Wanted,
 		ids[i] = one.ID
 	}
 	// As they are now, whatever the snapshot of the caller's transaction shows.
-	found, err := s.find(ctx, db, ids, true, true)
+	found, err := s.find(ctx, db, ids, toCompare, true)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -111,7 +111,7 @@ func (s *Schedules) changeSome(ctx context.Context, db prescient.DB, wanted map[
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	locked, err := s.find(ctx, db, ids, true, true)
+	locked, err := s.find(ctx, db, ids, toCompare, true)
 	if err != nil {
 		return 0, err
 	}
@@ -125,7 +125,7 @@ func (s *Schedules) changeSome(ctx context.Context, db prescient.DB, wanted map[
 		case old.as(by):
 			continue
 		case old.same(by.Schedule):
-			if err := s.pauseLocked(ctx, db, old.ID); err != nil {
+			if err := s.pauseLocked(ctx, db, old); err != nil {
 				return 0, err
 			}
 		default:
@@ -134,23 +134,6 @@ func (s *Schedules) changeSome(ctx context.Context, db prescient.DB, wanted map[
 		changed++
 	}
 	return changed, s.replace(ctx, db, replaced...)
-}
-
-// Find returns those of some schedules that are there, with their payloads, in the order of their ids.
-func (s *Schedules) Find(ctx context.Context, db prescient.DB, ids ...string) (found []Stored, err error) {
-	for _, id := range ids {
-		if err := validID(id); err != nil {
-			return nil, err
-		}
-	}
-	for some := range slices.Chunk(slices.Compact(slices.Sorted(slices.Values(ids))), idsPerStatement) {
-		part, err := s.find(ctx, db, some, true, false)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, part...)
-	}
-	return found, nil
 }
 
 // Check returns the error with which Create would refuse a schedule at a time, whatever else there is; nil for none.

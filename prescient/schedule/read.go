@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ func (s *Schedules) get(ctx context.Context, db prescient.DB, id string, lock bo
 	if err := validID(id); err != nil {
 		return Stored{}, err
 	}
-	found, err := s.find(ctx, db, []string{id}, true, lock)
+	found, err := s.find(ctx, db, []string{id}, withPayload, lock)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -49,7 +50,8 @@ type Filter struct {
 	Payloads bool
 }
 
-// List lists schedules in the order of their ids. The error wraps prescient.ErrInvalid for a filter that is no good.
+// List lists schedules in the order of their ids. With Payloads a page ends early where those that are longer than 4 kB have 64 MB
+// together, so that only an empty page is the last. The error wraps prescient.ErrInvalid for a filter that is no good.
 func (s *Schedules) List(ctx context.Context, db prescient.DB, f Filter) ([]Stored, error) {
 	if f.Limit < 0 || f.Limit > MaxPage {
 		return nil, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, f.Limit, MaxPage)
@@ -67,13 +69,26 @@ func (s *Schedules) List(ctx context.Context, db prescient.DB, f Filter) ([]Stor
 	}
 	payload := noPayload
 	if f.Payloads {
-		payload = withPayload
+		payload = shortPayload
 	}
 	limit := literal.Of(literal.AppendInt, int64(cmp.Or(f.Limit, 100)))
+	query := s.tables.Fill("schedule/list", "{payload}", string(payload), "{index}", index, "{filter}", strings.Join(where, " AND "), "{limit}", limit)
 	if f.Troubled && index == "PRIMARY" {
-		return s.read(ctx, db, s.tables.Fill("schedule/list_refused", "{payload}", payload, "{after}", after, "{limit}", limit))
+		query = s.tables.Fill("schedule/list_refused", "{payload}", string(payload), "{after}", after, "{limit}", limit)
 	}
-	return s.read(ctx, db, s.tables.Fill("schedule/list", "{payload}", payload, "{index}", index, "{filter}", strings.Join(where, " AND "), "{limit}", limit))
+	page, err := s.read(ctx, db, query)
+	if err != nil || !f.Payloads || len(page) == 0 {
+		return page, err
+	}
+	last := page[len(page)-1].ID
+	for len(page) > 0 {
+		var filled []Stored
+		if filled, page, err = s.fill(ctx, db, page, maxPageBytes); err != nil || len(filled) > 0 {
+			return filled, err
+		}
+	}
+	f.After = last // all were deleted meanwhile
+	return s.List(ctx, db, f)
 }
 
 // Run is an occurrence of a schedule, as the job_exec that it runs gets it.
@@ -92,38 +107,48 @@ type Run struct {
 	Job prescient.FutureJob
 }
 
-// Runs returns the occurrences that rows are the runs of, by one statement for some hundreds of them: for a BatchFunc. The error
-// wraps prescient.ErrInvalid for a row that is no run of a schedule, and ErrNotFound where the schedule is gone.
+// Runs returns the occurrences that rows are the runs of, by one statement for some hundreds of them: for a BatchFunc. All of their
+// payloads are in memory then; with EachRun only some at a time. The error wraps prescient.ErrInvalid for a row that is no run of a
+// schedule, and ErrNotFound where the schedule is gone.
 func (s *Schedules) Runs(ctx context.Context, db prescient.DB, jobs ...prescient.FutureJob) ([]Run, error) {
 	runs := make([]Run, len(jobs))
-	ids := make([]string, len(jobs))
-	for i, job := range jobs {
-		id := idOf(job.EntityKey, job.Tag)
-		if _, _, err := ParseID(id); err != nil || job.EntityName != s.own.Entity("").Name {
-			return nil, fmt.Errorf("%w: %s of %s, tag %q, is no run of a schedule", prescient.ErrInvalid, job.JobExec, job.Entity(), job.Tag)
-		}
-		runs[i] = Run{ID: id, Schedule: job.EntityKey, At: job.DueAt, Job: job}
-		ids[i] = job.EntityKey
-	}
-	payloads := make(map[string][]byte, len(ids))
-	long := make(map[string]bool)
-	for some := range slices.Chunk(ids, idsPerStatement) {
-		found, err := s.find(ctx, db, some, true, false)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range found {
-			payloads[one.ID], long[one.ID] = one.Payload, one.Long
-		}
-	}
-	for i := range runs {
-		payload, there := payloads[runs[i].Schedule]
-		if !there {
-			return nil, fmt.Errorf("%w: %q", ErrNotFound, runs[i].Schedule)
-		}
-		runs[i].Payload, runs[i].Long = payload, long[runs[i].Schedule]
+	err := s.EachRun(ctx, db, jobs, func(i int, run Run) error {
+		runs[i] = run
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return runs, nil
+}
+
+// EachRun calls do for the occurrence of each row, with the row's place, in no order: for a BatchFunc whose payloads may be long, of
+// which about 16 MB are in memory at a time. It ends with the first error, which may be that of do; the others are those of Runs, and
+// a row that is no run is refused before do is called.
+func (s *Schedules) EachRun(ctx context.Context, db prescient.DB, jobs []prescient.FutureJob, do func(i int, run Run) error) error {
+	of := make(map[string][]int, len(jobs)) // the places of a schedule's rows
+	ids := make([]string, len(jobs))
+	for i, job := range jobs {
+		if _, _, err := ParseID(idOf(job.EntityKey, job.Tag)); err != nil || job.EntityName != s.own.Entity("").Name {
+			return fmt.Errorf("%w: %s of %s, tag %q, is no run of a schedule", prescient.ErrInvalid, job.JobExec, job.Entity(), job.Tag)
+		}
+		ids[i] = job.EntityKey
+		of[job.EntityKey] = append(of[job.EntityKey], i)
+	}
+	err := s.Each(ctx, db, ids, func(one Stored) error {
+		for _, i := range of[one.ID] {
+			job := jobs[i]
+			if err := do(i, Run{ID: idOf(one.ID, job.Tag), Schedule: one.ID, At: job.DueAt, Payload: one.Payload, Long: one.Long, Job: job}); err != nil {
+				return err
+			}
+		}
+		delete(of, one.ID)
+		return nil
+	})
+	if err != nil || len(of) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: %q", ErrNotFound, slices.Sorted(maps.Keys(of))[0])
 }
 
 // LongRuns returns the long runs of a schedule that did not end, the latest occurrence first, up to most of them, which is to be

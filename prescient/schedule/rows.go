@@ -92,22 +92,13 @@ func appendRow(b []byte, s Schedule, enabled bool, created time.Time) []byte {
 	return append(literal.AppendMicro(b, created), ')')
 }
 
-// What is read of payloads: the bytes, and how many there are.
-const (
-	noPayload   = "NULL, NULL"
-	withPayload = "payload, LENGTH(payload)"
-)
-
 // find reads schedules by their ids, in the order of these, and leaves out those that are not there.
-func (s *Schedules) find(ctx context.Context, db prescient.DB, ids []string, payload, lock bool) ([]Stored, error) {
-	what, forUpdate := noPayload, ""
-	if payload {
-		what = withPayload
-	}
+func (s *Schedules) find(ctx context.Context, db prescient.DB, ids []string, payload payloads, lock bool) ([]Stored, error) {
+	forUpdate := ""
 	if lock {
 		forUpdate = "FOR UPDATE"
 	}
-	return s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", what, "{ids}", idList(ids), "{lock}", forUpdate))
+	return s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", string(payload), "{ids}", idList(ids), "{lock}", forUpdate))
 }
 
 // read runs a query for schedules.
