@@ -5,12 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/prescient"
+	"prescient/prescient/client"
 	"prescient/prescient/schedule"
 )
 
@@ -18,8 +21,9 @@ func pauseCommand(prog *program.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pause ID...",
 		Short: "Stop schedules until resume",
-		Long: `Stops schedules until resume: all that are named, or none. The runs of their next occurrences end as superseded; runs
-that have begun go on, with their retries. One that is paused already stays so.`,
+		Long: `Stops schedules until resume: all that are named, or none. What was due before fires all the same: its runs are called,
+with their retries, and its events are put into the outbox at once. The runs of their next occurrences end as superseded. One
+that is paused already stays so.`,
 		Example: fmt.Sprintf(`  %s schedule pause digest/42 report`, prog.Name),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return switchSchedules(cmd, prog, ids, false, "paused", (*schedule.Schedules).Pause)
@@ -54,6 +58,7 @@ func switchSchedules(cmd *cobra.Command, prog *program.Program, ids []string, en
 	defer s.Close()
 	var list []did
 	err = inTx(cmd.Context(), s, func(tx *sql.Tx) error {
+		list = nil
 		found, err := s.Schedules.Find(cmd.Context(), tx, ids...)
 		if err != nil {
 			return err
@@ -92,8 +97,19 @@ func switchSchedules(cmd *cobra.Command, prog *program.Program, ids []string, en
 	return nil
 }
 
-// inTx runs do in a transaction, of which nothing is left after an error.
+// inTx runs do in a transaction, of which nothing is left after an error. It is begun again for some seconds while others get in its way.
 func inTx(ctx context.Context, s *program.Session, do func(tx *sql.Tx) error) error {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := tryTx(ctx, s, do)
+		if err != nil && !client.BeginAgain(err) {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithMaxElapsedTime(10*time.Second))
+	return err
+}
+
+func tryTx(ctx context.Context, s *program.Session, do func(tx *sql.Tx) error) error {
 	tx, err := s.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err

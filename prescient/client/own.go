@@ -6,7 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"prescient/prescient"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -35,10 +38,23 @@ func (o Own) Now(ctx context.Context, db prescient.DB) (time.Time, error) {
 	return o.client.now(ctx, db)
 }
 
-// InTx runs do on the caller's transaction, behind a savepoint, or on one of its own where db is a pool. After an error nothing of
-// it stays behind.
+// beginsAgainFor is for how long a transaction of a room's own is begun again that others got in the way of.
+const beginsAgainFor = 10 * time.Second
+
+// InTx runs do on the caller's transaction, behind a savepoint, or on one of its own where db is a pool: that is begun again for some
+// seconds while others get in its way, such as a slot run that calls for what is changed. After an error nothing of it stays behind.
 func (o Own) InTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error {
-	return inTx(ctx, db, do)
+	if !commitsByItself(db) {
+		return inTx(ctx, db, do)
+	}
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := inTx(ctx, db, do)
+		if err != nil && !errno.BeginAgain(err) {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(store.NewBackOff()), backoff.WithMaxElapsedTime(beginsAgainFor))
+	return err
 }
 
 // Insert makes rows pending by one statement for about a thousand of them: each in the slot of its due time, or in the next open

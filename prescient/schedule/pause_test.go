@@ -152,3 +152,25 @@ func TestPayloadsThatAreLongAreNotInMemoryTogether(t *testing.T) {
 		}
 	})
 }
+
+// A change on a pool meets rows that others have locked: it is begun again, and comes to nothing only after some seconds.
+func TestAChangeOnAPoolIsBegunAgain(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.create("10:00", schedule.Schedule{ID: "a", Crontabs: []string{"0 * * * *"}, JobExec: "digest"})
+		holds, err := r.Root.Begin()
+		r.Must(err)
+		defer func() { _ = holds.Rollback() }()
+		_, err = holds.Exec("UPDATE p_schedule SET version = version WHERE id = 'a'")
+		r.Must(err)
+		var hooks rig.Hooks
+		pool := r.HookedAs("app-reschedule", rig.At("10:01"), &hooks, "innodb_lock_wait_timeout=1")
+		hooks.OnAnswer(func(statement string) error {
+			if hooks.LockWaits() == 2 { // in vain for the second time
+				return holds.Rollback()
+			}
+			return nil
+		})
+		r.Must(r.schedules.Pause(t.Context(), pool.DB, "a"))
+		r.wantTimer("a", "")
+	})
+}
