@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -164,11 +165,12 @@ func TestAChangeOnAPoolIsBegunAgain(t *testing.T) {
 		r.Must(err)
 		var hooks rig.Hooks
 		pool := r.HookedAs("app-reschedule", rig.At("10:01"), &hooks, "innodb_lock_wait_timeout=1")
-		hooks.OnAnswer(func(statement string) error {
+		var first sync.Once
+		hooks.OnStatement(func(string) (err error) {
 			if hooks.LockWaits() == 2 { // in vain for the second time
-				return holds.Rollback()
+				first.Do(func() { err = holds.Rollback() })
 			}
-			return nil
+			return err
 		})
 		r.Must(r.schedules.Pause(t.Context(), pool.DB, "a"))
 		r.wantTimer("a", "")
