@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"prescient/jobs/answer"
 	"prescient/prescient"
 )
 
@@ -103,7 +104,10 @@ func (e *Endpoint) read(ctx context.Context, response *nethttp.Response, now fun
 	case err != nil:
 		return nil, fmt.Errorf("answered 200, and the body broke off after %d bytes: %w", len(body), err)
 	}
-	next, err := parseAnswer(body, now())
+	next, err := answer.Parse(body, now())
+	if errors.Is(err, answer.ErrEmpty) {
+		err = errors.New("an empty body: want 204, or null, when the matter is settled")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("answered 200 with %w", err)
 	}

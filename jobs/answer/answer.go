@@ -1,4 +1,4 @@
-package http
+package answer
 
 import (
 	"bytes"
@@ -16,32 +16,35 @@ const (
 	keyNextIn      = "next_in"
 )
 
+// ErrEmpty is returned for a text that has nothing in it.
+var ErrEmpty = errors.New("an empty text: want null when the matter is settled")
+
 const wanted = `want null, {"next_check_at": "<RFC 3339>"} or {"next_in": "2h"}`
 
-// parseAnswer reads the body that came with status 200 at the time now. The result is in UTC, nil for null. The body
-// stands in the errors as it is, however long.
-func parseAnswer(body []byte, now time.Time) (*time.Time, error) {
-	if len(bytes.Trim(body, " \t\r\n")) == 0 {
-		return nil, errors.New("an empty body: want 204, or null, when the matter is settled")
+// Parse reads an answer at the time now, from which next_in counts. The result is in UTC, nil for null. The error says what came in the
+// place of an answer, and quotes some of that as it is, however long.
+func Parse(text []byte, now time.Time) (*time.Time, error) {
+	if len(bytes.Trim(text, " \t\r\n")) == 0 {
+		return nil, ErrEmpty
 	}
 	var document json.RawMessage
-	if err := json.Unmarshal(body, &document); err != nil {
-		return nil, fmt.Errorf("a body that is not JSON (%w): %s", err, wanted)
+	if err := json.Unmarshal(text, &document); err != nil {
+		return nil, fmt.Errorf("text that is not JSON (%w): %s", err, wanted)
 	}
 	key, value, err := onlyMember(document)
 	if err != nil || key == "" {
 		return nil, err
 	}
-	text, ok := value.(string)
+	written, ok := value.(string)
 	switch {
 	case value == nil:
-		return nil, fmt.Errorf("%s null: answer 204, or null by itself, when the matter is settled", key)
+		return nil, fmt.Errorf("%s null: answer null by itself when the matter is settled", key)
 	case !ok:
 		return nil, fmt.Errorf("%s that is not a string: %s", key, wanted)
 	case key == keyNextIn:
-		return parseNextIn(text, now)
+		return parseNextIn(written, now)
 	default:
-		return parseNextCheckAt(text)
+		return parseNextCheckAt(written)
 	}
 }
 
@@ -51,7 +54,7 @@ func onlyMember(document []byte) (key string, value any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	switch first, err := decoder.Token(); {
 	case err != nil:
-		return "", nil, fmt.Errorf("a body that is not JSON (%w): %s", err, wanted)
+		return "", nil, fmt.Errorf("text that is not JSON (%w): %s", err, wanted)
 	case first == nil:
 		return "", nil, nil
 	case first != json.Delim('{'):
@@ -61,7 +64,7 @@ func onlyMember(document []byte) (key string, value any, err error) {
 		name, err := decoder.Token()
 		switch {
 		case err != nil:
-			return "", nil, fmt.Errorf("a body that is not JSON (%w): %s", err, wanted)
+			return "", nil, fmt.Errorf("text that is not JSON (%w): %s", err, wanted)
 		case name != keyNextCheckAt && name != keyNextIn:
 			return "", nil, fmt.Errorf("the unknown key %q: %s", name, wanted)
 		case name == key:

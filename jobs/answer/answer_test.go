@@ -1,4 +1,4 @@
-package http
+package answer
 
 import (
 	"strings"
@@ -43,7 +43,7 @@ func TestAnswerIsATimeADurationOrNull(t *testing.T) {
 		{`{"next_in": "+1ns"}`, at("2026-03-01T13:00:00.123456790Z")},
 		{`{"next_in": "2540400h"}`, at("2315-12-22T13:00:00.123456789Z")},
 	} {
-		got, err := parseAnswer([]byte(test.body), read)
+		got, err := Parse([]byte(test.body), read)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", test.body, err)
@@ -58,8 +58,8 @@ func TestAnswerIsATimeADurationOrNull(t *testing.T) {
 func TestAnyOtherAnswerIsAnErrorThatSaysWhy(t *testing.T) {
 	for _, test := range []struct{ body, want string }{
 		// nothing
-		{"", "an empty body: want 204, or null"},
-		{" \r\n\t", "an empty body"},
+		{"", "an empty text: want null"},
+		{" \r\n\t", "an empty text"},
 
 		// not JSON
 		{"OK", "not JSON (invalid character 'O'"},
@@ -103,8 +103,8 @@ func TestAnyOtherAnswerIsAnErrorThatSaysWhy(t *testing.T) {
 		{`{"next_in": "2h", "next_in": "3h"}`, "next_in twice"},
 
 		// values of another kind
-		{`{"next_check_at": null}`, "next_check_at null: answer 204"},
-		{`{"next_in": null}`, "next_in null: answer 204"},
+		{`{"next_check_at": null}`, "next_check_at null: answer null"},
+		{`{"next_in": null}`, "next_in null: answer null"},
 		{`{"next_in": 7200}`, "next_in that is not a string"},
 		{`{"next_in": 1e999}`, "next_in that cannot be read"},
 		{`{"next_check_at": 1772380800}`, "next_check_at that is not a string"},
@@ -148,7 +148,7 @@ func TestAnyOtherAnswerIsAnErrorThatSaysWhy(t *testing.T) {
 		{`{"next_in": ""}`, "no duration"},
 		{`{"next_in": "2026-03-01T16:00:00Z"}`, "no duration"},
 	} {
-		got, err := parseAnswer([]byte(test.body), read)
+		got, err := Parse([]byte(test.body), read)
 		switch {
 		case err == nil:
 			t.Errorf("%.80s: %v, want an error with %q", test.body, got, test.want)
@@ -168,7 +168,7 @@ func FuzzAnswerSettlesForNullOnly(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		next, err := parseAnswer(body, read)
+		next, err := Parse(body, read)
 		switch settled := strings.Trim(string(body), " \t\r\n") == "null"; {
 		case err != nil && next != nil:
 			t.Fatalf("%q: an error and %v", body, next)
