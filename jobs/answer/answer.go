@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"prescient/prescient"
 )
 
 // The keys of an answer.
@@ -111,4 +113,13 @@ func parseNextIn(text string, now time.Time) (*time.Time, error) {
 	}
 	at := now.Round(0).UTC().Add(in)
 	return &at, nil
+}
+
+// CalledAt is the time of a call by the database's clock, which is the same for all workers and for the slots; here, the time by this
+// machine's, where no worker makes the call.
+func CalledAt(job prescient.FutureJob, here time.Time) time.Time {
+	if job.CalledAt.IsZero() {
+		return here
+	}
+	return job.CalledAt
 }

@@ -30,20 +30,11 @@ func (e *Endpoint) Check(ctx context.Context, job prescient.FutureJob) (*time.Ti
 		return nil, e.failure(unanswered(ctx, err, time.Since(started)))
 	}
 	defer response.Body.Close()
-	next, err := e.read(ctx, response, func() time.Time { return calledAt(job, started).Add(time.Since(started)) })
+	next, err := e.read(ctx, response, func() time.Time { return answer.CalledAt(job, started).Add(time.Since(started)) })
 	if err != nil {
 		return nil, e.failure(err)
 	}
 	return next, nil
-}
-
-// calledAt is the time of a call by the database's clock, which is the same for all workers and for the slots; by this
-// machine's where no worker makes the call.
-func calledAt(job prescient.FutureJob, here time.Time) time.Time {
-	if job.CalledAt.IsZero() {
-		return here
-	}
-	return job.CalledAt
 }
 
 func (e *Endpoint) request(ctx context.Context, job prescient.FutureJob) (*nethttp.Request, error) {
@@ -62,7 +53,7 @@ func (e *Endpoint) request(ctx context.Context, job prescient.FutureJob) (*netht
 	request.Header.Set(JobExecHeader, job.JobExec)
 	request.Header.Set(IdempotencyKeyHeader, job.IdempotencyKey())
 	if len(e.secret) > 0 {
-		request.Header.Set(SignatureHeader, Sign(e.secret, body, calledAt(job, time.Now())))
+		request.Header.Set(SignatureHeader, Sign(e.secret, body, answer.CalledAt(job, time.Now())))
 	}
 	return request, nil
 }

@@ -1,0 +1,63 @@
+// Package command has a job_exec that runs a program, and keeps it from hurting anybody.
+//
+// # What it runs
+//
+// The program and its arguments stand in the configuration, or in the program that registers the command: never in a row. Whoever may insert
+// a check chooses what it is about, not what is run. No shell reads the command line, unless it is asked for (Shell). What the row
+// has comes in variables, on stdin as one line of JSON, with the names of the columns, and by placeholders in arguments:
+//
+//	PRESCIENT_CHECK_ENTITY_NAME  …_ENTITY_KEY  …_TAG  …_JOB_EXEC      what it is about
+//	PRESCIENT_CHECK_DUE_AT  …_SLOT  …_CALLED_AT                       times, RFC 3339, UTC
+//	PRESCIENT_CHECK_COUNT  …_ERRORS                                   times returned so far; errors in a row
+//	PRESCIENT_CHECK_IDEMPOTENCY_KEY                                   the same until there is an answer
+//	{entity_name} {entity_key} {tag} {job_exec} {due_at} {slot} {idempotency_key}
+//
+// A placeholder stays within its argument, whatever the row has. Still, an argument that begins with one may begin with "-", and be
+// an option to the program: put "--" before it. In a script of the shell, what a row has is data only in quotes: "$PRESCIENT_CHECK_ENTITY_KEY".
+//
+// The environment is small, since that of a worker holds secrets: PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_…, TZ, TMPDIR, and what Env and
+// PassEnv give.
+//
+// # The answer
+//
+//	exit 0     the matter is settled, whatever was written
+//	exit 75    not yet (EX_TEMPFAIL): the last line of stdout says when to run it again, as package answer reads it:
+//	           {"next_in": "2h"} or {"next_check_at": "2026-03-01T16:00:00Z"}
+//	any other  an error, as is a signal, with the end of stderr, or of stdout where that is empty
+//
+// The ends of both are kept, 64 KiB by default; of an error some hundred bytes are shown, without the values of Env and PassEnv. All of it goes to
+// [output.Of] the context, too, where a step of a job keeps it. A program that writes without end is read at 16 MB/s.
+//
+// It may be run more than once for one answer: after an error, and where its worker died. When that happens the program dies with its
+// worker (PR_SET_PDEATHSIG); what the program has started does not, so that it should not leave work to others.
+//
+// # How it ends
+//
+// When its Timeout is over, when the context of its call ends (the timeout of its guards, a long run that is cancelled, or handed on
+// as the worker stops), its whole group gets TERM, and KILL when the grace is over. A long run that is lost, since another agent has
+// it, is killed at once. Whatever way it ends, none of its processes stays: those of its group are killed in one stroke, and those that
+// have left it are known by a mark in their environment, PRESCIENT_CHECK_CALL. One that takes the mark off, and leaves the group, is
+// not found.
+//
+// # What it may take
+//
+//	memory      RLIMIT_AS, for each process; and all together no more than that of their own, counted each second
+//	processor   nice 10; RLIMIT_CPU where it is given
+//	processes   256, counted each second, and within 50 ms of a jump; RLIMIT_NPROC, some more than that, unless they are root's
+//	files       RLIMIT_NOFILE where it is given
+//	the rest    no core dumps; and where the machine runs out of memory all the same, the kernel ends it first (oom_score_adj 1000)
+//
+// The kernel bounds no processes of root. A worker that runs as root should give its commands a User: without it, one that forks faster than
+// it is counted, each child in a session of its own, can take the machine with it.
+//
+// # Why by way of a shell
+//
+// Go starts a program with the limits of its own process, and has no place to set others between fork and exec. Setting them afterwards
+// (prlimit) would be too late for what forks at once, and is refused for another user's process in most containers. So a shell sets them
+// for itself, from a script of numbers that this package writes, and then becomes the program by exec. The program and its arguments
+// are the shell's arguments, which it does not read. To stop the program by ptrace instead is not allowed to hardened services, and
+// takes setuid from sudo; a second start of this very program needs a hook in everybody's main. It needs /bin/sh and nice, which every
+// system has that has commands to run.
+//
+// Linux only: New returns errors.ErrUnsupported elsewhere.
+package command

@@ -1,0 +1,229 @@
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"prescient/prescient"
+	"prescient/prescient/longrun"
+	"prescient/prescient/output"
+)
+
+func supported() error { return nil }
+
+// ending is how a call ended.
+type ending struct {
+	state          *os.ProcessState
+	stdout, stderr string // their ends
+	stopped        error  // why it was ended; nil where it ended by itself
+	left           int    // processes that could not be ended
+}
+
+// run runs the program until no process of the call is left. It stays on a thread of its own meanwhile, since the kernel kills the
+// program with the thread that started it: the way in which it ends with this process.
+func (c *Command) run(ctx context.Context, job prescient.FutureJob) (ending, error) {
+	type result struct {
+		ending
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		e, err := c.runHere(ctx, job)
+		done <- result{e, err}
+	}()
+	r := <-done
+	return r.ending, r.err
+}
+
+func (c *Command) runHere(ctx context.Context, job prescient.FutureJob) (e ending, err error) {
+	p := &processes{mark: newMark()}
+	streams, err := c.open(ctx, job)
+	if err != nil {
+		return e, err
+	}
+	defer streams.close()
+	cmd, says, err := c.start(job, p, streams)
+	if err != nil {
+		return e, err
+	}
+	defer says.Close()
+	exited := make(chan struct{})
+	go func() {
+		awaitExit(cmd.Process.Pid)
+		close(exited)
+	}()
+	if err := isSetUp(says); err != nil {
+		p.kill()
+		<-exited
+		_ = cmd.Wait()
+		return e, err
+	}
+	e.stopped = c.await(ctx, p, exited)
+	p.kill() // what it leaves behind; its id stays its own until Wait
+	e.left = p.killAll()
+	_ = cmd.Wait()
+	e.state = cmd.ProcessState
+	e.stdout, e.stderr = streams.texts()
+	return e, nil
+}
+
+// newMark is what tells the processes of one call from all others.
+func newMark() string {
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return hex.EncodeToString(b[:])
+}
+
+// start starts the program as the leader of a group. Until it has set itself up, it says on the file what goes wrong.
+func (c *Command) start(job prescient.FutureJob, p *processes, s *streams) (*exec.Cmd, *os.File, error) {
+	ours, says, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer says.Close()
+	cmd := &exec.Cmd{Path: shell, Args: append([]string{"sh", "-c", c.options.script(), "sh", c.program}, c.arguments(job)...),
+		Env: append(append([]string{"PWD=" + c.options.Dir}, c.env...), variables(job, p.mark, time.Now())...), Dir: c.options.Dir,
+		Stdin: s.stdin, Stdout: s.stdout.child, Stderr: s.stderr.child, ExtraFiles: []*os.File{says},
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
+	if u := c.user; u != nil {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: u.uid, Gid: u.gid, Groups: u.groups}
+	}
+	if err := cmd.Start(); err != nil {
+		_ = ours.Close()
+		return nil, nil, fmt.Errorf("it could not be started: %w", err)
+	}
+	p.leader = cmd.Process.Pid
+	p.since = startOf(p.leader)
+	s.started()
+	return cmd, ours, nil
+}
+
+// await returns once the program has exited, or was ended: then it says why.
+func (c *Command) await(ctx context.Context, p *processes, exited <-chan struct{}) (why error) {
+	began := time.Now()
+	var over <-chan time.Time
+	if c.options.Timeout > 0 {
+		timer := time.NewTimer(c.options.Timeout)
+		defer timer.Stop()
+		over = timer.C
+	}
+	tooMuch := p.watch(exited, c.options.Processes, c.options.Memory)
+	select {
+	case <-exited:
+		return nil
+	case why = <-tooMuch:
+		p.kill()
+		<-exited
+		return why
+	case <-over:
+		why = fmt.Errorf("%w after %s", prescient.ErrTimeout, c.options.Timeout)
+	case <-ctx.Done():
+		why = fmt.Errorf("ended after %s: %w", time.Since(began).Round(time.Millisecond), context.Cause(ctx))
+	}
+	if errors.Is(why, longrun.ErrLost) { // another runs it by now
+		p.kill()
+		<-exited
+		return why
+	}
+	p.signal(syscall.SIGTERM)
+	grace := time.NewTimer(c.options.Grace)
+	defer grace.Stop()
+	select {
+	case <-exited:
+	case <-grace.C:
+		why = fmt.Errorf("%w; it ignored TERM for %s and was killed", why, c.options.Grace)
+		p.kill()
+		<-exited
+	case also := <-tooMuch:
+		why = fmt.Errorf("%w; then %w", why, also)
+		p.kill()
+		<-exited
+	}
+	return why
+}
+
+// awaitExit returns once a child has exited. It leaves it to be waited for, so that its id is nobody else's yet.
+func awaitExit(pid int) {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// streams are what a program reads and writes.
+type streams struct {
+	stdin          *os.File
+	stdout, stderr *stream
+}
+
+// open has the row on stdin, as JSON, and keeps the ends of stdout and stderr.
+func (c *Command) open(ctx context.Context, job prescient.FutureJob) (s *streams, err error) {
+	s = new(streams)
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	text, err := json.Marshal(job)
+	if err != nil {
+		return nil, fmt.Errorf("the row cannot be written as JSON: %w", err)
+	}
+	if s.stdin, err = fileOf(append(text, '\n')); err != nil {
+		return nil, err
+	}
+	to := output.Of(ctx)
+	if s.stdout, err = newStream(c.options.Output, to); err != nil {
+		return nil, err
+	}
+	s.stderr, err = newStream(c.options.Output, to)
+	return s, err
+}
+
+// fileOf is a file in memory, so that nobody has to write while the program reads, or does not.
+func fileOf(text []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("row", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("memfd_create: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "row")
+	if _, err := f.Write(text); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("the row on stdin: %w", err)
+	}
+	return f, nil
+}
+
+func (s *streams) started() {
+	_ = s.stdin.Close()
+	s.stdout.started()
+	s.stderr.started()
+}
+
+func (s *streams) texts() (stdout, stderr string) { return s.stdout.text(), s.stderr.text() }
+
+func (s *streams) close() {
+	if s.stdin != nil {
+		_ = s.stdin.Close()
+	}
+	s.stdout.close()
+	s.stderr.close()
+}

@@ -1,0 +1,83 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A program is started by way of a shell, whose script is made of numbers alone: it sets the limits for itself, and then is the program
+// (exec), with its id and these limits. The program and its arguments are arguments of the shell, one by one, of which it reads nothing.
+//
+// What goes wrong before that it says on descriptor 3.
+const (
+	setUp = "{ %s; } 2>&3 || exit 125\nexec %s\"$@\" 3>&-"
+	// Where the machine runs out of memory, the kernel is to end the command, and not this process or a database.
+	killedFirst = "echo 1000 >/proc/self/oom_score_adj"
+	noDump      = "ulimit -c 0" // one of some gigabytes helps nobody
+)
+
+// script is what the shell does before it is the program.
+func (o *Options) script() string {
+	steps := []string{killedFirst, noDump}
+	if o.Files > 0 {
+		steps = append(steps, fmt.Sprintf("ulimit -n %d", most(unix.RLIMIT_NOFILE, uint64(o.Files))))
+	}
+	if o.Processes != None {
+		// The kernel counts all threads of the user, and none of root's: what is there already, and this many more. Shells differ in
+		// what they call it.
+		n := most(unix.RLIMIT_NPROC, uint64(threadsHere()+o.Processes+sprung))
+		steps = append(steps, fmt.Sprintf("{ ulimit -u %d 2>/dev/null || ulimit -p %d; }", n, n))
+	}
+	if o.CPU > 0 { // it is told of the end (SIGXCPU) a second before it is killed
+		n := most(unix.RLIMIT_CPU, uint64(o.CPU/time.Second))
+		steps = append(steps, fmt.Sprintf("ulimit -S -t %d && ulimit -H -t %d", n, most(unix.RLIMIT_CPU, n+1)))
+	}
+	if o.Memory != None {
+		steps = append(steps, fmt.Sprintf("ulimit -v %d", most(unix.RLIMIT_AS, uint64(o.Memory))>>10))
+	}
+	nice := ""
+	if o.Nice != None {
+		nice = fmt.Sprintf("nice -n %d ", o.Nice)
+	}
+	return fmt.Sprintf(setUp, strings.Join(steps, " && "), nice)
+}
+
+// most is a limit, which is never above that of this process.
+func most(limit int, asked uint64) uint64 {
+	var ours unix.Rlimit
+	if err := unix.Getrlimit(limit, &ours); err != nil {
+		return asked
+	}
+	return min(asked, ours.Max)
+}
+
+// isSetUp returns once the shell is the program, or an error that says why it could not be.
+func isSetUp(says *os.File) error {
+	text, err := io.ReadAll(io.LimitReader(says, maxExcerpt))
+	switch {
+	case err != nil:
+		return fmt.Errorf("it could not be set up: %w", err)
+	case len(text) > 0:
+		return errors.New("it could not be set up: " + strings.TrimSpace(string(text)))
+	}
+	return nil
+}
+
+// howItEnded says how a program ended that was not ended by us.
+func howItEnded(state *os.ProcessState, cpu time.Duration) string {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() {
+		return fmt.Sprintf("exited with %d", state.ExitCode())
+	}
+	if used := state.UserTime() + state.SystemTime(); cpu > 0 && (status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL && used >= cpu) {
+		return fmt.Sprintf("used more than %s of processor time", cpu)
+	}
+	return "was killed by " + strings.ToUpper(unix.SignalName(status.Signal()))
+}
