@@ -61,7 +61,7 @@ func (m met) goOn() ruling {
 		return ends(prescient.Quota, quotaError(m.terms.Quota))
 	}
 	taken := m.run.underWay() && m.run.agent != ""
-	if most := max(m.guards.MaxErrors, 0); taken && m.run.takeovers >= most {
+	if most := max(m.guards.MaxErrors, 0); taken && m.run.takeovers >= most && !m.guards.Endless {
 		return ends(prescient.Crashed, fmt.Errorf("%w, %d times", errCrashed, m.run.takeovers+1))
 	}
 	if other := m.other(); m.apart() && other != nil {

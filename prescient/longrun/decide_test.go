@@ -106,6 +106,20 @@ func TestWhatASlotRunDoesWithALongRunThatItMeets(t *testing.T) {
 	}
 }
 
+// It lives for years, and its agents die now and then.
+func TestAnEndlessRunIsTakenOverHoweverOftenItLapsed(t *testing.T) {
+	grid, err := slots.NewGrid(30 * time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := occurrence()
+	run := known{key: job.Key(), agent: "w", token: 1, check: identityOf(job), startedAt: at("12:00:35"), allocatedUntil: at("12:01:35"), takeovers: 1000, pending: true}
+	m := met{job: job, guards: prescient.Guards{Endless: true}.Or(prescient.DefaultGuards()), run: &run, room: true, now: at("12:02:00")}
+	if got := decide(grid, m); got != (ruling{starts: true, takesOver: true}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestTheLastOfACallIsWhatItsContextEndedFor(t *testing.T) {
 	if !errors.Is(quoted(ErrHandOn), ErrHandOn) || errors.Is(quoted(errors.New("x")), ErrHandOn) {
 		t.Error("what an error of a function is, is lost")

@@ -122,7 +122,7 @@ func validPools(pools map[string]int) error {
 type Func func(ctx context.Context, run *Run) (*time.Time, error)
 
 // Register adds a job_exec whose checks are long runs. Of guards Timeout bounds one call, 0 for no bound, which is not the
-// worker's; a run that lapsed more often than MaxErrors ends as crashed; the others hold as for any check. Its errors are those
+// worker's; a run that lapsed more often than MaxErrors ends as crashed, unless it is Endless; the others hold as for any check. Its errors are those
 // of Registry.Register.
 //
 // A nil Runner registers the name as well, for a program that inserts checks and calls none.
@@ -252,6 +252,9 @@ func (r *Runner) Drain(ctx context.Context) error {
 	}
 	return ctx.Err()
 }
+
+// Stopping says whether the agent stops, so that the next Save hands the run on: for a function that waits for something.
+func (r *Run) Stopping() bool { return r.exec.isDraining() }
 
 // isDraining says whether the agent stops.
 func (r *Runner) isDraining() bool {
