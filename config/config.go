@@ -187,6 +187,8 @@ type HTTPJob struct {
 	// Long says that its calls are long runs, which may outlive their slots. The timeout of its guards bounds a call then, and zero
 	// is for no bound.
 	Long bool
+	// Pool is whose agents may have its long runs; empty for all.
+	Pool string
 	// Guards of this job_exec; a zero field means the worker's.
 	Guards Guards
 }

@@ -45,6 +45,9 @@ func readHTTPJob(i, line int, d document, s *settings, p *problems) HTTPJob {
 		}
 		s.note(Setting{Key: key, Value: shown, Source: d.source(v.line)})
 	}
+	if key := httpKey(i, "pool"); job.Pool != "" && !job.Long {
+		p.addf(key, d.source(d.values[key].line), "%s is not allowed without long: true; pools are for long runs", value.Quote(job.Pool))
+	}
 	return job
 }
 

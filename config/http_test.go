@@ -30,6 +30,7 @@ jobs:
       url: http://localhost:8080
       secret_env: KEY
       long: true
+      pool: heavy
 `,
 		env: map[string]string{"KEY": "variable key"},
 	}.mustLoad(t)
@@ -40,7 +41,7 @@ jobs:
 			Secret:  value.NewSecret("file key"),
 			Guards:  Guards{10 * time.Second, None, 3, 10 * time.Minute, 90 * value.Day, 0, 8, 20 * time.Minute},
 		},
-		{Exec: "b", URL: value.SecretShownAs("http://localhost:8080", "http://localhost:8080"), Secret: value.NewSecret("variable key"), Long: true},
+		{Exec: "b", URL: value.SecretShownAs("http://localhost:8080", "http://localhost:8080"), Secret: value.NewSecret("variable key"), Long: true, Pool: "heavy"},
 	}
 	if !reflect.DeepEqual(c.Jobs.HTTP, want) {
 		t.Errorf("got %+v", c.Jobs.HTTP)
@@ -74,6 +75,8 @@ func TestWhatIsWrongInAnHTTPJobIsNamed(t *testing.T) {
 			"jobs.http[0].secret: unknown key; a secret does not belong into the file, name it with secret_file or secret_env (file FILE, line 5)"},
 		{"name", "jobs: {http: [{exec: a b, url: 'http://h'}]}",
 			`jobs.http[0].exec: "a b" is not allowed; only letters, digits and _ . - are (file FILE, line 1)`},
+		{"a pool of short checks", "jobs: {http: [{exec: a, url: 'http://h', pool: heavy}]}",
+			`jobs.http[0].pool: "heavy" is not allowed without long: true; pools are for long runs (file FILE, line 1)`},
 		{"name too long", "jobs: {http: [{exec: " + strings.Repeat("a", 65) + ", url: 'http://h'}]}",
 			`jobs.http[0].exec: "` + strings.Repeat("a", 65) + `" has 65 characters; at most 64 are allowed (file FILE, line 1)`},
 		{"a name twice", item("\n    - exec: a\n      url: http://h/"),

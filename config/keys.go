@@ -157,6 +157,7 @@ func httpFields(j *HTTPJob) []field {
 		{name: keySecretFile},
 		{name: keySecretEnv},
 		{name: "long", set: value.Truth(&j.Long)},
+		{name: "pool", set: value.Identifier(&j.Pool)},
 	}
 	return append(list, jobGuards("", &j.Guards)...)
 }

@@ -48,7 +48,8 @@ var (
 	literals      = regexp.MustCompile(`(?s)'((?:[^']|'')*)'`)
 	createObject  = regexp.MustCompile(`(?s)^CREATE (?:OR REPLACE )?(?:SQL SECURITY INVOKER )?(VIEW|PROCEDURE) (\w+)`)
 	dropObjects   = regexp.MustCompile(`(?s)^DROP (?:VIEW|PROCEDURE) IF EXISTS (.*)$`)
-	addColumn     = regexp.MustCompile(`(?s)^(?:ADD|MODIFY) (?:COLUMN )?(?:IF NOT EXISTS |/\*[TM]! IF NOT EXISTS \*/ ?)*((\w+) .*?)(?: (?:AFTER \w+|FIRST))?$`)
+	ifNotExists   = regexp.MustCompile(`IF NOT EXISTS |(?:/\*[TM]! IF NOT EXISTS \*/)+ ?`)
+	addColumn     = regexp.MustCompile(`(?s)^(?:ADD|MODIFY) (?:COLUMN )?((\w+) .*?)(?: (?:AFTER \w+|FIRST))?$`)
 	addOther      = regexp.MustCompile(`(?s)^ADD ((?:CONSTRAINT|PRIMARY|UNIQUE|KEY|INDEX) .*)$`)
 	setDefault    = regexp.MustCompile(`(?s)^ALTER (?:COLUMN )?(\w+) SET DEFAULT (.*)$`)
 	dropFromTable = regexp.MustCompile(`^DROP (CONSTRAINT|CHECK|KEY|INDEX|COLUMN) (?:IF EXISTS )?(\w+)$`)
@@ -178,6 +179,7 @@ func (m *made) alter(statement string) {
 		return
 	}
 	for _, clause := range splitList(found[2]) {
+		clause = ifNotExists.ReplaceAllString(clause, "")
 		switch {
 		case addOther.MatchString(clause):
 			t.define(addOther.FindStringSubmatch(clause)[1])

@@ -31,7 +31,8 @@ event to a topic. ` + "`schedule next --help`" + ` says what a crontab may be. E
 
 With --long its runs may outlive their slots, and --exec names a job_exec that the program registers for long runs. They keep
 apart: --overlap says what becomes of an occurrence that comes while the run before it is under way, --tolerance by how much
-two may start closer together than they are due, and --quota how long one may take.
+two may start closer together than they are due, --quota how long one may take,
+and --pool which workers may have them.
 
 One that is there already with the same definition stays as it is, and is no failure; with another one the exit code is 6,
 and update changes it.`,

@@ -26,7 +26,7 @@ type definitionFlags struct {
 }
 
 // texts are those that have to have a value where they are given.
-var texts = []string{"zone", "exec", "topic", "payload-file", "owner", "catch-up", "catch-up-within", "expires", "jitter", "overlap", "tolerance", "quota"}
+var texts = []string{"zone", "exec", "topic", "payload-file", "owner", "catch-up", "catch-up-within", "expires", "jitter", "overlap", "tolerance", "quota", "pool"}
 
 func (f *definitionFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()

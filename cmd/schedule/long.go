@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -17,19 +18,24 @@ import (
 
 // longFlags are those of a definition that are for long runs.
 type longFlags struct {
-	long                      bool
-	overlap, tolerance, quota string
+	long                            bool
+	overlap, tolerance, quota, pool string
+	noPool                          bool
 }
 
 func (f *longFlags) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.long, "long", false, "its runs may outlive their slots, and keep apart: --exec names a job_exec for long runs")
 	flags.StringVar(&f.overlap, "overlap", "", "of what comes while a long run is under way: allow, forbid or queue (default forbid)")
 	flags.StringVar(&f.tolerance, "tolerance", "", "by how much two long runs may start too close together: 5s (default a tenth of the interval)")
+	flags.StringVar(&f.pool, "pool", "", "whose agents may have its long runs, such as heavy (default that of the job_exec)")
 	flags.StringVar(&f.quota, "quota", "", "how long after its start a long run is ended: 30s, or none (default half of the interval)")
 }
 
 // read returns what the flags that were given make of a definition. --long=false takes back what is for long runs alone.
 func (f *longFlags) read(given func(name string) bool) (change func(s *schedule.Schedule), err error) {
+	if f.pool != "" && f.noPool {
+		return nil, exit.Usage(errors.New("--pool and --no-pool exclude each other; give one of them"))
+	}
 	overlap, err := longrun.ParseOverlap(f.overlap)
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("--overlap: %w", err))
@@ -46,11 +52,12 @@ func (f *longFlags) read(given func(name string) bool) (change func(s *schedule.
 	}
 	return func(s *schedule.Schedule) {
 		if set(given("long"), &s.Long, f.long); given("long") && !f.long {
-			s.Overlap, s.Tolerance, s.Quota = "", 0, 0
+			s.Overlap, s.Tolerance, s.Quota, s.Pool = "", 0, 0, ""
 		}
 		set(given("overlap"), &s.Overlap, overlap)
 		set(given("tolerance"), &s.Tolerance, tolerance)
 		set(given("quota"), &s.Quota, quota)
+		set(given("pool") || f.noPool, &s.Pool, f.pool)
 	}, nil
 }
 

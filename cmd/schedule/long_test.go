@@ -11,18 +11,18 @@ import (
 func TestALongScheduleSaysHowItsRunsKeepApart(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
 		begin(r)
-		create := []string{"schedule", "create", "export", "@hourly", "--exec", "x", "--long", "--overlap", "queue", "--tolerance", "5s", "--quota", "30m"}
+		create := []string{"schedule", "create", "export", "@hourly", "--exec", "x", "--long", "--overlap", "queue", "--tolerance", "5s", "--quota", "30m", "--pool", "heavy"}
 		r.OK(create...)
 		says(r, r.OK(create...), "kept: export is there already")
-		says(r, r.OK("schedule", "show", "export"), "long            true\n", "overlap         queue\n", "tolerance       5s\n", "quota           30m\n")
+		says(r, r.OK("schedule", "show", "export"), "long            true\n", "overlap         queue\n", "tolerance       5s\n", "quota           30m\n", "pool            heavy\n")
 		says(r, r.OK("schedule", "list"), "runs x, long")
-		says(r, r.OK("schedule", "list", "--json"), `"long":true,"overlap":"queue","tolerance":"5s","quota":"30m"`)
+		says(r, r.OK("schedule", "list", "--json"), `"long":true,"overlap":"queue","tolerance":"5s","quota":"30m","pool":"heavy"`)
 		file := r.OK("schedule", "export")
-		says(r, file, "  long: true\n  overlap: queue\n  tolerance: \"5s\"\n  quota: \"30m\"\n")
+		says(r, file, "  long: true\n  overlap: queue\n  tolerance: \"5s\"\n  quota: \"30m\"\n  pool: heavy\n")
 
-		says(r, r.OK("schedule", "update", "export", "--quota", "none", "--overlap", "forbid", "--tolerance", "0s"),
-			"overlap queue → none\n", "tolerance 5s → none\n", "quota 30m → none\n")
-		if n := r.Count("SELECT COUNT(*) FROM schedule WHERE long_run AND overlap = 'forbid' AND tolerance IS NULL AND quota = 0"); n != 1 {
+		says(r, r.OK("schedule", "update", "export", "--quota", "none", "--overlap", "forbid", "--tolerance", "0s", "--no-pool"),
+			"overlap queue → none\n", "tolerance 5s → none\n", "quota 30m → none\n", "pool heavy → none\n")
+		if n := r.Count("SELECT COUNT(*) FROM schedule WHERE long_run AND overlap = 'forbid' AND tolerance IS NULL AND quota = 0 AND pool = ''"); n != 1 {
 			r.Error("it is not stored as that")
 		}
 		says(r, r.OK("schedule", "update", "export", "--long=false"), "long true → none\n")
@@ -32,7 +32,7 @@ func TestALongScheduleSaysHowItsRunsKeepApart(t *testing.T) {
 		r.Execute("schedule", "update", "export", "--overlap", "queue").Wants(r.T, cmd.ExitUsage, `schedule "export" is not long`)
 		r.Execute("schedule", "update", "export", "--long", "--topic", "t").Wants(r.T, cmd.ExitUsage, `schedule "export" sends events`)
 
-		with(r, file, "schedule", "import", "-").Wants(r.T, cmd.ExitPending, "long none → true; overlap none → queue; tolerance none → 5s; quota none → 30m")
+		with(r, file, "schedule", "import", "-").Wants(r.T, cmd.ExitPending, "long none → true; overlap none → queue; tolerance none → 5s; quota none → 30m; pool none → heavy")
 		with(r, file, "schedule", "import", "-", "--update").Wants(r.T, cmd.ExitOK)
 		if again := r.OK("schedule", "export"); again != file {
 			r.Error(again)

@@ -43,6 +43,7 @@ nothing is changed is no failure.`,
 	}
 	f.addFlags(cmd)
 	cmd.Flags().BoolVar(&f.noPayload, "no-payload", false, "take its payload away")
+	cmd.Flags().BoolVar(&f.long.noPool, "no-pool", false, "its long runs are those of the pool of its job_exec")
 	cmd.Flags().BoolVar(&f.noOwner, "no-owner", false, "let it belong to nobody")
 	return cmd
 }

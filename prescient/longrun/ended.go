@@ -28,7 +28,7 @@ type OnEnd func(ctx context.Context, db prescient.DB, ended []Ended) error
 
 // RegisterWithEnds is Register for a job_exec that keeps books on the ends of its runs.
 func (r *Runner) RegisterWithEnds(registry *prescient.Registry, name string, fn Func, guards prescient.Guards, onEnd OnEnd) error {
-	return r.register(registry, name, fn, guards, onEnd)
+	return r.register(registry, "", name, fn, guards, onEnd)
 }
 
 // tell tells of ends.

@@ -35,7 +35,7 @@ func ParseOverlap(text string) (Overlap, error) {
 // Terms are what holds for the run of a check. The zero value is for the check of an app: it may run whenever it is due, for
 // as long as it takes.
 type Terms struct {
-	// Schedule is the id of its schedule; empty for none, and then no other field counts but Quota.
+	// Schedule is the id of its schedule; empty for none, and then no other field counts but Quota and Pool.
 	Schedule string
 	// Overlap with other runs of the schedule; Allow, or empty, asks for no Interval either.
 	Overlap Overlap
@@ -48,6 +48,8 @@ type Terms struct {
 	LastStart time.Time
 	// Quota is how long after its start a run is ended; 0 for never.
 	Quota time.Duration
+	// Pool is whose agents may have the run; empty for that of the job_exec.
+	Pool string
 }
 
 // Rules know the terms of checks. They work in the transaction of the slot run that meets the checks.

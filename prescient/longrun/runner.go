@@ -127,10 +127,21 @@ type Func func(ctx context.Context, run *Run) (*time.Time, error)
 //
 // A nil Runner registers the name as well, for a program that inserts checks and calls none.
 func (r *Runner) Register(registry *prescient.Registry, name string, fn Func, guards prescient.Guards) error {
-	return r.register(registry, name, fn, guards, nil)
+	return r.register(registry, "", name, fn, guards, nil)
 }
 
-func (r *Runner) register(registry *prescient.Registry, name string, fn Func, guards prescient.Guards, onEnd OnEnd) error {
+// RegisterIn is Register for a job_exec whose runs are those of a pool: only agents that serve it have them. A schedule may name
+// another one. An empty pool is that of all agents.
+func (r *Runner) RegisterIn(pool string, registry *prescient.Registry, name string, fn Func, guards prescient.Guards) error {
+	return r.register(registry, pool, name, fn, guards, nil)
+}
+
+func (r *Runner) register(registry *prescient.Registry, pool, name string, fn Func, guards prescient.Guards, onEnd OnEnd) error {
+	if pool != "" {
+		if err := prescient.ValidIdentifier("pool", pool); err != nil {
+			return fmt.Errorf("job_exec %q: %w", name, err)
+		}
+	}
 	if fn == nil {
 		return fmt.Errorf("%w: job_exec %q has no function", prescient.ErrInvalid, name)
 	}
@@ -140,7 +151,7 @@ func (r *Runner) register(registry *prescient.Registry, name string, fn Func, gu
 	timeout := guards.Timeout
 	guards = guards.Or(prescient.DefaultGuards())
 	guards.Timeout = timeout
-	e := &exec{Runner: r, fn: fn, guards: guards, onEnd: onEnd}
+	e := &exec{Runner: r, fn: fn, guards: guards, pool: pool, onEnd: onEnd}
 	err := registry.RegisterTxBatch(name, e.meet, prescient.Guards{Timeout: startTimeout, Endless: true, Concurrency: startCalls, SLA: guards.SLA})
 	if err == nil && r != nil {
 		r.mu.Lock()
@@ -158,7 +169,8 @@ type exec struct {
 	*Runner
 	fn     Func
 	guards prescient.Guards
-	onEnd  OnEnd // nil for none
+	pool   string // of its runs, unless their schedules name another; empty for all agents
+	onEnd  OnEnd  // nil for none
 }
 
 // Running is how many runs are called here now.

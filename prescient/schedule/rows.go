@@ -62,7 +62,7 @@ func columns(s Schedule) []string {
 		text(s.Owner.Name), text(s.Owner.Key), text(string(s.CatchUp)), literal.Of(appendSeconds, s.CatchUpWithin),
 		literal.Of(appendSeconds, s.ExpiresAfter), literal.Of(appendSeconds, s.Jitter), literal.Of(appendBool, s.MayCoalesce),
 		literal.Of(appendBool, s.Long), literal.Of(literal.AppendTextOrNull, string(s.Overlap)), literal.Of(appendSeconds, s.Tolerance),
-		literal.Of(appendQuota, s.Quota),
+		literal.Of(appendQuota, s.Quota), text(s.Pool),
 	}
 }
 
@@ -124,7 +124,7 @@ func scan(rows *sql.Rows) (one Stored, err error) {
 	var size, within, expires, jitter, tolerance, quota sql.NullInt64
 	if err := rows.Scan(&id, &crontabs, &zone, &payload, &size, &jobExec, &topic, &ownerName, &ownerKey, &catchUp, &within, &expires,
 		&jitter, &one.MayCoalesce, &one.Version, &one.Enabled, &disabledAt, &reason, &one.PassedOver, &one.caught, &created, &updated,
-		&one.Long, &overlap, &tolerance, &quota, &lastStarted); err != nil {
+		&one.Long, &overlap, &tolerance, &quota, &one.Pool, &lastStarted); err != nil {
 		return one, err
 	}
 	var errs []error

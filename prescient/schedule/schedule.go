@@ -97,6 +97,9 @@ type Schedule struct {
 	// Quota is how long after its start a run is ended, in whole seconds: as quota, which is no error. Half of the interval to the
 	// next occurrence by default, NoQuota for none.
 	Quota time.Duration
+	// Pool is whose agents may have its long runs: an identifier. It goes before that of the job_exec, which is what an empty one stands
+	// for.
+	Pool string
 }
 
 // NoQuota is the quota of a schedule whose long runs may take as long as they do.
@@ -148,6 +151,12 @@ func (s Schedule) validLong() error {
 		return fmt.Errorf("%w: schedule %q sends events: only one that runs a job_exec may be long", prescient.ErrInvalid, s.ID)
 	case !s.Long && (s.Overlap != "" || s.Tolerance != 0 || s.Quota != 0):
 		return fmt.Errorf("%w: schedule %q is not long: overlap, tolerance and quota are for long runs", prescient.ErrInvalid, s.ID)
+	case !s.Long && s.Pool != "":
+		return fmt.Errorf("%w: schedule %q has pool %.80q and is not long: pools are for long runs", prescient.ErrInvalid, s.ID, s.Pool)
+	case s.Pool != "":
+		if err := prescient.ValidIdentifier("pool", s.Pool); err != nil {
+			return fmt.Errorf("schedule %q: %w", s.ID, err)
+		}
 	}
 	return nil
 }
@@ -221,7 +230,7 @@ func (s Schedule) same(o Schedule) bool {
 	return s.sameTimeline(o) && string(s.Payload) == string(o.Payload) && (s.Payload == nil) == (o.Payload == nil) &&
 		s.JobExec == o.JobExec && s.Topic == o.Topic && s.Owner == o.Owner && s.CatchUp == o.CatchUp &&
 		s.CatchUpWithin == o.CatchUpWithin && s.ExpiresAfter == o.ExpiresAfter && s.MayCoalesce == o.MayCoalesce &&
-		s.Long == o.Long && s.Overlap == o.Overlap && s.Tolerance == o.Tolerance && s.Quota == o.Quota
+		s.Long == o.Long && s.Overlap == o.Overlap && s.Tolerance == o.Tolerance && s.Quota == o.Quota && s.Pool == o.Pool
 }
 
 // sameTimeline says whether two definitions fire at the same times.

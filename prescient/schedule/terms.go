@@ -38,7 +38,7 @@ func (s *Schedules) Terms(ctx context.Context, tx *sqlx.Tx, checks []prescient.F
 		var overlap sql.NullString
 		var jitter, tolerance, quota sql.NullInt64
 		var last sql.NullTime
-		if err := rows.Scan(&one.ID, &crontabs, &one.Zone, &jitter, &one.MayCoalesce, &one.CreatedAt, &overlap, &tolerance, &quota, &last, &now); err != nil {
+		if err := rows.Scan(&one.ID, &crontabs, &one.Zone, &jitter, &one.MayCoalesce, &one.CreatedAt, &overlap, &tolerance, &quota, &one.Pool, &last, &now); err != nil {
 			return nil, now, fmt.Errorf("reading schedules: %w", err)
 		}
 		one.Long, one.Crontabs, one.Jitter = true, strings.Split(crontabs, "\n"), time.Duration(jitter.Int64)*time.Second
@@ -63,7 +63,7 @@ func (s *Schedules) Terms(ctx context.Context, tx *sqlx.Tx, checks []prescient.F
 
 // terms are those of a run. A run that a person asked for has no next occurrence, so that it is never too soon.
 func (s Stored) terms(run prescient.FutureJob) (longrun.Terms, error) {
-	t := longrun.Terms{Schedule: s.ID, Overlap: s.Overlap, LastStart: s.LastStartedAt, Quota: max(s.Quota, 0)}
+	t := longrun.Terms{Schedule: s.ID, Overlap: s.Overlap, LastStart: s.LastStartedAt, Quota: max(s.Quota, 0), Pool: s.Pool}
 	line, err := s.timeline(s.CreatedAt)
 	if err != nil {
 		return t, err

@@ -2,6 +2,6 @@
 -- a schedule locked is not waited for: the slot run tries again.
 -- Index: PRIMARY of schedule, one entry each. Locks: the rows, at once or not at all.
 -- {ids}: a list
-SELECT id, crontabs, zone, jitter, may_coalesce, created_at, overlap, tolerance, quota, last_started_at, UTC_TIMESTAMP(6)
+SELECT id, crontabs, zone, jitter, may_coalesce, created_at, overlap, tolerance, quota, pool, last_started_at, UTC_TIMESTAMP(6)
 FROM {prefix}schedule FORCE INDEX (PRIMARY)
 WHERE (id IN ({ids}) OR 1 = 0) AND long_run = 1 ORDER BY id FOR UPDATE NOWAIT

@@ -50,7 +50,7 @@ func (s *Session) registerHTTP(job config.HTTPJob, check prescient.Func) error {
 	if !job.Long {
 		return s.Registry.Register(job.Exec, check, guards(job.Guards))
 	}
-	return s.Long.Register(s.Registry, job.Exec, func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
+	return s.Long.RegisterIn(job.Pool, s.Registry, job.Exec, func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
 		return check(ctx, run.Job())
 	}, guards(job.Guards))
 }

@@ -167,7 +167,7 @@ const mostWrong = 3
 func (r *Record) set(f field) error {
 	texts := map[string]*string{"id": &r.ID, "zone": &r.Zone, "exec": &r.Exec, "topic": &r.Topic, "payload_base64": &r.PayloadBase64,
 		"owner": &r.Owner, "catch_up": &r.CatchUp, "catch_up_within": &r.CatchUpWithin, "expires_after": &r.ExpiresAfter, "jitter": &r.Jitter,
-		"overlap": &r.Overlap, "tolerance": &r.Tolerance, "quota": &r.Quota}
+		"overlap": &r.Overlap, "tolerance": &r.Tolerance, "quota": &r.Quota, "pool": &r.Pool}
 	truths := map[string]*bool{"coalesce": &r.Coalesce, "long": &r.Long}
 	text, isText := f.value.(string)
 	truth, isTruth := f.value.(bool)

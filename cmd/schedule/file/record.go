@@ -35,18 +35,19 @@ type Record struct {
 	ExpiresAfter  string `json:"expires_after,omitempty"`
 	Jitter        string `json:"jitter,omitempty"`
 	Coalesce      bool   `json:"coalesce,omitempty"`
-	// Long says that its runs are long ones; the next three are for these alone.
+	// Long says that its runs are long ones; the next four are for these alone.
 	Long      bool   `json:"long,omitempty"`
 	Overlap   string `json:"overlap,omitempty"`   // forbid by default
 	Tolerance string `json:"tolerance,omitempty"` // a duration
 	Quota     string `json:"quota,omitempty"`     // a duration, or none
+	Pool      string `json:"pool,omitempty"`      // that of the job_exec by default
 	// Enabled is false for one that does not fire. True says no more than nothing does: what is paused stays so.
 	Enabled *bool `json:"enabled,omitempty"`
 }
 
 // names are those of a Record, in its order.
 var names = []string{"id", "crontab", "zone", "exec", "topic", "payload", "payload_base64", "owner", "catch_up", "catch_up_within",
-	"expires_after", "jitter", "coalesce", "long", "overlap", "tolerance", "quota", "enabled"}
+	"expires_after", "jitter", "coalesce", "long", "overlap", "tolerance", "quota", "pool", "enabled"}
 
 // Crontabs are written as a text where it is one, and as a list otherwise.
 type Crontabs []string
@@ -63,7 +64,7 @@ func (c Crontabs) MarshalJSON() ([]byte, error) {
 func Of(one schedule.Schedule, enabled bool) Record {
 	r := Record{ID: one.ID, Crontab: one.Crontabs, Zone: one.Zone, Exec: one.JobExec, Topic: one.Topic, CatchUp: string(one.CatchUp),
 		CatchUpWithin: durationText(one.CatchUpWithin), ExpiresAfter: durationText(one.ExpiresAfter), Jitter: durationText(one.Jitter),
-		Coalesce: one.MayCoalesce, Long: one.Long, Overlap: string(one.Overlap), Tolerance: durationText(one.Tolerance), Quota: quotaText(one.Quota)}
+		Coalesce: one.MayCoalesce, Long: one.Long, Overlap: string(one.Overlap), Tolerance: durationText(one.Tolerance), Quota: quotaText(one.Quota), Pool: one.Pool}
 	if r.Zone == "UTC" {
 		r.Zone = ""
 	}
@@ -92,7 +93,7 @@ func Of(one schedule.Schedule, enabled bool) Record {
 // wanted returns the schedule of a record. The error says what is wrong with the record itself, or is that of Validate.
 func (r Record) wanted() (schedule.Wanted, error) {
 	w := schedule.Wanted{Schedule: schedule.Schedule{ID: r.ID, Crontabs: r.Crontab, Zone: r.Zone, JobExec: r.Exec, Topic: r.Topic, MayCoalesce: r.Coalesce,
-		Long: r.Long},
+		Long: r.Long, Pool: r.Pool},
 		Paused: r.Enabled != nil && !*r.Enabled}
 	switch {
 	case r.ID == "":

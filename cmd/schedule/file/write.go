@@ -77,6 +77,7 @@ func (r Record) members() (list []member) {
 	add("overlap", r.Overlap)
 	add("tolerance", r.Tolerance)
 	add("quota", r.Quota)
+	add("pool", r.Pool)
 	if r.Enabled != nil {
 		list = append(list, member{"enabled", []string{fmt.Sprint(*r.Enabled)}, true})
 	}
