@@ -68,6 +68,8 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 		{Statement: "client/bookends_away", Query: c.tables.Fill("client/bookends_away", "{slot}", literal.Of(literal.AppendSecond, bookendSlot), "{keys}", literal.KeysOf([]prescient.Key{first, last})), Args: nil, Reached: alias},
 		{Statement: "client/replace", Query: c.tables.Fill("client/replace", write...), Args: nil, Reached: one},
 		{Statement: "client/reschedule", Query: c.tables.Fill("client/reschedule", write...), Args: nil, Reached: one},
+		{Statement: "client/reschedule_many of 2", Query: rescheduleMany(c, f, 2), Args: nil, Reached: alias},
+		{Statement: "client/reschedule_many of 100", Query: rescheduleMany(c, f, rescheduleRows), Args: nil, Reached: alias},
 	}
 	for lock, name := range map[string]string{"": "", "FOR UPDATE": ", locking"} {
 		list = append(list,
@@ -81,6 +83,18 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 		}
 	}
 	return list
+}
+
+// rescheduleMany moves n rows, each to a time of its own.
+func rescheduleMany(c *Client, f *rig.Filled, n int) string {
+	rows := f.Some(rig.BigSlot, n)
+	var due, slot values
+	for i, job := range rows {
+		due.add(job.Key(), literal.Of(literal.AppendMicro, job.DueAt.Add(time.Duration(i)*time.Second)))
+		slot.add(job.Key(), literal.Of(literal.AppendSecond, f.Slots[5]))
+	}
+	return c.tables.Fill("client/reschedule_many", "{due_at}", due.text(), "{next_check_at}", slot.text(), "{new_revision}", "7",
+		"{expires_at}", "", "{rows}", c.asRead(rows))
 }
 
 func listStatements(f *rig.Filled) []rig.Explained {

@@ -270,3 +270,48 @@ func TestACancelLocksNothingOfOthers(t *testing.T) {
 		}
 	})
 }
+
+// A move locks the row. On MariaDB it also locks the entry after its own in UNIQUE (job_key), until it commits: so much for one row
+// as for many.
+func TestRescheduleManyLocksWhatRescheduleLocksOfEach(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.JSONTable)
+		beside := func(l *lockRig) map[string]bool {
+			before, after := l.beside(keyOf(l.mine))
+			rows := l.neighbours(keyOf(l.mine))
+			waits := make(map[string]bool)
+			for name, do := range map[string]func(*sql.Tx) error{
+				"an insert next before it":             l.inserts(before),
+				"an insert next after it":              l.inserts(after),
+				"an insert far from it":                l.inserts(lockJob("far")),
+				"a slot run that ends those before it": l.ends(rows[:10]...),
+				"a slot run that ends those after it":  l.ends(rows[10:]...),
+				"a slot run that ends it":              l.ends(l.row(l.mine.Entity)),
+				"a cancel of the row next before":      l.cancels(rows[9].Entity()),
+				"a cancel of the row next after":       l.cancels(rows[10].Entity()),
+			} {
+				waits[name] = l.waits(name, do)
+			}
+			return waits
+		}
+		var one []map[string]bool
+		r.eachLevel(func(t *testing.T, l *lockRig, tx *sql.Tx, level string) {
+			_, err := l.client.Reschedule(t.Context(), tx, l.mine.Entity, l.mine.JobExec, "", rig.At("17:05"))
+			r.Must(err)
+			one = append(one, beside(l))
+		})
+		r.eachLevel(func(t *testing.T, l *lockRig, tx *sql.Tx, level string) {
+			rows := l.neighbours(keyOf(l.mine))
+			_, err := l.client.RescheduleMany(t.Context(), tx, []NewTime{
+				{Entity: l.mine.Entity, JobExec: l.mine.JobExec, DueAt: rig.At("17:05")}, {Entity: rows[0].Entity(), JobExec: rows[0].JobExec, DueAt: rig.At("18:05")}})
+			r.Must(err)
+			got, want := beside(l), one[0]
+			one = one[1:]
+			want["a slot run that ends those before it"] = true // of which it moves one
+			if fmt.Sprint(got) != fmt.Sprint(want) || !got["a slot run that ends it"] || got["an insert far from it"] {
+				t.Errorf("%s: beside RescheduleMany waits %v\nbeside Reschedule %v", level, got, want)
+			}
+		})
+	})
+}

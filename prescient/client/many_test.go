@@ -2,9 +2,7 @@ package client
 
 import (
 	"database/sql"
-	"fmt"
 	"testing"
-	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
@@ -124,54 +122,6 @@ func TestCancelManyIsAllOrNothingAndTakesFewStatements(t *testing.T) {
 		n, err := r.client.CancelMany(t.Context(), db, entitiesOf(jobs))
 		if took := h.Count("") - before; err != nil || n != len(jobs) || took > 9 {
 			t.Errorf("cancelled %d, %v, by %d statements; want a look, a copy and a delete for each %d, in a transaction", n, err, took, cancelEntities)
-		}
-	})
-}
-
-func TestRescheduleManyMovesAllOrNone(t *testing.T) {
-	t.Parallel()
-	eachServer(t, func(t *testing.T, r *testRig) {
-		rig.EachHandle(t, r.AppAt(rig.At("10:00")), func(h rig.Handle) {
-			defer r.Clear()
-			jobs := manyJobs(30)
-			_, err := r.client.InsertMany(t.Context(), r.AppAt(rig.At("10:00")), jobs)
-			r.Must(err)
-			var times []NewTime
-			for i, job := range jobs {
-				times = append(times, NewTime{Entity: job.Entity, JobExec: job.JobExec, Tag: job.Tag, DueAt: rig.At("14:05").Add(time.Duration(i) * time.Hour / 60)})
-			}
-			did, err := r.client.RescheduleMany(t.Context(), h.Db, times)
-			if err != nil {
-				t.Fatalf("%s: %v", h.Name, err)
-			}
-			h.Done(t)
-			for i, d := range did {
-				job, err := r.client.Get(t.Context(), r.App, jobs[i].Entity, jobs[i].JobExec, jobs[i].Tag)
-				if err != nil || d.Did != DidReschedule || !d.DueAt.Equal(times[i].DueAt) || !job.DueAt.Equal(times[i].DueAt) || !job.NextCheckAt.Equal(d.Slot) {
-					t.Errorf("%s: check %d: %+v, %+v, %v", h.Name, i, d, job, err)
-				}
-			}
-		})
-		jobs := manyJobs(5)
-		_, err := r.client.InsertMany(t.Context(), r.AppAt(rig.At("10:00")), jobs)
-		r.Must(err)
-		before := r.rows()
-		for what, c := range map[string]struct {
-			last NewTime
-			err  error
-		}{
-			"what is not pending": {NewTime{Entity: rig.Order("none"), JobExec: "ship", DueAt: rig.At("14:05")}, prescient.ErrNotFound},
-			"the horizon":         {NewTime{Entity: jobs[4].Entity, JobExec: jobs[4].JobExec, DueAt: rig.At("14:05").AddDate(1, 0, 0)}, prescient.ErrBeyondHorizon},
-			"no time":             {NewTime{Entity: jobs[4].Entity, JobExec: jobs[4].JobExec}, prescient.ErrInvalid},
-		} {
-			times := []NewTime{{Entity: jobs[0].Entity, JobExec: jobs[0].JobExec, DueAt: rig.At("14:05")}, c.last}
-			_, err = r.client.RescheduleMany(t.Context(), r.AppAt(rig.At("10:00")), times)
-			if rig.WantErr(t, what, err, c.err); !rig.Contains(err, "check 2") {
-				t.Errorf("%s: %v does not name the check", what, err)
-			}
-		}
-		if after := r.rows(); fmt.Sprint(after) != fmt.Sprint(before) {
-			t.Errorf("%+v\nwas %+v", after, before)
 		}
 	})
 }

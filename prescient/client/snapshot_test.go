@@ -118,6 +118,13 @@ func TestWhatChangedAfterTheTransactionsSnapshotIsFound(t *testing.T) {
 			did, err := r.client.Reschedule(r.T.Context(), db, e, "ship", "", rig.At("18:00"))
 			return string(did.Did), err
 		}, "rescheduled", "18:00", nil, "", "", prescient.ErrNotFound},
+		{"RescheduleMany", func(r *testRig, db prescient.DB) (string, error) {
+			did, err := r.client.RescheduleMany(r.T.Context(), db, []NewTime{{Entity: e, JobExec: "ship", DueAt: rig.At("18:00")}})
+			if err != nil {
+				return "", err
+			}
+			return string(did[0].Did), nil
+		}, "rescheduled", "18:00", nil, "", "", prescient.ErrNotFound},
 		{"keep", insert(prescient.Keep, "18:00"), "kept =", "=", nil, "inserted 18:00", "18:00", nil},
 		{"replace", insert(prescient.Replace, "18:00"), "replaced 18:00", "18:00", nil, "inserted 18:00", "18:00", nil},
 		{"earlier", insert(prescient.Earlier, "12:00"), "replaced 12:00", "12:00", nil, "inserted 12:00", "12:00", nil},
