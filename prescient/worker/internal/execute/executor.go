@@ -2,6 +2,7 @@ package execute
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,9 +55,10 @@ type Sink interface {
 
 // Task is rows of one job_exec that are to be called.
 type Task struct {
-	Rows []*check.Answered
-	Lane *Lane
-	Sink Sink
+	Rows  []*check.Answered
+	Lane  *Lane
+	Sink  Sink
+	Alone bool // they share a transaction with no others
 }
 
 func (t *Task) task() *Task { return t }
@@ -137,7 +139,8 @@ func (e *Executor) pick() calls {
 	return nil
 }
 
-// pop takes the first task of the queue or of the backlog, or as many rows of it as have a place together. Called with the mutex held.
+// pop takes the first task of the queue or of the backlog: as many rows of it as have a place together, and, where there is room for
+// more, what waits of the same bucket. Called with the mutex held.
 func (l *Lane) pop(background bool) (t Task, ok bool) {
 	queue := &l.queue
 	if background {
@@ -147,12 +150,23 @@ func (l *Lane) pop(background bool) (t Task, ok bool) {
 		return t, false
 	}
 	first := (*queue)[0]
-	if n := l.atOnce(); n > 0 && len(first.Rows) > n {
+	n := l.atOnce()
+	if n > 0 && len(first.Rows) > n {
 		return first.splitOff(n), true
 	}
 	(*queue)[0] = nil
 	*queue = (*queue)[1:]
-	return *first, true
+	if n == 0 || first.Alone {
+		return *first, true
+	}
+	rows := slices.Clip(first.Rows)
+	*queue = slices.DeleteFunc(*queue, func(other *Task) bool {
+		if room := n - len(rows); other.Sink == first.Sink && !other.Alone && room > 0 {
+			rows = append(rows, other.splitOff(min(room, len(other.Rows))).Rows...)
+		}
+		return len(other.Rows) == 0
+	})
+	return Task{Rows: rows, Lane: l, Sink: first.Sink}, true
 }
 
 // splitOff takes the first n rows as a task of their own.

@@ -3,6 +3,8 @@ package execute
 import (
 	"testing"
 	"time"
+
+	"prescient/prescient/worker/internal/check"
 )
 
 func TestTransactionsAreAsLargeAsTheyAreQuick(t *testing.T) {
@@ -30,5 +32,33 @@ func TestTransactionsAreAsLargeAsTheyAreQuick(t *testing.T) {
 		if got := nextGroup(c.group, c.rows, c.held); got != c.want {
 			t.Errorf("after %d of %d rows in %v: %d; want %d", c.rows, c.group, c.held, got, c.want)
 		}
+	}
+}
+
+// A bucket is read in parts, the first of which are small. What waits of it together shares a transaction; what is called by itself, and
+// what other buckets have, does not.
+func TestWhatWaitsOfABucketSharesATransaction(t *testing.T) {
+	one, other := new(sink), new(sink)
+	lane := &Lane{Handler: newTx(txBatchFunc(nil), 10)}
+	add := func(s *sink, alone bool, n int) {
+		lane.queue = append(lane.queue, &Task{Rows: make([]*check.Answered, n), Lane: lane, Sink: s, Alone: alone})
+	}
+	add(one, false, 2)
+	add(other, false, 3)
+	add(one, false, 4)
+	add(one, true, 1)
+	add(one, false, 7)
+	add(other, false, 12)
+	for i, want := range []struct {
+		of   *sink
+		rows int
+	}{{one, 10}, {other, 10}, {one, 1}, {one, 3}, {other, 5}} {
+		task, ok := lane.pop(false)
+		if !ok || task.Sink != want.of || len(task.Rows) != want.rows {
+			t.Errorf("transaction %d: %d rows, want %d", i, len(task.Rows), want.rows)
+		}
+	}
+	if _, ok := lane.pop(false); ok || len(lane.queue) > 0 {
+		t.Error("rows are left")
 	}
 }
