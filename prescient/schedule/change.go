@@ -72,7 +72,8 @@ func (s *Schedules) Edit(ctx context.Context, db prescient.DB, id string, edit f
 	return before, after, err
 }
 
-// Delete deletes schedules with their timers and runs, which end as cancelled, and says how many there were.
+// Delete deletes schedules with their timers and runs, which end as cancelled, and says how many there were. Nothing is kept of them: one
+// that is created again with an id, by a clock that was put back meanwhile, repeats occurrences with their ids.
 func (s *Schedules) Delete(ctx context.Context, db prescient.DB, ids ...string) (deleted int, err error) {
 	for _, id := range ids {
 		if err := validID(id); err != nil {
@@ -186,16 +187,21 @@ func (s *Schedules) pauseLocked(ctx context.Context, db prescient.DB, old Stored
 	if err != nil {
 		return err
 	}
+	var until time.Time
 	if timer, waited := met[prescient.KeyOf(s.own.Entity(old.ID), TimerExec, "")]; waited {
 		if err := s.fireUntil(ctx, db, old, timer, met, now); err != nil {
 			return err
 		}
+		until = replacement{old: old}.firedUntil(&timer, now)
 	}
-	return s.switched(ctx, db, []string{old.ID}, false, "NULL", "NULL")
+	return s.switched(ctx, db, []string{old.ID}, false, "NULL", "NULL", until)
 }
 
-// Resume lets a schedule fire again, from now on: what was due while it was paused is not missed. One that is enabled stays as it
-// is. The error wraps ErrNotFound, or prescient.ErrInvalid where it has no more occurrences, or its crontabs are no good.
+// putBack is by how much a clock is put back at most, so that Resume repeats nothing.
+const putBack = 24 * time.Hour
+
+// Resume lets a schedule fire again, from now on: what was due while it was paused is not missed. Where the clock was put back since,
+// by a day at most, it fires from the time of the pause on, until which it has fired. One that is enabled stays as it is. The error wraps ErrNotFound, or prescient.ErrInvalid where it has no more occurrences, or its crontabs are no good.
 func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) error {
 	return s.own.InTx(ctx, db, func(db prescient.DB) error {
 		old, err := s.lock(ctx, db, id)
@@ -206,14 +212,18 @@ func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) erro
 		if err != nil {
 			return err
 		}
-		first, err := s.firstToCome(old.Schedule, old.CreatedAt, now)
+		from := now
+		if back := old.UpdatedAt.Sub(now); back > 0 && back <= putBack {
+			from = old.UpdatedAt
+		}
+		first, err := s.firstToCome(old.Schedule, old.CreatedAt, from)
 		if err != nil {
 			return err
 		}
 		if err := s.own.Insert(ctx, db, append(s.runs(old.Schedule, first), s.timer(old.Schedule, first)), now); err != nil {
 			return fmt.Errorf("inserting the timer: %w", err)
 		}
-		if err := s.switched(ctx, db, []string{id}, true, "NULL", "NULL"); err != nil {
+		if err := s.switched(ctx, db, []string{id}, true, "NULL", "NULL", time.Time{}); err != nil {
 			return err
 		}
 		return s.forgetRefused(ctx, db, refusedAmong(old))

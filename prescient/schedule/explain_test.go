@@ -57,7 +57,7 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 		for _, lock := range []string{"", "FOR UPDATE"} {
 			add(fmt.Sprintf("schedule/find %d %s", n, lock), s.tables.Fill("schedule/find", "{payload}", string(ofEvents), "{ids}", ids, "{lock}", lock), reached)
 		}
-		add(fmt.Sprintf("schedule/switch %d", n), s.tables.Fill("schedule/switch", "{enabled}", "0", "{disabled_at}", "NULL", "{reason}", "NULL", "{ids}", ids), reached)
+		add(fmt.Sprintf("schedule/switch %d", n), s.tables.Fill("schedule/switch", "{enabled}", "0", "{updated_at}", "UTC_TIMESTAMP(6)", "{disabled_at}", "NULL", "{reason}", "NULL", "{ids}", ids), reached)
 		add(fmt.Sprintf("schedule/terms %d", n), s.tables.Fill("schedule/terms", "{ids}", ids), reached)
 		add(fmt.Sprintf("schedule/started %d", n), s.tables.Fill("schedule/started", "{at}", "NULL", "{ids}", ids), reached)
 		if n <= idsPerStatement { // a call for timers may name more

@@ -184,7 +184,7 @@ func (f *firing) write(ctx context.Context, tx *sqlx.Tx, alone bool) error {
 	if err := f.tally(ctx, tx); err != nil {
 		return err
 	}
-	if err := f.switched(ctx, tx, f.over, false, "NULL", literal.Of(literal.AppendText, "it has no more occurrences")); err != nil {
+	if err := f.switched(ctx, tx, f.over, false, "NULL", literal.Of(literal.AppendText, "it has no more occurrences"), time.Time{}); err != nil {
 		return err
 	}
 	// A reason has up to 1000 characters.
@@ -194,7 +194,7 @@ func (f *firing) write(ctx context.Context, tx *sqlx.Tx, alone bool) error {
 			reasons = literal.AppendText(append(reasons, " WHEN "...), id)
 			reasons = literal.AppendText(append(reasons, " THEN "...), f.reasons[id])
 		}
-		if err := f.switched(ctx, tx, ids, false, "UTC_TIMESTAMP(6)", string(append(reasons, " END"...))); err != nil {
+		if err := f.switched(ctx, tx, ids, false, "UTC_TIMESTAMP(6)", string(append(reasons, " END"...)), time.Time{}); err != nil {
 			return err
 		}
 	}
@@ -258,12 +258,16 @@ func (f *firing) isThere(ctx context.Context, db prescient.DB, run prescient.New
 	return err
 }
 
-// switched enables or disables schedules. disabledAt and reason are expressions.
-func (s *Schedules) switched(ctx context.Context, db prescient.DB, ids []string, enabled bool, disabledAt, reason string) error {
+// switched enables or disables schedules. disabledAt and reason are expressions; until is when, where that is later than now.
+func (s *Schedules) switched(ctx context.Context, db prescient.DB, ids []string, enabled bool, disabledAt, reason string, until time.Time) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := db.ExecContext(ctx, s.tables.Fill("schedule/switch", "{enabled}", literal.Of(appendBool, enabled), "{disabled_at}", disabledAt,
+	at := "UTC_TIMESTAMP(6)"
+	if !until.IsZero() {
+		at = "GREATEST(UTC_TIMESTAMP(6), " + literal.Of(literal.AppendMicro, until) + ")"
+	}
+	_, err := db.ExecContext(ctx, s.tables.Fill("schedule/switch", "{updated_at}", at, "{enabled}", literal.Of(appendBool, enabled), "{disabled_at}", disabledAt,
 		"{reason}", reason, "{ids}", idList(ids)))
 	if err != nil {
 		return fmt.Errorf("enabling or disabling schedules: %w", err)

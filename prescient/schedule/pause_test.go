@@ -176,3 +176,34 @@ func TestAChangeOnAPoolIsBegunAgain(t *testing.T) {
 		r.wantTimer("a", "")
 	})
 }
+
+// The clock was put back: what has fired before a pause does not fire again.
+func TestResumeRepeatsNothingAfterTheClockWasPutBack(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		hourly := schedule.Schedule{Crontabs: []string{"0 * * * *"}, Topic: "t"}
+		for _, id := range []string{"after", "before", "changed", "far"} {
+			hourly.ID = id
+			r.create("10:00", hourly)
+		}
+		r.run("11:00")
+		r.run("12:00")
+		pause := func(clock, id string) { r.Must(r.schedules.Pause(t.Context(), r.app(clock), id)) }
+		pause("12:30", "after")
+		pause("10:45", "before") // its timer waits for 13:00
+		pause("12:30", "changed")
+		hourly.ID, hourly.Crontabs = "changed", []string{"0,30 * * * *"}
+		r.update("10:50", hourly)
+		for id, want := range map[string]string{"after": "13:00", "before": "13:00", "changed": "13:00"} {
+			r.Must(r.schedules.Resume(t.Context(), r.app("10:55"), id))
+			r.wantTimer(id, want)
+		}
+		// A clock that was wrong by more than a day does not keep it silent for as long.
+		r.Must(r.schedules.Pause(t.Context(), r.AppAt(rig.At("12:30").AddDate(10, 0, 0)), "far"))
+		r.Must(r.schedules.Resume(t.Context(), r.app("12:40"), "far"))
+		r.wantTimer("far", "13:00")
+		// By a clock that is right, from now on.
+		pause("13:05", "after")
+		r.Must(r.schedules.Resume(t.Context(), r.app("14:30"), "after"))
+		r.wantTimer("after", "15:00")
+	})
+}

@@ -1,5 +1,6 @@
 -- Put other definitions in the place of those of schedules. What an INSERT gives of a row that is there is not stored but as the
--- UPDATE says: a new row would have version 1.
+-- UPDATE says: a new row would have version 1. One that is paused keeps an updated_at from before the clock was put back: what was due
+-- until then has fired.
 -- Index: PRIMARY of schedule, one entry each, and those of owner that change. Locks: the rows, held already.
 -- {rows}: (…), (…) in the order of the columns
 INSERT INTO {prefix}schedule (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within,
@@ -10,4 +11,4 @@ ON DUPLICATE KEY UPDATE crontabs = VALUES(crontabs), zone = VALUES(zone), payloa
   catch_up_within = VALUES(catch_up_within), expires_after = VALUES(expires_after), jitter = VALUES(jitter),
   may_coalesce = VALUES(may_coalesce), long_run = VALUES(long_run), overlap = VALUES(overlap), tolerance = VALUES(tolerance),
   quota = VALUES(quota), pool = VALUES(pool), version = version + 1, enabled = VALUES(enabled), disabled_at = NULL, disabled_reason = NULL,
-  updated_at = UTC_TIMESTAMP(6)
+  updated_at = IF(enabled = 0 AND updated_at > UTC_TIMESTAMP(6), updated_at, UTC_TIMESTAMP(6))

@@ -17,7 +17,7 @@ func (st *stage) create(ctx context.Context, b *rig.Bench) error {
 		return err
 	}
 	many, few := b.Scaled(1_000_000), b.Scaled(20_000)
-	name := fmt.Sprintf("prescient, %s, created %d at a time, %d connections", st.name, inBulk, bulkers)
+	name := fmt.Sprintf("prescient, %s, created %d at a time, %d connections", st.name, inBulk, st.connections)
 	if _, err := b.TookWith(name, 1, []int{st.Pid}, func() (int, error) { return many, st.createMany(ctx, many, st.number) },
 		func(r *page.Record) {
 			var after map[string]float64
@@ -36,6 +36,9 @@ func (st *stage) create(ctx context.Context, b *rig.Bench) error {
 	if err != nil {
 		return err
 	}
+	if len(st.forms) == 0 {
+		return nil
+	}
 	for round := 1; round <= b.Rounds; round++ {
 		if err := st.AwaitCalm(ctx); err != nil {
 			return err
@@ -52,7 +55,7 @@ func (st *stage) create(ctx context.Context, b *rig.Bench) error {
 func (st *stage) createMany(ctx context.Context, n int, number func(i int) schedule.Schedule) error {
 	first := st.made
 	st.made += n
-	return rig.InParallel(ctx, bulkers, (n+inBulk-1)/inBulk, func(ctx context.Context, part int) error {
+	return rig.InParallel(ctx, st.connections, (n+inBulk-1)/inBulk, func(ctx context.Context, part int) error {
 		some := make([]schedule.Schedule, 0, inBulk)
 		for i := part * inBulk; i < min((part+1)*inBulk, n); i++ {
 			some = append(some, number(first+i))

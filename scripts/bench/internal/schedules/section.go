@@ -15,10 +15,13 @@ import (
 // Section measures schedules.
 var Section = rig.Section{
 	Name: "schedules",
-	About: "schedules: a million made, 500 at a time on 4 connections, and one at a time on 32; bytes of each beyond its payload; slots in which 100 thousand " +
+	About: "schedules: a million made, 500 at a time on 4 connections that take turns, and on one, and one at a time on 32; bytes of each beyond its payload; slots in which 100 thousand " +
 		"of them fire, with their lateness and statements; beside an in-process cron with as many entries",
 	Run: func(ctx context.Context, b *rig.Bench, s *rig.Server) error {
-		for _, k := range []kind{{name: "runs", forms: []string{"one", "batch"}}, {name: "events", forms: []string{"events"}}} {
+		for _, k := range []kind{
+			{name: "runs", forms: []string{"one", "batch"}, connections: bulkers}, {name: "events", forms: []string{"events"}, connections: bulkers},
+			{name: "events", connections: 1}, // for their bytes: in the order of their ids, as an import makes them
+		} {
 			if err := measure(ctx, b, s, k); err != nil {
 				return err
 			}
@@ -43,8 +46,9 @@ const target = "reminder.send"
 
 // kind is what schedules do: send events, or run a job_exec.
 type kind struct {
-	name  string
-	forms []string // of what fires
+	name        string
+	forms       []string // of what fires
+	connections int      // that create in bulk
 }
 
 // stage is an installation with schedules of one kind.
