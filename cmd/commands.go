@@ -32,7 +32,7 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 		}
 	}
 	add(groupServe, "Running what is due:",
-		serve.Run(prog), serve.Work(prog), serve.Sweep(prog), serve.RollForward(prog), serve.Pause(prog), serve.Resume(prog))
+		serve.Run(prog), serve.Work(prog), serve.Sweep(prog), serve.RollForward(prog), serve.Pause(prog), serve.Resume(prog), operate.Agents(prog))
 	add(groupJobs, "Checks:",
 		checks.Insert(prog), checks.Cancel(prog), checks.Reschedule(prog), checks.Requeue(prog), checks.Get(prog), checks.Jobs(prog), checks.History(prog),
 		checks.Slots(prog))

@@ -130,7 +130,7 @@ func (o Options) complete() Options {
 // command does.
 func New(options Options) *cobra.Command {
 	options = options.complete()
-	prog := &program.Program{Name: options.Program, Stderr: options.Stderr, Env: options.Env, Environ: options.Environ,
+	prog := &program.Program{Name: options.Program, Version: versionOf(options.Program, options.Version).Version, Stderr: options.Stderr, Env: options.Env, Environ: options.Environ,
 		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, Screen: &output.Screen{Writer: options.Stderr}}
 	if options.Register != nil {
 		prog.Register = func(ctx context.Context, s *program.Session) error {

@@ -145,6 +145,24 @@ func ParseShare(g Grid, text string) (Assignment, error) {
 	return Assignment{grid: g, choice: chooseShare, share: share - 1, shares: shares}, nil
 }
 
+// Parse reads what [Assignment.String] says: "every slot", "minutes 0,30",
+// "share 1/2", or "no slot", which is the zero Assignment. Its errors are those
+// of ParseMinutes and ParseShare, or wrap [ErrAssignment].
+func Parse(g Grid, text string) (Assignment, error) {
+	kind, which, _ := strings.Cut(text, " ")
+	switch {
+	case text == "every slot" && !g.IsZero():
+		return All(g), nil
+	case text == "no slot":
+		return Assignment{}, nil
+	case kind == "minutes":
+		return ParseMinutes(g, which)
+	case kind == "share":
+		return ParseShare(g, which)
+	}
+	return Assignment{}, fmt.Errorf("%w: %.80q is none; allowed are every slot, minutes 0,30, share 1/2 and the like", ErrAssignment, text)
+}
+
 func parseCount(text string) (int64, bool) {
 	if !isDigits(text) {
 		return 0, false

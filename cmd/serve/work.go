@@ -13,6 +13,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
 	"prescient/config/value"
+	"prescient/prescient/agent"
 	"prescient/prescient/worker"
 )
 
@@ -55,7 +56,7 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 	if f == nil {
 		events = nil
 	}
-	w, stop, err := watchedWorker(cmd.Context(), s, cmp.Or(listen, s.Config.Metrics.Listen), events)
+	w, a, stop, err := watchedWorker(cmd.Context(), s, cmp.Or(listen, s.Config.Metrics.Listen), events)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,9 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 		s.Log.Info().Stringer("grace", s.Config.Worker.StopGrace).Msg("stopping: nothing new is started, what runs may end")
 		notify(s, daemon.SdNotifyStopping)
 	})
-	err = forwarding(cmd.Context(), s, f, func(ctx context.Context) error { return drainingLong(ctx, s, w.Work) })
+	err = registered(cmd.Context(), a, func(ctx context.Context) error {
+		return forwarding(ctx, s, f, func(ctx context.Context) error { return drainingLong(ctx, s, w.Work) })
+	})
 	stop()
 	if !goesOn() {
 		<-logged
@@ -81,8 +84,8 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 }
 
 // watchedWorker returns a worker that serves its metrics, and tells the service manager how it is, until stop is called;
-// that may be done twice.
-func watchedWorker(ctx context.Context, s *program.Session, listen string, events *eventMetrics) (w *worker.Worker, stop func(), err error) {
+// that may be done twice. The agent has other processes know of it.
+func watchedWorker(ctx context.Context, s *program.Session, listen string, events *eventMetrics) (w *worker.Worker, a *agent.Agent, stop func(), err error) {
 	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	var watcher sync.WaitGroup
 	ready := func() {
@@ -95,24 +98,27 @@ func watchedWorker(ctx context.Context, s *program.Session, listen string, event
 		m = newMetrics(s.Registry.Names())
 		observer = m.observer(ready)
 	}
-	if w, err = s.NewWorker(ctx, observer); err != nil {
+	if w, err = s.NewWorker(ctx, observer); err == nil {
+		a, err = s.NewAgent(ctx, w)
+	}
+	if err != nil {
 		unwatch()
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	silence := func() {}
 	if listen != "" {
 		p := &probe{ask: w.Backlog}
 		m.registry.MustRegister(p)
-		m.registry.MustRegister(&outboxProbe{ask: s.Outbox})
+		m.registry.MustRegister(&outboxProbe{ask: s.Outbox}, &agentProbe{list: a.List, busy: a.Busy})
 		if events != nil {
 			events.register(m.registry)
 		}
 		if silence, err = serveHTTP(ctx, s, listen, m.registry, w.Alive, p.backlog); err != nil {
 			unwatch()
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
-	return w, sync.OnceFunc(func() {
+	return w, a, sync.OnceFunc(func() {
 		unwatch()
 		watcher.Wait()
 		silence()

@@ -30,6 +30,8 @@ type Options struct {
 	SweepGrace, SweepEvery time.Duration
 	// Assignments of all workers that there are, together; empty to leave out whether they cover every slot.
 	Assignments []slots.Assignment
+	// Pools are those of job_execs that are configured. Some live agent is to serve each, where there are agents.
+	Pools []string
 	// MaxChecks is the highest guard of all job_execs; zero to leave out whether rows are above it.
 	MaxChecks int
 	// Use is what the user of the connection is for; worker by default. What its role has no right to look at is left out.

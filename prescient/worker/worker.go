@@ -46,6 +46,10 @@ type bounds struct {
 // Name returns the worker's name in ledger and history.
 func (w *Worker) Name() string { return w.options.Name }
 
+// CallTime returns for how long the worker has called job_execs, each call counted: as much of it as time has passed, times the
+// concurrency, is all that it can do.
+func (w *Worker) CallTime() time.Duration { return w.shared.Executor.CallTime() }
+
 // Resolution returns the distance between two slots.
 func (w *Worker) Resolution() time.Duration { return w.tables.Grid.Resolution() }
 

@@ -8,6 +8,7 @@ GRANT INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{slot_run} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule_run} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{agent} TO {account};
 GRANT SELECT, INSERT, DELETE ON {database}.{schedule_refused} TO {account};
 GRANT SELECT, INSERT, DELETE ON {database}.{event_outbox} TO {account};
 GRANT SELECT, UPDATE ON {database}.{event_shard} TO {account};

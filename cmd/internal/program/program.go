@@ -17,6 +17,7 @@ import (
 // Program is one command line: the program that it is of, its surroundings, and the flags that every command has.
 type Program struct {
 	Name        string // of the program, in its help and errors
+	Version     string
 	JSON        bool
 	ConfigFile  string
 	Screen      *output.Screen

@@ -14,6 +14,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/config"
 	"prescient/prescient"
+	"prescient/prescient/agent"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/longrun"
@@ -127,6 +128,17 @@ func (s *Session) NewWorker(ctx context.Context, observer *worker.Observer) (*wo
 	defer cancel()
 	w, err := worker.New(ctx, s.DB, s.workerOptions(observer))
 	return w, s.Explain(err)
+}
+
+// NewAgent returns what has others know of this process, beside its worker.
+func (s *Session) NewAgent(ctx context.Context, w *worker.Worker) (*agent.Agent, error) {
+	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
+	defer cancel()
+	c := s.Config
+	a, err := agent.New(ctx, s.DB, agent.Options{Prefix: c.TablePrefix, Dialect: sql.Dialect(c.Dialect), Name: w.Name(),
+		Version: s.Program.Version[:min(len(s.Program.Version), 64)], Assignment: c.Worker.Assignment, Pools: c.Worker.Pools, Concurrency: c.Worker.Concurrency,
+		Calling: w.CallTime, LongRuns: s.Long.Running, Log: s.Log})
+	return a, s.Explain(err)
 }
 
 // workerOptions are those of the configuration.

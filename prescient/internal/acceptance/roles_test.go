@@ -54,6 +54,8 @@ var rights = []struct {
 	{"DELETE FROM p_job_history WHERE job_exec = 'nothing'", []string{"owner"}},
 	{"SELECT COUNT(*) FROM p_slot_run", []string{"operator", "worker", "owner"}},
 	{"UPDATE p_slot_run SET token = token", []string{"worker", "owner"}},
+	{"SELECT COUNT(*) FROM p_agent", []string{"analyst", "operator", "worker", "owner"}},
+	{"DELETE FROM p_agent WHERE name = 'nothing'", []string{"worker", "owner"}},
 	{"SELECT COUNT(*) FROM p_job_pause", []string{"operator", "worker", "owner"}},
 	{"INSERT INTO p_slot_run (slot, bucket, buckets) VALUES (UTC_TIMESTAMP(), FLOOR(RAND() * 60000), 1)", []string{"worker", "owner"}},
 	{"INSERT INTO p_job_pause (job_exec) VALUES ('nothing')", []string{"operator", "owner"}},

@@ -20,9 +20,11 @@ type Executor struct {
 
 	mu       sync.Mutex // taken before any mutex of a sink, never after
 	Order    []*Lane
-	nextLane int // the lane in order that is served next
-	running  int // calls, abandoned ones aside
-	sweeping int // those of them that catch up
+	nextLane int           // the lane in order that is served next
+	running  int           // calls, abandoned ones aside
+	sweeping int           // those of them that catch up
+	called   time.Duration // for how long calls had their places until then, all together
+	then     time.Time
 }
 
 // Lane is one job_exec's queue.
@@ -178,12 +180,29 @@ func (t *Task) splitOff(n int) Task {
 
 // count notes that a call started (1) or gave its place back (-1). Called with the mutex held.
 func (e *Executor) count(t *Task, n int) {
+	e.callTime(time.Now())
 	t.Lane.running += n
 	e.running += n
 	if t.Sink.CatchesUp() {
 		t.Lane.sweeping += n
 		e.sweeping += n
 	}
+}
+
+// CallTime is for how long calls have had their places, all of them together.
+func (e *Executor) CallTime() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.callTime(time.Now())
+}
+
+// callTime is CallTime, with the mutex held.
+func (e *Executor) callTime(now time.Time) time.Duration {
+	if e.running > 0 {
+		e.called += time.Duration(e.running) * now.Sub(e.then)
+	}
+	e.then = now
+	return e.called
 }
 
 // putOff answers for the queues of a lane that has too many abandoned calls. Called with the mutex held.

@@ -1,0 +1,194 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/store"
+	"prescient/slots"
+	text "prescient/sql"
+)
+
+// When an agent is heard of, and when it is not any more.
+const (
+	// Every is how often an agent is heard of at least, by one statement; a tenth longer at most, so that they do not all come at once.
+	Every = 30 * time.Second
+	// DeadAfter is how long an agent is not heard of until it counts as dead.
+	DeadAfter = 2 * Every
+	// ForgottenAfter is how long an agent is not heard of until its row goes away.
+	ForgottenAfter = 24 * time.Hour
+
+	statementTime = 5 * time.Second
+	forgetEvery   = time.Hour
+)
+
+// Options are for New; zero fields mean the defaults.
+type Options struct {
+	// Prefix of the table names; empty by default.
+	Prefix string
+	// Dialect is [text.Auto] by default: what the server can do.
+	Dialect text.Dialect
+	// Name of the agent, at most 64 characters: that of its worker, which is no other's at the same time. Two agents of one name have two
+	// rows all the same.
+	Name string
+	// Version of the program, at most 64 characters.
+	Version string
+	// Assignment says which slots it serves; the zero value is none.
+	Assignment slots.Assignment
+	// Pools are those whose long runs it takes, and how many of each.
+	Pools map[string]int
+	// Concurrency is how many calls it makes at a time.
+	Concurrency int
+	// Calling is for how long it has called all in all, every call counted: the worker's CallTime. Nil for never.
+	Calling func() time.Duration
+	// LongRuns is how many long runs it has in hand; nil for none.
+	LongRuns func() int
+	// Log has a line at warn where it cannot be heard of. The zero value is silent.
+	Log zerolog.Logger
+}
+
+// Agent is this process, as others see it. It is for concurrent use.
+type Agent struct {
+	options  Options
+	db       *sqlx.DB
+	tables   store.Tables
+	instance uint64
+	host     string
+	pools    []byte
+
+	stopping chan struct{}
+	stop     sync.Once
+
+	mu   sync.Mutex
+	busy share // of its concurrency, between heartbeats
+}
+
+// New makes an agent, which registers when it is run. db is a pool that connect.Open made. The error wraps
+// prescient.ErrNotMigrated, prescient.ErrInvalid or what the server says.
+func New(ctx context.Context, db *sqlx.DB, o Options) (*Agent, error) {
+	if o.Name == "" {
+		return nil, fmt.Errorf("%w: an agent needs a name: that of its worker", prescient.ErrInvalid)
+	}
+	for what, text := range map[string]string{"name of an agent": o.Name, "version of an agent": o.Version} {
+		if err := prescient.ValidText(what, text, 64); err != nil {
+			return nil, err
+		}
+	}
+	for name, capacity := range o.Pools {
+		if err := prescient.ValidIdentifier("pool", name); err != nil {
+			return nil, err
+		}
+		if capacity < 1 {
+			return nil, fmt.Errorf("%w: capacity %d of the pool %s: must be positive", prescient.ErrInvalid, capacity, name)
+		}
+	}
+	if o.Concurrency < 0 || o.Concurrency > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: concurrency %d of an agent", prescient.ErrInvalid, o.Concurrency)
+	}
+	if o.Pools == nil {
+		o.Pools = map[string]int{}
+	}
+	t, err := store.OpenTables(ctx, db, o.Prefix, 0, o.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{options: o, db: db, tables: t, instance: rand.Uint64() >> 1, host: hostName(), stopping: make(chan struct{})}
+	a.busy = share{of: o.Concurrency, at: time.Now()}
+	if o.Calling != nil {
+		a.busy.called = o.Calling()
+	}
+	a.pools, err = json.Marshal(o.Pools)
+	return a, err
+}
+
+// Stopping has others know that the agent starts nothing new. It returns at once.
+func (a *Agent) Stopping() { a.stop.Do(func() { close(a.stopping) }) }
+
+// Busy is the share of the concurrency that was in use between the last two heartbeats, 0 to 1.
+func (a *Agent) Busy() float64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.busy.last
+}
+
+// Run registers the agent, and has it heard of until ctx ends; then its row goes away. It tries again what fails, sooner than the next
+// heartbeat is due, and says so in the log once for each time that it begins to fail.
+func (a *Agent) Run(ctx context.Context) {
+	var forgotten time.Time
+	stopping, failing := a.stopping, false
+	wait := time.Duration(0)
+	for {
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			a.leave()
+			return
+		case <-stopping:
+			timer.Stop()
+			stopping = nil
+		case <-timer.C:
+		}
+		err := a.beat(ctx, stopping == nil)
+		if err == nil && time.Since(forgotten) >= forgetEvery {
+			forgotten = time.Now()
+			err = a.exec(ctx, "agent/forget", ForgottenAfter.Microseconds())
+		}
+		wait = Every + rand.N(Every/10)
+		if err != nil && ctx.Err() == nil {
+			if !failing {
+				a.options.Log.Warn().Err(err).Msg("this agent cannot be heard of; others see it as dead before long, and it goes on working")
+			}
+			if errno.Passing(err) || errors.Is(err, context.DeadlineExceeded) {
+				wait = Every / 10
+			}
+		}
+		failing = err != nil
+	}
+}
+
+// beat registers the agent, or has it heard of.
+func (a *Agent) beat(ctx context.Context, stops bool) error {
+	o := a.options
+	var called time.Duration
+	if o.Calling != nil {
+		called = o.Calling()
+	}
+	runs := 0
+	if o.LongRuns != nil {
+		runs = o.LongRuns()
+	}
+	a.mu.Lock()
+	busy := a.busy.since(time.Now(), called)
+	a.mu.Unlock()
+	return a.exec(ctx, "agent/beat", o.Name, a.instance, a.host, os.Getpid(), o.Version, o.Assignment.String(), string(a.pools), o.Concurrency,
+		busy, runs, hostLoad(), memory(), time.Now().UTC(), stops)
+}
+
+// leave takes the row away. Where that fails the agent counts as dead after a while.
+func (a *Agent) leave() {
+	if err := a.exec(context.Background(), "agent/leave", a.options.Name, a.instance); err != nil {
+		a.options.Log.Warn().Err(err).Msg("this agent has ended; others see it as dead")
+	}
+}
+
+func (a *Agent) exec(ctx context.Context, statement string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	if _, err := a.db.ExecContext(ctx, a.tables.Stmt.Get(statement), args...); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/internal/store"
+	text "prescient/sql"
+)
+
+// State is how an agent is.
+type State string
+
+// The states.
+const (
+	Live     State = "live"
+	Stopping State = "stopping"
+	Dead     State = "dead"
+)
+
+// mostListed is how many agents are listed at most.
+const mostListed = 10_000
+
+// Known is an agent as the database knows it.
+type Known struct {
+	Name  string `json:"name"`
+	State State  `json:"state"`
+	// Instance tells apart agents of one name.
+	Instance uint64 `json:"instance"`
+	Host     string `json:"host"`
+	PID      uint32 `json:"pid"`
+	Version  string `json:"version"`
+	// Assignment is which slots it serves, as slots.Assignment says it.
+	Assignment string `json:"assignment"`
+	// Pools are those whose long runs it takes, and how many of each.
+	Pools       map[string]int `json:"pools"`
+	Concurrency int            `json:"concurrency"`
+	// Busy is the share of that which was in use between its last two heartbeats.
+	Busy     float64 `json:"busy"`
+	LongRuns int     `json:"long_runs"`
+	// Load is that of its host in the last minute; nil where it cannot be told.
+	Load        *float64 `json:"load_1m"`
+	MemoryBytes uint64   `json:"memory_bytes"`
+	// Ahead is by how much its clock is ahead of the database's, to a round trip.
+	Ahead     time.Duration `json:"ahead_ns"`
+	StartedAt time.Time     `json:"started_at"`
+	SeenAt    time.Time     `json:"seen_at"`
+	// Silent is for how long it was not heard of, by the database's clock.
+	Silent time.Duration `json:"silent_ns"`
+}
+
+// row is a row of the table.
+type row struct {
+	Name        string    `db:"name"`
+	Instance    uint64    `db:"instance"`
+	Host        string    `db:"host"`
+	PID         uint32    `db:"pid"`
+	Version     string    `db:"version"`
+	Assignment  string    `db:"assignment"`
+	Pools       []byte    `db:"pools"`
+	Concurrency int       `db:"concurrency"`
+	Busy        float64   `db:"busy"`
+	LongRuns    int       `db:"long_runs"`
+	Load        *float64  `db:"load_1m"`
+	MemoryBytes uint64    `db:"memory_bytes"`
+	ClockMS     int64     `db:"clock_ms"`
+	Stopping    bool      `db:"stopping"`
+	StartedAt   time.Time `db:"started_at"`
+	SeenAt      time.Time `db:"seen_at"`
+	SilentUS    int64     `db:"silent_us"`
+}
+
+// List returns the agents by name, up to 10,000 of them: those that live, that stop, and that died not long ago. db is a pool that
+// connect.Open made; the other arguments are those of Options. The error wraps prescient.ErrNotMigrated or what the server says.
+func List(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect) ([]Known, error) {
+	t, err := store.OpenTables(ctx, db, prefix, 0, dialect)
+	if err != nil {
+		return nil, err
+	}
+	return ListBy(ctx, db, t.Stmt)
+}
+
+// List is the function List, on the tables of the agent.
+func (a *Agent) List(ctx context.Context) ([]Known, error) { return ListBy(ctx, a.db, a.tables.Stmt) }
+
+// ListBy is List, by statements that were loaded already.
+func ListBy(ctx context.Context, db *sqlx.DB, statements text.Statements) ([]Known, error) {
+	var rows []row
+	if err := db.SelectContext(ctx, &rows, statements.Get("agent/list"), mostListed); err != nil {
+		return nil, fmt.Errorf("agent/list: %w", err)
+	}
+	all := make([]Known, 0, len(rows))
+	for _, r := range rows {
+		known := Known{Name: r.Name, Instance: r.Instance, Host: r.Host, PID: r.PID, Version: r.Version, Assignment: r.Assignment, Concurrency: r.Concurrency,
+			Busy: r.Busy, LongRuns: r.LongRuns, Load: r.Load, MemoryBytes: r.MemoryBytes, Ahead: time.Duration(r.ClockMS) * time.Millisecond,
+			StartedAt: r.StartedAt, SeenAt: r.SeenAt, Silent: max(time.Duration(r.SilentUS)*time.Microsecond, 0)}
+		known.State = stateOf(known.Silent, r.Stopping)
+		if err := json.Unmarshal(r.Pools, &known.Pools); err != nil {
+			return nil, fmt.Errorf("pools of the agent %q: %w", r.Name, err)
+		}
+		all = append(all, known)
+	}
+	return all, nil
+}
+
+func stateOf(silent time.Duration, stopping bool) State {
+	switch {
+	case silent > DeadAfter:
+		return Dead
+	case stopping:
+		return Stopping
+	}
+	return Live
+}

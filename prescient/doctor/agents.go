@@ -1,0 +1,208 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"prescient/prescient/agent"
+	"prescient/slots"
+)
+
+// runsProbe is how many long runs examineAgents looks at, and namedAgents how many agents a finding names.
+const (
+	runsProbe   = 10_000
+	namedAgents = 5
+)
+
+// roll is who is there, and what there is to do for them.
+type roll struct {
+	agents []agent.Known
+	grid   slots.Grid
+	pools  []string       // that some agent is to serve
+	runs   map[string]int // long runs in hand, by the names of agents
+	clock  time.Duration  // how far a clock may be off
+}
+
+// examineAgents looks whether the agents that live serve all that there is, and what the dead have left. Where there are none, as
+// where timers run the slots, there is nothing to find.
+func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
+	agents, err := agent.ListBy(ctx, d.db, d.tables.Stmt)
+	if err != nil {
+		return nil, err
+	}
+	r := roll{agents: agents, grid: d.tables.Grid, pools: slices.Clone(d.options.Pools), runs: make(map[string]int), clock: d.options.ClockWarn}
+	var held []struct {
+		Agent string `db:"agent"`
+		Runs  int    `db:"runs"`
+	}
+	if err := d.db.SelectContext(ctx, &held, d.tables.Stmt.Get("operate/held_runs"), runsProbe); err != nil {
+		return nil, fmt.Errorf("operate/held_runs: %w", err)
+	}
+	for _, h := range held {
+		r.runs[h.Agent] = h.Runs
+	}
+	return r.judge(), nil
+}
+
+// judge says what is wrong with the agents.
+func (r roll) judge() []Finding {
+	if len(r.agents) == 0 {
+		return []Finding{fine("agents", "there are none: nothing works but timers that call run, if there are any")}
+	}
+	live := r.in(agent.Live)
+	found := slices.Concat(r.unserved(live), r.withoutAgent(live), r.leftRuns(live), clashes(live), versions(live), r.clocks(live))
+	counts := make(map[agent.State]int)
+	for _, a := range r.agents {
+		counts[a.State]++
+	}
+	return orFine(found, "agents", fmt.Sprintf("%d live, %d stopping, %d dead for less than a day; those that live serve every slot and pool",
+		counts[agent.Live], counts[agent.Stopping], counts[agent.Dead]))
+}
+
+// in are the agents that are in a state.
+func (r roll) in(state agent.State) (some []agent.Known) {
+	for _, a := range r.agents {
+		if a.State == state {
+			some = append(some, a)
+		}
+	}
+	return some
+}
+
+// unserved finds slots that no live agent serves.
+func (r roll) unserved(live []agent.Known) []Finding {
+	const do = "start work for them, unless timers call run for them; until then only a sweep runs what is due, late"
+	seen := make(map[slots.Assignment]bool)
+	for _, a := range live {
+		one, err := slots.Parse(r.grid, a.Assignment)
+		if err != nil { // it was started at another resolution
+			return []Finding{bad("agents.slots", fmt.Sprintf("agent %s serves %.80q, which is nothing at a resolution of %s", a.Name, a.Assignment, r.grid),
+				"start it again with the resolution of slot_config")}
+		}
+		if !one.Grid().IsZero() {
+			seen[one] = true
+		}
+	}
+	if len(seen) == 0 {
+		return []Finding{warn("agents.slots", "no live agent serves any slot; "+lastSeen(r.agents), do)}
+	}
+	covered, err := slots.Cover(slices.SortedFunc(maps.Keys(seen), func(a, b slots.Assignment) int { return cmp.Compare(a.String(), b.String()) })...)
+	if err != nil {
+		return []Finding{warn("agents.slots", "the assignments of the live agents cannot be compared: "+err.Error(), "give them assignments that repeat sooner")}
+	}
+	if len(covered.Unserved) == 0 {
+		return nil
+	}
+	covered.Doubled = nil // which agents share on purpose
+	return []Finding{warn("agents.slots", "of the live agents "+covered.String(), do)}
+}
+
+// lastSeen names the agent that was heard of last.
+func lastSeen(agents []agent.Known) string {
+	last := slices.MinFunc(agents, func(a, b agent.Known) int { return cmp.Compare(a.Silent, b.Silent) })
+	return fmt.Sprintf("the last was %s, %s, heard of %s ago", last.Name, last.State, last.Silent.Round(time.Second))
+}
+
+// withoutAgent finds pools that no live agent serves.
+func (r roll) withoutAgent(live []agent.Known) []Finding {
+	served := make(map[string]bool)
+	for _, a := range live {
+		for pool := range a.Pools {
+			served[pool] = true
+		}
+	}
+	var without []string
+	for _, pool := range r.pools {
+		if !served[pool] {
+			without = append(without, pool)
+		}
+	}
+	if len(without) == 0 {
+		return nil
+	}
+	slices.Sort(without)
+	return []Finding{bad("agents.pools", "no live agent serves the pools "+strings.Join(fewOf(slices.Compact(without)), ", ")+": their long runs wait",
+		"start work with worker.pools for them, such as --worker-pools "+without[0]+"=4")}
+}
+
+// leftRuns finds dead agents that have long runs in hand.
+func (r roll) leftRuns(live []agent.Known) []Finding {
+	lives := make(map[string]bool)
+	for _, a := range append(live, r.in(agent.Stopping)...) {
+		lives[a.Name] = true
+	}
+	var left []string
+	for _, a := range r.in(agent.Dead) {
+		if n := r.runs[a.Name]; n > 0 && !lives[a.Name] {
+			lives[a.Name] = true // named once
+			left = append(left, fmt.Sprintf("%s on %s (%d, heard of %s ago)", a.Name, a.Host, n, a.Silent.Round(time.Second)))
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return []Finding{warn("agents.runs", "agents died with long runs in hand: "+strings.Join(fewOf(left), ", "),
+		"see what became of them; others take the runs over once the leases are over")}
+}
+
+// clashes finds live agents of one name.
+func clashes(live []agent.Known) []Finding {
+	named := make(map[string][]string)
+	for _, a := range live {
+		named[a.Name] = append(named[a.Name], fmt.Sprintf("process %d on %s", a.PID, a.Host))
+	}
+	var clash []string
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if list := named[name]; len(list) > 1 {
+			clash = append(clash, fmt.Sprintf("%s is %s", name, strings.Join(fewOf(list), " and ")))
+		}
+	}
+	if len(clash) == 0 {
+		return nil
+	}
+	return []Finding{warn("agents.names", "several agents have one name: "+strings.Join(fewOf(clash), "; "),
+		fmt.Sprintf("give each its own worker.name; one that crashed and was started again shows as two for up to %s", agent.DeadAfter))}
+}
+
+// versions finds live agents of different versions.
+func versions(live []agent.Known) []Finding {
+	count := make(map[string]int)
+	for _, a := range live {
+		count[a.Version]++
+	}
+	if len(count) < 2 {
+		return nil
+	}
+	var list []string
+	for _, version := range slices.Sorted(maps.Keys(count)) {
+		list = append(list, fmt.Sprintf("%q (%d)", version, count[version]))
+	}
+	return []Finding{warn("agents.versions", "the live agents are of different versions: "+strings.Join(fewOf(list), ", "), "replace the programs of the earlier versions")}
+}
+
+// clocks finds live agents whose clocks are off.
+func (r roll) clocks(live []agent.Known) []Finding {
+	var off []string
+	for _, a := range live {
+		if a.Ahead.Abs() > r.clock {
+			off = append(off, fmt.Sprintf("%s on %s by %s", a.Name, a.Host, a.Ahead))
+		}
+	}
+	if len(off) == 0 {
+		return nil
+	}
+	return []Finding{warn("agents.clock", "clocks of agents are off the database's: "+strings.Join(fewOf(off), ", "), "run NTP on their hosts")}
+}
+
+// fewOf keeps a list short.
+func fewOf(list []string) []string {
+	if len(list) <= namedAgents {
+		return list
+	}
+	return append(slices.Clone(list[:namedAgents]), "and more")
+}

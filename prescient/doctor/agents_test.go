@@ -1,0 +1,87 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"prescient/prescient/agent"
+	"prescient/slots"
+)
+
+func TestAgentsAreJudged(t *testing.T) {
+	grid, err := slots.NewGrid(15 * time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	an := func(name string, change ...func(*agent.Known)) agent.Known {
+		a := agent.Known{Name: name, State: agent.Live, Host: "h-" + name, PID: 7, Version: "v1", Assignment: "every slot", Silent: 3 * time.Second}
+		for _, c := range change {
+			c(&a)
+		}
+		return a
+	}
+	serves := func(what string) func(*agent.Known) { return func(a *agent.Known) { a.Assignment = what } }
+	in := func(pools ...string) func(*agent.Known) {
+		return func(a *agent.Known) {
+			a.Pools = make(map[string]int)
+			for _, pool := range pools {
+				a.Pools[pool] = 4
+			}
+		}
+	}
+	dead := func(a *agent.Known) { a.State, a.Silent = agent.Dead, 10*time.Minute }
+	stopping := func(a *agent.Known) { a.State = agent.Stopping }
+	for _, test := range []struct {
+		name   string
+		agents []agent.Known
+		pools  []string
+		runs   map[string]int
+		code   string
+		want   Severity
+		says   string
+	}{
+		{"timers alone", nil, []string{"heavy"}, nil, "agents", SeverityOK, "none"},
+		{"one for all", []agent.Known{an("a")}, nil, nil, "agents", SeverityOK, "1 live, 0 stopping, 0 dead"},
+		{"halves", []agent.Known{an("a", serves("share 1/2")), an("b", serves("minutes 15,45"))}, nil, nil, "agents", SeverityOK, "2 live"},
+		{"two of a share", []agent.Known{an("a", serves("share 1/2")), an("b", serves("share 1/2")), an("c", serves("share 2/2"))}, nil, nil, "agents", SeverityOK, "3 live"},
+		{"half is missing", []agent.Known{an("a", serves("share 1/2"))}, nil, nil, "agents.slots", SeverityWarn, "nobody serves :15, :45"},
+		{"half is of one that stops", []agent.Known{an("a", serves("share 1/2")), an("b", serves("share 2/2"), stopping)}, nil, nil, "agents.slots", SeverityWarn, "nobody serves :15, :45"},
+		{"all are dead", []agent.Known{an("a", dead), an("b", dead)}, nil, nil, "agents.slots", SeverityWarn, "no live agent serves any slot; the last was a, dead, heard of 10m0s ago"},
+		{"of another resolution", []agent.Known{an("a", serves("minutes 7"))}, nil, nil, "agents.slots", SeverityBad, `"minutes 7", which is nothing at a resolution of 15m0s`},
+		{"a pool that is served", []agent.Known{an("a", in("heavy", "eu"))}, []string{"eu", "heavy"}, nil, "agents", SeverityOK, "1 live"},
+		{"a pool that is not", []agent.Known{an("a", in("heavy"))}, []string{"heavy", "us", "eu", "us"}, nil, "agents.pools", SeverityBad, "pools eu, us: "},
+		{"a pool of the dead", []agent.Known{an("a"), an("b", in("eu"), dead)}, []string{"eu"}, nil, "agents.pools", SeverityBad, "pools eu: "},
+		{"one died with runs", []agent.Known{an("a"), an("b", dead)}, nil, map[string]int{"b": 3, "a": 1}, "agents.runs", SeverityWarn, "b on h-b (3, heard of 10m0s ago)"},
+		{"one died with none", []agent.Known{an("a"), an("b", dead)}, nil, map[string]int{"a": 1}, "agents", SeverityOK, "1 dead"},
+		{"one was started again under its name", []agent.Known{an("a"), an("a", dead)}, nil, map[string]int{"a": 1}, "agents", SeverityOK, "1 dead"},
+		{"one name twice", []agent.Known{an("a"), an("a")}, nil, nil, "agents.names", SeverityWarn, "a is process 7 on h-a and process 7 on h-a"},
+		{"versions", []agent.Known{an("a"), an("b", func(a *agent.Known) { a.Version = "v2" })}, nil, nil, "agents.versions", SeverityWarn, `"v1" (1), "v2" (1)`},
+		{"a version that is gone", []agent.Known{an("a"), an("b", dead, func(a *agent.Known) { a.Version = "v0" })}, nil, nil, "agents", SeverityOK, "1 live"},
+		{"a clock", []agent.Known{an("a", func(a *agent.Known) { a.Ahead = -1200 * time.Millisecond })}, nil, nil, "agents.clock", SeverityWarn, "a on h-a by -1.2s"},
+	} {
+		found := roll{agents: test.agents, grid: grid, pools: test.pools, runs: test.runs, clock: time.Second}.judge()
+		f := finding(found, test.code)
+		if len(found) != 1 || f.Severity != test.want || !strings.Contains(f.Text, test.says) || test.want != SeverityOK && f.Do == "" {
+			t.Errorf("%s: %+v; want %s and %q", test.name, found, test.want, test.says)
+		}
+	}
+}
+
+func TestTheDoctorReadsAgentsAndTheirRuns(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for _, use := range []Use{UseWorker, UseOperator, UseOwner} {
+			wantFinding(t, r.examine(time.Time{}, Options{Use: use, Pools: []string{"heavy"}}), "agents", SeverityOK, "there are none")
+		}
+		r.Exec(`INSERT INTO p_agent (name, instance, host, pid, version, assignment, pools, concurrency, busy, long_runs, memory_bytes, clock_ms, started_at, seen_at)
+			VALUES ('a', 1, 'h', 1, 'v1', 'share 1/2', '{"eu": 2}', 32, 0, 0, 0, 5000, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)),
+				('b', 2, 'h', 2, 'v1', 'share 2/2', '{"heavy": 2}', 32, 0, 0, 0, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 61 SECOND)`)
+		r.Exec(`INSERT INTO p_schedule_run (job_key, agent, token, allocated_until, slot, due_at, inserted_at, check_count)
+			VALUES (REPEAT('k', 16), 'b', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0)`)
+		found := r.examine(time.Time{}, Options{Pools: []string{"heavy", "eu"}})
+		wantFinding(t, found, "agents.slots", SeverityWarn, "nobody serves :15, :45")
+		wantFinding(t, found, "agents.pools", SeverityBad, "heavy")
+		wantFinding(t, found, "agents.runs", SeverityWarn, "b on h (1")
+		wantFinding(t, found, "agents.clock", SeverityWarn, "a on h by 5s")
+	})
+}

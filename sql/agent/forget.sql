@@ -1,0 +1,4 @@
+-- Forget agents that have been dead for long.
+-- Index: seen_at of agent. Locks: those records.
+-- 1: for how many microseconds
+DELETE FROM {prefix}agent WHERE seen_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
