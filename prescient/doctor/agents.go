@@ -13,9 +13,10 @@ import (
 	"prescient/slots"
 )
 
-// runsProbe is how many long runs examineAgents looks at, and namedAgents how many agents a finding names.
+// How many long runs and schedules examineAgents looks at, and how many agents a finding names.
 const (
 	runsProbe   = 10_000
+	poolsProbe  = 10_000
 	namedAgents = 5
 )
 
@@ -46,6 +47,11 @@ func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
 	for _, h := range held {
 		r.runs[h.Agent] = h.Runs
 	}
+	var wanted []string
+	if err := d.db.SelectContext(ctx, &wanted, d.tables.Stmt.Get("operate/pools"), runsProbe, poolsProbe); err != nil {
+		return nil, fmt.Errorf("operate/pools: %w", err)
+	}
+	r.pools = append(r.pools, wanted...)
 	return r.judge(), nil
 }
 

@@ -36,7 +36,7 @@ var examinations = []examination{
 	{"leases", (*doctor).examineLeases, []string{"slot_run"}},
 	{"leases.far", (*doctor).examineFarLeases, []string{"slot_run"}},
 	{"coverage", (*doctor).examineCoverage, nil},
-	{"agents", (*doctor).examineAgents, []string{"agent", "schedule_run"}},
+	{"agents", (*doctor).examineAgents, []string{"agent", "schedule", "schedule_run"}},
 	{"rows", (*doctor).examineRows, []string{"future_job"}},
 	{"invariants", (*doctor).examineInvariants, nil},
 	{"partitions", (*doctor).examinePartitions, nil},
