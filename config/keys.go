@@ -137,7 +137,7 @@ func fields(c *Config) []field {
 			"time after which the shards of a silent forwarder are free for others"},
 		{"events.poll", "250ms", value.Duration(&e.Poll, 10*time.Millisecond, time.Minute), "duration",
 			"how often a forwarder looks for events that other processes have committed"},
-		{"events.concurrency", "256", value.Number(&e.Concurrency, 1, mostConcurrency), "number", "events that are published at a time"},
+		{"events.concurrency", "256", value.Number(&e.Concurrency, 1, mostConcurrency), "number", "events of a topic that are published at a time"},
 		{"events.keep", "false", value.Truth(&e.Keep), "bool", "whether published events are kept: true or false"},
 		{"events.source", "prescient", value.Label(&e.Source, 255), "uri", "source of events in the formats of CloudEvents"},
 		{name: "jobs.orders.enabled", fallback: "false", set: value.Truth(&o.Enabled)},

@@ -42,7 +42,7 @@ type Options struct {
 	Lease time.Duration
 	// Poll is how often it looks for events that others have committed, 10 ms to a minute; DefaultPoll by default.
 	Poll time.Duration
-	// Concurrency is how many events are published at a time, each of another key or topic; DefaultConcurrency by default.
+	// Concurrency is how many events of a topic are published at a time, each of another key; DefaultConcurrency by default.
 	Concurrency int
 	// StopGrace is how long publications may go on once Run is to end; DefaultStopGrace by default.
 	StopGrace time.Duration
@@ -72,8 +72,7 @@ type Forwarder struct {
 	tables  store.Tables
 	db      *sqlx.DB
 	topics  *topics
-	places  chan struct{} // of publications under way
-	large   chan struct{} // of those with a long payload
+	large   chan struct{} // of publications of a long payload
 	settled [settlers]chan settled
 	// publishing ends once publications are to end.
 	publishing context.Context
@@ -84,8 +83,8 @@ type Forwarder struct {
 	stopping bool // it takes no more
 }
 
-// mostLarge is how many long payloads are in memory at a time.
-const mostLarge = 16
+// mostLarge is how many long payloads are in memory at a time, and mostLargeOf how many of a topic.
+const mostLarge, mostLargeOf = 64, 16
 
 // New makes a forwarder on a pool that was made by connect.Open, as that of a worker is. It reads slot_config. The error wraps
 // prescient.ErrNotMigrated, prescient.ErrInvalid or what the server says.
@@ -113,8 +112,8 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Forwarder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Forwarder{options: o, name: fmt.Sprintf("%s %016x", o.Name, rand.Uint64()), tables: t, db: db, topics: newTopics(),
-		places: make(chan struct{}, o.Concurrency), large: make(chan struct{}, mostLarge),
+	return &Forwarder{options: o, name: fmt.Sprintf("%s %016x", o.Name, rand.Uint64()), tables: t, db: db, topics: newTopics(o.Concurrency),
+		large:   make(chan struct{}, mostLarge),
 		settled: newSettled(o.Concurrency), shards: make(map[int]*shard)}, nil
 }
 

@@ -2,6 +2,7 @@ package forward
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -28,21 +29,20 @@ const (
 
 // publish publishes one event.
 func (f *Forwarder) publish(s *shard, one row) result {
-	select {
-	case f.places <- struct{}{}:
-	case <-s.ctx.Done():
+	t := f.topics.of(one.Topic)
+	leave, err := occupy(s.ctx, t.places)
+	if err != nil {
 		return passes
 	}
-	defer func() { <-f.places }()
+	defer leave()
 	if err := s.alive(); err != nil {
 		return passes
 	}
-	t := f.topics.of(one.Topic)
 	done, err := t.circuit.Allow()
 	if err != nil {
 		return passes
 	}
-	hold, err := f.send(s, one)
+	hold, err := f.send(s, t, one)
 	if err != nil && s.ctx.Err() != nil {
 		err = context.Canceled
 	}
@@ -50,7 +50,10 @@ func (f *Forwarder) publish(s *shard, one row) result {
 	switch {
 	case err == nil:
 		return f.settle(settled{shard: s, row: one})
-	case errors.Is(err, context.Canceled) || errors.Is(err, errHere):
+	case errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrNoRows):
+		return passes
+	case errors.Is(err, errHere):
+		f.noteFailure(t, one, err)
 		return passes
 	}
 	if errors.Is(err, broker.ErrRefused) && !hold {
@@ -64,26 +67,16 @@ func (f *Forwarder) publish(s *shard, one row) result {
 }
 
 // send hands an event to its broker. It says whether one that is refused holds up its key.
-func (f *Forwarder) send(s *shard, one row) (hold bool, err error) {
+func (f *Forwarder) send(s *shard, t *topic, one row) (hold bool, err error) {
 	route := routeOf(f.options.Routes, one.Topic)
 	if route == nil {
 		return true, errNoRoute
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, publishTime)
-	defer cancel()
-	payload := one.Payload.V
-	if !one.Payload.Valid && one.Bytes > 0 {
-		select {
-		case f.large <- struct{}{}:
-		case <-ctx.Done():
-			return true, ctx.Err()
-		}
-		defer func() { <-f.large }()
-		err := f.db.GetContext(ctx, &payload, f.tables.Stmt.Get("event/payload"), s.number, one.Seq)
-		if err != nil {
-			return true, fmt.Errorf("%w: %w", errHere, err)
-		}
+	payload, done, err := f.payload(s, t, one)
+	if err != nil {
+		return true, err
 	}
+	defer done()
 	format := route.Format
 	if format == nil {
 		format = broker.Plain
@@ -92,7 +85,43 @@ func (f *Forwarder) send(s *shard, one row) (hold bool, err error) {
 	if err != nil {
 		return route.Hold, broker.Refused(err)
 	}
+	ctx, cancel := context.WithTimeout(s.ctx, publishTime)
+	defer cancel()
 	return route.Hold, route.Broker.Publish(ctx, m)
+}
+
+// payload is that of an event. A long one is read now that its turn has come, and has its place in memory until done.
+func (f *Forwarder) payload(s *shard, t *topic, one row) (payload []byte, done func(), err error) {
+	if one.Payload.Valid || one.Bytes == 0 {
+		return one.Payload.V, func() {}, nil
+	}
+	done, err = occupy(s.ctx, t.large, f.large)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, publishTime)
+	defer cancel()
+	if err := f.db.GetContext(ctx, &payload, f.tables.Stmt.Get("event/payload"), s.number, one.Seq); err != nil {
+		done()
+		return nil, nil, fmt.Errorf("%w: %w", errHere, err)
+	}
+	return payload, done, nil
+}
+
+// occupy takes a place of each kind, and gives them back when it is left.
+func occupy(ctx context.Context, kinds ...chan struct{}) (leave func(), err error) {
+	leave = func() {}
+	for _, places := range kinds {
+		select {
+		case places <- struct{}{}:
+			before := leave
+			leave = func() { <-places; before() }
+		case <-ctx.Done():
+			leave()
+			return nil, ctx.Err()
+		}
+	}
+	return leave, nil
 }
 
 // settle hands an event on to be deleted.

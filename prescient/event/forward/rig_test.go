@@ -141,3 +141,10 @@ func wantIDs(t *testing.T, got []string, want ...string) {
 		t.Errorf("published %q; want %q", got, want)
 	}
 }
+
+// all is how many different events were tried.
+func (b *fakeBroker) all() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.tried)
+}

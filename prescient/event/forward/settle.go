@@ -72,12 +72,12 @@ func (f *Forwarder) settleSome(some []settled) {
 			break
 		}
 	}
-	seqs := make(map[*shard][]uint64)
+	rows := make(map[*shard][]row)
 	for _, s := range some {
-		seqs[s.shard] = append(seqs[s.shard], s.row.Seq)
+		rows[s.shard] = append(rows[s.shard], s.row)
 	}
-	for shard, seqs := range seqs {
-		shard.gone(seqs)
+	for shard, rows := range rows {
+		shard.gone(rows)
 	}
 }
 

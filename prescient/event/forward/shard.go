@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,8 +19,6 @@ const (
 	window = 256
 	// longestRest is the longest rest after a read that found nothing new.
 	longestRest = 5 * time.Second
-	// mostHeld is how many chains of a shard wait after a failure, until it reads no further.
-	mostHeld = 128
 	// firstHold and lastHold are how long a key waits after its event failed.
 	firstHold, lastHold = time.Second, 30 * time.Second
 )
@@ -56,7 +55,7 @@ type shard struct {
 	ended   bool
 	lost    bool
 	known   map[uint64]bool // events that were read; true once they were deleted, when a read that began before still shows them
-	live    int             // of known, those that are not deleted
+	crowd   crowd           // of known, those that are not deleted
 	chains  map[chain][]row // those with an event under way, and what comes after it
 	holds   map[chain]*hold
 	further bool           // there are more than were read
@@ -71,7 +70,7 @@ type hold struct {
 
 func newShard(f *Forwarder, l lease, asked time.Time) *shard {
 	s := &shard{forwarder: f, number: l.Shard, token: l.Token, woken: make(chan struct{}, 1), stopped: make(chan struct{}),
-		until: asked.Add(f.options.Lease), known: make(map[uint64]bool), chains: make(map[chain][]row), holds: make(map[chain]*hold)}
+		until: asked.Add(f.options.Lease), known: make(map[uint64]bool), chains: make(map[chain][]row), holds: make(map[chain]*hold), crowd: newCrowd()}
 	s.ctx, s.cancel = context.WithCancel(f.publishing)
 	return s
 }
@@ -152,10 +151,12 @@ func (s *shard) leftOut(now time.Time) (but string, room bool) {
 			held = append(held, of)
 		}
 	}
-	if s.ended || s.lost || s.live > window/2 || len(held) >= mostHeld {
+	if s.ended || s.lost || !s.crowd.room(now) {
 		return "", false
 	}
-	return without(topics, held), true
+	failing, held := heldTopics(held)
+	full, busy := s.crowd.leftOut()
+	return without(slices.Concat(topics, failing, full), slices.Concat(held, busy)), true
 }
 
 // without is a condition that leaves topics and chains out.
@@ -188,7 +189,7 @@ func (s *shard) take(rows []row) (fresh int, more bool, err error) {
 		}
 		fresh++
 		s.known[one.Seq] = false
-		s.live++
+		s.crowd.add(one.chain(), 1)
 		if rest, busy := s.chains[one.chain()]; busy {
 			s.chains[one.chain()] = append(rest, one)
 			continue
@@ -198,7 +199,7 @@ func (s *shard) take(rows []row) (fresh int, more bool, err error) {
 		go s.publishChain(one)
 	}
 	s.further = len(rows) == window
-	return fresh, s.further && s.live <= window/2, nil
+	return fresh, s.further && s.crowd.free() <= window/2, nil
 }
 
 // publishChain publishes an event, and those of its chain that come after it.
@@ -239,7 +240,7 @@ func (s *shard) next(one row, r result) (next row, ok bool) {
 // drop forgets an event that is not over. The lock is held.
 func (s *shard) drop(one row) {
 	delete(s.known, one.Seq)
-	s.live--
+	s.crowd.add(one.chain(), -1)
 }
 
 // hold has a chain wait, longer each time. The lock is held.
@@ -254,15 +255,15 @@ func (s *shard) hold(of chain) {
 }
 
 // gone takes note that events were deleted.
-func (s *shard) gone(seqs []uint64) {
+func (s *shard) gone(rows []row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, seq := range seqs {
-		s.known[seq] = true
-		s.live--
+	for _, one := range rows {
+		s.known[one.Seq] = true
+		s.crowd.add(one.chain(), -1)
 		s.busy.Done()
 	}
-	if s.further && s.live <= window/2 {
+	if again := s.crowd.relent(); (again || s.further) && s.crowd.free() <= window/2 {
 		s.wakeUp()
 	}
 }

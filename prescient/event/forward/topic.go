@@ -21,26 +21,31 @@ const (
 
 // topics are those that events of the outbox have had.
 type topics struct {
+	places int // of each
+
 	mu  sync.Mutex
 	all map[string]*topic
 }
 
+// topic has places of its own, so that one whose broker is slow takes none of another's.
 type topic struct {
 	circuit *gobreaker.TwoStepCircuitBreaker[struct{}]
+	places  chan struct{} // of publications under way
+	large   chan struct{} // of those with a long payload
 
 	mu      sync.Mutex
 	noted   time.Time // when its trouble was written last
 	cleared bool      // that is written nowhere, of before this process either
 }
 
-func newTopics() *topics { return &topics{all: make(map[string]*topic)} }
+func newTopics(places int) *topics { return &topics{places: places, all: make(map[string]*topic)} }
 
 func (t *topics) of(name string) *topic {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	one := t.all[name]
 	if one == nil {
-		one = &topic{circuit: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{Name: name, MaxRequests: 1, Timeout: tripFor,
+		one = &topic{places: make(chan struct{}, t.places), large: make(chan struct{}, mostLargeOf), circuit: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{Name: name, MaxRequests: 1, Timeout: tripFor,
 			ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
 			IsSuccessful: func(err error) bool { return err == nil || errors.Is(err, broker.ErrRefused) },
 			IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) || errors.Is(err, errHere) }})}

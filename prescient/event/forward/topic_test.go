@@ -23,7 +23,7 @@ func allow(t *testing.T, topics *topics, err error) {
 
 func TestATopicThatFailsFiveTimesWaitsForOneThatGoesThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		topics := newTopics()
+		topics := newTopics(1)
 		wants := func(when string, closed ...string) {
 			t.Helper()
 			if got := topics.closed(); !slices.Equal(got, closed) {
@@ -63,7 +63,7 @@ func TestATopicThatFailsFiveTimesWaitsForOneThatGoesThrough(t *testing.T) {
 
 func TestTroubleIsNotedOnceInAWhileAndTakenBackOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := newTopics().of("t")
+		one := newTopics(1).of("t")
 		if !one.notesSuccess() || one.notesSuccess() {
 			t.Error("what another process noted is to be taken back, once")
 		}
