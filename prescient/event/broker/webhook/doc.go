@@ -18,11 +18,12 @@
 //
 //   - 2xx acknowledges it.
 //   - 408, 425, 429, 5xx, no answer within 10 s and a network that fails: tried again, up to three times within Publish, with
-//     jitter. A Retry-After is waited for where the context leaves the time, and ends the tries where it doesn't. So are 401, 403
-//     and 407: a credential that was changed is no fault of the event.
+//     jitter. So are 401, 403 and 407: a credential that was changed is no fault of the event. A Retry-After holds for all that goes to
+//     the same path: it is waited for where it is 10 s at most and the context leaves the time. Where it is longer there is no call
+//     until it is over, but for an hour at most: Publish returns an error at once.
 //   - 3xx refuses it for good: a redirect is not followed.
 //   - Any other 4xx refuses it for good.
 //
-// A receiver that fails five times in a row gets no call for 5 s: Publish returns an error at once. Then one call goes
-// through, and its answer opens the way for the others or shuts it for another 5 s.
+// A host that gives no answer five times in a row gets no call for 5 s: Publish returns an error at once. Then one call goes
+// through, and any answer opens the way for the others. Without one it is shut for another 5 s.
 package webhook

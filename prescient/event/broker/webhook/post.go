@@ -20,6 +20,9 @@ import (
 // HeaderIdempotencyKey has the id of the event, which is the same however often it is posted.
 const HeaderIdempotencyKey = "Idempotency-Key"
 
+// errNoAnswer is wrapped where the host could not be reached, or was silent.
+var errNoAnswer = errors.New("no answer")
+
 const (
 	maxBody    = 64 << 10 // of an answer: what is read so that the connection can be used again
 	maxExcerpt = 200      // of it in an error
@@ -36,7 +39,7 @@ func (r *receiver) post(ctx context.Context, m broker.Message) (retryAfter time.
 	// The transport by itself follows no redirect, and has no URL in its errors.
 	response, err := r.transport.RoundTrip(request)
 	if err != nil {
-		return 0, fmt.Errorf("no answer: %w", err)
+		return 0, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	defer response.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxBody)) // the status has said it all
@@ -95,11 +98,17 @@ func (r *receiver) request(ctx context.Context, m broker.Message) (*http.Request
 	return request, nil
 }
 
+// place is where the topic stands in the path of the URL.
+const place = "{topic}"
+
+// takesTopic says whether each topic has a URL of its own.
+func (r *receiver) takesTopic() bool { return strings.Contains(r.url.Path, place) }
+
 // target returns the URL for a topic.
 func (r *receiver) target(topic string) (*url.URL, error) {
-	const place, escapedPlace = "{topic}", "%7Btopic%7D"
+	const escapedPlace = "%7Btopic%7D"
 	u := *r.url
-	if !strings.Contains(u.Path, place) {
+	if !r.takesTopic() {
 		return &u, nil
 	}
 	if topic == "" || topic == "." || topic == ".." {

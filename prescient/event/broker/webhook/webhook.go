@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -21,7 +22,7 @@ import (
 const (
 	requestTime = 10 * time.Second // from the dial to the end of the answer
 	maxTries    = 3                // within one Publish
-	maxFailures = 5                // in a row, until the circuit opens
+	maxFailures = 5                // without an answer, in a row, until the circuit opens
 	openTime    = 5 * time.Second  // how long it stays so
 )
 
@@ -32,6 +33,8 @@ type receiver struct {
 	signer    *standardwebhooks.Webhook // nil where nothing is signed
 	transport *http.Transport
 	circuit   *gobreaker.CircuitBreaker[time.Duration]
+	failure   atomic.Pointer[error] // why it gave no answer last
+	quiet     quiet
 	hidden    *strings.Replacer
 	closed    context.Context
 	close     context.CancelFunc
@@ -58,10 +61,15 @@ func Open(_ context.Context, o broker.Options) (broker.Broker, error) {
 		Name:         u.Host,
 		Timeout:      openTime,
 		ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= maxFailures },
-		IsSuccessful: func(err error) bool { return err == nil || errors.Is(err, broker.ErrRefused) }, // a refusal is an answer
+		IsSuccessful: func(err error) bool { return !errors.Is(err, errNoAnswer) }, // a host that says 500 is not dead
 		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) },
 		OnStateChange: func(host string, from, to gobreaker.State) {
-			o.Log.Warn().Str("host", host).Stringer("was", from).Stringer("is", to).Msg("the circuit to a receiver of events has changed")
+			switch {
+			case from == gobreaker.StateClosed:
+				o.Log.Warn().Str("host", host).Msg("a receiver of events does not answer")
+			case to == gobreaker.StateClosed:
+				o.Log.Info().Str("host", host).Msg("a receiver of events answers again")
+			}
 		},
 	})
 	return r, nil
@@ -142,26 +150,53 @@ func (r *receiver) Publish(ctx context.Context, m broker.Message) error {
 func (r *receiver) try(ctx context.Context, m broker.Message) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.Multiplier, wait.RandomizationFactor = 200*time.Millisecond, 2, 0.5
+	topic := m.Topic
+	if !r.takesTopic() {
+		topic = "" // what it asks of one it asks of all
+	}
 	for try := 1; ; try++ {
-		asked, err := r.circuit.Execute(func() (time.Duration, error) { return r.post(ctx, m) })
+		if a, is := r.quiet.of(topic); is && !pause(ctx, a.left(time.Now())) {
+			return a.error()
+		}
+		wanted, err := r.circuit.Execute(func() (time.Duration, error) { return r.post(ctx, m) })
+		r.quiet.ask(topic, wanted, err)
+		switch {
+		case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
+			return r.dead()
+		case errors.Is(err, errNoAnswer):
+			r.failure.Store(&err)
+		}
 		switch {
 		case err == nil, errors.Is(err, broker.ErrRefused), ctx.Err() != nil:
 			return err
-		case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
-			return fmt.Errorf("it has failed %d times in a row, and gets no call for %s: %w", maxFailures, openTime, err)
 		case try == maxTries:
 			return fmt.Errorf("%d tries: %w", try, err)
-		}
-		pause := max(asked, wait.NextBackOff())
-		if deadline, bounded := ctx.Deadline(); asked > requestTime || bounded && time.Until(deadline) <= pause {
+		case !pause(ctx, max(wanted, wait.NextBackOff())):
 			return err
 		}
-		next := time.NewTimer(pause)
-		select {
-		case <-next.C:
-		case <-ctx.Done():
-			next.Stop()
-			return err
-		}
+	}
+}
+
+// dead is the error of a host that gets no call, with why it gave no answer.
+func (r *receiver) dead() error {
+	why := errNoAnswer
+	if last := r.failure.Load(); last != nil {
+		why = *last
+	}
+	return fmt.Errorf("%w, %d times in a row; it gets no call for %s", why, maxFailures, openTime)
+}
+
+// pause waits, unless that is too long or more than the context leaves. It says whether it has waited.
+func pause(ctx context.Context, wait time.Duration) bool {
+	if deadline, bounded := ctx.Deadline(); wait > requestTime || bounded && time.Until(deadline) <= wait {
+		return false
+	}
+	next := time.NewTimer(wait)
+	defer next.Stop()
+	select {
+	case <-next.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
