@@ -19,8 +19,8 @@
 // # What becomes of the others
 //
 // Refused for good are a message that is too large, a topic that is not there after it was looked up several times (none is
-// created), that has no valid name or that the user may not write to, and a record that Kafka calls invalid or against a policy.
+// created) or that has no valid name, and a record that Kafka calls invalid or against a policy.
 //
-// All else is tried again. Publish returns when its context ends, but a record that is on its way cannot be called back:
+// All else is tried again, also where the user may not write to the topic: a right that is missing is no fault of the event. Publish returns when its context ends, but a record that is on its way cannot be called back:
 // it may still arrive, as may the copy that is published later.
 package kafka

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -18,6 +21,7 @@ type producer struct {
 	// Kafka refuses a batch as a whole, with its small records, where it is larger than the topic allows. This one sends a record
 	// at a time, and so shows which of them are too large. It connects when it is first needed.
 	alone *kgo.Client
+	dials dials
 }
 
 // Open returns a broker that publishes to Kafka. It connects when it publishes.
@@ -26,16 +30,16 @@ func Open(_ context.Context, o broker.Options) (broker.Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kafka: %w", err)
 	}
-	together, err := kgo.NewClient(options...)
-	if err != nil {
+	p := &producer{}
+	options = append(options, kgo.WithHooks(&p.dials))
+	if p.together, err = kgo.NewClient(options...); err != nil {
 		return nil, fmt.Errorf("kafka: %w", err)
 	}
-	alone, err := kgo.NewClient(append(options, kgo.MaxBufferedRecords(1), kgo.ProducerLinger(0))...)
-	if err != nil {
-		together.Close()
+	if p.alone, err = kgo.NewClient(append(options, kgo.MaxBufferedRecords(1), kgo.ProducerLinger(0))...); err != nil {
+		p.together.Close()
 		return nil, fmt.Errorf("kafka: %w", err)
 	}
-	return &producer{together: together, alone: alone}, nil
+	return p, nil
 }
 
 // Publish implements broker.Broker.
@@ -49,8 +53,22 @@ func (p *producer) Publish(ctx context.Context, m broker.Message) error {
 	}
 	if isRefusal(err) {
 		err = broker.Refused(err)
+	} else if why := p.dials.failure.Load(); why != nil {
+		err = fmt.Errorf("%w (%w)", err, *why)
 	}
 	return fmt.Errorf("kafka: topic %s: %w", m.Topic, err)
+}
+
+// dials notes how the last attempt to connect ended: an acknowledgement that does not come says nothing of that.
+type dials struct{ failure atomic.Pointer[error] }
+
+// OnBrokerConnect implements kgo.HookBrokerConnect.
+func (d *dials) OnBrokerConnect(_ kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
+	if err == nil {
+		d.failure.Store(nil)
+	} else {
+		d.failure.Store(&err)
+	}
 }
 
 // produce returns once the record is acknowledged, has failed, or the context has ended. The client, left to itself, would wait on
@@ -90,7 +108,7 @@ func record(m broker.Message) *kgo.Record {
 // isRefusal says whether no later try changes an error.
 func isRefusal(err error) bool {
 	return slices.ContainsFunc([]error{
-		kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.InvalidTopicException, kerr.TopicAuthorizationFailed,
+		kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.InvalidTopicException,
 		kerr.UnknownTopicOrPartition, kerr.UnknownTopicID, kerr.InvalidRecord, kerr.PolicyViolation,
 	}, func(refusal error) bool { return errors.Is(err, refusal) })
 }

@@ -161,6 +161,32 @@ func TestEachMechanismAuthenticates(t *testing.T) {
 	}
 }
 
+func TestAServerThatIsNotThereIsNamedInTheError(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	b, err := kafka.Open(t.Context(), broker.Options{URL: "kafka://" + address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for began := time.Now(); time.Since(began) < brokertest.Patience; time.Sleep(20 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		err = b.Publish(ctx, broker.Message{ID: "1", Topic: "t", Body: []byte("x")})
+		cancel()
+		if err == nil || errors.Is(err, broker.ErrRefused) {
+			t.Fatalf("%v", err)
+		}
+		if strings.Contains(err.Error(), "connection refused") {
+			return
+		}
+	}
+	t.Errorf("%v", err)
+}
+
 func TestAWrongPasswordIsTriedAgainAndNotShown(t *testing.T) {
 	s := site(t)
 	var written brokertest.Log

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -32,7 +33,8 @@ const (
 type stream struct {
 	conn    *nats.Conn
 	js      jetstream.JetStream
-	subject string // with its place for the topic
+	subject string                // with its place for the topic
+	failure atomic.Pointer[error] // of the last attempt to connect
 }
 
 // Open returns a broker that publishes to JetStream, and begins to connect.
@@ -55,16 +57,16 @@ func Open(_ context.Context, o broker.Options) (broker.Broker, error) {
 	if err := checkSubject(strings.ReplaceAll(subject, place, "topic")); err != nil {
 		return nil, fmt.Errorf("nats: the parameter subject: %w", err)
 	}
-	conn, err := nats.Connect(servers(address), options(address, o)...)
-	if err != nil {
+	s := &stream{subject: subject}
+	noted := nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { s.failure.Store(&err) })
+	if s.conn, err = nats.Connect(servers(address), append(options(address, o), noted)...); err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
-	js, err := jetstream.New(conn)
-	if err != nil {
-		conn.Close()
+	if s.js, err = jetstream.New(s.conn); err != nil {
+		s.conn.Close()
 		return nil, fmt.Errorf("nats: %w", err)
 	}
-	return &stream{conn: conn, js: js, subject: subject}, nil
+	return s, nil
 }
 
 // servers lists the hosts as the client reads them. The user is not among them: the client shows its URLs in errors.
@@ -118,7 +120,11 @@ func (s *stream) Publish(ctx context.Context, m broker.Message) error {
 		return fmt.Errorf("nats: %w", broker.Refused(err))
 	}
 	if !s.conn.IsConnected() { // what the client says before it has met a server is about headers
-		return fmt.Errorf("nats: not connected: %w", cmp.Or(s.conn.LastError(), nats.ErrDisconnected))
+		why := cmp.Or(s.conn.LastError(), nats.ErrDisconnected)
+		if last := s.failure.Load(); last != nil {
+			why = *last
+		}
+		return fmt.Errorf("nats: not connected: %w", why)
 	}
 	header := make(nats.Header, len(m.Headers)+2)
 	if m.ContentType != "" {

@@ -1,12 +1,14 @@
 package nats_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	client "github.com/nats-io/nats.go"
@@ -124,6 +126,32 @@ func TestAnEventThatIsPublishedTwiceIsStoredOnce(t *testing.T) {
 	if got := s.Arrived(t, 1); len(got) != 1 {
 		t.Errorf("%d messages are stored", len(got))
 	}
+}
+
+func TestAServerThatIsNotThereIsNamedInTheError(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	b, err := nats.Open(t.Context(), broker.Options{URL: "nats://" + address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for began := time.Now(); time.Since(began) < brokertest.Patience; time.Sleep(20 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		err = b.Publish(ctx, broker.Message{ID: "1", Topic: "t", Body: []byte("x")})
+		cancel()
+		if err == nil || errors.Is(err, broker.ErrRefused) {
+			t.Fatalf("%v", err)
+		}
+		if strings.Contains(err.Error(), "connection refused") {
+			return
+		}
+	}
+	t.Errorf("%v", err)
 }
 
 func TestAWrongPasswordIsTriedAgainAndNotShown(t *testing.T) {
