@@ -39,11 +39,11 @@ type Event struct {
 	Payload []byte
 }
 
-// IDOf is the id of an event that a check publishes in a slot: a call that is repeated makes the same one. A check that publishes
-// several in one call says which one this is.
+// IDOf is the id of an event that a check publishes in a slot: a call that is repeated makes the same one, and no other call does, not even
+// that of a check which was inserted anew into the same slot. A check that publishes several in one call says which one this is.
 func IDOf(job prescient.FutureJob, which ...string) string {
 	key := job.Key()
-	id := hex.EncodeToString(key[:]) + "-" + strconv.FormatInt(job.NextCheckAt.Unix(), 10)
+	id := hex.EncodeToString(key[:]) + "-" + strconv.FormatInt(job.NextCheckAt.Unix(), 10) + "-" + strconv.FormatUint(job.Revision, 36)
 	return strings.Join(append([]string{id}, which...), "-")
 }
 

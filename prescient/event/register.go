@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -26,6 +27,7 @@ func (o *Outbox) Register(registry *prescient.Registry, name string, fn Func, gu
 		if err != nil || len(events) == 0 {
 			return next, err
 		}
+		events = slices.Clone(events) // the function may have its own for the next call
 		for i := range events {
 			which := []string{}
 			if i > 0 {
