@@ -72,7 +72,7 @@ const (
 	maxID    = 400
 	maxVerb  = 32
 	maxState = 64 << 10
-	// maxWhole is how long a payload may be that stands in an entry as it is.
+	// maxWhole is how many bytes a payload may have that stands in an entry as it is.
 	maxWhole = 1 << 10
 )
 
@@ -107,6 +107,9 @@ func digestOf(text []byte) digest {
 	sum := sha256.Sum256(text)
 	return digest{len(text), hex.EncodeToString(sum[:])}
 }
+
+// Digest is Bounded for a long payload that was not read, but its SHA-256.
+func Digest(bytes int, sha256 []byte) any { return digest{bytes, hex.EncodeToString(sha256)} }
 
 // Bounded is a payload as it stands in an entry: nil for none, a text of up to 1 KB as it is, other short bytes in base64, and what is
 // longer by its length and SHA-256.

@@ -2,12 +2,12 @@ package schedule
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
@@ -84,18 +84,14 @@ func (s *Schedules) Delete(ctx context.Context, db prescient.DB, ids ...string) 
 	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
 		deleted = 0
 		for some := range slices.Chunk(ids, idsPerStatement) {
-			found, err := s.find(ctx, db, some, noPayload, true)
+			found, err := s.find(ctx, db, some, toCompare, true)
 			if err != nil {
 				return err
 			}
-			there := make([]string, len(found))
-			for i, one := range found {
-				there[i] = one.ID
-			}
-			if err := s.delete(ctx, db, there, refusedAmong(found...)); err != nil {
+			if err := s.delete(ctx, db, found); err != nil {
 				return err
 			}
-			deleted += len(there)
+			deleted += len(found)
 		}
 		return nil
 	})
@@ -108,51 +104,30 @@ func (s *Schedules) DeleteOwner(ctx context.Context, db prescient.DB, owner pres
 		return 0, err
 	}
 	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
-		ids, refused, err := s.ofOwner(ctx, db, owner)
+		found, err := s.read(ctx, db, s.tables.Fill("schedule/of_owner", "{payload}", string(toCompare),
+			"{name}", literal.Of(literal.AppendText, owner.Name), "{key}", literal.Of(literal.AppendText, owner.Key)))
 		if err != nil {
 			return err
 		}
-		deleted = len(ids)
-		for some := range slices.Chunk(ids, idsPerStatement) {
-			if err := s.delete(ctx, db, some, nil); err != nil {
+		deleted = len(found)
+		for some := range slices.Chunk(found, idsPerStatement) {
+			if err := s.delete(ctx, db, some); err != nil {
 				return err
 			}
 		}
-		return s.forgetRefused(ctx, db, refused)
+		return nil
 	})
 	return deleted, err
 }
 
-// ofOwner locks the schedules of an owner, and returns which of them have a disabled_at.
-func (s *Schedules) ofOwner(ctx context.Context, db prescient.DB, owner prescient.Entity) (ids, refused []string, err error) {
-	rows, err := db.QueryContext(ctx, s.tables.Fill("schedule/of_owner",
-		"{name}", literal.Of(literal.AppendText, owner.Name), "{key}", literal.Of(literal.AppendText, owner.Key)))
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading the schedules of %s: %w", owner, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		var is bool
-		if err := rows.Scan(&id, &is); err != nil {
-			return nil, nil, err
-		}
-		plain, err := hex.DecodeString(id)
-		if err != nil {
-			return nil, nil, err
-		}
-		ids = append(ids, string(plain))
-		if is {
-			refused = append(refused, string(plain))
-		}
-	}
-	return ids, refused, rows.Err()
-}
-
-// delete deletes schedules that are locked; refused are those of them that have a disabled_at.
-func (s *Schedules) delete(ctx context.Context, db prescient.DB, ids, refused []string) error {
-	if len(ids) == 0 {
+// delete deletes schedules that are locked, and were read by toCompare.
+func (s *Schedules) delete(ctx context.Context, db prescient.DB, some []Stored) error {
+	if len(some) == 0 {
 		return nil
+	}
+	ids := make([]string, len(some))
+	for i, one := range some {
+		ids[i] = one.ID
 	}
 	if _, err := s.own.End(ctx, db, ids, prescient.Cancelled, all); err != nil {
 		return err
@@ -160,7 +135,10 @@ func (s *Schedules) delete(ctx context.Context, db prescient.DB, ids, refused []
 	if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/delete", "{ids}", idList(ids))); err != nil {
 		return fmt.Errorf("deleting schedules: %w", err)
 	}
-	return s.forgetRefused(ctx, db, refused)
+	if err := s.forgetRefused(ctx, db, refusedAmong(some...)); err != nil {
+		return err
+	}
+	return s.recordDeleted(ctx, db, some)
 }
 
 // Pause stops a schedule until Resume. What was due before fires all the same: a run that was due is called, with its retries, also where
@@ -194,7 +172,10 @@ func (s *Schedules) pauseLocked(ctx context.Context, db prescient.DB, old Stored
 		}
 		until = replacement{old: old}.firedUntil(&timer, now)
 	}
-	return s.switched(ctx, db, []string{old.ID}, false, "NULL", "NULL", until)
+	if err := s.switched(ctx, db, []string{old.ID}, false, "NULL", "NULL", until); err != nil {
+		return err
+	}
+	return s.recordSwitched(ctx, db, old, audit.Pause)
 }
 
 // putBack is by how much a clock is put back at most, so that Resume repeats nothing.
@@ -226,7 +207,10 @@ func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) erro
 		if err := s.switched(ctx, db, []string{id}, true, "NULL", "NULL", time.Time{}); err != nil {
 			return err
 		}
-		return s.forgetRefused(ctx, db, refusedAmong(old))
+		if err := s.forgetRefused(ctx, db, refusedAmong(old)); err != nil {
+			return err
+		}
+		return s.recordSwitched(ctx, db, old, audit.Resume)
 	})
 }
 
@@ -253,7 +237,10 @@ func (s *Schedules) RunNow(ctx context.Context, db prescient.DB, id string) (occ
 			return fmt.Errorf("%w: %s, or one after it", prescient.ErrPending, occurrence)
 		}
 		if one.Topic != "" {
-			return s.send(ctx, db, []sent{eventOf(one, now, handTag(now))})
+			if err := s.send(ctx, db, []sent{eventOf(one, now, handTag(now))}); err != nil {
+				return err
+			}
+			return s.recordRun(ctx, db, one, occurrence)
 		}
 		run := s.runs(one.Schedule, now)
 		run[0].Tag = handTag(now)
@@ -262,7 +249,7 @@ func (s *Schedules) RunNow(ctx context.Context, db prescient.DB, id string) (occ
 		} else if err != nil {
 			return fmt.Errorf("inserting the run: %w", err)
 		}
-		return nil
+		return s.recordRun(ctx, db, one, occurrence)
 	})
 	return occurrence, err
 }

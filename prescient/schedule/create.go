@@ -22,7 +22,7 @@ func (s *Schedules) Create(ctx context.Context, db prescient.DB, schedule Schedu
 
 // CreateMany is Create for many: all of them or, with an error, none. It says how many were not there yet.
 //
-// It takes three statements for some hundreds of schedules.
+// It takes four statements for some hundreds of schedules.
 func (s *Schedules) CreateMany(ctx context.Context, db prescient.DB, schedules []Schedule) (created int, err error) {
 	if err := validAll(schedules); err != nil {
 		return 0, err
@@ -72,7 +72,10 @@ func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Sche
 		n, err := s.insertRows(ctx, db, some, !paused, now)
 		added, some = append(added, some[:n]...), some[n:]
 		if err == nil {
-			return len(added), s.insertTimers(ctx, db, added, paused, now)
+			if err := s.insertTimers(ctx, db, added, paused, now); err != nil {
+				return 0, err
+			}
+			return len(added), s.recordCreated(ctx, db, added, !paused)
 		}
 		if !errno.Is(err, errno.DuplicateKey) {
 			return 0, err

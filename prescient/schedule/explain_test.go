@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/event"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
@@ -73,7 +74,7 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 	}
 	add("schedule/by_hand", s.tables.Fill("schedule/by_hand", "{second}", "'2026-11-20 10:00:00'", "{id}", "'s00001'"), reached)
 	add("schedule/replace", s.tables.Fill("schedule/replace", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00")))), nil)
-	add("schedule/of_owner", s.tables.Fill("schedule/of_owner", "{name}", "'order'", "{key}", "'7'"), map[string]string{"p_schedule": byOwner})
+	add("schedule/of_owner", s.tables.Fill("schedule/of_owner", "{payload}", string(toCompare), "{name}", "'order'", "{key}", "'7'"), map[string]string{"p_schedule": byOwner})
 	add("schedule/list_refused", s.tables.Fill("schedule/list_refused", "{payload}", string(noPayload), "{after}", "'s00010'", "{limit}", "100"),
 		map[string]string{"p_schedule_refused": byID, "p_schedule": byID})
 	add("schedule/refused", s.tables.Fill("schedule/refused", "{rows}", "('new')"), nil)
@@ -109,6 +110,30 @@ func TestAFiringTakesAFewStatements(t *testing.T) {
 			if len(sent) != 2 {
 				t.Errorf("%d statements for %d timers: %.60q", len(sent), len(timers), sent)
 			}
+		}
+	})
+}
+
+// A schedule that has no more occurrences is centuries away: what a call for its timer writes then is tried alone.
+func TestAScheduleThatIsOverHasItsEntry(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		r := app.New(t, d, 15*time.Minute)
+		s := New(r.Client)
+		_, err := s.Create(t.Context(), r.AppAt(rig.At("10:00")), Schedule{ID: "a", Crontabs: []string{"0 12 * * *"}, Topic: "t"})
+		r.Must(err)
+		one, err := s.Get(t.Context(), r.App, "a")
+		r.Must(err)
+		tx, err := r.As("worker", rig.At("12:00:01")).Beginx()
+		r.Must(err)
+		f := &firing{Schedules: s, of: map[string]Stored{"a": one}, over: []string{"a"}}
+		r.Must(f.write(t.Context(), tx, true))
+		r.Must(tx.Commit())
+		found, err := s.log.List(t.Context(), r.As("operator", time.Time{}), audit.Filter{ID: "a"})
+		r.Must(err)
+		if one, err = s.Get(t.Context(), r.App, "a"); err != nil || one.Enabled || found[0].Verb != verbEnd || found[0].Version != one.Version ||
+			found[0].Command != byTimer || string(found[0].After) != `{"enabled":false,"disabled_reason":"it has no more occurrences"}` {
+			t.Errorf("%+v, %+v, %v", found, one, err)
 		}
 	})
 }

@@ -173,6 +173,9 @@ func (f *firing) place(one Stored, now time.Time) (first time.Time) {
 
 var errOver = errors.New("none of its times is to come")
 
+// reasonOver is why a schedule that fired for the last time is disabled.
+const reasonOver = "it has no more occurrences"
+
 // write sends the statements. alone says that it is for one timer.
 func (f *firing) write(ctx context.Context, tx *sqlx.Tx, alone bool) error {
 	if err := f.send(ctx, tx, f.events); err != nil {
@@ -184,7 +187,7 @@ func (f *firing) write(ctx context.Context, tx *sqlx.Tx, alone bool) error {
 	if err := f.tally(ctx, tx); err != nil {
 		return err
 	}
-	if err := f.switched(ctx, tx, f.over, false, "NULL", literal.Of(literal.AppendText, "it has no more occurrences"), time.Time{}); err != nil {
+	if err := f.switched(ctx, tx, f.over, false, "NULL", literal.Of(literal.AppendText, reasonOver), time.Time{}); err != nil {
 		return err
 	}
 	// A reason has up to 1000 characters.
@@ -198,7 +201,10 @@ func (f *firing) write(ctx context.Context, tx *sqlx.Tx, alone bool) error {
 			return err
 		}
 	}
-	return f.noteRefused(ctx, tx, slices.Sorted(maps.Keys(f.reasons)))
+	if err := f.noteRefused(ctx, tx, slices.Sorted(maps.Keys(f.reasons))); err != nil {
+		return err
+	}
+	return f.record(ctx, tx)
 }
 
 // tally writes what the rows of schedules keep of their timers' calls: for most of them nothing.

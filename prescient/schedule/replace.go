@@ -59,7 +59,10 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 	for _, r := range some {
 		refused = append(refused, refusedAmong(r.old)...)
 	}
-	return s.forgetRefused(ctx, db, refused)
+	if err := s.forgetRefused(ctx, db, refused); err != nil {
+		return err
+	}
+	return s.recordReplaced(ctx, db, some)
 }
 
 // pendingFor is what is to be pending for a schedule from now on. timer is the one that it had; nil for none.

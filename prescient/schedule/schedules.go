@@ -3,6 +3,7 @@ package schedule
 import (
 	"errors"
 
+	"prescient/prescient/audit"
 	"prescient/prescient/client"
 	"prescient/prescient/event"
 	"prescient/prescient/internal/reserved"
@@ -19,9 +20,12 @@ var ErrNotFound = errors.New("no such schedule")
 //
 // Its methods take the caller's handle, as those of a client.Client do: mostly the transaction of the domain event. On a pool each
 // is a transaction of its own. After an error nothing of it is written, though the caller may commit all the same.
+//
+// Each change leaves its entry in the audit, on the same transaction: package audit says how to add who makes it and why.
 type Schedules struct {
 	own    client.Own
 	tables *store.Tables
+	log    audit.Log
 	events *event.Outbox
 	bounds bounds
 }
@@ -29,7 +33,7 @@ type Schedules struct {
 // New returns the schedules of the installation that a client works on.
 func New(c *client.Client) *Schedules {
 	own := c.Own(reserved.Schedule())
-	return &Schedules{own: own, tables: own.Tables(), events: event.New(c), bounds: bounds{sent: maxSent, bytes: maxSentBytes}}
+	return &Schedules{own: own, tables: own.Tables(), log: audit.On(own.Tables()), events: event.New(c), bounds: bounds{sent: maxSent, bytes: maxSentBytes}}
 }
 
 // Outbox is the one into which schedules put their events: a forwarder that is given it learns of them at once.

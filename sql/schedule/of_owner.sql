@@ -1,5 +1,9 @@
--- Lock the schedules of an owner, and see which are disabled as no good.
+-- Lock the schedules of an owner.
 -- Index: owner of schedule. Locks: its entries, their rows, and under REPEATABLE READ the gaps between them.
--- {name}, {key}: the owner
-SELECT HEX(id), disabled_at IS NOT NULL FROM {prefix}schedule FORCE INDEX (owner)
+-- {payload}: payload or NULL, and its length or NULL, {name}, {key}: the owner
+SELECT HEX(id), crontabs, zone, {payload}, job_exec, topic, owner_name, HEX(owner_key), catch_up, catch_up_within, expires_after,
+  jitter, may_coalesce, version, enabled, CAST(disabled_at AS CHAR), HEX(disabled_reason), COALESCE(passed_over, 0), COALESCE(caught_up, 0),
+  CAST(created_at AS CHAR), CAST(COALESCE(updated_at, created_at) AS CHAR),
+  long_run, overlap, tolerance, quota, pool, CAST(last_started_at AS CHAR)
+FROM {prefix}schedule FORCE INDEX (owner)
 WHERE owner_name = {name} AND owner_key = {key} ORDER BY id FOR UPDATE
