@@ -64,7 +64,7 @@ func TestEachChangeOfAScheduleLeavesItsEntry(t *testing.T) {
 		r.Must(err)
 		_, err = r.schedules.Update(ctx, app, one)
 		r.Must(err)
-		_, _, err = r.schedules.Edit(ctx, app, "a", func(s *schedule.Schedule) error { s.Payload = []byte(strings.Repeat("x", 2000)); return nil })
+		_, _, err = r.schedules.Edit(ctx, app, "a", func(s *schedule.Schedule) error { s.Payload = []byte(strings.Repeat("x", 5000)); return nil })
 		r.Must(err)
 		_, err = r.schedules.Delete(ctx, app, "a", "none")
 		r.Must(err)
@@ -77,7 +77,7 @@ func TestEachChangeOfAScheduleLeavesItsEntry(t *testing.T) {
 		by := "app-reschedule Ada "
 		first := `{"crontabs":["0 12 * * *"],"zone":"UTC","topic":"t","payload":"{}","catch_up":"once","enabled":true}`
 		second := `{"crontabs":["0 12 * * *"],"zone":"Europe/Berlin","topic":"t","owner":"order/7","payload":"{}","catch_up":"once","enabled":true}`
-		long := `{"crontabs":["0 12 * * *"],"zone":"Europe/Berlin","topic":"t","owner":"order/7","payload":{"bytes":2000,` +
+		long := `{"crontabs":["0 12 * * *"],"zone":"Europe/Berlin","topic":"t","owner":"order/7","payload":{"bytes":5000,` +
 			`"sha256":"9d3beadeb93be51e3e4ab14e6c7ce95ce5ad2d7ad03ea7c5ae6c4f0bbfbe7e5a"},"catch_up":"once","enabled":true}`
 		got := r.entries("a")
 		for i := range got { // the digest is told twice, by this program and by the server: they are to be one
