@@ -12,12 +12,12 @@ import (
 // part is what a run that is a part of another has of its own.
 type part struct {
 	of   *Run
-	wrap func(checkpoint []byte) []byte
+	wrap func(checkpoint []byte) ([]byte, error)
 }
 
 // Part returns a run of another check that lives as long as this one does, for a function that is called within it: as the steps of a
 // job are. It has a checkpoint of its own, which is saved as what wrap makes of it: that is the checkpoint of this run then.
-func (r *Run) Part(job prescient.FutureJob, checkpoint []byte, wrap func(checkpoint []byte) []byte) *Run {
+func (r *Run) Part(job prescient.FutureJob, checkpoint []byte, wrap func(checkpoint []byte) ([]byte, error)) *Run {
 	return &Run{exec: r.exec, job: job, terms: r.terms, row: r.row, slot: r.slot, clock: r.clock, cancel: r.cancel, checkpoint: checkpoint,
 		part: &part{of: r, wrap: wrap}}
 }
@@ -31,7 +31,7 @@ func (r *Run) saveInWhole(ctx context.Context, do Effect, after func(ctx context
 			return nil, err
 		}
 		own = checkpoint
-		return r.part.wrap(checkpoint), nil
+		return r.part.wrap(checkpoint)
 	}, after)
 	if err == nil || errors.Is(err, ErrHandOn) {
 		r.mu.Lock()

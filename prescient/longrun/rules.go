@@ -39,7 +39,8 @@ type Terms struct {
 	Schedule string
 	// Overlap with other runs of the schedule; Allow, or empty, asks for no Interval either.
 	Overlap Overlap
-	// Interval from this occurrence to the next, and Next, when that is due; zero where there is none.
+	// Interval from this occurrence to the next, or from the one before to this, whichever is shorter; and Next, when the next is due. Zero
+	// where there is none.
 	Interval time.Duration
 	Next     time.Time
 	// Tolerance is by how much two starts may be closer together than Interval.

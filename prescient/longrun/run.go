@@ -46,6 +46,9 @@ func (r *Run) Job() prescient.FutureJob { return r.job }
 // Takeovers is how often the run was taken over from an agent that let it lapse.
 func (r *Run) Takeovers() int { return r.row.takeovers }
 
+// Agent is the name of the one that calls it.
+func (r *Run) Agent() string { return r.exec.options.Name }
+
 // Token is the number under which this call has the run. Whoever has the run of this check later has a higher one, so that what keeps the highest it
 // has seen can refuse a call that is over and does not know it yet.
 func (r *Run) Token() uint64 { return r.row.token }

@@ -71,7 +71,7 @@ func TestAPartOfARunHasACheckpointOfItsOwn(t *testing.T) {
 		r.slot("12:00:00")
 		whole := r.running("a").run
 		job := prescient.FutureJob{EntityName: "step", JobExec: "x"}
-		part := whole.Part(job, []byte("mine"), func(checkpoint []byte) []byte { return fmt.Appendf(nil, "part: %s", checkpoint) })
+		part := whole.Part(job, []byte("mine"), func(checkpoint []byte) ([]byte, error) { return fmt.Appendf(nil, "part: %s", checkpoint), nil })
 		if string(part.Checkpoint()) != "mine" || part.Job().JobExec != "x" || part.Token() != whole.Token() || part.StartedAt() != whole.StartedAt() {
 			t.Errorf("%q, %+v", part.Checkpoint(), part.Job())
 		}

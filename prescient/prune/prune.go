@@ -80,6 +80,8 @@ type Report struct {
 	LedgerSlotsKept int `json:"ledger_slots_kept"`
 	// LongRuns is how many long runs were deleted that ended.
 	LongRuns int `json:"long_runs"`
+	// RunLogRows is how many rows of job_run_log and step_run_log were deleted.
+	RunLogRows int `json:"run_log_rows"`
 	// EventRows is how many rows of event_count, event_seen and event_published were deleted, DroppedDays the partitions of event_published
 	// that were dropped.
 	EventRows   int      `json:"event_rows"`
@@ -109,7 +111,7 @@ func (h Holder) String() string {
 }
 
 // Run drops what is older than options.Keep: partitions of history that are wholly older, and the ledger of slots
-// that are, nothing of which is pending or being run, long runs that ended, and what is known of events that were published. So history is kept for Keep and at most a week longer.
+// that are, nothing of which is pending or being run, long runs that ended, the logs of jobs, and what is known of events that were published. So history is kept for Keep and at most a week longer.
 // What lies in the last partition, because none was ready when it ended, is deleted in batches of rows. It also keeps
 // partitions ready as KeepPartitions does. db is from connect.Open, and its user owns the tables.
 //
@@ -133,7 +135,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		if later != nil && !errors.Is(later, ErrHistoryHeld) {
 			return later
 		}
-		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneEvents(ctx, now, cutoff))
+		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff))
 	})
 }
 
@@ -226,6 +228,14 @@ func (p *pruner) pruneLongRuns(ctx context.Context, cutoff time.Time) error {
 		return err
 	}
 	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/long_runs"), cutoff, &p.report.LongRuns)
+}
+
+// pruneRunLogs deletes the logs of runs of jobs that were due before, and of their steps.
+func (p *pruner) pruneRunLogs(ctx context.Context, cutoff time.Time) error {
+	if err := p.deleteAll(ctx, p.tables.Stmt.Get("prune/job_runs"), cutoff, &p.report.RunLogRows); err != nil {
+		return err
+	}
+	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/step_runs"), cutoff, &p.report.RunLogRows)
 }
 
 // deleteAll deletes what is older than the cutoff, batch by batch.

@@ -2,8 +2,10 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"prescient/prescient"
@@ -16,9 +18,13 @@ import (
 // all ends whatever is pending for a schedule.
 func all(prescient.FutureJob) bool { return true }
 
-// lock locks a schedule and returns it. The error wraps ErrNotFound.
+// lock locks a schedule that is to be changed, and returns it. The error wraps ErrNotFound, or ErrOfJob.
 func (s *Schedules) lock(ctx context.Context, db prescient.DB, id string) (Stored, error) {
-	return s.get(ctx, db, id, true)
+	one, err := s.get(ctx, db, id, true)
+	if err == nil {
+		err = s.mine(one.Schedule)
+	}
+	return one, err
 }
 
 // Update puts another definition in the place of a schedule's, and says whether it was another. All runs of the schedule end as
@@ -29,7 +35,7 @@ func (s *Schedules) lock(ctx context.Context, db prescient.DB, id string) (Store
 //
 // Errors: ErrNotFound, and those of Create.
 func (s *Schedules) Update(ctx context.Context, db prescient.DB, schedule Schedule) (changed bool, err error) {
-	if err := schedule.Validate(); err != nil {
+	if err := errors.Join(schedule.Validate(), s.mine(schedule)); err != nil {
 		return false, err
 	}
 	schedule = schedule.withDefaults()
@@ -61,7 +67,7 @@ func (s *Schedules) Edit(ctx context.Context, db prescient.DB, id string, edit f
 		if after.ID != id {
 			return fmt.Errorf("%w: the id of schedule %q cannot be changed to %q", prescient.ErrInvalid, id, after.ID)
 		}
-		if err := after.Validate(); err != nil {
+		if err := errors.Join(after.Validate(), s.mine(after)); err != nil {
 			return err
 		}
 		if after = after.withDefaults(); old.same(after) {
@@ -87,6 +93,11 @@ func (s *Schedules) Delete(ctx context.Context, db prescient.DB, ids ...string) 
 			found, err := s.find(ctx, db, some, toCompare, true)
 			if err != nil {
 				return err
+			}
+			for _, one := range found {
+				if err := s.mine(one.Schedule); err != nil {
+					return err
+				}
 			}
 			if err := s.delete(ctx, db, found); err != nil {
 				return err
@@ -141,6 +152,15 @@ func (s *Schedules) delete(ctx context.Context, db prescient.DB, some []Stored) 
 	return s.recordDeleted(ctx, db, some)
 }
 
+// notBegun ends the timer of a schedule, and the run of an occurrence that is to come: not one that waits for a time that its job_exec asked
+// for.
+func notBegun(now time.Time) func(prescient.FutureJob) bool {
+	return func(job prescient.FutureJob) bool {
+		second, err := strconv.ParseInt(job.Tag, 10, 64)
+		return job.JobExec == TimerExec || err == nil && time.Unix(second, 0).After(now)
+	}
+}
+
 // Pause stops a schedule until Resume. What was due before fires all the same: a run that was due is called, with its retries, also where
 // its slot has not begun; events that were due are put into the outbox at once, and what a timer that is late has to catch up with, CatchUp
 // says. The run of the next occurrence ends as superseded. One that is paused already stays so. The error wraps ErrNotFound.
@@ -161,6 +181,9 @@ func (s *Schedules) pauseLocked(ctx context.Context, db prescient.DB, old Stored
 		return err
 	}
 	ahead := func(job prescient.FutureJob) bool { return job.JobExec == TimerExec || job.DueAt.After(now) }
+	if s.ofJobs {
+		ahead = notBegun(now)
+	}
 	met, err := s.own.End(ctx, db, []string{old.ID}, prescient.Superseded, ahead)
 	if err != nil {
 		return err
@@ -219,7 +242,7 @@ func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) erro
 // one, by a clock that was put back.
 func (s *Schedules) RunNow(ctx context.Context, db prescient.DB, id string) (occurrence string, err error) {
 	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
-		one, err := s.lock(ctx, db, id)
+		one, err := s.get(ctx, db, id, true)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ func (s *Schedules) Create(ctx context.Context, db prescient.DB, schedule Schedu
 //
 // It takes four statements for some hundreds of schedules.
 func (s *Schedules) CreateMany(ctx context.Context, db prescient.DB, schedules []Schedule) (created int, err error) {
-	if err := validAll(schedules); err != nil {
+	if err := errors.Join(validAll(schedules), s.mine(schedules...)); err != nil {
 		return 0, err
 	}
 	// In the order of their ids, so that two who create the same do not deadlock.

@@ -31,6 +31,11 @@
 // first, and the call finds that its timer is gone, and is dropped. A run that a change ended is called no more; one that is under
 // way is not interrupted, and its answer is dropped.
 //
+// # Schedules of jobs
+//
+// The schedule of a job of steps is made and changed by package steps alone: here all that would change it returns [ErrOfJob]. A change of
+// it ends the run of the occurrence that is to come, and inserts that anew; what has begun goes on.
+//
 // # Special paths
 //
 // A worker makes 4 calls for timers at a time, and not 16 as for other job_execs: on MariaDB the last of 10,000 runs in a slot was

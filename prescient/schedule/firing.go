@@ -155,7 +155,7 @@ func (f *firing) take(one Stored, do step) {
 
 // place finds the first occurrence of a schedule that plain SQL inserted. One that is no good it disables.
 func (f *firing) place(one Stored, now time.Time) (first time.Time) {
-	err := one.Validate()
+	err := errors.Join(one.Validate(), f.mine(one.Schedule))
 	if err == nil {
 		first, err = f.first(one.Schedule, one.CreatedAt, now)
 	}

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -30,7 +31,7 @@ func (s *Schedules) Put(ctx context.Context, db prescient.DB, wanted []Wanted, u
 	for i, one := range wanted {
 		plain[i] = one.Schedule
 	}
-	if err := validAll(plain); err != nil {
+	if err := errors.Join(validAll(plain), s.mine(plain...)); err != nil {
 		return 0, 0, err
 	}
 	// In the order of their ids, so that two who put the same do not deadlock.
@@ -61,6 +62,9 @@ func (s *Schedules) putSome(ctx context.Context, db prescient.DB, some []Wanted,
 	}
 	there := make(map[string]Stored, len(found))
 	for _, one := range found {
+		if err := s.mine(one.Schedule); err != nil {
+			return 0, 0, err
+		}
 		there[one.ID] = one
 	}
 	var enabled, paused []Schedule // that are new
@@ -138,7 +142,7 @@ func (s *Schedules) changeSome(ctx context.Context, db prescient.DB, wanted map[
 
 // Check returns the error with which Create would refuse a schedule at a time, whatever else there is; nil for none.
 func (s *Schedules) Check(schedule Schedule, now time.Time) error {
-	if err := schedule.Validate(); err != nil {
+	if err := errors.Join(schedule.Validate(), s.mine(schedule)); err != nil {
 		return err
 	}
 	_, err := s.firstToCome(schedule, now, now)

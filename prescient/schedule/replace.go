@@ -33,7 +33,11 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 	for i, r := range some {
 		ids[i] = r.old.ID
 	}
-	met, err := s.own.End(ctx, db, ids, prescient.Superseded, all)
+	which := all
+	if s.ofJobs {
+		which = notBegun(now)
+	}
+	met, err := s.own.End(ctx, db, ids, prescient.Superseded, which)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"errors"
+	"fmt"
 
 	"prescient/prescient/audit"
 	"prescient/prescient/client"
@@ -16,6 +17,9 @@ var ErrExists = errors.New("another schedule has this id")
 // ErrNotFound is returned where there is no schedule of an id; nothing was written.
 var ErrNotFound = errors.New("no such schedule")
 
+// ErrOfJob is returned for the schedule of a job of steps, which is changed with its job alone.
+var ErrOfJob = errors.New("the schedule belongs to a job")
+
 // Schedules are those of one installation. It is for concurrent use.
 //
 // Its methods take the caller's handle, as those of a client.Client do: mostly the transaction of the domain event. On a pool each
@@ -28,12 +32,34 @@ type Schedules struct {
 	log    audit.Log
 	events *event.Outbox
 	bounds bounds
+	ofJobs bool // it is for the schedules of jobs, and for no others
 }
 
 // New returns the schedules of the installation that a client works on.
 func New(c *client.Client) *Schedules {
 	own := c.Own(reserved.Schedule())
 	return &Schedules{own: own, tables: own.Tables(), log: audit.On(own.Tables()), events: event.New(c), bounds: bounds{sent: maxSent, bytes: maxSentBytes}}
+}
+
+// OfJobs returns the schedules of jobs of steps, which only their room changes. Their changes leave alone what has begun: a run that is
+// under way goes on.
+func (s *Schedules) OfJobs(reserved.Room) *Schedules {
+	other := *s
+	other.ofJobs = true
+	return &other
+}
+
+// mine refuses a schedule of a job, unless it is the room of jobs that asks; which asks for no others.
+func (s *Schedules) mine(some ...Schedule) error {
+	for _, one := range some {
+		switch is := one.JobExec == reserved.StepsExec; {
+		case is && !s.ofJobs:
+			return fmt.Errorf("%w: %q, which runs job_exec %s, is changed with its job", ErrOfJob, one.ID, one.JobExec)
+		case !is && s.ofJobs:
+			return fmt.Errorf("%w: %q; it is no job's", ErrExists, one.ID)
+		}
+	}
+	return nil
 }
 
 // Outbox is the one into which schedules put their events: a forwarder that is given it learns of them at once.

@@ -84,11 +84,33 @@ func (s Stored) terms(run prescient.FutureJob) (longrun.Terms, error) {
 		t.Interval = 0
 		return t, nil
 	}
+	t.Interval = line.gapBefore(due, t.Interval)
 	t.Next, t.Tolerance = next, s.Tolerance
 	if t.Tolerance == 0 {
 		t.Tolerance = t.Interval / 10
 	}
 	return t, nil
+}
+
+// gapBefore is how long before an occurrence the one before it was, up to most: crontabs need not fire at equal distances.
+func (s shifted) gapBefore(due time.Time, most time.Duration) time.Duration {
+	isLast := func(t time.Time) bool { // none is between t and due
+		next, ok := s.Next(t)
+		return !ok || !next.Before(due)
+	}
+	earlier, later := due.Add(-most), due
+	if isLast(earlier) {
+		return most
+	}
+	for later.Sub(earlier) > time.Second {
+		if middle := earlier.Add(later.Sub(earlier) / 2); isLast(middle) {
+			later = middle
+		} else {
+			earlier = middle
+		}
+	}
+	before, _ := s.Next(earlier) // there is one: none is the last
+	return due.Sub(before)
 }
 
 // Started implements longrun.Rules.

@@ -30,7 +30,7 @@ type layer struct {
 var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/audit", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/audit", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -71,6 +71,7 @@ var layers = []layer{
 	{"prescient/event", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
 	{"prescient/event/forward", append([]string{"prescient/event/broker"}, vocabulary...)},
 	{"prescient/schedule", append([]string{"prescient/audit", "prescient/client", "prescient/event", "prescient/longrun", "prescient/schedule/timeline"}, vocabulary...)},
+	{"prescient/steps", append([]string{"prescient/client", "prescient/longrun", "prescient/output", "prescient/schedule"}, vocabulary...)},
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
 	{"prescient/localserver/internal/*", nil},
 	{"prescient/localserver/servertest", []string{"prescient/localserver"}},

@@ -10,6 +10,12 @@ import (
 // TimerExec is the job_exec of the timers of schedules.
 const TimerExec = "schedule.fire"
 
+// StepsExec is the job_exec of the runs of jobs, and JobPrefix how the ids of their schedules begin.
+const (
+	StepsExec = "steps.run"
+	JobPrefix = "job/"
+)
+
 // Room is a room of the library that keeps rows of its own. Whoever has none of these cannot name one.
 type Room struct{ name string }
 
@@ -18,6 +24,9 @@ func (r Room) Name() string { return r.name }
 
 // Schedule is the room of schedules, whose timers and runs are checks.
 func Schedule() Room { return Room{prescient.ScheduleEntity} }
+
+// Jobs is the room of jobs of steps, whose runs are those of schedules that it makes.
+func Jobs() Room { return Room{prescient.ScheduleEntity} }
 
 // Outbox is the room of events, which keeps no checks.
 func Outbox() Room { return Room{} }

@@ -1,0 +1,207 @@
+package steps
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// defined is a row of job_definition or step_definition.
+type defined struct {
+	name             string
+	version          uint64
+	definition       string
+	created, updated time.Time
+}
+
+// How rows are locked.
+const (
+	plainly  = ""
+	shared   = "LOCK IN SHARE MODE"
+	toChange = "FOR UPDATE"
+)
+
+func text(value string) string   { return literal.Of(literal.AppendText, value) }
+func number(value uint64) string { return literal.Of(literal.AppendUint, value) }
+
+// list is a list for IN (…).
+func list(values []string) string {
+	var b []byte
+	for i, value := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = literal.AppendText(b, value)
+	}
+	return string(b)
+}
+
+// read runs a query for definitions.
+func (j *Jobs) read(ctx context.Context, db prescient.DB, query string) (found []defined, err error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("reading jobs and steps: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var one defined
+		var definition, created, updated string
+		if err := rows.Scan(&one.name, &one.version, &definition, &created, &updated); err != nil {
+			return nil, fmt.Errorf("reading jobs and steps: %w", err)
+		}
+		plain, err := hex.DecodeString(definition)
+		if err != nil {
+			return nil, err
+		}
+		one.definition = string(plain)
+		var wrong error
+		one.created, err = store.ParseTime(created)
+		one.updated, wrong = store.ParseTime(updated)
+		if err := errors.Join(err, wrong); err != nil {
+			return nil, err
+		}
+		found = append(found, one)
+	}
+	return found, rows.Err()
+}
+
+// find reads rows by a statement that takes names; none for none.
+func (j *Jobs) find(ctx context.Context, db prescient.DB, statement string, names []string, lock string) ([]defined, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return j.read(ctx, db, j.tables.Fill(statement, "{names}", list(names), "{lock}", lock))
+}
+
+// lockJob locks a job that is to be changed. The error wraps ErrNotFound.
+func (j *Jobs) lockJob(ctx context.Context, db prescient.DB, name string) (defined, Job, error) {
+	found, err := j.find(ctx, db, "steps/job_find", []string{name}, toChange)
+	if err != nil {
+		return defined{}, Job{}, err
+	}
+	if len(found) == 0 {
+		return defined{}, Job{}, fmt.Errorf("%w: job %q", ErrNotFound, name)
+	}
+	job, err := decodeJob(name, found[0].definition)
+	return found[0], job, err
+}
+
+// resolve returns a job with its shared steps as they are, and locks these, so that nobody changes them meanwhile. The error wraps
+// prescient.ErrInvalid where one is not there.
+func (j *Jobs) resolve(ctx context.Context, db prescient.DB, job Job) (Job, error) {
+	found, err := j.find(ctx, db, "steps/step_find", job.shared(), shared)
+	if err != nil {
+		return Job{}, err
+	}
+	return resolved(job, found)
+}
+
+// resolved is resolve for steps that were read.
+func resolved(job Job, found []defined) (Job, error) {
+	there := make(map[string]Step, len(found))
+	for _, one := range found {
+		step, err := decodeStep(one.definition)
+		if err != nil {
+			return Job{}, err
+		}
+		there[one.name] = step
+	}
+	steps := make([]Step, len(job.Steps))
+	for i, step := range job.Steps {
+		if step.Shared {
+			whole, is := there[step.Name]
+			if !is {
+				return Job{}, fmt.Errorf("%w: job %q, step %d: there is no shared step %q", prescient.ErrInvalid, job.Name, i+1, step.Name)
+			}
+			whole.Shared = true
+			step = whole
+		}
+		steps[i] = step
+	}
+	job.Steps = steps
+	return job, nil
+}
+
+// keepVersion keeps a version of a job, whole.
+func (j *Jobs) keepVersion(ctx context.Context, db prescient.DB, whole Job, version uint64) error {
+	definition, err := encodeJob(whole)
+	if err != nil {
+		return err
+	}
+	row := "(" + text(whole.Name) + "," + number(version) + "," + text(definition) + ",UTC_TIMESTAMP(6))"
+	if _, err := db.ExecContext(ctx, j.tables.Fill("steps/version_insert", "{row}", row)); err != nil {
+		return fmt.Errorf("keeping version %d of job %q: %w", version, whole.Name, err)
+	}
+	return nil
+}
+
+// lastVersion is the number of the last version that there was of a job; 0 for none.
+func (j *Jobs) lastVersion(ctx context.Context, db prescient.DB, name string) (version uint64, err error) {
+	if err := store.QueryRow(ctx, db, []any{&version}, j.tables.Fill("steps/version_last", "{job}", text(name))); err != nil {
+		return 0, fmt.Errorf("reading the versions of job %q: %w", name, err)
+	}
+	return version, nil
+}
+
+// use notes which shared steps a job has from now on.
+func (j *Jobs) use(ctx context.Context, db prescient.DB, job string, before, after []string) error {
+	var gone []string
+	for _, name := range before {
+		if !slices.Contains(after, name) {
+			gone = append(gone, name)
+		}
+	}
+	if len(gone) > 0 {
+		if _, err := db.ExecContext(ctx, j.tables.Fill("steps/use_delete", "{job}", text(job), "{steps}", list(gone))); err != nil {
+			return fmt.Errorf("noting the steps of job %q: %w", job, err)
+		}
+	}
+	var rows []byte
+	for _, name := range after {
+		if slices.Contains(before, name) {
+			continue
+		}
+		if len(rows) > 0 {
+			rows = append(rows, ',')
+		}
+		rows = append(rows, "("+text(name)+","+text(job)+")"...)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := db.ExecContext(ctx, j.tables.Fill("steps/use_insert", "{rows}", string(rows))); err != nil {
+		return fmt.Errorf("noting the steps of job %q: %w", job, err)
+	}
+	return nil
+}
+
+// users are the jobs that have a shared step. lock is as that of find.
+func (j *Jobs) users(ctx context.Context, db prescient.DB, step, lock string) (jobs []string, err error) {
+	rows, err := db.QueryContext(ctx, j.tables.Fill("steps/use_find", "{step}", text(step), "{lock}", lock))
+	if err != nil {
+		return nil, fmt.Errorf("reading who has step %q: %w", step, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var job string
+		if err := rows.Scan(&job); err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs, rows.Err()
+}
+
+// unhex is a text that was read in hexadecimal; empty for NULL.
+func unhex(s sql.NullString) (string, error) {
+	plain, err := hex.DecodeString(s.String)
+	return string(plain), err
+}

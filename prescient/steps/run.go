@@ -1,0 +1,222 @@
+package steps
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/longrun"
+	"prescient/prescient/output"
+	"prescient/slots"
+)
+
+// walk is a call of a run: it goes from step to step.
+type walk struct {
+	*Jobs
+	long  *longrun.Run
+	name  string // of the job
+	job   Job    // in the version that the run keeps
+	state state
+	own   []byte // the checkpoint of the step
+}
+
+// call is the job_exec of jobs.
+func (j *Jobs) call(ctx context.Context, long *longrun.Run) (*time.Time, error) {
+	check := long.Job()
+	name, is := jobOf(check)
+	if !is {
+		return nil, longrun.Final(fmt.Errorf("%w: %s of %s is no run of a job", prescient.ErrInvalid, check.JobExec, check.Entity()))
+	}
+	w := &walk{Jobs: j, long: long, name: name}
+	w.state, w.own = decodeState(long.Checkpoint(), check.Tag)
+	if err := w.begin(ctx); err != nil {
+		return nil, err
+	}
+	for w.state.Step < len(w.job.Steps) {
+		if next, err := w.step(ctx, w.job.Steps[w.state.Step]); next != nil || err != nil {
+			return next, err
+		}
+	}
+	return nil, nil
+}
+
+// begin reads the version that the run keeps, which is the current one where it has none, and logs that it begins or goes on.
+func (w *walk) begin(ctx context.Context) error {
+	fresh, called := w.state.Version == 0, w.state.Called
+	return w.long.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
+		version := w.state.Version
+		if fresh {
+			found, err := w.find(ctx, tx, "steps/job_find", []string{w.name}, plainly)
+			if err != nil {
+				return nil, err
+			}
+			if len(found) == 0 {
+				return nil, longrun.Final(fmt.Errorf("%w: job %q", ErrNotFound, w.name))
+			}
+			version = found[0].version
+		}
+		one, err := w.GetVersion(ctx, tx, w.name, version)
+		if err != nil {
+			return nil, err
+		}
+		w.job, w.state.Version, w.state.Called = one.Job, version, false
+		return w.state.encode(w.own)
+	}, func(ctx context.Context, tx *sqlx.Tx) error {
+		if fresh {
+			return w.logBegin(ctx, tx)
+		}
+		return w.logGoOn(ctx, tx, called)
+	})
+}
+
+// step calls the step that comes next. It returns when the run is to go on, or why it does not, where that is not at once.
+func (w *walk) step(ctx context.Context, step Step) (next *time.Time, err error) {
+	if err := w.wait(ctx); err != nil {
+		return nil, err
+	}
+	do, guards := w.handler(step.JobExec)
+	paused, err := w.announce(ctx, step, do != nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case paused:
+		later := slots.Later(w.now().UTC(), w.long.Job().NextCheckAt).Add(time.Microsecond)
+		return &later, nil
+	case do == nil:
+		return nil, fmt.Errorf("step %q: job_exec %q is not registered with agent %s", step.Name, step.JobExec, w.long.Agent())
+	}
+	c := &attempt{walk: w, step: step, state: w.state, own: w.own, most: max(guards.MaxChecks, 0), tail: output.NewTail(MaxOutput)}
+	job := w.check(step)
+	a := guarded(c.contextOf(ctx), cmp.Or(step.Timeout, guards.Timeout), func(ctx context.Context) answered { return do(ctx, c, job) })
+	c.over.Store(true)
+	if a.done != nil {
+		w.state, w.own = a.done.state, nil
+		return a.done.next, a.err
+	}
+	return w.settle(ctx, c, a)
+}
+
+// wait waits until the step is to be called.
+func (w *walk) wait(ctx context.Context) error {
+	if w.state.At == nil {
+		return nil
+	}
+	timer := time.NewTimer(w.state.At.Sub(w.now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// announce logs that a step is called, unless its job_exec is paused. One that is not registered is logged as such.
+func (w *walk) announce(ctx context.Context, step Step, registered bool) (paused bool, err error) {
+	before := w.state
+	w.state.Seq++
+	w.state.Called = registered
+	err = w.long.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
+		var n int
+		if err := tx.QueryRowContext(ctx, w.tables.Stmt.Get("steps/paused"), step.JobExec, prescient.AllExecs).Scan(&n); err != nil {
+			return nil, fmt.Errorf("looking whether job_exec %q is paused: %w", step.JobExec, err)
+		}
+		if paused = n > 0; paused {
+			return before.encode(w.own)
+		}
+		return w.state.encode(w.own)
+	}, func(ctx context.Context, tx *sqlx.Tx) error {
+		if paused {
+			return nil
+		}
+		if err := w.logCall(ctx, tx, step); err != nil || registered {
+			return err
+		}
+		return w.logAnswer(ctx, tx, outcome{result: ResultUnregistered, reason: "job_exec " + step.JobExec + " is not registered with this agent"}, output.NewTail(0))
+	})
+	if paused {
+		w.state = before
+	}
+	return paused, err
+}
+
+// check is what a step is called with.
+func (w *walk) check(step Step) prescient.FutureJob {
+	run := w.long.Job()
+	return prescient.FutureJob{EntityName: "job", EntityKey: w.name, JobExec: step.JobExec, Tag: step.Name, DueAt: scheduledAt(run),
+		FirstCheckAt: run.FirstCheckAt, NextCheckAt: run.NextCheckAt, CalledAt: run.CalledAt, InsertedAt: run.InsertedAt,
+		CheckCount: w.state.Checks, ErrorCount: w.state.Failures, Payload: step.Arguments}
+}
+
+// saveTime is how long the answer of a call may take to be written whose context has ended.
+const saveTime = 10 * time.Second
+
+// settle commits what became of a call.
+func (w *walk) settle(ctx context.Context, c *attempt, a answered) (next *time.Time, err error) {
+	why := context.Cause(ctx)
+	var o outcome
+	after := w.state
+	switch {
+	case errors.Is(why, longrun.ErrLost) || errors.Is(a.err, longrun.ErrLost):
+		return nil, longrun.ErrLost
+	case a.err != nil && (why != nil || errors.Is(a.err, longrun.ErrHandOn)):
+		// It was ended from without, and did not fail: whoever goes on with the run calls it again.
+		if why == nil {
+			why = longrun.ErrHandOn
+		}
+		o = outcome{result: endedAs(why), reason: prescient.ReasonText(why)}
+		after.Called = false
+	default:
+		why = nil
+		after, o = w.state.advance(c.step, c.most, a, w.now().UTC())
+	}
+	if o.reason != "" {
+		w.options.Log.Warn().Str("job", w.name).Str("run", w.state.Occurrence).Str("step", c.step.Name).Str("result", o.result).Str("error", o.reason).Msg("a step did not end well")
+	}
+	own := c.checkpoint()
+	if after.Step != w.state.Step {
+		own = nil
+	}
+	if ctx.Err() != nil {
+		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+		defer cancel()
+		ctx = saving
+	}
+	err = w.long.SaveTx(ctx, func(context.Context, *sqlx.Tx) ([]byte, error) { return after.encode(own) },
+		func(ctx context.Context, tx *sqlx.Tx) error { return w.logs(ctx, tx, c, o, after) })
+	if err != nil && !errors.Is(err, longrun.ErrHandOn) {
+		return nil, errors.Join(why, err)
+	}
+	w.state, w.own = after, own
+	switch {
+	case o.stop != nil:
+		return nil, longrun.Final(o.stop)
+	case why != nil:
+		return nil, why
+	}
+	return o.next, err
+}
+
+// endedAs is the result of a call that was ended from without.
+func endedAs(why error) string {
+	switch {
+	case errors.Is(why, longrun.ErrQuota):
+		return string(prescient.Quota)
+	case errors.Is(why, longrun.ErrDropped):
+		return string(prescient.Cancelled)
+	}
+	return ResultHandedOn
+}
+
+// logs logs what became of a call, in the transaction that saves the state after it.
+func (w *walk) logs(ctx context.Context, tx *sqlx.Tx, c *attempt, o outcome, after state) error {
+	if err := w.logAnswer(ctx, tx, o, c.tail); err != nil || !o.noted {
+		return err
+	}
+	return w.log(ctx, tx, "steps/note", after.notes(), w.name, w.state.Occurrence)
+}

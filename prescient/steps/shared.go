@@ -1,0 +1,164 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
+)
+
+// StoredStep is a shared step as the tables have it.
+type StoredStep struct {
+	Step
+	// Version rises with every change.
+	Version              uint64
+	CreatedAt, UpdatedAt time.Time
+	// Jobs are the names of those that have it, as GetStep returns them.
+	Jobs []string
+}
+
+// PutStep defines a shared step, or puts another definition in the place of that which is there, and says whether anything changed, and of
+// which jobs that made a new version. With a version it is refused as ErrStale unless that is the step's; 0 is for whichever there is,
+// or none. Errors: ErrStale, ErrNotFound where a version is given and there is no such step, and prescient.ErrInvalid.
+func (j *Jobs) PutStep(ctx context.Context, db prescient.DB, step Step, version uint64) (changed bool, jobs []string, err error) {
+	if err := step.Validate(); err != nil {
+		return false, nil, err
+	}
+	step = step.withDefaults()
+	err = j.own.InTx(ctx, db, func(db prescient.DB) error {
+		changed, jobs, err = j.putStep(ctx, db, step, version)
+		return err
+	})
+	return changed, jobs, err
+}
+
+func (j *Jobs) putStep(ctx context.Context, db prescient.DB, step Step, version uint64) (changed bool, jobs []string, err error) {
+	definition, err := encodeStep(step)
+	if err != nil {
+		return false, nil, err
+	}
+	if version == 0 {
+		row := "(" + text(step.Name) + ",1," + text(definition) + ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"
+		_, err := db.ExecContext(ctx, j.tables.Fill("steps/step_insert", "{row}", row))
+		if err == nil {
+			return true, nil, nil
+		}
+		if !errno.Is(err, errno.DuplicateKey) {
+			return false, nil, fmt.Errorf("inserting step %q: %w", step.Name, err)
+		}
+	}
+	row, old, err := j.lockStep(ctx, db, step.Name)
+	if err != nil {
+		return false, nil, err
+	}
+	if err := current("step", row, version); err != nil || old.same(step) {
+		return false, nil, err
+	}
+	_, err = db.ExecContext(ctx, j.tables.Fill("steps/step_update", "{version}", number(row.version+1), "{definition}", text(definition), "{name}", text(step.Name)))
+	if err != nil {
+		return false, nil, fmt.Errorf("changing step %q: %w", step.Name, err)
+	}
+	jobs, err = j.users(ctx, db, step.Name, shared)
+	if err != nil {
+		return false, nil, err
+	}
+	return true, jobs, j.renew(ctx, db, jobs)
+}
+
+// renew makes a new version of jobs, of which a shared step has changed.
+func (j *Jobs) renew(ctx context.Context, db prescient.DB, jobs []string) error {
+	for _, name := range jobs {
+		row, job, err := j.lockJob(ctx, db, name)
+		if err != nil {
+			return err
+		}
+		whole, err := j.resolve(ctx, db, job)
+		if err != nil {
+			return err
+		}
+		if err := j.nextVersion(ctx, db, row, row.definition, whole); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockStep locks a shared step that is to be changed. The error wraps ErrNotFound.
+func (j *Jobs) lockStep(ctx context.Context, db prescient.DB, name string) (defined, Step, error) {
+	found, err := j.find(ctx, db, "steps/step_find", []string{name}, toChange)
+	if err != nil {
+		return defined{}, Step{}, err
+	}
+	if len(found) == 0 {
+		return defined{}, Step{}, fmt.Errorf("%w: step %q", ErrNotFound, name)
+	}
+	step, err := decodeStep(found[0].definition)
+	return found[0], step, err
+}
+
+// DeleteStep deletes a shared step that no job has. Errors: ErrNotFound, and ErrInUse, which names the jobs.
+func (j *Jobs) DeleteStep(ctx context.Context, db prescient.DB, name string) error {
+	if err := validName("name of a step", name); err != nil {
+		return err
+	}
+	return j.own.InTx(ctx, db, func(db prescient.DB) error {
+		if _, _, err := j.lockStep(ctx, db, name); err != nil {
+			return err
+		}
+		jobs, err := j.users(ctx, db, name, shared)
+		if err != nil {
+			return err
+		}
+		if len(jobs) > 0 {
+			return fmt.Errorf("%w: step %q is one of %s", ErrInUse, name, strings.Join(jobs, ", "))
+		}
+		if _, err := db.ExecContext(ctx, j.tables.Fill("steps/step_delete", "{name}", text(name))); err != nil {
+			return fmt.Errorf("deleting step %q: %w", name, err)
+		}
+		return nil
+	})
+}
+
+// GetStep returns a shared step. The error wraps ErrNotFound.
+func (j *Jobs) GetStep(ctx context.Context, db prescient.DB, name string) (StoredStep, error) {
+	if err := validName("name of a step", name); err != nil {
+		return StoredStep{}, err
+	}
+	found, err := j.find(ctx, db, "steps/step_find", []string{name}, plainly)
+	if err != nil {
+		return StoredStep{}, err
+	}
+	if len(found) == 0 {
+		return StoredStep{}, fmt.Errorf("%w: step %q", ErrNotFound, name)
+	}
+	one, err := found[0].step()
+	if err == nil {
+		one.Jobs, err = j.users(ctx, db, name, plainly)
+	}
+	return one, err
+}
+
+// ListSteps lists shared steps in the order of their names, up to limit behind a name, without the jobs that have them.
+func (j *Jobs) ListSteps(ctx context.Context, db prescient.DB, after string, limit int) (steps []StoredStep, err error) {
+	found, err := j.read(ctx, db, j.tables.Fill("steps/step_list", "{after}", text(after), "{limit}", literal.Of(literal.AppendInt, int64(limit))))
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, row := range found {
+		one, err := row.step()
+		errs = append(errs, err)
+		steps = append(steps, one)
+	}
+	return steps, errors.Join(errs...)
+}
+
+func (d defined) step() (StoredStep, error) {
+	step, err := decodeStep(d.definition)
+	return StoredStep{Step: step, Version: d.version, CreatedAt: d.created, UpdatedAt: d.updated}, err
+}
