@@ -23,6 +23,7 @@ type jobRecord struct {
 	Overlap       string       `json:"overlap"`
 	Tolerance     string       `json:"tolerance,omitempty"`
 	Quota         string       `json:"quota,omitempty"`
+	Pool          string       `json:"pool,omitempty"`
 	Steps         []stepRecord `json:"steps"`
 }
 
@@ -61,7 +62,7 @@ func recordOf(s Step) stepRecord {
 func encodeJob(j Job) (string, error) {
 	r := jobRecord{Crontabs: j.Crontabs, Zone: j.Zone, CatchUp: string(j.CatchUp), CatchUpWithin: durationText(j.CatchUpWithin),
 		ExpiresAfter: durationText(j.ExpiresAfter), Jitter: durationText(j.Jitter), Coalesce: j.MayCoalesce, Overlap: string(j.Overlap),
-		Tolerance: durationText(j.Tolerance), Quota: durationText(j.Quota)}
+		Tolerance: durationText(j.Tolerance), Quota: durationText(j.Quota), Pool: j.Pool}
 	for _, step := range j.Steps {
 		r.Steps = append(r.Steps, recordOf(step))
 	}
@@ -92,7 +93,7 @@ func decodeJob(name, text string) (Job, error) {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return Job{}, fmt.Errorf("the definition of job %q: %w", name, err)
 	}
-	j := Job{Name: name, Crontabs: r.Crontabs, Zone: r.Zone, CatchUp: schedule.CatchUp(r.CatchUp), MayCoalesce: r.Coalesce, Overlap: longrun.Overlap(r.Overlap)}
+	j := Job{Name: name, Crontabs: r.Crontabs, Zone: r.Zone, CatchUp: schedule.CatchUp(r.CatchUp), MayCoalesce: r.Coalesce, Overlap: longrun.Overlap(r.Overlap), Pool: r.Pool}
 	for _, of := range []struct {
 		text string
 		into *time.Duration
