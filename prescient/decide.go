@@ -32,6 +32,8 @@ const (
 	CauseMissed
 	// CauseWaits: it is not its turn yet. Next says when to look again; nothing else of the row changes.
 	CauseWaits
+	// CauseStarts is CauseWaits of a check whose function was called for the first time, as a long run that goes on beside the slot run.
+	CauseStarts
 	// CauseEnds: it ends uncalled with the Outcome of the answer, and with its error for the reason.
 	CauseEnds
 )
@@ -95,7 +97,7 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 		if v.Outcome = a.Outcome; a.Err != nil {
 			v.Reason = ReasonText(a.Err)
 		}
-	case a.Cause == CauseWaits:
+	case a.Cause == CauseWaits, a.Cause == CauseStarts:
 		v.Reason, v.PutOffCount, v.Slot = job.LastError, job.PutOffCount, open
 		if a.Next != nil {
 			v.Slot = slots.Later(grid.Ceil(slots.Earlier(slots.RoundUp(*a.Next), grid.Floor(LatestSlot))), open)

@@ -150,6 +150,11 @@ func (e *exec) claim(w waiting) error {
 	if err := tx.Commit(); err != nil {
 		return err // what was committed all the same lapses, and is taken over
 	}
+	if late := m.now.Sub(e.tables.Grid.Ceil(job.DueAt)); answers[0].Cause == prescient.CauseStarts && e.guards.SLA > 0 && late > e.guards.SLA {
+		// No slot run counts it.
+		e.options.Log.Warn().Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Dur("late", late).
+			Msg("a long run starts later than its SLA: it waited for a place, or for the run before it")
+	}
 	e.launch(m.started)
 	// What waits still, waits for the next slot, or for the end of another run.
 	e.mu.Lock()

@@ -8,4 +8,15 @@
 // commits nothing.
 //
 // What a schedule says of its long runs comes by [Rules]: how they keep apart, and how long one may take.
+// # The app wins
+//
+// A check that the app cancels, replaces or reschedules while its run is under way stands as the app left it. The agent finds out
+// when it renews the lease, after a third of the term at most: the context of the call ends with [ErrDropped], and its answer is thrown
+// away. The check that there is now begins afresh when it is due, without the checkpoint, once the other has ended or its lease is over.
+//
+// The row of a run that is under way waits in a later slot, so that it is pending to an insert: OnPending keep, the default, changes
+// nothing then, and the run that is under way settles the matter. Where that may have looked before the matter came up, replace it.
+//
+// The start counts in the lateness and the SLA of the slot run, from the slot in which the check was due, and its end in the books of the
+// slot in which it started.
 package longrun

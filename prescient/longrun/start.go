@@ -147,7 +147,11 @@ func (m *meeting) start(job prescient.FutureJob, terms Terms, row *known, r ruli
 	m.rows = row.appendTo(m.rows, job, m.now)
 	run := m.newRun(job, terms, row)
 	m.started = append(m.started, run)
-	return waitUntil(row.allocatedUntil).answer
+	a := waitUntil(row.allocatedUntil).answer
+	if r.afresh {
+		a.Cause = prescient.CauseStarts
+	}
+	return a
 }
 
 // startsOf lets later occurrences of the same batch know of a start.

@@ -172,7 +172,7 @@ func (b *Bucket) setAside(batch []*check.Answered) []*check.Answered {
 		case check.Committed:
 			done = append(done, a)
 			b.Figures.Counts.Count(a.Verdict, a.Answer.Cause, 1)
-			if a.Answer.Cause == prescient.CauseCalled {
+			if a.Answer.Cause == prescient.CauseCalled || a.Answer.Cause == prescient.CauseStarts {
 				b.noteLateness(a)
 			}
 			b.noteTrouble(a)
@@ -223,7 +223,11 @@ func (b *Bucket) keepContested(rows []*check.Answered) {
 }
 
 func (b *Bucket) noteLateness(a *check.Answered) {
-	late := a.Answer.Started.Sub(a.NextCheckAt)
+	slot := a.NextCheckAt
+	if a.Answer.Cause == prescient.CauseStarts { // it may have waited for a place, or for another run
+		slot = slots.Earlier(slot, b.Shared.Tables.Grid.Ceil(a.DueAt))
+	}
+	late := a.Answer.Started.Sub(slot)
 	b.Figures.Lateness = max(b.Figures.Lateness, late)
 	if sla := b.Shared.Guards(a.JobExec).SLA; sla > 0 && late > sla {
 		b.Figures.OverSLA++
