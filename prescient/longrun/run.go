@@ -78,8 +78,8 @@ func (r *Run) end() (end time.Time) {
 	return end
 }
 
-// Checkpoint is what was saved last: by this call, by the one before it, or by the last run of the schedule, unless that was done. Nil
-// for nothing.
+// Checkpoint is what was saved last: by this call, by the one before it, or by the last run of the schedule, unless that was done; of a
+// job_exec that is Endless, also by a run of the same key whose check was cancelled or changed. Nil for nothing.
 func (r *Run) Checkpoint() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -133,7 +133,11 @@ func (m *meeting) start(job prescient.FutureJob, terms Terms, row *known, r ruli
 			Msg("a long run is taken over")
 	}
 	if r.afresh {
-		*row = known{key: row.key, schedule: terms.Schedule, token: row.token, startedAt: m.now, checkpoint: m.checkpointFor(terms)}
+		checkpoint := m.checkpointFor(terms)
+		if m.guards.Endless && terms.Schedule == "" { // it goes on where the run before it was, unless that was done
+			checkpoint = row.checkpoint
+		}
+		*row = known{key: row.key, schedule: terms.Schedule, token: row.token, startedAt: m.now, checkpoint: checkpoint}
 		if terms.Schedule != "" {
 			m.starts = append(m.starts, terms.Schedule)
 			m.startsOf(terms.Schedule)

@@ -1,0 +1,2 @@
+// Package changequeue consumes a table of changes.
+package changequeue

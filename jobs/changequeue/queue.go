@@ -1,0 +1,138 @@
+package changequeue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/client"
+	"prescient/prescient/longrun"
+)
+
+// EntityName is the entity_name of the check of a queue; its entity_key is the queue's name.
+const EntityName = "changequeue"
+
+// Change is a row of the table.
+type Change struct {
+	ID uint64
+	// Payload is nil where it is NULL.
+	Payload []byte
+}
+
+// TxFunc handles changes in a transaction, in which the position of the queue commits, too: exactly once. It returns the errors of its
+// statements as they are: after a deadlock it is called again, in a new transaction.
+type TxFunc func(ctx context.Context, tx *sqlx.Tx, changes []Change) error
+
+// Func handles changes elsewhere: at least once. It is called again for the same changes where its worker died before their position was
+// saved.
+type Func func(ctx context.Context, changes []Change) error
+
+// Queue consumes a table of changes. It is for concurrent use.
+type Queue struct {
+	options Options
+	read    statements
+
+	handled, passed, late atomic.Uint64
+	open                  atomic.Int64
+}
+
+// New returns a queue. The error wraps prescient.ErrInvalid. Nothing is sent.
+func New(options Options) (*Queue, error) {
+	if err := options.complete(); err != nil {
+		return nil, fmt.Errorf("changequeue %s: %w", options.Name, err)
+	}
+	return &Queue{options: options, read: statementsOf(options)}, nil
+}
+
+// RegisterTx registers the queue with a function that works in the queue's transaction. The pool of the agent has to be on the server
+// that has the effects.
+func (q *Queue) RegisterTx(agent *longrun.Runner, registry *prescient.Registry, fn TxFunc) error {
+	if fn == nil {
+		return fmt.Errorf("changequeue %s: %w: there is no function", q.options.Name, prescient.ErrInvalid)
+	}
+	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, checkpoint []byte) error {
+		return run.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
+			return checkpoint, fn(ctx, tx, changes)
+		}, nil)
+	})
+}
+
+// Register registers the queue with a function whose effects are elsewhere.
+func (q *Queue) Register(agent *longrun.Runner, registry *prescient.Registry, fn Func) error {
+	if fn == nil {
+		return fmt.Errorf("changequeue %s: %w: there is no function", q.options.Name, prescient.ErrInvalid)
+	}
+	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, checkpoint []byte) error {
+		if err := fn(ctx, changes); err != nil {
+			return err
+		}
+		return run.Save(ctx, checkpoint)
+	})
+}
+
+// handle calls the function for some changes, and saves the position behind them.
+type handle func(ctx context.Context, run *longrun.Run, changes []Change, checkpoint []byte) error
+
+func (q *Queue) register(agent *longrun.Runner, registry *prescient.Registry, do handle) error {
+	return agent.Register(registry, q.options.Name, func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
+		next, err := q.run(ctx, run, do)
+		if err != nil {
+			return nil, fmt.Errorf("changequeue %s: %w", q.options.Name, err)
+		}
+		return next, nil
+	}, prescient.Guards{Endless: true})
+}
+
+// Start makes the check of the queue pending, which is called in the next open slot and from then on for ever. Where it is there already,
+// pending or running, it leaves it alone: a program may call it whenever it starts.
+func (q *Queue) Start(ctx context.Context, checks *client.Client, db prescient.DB) error {
+	_, err := checks.Insert(ctx, db, prescient.NewJob{Entity: q.Entity(), JobExec: q.options.Name, DueAt: prescient.EarliestDue, OnPending: prescient.OnPendingError})
+	if err != nil && !errors.Is(err, prescient.ErrPending) {
+		return fmt.Errorf("changequeue %s: %w", q.options.Name, err)
+	}
+	return nil
+}
+
+// Entity is what the check of the queue is about.
+func (q *Queue) Entity() prescient.Entity {
+	return prescient.Entity{Name: EntityName, Key: q.options.Name}
+}
+
+// Figures are what a queue has done in this process.
+type Figures struct {
+	// Handled is how many changes were handled, and committed.
+	Handled uint64
+	// Passed is how many ids nobody committed within GapWait, and Late, how many of those came later.
+	Passed, Late uint64
+	// Open is how many gaps are waited for.
+	Open int
+}
+
+// Figures returns them, for metrics.
+func (q *Queue) Figures() Figures {
+	return Figures{Handled: q.handled.Load(), Passed: q.passed.Load(), Late: q.late.Load(), Open: int(q.open.Load())}
+}
+
+// from is where a run goes on.
+func (q *Queue) from(run *longrun.Run) (position, error) {
+	if text := run.Checkpoint(); len(text) > 0 {
+		return decode(text)
+	}
+	after := q.options.After
+	if payload := run.Job().Payload; len(payload) > 0 && string(payload) != "null" {
+		var given struct {
+			After *uint64 `json:"after"`
+		}
+		if err := json.Unmarshal(payload, &given); err != nil || given.After == nil {
+			return position{}, fmt.Errorf(`%w: the payload of the check: want {"after": 42}, or none`, prescient.ErrInvalid)
+		}
+		after = *given.After
+	}
+	return startAt(after), nil
+}
