@@ -48,7 +48,7 @@ func TestConsumer(t *testing.T) {
 func (r *rig) write(n int) (written <-chan struct{}) {
 	const writers, each = 6, 20
 	var left, rolledBack atomic.Int64
-	left.Store(int64(n))
+	left.Store(int64(n + 2*each*writers))
 	var all sync.WaitGroup
 	for range writers {
 		all.Go(func() {

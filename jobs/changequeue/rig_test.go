@@ -80,7 +80,7 @@ func (r *rig) ids(query string) (ids []uint64) {
 
 func (r *rig) within(limit time.Duration, what string, is func() bool) {
 	r.t.Helper()
-	for end := time.Now().Add(limit); !is(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(limit); !is(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
 			r.t.Fatalf("it was not so within %s that %s; handled: %d", limit, what, r.count("SELECT COUNT(*) FROM handled"))
 		}

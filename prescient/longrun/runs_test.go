@@ -321,6 +321,29 @@ func TestTheNextRunGoesOnFromTheCheckpointOfOneThatItsOwnStartEnded(t *testing.T
 	})
 }
 
+// Of a job_exec that never ends, such as one that consumes a queue: whoever cancels its check, and inserts it again, begins nothing anew.
+func TestAnEndlessRunGoesOnFromTheCheckpointOfACancelledOne(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		r.Must(r.runner.Register(r.registry, "queue", r.called, prescient.Guards{Endless: true}))
+		insert := func(clock, due string) {
+			_, err := r.Client.Insert(t.Context(), r.AppAt(rig.At(clock)), prescient.NewJob{Entity: prescient.Entity{Name: "report", Key: "a"}, JobExec: "queue", DueAt: rig.At(due)})
+			r.Must(err)
+		}
+		insert("11:59:30", "12:00")
+		r.slot("12:00:00")
+		r.Must(r.running("a").run.Save(t.Context(), []byte("half")))
+		_, err := r.Client.Cancel(t.Context(), r.AppAt(rig.At("12:00:10")), prescient.Entity{Name: "report", Key: "a"})
+		r.Must(err)
+		r.answers("a", "12:00:20", prescient.Answer{})
+		insert("12:00:20", "12:00:30")
+		r.slot("12:00:30")
+		if got := r.running("a").run.Checkpoint(); string(got) != "half" {
+			t.Errorf("it goes on from %q", got)
+		}
+		r.answers("a", "12:00:40", prescient.Answer{})
+	})
+}
+
 func TestACheckpointIsBounded(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {
 		r.insert("11:59:30", "a", "12:00")
