@@ -24,6 +24,8 @@ type Config struct {
 	TablePrefix string
 	// Dialect is that of SQL in which the database is used: DialectAuto or DialectPlain.
 	Dialect string
+	// Person is who makes changes, as the audit has it; empty for the user of the system.
+	Person string
 	// Grid has the resolution of the slots.
 	Grid slots.Grid
 

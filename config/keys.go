@@ -72,6 +72,7 @@ func fields(c *Config) []field {
 		{"table_prefix", "", value.TablePrefix(&c.TablePrefix), "text", "put before the names of the tables: a-z, 0-9 and _"},
 		{"dialect", DialectAuto, value.OneOf(&c.Dialect, DialectAuto, DialectPlain), "dialect",
 			"auto (what the server can do) or plain, which does without what servers lack that are neither MySQL nor MariaDB"},
+		{"person", "", value.Label(&c.Person, 128), "text", "who makes changes, for the audit (default the user of the system)"},
 		{keyResolution, "15m", nil, "duration", "distance between two slots; it divides a day"},
 		{keyMinutes, "", nil, "minutes",
 			"minutes of the UTC hour that are served, as in cron: 0,30 or */2 (default all)"},

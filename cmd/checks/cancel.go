@@ -28,7 +28,7 @@ was pending is no failure: it prints how many it cancelled.`,
 	}
 	cmd.Flags().StringVar(&entity, "entity", "", "whose checks: name/key, as in order/42")
 	cmd.Flags().StringArrayVar(&execs, "exec", nil, "only the checks of this job_exec; may be given several times")
-	return cmd
+	return program.Reasoned(cmd)
 }
 
 func cancel(cmd *cobra.Command, prog *program.Program, entity string, execs []string) error {

@@ -69,7 +69,7 @@ func (f *listFlags) check() (client.ListFilter, error) {
 		return filter, exit.Usage(fmt.Errorf("--slot %q: give either a slot or --from and --before", f.slot))
 	}
 	for flag, text := range map[string]string{"slot": f.slot, "from": f.from, "before": f.before} {
-		if err := checkTime(flag, text); err != nil {
+		if err := program.CheckTime(flag, text); err != nil {
 			return filter, err
 		}
 	}
@@ -81,13 +81,13 @@ const endsWithin = 24 * time.Hour
 
 // narrow adds the times to a filter.
 func (f *listFlags) narrow(ctx context.Context, s *program.Session, filter *client.ListFilter) (err error) {
-	if filter.From, err = moment(ctx, s, "from", f.from); err != nil {
+	if filter.From, err = s.Moment(ctx, "from", f.from); err != nil {
 		return err
 	}
-	if filter.Before, err = moment(ctx, s, "before", f.before); err != nil || f.slot == "" {
+	if filter.Before, err = s.Moment(ctx, "before", f.before); err != nil || f.slot == "" {
 		return err
 	}
-	slot, err := moment(ctx, s, "slot", f.slot)
+	slot, err := s.Moment(ctx, "slot", f.slot)
 	if err != nil {
 		return err
 	}

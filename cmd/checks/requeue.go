@@ -69,7 +69,7 @@ It prints what it did with each end: requeued, kept or superseded; with --json a
 	flags.StringVar(&f.in, "in", "", "how long from now to check, such as 10m")
 	flags.IntVar(&f.limit, "limit", 1000, fmt.Sprintf("how many to requeue at most: 1 to %d", client.MaxPage))
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
-	return cmd
+	return program.Reasoned(cmd)
 }
 
 // check reads the flags as far as it can without the database.
@@ -80,7 +80,7 @@ func (f *requeueFlags) check() (client.ListFilter, error) {
 		return filter, err
 	}
 	for flag, text := range map[string]string{"since": f.since, "before": f.before} {
-		if err := checkTime(flag, text); err != nil {
+		if err := program.CheckTime(flag, text); err != nil {
 			return filter, err
 		}
 	}
@@ -112,10 +112,10 @@ func requeue(cmd *cobra.Command, prog *program.Program, f requeueFlags) error {
 		return err
 	}
 	defer s.Close()
-	if filter.From, err = moment(cmd.Context(), s, "since", f.since); err != nil {
+	if filter.From, err = s.Moment(cmd.Context(), "since", f.since); err != nil {
 		return err
 	}
-	if filter.Before, err = moment(cmd.Context(), s, "before", f.before); err != nil {
+	if filter.Before, err = s.Moment(cmd.Context(), "before", f.before); err != nil {
 		return err
 	}
 	options := client.RequeueOptions{Filter: filter, AllOutcomes: f.allOutcomes, Limit: f.limit, DryRun: f.dryRun}

@@ -24,7 +24,7 @@ open slot.`,
 	}
 	t.addFlags(cmd)
 	w.addFlags(cmd)
-	return cmd
+	return program.Reasoned(cmd)
 }
 
 func reschedule(cmd *cobra.Command, prog *program.Program, t target, w when) error {

@@ -60,7 +60,7 @@ func showLoads(cmd *cobra.Command, prog *program.Program, f slotFlags) error {
 	if f.limit < 1 || f.limit >= client.MaxPage {
 		return exit.Usage(errors.New("--limit " + strconv.Itoa(f.limit) + ": 1 to " + strconv.Itoa(client.MaxPage-1) + " are allowed"))
 	}
-	if err := errors.Join(checkTime("from", f.from), checkTime("before", f.before)); err != nil {
+	if err := errors.Join(program.CheckTime("from", f.from), program.CheckTime("before", f.before)); err != nil {
 		return err
 	}
 	s, err := prog.Connect(cmd)

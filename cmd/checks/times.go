@@ -1,14 +1,12 @@
 package checks
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"prescient/cmd/internal/exit"
-	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/times"
 	"prescient/config/value"
 )
@@ -57,35 +55,4 @@ func (w when) resolve(now time.Time) (time.Time, error) {
 		return now.Add(d).UTC(), nil
 	}
 	return time.Time{}, exit.Usage(errNoWhen)
-}
-
-// moment returns the time that a flag means, or the zero time where it was not given. The database is asked for its
-// time only where that matters.
-func moment(ctx context.Context, s *program.Session, flag, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	var now time.Time
-	if times.Relative(text) {
-		var err error
-		if now, err = s.Now(ctx); err != nil {
-			return time.Time{}, err
-		}
-	}
-	t, err := times.Parse(text, now)
-	if err != nil {
-		return time.Time{}, exit.Usage(fmt.Errorf("--%s: %w", flag, err))
-	}
-	return t, nil
-}
-
-// checkTime reads a time flag as far as it can without knowing what time it is.
-func checkTime(flag, text string) error {
-	if text == "" {
-		return nil
-	}
-	if _, err := times.Parse(text, time.Unix(0, 0)); err != nil {
-		return exit.Usage(fmt.Errorf("--%s: %w", flag, err))
-	}
-	return nil
 }

@@ -39,7 +39,7 @@ many; one that is not there any more is no failure.`,
 		},
 	}
 	c.flags(cmd)
-	return cmd
+	return program.Reasoned(cmd)
 }
 
 func dropCommand(prog *program.Program) *cobra.Command {
@@ -59,7 +59,7 @@ func dropCommand(prog *program.Program) *cobra.Command {
 	}
 	c.flags(cmd)
 	cmd.Flags().BoolVar(&yes, "yes", false, "yes, delete all of them")
-	return cmd
+	return program.Reasoned(cmd)
 }
 
 // change does something with the events that were chosen.

@@ -14,6 +14,7 @@ import (
 	"prescient/cmd/internal/program"
 	"prescient/jobs/orders"
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/prune"
 	"prescient/sql"
 )
@@ -80,8 +81,9 @@ app's.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return migrateDown(cmd, prog, yes) },
 	}
 	down.Flags().BoolVar(&yes, "yes", false, "yes, drop everything that is pending and all of history")
+	program.Reasoned(cmd)
 	cmd.AddCommand(
-		&cobra.Command{Use: "up", Short: "The same as migrate", Args: arguments.None, RunE: up},
+		program.Reasoned(&cobra.Command{Use: "up", Short: "The same as migrate", Args: arguments.None, RunE: up}),
 		down,
 		&cobra.Command{
 			Use:   "status",
@@ -126,6 +128,9 @@ func migrateUp(cmd *cobra.Command, prog *program.Program) error {
 	}
 	if len(applied) > 0 {
 		warnOfChecks(cmd.Context(), s)
+		if err := recordMigrated(cmd.Context(), s, applied); err != nil {
+			return err
+		}
 	}
 	if o := s.Config.Jobs.Orders; o.Enabled {
 		if err := orders.CreateTables(cmd.Context(), s.DB, o.TablePrefix); err != nil {
@@ -136,6 +141,20 @@ func migrateUp(cmd *cobra.Command, prog *program.Program) error {
 		return err
 	}
 	return printMigrated(cmd, s, applied, "applied", "the tables are up to date")
+}
+
+// recordMigrated writes the audit of migrations. Those that an earlier command applied, which did not come that far, are not in it.
+func recordMigrated(ctx context.Context, s *program.Session, applied []sql.Migrated) error {
+	log, err := audit.Open(ctx, s.DB, audit.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect)})
+	if err != nil {
+		return s.Explain(err)
+	}
+	var names []string
+	for _, m := range applied {
+		names = append(names, m.Name)
+	}
+	return s.Explain(log.Record(ctx, s.DB, audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: "migrate",
+		After: map[string][]string{"applied": names}}))
 }
 
 // stoppedMidway ends a command in whose middle a migration failed. Those before it are applied, which the next one does not tell.

@@ -66,7 +66,7 @@ have jumped ahead, and all would go: then nothing is dropped and the exit code i
 	cmd.Flags().BoolVar(&trustClock, "trust-clock", false, "prune also where nothing ran for most of --keep, which looks like a clock that jumped ahead")
 	cmd.Flags().IntVar(&maxCopy, "max-copy", prune.DefaultMaxCopy,
 		"most rows to copy where history was not pruned in time; a second or so for 50000")
-	return cmd
+	return program.Reasoned(cmd)
 }
 
 func pruneTables(cmd *cobra.Command, prog *program.Program, options prune.Options) error {

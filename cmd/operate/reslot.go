@@ -47,7 +47,7 @@ meanwhile is swept up afterwards. Then set slots.resolution in the configuration
 	}
 	cmd.Flags().StringVar(&resolution, "resolution", "", "the new distance between two slots, such as 5m; divides a day")
 	cmd.Flags().StringVar(&wait, "wait", reslot.DefaultLeaseWait.String(), "how long to wait for leases that live; 0s for not at all")
-	return cmd
+	return program.Reasoned(cmd)
 }
 
 func changeResolution(cmd *cobra.Command, prog *program.Program, resolution, wait string) error {

@@ -17,7 +17,10 @@ fire it, as they do all checks.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	schedule.AddCommand(createCommand(prog), updateCommand(prog), deleteCommand(prog), listCommand(prog), showCommand(prog), pauseCommand(prog),
-		resumeCommand(prog), runCommand(prog), nextCommand(prog), importCommand(prog), exportCommand(prog))
+	schedule.AddCommand(listCommand(prog), showCommand(prog), nextCommand(prog), exportCommand(prog))
+	for _, changes := range []*cobra.Command{createCommand(prog), updateCommand(prog), deleteCommand(prog), pauseCommand(prog), resumeCommand(prog),
+		runCommand(prog), importCommand(prog)} {
+		schedule.AddCommand(program.Reasoned(changes))
+	}
 	return schedule
 }

@@ -45,7 +45,7 @@ Without arguments, and with --list, it lists what is paused.`,
 	cmd.Flags().BoolVar(&f.list, "list", false, "only list what is paused")
 	cmd.Flags().StringVar(&f.by, "by", "", "who pauses it (default the user, by USER in the environment)")
 	cmd.Flags().StringVar(&f.reason, "reason", "", "why")
-	return cmd
+	return program.Reasoned(cmd)
 }
 
 // Resume returns the command resume.
@@ -59,7 +59,7 @@ What came due meanwhile runs with the next slot, or with the next sweep. That no
 		RunE: func(cmd *cobra.Command, args []string) error { return resume(cmd, prog, all, args) },
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "end the pause of everything")
-	return cmd
+	return program.Reasoned(cmd)
 }
 
 func pause(cmd *cobra.Command, prog *program.Program, f pauseFlags, execs []string) error {

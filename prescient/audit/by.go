@@ -21,7 +21,7 @@ type By struct {
 	Program string
 	// Command or other door that it came through, such as "schedule update"; empty for the library.
 	Command string
-	// Operator says that it is the act of an operator. Then a client also records a cancel, reschedule, replace and requeue of single
+	// Operator says that it is the act of an operator. Then a client also records the cancel and reschedule of single
 	// checks, which as an app's own doing are no matter of the audit.
 	Operator bool
 }

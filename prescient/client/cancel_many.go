@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -39,16 +40,22 @@ func (c *Client) cancelByStatements(ctx context.Context, db prescient.DB, entiti
 	named := func(job prescient.FutureJob) bool {
 		return len(jobExecs) == 0 || slices.Contains(jobExecs, job.JobExec)
 	}
+	by := audit.Of(ctx)
 	err = inTx(ctx, db, func(db prescient.DB) error {
 		cancelled = 0
+		as := ending{outcome: prescient.Cancelled, ends: named}
+		var gone []prescient.FutureJob
+		if by.Operator {
+			as.each = func(job prescient.FutureJob) { gone = append(gone, job) }
+		}
 		for _, some := range entityChunks(entities) {
-			n, _, err := c.endSome(ctx, db, some, prescient.Cancelled, named)
+			n, _, err := c.endSome(ctx, db, some, as)
 			if err != nil {
 				return err
 			}
 			cancelled += n
 		}
-		return nil
+		return c.recordCancelled(ctx, db, gone)
 	})
 	if err != nil {
 		return 0, err
@@ -66,27 +73,40 @@ func entityChunks(entities []prescient.Entity) [][]prescient.Entity {
 	return slices.Collect(slices.Chunk(slices.Compact(sorted), cancelEntities))
 }
 
+// ending is how rows are ended.
+type ending struct {
+	outcome prescient.Outcome
+	ends    func(prescient.FutureJob) bool // says which are
+	// each, where given, is called with every row that was ended. Then each goes by a statement of its own.
+	each func(prescient.FutureJob)
+}
+
 // endSome ends rows of entities that are in the order of their keys. It says how many, and returns the rows that it met, as it met
 // them last.
-func (c *Client) endSome(ctx context.Context, db prescient.DB, entities []prescient.Entity, outcome prescient.Outcome, ends func(prescient.FutureJob) bool) (ended int, met map[prescient.Key]prescient.FutureJob, err error) {
+func (c *Client) endSome(ctx context.Context, db prescient.DB, entities []prescient.Entity, as ending) (ended int, met map[prescient.Key]prescient.FutureJob, err error) {
 	met = make(map[prescient.Key]prescient.FutureJob)
 	callers := isCallersTx(db)
 	lock := false
 	for range maxTries {
-		found, err := c.findEntities(ctx, db, entities, ends, lock)
+		found, err := c.findEntities(ctx, db, entities, as.ends, lock)
 		if err != nil {
 			return 0, nil, err
 		}
 		for _, job := range found {
 			met[job.Key()] = job
 		}
-		missed := false
-		for rows := range slices.Chunk(found, cancelRows) {
-			n, err := c.endFound(ctx, db, rows, outcome)
+		missed, together := false, cancelRows
+		if as.each != nil {
+			together = 1
+		}
+		for rows := range slices.Chunk(found, together) {
+			n, err := c.endFound(ctx, db, rows, as.outcome)
 			if err != nil {
 				return 0, nil, fmt.Errorf("ending what is pending for %s: %w", named(entities), err)
 			}
-			ended += n
+			if ended += n; n > 0 && as.each != nil {
+				as.each(rows[0])
+			}
 			missed = missed || n < len(rows)
 		}
 		// In the caller's transaction a plain read may not see the latest rows; a locking one does.

@@ -107,7 +107,7 @@ func (o Own) End(ctx context.Context, db prescient.DB, keys []string, outcome pr
 	}
 	all := make(map[prescient.Key]prescient.FutureJob)
 	for _, some := range entityChunks(entities) {
-		_, met, err := o.client.endSome(ctx, db, some, outcome, ends)
+		_, met, err := o.client.endSome(ctx, db, some, ending{outcome: outcome, ends: ends})
 		if err != nil {
 			return nil, err
 		}

@@ -2,13 +2,17 @@ package client
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 )
@@ -20,7 +24,7 @@ import (
 // Pausing prescient.AllExecs stops all slot runs instead, and the sweeper: rows stay where they are, inserts and cancels go on.
 // After Resume the sweeper runs what came due meanwhile, oldest first. RollForward of a worker works all the while.
 //
-// A call that has begun goes on. Pausing twice changes who did it and why. The error wraps prescient.ErrInvalid.
+// A call that has begun goes on. Pausing twice changes who did it and why. It leaves an entry in the audit, as Resume does. The error wraps prescient.ErrInvalid.
 func (c *Client) Pause(ctx context.Context, db prescient.DB, p prescient.Paused) error {
 	if p.JobExec != prescient.AllExecs {
 		if err := prescient.ValidIdentifier("job_exec", p.JobExec); err != nil {
@@ -30,12 +34,42 @@ func (c *Client) Pause(ctx context.Context, db prescient.DB, p prescient.Paused)
 	if err := errors.Join(prescient.ValidText("by", p.By, 128), prescient.ValidText("reason", p.Reason, 1000)); err != nil {
 		return err
 	}
-	_, err := db.ExecContext(ctx, c.tables.Fill("operate/pause", "{job_exec}", literal.Of(literal.AppendText, p.JobExec),
-		"{paused_by}", literal.Of(literal.AppendText, p.By), "{reason}", literal.Of(literal.AppendText, p.Reason)))
+	name := literal.Of(literal.AppendText, p.JobExec)
+	return inTx(ctx, db, func(db prescient.DB) error {
+		before, err := c.paused(ctx, db, name)
+		if err != nil {
+			return err
+		}
+		_, err = db.ExecContext(ctx, c.tables.Fill("operate/pause", "{job_exec}", name,
+			"{paused_by}", literal.Of(literal.AppendText, p.By), "{reason}", literal.Of(literal.AppendText, p.Reason)))
+		if err != nil {
+			return fmt.Errorf("pausing %s: %w", p.JobExec, err)
+		}
+		return c.recordPauses(ctx, db, audit.Pause, []string{p.JobExec}, before, paused{p.By, p.Reason})
+	})
+}
+
+// paused locks the pauses of some job_execs, and returns them by name.
+func (c *Client) paused(ctx context.Context, db prescient.DB, names string) (map[string]paused, error) {
+	rows, err := db.QueryContext(ctx, c.tables.Fill("operate/paused", "{job_execs}", names))
 	if err != nil {
-		return fmt.Errorf("pausing %s: %w", p.JobExec, err)
+		return nil, fmt.Errorf("looking for pauses: %w", err)
 	}
-	return nil
+	defer rows.Close()
+	found := make(map[string]paused)
+	for rows.Next() {
+		var name, by, reason string
+		if err := rows.Scan(&name, &by, &reason); err != nil {
+			return nil, fmt.Errorf("looking for pauses: %w", err)
+		}
+		plainBy, noBy := hex.DecodeString(by)
+		plainReason, noReason := hex.DecodeString(reason)
+		if err := errors.Join(noBy, noReason); err != nil {
+			return nil, err
+		}
+		found[name] = paused{string(plainBy), string(plainReason)}
+	}
+	return found, rows.Err()
 }
 
 // Resume ends pauses and returns how many there were. That of AllExecs is one of its own: job_execs that were paused by
@@ -53,9 +87,19 @@ func (c *Client) Resume(ctx context.Context, db prescient.DB, jobExecs ...string
 	if len(list) == 0 {
 		return 0, nil
 	}
-	resumed, err = store.Affected(ctx, db, c.tables.Fill("operate/resume", "{job_execs}", strings.Join(list, ", ")))
+	names := strings.Join(list, ", ")
+	err = inTx(ctx, db, func(db prescient.DB) error {
+		before, err := c.paused(ctx, db, names)
+		if err != nil {
+			return err
+		}
+		if resumed, err = store.Affected(ctx, db, c.tables.Fill("operate/resume", "{job_execs}", names)); err != nil {
+			return fmt.Errorf("resuming: %w", err)
+		}
+		return c.recordPauses(ctx, db, audit.Resume, slices.Sorted(maps.Keys(before)), before, nil)
+	})
 	if err != nil {
-		return 0, fmt.Errorf("resuming: %w", err)
+		return 0, err
 	}
 	return resumed, nil
 }

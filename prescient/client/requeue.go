@@ -73,7 +73,8 @@ const requeueBatch = 500
 // Requeue makes checks that ended pending again: with their payload, all counts at zero, and a new time,
 // after which they expire as late as before. History keeps
 // their ends. What is pending stays as it is, also where its slot has begun. Of a check that ended several times only the
-// last end counts. Requeue works in batches, a transaction each: interrupted, it can be run again.
+// last end counts. Requeue works in batches, a transaction each: interrupted, it can be run again. Each leaves its entry in
+// the audit.
 //
 // The error wraps prescient.ErrInvalid or prescient.ErrBeyondHorizon; what was done until then stands in the result.
 func (c *Client) Requeue(ctx context.Context, db *sqlx.DB, o RequeueOptions) (Requeued, error) {
@@ -141,7 +142,7 @@ func (r *requeue) page(ctx context.Context, page []Ended) error {
 		if r.options.DryRun {
 			inserted, err = r.tryOut(inserts)
 		} else {
-			inserted, err = r.insertAll(ctx, r.db, inserts)
+			inserted, err = r.insert(ctx, jobs, inserts)
 		}
 		if errors.Is(err, prescient.ErrPending) {
 			continue // since it was read; it is to be kept
@@ -156,6 +157,20 @@ func (r *requeue) page(ctx context.Context, page []Ended) error {
 		return nil
 	}
 	return fmt.Errorf("requeueing: other jobs became pending meanwhile, %d times", maxTries)
+}
+
+// insert makes checks pending, and writes the audit of them, in one transaction.
+func (r *requeue) insert(ctx context.Context, jobs []RequeuedJob, inserts []prescient.NewJob) (inserted []Inserted, err error) {
+	if len(inserts) == 0 {
+		return nil, nil
+	}
+	err = inTx(ctx, r.db, func(db prescient.DB) error {
+		if inserted, err = r.insertAll(ctx, db, inserts); err != nil {
+			return err
+		}
+		return r.recordRequeued(ctx, db, jobs, inserted)
+	})
+	return inserted, err
 }
 
 // tryOut says what InsertMany would answer.

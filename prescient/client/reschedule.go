@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -16,10 +17,19 @@ import (
 // open slot. Errors: prescient.ErrNotFound, prescient.ErrBeyondHorizon, prescient.ErrInvalid and prescient.ErrConfigChanged,
 // with nothing written; others come from the server.
 //
-// A reschedule that commits while the job_exec runs wins: the answer of that call is dropped.
+// A reschedule that commits while the job_exec runs wins: the answer of that call is dropped. That of an operator (audit.By) leaves an
+// entry in the audit.
 func (c *Client) Reschedule(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec, tag string, dueAt time.Time) (Inserted, error) {
 	if err := errors.Join((prescient.NewJob{Entity: e, JobExec: jobExec, Tag: tag, DueAt: dueAt}).Validate(), reserved.Refuse(e)); err != nil {
 		return Inserted{}, err
+	}
+	if audit.Of(ctx).Operator {
+		var did Inserted
+		err := inTx(ctx, db, func(db prescient.DB) (err error) {
+			did, err = c.reschedule(ctx, db, e, jobExec, tag, dueAt)
+			return err
+		})
+		return did, err
 	}
 	do := func() (Inserted, error) { return c.reschedule(ctx, db, e, jobExec, tag, dueAt) }
 	if commitsByItself(db) {
@@ -49,7 +59,8 @@ func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.En
 				return Inserted{}, fmt.Errorf("rescheduling %s of %s: %w", jobExec, e, err)
 			}
 			if n == 1 {
-				return Inserted{Did: DidReschedule, DueAt: due, Slot: slot}, nil
+				did := Inserted{Did: DidReschedule, DueAt: due, Slot: slot}
+				return did, c.recordRescheduled(ctx, db, *job, did)
 			}
 		} else {
 			absent := latest

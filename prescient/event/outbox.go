@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/client"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
@@ -23,13 +24,14 @@ func ShardOf(key string) int { return int(sha256.Sum256([]byte(key))[0]) % Shard
 type Outbox struct {
 	own    client.Own
 	tables *store.Tables
+	log    audit.Log
 	took   chan struct{}
 }
 
 // New returns the outbox of the installation that a client works on.
 func New(c *client.Client) *Outbox {
 	own := c.Own(reserved.Outbox())
-	return &Outbox{own: own, tables: own.Tables(), took: make(chan struct{}, 1)}
+	return &Outbox{own: own, tables: own.Tables(), log: audit.On(own.Tables()), took: make(chan struct{}, 1)}
 }
 
 // Publish puts events into the outbox, those of one key in their order. They commit with the caller's handle: mostly the transaction of

@@ -3,12 +3,15 @@ package event
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 )
@@ -73,29 +76,34 @@ func (o *Outbox) SetAside(ctx context.Context, db prescient.DB, filter SetAsideF
 // meanwhile are left out. On a pool some of them may be there, and others not, after an error.
 func (o *Outbox) Resend(ctx context.Context, db prescient.DB, seqs ...uint64) (n int, err error) {
 	defer o.Took()
-	return o.each(ctx, db, seqs, "event/resend", "event/forget_set_aside")
+	return o.each(ctx, db, seqs, "resend", "event/resend", "event/forget_set_aside")
 }
 
 // Drop deletes events that were set aside, and says how many. They are never published.
 func (o *Outbox) Drop(ctx context.Context, db prescient.DB, seqs ...uint64) (n int, err error) {
-	return o.each(ctx, db, seqs, "event/forget_set_aside")
+	return o.each(ctx, db, seqs, "drop", "event/forget_set_aside")
 }
 
-// each runs statements on events that were set aside, some hundred at a time, and says how many the last one met.
-func (o *Outbox) each(ctx context.Context, db prescient.DB, seqs []uint64, statements ...string) (n int, err error) {
+// each runs statements on events that were set aside, some hundred at a time, and says how many the last one met. The verb is that of
+// their entries in the audit.
+func (o *Outbox) each(ctx context.Context, db prescient.DB, seqs []uint64, verb string, statements ...string) (n int, err error) {
 	for some := range slices.Chunk(slices.Sorted(slices.Values(seqs)), PerStatement) {
 		list := make([]string, len(some))
 		for i, seq := range some {
 			list[i] = fmt.Sprint(seq)
 		}
 		var met int
-		err := o.own.InTx(ctx, db, func(db prescient.DB) (err error) {
+		err := o.own.InTx(ctx, db, func(db prescient.DB) error {
+			entries, err := o.entries(ctx, db, strings.Join(list, ","), verb)
+			if err != nil {
+				return err
+			}
 			for _, statement := range statements {
 				if met, err = store.Affected(ctx, db, o.tables.Fill(statement, "{seqs}", strings.Join(list, ","))); err != nil {
 					return fmt.Errorf("%s: %w", statement, err)
 				}
 			}
-			return nil
+			return o.log.Record(ctx, db, entries...)
 		})
 		if err != nil {
 			return n, err
@@ -103,4 +111,38 @@ func (o *Outbox) each(ctx context.Context, db prescient.DB, seqs []uint64, state
 		n += met
 	}
 	return n, nil
+}
+
+// setAside is an event that was set aside as it stands in the audit.
+type setAside struct {
+	Seq    uint64 `json:"seq"`
+	Topic  string `json:"topic"`
+	Key    string `json:"key"`
+	Bytes  int    `json:"bytes"`
+	Reason string `json:"reason"`
+}
+
+// entries locks events that were set aside, and returns their entries in the audit.
+func (o *Outbox) entries(ctx context.Context, db prescient.DB, seqs, verb string) (entries []audit.Entry, err error) {
+	rows, err := db.QueryContext(ctx, o.tables.Fill("event/chosen_set_aside", "{seqs}", seqs))
+	if err != nil {
+		return nil, fmt.Errorf("looking for events that were set aside: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var was setAside
+		var id, key, reason string
+		if err := rows.Scan(&was.Seq, &id, &was.Topic, &key, &was.Bytes, &reason); err != nil {
+			return nil, fmt.Errorf("looking for events that were set aside: %w", err)
+		}
+		plainID, noID := hex.DecodeString(id)
+		plainKey, noKey := hex.DecodeString(key)
+		plainReason, noReason := hex.DecodeString(reason)
+		if err := errors.Join(noID, noKey, noReason); err != nil {
+			return nil, err
+		}
+		was.Key, was.Reason = string(plainKey), string(plainReason)
+		entries = append(entries, audit.Entry{Kind: audit.Event, ID: string(plainID), Verb: verb, Before: was})
+	}
+	return entries, rows.Err()
 }

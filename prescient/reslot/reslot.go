@@ -88,6 +88,8 @@ type Result struct {
 // ends, it takes all back and returns prescient.ErrLeased. Plain INSERTs go on all the while, but for the step check, in which
 // the server copies future_job. What comes due meanwhile is for the sweeper.
 //
+// The last step leaves an entry in the audit.
+//
 // Interrupted at any point, it can be run again, to the same resolution or another, and has to be: until then nothing
 // runs. It needs the rights to alter the tables and to take GET_LOCK, and a pool made by connect.Open for a lease of an
 // hour or so, since a connection of it is idle meanwhile.
@@ -200,7 +202,7 @@ func (r *reslot) steps(ctx context.Context) error {
 		}
 	}
 	r.tell(StepFinish)
-	if err := r.once(ctx, "operate/reslot_finish", r.seconds(), r.seconds()); err != nil {
+	if err := r.finish(ctx); err != nil {
 		return fmt.Errorf("declaring the new resolution: %w", err)
 	}
 	return nil

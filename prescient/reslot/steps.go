@@ -11,6 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
@@ -137,6 +138,30 @@ func (r *reslot) once(ctx context.Context, statement string, args ...any) error 
 	return r.retry(ctx, statement, func() error {
 		_, err := r.db.ExecContext(ctx, r.tables.Stmt.Get(statement), args...)
 		return err
+	})
+}
+
+// finish declares the new resolution, and writes the audit of it.
+func (r *reslot) finish(ctx context.Context) error {
+	type state struct {
+		Resolution string `json:"resolution"`
+		Rows       int    `json:"rows_moved,omitempty"`
+	}
+	entry := audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: "reslot",
+		Before: state{Resolution: r.did.From.String()}, After: state{r.did.To.String(), r.did.Rows}}
+	return r.retry(ctx, "finishing", func() error {
+		tx, err := r.db.BeginTxx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, r.tables.Stmt.Get("operate/reslot_finish"), r.seconds(), r.seconds())
+		if err == nil {
+			err = audit.On(&r.tables).Record(ctx, tx, entry)
+		}
+		if err != nil {
+			return errors.Join(err, store.Rollback(tx.Tx))
+		}
+		return tx.Commit()
 	})
 }
 

@@ -52,6 +52,9 @@ func (prog *Program) Open(cmd *cobra.Command, lease time.Duration) (*Session, er
 	if err != nil {
 		return nil, err
 	}
+	if err := prog.sayBy(cmd, c); err != nil {
+		return nil, err
+	}
 	if lease == 0 {
 		lease = c.Worker.Lease
 	}

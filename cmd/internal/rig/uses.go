@@ -62,6 +62,7 @@ var Uses = map[string]use{
 	"reslot":         {args: []string{"--resolution", "1s"}, Role: "owner", Asks: "database"},
 	"prune":          {args: []string{"--keep", "90d"}, Role: "owner", Asks: "tables"},
 	"doctor":         {Role: "worker", Asks: "database"},
+	"audit":          {Role: "analyst", Asks: "tables"},
 	"grants":         {args: []string{"--role", "app", "--user", "u"}},
 	"units":          {},
 	"units cron":     {},

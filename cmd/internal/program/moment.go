@@ -1,0 +1,41 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/times"
+)
+
+// Moment returns the time that a flag means, or the zero time where it was not given. The database is asked for its
+// time only where that matters.
+func (s *Session) Moment(ctx context.Context, flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	var now time.Time
+	if times.Relative(text) {
+		var err error
+		if now, err = s.Now(ctx); err != nil {
+			return time.Time{}, err
+		}
+	}
+	t, err := times.Parse(text, now)
+	if err != nil {
+		return time.Time{}, exit.Usage(fmt.Errorf("--%s: %w", flag, err))
+	}
+	return t, nil
+}
+
+// CheckTime reads a time flag as far as it can without knowing what time it is.
+func CheckTime(flag, text string) error {
+	if text == "" {
+		return nil
+	}
+	if _, err := times.Parse(text, time.Unix(0, 0)); err != nil {
+		return exit.Usage(fmt.Errorf("--%s: %w", flag, err))
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package operate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
+	"prescient/prescient/audit"
+	"prescient/sql"
+)
+
+// auditFlags are the flags of audit.
+type auditFlags struct {
+	kind, id, person, account, verb, since, until, after string
+	limit, search                                        int
+}
+
+// auditRow is what audit --json prints.
+type auditRow struct {
+	audit.Stored
+	Cursor string `json:"cursor"`
+}
+
+// auditLimit is how many entries a page has unless told otherwise.
+const auditLimit = 100
+
+// Audit returns the command audit.
+func Audit(prog *program.Program) *cobra.Command {
+	var f auditFlags
+	var kinds []string
+	for _, kind := range audit.Kinds() {
+		kinds = append(kinds, string(kind))
+	}
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "List who changed what, when and why, the latest first",
+		Long: `Lists the changes that people and programs made, the latest first, a page at a time: by which account of the database, which
+person where one is known, through which door, and what changed of what. With --json each entry has all that is kept, with the
+object before and after, and its cursor, with which --after goes on behind it.
+
+Each entry was written in the transaction of the change. The entries of one object are numbered without a gap; doctor finds one.
+
+By id, by time and by cursor entries are found at once. By kind, person, account and verb they are looked for among --search
+entries from the latest on; give --since and --until to look at other times.`,
+		Example: fmt.Sprintf(`  %[1]s audit --kind schedule --id digest/7
+  %[1]s audit --person ada --since now-7d --json`, prog.Name),
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listAudit(cmd, prog, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.kind, "kind", "", "only of this kind: "+strings.Join(kinds, ", "))
+	flags.StringVar(&f.id, "id", "", "only of the object with this id, such as digest/7; of a check 'order/42 order-unshipped'")
+	flags.StringVar(&f.person, "person", "", "only by this person")
+	flags.StringVar(&f.account, "account", "", "only by this account of the database: app, or app@10.0.0.7")
+	flags.StringVar(&f.verb, "verb", "", "only what was done so: create, update, delete, pause, resume, run, cancel, …")
+	flags.StringVar(&f.since, "since", "", "only at this time or later: 2026-03-01 13:00 (UTC), now-1h")
+	flags.StringVar(&f.until, "until", "", "only before this time")
+	flags.StringVar(&f.after, "after", "", "go on behind the entry with this cursor, the last of the page before")
+	flags.IntVar(&f.limit, "limit", auditLimit, fmt.Sprintf("entries on a page, %d at most", audit.MaxPage-1))
+	flags.IntVar(&f.search, "search", audit.DefaultSearch, "entries to look at, at most, where no index serves the filter")
+	return cmd
+}
+
+// check reads the flags as far as it can without the database.
+func (f auditFlags) check() (audit.Filter, error) {
+	filter := audit.Filter{Kind: audit.Kind(f.kind), ID: f.id, Person: f.person, Account: f.account, Verb: f.verb, After: f.after,
+		Limit: f.limit + 1, Search: f.search}
+	if f.kind != "" && !slices.Contains(audit.Kinds(), filter.Kind) {
+		return filter, exit.Usage(fmt.Errorf("--kind %.80q: %v are there", f.kind, audit.Kinds()))
+	}
+	if f.limit < 1 || f.limit >= audit.MaxPage {
+		return filter, exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, audit.MaxPage-1))
+	}
+	if f.search < 1 {
+		return filter, exit.Usage(fmt.Errorf("--search %d: must be positive", f.search))
+	}
+	return filter, errors.Join(program.CheckTime("since", f.since), program.CheckTime("until", f.until))
+}
+
+func listAudit(cmd *cobra.Command, prog *program.Program, f auditFlags) error {
+	filter, err := f.check()
+	if err != nil {
+		return err
+	}
+	s, err := prog.Connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if filter.Since, err = s.Moment(cmd.Context(), "since", f.since); err != nil {
+		return err
+	}
+	if filter.Until, err = s.Moment(cmd.Context(), "until", f.until); err != nil {
+		return err
+	}
+	log, err := audit.Open(cmd.Context(), s.DB, audit.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect)})
+	if err != nil {
+		return s.Explain(err)
+	}
+	found, err := log.List(cmd.Context(), s.DB, filter)
+	var early *audit.SearchedError
+	if err != nil && !errors.As(err, &early) {
+		return s.Explain(err)
+	}
+	more := len(found) > f.limit
+	found = found[:min(len(found), f.limit)]
+	if prog.JSON {
+		return printAuditJSON(cmd, found, early)
+	}
+	if err := printAudit(cmd, found); err != nil {
+		return err
+	}
+	switch {
+	case early != nil:
+		return output.Say(cmd.ErrOrStderr(), "%d entries were looked at, as far as %s: narrow the time with --since and --until, or go on with --after '%s'",
+			early.Looked, output.Stamp(early.Reached), early.After)
+	case more:
+		return output.Say(cmd.ErrOrStderr(), "there are more: --after '%s'", found[len(found)-1].Cursor())
+	}
+	return nil
+}
+
+// printAuditJSON prints a line for each entry; where the search ended early a last line has the cursor to go on from.
+func printAuditJSON(cmd *cobra.Command, found []audit.Stored, early *audit.SearchedError) error {
+	lines := make([]any, 0, len(found)+1)
+	for _, e := range found {
+		lines = append(lines, auditRow{e, e.Cursor()})
+	}
+	if early != nil {
+		lines = append(lines, struct {
+			More     bool      `json:"more"`
+			After    string    `json:"after"`
+			LookedAt int       `json:"looked_at"`
+			Reached  time.Time `json:"reached"`
+		}{true, early.After, early.Looked, early.Reached})
+	}
+	return output.Lines(cmd.OutOrStdout(), lines)
+}
+
+func printAudit(cmd *cobra.Command, found []audit.Stored) error {
+	if len(found) == 0 {
+		return output.Say(cmd.OutOrStdout(), "no entry of the audit matches")
+	}
+	cells := make([][]string, len(found))
+	for i, e := range found {
+		door := e.Command
+		if door == "" {
+			door = e.Program
+		}
+		cells[i] = []string{output.Stamp(e.At.Truncate(time.Second)), words.Clip(e.Person, 30), words.Clip(e.Account, 40), words.Clip(door, 30), words.Clean(e.Verb),
+			words.Clean(string(e.Kind)), words.Clip(e.ID, 60), words.Clip(changed(e.Before, e.After), 100), words.Clip(e.Reason, 60)}
+	}
+	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "at (UTC)"}, {Title: "person"}, {Title: "account"}, {Title: "by"}, {Title: "did"},
+		{Title: "kind"}, {Title: "id"}, {Title: "change"}, {Title: "reason"}}, cells)
+}
+
+// changed is what is different between two states of an object, for people: zone: UTC -> Europe/Berlin. Of one that was made or
+// deleted it is nothing: the whole of it was.
+func changed(before, after json.RawMessage) string {
+	var was, is map[string]json.RawMessage
+	if json.Unmarshal(before, &was) != nil || json.Unmarshal(after, &is) != nil {
+		return ""
+	}
+	names := maps.Clone(was)
+	maps.Copy(names, is)
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if string(was[name]) != string(is[name]) {
+			list = append(list, fmt.Sprintf("%s: %s -> %s", name, plainly(was[name]), plainly(is[name])))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// plainly is a value of JSON without its quotes, and - where there is none.
+func plainly(value json.RawMessage) string {
+	var text string
+	switch {
+	case value == nil:
+		return "-"
+	case json.Unmarshal(value, &text) == nil:
+		return text
+	}
+	return string(value)
+}
