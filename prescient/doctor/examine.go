@@ -31,6 +31,7 @@ var examinations = []examination{
 	{"overdue", (*doctor).examineOverdue, []string{"future_job"}},
 	{"put_off", (*doctor).examinePutOff, []string{"future_job"}},
 	{"schedules", (*doctor).examineSchedules, []string{"schedule", "future_job"}},
+	{"long_runs", (*doctor).examineLongRuns, []string{"schedule_run", "future_job", "job_pause"}},
 	{"events", (*doctor).examineEvents, []string{"event_outbox", "event_topic", "event_shard", "event_forwarder", "event_set_aside"}},
 	{"missed", (*doctor).examineMissed, []string{"slot_config", "slot_run"}},
 	{"leases", (*doctor).examineLeases, []string{"slot_run"}},

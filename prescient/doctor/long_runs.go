@@ -1,0 +1,79 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prescient/prescient"
+)
+
+// How much examineLongRuns looks at, and from when on a run waits for long.
+const (
+	longRunProbe = 5_000
+	longWait     = 15 * time.Minute
+	longWaitFor  = 4 // slots, where those are longer together
+)
+
+// longRun is a long run that something is wrong with.
+type longRun struct {
+	ID        string `db:"id"`
+	Kind      string `db:"kind"`
+	Agent     string `db:"agent"`
+	Takeovers int    `db:"takeovers"`
+	Reason    string `db:"reason"`
+}
+
+// examineLongRuns looks for long runs that nobody goes on with, that wait for long, or that do not get on.
+func (d *doctor) examineLongRuns(ctx context.Context) ([]Finding, error) {
+	resolution := d.tables.Grid.Resolution()
+	// Its check waits for the first slot after the lease, which a sweep runs at the latest.
+	left := d.now.Add(-2*resolution - d.options.SweepGrace - d.options.SweepEvery - time.Minute)
+	wait := d.now.Add(-max(longWait, longWaitFor*resolution))
+	var all []longRun
+	for _, look := range []struct {
+		statement string
+		args      []any
+	}{
+		{"operate/long_runs", []any{left, longRunProbe, wait, longRunProbe}},
+		{"operate/long_waits", []any{d.now, d.now.Add(2 * resolution), longRunProbe, wait, wait, prescient.AllExecs, longRunProbe}},
+	} {
+		var some []longRun
+		if err := d.db.SelectContext(ctx, &some, d.tables.Stmt.Get(look.statement), look.args...); err != nil {
+			return nil, fmt.Errorf("%s: %w", look.statement, err)
+		}
+		all = append(all, some...)
+	}
+	of := make(map[string][]amiss)
+	for _, run := range all {
+		one := amiss{ID: run.ID}
+		switch run.Kind {
+		case "left":
+			if one.Reason = "handed on"; run.Agent != "" {
+				one.Reason = "last " + run.Agent + "'s"
+			}
+		case "takeovers":
+			one.Reason = fmt.Sprintf("%d times, now %s's", run.Takeovers, run.Agent)
+		case "checkpoint":
+			one.Reason = run.Reason
+		}
+		of[run.Kind] = append(of[run.Kind], one)
+	}
+	var found []Finding
+	if some := of["left"]; len(some) > 0 {
+		found = append(found, bad("long_runs", "nobody goes on with runs whose leases are over: "+named(some),
+			"see that a worker runs that has their job_execs, and a place: worker.pools, and agents"))
+	}
+	if some := of["waiting"]; len(some) > 0 {
+		found = append(found, warn("long_runs.waiting", fmt.Sprintf("runs that are due since %s or longer wait for a place, or for the run before them: ", d.now.Sub(wait))+named(some),
+			"start more workers, give them more places, or look what takes the others so long"))
+	}
+	if some := of["takeovers"]; len(some) > 0 {
+		found = append(found, warn("long_runs.takeovers", "runs were taken over more than once from workers that died, or did not renew their leases: "+named(some),
+			"see the logs of those workers; a run that its worker's death goes back to ends as crashed"))
+	}
+	if some := of["checkpoint"]; len(some) > 0 {
+		found = append(found, warn("long_runs.checkpoint", "checkpoints were refused: "+named(some), "save less: what is large belongs into a table, and its place into the checkpoint"))
+	}
+	return orFine(found, "long_runs", fmt.Sprintf("of the first %d that did not end none is left, or waits for long", longRunProbe)), nil
+}
