@@ -16,12 +16,15 @@ import (
 )
 
 // playEvents plays the scenarios of events, one after the other, and prints a line of the page's table for each.
-func playEvents(brokers, engines, scenarios string, seed uint64, duration time.Duration, dir string, asJSON bool) (good bool, err error) {
+func playEvents(brokers, rabbitMQ, engines, scenarios string, seed uint64, duration time.Duration, dir string, asJSON bool) (good bool, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	names, list := outbox.Brokers(), outbox.Scenarios()
-	if brokers != "all" {
+	switch {
+	case brokers != "all":
 		names = strings.Split(brokers, ",")
+	case rabbitMQ != "":
+		names = append(names, "rabbitmq")
 	}
 	if scenarios != "" {
 		list = strings.Split(scenarios, ",")
@@ -40,7 +43,7 @@ func playEvents(brokers, engines, scenarios string, seed uint64, duration time.D
 	for _, engine := range strings.Split(engines, ",") {
 		for _, broker := range names {
 			for _, scenario := range list {
-				r, err := outbox.Run(ctx, outbox.Options{Flavour: localserver.Flavour(engine), Broker: broker, Scenario: scenario, Seed: seed, Duration: duration,
+				r, err := outbox.Run(ctx, outbox.Options{Flavour: localserver.Flavour(engine), Broker: broker, Scenario: scenario, Seed: seed, Duration: duration, RabbitMQ: rabbitMQ,
 					Dir: filepath.Join(dir, engine+"-"+broker+"-"+scenario)})
 				if err != nil {
 					return false, fmt.Errorf("%s, %s, %s: %w (logs in %s)", engine, broker, scenario, err, dir)

@@ -46,12 +46,13 @@ func run() (good bool, err error) {
 	scenarios := flag.String("scenario", "", "only these, by name; all by default")
 	list := flag.Bool("list", false, "list the scenarios")
 	asJSON := flag.Bool("json", false, "print an object a line for each run")
-	events := flag.String("events", "", "play the scenarios of events instead, with these brokers: http, redis, nats, kafka, or all")
+	events := flag.String("events", "", "play the scenarios of events instead, with these brokers: http, redis, nats, kafka, rabbitmq, or all")
+	rabbitMQ := flag.String("rabbitmq", "", "with --events: this RabbitMQ, too, by an account that may declare queues: amqp://user:password@host:5672/")
 	dir := flag.String("dir", "", "for journals and logs; a temporary folder by default")
 	flag.Parse()
 
 	if *events != "" {
-		return playEvents(*events, *engines, *scenarios, *seed, *duration, *dir, *asJSON)
+		return playEvents(*events, *rabbitMQ, *engines, *scenarios, *seed, *duration, *dir, *asJSON)
 	}
 	if *list {
 		for _, s := range campaign.Scenarios() {

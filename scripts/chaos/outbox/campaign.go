@@ -48,6 +48,8 @@ type Options struct {
 	Seed     uint64
 	Duration time.Duration
 	Dir      string // for logs and the files of brokers
+	// RabbitMQ is the URL of a server, where that is the broker.
+	RabbitMQ string
 }
 
 // Report is what came of a run.
@@ -112,7 +114,7 @@ func (s *stage) setUp(ctx context.Context) (err error) {
 	if s.server, err = localserver.Start(ctx, localserver.Options{Flavour: s.Flavour}); err != nil {
 		return err
 	}
-	if s.site, err = openSite(ctx, s.Broker, s.Dir); err != nil {
+	if s.site, err = openSite(ctx, s.Broker, s.Dir, s.RabbitMQ); err != nil {
 		return err
 	}
 	root, err := sql.Open("mysql", s.server.DSN(""))

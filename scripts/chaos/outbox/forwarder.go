@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/event/broker"
 	"prescient/prescient/event/broker/kafka"
 	"prescient/prescient/event/broker/nats"
+	"prescient/prescient/event/broker/rabbitmq"
 	"prescient/prescient/event/broker/redis"
 	"prescient/prescient/event/broker/webhook"
 )
@@ -27,7 +28,7 @@ func IsForwarder() bool { return os.Getenv(asForwarder) != "" }
 func Main() {
 	environ := func() []string { return nil }
 	cmd.Main(cmd.Options{Environ: environ, Env: os.LookupEnv,
-		Brokers: map[string]broker.Open{"http": webhook.Open, "nats": nats.Open, "kafka": kafka.Open, "redis": redis.Open}})
+		Brokers: map[string]broker.Open{"http": webhook.Open, "nats": nats.Open, "kafka": kafka.Open, "redis": redis.Open, "amqp": rabbitmq.Open}})
 }
 
 // process is a forwarder or a worker that is killed and frozen.

@@ -22,11 +22,11 @@ type site interface {
 	close()
 }
 
-// Brokers are the names of those that there are.
+// Brokers are the names of those that are started here. There is rabbitmq, too, where a server is given.
 func Brokers() []string { return []string{"http", "redis", "nats", "kafka"} }
 
 // openSite starts a broker, with its files in a folder.
-func openSite(ctx context.Context, name, dir string) (site, error) {
+func openSite(ctx context.Context, name, dir, rabbitMQ string) (site, error) {
 	switch name {
 	case "http":
 		return openReceiver(ctx)
@@ -36,8 +36,10 @@ func openSite(ctx context.Context, name, dir string) (site, error) {
 		return openNATS(ctx, dir)
 	case "kafka":
 		return openKafka(ctx)
+	case "rabbitmq":
+		return openRabbitMQ(ctx, rabbitMQ)
 	}
-	return nil, fmt.Errorf("there is no broker %q: there are %s", name, strings.Join(Brokers(), ", "))
+	return nil, fmt.Errorf("there is no broker %q: there are %s and rabbitmq", name, strings.Join(Brokers(), ", "))
 }
 
 // freeAddress is one that nobody listens at.
