@@ -183,10 +183,15 @@ func (f *Forwarder) isStopping() bool {
 // soonest is the shortest time between two looks.
 const soonest = 10 * time.Millisecond
 
+// restOf is how long the rest is after a look or a read that took a time: an app's old snapshot keeps what was deleted, and the server passes
+// over all of it each time.
+func restOf(took time.Duration) time.Duration { return min(9*took, longestRest) }
+
 // watch looks which shards have events, and has them read, until ctx ends.
 func (f *Forwarder) watch(ctx context.Context, untilEmpty bool) {
 	pause, trouble := f.options.Poll, store.NewBackOff()
 	for {
+		began := time.Now()
 		some, err := f.waiting(ctx)
 		f.looked.Store(time.Now().UnixNano())
 		switch {
@@ -201,6 +206,7 @@ func (f *Forwarder) watch(ctx context.Context, untilEmpty bool) {
 			trouble.Reset()
 			pause = min(2*pause, f.options.Poll)
 			f.wake(some)
+			_ = store.Sleep(ctx, restOf(time.Since(began))-pause) // an error is that ctx ended, which the next look tells
 		}
 		timer := time.NewTimer(pause)
 		select {

@@ -107,7 +107,7 @@ func (s *shard) run() {
 			}
 			trouble.Reset()
 			if fresh == 0 {
-				rest = min(9*time.Since(began), longestRest)
+				rest = restOf(time.Since(began))
 			}
 			if !more || fresh == 0 {
 				break
