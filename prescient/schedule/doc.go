@@ -31,6 +31,12 @@
 // first, and the call finds that its timer is gone, and is dropped. A run that a change ended is called no more; one that is under
 // way is not interrupted, and its answer is dropped.
 //
+// A pause drops nothing that was due before it. Where the timer was not called yet, the pause does what its call would: it puts the events
+// into the outbox, or inserts the runs that CatchUp says. An update supersedes them: where the timeline stays, the occurrence that is due
+// fires by the new definition, else none does. Resume fires from now on, and from the time of the pause on where the clock was put back
+// since. A schedule that is deleted and created again is another one: by a clock that was put back its occurrences may have ids that were
+// there before.
+//
 // # Schedules of jobs
 //
 // The schedule of a job of steps is made and changed by package steps alone: here all that would change it returns [ErrOfJob]. A change of

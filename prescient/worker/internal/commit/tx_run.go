@@ -107,8 +107,10 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check
 	}()
 	var counts books.Counts
 	if c.Lane.Guards.Endless {
-		// The library's own functions write beside the rows that this bucket moves; so they have the mutex from their beginning. See
-		// writeTx for what comes of a commit that waits for a transaction which waits for the mutex.
+		// The library's own functions write beside the rows that this bucket moves; so they have the mutex before they lock any of that. See
+		// writeTx for what comes of a commit that waits for a transaction which waits for the mutex. What starts long runs locks their
+		// schedules with its first statement, and the call for a timer waits for such a lock. That could take the mutex later, before it
+		// inserts runs: its reads before that are short, and other buckets go on meanwhile.
 		s.commits.Lock()
 		defer s.commits.Unlock()
 	}
