@@ -49,6 +49,8 @@ type Options struct {
 	PurgeBehind int
 	// TransactionOpen is for how long anybody's transaction may be open; an hour by default.
 	TransactionOpen time.Duration
+	// Blocked is for how long a session may wait for another at the tables; 10 s by default.
+	Blocked time.Duration
 }
 
 // doctor is one Examine under way.

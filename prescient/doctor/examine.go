@@ -45,6 +45,7 @@ var examinations = []examination{
 	{"binlog", (*doctor).examineBinlog, nil},
 	{"durability", (*doctor).examineDurability, nil},
 	{"purge", (*doctor).examinePurge, nil},
+	{"blocking", (*doctor).examineBlocking, nil},
 	{"settings", (*doctor).examineSettings, nil},
 	{"time_zone", (*doctor).examineTimeZone, nil},
 	{"grants", (*doctor).examineGrants, nil},
@@ -61,6 +62,7 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	options.PartitionsAhead = cmp.Or(options.PartitionsAhead, text.PartitionSpan)
 	options.PurgeBehind = cmp.Or(options.PurgeBehind, DefaultPurgeBehind)
 	options.TransactionOpen = cmp.Or(options.TransactionOpen, DefaultTransactionOpen)
+	options.Blocked = cmp.Or(options.Blocked, DefaultBlocked)
 	var err error
 	if options.Use, err = ParseUse(string(options.Use)); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type layer struct {
 var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/audit", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -51,7 +51,8 @@ var layers = []layer{
 	{"prescient/agent", vocabulary},
 	{"prescient/audit", vocabulary},
 	{"prescient/client", append([]string{"prescient/audit"}, vocabulary...)},
-	{"prescient/doctor", append([]string{"prescient/agent", "prescient/audit"}, vocabulary...)},
+	{"prescient/blocking", vocabulary},
+	{"prescient/doctor", append([]string{"prescient/agent", "prescient/audit", "prescient/blocking"}, vocabulary...)},
 	{"prescient/prune", append([]string{"prescient/audit"}, vocabulary...)},
 	{"prescient/reslot", append([]string{"prescient/audit"}, vocabulary...)},
 	{"prescient/worker/books", []string{"prescient"}},

@@ -1,6 +1,7 @@
 -- An operator: pause, resume, requeue and doctor, and all that lists. It makes ended checks pending again and stops
 -- job_execs; it moves, cancels and runs nothing, and neither the ledger nor history can be written. With PROCESS ON *.* beside
--- it, which is for the whole server, doctor also shows how far the server's purge is behind, and the oldest transaction.
+-- it, which is for the whole server, doctor also shows how far the server's purge is behind, and the oldest transaction. With
+-- SELECT ON performance_schema.* as well, doctor and blocking show which sessions wait for which.
 GRANT SELECT ON {database}.{slot_config} TO {account};
 GRANT SELECT, INSERT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision, inserted_at, expires_at) ON {database}.{future_job} TO {account};
 GRANT SELECT ON {database}.{job_history} TO {account};

@@ -1,0 +1,158 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/config/value"
+	"prescient/prescient/blocking"
+	"prescient/sql"
+)
+
+// leastWatch and mostWatch bound how often --watch looks.
+const leastWatch, mostWatch = 500 * time.Millisecond, time.Hour
+
+// Blocking returns the command blocking.
+func Blocking(prog *program.Program) *cobra.Command {
+	var all bool
+	var watch string
+	cmd := &cobra.Command{
+		Use:   "blocking",
+		Short: "Show which sessions of the database wait for which, from the root of each chain",
+		Long: `Shows which sessions of the database wait for others at the tables of the configured prefix: for their rows, or for the
+tables as such, which a change of one has to itself. Each chain begins with its root, the session that waits for nobody, and
+shows what each session does, for how long, and what it waits for. Of the root it says which statement ends it: that
+rolls back its transaction, and the others go on. It changes nothing itself.
+
+The account needs the right PROCESS, on MySQL also SELECT ON performance_schema.*; no role has them. What cannot be seen
+without them is said, with the GRANT. MariaDB tells who has the metadata lock of a table only with
+performance_schema = ON and performance_schema_instrument = 'wait/lock/metadata/sql/mdl=ON'; else the oldest open
+transactions are named, of which each can be it.
+
+With --json, a line a chain: its root, and behind it those that wait for it. The exit code is 10 where somebody waits, else 0.`,
+		Example: fmt.Sprintf(`  %[1]s blocking
+  %[1]s blocking --watch 2s
+  %[1]s blocking --all --json`, prog.Name),
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return blockingOf(cmd, prog, all, watch) },
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "at all tables of the server, of whomever")
+	cmd.Flags().StringVar(&watch, "watch", "", "look again that often, until interrupted: 500ms to 1h")
+	return cmd
+}
+
+func blockingOf(cmd *cobra.Command, prog *program.Program, all bool, watch string) error {
+	var every time.Duration
+	if watch != "" {
+		var err error
+		if every, err = value.ParseDuration(watch); err == nil && (every < leastWatch || every > mostWatch) {
+			err = fmt.Errorf("%s: %s to %s are allowed", watch, leastWatch, mostWatch)
+		}
+		if err != nil {
+			return exit.Usage(fmt.Errorf("--watch: %w", err))
+		}
+	}
+	s, err := prog.Open(cmd, 0)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	look := func() (blocking.Report, error) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), 4*program.ConnectTime)
+		defer cancel()
+		found, err := blocking.Look(ctx, s.DB, blocking.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), All: all})
+		return found, s.Explain(err)
+	}
+	for {
+		found, err := look()
+		if every > 0 && cmd.Context().Err() != nil {
+			return nil // interrupted
+		}
+		if err != nil {
+			return err
+		}
+		if every > 0 && !prog.JSON {
+			err = output.Say(cmd.OutOrStdout(), "%s", output.Stamp(time.Now().Truncate(time.Second)))
+		}
+		if err = errors.Join(err, sayBlocking(cmd.OutOrStdout(), found, prog.JSON)); err != nil {
+			return err
+		}
+		if every == 0 && len(found.Chains) > 0 {
+			return &exit.Error{Code: exit.CodeWarn, Err: errors.New("sessions wait for others"), Printed: true}
+		}
+		if every == 0 {
+			return nil
+		}
+		select {
+		case <-cmd.Context().Done():
+			return nil
+		case <-time.After(every):
+		}
+	}
+}
+
+func sayBlocking(w io.Writer, found blocking.Report, json bool) (err error) {
+	if json {
+		return errors.Join(output.Lines(w, found.Chains), output.Lines(w, found.Unseen))
+	}
+	for _, root := range found.Chains {
+		err = errors.Join(err, sayNode(w, root, 0))
+	}
+	if len(found.Chains) == 0 {
+		err = output.Say(w, "nobody is seen to wait")
+	}
+	for _, u := range found.Unseen {
+		err = errors.Join(err, output.Say(w, "not seen: %s", u.What), output.Say(w, "      → %s", u.Do))
+	}
+	return err
+}
+
+// sayNode says what a session does and waits for, and those behind it, further to the right.
+func sayNode(w io.Writer, n blocking.Node, depth int) error {
+	in := strings.Repeat("  ", depth)
+	text := fmt.Sprintf("%sconnection %d", in, n.ID)
+	if n.ID == 0 {
+		text = in + "a transaction of no connection"
+	}
+	if n.User != "" {
+		text += fmt.Sprintf(", %s@%s", n.User, n.Host)
+	}
+	seconds := func(n int64) time.Duration { return time.Duration(n) * time.Second }
+	if n.Waits != nil {
+		text += fmt.Sprintf(", waits %s for %s", seconds(n.Waits.Seconds), n.Waits.Of())
+		if n.Waits.Perhaps {
+			text += ", perhaps of this one"
+		}
+	} else if n.Command != "" {
+		text += fmt.Sprintf(", %s for %s", n.Command, seconds(n.Seconds))
+	}
+	if n.Open > 0 {
+		text += fmt.Sprintf(", its transaction is open for %s", seconds(n.Open))
+	}
+	err := output.Say(w, "%s", text)
+	if n.Statement != "" {
+		err = errors.Join(err, output.Say(w, "%s  does: %s", in, n.Statement))
+	} else if n.Last != "" {
+		err = errors.Join(err, output.Say(w, "%s  sent last: %s", in, n.Last))
+	}
+	if n.Circle {
+		err = errors.Join(err, output.Say(w, "%s  waits for one of those behind it: a deadlock that the server does not see", in))
+	}
+	if n.End != "" {
+		err = errors.Join(err, output.Say(w, "%s  → %s ends it and rolls it back; %d wait for it", in, n.End, n.Waiting()))
+	}
+	for _, b := range n.Behind {
+		err = errors.Join(err, sayNode(w, b, depth+1))
+	}
+	return err
+}

@@ -1,0 +1,75 @@
+package operate_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"prescient/cmd"
+	"prescient/cmd/internal/rig"
+	"prescient/prescient/blocking"
+)
+
+func TestBlocking(t *testing.T) {
+	rig.EachServer(t, func(r *rig.Rig) {
+		r.OK("migrate")
+		// Without the rights it says what it cannot see, and what helps.
+		got := r.Execute("blocking")
+		if got.Code != cmd.ExitOK || !strings.Contains(got.Out, "nobody is seen to wait\nnot seen: who waits for whose rows\n      → GRANT PROCESS ON *.* TO '") {
+			r.Error(got)
+		}
+		if got = r.Execute("blocking", "--json"); got.Code != cmd.ExitOK || !strings.Contains(got.Out, `{"unseen":"who waits for whose rows","do":"GRANT PROCESS ON *.* TO '`) {
+			r.Error(got)
+		}
+		r.Execute("blocking", "--watch", "1ms").Wants(r.T, cmd.ExitUsage, "--watch", "500ms to 1h0m0s are allowed")
+		r.Execute("blocking", "--watch", "often").Wants(r.T, cmd.ExitUsage, "--watch", "often")
+
+		// The owner of the tests' database sees all.
+		r.Account("operator")
+		for _, right := range []string{"PROCESS ON *.*", "SELECT ON performance_schema.*"} {
+			r.Exec("GRANT " + right + " TO '" + r.User("operator") + "'@'%'")
+		}
+		if got = r.Execute("blocking"); got.Code != cmd.ExitOK || got.Out != "nobody is seen to wait\n" {
+			r.Error(got)
+		}
+		root, err := r.DB.Conn(r.Context())
+		r.Must(err)
+		defer root.Close()
+		var id uint64
+		r.Must(root.QueryRowContext(r.Context(), "SELECT CONNECTION_ID()").Scan(&id))
+		const change = "UPDATE slot_config SET changed_at = changed_at + INTERVAL 1 SECOND"
+		for _, statement := range []string{"BEGIN", change} {
+			_, err = root.ExecContext(r.Context(), statement)
+			r.Must(err)
+		}
+		waited := make(chan error, 1)
+		go func() {
+			_, err := r.DB.ExecContext(context.WithoutCancel(r.Context()), change)
+			waited <- err
+		}()
+		// What is watched is shown until it is interrupted.
+		watching, stop := context.WithTimeout(r.Context(), 2*time.Second)
+		got = rig.Execute(watching, r.Options, r.EnvironmentOf([]string{"blocking"}), "", "blocking", "--watch", "500ms")
+		stop()
+		if n := strings.Count(got.Out, fmt.Sprintf("connection %d, root@", id)); got.Code != cmd.ExitOK || n < 2 {
+			r.Errorf("shown %d times: %v", n, got)
+		}
+		got = r.Execute("blocking")
+		for _, want := range []string{fmt.Sprintf("connection %d, root@", id), fmt.Sprintf("\n  → KILL %d ends it and rolls it back; 1 wait for it\n  connection ", id),
+			" for a row of slot_config, in PRIMARY", "\n    does: " + change} {
+			if got.Code != cmd.ExitWarn || !strings.Contains(got.Out, want) {
+				r.Errorf("%v; want %q", got, want)
+			}
+		}
+		got = r.Execute("blocking", "--json")
+		chains := rig.Lines[blocking.Node](r.T, got.Out)
+		if got.Code != cmd.ExitWarn || len(chains) != 1 || chains[0].ID != id || len(chains[0].Behind) != 1 || chains[0].Behind[0].Statement != change ||
+			chains[0].End != fmt.Sprintf("KILL %d", id) || chains[0].Behind[0].Waits.Table != "slot_config" {
+			r.Errorf("%v: %+v", got, chains)
+		}
+		r.Exec(chains[0].End)
+		r.Must(<-waited)
+	})
+}

@@ -1,0 +1,309 @@
+package blocking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/store"
+	text "prescient/sql"
+)
+
+// Options are for Look; the zero value is usable.
+type Options struct {
+	// Prefix of the table names; empty by default.
+	Prefix string
+	// Dialect is that of the client and the worker.
+	Dialect text.Dialect
+	// All is for chains at all tables of the server, not only at those of the installation.
+	All bool
+}
+
+// Report is what Look finds.
+type Report struct {
+	// Chains are those with a session that waits, that which waits the longest first.
+	Chains []Node
+	// Unseen is what could not be looked at, and what helps.
+	Unseen []Unseen
+}
+
+// Unseen is something that the account, or the server, does not show.
+type Unseen struct {
+	What string `json:"unseen"`
+	Do   string `json:"do,omitempty"`
+}
+
+// shownTime bounds how long Look asks for what MySQL does not show while somebody's statement is no text.
+const shownTime = 3 * time.Second
+
+// Look finds the chains at this moment, on a pool made by connect.Open. What it reads one after the other may change between: a session
+// that is gone by then has no name. Waits of less than a tenth of a second may be missing. An error is returned where the prefix is
+// not allowed, which wraps prescient.ErrInvalid, or where the database cannot be asked; what the account may not see is in the report.
+func Look(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
+	l, err := open(ctx, db, options)
+	if err != nil {
+		return Report{}, err
+	}
+	if l.server == text.TiDB || l.server == text.Vitess {
+		return Report{Unseen: []Unseen{{What: "who waits for whom: " + string(l.server) + " does not note that as MySQL and MariaDB do"}}}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 4*shownTime)
+	defer cancel()
+	waits, err := l.rowWaits(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	more, err := l.metadata(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	waits = append(waits, more...)
+	sessions, err := l.sessions(ctx, waits)
+	if err != nil {
+		return Report{}, err
+	}
+	for i, w := range waits {
+		if s := sessions[w.Waiting]; w.Kind == Metadata { // which takes up what its statement does, mostly
+			waits[i].Seconds = s.Seconds
+		}
+	}
+	end := func(s Session) string { return l.end(ctx, s) }
+	return Report{Chains: chains(sessions, waits, l.ours, end), Unseen: l.unseen}, nil
+}
+
+// look is one Look under way.
+type look struct {
+	db        *sqlx.DB
+	server    text.Server
+	stmt      text.Statements
+	database  string
+	account   string
+	tables    map[string]bool // of the installation; nil for all of the server
+	unseen    []Unseen
+	endByCall *bool
+}
+
+func open(ctx context.Context, db *sqlx.DB, options Options) (*look, error) {
+	l := &look{db: db}
+	var dialect text.Dialect
+	var err error
+	if l.server, dialect, err = options.Dialect.Choose(ctx, db); errors.Is(err, text.ErrDialect) {
+		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
+	} else if err != nil {
+		return nil, err
+	}
+	if l.stmt, err = text.LoadFor(dialect, options.Prefix); err != nil {
+		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
+	}
+	if err := store.QueryRow(ctx, db, []any{&l.database, &l.account}, "SELECT COALESCE(DATABASE(), ''), CURRENT_USER()"); err != nil {
+		return nil, fmt.Errorf("asking for the account: %w", err)
+	}
+	if user, host, ok := strings.Cut(l.account, "@"); ok {
+		l.account = "'" + user + "'@'" + host + "'"
+	}
+	if options.All {
+		return l, nil
+	}
+	// The resolution does not matter for the names.
+	tables, err := text.Schema{Prefix: options.Prefix, Resolution: time.Hour, Server: l.server, Dialect: dialect}.Expected()
+	if err != nil {
+		return nil, err
+	}
+	l.tables = make(map[string]bool)
+	for _, t := range tables {
+		l.tables[t.Name] = true
+	}
+	return l, nil
+}
+
+// ours says whether a wait is for something of the installation. A lock of the whole server is everybody's.
+func (l *look) ours(w Wait) bool {
+	return l.tables == nil || w.Table == "" || strings.EqualFold(w.Schema, l.database) && l.tables[strings.ToLower(w.Table)]
+}
+
+// each runs a query and scans each of its rows; targets are what a row is scanned into, and got takes it. What the account may not see
+// goes to the report under what; then ok is false.
+func (l *look) each(ctx context.Context, query, what string, targets []any, got func()) (ok bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, shownTime)
+	defer cancel()
+	err = store.UntilShown(ctx, func(ctx context.Context) error {
+		return l.eachRow(ctx, query, targets, got)
+	})
+	switch {
+	case errno.Is(err, errno.AccessDenied):
+		l.lacks(what, "GRANT PROCESS ON *.* TO "+l.account)
+	case errno.Is(err, errno.TableDenied, errno.DatabaseDenied):
+		l.lacks(what, "GRANT PROCESS ON *.* TO "+l.account+" and GRANT SELECT ON performance_schema.* TO "+l.account)
+	case errno.Is(err, errno.NotShown):
+		l.lacks(what+": for "+shownTime.String()+" MySQL showed nothing of it, since somebody's statement is no text", "ask again")
+	case err != nil:
+		return false, fmt.Errorf("asking for %s: %w", what, err)
+	default:
+		return true, nil
+	}
+	return false, nil
+}
+
+func (l *look) lacks(what, do string) {
+	u := Unseen{What: what, Do: do}
+	if !slices.Contains(l.unseen, u) {
+		l.unseen = append(l.unseen, u)
+	}
+}
+
+// rowWaits reads who waits for whose rows.
+func (l *look) rowWaits(ctx context.Context) (waits []Wait, err error) {
+	name := "blocking/row_waits"
+	if l.server == text.MariaDB {
+		name = "blocking/row_waits_mariadb"
+	}
+	w := Wait{Kind: Row}
+	_, err = l.each(ctx, l.stmt.Get(name), "who waits for whose rows", []any{&w.Waiting, &w.Blocking, &w.Schema, &w.Table, &w.Index, &w.Mode, &w.queued, &w.Seconds}, func() {
+		one := w
+		if one.Schema == "" {
+			one.Schema, one.Table = tableOf(w.Table)
+		}
+		one.Seconds = max(one.Seconds, 0)
+		waits = append(waits, one)
+	})
+	return waits, err
+}
+
+// tableOf reads MariaDB's `database`.`table` /* Partition `p` */.
+func tableOf(name string) (schema, table string) {
+	name, _, _ = strings.Cut(name, " /*")
+	schema, table, _ = strings.Cut(name, "`.`")
+	return strings.TrimPrefix(schema, "`"), strings.TrimSuffix(table, "`")
+}
+
+// metadata reads who waits for whose metadata locks.
+func (l *look) metadata(ctx context.Context) (waits []Wait, err error) {
+	const what = "who waits for whose metadata locks"
+	if l.server == text.MariaDB {
+		var noted bool
+		err := store.QueryRow(ctx, l.db, []any{&noted}, l.stmt.Get("blocking/metadata_shown"))
+		if err != nil || !noted { // whatever is in the way: it tells less
+			return l.perhaps(ctx)
+		}
+	}
+	var locks []metadataLock
+	var m metadataLock
+	_, err = l.each(ctx, l.stmt.Get("blocking/metadata_locks"), what, []any{&m.object, &m.schema, &m.table, &m.mode, &m.pending, &m.session}, func() {
+		locks = append(locks, m)
+	})
+	return metadataWaits(locks), err
+}
+
+// perhaps takes the sessions of a MariaDB that does not note metadata locks, and that wait for one; and for whom they can wait: who has
+// had a transaction open the longest. Who has locked tables in no transaction does not show.
+func (l *look) perhaps(ctx context.Context) (waits []Wait, err error) {
+	var waiting, open []uint64
+	var id uint64
+	ok, err := l.each(ctx, l.stmt.Get("blocking/metadata_waits_mariadb"), "who waits for a metadata lock", []any{&id}, func() { waiting = append(waiting, id) })
+	if !ok || len(waiting) == 0 {
+		return nil, err
+	}
+	l.lacks("who has the metadata locks that others wait for: those whose transactions are open the longest are named, of which each can be it",
+		"performance_schema=ON with performance_schema_instrument='wait/lock/metadata/sql/mdl=ON' in the server's configuration tells")
+	if ok, err = l.each(ctx, l.stmt.Get("blocking/open_mariadb"), "whose transactions are open", []any{&id}, func() { open = append(open, id) }); !ok {
+		return nil, err
+	}
+	for _, w := range waiting {
+		for _, b := range open {
+			if !slices.Contains(waiting, b) {
+				waits = append(waits, Wait{Waiting: w, Blocking: b, Kind: Metadata, Perhaps: true})
+			}
+		}
+	}
+	return waits, nil
+}
+
+func (l *look) eachRow(ctx context.Context, query string, targets []any, got func()) error {
+	rows, err := l.db.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		got()
+	}
+	return rows.Err()
+}
+
+// sessions reads what the sessions do that wait, or that others wait for.
+func (l *look) sessions(ctx context.Context, waits []Wait) (map[uint64]Session, error) {
+	ids := make(map[uint64]bool)
+	for _, w := range waits {
+		ids[w.Waiting], ids[w.Blocking] = true, true
+	}
+	delete(ids, 0)
+	sessions := make(map[uint64]Session, len(ids))
+	name := "blocking/sessions"
+	if l.server == text.MariaDB {
+		name = "blocking/sessions_mariadb"
+	}
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(ids)), 1000) {
+		list := make([]string, len(some))
+		for i, id := range some {
+			list[i] = strconv.FormatUint(id, 10)
+		}
+		in := strings.Join(list, ",")
+		var s Session
+		_, err := l.each(ctx, strings.ReplaceAll(l.stmt.Get(name), "{ids}", in), "what the sessions do",
+			[]any{&s.ID, &s.User, &s.Host, &s.Database, &s.Command, &s.State, &s.Seconds, &s.Statement, &s.Last}, func() { sessions[s.ID] = s.tidied() })
+		if err != nil {
+			return nil, err
+		}
+		var id uint64
+		var open int64
+		_, err = l.each(ctx, strings.ReplaceAll(l.stmt.Get("blocking/transactions"), "{ids}", in), "for how long transactions are open", []any{&id, &open}, func() {
+			if s, has := sessions[id]; has {
+				s.Open = max(open, 0)
+				sessions[id] = s
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return sessions, nil
+}
+
+// tidied has statements in one line of text, and what it sent last only where that is not what it does.
+func (s Session) tidied() Session {
+	line := func(text string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ") }
+	if s.Statement, s.Last = line(s.Statement), line(s.Last); s.Statement != "" {
+		s.Last = ""
+	}
+	s.Seconds = max(s.Seconds, 0)
+	return s
+}
+
+// end is the statement that ends a session: Amazon's procedure where the server has it.
+func (l *look) end(ctx context.Context, s Session) string {
+	if s.ID == 0 {
+		return "XA ROLLBACK or XA COMMIT of one that XA RECOVER lists"
+	}
+	if l.endByCall == nil {
+		var n int
+		err := store.QueryRow(ctx, l.db, []any{&n}, l.stmt.Get("blocking/ends_by_call"))
+		has := err == nil && n > 0
+		l.endByCall = &has
+	}
+	if *l.endByCall {
+		return fmt.Sprintf("CALL mysql.rds_kill(%d)", s.ID)
+	}
+	return fmt.Sprintf("KILL %d", s.ID)
+}

@@ -1,0 +1,55 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prescient/prescient/blocking"
+)
+
+// DefaultBlocked is for how long a session may wait at the tables: a worker goes on without a row after a second or two, and whoever
+// changes a table gives up soon.
+const DefaultBlocked = 10 * time.Second
+
+// examineBlocking looks at the sessions that wait for others at the tables.
+func (d *doctor) examineBlocking(ctx context.Context) ([]Finding, error) {
+	found, err := blocking.Look(ctx, d.db, blocking.Options{Prefix: d.options.Prefix, Dialect: d.options.Dialect})
+	if err != nil {
+		return nil, err
+	}
+	return blockingFindings(found, d.options.Blocked), nil
+}
+
+// blockingFindings judges chains, of which the first is that in which somebody waits the longest.
+func blockingFindings(found blocking.Report, limit time.Duration) []Finding {
+	if len(found.Chains) == 0 {
+		f := fine("blocking", "no session waits for another at the tables")
+		if len(found.Unseen) > 0 {
+			u := found.Unseen[0]
+			f.Text = "not looked at: " + u.What
+			if u.Do != "" {
+				f.Text += "; " + u.Do + " helps"
+			}
+			f.Unseen = true
+		}
+		return []Finding{f}
+	}
+	root := found.Chains[0]
+	whose := fmt.Sprintf("connection %d", root.ID)
+	if root.User != "" {
+		whose += ", " + root.User + "@" + root.Host
+	}
+	longest := time.Duration(root.Longest()) * time.Second
+	text := fmt.Sprintf("%d wait for %s at the tables, the longest for %s", root.Waiting(), whose, longest)
+	if root.Behind[0].Waits.Perhaps {
+		text = fmt.Sprintf("%d wait for the metadata lock of a table, the longest for %s, perhaps for %s", root.Waiting(), longest, whose)
+	}
+	if does := root.Statement + root.Last; does != "" {
+		text += fmt.Sprintf(", whose statement is %.200s", does)
+	}
+	if longest < limit {
+		return []Finding{fine("blocking", text)}
+	}
+	return []Finding{warn("blocking", text, fmt.Sprintf("blocking shows all that wait; see what keeps the transaction open, and end it there, or by %s", root.End))}
+}

@@ -1,0 +1,81 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"prescient/prescient/blocking"
+	"prescient/prescient/internal/rig"
+)
+
+func TestSessionsThatWaitAreJudged(t *testing.T) {
+	chain := func(seconds int64, perhaps bool) blocking.Report {
+		return blocking.Report{Chains: []blocking.Node{{Session: blocking.Session{ID: 7, User: "shop", Host: "10.0.0.1", Last: "UPDATE orders SET n = 1"}, End: "KILL 7",
+			Behind: []blocking.Node{{Session: blocking.Session{ID: 8}, Waits: &blocking.Wait{Kind: blocking.Row, Seconds: seconds, Perhaps: perhaps}}}}}}
+	}
+	for name, c := range map[string]struct {
+		found blocking.Report
+		want  Severity
+		says  string
+	}{
+		"nobody":         {blocking.Report{}, SeverityOK, "no session waits for another at the tables"},
+		"not to be seen": {blocking.Report{Unseen: []blocking.Unseen{{What: "who waits", Do: "GRANT PROCESS ON *.* TO 'a'@'%'"}}}, SeverityOK, "not looked at: who waits; GRANT PROCESS ON *.* TO 'a'@'%' helps"},
+		"for a moment":   {chain(9, false), SeverityOK, "1 wait for connection 7, shop@10.0.0.1 at the tables, the longest for 9s, whose statement is UPDATE orders SET n = 1"},
+		"for long":       {chain(10, false), SeverityWarn, "1 wait for connection 7, shop@10.0.0.1 at the tables, the longest for 10s, whose statement is UPDATE orders SET n = 1"},
+		"perhaps":        {chain(10, true), SeverityWarn, "1 wait for the metadata lock of a table, the longest for 10s, perhaps for connection 7, shop@10.0.0.1, whose statement is UPDATE orders SET n = 1"},
+	} {
+		f := blockingFindings(c.found, DefaultBlocked)[0]
+		if f.Code != "blocking" || f.Severity != c.want || f.Text != c.says || (f.Do == "") != (c.want == SeverityOK) || f.Unseen != (name == "not to be seen") {
+			t.Errorf("%s: %+v; want %s", name, f, c.says)
+		}
+	}
+}
+
+func TestADoctorNamesTheRootForWhichOthersWait(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ThreadStates)
+		for _, right := range []string{"PROCESS ON *.*", "SELECT ON performance_schema.*"} {
+			r.As("operator", time.Time{})
+			r.Exec("GRANT " + right + " TO '" + r.User("operator") + "'@'%'")
+		}
+		look := func() []Finding {
+			t.Helper()
+			db := r.As("operator", time.Time{})
+			db.SetMaxIdleConns(0) // the rights are those of new connections
+			found, err := Examine(t.Context(), db, Options{Prefix: "p_", Dialect: r.Setting, Use: UseOperator, Blocked: time.Second})
+			r.Must(err)
+			return found
+		}
+		wantFinding(t, look(), "blocking", SeverityOK, "no session waits for another at the tables")
+		root, err := r.Root.Conn(t.Context())
+		r.Must(err)
+		defer root.Close()
+		var id int
+		r.Must(root.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id))
+		const change = "UPDATE p_slot_config SET changed_at = changed_at + INTERVAL 1 SECOND"
+		for _, statement := range []string{"BEGIN", change} {
+			_, err = root.ExecContext(t.Context(), statement)
+			r.Must(err)
+		}
+		waited := make(chan error, 1)
+		go func() {
+			_, err := r.Root.ExecContext(context.WithoutCancel(t.Context()), change)
+			waited <- err
+		}()
+		var found []Finding
+		r.Eventually("somebody waits for long", func() bool {
+			found = look()
+			return finding(found, "blocking").Severity == SeverityWarn
+		})
+		wantFinding(t, found, "blocking", SeverityWarn, fmt.Sprintf("1 wait for connection %d, root@", id))
+		if do := finding(found, "blocking").Do; do != fmt.Sprintf("blocking shows all that wait; see what keeps the transaction open, and end it there, or by KILL %d", id) {
+			t.Error(do)
+		}
+		_, err = root.ExecContext(t.Context(), "ROLLBACK")
+		r.Must(err)
+		r.Must(<-waited)
+	})
+}
