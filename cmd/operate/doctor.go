@@ -26,7 +26,7 @@ func Doctor(prog *program.Program) *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what is wrong, and say what to do about it",
 		Long: `Looks for what is wrong: rows that are overdue, slots that nobody served, leases that lapsed, slots that no
-assignment covers or several do, another resolution than the configured one, an unfinished reslot, clocks that differ,
+assignment covers or several do, slots and pools that no live agent serves, another resolution than the configured one, an unfinished reslot, clocks that differ,
 settings of the server, missing tables, columns, indexes, defaults, checks, partitions and rights, and rows that the
 library would never write or that are pending and ended at once, among a sample. It changes nothing, and reads a bounded number of rows whatever the tables
 hold. With --json, a line a finding: code, severity (ok, warn, bad), text, do.
@@ -67,7 +67,7 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments, use string,
 	}
 	defer s.Close()
 	options := doctor.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution(),
-		Lease: s.Config.Worker.Lease, SweepGrace: s.Config.Sweep.Grace, SweepEvery: s.Config.Sweep.Every, MaxChecks: mostChecks(s.Config),
+		Lease: s.Config.Worker.Lease, SweepGrace: s.Config.Sweep.Grace, SweepEvery: s.Config.Sweep.Every, MaxChecks: mostChecks(s.Config), Pools: pools(s.Config),
 		OverdueBad: s.Config.Doctor.Overdue, MissedAllowed: s.Config.Doctor.Missed, ClockWarn: s.Config.Doctor.Clock,
 		PartitionsAhead: s.Config.Doctor.Partitions, PurgeBehind: s.Config.Doctor.Purge, TransactionOpen: s.Config.Doctor.Transaction}
 	if options.Use, err = doctor.ParseUse(use); err != nil {
@@ -115,6 +115,16 @@ func mostChecks(c config.Config) int {
 		most = max(most, job.Guards.MaxChecks)
 	}
 	return most
+}
+
+// pools are those of job_execs that are configured.
+func pools(c config.Config) (list []string) {
+	for _, job := range c.Jobs.HTTP {
+		if job.Pool != "" {
+			list = append(list, job.Pool)
+		}
+	}
+	return list
 }
 
 // parseAssignments reads minutes and shares with ; between them. A share has a slash after a plain number, and is told

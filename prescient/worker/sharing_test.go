@@ -175,16 +175,16 @@ func TestARowThatKillsItsWorkerEndsAsCrashed(t *testing.T) {
 }
 
 func TestTheWaitForOthersIsNotMuchLongerThanTheyTake(t *testing.T) {
-	for _, c := range []struct{ waited, lapses, lease, want time.Duration }{
-		{0, time.Minute, time.Minute, 50 * time.Millisecond},
-		{800 * time.Millisecond, time.Minute, time.Minute, 100 * time.Millisecond},
-		{8 * time.Second, time.Minute, time.Minute, time.Second},
-		{8 * time.Second, 300 * time.Millisecond, time.Minute, 300 * time.Millisecond}, // then there is something to be had
-		{8 * time.Second, 0, time.Minute, 50 * time.Millisecond},
-		{10 * time.Minute, time.Minute, time.Minute, 20 * time.Second},
+	for _, c := range []struct{ waited, lapses, want time.Duration }{
+		{0, time.Minute, 50 * time.Millisecond},
+		{800 * time.Millisecond, time.Minute, 100 * time.Millisecond},
+		{8 * time.Second, time.Minute, time.Second},
+		{8 * time.Second, 300 * time.Millisecond, 300 * time.Millisecond}, // then there is something to be had
+		{8 * time.Second, 0, 50 * time.Millisecond},
+		{10 * time.Minute, time.Minute, time.Second}, // what is given back meanwhile is to be had
 	} {
-		if got := napFor(c.waited, c.lapses, c.lease); got != c.want {
-			t.Errorf("after %v, with a lease of %v that lapses in %v: %v; want %v", c.waited, c.lease, c.lapses, got, c.want)
+		if got := napFor(c.waited, c.lapses); got != c.want {
+			t.Errorf("after %v, with a lease that lapses in %v: %v; want %v", c.waited, c.lapses, got, c.want)
 		}
 	}
 }

@@ -85,6 +85,7 @@ var errSetBack = errors.New("the database's clock was set back")
 func (w *Worker) runSlot(ctx context.Context, slot time.Time, how runOptions) (books.Figures, error) {
 	defer how.place.give()
 	figures, err := w.tryRun(ctx, slot, how)
+	w.watched.after(figures, time.Now())
 	w.observeRun(figures, err)
 	return figures, err
 }
@@ -198,20 +199,20 @@ func (r *slotRun) run(ctx context.Context) error {
 			r.figures.Held = held
 			return nil
 		}
-		if store.Sleep(ctx, napFor(time.Since(idle), next.lapses, r.w.options.Lease)) != nil {
+		if store.Sleep(ctx, napFor(time.Since(idle), next.lapses)) != nil {
 			return nil
 		}
 	}
 }
 
-// shortestNap is how long to wait at least for others.
-const shortestNap = 50 * time.Millisecond
+// shortestNap and longestNap are how long to wait for others at least, and at most: what one that stops gives back is taken up by then.
+const shortestNap, longestNap = 50 * time.Millisecond, time.Second
 
 // napFor is how long to wait for buckets that others hold, after having waited for a time. Whoever holds one is mostly about
 // to finish, and a dead one is waited for in longer and longer naps: none makes the wait longer by more than an eighth, or
 // goes on when a lease has lapsed.
-func napFor(waited, lapses, lease time.Duration) time.Duration {
-	return max(min(waited/8, lapses, lease/3), shortestNap)
+func napFor(waited, lapses time.Duration) time.Duration {
+	return max(min(waited/8, lapses, longestNap), shortestNap)
 }
 
 // prospect is what the ledger promises.

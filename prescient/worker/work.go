@@ -41,6 +41,7 @@ func (w *Worker) Work(ctx context.Context) error {
 	defer running.Wait()
 	if w.options.SweepEvery > 0 {
 		running.Go(func() { w.sweepEvery(ctx, &running, cancel) })
+		running.Go(func() { w.watchHandedOn(ctx) })
 	}
 	early := make(chan store.Clock, 1) // what a run found out that came before its slot
 	assigned := w.options.Assignment

@@ -30,6 +30,7 @@ type Worker struct {
 	sweeps    *rate.Limiter // of the rows that are caught up; nil for no bound
 	bounds    bounds        // of the slot runs that are under way
 	sweepSoon chan struct{} // something was left to the sweeper
+	watched   *watched      // slots of which others hold buckets
 	pulse     pulse
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
 	unregistered namedLately

@@ -56,8 +56,8 @@ func Build(t *testing.T, of string) string {
 	return program
 }
 
-// process is the real program at work.
-type process struct {
+// Process is the real program at work.
+type Process struct {
 	*exec.Cmd
 	name     string
 	Out, Err Buffer
@@ -65,15 +65,15 @@ type process struct {
 }
 
 // Start starts the real program as a worker of a name.
-func (r *Rig) Start(name string, args ...string) *process {
+func (r *Rig) Start(name string, args ...string) *Process {
 	r.Helper()
 	return r.StartBare(name, r.EnvironmentOf(args), args...)
 }
 
 // StartBare is Start with nothing but an environment of its own.
-func (r *Rig) StartBare(name string, env map[string]string, args ...string) *process {
+func (r *Rig) StartBare(name string, env map[string]string, args ...string) *Process {
 	r.Helper()
-	p := &process{name: name, done: make(chan struct{}), Cmd: exec.Command(Program(r.T), args...)}
+	p := &Process{name: name, done: make(chan struct{}), Cmd: exec.Command(Program(r.T), args...)}
 	p.Dir = r.TempDir()
 	p.Env = []string{"HOME=" + p.Dir, "PRESCIENT_WORKER_NAME=" + name}
 	for variable, value := range env {
@@ -97,7 +97,7 @@ func (r *Rig) StartBare(name string, env map[string]string, args ...string) *pro
 }
 
 // Ends waits for the end of a process and wants its exit code, -1 for a signal.
-func (p *process) Ends(t *testing.T, code int) {
+func (p *Process) Ends(t *testing.T, code int) {
 	t.Helper()
 	select {
 	case <-p.done:
@@ -110,7 +110,7 @@ func (p *process) Ends(t *testing.T, code int) {
 }
 
 // Says waits for a text in the log of a process.
-func (p *process) Says(t *testing.T, text string) {
+func (p *Process) Says(t *testing.T, text string) {
 	t.Helper()
 	Eventually(t, p.name+" says "+text, func() bool {
 		if strings.Contains(p.Err.String(), text) {
@@ -210,12 +210,12 @@ func (r *Rig) Fill(rows int, soon time.Duration) time.Time {
 }
 
 // Starter migrates, and returns what starts processes that serve the same slots, one second apart, in small batches.
-func (r *Rig) Starter(c *Calls) (start func(name string) *process) {
+func (r *Rig) Starter(c *Calls) (start func(name string) *Process) {
 	r.Helper()
 	r.Variables["PRESCIENT_SLOTS_RESOLUTION"] = "1s"
 	r.OK("migrate")
 	environment := r.Serve(c)
-	return func(name string) *process {
+	return func(name string) *Process {
 		for variable, value := range environment(name) {
 			r.Variables[variable] = value
 		}
@@ -225,10 +225,10 @@ func (r *Rig) Starter(c *Calls) (start func(name string) *process) {
 }
 
 // Workers starts such processes, and waits until they work.
-func (r *Rig) Workers(c *Calls, names ...string) []*process {
+func (r *Rig) Workers(c *Calls, names ...string) []*Process {
 	r.Helper()
 	start := r.Starter(c)
-	var list []*process
+	var list []*Process
 	for _, name := range names {
 		list = append(list, start(name))
 	}
@@ -239,7 +239,7 @@ func (r *Rig) Workers(c *Calls, names ...string) []*process {
 }
 
 // Works waits until a worker works.
-func (p *process) Works(t *testing.T) { p.Says(t, `"message":"working"`) }
+func (p *Process) Works(t *testing.T) { p.Says(t, `"message":"working"`) }
 
 // Configure writes a configuration file.
 func (r *Rig) Configure(text string) (path string) {
@@ -250,7 +250,7 @@ func (r *Rig) Configure(text string) (path string) {
 }
 
 // Address waits for the worker to say where it serves metrics.
-func (p *process) Address(t *testing.T) string {
+func (p *Process) Address(t *testing.T) string {
 	t.Helper()
 	p.Says(t, `"message":"serving /metrics and /healthz"`)
 	for line := range strings.Lines(p.Err.String()) {
