@@ -10,6 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
@@ -38,7 +39,7 @@ func (c *Client) Cancel(ctx context.Context, db prescient.DB, e prescient.Entity
 	if err := validJobExecs(jobExecs); err != nil {
 		return 0, err
 	}
-	if _, begins := beginnerOf(db); !audit.Of(ctx).Operator && c.tables.Dialect == text.Full && len(jobExecs) <= 1 && e.Name != prescient.ScheduleEntity && begins != isCallersTx(db) {
+	if _, begins := handle.BeginnerOf(db); !audit.Of(ctx).Operator && c.tables.Dialect == text.Full && len(jobExecs) <= 1 && e.Name != prescient.ScheduleEntity && begins != handle.IsCallersTx(db) {
 		cancelled, err = c.callCancel(ctx, db, e, strings.Join(jobExecs, ""))
 		if !errno.Is(err, errno.RoutineDenied, errno.NoSuchName, errno.NoDefiner) {
 			return cancelled, err
@@ -59,11 +60,11 @@ func validJobExecs(names []string) error {
 // callCancel cancels by the procedure, in the caller's transaction or in one of the procedure's own. Where a CALL is killed, the
 // servers run none of the procedure's handlers: what it did is undone here.
 func (c *Client) callCancel(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec string) (cancelled int, err error) {
-	pool, lends := db.(lender)
-	if _, begins := beginnerOf(db); begins && lends {
-		return retried(func() (int, error) { return c.callCancelOn(ctx, pool, e, jobExec) })
+	pool, lends := db.(handle.Lender)
+	if _, begins := handle.BeginnerOf(db); begins && lends {
+		return handle.Retried(func() (int, error) { return c.callCancelOn(ctx, pool, e, jobExec) })
 	}
-	if err := isInside(ctx, db); err != nil {
+	if err := handle.IsInside(ctx, db); err != nil {
 		return 0, err
 	}
 	if cancelled, err = c.call(ctx, db, e, jobExec); err == nil {
@@ -71,7 +72,7 @@ func (c *Client) callCancel(ctx context.Context, db prescient.DB, e prescient.En
 	}
 	for _, undo := range []string{"ROLLBACK TO SAVEPOINT prescient_cancel", "RELEASE SAVEPOINT prescient_cancel"} {
 		if _, failed := db.ExecContext(context.WithoutCancel(ctx), undo); failed != nil {
-			if !isOver(failed) {
+			if !handle.IsOver(failed) {
 				err = errors.Join(err, fmt.Errorf("rolling back to the savepoint: %w", failed))
 			}
 			break // the procedure did not come to set it
@@ -81,7 +82,7 @@ func (c *Client) callCancel(ctx context.Context, db prescient.DB, e prescient.En
 }
 
 // callCancelOn is callCancel on a connection of a pool.
-func (c *Client) callCancelOn(ctx context.Context, pool lender, e prescient.Entity, jobExec string) (cancelled int, err error) {
+func (c *Client) callCancelOn(ctx context.Context, pool handle.Lender, e prescient.Entity, jobExec string) (cancelled int, err error) {
 	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return 0, err

@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -41,7 +42,7 @@ func (c *Client) cancelByStatements(ctx context.Context, db prescient.DB, entiti
 		return len(jobExecs) == 0 || slices.Contains(jobExecs, job.JobExec)
 	}
 	by := audit.Of(ctx)
-	err = inTx(ctx, db, func(db prescient.DB) error {
+	err = handle.InTx(ctx, db, func(db prescient.DB) error {
 		cancelled = 0
 		as := ending{outcome: prescient.Cancelled, ends: named}
 		var gone []prescient.FutureJob
@@ -85,9 +86,9 @@ type ending struct {
 // them last.
 func (c *Client) endSome(ctx context.Context, db prescient.DB, entities []prescient.Entity, as ending) (ended int, met map[prescient.Key]prescient.FutureJob, err error) {
 	met = make(map[prescient.Key]prescient.FutureJob)
-	callers := isCallersTx(db)
+	callers := handle.IsCallersTx(db)
 	lock := false
-	for range maxTries {
+	for range handle.MaxTries {
 		found, err := c.findEntities(ctx, db, entities, as.ends, lock)
 		if err != nil {
 			return 0, nil, err
@@ -115,7 +116,7 @@ func (c *Client) endSome(ctx context.Context, db prescient.DB, entities []presci
 		}
 		lock = callers
 	}
-	return 0, nil, fmt.Errorf("ending what is pending for %s: rows changed %d times under it", named(entities), maxTries)
+	return 0, nil, fmt.Errorf("ending what is pending for %s: rows changed %d times under it", named(entities), handle.MaxTries)
 }
 
 // named names entities in an error.

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/rig"
 )
 
@@ -93,12 +94,12 @@ func TestPoolsAndConnectionsAreKnown(t *testing.T) {
 			{other, true, true, false},
 			{&sql.Tx{}, false, true, false},
 			{&sqlx.Tx{}, false, true, false},
-			{ownTx{}, false, false, false},
+			{handle.OwnTx{}, false, false, false},
 			{nesting{}, false, true, false},
 			{hidden{}, false, true, false},
 		} {
-			if _, begins := beginnerOf(c.handle); begins != c.begins || isCallersTx(c.handle) != c.callers || commitsByItself(c.handle) != c.by {
-				t.Errorf("%T: begins %t, the caller's %t, commits by itself %t", c.handle, begins, isCallersTx(c.handle), commitsByItself(c.handle))
+			if _, begins := handle.BeginnerOf(c.handle); begins != c.begins || handle.IsCallersTx(c.handle) != c.callers || handle.CommitsByItself(c.handle) != c.by {
+				t.Errorf("%T: begins %t, the caller's %t, commits by itself %t", c.handle, begins, handle.IsCallersTx(c.handle), handle.CommitsByItself(c.handle))
 			}
 		}
 		// A pool that hides what it is: no statement of several is sent on it.

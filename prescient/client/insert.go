@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
@@ -73,8 +74,8 @@ func (c *Client) insertValid(ctx context.Context, db prescient.DB, job prescient
 		}
 		return c.insert(ctx, db, job, pending, now)
 	}
-	if commitsByItself(db) {
-		return retried(do)
+	if handle.CommitsByItself(db) {
+		return handle.Retried(do)
 	}
 	return do()
 }
@@ -83,8 +84,8 @@ func (c *Client) insertValid(ctx context.Context, db prescient.DB, job prescient
 func (c *Client) insert(ctx context.Context, db prescient.DB, job prescient.NewJob, pending *prescient.FutureJob, now time.Time) (Inserted, error) {
 	key := prescient.KeyOf(job.Entity, job.JobExec, job.Tag)
 	// A plain read in the caller's transaction may show a row that is there no more.
-	latest := !isCallersTx(db)
-	for range maxTries {
+	latest := !handle.IsCallersTx(db)
+	for range handle.MaxTries {
 		due, slot, err := c.place(job.JobExec, job.DueAt, now)
 		if err != nil {
 			return Inserted{}, err
@@ -121,13 +122,13 @@ func (c *Client) insert(ctx context.Context, db prescient.DB, job prescient.NewJ
 		}
 		latest = true
 	}
-	return Inserted{}, fmt.Errorf("inserting %s of %s: the pending row changed %d times under it", job.JobExec, job.Entity, maxTries)
+	return Inserted{}, fmt.Errorf("inserting %s of %s: the pending row changed %d times under it", job.JobExec, job.Entity, handle.MaxTries)
 }
 
 // readLatest is readPending for the latest row, whatever the snapshot of the caller's transaction shows. The time is that
 // after the wait for the row's lock.
 func (c *Client) readLatest(ctx context.Context, db prescient.DB, key prescient.Key) (now time.Time, pending *prescient.FutureJob, err error) {
-	if !isCallersTx(db) {
+	if !handle.IsCallersTx(db) {
 		return c.readPending(ctx, db, key)
 	}
 	found, err := c.find(ctx, db, textColumns, "job.job_key = "+literal.Of(literal.AppendKey, key), true)

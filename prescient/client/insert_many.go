@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
@@ -46,18 +47,18 @@ func (c *Client) insertAll(ctx context.Context, db prescient.DB, jobs []prescien
 
 func (c *Client) insertMany(ctx context.Context, db prescient.DB, jobs []prescient.NewJob, readsFirst bool) ([]Inserted, error) {
 	all := newBulk(c, jobs)
-	if to, _ := all.chunk(0); to == len(jobs) && !readsFirst && commitsByItself(db) {
+	if to, _ := all.chunk(0); to == len(jobs) && !readsFirst && handle.CommitsByItself(db) {
 		// One statement is all of them or none by itself.
-		_, err := retried(func() (struct{}, error) {
+		_, err := handle.Retried(func() (struct{}, error) {
 			b := all
 			b.db = db
 			return struct{}{}, b.insert(ctx)
 		})
 		return all.did, err
 	}
-	err := inTx(ctx, db, func(db prescient.DB) error {
+	err := handle.InTx(ctx, db, func(db prescient.DB) error {
 		b := all
-		b.db, b.readsFirst = db, readsFirst || isCallersTx(db)
+		b.db, b.readsFirst = db, readsFirst || handle.IsCallersTx(db)
 		return b.insert(ctx)
 	})
 	return all.did, err
@@ -143,7 +144,7 @@ func (b *bulk) insertChunk(ctx context.Context, from, to int) error {
 	if from == to {
 		return nil
 	}
-	for _, lock := range []bool{false, isCallersTx(b.db)} {
+	for _, lock := range []bool{false, handle.IsCallersTx(b.db)} {
 		pending, err := b.pending(ctx, from, to, lock)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
@@ -44,11 +45,11 @@ const beginsAgainFor = 10 * time.Second
 // InTx runs do on the caller's transaction, behind a savepoint, or on one of its own where db is a pool: that is begun again for some
 // seconds while others get in its way, such as a slot run that calls for what is changed. After an error nothing of it stays behind.
 func (o Own) InTx(ctx context.Context, db prescient.DB, do func(db prescient.DB) error) error {
-	if !commitsByItself(db) {
-		return inTx(ctx, db, do)
+	if !handle.CommitsByItself(db) {
+		return handle.InTx(ctx, db, do)
 	}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		err := inTx(ctx, db, do)
+		err := handle.InTx(ctx, db, do)
 		if err != nil && !errno.BeginAgain(err) {
 			err = backoff.Permanent(err)
 		}

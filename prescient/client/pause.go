@@ -13,6 +13,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 )
@@ -35,7 +36,7 @@ func (c *Client) Pause(ctx context.Context, db prescient.DB, p prescient.Paused)
 		return err
 	}
 	name := literal.Of(literal.AppendText, p.JobExec)
-	return inTx(ctx, db, func(db prescient.DB) error {
+	return handle.InTx(ctx, db, func(db prescient.DB) error {
 		before, err := c.paused(ctx, db, name)
 		if err != nil {
 			return err
@@ -88,7 +89,7 @@ func (c *Client) Resume(ctx context.Context, db prescient.DB, jobExecs ...string
 		return 0, nil
 	}
 	names := strings.Join(list, ", ")
-	err = inTx(ctx, db, func(db prescient.DB) error {
+	err = handle.InTx(ctx, db, func(db prescient.DB) error {
 		before, err := c.paused(ctx, db, names)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
@@ -30,12 +31,12 @@ func (c *Client) replace(ctx context.Context, db prescient.DB, job prescient.New
 		_, err := db.ExecContext(ctx, c.insertOf(job, prescient.KeyOf(job.Entity, job.JobExec, job.Tag), due, slot))
 		return err
 	}
-	if _, ok := beginnerOf(db); ok {
-		err = inTx(ctx, db, again)
+	if _, ok := handle.BeginnerOf(db); ok {
+		err = handle.InTx(ctx, db, again)
 		return n, err
 	}
 	// InsertMany has a savepoint of its own, which one of the same name would take the place of.
-	err = inSavepoint(ctx, db, "prescient_replace", again)
+	err = handle.InSavepoint(ctx, db, "prescient_replace", again)
 	return n, err
 }
 

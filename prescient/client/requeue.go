@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 )
@@ -133,7 +134,7 @@ func (r *requeue) run(ctx context.Context, f ListFilter) error {
 
 // page goes on with a page of ends, the latest first.
 func (r *requeue) page(ctx context.Context, page []Ended) error {
-	for range maxTries {
+	for range handle.MaxTries {
 		jobs, inserts, err := r.choose(ctx, page)
 		if err != nil {
 			return err
@@ -156,7 +157,7 @@ func (r *requeue) page(ctx context.Context, page []Ended) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("requeueing: other jobs became pending meanwhile, %d times", maxTries)
+	return fmt.Errorf("requeueing: other jobs became pending meanwhile, %d times", handle.MaxTries)
 }
 
 // insert makes checks pending, and writes the audit of them, in one transaction.
@@ -164,7 +165,7 @@ func (r *requeue) insert(ctx context.Context, jobs []RequeuedJob, inserts []pres
 	if len(inserts) == 0 {
 		return nil, nil
 	}
-	err = inTx(ctx, r.db, func(db prescient.DB) error {
+	err = handle.InTx(ctx, r.db, func(db prescient.DB) error {
 		if inserted, err = r.insertAll(ctx, db, inserts); err != nil {
 			return err
 		}

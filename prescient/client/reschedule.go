@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -25,15 +26,15 @@ func (c *Client) Reschedule(ctx context.Context, db prescient.DB, e prescient.En
 	}
 	if audit.Of(ctx).Operator {
 		var did Inserted
-		err := inTx(ctx, db, func(db prescient.DB) (err error) {
+		err := handle.InTx(ctx, db, func(db prescient.DB) (err error) {
 			did, err = c.reschedule(ctx, db, e, jobExec, tag, dueAt)
 			return err
 		})
 		return did, err
 	}
 	do := func() (Inserted, error) { return c.reschedule(ctx, db, e, jobExec, tag, dueAt) }
-	if commitsByItself(db) {
-		return retried(do)
+	if handle.CommitsByItself(db) {
+		return handle.Retried(do)
 	}
 	return do()
 }
@@ -44,8 +45,8 @@ func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.En
 		return Inserted{}, err
 	}
 	// A plain read in the caller's transaction may not see the latest row.
-	latest := !isCallersTx(db)
-	for range maxTries {
+	latest := !handle.IsCallersTx(db)
+	for range handle.MaxTries {
 		due, slot, err := c.place(jobExec, dueAt, now)
 		if err != nil {
 			return Inserted{}, err
@@ -78,5 +79,5 @@ func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.En
 		}
 		latest = true
 	}
-	return Inserted{}, fmt.Errorf("rescheduling %s of %s: the pending row changed %d times under it", jobExec, e, maxTries)
+	return Inserted{}, fmt.Errorf("rescheduling %s of %s: the pending row changed %d times under it", jobExec, e, handle.MaxTries)
 }

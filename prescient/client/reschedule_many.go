@@ -11,6 +11,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -44,7 +45,7 @@ func (c *Client) RescheduleMany(ctx context.Context, db prescient.DB, times []Ne
 	}
 	did := make([]Inserted, len(times))
 	order := byKey(len(times), func(i int) prescient.Key { return times[i].key() })
-	err := inTx(ctx, db, func(db prescient.DB) error {
+	err := handle.InTx(ctx, db, func(db prescient.DB) error {
 		m := moving{client: c, db: db, times: times, did: did}
 		return m.move(ctx, order)
 	})

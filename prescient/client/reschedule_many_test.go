@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/handle"
 	"prescient/prescient/internal/rig"
 )
 
@@ -184,7 +185,7 @@ func TestRescheduleManyMeetsWhatOthersChangeUnderIt(t *testing.T) {
 
 // ignoreDone leaves out that the server has ended the transaction before.
 func ignoreDone(err error) error {
-	if isOver(err) {
+	if handle.IsOver(err) {
 		return nil
 	}
 	return err

@@ -1,4 +1,4 @@
-package client
+package handle
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 func TestAClientTriesAgainWhereTheServerHasRolledEverythingBack(t *testing.T) {
 	for number, want := range map[uint16]int{1213: 2, 1020: 2, 3101: 2, 1205: 1, 1180: 1, 3100: 1} {
 		tries := 0
-		_, err := retried(func() (struct{}, error) {
+		_, err := Retried(func() (struct{}, error) {
 			if tries++; tries == 1 {
 				return struct{}{}, fmt.Errorf("committing: %w", &mysql.MySQLError{Number: number})
 			}

@@ -1,4 +1,6 @@
-package client
+// Package handle knows whose transaction a client works in, by the handle that it is given: the caller's, or one that the client begins
+// itself and may try again.
+package handle
 
 import (
 	"context"
@@ -14,10 +16,12 @@ import (
 // A single connection has Raw. Whatever has Commit or Rollback is a transaction, even if it begins others, such as savepoints.
 // All else is taken for a transaction of the caller: to begin one beside it would commit the check without the domain event.
 type (
-	beginner interface {
+	// Beginner begins transactions.
+	Beginner interface {
 		BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
 	}
-	lender interface {
+	// Lender is a pool.
+	Lender interface {
 		Conn(ctx context.Context) (*sql.Conn, error)
 	}
 	rawConn interface {
@@ -25,8 +29,8 @@ type (
 	}
 )
 
-// ownTx is a transaction that a client began itself: READ COMMITTED, so that a plain read shows the latest rows.
-type ownTx struct{ *sql.Tx }
+// OwnTx is a transaction that a client began itself: READ COMMITTED, so that a plain read shows the latest rows.
+type OwnTx struct{ *sql.Tx }
 
 // ends says whether a handle can end a transaction.
 func ends(db prescient.DB) bool {
@@ -37,39 +41,39 @@ func ends(db prescient.DB) bool {
 	return false
 }
 
-// beginnerOf returns a handle as one on which a client begins transactions; ok is false for all that is, or may be, a
+// BeginnerOf returns a handle as one on which a client begins transactions; ok is false for all that is, or may be, a
 // transaction of the caller.
-func beginnerOf(db prescient.DB) (begin beginner, ok bool) {
-	begin, ok = db.(beginner)
+func BeginnerOf(db prescient.DB) (begin Beginner, ok bool) {
+	begin, ok = db.(Beginner)
 	if !ok || ends(db) {
 		return nil, false
 	}
-	_, lends := db.(lender)
+	_, lends := db.(Lender)
 	_, raw := db.(rawConn)
 	return begin, lends || raw
 }
 
-// isCallersTx says whether a handle may be inside a transaction of the caller, which may be older than the latest rows.
+// IsCallersTx says whether a handle may be inside a transaction of the caller, which may be older than the latest rows.
 // A single connection may: somebody can have begun one on it by hand.
-func isCallersTx(db prescient.DB) bool {
-	if _, own := db.(ownTx); own {
+func IsCallersTx(db prescient.DB) bool {
+	if _, own := db.(OwnTx); own {
 		return false
 	}
 	_, raw := db.(rawConn)
-	_, begins := beginnerOf(db)
+	_, begins := BeginnerOf(db)
 	return raw || !begins
 }
 
-// commitsByItself says whether each statement on a handle is a transaction of its own.
-func commitsByItself(db prescient.DB) bool {
-	_, begins := beginnerOf(db)
-	return begins && !isCallersTx(db)
+// CommitsByItself says whether each statement on a handle is a transaction of its own.
+func CommitsByItself(db prescient.DB) bool {
+	_, begins := BeginnerOf(db)
+	return begins && !IsCallersTx(db)
 }
 
-// isInside makes sure that a handle is inside of a transaction, where it begins transactions and is taken for one all the same:
+// IsInside makes sure that a handle is inside of a transaction, where it begins transactions and is taken for one all the same:
 // a savepoint stays only there. On a pool that is not known as one, each statement would be committed by itself.
-func isInside(ctx context.Context, db prescient.DB) error {
-	if _, begins := db.(beginner); !begins || ends(db) {
+func IsInside(ctx context.Context, db prescient.DB) error {
+	if _, begins := db.(Beginner); !begins || ends(db) {
 		return nil
 	}
 	if _, err := db.ExecContext(ctx, "SAVEPOINT prescient_inside"); err != nil {
