@@ -68,12 +68,12 @@ func (f shown) printLongRuns(out io.Writer) error {
 	}
 	cells := make([][]string, len(f.LongRuns))
 	for i, run := range f.LongRuns {
-		cells[i] = []string{words.Clip(f.ID+"-"+run.Occurrence, 100), string(run.Phase), words.Clean(run.Agent), stampOf(run.StartedAt), stampOf(run.CalledAt),
+		cells[i] = []string{words.Clip(f.ID+"-"+run.Occurrence, 100), string(run.Phase), words.Clean(run.Pool), words.Clean(run.Agent), stampOf(run.StartedAt), stampOf(run.CalledAt),
 			stampOf(run.AllocatedUntil), countOf(int64(run.Takeovers))}
 	}
 	if err := output.Say(out, "\nlong runs:"); err != nil {
 		return err
 	}
-	return output.Table(out, []output.Column{{Title: "run"}, {Title: "is"}, {Title: "agent"}, {Title: "started (UTC)"}, {Title: "called"},
+	return output.Table(out, []output.Column{{Title: "run"}, {Title: "is"}, {Title: "pool"}, {Title: "agent"}, {Title: "started (UTC)"}, {Title: "called"},
 		{Title: "allocated until"}, {Title: "takeovers", Right: true}}, cells)
 }

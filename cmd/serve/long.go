@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"prescient/cmd/internal/program"
@@ -24,6 +25,16 @@ func drainingLong(ctx context.Context, s *program.Session, run func(ctx context.
 	stop()
 	<-drained
 	return err
+}
+
+// claimingLong runs what runs slots, and claims long runs beside that.
+func claimingLong(ctx context.Context, s *program.Session, run func(ctx context.Context) error) error {
+	claiming, stop := context.WithCancel(ctx)
+	var claims sync.WaitGroup
+	claims.Go(func() { s.Long.Serve(claiming) })
+	defer claims.Wait()
+	defer stop()
+	return run(ctx)
 }
 
 // awaitingLong is drainingLong for what ends by itself: its long runs end first, unless ctx does.

@@ -70,7 +70,9 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 		notify(s, daemon.SdNotifyStopping)
 	})
 	err = registered(cmd.Context(), a, func(ctx context.Context) error {
-		return forwarding(ctx, s, f, func(ctx context.Context) error { return drainingLong(ctx, s, w.Work) })
+		return forwarding(ctx, s, f, func(ctx context.Context) error {
+			return drainingLong(ctx, s, func(ctx context.Context) error { return claimingLong(ctx, s, w.Work) })
+		})
 	})
 	stop()
 	if !goesOn() {

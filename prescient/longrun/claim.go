@@ -86,7 +86,7 @@ func (r *Runner) startWaiting(ended string) {
 }
 
 // full says whether no run may start: there is no place, or the agent stops. The lock is held.
-func (r *Runner) full() bool { return r.draining || len(r.runs)+r.starting >= r.options.Capacity }
+func (r *Runner) full() bool { return r.placesLeft("") <= 0 }
 
 // nextWaiting takes the check that is to start next. It keeps a place for it.
 func (r *Runner) nextWaiting(ended string) (next waiting, ok bool) {
@@ -105,57 +105,20 @@ func (r *Runner) nextWaiting(ended string) (next waiting, ok bool) {
 	}
 	if ok {
 		delete(r.waiting, next.job.Key())
-		r.starting++
+		r.starting[""]++
 	}
 	return next, ok
 }
 
-// claim starts a check that waits, by the rules by which a slot run would: in a transaction of its own, which locks the check first.
+// claim starts a check that waits, by the rules by which a slot run would.
 func (e *exec) claim(w waiting) error {
-	m := &meeting{exec: e, jobs: []prescient.FutureJob{w.job}, places: 1}
-	defer e.unreserve(m.places)
+	m := &meeting{exec: e, jobs: []prescient.FutureJob{w.job}, before: time.Now(), places: 1}
+	defer e.unreserve("", m.places)
 	ctx, cancel := context.WithTimeout(context.Background(), e.send.Timeout)
 	defer cancel()
-	tx, err := e.send.DB.BeginTxx(ctx, nil)
-	if err != nil {
+	if found, err := e.startAlone(ctx, m); err != nil || found != checkThere {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
-	m.before = time.Now()
-	p, err := find(ctx, tx.Tx, &e.tables, e.options.Name, w.job)
-	if err != nil || p.paused || !p.is(identityOf(w.job)) {
-		return err
-	}
-	if err := p.lock(ctx); err != nil {
-		return err
-	}
-	m.jobs[0].CalledAt, m.jobs[0].ErrorCount, m.jobs[0].PutOffCount, m.jobs[0].TotalMS = p.now, int(p.errors.Int64), int(p.putOff.Int64), p.totalMS.Int64
-	if m.terms, m.now, err = e.terms(ctx, tx, m.jobs); err != nil {
-		return err
-	}
-	answers, err := m.run(ctx, tx)
-	if err != nil {
-		return err
-	}
-	job := m.jobs[0]
-	v := prescient.Decide(e.tables.Grid, prescient.Guards{Endless: true}, job, answers[0], m.now)
-	if v.Outcome == "" {
-		err = p.move(ctx, job, v)
-	} else {
-		err = p.end(ctx, job, v, time.Time{}, 0)
-	}
-	if err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return err // what was committed all the same lapses, and is taken over
-	}
-	if late := m.now.Sub(e.tables.Grid.Ceil(job.DueAt)); answers[0].Cause == prescient.CauseStarts && e.guards.SLA > 0 && late > e.guards.SLA {
-		// No slot run counts it.
-		e.options.Log.Warn().Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Dur("late", late).
-			Msg("a long run starts later than its SLA: it waited for a place, or for the run before it")
-	}
-	e.launch(m.started)
 	// What waits still, waits for the next slot, or for the end of another run.
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -165,4 +128,63 @@ func (e *exec) claim(w waiting) error {
 		}
 	}
 	return nil
+}
+
+// What there is of a check that is to be started by itself.
+type presence uint8
+
+const (
+	checkThere presence = iota
+	checkGone
+	checkPaused
+)
+
+// startAlone does what a slot run does with a check that it meets, in a transaction of its own, which locks the check first.
+func (e *exec) startAlone(ctx context.Context, m *meeting) (found presence, err error) {
+	tx, err := e.send.DB.BeginTxx(ctx, nil)
+	if err != nil {
+		return found, err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
+	job := &m.jobs[0]
+	p, err := find(ctx, tx.Tx, &e.tables, e.options.Name, *job)
+	switch {
+	case err != nil:
+		return found, err
+	case !p.is(identityOf(*job)):
+		return checkGone, nil
+	case p.paused:
+		return checkPaused, nil
+	}
+	if err := p.lock(ctx); err != nil {
+		return found, err
+	}
+	job.CalledAt, job.ErrorCount, job.PutOffCount, job.TotalMS = p.now, int(p.errors.Int64), int(p.putOff.Int64), p.totalMS.Int64
+	if m.terms, m.now, err = e.terms(ctx, tx, m.jobs); err != nil {
+		return found, err
+	}
+	answers, err := m.run(ctx, tx)
+	if err != nil {
+		return found, err
+	}
+	v := prescient.Decide(e.tables.Grid, prescient.Guards{Endless: true}, *job, answers[0], m.now)
+	if v.Outcome == "" {
+		err = p.move(ctx, *job, v)
+	} else {
+		err = p.end(ctx, *job, v, time.Time{}, 0)
+	}
+	if err != nil {
+		return found, err
+	}
+	if err := tx.Commit(); err != nil {
+		return found, err // what was committed all the same lapses, and is taken over
+	}
+	if late := m.now.Sub(e.tables.Grid.Ceil(job.DueAt)); answers[0].Cause == prescient.CauseStarts && e.guards.SLA > 0 && late > e.guards.SLA {
+		// No slot run counts it.
+		e.options.Log.Warn().Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Dur("late", late).
+			Msg("a long run starts later than its SLA: it waited for a place, or for the run before it")
+	}
+	e.launch(m.started)
+	e.tellOfOffers(m.offered)
+	return found, nil
 }

@@ -16,7 +16,9 @@ type met struct {
 	run    *known   // the run of its key; nil for none
 	others []*known // those of its schedule that did not end
 	room   bool     // this agent has a place for one more
-	now    time.Time
+	// elsewhere: it is for the agents of a pool to claim.
+	elsewhere bool
+	now       time.Time
 }
 
 // ruling is what a slot run does with a check that it met.
@@ -24,6 +26,8 @@ type ruling struct {
 	// starts: this agent starts the run, or goes on with it: takesOver where another let it lapse, afresh where it is not the one
 	// that stands in schedule_run.
 	starts, takesOver, afresh bool
+	// offers: the run is to be offered to the agents of its pool, which is not where it was met.
+	offers bool
 	// waits: the run is to be noted as the one that waits; behind which run of its schedule, where it is not for a place.
 	waits  bool
 	behind *known
@@ -35,7 +39,7 @@ type ruling struct {
 func decide(grid slots.Grid, m met) ruling {
 	run := m.run
 	same := run != nil && run.endedAt.IsZero() && run.check == identityOf(m.job)
-	if run != nil && run.underWay() && run.lives {
+	if run != nil && run.lives {
 		return waitUntil(run.allocatedUntil) // also where the app has changed the check: what runs ends first
 	}
 	expiry := prescient.Expiry(m.job, m.guards)
@@ -67,7 +71,10 @@ func (m met) goOn() ruling {
 	if other := m.other(); m.apart() && other != nil {
 		return ruling{behind: other, answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	}
-	if !m.room {
+	switch {
+	case m.elsewhere:
+		return ruling{offers: true, takesOver: taken}
+	case !m.room:
 		return ruling{answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	}
 	return ruling{starts: true, takesOver: taken}
@@ -84,7 +91,10 @@ func (m met) begin(grid slots.Grid, same bool) ruling {
 			return ruling{waits: !same, behind: other, answer: prescient.Answer{Cause: prescient.CauseWaits}}
 		}
 	}
-	if !m.room {
+	switch {
+	case m.elsewhere:
+		return ruling{offers: true, afresh: !same}
+	case !m.room:
 		return ruling{answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	}
 	if m.apart() {

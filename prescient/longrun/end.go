@@ -10,6 +10,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/internal/claimer"
 )
 
 // conclude commits what a call answered, unless the run is lost. It tries while the lease lives, which goes on being renewed.
@@ -22,6 +23,10 @@ func (e *exec) conclude(run *Run, a prescient.Answer, ran time.Duration) {
 		cancel()
 		switch {
 		case err == nil:
+			run.became = claimer.Ended
+			if a.Cause == prescient.CauseWaits {
+				run.became = claimer.HandedOn
+			}
 			return
 		case errors.Is(err, ErrLost):
 			run.lose(ErrLost)

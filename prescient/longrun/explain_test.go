@@ -19,7 +19,7 @@ func TestNoStatementOfLongRunsScansATable(t *testing.T) {
 		r := app.New(t, d, 15*time.Minute)
 		r.Needs(t, rig.ReadPlans)
 		f := r.Fill()
-		r.Exec("INSERT INTO p_schedule_run (job_key, agent, token, allocated_until, slot, due_at, inserted_at, check_count) SELECT job_key, 'w', 1, UTC_TIMESTAMP(6) + INTERVAL 30 MINUTE, next_check_at, due_at, inserted_at, 0 FROM p_future_job LIMIT 6000")
+		r.Exec("INSERT INTO p_schedule_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count) SELECT job_key, ELT(1 + revision % 3, '', 'heavy', 'eu'), 'w', 1, UTC_TIMESTAMP(6) + INTERVAL CAST(revision % 60 AS SIGNED) - 30 MINUTE, next_check_at, due_at, inserted_at, 0 FROM p_future_job LIMIT 6000")
 		r.Exec("ANALYZE TABLE p_schedule_run")
 		runner := &Runner{tables: f.Tables}
 		var some []*Run
@@ -97,9 +97,17 @@ func explained(r *Runner, some []*Run, is check) (list []rig.Explained) {
 	add("longrun/move", get("longrun/move"), future, now, now, 0, 0, 0, 0, nil, nil, is.slot, key[:], is.revision)
 	add("longrun/history", get("longrun/history"), future, 0, 0, 0, now, "done", nil, now, now, 0, 0, "w", is.slot, key[:], is.revision)
 	add("longrun/delete", get("longrun/delete"), map[string]string{"job": rig.BySlotAndKey}, is.slot, key[:], is.revision)
+	for _, reach := range []string{"<=", ">"} {
+		part := fill("longrun/look_pool", "{pool}", "'heavy'", "{range}", reach, "{limit}", "500")
+		add("longrun/look_pool "+reach, part, map[string]string{"run": "pool 75", "job": rig.ByKey})
+		add("longrun/look "+reach, fill("longrun/look", "{pools}", "UNION ALL ("+part+")"), map[string]string{"run": "pool 75", "job": rig.ByKey})
+	}
+	add("longrun/claim", get("longrun/claim"), ours, "w", 2, int64(60e6), key[:], 1, "w")
+	add("longrun/give_back", get("longrun/give_back"), ours, 0, 60, nil, nil, key[:], 1)
+	add("longrun/claimed", get("longrun/claimed"), map[string]string{"run": byKey, "job": rig.ByKey}, key[:])
 	first, last := rig.Order("1").KeyRange()
 	add("longrun/list", get("longrun/list"), map[string]string{"run": byKey, "job": rig.ByKey}, first[:], last[:], 1000)
 	add("longrun/books", fill("longrun/books", "{outcome}", "done"), map[string]string{"p_slot_run": rig.ByBucket}, is.slot)
-	add("longrun/start", fill("longrun/start", "{rows}", "(X'00112233445566778899AABBCCDDEEFF',NULL,NULL,'w',1,NULL,'2026-11-20','2026-11-20','2026-11-20',0,NULL,NULL,0,NULL,NULL,NULL)"), nil)
+	add("longrun/start", fill("longrun/start", "{rows}", "(X'00112233445566778899AABBCCDDEEFF',NULL,NULL,'','w',1,NULL,'2026-11-20','2026-11-20','2026-11-20',0,NULL,NULL,0,NULL,NULL,NULL)"), nil)
 	return list
 }

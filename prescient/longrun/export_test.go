@@ -16,3 +16,6 @@ func (r *Runner) RenewAll() error {
 	r.mu.Unlock()
 	return r.renewSome(all)
 }
+
+// Looks is how often the agent has looked for runs.
+func (r *Runner) Looks() int { return r.claimer.Looks() }

@@ -18,13 +18,15 @@ import (
 type known struct {
 	key            prescient.Key
 	schedule       string
+	pool           string
 	agent          string
 	token          uint64
 	allocatedUntil time.Time // zero where it waits, and where it ended
 	lives          bool      // its lease does
 	pending        bool      // its check, or another of that key, is
 	check          identity
-	startedAt      time.Time // zero where it waits for the one before it
+	startedAt      time.Time // for the first time; zero for not yet
+	calledAt       time.Time // for the last time
 	takeovers      int
 	checkpoint     []byte
 	endedAt        time.Time
@@ -41,8 +43,10 @@ func identityOf(job prescient.FutureJob) identity {
 	return identity{job.DueAt.UTC(), job.InsertedAt.UTC(), job.CheckCount}
 }
 
-// underWay says whether somebody has it, or has to take it over; waits, whether it waits for the run before it.
-func (k *known) underWay() bool { return k.endedAt.IsZero() && !k.allocatedUntil.IsZero() }
+// underWay says whether it has started, and somebody has it, or has to take it over; offered, whether agents of its pool may claim it, or
+// do so; waits, whether it has not started.
+func (k *known) underWay() bool { return k.offered() && !k.startedAt.IsZero() }
+func (k *known) offered() bool  { return k.endedAt.IsZero() && !k.allocatedUntil.IsZero() }
 func (k *known) waits() bool    { return k.endedAt.IsZero() && k.startedAt.IsZero() }
 
 // gone says whether nobody will end it: its check was cancelled after its agent died, or while it waited.
@@ -88,20 +92,20 @@ func readKnown(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []pr
 func scanKnown(rows *sql.Rows) (*known, error) {
 	var key []byte
 	var schedule, outcome sql.NullString
-	var allocated, started, ended sql.NullTime
+	var allocated, started, called, ended sql.NullTime
 	k := new(known)
-	if err := rows.Scan(&key, &schedule, &k.agent, &k.token, &allocated, &k.check.dueAt, &k.check.insertedAt, &k.check.checkCount, &started,
-		&k.takeovers, &k.checkpoint, &ended, &outcome, &k.pending, &k.lives); err != nil {
+	if err := rows.Scan(&key, &schedule, &k.pool, &k.agent, &k.token, &allocated, &k.check.dueAt, &k.check.insertedAt, &k.check.checkCount, &started,
+		&called, &k.takeovers, &k.checkpoint, &ended, &outcome, &k.pending, &k.lives); err != nil {
 		return nil, err
 	}
 	k.key, k.schedule, k.outcome = prescient.Key(key), schedule.String, prescient.Outcome(outcome.String)
-	k.allocatedUntil, k.startedAt, k.endedAt = allocated.Time, started.Time, ended.Time
+	k.allocatedUntil, k.startedAt, k.calledAt, k.endedAt = allocated.Time, started.Time, called.Time, ended.Time
 	k.check.dueAt, k.check.insertedAt = k.check.dueAt.UTC(), k.check.insertedAt.UTC()
 	return k, nil
 }
 
 // appendTo appends (…) for longrun/start. The slot is the one in which its check was met.
-func (k *known) appendTo(b []byte, job prescient.FutureJob, now time.Time) []byte {
+func (k *known) appendTo(b []byte, job prescient.FutureJob) []byte {
 	if len(b) > 0 {
 		b = append(b, ',')
 	}
@@ -112,6 +116,7 @@ func (k *known) appendTo(b []byte, job prescient.FutureJob, now time.Time) []byt
 		b = literal.AppendText(append(b, ','), k.schedule)
 		b = literal.AppendText(append(b, ','), job.Tag)
 	}
+	b = literal.AppendText(append(b, ','), k.pool)
 	b = literal.AppendText(append(b, ','), k.agent)
 	b = literal.AppendUint(append(b, ','), k.token)
 	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.allocatedUntil))
@@ -120,7 +125,7 @@ func (k *known) appendTo(b []byte, job prescient.FutureJob, now time.Time) []byt
 	b = literal.AppendMicro(append(b, ','), k.check.insertedAt)
 	b = literal.AppendInt(append(b, ','), int64(k.check.checkCount))
 	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.startedAt))
-	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.startedAtOr(now)))
+	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.calledAt))
 	b = literal.AppendInt(append(b, ','), int64(k.takeovers))
 	if k.checkpoint == nil {
 		b = append(b, ",NULL"...)
@@ -130,14 +135,6 @@ func (k *known) appendTo(b []byte, job prescient.FutureJob, now time.Time) []byt
 	b = literal.AppendMicroOrNull(append(b, ','), timeOrNil(k.endedAt))
 	b = literal.AppendTextOrNull(append(b, ','), string(k.outcome))
 	return append(b, ')')
-}
-
-// startedAtOr is when it is called; zero where it waits.
-func (k *known) startedAtOr(now time.Time) time.Time {
-	if k.startedAt.IsZero() {
-		return time.Time{}
-	}
-	return now
 }
 
 func timeOrNil(t time.Time) *time.Time {

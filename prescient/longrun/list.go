@@ -26,6 +26,8 @@ const (
 	HandedOn Phase = "handed on"
 	// Queued is that of a run which waits for the end of the one before it.
 	Queued Phase = "queued"
+	// Offered is that of a run which waits for an agent of its pool.
+	Offered Phase = "offered"
 	// Retried is that of a run whose call failed, or asked for another time: it waits to be called again.
 	Retried Phase = "waiting"
 )
@@ -35,6 +37,8 @@ type State struct {
 	// Occurrence is the tag of its check: the unix second of the occurrence of a schedule; empty for the check of an app.
 	Occurrence string `json:"occurrence,omitempty"`
 	Phase      Phase  `json:"phase"`
+	// Pool is whose agents may have it; empty for all.
+	Pool string `json:"pool,omitempty"`
 	// Agent is the worker that has it, or had it last; empty for none.
 	Agent string `json:"agent,omitempty"`
 	// StartedAt is when it started for the first time, CalledAt for the last time; nil while it waits for the one before it.
@@ -73,7 +77,7 @@ func scanState(rows *sql.Rows) (one State, wanted bool, err error) {
 	var started, called, allocated sql.NullString
 	var occurrence, agent []byte
 	var pending, lives bool
-	if err := rows.Scan(&occurrence, &agent, &started, &called, &allocated, &one.Takeovers, &pending, &lives); err != nil {
+	if err := rows.Scan(&occurrence, &one.Pool, &agent, &started, &called, &allocated, &one.Takeovers, &pending, &lives); err != nil {
 		return one, false, err
 	}
 	if !pending && !lives {
@@ -103,7 +107,7 @@ func scanState(rows *sql.Rows) (one State, wanted bool, err error) {
 		}
 		*at.into = &t
 	}
-	if one.Phase == HandedOn {
+	if one.Phase == HandedOn || one.Phase == Offered {
 		one.AllocatedUntil = nil
 	}
 	return one, true, nil
@@ -114,6 +118,8 @@ func phase(agent string, started, allocated, lives bool) Phase {
 	switch {
 	case lives:
 		return Running
+	case allocated && !started:
+		return Offered
 	case allocated && agent != "":
 		return Lapsed
 	case allocated:

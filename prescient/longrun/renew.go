@@ -36,7 +36,7 @@ func (r *Runner) renewDue(now time.Time) {
 	first := false
 	for _, run := range all {
 		if !run.alive(now) {
-			run.cancel(ErrLost)
+			r.claimer.Lapsed(run.row.key)
 			continue
 		}
 		due = append(due, run)
@@ -99,9 +99,9 @@ func (r *Runner) renewSome(some []*Run) error {
 		wanted, is := held[run.row.key]
 		switch {
 		case !is:
-			run.lose(ErrLost) // unless it has ended just now
+			r.claimer.Gone(run.ran(run.expiry())) // unless it has ended just now
 		case !wanted:
-			run.cancel(ErrDropped)
+			r.claimer.Unwanted(run.ran(run.expiry()))
 		case n != len(some):
 			run.renewed(asked)
 		}

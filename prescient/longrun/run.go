@@ -12,6 +12,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/internal/claimer"
 )
 
 // Run is a call of a long run, as its function gets it. It is for concurrent use.
@@ -24,6 +25,7 @@ type Run struct {
 	clock store.Clock // the database's, as it was then
 
 	cancel context.CancelCauseFunc
+	became claimer.Over // of it, once that is committed
 
 	mu         sync.Mutex
 	until      time.Time // by the monotonic clock: until when the lease lives
@@ -157,8 +159,9 @@ func (r *Run) lose(why error) {
 // renewed has the lease live for another term, from when that was asked for.
 func (r *Run) renewed(asked time.Time) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.asked, r.until = asked, asked.Add(r.exec.options.Lease)
+	r.mu.Unlock()
+	r.exec.claimer.Renewed(r.ran(r.expiry()))
 }
 
 // launch calls runs that were committed.
@@ -169,14 +172,19 @@ func (r *Runner) launch(runs []*Run) {
 		ctx, run.cancel = context.WithCancelCause(context.Background())
 		if old := r.runs[run.row.key]; old != nil { // it lapsed, and ignores that
 			go old.lose(ErrLost)
+			r.running[old.row.pool]--
 		}
 		r.runs[run.row.key] = run
+		r.running[run.row.pool]++
 		if r.ending {
 			run.cancel(ErrHandOn)
 		}
 		go run.exec.call(ctx, run)
 	}
 	r.mu.Unlock()
+	for _, run := range runs {
+		r.claimer.Runs(run.ran(run.expiry()))
+	}
 	r.renewing.Do(func() { go r.renew() })
 }
 
@@ -185,9 +193,11 @@ func (r *Runner) leave(run *Run) {
 	r.mu.Lock()
 	if r.runs[run.row.key] == run {
 		delete(r.runs, run.row.key)
+		r.running[run.row.pool]--
 	}
 	r.resuming++
 	r.mu.Unlock()
+	r.claimer.Over(run.ran(time.Time{}), run.became)
 	r.resume(run.terms.Schedule)
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/internal/claimer"
+	"prescient/prescient/longrun/wakeup"
 	text "prescient/sql"
 )
 
@@ -45,6 +47,10 @@ type Options struct {
 	// Pools are those that the agent serves, and how many runs of each it has at a time, beside Capacity; none by default. Their names
 	// are identifiers.
 	Pools map[string]int
+	// Load says how much this machine has to do, from 0 to 1; nil for nothing but its long runs. Who has more to do claims later.
+	Load func() float64
+	// WakeUp tells other agents at once of what is offered, claimed and handed on; nil for none: they know it within a second.
+	WakeUp wakeup.WakeUp
 	// Rules know the terms of checks; nil where none belongs to a schedule.
 	Rules Rules
 	// Log takes a line at warn for each run that is lost, or taken over. The zero value is silent.
@@ -60,7 +66,8 @@ type Runner struct {
 	mu       sync.Mutex
 	execs    map[string]*exec       // by their names
 	runs     map[prescient.Key]*Run // that are called here
-	starting int                    // of transactions that are not committed yet
+	running  map[string]int         // how many of them are of a pool
+	starting map[string]int         // of transactions that are not committed yet, by pool
 	resuming int                    // those that have what waits started
 	draining bool
 	ending   bool                      // it drains, and calls have had their time
@@ -68,6 +75,7 @@ type Runner struct {
 	waiting  map[prescient.Key]waiting // checks that are due and have no place, or wait for another run
 	idle     chan struct{}             // closed once it drains, and nothing is called or about to be
 	renewing sync.Once
+	claimer  *claimer.Claimer
 	stopped  chan struct{}
 
 	after func(d time.Duration, do func()) (stop func() bool) // time.AfterFunc, but for tests
@@ -96,9 +104,12 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{options: o, tables: t, execs: make(map[string]*exec), runs: make(map[prescient.Key]*Run), waiting: make(map[prescient.Key]waiting), idle: make(chan struct{}), stopped: make(chan struct{}),
+	r := &Runner{options: o, tables: t, execs: make(map[string]*exec), running: make(map[string]int), starting: make(map[string]int), runs: make(map[prescient.Key]*Run), waiting: make(map[prescient.Key]waiting), idle: make(chan struct{}), stopped: make(chan struct{}),
 		send:  &store.Sender{DB: db, Timeout: min(store.StatementTime(o.Lease), o.Lease/3), Patience: o.Lease},
-		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}, nil
+		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}
+	r.claimer = claimer.New(r.hosts(), claimer.Options{Agent: o.Name, Lease: o.Lease, Pools: append(slices.Sorted(maps.Keys(o.Pools)), ""), Tables: &r.tables, Send: r.send,
+		WakeUp: o.WakeUp, Log: o.Log})
+	return r, nil
 }
 
 // validPools refuses what is no name of a pool, and a pool of nothing.
@@ -151,7 +162,7 @@ func (r *Runner) register(registry *prescient.Registry, pool, name string, fn Fu
 	timeout := guards.Timeout
 	guards = guards.Or(prescient.DefaultGuards())
 	guards.Timeout = timeout
-	e := &exec{Runner: r, fn: fn, guards: guards, pool: pool, onEnd: onEnd}
+	e := &exec{Runner: r, name: name, fn: fn, guards: guards, pool: pool, onEnd: onEnd}
 	err := registry.RegisterTxBatch(name, e.meet, prescient.Guards{Timeout: startTimeout, Endless: true, Concurrency: startCalls, SLA: guards.SLA})
 	if err == nil && r != nil {
 		r.mu.Lock()
@@ -167,6 +178,7 @@ const startTimeout, startCalls = 30 * time.Second, 4
 // exec is a job_exec whose checks are long runs.
 type exec struct {
 	*Runner
+	name   string
 	fn     Func
 	guards prescient.Guards
 	pool   string // of its runs, unless their schedules name another; empty for all agents
@@ -180,29 +192,9 @@ func (r *Runner) Running() int {
 	return len(r.runs)
 }
 
-// reserve takes places for up to n runs that are about to start, and says how many.
-func (r *Runner) reserve(n int) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.draining {
-		return 0
-	}
-	n = max(min(n, r.options.Capacity-len(r.runs)-r.starting), 0)
-	r.starting += n
-	return n
-}
-
-// unreserve gives places back.
-func (r *Runner) unreserve(n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.starting -= n
-	r.still()
-}
-
 // still tells those who wait for it that nothing is called here, nor about to be. The lock is held.
 func (r *Runner) still() {
-	if len(r.runs)+r.starting+r.resuming > 0 {
+	if len(r.runs)+sum(r.starting)+r.resuming > 0 {
 		return
 	}
 	for _, c := range r.quiet {

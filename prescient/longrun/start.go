@@ -25,12 +25,14 @@ func (e *exec) meet(ctx context.Context, tx *sqlx.Tx, batch *prescient.Batch) er
 	if err != nil {
 		return err
 	}
-	m := &meeting{exec: e, jobs: jobs, terms: terms, now: now, before: time.Now(), places: e.reserve(len(jobs))}
+	m := &meeting{exec: e, jobs: jobs, terms: terms, now: now, before: time.Now()}
+	m.places = e.reserve("", m.unpooled())
 	batch.AfterTx(func(committed bool) {
 		if committed {
 			e.launch(m.started)
+			e.tellOfOffers(m.offered)
 		}
-		e.unreserve(m.places) // runs that have started have theirs by now
+		e.unreserve("", m.places) // runs that have started have theirs by now
 		if committed && e.wait(m.waiting...) {
 			go e.resume("")
 		}
@@ -53,6 +55,7 @@ type meeting struct {
 	now    time.Time // by the database's clock
 	before time.Time // here, before the first lease was asked for
 	places int       // that are kept for runs which start
+	claim  *claim    // nil for what a slot run met
 
 	runs    map[prescient.Key]*known // by their own keys
 	of      map[string][]*known      // those of a schedule that did not end
@@ -61,6 +64,7 @@ type meeting struct {
 	rows    []byte          // of longrun/start
 	forget  []prescient.Key // runs that ended, before the next of their schedules
 	starts  []string        // schedules of which a run started
+	offered []*known
 	waiting []waiting
 	ends    []Ended
 }
@@ -87,7 +91,7 @@ func (m *meeting) run(ctx context.Context, tx *sqlx.Tx) ([]prescient.Answer, err
 func (m *meeting) rule(i int) prescient.Answer {
 	job, terms := m.jobs[i], m.terms[i]
 	key := job.Key()
-	met := met{job: job, guards: m.guards, terms: terms, run: m.runs[key], others: m.of[terms.Schedule], room: len(m.started) < m.places, now: m.now}
+	met := met{job: job, guards: m.guards, terms: terms, run: m.runs[key], others: m.of[terms.Schedule], room: len(m.started) < m.places, elsewhere: m.poolOf(terms) != m.claimsOf(), now: m.now}
 	r := decide(m.tables.Grid, met)
 	row := met.run
 	if row == nil {
@@ -96,18 +100,22 @@ func (m *meeting) rule(i int) prescient.Answer {
 	switch {
 	case r.starts:
 		return m.start(job, terms, row, r)
-	case r.waits:
-		*row = known{key: key, schedule: terms.Schedule, token: row.token, check: identityOf(job)}
+	case r.offers:
+		return m.offer(job, terms, row, r)
+	case r.waits, m.claim != nil && r.behind != nil && row.startedAt.IsZero():
+		*row = known{key: key, schedule: terms.Schedule, pool: m.poolOf(terms), token: row.token, check: identityOf(job)}
 		m.keep(row)
-		m.rows = row.appendTo(m.rows, job, m.now)
+		m.rows = row.appendTo(m.rows, job)
 	case r.answer.Cause != prescient.CauseWaits && met.run != nil && met.run.endedAt.IsZero():
 		row.endedAt, row.outcome, row.allocatedUntil, row.lives = m.now, prescient.Decide(m.tables.Grid, m.guards, job, r.answer, m.now).Outcome, time.Time{}, false
-		m.rows = row.appendTo(m.rows, job, m.now)
+		m.rows = row.appendTo(m.rows, job)
 		if row.schedule != "" { // the next of its schedule may start in this very transaction
 			m.ended[row.schedule] = append(m.ended[row.schedule], row)
 		}
+	case m.claim != nil:
+		m.putOff(job, row)
 	}
-	if r.answer.Cause == prescient.CauseWaits && r.answer.Next == nil {
+	if r.answer.Cause == prescient.CauseWaits && r.answer.Next == nil && m.poolOf(terms) == "" {
 		w := waiting{exec: m.exec, job: job}
 		if r.behind != nil {
 			w.behind, w.other, w.ours = terms.Schedule, r.behind.key, r.behind.agent == m.options.Name
@@ -145,10 +153,11 @@ func (m *meeting) start(job prescient.FutureJob, terms Terms, row *known, r ruli
 	} else if r.takesOver {
 		row.takeovers++
 	}
+	row.pool, row.calledAt = m.poolOf(terms), m.now
 	row.agent, row.token, row.lives = m.options.Name, row.token+1+rand.Uint64N(maxStep), true
 	row.check, row.allocatedUntil = identityOf(job), m.now.Add(m.options.Lease)
 	m.keep(row)
-	m.rows = row.appendTo(m.rows, job, m.now)
+	m.rows = row.appendTo(m.rows, job)
 	run := m.newRun(job, terms, row)
 	m.started = append(m.started, run)
 	a := waitUntil(row.allocatedUntil).answer
@@ -238,6 +247,9 @@ func (m *meeting) read(ctx context.Context, tx *sqlx.Tx) error {
 			m.ended[run.schedule] = append(m.ended[run.schedule], run)
 		}
 		m.runs[run.key] = run
+	}
+	if err == nil && m.claim != nil {
+		return m.asItWas()
 	}
 	return err
 }

@@ -3,7 +3,7 @@
 -- hexadecimal and times as text, since this runs on the app's connection, whose settings are its own.
 -- Index: PRIMARY of schedule_run, the entity's range; UNIQUE (job_key) of future_job, one entry for each run. Locks: none.
 -- 1: first job_key, 2: last job_key, 3: limit
-SELECT HEX(COALESCE(occurrence, '')), HEX(agent), CAST(started_at AS CHAR), CAST(called_at AS CHAR), CAST(allocated_until AS CHAR),
+SELECT HEX(COALESCE(occurrence, '')), pool, HEX(agent), CAST(started_at AS CHAR), CAST(called_at AS CHAR), CAST(allocated_until AS CHAR),
   takeovers,
   EXISTS (SELECT 1 FROM {prefix}future_job job FORCE INDEX (job_key) WHERE job.job_key = run.job_key) AS pending,
   COALESCE(allocated_until > UTC_TIMESTAMP(6) AND allocated_until <= UTC_TIMESTAMP(6) + INTERVAL 1 HOUR AND agent <> '', FALSE) AS lives

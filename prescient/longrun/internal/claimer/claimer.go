@@ -1,0 +1,240 @@
+package claimer
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/machine"
+	"prescient/prescient/longrun/wakeup"
+)
+
+// Claim is a run that this agent has claimed.
+type Claim struct {
+	Key  prescient.Key
+	Pool string
+	// Agent and Until are those before the claim: Agent let it lapse, unless it is empty.
+	Agent string
+	Until time.Time
+	// Token is that of the claim.
+	Token uint64
+}
+
+// Host calls what is claimed. Its methods are called while the claimer is locked, but for Start: they do not call the claimer.
+type Host interface {
+	// Full says whether no run of a pool may start.
+	Full(pool string) bool
+	// Reserve takes a place for one, if there is one, and Unreserve gives it back.
+	Reserve(pool string) bool
+	Unreserve(pool string)
+	// Load is the load, from 0 to 1, that there is once so many more have started.
+	Load(pool string, more int) float64
+	// Calls says whether it has the function of a job_exec.
+	Calls(jobExec string) bool
+	// Start starts a run that was claimed. Where it does not run after that it is over, or was given back.
+	Start(c Claim) (runs bool)
+	// Stop ends the call of a run that is lost, Drop of one that is not wanted any more.
+	Stop(key prescient.Key)
+	Drop(key prescient.Key)
+}
+
+// Options are for New.
+type Options struct {
+	Agent  string
+	Lease  time.Duration
+	Pools  []string // that it serves; the empty one is among them
+	Tables *store.Tables
+	Send   *store.Sender
+	WakeUp wakeup.WakeUp // nil for none
+	Log    zerolog.Logger
+}
+
+// claims is how many claims are under way at a time.
+const claims = 4
+
+// Claimer claims runs for a host.
+type Claimer struct {
+	Options
+	host Host
+
+	mu       sync.Mutex
+	machines map[prescient.Key]*tracked
+	clock    store.Clock // the database's, at the last look
+	lookAt   time.Time   // by it; zero before the first
+	lookedAt time.Time
+	looks    int
+	serving  bool
+	wake     chan struct{}
+	places   chan struct{} // of claims
+}
+
+// tracked is a run that the agent knows of.
+type tracked struct {
+	machine.Machine
+	key     prescient.Key
+	pool    string
+	jobExec string
+	place   uint64
+}
+
+// New returns a claimer.
+func New(host Host, o Options) *Claimer {
+	return &Claimer{Options: o, host: host, machines: make(map[prescient.Key]*tracked), wake: make(chan struct{}, 1), places: make(chan struct{}, claims)}
+}
+
+// Serve claims until ctx ends.
+func (c *Claimer) Serve(ctx context.Context) {
+	if c.WakeUp != nil {
+		stop, err := c.WakeUp.Receive(c.heard)
+		if err != nil {
+			c.Log.Warn().Err(err).Msg("no wake-up of agents: what others offer is known within a second")
+		} else {
+			defer stop()
+		}
+	}
+	c.mu.Lock()
+	c.serving = true
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.serving = false
+	}()
+	wait := store.NewBackOff()
+	failed := false
+	for ctx.Err() == nil {
+		due, after := c.next()
+		switch {
+		case due:
+			err := c.look(ctx)
+			if err == nil {
+				wait.Reset()
+				failed = false
+				continue
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			if !failed {
+				c.Log.Warn().Err(err).Msg("agents cannot look for long runs yet")
+			}
+			failed = true
+			c.LookIn(wait.NextBackOff() + busyPace/4)
+		case after <= 0:
+			c.fire()
+		default:
+			c.sleep(ctx, after)
+		}
+	}
+}
+
+// next says whether a look is due, or how long there is time until that or until a timer is over.
+func (c *Claimer) next() (due bool, after time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.clock.At.IsZero() && c.lookAt.IsZero() {
+		return true, 0
+	}
+	now := c.now()
+	if !now.Before(c.lookAt) {
+		return true, 0
+	}
+	first := c.lookAt
+	for _, t := range c.machines {
+		if t.State != machine.Executing && !t.Timer.IsZero() && t.Timer.Before(first) {
+			first = t.Timer
+		}
+	}
+	return false, first.Sub(now)
+}
+
+// now is the database's time, or before the first look, this machine's: nothing but the time of that look depends on it.
+func (c *Claimer) now() time.Time {
+	if c.clock.At.IsZero() {
+		return time.Now().UTC()
+	}
+	return c.clock.Now()
+}
+
+func (c *Claimer) sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-c.wake:
+	}
+}
+
+// rouse has Serve see what is due.
+func (c *Claimer) rouse() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// LookIn has it look after a time, if it would not look before that.
+func (c *Claimer) LookIn(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lookIn(d)
+}
+
+// lookIn is LookIn; the lock is held. A look that was due already is over by then.
+func (c *Claimer) lookIn(d time.Duration) {
+	at := c.now().Add(d)
+	if c.lookAt.After(at) || !c.now().Before(c.lookAt) {
+		c.lookAt = at
+		c.rouse()
+	}
+}
+
+// lookSoon has it look a second after the last look; the lock is held.
+func (c *Claimer) lookSoon() {
+	c.lookIn(max(c.lookedAt.Add(busyPace).Sub(c.now()), 0))
+}
+
+// fire tells machines that their timers are over.
+func (c *Claimer) fire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	var due []*tracked
+	for _, t := range c.machines {
+		if t.State != machine.Executing && !t.Timer.IsZero() && !now.Before(t.Timer) {
+			due = append(due, t)
+		}
+	}
+	slices.SortFunc(due, func(a, b *tracked) int {
+		if order := a.Timer.Compare(b.Timer); order != 0 {
+			return order
+		}
+		return compare(a.place, b.place)
+	})
+	for _, t := range due {
+		c.step(t, now, 0, machine.Event{Kind: machine.Timer})
+	}
+}
+
+func compare(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// Looks is how often it has looked.
+func (c *Claimer) Looks() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.looks
+}

@@ -1,0 +1,9 @@
+// Package claimer is the part of an agent that claims long runs: it looks for what may be claimed in its pools, and has a
+// machine for each run that it knows of, which says what is to be done.
+//
+// It looks each second while anything of its pools waits or runs anywhere. While nothing does, it looks a second after
+// each slot boundary, after two, four, and so on up to a minute, and each minute after that: offers are made by slot runs, which begin
+// at a boundary. A look is one statement for all pools, and reads some rows by the index on (pool, allocated_until).
+//
+// A claim is one UPDATE on the token that was seen. What comes of it is decided by the row, and by nothing else.
+package claimer

@@ -1,0 +1,178 @@
+package claimer
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/longrun/machine"
+	"prescient/prescient/longrun/wakeup"
+)
+
+// Ran is what the host says of a run that it has.
+type Ran struct {
+	Key     prescient.Key
+	Pool    string
+	JobExec string
+	Token   uint64
+	// Until is when its lease ends, by the database's clock, and no later than that.
+	Until time.Time
+}
+
+// Runs says that a run is called here, since it was started.
+func (c *Claimer) Runs(r Ran) {
+	c.hear(r, machine.Event{Kind: machine.Claimed, From: c.Agent, Runs: true, Row: machine.Row{Token: r.Token, Agent: c.Agent, Until: r.Until}})
+	c.say(wakeup.Has, r)
+}
+
+// Renewed says that its lease was renewed.
+func (c *Claimer) Renewed(r Ran) {
+	c.hear(r, machine.Event{Kind: machine.Refresh, From: c.Agent, Row: machine.Row{Token: r.Token, Agent: c.Agent, Until: r.Until}})
+}
+
+// Lapsed says that its lease is over by this agent's clock.
+func (c *Claimer) Lapsed(key prescient.Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.machines[key]; t != nil && t.State == machine.Executing {
+		c.step(t, t.Timer, 0, machine.Event{Kind: machine.Timer})
+	}
+}
+
+// Gone says that the row is not this agent's any more.
+func (c *Claimer) Gone(r Ran) {
+	c.hear(r, machine.Event{Kind: machine.Claimed, Row: machine.Row{Token: r.Token + 1}})
+}
+
+// Unwanted says that its check was cancelled or changed.
+func (c *Claimer) Unwanted(r Ran) {
+	c.hear(r, machine.Event{Kind: machine.Remove})
+}
+
+// Over is what has become of a run that is over here.
+type Over uint8
+
+// The ways.
+const (
+	Lost Over = iota
+	Ended
+	HandedOn
+)
+
+// Over says that a run is over here.
+func (c *Claimer) Over(r Ran, became Over) {
+	kind := machine.Done
+	if became == HandedOn {
+		kind = machine.Release
+	}
+	c.hear(r, machine.Event{Kind: kind, From: c.Agent, Row: machine.Row{Token: r.Token}})
+	switch became {
+	case Ended:
+		c.say(wakeup.End, r)
+	case HandedOn:
+		c.say(wakeup.Offer, r)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lookSoon() // there is a place
+}
+
+// Offered says that a slot run of this agent has offered a run to the agents of its pool.
+func (c *Claimer) Offered(r Ran) {
+	if slices.Contains(c.Pools, r.Pool) {
+		c.mu.Lock()
+		t := c.machines[r.Key]
+		if t == nil {
+			t = c.track(r.Key, r.Pool, r.JobExec)
+		}
+		c.step(t, c.now(), 0, machine.Event{Kind: machine.Release, Row: machine.Row{Token: r.Token, Until: r.Until}})
+		c.mu.Unlock()
+		c.rouse()
+	}
+	c.say(wakeup.Offer, r)
+}
+
+// hear has the machine of a run hear of what happened here.
+func (c *Claimer) hear(r Ran, e machine.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.machines[r.Key]
+	if t == nil {
+		if !e.Runs {
+			return
+		}
+		t = c.track(r.Key, r.Pool, r.JobExec)
+	}
+	c.step(t, c.now(), 0, e)
+}
+
+// heard has it hear of what another agent says.
+func (c *Claimer) heard(m wakeup.Message) {
+	if m.From == c.Agent || !slices.Contains(c.Pools, m.Pool) || !c.host.Calls(m.JobExec) {
+		return
+	}
+	e := machine.Event{From: m.From, Row: machine.Row{Token: m.Token, Agent: m.Agent, Until: m.Until}}
+	switch m.Kind {
+	case wakeup.Offer:
+		e.Kind = machine.Release
+	case wakeup.Claim:
+		e.Kind, e.Announced, e.Priority = machine.Claimed, true, m.Priority
+	case wakeup.Has:
+		e.Kind = machine.Claimed
+	case wakeup.End:
+		e.Kind = machine.Done
+	default:
+		return // of a later version
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.machines[prescient.Key(m.Key)]
+	if t == nil {
+		t = c.track(m.Key, m.Pool, m.JobExec)
+	}
+	c.step(t, c.now(), 0, e)
+	c.rouse()
+}
+
+// say tells the other agents.
+func (c *Claimer) say(kind wakeup.Kind, r Ran) {
+	if c.WakeUp == nil {
+		return
+	}
+	m := wakeup.Message{Kind: kind, From: c.Agent, Pool: r.Pool, Key: r.Key, JobExec: r.JobExec, Token: r.Token, Until: r.Until}
+	if kind == wakeup.Has {
+		m.Agent = c.Agent
+	}
+	c.WakeUp.Send(m)
+}
+
+// step has a machine take a step, and does what that comes to. The lock is held. more is how many claims this agent makes before one
+// that is timed now.
+func (c *Claimer) step(t *tracked, now time.Time, more int, e machine.Event) {
+	here := machine.Agent{ID: c.Agent, Room: !c.host.Full(t.pool), Delay: delay(c.Tables.Grid.Resolution(), c.host.Load(t.pool, more)), Again: busyPace}
+	if c.WakeUp != nil {
+		here.Window, here.Priority = window, rand.Uint64()
+	}
+	var effects []machine.Effect
+	t.Machine, effects = machine.Step(t.Machine, here, now, e)
+	for _, effect := range effects {
+		switch effect {
+		case machine.Announce:
+			c.WakeUp.Send(wakeup.Message{Kind: wakeup.Claim, From: c.Agent, Pool: t.pool, Key: t.key, JobExec: t.jobExec, Token: t.Row.Token, Priority: t.Priority})
+		case machine.Claim:
+			c.begin(t)
+		case machine.Start: // by who sent the UPDATE
+		case machine.Stop:
+			c.host.Stop(t.key)
+		case machine.Drop:
+			c.host.Drop(t.key)
+		case machine.Look:
+			c.lookSoon()
+		case machine.Forget:
+			if c.machines[t.key] == t {
+				delete(c.machines, t.key)
+			}
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package claimer
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/machine"
+)
+
+const (
+	// mostRead is how many runs of a pool a look reads, and leastRead where there are few places: some of them are others' by the time of the claim.
+	mostRead, leastRead = 500, 16
+	// livingRead is how many runs it reads that lapse next.
+	livingRead = 8
+)
+
+// found is a run that a look has found.
+type found struct {
+	key     prescient.Key
+	pool    string
+	jobExec string
+	checked bool // its check is there
+	row     machine.Row
+}
+
+// query is the statement of a look.
+func (c *Claimer) query() string {
+	var b []byte
+	for _, pool := range c.Pools {
+		due := 1
+		if !c.host.Full(pool) {
+			due = mostRead
+		}
+		for _, part := range []struct {
+			reach string
+			limit int
+		}{{"<=", due}, {">", livingRead}} {
+			b = append(b, " UNION ALL ("...)
+			b = append(b, c.Tables.Fill("longrun/look_pool", "{pool}", literal.Of(literal.AppendText, pool), "{range}", part.reach,
+				"{limit}", strconv.Itoa(part.limit))...)
+			b = append(b, ')')
+		}
+	}
+	return c.Tables.Fill("longrun/look", "{pools}", string(b))
+}
+
+// look reads what may be claimed, and has the machines hear of it.
+func (c *Claimer) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.Send.Timeout)
+	defer cancel()
+	rows, err := c.Send.DB.QueryContext(ctx, c.query())
+	if err != nil {
+		return fmt.Errorf("looking for long runs: %w", err)
+	}
+	defer rows.Close()
+	var all []found
+	var now time.Time
+	for rows.Next() {
+		var key []byte
+		var pool, agent, jobExec sql.NullString
+		var token sql.Null[uint64]
+		var until sql.NullTime
+		if err := rows.Scan(&now, &key, &pool, &agent, &token, &until, &jobExec); err != nil {
+			return fmt.Errorf("looking for long runs: %w", err)
+		}
+		if key == nil {
+			continue
+		}
+		all = append(all, found{prescient.Key(key), pool.String, jobExec.String, jobExec.Valid, machine.Row{Token: token.V, Agent: agent.String, Until: until.Time.UTC()}})
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("looking for long runs: %w", err)
+	}
+	c.saw(store.ClockAt(now), all)
+	return nil
+}
+
+// saw has the machines hear what a look has found, and says when to look again.
+func (c *Claimer) saw(clock store.Clock, all []found) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock = clock
+	now := clock.Now()
+	c.looks++
+	c.lookedAt, c.lookAt = now, nextLook(c.Tables.Grid, now, len(all) > 0)
+	there := make(map[prescient.Key]bool, len(all))
+	slices.SortFunc(all, func(a, b found) int { return compare(place(c.Agent, a.key), place(c.Agent, b.key)) })
+	ahead := make(map[string]int)
+	for _, f := range all {
+		if f.checked && !c.host.Calls(f.jobExec) {
+			continue // for agents that have its function
+		}
+		there[f.key] = true
+		kind := machine.Refresh
+		t := c.machines[f.key]
+		if t == nil {
+			kind = machine.ReadNew
+			t = c.track(f.key, f.pool, f.jobExec)
+		}
+		t.pool = f.pool
+		c.step(t, now, ahead[f.pool], machine.Event{Kind: kind, Row: f.row})
+		if !f.row.Until.After(now) {
+			ahead[f.pool]++
+		}
+	}
+	for _, t := range c.machines {
+		if !there[t.key] && t.State != machine.Elected && t.State != machine.Executing {
+			c.step(t, now, 0, machine.Event{Kind: machine.Remove})
+		}
+	}
+}
+
+// track begins to know of a run. The lock is held.
+func (c *Claimer) track(key prescient.Key, pool, jobExec string) *tracked {
+	t := &tracked{key: key, pool: pool, jobExec: jobExec, place: place(c.Agent, key)}
+	c.machines[key] = t
+	return t
+}

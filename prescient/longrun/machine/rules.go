@@ -1,0 +1,94 @@
+package machine
+
+import "time"
+
+// Check is a condition of a rule.
+type Check struct {
+	Name  string
+	holds func(s *step) bool
+}
+
+// The checks. A rule without one always holds.
+var (
+	stale     = Check{"what it says is of an older token", func(s *step) bool { return s.e.Row.Token < s.m.Row.Token }}
+	newer     = Check{"its token is higher than ours", func(s *step) bool { return s.e.Row.Token > s.m.Row.Token }}
+	runs      = Check{"it runs here already", func(s *step) bool { return s.e.Runs }}
+	mine      = Check{"it is this agent's", func(s *step) bool { return !s.e.Announced && s.e.From == s.here.ID && s.e.Row.Agent == s.here.ID }}
+	announced = Check{"it is announced", func(s *step) bool { return s.e.Announced }}
+	weaker    = Check{"it is announced, and ours goes first: the higher priority, then the lower id", func(s *step) bool {
+		return s.e.Announced && (s.m.Priority > s.e.Priority || s.m.Priority == s.e.Priority && s.here.ID <= s.e.From)
+	}}
+	others     = Check{"another agent says so", func(s *step) bool { return s.e.From != "" && s.e.From != s.here.ID }}
+	own        = Check{"this agent has done it", func(s *step) bool { return s.e.From == s.here.ID }}
+	noRoom     = Check{"there is no place here", func(s *step) bool { return !s.here.Room }}
+	lives      = Check{"an agent's lease lives", func(s *step) bool { return s.e.Row.Agent != "" && s.e.Row.Until.After(s.now) }}
+	later      = Check{"it may not be claimed yet", func(s *step) bool { return s.e.Row.Until.After(s.now) }}
+	changed    = Check{"the row has changed", func(s *step) bool { return s.e.Row != s.m.Row }}
+	early      = Check{"the timer was set anew, or taken back", func(s *step) bool { return s.m.Timer.IsZero() || s.now.Before(s.m.Timer) }}
+	knownLives = Check{"as far as it is known, it may not be claimed yet", func(s *step) bool { return s.m.Row.Until.After(s.now) }}
+	wakeUp     = Check{"there is a wake-up", func(s *step) bool { return s.here.Window > 0 }}
+)
+
+// Action is what a rule does.
+type Action struct {
+	Name string
+	do   func(s *step)
+}
+
+// timer sets the timer.
+func timer(name string, at func(s *step) time.Time) Action {
+	return Action{name, func(s *step) { s.m.Timer = at(s) }}
+}
+
+// effect has something done outside.
+func effect(name string, effects ...Effect) Action {
+	return Action{name, func(s *step) { s.effects = append(s.effects, effects...) }}
+}
+
+// The actions.
+var (
+	note       = Action{"note the row", func(s *step) { s.m.Row = s.e.Row }}
+	afterLoad  = timer("set the timer: by the load", func(s *step) time.Time { return s.now.Add(s.here.Delay) })
+	afterLease = timer("set the timer: the end of the lease, and by the load", func(s *step) time.Time { return s.m.Row.Until.Add(s.here.Delay) })
+	afterOther = timer("set the timer: later than the one that goes first", func(s *step) time.Time { return s.now.Add(s.here.Again + s.here.Delay) })
+	window     = timer("set the timer: the window", func(s *step) time.Time { return s.now.Add(s.here.Window) })
+	atEnd      = timer("set the timer: the end of our lease", func(s *step) time.Time { return s.m.Row.Until })
+	noTimer    = timer("take the timer back", func(*step) time.Time { return time.Time{} })
+	announce   = Action{"announce the claim, under a random priority", func(s *step) {
+		s.m.Priority = s.here.Priority
+		s.effects = append(s.effects, Announce)
+	}}
+	claim  = effect("send the UPDATE", Claim)
+	start  = effect("start it", Start)
+	stop   = effect("end the call: it is lost", Stop)
+	drop   = effect("end the call: it is not wanted", Drop)
+	look   = effect("look soon", Look)
+	forget = Action{"forget it", func(s *step) {
+		s.m = Machine{}
+		s.effects = append(s.effects, Forget)
+	}}
+)
+
+// Rule is a line of a cell: where If holds, Do is done, and Next is the state after that.
+type Rule struct {
+	If   Check
+	Do   []Action
+	Next State
+}
+
+// always is a rule that holds where none before it does.
+func always(next State, do ...Action) Rule { return Rule{Next: next, Do: do} }
+
+// when is a rule that holds under a condition.
+func when(check Check, next State, do ...Action) Rule { return Rule{check, do, next} }
+
+// Cell is what becomes of a machine in one state that hears of one kind of event: the first of its rules that holds. Where none does,
+// nothing changes.
+type Cell struct {
+	// Why says it in a sentence.
+	Why   string
+	Rules []Rule
+}
+
+// Cells are a table: one for each state and each kind of event.
+type Cells [5][7]Cell
