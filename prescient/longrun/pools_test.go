@@ -98,7 +98,7 @@ func TestARunWhosePoolNobodyServesWaitsInItsPlaceAndExpires(t *testing.T) {
 		place := r.text("SELECT CAST(allocated_until AS CHAR) FROM p_schedule_run")
 		for _, clock := range []string{"12:01:30", "12:03:00", "12:04:30"} {
 			r.slot(clock)
-			if job := r.pendingAt("12:00"); !job.NextCheckAt.Equal(rig.At(clock).Add(90*time.Second)) {
+			if job := r.pendingAt("12:00"); !job.NextCheckAt.Equal(rig.At(clock).Add(90 * time.Second)) {
 				t.Errorf("at %s it waits for %s", clock, job.NextCheckAt)
 			}
 		}

@@ -3,6 +3,7 @@ package claimer
 import (
 	"context"
 	"math/rand/v2"
+	"time"
 
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/machine"
@@ -27,11 +28,14 @@ func (c *Claimer) claim(claim Claim, seen uint64) {
 	c.places <- struct{}{}
 	defer func() { <-c.places }()
 	claim.Token = seen + 1 + rand.Uint64N(maxStep)
+	c.mu.Lock()
+	until := c.now().Add(c.Lease) // from before it is asked for
+	c.mu.Unlock()
 	if !c.take(claim, seen) {
-		c.answered(claim, false)
+		c.answered(claim, time.Time{})
 		return
 	}
-	if c.answered(claim, true) && !c.host.Start(claim) {
+	if c.answered(claim, until) && !c.host.Start(claim) {
 		c.Over(Ran{Key: claim.Key, Pool: claim.Pool, Token: claim.Token}, Lost)
 	}
 }
@@ -47,8 +51,9 @@ func (c *Claimer) take(claim Claim, seen uint64) bool {
 	return n > 0 || err != nil
 }
 
-// answered has the machine hear of the answer of the UPDATE, and says whether the run is to be started.
-func (c *Claimer) answered(claim Claim, hit bool) (start bool) {
+// answered has the machine hear of the answer of the UPDATE: until when the run is this agent's, zero where it hit nothing. It says
+// whether the run is to be started.
+func (c *Claimer) answered(claim Claim, until time.Time) (start bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.machines[claim.Key]
@@ -56,9 +61,9 @@ func (c *Claimer) answered(claim Claim, hit bool) (start bool) {
 		return false // a slot run of this agent has started it meanwhile
 	}
 	e := machine.Event{Kind: machine.Claimed, From: c.Agent}
-	if hit {
-		e.Row = machine.Row{Token: claim.Token, Agent: c.Agent, Until: c.now().Add(c.Lease)}
+	if !until.IsZero() {
+		e.Row = machine.Row{Token: claim.Token, Agent: c.Agent, Until: until}
 	}
 	c.step(t, c.now(), 0, e)
-	return hit && t.State == machine.Executing
+	return !until.IsZero() && t.State == machine.Executing
 }
