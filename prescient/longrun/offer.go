@@ -38,7 +38,11 @@ func (m *meeting) offer(job prescient.FutureJob, terms Terms, row *known, r ruli
 		return answer
 	}
 	if r.afresh {
-		*row = known{key: row.key, schedule: terms.Schedule, token: row.token, check: identityOf(job)}
+		var checkpoint []byte
+		if m.guards.Endless && terms.Schedule == "" {
+			checkpoint = row.checkpoint // for its start
+		}
+		*row = known{key: row.key, schedule: terms.Schedule, token: row.token, check: identityOf(job), checkpoint: checkpoint}
 	} else if r.takesOver { // nobody knows after that from whom
 		row.takeovers++
 	}
