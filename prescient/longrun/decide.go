@@ -18,7 +18,9 @@ type met struct {
 	room   bool     // this agent has a place for one more
 	// elsewhere: it is for the agents of a pool to claim.
 	elsewhere bool
-	now       time.Time
+	// claimed: an agent has claimed it, and is to start it.
+	claimed bool
+	now     time.Time
 }
 
 // ruling is what a slot run does with a check that it met.
@@ -31,6 +33,8 @@ type ruling struct {
 	// waits: the run is to be noted as the one that waits; behind which run of its schedule, where it is not for a place.
 	waits  bool
 	behind *known
+	// soon: an earlier occurrence of its schedule is to be claimed first.
+	soon bool
 	// answer is what becomes of the check, where it does not start: it waits, or ends.
 	answer prescient.Answer
 }
@@ -94,6 +98,8 @@ func (m met) begin(grid slots.Grid, same bool) ruling {
 	switch {
 	case m.elsewhere:
 		return ruling{offers: true, afresh: !same}
+	case m.claimed && m.apart() && m.earlierIsOffered():
+		return ruling{soon: true, answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	case !m.room:
 		return ruling{answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	}
@@ -120,6 +126,16 @@ func (m met) other() *known {
 		}
 	}
 	return nil
+}
+
+// earlierIsOffered says whether an earlier occurrence of its schedule waits for an agent.
+func (m met) earlierIsOffered() bool {
+	for _, o := range m.others {
+		if o.offered() && o.waits() && o.pending && o.key != m.job.Key() && o.check.dueAt.Before(m.job.DueAt) {
+			return true
+		}
+	}
+	return false
 }
 
 // somebodyWaits says whether another run of its schedule waits already.

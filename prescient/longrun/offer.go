@@ -2,6 +2,7 @@ package longrun
 
 import (
 	"cmp"
+	"time"
 
 	"prescient/prescient"
 )
@@ -53,12 +54,11 @@ func (m *meeting) offer(job prescient.FutureJob, terms Terms, row *known, r ruli
 	return answer
 }
 
-// putOff gives a run back that was claimed, and may not start yet: nobody claims it for the term of a lease. The next slot may offer it
-// before that.
-func (m *meeting) putOff(job prescient.FutureJob, row *known) {
-	if row.agent != "" {
+// putOff gives a run back that was claimed, and may not start yet: nobody claims it for a while. The next slot may offer it before that.
+func (m *meeting) putOff(job prescient.FutureJob, row *known, awhile time.Duration) {
+	if row.agent != "" && !row.startedAt.IsZero() {
 		row.takeovers++
 	}
-	row.agent, row.allocatedUntil, row.lives = "", m.now.Add(m.options.Lease), false
+	row.agent, row.allocatedUntil, row.lives = "", m.now.Add(awhile), false
 	m.rows = row.appendTo(m.rows, job)
 }

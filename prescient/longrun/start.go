@@ -91,7 +91,7 @@ func (m *meeting) run(ctx context.Context, tx *sqlx.Tx) ([]prescient.Answer, err
 func (m *meeting) rule(i int) prescient.Answer {
 	job, terms := m.jobs[i], m.terms[i]
 	key := job.Key()
-	met := met{job: job, guards: m.guards, terms: terms, run: m.runs[key], others: m.of[terms.Schedule], room: len(m.started) < m.places, elsewhere: m.poolOf(terms) != m.claimsOf(), now: m.now}
+	met := met{job: job, guards: m.guards, terms: terms, run: m.runs[key], others: m.of[terms.Schedule], room: len(m.started) < m.places, elsewhere: m.poolOf(terms) != m.claimsOf(), claimed: m.claim != nil, now: m.now}
 	r := decide(m.tables.Grid, met)
 	row := met.run
 	if row == nil {
@@ -102,6 +102,8 @@ func (m *meeting) rule(i int) prescient.Answer {
 		return m.start(job, terms, row, r)
 	case r.offers:
 		return m.offer(job, terms, row, r)
+	case r.soon:
+		m.putOff(job, row, time.Second)
 	case r.waits, m.claim != nil && r.behind != nil && row.startedAt.IsZero():
 		*row = known{key: key, schedule: terms.Schedule, pool: m.poolOf(terms), token: row.token, check: identityOf(job)}
 		m.keep(row)
@@ -113,7 +115,7 @@ func (m *meeting) rule(i int) prescient.Answer {
 			m.ended[row.schedule] = append(m.ended[row.schedule], row)
 		}
 	case m.claim != nil:
-		m.putOff(job, row)
+		m.putOff(job, row, m.options.Lease)
 	}
 	if r.answer.Cause == prescient.CauseWaits && r.answer.Next == nil && m.poolOf(terms) == "" {
 		w := waiting{exec: m.exec, job: job}

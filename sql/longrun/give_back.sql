@@ -2,6 +2,6 @@
 -- Index: PRIMARY of schedule_run, one entry. Locks: the row.
 -- 1: takeovers that it adds, 2: seconds until it may be claimed; NULL for never, 3 and 4: how it ends, NULL for not, 5: job_key, 6: token
 UPDATE {prefix}schedule_run FORCE INDEX (PRIMARY)
-SET agent = '', takeovers = takeovers + ?, allocated_until = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
+SET agent = '', takeovers = takeovers + IF(started_at IS NULL, 0, ?), allocated_until = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
   ended_at = IF(? IS NULL, NULL, UTC_TIMESTAMP(6)), outcome = ?
 WHERE job_key = ? AND token = ? AND allocated_until IS NOT NULL
