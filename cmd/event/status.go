@@ -40,12 +40,19 @@ func status(cmd *cobra.Command, prog *program.Program) error {
 		return output.Say(cmd.OutOrStdout(), "nothing waits in the outbox")
 	}
 	var cells [][]string
+	seen := 0
 	for _, w := range list {
+		seen += w.Events
 		failing := ""
 		if !w.FailingSince.IsZero() {
 			failing = output.Stamp(w.FailingSince.Truncate(time.Second))
 		}
 		cells = append(cells, []string{words.Clean(w.Topic), fmt.Sprint(w.Events), w.Age.Round(time.Millisecond).String(), failing, words.Clip(w.Reason, 100)})
+	}
+	if seen >= event.MaxBacklog {
+		if err := output.Say(cmd.OutOrStdout(), "the first %d events of the outbox; there may be more", seen); err != nil {
+			return err
+		}
 	}
 	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "topic"}, {Title: "events"}, {Title: "oldest"}, {Title: "failing since (UTC)"},
 		{Title: "reason"}}, cells)

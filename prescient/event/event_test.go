@@ -11,6 +11,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/event"
+	"prescient/prescient/event/broker"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
 	"prescient/prescient/localserver/servertest"
@@ -140,6 +141,13 @@ func TestOnceIsFirstForOneTransactionThatCommits(t *testing.T) {
 		r.Must(tx.Commit())
 		if <-second {
 			t.Error("two were first")
+		}
+		// The header of an id that has no ASCII is longer than an id may be.
+		for i, want := range []bool{true, false} {
+			first, err := outbox.Once(t.Context(), r.App, "mailer", broker.Printable(strings.Repeat("ä", event.MaxID)))
+			if r.Must(err); first != want {
+				t.Errorf("time %d: first is %t", i+1, first)
+			}
 		}
 		if _, err := outbox.Once(t.Context(), r.App, "", "id"); !errors.Is(err, prescient.ErrInvalid) {
 			t.Errorf("got %v", err)

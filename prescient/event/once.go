@@ -2,7 +2,10 @@ package event
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"unicode/utf8"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
@@ -13,11 +16,16 @@ const MaxConsumer = 64
 
 // Once says whether a consumer meets an event for the first time, and notes that it did, in the consumer's own transaction: what it
 // does for the event commits with the note. It rolls nothing back where first is false: there is nothing to do then but to
-// acknowledge the message. Two that get the same event at once wait for one another.
+// acknowledge the message. Two that get the same event at once wait for one another. The id is that of the message, as its broker has it.
 //
 // It is for consumers whose data is in this database. Another one makes a table like event_seen beside its own. Prune forgets what
 // is older than it keeps; a broker that repeats older events repeats them for good.
 func (o *Outbox) Once(ctx context.Context, tx prescient.DB, consumer, id string) (first bool, err error) {
+	if utf8.RuneCountInString(id) > MaxID {
+		// A header has it percent-encoded, which may be longer than an id is.
+		sum := sha256.Sum256([]byte(id))
+		id = "sha256-" + hex.EncodeToString(sum[:])
+	}
 	for _, text := range []struct {
 		what, value string
 		most        int
