@@ -33,15 +33,21 @@ func ParseUse(name string) (Use, error) {
 	return "", fmt.Errorf("%w: use %.80q: analyst, app-sql, app-reschedule, app, operator, worker or owner are allowed", prescient.ErrInvalid, name)
 }
 
-// mayUse says whether the role has a right on all of these tables, which are named without the prefix.
+// mayUse says whether the role has a right on all of these tables, which are named without the prefix, and on all of their columns.
 func (d *doctor) mayUse(right string, tables ...string) bool {
 	rights, all := text.Rights(string(d.options.Use), d.tables.Dialect)
 	for _, table := range tables {
-		if !all && (rights[table] == "" || !strings.Contains(rights[table], right)) {
+		if !all && (rights[table] == "" || !strings.Contains(rights[table]+",", right+",")) {
 			return false
 		}
 	}
 	return true
+}
+
+// seesPartOf says whether the role has a right to read some columns of a table, which is named with the prefix, and not the others.
+func (d *doctor) seesPartOf(table string) bool {
+	rights, _ := text.Rights(string(d.options.Use), d.tables.Dialect)
+	return strings.Contains(rights[strings.TrimPrefix(table, d.tables.Prefix)], "SELECT (")
 }
 
 // unseen is the finding of an examination for which the role has no right, and needs none.

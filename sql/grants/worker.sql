@@ -18,7 +18,7 @@ GRANT SELECT, INSERT ON {database}.{event_set_aside} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{event_count} TO {account};
 GRANT INSERT ON {database}.{event_published} TO {account};
 GRANT INSERT ON {database}.{event_seen} TO {account};
-GRANT SELECT (stream, seq), INSERT (stream, seq, kind, id, verb, version, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
+GRANT SELECT, INSERT (stream, seq, kind, id, verb, version, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
 GRANT SELECT ON {database}.{job_definition} TO {account};
 GRANT SELECT ON {database}.{job_version} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{job_run_log} TO {account};
