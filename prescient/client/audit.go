@@ -45,15 +45,19 @@ func (c *Client) recordCancelled(ctx context.Context, db prescient.DB, jobs []pr
 	return c.log().Record(ctx, db, entries...)
 }
 
-// recordRescheduled writes the audit of a check that was moved, where an operator did that.
-func (c *Client) recordRescheduled(ctx context.Context, db prescient.DB, job prescient.FutureJob, did Inserted) error {
+// recordRescheduled writes the audit of checks that were moved, as they were and what was done of each, where an operator did that.
+func (c *Client) recordRescheduled(ctx context.Context, db prescient.DB, jobs []prescient.FutureJob, did []Inserted) error {
 	if !audit.Of(ctx).Operator {
 		return nil
 	}
-	after := waitsOf(job)
-	after.DueAt, after.Slot = did.DueAt, did.Slot
-	return c.log().Record(ctx, db, audit.Entry{Kind: audit.Check, ID: audit.CheckID(job.Entity(), job.JobExec, job.Tag), Verb: verbReschedule,
-		Before: waitsOf(job), After: after})
+	entries := make([]audit.Entry, len(jobs))
+	for i, job := range jobs {
+		after := waitsOf(job)
+		after.DueAt, after.Slot = did[i].DueAt, did[i].Slot
+		entries[i] = audit.Entry{Kind: audit.Check, ID: audit.CheckID(job.Entity(), job.JobExec, job.Tag), Verb: verbReschedule,
+			Before: waitsOf(job), After: after}
+	}
+	return c.log().Record(ctx, db, entries...)
 }
 
 // recordRequeued writes the audit of checks that are pending again.

@@ -1,7 +1,9 @@
 package client
 
 import (
+	"database/sql"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -236,6 +238,49 @@ func TestATransactionBegunByHandIsTheCallers(t *testing.T) {
 		}
 		if pending, ended := len(r.pending()), len(r.history()); pending != 3 || ended != 1 {
 			t.Errorf("%d pending, %d ended; want 3 and 1", pending, ended)
+		}
+	})
+}
+
+// However many checks of an entity are pending, a cancel of them takes as many statements as that of one, and by the procedure two
+// round trips at most.
+func TestACancelOfAllChecksTakesNoMoreStatementsThanThatOfOne(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.StoredProcedures)
+		var h rig.Hooks
+		db := r.HookedAs("app", rig.At("10:00"), &h)
+		byCall := func(db prescient.DB) (int, error) { return r.client.Cancel(t.Context(), db, rig.Order("42")) }
+		byStatements := func(db prescient.DB) (int, error) {
+			return r.client.cancelByStatements(t.Context(), db, []prescient.Entity{rig.Order("42")}, nil)
+		}
+		for name, c := range map[string]struct {
+			tx     bool
+			cancel func(db prescient.DB) (int, error)
+			most   int
+		}{
+			"on a pool":                       {false, byCall, 2},
+			"in a transaction":                {true, byCall, 1},
+			"by statements, on a pool":        {false, byStatements, 6},
+			"by statements, in a transaction": {true, byStatements, 7},
+		} {
+			for _, checks := range []int{1, 7} {
+				for i := range checks {
+					r.put(r.AppAt(rig.At("10:00")), prescient.NewJob{Entity: rig.Order("42"), JobExec: fmt.Sprint("check", i), DueAt: rig.At("13:05")})
+				}
+				var on prescient.DB = db
+				if c.tx {
+					on = rig.Begin(t, db.DB, sql.LevelReadCommitted)
+				}
+				before := h.Count("")
+				n, err := c.cancel(on)
+				if took := h.Count("") - before; err != nil || n != checks || took > c.most {
+					t.Errorf("%s: cancelled %d of %d, %v, by %d statements; want %d at most", name, n, checks, err, took, c.most)
+				}
+				if tx, is := on.(*sql.Tx); is {
+					r.Must(tx.Commit())
+				}
+			}
 		}
 	})
 }

@@ -61,7 +61,7 @@ func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.En
 			}
 			if n == 1 {
 				did := Inserted{Did: DidReschedule, DueAt: due, Slot: slot}
-				return did, c.recordRescheduled(ctx, db, *job, did)
+				return did, c.recordRescheduled(ctx, db, []prescient.FutureJob{*job}, []Inserted{did})
 			}
 		} else {
 			absent := latest

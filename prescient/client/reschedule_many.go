@@ -33,6 +33,8 @@ type NewTime struct {
 // its own. What became of each stands at its place in the result. A check that stands twice in the list is moved in the order of the
 // list. The errors are those of Reschedule; prescient.ErrNotFound, too: it names a check that is not pending.
 //
+// An operator's (audit.By) leaves an entry of each check in the audit.
+//
 // The statements that it takes grow by the hundreds of checks, not with each.
 func (c *Client) RescheduleMany(ctx context.Context, db prescient.DB, times []NewTime) ([]Inserted, error) {
 	for i, t := range times {
@@ -85,6 +87,9 @@ func (m *moving) move(ctx context.Context, order []int) error {
 	for some := range slices.Chunk(shown, rescheduleRows) {
 		missed, err := m.together(ctx, some)
 		if err != nil {
+			return err
+		}
+		if err := m.record(ctx, some, missed); err != nil {
 			return err
 		}
 		rest = append(rest, missed...)
@@ -201,6 +206,18 @@ func (m *moving) missed(ctx context.Context, moves []move, revision uint64) (mis
 		}
 	}
 	return missed, nil
+}
+
+// record writes the audit of those that were moved together.
+func (m *moving) record(ctx context.Context, moves []move, missed []int) error {
+	var rows []prescient.FutureJob
+	var did []Inserted
+	for _, mv := range moves {
+		if !slices.Contains(missed, mv.place) {
+			rows, did = append(rows, mv.row), append(did, m.did[mv.place])
+		}
+	}
+	return m.client.recordRescheduled(ctx, m.db, rows, did)
 }
 
 func (m *moving) named(place int, err error) error { return fmt.Errorf("check %d: %w", place+1, err) }
