@@ -172,8 +172,9 @@ const (
 
 // Jobs are the ready-made job_execs that the program registers. No two have the same name.
 type Jobs struct {
-	HTTP   []HTTPJob
-	Orders OrdersJob
+	HTTP    []HTTPJob
+	Command []CommandJob
+	Orders  OrdersJob
 }
 
 // HTTPJob is a job_exec that asks a URL.

@@ -79,10 +79,11 @@ const (
 	list
 	leaf
 	pairs // names of one's own, each with a number; or all of them as one value
+	exact // keys of one's own, whose case counts
 )
 
 func (s shape) String() string {
-	return [...]string{"nothing", "keys below it", "keys below it", "a list", "one value", "names with a number each"}[s]
+	return [...]string{"nothing", "keys below it", "keys below it", "a list", "one value", "names with a number each", "keys below it"}[s]
 }
 
 // shapes returns the shape of every known place, with [] for the number of an item and * for a key of one's own.
@@ -100,6 +101,14 @@ func shapes() map[string]shape {
 	}
 	for _, f := range httpFields(new(HTTPJob)) {
 		known[item+"."+f.name] = leaf
+	}
+	const command = keyCommand + "[]"
+	known[keyCommand], known[command], known[command+"."+keyEnv], known[command+"."+keyEnv+".*"] = list, section, exact, leaf
+	for _, f := range commandFields(new(CommandJob)) {
+		known[command+"."+f.name] = leaf
+	}
+	for _, name := range []string{keyRun, keyPassEnv} {
+		known[command+"."+name], known[command+"."+name+"[]"] = list, leaf
 	}
 	known[keyPools] = pairs
 	known[keyRoutes], known[keyRoutes+"[]"] = list, section
@@ -136,7 +145,7 @@ func (w *walker) walk(key, place string, node *yaml.Node) {
 		}
 	case shape == pairs && node.Kind == yaml.MappingNode:
 		w.pairs(key, node)
-	case (shape == section || shape == free) && node.Kind == yaml.MappingNode:
+	case (shape == section || shape == free || shape == exact) && node.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			w.member(key, place, node.Content[i], node.Content[i+1])
 		}
@@ -170,10 +179,13 @@ func (w *walker) member(parent, place string, name, node *yaml.Node) {
 		w.wrong(parent, name, "a key has to be a plain text")
 		return
 	}
-	folded := strings.ToLower(name.Value)
+	folded, own := strings.ToLower(name.Value), w.shapes[place] == free || w.shapes[place] == exact
+	if w.shapes[place] == exact {
+		folded = name.Value
+	}
 	key := join(parent, folded)
 	inside := join(place, folded)
-	if w.shapes[place] == free {
+	if own {
 		inside = place + ".*"
 	} else if w.shapes[inside] == unknown || strings.ContainsAny(folded, "[]*") {
 		w.wrong(key, name, "unknown key"+w.hint(inside))
@@ -184,7 +196,7 @@ func (w *walker) member(parent, place string, name, node *yaml.Node) {
 		return
 	}
 	w.lines[key] = name.Line
-	if w.shapes[place] == free {
+	if own {
 		w.named[parent] = append(w.named[parent], folded)
 	}
 	w.walk(key, inside, node)

@@ -27,6 +27,9 @@ func otherVariables() []string {
 var serviceVariables = regexp.MustCompile(
 	`_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$`)
 
+// checkVariables are what a command of jobs.command has of its row: it may call this program.
+const checkVariables = envPrefix + "CHECK_"
+
 // refuseUnknownVariables finds the misspelt ones in an environment of name=value. referred are those that the file refers
 // to.
 func refuseUnknownVariables(environ, referred []string, p *problems) {
@@ -37,16 +40,27 @@ func refuseUnknownVariables(environ, referred []string, p *problems) {
 	}
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if strings.HasPrefix(name, envPrefix) && !slices.Contains(known, name) && !serviceVariables.MatchString(name) {
+		if strings.HasPrefix(name, envPrefix) && !slices.Contains(known, name) && !serviceVariables.MatchString(name) &&
+			!strings.HasPrefix(name, checkVariables) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if strings.HasPrefix(name, envName(keyHTTP)) {
-			p.addf(value.Plain(name), "environment", "%s is a list, which only the file can have", keyHTTP)
+		if list, is := listOf(name); is {
+			p.addf(value.Plain(name), "environment", "%s is a list, which only the file can have", list)
 			continue
 		}
 		p.addf(value.Plain(name), "environment", "unknown variable%s", value.Suggestion(name, known))
 	}
+}
+
+// listOf is the list that a variable would be for.
+func listOf(name string) (list string, is bool) {
+	for _, list := range []string{keyHTTP, keyCommand} {
+		if strings.HasPrefix(name, envName(list)) {
+			return list, true
+		}
+	}
+	return "", false
 }

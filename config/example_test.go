@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"prescient/config/value"
 )
@@ -27,7 +28,7 @@ var comment = regexp.MustCompile(`(?m)^( *)#   ( *(?:- )?[a-z_A-Z-]+:.*)$`)
 // uncommented is the example with the items of its lists in force.
 func uncommented() string {
 	text := comment.ReplaceAllString(Example, "$1  $2")
-	for name, begins := range map[string]string{"http": "  # job_execs that ask a URL.", "routes": "  # Where events go:"} {
+	for name, begins := range map[string]string{"http": "  # job_execs that ask a URL.", "command": "  # job_execs that run a program.", "routes": "  # Where events go:"} {
 		text = strings.Replace(strings.Replace(text, "  "+name+": []\n", "", 1), begins, "  "+name+":\n"+begins, 1)
 	}
 	return text
@@ -69,6 +70,15 @@ func TestExampleHasEveryKey(t *testing.T) {
 			t.Errorf("%s is missing", itemKey(keyRoutes, 0, f.name))
 		}
 	}
+	names := []string{keyRun + "[0]", keyEnv + ".BUCKET", keyPassEnv + "[0]"}
+	for _, f := range commandFields(new(CommandJob)) {
+		names = append(names, f.name)
+	}
+	for _, name := range names {
+		if _, there := item.values[itemKey(keyCommand, 0, name)]; !there {
+			t.Errorf("%s is missing", itemKey(keyCommand, 0, name))
+		}
+	}
 	if _, there := item.values["jobs.http[0].headers.x-api-version"]; !there {
 		t.Error("headers are missing")
 	}
@@ -83,6 +93,9 @@ func TestExampleOfAnItemIsValid(t *testing.T) {
 		if want := (Route{Topics: "orders.*", URL: value.SecretShownAs("nats://127.0.0.1:4222", "nats://***"), Format: "plain", Refused: RefusedSetAside,
 			Secret: value.NewSecret("x")}); len(c.Events.Routes) != 1 || !reflect.DeepEqual(c.Events.Routes[0], want) {
 			t.Errorf("got %+v", c.Events.Routes)
+		}
+		if len(c.Jobs.Command) != 1 || c.Jobs.Command[0].Limits != (Limits{512 << 20, time.Minute, 10, 64, 256}) {
+			t.Errorf("got %+v", c.Jobs.Command)
 		}
 		if len(c.Jobs.HTTP) != 1 || c.Jobs.HTTP[0].Secret.Reveal() != "x" {
 			t.Errorf("got %+v", c.Jobs.HTTP)

@@ -14,6 +14,9 @@ func httpKey(i int, name string) string { return itemKey(keyHTTP, i, name) }
 // itemKey returns the key of a field of an item of a list.
 func itemKey(list string, i int, name string) string { return fmt.Sprintf("%s[%d].%s", list, i, name) }
 
+// elementKey returns the key of a value of a list: jobs.command[0].run[1].
+func elementKey(list string, n int) string { return fmt.Sprintf("%s[%d]", list, n) }
+
 // readHTTPJobs reads the items of jobs.http, and notes their keys for Describe.
 func readHTTPJobs(d document, env func(string) (string, bool), s *settings, p *problems) []HTTPJob {
 	var jobs []HTTPJob
@@ -45,10 +48,15 @@ func readHTTPJob(i, line int, d document, s *settings, p *problems) HTTPJob {
 		}
 		s.note(Setting{Key: key, Value: shown, Source: d.source(v.line)})
 	}
-	if key := httpKey(i, "pool"); job.Pool != "" && !job.Long {
-		p.addf(key, d.source(d.values[key].line), "%s is not allowed without long: true; pools are for long runs", value.Quote(job.Pool))
-	}
+	refusePoolOfShort(keyHTTP, i, job.Pool, job.Long, d, p)
 	return job
+}
+
+// refusePoolOfShort finds an item that has a pool and no long runs.
+func refusePoolOfShort(list string, i int, pool string, long bool, d document, p *problems) {
+	if key := itemKey(list, i, "pool"); pool != "" && !long {
+		p.addf(key, d.source(d.values[key].line), "%s is not allowed without long: true; pools are for long runs", value.Quote(pool))
+	}
 }
 
 // readHeaders reads the headers of an item.

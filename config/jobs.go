@@ -20,12 +20,17 @@ func refuseSameNames(jobs Jobs, d document, p *problems) {
 	if jobs.Orders.Enabled {
 		named[jobs.Orders.Exec] = keyOrdersExec
 	}
-	for i, job := range jobs.HTTP {
-		key := httpKey(i, "exec")
-		if other, taken := named[job.Exec]; taken && job.Exec != "" {
-			p.addf(key, d.source(d.values[key].line),
-				"%s is the name of %s too; each job_exec needs its own", value.Quote(job.Exec), other)
+	take := func(list string, i int, exec string) {
+		key := itemKey(list, i, "exec")
+		if other, taken := named[exec]; taken && exec != "" {
+			p.addf(key, d.source(d.values[key].line), "%s is the name of %s too; each job_exec needs its own", value.Quote(exec), other)
 		}
-		named[job.Exec] = key
+		named[exec] = key
+	}
+	for i, job := range jobs.HTTP {
+		take(keyHTTP, i, job.Exec)
+	}
+	for i, job := range jobs.Command {
+		take(keyCommand, i, job.Exec)
 	}
 }

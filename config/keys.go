@@ -16,8 +16,12 @@ const (
 	keyShare      = "worker.share"
 	keyPools      = "worker.pools"
 	keyHTTP       = "jobs.http"
+	keyCommand    = "jobs.command"
 	keyRoutes     = "events.routes"
 	keyHeaders    = "headers"
+	keyRun        = "run"
+	keyEnv        = "env"
+	keyPassEnv    = "pass_env"
 	keySecretFile = "secret_file"
 	keySecretEnv  = "secret_env"
 	keyPrimary    = "jobs.orders.primary_after"
@@ -157,6 +161,26 @@ func httpFields(j *HTTPJob) []field {
 		{name: "url", set: value.HTTPURL(&j.URL)},
 		{name: keySecretFile},
 		{name: keySecretEnv},
+		{name: "long", set: value.Truth(&j.Long)},
+		{name: "pool", set: value.Identifier(&j.Pool)},
+	}
+	return append(list, jobGuards("", &j.Guards)...)
+}
+
+// commandFields returns the keys of an item of jobs.command that have one value, set to fill j. A 0 is for no bound.
+func commandFields(j *CommandJob) []field {
+	l := &j.Limits
+	list := []field{
+		{name: "exec", set: value.Identifier(&j.Exec)},
+		{name: "shell", set: value.Truth(&j.Shell)},
+		{name: "dir", set: value.Label(&j.Dir, 4096)},
+		{name: "user", set: value.Label(&j.User, 64)},
+		{name: "grace", set: value.Duration(&j.Grace, time.Millisecond, 30*time.Second)},
+		{name: "memory", set: value.Size(&l.Memory, 16<<20, None)},
+		{name: "cpu", set: value.Duration(&l.CPU, time.Second, value.Day)},
+		{name: "nice", set: value.Allowance(&l.Nice, 19, None)},
+		{name: "processes", set: value.Allowance(&l.Processes, mostAllowed, None)},
+		{name: "files", set: value.Number(&l.Files, 8, mostAllowed)},
 		{name: "long", set: value.Truth(&j.Long)},
 		{name: "pool", set: value.Identifier(&j.Pool)},
 	}

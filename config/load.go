@@ -29,6 +29,7 @@ func Load(options Options) (Config, error) {
 	c.Jobs.Orders.TablePrefix = cmp.Or(c.Jobs.Orders.TablePrefix, c.TablePrefix)
 	compareOrders(c.Jobs.Orders, given, &wrong)
 	c.Jobs.HTTP = readHTTPJobs(file, options.Env, &c.settings, &wrong)
+	c.Jobs.Command = readCommandJobs(file, &c.settings, &wrong)
 	refuseSameNames(c.Jobs, file, &wrong)
 	c.Events.Routes = readRoutes(file, options.Env, &c.settings, &wrong)
 	if len(wrong.list) > 0 {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"prescient/config"
+	"prescient/jobs/command"
 	"prescient/jobs/http"
 	"prescient/jobs/orders"
 	"prescient/prescient"
@@ -32,6 +34,11 @@ func (s *Session) Register(ctx context.Context) error {
 			return fmt.Errorf("jobs.http: %w", err)
 		}
 	}
+	for _, job := range s.Config.Jobs.Command {
+		if err := s.registerCommand(job); err != nil {
+			return fmt.Errorf("jobs.command, exec %s: %w", job.Exec, err)
+		}
+	}
 	if err := s.registerOrders(); err != nil {
 		return fmt.Errorf("jobs.orders: %w", err)
 	}
@@ -46,13 +53,47 @@ func (s *Session) Register(ctx context.Context) error {
 
 // registerHTTP registers an HTTP check, for long runs where it is configured so.
 func (s *Session) registerHTTP(job config.HTTPJob, check prescient.Func) error {
-	check = s.withPayload(check, job.Long)
-	if !job.Long {
-		return s.Registry.Register(job.Exec, check, guards(job.Guards))
+	return s.registerCheck(outside{"jobs.http", job.Exec, job.Long, job.Pool}, check, guards(job.Guards))
+}
+
+// registerCommand registers a command. Where there is no worker, as in a command that inserts, the program need not be there.
+func (s *Session) registerCommand(job config.CommandJob) error {
+	in, g := outside{"jobs.command", job.Exec, job.Long, job.Pool}, guards(job.Guards)
+	if s.Long == nil {
+		return s.registerCheck(in, func(context.Context, prescient.FutureJob) (*time.Time, error) {
+			return nil, fmt.Errorf("%w: there is no worker here to run %s", prescient.ErrInvalid, job.Exec)
+		}, g)
 	}
-	return s.Long.RegisterIn(job.Pool, s.Registry, job.Exec, func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
+	timeout := job.Guards.Timeout
+	if !job.Long {
+		timeout = cmp.Or(timeout, s.Config.Guards.Timeout)
+	}
+	c, err := command.New(command.Options{Run: job.RevealRun(), Shell: job.Shell, Env: job.RevealEnv(), PassEnv: job.PassEnv, Dir: job.Dir, User: job.User,
+		Timeout: timeout, Grace: job.Grace, Memory: job.Limits.Memory, CPU: job.Limits.CPU, Nice: job.Limits.Nice,
+		Processes: job.Limits.Processes, Files: job.Limits.Files, Log: s.Log})
+	if err != nil {
+		return err
+	}
+	return s.registerCheck(in, c.Check, c.Guards(g))
+}
+
+// outside is a job_exec of the configuration, whose work is done outside of this program.
+type outside struct {
+	list string // jobs.http, jobs.command
+	exec string
+	long bool
+	pool string
+}
+
+// registerCheck registers a check, for long runs where it is configured so.
+func (s *Session) registerCheck(o outside, check prescient.Func, guards prescient.Guards) error {
+	check = s.withPayload(check, o)
+	if !o.long {
+		return s.Registry.Register(o.exec, check, guards)
+	}
+	return s.Long.RegisterIn(o.pool, s.Registry, o.exec, func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
 		return check(ctx, run.Job())
-	}, guards(job.Guards))
+	}, guards)
 }
 
 // Execs are the names of the job_execs that checks can be inserted for: all but that of the timers of schedules.
@@ -60,9 +101,9 @@ func (s *Session) Execs() []string {
 	return slices.DeleteFunc(s.Registry.Names(), func(name string) bool { return name == schedule.TimerExec })
 }
 
-// withPayload is an HTTP check that gets the payload of its schedule, where it is called for one: as it is where that is JSON, and
-// as a text of JSON otherwise. long says whether its calls are long runs.
-func (s *Session) withPayload(check prescient.Func, long bool) prescient.Func {
+// withPayload is a check that gets the payload of its schedule, where it is called for one: as it is where that is JSON, and as a text of
+// JSON otherwise.
+func (s *Session) withPayload(check prescient.Func, o outside) prescient.Func {
 	return func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
 		if job.EntityName != prescient.ScheduleEntity {
 			return check(ctx, job)
@@ -71,8 +112,8 @@ func (s *Session) withPayload(check prescient.Func, long bool) prescient.Func {
 		if err != nil {
 			return nil, err
 		}
-		if runs[0].Long && !long {
-			return nil, fmt.Errorf("%w: schedule %q is long: the HTTP check %s needs long: true in jobs.http", prescient.ErrInvalid, job.EntityKey, job.JobExec)
+		if runs[0].Long && !o.long {
+			return nil, fmt.Errorf("%w: schedule %q is long: %s needs long: true in %s", prescient.ErrInvalid, job.EntityKey, job.JobExec, o.list)
 		}
 		switch payload := runs[0].Payload; {
 		case payload == nil:
@@ -82,7 +123,7 @@ func (s *Session) withPayload(check prescient.Func, long bool) prescient.Func {
 		case utf8.Valid(payload):
 			job.Payload, _ = json.Marshal(string(payload)) // a string cannot fail
 		default:
-			return nil, fmt.Errorf("%w: the payload of schedule %q is not UTF-8, which an HTTP check cannot carry", prescient.ErrInvalid, job.EntityKey)
+			return nil, fmt.Errorf("%w: the payload of schedule %q is not UTF-8, which a check of %s cannot carry", prescient.ErrInvalid, job.EntityKey, o.list)
 		}
 		return check(ctx, job)
 	}

@@ -1,0 +1,154 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"time"
+
+	"prescient/config/value"
+)
+
+// CommandJob is a job_exec that runs a program.
+type CommandJob struct {
+	// Exec is its name, as in HTTPJob.
+	Exec string
+	// Run is the program and its arguments. Only the program is printed.
+	Run []value.Secret
+	// Shell says that the first of Run is a script, which a shell reads.
+	Shell bool
+	// Env are variables of its environment, whose values are never printed, and PassEnv the names of those of the worker that it gets.
+	Env     map[string]value.Secret
+	PassEnv []string
+	// Dir is where it runs, and User whom it runs as; empty for / and for the worker's.
+	Dir, User string
+	// Grace is what it has between TERM and KILL; 0 for the default.
+	Grace  time.Duration
+	Limits Limits
+	// Long and Pool are as in HTTPJob.
+	Long bool
+	Pool string
+	// Guards of this job_exec; a zero field means the worker's. Timeout is that of the program.
+	Guards Guards
+}
+
+// Limits are what a program may take. A zero field means the default, None no bound.
+type Limits struct {
+	// Memory is in bytes.
+	Memory int64
+	// CPU is the processor time of a process; 0 for no bound.
+	CPU time.Duration
+	// Nice is by how much it makes way for others.
+	Nice int
+	// Processes and Files are how many of them it may have; 0 files for as many as the worker.
+	Processes, Files int
+}
+
+// RevealRun returns the program and its arguments.
+func (j CommandJob) RevealRun() []string {
+	var run []string
+	for _, word := range j.Run {
+		run = append(run, word.Reveal())
+	}
+	return run
+}
+
+// RevealEnv returns the variables with their values.
+func (j CommandJob) RevealEnv() map[string]string {
+	env := make(map[string]string, len(j.Env))
+	for name, value := range j.Env {
+		env[name] = value.Reveal()
+	}
+	return env
+}
+
+// readCommandJobs reads the items of jobs.command, and notes their keys for Describe.
+func readCommandJobs(d document, s *settings, p *problems) []CommandJob {
+	var jobs []CommandJob
+	for i, line := range d.items[keyCommand] {
+		job := readCommandJob(i, line, d, s, p)
+		job.Run = readRun(i, line, d, s, p)
+		job.Env = readEnv(i, d, s, p)
+		job.PassEnv = readPassEnv(i, d, s, p)
+		jobs = append(jobs, job)
+	}
+	return jobs
+}
+
+// readCommandJob reads the keys of an item that have one value. The item begins in a line.
+func readCommandJob(i, line int, d document, s *settings, p *problems) CommandJob {
+	var job CommandJob
+	for _, f := range commandFields(&job) {
+		key := itemKey(keyCommand, i, f.name)
+		v := d.values[key]
+		if v.text == "" {
+			if f.name == "exec" {
+				p.addf(key, d.source(line), "it is missing")
+			}
+			continue
+		}
+		f.read(key, v.text, d.source(v.line), p)
+		s.note(Setting{Key: key, Value: v.text, Source: d.source(v.line)})
+	}
+	refusePoolOfShort(keyCommand, i, job.Pool, job.Long, d, p)
+	return job
+}
+
+// readRun reads the program and its arguments, which may be secrets.
+func readRun(i, line int, d document, s *settings, p *problems) (run []value.Secret) {
+	list := itemKey(keyCommand, i, keyRun)
+	for n := range d.items[list] {
+		key := elementKey(list, n)
+		v := d.values[key]
+		word := value.NewSecret(v.text)
+		if n == 0 && !value.Confidential(v.text) {
+			word = value.SecretShownAs(v.text, v.text)
+		}
+		run = append(run, word)
+		s.note(Setting{Key: key, Value: word.String(), Source: d.source(v.line)})
+	}
+	if len(run) == 0 || run[0].Reveal() == "" {
+		p.addf(list, d.source(line), "it is missing; want a program and its arguments: [/usr/local/bin/backup, --all]")
+	}
+	return run
+}
+
+var variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// readEnv reads the variables of an item.
+func readEnv(i int, d document, s *settings, p *problems) map[string]value.Secret {
+	var env map[string]value.Secret
+	parent := itemKey(keyCommand, i, keyEnv)
+	for _, name := range d.named[parent] {
+		key := join(parent, name)
+		v, given := d.values[key]
+		if !given {
+			continue
+		}
+		if !variablePattern.MatchString(name) {
+			p.addf(value.Plain(key), d.source(v.line), "the name of a variable is not allowed; only letters, digits and _ are, without a digit first")
+			continue
+		}
+		if env == nil {
+			env = make(map[string]value.Secret)
+		}
+		env[name] = value.NewSecret(v.text)
+		s.note(Setting{Key: key, Value: env[name].String(), Source: d.source(v.line)})
+	}
+	return env
+}
+
+// readPassEnv reads the names of variables that an item gets from the worker.
+func readPassEnv(i int, d document, s *settings, p *problems) (names []string) {
+	list := itemKey(keyCommand, i, keyPassEnv)
+	for n := range d.items[list] {
+		key := elementKey(list, n)
+		v := d.values[key]
+		if !variablePattern.MatchString(v.text) {
+			p.addf(key, d.source(v.line), "%s is not allowed; only letters, digits and _ are, without a digit first", value.Quote(v.text))
+			continue
+		}
+		names = append(names, v.text)
+		s.note(Setting{Key: key, Value: v.text, Source: d.source(v.line)})
+	}
+	return slices.Clip(names)
+}
