@@ -3,63 +3,9 @@ package config
 import (
 	"regexp"
 	"slices"
-	"time"
 
 	"prescient/config/value"
 )
-
-// CommandJob is a job_exec that runs a program.
-type CommandJob struct {
-	// Exec is its name, as in HTTPJob.
-	Exec string
-	// Run is the program and its arguments. Only the program is printed.
-	Run []value.Secret
-	// Shell says that the first of Run is a script, which a shell reads.
-	Shell bool
-	// Env are variables of its environment, whose values are never printed, and PassEnv the names of those of the worker that it gets.
-	Env     map[string]value.Secret
-	PassEnv []string
-	// Dir is where it runs, and User whom it runs as; empty for / and for the worker's.
-	Dir, User string
-	// Grace is what it has between TERM and KILL; 0 for the default.
-	Grace  time.Duration
-	Limits Limits
-	// Long and Pool are as in HTTPJob.
-	Long bool
-	Pool string
-	// Guards of this job_exec; a zero field means the worker's. Timeout is that of the program.
-	Guards Guards
-}
-
-// Limits are what a program may take. A zero field means the default, None no bound.
-type Limits struct {
-	// Memory is in bytes.
-	Memory int64
-	// CPU is the processor time of a process; 0 for no bound.
-	CPU time.Duration
-	// Nice is by how much it makes way for others.
-	Nice int
-	// Processes and Files are how many of them it may have; 0 files for as many as the worker.
-	Processes, Files int
-}
-
-// RevealRun returns the program and its arguments.
-func (j CommandJob) RevealRun() []string {
-	var run []string
-	for _, word := range j.Run {
-		run = append(run, word.Reveal())
-	}
-	return run
-}
-
-// RevealEnv returns the variables with their values.
-func (j CommandJob) RevealEnv() map[string]string {
-	env := make(map[string]string, len(j.Env))
-	for name, value := range j.Env {
-		env[name] = value.Reveal()
-	}
-	return env
-}
 
 // readCommandJobs reads the items of jobs.command, and notes their keys for Describe.
 func readCommandJobs(d document, s *settings, p *problems) []CommandJob {

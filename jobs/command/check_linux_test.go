@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"prescient/jobs/command/internal/group"
 	"prescient/prescient"
 	"prescient/prescient/longrun"
 	"prescient/prescient/output"
@@ -337,7 +338,7 @@ func TestAUserStartsNoMoreThanTheLimit(t *testing.T) {
 	}
 	var most int
 	_, limits, _ := strings.Cut(text(), "Max processes")
-	if _, err := fmt.Sscan(limits, &most); err != nil || most < 10 || most > threadsHere()+5000 || !strings.HasPrefix(text(), "nobody\n/nonexistent nobody\n") {
+	if _, err := fmt.Sscan(limits, &most); err != nil || most < 10 || most > group.ThreadsHere()+5000 || !strings.HasPrefix(text(), "nobody\n/nonexistent nobody\n") {
 		t.Errorf("%d, %v: %s", most, err, text())
 	}
 }

@@ -73,7 +73,7 @@ func variables(job prescient.FutureJob, mark string, now time.Time) []string {
 		env = append(env, envPrefix+strings.ToUpper(field[0])+"="+field[1])
 	}
 	return append(env, envPrefix+"CALLED_AT="+answer.CalledAt(job, now).UTC().Format(time.RFC3339Nano),
-		envPrefix+"COUNT="+strconv.Itoa(job.CheckCount), envPrefix+"ERRORS="+strconv.Itoa(job.ErrorCount), callVariable+"="+mark)
+		envPrefix+"COUNT="+strconv.Itoa(job.CheckCount), envPrefix+"ERRORS="+strconv.Itoa(job.ErrorCount), mark)
 }
 
 // arguments are those of a call of the row.

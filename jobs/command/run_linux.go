@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"prescient/jobs/command/internal/group"
 	"prescient/prescient"
 	"prescient/prescient/longrun"
 	"prescient/prescient/output"
@@ -50,31 +51,32 @@ func (c *Command) run(ctx context.Context, job prescient.FutureJob) (ending, err
 }
 
 func (c *Command) runHere(ctx context.Context, job prescient.FutureJob) (e ending, err error) {
-	p := &processes{mark: newMark()}
+	mark := callVariable + "=" + newMark()
 	streams, err := c.open(ctx, job)
 	if err != nil {
 		return e, err
 	}
 	defer streams.close()
-	cmd, says, err := c.start(job, p, streams)
+	cmd, says, err := c.start(job, mark, streams)
 	if err != nil {
 		return e, err
 	}
 	defer says.Close()
+	p := group.Of(cmd.Process.Pid, mark)
 	exited := make(chan struct{})
 	go func() {
 		awaitExit(cmd.Process.Pid)
 		close(exited)
 	}()
 	if err := isSetUp(says); err != nil {
-		p.kill()
+		p.Kill()
 		<-exited
 		_ = cmd.Wait()
 		return e, err
 	}
 	e.stopped = c.await(ctx, p, exited)
-	p.kill() // what it leaves behind; its id stays its own until Wait
-	e.left = p.killAll()
+	p.Kill() // what it leaves behind; its id stays its own until Wait
+	e.left = p.KillAll()
 	_ = cmd.Wait()
 	e.state = cmd.ProcessState
 	e.stdout, e.stderr = streams.texts()
@@ -89,14 +91,14 @@ func newMark() string {
 }
 
 // start starts the program as the leader of a group. Until it has set itself up, it says on the file what goes wrong.
-func (c *Command) start(job prescient.FutureJob, p *processes, s *streams) (*exec.Cmd, *os.File, error) {
+func (c *Command) start(job prescient.FutureJob, mark string, s *streams) (*exec.Cmd, *os.File, error) {
 	ours, says, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer says.Close()
 	cmd := &exec.Cmd{Path: shell, Args: append([]string{"sh", "-c", c.options.script(), "sh", c.program}, c.arguments(job)...),
-		Env: append(append([]string{"PWD=" + c.options.Dir}, c.env...), variables(job, p.mark, time.Now())...), Dir: c.options.Dir,
+		Env: append(append([]string{"PWD=" + c.options.Dir}, c.env...), variables(job, mark, time.Now())...), Dir: c.options.Dir,
 		Stdin: s.stdin, Stdout: s.stdout.child, Stderr: s.stderr.child, ExtraFiles: []*os.File{says},
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
 	if u := c.user; u != nil {
@@ -106,14 +108,12 @@ func (c *Command) start(job prescient.FutureJob, p *processes, s *streams) (*exe
 		_ = ours.Close()
 		return nil, nil, fmt.Errorf("it could not be started: %w", err)
 	}
-	p.leader = cmd.Process.Pid
-	p.since = startOf(p.leader)
 	s.started()
 	return cmd, ours, nil
 }
 
 // await returns once the program has exited, or was ended: then it says why.
-func (c *Command) await(ctx context.Context, p *processes, exited <-chan struct{}) (why error) {
+func (c *Command) await(ctx context.Context, p *group.Processes, exited <-chan struct{}) (why error) {
 	began := time.Now()
 	var over <-chan time.Time
 	if c.options.Timeout > 0 {
@@ -121,12 +121,12 @@ func (c *Command) await(ctx context.Context, p *processes, exited <-chan struct{
 		defer timer.Stop()
 		over = timer.C
 	}
-	tooMuch := p.watch(exited, c.options.Processes, c.options.Memory)
+	tooMuch := p.Watch(exited, c.options.Processes, c.options.Memory)
 	select {
 	case <-exited:
 		return nil
 	case why = <-tooMuch:
-		p.kill()
+		p.Kill()
 		<-exited
 		return why
 	case <-over:
@@ -135,22 +135,22 @@ func (c *Command) await(ctx context.Context, p *processes, exited <-chan struct{
 		why = fmt.Errorf("ended after %s: %w", time.Since(began).Round(time.Millisecond), context.Cause(ctx))
 	}
 	if errors.Is(why, longrun.ErrLost) { // another runs it by now
-		p.kill()
+		p.Kill()
 		<-exited
 		return why
 	}
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	grace := time.NewTimer(c.options.Grace)
 	defer grace.Stop()
 	select {
 	case <-exited:
 	case <-grace.C:
 		why = fmt.Errorf("%w; it ignored TERM for %s and was killed", why, c.options.Grace)
-		p.kill()
+		p.Kill()
 		<-exited
 	case also := <-tooMuch:
 		why = fmt.Errorf("%w; then %w", why, also)
-		p.kill()
+		p.Kill()
 		<-exited
 	}
 	return why

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"prescient/jobs/command/internal/group"
 )
 
 // A program is started by way of a shell, whose script is made of numbers alone: it sets the limits for itself, and then is the program
@@ -23,6 +25,9 @@ const (
 	noDump      = "ulimit -c 0" // one of some gigabytes helps nobody
 )
 
+// moreThreads is how many threads above its processes a command may start, before the kernel refuses it more.
+const moreThreads = 32
+
 // script is what the shell does before it is the program.
 func (o *Options) script() string {
 	steps := []string{killedFirst, noDump}
@@ -32,7 +37,7 @@ func (o *Options) script() string {
 	if o.Processes != None {
 		// The kernel counts all threads of the user, and none of root's: what is there already, and this many more. Shells differ in
 		// what they call it.
-		n := most(unix.RLIMIT_NPROC, uint64(threadsHere()+o.Processes+sprung))
+		n := most(unix.RLIMIT_NPROC, uint64(group.ThreadsHere()+o.Processes+moreThreads))
 		steps = append(steps, fmt.Sprintf("{ ulimit -u %d 2>/dev/null || ulimit -p %d; }", n, n))
 	}
 	if o.CPU > 0 { // it is told of the end (SIGXCPU) a second before it is killed

@@ -86,7 +86,8 @@ var layers = []layer{
 	{"prescient/internal/rig/app", append([]string{"prescient/client", "prescient/connect", "prescient/internal/rig", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/worker/books", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/acceptance", nil}, // tests only
-	{"jobs/*", append([]string{"jobs/answer"}, rooms...)},
+	{"jobs/command/internal/group", nil},
+	{"jobs/*", append([]string{"jobs/answer", "jobs/command/internal/group"}, rooms...)},
 	{"cmd/internal/exit", append([]string{"sql", "config", "prescient/localserver"}, rooms...)},
 	{"cmd/internal/arguments", []string{"cmd/internal/exit"}},
 	{"cmd/internal/input", nil},

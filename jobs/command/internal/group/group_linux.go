@@ -1,4 +1,4 @@
-package command
+package group
 
 import (
 	"bytes"
@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// processes are those of a call: those of its group, and those that have left it and carry its mark in their environment.
-type processes struct {
+// Processes are those of a call: those of its group, and those that have left it and carry its mark in their environment.
+type Processes struct {
 	leader int
 	since  uint64 // when the leader started, in the kernel's ticks
-	mark   string
+	mark   string // name=value
 
 	others map[origin]bool // that were found to be somebody else's, which they remain
 }
@@ -24,10 +24,16 @@ type origin struct {
 	started uint64
 }
 
-// kill ends the group: all of it at one time, so that none of it forks out of that.
-func (p *processes) kill() { p.signal(syscall.SIGKILL) }
+// Of returns the processes of a call whose program leads its group. The mark is a variable that it has, name=value.
+func Of(leader int, mark string) *Processes {
+	return &Processes{leader: leader, since: startOf(leader), mark: mark}
+}
 
-func (p *processes) signal(s syscall.Signal) { _ = syscall.Kill(-p.leader, s) }
+// Kill ends the group: all of it at one time, so that none of it forks out of that.
+func (p *Processes) Kill() { p.Signal(syscall.SIGKILL) }
+
+// Signal sends a signal to the group.
+func (p *Processes) Signal(s syscall.Signal) { _ = syscall.Kill(-p.leader, s) }
 
 // How long processes that left the group are looked for.
 const (
@@ -35,8 +41,8 @@ const (
 	chasePace = 2 * time.Millisecond
 )
 
-// killAll ends what is left of the call, and says how many could not be ended in good time.
-func (p *processes) killAll() (left int) {
+// KillAll ends what is left of the call, and says how many could not be ended in good time.
+func (p *Processes) KillAll() (left int) {
 	for end := time.Now().Add(chase); ; time.Sleep(chasePace) {
 		found := p.find()
 		left = len(found)
@@ -50,7 +56,7 @@ func (p *processes) killAll() (left int) {
 }
 
 // killOne ends a process, unless its id is another's by now.
-func (p *processes) killOne(o origin) {
+func (p *Processes) killOne(o origin) {
 	process, err := os.FindProcess(o.pid) // a handle, which stays with the process
 	if err != nil {
 		return
@@ -68,7 +74,7 @@ type process struct {
 }
 
 // find reads which processes the call has now. Those that have exited do not count.
-func (p *processes) find() (found []process) {
+func (p *Processes) find() (found []process) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
@@ -96,9 +102,9 @@ func (p *processes) find() (found []process) {
 }
 
 // marked says whether a process carries the mark. Another user's cannot be looked at.
-func (p *processes) marked(pid int) bool {
+func (p *Processes) marked(pid int) bool {
 	env, err := os.ReadFile(proc(pid, "environ"))
-	return err == nil && bytes.Contains(env, []byte(callVariable+"="+p.mark))
+	return err == nil && bytes.Contains(env, []byte(p.mark))
 }
 
 // stat is what /proc says of a process.

@@ -1,4 +1,4 @@
-package command
+package group
 
 import (
 	"bytes"
@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// None is for no bound.
+const None = -1
+
 // How often a call's processes are counted: each second, and at once where the machine has this many threads more than when they were
 // counted last, which is a cheap look. The group stands still then while it is counted, lest it double faster than anybody counts.
 const (
@@ -17,37 +20,37 @@ const (
 	sprung     = 32
 )
 
-// watch tells when the processes of a call are too many, or have too much memory together; None for no bound. It ends with the program.
-func (p *processes) watch(exited <-chan struct{}, most int, memory int64) <-chan error {
+// Watch tells when the processes of a call are too many, or have too much memory together; None for no bound. It ends with the program.
+func (p *Processes) Watch(exited <-chan struct{}, most int, memory int64) <-chan error {
 	tooMuch := make(chan error, 1)
 	if most == None && memory == None {
 		return tooMuch
 	}
-	watcher := &processes{leader: p.leader, since: p.since, mark: p.mark} // with a memory of its own
+	watcher := &Processes{leader: p.leader, since: p.since, mark: p.mark} // with a memory of its own
 	go func() {
 		look := time.NewTicker(lookEvery)
 		defer look.Stop()
-		counted, threads := time.Now(), threadsHere()
+		counted, threads := time.Now(), ThreadsHere()
 		for {
 			select {
 			case <-exited:
 				return
 			case <-look.C:
 			}
-			now := threadsHere()
+			now := ThreadsHere()
 			jumped := now >= threads+sprung
 			if !jumped && time.Since(counted) < countEvery {
 				continue
 			}
 			if jumped {
-				p.signal(syscall.SIGSTOP)
+				p.Signal(syscall.SIGSTOP)
 			}
 			if err := judge(watcher.find(), most, memory); err != nil {
 				tooMuch <- err
 				return
 			}
 			if jumped {
-				p.signal(syscall.SIGCONT)
+				p.Signal(syscall.SIGCONT)
 			}
 			counted, threads = time.Now(), now
 		}
@@ -70,8 +73,8 @@ func judge(found []process, most int, memory int64) error {
 	return nil
 }
 
-// threadsHere is how many threads the machine has; 0 where it does not tell.
-func threadsHere() (n int) {
+// ThreadsHere is how many threads the machine has; 0 where it does not tell.
+func ThreadsHere() (n int) {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return 0
