@@ -264,16 +264,16 @@ func (f *firing) isThere(ctx context.Context, db prescient.DB, run prescient.New
 	return err
 }
 
-// switched enables or disables schedules. disabledAt and reason are expressions; until is when, where that is later than now.
-func (s *Schedules) switched(ctx context.Context, db prescient.DB, ids []string, enabled bool, disabledAt, reason string, until time.Time) error {
+// switched enables or disables schedules. disabledAt and reason are expressions; at is when; zero for now.
+func (s *Schedules) switched(ctx context.Context, db prescient.DB, ids []string, enabled bool, disabledAt, reason string, at time.Time) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	at := "UTC_TIMESTAMP(6)"
-	if !until.IsZero() {
-		at = "GREATEST(UTC_TIMESTAMP(6), " + literal.Of(literal.AppendMicro, until) + ")"
+	updatedAt := "UTC_TIMESTAMP(6)"
+	if !at.IsZero() {
+		updatedAt = literal.Of(literal.AppendMicro, at)
 	}
-	_, err := db.ExecContext(ctx, s.tables.Fill("schedule/switch", "{updated_at}", at, "{enabled}", literal.Of(appendBool, enabled), "{disabled_at}", disabledAt,
+	_, err := db.ExecContext(ctx, s.tables.Fill("schedule/switch", "{updated_at}", updatedAt, "{enabled}", literal.Of(appendBool, enabled), "{disabled_at}", disabledAt,
 		"{reason}", reason, "{ids}", idList(ids)))
 	if err != nil {
 		return fmt.Errorf("enabling or disabling schedules: %w", err)

@@ -46,13 +46,14 @@ type runStory struct {
 // first on, and before next.
 type span struct {
 	Definition
-	line   shifted
-	begin  Event
-	kept   bool   // its timeline is that of the span before it, and so is the occurrence that it begins with
-	end    *Event // nil where it was in force at the end
-	first  time.Time
-	next   time.Time
-	passed int // how often the timer passed over occurrences
+	line     shifted
+	begin    Event
+	kept     bool   // its timeline is that of the span before it, and so is the occurrence that it begins with
+	caughtUp bool   // it ended with a pause, which fired what was due
+	end      *Event // nil where it was in force at the end
+	first    time.Time
+	next     time.Time
+	passed   int // how often the timer passed over occurrences
 }
 
 // shifted is a timeline whose occurrences are due later by the jitter of the schedule.
@@ -215,7 +216,7 @@ func (l *life) take(e Event) error {
 	return l.end(e)
 }
 
-// end ends the span that is in force. The timer that the change ended says what it waited for.
+// end ends the span that is in force. The timer that the change ended says what it waited for; what was due before a pause, that fires.
 func (l *life) end(e Event) error {
 	if l.open == nil {
 		return nil
@@ -224,6 +225,9 @@ func (l *life) end(e Event) error {
 		return fmt.Errorf("version %d ended a timer, and there are %d such ends", e.Change.Version, len(l.over))
 	}
 	l.open.end, l.open.next = &e, l.over[l.ended].Due
+	if c := e.Change; c.Do == "pause" && !l.open.next.After(c.UpdatedAt) {
+		l.open.next, l.open.caughtUp = l.open.line.after(c.UpdatedAt), true
+	}
 	l.open.passed += e.Change.PassedOver
 	l.ended++
 	l.open = nil

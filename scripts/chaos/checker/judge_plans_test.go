@@ -241,6 +241,32 @@ func TestEventsFireAsTheirScheduleSays(t *testing.T) {
 			w.job(timerExec, 4, 2.1, superseded, 2.95)
 			w.tables.Schedules.Outbox = slices.Delete(w.tables.Schedules.Outbox, 1, 2)
 		}, []string{"unasked"}},
+		// Its timer was late, and waits for second 4 when it is paused after second 6.
+		{"paused, which sends what was due", func(w *world) {
+			w.change(7, "pause", 2, 0, nil)
+			w.row(2, false, 0)
+			w.tables.Schedules.Jobs, w.tables.Schedules.Outbox = nil, nil
+			w.sent("1", 2)
+			w.sentAt("1", 4, 6.99)
+			w.sentAt("1", 6, 6.99)
+			w.job(timerExec, 4, 2.1, superseded, 6.96)
+		}, nil},
+		{"paused, which sends less than was due", func(w *world) {
+			w.change(7, "pause", 2, 0, nil)
+			w.row(2, false, 0)
+			w.tables.Schedules.Jobs, w.tables.Schedules.Outbox = nil, nil
+			w.sent("1", 2)
+			w.sentAt("1", 4, 6.99)
+			w.job(timerExec, 4, 2.1, superseded, 6.96)
+		}, []string{"unfired", "passed-over"}},
+		{"paused, which sends what was not due", func(w *world) {
+			w.change(7, "pause", 2, 0, nil)
+			w.row(2, false, 0)
+			w.tables.Schedules.Jobs, w.tables.Schedules.Outbox = nil, nil
+			w.sent("1", 2, 4, 6)
+			w.sentAt("1", 8, 6.99)
+			w.job(timerExec, 8, 6.1, superseded, 6.96)
+		}, []string{"early", "unasked"}},
 		{"a timer of one that is paused", func(w *world) {
 			w.change(8.5, "pause", 2, 0, nil)
 			w.row(2, false, 0)

@@ -19,9 +19,9 @@ type Change struct {
 	Do         string      // create, update, pause, resume, delete
 	Definition *Definition `json:",omitempty"` // from then on: of create and update
 	Version    uint64      // from then on
-	PassedOver int         // by then: how often its timer had passed over occurrences
+	PassedOver int         // by then, after a pause: how often its timer had passed over occurrences
 	CreatedAt  time.Time   `json:",omitzero"`
-	UpdatedAt  time.Time   `json:",omitzero"` // when the change was written, after what it ended and inserted
+	UpdatedAt  time.Time   `json:",omitzero"` // when the change was written, after what it ended and inserted; of a pause until when it has fired
 	First      time.Time   `json:",omitzero"` // what its timer waits for from then on; zero without a timer
 }
 

@@ -158,7 +158,7 @@ func (l *Lane) pop(background bool) (t Task, ok bool) {
 	}
 	(*queue)[0] = nil
 	*queue = (*queue)[1:]
-	if n == 0 || first.Alone {
+	if !l.InTx() || first.Alone {
 		return *first, true
 	}
 	rows := slices.Clip(first.Rows)
