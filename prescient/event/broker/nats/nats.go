@@ -58,7 +58,11 @@ func Open(_ context.Context, o broker.Options) (broker.Broker, error) {
 		return nil, fmt.Errorf("nats: the parameter subject: %w", err)
 	}
 	s := &stream{subject: subject}
-	noted := nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { s.failure.Store(&err) })
+	noted := nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
+		if !errors.Is(err, nats.ErrNoServers) || s.failure.Load() == nil { // that one says less than the one before it
+			s.failure.Store(&err)
+		}
+	})
 	if s.conn, err = nats.Connect(servers(address), append(options(address, o), noted)...); err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
