@@ -293,11 +293,17 @@ func (p *plan) termsAt(due, at time.Time) (t apart.Terms) {
 		return t
 	}
 	t = apart.Terms{Apart: s.Overlap != "allow", Queue: s.Overlap == "queue", Next: s.line.after(due), Tolerance: s.Tolerance, Quota: max(s.Quota, 0)}
-	if t.Interval = t.Next.Sub(due); t.Tolerance == 0 {
+	// The shorter of the distances to the occurrences before and after it: crontabs need not fire at equal ones.
+	t.Interval = t.Next.Sub(due)
+	quota := t.Interval / 2
+	for before := s.line.after(due.Add(-t.Interval)); before.Before(due); before = s.line.after(before) {
+		t.Interval = due.Sub(before)
+	}
+	if t.Tolerance == 0 {
 		t.Tolerance = t.Interval / 10
 	}
 	if s.Quota == 0 {
-		t.Quota = t.Interval / 2
+		t.Quota = quota
 	}
 	return t
 }
