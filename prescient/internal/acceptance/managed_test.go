@@ -12,6 +12,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/doctor"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
@@ -83,9 +84,31 @@ func TestItIsAtHomeOnAServerThatOthersManage(t *testing.T) {
 			}
 		}
 		r.throughAProxyThatCutsIdleConnections()
+		r.namesABinlogByStatement()
 		_, err = reslot.Run(t.Context(), owner, reslot.Options{Prefix: "p_", Resolution: time.Hour})
 		r.Must(err)
 	})
+}
+
+// namesABinlogByStatement shows the harm of that, and that the doctor names it.
+func (r *testRig) namesABinlogByStatement() {
+	r.T.Helper()
+	_, err := r.Root.Exec("SET GLOBAL binlog_format = 'STATEMENT'")
+	r.Must(err)
+	defer r.Exec("SET GLOBAL binlog_format = 'ROW'")
+	db, err := connect.Open(r.Account("worker"), 0)
+	r.Must(err)
+	defer db.Close()
+	found, err := doctor.Examine(r.T.Context(), db, doctor.Options{Prefix: "p_", Dialect: r.Setting, Resolution: 15 * time.Minute})
+	r.Must(err)
+	for _, f := range found {
+		if f.Code == "binlog" && (f.Severity != doctor.SeverityBad || !strings.Contains(f.Text, "binlog_format is STATEMENT") || !strings.Contains(f.Do, "ROW")) {
+			r.T.Errorf("%+v", f)
+		}
+	}
+	if _, err := db.Exec("UPDATE p_slot_run SET token = token + 1"); !errno.Is(err, 1665) { // at the isolation level of workers
+		r.T.Errorf("a write of a worker: %v; want it refused", err)
+	}
 }
 
 func (r *testRig) throughAProxyThatCutsIdleConnections() {

@@ -13,6 +13,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/doctor"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
@@ -49,6 +50,7 @@ func harmful() []inTheWay {
 		{"idle_readonly_transaction_timeout", "1", doctor.SeverityWarn, sessionHasNot("idle_readonly_transaction_timeout"), "idle_readonly_transaction_timeout=0"},
 		{"idle_write_transaction_timeout", "1", doctor.SeverityWarn, sessionHasNot("idle_write_transaction_timeout"), "idle_write_transaction_timeout=0"},
 		{"max_user_connections", "10", doctor.SeverityWarn, (*testRig).connectsAsOftenAsAWorker, ""},
+		{"innodb_deadlock_detect", "OFF", doctor.SeverityWarn, (*testRig).hasADeadlockEnded, ""},
 		{"offline_mode", "ON", doctor.SeverityBad, (*testRig).insertsOnAPool, ""},
 	}
 }
@@ -203,6 +205,32 @@ func (r *testRig) connectsAsOftenAsAWorker(string) error {
 		defer conn.Close()
 	}
 	return nil
+}
+
+// hasADeadlockEnded is nil where the server ends a deadlock as soon as it is one.
+func (r *testRig) hasADeadlockEnded(string) error {
+	r.ManyDue(rig.At("13:15"), "check", 0, 2)
+	defer r.Clear()
+	db := r.ownerWith("innodb_lock_wait_timeout=1")
+	defer db.Close()
+	a, b := rig.Begin(r.T, db.DB, sql.LevelReadCommitted), rig.Begin(r.T, db.DB, sql.LevelReadCommitted)
+	defer a.Rollback()
+	defer b.Rollback()
+	rows := []string{"", ""}
+	r.Must(r.Root.QueryRow("SELECT HEX(MIN(job_key)), HEX(MAX(job_key)) FROM p_future_job").Scan(&rows[0], &rows[1]))
+	locks := func(tx *sql.Tx, row string) error {
+		_, err := tx.Exec("UPDATE p_future_job SET revision = revision + 1 WHERE next_check_at = '2026-11-20 13:15:00' AND job_key = X'" + row + "'")
+		return err
+	}
+	r.Must(errors.Join(locks(a, rows[0]), locks(b, rows[1])))
+	other := make(chan error, 1)
+	go func() { other <- locks(a, rows[1]) }()
+	err := errors.Join(locks(b, rows[0]))
+	_ = b.Rollback()
+	if err = errors.Join(err, <-other); errno.Is(err, errno.Deadlock) {
+		return nil
+	}
+	return fmt.Errorf("no deadlock was ended: %w", err)
 }
 
 // sessionHasNot says of a setting that the sessions of workers take it as it is.
