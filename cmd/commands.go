@@ -7,6 +7,7 @@ import (
 	"prescient/cmd/demo"
 	"prescient/cmd/event"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/job"
 	"prescient/cmd/operate"
 	"prescient/cmd/schedule"
 	"prescient/cmd/serve"
@@ -18,6 +19,7 @@ const (
 	groupServe  = "serve"
 	groupJobs   = "jobs"
 	groupTimes  = "schedules"
+	groupSteps  = "steps"
 	groupEvents = "events"
 	groupSetup  = "setup"
 )
@@ -38,6 +40,8 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 		checks.Slots(prog))
 	add(groupTimes, "Schedules:",
 		schedule.Command(prog))
+	add(groupSteps, "Jobs of steps:",
+		job.Command(prog), job.Runs(prog))
 	add(groupEvents, "Events:",
 		event.Command(prog), serve.Forward(prog))
 	add(groupSetup, "Setting up:",

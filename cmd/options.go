@@ -22,6 +22,7 @@ import (
 	"prescient/prescient/event/broker"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
+	"prescient/prescient/steps"
 )
 
 // Options are for Main, Run and New; the zero value is the shipped program.
@@ -65,6 +66,8 @@ type Deps struct {
 	Client *client.Client
 	// Schedules creates schedules, and makes job_execs for them to run. Their timers are registered.
 	Schedules *schedule.Schedules
+	// Jobs creates jobs of steps, which are registered: their steps are the job_execs of the registry.
+	Jobs *steps.Jobs
 	// Events publishes events, in a transaction, or with the answer of a check: deps.Events.Register(registry, name, fn, guards).
 	Events *event.Outbox
 	// Long registers job_execs whose checks may take longer than their slots: deps.Long.Register(registry, name, fn, guards). It is
@@ -134,7 +137,7 @@ func New(options Options) *cobra.Command {
 		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, Screen: &output.Screen{Writer: options.Stderr}}
 	if options.Register != nil {
 		prog.Register = func(ctx context.Context, s *program.Session) error {
-			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Schedules: s.Schedules, Events: s.Schedules.Outbox(), Long: s.Long, Log: s.Log})
+			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Schedules: s.Schedules, Jobs: s.Jobs, Events: s.Schedules.Outbox(), Long: s.Long, Log: s.Log})
 		}
 	}
 	root := &cobra.Command{

@@ -12,6 +12,7 @@ import (
 	"prescient/cmd/internal/program"
 	"prescient/cmd/schedule/file"
 	"prescient/prescient/schedule"
+	"prescient/prescient/steps"
 )
 
 // exportPage is how many schedules are in memory, with their payloads; fewer where those are long.
@@ -67,6 +68,9 @@ func export(cmd *cobra.Command, prog *program.Program, ownerText, formatText str
 			return s.Explain(err)
 		}
 		for _, one := range page {
+			if one.JobExec == steps.Exec { // which job export writes
+				continue
+			}
 			if err := file.Write(out, format, file.Of(one.Schedule, one.Enabled)); err != nil {
 				return err
 			}

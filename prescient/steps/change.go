@@ -17,7 +17,7 @@ func (j *Jobs) Create(ctx context.Context, db prescient.DB, job Job) (created bo
 	if err := job.Validate(); err != nil {
 		return false, err
 	}
-	job = job.withDefaults()
+	job = job.WithDefaults()
 	err = j.own.InTx(ctx, db, func(db prescient.DB) error {
 		created, err = j.create(ctx, db, job)
 		return err
@@ -52,8 +52,10 @@ func (j *Jobs) create(ctx context.Context, db prescient.DB, job Job) (created bo
 	if err := j.use(ctx, db, job.Name, nil, job.shared()); err != nil {
 		return false, err
 	}
-	_, err = j.schedules.Create(ctx, db, job.schedule())
-	return err == nil, err
+	if _, err = j.schedules.Create(ctx, db, job.schedule()); err != nil {
+		return false, err
+	}
+	return true, j.created(ctx, db, job, last+1)
 }
 
 // isThere makes sure that a job is there with a definition.
@@ -81,7 +83,7 @@ func (j *Jobs) Update(ctx context.Context, db prescient.DB, job Job, version uin
 	if err := job.Validate(); err != nil {
 		return false, err
 	}
-	job = job.withDefaults()
+	job = job.WithDefaults()
 	err = j.own.InTx(ctx, db, func(db prescient.DB) error {
 		changed = false
 		// Shared steps are locked before jobs, as PutStep does.
@@ -122,11 +124,12 @@ func (j *Jobs) replace(ctx context.Context, db prescient.DB, row defined, old, j
 	if err := j.use(ctx, db, job.Name, old.shared(), job.shared()); err != nil {
 		return err
 	}
-	if old.sameTimes(job) {
-		return nil
+	if !old.sameTimes(job) {
+		if _, err := j.schedules.Update(ctx, db, job.schedule()); err != nil {
+			return err
+		}
 	}
-	_, err = j.schedules.Update(ctx, db, job.schedule())
-	return err
+	return j.changed(ctx, db, old, job, row.version+1)
 }
 
 // nextVersion writes the next version of a job that is locked.
@@ -176,8 +179,10 @@ func (j *Jobs) delete(ctx context.Context, db prescient.DB, row defined) error {
 	if _, err := db.ExecContext(ctx, j.tables.Fill("steps/job_delete", "{name}", text(row.name))); err != nil {
 		return fmt.Errorf("deleting job %q: %w", row.name, err)
 	}
-	_, err = j.schedules.Delete(ctx, db, scheduleID(row.name))
-	return err
+	if _, err = j.schedules.Delete(ctx, db, scheduleID(row.name)); err != nil {
+		return err
+	}
+	return j.deleted(ctx, db, old)
 }
 
 // Check returns the error with which Create would refuse a job, whatever other jobs there are; nil for none.

@@ -214,7 +214,7 @@ func TestTheScheduleOfAJobIsChangedWithTheJobAlone(t *testing.T) {
 		if n := r.Count("SELECT COUNT(*) FROM p_job_definition WHERE name = 'other'") + r.Count("SELECT COUNT(*) FROM p_job_version WHERE job = 'other'"); n != 0 {
 			t.Error("something of a job that was refused is there")
 		}
-		if err := r.jobs.Pause(ctx, r.app(), "other"); !errors.Is(err, schedule.ErrExists) {
+		if err := r.jobs.Pause(ctx, r.app(), "other"); !errors.Is(err, steps.ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -264,6 +264,14 @@ func TestARunOfAJobThatIsDeletedIsNeverShownAsRunningForEver(t *testing.T) {
 		_, err := r.jobs.Delete(t.Context(), r.app(), "nightly")
 		r.Must(err)
 		r.wantLog("12:00 v1 a cancelled", "  1 first 1 a cancelled")
+		r.create(job(func(j *steps.Job) { j.Crontabs = []string{"10 * * * *"} }))
+		a.slot("12:10:00")
+		r.answers("first", prescient.Answer{Next: prescient.At(rig.At("12:20"))})
+		waiting := "12:10 v2 a waiting"
+		r.wantLog(waiting, "  1 first 1 a again", "12:00 v1 a cancelled", "  1 first 1 a cancelled")
+		_, err = r.jobs.Delete(t.Context(), r.app(), "nightly")
+		r.Must(err)
+		r.wantLog("12:10 v2 a cancelled", "  1 first 1 a again", "12:00 v1 a cancelled", "  1 first 1 a cancelled")
 	})
 }
 

@@ -59,14 +59,16 @@ func recordOf(s Step) stepRecord {
 }
 
 // encodeJob returns a job as JSON.
-func encodeJob(j Job) (string, error) {
+func encodeJob(j Job) (string, error) { return encode(jobRecordOf(j)) }
+
+func jobRecordOf(j Job) jobRecord {
 	r := jobRecord{Crontabs: j.Crontabs, Zone: j.Zone, CatchUp: string(j.CatchUp), CatchUpWithin: durationText(j.CatchUpWithin),
 		ExpiresAfter: durationText(j.ExpiresAfter), Jitter: durationText(j.Jitter), Coalesce: j.MayCoalesce, Overlap: string(j.Overlap),
 		Tolerance: durationText(j.Tolerance), Quota: durationText(j.Quota), Pool: j.Pool}
 	for _, step := range j.Steps {
 		r.Steps = append(r.Steps, recordOf(step))
 	}
-	return encode(r)
+	return r
 }
 
 // encode returns a record as JSON, with what its texts have of < > & as it is.

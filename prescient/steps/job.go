@@ -175,8 +175,8 @@ func (j Job) schedule() schedule.Schedule {
 
 func scheduleID(job string) string { return reserved.JobPrefix + job }
 
-// withDefaults fills in what a zero field stands for, so that two definitions can be compared.
-func (j Job) withDefaults() Job {
+// WithDefaults fills in what a zero field stands for, so that two definitions can be compared.
+func (j Job) WithDefaults() Job {
 	if j.Zone == "" {
 		j.Zone = "UTC"
 	}
@@ -188,12 +188,13 @@ func (j Job) withDefaults() Job {
 	}
 	j.Steps = slices.Clone(j.Steps)
 	for i := range j.Steps {
-		j.Steps[i] = j.Steps[i].withDefaults()
+		j.Steps[i] = j.Steps[i].WithDefaults()
 	}
 	return j
 }
 
-func (s Step) withDefaults() Step {
+// WithDefaults fills in what a zero field stands for.
+func (s Step) WithDefaults() Step {
 	if s.Shared {
 		return s
 	}

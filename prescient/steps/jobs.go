@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/client"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -47,6 +48,7 @@ type Jobs struct {
 	own       client.Own
 	tables    *store.Tables
 	schedules *schedule.Schedules
+	audit     audit.Log
 	options   Options
 
 	// These are set by Register.
@@ -59,7 +61,7 @@ type Jobs struct {
 func New(c *client.Client, o Options) *Jobs {
 	o.Guards = o.Guards.Or(prescient.DefaultGuards())
 	own := c.Own(reserved.Jobs())
-	return &Jobs{own: own, tables: own.Tables(), schedules: schedule.New(c).OfJobs(reserved.Jobs()), options: o, now: time.Now}
+	return &Jobs{own: own, tables: own.Tables(), schedules: schedule.New(c).OfJobs(reserved.Jobs()), audit: audit.On(own.Tables()), options: o, now: time.Now}
 }
 
 // mostErrors is how often a run is tried again that could not go on, or lapsed; so many returned times are no bound: that of the step counts.
@@ -75,20 +77,33 @@ func (j *Jobs) Register(registry *prescient.Registry, runner *longrun.Runner) er
 
 // Pause stops a job until Resume: no run begins; what has begun goes on. The error wraps ErrNotFound.
 func (j *Jobs) Pause(ctx context.Context, db prescient.DB, name string) error {
-	return j.switched(ctx, db, name, j.schedules.Pause)
+	return j.switched(ctx, db, name, audit.Pause, j.schedules.Pause)
 }
 
 // Resume lets a job run again, from now on: what was due meanwhile is not missed. The error wraps ErrNotFound, or
 // prescient.ErrInvalid where it has no more occurrences.
 func (j *Jobs) Resume(ctx context.Context, db prescient.DB, name string) error {
-	return j.switched(ctx, db, name, j.schedules.Resume)
+	return j.switched(ctx, db, name, audit.Resume, j.schedules.Resume)
 }
 
-func (j *Jobs) switched(ctx context.Context, db prescient.DB, name string, do func(ctx context.Context, db prescient.DB, id string) error) error {
+func (j *Jobs) switched(ctx context.Context, db prescient.DB, name, verb string, do func(ctx context.Context, db prescient.DB, id string) error) error {
 	if err := validName("name of a job", name); err != nil {
 		return err
 	}
-	return notFound(name, do(ctx, db, scheduleID(name)))
+	return j.own.InTx(ctx, db, func(db prescient.DB) error {
+		row, _, err := j.lockJob(ctx, db, name)
+		if err != nil {
+			return err
+		}
+		before, err := j.schedules.Get(ctx, db, scheduleID(name))
+		if err != nil {
+			return notFound(name, err)
+		}
+		if err := do(ctx, db, scheduleID(name)); err != nil || before.Enabled == (verb == audit.Resume) {
+			return err
+		}
+		return j.did(ctx, db, verb, row, nil)
+	})
 }
 
 // RunNow has a job run once, in the next open slot, beside what its crontabs say; also one that is paused. It returns the occurrence: the
@@ -97,11 +112,20 @@ func (j *Jobs) RunNow(ctx context.Context, db prescient.DB, name string) (occurr
 	if err := validName("name of a job", name); err != nil {
 		return "", err
 	}
-	id, err := j.schedules.RunNow(ctx, db, scheduleID(name))
-	if err != nil {
-		return "", notFound(name, err)
-	}
-	_, occurrence, err = schedule.ParseID(id)
+	err = j.own.InTx(ctx, db, func(db prescient.DB) error {
+		row, _, err := j.lockJob(ctx, db, name)
+		if err != nil {
+			return err
+		}
+		id, err := j.schedules.RunNow(ctx, db, scheduleID(name))
+		if err != nil {
+			return notFound(name, err)
+		}
+		if _, occurrence, err = schedule.ParseID(id); err != nil {
+			return err
+		}
+		return j.did(ctx, db, audit.Run, row, map[string]string{"occurrence": occurrence})
+	})
 	return occurrence, err
 }
 

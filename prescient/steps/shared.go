@@ -29,7 +29,7 @@ func (j *Jobs) PutStep(ctx context.Context, db prescient.DB, step Step, version 
 	if err := step.Validate(); err != nil {
 		return false, nil, err
 	}
-	step = step.withDefaults()
+	step = step.WithDefaults()
 	err = j.own.InTx(ctx, db, func(db prescient.DB) error {
 		changed, jobs, err = j.putStep(ctx, db, step, version)
 		return err
@@ -46,7 +46,7 @@ func (j *Jobs) putStep(ctx context.Context, db prescient.DB, step Step, version 
 		row := "(" + text(step.Name) + ",1," + text(definition) + ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"
 		_, err := db.ExecContext(ctx, j.tables.Fill("steps/step_insert", "{row}", row))
 		if err == nil {
-			return true, nil, nil
+			return true, nil, j.put(ctx, db, nil, &step, 1)
 		}
 		if !errno.Is(err, errno.DuplicateKey) {
 			return false, nil, fmt.Errorf("inserting step %q: %w", step.Name, err)
@@ -67,7 +67,10 @@ func (j *Jobs) putStep(ctx context.Context, db prescient.DB, step Step, version 
 	if err != nil {
 		return false, nil, err
 	}
-	return true, jobs, j.renew(ctx, db, jobs)
+	if err := j.renew(ctx, db, jobs); err != nil {
+		return false, nil, err
+	}
+	return true, jobs, j.put(ctx, db, &old, &step, row.version+1)
 }
 
 // renew makes a new version of jobs, of which a shared step has changed.
@@ -82,6 +85,9 @@ func (j *Jobs) renew(ctx context.Context, db prescient.DB, jobs []string) error 
 			return err
 		}
 		if err := j.nextVersion(ctx, db, row, row.definition, whole); err != nil {
+			return err
+		}
+		if err := j.changed(ctx, db, job, whole, row.version+1); err != nil {
 			return err
 		}
 	}
@@ -107,7 +113,8 @@ func (j *Jobs) DeleteStep(ctx context.Context, db prescient.DB, name string) err
 		return err
 	}
 	return j.own.InTx(ctx, db, func(db prescient.DB) error {
-		if _, _, err := j.lockStep(ctx, db, name); err != nil {
+		_, old, err := j.lockStep(ctx, db, name)
+		if err != nil {
 			return err
 		}
 		jobs, err := j.users(ctx, db, name, shared)
@@ -120,7 +127,7 @@ func (j *Jobs) DeleteStep(ctx context.Context, db prescient.DB, name string) err
 		if _, err := db.ExecContext(ctx, j.tables.Fill("steps/step_delete", "{name}", text(name))); err != nil {
 			return fmt.Errorf("deleting step %q: %w", name, err)
 		}
-		return nil
+		return j.put(ctx, db, &old, nil, 0)
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"prescient/prescient/localserver"
 	"prescient/prescient/prune"
 	"prescient/prescient/schedule"
+	"prescient/prescient/steps"
 	"prescient/sql"
 )
 
@@ -63,16 +64,16 @@ func Code(err error) int {
 		return CodeOK
 	case errors.As(err, &known):
 		return known.Code
-	case errors.Is(err, prescient.ErrNotFound), errors.Is(err, schedule.ErrNotFound):
+	case errors.Is(err, prescient.ErrNotFound), errors.Is(err, schedule.ErrNotFound), errors.Is(err, steps.ErrNotFound):
 		return CodeNotFound
 	case errors.Is(err, prescient.ErrNotMigrated), errors.Is(err, prescient.ErrResolution),
 		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting):
 		return CodeTables
-	case errors.Is(err, prescient.ErrPending), errors.Is(err, schedule.ErrExists):
+	case errors.Is(err, prescient.ErrPending), errors.Is(err, schedule.ErrExists), errors.Is(err, steps.ErrExists), errors.Is(err, steps.ErrStale):
 		return CodePending
 	case errors.Is(err, prune.ErrHistoryHeld):
 		return CodeHeld
-	case errors.Is(err, prescient.ErrInvalid), errors.Is(err, prescient.ErrBeyondHorizon), errors.Is(err, sql.ErrPrefix),
+	case errors.Is(err, prescient.ErrInvalid), errors.Is(err, prescient.ErrBeyondHorizon), errors.Is(err, sql.ErrPrefix), errors.Is(err, schedule.ErrOfJob),
 		errors.As(err, &setting):
 		return CodeUsage
 	case errors.Is(err, context.Canceled):

@@ -16,12 +16,16 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
+	"prescient/prescient/steps"
 )
 
 // Register fills the registry: the timers of schedules, the job_execs of the configuration, then the program's own.
 func (s *Session) Register(ctx context.Context) error {
 	if err := s.Schedules.Register(s.Registry); err != nil {
 		return fmt.Errorf("timers of schedules: %w", err)
+	}
+	if err := s.Jobs.Register(s.Registry, s.Long); err != nil {
+		return fmt.Errorf("jobs of steps: %w", err)
 	}
 	for _, job := range s.Config.Jobs.HTTP {
 		endpoint, err := http.New(http.Options{URL: job.URL.Reveal(), Headers: job.RevealHeaders(),
@@ -96,9 +100,9 @@ func (s *Session) registerCheck(o outside, check prescient.Func, guards prescien
 	}, guards)
 }
 
-// Execs are the names of the job_execs that checks can be inserted for: all but that of the timers of schedules.
+// Execs are the names of the job_execs that checks can be inserted for: all but those of the timers of schedules, and of jobs.
 func (s *Session) Execs() []string {
-	return slices.DeleteFunc(s.Registry.Names(), func(name string) bool { return name == schedule.TimerExec })
+	return slices.DeleteFunc(s.Registry.Names(), func(name string) bool { return name == schedule.TimerExec || name == steps.Exec })
 }
 
 // withPayload is a check that gets the payload of its schedule, where it is called for one: as it is where that is JSON, and as a text of

@@ -19,6 +19,7 @@ import (
 	"prescient/prescient/connect"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
+	"prescient/prescient/steps"
 	"prescient/prescient/worker"
 	"prescient/sql"
 )
@@ -36,6 +37,8 @@ type Session struct {
 	Client   *client.Client
 	// Schedules are those of the client.
 	Schedules *schedule.Schedules
+	// Jobs are those of the client.
+	Jobs *steps.Jobs
 	// Long calls long runs, beside the worker and under its name; nil where there is none, as of a command that inserts.
 	Long    *longrun.Runner
 	closers []func()
@@ -110,6 +113,7 @@ func (s *Session) NewClient(ctx context.Context) error {
 		Resolution: s.Config.Grid.Resolution(), Guards: guards(s.Config.Guards), Registry: s.Registry})
 	if err == nil {
 		s.Schedules = schedule.New(s.Client)
+		s.Jobs = steps.New(s.Client, steps.Options{Guards: guards(s.Config.Guards), Log: s.Log})
 	}
 	return s.Explain(err)
 }

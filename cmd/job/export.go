@@ -1,0 +1,86 @@
+package job
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/program"
+	"prescient/cmd/job/file"
+	"prescient/prescient/steps"
+)
+
+func exportCommand(prog *program.Program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "export [NAME...]",
+		Short: "Write jobs and shared steps as YAML",
+		Long: `Writes jobs to stdout, with the shared steps that they have, as import reads them: those that are named, or all jobs and all
+shared steps. To import them where they come from changes nothing.`,
+		Example: fmt.Sprintf(`  %[1]s job export > jobs.yaml
+  %[1]s job export nightly`, prog.Name),
+		RunE: func(cmd *cobra.Command, names []string) error { return export(cmd, prog, names) },
+	}
+}
+
+func export(cmd *cobra.Command, prog *program.Program, names []string) error {
+	if prog.JSON {
+		return exit.Usage(errors.New("job export writes YAML: --json is not for it"))
+	}
+	if len(names) > 0 {
+		if err := wantNames(cmd, names); err != nil {
+			return err
+		}
+	}
+	s, err := prog.Connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ctx := cmd.Context()
+	var jobs, all []file.Entry
+	var shared []string
+	add := func(job steps.Stored) error {
+		jobs = append(jobs, entryOf(job))
+		for _, step := range job.Steps {
+			if step.Shared && !slices.Contains(shared, step.Name) {
+				shared = append(shared, step.Name)
+			}
+		}
+		return nil
+	}
+	for _, name := range names {
+		job, err := s.Jobs.Get(ctx, s.DB, name)
+		if err != nil {
+			return s.Explain(err)
+		}
+		_ = add(job) // never fails
+	}
+	for _, name := range shared {
+		step, err := s.Jobs.GetStep(ctx, s.DB, name)
+		if err != nil {
+			return s.Explain(err)
+		}
+		all = append(all, file.Entry{Step: &step.Step})
+	}
+	if len(names) == 0 {
+		list, err := s.Jobs.ListSteps(ctx, s.DB, "", steps.MaxRuns)
+		if err == nil {
+			err = eachJob(ctx, s, s.DB, add)
+		}
+		if err != nil {
+			return s.Explain(err)
+		}
+		for _, step := range list {
+			all = append(all, file.Entry{Step: &step.Step})
+		}
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	if err := file.Write(out, append(all, jobs...)...); err != nil {
+		return err
+	}
+	return out.Flush()
+}

@@ -1,0 +1,176 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
+	"prescient/prescient/steps"
+)
+
+// listed is a job in a list, in JSON.
+type listed struct {
+	Name           string     `json:"name"`
+	Version        uint64     `json:"version"`
+	Crontab        []string   `json:"crontab"`
+	Zone           string     `json:"zone"`
+	Steps          []string   `json:"steps"`
+	Pool           string     `json:"pool,omitempty"`
+	Enabled        bool       `json:"enabled"`
+	DisabledReason string     `json:"disabled_reason,omitempty"`
+	Next           *time.Time `json:"next"`
+	LastStartedAt  *time.Time `json:"last_started_at,omitempty"`
+	UpdatedAt      time.Time  `json:"updated_at"`
+}
+
+func listedOf(job steps.Stored, now time.Time) listed {
+	l := listed{Name: job.Name, Version: job.Version, Crontab: job.Crontabs, Zone: job.Zone, Pool: job.Pool, Enabled: job.Schedule.Enabled,
+		DisabledReason: job.Schedule.DisabledReason, UpdatedAt: job.UpdatedAt}
+	for _, step := range job.Steps {
+		l.Steps = append(l.Steps, step.Name)
+	}
+	if at := job.Schedule.LastStartedAt; !at.IsZero() {
+		l.LastStartedAt = &at
+	}
+	if next := nextOf(job, now, 1); job.Schedule.Enabled && len(next) > 0 {
+		l.Next = &next[0]
+	}
+	return l
+}
+
+// nextOf are the next times at which a job is due.
+func nextOf(job steps.Stored, now time.Time, count int) (times []time.Time) {
+	all, err := job.Schedule.After(now)
+	if err != nil || count < 1 {
+		return nil // crontabs were valid when they were stored
+	}
+	for at := range all {
+		if times = append(times, at); len(times) == count {
+			break
+		}
+	}
+	return times
+}
+
+func (l listed) state() string {
+	switch {
+	case l.Enabled:
+		return "enabled"
+	case l.DisabledReason != "":
+		return "disabled: " + l.DisabledReason
+	}
+	return "paused"
+}
+
+func listCommand(prog *program.Program) *cobra.Command {
+	var step bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List jobs, or shared steps",
+		Long:  `Lists jobs in the order of their names, or with --step shared steps.`,
+		Example: fmt.Sprintf(`  %[1]s job list
+  %[1]s job list --step`, prog.Name),
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if step {
+				return listSteps(cmd, prog)
+			}
+			return list(cmd, prog)
+		},
+	}
+	cmd.Flags().BoolVar(&step, "step", false, "list shared steps")
+	return cmd
+}
+
+func list(cmd *cobra.Command, prog *program.Program) error {
+	s, err := prog.Connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	now, err := s.Now(cmd.Context())
+	if err != nil {
+		return err
+	}
+	var all []listed
+	err = eachJob(cmd.Context(), s, s.DB, func(job steps.Stored) error {
+		all = append(all, listedOf(job, now))
+		return nil
+	})
+	if err != nil {
+		return s.Explain(err)
+	}
+	if prog.JSON {
+		return output.Lines(cmd.OutOrStdout(), all)
+	}
+	cells := make([][]string, len(all))
+	for i, l := range all {
+		next := ""
+		if l.Next != nil {
+			next = output.Stamp(*l.Next)
+		}
+		cells[i] = []string{l.Name, fmt.Sprint(l.Version), words.Clip(strings.Join(l.Crontab, "; "), 40), l.Zone, words.Clip(strings.Join(l.Steps, ", "), 60), l.Pool,
+			words.Clip(l.state(), 60), next, stampOf(l.LastStartedAt)}
+	}
+	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "job"}, {Title: "version", Right: true}, {Title: "crontab"}, {Title: "zone"}, {Title: "steps"},
+		{Title: "pool"}, {Title: "state"}, {Title: "next (UTC)"}, {Title: "last start"}}, cells)
+}
+
+// listedStep is a shared step in a list, in JSON.
+type listedStep struct {
+	Name      string    `json:"name"`
+	Version   uint64    `json:"version"`
+	Exec      string    `json:"exec"`
+	Arguments string    `json:"arguments,omitempty"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+func listSteps(cmd *cobra.Command, prog *program.Program) error {
+	s, err := prog.Connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	found, err := s.Jobs.ListSteps(cmd.Context(), s.DB, "", steps.MaxRuns)
+	if err != nil {
+		return s.Explain(err)
+	}
+	all, cells := make([]listedStep, len(found)), make([][]string, len(found))
+	for i, step := range found {
+		all[i] = listedStep{step.Name, step.Version, step.JobExec, string(step.Arguments), step.UpdatedAt}
+		cells[i] = []string{step.Name, fmt.Sprint(step.Version), step.JobExec, words.Clip(string(step.Arguments), 60)}
+	}
+	if prog.JSON {
+		return output.Lines(cmd.OutOrStdout(), all)
+	}
+	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "step"}, {Title: "version", Right: true}, {Title: "job_exec"}, {Title: "arguments"}}, cells)
+}
+
+// stampOf is a time to the second, and empty for none.
+func stampOf(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return output.Stamp(t.Truncate(time.Second))
+}
+
+// mostTimes is how many of the next times show shows at most.
+const mostTimes = 1000
+
+// wantCount refuses a count of times that is no good.
+func wantCount(count int) error {
+	if count < 0 || count > mostTimes {
+		return exit.Usage(fmt.Errorf("-n %d: 0 to %d are allowed", count, mostTimes))
+	}
+	return nil
+}
+
+var errNoVersionOfStep = exit.Usage(errors.New("--version is for jobs: of shared steps only the current one is kept"))
