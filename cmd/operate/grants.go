@@ -38,7 +38,7 @@ Roles:
   app-sql         inserts in plain SQL, cancels by CALL cancel(entity_name, entity_key, job_exec or NULL)
   app             inserts and cancels by the Go client; cannot put a pending check to another time
   app-reschedule  also replaces and reschedules
-  operator        pause, resume, requeue, event, blocking, doctor --use operator, and all that lists
+  operator        pause, resume, requeue, event, blocking, agents, runs, doctor --use operator, and all that lists
   worker          run, work, sweep, roll-forward, forward
   owner           migrate, prune, reslot, and all of the above`,
 		Example: "  prescient grants --role worker --user prescient --host '10.0.%' | mysql -u root -p",
