@@ -23,8 +23,9 @@ import (
 // Its own reads take no locks and its writes go by the primary key, so that it does not deadlock with slot runs. A direct
 // insert that meets a pending row is the exception: in the caller's transaction the server leaves a shared lock on that row's key,
 // and what follows can be a deadlock, with a slot run that ends the row, or with another app that inserts the same. A client that
-// met one looks first for a minute. So two apps that insert the same pending checks in their transactions, in different orders, can
-// deadlock once a minute, job_exec and policy; to rule that out would take the look that a direct insert saves, each time.
+// met one looks first for a minute. So two apps that insert the same pending check at once, each in a transaction, can deadlock
+// once a minute, job_exec and policy: both have the shared lock then, and both want more. Only the look that a direct insert saves
+// would rule that out, or an upsert, which deadlocks with slot runs.
 //
 // Under REPEATABLE READ a row that was moved after the transaction's snapshot is invisible to a plain read; where a first
 // read may have missed it, a client reads again with FOR UPDATE, which locks the gap where the row would be. A pending
