@@ -1,27 +1,18 @@
 package longrun
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/internal/claimer"
 )
-
-// maxWaiting is how many waiting checks an agent remembers. The slots that meet the others again start them.
-const maxWaiting = 10000
-
-// waiting is a check that is due, and has no place here, or comes behind another run of its schedule. It waits in future_job like any
-// other, for whichever worker runs its next slot; this agent remembers it, so that it starts when a place comes free.
-type waiting struct {
-	exec   *exec
-	job    prescient.FutureJob
-	behind string        // the schedule; empty where it waits for a place
-	other  prescient.Key // the run that it comes behind
-	ours   bool          // which is this agent's
-}
 
 // wait remembers checks that a slot run has met. It says whether one of them need not wait, since what it waits for has come about
 // meanwhile: the caller has resume start it.
@@ -32,21 +23,13 @@ func (r *Runner) wait(some ...waiting) (need bool) {
 		if w.ours && r.runs[w.other] == nil {
 			w.behind = "" // that has ended
 		}
-		r.remember(w)
-		need = need || w.behind == "" && !r.full()
+		r.waiting.remember(w)
+		need = need || w.behind == "" && r.placesLeft("") > 0
 	}
 	if need {
 		r.resuming++
 	}
 	return need
-}
-
-// remember remembers a check. The lock is held.
-func (r *Runner) remember(w waiting) {
-	key := w.job.Key()
-	if _, is := r.waiting[key]; is || len(r.waiting) < maxWaiting {
-		r.waiting[key] = w
-	}
 }
 
 // resume starts checks that wait. A run of a schedule has ended, so that what came behind it need not wait for that any more.
@@ -67,13 +50,13 @@ func (r *Runner) startWaiting(ended string) {
 		if !ok {
 			return
 		}
-		err := w.exec.claim(w)
+		err := w.start(w)
 		switch {
 		case err == nil || errors.Is(err, errMoved): // a slot run has met it again
 			wait.Reset()
 		case errno.Passing(err) && time.Since(began) < r.options.Lease:
 			r.mu.Lock()
-			r.remember(w)
+			r.waiting.remember(w)
 			r.mu.Unlock()
 			select {
 			case <-r.stopped:
@@ -85,27 +68,15 @@ func (r *Runner) startWaiting(ended string) {
 	}
 }
 
-// full says whether no run may start: there is no place, or the agent stops. The lock is held.
-func (r *Runner) full() bool { return r.placesLeft("") <= 0 }
-
 // nextWaiting takes the check that is to start next. It keeps a place for it.
 func (r *Runner) nextWaiting(ended string) (next waiting, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.full() {
+	if r.placesLeft("") <= 0 {
 		return next, false
 	}
-	for _, w := range r.waiting {
-		if w.behind != "" && w.behind != ended {
-			continue
-		}
-		if !ok || w.job.DueAt.Before(next.job.DueAt) {
-			next, ok = w, true
-		}
-	}
-	if ok {
-		delete(r.waiting, next.job.Key())
-		r.starting[""]++
+	if next, ok = r.waiting.take(ended); ok {
+		r.places.starting[""]++
 	}
 	return next, ok
 }
@@ -124,67 +95,281 @@ func (e *exec) claim(w waiting) error {
 	defer e.mu.Unlock()
 	for _, w := range m.waiting {
 		if w.behind != "" {
-			e.remember(w)
+			e.waiting.remember(w)
 		}
 	}
 	return nil
 }
 
-// What there is of a check that is to be started by itself.
-type presence uint8
-
-const (
-	checkThere presence = iota
-	checkGone
-	checkPaused
-)
-
-// startAlone does what a slot run does with a check that it meets, in a transaction of its own, which locks the check first.
-func (e *exec) startAlone(ctx context.Context, m *meeting) (found presence, err error) {
-	tx, err := e.send.DB.BeginTxx(ctx, nil)
-	if err != nil {
-		return found, err
+// Serve claims runs until ctx ends or the agent is drained: those of its pools, and of no pool those that another agent has handed on, or
+// let lapse. A program that runs slots as they come calls it beside that. It is not for one that runs a slot and ends.
+//
+// It returns at once where no job_exec is registered.
+func (r *Runner) Serve(ctx context.Context) {
+	r.mu.Lock()
+	n := len(r.execs)
+	r.mu.Unlock()
+	if n == 0 {
+		return
 	}
-	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
-	job := &m.jobs[0]
-	p, err := find(ctx, tx.Tx, &e.tables, e.options.Name, *job)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	go func() {
+		select {
+		case <-r.stopped:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	r.claimer.Serve(ctx)
+}
+
+// host is the agent, as its claimer sees it.
+type host struct{ r *Runner }
+
+func (r *Runner) hosts() claimer.Host { return host{r} }
+
+// Full implements claimer.Host.
+func (h host) Full(pool string) bool {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return h.r.placesLeft(pool) <= 0
+}
+
+// Reserve implements claimer.Host.
+func (h host) Reserve(pool string) bool { return h.r.reserve(pool, 1) == 1 }
+
+// Unreserve implements claimer.Host.
+func (h host) Unreserve(pool string) { h.r.unreserve(pool, 1) }
+
+// Load implements claimer.Host: the share of the places that are taken, or what the machine has to do, whichever is more.
+func (h host) Load(pool string, more int) float64 {
+	h.r.mu.Lock()
+	taken := h.r.places.taken(pool) + more
+	h.r.mu.Unlock()
+	load := float64(taken) / float64(max(h.r.places.of(pool), 1))
+	if h.r.options.Load != nil {
+		load = max(load, h.r.options.Load())
+	}
+	return min(load, 1)
+}
+
+// Calls implements claimer.Host.
+func (h host) Calls(jobExec string) bool {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return h.r.execs[jobExec] != nil
+}
+
+// Stop implements claimer.Host.
+func (h host) Stop(key prescient.Key) {
+	if run := h.run(key); run != nil {
+		run.lose(ErrLost)
+	}
+}
+
+// Drop implements claimer.Host.
+func (h host) Drop(key prescient.Key) {
+	if run := h.run(key); run != nil {
+		run.cancel(ErrDropped)
+	}
+}
+
+func (h host) run(key prescient.Key) *Run {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return h.r.runs[key]
+}
+
+// Start implements claimer.Host: it starts a run that was claimed, by the rules by which a slot run would. It tries for half a lease, and
+// gives it back after that.
+func (h host) Start(c claimer.Claim) (runs bool) {
+	began, wait := time.Now(), store.NewBackOff()
+	for {
+		runs, err := h.r.startClaimed(c)
+		switch {
+		case err == nil:
+			return runs
+		case errors.Is(err, ErrLost):
+			return false
+		case (errno.Passing(err) || errors.Is(err, errMoved)) && time.Since(began) < h.r.options.Lease/2:
+			time.Sleep(wait.NextBackOff())
+			continue
+		}
+		h.r.options.Log.Warn().Err(err).Str("pool", c.Pool).Msg("a long run that was claimed could not be started; it is given back")
+		if err := h.r.giveBack(c, h.r.options.Lease); err != nil {
+			h.r.options.Log.Warn().Err(err).Msg("a long run could not be given back; its lease lapses")
+		}
+		return false
+	}
+}
+
+// ran is what the claimer knows of a run, which is this agent's until a time.
+func (r *Run) ran(until time.Time) claimer.Ran {
+	return claimer.Ran{Key: r.row.key, Pool: r.row.pool, JobExec: r.job.JobExec, Token: r.row.token, Until: until}
+}
+
+// expiry is when the lease ends, by the database's clock.
+func (r *Run) expiry() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.clock.When(r.until)
+}
+
+// claim is a run that was claimed, and is to be started.
+type claim = claimer.Claim
+
+// errAnother is that of a run whose check is gone: another of its key may be there, whose time has not come.
+var errAnother = errors.New("the run is that of another check")
+
+// startClaimed starts a run that was claimed, in a transaction which locks the check first and proves the token, or writes what becomes
+// of it otherwise. It says whether it is called now.
+func (r *Runner) startClaimed(c claim) (runs bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), r.send.Timeout)
+	defer cancel()
+	before := time.Now()
+	job, err := r.claimedCheck(ctx, c.Key)
 	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, r.endGone(c)
 	case err != nil:
-		return found, err
-	case !p.is(identityOf(*job)):
-		return checkGone, nil
-	case p.paused:
-		return checkPaused, nil
+		return false, err
+	case len(job.Payload) == 0 && job.Payload != nil:
+		return false, fmt.Errorf("%w: the payload of %s is too long to be read", prescient.ErrInvalid, job.Entity())
 	}
-	if err := p.lock(ctx); err != nil {
-		return found, err
+	r.mu.Lock()
+	e := r.execs[job.JobExec]
+	r.mu.Unlock()
+	if e == nil {
+		return false, fmt.Errorf("%w: job_exec %q is not one for long runs here", prescient.ErrInvalid, job.JobExec)
 	}
-	job.CalledAt, job.ErrorCount, job.PutOffCount, job.TotalMS = p.now, int(p.errors.Int64), int(p.putOff.Int64), p.totalMS.Int64
-	if m.terms, m.now, err = e.terms(ctx, tx, m.jobs); err != nil {
-		return found, err
+	m := &meeting{exec: e, jobs: []prescient.FutureJob{job}, before: before, places: 1, claim: &c}
+	switch found, err := e.startAlone(ctx, m); {
+	case errors.Is(err, errAnother), err == nil && found == checkGone:
+		return false, r.endGone(c)
+	case err == nil && found == checkPaused:
+		return false, r.giveBack(c, r.options.Lease)
+	case err != nil:
+		return false, err
 	}
-	answers, err := m.run(ctx, tx)
+	return len(m.started) > 0, nil
+}
+
+// claimedCheck reads the check of a run. Its slot is that in which it was met.
+func (r *Runner) claimedCheck(ctx context.Context, key prescient.Key) (job prescient.FutureJob, err error) {
+	var payload []byte
+	var expires sql.NullTime
+	err = r.send.DB.QueryRowContext(ctx, r.tables.Stmt.Get("longrun/claimed"), key[:]).Scan(&job.NextCheckAt, &job.EntityName, &job.EntityKey, &job.JobExec, &job.Tag,
+		&job.DueAt, &job.FirstCheckAt, &job.CheckCount, &job.ErrorCount, &job.PutOffCount, &job.LastError, &job.TotalMS, &payload, &job.Revision,
+		&job.InsertedAt, &expires)
 	if err != nil {
-		return found, err
+		return job, fmt.Errorf("reading the check of a long run: %w", err)
 	}
-	v := prescient.Decide(e.tables.Grid, prescient.Guards{Endless: true}, *job, answers[0], m.now)
-	if v.Outcome == "" {
-		err = p.move(ctx, *job, v)
-	} else {
-		err = p.end(ctx, *job, v, time.Time{}, 0)
+	job.Payload = payload
+	if expires.Valid {
+		job.ExpiresAt = prescient.At(expires.Time)
 	}
-	if err != nil {
-		return found, err
+	return job, nil
+}
+
+// asItWas has the run that was claimed look as it did before that, for the rules. It is there, locked, and this agent's; else ErrLost.
+func (m *meeting) asItWas() error {
+	run := m.runs[m.claim.Key]
+	switch {
+	case run == nil || run.token != m.claim.Token || !run.offered():
+		return ErrLost
+	case run.check != identityOf(m.jobs[0]):
+		return errAnother
 	}
-	if err := tx.Commit(); err != nil {
-		return found, err // what was committed all the same lapses, and is taken over
+	run.agent, run.allocatedUntil, run.lives = m.claim.Agent, m.claim.Until, false
+	return nil
+}
+
+// endGone ends a run that was claimed, and whose check is gone.
+func (r *Runner) endGone(c claim) error {
+	cancelled := string(prescient.Cancelled)
+	return r.release(c, nil, &cancelled)
+}
+
+// giveBack gives a run back that was claimed: nobody claims it before a while is over.
+func (r *Runner) giveBack(c claim, after time.Duration) error {
+	seconds := int64(after / time.Second)
+	return r.release(c, &seconds, nil)
+}
+
+func (r *Runner) release(c claim, seconds *int64, outcome *string) error {
+	takeovers := 0
+	if c.Agent != "" {
+		takeovers = 1
 	}
-	if late := m.now.Sub(e.tables.Grid.Ceil(job.DueAt)); answers[0].Cause == prescient.CauseStarts && e.guards.SLA > 0 && late > e.guards.SLA {
-		// No slot run counts it.
-		e.options.Log.Warn().Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Dur("late", late).
-			Msg("a long run starts later than its SLA: it waited for a place, or for the run before it")
+	ctx, cancel := context.WithTimeout(context.Background(), r.send.Timeout)
+	defer cancel()
+	if _, err := store.Affected(ctx, r.send.DB, r.tables.Stmt.Get("longrun/give_back"), takeovers, seconds, outcome, outcome, c.Key[:], c.Token); err != nil {
+		return fmt.Errorf("giving a long run back: %w", err)
 	}
-	e.launch(m.started)
-	e.tellOfOffers(m.offered)
-	return found, nil
+	return nil
+}
+
+// A run of a pool is offered by the slot run that meets its check: a row of schedule_run that nobody has, and whose term is over. Agents of the
+// pool claim it. It lies where what was handed on and what has lapsed lies.
+
+// poolOf is whose agents may have a run.
+func (e *exec) poolOf(terms Terms) string { return cmp.Or(terms.Pool, e.pool) }
+
+// claimsOf is the pool for which runs are started here: a slot run starts those that are anybody's.
+func (m *meeting) claimsOf() string {
+	if m.claim == nil {
+		return ""
+	}
+	return m.claim.Pool
+}
+
+// unpooled is how many of the checks may start in a slot run.
+func (m *meeting) unpooled() (n int) {
+	for _, terms := range m.terms {
+		if m.poolOf(terms) == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// offer offers a run to the agents of its pool, and has the check come back after the term of a lease. One that is offered already keeps
+// its place.
+func (m *meeting) offer(job prescient.FutureJob, terms Terms, row *known, r ruling) prescient.Answer {
+	pool, answer := m.poolOf(terms), waitUntil(m.now.Add(m.options.Lease)).answer
+	if !r.afresh && m.claim == nil && row.pool == pool && row.offered() && !row.allocatedUntil.After(m.now) {
+		return answer
+	}
+	if r.afresh {
+		var checkpoint []byte
+		if m.guards.Endless && terms.Schedule == "" {
+			checkpoint = row.checkpoint // for its start
+		}
+		*row = known{key: row.key, schedule: terms.Schedule, token: row.token, check: identityOf(job), checkpoint: checkpoint}
+	} else if r.takesOver { // nobody knows after that from whom
+		row.takeovers++
+	}
+	row.pool, row.agent, row.allocatedUntil, row.lives = pool, "", m.now, false
+	m.keep(row)
+	m.rows = row.appendTo(m.rows, job)
+	m.offered = append(m.offered, row)
+	return answer
+}
+
+// putOff gives a run back that was claimed, and may not start yet: nobody claims it for a while. The next slot may offer it before that.
+func (m *meeting) putOff(job prescient.FutureJob, row *known, awhile time.Duration) {
+	if row.agent != "" && !row.startedAt.IsZero() {
+		row.takeovers++
+	}
+	row.agent, row.allocatedUntil, row.lives = "", m.now.Add(awhile), false
+	m.rows = row.appendTo(m.rows, job)
+}
+
+// tellOfOffers tells the agents of their pools of runs that were offered.
+func (e *exec) tellOfOffers(offered []*known) {
+	for _, row := range offered {
+		e.claimer.Offered(claimer.Ran{Key: row.key, Pool: row.pool, JobExec: e.name, Token: row.token, Until: row.allocatedUntil})
+	}
 }

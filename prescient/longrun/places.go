@@ -1,42 +1,31 @@
 package longrun
 
-// Each pool that an agent serves has places of its own, and the runs of no pool have those of Capacity.
+// places are how many runs an agent may have. Each pool that it serves has its own, and the runs of no pool have others.
+type places struct {
+	capacity          int
+	pools             map[string]int
+	running, starting map[string]int // by pool: those that are called, and those whose transactions are not committed yet
+}
 
-// placesOf is how many places there are for runs of a pool.
-func (r *Runner) placesOf(pool string) int {
+func newPlaces(capacity int, pools map[string]int) places {
+	return places{capacity, pools, make(map[string]int), make(map[string]int)}
+}
+
+// of is how many there are for a pool, and left, how many of them are free.
+func (p *places) of(pool string) int {
 	if pool == "" {
-		return r.options.Capacity
+		return p.capacity
 	}
-	return r.options.Pools[pool]
+	return p.pools[pool]
 }
 
-// placesLeft is how many runs of a pool may start. The lock is held.
-func (r *Runner) placesLeft(pool string) int {
-	if r.draining {
-		return 0
-	}
-	return r.placesOf(pool) - r.running[pool] - r.starting[pool]
-}
+func (p *places) left(pool string) int { return p.of(pool) - p.taken(pool) }
 
-// reserve takes places for up to n runs of a pool that are about to start, and says how many.
-func (r *Runner) reserve(pool string, n int) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n = max(min(n, r.placesLeft(pool)), 0)
-	r.starting[pool] += n
-	return n
-}
+func (p *places) taken(pool string) int { return p.running[pool] + p.starting[pool] }
 
-// unreserve gives places back.
-func (r *Runner) unreserve(pool string, n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.starting[pool] -= n
-	r.still()
-}
-
-func sum(of map[string]int) (n int) {
-	for _, some := range of {
+// beginning is how many runs are about to start.
+func (p *places) beginning() (n int) {
+	for _, some := range p.starting {
 		n += some
 	}
 	return n

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"prescient/prescient"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/claimer"
 )
@@ -88,55 +89,6 @@ func (r *Run) Checkpoint() []byte {
 	return r.checkpoint
 }
 
-// Save keeps a checkpoint, of MaxCheckpoint bytes at most: whoever goes on with the run gets it. Errors: ErrCheckpoint, ErrLost,
-// ErrHandOn, once it is saved, where the agent stops, and what the server says. A function returns any of the last three.
-func (r *Run) Save(ctx context.Context, checkpoint []byte) error {
-	checkpoint, err := validCheckpoint(checkpoint)
-	if err != nil {
-		return err
-	}
-	if r.part != nil {
-		return r.saveInWhole(ctx, func(context.Context, *sqlx.Tx) ([]byte, error) { return checkpoint, nil }, nil)
-	}
-	if !r.alive(time.Now()) {
-		return ErrLost
-	}
-	n, err := r.exec.send.Exec(ctx, r.exec.tables.Stmt.Get("longrun/save"), checkpoint, r.row.key[:], r.row.token)
-	switch {
-	case err != nil:
-		return fmt.Errorf("saving a checkpoint: %w", err)
-	case n == 0:
-		r.lose(ErrLost)
-		return ErrLost
-	}
-	return r.saved(checkpoint)
-}
-
-// validCheckpoint returns a checkpoint as it is stored, where it is not too long.
-func validCheckpoint(checkpoint []byte) ([]byte, error) {
-	if len(checkpoint) > MaxCheckpoint {
-		return nil, fmt.Errorf("%w: %d bytes; at most %d are allowed", ErrCheckpoint, len(checkpoint), MaxCheckpoint)
-	}
-	if checkpoint == nil {
-		checkpoint = []byte{}
-	}
-	return checkpoint, nil
-}
-
-// saved takes note of a checkpoint that was committed, and says whether the call is to end.
-func (r *Run) saved(checkpoint []byte) error {
-	r.mu.Lock()
-	r.checkpoint = checkpoint
-	r.mu.Unlock()
-	switch {
-	case r.exec.isDraining():
-		return ErrHandOn
-	case !r.alive(time.Now()): // the answer took that long
-		return ErrLost
-	}
-	return nil
-}
-
 // alive says whether the lease lives. Once over it stays so.
 func (r *Run) alive(now time.Time) bool {
 	if r.part != nil {
@@ -172,10 +124,10 @@ func (r *Runner) launch(runs []*Run) {
 		ctx, run.cancel = context.WithCancelCause(context.Background())
 		if old := r.runs[run.row.key]; old != nil { // it lapsed, and ignores that
 			go old.lose(ErrLost)
-			r.running[old.row.pool]--
+			r.places.running[old.row.pool]--
 		}
 		r.runs[run.row.key] = run
-		r.running[run.row.pool]++
+		r.places.running[run.row.pool]++
 		if r.ending {
 			run.cancel(ErrHandOn)
 		}
@@ -193,7 +145,7 @@ func (r *Runner) leave(run *Run) {
 	r.mu.Lock()
 	if r.runs[run.row.key] == run {
 		delete(r.runs, run.row.key)
-		r.running[run.row.pool]--
+		r.places.running[run.row.pool]--
 	}
 	r.resuming++
 	r.mu.Unlock()
@@ -286,4 +238,116 @@ func (s said) Is(target error) bool {
 
 func quoted(err error) error {
 	return said{text: err.Error(), handOn: errors.Is(err, ErrHandOn), timeout: errors.Is(err, prescient.ErrTimeout), final: errors.Is(err, ErrFinal)}
+}
+
+// runsPerStatement is how many runs are renewed by one statement.
+const runsPerStatement = 500
+
+// renew keeps the leases of all runs alive, a third of the term after they were last, and ends the calls of those whose lease is over.
+func (r *Runner) renew() {
+	ticker := time.NewTicker(max(r.options.Lease/20, 50*time.Millisecond))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-r.idle:
+			return
+		case <-ticker.C:
+		}
+		r.renewDue(time.Now())
+	}
+}
+
+// renewDue renews what is due for it: all runs together, so that a thousand of them are a few statements.
+func (r *Runner) renewDue(now time.Time) {
+	r.mu.Lock()
+	all := slices.Collect(maps.Values(r.runs))
+	r.mu.Unlock()
+	var due []*Run
+	first := false
+	for _, run := range all {
+		if !run.alive(now) {
+			r.claimer.Lapsed(run.row.key)
+			continue
+		}
+		due = append(due, run)
+		first = first || run.dueForRenewal(now)
+	}
+	if !first {
+		return
+	}
+	slices.SortFunc(due, func(a, b *Run) int { return slices.Compare(a.row.key[:], b.row.key[:]) })
+	for some := range slices.Chunk(due, runsPerStatement) {
+		if err := r.renewSome(some); err != nil {
+			r.options.Log.Warn().Err(err).Int("runs", len(some)).Msg("leases of long runs could not be renewed yet")
+		}
+	}
+}
+
+// dueForRenewal says whether a third of the term is over.
+func (r *Run) dueForRenewal(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return now.Sub(r.asked) >= r.exec.options.Lease/3
+}
+
+// renewSome renews some runs, finds out which of them are lost, and which are not wanted any more.
+func (r *Runner) renewSome(some []*Run) error {
+	ctx, cancel := context.WithTimeout(context.Background(), r.options.Lease/3)
+	defer cancel()
+	asked := time.Now()
+	n, err := r.send.Exec(ctx, r.tables.Fill("longrun/renew", "{runs}", tokens("", some)), r.options.Lease.Microseconds())
+	if err != nil {
+		return err
+	}
+	if n == len(some) {
+		for _, run := range some {
+			run.renewed(asked)
+		}
+	}
+	held := make(map[prescient.Key]bool, len(some)) // and whether the check is as it was
+	err = r.send.Query(ctx, func(ctx context.Context) error {
+		clear(held)
+		rows, err := r.send.DB.QueryContext(ctx, r.tables.Fill("longrun/held", "{runs}", tokens("run.", some)))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var key []byte
+			var wanted bool
+			if err := rows.Scan(&key, &wanted); err != nil {
+				return err
+			}
+			held[prescient.Key(key)] = wanted
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return err
+	}
+	for _, run := range some {
+		wanted, is := held[run.row.key]
+		switch {
+		case !is:
+			r.claimer.Gone(run.ran(run.expiry())) // unless it has ended just now
+		case !wanted:
+			r.claimer.Unwanted(run.ran(run.expiry()))
+		case n != len(some):
+			run.renewed(asked)
+		}
+	}
+	return nil
+}
+
+// tokens is the condition that holds for runs under their tokens.
+func tokens(table string, some []*Run) string {
+	var b []byte
+	for i, run := range some {
+		if i > 0 {
+			b = append(b, " OR "...)
+		}
+		b = literal.AppendKey(append(append(b, table...), "job_key = "...), run.row.key)
+		b = literal.AppendUint(append(append(append(b, " AND "...), table...), "token = "...), run.row.token)
+	}
+	return string(b)
 }

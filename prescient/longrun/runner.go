@@ -66,14 +66,13 @@ type Runner struct {
 	mu       sync.Mutex
 	execs    map[string]*exec       // by their names
 	runs     map[prescient.Key]*Run // that are called here
-	running  map[string]int         // how many of them are of a pool
-	starting map[string]int         // of transactions that are not committed yet, by pool
-	resuming int                    // those that have what waits started
+	places   places
+	resuming int // those that have what waits started
 	draining bool
-	ending   bool                      // it drains, and calls have had their time
-	quiet    []chan struct{}           // of those who wait for the end of all runs
-	waiting  map[prescient.Key]waiting // checks that are due and have no place, or wait for another run
-	idle     chan struct{}             // closed once it drains, and nothing is called or about to be
+	ending   bool            // it drains, and calls have had their time
+	quiet    []chan struct{} // of those who wait for the end of all runs
+	waiting  waitingList     // checks that are due and have no place, or wait for another run
+	idle     chan struct{}   // closed once it drains, and nothing is called or about to be
 	renewing sync.Once
 	claimer  *claimer.Claimer
 	stopped  chan struct{}
@@ -104,7 +103,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{options: o, tables: t, execs: make(map[string]*exec), running: make(map[string]int), starting: make(map[string]int), runs: make(map[prescient.Key]*Run), waiting: make(map[prescient.Key]waiting), idle: make(chan struct{}), stopped: make(chan struct{}),
+	r := &Runner{options: o, tables: t, execs: make(map[string]*exec), places: newPlaces(o.Capacity, o.Pools), runs: make(map[prescient.Key]*Run), waiting: make(waitingList), idle: make(chan struct{}), stopped: make(chan struct{}),
 		send:  &store.Sender{DB: db, Timeout: min(store.StatementTime(o.Lease), o.Lease/3), Patience: o.Lease},
 		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}
 	r.claimer = claimer.New(r.hosts(), claimer.Options{Agent: o.Name, Lease: o.Lease, Pools: append(slices.Sorted(maps.Keys(o.Pools)), ""), Tables: &r.tables, Send: r.send,
@@ -192,9 +191,34 @@ func (r *Runner) Running() int {
 	return len(r.runs)
 }
 
+// placesLeft is how many runs of a pool may start. The lock is held.
+func (r *Runner) placesLeft(pool string) int {
+	if r.draining {
+		return 0
+	}
+	return r.places.left(pool)
+}
+
+// reserve takes places for up to n runs of a pool that are about to start, and says how many.
+func (r *Runner) reserve(pool string, n int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n = max(min(n, r.placesLeft(pool)), 0)
+	r.places.starting[pool] += n
+	return n
+}
+
+// unreserve gives places back.
+func (r *Runner) unreserve(pool string, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.places.starting[pool] -= n
+	r.still()
+}
+
 // still tells those who wait for it that nothing is called here, nor about to be. The lock is held.
 func (r *Runner) still() {
-	if len(r.runs)+sum(r.starting)+r.resuming > 0 {
+	if len(r.runs)+r.places.beginning()+r.resuming > 0 {
 		return
 	}
 	for _, c := range r.quiet {
@@ -265,4 +289,19 @@ func (r *Runner) isDraining() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.draining
+}
+
+// Function returns the function that was registered under a name, and its guards, whose Timeout is 0 for no bound; nil where there is
+// none, as for a job_exec whose checks are no long runs.
+func (r *Runner) Function(name string) (Func, prescient.Guards) {
+	if r == nil {
+		return nil, prescient.Guards{}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.execs[name]
+	if e == nil {
+		return nil, prescient.Guards{}
+	}
+	return e.fn, e.guards
 }

@@ -118,7 +118,7 @@ func (m *meeting) rule(i int) prescient.Answer {
 		m.putOff(job, row, m.options.Lease)
 	}
 	if r.answer.Cause == prescient.CauseWaits && r.answer.Next == nil && m.poolOf(terms) == "" {
-		w := waiting{exec: m.exec, job: job}
+		w := waiting{start: m.exec.claim, job: job}
 		if r.behind != nil {
 			w.behind, w.other, w.ours = terms.Schedule, r.behind.key, r.behind.agent == m.options.Name
 		}
@@ -274,4 +274,63 @@ func (m *meeting) write(ctx context.Context, tx *sqlx.Tx) error {
 		}
 	}
 	return m.tell(ctx, tx, m.ends...)
+}
+
+// What there is of a check that is to be started by itself.
+type presence uint8
+
+const (
+	checkThere presence = iota
+	checkGone
+	checkPaused
+)
+
+// startAlone does what a slot run does with a check that it meets, in a transaction of its own, which locks the check first.
+func (e *exec) startAlone(ctx context.Context, m *meeting) (found presence, err error) {
+	tx, err := e.send.DB.BeginTxx(ctx, nil)
+	if err != nil {
+		return found, err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
+	job := &m.jobs[0]
+	p, err := find(ctx, tx.Tx, &e.tables, e.options.Name, *job)
+	switch {
+	case err != nil:
+		return found, err
+	case !p.is(identityOf(*job)):
+		return checkGone, nil
+	case p.paused:
+		return checkPaused, nil
+	}
+	if err := p.lock(ctx); err != nil {
+		return found, err
+	}
+	job.CalledAt, job.ErrorCount, job.PutOffCount, job.TotalMS = p.now, int(p.errors.Int64), int(p.putOff.Int64), p.totalMS.Int64
+	if m.terms, m.now, err = e.terms(ctx, tx, m.jobs); err != nil {
+		return found, err
+	}
+	answers, err := m.run(ctx, tx)
+	if err != nil {
+		return found, err
+	}
+	v := prescient.Decide(e.tables.Grid, prescient.Guards{Endless: true}, *job, answers[0], m.now)
+	if v.Outcome == "" {
+		err = p.move(ctx, *job, v)
+	} else {
+		err = p.end(ctx, *job, v, time.Time{}, 0)
+	}
+	if err != nil {
+		return found, err
+	}
+	if err := tx.Commit(); err != nil {
+		return found, err // what was committed all the same lapses, and is taken over
+	}
+	if late := m.now.Sub(e.tables.Grid.Ceil(job.DueAt)); answers[0].Cause == prescient.CauseStarts && e.guards.SLA > 0 && late > e.guards.SLA {
+		// No slot run counts it.
+		e.options.Log.Warn().Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Dur("late", late).
+			Msg("a long run starts later than its SLA: it waited for a place, or for the run before it")
+	}
+	e.launch(m.started)
+	e.tellOfOffers(m.offered)
+	return found, nil
 }

@@ -56,7 +56,8 @@ const (
 		WHERE NEW.schedule_id IS NOT NULL AND NEW.agent <> '' AND NEW.allocated_until IS NOT NULL`
 	noteStarts = `CREATE TRIGGER {prefix}started_again AFTER UPDATE ON {prefix}schedule_run FOR EACH ROW
 		INSERT INTO {prefix}starts SELECT NEW.job_key, NEW.token, NEW.schedule_id, NEW.occurrence, NEW.agent, NEW.started_at, NEW.called_at FROM DUAL
-		WHERE NEW.schedule_id IS NOT NULL AND NEW.agent <> '' AND NEW.allocated_until IS NOT NULL AND NEW.token <> OLD.token`
+		WHERE NEW.schedule_id IS NOT NULL AND NEW.agent <> '' AND NEW.allocated_until IS NOT NULL AND NEW.token <> OLD.token
+			AND NOT NEW.called_at <=> OLD.called_at` // a claim is no start yet
 	allStarts  = "SELECT schedule, tag, token, agent, first, at FROM {prefix}starts ORDER BY at, token"
 	lastClaims = "SELECT slot, bucket, buckets, token, worker, COALESCE(started_at, slot) FROM {prefix}slot_run WHERE token > 0"
 
