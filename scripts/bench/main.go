@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"prescient/scripts/bench/internal/agents"
 	"prescient/scripts/bench/internal/events"
 	"prescient/scripts/bench/internal/guest"
 	"prescient/scripts/bench/internal/page"
@@ -49,6 +50,7 @@ var sections = []rig.Section{
 	schedules.Section,
 	longSection,
 	events.Section,
+	agents.Section,
 }
 
 // shown are the sections as the page has them.
@@ -98,8 +100,10 @@ func run(args []string) error {
 		}
 		return err
 	}
-	if handled, err := slotrun.AsChild(flags.Args()); handled {
-		return err
+	for _, asChild := range []func(args []string) (handled bool, err error){slotrun.AsChild, agents.AsChild} {
+		if handled, err := asChild(flags.Args()); handled {
+			return err
+		}
 	}
 	for _, name := range engines {
 		if e := page.Engine(name); e != page.MariaDB && e != page.MySQL && e != page.MySQLNoBinlog {

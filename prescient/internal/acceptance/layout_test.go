@@ -114,6 +114,7 @@ var layers = []layer{
 	{"scripts/bench/internal/slotrun", append([]string{"jobs/orders", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/guest", []string{"prescient", "scripts/bench/internal/page", "scripts/bench/internal/rig", "scripts/bench/internal/slotrun"}},
 	{"scripts/bench/internal/events", append([]string{"sql", "prescient/event/broker/*", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
+	{"scripts/bench/internal/agents", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/schedules", append([]string{"slots", "sql", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/peers", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},
