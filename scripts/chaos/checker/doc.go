@@ -39,6 +39,7 @@
 //   - checkpoint: a call went on from before the last checkpoint of which Save said that it was kept, from one that nobody saved, or from
 //     one of another check; but what the app has moved begins anew
 //   - cancelled: a call went on for longer than a lease after its check was cancelled
+//   - pool: the run of a pool was called by a worker that does not serve it
 //   - stuck: a run has not ended, and its check is gone, although the app did not end that
 //
 // Those of a schedule keep apart as package apart says, by every start of one, which a trigger notes; "at-once" holds for all of them together.

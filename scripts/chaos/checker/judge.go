@@ -23,7 +23,9 @@ type Rules struct {
 	Crashes    bool              // rows may end as crashed
 	Tx         map[string]bool   // job_execs that are a TxFunc
 	Long       map[string]bool   // job_execs that have long runs
-	ClockSteps bool              // the database's clock is set while it runs: lateness says nothing
+	// Callers says of the job_execs of a pool which workers may call them.
+	Callers    map[string]func(worker string) bool
+	ClockSteps bool // the database's clock is set while it runs: lateness says nothing
 	// LocksNeighbours says that the server has whoever moves a row lock the one after it in UNIQUE (job_key), as MariaDB does.
 	LocksNeighbours bool
 }

@@ -127,6 +127,7 @@ func (j *judgement) longRuns() {
 		j.checkpoints(s)
 		j.longEnds(s)
 		j.longStops(s)
+		j.pools(s)
 	}
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		calls := byKey[key]
@@ -137,6 +138,16 @@ func (j *judgement) longRuns() {
 		j.runsAtOnce(j.plans[id])
 	}
 	j.stuck()
+}
+
+// pools decides whether the runs of a pool are called by its agents alone.
+func (j *judgement) pools(s *story) {
+	may := j.rules.Callers[s.insert.Exec]
+	for _, c := range s.calls {
+		if may != nil && !may(c.Worker) {
+			j.find("pool", s.id, "%s called it, which does not serve its pool", c.Worker)
+		}
+	}
 }
 
 // stuck decides whether the runs ended whose checks are not there any more. Of a check that the app ended, or put another in the place

@@ -62,6 +62,7 @@ func longDone(worker, outcome string) Tables {
 func TestEachRuleOfLongRunsIsHeld(t *testing.T) {
 	asked := rules
 	asked.Lease, asked.Long, asked.Outcomes = 2*time.Second, map[string]bool{"long": true}, map[string]string{"long": "done"}
+	asked.Callers = map[string]func(worker string) bool{"long": func(worker string) bool { return worker != "outsider" }}
 	fault := func(what, worker string, from, to float64) Event {
 		return Event{Kind: Fault, What: what, Worker: worker, At: seconds(from), Took: seconds(to - from)}
 	}
@@ -88,6 +89,7 @@ func TestEachRuleOfLongRunsIsHeld(t *testing.T) {
 		want    []string
 	}{
 		{"one call", new(history).call("a", 10, 0, "done", 2.1, 2.5, 2.9), longDone("a", "done"), nil},
+		{"by one that does not serve its pool", new(history).call("outsider", 10, 0, "done", 2.1, 2.5, 2.9), longDone("outsider", "done"), []string{"pool"}},
 		{"taken over after a death", went().and(kill), longDone("b", "done"), nil},
 		{"a step after another has begun", went().goesOn(6.8).and(kill), longDone("b", "done"), []string{"at-once"}},
 		{"within the margin", went().goesOn(6.4).and(kill), longDone("b", "done"), nil},

@@ -106,6 +106,9 @@ func (p *Place) work(ctx context.Context, life int) error {
 		"PRESCIENT_SWEEP_EVERY="+sweepEvery.String(), "PRESCIENT_SWEEP_GRACE=1s",
 		"PRESCIENT_GUARDS_MAX_CHECKS="+strconv.Itoa(maxChecks), "PRESCIENT_GUARDS_MAX_ERRORS="+strconv.Itoa(maxErrors),
 		"PRESCIENT_LOG_FORMAT=json")
+	if worker.InPool(p.number) {
+		child.Env = append(child.Env, "PRESCIENT_WORKER_POOLS="+worker.Pool+"=100")
+	}
 	child.Env = append(child.Env, c.env...)
 	child.Stdout, child.Stderr = log, log
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

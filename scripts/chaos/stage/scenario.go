@@ -55,7 +55,7 @@ type Workers struct {
 }
 
 // Usual are the job_execs that every scenario has: all ways to end, and to go on.
-var Usual = map[string]int{"done": 30, "again": 12, "tx": 14, "txagain": 10, "txbatch": 10, "flaky": 8, "slow": 8, "forever": 5, "failing": 5, "past": 4, "long": 8}
+var Usual = map[string]int{"done": 30, "again": 12, "tx": 14, "txagain": 10, "txbatch": 10, "flaky": 8, "slow": 8, "forever": 5, "failing": 5, "past": 4, "long": 5, "pooled": 5}
 
 // pick chooses a job_exec by its share.
 func (l Load) pick(dice *rand.Rand) string {

@@ -106,7 +106,7 @@ func (s *Stage) open(ctx context.Context) (err error) {
 // rules are what the checker is to hold this run against.
 func (s *Stage) rules() checker.Rules {
 	rules := checker.Rules{Resolution: resolution, Entity: entity, Batch: batch, Streams: 2, MaxLate: 20 * time.Second,
-		MaxChecks: maxChecks, MaxErrors: maxErrors, InFlight: 10 * time.Second, Lease: Lease, Outcomes: worker.Outcomes(), Tx: worker.IsTx(), Long: worker.IsLong(),
+		MaxChecks: maxChecks, MaxErrors: maxErrors, InFlight: 10 * time.Second, Lease: Lease, Outcomes: worker.Outcomes(), Tx: worker.IsTx(), Long: worker.IsLong(), Callers: worker.Callers(),
 		LocksNeighbours: s.Engine.LocksNeighbours()}
 	if s.Scenario.Rules != nil {
 		s.Scenario.Rules(&rules)

@@ -35,7 +35,9 @@ func Outcomes() map[string]string {
 	for name, e := range execs() {
 		ends[name] = e.outcome
 	}
-	ends[RunExec], ends[LongExec], ends[LongRunExec] = "done", "done", "done"
+	for _, name := range []string{RunExec, LongExec, PooledExec, LongRunExec} {
+		ends[name] = "done"
+	}
 	return ends
 }
 

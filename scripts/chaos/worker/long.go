@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,15 +15,33 @@ import (
 	"prescient/scripts/chaos/checker"
 )
 
-// LongExec is the job_exec whose checks are long runs: of four slots, about, which is longer than their lease. LongRunExec is that of
-// schedules whose runs are long: of half a slot to four.
+// LongExec is the job_exec whose checks are long runs: of four slots, about, which is longer than their lease. PooledExec is the same for
+// the agents of a pool alone. LongRunExec is that of schedules whose runs are long: of half a slot to four.
 const (
 	LongExec    = "long"
+	PooledExec  = "pooled"
 	LongRunExec = "longrun"
 )
 
 // IsLong says which job_execs have long runs.
-func IsLong() map[string]bool { return map[string]bool{LongExec: true, LongRunExec: true} }
+func IsLong() map[string]bool {
+	return map[string]bool{LongExec: true, PooledExec: true, LongRunExec: true}
+}
+
+// Pool is the pool of PooledExec.
+const Pool = "heavy"
+
+// InPool says whether the workers of a place serve the pool: two of three do.
+func InPool(place int) bool { return place%3 != 0 }
+
+// Callers says of the job_execs of a pool which workers may call them.
+func Callers() map[string]func(worker string) bool {
+	return map[string]func(worker string) bool{PooledExec: func(worker string) bool {
+		var place, life int
+		n, _ := fmt.Sscanf(worker, "w%d.%d", &place, &life) // what has another name serves no pool
+		return n == 2 && InPool(place)
+	}}
+}
 
 // longSteps is how many steps a long run has at least before it answers: more than the lease lasts, so that it needs to be renewed.
 const longSteps = 9
@@ -46,7 +65,7 @@ func registerLong(ctx context.Context, registry *prescient.Registry, checks *rep
 	if err != nil {
 		return nil, err
 	}
-	runner, err := longrun.New(ctx, db, longrun.Options{Prefix: c.TablePrefix, Name: checks.worker, Lease: c.Worker.Lease, Rules: deps.Schedules, Log: deps.Log})
+	runner, err := longrun.New(ctx, db, longrun.Options{Prefix: c.TablePrefix, Name: checks.worker, Lease: c.Worker.Lease, Pools: c.Worker.Pools, Rules: deps.Schedules, Log: deps.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +80,12 @@ func registerLong(ctx context.Context, registry *prescient.Registry, checks *rep
 		}
 	}()
 	guards := prescient.Guards{MaxChecks: c.Guards.MaxChecks, MaxErrors: c.Guards.MaxErrors}
-	if err := runner.Register(registry, LongExec, l.call, guards); err != nil {
+	if err := errors.Join(runner.Register(registry, LongExec, l.call, guards), runner.RegisterIn(Pool, registry, PooledExec, l.call, guards),
+		runner.Register(registry, LongRunExec, l.scheduled(deps), guards)); err != nil {
 		return nil, err
 	}
-	return l, runner.Register(registry, LongRunExec, l.scheduled(deps), guards)
+	go runner.Serve(ctx)
+	return l, nil
 }
 
 // checkpoint is what a long run saves.
