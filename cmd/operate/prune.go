@@ -18,7 +18,7 @@ import (
 
 // Prune returns the command prune.
 func Prune(prog *program.Program) *cobra.Command {
-	var keep, patience string
+	var keep, keepAudit, patience string
 	var maxCopy int
 	var trustClock bool
 	cmd := &cobra.Command{
@@ -48,6 +48,14 @@ have jumped ahead, and all would go: then nothing is dropped and the exit code i
 			if options.Keep, err = value.ParseDuration(keep); err != nil {
 				return exit.Usage(fmt.Errorf("--keep: %w", err))
 			}
+			if keepAudit != "" {
+				if options.KeepAudit, err = value.ParseDuration(keepAudit); err != nil {
+					return exit.Usage(fmt.Errorf("--audit-keep: %w", err))
+				}
+				if options.KeepAudit < prune.MinKeep {
+					return exit.Usage(fmt.Errorf("--audit-keep %s: at least %s", keepAudit, prune.MinKeep))
+				}
+			}
 			if options.Patience, err = value.ParseDuration(patience); err != nil {
 				return exit.Usage(fmt.Errorf("--patience: %w", err))
 			}
@@ -62,6 +70,7 @@ have jumped ahead, and all would go: then nothing is dropped and the exit code i
 		},
 	}
 	cmd.Flags().StringVar(&keep, "keep", "", "how long history and ledger are kept, such as 90d; at least 1d")
+	cmd.Flags().StringVar(&keepAudit, "audit-keep", "", "how long the audit is kept, such as 730d (default for ever); the first and the latest entry of what may still be there stay")
 	cmd.Flags().StringVar(&patience, "patience", "1m", "how long to try while somebody has history open")
 	cmd.Flags().BoolVar(&trustClock, "trust-clock", false, "prune also where nothing ran for most of --keep, which looks like a clock that jumped ahead")
 	cmd.Flags().IntVar(&maxCopy, "max-copy", prune.DefaultMaxCopy,
@@ -123,6 +132,11 @@ func printPruned(cmd *cobra.Command, prog *program.Program, report prune.Report,
 	}
 	if report.EventRows > 0 || len(report.DroppedDays) > 0 {
 		if err := output.Say(out, "deleted %d rows and %d days of published events", report.EventRows, len(report.DroppedDays)); err != nil {
+			return err
+		}
+	}
+	if report.AuditCutoff != nil {
+		if err := output.Say(out, "deleted %d entries of the audit from before %s", report.AuditRows, output.Stamp(*report.AuditCutoff)); err != nil {
 			return err
 		}
 	}

@@ -45,6 +45,9 @@ type Options struct {
 	Prefix string
 	// Keep is how long history and ledger are kept: at least MinKeep. Only Run takes it, and needs it.
 	Keep time.Duration
+	// KeepAudit is how long entries of the audit are kept; at least MinKeep, 0 for ever. The first and the latest entry of what may be
+	// there still stay. Only Run takes it.
+	KeepAudit time.Duration
 	// MaxCopy is the most rows that are copied to split the last partition, which keeps runs from writing history
 	// meanwhile, about a second for 50,000; DefaultMaxCopy by default.
 	MaxCopy int
@@ -86,6 +89,9 @@ type Report struct {
 	// that were dropped.
 	EventRows   int      `json:"event_rows"`
 	DroppedDays []string `json:"dropped_days,omitempty"`
+	// AuditRows is how many entries of the audit were deleted, AuditCutoff the time before which they may go; nil where all are kept.
+	AuditRows   int        `json:"audit_rows,omitempty"`
+	AuditCutoff *time.Time `json:"audit_cutoff,omitempty"`
 	// HeldBy is who had history open, with ErrHistoryHeld; as far as the server tells.
 	HeldBy []Holder `json:"held_by,omitempty"`
 }
@@ -115,12 +121,17 @@ func (h Holder) String() string {
 // What lies in the last partition, because none was ready when it ended, is deleted in batches of rows. It also keeps
 // partitions ready as KeepPartitions does. db is from connect.Open, and its user owns the tables.
 //
+// It leaves an entry in the audit, where it came that far.
+//
 // It holds up a slot run for a second at most, on MariaDB for three, and seldom: only while somebody has history open. It
 // may be called at any time, and again after an error: ErrHistoryHeld, ErrClockDoubtful, ErrPruning, ErrPartitions,
 // prescient.ErrNotMigrated, prescient.ErrInvalid; others come from the server. The report says what was done in any case.
 func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 	if options.Keep < MinKeep {
 		return Report{}, fmt.Errorf("%w: keep %s: at least %s are kept", prescient.ErrInvalid, options.Keep, MinKeep)
+	}
+	if options.KeepAudit != 0 && options.KeepAudit < MinKeep {
+		return Report{}, fmt.Errorf("%w: keep the audit for %s: at least %s are kept", prescient.ErrInvalid, options.KeepAudit, MinKeep)
 	}
 	return run(ctx, db, options, func(p *pruner, now time.Time) error {
 		cutoff := now.Add(-options.Keep).Truncate(time.Second)
@@ -135,7 +146,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		if later != nil && !errors.Is(later, ErrHistoryHeld) {
 			return later
 		}
-		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff))
+		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneAudit(ctx, now), p.record(ctx))
 	})
 }
 
