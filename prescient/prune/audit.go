@@ -8,89 +8,53 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient/audit"
-	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 )
-
-// record writes the audit of a prune. What it did took many transactions, so that the entry comes after them.
-func (p *pruner) record(ctx context.Context) error {
-	err := p.retry(ctx, "writing the audit", func(ctx context.Context) error {
-		return audit.On(&p.tables).Record(ctx, p.conn, audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: "prune", After: p.report})
-	})
-	if err != nil {
-		return fmt.Errorf("writing the audit of the prune: %w", err)
-	}
-	return nil
-}
 
 // old is the place of an old entry.
 type old struct{ at, stream, seq string }
 
-// pruneAudit deletes old entries of the audit: all of an object that is gone, or never was there to stay, and of others those between
-// the first and the latest. The entry that then comes after the first is marked, so that the doctor does not miss any.
-func (p *pruner) pruneAudit(ctx context.Context, now time.Time) error {
-	if p.options.KeepAudit == 0 {
-		return nil
-	}
-	cutoff := now.Add(-p.options.KeepAudit).Truncate(time.Second)
-	p.report.AuditCutoff = &cutoff
-	before := literal.Of(literal.AppendMicro, cutoff)
-	behind := "1 = 1"
-	for {
-		var page []old
-		err := p.retry(ctx, "reading the audit", func(ctx context.Context) (err error) {
-			page, err = p.oldEntries(ctx, before, behind)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("reading the audit: %w", err)
-		}
-		if len(page) == 0 {
-			return nil
-		}
-		var n int
-		err = p.retry(ctx, "deleting old entries of the audit", func(ctx context.Context) (err error) {
-			n, err = p.endEntries(ctx, page, before)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("deleting old entries of the audit: %w", err)
-		}
-		p.report.AuditRows += n
-		p.did()
-		last := page[len(page)-1]
-		behind = fmt.Sprintf("(at > '%[1]s' OR at = '%[1]s' AND (stream > X'%[2]s' OR stream = X'%[2]s' AND seq > %[3]s))", last.at, last.stream, last.seq)
-	}
+// behind is a condition for what comes after it.
+func (o old) behind() string {
+	return fmt.Sprintf("(at > '%[1]s' OR at = '%[1]s' AND (stream > X'%[2]s' OR stream = X'%[2]s' AND seq > %[3]s))", o.at, o.stream, o.seq)
 }
 
-func (p *pruner) oldEntries(ctx context.Context, cutoff, behind string) (page []old, err error) {
-	rows, err := p.conn.QueryContext(ctx, p.tables.Fill("prune/audit_old", "{cutoff}", cutoff, "{behind}", behind, "{limit}", strconv.Itoa(pruneBatch)))
+// oldAudit deletes old entries of the audit on a connection.
+type oldAudit struct {
+	tables *store.Tables
+	conn   *sqlx.Conn
+}
+
+// read reads so many old entries behind a cursor.
+func (o oldAudit) read(ctx context.Context, cutoff, behind string, limit int) (page []old, err error) {
+	rows, err := o.conn.QueryContext(ctx, o.tables.Fill("prune/audit_old", "{cutoff}", cutoff, "{behind}", behind, "{limit}", strconv.Itoa(limit)))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var o old
-		if err := rows.Scan(&o.at, &o.stream, &o.seq); err != nil {
+		var one old
+		if err := rows.Scan(&one.at, &one.stream, &one.seq); err != nil {
 			return nil, err
 		}
-		page = append(page, o)
+		page = append(page, one)
 	}
 	return page, rows.Err()
 }
 
-// endEntries deletes what may go of the streams of some entries, and marks what stays behind that, in one transaction.
-func (p *pruner) endEntries(ctx context.Context, page []old, cutoff string) (deleted int, err error) {
+// end deletes what may go of the streams of some entries, and marks what stays behind that, in one transaction.
+func (o oldAudit) end(ctx context.Context, page []old, cutoff string) (deleted int, err error) {
 	var streams []string
-	for _, o := range page {
-		streams = append(streams, "X'"+o.stream+"'")
+	for _, one := range page {
+		streams = append(streams, "X'"+one.stream+"'")
 	}
 	slices.Sort(streams)
 	streams = slices.Compact(streams)
-	tx, err := p.conn.BeginTxx(ctx, nil)
+	tx, err := o.conn.BeginTxx(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -99,7 +63,7 @@ func (p *pruner) endEntries(ctx context.Context, page []old, cutoff string) (del
 			err = errors.Join(err, store.Rollback(tx.Tx))
 		}
 	}()
-	rows, err := tx.QueryContext(ctx, p.tables.Fill("prune/audit_streams", "{streams}", strings.Join(streams, ","), "{cutoff}", cutoff))
+	rows, err := tx.QueryContext(ctx, o.tables.Fill("prune/audit_streams", "{streams}", strings.Join(streams, ","), "{cutoff}", cutoff))
 	if err != nil {
 		return 0, err
 	}
@@ -123,12 +87,12 @@ func (p *pruner) endEntries(ctx context.Context, page []old, cutoff string) (del
 		return 0, err
 	}
 	if len(ranges) > 0 {
-		if deleted, err = store.Affected(ctx, tx, p.tables.Fill("prune/audit_end", "{ranges}", strings.Join(ranges, " OR "))); err != nil {
+		if deleted, err = store.Affected(ctx, tx, o.tables.Fill("prune/audit_end", "{ranges}", strings.Join(ranges, " OR "))); err != nil {
 			return 0, err
 		}
 	}
 	if len(marks) > 0 {
-		if _, err = tx.ExecContext(ctx, p.tables.Fill("prune/audit_mark", "{entries}", strings.Join(marks, " OR "))); err != nil {
+		if _, err = tx.ExecContext(ctx, o.tables.Fill("prune/audit_mark", "{entries}", strings.Join(marks, " OR "))); err != nil {
 			return 0, err
 		}
 	}

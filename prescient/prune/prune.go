@@ -12,6 +12,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	text "prescient/sql"
 )
@@ -273,4 +275,51 @@ func (p *pruner) delete(ctx context.Context, statement string, args ...any) (n i
 		return err
 	})
 	return n, err
+}
+
+// pruneAudit deletes old entries of the audit: all of an object that is gone, or never was there to stay, and of others those between
+// the first and the latest. The entry that then comes after the first is marked, so that the doctor does not miss any.
+func (p *pruner) pruneAudit(ctx context.Context, now time.Time) error {
+	if p.options.KeepAudit == 0 {
+		return nil
+	}
+	cutoff := now.Add(-p.options.KeepAudit).Truncate(time.Second)
+	p.report.AuditCutoff = &cutoff
+	before := literal.Of(literal.AppendMicro, cutoff)
+	behind, log := "1 = 1", oldAudit{&p.tables, p.conn}
+	for {
+		var page []old
+		err := p.retry(ctx, "reading the audit", func(ctx context.Context) (err error) {
+			page, err = log.read(ctx, before, behind, pruneBatch)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("reading the audit: %w", err)
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		var n int
+		err = p.retry(ctx, "deleting old entries of the audit", func(ctx context.Context) (err error) {
+			n, err = log.end(ctx, page, before)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("deleting old entries of the audit: %w", err)
+		}
+		p.report.AuditRows += n
+		p.did()
+		behind = page[len(page)-1].behind()
+	}
+}
+
+// record writes the audit of a prune. What it did took many transactions, so that the entry comes after them.
+func (p *pruner) record(ctx context.Context) error {
+	err := p.retry(ctx, "writing the audit", func(ctx context.Context) error {
+		return audit.On(&p.tables).Record(ctx, p.conn, audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: "prune", After: p.report})
+	})
+	if err != nil {
+		return fmt.Errorf("writing the audit of the prune: %w", err)
+	}
+	return nil
 }

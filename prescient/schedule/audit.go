@@ -2,8 +2,6 @@ package schedule
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"prescient/prescient"
@@ -87,16 +85,6 @@ func (s *Schedules) recordCreated(ctx context.Context, db prescient.DB, some []S
 	return s.log.Record(ctx, db, entries...)
 }
 
-// recordReplaced writes the audit of schedules that have another definition.
-func (s *Schedules) recordReplaced(ctx context.Context, db prescient.DB, some []replacement) error {
-	entries := make([]audit.Entry, len(some))
-	for i, r := range some {
-		entries[i] = entryOf(r.old.ID, audit.Update)
-		entries[i].Version, entries[i].Before, entries[i].After = r.old.Version+1, stateOfStored(r.old), stateOf(r.by.Schedule, r.enabled())
-	}
-	return s.log.Record(ctx, db, entries...)
-}
-
 // recordDeleted writes the audit of schedules that were deleted, and were read by toCompare.
 func (s *Schedules) recordDeleted(ctx context.Context, db prescient.DB, some []Stored) error {
 	entries := make([]audit.Entry, len(some))
@@ -121,38 +109,4 @@ func (s *Schedules) recordRun(ctx context.Context, db prescient.DB, one Stored, 
 		Occurrence string `json:"occurrence"`
 	}{occurrence}
 	return s.log.Record(ctx, db, e)
-}
-
-// record writes the audit of what a call for timers did to their schedules. What they fire is no change.
-func (f *firing) record(ctx context.Context, db prescient.DB) error {
-	if len(f.placed)+len(f.reasons)+len(f.over) == 0 {
-		return nil
-	}
-	by := audit.Of(ctx)
-	by.Command = byTimer
-	ctx = audit.With(ctx, by)
-	var entries []audit.Entry
-	for _, id := range f.over {
-		e := entryOf(id, verbEnd)
-		e.Version, e.Before, e.After = f.of[id].Version+1, switched{Enabled: true}, switched{DisabledReason: reasonOver}
-		entries = append(entries, e)
-	}
-	var found []Stored // that somebody's own SQL inserted: the audit has nothing of them yet
-	for some := range slices.Chunk(slices.AppendSeq(slices.Clone(f.placed), maps.Keys(f.reasons)), idsPerStatement) {
-		part, err := f.find(ctx, db, some, toCompare, false)
-		if err != nil {
-			return err
-		}
-		found = append(found, part...)
-	}
-	for _, one := range found {
-		verb := verbAccept
-		if _, refused := f.reasons[one.ID]; refused {
-			verb = verbRefuse
-		}
-		e := entryOf(one.ID, verb)
-		e.New, e.Version, e.After = verb == verbAccept, one.Version, stateOfStored(one)
-		entries = append(entries, e)
-	}
-	return f.log.Record(ctx, db, entries...)
 }

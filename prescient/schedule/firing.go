@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 )
@@ -279,4 +280,38 @@ func (s *Schedules) switched(ctx context.Context, db prescient.DB, ids []string,
 		return fmt.Errorf("enabling or disabling schedules: %w", err)
 	}
 	return nil
+}
+
+// record writes the audit of what a call for timers did to their schedules. What they fire is no change.
+func (f *firing) record(ctx context.Context, db prescient.DB) error {
+	if len(f.placed)+len(f.reasons)+len(f.over) == 0 {
+		return nil
+	}
+	by := audit.Of(ctx)
+	by.Command = byTimer
+	ctx = audit.With(ctx, by)
+	var entries []audit.Entry
+	for _, id := range f.over {
+		e := entryOf(id, verbEnd)
+		e.Version, e.Before, e.After = f.of[id].Version+1, switched{Enabled: true}, switched{DisabledReason: reasonOver}
+		entries = append(entries, e)
+	}
+	var found []Stored // that somebody's own SQL inserted: the audit has nothing of them yet
+	for some := range slices.Chunk(slices.AppendSeq(slices.Clone(f.placed), maps.Keys(f.reasons)), idsPerStatement) {
+		part, err := f.find(ctx, db, some, toCompare, false)
+		if err != nil {
+			return err
+		}
+		found = append(found, part...)
+	}
+	for _, one := range found {
+		verb := verbAccept
+		if _, refused := f.reasons[one.ID]; refused {
+			verb = verbRefuse
+		}
+		e := entryOf(one.ID, verb)
+		e.New, e.Version, e.After = verb == verbAccept, one.Version, stateOfStored(one)
+		entries = append(entries, e)
+	}
+	return f.log.Record(ctx, db, entries...)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/internal/literal"
 )
 
@@ -141,4 +142,14 @@ func (s *Schedules) replaceRows(ctx context.Context, db prescient.DB, some []rep
 		rows = rows[:0]
 	}
 	return nil
+}
+
+// recordReplaced writes the audit of schedules that have another definition.
+func (s *Schedules) recordReplaced(ctx context.Context, db prescient.DB, some []replacement) error {
+	entries := make([]audit.Entry, len(some))
+	for i, r := range some {
+		entries[i] = entryOf(r.old.ID, audit.Update)
+		entries[i].Version, entries[i].Before, entries[i].After = r.old.Version+1, stateOfStored(r.old), stateOf(r.by.Schedule, r.enabled())
+	}
+	return s.log.Record(ctx, db, entries...)
 }
