@@ -7,7 +7,26 @@
 // one commit with the end of the run, and is proved by the run's token. An agent that finds its lease over stops the call and
 // commits nothing.
 //
-// What a schedule says of its long runs comes by [Rules]: how they keep apart, and how long one may take.
+// What a schedule says of its long runs comes by [Rules]: how they keep apart, how long one may take, and its pool.
+//
+// # Pools and claims
+//
+// A run of a pool is only called by agents that serve it ([Options] Pools). The slot run that meets its check offers it: a row of
+// schedule_run that has the pool and no agent, and whose term is over. It moves the check on by the term of a lease, and never calls it
+// itself. Where nobody serves the pool the run waits in its place, first come, first served; it expires as any check does. [Runner.Serve]
+// looks for what may be claimed of the pools of its agent, by an index: what is offered, what was handed on, and what has lapsed. The
+// last two it claims of no pool, too, so that another agent goes on within a second, and not in the next slot.
+//
+// A claim is one UPDATE on the token as it was seen. Who has claimed a run starts it by the rules by which a slot run would, in a transaction
+// that locks the check first and proves the token. One that dies between the two lets the run lapse. Load delays a claim, by up to a
+// second and a twentieth of a slot, so that agents with less to do go first. With a wake-up ([Options] WakeUp) agents tell each other
+// at once, and elect one that claims; without it nothing is different but a second. What an agent does about a run is a
+// table in package machine.
+//
+// An agent looks each second while any run of its pools waits or is under way, by one statement. While there is none it looks 1, 2, 4, 8,
+// 16, 32 and 64 seconds after each slot boundary, and each minute after that: 20 statements in a slot of 15 minutes. One that has no function
+// for long runs never looks.
+//
 // # The app wins
 //
 // A check that the app cancels, replaces or reschedules while its run is under way stands as the app left it. The agent finds out
