@@ -21,7 +21,7 @@ type demoFlags struct {
 	lasts, alert, escalate string
 	orders                 int
 	seed                   uint64
-	keep                   bool
+	keep, steps            bool
 
 	lastsFor, alertAfter, escalateAfter time.Duration
 }
@@ -40,6 +40,7 @@ With --dsn it does the same in a database of yours, in tables with a prefix of t
 No configuration file and no PRESCIENT_… variable is read.`,
 		Example: fmt.Sprintf(`  %[1]s demo
   %[1]s demo --orders 20000 --for 1m
+  %[1]s demo --steps
   %[1]s demo --dsn 'user:password@tcp(127.0.0.1:3306)/test' --keep`, prog.Name),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,6 +56,7 @@ No configuration file and no PRESCIENT_… variable is read.`,
 	flags.StringVar(&f.alert, "alert-after", "4s", "alert about an order that is not shipped that long after it was placed")
 	flags.StringVar(&f.escalate, "escalate-after", "8s", "escalate it when it is still not shipped then")
 	flags.Uint64Var(&f.seed, "seed", 0, "repeat the arrivals of an earlier demo (default another one each time)")
+	flags.BoolVar(&f.steps, "steps", false, "show a job of three steps instead: one fails and is tried again, and the job is edited while it runs")
 	flags.BoolVar(&f.keep, "keep", false, "with --dsn: leave the tables there")
 	return cmd
 }
@@ -99,6 +101,9 @@ func playDemo(cmd *cobra.Command, prog *program.Program, f demoFlags) (err error
 	}
 	if f.keep && c.DSN.IsZero() {
 		return exit.Usage(errors.New("--keep: a private server goes with its data; give --dsn, or leave --keep out"))
+	}
+	if f.steps {
+		return playSteps(cmd, prog, c, f.keep)
 	}
 	ctx := cmd.Context()
 	t := newTeller(prog, cmd.OutOrStdout(), f)

@@ -60,3 +60,18 @@ func TestDemoWithNothingSetUp(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+func TestDemoOfAJobOfSteps(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		out := r.OK("demo", "--steps", "--dsn", r.DSN)
+		for _, text := range []string{"it is tried again two seconds later", "meanwhile the job is edited", "version 1: ended done", "version 2: ended done",
+			"attempt 1: failed  the warehouse does not answer  | asking the warehouse", "attempt 2: done", `reported to "the boss"`, `reported to "everybody"`} {
+			if !strings.Contains(out, text) {
+				r.Errorf("no %q in %s", text, out)
+			}
+		}
+		if n := r.Count("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"); n != 0 {
+			r.Errorf("%d tables are left", n)
+		}
+	})
+}

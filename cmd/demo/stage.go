@@ -51,13 +51,18 @@ type stage struct {
 	offset              time.Duration // from this machine's clock to the database's
 }
 
+// newStage is a stage with a prefix of its own for its tables.
+func newStage() *stage {
+	suffix := make([]byte, 3)
+	_, _ = rand.Read(suffix) // it never fails
+	return &stage{prefix: "demo_" + hex.EncodeToString(suffix) + "_"}
+}
+
 // buildStage makes everything ready. What it made is gone again where it fails.
 func buildStage(ctx context.Context, prog *program.Program, c config.Config, f demoFlags, t *teller) (*stage, error) {
 	ctx, cancel := context.WithTimeout(ctx, demoTime)
 	defer cancel()
-	suffix := make([]byte, 3)
-	_, _ = rand.Read(suffix) // it never fails
-	s := &stage{prefix: "demo_" + hex.EncodeToString(suffix) + "_"}
+	s := newStage()
 	err := s.openDatabase(ctx, c.DSN, t)
 	if err == nil {
 		err = s.makeTables(ctx)
