@@ -195,9 +195,9 @@ func (c *Claimer) lookIn(d time.Duration) {
 	}
 }
 
-// lookSoon has it look a second after the last look; the lock is held.
-func (c *Claimer) lookSoon() {
-	c.lookIn(max(c.lookedAt.Add(busyPace).Sub(c.now()), 0))
+// lookAfter has it look so long after the last look; the lock is held.
+func (c *Claimer) lookAfter(pace time.Duration) {
+	c.lookIn(max(c.lookedAt.Add(pace).Sub(c.now()), 0))
 }
 
 // fire tells machines that their timers are over.

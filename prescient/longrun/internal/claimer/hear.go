@@ -75,7 +75,22 @@ func (c *Claimer) Over(r Ran, became Over) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lookSoon() // there is a place
+	if c.waits(r.Pool) {
+		c.lookAfter(freePace)
+	} else {
+		c.lookAfter(busyPace)
+	}
+}
+
+// waits says whether a run of a pool has no place here that might be claimed; the lock is held.
+func (c *Claimer) waits(pool string) bool {
+	now := c.now()
+	for _, t := range c.machines {
+		if t.pool == pool && t.State == machine.Loaded && !t.Row.Until.After(now) {
+			return true
+		}
+	}
+	return false
 }
 
 // Offered says that a slot run of this agent has offered a run to the agents of its pool.
@@ -168,7 +183,7 @@ func (c *Claimer) step(t *tracked, now time.Time, more int, e machine.Event) {
 		case machine.Drop:
 			c.host.Drop(t.key)
 		case machine.Look:
-			c.lookSoon()
+			c.lookAfter(busyPace)
 		case machine.Forget:
 			if c.machines[t.key] == t {
 				delete(c.machines, t.key)

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	busyPace    = time.Second // between looks while something waits or runs
-	longestPace = time.Minute // between looks while nothing does
+	busyPace    = time.Second            // between looks while something waits or runs
+	freePace    = 100 * time.Millisecond // between looks while runs wait that had no place here, and places come free
+	longestPace = time.Minute            // between looks while nothing does
 	window      = 8 * time.Millisecond
 	longestLoad = time.Second // by which load delays a claim
 )
