@@ -21,6 +21,7 @@ import (
 	"prescient/prescient/event"
 	"prescient/prescient/event/broker"
 	"prescient/prescient/longrun"
+	"prescient/prescient/longrun/wakeup"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 )
@@ -42,6 +43,9 @@ type Options struct {
 	// Formats are what events can be made into, beside plain, by the names that routes use: {"cloudevents": cloudevents.Structured}.
 	// Each gets events.source.
 	Formats map[string]func(source string) (broker.Format, error)
+	// WakeUps have agents know at once which long runs others offer, claim and hand on, over a broker that events go to:
+	// {"nats": nats.OpenWakeUp}. Without one they know it within a second.
+	WakeUps map[string]func(url, subject string, log zerolog.Logger) (w wakeup.WakeUp, stop func(), err error)
 
 	// Args are the arguments, without the name of the program; those of the process by default.
 	Args []string
@@ -134,7 +138,7 @@ func (o Options) complete() Options {
 func New(options Options) *cobra.Command {
 	options = options.complete()
 	prog := &program.Program{Name: options.Program, Version: versionOf(options.Program, options.Version).Version, Stderr: options.Stderr, Env: options.Env, Environ: options.Environ,
-		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, Screen: &output.Screen{Writer: options.Stderr}}
+		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, WakeUps: wakeUps(options.WakeUps), Screen: &output.Screen{Writer: options.Stderr}}
 	if options.Register != nil {
 		prog.Register = func(ctx context.Context, s *program.Session) error {
 			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Schedules: s.Schedules, Jobs: s.Jobs, Events: s.Schedules.Outbox(), Long: s.Long, Log: s.Log})
@@ -167,4 +171,12 @@ one before; "config example" prints a file with every key.
 	addCompletions(prog, root)
 	arguments.RefuseRepeated(root)
 	return root
+}
+
+func wakeUps(of map[string]func(url, subject string, log zerolog.Logger) (wakeup.WakeUp, func(), error)) map[string]program.OpenWakeUp {
+	all := make(map[string]program.OpenWakeUp, len(of))
+	for scheme, open := range of {
+		all[scheme] = open
+	}
+	return all
 }

@@ -3,6 +3,8 @@ package main
 import (
 	_ "time/tzdata" // the time zones of schedules, for a machine or a container that has no zoneinfo of its own
 
+	"github.com/rs/zerolog"
+
 	"prescient/cmd"
 	"prescient/prescient/event/broker"
 	"prescient/prescient/event/broker/cloudevents"
@@ -12,6 +14,7 @@ import (
 	"prescient/prescient/event/broker/rabbitmq"
 	"prescient/prescient/event/broker/redis"
 	"prescient/prescient/event/broker/webhook"
+	"prescient/prescient/longrun/wakeup"
 )
 
 func main() {
@@ -20,6 +23,7 @@ func main() {
 			"log": log.Open, "http": webhook.Open, "https": webhook.Open, "nats": nats.Open, "kafka": kafka.Open, "kafka+tls": kafka.Open,
 			"redis": redis.Open, "rediss": redis.Open, "amqp": rabbitmq.Open, "amqps": rabbitmq.Open, "tls": nats.Open,
 		},
+		WakeUps: map[string]func(url, subject string, log zerolog.Logger) (wakeup.WakeUp, func(), error){"nats": nats.OpenWakeUp, "tls": nats.OpenWakeUp},
 		Formats: map[string]func(source string) (broker.Format, error){"cloudevents": cloudevents.Structured, "cloudevents-binary": cloudevents.Binary},
 	})
 }

@@ -61,6 +61,7 @@ func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 		return err
 	}
 	defer stop()
+	s.Busy = a.Busy
 	s.Log.Info().Str("worker", w.Name()).Stringer("resolution", w.Resolution()).
 		Stringer("serves", s.Config.Worker.Assignment).Strs("job_execs", s.Registry.Names()).Msg("working")
 	logged := make(chan struct{})

@@ -30,6 +30,8 @@ type Program struct {
 	// Brokers are those that events can go to, by the schemes of their URLs, and Formats what events can be made into for them.
 	Brokers map[string]broker.Open
 	Formats map[string]func(source string) (broker.Format, error)
+	// WakeUps are those of agents, by the schemes of brokers.
+	WakeUps map[string]OpenWakeUp
 }
 
 // Load reads the configuration, which is all that some commands need.

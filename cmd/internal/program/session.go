@@ -40,7 +40,9 @@ type Session struct {
 	// Jobs are those of the client.
 	Jobs *steps.Jobs
 	// Long calls long runs, beside the worker and under its name; nil where there is none, as of a command that inserts.
-	Long    *longrun.Runner
+	Long *longrun.Runner
+	// Busy says which share of worker.concurrency is in use, for claims of long runs by load; nil while nobody counts that.
+	Busy    func() float64
 	closers []func()
 }
 
@@ -123,10 +125,20 @@ func (s *Session) NewLong(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
 	defer cancel()
 	s.Config.Worker.Name = cmp.Or(s.Config.Worker.Name, worker.NewName())
-	var err error
+	wakeUp, err := s.openWakeUp(ctx)
+	if err != nil {
+		return s.Explain(err)
+	}
 	s.Long, err = longrun.New(ctx, s.DB, longrun.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect),
-		Name: s.Config.Worker.Name, Lease: s.Config.Worker.Lease, Pools: s.Config.Worker.Pools, Rules: s.Schedules, Log: s.Log})
+		Name: s.Config.Worker.Name, Lease: s.Config.Worker.Lease, Pools: s.Config.Worker.Pools, Rules: s.Schedules, Load: s.load, WakeUp: wakeUp, Log: s.Log})
 	return s.Explain(err)
+}
+
+func (s *Session) load() float64 {
+	if s.Busy == nil {
+		return 0
+	}
+	return s.Busy()
 }
 
 // NewWorker returns a worker as it is configured; observer may be nil.

@@ -30,7 +30,7 @@ type layer struct {
 var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -72,7 +72,7 @@ var layers = []layer{
 	{"prescient/longrun", append([]string{"prescient/longrun/wakeup", "prescient/longrun/internal/*"}, vocabulary...)},
 	{"prescient/output", nil},
 	{"prescient/event/broker", nil},
-	{"prescient/event/broker/*", []string{"prescient/event/broker"}},
+	{"prescient/event/broker/*", []string{"prescient/event/broker", "prescient/longrun/wakeup"}},
 	{"prescient/event", append([]string{"prescient/audit", "prescient/client"}, vocabulary...)},
 	{"prescient/event/forward", append([]string{"prescient/event/broker"}, vocabulary...)},
 	{"prescient/schedule", append([]string{"prescient/audit", "prescient/client", "prescient/event", "prescient/longrun", "prescient/schedule/timeline"}, vocabulary...)},
@@ -106,7 +106,7 @@ var layers = []layer{
 	{"cmd/job/file", []string{"config/value", "prescient/longrun", "prescient/schedule", "prescient/steps"}},
 	{"cmd/demo", append([]string{"prescient/localserver", "jobs/*"}, command...)},
 	{"cmd", append([]string{"cmd/*"}, command...)},
-	{"cmd/prescient", []string{"cmd", "prescient/event/broker", "prescient/event/broker/*"}},
+	{"cmd/prescient", []string{"cmd", "prescient/event/broker", "prescient/event/broker/*", "prescient/longrun/wakeup"}},
 	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest"}, rooms...)},                           // for tests
 	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)}, // a module of its own
 	{"scripts/bench/internal/page", []string{"prescient/worker"}},

@@ -19,4 +19,10 @@
 //
 // All else is tried again: no connection, no acknowledgement in time, a stream that is full. The connection is made again for
 // ever, also where the first one fails; meanwhile Publish fails at once, and keeps nothing in memory.
+//
+// # Agents
+//
+// OpenWakeUp has agents of long runs tell each other over the same servers what they offer, claim and hand on: on a subject of plain NATS,
+// prescient.agents.<database>.<prefix>agents, which needs no stream. The account needs the right to publish and to subscribe there. Without
+// it nothing is lost but a second.
 package nats
