@@ -130,6 +130,11 @@ func printPruned(cmd *cobra.Command, prog *program.Program, report prune.Report,
 			return err
 		}
 	}
+	if report.RunLogRows > 0 {
+		if err := output.Say(out, "deleted %d rows of the logs of jobs", report.RunLogRows); err != nil {
+			return err
+		}
+	}
 	if report.EventRows > 0 || len(report.DroppedDays) > 0 {
 		if err := output.Say(out, "deleted %d rows and %d days of published events", report.EventRows, len(report.DroppedDays)); err != nil {
 			return err

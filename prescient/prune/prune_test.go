@@ -247,6 +247,10 @@ func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 				Reached: map[string]string{"p_schedule_run": "ended_at 9"}},
 			{Statement: "prune/long_runs_left", Query: f.Tables.Stmt.Get("prune/long_runs_left"), Args: []any{rig.At("04:01"), 1000},
 				Reached: map[string]string{"p_schedule_run": "ended_at 9", "job": "job_key 16"}},
+			{Statement: "prune/job_runs", Query: f.Tables.Stmt.Get("prune/job_runs"), Args: []any{rig.At("04:01"), 1000},
+				Reached: map[string]string{"p_job_run_log": "scheduled_at 8", "run": "PRIMARY 16"}},
+			{Statement: "prune/step_runs", Query: f.Tables.Stmt.Get("prune/step_runs"), Args: []any{rig.At("04:01"), 1000},
+				Reached: map[string]string{"p_step_run_log": "started_at 8", "run": "PRIMARY 132"}},
 		} {
 			t.Run(e.Statement, func(t *testing.T) { e.Check(t, conn) })
 		}

@@ -136,7 +136,7 @@ func (j *Jobs) runsQuery(f RunFilter) (string, error) {
 	if f.Limit == 0 {
 		f.Limit = 100
 	}
-	index, order, where := "scheduled_at", "log.scheduled_at DESC", []string{"1 = 1"}
+	index, order, where := "scheduled_at", "log.scheduled_at DESC", []string{"log.scheduled_at < '9999-12-31'"}
 	if f.Job != "" {
 		if err := validName("name of a job", f.Job); err != nil {
 			return "", err
@@ -157,6 +157,9 @@ func (j *Jobs) runsQuery(f RunFilter) (string, error) {
 	}
 	if f.Open {
 		where = append(where, "log.ended_at IS NULL")
+		if f.Job == "" {
+			index = "ended_at"
+		}
 	}
 	return j.tables.Fill("steps/runs", "{index}", index, "{filter}", strings.Join(where, " AND "), "{order}", order,
 		"{limit}", literal.Of(literal.AppendInt, int64(f.Limit))), nil

@@ -26,8 +26,7 @@ CREATE TABLE IF NOT EXISTS {prefix}step_definition (
 CREATE TABLE IF NOT EXISTS {prefix}job_step (
   step VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'a shared one',
   job  VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'that has it',
-  PRIMARY KEY (step, job),
-  KEY job (job)
+  PRIMARY KEY (step, job)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: which jobs have which shared steps';
 
 CREATE TABLE IF NOT EXISTS {prefix}job_version (
@@ -52,7 +51,8 @@ CREATE TABLE IF NOT EXISTS {prefix}job_run_log (
   error        VARCHAR(1000) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
   PRIMARY KEY (job, occurrence),
   KEY scheduled_at (scheduled_at),
-  KEY job_scheduled_at (job, scheduled_at)
+  KEY job_scheduled_at (job, scheduled_at),
+  KEY ended_at (ended_at, scheduled_at)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: runs of jobs';
 
 CREATE TABLE IF NOT EXISTS {prefix}step_run_log (
