@@ -14,9 +14,10 @@ import (
 	"prescient/prescient/audit"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/schedule/internal/catchup"
 )
 
-// fireTimers is the call for timers that are due: it does what fire says for each, by a few statements for all.
+// fireTimers is the call for timers that are due: it does what catchup says for each, by a few statements for all.
 func (s *Schedules) fireTimers(ctx context.Context, tx *sqlx.Tx, batch *prescient.Batch) error {
 	timers := batch.Jobs()
 	ids := make([]string, len(timers))
@@ -95,7 +96,7 @@ func (f *firing) look(ctx context.Context, tx *sqlx.Tx, timers []prescient.Futur
 	f.called = make(map[prescient.Key]bool)
 	for _, timer := range timers {
 		one := f.of[timer.EntityKey]
-		if one.JobExec != "" && one.caught == 0 && timer.NextCheckAt.After(grid.Ceil(timer.DueAt)) && one.missed(grid, timer.DueAt, grid.Floor(timeOf(timer))) {
+		if one.JobExec != "" && one.caught == 0 && timer.NextCheckAt.After(grid.Ceil(timer.DueAt)) && one.rules().Missed(grid, timer.DueAt, grid.Floor(timeOf(timer))) {
 			f.called[runKey(timer.Entity(), one.JobExec, timer.DueAt)] = true
 		}
 	}
@@ -128,28 +129,28 @@ func (f *firing) one(one Stored, timer prescient.FutureJob, timers int) (next ti
 	if one.size > 0 {
 		most = min(most, f.left.bytes/timers/one.size)
 	}
-	do := one.fire(line, f.tables.Grid, call{due: timer.DueAt, slot: timer.NextCheckAt, now: f.now, caught: one.caught, most: most,
-		ran: f.called[runKey(timer.Entity(), one.JobExec, timer.DueAt)]})
+	do := one.rules().Fire(line, f.tables.Grid, catchup.Call{Due: timer.DueAt, Slot: timer.NextCheckAt, Now: f.now, Caught: one.caught, Most: most,
+		Ran: f.called[runKey(timer.Entity(), one.JobExec, timer.DueAt)]})
 	f.take(one, do)
-	if more := len(do.events) + len(do.runs) - 1; more > 0 {
+	if more := len(do.Events) + len(do.Runs) - 1; more > 0 {
 		f.left = bounds{f.left.sent - more, f.left.bytes - more*one.size}
 	}
-	return do.next, nil
+	return do.Next, nil
 }
 
 // take takes over a step of a schedule.
-func (f *firing) take(one Stored, do step) {
-	for _, at := range do.events {
+func (f *firing) take(one Stored, do catchup.Step) {
+	for _, at := range do.Events {
 		f.events = append(f.events, eventOf(one, at, tagOf(at)))
 	}
-	f.runs = append(f.runs, f.Schedules.runs(one.Schedule, do.runs...)...)
-	if do.passedOver {
+	f.runs = append(f.runs, f.Schedules.runs(one.Schedule, do.Runs...)...)
+	if do.PassedOver {
 		f.passed = append(f.passed, one.ID)
 	}
-	if do.caught != one.caught {
-		f.caught[one.ID] = do.caught
+	if do.Caught != one.caught {
+		f.caught[one.ID] = do.Caught
 	}
-	if do.next.IsZero() {
+	if do.Next.IsZero() {
 		f.over = append(f.over, one.ID)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/longrun"
+	"prescient/prescient/schedule/internal/catchup"
 	"prescient/prescient/schedule/timeline"
 )
 
@@ -43,7 +44,7 @@ const (
 
 // MaxCatchUp is how many missed occurrences All fires at most. What is more than a call of the timer can send in time, since there are
 // many schedules or their payloads are large, fires in the slots after that, in order.
-const MaxCatchUp = 1000
+const MaxCatchUp = catchup.Max
 
 // ParseCatchUp reads once, skip or all; empty is once. The error wraps prescient.ErrInvalid.
 func ParseCatchUp(text string) (CatchUp, error) {

@@ -9,11 +9,23 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/reserved"
-	"prescient/slots"
+	"prescient/prescient/schedule/internal/catchup"
 )
 
 // TimerExec is the job_exec of timers, which [Schedules.Register] registers.
 const TimerExec = reserved.TimerExec
+
+// rules are what decides which of its occurrences fire.
+func (s Schedule) rules() catchup.Rules {
+	missed := 1
+	switch s.CatchUp {
+	case Skip:
+		missed = 0
+	case All:
+		missed = MaxCatchUp
+	}
+	return catchup.Rules{Runs: s.JobExec != "", MostMissed: missed, Within: s.CatchUpWithin, ExpiresAfter: s.ExpiresAfter, MayCoalesce: s.MayCoalesce}
+}
 
 // timer is the check that waits for an occurrence.
 func (s *Schedules) timer(one Schedule, due time.Time) prescient.NewJob {
@@ -39,9 +51,7 @@ func (s *Schedules) unlessMissed(one Schedule, due time.Time) json.RawMessage {
 	if one.CatchUp != Skip {
 		return nil
 	}
-	grid := s.tables.Grid
-	end := slots.Later(grid.Next(due.Add(one.within(grid))), grid.Next(grid.Ceil(due)))
-	return json.RawMessage(`{"missed_after":"` + end.Add(-time.Microsecond).UTC().Format(time.RFC3339Nano) + `"}`)
+	return json.RawMessage(`{"missed_after":"` + one.rules().Until(s.tables.Grid, due).UTC().Format(time.RFC3339Nano) + `"}`)
 }
 
 // tagOf is the tag of the run of an occurrence, and handTag that of a run that a person asked for: they end in a unix second.

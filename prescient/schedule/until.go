@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/schedule/internal/catchup"
 )
 
 // fireUntil fires what a timer that waits no more had to fire up to now: what its calls would, one after the other. met are the rows
@@ -22,16 +23,16 @@ func (s *Schedules) fireUntil(ctx context.Context, db prescient.DB, one Stored, 
 	grid := s.tables.Grid
 	f := s.newFiring()
 	f.of[one.ID] = one
-	c := call{due: timer.DueAt, slot: grid.Floor(now), now: now, caught: one.caught, most: maxSent}
+	c := catchup.Call{Due: timer.DueAt, Slot: grid.Floor(now), Now: now, Caught: one.caught, Most: maxSent}
 	if one.JobExec != "" && timer.NextCheckAt.After(grid.Ceil(timer.DueAt)) { // it was held up, for which its run does not wait
 		run, waits := met[runKey(timer.Entity(), one.JobExec, timer.DueAt)]
-		c.ran = !waits || run.CheckCount+run.ErrorCount > 0
+		c.Ran = !waits || run.CheckCount+run.ErrorCount > 0
 	}
-	for !c.due.IsZero() && !c.due.After(now) {
-		do := one.fire(line, grid, c)
-		do.runs = slices.DeleteFunc(do.runs, func(t time.Time) bool { return t.After(now) })
+	for !c.Due.IsZero() && !c.Due.After(now) {
+		do := one.rules().Fire(line, grid, c)
+		do.Runs = slices.DeleteFunc(do.Runs, func(t time.Time) bool { return t.After(now) })
 		f.take(one, do)
-		c.due, c.caught, c.ran = do.next, do.caught, false
+		c.Due, c.Caught, c.Ran = do.Next, do.Caught, false
 	}
 	f.passed = slices.Compact(f.passed)
 	if one.caught > 0 {
