@@ -136,10 +136,7 @@ func (s *Schedules) delete(ctx context.Context, db prescient.DB, some []Stored) 
 	if len(some) == 0 {
 		return nil
 	}
-	ids := make([]string, len(some))
-	for i, one := range some {
-		ids[i] = one.ID
-	}
+	ids := idsOf(some, func(one Stored) string { return one.ID })
 	if _, err := s.own.End(ctx, db, ids, prescient.Cancelled, all); err != nil {
 		return err
 	}

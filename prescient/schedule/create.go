@@ -10,7 +10,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
-	"prescient/prescient/internal/literal"
 )
 
 // Create adds a schedule, which fires from now on, by the database's clock. One that is there already with the same definition
@@ -91,7 +90,7 @@ func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Sche
 // missing returns the schedules that are not there yet, and locks the others.
 func (s *Schedules) missing(ctx context.Context, db prescient.DB, some []Schedule) (missing []Schedule, err error) {
 	// Who met a row has a shared lock on it already: to want more is a deadlock of two who create it at once.
-	found, err := s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", string(toCompare), "{ids}", idList(idsOf(some)), "{lock}", "LOCK IN SHARE MODE"))
+	found, err := s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", string(toCompare), "{ids}", idList(idsOf(some, func(one Schedule) string { return one.ID })), "{lock}", "LOCK IN SHARE MODE"))
 	if err != nil {
 		return nil, err
 	}
@@ -111,32 +110,17 @@ func (s *Schedules) missing(ctx context.Context, db prescient.DB, some []Schedul
 	return missing, nil
 }
 
-func idsOf(some []Schedule) []string {
-	ids := make([]string, len(some))
-	for i, one := range some {
-		ids[i] = one.ID
-	}
-	return ids
-}
-
-// insertRows inserts the rows of schedules, by a statement for as many as make it no larger than literal.BulkBytes, and says of how
-// many: after an error those of the statements before it.
+// insertRows inserts the rows of schedules, and says of how many: after an error those of the statements before it.
 func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Schedule, enabled bool, now time.Time) (inserted int, err error) {
-	var rows []byte
-	for i, one := range some {
-		if len(rows) > 0 {
-			rows = append(rows, ',')
+	row := func(b []byte, one Schedule) []byte { return appendRow(b, one.withDefaults(), enabled, now) }
+	err = inBulk(some, row, func(rows string, n int) error {
+		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/insert", "{rows}", rows)); err != nil {
+			return fmt.Errorf("inserting schedules: %w", err)
 		}
-		rows = appendRow(rows, one.withDefaults(), enabled, now)
-		if i < len(some)-1 && len(rows) < literal.BulkBytes {
-			continue
-		}
-		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/insert", "{rows}", string(rows))); err != nil {
-			return inserted, fmt.Errorf("inserting schedules: %w", err)
-		}
-		inserted, rows = i+1, rows[:0]
-	}
-	return inserted, nil
+		inserted += n
+		return nil
+	})
+	return inserted, err
 }
 
 // insertTimers inserts the timers of schedules, and their first runs; none for those that are paused.

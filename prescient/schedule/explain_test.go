@@ -54,7 +54,7 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 		list = append(list, rig.Explained{Statement: statement, Query: query, Reached: reached})
 	}
 	for _, n := range []int{1, 2, idsPerStatement, 2 * idsPerStatement} {
-		ids := idList(idsOf(many[:n]))
+		ids := idList(idsOf(many[:n], func(one Schedule) string { return one.ID }))
 		for _, lock := range []string{"", "FOR UPDATE"} {
 			add(fmt.Sprintf("schedule/find %d %s", n, lock), s.tables.Fill("schedule/find", "{payload}", string(ofEvents), "{ids}", ids, "{lock}", lock), reached)
 		}

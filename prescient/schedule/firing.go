@@ -20,10 +20,7 @@ import (
 // fireTimers is the call for timers that are due: it does what catchup says for each, by a few statements for all.
 func (s *Schedules) fireTimers(ctx context.Context, tx *sqlx.Tx, batch *prescient.Batch) error {
 	timers := batch.Jobs()
-	ids := make([]string, len(timers))
-	for i, timer := range timers {
-		ids[i] = timer.EntityKey
-	}
+	ids := idsOf(timers, func(timer prescient.FutureJob) string { return timer.EntityKey })
 	// A run reads its payload when it is called; an event takes it along.
 	found, err := s.read(ctx, tx, s.tables.Fill("schedule/find", "{payload}", string(ofEvents), "{ids}", idList(ids), "{lock}", ""))
 	if err != nil {

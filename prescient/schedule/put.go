@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,12 +52,8 @@ func (s *Schedules) Put(ctx context.Context, db prescient.DB, wanted []Wanted, u
 }
 
 func (s *Schedules) putSome(ctx context.Context, db prescient.DB, some []Wanted, update bool) (created, changed int, err error) {
-	ids := make([]string, len(some))
-	for i, one := range some {
-		ids[i] = one.ID
-	}
 	// As they are now, whatever the snapshot of the caller's transaction shows.
-	found, err := s.find(ctx, db, ids, toCompare, true)
+	found, err := s.find(ctx, db, idsOf(some, func(one Wanted) string { return one.ID }), toCompare, true)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -110,11 +107,7 @@ func (s *Schedules) changeSome(ctx context.Context, db prescient.DB, wanted map[
 	if len(wanted) == 0 {
 		return 0, nil
 	}
-	ids := make([]string, 0, len(wanted))
-	for id := range wanted {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+	ids := slices.Sorted(maps.Keys(wanted))
 	locked, err := s.find(ctx, db, ids, toCompare, true)
 	if err != nil {
 		return 0, err

@@ -7,7 +7,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
-	"prescient/prescient/internal/literal"
 )
 
 // replacement is a definition that takes the place of one that is locked. Both have their defaults filled in.
@@ -30,10 +29,7 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 	if err != nil {
 		return err
 	}
-	ids := make([]string, len(some))
-	for i, r := range some {
-		ids[i] = r.old.ID
-	}
+	ids := idsOf(some, func(r replacement) string { return r.old.ID })
 	which := all
 	if s.ofJobs {
 		which = notBegun(now)
@@ -127,21 +123,13 @@ func (r replacement) firedUntil(timer *prescient.FutureJob, now time.Time) time.
 
 // replaceRows changes the rows of schedules.
 func (s *Schedules) replaceRows(ctx context.Context, db prescient.DB, some []replacement, now time.Time) error {
-	var rows []byte
-	for i, r := range some {
-		if len(rows) > 0 {
-			rows = append(rows, ',')
-		}
-		rows = appendRow(rows, r.by.Schedule, r.enabled(), now)
-		if i < len(some)-1 && len(rows) < literal.BulkBytes {
-			continue
-		}
-		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/replace", "{rows}", string(rows))); err != nil {
+	row := func(b []byte, r replacement) []byte { return appendRow(b, r.by.Schedule, r.enabled(), now) }
+	return inBulk(some, row, func(rows string, _ int) error {
+		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/replace", "{rows}", rows)); err != nil {
 			return fmt.Errorf("changing schedules: %w", err)
 		}
-		rows = rows[:0]
-	}
-	return nil
+		return nil
+	})
 }
 
 // recordReplaced writes the audit of schedules that have another definition.

@@ -21,10 +21,7 @@ var _ longrun.Rules = (*Schedules)(nil)
 
 // Terms implements longrun.Rules: it locks the schedules of checks that are long. Checks of others have the zero terms.
 func (s *Schedules) Terms(ctx context.Context, tx *sqlx.Tx, checks []prescient.FutureJob) (terms []longrun.Terms, now time.Time, err error) {
-	ids := make([]string, len(checks))
-	for i, check := range checks {
-		ids[i] = check.EntityKey
-	}
+	ids := idsOf(checks, func(check prescient.FutureJob) string { return check.EntityKey })
 	slices.Sort(ids)
 	rows, err := tx.QueryContext(ctx, s.tables.Fill("schedule/terms", "{ids}", idList(slices.Compact(ids))))
 	if err != nil {
