@@ -202,7 +202,7 @@ func fileOf(text []byte) (*os.File, error) {
 		return nil, fmt.Errorf("memfd_create: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "row")
-	if _, err := f.Write(text); err == nil {
+	if _, err = f.Write(text); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {

@@ -74,7 +74,6 @@ func plain(node *yaml.Node) error {
 
 // record is the names and values of a mapping, as a reader of one kind of them takes them.
 type record struct {
-	line  int
 	names map[string]func(node *yaml.Node) error
 	order []string // of the names, for people
 }
