@@ -42,7 +42,7 @@ const (
 	All CatchUp = "all"
 )
 
-// MaxCatchUp is how many missed occurrences All fires at most. What is more than a call of the timer can send in time, since there are
+// MaxCatchUp is how many missed occurrences All fires at most: 1000. What is more than a call of the timer can send in time, since there are
 // many schedules or their payloads are large, fires in the slots after that, in order.
 const MaxCatchUp = catchup.Max
 
