@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
@@ -32,12 +33,12 @@ func (c *Client) findBetweenBookends(ctx context.Context, db prescient.DB, entit
 		keys = append(keys, first, last)
 	}
 	placed, err := c.withBookends(ctx, db, keys, func() error {
-		found, err = c.find(ctx, db, bareColumns, inRanges(entities, "> ", " AND job.job_key < "), true)
+		found, err = c.find(ctx, db, rowtext.BareColumns, rowtext.InRanges(entities, "> ", " AND job.job_key < "), true)
 		return err
 	})
 	if err == nil && !placed {
 		// One key in two thousand million is that of a bookend: a check has it, and ends the read as well as it can.
-		found, err = c.find(ctx, db, bareColumns, inRanges(entities, "BETWEEN ", " AND "), true)
+		found, err = c.find(ctx, db, rowtext.BareColumns, rowtext.InRanges(entities, "BETWEEN ", " AND "), true)
 	}
 	return found, err
 }
@@ -50,15 +51,15 @@ func (c *Client) isAbsent(ctx context.Context, db prescient.DB, key prescient.Ke
 
 // withBookends does something while bookends stand at some keys. Where one of those is taken it does nothing.
 func (c *Client) withBookends(ctx context.Context, db prescient.DB, keys []prescient.Key, do func() error) (placed bool, err error) {
-	times := c.textOf(bookendSlot, bookendSlot, 0)
+	times := rowtext.TimesOf(c.tables.Dialect, bookendSlot, bookendSlot, 0)
 	var rows []byte
 	for i, key := range keys {
 		if i > 0 {
 			rows = append(rows, ',')
 		}
-		rows = appendRow(rows, &bookend, key, times, more{})
+		rows = rowtext.Append(rows, &bookend, key, times, rowtext.More{})
 	}
-	_, err = db.ExecContext(ctx, c.insertRows(rows, more{}))
+	_, err = db.ExecContext(ctx, c.insertRows(rows, rowtext.More{}))
 	if errno.Is(err, errno.DuplicateKey) {
 		return false, nil
 	}

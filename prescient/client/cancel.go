@@ -11,6 +11,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/client/internal/handle"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
@@ -116,7 +117,7 @@ func (c *Client) call(ctx context.Context, db prescient.DB, e prescient.Entity, 
 
 // Get returns the pending check of an entity, job_exec and tag, or an error that wraps prescient.ErrNotFound.
 func (c *Client) Get(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec, tag string) (prescient.FutureJob, error) {
-	found, err := c.find(ctx, db, textColumns, "job.job_key = "+literal.Of(literal.AppendKey, prescient.KeyOf(e, jobExec, tag)), false)
+	found, err := c.find(ctx, db, rowtext.Columns, "job.job_key = "+literal.Of(literal.AppendKey, prescient.KeyOf(e, jobExec, tag)), false)
 	if err != nil {
 		return prescient.FutureJob{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/client/internal/handle"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -132,7 +133,7 @@ func (c *Client) findEntities(ctx context.Context, db prescient.DB, entities []p
 	if lock {
 		found, err = c.findBetweenBookends(ctx, db, entities)
 	} else {
-		found, err = c.find(ctx, db, bareColumns, inRanges(entities, "BETWEEN ", " AND "), false)
+		found, err = c.find(ctx, db, rowtext.BareColumns, rowtext.InRanges(entities, "BETWEEN ", " AND "), false)
 	}
 	asked := make(map[prescient.Entity]bool, len(entities))
 	for _, e := range entities {
@@ -141,25 +142,10 @@ func (c *Client) findEntities(ctx context.Context, db prescient.DB, entities []p
 	return slices.DeleteFunc(found, func(job prescient.FutureJob) bool { return !asked[job.Entity()] || !ends(job) }), err
 }
 
-// inRanges is a condition on job_key: that it is one that the entities can have, by the words before the first and the last.
-func inRanges(entities []prescient.Entity, beforeFirst, beforeLast string) string {
-	var b []byte
-	for i, e := range entities {
-		if i > 0 {
-			b = append(b, " OR "...)
-		}
-		first, last := e.KeyRange()
-		b = append(append(b, "job.job_key "...), beforeFirst...)
-		b = append(literal.AppendKey(b, first), beforeLast...)
-		b = literal.AppendKey(b, last)
-	}
-	return string(b)
-}
-
 // endFound ends those rows that are still as they were read, and says how many. The server copies them into history: a payload need
 // not travel, whatever its size.
 func (c *Client) endFound(ctx context.Context, db prescient.DB, found []prescient.FutureJob, outcome prescient.Outcome) (ended int, err error) {
-	rows := c.asRead(found)
+	rows := rowtext.AsRead(found)
 	n, err := store.Affected(ctx, db, c.tables.Fill("client/cancel_copy", "{rows}", rows, "{outcome}", literal.Of(literal.AppendText, string(outcome))))
 	if err != nil || n == 0 {
 		return 0, err

@@ -2,15 +2,11 @@ package client
 
 import (
 	"context"
-	"database/sql"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	text "prescient/sql"
@@ -103,10 +99,10 @@ func (c *Client) now(ctx context.Context, db prescient.DB) (time.Time, error) {
 func (c *Client) readPending(ctx context.Context, db prescient.DB, key prescient.Key) (time.Time, *prescient.FutureJob, error) {
 	var text string
 	var version uint64
-	var row textRow
-	query := c.tables.Fill("client/pending", "{columns}", textColumns, "{key}", literal.Of(literal.AppendKey, key))
+	var row rowtext.Row
+	query := c.tables.Fill("client/pending", "{columns}", rowtext.Columns, "{key}", literal.Of(literal.AppendKey, key))
 	looking := time.Now()
-	if err := store.QueryRow(ctx, db, append([]any{&text, &version}, row.targets()...), query); err != nil {
+	if err := store.QueryRow(ctx, db, append([]any{&text, &version}, row.Targets()...), query); err != nil {
 		return time.Time{}, nil, fmt.Errorf("looking for a pending job: %w", err)
 	}
 	if err := c.tables.SameVersion(version); err != nil {
@@ -117,11 +113,11 @@ func (c *Client) readPending(ctx context.Context, db prescient.DB, key prescient
 	if err != nil {
 		return time.Time{}, nil, err
 	}
-	job, err := row.job()
+	job, err := row.Job()
 	return now, job, err
 }
 
-// find reads pending rows by a condition on job_key, with or without a lock. columns are textColumns or bareColumns.
+// find reads pending rows by a condition on job_key, with or without a lock. columns are rowtext.Columns or rowtext.BareColumns.
 func (c *Client) find(ctx context.Context, db prescient.DB, columns, condition string, lock bool) ([]prescient.FutureJob, error) {
 	forUpdate := ""
 	if lock {
@@ -134,75 +130,15 @@ func (c *Client) find(ctx context.Context, db prescient.DB, columns, condition s
 	defer rows.Close()
 	var found []prescient.FutureJob
 	for rows.Next() {
-		var row textRow
-		if err := rows.Scan(row.targets()...); err != nil {
+		var row rowtext.Row
+		if err := rows.Scan(row.Targets()...); err != nil {
 			return nil, err
 		}
-		job, err := row.job()
+		job, err := row.Job()
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, *job)
 	}
 	return found, rows.Err()
-}
-
-// newRevision is random, so that a row that was cancelled and one that took its place never share one. 63 bits leave
-// room to count up.
-func newRevision() uint64 { return rand.Uint64() >> 1 }
-
-// textColumns reads a row of future_job as text that no setting of the connection changes; bareColumns leaves out what may be
-// long.
-const (
-	textColumns = beforeLong + `HEX(job.last_error), job.total_ms, HEX(CAST(job.payload AS CHAR CHARACTER SET utf8mb4)), ` + afterLong
-	bareColumns = beforeLong + `NULL, job.total_ms, NULL, ` + afterLong
-
-	beforeLong = `job.entity_name, HEX(job.entity_key), job.job_exec, HEX(job.tag), CAST(job.due_at AS CHAR),
-  CAST(job.first_check_at AS CHAR), CAST(job.next_check_at AS CHAR), job.check_count, job.error_count, job.put_off_count,
-  `
-	afterLong = `job.revision, CAST(job.inserted_at AS CHAR), CAST(job.expires_at AS CHAR)`
-)
-
-// textRow is a row as textColumns reads it; all NULL where an outer join found none.
-type textRow struct {
-	name, key, exec, tag, due, first, next, lastError, payload, inserted, expires sql.NullString
-	checks, errors, putOff, total                                                 sql.NullInt64
-	revision                                                                      sql.Null[uint64]
-}
-
-func (r *textRow) targets() []any {
-	return []any{&r.name, &r.key, &r.exec, &r.tag, &r.due, &r.first, &r.next, &r.checks, &r.errors, &r.putOff,
-		&r.lastError, &r.total, &r.payload, &r.revision, &r.inserted, &r.expires}
-}
-
-// job returns nil where there was no row.
-func (r *textRow) job() (*prescient.FutureJob, error) {
-	if !r.name.Valid {
-		return nil, nil
-	}
-	job := &prescient.FutureJob{
-		EntityName: r.name.String, JobExec: r.exec.String,
-		CheckCount: int(r.checks.Int64), ErrorCount: int(r.errors.Int64), PutOffCount: int(r.putOff.Int64),
-		TotalMS: r.total.Int64, Revision: r.revision.V,
-	}
-	var errs []error
-	text := func(s sql.NullString) string {
-		plain, err := hex.DecodeString(s.String)
-		errs = append(errs, err)
-		return string(plain)
-	}
-	at := func(s sql.NullString) time.Time {
-		t, err := store.ParseTime(s.String)
-		errs = append(errs, err)
-		return t
-	}
-	job.EntityKey, job.Tag, job.LastError = text(r.key), text(r.tag), text(r.lastError)
-	if r.payload.Valid {
-		job.Payload = json.RawMessage(text(r.payload))
-	}
-	job.DueAt, job.FirstCheckAt, job.NextCheckAt, job.InsertedAt = at(r.due), at(r.first), at(r.next), at(r.inserted)
-	if r.expires.Valid {
-		job.ExpiresAt = prescient.At(at(r.expires))
-	}
-	return job, errors.Join(errs...)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
@@ -139,7 +140,7 @@ func (r *testRig) likeASlotRun(pool *sql.DB, bucket string) error {
 		return err
 	}
 	slot := slots[rand.N(len(slots))]
-	read, err := r.client.find(ctx, pool, textColumns, "job.next_check_at = "+literal.Of(literal.AppendSecond, slot)+" AND job.job_key BETWEEN "+bucket+" AND job.entity_name = 'order'", false)
+	read, err := r.client.find(ctx, pool, rowtext.Columns, "job.next_check_at = "+literal.Of(literal.AppendSecond, slot)+" AND job.job_key BETWEEN "+bucket+" AND job.entity_name = 'order'", false)
 	if err != nil || len(read) == 0 {
 		return err
 	}

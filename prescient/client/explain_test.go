@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 )
@@ -40,11 +41,11 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 	one := map[string]string{"p_future_job": rig.BySlotAndKey}
 	alias := map[string]string{"job": rig.BySlotAndKey}
 	found := map[string]string{"job": rig.ByKey}
-	where := c.identity(job)
+	where := rowtext.Identity(job)
 	write := append(slices.Clone(where), "{due_at}", literal.Of(literal.AppendMicro, job.DueAt), "{next_check_at}",
 		literal.Of(literal.AppendSecond, f.Slots[5]), "{payload}", "NULL", "{expires_at}", ", expires_at = NULL", "{new_revision}", "7")
 	find := func(condition, lock string) string {
-		return c.tables.Fill("client/find", "{columns}", textColumns, "{keys}", condition, "{lock}", lock)
+		return c.tables.Fill("client/find", "{columns}", rowtext.Columns, "{keys}", condition, "{lock}", lock)
 	}
 	entities := make([]prescient.Entity, cancelEntities)
 	for i, job := range f.Some(rig.BigSlot, cancelEntities) {
@@ -52,19 +53,19 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 	}
 	first, last := job.Entity().KeyRange()
 	entity := "job.job_key BETWEEN " + literal.Of(literal.AppendKey, first) + " AND " + literal.Of(literal.AppendKey, last)
-	row := string(appendRow(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, c.textOf(job.DueAt, f.Slots[3], time.Hour), more{true, true}))
+	row := string(rowtext.Append(nil, &prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}, JobExec: "x"}, prescient.Key{1}, rowtext.TimesOf(c.tables.Dialect, job.DueAt, f.Slots[3], time.Hour), rowtext.More{Text: true, Expires: true}))
 	list := []rig.Explained{
 		{Statement: "client/now", Query: c.tables.Stmt.Get("client/now"), Args: nil, Reached: map[string]string{"p_slot_config": rig.ByConfig}},
-		{Statement: "client/pending", Query: c.tables.Fill("client/pending", "{columns}", textColumns, "{key}", key), Args: nil,
+		{Statement: "client/pending", Query: c.tables.Fill("client/pending", "{columns}", rowtext.Columns, "{key}", key), Args: nil,
 			Reached: map[string]string{"job": rig.ByKey, "config": rig.ByConfig}},
 		{Statement: "client/insert", Query: c.insertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
-		{Statement: "client/insert of 1000", Query: c.insertRows([]byte(strings.Repeat(row+",", 999)+row), more{true, true}), Args: nil, Reached: nil},
+		{Statement: "client/insert of 1000", Query: c.insertRows([]byte(strings.Repeat(row+",", 999)+row), rowtext.More{Text: true, Expires: true}), Args: nil, Reached: nil},
 		{Statement: "client/insert directly", Query: c.directInsertOf(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "new"}}, prescient.Key{1}, job.DueAt, f.Slots[3]), Args: nil, Reached: nil},
 		{Statement: "client/lock", Query: c.tables.Fill("client/lock", where...), Args: nil, Reached: one},
-		{Statement: "client/delete", Query: c.tables.Fill("client/delete", "{rows}", c.asRead([]prescient.FutureJob{job})), Args: nil, Reached: alias},
-		{Statement: "client/delete of 500", Query: c.tables.Fill("client/delete", "{rows}", c.asRead(f.Some(rig.BigSlot, cancelRows))), Args: nil, Reached: alias},
-		{Statement: "client/cancel_copy", Query: c.tables.Fill("client/cancel_copy", "{rows}", c.asRead([]prescient.FutureJob{job}), "{outcome}", "'cancelled'"), Args: nil, Reached: alias},
-		{Statement: "client/cancel_copy of 500", Query: c.tables.Fill("client/cancel_copy", "{rows}", c.asRead(f.Some(rig.BigSlot, cancelRows)), "{outcome}", "'cancelled'"), Args: nil, Reached: alias},
+		{Statement: "client/delete", Query: c.tables.Fill("client/delete", "{rows}", rowtext.AsRead([]prescient.FutureJob{job})), Args: nil, Reached: alias},
+		{Statement: "client/delete of 500", Query: c.tables.Fill("client/delete", "{rows}", rowtext.AsRead(f.Some(rig.BigSlot, cancelRows))), Args: nil, Reached: alias},
+		{Statement: "client/cancel_copy", Query: c.tables.Fill("client/cancel_copy", "{rows}", rowtext.AsRead([]prescient.FutureJob{job}), "{outcome}", "'cancelled'"), Args: nil, Reached: alias},
+		{Statement: "client/cancel_copy of 500", Query: c.tables.Fill("client/cancel_copy", "{rows}", rowtext.AsRead(f.Some(rig.BigSlot, cancelRows)), "{outcome}", "'cancelled'"), Args: nil, Reached: alias},
 		{Statement: "client/bookends_away", Query: c.tables.Fill("client/bookends_away", "{slot}", literal.Of(literal.AppendSecond, bookendSlot), "{keys}", literal.KeysOf([]prescient.Key{first, last})), Args: nil, Reached: alias},
 		{Statement: "client/replace", Query: c.tables.Fill("client/replace", write...), Args: nil, Reached: one},
 		{Statement: "client/reschedule", Query: c.tables.Fill("client/reschedule", write...), Args: nil, Reached: one},
@@ -75,7 +76,7 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 		list = append(list,
 			rig.Explained{Statement: "client/find by key" + name, Query: find("job.job_key = "+key, lock), Args: nil, Reached: found},
 			rig.Explained{Statement: "client/find by entity" + name, Query: find(entity, lock), Args: nil, Reached: found},
-			rig.Explained{Statement: "client/find by 200 entities" + name, Query: find(inRanges(entities, "BETWEEN ", " AND "), lock), Args: nil, Reached: found},
+			rig.Explained{Statement: "client/find by 200 entities" + name, Query: find(rowtext.InRanges(entities, "BETWEEN ", " AND "), lock), Args: nil, Reached: found},
 			rig.Explained{Statement: "client/find between bookends" + name, Query: find("job.job_key > "+literal.Of(literal.AppendKey, first)+" AND job.job_key < "+literal.Of(literal.AppendKey, last), lock), Args: nil, Reached: found})
 		for _, n := range []int{2, 999, 1000, 1001} {
 			keys := literal.Keys(f.Some(rig.BigSlot, n), prescient.FutureJob.Key)
@@ -94,7 +95,7 @@ func rescheduleMany(c *Client, f *rig.Filled, n int) string {
 		slot.add(job.Key(), literal.Of(literal.AppendSecond, f.Slots[5]))
 	}
 	return c.tables.Fill("client/reschedule_many", "{due_at}", due.text(), "{next_check_at}", slot.text(), "{new_revision}", "7",
-		"{expires_at}", "", "{rows}", c.asRead(rows))
+		"{expires_at}", "", "{rows}", rowtext.AsRead(rows))
 }
 
 func listStatements(f *rig.Filled) []rig.Explained {

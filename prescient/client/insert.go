@@ -5,12 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/client/internal/handle"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
@@ -131,7 +131,7 @@ func (c *Client) readLatest(ctx context.Context, db prescient.DB, key prescient.
 	if !handle.IsCallersTx(db) {
 		return c.readPending(ctx, db, key)
 	}
-	found, err := c.find(ctx, db, textColumns, "job.job_key = "+literal.Of(literal.AppendKey, key), true)
+	found, err := c.find(ctx, db, rowtext.Columns, "job.job_key = "+literal.Of(literal.AppendKey, key), true)
 	if err != nil {
 		return time.Time{}, nil, err
 	}
@@ -145,7 +145,7 @@ func (c *Client) readLatest(ctx context.Context, db prescient.DB, key prescient.
 // lock locks a row by its primary key, if it is still as it was read.
 func (c *Client) lock(ctx context.Context, db prescient.DB, job prescient.FutureJob) (locked bool, err error) {
 	var revision uint64
-	err = store.QueryRow(ctx, db, []any{&revision}, c.tables.Fill("client/lock", c.identity(job)...))
+	err = store.QueryRow(ctx, db, []any{&revision}, c.tables.Fill("client/lock", rowtext.Identity(job)...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -178,103 +178,15 @@ func byPolicy(job prescient.NewJob, pending prescient.FutureJob, due, now time.T
 	}
 }
 
-// identity fills in the full primary key and the revision of a row as it was read.
-func (c *Client) identity(job prescient.FutureJob) []string {
-	return []string{"{slot}", literal.Of(literal.AppendSecond, job.NextCheckAt), "{key}", literal.Of(literal.AppendKey, job.Key()),
-		"{revision}", literal.Of(literal.AppendUint, job.Revision)}
-}
-
-// asRead is a condition on rows of future_job: that they are still as they were read.
-func (c *Client) asRead(rows []prescient.FutureJob) string {
-	var b []byte
-	for i, job := range rows {
-		if i > 0 {
-			b = append(b, " OR "...)
-		}
-		b = literal.AppendSecond(append(b, "job.next_check_at = "...), job.NextCheckAt)
-		b = literal.AppendKey(append(b, " AND job.job_key = "...), job.Key())
-		b = literal.AppendUint(append(b, " AND job.revision = "...), job.Revision)
-	}
-	return string(b)
-}
-
-// more says which columns are named that most jobs do not need.
-type more struct {
-	text    bool // tag and payload
-	expires bool // expires_at
-}
-
-// moreOf says what a job has that most have not.
-func moreOf(j *prescient.NewJob) more {
-	return more{text: j.Tag != "" || j.Payload != nil, expires: j.ExpiresAfter != 0}
-}
-
-func (m more) or(other more) more {
-	return more{text: m.text || other.text, expires: m.expires || other.expires}
-}
-
 // insertOf inserts one row.
 func (c *Client) insertOf(job prescient.NewJob, key prescient.Key, due, slot time.Time) string {
-	m := moreOf(&job)
-	return c.insertRows(appendRow(nil, &job, key, c.textOf(due, slot, job.ExpiresAfter), m), m)
+	m := rowtext.MoreOf(&job)
+	return c.insertRows(rowtext.Append(nil, &job, key, rowtext.TimesOf(c.tables.Dialect, due, slot, job.ExpiresAfter), m), m)
 }
 
-// insertRows is client/insert for rows that appendRow wrote.
-func (c *Client) insertRows(rows []byte, m more) string {
-	columns := ""
-	if c.tables.Dialect == text.Plain {
-		columns = ", inserted_at"
-	}
-	if m.text {
-		columns += ", tag, payload"
-	}
-	if m.expires {
-		columns += ", expires_at"
-	}
-	return c.tables.Fill("client/insert", "{more}", columns, "{rows}", string(rows))
-}
-
-// rowTimes are the times of a row, as text: thousands of rows may have the same.
-type rowTimes struct {
-	due, slots []byte // due_at; first_check_at and next_check_at
-	inserted   []byte // inserted_at, where its default would go by the session's time zone
-	expires    []byte // expires_at
-}
-
-// textOf writes times as numbers where they have whole seconds: the servers read those sooner.
-func (c *Client) textOf(due, slot time.Time, expiresAfter time.Duration) rowTimes {
-	first := literal.AppendNumber(nil, slot)
-	t := rowTimes{slots: slices.Concat(first, []byte(","), first)}
-	if due.Nanosecond() == 0 {
-		t.due = literal.AppendNumber(nil, due)
-	} else {
-		t.due = literal.AppendMicro(nil, due)
-	}
-	t.expires = literal.AppendMicroOrNull(nil, prescient.ExpiresAt(due, expiresAfter))
-	if c.tables.Dialect == text.Plain {
-		t.inserted = []byte(",UTC_TIMESTAMP(6)")
-	}
-	return t
-}
-
-// appendRow appends (…) for client/insert.
-func appendRow(b []byte, job *prescient.NewJob, key prescient.Key, times rowTimes, m more) []byte {
-	b = append(b, '(')
-	b = append(literal.AppendText(b, job.Entity.Name), ',')
-	b = append(literal.AppendText(b, job.Entity.Key), ',')
-	b = append(literal.AppendText(b, job.JobExec), ',')
-	b = append(append(b, times.due...), ',')
-	b = append(literal.AppendKey(b, key), ',')
-	b = append(append(b, times.slots...), ',')
-	b = append(literal.AppendUint(b, newRevision()), times.inserted...)
-	if m.text {
-		b = literal.AppendText(append(b, ','), job.Tag)
-		b = literal.AppendJSON(append(b, ','), string(job.Payload))
-	}
-	if m.expires {
-		b = append(append(b, ','), times.expires...)
-	}
-	return append(b, ')')
+// insertRows is client/insert for rows that rowtext.Append wrote.
+func (c *Client) insertRows(rows []byte, m rowtext.More) string {
+	return c.tables.Fill("client/insert", "{more}", m.Columns(c.tables.Dialect), "{rows}", string(rows))
 }
 
 // explain wraps a server's error. A slot that is off the grid means that the resolution was changed a moment ago.

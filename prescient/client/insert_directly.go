@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/slots"
@@ -44,12 +45,12 @@ func (c *Client) directInsertOf(job prescient.NewJob, key prescient.Key, due, sl
 	if horizon.Before(prescient.EarliestDue) {
 		horizon = prescient.EarliestDue
 	}
-	times := c.textOf(due, slot, job.ExpiresAfter)
-	times.slots = literal.AppendNumber(nil, slot)
-	times.slots = append(times.slots, ",IF(UTC_TIMESTAMP(6)>=TIMESTAMP"...)
-	times.slots = append(literal.AppendMicro(times.slots, horizon), " AND UTC_TIMESTAMP(6)<TIMESTAMP"...)
-	times.slots = append(literal.AppendSecond(times.slots, slot), ',')
-	times.slots = append(literal.AppendNumber(times.slots, slot), ",NULL)"...)
-	m := moreOf(&job)
-	return c.insertRows(appendRow(nil, &job, key, times, m), m)
+	times := rowtext.TimesOf(c.tables.Dialect, due, slot, job.ExpiresAfter)
+	times.Slots = literal.AppendNumber(nil, slot)
+	times.Slots = append(times.Slots, ",IF(UTC_TIMESTAMP(6)>=TIMESTAMP"...)
+	times.Slots = append(literal.AppendMicro(times.Slots, horizon), " AND UTC_TIMESTAMP(6)<TIMESTAMP"...)
+	times.Slots = append(literal.AppendSecond(times.Slots, slot), ',')
+	times.Slots = append(literal.AppendNumber(times.Slots, slot), ",NULL)"...)
+	m := rowtext.MoreOf(&job)
+	return c.insertRows(rowtext.Append(nil, &job, key, times, m), m)
 }

@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/client/internal/handle"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
@@ -178,7 +179,7 @@ func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[presci
 		keys = append(keys, b.key(i))
 	}
 	condition := "job.job_key IN (" + literal.KeysOf(keys) + ")"
-	found, err := b.client.find(ctx, b.db, textColumns, condition, lock)
+	found, err := b.client.find(ctx, b.db, rowtext.Columns, condition, lock)
 	for i := range found {
 		pending[found[i].Key()] = &found[i]
 	}
@@ -215,14 +216,14 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[prescient.Ke
 }
 
 // text returns the rows of what is not pending, for insertRows.
-func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob, now time.Time) (rows []byte, m more, err error) {
-	for i := from; i < to && m != (more{true, true}); i++ {
-		m = m.or(moreOf(b.job(i)))
+func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob, now time.Time) (rows []byte, m rowtext.More, err error) {
+	for i := from; i < to && m != (rowtext.More{Text: true, Expires: true}); i++ {
+		m = m.Or(rowtext.MoreOf(b.job(i)))
 	}
 	rows = make([]byte, 0, (to-from)*192)
 	var last *prescient.NewJob // of which the times are
 	var due, slot time.Time
-	var times rowTimes
+	var times rowtext.Times
 	for i := from; i < to; i++ {
 		job, key := b.job(i), b.key(i)
 		if pending[key] != nil {
@@ -232,12 +233,12 @@ func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob
 			if due, slot, err = b.client.place(job.JobExec, job.DueAt, now); err != nil {
 				return nil, m, b.named(i, err)
 			}
-			last, times = job, b.client.textOf(due, slot, job.ExpiresAfter)
+			last, times = job, rowtext.TimesOf(b.client.tables.Dialect, due, slot, job.ExpiresAfter)
 		}
 		if len(rows) > 0 {
 			rows = append(rows, ',')
 		}
-		rows = appendRow(rows, job, key, times, m)
+		rows = rowtext.Append(rows, job, key, times, m)
 		b.note(i, Inserted{Did: DidInsert, DueAt: due, Slot: slot})
 	}
 	return rows, m, nil

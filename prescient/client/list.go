@@ -3,23 +3,44 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
-	"prescient/prescient/internal/literal"
+	"prescient/prescient/client/internal/listing"
 	"prescient/slots"
 )
 
 // MaxPage is the most rows that a page of a listing has.
 const MaxPage = 10000
+
+// DefaultSearch is how many rows a listing looks at for one page, where no index serves its filter.
+const DefaultSearch = 250_000
+
+// ErrSearched is returned by a listing that looked at as many rows as it may before its page was full. The error is a
+// *SearchedError, and the rows that were found come with it.
+var ErrSearched = errors.New("the search ended early")
+
+// SearchedError says how far a listing came. By entity, by time and by cursor rows are found at once; by job_exec, by
+// outcome, by slot of history and by kind of entity they are looked for, one after the other.
+type SearchedError struct {
+	// Rows is how many were looked at.
+	Rows int
+	// Reached is the time of the last of them: its slot, or its end.
+	Reached time.Time
+	// After is the cursor with which the search goes on.
+	After string
+}
+
+func (e *SearchedError) Error() string {
+	return fmt.Sprintf("%s: %d rows were looked at, as far as %s", ErrSearched, e.Rows, slots.Stamp(e.Reached))
+}
+
+func (e *SearchedError) Unwrap() error { return ErrSearched }
 
 // ListFilter narrows a listing. Zero fields do not narrow it.
 type ListFilter struct {
@@ -60,11 +81,7 @@ type Ended struct {
 }
 
 // Cursor names the place of the row in a listing of history.
-func (e Ended) Cursor() string { return historyCursor(e.EndedAt, e.Key(), e.Revision) }
-
-func historyCursor(ended time.Time, key prescient.Key, revision uint64) string {
-	return ended.UTC().Format(literal.MicroLayout) + "/" + key.String() + "/" + fmt.Sprint(revision)
-}
+func (e Ended) Cursor() string { return listing.HistoryCursor(e.EndedAt, e.Key(), e.Revision) }
 
 // nilWhereEmpty makes nil of a payload that a listing reads for NULL.
 func nilWhereEmpty(payload *json.RawMessage) {
@@ -87,7 +104,7 @@ func (f ListFilter) limit() (int, error) {
 }
 
 // common parts what pending rows and history have in common into the bounds that an index serves, and the rest.
-func (f ListFilter) common(timeColumn, slotColumn string) (bounds, filter condition, err error) {
+func (f ListFilter) common(timeColumn, slotColumn string) (bounds, filter listing.Condition, err error) {
 	// An entity's rows are few, and found by its key: what else is asked of them needs no search.
 	rest := &filter
 	switch {
@@ -96,45 +113,55 @@ func (f ListFilter) common(timeColumn, slotColumn string) (bounds, filter condit
 			return bounds, filter, err
 		}
 		first, last := f.Entity.KeyRange()
-		bounds.add("job_key BETWEEN ? AND ? AND entity_name = ? AND entity_key = ?", first[:], last[:], f.Entity.Name, f.Entity.Key)
+		bounds.Add("job_key BETWEEN ? AND ? AND entity_name = ? AND entity_key = ?", first[:], last[:], f.Entity.Name, f.Entity.Key)
 		rest = &bounds
 	case f.Entity.Name != "":
 		if err := prescient.ValidIdentifier("entity name", f.Entity.Name); err != nil {
 			return bounds, filter, err
 		}
-		filter.add("entity_name = ?", f.Entity.Name)
+		filter.Add("entity_name = ?", f.Entity.Name)
 	}
 	if f.JobExec != "" {
 		if err := prescient.ValidIdentifier("job_exec", f.JobExec); err != nil {
 			return bounds, filter, err
 		}
-		rest.add("job_exec = ?", f.JobExec)
+		rest.Add("job_exec = ?", f.JobExec)
 	}
 	if f.Tag != "" {
-		rest.add("tag = ?", f.Tag)
+		rest.Add("tag = ?", f.Tag)
 	}
 	if f.Outcome != "" {
 		if _, err := prescient.ParseOutcome(string(f.Outcome)); err != nil {
 			return bounds, filter, err
 		}
-		rest.add("outcome = ?", string(f.Outcome))
+		rest.Add("outcome = ?", string(f.Outcome))
 	}
 	if !f.Slot.IsZero() {
 		if slotColumn == timeColumn {
 			rest = &bounds
 		}
-		rest.add(slotColumn+" = ?", f.Slot.UTC())
+		rest.Add(slotColumn+" = ?", f.Slot.UTC())
 	}
 	if !f.From.IsZero() {
-		bounds.add(timeColumn+" >= ?", slots.RoundUp(f.From))
+		bounds.Add(timeColumn+" >= ?", slots.RoundUp(f.From))
 	}
 	if !f.Before.IsZero() {
-		bounds.add(timeColumn+" < ?", slots.RoundUp(f.Before))
+		bounds.Add(timeColumn+" < ?", slots.RoundUp(f.Before))
 	}
 	if f.Search < 0 {
 		return bounds, filter, fmt.Errorf("%w: search %d: must be positive, or 0 for %d", prescient.ErrInvalid, f.Search, DefaultSearch)
 	}
 	return bounds, filter, nil
+}
+
+// list reads a page, and says in its error where the search ended early.
+func list[R interface{ Cursor() string }](ctx context.Context, c *Client, db *sqlx.DB, l listing.Listing, f ListFilter, bounds, filter listing.Condition, limit int) ([]R, error) {
+	page, stop, err := listing.Read[R](ctx, &c.tables, db, l,
+		listing.Query{Bounds: bounds, Filter: filter, After: f.After, Limit: limit, Search: cmp.Or(f.Search, DefaultSearch)})
+	if err == nil && stop != nil {
+		err = &SearchedError{Rows: stop.Rows, Reached: stop.Reached, After: stop.After}
+	}
+	return page, err
 }
 
 // Pending lists pending rows in the order in which they come due, on a pool made by connect.Open. The error wraps ErrSearched
@@ -151,7 +178,7 @@ func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]pres
 	if err != nil {
 		return nil, err
 	}
-	page, err := list[prescient.FutureJob](ctx, &c.tables, db, pendingListing, f, bounds, filter, limit)
+	page, err := list[prescient.FutureJob](ctx, c, db, listing.Pending, f, bounds, filter, limit)
 	if err != nil && !errors.Is(err, ErrSearched) {
 		return nil, fmt.Errorf("listing pending jobs: %w", err)
 	}
@@ -172,7 +199,7 @@ func (c *Client) History(ctx context.Context, db *sqlx.DB, f ListFilter) ([]Ende
 	if err != nil {
 		return nil, err
 	}
-	page, err := list[Ended](ctx, &c.tables, db, historyListing, f, bounds, filter, limit)
+	page, err := list[Ended](ctx, c, db, listing.History, f, bounds, filter, limit)
 	if err != nil && !errors.Is(err, ErrSearched) {
 		return nil, fmt.Errorf("listing history: %w", err)
 	}
@@ -192,22 +219,4 @@ func (c *Client) Load(ctx context.Context, db *sqlx.DB, from, before time.Time, 
 		return nil, fmt.Errorf("counting what is due: %w", err)
 	}
 	return load, nil
-}
-
-// parseCursor reads a cursor of two parts, or of three with a revision.
-func parseCursor(text, layout string, parts int) (at time.Time, key []byte, revision uint64, err error) {
-	fields := strings.Split(text, "/")
-	if len(fields) == parts {
-		at, err = time.ParseInLocation(layout, fields[0], time.UTC)
-		if err == nil {
-			key, err = hex.DecodeString(fields[1])
-		}
-		if err == nil && parts == 3 {
-			revision, err = strconv.ParseUint(fields[2], 10, 64)
-		}
-		if err == nil && len(key) == len(prescient.Key{}) {
-			return at, key, revision, nil
-		}
-	}
-	return at, nil, 0, fmt.Errorf("%w: cursor %q: give the one that came with the page before", prescient.ErrInvalid, text)
 }

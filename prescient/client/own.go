@@ -10,6 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/client/internal/handle"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
@@ -64,9 +65,9 @@ func (o Own) InTx(ctx context.Context, db prescient.DB, do func(db prescient.DB)
 func (o Own) Insert(ctx context.Context, db prescient.DB, jobs []prescient.NewJob, now time.Time) error {
 	for len(jobs) > 0 {
 		var rows []byte
-		n, all := 0, more{text: true}
+		n, all := 0, rowtext.More{Text: true}
 		for _, job := range jobs {
-			all = all.or(moreOf(&job))
+			all = all.Or(rowtext.MoreOf(&job))
 		}
 		for n < len(jobs) && n < bulkRows && len(rows) < literal.BulkBytes {
 			job := &jobs[n]
@@ -76,7 +77,7 @@ func (o Own) Insert(ctx context.Context, db prescient.DB, jobs []prescient.NewJo
 			if n++; n > 1 {
 				rows = append(rows, ',')
 			}
-			rows = appendRow(rows, job, prescient.KeyOf(job.Entity, job.JobExec, job.Tag), o.client.textOf(due, slot, job.ExpiresAfter), all)
+			rows = rowtext.Append(rows, job, prescient.KeyOf(job.Entity, job.JobExec, job.Tag), rowtext.TimesOf(o.client.tables.Dialect, due, slot, job.ExpiresAfter), all)
 		}
 		if _, err := db.ExecContext(ctx, o.client.insertRows(rows, all)); err != nil {
 			return o.client.explain(ctx, db, jobs[0], err)
@@ -90,7 +91,7 @@ func (o Own) Insert(ctx context.Context, db prescient.DB, jobs []prescient.NewJo
 // for about a thousand of them.
 func (o Own) Pending(ctx context.Context, db prescient.DB, keys []prescient.Key) (found []prescient.FutureJob, err error) {
 	for some := range slices.Chunk(keys, bulkRows) {
-		part, err := o.client.find(ctx, db, bareColumns, "job.job_key IN ("+literal.KeysOf(some)+")", false)
+		part, err := o.client.find(ctx, db, rowtext.BareColumns, "job.job_key IN ("+literal.KeysOf(some)+")", false)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/client/internal/handle"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
@@ -16,16 +17,16 @@ import (
 // An account that may insert and delete, but not update, cannot do so, except where the slot of the row has begun: there
 // every policy has to, so the row goes and a new one comes. The DELETE holds the place until the caller commits.
 func (c *Client) replace(ctx context.Context, db prescient.DB, job prescient.NewJob, pending prescient.FutureJob, due, slot, now time.Time) (n int, err error) {
-	n, err = store.Affected(ctx, db, c.tables.Fill("client/replace", append(c.identity(pending),
+	n, err = store.Affected(ctx, db, c.tables.Fill("client/replace", append(rowtext.Identity(pending),
 		"{due_at}", literal.Of(literal.AppendMicro, due), "{next_check_at}", literal.Of(literal.AppendSecond, slot),
 		"{payload}", literal.Of(literal.AppendJSON, string(job.Payload)),
-		"{expires_at}", setExpiry(pending, prescient.ExpiresAt(due, job.ExpiresAfter)),
-		"{new_revision}", literal.Of(literal.AppendUint, newRevision()))...))
+		"{expires_at}", rowtext.SetExpiry(pending, prescient.ExpiresAt(due, job.ExpiresAfter)),
+		"{new_revision}", literal.Of(literal.AppendUint, rowtext.NewRevision()))...))
 	if !errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied) || pending.NextCheckAt.After(now) {
 		return n, err
 	}
 	again := func(db prescient.DB) error {
-		if n, err = store.Affected(ctx, db, c.tables.Fill("client/delete", "{rows}", c.asRead([]prescient.FutureJob{pending}))); err != nil || n == 0 {
+		if n, err = store.Affected(ctx, db, c.tables.Fill("client/delete", "{rows}", rowtext.AsRead([]prescient.FutureJob{pending}))); err != nil || n == 0 {
 			return err
 		}
 		_, err := db.ExecContext(ctx, c.insertOf(job, prescient.KeyOf(job.Entity, job.JobExec, job.Tag), due, slot))
@@ -38,12 +39,4 @@ func (c *Client) replace(ctx context.Context, db prescient.DB, job prescient.New
 	// InsertMany has a savepoint of its own, which one of the same name would take the place of.
 	err = handle.InSavepoint(ctx, db, "prescient_replace", again)
 	return n, err
-}
-
-// setExpiry sets expires_at where a row has one, or is to have one.
-func setExpiry(pending prescient.FutureJob, expiresAt *time.Time) string {
-	if pending.ExpiresAt == nil && expiresAt == nil {
-		return ""
-	}
-	return ", expires_at = " + literal.Of(literal.AppendMicroOrNull, expiresAt)
 }

@@ -11,6 +11,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/client/internal/handle"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 )
@@ -214,7 +215,7 @@ func (r *requeue) choose(ctx context.Context, page []Ended) (jobs []RequeuedJob,
 		return nil, nil, nil
 	}
 	keys := literal.Keys(page, func(e Ended) prescient.Key { return e.Key() })
-	found, err := r.find(ctx, r.db, textColumns, "job.job_key IN ("+keys+")", false)
+	found, err := r.find(ctx, r.db, rowtext.Columns, "job.job_key IN ("+keys+")", false)
 	if err != nil {
 		return nil, nil, err
 	}

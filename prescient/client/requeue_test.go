@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 )
@@ -22,7 +23,7 @@ func (r *testRig) endAs(job prescient.FutureJob, outcome prescient.Outcome, ende
 func ended(key, exec string) prescient.FutureJob {
 	return prescient.FutureJob{EntityName: "order", EntityKey: key, JobExec: exec, DueAt: rig.At("09:00"), FirstCheckAt: rig.At("09:00"),
 		NextCheckAt: rig.At("09:00"), CheckCount: 3, ErrorCount: 6, PutOffCount: 1, LastError: "boom", TotalMS: 99,
-		Payload: json.RawMessage(`{"a": "ü"}`), Revision: newRevision(), InsertedAt: rig.At("08:00")}
+		Payload: json.RawMessage(`{"a": "ü"}`), Revision: rowtext.NewRevision(), InsertedAt: rig.At("08:00")}
 }
 
 func (r *testRig) requeue(now time.Time, o RequeueOptions) Requeued {

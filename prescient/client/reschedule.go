@@ -9,6 +9,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/client/internal/handle"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -52,10 +53,10 @@ func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.En
 			return Inserted{}, err
 		}
 		if job != nil && job.Entity() == e && job.JobExec == jobExec && job.Tag == tag {
-			n, err := store.Affected(ctx, db, c.tables.Fill("client/reschedule", append(c.identity(*job),
+			n, err := store.Affected(ctx, db, c.tables.Fill("client/reschedule", append(rowtext.Identity(*job),
 				"{due_at}", literal.Of(literal.AppendMicro, due), "{next_check_at}", literal.Of(literal.AppendSecond, slot),
-				"{expires_at}", setExpiry(*job, prescient.MovedExpiry(*job, due)),
-				"{new_revision}", literal.Of(literal.AppendUint, newRevision()))...))
+				"{expires_at}", rowtext.SetExpiry(*job, prescient.MovedExpiry(*job, due)),
+				"{new_revision}", literal.Of(literal.AppendUint, rowtext.NewRevision()))...))
 			if err != nil {
 				return Inserted{}, fmt.Errorf("rescheduling %s of %s: %w", jobExec, e, err)
 			}

@@ -12,6 +12,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/client/internal/handle"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -124,7 +125,7 @@ func (m *moving) look(ctx context.Context, order []int) (shown []move, rest []in
 	}
 	found := make(map[prescient.Key]bool, len(keys))
 	for some := range slices.Chunk(keys, bulkRows) {
-		rows, err := m.client.find(ctx, m.db, bareColumns, "job.job_key IN ("+literal.KeysOf(some)+")", false)
+		rows, err := m.client.find(ctx, m.db, rowtext.BareColumns, "job.job_key IN ("+literal.KeysOf(some)+")", false)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -174,9 +175,9 @@ func (m *moving) together(ctx context.Context, moves []move) (missed []int, err 
 	if expire { // accounts from before migration 15 have no right to the column
 		setExpires = ", job.expires_at = " + expires.text()
 	}
-	revision := newRevision()
+	revision := rowtext.NewRevision()
 	n, err := store.Affected(ctx, m.db, m.client.tables.Fill("client/reschedule_many", "{due_at}", due.text(), "{next_check_at}", slot.text(),
-		"{new_revision}", literal.Of(literal.AppendUint, revision), "{expires_at}", setExpires, "{rows}", m.client.asRead(rows)))
+		"{new_revision}", literal.Of(literal.AppendUint, revision), "{expires_at}", setExpires, "{rows}", rowtext.AsRead(rows)))
 	if err != nil {
 		return nil, fmt.Errorf("rescheduling %d checks, %s of %s among them: %w", len(rows), rows[0].JobExec, rows[0].Entity(), err)
 	}
@@ -192,7 +193,7 @@ func (m *moving) missed(ctx context.Context, moves []move, revision uint64) (mis
 	for k, mv := range moves {
 		keys[k] = mv.row.Key()
 	}
-	rows, err := m.client.find(ctx, m.db, bareColumns, "job.job_key IN ("+literal.KeysOf(keys)+")", false)
+	rows, err := m.client.find(ctx, m.db, rowtext.BareColumns, "job.job_key IN ("+literal.KeysOf(keys)+")", false)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver/servertest"
@@ -95,7 +96,7 @@ func (r *testRig) put(db prescient.DB, job prescient.NewJob) {
 // rows reads what is pending in the order of the keys, on the rig's own connections.
 func (r *testRig) rows() []prescient.FutureJob {
 	r.T.Helper()
-	rows, err := r.client.find(context.WithoutCancel(r.T.Context()), r.App, textColumns, "1 = 1", false)
+	rows, err := r.client.find(context.WithoutCancel(r.T.Context()), r.App, rowtext.Columns, "1 = 1", false)
 	r.Must(err)
 	return rows
 }

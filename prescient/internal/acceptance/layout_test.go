@@ -51,6 +51,8 @@ var layers = []layer{
 	{"prescient/agent", vocabulary},
 	{"prescient/audit", vocabulary},
 	{"prescient/client/internal/handle", vocabulary},
+	{"prescient/client/internal/listing", vocabulary},
+	{"prescient/client/internal/rowtext", vocabulary},
 	{"prescient/client", append([]string{"prescient/audit", "prescient/client/internal/*"}, vocabulary...)},
 	{"prescient/blocking", vocabulary},
 	{"prescient/doctor", append([]string{"prescient/agent", "prescient/audit", "prescient/blocking"}, vocabulary...)},
