@@ -45,8 +45,10 @@ func TestASlotOfEventsTakesAtMostSixStatementsFor500(t *testing.T) {
 			}
 		}
 		buckets := kinds["UPDATE p_slot_run SET finished_at"]
-		if rest := work - 5*kinds["BEGIN"] - 2*buckets - kinds["SELECT entity_name, entity_key, job_exec,"]; rest > 12 {
-			t.Errorf("%d statements beside transactions of five, leases and reads: %v", rest, kinds)
+		// These come by the clock: the longer it takes, the more of them.
+		byTime := kinds["UPDATE p_slot_run SET allocated_until"] + kinds["SELECT UTC_TIMESTAMP(6), EXISTS (SELECT"] + kinds["SELECT bucket, buckets, token,"]
+		if rest := work - 5*kinds["BEGIN"] - 2*buckets - kinds["SELECT entity_name, entity_key, job_exec,"] - byTime; rest > 6 {
+			t.Errorf("%d statements beside transactions of five, leases, looks and reads: %v", rest, kinds)
 		}
 		if most := 6 * many / 500; work > most && took < 2*time.Second {
 			t.Errorf("%d statements for %d events in %s: %v", work, many, took, kinds)
