@@ -3,6 +3,8 @@ package forward
 import "time"
 
 const (
+	// window is how many events of a shard are in memory at most.
+	window = 256
 	// lookPast is for how long a shard may be full until it is read past what fills it.
 	lookPast = time.Second
 	// mostLive is how many events of a shard are in memory at most, with those that it is read past; and a window more, at the last read.

@@ -83,8 +83,8 @@ type Forwarder struct {
 	stopping bool // it takes no more
 }
 
-// mostLarge is how many long payloads are in memory at a time, and mostLargeOf how many of a topic.
-const mostLarge, mostLargeOf = 64, 16
+// mostLarge is how many long payloads are in memory at a time, whatever their topic.
+const mostLarge = 64
 
 // New makes a forwarder on a pool that was made by connect.Open, as that of a worker is. It reads slot_config. The error wraps
 // prescient.ErrNotMigrated, prescient.ErrInvalid or what the server says.

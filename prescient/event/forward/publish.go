@@ -14,8 +14,6 @@ import (
 var (
 	errNotOurs = errors.New("the shard is not this forwarder's")
 	errNoRoute = errors.New("no route takes the topic")
-	// errHere is no fault of the topic: the payload cannot be read, or the event was deleted.
-	errHere = errors.New("reading its payload")
 )
 
 // result is what became of a publication.

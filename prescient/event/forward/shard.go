@@ -2,7 +2,6 @@ package forward
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,30 +14,11 @@ import (
 )
 
 const (
-	// window is how many events of a shard are in memory at most.
-	window = 256
 	// longestRest is the longest rest after a read that found nothing new.
 	longestRest = 5 * time.Second
 	// firstHold and lastHold are how long a key waits after its event failed.
 	firstHold, lastHold = time.Second, 30 * time.Second
 )
-
-// row is an event of the outbox.
-type row struct {
-	Seq         uint64           `db:"seq"`
-	ID          string           `db:"id"`
-	Topic       string           `db:"topic"`
-	Key         string           `db:"event_key"`
-	GeneratedAt time.Time        `db:"generated_at"`
-	InsertedAt  time.Time        `db:"inserted_at"`
-	Bytes       int              `db:"bytes"`
-	Payload     sql.Null[[]byte] `db:"payload"`
-}
-
-// chain is what events are published in order of: a key in a topic.
-type chain struct{ topic, key string }
-
-func (r row) chain() chain { return chain{r.Topic, r.Key} }
 
 // shard is a shard that this forwarder has.
 type shard struct {

@@ -17,7 +17,12 @@ const (
 	tripFor   = 2 * time.Second
 	// noteEvery is how often it is noted that a topic fails.
 	noteEvery = 10 * time.Second
+	// mostLargeOf is how many long payloads of a topic are in memory at a time.
+	mostLargeOf = 16
 )
+
+// errHere is no fault of the topic: the payload cannot be read, or the event was deleted.
+var errHere = errors.New("reading its payload")
 
 // topics are those that events of the outbox have had.
 type topics struct {
