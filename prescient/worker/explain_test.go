@@ -14,6 +14,7 @@ import (
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/ledger"
+	"prescient/prescient/worker/internal/look"
 	text "prescient/sql"
 )
 
@@ -129,9 +130,9 @@ func sweepStatements(f *rig.Filled) []rig.Explained {
 	rows := func(keys string) map[string]string { return map[string]string{"p_future_job": keys} }
 	get := f.Tables.Stmt.Get
 	list := []rig.Explained{
-		{Statement: "sweep/overdue", Query: get("sweep/overdue"), Args: []any{prescient.EarliestDue, f.Slots[20], sweepPage}, Reached: rows(rig.BySlot)},
-		{Statement: "sweep/overdue, a page on", Query: get("sweep/overdue"), Args: []any{f.Slots[10].Add(time.Second), f.Slots[20], sweepPage}, Reached: rows(rig.BySlot)},
-		{Statement: "sweep/overdue, everything", Query: get("sweep/overdue"), Args: []any{prescient.EarliestDue, f.Slots[49], sweepPage}, Reached: rows(rig.BySlot)},
+		{Statement: "sweep/overdue", Query: get("sweep/overdue"), Args: []any{prescient.EarliestDue, f.Slots[20], look.Page}, Reached: rows(rig.BySlot)},
+		{Statement: "sweep/overdue, a page on", Query: get("sweep/overdue"), Args: []any{f.Slots[10].Add(time.Second), f.Slots[20], look.Page}, Reached: rows(rig.BySlot)},
+		{Statement: "sweep/overdue, everything", Query: get("sweep/overdue"), Args: []any{prescient.EarliestDue, f.Slots[49], look.Page}, Reached: rows(rig.BySlot)},
 		{Statement: "sweep/batch_end", Query: get("sweep/batch_end"), Args: []any{f.Slots[rig.BigSlot], first[:], last[:], 999}, Reached: rows(rig.BySlotAndKey)},
 		{Statement: "sweep/others", Query: f.Tables.Fill("sweep/others", "{job_execs}", "?, ?"), Args: []any{f.Slots[rig.BigSlot], "exec1", "exec2"}, Reached: rows(rig.BySlot)},
 		{Statement: "sweep/handed_on", Query: f.Tables.Fill("sweep/handed_on", "{slots}", "?, ?"), Args: []any{f.Slots[rig.BigSlot], f.Slots[rig.BigSlot+1]}, Reached: map[string]string{"p_slot_run": "PRIMARY 5"}},

@@ -43,7 +43,7 @@ func (w *Worker) Overdue(ctx context.Context) (slots int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	err = w.eachOverdue(ctx, prescient.EarliestDue, w.overdueBefore(now), func(time.Time) error {
+	err = w.look.EachOverdue(ctx, prescient.EarliestDue, w.look.OverdueBefore(now), func(time.Time) error {
 		slots++
 		return nil
 	})

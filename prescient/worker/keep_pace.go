@@ -34,7 +34,7 @@ func (w *Worker) finishWithin() time.Duration {
 // left out: whatever the reason, the commits have it too.
 func (r *slotRun) keepPace(ctx context.Context, before []ledger.Row) {
 	within := r.w.finishWithin()
-	progress := pace.NewProgress(r.w.options.Batch, within-r.clock.Now().Sub(r.slot), ledgerOf(before))
+	progress := pace.NewProgress(r.w.options.Batch, within-r.Clock.Now().Sub(r.slot), ledgerOf(before))
 	began := time.Now()
 	ticker := time.NewTicker(r.pace.Every(within))
 	defer ticker.Stop()

@@ -15,7 +15,9 @@ import (
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
+	"prescient/prescient/worker/internal/look"
 	"prescient/prescient/worker/internal/purge"
+	"prescient/prescient/worker/internal/watched"
 	"prescient/slots"
 )
 
@@ -36,8 +38,10 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 		return nil, fmt.Errorf("%w: the assignment (%s) is for %s, but slot_config has %s", prescient.ErrResolution, a, a.Grid(), t.Grid)
 	}
 	w := &Worker{tables: t, options: options, log: options.Log, guards: make(map[string]prescient.Guards),
-		bounds: bounds{runs: make(places, maxRuns), sweepers: make(places, 1)}, sweepSoon: make(chan struct{}, 1), watched: newWatched()}
+		bounds: bounds{runs: make(places, maxRuns), sweepers: make(places, 1)}, sweepSoon: make(chan struct{}, 1)}
 	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
+	w.look = &look.Looker{Send: w.send, Tables: &w.tables, Grace: options.SweepGrace}
+	w.watched = watched.New(w.send, &w.tables)
 	w.ledger = w.newLedger()
 	w.purge = &purge.Purge{Send: w.send, Tables: &w.tables, Log: w.log, For: w.options.putOff(), MostOthers: purge.MostOthers}
 	w.shared = w.newShared()

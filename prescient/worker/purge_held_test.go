@@ -33,9 +33,12 @@ func TestLooksStayQuickWhilePurgeIsHeldBack(t *testing.T) {
 
 		w := r.worker(rig.At("13:15:01"), rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{}), Options{})
 		looks := func() (sweep, slot, clock time.Duration) {
-			return medianTime(t, func() error { _, err := w.overdue(t.Context(), prescient.EarliestDue, rig.At("13:15")); return err }),
-				medianTime(t, func() error { _, _, err := w.clockAndDue(t.Context(), rig.At("13:15")); return err }),
-				medianTime(t, func() error { _, _, err := w.clockAndDue(t.Context(), time.Unix(0, 0).UTC()); return err })
+			return medianTime(t, func() error {
+					_, err := w.look.Overdue(t.Context(), prescient.EarliestDue, rig.At("13:15"))
+					return err
+				}),
+				medianTime(t, func() error { _, err := w.look.At(t.Context(), rig.At("13:15")); return err }),
+				medianTime(t, func() error { _, err := w.look.At(t.Context(), time.Unix(0, 0).UTC()); return err })
 		}
 		sweep, slot, clock := looks()
 		const slots = 48

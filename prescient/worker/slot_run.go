@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/ledger"
+	"prescient/prescient/worker/internal/look"
 	"prescient/prescient/worker/internal/pace"
 	"prescient/slots"
 )
@@ -22,7 +23,7 @@ import (
 type slotRun struct {
 	w    *Worker
 	slot time.Time
-	slotState
+	look.State
 	runOptions
 	ends
 
@@ -85,7 +86,7 @@ var errSetBack = errors.New("the database's clock was set back")
 func (w *Worker) runSlot(ctx context.Context, slot time.Time, how runOptions) (books.Figures, error) {
 	defer how.place.give()
 	figures, err := w.tryRun(ctx, slot, how)
-	w.watched.after(figures, time.Now())
+	w.watched.After(figures, time.Now())
 	w.observeRun(figures, err)
 	return figures, err
 }
@@ -96,13 +97,13 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how runOptions) (bo
 	calls, work, cancel := w.scope(ctx)
 	defer cancel()
 	seen, err := w.awaitSlot(ctx, slot, how)
-	if err != nil || seen.paused.All() {
+	if err != nil || seen.Paused.All() {
 		return books.Figures{Slot: slot, Paused: err == nil}, err
 	}
 	w.ledger.GiveBackLate(work)
-	r := &slotRun{w: w, slot: slot, slotState: seen, runOptions: how, ends: ends{stop: ctx.Done(), calls: calls, work: work},
+	r := &slotRun{w: w, slot: slot, State: seen, runOptions: how, ends: ends{stop: ctx.Done(), calls: calls, work: work},
 		leases: make(map[*ledger.Lease]context.CancelFunc), waits: lockWaits{left: make(map[int]bool)}, figures: books.Figures{Slot: slot}}
-	if seen.due {
+	if seen.Due {
 		err = r.run(ctx)
 	} else if _, err = w.send.Exec(work, w.tables.Stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
 		err = fmt.Errorf("noting the empty slot %s: %w", slots.Stamp(slot), err)
@@ -114,25 +115,25 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how runOptions) (bo
 
 // awaitSlot looks at the slot once it has come by the database's clock. It does not wait where that is much too early and the run
 // is in the background, or there is somebody to be told.
-func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, how runOptions) (slotState, error) {
+func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, how runOptions) (look.State, error) {
 	for {
-		seen, err := w.stateOf(ctx, slot)
+		seen, err := w.look.At(ctx, slot)
 		if err != nil {
-			return slotState{}, err
+			return look.State{}, err
 		}
-		early := slot.Sub(seen.clock.Now())
+		early := slot.Sub(seen.Clock.Now())
 		if early <= 0 {
 			return seen, nil
 		}
 		if (how.background || how.early != nil) && early > inexact(w.tables.Grid) {
 			select {
-			case how.early <- seen.clock:
+			case how.early <- seen.Clock:
 			default: // it is being told already, or nobody asks
 			}
-			return slotState{}, errSetBack
+			return look.State{}, errSetBack
 		}
 		if err := store.Sleep(ctx, early); err != nil {
-			return slotState{}, err
+			return look.State{}, err
 		}
 	}
 }
@@ -191,7 +192,7 @@ func (r *slotRun) run(ctx context.Context) error {
 		}
 		if next.free > 0 {
 			// Free, and yet not to be had: another was faster, or slot_config was changed.
-			if _, _, err := r.w.clockAndDue(r.work, r.slot); err != nil {
+			if _, err := r.w.look.At(r.work, r.slot); err != nil {
 				return err
 			}
 		}
@@ -248,7 +249,7 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 	}
 	calls, cancel := context.WithCancel(r.calls)
 	defer cancel()
-	o := bucket.Options{Lease: l, Buckets: row.Buckets, Clock: r.clock, Calls: calls, Stop: r.stop, BeforeRead: r.beforeRead, Pace: r.pace, Background: r.background, Paused: r.paused,
+	o := bucket.Options{Lease: l, Buckets: row.Buckets, Clock: r.Clock, Calls: calls, Stop: r.stop, BeforeRead: r.beforeRead, Pace: r.pace, Background: r.background, Paused: r.Paused,
 		Hidden: &r.hidden, Wary: row.GivenBack()}
 	o.OnLinger = func() {
 		if !lingered {

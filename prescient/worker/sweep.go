@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,14 +14,11 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/bucket"
-	"prescient/slots"
+	"prescient/prescient/worker/internal/look"
 )
 
 // errPaused ends a sweep once everything is paused; it never leaves the package.
 var errPaused = errors.New("everything is paused")
-
-// sweepPage is how many overdue slots are looked up at a time.
-const sweepPage = 100
 
 // Sweep runs what earlier slots left behind, oldest first, each under its own leases: rows whose insert committed after
 // their slot had run, slots that nobody served, buckets of dead workers. What a live worker holds it leaves alone. It
@@ -143,22 +139,22 @@ func (s *sweeping) mayGoOn() error {
 // sweep starts a run for each slot that is overdue, one at a time, those aside that only wait for slow calls.
 func (s *sweeping) sweep(ctx context.Context) error {
 	w := s.w
-	seen, err := w.stateNow(ctx)
-	if err != nil || seen.paused.All() {
+	seen, err := w.look.Now(ctx)
+	if err != nil || seen.Paused.All() {
 		return err
 	}
-	s.paused = seen.paused
-	before := w.overdueBefore(seen.clock.Now())
+	s.paused = seen.Paused
+	before := w.look.OverdueBefore(seen.Clock.Now())
 	if s.known.IsZero() || before.Before(s.known) { // it never looked, or the clock was set back since
 		s.known = before
 	}
 	backlog := s.known
 	n := 0
-	err = s.sweepNew(ctx, seen.clock)
+	err = s.sweepNew(ctx, seen.Clock)
 	if err == nil {
-		err = w.eachOverdue(ctx, prescient.EarliestDue, backlog, func(slot time.Time) error {
-			if n++; n%sweepPage == 0 {
-				if err := s.sweepNew(ctx, seen.clock); err != nil {
+		err = w.look.EachOverdue(ctx, prescient.EarliestDue, backlog, func(slot time.Time) error {
+			if n++; n%look.Page == 0 {
+				if err := s.sweepNew(ctx, seen.Clock); err != nil {
 					return err
 				}
 			}
@@ -185,8 +181,8 @@ func (s *sweeping) sweepNew(ctx context.Context, c store.Clock) error {
 		return err
 	}
 	from := s.known
-	s.known = s.w.overdueBefore(c.Now())
-	return s.w.eachOverdue(ctx, from, s.known, func(slot time.Time) error { return s.start(ctx, slot) })
+	s.known = s.w.look.OverdueBefore(c.Now())
+	return s.w.look.EachOverdue(ctx, from, s.known, func(slot time.Time) error { return s.start(ctx, slot) })
 }
 
 // sweepCurrent runs the slot that is now, where it is older than the grace and nobody runs it: whoever should have did not
@@ -198,8 +194,8 @@ func (s *sweeping) sweepCurrent(ctx context.Context, c store.Clock) error {
 	if now.Sub(slot) <= w.options.SweepGrace {
 		return nil
 	}
-	seen, err := w.stateOf(ctx, slot)
-	if err != nil || !seen.due || seen.paused.All() {
+	seen, err := w.look.At(ctx, slot)
+	if err != nil || !seen.Due || seen.Paused.All() {
 		return err
 	}
 	list, err := w.ledger.Rows(ctx, slot)
@@ -270,46 +266,6 @@ func (s *sweeping) run(ctx context.Context, slot time.Time, place *place) {
 		w.report(figures, nil, "slot swept")
 		s.did(figures)
 	}
-}
-
-// overdueBefore is the time before which slots are overdue.
-func (w *Worker) overdueBefore(now time.Time) time.Time {
-	return slots.OverdueBefore(w.tables.Grid, now, w.options.SweepGrace)
-}
-
-// eachOverdue calls do for every slot from a time on and before another that holds rows, oldest first.
-func (w *Worker) eachOverdue(ctx context.Context, from, before time.Time, do func(slot time.Time) error) error {
-	for {
-		page, err := w.overdue(ctx, from, before)
-		if err != nil {
-			return err
-		}
-		for _, slot := range page {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err := do(slot); err != nil {
-				return err
-			}
-			from = slot.Add(time.Second)
-		}
-		if len(page) < sweepPage {
-			return nil
-		}
-	}
-}
-
-// overdue lists slots that still hold rows.
-func (w *Worker) overdue(ctx context.Context, from, before time.Time) ([]time.Time, error) {
-	var page []time.Time
-	err := w.send.Query(ctx, func(ctx context.Context) error {
-		page = nil
-		return w.send.DB.SelectContext(ctx, &page, w.tables.Stmt.Get("sweep/overdue"), from, before, sweepPage)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("looking for overdue slots: %w", err)
-	}
-	return page, nil
 }
 
 // askEvery is how often a sweep looks whether the slot that is now is done.

@@ -15,6 +15,7 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/bucket"
+	"prescient/prescient/worker/internal/look"
 )
 
 // An endpoint is dead for hours: as many buckets as may wait for it already, and each slot since has rows of it. A sweep costs
@@ -130,7 +131,7 @@ func TestASweepDoesNotWaitForSlotsThatTheClockWasSetBackBefore(t *testing.T) {
 func TestASlotThatComesToBeOverdueDoesNotWaitForTheBacklog(t *testing.T) {
 	t.Parallel()
 	eachFlavourAt(t, time.Second, func(t *testing.T, r *testRig) {
-		const backlog = sweepPage + sweepPage/2
+		const backlog = look.Page + look.Page/2
 		var mu sync.Mutex
 		var order []time.Time
 		execs := rig.Registry("fast", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
@@ -153,8 +154,8 @@ func TestASlotThatComesToBeOverdueDoesNotWaitForTheBacklog(t *testing.T) {
 		_, err := w.Sweep(t.Context())
 		r.Must(err)
 		at := slices.IndexFunc(order, slot.Equal)
-		if len(order) != backlog+1 || at < 0 || at > sweepPage+sweepPage/10 {
-			t.Errorf("it was called after %d of %d others; want %d at most", at, len(order)-1, sweepPage+sweepPage/10)
+		if len(order) != backlog+1 || at < 0 || at > look.Page+look.Page/10 {
+			t.Errorf("it was called after %d of %d others; want %d at most", at, len(order)-1, look.Page+look.Page/10)
 		}
 	})
 }

@@ -25,11 +25,11 @@ const maxRuns = 4
 // It returns an error where it cannot start, or where slot_config was changed; everything that passes by itself is
 // logged and tried again.
 func (w *Worker) Work(ctx context.Context) error {
-	seen, err := w.stateNow(ctx)
+	seen, err := w.look.Now(ctx)
 	if err != nil {
 		return err
 	}
-	c := seen.clock
+	c := seen.Clock
 	w.pulse.expect(w.slack())
 	defer w.pulse.end()
 	w.observeWorking()
@@ -121,10 +121,10 @@ func (w *Worker) await(ctx context.Context, slot time.Time, c store.Clock, early
 		if nap < clockAhead && time.Since(c.At) < clockEvery {
 			continue
 		}
-		fresh, _, err := w.clockAndDue(ctx, slot)
+		fresh, err := w.look.At(ctx, slot)
 		switch {
 		case err == nil:
-			c = fresh
+			c = fresh.Clock
 		case ctx.Err() != nil || errors.Is(err, prescient.ErrConfigChanged):
 			return c, err
 		default:

@@ -45,7 +45,7 @@ func (w *Worker) runOwn(ctx context.Context, own ownSlot, fail context.CancelCau
 		}
 		over := stopped || !own.next.IsZero() && !own.clock.Now().Before(own.next)
 		if err == nil || over || !errno.Passing(err) {
-			w.watched.after(total, time.Now())
+			w.watched.After(total, time.Now())
 			w.observeRun(total, err)
 			if errors.Is(err, prescient.ErrConfigChanged) {
 				fail(err) // what Work returns

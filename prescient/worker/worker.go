@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -13,8 +12,9 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/ledger"
+	"prescient/prescient/worker/internal/look"
 	"prescient/prescient/worker/internal/purge"
-	"prescient/slots"
+	"prescient/prescient/worker/internal/watched"
 )
 
 // Worker runs slots. It is for concurrent use; a process needs one.
@@ -22,6 +22,7 @@ type Worker struct {
 	options   Options
 	tables    store.Tables
 	send      *store.Sender
+	look      *look.Looker
 	ledger    *ledger.Ledger
 	purge     *purge.Purge
 	shared    *bucket.Shared // what its buckets have in common
@@ -30,7 +31,7 @@ type Worker struct {
 	sweeps    *rate.Limiter // of the rows that are caught up; nil for no bound
 	bounds    bounds        // of the slot runs that are under way
 	sweepSoon chan struct{} // something was left to the sweeper
-	watched   *watched      // slots of which others hold buckets
+	watched   *watched.List // slots of which others hold buckets
 	pulse     pulse
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
 	unregistered namedLately
@@ -64,57 +65,8 @@ func (w *Worker) guardsOf(jobExec string) prescient.Guards {
 
 // Now returns the database's time, in UTC.
 func (w *Worker) Now(ctx context.Context) (time.Time, error) {
-	seen, err := w.stateNow(ctx)
-	return seen.clock.Now(), err
-}
-
-// stateNow asks what time it is, and what is paused.
-func (w *Worker) stateNow(ctx context.Context) (slotState, error) {
-	seen, err := w.readState(ctx, time.Unix(0, 0).UTC()) // a slot that has no rows
-	if err != nil {
-		return slotState{}, fmt.Errorf("reading the database's clock: %w", err)
-	}
-	return seen, nil
-}
-
-// clockAndDue asks whether anything is due at a slot, and what time it is.
-func (w *Worker) clockAndDue(ctx context.Context, slot time.Time) (c store.Clock, due bool, err error) {
-	seen, err := w.stateOf(ctx, slot)
-	return seen.clock, seen.due, err
-}
-
-// slotState is what slotrun/state reads of a slot.
-type slotState struct {
-	clock  store.Clock
-	due    bool
-	paused store.Pauses
-}
-
-// stateOf reads the state of a slot.
-func (w *Worker) stateOf(ctx context.Context, slot time.Time) (slotState, error) {
-	seen, err := w.readState(ctx, slot)
-	if err != nil {
-		return slotState{}, fmt.Errorf("looking at slot %s: %w", slots.Stamp(slot), err)
-	}
-	return seen, nil
-}
-
-func (w *Worker) readState(ctx context.Context, slot time.Time) (seen slotState, err error) {
-	err = w.send.Query(ctx, func(ctx context.Context) error {
-		var now time.Time
-		var version uint64
-		var paused []byte
-		if err := w.send.DB.QueryRowContext(ctx, w.tables.Stmt.Get("slotrun/state"), slot).Scan(&now, &seen.due, &version, &paused); err != nil {
-			return err
-		}
-		seen.clock = store.ClockAt(now)
-		if err := w.tables.SameVersion(version); err != nil {
-			return err
-		}
-		seen.paused, err = store.ReadPauses(paused)
-		return err
-	})
-	return seen, err
+	seen, err := w.look.Now(ctx)
+	return seen.Clock.Now(), err
 }
 
 // scope returns contexts that outlast the end of ctx: calls for as long as running job_execs may take, work for the
