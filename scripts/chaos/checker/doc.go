@@ -1,6 +1,6 @@
 // Package checker decides whether a run of prescient kept its promises, from two things: a journal that the run kept
 // outside of the database (what the app asked for and what came back, every call of a job_exec before and after it did
-// its work, every fault, the database's clock by a clock of its own), and what the tables hold at the end.
+// its work, every fault, the database's clock by a clock of its own), and what the tables hold at the end, which package evidence reads.
 //
 // It imports nothing of the code that it checks: slots, keys and buckets are computed here again, and all that it takes
 // on trust are the names of tables and columns. But when a crontab is due it asks package timeline, which is checked

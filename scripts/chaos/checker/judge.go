@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"prescient/scripts/chaos/checker/evidence"
 )
 
 // Rules are what a scenario asks for.
@@ -84,8 +86,8 @@ type story struct {
 	cancels    []Event
 	moves      []Event
 	calls      []called // by time
-	pending    []Pending
-	ended      []Ended
+	pending    []evidence.Pending
+	ended      []evidence.Ended
 	effects    map[int]int // by check_count
 }
 
@@ -95,20 +97,20 @@ type judgement struct {
 	clock   clock
 	last    time.Duration // when the last event was
 	faults  []Event
-	tables  Tables
+	tables  evidence.Tables
 	stories map[int64]*story
 	plans   map[string]*plan
 	byKey   []*story // that were asked for, in the order of UNIQUE (job_key)
 	buckets map[time.Time]int
-	claims  map[time.Time][]Claim
-	starts  map[string][]Start // by schedule
+	claims  map[time.Time][]evidence.Claim
+	starts  map[string][]evidence.Start // by schedule
 	report  Report
 }
 
 // Judge decides whether the promises were kept.
-func Judge(rules Rules, events []Event, tables Tables) Report {
+func Judge(rules Rules, events []Event, tables evidence.Tables) Report {
 	j := &judgement{rules: rules, tables: tables, stories: make(map[int64]*story), plans: make(map[string]*plan), buckets: make(map[time.Time]int),
-		claims: make(map[time.Time][]Claim), starts: make(map[string][]Start), report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
+		claims: make(map[time.Time][]evidence.Claim), starts: make(map[string][]evidence.Start), report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
 	j.gather(events)
 	j.orderByKey()
 	for _, id := range slices.Sorted(maps.Keys(j.stories)) {
@@ -328,7 +330,7 @@ func (j *judgement) outcome(s *story) {
 
 // failedThroughout says whether all tries that the guard allows at a check failed by their own report, the last of them that of
 // the end: the server may refuse what a TxFunc sends, which then is its error.
-func (s *story) failedThroughout(e Ended, most int) bool {
+func (s *story) failedThroughout(e evidence.Ended, most int) bool {
 	for n := range most + 1 {
 		if !slices.ContainsFunc(s.calls, func(c called) bool {
 			return c.Checks == e.Checks && c.Errors == n && c.answer != nil && c.answer.Failed && (n < most || c.Revision == e.Revision)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"prescient/scripts/chaos/checker/evidence"
 )
 
 // occurrence is what a test says of the long run of one that is due at a second after noon: how it ended, and which calls were given it.
@@ -43,7 +45,7 @@ func (w *world) happened(o occurrence) {
 	for i, c := range o.calls {
 		token := uint64(100*o.due) + uint64(10-i) // of two keys, or after a change, a later one may be lower
 		job.Worker = cmp.Or(o.by, c.agent)
-		w.tables.Starts = append(w.tables.Starts, Start{Schedule: "s", Tag: job.Tag, Token: token, Agent: c.agent, First: after(o.calls[0].at), At: after(c.at)})
+		w.tables.Starts = append(w.tables.Starts, evidence.Start{Schedule: "s", Tag: job.Tag, Token: token, Agent: c.agent, First: after(o.calls[0].at), At: after(c.at)})
 		if c.answer == "" && len(c.steps) == 0 {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/scripts/chaos/checker/apart"
+	"prescient/scripts/chaos/checker/evidence"
 )
 
 // fenced decides whether a row's end is the answer of a worker that had the lease: whoever calls the row later has it,
@@ -46,14 +47,14 @@ func (j *judgement) fenced(s *story) {
 // held it up from before that on, and it had not claimed the bucket again.
 func (j *judgement) heldUp(s *story, before, again called) bool {
 	_, high := j.clock.at(again.At)
-	known := slices.DeleteFunc(j.claimsOf(s, again.Slot), func(c Claim) bool { return c.At.After(high) })
+	known := slices.DeleteFunc(j.claimsOf(s, again.Slot), func(c evidence.Claim) bool { return c.At.After(high) })
 	return slices.ContainsFunc(j.faults, func(f Event) bool {
 		return f.hits(again.Worker) && f.At <= before.At && f.At+f.Took >= again.At
 	}) && !(j.tables.AllClaims && j.claimedAfter(known, again.Worker, &before))
 }
 
 // claimsOf are the claims of the bucket that a check is in at a slot.
-func (j *judgement) claimsOf(s *story, slot time.Time) (list []Claim) {
+func (j *judgement) claimsOf(s *story, slot time.Time) (list []evidence.Claim) {
 	for _, c := range j.claims[slot] {
 		if c.Bucket == bucketOf(j.entityOf(s), s.insert.Key, c.Buckets) {
 			list = append(list, c)
@@ -63,11 +64,11 @@ func (j *judgement) claimsOf(s *story, slot time.Time) (list []Claim) {
 }
 
 // claimedAfter says whether a worker claimed a bucket after a claim that a call may have been made under.
-func (j *judgement) claimedAfter(claims []Claim, worker string, call *called) bool {
+func (j *judgement) claimedAfter(claims []evidence.Claim, worker string, call *called) bool {
 	_, high := j.clock.at(call.At)
-	var callers *Claim // the first that it may have been made under
+	var callers *evidence.Claim // the first that it may have been made under
 	for _, c := range claims {
-		if c.Worker == call.Worker && (j.rules.ClockSteps || !c.At.After(high)) && (callers == nil || callers.laterThan(c)) {
+		if c.Worker == call.Worker && (j.rules.ClockSteps || !c.At.After(high)) && (callers == nil || callers.LaterThan(c)) {
 			callers = &c
 		}
 	}
@@ -75,22 +76,22 @@ func (j *judgement) claimedAfter(claims []Claim, worker string, call *called) bo
 	if !j.tables.AllClaims && its != nil {
 		return true
 	}
-	return callers != nil && its != nil && its.laterThan(*callers)
+	return callers != nil && its != nil && its.LaterThan(*callers)
 }
 
 // overtaken says whether another had claimed the bucket before a call, and its worker did not claim it again.
-func (j *judgement) overtaken(claims []Claim, call *called) bool {
+func (j *judgement) overtaken(claims []evidence.Claim, call *called) bool {
 	low, _ := j.clock.at(call.At)
 	its := lastClaim(claims, call.Worker)
-	return !j.rules.ClockSteps && slices.ContainsFunc(claims, func(c Claim) bool {
-		return (its == nil || c.laterThan(*its)) && c.At.Before(low)
+	return !j.rules.ClockSteps && slices.ContainsFunc(claims, func(c evidence.Claim) bool {
+		return (its == nil || c.LaterThan(*its)) && c.At.Before(low)
 	})
 }
 
 // lastClaim is a worker's last claim; nil without one.
-func lastClaim(claims []Claim, worker string) (last *Claim) {
+func lastClaim(claims []evidence.Claim, worker string) (last *evidence.Claim) {
 	for _, c := range claims {
-		if c.Worker == worker && (last == nil || c.laterThan(*last)) {
+		if c.Worker == worker && (last == nil || c.LaterThan(*last)) {
 			last = &c
 		}
 	}
@@ -155,7 +156,7 @@ func (j *judgement) pools(s *story) {
 func (j *judgement) stuck() {
 	byApp := make(map[[16]byte]bool)
 	for _, s := range j.stories {
-		ended := slices.ContainsFunc(s.ended, func(e Ended) bool { return e.Outcome == superseded || e.Outcome == "cancelled" })
+		ended := slices.ContainsFunc(s.ended, func(e evidence.Ended) bool { return e.Outcome == superseded || e.Outcome == "cancelled" })
 		byApp[s.jobKey] = byApp[s.jobKey] || ended || s.id > 0 && len(s.cancels) > 0 || s.replacedBy != nil
 	}
 	for _, r := range j.tables.LongRuns {
@@ -288,7 +289,7 @@ func (j *judgement) longStops(s *story) {
 }
 
 // mayEndAs says whether a fault explains that a long run's check ended as crashed, whose agents died, or as failed, whose calls did.
-func (j *judgement) mayEndAs(s *story, e Ended) bool {
+func (j *judgement) mayEndAs(s *story, e evidence.Ended) bool {
 	if e.Outcome == "crashed" {
 		return len(j.faults) > 0
 	}
@@ -324,7 +325,7 @@ func (j *judgement) runsAtOnce(p *plan) {
 }
 
 // toldOf is what is known of the call of a start.
-func (j *judgement) toldOf(s *story, start Start) apart.Call {
+func (j *judgement) toldOf(s *story, start evidence.Start) apart.Call {
 	told := apart.Call{Worker: start.Agent, Token: start.Token, At: start.At, First: start.First}
 	for _, c := range s.calls {
 		if c.Token != start.Token {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"prescient/scripts/chaos/checker/evidence"
 )
 
 // history is what a test says of the check of a long run, which is due at noon and 1.5 s; leases last 2 s.
@@ -54,9 +56,9 @@ func (h *history) unsaved() *history {
 }
 
 // longDone is a check that ended, with the books of its slot.
-func longDone(worker, outcome string) Tables {
-	return Tables{Ended: []Ended{{ID: 1, Outcome: outcome, Slot: noon.Add(2 * time.Second), Worker: worker, Revision: 9, Due: noon.Add(1500 * time.Millisecond)}},
-		Runs: []Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{outcome: 1}}}}
+func longDone(worker, outcome string) evidence.Tables {
+	return evidence.Tables{Ended: []evidence.Ended{{ID: 1, Outcome: outcome, Slot: noon.Add(2 * time.Second), Worker: worker, Revision: 9, Due: noon.Add(1500 * time.Millisecond)}},
+		Runs: []evidence.Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{outcome: 1}}}}
 }
 
 func TestEachRuleOfLongRunsIsHeld(t *testing.T) {
@@ -71,7 +73,7 @@ func TestEachRuleOfLongRunsIsHeld(t *testing.T) {
 	kill := fault(EndedWorker, "a", 3, 3.3)
 	cancel := Event{Kind: Cancel, ID: 1, Key: "k", Exec: "long", Result: Committed, At: seconds(2.6)}
 	move := Event{Kind: Reschedule, ID: 1, Key: "k", Exec: "long", Result: Committed, Due: noon.Add(5 * time.Second), At: seconds(3)}
-	left := func(t Tables, r LongRun) Tables {
+	left := func(t evidence.Tables, r evidence.LongRun) evidence.Tables {
 		key := jobKeyOf(asked.Entity, "k", "long", "")
 		if r.Key == nil {
 			r.Key = key[:]
@@ -85,7 +87,7 @@ func TestEachRuleOfLongRunsIsHeld(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		history *history
-		tables  Tables
+		tables  evidence.Tables
 		want    []string
 	}{
 		{"one call", new(history).call("a", 10, 0, "done", 2.1, 2.5, 2.9), longDone("a", "done"), nil},
@@ -111,9 +113,9 @@ func TestEachRuleOfLongRunsIsHeld(t *testing.T) {
 		{"cancelled in mid-run", began().and(cancel), longDone("a", "cancelled"), nil},
 		{"cancelled, and its answer counts", new(history).call("a", 10, 0, "done", 2.1, 2.5, 2.9).and(cancel), longDone("a", "done"), []string{"cancelled"}},
 		{"cancelled, and it goes on", began().goesOn(5.3).and(cancel), longDone("a", "cancelled"), []string{"cancelled"}},
-		{"a run without a check", went().and(kill), left(longDone("b", "done"), LongRun{Agent: "b"}), []string{"stuck"}},
-		{"a run that has ended", went().and(kill), left(longDone("b", "done"), LongRun{Ended: true}), nil},
-		{"a run whose check the app ended", began().and(cancel), left(longDone("a", "cancelled"), LongRun{Agent: "a"}), nil},
+		{"a run without a check", went().and(kill), left(longDone("b", "done"), evidence.LongRun{Agent: "b"}), []string{"stuck"}},
+		{"a run that has ended", went().and(kill), left(longDone("b", "done"), evidence.LongRun{Ended: true}), nil},
+		{"a run whose check the app ended", began().and(cancel), left(longDone("a", "cancelled"), evidence.LongRun{Agent: "a"}), nil},
 		{"crashed for no reason", went(), longDone("b", "crashed"), []string{"outcome"}},
 		{"crashed after deaths", went().and(kill), longDone("b", "crashed"), nil},
 		{"failed, as often as it may", new(history).call("a", 10, 0, "failed", 2.1).and(kill), longDone("a", "failed"), []string{"outcome"}},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prescient/scripts/chaos/checker/apart"
+	"prescient/scripts/chaos/checker/evidence"
 )
 
 // whenCalled bounds how long before a row's insert the call began that inserted it, by the clock that the worker has.
@@ -75,7 +76,7 @@ func (j *judgement) gaps(p *plan, s *span, list []time.Time, insertedAt func(tim
 
 // fired decides about events: each there once, in order, with the payload of its definition, not early, not late.
 func (j *judgement) fired(p *plan) {
-	at := make(map[time.Time]*OutboxRow)
+	at := make(map[time.Time]*evidence.OutboxRow)
 	var before time.Time
 	for i := range p.events {
 		e := &p.events[i]
@@ -123,7 +124,7 @@ func (j *judgement) fired(p *plan) {
 }
 
 // sentByPause says whether an event that was due may have been sent by a pause, which waits for no slot.
-func (j *judgement) sentByPause(p *plan, e *OutboxRow) bool {
+func (j *judgement) sentByPause(p *plan, e *evidence.OutboxRow) bool {
 	return slices.ContainsFunc(p.changes, func(c Event) bool {
 		_, high := j.when(c)
 		return c.Change.Do == "pause" && !e.Due.After(c.Change.UpdatedAt) && !e.InsertedAt.Before(c.Change.UpdatedAt) && !e.InsertedAt.After(high)
@@ -131,7 +132,7 @@ func (j *judgement) sentByPause(p *plan, e *OutboxRow) bool {
 }
 
 // firedEvent decides about an event that a span says.
-func (j *judgement) firedEvent(p *plan, s *span, e *OutboxRow) {
+func (j *judgement) firedEvent(p *plan, s *span, e *evidence.OutboxRow) {
 	if e.Payload != s.Payload {
 		j.planFinds("payload", p, "the event of %s has %s; want %s", stamp(e.Due), e.Payload, s.Payload)
 	}
@@ -196,7 +197,7 @@ func tagOf(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }
 // occurrence that had begun.
 func (j *judgement) thereIn(r *runStory, s *span, t time.Time) bool {
 	_, high := j.when(s.begin)
-	return slices.ContainsFunc(r.jobs, func(job ScheduleJob) bool {
+	return slices.ContainsFunc(r.jobs, func(job evidence.ScheduleJob) bool {
 		return job.Outcome == "" || job.At.After(s.begin.Change.UpdatedAt) || s.kept && t.Equal(s.first) && !t.After(high)
 	})
 }
@@ -261,7 +262,7 @@ func (j *judgement) runEnds(p *plan, r *runStory, says []*span) {
 // missed decides whether a run may have ended as missed: it is to be skipped, was too late, and nothing that a call of it answered was
 // committed. Of a call whose answer was lost nothing is left in the tables, and so the next worker takes the run for one that was never
 // called. That is allowed where the call would have been allowed to be made again.
-func (j *judgement) missed(p *plan, r *runStory, job ScheduleJob, says []*span) {
+func (j *judgement) missed(p *plan, r *runStory, job evidence.ScheduleJob, says []*span) {
 	if !slices.ContainsFunc(says, func(s *span) bool { return s.CatchUp == "skip" && job.At.Sub(job.Due) > s.Within }) {
 		j.planFinds("missed", p, "the run of %s ended as missed at %s, too early, or by a policy that does not say so", stamp(job.Due), stamp(job.At))
 	}
@@ -283,7 +284,7 @@ func (j *judgement) missed(p *plan, r *runStory, job ScheduleJob, says []*span) 
 // answerLost says whether the answer of a call may have been lost before its row ended without another: a fault, or somebody else's
 // lock, came between the two, and the worker that ended the row claimed the bucket after the claim under which the call was made. A
 // call after that end may come only of a worker that a fault held up since before it.
-func (j *judgement) answerLost(s *story, c called, end ScheduleJob) bool {
+func (j *judgement) answerLost(s *story, c called, end evidence.ScheduleJob) bool {
 	ended := called{Event: Event{At: j.clock.momentOf(end.At, j.last), Worker: end.Worker, Slot: end.Slot}}
 	if c.At > ended.At {
 		return j.heldUp(s, ended, c)
@@ -362,13 +363,13 @@ func (j *judgement) keptApart(p *plan) {
 		if !j.isLong(r.story) || !j.tables.AllClaims {
 			continue
 		}
-		starts := slices.DeleteFunc(slices.Clone(j.starts[p.id]), func(s Start) bool { return s.Tag != tag })
+		starts := slices.DeleteFunc(slices.Clone(j.starts[p.id]), func(s evidence.Start) bool { return s.Tag != tag })
 		for _, c := range r.calls {
-			if !slices.ContainsFunc(starts, func(s Start) bool { return s.Token == c.Token && s.Agent == c.Worker }) {
+			if !slices.ContainsFunc(starts, func(s evidence.Start) bool { return s.Token == c.Token && s.Agent == c.Worker }) {
 				j.planFinds("fenced", p, "%s called the run of %s, which it was not given, under the token %d", c.Worker, stamp(c.Due), c.Token)
 			}
 		}
-		slices.SortFunc(r.jobs, func(a, b ScheduleJob) int { return b.InsertedAt.Compare(a.InsertedAt) })
+		slices.SortFunc(r.jobs, func(a, b evidence.ScheduleJob) int { return b.InsertedAt.Compare(a.InsertedAt) })
 		for i, job := range r.jobs { // the last one first
 			run := &apart.Run{Due: job.Due, Inserted: job.InsertedAt, Slot: job.Slot, Outcome: job.Outcome, Ended: job.At, Worker: job.Worker}
 			for len(starts) > 0 && (i == len(r.jobs)-1 || !starts[len(starts)-1].At.Before(job.InsertedAt)) {

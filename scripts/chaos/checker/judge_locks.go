@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"slices"
 	"time"
+
+	"prescient/scripts/chaos/checker/evidence"
 )
 
 // A worker may call a row and then find it locked. It keeps the answer and tries again for a while; then it gives the bucket
@@ -95,7 +97,7 @@ func (j *judgement) orderByKey() {
 // entityOf is the entity_name of a check.
 func (j *judgement) entityOf(s *story) string {
 	if s.id < 0 {
-		return scheduleEntity
+		return evidence.ScheduleEntity
 	}
 	return j.rules.Entity
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"prescient/scripts/chaos/checker/evidence"
 )
 
 // keysInOrder returns names of entities whose rows follow one another in UNIQUE (job_key).
@@ -67,10 +69,10 @@ func TestACallIsRepeatedWhereSomebodyElseHadTheRowLocked(t *testing.T) {
 			events := slices.Concat([]Event{told(0), {Kind: Insert, ID: row + 10, Key: keys[row], Exec: "check", Result: Committed, Due: noon.Add(1500 * time.Millisecond)}},
 				call(row, 2100, "a", 7), call(row, 2600, "b", 7), slices.Concat(tt.events...))
 			slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
-			tables := Tables{Ended: []Ended{{ID: row + 10, Outcome: "done", Slot: noon.Add(2 * time.Second), Worker: "b", Revision: 7}}, Runs: booked(1)}
+			tables := evidence.Tables{Ended: []evidence.Ended{{ID: row + 10, Outcome: "done", Slot: noon.Add(2 * time.Second), Worker: "b", Revision: 7}}, Runs: booked(1)}
 			for _, e := range events {
 				if e.Kind == Insert && e.ID != row+10 && !slices.ContainsFunc(events, func(c Event) bool { return c.Kind == Cancel && c.ID == e.ID }) {
-					tables.Pending = append(tables.Pending, Pending{ID: e.ID, Next: noon.Add(time.Hour)})
+					tables.Pending = append(tables.Pending, evidence.Pending{ID: e.ID, Next: noon.Add(time.Hour)})
 				}
 			}
 			asked := rules

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"prescient/scripts/chaos/checker/evidence"
 )
 
 // Of a call whose answer was lost nothing is left: under skip its run then ends as missed. The checker takes that for sound where a
@@ -17,16 +19,16 @@ func TestARunIsMissedThoughItWasCalledWhereItsAnswerWasLost(t *testing.T) {
 	update := func(from, to float64) Event {
 		return Event{Kind: Plan, At: at(to), Took: at(to - from), Key: "s", Result: RolledBack, Change: &Change{Do: "update", Definition: &definition, Version: 2}}
 	}
-	claim := func(seconds float64, worker string, token uint64) Claim {
-		return Claim{Slot: after(4), Buckets: 1, Token: token, Worker: worker, At: after(seconds)}
+	claim := func(seconds float64, worker string, token uint64) evidence.Claim {
+		return evidence.Claim{Slot: after(4), Buckets: 1, Token: token, Worker: worker, At: after(seconds)}
 	}
-	byTwo := []Claim{claim(4, "a", 1), claim(6.5, "b", 2)}
+	byTwo := []evidence.Claim{claim(4, "a", 1), claim(6.5, "b", 2)}
 	for _, tt := range []struct {
 		name   string
 		calls  []float64 // by a, of the run of second 4, which b ends at second 7
 		ended  string    // or another
 		events []Event
-		claims []Claim
+		claims []evidence.Claim
 		errors int
 		want   []string
 	}{
@@ -37,11 +39,11 @@ func TestARunIsMissedThoughItWasCalledWhereItsAnswerWasLost(t *testing.T) {
 		{name: "another was killed", calls: []float64{4.1}, events: []Event{fault("c", 4.3, 4.3)}, claims: byTwo, want: []string{"missed"}},
 		{name: "it was killed after that", calls: []float64{4.1}, events: []Event{fault("a", 9, 9)}, claims: byTwo, want: []string{"missed"}},
 		{name: "a fault of it was over before", calls: []float64{4.1}, events: []Event{fault("a", 3, 4)}, claims: byTwo, want: []string{"missed"}},
-		{name: "nobody claimed the bucket after it", calls: []float64{4.1}, events: []Event{fault("a", 4.3, 4.3)}, claims: []Claim{claim(3.9, "b", 1), claim(4, "a", 2)},
+		{name: "nobody claimed the bucket after it", calls: []float64{4.1}, events: []Event{fault("a", 4.3, 4.3)}, claims: []evidence.Claim{claim(3.9, "b", 1), claim(4, "a", 2)},
 			want: []string{"fenced", "missed"}},
 		{name: "it ended it itself", calls: []float64{4.1}, ended: "a", events: []Event{fault("a", 4.3, 4.3)}, claims: byTwo, want: []string{"missed"}},
 		{name: "it ended it itself, under a later claim", calls: []float64{4.1}, ended: "a", events: []Event{fault("a", 4.3, 4.3)},
-			claims: []Claim{claim(4, "a", 1), claim(6, "a", 2)}},
+			claims: []evidence.Claim{claim(4, "a", 1), claim(6, "a", 2)}},
 		{name: "an app had it locked", calls: []float64{4.1}, events: []Event{update(3.9, 6)}, claims: byTwo},
 		{name: "an app had it locked before that", calls: []float64{4.1}, events: []Event{update(3, 4)}, claims: byTwo, want: []string{"missed"}},
 		{name: "an error was committed", calls: []float64{4.1}, events: []Event{fault("a", 4.3, 4.3)}, claims: byTwo, errors: 1, want: []string{"missed"}},
@@ -53,7 +55,7 @@ func TestARunIsMissedThoughItWasCalledWhereItsAnswerWasLost(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := runs(*with(definition, func(d *Definition) { d.CatchUp, d.Within = "skip", 2*time.Second }))
-			of4 := func(j ScheduleJob) bool { return j.Exec != timerExec && j.Due.Equal(after(4)) }
+			of4 := func(j evidence.ScheduleJob) bool { return j.Exec != timerExec && j.Due.Equal(after(4)) }
 			j := &w.tables.Schedules.Jobs[slices.IndexFunc(w.tables.Schedules.Jobs, of4)]
 			j.Outcome, j.At, j.Worker, j.Errors = "missed", after(7), cmp.Or(tt.ended, "b"), tt.errors
 			w.events = slices.DeleteFunc(w.events, func(e Event) bool { return e.Tag == tagOf(after(4)) })

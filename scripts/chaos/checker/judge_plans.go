@@ -8,6 +8,13 @@ import (
 
 	"prescient/prescient/schedule/timeline"
 	"prescient/scripts/chaos/checker/apart"
+	"prescient/scripts/chaos/checker/evidence"
+)
+
+// What schedules have in the tables.
+const (
+	timerExec  = "schedule.fire" // job_exec of their timers
+	superseded = "superseded"    // how what an update or a pause ended has ended
 )
 
 // Planned is the verdict's part about schedules.
@@ -28,18 +35,18 @@ type Planned struct {
 type plan struct {
 	id      string
 	changes []Event // by time; once gathered, those that took effect
-	row     *ScheduleRow
-	timers  []ScheduleJob // that wait
-	over    []ScheduleJob // timers that changes ended, by time
+	row     *evidence.ScheduleRow
+	timers  []evidence.ScheduleJob // that wait
+	over    []evidence.ScheduleJob // timers that changes ended, by time
 	runs    map[string]*runStory
-	events  []OutboxRow
+	events  []evidence.OutboxRow
 	spans   []*span
 }
 
 // runStory is all that is known of the run of one occurrence.
 type runStory struct {
 	*story // its calls
-	jobs   []ScheduleJob
+	jobs   []evidence.ScheduleJob
 }
 
 // span is a time in which a schedule was enabled, and had one definition. The timer says of each what it fired: what is due from
@@ -117,7 +124,7 @@ func (j *judgement) gatherSchedules() {
 	}
 	for _, id := range slices.Sorted(maps.Keys(j.plans)) {
 		p := j.plans[id]
-		slices.SortFunc(p.over, func(a, b ScheduleJob) int { return a.At.Compare(b.At) })
+		slices.SortFunc(p.over, func(a, b evidence.ScheduleJob) int { return a.At.Compare(b.At) })
 		timer := j.story(-1 - int64(len(j.stories)))
 		timer.timer, timer.insert, timer.cancels = true, Event{Key: id, Exec: timerExec}, p.changes
 		for _, r := range p.runs {

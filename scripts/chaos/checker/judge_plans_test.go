@@ -5,12 +5,14 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"prescient/scripts/chaos/checker/evidence"
 )
 
 // world is a schedule that fires at each even second from noon on, as an app and the tables know it after nine seconds.
 type world struct {
 	events []Event
-	tables Tables
+	tables evidence.Tables
 }
 
 func after(seconds float64) time.Time { return noon.Add(time.Duration(seconds * float64(time.Second))) }
@@ -35,12 +37,12 @@ func (w *world) sent(payload string, seconds ...float64) {
 }
 
 func (w *world) sentAt(payload string, due, at float64) {
-	w.tables.Schedules.Outbox = append(w.tables.Schedules.Outbox, OutboxRow{ID: fmt.Sprintf("s-%d", after(due).Unix()), Key: "s", Due: after(due), InsertedAt: after(at), Payload: payload})
+	w.tables.Schedules.Outbox = append(w.tables.Schedules.Outbox, evidence.OutboxRow{ID: fmt.Sprintf("s-%d", after(due).Unix()), Key: "s", Due: after(due), InsertedAt: after(at), Payload: payload})
 }
 
 // job adds a row: a timer, or the run of a second.
-func (w *world) job(exec string, due, inserted float64, outcome string, ended float64) *ScheduleJob {
-	j := ScheduleJob{Schedule: "s", Exec: exec, InsertedAt: after(inserted), Ended: Ended{Due: after(due), At: after(ended),
+func (w *world) job(exec string, due, inserted float64, outcome string, ended float64) *evidence.ScheduleJob {
+	j := evidence.ScheduleJob{Schedule: "s", Exec: exec, InsertedAt: after(inserted), Ended: evidence.Ended{Due: after(due), At: after(ended),
 		Outcome: outcome, Slot: after(due), Worker: "a", Revision: uint64(due)}}
 	if exec != timerExec {
 		j.Tag = tagOf(after(due))
@@ -66,7 +68,7 @@ func (w *world) called(payload string, due, at float64, revision uint64) {
 }
 
 func (w *world) row(version uint64, enabled bool, passed int) {
-	w.tables.Schedules.Rows = []ScheduleRow{{ID: "s", Version: version, Enabled: enabled, PassedOver: passed}}
+	w.tables.Schedules.Rows = []evidence.ScheduleRow{{ID: "s", Version: version, Enabled: enabled, PassedOver: passed}}
 }
 
 // sends is a schedule that sends events, and runs one that has a job_exec; of either the next occurrence is that of second 10.
@@ -99,7 +101,9 @@ func (w *world) judged(t *testing.T) (found []string) {
 
 func (w *world) judgedBy(t *testing.T, rules Rules) (found []string) {
 	t.Helper()
-	slot := func(due time.Time) Run { return Run{Slot: due, Buckets: 1, ByOutcome: make(map[string]int)} }
+	slot := func(due time.Time) evidence.Run {
+		return evidence.Run{Slot: due, Buckets: 1, ByOutcome: make(map[string]int)}
+	}
 	for _, j := range w.tables.Schedules.Jobs { // books that balance
 		if j.Outcome != "" && j.Outcome != "cancelled" && j.Outcome != superseded {
 			r := slot(j.Slot)
@@ -283,14 +287,14 @@ func TestEventsFireAsTheirScheduleSays(t *testing.T) {
 
 func TestRunsAreAsTheirScheduleSays(t *testing.T) {
 	drop := func(w *world, due float64) { // its row; the calls stay
-		w.tables.Schedules.Jobs = slices.DeleteFunc(w.tables.Schedules.Jobs, func(j ScheduleJob) bool { return j.Exec != timerExec && j.Due.Equal(after(due)) })
+		w.tables.Schedules.Jobs = slices.DeleteFunc(w.tables.Schedules.Jobs, func(j evidence.ScheduleJob) bool { return j.Exec != timerExec && j.Due.Equal(after(due)) })
 	}
 	never := func(w *world, due float64) {
 		drop(w, due)
 		w.events = slices.DeleteFunc(w.events, func(e Event) bool { return e.Tag == tagOf(after(due)) })
 	}
-	find := func(w *world, due float64) *ScheduleJob {
-		i := slices.IndexFunc(w.tables.Schedules.Jobs, func(j ScheduleJob) bool { return j.Exec != timerExec && j.Due.Equal(after(due)) })
+	find := func(w *world, due float64) *evidence.ScheduleJob {
+		i := slices.IndexFunc(w.tables.Schedules.Jobs, func(j evidence.ScheduleJob) bool { return j.Exec != timerExec && j.Due.Equal(after(due)) })
 		return &w.tables.Schedules.Jobs[i]
 	}
 	for _, tt := range []struct {
@@ -350,7 +354,7 @@ func TestRunsAreAsTheirScheduleSays(t *testing.T) {
 		}, nil},
 		{"deleted, and called after that", "once", func(w *world) {
 			w.change(1.5, "delete", 0, 0, nil)
-			w.tables.Schedules = Schedules{}
+			w.tables.Schedules = evidence.Schedules{}
 			w.job("check", 2, 0.5, "cancelled", 1.45)
 			w.job(timerExec, 2, 0.5, "cancelled", 1.45)
 			w.events = slices.DeleteFunc(w.events, func(e Event) bool { return e.Tag != "" })

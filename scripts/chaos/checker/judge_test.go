@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"prescient/scripts/chaos/checker/evidence"
 )
 
 var (
@@ -26,53 +28,53 @@ func calledAt(at time.Duration, number int64, worker string) Event {
 	return Event{Kind: Call, At: at, N: number, ID: 1, Key: "k", Exec: "check", Worker: worker, Revision: 7, Slot: noon.Add(2 * time.Second)}
 }
 
-func done(worker string) Ended {
-	return Ended{ID: 1, Outcome: "done", Slot: noon.Add(2 * time.Second), Worker: worker, Revision: 7}
+func done(worker string) evidence.Ended {
+	return evidence.Ended{ID: 1, Outcome: "done", Slot: noon.Add(2 * time.Second), Worker: worker, Revision: 7}
 }
 
-func booked(n int) []Run {
-	return []Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{"done": n}}}
+func booked(n int) []evidence.Run {
+	return []evidence.Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{"done": n}}}
 }
 
 func TestEachRuleIsHeld(t *testing.T) {
 	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	later := noon.Add(3 * time.Second)
-	good := Tables{Ended: []Ended{done("a")}, Runs: booked(1)}
+	good := evidence.Tables{Ended: []evidence.Ended{done("a")}, Runs: booked(1)}
 	for _, tt := range []struct {
 		name   string
 		events []Event
-		tables Tables
+		tables evidence.Tables
 		want   []string
 	}{
 		{"all is well", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, good, nil},
-		{"it is gone", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, Tables{}, []string{"lost"}},
-		{"an unknown insert may be gone", []Event{inserted(Unknown)}, Tables{}, nil},
-		{"one that ran may not", []Event{inserted(Unknown), calledAt(at(2.1), 1, "a")}, Tables{}, []string{"lost"}},
-		{"two ends", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, Tables{Ended: []Ended{done("a"), done("a")}, Runs: booked(2)}, []string{"ended-twice"}},
+		{"it is gone", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, evidence.Tables{}, []string{"lost"}},
+		{"an unknown insert may be gone", []Event{inserted(Unknown)}, evidence.Tables{}, nil},
+		{"one that ran may not", []Event{inserted(Unknown), calledAt(at(2.1), 1, "a")}, evidence.Tables{}, []string{"lost"}},
+		{"two ends", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, evidence.Tables{Ended: []evidence.Ended{done("a"), done("a")}, Runs: booked(2)}, []string{"ended-twice"}},
 		{"ended and pending", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")},
-			Tables{Ended: []Ended{done("a")}, Pending: []Pending{{ID: 1, Next: noon.Add(time.Hour)}}, Runs: booked(1)}, []string{"ended-twice"}},
+			evidence.Tables{Ended: []evidence.Ended{done("a")}, Pending: []evidence.Pending{{ID: 1, Next: noon.Add(time.Hour)}}, Runs: booked(1)}, []string{"ended-twice"}},
 		{"rolled back, and it ran", []Event{inserted(RolledBack), calledAt(at(2.1), 1, "a")}, good, []string{"phantom"}},
 		{"nobody asked for it", []Event{told(at(2))}, good, []string{"phantom", "outcome"}},
 		{"before its slot", []Event{inserted(Committed), calledAt(at(1.9), 1, "a")}, good, []string{"early"}},
 		{"late", []Event{inserted(Committed), calledAt(at(7.1), 1, "a")}, good, []string{"late"}},
-		{"overdue at the end", []Event{inserted(Committed), told(at(9))}, Tables{Pending: []Pending{{ID: 1, Next: later}}}, []string{"waits"}},
+		{"overdue at the end", []Event{inserted(Committed), told(at(9))}, evidence.Tables{Pending: []evidence.Pending{{ID: 1, Next: later}}}, []string{"waits"}},
 		{"twice for no reason", []Event{inserted(Committed), calledAt(at(2.1), 1, "a"), calledAt(at(3), 2, "a")}, good, []string{"twice"}},
 		{"twice after a fault", []Event{inserted(Committed), calledAt(at(2.1), 1, "b"), {Kind: Fault, What: "kill", Worker: "b", At: at(2.5)}, calledAt(at(3), 2, "a")}, good, nil},
 		{"a fault of somebody else", []Event{inserted(Committed), calledAt(at(2.1), 1, "b"), {Kind: Fault, What: "kill", Worker: "c", At: at(2.5)}, calledAt(at(3), 2, "a")}, good, []string{"twice"}},
 		{"cancelled in time, and run", []Event{inserted(Committed), {Kind: Cancel, ID: 1, Result: Committed, At: at(1)}, calledAt(at(2.1), 1, "a")},
-			Tables{Ended: []Ended{{ID: 1, Outcome: "cancelled"}}}, []string{"cancelled"}},
+			evidence.Tables{Ended: []evidence.Ended{{ID: 1, Outcome: "cancelled"}}}, []string{"cancelled"}},
 		{"cancelled while it ran", []Event{inserted(Committed), calledAt(at(2.1), 1, "a"), {Kind: Cancel, ID: 1, Result: Committed, At: at(2.2)}},
-			Tables{Ended: []Ended{{ID: 1, Outcome: "cancelled"}}}, nil},
+			evidence.Tables{Ended: []evidence.Ended{{ID: 1, Outcome: "cancelled"}}}, nil},
 		{"cancelled, and back", []Event{inserted(Committed), {Kind: Cancel, ID: 1, Result: Committed, At: at(1)}},
-			Tables{Pending: []Pending{{ID: 1, Next: noon.Add(time.Hour)}}}, []string{"cancelled"}},
+			evidence.Tables{Pending: []evidence.Pending{{ID: 1, Next: noon.Add(time.Hour)}}}, []string{"cancelled"}},
 		{"a check that nobody answered", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")},
-			Tables{Ended: []Ended{{ID: 1, Outcome: "done", Checks: 1, Slot: noon.Add(2 * time.Second), Worker: "a", Revision: 7}}, Runs: booked(1)}, []string{"checks"}},
+			evidence.Tables{Ended: []evidence.Ended{{ID: 1, Outcome: "done", Checks: 1, Slot: noon.Add(2 * time.Second), Worker: "a", Revision: 7}}, Runs: booked(1)}, []string{"checks"}},
 		{"an end that it does not have", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")},
-			Tables{Ended: []Ended{{ID: 1, Outcome: "crashed", Slot: noon.Add(2 * time.Second), Worker: "a", Revision: 7}},
-				Runs: []Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{"crashed": 1}}}}, []string{"outcome"}},
-		{"books that do not balance", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, Tables{Ended: []Ended{done("a")}, Runs: booked(2)}, []string{"books"}},
+			evidence.Tables{Ended: []evidence.Ended{{ID: 1, Outcome: "crashed", Slot: noon.Add(2 * time.Second), Worker: "a", Revision: 7}},
+				Runs: []evidence.Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{"crashed": 1}}}}, []string{"outcome"}},
+		{"books that do not balance", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, evidence.Tables{Ended: []evidence.Ended{done("a")}, Runs: booked(2)}, []string{"books"}},
 		{"a lease that nobody has", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")},
-			Tables{Ended: []Ended{done("a")}, Runs: []Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, Held: true, ByOutcome: map[string]int{"done": 1}}}}, []string{"lease"}},
+			evidence.Tables{Ended: []evidence.Ended{done("a")}, Runs: []evidence.Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, Held: true, ByOutcome: map[string]int{"done": 1}}}}, []string{"lease"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			report := Judge(rules, append([]Event{told(0)}, tt.events...), tt.tables)
@@ -91,20 +93,20 @@ func TestEachRuleIsHeld(t *testing.T) {
 
 // The fence is by claims: a call by a worker whose lease is another's by now may come late, but no commit.
 func TestAnEndByAWorkerThatWasOvertakenIsFound(t *testing.T) {
-	claims := func(workers ...string) (list []Claim) {
+	claims := func(workers ...string) (list []evidence.Claim) {
 		for i, worker := range workers {
-			list = append(list, Claim{Slot: noon.Add(2 * time.Second), Buckets: 1, Token: uint64(10 + i), Worker: worker, At: noon.Add(time.Duration(2000+300*i) * time.Millisecond)})
+			list = append(list, evidence.Claim{Slot: noon.Add(2 * time.Second), Buckets: 1, Token: uint64(10 + i), Worker: worker, At: noon.Add(time.Duration(2000+300*i) * time.Millisecond)})
 		}
 		return list
 	}
-	other := func(list []Claim) []Claim {
+	other := func(list []evidence.Claim) []evidence.Claim {
 		for i := range list {
 			list[i].Buckets, list[i].Bucket = 8, (bucketOf("e", "k", 8)+1)%8
 		}
 		return list
 	}
-	divided := func(list []Claim) []Claim { // and claimed by b, with a token that begins anew
-		return append(list, Claim{Slot: noon.Add(2 * time.Second), Bucket: bucketOf("e", "k", 8), Buckets: 8, Token: 3, Worker: "b",
+	divided := func(list []evidence.Claim) []evidence.Claim { // and claimed by b, with a token that begins anew
+		return append(list, evidence.Claim{Slot: noon.Add(2 * time.Second), Bucket: bucketOf("e", "k", 8), Buckets: 8, Token: 3, Worker: "b",
 			At: noon.Add(2300 * time.Millisecond)})
 	}
 	call := func(ms int, number int64, worker string) Event {
@@ -112,7 +114,7 @@ func TestAnEndByAWorkerThatWasOvertakenIsFound(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name   string
-		claims []Claim
+		claims []evidence.Claim
 		last   bool // the last claims alone are known
 		calls  []Event
 		ended  string
@@ -137,7 +139,7 @@ func TestAnEndByAWorkerThatWasOvertakenIsFound(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			events := slices.Concat([]Event{told(0), inserted(Committed), {Kind: Fault, What: "leases lapse", At: 2300 * time.Millisecond}}, tt.calls)
 			slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
-			report := Judge(rules, events, Tables{Ended: []Ended{done(tt.ended)}, Runs: booked(1), Claims: tt.claims, AllClaims: !tt.last})
+			report := Judge(rules, events, evidence.Tables{Ended: []evidence.Ended{done(tt.ended)}, Runs: booked(1), Claims: tt.claims, AllClaims: !tt.last})
 			found := 0
 			for _, f := range report.Findings {
 				if f.Rule == "fenced" {
@@ -155,8 +157,8 @@ func TestAnEndByAWorkerThatWasOvertakenIsFound(t *testing.T) {
 // under a claim of its own, it must not.
 func TestACallIsRepeatedByAWorkerThatWasHeldUp(t *testing.T) {
 	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-	claim := func(s float64, worker string, token uint64) Claim {
-		return Claim{Slot: noon.Add(2 * time.Second), Buckets: 1, Token: token, Worker: worker, At: noon.Add(at(s))}
+	claim := func(s float64, worker string, token uint64) evidence.Claim {
+		return evidence.Claim{Slot: noon.Add(2 * time.Second), Buckets: 1, Token: token, Worker: worker, At: noon.Add(at(s))}
 	}
 	frozen := func(worker string, from, to float64) Event {
 		return Event{Kind: Fault, What: "freeze", Worker: worker, At: at(from), Took: at(to - from)}
@@ -164,20 +166,20 @@ func TestACallIsRepeatedByAWorkerThatWasHeldUp(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		fault  Event // a calls it at 2.4 s, and b at 2.6 s
-		claims []Claim
+		claims []evidence.Claim
 		want   bool
 	}{
-		{"held up from before the first call to the second", frozen("b", 2.1, 2.7), []Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, false},
-		{"another was", frozen("c", 2.1, 2.7), []Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, true},
-		{"held up after the first call", frozen("b", 2.5, 2.7), []Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, true},
-		{"held up, and over before the second", frozen("b", 2.1, 2.5), []Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, true},
-		{"it had claimed the bucket again", frozen("b", 2.1, 2.7), []Claim{claim(2, "b", 1), claim(2.3, "a", 2), claim(2.5, "b", 3)}, true},
-		{"it claimed the bucket again later", frozen("b", 2.1, 2.7), []Claim{claim(2, "b", 1), claim(2.3, "a", 2), claim(3, "b", 3)}, false},
+		{"held up from before the first call to the second", frozen("b", 2.1, 2.7), []evidence.Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, false},
+		{"another was", frozen("c", 2.1, 2.7), []evidence.Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, true},
+		{"held up after the first call", frozen("b", 2.5, 2.7), []evidence.Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, true},
+		{"held up, and over before the second", frozen("b", 2.1, 2.5), []evidence.Claim{claim(2, "b", 1), claim(2.3, "a", 2)}, true},
+		{"it had claimed the bucket again", frozen("b", 2.1, 2.7), []evidence.Claim{claim(2, "b", 1), claim(2.3, "a", 2), claim(2.5, "b", 3)}, true},
+		{"it claimed the bucket again later", frozen("b", 2.1, 2.7), []evidence.Claim{claim(2, "b", 1), claim(2.3, "a", 2), claim(3, "b", 3)}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events := []Event{told(0), inserted(Committed), tt.fault, calledAt(at(2.4), 1, "a"), calledAt(at(2.6), 2, "b")}
 			slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
-			report := Judge(rules, events, Tables{Ended: []Ended{done("a")}, Runs: booked(1), Claims: tt.claims, AllClaims: true})
+			report := Judge(rules, events, evidence.Tables{Ended: []evidence.Ended{done("a")}, Runs: booked(1), Claims: tt.claims, AllClaims: true})
 			found := slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Rule == "twice" })
 			if found != tt.want || report.Twice != 1 {
 				t.Errorf("found %v, %d repeated; want one: %t", report.Findings, report.Twice, tt.want)
@@ -214,7 +216,7 @@ func TestWhatHappensWhileTheMachineStandsStillIsNoBrokenPromise(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			events := slices.Concat([]Event{told(0), inserted(Committed)}, tt.stalls, tt.calls)
 			slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
-			report := Judge(asked, events, Tables{Ended: []Ended{done("a")}, Runs: booked(1)})
+			report := Judge(asked, events, evidence.Tables{Ended: []evidence.Ended{done("a")}, Runs: booked(1)})
 			var found []string
 			for _, f := range report.Findings {
 				found = append(found, f.Rule)
@@ -230,7 +232,7 @@ func TestAnEffectThatIsThereTwiceOrNotAtAllIsFound(t *testing.T) {
 	tx := rules
 	tx.Tx = map[string]bool{"check": true}
 	for n, want := range []int{1, 0, 1} {
-		tables := Tables{Ended: []Ended{done("a")}, Runs: booked(1), Effects: slices.Repeat([]Effect{{ID: 1}}, n)}
+		tables := evidence.Tables{Ended: []evidence.Ended{done("a")}, Runs: booked(1), Effects: slices.Repeat([]evidence.Effect{{ID: 1}}, n)}
 		report := Judge(tx, []Event{told(0), inserted(Committed), calledAt(2100*time.Millisecond, 1, "a")}, tables)
 		if len(report.Findings) != want {
 			t.Errorf("%d effects: %v; want %d findings", n, report.Findings, want)
@@ -265,9 +267,9 @@ func TestATxFunctionEndsAsFailedWhereAllItsTriesDid(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events := slices.Concat([]Event{told(0), inserted(Committed)}, tried(1, 0, true), tried(2, 1, tt.second))
-			ended := Ended{ID: 1, Outcome: tt.outcome, Slot: noon.Add(2 * time.Second), Worker: "a", Revision: 8}
-			report := Judge(tx, events, Tables{Ended: []Ended{ended}, Effects: slices.Repeat([]Effect{{ID: 1}}, tt.effects),
-				Runs: []Run{{Slot: ended.Slot, Buckets: 1, ByOutcome: map[string]int{tt.outcome: 1, "moved": 1}}}})
+			ended := evidence.Ended{ID: 1, Outcome: tt.outcome, Slot: noon.Add(2 * time.Second), Worker: "a", Revision: 8}
+			report := Judge(tx, events, evidence.Tables{Ended: []evidence.Ended{ended}, Effects: slices.Repeat([]evidence.Effect{{ID: 1}}, tt.effects),
+				Runs: []evidence.Run{{Slot: ended.Slot, Buckets: 1, ByOutcome: map[string]int{tt.outcome: 1, "moved": 1}}}})
 			var found []string
 			for _, f := range report.Findings {
 				if f.Rule == "outcome" || f.Rule == "effect" {
@@ -284,7 +286,7 @@ func TestATxFunctionEndsAsFailedWhereAllItsTriesDid(t *testing.T) {
 func TestMoreThanABatchInFlightIsFound(t *testing.T) {
 	for n, want := range []int{0, 0, 0, 1, 1} {
 		events := []Event{told(0), {Kind: Fault, What: "kill", At: 2500 * time.Millisecond}}
-		tables := Tables{Runs: booked(n)}
+		tables := evidence.Tables{Runs: booked(n)}
 		for id := range int64(n) {
 			first, again := calledAt(2100*time.Millisecond, 2*id+1, "a"), calledAt(3*time.Second, 2*id+2, "a")
 			insert, end := inserted(Committed), done("a")
@@ -310,16 +312,16 @@ func TestExpiriesAreKept(t *testing.T) {
 		return c
 	}
 	expiry := due.Add(time.Second)
-	ended := func(outcome string, after float64, started bool, expires *time.Time) Tables {
+	ended := func(outcome string, after float64, started bool, expires *time.Time) evidence.Tables {
 		e := done("a")
 		e.Outcome, e.Due, e.At, e.Started, e.ExpiresAt = outcome, due, noon.Add(at(after)), started, expires
-		return Tables{Ended: []Ended{e}, Runs: []Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{outcome: 1}}}}
+		return evidence.Tables{Ended: []evidence.Ended{e}, Runs: []evidence.Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{outcome: 1}}}}
 	}
 	for _, tt := range []struct {
 		name   string
 		insert Event
 		events []Event
-		tables Tables
+		tables evidence.Tables
 		want   bool
 	}{
 		{"expired in time", asked, nil, ended("expired", 2.5, false, &expiry), false},

@@ -19,6 +19,7 @@ import (
 	"prescient/prescient/localserver/wire"
 	"prescient/prescient/schedule"
 	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/checker/evidence"
 	"prescient/scripts/chaos/worker"
 	text "prescient/sql"
 )
@@ -88,7 +89,7 @@ func (s *Stage) open(ctx context.Context) (err error) {
 	if _, err := s.App.ExecContext(ctx, "CREATE TABLE "+Prefix+"effects (id BIGINT NOT NULL, checks INT NOT NULL, n BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY)"); err != nil {
 		return err
 	}
-	if err := checker.Watch(ctx, s.App, Prefix); err != nil {
+	if err := evidence.Watch(ctx, s.App, Prefix); err != nil {
 		return err
 	}
 	for _, statement := range s.Scenario.Tables {
@@ -202,13 +203,13 @@ func (s *Stage) drain(ctx context.Context) error {
 }
 
 // read reads the tables as a worker does: on a cluster, once the node has all that was committed.
-func (s *Stage) read(ctx context.Context) (checker.Tables, error) {
+func (s *Stage) read(ctx context.Context) (evidence.Tables, error) {
 	db, err := connect.Open(s.dsn(""), 0)
 	if err != nil {
-		return checker.Tables{}, err
+		return evidence.Tables{}, err
 	}
 	defer db.Close()
-	tables, err := checker.Read(ctx, db.DB, Prefix, counted())
+	tables, err := evidence.Read(ctx, db.DB, Prefix, counted())
 	if err == nil && !tables.AllClaims {
 		s.Logf("no trigger here noted the claims: whoever claimed a bucket last may end its rows")
 	}

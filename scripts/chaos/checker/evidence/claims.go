@@ -1,4 +1,4 @@
-package checker
+package evidence
 
 import (
 	"context"
@@ -22,9 +22,9 @@ type Claim struct {
 	At      time.Time
 }
 
-// laterThan says whether a claim came after another that had the same key. A bucket's tokens go up. Those of two buckets say
+// LaterThan says whether a claim came after another that had the same key. A bucket's tokens go up. Those of two buckets say
 // nothing about one another: where a slot is divided, which gives it more of them, the new ones begin with none.
-func (c Claim) laterThan(other Claim) bool {
+func (c Claim) LaterThan(other Claim) bool {
 	if c.Buckets != other.Buckets {
 		return c.Buckets > other.Buckets
 	}

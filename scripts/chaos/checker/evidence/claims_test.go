@@ -1,4 +1,4 @@
-package checker
+package evidence
 
 import (
 	"fmt"
@@ -12,6 +12,9 @@ import (
 	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
 )
+
+// noon is the time of what the test writes.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestMain(m *testing.M) { servertest.Main(m) }
 

@@ -1,4 +1,4 @@
-package checker
+package evidence
 
 import (
 	"context"
@@ -7,37 +7,8 @@ import (
 	"time"
 )
 
-// What schedules have in the tables.
-const (
-	scheduleEntity = "schedule"      // entity_name of their timers and runs
-	timerExec      = "schedule.fire" // job_exec of their timers
-	superseded     = "superseded"    // how what an update or a pause ended has ended
-)
-
-// Change is what an app did to a schedule, in a transaction.
-type Change struct {
-	Do         string      // create, update, pause, resume, delete
-	Definition *Definition `json:",omitempty"` // from then on: of create and update
-	Version    uint64      // from then on
-	PassedOver int         // by then, after a pause: how often its timer had passed over occurrences
-	CreatedAt  time.Time   `json:",omitzero"`
-	UpdatedAt  time.Time   `json:",omitzero"` // when the change was written, after what it ended and inserted; of a pause until when it has fired
-	First      time.Time   `json:",omitzero"` // what its timer waits for from then on; zero without a timer
-}
-
-// Definition is what a schedule is to do.
-type Definition struct {
-	Crontabs []string
-	Zone     string
-	Jitter   time.Duration
-	Topic    string // it sends events, or else runs a job_exec
-	CatchUp  string // once, skip, all
-	Within   time.Duration
-	Payload  string
-	// Of long runs: Overlap is empty for forbid, Tolerance and Quota are 0 for their defaults, and a Quota below 0 is none.
-	Overlap          string        `json:",omitempty"`
-	Tolerance, Quota time.Duration `json:",omitempty"`
-}
+// ScheduleEntity is the entity_name of the timers and runs of schedules.
+const ScheduleEntity = "schedule"
 
 // Schedules is what the tables hold of schedules at the end.
 type Schedules struct {
@@ -76,9 +47,9 @@ const (
 	scheduleRows = "SELECT id, version, enabled, COALESCE(passed_over, 0) FROM {prefix}schedule"
 	// The slot of a row that is pending is that which it waits for.
 	scheduleJobs = `SELECT entity_key, job_exec, tag, due_at, inserted_at, '' AS outcome, check_count, error_count, next_check_at, '' AS worker, revision, next_check_at
-		FROM {prefix}future_job WHERE entity_name = '` + scheduleEntity + `'
+		FROM {prefix}future_job WHERE entity_name = '` + ScheduleEntity + `'
 		UNION ALL SELECT entity_key, job_exec, tag, due_at, inserted_at, outcome, check_count, error_count, slot, worker, revision, ended_at
-		FROM {prefix}job_history WHERE entity_name = '` + scheduleEntity + "'"
+		FROM {prefix}job_history WHERE entity_name = '` + ScheduleEntity + "'"
 	outboxRows = "SELECT id, event_key, generated_at, inserted_at, payload FROM {prefix}event_outbox ORDER BY seq"
 )
 
