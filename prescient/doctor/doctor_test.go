@@ -258,9 +258,9 @@ func TestADoctorLooksAtWhatARoleSees(t *testing.T) {
 		r.Must(err)
 		unseen := map[string]string{"analyst": "paused overdue put_off schedules long_runs events missed leases leases.far rows", "app-sql": "version paused long_runs events audit missed leases leases.far agents invariants partitions",
 			"app": "paused long_runs events audit missed leases leases.far agents invariants", "app-reschedule": "paused long_runs events audit missed leases leases.far agents invariants"}
-		everyone := "purge.transaction" // without the right PROCESS, which no role has
+		everyone := "purge.transaction blocking" // without the right PROCESS, which no role has
 		if r.Server == text.MySQL {
-			everyone = "purge purge.transaction"
+			everyone = "purge purge.transaction blocking"
 		}
 		look := func(role string) []Finding {
 			found, err := Examine(t.Context(), r.As(role, time.Time{}), Options{Prefix: "p_", Dialect: r.Setting, Use: Use(role), Resolution: 15 * time.Minute})
