@@ -14,6 +14,9 @@ import (
 	"prescient/prescient/schedule"
 )
 
+// Exec is the job_exec of the runs of jobs, which [Jobs.Register] registers.
+const Exec = reserved.StepsExec
+
 // What is allowed.
 const (
 	// MaxSteps is how many steps a job has at most.
