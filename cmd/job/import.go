@@ -79,13 +79,6 @@ another definition: all of them, or none. The difference is printed before it is
 	return cmd
 }
 
-func oneFile(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 || args[0] == "" {
-		return exit.Usage(fmt.Errorf("%s takes a file, or - for stdin", cmd.CommandPath()))
-	}
-	return nil
-}
-
 // take creates and changes what a file has.
 func take(cmd *cobra.Command, prog *program.Program, f importFlags, name string) error {
 	entries, err := readFile(cmd, prog, name)
@@ -165,15 +158,6 @@ type taking struct {
 	importFlags
 	s    *program.Session
 	done []change
-}
-
-// change is what was done with an entry.
-type change struct {
-	did
-	// Lines are those that changed, of one that was.
-	Lines []string `json:"lines,omitempty"`
-	// Jobs have a shared step that changed.
-	Jobs []string `json:"jobs,omitempty"`
 }
 
 // all takes the entries: shared steps first.

@@ -105,13 +105,6 @@ func runCommand(prog *program.Program) *cobra.Command {
 	}
 }
 
-func oneName(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return exit.Usage(fmt.Errorf("%s takes the name of one job", cmd.CommandPath()))
-	}
-	return nil
-}
-
 func deleteCommand(prog *program.Program) *cobra.Command {
 	var step bool
 	cmd := &cobra.Command{

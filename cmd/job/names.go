@@ -1,0 +1,37 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/exit"
+)
+
+// wantNames refuses a command line without names, or with one twice.
+func wantNames(cmd *cobra.Command, names []string) error {
+	if len(names) == 0 {
+		return exit.Usage(fmt.Errorf("%s takes the names of jobs", cmd.CommandPath()))
+	}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return exit.Usage(fmt.Errorf("%q is there twice", name))
+		}
+	}
+	return nil
+}
+
+func oneName(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return exit.Usage(fmt.Errorf("%s takes the name of one job", cmd.CommandPath()))
+	}
+	return nil
+}
+
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 || args[0] == "" {
+		return exit.Usage(fmt.Errorf("%s takes a file, or - for stdin", cmd.CommandPath()))
+	}
+	return nil
+}
