@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,18 +12,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
 	"prescient/config"
-	"prescient/config/value"
 )
-
-// demoFlags are the flags of demo, as given and as read.
-type demoFlags struct {
-	lasts, alert, escalate string
-	orders                 int
-	seed                   uint64
-	keep, steps            bool
-
-	lastsFor, alertAfter, escalateAfter time.Duration
-}
 
 // Command returns the command demo.
 func Command(prog *program.Program) *cobra.Command {
@@ -59,35 +47,6 @@ No configuration file and no PRESCIENT_… variable is read.`,
 	flags.BoolVar(&f.steps, "steps", false, "show a job of three steps instead: one fails and is tried again, and the job is edited while it runs")
 	flags.BoolVar(&f.keep, "keep", false, "with --dsn: leave the tables there")
 	return cmd
-}
-
-// parse reads the texts among the flags.
-func (f *demoFlags) parse() error {
-	for _, d := range []struct {
-		flag, text string
-		into       *time.Duration
-		low, high  time.Duration
-	}{
-		{"for", f.lasts, &f.lastsFor, 2 * time.Second, time.Hour},
-		{"alert-after", f.alert, &f.alertAfter, time.Second, time.Hour},
-		{"escalate-after", f.escalate, &f.escalateAfter, time.Second, time.Hour},
-	} {
-		length, err := value.ParseDuration(d.text)
-		if err == nil && (length < d.low || length > d.high) {
-			err = fmt.Errorf("%s: %s to %s are allowed", d.text, d.low, d.high)
-		}
-		if err != nil {
-			return exit.Usage(fmt.Errorf("--%s: %w", d.flag, err))
-		}
-		*d.into = length
-	}
-	switch {
-	case f.escalateAfter <= f.alertAfter:
-		return exit.Usage(fmt.Errorf("--escalate-after %s: more than --alert-after (%s) is allowed", f.escalate, f.alert))
-	case f.orders < 1 || f.orders > 200_000:
-		return exit.Usage(fmt.Errorf("--orders %d: 1 to 200000 are allowed", f.orders))
-	}
-	return nil
 }
 
 func playDemo(cmd *cobra.Command, prog *program.Program, f demoFlags) (err error) {
