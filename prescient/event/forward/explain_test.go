@@ -77,6 +77,7 @@ func explained(f *Forwarder) (list []rig.Explained) {
 			continue
 		}
 		add(fmt.Sprintf("event/resend %d", n), fill("event/resend", "{seqs}", numbers(seqs)), map[string]string{"p_event_set_aside": "PRIMARY 8"})
+		add(fmt.Sprintf("event/chosen_set_aside %d", n), fill("event/chosen_set_aside", "{seqs}", numbers(seqs)), map[string]string{"p_event_set_aside": "PRIMARY 8"})
 		add(fmt.Sprintf("event/forget_set_aside %d", n), fill("event/forget_set_aside", "{seqs}", numbers(seqs)), map[string]string{"p_event_set_aside": "PRIMARY 8"})
 	}
 	for _, but := range []string{"", without([]string{"t1"}, []chain{{"t2", "k7"}})} {
