@@ -41,7 +41,7 @@ func idled(ctx context.Context, b *rig.Bench, s *rig.Server, n, capacity int) (p
 	var counts [2]float64
 	for i := range counts {
 		if i > 0 {
-			if err := rig.Pause(ctx, 2*time.Minute); err != nil {
+			if err := rig.Pause(ctx, time.Minute); err != nil {
 				return 0, err
 			}
 		}
@@ -50,5 +50,5 @@ func idled(ctx context.Context, b *rig.Bench, s *rig.Server, n, capacity int) (p
 			return 0, err
 		}
 	}
-	return (counts[1] - counts[0] - 1) / 2, nil
+	return counts[1] - counts[0] - 1, nil
 }
