@@ -52,7 +52,7 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"demo of no length", []string{"demo", "--for", "1s"}, "--for: 1s: 2s to 1h0m0s are allowed"},
 		{"demo that escalates first", []string{"demo", "--alert-after", "5s", "--escalate-after", "5s"}, "more than --alert-after"},
 		{"demo that keeps nothing", []string{"demo", "--keep"}, "--keep"},
-		{"unknown command", []string{"job"}, `unknown command "job" for prescient; did you mean jobs?`},
+		{"unknown command", []string{"histor"}, `unknown command "histor" for prescient; did you mean history?`},
 		{"unknown subcommand", []string{"migrate", "sideways"}, `unknown command "sideways" for prescient migrate`},
 		{"unknown flag", []string{"jobs", "--colour"}, "unknown flag: --colour (see prescient jobs --help)"},
 		{"flag without its value", []string{"jobs", "--exec"}, "flag needs an argument: --exec"},

@@ -184,8 +184,9 @@ func (a *Agent) leave() {
 	}
 }
 
+// exec runs a statement to its end, also where ctx ends before that: one that was given up the server may still do, after the row was taken away.
 func (a *Agent) exec(ctx context.Context, statement string, args ...any) error {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTime)
 	defer cancel()
 	if _, err := a.db.ExecContext(ctx, a.tables.Stmt.Get(statement), args...); err != nil {
 		return fmt.Errorf("%s: %w", statement, err)

@@ -2,6 +2,8 @@ package rig
 
 import (
 	"maps"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -49,7 +51,7 @@ var Uses = map[string]use{
 	"schedule next":   {args: []string{"30 2 * * *"}},
 
 	"job":        {},
-	"job create": {args: []string{"-"}, Role: "app", Asks: "tables"},
+	"job create": {args: []string{jobsFile()}, Role: "app", Asks: "tables"},
 	"job edit":   {args: []string{"a", "--file", "-", "--yes"}, Role: "app", Asks: "tables"},
 	"job show":   {args: []string{"a"}, Role: "app", Asks: "tables"},
 	"job list":   {Role: "app", Asks: "tables"},
@@ -57,7 +59,7 @@ var Uses = map[string]use{
 	"job resume": {args: []string{"a"}, Role: "app", Asks: "tables"},
 	"job run":    {args: []string{"a"}, Role: "app", Asks: "tables"},
 	"job delete": {args: []string{"a"}, Role: "app", Asks: "tables"},
-	"job import": {args: []string{"-"}, Role: "app", Asks: "tables"},
+	"job import": {args: []string{jobsFile()}, Role: "app", Asks: "tables"},
 	"job export": {Role: "app", Asks: "tables"},
 	"runs":       {Role: "operator", Asks: "tables"},
 
@@ -85,6 +87,12 @@ var Uses = map[string]use{
 	"config example": {},
 	"demo":           {args: []string{"--for", "1s"}},
 	"version":        {},
+}
+
+// jobsFile is a file with a job.
+func jobsFile() string {
+	_, here, _, _ := runtime.Caller(0) // tests are run in the folders of their packages
+	return filepath.Join(filepath.Dir(here), "testdata", "jobs.yaml")
 }
 
 // LineOf is the command line of a use.
