@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -81,7 +82,8 @@ func TestEventsOfSchedulesAndChecksArePublished(t *testing.T) {
 		}
 		slices.Sort(got)
 		at := rig.At("11:00").Unix()
-		want := []string{fmt.Sprintf("%x-%d orders.late order/42 12 application/json", key[:], at+900), fmt.Sprintf("%x-%d-2 orders.late other 0 ", key[:], at+900),
+		id := fmt.Sprintf("%x-%d-%s", key[:], at+900, strconv.FormatUint(r.History()[0].Revision, 36)) // of the row, and of its slot
+		want := []string{id + " orders.late order/42 12 application/json", id + "-2 orders.late other 0 ",
 			fmt.Sprintf("long-%d tick long 5000 application/octet-stream", at), fmt.Sprintf("short-%d tick short 10 application/octet-stream", at)}
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
