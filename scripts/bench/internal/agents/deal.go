@@ -14,7 +14,7 @@ import (
 func deal(ctx context.Context, b *rig.Bench, s *rig.Server, round int) (err error) {
 	const places = 500
 	has := []int{0, places / 4, places / 2, places * 3 / 4}
-	st, err := install(ctx, s, "deal", time.Minute)
+	st, err := install(ctx, s, "deal", 5*time.Second)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func handOver(ctx context.Context, b *rig.Bench, s *rig.Server, round int) error
 
 func handedOver(ctx context.Context, b *rig.Bench, s *rig.Server, round int, how syscall.Signal) (err error) {
 	const runs = 20
-	st, err := install(ctx, s, "hand_over", time.Minute)
+	st, err := install(ctx, s, "hand_over", 5*time.Second)
 	if err != nil {
 		return err
 	}
