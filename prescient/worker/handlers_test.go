@@ -158,7 +158,7 @@ func TestTheEffectsOfATxFunctionCommitWithTheRowsEndAndAFailedOneRollsBackAlone(
 		if figures.Done != 120 || figures.Moved != 3 {
 			t.Errorf("figures: %+v", figures)
 		}
-		most := int32(5)
+		most := int32(123 / 3) // each holds what takes about a second, on a busy machine a few rows; alone they would be 123
 		if strings.Contains(t.Name(), "a_batch") {
 			most += 123 // one that fails is called again, each row by itself
 		}
