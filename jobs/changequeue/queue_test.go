@@ -47,9 +47,9 @@ func TestInOrderChangesWaitForOneThatCommitsLate(t *testing.T) {
 		r.within(time.Minute, "the first is handled", func() bool { return r.count("SELECT COUNT(*) FROM handled") == 1 && q.Figures().Open == 1 })
 		r.must(late.Commit())
 		r.within(time.Minute, "those up to the next gap are handled", func() bool { return r.count("SELECT COUNT(*) FROM handled") == 3 })
-		r.within(time.Minute, "the next gap was waited for", func() bool { return r.count("SELECT COUNT(*) FROM handled") == 4 })
-		if got := r.ids(inTheOrderHandled); !slices.Equal(got, []uint64{1, 2, 3, 5}) || q.Figures() != (Figures{Handled: 4, Passed: 1}) {
-			t.Errorf("%v, %+v", got, q.Figures())
+		r.within(time.Minute, "the next gap was waited for", func() bool { return q.Figures() == (Figures{Handled: 4, Passed: 1}) }) // counted after the commit
+		if got := r.ids(inTheOrderHandled); !slices.Equal(got, []uint64{1, 2, 3, 5}) {
+			t.Errorf("%v", got)
 		}
 	})
 }
