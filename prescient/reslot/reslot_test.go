@@ -161,7 +161,9 @@ func TestReslotKilledAtAnyStatementCompletesWhenItIsRunAgain(t *testing.T) {
 				} else {
 					h.OnStatement(die)
 				}
-				_, err := r.reslotOn(t.Context(), r.HookedAs("owner", time.Time{}, h), to, nil)
+				pool := r.HookedAs("owner", time.Time{}, h)
+				_, err := r.reslotOn(t.Context(), pool, to, nil)
+				r.Must(pool.Close()) // as a process that dies: a transaction that it had open ends with its connection
 				if err == nil {
 					if n < 10 {
 						t.Errorf("it took %d statements only", n)
