@@ -18,8 +18,9 @@ import (
 // MaxOutput is how much is kept of the output of a call, in bytes: the end.
 const MaxOutput = 16 << 10
 
-// overtime is how long a call may take to come back, once its context has ended. Then it is abandoned.
-const overtime = 5 * time.Second
+// overtime is how long a call may take to come back, once its context has ended. Then it is abandoned, and the run goes on beside it. A command
+// may have half a minute from TERM to KILL, which is to be over by then.
+const overtime = 40 * time.Second
 
 // Call is what a step may know of the run that it is called in.
 type Call struct {
@@ -180,7 +181,7 @@ func guarded(ctx context.Context, timeout time.Duration, do func(ctx context.Con
 			return answered{err: fmt.Errorf("%w, and it ignored the end of its context", context.Cause(ctx))}
 		}
 	}
-	if why := context.Cause(ctx); errors.Is(why, prescient.ErrTimeout) {
+	if why := context.Cause(ctx); errors.Is(why, prescient.ErrTimeout) && a.done == nil { // what was committed is
 		if a.err != nil && !errors.Is(a.err, context.DeadlineExceeded) {
 			why = fmt.Errorf("%w: %w", why, a.err)
 		}

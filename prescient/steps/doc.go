@@ -21,8 +21,8 @@
 //
 // A step is called with a [prescient.FutureJob] of the entity (job, name), with its arguments for the payload and its name for the tag.
 //
-//   - nil ends it, an error is its failure. So is a panic, and an answer that comes after its timeout. A call that ignores the end of its
-//     context is abandoned a few seconds after that.
+//   - nil ends it, an error is its failure. So is a panic, and an answer that comes after its timeout, unless it was committed with its effects. A
+//     call that ignores the end of its context is abandoned after 40 seconds, and the run goes on.
 //   - After a failure it is called again as often as Retries says, RetryWait after the last call. Then OnFailure says whether the run
 //     ends as failed, or goes on with the next step.
 //   - A returned time means: call this step again then. The run moves to that time and holds no place till then. As often as

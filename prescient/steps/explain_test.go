@@ -104,6 +104,7 @@ func (j *Jobs) statements(t *testing.T) (all []rig.Explained) {
 	add("steps/answer", j.tables.Stmt.Get("steps/answer"), map[string]string{"p_step_run_log": byCall}, "done", nil, nil, 0, "j00001", "5", 1)
 	add("steps/lost", j.tables.Stmt.Get("steps/lost"), map[string]string{"p_step_run_log": byRun}, "crashed", nil, "j00001", "5")
 	add("steps/paused", j.tables.Stmt.Get("steps/paused"), map[string]string{"p_job_pause": "PRIMARY 66"}, "x", prescient.AllExecs)
+	add("steps/kept", j.tables.Stmt.Get("steps/kept"), nil, key[:], 1) // there is none, as the server sees while it plans
 	for name, f := range map[string]struct {
 		filter RunFilter
 		log    string

@@ -80,6 +80,12 @@ func (r *testRig) agent(name string) *agent {
 	db := sqlx.NewDb(sql.OpenDB(driven{r}), "mysql")
 	db.SetMaxIdleConns(0)
 	r.T.Cleanup(func() { _ = db.Close() })
+	return r.agentOn(name, db)
+}
+
+// agentOn makes an agent on a pool.
+func (r *testRig) agentOn(name string, db *sqlx.DB) *agent {
+	r.T.Helper()
 	a := &agent{testRig: r, name: name, registry: prescient.NewRegistry(), log: zerolog.New(zerolog.NewTestWriter(r.T))}
 	schedules := schedule.New(r.Client)
 	r.Must(schedules.Register(a.registry))

@@ -3,6 +3,7 @@ package steps
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -175,9 +176,6 @@ func (w *walk) settle(ctx context.Context, c *attempt, a answered) (next *time.T
 		why = nil
 		after, o = w.state.advance(c.step, c.most, a, w.now().UTC())
 	}
-	if o.reason != "" {
-		w.options.Log.Warn().Str("job", w.name).Str("run", w.state.Occurrence).Str("step", c.step.Name).Str("result", o.result).Str("error", o.reason).Msg("a step did not end well")
-	}
 	own := c.checkpoint()
 	if after.Step != w.state.Step {
 		own = nil
@@ -187,8 +185,21 @@ func (w *walk) settle(ctx context.Context, c *attempt, a answered) (next *time.T
 		defer cancel()
 		ctx = saving
 	}
-	err = w.long.SaveTx(ctx, func(context.Context, *sqlx.Tx) ([]byte, error) { return after.encode(own) },
-		func(ctx context.Context, tx *sqlx.Tx) error { return w.logs(ctx, tx, c, o, after) })
+	err = w.long.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
+		if a.err != nil {
+			if err := w.unanswered(ctx, tx); err != nil {
+				return nil, err
+			}
+		}
+		return after.encode(own)
+	}, func(ctx context.Context, tx *sqlx.Tx) error { return w.logs(ctx, tx, c, o, after) })
+	var kept *keptError
+	if errors.As(err, &kept) {
+		return w.goOnFrom(kept, why)
+	}
+	if o.reason != "" {
+		w.options.Log.Warn().Str("job", w.name).Str("run", w.state.Occurrence).Str("step", c.step.Name).Str("result", o.result).Str("error", o.reason).Msg("a step did not end well")
+	}
 	if err != nil && !errors.Is(err, longrun.ErrHandOn) {
 		return nil, errors.Join(why, err)
 	}
@@ -200,6 +211,46 @@ func (w *walk) settle(ctx context.Context, c *attempt, a answered) (next *time.T
 		return nil, why
 	}
 	return o.next, err
+}
+
+// keptError is that of a call which looked as if it had failed, and whose effects and answer were committed all the same: the answer of its COMMIT
+// was lost, or came too late.
+type keptError struct {
+	state state
+	own   []byte
+}
+
+func (*keptError) Error() string { return "the answer of the call was committed" }
+
+// unanswered makes sure that nothing was committed of the call that is under way. A COMMIT that is not over yet is waited for. The error is a
+// *keptError.
+func (w *walk) unanswered(ctx context.Context, tx *sqlx.Tx) error {
+	key := w.long.Job().Key()
+	var checkpoint []byte
+	err := tx.QueryRowContext(ctx, w.tables.Stmt.Get("steps/kept"), key[:], w.long.Token()).Scan(&checkpoint)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil // it is lost, as the save finds
+	}
+	if err != nil {
+		return fmt.Errorf("looking for what was committed of a step: %w", err)
+	}
+	if is, own := decodeState(checkpoint, w.state.Occurrence); is.Seq == w.state.Seq && !is.Called {
+		return &keptError{is, own}
+	}
+	return nil
+}
+
+// goOnFrom goes on from what was committed of a call. why is why its context ended, if it did so from without.
+func (w *walk) goOnFrom(kept *keptError, why error) (next *time.Time, err error) {
+	answeredWithTime := kept.state.Checks > w.state.Checks
+	w.state, w.own = kept.state, kept.own
+	switch {
+	case why != nil:
+		return nil, why
+	case answeredWithTime:
+		return w.state.At, nil
+	}
+	return nil, nil
 }
 
 // endedAs is the result of a call that was ended from without.
