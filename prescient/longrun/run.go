@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/caught"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/claimer"
@@ -165,22 +165,12 @@ func (e *exec) call(ctx context.Context, run *Run) {
 		}
 		defer e.after(end.Sub(run.clock.Now()), func() { run.cancel(cause) })()
 	}
-	answered := make(chan prescient.Answer, 1)
-	go func() {
-		var a prescient.Answer
-		returned := false
-		defer func() {
-			if !returned {
-				a = prescient.Answer{Err: notReturned(recover())}
-			}
-			answered <- a
-		}()
-		a.Next, a.Err = e.fn(ctx, run)
-		if a.Err != nil {
+	answered := caught.Go(func() (a prescient.Answer) {
+		if a.Next, a.Err = e.fn(ctx, run); a.Err != nil {
 			a.Err = quoted(a.Err)
 		}
-		returned = true
-	}()
+		return a
+	}, func(err error) prescient.Answer { return prescient.Answer{Err: err} })
 	var a prescient.Answer
 	select {
 	case a = <-answered:
@@ -214,14 +204,6 @@ func (e *exec) judge(ctx context.Context, run *Run, a prescient.Answer) prescien
 		return prescient.Answer{Cause: prescient.CauseWaits}
 	}
 	return a
-}
-
-// notReturned is what came of a call that did not return.
-func notReturned(recovered any) error {
-	if recovered == nil {
-		return fmt.Errorf("%w: it called runtime.Goexit", prescient.ErrPanic)
-	}
-	return fmt.Errorf("%w: %v\n%s", prescient.ErrPanic, recovered, debug.Stack())
 }
 
 // said is what an error of a function said: its methods are the function's own, and are called where a panic is caught.

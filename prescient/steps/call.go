@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/caught"
 	"prescient/prescient/longrun"
 	"prescient/prescient/output"
 )
@@ -158,19 +158,7 @@ func guarded(ctx context.Context, timeout time.Duration, do func(ctx context.Con
 		ctx, cancel = context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w: it took longer than %s", prescient.ErrTimeout, timeout))
 		defer cancel()
 	}
-	came := make(chan answered, 1)
-	go func() {
-		var a answered
-		returned := false
-		defer func() {
-			if !returned {
-				a = answered{err: notReturned(recover())}
-			}
-			came <- a
-		}()
-		a = do(ctx)
-		returned = true
-	}()
+	came := caught.Go(func() answered { return do(ctx) }, func(err error) answered { return answered{err: err} })
 	var a answered
 	select {
 	case a = <-came:
@@ -188,14 +176,6 @@ func guarded(ctx context.Context, timeout time.Duration, do func(ctx context.Con
 		return answered{err: why}
 	}
 	return a
-}
-
-// notReturned is what came of a call that did not return.
-func notReturned(recovered any) error {
-	if recovered == nil {
-		return fmt.Errorf("%w: it called runtime.Goexit", prescient.ErrPanic)
-	}
-	return fmt.Errorf("%w: %v\n%s", prescient.ErrPanic, recovered, debug.Stack())
 }
 
 // contextOf is that of a call: its output goes to the tail.

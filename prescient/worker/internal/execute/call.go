@@ -3,11 +3,11 @@ package execute
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/caught"
 	"prescient/prescient/worker/internal/check"
 )
 
@@ -74,10 +74,7 @@ func (c *call) answerLapsed() {
 
 // notReturned is what came of a call that did not return, by what was recovered of it: a panic, or runtime.Goexit.
 func notReturned(recovered any) (goexit bool, err error) {
-	if recovered == nil {
-		return true, fmt.Errorf("%w: it called runtime.Goexit", prescient.ErrPanic)
-	}
-	return false, fmt.Errorf("%w: %v\n%s", prescient.ErrPanic, recovered, debug.Stack())
+	return recovered == nil, caught.Error(recovered)
 }
 
 // failed is the answer of every row where the call as a whole failed. Rows that shared a transaction are tried again,

@@ -2,8 +2,6 @@ package execute
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -11,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/caught"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/worker/internal/check"
 )
@@ -130,7 +129,7 @@ func failed(failure error, locked bool, rows []*check.Answered) check.Answer {
 func recovered(call func() error) (err error, locked bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			err, locked = fmt.Errorf("%w: %v\n%s", prescient.ErrPanic, p, debug.Stack()), false
+			err, locked = caught.Error(p), false
 		}
 	}()
 	err = call()
