@@ -31,7 +31,7 @@ func Accept(t *testing.T, site func(t *testing.T) Site) {
 
 // An acknowledged message has arrived once, with its id, its key and its body as it is.
 func arrivesByteForByte(t *testing.T, s Site) {
-	b := s.open(t)
+	b := s.Connect(t)
 	bodies := map[string][]byte{
 		"json-1":                      []byte(`{"total":"12,50 €"}`),
 		"binary-1":                    {0xff, 0xfe, 0, '\r', '\n', 0x80},
@@ -77,7 +77,7 @@ func has(headers []broker.Header, want broker.Header) bool {
 
 func arrivesAtTheSameTime(t *testing.T, s Site) {
 	const n = 256
-	b := s.open(t)
+	b := s.Connect(t)
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
@@ -101,7 +101,7 @@ func arrivesAtTheSameTime(t *testing.T, s Site) {
 
 // What is refused for good says so, and holds up nothing else.
 func refuses(t *testing.T, s Site) {
-	b := s.open(t)
+	b := s.Connect(t)
 	for why, m := range s.Refused {
 		err := within(t, b, m, Patience)
 		if !errors.Is(err, broker.ErrRefused) {
@@ -119,7 +119,7 @@ func endsWithItsContext(t *testing.T, s Site) {
 	if s.Freeze == nil {
 		return
 	}
-	b := s.open(t)
+	b := s.Connect(t)
 	Publish(t, b, s.Message("before", "k", []byte("{}")))
 	s.Freeze()
 	thaw := sync.OnceFunc(s.Thaw)
@@ -145,7 +145,7 @@ func publishesAgainAfterARestart(t *testing.T, s Site) {
 	}
 	var written Log
 	s.Options.Log = zerolog.New(&written)
-	b := s.open(t)
+	b := s.Connect(t)
 	Publish(t, b, s.Message("before", "k", []byte("{}")))
 	s.Stop()
 	for range 3 {
@@ -169,7 +169,7 @@ func opensWhileItIsDown(t *testing.T, s Site) {
 	s.Options.Log = zerolog.New(&written)
 	s.Stop()
 	started := time.Now()
-	b := s.open(t)
+	b := s.Connect(t)
 	if took := time.Since(started); took > 5*time.Second {
 		t.Errorf("Open took %s while the server was down", took)
 	}
@@ -199,7 +199,7 @@ func found(t *testing.T, s Site, ids ...string) {
 }
 
 func failsOnceClosed(t *testing.T, s Site) {
-	b := s.open(t)
+	b := s.Connect(t)
 	Publish(t, b, s.Message("before", "k", []byte("{}")))
 	if err := b.Close(); err != nil {
 		t.Error(err)

@@ -49,8 +49,8 @@ func (s Site) Message(id, key string, body []byte) broker.Message {
 	}
 }
 
-// open opens the broker of a site, and closes it at the end.
-func (s Site) open(t *testing.T) broker.Broker {
+// Connect opens the broker of a site, and closes it at the end.
+func (s Site) Connect(t testing.TB) broker.Broker {
 	t.Helper()
 	b, err := s.Open(t.Context(), s.Options)
 	if err != nil {

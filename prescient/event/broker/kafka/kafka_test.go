@@ -3,16 +3,13 @@ package kafka_test
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
@@ -127,11 +124,7 @@ func TestKafkaIsABroker(t *testing.T) {
 func TestABatchThatIsTooLargeRefusesNoneOfItsRecords(t *testing.T) {
 	s := site(t)
 	s.Options.URL += "?linger=200ms"
-	b, err := s.Open(t.Context(), s.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := s.Connect(t)
 	const n = 40
 	var all sync.WaitGroup
 	for i := range n {
@@ -150,69 +143,25 @@ func TestABatchThatIsTooLargeRefusesNoneOfItsRecords(t *testing.T) {
 func TestEachMechanismAuthenticates(t *testing.T) {
 	s := site(t)
 	for _, mechanism := range []string{"plain", "scram-sha-256", "scram-sha-512"} {
-		o := s.Options
-		o.URL += "?linger=0s&sasl=" + mechanism
-		b, err := s.Open(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		brokertest.Publish(t, b, s.Message(mechanism, "k", []byte("{}")))
-		b.Close()
+		with := s
+		with.Options.URL += "?linger=0s&sasl=" + mechanism
+		brokertest.Publish(t, with.Connect(t), s.Message(mechanism, "k", []byte("{}")))
 	}
 }
 
 func TestAServerThatIsNotThereIsNamedInTheError(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
-	b, err := kafka.Open(t.Context(), broker.Options{URL: "kafka://" + address})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	for began := time.Now(); time.Since(began) < brokertest.Patience; time.Sleep(20 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		err = b.Publish(ctx, broker.Message{ID: "1", Topic: "t", Body: []byte("x")})
-		cancel()
-		if err == nil || errors.Is(err, broker.ErrRefused) {
-			t.Fatalf("%v", err)
-		}
-		if strings.Contains(err.Error(), "connection refused") {
-			return
-		}
-	}
-	t.Errorf("%v", err)
+	brokertest.NamesWhatIsNotThere(t, kafka.Open, "kafka")
 }
 
 func TestAWrongPasswordIsTriedAgainAndNotShown(t *testing.T) {
 	s := site(t)
-	var written brokertest.Log
 	s.Options.URL = strings.Replace(s.Options.URL, "s3cret", "s3cret2", 1)
-	s.Options.Log = zerolog.New(&written)
-	b, err := s.Open(t.Context(), s.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	err = b.Publish(ctx, s.Message("a", "k", nil))
-	if err == nil || errors.Is(err, broker.ErrRefused) {
-		t.Errorf("%v", err)
-	}
-	s.Hides(t, fmt.Sprint(err, &written))
+	brokertest.HidesAWrongPassword(t, s)
 }
 
 func TestHeadersOfCloudEventsHaveKafkasNames(t *testing.T) {
 	s := site(t)
-	b, err := s.Open(t.Context(), s.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := s.Connect(t)
 	brokertest.Publish(t, b, broker.Message{ID: "a", Topic: topic, ContentType: "text/plain", Headers: []broker.Header{{Name: "ce-id", Value: "%C3%A9"}, {Name: "x-ce-y", Value: "b"}}})
 	got := fmt.Sprint(s.Arrived(t, 1)[0].Headers)
 	if want := "[{content-type text/plain} {ce_id é} {x-ce-y b}]"; got != want {
@@ -237,11 +186,7 @@ func BenchmarkPublish(b *testing.B) {
 		b.Run(linger, func(b *testing.B) {
 			s := site(b)
 			s.Options.URL += "?linger=" + linger
-			to, err := s.Open(b.Context(), s.Options)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer to.Close()
+			to := s.Connect(b)
 			b.SetParallelism(128)
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {

@@ -1,19 +1,14 @@
 package nats_test
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/rs/zerolog"
 
 	"prescient/prescient/event/broker"
 	"prescient/prescient/event/broker/brokertest"
@@ -115,11 +110,7 @@ func TestNATSIsABroker(t *testing.T) { brokertest.Accept(t, site) }
 
 func TestAnEventThatIsPublishedTwiceIsStoredOnce(t *testing.T) {
 	s := site(t)
-	b, err := s.Open(t.Context(), s.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := s.Connect(t)
 	for range 2 {
 		brokertest.Publish(t, b, s.Message("order-42-1", "42", []byte("{}")))
 	}
@@ -129,46 +120,13 @@ func TestAnEventThatIsPublishedTwiceIsStoredOnce(t *testing.T) {
 }
 
 func TestAServerThatIsNotThereIsNamedInTheError(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
-	b, err := nats.Open(t.Context(), broker.Options{URL: "nats://" + address})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	for began := time.Now(); time.Since(began) < brokertest.Patience; time.Sleep(20 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		err = b.Publish(ctx, broker.Message{ID: "1", Topic: "t", Body: []byte("x")})
-		cancel()
-		if err == nil || errors.Is(err, broker.ErrRefused) {
-			t.Fatalf("%v", err)
-		}
-		if strings.Contains(err.Error(), "connection refused") {
-			return
-		}
-	}
-	t.Errorf("%v", err)
+	brokertest.NamesWhatIsNotThere(t, nats.Open, "nats")
 }
 
 func TestAWrongPasswordIsTriedAgainAndNotShown(t *testing.T) {
 	s := site(t)
-	var written brokertest.Log
 	s.Options.URL = strings.Replace(s.Options.URL, "s3cret", "s3cret2", 1)
-	s.Options.Log = zerolog.New(&written)
-	b, err := s.Open(t.Context(), s.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	err = b.Publish(t.Context(), s.Message("a", "k", nil))
-	if err == nil || errors.Is(err, broker.ErrRefused) {
-		t.Errorf("%v", err)
-	}
-	s.Hides(t, fmt.Sprint(err, &written))
+	brokertest.HidesAWrongPassword(t, s)
 }
 
 func TestSubjectsThatNATSDoesNotAllow(t *testing.T) {

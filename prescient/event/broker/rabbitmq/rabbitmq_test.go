@@ -13,7 +13,6 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
-	"github.com/rs/zerolog"
 
 	"prescient/prescient/event/broker"
 	"prescient/prescient/event/broker/brokertest"
@@ -110,21 +109,11 @@ func TestRabbitMQIsABroker(t *testing.T) {
 	each(t, func(t *testing.T, site func(t *testing.T) brokertest.Site) { brokertest.Accept(t, site) })
 }
 
-func open(t *testing.T, s brokertest.Site) broker.Broker {
-	t.Helper()
-	b, err := s.Open(t.Context(), s.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	return b
-}
-
 func TestAnExchangeThatIsNotThereRefuses(t *testing.T) {
 	each(t, func(t *testing.T, site func(t *testing.T) brokertest.Site) {
 		s := site(t)
 		s.Options.URL += "?exchange=px.test.none"
-		b := open(t, s)
+		b := s.Connect(t)
 		for range 2 {
 			if err := b.Publish(t.Context(), s.Message("a", "k", nil)); !errors.Is(err, broker.ErrRefused) || !strings.Contains(err.Error(), "404") {
 				t.Errorf("%v, want a refusal", err)
@@ -138,7 +127,7 @@ func TestAnExchangeThatIsNotThereRefuses(t *testing.T) {
 func TestAnEventThatIsTooLargeRefusesNoOther(t *testing.T) {
 	each(t, func(t *testing.T, site func(t *testing.T) brokertest.Site) {
 		s := site(t)
-		b := open(t, s)
+		b := s.Connect(t)
 		brokertest.Publish(t, b, s.Message("before", "k", nil))
 		const n = 64
 		large := []byte(nil)
@@ -190,13 +179,8 @@ func TestAWrongPasswordIsTriedAgainAndNotShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		u.User = url.UserPassword("nobody", "s3cret2")
-		var written brokertest.Log
-		s.Options.URL, s.Options.Log = u.String(), zerolog.New(&written)
-		err = open(t, s).Publish(t.Context(), s.Message("a", "k", nil))
-		if err == nil || errors.Is(err, broker.ErrRefused) {
-			t.Errorf("%v", err)
-		}
-		s.Hides(t, fmt.Sprint(err, &written))
+		s.Options.URL = u.String()
+		brokertest.HidesAWrongPassword(t, s)
 	})
 }
 
@@ -204,7 +188,7 @@ func TestNoServerIsAnErrorThatIsTriedAgain(t *testing.T) {
 	gate := brokertest.NewGate()
 	gate.Cut()
 	s := brokertest.Site{Open: rabbitmq.Open, Options: broker.Options{URL: "amqp://shop:s3cret@" + gate.Proxy(t, "127.0.0.1:1") + "/"}, Topic: "orders"}
-	b := open(t, s)
+	b := s.Connect(t)
 	for range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		err := b.Publish(ctx, s.Message("a", "k", nil))
