@@ -21,17 +21,7 @@ func TestNoStatementOfAClientScansATableOrSorts(t *testing.T) {
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
-		covered := make(map[string]bool)
-		for _, e := range append(clientStatements(r.client, f), listStatements(f)...) {
-			name, _, _ := strings.Cut(e.Statement, " ")
-			covered[name] = true
-			t.Run(strings.ReplaceAll(e.Statement, " ", "_"), func(t *testing.T) { e.Check(t, conn) })
-		}
-		for name := range f.Tables.Stmt {
-			if strings.HasPrefix(name, "client/") && !covered[name] && name != "client/cancel" { // a CALL has no plan
-				t.Errorf("%s is not explained here", name)
-			}
-		}
+		rig.CheckPlans(t, conn, append(clientStatements(r.client, f), listStatements(f)...), f.Tables.Stmt, []string{"client"}, "client/cancel") // a CALL has no plan
 	})
 }
 

@@ -2,7 +2,6 @@ package longrun
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,17 +39,7 @@ func TestNoStatementOfLongRunsScansATable(t *testing.T) {
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
-		covered := make(map[string]bool)
-		for _, e := range explained(runner, some, first) {
-			name, _, _ := strings.Cut(e.Statement, " ")
-			covered[name] = true
-			t.Run(strings.ReplaceAll(e.Statement, " ", "_"), func(t *testing.T) { e.Check(t, conn) })
-		}
-		for name := range f.Tables.Stmt {
-			if strings.HasPrefix(name, "longrun/") && !covered[name] {
-				t.Errorf("%s is not explained here", name)
-			}
-		}
+		rig.CheckPlans(t, conn, explained(runner, some, first), f.Tables.Stmt, []string{"longrun"})
 	})
 }
 

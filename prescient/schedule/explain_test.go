@@ -3,7 +3,6 @@ package schedule
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -33,17 +32,7 @@ func TestNoStatementOfSchedulesScansATable(t *testing.T) {
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
-		covered := make(map[string]bool)
-		for _, e := range statements(s, many) {
-			name, _, _ := strings.Cut(e.Statement, " ")
-			covered[name] = true
-			t.Run(strings.ReplaceAll(e.Statement, " ", "_"), func(t *testing.T) { e.Check(t, conn) })
-		}
-		for name := range s.tables.Stmt {
-			if strings.HasPrefix(name, "schedule/") && !covered[name] {
-				t.Errorf("%s is not explained here", name)
-			}
-		}
+		rig.CheckPlans(t, conn, statements(s, many), s.tables.Stmt, []string{"schedule"})
 	})
 }
 
