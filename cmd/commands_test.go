@@ -49,8 +49,7 @@ func testOrdersOfTheConfiguration(t *testing.T, given, prefix string) {
 		r.Variables["PRESCIENT_JOBS_ORDERS_ENABLED"] = "true"
 		r.Variables["PRESCIENT_JOBS_ORDERS_EXEC"] = orders.DefaultJobExec
 		r.Variables["PRESCIENT_TABLE_PREFIX"] = "shop_"
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		client, err := client.New(r.Context(), r.DB, client.Options{Prefix: "shop_"})
 		r.Must(err)
 		app, err := orders.New(orders.Options{Client: client, Prefix: prefix})
@@ -73,8 +72,7 @@ func testOrdersOfTheConfiguration(t *testing.T, given, prefix string) {
 
 func TestProgramsRegisterTheirOwn(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		var called []string
 		r.Options.Register = func(_ context.Context, registry *prescient.Registry, deps cmd.Deps) error {
 			return registry.Register("long", func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {

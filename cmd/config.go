@@ -8,7 +8,6 @@ import (
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/config"
 )
 
 // setting is what config --json prints.
@@ -27,15 +26,7 @@ and where that came from. Passwords and other secrets are masked. Nothing is con
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return showConfig(cmd, prog) },
 	}
-	cmd.AddCommand(&cobra.Command{
-		Use:   "example",
-		Short: "Print a commented configuration file with every key and its default",
-		Args:  arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), config.Example)
-			return err
-		},
-	})
+	cmd.AddCommand(configExampleCommand())
 	return cmd
 }
 

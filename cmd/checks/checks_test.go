@@ -13,8 +13,7 @@ import (
 
 func TestInsertGetRescheduleCancel(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		insert := []string{"insert", "--entity", "order/42", "--exec", "unshipped"}
 		if out := r.OK(append(insert, "--in", "3h", "--payload", `{"lines": 3}`)...); out !=
 			"inserted: unshipped of order/42 is due at 2026-11-20 13:05:00, in the slot 2026-11-20 13:15:00 (UTC)\n" {
@@ -72,7 +71,7 @@ func TestInsertGetRescheduleCancel(t *testing.T) {
 func TestPayloadFromStdin(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
 		r.OK("migrate")
-		got := rig.Execute(r.Context(), r.Options, r.EnvironmentOf([]string{"insert"}), `{"from": "stdin"}`, "insert", "--entity", "a/1", "--exec", "x", "--in", "1h", "--payload", "-")
+		got := r.With(`{"from": "stdin"}`, "insert", "--entity", "a/1", "--exec", "x", "--in", "1h", "--payload", "-")
 		got.Wants(r.T, cmd.ExitOK)
 		if jobs := r.Jobs(); len(jobs) != 1 || !strings.Contains(string(jobs[0].Payload), "stdin") {
 			r.Errorf("%+v", jobs)
@@ -82,8 +81,7 @@ func TestPayloadFromStdin(t *testing.T) {
 
 func TestListingsAreFilteredAndPaged(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		for i := range 7 {
 			r.OK("insert", "--entity", fmt.Sprintf("order/%d", i), "--exec", "a", "--at", fmt.Sprintf("2026-11-20 %d:00", 11+i))
 		}
@@ -191,8 +189,7 @@ func TestWhatTheDatabaseHoldsDrivesNoTerminal(t *testing.T) {
 
 func TestSlotsShowTheLoad(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		for i := range 9 {
 			r.OK("insert", "--entity", fmt.Sprintf("order/%d", i), "--exec", "a", "--at", fmt.Sprintf("2026-11-20 1%d:00", min(i/2, 3)+1))
 		}

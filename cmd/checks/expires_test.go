@@ -11,8 +11,7 @@ import (
 
 func TestACheckIsInsertedWithAnExpiryAndShown(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		insert := []string{"insert", "--entity", "patient/7", "--exec", "remind", "--at", "2026-11-20 12:00"}
 		for text, why := range map[string]string{"0s": `duration "0s" is not positive`, "-1h": `duration "-1h" is not positive`, "soon": "soon"} {
 			r.Execute(append(insert, "--expires", text)...).Wants(r.T, cmd.ExitUsage, "--expires: ", why, "90s, 3h, 1d12h")

@@ -71,8 +71,8 @@ about on stderr; the check is inserted all the same.` + insertFileHelp,
 	f.when.addFlags(cmd)
 	file.addFlags(cmd)
 	cmd.Flags().StringVar(&f.payload, "payload", "", "JSON that the job_exec gets; - reads it from stdin, @PATH from a file")
-	cmd.Flags().StringVar(&f.spread, "spread", "", spreadUsage)
-	cmd.Flags().StringVar(&f.expires, "expires", "", expiresUsage)
+	cmd.Flags().StringVar(&f.spread, "spread", "", "due somewhere between its time and so much later, such as 30m; always at the same place for the same check")
+	cmd.Flags().StringVar(&f.expires, "expires", "", "not called any more so long after it is due, such as 1h: it ends as expired (default never)")
 	cmd.Flags().StringVar(&f.onPending, "on-pending", string(prescient.Keep),
 		"if it is pending already: keep, replace, earlier, later or error")
 	return cmd
@@ -127,7 +127,7 @@ func (f *insertFlags) job(ctx context.Context, stdin io.Reader) (prescient.NewJo
 		return job, err
 	}
 	if job.Payload, err = readPayload(ctx, f.payload, stdin); err != nil {
-		return job, notRead("--payload", err)
+		return job, exit.NotRead("--payload", err)
 	}
 	return job, job.Validate()
 }
@@ -147,29 +147,19 @@ func dueOf(ctx context.Context, s *program.Session, w when) (time.Time, error) {
 // readPayload reads a payload from the flag itself, from stdin or from a file. One byte more than is allowed is read, so
 // that the library can refuse it.
 func readPayload(ctx context.Context, text string, stdin io.Reader) (json.RawMessage, error) {
+	name, isFile := strings.CutPrefix(text, "@")
 	switch {
 	case text == "":
 		return nil, nil
-	case text == "-":
-		payload, err := io.ReadAll(io.LimitReader(input.Interruptible(ctx, stdin), prescient.MaxPayload+1))
-		return orNothing(payload), err
-	case strings.HasPrefix(text, "@"):
-		file, err := input.Open(ctx, text[1:])
-		if err != nil {
-			return nil, err
-		}
-		payload, err := io.ReadAll(io.LimitReader(input.Interruptible(ctx, file), prescient.MaxPayload+1))
-		return orNothing(payload), errors.Join(err, file.Close())
+	case text != input.Stdin && !isFile:
+		return json.RawMessage(text), nil
 	}
-	return json.RawMessage(text), nil
-}
-
-// notRead is the error of a flag whose file cannot be read, or was not, since the command was told to stop.
-func notRead(flag string, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
+	from, err := input.From(ctx, name, stdin)
+	if err != nil {
+		return nil, err
 	}
-	return exit.Usage(fmt.Errorf("%s: %w", flag, err))
+	payload, err := io.ReadAll(io.LimitReader(from, prescient.MaxPayload+1))
+	return orNothing(payload), errors.Join(err, from.Close())
 }
 
 // orNothing makes of an empty file a text that is refused, not the payload that was not given.

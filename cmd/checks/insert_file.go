@@ -135,7 +135,7 @@ func insertFile(cmd *cobra.Command, prog *program.Program, given insertFlags, f 
 	}
 	input, closing, err := rereadable(cmd.Context(), f.file, cmd.InOrStdin())
 	if err != nil {
-		return notRead("--file", err)
+		return exit.NotRead("--file", err)
 	}
 	defer closing()
 	b := &fileInsert{insertFileFlags: f, defaults: given, input: input, name: f.file}

@@ -22,7 +22,7 @@ func TestInsertFile(t *testing.T) {
 
 {"entity": "order/1", "payload": null}
 `
-		got := rig.Execute(r.Context(), r.Options, r.EnvironmentOf([]string{"insert", "--file"}), more, "insert", "--file", "-", "--exec", "unshipped", "--in", "3h", "--json")
+		got := r.With(more, "insert", "--file", "-", "--exec", "unshipped", "--in", "3h", "--json")
 		if got.Code != cmd.ExitOK || got.Out != `{"inserted":1,"kept":1,"replaced":0,"bad":0}`+"\n" {
 			r.Errorf("%v", got)
 		}

@@ -12,8 +12,7 @@ import (
 // However few rows a search looks at, a program that follows the cursor in the output comes to what it looks for.
 func TestATruncatedSearchSaysInItsOutputHowToGoOn(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		r.OK("insert", "--entity", "order/last", "--exec", "rare", "--at", "2026-11-20 19:00")
 		for i := range 5 {
 			r.OK("insert", "--entity", fmt.Sprintf("order/%d", i), "--exec", "a", "--at", fmt.Sprintf("2026-11-20 %d:00", 11+i))
@@ -63,8 +62,7 @@ func TestATruncatedSearchSaysInItsOutputHowToGoOn(t *testing.T) {
 
 func TestAnEmptyListingSaysWhetherTheFilterMadeItSo(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		says := func(want string, args ...string) {
 			if got := r.Execute(args...); got.Code != cmd.ExitOK || got.Out != want+"\n" || got.Err != "" {
 				r.Errorf("%v\nwant %s", got, want)

@@ -51,8 +51,7 @@ It prints what it did with each end: requeued, kept or superseded; with --json a
   %[1]s requeue --entity order/42 --all-outcomes --in 10m`, prog.Name),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// A variable of the shell that is not set must not widen what is requeued.
-			if err := refuseEmpty(cmd, "entity", "exec", "outcome", "since", "before", "at", "in"); err != nil {
+			if err := arguments.NotEmpty(cmd, "entity", "exec", "outcome", "since", "before", "at", "in"); err != nil {
 				return err
 			}
 			return requeue(cmd, prog, f)
@@ -112,19 +111,12 @@ func requeue(cmd *cobra.Command, prog *program.Program, f requeueFlags) error {
 		return err
 	}
 	defer s.Close()
-	if filter.From, err = s.Moment(cmd.Context(), "since", f.since); err != nil {
-		return err
-	}
-	if filter.Before, err = s.Moment(cmd.Context(), "before", f.before); err != nil {
+	if filter.From, filter.Before, err = s.Period(cmd.Context(), "since", f.since, "before", f.before); err != nil {
 		return err
 	}
 	options := client.RequeueOptions{Filter: filter, AllOutcomes: f.allOutcomes, Limit: f.limit, DryRun: f.dryRun}
 	if f.at+f.in != "" {
-		now, err := s.Now(cmd.Context())
-		if err != nil {
-			return err
-		}
-		if options.DueAt, err = f.resolve(now); err != nil {
+		if options.DueAt, err = dueOf(cmd.Context(), s, f.when); err != nil {
 			return err
 		}
 	}
@@ -165,16 +157,6 @@ func printRequeued(cmd *cobra.Command, prog *program.Program, did client.Requeue
 	}
 	if did.More {
 		return output.Say(cmd.ErrOrStderr(), "the limit is reached; there are more")
-	}
-	return nil
-}
-
-// refuseEmpty refuses flags that were given without a value: --exec "$NAME" where NAME is not set.
-func refuseEmpty(cmd *cobra.Command, flags ...string) error {
-	for _, name := range flags {
-		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return exit.Usage(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
-		}
 	}
 	return nil
 }

@@ -10,8 +10,7 @@ import (
 
 func TestRequeue(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		for _, key := range []string{"1", "2"} {
 			r.OK("insert", "--entity", "order/"+key, "--exec", "unshipped", "--in", "3h", "--payload", `{"lines": 3}`)
 			r.OK("cancel", "--entity", "order/"+key)
@@ -38,8 +37,7 @@ func TestRequeue(t *testing.T) {
 // Most ends are done or cancelled: to have those back must be said.
 func TestRequeueTakesAllOutcomesOnlyWhereThatIsSaid(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		for _, key := range []string{"1", "2"} {
 			r.OK("insert", "--entity", "order/"+key, "--exec", "unshipped", "--in", "3h")
 			r.OK("cancel", "--entity", "order/"+key)
@@ -59,8 +57,7 @@ func TestRequeueTakesAllOutcomesOnlyWhereThatIsSaid(t *testing.T) {
 
 func TestRequeueRefusesWhatItIsNotSureOf(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		for _, wrong := range []struct{ flags, says string }{
 			{"", "--outcome"},
 			{"--exec x", "--outcome"},

@@ -45,14 +45,34 @@ func (w when) resolve(now time.Time) (time.Time, error) {
 		}
 		return t, nil
 	case w.in != "":
-		d, err := value.ParseDuration(w.in)
-		if err == nil && d < 0 {
-			err = fmt.Errorf("duration %q is negative", w.in)
-		}
+		d, err := lengthOf("in", w.in, true)
 		if err != nil {
-			return time.Time{}, exit.Usage(fmt.Errorf("--in: %w; want a duration such as 90s, 3h, 1d12h", err))
+			return time.Time{}, err
 		}
 		return now.Add(d).UTC(), nil
 	}
 	return time.Time{}, exit.Usage(errNoWhen)
 }
+
+// lengthOf reads the duration of a flag, or of a line of a file; empty is none.
+func lengthOf(flag, text string, mayBeZero bool) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	length, err := value.ParseDuration(text)
+	switch {
+	case err != nil:
+	case length < 0 && mayBeZero:
+		err = fmt.Errorf("duration %q is negative", text)
+	case length <= 0 && !mayBeZero:
+		err = fmt.Errorf("duration %q is not positive", text)
+	}
+	if err != nil {
+		return 0, exit.Usage(fmt.Errorf("--%s: %w; want a duration such as 90s, 3h, 1d12h", flag, err))
+	}
+	return length, nil
+}
+
+func parseSpread(text string) (time.Duration, error) { return lengthOf("spread", text, true) }
+
+func parseExpires(text string) (time.Duration, error) { return lengthOf("expires", text, false) }

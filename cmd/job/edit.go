@@ -39,7 +39,7 @@ It is refused, with exit code 6, where somebody else has changed it meanwhile. R
 		Example: fmt.Sprintf(`  %[1]s job edit nightly
   %[1]s job export nightly | sed 's/0 3/0 4/' | %[1]s job edit nightly --file - --yes
   %[1]s job edit --step export`, prog.Name),
-		Args: oneName,
+		Args: oneJob,
 		RunE: func(cmd *cobra.Command, args []string) error { return edit(cmd, prog, f, args[0]) },
 	}
 	cmd.Flags().StringVar(&f.file, "file", "", "take the definition from this file: - for stdin")

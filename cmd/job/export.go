@@ -67,15 +67,15 @@ func export(cmd *cobra.Command, prog *program.Program, names []string) error {
 		all = append(all, file.Entry{Step: &step.Step})
 	}
 	if len(names) == 0 {
-		list, err := s.Jobs.ListSteps(ctx, s.DB, "", steps.MaxRuns)
+		err := eachStep(ctx, s, func(step steps.StoredStep) error {
+			all = append(all, file.Entry{Step: &step.Step})
+			return nil
+		})
 		if err == nil {
-			err = eachJob(ctx, s, s.DB, add)
+			err = eachJob(ctx, s, add)
 		}
 		if err != nil {
 			return s.Explain(err)
-		}
-		for _, step := range list {
-			all = append(all, file.Entry{Step: &step.Step})
 		}
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())

@@ -1,29 +1,12 @@
 package job
 
 import (
-	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
-	"prescient/cmd/internal/exit"
-	"prescient/cmd/internal/input"
-	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/internal/words"
-	"prescient/cmd/job/file"
-	"prescient/prescient"
-	"prescient/prescient/steps"
-)
-
-const (
-	// mostNamed is how many bad entries are named.
-	mostNamed = 100
-	// largestFile is how much is read of a file, all of which is in memory.
-	largestFile = 64 << 20
 )
 
 const fileFormat = `A file is YAML, a list of jobs and shared steps, or one a document. Of a job: job (its name), crontab (a text or a list), zone,
@@ -42,20 +25,6 @@ or continue). A step of a job that is a text is the shared step of this name:
         exec: send-report
         retries: 3`
 
-func createCommand(prog *program.Program) *cobra.Command {
-	return &cobra.Command{
-		Use:   "create FILE",
-		Short: "Create the jobs and shared steps of a file",
-		Long: `Creates the jobs and shared steps of a file, or with - of stdin: all of them, or none. What is there with the same
-definition stays as it is; with another one it is refused: import --update changes it, and edit.
-
-` + fileFormat,
-		Example: fmt.Sprintf(`  %s job create nightly.yaml`, prog.Name),
-		Args:    oneFile,
-		RunE:    func(cmd *cobra.Command, args []string) error { return take(cmd, prog, importFlags{}, args[0]) },
-	}
-}
-
 // importFlags are the flags of import.
 type importFlags struct{ update, dryRun bool }
 
@@ -71,222 +40,10 @@ another definition: all of them, or none. The difference is printed before it is
 ` + fileFormat,
 		Example: fmt.Sprintf(`  %[1]s job import jobs.yaml --update --dry-run
   %[1]s job export | ssh other %[1]s job import - --update`, prog.Name),
-		Args: oneFile,
+		Args: arguments.File,
 		RunE: func(cmd *cobra.Command, args []string) error { return take(cmd, prog, f, args[0]) },
 	}
 	cmd.Flags().BoolVar(&f.update, "update", false, "change those that are there with another definition")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only print what would be done")
 	return cmd
-}
-
-// take creates and changes what a file has.
-func take(cmd *cobra.Command, prog *program.Program, f importFlags, name string) error {
-	entries, err := readFile(cmd, prog, name)
-	if err != nil {
-		return err
-	}
-	s, err := prog.ConnectWithExecs(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	t := taking{importFlags: f, s: s}
-	err = inTx(cmd.Context(), s, func(tx *sql.Tx) error {
-		if err := t.all(cmd.Context(), tx, entries); err != nil {
-			return err
-		}
-		if f.dryRun {
-			return errDryRun
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errDryRun) {
-		return s.Explain(err)
-	}
-	if err := t.print(cmd.OutOrStdout(), prog.JSON); err != nil {
-		return err
-	}
-	return warn(cmd, s, entries...)
-}
-
-// errDryRun has what was done rolled back.
-var errDryRun = errors.New("a dry run")
-
-// readFile reads a file, and names what is wrong with it.
-func readFile(cmd *cobra.Command, prog *program.Program, name string) ([]file.Entry, error) {
-	from := cmd.InOrStdin()
-	if name == "-" {
-		name, from = "stdin", input.Interruptible(cmd.Context(), from)
-	} else {
-		opened, err := input.Open(cmd.Context(), name)
-		if err != nil {
-			return nil, exit.Usage(err)
-		}
-		defer opened.Close()
-		from = opened
-	}
-	limited := &io.LimitedReader{R: from, N: largestFile + 1}
-	entries, bad, err := file.Read(limited)
-	if limited.N == 0 {
-		return nil, exit.Usage(fmt.Errorf("%s has more than %d MB", name, largestFile>>20))
-	}
-	for i, one := range bad {
-		if i == mostNamed {
-			break
-		}
-		var of *file.Bad
-		if errors.As(one, &of) {
-			one = fmt.Errorf("%s, line %d: %w", name, of.Line, one)
-		}
-		if _, err := io.WriteString(cmd.ErrOrStderr(), words.Complaint(prog.Name, one)); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case err != nil:
-		return nil, exit.Usage(fmt.Errorf("%s: %w", name, err))
-	case len(bad) > 0:
-		return nil, exit.Usage(fmt.Errorf("%d of the jobs and steps of %s are no good; nothing was done", len(bad), name))
-	case len(entries) == 0:
-		return nil, exit.Usage(fmt.Errorf("there is no job and no step in %s", name))
-	}
-	return entries, nil
-}
-
-// taking is a file that is being taken, in a transaction.
-type taking struct {
-	importFlags
-	s    *program.Session
-	done []change
-}
-
-// all takes the entries: shared steps first.
-func (t *taking) all(ctx context.Context, tx *sql.Tx, entries []file.Entry) error {
-	for _, entry := range entries {
-		if entry.Step != nil {
-			if err := t.step(ctx, tx, entry); err != nil {
-				return fmt.Errorf("line %d: %w", entry.Line, err)
-			}
-		}
-	}
-	for _, entry := range entries {
-		if entry.Job != nil {
-			if err := t.job(ctx, tx, entry); err != nil {
-				return fmt.Errorf("line %d: %w", entry.Line, err)
-			}
-		}
-	}
-	return nil
-}
-
-func (t *taking) step(ctx context.Context, tx *sql.Tx, entry file.Entry) error {
-	old, err := t.s.Jobs.GetStep(ctx, tx, entry.Step.Name)
-	isNew := errors.Is(err, steps.ErrNotFound)
-	if err != nil && !isNew {
-		return err
-	}
-	changed, jobs, err := t.s.Jobs.PutStep(ctx, tx, *entry.Step, 0)
-	if err != nil {
-		return err
-	}
-	if isNew || !changed {
-		return t.note(entry, isNew, nil, nil)
-	}
-	stored, err := t.s.Jobs.GetStep(ctx, tx, entry.Step.Name)
-	if err != nil {
-		return err
-	}
-	return t.noteChange(file.Entry{Step: &old.Step}, file.Entry{Step: &stored.Step}, jobs)
-}
-
-func (t *taking) job(ctx context.Context, tx *sql.Tx, entry file.Entry) error {
-	name := entry.Job.Name
-	old, err := t.s.Jobs.Get(ctx, tx, name)
-	switch {
-	case errors.Is(err, steps.ErrNotFound):
-		if _, err := t.s.Jobs.Create(ctx, tx, *entry.Job); err != nil {
-			return err
-		}
-		return errors.Join(t.pause(ctx, tx, entry), t.note(entry, true, nil, nil))
-	case err != nil:
-		return err
-	}
-	if _, err := t.s.Jobs.Update(ctx, tx, *entry.Job, old.Version); err != nil {
-		return err
-	}
-	if err := t.pause(ctx, tx, entry); err != nil {
-		return err
-	}
-	stored, err := t.s.Jobs.Get(ctx, tx, name)
-	if err != nil {
-		return err
-	}
-	return t.noteChange(entryOf(old), entryOf(stored), nil)
-}
-
-// pause pauses a job whose entry says so.
-func (t *taking) pause(ctx context.Context, db prescient.DB, entry file.Entry) error {
-	if entry.Enabled == nil || *entry.Enabled {
-		return nil
-	}
-	return t.s.Jobs.Pause(ctx, db, entry.Job.Name)
-}
-
-// noteChange notes what changed. It is refused unless changes are wanted.
-func (t *taking) noteChange(before, after file.Entry, jobs []string) error {
-	was, err := before.Text()
-	if err != nil {
-		return err
-	}
-	is, err := after.Text()
-	if err != nil {
-		return err
-	}
-	return t.note(after, false, file.Difference(was, is), jobs)
-}
-
-func (t *taking) note(entry file.Entry, created bool, lines, jobs []string) error {
-	c := change{did{entry.String(), "kept"}, lines, jobs}
-	switch {
-	case created:
-		c.Did = "created"
-	case lines != nil && !t.update:
-		return &exit.Error{Code: exit.CodePending, Err: fmt.Errorf("%s is there already, with another definition (import --update changes it)", entry)}
-	case lines != nil:
-		c.Did = "changed"
-	}
-	t.done = append(t.done, c)
-	return nil
-}
-
-func (t *taking) print(out io.Writer, asJSON bool) error {
-	if asJSON {
-		return output.Lines(out, t.done)
-	}
-	counts := make(map[string]int)
-	for _, c := range t.done {
-		counts[c.Did]++
-		sign := map[string]string{"created": "+", "changed": "~"}[c.Did]
-		if sign == "" {
-			continue
-		}
-		if err := output.Say(out, "%s %s", sign, c.Name); err != nil {
-			return err
-		}
-		for _, line := range c.Lines {
-			if err := output.Say(out, "    %s", words.Clean(line)); err != nil {
-				return err
-			}
-		}
-		for _, job := range c.Jobs {
-			if err := output.Say(out, "  of job %s, too", job); err != nil {
-				return err
-			}
-		}
-	}
-	done := ""
-	if t.dryRun {
-		done = " (a dry run: nothing was done)"
-	}
-	return output.Say(out, "%d created, %d changed, %d kept%s", counts["created"], counts["changed"], counts["kept"], done)
 }

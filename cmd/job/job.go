@@ -17,7 +17,10 @@ may be shared by several jobs. Workers run jobs, as long runs; a change takes ef
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	job.AddCommand(createCommand(prog), editCommand(prog), showCommand(prog), listCommand(prog), pauseCommand(prog), resumeCommand(prog),
-		runCommand(prog), deleteCommand(prog), importCommand(prog), exportCommand(prog))
+	job.AddCommand(showCommand(prog), listCommand(prog), exportCommand(prog))
+	for _, changes := range []*cobra.Command{createCommand(prog), editCommand(prog), pauseCommand(prog), resumeCommand(prog), runCommand(prog), deleteCommand(prog),
+		importCommand(prog)} {
+		job.AddCommand(program.Reasoned(changes))
+	}
 	return job
 }

@@ -23,35 +23,13 @@ const jobs = `- step: export
       retries: 3
 `
 
-// says fails unless an output has all of these.
-func says(r *rig.Rig, out string, texts ...string) {
-	r.Helper()
-	for _, text := range texts {
-		if !strings.Contains(out, text) {
-			r.Errorf("no %q in\n%s", text, out)
-		}
-	}
-}
-
-// with runs a command line with a text on stdin.
-func with(r *rig.Rig, stdin string, args ...string) rig.Result {
-	r.Helper()
-	return rig.Execute(r.Context(), r.Options, r.EnvironmentOf(args), stdin, args...)
-}
-
-func begin(r *rig.Rig) {
-	r.Helper()
-	r.At("10:05")
-	r.OK("migrate")
-}
-
 func TestAJobFromItsCreationToItsEnd(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
-		got := with(r, jobs, "job", "create", "-")
+		r.Begin()
+		got := r.With(jobs, "job", "create", "-")
 		got.Wants(r.T, cmd.ExitOK)
-		says(r, got.Out, "+ step export\n", "+ job nightly\n", "2 created, 0 changed, 0 kept")
-		says(r, with(r, jobs, "job", "create", "-").Out, "0 created, 0 changed, 2 kept")
+		r.Says(got.Out, "+ step export\n", "+ job nightly\n", "2 created, 0 changed, 0 kept")
+		r.Says(r.With(jobs, "job", "create", "-").Out, "0 created, 0 changed, 2 kept")
 		if file := r.OK("job", "export"); file != jobs {
 			r.Errorf("%s\nwant\n%s", file, jobs)
 		}
@@ -59,25 +37,28 @@ func TestAJobFromItsCreationToItsEnd(t *testing.T) {
 			r.Error(file)
 		}
 		other := strings.Replace(jobs, "retries: 3", "retries: 4", 1)
-		with(r, other, "job", "create", "-").Wants(r.T, cmd.ExitPending, "job nightly is there already, with another definition (import --update changes it)")
-		with(r, other, "job", "import", "-").Wants(r.T, cmd.ExitPending, "job nightly")
-		says(r, with(r, other, "job", "import", "-", "--update", "--dry-run").Out, "~ job nightly\n", "-       retries: 3\n", "+       retries: 4\n", "nothing was done")
-		says(r, r.OK("job", "show", "nightly"), "retries: 3\n", "version     1\n", "state       enabled\n", "next        2026-11-20 12:00:00\n")
-		says(r, with(r, other, "job", "import", "-", "--update").Out, "0 created, 1 changed, 1 kept")
-		says(r, r.OK("job", "show", "nightly", "-n", "1"), "version     2; before it 1\n")
-		says(r, r.OK("job", "show", "nightly", "--version", "1"), "retries: 3\n", "      exec: export-orders\n") // whole
+		r.With(other, "job", "create", "-").Wants(r.T, cmd.ExitPending, "job nightly is there already, with another definition (import --update changes it)")
+		r.With(other, "job", "import", "-").Wants(r.T, cmd.ExitPending, "job nightly")
+		r.Says(r.With(other, "job", "import", "-", "--update", "--dry-run").Out, "~ job nightly\n", "-       retries: 3\n", "+       retries: 4\n", "nothing was done")
+		r.Says(r.OK("job", "show", "nightly"), "retries: 3\n", "version     1\n", "state       enabled\n", "next        2026-11-20 12:00:00\n")
+		r.Says(r.With(other, "job", "import", "-", "--update").Out, "0 created, 1 changed, 1 kept")
+		r.Says(r.OK("job", "show", "nightly", "-n", "1"), "version     2; before it 1\n")
+		r.Says(r.OK("job", "show", "nightly", "--version", "1"), "retries: 3\n", "      exec: export-orders\n") // whole
 		changed := strings.Replace(strings.Split(other, "- job")[0], `"orders"`, `"customers"`, 1)
-		says(r, with(r, changed, "job", "import", "-", "--update").Out, "~ step export\n", "+   arguments: {\"table\": \"customers\"}\n", "of job nightly, too")
-		says(r, r.OK("job", "show", "nightly", "--version", "3"), "customers")
-		says(r, r.OK("job", "show", "--step", "export"), "customers", "version 2, of jobs: nightly\n")
-		says(r, r.OK("job", "list"), "nightly", "0 12 * * *", "export, report", "2026-11-20 12:00:00")
-		says(r, r.OK("job", "list", "--json"), `{"name":"nightly","version":3,"crontab":["0 12 * * *"],"zone":"UTC","steps":["export","report"],"enabled":true,"next":"2026-11-20T12:00:00Z"`)
-		says(r, r.OK("job", "list", "--step"), "export-orders")
-		says(r, r.OK("job", "pause", "nightly"), "paused: nightly")
-		says(r, r.OK("job", "pause", "nightly"), "kept: nightly")
-		says(r, r.OK("job", "list"), "paused")
-		says(r, r.OK("job", "export"), "  enabled: false\n")
-		says(r, r.OK("job", "resume", "nightly"), "resumed: nightly")
+		r.Says(r.With(changed, "job", "import", "-", "--update").Out, "~ step export\n", "+   arguments: {\"table\": \"customers\"}\n", "of job nightly, too")
+		r.Says(r.OK("job", "show", "nightly", "--version", "3"), "customers")
+		r.Says(r.OK("job", "show", "--step", "export"), "customers", "version 2, of jobs: nightly\n")
+		r.Says(r.OK("job", "list"), "nightly", "0 12 * * *", "export, report", "2026-11-20 12:00:00")
+		r.Says(r.OK("job", "list", "--json"), `{"name":"nightly","version":3,"crontab":["0 12 * * *"],"zone":"UTC","steps":["export","report"],"enabled":true,"next":"2026-11-20T12:00:00Z"`)
+		r.Says(r.OK("job", "list", "--step"), "export-orders")
+		r.Says(r.OK("job", "pause", "nightly", "--reason", "the orders are moved"), "paused: nightly")
+		if n := r.Count("SELECT COUNT(*) FROM audit_log WHERE kind = 'job' AND id = 'nightly' AND verb = 'pause' AND command = 'job pause' AND reason = 'the orders are moved'"); n != 1 {
+			r.Errorf("%d entries in the audit say why it was paused", n)
+		}
+		r.Says(r.OK("job", "pause", "nightly"), "kept: nightly")
+		r.Says(r.OK("job", "list"), "paused")
+		r.Says(r.OK("job", "export"), "  enabled: false\n")
+		r.Says(r.OK("job", "resume", "nightly"), "resumed: nightly")
 		run := strings.TrimSpace(r.OK("job", "run", "nightly"))
 		if want := fmt.Sprintf("nightly-m%d", rig.At("10:05").Unix()); run != want {
 			r.Errorf("%s; want %s", run, want)
@@ -87,12 +68,12 @@ func TestAJobFromItsCreationToItsEnd(t *testing.T) {
 			r.Error(out)
 		}
 		r.Execute("job", "delete", "--step", "export").Wants(r.T, cmd.ExitPending, `step "export" is one of nightly`)
-		says(r, r.OK("job", "delete", "nightly"), "deleted: nightly")
-		says(r, r.OK("job", "delete", "--step", "export"), "deleted: export")
+		r.Says(r.OK("job", "delete", "nightly"), "deleted: nightly")
+		r.Says(r.OK("job", "delete", "--step", "export"), "deleted: export")
 		for _, args := range [][]string{{"show", "nightly"}, {"pause", "nightly"}, {"run", "nightly"}, {"delete", "nightly"}, {"export", "nightly"}, {"show", "--step", "export"}} {
 			r.Execute(append([]string{"job"}, args...)...).Wants(r.T, cmd.ExitNotFound, "no such job or step")
 		}
-		says(r, r.OK("job", "show", "nightly", "--version", "2"), "retries: 4") // of what is gone
+		r.Says(r.OK("job", "show", "nightly", "--version", "2"), "retries: 4") // of what is gone
 		if n := r.Count("SELECT COUNT(*) FROM audit_log WHERE kind IN ('job', 'step')"); n != 10 {
 			r.Errorf("%d entries in the audit", n)
 		}
@@ -101,39 +82,39 @@ func TestAJobFromItsCreationToItsEnd(t *testing.T) {
 
 func TestAnEditShowsItsDifferenceAndAsks(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
-		with(r, jobs, "job", "create", "-").Wants(r.T, cmd.ExitOK)
+		r.Begin()
+		r.With(jobs, "job", "create", "-").Wants(r.T, cmd.ExitOK)
 		changes := filepath.Join(r.TempDir(), "editor")
 		r.Must(os.WriteFile(changes, []byte("#!/bin/sh\nsed -i \"s/$1/$2/\" \"$3\"\n"), 0o700))
 		editor := func(from, to, answer string, args ...string) rig.Result {
 			r.Helper()
 			r.Variables["EDITOR"] = fmt.Sprintf("'%s' '%s' '%s'", changes, from, to)
-			return with(r, answer, append([]string{"job", "edit"}, args...)...)
+			return r.With(answer, append([]string{"job", "edit"}, args...)...)
 		}
 		got := editor("0 12", "0 13", "no\n", "nightly")
 		got.Wants(r.T, cmd.ExitOK, "make this change? [y/N]", "nothing was done")
-		says(r, got.Out, "-   crontab: 0 12 * * *\n", "+   crontab: 0 13 * * *\n")
+		r.Says(got.Out, "-   crontab: 0 12 * * *\n", "+   crontab: 0 13 * * *\n")
 		editor("0 12", "0 13", "", "nightly").Wants(r.T, cmd.ExitOK, "nothing was done")
-		says(r, r.OK("job", "show", "nightly"), "crontab: 0 12", "version     1\n")
-		says(r, editor("0 12", "0 13", "y\n", "nightly").Out, "changed: job nightly\n")
-		says(r, r.OK("job", "show", "nightly"), "crontab: 0 13", "version     2; before it 1\n", "next        2026-11-20 13:00:00\n")
-		says(r, editor("nothing", "x", "", "nightly").Out, "kept: job nightly is so already")
+		r.Says(r.OK("job", "show", "nightly"), "crontab: 0 12", "version     1\n")
+		r.Says(editor("0 12", "0 13", "y\n", "nightly").Out, "changed: job nightly\n")
+		r.Says(r.OK("job", "show", "nightly"), "crontab: 0 13", "version     2; before it 1\n", "next        2026-11-20 13:00:00\n")
+		r.Says(editor("nothing", "x", "", "nightly").Out, "kept: job nightly is so already")
 		editor("0 13", "61 13", "y\n", "nightly").Wants(r.T, cmd.ExitUsage, "61")
 		editor("job: nightly", "job: daily", "y\n", "nightly").Wants(r.T, cmd.ExitUsage, "job nightly is not in the file")
-		says(r, editor("orders", "customers", "", "--step", "export", "--yes").Out, `+   exec: export-customers`, "changed: step export; of job nightly, too")
+		r.Says(editor("orders", "customers", "", "--step", "export", "--yes").Out, `+   exec: export-customers`, "changed: step export; of job nightly, too")
 		r.Variables["EDITOR"] = "false"
-		with(r, "", "job", "edit", "nightly").Wants(r.T, cmd.ExitFailure, "the editor false", "nothing was done")
+		r.With("", "job", "edit", "nightly").Wants(r.T, cmd.ExitFailure, "the editor false", "nothing was done")
 		delete(r.Variables, "EDITOR")
-		with(r, "", "job", "edit", "nightly").Wants(r.T, cmd.ExitUsage, "neither VISUAL nor EDITOR is set")
-		with(r, jobs, "job", "edit", "nightly", "--file", "-").Wants(r.T, cmd.ExitUsage, "--yes")
-		says(r, with(r, jobs, "job", "edit", "nightly", "--file", "-", "--yes", "--json").Out, `{"name":"job nightly","did":"changed","lines":["  - job: nightly","-   crontab: 0 13 * * *"`)
+		r.With("", "job", "edit", "nightly").Wants(r.T, cmd.ExitUsage, "neither VISUAL nor EDITOR is set")
+		r.With(jobs, "job", "edit", "nightly", "--file", "-").Wants(r.T, cmd.ExitUsage, "--yes")
+		r.Says(r.With(jobs, "job", "edit", "nightly", "--file", "-", "--yes", "--json").Out, `{"name":"job nightly","did":"changed","lines":["  - job: nightly","-   crontab: 0 13 * * *"`)
 		r.Execute("job", "edit", "none", "--file", "x").Wants(r.T, cmd.ExitNotFound)
 	})
 }
 
 func TestABadFileOfJobsChangesNothing(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		for text, want := range map[string]string{
 			"":                        "there is no job and no step in stdin",
 			"- job: [":                "it is no YAML",
@@ -142,7 +123,7 @@ func TestABadFileOfJobsChangesNothing(t *testing.T) {
 			jobs + "- {job: b, crontab: '@daily', steps: [none]}":           `there is no shared step "none"`,
 			"- {job: b, crontab: '* * * * *', steps: [{name: a, exec: b}]}": "too fine for slots",
 		} {
-			with(r, text, "job", "import", "-").Wants(r.T, cmd.ExitUsage, want)
+			r.With(text, "job", "import", "-").Wants(r.T, cmd.ExitUsage, want)
 		}
 		if n := r.Count("SELECT (SELECT COUNT(*) FROM job_definition) + (SELECT COUNT(*) FROM step_definition) + (SELECT COUNT(*) FROM job_version)"); n != 0 {
 			r.Errorf("%d rows", n)
@@ -157,8 +138,8 @@ func TestABadFileOfJobsChangesNothing(t *testing.T) {
 
 func TestTheScheduleOfAJobHasNoBackDoor(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		begin(r)
-		with(r, jobs, "job", "create", "-").Wants(r.T, cmd.ExitOK)
+		r.Begin()
+		r.With(jobs, "job", "create", "-").Wants(r.T, cmd.ExitOK)
 		for _, args := range [][]string{{"update", "job/nightly", "@daily"}, {"delete", "job/nightly"}, {"pause", "job/nightly"}, {"create", "x", "@daily", "--exec", "steps.run", "--long"}} {
 			r.Execute(append([]string{"schedule"}, args...)...).Wants(r.T, cmd.ExitUsage, "the schedule belongs to a job")
 		}

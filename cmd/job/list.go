@@ -1,7 +1,6 @@
 package job
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
-	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/times"
 	"prescient/cmd/internal/words"
 	"prescient/prescient/steps"
 )
@@ -40,24 +39,11 @@ func listedOf(job steps.Stored, now time.Time) listed {
 	if at := job.Schedule.LastStartedAt; !at.IsZero() {
 		l.LastStartedAt = &at
 	}
-	if next := nextOf(job, now, 1); job.Schedule.Enabled && len(next) > 0 {
+	all, _ := job.Schedule.After(now) // crontabs were good when they were stored
+	if next := times.First(all, 1); job.Schedule.Enabled && len(next) > 0 {
 		l.Next = &next[0]
 	}
 	return l
-}
-
-// nextOf are the next times at which a job is due.
-func nextOf(job steps.Stored, now time.Time, count int) (times []time.Time) {
-	all, err := job.Schedule.After(now)
-	if err != nil || count < 1 {
-		return nil // crontabs were valid when they were stored
-	}
-	for at := range all {
-		if times = append(times, at); len(times) == count {
-			break
-		}
-	}
-	return times
 }
 
 func (l listed) state() string {
@@ -101,7 +87,7 @@ func list(cmd *cobra.Command, prog *program.Program) error {
 		return err
 	}
 	var all []listed
-	err = eachJob(cmd.Context(), s, s.DB, func(job steps.Stored) error {
+	err = eachJob(cmd.Context(), s, func(job steps.Stored) error {
 		all = append(all, listedOf(job, now))
 		return nil
 	})
@@ -118,7 +104,7 @@ func list(cmd *cobra.Command, prog *program.Program) error {
 			next = output.Stamp(*l.Next)
 		}
 		cells[i] = []string{l.Name, fmt.Sprint(l.Version), words.Clip(strings.Join(l.Crontab, "; "), 40), l.Zone, words.Clip(strings.Join(l.Steps, ", "), 60), l.Pool,
-			words.Clip(l.state(), 60), next, stampOf(l.LastStartedAt)}
+			words.Clip(l.state(), 60), next, output.Second(l.LastStartedAt)}
 	}
 	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "job"}, {Title: "version", Right: true}, {Title: "crontab"}, {Title: "zone"}, {Title: "steps"},
 		{Title: "pool"}, {Title: "state"}, {Title: "next (UTC)"}, {Title: "last start"}}, cells)
@@ -139,38 +125,18 @@ func listSteps(cmd *cobra.Command, prog *program.Program) error {
 		return err
 	}
 	defer s.Close()
-	found, err := s.Jobs.ListSteps(cmd.Context(), s.DB, "", steps.MaxRuns)
+	var all []listedStep
+	var cells [][]string
+	err = eachStep(cmd.Context(), s, func(step steps.StoredStep) error {
+		all = append(all, listedStep{step.Name, step.Version, step.JobExec, string(step.Arguments), step.UpdatedAt})
+		cells = append(cells, []string{step.Name, fmt.Sprint(step.Version), step.JobExec, words.Clip(string(step.Arguments), 60)})
+		return nil
+	})
 	if err != nil {
 		return s.Explain(err)
-	}
-	all, cells := make([]listedStep, len(found)), make([][]string, len(found))
-	for i, step := range found {
-		all[i] = listedStep{step.Name, step.Version, step.JobExec, string(step.Arguments), step.UpdatedAt}
-		cells[i] = []string{step.Name, fmt.Sprint(step.Version), step.JobExec, words.Clip(string(step.Arguments), 60)}
 	}
 	if prog.JSON {
 		return output.Lines(cmd.OutOrStdout(), all)
 	}
 	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "step"}, {Title: "version", Right: true}, {Title: "job_exec"}, {Title: "arguments"}}, cells)
 }
-
-// stampOf is a time to the second, and empty for none.
-func stampOf(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	return output.Stamp(t.Truncate(time.Second))
-}
-
-// mostTimes is how many of the next times show shows at most.
-const mostTimes = 1000
-
-// wantCount refuses a count of times that is no good.
-func wantCount(count int) error {
-	if count < 0 || count > mostTimes {
-		return exit.Usage(fmt.Errorf("-n %d: 0 to %d are allowed", count, mostTimes))
-	}
-	return nil
-}
-
-var errNoVersionOfStep = exit.Usage(errors.New("--version is for jobs: of shared steps only the current one is kept"))

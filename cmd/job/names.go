@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 )
 
@@ -22,16 +23,4 @@ func wantNames(cmd *cobra.Command, names []string) error {
 	return nil
 }
 
-func oneName(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return exit.Usage(fmt.Errorf("%s takes the name of one job", cmd.CommandPath()))
-	}
-	return nil
-}
-
-func oneFile(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 || args[0] == "" {
-		return exit.Usage(fmt.Errorf("%s takes a file, or - for stdin", cmd.CommandPath()))
-	}
-	return nil
-}
+var oneJob = arguments.One("the name of one job")

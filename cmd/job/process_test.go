@@ -23,7 +23,7 @@ func TestAStepWhoseProcessIsKilledIsCalledAgainByAnother(t *testing.T) {
 		start := r.Starter(c)
 		a := start("a")
 		a.Works(r.T)
-		with(r, `{job: nightly, crontab: "@yearly", steps: [{name: one, exec: check, arguments: {n: 1}}, {name: two, exec: check}, {name: three, exec: check}]}`,
+		r.With(`{job: nightly, crontab: "@yearly", steps: [{name: one, exec: check, arguments: {n: 1}}, {name: two, exec: check}, {name: three, exec: check}]}`,
 			"job", "create", "-").Wants(r.T, 0)
 		run := strings.TrimSpace(r.OK("job", "run", "nightly"))
 		r.Await(second)
@@ -43,9 +43,9 @@ func TestAStepWhoseProcessIsKilledIsCalledAgainByAnother(t *testing.T) {
 		if want := "one a done\ntwo a crashed\ntwo b done\nthree b done\n"; got.Result != steps.ResultDone || got.Agent != "b" || got.Takeovers != 1 || said != want {
 			r.Errorf("%+v\n%s\nwant\n%s", got, said, want)
 		}
-		says(r, r.OK("runs", "--job", "nightly"), run, "done", "b")
+		r.Says(r.OK("runs", "--job", "nightly"), run, "done", "b")
 		out := r.OK("runs", run, "--follow") // which is over
-		says(r, out, run+": 1. one (check): done", run+": 2. two (check): crashed", run+": done\n")
+		r.Says(out, run+": 1. one (check): done", run+": 2. two (check): crashed", run+": done\n")
 		if strings.Index(out, "3. three (check): done") > strings.Index(out, run+": done\n") {
 			r.Error(out)
 		}
@@ -65,7 +65,7 @@ func TestFollowTellsWhatHappens(t *testing.T) {
 		}}
 		w := r.Starter(c)("w")
 		w.Works(r.T)
-		with(r, `{job: nightly, crontab: "@yearly", steps: [{name: one, exec: check}, {name: two, exec: none}]}`, "job", "create", "-").Wants(r.T, 0)
+		r.With(`{job: nightly, crontab: "@yearly", steps: [{name: one, exec: check}, {name: two, exec: none}]}`, "job", "create", "-").Wants(r.T, 0)
 		run := strings.TrimSpace(r.OK("job", "run", "nightly"))
 		f := r.Start("f", "runs", run, "--follow")
 		tells := func(text string) {

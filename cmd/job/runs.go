@@ -13,7 +13,6 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/internal/times"
 	"prescient/cmd/internal/words"
 	"prescient/prescient/steps"
 )
@@ -73,19 +72,16 @@ func runs(cmd *cobra.Command, prog *program.Program, f runsFlags, run string) (e
 	if f.limit < 1 || f.limit > steps.MaxRuns {
 		return exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, steps.MaxRuns))
 	}
+	if err := program.CheckTime("since", f.since); err != nil {
+		return err
+	}
 	s, err := prog.Connect(cmd)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if f.since != "" {
-		now, err := s.Now(cmd.Context())
-		if err != nil {
-			return err
-		}
-		if filter.Since, err = times.Parse(f.since, now); err != nil {
-			return exit.Usage(fmt.Errorf("--since: %w", err))
-		}
+	if filter.Since, err = s.Moment(cmd.Context(), "since", f.since); err != nil {
+		return err
 	}
 	found, err := s.Jobs.Runs(cmd.Context(), s.DB, filter)
 	if err == nil && run != "" && len(found) == 0 && !f.follow {
@@ -117,7 +113,7 @@ func printRuns(out io.Writer, runs []steps.RunLog, withSteps bool) error {
 	}
 	cells := make([][]string, len(runs))
 	for i, run := range runs {
-		cells[i] = []string{run.Job + "-" + run.Occurrence, versionOf(run), output.Stamp(run.ScheduledAt), stampOf(run.StartedAt), stampOf(run.EndedAt), stateOf(run),
+		cells[i] = []string{run.Job + "-" + run.Occurrence, versionOf(run), output.Stamp(run.ScheduledAt), output.Second(run.StartedAt), output.Second(run.EndedAt), stateOf(run),
 			words.Clip(run.Agent, 40), words.Clip(run.Error, 80)}
 	}
 	return output.Table(out, []output.Column{{Title: "run"}, {Title: "version", Right: true}, {Title: "due (UTC)"}, {Title: "began"}, {Title: "ended"}, {Title: "result"},
@@ -147,10 +143,10 @@ func printRun(out io.Writer, run steps.RunLog) error {
 	}
 	text += ", due " + output.Stamp(run.ScheduledAt)
 	if run.StartedAt != nil {
-		text += ", began " + stampOf(run.StartedAt)
+		text += ", began " + output.Second(run.StartedAt)
 	}
 	if run.EndedAt != nil {
-		text += ", ended " + stampOf(run.EndedAt)
+		text += ", ended " + output.Second(run.EndedAt)
 	}
 	if run.Agent != "" {
 		text += ", agent " + words.Clean(run.Agent)
@@ -204,7 +200,7 @@ func lineOf(run steps.RunLog, step steps.StepLog) string {
 	if step.Attempt > 1 {
 		text += fmt.Sprintf(", attempt %d", step.Attempt)
 	}
-	text += ", " + stampOf(&step.StartedAt)
+	text += ", " + output.Second(&step.StartedAt)
 	if step.EndedAt != nil {
 		text += fmt.Sprintf(", took %s", step.EndedAt.Sub(step.StartedAt).Round(time.Millisecond))
 	}

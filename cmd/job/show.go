@@ -1,14 +1,17 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/times"
 	"prescient/cmd/internal/words"
 	"prescient/cmd/job/file"
 )
@@ -29,8 +32,11 @@ type shown struct {
 	Versions   []uint64 `json:"versions"`
 }
 
-// mostVersions is how many versions show names.
-const mostVersions = 20
+// What show shows at most of versions, and of next times.
+const (
+	mostVersions = 20
+	mostTimes    = 1000
+)
 
 func showCommand(prog *program.Program) *cobra.Command {
 	var f showFlags
@@ -42,13 +48,13 @@ version, whole, with its shared steps as they were then; also of a job that was 
 jobs have it. If there is none, the exit code is 3.`,
 		Example: fmt.Sprintf(`  %[1]s job show nightly
   %[1]s job show nightly --version 3`, prog.Name),
-		Args: oneName,
+		Args: oneJob,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := wantCount(f.count); err != nil {
-				return err
-			}
-			if f.step && f.version != 0 {
-				return errNoVersionOfStep
+			switch {
+			case f.count < 0 || f.count > mostTimes:
+				return exit.Usage(fmt.Errorf("-n %d: 0 to %d are allowed", f.count, mostTimes))
+			case f.step && f.version != 0:
+				return exit.Usage(errors.New("--version is for jobs: of shared steps only the current one is kept"))
 			}
 			s, err := prog.Connect(cmd)
 			if err != nil {
@@ -94,7 +100,8 @@ func showJob(cmd *cobra.Command, prog *program.Program, s *program.Session, name
 	for _, v := range versions {
 		one.Versions = append(one.Versions, v.Version)
 	}
-	for _, at := range nextOf(job, now, count) {
+	all, _ := job.Schedule.After(now) // crontabs were good when they were stored
+	for _, at := range times.First(all, count) {
 		one.Times = append(one.Times, output.Stamp(at))
 	}
 	if prog.JSON {
@@ -113,7 +120,7 @@ func (o shown) print(out io.Writer) error {
 			last += fmt.Sprintf("%s%d", map[bool]string{true: ", ", false: "; before it "}[i > 1], v)
 		}
 	}
-	lines := [][2]string{{"state", o.state()}, {"version", fmt.Sprint(o.Version) + last}, {"updated_at", stampOf(&o.UpdatedAt)}, {"last start", stampOf(o.LastStartedAt)}}
+	lines := [][2]string{{"state", o.state()}, {"version", fmt.Sprint(o.Version) + last}, {"updated_at", output.Second(&o.UpdatedAt)}, {"last start", output.Second(o.LastStartedAt)}}
 	for _, at := range o.Times {
 		lines = append(lines, [2]string{"next", at})
 	}

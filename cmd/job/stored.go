@@ -2,12 +2,9 @@ package job
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 
 	"prescient/cmd/internal/program"
 	"prescient/cmd/job/file"
-	"prescient/prescient"
 	"prescient/prescient/steps"
 )
 
@@ -18,41 +15,36 @@ func entryOf(job steps.Stored) file.Entry {
 }
 
 // eachJob calls do for all jobs, in the order of their names.
-func eachJob(ctx context.Context, s *program.Session, db prescient.DB, do func(job steps.Stored) error) error {
-	const page = 500
+func eachJob(ctx context.Context, s *program.Session, do func(job steps.Stored) error) error {
+	return each(func(after string, limit int) ([]steps.Stored, error) { return s.Jobs.List(ctx, s.DB, after, limit) },
+		func(job steps.Stored) string { return job.Name }, do)
+}
+
+// eachStep calls do for all shared steps, in the order of their names.
+func eachStep(ctx context.Context, s *program.Session, do func(step steps.StoredStep) error) error {
+	return each(func(after string, limit int) ([]steps.StoredStep, error) {
+		return s.Jobs.ListSteps(ctx, s.DB, after, limit)
+	},
+		func(step steps.StoredStep) string { return step.Name }, do)
+}
+
+// each reads page after page, and calls do for all that is there.
+func each[T any](page func(after string, limit int) ([]T, error), name func(T) string, do func(T) error) error {
+	const limit = 500
 	after := ""
 	for {
-		jobs, err := s.Jobs.List(ctx, db, after, page)
+		list, err := page(after, limit)
 		if err != nil {
 			return err
 		}
-		for _, one := range jobs {
+		for _, one := range list {
 			if err := do(one); err != nil {
 				return err
 			}
-			after = one.Name
+			after = name(one)
 		}
-		if len(jobs) < page {
+		if len(list) < limit {
 			return nil
 		}
 	}
-}
-
-// inTx runs do in a transaction, of which nothing is left after an error.
-func inTx(ctx context.Context, s *program.Session, do func(tx *sql.Tx) error) error {
-	tx, err := s.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		// Where the connection is gone the server rolls back.
-		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
-			s.Log.Debug().Err(undo).Msg("rolling back")
-		}
-		if ctx.Err() != nil { // what else is said follows from that
-			return ctx.Err()
-		}
-		return err
-	}
-	return tx.Commit()
 }

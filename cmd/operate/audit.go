@@ -98,10 +98,7 @@ func listAudit(cmd *cobra.Command, prog *program.Program, f auditFlags) error {
 		return err
 	}
 	defer s.Close()
-	if filter.Since, err = s.Moment(cmd.Context(), "since", f.since); err != nil {
-		return err
-	}
-	if filter.Until, err = s.Moment(cmd.Context(), "until", f.until); err != nil {
+	if filter.Since, filter.Until, err = s.Period(cmd.Context(), "since", f.since, "until", f.until); err != nil {
 		return err
 	}
 	log, err := audit.Open(cmd.Context(), s.DB, audit.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect)})

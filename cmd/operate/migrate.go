@@ -3,13 +3,11 @@ package operate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
-	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/jobs/orders"
@@ -59,10 +57,11 @@ Then makes ready the partitions of history for the coming eight weeks, as prune 
 It may be called at any time, by several at once. The resolution is fixed by the first migration.
 
 With --repair it then restores what the migrations made and somebody dropped or changed, and says each thing: procedures
-(also one whose definer is gone: it gets the account that repairs), views, defaults, CHECKs and indexes, at the resolution
-that slot_config has. Of a view it sees that it is gone or cannot be read, not that it reads something else. It touches no row. It cannot restore tables and columns, whose rows and values are gone: it names
-them, with the statement that makes them empty, and the exit code is 4. It may be run again. While a CHECK or an index is
-added, the server reads or copies the table, and inserts wait.
+(also one whose definer is gone: it gets the account that repairs), views, defaults, CHECKs and indexes, at the
+resolution that slot_config has. Of a view it sees that it is gone or cannot be read, not that it reads something else.
+It touches no row. It cannot restore tables and columns, whose rows and values are gone: it names them, with the
+statement that makes them empty, and the exit code is 4. It may be run again. While a CHECK or an index is added, the
+server reads or copies the table, and inserts wait.
 
 With --dry-run it prints the statements only, of the migrations that are missing or of the repair, and changes nothing.
 Before those of a migration stands what it locks and what it copies.`,
@@ -71,28 +70,9 @@ Before those of a migration stands what it locks and what it copies.`,
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "restore procedures, views, defaults, CHECKs and indexes that are missing or changed")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print what it would send, and change nothing")
-	var yes bool
-	down := &cobra.Command{
-		Use:   "down --yes",
-		Short: "Drop the tables with all that they hold",
-		Long: `Drops the tables with all that is pending and all of history. The tables of the orders stay: they are the
-app's.`,
-		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error { return migrateDown(cmd, prog, yes) },
-	}
-	down.Flags().BoolVar(&yes, "yes", false, "yes, drop everything that is pending and all of history")
-	program.Reasoned(cmd)
-	cmd.AddCommand(
-		program.Reasoned(&cobra.Command{Use: "up", Short: "The same as migrate", Args: arguments.None, RunE: up}),
-		down,
-		&cobra.Command{
-			Use:   "status",
-			Short: "Say whether the tables are there and up to date; if not, the exit code is 4",
-			Args:  arguments.None,
-			RunE:  func(cmd *cobra.Command, _ []string) error { return migrateStatus(cmd, prog) },
-		},
-	)
-	return cmd
+	cmd.AddCommand(program.Reasoned(&cobra.Command{Use: "up", Short: "The same as migrate", Args: arguments.None, RunE: up}),
+		migrateDownCommand(prog), migrateStatusCommand(prog))
+	return program.Reasoned(cmd)
 }
 
 func schemaOf(s *program.Session) sql.Schema {
@@ -196,22 +176,6 @@ func keepPartitions(ctx context.Context, s *program.Session) error {
 	return s.Explain(err)
 }
 
-func migrateDown(cmd *cobra.Command, prog *program.Program, yes bool) error {
-	if !yes {
-		return exit.Usage(errors.New("migrate down drops everything that is pending and all of history; give --yes if that is wanted"))
-	}
-	s, err := prog.Open(cmd, migrationLease)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	undone, err := sql.Down(cmd.Context(), s.DB.DB, schemaOf(s))
-	if err != nil {
-		return s.Explain(err)
-	}
-	return printMigrated(cmd, s, undone, "undone", "there were no tables")
-}
-
 func printMigrated(cmd *cobra.Command, s *program.Session, list []sql.Migrated, did, none string) error {
 	out := cmd.OutOrStdout()
 	if s.Program.JSON {
@@ -253,27 +217,4 @@ func countMissing(ctx context.Context, s *program.Session) (int, error) {
 
 func reportOf(s *program.Session, missing int) migrateReport {
 	return migrateReport{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.String(), Missing: missing}
-}
-
-func migrateStatus(cmd *cobra.Command, prog *program.Program) error {
-	s, err := openToMigrate(cmd, prog)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	missing, err := countMissing(cmd.Context(), s)
-	if err != nil {
-		return err
-	}
-	if prog.JSON {
-		err = output.JSON(cmd.OutOrStdout(), reportOf(s, missing))
-	} else if missing == 0 {
-		err = output.Say(cmd.OutOrStdout(), "the tables are up to date, for slots of %s", s.Config.Grid.String())
-	} else {
-		err = output.Say(cmd.OutOrStdout(), "%d migrations are missing; %s migrate applies them", missing, prog.Name)
-	}
-	if err == nil && missing > 0 {
-		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d migrations are missing", missing), Printed: true}
-	}
-	return err
 }

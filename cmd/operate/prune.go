@@ -26,7 +26,8 @@ func Prune(prog *program.Program) *cobra.Command {
 		Short: "Drop old history and the old part of the ledger",
 		Long: `Drops what is older than --keep, for good: weeks of history (Monday to Monday, UTC) that are wholly older, and
 the ledger of slots for which nothing is pending and that nobody runs. History is so kept for --keep, and at most a week
-longer. Then makes partitions for the coming eight weeks; run it at least that often, daily for instance.
+longer. The logs of the runs of jobs go with it, and events that were kept after they were published. The audit stays, unless
+--audit-keep is given. Then makes partitions for the coming eight weeks; run it at least that often, daily for instance.
 
 Slot runs go on meanwhile: history is waited for at most a second at a time (MariaDB: three), again and again until
 --patience is over. If somebody had it open all the time, such as an analyst in a long query, the exit code is 7, and
@@ -37,8 +38,9 @@ it row by row, and it is divided once it has no more than --max-copy rows. Writi
 
 What is old is said by the database's clock. Where there is nothing in ledger and history for most of --keep, that clock may
 have jumped ahead, and all would go: then nothing is dropped and the exit code is 2, unless --trust-clock says that it is right.`,
-		Example: "  prescient prune --keep 90d",
-		Args:    arguments.None,
+		Example: fmt.Sprintf(`  %[1]s prune --keep 90d
+  %[1]s prune --keep 90d --audit-keep 730d`, prog.Name),
+		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			options := prune.Options{MaxCopy: maxCopy, TrustClock: trustClock}
 			var err error

@@ -14,8 +14,7 @@ import (
 func TestPrune(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
 		r.Execute("prune", "--keep", "90d").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		for _, args := range [][]string{{}, {"--keep", "soon"}, {"--keep", "12h"}, {"--keep", "90d", "--patience", "-1s"}, {"--keep", "90d", "--max-copy", "-1"}} {
 			if got := r.Execute(append([]string{"prune"}, args...)...); got.Code != cmd.ExitUsage || got.Out != "" {
 				r.Errorf("%v", got)
@@ -53,8 +52,7 @@ func TestPrune(t *testing.T) {
 func TestPruneSaysWhoHoldsHistoryOpen(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
 		r.Needs(rig.WaitingDDL)
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		analyst, err := r.DB.BeginTx(r.Context(), nil)
 		r.Must(err)
 		defer analyst.Rollback()
@@ -79,8 +77,7 @@ func TestPruneSaysWhoHoldsHistoryOpen(t *testing.T) {
 
 func TestAPruneThatFailsSaysNothingOfWhatItDidNotDo(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		r.Variables["PRESCIENT_DSN"] = r.Account("analyst") // may read history, and no more
 		got := rig.Execute(r.Context(), r.Options, r.Variables, "", "prune", "--keep", "90d")
 		got.Wants(r.T, cmd.ExitFailure, "denied")

@@ -10,8 +10,7 @@ import (
 func TestReslot(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
 		r.Needs(rig.ChangeOfResolution)
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		r.OK("insert", "--entity", "order/42", "--exec", "unshipped", "--at", "2026-11-20 13:05")
 		for _, args := range [][]string{{}, {"--resolution", "7m"}, {"--resolution", "soon"}, {"--resolution", "5m", "--wait", "long"}} {
 			r.Execute(append([]string{"reslot"}, args...)...).Wants(r.T, cmd.ExitUsage)

@@ -9,6 +9,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/times"
 	"prescient/prescient/schedule"
 )
 
@@ -92,8 +93,9 @@ func sayCreated(cmd *cobra.Command, s *program.Session, id string) error {
 		s.Log.Debug().Err(err).Msg("when it fires cannot be seen")
 		return output.Say(cmd.OutOrStdout(), "created: %s", id)
 	}
-	next, err := nextOf(stored, stored.CreatedAt, 1)
-	if err != nil || len(next) == 0 {
+	all, _ := stored.After(stored.CreatedAt) // its crontabs are good: they were just stored
+	next := times.First(all, 1)
+	if len(next) == 0 {
 		return output.Say(cmd.OutOrStdout(), "created: %s", id)
 	}
 	return output.Say(cmd.OutOrStdout(), "created: %s fires first at %s (UTC)", id, output.Stamp(next[0]))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/input"
 	"prescient/config/value"
@@ -47,7 +48,7 @@ func (f *definitionFlags) addFlags(cmd *cobra.Command) {
 // read returns what the flags that were given make of a definition. They are read, and so is the payload, before that is called.
 func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change func(s *schedule.Schedule) error, err error) {
 	given := cmd.Flags().Changed
-	if err := refuseEmpty(cmd, texts...); err != nil {
+	if err := arguments.NotEmpty(cmd, texts...); err != nil {
 		return nil, err
 	}
 	switch {
@@ -131,35 +132,25 @@ func count(list ...bool) (n int) {
 // readPayload reads the payload that the flags give; nil for none. One byte more than is allowed is read, so that the library can
 // refuse it.
 func (f *definitionFlags) readPayload(ctx context.Context, stdin io.Reader) ([]byte, error) {
-	var from io.Reader
+	name := f.payloadFile
 	switch {
 	case f.noPayload:
 		return nil, nil
-	case f.payload == "-" || f.payloadFile == "-":
-		from = input.Interruptible(ctx, stdin)
-	case f.payloadFile != "":
-		file, err := input.Open(ctx, f.payloadFile)
-		if err != nil {
-			return nil, notRead("--payload-file", err)
-		}
-		defer file.Close()
-		from = input.Interruptible(ctx, file)
-	default:
+	case f.payload == input.Stdin:
+		name = input.Stdin
+	case name == "":
 		return []byte(f.payload), nil
 	}
+	from, err := input.From(ctx, name, stdin)
+	if err != nil {
+		return nil, exit.NotRead("--payload-file", err)
+	}
+	defer from.Close()
 	payload, err := io.ReadAll(io.LimitReader(from, schedule.MaxPayload+1))
 	if err != nil {
-		return nil, notRead("--payload-file", err)
+		return nil, exit.NotRead("--payload-file", err)
 	}
 	return payload, nil
-}
-
-// notRead is the error of a file that cannot be read, or was not, since the command was told to stop.
-func notRead(what string, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return exit.Usage(fmt.Errorf("%s: %w", what, err))
 }
 
 // ownerOf reads name/key; empty is nobody.
@@ -172,16 +163,6 @@ func ownerOf(text string) (prescient.Entity, error) {
 		return owner, exit.Usage(fmt.Errorf("--owner: %w", err))
 	}
 	return owner, nil
-}
-
-// refuseEmpty refuses flags that were given without a value: --owner "$NAME" where NAME is not set.
-func refuseEmpty(cmd *cobra.Command, flags ...string) error {
-	for _, name := range flags {
-		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return exit.Usage(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
-		}
-	}
-	return nil
 }
 
 // wantIDs wants ids of schedules, each once, and refuses those that none can have.

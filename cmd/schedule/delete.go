@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
@@ -35,7 +36,7 @@ them ends as cancelled. That there is no such schedule is no failure: it prints 
 }
 
 func deleteSchedules(cmd *cobra.Command, prog *program.Program, f deleteFlags, ids []string) error {
-	err := refuseEmpty(cmd, "owner")
+	err := arguments.NotEmpty(cmd, "owner")
 	var owner prescient.Entity
 	switch {
 	case err != nil:

@@ -36,7 +36,7 @@ nothing. What changes meanwhile is as it was before, or after.`,
 }
 
 func export(cmd *cobra.Command, prog *program.Program, ownerText, formatText string) error {
-	if err := refuseEmpty(cmd, "owner", "format"); err != nil {
+	if err := arguments.NotEmpty(cmd, "owner", "format"); err != nil {
 		return err
 	}
 	owner, err := ownerOf(ownerText)

@@ -3,7 +3,6 @@ package schedule
 import (
 	"bufio"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/input"
 	"prescient/cmd/internal/output"
@@ -61,12 +61,7 @@ made: + created, ~ changed, - deleted. --dry-run prints it and does nothing.`,
 		Example: fmt.Sprintf(`  %[1]s schedule import schedules.yaml
   %[1]s schedule import schedules.yaml --owner customer/42 --delete-missing --dry-run
   zcat schedules.jsonl.gz | %[1]s schedule import - --update`, prog.Name),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
-				return exit.Usage(errors.New("schedule import takes a file, or - for stdin"))
-			}
-			return nil
-		},
+		Args: arguments.File,
 		RunE: func(cmd *cobra.Command, args []string) error { return importFile(cmd, prog, f, args[0]) },
 	}
 	flags := cmd.Flags()
@@ -93,10 +88,10 @@ type fileImport struct {
 
 func importFile(cmd *cobra.Command, prog *program.Program, f importFlags, name string) error {
 	i := &fileImport{importFlags: f, cmd: cmd, prog: prog, name: name}
-	if name == "-" {
+	if name == input.Stdin {
 		i.name = "stdin"
 	}
-	err := refuseEmpty(cmd, "owner", "format")
+	err := arguments.NotEmpty(cmd, "owner", "format")
 	if err == nil {
 		i.owner, err = ownerOf(f.owner)
 	}
@@ -123,16 +118,12 @@ func importFile(cmd *cobra.Command, prog *program.Program, f importFlags, name s
 
 // read reads the file, and names what is wrong with it.
 func (i *fileImport) read(name string) error {
-	from := i.cmd.InOrStdin()
-	if name != "-" {
-		opened, err := input.Open(i.cmd.Context(), name)
-		if err != nil {
-			return notRead("import", err)
-		}
-		defer opened.Close()
-		from = opened
+	from, err := input.From(i.cmd.Context(), name, i.cmd.InOrStdin())
+	if err != nil {
+		return exit.NotRead("import", err)
 	}
-	limited := &io.LimitedReader{R: input.Interruptible(i.cmd.Context(), from), N: largestFile + 1}
+	defer from.Close()
+	limited := &io.LimitedReader{R: from, N: largestFile + 1}
 	buffered := bufio.NewReaderSize(limited, 64<<10)
 	format := file.Guess(name, buffered)
 	if i.format != "" {
@@ -199,7 +190,7 @@ func (i *fileImport) refused() error {
 
 // run finds out what is to be done, prints it, and does it, in one transaction.
 func (i *fileImport) run(ctx context.Context) error {
-	tx, err := i.s.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	tx, err := i.s.Begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -211,10 +202,7 @@ func (i *fileImport) run(ctx context.Context) error {
 		err = i.do(ctx, tx, p)
 	}
 	if err != nil || i.dryRun {
-		// Where the connection is gone the server rolls back.
-		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
-			i.s.Log.Debug().Err(undo).Msg("rolling back")
-		}
+		i.s.Undo(tx)
 	}
 	var known *exit.Error
 	switch {

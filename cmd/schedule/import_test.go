@@ -34,7 +34,7 @@ const three = `- id: a
 
 func TestWhatIsExportedIsImportedWithoutAChange(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		name := rig.File(r.T, "three.yaml", three)
 		if out := r.OK("schedule", "import", name); out != "created 3, changed 0, deleted 0; 0 stay as they are\n" {
 			r.Error(out)
@@ -45,7 +45,7 @@ func TestWhatIsExportedIsImportedWithoutAChange(t *testing.T) {
 			fmt.Fprintf(&many, `{"id":"m%03d","crontab":"@hourly","exec":"x","payload":"\u001b%d"}`+"\n", i, i)
 		}
 		many.WriteString(`{"id":"soon","crontab":"@at 2026-11-20T10:10:00Z","topic":"t"}` + "\n")
-		with(r, many.String(), "schedule", "import", "-").Wants(r.T, cmd.ExitOK)
+		r.With(many.String(), "schedule", "import", "-").Wants(r.T, cmd.ExitOK)
 		r.OK("schedule", "pause", "m007")
 		r.At("10:11")
 		for _, format := range [][]string{nil, {"--format", "jsonl"}, {"--json"}} {
@@ -53,7 +53,7 @@ func TestWhatIsExportedIsImportedWithoutAChange(t *testing.T) {
 			if strings.ContainsAny(text, "\x1b") {
 				r.Error("it drives a terminal")
 			}
-			got := with(r, text, "schedule", "import", "-")
+			got := r.With(text, "schedule", "import", "-")
 			got.Wants(r.T, cmd.ExitOK)
 			if got.Out != "created 0, changed 0, deleted 0; 234 stay as they are\n" {
 				r.Errorf("%v: %v", format, got)
@@ -69,7 +69,7 @@ func TestWhatIsExportedIsImportedWithoutAChange(t *testing.T) {
 		text := r.OK("schedule", "export")
 		r.OK(append([]string{"schedule", "delete", "a", "b", "c", "soon"}, ids(230)...)...)
 		text = strings.Replace(text, `"@at 2026-11-20T10:10:00Z"`, `"@at 2026-11-21T10:10:00Z"`, 1)
-		with(r, text, "schedule", "import", "-").Wants(r.T, cmd.ExitOK)
+		r.With(text, "schedule", "import", "-").Wants(r.T, cmd.ExitOK)
 		if again := r.OK("schedule", "export"); again != text {
 			r.Error("another comes back")
 		}
@@ -85,9 +85,9 @@ func ids(n int) (list []string) {
 
 func TestEachBadLineOfAFileIsNamedAndNothingIsDone(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		r.OK("schedule", "create", "there", "@daily", "--topic", "t")
-		got := with(r, `{"id":"good","crontab":"@daily","topic":"t"}
+		got := r.With(`{"id":"good","crontab":"@daily","topic":"t"}
 {"id":"b","crontab":"61 * * * *","topic":"t"}
 {"id":"c","crontab":"* * * * *","topic":"t"}
 {"id":"good","crontab":"@daily","topic":"t"}
@@ -102,13 +102,13 @@ not JSON
 		if n := r.Count("SELECT COUNT(*) FROM schedule"); n != 1 || got.Out != "" {
 			r.Errorf("%d schedules, %v", n, got)
 		}
-		got = with(r, strings.Repeat("{}\n", 150), "schedule", "import", "-")
+		got = r.With(strings.Repeat("{}\n", 150), "schedule", "import", "-")
 		got.Wants(r.T, cmd.ExitUsage, "stdin:100: it has no id", "150 of 150 schedules are bad, of which 100 are named")
 		if strings.Contains(got.Err, "stdin:101:") {
 			r.Error(got)
 		}
-		with(r, "id: a\ncrontab: @daily\n", "schedule", "import", "-").Wants(r.T, cmd.ExitUsage, "stdin: it is no YAML: line 2", "in quotes?; nothing was imported")
-		if out := with(r, "", "schedule", "import", "-").Out; out != "created 0, changed 0, deleted 0; 0 stay as they are\n" {
+		r.With("id: a\ncrontab: @daily\n", "schedule", "import", "-").Wants(r.T, cmd.ExitUsage, "stdin: it is no YAML: line 2", "in quotes?; nothing was imported")
+		if out := r.With("", "schedule", "import", "-").Out; out != "created 0, changed 0, deleted 0; 0 stay as they are\n" {
 			r.Error(out)
 		}
 	})
@@ -116,27 +116,27 @@ not JSON
 
 func TestAnotherDefinitionIsImportedWithUpdateAlone(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
-		with(r, three, "schedule", "import", "-").Wants(r.T, cmd.ExitOK)
+		r.Begin()
+		r.With(three, "schedule", "import", "-").Wants(r.T, cmd.ExitOK)
 		changed := strings.Replace(strings.Replace(three, "    lines\n", "    more lines\n", 1), "jitter: 10m\n", "jitter: 20m\n  enabled: false\n", 1)
-		got := with(r, changed, "schedule", "import", "-")
+		got := r.With(changed, "schedule", "import", "-")
 		got.Wants(r.T, cmd.ExitPending, `stdin:1: schedule "a" is there already, with another definition: payload "two\nlines\n" → "two\nmore lines\n"`, `stdin:7: schedule "b"`,
 			"2 of 3 schedules are bad; nothing was imported (--update changes what is there)")
 		lines := "~ a: payload \"two\\nlines\\n\" → \"two\\nmore lines\\n\"\n~ b: jitter 10m → 20m; enabled true → false\n"
-		if out := with(r, changed, "schedule", "import", "-", "--update", "--dry-run").Out; out != lines+"would have created 0, changed 2, deleted 0; 1 stay as they are\n" {
+		if out := r.With(changed, "schedule", "import", "-", "--update", "--dry-run").Out; out != lines+"would have created 0, changed 2, deleted 0; 1 stay as they are\n" {
 			r.Error(out)
 		}
 		if n := r.Count("SELECT COUNT(*) FROM schedule WHERE version > 1"); n != 0 {
 			r.Errorf("a dry run changed %d", n)
 		}
-		if out := with(r, changed, "schedule", "import", "-", "--update").Out; out != lines+"created 0, changed 2, deleted 0; 1 stay as they are\n" {
+		if out := r.With(changed, "schedule", "import", "-", "--update").Out; out != lines+"created 0, changed 2, deleted 0; 1 stay as they are\n" {
 			r.Error(out)
 		}
 		if n := r.Count("SELECT COUNT(*) FROM schedule WHERE version = 2 AND enabled = (id = 'a')"); n != 2 {
 			r.Errorf("%d", n)
 		}
 		// What a file says nothing of, or true, stays paused.
-		with(r, strings.Replace(changed, "enabled: false", "enabled: true", 2), "schedule", "import", "-", "--update").Wants(r.T, cmd.ExitOK)
+		r.With(strings.Replace(changed, "enabled: false", "enabled: true", 2), "schedule", "import", "-", "--update").Wants(r.T, cmd.ExitOK)
 		if n := r.Count("SELECT COUNT(*) FROM schedule WHERE enabled"); n != 1 {
 			r.Errorf("%d are enabled", n)
 		}
@@ -145,7 +145,7 @@ func TestAnotherDefinitionIsImportedWithUpdateAlone(t *testing.T) {
 
 func TestAFileIsAllThatAnOwnerHas(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		for _, id := range []string{"changes", "stays", "goes"} {
 			r.OK("schedule", "create", id, "@daily", "--exec", "x", "--owner", "customer/1")
 		}
@@ -153,13 +153,13 @@ func TestAFileIsAllThatAnOwnerHas(t *testing.T) {
 		const wanted = "- {id: stays, crontab: '@daily', exec: x}\n- {id: changes, crontab: '@hourly', exec: x, owner: customer/1}\n- {id: new, crontab: '@daily', topic: t}\n"
 		args := []string{"schedule", "import", "-", "--owner", "customer/1", "--delete-missing"}
 		const lines = "+ new\n~ changes: crontab @daily → @hourly\n- goes\n"
-		if got := with(r, wanted, append(args, "--dry-run")...); got.Out != lines+"would have created 1, changed 1, deleted 1; 1 stay as they are\n" {
+		if got := r.With(wanted, append(args, "--dry-run")...); got.Out != lines+"would have created 1, changed 1, deleted 1; 1 stay as they are\n" {
 			r.Error(got)
 		}
 		if n := r.Count("SELECT COUNT(*) FROM schedule WHERE version = 1 AND id <> 'new'"); n != 4 {
 			r.Errorf("%d: a dry run did something", n)
 		}
-		if got := with(r, wanted, append(args, "--json", "--dry-run")...); got.Out != `{"id":"new","did":"created"}
+		if got := r.With(wanted, append(args, "--json", "--dry-run")...); got.Out != `{"id":"new","did":"created"}
 {"id":"changes","did":"changed","changes":[{"name":"crontab","from":"@daily","to":"@hourly"}]}
 {"id":"goes","did":"deleted"}
 {"created":1,"changed":1,"deleted":1,"kept":1,"dry_run":true}
@@ -167,15 +167,15 @@ func TestAFileIsAllThatAnOwnerHas(t *testing.T) {
 			r.Error(got)
 		}
 		for _, taken := range []string{"- {id: other, crontab: '@daily', exec: x}\n", "- {id: other, crontab: '@daily', exec: x, owner: customer/2}\n"} {
-			got := with(r, wanted+taken, args...)
+			got := r.With(wanted+taken, args...)
 			if got.Code == cmd.ExitOK || !strings.Contains(got.Err, `stdin:4: schedule "other"`) || !strings.Contains(got.Err, "customer/2") {
 				r.Error(got)
 			}
 		}
-		if got := with(r, wanted, args...); got.Out != lines+"created 1, changed 1, deleted 1; 1 stay as they are\n" {
+		if got := r.With(wanted, args...); got.Out != lines+"created 1, changed 1, deleted 1; 1 stay as they are\n" {
 			r.Error(got)
 		}
-		if got := with(r, wanted, args...); got.Out != "created 0, changed 0, deleted 0; 3 stay as they are\n" {
+		if got := r.With(wanted, args...); got.Out != "created 0, changed 0, deleted 0; 3 stay as they are\n" {
 			r.Error(got)
 		}
 		if n := r.Count("SELECT COUNT(*) FROM schedule WHERE owner_name = 'customer' AND owner_key = '1'"); n != 3 {

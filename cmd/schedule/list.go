@@ -12,6 +12,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/times"
 	"prescient/cmd/internal/words"
 	"prescient/cmd/schedule/file"
 	"prescient/prescient/schedule"
@@ -41,24 +42,11 @@ func listedOf(one schedule.Stored, now time.Time) listed {
 	if !one.LastStartedAt.IsZero() {
 		l.LastStartedAt = &one.LastStartedAt
 	}
-	if next, err := nextOf(one, now, 1); err == nil && one.Enabled && len(next) > 0 {
+	all, _ := one.After(now)
+	if next := times.First(all, 1); one.Enabled && len(next) > 0 {
 		l.Next = &next[0]
 	}
 	return l
-}
-
-// nextOf are the next occurrences of a schedule.
-func nextOf(one schedule.Stored, now time.Time, count int) (next []time.Time, err error) {
-	times, err := one.After(now)
-	if err != nil || count < 1 {
-		return nil, err
-	}
-	for at := range times {
-		if next = append(next, at); len(next) == count {
-			break
-		}
-	}
-	return next, nil
 }
 
 // state is what a schedule does, for people.
@@ -115,7 +103,7 @@ disabled since they are no good, with the reason. Payloads are shown by show and
 }
 
 func list(cmd *cobra.Command, prog *program.Program, f listFlags) error {
-	if err := refuseEmpty(cmd, "owner"); err != nil {
+	if err := arguments.NotEmpty(cmd, "owner"); err != nil {
 		return err
 	}
 	owner, err := ownerOf(f.owner)

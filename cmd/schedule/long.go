@@ -68,8 +68,8 @@ func (f shown) printLongRuns(out io.Writer) error {
 	}
 	cells := make([][]string, len(f.LongRuns))
 	for i, run := range f.LongRuns {
-		cells[i] = []string{words.Clip(f.ID+"-"+run.Occurrence, 100), string(run.Phase), words.Clean(run.Pool), words.Clean(run.Agent), stampOf(run.StartedAt), stampOf(run.CalledAt),
-			stampOf(run.AllocatedUntil), countOf(int64(run.Takeovers))}
+		cells[i] = []string{words.Clip(f.ID+"-"+run.Occurrence, 100), string(run.Phase), words.Clean(run.Pool), words.Clean(run.Agent), output.Second(run.StartedAt), output.Second(run.CalledAt),
+			output.Second(run.AllocatedUntil), countOf(int64(run.Takeovers))}
 	}
 	if err := output.Say(out, "\nlong runs:"); err != nil {
 		return err

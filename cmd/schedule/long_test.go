@@ -10,30 +10,30 @@ import (
 
 func TestALongScheduleSaysHowItsRunsKeepApart(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		create := []string{"schedule", "create", "export", "@hourly", "--exec", "x", "--long", "--overlap", "queue", "--tolerance", "5s", "--quota", "30m", "--pool", "heavy"}
 		r.OK(create...)
-		says(r, r.OK(create...), "kept: export is there already")
-		says(r, r.OK("schedule", "show", "export"), "long            true\n", "overlap         queue\n", "tolerance       5s\n", "quota           30m\n", "pool            heavy\n")
-		says(r, r.OK("schedule", "list"), "runs x, long")
-		says(r, r.OK("schedule", "list", "--json"), `"long":true,"overlap":"queue","tolerance":"5s","quota":"30m","pool":"heavy"`)
+		r.Says(r.OK(create...), "kept: export is there already")
+		r.Says(r.OK("schedule", "show", "export"), "long            true\n", "overlap         queue\n", "tolerance       5s\n", "quota           30m\n", "pool            heavy\n")
+		r.Says(r.OK("schedule", "list"), "runs x, long")
+		r.Says(r.OK("schedule", "list", "--json"), `"long":true,"overlap":"queue","tolerance":"5s","quota":"30m","pool":"heavy"`)
 		file := r.OK("schedule", "export")
-		says(r, file, "  long: true\n  overlap: queue\n  tolerance: \"5s\"\n  quota: \"30m\"\n  pool: heavy\n")
+		r.Says(file, "  long: true\n  overlap: queue\n  tolerance: \"5s\"\n  quota: \"30m\"\n  pool: heavy\n")
 
-		says(r, r.OK("schedule", "update", "export", "--quota", "none", "--overlap", "forbid", "--tolerance", "0s", "--no-pool"),
+		r.Says(r.OK("schedule", "update", "export", "--quota", "none", "--overlap", "forbid", "--tolerance", "0s", "--no-pool"),
 			"overlap queue → none\n", "tolerance 5s → none\n", "quota 30m → none\n", "pool heavy → none\n")
 		if n := r.Count("SELECT COUNT(*) FROM schedule WHERE long_run AND overlap = 'forbid' AND tolerance IS NULL AND quota = 0 AND pool = ''"); n != 1 {
 			r.Error("it is not stored as that")
 		}
-		says(r, r.OK("schedule", "update", "export", "--long=false"), "long true → none\n")
+		r.Says(r.OK("schedule", "update", "export", "--long=false"), "long true → none\n")
 		if out := r.OK("schedule", "show", "export"); strings.Contains(out, "quota") || strings.Contains(out, "overlap") || strings.Contains(out, "long") {
 			r.Error(out)
 		}
 		r.Execute("schedule", "update", "export", "--overlap", "queue").Wants(r.T, cmd.ExitUsage, `schedule "export" is not long`)
 		r.Execute("schedule", "update", "export", "--long", "--topic", "t").Wants(r.T, cmd.ExitUsage, `schedule "export" sends events`)
 
-		with(r, file, "schedule", "import", "-").Wants(r.T, cmd.ExitPending, "long none → true; overlap none → queue; tolerance none → 5s; quota none → 30m; pool none → heavy")
-		with(r, file, "schedule", "import", "-", "--update").Wants(r.T, cmd.ExitOK)
+		r.With(file, "schedule", "import", "-").Wants(r.T, cmd.ExitPending, "long none → true; overlap none → queue; tolerance none → 5s; quota none → 30m; pool none → heavy")
+		r.With(file, "schedule", "import", "-", "--update").Wants(r.T, cmd.ExitOK)
 		if again := r.OK("schedule", "export"); again != file {
 			r.Error(again)
 		}
@@ -42,7 +42,7 @@ func TestALongScheduleSaysHowItsRunsKeepApart(t *testing.T) {
 
 func TestARunUnderWayIsShown(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		r.OK("schedule", "create", "export", "@hourly", "--exec", "x", "--long")
 		run := func(agent, until, started, takeovers string) {
 			r.Helper()
@@ -68,10 +68,10 @@ func TestARunUnderWayIsShown(t *testing.T) {
 			run(test.agent, test.until, test.started, test.takeovers)
 			for _, args := range [][]string{{"export"}, {"--run", "export-" + tag}} {
 				out := r.OK(append([]string{"schedule", "show"}, args...)...)
-				says(r, out, append(test.says, "long runs:", "export-"+tag)...)
+				r.Says(out, append(test.says, "long runs:", "export-"+tag)...)
 			}
-			says(r, r.OK("schedule", "show", "export"), "last_started_at 2026-11-20 11:00:01\n")
-			says(r, r.OK("schedule", "show", "export", "--json"), `"last_started_at":"2026-11-20T11:00:01Z"`, `"long_runs":[{"occurrence":"`+tag+`","phase":"`+test.says[0]+`"`)
+			r.Says(r.OK("schedule", "show", "export"), "last_started_at 2026-11-20 11:00:01\n")
+			r.Says(r.OK("schedule", "show", "export", "--json"), `"last_started_at":"2026-11-20T11:00:01Z"`, `"long_runs":[{"occurrence":"`+tag+`","phase":"`+test.says[0]+`"`)
 		}
 		run("w-1", "NULL", "'2026-11-20 11:00:01'", "0")
 		r.OK("schedule", "update", "export", "--quota", "5m") // its check is superseded, and nobody has it

@@ -1,12 +1,11 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 )
@@ -18,13 +17,8 @@ func runCommand(prog *program.Program) *cobra.Command {
 		Long: `Runs a schedule once, in the next open slot, or puts its event into the outbox, beside what its crontabs say; also one
 that is paused. It prints the id of the run or event, which ` + "`schedule show --run`" + ` takes.`,
 		Example: fmt.Sprintf(`  %s schedule run digest/42`, prog.Name),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return exit.Usage(errors.New("schedule run takes the id of one schedule"))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return runNow(cmd, prog, args[0]) },
+		Args:    arguments.One("the id of one schedule"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runNow(cmd, prog, args[0]) },
 	}
 }
 

@@ -14,31 +14,9 @@ import (
 // at is the unix second of a time of the day.
 func at(clock string) string { return fmt.Sprint(rig.At(clock).Unix()) }
 
-// says fails unless an output has all of these.
-func says(r *rig.Rig, out string, texts ...string) {
-	r.Helper()
-	for _, text := range texts {
-		if !strings.Contains(out, text) {
-			r.Errorf("no %q in\n%s", text, out)
-		}
-	}
-}
-
-// with runs a command line with a text on stdin.
-func with(r *rig.Rig, stdin string, args ...string) rig.Result {
-	r.Helper()
-	return rig.Execute(r.Context(), r.Options, r.EnvironmentOf(args), stdin, args...)
-}
-
-func begin(r *rig.Rig) {
-	r.Helper()
-	r.At("10:05")
-	r.OK("migrate")
-}
-
 func TestAScheduleFromItsCreationToItsEnd(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		create := []string{"schedule", "create", "digest/42", "0 9 * * mon-fri", "30 11 * * *", "--exec", "send-digest", "--zone", "Europe/Berlin",
 			"--payload", `{"to": 42}`, "--owner", "customer/42", "--catch-up", "skip", "--expires", "1h", "--jitter", "0s"}
 		got := r.Execute(create...)
@@ -46,14 +24,14 @@ func TestAScheduleFromItsCreationToItsEnd(t *testing.T) {
 		if got.Out != "created: digest/42 fires first at 2026-11-20 10:30:00 (UTC)\n" {
 			r.Error(got)
 		}
-		says(r, r.OK(create...), "kept: digest/42 is there already, with the same definition")
+		r.Says(r.OK(create...), "kept: digest/42 is there already, with the same definition")
 		if out := r.OK(append(create, "--json")...); out != `{"id":"digest/42","did":"kept"}`+"\n" {
 			r.Error(out)
 		}
 		r.Execute("schedule", "create", "digest/42", "@daily", "--exec", "x").Wants(r.T, cmd.ExitPending, `"digest/42"`, "update changes it")
 
 		out := r.OK("schedule", "show", "digest/42", "-n", "2")
-		says(r, out, "crontab         0 9 * * mon-fri\n", "crontab         30 11 * * *\n", "zone            Europe/Berlin\n", `payload         {"to": 42} (10 bytes)`,
+		r.Says(out, "crontab         0 9 * * mon-fri\n", "crontab         30 11 * * *\n", "zone            Europe/Berlin\n", `payload         {"to": 42} (10 bytes)`,
 			"owner           customer/42\n", "catch_up        skip\n", "expires_after   1h\n", "timer due_at    2026-11-20 10:30:00\n",
 			"next            2026-11-20 10:30:00\nnext            2026-11-21 10:30:00\n", "digest/42-"+at("10:30")+"  send-digest  2026-11-20 10:30:00")
 		type rows struct {
@@ -73,12 +51,12 @@ func TestAScheduleFromItsCreationToItsEnd(t *testing.T) {
 		}
 
 		out = r.OK("schedule", "update", "digest/42", "0 12 * * *", "--no-payload", "--expires", "0s")
-		says(r, out, "changed: digest/42: crontab 0 9 * * mon-fri, 30 11 * * * → 0 12 * * *\n", `payload "{\"to\": 42}" → none`, "expires_after 1h → none\n")
-		says(r, r.OK("schedule", "update", "digest/42", "--no-payload"), "kept: digest/42 is so already")
+		r.Says(out, "changed: digest/42: crontab 0 9 * * mon-fri, 30 11 * * * → 0 12 * * *\n", `payload "{\"to\": 42}" → none`, "expires_after 1h → none\n")
+		r.Says(r.OK("schedule", "update", "digest/42", "--no-payload"), "kept: digest/42 is so already")
 		if s := show("digest/42"); s.Version != 2 || !s.Timer.DueAt.Equal(rig.At("11:00")) || len(s.Runs) != 1 || len(s.Ends) != 1 || s.Ends[0].Outcome != "superseded" {
 			r.Errorf("%+v", s)
 		}
-		says(r, r.OK("schedule", "update", "digest/42", "--topic", "digests", "--payload=", "--no-owner", "--json"),
+		r.Says(r.OK("schedule", "update", "digest/42", "--topic", "digests", "--payload=", "--no-owner", "--json"),
 			`{"id":"digest/42","did":"changed","changes":[{"name":"exec","from":"send-digest"},{"name":"topic","to":"digests"}`, `{"name":"owner","from":"customer/42"}`)
 
 		if out := r.OK("schedule", "pause", "digest/42"); out != "paused: digest/42\n" {
@@ -87,14 +65,14 @@ func TestAScheduleFromItsCreationToItsEnd(t *testing.T) {
 		if s := show("digest/42"); s.Timer != nil || s.Enabled {
 			r.Errorf("%+v", s)
 		}
-		says(r, r.OK("schedule", "show", "digest/42"), "state           paused\n")
+		r.Says(r.OK("schedule", "show", "digest/42"), "state           paused\n")
 		if out := r.OK("schedule", "pause", "digest/42", "--json"); out != `{"id":"digest/42","did":"kept"}`+"\n" {
 			r.Error(out)
 		}
 		if out := r.OK("schedule", "resume", "digest/42"); out != "resumed: digest/42\n" {
 			r.Error(out)
 		}
-		says(r, r.OK("schedule", "resume", "digest/42"), "kept: digest/42 was so already")
+		r.Says(r.OK("schedule", "resume", "digest/42"), "kept: digest/42 was so already")
 		if out := r.OK("schedule", "delete", "digest/42", "none"); out != "deleted 1 of the 2 named\n" {
 			r.Error(out)
 		}
@@ -106,7 +84,7 @@ func TestAScheduleFromItsCreationToItsEnd(t *testing.T) {
 
 func TestWhatThereIsNotIsSaid(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		r.OK("schedule", "create", "a", "@daily", "--topic", "t")
 		for _, args := range [][]string{{"update", "none", "@daily"}, {"show", "none"}, {"show", "--run", "none-5"}, {"pause", "a", "none"}, {"resume", "none"}, {"run", "none"}} {
 			r.Execute(append([]string{"schedule"}, args...)...).Wants(r.T, cmd.ExitNotFound, `no such schedule: "none"`)
@@ -114,7 +92,7 @@ func TestWhatThereIsNotIsSaid(t *testing.T) {
 		if n := r.Count("SELECT COUNT(*) FROM schedule WHERE enabled"); n != 1 {
 			r.Error("a was paused without the other")
 		}
-		says(r, r.OK("schedule", "delete", "none", "--json"), `{"deleted":0}`)
+		r.Says(r.OK("schedule", "delete", "none", "--json"), `{"deleted":0}`)
 		r.Execute("schedule", "create", "b", "* * * * *", "--topic", "t").Wants(r.T, cmd.ExitUsage, `schedule "b"`, "too fine for slots of 15m0s", "unless it may coalesce")
 		r.Execute("schedule", "create", "b", "@at 2020-01-01T00:00:00Z", "--topic", "t").Wants(r.T, cmd.ExitUsage, `"b"`, "none of its times is after now")
 		r.OK("schedule", "create", "b", "* * * * *", "--topic", "t", "--coalesce")
@@ -123,7 +101,7 @@ func TestWhatThereIsNotIsSaid(t *testing.T) {
 
 func TestARunByHandLeadsToItsRows(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		r.OK("schedule", "create", "a-1", "@daily", "--exec", "x")
 		run := r.OK("schedule", "run", "a-1")
 		if run != "a-1-m"+at("10:05")+"\n" {
@@ -132,37 +110,37 @@ func TestARunByHandLeadsToItsRows(t *testing.T) {
 		run = strings.TrimSpace(run)
 		r.Execute("schedule", "run", "a-1").Wants(r.T, cmd.ExitPending, run)
 		out := r.OK("schedule", "show", "--run", run)
-		says(r, out, run+" of a-1, which runs x\n", "that wait:", "2026-11-20 10:15:00")
+		r.Says(out, run+" of a-1, which runs x\n", "that wait:", "2026-11-20 10:15:00")
 		if strings.Contains(out, "a-1-"+fmt.Sprint(rig.Day.AddDate(0, 0, 1).Unix())) {
 			r.Errorf("it has rows of another run: %s", out)
 		}
 		r.OK("schedule", "update", "a-1", "@hourly")
-		says(r, r.OK("schedule", "show", "--run", run), "that ended:", "superseded")
-		says(r, r.OK("schedule", "show", "--run", "a-1-5"), "it has no rows")
+		r.Says(r.OK("schedule", "show", "--run", run), "that ended:", "superseded")
+		r.Says(r.OK("schedule", "show", "--run", "a-1-5"), "it has no rows")
 
 		r.OK("schedule", "create", "e", "@daily", "--topic", "t")
-		says(r, r.OK("schedule", "run", "e", "--json"), `{"id":"e","run":"e-m`+at("10:05")+`"}`)
+		r.Says(r.OK("schedule", "run", "e", "--json"), `{"id":"e","run":"e-m`+at("10:05")+`"}`)
 		if n := r.Count("SELECT COUNT(*) FROM event_outbox WHERE id = ?", "e-m"+at("10:05")); n != 1 {
 			r.Errorf("%d events", n)
 		}
-		says(r, r.OK("schedule", "show", "--run", "e-m"+at("10:05")), "of e, which sends to t", "it has no rows: it is an event")
+		r.Says(r.OK("schedule", "show", "--run", "e-m"+at("10:05")), "of e, which sends to t", "it has no rows: it is an event")
 	})
 }
 
 func TestAnAccountThatMayNotReadHistoryIsTold(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		r.OK("schedule", "create", "a", "@daily", "--exec", "x")
 		env := r.EnvironmentOf([]string{"jobs"})
 		got := rig.Execute(r.Context(), r.Options, env, "", "schedule", "show", "a")
 		got.Wants(r.T, cmd.ExitOK, "what ended cannot be seen by this account")
-		says(r, got.Out, "timer due_at    2026-11-21 00:00:00\n", "that wait:")
+		r.Says(got.Out, "timer due_at    2026-11-21 00:00:00\n", "that wait:")
 	})
 }
 
 func TestSchedulesAreListed(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		if out := r.OK("schedule", "list"); out != "there are no schedules\n" {
 			r.Error(out)
 		}
@@ -182,7 +160,7 @@ s2  @hourly        runs x  customer/0  2026-11-20 11:00:00
 `; strings.Join(strings.Fields(first.Out), " ") != strings.Join(strings.Fields(strings.Replace(want, "  zone", "", 1)), " ") {
 			r.Errorf("got\n%s\nwant\n%s", first.Out, want)
 		}
-		says(r, r.OK("schedule", "list", "--owner", "customer/0", "--after", "s2"), "s4", "paused")
+		r.Says(r.OK("schedule", "list", "--owner", "customer/0", "--after", "s2"), "s4", "paused")
 		if out := r.OK("schedule", "list", "--troubled"); strings.Count(out, "\n") != 2 || !strings.Contains(out, "disabled: its minute is 61") {
 			r.Error(out)
 		}
@@ -197,7 +175,7 @@ s2  @hourly        runs x  customer/0  2026-11-20 11:00:00
 		if len(rows) != 6 || rows[0].ID != "bad" || rows[0].DisabledReason == "" || rows[0].Next != nil || !rows[1].Enabled || rows[1].Next == nil || rows[5].Enabled {
 			r.Errorf("%+v", rows)
 		}
-		says(r, r.OK("schedule", "show", "bad"), "state           disabled: its minute is 61\n")
+		r.Says(r.OK("schedule", "show", "bad"), "state           disabled: its minute is 61\n")
 		if out := r.OK("schedule", "list", "--after", "z"); out != "no schedule comes behind this id\n" {
 			r.Error(out)
 		}
@@ -212,7 +190,7 @@ s2  @hourly        runs x  customer/0  2026-11-20 11:00:00
 
 func TestAJobExecThatNobodyHasIsWarnedOf(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		create := func(args ...string) rig.Result { // by an account that may read history
 			return rig.Execute(r.Context(), r.Options, r.Variables, "id: b\ncrontab: '@daily'\nexec: unheard-of\n", append([]string{"schedule"}, args...)...)
 		}
@@ -224,9 +202,9 @@ func TestAJobExecThatNobodyHasIsWarnedOf(t *testing.T) {
 
 func TestAPayloadIsCarriedByteForByte(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		const bytes = "\x00\xff\n\u202e'\\"
-		with(r, bytes, "schedule", "create", "stdin", "@daily", "--topic", "t", "--payload", "-").Wants(r.T, cmd.ExitOK)
+		r.With(bytes, "schedule", "create", "stdin", "@daily", "--topic", "t", "--payload", "-").Wants(r.T, cmd.ExitOK)
 		r.OK("schedule", "create", "file", "@daily", "--topic", "t", "--payload-file", rig.File(r.T, "payload", bytes))
 		r.OK("schedule", "create", "empty", "@daily", "--topic", "t", "--payload", "")
 		r.OK("schedule", "create", "none", "@daily", "--topic", "t")
@@ -315,13 +293,13 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 
 func TestWorkersFireWhatTheCommandsMade(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		begin(r)
+		r.Begin()
 		r.OK("schedule", "create", "a", "15 10 * * *", "--topic", "t", "--payload", "p")
 		r.At("10:15:01")
 		r.OK("run")
 		if n := r.Count("SELECT COUNT(*) FROM event_outbox WHERE id = ? AND payload = 'p'", "a-"+at("10:15")); n != 1 {
 			r.Errorf("%d events", n)
 		}
-		says(r, r.OK("schedule", "show", "a"), "timer due_at    2026-11-21 10:15:00\n")
+		r.Says(r.OK("schedule", "show", "a"), "timer due_at    2026-11-21 10:15:00\n")
 	})
 }

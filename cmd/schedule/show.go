@@ -16,6 +16,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/times"
 	"prescient/cmd/internal/words"
 	"prescient/prescient"
 	"prescient/prescient/client"
@@ -127,9 +128,8 @@ func look(ctx context.Context, s *program.Session, id, tag string, count int) (f
 		return found, err
 	}
 	found.listed = listedOf(one, now)
-	if found.Times, err = nextOf(one, now, count); err != nil { // DisabledReason has it, once the timer was called
-		found.Times = nil
-	}
+	all, _ := one.After(now) // of one that is no good DisabledReason says why, once the timer was called
+	found.Times = times.First(all, count)
 	filter := client.ListFilter{Entity: prescient.Entity{Name: prescient.ScheduleEntity, Key: id}, Tag: tag, Limit: mostRuns}
 	rows, err := s.Client.Pending(ctx, s.DB, filter)
 	if err != nil {
@@ -174,7 +174,7 @@ func isDenied(err error) bool {
 }
 
 func (f shown) print(out io.Writer) error {
-	created, updated := output.Stamp(f.CreatedAt.Truncate(time.Second)), output.Stamp(f.UpdatedAt.Truncate(time.Second))
+	created, updated := output.Second(&f.CreatedAt), output.Second(&f.UpdatedAt)
 	lines := [][2]string{{"id", f.ID}}
 	for _, crontab := range f.Crontab {
 		lines = append(lines, [2]string{"crontab", crontab})
@@ -188,7 +188,7 @@ func (f shown) print(out io.Writer) error {
 		{"expires_after", f.ExpiresAfter}, {"jitter", f.Jitter}, {"coalesce", orBlank(f.Coalesce)}, {"long", orBlank(f.Long)},
 		{"overlap", f.Overlap}, {"tolerance", f.Tolerance}, {"quota", f.Quota}, {"pool", f.Pool}, {"state", f.state()},
 		{"passed_over", countOf(f.PassedOver)}, {"version", strconv.FormatUint(f.Version, 10)}, {"created_at", created}, {"updated_at", updated},
-		{"last_started_at", stampOf(f.LastStartedAt)}}...)
+		{"last_started_at", output.Second(f.LastStartedAt)}}...)
 	if t := f.Timer; t != nil {
 		lines = append(lines, [][2]string{{"timer due_at", output.Stamp(t.DueAt)}, {"timer slot", output.Stamp(t.NextCheckAt)},
 			{"timer errors", countOf(int64(t.ErrorCount))}, {"timer error", t.LastError}}...)
@@ -205,14 +205,6 @@ func (f shown) print(out io.Writer) error {
 		}
 	}
 	return f.printRows(out)
-}
-
-// stampOf is a time to the second, and empty for none.
-func stampOf(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	return output.Stamp(t.Truncate(time.Second))
 }
 
 func orBlank(is bool) string {

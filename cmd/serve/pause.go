@@ -48,20 +48,6 @@ Without arguments, and with --list, it lists what is paused.`,
 	return program.Reasoned(cmd)
 }
 
-// Resume returns the command resume.
-func Resume(prog *program.Program) *cobra.Command {
-	var all bool
-	cmd := &cobra.Command{
-		Use:   "resume JOB_EXEC... | --all",
-		Short: "End a pause",
-		Long: `Ends the pause of job_execs, or with --all that of everything; job_execs that were paused by their names stay so.
-What came due meanwhile runs with the next slot, or with the next sweep. That nothing was paused is no failure.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return resume(cmd, prog, all, args) },
-	}
-	cmd.Flags().BoolVar(&all, "all", false, "end the pause of everything")
-	return program.Reasoned(cmd)
-}
-
 func pause(cmd *cobra.Command, prog *program.Program, f pauseFlags, execs []string) error {
 	if f.all {
 		execs = append(execs, prescient.AllExecs)
@@ -94,30 +80,6 @@ func pause(cmd *cobra.Command, prog *program.Program, f pauseFlags, execs []stri
 		s.Log.Debug().Err(err).Msg("what is registered cannot be seen")
 	}
 	return s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), "if it is misspelt, this pause stops nothing", execs...)
-}
-
-func resume(cmd *cobra.Command, prog *program.Program, all bool, execs []string) error {
-	if all {
-		execs = append(execs, prescient.AllExecs)
-	}
-	if len(execs) == 0 {
-		return exit.Usage(errors.New("give the job_execs to resume, or --all"))
-	}
-	s, err := prog.Connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	resumed, err := s.Client.Resume(cmd.Context(), s.DB, execs...)
-	if err != nil {
-		return s.Explain(err)
-	}
-	if !prog.JSON {
-		if err := output.Say(cmd.OutOrStdout(), "ended %d pauses", resumed); err != nil {
-			return err
-		}
-	}
-	return printPauses(cmd.Context(), s, cmd.OutOrStdout())
 }
 
 // printPauses prints what is paused now.

@@ -26,8 +26,7 @@ case $PRESCIENT_CHECK_COUNT.$PRESCIENT_CHECK_ERRORS in
 1.0) echo "no paper" >&2; exit 3 ;;
 esac`)
 		r.Variables["PRESCIENT_CONFIG"] = r.Configure(fmt.Sprintf("jobs:\n  command:\n    - exec: report\n      run: [/bin/sh, %s, '{entity_key}']\n      env: {CALLS: %s}\n", script, calls))
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		r.OK("insert", "--entity", "order/4 2; rm -rf x", "--exec", "report", "--in", "3h")
 		for _, step := range []struct{ now, figure string }{{"13:15:01", `"moved":1`}, {"16:15:02", `"kind":"error"`}, {"16:30:02", `"done":1`}} {
 			r.At(step.now)
@@ -49,8 +48,7 @@ esac`)
 func TestACommandThatIsNotThereIsMissedByWhoRunsIt(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
 		r.Variables["PRESCIENT_CONFIG"] = r.Configure("jobs: {command: [{exec: report, run: [/no/such/program]}, {exec: export, run: [/no/such/program], long: true}]}\n")
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		r.OK("insert", "--entity", "order/42", "--exec", "report", "--in", "3h")
 		r.OK("insert", "--entity", "order/42", "--exec", "export", "--in", "3h")
 		r.At("13:15:01")

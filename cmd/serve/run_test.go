@@ -48,8 +48,7 @@ func TestRunOfAJobThatAnAppAnswers(t *testing.T) {
 			}
 			return ""
 		})
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		r.OK("insert", "--entity", "order/42", "--exec", "unshipped", "--in", "3h")
 		for _, step := range []struct {
 			now    string
@@ -82,8 +81,7 @@ func TestRunOfAJobThatAnAppAnswers(t *testing.T) {
 
 func TestRunOfASlotThatIsNotAssignedSaysSoAndSucceeds(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		r.OK("insert", "--entity", "order/42", "--exec", "x", "--in", "10m")
 		r.At("10:15:01")
 		got := r.Execute("run", "--worker-minutes", "0,30", "--json")
@@ -109,8 +107,7 @@ func TestServersDownOverSeveralSlots(t *testing.T) {
 			calls = append(calls, job.NextCheckAt.Format("15:04"))
 			return ""
 		})
-		r.At("10:05")
-		r.OK("migrate")
+		r.Begin()
 		for _, due := range []string{"12:00", "11:00", "11:30", "13:00"} {
 			r.OK("insert", "--entity", "order/"+due, "--exec", "unshipped", "--at", "2026-11-20 "+due)
 		}

@@ -5,8 +5,29 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/program"
 )
+
+func cronCommand(prog *program.Program) *cobra.Command {
+	var f unitFlags
+	cmd := &cobra.Command{
+		Use:   "cron",
+		Short: "Print the lines of a crontab",
+		Long: `Prints a line for each shard and for the sweeper, for crontab -e, or with --user for a file in /etc/cron.d.
+Cron knows whole minutes; a resolution or a sweep.every that it cannot express is refused. It mails what is printed, so
+that the lines print warnings and errors only, unless --log-level is given. It has no environment of its own: the DSN has
+to stand in a file.`,
+		Example: fmt.Sprintf(`  %[1]s units cron --shards 2 --user prescient > /etc/cron.d/prescient`, prog.Name),
+		Args:    arguments.None,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return writeUnits(cmd, prog, f, crontab) },
+	}
+	f.addFlags(cmd, "", "user that the lines run as, for a file in /etc/cron.d")
+	return cmd
+}
 
 // crontab writes the lines of a crontab.
 func crontab(p unitPlan) ([]unitFile, error) {

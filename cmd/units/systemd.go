@@ -5,7 +5,33 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/program"
 )
+
+func systemdCommand(prog *program.Program) *cobra.Command {
+	var f unitFlags
+	cmd := &cobra.Command{
+		Use:   "systemd",
+		Short: "Print systemd services and timers",
+		Long: `Prints a service and a timer for each shard and for the sweeper, or with --work a service for each shard that
+stays up, sweeps by itself, and is restarted where it hangs. With --dir they are written as files.
+
+A service that still runs when its timer comes again is not started twice: that slot is left to the sweeper.
+The DSN comes from the configuration file, or from the variable PRESCIENT_DSN in /etc/default/<name>, which has to be
+there where the DSN was given to this command by its environment.`,
+		Example: fmt.Sprintf(`  %[1]s units systemd --shards 2 --config /etc/prescient/prescient.yaml --dir /etc/systemd/system`, prog.Name),
+		Args:    arguments.None,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return writeUnits(cmd, prog, f, systemdUnits) },
+	}
+	f.addFlags(cmd, "prescient", "user that the services run as")
+	cmd.Flags().StringVar(&f.dir, "dir", "", "write the files to this folder")
+	cmd.Flags().BoolVar(&f.work, "work", false, "services that stay up, in place of timers")
+	return cmd
+}
 
 // systemdUnits writes a service and a timer for each shard and for the sweeper, or the services that stay up.
 func systemdUnits(p unitPlan) (files []unitFile, err error) {

@@ -51,44 +51,6 @@ timers, or the lines of a crontab. With --shards each of n jobs serves a share o
 	return units
 }
 
-func systemdCommand(prog *program.Program) *cobra.Command {
-	var f unitFlags
-	cmd := &cobra.Command{
-		Use:   "systemd",
-		Short: "Print systemd services and timers",
-		Long: `Prints a service and a timer for each shard and for the sweeper, or with --work a service for each shard that
-stays up, sweeps by itself, and is restarted where it hangs. With --dir they are written as files.
-
-A service that still runs when its timer comes again is not started twice: that slot is left to the sweeper.
-The DSN comes from the configuration file, or from the variable PRESCIENT_DSN in /etc/default/<name>, which has to be
-there where the DSN was given to this command by its environment.`,
-		Example: fmt.Sprintf(`  %[1]s units systemd --shards 2 --config /etc/prescient/prescient.yaml --dir /etc/systemd/system`, prog.Name),
-		Args:    arguments.None,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return writeUnits(cmd, prog, f, systemdUnits) },
-	}
-	f.addFlags(cmd, "prescient", "user that the services run as")
-	cmd.Flags().StringVar(&f.dir, "dir", "", "write the files to this folder")
-	cmd.Flags().BoolVar(&f.work, "work", false, "services that stay up, in place of timers")
-	return cmd
-}
-
-func cronCommand(prog *program.Program) *cobra.Command {
-	var f unitFlags
-	cmd := &cobra.Command{
-		Use:   "cron",
-		Short: "Print the lines of a crontab",
-		Long: `Prints a line for each shard and for the sweeper, for crontab -e, or with --user for a file in /etc/cron.d.
-Cron knows whole minutes; a resolution or a sweep.every that it cannot express is refused. It mails what is printed, so
-that the lines print warnings and errors only, unless --log-level is given. It has no environment of its own: the DSN has
-to stand in a file.`,
-		Example: fmt.Sprintf(`  %[1]s units cron --shards 2 --user prescient > /etc/cron.d/prescient`, prog.Name),
-		Args:    arguments.None,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return writeUnits(cmd, prog, f, crontab) },
-	}
-	f.addFlags(cmd, "", "user that the lines run as, for a file in /etc/cron.d")
-	return cmd
-}
-
 func (f *unitFlags) addFlags(cmd *cobra.Command, user, aboutUser string) {
 	cmd.Flags().IntVar(&f.shards, "shards", 1, "how many jobs share the slots: 1 to "+strconv.Itoa(mostShards))
 	cmd.Flags().StringVar(&f.name, "name", "prescient", "what the names of the units begin with")

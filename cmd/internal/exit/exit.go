@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 
@@ -49,6 +50,14 @@ func (c *Error) Unwrap() error { return c.Err }
 // Usage marks an error as one of the command line.
 func Usage(err error) error { return &Error{Code: CodeUsage, Err: err} }
 
+// NotRead marks the error of a file that what was given names: it cannot be read, or was not, since the command was told to stop.
+func NotRead(what string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return Usage(fmt.Errorf("%s: %w", what, err))
+}
+
 // Printed reports whether the output of the command says what the error does, so that stderr need not.
 func Printed(err error) bool {
 	var known *Error
@@ -69,7 +78,8 @@ func Code(err error) int {
 	case errors.Is(err, prescient.ErrNotMigrated), errors.Is(err, prescient.ErrResolution),
 		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting):
 		return CodeTables
-	case errors.Is(err, prescient.ErrPending), errors.Is(err, schedule.ErrExists), errors.Is(err, steps.ErrExists), errors.Is(err, steps.ErrStale):
+	case errors.Is(err, prescient.ErrPending), errors.Is(err, schedule.ErrExists), errors.Is(err, steps.ErrExists), errors.Is(err, steps.ErrStale),
+		errors.Is(err, steps.ErrInUse):
 		return CodePending
 	case errors.Is(err, prune.ErrHistoryHeld):
 		return CodeHeld

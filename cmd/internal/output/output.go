@@ -133,5 +133,13 @@ func plainStyle() table.Style {
 	}
 }
 
+// Second shows a time to people, to the second, and nothing where there is none.
+func Second(t *time.Time) string {
+	if t == nil || t.IsZero() {
+		return ""
+	}
+	return Stamp(t.Truncate(time.Second))
+}
+
 // Stamp shows a time to people: UTC, with a fraction only where it has one.
 func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999") }

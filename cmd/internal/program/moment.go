@@ -29,6 +29,14 @@ func (s *Session) Moment(ctx context.Context, flag, text string) (time.Time, err
 	return t, nil
 }
 
+// Period returns the times that two flags mean, its begin and its end; the zero time for one that was not given.
+func (s *Session) Period(ctx context.Context, fromFlag, from, toFlag, to string) (begin, end time.Time, err error) {
+	if begin, err = s.Moment(ctx, fromFlag, from); err == nil {
+		end, err = s.Moment(ctx, toFlag, to)
+	}
+	return begin, end, err
+}
+
 // CheckTime reads a time flag as far as it can without knowing what time it is.
 func CheckTime(flag, text string) error {
 	if text == "" {

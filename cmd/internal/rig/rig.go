@@ -87,7 +87,13 @@ type Result struct {
 // Execute runs a command line in this process.
 func (r *Rig) Execute(args ...string) Result {
 	r.Helper()
-	return Execute(r.Context(), r.Options, r.EnvironmentOf(args), "", args...)
+	return r.With("", args...)
+}
+
+// With is Execute with a text on stdin.
+func (r *Rig) With(stdin string, args ...string) Result {
+	r.Helper()
+	return Execute(r.Context(), r.Options, r.EnvironmentOf(args), stdin, args...)
 }
 
 // Execute runs a command line in this process, with these variables and this input.
@@ -117,11 +123,28 @@ func (r *Rig) OK(args ...string) string {
 	return got.Out
 }
 
+// Says fails unless an output has all of these.
+func (r *Rig) Says(out string, texts ...string) {
+	r.Helper()
+	for _, text := range texts {
+		if !strings.Contains(out, text) {
+			r.Errorf("no %q in\n%s", text, out)
+		}
+	}
+}
+
 // At sets the clock that the server shows to the commands that follow: it stands still at this time.
 func (r *Rig) At(clock string) {
 	r.Helper()
 	now := At(clock)
 	r.Variables["PRESCIENT_DSN"] = servertest.WithParams(r.DSN, fmt.Sprintf("timestamp=%d.%06d", now.Unix(), now.Nanosecond()/1000))
+}
+
+// Begin sets the clock to 10:05, and makes the tables.
+func (r *Rig) Begin() {
+	r.Helper()
+	r.At("10:05")
+	r.OK("migrate")
 }
 
 // String is for messages of failure.

@@ -1,0 +1,32 @@
+package arguments
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/exit"
+)
+
+// NotEmpty refuses flags that were given without a value: --exec "$NAME" where NAME is not set must not widen what a command does.
+func NotEmpty(cmd *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return exit.Usage(fmt.Errorf("--%s is empty: give it a value, or leave it out", name))
+		}
+	}
+	return nil
+}
+
+// One wants one argument, such as "the name of one job".
+func One(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 || args[0] == "" {
+			return exit.Usage(fmt.Errorf("%s takes %s", cmd.CommandPath(), what))
+		}
+		return nil
+	}
+}
+
+// File wants the name of one file.
+func File(cmd *cobra.Command, args []string) error { return One("a file, or - for stdin")(cmd, args) }

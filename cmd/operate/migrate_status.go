@@ -1,0 +1,44 @@
+package operate
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+)
+
+func migrateStatusCommand(prog *program.Program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Say whether the tables are there and up to date; if not, the exit code is 4",
+		Args:  arguments.None,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return migrateStatus(cmd, prog) },
+	}
+}
+
+func migrateStatus(cmd *cobra.Command, prog *program.Program) error {
+	s, err := openToMigrate(cmd, prog)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	missing, err := countMissing(cmd.Context(), s)
+	if err != nil {
+		return err
+	}
+	if prog.JSON {
+		err = output.JSON(cmd.OutOrStdout(), reportOf(s, missing))
+	} else if missing == 0 {
+		err = output.Say(cmd.OutOrStdout(), "the tables are up to date, for slots of %s", s.Config.Grid.String())
+	} else {
+		err = output.Say(cmd.OutOrStdout(), "%d migrations are missing; %s migrate applies them", missing, prog.Name)
+	}
+	if err == nil && missing > 0 {
+		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d migrations are missing", missing), Printed: true}
+	}
+	return err
+}
