@@ -5,7 +5,8 @@
 //
 // This package is the vocabulary: what a check is, what becomes of it, and the functions that look after it. What works with
 // it lies in rooms of its own: package client inserts and cancels, package connect opens connections, package worker runs
-// slots, and packages doctor, prune and reslot are for those who operate it.
+// slots, and packages agent, audit, blocking, doctor, prune and reslot are for those who operate it. On checks are built
+// schedules, long runs, jobs of steps and events: packages schedule, longrun, steps and event.
 //
 // # Terms
 //
@@ -79,7 +80,7 @@
 //   - overdue: said of a row whose slot is over and that nobody has run. All these rows are the backlog.
 //   - catch-up: a sweep that works the backlog off.
 //
-// What is built on checks, in package schedule:
+// What is built on checks, in packages schedule and longrun:
 //
 //   - schedule: crontabs in a zone, and what fires when one of them does: a job_exec, or an event.
 //   - occurrence: one firing of a schedule, at a time to the second. Its id is <schedule>-<unix>.
@@ -88,12 +89,23 @@
 //   - missed: said of an occurrence that is later than its schedule allows.
 //   - long run: a check that outlives its slot. Its agent has it for the term of a lease, and calls it, beside all slots. See
 //     package longrun.
-//   - agent: the process that calls long runs, under the name of its worker.
+//   - agent: a process that stays up under one name: its worker, and the long runs that it calls. See package agent.
+//   - pool: the name of agents that share long runs, which nobody else calls. A slot run offers such a run, and an agent of the
+//     pool claims it: it takes the lease of the run.
 //   - checkpoint: what a long run saves, for whoever goes on with it.
 //   - hand on: to leave a long run to another agent, at a checkpoint.
 //   - tolerance, quota: how much sooner than its interval a run may follow another, and how long it may take.
 //   - overlapped, too soon: said of an occurrence that was not run since the run before it was under way, or too near.
 //   - event, outbox: what an occurrence tells others, and the table in which it waits to be published.
+//
+// What is built on long runs, in packages steps and changequeue:
+//
+//   - job, of steps: what takes several job_execs one after another, whenever its crontabs say so. Each change of it makes a version,
+//     and a run keeps the one that it began with.
+//   - step: a job_exec and its arguments, as one part of a job. A shared step is one of several jobs.
+//   - output: what a job_exec writes for people. What runs it keeps the end with its log.
+//   - change: a row that an app appends to a table for a function to handle. A gap is an id that is missing there, since its
+//     transaction has not committed yet, or never will.
 //
 // What is built on checks, in package delayq:
 //
@@ -107,6 +119,9 @@
 //   - roll forward: to move what is overdue to the next slot, uncalled.
 //   - reslot: to change the resolution.
 //   - prune: to delete what is old from history and ledger.
+//   - audit: who changed what, when, from where and why. An entry is written in the transaction of the change.
+//   - operator: who changes something by a command, and not by an app. An entry of the audit has the person and the reason.
+//   - blocking chain: sessions of the database that wait for one another. Its root waits for nobody. See package blocking.
 //   - role: what an account of the database is for, and which rights it needs for that. See package prescient/sql.
 //   - examination, finding: one thing that package doctor looks at, and what it says about it.
 //   - damage: something that the migrations made and that is missing or another now.

@@ -58,7 +58,7 @@ func (p *stepsPlay) tell(format string, args ...any) error {
 	return output.Say(p.cmd.OutOrStdout(), "%s  "+format, append([]any{time.Now().UTC().Format("15:04:05")}, args...)...)
 }
 
-// register makes the agent, and what its steps do.
+// register makes the worker and what calls its long runs, and what its steps do.
 func (p *stepsPlay) register(ctx context.Context, prog *program.Program) (*worker.Worker, *longrun.Runner, error) {
 	const name = "demo"
 	var err error
@@ -68,11 +68,11 @@ func (p *stepsPlay) register(ctx context.Context, prog *program.Program) (*worke
 	p.schedules = schedule.New(p.client)
 	p.jobs = steps.New(p.client, steps.Options{})
 	registry := prescient.NewRegistry()
-	agent, err := longrun.New(ctx, p.db, longrun.Options{Prefix: p.prefix, Name: name, Lease: 5 * time.Second, Rules: p.schedules})
+	runner, err := longrun.New(ctx, p.db, longrun.Options{Prefix: p.prefix, Name: name, Lease: 5 * time.Second, Rules: p.schedules})
 	if err != nil {
 		return nil, nil, err
 	}
-	err = errors.Join(p.schedules.Register(registry), p.jobs.Register(registry, agent),
+	err = errors.Join(p.schedules.Register(registry), p.jobs.Register(registry, runner),
 		registry.Register("collect", func(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
 			fmt.Fprintf(said.Of(ctx), "collected %s\n", job.Payload)
 			return nil, nil
@@ -94,7 +94,7 @@ func (p *stepsPlay) register(ctx context.Context, prog *program.Program) (*worke
 		return nil, nil, err
 	}
 	w, err := worker.New(ctx, p.db, worker.Options{Prefix: p.prefix, Name: name, Registry: registry, Log: prog.Logger(config.Default().Log).Level(demoLogLevel)})
-	return w, agent, err
+	return w, runner, err
 }
 
 // job is the one that is shown, and that by which it is edited.
@@ -107,7 +107,7 @@ func demoJob(to string) steps.Job {
 }
 
 func (p *stepsPlay) play(ctx context.Context, prog *program.Program) error {
-	w, agent, err := p.register(ctx, prog)
+	w, runner, err := p.register(ctx, prog)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (p *stepsPlay) play(ctx context.Context, prog *program.Program) error {
 	go func() { worked <- w.Work(working) }()
 	err = p.watch(ctx)
 	stop()
-	err = errors.Join(err, <-worked, agent.Drain(context.WithoutCancel(ctx)))
+	err = errors.Join(err, <-worked, runner.Drain(context.WithoutCancel(ctx)))
 	return errors.Join(err, p.printLog(context.WithoutCancel(ctx)))
 }
 

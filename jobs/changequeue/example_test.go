@@ -50,7 +50,7 @@ func ExampleQueue_Start() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	agent, err := longrun.New(ctx, db, longrun.Options{Name: "host-7"})
+	runner, err := longrun.New(ctx, db, longrun.Options{Name: "host-7"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func ExampleQueue_Start() {
 		log.Fatal(err)
 	}
 	registry := prescient.NewRegistry()
-	if err := totals.RegisterTx(agent, registry, count); err != nil {
+	if err := totals.RegisterTx(runner, registry, count); err != nil {
 		log.Fatal(err)
 	}
 	if err := totals.Start(ctx, checks, db); err != nil {
@@ -72,5 +72,5 @@ func ExampleQueue_Start() {
 	if err := w.Work(ctx); err != nil {
 		log.Fatal(err)
 	}
-	_ = agent.Drain(context.Background()) // hands the queue on
+	_ = runner.Drain(context.Background()) // hands the queue on
 }

@@ -3,13 +3,14 @@
 //
 // YAML is a list of schedules, or one a document; JSON lines have an object a line:
 //
-//   - id: digest/42
-//     crontab: 0 9 * * mon-fri
-//     zone: Europe/Berlin
-//     exec: send-digest
-//     owner: customer/42
+//	# schedules.yaml
+//	- id: digest/42
+//	  crontab: 0 9 * * mon-fri
+//	  zone: Europe/Berlin
+//	  exec: send-digest
+//	  owner: customer/42
 //
-//     {"id":"digest/42","crontab":"0 9 * * mon-fri","zone":"Europe/Berlin","exec":"send-digest","owner":"customer/42"}
+//	{"id":"digest/42","crontab":"0 9 * * mon-fri","zone":"Europe/Berlin","exec":"send-digest","owner":"customer/42"}
 //
 // What a name stands for is said at [Record]. Other names, and values of another kind, are refused. A schedule that was written and is
 // read again is the same, byte for byte of its payload.
