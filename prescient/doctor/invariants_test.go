@@ -29,6 +29,12 @@ func TestADoctorFindsWhatMustNeverBe(t *testing.T) {
 		found := look()
 		wantFinding(t, found, "invariants.both", SeverityBad, "check of order/1", slots.Stamp(slot))
 		wantFinding(t, found, "rows.checks", SeverityWarn, "6 times", "allows 5")
+		r.Exec("UPDATE p_future_job SET entity_name = 'schedule', job_exec = 'schedule.fire', job_key = job_key") // the timer of a schedule goes on for ever
+		for _, f := range look() {
+			if f.Code == "rows.checks" {
+				t.Error(f)
+			}
+		}
 		r.Exec("DELETE FROM p_future_job")
 
 		var key, revision string

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/reserved"
 	"prescient/slots"
 )
 
@@ -161,7 +162,8 @@ func rowFindings(prefix string, maxChecks int, rows []sampled) (found []Finding)
 		if job.NextCheckAt.Before(job.DueAt) {
 			tell(job, "rows.early", fmt.Sprintf("is due at %s, but waits for %s: it runs too early", slots.Stamp(job.DueAt), slots.Stamp(job.NextCheckAt)), wrong)
 		}
-		if maxChecks > 0 && job.CheckCount > maxChecks && !seen["rows.checks"] {
+		// A timer is called as long as there is its schedule.
+		if maxChecks > 0 && job.CheckCount > maxChecks && !reserved.IsTimer(job) && !seen["rows.checks"] {
 			seen["rows.checks"] = true
 			found = append(found, warn("rows.checks", fmt.Sprintf("%s of %s was checked %d times and is still pending; the guard allows %d", job.JobExec, job.Entity(), job.CheckCount, maxChecks),
 				"nothing, if the guard was lowered meanwhile or its job_exec has one of its own: it ends with its next check; else find what wrote check_count"))
