@@ -296,7 +296,8 @@ func TestListFindsByEachFilterAndGoesOnByTheCursor(t *testing.T) {
 			}
 			f.After = early.After
 		}
-		for _, f := range []audit.Filter{{Limit: -1}, {Limit: audit.MaxPage + 1}, {After: "x"}, {After: "2026-11-20 13:00:00.000000/00/1"}} {
+		for _, f := range []audit.Filter{{Limit: -1}, {Limit: audit.MaxPage + 1}, {After: "x"}, {After: "2026-11-20 13:00:00.000000/00/1"},
+			{ID: "\xff"}, {Person: "\xff"}, {Account: "\xff"}, {Verb: "\xff"}} {
 			if _, err := r.log.List(t.Context(), r.App, f); !errors.Is(err, prescient.ErrInvalid) {
 				t.Errorf("%+v: %v", f, err)
 			}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
@@ -123,6 +124,9 @@ func (l Log) List(ctx context.Context, db prescient.DB, f Filter) ([]Stored, err
 	if limit < 1 || limit > MaxPage {
 		return nil, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, f.Limit, MaxPage)
 	}
+	if err := f.validate(); err != nil {
+		return nil, err
+	}
 	bounds, err := f.bounds()
 	if err != nil {
 		return nil, err
@@ -135,6 +139,18 @@ func (l Log) List(ctx context.Context, db prescient.DB, f Filter) ([]Stored, err
 		return l.page(ctx, db, "PRIMARY", bounds, limit)
 	}
 	return l.search(ctx, db, f, bounds, rest, limit)
+}
+
+// validate refuses text that no entry can have: a server takes it for a mistake in the statement.
+func (f Filter) validate() error {
+	for _, one := range []struct {
+		what, text string
+	}{{"kind", string(f.Kind)}, {"id", f.ID}, {"person", f.Person}, {"account", f.Account}, {"verb", f.Verb}} {
+		if !utf8.ValidString(one.text) {
+			return fmt.Errorf("%w: %s %.80q is not valid UTF-8", prescient.ErrInvalid, one.what, one.text)
+		}
+	}
+	return nil
 }
 
 // bounds are the conditions that the order of the list serves.
