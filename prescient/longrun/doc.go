@@ -2,8 +2,9 @@
 //
 // A long run holds no bucket. The slot run that meets its check makes it a run, schedule_run, that is an agent's for the term of a
 // lease, moves the check to the first slot after that, and goes on. The agent calls the function, and renews the lease when a third
-// of it is over. A slot run that meets the check again moves it on while the lease lives, and has another agent take it over
-// when it has lapsed, with the last checkpoint. What a function answers counts as for any check: the end or the move of the check is
+// of it is over; before the slot of the check comes it moves that to the first after the lease again, so that the short checks of a slot
+// do not come behind a thousand long ones. A slot run that meets the check all the same moves it on while the lease lives, and has another
+// agent take it over when it has lapsed, with the last checkpoint. What a function answers counts as for any check: the end or the move of the check is
 // one commit with the end of the run, and is proved by the run's token. An agent that finds its lease over stops the call and
 // commits nothing.
 //

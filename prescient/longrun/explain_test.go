@@ -10,6 +10,7 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
 	"prescient/prescient/localserver/servertest"
+	"prescient/prescient/longrun/internal/ahead"
 )
 
 func TestNoStatementOfLongRunsScansATable(t *testing.T) {
@@ -57,6 +58,7 @@ func explained(r *Runner, some []*Run, is check) (list []rig.Explained) {
 	}
 	const byKey = "PRIMARY 16"
 	ours, now := map[string]string{"p_schedule_run": byKey}, rig.At("12:01")
+	future := map[string]string{"p_future_job": rig.BySlotAndKey}
 	add := func(statement, query string, reached map[string]string, args ...any) {
 		list = append(list, rig.Explained{Statement: statement, Query: query, Args: args, Reached: reached})
 	}
@@ -75,10 +77,10 @@ func explained(r *Runner, some []*Run, is check) (list []rig.Explained) {
 		add(fmt.Sprintf("longrun/met %d", n), fill("longrun/met", "{keys}", string(ranges)), map[string]string{"run": byKey, "job": rig.ByKey})
 		add(fmt.Sprintf("longrun/renew %d", n), fill("longrun/renew", "{runs}", tokens("", some[:n])), ours, int64(60e6))
 		add(fmt.Sprintf("longrun/held %d", n), fill("longrun/held", "{runs}", tokens("run.", some[:n])), map[string]string{"run": byKey, "job": rig.ByKey})
+		add(fmt.Sprintf("longrun/ahead %d", n), fill("longrun/ahead", "{checks}", ahead.List(keys[:n]), "{slot}", "'"+is.slot+"'", "{to}", "'2099-01-01'"), map[string]string{"job": rig.BySlotAndKey})
 		add(fmt.Sprintf("longrun/forget %d", n), fill("longrun/forget", "{keys}", literal.KeysOf(keys[:n])), ours)
 	}
 	key := keys[0]
-	future := map[string]string{"p_future_job": rig.BySlotAndKey}
 	add("longrun/save", get("longrun/save"), ours, []byte("x"), key[:], 1)
 	add("longrun/fence", get("longrun/fence"), ours, now, "w", nil, nil, true, now, 0, key[:], 1)
 	add("longrun/find", get("longrun/find"), map[string]string{"config": rig.ByConfig, "job": rig.ByKey, "p_job_pause": "PRIMARY 66"}, "check", "*", key[:])

@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/caught"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/internal/ahead"
 	"prescient/prescient/longrun/internal/claimer"
 )
 
@@ -286,37 +287,23 @@ func (r *Runner) renewSome(some []*Run) error {
 			run.renewed(asked)
 		}
 	}
-	held := make(map[prescient.Key]bool, len(some)) // and whether the check is as it was
-	err = r.send.Query(ctx, func(ctx context.Context) error {
-		clear(held)
-		rows, err := r.send.DB.QueryContext(ctx, r.tables.Fill("longrun/held", "{runs}", tokens("run.", some)))
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var key []byte
-			var wanted bool
-			if err := rows.Scan(&key, &wanted); err != nil {
-				return err
-			}
-			held[prescient.Key(key)] = wanted
-		}
-		return rows.Err()
-	})
+	held, err := ahead.Look(ctx, r.send, &r.tables, tokens("run.", some))
 	if err != nil {
 		return err
 	}
 	for _, run := range some {
-		wanted, is := held[run.row.key]
+		check, is := held[run.row.key]
 		switch {
 		case !is:
 			r.claimer.Gone(run.ran(run.expiry())) // unless it has ended just now
-		case !wanted:
+		case !check.Wanted:
 			r.claimer.Unwanted(run.ran(run.expiry()))
 		case n != len(some):
 			run.renewed(asked)
 		}
+	}
+	if err := ahead.Move(ctx, r.send.DB, &r.tables, r.options.Lease, held); err != nil {
+		r.options.Log.Debug().Err(err).Msg("checks of long runs were not moved ahead; the slot runs that meet them do it")
 	}
 	return nil
 }
