@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"prescient/prescient"
@@ -153,6 +155,13 @@ func (h host) Load(pool string, more int) float64 {
 		load = max(load, h.r.options.Load())
 	}
 	return min(load, 1)
+}
+
+// Execs implements claimer.Host.
+func (h host) Execs() []string {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return slices.Sorted(maps.Keys(h.r.execs))
 }
 
 // Calls implements claimer.Host.

@@ -89,7 +89,7 @@ func explained(r *Runner, some []*Run, is check) (list []rig.Explained) {
 	add("longrun/history", get("longrun/history"), future, 0, 0, 0, now, "done", nil, now, now, 0, 0, "w", is.slot, key[:], is.revision)
 	add("longrun/delete", get("longrun/delete"), map[string]string{"job": rig.BySlotAndKey}, is.slot, key[:], is.revision)
 	for _, reach := range []string{"<=", ">"} {
-		part := fill("longrun/look_pool", "{pool}", "'heavy'", "{range}", reach, "{limit}", "500")
+		part := fill("longrun/look_pool", "{pool}", "'heavy'", "{range}", reach, "{execs}", "'one','two'", "{limit}", "500")
 		add("longrun/look_pool "+reach, part, map[string]string{"run": "pool 75", "job": rig.ByKey})
 		add("longrun/look "+reach, fill("longrun/look", "{pools}", "UNION ALL ("+part+")"), map[string]string{"run": "pool 75", "job": rig.ByKey})
 	}

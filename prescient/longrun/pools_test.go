@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -345,6 +346,26 @@ func TestARunOfAPausedJobExecIsGivenBack(t *testing.T) {
 		})
 		r.Exec("DELETE FROM p_job_pause")
 		r.at("12:01:10")
+		r.running("a 12:00:00")
+	})
+}
+
+// Two programs share a pool. Hundreds of runs of one, whose agents are gone, are not in the way of the other.
+func TestRunsThatAnAgentCannotCallAreNotInTheWayOfThoseThatItCan(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		var checks, waiting []string
+		for i := range 600 {
+			e := prescient.Entity{Name: "order", Key: fmt.Sprint(i)}
+			key := prescient.KeyOf(e, "elsewhere", "")
+			checks = append(checks, fmt.Sprintf("('order', '%s', 'elsewhere', '2026-11-20 11:50', X'%X', '2026-11-20 11:50', '2026-11-20 13:00', 1)", e.Key, key[:]))
+			waiting = append(waiting, fmt.Sprintf("(X'%X', 'heavy', '', 1, '2026-11-20 11:50', '2026-11-20 11:50', '2026-11-20 11:50', '2026-11-20 11:50', 0)", key[:]))
+		}
+		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at, revision) VALUES " + strings.Join(checks, ","))
+		r.Exec("INSERT INTO p_schedule_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count) VALUES " + strings.Join(waiting, ","))
+		r.create("11:59:00", heavy("a", longrun.Forbid))
+		r.slot("12:00:00")
+		r.at("12:00:02")
+		r.serving("agent-2", ofHeavy)
 		r.running("a 12:00:00")
 	})
 }

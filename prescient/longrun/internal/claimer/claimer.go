@@ -34,7 +34,8 @@ type Host interface {
 	Unreserve(pool string)
 	// Load is the load, from 0 to 1, that there is once so many more have started.
 	Load(pool string, more int) float64
-	// Calls says whether it has the function of a job_exec.
+	// Execs are the names of the job_execs whose functions it has, and Calls says whether one is among them.
+	Execs() []string
 	Calls(jobExec string) bool
 	// Start starts a run that was claimed. Where it does not run after that it is over, or was given back.
 	Start(c Claim) (runs bool)

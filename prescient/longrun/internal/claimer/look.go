@@ -33,6 +33,7 @@ type found struct {
 // query is the statement of a look.
 func (c *Claimer) query() string {
 	var b []byte
+	execs := execList(c.host.Execs())
 	for _, pool := range c.Pools {
 		due := 1
 		if !c.host.Full(pool) {
@@ -44,11 +45,26 @@ func (c *Claimer) query() string {
 		}{{"<=", due}, {">", livingRead}} {
 			b = append(b, " UNION ALL ("...)
 			b = append(b, c.Tables.Fill("longrun/look_pool", "{pool}", literal.Of(literal.AppendText, pool), "{range}", part.reach,
-				"{limit}", strconv.Itoa(part.limit))...)
+				"{execs}", execs, "{limit}", strconv.Itoa(part.limit))...)
 			b = append(b, ')')
 		}
 	}
 	return c.Tables.Fill("longrun/look", "{pools}", string(b))
+}
+
+// execList is a list for IN (…).
+func execList(names []string) string {
+	if len(names) == 0 {
+		return "NULL"
+	}
+	var b []byte
+	for i, name := range names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = literal.AppendText(b, name)
+	}
+	return string(b)
 }
 
 // look reads what may be claimed, and has the machines hear of it.
