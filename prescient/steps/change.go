@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -162,6 +163,16 @@ func (j *Jobs) Delete(ctx context.Context, db prescient.DB, names ...string) (de
 			}
 			deleted++
 		}
+		for _, name := range names {
+			if slices.ContainsFunc(found, func(row defined) bool { return row.name == name }) {
+				continue
+			}
+			n, err := j.deleteLeft(ctx, db, name)
+			if err != nil {
+				return err
+			}
+			deleted += n
+		}
 		return nil
 	})
 	return deleted, err
@@ -183,6 +194,16 @@ func (j *Jobs) delete(ctx context.Context, db prescient.DB, row defined) error {
 		return err
 	}
 	return j.deleted(ctx, db, old)
+}
+
+// deleteLeft deletes the schedule of a job that is not there: of one that plain SQL has made, or whose definition it has deleted. Nothing else may
+// delete it. It says how many there were.
+func (j *Jobs) deleteLeft(ctx context.Context, db prescient.DB, name string) (int, error) {
+	n, err := j.schedules.Delete(ctx, db, scheduleID(name))
+	if errors.Is(err, schedule.ErrExists) { // it is no job's
+		return 0, nil
+	}
+	return n, err
 }
 
 // Check returns the error with which Create would refuse a job, whatever other jobs there are; nil for none.

@@ -217,6 +217,17 @@ func TestTheScheduleOfAJobIsChangedWithTheJobAlone(t *testing.T) {
 		if err := r.jobs.Pause(ctx, r.app(), "other"); !errors.Is(err, steps.ErrNotFound) {
 			t.Error(err)
 		}
+		if n, err := r.jobs.Delete(ctx, r.app(), "other"); n != 0 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		// What is left of a job whose definition somebody has deleted goes with a delete of that job.
+		r.Exec("DELETE FROM p_job_definition")
+		if n, err := r.jobs.Delete(ctx, r.app(), "nightly", "other"); n != 1 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_schedule"); n != 1 {
+			t.Errorf("%d schedules are left; want that which is no job's", n)
+		}
 	})
 }
 
