@@ -158,6 +158,33 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
+func TestThePageHasEveryTable(t *testing.T) {
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	migrations, err := fs.Glob(os.DirFS("."), "migrations/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, tables := regexp.MustCompile(`CREATE TABLE (?:IF NOT EXISTS )?\{prefix\}(\w+)`), 0
+	for _, name := range migrations {
+		migration, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range made.FindAllSubmatch(migration, -1) {
+			tables++
+			if !strings.Contains(string(page), "`"+string(table[1])+"`") {
+				t.Errorf("README.md has no %s, which %s makes", table[1], name)
+			}
+		}
+	}
+	if tables < 20 {
+		t.Errorf("only %d tables were found", tables)
+	}
+}
+
 // A migration can be run again where it was interrupted: DDL commits by itself, so no transaction can help.
 func TestEveryMigrationIsRepeatableAndCanBeUndone(t *testing.T) {
 	entries, err := os.ReadDir("migrations")

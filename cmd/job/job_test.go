@@ -26,6 +26,9 @@ const jobs = `- step: export
 func TestAJobFromItsCreationToItsEnd(t *testing.T) {
 	rig.EachServer(t, func(r *rig.Rig) {
 		r.Begin()
+		r.Says(r.OK("job", "list"), "there are no jobs\n")
+		r.Says(r.OK("job", "list", "--step"), "there are no shared steps\n")
+		r.Says(r.OK("runs"), "no run is there")
 		got := r.With(jobs, "job", "create", "-")
 		got.Wants(r.T, cmd.ExitOK)
 		r.Says(got.Out, "+ step export\n", "+ job nightly\n", "2 created, 0 changed, 0 kept")

@@ -97,6 +97,9 @@ func list(cmd *cobra.Command, prog *program.Program) error {
 	if prog.JSON {
 		return output.Lines(cmd.OutOrStdout(), all)
 	}
+	if len(all) == 0 {
+		return output.Say(cmd.OutOrStdout(), "there are no jobs")
+	}
 	cells := make([][]string, len(all))
 	for i, l := range all {
 		next := ""
@@ -137,6 +140,9 @@ func listSteps(cmd *cobra.Command, prog *program.Program) error {
 	}
 	if prog.JSON {
 		return output.Lines(cmd.OutOrStdout(), all)
+	}
+	if len(all) == 0 {
+		return output.Say(cmd.OutOrStdout(), "there are no shared steps")
 	}
 	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "step"}, {Title: "version", Right: true}, {Title: "job_exec"}, {Title: "arguments"}}, cells)
 }

@@ -98,6 +98,8 @@ func runs(cmd *cobra.Command, prog *program.Program, f runsFlags, run string) (e
 		return output.Lines(out, found)
 	case run != "":
 		return printRun(out, found[0])
+	case len(found) == 0:
+		return output.Say(out, "no run is there: none has begun, or its log was pruned")
 	}
 	return printRuns(out, found, filter.Steps)
 }
