@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"prescient/cmd"
 	"prescient/cmd/internal/rig"
@@ -50,12 +49,7 @@ func TestBlocking(t *testing.T) {
 			waited <- err
 		}()
 		// What is watched is shown until it is interrupted.
-		watching, stop := context.WithTimeout(r.Context(), 2*time.Second)
-		got = rig.Execute(watching, r.Options, r.EnvironmentOf([]string{"blocking"}), "", "blocking", "--watch", "500ms")
-		stop()
-		if n := strings.Count(got.Out, fmt.Sprintf("connection %d, root@", id)); got.Code != cmd.ExitOK || n < 2 {
-			r.Errorf("shown %d times: %v", n, got)
-		}
+		r.Watch(fmt.Sprintf("connection %d, root@", id), 2, "blocking", "--watch", "500ms").Wants(r.T, cmd.ExitOK)
 		got = r.Execute("blocking")
 		for _, want := range []string{fmt.Sprintf("connection %d, root@", id), fmt.Sprintf("\n  → KILL %d ends it and rolls it back; 1 wait for it\n  connection ", id),
 			" for a row of slot_config, in PRIMARY", "\n    does: " + change} {

@@ -100,17 +100,6 @@ func TestTwoProcessesOfOneNameAreBothListedAndOneThatWasKilledStays(t *testing.T
 func TestAgentsAreWatchedUntilInterrupted(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
-		ctx, stop := context.WithCancel(r.Context())
-		ended := make(chan rig.Result, 1)
-		go func() {
-			ended <- rig.Execute(ctx, r.Options, r.EnvironmentOf([]string{"agents"}), "", "agents", "--watch")
-		}()
-		time.Sleep(3 * time.Second) // it looks at once, and after 2 s
-		stop()
-		got := <-ended
-		got.Wants(r.T, cmd.ExitOK)
-		if n := strings.Count(got.Out, "no agent is there"); n < 2 {
-			r.Errorf("it looked %d times", n)
-		}
+		r.Watch("no agent is there", 2, "agents", "--watch").Wants(r.T, cmd.ExitOK)
 	})
 }

@@ -98,9 +98,13 @@ func (r *Rig) With(stdin string, args ...string) Result {
 
 // Execute runs a command line in this process, with these variables and this input.
 func Execute(ctx context.Context, options cmd.Options, env map[string]string, stdin string, args ...string) Result {
-	var out, err Buffer
+	return execute(ctx, options, env, stdin, &Buffer{}, args...)
+}
+
+func execute(ctx context.Context, options cmd.Options, env map[string]string, stdin string, out *Buffer, args ...string) Result {
+	var err Buffer
 	options.Args = args
-	options.Stdin, options.Stdout, options.Stderr = strings.NewReader(stdin), &out, &err
+	options.Stdin, options.Stdout, options.Stderr = strings.NewReader(stdin), out, &err
 	options.Env = func(name string) (string, bool) { value, ok := env[name]; return value, ok }
 	options.Environ = func() (list []string) {
 		for name, value := range env {
@@ -111,6 +115,32 @@ func Execute(ctx context.Context, options cmd.Options, env map[string]string, st
 	options.ConfigPaths = []string{}
 	code := cmd.Run(ctx, options)
 	return Result{args: args, Code: code, Out: out.String(), Err: err.String()}
+}
+
+// Watch runs a command line that goes on until it is interrupted, which it is once its output has a text so often.
+func (r *Rig) Watch(text string, often int, args ...string) Result {
+	r.Helper()
+	ctx, stop := context.WithCancel(r.Context())
+	defer stop()
+	env := r.EnvironmentOf(args)
+	var out Buffer
+	var got Result
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		got = execute(ctx, r.Options, env, "", &out, args...)
+	}()
+	Eventually(r.T, fmt.Sprintf("%q shows %q %d times", args, text, often), func() bool {
+		select {
+		case <-ended:
+			return true
+		default:
+			return strings.Count(out.String(), text) >= often
+		}
+	})
+	stop()
+	<-ended
+	return got
 }
 
 // OK runs a command line that has to succeed, and returns what it printed.
