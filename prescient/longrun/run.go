@@ -150,7 +150,7 @@ func (r *Runner) leave(run *Run) {
 	}
 	r.resuming++
 	r.mu.Unlock()
-	r.claimer.Over(run.ran(time.Time{}), run.became)
+	r.claimer.Over(run.ran(run.row.allocatedUntil), run.became)
 	r.resume(run.terms.Schedule)
 }
 

@@ -42,9 +42,10 @@ func without(what ...string) Agent {
 
 // The rows that are read, or told of.
 var (
-	free   = Row{Token: tokens, Until: in(-time.Second)}
+	free   = Row{Token: tokens, Until: noon}
 	theirs = Row{Token: tokens, Agent: "x", Until: in(lease)}
-	lapsed = Row{Token: tokens, Agent: "x", Until: in(-time.Second)}
+	lapsed = Row{Token: tokens, Agent: "x", Until: noon}
+	since  = Row{Token: tokens, Until: in(-time.Hour)}
 	ours   = Row{Token: tokens, Agent: "m", Until: in(lease)}
 	after  = Row{Token: tokens + 5, Agent: "x", Until: in(lease)}
 	old    = Row{Token: tokens - 5, Agent: "x", Until: in(lease)}
@@ -76,12 +77,15 @@ var cells = []struct {
 	{"loaded done: it is forgotten", at(Loaded, theirs, never), us, Event{Kind: Done, From: "x", Row: theirs}, Machine{}, []Effect{Forget}},
 	{"loaded done: an end that comes late counts for nothing", at(Loaded, after, never), us, Event{Kind: Done, From: "x", Row: free}, at(Loaded, after, never), nil},
 	{"loaded readnew: what is free is claimed by the load", Machine{}, us, Event{Kind: ReadNew, Row: free}, at(Scheduled, free, in(load)), nil},
+	{"loaded readnew: what is free since long is claimed at once: nobody with less to do wants it", Machine{}, us, Event{Kind: ReadNew, Row: since}, at(Scheduled, since, noon), nil},
 	{"loaded readnew: what another has, when its lease ends", Machine{}, us, Event{Kind: ReadNew, Row: theirs}, at(Scheduled, theirs, in(lease+load)), nil},
 	{"loaded readnew: not without a place", Machine{}, without("a place"), Event{Kind: ReadNew, Row: free}, at(Loaded, free, never), nil},
 	{"loaded refresh: there is a place by now", at(Loaded, free, never), us, Event{Kind: Refresh, Row: free}, at(Scheduled, free, in(load)), nil},
 	{"loaded refresh: its agent has let it lapse", at(Loaded, theirs, never), us, Event{Kind: Refresh, Row: lapsed}, at(Scheduled, lapsed, in(load)), nil},
 	{"loaded refresh: a read that is older than what was heard counts for nothing", at(Loaded, after, never), us, Event{Kind: Refresh, Row: free}, at(Loaded, after, never), nil},
 	{"loaded release: it is claimed by the load", at(Loaded, theirs, never), us, Event{Kind: Release, From: "x", Row: free}, at(Scheduled, free, in(load)), nil},
+	{"loaded release: an offer that comes late waits no longer than one that was heard at once", at(Loaded, theirs, never), us,
+		Event{Kind: Release, From: "x", Row: Row{Token: tokens, Until: in(-load / 3)}}, at(Scheduled, Row{Token: tokens, Until: in(-load / 3)}, in(load-load/3)), nil},
 	{"loaded release: not without a place", at(Loaded, theirs, never), without("a place"), Event{Kind: Release, From: "x", Row: free}, at(Loaded, free, never), nil},
 	{"loaded remove: it is forgotten", at(Loaded, theirs, never), us, Event{Kind: Remove}, Machine{}, []Effect{Forget}},
 	{"loaded timer: it comes too late", at(Loaded, free, never), us, Event{Kind: Timer}, at(Loaded, free, never), nil},

@@ -22,7 +22,7 @@ var (
 	own        = Check{"this agent has done it", func(s *step) bool { return s.e.From == s.here.ID }}
 	noRoom     = Check{"there is no place here", func(s *step) bool { return !s.here.Room }}
 	lives      = Check{"an agent's lease lives", func(s *step) bool { return s.e.Row.Agent != "" && s.e.Row.Until.After(s.now) }}
-	later      = Check{"it may not be claimed yet", func(s *step) bool { return s.e.Row.Until.After(s.now) }}
+	taken      = Check{"it may not be claimed yet", func(s *step) bool { return s.e.Row.Until.After(s.now) }}
 	changed    = Check{"the row has changed", func(s *step) bool { return s.e.Row != s.m.Row }}
 	early      = Check{"the timer was set anew, or taken back", func(s *step) bool { return s.m.Timer.IsZero() || s.now.Before(s.m.Timer) }}
 	knownLives = Check{"as far as it is known, it may not be claimed yet", func(s *step) bool { return s.m.Row.Until.After(s.now) }}
@@ -40,6 +40,13 @@ func timer(name string, at func(s *step) time.Time) Action {
 	return Action{name, func(s *step) { s.m.Timer = at(s) }}
 }
 
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // effect has something done outside.
 func effect(name string, effects ...Effect) Action {
 	return Action{name, func(s *step) { s.effects = append(s.effects, effects...) }}
@@ -47,9 +54,9 @@ func effect(name string, effects ...Effect) Action {
 
 // The actions.
 var (
-	note       = Action{"note the row", func(s *step) { s.m.Row = s.e.Row }}
-	afterLoad  = timer("set the timer: by the load", func(s *step) time.Time { return s.now.Add(s.here.Delay) })
-	afterLease = timer("set the timer: the end of the lease, and by the load", func(s *step) time.Time { return s.m.Row.Until.Add(s.here.Delay) })
+	note = Action{"note the row", func(s *step) { s.m.Row = s.e.Row }}
+	// Who has not claimed it meanwhile has more to do than this agent, or no place: what may be claimed since long is claimed at once.
+	byLoad     = timer("set the timer: when it may be claimed, and later by the load", func(s *step) time.Time { return later(s.m.Row.Until.Add(s.here.Delay), s.now) })
 	afterOther = timer("set the timer: later than the one that goes first", func(s *step) time.Time { return s.now.Add(s.here.Again + s.here.Delay) })
 	window     = timer("set the timer: the window", func(s *step) time.Time { return s.now.Add(s.here.Window) })
 	atEnd      = timer("set the timer: the end of our lease", func(s *step) time.Time { return s.m.Row.Until })

@@ -14,7 +14,7 @@ var Table = Cells{
 		Release: {"It may be claimed at once, if there is a place for it.", []Rule{
 			when(stale, Loaded),
 			when(noRoom, Loaded, note),
-			always(Scheduled, note, afterLoad)}},
+			always(Scheduled, note, byLoad)}},
 		Remove: {"It was cancelled while another had it.", []Rule{always(Loaded, forget)}},
 		Timer:  {"No timer is set: it comes too late.", []Rule{always(Loaded)}},
 	},
@@ -23,19 +23,19 @@ var Table = Cells{
 			when(runs, Executing, note, atEnd),
 			when(stale, Scheduled),
 			when(announced, Scheduled, afterOther),
-			when(lives, Scheduled, note, afterLease),
+			when(lives, Scheduled, note, byLoad),
 			always(Loaded, note, noTimer)}},
 		Done:    {"Nobody needs it any more.", []Rule{when(stale, Scheduled), always(Loaded, forget)}},
 		ReadNew: {"It was told of before it was read.", readAgain},
 		Refresh: {"A timer that is set stays, unless the row has changed: else each read would put the claim off.", readAgain},
 		Release: {"It need not wait for the end of the lease.", []Rule{
 			when(stale, Scheduled),
-			always(Scheduled, note, afterLoad)}},
+			always(Scheduled, note, byLoad)}},
 		Remove: {"It was cancelled before it was claimed.", []Rule{always(Loaded, forget)}},
 		Timer: {"It may be claimed.", []Rule{
 			when(early, Scheduled),
 			when(noRoom, Loaded, noTimer),
-			when(knownLives, Scheduled, afterLease),
+			when(knownLives, Scheduled, byLoad),
 			when(wakeUp, Electing, announce, window),
 			always(Elected, noTimer, claim)}},
 	},
@@ -45,7 +45,7 @@ var Table = Cells{
 			when(stale, Electing),
 			when(weaker, Electing),
 			when(announced, Scheduled, afterOther),
-			when(lives, Scheduled, note, afterLease),
+			when(lives, Scheduled, note, byLoad),
 			always(Loaded, note, noTimer)}},
 		Done:    {"It ended meanwhile.", []Rule{when(stale, Electing), always(Loaded, forget)}},
 		ReadNew: {"It was announced before it was read.", electingRead},
@@ -98,17 +98,15 @@ var (
 	firstRead = []Rule{
 		when(stale, Loaded),
 		when(noRoom, Loaded, note),
-		when(later, Scheduled, note, afterLease),
-		always(Scheduled, note, afterLoad)}
+		always(Scheduled, note, byLoad)}
 	readAgain = []Rule{
 		when(stale, Scheduled),
 		when(noRoom, Loaded, note, noTimer),
-		when(later, Scheduled, note, afterLease),
-		when(changed, Scheduled, note, afterLoad),
+		when(changed, Scheduled, note, byLoad),
 		always(Scheduled)}
 	electingRead = []Rule{
 		when(stale, Electing),
-		when(later, Scheduled, note, afterLease),
+		when(taken, Scheduled, note, byLoad),
 		always(Electing, note)}
 	executingRead = []Rule{
 		when(own, Executing, note, atEnd),

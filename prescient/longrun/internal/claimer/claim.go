@@ -61,7 +61,8 @@ func (c *Claimer) answered(claim Claim, until time.Time) (start bool) {
 		return false // a slot run of this agent has started it meanwhile
 	}
 	e := machine.Event{Kind: machine.Claimed, From: c.Agent}
-	if !until.IsZero() {
+	t.missed = until.IsZero()
+	if !t.missed {
 		e.Row = machine.Row{Token: claim.Token, Agent: c.Agent, Until: until}
 	}
 	c.step(t, c.now(), 0, e)

@@ -81,6 +81,7 @@ type tracked struct {
 	pool    string
 	jobExec string
 	place   uint64
+	missed  bool // an UPDATE has hit nothing since the last look
 }
 
 // New returns a claimer.

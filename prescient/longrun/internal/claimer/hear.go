@@ -75,22 +75,29 @@ func (c *Claimer) Over(r Ran, became Over) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waits(r.Pool) {
+	if c.takeNext(r.Pool) {
 		c.lookAfter(freePace)
 	} else {
 		c.lookAfter(busyPace)
 	}
 }
 
-// waits says whether a run of a pool has no place here that might be claimed; the lock is held.
-func (c *Claimer) waits(pool string) bool {
+// takeNext has the first of the runs of a pool that wait for a place hear that one came free. It goes by what the last look has shown: where
+// another agent has it by now, the UPDATE hits nothing. It says whether there is one; the lock is held.
+func (c *Claimer) takeNext(pool string) bool {
 	now := c.now()
+	var first *tracked
 	for _, t := range c.machines {
-		if t.pool == pool && t.State == machine.Loaded && !t.Row.Until.After(now) {
-			return true
+		if t.pool == pool && t.State == machine.Loaded && !t.missed && !t.Row.Until.After(now) && (first == nil || t.place < first.place) {
+			first = t
 		}
 	}
-	return false
+	if first == nil {
+		return false
+	}
+	c.step(first, now, 0, machine.Event{Kind: machine.Refresh, Row: first.Row})
+	c.rouse()
+	return true
 }
 
 // Offered says that a slot run of this agent has offered a run to the agents of its pool.
@@ -165,7 +172,7 @@ func (c *Claimer) say(kind wakeup.Kind, r Ran) {
 // step has a machine take a step, and does what that comes to. The lock is held. more is how many claims this agent makes before one
 // that is timed now.
 func (c *Claimer) step(t *tracked, now time.Time, more int, e machine.Event) {
-	here := machine.Agent{ID: c.Agent, Room: !c.host.Full(t.pool), Delay: delay(c.Tables.Grid.Resolution(), c.host.Load(t.pool, more)), Again: busyPace}
+	here := machine.Agent{ID: c.Agent, Room: !c.host.Full(t.pool), Delay: delay(c.Tables.Grid.Resolution(), c.host.Load(t.pool, more)), Again: againPace}
 	if c.WakeUp != nil {
 		here.Window, here.Priority = window, rand.Uint64()
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// mostRead is how many runs of a pool a look reads, and leastRead where there are few places: some of them are others' by the time of the claim.
-	mostRead, leastRead = 500, 16
+	// mostRead is how many runs of a pool a look reads that may be claimed.
+	mostRead = 500
 	// livingRead is how many runs it reads that lapse next.
 	livingRead = 8
 )
@@ -120,7 +120,7 @@ func (c *Claimer) saw(clock store.Clock, all []found) {
 			kind = machine.ReadNew
 			t = c.track(f.key, f.pool, f.jobExec)
 		}
-		t.pool = f.pool
+		t.pool, t.missed = f.pool, false
 		c.step(t, now, ahead[f.pool], machine.Event{Kind: kind, Row: f.row})
 		if !f.row.Until.After(now) {
 			ahead[f.pool]++

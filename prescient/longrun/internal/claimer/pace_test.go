@@ -9,13 +9,13 @@ import (
 	"prescient/slots"
 )
 
-func TestALookIsASecondAfterAnotherWhileSomethingIsThere(t *testing.T) {
+func TestALookIsHalfASecondAfterAnotherWhileSomethingIsThere(t *testing.T) {
 	grid, err := slots.NewGrid(15 * time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 20, 12, 7, 0, 0, time.UTC)
-	if next := nextLook(grid, now, true); !next.Equal(now.Add(time.Second)) {
+	if next := nextLook(grid, now, true); !next.Equal(now.Add(time.Second / 2)) {
 		t.Errorf("%s", next)
 	}
 }
@@ -41,13 +41,13 @@ func TestWhileNothingIsThereLooksComeAfterSlotBoundaries(t *testing.T) {
 	}
 }
 
-func TestLoadDelaysAClaimByASecondAndATwentiethOfASlotAtMost(t *testing.T) {
+func TestLoadDelaysAClaimByHalfASecondAndATwentiethOfASlotAtMost(t *testing.T) {
 	for _, tt := range []struct {
 		resolution time.Duration
 		load       float64
 		want       time.Duration
-	}{{15 * time.Minute, 0, 0}, {15 * time.Minute, 0.5, 500 * time.Millisecond}, {15 * time.Minute, 1, time.Second}, {15 * time.Minute, 7, time.Second},
-		{10 * time.Second, 1, 500 * time.Millisecond}, {time.Second, 1, 50 * time.Millisecond}} {
+	}{{15 * time.Minute, 0, 0}, {15 * time.Minute, 0.5, 250 * time.Millisecond}, {15 * time.Minute, 1, time.Second / 2}, {15 * time.Minute, 7, time.Second / 2},
+		{10 * time.Second, 1, time.Second / 2}, {5 * time.Second, 1, 250 * time.Millisecond}, {time.Second, 1, 50 * time.Millisecond}} {
 		if got := delay(tt.resolution, tt.load); got != tt.want {
 			t.Errorf("%s, load %g: %s; want %s", tt.resolution, tt.load, got, tt.want)
 		}
