@@ -59,6 +59,9 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 		if err := c.fence(ctx, v, false); err != nil {
 			return err
 		}
+		if err := c.offerNext(ctx); err != nil {
+			return err
+		}
 		if err := e.tell(ctx, tx, e.endOf(run.job, v, c.now)...); err != nil {
 			return err
 		}
@@ -97,6 +100,7 @@ func (c *conclusion) write(ctx context.Context, a prescient.Answer) error {
 		if err := c.fence(ctx, v, true); err != nil {
 			return err
 		}
+		c.run.row.allocatedUntil = c.now
 		return c.move(ctx, job, v)
 	}
 	job.TotalMS += literal.Millis(c.ran)
@@ -108,6 +112,9 @@ func (c *conclusion) write(ctx context.Context, a prescient.Answer) error {
 	}
 	if v.Outcome == "" {
 		return c.move(ctx, job, v)
+	}
+	if err := c.offerNext(ctx); err != nil {
+		return err
 	}
 	if err := c.end(ctx, job, v, c.run.clock.Told, c.ran); err != nil {
 		return err
@@ -133,6 +140,18 @@ func (c *conclusion) fence(ctx context.Context, v prescient.Verdict, handOn bool
 		return fmt.Errorf("fence: %w", err)
 	case n == 0:
 		return ErrLost
+	}
+	return nil
+}
+
+// offerNext offers the run that waits for the end of this one, where both are those of a pool.
+func (c *conclusion) offerNext(ctx context.Context) error {
+	if c.run.terms.Overlap != Queue {
+		return nil
+	}
+	first, last := c.run.job.Entity().KeyRange()
+	if _, err := c.tx.ExecContext(ctx, c.tables.Stmt.Get("longrun/offer_next"), c.now, first[:], last[:]); err != nil {
+		return fmt.Errorf("offering the next long run of the schedule: %w", err)
 	}
 	return nil
 }

@@ -97,6 +97,7 @@ func explained(r *Runner, some []*Run, is check) (list []rig.Explained) {
 	add("longrun/give_back", get("longrun/give_back"), ours, 0, 60, nil, nil, key[:], 1)
 	add("longrun/claimed", get("longrun/claimed"), map[string]string{"run": byKey, "job": rig.ByKey}, key[:])
 	first, last := rig.Order("1").KeyRange()
+	add("longrun/offer_next", get("longrun/offer_next"), ours, now, first[:], last[:])
 	add("longrun/list", get("longrun/list"), map[string]string{"run": byKey, "job": rig.ByKey}, first[:], last[:], 1000)
 	add("longrun/books", fill("longrun/books", "{outcome}", "done"), map[string]string{"p_slot_run": rig.ByBucket}, is.slot)
 	add("longrun/start", fill("longrun/start", "{rows}", "(X'00112233445566778899AABBCCDDEEFF',NULL,NULL,'','w',1,NULL,'2026-11-20','2026-11-20','2026-11-20',0,NULL,NULL,0,NULL,NULL,NULL)"), nil)
