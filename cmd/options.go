@@ -44,7 +44,7 @@ type Options struct {
 	// Each gets events.source.
 	Formats map[string]func(source string) (broker.Format, error)
 	// WakeUps have agents know at once which long runs others offer, claim and hand on, over a broker that events go to:
-	// {"nats": nats.OpenWakeUp}. Without one they know it within a second.
+	// {"nats": nats.OpenWakeUp}. Without one they know it within half a second.
 	WakeUps map[string]func(url, subject string, log zerolog.Logger) (w wakeup.WakeUp, stop func(), err error)
 
 	// Args are the arguments, without the name of the program; those of the process by default.

@@ -25,7 +25,7 @@ const watchEvery = 2 * time.Second
 
 // Agents returns the command agents.
 func Agents(prog *program.Program) *cobra.Command {
-	var watch bool
+	var watch, pools bool
 	cmd := &cobra.Command{
 		Use:   "agents",
 		Short: "List the processes that work, what they serve and how much they do",
@@ -33,26 +33,42 @@ func Agents(prog *program.Program) *cobra.Command {
 frozen, or is cut off from the database. It is listed for %[3]s more. One that ended is not listed, and neither are run and sweep.
 
 busy is the share of worker.concurrency that was in use between the last two heartbeats of the agent, load that of its host in the
-last minute.`, agent.Every, agent.DeadAfter, agent.ForgottenAfter),
+last minute.
+
+--pools lists the pools of long runs instead: how many live agents serve each, how many places they have, how many runs of it agents have,
+and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.ForgottenAfter),
 		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error { return agents(cmd, prog, watch) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if pools {
+				return watched(cmd, prog, watch, listPools, "no pool is there: no live agent serves one, and no long run is under way", poolColumns, poolCells)
+			}
+			return watched(cmd, prog, watch, listAgents, "no agent is there: no process of work was heard of lately", agentColumns, agentCells)
+		},
 	}
+	cmd.Flags().BoolVar(&pools, "pools", false, "list the pools of long runs, and what waits in them")
 	cmd.Flags().BoolVar(&watch, "watch", false, fmt.Sprintf("look again every %s, until interrupted", watchEvery))
 	return cmd
 }
 
-func agents(cmd *cobra.Command, prog *program.Program, watch bool) error {
+// watched prints a list once, or again and again.
+func watched[T any](cmd *cobra.Command, prog *program.Program, watch bool, read func(ctx context.Context, s *program.Session) ([]T, error), none string,
+	columns func() []output.Column, cells func(list []T) [][]string) error {
 	s, err := prog.Connect(cmd)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	for {
-		list, err := listAgents(cmd.Context(), s)
+		list, err := read(cmd.Context(), s)
 		if err != nil {
 			return s.Explain(err)
 		}
-		if err := showAgents(cmd.OutOrStdout(), prog.JSON, watch, list); err != nil || !watch {
+		if prog.JSON {
+			err = output.Lines(cmd.OutOrStdout(), list)
+		} else {
+			err = show(cmd.OutOrStdout(), watch, none, columns(), cells(list))
+		}
+		if err != nil || !watch {
 			return err
 		}
 		select {
@@ -69,23 +85,26 @@ func listAgents(ctx context.Context, s *program.Session) ([]agent.Known, error) 
 	return agent.List(ctx, s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect))
 }
 
+func listPools(ctx context.Context, s *program.Session) ([]agent.Pool, error) {
+	ctx, cancel := context.WithTimeout(ctx, program.ConnectTime)
+	defer cancel()
+	return agent.Pools(ctx, s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect))
+}
+
 // clearScreen goes to the top left of a terminal, and clears it.
 const clearScreen = "\x1b[H\x1b[2J"
 
-// showAgents prints agents in one piece, so that a terminal does not flicker: over what was there, where they are watched.
-func showAgents(w io.Writer, asJSON, watched bool, list []agent.Known) error {
-	if asJSON {
-		return output.Lines(w, list)
-	}
+// show prints a list in one piece, so that a terminal does not flicker: over what was there, where it is watched.
+func show(w io.Writer, watched bool, none string, columns []output.Column, cells [][]string) error {
 	var text bytes.Buffer
 	if watched && output.IsTerminal(w) {
 		text.WriteString(clearScreen)
 	}
 	var err error
-	if len(list) == 0 {
-		err = output.Say(&text, "no agent is there: no process of work was heard of lately")
+	if len(cells) == 0 {
+		err = output.Say(&text, "%s", none)
 	} else {
-		err = output.Table(&text, agentColumns(), agentCells(list))
+		err = output.Table(&text, columns, cells)
 	}
 	if err != nil {
 		return err
@@ -112,6 +131,25 @@ func agentCells(list []agent.Known) (cells [][]string) {
 		cells = append(cells, []string{words.Clean(a.Name), string(a.State), a.Silent.Truncate(time.Second).String() + " ago", words.Clean(a.Host), fmt.Sprint(a.PID),
 			words.Clean(a.Version), words.Clean(a.Assignment), words.Clean(strings.Join(pools, ",")), fmt.Sprintf("%.0f%%", 100*a.Busy), fmt.Sprint(a.LongRuns), load,
 			fmt.Sprintf("%.0f MB", float64(a.MemoryBytes)/1e6)})
+	}
+	return cells
+}
+
+func poolColumns() []output.Column {
+	return []output.Column{{Title: "pool"}, {Title: "agents", Right: true}, {Title: "places", Right: true}, {Title: "running", Right: true},
+		{Title: "waiting", Right: true}, {Title: "oldest", Right: true}}
+}
+
+func poolCells(list []agent.Pool) (cells [][]string) {
+	for _, p := range list {
+		name, agents, places, oldest := words.Clean(p.Name), fmt.Sprint(p.Agents), fmt.Sprint(p.Places), ""
+		if p.Name == "" {
+			name, agents, places = "(none)", "", ""
+		}
+		if p.Waiting > 0 {
+			oldest = p.Oldest.Truncate(time.Second).String()
+		}
+		cells = append(cells, []string{name, agents, places, fmt.Sprint(p.Running), fmt.Sprint(p.Waiting), oldest})
 	}
 	return cells
 }

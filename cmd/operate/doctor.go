@@ -124,6 +124,11 @@ func pools(c config.Config) (list []string) {
 			list = append(list, job.Pool)
 		}
 	}
+	for _, job := range c.Jobs.Command {
+		if job.Pool != "" {
+			list = append(list, job.Pool)
+		}
+	}
 	return list
 }
 

@@ -10,48 +10,70 @@ import (
 	"prescient/prescient/agent"
 )
 
+// mostPools is how many pools have a label of their own.
+const mostPools = 100
+
 // agentProbe looks who works when it is asked, and not more often than every so often.
 type agentProbe struct {
-	list func(ctx context.Context) ([]agent.Known, error)
-	busy func() float64
+	list  func(ctx context.Context) ([]agent.Known, error)
+	pools func(ctx context.Context, agents []agent.Known) ([]agent.Pool, error)
+	busy  func() float64
 
-	mu     sync.Mutex
-	at     time.Time
-	states map[agent.State]int
+	mu      sync.Mutex
+	at      time.Time
+	states  map[agent.State]int
+	waiting []agent.Pool
 }
 
-// look counts the agents by their states; nil where the database does not answer.
-func (p *agentProbe) look() map[agent.State]int {
+// look counts the agents by their states, and reads their pools; nil where the database does not answer.
+func (p *agentProbe) look() (map[agent.State]int, []agent.Pool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
-		return p.states
+		return p.states, p.waiting
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
 	list, err := p.list(ctx)
-	p.at, p.states = time.Now(), nil
+	p.at, p.states, p.waiting = time.Now(), nil, nil
 	if err == nil {
 		p.states = map[agent.State]int{agent.Live: 0, agent.Stopping: 0, agent.Dead: 0}
 		for _, known := range list {
 			p.states[known.State]++
 		}
+		p.waiting, _ = p.pools(ctx, list) // what fails shows as prescient_database_up
 	}
-	return p.states
+	return p.states, p.waiting
 }
 
 var (
-	agentsSeen = prometheus.NewDesc("prescient_agents", "Processes that work, by state: live, stopping, or dead for less than a day.", []string{"state"}, nil)
-	agentBusy  = prometheus.NewDesc("prescient_busy_ratio", "Share of worker.concurrency that was in use between the last two heartbeats.", nil, nil)
+	agentsSeen  = prometheus.NewDesc("prescient_agents", "Processes that work, by state: live, stopping, or dead for less than a day.", []string{"state"}, nil)
+	runsWaiting = prometheus.NewDesc("prescient_long_runs_waiting", "Long runs of a pool that wait for an agent, among the first 100000; the pool is empty for those of none.", []string{"pool"}, nil)
+	runsHeld    = prometheus.NewDesc("prescient_long_runs_running", "Long runs of a pool that agents have, among the first 100000.", []string{"pool"}, nil)
+	runsAge     = prometheus.NewDesc("prescient_long_runs_waiting_seconds", "For how long the first of them waits.", []string{"pool"}, nil)
+	agentBusy   = prometheus.NewDesc("prescient_busy_ratio", "Share of worker.concurrency that was in use between the last two heartbeats.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
-func (p *agentProbe) Describe(to chan<- *prometheus.Desc) { to <- agentsSeen; to <- agentBusy }
+func (p *agentProbe) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{agentsSeen, agentBusy, runsWaiting, runsHeld, runsAge} {
+		to <- desc
+	}
+}
 
 // Collect implements prometheus.Collector.
 func (p *agentProbe) Collect(to chan<- prometheus.Metric) {
-	for state, n := range p.look() {
+	states, pools := p.look()
+	for state, n := range states {
 		to <- prometheus.MustNewConstMetric(agentsSeen, prometheus.GaugeValue, float64(n), string(state))
+	}
+	for i, pool := range pools {
+		if i == mostPools {
+			break
+		}
+		to <- prometheus.MustNewConstMetric(runsWaiting, prometheus.GaugeValue, float64(pool.Waiting), pool.Name)
+		to <- prometheus.MustNewConstMetric(runsHeld, prometheus.GaugeValue, float64(pool.Running), pool.Name)
+		to <- prometheus.MustNewConstMetric(runsAge, prometheus.GaugeValue, pool.Oldest.Seconds(), pool.Name)
 	}
 	to <- prometheus.MustNewConstMetric(agentBusy, prometheus.GaugeValue, p.busy())
 }

@@ -3,6 +3,7 @@ package serve_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -56,6 +57,14 @@ func TestAProcessIsAmongTheAgentsUntilItHasStopped(t *testing.T) {
 		}
 		if _, text := rig.Get(r.T, "http://"+address+"/metrics"); !strings.Contains(text, `prescient_agents{state="live"} 1`) || !strings.Contains(text, "prescient_busy_ratio 0") {
 			r.Errorf("the metrics do not tell of it")
+		}
+		for _, metric := range []string{"running", "waiting", "waiting_seconds"} {
+			if _, text := rig.Get(r.T, "http://"+address+"/metrics"); !strings.Contains(text, "prescient_long_runs_"+metric+`{pool="heavy"} 0`) {
+				r.Errorf("the metrics do not tell what of heavy is %s", metric)
+			}
+		}
+		if said := strings.Fields(r.OK("agents", "--pools")); !slices.Equal(said[len(said)-5:], []string{"heavy", "1", "4", "0", "0"}) {
+			r.Errorf("of pools it says %q", said)
 		}
 		r.Fill(1, time.Second)
 		r.Await(called)

@@ -112,7 +112,7 @@ func watchedWorker(ctx context.Context, s *program.Session, listen string, event
 	if listen != "" {
 		p := &probe{ask: w.Backlog}
 		m.registry.MustRegister(p)
-		m.registry.MustRegister(&outboxProbe{ask: s.Outbox}, &agentProbe{list: a.List, busy: a.Busy})
+		m.registry.MustRegister(&outboxProbe{ask: s.Outbox}, &agentProbe{list: a.List, pools: a.Pools, busy: a.Busy})
 		if events != nil {
 			events.register(m.registry)
 		}

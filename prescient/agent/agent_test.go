@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -142,6 +143,42 @@ func TestOneThatWasNotHeardOfForTwoHeartbeatsIsDeadAndForgottenAfterADay(t *test
 	})
 }
 
+func TestRunsThatWaitAreCountedByPool(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		o := r.options("a")
+		o.Pools = map[string]int{"heavy": 4}
+		r.Must(r.agent(o).beat(t.Context(), false))
+		o.Name, o.Pools = "b", map[string]int{"heavy": 2, "idle": 1}
+		r.Must(r.agent(o).beat(t.Context(), false))
+		o.Name = "dead"
+		r.Must(r.agent(o).beat(t.Context(), false))
+		r.Exec("UPDATE p_agent SET seen_at = seen_at - INTERVAL 61 SECOND WHERE name = 'dead'")
+		for i, run := range []struct{ pool, agent, until, ended string }{
+			{"heavy", "a", "UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE", "NULL"},
+			{"heavy", "a", "UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE", "NULL"},  // lapsed
+			{"heavy", "", "UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE", "NULL"},  // offered
+			{"heavy", "", "UTC_TIMESTAMP(6) + INTERVAL 10 SECOND", "NULL"},  // put off
+			{"heavy", "", "NULL", "NULL"},                                   // queued
+			{"heavy", "b", "NULL", "UTC_TIMESTAMP(6)"},                      // ended
+			{"nobodys", "", "UTC_TIMESTAMP(6) - INTERVAL 2 MINUTE", "NULL"}, // whose pool nobody serves
+			{"", "b", "UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE", "NULL"},
+		} {
+			r.Exec(fmt.Sprintf(`INSERT INTO p_schedule_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count, ended_at)
+				VALUES (REPEAT('%c', 16), '%s', '%s', 1, %s, UTC_TIMESTAMP(), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, %s)`, 'a'+i, run.pool, run.agent, run.until, run.ended))
+		}
+		pools, err := Pools(t.Context(), r.As("operator", time.Time{}), "p_", r.Setting)
+		r.Must(err)
+		for i := range pools {
+			pools[i].Oldest = pools[i].Oldest.Truncate(time.Minute)
+		}
+		want := []Pool{{Name: "", Running: 1}, {Name: "heavy", Agents: 2, Places: 6, Running: 1, Waiting: 3, Oldest: 10 * time.Minute},
+			{Name: "idle", Agents: 1, Places: 1}, {Name: "nobodys", Waiting: 1, Oldest: 2 * time.Minute}}
+		if !slices.Equal(pools, want) {
+			t.Errorf("%+v\nwant %+v", pools, want)
+		}
+	})
+}
+
 func TestOptionsOfAnAgentAreChecked(t *testing.T) {
 	for want, o := range map[string]Options{
 		"needs a name":               {},
@@ -167,11 +204,18 @@ func TestNoStatementOfAgentsScansATable(t *testing.T) {
 		r.Exec("INSERT INTO p_agent (name, instance, host, pid, version, assignment, pools, concurrency, busy, long_runs, memory_bytes, clock_ms, started_at, seen_at) VALUES " +
 			strings.Join(rows, ","))
 		r.Exec("ANALYZE TABLE p_agent")
+		rows = rows[:0]
+		for i := range 6000 {
+			rows = append(rows, fmt.Sprintf("(UNHEX(LPAD(HEX(%d), 32, '0')), 'heavy', 'w', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, IF(%d %% 10 = 0, NULL, UTC_TIMESTAMP(6)))", i, i))
+		}
+		r.Exec("INSERT INTO p_schedule_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count, ended_at) VALUES " + strings.Join(rows, ","))
+		r.Exec("ANALYZE TABLE p_schedule_run")
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
 		get := r.Tables().Stmt.Get
 		for _, e := range []rig.Explained{
+			{Statement: "agent/pools", Query: get("agent/pools"), Args: []any{mostRuns}, Reached: map[string]string{"p_schedule_run": "ended_at 9"}},
 			{Statement: "agent/leave", Query: get("agent/leave"), Args: []any{"n7", 7}, Reached: map[string]string{"p_agent": "PRIMARY 266"}},
 			{Statement: "agent/forget", Query: get("agent/forget"), Args: []any{ForgottenAfter.Microseconds()}, Reached: map[string]string{"p_agent": "seen_at 8"}},
 		} {

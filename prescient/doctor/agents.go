@@ -25,6 +25,7 @@ type roll struct {
 	agents []agent.Known
 	grid   slots.Grid
 	pools  []string       // that some agent is to serve
+	waits  map[string]int // runs that wait for one, by pool
 	runs   map[string]int // long runs in hand, by the names of agents
 	clock  time.Duration  // how far a clock may be off
 }
@@ -36,7 +37,7 @@ func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := roll{agents: agents, grid: d.tables.Grid, pools: slices.Clone(d.options.Pools), runs: make(map[string]int), clock: d.options.ClockWarn}
+	r := roll{agents: agents, grid: d.tables.Grid, pools: slices.Clone(d.options.Pools), runs: make(map[string]int), waits: make(map[string]int), clock: d.options.ClockWarn}
 	var held []struct {
 		Agent string `db:"agent"`
 		Runs  int    `db:"runs"`
@@ -52,6 +53,13 @@ func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
 		return nil, fmt.Errorf("operate/pools: %w", err)
 	}
 	r.pools = append(r.pools, wanted...)
+	pools, err := agent.PoolsBy(ctx, d.db, d.tables.Stmt, agents)
+	if err != nil {
+		return nil, err
+	}
+	for _, pool := range pools {
+		r.waits[pool.Name] = pool.Waiting
+	}
 	return r.judge(), nil
 }
 
@@ -132,7 +140,14 @@ func (r roll) withoutAgent(live []agent.Known) []Finding {
 		return nil
 	}
 	slices.Sort(without)
-	return []Finding{bad("agents.pools", "no live agent serves the pools "+strings.Join(fewOf(slices.Compact(without)), ", ")+": their long runs wait",
+	var named []string
+	for _, pool := range slices.Compact(without) {
+		if n := r.waits[pool]; n > 0 {
+			pool = fmt.Sprintf("%s (%d waiting)", pool, n)
+		}
+		named = append(named, pool)
+	}
+	return []Finding{bad("agents.pools", "no live agent serves the pools "+strings.Join(fewOf(named), ", ")+": their long runs wait",
 		"start work with worker.pools for them, such as --worker-pools "+without[0]+"=4")}
 }
 

@@ -84,7 +84,7 @@ func TestTheDoctorReadsAgentsAndTheirRuns(t *testing.T) {
 			VALUES (REPEAT('m', 16), 'of-one-that-ended', 1, UTC_TIMESTAMP(), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, UTC_TIMESTAMP(6))`)
 		found := r.examine(time.Time{}, Options{Pools: []string{"heavy", "eu"}})
 		wantFinding(t, found, "agents.slots", SeverityWarn, "nobody serves :15, :45")
-		wantFinding(t, found, "agents.pools", SeverityBad, "heavy, of-a-run: ")
+		wantFinding(t, found, "agents.pools", SeverityBad, "heavy, of-a-run (1 waiting): ")
 		wantFinding(t, found, "agents.runs", SeverityWarn, "b on h (1")
 		wantFinding(t, found, "agents.clock", SeverityWarn, "a on h by 5s")
 	})
