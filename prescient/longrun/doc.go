@@ -19,12 +19,13 @@
 // last two it claims of no pool, too, so that another agent goes on within a second, and not in the next slot.
 //
 // A claim is one UPDATE on the token as it was seen. Who has claimed a run starts it by the rules by which a slot run would, in a transaction
-// that locks the check first and proves the token. One that dies between the two lets the run lapse. Load delays a claim, by up to a
-// second and a twentieth of a slot, so that agents with less to do go first. With a wake-up ([Options] WakeUp) agents tell each other
-// at once, and elect one that claims; without it nothing is different but a second. What an agent does about a run is a
+// that locks the check first and proves the token. One that dies between the two lets the run lapse. Load delays a claim, by up to half a
+// second and a twentieth of a slot, so that agents with less to do go first. The delay counts from when the run could be claimed, not from
+// when the agent saw it: what has waited for longer than that is claimed at once, by whoever has a place. With a wake-up ([Options] WakeUp) agents tell each other
+// at once, and elect one that claims; without it nothing is different but half a second. What an agent does about a run is a
 // table in package machine.
 //
-// An agent looks each second while any run of its pools waits or is under way, by one statement. While there is none it looks 1, 2, 4, 8,
+// An agent looks each half second while any run of its pools waits or is under way, by one statement. While there is none it looks 1, 2, 4, 8,
 // 16, 32 and 64 seconds after each slot boundary, and each minute after that: 20 statements in a slot of 15 minutes. One that has no function
 // for long runs never looks.
 //

@@ -49,7 +49,7 @@ type Options struct {
 	Pools map[string]int
 	// Load says how much this machine has to do, from 0 to 1; nil for nothing but its long runs. Who has more to do claims later.
 	Load func() float64
-	// WakeUp tells other agents at once of what is offered, claimed and handed on; nil for none: they know it within a second.
+	// WakeUp tells other agents at once of what is offered, claimed and handed on; nil for none: they know it within half a second.
 	WakeUp wakeup.WakeUp
 	// Rules know the terms of checks; nil where none belongs to a schedule.
 	Rules Rules

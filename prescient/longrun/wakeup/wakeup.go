@@ -1,5 +1,5 @@
 // Package wakeup is how agents tell one another at once of long runs that are offered, claimed and handed on. They do without as
-// well: each finds that out by itself within a second. So a message may be lost, late, or come twice.
+// well: each finds that out by itself within half a second. So a message may be lost, late, or come twice.
 package wakeup
 
 import (

@@ -30,7 +30,12 @@ type asked struct {
 	Name     string
 	Capacity int // of the pool; 0 for a worker alone, which is no agent
 	Lease    time.Duration
+	// Seated are agents that have long runs of their own in the pool, which others offer and do not claim.
+	Seated []string
 }
+
+// ownExec is the job_exec of the long runs that only one agent has.
+func ownExec(agent string) string { return "own-" + agent }
 
 // work is the payload of a long run: its steps, and how long each takes.
 type work struct {
@@ -68,7 +73,7 @@ func (a asked) work(ctx context.Context) error {
 		if runner, err = longrun.New(ctx, db, longrun.Options{Name: a.Name, Lease: a.Lease, Pools: map[string]int{pool: a.Capacity}}); err != nil {
 			return err
 		}
-		if err := runner.RegisterIn(pool, registry, "export", a.export(db), prescient.Guards{MaxErrors: 100}); err != nil {
+		if err := a.register(ctx, db, runner, registry); err != nil {
 			return err
 		}
 	}
@@ -99,6 +104,29 @@ func (a asked) work(ctx context.Context) error {
 	leave()
 	beside.Wait()
 	return err
+}
+
+// register registers long runs.
+func (a asked) register(ctx context.Context, db *sqlx.DB, runner *longrun.Runner, registry *prescient.Registry) error {
+	guards := prescient.Guards{MaxErrors: 100}
+	if err := runner.RegisterIn(pool, registry, "export", a.export(db), guards); err != nil {
+		return err
+	}
+	// This one never claims: slot runs offer what it has registered.
+	others, err := longrun.New(ctx, db, longrun.Options{Name: a.Name + " for others", Lease: a.Lease})
+	if err != nil {
+		return err
+	}
+	for _, name := range a.Seated {
+		whose := others
+		if name == a.Name {
+			whose = runner
+		}
+		if err := whose.RegisterIn(pool, registry, ownExec(name), a.export(db), guards); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // export notes its call, and does its steps, each with a checkpoint.
@@ -158,7 +186,6 @@ func (c *child) signal(s os.Signal) { _ = c.cmd.Process.Signal(s) } // one that 
 
 // stop drains it, and waits for its end.
 func (c *child) stop() error {
-	c.signal(syscall.SIGCONT)
 	c.signal(syscall.SIGTERM)
 	if err := c.cmd.Wait(); err != nil {
 		return fmt.Errorf("agent %s: %w", c.Name, err)

@@ -14,19 +14,25 @@ import (
 // handOverLease is the lease of runs that are handed over.
 const handOverLease = 5 * time.Second
 
-// handOver ends one of two agents, and tells how long its runs lie there until the other goes on.
+var signalNames = map[syscall.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGKILL: "SIGKILL"}
+
+// handOver ends one of two agents, and tells how long its runs lie there until the other goes on: on short slots, and on those of a minute, where
+// load delays claims for longer.
 func handOver(ctx context.Context, b *rig.Bench, s *rig.Server, round int) error {
-	for _, how := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		if err := handedOver(ctx, b, s, round, how); err != nil {
-			return fmt.Errorf("hand-over after %s: %w", how, err)
+	for _, slot := range []time.Duration{shortSlot, time.Minute} {
+		for _, how := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+			name := fmt.Sprintf("handed over: after %s, slots of %s", signalNames[how], slot)
+			if err := handedOver(ctx, b, s, round, slot, how, name); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	return nil
 }
 
-func handedOver(ctx context.Context, b *rig.Bench, s *rig.Server, round int, how syscall.Signal) (err error) {
+func handedOver(ctx context.Context, b *rig.Bench, s *rig.Server, round int, slot time.Duration, how syscall.Signal, name string) (err error) {
 	const runs = 20
-	st, err := install(ctx, s, "hand_over", 5*time.Second)
+	st, err := install(ctx, s, "hand_over", slot)
 	if err != nil {
 		return err
 	}
@@ -37,7 +43,7 @@ func handedOver(ctx context.Context, b *rig.Bench, s *rig.Server, round int, how
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(st.insert(ctx, "export", "r", runs, -1, untilStopped), st.await(ctx, runs, "SELECT COUNT(*) FROM bench_call")); err != nil {
+	if err := errors.Join(st.insert(ctx, "export", "r", runs, 1, untilStopped), st.await(ctx, runs, "SELECT COUNT(*) FROM bench_call")); err != nil {
 		return errors.Join(err, stopFirst())
 	}
 	second, stopSecond, err := st.crew(ctx, 1, func(int) asked { return asked{Name: "agent-2", Capacity: runs, Lease: handOverLease} })
@@ -52,10 +58,8 @@ func handedOver(ctx context.Context, b *rig.Bench, s *rig.Server, round int, how
 	if err := st.App.QueryRowContext(ctx, "SELECT CAST(UTC_TIMESTAMP(6) AS CHAR)").Scan(&at); err != nil {
 		return errors.Join(err, stopFirst())
 	}
-	name := "handed over: after SIGTERM"
 	if how == syscall.SIGKILL {
 		first[0].kill()
-		name = "handed over: after SIGKILL"
 	} else if err := first[0].stop(); err != nil {
 		return err
 	}

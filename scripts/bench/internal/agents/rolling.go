@@ -37,7 +37,7 @@ func rolled(ctx context.Context, b *rig.Bench, s *rig.Server, round int, restart
 	if err := st.await(ctx, len(all), "SELECT COUNT(*) FROM agent"); err != nil {
 		return err
 	}
-	if err := st.insert(ctx, "export", "r", longOnes, -1, untilStopped); err != nil {
+	if err := st.insert(ctx, "export", "r", longOnes, 1, untilStopped); err != nil {
 		return err
 	}
 	for i := range slots {

@@ -12,6 +12,9 @@ import (
 // pool is whose agents have the runs.
 const pool = "heavy"
 
+// shortSlot is the resolution of what is not about that.
+const shortSlot = 5 * time.Second
+
 // stage is an installation with the calls of its long runs.
 type stage struct{ *rig.Place }
 
