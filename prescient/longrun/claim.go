@@ -12,7 +12,9 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/internal/check"
 	"prescient/prescient/longrun/internal/claimer"
 )
 
@@ -54,7 +56,7 @@ func (r *Runner) startWaiting(ended string) {
 		}
 		err := w.start(w)
 		switch {
-		case err == nil || errors.Is(err, errMoved): // a slot run has met it again
+		case err == nil || errors.Is(err, check.ErrMoved): // a slot run has met it again
 			wait.Reset()
 		case errno.Passing(err) && time.Since(began) < r.options.Lease:
 			r.mu.Lock()
@@ -191,18 +193,28 @@ func (h host) run(key prescient.Key) *Run {
 	return h.r.runs[key]
 }
 
-// Start implements claimer.Host: it starts a run that was claimed, by the rules by which a slot run would. It tries for half a lease, and
-// gives it back after that.
-func (h host) Start(c claimer.Claim) (runs bool) {
+// Start implements claimer.Host: it starts runs that were claimed, by the rules by which a slot run would. Those of a job_exec start together;
+// where that fails each is started by itself.
+func (h host) Start(claims []claim) (runs []bool) {
+	settled := h.r.startTogether(claims)
+	for _, c := range claims {
+		is, done := settled[c.Key]
+		runs = append(runs, is || !done && h.start(c))
+	}
+	return runs
+}
+
+// start starts one. It tries for half a lease, and gives it back after that.
+func (h host) start(c claim) (runs bool) {
 	began, wait := time.Now(), store.NewBackOff()
 	for {
-		runs, err := h.r.startClaimed(c)
+		settled, err := h.r.startClaimed(c)
 		switch {
 		case err == nil:
-			return runs
+			return settled[c.Key]
 		case errors.Is(err, ErrLost):
 			return false
-		case (errno.Passing(err) || errors.Is(err, errMoved)) && time.Since(began) < h.r.options.Lease/2:
+		case (errno.Passing(err) || errors.Is(err, check.ErrMoved)) && time.Since(began) < h.r.options.Lease/2:
 			time.Sleep(wait.NextBackOff())
 			continue
 		}
@@ -232,66 +244,142 @@ type claim = claimer.Claim
 // errAnother is that of a run whose check is gone: another of its key may be there, whose time has not come.
 var errAnother = errors.New("the run is that of another check")
 
-// startClaimed starts a run that was claimed, in a transaction which locks the check first and proves the token, or writes what becomes
-// of it otherwise. It says whether it is called now.
-func (r *Runner) startClaimed(c claim) (runs bool, err error) {
+// startTogether starts runs that were claimed: those of a job_exec and a pool in one transaction. It says of those that this has settled whether
+// they are called now.
+func (r *Runner) startTogether(claims []claim) (settled map[prescient.Key]bool) {
+	settled = make(map[prescient.Key]bool)
+	if len(claims) < 2 {
+		return settled
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), r.send.Timeout)
 	defer cancel()
 	before := time.Now()
-	job, err := r.claimedCheck(ctx, c.Key)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return false, r.endGone(c)
-	case err != nil:
-		return false, err
-	case len(job.Payload) == 0 && job.Payload != nil:
-		return false, fmt.Errorf("%w: the payload of %s is too long to be read", prescient.ErrInvalid, job.Entity())
+	jobs, err := r.claimedChecks(ctx, claims)
+	if err != nil {
+		return settled
 	}
-	r.mu.Lock()
-	e := r.execs[job.JobExec]
-	r.mu.Unlock()
-	if e == nil {
-		return false, fmt.Errorf("%w: job_exec %q is not one for long runs here", prescient.ErrInvalid, job.JobExec)
+	groups := make(map[[2]string]*meeting)
+	for _, c := range claims {
+		job, is := jobs[c.Key]
+		e, err := r.callable(job)
+		if !is || err != nil {
+			continue
+		}
+		m := groups[[2]string{c.Pool, job.JobExec}]
+		if m == nil {
+			m = &meeting{exec: e, before: before}
+			groups[[2]string{c.Pool, job.JobExec}] = m
+		}
+		m.jobs, m.claims, m.places = append(m.jobs, job), append(m.claims, c), m.places+1
 	}
-	m := &meeting{exec: e, jobs: []prescient.FutureJob{job}, before: before, places: 1, claim: &c}
+	for _, m := range groups {
+		if found, err := m.startAlone(ctx, m); err == nil && found == checkThere {
+			maps.Copy(settled, m.called())
+		}
+	}
+	return settled
+}
+
+// startClaimed starts a run that was claimed, in a transaction which locks the check first and proves the token, or writes what becomes
+// of it otherwise.
+func (r *Runner) startClaimed(c claim) (settled map[prescient.Key]bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), r.send.Timeout)
+	defer cancel()
+	before := time.Now()
+	jobs, err := r.claimedChecks(ctx, []claim{c})
+	if err != nil {
+		return nil, err
+	}
+	job, is := jobs[c.Key]
+	if !is {
+		return nil, r.endGone(c)
+	}
+	e, err := r.callable(job)
+	if err != nil {
+		return nil, err
+	}
+	m := &meeting{exec: e, jobs: []prescient.FutureJob{job}, before: before, places: 1, claims: []claim{c}}
 	switch found, err := e.startAlone(ctx, m); {
 	case errors.Is(err, errAnother), err == nil && found == checkGone:
-		return false, r.endGone(c)
+		return nil, r.endGone(c)
 	case err == nil && found == checkPaused:
-		return false, r.giveBack(c, r.options.Lease)
+		return nil, r.giveBack(c, r.options.Lease)
 	case err != nil:
-		return false, err
+		return nil, err
 	}
-	return len(m.started) > 0, nil
+	return m.called(), nil
 }
 
-// claimedCheck reads the check of a run. Its slot is that in which it was met.
-func (r *Runner) claimedCheck(ctx context.Context, key prescient.Key) (job prescient.FutureJob, err error) {
-	var payload []byte
-	var expires sql.NullTime
-	err = r.send.DB.QueryRowContext(ctx, r.tables.Stmt.Get("longrun/claimed"), key[:]).Scan(&job.NextCheckAt, &job.EntityName, &job.EntityKey, &job.JobExec, &job.Tag,
-		&job.DueAt, &job.FirstCheckAt, &job.CheckCount, &job.ErrorCount, &job.PutOffCount, &job.LastError, &job.TotalMS, &payload, &job.Revision,
-		&job.InsertedAt, &expires)
+// callable returns the function of a check that is to be called.
+func (r *Runner) callable(job prescient.FutureJob) (*exec, error) {
+	if len(job.Payload) == 0 && job.Payload != nil {
+		return nil, fmt.Errorf("%w: the payload of %s is too long to be read", prescient.ErrInvalid, job.Entity())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.execs[job.JobExec]
+	if e == nil {
+		return nil, fmt.Errorf("%w: job_exec %q is not one for long runs here", prescient.ErrInvalid, job.JobExec)
+	}
+	return e, nil
+}
+
+// claimedChecks reads the checks of runs. The slot of each is that in which it was met. Those that are gone are not among them.
+func (r *Runner) claimedChecks(ctx context.Context, claims []claim) (map[prescient.Key]prescient.FutureJob, error) {
+	keys := make([]prescient.Key, len(claims))
+	for i, c := range claims {
+		keys[i] = c.Key
+	}
+	rows, err := r.send.DB.QueryContext(ctx, r.tables.Fill("longrun/claimed", "{keys}", literal.KeysOf(keys)))
 	if err != nil {
-		return job, fmt.Errorf("reading the check of a long run: %w", err)
+		return nil, fmt.Errorf("reading the checks of long runs: %w", err)
 	}
-	job.Payload = payload
-	if expires.Valid {
-		job.ExpiresAt = prescient.At(expires.Time)
+	defer rows.Close()
+	jobs := make(map[prescient.Key]prescient.FutureJob)
+	for rows.Next() {
+		var job prescient.FutureJob
+		var payload []byte
+		var expires sql.NullTime
+		if err := rows.Scan(&job.NextCheckAt, &job.EntityName, &job.EntityKey, &job.JobExec, &job.Tag, &job.DueAt, &job.FirstCheckAt, &job.CheckCount, &job.ErrorCount,
+			&job.PutOffCount, &job.LastError, &job.TotalMS, &payload, &job.Revision, &job.InsertedAt, &expires); err != nil {
+			return nil, fmt.Errorf("reading the checks of long runs: %w", err)
+		}
+		job.Payload = payload
+		if expires.Valid {
+			job.ExpiresAt = prescient.At(expires.Time)
+		}
+		jobs[job.Key()] = job
 	}
-	return job, nil
+	return jobs, rows.Err()
 }
 
-// asItWas has the run that was claimed look as it did before that, for the rules. It is there, locked, and this agent's; else ErrLost.
-func (m *meeting) asItWas() error {
-	run := m.runs[m.claim.Key]
-	switch {
-	case run == nil || run.token != m.claim.Token || !run.offered():
-		return ErrLost
-	case run.check != identityOf(m.jobs[0]):
-		return errAnother
+// claimed says whether its checks are of runs that were claimed.
+func (m *meeting) claimed() bool { return m.claims != nil }
+
+// called says of runs that were claimed whether they are called now.
+func (m *meeting) called() map[prescient.Key]bool {
+	runs := make(map[prescient.Key]bool)
+	for _, c := range m.claims {
+		runs[c.Key] = false
 	}
-	run.agent, run.allocatedUntil, run.lives = m.claim.Agent, m.claim.Until, false
+	for _, run := range m.started {
+		runs[run.row.key] = true
+	}
+	return runs
+}
+
+// asItWas has runs that were claimed look as they did before that, for the rules. Each is there, locked, and this agent's; else ErrLost.
+func (m *meeting) asItWas() error {
+	for i, c := range m.claims {
+		run := m.runs[c.Key]
+		switch {
+		case run == nil || run.token != c.Token || !run.offered():
+			return ErrLost
+		case run.check != identityOf(m.jobs[i]):
+			return errAnother
+		}
+		run.agent, run.allocatedUntil, run.lives = c.Agent, c.Until, false
+	}
 	return nil
 }
 
@@ -328,10 +416,10 @@ func (e *exec) poolOf(terms Terms) string { return cmp.Or(terms.Pool, e.pool) }
 
 // claimsOf is the pool for which runs are started here: a slot run starts those that are anybody's.
 func (m *meeting) claimsOf() string {
-	if m.claim == nil {
+	if !m.claimed() {
 		return ""
 	}
-	return m.claim.Pool
+	return m.claims[0].Pool
 }
 
 // unpooled is how many of the checks may start in a slot run.
@@ -348,7 +436,7 @@ func (m *meeting) unpooled() (n int) {
 // its place.
 func (m *meeting) offer(job prescient.FutureJob, terms Terms, row *known, r ruling) prescient.Answer {
 	pool, answer := m.poolOf(terms), waitUntil(m.now.Add(m.options.Lease)).answer
-	if !r.afresh && m.claim == nil && row.pool == pool && row.offered() && !row.allocatedUntil.After(m.now) {
+	if !r.afresh && !m.claimed() && row.pool == pool && row.offered() && !row.allocatedUntil.After(m.now) {
 		return answer
 	}
 	if r.afresh {

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/internal/check"
 	"prescient/prescient/longrun/internal/claimer"
 )
 
@@ -30,7 +33,7 @@ func (e *exec) conclude(run *Run, a prescient.Answer, ran time.Duration) {
 			return
 		case errors.Is(err, ErrLost):
 			run.lose(ErrLost)
-		case errno.Passing(err) || errors.Is(err, errMoved):
+		case errno.Passing(err) || errors.Is(err, check.ErrMoved):
 			time.Sleep(wait.NextBackOff())
 		default:
 			// It lapses, and is called again: as any check whose end cannot be written.
@@ -49,12 +52,12 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
-	p, err := find(ctx, tx.Tx, &e.tables, e.options.Name, run.job)
+	p, err := check.Find(ctx, tx.Tx, &e.tables, e.options.Name, run.job)
 	if err != nil {
 		return err
 	}
-	c := conclusion{present: p, run: run, ran: ran}
-	if !p.is(run.row.check) {
+	c := conclusion{Present: p, exec: e, tx: tx, run: run, ran: ran}
+	if !run.row.check.is(&p) {
 		v := prescient.Verdict{Outcome: prescient.Cancelled, Reason: ErrDropped.Error(), DueAt: run.row.check.dueAt, CheckCount: run.row.check.checkCount}
 		if err := c.fence(ctx, v, false); err != nil {
 			return err
@@ -62,12 +65,12 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 		if err := c.offerNext(ctx); err != nil {
 			return err
 		}
-		if err := e.tell(ctx, tx, e.endOf(run.job, v, c.now)...); err != nil {
+		if err := e.tell(ctx, tx, e.endOf(run.job, v, c.Now)...); err != nil {
 			return err
 		}
 		return committed(tx.Commit())
 	}
-	if err := p.lock(ctx); err != nil {
+	if err := p.Lock(ctx); err != nil {
 		return err
 	}
 	if err := c.write(ctx, a); err != nil {
@@ -86,7 +89,9 @@ func committed(err error) error {
 
 // conclusion is what is written at the end of a call.
 type conclusion struct {
-	present
+	check.Present
+	*exec
+	tx  *sqlx.Tx
 	run *Run
 	ran time.Duration
 }
@@ -94,14 +99,14 @@ type conclusion struct {
 // write writes what becomes of the check and of the run.
 func (c *conclusion) write(ctx context.Context, a prescient.Answer) error {
 	job := c.run.job // with the slot in which it started
-	job.ErrorCount, job.PutOffCount, job.TotalMS = int(c.errors.Int64), int(c.putOff.Int64), c.totalMS.Int64
-	v := prescient.Decide(c.tables.Grid, c.run.exec.guards, job, a, c.now)
+	c.Count(&job)
+	v := prescient.Decide(c.tables.Grid, c.guards, job, a, c.Now)
 	if a.Cause == prescient.CauseWaits { // handed on
 		if err := c.fence(ctx, v, true); err != nil {
 			return err
 		}
-		c.run.row.allocatedUntil = c.now
-		return c.move(ctx, job, v)
+		c.run.row.allocatedUntil = c.Now
+		return c.Move(ctx, job, v)
 	}
 	job.TotalMS += literal.Millis(c.ran)
 	if next := c.run.terms.Next; a.Err != nil && v.Outcome == "" && !next.IsZero() && !v.Slot.Before(next) {
@@ -111,27 +116,27 @@ func (c *conclusion) write(ctx context.Context, a prescient.Answer) error {
 		return err
 	}
 	if v.Outcome == "" {
-		return c.move(ctx, job, v)
+		return c.Move(ctx, job, v)
 	}
 	if err := c.offerNext(ctx); err != nil {
 		return err
 	}
-	if err := c.end(ctx, job, v, c.run.clock.Told, c.ran); err != nil {
+	if err := c.End(ctx, job, v, &c.run.clock.Told, c.ran); err != nil {
 		return err
 	}
-	return c.run.exec.tell(ctx, c.tx, c.run.exec.endOf(job, v, c.now)...)
+	return c.tell(ctx, c.tx, c.endOf(job, v, c.Now)...)
 }
 
 // fence proves the run's token, and says what becomes of the run: it ends, is handed on, or waits to be called again.
 func (c *conclusion) fence(ctx context.Context, v prescient.Verdict, handOn bool) error {
 	var until, ended *time.Time
 	var as *string
-	agent := c.agent
+	agent := c.options.Name
 	if v.Outcome != "" {
 		name := string(v.Outcome)
-		ended, as = &c.now, &name
+		ended, as = &c.Now, &name
 	} else if handOn {
-		until, agent = &c.now, ""
+		until, agent = &c.Now, ""
 	}
 	keeps := v.Outcome != prescient.Done
 	n, err := store.Affected(ctx, c.tx, c.tables.Stmt.Get("longrun/fence"), until, agent, ended, as, keeps, v.DueAt, v.CheckCount, c.run.row.key[:], c.run.row.token)
@@ -150,7 +155,7 @@ func (c *conclusion) offerNext(ctx context.Context) error {
 		return nil
 	}
 	first, last := c.run.job.Entity().KeyRange()
-	if _, err := c.tx.ExecContext(ctx, c.tables.Stmt.Get("longrun/offer_next"), c.now, first[:], last[:]); err != nil {
+	if _, err := c.tx.ExecContext(ctx, c.tables.Stmt.Get("longrun/offer_next"), c.Now, first[:], last[:]); err != nil {
 		return fmt.Errorf("offering the next long run of the schedule: %w", err)
 	}
 	return nil

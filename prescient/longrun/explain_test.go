@@ -23,13 +23,13 @@ func TestNoStatementOfLongRunsScansATable(t *testing.T) {
 		r.Exec("ANALYZE TABLE p_schedule_run")
 		runner := &Runner{tables: f.Tables}
 		var some []*Run
-		var first check
+		var first pendingRow
 		rows, err := r.Root.Query("SELECT job.job_key, job.next_check_at, job.revision FROM p_future_job job JOIN p_schedule_run run USING (job_key) WHERE run.allocated_until > UTC_TIMESTAMP(6) LIMIT ?", runsPerStatement)
 		r.Must(err)
 		defer rows.Close()
 		for rows.Next() {
 			var key []byte
-			var is check
+			var is pendingRow
 			r.Must(rows.Scan(&key, &is.slot, &is.revision))
 			if len(some) == 0 {
 				first = is
@@ -44,14 +44,14 @@ func TestNoStatementOfLongRunsScansATable(t *testing.T) {
 	})
 }
 
-// check is a row of future_job.
-type check struct {
+// pendingRow is a row of future_job.
+type pendingRow struct {
 	slot     string
 	revision uint64
 }
 
 // explained are the statements for some runs, whose first has a check.
-func explained(r *Runner, some []*Run, is check) (list []rig.Explained) {
+func explained(r *Runner, some []*Run, is pendingRow) (list []rig.Explained) {
 	keys := make([]prescient.Key, len(some))
 	for i, run := range some {
 		keys[i] = run.row.key
@@ -78,6 +78,8 @@ func explained(r *Runner, some []*Run, is check) (list []rig.Explained) {
 		add(fmt.Sprintf("longrun/renew %d", n), fill("longrun/renew", "{runs}", tokens("", some[:n])), ours, int64(60e6))
 		add(fmt.Sprintf("longrun/held %d", n), fill("longrun/held", "{runs}", tokens("run.", some[:n])), map[string]string{"run": byKey, "job": rig.ByKey})
 		add(fmt.Sprintf("longrun/ahead %d", n), fill("longrun/ahead", "{checks}", ahead.List(keys[:n]), "{slot}", "'"+is.slot+"'", "{to}", "'2099-01-01'"), map[string]string{"job": rig.BySlotAndKey})
+		add(fmt.Sprintf("longrun/claim %d", n), fill("longrun/claim", "{runs}", tokens("", some[:n])), ours, "w", 2, int64(60e6))
+		add(fmt.Sprintf("longrun/claimed %d", n), fill("longrun/claimed", "{keys}", literal.KeysOf(keys[:n])), map[string]string{"run": byKey, "job": rig.ByKey})
 		add(fmt.Sprintf("longrun/forget %d", n), fill("longrun/forget", "{keys}", literal.KeysOf(keys[:n])), ours)
 	}
 	key := keys[0]
@@ -93,9 +95,7 @@ func explained(r *Runner, some []*Run, is check) (list []rig.Explained) {
 		add("longrun/look_pool "+reach, part, map[string]string{"run": "pool 75", "job": rig.ByKey})
 		add("longrun/look "+reach, fill("longrun/look", "{pools}", "UNION ALL ("+part+")"), map[string]string{"run": "pool 75", "job": rig.ByKey})
 	}
-	add("longrun/claim", get("longrun/claim"), ours, "w", 2, int64(60e6), key[:], 1, "w")
 	add("longrun/give_back", get("longrun/give_back"), ours, 0, 60, nil, nil, key[:], 1)
-	add("longrun/claimed", get("longrun/claimed"), map[string]string{"run": byKey, "job": rig.ByKey}, key[:])
 	first, last := rig.Order("1").KeyRange()
 	add("longrun/offer_next", get("longrun/offer_next"), ours, now, first[:], last[:])
 	add("longrun/list", get("longrun/list"), map[string]string{"run": byKey, "job": rig.ByKey}, first[:], last[:], 1000)

@@ -12,6 +12,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/internal/check"
 )
 
 // known is a run as schedule_run has it.
@@ -38,6 +39,9 @@ type identity struct {
 	dueAt, insertedAt time.Time
 	checkCount        int
 }
+
+// is says whether a check is still the one that it tells of.
+func (i identity) is(p *check.Present) bool { return p.Is(i.dueAt, i.insertedAt, i.checkCount) }
 
 func identityOf(job prescient.FutureJob) identity {
 	return identity{job.DueAt.UTC(), job.InsertedAt.UTC(), job.CheckCount}

@@ -2,6 +2,7 @@ package longrun
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/longrun/internal/check"
 	"prescient/slots"
 )
 
@@ -55,7 +57,7 @@ type meeting struct {
 	now    time.Time // by the database's clock
 	before time.Time // here, before the first lease was asked for
 	places int       // that are kept for runs which start
-	claim  *claim    // nil for what a slot run met
+	claims []claim   // of the checks; nil for what a slot run met
 
 	runs    map[prescient.Key]*known // by their own keys
 	of      map[string][]*known      // those of a schedule that did not end
@@ -91,7 +93,7 @@ func (m *meeting) run(ctx context.Context, tx *sqlx.Tx) ([]prescient.Answer, err
 func (m *meeting) rule(i int) prescient.Answer {
 	job, terms := m.jobs[i], m.terms[i]
 	key := job.Key()
-	met := met{job: job, guards: m.guards, terms: terms, run: m.runs[key], others: m.of[terms.Schedule], room: len(m.started) < m.places, elsewhere: m.poolOf(terms) != m.claimsOf(), claimed: m.claim != nil, now: m.now}
+	met := met{job: job, guards: m.guards, terms: terms, run: m.runs[key], others: m.of[terms.Schedule], room: len(m.started) < m.places, elsewhere: m.poolOf(terms) != m.claimsOf(), claimed: m.claimed(), now: m.now}
 	r := decide(m.tables.Grid, met)
 	row := met.run
 	if row == nil {
@@ -104,7 +106,7 @@ func (m *meeting) rule(i int) prescient.Answer {
 		return m.offer(job, terms, row, r)
 	case r.soon:
 		m.putOff(job, row, time.Second)
-	case r.waits, m.claim != nil && r.behind != nil && row.startedAt.IsZero():
+	case r.waits, m.claimed() && r.behind != nil && row.startedAt.IsZero():
 		*row = known{key: key, schedule: terms.Schedule, pool: m.poolOf(terms), token: row.token, check: identityOf(job)}
 		m.keep(row)
 		m.rows = row.appendTo(m.rows, job)
@@ -114,7 +116,7 @@ func (m *meeting) rule(i int) prescient.Answer {
 		if row.schedule != "" { // the next of its schedule may start in this very transaction
 			m.ended[row.schedule] = append(m.ended[row.schedule], row)
 		}
-	case m.claim != nil:
+	case m.claimed():
 		m.putOff(job, row, m.options.Lease)
 	}
 	if r.answer.Cause == prescient.CauseWaits && r.answer.Next == nil && m.poolOf(terms) == "" {
@@ -250,7 +252,7 @@ func (m *meeting) read(ctx context.Context, tx *sqlx.Tx) error {
 		}
 		m.runs[run.key] = run
 	}
-	if err == nil && m.claim != nil {
+	if err == nil && m.claimed() {
 		return m.asItWas()
 	}
 	return err
@@ -285,27 +287,20 @@ const (
 	checkPaused
 )
 
-// startAlone does what a slot run does with a check that it meets, in a transaction of its own, which locks the check first.
+// startAlone does what a slot run does with checks that it meets, in a transaction of its own, which locks the checks first. Where one of them is
+// gone or paused it says so, and does nothing; so several are only to be started together where each can be started by itself.
 func (e *exec) startAlone(ctx context.Context, m *meeting) (found presence, err error) {
 	tx, err := e.send.DB.BeginTxx(ctx, nil)
 	if err != nil {
 		return found, err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
-	job := &m.jobs[0]
-	p, err := find(ctx, tx.Tx, &e.tables, e.options.Name, *job)
-	switch {
-	case err != nil:
-		return found, err
-	case !p.is(identityOf(*job)):
-		return checkGone, nil
-	case p.paused:
-		return checkPaused, nil
+	present := make([]check.Present, len(m.jobs))
+	for i := range m.jobs {
+		if present[i], found, err = e.lockCheck(ctx, tx.Tx, &m.jobs[i]); err != nil || found != checkThere {
+			return found, err
+		}
 	}
-	if err := p.lock(ctx); err != nil {
-		return found, err
-	}
-	job.CalledAt, job.ErrorCount, job.PutOffCount, job.TotalMS = p.now, int(p.errors.Int64), int(p.putOff.Int64), p.totalMS.Int64
 	if m.terms, m.now, err = e.terms(ctx, tx, m.jobs); err != nil {
 		return found, err
 	}
@@ -313,24 +308,44 @@ func (e *exec) startAlone(ctx context.Context, m *meeting) (found presence, err 
 	if err != nil {
 		return found, err
 	}
-	v := prescient.Decide(e.tables.Grid, prescient.Guards{Endless: true}, *job, answers[0], m.now)
-	if v.Outcome == "" {
-		err = p.move(ctx, *job, v)
-	} else {
-		err = p.end(ctx, *job, v, time.Time{}, 0)
-	}
-	if err != nil {
-		return found, err
+	for i, job := range m.jobs {
+		v := prescient.Decide(e.tables.Grid, prescient.Guards{Endless: true}, job, answers[i], m.now)
+		if v.Outcome == "" {
+			err = present[i].Move(ctx, job, v)
+		} else {
+			err = present[i].End(ctx, job, v, nil, 0)
+		}
+		if err != nil {
+			return found, err
+		}
 	}
 	if err := tx.Commit(); err != nil {
 		return found, err // what was committed all the same lapses, and is taken over
 	}
-	if late := m.now.Sub(e.tables.Grid.Ceil(job.DueAt)); answers[0].Cause == prescient.CauseStarts && e.guards.SLA > 0 && late > e.guards.SLA {
-		// No slot run counts it.
-		e.options.Log.Warn().Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Dur("late", late).
-			Msg("a long run starts later than its SLA: it waited for a place, or for the run before it")
+	for i, job := range m.jobs {
+		if late := m.now.Sub(e.tables.Grid.Ceil(job.DueAt)); answers[i].Cause == prescient.CauseStarts && e.guards.SLA > 0 && late > e.guards.SLA {
+			// No slot run counts it.
+			e.options.Log.Warn().Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Dur("late", late).
+				Msg("a long run starts later than its SLA: it waited for a place, or for the run before it")
+		}
 	}
 	e.launch(m.started)
 	e.tellOfOffers(m.offered)
 	return found, nil
+}
+
+// lockCheck reads and locks a check that is to start.
+func (e *exec) lockCheck(ctx context.Context, tx *sql.Tx, job *prescient.FutureJob) (p check.Present, found presence, err error) {
+	p, err = check.Find(ctx, tx, &e.tables, e.options.Name, *job)
+	switch {
+	case err != nil:
+		return p, found, err
+	case !identityOf(*job).is(&p):
+		return p, checkGone, nil
+	case p.Paused:
+		return p, checkPaused, nil
+	}
+	job.CalledAt = p.Now
+	p.Count(job)
+	return p, checkThere, p.Lock(ctx)
 }

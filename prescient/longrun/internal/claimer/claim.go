@@ -2,53 +2,134 @@ package claimer
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"time"
 
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/machine"
 )
 
-// maxStep bounds by how much a claim raises the token, as that of a bucket's lease.
-const maxStep = 1 << 32
+const (
+	// maxStep bounds by how much a claim raises the token, as that of a bucket's lease.
+	maxStep = 1 << 32
+	// claims is how many statements of claims are under way at a time, and together how many runs one of them claims: those that are to be
+	// claimed when it is sent.
+	claims, together = 4, 50
+)
 
-// begin sends the UPDATE of a claim, where there is still a place. The lock is held.
+// asked is a claim that is to be sent.
+type asked struct {
+	Claim
+	seen uint64 // its token
+}
+
+// begin has a run claimed, where there is still a place. The lock is held.
 func (c *Claimer) begin(t *tracked) {
 	if !c.host.Reserve(t.pool) {
 		c.step(t, c.now(), 0, machine.Event{Kind: machine.Claimed, From: c.Agent})
 		return
 	}
-	claim := Claim{Key: t.key, Pool: t.pool, Agent: t.Row.Agent, Until: t.Row.Until}
-	go c.claim(claim, t.Row.Token)
-}
-
-// claim claims a run, and starts it.
-func (c *Claimer) claim(claim Claim, seen uint64) {
-	defer c.host.Unreserve(claim.Pool)
-	c.places <- struct{}{}
-	defer func() { <-c.places }()
-	claim.Token = seen + 1 + rand.Uint64N(maxStep)
-	c.mu.Lock()
-	until := c.now().Add(c.Lease) // from before it is asked for
-	c.mu.Unlock()
-	if !c.take(claim, seen) {
-		c.answered(claim, time.Time{})
-		return
-	}
-	if c.answered(claim, until) && !c.host.Start(claim) {
-		c.Over(Ran{Key: claim.Key, Pool: claim.Pool, Token: claim.Token}, Lost)
+	c.asked = append(c.asked, asked{Claim{Key: t.key, Pool: t.pool, Agent: t.Row.Agent, Until: t.Row.Until}, t.Row.Token})
+	if c.claiming < claims {
+		c.claiming++
+		go c.claimAll()
 	}
 }
 
-// take sends the UPDATE of a claim, and says whether it hit. Where that is not known it says so, too: a start proves the token.
-func (c *Claimer) take(claim Claim, seen uint64) bool {
+// claimAll claims what is to be claimed, and starts it.
+func (c *Claimer) claimAll() {
+	for {
+		c.mu.Lock()
+		n := min(len(c.asked), together)
+		some := c.asked[:n:n]
+		c.asked = c.asked[n:]
+		until := c.now().Add(c.Lease) // from before it is asked for
+		if n == 0 {
+			c.claiming--
+		}
+		c.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		c.claim(some, until)
+	}
+}
+
+// claim claims some runs, and starts them.
+func (c *Claimer) claim(some []asked, until time.Time) {
+	hit := c.take(some, 1+rand.Uint64N(maxStep))
+	var starts []Claim
+	for _, a := range some {
+		defer c.host.Unreserve(a.Pool)
+		switch token, is := hit[a.Key]; {
+		case !is:
+			c.answered(a.Claim, time.Time{})
+		default:
+			a.Token = token
+			if c.answered(a.Claim, until) {
+				starts = append(starts, a.Claim)
+			}
+		}
+	}
+	for i, runs := range c.host.Start(starts) {
+		if !runs {
+			c.Over(Ran{Key: starts[i].Key, Pool: starts[i].Pool, Token: starts[i].Token}, Lost)
+		}
+	}
+}
+
+// take sends the UPDATE of some claims, and returns the tokens of those that it has hit. Those of which that is not known are among them: a
+// start proves the token.
+func (c *Claimer) take(some []asked, step uint64) map[prescient.Key]uint64 {
 	ctx, cancel := context.WithTimeout(context.Background(), c.Send.Timeout)
 	defer cancel()
-	n, err := store.Affected(ctx, c.Send.DB, c.Tables.Stmt.Get("longrun/claim"), c.Agent, claim.Token, c.Lease.Microseconds(), claim.Key[:], seen, claim.Agent)
-	if err != nil {
-		c.Log.Debug().Err(err).Msg("a claim was not answered")
+	hit := make(map[prescient.Key]uint64, len(some))
+	var before, after []byte
+	for i, a := range some {
+		if i > 0 {
+			before, after = append(before, " OR "...), append(after, " OR "...)
+		}
+		hit[a.Key] = a.seen + step
+		before = literal.AppendUint(append(literal.AppendKey(append(before, "job_key = "...), a.Key), " AND token = "...), a.seen)
+		before = literal.AppendText(append(before, " AND agent = "...), a.Agent)
+		after = literal.AppendUint(append(literal.AppendKey(append(after, "run.job_key = "...), a.Key), " AND run.token = "...), a.seen+step)
 	}
-	return n > 0 || err != nil
+	n, err := store.Affected(ctx, c.Send.DB, c.Tables.Fill("longrun/claim", "{runs}", string(before)), c.Agent, step, c.Lease.Microseconds())
+	switch {
+	case err != nil:
+		c.Log.Debug().Err(err).Msg("claims were not answered")
+	case n == 0:
+		clear(hit)
+	case n < len(some):
+		c.keepHeld(ctx, hit, string(after))
+	}
+	return hit
+}
+
+// keepHeld keeps those of some claims that are this agent's.
+func (c *Claimer) keepHeld(ctx context.Context, hit map[prescient.Key]uint64, runs string) {
+	held := make(map[prescient.Key]uint64, len(hit))
+	rows, err := c.Send.DB.QueryContext(ctx, c.Tables.Fill("longrun/held", "{runs}", runs))
+	if err != nil {
+		return // their starts prove the tokens
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key []byte
+		var pending bool
+		if err := rows.Scan(&key, &pending); err != nil {
+			return
+		}
+		held[prescient.Key(key)] = hit[prescient.Key(key)]
+	}
+	if rows.Err() != nil {
+		return
+	}
+	clear(hit)
+	maps.Copy(hit, held)
 }
 
 // answered has the machine hear of the answer of the UPDATE: until when the run is this agent's, zero where it hit nothing. It says

@@ -37,8 +37,8 @@ type Host interface {
 	// Execs are the names of the job_execs whose functions it has, and Calls says whether one is among them.
 	Execs() []string
 	Calls(jobExec string) bool
-	// Start starts a run that was claimed. Where it does not run after that it is over, or was given back.
-	Start(c Claim) (runs bool)
+	// Start starts runs that were claimed, and says of each whether it runs. One that does not is over, or was given back.
+	Start(some []Claim) (runs []bool)
 	// Stop ends the call of a run that is lost, Drop of one that is not wanted any more.
 	Stop(key prescient.Key)
 	Drop(key prescient.Key)
@@ -55,9 +55,6 @@ type Options struct {
 	Log    zerolog.Logger
 }
 
-// claims is how many claims are under way at a time.
-const claims = 4
-
 // Claimer claims runs for a host.
 type Claimer struct {
 	Options
@@ -71,7 +68,8 @@ type Claimer struct {
 	looks    int
 	serving  bool
 	wake     chan struct{}
-	places   chan struct{} // of claims
+	asked    []asked // claims that are to be sent
+	claiming int     // that are under way
 }
 
 // tracked is a run that the agent knows of.
@@ -86,7 +84,7 @@ type tracked struct {
 
 // New returns a claimer.
 func New(host Host, o Options) *Claimer {
-	return &Claimer{Options: o, host: host, machines: make(map[prescient.Key]*tracked), wake: make(chan struct{}, 1), places: make(chan struct{}, claims)}
+	return &Claimer{Options: o, host: host, machines: make(map[prescient.Key]*tracked), wake: make(chan struct{}, 1)}
 }
 
 // Serve claims until ctx ends.

@@ -7,5 +7,7 @@
 // at a boundary. Where runs wait that had no place here, it claims the next of those that the last look has shown once a place comes free, and looks
 // again, ten times a second at most. A look is one statement for all pools, and reads some rows by the index on (pool, allocated_until).
 //
-// A claim is one UPDATE on the token that was seen. What comes of it is decided by the row, and by nothing else.
+// A claim is one UPDATE on the token that was seen. What comes of it is decided by the row, and by nothing else. Runs that are to be claimed at
+// the same time are claimed by one statement, each on its own token, and start in one transaction: else agents would claim many of them as fast as
+// the server commits, and not by their load.
 package claimer

@@ -1,0 +1,115 @@
+package check
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// ErrMoved is returned where a slot run moved the check just then.
+var ErrMoved = errors.New("the check was moved meanwhile")
+
+// Present is the check of a run as it is now, in a transaction that is to end or move it.
+type Present struct {
+	tables   *store.Tables
+	agent    string // that writes
+	tx       *sql.Tx
+	key      prescient.Key
+	slot     sql.NullTime
+	revision sql.Null[uint64]
+
+	due, inserted                   sql.NullTime
+	checks, errors, putOff, totalMS sql.NullInt64
+
+	// Now is by the database's clock, and Paused says whether its job_exec is.
+	Now    time.Time
+	Paused bool
+}
+
+// Find reads a check, for an agent that is to write what becomes of it.
+func Find(ctx context.Context, tx *sql.Tx, tables *store.Tables, agent string, job prescient.FutureJob) (Present, error) {
+	p := Present{tables: tables, agent: agent, tx: tx, key: job.Key()}
+	err := tx.QueryRowContext(ctx, tables.Stmt.Get("longrun/find"), job.JobExec, prescient.AllExecs, p.key[:]).Scan(&p.Now, &p.slot, &p.revision,
+		&p.due, &p.inserted, &p.checks, &p.errors, &p.putOff, &p.totalMS, &p.Paused)
+	if err != nil {
+		return p, fmt.Errorf("reading the check: %w", err)
+	}
+	return p, nil
+}
+
+// Is says whether it is there, as the app has left it for a run.
+func (p *Present) Is(dueAt, insertedAt time.Time, checkCount int) bool {
+	return p.slot.Valid && p.due.Time.Equal(dueAt) && p.inserted.Time.Equal(insertedAt) && int(p.checks.Int64) == checkCount
+}
+
+// Count gives a check the counts that it has now.
+func (p *Present) Count(job *prescient.FutureJob) {
+	job.ErrorCount, job.PutOffCount, job.TotalMS = int(p.errors.Int64), int(p.putOff.Int64), p.totalMS.Int64
+}
+
+// Lock locks it, if it is still as it was read; else ErrMoved.
+func (p *Present) Lock(ctx context.Context) error {
+	var revision uint64
+	err := p.tx.QueryRowContext(ctx, p.tables.Stmt.Get("longrun/lock"), p.slot.Time, p.key[:], p.revision.V).Scan(&revision)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrMoved
+	} else if err != nil {
+		return fmt.Errorf("locking the check: %w", err)
+	}
+	return nil
+}
+
+// Move moves it to a later slot.
+func (p *Present) Move(ctx context.Context, job prescient.FutureJob, v prescient.Verdict) error {
+	expires := prescient.MovedExpiry(job, v.DueAt)
+	n, err := store.Affected(ctx, p.tx, p.tables.Stmt.Get("longrun/move"), v.Slot, v.DueAt, v.CheckCount, v.ErrorCount, v.PutOffCount,
+		job.TotalMS, textOrNil(v.Reason), expires, p.slot.Time, p.key[:], p.revision.V)
+	return one("moving the check", n, err)
+}
+
+// End writes its end, and adds it to the books of its slot. started is nil where it was not called.
+func (p *Present) End(ctx context.Context, job prescient.FutureJob, v prescient.Verdict, started *time.Time, ran time.Duration) error {
+	var late *int64
+	if started != nil {
+		ms := started.Sub(job.NextCheckAt).Milliseconds()
+		late = &ms
+	}
+	n, err := store.Affected(ctx, p.tx, p.tables.Stmt.Get("longrun/history"), v.CheckCount, v.ErrorCount, job.TotalMS,
+		job.NextCheckAt, string(v.Outcome), textOrNil(v.Reason), started, p.Now, literal.Millis(ran), late, p.agent,
+		p.slot.Time, p.key[:], p.revision.V)
+	if err := one("writing history", n, err); err != nil {
+		return err
+	}
+	n, err = store.Affected(ctx, p.tx, p.tables.Stmt.Get("longrun/delete"), p.slot.Time, p.key[:], p.revision.V)
+	if err := one("deleting the check", n, err); err != nil {
+		return err
+	}
+	if _, err := p.tx.ExecContext(ctx, p.tables.Fill("longrun/books", "{outcome}", string(v.Outcome)), job.NextCheckAt); err != nil {
+		return fmt.Errorf("keeping the books: %w", err)
+	}
+	return nil
+}
+
+func textOrNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// one makes sure that a statement hit the one row that is locked.
+func one(what string, n int, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if n != 1 {
+		return fmt.Errorf("%s: %d rows in the place of one", what, n)
+	}
+	return nil
+}
