@@ -1,0 +1,44 @@
+package longrun_test
+
+import (
+	"testing"
+
+	"prescient/prescient"
+	"prescient/prescient/longrun"
+)
+
+func TestARunOfAPoolThatIsQueuedStartsOnceTheOneBeforeItHasEndedAndNotASlotLater(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		r.create("11:59:00", heavy("a", longrun.Queue))
+		r.serving("agent-2", ofHeavy)
+		r.slot("12:00:00")
+		r.at("12:00:02")
+		r.running("a 12:00:00")
+		r.slot("12:01:00")
+		r.at("12:01:02")
+		if n := r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE allocated_until IS NULL AND pool = 'heavy' AND started_at IS NULL"); n != 1 {
+			t.Fatalf("%d runs wait; want 1", n)
+		}
+		r.answers("a 12:00:00", "12:01:10", prescient.Answer{})
+		r.running("a 12:01:00") // no slot has begun since
+		r.answers("a 12:01:00", "12:01:20", prescient.Answer{})
+		r.wantOutcome("a 12:01:00", "done")
+		r.Balanced()
+	})
+}
+
+// Two occurrences that waited for an agent are claimed at once: the other ends as overlapped.
+func TestOfTwoOccurrencesThatWaitedTheEarlierStarts(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		r.create("11:59:00", heavy("a", longrun.Forbid))
+		for _, clock := range []string{"12:00:00", "12:00:30", "12:01:00"} {
+			r.slot(clock)
+		}
+		r.at("12:01:02")
+		r.serving("agent-2", ofHeavy)
+		r.serving("agent-3", ofHeavy)
+		r.running("a 12:00:00")
+		r.at("12:01:04")
+		r.wantOutcome("a 12:01:00", "overlapped")
+	})
+}
