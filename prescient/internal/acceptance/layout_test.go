@@ -75,7 +75,7 @@ var layers = []layer{
 	{"prescient/longrun/machine", nil},
 	{"prescient/longrun/wakeup", nil},
 	{"prescient/longrun/internal/check", vocabulary},
-	{"prescient/longrun/internal/claimer", append([]string{"prescient/longrun/machine", "prescient/longrun/wakeup"}, vocabulary...)},
+	{"prescient/longrun/internal/claimer", append([]string{"prescient/longrun/internal/ahead", "prescient/longrun/machine", "prescient/longrun/wakeup"}, vocabulary...)},
 	{"prescient/longrun/internal/ahead", vocabulary},
 	{"prescient/longrun", append([]string{"prescient/longrun/wakeup", "prescient/longrun/internal/*"}, vocabulary...)},
 	{"prescient/output", nil},

@@ -9,6 +9,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/longrun/internal/ahead"
 	"prescient/prescient/longrun/machine"
 )
 
@@ -104,32 +105,12 @@ func (c *Claimer) take(some []asked, step uint64) map[prescient.Key]uint64 {
 	case n == 0:
 		clear(hit)
 	case n < len(some):
-		c.keepHeld(ctx, hit, string(after))
+		held, err := ahead.Look(ctx, c.Send, c.Tables, string(after))
+		if err == nil {
+			maps.DeleteFunc(hit, func(key prescient.Key, _ uint64) bool { _, is := held[key]; return !is })
+		}
 	}
 	return hit
-}
-
-// keepHeld keeps those of some claims that are this agent's.
-func (c *Claimer) keepHeld(ctx context.Context, hit map[prescient.Key]uint64, runs string) {
-	held := make(map[prescient.Key]uint64, len(hit))
-	rows, err := c.Send.DB.QueryContext(ctx, c.Tables.Fill("longrun/held", "{runs}", runs))
-	if err != nil {
-		return // their starts prove the tokens
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var key []byte
-		var pending bool
-		if err := rows.Scan(&key, &pending); err != nil {
-			return
-		}
-		held[prescient.Key(key)] = hit[prescient.Key(key)]
-	}
-	if rows.Err() != nil {
-		return
-	}
-	clear(hit)
-	maps.Copy(hit, held)
 }
 
 // answered has the machine hear of the answer of the UPDATE: until when the run is this agent's, zero where it hit nothing. It says
