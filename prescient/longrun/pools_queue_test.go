@@ -42,3 +42,26 @@ func TestOfTwoOccurrencesThatWaitedTheEarlierStarts(t *testing.T) {
 		r.wantOutcome("a 12:01:00", "overlapped")
 	})
 }
+
+func TestTheRulesOfAScheduleHoldForClaims(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		r.create("11:59:00", heavy("forbid", longrun.Forbid))
+		r.create("11:59:00", heavy("queue", longrun.Queue))
+		r.serving("agent-2", longrun.Options{Pools: map[string]int{"heavy": 9}})
+		r.slot("12:00:00")
+		r.at("12:00:02")
+		r.running("forbid 12:00:00")
+		r.running("queue 12:00:00")
+		r.slot("12:00:30")
+		r.slot("12:01:00")
+		r.wantOutcome("forbid 12:01:00", "overlapped")
+		r.slot("12:01:30")
+		r.answers("queue 12:00:00", "12:01:40", prescient.Answer{})
+		r.slot("12:02:00")
+		r.at("12:02:02")
+		r.running("queue 12:01:00")
+		if r.isRunning("forbid 12:01:00") {
+			t.Error("two runs of a schedule that forbids it")
+		}
+	})
+}
