@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -67,17 +68,27 @@ type made struct {
 // Expected returns what the tables have once all migrations are applied, in the order in which these make them.
 func (s Schema) Expected() ([]Table, error) {
 	m, err := s.readMigrations()
-	return m.tables, err
+	return slices.Clone(m.tables), err
 }
 
 // Objects returns the views and procedures that are there once all migrations are applied.
 func (s Schema) Objects() ([]Object, error) {
 	m, err := s.readMigrations()
-	return m.objects, err
+	return slices.Clone(m.objects), err
 }
 
-func (s Schema) readMigrations() (m made, err error) {
-	s.Resolution = max(s.Resolution, time.Second)
+// readings are what reading the migrations has come to, by Schema: a look of the doctor wants it several times, and it takes
+// longer than what the server is asked. A program has one or two.
+var readings sync.Map
+
+// readMigrations returns what the migrations make; it is not to be changed.
+func (s Schema) readMigrations() (made, error) {
+	s = Schema{Prefix: s.Prefix, Resolution: max(s.Resolution, time.Second), Dialect: s.Dialect} // what it goes by
+	read, _ := readings.LoadOrStore(s, sync.OnceValues(s.readEach))
+	return read.(func() (made, error))()
+}
+
+func (s Schema) readEach() (m made, err error) {
 	files, err := s.render()
 	if err != nil {
 		return m, err
