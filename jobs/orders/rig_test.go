@@ -46,6 +46,7 @@ type rig struct {
 // eachServer runs a test on each server, on all of them at the same time, and returns when all have ended.
 func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
+	t.Parallel() // they mostly wait
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
 }
 

@@ -18,6 +18,7 @@ var order = prescient.Entity{Name: "order", Key: "42"}
 
 // eachServer runs a test on every server, with a registry whose check answers what answers say, in turn, and then nil.
 func eachServer(t *testing.T, options Options, answers []answer, test func(t *testing.T, k *Kit)) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, d servertest.Database) {
 		options := options
 		options.DSN = d.DSN

@@ -18,6 +18,7 @@ func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 }
 
 func eachServerAt(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
+	t.Parallel() // they mostly wait
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
 }
 
