@@ -97,6 +97,12 @@ func (s stream) literal(b []byte) []byte {
 	return append(hex.AppendEncode(append(b, "X'"...), s[:]), '\'')
 }
 
+// parseStream reads one from the hexadecimal digits that a server gives.
+func parseStream(digits string) (s stream, err error) {
+	_, err = hex.Decode(s[:], []byte(digits))
+	return s, err
+}
+
 // digest stands for what is too long for an entry.
 type digest struct {
 	Bytes  int    `json:"bytes"`

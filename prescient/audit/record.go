@@ -1,9 +1,10 @@
 package audit
 
 import (
+	"bytes"
 	"context"
-	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
@@ -47,24 +48,37 @@ const (
 // some hundreds of new objects, and two for others. The error wraps prescient.ErrInvalid for an entry that cannot be stored; others
 // come from the server.
 func (l Log) Record(ctx context.Context, db prescient.DB, entries ...Entry) error {
+	_, err := l.record(ctx, db, entries)
+	return err
+}
+
+// record writes entries. before has the streams of new objects that had entries already, and the number of the latest.
+func (l Log) record(ctx context.Context, db prescient.DB, entries []Entry) (before map[stream]uint64, err error) {
 	by := Of(ctx).stored()
+	before = make(map[stream]uint64)
 	var some []row
 	size := 0
 	for i, e := range entries {
 		r, err := rowOf(e, by)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		some, size = append(some, r), size+len(r.rest)
 		if i < len(entries)-1 && len(some) < entriesPerStatement && size < literal.BulkBytes {
 			continue
 		}
-		if err := l.write(ctx, db, some); err != nil {
-			return fmt.Errorf("writing the audit of %s %.80q: %w", e.Kind, e.ID, err)
+		latest, err := l.write(ctx, db, some)
+		if err != nil {
+			return nil, fmt.Errorf("writing the audit of %s %.80q: %w", e.Kind, e.ID, err)
+		}
+		for _, r := range some {
+			if n := latest[r.of]; r.new && n > 0 {
+				before[r.of] = n
+			}
 		}
 		some, size = some[:0], 0
 	}
-	return nil
+	return before, nil
 }
 
 // row is an entry, ready to be written but for its number.
@@ -104,22 +118,25 @@ func rowOf(e Entry, by By) (row, error) {
 	return row{of: streamOf(e.Kind, e.ID), new: e.New, rest: b}, nil
 }
 
-// write finds the numbers of entries, and inserts them by one statement.
-func (l Log) write(ctx context.Context, db prescient.DB, rows []row) error {
+// write finds the numbers of entries, and inserts them by one statement. It returns the latest number that each stream had before, as
+// far as that had to be known.
+func (l Log) write(ctx context.Context, db prescient.DB, rows []row) (latest map[stream]uint64, err error) {
+	// All have one time: in the order of their streams each comes behind the one before it in the primary key, and pages are filled.
+	slices.SortStableFunc(rows, func(a, b row) int { return bytes.Compare(a.of[:], b.of[:]) })
 	whole := l.tables.Dialect == text.Plain
 	for tries := 1; ; tries++ {
 		latest, err := l.latest(ctx, db, rows, tries > 1)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		err = l.insert(ctx, db, rows, latest, whole)
 		switch {
 		case err == nil:
-			return nil
+			return latest, nil
 		case errno.Is(err, errno.NoDefault) && !whole:
 			whole = true // the dialect plain made the table
 		case !errno.Is(err, errno.DuplicateKey) || tries >= maxTries:
-			return err
+			return nil, err
 		}
 	}
 }
@@ -160,8 +177,8 @@ func (l Log) latest(ctx context.Context, db prescient.DB, rows []row, lock bool)
 		if err := found.Scan(&name, &seq); err != nil {
 			return nil, err
 		}
-		var s stream
-		if _, err := hex.Decode(s[:], []byte(name)); err != nil {
+		s, err := parseStream(name)
+		if err != nil {
 			return nil, err
 		}
 		latest[s] = seq

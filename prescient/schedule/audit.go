@@ -75,14 +75,14 @@ func entryOf(id, verb string) audit.Entry {
 	return audit.Entry{Kind: audit.Schedule, ID: id, Verb: verb}
 }
 
-// recordCreated writes the audit of schedules that were made.
-func (s *Schedules) recordCreated(ctx context.Context, db prescient.DB, some []Schedule, enabled bool) error {
+// recordCreated writes the audit of schedules that were made. until has those that were there before until a later time.
+func (s *Schedules) recordCreated(ctx context.Context, db prescient.DB, some []Schedule, enabled bool, now time.Time) (until map[string]time.Time, err error) {
 	entries := make([]audit.Entry, len(some))
 	for i, one := range some {
 		entries[i] = entryOf(one.ID, audit.Create)
 		entries[i].New, entries[i].Version, entries[i].After = true, 1, stateOf(one.withDefaults(), enabled)
 	}
-	return s.log.Record(ctx, db, entries...)
+	return s.log.RecordNew(ctx, db, now, entries...)
 }
 
 // recordDeleted writes the audit of schedules that were deleted, and were read by toCompare.

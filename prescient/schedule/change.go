@@ -78,8 +78,7 @@ func (s *Schedules) Edit(ctx context.Context, db prescient.DB, id string, edit f
 	return before, after, err
 }
 
-// Delete deletes schedules with their timers and runs, which end as cancelled, and says how many there were. Nothing is kept of them: one
-// that is created again with an id, by a clock that was put back meanwhile, repeats occurrences with their ids.
+// Delete deletes schedules with their timers and runs, which end as cancelled, and says how many there were.
 func (s *Schedules) Delete(ctx context.Context, db prescient.DB, ids ...string) (deleted int, err error) {
 	for _, id := range ids {
 		if err := validID(id); err != nil {

@@ -10,9 +10,11 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
+	"prescient/slots"
 )
 
-// Create adds a schedule, which fires from now on, by the database's clock. One that is there already with the same definition
+// Create adds a schedule, which fires from now on, by the database's clock; where there was one of its id, and the clock was put back since,
+// by a day at most, from the time of that one's deletion on. One that is there already with the same definition
 // stays as it is, and Create says false. Errors: ErrExists, and prescient.ErrInvalid, also for crontabs that are finer than the slots,
 // unless MayCoalesce is set; others come from the server.
 func (s *Schedules) Create(ctx context.Context, db prescient.DB, schedule Schedule) (created bool, err error) {
@@ -72,10 +74,11 @@ func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Sche
 		n, err := s.insertRows(ctx, db, some, !paused, now)
 		added, some = append(added, some[:n]...), some[n:]
 		if err == nil {
-			if err := s.insertTimers(ctx, db, added, paused, now); err != nil {
+			until, err := s.recordCreated(ctx, db, added, !paused, now)
+			if err != nil {
 				return 0, err
 			}
-			return len(added), s.recordCreated(ctx, db, added, !paused)
+			return len(added), s.insertTimers(ctx, db, added, paused, now, until)
 		}
 		if !errno.Is(err, errno.DuplicateKey) {
 			return 0, err
@@ -123,15 +126,16 @@ func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Sche
 	return inserted, err
 }
 
-// insertTimers inserts the timers of schedules, and their first runs; none for those that are paused.
-func (s *Schedules) insertTimers(ctx context.Context, db prescient.DB, some []Schedule, paused bool, now time.Time) error {
+// insertTimers inserts the timers of schedules, and their first runs; none for those that are paused. They fire from now on, or, of one
+// that was there before, until a later time by a clock that was put back since, from then on.
+func (s *Schedules) insertTimers(ctx context.Context, db prescient.DB, some []Schedule, paused bool, now time.Time, until map[string]time.Time) error {
 	if paused || len(some) == 0 {
 		return nil
 	}
 	var jobs []prescient.NewJob
 	for _, one := range some {
 		one = one.withDefaults()
-		first, err := s.firstToCome(one, now, now)
+		first, err := s.firstToCome(one, now, slots.Later(now, until[one.ID]))
 		if err != nil {
 			return err
 		}

@@ -34,8 +34,8 @@
 // A pause drops nothing that was due before it. Where the timer was not called yet, the pause does what its call would: it puts the events
 // into the outbox, or inserts the runs that CatchUp says. An update supersedes them: where the timeline stays, the occurrence that is due
 // fires by the new definition, else none does. Resume fires from now on, and from the time of the pause on where the clock was put back
-// since. A schedule that is deleted and created again is another one: by a clock that was put back its occurrences may have ids that were
-// there before.
+// since. So does a schedule that is created again: from its deletion on, which the audit knows. One that plain SQL inserts again is another
+// one: by a clock that was put back its occurrences may have ids that were there before.
 //
 // # Schedules of jobs
 //

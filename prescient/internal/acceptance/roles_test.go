@@ -73,6 +73,7 @@ var rights = []struct {
 	{"INSERT INTO p_audit_log (stream, seq, kind, id, verb, at) VALUES (UNHEX(REPLACE(UUID(), '-', '')), 1, 'check', 'a/b c', 'cancel', '2020-01-01')", []string{"owner"}},
 	{"SELECT stream, MAX(seq) FROM p_audit_log GROUP BY stream", []string{"analyst", "app", "app-reschedule", "operator", "worker", "owner"}},
 	{"SELECT stream, MAX(seq) FROM p_audit_log GROUP BY stream LOCK IN SHARE MODE", []string{"analyst", "app", "app-reschedule", "operator", "worker", "owner"}},
+	{"SELECT MAX(at) FROM p_audit_log WHERE stream = '' AND seq < 2 LOCK IN SHARE MODE", []string{"analyst", "app", "app-reschedule", "operator", "worker", "owner"}},
 	{"SELECT COUNT(*), MAX(after_change) FROM p_audit_log", []string{"analyst", "operator", "worker", "owner"}},
 	{"UPDATE p_audit_log SET reason = reason", []string{"owner"}},
 	{"REPLACE INTO p_audit_log (stream, seq, kind, id, verb) VALUES (UNHEX(REPLACE(UUID(), '-', '')), 1, 'check', 'a/b c', 'cancel')", []string{"owner"}},

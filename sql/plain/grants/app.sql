@@ -9,7 +9,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
 GRANT SELECT, DELETE ON {database}.{schedule_refused} TO {account};
 GRANT INSERT ON {database}.{event_outbox} TO {account};
 GRANT INSERT ON {database}.{event_seen} TO {account};
-GRANT SELECT (stream, seq), INSERT (at, account, stream, seq, kind, id, verb, version, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
+GRANT SELECT (at, stream, seq), INSERT (at, account, stream, seq, kind, id, verb, version, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{job_definition} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{step_definition} TO {account};
 GRANT SELECT, INSERT, DELETE ON {database}.{job_step} TO {account};
