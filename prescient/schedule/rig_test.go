@@ -11,6 +11,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/whole"
+	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/schedule"
 	"prescient/prescient/worker"
@@ -38,14 +39,24 @@ func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 // eachServerOn is eachServer for slots of another resolution.
 func eachServerOn(t *testing.T, resolution time.Duration, test func(t *testing.T, r *testRig)) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
-		r := &testRig{Rig: whole.New(t, d, resolution), registry: prescient.NewRegistry()}
-		r.schedules = schedule.New(r.Client)
-		r.Must(r.schedules.Register(r.registry))
-		// Times stand still: what a job_exec reads, it reads on a pool of its own.
-		r.Must(r.registry.Register("digest", r.schedules.Func(r.Pool(time.Time{}), r.called), prescient.Guards{}))
-		test(t, r)
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
+}
+
+// eachFlavour is eachServer on one server of each flavour, for what that is enough for.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *testRig)) {
+	t.Parallel()
+	servertest.EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) {
+		test(t, newRig(t, servertest.New(t, flavour), 15*time.Minute))
 	})
+}
+
+func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *testRig {
+	r := &testRig{Rig: whole.New(t, d, resolution), registry: prescient.NewRegistry()}
+	r.schedules = schedule.New(r.Client)
+	r.Must(r.schedules.Register(r.registry))
+	// Times stand still: what a job_exec reads, it reads on a pool of its own.
+	r.Must(r.registry.Register("digest", r.schedules.Func(r.Pool(time.Time{}), r.called), prescient.Guards{}))
+	return r
 }
 
 func (r *testRig) called(_ context.Context, run schedule.Run) error {
