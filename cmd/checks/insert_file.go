@@ -2,7 +2,6 @@ package checks
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/exit"
@@ -257,15 +255,12 @@ func (b *fileInsert) insert(ctx context.Context) error {
 	if b.keepGoing {
 		return b.insertInChunks(ctx)
 	}
-	tx, err := b.session.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	tx, err := b.session.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	if err := b.chunks(ctx, tx); err != nil || b.Bad > 0 {
-		// Where the connection is gone the server rolls back.
-		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) && !exit.Unreachable(undo) {
-			err = errors.Join(err, undo)
-		}
+		b.session.Undo(tx)
 		switch {
 		case err == nil:
 			return nil
@@ -274,13 +269,7 @@ func (b *fileInsert) insert(ctx context.Context) error {
 		}
 		return fmt.Errorf("nothing was inserted: %w", err)
 	}
-	if err = tx.Commit(); err == nil {
-		return nil
-	}
-	if answered(err) || ctx.Err() != nil {
-		return fmt.Errorf("nothing was inserted: %w", err)
-	}
-	return fmt.Errorf("whether the lines were inserted is not known, see jobs: %w", err)
+	return program.Commit(ctx, tx, "nothing was inserted", "whether the lines were inserted is not known, see jobs")
 }
 
 // insertInChunks commits chunk by chunk, and says how far it came where it does not come to the end.
@@ -290,19 +279,13 @@ func (b *fileInsert) insertInChunks(ctx context.Context) error {
 		return nil
 	}
 	rest := "whether any from there on were is not known"
-	if answered(err) || !b.underway {
+	if program.Answered(err) || !b.underway {
 		rest = "nothing from there on"
 	}
 	if ctx.Err() != nil { // what else is said, such as of a lock that was waited for, no longer matters
 		err = ctx.Err()
 	}
 	return fmt.Errorf("%s before line %d; %s: %w", b.loaded.String(), b.next, rest, err)
-}
-
-// answered says whether an error is the server's answer: what it refuses it has not done.
-func answered(err error) bool {
-	var server *mysql.MySQLError
-	return errors.As(err, &server)
 }
 
 // chunks inserts the good lines chunk by chunk.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
@@ -213,8 +212,8 @@ func (i *fileImport) run(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("nothing was imported: %w", err)
 	case !i.dryRun:
-		if err := tx.Commit(); err != nil {
-			return notCommitted(ctx, err)
+		if err := program.Commit(ctx, tx, "nothing was imported", "whether the schedules were imported is not known; import them again"); err != nil {
+			return err
 		}
 	}
 	if err := i.report(p); err != nil || i.dryRun {
@@ -225,15 +224,6 @@ func (i *fileImport) run(ctx context.Context) error {
 		execs = append(execs, d.entry.JobExec)
 	}
 	return warn(i.cmd, i.s, execs...)
-}
-
-// notCommitted says what is known of a transaction whose COMMIT failed.
-func notCommitted(ctx context.Context, err error) error {
-	var server *mysql.MySQLError
-	if errors.As(err, &server) || ctx.Err() != nil {
-		return fmt.Errorf("nothing was imported: %w", err)
-	}
-	return fmt.Errorf("whether the schedules were imported is not known; import them again: %w", err)
 }
 
 func (i *fileImport) report(p *plan) error {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/go-sql-driver/mysql"
 
 	"prescient/prescient/client"
 )
@@ -39,12 +41,31 @@ func (s *Session) tryTx(ctx context.Context, do func(tx *sql.Tx) error) error {
 		}
 		return err
 	}
-	return tx.Commit()
+	return Commit(ctx, tx, "nothing was done", "whether it was done is not known, look before it is done again")
 }
 
-// Begin begins a transaction as [Session.InTx] does, for who has to know whether its COMMIT failed.
+// Begin begins a transaction as [Session.InTx] does, for what is not to be begun again. [Commit] or [Session.Undo] ends it.
 func (s *Session) Begin(ctx context.Context) (*sql.Tx, error) {
 	return s.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+}
+
+// Commit commits a transaction. Its error begins with one of the texts: undone where nothing is left of the transaction, unknown where the
+// connection broke off in the COMMIT.
+func Commit(ctx context.Context, tx *sql.Tx, undone, unknown string) error {
+	err := tx.Commit()
+	switch {
+	case err == nil:
+		return nil
+	case Answered(err) || ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", undone, err)
+	}
+	return fmt.Errorf("%s: %w", unknown, err)
+}
+
+// Answered says whether an error is the server's answer: what it refuses it has not done.
+func Answered(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server)
 }
 
 // Undo rolls a transaction back. Where its connection is gone the server does.
