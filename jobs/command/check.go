@@ -24,6 +24,11 @@ func (c *Command) Check(ctx context.Context, job prescient.FutureJob) (*time.Tim
 	if err := ctx.Err(); err != nil {
 		return nil, c.failure(context.Cause(ctx), "")
 	}
+	ctx, over, err := c.begin(ctx)
+	if err != nil {
+		return nil, c.failure(err, "")
+	}
+	defer over()
 	began := time.Now()
 	ended, err := c.run(ctx, job)
 	if err != nil {

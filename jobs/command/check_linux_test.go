@@ -230,6 +230,29 @@ func TestAGrandchildThatOutlivesTheProgramIsKilled(t *testing.T) {
 	}
 }
 
+// A worker that stops does not wait for calls that outlast its patience. What they have started must not outlive it.
+func TestCloseEndsWhatIsUnderWay(t *testing.T) {
+	nap := napping()
+	c := script(t, "trap '' TERM; sleep "+nap+" & wait; wait", Options{Grace: 200 * time.Millisecond})
+	answered := make(chan error, 1)
+	go func() {
+		_, err := c.Check(t.Context(), hostile)
+		answered <- err
+	}()
+	within(t, "the program runs", func() bool { return exec.Command("pgrep", "-f", "sleep "+nap).Run() == nil })
+	c.Close()
+	if exec.Command("pgrep", "-f", "sleep "+nap).Run() == nil {
+		t.Error("a process of it is left")
+	}
+	if err := <-answered; err == nil || !strings.Contains(err.Error(), "its worker ends; it ignored TERM for 200ms and was killed") {
+		t.Error(err)
+	}
+	if _, err := c.Check(t.Context(), hostile); err == nil || !strings.Contains(err.Error(), "its worker ends") {
+		t.Errorf("a call after that: %v", err)
+	}
+	c.Close()
+}
+
 func TestTheEndOfTheContextEndsIt(t *testing.T) {
 	cancelled := errors.New("cancelled by the app")
 	for _, cause := range []error{cancelled, longrun.ErrHandOn, longrun.ErrDropped} {

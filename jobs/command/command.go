@@ -2,9 +2,11 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"prescient/prescient"
@@ -20,6 +22,11 @@ type Command struct {
 	env      []string // of every call
 	user     *account // nil for that of this process
 	hide     *strings.Replacer
+
+	closing context.Context // it ends with Close
+	close   context.CancelFunc
+	mu      sync.Mutex // between a call that begins and Close
+	calls   sync.WaitGroup
 }
 
 // New returns a command whose Check can be registered as a job_exec. Nothing is run. The error wraps prescient.ErrInvalid, also where
@@ -41,7 +48,38 @@ func New(options Options) (*Command, error) {
 		return nil, fmt.Errorf("command job_exec: %w", err)
 	}
 	c.env, c.hide = environment(options, c.user)
+	c.closing, c.close = context.WithCancel(context.Background())
 	return c, nil
+}
+
+// errClosed is why a call ends, or does not begin, once the command was closed.
+var errClosed = errors.New("its worker ends")
+
+// Close ends the calls that are under way, as the end of their contexts does, and returns once no process of them is left: within the
+// grace, and a few seconds. A program calls it before it ends, however it does; what a program leaves undone has nobody to end it then.
+// Check is an error after that.
+func (c *Command) Close() {
+	c.mu.Lock()
+	c.close()
+	c.mu.Unlock()
+	c.calls.Wait()
+}
+
+// begin takes note of a call, unless the command was closed. The context ends with Close, too; the caller calls over once the call is over.
+func (c *Command) begin(ctx context.Context) (_ context.Context, over func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing.Err() != nil {
+		return nil, nil, errClosed
+	}
+	c.calls.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.closing, func() { cancel(errClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		c.calls.Done()
+	}, nil
 }
 
 // String names the command in errors and logs: the last part of the program's path, or the shell.

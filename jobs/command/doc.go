@@ -34,7 +34,7 @@
 // # How it ends
 //
 // When its Timeout is over, when the context of its call ends (the timeout of its guards, a long run that is cancelled, or handed on
-// as the worker stops), its whole group gets TERM, and KILL when the grace is over. A long run that is lost, since another agent has
+// as the worker stops), its whole group gets TERM, and KILL when the grace is over. [Command.Close] waits for that at the end of a program. A long run that is lost, since another agent has
 // it, is killed at once. Whatever way it ends, none of its processes stays: those of its group are killed in one stroke, and those that
 // have left it are known by a mark in their environment, PRESCIENT_CHECK_CALL. One that takes the mark off, and leaves the group, is
 // not found.

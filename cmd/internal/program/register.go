@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -38,10 +39,8 @@ func (s *Session) Register(ctx context.Context) error {
 			return fmt.Errorf("jobs.http: %w", err)
 		}
 	}
-	for _, job := range s.Config.Jobs.Command {
-		if err := s.registerCommand(job); err != nil {
-			return fmt.Errorf("jobs.command, exec %s: %w", job.Exec, err)
-		}
+	if err := s.registerCommands(); err != nil {
+		return err
 	}
 	if err := s.registerOrders(); err != nil {
 		return fmt.Errorf("jobs.orders: %w", err)
@@ -60,11 +59,33 @@ func (s *Session) registerHTTP(job config.HTTPJob, check prescient.Func) error {
 	return s.registerCheck(outside{"jobs.http", job.Exec, job.Long, job.Pool}, check, guards(job.Guards))
 }
 
+// registerCommands registers all commands. The program does not end before what is left of their calls has ended.
+func (s *Session) registerCommands() error {
+	var all []*command.Command
+	for _, job := range s.Config.Jobs.Command {
+		c, err := s.registerCommand(job)
+		if err != nil {
+			return fmt.Errorf("jobs.command, exec %s: %w", job.Exec, err)
+		}
+		if c != nil {
+			all = append(all, c)
+		}
+	}
+	s.closers = append(s.closers, func() {
+		var ending sync.WaitGroup
+		for _, c := range all {
+			ending.Go(c.Close)
+		}
+		ending.Wait()
+	})
+	return nil
+}
+
 // registerCommand registers a command. Where there is no worker, as in a command that inserts, the program need not be there.
-func (s *Session) registerCommand(job config.CommandJob) error {
+func (s *Session) registerCommand(job config.CommandJob) (*command.Command, error) {
 	in, g := outside{"jobs.command", job.Exec, job.Long, job.Pool}, guards(job.Guards)
 	if s.Long == nil {
-		return s.registerCheck(in, func(context.Context, prescient.FutureJob) (*time.Time, error) {
+		return nil, s.registerCheck(in, func(context.Context, prescient.FutureJob) (*time.Time, error) {
 			return nil, fmt.Errorf("%w: there is no worker here to run %s", prescient.ErrInvalid, job.Exec)
 		}, g)
 	}
@@ -76,9 +97,9 @@ func (s *Session) registerCommand(job config.CommandJob) error {
 		Timeout: timeout, Grace: job.Grace, Memory: job.Limits.Memory, CPU: job.Limits.CPU, Nice: job.Limits.Nice,
 		Processes: job.Limits.Processes, Files: job.Limits.Files, Log: s.Log})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.registerCheck(in, c.Check, c.Guards(g))
+	return c, s.registerCheck(in, c.Check, c.Guards(g))
 }
 
 // outside is a job_exec of the configuration, whose work is done outside of this program.
