@@ -92,7 +92,7 @@ func (r *rig) write(n int) (written <-chan struct{}) {
 
 func TestOfAHundredThousandChangesEachIsHandledOnce(t *testing.T) {
 	const n = 100_000
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		consume := func() *exec.Cmd {
 			c := exec.Command(os.Args[0], "-test.run=^TestConsumer$", "-test.timeout=10m")
 			c.Env, c.Stderr = append(os.Environ(), consumed+"="+r.dsn), os.Stderr

@@ -136,7 +136,7 @@ func TestAQueueMayBeginBehindAnID(t *testing.T) {
 // Whatever lies there, a batch at a time is in memory.
 func TestABacklogIsNeverInMemory(t *testing.T) {
 	const n, size = 100_000, 1000
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		r.exec("INSERT INTO changes (payload) VALUES (REPEAT('x', ?))", size)
 		for have := 1; have < n; have *= 2 {
 			r.exec("INSERT INTO changes (payload) SELECT payload FROM changes LIMIT ?", min(have, n-have))

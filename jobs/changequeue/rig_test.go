@@ -14,6 +14,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
+	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/longrun"
 	"prescient/prescient/worker"
@@ -34,14 +35,24 @@ type rig struct {
 func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
-		r := &rig{t: t, dsn: d.DSN, root: d.Open(t, ""), setting: text.Dialect(os.Getenv("PRESCIENT_TEST_DIALECT"))}
-		_, err := text.Up(t.Context(), r.root, text.Schema{Resolution: time.Second, Dialect: r.setting})
-		r.must(err)
-		r.exec("CREATE TABLE changes (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, payload LONGBLOB)")
-		r.exec("CREATE TABLE handled (id BIGINT UNSIGNED NOT NULL, n BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY)")
-		test(t, r)
-	})
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
+}
+
+// eachFlavour is eachServer on one server of each flavour, for a hundred thousand changes.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	t.Parallel()
+	servertest.EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) { test(t, newRig(t, servertest.New(t, flavour))) })
+}
+
+func newRig(t *testing.T, d servertest.Database) *rig {
+	t.Helper()
+	r := &rig{t: t, dsn: d.DSN, root: d.Open(t, ""), setting: text.Dialect(os.Getenv("PRESCIENT_TEST_DIALECT"))}
+	_, err := text.Up(t.Context(), r.root, text.Schema{Resolution: time.Second, Dialect: r.setting})
+	r.must(err)
+	r.exec("CREATE TABLE changes (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, payload LONGBLOB)")
+	r.exec("CREATE TABLE handled (id BIGINT UNSIGNED NOT NULL, n BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY)")
+	return r
 }
 
 func (r *rig) must(err error) {

@@ -90,7 +90,7 @@ func TestAPauseEndsACatchUp(t *testing.T) {
 
 // Long payloads are read some at a time.
 func TestPayloadsThatAreLongAreNotInMemoryTogether(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *testRig) {
+	eachFlavour(t, func(t *testing.T, r *testRig) {
 		long := bytes.Repeat([]byte("x"), schedule.MaxPayload)
 		var all []schedule.Schedule
 		var ids []string
