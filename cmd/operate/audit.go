@@ -38,10 +38,6 @@ const auditLimit = 100
 // Audit returns the command audit.
 func Audit(prog *program.Program) *cobra.Command {
 	var f auditFlags
-	var kinds []string
-	for _, kind := range audit.Kinds() {
-		kinds = append(kinds, string(kind))
-	}
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "List who changed what, when and why, the latest first",
@@ -59,7 +55,7 @@ entries from the latest on; give --since and --until to look at other times.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listAudit(cmd, prog, f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.kind, "kind", "", "only of this kind: "+strings.Join(kinds, ", "))
+	flags.StringVar(&f.kind, "kind", "", "only of this kind: "+kindNames())
 	flags.StringVar(&f.id, "id", "", "only of the object with this id, such as digest/7; of a check 'order/42 order-unshipped'")
 	flags.StringVar(&f.person, "person", "", "only by this person")
 	flags.StringVar(&f.account, "account", "", "only by this account of the database: app, or app@10.0.0.7")
@@ -72,12 +68,21 @@ entries from the latest on; give --since and --until to look at other times.`,
 	return cmd
 }
 
+// kindNames are all kinds, for people.
+func kindNames() string {
+	var names []string
+	for _, kind := range audit.Kinds() {
+		names = append(names, string(kind))
+	}
+	return strings.Join(names, ", ")
+}
+
 // check reads the flags as far as it can without the database.
 func (f auditFlags) check() (audit.Filter, error) {
 	filter := audit.Filter{Kind: audit.Kind(f.kind), ID: f.id, Person: f.person, Account: f.account, Verb: f.verb, After: f.after,
 		Limit: f.limit + 1, Search: f.search}
 	if f.kind != "" && !slices.Contains(audit.Kinds(), filter.Kind) {
-		return filter, exit.Usage(fmt.Errorf("--kind %.80q: %v are there", f.kind, audit.Kinds()))
+		return filter, exit.Usage(fmt.Errorf("--kind %.80q: %s are allowed", f.kind, kindNames()))
 	}
 	if f.limit < 1 || f.limit >= audit.MaxPage {
 		return filter, exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, audit.MaxPage-1))

@@ -89,6 +89,8 @@ func TestWhatIsWrongWithAFileIsSaidAndTheRestIsRead(t *testing.T) {
 		{job + "  steps:\n  - {name: x, exec: schedule.fire}\n", "is kept for jobs and timers", 1},
 		{job + "  steps:\n  - {name: x, exec: 'no blank'}\n", "job_exec", 1},
 		{job + "  steps:\n  - {name: x, exec: y, retries: many}\n", "retries is a text; want a whole number", 4},
+		{job + "  steps:\n  - {name: x, exec: y, retries: 99999999999999999999}\n", `retries "99999999999999999999" is no whole number; 0 or more is allowed`, 4},
+		{job + "  steps:\n  - {name: x, exec: y, retries: 1.5}\n", `retries "1.5" is no whole number; 0 or more is allowed`, 4},
 		{job + "  steps:\n  - {name: x, exec: y, retries: -1}\n", "retries -1", 1},
 		{job + "  steps:\n  - {name: x, exec: y, retry_wait: 1s}\n", "and no retries", 1},
 		{job + "  steps:\n  - {name: x, exec: y, timeout: soon}\n", "timeout: ", 4},

@@ -175,8 +175,11 @@ func truth(into *bool) func(node *yaml.Node) error {
 
 func count(into *int) func(node *yaml.Node) error {
 	return func(node *yaml.Node) error {
-		if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!int" || node.Decode(into) != nil {
+		if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!int" && kindOf(node) != "a number" {
 			return fmt.Errorf(" is %s; want a whole number", kindOf(node))
+		}
+		if node.ShortTag() != "!!int" || node.Decode(into) != nil {
+			return fmt.Errorf(" %.40q is no whole number; 0 or more is allowed", node.Value)
 		}
 		return nil
 	}
