@@ -60,13 +60,16 @@ func (r *Run) Token() uint64 { return r.row.token }
 // StartedAt is when the run started for the first time, by the database's clock. Its quota counts from then.
 func (r *Run) StartedAt() time.Time { return r.row.startedAt }
 
+// Now is the database's time: as it told it when the call began, and what has elapsed since. The clock of this machine plays no part.
+func (r *Run) Now() time.Time { return r.clock.Now() }
+
 // Left is how much of the quota is left, or of the timeout of the call; ok is false where there is no bound.
 func (r *Run) Left() (left time.Duration, ok bool) {
 	end := r.end()
 	if end.IsZero() {
 		return 0, false
 	}
-	return max(end.Sub(r.clock.Now()), 0), true
+	return max(end.Sub(r.Now()), 0), true
 }
 
 // end is when the call is to end, by the database's clock; zero for never.

@@ -134,7 +134,7 @@ func callTx(fn func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (
 			if a.next, ended, err = fn(ctx, tx, job); err != nil {
 				return nil, err
 			}
-			done.state, done.outcome = c.state.advance(c.step, c.most, a, c.now().UTC())
+			done.state, done.outcome = c.state.advance(c.step, c.most, a, c.long.Now())
 			if done.reason != "" { // a time that it may not answer with: nothing of it stays
 				return nil, errors.New(done.reason)
 			}

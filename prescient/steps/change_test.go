@@ -237,7 +237,7 @@ func TestAJobIsPausedResumedAndRunByHand(t *testing.T) {
 		r.Must(r.jobs.Pause(t.Context(), r.app(), "nightly"))
 		a := r.agent("a")
 		a.slot("12:00:00")
-		if log := r.log(); len(log) != 0 {
+		if log := r.log(""); len(log) != 0 {
 			t.Errorf("%q", log)
 		}
 		occurrence, err := r.jobs.RunNow(t.Context(), r.app(), "nightly")

@@ -12,6 +12,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/longrun"
 	"prescient/prescient/steps"
 )
 
@@ -37,7 +38,7 @@ func TestAStepWhoseEffectsWereCommittedIsNotCalledAgain(t *testing.T) {
 					j.Steps[0] = steps.Step{Name: "first", JobExec: "puts", Timeout: timeout, Retries: 3, RetryWait: time.Millisecond}
 				}))
 				h := new(rig.Hooks)
-				a := r.agentOn("a", r.HookedAs("worker", rig.At("12:00"), h))
+				a := r.agentOn("a", r.HookedAs("worker", rig.At("12:00"), h), longrun.Options{})
 				var put atomic.Bool
 				h.OnAnswer(func(statement string) error {
 					switch {

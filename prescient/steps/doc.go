@@ -23,8 +23,8 @@
 //
 //   - nil ends it, an error is its failure. So is a panic, and an answer that comes after its timeout, unless it was committed with its effects. A
 //     call that ignores the end of its context is abandoned after 40 seconds, and the run goes on.
-//   - After a failure it is called again as often as Retries says, RetryWait after the last call. Then OnFailure says whether the run
-//     ends as failed, or goes on with the next step.
+//   - After a failure it is called again as often as Retries says, RetryWait after the last call, by the database's clock. Then OnFailure
+//     says whether the run ends as failed, or goes on with the next step.
 //   - A returned time means: call this step again then. The run moves to that time and holds no place till then. As often as
 //     MaxChecks of the guards of the job_exec; one time more is a failure, and so is a time that is over. If the next occurrence of the job
 //     is due before that, the run ends as failed.
@@ -32,8 +32,9 @@
 //
 // Each form of a job_exec is called as it is anywhere, a BatchFunc with one row. A longrun.Func gets a run with a checkpoint of its own,
 // of up to [MaxCheckpoint] bytes. The effects of a TxFunc and a TxBatchFunc commit with the checkpoint: exactly once. All other steps are called at
-// least once: the one that was under way when its agent died is called again. Of the guards of a job_exec a step heeds Timeout and
-// MaxChecks; it waits, as a check does, while its job_exec is paused.
+// least once: the one that was under way when its agent died is called again. Of the guards of a job_exec a step heeds Timeout, MaxChecks,
+// and Concurrency where one is given: so many are called at a time in a process as steps, beside those of checks; a run whose step waits for
+// that holds its place. It waits, as a check does, while its job_exec is paused.
 //
 // A run whose step names a job_exec that its agent does not have ends this call with an error, which is tried again as that of any
 // check, on whichever agent has the slot then; with the sixth, or where the next occurrence is due, the run ends as failed.

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"errors"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -29,7 +28,7 @@ var (
 
 // Options are for New; the zero value is usable.
 type Options struct {
-	// Guards are those of the worker beside it: of them a step heeds Timeout and MaxChecks, where its job_exec has no others.
+	// Guards are those of the worker beside it: of them a step heeds Timeout, MaxChecks and Concurrency, where its job_exec has no others.
 	Guards prescient.Guards
 	// Log takes a line at warn for each step that failed. The zero value is silent.
 	Log zerolog.Logger
@@ -49,12 +48,12 @@ type Jobs struct {
 	// These are set by Register.
 	registry *prescient.Registry
 	runner   *longrun.Runner
-	now      func() time.Time // time.Now, but for tests
+	lanes    lanes
 }
 
 // New returns the jobs of the installation that a client works on.
 func New(c *client.Client, o Options) *Jobs {
 	o.Guards = o.Guards.Or(prescient.DefaultGuards())
 	own := c.Own(reserved.Jobs())
-	return &Jobs{own: own, tables: own.Tables(), schedules: schedule.New(c).OfJobs(reserved.Jobs()), audit: audit.On(own.Tables()), options: o, now: time.Now}
+	return &Jobs{own: own, tables: own.Tables(), schedules: schedule.New(c).OfJobs(reserved.Jobs()), audit: audit.On(own.Tables()), options: o}
 }

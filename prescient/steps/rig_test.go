@@ -75,29 +75,32 @@ func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 }
 
 // agent makes an agent on a pool whose connections have the clock of the test.
-func (r *testRig) agent(name string) *agent {
+func (r *testRig) agent(name string) *agent { return r.agentWith(name, longrun.Options{}) }
+
+// agentWith is agent with pools, or a wake-up.
+func (r *testRig) agentWith(name string, o longrun.Options) *agent {
 	r.T.Helper()
 	db := sqlx.NewDb(sql.OpenDB(driven{r}), "mysql")
 	db.SetMaxIdleConns(0)
 	r.T.Cleanup(func() { _ = db.Close() })
-	return r.agentOn(name, db)
+	return r.agentOn(name, db, o)
 }
 
 // agentOn makes an agent on a pool.
-func (r *testRig) agentOn(name string, db *sqlx.DB) *agent {
+func (r *testRig) agentOn(name string, db *sqlx.DB, o longrun.Options) *agent {
 	r.T.Helper()
 	a := &agent{testRig: r, name: name, registry: prescient.NewRegistry(), log: zerolog.New(zerolog.NewTestWriter(r.T))}
 	schedules := schedule.New(r.Client)
 	r.Must(schedules.Register(a.registry))
+	o.Prefix, o.Dialect, o.Name, o.Rules, o.Log = "p_", r.Setting, name, schedules, a.log
 	var err error
-	a.runner, err = longrun.New(r.T.Context(), db, longrun.Options{Prefix: "p_", Dialect: r.Setting, Name: name, Rules: schedules, Log: a.log})
+	a.runner, err = longrun.New(r.T.Context(), db, o)
 	r.Must(err)
 	r.T.Cleanup(func() {
 		r.end.Do(func() { close(r.over) })
 		_ = a.runner.Drain(context.Background())
 	})
 	a.jobs = steps.New(r.Client, steps.Options{Log: a.log})
-	a.jobs.SetNow(r.clock)
 	r.Must(a.jobs.Register(a.registry, a.runner))
 	for _, name := range []string{"one", "two", "three"} {
 		r.Must(a.registry.Register(name, a.called, prescient.Guards{Timeout: time.Minute, MaxChecks: 2}))
@@ -106,6 +109,21 @@ func (r *testRig) agentOn(name string, db *sqlx.DB) *agent {
 		return a.wait(&call{agent: a.name, job: run.Job(), ctx: ctx, run: run})
 	}, prescient.Guards{}))
 	return a
+}
+
+// serves has an agent claim runs until the test is over.
+func (a *agent) serves() {
+	a.T.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		a.runner.Serve(ctx)
+	}()
+	a.T.Cleanup(func() {
+		stop()
+		<-served
+	})
 }
 
 // driven makes connections on which the server's clock stands where the test's does.
@@ -216,10 +234,10 @@ func (r *testRig) operator() prescient.DB {
 	return r.operators[now]
 }
 
-// log is the run log in short: a line for each run, the latest first, and one for each of its calls.
-func (r *testRig) log() (lines []string) {
+// log is the run log in short, of a job or of all: a line for each run, the latest first, and one for each of its calls.
+func (r *testRig) log(job string) (lines []string) {
 	r.T.Helper()
-	runs, err := r.jobs.Runs(r.T.Context(), r.operator(), steps.RunFilter{Steps: true})
+	runs, err := r.jobs.Runs(r.T.Context(), r.operator(), steps.RunFilter{Job: job, Steps: true})
 	r.Must(err)
 	for _, run := range runs {
 		line := fmt.Sprintf("%s v%d %s %s", run.ScheduledAt.Format("15:04"), run.Version, run.Agent, run.Phase)
@@ -241,6 +259,12 @@ func (r *testRig) log() (lines []string) {
 // wantLog waits until the run log is as it is to be.
 func (r *testRig) wantLog(want ...string) {
 	r.T.Helper()
+	r.wantLogOf("", want...)
+}
+
+// wantLogOf is wantLog for the runs of a job.
+func (r *testRig) wantLogOf(job string, want ...string) {
+	r.T.Helper()
 	var got []string
 	defer func() {
 		if text := strings.Join(got, "\n"); text != strings.Join(want, "\n") {
@@ -248,7 +272,7 @@ func (r *testRig) wantLog(want ...string) {
 		}
 	}()
 	r.Eventually("the log", func() bool {
-		got = r.log()
+		got = r.log(job)
 		return strings.Join(got, "\n") == strings.Join(want, "\n")
 	})
 }

@@ -94,6 +94,31 @@ func (j *Jobs) lockJob(ctx context.Context, db prescient.DB, name string) (defin
 	return found[0], job, err
 }
 
+// sharedOf are the shared steps that jobs have, by a plain look.
+func (j *Jobs) sharedOf(ctx context.Context, db prescient.DB, jobs ...string) (names []string, err error) {
+	found, err := j.find(ctx, db, "steps/job_find", jobs, plainly)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range found {
+		job, err := decodeJob(row.name, row.definition)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, job.shared()...)
+	}
+	return names, nil
+}
+
+// lockSteps locks shared steps in the order of their names. Whoever changes a job or a step locks steps before jobs, and all of them by one
+// call: so nobody waits in a circle. What has changed since the names were read is locked later, out of this order: then one of two is
+// begun again, which is rare.
+func (j *Jobs) lockSteps(ctx context.Context, db prescient.DB, lock string, names []string) error {
+	slices.Sort(names)
+	_, err := j.find(ctx, db, "steps/step_find", slices.Compact(names), lock)
+	return err
+}
+
 // resolve returns a job with its shared steps as they are, and locks these, so that nobody changes them meanwhile. The error wraps
 // prescient.ErrInvalid where one is not there.
 func (j *Jobs) resolve(ctx context.Context, db prescient.DB, job Job) (Job, error) {

@@ -81,19 +81,29 @@ func (w *walk) step(ctx context.Context, step Step) (next *time.Time, err error)
 		return nil, err
 	}
 	do, guards := w.handler(step.JobExec)
+	leave, err := w.lanes.enter(ctx, w.long, step.JobExec, guards.Concurrency)
+	if err != nil {
+		return nil, err
+	}
 	paused, err := w.announce(ctx, step, do != nil)
+	if err != nil || paused || do == nil {
+		leave()
+	}
 	switch {
 	case err != nil:
 		return nil, err
 	case paused:
-		later := slots.Later(w.now().UTC(), w.long.Job().NextCheckAt).Add(time.Microsecond)
+		later := slots.Later(w.long.Now(), w.long.Job().NextCheckAt).Add(time.Microsecond)
 		return &later, nil
 	case do == nil:
 		return nil, fmt.Errorf("step %q: job_exec %q is not registered with agent %s", step.Name, step.JobExec, w.long.Agent())
 	}
 	c := &attempt{walk: w, step: step, state: w.state, own: w.own, most: max(guards.MaxChecks, 0), tail: output.NewTail(MaxOutput)}
 	job := w.check(step)
-	a := guarded(c.contextOf(ctx), cmp.Or(step.Timeout, guards.Timeout), func(ctx context.Context) answered { return do(ctx, c, job) })
+	a := guarded(c.contextOf(ctx), cmp.Or(step.Timeout, guards.Timeout), func(ctx context.Context) answered {
+		defer leave() // also of a call that was abandoned, once it returns
+		return do(ctx, c, job)
+	})
 	c.over.Store(true)
 	if a.done != nil {
 		w.state, w.own = a.done.state, nil
@@ -107,14 +117,9 @@ func (w *walk) wait(ctx context.Context) error {
 	if w.state.At == nil {
 		return nil
 	}
-	timer := time.NewTimer(w.state.At.Sub(w.now()))
+	timer := time.NewTimer(w.state.At.Sub(w.long.Now()))
 	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return comes(ctx, w.long, timer.C)
 }
 
 // announce logs that a step is called, unless its job_exec is paused. One that is not registered is logged as such.
@@ -174,7 +179,7 @@ func (w *walk) settle(ctx context.Context, c *attempt, a answered) (next *time.T
 		after.Called = false
 	default:
 		why = nil
-		after, o = w.state.advance(c.step, c.most, a, w.now().UTC())
+		after, o = w.state.advance(c.step, c.most, a, w.long.Now())
 	}
 	own := c.checkpoint()
 	if after.Step != w.state.Step {

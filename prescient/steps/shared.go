@@ -43,14 +43,13 @@ func (j *Jobs) putStep(ctx context.Context, db prescient.DB, step Step, version 
 		return false, nil, err
 	}
 	if version == 0 {
-		row := "(" + text(step.Name) + ",1," + text(definition) + ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"
-		_, err := db.ExecContext(ctx, j.tables.Fill("steps/step_insert", "{row}", row))
-		if err == nil {
-			return true, nil, j.put(ctx, db, nil, &step, 1)
+		isNew, err := j.insertStep(ctx, db, step, definition)
+		if err != nil || isNew {
+			return isNew, nil, err
 		}
-		if !errno.Is(err, errno.DuplicateKey) {
-			return false, nil, fmt.Errorf("inserting step %q: %w", step.Name, err)
-		}
+	}
+	if err := j.lockSharing(ctx, db, step.Name); err != nil {
+		return false, nil, err
 	}
 	row, old, err := j.lockStep(ctx, db, step.Name)
 	if err != nil {
@@ -71,6 +70,37 @@ func (j *Jobs) putStep(ctx context.Context, db prescient.DB, step Step, version 
 		return false, nil, err
 	}
 	return true, jobs, j.put(ctx, db, &old, &step, row.version+1)
+}
+
+// insertStep inserts a shared step, unless it is there. It looks first: an INSERT that finds one would lock it, out of order.
+func (j *Jobs) insertStep(ctx context.Context, db prescient.DB, step Step, definition string) (isNew bool, err error) {
+	found, err := j.find(ctx, db, "steps/step_find", []string{step.Name}, plainly)
+	if err != nil || len(found) > 0 {
+		return false, err
+	}
+	row := "(" + text(step.Name) + ",1," + text(definition) + ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"
+	_, err = db.ExecContext(ctx, j.tables.Fill("steps/step_insert", "{row}", row))
+	switch {
+	case errno.Is(err, errno.DuplicateKey):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("inserting step %q: %w", step.Name, err)
+	}
+	return true, j.put(ctx, db, nil, &step, 1)
+}
+
+// lockSharing locks a shared step that is to be changed, and those that its jobs have beside it: two who change two steps of one job
+// wait for one another here, and not in a circle later.
+func (j *Jobs) lockSharing(ctx context.Context, db prescient.DB, step string) error {
+	jobs, err := j.users(ctx, db, step, plainly)
+	if err != nil {
+		return err
+	}
+	sharing, err := j.sharedOf(ctx, db, jobs...)
+	if err != nil {
+		return err
+	}
+	return j.lockSteps(ctx, db, toChange, append(sharing, step))
 }
 
 // renew makes a new version of jobs, of which a shared step has changed.
