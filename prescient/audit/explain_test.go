@@ -1,0 +1,79 @@
+package audit_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"prescient/prescient/audit"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/rig/app"
+	"prescient/prescient/localserver/servertest"
+)
+
+// filledEntries is how many entries the tests below have: four of each object, and one each second.
+const filledEntries = 8000
+
+func filled(t *testing.T, d servertest.Database) (*app.Rig, audit.Log) {
+	t.Helper()
+	r := app.New(t, d, 15*time.Minute)
+	log, err := audit.Open(t.Context(), r.App, audit.Options{Prefix: "p_", Dialect: r.Setting})
+	r.Must(err)
+	rows := make([]string, filledEntries)
+	for i := range rows {
+		rows[i] = fmt.Sprintf("('2026-11-20' + INTERVAL %d SECOND, 'app@h', %s, %d, 'schedule', 's%d', '%s', %d, '%s')", i, audit.StreamOf(audit.Schedule, fmt.Sprint("s", i/4)), i%4+1, i/4, audit.Update, i%4+1,
+			[]string{"ada", "bob"}[i/4%2])
+	}
+	for some := range slices.Chunk(rows, 1000) {
+		r.Exec("INSERT INTO p_audit_log (at, account, stream, seq, kind, id, verb, version, person) VALUES " + strings.Join(some, ","))
+	}
+	r.Exec("ANALYZE TABLE p_audit_log")
+	return r, log
+}
+
+func TestNoStatementOfTheAuditScansATable(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		r, log := filled(t, d)
+		r.Needs(t, rig.ReadPlans)
+		conn, err := r.Pool(time.Time{}).Conn(t.Context())
+		r.Must(err)
+		defer conn.Close()
+		rig.CheckPlans(t, conn, log.Statements(t), log.All(), []string{"audit"})
+	})
+}
+
+// What no condition bounds, the limit does: a page of the latest entries reads no more than that, and a search no more than it may.
+func TestAPageOfTheAuditReadsNoMoreThanItShows(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		r, log := filled(t, d)
+		db := sqlx.NewDb(r.Pool(time.Time{}).DB, "mysql")
+		db.SetMaxOpenConns(1) // the counters are those of a connection
+		for name, test := range map[string]struct {
+			filter audit.Filter
+			want   int // entries
+			most   int // reads
+		}{
+			"the latest":  {audit.Filter{Limit: 50}, 50, 120},
+			"behind one":  {audit.Filter{Limit: 50, After: audit.Stored{At: rig.At("01:30"), Kind: audit.Schedule, ID: "s7", Seq: 2}.Cursor()}, 50, 120},
+			"an object":   {audit.Filter{ID: "s7"}, 4, 40},
+			"a person":    {audit.Filter{Person: "bob", Limit: 50}, 50, 2200},
+			"nobody":      {audit.Filter{Person: "eve", Search: 500}, 0, 1200},
+			"by the time": {audit.Filter{Since: rig.At("01:00"), Until: rig.At("01:01"), Verb: audit.Update}, 60, 250},
+		} {
+			var found []audit.Stored
+			var err error
+			read := rig.ReadsOf(t, db, func() { found, err = log.List(t.Context(), db, test.filter) })
+			var early *audit.SearchedError
+			if len(found) != test.want || read > test.most || err != nil && !errors.As(err, &early) {
+				t.Errorf("%s: %d entries by %d reads, %v; want %d by %d at most", name, len(found), read, err, test.want, test.most)
+			}
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"prescient/prescient/internal/rig"
+	text "prescient/sql"
+)
+
+// StreamOf is the stream of an object, as a literal.
+func StreamOf(kind Kind, id string) string { return string(streamOf(kind, id).literal(nil)) }
+
+// All are all statements that there are.
+func (l Log) All() text.Statements { return l.tables.Stmt }
+
+// Statements are those of the audit, as they are sent.
+func (l Log) Statements(t *testing.T) (list []rig.Explained) {
+	t.Helper()
+	one, two := StreamOf(Schedule, "s7"), StreamOf(Job, "s8")
+	add := func(name string, reached map[string]string, words ...string) {
+		statement, _, _ := strings.Cut(name, " ")
+		list = append(list, rig.Explained{Statement: name, Query: l.tables.Fill(statement, words...), Reached: reached})
+	}
+	table := func(key string) map[string]string { return map[string]string{"p_audit_log": key} }
+	row := "(" + two + ", 1, 'job', 's8', 'create', 1, '', '', '', '', '', NULL, NULL)"
+	add("audit/insert", nil, "{rows}", row)
+	add("audit/insert_whole", nil, "{rows}", "(UTC_TIMESTAMP(6), USER(), "+row[1:])
+	for _, lock := range []string{"", "LOCK IN SHARE MODE"} {
+		add("audit/latest "+lock, table("stream 16"), "{streams}", one+","+two, "{lock}", lock)
+	}
+	bounded, err := Filter{Since: rig.At("01:00"), Until: rig.At("02:00")}.bounds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := cursor{at: rig.At("01:30"), of: streamOf(Schedule, "s7"), seq: 2}
+	for name, conditions := range map[string][]string{
+		"times": bounded, "cursor": {within.behind()}, "stretch": append(slices.Clone(bounded), within.upTo(), "person = 'ada'"),
+	} {
+		key := "PRIMARY 28"
+		if name == "times" {
+			key = "PRIMARY 8"
+		}
+		add("audit/list "+name, table(key), "{index}", "PRIMARY", "{filter}", all(conditions), "{limit}", "100")
+		add("audit/reach "+name, table(key), "{filter}", all(conditions), "{offset}", "1000")
+	}
+	add("audit/list object", table("stream 16"), "{index}", "stream", "{filter}", all(Filter{ID: "s7"}.ofObject()), "{limit}", "100")
+	add("audit/stretch", table("stream 16"), "{from}", one, "{offset}", "100")
+	add("audit/gaps", map[string]string{"p_audit_log": "stream 16", "marked": "stream 16"}, "{from}", one, "{to}", "X'"+strings.Repeat("FF", 16)+"'")
+	return list
+}
