@@ -33,7 +33,7 @@ var examinations = []examination{
 	{"schedules", (*doctor).examineSchedules, []string{"schedule", "future_job"}},
 	{"long_runs", (*doctor).examineLongRuns, []string{"schedule_run", "future_job", "job_pause"}},
 	{"events", (*doctor).examineEvents, []string{"event_outbox", "event_topic", "event_shard", "event_forwarder", "event_set_aside"}},
-	{"audit", (*doctor).examineAudit, []string{"audit_log", "schedule"}},
+	{"audit", (*doctor).examineAudit, []string{"audit_log", "schedule", "job_definition", "step_definition"}},
 	{"missed", (*doctor).examineMissed, []string{"slot_config", "slot_run"}},
 	{"leases", (*doctor).examineLeases, []string{"slot_run"}},
 	{"leases.far", (*doctor).examineFarLeases, []string{"slot_run"}},

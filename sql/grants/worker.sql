@@ -20,6 +20,7 @@ GRANT INSERT ON {database}.{event_published} TO {account};
 GRANT INSERT ON {database}.{event_seen} TO {account};
 GRANT SELECT, INSERT (stream, seq, kind, id, verb, version, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
 GRANT SELECT ON {database}.{job_definition} TO {account};
+GRANT SELECT ON {database}.{step_definition} TO {account};
 GRANT SELECT ON {database}.{job_version} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{job_run_log} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{step_run_log} TO {account};

@@ -1,14 +1,20 @@
 package acceptance
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"prescient/prescient/audit"
 	"prescient/prescient/doctor"
+	"prescient/prescient/event"
+	"prescient/prescient/event/broker"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/schedule"
+	"prescient/prescient/steps"
 )
 
 func TestADoctorFindsAnEntryOfTheAuditThatSomebodyDeleted(t *testing.T) {
@@ -59,6 +65,66 @@ func TestADoctorFindsAnEntryOfTheAuditThatSomebodyDeleted(t *testing.T) {
 	})
 }
 
+func TestADoctorComparesJobsAndStepsWithTheAudit(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		jobs := steps.New(r.Client, steps.Options{})
+		app := r.AppAt(time.Now().Add(time.Minute)) // later than the migration
+		for i := range 6 {
+			name := fmt.Sprint("x", i) // of the step, and of the job that has it
+			_, _, err := jobs.PutStep(t.Context(), app, steps.Step{Name: name, JobExec: "a"}, 0)
+			r.Must(err)
+			job := steps.Job{Name: name, Crontabs: []string{"0 * * * *"}, Steps: []steps.Step{{Name: name, Shared: true}}}
+			_, err = jobs.Create(t.Context(), app, job)
+			r.Must(err)
+			_, _, err = jobs.PutStep(t.Context(), app, steps.Step{Name: name, JobExec: "b"}, 1) // which makes a version of both
+			r.Must(err)
+			r.Must(jobs.Pause(t.Context(), app, name))
+		}
+		for _, name := range []string{"x4", "x5"} {
+			_, err := jobs.Delete(t.Context(), app, name)
+			r.Must(err)
+			r.Must(jobs.DeleteStep(t.Context(), app, name))
+		}
+		for _, use := range []doctor.Use{doctor.UseWorker, doctor.UseOperator, doctor.UseOwner} {
+			found, err := doctor.Examine(t.Context(), r.As(string(use), time.Time{}), doctor.Options{Prefix: "p_", Dialect: r.Setting, Use: use})
+			r.Must(err)
+			wantFound(t, found, "audit", doctor.SeverityOK)
+		}
+		of := func(found []doctor.Finding, code, kind string) (text string) {
+			for _, f := range found {
+				if f.Code == code && strings.HasPrefix(f.Text, kind+"s are") && strings.Contains(f.Do, "before the audit") && f.Severity == doctor.SeverityWarn {
+					text += f.Text
+				}
+			}
+			return text
+		}
+		r.Exec("UPDATE p_job_definition SET version = 9 WHERE name = 'x0'") // past the audit
+		r.Exec("UPDATE p_step_definition SET version = 8 WHERE name = 'x1'")
+		r.Exec("DELETE FROM p_job_definition WHERE name = 'x2'")
+		r.Exec("DELETE FROM p_step_definition WHERE name = 'x3'")
+		r.Exec("DELETE FROM p_audit_log WHERE kind IN ('job', 'step') AND id = 'x4' AND verb = 'delete'")
+		found := r.examine(time.Now().Add(time.Minute), doctor.Options{Use: doctor.UseWorker})
+		for _, want := range []struct{ code, kind, text string }{
+			{"audit.versions", "job", `jobs are not as the audit has them: "x0" (it has version 9, the audit 2)`},
+			{"audit.versions", "step", `steps are not as the audit has them: "x1" (it has version 8, the audit 2)`},
+			{"audit.deleted", "job", `jobs are gone without an entry in the audit: "x2" (the audit says last: pause), "x4" (the audit says last: pause)`},
+			{"audit.deleted", "step", `steps are gone without an entry in the audit: "x3" (the audit says last: update), "x4" (the audit says last: update)`},
+			{"audit.versions", "schedule", ""}, {"audit.deleted", "schedule", ""},
+		} {
+			if got := of(found, want.code, want.kind); inOrder(got) != inOrder(want.text) {
+				t.Errorf("%s of %ss: %q; want %q", want.code, want.kind, got, want.text)
+			}
+		}
+	})
+}
+
+// inOrder has a list of a finding in the order of the alphabet.
+func inOrder(text string) string {
+	what, list, _ := strings.Cut(text, ": ")
+	return what + ": " + strings.Join(slices.Sorted(slices.Values(strings.Split(", "+list, ", \""))), ", ")
+}
+
 func TestGapsGoOnFromAPlace(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
@@ -81,6 +147,52 @@ func TestGapsGoOnFromAPlace(t *testing.T) {
 		}
 		if found != want || looks < 5 {
 			t.Errorf("%d gaps by %d looks; want %d", found, looks, want)
+		}
+	})
+}
+
+func TestWhatIsDoneAboutEventsThatWereSetAsideIsInTheAudit(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		outbox := event.New(r.Client)
+		for _, id := range []string{"1", "2", "3"} {
+			r.Must(outbox.Publish(t.Context(), r.App, event.Event{ID: id, Topic: "orders.late", Key: "k" + id}))
+		}
+		r.Must(r.forwarder(outbox, &told{err: broker.Refused(errors.New("too large"))}).RunUntilEmpty(t.Context()))
+		operator := r.As("operator", time.Time{})
+		list, err := outbox.SetAside(t.Context(), operator, event.SetAsideFilter{})
+		r.Must(err)
+		seqs := make(map[string]uint64)
+		for _, e := range list {
+			seqs[e.ID] = e.Seq
+		}
+		ctx := audit.With(t.Context(), audit.By{Person: "ada", Reason: "it takes more now"})
+		resent, err := outbox.Resend(ctx, operator, seqs["1"], seqs["2"], 4711) // one of them is not there
+		r.Must(err)
+		dropped, err := outbox.Drop(ctx, operator, seqs["3"])
+		r.Must(err)
+		again, err := outbox.Drop(ctx, operator, seqs["3"])
+		r.Must(err)
+		if resent != 2 || dropped != 1 || again != 0 {
+			t.Errorf("%d resent, %d dropped, %d again", resent, dropped, again)
+		}
+		log, err := audit.Open(t.Context(), r.App, audit.Options{Prefix: "p_", Dialect: r.Setting})
+		r.Must(err)
+		entries, err := log.List(t.Context(), operator, audit.Filter{Kind: audit.Event})
+		r.Must(err)
+		var said []string
+		for _, e := range entries {
+			said = append(said, fmt.Sprintf("%s %s %s #%d %s", e.Person, e.Verb, e.ID, e.Seq, e.Before))
+			if e.Reason != "it takes more now" || e.After != nil || !strings.HasPrefix(e.Account, r.User("operator")) {
+				t.Errorf("%+v", e)
+			}
+		}
+		slices.Sort(said)
+		before := func(id string) string {
+			return fmt.Sprintf(`{"seq":%d,"topic":"orders.late","key":"k%s","bytes":0,"reason":"refused for good: too large"}`, seqs[id], id)
+		}
+		if want := []string{"ada drop 3 #1 " + before("3"), "ada resend 1 #1 " + before("1"), "ada resend 2 #1 " + before("2")}; !slices.Equal(said, want) {
+			t.Errorf("the audit has\n%s\nwant\n%s", strings.Join(said, "\n"), strings.Join(want, "\n"))
 		}
 	})
 }

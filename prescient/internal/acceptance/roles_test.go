@@ -63,6 +63,8 @@ var rights = []struct {
 	{"DELETE FROM p_job_pause WHERE job_exec = 'nothing'", []string{"operator", "owner"}},
 	{"DELETE FROM p_slot_run WHERE bucket = 9", []string{"owner"}},
 	{"SELECT COUNT(*) FROM p_job_run_log", []string{"analyst", "app", "app-reschedule", "operator", "worker", "owner"}},
+	{"SELECT COUNT(*) FROM p_job_definition, p_step_definition", []string{"analyst", "app", "app-reschedule", "operator", "worker", "owner"}},
+	{"UPDATE p_step_definition SET version = version", []string{"app", "app-reschedule", "owner"}},
 	{"UPDATE p_job_definition SET version = version", []string{"app", "app-reschedule", "owner"}},
 	{"UPDATE p_job_version SET version = version", []string{"owner"}},
 	{"UPDATE p_job_run_log SET version = version", []string{"worker", "owner"}},
