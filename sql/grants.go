@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -92,6 +93,24 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 		statements = append(statements, fill.Replace(statement))
 	}
 	return comment, statements, nil
+}
+
+// GrantEntry returns the statement that writes into the audit that a role was granted, and the comment that explains it: for whoever runs
+// the statements of Grants, behind them. Those of the owner have none, since the tables may be missing still. The errors are those of
+// Grants.
+func GrantEntry(role string, a Account) (comment, statement string, err error) {
+	if _, _, err := Grants(role, a); err != nil || role == "owner" {
+		return "", "", err
+	}
+	text, err := a.Dialect.On(a.Server).read(grantFiles, "grants/entry.sql")
+	if err != nil {
+		return "", "", err
+	}
+	comment, statement, _ = strings.Cut(string(text), "\n")
+	given := fmt.Sprintf(`{"role":"%s","user":"%s","host":"%s"}`, role, a.User, cmp.Or(a.Host, "%"))
+	fill := strings.NewReplacer("{database}", quoteName(a.Database), "{audit_log}", quoteName(a.Prefix+"audit_log"), "{given}", given,
+		"{stream}", "SUBSTRING(UNHEX(SHA2(CONCAT('installation', UNHEX('00'), 'prescient'), 256)), 1, 16)")
+	return comment, fill.Replace(strings.TrimSuffix(statement, ";\n")), nil
 }
 
 var rightsLine = regexp.MustCompile(`(?m)^GRANT (.+) ON (?:PROCEDURE )?\{database\}\.\{(\w+)\}`)

@@ -30,7 +30,7 @@ func Grants(prog *program.Program) *cobra.Command {
 		Use:   "grants --role app --user NAME",
 		Short: "Print the GRANTs that give an account just what it needs",
 		Long: `Prints the statements that give a role to an account, for an administrator to run. Nothing is asked of the
-database and nothing changed. Make the account first (CREATE USER … IDENTIFIED BY …), and, for all roles but owner, the
+database and nothing changed. The last one has the audit know of it (but for an owner, who may be there before the tables). Make the account first (CREATE USER … IDENTIFIED BY …), and, for all roles but owner, the
 tables (migrate).
 
 Roles:
@@ -82,7 +82,14 @@ func printGrants(cmd *cobra.Command, prog *program.Program, role string, account
 	if err != nil {
 		return exit.Usage(err)
 	}
+	about, entry, err := sql.GrantEntry(role, account)
+	if err != nil {
+		return exit.Usage(err)
+	}
 	out := cmd.OutOrStdout()
+	if entry != "" && prog.JSON {
+		statements = append(statements, entry)
+	}
 	if prog.JSON {
 		return output.JSON(out, granted{role, statements})
 	}
@@ -94,5 +101,8 @@ func printGrants(cmd *cobra.Command, prog *program.Program, role string, account
 			return err
 		}
 	}
-	return nil
+	if entry == "" {
+		return nil
+	}
+	return output.Say(out, "%s\n%s;", about, entry)
 }

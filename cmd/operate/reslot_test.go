@@ -1,10 +1,13 @@
 package operate_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"prescient/cmd"
 	"prescient/cmd/internal/rig"
+	"prescient/prescient/audit"
 )
 
 func TestReslot(t *testing.T) {
@@ -15,7 +18,7 @@ func TestReslot(t *testing.T) {
 		for _, args := range [][]string{{}, {"--resolution", "7m"}, {"--resolution", "soon"}, {"--resolution", "5m", "--wait", "long"}} {
 			r.Execute(append([]string{"reslot"}, args...)...).Wants(r.T, cmd.ExitUsage)
 		}
-		got := r.Execute("reslot", "--resolution", "20m")
+		got := r.Execute("reslot", "--resolution", "20m", "--reason", "too coarse")
 		got.Wants(r.T, cmd.ExitOK, `"step":"move"`, "set it to 20m0s")
 		if got.Out != "slots are 20m0s apart, before 15m0s; moved 1 rows\n" {
 			r.Error(got)
@@ -32,5 +35,16 @@ func TestReslot(t *testing.T) {
 			r.Error(out)
 		}
 		r.OK("jobs", "--slots-resolution", "5m")
+		var told []string
+		for _, e := range rig.Lines[audit.Stored](r.T, r.OK("audit", "--verb", "reslot", "--json", "--slots-resolution", "5m")) {
+			told = append(told, strings.Join([]string{string(e.Kind), e.ID, e.Command, e.Reason, string(e.Before), string(e.After)}, "|"))
+		}
+		slices.Sort(told) // they are of one time
+		if want := []string{
+			`installation|prescient|reslot|too coarse|{"resolution":"15m0s"}|{"resolution":"20m0s","rows_moved":1}`,
+			`installation|prescient|reslot||{"resolution":"20m0s"}|{"resolution":"5m0s"}`,
+		}; !slices.Equal(told, want) {
+			r.Errorf("the audit has %q; want %q", told, want)
+		}
 	})
 }
