@@ -9,28 +9,31 @@ import (
 	"prescient/prescient/steps"
 )
 
-// A real process is killed in the middle of a step; another goes on.
-func TestAStepWhoseProcessIsKilledIsCalledAgainByAnother(t *testing.T) {
+// In each step the real process that has the run is killed. It is of a pool: the next agent of that goes on at the step that was under
+// way, and the one that serves no pool never calls any.
+func TestARunOfAPoolGoesOnWhereverTheProcessOfAStepIsKilled(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		c := &rig.Calls{}
-		second := make(chan struct{})
-		c.Gate = func(ctx context.Context, worker string, n int) {
-			if worker == "a" && n == 2 {
-				close(second)
+		dies := map[string]int{"a": 1, "b": 2, "c": 2} // in which of its calls
+		reached := map[string]chan struct{}{"a": make(chan struct{}), "b": make(chan struct{}), "c": make(chan struct{})}
+		c := &rig.Calls{Gate: func(ctx context.Context, worker string, n int) {
+			if n == dies[worker] {
+				close(reached[worker])
 				<-ctx.Done()
 			}
-		}
+		}}
 		start := r.Starter(c)
-		a := start("a")
-		a.Works(r.T)
-		r.With(`{job: nightly, crontab: "@yearly", steps: [{name: one, exec: check, arguments: {n: 1}}, {name: two, exec: check}, {name: three, exec: check}]}`,
+		start("outside").Works(r.T)
+		r.Variables["PRESCIENT_WORKER_POOLS"] = "heavy=1"
+		r.With(`{job: nightly, crontab: "@yearly", pool: heavy, steps: [{name: one, exec: check, arguments: {n: 1}}, {name: two, exec: check}, {name: three, exec: check}]}`,
 			"job", "create", "-").Wants(r.T, 0)
 		run := strings.TrimSpace(r.OK("job", "run", "nightly"))
-		r.Await(second)
-		r.Must(a.Process.Kill())
-		a.Ends(r.T, -1)
-		b := start("b")
-		b.Works(r.T)
+		for _, name := range []string{"a", "b", "c"} {
+			p := start(name)
+			r.Await(reached[name])
+			r.Must(p.Process.Kill())
+			p.Ends(r.T, -1)
+		}
+		start("d")
 		var got steps.RunLog
 		rig.Eventually(r.T, "the run has ended", func() bool {
 			got = rig.Lines[steps.RunLog](r.T, r.OK("runs", run, "--json"))[0]
@@ -40,12 +43,13 @@ func TestAStepWhoseProcessIsKilledIsCalledAgainByAnother(t *testing.T) {
 		for _, step := range got.Steps {
 			said += step.Step + " " + step.Agent + " " + step.Result + "\n"
 		}
-		if want := "one a done\ntwo a crashed\ntwo b done\nthree b done\n"; got.Result != steps.ResultDone || got.Agent != "b" || got.Takeovers != 1 || said != want {
+		want := "one a crashed\none b done\ntwo b crashed\ntwo c done\nthree c crashed\nthree d done\n"
+		if got.Result != steps.ResultDone || got.Agent != "d" || got.Takeovers != 3 || said != want || c.Of("outside") != 0 {
 			r.Errorf("%+v\n%s\nwant\n%s", got, said, want)
 		}
-		r.Says(r.OK("runs", "--job", "nightly"), run, "done", "b")
+		r.Says(r.OK("runs", "--job", "nightly"), run, "done", "d")
 		out := r.OK("runs", run, "--follow") // which is over
-		r.Says(out, run+": 1. one (check): done", run+": 2. two (check): crashed", run+": done\n")
+		r.Says(out, run+": 1. one (check): crashed", run+": 2. two (check): done", run+": done\n")
 		if strings.Index(out, "3. three (check): done") > strings.Index(out, run+": done\n") {
 			r.Error(out)
 		}

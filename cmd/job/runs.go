@@ -93,6 +93,11 @@ func runs(cmd *cobra.Command, prog *program.Program, f runsFlags, run string) (e
 	out := cmd.OutOrStdout()
 	switch {
 	case f.follow:
+		if run != "" && len(found) == 0 {
+			if err := output.Say(cmd.ErrOrStderr(), "run %s has not begun; it is waited for", words.Clean(run)); err != nil {
+				return err
+			}
+		}
 		return s.Explain(follow(cmd.Context(), s, out, filter, found))
 	case prog.JSON:
 		return output.Lines(out, found)
