@@ -46,6 +46,7 @@ func (l Log) Statements(t *testing.T) (list []rig.Explained) {
 		add("audit/reach "+name, table(key), "{filter}", all(conditions), "{offset}", "1000")
 	}
 	add("audit/list object", table("stream 16"), "{index}", "stream", "{filter}", all(Filter{ID: "s7"}.ofObject()), "{limit}", "100")
+	add("audit/later", table("stream 20"), "{streams}", "stream = "+one+" AND seq <= 2 OR stream = "+two+" AND seq <= 1", "{now}", "'2026-11-20 12:00:00'")
 	add("audit/stretch", table("stream 16"), "{from}", one, "{offset}", "100")
 	add("audit/gaps", map[string]string{"p_audit_log": "stream 16", "marked": "stream 16"}, "{from}", one, "{to}", "X'"+strings.Repeat("FF", 16)+"'")
 	return list
