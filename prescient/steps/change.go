@@ -87,11 +87,7 @@ func (j *Jobs) Update(ctx context.Context, db prescient.DB, job Job, version uin
 	job = job.WithDefaults()
 	err = j.own.InTx(ctx, db, func(db prescient.DB) error {
 		changed = false
-		had, err := j.sharedOf(ctx, db, job.Name)
-		if err != nil {
-			return err
-		}
-		if err := j.lockSteps(ctx, db, shared, append(had, job.shared()...)); err != nil {
+		if err := j.lockSteps(ctx, db, shared, job.shared(), job.Name); err != nil {
 			return err
 		}
 		whole, err := j.resolve(ctx, db, job)
@@ -159,11 +155,7 @@ func (j *Jobs) Delete(ctx context.Context, db prescient.DB, names ...string) (de
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	err = j.own.InTx(ctx, db, func(db prescient.DB) error {
 		deleted = 0
-		had, err := j.sharedOf(ctx, db, names...)
-		if err != nil {
-			return err
-		}
-		if err := j.lockSteps(ctx, db, shared, had); err != nil {
+		if err := j.lockSteps(ctx, db, shared, nil, names...); err != nil {
 			return err
 		}
 		found, err := j.find(ctx, db, "steps/job_find", names, toChange)

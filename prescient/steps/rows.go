@@ -94,28 +94,23 @@ func (j *Jobs) lockJob(ctx context.Context, db prescient.DB, name string) (defin
 	return found[0], job, err
 }
 
-// sharedOf are the shared steps that jobs have, by a plain look.
-func (j *Jobs) sharedOf(ctx context.Context, db prescient.DB, jobs ...string) (names []string, err error) {
+// lockSteps locks shared steps, and those that jobs have by a plain look, in the order of their names. Whoever changes a job or a step locks
+// steps before jobs, and all of them by one call: so nobody waits in a circle. What has changed since that look is locked later, out of
+// this order: then one of two is begun again, which is rare.
+func (j *Jobs) lockSteps(ctx context.Context, db prescient.DB, lock string, steps []string, jobs ...string) error {
 	found, err := j.find(ctx, db, "steps/job_find", jobs, plainly)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, row := range found {
 		job, err := decodeJob(row.name, row.definition)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		names = append(names, job.shared()...)
+		steps = append(steps, job.shared()...)
 	}
-	return names, nil
-}
-
-// lockSteps locks shared steps in the order of their names. Whoever changes a job or a step locks steps before jobs, and all of them by one
-// call: so nobody waits in a circle. What has changed since the names were read is locked later, out of this order: then one of two is
-// begun again, which is rare.
-func (j *Jobs) lockSteps(ctx context.Context, db prescient.DB, lock string, names []string) error {
-	slices.Sort(names)
-	_, err := j.find(ctx, db, "steps/step_find", slices.Compact(names), lock)
+	slices.Sort(steps)
+	_, err = j.find(ctx, db, "steps/step_find", slices.Compact(steps), lock)
 	return err
 }
 

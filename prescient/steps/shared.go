@@ -96,11 +96,7 @@ func (j *Jobs) lockSharing(ctx context.Context, db prescient.DB, step string) er
 	if err != nil {
 		return err
 	}
-	sharing, err := j.sharedOf(ctx, db, jobs...)
-	if err != nil {
-		return err
-	}
-	return j.lockSteps(ctx, db, toChange, append(sharing, step))
+	return j.lockSteps(ctx, db, toChange, []string{step}, jobs...)
 }
 
 // renew makes a new version of jobs, of which a shared step has changed.
