@@ -129,13 +129,14 @@ var layers = []layer{
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},
 	{"scripts/chaos/outbox", []string{"cmd", "sql", "prescient", "prescient/client", "prescient/connect", "prescient/event", "prescient/event/broker", "prescient/event/broker/*",
 		"prescient/localserver", "prescient/schedule"}},
-	{"scripts/chaos/checker", []string{"prescient/schedule/timeline", "scripts/chaos/checker/apart", "scripts/chaos/checker/evidence"}},
+	{"scripts/chaos/checker", []string{"prescient/schedule/timeline", "scripts/chaos/checker/apart", "scripts/chaos/checker/evidence", "scripts/chaos/checker/jobs"}},
+	{"scripts/chaos/checker/jobs", []string{"scripts/chaos/checker/evidence"}},
 	{"scripts/chaos/checker/evidence", nil},
 	{"scripts/chaos/checker/apart", nil},
 	{"scripts/chaos/stage", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/wire", "prescient/longrun", "prescient/schedule",
-		"scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/worker"}},
+		"prescient/steps", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/worker"}},
 	{"scripts/chaos/campaign", []string{"sql", "prescient", "prescient/localserver", "prescient/localserver/wire", "scripts/chaos/checker", "scripts/chaos/stage", "scripts/chaos/worker"}},
-	{"scripts/chaos/worker", []string{"cmd", "prescient", "prescient/connect", "prescient/localserver/wire", "prescient/longrun", "prescient/schedule", "scripts/chaos/checker"}},
+	{"scripts/chaos/worker", []string{"cmd", "jobs/changequeue", "prescient", "prescient/connect", "prescient/localserver/wire", "prescient/longrun", "prescient/schedule", "prescient/steps", "scripts/chaos/checker"}},
 	{"scripts/*", []string{"prescient/localserver"}},
 }
 

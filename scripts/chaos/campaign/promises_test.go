@@ -70,13 +70,14 @@ func TestEveryPromiseIsKeptUnderFaults(t *testing.T) {
 	if want := 2 * len(scenarios); len(all) != want {
 		t.Errorf("%d runs; want %d", len(all), want)
 	}
-	changes, calls, saved, apart, quota := 0, 0, 0, 0, 0
+	changes, calls, saved, apart, quota, jobs, again, written := 0, 0, 0, 0, 0, 0, 0, 0
 	for _, o := range all {
 		faults := 0
 		for _, n := range o.Report.Faults {
 			faults += n
 		}
 		t.Logf("%s %s: %d faults, %d rows, %d executed twice, %s at the latest; %+v; %+v", o.Engine, o.Scenario, faults, o.Report.Rows, o.Report.Twice, o.Report.Latest, o.Report.Planned, o.Report.Long)
+		t.Logf("%s %s: %+v; %+v", o.Engine, o.Scenario, o.Report.Jobs, o.Report.Changes)
 		if !o.Good() {
 			PrintFindings(t.Output(), o)
 			t.Errorf("%s %s: %d findings (%v)", o.Engine, o.Scenario, len(o.Report.Findings), o.Err)
@@ -88,7 +89,8 @@ func TestEveryPromiseIsKeptUnderFaults(t *testing.T) {
 			t.Errorf("%s %s: %+v prove little", o.Engine, o.Scenario, p)
 		}
 		calls, saved = calls+o.Report.Long.Calls, saved+o.Report.Long.Saved // of long runs: a few take all of a short scenario
-		changes += o.Report.Planned.Changes                                 // which a server that is killed, or busy, lets through late
+		jobs, again, written = jobs+o.Report.Jobs.Done, again+o.Report.Jobs.Again, written+o.Report.Changes.Written
+		changes += o.Report.Planned.Changes // which a server that is killed, or busy, lets through late
 		apart, quota = apart+o.Report.Planned.Apart, quota+o.Report.Planned.Quota
 		if o.Scenario != "calm" && faults == 0 {
 			t.Errorf("%s %s: nothing was broken", o.Engine, o.Scenario)
@@ -99,6 +101,9 @@ func TestEveryPromiseIsKeptUnderFaults(t *testing.T) {
 	}
 	if apart < len(all)/2 || quota < len(all)/2 {
 		t.Errorf("%d long runs that kept apart and %d that used up their quota, in %d runs, prove little", apart, quota, len(all))
+	}
+	if jobs < 2*len(all) || again < len(all)/2 || written < 30*len(all) {
+		t.Errorf("%d runs of jobs, %d steps that were called again and %d changes in %d runs prove little", jobs, again, written, len(all))
 	}
 	if changes < 4*len(all) {
 		t.Errorf("%d changes of schedules in %d runs prove little", changes, len(all))

@@ -60,4 +60,16 @@
 //   - payload: an event or a run has the payload of another definition
 //   - missed: a run ended as missed that was not late, or not to be skipped; or that had been called, where nothing says that the answer
 //     was lost, or nobody had claimed its bucket since; or one was called that was to be skipped
+//
+// Of a job of steps the journal has each call of a step. What is said of long runs holds for its runs as "stuck". Besides:
+//
+//   - step-lost: a run ended as done, and one of its steps never came to its end
+//   - step-order: a step was called, and the one before it had not ended
+//   - step-twice: a step was called again, and it had neither failed nor does a fault explain it
+//   - step-version: the calls of a run are of several versions of the job
+//   - step-effect: what a step wrote as a TxFunc is not there exactly once
+//   - step-log: the log of runs, or that of steps, does not agree with history, or with what was called
+//
+// Apps write changes in transactions that commit in another order than that of their ids, and a queue handles them. "change-skipped",
+// "change-twice" and "change-phantom" are for what was never handled, or twice, or though it had been rolled back.
 package checker

@@ -23,6 +23,8 @@ const (
 	Clock      Kind = "clock"      // the database told what time it is
 	Step       Kind = "step"       // a call of a long run begins a step: Step is how many were done before
 	Saved      Kind = "saved"      // its checkpoint was saved, and Save said so: Step is how many are done
+	Called     Kind = "called"     // a step of a job was called: Key is the job, Tag the run, Exec the step, N the call, Step its seq, Revision the version
+	Returned   Kind = "returned"   // it has done its work, and returns
 	Plan       Kind = "plan"       // the app changed a schedule: Key is its id, Change what it did
 	Stall      Kind = "stall"      // until At, for as long as Took, the machine stood still: nobody broke that, and nobody got to run
 )

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/scripts/chaos/checker/evidence"
+	"prescient/scripts/chaos/checker/jobs"
 )
 
 // Rules are what a scenario asks for.
@@ -28,6 +29,9 @@ type Rules struct {
 	// Callers says of the job_execs of a pool which workers may call them.
 	Callers    map[string]func(worker string) bool
 	ClockSteps bool // the database's clock is set while it runs: lateness says nothing
+	// Steps are those of the jobs, in their order, and StepTx is the one whose effect commits with it.
+	Steps  []string
+	StepTx string
 	// LocksNeighbours says that the server has whoever moves a row lock the one after it in UNIQUE (job_key), as MariaDB does.
 	LocksNeighbours bool
 }
@@ -63,6 +67,8 @@ type Report struct {
 	Latest  time.Duration // of a first call
 	Planned Planned
 	Long    Long
+	Jobs    jobs.Report
+	Changes evidence.Changes
 	// StoodStill is how long the machine stood still: MaxLate and InFlight are longer by that, and it explains calls that are repeated.
 	StoodStill time.Duration
 	Findings   []Finding
@@ -104,13 +110,14 @@ type judgement struct {
 	buckets map[time.Time]int
 	claims  map[time.Time][]evidence.Claim
 	starts  map[string][]evidence.Start // by schedule
+	jobs    map[evidence.RunOf][]called // calls of steps
 	report  Report
 }
 
 // Judge decides whether the promises were kept.
 func Judge(rules Rules, events []Event, tables evidence.Tables) Report {
 	j := &judgement{rules: rules, tables: tables, stories: make(map[int64]*story), plans: make(map[string]*plan), buckets: make(map[time.Time]int),
-		claims: make(map[time.Time][]evidence.Claim), starts: make(map[string][]evidence.Start), report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
+		claims: make(map[time.Time][]evidence.Claim), starts: make(map[string][]evidence.Start), jobs: make(map[evidence.RunOf][]called), report: Report{Ended: make(map[string]int), Faults: make(map[string]int)}}
 	j.gather(events)
 	j.orderByKey()
 	for _, id := range slices.Sorted(maps.Keys(j.stories)) {
@@ -130,6 +137,8 @@ func Judge(rules Rules, events []Event, tables evidence.Tables) Report {
 	}
 	j.longRuns()
 	j.planned()
+	j.jobsOfSteps()
+	j.changes()
 	j.repeats()
 	j.books()
 	return j.report
@@ -138,7 +147,7 @@ func Judge(rules Rules, events []Event, tables evidence.Tables) Report {
 // gather groups events and rows by check.
 func (j *judgement) gather(events []Event) {
 	numbers := make(map[int64]*called)
-	var calls []*called
+	var calls, steps []*called
 	var stalls []Event
 	for _, e := range events {
 		j.last = max(j.last, e.At)
@@ -170,7 +179,11 @@ func (j *judgement) gather(events []Event) {
 			c := &called{Event: e}
 			numbers[e.N] = c
 			calls = append(calls, c)
-		case Answer:
+		case Called:
+			c := &called{Event: e}
+			numbers[e.N] = c
+			steps = append(steps, c)
+		case Answer, Returned:
 			if c := numbers[e.N]; c != nil {
 				c.answer = &e
 			}
@@ -196,6 +209,10 @@ func (j *judgement) gather(events []Event) {
 	for _, c := range calls {
 		s := j.storyOf(c.Event)
 		s.calls = append(s.calls, *c)
+	}
+	for _, c := range steps {
+		of := evidence.RunOf{Job: c.Key, Occurrence: c.Tag}
+		j.jobs[of] = append(j.jobs[of], *c)
 	}
 	j.report.Calls = len(calls)
 	j.stoodStill(stalls)

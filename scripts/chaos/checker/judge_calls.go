@@ -4,7 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"time"
+
+	"prescient/scripts/chaos/checker/evidence"
+	"prescient/scripts/chaos/checker/jobs"
 )
 
 // clock is the database's clock by ours: what it told, and when.
@@ -249,7 +253,7 @@ func (j *judgement) books() {
 	for _, e := range j.tables.Ended {
 		history[end{e.Slot, e.Outcome}]++
 	}
-	for _, job := range j.tables.Schedules.Jobs {
+	for _, job := range slices.Concat(j.tables.Schedules.Jobs, j.tables.Jobs.Ends) {
 		if job.Outcome != "" {
 			history[end{job.Slot, job.Outcome}]++
 		}
@@ -323,4 +327,37 @@ func (j *judgement) hit(c called) bool {
 		}
 	}
 	return false
+}
+
+// jobsOfSteps decides about jobs.
+func (j *judgement) jobsOfSteps() {
+	calls := make(map[evidence.RunOf][]jobs.Call)
+	for of, some := range j.jobs {
+		for _, c := range some {
+			call := jobs.Call{Worker: c.Worker, Step: c.Exec, Seq: c.Step, Version: c.Revision, At: c.At}
+			if c.answer != nil {
+				call.Returned, call.Failed = c.answer.At, c.answer.Failed
+			}
+			calls[of] = append(calls[of], call)
+		}
+	}
+	explains := func(before, again jobs.Call) bool {
+		return j.explains(called{Event: Event{Worker: before.Worker, At: before.At}}, called{Event: Event{At: again.At}}) >= 0
+	}
+	report, found := jobs.Judge(jobs.Rules{Steps: j.rules.Steps, Tx: j.rules.StepTx, Broke: len(j.faults) > 0, Explains: explains}, calls, j.tables.Jobs)
+	j.report.Jobs = report
+	for _, f := range found {
+		j.find(f.Rule, 0, "%s", f.Text)
+	}
+}
+
+// changes decides whether each change that was committed was handled, once.
+func (j *judgement) changes() {
+	c := j.tables.Changes
+	j.report.Changes = c
+	for rule, n := range map[string]int{"change-skipped": c.Skipped, "change-twice": c.Twice, "change-phantom": c.Phantom} {
+		if n > 0 {
+			j.find(rule, 0, "%d of %d changes", n, c.Written)
+		}
+	}
 }

@@ -61,7 +61,7 @@ func (r *reports) take(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	switch e.Kind {
-	case checker.Call:
+	case checker.Call, checker.Called:
 		e.N = r.calls.Add(1)
 	case checker.Fault:
 		e.Took += aftermath

@@ -18,6 +18,7 @@ import (
 	"prescient/prescient/connect"
 	"prescient/prescient/localserver/wire"
 	"prescient/prescient/schedule"
+	"prescient/prescient/steps"
 	"prescient/scripts/chaos/checker"
 	"prescient/scripts/chaos/checker/evidence"
 	"prescient/scripts/chaos/worker"
@@ -44,6 +45,7 @@ type Stage struct {
 	App     *sql.DB
 	Client  *client.Client
 	plans   *schedule.Schedules
+	jobs    *steps.Jobs
 	crew    *crew
 	over    atomic.Bool // the time of faults
 
@@ -89,6 +91,9 @@ func (s *Stage) open(ctx context.Context) (err error) {
 	if _, err := s.App.ExecContext(ctx, "CREATE TABLE "+Prefix+"effects (id BIGINT NOT NULL, checks INT NOT NULL, n BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY)"); err != nil {
 		return err
 	}
+	if err := evidence.MakeJobs(ctx, s.App, Prefix); err != nil {
+		return err
+	}
 	if err := evidence.Watch(ctx, s.App, Prefix); err != nil {
 		return err
 	}
@@ -101,13 +106,17 @@ func (s *Stage) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.plans = schedule.New(s.Client)
-	return nil
+	if !s.hasJobs() {
+		return nil
+	}
+	return s.makeJobs(ctx)
 }
 
 // rules are what the checker is to hold this run against.
 func (s *Stage) rules() checker.Rules {
 	rules := checker.Rules{Resolution: resolution, Entity: entity, Batch: batch, Streams: 2, MaxLate: 20 * time.Second,
 		MaxChecks: maxChecks, MaxErrors: maxErrors, InFlight: 10 * time.Second, Lease: Lease, Outcomes: worker.Outcomes(), Tx: worker.IsTx(), Long: worker.IsLong(), Callers: worker.Callers(),
+		Steps: worker.Steps(), StepTx: worker.TxStep,
 		LocksNeighbours: s.Engine.LocksNeighbours()}
 	if s.Scenario.Rules != nil {
 		s.Scenario.Rules(&rules)
@@ -164,6 +173,12 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	for i := range planners {
 		busy.Go(func() { s.newPlanner(uint64(i)).plan(playing) })
 	}
+	if s.hasJobs() {
+		busy.Go(func() { s.editJobs(playing) })
+		for i := range writers {
+			busy.Go(func() { s.writeChanges(playing, s.Dice(300+uint64(i))) })
+		}
+	}
 	if s.Scenario.Faults != nil {
 		busy.Go(func() { s.Scenario.Faults(playing, s) })
 	}
@@ -184,13 +199,16 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 	return report, s.journal.Close()
 }
 
-// drain waits until no check is pending but what is far ahead, and nothing of a schedule is late.
+// drain waits until no check is pending but what is far ahead, nothing of a schedule is late, and all changes are handled.
 func (s *Stage) drain(ctx context.Context) error {
 	left := -1
 	var err error
 	for until := time.Now().Add(s.Scenario.Drain); time.Now().Before(until); Pause(ctx, 200*time.Millisecond) {
 		err = s.App.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+Prefix+"future_job WHERE next_check_at < "+
-			"UTC_TIMESTAMP() + INTERVAL IF(entity_name = '"+prescient.ScheduleEntity+"', -3, 21600) SECOND").Scan(&left)
+			"UTC_TIMESTAMP() + INTERVAL IF(entity_name = '"+prescient.ScheduleEntity+"', -3, 21600) SECOND AND entity_name <> '"+evidence.QueueEntity+"'").Scan(&left)
+		if err == nil && left == 0 {
+			left, err = evidence.Unhandled(ctx, s.App, Prefix)
+		}
 		if err == nil && left == 0 {
 			return nil
 		}
@@ -198,7 +216,7 @@ func (s *Stage) drain(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	s.Logf("after %s %d rows are still pending (%v)", s.Scenario.Drain, left, err)
+	s.Logf("after %s %d rows or changes are still pending (%v)", s.Scenario.Drain, left, err)
 	return nil // the checker sees them
 }
 

@@ -48,6 +48,9 @@ func Main() {
 			if err := registerRun(registry, checks, deps); err != nil {
 				return err
 			}
+			if err := registerJobs(registry, checks, deps); err != nil {
+				return err
+			}
 			runs, err = registerLong(ctx, registry, checks, deps)
 			return err
 		},

@@ -65,6 +65,9 @@ func TestAllClaimsAreKnownWhereATriggerMayNoteThem(t *testing.T) {
 				"UPDATE "+tt.prefix+"schedule_run SET allocated_until = UTC_TIMESTAMP(6), checkpoint = 'c' WHERE job_key LIKE 'k%'", // no start
 				"UPDATE "+tt.prefix+"schedule_run SET token = 9, agent = 'b', called_at = '2026-03-01 12:01' WHERE job_key LIKE 'k%'",
 				"UPDATE "+tt.prefix+"schedule_run SET agent = '', allocated_until = NULL WHERE job_key LIKE 'k%'")
+			if err := MakeJobs(t.Context(), owner, tt.prefix); err != nil {
+				t.Fatal(err)
+			}
 			tables, err := Read(t.Context(), d.Open(t, "parseTime=true"), tt.prefix, []string{"done", "failed"})
 			if err != nil {
 				t.Fatal(err)

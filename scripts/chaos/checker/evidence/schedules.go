@@ -53,19 +53,26 @@ const (
 	outboxRows = "SELECT id, event_key, generated_at, inserted_at, payload FROM {prefix}event_outbox ORDER BY seq"
 )
 
-// readSchedules reads what the tables with a prefix hold of schedules.
-func readSchedules(ctx context.Context, db *sql.DB, prefix string) (s Schedules, err error) {
+// readSchedules reads what the tables with a prefix hold of schedules; what has ended of those of jobs by itself.
+func readSchedules(ctx context.Context, db *sql.DB, prefix string) (s Schedules, ofJobs []ScheduleJob, err error) {
 	for query, scan := range map[string]func(*sql.Rows) error{
 		scheduleRows: func(rows *sql.Rows) error {
 			var r ScheduleRow
 			err := rows.Scan(&r.ID, &r.Version, &r.Enabled, &r.PassedOver)
-			s.Rows = append(s.Rows, r)
+			if !strings.HasPrefix(r.ID, jobPrefix) {
+				s.Rows = append(s.Rows, r)
+			}
 			return err
 		},
 		scheduleJobs: func(rows *sql.Rows) error {
 			var j ScheduleJob
 			err := rows.Scan(&j.Schedule, &j.Exec, &j.Tag, &j.Due, &j.InsertedAt, &j.Outcome, &j.Checks, &j.Errors, &j.Slot, &j.Worker, &j.Revision, &j.At)
-			s.Jobs = append(s.Jobs, j)
+			switch isJob := strings.HasPrefix(j.Schedule, jobPrefix); {
+			case !isJob:
+				s.Jobs = append(s.Jobs, j)
+			case j.Outcome != "":
+				ofJobs = append(ofJobs, j)
+			}
 			return err
 		},
 		outboxRows: func(rows *sql.Rows) error {
@@ -76,8 +83,8 @@ func readSchedules(ctx context.Context, db *sql.DB, prefix string) (s Schedules,
 		},
 	} {
 		if err := each(ctx, db, strings.ReplaceAll(query, "{prefix}", prefix), scan); err != nil {
-			return s, err
+			return s, nil, err
 		}
 	}
-	return s, nil
+	return s, ofJobs, nil
 }

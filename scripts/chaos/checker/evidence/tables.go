@@ -20,6 +20,8 @@ type Tables struct {
 	Effects   []Effect
 	Schedules Schedules
 	LongRuns  []LongRun
+	Jobs      Jobs
+	Changes   Changes
 }
 
 // LongRun is a row of schedule_run.
@@ -76,7 +78,7 @@ type Effect struct {
 // slot_run has a column. The pool needs parseTime and UTC.
 func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t Tables, err error) {
 	const id = "CAST(COALESCE(JSON_UNQUOTE(JSON_EXTRACT(payload, '$.id')), 0) AS SIGNED)"
-	err = each(ctx, db, "SELECT "+id+", next_check_at, check_count, error_count FROM "+prefix+"future_job WHERE entity_name <> '"+ScheduleEntity+"'", func(rows *sql.Rows) error {
+	err = each(ctx, db, "SELECT "+id+", next_check_at, check_count, error_count FROM "+prefix+"future_job WHERE entity_name NOT IN ('"+ScheduleEntity+"', '"+QueueEntity+"')", func(rows *sql.Rows) error {
 		var p Pending
 		err := rows.Scan(&p.ID, &p.Next, &p.Checks, &p.Errors)
 		t.Pending = append(t.Pending, p)
@@ -141,7 +143,13 @@ func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t T
 	if err != nil {
 		return t, err
 	}
-	t.Schedules, err = readSchedules(ctx, db, prefix)
+	if t.Schedules, t.Jobs.Ends, err = readSchedules(ctx, db, prefix); err != nil {
+		return t, err
+	}
+	if err := readJobs(ctx, db, prefix, &t.Jobs); err != nil {
+		return t, err
+	}
+	t.Changes, err = readChanges(ctx, db, prefix)
 	return t, err
 }
 
