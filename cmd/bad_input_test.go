@@ -293,7 +293,7 @@ func TestEveryCommandAnswersBadInputInPlainWordsOnAServer(t *testing.T) {
 }
 
 func TestEveryCommandSaysInPlainWordsWhatAServerLacks(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		answers(r.T, map[string]string{"PRESCIENT_DSN": r.DSN}, usualLines("demo", "migrate", "migrate up"))
 		config, err := mysql.ParseDSN(r.DSN)
 		r.Must(err)

@@ -75,7 +75,7 @@ func TestNoCommandThatFailsShowsThePassword(t *testing.T) {
 }
 
 func TestNothingThatRunsShowsThePassword(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Variables["PRESCIENT_LOG_LEVEL"] = "trace"
 		r.Variables["PRESCIENT_SLOTS_RESOLUTION"] = "1s"
 		r.OK("migrate")

@@ -16,7 +16,7 @@ import (
 )
 
 func TestAnotherResolutionIsRefusedNamingBoth(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		for _, args := range [][]string{
 			{"migrate"}, {"migrate", "status"}, {"run"}, {"work"}, {"sweep"}, {"roll-forward"}, {"jobs"}, {"slots"},
@@ -28,7 +28,7 @@ func TestAnotherResolutionIsRefusedNamingBoth(t *testing.T) {
 }
 
 func TestAccessDeniedShowsNoPassword(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		dsn := "nobody:topsecret" + r.DSN[strings.LastIndex(r.DSN, "@"):]
 		got := rig.Execute(r.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": dsn}, "", "jobs")
 		got.Wants(r.T, cmd.ExitDatabase, "database nobody:***@tcp(", "Access denied")
@@ -44,7 +44,7 @@ func TestOrdersOfTheConfiguration(t *testing.T) {
 }
 
 func testOrdersOfTheConfiguration(t *testing.T, given, prefix string) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Variables["PRESCIENT_JOBS_ORDERS_TABLE_PREFIX"] = given
 		r.Variables["PRESCIENT_JOBS_ORDERS_ENABLED"] = "true"
 		r.Variables["PRESCIENT_JOBS_ORDERS_EXEC"] = orders.DefaultJobExec
@@ -71,7 +71,7 @@ func testOrdersOfTheConfiguration(t *testing.T, given, prefix string) {
 }
 
 func TestProgramsRegisterTheirOwn(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		var called []string
 		r.Options.Register = func(_ context.Context, registry *prescient.Registry, deps cmd.Deps) error {

@@ -46,7 +46,7 @@ jobs:
 }
 
 func TestCompletionOfAProgramsOwnJobExecs(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Register = func(_ context.Context, registry *prescient.Registry, deps cmd.Deps) error {
 			check := func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }
 			return registry.Register("own-check", check, prescient.Guards{})

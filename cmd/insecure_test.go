@@ -12,7 +12,7 @@ import (
 // MySQL. Whoever gave nothing of TLS is told that it may be that.
 func TestAnAccountThatWantsTLSIsHintedAt(t *testing.T) {
 	const hint = "if the server or the account wants TLS, as with require_secure_transport, give tls.ca_file, or tls=true in the DSN"
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		dsn := r.Account("worker")
 		run := func(further ...string) rig.Result {

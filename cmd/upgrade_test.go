@@ -12,7 +12,7 @@ import (
 )
 
 func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Needs(rig.ColumnDefaults)
 		newest, err := sql.Version()
 		r.Must(err)
@@ -48,7 +48,7 @@ func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 }
 
 func TestOnTablesOfALaterVersionNothingIsMigrated(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		newest, err := sql.Version()
 		r.Must(err)

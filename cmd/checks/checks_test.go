@@ -12,7 +12,7 @@ import (
 )
 
 func TestInsertGetRescheduleCancel(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		insert := []string{"insert", "--entity", "order/42", "--exec", "unshipped"}
 		if out := r.OK(append(insert, "--in", "3h", "--payload", `{"lines": 3}`)...); out !=
@@ -69,7 +69,7 @@ func TestInsertGetRescheduleCancel(t *testing.T) {
 }
 
 func TestPayloadFromStdin(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		got := r.With(`{"from": "stdin"}`, "insert", "--entity", "a/1", "--exec", "x", "--in", "1h", "--payload", "-")
 		got.Wants(r.T, cmd.ExitOK)
@@ -80,7 +80,7 @@ func TestPayloadFromStdin(t *testing.T) {
 }
 
 func TestListingsAreFilteredAndPaged(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		for i := range 7 {
 			r.OK("insert", "--entity", fmt.Sprintf("order/%d", i), "--exec", "a", "--at", fmt.Sprintf("2026-11-20 %d:00", 11+i))
@@ -166,7 +166,7 @@ func pages(r *rig.Rig, list string, want int) {
 }
 
 func TestWhatTheDatabaseHoldsDrivesNoTerminal(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		const nasty = "\x1b]0;title\a\u202e\u009b31m"
 		r.OK("insert", "--entity", "order/"+nasty, "--exec", "x", "--tag", nasty, "--in", "1h", "--payload", `{"a": "`+"\u009b"+`31m"}`)
@@ -188,7 +188,7 @@ func TestWhatTheDatabaseHoldsDrivesNoTerminal(t *testing.T) {
 }
 
 func TestSlotsShowTheLoad(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		for i := range 9 {
 			r.OK("insert", "--entity", fmt.Sprintf("order/%d", i), "--exec", "a", "--at", fmt.Sprintf("2026-11-20 1%d:00", min(i/2, 3)+1))

@@ -10,7 +10,7 @@ import (
 )
 
 func TestACheckIsInsertedWithAnExpiryAndShown(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		insert := []string{"insert", "--entity", "patient/7", "--exec", "remind", "--at", "2026-11-20 12:00"}
 		for text, why := range map[string]string{"0s": `duration "0s" is not positive`, "-1h": `duration "-1h" is not positive`, "soon": "soon"} {

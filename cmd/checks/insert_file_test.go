@@ -10,7 +10,7 @@ import (
 )
 
 func TestInsertFile(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		r.At("13:00")
 		orders := rig.File(r.T, "orders.csv", "\ufeffentity,due_at,payload,on_pending\r\n"+
@@ -37,7 +37,7 @@ func TestInsertFile(t *testing.T) {
 }
 
 func TestInsertFileReportsBadLinesAndDoesNothingHalf(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		r.At("13:00")
 		var text strings.Builder

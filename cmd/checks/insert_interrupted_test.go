@@ -97,7 +97,7 @@ func TestAnInsertDoesNotWaitForAPipeThatNobodyWritesTo(t *testing.T) {
 
 // The list of bad lines is one list: what the lines say and what the database says of them, in their order.
 func TestEveryWayToInsertAFileNamesTheSameBadLines(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		r.At("13:00")
 		r.OK("insert", "--entity", "order/there", "--exec", "x", "--in", "1h")
@@ -175,7 +175,7 @@ func holdUp(r *rig.Rig, args ...string) rig.Result {
 
 func TestAnInterruptedInsertOfAFileSaysWhatItInserted(t *testing.T) {
 	t.Run("all or nothing", func(t *testing.T) {
-		rig.EachServer(t, func(r *rig.Rig) {
+		rig.EachFlavour(t, func(r *rig.Rig) {
 			got := holdUp(r)
 			got.Wants(r.T, cmd.ExitInterrupted, "prescient: nothing was inserted: ", "interrupted\n")
 			if n := strings.Count(got.Err, "\n"); n != 1 || got.Out != "" {
@@ -185,7 +185,7 @@ func TestAnInterruptedInsertOfAFileSaysWhatItInserted(t *testing.T) {
 		})
 	})
 	t.Run("chunk by chunk", func(t *testing.T) {
-		rig.EachServer(t, func(r *rig.Rig) {
+		rig.EachFlavour(t, func(r *rig.Rig) {
 			got := holdUp(r, "--keep-going")
 			got.Wants(r.T, cmd.ExitInterrupted, "prescient: inserted 1000, replaced 0, kept 0 before line 1001", "interrupted\n")
 			if n := strings.Count(got.Err, "\n"); n != 1 || got.Out != "" {

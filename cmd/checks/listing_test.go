@@ -11,7 +11,7 @@ import (
 
 // However few rows a search looks at, a program that follows the cursor in the output comes to what it looks for.
 func TestATruncatedSearchSaysInItsOutputHowToGoOn(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.OK("insert", "--entity", "order/last", "--exec", "rare", "--at", "2026-11-20 19:00")
 		for i := range 5 {
@@ -61,7 +61,7 @@ func TestATruncatedSearchSaysInItsOutputHowToGoOn(t *testing.T) {
 }
 
 func TestAnEmptyListingSaysWhetherTheFilterMadeItSo(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		says := func(want string, args ...string) {
 			if got := r.Execute(args...); got.Code != cmd.ExitOK || got.Out != want+"\n" || got.Err != "" {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestRequeue(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		for _, key := range []string{"1", "2"} {
 			r.OK("insert", "--entity", "order/"+key, "--exec", "unshipped", "--in", "3h", "--payload", `{"lines": 3}`)
@@ -36,7 +36,7 @@ func TestRequeue(t *testing.T) {
 
 // Most ends are done or cancelled: to have those back must be said.
 func TestRequeueTakesAllOutcomesOnlyWhereThatIsSaid(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		for _, key := range []string{"1", "2"} {
 			r.OK("insert", "--entity", "order/"+key, "--exec", "unshipped", "--in", "3h")
@@ -56,7 +56,7 @@ func TestRequeueTakesAllOutcomesOnlyWhereThatIsSaid(t *testing.T) {
 }
 
 func TestRequeueRefusesWhatItIsNotSureOf(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		for _, wrong := range []struct{ flags, says string }{
 			{"", "--outcome"},
@@ -81,7 +81,7 @@ func TestRequeueRefusesWhatItIsNotSureOf(t *testing.T) {
 
 // To the library 0 is the default: a command that is given it must not take that.
 func TestNoLimitOfZeroMeansSomethingElse(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		for _, line := range []string{
 			"jobs --limit 0", "jobs --limit -1", "jobs --search 0", "jobs --search -1", "jobs --limit 10000",

@@ -16,7 +16,7 @@ import (
 
 // A misspelt job_exec is said at once to whoever inserts or pauses it; what they asked for is done all the same.
 func TestAJobExecThatNobodyHasIsWarnedAbout(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		insert := func(key, exec string, flags ...string) rig.Result {
 			r.Helper()
@@ -73,7 +73,7 @@ func TestAJobExecThatNobodyHasIsWarnedAbout(t *testing.T) {
 }
 
 func TestAFileWithJobExecsThatNobodyHasIsWarnedAboutInAFewLines(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		r.Options.Register = func(_ context.Context, registry *prescient.Registry, _ cmd.Deps) error {
 			return registry.Register("known", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})

@@ -11,7 +11,7 @@ import (
 )
 
 func TestDemoOnAGivenServer(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		tables := "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"
 		demo := []string{"demo", "--alert-after", "1s", "--escalate-after", "2s", "--seed", "7", "--dsn", r.DSN}
 		r.Variables["PRESCIENT_TABLE_PREFIX"] = "Not allowed: a demo does not read it"

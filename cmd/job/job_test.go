@@ -24,7 +24,7 @@ const jobs = `- step: export
 `
 
 func TestAJobFromItsCreationToItsEnd(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.Says(r.OK("job", "list"), "there are no jobs\n")
 		r.Says(r.OK("job", "list", "--step"), "there are no shared steps\n")
@@ -84,7 +84,7 @@ func TestAJobFromItsCreationToItsEnd(t *testing.T) {
 }
 
 func TestAnEditShowsItsDifferenceAndAsks(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.With(jobs, "job", "create", "-").Wants(r.T, cmd.ExitOK)
 		changes := filepath.Join(r.TempDir(), "editor")

@@ -10,7 +10,7 @@ import (
 )
 
 func TestEachCommandThatChangesSomethingLeavesItsEntry(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Variables["USER"] = "ada"
 		r.OK("migrate", "--reason", "the first time")
 		r.At("10:05")

@@ -12,7 +12,7 @@ import (
 )
 
 func TestBlocking(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		// Without the rights it says what it cannot see, and what helps.
 		got := r.Execute("blocking")

@@ -10,7 +10,7 @@ import (
 )
 
 func TestDoctor(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		got := r.Execute("doctor")
 		if got.Code != cmd.ExitBad || !strings.Contains(got.Out, "bad   tables: migrations are missing") || got.Err != "" {
 			r.Error(got)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestGrantsPrintsWhatCanBeRun(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate", "--table-prefix", "p_")
 		user := "cmd" + r.DSN[len(r.DSN)-10:]
 		_, err := r.DB.Exec("CREATE USER '" + user + "'@'%' IDENTIFIED BY 'Secret-42'")

@@ -13,7 +13,7 @@ import (
 
 // A dry run changes nothing, and says all that migrate does: applied by hand it makes the same tables.
 func TestMigrateDryRun(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		script := r.OK("migrate", "--dry-run")
 		for _, want := range []string{"-- 00001_slot_config.sql\n-- ", "CREATE TABLE IF NOT EXISTS future_job", "DELIMITER //\nCREATE PROCEDURE cancel", "-- 00014_"} {
 			if !strings.Contains(script, want) {

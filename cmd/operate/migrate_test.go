@@ -9,7 +9,7 @@ import (
 )
 
 func TestMigrate(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Execute("jobs").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
 		r.Execute("run").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
 		if got := r.Execute("migrate", "status"); got.Code != cmd.ExitTables || !strings.Contains(got.Out, "migrations are missing") || got.Err != "" {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestPrune(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Execute("prune", "--keep", "90d").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
 		r.Begin()
 		for _, args := range [][]string{{}, {"--keep", "soon"}, {"--keep", "12h"}, {"--keep", "90d", "--patience", "-1s"}, {"--keep", "90d", "--max-copy", "-1"}} {
@@ -50,7 +50,7 @@ func TestPrune(t *testing.T) {
 }
 
 func TestPruneSaysWhoHoldsHistoryOpen(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Needs(rig.WaitingDDL)
 		r.Begin()
 		analyst, err := r.DB.BeginTx(r.Context(), nil)
@@ -76,7 +76,7 @@ func TestPruneSaysWhoHoldsHistoryOpen(t *testing.T) {
 }
 
 func TestAPruneThatFailsSaysNothingOfWhatItDidNotDo(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.Variables["PRESCIENT_DSN"] = r.Account("analyst") // may read history, and no more
 		got := rig.Execute(r.Context(), r.Options, r.Variables, "", "prune", "--keep", "90d")

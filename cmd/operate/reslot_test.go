@@ -11,7 +11,7 @@ import (
 )
 
 func TestReslot(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Needs(rig.ChangeOfResolution)
 		r.Begin()
 		r.OK("insert", "--entity", "order/42", "--exec", "unshipped", "--at", "2026-11-20 13:05")

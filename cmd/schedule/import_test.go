@@ -33,7 +33,7 @@ const three = `- id: a
 `
 
 func TestWhatIsExportedIsImportedWithoutAChange(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		name := rig.File(r.T, "three.yaml", three)
 		if out := r.OK("schedule", "import", name); out != "created 3, changed 0, deleted 0; 0 stay as they are\n" {
@@ -84,7 +84,7 @@ func ids(n int) (list []string) {
 }
 
 func TestEachBadLineOfAFileIsNamedAndNothingIsDone(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.OK("schedule", "create", "there", "@daily", "--topic", "t")
 		got := r.With(`{"id":"good","crontab":"@daily","topic":"t"}
@@ -115,7 +115,7 @@ not JSON
 }
 
 func TestAnotherDefinitionIsImportedWithUpdateAlone(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.With(three, "schedule", "import", "-").Wants(r.T, cmd.ExitOK)
 		changed := strings.Replace(strings.Replace(three, "    lines\n", "    more lines\n", 1), "jitter: 10m\n", "jitter: 20m\n  enabled: false\n", 1)
@@ -144,7 +144,7 @@ func TestAnotherDefinitionIsImportedWithUpdateAlone(t *testing.T) {
 }
 
 func TestAFileIsAllThatAnOwnerHas(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		for _, id := range []string{"changes", "stays", "goes"} {
 			r.OK("schedule", "create", id, "@daily", "--exec", "x", "--owner", "customer/1")

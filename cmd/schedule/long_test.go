@@ -9,7 +9,7 @@ import (
 )
 
 func TestALongScheduleSaysHowItsRunsKeepApart(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		create := []string{"schedule", "create", "export", "@hourly", "--exec", "x", "--long", "--overlap", "queue", "--tolerance", "5s", "--quota", "30m", "--pool", "heavy"}
 		r.OK(create...)
@@ -41,7 +41,7 @@ func TestALongScheduleSaysHowItsRunsKeepApart(t *testing.T) {
 }
 
 func TestARunUnderWayIsShown(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.OK("schedule", "create", "export", "@hourly", "--exec", "x", "--long")
 		run := func(agent, until, started, takeovers string) {

@@ -15,7 +15,7 @@ import (
 func at(clock string) string { return fmt.Sprint(rig.At(clock).Unix()) }
 
 func TestAScheduleFromItsCreationToItsEnd(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		create := []string{"schedule", "create", "digest/42", "0 9 * * mon-fri", "30 11 * * *", "--exec", "send-digest", "--zone", "Europe/Berlin",
 			"--payload", `{"to": 42}`, "--owner", "customer/42", "--catch-up", "skip", "--expires", "1h", "--jitter", "0s"}
@@ -83,7 +83,7 @@ func TestAScheduleFromItsCreationToItsEnd(t *testing.T) {
 }
 
 func TestWhatThereIsNotIsSaid(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.OK("schedule", "create", "a", "@daily", "--topic", "t")
 		for _, args := range [][]string{{"update", "none", "@daily"}, {"show", "none"}, {"show", "--run", "none-5"}, {"pause", "a", "none"}, {"resume", "none"}, {"run", "none"}} {
@@ -100,7 +100,7 @@ func TestWhatThereIsNotIsSaid(t *testing.T) {
 }
 
 func TestARunByHandLeadsToItsRows(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.OK("schedule", "create", "a-1", "@daily", "--exec", "x")
 		run := r.OK("schedule", "run", "a-1")
@@ -128,7 +128,7 @@ func TestARunByHandLeadsToItsRows(t *testing.T) {
 }
 
 func TestAnAccountThatMayNotReadHistoryIsTold(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.OK("schedule", "create", "a", "@daily", "--exec", "x")
 		env := r.EnvironmentOf([]string{"jobs"})
@@ -139,7 +139,7 @@ func TestAnAccountThatMayNotReadHistoryIsTold(t *testing.T) {
 }
 
 func TestSchedulesAreListed(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		if out := r.OK("schedule", "list"); out != "there are no schedules\n" {
 			r.Error(out)
@@ -189,7 +189,7 @@ s2  @hourly        runs x  customer/0  2026-11-20 11:00:00
 }
 
 func TestAJobExecThatNobodyHasIsWarnedOf(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		create := func(args ...string) rig.Result { // by an account that may read history
 			return rig.Execute(r.Context(), r.Options, r.Variables, "id: b\ncrontab: '@daily'\nexec: unheard-of\n", append([]string{"schedule"}, args...)...)
@@ -201,7 +201,7 @@ func TestAJobExecThatNobodyHasIsWarnedOf(t *testing.T) {
 }
 
 func TestAPayloadIsCarriedByteForByte(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		const bytes = "\x00\xff\n\u202e'\\"
 		r.With(bytes, "schedule", "create", "stdin", "@daily", "--topic", "t", "--payload", "-").Wants(r.T, cmd.ExitOK)
@@ -292,7 +292,7 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 }
 
 func TestWorkersFireWhatTheCommandsMade(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.OK("schedule", "create", "a", "15 10 * * *", "--topic", "t", "--payload", "p")
 		r.At("10:15:01")

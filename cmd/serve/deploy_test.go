@@ -17,7 +17,7 @@ import (
 // What one process gives back when it is stopped another goes on with, long after it has done its own part of the slot, and though no
 // sweep comes.
 func TestWhatAStoppedProcessGivesBackIsRunWithinASecond(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		const rows = 200
 		blocked, release := make(chan struct{}), make(chan struct{})
 		var once sync.Once
@@ -71,7 +71,7 @@ func TestWhatAStoppedProcessGivesBackIsRunWithinASecond(t *testing.T) {
 }
 
 func TestARollingRestartUnderLoadCommitsNothingTwice(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		const each = 40
 		c := &rig.Calls{Gate: func(ctx context.Context, _ string, _ int) {
 			select {

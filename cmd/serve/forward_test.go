@@ -58,7 +58,7 @@ func publish(r *rig.Rig, ids ...string) {
 }
 
 func TestForwardPublishesUntilTheOutboxIsEmpty(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		got, url := receive(r)
 		r.OK("migrate")
 		r.Variables["PRESCIENT_CONFIG"] = r.Configure(fmt.Sprintf("events:\n  routes:\n  - topics: orders.*\n    url: %s/hook\n", url))
@@ -90,7 +90,7 @@ func TestForwardPublishesUntilTheOutboxIsEmpty(t *testing.T) {
 }
 
 func TestWorkPublishesBesideItsSlots(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		got, url := receive(r)
 		r.Variables["PRESCIENT_SLOTS_RESOLUTION"] = "1s"
 		r.OK("migrate")

@@ -27,7 +27,7 @@ func exports(r *rig.Rig, fn longrun.Func) {
 }
 
 func TestASlotRunEndsWithItsLongRuns(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		called, release := make(chan struct{}), make(chan struct{})
 		exports(r, func(context.Context, *longrun.Run) (*time.Time, error) {
 			close(called)
@@ -54,7 +54,7 @@ func TestASlotRunEndsWithItsLongRuns(t *testing.T) {
 func TestLongRunsAreHandedOnByWhatIsToldToStop(t *testing.T) {
 	for _, command := range []string{"run", "sweep", "work"} {
 		t.Run(command, func(t *testing.T) {
-			rig.EachServer(t, func(r *rig.Rig) {
+			rig.EachFlavour(t, func(r *rig.Rig) {
 				called := make(chan struct{})
 				var once sync.Once
 				var mu sync.Mutex
@@ -96,7 +96,7 @@ func TestLongRunsAreHandedOnByWhatIsToldToStop(t *testing.T) {
 }
 
 func TestAnHTTPCheckMayBeALongRun(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		serveJob(r, "ask", func(job prescient.FutureJob) string { return "" })
 		r.At("13:05")
 		r.OK("migrate")

@@ -10,7 +10,7 @@ import (
 )
 
 func TestPauseAndResume(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Variables["USER"] = "ann"
 		r.OK("migrate")
 		if out := r.OK("pause"); out != "nothing is paused\n" {

@@ -16,7 +16,7 @@ import (
 )
 
 func TestTwoProcessesOnDifferentMinutesServeEverySlotOnce(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		c := &rig.Calls{Gate: func(context.Context, string, int) {}}
 		environment := r.Serve(c)
 		assigned := map[string]string{"even": "0,30", "odd": "15,45"}
@@ -54,7 +54,7 @@ func TestTwoProcessesOnDifferentMinutesServeEverySlotOnce(t *testing.T) {
 }
 
 func TestTwoProcessesOnTheSameMinutesShareTheRows(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		const rows = 400
 		// Nobody gets an answer before both have asked.
 		both := make(chan struct{})
@@ -89,7 +89,7 @@ func TestTwoProcessesOnTheSameMinutesShareTheRows(t *testing.T) {
 }
 
 func TestBucketsOfAKilledProcessAreTakenOver(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		const rows, answered, ahead = 200, 60, 2 * 2 * 10 // in each of two buckets, two batches may be read and not committed
 		// a gets answers for a while and then none. b starts after that: beside a it might leave a too few rows to come to that.
 		asked := make(chan struct{})
@@ -131,7 +131,7 @@ func TestBucketsOfAKilledProcessAreTakenOver(t *testing.T) {
 }
 
 func TestSIGTERMInMidSlotEndsGracefully(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		const rows, before = 200, 50
 		blocked, release := make(chan struct{}), make(chan struct{})
 		var once sync.Once
@@ -171,7 +171,7 @@ func TestSIGTERMInMidSlotEndsGracefully(t *testing.T) {
 }
 
 func TestSecondSignalEndsTheProcessAtOnce(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		blocked := make(chan struct{})
 		var once sync.Once
 		c := &rig.Calls{Gate: func(ctx context.Context, _ string, _ int) {
@@ -190,7 +190,7 @@ func TestSecondSignalEndsTheProcessAtOnce(t *testing.T) {
 }
 
 func TestTheLogIsSilentBetweenSlots(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate", "--slots-resolution", "1d")
 		p := r.Start("a", "work", "--slots-resolution", "1d", "--sweep-every", "1s")
 		p.Says(r.T, `"message":"slot run"`)

@@ -18,7 +18,7 @@ func TestRunOfAJobThatIsACommand(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("commands run on Linux only")
 	}
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		calls := filepath.Join(r.TempDir(), "calls")
 		script := rig.File(r.T, "report", `echo "$1 $PRESCIENT_CHECK_SLOT $PRESCIENT_DSN" >> "$CALLS"
 case $PRESCIENT_CHECK_COUNT.$PRESCIENT_CHECK_ERRORS in
@@ -46,7 +46,7 @@ esac`)
 
 // Who inserts need not have the program; who runs it needs it.
 func TestACommandThatIsNotThereIsMissedByWhoRunsIt(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Variables["PRESCIENT_CONFIG"] = r.Configure("jobs: {command: [{exec: report, run: [/no/such/program]}, {exec: export, run: [/no/such/program], long: true}]}\n")
 		r.Begin()
 		r.OK("insert", "--entity", "order/42", "--exec", "report", "--in", "3h")

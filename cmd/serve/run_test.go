@@ -36,7 +36,7 @@ func serveJob(r *rig.Rig, exec string, answer func(job prescient.FutureJob) stri
 
 // The seed's own case: alerted about at its slot, escalated at a later one, ended.
 func TestRunOfAJobThatAnAppAnswers(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		var mu sync.Mutex
 		var calls []string
 		serveJob(r, "unshipped", func(job prescient.FutureJob) string {
@@ -80,7 +80,7 @@ func TestRunOfAJobThatAnAppAnswers(t *testing.T) {
 }
 
 func TestRunOfASlotThatIsNotAssignedSaysSoAndSucceeds(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.OK("insert", "--entity", "order/42", "--exec", "x", "--in", "10m")
 		r.At("10:15:01")
@@ -98,7 +98,7 @@ func TestRunOfASlotThatIsNotAssignedSaysSoAndSucceeds(t *testing.T) {
 }
 
 func TestServersDownOverSeveralSlots(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		var mu sync.Mutex
 		var calls []string
 		serveJob(r, "unshipped", func(job prescient.FutureJob) string {

@@ -31,7 +31,7 @@ func saysOnce(t *testing.T, got rig.Result, code int, message, reason string) {
 
 // Whoever reads the log of a service finds there why it is no more.
 func TestWhatAServiceFailsWithIsInItsLog(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		for _, name := range []string{"run", "work", "sweep"} {
 			saysOnce(r.T, r.Execute(name), cmd.ExitTables, name+" failed", "migrate applies them")
 		}

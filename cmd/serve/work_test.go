@@ -16,7 +16,7 @@ import (
 )
 
 func TestWorkServesMetricsAndItsHealth(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		const rows = 30
 		c := &rig.Calls{Gate: func(context.Context, string, int) {}}
 		r.Variables["PRESCIENT_SLOTS_RESOLUTION"] = "1s"
@@ -104,7 +104,7 @@ func (m *manager) hears(t *testing.T, want string) {
 }
 
 func TestWorkTellsTheServiceManagerHowItIs(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		m := newManager(r.T)
 		r.Variables["NOTIFY_SOCKET"], r.Variables["WATCHDOG_USEC"] = m.path, "200000"

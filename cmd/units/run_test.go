@@ -43,7 +43,7 @@ func runCron(r *rig.Rig, text string) (mailed string) {
 }
 
 func TestCronMailsNothingWhileAllIsWell(t *testing.T) {
-	rig.EachServer(t, func(r *rig.Rig) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		r.OK("insert", "--entity", "order/1", "--exec", "unshipped", "--in", "3h") // not at a slot that may come while cron runs
 		folder := r.TempDir()

@@ -26,7 +26,7 @@ func appendID(b []byte, id uint64) []byte { return strconv.AppendUint(b, id, 10)
 const inTheOrderHandled = "SELECT id FROM handled ORDER BY n"
 
 func TestAChangeThatCommitsLateIsHandledWhenItCommits(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		late := r.change(2)
 		r.must(r.change(1, 3, 4).Commit())
 		r.works(Options{Watch: 20 * time.Millisecond}, inTx)
@@ -40,7 +40,7 @@ func TestAChangeThatCommitsLateIsHandledWhenItCommits(t *testing.T) {
 }
 
 func TestInOrderChangesWaitForOneThatCommitsLate(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		late := r.change(2)
 		r.must(r.change(1, 3, 5).Commit())
 		q, _ := r.works(Options{InOrder: true, GapWait: 4 * time.Second, Watch: 20 * time.Millisecond}, inTx)
@@ -55,7 +55,7 @@ func TestInOrderChangesWaitForOneThatCommitsLate(t *testing.T) {
 }
 
 func TestAGapThatNobodyFillsIsPassedOverAndWhatComesThenIsCounted(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		late := r.change(2)
 		r.must(r.change(1, 5).Commit())
 		q, _ := r.works(Options{GapWait: time.Second}, inTx) // it looks in each slot
@@ -67,7 +67,7 @@ func TestAGapThatNobodyFillsIsPassedOverAndWhatComesThenIsCounted(t *testing.T) 
 }
 
 func TestAFailedHandlerIsCalledAgainForTheSameChanges(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		r.must(r.change(1, 2, 3).Commit())
 		var calls atomic.Int32
 		r.works(Options{}, func(q *Queue, a *agent) error {
@@ -87,7 +87,7 @@ func TestAFailedHandlerIsCalledAgainForTheSameChanges(t *testing.T) {
 }
 
 func TestAQueueGoesOnWhereItWas(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		r.must(r.change(1, 2).Commit())
 		handled := func(n int) func() bool {
 			return func() bool { return r.count("SELECT COUNT(*) FROM handled") == n }
@@ -119,7 +119,7 @@ func TestAQueueGoesOnWhereItWas(t *testing.T) {
 }
 
 func TestAQueueMayBeginBehindAnID(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		r.must(r.change(1, 2, 3, 4).Commit())
 		db, err := connect.Open(r.dsn, 0)
 		r.must(err)
@@ -205,7 +205,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 
 // Effects that are elsewhere: at least once, and no more often where nothing fails.
 func TestAQueueWithoutATransactionHandlesEachChangeToo(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		r.exec("INSERT INTO changes (payload) VALUES ('a'), (NULL), ('')")
 		var mu sync.Mutex
 		var got []string
@@ -228,7 +228,7 @@ func TestAQueueWithoutATransactionHandlesEachChangeToo(t *testing.T) {
 
 // What it reads is bounded by the primary key, whatever lies in the table.
 func TestNoStatementOfAQueueScansTheTable(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		r.exec("INSERT INTO changes (payload) VALUES (REPEAT('x', 100))")
 		for range 14 {
 			r.exec("INSERT INTO changes (payload) SELECT payload FROM changes")

@@ -31,14 +31,7 @@ type rig struct {
 	setting text.Dialect // PRESCIENT_TEST_DIALECT
 }
 
-// eachServer runs a test on each server, on all of them at the same time.
-func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
-	t.Helper()
-	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
-}
-
-// eachFlavour is eachServer on one server of each flavour, for a hundred thousand changes.
+// eachFlavour runs a test on one server of each flavour, on both at the same time.
 func eachFlavour(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 func TestDataIsReadyInTheSlotOfItsTimeAndInTheNextOpenOneWhereThatIsOver(t *testing.T) {
 	now := at("13:07:00")
 	years := now.AddDate(9, 0, 0)
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		for _, test := range []struct {
 			name             string
 			now, ready, slot time.Time
@@ -43,7 +43,7 @@ func TestDataIsReadyInTheSlotOfItsTimeAndInTheNextOpenOneWhereThatIsOver(t *test
 }
 
 func TestDelayIsDelayContextWithoutAnID(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		q := r.queue("app", at("13:07"), Options{})
 		r.must(q.Delay(at("14:00"), []byte("hello")))
 		job := r.one()
@@ -55,7 +55,7 @@ func TestDelayIsDelayContextWithoutAnID(t *testing.T) {
 }
 
 func TestDataThatCannotBeDelayedIsRefusedWithNothingWritten(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		q := r.app("mails", at("13:07"))
 		_, long := q.DelayContext(t.Context(), at("14:00"), make([]byte, MaxData+1))
 		_, far := q.DelayContext(t.Context(), at("13:07").Add(prescient.MaxHorizon+time.Second), nil)
@@ -72,7 +72,7 @@ func TestDataThatCannotBeDelayedIsRefusedWithNothingWritten(t *testing.T) {
 }
 
 func TestTheLongestDataComesBackAsItIs(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		random := rand.NewChaCha8([32]byte{42})
 		var sent, got [][]byte
 		for _, n := range []int{0, 1, 2, 1 << 10, MaxData} {
@@ -102,7 +102,7 @@ func TestTheLongestDataComesBackAsItIs(t *testing.T) {
 }
 
 func TestARolledBackTransactionDelaysNothing(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		q := r.app("mails", at("13:07"))
 		tx, err := r.pool("app", at("13:07")).BeginTx(t.Context(), nil)
 		r.must(err)
@@ -129,7 +129,7 @@ func TestARolledBackTransactionDelaysNothing(t *testing.T) {
 }
 
 func TestCancelTakesBackWhatWasDelayedUnderAnID(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		first := r.delay("mails", at("13:07"), at("14:00"), "first")
 		second := r.delay("mails", at("13:07"), at("14:00"), "second")
 		cancels := func(name, id string, want bool) {
@@ -172,7 +172,7 @@ func TestCancelTakesBackWhatWasDelayedUnderAnID(t *testing.T) {
 
 // The answer of a call that is under way counts for nothing once it is cancelled.
 func TestACancelDuringTheCallWins(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		id := r.delay("mails", at("13:07"), at("13:10"), "x")
 		app, calls := r.app("mails", at("13:15")), 0
 		r.run(at("13:15"), r.handles(func(string, Item) error {
@@ -190,7 +190,7 @@ func TestACancelDuringTheCallWins(t *testing.T) {
 }
 
 func TestPlainSQLCanDelay(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		insert := "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES " +
 			"('delayq', '7', 'mails', UTC_TIMESTAMP(6) - INTERVAL 1 HOUR, JSON_OBJECT('data', TO_BASE64(?)))"
 		if r.setting.On(r.server) == text.Plain { // its tables fill in nothing

@@ -15,6 +15,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
+	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
 	text "prescient/sql"
@@ -34,11 +35,13 @@ type rig struct {
 	pools   map[string]*sqlx.DB
 }
 
-// eachServer runs a test on each server, on all of them at the same time.
-func eachServer(t *testing.T, resolution time.Duration, test func(t *testing.T, r *rig)) {
+// eachFlavour runs a test on one server of each flavour, on both at the same time.
+func eachFlavour(t *testing.T, resolution time.Duration, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d, resolution)) })
+	servertest.EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) {
+		test(t, newRig(t, servertest.New(t, flavour), resolution))
+	})
 }
 
 func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *rig {

@@ -38,7 +38,7 @@ func (r *rig) start(run func() error, stop func()) (stopped func() error) {
 }
 
 func TestRunCallsHandleOnceDataIsReadyAndNeverBefore(t *testing.T) {
-	eachServer(t, time.Second, func(t *testing.T, r *rig) {
+	eachFlavour(t, time.Second, func(t *testing.T, r *rig) {
 		const n = 20
 		clock := r.pool("owner", time.Time{})
 		q := r.queue("worker", time.Time{}, Options{}) // one account that does both
@@ -86,7 +86,7 @@ func TestRunCallsHandleOnceDataIsReadyAndNeverBefore(t *testing.T) {
 
 // What is running when Stop comes is brought to its end, and what is ready later is left to others.
 func TestStopWaitsForTheCallsThatAreUnderWay(t *testing.T) {
-	eachServer(t, time.Second, func(t *testing.T, r *rig) {
+	eachFlavour(t, time.Second, func(t *testing.T, r *rig) {
 		q := r.queue("worker", time.Time{}, Options{Name: "mails"})
 		r.must(q.Delay(time.Time{}, []byte("now")))
 		r.must(q.Delay(r.now().Add(time.Hour), []byte("later")))
@@ -117,7 +117,7 @@ func TestStopWaitsForTheCallsThatAreUnderWay(t *testing.T) {
 }
 
 func TestRunContextEndsWithItsContext(t *testing.T) {
-	eachServer(t, time.Second, func(t *testing.T, r *rig) {
+	eachFlavour(t, time.Second, func(t *testing.T, r *rig) {
 		q := r.queue("worker", time.Time{}, Options{Name: "mails"})
 		id, err := q.DelayContext(t.Context(), time.Time{}, []byte("x"))
 		r.must(err)
@@ -147,7 +147,7 @@ func TestHandleIsRetriedWithoutAnEndAtMostAMinuteOrOneSlotApart(t *testing.T) {
 		{15 * time.Minute, []time.Duration{900, 900, 900, 900, 900, 900, 900, 900}},
 	} {
 		t.Run(test.resolution.String(), func(t *testing.T) {
-			eachServer(t, test.resolution, func(t *testing.T, r *rig) {
+			eachFlavour(t, test.resolution, func(t *testing.T, r *rig) {
 				r.delay("mails", at("12:50"), at("13:00"), "x")
 				fails, called := true, 0
 				registry := r.handles(func(_ string, item Item) error {
@@ -180,7 +180,7 @@ func TestHandleIsRetriedWithoutAnEndAtMostAMinuteOrOneSlotApart(t *testing.T) {
 }
 
 func TestAPanicATimeoutAndAPayloadThatIsNoneAreErrors(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		hang := make(chan struct{})
 		t.Cleanup(func() { close(hang) })
 		registry := r.handles(func(name string, _ Item) error {
@@ -209,7 +209,7 @@ func TestAPanicATimeoutAndAPayloadThatIsNoneAreErrors(t *testing.T) {
 }
 
 func TestQueuesDoNotSeeOneAnother(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		for _, name := range []string{"mails", "news"} {
 			for i := range 5 {
 				r.delay(name, at("13:07"), at("13:10"), fmt.Sprint(name, i))
@@ -235,7 +235,7 @@ func TestQueuesDoNotSeeOneAnother(t *testing.T) {
 
 // The doc warns of it: a worker that knows one queue puts another's data off, and loses nothing.
 func TestAWorkerPutsOffTheDataOfAQueueThatItDoesNotKnow(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		r.delay("news", at("13:07"), at("13:10"), "x")
 		r.run(at("13:15"), r.handles(func(name string, item Item) error {
 			t.Errorf("%s is called with %+v", name, item)
@@ -248,7 +248,7 @@ func TestAWorkerPutsOffTheDataOfAQueueThatItDoesNotKnow(t *testing.T) {
 }
 
 func TestWithAConcurrencyOfOneHandleIsCalledOneAfterTheOther(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		for range 20 {
 			r.delay("mails", at("13:07"), at("13:10"), "x")
 		}
@@ -270,7 +270,7 @@ func TestWithAConcurrencyOfOneHandleIsCalledOneAfterTheOther(t *testing.T) {
 
 // What the page says of a TxFunc under the queue's name.
 func TestAnEffectInATxFuncIsThereExactlyOnce(t *testing.T) {
-	eachServer(t, 15*time.Minute, func(t *testing.T, r *rig) {
+	eachFlavour(t, 15*time.Minute, func(t *testing.T, r *rig) {
 		r.exec("CREATE TABLE sent (id VARCHAR(36) NOT NULL, data TEXT NOT NULL)") // no unique key that would hide a second
 		r.exec("GRANT INSERT ON " + r.d.Name + ".sent TO '" + r.as("worker").User + "'@'%'")
 		id := r.delay("mails", at("13:07"), at("13:10"), "hello")

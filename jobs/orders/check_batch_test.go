@@ -34,7 +34,7 @@ func answersOf(batch *prescient.Batch) (list []string) {
 }
 
 func TestABatchAnswersForEachOrderAsACheckDoes(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		for range 4 {
 			r.place(at("10:05"))
 		}
@@ -70,7 +70,7 @@ func TestABatchAnswersForEachOrderAsACheckDoes(t *testing.T) {
 
 // Orders of one batch whose times differ get the alerts of their own level, each level by one statement.
 func TestABatchRaisesTheAlertsOfEachLevel(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		const each = 20
 		var jobs []prescient.FutureJob
 		for i := range 2 * each {
@@ -109,7 +109,7 @@ func early(jobs []prescient.FutureJob) []prescient.FutureJob {
 
 // One order that is being shipped does not keep the others of a batch from their alerts.
 func TestABatchWaitsForAShipmentAndRaisesTheOthersAlerts(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		for range 3 {
 			r.place(at("10:05"))
 		}

@@ -23,7 +23,7 @@ func jobAt(key, slot string) prescient.FutureJob {
 
 // A worker that dies between the call and the commit leaves the row as it was, and another calls for it again.
 func TestSecondCallRaisesNothingAndAnswersTheSame(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		r.place(at("10:05"))
 		for _, slot := range []struct {
 			slot   string
@@ -51,7 +51,7 @@ func TestSecondCallRaisesNothingAndAnswersTheSame(t *testing.T) {
 }
 
 func TestCallsAtTheSameTimeRaiseOneAlert(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		r.place(at("10:05"))
 		o := r.orders(at("13:15"))
 		var calls sync.WaitGroup
@@ -72,7 +72,7 @@ func TestCallsAtTheSameTimeRaiseOneAlert(t *testing.T) {
 
 // The alert waits for a transaction that is about to ship the order, and then is not raised.
 func TestNoAlertAfterAShipmentThatWasUnderWay(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		r.place(at("10:05"))
 		tx, err := r.app.BeginTx(t.Context(), nil)
 		r.must(err)
@@ -124,7 +124,7 @@ func (r *rig) untilWaiting(statement string) {
 }
 
 func TestOrderThatStaysLockedIsAnError(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		r.place(at("10:05"))
 		tx, err := r.app.BeginTx(t.Context(), nil)
 		r.must(err)
@@ -154,7 +154,7 @@ func TestOrderThatStaysLockedIsAnError(t *testing.T) {
 }
 
 func TestCheckOfSomethingElseIsAnError(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		other := jobAt("1", "13:15")
 		other.EntityName = "invoice"
 		for _, job := range []prescient.FutureJob{

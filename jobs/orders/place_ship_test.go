@@ -14,7 +14,7 @@ import (
 )
 
 func TestRollbackLeavesNeitherOrderNorCheck(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		tx, err := r.app.BeginTx(t.Context(), nil)
 		r.must(err)
 		_, err = r.orders(day).Place(t.Context(), tx, orders.NewOrder{})
@@ -29,7 +29,7 @@ func TestRollbackLeavesNeitherOrderNorCheck(t *testing.T) {
 }
 
 func TestRollbackOfAShipmentLeavesTheCheck(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		placed := r.place(at("10:05"))
 		tx, err := r.app.BeginTx(t.Context(), nil)
 		r.must(err)
@@ -44,7 +44,7 @@ func TestRollbackOfAShipmentLeavesTheCheck(t *testing.T) {
 
 // Whatever an app's connection makes of times and texts, what is stored is UTC.
 func TestSettingsOfTheAppsConnectionChangeNothing(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		r.dsn.Loc = time.FixedZone("", -8*3600)
 		r.dsn.ParseTime = true
 		for _, found := range []bool{false, true} {
@@ -81,7 +81,7 @@ func TestSettingsOfTheAppsConnectionChangeNothing(t *testing.T) {
 
 // Whatever the clock of this machine says, which is another day's here.
 func TestPlacedNowByDefaultByTheDatabasesClock(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		var placed orders.Placed
 		r.inTx(at("10:05"), func(tx *sql.Tx) {
 			var err error
@@ -95,7 +95,7 @@ func TestPlacedNowByDefaultByTheDatabasesClock(t *testing.T) {
 }
 
 func TestIDCanBeGiven(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		place := func(id int64) (placed orders.Placed, err error) {
 			tx, err := r.appAt(at("10:05")).BeginTx(t.Context(), nil)
 			r.must(err)
@@ -122,7 +122,7 @@ func TestIDCanBeGiven(t *testing.T) {
 }
 
 func TestCheckOfAnEarlierOrderIsReplaced(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		placed := r.place(at("10:05"))
 		r.exec(r.root, "DELETE FROM app_orders")
 		r.inTx(at("12:00"), func(tx *sql.Tx) {
@@ -136,7 +136,7 @@ func TestCheckOfAnEarlierOrderIsReplaced(t *testing.T) {
 }
 
 func TestShippingAnOrderThatIsNotThereIsAnError(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		for _, o := range []*orders.Orders{r.orders(day), r.orders(day, cancelOnShip)} {
 			if err := o.Ship(t.Context(), r.app, 42); !errors.Is(err, orders.ErrNoOrder) {
 				t.Error(err)
@@ -148,7 +148,7 @@ func TestShippingAnOrderThatIsNotThereIsAnError(t *testing.T) {
 // An order that was placed after a transaction took its snapshot is there all the same, also if it is shipped by now;
 // where the server refuses what was changed since, in the next transaction.
 func TestOrderNewerThanTheSnapshotCanBeShipped(t *testing.T) {
-	eachServer(t, func(t *testing.T, r *rig) {
+	eachFlavour(t, func(t *testing.T, r *rig) {
 		for _, shipped := range []bool{false, true} {
 			tx, err := r.app.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
 			r.must(err)

@@ -18,6 +18,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
+	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
 	text "prescient/sql"
@@ -43,19 +44,19 @@ type rig struct {
 	told []orders.Alert // what OnAlert was told
 }
 
-// eachServer runs a test on each server, on all of them at the same time, and returns when all have ended.
-func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
+// eachFlavour runs a test on one server of each flavour, on both at the same time, and returns when both have ended.
+func eachFlavour(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	t.Parallel() // they mostly wait
-	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
+	servertest.EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) { test(t, newRig(t, servertest.New(t, flavour))) })
 }
 
-// eachCheck runs a test on each server with Check, and with CheckBatch.
+// eachCheck runs a test on each flavour with Check, and with CheckBatch.
 func eachCheck(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	for _, batch := range []bool{false, true} {
 		t.Run(map[bool]string{false: "each", true: "batch"}[batch], func(t *testing.T) {
-			eachServer(t, func(t *testing.T, r *rig) {
+			eachFlavour(t, func(t *testing.T, r *rig) {
 				r.batch = batch
 				test(t, r)
 			})

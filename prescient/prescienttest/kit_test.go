@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 )
 
@@ -16,12 +17,12 @@ func TestMain(m *testing.M) { servertest.Main(m) }
 
 var order = prescient.Entity{Name: "order", Key: "42"}
 
-// eachServer runs a test on every server, with a registry whose check answers what answers say, in turn, and then nil.
-func eachServer(t *testing.T, options Options, answers []answer, test func(t *testing.T, k *Kit)) {
+// eachFlavour runs a test on one server of each flavour, with a registry whose check answers what answers say, in turn, and then nil.
+func eachFlavour(t *testing.T, options Options, answers []answer, test func(t *testing.T, k *Kit)) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+	servertest.EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) {
 		options := options
-		options.DSN = d.DSN
+		options.DSN = servertest.New(t, flavour).DSN
 		registry := prescient.NewRegistry()
 		registry.MustRegister("check", inTurn(answers), prescient.Guards{})
 		test(t, New(t, registry, options))
@@ -52,7 +53,7 @@ func noon(d time.Duration) time.Time { return DefaultStart.Add(d) }
 
 func TestEachSlotIsRunWhenItComes(t *testing.T) {
 	answers := []answer{{next: noon(4 * time.Hour)}, {err: errors.New("no luck")}}
-	eachServer(t, Options{}, answers, func(t *testing.T, k *Kit) {
+	eachFlavour(t, Options{}, answers, func(t *testing.T, k *Kit) {
 		k.Insert(prescient.NewJob{Entity: order, JobExec: "check", DueAt: k.Now().Add(3*time.Hour - time.Second)})
 		k.RunFor(3*time.Hour - time.Minute)
 		k.RequirePendingAt(noon(3*time.Hour), order, "check")
@@ -81,7 +82,7 @@ func TestEachSlotIsRunWhenItComes(t *testing.T) {
 }
 
 func TestRunDueCatchesUpAsAfterAnOutage(t *testing.T) {
-	eachServer(t, Options{}, nil, func(t *testing.T, k *Kit) {
+	eachFlavour(t, Options{}, nil, func(t *testing.T, k *Kit) {
 		for i := range 3 {
 			k.Insert(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: "check", DueAt: noon(time.Duration(i+1) * time.Hour)})
 		}
@@ -97,7 +98,7 @@ func TestRunDueCatchesUpAsAfterAnOutage(t *testing.T) {
 
 // A worker that is started this close before a slot waits for it, which a clock that stands still would never end.
 func TestJustBeforeASlotNothingOfItIsRun(t *testing.T) {
-	eachServer(t, Options{Start: DefaultStart.Add(15*time.Minute - time.Microsecond)}, nil, func(t *testing.T, k *Kit) {
+	eachFlavour(t, Options{Start: DefaultStart.Add(15*time.Minute - time.Microsecond)}, nil, func(t *testing.T, k *Kit) {
 		k.Insert(prescient.NewJob{Entity: order, JobExec: "check", DueAt: noon(15 * time.Minute)})
 		k.RunDue()
 		k.RequireCalls("", 0)
@@ -108,7 +109,7 @@ func TestJustBeforeASlotNothingOfItIsRun(t *testing.T) {
 }
 
 func TestConnectionsFollowTheClock(t *testing.T) {
-	eachServer(t, Options{Prefix: "p_", Resolution: time.Minute}, nil, func(t *testing.T, k *Kit) {
+	eachFlavour(t, Options{Prefix: "p_", Resolution: time.Minute}, nil, func(t *testing.T, k *Kit) {
 		for _, want := range []time.Time{DefaultStart, noon(90 * time.Minute).Add(123456 * time.Microsecond), noon(-24 * time.Hour)} {
 			k.At(want)
 			var said time.Time
@@ -161,7 +162,7 @@ func whyNot(k *Kit, require func(k *Kit)) (why string) {
 }
 
 func TestRequirementsSayWhatIsThereInstead(t *testing.T) {
-	eachServer(t, Options{}, []answer{{err: errors.New("no luck")}}, func(t *testing.T, k *Kit) {
+	eachFlavour(t, Options{}, []answer{{err: errors.New("no luck")}}, func(t *testing.T, k *Kit) {
 		k.Insert(prescient.NewJob{Entity: order, JobExec: "check", DueAt: noon(time.Hour)})
 		k.Insert(prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "7"}, JobExec: "check", Tag: "b", DueAt: noon(2 * time.Hour)})
 		k.RunFor(time.Hour)

@@ -11,6 +11,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/worker/books"
 )
 
 // insertOrders makes n checks pending for 13:15.
@@ -62,17 +63,30 @@ func TestARowThatComesBetweenTheRowsOfACommitAtAnyStepIsNotLost(t *testing.T) {
 		r.Needs(t, rig.ColumnDefaults)
 		for _, step := range []string{"batch_seq = batch_seq + 1", "FOR UPDATE", "INTO p_job_history", "job.job_key < X'", "job.job_key IN", "COMMIT"} {
 			for _, some := range []int{1, 20} {
-				r.insertOrders(100)
 				var h rig.Hooks
-				came := r.insertAt(&h, step, some)
 				var calls atomic.Int32
+				var figures books.Figures
 				execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
 					calls.Add(1)
 					return nil, nil
 				}, prescient.Guards{})
-				figures, err := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
-				r.Must(err)
-				came()
+				// A busy machine may commit a few rows at a time, which are no ranges: then there is no such step.
+				for try := 0; try < 10 && h.Count(step) == 0; try++ {
+					r.Clear()
+					r.Exec("DELETE FROM p_slot_run")
+					calls.Store(0)
+					r.insertOrders(100)
+					came := r.insertAt(&h, step, some)
+					var err error
+					figures, err = r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{}).Run(t.Context())
+					r.Must(err)
+					if h.Count(step) > 0 {
+						came()
+					}
+				}
+				if h.Count(step) == 0 {
+					t.Fatalf("no commit came to %s", step)
+				}
 				ended := len(r.History())
 				if figures.Done != ended || ended+len(r.Pending()) != 100+some || int(calls.Load()) != ended {
 					t.Fatalf("%d at %s: figures %+v, %d calls, %d ends, %d pending; want each row called as often as it ended",

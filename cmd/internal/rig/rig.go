@@ -1,4 +1,4 @@
-// Package rig is what tests of commands work with: an empty database on each server, the command line that works on it
+// Package rig is what tests of commands work with: an empty database on a server of each flavour, the command line that works on it
 // ([Rig.Execute]), each command by an account that has the role which it is for and nothing else, and the program as a
 // process of its own ([Rig.Start]).
 package rig
@@ -41,18 +41,8 @@ type Rig struct {
 	cmd.Options
 }
 
-// EachServer runs a test on every server at the same time, each with a database of its own.
-func EachServer(t *testing.T, test func(r *Rig)) {
-	t.Parallel()
-	for _, kind := range servertest.Kinds(t) {
-		t.Run(string(kind), func(t *testing.T) {
-			t.Parallel()
-			test(on(t, kind.New(t)))
-		})
-	}
-}
-
-// EachFlavour is EachServer on one server of each flavour, for what takes long and its release has no part in.
+// EachFlavour runs a test on one server of each flavour at the same time, each with a database of its own: the statements behind a command
+// have their tests on each release where they are.
 func EachFlavour(t *testing.T, test func(r *Rig)) {
 	t.Parallel()
 	for _, flavour := range servertest.Flavours(t) {
