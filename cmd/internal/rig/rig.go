@@ -267,9 +267,9 @@ func (b *Buffer) String() string {
 // Eventually waits until a condition holds.
 func Eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited 30 s, and still not: %s", what)
+			t.Fatalf("waited a minute, and still not: %s", what)
 		}
 	}
 }
