@@ -68,3 +68,41 @@ func TestAStepWhoseEffectsWereCommittedIsNotCalledAgain(t *testing.T) {
 		})
 	}
 }
+
+// A step that is a long run goes on from what it has committed, although it never heard of that.
+func TestACheckpointWhoseCommitWasNotAnsweredIsKept(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.create(job(func(j *steps.Job) {
+			j.Crontabs = []string{"@hourly"}
+			j.Steps[0] = steps.Step{Name: "first", JobExec: "puts", Retries: 3, RetryWait: time.Millisecond}
+		}))
+		h := new(rig.Hooks)
+		a := r.agentOn("a", r.HookedAs("worker", rig.At("12:00"), h), longrun.Options{})
+		var put atomic.Bool
+		h.OnAnswer(func(statement string) error {
+			switch {
+			case strings.HasPrefix(statement, "INSERT INTO p_event_seen"):
+				put.Store(true)
+			case statement == "COMMIT" && put.Swap(false):
+				return mysql.ErrInvalidConn
+			}
+			return nil
+		})
+		r.Must(a.runner.Register(a.registry, "puts", func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
+			if string(run.Checkpoint()) == "put" {
+				return nil, nil
+			}
+			return nil, run.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
+				_, err := tx.ExecContext(ctx, "INSERT INTO p_event_seen VALUES ('test', UUID(), UTC_TIMESTAMP(6))")
+				return []byte("put"), err
+			}, nil)
+		}, prescient.Guards{}))
+		a.slot("12:00:00")
+		r.answers("second", prescient.Answer{})
+		r.answers("third", prescient.Answer{})
+		r.wantLog("12:00 v1 a done", "  1 first 1 a failed", "  1 first 2 a done", "  2 second 1 a done", "  3 third 1 a done")
+		if n := r.Count("SELECT COUNT(*) FROM p_event_seen"); n != 1 {
+			t.Errorf("%d effects", n)
+		}
+	})
+}

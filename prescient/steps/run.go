@@ -191,9 +191,13 @@ func (w *walk) settle(ctx context.Context, c *attempt, a answered) (next *time.T
 		ctx = saving
 	}
 	err = w.long.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
-		if a.err != nil {
-			if err := w.unanswered(ctx, tx); err != nil {
+		if a.err != nil || c.part.Load() != nil {
+			kept, err := w.unanswered(ctx, tx)
+			if err != nil {
 				return nil, err
+			}
+			if after.Step == w.state.Step {
+				own = kept
 			}
 		}
 		return after.encode(own)
@@ -227,22 +231,23 @@ type keptError struct {
 
 func (*keptError) Error() string { return "the answer of the call was committed" }
 
-// unanswered makes sure that nothing was committed of the call that is under way. A COMMIT that is not over yet is waited for. The error is a
-// *keptError.
-func (w *walk) unanswered(ctx context.Context, tx *sqlx.Tx) error {
+// unanswered makes sure that no answer was committed of the call that is under way, and returns the checkpoint of the step as it is stored: the
+// answer to a save of it may have been lost. A COMMIT that is not over yet is waited for. The error is a *keptError.
+func (w *walk) unanswered(ctx context.Context, tx *sqlx.Tx) (own []byte, err error) {
 	key := w.long.Job().Key()
 	var checkpoint []byte
-	err := tx.QueryRowContext(ctx, w.tables.Stmt.Get("steps/kept"), key[:], w.long.Token()).Scan(&checkpoint)
+	err = tx.QueryRowContext(ctx, w.tables.Stmt.Get("steps/kept"), key[:], w.long.Token()).Scan(&checkpoint)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil // it is lost, as the save finds
+		return nil, nil // it is lost, as the save finds
 	}
 	if err != nil {
-		return fmt.Errorf("looking for what was committed of a step: %w", err)
+		return nil, fmt.Errorf("looking for what was committed of a step: %w", err)
 	}
-	if is, own := decodeState(checkpoint, w.state.Occurrence); is.Seq == w.state.Seq && !is.Called {
-		return &keptError{is, own}
+	is, own := decodeState(checkpoint, w.state.Occurrence)
+	if is.Seq == w.state.Seq && !is.Called {
+		return nil, &keptError{is, own}
 	}
-	return nil
+	return own, nil
 }
 
 // goOnFrom goes on from what was committed of a call. why is why its context ended, if it did so from without.
