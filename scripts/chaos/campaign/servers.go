@@ -26,9 +26,9 @@ func servers() []stage.Scenario {
 			}
 			return rules
 		}}},
-		{Name: "split", About: "the network between one worker and the server swallows everything for 3 s, then delivers it", Rules: slow,
+		{Name: "split", About: "the network between two of three workers and the server swallows everything for 3 s, then delivers it", Rules: slow,
 			Workers: stage.Workers{Wire: func(place, life int) []wire.Rule {
-				if place == 0 {
+				if place == 1 { // it serves the pool: who is split in every second, to the end of the drain, cannot do its runs alone
 					return nil
 				}
 				return []wire.Rule{{Chance: 0.01, Do: wire.Split, Wait: 3 * time.Second},
