@@ -61,13 +61,12 @@ type receiver struct {
 	got []Consumed
 }
 
-func openReceiver(ctx context.Context) (*receiver, error) {
-	address, err := freeAddress()
-	if err != nil {
+func openReceiver(ctx context.Context) (site, error) {
+	r := &receiver{address: "127.0.0.1:0"} // a free one that is looked for first may be another's by then
+	if err := r.up(ctx); err != nil {
 		return nil, err
 	}
-	r := &receiver{address: address}
-	return r, r.up(ctx)
+	return r, nil
 }
 
 func (r *receiver) url() string { return "http://" + r.address + "/events" }
@@ -77,6 +76,7 @@ func (r *receiver) up(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.address = listener.Addr().String()
 	r.server = &http.Server{Handler: http.HandlerFunc(r.take)}
 	go func(s *http.Server) { _ = s.Serve(listener) }(r.server) // it ends when it is taken down
 	return nil
