@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 
@@ -26,35 +27,14 @@ their versions. With --step it deletes shared steps, which no job may have.`,
 }
 
 func deleteJobs(cmd *cobra.Command, prog *program.Program, names []string, step bool) error {
-	if err := wantNames(cmd, names); err != nil {
-		return err
-	}
-	s, err := prog.Connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	var list []did
-	err = s.InTx(cmd.Context(), func(tx *sql.Tx) (err error) {
-		list = nil
-		for _, name := range names {
-			if step {
-				err = s.Jobs.DeleteStep(cmd.Context(), tx, name)
-			} else {
-				var n int
-				if n, err = s.Jobs.Delete(cmd.Context(), tx, name); err == nil && n == 0 {
-					err = fmt.Errorf("%w: job %q", steps.ErrNotFound, name)
-				}
-			}
-			if err != nil {
-				return err
-			}
-			list = append(list, did{name, "deleted"})
+	return eachNamed(cmd, prog, names, func(ctx context.Context, jobs *steps.Jobs, tx *sql.Tx, name string) (string, error) {
+		if step {
+			return "deleted", jobs.DeleteStep(ctx, tx, name)
 		}
-		return nil
+		n, err := jobs.Delete(ctx, tx, name)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("%w: job %q", steps.ErrNotFound, name)
+		}
+		return "deleted", err
 	})
-	if err != nil {
-		return s.Explain(err)
-	}
-	return say(prog, cmd.OutOrStdout(), list)
 }

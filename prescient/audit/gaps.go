@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -51,8 +50,8 @@ func (l Log) Gaps(ctx context.Context, db prescient.DB, from Place, entries int)
 		if explained(g, marked) {
 			continue
 		}
-		var s stream
-		if _, err := hex.Decode(s[:], []byte(name)); err != nil {
+		s, err := parseStream(name)
+		if err != nil {
 			return nil, next, done, err
 		}
 		gaps, streams = append(gaps, g), append(streams, s)
@@ -89,8 +88,8 @@ func (l Log) stretch(ctx context.Context, db prescient.DB, from Place, entries i
 	case err != nil:
 		return to, false, fmt.Errorf("reading the audit: %w", err)
 	}
-	_, err = hex.Decode(to[:], []byte(name))
-	return to, false, err
+	s, err := parseStream(name)
+	return Place(s), false, err
 }
 
 // name finds out what a gap is of.

@@ -11,7 +11,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/caught"
-	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/ahead"
 	"prescient/prescient/longrun/internal/claimer"
@@ -313,13 +312,5 @@ func (r *Runner) renewSome(some []*Run) error {
 
 // tokens is the condition that holds for runs under their tokens.
 func tokens(table string, some []*Run) string {
-	var b []byte
-	for i, run := range some {
-		if i > 0 {
-			b = append(b, " OR "...)
-		}
-		b = literal.AppendKey(append(append(b, table...), "job_key = "...), run.row.key)
-		b = literal.AppendUint(append(append(append(b, " AND "...), table...), "token = "...), run.row.token)
-	}
-	return string(b)
+	return ahead.Tokens(table, some, func(run *Run) (prescient.Key, uint64) { return run.row.key, run.row.token })
 }

@@ -124,13 +124,4 @@ func (p *pruner) tryEndSlots(ctx context.Context, list []time.Time) (gone, kept 
 	return gone, len(stays), tx.Commit()
 }
 
-func slotList(slots []time.Time) string {
-	var b []byte
-	for i, slot := range slots {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = literal.AppendSecond(b, slot)
-	}
-	return string(b)
-}
+func slotList(slots []time.Time) string { return literal.List(literal.AppendSecond, slots) }

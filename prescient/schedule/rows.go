@@ -19,16 +19,7 @@ import (
 const idsPerStatement = 500
 
 // idList is a list for IN (…).
-func idList(ids []string) string {
-	var b []byte
-	for i, id := range ids {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = literal.AppendText(b, id)
-	}
-	return string(b)
-}
+func idList(ids []string) string { return literal.List(literal.AppendText, ids) }
 
 // idsOf are the ids of some schedules, in their order.
 func idsOf[T any](some []T, id func(T) string) []string {

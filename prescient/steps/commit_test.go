@@ -16,6 +16,20 @@ import (
 	"prescient/prescient/steps"
 )
 
+// onceCommitted has each COMMIT of an effect be answered as committed says.
+func onceCommitted(h *rig.Hooks, committed func() error) {
+	var put atomic.Bool
+	h.OnAnswer(func(statement string) error {
+		switch {
+		case strings.HasPrefix(statement, "INSERT INTO p_event_seen"):
+			put.Store(true)
+		case statement == "COMMIT" && put.Swap(false):
+			return committed()
+		}
+		return nil
+	})
+}
+
 // The effects of a step commit with its answer. Whatever its agent hears of that COMMIT, the step is not called again.
 func TestAStepWhoseEffectsWereCommittedIsNotCalledAgain(t *testing.T) {
 	const timeout = 200 * time.Millisecond
@@ -39,16 +53,7 @@ func TestAStepWhoseEffectsWereCommittedIsNotCalledAgain(t *testing.T) {
 				}))
 				h := new(rig.Hooks)
 				a := r.agentOn("a", r.HookedAs("worker", rig.At("12:00"), h), longrun.Options{})
-				var put atomic.Bool
-				h.OnAnswer(func(statement string) error {
-					switch {
-					case strings.HasPrefix(statement, "INSERT INTO p_event_seen"):
-						put.Store(true)
-					case statement == "COMMIT" && put.Swap(false):
-						return test.committed()
-					}
-					return nil
-				})
+				onceCommitted(h, test.committed)
 				r.Must(a.registry.RegisterTx("puts", func(ctx context.Context, tx *sqlx.Tx, job prescient.FutureJob) (*time.Time, error) {
 					_, err := tx.ExecContext(ctx, "INSERT INTO p_event_seen VALUES ('test', UUID(), UTC_TIMESTAMP(6))")
 					return test.next, err
@@ -78,16 +83,7 @@ func TestACheckpointWhoseCommitWasNotAnsweredIsKept(t *testing.T) {
 		}))
 		h := new(rig.Hooks)
 		a := r.agentOn("a", r.HookedAs("worker", rig.At("12:00"), h), longrun.Options{})
-		var put atomic.Bool
-		h.OnAnswer(func(statement string) error {
-			switch {
-			case strings.HasPrefix(statement, "INSERT INTO p_event_seen"):
-				put.Store(true)
-			case statement == "COMMIT" && put.Swap(false):
-				return mysql.ErrInvalidConn
-			}
-			return nil
-		})
+		onceCommitted(h, func() error { return mysql.ErrInvalidConn })
 		r.Must(a.runner.Register(a.registry, "puts", func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
 			if string(run.Checkpoint()) == "put" {
 				return nil, nil

@@ -32,18 +32,6 @@ const (
 func text(value string) string   { return literal.Of(literal.AppendText, value) }
 func number(value uint64) string { return literal.Of(literal.AppendUint, value) }
 
-// list is a list for IN (…).
-func list(values []string) string {
-	var b []byte
-	for i, value := range values {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = literal.AppendText(b, value)
-	}
-	return string(b)
-}
-
 // read runs a query for definitions.
 func (j *Jobs) read(ctx context.Context, db prescient.DB, query string) (found []defined, err error) {
 	rows, err := db.QueryContext(ctx, query)
@@ -78,7 +66,7 @@ func (j *Jobs) find(ctx context.Context, db prescient.DB, statement string, name
 	if len(names) == 0 {
 		return nil, nil
 	}
-	return j.read(ctx, db, j.tables.Fill(statement, "{names}", list(names), "{lock}", lock))
+	return j.read(ctx, db, j.tables.Fill(statement, "{names}", literal.List(literal.AppendText, names), "{lock}", lock))
 }
 
 // lockJob locks a job that is to be changed. The error wraps ErrNotFound.
@@ -180,7 +168,7 @@ func (j *Jobs) use(ctx context.Context, db prescient.DB, job string, before, aft
 		}
 	}
 	if len(gone) > 0 {
-		if _, err := db.ExecContext(ctx, j.tables.Fill("steps/use_delete", "{job}", text(job), "{steps}", list(gone))); err != nil {
+		if _, err := db.ExecContext(ctx, j.tables.Fill("steps/use_delete", "{job}", text(job), "{steps}", literal.List(literal.AppendText, gone))); err != nil {
 			return fmt.Errorf("noting the steps of job %q: %w", job, err)
 		}
 	}

@@ -131,7 +131,19 @@ func AppendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
 // Of returns what one of the append functions appends, as a string.
 func Of[T any](appendTo func([]byte, T) []byte, v T) string { return string(appendTo(nil, v)) }
 
-// Keys returns the keys as literals for IN (…).
+// List returns what one of the append functions appends for each item, as a list for IN (…).
+func List[T any](appendTo func([]byte, T) []byte, items []T) string {
+	var b []byte
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendTo(b, item)
+	}
+	return string(b)
+}
+
+// Keys returns the keys as literals for IN (…): slot runs have thousands.
 func Keys[T any](items []T, key func(T) prescient.Key) string {
 	b := make([]byte, 0, len(items)*36)
 	for i, item := range items {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 )
 
@@ -15,6 +16,20 @@ type Check struct {
 	Slot     time.Time // that it waits for
 	Revision uint64
 	Until    time.Time // of the lease
+}
+
+// Tokens is the condition that holds for runs under their tokens, in a table that is named with a dot, or not at all.
+func Tokens[T any](table string, some []T, of func(T) (prescient.Key, uint64)) string {
+	var b []byte
+	for i, one := range some {
+		if i > 0 {
+			b = append(b, " OR "...)
+		}
+		key, token := of(one)
+		b = literal.AppendKey(append(append(b, table...), "job_key = "...), key)
+		b = literal.AppendUint(append(append(append(b, " AND "...), table...), "token = "...), token)
+	}
+	return string(b)
 }
 
 // Look finds out which runs are still those of their tokens, and how their checks are. tokens are conditions on them, for longrun/held.

@@ -88,24 +88,23 @@ func (c *Claimer) take(some []asked, step uint64) map[prescient.Key]uint64 {
 	ctx, cancel := context.WithTimeout(context.Background(), c.Send.Timeout)
 	defer cancel()
 	hit := make(map[prescient.Key]uint64, len(some))
-	var before, after []byte
+	var seen []byte
 	for i, a := range some {
 		if i > 0 {
-			before, after = append(before, " OR "...), append(after, " OR "...)
+			seen = append(seen, " OR "...)
 		}
 		hit[a.Key] = a.seen + step
-		before = literal.AppendUint(append(literal.AppendKey(append(before, "job_key = "...), a.Key), " AND token = "...), a.seen)
-		before = literal.AppendText(append(before, " AND agent = "...), a.Agent)
-		after = literal.AppendUint(append(literal.AppendKey(append(after, "run.job_key = "...), a.Key), " AND run.token = "...), a.seen+step)
+		seen = literal.AppendUint(append(literal.AppendKey(append(seen, "job_key = "...), a.Key), " AND token = "...), a.seen)
+		seen = literal.AppendText(append(seen, " AND agent = "...), a.Agent)
 	}
-	n, err := store.Affected(ctx, c.Send.DB, c.Tables.Fill("longrun/claim", "{runs}", string(before)), c.Agent, step, c.Lease.Microseconds())
+	n, err := store.Affected(ctx, c.Send.DB, c.Tables.Fill("longrun/claim", "{runs}", string(seen)), c.Agent, step, c.Lease.Microseconds())
 	switch {
 	case err != nil:
 		c.Log.Debug().Err(err).Msg("claims were not answered")
 	case n == 0:
 		clear(hit)
 	case n < len(some):
-		held, err := ahead.Look(ctx, c.Send, c.Tables, string(after))
+		held, err := ahead.Look(ctx, c.Send, c.Tables, ahead.Tokens("run.", some, func(a asked) (prescient.Key, uint64) { return a.Key, a.seen + step }))
 		if err == nil {
 			maps.DeleteFunc(hit, func(key prescient.Key, _ uint64) bool { _, is := held[key]; return !is })
 		}

@@ -33,7 +33,10 @@ type found struct {
 // query is the statement of a look.
 func (c *Claimer) query() string {
 	var b []byte
-	execs := execList(c.host.Execs())
+	execs := "NULL" // none
+	if names := c.host.Execs(); len(names) > 0 {
+		execs = literal.List(literal.AppendText, names)
+	}
 	for _, pool := range c.Pools {
 		due := 1
 		if !c.host.Full(pool) {
@@ -50,21 +53,6 @@ func (c *Claimer) query() string {
 		}
 	}
 	return c.Tables.Fill("longrun/look", "{pools}", string(b))
-}
-
-// execList is a list for IN (…).
-func execList(names []string) string {
-	if len(names) == 0 {
-		return "NULL"
-	}
-	var b []byte
-	for i, name := range names {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = literal.AppendText(b, name)
-	}
-	return string(b)
 }
 
 // look reads what may be claimed, and has the machines hear of it.
