@@ -100,8 +100,9 @@ func New(of *Shared, o Options) *Bucket {
 		return b
 	}
 	for _, l := range of.Executor.Order {
+		// Behind a backlog nothing is sooner done by a small first read: it would be one more, with a transaction of its own.
 		if crowd := of.Crowds[l.Name]; crowd.backedUp(l.Guards.Concurrency) && !b.Paused[l.Name] {
-			b.streams = append(b.streams, &stream{JobExec: l.Name, crowd: crowd, next: first})
+			b.streams = append(b.streams, &stream{JobExec: l.Name, crowd: crowd, next: first, limit: b.batch})
 		}
 	}
 	return b

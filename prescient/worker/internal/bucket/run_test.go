@@ -44,3 +44,32 @@ func TestABucketWhoseRowsWereNotStartedIsNotFinished(t *testing.T) {
 		}
 	})
 }
+
+// The first read of a bucket is small where it is soon done. Behind others it would be one more read, and a transaction, for nothing.
+func TestABucketBehindABacklogReadsWholeBatchesFromTheFirst(t *testing.T) {
+	t.Parallel()
+	eachServer(t, time.Second, func(t *testing.T, r *testRig) {
+		slot := r.InsertDue(2000) // of which the bucket has a quarter: fewer than a batch of 1000, and more than a quarter of one
+		stop := make(chan struct{})
+		defer close(stop)
+		var c rig.Calls
+		s := shared(r.As("worker", time.Time{}), r.Tables(), rig.Registry("check", c.Count, prescient.Guards{}))
+		l, buckets := r.claim(s, slot)
+		small := s.Batch / 2 / firstPart
+		for backlog, whole := range map[int]bool{0: false, 17: true} {
+			s.Crowds["check"] = &Crowd{Rows: backlog}
+			b := New(s, Options{Lease: l, Buckets: buckets, Clock: store.ClockAt(slot), Stop: stop, Calls: t.Context(), Hidden: new(atomic.Bool)})
+			own := b.streams[len(b.streams)-1]
+			r.Eventually("rows are read", func() bool {
+				_, err := b.read(t.Context())
+				r.Must(err)
+				return own.outstanding > 0
+			})
+			if got := own.outstanding; whole && (got <= small || !own.dry) || !whole && got != small {
+				t.Errorf("behind %d rows the first read has %d, and there are more: %v", backlog, got, !own.dry)
+			}
+			b.stopReading()
+			r.Eventually("the rows have come back", func() bool { return !b.stillFlying() })
+		}
+	})
+}
