@@ -30,13 +30,13 @@ func Grants(prog *program.Program) *cobra.Command {
 		Use:   "grants --role app --user NAME",
 		Short: "Print the GRANTs that give an account just what it needs",
 		Long: `Prints the statements that give a role to an account, for an administrator to run. Nothing is asked of the
-database and nothing changed. The last one has the audit know of it (but for an owner, who may be there before the tables). Make the account first (CREATE USER … IDENTIFIED BY …), and, for all roles but owner, the
-tables (migrate).
+database and nothing changed. The last one has the audit know of it (but for an owner, who may be there before the
+tables). Make the account first (CREATE USER … IDENTIFIED BY …), and, for all roles but owner, the tables (migrate).
 
 Roles:
   analyst         reads history and the views on it
   app-sql         inserts in plain SQL, cancels by CALL cancel(entity_name, entity_key, job_exec or NULL)
-  app             inserts and cancels by the Go client; cannot put a pending check to another time
+  app             inserts and cancels by the Go client, schedule, job, events; cannot put a pending check to another time
   app-reschedule  also replaces and reschedules
   operator        pause, resume, requeue, event, blocking, agents, runs, doctor --use operator, and all that lists
   worker          run, work, sweep, roll-forward, forward

@@ -46,7 +46,7 @@ func TestGrantsPrintsWhatCanBeRun(t *testing.T) {
 		if got := run("prune", "--keep", "90d"); got.Code == cmd.ExitOK {
 			r.Errorf("%v", got)
 		}
-		run("history").Wants(r.T, cmd.ExitFailure, "denied")
+		run("history").Wants(r.T, cmd.ExitFailure, "denied", "prescient grants prints")
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/exit"
@@ -146,7 +145,7 @@ func look(ctx context.Context, s *program.Session, id, tag string, count int) (f
 	if one.Long {
 		found.LongRuns, err = s.Schedules.LongRuns(ctx, s.DB, id, mostRuns)
 		found.LongRuns = slices.DeleteFunc(found.LongRuns, func(run longrun.State) bool { return tag != "" && run.Occurrence != tag })
-		if err != nil && !isDenied(err) {
+		if err != nil && !exit.IsDenied(err) {
 			return found, err
 		} else if err != nil {
 			denials = append(denials, fmt.Errorf("what is under way cannot be seen by this account: %w", err))
@@ -156,7 +155,7 @@ func look(ctx context.Context, s *program.Session, id, tag string, count int) (f
 	ends, err := s.Client.History(ctx, s.DB, filter)
 	ends = slices.DeleteFunc(ends, func(e client.Ended) bool { return e.JobExec == schedule.TimerExec }) // those of changes
 	found.Ends = ends[:min(len(ends), mostEnds)]
-	if err != nil && !isDenied(err) {
+	if err != nil && !exit.IsDenied(err) {
 		return found, err
 	} else if err != nil {
 		denials = append(denials, fmt.Errorf("what ended cannot be seen by this account: %w", err))
@@ -165,12 +164,6 @@ func look(ctx context.Context, s *program.Session, id, tag string, count int) (f
 		return found, &deniedError{errors.Join(denials...)}
 	}
 	return found, nil
-}
-
-// isDenied says whether the account may not read a table, or a column.
-func isDenied(err error) bool {
-	var server *mysql.MySQLError
-	return errors.As(err, &server) && slices.Contains([]uint16{1142, 1143}, server.Number)
 }
 
 func (f shown) print(out io.Writer) error {

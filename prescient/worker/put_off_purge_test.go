@@ -35,7 +35,7 @@ func (r *testRig) snapshots() (n int) {
 	r.Must(r.Root.QueryRow("SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status))
 	for _, transaction := range strings.Split(status, "\n---TRANSACTION ") {
 		if match := aReadView.FindStringSubmatch(transaction); match != nil {
-			n += r.Count("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ? AND USER = ?", match[1], r.User("worker"))
+			n += r.Sessions("id = ? AND user = ?", match[1], r.User("worker"))
 		}
 	}
 	return n

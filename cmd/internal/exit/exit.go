@@ -125,3 +125,9 @@ func IsInsecure(err error) bool {
 	var server *mysql.MySQLError
 	return errors.As(err, &server) && (server.Number == errInsecure || server.Number == 1045)
 }
+
+// IsDenied says whether a server refused a statement since the account lacks the right: to a table, a column or a procedure.
+func IsDenied(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && (server.Number == 1142 || server.Number == 1143 || server.Number == 1370)
+}

@@ -197,7 +197,7 @@ func (s *Session) Now(ctx context.Context) (time.Time, error) {
 }
 
 // Explain adds to an error what is to be done about it: which database could not be reached, which command applies
-// the migrations.
+// the migrations or prints rights.
 func (s *Session) Explain(err error) error {
 	switch {
 	case err == nil:
@@ -206,6 +206,8 @@ func (s *Session) Explain(err error) error {
 		return fmt.Errorf("%w (%s migrate applies them)", err, s.Program.Name)
 	case errors.Is(err, context.Canceled):
 		return err
+	case exit.IsDenied(err):
+		return fmt.Errorf("%w (the account lacks this right: %s grants prints those of each role)", err, s.Program.Name)
 	case exit.IsInsecure(err) && s.Config.TLS == (config.TLS{}):
 		return fmt.Errorf("database %s: %w (if the server or the account wants TLS, as with require_secure_transport, give tls.ca_file, or tls=true in the DSN)", s.Config.DSN, err)
 	case exit.Unreachable(err):

@@ -182,14 +182,24 @@ func (r *Rig) SlotJustOver(grid slots.Grid) time.Time {
 	return grid.Prev(at)
 }
 
-// Sessions is how many sessions of the server's list fit a condition. MySQL does not show the list while a statement in it,
-// of whomever, is no text: then it is asked again.
-func (r *Rig) Sessions(where string, args ...any) (n int) {
+// Sessions is how many sessions of the server's list fit a condition.
+func (r *Rig) Sessions(where string, args ...any) int {
 	r.T.Helper()
-	const noText = 3854
+	return r.ofSessions("COUNT(*)", where, args)
+}
+
+// Session is the number of the one session that fits a condition.
+func (r *Rig) Session(where string, args ...any) int {
+	r.T.Helper()
+	return r.ofSessions("id", where, args)
+}
+
+// ofSessions asks again where MySQL does not show the list, since a statement in it, of whomever, is no text.
+func (r *Rig) ofSessions(what, where string, args []any) (n int) {
+	r.T.Helper()
 	for {
-		err := r.Root.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE "+where, args...).Scan(&n)
-		if !errno.Is(err, noText) {
+		err := r.Root.QueryRow("SELECT "+what+" FROM information_schema.processlist WHERE "+where, args...).Scan(&n)
+		if !errno.Is(err, errno.NotShown) {
 			r.Must(err)
 			return n
 		}
