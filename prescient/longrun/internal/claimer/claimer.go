@@ -79,7 +79,8 @@ type tracked struct {
 	pool    string
 	jobExec string
 	place   uint64
-	missed  bool // an UPDATE has hit nothing since the last look
+	missed  bool   // an UPDATE has hit nothing since the last look
+	doubted uint64 // the token that the last look has shown a lower one for; 0 for none
 }
 
 // New returns a claimer.

@@ -153,6 +153,10 @@ func (c *Claimer) heard(m wakeup.Message) {
 	if t == nil {
 		t = c.track(m.Key, m.Pool, m.JobExec)
 	}
+	if t.State == machine.Executing && m.Token > t.Row.Token {
+		c.lookAfter(busyPace) // the row says whether that is so, not they: our lease is over before another can have it
+		return
+	}
 	c.step(t, c.now(), 0, e)
 	c.rouse()
 }

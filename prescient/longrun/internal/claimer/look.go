@@ -104,6 +104,10 @@ func (c *Claimer) saw(clock store.Clock, all []found) {
 		there[f.key] = true
 		kind := machine.Refresh
 		t := c.machines[f.key]
+		if t != nil && t.disproved(f.row.Token) {
+			c.step(t, now, 0, machine.Event{Kind: machine.Remove})
+			t = nil
+		}
 		if t == nil {
 			kind = machine.ReadNew
 			t = c.track(f.key, f.pool, f.jobExec)
@@ -119,6 +123,19 @@ func (c *Claimer) saw(clock store.Clock, all []found) {
 			c.step(t, now, 0, machine.Event{Kind: machine.Remove})
 		}
 	}
+}
+
+// disproved says whether two looks in a row have shown a lower token than the one that is known. The first of them may be older than what
+// is known; the second is not. So the row is another by now: the server is one that lacks the last commits of the one before it, or what another
+// agent said was wrong. A run that is claimed or called here has statements of its own that find that out.
+func (t *tracked) disproved(token uint64) bool {
+	if t.State == machine.Elected || t.State == machine.Executing || token >= t.Row.Token {
+		t.doubted = 0
+		return false
+	}
+	before := t.doubted
+	t.doubted = t.Row.Token
+	return before == t.Row.Token
 }
 
 // track begins to know of a run. The lock is held.
