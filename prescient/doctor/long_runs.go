@@ -66,7 +66,7 @@ func (d *doctor) examineLongRuns(ctx context.Context) ([]Finding, error) {
 	}
 	if some := of["waiting"]; len(some) > 0 {
 		found = append(found, warn("long_runs.waiting", fmt.Sprintf("runs that are due since %s or longer wait for a place, or for the run before them: ", d.now.Sub(wait))+named(some),
-			"start more workers, give them more places, or look what takes the others so long"))
+			"nothing, where roll-forward has just moved them; else start more workers, give them more places, or look what takes the others so long"))
 	}
 	if some := of["takeovers"]; len(some) > 0 {
 		found = append(found, warn("long_runs.takeovers", "runs were taken over more than once from workers that died, or did not renew their leases: "+named(some),
