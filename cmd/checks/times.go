@@ -63,12 +63,12 @@ func lengthOf(flag, text string, mayBeZero bool) (time.Duration, error) {
 	switch {
 	case err != nil:
 	case length < 0 && mayBeZero:
-		err = fmt.Errorf("duration %q is negative", text)
+		err = fmt.Errorf("duration %q is negative; want one such as 90s, 3h, 1d12h", text)
 	case length <= 0 && !mayBeZero:
-		err = fmt.Errorf("duration %q is not positive", text)
+		err = fmt.Errorf("duration %q is not positive; want one such as 90s, 3h, 1d12h", text)
 	}
 	if err != nil {
-		return 0, exit.Usage(fmt.Errorf("--%s: %w; want a duration such as 90s, 3h, 1d12h", flag, err))
+		return 0, exit.Usage(fmt.Errorf("--%s: %w", flag, err))
 	}
 	return length, nil
 }

@@ -109,7 +109,7 @@ func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change fu
 func durationOf(name, text string) (time.Duration, error) {
 	d, err := value.ParseDuration(text)
 	if err != nil {
-		return 0, exit.Usage(fmt.Errorf("--%s: %w; want a duration such as 90s, 3h, 1d12h", name, err))
+		return 0, exit.Usage(fmt.Errorf("--%s: %w", name, err))
 	}
 	return d, nil
 }

@@ -193,7 +193,7 @@ func duration(into *time.Duration) func(node *yaml.Node) error {
 		}
 		d, err := value.ParseDuration(of)
 		if err != nil {
-			return fmt.Errorf(": %w; want a duration such as 90s, 3h, 1d12h", err)
+			return fmt.Errorf(": %w", err)
 		}
 		*into = d
 		return nil

@@ -142,7 +142,7 @@ func TestWhatIsWrongIsSaidAndTheRestIsRead(t *testing.T) {
 		{`{"id":"a","long":true,"pool":"a b","crontab":"@daily","exec":"x"}`, `pool "a b": only letters, digits and _ . - are allowed`},
 		{`{"id":"a","long":true,"tolerance":"soon","crontab":"@daily","exec":"x"}`, `tolerance: `},
 		{`{"id":"a","long":true,"tolerance":5,"crontab":"@daily","exec":"x"}`, `tolerance is a number; want a text, in quotes`},
-		{`{"id":"a","long":true,"quota":"all","crontab":"@daily","exec":"x"}`, `want a duration such as 90s, 3h, 1d12h, or none`},
+		{`{"id":"a","long":true,"quota":"all","crontab":"@daily","exec":"x"}`, `"all" is no duration; want one such as 90s, 15m, 1h30m, 1d12h or 30d, or none`},
 		{`{"id":"a","long":true,"quota":"-1s","crontab":"@daily","exec":"x"}`, `quota -1s: whole seconds are allowed, or none`},
 		{`{"id":"a","enabled":null,` + rest + `}`, `enabled is nothing; true and false are allowed`},
 		{`{"id":"a","payload":null,` + rest + `}`, `payload is nothing; want a text, in quotes`},

@@ -135,7 +135,7 @@ func (r Record) wanted() (schedule.Wanted, error) {
 			continue
 		}
 		if *of.into, err = value.ParseDuration(of.text); err != nil {
-			return w, fmt.Errorf("%s: %w; want a duration such as 90s, 3h, 1d12h", of.name, err)
+			return w, fmt.Errorf("%s: %w", of.name, err)
 		}
 	}
 	return w, w.Validate()
@@ -171,7 +171,7 @@ func ParseQuota(text string) (time.Duration, error) {
 	d, err := value.ParseDuration(text)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%w: quota: %w; want a duration such as 90s, 3h, 1d12h, or %s", prescient.ErrInvalid, err, noQuota)
+		return 0, fmt.Errorf("%w: quota: %w, or %s", prescient.ErrInvalid, err, noQuota)
 	case d < 0:
 		return 0, fmt.Errorf("%w: quota %s: whole seconds are allowed, or %s", prescient.ErrInvalid, d, noQuota)
 	}
