@@ -180,6 +180,12 @@ var cells = []struct {
 	{"executing readnew: what this agent says of itself", at(Executing, ours, in(lease)), us, Event{Kind: ReadNew, From: "m", Row: Row{tokens, "m", in(2 * lease)}},
 		at(Executing, Row{tokens, "m", in(2 * lease)}, in(2*lease)), nil},
 	{"executing readnew: another has it", at(Executing, ours, in(lease)), us, Event{Kind: ReadNew, Row: after}, at(Loaded, after, never), []Effect{Stop, Look}},
+	// What a read shows is noted also where nothing else comes of it.
+	{"scheduled readnew: the place is gone, and the row has changed", at(Scheduled, free, in(load)), without("a place"), Event{Kind: ReadNew, Row: lapsed}, at(Loaded, lapsed, never), nil},
+	{"scheduled refresh: the place is gone, and the row has changed", at(Scheduled, free, in(load)), without("a place"), Event{Kind: Refresh, Row: lapsed}, at(Loaded, lapsed, never), nil},
+	{"electing readnew: the row has changed", electing(50), us, Event{Kind: ReadNew, Row: lapsed}, Machine{Electing, lapsed, in(wide), 50}, nil},
+	{"electing release: the row has changed", electing(50), us, Event{Kind: Release, From: "x", Row: since}, Machine{Electing, since, in(wide), 50}, nil},
+	{"elected timer: one that is left does not come again", at(Elected, free, noon), us, Event{Kind: Timer}, at(Elected, free, never), nil},
 }
 
 func TestCells(t *testing.T) {
