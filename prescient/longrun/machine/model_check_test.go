@@ -20,25 +20,38 @@ func (w *world) two() bool {
 	return n > 1
 }
 
-// undone says whether nobody will do the run, though from now on nothing goes wrong: agents look, their timers and statements come.
-func (o model) undone(w world) bool {
-	for range 12 {
-		if w.ended {
-			return false
-		}
-		for i := range agents {
-			if w.lives(i) {
-				return false
-			}
-		}
-		w.now++
-		for i := range agents {
-			for _, do := range []func(o model, w *world, i int) bool{answer, looks, timerOver, updates, answer, starts} {
-				do(o, &w, i)
-			}
+// unwatched says whether an agent calls the function, and nothing will end that once its lease is over.
+func (w *world) unwatched() bool {
+	for i := range agents {
+		if p := &w.procs[i]; p.calls && (p.m.State != Executing || p.m.Timer.IsZero()) {
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+// undone says whether an agent would not do the run, were it the only one that is left, though from now on nothing goes wrong for it: it looks, its
+// timers and statements come.
+func (o model) undone(w world) bool {
+	for i := range agents {
+		if !o.does(w, i) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o model) does(w world, i int) bool {
+	for range 12 {
+		if w.ended || w.lives(i) {
+			return true
+		}
+		w.now++
+		for _, do := range []func(o model, w *world, i int) bool{answer, looks, timerOver, updates, answer, starts} {
+			do(o, &w, i)
+		}
+	}
+	return false
 }
 
 var seed = maphash.MakeSeed()
@@ -124,6 +137,9 @@ func (o model) check(most int) (wrong string, states int) {
 				switch {
 				case w.two():
 					return "two execute under live leases: " + how(h), len(seen)
+				case o.together:
+				case w.unwatched():
+					return "a call goes on that nothing ends: " + how(h), len(seen)
 				case o.undone(w):
 					return "nobody will do it: " + how(h), len(seen)
 				}
@@ -155,13 +171,19 @@ func TestTheModelFindsMachinesThatAreBroken(t *testing.T) {
 	forgetful[Scheduled][Release] = Cell{"", []Rule{always(Scheduled, note, noTimer)}}
 	endless := Table
 	endless[Executing][Timer] = Cell{"", []Rule{always(Executing, timer("go on", func(s *step) time.Time { return s.now.Add(leaseTime) }))}}
+	unbounded := Table
+	unbounded[Executing][Timer] = Cell{"", []Rule{always(Loaded, noTimer)}}
+	stuck := Table
+	stuck[Elected][Claimed] = Cell{"", []Rule{when(runs, Executing, note, atEnd), when(mine, Executing, note, atEnd, start), always(Elected)}}
 	for name, tt := range map[string]struct {
 		model
 		says string
 	}{
-		"one whose UPDATE compares neither token nor lease": {model{table: &Table, blind: true}, "two execute"},
-		"one that goes on after the end of its lease":       {model{table: &endless}, "two execute"},
-		"one that sets no timer for what is released":       {model{table: &forgetful, wakeUp: true}, "nobody will do it"},
+		"one whose UPDATE compares neither token nor lease":   {model{table: &Table, blind: true}, "two execute"},
+		"one that goes on after the end of its lease":         {model{table: &endless, together: true}, "two execute"},
+		"one that lets a call go on after its lease":          {model{table: &unbounded}, "a call goes on"},
+		"one that waits for ever once its UPDATE hit nothing": {model{table: &stuck}, "nobody will do it"},
+		"one that sets no timer for what is released":         {model{table: &forgetful, wakeUp: true}, "nobody will do it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wrong, states := tt.check(depth)

@@ -68,6 +68,8 @@ type model struct {
 	table  *Cells
 	wakeUp bool
 	blind  bool // UPDATEs compare nothing
+	// together: nothing is looked for but two that execute.
+	together bool
 }
 
 func clock(tick int8) time.Time { return noon.Add(time.Duration(tick) * ticks) }
