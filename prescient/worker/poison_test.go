@@ -195,3 +195,29 @@ func TestARowThatIsRefusedByChanceEndsAsItIs(t *testing.T) {
 		}
 	})
 }
+
+// Nobody but the owner, and who reschedules, can write such a count.
+func TestACountBeyondWhatAProgramCountsToHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const rows = 40
+		r.ManyDue(rig.At("13:15"), "check", 0, rows)
+		r.Exec("UPDATE p_future_job SET total_ms = 18446744073709551615 WHERE entity_key IN ('7', '8', '9')")
+		execs := rig.Registry("check", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
+			if job.EntityKey == "7" && job.CheckCount == 0 {
+				return prescient.At(job.NextCheckAt.Add(15 * time.Minute)), nil
+			}
+			return nil, nil
+		}, prescient.Guards{})
+		r.Cancels(t, rig.Order("9"))
+		if figures := r.runAt(rig.At("13:15:01"), execs, Options{}); figures.Done != rows-2 || figures.Moved != 1 {
+			t.Errorf("%+v; want all but two done, and one moved", figures)
+		}
+		if left := r.One(); left.EntityKey != "7" {
+			t.Errorf("%+v is pending", left)
+		}
+		if figures := r.runAt(rig.At("13:30:01"), execs, Options{}); figures.Done != 1 || len(r.History()) != rows {
+			t.Errorf("%+v, %d ends", figures, len(r.History()))
+		}
+	})
+}

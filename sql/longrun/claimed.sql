@@ -3,7 +3,7 @@
 -- Index: PRIMARY of schedule_run and UNIQUE (job_key) of future_job, one entry for each run. Locks: none.
 -- {keys}: job_keys as hexadecimal literals
 SELECT run.slot, job.entity_name, job.entity_key, job.job_exec, job.tag, job.due_at, job.first_check_at, job.check_count, job.error_count,
-  job.put_off_count, COALESCE(job.last_error, '') AS last_error, job.total_ms,
+  job.put_off_count, COALESCE(job.last_error, '') AS last_error, LEAST(job.total_ms, 9000000000000000000) AS total_ms,
   IF(/*M! LENGTH *//*!80000 JSON_STORAGE_SIZE */(job.payload) > 16777216, '', job.payload) AS payload,
   job.revision, job.inserted_at, job.expires_at
 FROM {prefix}schedule_run run FORCE INDEX (PRIMARY) JOIN {prefix}future_job job FORCE INDEX (job_key) ON job.job_key = run.job_key

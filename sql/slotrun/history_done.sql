@@ -8,6 +8,6 @@ INSERT INTO {prefix}job_history (entity_name, entity_key, job_exec, tag, due_at,
   check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at,
   slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker, expires_at)
 SELECT entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
-  check_count, 0, 0, last_error, total_ms + ?, payload, revision, inserted_at,
+  check_count, 0, 0, last_error, LEAST(total_ms, 9000000000000000000) + ?, payload, revision, inserted_at,
   next_check_at, ?, NULL, TIMESTAMP ?, TIMESTAMP ?, ?, ?, ?, expires_at
 FROM {prefix}future_job FORCE INDEX (PRIMARY) WHERE next_check_at = ? AND job_key >= {first} AND job_key <= {last}
