@@ -4,7 +4,8 @@
 -- a row. Locks: none.
 -- {filter}: conditions, 1: limit
 SELECT job.entity_name, job.entity_key, job.job_exec, job.tag, job.due_at, job.first_check_at, job.next_check_at,
-       job.check_count, job.error_count, job.put_off_count, COALESCE(job.last_error, '') AS last_error, LEAST(job.total_ms, 9000000000000000000) AS total_ms,
+       job.check_count, job.error_count, job.put_off_count, COALESCE(job.last_error, '') AS last_error,
+       LEAST(job.total_ms, 9000000000000000000) AS total_ms,
        COALESCE(job.payload, '') AS payload, job.revision, job.inserted_at, job.expires_at
 FROM (SELECT next_check_at, job_key FROM {prefix}future_job
       WHERE {filter} ORDER BY next_check_at, job_key LIMIT ?) page
