@@ -114,6 +114,7 @@ func (d *doctor) examineRows(ctx context.Context) (found []Finding, err error) {
 	var anywhere prescient.Key
 	_, _ = rand.Read(anywhere[:]) // it never fails
 	var rows []sampled
+	known := make(map[string]bool) // the samples may overlap
 	for _, s := range []struct {
 		index, order, from string
 		value              any
@@ -127,7 +128,12 @@ func (d *doctor) examineRows(ctx context.Context) (found []Finding, err error) {
 		if err := d.db.SelectContext(ctx, &some, query, s.value, sampleSize); err != nil {
 			return nil, err
 		}
-		rows = append(rows, some...)
+		for _, row := range some {
+			if key := string(row.RawKey); !known[key] {
+				known[key] = true
+				rows = append(rows, row)
+			}
+		}
 	}
 	found = rowFindings(d.tables.Prefix, d.options.MaxChecks, rows)
 	var page []time.Time
