@@ -53,6 +53,11 @@ var (
 
 func at(s State, row Row, timer time.Time) Machine { return Machine{State: s, Row: row, Timer: timer} }
 
+// yielded is a machine that has given way.
+func yielded(timer time.Time, priority uint64) Machine {
+	return Machine{State: Scheduled, Row: free, Timer: timer, Priority: priority, GaveWay: true}
+}
+
 func electing(priority uint64) Machine {
 	return Machine{State: Electing, Row: free, Timer: in(wide), Priority: priority}
 }
@@ -90,7 +95,9 @@ var cells = []struct {
 	{"loaded remove: it is forgotten", at(Loaded, theirs, never), us, Event{Kind: Remove}, Machine{}, []Effect{Forget}},
 	{"loaded timer: it comes too late", at(Loaded, free, never), us, Event{Kind: Timer}, at(Loaded, free, never), nil},
 
-	{"scheduled claimed: who announces first goes first, and this agent looks again later", at(Scheduled, free, in(load)), us, announces("x", 1), at(Scheduled, free, in(again+load)), nil},
+	{"scheduled claimed: who announces first goes first, and this agent looks again later", at(Scheduled, free, in(load)), us, announces("x", 1), yielded(in(again+load), 0), nil},
+	{"scheduled claimed: who only announces, again and again, is not given way to again", yielded(in(again), 0), us, announces("x", 1), yielded(in(again), 0), nil},
+	{"scheduled claimed: under another token it gives way anew", yielded(in(again), 0), us, Event{Kind: Claimed, From: "x", Row: after}, at(Scheduled, after, in(lease+load)), nil},
 	{"scheduled claimed: another has it until its lease ends", at(Scheduled, free, in(load)), us, Event{Kind: Claimed, From: "x", Row: after}, at(Scheduled, after, in(lease+load)), nil},
 	{"scheduled claimed: another has it, nobody knows for how long", at(Scheduled, free, in(load)), us, Event{Kind: Claimed, From: "x", Row: Row{Token: tokens + 5, Agent: "x"}},
 		at(Loaded, Row{Token: tokens + 5, Agent: "x"}, never), nil},
@@ -99,30 +106,33 @@ var cells = []struct {
 	{"scheduled readnew: it was told of before it was read", at(Scheduled, free, in(load)), us, Event{Kind: ReadNew, Row: free}, at(Scheduled, free, in(load)), nil},
 	{"scheduled refresh: a read does not put the claim off", at(Scheduled, free, in(time.Millisecond)), us, Event{Kind: Refresh, Row: free}, at(Scheduled, free, in(time.Millisecond)), nil},
 	{"scheduled refresh: its agent has renewed it", at(Scheduled, Row{tokens, "x", in(time.Second)}, in(time.Second)), us, Event{Kind: Refresh, Row: theirs}, at(Scheduled, theirs, in(lease+load)), nil},
+	{"scheduled refresh: under the same token it has given way", yielded(in(load), 0), us, Event{Kind: Refresh, Row: theirs},
+		Machine{State: Scheduled, Row: theirs, Timer: in(lease + load), GaveWay: true}, nil},
 	{"scheduled refresh: it was handed on", at(Scheduled, theirs, in(lease)), us, Event{Kind: Refresh, Row: free}, at(Scheduled, free, in(load)), nil},
 	{"scheduled refresh: the place is gone", at(Scheduled, free, in(load)), without("a place"), Event{Kind: Refresh, Row: free}, at(Loaded, free, never), nil},
 	{"scheduled release: it need not wait for the end of the lease", at(Scheduled, theirs, in(lease)), us, Event{Kind: Release, From: "x", Row: free}, at(Scheduled, free, in(load)), nil},
 	{"scheduled release: one that comes late counts for nothing", at(Scheduled, after, in(lease)), us, Event{Kind: Release, From: "x", Row: free}, at(Scheduled, after, in(lease)), nil},
 	{"scheduled remove: it is forgotten", at(Scheduled, free, in(load)), us, Event{Kind: Remove}, Machine{}, []Effect{Forget}},
 	{"scheduled timer: the claim is announced", at(Scheduled, free, noon), us, Event{Kind: Timer}, electing(50), []Effect{Announce}},
+	{"scheduled timer: one that gave way asks nobody", yielded(noon, 0), us, Event{Kind: Timer}, Machine{State: Elected, Row: free, GaveWay: true}, []Effect{Claim}},
 	{"scheduled timer: without a wake-up it is made", at(Scheduled, free, noon), without("a wake-up"), Event{Kind: Timer}, at(Elected, free, never), []Effect{Claim}},
 	{"scheduled timer: not without a place", at(Scheduled, free, noon), without("a place"), Event{Kind: Timer}, at(Loaded, free, never), nil},
 	{"scheduled timer: not while a lease lives", at(Scheduled, theirs, noon), us, Event{Kind: Timer}, at(Scheduled, theirs, in(lease+load)), nil},
 	{"scheduled timer: one that was set anew counts for nothing", at(Scheduled, free, in(load)), us, Event{Kind: Timer}, at(Scheduled, free, in(load)), nil},
 
-	{"electing claimed: the higher priority goes first", electing(50), us, announces("x", 51), Machine{Scheduled, free, in(again + load), 50}, nil},
+	{"electing claimed: the higher priority goes first", electing(50), us, announces("x", 51), yielded(in(again+load), 50), nil},
 	{"electing claimed: we go first by our priority", electing(50), us, announces("x", 49), electing(50), nil},
-	{"electing claimed: of simultaneous claims of equal priority the lower id goes first: another's", electing(50), us, announces("l", 50), Machine{Scheduled, free, in(again + load), 50}, nil},
+	{"electing claimed: of simultaneous claims of equal priority the lower id goes first: another's", electing(50), us, announces("l", 50), yielded(in(again+load), 50), nil},
 	{"electing claimed: of simultaneous claims of equal priority the lower id goes first: ours", electing(50), us, announces("n", 50), electing(50), nil},
-	{"electing claimed: another has it already", electing(50), us, Event{Kind: Claimed, From: "x", Row: after}, Machine{Scheduled, after, in(lease + load), 50}, nil},
-	{"electing claimed: a slot run here has started it", electing(50), us, Event{Kind: Claimed, From: "m", Runs: true, Row: ours}, Machine{Executing, ours, in(lease), 50}, nil},
+	{"electing claimed: another has it already", electing(50), us, Event{Kind: Claimed, From: "x", Row: after}, Machine{State: Scheduled, Row: after, Timer: in(lease + load), Priority: 50}, nil},
+	{"electing claimed: a slot run here has started it", electing(50), us, Event{Kind: Claimed, From: "m", Runs: true, Row: ours}, Machine{State: Executing, Row: ours, Timer: in(lease), Priority: 50}, nil},
 	{"electing done: it is forgotten", electing(50), us, Event{Kind: Done, From: "x", Row: free}, Machine{}, []Effect{Forget}},
 	{"electing readnew: it is free", electing(50), us, Event{Kind: ReadNew, Row: free}, electing(50), nil},
-	{"electing refresh: another has it who announces nothing", electing(50), us, Event{Kind: Refresh, Row: after}, Machine{Scheduled, after, in(lease + load), 50}, nil},
+	{"electing refresh: another has it who announces nothing", electing(50), us, Event{Kind: Refresh, Row: after}, Machine{State: Scheduled, Row: after, Timer: in(lease + load), Priority: 50}, nil},
 	{"electing release: it is free", electing(50), us, Event{Kind: Release, From: "x", Row: free}, electing(50), nil},
 	{"electing remove: it is forgotten", electing(50), us, Event{Kind: Remove}, Machine{}, []Effect{Forget}},
-	{"electing timer: nobody goes first", Machine{Electing, free, noon, 50}, us, Event{Kind: Timer}, Machine{Elected, free, never, 50}, []Effect{Claim}},
-	{"electing timer: the place is gone", Machine{Electing, free, noon, 50}, without("a place"), Event{Kind: Timer}, Machine{Loaded, free, never, 50}, nil},
+	{"electing timer: nobody goes first", Machine{State: Electing, Row: free, Timer: noon, Priority: 50}, us, Event{Kind: Timer}, Machine{State: Elected, Row: free, Priority: 50}, []Effect{Claim}},
+	{"electing timer: the place is gone", Machine{State: Electing, Row: free, Timer: noon, Priority: 50}, without("a place"), Event{Kind: Timer}, Machine{State: Loaded, Row: free, Priority: 50}, nil},
 
 	{"elected claimed: the UPDATE has hit", at(Elected, free, never), us, Event{Kind: Claimed, From: "m", Row: ours}, at(Executing, ours, in(lease)), []Effect{Start}},
 	{"elected claimed: the UPDATE has hit nothing", at(Elected, free, never), us, Event{Kind: Claimed, From: "m"}, at(Loaded, free, never), []Effect{Look}},
@@ -169,12 +179,12 @@ var cells = []struct {
 	{"scheduled refresh: what comes late counts for nothing", at(Scheduled, free, in(load)), us, Event{Kind: Refresh, Row: old}, at(Scheduled, free, in(load)), nil},
 	{"electing claimed: what comes late counts for nothing", electing(50), us, Event{Kind: Claimed, From: "x", Row: old}, electing(50), nil},
 	{"electing claimed: another has it, nobody knows for how long", electing(50), us, Event{Kind: Claimed, From: "x", Row: Row{Token: tokens + 5, Agent: "x"}},
-		Machine{Loaded, Row{Token: tokens + 5, Agent: "x"}, never, 50}, nil},
+		Machine{State: Loaded, Row: Row{Token: tokens + 5, Agent: "x"}, Priority: 50}, nil},
 	{"electing done: what comes late counts for nothing", electing(50), us, Event{Kind: Done, From: "x", Row: old}, electing(50), nil},
 	{"electing readnew: what comes late counts for nothing", electing(50), us, Event{Kind: ReadNew, Row: old}, electing(50), nil},
-	{"electing readnew: another has it", electing(50), us, Event{Kind: ReadNew, Row: theirs}, Machine{Scheduled, theirs, in(lease + load), 50}, nil},
+	{"electing readnew: another has it", electing(50), us, Event{Kind: ReadNew, Row: theirs}, Machine{State: Scheduled, Row: theirs, Timer: in(lease + load), Priority: 50}, nil},
 	{"electing refresh: what comes late counts for nothing", electing(50), us, Event{Kind: Refresh, Row: old}, electing(50), nil},
-	{"electing refresh: it is free", electing(50), us, Event{Kind: Refresh, Row: lapsed}, Machine{Electing, lapsed, in(wide), 50}, nil},
+	{"electing refresh: it is free", electing(50), us, Event{Kind: Refresh, Row: lapsed}, Machine{State: Electing, Row: lapsed, Timer: in(wide), Priority: 50}, nil},
 	{"electing release: what comes late counts for nothing", electing(50), us, Event{Kind: Release, From: "x", Row: old}, electing(50), nil},
 	{"electing timer: one that was set anew counts for nothing", electing(50), us, Event{Kind: Timer}, electing(50), nil},
 	{"executing readnew: what this agent says of itself", at(Executing, ours, in(lease)), us, Event{Kind: ReadNew, From: "m", Row: Row{tokens, "m", in(2 * lease)}},
@@ -183,8 +193,8 @@ var cells = []struct {
 	// What a read shows is noted also where nothing else comes of it.
 	{"scheduled readnew: the place is gone, and the row has changed", at(Scheduled, free, in(load)), without("a place"), Event{Kind: ReadNew, Row: lapsed}, at(Loaded, lapsed, never), nil},
 	{"scheduled refresh: the place is gone, and the row has changed", at(Scheduled, free, in(load)), without("a place"), Event{Kind: Refresh, Row: lapsed}, at(Loaded, lapsed, never), nil},
-	{"electing readnew: the row has changed", electing(50), us, Event{Kind: ReadNew, Row: lapsed}, Machine{Electing, lapsed, in(wide), 50}, nil},
-	{"electing release: the row has changed", electing(50), us, Event{Kind: Release, From: "x", Row: since}, Machine{Electing, since, in(wide), 50}, nil},
+	{"electing readnew: the row has changed", electing(50), us, Event{Kind: ReadNew, Row: lapsed}, Machine{State: Electing, Row: lapsed, Timer: in(wide), Priority: 50}, nil},
+	{"electing release: the row has changed", electing(50), us, Event{Kind: Release, From: "x", Row: since}, Machine{State: Electing, Row: since, Timer: in(wide), Priority: 50}, nil},
 	{"elected timer: one that is left does not come again", at(Elected, free, noon), us, Event{Kind: Timer}, at(Elected, free, never), nil},
 }
 

@@ -104,6 +104,8 @@ type Machine struct {
 	Timer time.Time
 	// Priority is that of the claim that was announced.
 	Priority uint64
+	// GaveWay says that it gave way to a claim under the token of the row which another announced: it does so once.
+	GaveWay bool
 }
 
 // Effect is what is to be done outside.

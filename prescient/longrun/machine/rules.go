@@ -15,6 +15,8 @@ var (
 	runs      = Check{"it runs here already", func(s *step) bool { return s.e.Runs }}
 	mine      = Check{"it is this agent's", func(s *step) bool { return !s.e.Announced && s.e.From == s.here.ID && s.e.Row.Agent == s.here.ID }}
 	announced = Check{"it is announced", func(s *step) bool { return s.e.Announced }}
+	twice     = Check{"it is announced, and this agent gave way already", func(s *step) bool { return s.e.Announced && s.m.GaveWay }}
+	gaveWay   = Check{"this agent gave way already", func(s *step) bool { return s.m.GaveWay }}
 	weaker    = Check{"it is announced, and ours goes first: the higher priority, then the lower id", func(s *step) bool {
 		return s.e.Announced && (s.m.Priority > s.e.Priority || s.m.Priority == s.e.Priority && s.here.ID <= s.e.From)
 	}}
@@ -54,14 +56,19 @@ func effect(name string, effects ...Effect) Action {
 
 // The actions.
 var (
-	note = Action{"note the row", func(s *step) { s.m.Row = s.e.Row }}
+	note = Action{"note the row", func(s *step) {
+		s.m.GaveWay = s.m.GaveWay && s.m.Row.Token == s.e.Row.Token
+		s.m.Row = s.e.Row
+	}}
 	// Who has not claimed it meanwhile has more to do than this agent, or no place: what may be claimed since long is claimed at once.
 	byLoad     = timer("set the timer: when it may be claimed, and later by the load", func(s *step) time.Time { return later(s.m.Row.Until.Add(s.here.Delay), s.now) })
-	afterOther = timer("set the timer: later than the one that goes first", func(s *step) time.Time { return s.now.Add(s.here.Again + s.here.Delay) })
-	window     = timer("set the timer: the window", func(s *step) time.Time { return s.now.Add(s.here.Window) })
-	atEnd      = timer("set the timer: the end of our lease", func(s *step) time.Time { return s.m.Row.Until })
-	noTimer    = timer("take the timer back", func(*step) time.Time { return time.Time{} })
-	announce   = Action{"announce the claim, under a random priority", func(s *step) {
+	afterOther = Action{"give way once: set the timer later than the one that goes first", func(s *step) {
+		s.m.GaveWay, s.m.Timer = true, s.now.Add(s.here.Again+s.here.Delay)
+	}}
+	window   = timer("set the timer: the window", func(s *step) time.Time { return s.now.Add(s.here.Window) })
+	atEnd    = timer("set the timer: the end of our lease", func(s *step) time.Time { return s.m.Row.Until })
+	noTimer  = timer("take the timer back", func(*step) time.Time { return time.Time{} })
+	announce = Action{"announce the claim, under a random priority", func(s *step) {
 		s.m.Priority = s.here.Priority
 		s.effects = append(s.effects, Announce)
 	}}

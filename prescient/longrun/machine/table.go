@@ -19,9 +19,10 @@ var Table = Cells{
 		Timer:  {"No timer is set: it comes too late.", []Rule{always(Loaded)}},
 	},
 	Scheduled: {
-		Claimed: {"Another goes first. What it has is looked at again when its lease ends; what it only announces, a little later.", []Rule{
+		Claimed: {"Another goes first. What it has is looked at again when its lease ends; what it only announces, a little later, and once: it may never claim it.", []Rule{
 			when(runs, Executing, note, atEnd),
 			when(stale, Scheduled),
+			when(twice, Scheduled),
 			when(announced, Scheduled, afterOther),
 			when(lives, Scheduled, note, byLoad),
 			always(Loaded, note, noTimer)}},
@@ -32,10 +33,11 @@ var Table = Cells{
 			when(stale, Scheduled),
 			always(Scheduled, note, byLoad)}},
 		Remove: {"It was cancelled before it was claimed.", []Rule{always(Loaded, forget)}},
-		Timer: {"It may be claimed.", []Rule{
+		Timer: {"It may be claimed: without asking by one that gave way.", []Rule{
 			when(early, Scheduled),
 			when(noRoom, Loaded, noTimer),
 			when(knownLives, Scheduled, byLoad),
+			when(gaveWay, Elected, noTimer, claim),
 			when(wakeUp, Electing, announce, window),
 			always(Elected, noTimer, claim)}},
 	},
