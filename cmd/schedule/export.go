@@ -9,7 +9,9 @@ import (
 
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
 	"prescient/cmd/schedule/file"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
@@ -24,7 +26,8 @@ func exportCommand(prog *program.Program) *cobra.Command {
 		Use:   "export",
 		Short: "Write schedules as YAML or JSON lines",
 		Long: `Writes schedules to stdout, in the order of their ids, as import reads them: to import them where they come from changes
-nothing. What changes meanwhile is as it was before, or after.`,
+nothing. What changes meanwhile is as it was before, or after. One that plain SQL inserted and that is no good is written,
+too, with a warning: import refuses it, and with it the file.`,
 		Example: fmt.Sprintf(`  %[1]s schedule export --owner customer/42 > schedules.yaml
   %[1]s schedule export --format jsonl | gzip > schedules.jsonl.gz`, prog.Name),
 		Args: arguments.None,
@@ -73,6 +76,11 @@ func export(cmd *cobra.Command, prog *program.Program, ownerText, formatText str
 			}
 			if err := file.Write(out, format, file.Of(one.Schedule, one.Enabled)); err != nil {
 				return err
+			}
+			if bad := one.Validate(); bad != nil {
+				if err := output.Say(cmd.ErrOrStderr(), "%s: warning: import refuses %q; update it, or delete it: %s", prog.Name, one.ID, words.Clip(words.Of(bad), words.LongestComplaint)); err != nil {
+					return err
+				}
 			}
 		}
 		if len(page) == 0 {

@@ -52,7 +52,8 @@ catch_up_within, expires_after, jitter, coalesce, enabled, and for long runs lon
 enabled: false is paused; true says nothing.
 
 All of it is done in one transaction, or nothing: each bad schedule is named with its line. One that is there with the same
-definition stays as it is; with another one that is refused, unless --update is given, which changes it.
+definition stays as it is; with another one that is refused, unless --update is given, which changes it. On MariaDB the
+timers of other schedules may have to wait for such a transaction: part a file of tens of thousands.
 
 --owner keeps to one owner: who is not named in the file gets it, and another is refused. With --delete-missing, what the
 owner has and the file has not is deleted, and the owner's own are changed, too. The difference is printed before it is

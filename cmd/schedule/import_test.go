@@ -76,6 +76,21 @@ func TestWhatIsExportedIsImportedWithoutAChange(t *testing.T) {
 	})
 }
 
+// What plain SQL inserted may be no good. It is in the export all the same: an import with --delete-missing would delete it otherwise.
+func TestAnExportNamesWhatImportRefuses(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.Begin()
+		r.OK("schedule", "create", "good", "@hourly", "--topic", "t")
+		r.Exec("INSERT INTO schedule (id, crontabs, topic) VALUES ('bad', '61 * * * *', 't')")
+		got := r.Execute("schedule", "export")
+		got.Wants(r.T, cmd.ExitOK, `warning: import refuses "bad"; update it, or delete it: schedule "bad": invalid: crontab "61 * * * *"`)
+		if strings.Count(got.Out, "- id:") != 2 || strings.Count(got.Err, "\n") != 1 {
+			r.Errorf("%v", got)
+		}
+		r.With(got.Out, "schedule", "import", "-").Wants(r.T, cmd.ExitUsage, `schedule "bad"`, "1 of 2 schedules are bad")
+	})
+}
+
 func ids(n int) (list []string) {
 	for i := range n {
 		list = append(list, fmt.Sprintf("m%03d", i))
