@@ -43,10 +43,19 @@ const listAge = 110 * time.Millisecond
 // UntilShown asks for what the server lists of everybody's statements or transactions. MySQL refuses all of it while one of those
 // statements, of whomever, is no text. Then this asks again, until ctx ends, and returns that error.
 func UntilShown(ctx context.Context, ask func(ctx context.Context) error) error {
+	var refused error
 	for {
 		err := ask(ctx)
-		if !errno.Is(err, errno.NotShown) || Sleep(ctx, listAge) != nil {
+		switch {
+		case errno.Is(err, errno.NotShown):
+			refused = err
+		case refused != nil && ctx.Err() != nil: // it ended while the server was asked again
+			return refused
+		default:
 			return err
+		}
+		if Sleep(ctx, listAge) != nil {
+			return refused
 		}
 	}
 }

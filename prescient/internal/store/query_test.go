@@ -39,3 +39,25 @@ func TestAListIsAskedForUntilItIsShown(t *testing.T) {
 		})
 	}
 }
+
+func TestAListThatIsHiddenUntilTheTimeIsOverIsHidden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		hidden := &mysql.MySQLError{Number: errno.NotShown}
+		asked := 0
+		err := UntilShown(ctx, func(ctx context.Context) error {
+			if asked++; asked == 1 {
+				return hidden
+			}
+			<-ctx.Done() // the server is slow
+			return ctx.Err()
+		})
+		if !errors.Is(err, hidden) {
+			t.Error(err)
+		}
+		if err := UntilShown(ctx, func(ctx context.Context) error { return ctx.Err() }); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a server that never answered: %v", err)
+		}
+	})
+}
