@@ -14,9 +14,11 @@ import (
 // Columns reads a row of future_job as text that no setting of the connection changes; BareColumns leaves out what may be
 // long.
 const (
-	Columns     = beforeLong + `HEX(job.last_error), LEAST(job.total_ms, 9000000000000000000), HEX(CAST(job.payload AS CHAR CHARACTER SET utf8mb4)), ` + afterLong
-	BareColumns = beforeLong + `NULL, LEAST(job.total_ms, 9000000000000000000), NULL, ` + afterLong
+	Columns     = beforeLong + `HEX(job.last_error), ` + totalMS + `, HEX(CAST(job.payload AS CHAR CHARACTER SET utf8mb4)), ` + afterLong
+	BareColumns = beforeLong + `NULL, ` + totalMS + `, NULL, ` + afterLong
 
+	// What somebody wrote by hand may be more than a program counts to.
+	totalMS    = `LEAST(job.total_ms, 9000000000000000000)`
 	beforeLong = `job.entity_name, HEX(job.entity_key), job.job_exec, HEX(job.tag), CAST(job.due_at AS CHAR),
   CAST(job.first_check_at AS CHAR), CAST(job.next_check_at AS CHAR), job.check_count, job.error_count, job.put_off_count,
   `
