@@ -1,10 +1,10 @@
 package config
 
 import (
-	"regexp"
 	"slices"
 
 	"prescient/config/value"
+	"prescient/jobs/command/variable"
 )
 
 // readCommandJobs reads the items of jobs.command, and notes their keys for Describe.
@@ -58,8 +58,6 @@ func readRun(i, line int, d document, s *settings, p *problems) (run []value.Sec
 	return run
 }
 
-var variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 // readEnv reads the variables of an item.
 func readEnv(i int, d document, s *settings, p *problems) map[string]value.Secret {
 	var env map[string]value.Secret
@@ -70,8 +68,8 @@ func readEnv(i int, d document, s *settings, p *problems) map[string]value.Secre
 		if !given {
 			continue
 		}
-		if !variablePattern.MatchString(name) {
-			p.addf(value.Plain(key), d.source(v.line), "the name of a variable is not allowed; only letters, digits and _ are, without a digit first")
+		if err := variable.Check(name); err != nil {
+			p.addf(value.Plain(key), d.source(v.line), "the name of a variable is not allowed; %v", err)
 			continue
 		}
 		if env == nil {
@@ -89,8 +87,8 @@ func readPassEnv(i int, d document, s *settings, p *problems) (names []string) {
 	for n := range d.items[list] {
 		key := elementKey(list, n)
 		v := d.values[key]
-		if !variablePattern.MatchString(v.text) {
-			p.addf(key, d.source(v.line), "%s is not allowed; only letters, digits and _ are, without a digit first", value.Quote(v.text))
+		if err := variable.Check(v.text); err != nil {
+			p.addf(key, d.source(v.line), "%s is not allowed; %v", value.Quote(v.text), err)
 			continue
 		}
 		names = append(names, v.text)

@@ -19,7 +19,7 @@ const exitAgain = 75
 // Check runs the program and returns the time that it answered with, in UTC, or nil when it says that the matter is settled. It is a
 // prescient.Func. The error says what went wrong, and has the end of what the program wrote to stderr, or else to stdout. It wraps
 // prescient.ErrTimeout where the command's Timeout was over, and the cause of the context's end where that came first. Once it
-// returns, no process of the call is left.
+// returns, no process of the call is left but those that it names.
 func (c *Command) Check(ctx context.Context, job prescient.FutureJob) (*time.Time, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, c.failure(context.Cause(ctx), "")
@@ -39,21 +39,47 @@ func (c *Command) Check(ctx context.Context, job prescient.FutureJob) (*time.Tim
 		e.Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Dur("took", took).Stringer("ended", ended.state).
 			Str("stderr", c.excerpt(ended.stderr)).Str("stdout", c.excerpt(ended.stdout)).Msg(c.String())
 	}
+	if ended.held != "" {
+		c.options.Log.Warn().Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).
+			Msg(c.String() + ": when all that is known of it had ended, " + ended.held)
+	}
 	said := c.excerpt(ended.stderr)
 	if said == "" {
 		said = c.excerpt(ended.stdout)
 	}
 	switch code := ended.state.ExitCode(); {
-	case ended.stopped != nil:
-		return nil, c.failure(ended.stopped, said)
-	case ended.left > 0:
-		return nil, c.failure(fmt.Errorf("%d of its processes could not be ended", ended.left), said)
+	case ended.stopped != nil || len(ended.left) > 0 || code != 0 && code != exitAgain:
+		return nil, c.failure(c.why(ended), said)
 	case code == exitAgain:
 		return c.again(ended.stdout, answer.CalledAt(job, began).Add(took))
-	case code != 0:
-		return nil, c.failure(errors.New(howItEnded(ended.state, c.options.CPU)), said)
 	}
 	return nil, nil
+}
+
+// why is what was wrong with how a call ended.
+func (c *Command) why(ended ending) (err error) {
+	switch {
+	case ended.stopped != nil:
+		err = ended.stopped
+	case ended.state != nil && ended.state.ExitCode() != 0:
+		err = errors.New(howItEnded(ended.state, c.options.CPU))
+	}
+	const named = 3
+	var more []string
+	if n := len(ended.left); n > 0 {
+		more = append(more, fmt.Sprintf("%d of its processes could not be ended: %s", n, strings.Join(ended.left[:min(n, named)], "; ")))
+	}
+	if ended.held != "" {
+		more = append(more, ended.held)
+	}
+	for _, text := range more {
+		if err == nil {
+			err = errors.New(text)
+		} else {
+			err = fmt.Errorf("%w; %s", err, text)
+		}
+	}
+	return err
 }
 
 // again reads the answer of a command that wants to be run again.
@@ -84,7 +110,11 @@ func (c *callError) Unwrap() error { return c.cause }
 
 // failure makes the one kind of error of a call: why, and what the program said.
 func (c *Command) failure(cause error, said string) error {
-	text := c.String() + ": " + c.hide.Replace(cause.Error())
+	why := c.hide.Replace(cause.Error())
+	if len(why) > maxExcerpt { // it may quote what the program wrote
+		why = strings.ToValidUTF8(why[:maxExcerpt], "") + "…"
+	}
+	text := c.String() + ": " + why
 	if said != "" {
 		text += ": " + said
 	}

@@ -17,6 +17,7 @@ import (
 type Command struct {
 	options  Options
 	program  string   // its path
+	nice     string   // the path of the program of that name
 	fixed    []string // the arguments before those
 	replaced []string // in which {…} is replaced
 	env      []string // of every call
@@ -44,8 +45,14 @@ func New(options Options) (*Command, error) {
 	if c.program, c.fixed, c.replaced, err = options.find(); err != nil {
 		return nil, fmt.Errorf("command job_exec: %w", err)
 	}
+	if c.nice, err = niceOf(options); err != nil {
+		return nil, fmt.Errorf("command job_exec: %w", err)
+	}
 	if c.user, err = accountOf(options.User); err != nil {
 		return nil, fmt.Errorf("command job_exec: %w", err)
+	}
+	if err := Shield(); err != nil {
+		return nil, fmt.Errorf("command job_exec: shielding this process from its commands: %w", err)
 	}
 	c.env, c.hide = environment(options, c.user)
 	c.closing, c.close = context.WithCancel(context.Background())

@@ -16,7 +16,7 @@
 // an option to the program: put "--" before it. In a script of the shell, what a row has is data only in quotes: "$PRESCIENT_CHECK_ENTITY_KEY".
 //
 // The environment is small, since that of a worker holds secrets: PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_…, TZ, TMPDIR, and what Env and
-// PassEnv give.
+// PassEnv give. Names that a shell drops or sets itself are refused (package variable).
 //
 // # The answer
 //
@@ -36,12 +36,20 @@
 // When its Timeout is over, when the context of its call ends (the timeout of its guards, a long run that is cancelled, or handed on
 // as the worker stops), its whole group gets TERM, and KILL when the grace is over. [Command.Close] waits for that at the end of a program. A long run that is lost, since another agent has
 // it, is killed at once. Whatever way it ends, none of its processes stays: those of its group are killed in one stroke, and those that
-// have left it are known by a mark in their environment, PRESCIENT_CHECK_CALL. One that takes the mark off, and leaves the group, is
-// not found.
+// have left it are known by a mark, which they inherit: a limit that the kernel does not heed (RLIMIT_RSS), and a variable of the environment. One
+// that takes off both, and leaves the group, is not found. Where such a one, or whoever else, still has its stdout or stderr open, the
+// call is answered within a second all the same; the log says so, and the error where there is one.
+//
+// What cannot be killed (a program of another user, as a setuid one makes itself; one that hangs in the kernel) is left after 2 s. The
+// call is an error that names it, and so does the log. While the command is open, it is tried again each 5 s.
+//
+// As process 1 of a container, or as a subreaper, this process gets the orphans of its calls from the kernel. It waits for those that carry a mark,
+// and for no others: exit codes of other children stay theirs who started them, and other orphans stay zombies, unless something as
+// docker run --init takes them.
 //
 // # What it may take
 //
-//	memory      RLIMIT_AS, for each process; and all together no more than that of their own, counted each second
+//	memory      RLIMIT_AS, for each process; and all together no more than that of what is theirs or shared by mappings, counted each second
 //	processor   nice 10; RLIMIT_CPU where it is given
 //	processes   256, counted each second, and within 50 ms of a jump; RLIMIT_NPROC, some more than that, unless they are root's
 //	files       RLIMIT_NOFILE where it is given
@@ -50,8 +58,27 @@
 // 800 short checks beside two commands that allocate without end, again and again: at the median as late as without (7 ms), and 19 to 35 ms at 99 %
 // in place of 9 to 11, by three servers at once on two cores (PRESCIENT_BESIDE_PHASES=16 scripts/test -- -v -run ShortChecksBeside ./jobs/command).
 //
+// What is shared counts once, as is what a memfd or a file of /dev/shm has mapped. Unbounded are: what is written to such files and not mapped,
+// which stays in /dev/shm when the command has ended; the page cache; and what the kernel has for a process: pipes, sockets, page tables. Only a
+// cgroup bounds these, as that of a container or of the worker's unit (MemoryMax).
+//
 // The kernel bounds no processes of root. A worker that runs as root should give its commands a User: without it, one that forks faster than
 // it is counted, each child in a session of its own, can take the machine with it.
+//
+// # What the worker keeps from it
+//
+// A command that has no User of its own runs as the worker's, and could read the worker's environment, memory and files in /proc. So New
+// makes the process undumpable (PR_SET_DUMPABLE 0; [Shield]), and the program of package cmd does so as soon as it has read a configuration with
+// commands. The files that it was started with are closed where another program begins. That has its price, unless one is root:
+//
+//   - no core dumps of the worker, whatever ulimit -c says
+//   - no debugger, strace or perf may be attached to it by its own user
+//   - /proc/PID of it belongs to root: its environ, fd, cwd and exe are not for its user (lsof, ss -p). stat, status and cmdline are still for
+//     everybody; metrics and profiles that the worker itself makes go on
+//
+// It keeps nothing else. What the command's user may read, the command may: a configuration or dsn_file that the worker's user can read, an
+// argument of the worker (cmdline), the environment of the worker's parent, such as a shell that exported it, and what PassEnv passes.
+// It may also end the worker by a signal. Only a User of its own keeps these from it; and from root nothing is kept.
 //
 // # Why by way of a shell
 //

@@ -8,14 +8,12 @@ import (
 	"time"
 
 	"prescient/jobs/answer"
+	"prescient/jobs/command/variable"
 	"prescient/prescient"
 )
 
-// envPrefix begins the names of the variables that every call has of its row.
-const envPrefix = "PRESCIENT_CHECK_"
-
-// callVariable marks the processes of a call: they inherit it wherever they go.
-const callVariable = envPrefix + "CALL"
+// callVariable marks the processes of a call, beside a limit.
+const callVariable = variable.Prefix + "CALL"
 
 // passed are the variables of this process that every command gets.
 var passed = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR"}
@@ -70,10 +68,10 @@ func row(job prescient.FutureJob) [][2]string {
 func variables(job prescient.FutureJob, mark string, now time.Time) []string {
 	var env []string
 	for _, field := range row(job) {
-		env = append(env, envPrefix+strings.ToUpper(field[0])+"="+field[1])
+		env = append(env, variable.Prefix+strings.ToUpper(field[0])+"="+field[1])
 	}
-	return append(env, envPrefix+"CALLED_AT="+answer.CalledAt(job, now).UTC().Format(time.RFC3339Nano),
-		envPrefix+"COUNT="+strconv.Itoa(job.CheckCount), envPrefix+"ERRORS="+strconv.Itoa(job.ErrorCount), mark)
+	return append(env, variable.Prefix+"CALLED_AT="+answer.CalledAt(job, now).UTC().Format(time.RFC3339Nano),
+		variable.Prefix+"COUNT="+strconv.Itoa(job.CheckCount), variable.Prefix+"ERRORS="+strconv.Itoa(job.ErrorCount), mark)
 }
 
 // arguments are those of a call of the row.

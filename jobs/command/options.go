@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"prescient/jobs/command/variable"
 	"prescient/prescient"
 )
 
@@ -40,7 +41,8 @@ type Options struct {
 	// what the row has from variables, as in "$PRESCIENT_CHECK_ENTITY_KEY".
 	Shell bool
 	// Env are variables of its environment, and PassEnv the names of those of this process that it gets too. Of the others it gets
-	// PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_…, TZ and TMPDIR only, since this process may have secrets there.
+	// PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_…, TZ and TMPDIR only, since this process may have secrets there. Names have letters,
+	// digits and _; those that shells set themselves, as IFS and PWD, are refused.
 	Env     map[string]string
 	PassEnv []string
 	// Dir is where it runs, an absolute path; / by default.
@@ -147,13 +149,10 @@ func (o *Options) validateEnv() error {
 	return nil
 }
 
-// validVariable refuses names that are none, and those that a call has by itself.
+// validVariable refuses names that a command cannot be given.
 func validVariable(name string) error {
-	switch {
-	case name == "" || strings.ContainsAny(name, "=\x00"):
-		return fmt.Errorf("%w: %q is no name of a variable", prescient.ErrInvalid, name)
-	case strings.HasPrefix(name, envPrefix):
-		return fmt.Errorf("%w: variable %s cannot be given: every call has its own", prescient.ErrInvalid, name)
+	if err := variable.Check(name); err != nil {
+		return fmt.Errorf("%w: a variable %q is not allowed: %w", prescient.ErrInvalid, name, err)
 	}
 	return nil
 }
@@ -180,4 +179,19 @@ func (o *Options) find() (program string, fixed, replaced []string, err error) {
 		return "", nil, nil, fmt.Errorf("%w: program %q was found in a relative path of PATH, %q: give an absolute one", prescient.ErrInvalid, program, found)
 	}
 	return found, nil, o.Run[1:], nil
+}
+
+// niceOf looks for the program that lowers the priority, by the PATH of this process: that of the command may be another.
+func niceOf(o Options) (string, error) {
+	if o.Nice == None {
+		return "", nil
+	}
+	path, err := exec.LookPath("nice")
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: Nice %d: %w", prescient.ErrInvalid, o.Nice, err)
+	}
+	return path, nil
 }

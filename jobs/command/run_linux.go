@@ -2,8 +2,6 @@ package command
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,10 +25,11 @@ func supported() error { return nil }
 
 // ending is how a call ended.
 type ending struct {
-	state          *os.ProcessState
-	stdout, stderr string // their ends
-	stopped        error  // why it was ended; nil where it ended by itself
-	left           int    // processes that could not be ended
+	state          *os.ProcessState // nil where the program is among those that could not be ended
+	stdout, stderr string           // their ends
+	stopped        error            // why it was ended; nil where it ended by itself
+	left           []string         // processes that could not be ended
+	held           string           // who still has its output open, if somebody has
 }
 
 // run runs the program until no process of the call is left. It stays on a thread of its own meanwhile, since the kernel kills the
@@ -51,7 +51,7 @@ func (c *Command) run(ctx context.Context, job prescient.FutureJob) (ending, err
 }
 
 func (c *Command) runHere(ctx context.Context, job prescient.FutureJob) (e ending, err error) {
-	mark := callVariable + "=" + newMark()
+	mark := group.NewMark(callVariable)
 	streams, err := c.open(ctx, job)
 	if err != nil {
 		return e, err
@@ -74,31 +74,53 @@ func (c *Command) runHere(ctx context.Context, job prescient.FutureJob) (e endin
 		_ = cmd.Wait()
 		return e, err
 	}
-	e.stopped = c.await(ctx, p, exited)
-	p.Kill() // what it leaves behind; its id stays its own until Wait
-	e.left = p.KillAll()
-	_ = cmd.Wait()
-	e.state = cmd.ProcessState
-	e.stdout, e.stderr = streams.texts()
+	watch, over := context.WithCancel(context.Background())
+	defer over()
+	e.stopped = c.await(ctx, p, exited, p.Watch(watch, c.options.Processes, c.options.Memory))
+	over()
+	left := p.KillAll(exited) // what it leaves behind, and itself; its id stays its own until Wait
+	if len(left) == 0 {
+		_ = cmd.Wait()
+		e.state = cmd.ProcessState
+	} else {
+		e.left = c.leave(left, p, cmd)
+	}
+	e.stdout, e.stderr, e.held = streams.texts()
 	return e, nil
 }
 
-// newMark is what tells the processes of one call from all others.
-func newMark() string {
-	var b [12]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	return hex.EncodeToString(b[:])
+// leaveEvery is how often those that could not be ended are told again.
+const leaveEvery = 5 * time.Second
+
+// leave names those that could not be ended, and has them end when they can be: a setuid program may give its user back.
+func (c *Command) leave(left []group.Survivor, p *group.Processes, cmd *exec.Cmd) (names []string) {
+	for _, one := range left {
+		names = append(names, one.String())
+	}
+	c.options.Log.Error().Strs("processes", names).Msg(c.String() + ": these could not be ended, and go on")
+	go func() {
+		for len(p.Sweep()) > 0 {
+			select {
+			case <-c.closing.Done():
+				return
+			case <-time.After(leaveEvery):
+			}
+		}
+		_ = cmd.Wait()
+		c.options.Log.Info().Strs("processes", names).Msg(c.String() + ": these have ended at last")
+	}()
+	return names
 }
 
 // start starts the program as the leader of a group. Until it has set itself up, it says on the file what goes wrong.
-func (c *Command) start(job prescient.FutureJob, mark string, s *streams) (*exec.Cmd, *os.File, error) {
+func (c *Command) start(job prescient.FutureJob, mark group.Mark, s *streams) (*exec.Cmd, *os.File, error) {
 	ours, says, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer says.Close()
-	cmd := &exec.Cmd{Path: shell, Args: append([]string{"sh", "-c", c.options.script(), "sh", c.program}, c.arguments(job)...),
-		Env: append(append([]string{"PWD=" + c.options.Dir}, c.env...), variables(job, mark, time.Now())...), Dir: c.options.Dir,
+	cmd := &exec.Cmd{Path: shell, Args: append([]string{"sh", "-c", c.options.script(c.nice, mark.Limit), "sh", c.program}, c.arguments(job)...),
+		Env: append(append([]string{"PWD=" + c.options.Dir}, c.env...), variables(job, mark.Variable, time.Now())...), Dir: c.options.Dir,
 		Stdin: s.stdin, Stdout: s.stdout.child, Stderr: s.stderr.child, ExtraFiles: []*os.File{says},
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
 	if u := c.user; u != nil {
@@ -106,14 +128,17 @@ func (c *Command) start(job prescient.FutureJob, mark string, s *streams) (*exec
 	}
 	if err := cmd.Start(); err != nil {
 		_ = ours.Close()
+		if _, dir := os.Stat(c.options.Dir); dir != nil { // which the error of the start does not tell from the program
+			err = dir
+		}
 		return nil, nil, fmt.Errorf("it could not be started: %w", err)
 	}
 	s.started()
 	return cmd, ours, nil
 }
 
-// await returns once the program has exited, or was ended: then it says why.
-func (c *Command) await(ctx context.Context, p *group.Processes, exited <-chan struct{}) (why error) {
+// await returns once the program has exited, or is to be killed or has ended since it was told to: then it says why.
+func (c *Command) await(ctx context.Context, p *group.Processes, exited <-chan struct{}, tooMuch <-chan error) (why error) {
 	began := time.Now()
 	var over <-chan time.Time
 	if c.options.Timeout > 0 {
@@ -121,13 +146,10 @@ func (c *Command) await(ctx context.Context, p *group.Processes, exited <-chan s
 		defer timer.Stop()
 		over = timer.C
 	}
-	tooMuch := p.Watch(exited, c.options.Processes, c.options.Memory)
 	select {
 	case <-exited:
 		return nil
 	case why = <-tooMuch:
-		p.Kill()
-		<-exited
 		return why
 	case <-over:
 		why = fmt.Errorf("%w after %s", prescient.ErrTimeout, c.options.Timeout)
@@ -135,23 +157,17 @@ func (c *Command) await(ctx context.Context, p *group.Processes, exited <-chan s
 		why = fmt.Errorf("ended after %s: %w", time.Since(began).Round(time.Millisecond), context.Cause(ctx))
 	}
 	if errors.Is(why, longrun.ErrLost) { // another runs it by now
-		p.Kill()
-		<-exited
 		return why
 	}
-	p.Signal(syscall.SIGTERM)
+	p.Terminate()
 	grace := time.NewTimer(c.options.Grace)
 	defer grace.Stop()
 	select {
 	case <-exited:
 	case <-grace.C:
 		why = fmt.Errorf("%w; it ignored TERM for %s and was killed", why, c.options.Grace)
-		p.Kill()
-		<-exited
 	case also := <-tooMuch:
 		why = fmt.Errorf("%w; then %w", why, also)
-		p.Kill()
-		<-exited
 	}
 	return why
 }
@@ -218,7 +234,26 @@ func (s *streams) started() {
 	s.stderr.started()
 }
 
-func (s *streams) texts() (stdout, stderr string) { return s.stdout.text(), s.stderr.text() }
+// texts returns the ends of what was written, and says who keeps an end open still, if somebody does: nobody waits for that one long.
+func (s *streams) texts() (stdout, stderr, held string) {
+	late := time.Now().Add(lateRead)
+	stdout, out := s.stdout.text(late)
+	stderr, err := s.stderr.text(late)
+	of, what := s.stdout, "stdout was"
+	switch {
+	case !out && !err:
+		return stdout, stderr, ""
+	case out && err:
+		what = "stdout and stderr were"
+	case err:
+		of, what = s.stderr, "stderr was"
+	}
+	by := group.Holders(of.ours)
+	if len(by) == 0 {
+		by = []string{"a process that cannot be seen from here"}
+	}
+	return stdout, stderr, what + " held open by " + strings.Join(by, ", ")
+}
 
 func (s *streams) close() {
 	if s.stdin != nil {

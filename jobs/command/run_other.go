@@ -18,11 +18,15 @@ func supported() error {
 	return fmt.Errorf("%w: commands run on Linux only, this is %s", errors.ErrUnsupported, runtime.GOOS)
 }
 
+// Shield does nothing here, where there are no commands.
+func Shield() error { return nil }
+
 type ending struct {
 	state          *os.ProcessState
 	stdout, stderr string
 	stopped        error
-	left           int
+	left           []string
+	held           string
 }
 
 func (c *Command) run(context.Context, prescient.FutureJob) (ending, error) {

@@ -28,9 +28,13 @@ const (
 // moreThreads is how many threads above its processes a command may start, before the kernel refuses it more.
 const moreThreads = 32
 
-// script is what the shell does before it is the program.
-func (o *Options) script() string {
+// script is what the shell does before it is the program. nice is the path of the program of that name; the mark, in KiB, is what its
+// processes are known by, 0 for none.
+func (o *Options) script(nice string, mark uint64) string {
 	steps := []string{killedFirst, noDump}
+	if mark != 0 {
+		steps = append(steps, fmt.Sprintf("ulimit -S -m %d", mark))
+	}
 	if o.Files > 0 {
 		steps = append(steps, fmt.Sprintf("ulimit -n %d", most(unix.RLIMIT_NOFILE, uint64(o.Files))))
 	}
@@ -47,11 +51,11 @@ func (o *Options) script() string {
 	if o.Memory != None {
 		steps = append(steps, fmt.Sprintf("ulimit -v %d", most(unix.RLIMIT_AS, uint64(o.Memory))>>10))
 	}
-	nice := ""
+	by := ""
 	if o.Nice != None {
-		nice = fmt.Sprintf("nice -n %d ", o.Nice)
+		by = fmt.Sprintf("'%s' -n %d ", strings.ReplaceAll(nice, "'", `'\''`), o.Nice)
 	}
-	return fmt.Sprintf(setUp, strings.Join(steps, " && "), nice)
+	return fmt.Sprintf(setUp, strings.Join(steps, " && "), by)
 }
 
 // most is a limit, which is never above that of this process.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -17,14 +18,15 @@ const (
 )
 
 // lateRead is how long what was written before the end may take to be read.
-const lateRead = time.Second
+const lateRead = 700 * time.Millisecond
 
 // stream is one output of a program, of which the end is kept.
 type stream struct {
 	child, ours *os.File
 	tail        *output.Tail
 	to          io.Writer
-	read        chan struct{} // closed once all is read
+	read        chan struct{} // closed once all is read, or it is too late for that
+	held        bool          // it was too late; to be read after that
 }
 
 func newStream(keep int, to io.Writer) (*stream, error) {
@@ -47,6 +49,7 @@ func (s *stream) started() {
 			_, _ = s.tail.Write(buffer[:n])
 			_, _ = s.to.Write(buffer[:n]) // whoever keeps it says so where he cannot
 			if err != nil {
+				s.held = errors.Is(err, os.ErrDeadlineExceeded)
 				return
 			}
 			if total += n; total > freely {
@@ -56,12 +59,12 @@ func (s *stream) started() {
 	}()
 }
 
-// text returns the end of what was written. Whoever still has the other end open is not waited for long.
-func (s *stream) text() string {
-	_ = s.ours.SetReadDeadline(time.Now().Add(lateRead))
+// text returns the end of what was written until a moment, and whether somebody still had the other end open then.
+func (s *stream) text(late time.Time) (text string, held bool) {
+	_ = s.ours.SetReadDeadline(late)
 	<-s.read
-	text, _ := s.tail.Text()
-	return text
+	text, _ = s.tail.Text()
+	return text, s.held
 }
 
 func (s *stream) close() {

@@ -4,6 +4,7 @@ package program
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/rs/zerolog"
@@ -11,6 +12,7 @@ import (
 
 	"prescient/cmd/internal/output"
 	"prescient/config"
+	"prescient/jobs/command"
 	"prescient/prescient/event/broker"
 )
 
@@ -34,10 +36,17 @@ type Program struct {
 	WakeUps map[string]OpenWakeUp
 }
 
-// Load reads the configuration, which is all that some commands need.
+// Load reads the configuration, which is all that some commands need. Where programs are run from there, they can be running already, as
+// those of another worker: this process is shielded from them at once.
 func (prog *Program) Load(cmd *cobra.Command) (config.Config, error) {
-	return config.Load(config.Options{File: prog.ConfigFile, SearchPaths: prog.ConfigPaths, Flags: cmd.Flags(),
+	c, err := config.Load(config.Options{File: prog.ConfigFile, SearchPaths: prog.ConfigPaths, Flags: cmd.Flags(),
 		Env: prog.Env, Environ: prog.Environ})
+	if err == nil && len(c.Jobs.Command) > 0 {
+		if err := command.Shield(); err != nil {
+			return c, fmt.Errorf("shielding this process from its commands: %w", err)
+		}
+	}
+	return c, err
 }
 
 // Logger returns the log of the configuration, on stderr.

@@ -39,7 +39,7 @@ var command = append([]string{"slots", "sql", "config", "config/value", "cmd/int
 var layers = []layer{
 	{"slots", nil},
 	{"sql", nil},
-	{"config", []string{"slots", "config/value"}},
+	{"config", []string{"slots", "config/value", "jobs/command/variable"}}, // one rule for what a command may be given
 	{"config/value", []string{"prescient/connect/hostlist"}},
 	{"prescient/connect/hostlist", nil},
 	{"prescient", []string{"slots"}},
@@ -96,7 +96,8 @@ var layers = []layer{
 	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/worker/books", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/acceptance", nil}, // tests only
 	{"jobs/command/internal/group", nil},
-	{"jobs/*", append([]string{"jobs/answer", "jobs/command/internal/group"}, rooms...)},
+	{"jobs/command/variable", nil},
+	{"jobs/*", append([]string{"jobs/answer", "jobs/command/internal/group", "jobs/command/variable"}, rooms...)},
 	{"cmd/internal/exit", append([]string{"sql", "config", "prescient/localserver"}, rooms...)},
 	{"cmd/internal/arguments", []string{"cmd/internal/exit"}},
 	{"cmd/internal/input", nil},

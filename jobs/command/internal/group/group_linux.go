@@ -4,16 +4,20 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/user"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// Processes are those of a call: those of its group, and those that have left it and carry its mark in their environment.
+// Processes are those of a call: those of its group, and those that have left it and carry its mark.
 type Processes struct {
 	leader int
 	since  uint64 // when the leader started, in the kernel's ticks
-	mark   string // name=value
+	mark   Mark
 
 	others map[origin]bool // that were found to be somebody else's, which they remain
 }
@@ -24,35 +28,59 @@ type origin struct {
 	started uint64
 }
 
-// Of returns the processes of a call whose program leads its group. The mark is a variable that it has, name=value.
-func Of(leader int, mark string) *Processes {
+// Of returns the processes of a call whose program leads its group.
+func Of(leader int, mark Mark) *Processes {
 	return &Processes{leader: leader, since: startOf(leader), mark: mark}
 }
 
 // Kill ends the group: all of it at one time, so that none of it forks out of that.
-func (p *Processes) Kill() { p.Signal(syscall.SIGKILL) }
+func (p *Processes) Kill() { p.signal(syscall.SIGKILL) }
 
-// Signal sends a signal to the group.
-func (p *Processes) Signal(s syscall.Signal) { _ = syscall.Kill(-p.leader, s) }
+// Terminate asks the group to end. A process that was stopped has to go on to hear it.
+func (p *Processes) Terminate() {
+	p.signal(syscall.SIGTERM)
+	p.signal(syscall.SIGCONT)
+}
 
-// How long processes that left the group are looked for.
+func (p *Processes) signal(s syscall.Signal) { _ = syscall.Kill(-p.leader, s) }
+
+// How long processes are looked for that do not end: those of another user, as of setuid programs, and those that hang in the kernel.
 const (
-	chase     = 3 * time.Second
-	chasePace = 2 * time.Millisecond
+	chase     = 2 * time.Second
+	firstPace = 2 * time.Millisecond
+	lastPace  = 100 * time.Millisecond
 )
 
-// KillAll ends what is left of the call, and says how many could not be ended in good time.
-func (p *Processes) KillAll() (left int) {
-	for end := time.Now().Add(chase); ; time.Sleep(chasePace) {
-		found := p.find()
-		left = len(found)
-		for _, one := range found {
-			p.killOne(one.origin)
+// KillAll ends what is left of the call, and returns those that could not be ended in good time. It is told when the leader has exited.
+func (p *Processes) KillAll(exited <-chan struct{}) []Survivor {
+	pace := firstPace
+	for end := time.Now().Add(chase); ; time.Sleep(pace) {
+		left := p.Sweep()
+		select {
+		case <-exited:
+			if len(left) == 0 {
+				return nil
+			}
+		default:
 		}
-		if left == 0 || time.Now().After(end) {
+		if time.Now().After(end) {
+			if len(left) == 0 { // where /proc does not show others' processes
+				left = []Survivor{{p.leader, "its program"}}
+			}
 			return left
 		}
+		pace = min(2*pace, lastPace)
 	}
+}
+
+// Sweep sends KILL to all that is there of the call, once, and returns what that is.
+func (p *Processes) Sweep() (left []Survivor) {
+	p.Kill()
+	for _, one := range p.find() {
+		p.killOne(one.origin)
+		left = append(left, Survivor{one.pid, one.name})
+	}
+	return left
 }
 
 // killOne ends a process, unless its id is another's by now.
@@ -67,51 +95,101 @@ func (p *Processes) killOne(o origin) {
 	}
 }
 
+// A Survivor is a process that did not end when it was told to.
+type Survivor struct {
+	PID  int
+	Name string
+}
+
+// String names it for people: 4711 (sudo), of root.
+func (s Survivor) String() string {
+	text := fmt.Sprintf("%d (%s)", s.PID, s.Name)
+	status, err := os.ReadFile(proc(s.PID, "status"))
+	if err != nil {
+		return text
+	}
+	_, rest, _ := bytes.Cut(status, []byte("\nUid:"))
+	ids := strings.Fields(string(rest[:min(len(rest), 64)]))
+	if len(ids) < 2 {
+		return text
+	}
+	if u, err := user.LookupId(ids[1]); err == nil { // the effective one
+		return text + ", of " + u.Username
+	}
+	return text + ", of user " + ids[1]
+}
+
 // process is one of a call.
 type process struct {
 	origin
-	memory int64 // of its own, in bytes
+	name string
 }
 
-// find reads which processes the call has now. Those that have exited do not count.
+// find reads which processes the call has now. Those that have exited do not count. Where their parents have ended, and this process is what
+// the kernel gave them to (as process 1 of a container, or as a subreaper), it waits for them, lest they stay for ever.
 func (p *Processes) find() (found []process) {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // what could be read
 	others := make(map[origin]bool)
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
+	eachProcess(func(pid int) {
 		s, ok := statOf(pid)
 		o := origin{pid, s.started}
 		switch {
-		case !ok || s.exited || s.started < p.since:
-		case s.group != p.leader && (p.others[o] || !p.marked(pid)):
+		case !ok || s.started < p.since:
+		case s.group != p.leader && (p.others[o] || !p.mark.on(pid)):
 			others[o] = true
-		default:
-			found = append(found, process{o, memoryOf(pid)})
+		case !s.exited:
+			found = append(found, process{o, s.name})
+		case pid != p.leader && s.parent == os.Getpid(): // nobody else waits for what carries the mark; for the leader its Cmd does
+			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 		}
-	}
+	})
 	p.others = others
 	return found
 }
 
-// marked says whether a process carries the mark. Another user's cannot be looked at.
-func (p *Processes) marked(pid int) bool {
-	env, err := os.ReadFile(proc(pid, "environ"))
-	return err == nil && bytes.Contains(env, []byte(p.mark))
+// Holders names the processes, other than this one, that have a pipe open. Those of others cannot be looked at.
+func Holders(pipe *os.File) (names []string) {
+	info, err := pipe.Stat()
+	if err != nil {
+		return nil
+	}
+	link := fmt.Sprintf("pipe:[%d]", info.Sys().(*syscall.Stat_t).Ino)
+	eachProcess(func(pid int) {
+		entries, err := os.ReadDir(proc(pid, "fd"))
+		if err != nil || pid == os.Getpid() {
+			return
+		}
+		for _, entry := range entries {
+			if to, err := os.Readlink(proc(pid, "fd/"+entry.Name())); err == nil && to == link {
+				s, _ := statOf(pid)
+				names = append(names, Survivor{pid, s.name}.String())
+				return
+			}
+		}
+	})
+	return names
+}
+
+// eachProcess calls a function with the id of each process that can be seen.
+func eachProcess(do func(pid int)) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // what could be read
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			do(pid)
+		}
+	}
 }
 
 // stat is what /proc says of a process.
 type stat struct {
-	group   int
-	started uint64
-	exited  bool
+	name          string
+	parent, group int
+	started       uint64
+	exited        bool
 }
 
 // statOf reads it; ok is false where there is no such process.
@@ -120,13 +198,17 @@ func statOf(pid int) (s stat, ok bool) {
 	if err != nil {
 		return s, false
 	}
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // the name before it may have anything in it
-	if len(fields) < 20 {
+	begin, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')') // the name between them may have anything in it
+	fields := bytes.Fields(text[end+1:])
+	if begin < 0 || end < begin || len(fields) < 20 {
 		return s, false
 	}
+	s.name = strings.ToValidUTF8(string(text[begin+1:end]), "?")
+	s.parent, _ = strconv.Atoi(string(fields[1]))
 	s.group, _ = strconv.Atoi(string(fields[2]))
 	s.started, _ = strconv.ParseUint(string(fields[19]), 10, 64)
-	s.exited = fields[0][0] == 'Z' || fields[0][0] == 'X'
+	threads, _ := strconv.Atoi(string(fields[17])) // more than one where only the first of them has ended
+	s.exited = (fields[0][0] == 'Z' || fields[0][0] == 'X') && threads <= 1
 	return s, true
 }
 
@@ -134,19 +216,6 @@ func statOf(pid int) (s stat, ok bool) {
 func startOf(pid int) uint64 {
 	s, _ := statOf(pid)
 	return s.started
-}
-
-// memoryOf is how much memory a process has of its own, without what it shares by files.
-func memoryOf(pid int) int64 {
-	var size, resident, shared int64
-	text, err := os.ReadFile(proc(pid, "statm"))
-	if err != nil {
-		return 0
-	}
-	if _, err := fmt.Sscan(string(text), &size, &resident, &shared); err != nil {
-		return 0
-	}
-	return (resident - shared) * int64(os.Getpagesize())
 }
 
 func proc(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }

@@ -2,6 +2,7 @@ package group
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -20,12 +21,9 @@ const (
 	sprung     = 32
 )
 
-// Watch tells when the processes of a call are too many, or have too much memory together; None for no bound. It ends with the program.
-func (p *Processes) Watch(exited <-chan struct{}, most int, memory int64) <-chan error {
+// Watch tells when the processes of a call are too many, or have too much memory together; None for no bound. It ends with the context.
+func (p *Processes) Watch(ctx context.Context, most int, memory int64) <-chan error {
 	tooMuch := make(chan error, 1)
-	if most == None && memory == None {
-		return tooMuch
-	}
 	watcher := &Processes{leader: p.leader, since: p.since, mark: p.mark} // with a memory of its own
 	go func() {
 		look := time.NewTicker(lookEvery)
@@ -33,7 +31,7 @@ func (p *Processes) Watch(exited <-chan struct{}, most int, memory int64) <-chan
 		counted, threads := time.Now(), ThreadsHere()
 		for {
 			select {
-			case <-exited:
+			case <-ctx.Done():
 				return
 			case <-look.C:
 			}
@@ -43,14 +41,14 @@ func (p *Processes) Watch(exited <-chan struct{}, most int, memory int64) <-chan
 				continue
 			}
 			if jumped {
-				p.Signal(syscall.SIGSTOP)
+				p.signal(syscall.SIGSTOP)
 			}
 			if err := judge(watcher.find(), most, memory); err != nil {
 				tooMuch <- err
 				return
 			}
 			if jumped {
-				p.Signal(syscall.SIGCONT)
+				p.signal(syscall.SIGCONT)
 			}
 			counted, threads = time.Now(), now
 		}
@@ -63,11 +61,10 @@ func judge(found []process, most int, memory int64) error {
 	if most != None && len(found) > most {
 		return fmt.Errorf("it had %d processes, where %d are allowed, and was killed", len(found), most)
 	}
-	var total int64
-	for _, one := range found {
-		total += one.memory
+	if memory == None {
+		return nil
 	}
-	if memory != None && total > memory {
+	if total := memoryOf(found, memory); total > memory {
 		return fmt.Errorf("its %d processes had %d MiB of memory, where %d are allowed, and were killed", len(found), total>>20, memory>>20)
 	}
 	return nil

@@ -1,0 +1,66 @@
+package group
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// withoutFirst is set where this program goes on without its first thread.
+const withoutFirst = "GROUP_TEST_WITHOUT_FIRST_THREAD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(withoutFirst) == "" {
+		os.Exit(m.Run())
+	}
+	runtime.LockOSThread()
+	if syscall.Gettid() == os.Getpid() {
+		time.AfterFunc(20*time.Second, func() { os.Exit(0) })
+		syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0) // of this thread alone
+	}
+	os.Exit(3)
+}
+
+// The kernel calls a process a zombie whose first thread has ended while others go on.
+func TestAProcessWithoutItsFirstThreadIsThere(t *testing.T) {
+	mark := NewMark("GROUP_TEST_MARK")
+	cmd := exec.Command("sh", "-c", "ulimit -S -m "+strconv.FormatUint(mark.Limit, 10)+`; exec "$0"`, os.Args[0])
+	cmd.Env = append(os.Environ(), withoutFirst+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		_ = cmd.Wait()
+	}()
+	for end := time.Now().Add(10 * time.Second); !isZombie(t, cmd.Process.Pid); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Skip("its first thread goes on")
+		}
+	}
+	// By its mark alone: its group is another's here.
+	p := &Processes{leader: os.Getpid(), mark: mark}
+	if found := p.find(); len(found) != 1 || found[0].pid != cmd.Process.Pid {
+		t.Errorf("found %+v", found)
+	}
+	if left := Of(cmd.Process.Pid, mark).KillAll(exited); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	<-exited
+}
+
+func isZombie(t *testing.T, pid int) bool {
+	t.Helper()
+	text, err := os.ReadFile(proc(pid, "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Contains(text, []byte("\nState:\tZ"))
+}
