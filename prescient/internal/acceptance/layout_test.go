@@ -93,6 +93,7 @@ var layers = []layer{
 	{"prescient/prescienttest", append([]string{"slots", "sql", "prescient/localserver"}, rooms...)},
 	{"prescient/internal/rig", append([]string{"prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/rig/app", append([]string{"prescient/client", "prescient/connect", "prescient/internal/rig", "prescient/localserver/servertest"}, vocabulary...)},
+	{"prescient/internal/rig/pages", []string{"sql", "prescient/localserver/servertest"}},
 	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/worker/books", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/acceptance", nil}, // tests only
 	{"jobs/command/internal/group", nil},
