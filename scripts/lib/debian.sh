@@ -92,7 +92,7 @@ launcher() {
 	shift 3
 	[ -x "$folder/root/$program" ] || die "$program is not in the packages"
 	loader=$(cd "$folder/root" && find * -type f -name 'ld-linux*.so.*' | head -n 1)
-	libraries=$(cd "$folder/root" && find * -name 'libc.so.6' -o -name 'libstdc++.so.6' | sed 's,/[^/]*$,,' | sort -u |
+	libraries=$(cd "$folder/root" && find * -name 'libc.so.6' -o -name 'libstdc++.so.6' -o -name 'libssl.so.*' | sed 's,/[^/]*$,,' | sort -u |
 		sed "s,^,$final/root/," | paste -s -d : -)
 	mkdir -p "$folder/bin"
 	cat >"$folder/bin/${program##*/}" <<-END
