@@ -160,6 +160,10 @@ PRESCIENT_DSN=$THE_DSN exec "$THE_PROGRAM" "$@"
 	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(instead), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	files := pages.Blocks(t, "cmd/README.md", "yaml")
+	if len(files) != 2 {
+		t.Fatalf("cmd/README.md has %d files: say here what imports the new ones", len(files))
+	}
 	commands := pages.Block(t, "README.md", "sh", "prescient migrate") + pages.Block(t, "README.md", "sh", "schedule create")
 	servertest.Each(t, func(t *testing.T, d servertest.Database) {
 		owner := pages.Tables(t, d, "")
@@ -191,10 +195,19 @@ PRESCIENT_DSN=$THE_DSN exec "$THE_PROGRAM" "$@"
 		if out, err := sh.CombinedOutput(); err != nil {
 			t.Fatalf("%v:\n%s", err, out)
 		}
+		for n, kind := range []string{"schedule", "job"} {
+			cmd := exec.Command(own, kind, "import", "-", "--update")
+			cmd.Env, cmd.Stdin = append(os.Environ(), "PRESCIENT_DSN="+d.DSN), strings.NewReader(files[n])
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s import: %v:\n%s", kind, err, out)
+			}
+		}
 		asks(map[string]int{
 			"SELECT COUNT(*) FROM future_job WHERE entity_name = 'order' AND entity_key = '42' AND job_exec = 'order-unshipped'": 1,
 			"SELECT COUNT(*) FROM schedule WHERE id IN ('digest/7', 'sync/7')":                                                   2,
 			"SELECT COUNT(*) FROM job_definition WHERE name = 'nightly'":                                                         1,
+			"SELECT COUNT(*) FROM schedule WHERE id = 'digest/42' AND NOT enabled":                                               1,
+			"SELECT COUNT(*) FROM step_definition WHERE name = 'export'":                                                         1,
 			"SELECT COUNT(*) > 0 FROM slot_run":                                                                                  1,
 		})
 	})
