@@ -86,6 +86,9 @@ func (c *Command) runHere(ctx context.Context, job prescient.FutureJob) (e endin
 		e.left = c.leave(left, p, cmd)
 	}
 	e.stdout, e.stderr, e.held = streams.texts()
+	if len(left) > 0 {
+		e.held = "" // by those that are named already
+	}
 	return e, nil
 }
 
