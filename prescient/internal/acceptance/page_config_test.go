@@ -28,7 +28,10 @@ func TestTheConfigurationsOnThePagesAreRead(t *testing.T) {
 			flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 			config.AddFlags(flags)
 			c, err := config.Load(config.Options{File: file, Flags: flags, Environ: func() []string { return nil },
-				Env: func(name string) (string, bool) { v, is := map[string]string{"HOOK_SECRET": "s3cret"}[name]; return v, is }})
+				Env: func(name string) (string, bool) {
+					v, is := map[string]string{"HOOK_SECRET": "s3cret"}[name]
+					return v, is
+				}})
 			if err != nil || len(c.Jobs.HTTP)+len(c.Jobs.Command)+len(c.Events.Routes) != strings.Count(block, "url:")+strings.Count(block, "run:") {
 				t.Errorf("%s: %v, of\n%s", page, err, block)
 			}
