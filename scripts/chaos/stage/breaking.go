@@ -3,11 +3,16 @@ package stage
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"prescient/scripts/chaos/checker"
+	text "prescient/sql"
 )
 
 // What the faults of a scenario are made with.
@@ -46,6 +51,33 @@ func (s *Stage) During(what, worker string, longer time.Duration, do func()) {
 	began := s.journal.Now()
 	do()
 	s.journal.NoteAt(checker.Event{At: began, Kind: checker.Fault, What: what, Worker: worker, Took: s.journal.Now() - began + longer + aftermath})
+}
+
+// Find notes a promise that the scenario itself saw broken.
+func (s *Stage) Find(rule, format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.found = append(s.found, checker.Finding{Rule: rule, Text: fmt.Sprintf(format, args...)})
+}
+
+// Sessions is how many the workers have; of a given server, where theirs cannot be told from others', none.
+func (s *Stage) Sessions(ctx context.Context, admin *sql.Conn) (n int) {
+	if err := admin.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE user = ?", workerUser).Scan(&n); err != nil {
+		return 0 // the time of faults is over
+	}
+	return n
+}
+
+// Account is a pool of an account with the rights of a role.
+func (s *Stage) Account(ctx context.Context, name, role string) (*sql.DB, error) {
+	_, grants, err := text.Grants(role, text.Account{Database: s.Database, Prefix: Prefix, User: name})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Engine.admin(ctx, slices.Concat([]string{"CREATE USER IF NOT EXISTS '" + name + "'@'%' IDENTIFIED BY '" + workerPassword + "'"}, grants)...); err != nil {
+		return nil, err
+	}
+	return open(with(s.Engine.dsn(s.Database, 0, func(config *mysql.Config) { config.User, config.Passwd = name, workerPassword }), "readTimeout=10s&timeout=5s"))
 }
 
 // Admin is a connection that belongs to the faults.

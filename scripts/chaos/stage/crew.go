@@ -24,7 +24,7 @@ type crew struct {
 	dir     string // for logs
 	socket  string // for reports
 	seed    uint64
-	env     []string
+	env     func(place int) ([]string, error)
 	dsn     func(place int) string
 	wire    func(place, life int) []wire.Rule
 	journal *checker.Journal
@@ -96,6 +96,10 @@ func (p *Place) work(ctx context.Context, life int) error {
 	if err != nil {
 		return err
 	}
+	more, err := c.env(p.number)
+	if err != nil {
+		return err
+	}
 	child := exec.CommandContext(ctx, c.program, "work")
 	child.Env = append(os.Environ(),
 		worker.NameVariable+"="+name, worker.SocketVariable+"="+c.socket, worker.RulesVariable+"="+string(plan),
@@ -109,7 +113,7 @@ func (p *Place) work(ctx context.Context, life int) error {
 	if worker.InPool(p.number) {
 		child.Env = append(child.Env, "PRESCIENT_WORKER_POOLS="+worker.Pool+"=100")
 	}
-	child.Env = append(child.Env, c.env...)
+	child.Env = append(child.Env, more...)
 	child.Stdout, child.Stderr = log, log
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	child.Cancel = func() error {

@@ -38,7 +38,7 @@ type planned struct {
 }
 
 func (s *Stage) newPlanner(number uint64) *planner {
-	return &planner{app: s.newApp(100 + number), schedules: s.plans, name: fmt.Sprintf("p%d", number), most: s.Scenario.Load.Schedules / planners}
+	return &planner{app: s.newApp(100 + number), schedules: s.Plans, name: fmt.Sprintf("p%d", number), most: s.Scenario.Load.Schedules / planners}
 }
 
 // plan makes schedules and changes them until ctx ends.

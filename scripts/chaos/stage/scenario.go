@@ -48,7 +48,9 @@ type Workers struct {
 	Number int    // 3 by default
 	Params string // of their DSN
 	Env    []string
-	Clock  bool // they are a program whose clock can be set
+	// EnvOf is what a worker's environment has besides, by its place.
+	EnvOf func(s *Stage, place int) ([]string, error)
+	Clock bool // they are a program whose clock can be set
 
 	// Wire returns the rules of a worker's wire, by its place and how many were there before it.
 	Wire func(place, life int) []wire.Rule
@@ -75,4 +77,14 @@ func (l Load) pick(dice *rand.Rand) string {
 		}
 	}
 	return names[0]
+}
+
+// env is the environment of the worker in a place.
+func (s *Stage) env(place int) ([]string, error) {
+	w := s.Scenario.Workers
+	if w.EnvOf == nil {
+		return w.Env, nil
+	}
+	more, err := w.EnvOf(s, place)
+	return slices.Concat(w.Env, more), err
 }

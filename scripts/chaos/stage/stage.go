@@ -44,10 +44,12 @@ type Stage struct {
 	reports *reports
 	App     *sql.DB
 	Client  *client.Client
-	plans   *schedule.Schedules
+	Plans   *schedule.Schedules
 	jobs    *steps.Jobs
 	crew    *crew
 	over    atomic.Bool // the time of faults
+	mu      sync.Mutex
+	found   []checker.Finding // by the scenario itself
 
 	Timings map[string]time.Duration // that the scenario took
 }
@@ -105,7 +107,7 @@ func (s *Stage) open(ctx context.Context) (err error) {
 	if s.Client, err = client.New(ctx, s.App, client.Options{Prefix: Prefix}); err != nil {
 		return err
 	}
-	s.plans = schedule.New(s.Client)
+	s.Plans = schedule.New(s.Client)
 	if !s.hasJobs() {
 		return nil
 	}
@@ -157,7 +159,7 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 			on = Pause(playing, 100*time.Millisecond)
 		}
 	}()
-	s.crew = &crew{program: s.ClockProgram, dir: s.Dir, socket: s.reports.socket, seed: s.Seed, env: s.Scenario.Workers.Env,
+	s.crew = &crew{program: s.ClockProgram, dir: s.Dir, socket: s.reports.socket, seed: s.Seed, env: s.env,
 		dsn: s.workerDSN, wire: s.wire, journal: s.journal, log: s.Logf}
 	if !s.Scenario.Workers.Clock {
 		if s.crew.program, err = os.Executable(); err != nil {
@@ -193,6 +195,7 @@ func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checke
 		return report, err
 	}
 	report = checker.Judge(s.rules(), s.journal.Events(), tables)
+	report.Findings = append(report.Findings, s.found...)
 	if report.StoodStill > 0 {
 		s.Logf("%s %s: the machine stood still for %s in all, which may have cost leases", s.Engine.Name, s.Scenario.Name, report.StoodStill.Round(10*time.Millisecond))
 	}
@@ -205,7 +208,7 @@ func (s *Stage) drain(ctx context.Context) error {
 	var err error
 	for until := time.Now().Add(s.Scenario.Drain); time.Now().Before(until); Pause(ctx, 200*time.Millisecond) {
 		err = s.App.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+Prefix+"future_job WHERE next_check_at < "+
-			"UTC_TIMESTAMP() + INTERVAL IF(entity_name = '"+prescient.ScheduleEntity+"', -3, 21600) SECOND AND entity_name <> '"+evidence.QueueEntity+"'").Scan(&left)
+			"UTC_TIMESTAMP() + INTERVAL IF(entity_name = '"+prescient.ScheduleEntity+"', -3, 21600) SECOND AND entity_name <> '"+evidence.QueueEntity+"' AND CONCAT(entity_name, '|', entity_key) NOT LIKE '%"+evidence.OutsiderPrefix+"%'").Scan(&left)
 		if err == nil && left == 0 {
 			left, err = evidence.Unhandled(ctx, s.App, Prefix)
 		}

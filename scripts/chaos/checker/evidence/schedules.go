@@ -10,6 +10,10 @@ import (
 // ScheduleEntity is the entity_name of the timers and runs of schedules.
 const ScheduleEntity = "schedule"
 
+// OutsiderPrefix begins the entity_name of checks, and the id of schedules and events, that the journal does not know: of them only the ends
+// count, in the books.
+const OutsiderPrefix = "outsider"
+
 // Schedules is what the tables hold of schedules at the end.
 type Schedules struct {
 	Rows   []ScheduleRow
@@ -44,22 +48,22 @@ type OutboxRow struct {
 }
 
 const (
-	scheduleRows = "SELECT id, version, enabled, COALESCE(passed_over, 0) FROM {prefix}schedule"
+	scheduleRows = "SELECT id, version, enabled <> 0, COALESCE(passed_over, 0) FROM {prefix}schedule"
 	// The slot of a row that is pending is that which it waits for.
 	scheduleJobs = `SELECT entity_key, job_exec, tag, due_at, inserted_at, '' AS outcome, check_count, error_count, next_check_at, '' AS worker, revision, next_check_at
 		FROM {prefix}future_job WHERE entity_name = '` + ScheduleEntity + `'
 		UNION ALL SELECT entity_key, job_exec, tag, due_at, inserted_at, outcome, check_count, error_count, slot, worker, revision, ended_at
 		FROM {prefix}job_history WHERE entity_name = '` + ScheduleEntity + "'"
-	outboxRows = "SELECT id, event_key, generated_at, inserted_at, payload FROM {prefix}event_outbox ORDER BY seq"
+	outboxRows = "SELECT id, event_key, generated_at, inserted_at, COALESCE(payload, '') FROM {prefix}event_outbox ORDER BY seq"
 )
 
-// readSchedules reads what the tables with a prefix hold of schedules; what has ended of those of jobs by itself.
-func readSchedules(ctx context.Context, db *sql.DB, prefix string) (s Schedules, ofJobs []ScheduleJob, err error) {
+// readSchedules reads what the tables with a prefix hold of schedules; what has ended of those of jobs and outsiders by itself.
+func readSchedules(ctx context.Context, db *sql.DB, prefix string) (s Schedules, others []ScheduleJob, err error) {
 	for query, scan := range map[string]func(*sql.Rows) error{
 		scheduleRows: func(rows *sql.Rows) error {
 			var r ScheduleRow
 			err := rows.Scan(&r.ID, &r.Version, &r.Enabled, &r.PassedOver)
-			if !strings.HasPrefix(r.ID, jobPrefix) {
+			if !strings.HasPrefix(r.ID, jobPrefix) && !strings.HasPrefix(r.ID, OutsiderPrefix) {
 				s.Rows = append(s.Rows, r)
 			}
 			return err
@@ -67,18 +71,20 @@ func readSchedules(ctx context.Context, db *sql.DB, prefix string) (s Schedules,
 		scheduleJobs: func(rows *sql.Rows) error {
 			var j ScheduleJob
 			err := rows.Scan(&j.Schedule, &j.Exec, &j.Tag, &j.Due, &j.InsertedAt, &j.Outcome, &j.Checks, &j.Errors, &j.Slot, &j.Worker, &j.Revision, &j.At)
-			switch isJob := strings.HasPrefix(j.Schedule, jobPrefix); {
-			case !isJob:
+			switch other := strings.HasPrefix(j.Schedule, jobPrefix) || strings.HasPrefix(j.Schedule, OutsiderPrefix); {
+			case !other:
 				s.Jobs = append(s.Jobs, j)
 			case j.Outcome != "":
-				ofJobs = append(ofJobs, j)
+				others = append(others, j)
 			}
 			return err
 		},
 		outboxRows: func(rows *sql.Rows) error {
 			var r OutboxRow
 			err := rows.Scan(&r.ID, &r.Key, &r.Due, &r.InsertedAt, &r.Payload)
-			s.Outbox = append(s.Outbox, r)
+			if !strings.HasPrefix(r.Key, OutsiderPrefix) {
+				s.Outbox = append(s.Outbox, r)
+			}
 			return err
 		},
 	} {
@@ -86,5 +92,5 @@ func readSchedules(ctx context.Context, db *sql.DB, prefix string) (s Schedules,
 			return s, nil, err
 		}
 	}
-	return s, ofJobs, nil
+	return s, others, nil
 }

@@ -78,7 +78,7 @@ type Effect struct {
 // slot_run has a column. The pool needs parseTime and UTC.
 func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t Tables, err error) {
 	const id = "CAST(COALESCE(JSON_UNQUOTE(JSON_EXTRACT(payload, '$.id')), 0) AS SIGNED)"
-	err = each(ctx, db, "SELECT "+id+", next_check_at, check_count, error_count FROM "+prefix+"future_job WHERE entity_name NOT IN ('"+ScheduleEntity+"', '"+QueueEntity+"')", func(rows *sql.Rows) error {
+	err = each(ctx, db, "SELECT "+id+", next_check_at, check_count, error_count FROM "+prefix+"future_job WHERE entity_name NOT IN ('"+ScheduleEntity+"', '"+QueueEntity+"') AND entity_name NOT LIKE '"+OutsiderPrefix+"%'", func(rows *sql.Rows) error {
 		var p Pending
 		err := rows.Scan(&p.ID, &p.Next, &p.Checks, &p.Errors)
 		t.Pending = append(t.Pending, p)
@@ -88,7 +88,7 @@ func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t T
 		return t, err
 	}
 	err = each(ctx, db, "SELECT "+id+", outcome, check_count, error_count, slot, worker, revision, due_at, ended_at, expires_at, started_at IS NOT NULL FROM "+prefix+
-		"job_history WHERE entity_name <> '"+ScheduleEntity+"'", func(rows *sql.Rows) error {
+		"job_history WHERE entity_name <> '"+ScheduleEntity+"' AND entity_name NOT LIKE '"+OutsiderPrefix+"%'", func(rows *sql.Rows) error {
 		var e Ended
 		err := rows.Scan(&e.ID, &e.Outcome, &e.Checks, &e.Errors, &e.Slot, &e.Worker, &e.Revision, &e.Due, &e.At, &e.ExpiresAt, &e.Started)
 		t.Ended = append(t.Ended, e)
@@ -144,6 +144,15 @@ func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t T
 		return t, err
 	}
 	if t.Schedules, t.Jobs.Ends, err = readSchedules(ctx, db, prefix); err != nil {
+		return t, err
+	}
+	err = each(ctx, db, "SELECT slot, outcome FROM "+prefix+"job_history WHERE entity_name LIKE '"+OutsiderPrefix+"%'", func(rows *sql.Rows) error {
+		var e ScheduleJob
+		err := rows.Scan(&e.Slot, &e.Outcome)
+		t.Jobs.Ends = append(t.Jobs.Ends, e)
+		return err
+	})
+	if err != nil {
 		return t, err
 	}
 	if err := readJobs(ctx, db, prefix, &t.Jobs); err != nil {
