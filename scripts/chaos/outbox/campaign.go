@@ -32,12 +32,13 @@ var scenarios = map[string][]breaking{
 	"server-kill": {(*stage).killServer},
 	"broker-kill": {(*stage).killBroker},
 	"cut":         {(*stage).cut},
+	"dead-topics": {(*stage).publishDead},
 	"mixed":       {(*stage).kill, (*stage).freeze, (*stage).killServer, (*stage).killBroker, (*stage).cut},
 }
 
 // Scenarios are their names.
 func Scenarios() []string {
-	return []string{"calm", "kill", "freeze", "server-kill", "broker-kill", "cut", "mixed"}
+	return []string{"calm", "kill", "freeze", "server-kill", "broker-kill", "cut", "dead-topics", "mixed"}
 }
 
 // Options are for Run.
@@ -139,8 +140,12 @@ func (s *stage) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	s.outbox, s.schedules = event.New(c), schedule.New(c)
+	nobody, err := freeAddress()
+	if err != nil {
+		return err
+	}
 	config := filepath.Join(s.Dir, "prescient.yaml")
-	routes := fmt.Sprintf("slots:\n  resolution: 1s\nworker:\n  lease: 3s\nsweep:\n  every: 1s\nevents:\n  lease: %s\n  routes:\n  - topics: %s\n    url: %s\n", lease, topic, s.site.url())
+	routes := fmt.Sprintf("slots:\n  resolution: 1s\nworker:\n  lease: 3s\nsweep:\n  every: 1s\nevents:\n  lease: %s\n  routes:\n  - topics: %s\n    url: %s\n  - topics: %s*\n    url: http://%s/events\n", lease, topic, s.site.url(), deadTopic, nobody)
 	if err := os.WriteFile(config, []byte(routes), 0o600); err != nil {
 		return err
 	}
@@ -248,9 +253,9 @@ func (s *stage) killBroker(ctx context.Context) error {
 	return s.site.up(context.WithoutCancel(ctx))
 }
 
-// waiting is how many events are in the outbox.
+// waiting is how many events are in the outbox that could be published.
 func (s *stage) waiting(ctx context.Context) (n int, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM event_outbox").Scan(&n)
+	err = s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM event_outbox WHERE topic NOT LIKE '"+deadTopic+"%'").Scan(&n)
 	return n, err
 }
 
@@ -310,6 +315,15 @@ func (s *stage) judge(ctx context.Context, told []Told) (r Report, err error) {
 		Aside: len(l.Aside), Findings: append(Judge(l), late...)}
 	if len(ids) < len(ticking) {
 		return r, errors.New("hardly anything was published")
+	}
+	if s.Scenario == "dead-topics" {
+		used, err := s.connections(ctx)
+		if err != nil {
+			return r, err
+		}
+		if most := forwarders*perProcess + apps + spare; used > most {
+			r.Findings = append(r.Findings, fmt.Sprintf("connections: up to %d were open at a time; %d processes and %d apps may have %d", used, forwarders, apps, most))
+		}
 	}
 	r.Findings = slices.Compact(r.Findings)
 	return r, nil
