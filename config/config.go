@@ -99,30 +99,6 @@ type Worker struct {
 	Pools map[string]int
 }
 
-// None is the value of MaxChecks and MaxErrors that allows not even one; in a configuration it is written 0.
-const None = -1
-
-// Guards bound a job_exec. The fields and their meaning are those of prescient.Guards, which has more; in those of one job a zero
-// field means that the worker's holds.
-type Guards struct {
-	// Timeout is how long one call may take.
-	Timeout time.Duration
-	// MaxChecks is how many returned times are accepted, or None.
-	MaxChecks int
-	// MaxErrors is how many errors in a row are retried, or None.
-	MaxErrors int
-	// RetryWithin is how long a retry waits at most, where a slot is not longer; 0 for no bound but Horizon.
-	RetryWithin time.Duration
-	// Horizon is how far ahead a check may be.
-	Horizon time.Duration
-	// ExpiresAfter is how long after it is due a check expires that has no expiry of its own; 0 for never.
-	ExpiresAfter time.Duration
-	// Concurrency is how many calls of one job_exec run at a time; 0 for half of the worker's concurrency.
-	Concurrency int
-	// SLA is the lateness above which a run is warned about; 0 for none.
-	SLA time.Duration
-}
-
 // Sweep is how slots that are past are looked for.
 type Sweep struct {
 	// Every is the time from one sweep to the next.

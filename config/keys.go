@@ -64,7 +64,7 @@ func (f field) read(key, text, source string, p *problems) {
 // fields returns every key that has one value, in the order of the example file, set to fill c.
 func fields(c *Config) []field {
 	w, g, s, l, o, d, e := &c.Worker, &c.Guards, &c.Sweep, &c.Log, &c.Jobs.Orders, &c.Doctor, &c.Events
-	list := []field{
+	list := append([]field{
 		{keyDSN, "", nil, "dsn",
 			"user@tcp(host:port,host:port)/database, one host or more; one with a password is refused here, where others can see it: see --dsn-file"},
 		{keyDSNFile, "", nil, "path", "file that holds the DSN"},
@@ -100,21 +100,8 @@ func fields(c *Config) []field {
 			"time for which the server's purge waits for the end of a large slot; 0s for not at all"},
 		{keyPools, "", value.Capacities(&w.Pools, mostConcurrency), "name=number,…",
 			"pools whose long runs are run here, with how many at a time: heavy=4,eu=2 (default none)"},
-		{"guards.timeout", "30s", value.Duration(&g.Timeout, time.Millisecond, value.Day), "duration",
-			"time that one call of a job_exec may take"},
-		{"guards.max_checks", "5", value.Allowance(&g.MaxChecks, mostAllowed, None), "number",
-			"returned times that are accepted; 0 for none"},
-		{"guards.max_errors", "5", value.Allowance(&g.MaxErrors, mostAllowed, None), "number",
-			"errors in a row that are retried; 0 for none"},
-		{"guards.retry_within", "0s", value.Duration(&g.RetryWithin, 0, longest), "duration",
-			"time that a retry waits at most, or one slot; 0s for no bound but --guards-horizon"},
-		{"guards.horizon", "30d", value.Duration(&g.Horizon, time.Second, longest), "duration", "how far ahead a check may be"},
-		{"guards.expires_after", "0s", value.Duration(&g.ExpiresAfter, 0, longest), "duration",
-			"time from when it is due after which a check is not called any more; 0s for never"},
-		{"guards.concurrency", "0", value.Number(&g.Concurrency, 0, mostConcurrency), "number",
-			"calls of one job_exec that run at a time; 0 for half of --worker-concurrency"},
-		{"guards.sla", "0s", value.Duration(&g.SLA, 0, longest), "duration",
-			"lateness above which a run is warned about; 0s for none"},
+	}, guardsOfAll(g)...)
+	list = append(list, []field{
 		{"sweep.every", "1m", value.Duration(&s.Every, time.Second, time.Hour), "duration",
 			"time from one sweep for slots that are past to the next"},
 		{"sweep.grace", "10s", value.Duration(&s.Grace, time.Millisecond, value.Day), "duration", "age from which a slot is swept"},
@@ -150,8 +137,8 @@ func fields(c *Config) []field {
 		{name: "jobs.orders.table_prefix", set: value.TablePrefix(&o.TablePrefix)},
 		{name: keyPrimary, fallback: "3h", set: value.Duration(&o.PrimaryAfter, time.Second, longest)},
 		{name: keyEscalate, fallback: "6h", set: value.Duration(&o.EscalateAfter, time.Second, longest)},
-	}
-	return append(list, jobGuards("jobs.orders.", &o.Guards)...)
+	}...)
+	return append(list, guardsOfOne("jobs.orders.", &o.Guards)...)
 }
 
 // httpFields returns the keys of an item of jobs.http that have one value, set to fill j.
@@ -164,7 +151,7 @@ func httpFields(j *HTTPJob) []field {
 		{name: "long", set: value.Truth(&j.Long)},
 		{name: "pool", set: value.Identifier(&j.Pool)},
 	}
-	return append(list, jobGuards("", &j.Guards)...)
+	return append(list, guardsOfOne("", &j.Guards)...)
 }
 
 // commandFields returns the keys of an item of jobs.command that have one value, set to fill j. A 0 is for no bound.
@@ -184,7 +171,7 @@ func commandFields(j *CommandJob) []field {
 		{name: "long", set: value.Truth(&j.Long)},
 		{name: "pool", set: value.Identifier(&j.Pool)},
 	}
-	return append(list, jobGuards("", &j.Guards)...)
+	return append(list, guardsOfOne("", &j.Guards)...)
 }
 
 // routeFields returns the keys of an item of events.routes, set to fill r.
@@ -196,20 +183,5 @@ func routeFields(r *Route) []field {
 		{name: "refused", fallback: RefusedSetAside, set: value.OneOf(&r.Refused, RefusedSetAside, RefusedHold)},
 		{name: keySecretFile},
 		{name: keySecretEnv},
-	}
-}
-
-// jobGuards are the guards of one job_exec, which are the worker's where they are not given. A 0 for the worker's
-// concurrency, SLA, retry_within or expires_after has no counterpart here.
-func jobGuards(prefix string, g *Guards) []field {
-	return []field{
-		{name: prefix + "timeout", set: value.Duration(&g.Timeout, time.Millisecond, value.Day)},
-		{name: prefix + "max_checks", set: value.Allowance(&g.MaxChecks, mostAllowed, None)},
-		{name: prefix + "max_errors", set: value.Allowance(&g.MaxErrors, mostAllowed, None)},
-		{name: prefix + "retry_within", set: value.Duration(&g.RetryWithin, time.Millisecond, longest)},
-		{name: prefix + "horizon", set: value.Duration(&g.Horizon, time.Second, longest)},
-		{name: prefix + "expires_after", set: value.Duration(&g.ExpiresAfter, time.Millisecond, longest)},
-		{name: prefix + "concurrency", set: value.Number(&g.Concurrency, 1, mostConcurrency)},
-		{name: prefix + "sla", set: value.Duration(&g.SLA, time.Millisecond, longest)},
 	}
 }

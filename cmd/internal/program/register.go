@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -168,8 +169,11 @@ func (s *Session) registerOrders() error {
 	return o.RegisterBatch(s.Registry, guards(c.Guards)) // nobody is told of alerts but by their rows
 }
 
-// guards are those of the configuration.
-func guards(g config.Guards) prescient.Guards {
-	return prescient.Guards{Timeout: g.Timeout, MaxChecks: g.MaxChecks, MaxErrors: g.MaxErrors,
-		RetryWithin: g.RetryWithin, Horizon: g.Horizon, ExpiresAfter: g.ExpiresAfter, Concurrency: g.Concurrency, SLA: g.SLA}
+// guards are those of the configuration: each of its fields is one of prescient.Guards.
+func guards(from config.Guards) (to prescient.Guards) {
+	source, target := reflect.ValueOf(from), reflect.ValueOf(&to).Elem()
+	for i := range source.NumField() {
+		target.FieldByName(source.Type().Field(i).Name).Set(source.Field(i))
+	}
+	return to
 }
