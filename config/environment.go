@@ -20,8 +20,11 @@ func envName(key string) string {
 
 // otherVariables are read elsewhere in the project.
 func otherVariables() []string {
-	return []string{envConfig, envPrefix + "CACHE", envPrefix + "SERVER_DIR", envPrefix + "TEST_DSNS", envPrefix + "TEST_DIALECT", envPrefix + "TEST_RABBITMQ"}
+	return []string{envConfig, envPrefix + "CACHE", envPrefix + "SERVER_DIR"}
 }
+
+// testVariables are what tests are told, of this project and of programs that are built on it.
+const testVariables = envPrefix + "TEST_"
 
 // serviceVariables are what Kubernetes sets in every container next to a service whose name begins with prescient.
 var serviceVariables = regexp.MustCompile(
@@ -41,7 +44,7 @@ func refuseUnknownVariables(environ, referred []string, p *problems) {
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
 		if strings.HasPrefix(name, envPrefix) && !slices.Contains(known, name) && !serviceVariables.MatchString(name) &&
-			!strings.HasPrefix(name, checkVariables) {
+			!strings.HasPrefix(name, checkVariables) && !strings.HasPrefix(name, testVariables) {
 			names = append(names, name)
 		}
 	}

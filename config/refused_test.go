@@ -148,7 +148,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			`PRESCIENT_X: unknown variable (environment)`},
 		{"a list", given{env: env("PRESCIENT_JOBS_HTTP", "[]")},
 			`PRESCIENT_JOBS_HTTP: jobs.http is a list, which only the file can have (environment)`},
-		{"others of the project", given{env: env("PRESCIENT_CACHE", "a", "PRESCIENT_TEST_DSNS", "b", "PRESCIENT_TEST_DIALECT", "plain", "PRESCIENT_TEST_RABBITMQ", "d", "PRESCIENT_SERVER_DIR", "c", "PRESCIENT_CONFIG", "")}, ""},
+		{"others of the project", given{env: env("PRESCIENT_CACHE", "a", "PRESCIENT_TEST_DSNS", "b", "PRESCIENT_TEST_DSN", "e", "PRESCIENT_TEST_DIALECT", "plain", "PRESCIENT_TEST_RABBITMQ", "d", "PRESCIENT_SERVER_DIR", "c", "PRESCIENT_CONFIG", "")}, ""},
 		{"those of a Kubernetes service", given{env: env("PRESCIENT_SERVICE_HOST", "10.0.0.1", "PRESCIENT_SERVICE_PORT", "80",
 			"PRESCIENT_SERVICE_PORT_HTTP", "80", "PRESCIENT_PORT", "tcp://10.0.0.1:80", "PRESCIENT_PORT_80_TCP", "tcp://10.0.0.1:80",
 			"PRESCIENT_WORKER_PORT_80_TCP_PROTO", "tcp", "PRESCIENT_PORT_80_TCP_PORT", "80", "PRESCIENT_PORT_80_TCP_ADDR", "10.0.0.1")}, ""},

@@ -17,7 +17,7 @@ func TestRequeue(t *testing.T) {
 		}
 		r.OK("insert", "--entity", "order/2", "--exec", "unshipped", "--in", "5h")
 		args := []string{"requeue", "--exec", "unshipped", "--outcome", "cancelled", "--since", "now-1h", "--in", "1h"}
-		if out := r.OK(append(args, "--dry-run")...); !strings.Contains(out, "would have requeued 1; 1 are pending already and were kept") {
+		if out := r.OK(append(args, "--dry-run")...); !strings.Contains(out, "would have requeued 1; 1 are pending already and were kept") || !strings.Contains(out, "\nwould requeue ") || strings.Contains(out, "\nrequeued ") {
 			r.Error(out)
 		}
 		if n := len(r.Jobs()); n != 1 {

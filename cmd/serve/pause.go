@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ Without arguments, and with --list, it lists what is paused.`,
 	}
 	cmd.Flags().BoolVar(&f.all, "all", false, "pause everything")
 	cmd.Flags().BoolVar(&f.list, "list", false, "only list what is paused")
-	cmd.Flags().StringVar(&f.by, "by", "", "who pauses it (default the user, by USER in the environment)")
+	cmd.Flags().StringVar(&f.by, "by", "", "who pauses it (default --person, or the user of the system)")
 	cmd.Flags().StringVar(&f.reason, "reason", "", "why")
 	return program.Reasoned(cmd)
 }
@@ -63,9 +64,7 @@ func pause(cmd *cobra.Command, prog *program.Program, f pauseFlags, execs []stri
 		return err
 	}
 	defer s.Close()
-	if user, ok := prog.Env("USER"); ok && f.by == "" {
-		f.by = user
-	}
+	f.by = cmp.Or(f.by, prog.Person(s.Config))
 	for _, name := range execs {
 		err := s.Client.Pause(cmd.Context(), s.DB, prescient.Paused{JobExec: name, By: f.by, Reason: f.reason})
 		if err != nil {

@@ -45,7 +45,7 @@ type Options struct {
 	Name string
 	// Version of the program, at most 64 characters.
 	Version string
-	// Assignment says which slots it serves; the zero value is none.
+	// Assignment says which slots it serves; the zero value is all of them, as of a worker.
 	Assignment slots.Assignment
 	// Pools are those whose long runs it takes, and how many of each.
 	Pools map[string]int
@@ -103,6 +103,9 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Agent, error) {
 	t, err := store.OpenTables(ctx, db, o.Prefix, 0, o.Dialect)
 	if err != nil {
 		return nil, err
+	}
+	if o.Assignment == (slots.Assignment{}) {
+		o.Assignment = slots.All(t.Grid)
 	}
 	a := &Agent{options: o, db: db, tables: t, instance: rand.Uint64() >> 1, host: hostName(), stopping: make(chan struct{})}
 	a.busy = share{of: o.Concurrency, at: time.Now()}

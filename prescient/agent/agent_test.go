@@ -14,7 +14,6 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
 	"prescient/prescient/localserver/servertest"
-	"prescient/slots"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
@@ -29,7 +28,7 @@ func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
 
 // options are those of an agent of the rig.
 func (r *testRig) options(name string) Options {
-	return Options{Prefix: "p_", Dialect: r.Setting, Name: name, Version: "v1", Assignment: slots.All(r.Tables().Grid), Concurrency: 32}
+	return Options{Prefix: "p_", Dialect: r.Setting, Name: name, Version: "v1", Concurrency: 32}
 }
 
 func (r *testRig) agent(o Options) *Agent {

@@ -40,6 +40,8 @@ type RequeueAction string
 const (
 	// DidRequeue: the check is pending again.
 	DidRequeue RequeueAction = "requeued"
+	// WouldRequeue is DidRequeue in a dry run.
+	WouldRequeue RequeueAction = "would requeue"
 	// DidKeepPending: the check is pending already, and stays as it is.
 	DidKeepPending RequeueAction = "kept"
 	// DidSupersede: the check ended again later; that end counts, whether or not the filter has it.
@@ -192,7 +194,7 @@ func (r *requeue) tryOut(inserts []prescient.NewJob) ([]Inserted, error) {
 func (r *Requeued) take(jobs []RequeuedJob, inserted []Inserted, page int) {
 	for _, job := range jobs {
 		switch job.Did {
-		case DidRequeue:
+		case DidRequeue, WouldRequeue:
 			r.Requeued++
 			if len(inserted) > 0 {
 				job.Slot = prescient.At(inserted[0].Slot)
@@ -242,6 +244,9 @@ func (r *requeue) choose(ctx context.Context, page []Ended) (jobs []RequeuedJob,
 			}
 			if end.EntityName == prescient.ScheduleEntity {
 				end.Payload = nil // it says by when the run was to be called for the first time
+			}
+			if r.options.DryRun {
+				job.Did = WouldRequeue
 			}
 			inserts = append(inserts, prescient.NewJob{Entity: end.Entity(), JobExec: end.JobExec, Tag: end.Tag, DueAt: r.options.DueAt,
 				ExpiresAfter: expiresAfter(end), Payload: end.Payload, OnPending: prescient.OnPendingError})

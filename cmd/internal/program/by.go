@@ -2,6 +2,8 @@ package program
 
 import (
 	"cmp"
+	"fmt"
+	"os"
 	"os/user"
 	"strings"
 
@@ -40,7 +42,8 @@ func (prog *Program) sayBy(cmd *cobra.Command, c config.Config) error {
 	return nil
 }
 
-// Person is who works with the program: that of the configuration, or the user of the system, of sudo before others.
+// Person is who works with the program: that of the configuration, or the user of the system, of sudo before others, by number where
+// it has no name.
 func (prog *Program) Person(c config.Config) string {
 	if c.Person != "" {
 		return c.Person
@@ -53,5 +56,5 @@ func (prog *Program) Person(c config.Config) string {
 	if me, err := user.Current(); err == nil {
 		return me.Username
 	}
-	return ""
+	return fmt.Sprintf("uid %d", os.Getuid())
 }
