@@ -19,11 +19,16 @@ func TestAnotherResolutionIsRefusedNamingBoth(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		for _, args := range [][]string{
-			{"migrate"}, {"migrate", "status"}, {"run"}, {"work"}, {"sweep"}, {"roll-forward"}, {"jobs"}, {"slots"},
+			{"migrate"}, {"migrate", "status"}, {"run"}, {"work"}, {"sweep"}, {"roll-forward"}, {"pause", "x"},
 			{"insert", "--entity", "order/42", "--exec", "x", "--in", "3h"},
 		} {
-			r.Execute(append(args, "--slots-resolution", "5m")...).Wants(r.T, cmd.ExitTables, "prescient: resolution differs: ", "5m0s", "15m0s")
+			r.Execute(append(args, "--slots-resolution", "5m")...).Wants(r.T, cmd.ExitTables, "prescient: resolution differs: the tables have 15m, not 5m; set slots.resolution to 15m")
 		}
+		// What only reads takes that of the tables.
+		for _, args := range [][]string{{"jobs"}, {"history"}, {"slots"}, {"schedule", "list"}, {"job", "list"}, {"agents"}, {"audit"}, {"event", "status"}} {
+			r.OK(append(args, "--slots-resolution", "5m")...)
+		}
+		r.OK("jobs", "--slot", "2026-11-20 10:15", "--slots-resolution", "1h")
 	})
 }
 

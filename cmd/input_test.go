@@ -53,6 +53,8 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"demo that escalates first", []string{"demo", "--alert-after", "5s", "--escalate-after", "5s"}, "more than --alert-after"},
 		{"demo that keeps nothing", []string{"demo", "--keep"}, "--keep"},
 		{"unknown command", []string{"histor"}, `unknown command "histor" for prescient; did you mean history?`},
+		{"misspelt command", []string{"doktor"}, `unknown command "doktor" for prescient; did you mean doctor?`},
+		{"misspelt subcommand", []string{"schedule", "lsit"}, `unknown command "lsit" for prescient schedule; did you mean list?`},
 		{"unknown subcommand", []string{"migrate", "sideways"}, `unknown command "sideways" for prescient migrate`},
 		{"unknown flag", []string{"jobs", "--colour"}, "unknown flag: --colour (see prescient jobs --help)"},
 		{"flag without its value", []string{"jobs", "--exec"}, "flag needs an argument: --exec"},

@@ -11,10 +11,15 @@ var errNoDSN = fmt.Errorf(
 	"the database is not given; give one of %s and %s in the file, %s and %s in the environment, --%s and --%s",
 	keyDSN, keyDSNFile, envName(keyDSN), envName(keyDSNFile), flagName(keyDSN), flagName(keyDSNFile))
 
-// readDSN takes the DSN from dsn or from the file that dsn_file names; it returns the zero Secret where neither was given.
+// readDSN takes the DSN from dsn or from the file that dsn_file names, whichever was given by the stronger source; it returns the zero Secret where neither was given.
 func readDSN(l layers, passwordInFlag bool, p *problems) (dsn value.Secret, source string) {
 	text, source := l.given(keyDSN)
 	path, pathSource := l.given(keyDSNFile)
+	if of, ofPath := strength(source), strength(pathSource); text != "" && path != "" && of > ofPath {
+		path = ""
+	} else if text != "" && path != "" && ofPath > of {
+		text = ""
+	}
 	switch {
 	case text != "" && path != "":
 		p.addf(keyDSN, source, "%s is given too (%s); only one of the two is allowed", keyDSNFile, pathSource)
@@ -34,7 +39,7 @@ func readDSN(l layers, passwordInFlag bool, p *problems) (dsn value.Secret, sour
 		p.add(keyDSN, source, err)
 		return value.Secret{}, ""
 	}
-	if strings.HasPrefix(source, "flag ") && !passwordInFlag && value.HasPassword(text) {
+	if strings.HasPrefix(source, ofFlag) && !passwordInFlag && value.HasPassword(text) {
 		p.addf(keyDSN, source, "a password on the command line can be seen by others on this machine; give it by %s, %s or %s",
 			envName(keyDSN), envName(keyDSNFile), "--"+flagName(keyDSNFile))
 		return value.Secret{}, ""

@@ -171,7 +171,13 @@ func TestDSNFile(t *testing.T) {
 		{given{file: "dsn_file: /"}, "dsn_file: file / cannot be read: is a directory (file FILE, line 1)"},
 		{given{flags: []string{"--dsn-file", empty}}, "dsn_file: file " + empty + " is empty (flag --dsn-file)"},
 		{given{flags: []string{"--dsn-file", large}}, "dsn_file: file " + large + " has more than 65536 bytes, which is the most that is allowed (flag --dsn-file)"},
-		{given{file: "dsn_file: /a", flags: []string{"--dsn", dsn}}, "dsn: dsn_file is given too (file FILE, line 1); only one of the two is allowed (flag --dsn)"},
+		{given{file: "{dsn: '" + dsn + "', dsn_file: /a}"}, "dsn: dsn_file is given too (file FILE, line 1); only one of the two is allowed (file FILE, line 1)"},
+		{given{env: map[string]string{"PRESCIENT_DSN": dsn, "PRESCIENT_DSN_FILE": "/a"}}, "dsn: dsn_file is given too (environment variable PRESCIENT_DSN_FILE); only one of the two is allowed (environment variable PRESCIENT_DSN)"},
+		// The stronger source wins.
+		{given{file: "dsn_file: /a", flags: []string{"--dsn", dsn}}, ""},
+		{given{file: "dsn_file: /a", env: map[string]string{"PRESCIENT_DSN": dsn}}, ""},
+		{given{env: map[string]string{"PRESCIENT_DSN_FILE": "/a"}, flags: []string{"--dsn", dsn}}, ""},
+		{given{file: "dsn: '" + dsn + "'", flags: []string{"--dsn-file", "/nowhere/dsn"}}, "dsn_file: file /nowhere/dsn cannot be read: no such file or directory (flag --dsn-file)"},
 		{given{file: "dsn_file: /a", flags: []string{"--dsn", dsn, "--dsn-file", ""}}, ""},
 	} {
 		if _, got := test.given.load(t); got != test.want {

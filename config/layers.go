@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/spf13/viper"
 )
@@ -46,13 +47,30 @@ func (l layers) given(key string) (text, source string) {
 func (o Options) override(key string) (text, source string) {
 	if o.Flags != nil {
 		if flag := o.Flags.Lookup(flagName(key)); flag != nil && flag.Changed {
-			return flag.Value.String(), "flag --" + flag.Name
+			return flag.Value.String(), ofFlag + "--" + flag.Name
 		}
 	}
 	if text, _ := o.Env(envName(key)); text != "" {
-		return text, "environment variable " + envName(key)
+		return text, ofVariable + envName(key)
 	}
 	return "", ""
+}
+
+// The beginnings of sources.
+const (
+	ofFlag     = "flag "
+	ofVariable = "environment variable "
+)
+
+// strength orders sources: flags over the environment over the file.
+func strength(source string) int {
+	switch {
+	case strings.HasPrefix(source, ofFlag):
+		return 2
+	case strings.HasPrefix(source, ofVariable):
+		return 1
+	}
+	return 0
 }
 
 // override is a viper.FlagValue that was given.

@@ -217,3 +217,16 @@ func TestSlotsShowTheLoad(t *testing.T) {
 		}
 	})
 }
+
+func TestGetSaysWhatBecameOfACheckThatHasEnded(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.Begin()
+		r.OK("insert", "--entity", "order/43", "--exec", "unshipped", "--in", "3h")
+		r.OK("cancel", "--entity", "order/43")
+		get := []string{"get", "--entity", "order/43", "--exec", "unshipped"}
+		// The role app may not read history.
+		r.Execute(get...).Wants(r.T, cmd.ExitNotFound, "not pending", "history --entity order/43 says whether it has ended, by an account that may read it")
+		r.Variables["PRESCIENT_DSN"] = r.Account("operator")
+		rig.Execute(r.Context(), r.Options, r.Variables, "", get...).Wants(r.T, cmd.ExitNotFound, "it ended as cancelled at ", "history --entity order/43 has the rest")
+	})
+}

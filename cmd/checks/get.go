@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -9,15 +11,18 @@ import (
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/prescient"
+	"prescient/prescient/client"
 )
 
 // Get returns the command get.
 func Get(prog *program.Program) *cobra.Command {
 	var t target
 	cmd := &cobra.Command{
-		Use:     "get --entity NAME/KEY --exec NAME",
-		Short:   "Show one pending check, with its payload",
-		Long:    `Shows one pending check with all that is known of it. If it is not pending, the exit code is 3.`,
+		Use:   "get --entity NAME/KEY --exec NAME",
+		Short: "Show one pending check, with its payload",
+		Long: `Shows one pending check with all that is known of it. If it is not pending, the exit code is 3, and
+how it ended last is said.`,
 		Example: fmt.Sprintf(`  %s get --entity order/42 --exec order-unshipped`, prog.Name),
 		Args:    arguments.None,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return get(cmd, prog, t) },
@@ -31,12 +36,15 @@ func get(cmd *cobra.Command, prog *program.Program, t target) error {
 	if err != nil {
 		return err
 	}
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	job, err := s.Client.Get(cmd.Context(), s.DB, entity, t.exec, t.tag)
+	if errors.Is(err, prescient.ErrNotFound) {
+		return notPending(cmd.Context(), s, entity, t, err)
+	}
 	if err != nil {
 		return s.Explain(err)
 	}
@@ -68,4 +76,16 @@ func get(cmd *cobra.Command, prog *program.Program, t target) error {
 		}
 	}
 	return nil
+}
+
+// notPending says how a check ended that is not pending.
+func notPending(ctx context.Context, s *program.Session, entity prescient.Entity, t target, notFound error) error {
+	ends, err := s.Client.History(ctx, s.DB, client.ListFilter{Entity: entity, JobExec: t.exec, Tag: t.tag, Limit: 1})
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w; %s history --entity %s says whether it has ended, by an account that may read it", notFound, s.Program.Name, entity)
+	case len(ends) == 0:
+		return notFound
+	}
+	return fmt.Errorf("%w; it ended as %s at %s: %s history --entity %s has the rest", notFound, ends[0].Outcome, output.Stamp(ends[0].EndedAt), s.Program.Name, entity)
 }

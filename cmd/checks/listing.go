@@ -126,7 +126,7 @@ func list[R row](prog *program.Program, cmd *cobra.Command, f listFlags,
 	if err != nil {
 		return found, err
 	}
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return found, err
 	}

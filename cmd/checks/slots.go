@@ -63,7 +63,7 @@ func showLoads(cmd *cobra.Command, prog *program.Program, f slotFlags) error {
 	if err := errors.Join(program.CheckTime("from", f.from), program.CheckTime("before", f.before)); err != nil {
 		return err
 	}
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}

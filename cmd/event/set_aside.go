@@ -39,7 +39,7 @@ func setAside(cmd *cobra.Command, prog *program.Program, filter event.SetAsideFi
 	if filter.Limit < 1 || filter.Limit > mostListed {
 		return exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", filter.Limit, mostListed))
 	}
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ published to since when and why. It looks at the first %d events.`, event.MaxBac
 }
 
 func status(cmd *cobra.Command, prog *program.Program) error {
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func export(cmd *cobra.Command, prog *program.Program, names []string) error {
 			return err
 		}
 	}
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func listCommand(prog *program.Program) *cobra.Command {
 }
 
 func list(cmd *cobra.Command, prog *program.Program) error {
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ type listedStep struct {
 }
 
 func listSteps(cmd *cobra.Command, prog *program.Program) error {
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}

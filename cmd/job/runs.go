@@ -75,7 +75,7 @@ func runs(cmd *cobra.Command, prog *program.Program, f runsFlags, run string) (e
 	if err := program.CheckTime("since", f.since); err != nil {
 		return err
 	}
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ jobs have it. If there is none, the exit code is 3.`,
 			case f.step && f.version != 0:
 				return exit.Usage(errors.New("--version is for jobs: of shared steps only the current one is kept"))
 			}
-			s, err := prog.Connect(cmd)
+			s, err := prog.Read(cmd)
 			if err != nil {
 				return err
 			}

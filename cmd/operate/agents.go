@@ -53,7 +53,7 @@ and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.F
 // watched prints a list once, or again and again.
 func watched[T any](cmd *cobra.Command, prog *program.Program, watch bool, read func(ctx context.Context, s *program.Session) ([]T, error), none string,
 	columns func() []output.Column, cells func(list []T) [][]string) error {
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func listAudit(cmd *cobra.Command, prog *program.Program, f auditFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func export(cmd *cobra.Command, prog *program.Program, ownerText, formatText str
 	if prog.JSON && format != file.JSONL {
 		return exit.Usage(errors.New("--json is for --format jsonl"))
 	}
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func list(cmd *cobra.Command, prog *program.Program, f listFlags) error {
 	case f.limit < 1 || f.limit >= schedule.MaxPage:
 		return exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, schedule.MaxPage-1))
 	}
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func show(cmd *cobra.Command, prog *program.Program, f showFlags, id string) (er
 	case f.count < 0 || f.count > mostOccurrences:
 		return exit.Usage(fmt.Errorf("-n %d: 0 to %d are allowed", f.count, mostOccurrences))
 	}
-	s, err := prog.Connect(cmd)
+	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/slots"
 	text "prescient/sql"
 )
 
@@ -71,6 +72,9 @@ func New(ctx context.Context, db prescient.DB, options Options) (*Client, error)
 
 // Resolution returns the distance between two slots.
 func (c *Client) Resolution() time.Duration { return c.tables.Grid.Resolution() }
+
+// Grid returns the slots.
+func (c *Client) Grid() slots.Grid { return c.tables.Grid }
 
 // place finds the slot of a check that is asked for.
 func (c *Client) place(jobExec string, dueAt, now time.Time) (due, slot time.Time, err error) {

@@ -44,6 +44,7 @@ func None(cmd *cobra.Command, args []string) error {
 		return exit.Usage(fmt.Errorf("%s takes no argument, but was given %s", cmd.Name(), quoteArgument(args[0])))
 	}
 	hint := ""
+	cmd.SuggestionsMinimumDistance = max(cmd.SuggestionsMinimumDistance, 2) // of letters; by itself it is 0
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "; did you mean " + near[0] + "?"
 	}

@@ -94,6 +94,20 @@ func (prog *Program) Connect(cmd *cobra.Command) (*Session, error) {
 	return s, nil
 }
 
+// Read is Connect for a command that writes nothing: of whichever resolution the tables are.
+func (prog *Program) Read(cmd *cobra.Command) (*Session, error) {
+	s, err := prog.Open(cmd, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.newClient(cmd.Context(), 0); err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.Config.Grid = s.Client.Grid()
+	return s, nil
+}
+
 // ConnectWithExecs is Connect, and registers all job_execs.
 func (prog *Program) ConnectWithExecs(cmd *cobra.Command) (*Session, error) {
 	s, err := prog.Connect(cmd)
@@ -107,12 +121,18 @@ func (prog *Program) ConnectWithExecs(cmd *cobra.Command) (*Session, error) {
 	return s, nil
 }
 
+// NewClient makes the client, on tables of the resolution that is configured.
 func (s *Session) NewClient(ctx context.Context) error {
+	return s.newClient(ctx, s.Config.Grid.Resolution())
+}
+
+// newClient is NewClient on tables of a resolution; 0 for any.
+func (s *Session) newClient(ctx context.Context, resolution time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
 	defer cancel()
 	var err error
 	s.Client, err = client.New(ctx, s.DB, client.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect),
-		Resolution: s.Config.Grid.Resolution(), Guards: guards(s.Config.Guards), Registry: s.Registry})
+		Resolution: resolution, Guards: guards(s.Config.Guards), Registry: s.Registry})
 	if err == nil {
 		s.Schedules = schedule.New(s.Client)
 		s.Jobs = steps.New(s.Client, steps.Options{Guards: guards(s.Config.Guards), Log: s.Log})

@@ -60,13 +60,25 @@ func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution 
 		return Tables{}, unfinishedReslot(stored, time.Duration(goesTo)*time.Second)
 	}
 	if resolution != 0 && resolution != stored {
-		return Tables{}, fmt.Errorf("%w: configured is %s, but %sslot_config has %s", prescient.ErrResolution, resolution, prefix, stored)
+		return Tables{}, fmt.Errorf("%w: the tables have %s, not %s; set slots.resolution to %[2]s", prescient.ErrResolution, short(stored), short(resolution))
 	}
 	if err := t.HasSchema(schema); err != nil {
 		return Tables{}, err
 	}
 	t.Grid, err = slots.NewGrid(stored)
 	return t, err
+}
+
+// short leaves out the parts of a duration that are 0: 15m.
+func short(d time.Duration) string {
+	text := d.String()
+	if d%time.Minute == 0 {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if d%time.Hour == 0 {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // VersionKnown is the first schema version that slot_config names.
