@@ -48,6 +48,8 @@ var (
 	alterTable    = regexp.MustCompile(`(?s)^ALTER TABLE (\w+)\s+(.*)$`)
 	literals      = regexp.MustCompile(`(?s)'((?:[^']|'')*)'`)
 	createObject  = regexp.MustCompile(`(?s)^CREATE (?:OR REPLACE )?(?:SQL SECURITY INVOKER )?(VIEW|PROCEDURE) (\w+)`)
+	renameTable   = regexp.MustCompile(`(?s)^RENAME TABLE (.*)$`)
+	dropTables    = regexp.MustCompile(`(?s)^DROP TABLE IF EXISTS (.*)$`)
 	dropObjects   = regexp.MustCompile(`(?s)^DROP (?:VIEW|PROCEDURE) IF EXISTS (.*)$`)
 	ifNotExists   = regexp.MustCompile(`IF NOT EXISTS |(?:/\*[TM]! IF NOT EXISTS \*/)+ ?`)
 	addColumn     = regexp.MustCompile(`(?s)^(?:ADD|MODIFY) (?:COLUMN )?((\w+) .*?)(?: (?:AFTER \w+|FIRST))?$`)
@@ -152,6 +154,12 @@ func (m *made) read(statement string) {
 		if m.table(found[1]) == nil {
 			m.tables = append(m.tables, readTable(found[1], found[2]))
 		}
+	case renameTable.MatchString(statement):
+		m.rename(splitList(renameTable.FindStringSubmatch(statement)[1]))
+	case dropTables.MatchString(statement):
+		for _, name := range splitList(dropTables.FindStringSubmatch(statement)[1]) {
+			m.tables = slices.DeleteFunc(m.tables, func(t Table) bool { return t.Name == name })
+		}
 	case createObject.MatchString(statement):
 		found := createObject.FindStringSubmatch(statement)
 		m.drop(found[2])
@@ -174,6 +182,25 @@ func (m *made) table(name string) *Table {
 		return &m.tables[i]
 	}
 	return nil
+}
+
+// rename gives tables other names, one after the other. One that takes the name of another stands in its place.
+func (m *made) rename(clauses []string) {
+	place := make(map[string]int)
+	for i, t := range m.tables {
+		place[t.Name] = i
+	}
+	for _, clause := range clauses {
+		from, to, _ := strings.Cut(clause, " TO ")
+		is := slices.IndexFunc(m.tables, func(t Table) bool { return t.Name == from })
+		if is < 0 {
+			continue
+		}
+		m.tables[is].Name = to
+		if was, taken := place[to]; taken {
+			m.tables[is], m.tables[was] = m.tables[was], m.tables[is]
+		}
+	}
 }
 
 func (m *made) drop(object string) {

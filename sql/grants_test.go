@@ -8,11 +8,11 @@ import (
 
 func TestGrantsNameTheTablesOfTheInstallation(t *testing.T) {
 	comment, statements, err := Grants("app", Account{Database: "my`shop_1", Prefix: "p_", User: "shop.app"})
-	if err != nil || !strings.HasPrefix(comment, "-- An app ") || len(statements) != 16 {
+	if err != nil || !strings.HasPrefix(comment, "-- An app ") || len(statements) != 17 {
 		t.Fatalf("%q, %q, %v", comment, statements, err)
 	}
-	if want := "GRANT EXECUTE ON PROCEDURE `my``shop_1`.`p_cancel` TO 'shop.app'@'%'"; statements[14] != want {
-		t.Errorf("%s; want %s", statements[14], want)
+	if want := "GRANT EXECUTE ON PROCEDURE `my``shop_1`.`p_cancel` TO 'shop.app'@'%'"; statements[15] != want {
+		t.Errorf("%s; want %s", statements[15], want)
 	}
 	_, statements, err = Grants("owner", Account{Database: "my_shop%", User: "o", Host: "10.0.0.0/255.0.0.0"})
 	if err != nil || len(statements) != 1 || !strings.HasSuffix(statements[0], " ON `my\\_shop\\%`.* TO 'o'@'10.0.0.0/255.0.0.0'") {
@@ -82,7 +82,7 @@ func TestGrantsInPlainCallNoProcedure(t *testing.T) {
 			continue
 		}
 		for i, s := range full {
-			s = strings.NewReplacer("payload, revision, expires_at)", "payload, revision, inserted_at, expires_at)", "INSERT (stream, ", "INSERT (at, account, stream, ", ", CREATE ROUTINE, ALTER ROUTINE, EXECUTE", "").Replace(s)
+			s = strings.NewReplacer("payload, revision, expires_at)", "payload, revision, inserted_at, expires_at)", "INSERT (stream, ", "INSERT (at, account, entry, stream, ", ", CREATE ROUTINE, ALTER ROUTINE, EXECUTE", "").Replace(s)
 			if !strings.Contains(s, "PROCEDURE") && (i >= len(plain) || plain[i] != s) {
 				t.Errorf("%s: plain has %q; want %s", role, plain, s)
 			}

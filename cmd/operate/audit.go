@@ -45,7 +45,8 @@ func Audit(prog *program.Program) *cobra.Command {
 person where one is known, through which door, and what changed of what. With --json each entry has all that is kept, with the
 object before and after, and its cursor, with which --after goes on behind it.
 
-Each entry was written in the transaction of the change. The entries of one object are numbered without a gap; doctor finds one.
+Each entry was written in the transaction of the change. Those of schedules, jobs and steps have the version that the change made:
+doctor finds a version that is missing, or there twice.
 
 By id, by time and by cursor entries are found at once. By kind, person, account and verb they are looked for among --search
 entries from the latest on; give --since and --until to look at other times.`,

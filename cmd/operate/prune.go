@@ -72,7 +72,7 @@ have jumped ahead, and all would go: then nothing is dropped and the exit code i
 		},
 	}
 	cmd.Flags().StringVar(&keep, "keep", "", "how long history and ledger are kept, such as 90d; at least 1d")
-	cmd.Flags().StringVar(&keepAudit, "audit-keep", "", "how long the audit is kept, such as 730d (default for ever); the first and the latest entry of what may still be there stay")
+	cmd.Flags().StringVar(&keepAudit, "audit-keep", "", "how long the audit is kept, such as 730d (default for ever); the entry of the version that an object has stays")
 	cmd.Flags().StringVar(&patience, "patience", "1m", "how long to try while somebody has history open")
 	cmd.Flags().BoolVar(&trustClock, "trust-clock", false, "prune also where nothing ran for most of --keep, which looks like a clock that jumped ahead")
 	cmd.Flags().IntVar(&maxCopy, "max-copy", prune.DefaultMaxCopy,

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"prescient/prescient"
@@ -43,7 +44,7 @@ func Kinds() []Kind { return []Kind{Schedule, Job, Step, JobExec, Check, Event, 
 const (
 	Create = "create"
 	Update = "update"
-	// Delete ends an object: one that is made anew later goes on with the numbers of its stream.
+	// Delete ends an incarnation of an object: it counts as one more version.
 	Delete = "delete"
 	Pause  = "pause"
 	Resume = "resume"
@@ -58,13 +59,15 @@ type Entry struct {
 	ID string
 	// Verb says what was done: an identifier of up to 32 letters.
 	Verb string
-	// Version is that of the object after the change; 0 where it has none. The doctor compares it with the object's own.
+	// Version is that of the object after the change; 0 where it has none.
 	Version uint64
+	// Incarnation is the created_at of an object, where the change made the version: it tells the object from one of its name that
+	// was deleted. The doctor finds a version of an incarnation that no entry made, or two. It is zero for what makes no version, such
+	// as a run.
+	Incarnation time.Time
 	// Before and After say how the object was and is; nil for nothing. They are written as JSON. Long parts are to be Bounded; what
 	// is longer than 64 KB all the same is written as its length and SHA-256.
 	Before, After any
-	// New says that the object was made just now, so that its stream most likely has no entry yet.
-	New bool
 }
 
 // Limits of what an entry holds.
@@ -85,7 +88,7 @@ func CheckID(e prescient.Entity, jobExec, tag string) string {
 	return id
 }
 
-// stream is a hash of kind and id, as migration 22 has it.
+// stream is a hash of kind and id, to which a CHECK of the table holds it.
 type stream [16]byte
 
 func streamOf(kind Kind, id string) stream {
@@ -95,6 +98,13 @@ func streamOf(kind Kind, id string) stream {
 
 func (s stream) literal(b []byte) []byte {
 	return append(hex.AppendEncode(append(b, "X'"...), s[:]), '\'')
+}
+
+// entryID tells an entry from others of the same microsecond. It is random.
+type entryID [8]byte
+
+func (id entryID) literal(b []byte) []byte {
+	return append(hex.AppendEncode(append(b, "X'"...), id[:]), '\'')
 }
 
 // parseStream reads one from the hexadecimal digits that a server gives.

@@ -24,21 +24,18 @@ func (l Log) Statements(t *testing.T) (list []rig.Explained) {
 		list = append(list, rig.Explained{Statement: name, Query: l.tables.Fill(statement, words...), Reached: reached})
 	}
 	table := func(key string) map[string]string { return map[string]string{"p_audit_log": key} }
-	row := "(" + two + ", 1, 'job', 's8', 'create', 1, '', '', '', '', '', NULL, NULL)"
+	row := "(" + two + ", 'job', 's8', 'create', 1, NULL, '', '', '', '', '', NULL, NULL)"
 	add("audit/insert", nil, "{rows}", row)
-	add("audit/insert_whole", nil, "{rows}", "(UTC_TIMESTAMP(6), USER(), "+row[1:])
-	for _, lock := range []string{"", "LOCK IN SHARE MODE"} {
-		add("audit/latest "+lock, table("stream 16"), "{streams}", one+","+two, "{lock}", lock)
-	}
+	add("audit/insert_whole", nil, "{rows}", "(UTC_TIMESTAMP(6), USER(), X'0000000000000001', "+row[1:])
 	bounded, err := Filter{Since: rig.At("01:00"), Until: rig.At("02:00")}.bounds()
 	if err != nil {
 		t.Fatal(err)
 	}
-	within := cursor{at: rig.At("01:30"), of: streamOf(Schedule, "s7"), seq: 2}
+	within := cursor{at: rig.At("01:30"), entry: entryID{7}}
 	for name, conditions := range map[string][]string{
 		"times": bounded, "cursor": {within.behind()}, "stretch": append(slices.Clone(bounded), within.upTo(), "person = 'ada'"),
 	} {
-		key := "PRIMARY 28"
+		key := "PRIMARY 16"
 		if name == "times" {
 			key = "PRIMARY 8"
 		}
@@ -46,8 +43,8 @@ func (l Log) Statements(t *testing.T) (list []rig.Explained) {
 		add("audit/reach "+name, table(key), "{filter}", all(conditions), "{offset}", "1000")
 	}
 	add("audit/list object", table("stream 16"), "{index}", "stream", "{filter}", all(Filter{ID: "s7"}.ofObject()), "{limit}", "100")
-	add("audit/later", table("stream 20"), "{streams}", "stream = "+one+" AND seq <= 2 OR stream = "+two+" AND seq <= 1", "{now}", "'2026-11-20 12:00:00'")
-	add("audit/stretch", table("stream 16"), "{from}", one, "{offset}", "100")
-	add("audit/gaps", map[string]string{"p_audit_log": "stream 16", "marked": "stream 16"}, "{from}", one, "{to}", "X'"+strings.Repeat("FF", 16)+"'")
+	add("audit/versions", table("incarnation 16"), "{from}", one, "{limit}", "100")
+	add("audit/verb", table("incarnation 34"), "{stream}", one, "{incarnation}", "'2026-11-20 12:00:00'", "{version}", "1")
+	add("audit/began", table("stream 16"), "{stream}", one)
 	return list
 }

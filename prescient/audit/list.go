@@ -44,26 +44,29 @@ type Filter struct {
 
 // Stored is an entry as the table holds it. Times are UTC.
 type Stored struct {
-	At      time.Time       `json:"at"`
-	Kind    Kind            `json:"kind"`
-	ID      string          `json:"id"`
-	Seq     uint64          `json:"seq"`
-	Verb    string          `json:"verb"`
-	Version uint64          `json:"version,omitempty"`
-	Account string          `json:"account"`
-	Person  string          `json:"person,omitempty"`
-	Host    string          `json:"host"`
-	Program string          `json:"program"`
-	Command string          `json:"command,omitempty"`
-	Reason  string          `json:"reason,omitempty"`
-	Before  json.RawMessage `json:"before,omitempty"`
-	After   json.RawMessage `json:"after,omitempty"`
-	// Pruned says that the entries before it in its stream were pruned.
+	At      time.Time `json:"at"`
+	Kind    Kind      `json:"kind"`
+	ID      string    `json:"id"`
+	Verb    string    `json:"verb"`
+	Version uint64    `json:"version,omitempty"`
+	// Incarnation is that of the object whose version the change made; nil where it made none.
+	Incarnation *time.Time      `json:"incarnation,omitempty"`
+	Account     string          `json:"account"`
+	Person      string          `json:"person,omitempty"`
+	Host        string          `json:"host"`
+	Program     string          `json:"program"`
+	Command     string          `json:"command,omitempty"`
+	Reason      string          `json:"reason,omitempty"`
+	Before      json.RawMessage `json:"before,omitempty"`
+	After       json.RawMessage `json:"after,omitempty"`
+	// Pruned says that entries of earlier versions of the object were pruned, or are from before versions were proved.
 	Pruned bool `json:"pruned,omitempty"`
+
+	entry entryID
 }
 
 // Cursor names the place of the entry in a list.
-func (s Stored) Cursor() string { return cursor{s.At, streamOf(s.Kind, s.ID), s.Seq}.String() }
+func (s Stored) Cursor() string { return cursor{s.At, s.entry}.String() }
 
 // ErrSearched is returned by a List that looked at as many entries as it may before its page was full. The error is a *SearchedError,
 // and the entries that were found come with it.
@@ -87,35 +90,32 @@ func (e *SearchedError) Unwrap() error { return ErrSearched }
 
 // cursor is the place of an entry.
 type cursor struct {
-	at  time.Time
-	of  stream
-	seq uint64
+	at    time.Time
+	entry entryID
 }
 
 func (c cursor) String() string {
-	return fmt.Sprintf("%s/%X/%d", c.at.UTC().Format(literal.MicroLayout), c.of[:], c.seq)
+	return fmt.Sprintf("%s/%X", c.at.UTC().Format(literal.MicroLayout), c.entry[:])
 }
 
 func parseCursor(text string) (c cursor, err error) {
-	at, rest, _ := strings.Cut(text, "/")
-	name, seq, _ := strings.Cut(rest, "/")
+	at, id, _ := strings.Cut(text, "/")
 	c.at, err = time.ParseInLocation(literal.MicroLayout, at, time.UTC)
-	n, noSeq := strconv.ParseUint(seq, 10, 32)
-	id, noStream := hex.DecodeString(name)
-	if err = errors.Join(err, noSeq, noStream); err != nil || len(id) != len(c.of) {
-		return c, fmt.Errorf("%w: cursor %.100q: want that of an entry, as time/stream/number", prescient.ErrInvalid, text)
+	entry, noEntry := hex.DecodeString(id)
+	if err = errors.Join(err, noEntry); err != nil || len(entry) != len(c.entry) {
+		return c, fmt.Errorf("%w: cursor %.100q: want that of an entry, as time/id", prescient.ErrInvalid, text)
 	}
-	c.of, c.seq = stream(id), n
+	c.entry = entryID(entry)
 	return c, nil
 }
 
 // behind is a condition for the entries that come behind it in a list, and upTo for itself and those before.
-func (c cursor) behind() string { return c.compare("<", "<", "<") }
-func (c cursor) upTo() string   { return c.compare(">", ">", ">=") }
+func (c cursor) behind() string { return c.compare("<", "<") }
+func (c cursor) upTo() string   { return c.compare(">", ">=") }
 
-func (c cursor) compare(at, of, seq string) string {
-	t, s := literal.Of(literal.AppendMicro, c.at), string(c.of.literal(nil))
-	return fmt.Sprintf("(at %[1]s %[4]s OR at = %[4]s AND (stream %[2]s %[5]s OR stream = %[5]s AND seq %[3]s %[6]d))", at, of, seq, t, s, c.seq)
+func (c cursor) compare(at, entry string) string {
+	t, id := literal.Of(literal.AppendMicro, c.at), string(c.entry.literal(nil))
+	return fmt.Sprintf("(at %[1]s %[3]s OR at = %[3]s AND entry %[2]s %[4]s)", at, entry, t, id)
 }
 
 // List reads a page of entries, the latest first. Errors wrap prescient.ErrInvalid for a filter that is none, and ErrSearched.
@@ -240,9 +240,9 @@ func (l Log) search(ctx context.Context, db prescient.DB, f Filter, bounds, rest
 
 // reach returns the entry that so many come before; nil for none.
 func (l Log) reach(ctx context.Context, db prescient.DB, conditions []string, offset int) (*cursor, error) {
-	var at, name string
+	var at, id string
 	var c cursor
-	err := store.QueryRow(ctx, db, []any{&at, &name, &c.seq}, l.tables.Fill("audit/reach", "{filter}", all(conditions), "{offset}", strconv.Itoa(offset)))
+	err := store.QueryRow(ctx, db, []any{&at, &id}, l.tables.Fill("audit/reach", "{filter}", all(conditions), "{offset}", strconv.Itoa(offset)))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
@@ -250,7 +250,7 @@ func (l Log) reach(ctx context.Context, db prescient.DB, conditions []string, of
 		return nil, fmt.Errorf("reading the audit: %w", err)
 	}
 	if c.at, err = store.ParseTime(at); err == nil {
-		_, err = hex.Decode(c.of[:], []byte(name))
+		_, err = hex.Decode(c.entry[:], []byte(id))
 	}
 	return &c, err
 }
@@ -279,15 +279,22 @@ func (l Log) page(ctx context.Context, db prescient.DB, index string, conditions
 }
 
 func scan(rows *sql.Rows) (s Stored, err error) {
-	var at, name string
-	var version sql.NullInt64
+	var at, entry string
+	var version sql.Null[uint64]
+	var incarnation sql.NullString
 	var id, account, person, host, program, command, reason, before, after sql.NullString
-	if err := rows.Scan(&at, &name, &s.Seq, &s.Kind, &id, &s.Verb, &version, &account, &person, &host, &program, &command, &reason,
+	if err := rows.Scan(&at, &entry, &s.Kind, &id, &s.Verb, &version, &incarnation, &account, &person, &host, &program, &command, &reason,
 		&before, &after, &s.Pruned); err != nil {
 		return s, err
 	}
-	s.Version = uint64(version.Int64)
+	s.Version = version.V
 	var errs []error
+	if incarnation.Valid {
+		of, err := store.ParseTime(incarnation.String)
+		s.Incarnation, errs = &of, append(errs, err)
+	}
+	_, err = hex.Decode(s.entry[:], []byte(entry))
+	errs = append(errs, err)
 	for _, column := range []struct {
 		from sql.NullString
 		to   *string

@@ -10,10 +10,10 @@ import (
 	"prescient/prescient/audit"
 )
 
-// How much examineAudit looks at: entries for gaps, from a random place on, so that one after the other sees all; the first objects of
-// each kind and the latest entries.
+// How much examineAudit looks at: entries from a random place on, so that one after the other sees all; the first objects of each kind and
+// the latest entries.
 const (
-	gapProbe     = 100_000
+	entryProbe   = 50_000
 	versionProbe = 5_000
 	goneProbe    = 1_000
 )
@@ -29,62 +29,72 @@ var audited = []struct {
 	{audit.Step, "step_definition", "name", "one.name = CONVERT(seen.id USING ascii) COLLATE ascii_bin"},
 }
 
-// examineAudit looks for entries of the audit that somebody deleted, and for changes of schedules, jobs and steps that have none.
+// examineAudit looks for entries of the audit that somebody deleted or forged, and for changes of schedules, jobs and steps that have none.
 func (d *doctor) examineAudit(ctx context.Context) ([]Finding, error) {
-	gaps, err := d.gaps(ctx)
+	var from audit.Place
+	if _, err := rand.Read(from[:]); err != nil {
+		return nil, err
+	}
+	odd, err := d.amiss(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	var found []Finding
-	if len(gaps) > 0 {
+	if len(odd) > 0 {
 		var list []string
-		for _, g := range gaps[:min(len(gaps), namedSchedules)] {
-			list = append(list, g.String())
+		for _, one := range odd[:min(len(odd), namedSchedules)] {
+			list = append(list, one.String())
 		}
-		if len(gaps) > namedSchedules {
+		if len(odd) > namedSchedules {
 			list = append(list, "and more")
 		}
-		found = append(found, bad("audit", "entries of the audit are missing: "+strings.Join(list, "; "),
-			"somebody who may has deleted them: see who has the rights of the owner, and take them from a backup"))
+		found = append(found, bad("audit", "entries of the audit are missing, or forged: "+strings.Join(list, "; "),
+			"audit --kind and --id list what is there, and by which accounts; for what is missing see who has the rights of the owner, and a backup"))
 	}
+	const latest = "FORCE INDEX (PRIMARY) ORDER BY at DESC, entry DESC"
+	behind := "FORCE INDEX (incarnation) WHERE stream > " + from.Literal() + " ORDER BY stream, incarnation, version, pruned"
 	for _, of := range audited {
 		var versions, gone []amiss
 		query := d.tables.Fill("operate/audit_versions", "{kind}", string(of.kind), "{table}", of.table, "{id}", of.key)
 		if err := d.db.SelectContext(ctx, &versions, query, versionProbe, namedSchedules+1); err != nil {
 			return nil, fmt.Errorf("comparing the versions of %ss with the audit: %w", of.kind, err)
 		}
-		query = d.tables.Fill("operate/audit_gone", "{kind}", string(of.kind), "{table}", of.table, "{same}", of.same)
-		if err := d.db.SelectContext(ctx, &gone, query, goneProbe, namedSchedules+1); err != nil {
-			return nil, fmt.Errorf("looking for %ss that are gone: %w", of.kind, err)
+		for _, some := range []string{latest, behind} {
+			var more []amiss
+			query = d.tables.Fill("operate/audit_gone", "{kind}", string(of.kind), "{table}", of.table, "{same}", of.same, "{some}", some)
+			if err := d.db.SelectContext(ctx, &more, query, goneProbe, namedSchedules+1); err != nil {
+				return nil, fmt.Errorf("looking for %ss that are gone: %w", of.kind, err)
+			}
+			for _, one := range more {
+				if !slices.Contains(gone, one) {
+					gone = append(gone, one)
+				}
+			}
 		}
 		if len(versions) > 0 {
 			found = append(found, warn("audit.versions", fmt.Sprintf("%ss are not as the audit has them: %s", of.kind, named(versions)),
-				fmt.Sprintf("a program from before the audit has changed them, or plain SQL, or their latest entries were deleted: audit --kind %s --id lists what is there", of.kind)))
+				fmt.Sprintf("a program from before the audit has changed them, or plain SQL, or their latest entries were deleted, or one was forged: audit --kind %s --id lists what is there", of.kind)))
 		}
 		if len(gone) > 0 {
 			found = append(found, warn("audit.deleted", fmt.Sprintf("%ss are gone without an entry in the audit: %s", of.kind, named(gone)),
-				"a program from before the audit has deleted them, or plain SQL, or their latest entries were deleted"))
+				"a program from before the audit has deleted them, or plain SQL, or their latest entries were deleted, or one was forged"))
 		}
 	}
-	return orFine(found, "audit", fmt.Sprintf("no entry is missing among %d from a random object on, and the first %d schedules, jobs and steps are as it has them", gapProbe, versionProbe)), nil
+	return orFine(found, "audit", fmt.Sprintf("no version is missing among %d entries from a random object on, and the first %d schedules, jobs and steps are as it has them", entryProbe, versionProbe)), nil
 }
 
-// gaps looks at a part of the audit from a random place on, and from the first one where it comes to the end.
-func (d *doctor) gaps(ctx context.Context) ([]audit.Gap, error) {
+// amiss looks at a part of the audit from a place on, and from the first one where it comes to the end.
+func (d *doctor) amiss(ctx context.Context, from audit.Place) ([]audit.Amiss, error) {
 	log := audit.On(&d.tables)
-	var from audit.Place
-	if _, err := rand.Read(from[:]); err != nil {
-		return nil, err
-	}
-	gaps, _, done, err := log.Gaps(ctx, d.db, from, gapProbe)
+	found, _, done, err := log.Versions(ctx, d.db, from, entryProbe)
 	if err != nil || !done {
-		return gaps, err
+		return found, err
 	}
-	more, _, _, err := log.Gaps(ctx, d.db, audit.Place{}, gapProbe)
-	for _, g := range more {
-		if !slices.Contains(gaps, g) { // what comes behind the place was seen
-			gaps = append(gaps, g)
+	more, _, _, err := log.Versions(ctx, d.db, audit.Place{}, entryProbe)
+	for _, one := range more {
+		if !slices.Contains(found, one) { // what comes behind the place was seen
+			found = append(found, one)
 		}
 	}
-	return gaps, err
+	return found, err
 }

@@ -50,10 +50,11 @@ func (d *doctor) mayUse(right string, tables ...string) bool {
 	return true
 }
 
-// seesPartOf says whether the role has a right to read some columns of a table, which is named with the prefix, and not the others.
+// seesPartOf says whether the role has rights on some columns of a table, which is named with the prefix, and may not read it all.
 func (d *doctor) seesPartOf(table string) bool {
 	rights, _ := text.Rights(string(d.options.Use), d.tables.Dialect)
-	return strings.Contains(rights[strings.TrimPrefix(table, d.tables.Prefix)], "SELECT (")
+	of := rights[strings.TrimPrefix(table, d.tables.Prefix)]
+	return strings.Contains(of, "(") && !d.mayUse("SELECT", strings.TrimPrefix(table, d.tables.Prefix))
 }
 
 // unseen is the finding of an examination for which the role has no right, and needs none.
@@ -69,7 +70,8 @@ type need struct{ right, statement string }
 // Rights, by use. {p} is the table prefix.
 var (
 	appNeeds = []need{
-		{"INSERT on {p}audit_log", "INSERT INTO {p}audit_log (stream, seq, kind, id, verb) SELECT '', 0, '', '', '' FROM DUAL WHERE 1 = 0"},
+		{"INSERT on {p}audit_log", "INSERT INTO {p}audit_log (stream, kind, id, verb, incarnation) SELECT '', '', '', '', NULL FROM DUAL WHERE 1 = 0"},
+		{"INSERT on {p}schedule_deleted", "INSERT INTO {p}schedule_deleted (id, fired_until) SELECT 'x', UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"},
 		{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"},
 		{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"},
 		{"INSERT on {p}future_job", "INSERT INTO {p}future_job (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision) SELECT 'x', 'x', 'x', '', UTC_TIMESTAMP(6), UNHEX(''), UTC_TIMESTAMP(), UTC_TIMESTAMP(), NULL, 1 FROM DUAL WHERE 1 = 0"},
@@ -86,7 +88,7 @@ var (
 		{"SELECT on {p}job_history", "SELECT job_key, ended_at FROM {p}job_history WHERE 1 = 0"},
 	}
 	operatorNeeds = []need{
-		{"INSERT on {p}audit_log", "INSERT INTO {p}audit_log (stream, seq, kind, id, verb) SELECT '', 0, '', '', '' FROM DUAL WHERE 1 = 0"},
+		{"INSERT on {p}audit_log", "INSERT INTO {p}audit_log (stream, kind, id, verb, incarnation) SELECT '', '', '', '', NULL FROM DUAL WHERE 1 = 0"},
 		{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"},
 		{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"},
 		{"INSERT on {p}future_job", "INSERT INTO {p}future_job (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision) SELECT 'x', 'x', 'x', '', UTC_TIMESTAMP(6), UNHEX(''), UTC_TIMESTAMP(), UTC_TIMESTAMP(), NULL, 1 FROM DUAL WHERE 1 = 0"},
@@ -98,7 +100,8 @@ var (
 		{"DELETE on {p}job_pause", "DELETE FROM {p}job_pause WHERE 1 = 0"},
 	}
 	workerNeeds = []need{
-		{"INSERT on {p}audit_log", "INSERT INTO {p}audit_log (stream, seq, kind, id, verb) SELECT '', 0, '', '', '' FROM DUAL WHERE 1 = 0"},
+		{"INSERT on {p}audit_log", "INSERT INTO {p}audit_log (stream, kind, id, verb, incarnation) SELECT '', '', '', '', NULL FROM DUAL WHERE 1 = 0"},
+		{"INSERT on {p}schedule_deleted", "INSERT INTO {p}schedule_deleted (id, fired_until) SELECT 'x', UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"},
 		{"SELECT on {p}slot_config", "SELECT version FROM {p}slot_config WHERE id = 1"},
 		{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"},
 		{"UPDATE on {p}future_job", "UPDATE {p}future_job SET next_check_at = next_check_at, revision = revision, last_error = last_error WHERE 1 = 0"},

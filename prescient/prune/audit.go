@@ -5,22 +5,25 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient/audit"
 	"prescient/prescient/internal/store"
 )
 
-// old is the place of an old entry.
-type old struct{ at, stream, seq string }
+// old is an old entry: its place, what it made, and whether it stays.
+type old struct {
+	at, entry, stream string
+	incarnation       sql.NullString
+	version           uint64
+	stays             bool
+}
 
 // behind is a condition for what comes after it.
 func (o old) behind() string {
-	return fmt.Sprintf("(at > '%[1]s' OR at = '%[1]s' AND (stream > X'%[2]s' OR stream = X'%[2]s' AND seq > %[3]s))", o.at, o.stream, o.seq)
+	return fmt.Sprintf("(old.at > '%[1]s' OR old.at = '%[1]s' AND old.entry > X'%[2]s')", o.at, o.entry)
 }
 
 // oldAudit deletes old entries of the audit on a connection.
@@ -38,7 +41,7 @@ func (o oldAudit) read(ctx context.Context, cutoff, behind string, limit int) (p
 	defer rows.Close()
 	for rows.Next() {
 		var one old
-		if err := rows.Scan(&one.at, &one.stream, &one.seq); err != nil {
+		if err := rows.Scan(&one.at, &one.entry, &one.stream, &one.incarnation, &one.version, &one.stays); err != nil {
 			return nil, err
 		}
 		page = append(page, one)
@@ -46,14 +49,19 @@ func (o oldAudit) read(ctx context.Context, cutoff, behind string, limit int) (p
 	return page, rows.Err()
 }
 
-// end deletes what may go of the streams of some entries, and marks what stays behind that, in one transaction.
-func (o oldAudit) end(ctx context.Context, page []old, cutoff string) (deleted int, err error) {
-	var streams []string
+// end deletes what may go of some entries, and marks what is the first then, in one transaction.
+func (o oldAudit) end(ctx context.Context, page []old) (deleted int, err error) {
+	var gone []string
+	marks := newMarks()
 	for _, one := range page {
-		streams = append(streams, "X'"+one.stream+"'")
+		if !one.stays {
+			gone = append(gone, fmt.Sprintf("old.at = '%s' AND old.entry = X'%s'", one.at, one.entry))
+			marks.add(one)
+		}
 	}
-	slices.Sort(streams)
-	streams = slices.Compact(streams)
+	if len(gone) == 0 {
+		return 0, nil
+	}
 	tx, err := o.conn.BeginTxx(ctx, nil)
 	if err != nil {
 		return 0, err
@@ -63,49 +71,42 @@ func (o oldAudit) end(ctx context.Context, page []old, cutoff string) (deleted i
 			err = errors.Join(err, store.Rollback(tx.Tx))
 		}
 	}()
-	rows, err := tx.QueryContext(ctx, o.tables.Fill("prune/audit_streams", "{streams}", strings.Join(streams, ","), "{cutoff}", cutoff))
-	if err != nil {
+	if deleted, err = store.Affected(ctx, tx, o.tables.Fill("prune/audit_end", "{entries}", strings.Join(gone, " OR "))); err != nil {
 		return 0, err
 	}
-	var ranges, marks []string
-	for rows.Next() {
-		var stream, kind, verb string
-		var kept sql.NullInt64
-		var latest int64
-		if err := rows.Scan(&stream, &kept, &latest, &kind, &verb); err != nil {
-			return 0, errors.Join(err, rows.Close())
-		}
-		from, to := staying(kept, latest, audit.Kind(kind), verb)
-		if to > from {
-			ranges = append(ranges, fmt.Sprintf("entry.stream = X'%s' AND entry.seq >= %d AND entry.seq < %d", stream, from, to))
-		}
-		if to > from && from > 1 {
-			marks = append(marks, fmt.Sprintf("stream = X'%s' AND seq = %d", stream, to))
-		}
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return 0, err
-	}
-	if len(ranges) > 0 {
-		if deleted, err = store.Affected(ctx, tx, o.tables.Fill("prune/audit_end", "{ranges}", strings.Join(ranges, " OR "))); err != nil {
-			return 0, err
-		}
-	}
-	if len(marks) > 0 {
-		if _, err = tx.ExecContext(ctx, o.tables.Fill("prune/audit_mark", "{entries}", strings.Join(marks, " OR "))); err != nil {
-			return 0, err
+	for of, deleted := range marks {
+		for _, version := range []uint64{deleted.least, deleted.most} {
+			_, err = tx.ExecContext(ctx, o.tables.Fill("prune/audit_mark", "{stream}", "X'"+of.stream+"'", "{incarnation}", "'"+of.incarnation+"'",
+				"{version}", strconv.FormatUint(version, 10)))
+			if err != nil {
+				return 0, err
+			}
+			if deleted.least == deleted.most {
+				break
+			}
 		}
 	}
 	return deleted, tx.Commit()
 }
 
-// staying says which entries of a stream go: from one (inclusive) to another. kept is the first that is not old.
-func staying(kept sql.NullInt64, latest int64, kind audit.Kind, verb string) (from, to int64) {
-	switch lasting := kind != audit.Check && kind != audit.Event && verb != audit.Delete; {
-	case kept.Valid:
-		return 2, kept.Int64
-	case lasting:
-		return 2, latest
+// incarnation is one of an object.
+type incarnation struct{ stream, incarnation string }
+
+// marks are the least and the highest version that were deleted of incarnations: the first that is left behind each is marked. Of two,
+// one may be an entry that somebody forged.
+type marks map[incarnation]struct{ least, most uint64 }
+
+func newMarks() marks { return make(marks) }
+
+func (m marks) add(one old) {
+	if !one.incarnation.Valid {
+		return
 	}
-	return 1, latest + 1
+	of := incarnation{one.stream, one.incarnation.String}
+	is, there := m[of]
+	if !there {
+		is.least = one.version
+	}
+	is.least, is.most = min(is.least, one.version), max(is.most, one.version)
+	m[of] = is
 }

@@ -13,6 +13,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	text "prescient/sql"
@@ -47,8 +48,8 @@ type Options struct {
 	Prefix string
 	// Keep is how long history and ledger are kept: at least MinKeep. Only Run takes it, and needs it.
 	Keep time.Duration
-	// KeepAudit is how long entries of the audit are kept; at least MinKeep, 0 for ever. The first and the latest entry of what may be
-	// there still stay. Only Run takes it.
+	// KeepAudit is how long entries of the audit are kept; at least MinKeep, 0 for ever. The entry of the version that
+	// an object has stays, and the latest of a job_exec. Only Run takes it.
 	KeepAudit time.Duration
 	// MaxCopy is the most rows that are copied to split the last partition, which keeps runs from writing history
 	// meanwhile, about a second for 50,000; DefaultMaxCopy by default.
@@ -148,7 +149,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		if later != nil && !errors.Is(later, ErrHistoryHeld) {
 			return later
 		}
-		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneAudit(ctx, now), p.record(ctx))
+		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneDeleted(ctx, cutoff), p.pruneAudit(ctx, now), p.record(ctx))
 	})
 }
 
@@ -243,6 +244,21 @@ func (p *pruner) pruneLongRuns(ctx context.Context, cutoff time.Time) error {
 	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/long_runs"), cutoff, &p.report.LongRuns)
 }
 
+// pruneDeleted forgets schedules that were deleted. What an app has locked is left to the next prune.
+func (p *pruner) pruneDeleted(ctx context.Context, cutoff time.Time) error {
+	for {
+		n, err := store.Affected(ctx, p.conn, p.tables.Stmt.Get("prune/schedules_deleted"), cutoff, pruneBatch)
+		switch {
+		case errno.Is(err, errno.LockWaitTimeout, errno.Deadlock):
+			return nil
+		case err != nil:
+			return fmt.Errorf("forgetting schedules that were deleted: %w", err)
+		case n < pruneBatch:
+			return nil
+		}
+	}
+}
+
 // pruneRunLogs deletes the logs of runs of jobs that were due before, and of their steps.
 func (p *pruner) pruneRunLogs(ctx context.Context, cutoff time.Time) error {
 	if err := p.deleteAll(ctx, p.tables.Stmt.Get("prune/job_runs"), cutoff, &p.report.RunLogRows); err != nil {
@@ -277,8 +293,8 @@ func (p *pruner) delete(ctx context.Context, statement string, args ...any) (n i
 	return n, err
 }
 
-// pruneAudit deletes old entries of the audit: all of an object that is gone, or never was there to stay, and of others those between
-// the first and the latest. The entry that then comes after the first is marked, so that the doctor does not miss any.
+// pruneAudit deletes old entries of the audit, but that of the version which an object has. The entry that then is the first of an object is
+// marked, so that the doctor does not miss any.
 func (p *pruner) pruneAudit(ctx context.Context, now time.Time) error {
 	if p.options.KeepAudit == 0 {
 		return nil
@@ -301,7 +317,7 @@ func (p *pruner) pruneAudit(ctx context.Context, now time.Time) error {
 		}
 		var n int
 		err = p.retry(ctx, "deleting old entries of the audit", func(ctx context.Context) (err error) {
-			n, err = log.end(ctx, page, before)
+			n, err = log.end(ctx, page)
 			return err
 		})
 		if err != nil {

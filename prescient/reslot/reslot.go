@@ -88,7 +88,7 @@ type Result struct {
 // ends, it takes all back and returns prescient.ErrLeased. Plain INSERTs go on all the while, but for the step check, in which
 // the server copies future_job. What comes due meanwhile is for the sweeper.
 //
-// The last step leaves an entry in the audit.
+// Its first statements leave an entry in the audit, and another where it takes all back.
 //
 // Interrupted at any point, it can be run again, to the same resolution or another, and has to be: until then nothing
 // runs. It needs the rights to alter the tables and to take GET_LOCK, and a pool made by connect.Open for a lease of an
@@ -178,8 +178,8 @@ func (r *reslot) steps(ctx context.Context) error {
 	if goesTo == 0 && stored == r.tables.Grid.Resolution() && is == want {
 		return nil
 	}
-	if err := r.once(ctx, "operate/reslot_announce", r.seconds(), r.seconds()); err != nil {
-		return fmt.Errorf("announcing the change: %w", err)
+	if err := r.announce(ctx); err != nil {
+		return err
 	}
 	r.announced = true
 	if err := r.awaitLeases(ctx); err != nil {
@@ -189,7 +189,8 @@ func (r *reslot) steps(ctx context.Context) error {
 				return errors.Join(err, undo)
 			}
 			r.announced = false
-			return fmt.Errorf("nothing was changed: %w", err)
+			undo := r.record(context.WithoutCancel(ctx), r.db, "reslot-withdrawn", r.did.To, r.did.From)
+			return errors.Join(fmt.Errorf("nothing was changed: %w", err), undo)
 		}
 		return err
 	}
@@ -202,7 +203,7 @@ func (r *reslot) steps(ctx context.Context) error {
 		}
 	}
 	r.tell(StepFinish)
-	if err := r.finish(ctx); err != nil {
+	if err := r.once(ctx, "operate/reslot_finish", r.seconds(), r.seconds()); err != nil {
 		return fmt.Errorf("declaring the new resolution: %w", err)
 	}
 	return nil

@@ -141,28 +141,31 @@ func (r *reslot) once(ctx context.Context, statement string, args ...any) error 
 	})
 }
 
-// finish declares the new resolution, and writes the audit of it.
-func (r *reslot) finish(ctx context.Context) error {
-	type state struct {
-		Resolution string `json:"resolution"`
-		Rows       int    `json:"rows_moved,omitempty"`
-	}
-	entry := audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: "reslot",
-		Before: state{Resolution: r.did.From.String()}, After: state{r.did.To.String(), r.did.Rows}}
-	return r.retry(ctx, "finishing", func() error {
+// announce stops everybody, and writes the audit of the change, in one transaction: where the entry cannot be written nobody is stopped.
+func (r *reslot) announce(ctx context.Context) error {
+	return r.retry(ctx, "announcing the change", func() error {
 		tx, err := r.db.BeginTxx(ctx, nil)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, r.tables.Stmt.Get("operate/reslot_finish"), r.seconds(), r.seconds())
+		_, err = tx.ExecContext(ctx, r.tables.Stmt.Get("operate/reslot_announce"), r.seconds(), r.seconds())
 		if err == nil {
-			err = audit.On(&r.tables).Record(ctx, tx, entry)
+			err = r.record(ctx, tx, "reslot", r.did.From, r.did.To)
 		}
 		if err != nil {
 			return errors.Join(err, store.Rollback(tx.Tx))
 		}
 		return tx.Commit()
 	})
+}
+
+// record writes the audit of a change of the resolution.
+func (r *reslot) record(ctx context.Context, db prescient.DB, verb string, from, to time.Duration) error {
+	type state struct {
+		Resolution string `json:"resolution"`
+	}
+	return audit.On(&r.tables).Record(ctx, db, audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: verb,
+		Before: state{from.String()}, After: state{to.String()}})
 }
 
 // ddl alters the table, with short waits for its lock: whoever queues behind a waiting ALTER waits with it.

@@ -75,21 +75,28 @@ func entryOf(id, verb string) audit.Entry {
 	return audit.Entry{Kind: audit.Schedule, ID: id, Verb: verb}
 }
 
-// recordCreated writes the audit of schedules that were made. until has those that were there before until a later time.
-func (s *Schedules) recordCreated(ctx context.Context, db prescient.DB, some []Schedule, enabled bool, now time.Time) (until map[string]time.Time, err error) {
+// madeBy is the entry of a change that made a version of a schedule.
+func madeBy(one Stored, verb string, version uint64) audit.Entry {
+	e := entryOf(one.ID, verb)
+	e.Version, e.Incarnation = version, one.CreatedAt
+	return e
+}
+
+// recordCreated writes the audit of schedules that were made at a time.
+func (s *Schedules) recordCreated(ctx context.Context, db prescient.DB, some []Schedule, enabled bool, now time.Time) error {
 	entries := make([]audit.Entry, len(some))
 	for i, one := range some {
 		entries[i] = entryOf(one.ID, audit.Create)
-		entries[i].New, entries[i].Version, entries[i].After = true, 1, stateOf(one.withDefaults(), enabled)
+		entries[i].Version, entries[i].Incarnation, entries[i].After = 1, now, stateOf(one.withDefaults(), enabled)
 	}
-	return s.log.RecordNew(ctx, db, now, entries...)
+	return s.log.Record(ctx, db, entries...)
 }
 
 // recordDeleted writes the audit of schedules that were deleted, and were read by toCompare.
 func (s *Schedules) recordDeleted(ctx context.Context, db prescient.DB, some []Stored) error {
 	entries := make([]audit.Entry, len(some))
 	for i, one := range some {
-		entries[i] = entryOf(one.ID, audit.Delete)
+		entries[i] = madeBy(one, audit.Delete, one.Version+1)
 		entries[i].Before = stateOfStored(one)
 	}
 	return s.log.Record(ctx, db, entries...)
@@ -97,8 +104,8 @@ func (s *Schedules) recordDeleted(ctx context.Context, db prescient.DB, some []S
 
 // recordSwitched writes the audit of a schedule that was paused or resumed.
 func (s *Schedules) recordSwitched(ctx context.Context, db prescient.DB, old Stored, verb string) error {
-	e := entryOf(old.ID, verb)
-	e.Version, e.Before, e.After = old.Version+1, switched{old.Enabled, old.DisabledReason}, switched{Enabled: !old.Enabled}
+	e := madeBy(old, verb, old.Version+1)
+	e.Before, e.After = switched{old.Enabled, old.DisabledReason}, switched{Enabled: !old.Enabled}
 	return s.log.Record(ctx, db, e)
 }
 

@@ -136,13 +136,17 @@ func (s *Schedules) delete(ctx context.Context, db prescient.DB, some []Stored) 
 		return nil
 	}
 	ids := idsOf(some, func(one Stored) string { return one.ID })
-	if _, err := s.own.End(ctx, db, ids, prescient.Cancelled, all); err != nil {
+	met, err := s.own.End(ctx, db, ids, prescient.Cancelled, all)
+	if err != nil {
 		return err
 	}
 	if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/delete", "{ids}", idList(ids))); err != nil {
 		return fmt.Errorf("deleting schedules: %w", err)
 	}
 	if err := s.forgetRefused(ctx, db, refusedAmong(some...)); err != nil {
+		return err
+	}
+	if err := s.noteDeleted(ctx, db, some, met); err != nil {
 		return err
 	}
 	return s.recordDeleted(ctx, db, some)

@@ -24,7 +24,7 @@ func (s *Schedules) Create(ctx context.Context, db prescient.DB, schedule Schedu
 
 // CreateMany is Create for many: all of them or, with an error, none. It says how many were not there yet.
 //
-// It takes four statements for some hundreds of schedules.
+// It takes five statements for some hundreds of schedules.
 func (s *Schedules) CreateMany(ctx context.Context, db prescient.DB, schedules []Schedule) (created int, err error) {
 	if err := errors.Join(validAll(schedules), s.mine(schedules...)); err != nil {
 		return 0, err
@@ -69,16 +69,23 @@ func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Sche
 	if err != nil {
 		return 0, err
 	}
+	before, err := s.lookBefore(ctx, db, some, paused, now)
+	if err != nil {
+		return 0, err
+	}
 	var added []Schedule
 	for range maxTries {
 		n, err := s.insertRows(ctx, db, some, !paused, now)
 		added, some = append(added, some[:n]...), some[n:]
 		if err == nil {
-			until, err := s.recordCreated(ctx, db, added, !paused, now)
+			until, err := s.lookAgain(ctx, db, added, before, now)
 			if err != nil {
 				return 0, err
 			}
-			return len(added), s.insertTimers(ctx, db, added, paused, now, until)
+			if err := s.insertTimers(ctx, db, added, paused, now, until); err != nil {
+				return 0, err
+			}
+			return len(added), s.recordCreated(ctx, db, added, !paused, now)
 		}
 		if !errno.Is(err, errno.DuplicateKey) {
 			return 0, err

@@ -28,7 +28,8 @@ func TestNoStatementOfSchedulesScansATable(t *testing.T) {
 		r.Must(err)
 		r.Exec("UPDATE p_schedule SET long_run = 1")
 		r.Exec("INSERT INTO p_schedule_refused SELECT id FROM p_schedule")
-		r.Exec("ANALYZE TABLE p_schedule, p_schedule_refused, p_future_job")
+		r.Exec("INSERT INTO p_schedule_deleted SELECT id, '2026-11-20 12:00:00' FROM p_schedule")
+		r.Exec("ANALYZE TABLE p_schedule, p_schedule_refused, p_schedule_deleted, p_future_job")
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
@@ -52,6 +53,13 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 		add(fmt.Sprintf("schedule/started %d", n), s.tables.Fill("schedule/started", "{at}", "NULL", "{ids}", ids), reached)
 		if n <= idsPerStatement { // a call for timers may name more
 			add(fmt.Sprintf("schedule/delete %d", n), s.tables.Fill("schedule/delete", "{ids}", ids), reached)
+			for _, statement := range []string{"schedule/before", "schedule/fired_until"} {
+				reached := map[string]string{"p_schedule": byID, "p_schedule_deleted": byID}
+				if statement == "schedule/fired_until" {
+					delete(reached, "p_schedule")
+				}
+				add(fmt.Sprintf("%s %d", statement, n), s.tables.Fill(statement, "{ids}", ids, "{now}", "'2026-11-20 10:00:00'"), reached)
+			}
 			add(fmt.Sprintf("schedule/accepted %d", n), s.tables.Fill("schedule/accepted", "{ids}", ids), map[string]string{"p_schedule_refused": byID})
 		}
 		add(fmt.Sprintf("schedule/tally %d", n), s.tables.Fill("schedule/tally", "{ids}", ids, "{passed}", "", "{caught}", "WHEN 's00001' THEN 7"), reached)
@@ -66,6 +74,7 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 	add("schedule/of_owner", s.tables.Fill("schedule/of_owner", "{payload}", string(toCompare), "{name}", "'order'", "{key}", "'7'"), map[string]string{"p_schedule": byOwner})
 	add("schedule/list_refused", s.tables.Fill("schedule/list_refused", "{payload}", string(noPayload), "{after}", "'s00010'", "{limit}", "100"),
 		map[string]string{"p_schedule_refused": byID, "p_schedule": byID})
+	add("schedule/deleted", s.tables.Fill("schedule/deleted", "{rows}", "('new', '2026-11-20 10:00:00')"), nil)
 	add("schedule/refused", s.tables.Fill("schedule/refused", "{rows}", "('new')"), nil)
 	add("schedule/list", s.tables.Fill("schedule/list", "{payload}", string(noPayload), "{index}", "PRIMARY", "{filter}", "id > 's03000'", "{limit}", "100"), reached)
 	add("schedule/insert", s.tables.Fill("schedule/insert", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00")))), nil)

@@ -290,8 +290,8 @@ func (f *firing) record(ctx context.Context, db prescient.DB) error {
 	ctx = audit.With(ctx, by)
 	var entries []audit.Entry
 	for _, id := range f.over {
-		e := entryOf(id, verbEnd)
-		e.Version, e.Before, e.After = f.of[id].Version+1, switched{Enabled: true}, switched{DisabledReason: reasonOver}
+		e := madeBy(f.of[id], verbEnd, f.of[id].Version+1)
+		e.Before, e.After = switched{Enabled: true}, switched{DisabledReason: reasonOver}
 		entries = append(entries, e)
 	}
 	var found []Stored // that somebody's own SQL inserted: the audit has nothing of them yet
@@ -307,8 +307,8 @@ func (f *firing) record(ctx context.Context, db prescient.DB) error {
 		if _, refused := f.reasons[one.ID]; refused {
 			verb = verbRefuse
 		}
-		e := entryOf(one.ID, verb)
-		e.New, e.Version, e.After = verb == verbAccept, one.Version, stateOfStored(one)
+		e := madeBy(one, verb, one.Version)
+		e.After = stateOfStored(one)
 		entries = append(entries, e)
 	}
 	return f.log.Record(ctx, db, entries...)

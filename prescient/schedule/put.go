@@ -24,7 +24,7 @@ type Wanted struct {
 // there with the same definition stay as they are, and those that are there with another one are changed as Update does, where
 // update says so. It says how many were created, and how many changed or paused.
 //
-// It takes five statements for some hundreds of schedules that are new, and about ten where they are changed. Errors: ErrExists
+// It takes six statements for some hundreds of schedules that are new, and about ten where they are changed. Errors: ErrExists
 // where there is another definition and update is not set, and those of Create. A schedule that is Paused may have no more
 // occurrences, and crontabs finer than the slots; Resume then refuses it.
 func (s *Schedules) Put(ctx context.Context, db prescient.DB, wanted []Wanted, update bool) (created, changed int, err error) {

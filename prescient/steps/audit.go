@@ -7,18 +7,19 @@ import (
 	"prescient/prescient/audit"
 )
 
-// created, changed and deleted write the audit of a job, whose versions are those before and after.
+// created, changed and deleted write the audit of a job.
 
-func (j *Jobs) created(ctx context.Context, db prescient.DB, job Job, version uint64) error {
-	return j.audit.Record(ctx, db, audit.Entry{Kind: audit.Job, ID: job.Name, Verb: audit.Create, Version: version, After: jobRecordOf(job), New: version == 1})
+func (j *Jobs) created(ctx context.Context, db prescient.DB, job Job, row defined) error {
+	return j.audit.Record(ctx, db, audit.Entry{Kind: audit.Job, ID: job.Name, Verb: audit.Create, Version: row.version, Incarnation: row.created, After: jobRecordOf(job)})
 }
 
-func (j *Jobs) changed(ctx context.Context, db prescient.DB, before, after Job, version uint64) error {
-	return j.audit.Record(ctx, db, audit.Entry{Kind: audit.Job, ID: after.Name, Verb: audit.Update, Version: version, Before: jobRecordOf(before), After: jobRecordOf(after)})
+func (j *Jobs) changed(ctx context.Context, db prescient.DB, row defined, before, after Job) error {
+	return j.audit.Record(ctx, db, audit.Entry{Kind: audit.Job, ID: row.name, Verb: audit.Update, Version: row.version + 1, Incarnation: row.created,
+		Before: jobRecordOf(before), After: jobRecordOf(after)})
 }
 
-func (j *Jobs) deleted(ctx context.Context, db prescient.DB, before Job) error {
-	return j.audit.Record(ctx, db, audit.Entry{Kind: audit.Job, ID: before.Name, Verb: audit.Delete, Before: jobRecordOf(before)})
+func (j *Jobs) deleted(ctx context.Context, db prescient.DB, row defined, before Job) error {
+	return j.audit.Record(ctx, db, audit.Entry{Kind: audit.Job, ID: row.name, Verb: audit.Delete, Version: row.version + 1, Incarnation: row.created, Before: jobRecordOf(before)})
 }
 
 // did writes the audit of what was done with a job, and left its definition alone.
@@ -26,18 +27,19 @@ func (j *Jobs) did(ctx context.Context, db prescient.DB, verb string, row define
 	return j.audit.Record(ctx, db, audit.Entry{Kind: audit.Job, ID: row.name, Verb: verb, Version: row.version, After: after})
 }
 
-// put writes the audit of a shared step; before is nil for one that is new, after for one that was deleted.
-func (j *Jobs) put(ctx context.Context, db prescient.DB, before, after *Step, version uint64) error {
-	e := audit.Entry{Kind: audit.Step, Version: version, Verb: audit.Update}
+// put writes the audit of a shared step; before is nil for one that is new, after for one that was deleted. version is what the change
+// made.
+func (j *Jobs) put(ctx context.Context, db prescient.DB, row defined, before, after *Step, version uint64) error {
+	e := audit.Entry{Kind: audit.Step, ID: row.name, Verb: audit.Update, Version: version, Incarnation: row.created}
 	if before == nil {
 		e.Verb = audit.Create
 	} else {
-		e.ID, e.Before = before.Name, recordOf(*before)
+		e.Before = recordOf(*before)
 	}
 	if after == nil {
 		e.Verb = audit.Delete
 	} else {
-		e.ID, e.After = after.Name, recordOf(*after)
+		e.After = recordOf(*after)
 	}
 	return j.audit.Record(ctx, db, e)
 }

@@ -39,8 +39,12 @@ func (j *Jobs) create(ctx context.Context, db prescient.DB, job Job) (created bo
 	if err != nil {
 		return false, err
 	}
-	row := "(" + text(job.Name) + "," + number(last+1) + "," + text(definition) + ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"
-	_, err = db.ExecContext(ctx, j.tables.Fill("steps/job_insert", "{row}", row))
+	now, err := j.own.Now(ctx, db)
+	if err != nil {
+		return false, err
+	}
+	made := defined{name: job.Name, version: last + 1, definition: definition, created: now}
+	_, err = db.ExecContext(ctx, j.tables.Fill("steps/job_insert", "{row}", made.row()))
 	switch {
 	case errno.Is(err, errno.DuplicateKey):
 		return false, j.isThere(ctx, db, job)
@@ -56,7 +60,7 @@ func (j *Jobs) create(ctx context.Context, db prescient.DB, job Job) (created bo
 	if _, err = j.schedules.Create(ctx, db, job.schedule()); err != nil {
 		return false, err
 	}
-	return true, j.created(ctx, db, job, last+1)
+	return true, j.created(ctx, db, job, made)
 }
 
 // isThere makes sure that a job is there with a definition.
@@ -132,7 +136,7 @@ func (j *Jobs) replace(ctx context.Context, db prescient.DB, row defined, old, j
 			return err
 		}
 	}
-	return j.changed(ctx, db, old, job, row.version+1)
+	return j.changed(ctx, db, row, old, job)
 }
 
 // nextVersion writes the next version of a job that is locked.
@@ -198,7 +202,7 @@ func (j *Jobs) delete(ctx context.Context, db prescient.DB, row defined) error {
 	if _, err = j.schedules.Delete(ctx, db, scheduleID(row.name)); err != nil {
 		return err
 	}
-	return j.deleted(ctx, db, old)
+	return j.deleted(ctx, db, row, old)
 }
 
 // deleteLeft deletes the schedule of a job that is not there: of one that plain SQL has made, or whose definition it has deleted. Nothing else may

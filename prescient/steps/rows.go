@@ -22,6 +22,12 @@ type defined struct {
 	created, updated time.Time
 }
 
+// row is one that is new, in the order of the columns.
+func (d defined) row() string {
+	at := literal.Of(literal.AppendMicro, d.created)
+	return "(" + text(d.name) + "," + number(d.version) + "," + text(d.definition) + "," + at + "," + at + ")"
+}
+
 // How rows are locked.
 const (
 	plainly  = ""

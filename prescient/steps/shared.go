@@ -69,7 +69,7 @@ func (j *Jobs) putStep(ctx context.Context, db prescient.DB, step Step, version 
 	if err := j.renew(ctx, db, jobs); err != nil {
 		return false, nil, err
 	}
-	return true, jobs, j.put(ctx, db, &old, &step, row.version+1)
+	return true, jobs, j.put(ctx, db, row, &old, &step, row.version+1)
 }
 
 // insertStep inserts a shared step, unless it is there. It looks first: an INSERT that finds one would lock it, out of order.
@@ -78,15 +78,19 @@ func (j *Jobs) insertStep(ctx context.Context, db prescient.DB, step Step, defin
 	if err != nil || len(found) > 0 {
 		return false, err
 	}
-	row := "(" + text(step.Name) + ",1," + text(definition) + ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"
-	_, err = db.ExecContext(ctx, j.tables.Fill("steps/step_insert", "{row}", row))
+	now, err := j.own.Now(ctx, db)
+	if err != nil {
+		return false, err
+	}
+	made := defined{name: step.Name, version: 1, definition: definition, created: now}
+	_, err = db.ExecContext(ctx, j.tables.Fill("steps/step_insert", "{row}", made.row()))
 	switch {
 	case errno.Is(err, errno.DuplicateKey):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("inserting step %q: %w", step.Name, err)
 	}
-	return true, j.put(ctx, db, nil, &step, 1)
+	return true, j.put(ctx, db, made, nil, &step, 1)
 }
 
 // lockSharing locks a shared step that is to be changed, and those that its jobs have beside it: two who change two steps of one job
@@ -113,7 +117,7 @@ func (j *Jobs) renew(ctx context.Context, db prescient.DB, jobs []string) error 
 		if err := j.nextVersion(ctx, db, row, row.definition, whole); err != nil {
 			return err
 		}
-		if err := j.changed(ctx, db, job, whole, row.version+1); err != nil {
+		if err := j.changed(ctx, db, row, job, whole); err != nil {
 			return err
 		}
 	}
@@ -139,7 +143,7 @@ func (j *Jobs) DeleteStep(ctx context.Context, db prescient.DB, name string) err
 		return err
 	}
 	return j.own.InTx(ctx, db, func(db prescient.DB) error {
-		_, old, err := j.lockStep(ctx, db, name)
+		row, old, err := j.lockStep(ctx, db, name)
 		if err != nil {
 			return err
 		}
@@ -153,7 +157,7 @@ func (j *Jobs) DeleteStep(ctx context.Context, db prescient.DB, name string) err
 		if _, err := db.ExecContext(ctx, j.tables.Fill("steps/step_delete", "{name}", text(name))); err != nil {
 			return fmt.Errorf("deleting step %q: %w", name, err)
 		}
-		return j.put(ctx, db, &old, nil, 0)
+		return j.put(ctx, db, row, &old, nil, row.version+1)
 	})
 }
 

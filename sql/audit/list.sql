@@ -2,7 +2,7 @@
 -- connection, whose settings are its own.
 -- Index: PRIMARY of audit_log from the cursor back, or stream. Locks: none.
 -- {index}: which of them, {filter}: conditions, {limit}: how many
-SELECT CAST(at AS CHAR), HEX(stream), seq, kind, HEX(id), verb, version, HEX(account), HEX(person), HEX(host), HEX(program), HEX(command),
-  HEX(reason), HEX(before_change), HEX(after_change), pruned
+SELECT CAST(at AS CHAR), HEX(entry), kind, HEX(id), verb, version, CAST(incarnation AS CHAR), HEX(account), HEX(person),
+  HEX(host), HEX(program), HEX(command), HEX(reason), HEX(before_change), HEX(after_change), pruned
 FROM {prefix}audit_log FORCE INDEX ({index})
-WHERE {filter} ORDER BY at DESC, stream DESC, seq DESC LIMIT {limit}
+WHERE {filter} ORDER BY at DESC, entry DESC LIMIT {limit}

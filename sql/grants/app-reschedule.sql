@@ -5,9 +5,10 @@ GRANT SELECT, DELETE, INSERT (entity_name, entity_key, job_exec, tag, due_at, jo
 GRANT INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
 GRANT SELECT, DELETE ON {database}.{schedule_refused} TO {account};
+GRANT SELECT, INSERT, UPDATE ON {database}.{schedule_deleted} TO {account};
 GRANT INSERT ON {database}.{event_outbox} TO {account};
 GRANT INSERT ON {database}.{event_seen} TO {account};
-GRANT SELECT (at, stream, seq), INSERT (stream, seq, kind, id, verb, version, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
+GRANT INSERT (stream, kind, id, verb, version, incarnation, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{job_definition} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{step_definition} TO {account};
 GRANT SELECT, INSERT, DELETE ON {database}.{job_step} TO {account};

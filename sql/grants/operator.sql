@@ -17,7 +17,7 @@ GRANT SELECT ON {database}.{event_forwarder} TO {account};
 GRANT SELECT ON {database}.{event_topic} TO {account};
 GRANT SELECT, DELETE ON {database}.{event_set_aside} TO {account};
 GRANT SELECT ON {database}.{event_count} TO {account};
-GRANT SELECT, INSERT (stream, seq, kind, id, verb, version, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
+GRANT SELECT, INSERT (stream, kind, id, verb, version, incarnation, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
 GRANT SELECT ON {database}.{job_definition} TO {account};
 GRANT SELECT ON {database}.{step_definition} TO {account};
 GRANT SELECT ON {database}.{job_step} TO {account};

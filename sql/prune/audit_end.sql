@@ -1,4 +1,4 @@
 -- Delete old entries of the audit.
--- Index: stream of audit_log, a range for each stream. Locks: the rows.
--- {ranges}: conditions on stream and seq
-DELETE entry FROM {prefix}audit_log entry FORCE INDEX (stream) WHERE {ranges}
+-- Index: PRIMARY of audit_log, one entry each. Locks: the rows.
+-- {entries}: a list of (at, entry)
+DELETE old FROM {prefix}audit_log old FORCE INDEX (PRIMARY) WHERE {entries}

@@ -22,6 +22,7 @@ func TestADoctorFindsAnEntryOfTheAuditThatSomebodyDeleted(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		s := schedule.New(r.Client)
 		app := r.AppAt(time.Now().Add(time.Minute)) // later than the migration
+		later := r.AppAt(time.Now().Add(2 * time.Minute))
 		var ids []string
 		for i := range 8 {
 			ids = append(ids, fmt.Sprint("s", i))
@@ -32,26 +33,26 @@ func TestADoctorFindsAnEntryOfTheAuditThatSomebodyDeleted(t *testing.T) {
 		}
 		_, err := s.Delete(t.Context(), app, "s7")
 		r.Must(err)
-		_, err = s.Create(t.Context(), app, schedule.Schedule{ID: "s7", Crontabs: []string{"0 * * * *"}, Topic: "t"})
+		_, err = s.Create(t.Context(), later, schedule.Schedule{ID: "s7", Crontabs: []string{"0 * * * *"}, Topic: "t"})
 		r.Must(err)
 		_, err = s.Delete(t.Context(), app, "s6")
 		r.Must(err)
 		for _, use := range []doctor.Use{doctor.UseWorker, doctor.UseOperator, doctor.UseOwner} {
 			wantFound(t, r.examine(rig.At("10:01"), doctor.Options{Use: use}), "audit", doctor.SeverityOK)
 		}
-		forget := func(id string, seq int) {
-			r.Exec(fmt.Sprintf("DELETE FROM p_audit_log WHERE kind = 'schedule' AND id = '%s' AND seq = %d", id, seq))
+		forget := func(id string, version int) {
+			r.Exec(fmt.Sprintf("DELETE FROM p_audit_log WHERE kind = 'schedule' AND id = '%s' AND version = %d", id, version))
 		}
 		forget("s0", 1)
 		forget("s1", 2)
-		forget("s2", 3)                                                         // the latest: no gap, but another version
-		r.Exec("DELETE FROM p_audit_log WHERE id = 's3'")                       // all of them
-		r.Exec("DELETE FROM p_schedule WHERE id = 's4'")                        // past the audit
-		r.Exec("UPDATE p_schedule SET version = 9 WHERE id = 's5'")             // past the audit
-		forget("s6", 4)                                                         // that it was deleted
-		r.Exec("UPDATE p_audit_log SET pruned = 1 WHERE id = 's1' AND seq = 3") // as prune leaves it
+		forget("s2", 3)                                                             // the latest: no version is missing before it
+		r.Exec("DELETE FROM p_audit_log WHERE id = 's3'")                           // all of them
+		r.Exec("DELETE FROM p_schedule WHERE id = 's4'")                            // past the audit
+		r.Exec("UPDATE p_schedule SET version = 9 WHERE id = 's5'")                 // past the audit
+		forget("s6", 4)                                                             // that it was deleted
+		r.Exec("UPDATE p_audit_log SET pruned = 1 WHERE id = 's1' AND version = 3") // as prune leaves it
 		found := r.examine(rig.At("10:01"), doctor.Options{Use: doctor.UseWorker})
-		wantFound(t, found, "audit", doctor.SeverityBad, `schedule "s0" has the numbers 2 to 3, but 2 entries`)
+		wantFound(t, found, "audit", doctor.SeverityBad, `schedule "s0" lacks the versions before 2`)
 		wantFound(t, found, "audit.versions", doctor.SeverityWarn, `"s2" (it has version 3, the audit 2)`, `"s3" (it has version 3, the audit none)`, `"s5" (it has version 9, the audit 3)`)
 		wantFound(t, found, "audit.deleted", doctor.SeverityWarn, `"s4" (the audit says last: resume)`, `"s6" (the audit says last: resume)`)
 		for _, f := range found {
@@ -108,7 +109,7 @@ func TestADoctorComparesJobsAndStepsWithTheAudit(t *testing.T) {
 		for _, want := range []struct{ code, kind, text string }{
 			{"audit.versions", "job", `jobs are not as the audit has them: "x0" (it has version 9, the audit 2)`},
 			{"audit.versions", "step", `steps are not as the audit has them: "x1" (it has version 8, the audit 2)`},
-			{"audit.deleted", "job", `jobs are gone without an entry in the audit: "x2" (the audit says last: pause), "x4" (the audit says last: pause)`},
+			{"audit.deleted", "job", `jobs are gone without an entry in the audit: "x2" (the audit says last: update), "x4" (the audit says last: update)`},
 			{"audit.deleted", "step", `steps are gone without an entry in the audit: "x3" (the audit says last: update), "x4" (the audit says last: update)`},
 			{"audit.versions", "schedule", ""}, {"audit.deleted", "schedule", ""},
 		} {
@@ -125,28 +126,29 @@ func inOrder(text string) string {
 	return what + ": " + strings.Join(slices.Sorted(slices.Values(strings.Split(", "+list, ", \""))), ", ")
 }
 
-func TestGapsGoOnFromAPlace(t *testing.T) {
+func TestMissingVersionsAreLookedForFromAPlaceOn(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		log, err := audit.Open(t.Context(), r.App, audit.Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
 		var entries []audit.Entry
 		for i := range 300 {
-			entries = append(entries, audit.Entry{Kind: audit.Check, ID: fmt.Sprint(i / 3), Verb: "cancel"})
+			entries = append(entries, audit.Entry{Kind: audit.Schedule, ID: fmt.Sprint(i / 3), Verb: "update", Version: uint64(i%3 + 1), Incarnation: rig.At("10:00")},
+				audit.Entry{Kind: audit.Check, ID: fmt.Sprint(i), Verb: "cancel"})
 		}
 		r.Must(log.Record(t.Context(), r.App, entries...))
-		r.Exec("DELETE FROM p_audit_log WHERE seq = 2 AND kind = 'check' AND id < '5'")
-		want := r.Count("SELECT COUNT(*) FROM p_audit_log WHERE seq = 3 AND kind = 'check' AND id < '5'")
+		r.Exec("DELETE FROM p_audit_log WHERE version = 2 AND kind = 'schedule' AND id < '5'")
+		want := r.Count("SELECT COUNT(*) FROM p_audit_log WHERE version = 3 AND kind = 'schedule' AND id < '5'")
 		var place audit.Place
 		found, looks := 0, 0
 		for done := false; !done; looks++ {
-			var gaps []audit.Gap
-			gaps, place, done, err = log.Gaps(t.Context(), r.As("worker", time.Time{}), place, 40)
+			var amiss []audit.Amiss
+			amiss, place, done, err = log.Versions(t.Context(), r.As("worker", time.Time{}), place, 40)
 			r.Must(err)
-			found += len(gaps)
+			found += len(amiss)
 		}
 		if found != want || looks < 5 {
-			t.Errorf("%d gaps by %d looks; want %d", found, looks, want)
+			t.Errorf("%d are amiss by %d looks; want %d", found, looks, want)
 		}
 	})
 }
@@ -182,7 +184,7 @@ func TestWhatIsDoneAboutEventsThatWereSetAsideIsInTheAudit(t *testing.T) {
 		r.Must(err)
 		var said []string
 		for _, e := range entries {
-			said = append(said, fmt.Sprintf("%s %s %s #%d %s", e.Person, e.Verb, e.ID, e.Seq, e.Before))
+			said = append(said, fmt.Sprintf("%s %s %s %s", e.Person, e.Verb, e.ID, e.Before))
 			if e.Reason != "it takes more now" || e.After != nil || !strings.HasPrefix(e.Account, r.User("operator")) {
 				t.Errorf("%+v", e)
 			}
@@ -191,7 +193,7 @@ func TestWhatIsDoneAboutEventsThatWereSetAsideIsInTheAudit(t *testing.T) {
 		before := func(id string) string {
 			return fmt.Sprintf(`{"seq":%d,"topic":"orders.late","key":"k%s","bytes":0,"reason":"refused for good: too large"}`, seqs[id], id)
 		}
-		if want := []string{"ada drop 3 #1 " + before("3"), "ada resend 1 #1 " + before("1"), "ada resend 2 #1 " + before("2")}; !slices.Equal(said, want) {
+		if want := []string{"ada drop 3 " + before("3"), "ada resend 1 " + before("1"), "ada resend 2 " + before("2")}; !slices.Equal(said, want) {
 			t.Errorf("the audit has\n%s\nwant\n%s", strings.Join(said, "\n"), strings.Join(want, "\n"))
 		}
 	})

@@ -1,0 +1,233 @@
+package acceptance
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/audit"
+	"prescient/prescient/doctor"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/prune"
+	"prescient/prescient/reslot"
+	"prescient/prescient/schedule"
+	text "prescient/sql"
+)
+
+// streamOf is the stream of an object in plain SQL.
+func streamOf(kind, id string) string {
+	return fmt.Sprintf("SUBSTRING(UNHEX(SHA2(CONCAT('%s', UNHEX('00'), '%s'), 256)), 1, 16)", kind, id)
+}
+
+// forge writes an entry by plain SQL, as an account of an app may.
+func (r *testRig) forge(db interface {
+	Exec(string, ...any) (sql.Result, error)
+}, kind, id, verb, version, incarnation string) {
+	r.T.Helper()
+	columns, values := "", ""
+	if r.Setting == text.Plain {
+		columns, values = "at, account, entry, ", "UTC_TIMESTAMP(6), 'nobody@nowhere', RANDOM_BYTES(8), "
+	}
+	_, err := db.Exec(fmt.Sprintf("INSERT INTO p_audit_log (%sstream, kind, id, verb, version, incarnation) VALUES (%s%s, '%s', '%s', '%s', %s, %s)",
+		columns, values, streamOf(kind, id), kind, id, verb, version, incarnation))
+	r.Must(err)
+}
+
+const highest = "18446744073709551615"
+
+// Whatever an account of the role app writes into the audit, committed or not, everybody else goes on, and the doctor names it.
+func TestAForgedEntryStopsNobodyAndIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, open := range []bool{false, true} {
+		t.Run(fmt.Sprint("open=", open), func(t *testing.T) {
+			eachServer(t, func(t *testing.T, r *testRig) {
+				s := schedule.New(r.Client)
+				app := r.AppAt(time.Now().Add(time.Minute))
+				for _, id := range []string{"a", "b", "c"} {
+					_, err := s.Create(t.Context(), app, schedule.Schedule{ID: id, Crontabs: []string{"0 * * * *"}, Topic: "t"})
+					r.Must(err)
+				}
+				// Nothing but entries: of what is there, of what is not, of every kind.
+				tx, err := r.As("app", time.Time{}).BeginTxx(t.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable})
+				r.Must(err)
+				defer tx.Rollback()
+				made := "(SELECT created_at FROM p_schedule WHERE id = '%s')"
+				for _, of := range [][4]string{{"schedule", "a", highest, fmt.Sprintf(made, "a")}, {"schedule", "b", "1", fmt.Sprintf(made, "b")}, {"schedule", "nothing", "7", "'2026-01-01'"},
+					{"job_exec", "x", highest, "NULL"}, {"job_exec", "*", highest, "NULL"}, {"installation", "prescient", highest, "'9999-12-31'"}} {
+					incarnation := of[3]
+					if strings.HasPrefix(incarnation, "(") { // which the app reads first: a SELECT in SERIALIZABLE would lock the schedule itself
+						var at string
+						r.Must(r.As("app", time.Time{}).QueryRow("SELECT CAST(created_at AS CHAR) FROM p_schedule WHERE id = '" + of[1] + "'").Scan(&at))
+						incarnation = "'" + at + "'"
+					}
+					r.forge(tx, of[0], of[1], "update", of[2], incarnation)
+				}
+				if !open {
+					r.Must(tx.Commit())
+				}
+				quick := func(what string, do func() error) {
+					t.Helper()
+					began := time.Now()
+					if err := do(); err != nil {
+						t.Errorf("%s after %s: %v", what, time.Since(began), err)
+					}
+				}
+				operator := r.As("operator", time.Time{})
+				quick("pause of a schedule", func() error { return s.Pause(t.Context(), app, "a") })
+				quick("pause of x", func() error { return r.Client.Pause(t.Context(), operator, prescient.Paused{JobExec: "x"}) })
+				quick("pause of all", func() error {
+					return r.Client.Pause(t.Context(), operator, prescient.Paused{JobExec: prescient.AllExecs})
+				})
+				quick("resume", func() error { _, err := r.Client.Resume(t.Context(), operator, prescient.AllExecs, "x"); return err })
+				quick("delete", func() error { _, err := s.Delete(t.Context(), app, "b"); return err })
+				quick("create again", func() error {
+					_, err := s.Create(t.Context(), r.AppAt(time.Now().Add(2*time.Minute)), schedule.Schedule{ID: "b", Crontabs: []string{"0 * * * *"}, Topic: "t"})
+					return err
+				})
+				quick("grants", func() error {
+					var database string
+					r.Must(r.Pool(time.Time{}).Get(&database, "SELECT DATABASE()"))
+					_, entry, err := text.GrantEntry("app", text.Account{Database: database, Prefix: "p_", User: "somebody", Dialect: r.Setting})
+					r.Must(err)
+					_, err = r.As("owner", time.Time{}).Exec(entry)
+					return err
+				})
+				quick("prune", func() error {
+					_, err := prune.Run(t.Context(), r.As("owner", time.Time{}), prune.Options{Prefix: "p_", Keep: 30 * 24 * time.Hour, KeepAudit: 30 * 24 * time.Hour, TrustClock: true})
+					return err
+				})
+				if r.Setting != text.Plain {
+					quick("reslot", func() error {
+						_, err := reslot.Run(t.Context(), r.Pool(time.Time{}), reslot.Options{Prefix: "p_", Resolution: 5 * time.Minute})
+						return err
+					})
+				}
+				if open {
+					return
+				}
+				found, err := doctor.Examine(t.Context(), r.Pool(time.Time{}), doctor.Options{Prefix: "p_", Dialect: r.Setting, Use: doctor.UseOwner})
+				r.Must(err)
+				wantFound(t, found, "audit", doctor.SeverityBad, `schedule "a" lacks the versions 3 to `, `schedule "b" has version 1 twice`)
+				wantFound(t, found, "audit.versions", doctor.SeverityWarn, `"a" (it has version 2, the audit `+highest+`)`)
+				wantFound(t, found, "audit.deleted", doctor.SeverityWarn, `"nothing" (the audit says last: update)`)
+				if n := r.Count("SELECT COUNT(*) FROM p_audit_log WHERE verb IN ('prune', 'grant', 'reslot')"); n != 3 && r.Setting != text.Plain {
+					t.Errorf("%d entries of the installation", n)
+				}
+			})
+		})
+	}
+}
+
+// An account of an app can't hold what it may not read: every right that it has on the audit is to add to it.
+func TestAnAppCannotLockTheAudit(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for _, role := range []string{"app-sql", "app", "app-reschedule"} {
+			for _, statement := range []string{
+				"SELECT COUNT(at) FROM p_audit_log LOCK IN SHARE MODE", "SELECT stream FROM p_audit_log FOR UPDATE", "LOCK TABLES p_audit_log READ", "LOCK TABLES p_audit_log WRITE",
+				"INSERT INTO p_audit_log (stream, kind, id, verb) SELECT stream, kind, id, verb FROM p_audit_log", "DELETE FROM p_audit_log", "UPDATE p_audit_log SET verb = 'x'",
+			} {
+				if _, err := r.As(role, time.Time{}).Exec(statement); !refusedRight(err) {
+					t.Errorf("%s: %s: %v", role, statement, err)
+				}
+			}
+		}
+	})
+}
+
+// The table holds an entry to its object, and to the bounds of the library.
+func TestTheTableRefusesWhatIsNoEntry(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ColumnDefaults)
+		app := r.As("app", time.Time{})
+		for _, values := range []string{
+			streamOf("job_exec", "x") + ", 'job_exec', '*', 'pause', NULL", "'', 'job_exec', '*', 'pause', NULL",
+			streamOf("", "x") + ", '', 'x', 'pause', NULL", streamOf("check", "") + ", 'check', '', 'x', NULL", streamOf("check", "x") + ", 'check', 'x', '', NULL",
+			streamOf("check", "x") + ", 'check', 'x', 'x', REPEAT('x', 65537)",
+		} {
+			if _, err := app.Exec("INSERT INTO p_audit_log (stream, kind, id, verb, before_change) VALUES (" + values + ")"); !errno.Is(err, errno.CheckMySQL, errno.CheckMariaDB) {
+				t.Errorf("%s: %v", values, err)
+			}
+		}
+	})
+}
+
+// Migration 24 takes entries over as they are, also those that plain SQL wrote, and the proof goes on from there.
+func TestEntriesWithNumbersAreTakenOver(t *testing.T) {
+	besideOthers(t, func(t *testing.T, r *testRig) {
+		db := r.Pool(time.Time{})
+		schema := text.Schema{Prefix: "old_", Resolution: 15 * time.Minute, Dialect: r.Setting, UpTo: 23}
+		_, err := text.Up(t.Context(), db.DB, schema)
+		r.Must(err)
+		exec := func(statement string) {
+			t.Helper()
+			_, err := db.Exec(strings.ReplaceAll(statement, "p_", "old_"))
+			r.Must(err)
+		}
+		entry := func(kind, id, stream string, seq uint64, verb, version string) {
+			t.Helper()
+			exec(fmt.Sprintf("INSERT INTO p_audit_log (at, account, stream, seq, kind, id, verb, version, before_change) VALUES (UTC_TIMESTAMP(6), 'a@b', %s, %d, '%s', '%s', '%s', %s, REPEAT('x', IF('%[4]s' = 'long', 70000, 1)))",
+				stream, seq, kind, id, verb, version))
+		}
+		exec("INSERT INTO p_schedule (id, crontabs, topic, version, created_at) VALUES ('a', '@daily', 't', 3, UTC_TIMESTAMP(6))")
+		for i, verb := range []string{"create", "delete", "create", "update", "pause", "run"} {
+			version := map[int]string{0: "1", 1: "NULL", 2: "1", 3: "2", 4: "3", 5: "3"}[i]
+			entry("schedule", "a", streamOf("schedule", "a"), uint64(i+1), verb, version)
+		}
+		entry("schedule", "a", streamOf("schedule", "a"), 4294967295, "x", "NULL")
+		entry("schedule", "long", streamOf("schedule", "a"), 4294967294, "x", "9")
+		exec("INSERT INTO p_job_definition VALUES ('j', 2, '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
+		entry("job", "j", streamOf("job", "j"), 1, "create", "1")
+		entry("job", "j", streamOf("job", "j"), 2, "update", "2")
+		entry("job", "j", streamOf("job", "j"), 3, "pause", "2")
+		entry("", "", "'x'", 1, "", "NULL")
+		count := func() (n int) {
+			r.Must(db.Get(&n, "SELECT COUNT(*) FROM old_audit_log"))
+			return n
+		}
+		before := count()
+		schema.UpTo = 0
+		_, err = text.Up(t.Context(), db.DB, schema)
+		r.Must(err)
+		if n := count(); n != before {
+			t.Errorf("%d entries; want %d", n, before)
+		}
+		// Broken off anywhere, it can be run again.
+		exec("DELETE FROM p_schema_version WHERE version_id >= 24")
+		_, err = text.Up(t.Context(), db.DB, schema)
+		r.Must(err)
+		if n := count(); n != before {
+			t.Errorf("run again: %d entries; want %d", n, before)
+		}
+		wantAudit := func(severity doctor.Severity, codes ...string) {
+			t.Helper()
+			found, err := doctor.Examine(t.Context(), db, doctor.Options{Prefix: "old_", Dialect: r.Setting, Use: doctor.UseOwner})
+			r.Must(err)
+			for _, f := range found {
+				if strings.HasPrefix(f.Code, "audit") && f.Severity != severity {
+					t.Errorf("%+v", f)
+				}
+				if f.Severity == doctor.SeverityBad && (strings.HasPrefix(f.Code, "schema") || strings.HasPrefix(f.Code, "migration")) {
+					t.Errorf("%+v", f)
+				}
+			}
+		}
+		wantAudit(doctor.SeverityOK)
+		log, err := audit.Open(t.Context(), db, audit.Options{Prefix: "old_", Dialect: r.Setting})
+		r.Must(err)
+		list, err := log.List(t.Context(), db, audit.Filter{ID: "a"})
+		if err != nil || len(list) != 7 {
+			t.Errorf("%+v, %v", list, err)
+		}
+		var at time.Time
+		r.Must(db.Get(&at, "SELECT created_at FROM old_schedule WHERE id = 'a'"))
+		r.Must(log.Record(t.Context(), db, audit.Entry{Kind: audit.Schedule, ID: "a", Verb: audit.Update, Version: 4, Incarnation: at}))
+		exec("UPDATE p_schedule SET version = 4, updated_at = UTC_TIMESTAMP(6)")
+		wantAudit(doctor.SeverityOK)
+	})
+}

@@ -1,0 +1,115 @@
+package schedule
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+	"prescient/slots"
+)
+
+// before is what was there of schedules that are to be made.
+type before struct {
+	// until is when those that were deleted have fired until, where that is later than now, since the clock was put back.
+	until map[string]time.Time
+	// there are those that the snapshot of the transaction shows.
+	there map[string]bool
+}
+
+// lookBefore looks what was there of schedules that are to be made; it does not of those that are to be paused.
+func (s *Schedules) lookBefore(ctx context.Context, db prescient.DB, some []Schedule, paused bool, now time.Time) (before, error) {
+	if paused || len(some) == 0 {
+		return before{}, nil
+	}
+	return s.lookInto(ctx, db, "schedule/before", idsOf(some, func(one Schedule) string { return one.ID }), now)
+}
+
+// lookAgain returns until when those that were made have fired. One that the snapshot shows still was deleted since it was taken, so
+// that it hides that, too: of these alone the look is a locking one, which finds a row for each, and so locks no gap.
+func (s *Schedules) lookAgain(ctx context.Context, db prescient.DB, added []Schedule, b before, now time.Time) (until map[string]time.Time, err error) {
+	var hidden []string
+	for _, one := range added {
+		if b.there[one.ID] {
+			hidden = append(hidden, one.ID)
+		}
+	}
+	if len(hidden) == 0 {
+		return b.until, nil
+	}
+	again, err := s.lookInto(ctx, db, "schedule/fired_until", hidden, now)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(b.until, again.until)
+	return b.until, nil
+}
+
+func (s *Schedules) lookInto(ctx context.Context, db prescient.DB, statement string, ids []string, now time.Time) (before, error) {
+	b := before{make(map[string]time.Time), make(map[string]bool)}
+	rows, err := db.QueryContext(ctx, s.tables.Fill(statement, "{ids}", idList(ids), "{now}", literal.Of(literal.AppendMicro, now)))
+	if errno.Is(err, errno.TableDenied) {
+		return b, nil // grants were not run again
+	}
+	if err != nil {
+		return before{}, fmt.Errorf("looking for schedules that were there before: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var until sql.NullString
+		if err := rows.Scan(&id, &until); err != nil {
+			return before{}, err
+		}
+		plain, err := hex.DecodeString(id)
+		if err != nil {
+			return before{}, err
+		}
+		if !until.Valid {
+			b.there[string(plain)] = true
+			continue
+		}
+		if b.until[string(plain)], err = store.ParseTime(until.String); err != nil {
+			return before{}, err
+		}
+	}
+	return b, rows.Err()
+}
+
+// noteDeleted notes until when schedules that are deleted have fired: now, unless the clock was put back. met are the rows that were
+// pending for them.
+func (s *Schedules) noteDeleted(ctx context.Context, db prescient.DB, some []Stored, met map[prescient.Key]prescient.FutureJob) error {
+	now, err := s.own.Now(ctx, db)
+	if err != nil {
+		return err
+	}
+	var rows []byte
+	for i, one := range some {
+		until := now
+		if timer, waited := met[prescient.KeyOf(s.own.Entity(one.ID), TimerExec, "")]; waited {
+			until = replacement{old: one}.firedUntil(&timer, now)
+		}
+		if back := one.UpdatedAt.Sub(now); back > 0 && back <= putBack {
+			until = slots.Later(until, one.UpdatedAt)
+		}
+		if i > 0 {
+			rows = append(rows, ',')
+		}
+		rows = literal.AppendMicro(append(literal.AppendText(append(rows, '('), one.ID), ','), until)
+		rows = append(rows, ')')
+	}
+	_, err = db.ExecContext(ctx, s.tables.Fill("schedule/deleted", "{rows}", string(rows)))
+	if errno.Is(err, errno.TableDenied) {
+		return nil // grants were not run again
+	}
+	if err != nil {
+		return fmt.Errorf("noting schedules that are deleted: %w", err)
+	}
+	return nil
+}
