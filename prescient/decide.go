@@ -36,6 +36,9 @@ const (
 	CauseStarts
 	// CauseEnds: it ends uncalled with the Outcome of the answer, and with its error for the reason.
 	CauseEnds
+	// CauseContested: somebody else has locked what is needed to call it. It stays as it is, and is tried again: by the same slot run for a
+	// while, then by a sweep.
+	CauseContested
 )
 
 // Answer is what a job_exec answered: the next time to check or nil, or an error; or why it was not asked.
@@ -97,7 +100,7 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 		if v.Outcome = a.Outcome; a.Err != nil {
 			v.Reason = ReasonText(a.Err)
 		}
-	case a.Cause == CauseWaits, a.Cause == CauseStarts:
+	case a.Cause == CauseWaits, a.Cause == CauseStarts, a.Cause == CauseContested:
 		v.Reason, v.PutOffCount, v.Slot = job.LastError, job.PutOffCount, open
 		if a.Next != nil {
 			v.Slot = slots.Later(grid.Ceil(slots.Earlier(slots.RoundUp(*a.Next), grid.Floor(LatestSlot))), open)

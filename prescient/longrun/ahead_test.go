@@ -70,3 +70,32 @@ func TestARenewalWaitsForNobodyWhoHasACheckLocked(t *testing.T) {
 		r.Balanced()
 	})
 }
+
+// Somebody has the row of one run locked for as long as a lease: the others are kept, and so is that one, once it is free.
+func TestOneLockedRunCostsNoOtherItsLease(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		for _, name := range []string{"a", "b", "c"} {
+			r.insert("11:59:30", name, "12:00")
+		}
+		r.slot("12:00:00")
+		key := prescient.KeyOf(prescient.Entity{Name: "report", Key: "b"}, "export", "")
+		tx, err := r.Root.Begin()
+		r.Must(err)
+		defer tx.Rollback()
+		_, err = tx.Exec("UPDATE p_schedule_run SET takeovers = takeovers WHERE job_key = ?", key[:])
+		r.Must(err)
+		until := func(want string, n int) {
+			t.Helper()
+			if got := r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE allocated_until = ?", rig.At(want)); got != n {
+				t.Errorf("%d runs have a lease until %s; want %d", got, want, n)
+			}
+		}
+		r.at("12:00:30")
+		r.Must(r.runner.RenewAll())
+		until("12:01:30", 2)
+		r.Must(tx.Rollback())
+		r.at("12:00:40")
+		r.Must(r.runner.RenewAll())
+		until("12:01:40", 3)
+	})
+}

@@ -110,15 +110,21 @@ func (h host) run(key prescient.Key) *Run {
 // where that fails each is started by itself.
 func (h host) Start(claims []claim) (runs []bool) {
 	settled := h.r.startTogether(claims)
+	patience := time.Now().Add(contestedFor)
 	for _, c := range claims {
 		is, done := settled[c.Key]
-		runs = append(runs, is || !done && h.start(c))
+		runs = append(runs, is || !done && h.start(c, patience))
 	}
 	return runs
 }
 
-// start starts one. It tries for half a lease, and gives it back after that.
-func (h host) start(c claim) (runs bool) {
+// contestedFor is for how long the starts of some claims, all together, are tried again that somebody's locks are in the way of. What is
+// contested for longer is given back for contestedWait: else a few such runs would keep an agent from all others.
+const contestedFor, contestedWait = 250 * time.Millisecond, time.Second
+
+// start starts one. It tries for half a lease, or, where somebody else's locks are in the way, until patience is over, and gives it back
+// after that.
+func (h host) start(c claim, patience time.Time) (runs bool) {
 	began, wait := time.Now(), store.NewBackOff()
 	for {
 		settled, err := h.r.startClaimed(c)
@@ -127,15 +133,25 @@ func (h host) start(c claim) (runs bool) {
 			return settled[c.Key]
 		case errors.Is(err, ErrLost):
 			return false
+		case contested(err) && time.Now().Before(patience):
+			time.Sleep(wait.NextBackOff())
+			continue
+		case contested(err):
+			h.giveBack(c, contestedWait)
+			return false
 		case (errno.Passing(err) || errors.Is(err, check.ErrMoved)) && time.Since(began) < h.r.options.Lease/2:
 			time.Sleep(wait.NextBackOff())
 			continue
 		}
 		h.r.options.Log.Warn().Err(err).Str("pool", c.Pool).Msg("a long run that was claimed could not be started; it is given back")
-		if err := h.r.giveBack(c, h.r.options.Lease); err != nil {
-			h.r.options.Log.Warn().Err(err).Msg("a long run could not be given back; its lease lapses")
-		}
+		h.giveBack(c, h.r.options.Lease)
 		return false
+	}
+}
+
+func (h host) giveBack(c claim, after time.Duration) {
+	if err := h.r.giveBack(c, after); err != nil {
+		h.r.options.Log.Warn().Err(err).Msg("a long run could not be given back; its lease lapses")
 	}
 }
 
@@ -286,6 +302,8 @@ func (m *meeting) asItWas() error {
 	for i, c := range m.claims {
 		run := m.runs[c.Key]
 		switch {
+		case m.terms[i].Contested:
+			return errContested
 		case run == nil || run.token != c.Token || !run.offered():
 			return ErrLost
 		case run.check != identityOf(m.jobs[i]):

@@ -57,6 +57,15 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 		return err
 	}
 	c := conclusion{Present: p, exec: e, tx: tx, run: run, ran: ran}
+	if run.row.schedule != "" && run.row.check.isRenewed(&p) {
+		if err := p.Lock(ctx); err != nil {
+			return err
+		}
+		if err := c.supersede(ctx); err != nil {
+			return err
+		}
+		return committed(tx.Commit())
+	}
 	if !run.row.check.is(&p) {
 		v := prescient.Verdict{Outcome: prescient.Cancelled, Reason: ErrDropped.Error(), DueAt: run.row.check.dueAt, CheckCount: run.row.check.checkCount}
 		if err := c.fence(ctx, v, false); err != nil {
@@ -94,6 +103,24 @@ type conclusion struct {
 	tx  *sqlx.Tx
 	run *Run
 	ran time.Duration
+}
+
+// supersede ends a run whose schedule was changed while it was under way: its check, which goes on where it waits, ends with it.
+func (c *conclusion) supersede(ctx context.Context) error {
+	job := c.run.job
+	c.Count(&job)
+	job.TotalMS += literal.Millis(c.ran)
+	v := prescient.Verdict{Outcome: prescient.Superseded, Reason: "its schedule was changed while it was under way", DueAt: job.DueAt, CheckCount: c.run.row.check.checkCount, ErrorCount: job.ErrorCount, PutOffCount: job.PutOffCount}
+	if err := c.fence(ctx, v, false); err != nil {
+		return err
+	}
+	if err := c.offerNext(ctx); err != nil {
+		return err
+	}
+	if err := c.End(ctx, job, v, &c.run.clock.Told, c.ran); err != nil {
+		return err
+	}
+	return c.tell(ctx, c.tx, c.endOf(job, v, c.Now)...)
 }
 
 // write writes what becomes of the check and of the run.
@@ -234,15 +261,35 @@ func (r *Runner) resume(ended string) {
 // startWaiting starts checks that wait, the earliest first, as far as there are places.
 func (r *Runner) startWaiting(ended string) {
 	began, wait := time.Now(), store.NewBackOff()
+	var locked []waiting // what somebody else's locks are in the way of, which come after the others
 	for {
 		w, ok := r.nextWaiting(ended)
-		if !ok {
+		if !ok && len(locked) == 0 {
 			return
+		}
+		if !ok {
+			r.mu.Lock()
+			for _, w := range locked {
+				r.waiting.remember(w)
+			}
+			r.mu.Unlock()
+			locked = nil
+			if time.Since(began) > r.options.Lease {
+				return
+			}
+			select {
+			case <-r.stopped:
+				return
+			case <-time.After(wait.NextBackOff()):
+			}
+			continue
 		}
 		err := w.start(w)
 		switch {
 		case err == nil || errors.Is(err, check.ErrMoved): // a slot run has met it again
 			wait.Reset()
+		case contested(err):
+			locked = append(locked, w)
 		case errno.Passing(err) && time.Since(began) < r.options.Lease:
 			r.mu.Lock()
 			r.waiting.remember(w)

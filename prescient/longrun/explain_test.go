@@ -75,6 +75,8 @@ func explained(r *Runner, some []*Run, is pendingRow) (list []rig.Explained) {
 			ranges = literal.AppendKey(append(ranges, " OR job_key = "...), key)
 		}
 		add(fmt.Sprintf("longrun/met %d", n), fill("longrun/met", "{keys}", string(ranges)), map[string]string{"run": byKey, "job": rig.ByKey})
+		add(fmt.Sprintf("longrun/there %d", n), fill("longrun/there", "{keys}", string(ranges)), map[string]string{"run": byKey})
+		add(fmt.Sprintf("longrun/free %d", n), fill("longrun/free", "{runs}", tokens("", some[:n])), ours)
 		add(fmt.Sprintf("longrun/renew %d", n), fill("longrun/renew", "{runs}", tokens("", some[:n])), ours, int64(60e6))
 		add(fmt.Sprintf("longrun/held %d", n), fill("longrun/held", "{runs}", tokens("run.", some[:n])), map[string]string{"run": byKey, "job": rig.ByKey})
 		add(fmt.Sprintf("longrun/ahead %d", n), fill("longrun/ahead", "{checks}", ahead.List(keys[:n]), "{slot}", "'"+is.slot+"'", "{to}", "'2099-01-01'"), map[string]string{"job": rig.BySlotAndKey})

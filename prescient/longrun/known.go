@@ -43,6 +43,11 @@ type identity struct {
 // is says whether a check is still the one that it tells of.
 func (i identity) is(p *check.Present) bool { return p.Is(i.dueAt, i.insertedAt, i.checkCount) }
 
+// isRenewed says whether it is the check of a schedule's run, which goes on under a later definition.
+func (i identity) isRenewed(p *check.Present) bool {
+	return p.IsRenewed(i.dueAt, i.insertedAt, i.checkCount)
+}
+
 func identityOf(job prescient.FutureJob) identity {
 	return identity{job.DueAt.UTC(), job.InsertedAt.UTC(), job.CheckCount}
 }
@@ -56,13 +61,14 @@ func (k *known) waits() bool    { return k.endedAt.IsZero() && k.startedAt.IsZer
 // gone says whether nobody will end it: its check was cancelled after its agent died, or while it waited.
 func (k *known) gone() bool { return k.endedAt.IsZero() && !k.pending && !k.lives }
 
-// readKnown reads the runs of checks, and all of those of schedules: terms say which checks are a schedule's.
-func readKnown(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []prescient.FutureJob, terms []Terms) (runs []*known, err error) {
+// runsOf is the condition for the runs of checks, and for all of those of schedules: terms say which checks are a schedule's. It is empty
+// where all are contested.
+func runsOf(jobs []prescient.FutureJob, terms []Terms) string {
 	var conditions []byte
 	ranges := make(map[string]bool)
 	for i, job := range jobs {
 		schedule := terms[i].Schedule
-		if schedule != "" && ranges[schedule] {
+		if terms[i].Contested || schedule != "" && ranges[schedule] {
 			continue
 		}
 		if len(conditions) > 0 {
@@ -78,7 +84,16 @@ func readKnown(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []pr
 		conditions = literal.AppendKey(append(conditions, "BETWEEN "...), first)
 		conditions = literal.AppendKey(append(conditions, " AND "...), last)
 	}
-	rows, err := tx.QueryContext(ctx, tables.Fill("longrun/met", "{keys}", string(conditions)))
+	return string(conditions)
+}
+
+// readKnown reads those runs, but for what somebody else has locked.
+func readKnown(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []prescient.FutureJob, terms []Terms) (runs []*known, err error) {
+	conditions := runsOf(jobs, terms)
+	if conditions == "" {
+		return nil, nil
+	}
+	rows, err := tx.QueryContext(ctx, tables.Fill("longrun/met", "{keys}", conditions))
 	if err != nil {
 		return nil, fmt.Errorf("reading long runs: %w", err)
 	}

@@ -51,12 +51,14 @@ type Terms struct {
 	Quota time.Duration
 	// Pool is whose agents may have the run; empty for that of the job_exec.
 	Pool string
+	// Contested says that somebody else has locked what the others stand on, which are not known then: the run may start later.
+	Contested bool
 }
 
 // Rules know the terms of checks. They work in the transaction of the slot run that meets the checks.
 type Rules interface {
-	// Terms returns the terms of each check, and locks what they stand on, so that nobody else starts a run of the same schedules.
-	// now is the database's time after that.
+	// Terms returns the terms of each check, and locks what they stand on, so that nobody else starts a run of the same schedules. It
+	// waits for no lock. now is the database's time after that; zero where all are contested.
 	Terms(ctx context.Context, tx *sqlx.Tx, checks []prescient.FutureJob) (terms []Terms, now time.Time, err error)
 	// Started notes that runs of schedules started at a time.
 	Started(ctx context.Context, tx *sqlx.Tx, schedules []string, at time.Time) error

@@ -280,9 +280,21 @@ func (r *Runner) renewSome(some []*Run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.options.Lease/3)
 	defer cancel()
 	asked := time.Now()
-	n, err := r.send.Exec(ctx, r.tables.Fill("longrun/renew", "{runs}", tokens("", some)), r.options.Lease.Microseconds())
+	runs := make([]ahead.Run, len(some))
+	for i := range some {
+		runs[i] = ahead.Run{Key: some[i].row.key, Condition: tokens("", some[i:i+1])}
+	}
+	n, locked := 0, []ahead.Run(nil)
+	err := r.send.Query(ctx, func(ctx context.Context) (err error) {
+		n, locked, err = ahead.Change(ctx, r.send.DB, &r.tables, runs, "longrun/renew", r.options.Lease.Microseconds())
+		return err
+	})
 	if err != nil {
 		return err
+	}
+	isLocked := make(map[prescient.Key]bool, len(locked)) // which the next round renews, if it can
+	for _, run := range locked {
+		isLocked[run.Key] = true
 	}
 	if n == len(some) {
 		for _, run := range some {
@@ -300,7 +312,7 @@ func (r *Runner) renewSome(some []*Run) error {
 			r.claimer.Gone(run.ran(run.expiry())) // unless it has ended just now
 		case !check.Wanted:
 			r.claimer.Unwanted(run.ran(run.expiry()))
-		case n != len(some):
+		case n != len(some) && !isLocked[run.row.key]:
 			run.renewed(asked)
 		}
 	}

@@ -3,6 +3,7 @@ package longrun
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/longrun/internal/check"
 	"prescient/slots"
@@ -62,6 +64,7 @@ type meeting struct {
 	runs    map[prescient.Key]*known // by their own keys
 	of      map[string][]*known      // those of a schedule that did not end
 	ended   map[string][]*known      // those that did
+	locked  map[prescient.Key]bool   // all that were read, which are locked for this
 	started []*Run
 	rows    []byte          // of longrun/start
 	forget  []prescient.Key // runs that ended, before the next of their schedules
@@ -78,9 +81,13 @@ func (m *meeting) run(ctx context.Context, tx *sqlx.Tx) ([]prescient.Answer, err
 	}
 	answers := make([]prescient.Answer, len(m.jobs))
 	// The earliest occurrence of a schedule first.
-	order := make([]int, len(m.jobs))
-	for i := range order {
-		order[i] = i
+	var order []int
+	for i := range m.jobs {
+		if m.terms[i].Contested {
+			answers[i] = prescient.Answer{Cause: prescient.CauseContested}
+		} else {
+			order = append(order, i)
+		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return m.jobs[i].DueAt.Compare(m.jobs[j].DueAt) })
 	for _, i := range order {
@@ -237,9 +244,10 @@ func (e *exec) terms(ctx context.Context, tx *sqlx.Tx, jobs []prescient.FutureJo
 
 // read reads what there is of the runs of the checks, and of their schedules.
 func (m *meeting) read(ctx context.Context, tx *sqlx.Tx) error {
-	m.runs, m.of, m.ended = make(map[prescient.Key]*known), make(map[string][]*known), make(map[string][]*known)
+	m.runs, m.of, m.ended, m.locked = make(map[prescient.Key]*known), make(map[string][]*known), make(map[string][]*known), make(map[prescient.Key]bool)
 	all, err := readKnown(ctx, tx, &m.tables, m.jobs, m.terms)
 	for _, run := range all {
+		m.locked[run.key] = true
 		switch {
 		case run.gone():
 			m.forget = append(m.forget, run.key)
@@ -252,10 +260,44 @@ func (m *meeting) read(ctx context.Context, tx *sqlx.Tx) error {
 		}
 		m.runs[run.key] = run
 	}
+	if err == nil {
+		err = m.passOver(ctx, tx)
+	}
 	if err == nil && m.claimed() {
 		return m.asItWas()
 	}
 	return err
+}
+
+// passOver takes note of the checks that are contested since somebody else has locked a run of theirs, or of their schedules, as who renews
+// it: such runs were not read.
+func (m *meeting) passOver(ctx context.Context, tx *sqlx.Tx) error {
+	conditions := runsOf(m.jobs, m.terms)
+	if conditions == "" {
+		return nil
+	}
+	rows, err := tx.QueryContext(ctx, m.tables.Fill("longrun/there", "{keys}", conditions))
+	if err != nil {
+		return fmt.Errorf("reading long runs: %w", err)
+	}
+	defer rows.Close()
+	keys, schedules := make(map[prescient.Key]bool), make(map[string]bool)
+	for rows.Next() {
+		var key []byte
+		var schedule sql.NullString
+		if err := rows.Scan(&key, &schedule); err != nil {
+			return fmt.Errorf("reading long runs: %w", err)
+		}
+		if !m.locked[prescient.Key(key)] {
+			keys[prescient.Key(key)], schedules[schedule.String] = true, true
+		}
+	}
+	for i, job := range m.jobs {
+		if keys[job.Key()] || m.terms[i].Schedule != "" && schedules[m.terms[i].Schedule] {
+			m.terms[i] = Terms{Contested: true}
+		}
+	}
+	return rows.Err()
 }
 
 // write writes what was decided.
@@ -276,6 +318,14 @@ func (m *meeting) write(ctx context.Context, tx *sqlx.Tx) error {
 		}
 	}
 	return m.tell(ctx, tx, m.ends...)
+}
+
+// errContested is that of a start for which somebody else has locked what it needs.
+var errContested = errors.New("somebody else has locked the schedule of a long run, or one of its runs")
+
+// contested says whether a start may be tried again once somebody else has ended a transaction.
+func contested(err error) bool {
+	return errors.Is(err, errContested) || errno.Is(err, errno.LockWaitTimeout, errno.NoWait)
 }
 
 // What there is of a check that is to be started by itself.
@@ -307,6 +357,9 @@ func (e *exec) startAlone(ctx context.Context, m *meeting) (found presence, err 
 	answers, err := m.run(ctx, tx)
 	if err != nil {
 		return found, err
+	}
+	if slices.ContainsFunc(m.terms, func(t Terms) bool { return t.Contested }) {
+		return found, errContested
 	}
 	for i, job := range m.jobs {
 		v := prescient.Decide(e.tables.Grid, prescient.Guards{Endless: true}, job, answers[i], m.now)

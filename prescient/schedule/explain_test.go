@@ -50,6 +50,8 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 		}
 		add(fmt.Sprintf("schedule/switch %d", n), s.tables.Fill("schedule/switch", "{enabled}", "0", "{updated_at}", "UTC_TIMESTAMP(6)", "{disabled_at}", "NULL", "{reason}", "NULL", "{ids}", ids), reached)
 		add(fmt.Sprintf("schedule/terms %d", n), s.tables.Fill("schedule/terms", "{ids}", ids), reached)
+		add(fmt.Sprintf("schedule/long %d", n), s.tables.Fill("schedule/long", "{ids}", ids), reached)
+		add(fmt.Sprintf("schedule/lock_free %d", n), s.tables.Fill("schedule/lock_free", "{ids}", ids), reached)
 		add(fmt.Sprintf("schedule/started %d", n), s.tables.Fill("schedule/started", "{at}", "NULL", "{ids}", ids), reached)
 		if n <= idsPerStatement { // a call for timers may name more
 			add(fmt.Sprintf("schedule/delete %d", n), s.tables.Fill("schedule/delete", "{ids}", ids), reached)

@@ -54,6 +54,9 @@ func (s *Schedules) fireTimers(ctx context.Context, tx *sqlx.Tx, batch *prescien
 			batch.Next(i, next)
 		}
 	}
+	if err := f.contest(ctx, tx, timers, batch); err != nil {
+		return err
+	}
 	return f.write(ctx, tx, len(timers) == 1)
 }
 

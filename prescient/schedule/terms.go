@@ -23,7 +23,8 @@ var _ longrun.Rules = (*Schedules)(nil)
 func (s *Schedules) Terms(ctx context.Context, tx *sqlx.Tx, checks []prescient.FutureJob) (terms []longrun.Terms, now time.Time, err error) {
 	ids := idsOf(checks, func(check prescient.FutureJob) string { return check.EntityKey })
 	slices.Sort(ids)
-	rows, err := tx.QueryContext(ctx, s.tables.Fill("schedule/terms", "{ids}", idList(slices.Compact(ids))))
+	ids = slices.Compact(ids)
+	rows, err := tx.QueryContext(ctx, s.tables.Fill("schedule/terms", "{ids}", idList(ids)))
 	if err != nil {
 		return nil, now, fmt.Errorf("locking schedules: %w", err)
 	}
@@ -47,8 +48,16 @@ func (s *Schedules) Terms(ctx context.Context, tx *sqlx.Tx, checks []prescient.F
 	if err := rows.Err(); err != nil {
 		return nil, now, fmt.Errorf("locking schedules: %w", err)
 	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return long[id] != nil })
+	locked, err := s.idsBy(ctx, tx, "schedule/long", ids)
+	if err != nil {
+		return nil, now, err
+	}
 	terms = make([]longrun.Terms, len(checks))
 	for i, check := range checks {
+		if terms[i].Contested = locked[check.EntityKey]; terms[i].Contested {
+			continue
+		}
 		if one := long[check.EntityKey]; one != nil {
 			if terms[i], err = one.terms(check); err != nil {
 				return nil, now, err
@@ -56,6 +65,27 @@ func (s *Schedules) Terms(ctx context.Context, tx *sqlx.Tx, checks []prescient.F
 		}
 	}
 	return terms, now, nil
+}
+
+// idsBy returns those of some ids that a statement selects.
+func (s *Schedules) idsBy(ctx context.Context, tx *sqlx.Tx, statement string, ids []string) (found map[string]bool, err error) {
+	found = make(map[string]bool)
+	if len(ids) == 0 {
+		return found, nil
+	}
+	rows, err := tx.QueryContext(ctx, s.tables.Fill(statement, "{ids}", idList(ids)))
+	if err != nil {
+		return nil, fmt.Errorf("locking schedules: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("reading schedules: %w", err)
+		}
+		found[id] = true
+	}
+	return found, rows.Err()
 }
 
 // terms are those of a run. A run that a person asked for has no next occurrence, so that it is never too soon.

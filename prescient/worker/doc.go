@@ -164,6 +164,9 @@
 //     not committed. This shows only in the commit: each sweep calls the row again, until the insert is committed.
 //   - A deadlock, a failover, a lost connection: the commit is rolled back and done again, with the same answers. Other
 //     statements are repeated for Options.Patience.
+//   - What a call needs is locked by an open transaction, as the schedule of a long run is by an app: that row is contested. It is tried again
+//     as a row that is locked itself, after all calls that are not, and by no more than half of their places. A slot run that has nothing
+//     else left, or waits to call a TxFunc again, takes no place.
 //   - A TxFunc or TxBatchFunc meets a lock of others, or a deadlock: what it did is undone, and it is called again, ten times at
 //     most, before that counts as an error. One of Endless checks is called again after whatever passes by itself: timers and long runs
 //     have not failed when the server had no time for them. Calls for Endless checks of a bucket are made one after another, and beside none of its

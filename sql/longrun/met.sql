@@ -1,6 +1,6 @@
 -- The runs of checks, and those of the same schedules, whether their checks are pending, and whether their leases live: what a slot
 -- run needs to know of long ones that it meets.
--- A renewal that is under way is waited for: what has lapsed then has lapsed for good.
+-- Those that somebody else has locked, as a renewal that is under way, are left out: there tells which.
 -- Index: PRIMARY of schedule_run, one range for each check or schedule; UNIQUE (job_key) of future_job, one entry for
 -- each run. Locks: the runs.
 -- {keys}: conditions on job_key
@@ -10,4 +10,4 @@ SELECT job_key, schedule_id, pool, agent, token, allocated_until, due_at, insert
   allocated_until IS NOT NULL AND allocated_until > UTC_TIMESTAMP(6)
   AND allocated_until <= UTC_TIMESTAMP(6) + INTERVAL 1 HOUR AND agent <> ''
 FROM {prefix}schedule_run run FORCE INDEX (PRIMARY)
-WHERE {keys} OR 1 = 0 ORDER BY job_key FOR UPDATE
+WHERE {keys} OR 1 = 0 ORDER BY job_key FOR UPDATE SKIP LOCKED

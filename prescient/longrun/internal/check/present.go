@@ -48,6 +48,11 @@ func (p *Present) Is(dueAt, insertedAt time.Time, checkCount int) bool {
 	return p.slot.Valid && p.due.Time.Equal(dueAt) && p.inserted.Time.Equal(insertedAt) && int(p.checks.Int64) == checkCount
 }
 
+// IsRenewed says whether it is there, and goes on under a definition of its schedule that is later than that of a run.
+func (p *Present) IsRenewed(dueAt, insertedAt time.Time, checkCount int) bool {
+	return p.Is(dueAt, p.inserted.Time, checkCount) && !p.inserted.Time.Equal(insertedAt)
+}
+
 // Count gives a check the counts that it has now.
 func (p *Present) Count(job *prescient.FutureJob) {
 	job.ErrorCount, job.PutOffCount, job.TotalMS = int(p.errors.Int64), int(p.putOff.Int64), p.totalMS.Int64
@@ -87,7 +92,7 @@ func (p *Present) End(ctx context.Context, job prescient.FutureJob, v prescient.
 		return err
 	}
 	n, err = store.Affected(ctx, p.tx, p.tables.Stmt.Get("longrun/delete"), p.slot.Time, p.key[:], p.revision.V)
-	if err := one("deleting the check", n, err); err != nil {
+	if err := one("deleting the check", n, err); err != nil || v.Outcome.ByApp() { // whose ends are in no books
 		return err
 	}
 	if _, err := p.tx.ExecContext(ctx, p.tables.Fill("longrun/books", "{outcome}", string(v.Outcome)), job.NextCheckAt); err != nil {

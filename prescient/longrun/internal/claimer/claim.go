@@ -8,7 +8,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
-	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/ahead"
 	"prescient/prescient/longrun/machine"
 )
@@ -88,22 +87,22 @@ func (c *Claimer) take(some []asked, step uint64) map[prescient.Key]uint64 {
 	ctx, cancel := context.WithTimeout(context.Background(), c.Send.Timeout)
 	defer cancel()
 	hit := make(map[prescient.Key]uint64, len(some))
-	var seen []byte
+	runs := make([]ahead.Run, len(some))
 	for i, a := range some {
-		if i > 0 {
-			seen = append(seen, " OR "...)
-		}
 		hit[a.Key] = a.seen + step
-		seen = literal.AppendUint(append(literal.AppendKey(append(seen, "job_key = "...), a.Key), " AND token = "...), a.seen)
-		seen = literal.AppendText(append(seen, " AND agent = "...), a.Agent)
+		seen := literal.AppendUint(append(literal.AppendKey([]byte("job_key = "), a.Key), " AND token = "...), a.seen)
+		runs[i] = ahead.Run{Key: a.Key, Condition: string(literal.AppendText(append(seen, " AND agent = "...), a.Agent))}
 	}
-	n, err := store.Affected(ctx, c.Send.DB, c.Tables.Fill("longrun/claim", "{runs}", string(seen)), c.Agent, step, c.Lease.Microseconds())
+	n, locked, err := ahead.Change(ctx, c.Send.DB, c.Tables, runs, "longrun/claim", c.Agent, step, c.Lease.Microseconds())
+	for _, run := range locked {
+		delete(hit, run.Key)
+	}
 	switch {
 	case err != nil:
 		c.Log.Debug().Err(err).Msg("claims were not answered")
 	case n == 0:
 		clear(hit)
-	case n < len(some):
+	case n < len(some)-len(locked):
 		held, err := ahead.Look(ctx, c.Send, c.Tables, ahead.Tokens("run.", some, func(a asked) (prescient.Key, uint64) { return a.Key, a.seen + step }))
 		if err == nil {
 			maps.DeleteFunc(hit, func(key prescient.Key, _ uint64) bool { _, is := held[key]; return !is })

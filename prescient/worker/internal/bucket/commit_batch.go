@@ -29,6 +29,8 @@ func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err
 		if a.Answer.Fate == check.Again {
 			if a.Answer.Locked {
 				b.noteLocked(a)
+				a.RetryIn = longer(a.RetryIn)
+				a.Answer.Wait = a.RetryIn
 			} else {
 				if a.Tries++; a.Tries == 1 {
 					a.TriedAt = time.Now()
@@ -218,9 +220,12 @@ func (b *Bucket) keepContested(rows []*check.Answered) {
 		b.noteLocked(a)
 	}
 	b.contested = append(b.contested, rows...)
-	b.retryIn = min(max(2*b.retryIn, flushEvery), time.Second)
+	b.retryIn = longer(b.retryIn)
 	b.retryAt = time.Now().Add(b.retryIn)
 }
+
+// longer is how long to wait before the next try for what somebody else has locked, after one before which so long was waited.
+func longer(wait time.Duration) time.Duration { return min(max(2*wait, flushEvery), time.Second) }
 
 func (b *Bucket) noteLateness(a *check.Answered) {
 	slot := a.NextCheckAt

@@ -17,13 +17,14 @@ func (b *Bucket) flushAfter() time.Duration {
 	return flushEvery
 }
 
-// onlyWaits says whether the bucket has its place for nothing but rows whose calls take their time. All rows of job_execs that
-// are not slow were read then.
+// onlyWaits says whether the bucket has its place for nothing but rows whose calls take their time, or are to be made again. All rows of
+// job_execs that are not slow were read then.
 func (b *Bucket) onlyWaits() bool {
+	called := b.stillFlying() || len(b.alone) > 0
 	if b.careful {
-		return b.stillFlying()
+		return called
 	}
-	return b.streams[0].dry && (b.stillFlying() || b.waitsForRoom())
+	return b.streams[0].dry && (called || b.waitsForRoom())
 }
 
 // waitsForRoom says whether the bucket has nothing in memory, and nothing to do but to read rows for which there is no

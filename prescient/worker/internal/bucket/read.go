@@ -186,7 +186,7 @@ func (b *Bucket) startAlone() {
 		if time.Now().Before(a.at) {
 			return false
 		}
-		tasks = append(tasks, &execute.Task{Rows: []*check.Answered{a.row}, Lane: b.Shared.Executor.Lanes[a.row.JobExec], Sink: b, Alone: true})
+		tasks = append(tasks, &execute.Task{Rows: []*check.Answered{a.row}, Lane: b.Shared.Executor.Lanes[a.row.JobExec], Sink: b, Alone: true, Contested: a.row.Locked})
 		return true
 	})
 	if len(tasks) > 0 {

@@ -20,7 +20,7 @@ type Answer struct {
 	Ran     time.Duration      // elapsed
 	Verdict *prescient.Verdict // of a committed one
 	Wait    time.Duration      // before it is called again
-	Locked  bool               // it was not called, since somebody else has the row locked
+	Locked  bool               // somebody else has locked the row, or what its call needs
 	After   func(bool)         // is called when the transaction of its call is over: whether that was committed; nil for nothing
 }
 

@@ -39,9 +39,10 @@ type Answered struct {
 	Row
 	Answer  Answer
 	Verdict prescient.Verdict
-	Locked  bool // somebody else had it locked
-	Stuck   bool // what becomes of it could not be written
-	Bare    bool // it ends without its payload and last error, which the server does not take
+	Locked  bool          // somebody else had it locked, or what its call needs
+	RetryIn time.Duration // how long its last try waited for that
+	Stuck   bool          // what becomes of it could not be written
+	Bare    bool          // it ends without its payload and last error, which the server does not take
 }
 
 // AnsweredKey returns the key of a row, for lists of keys.

@@ -183,13 +183,20 @@ func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
 	c.handler.Calling()
 	answers, failure := c.handler.Call(ctx, c.tx, rows, c.clock.When(started))
 	ended := time.Now()
-	if tries := rows[0].Tries; failure != nil && c.handler.Lane.Guards.Endless && errno.Passing(failure) && tries < execute.MaxTxTries {
+	tries := rows[0].Tries
+	switch endless := c.handler.Lane.Guards.Endless; {
+	case failure != nil && endless && len(part) == 1 && errno.Is(failure, errno.LockWaitTimeout, errno.NoWait):
+		answers[0] = check.Answer{Fate: check.Again, Locked: true} // however often: what is locked is no error of theirs
+	case failure != nil && endless && errno.Passing(failure) && tries < execute.MaxTxTries:
 		// What passes by itself is no error of checks which the library's own functions have met, and begin or move.
 		for i := range answers {
 			answers[i].Fate, answers[i].Wait = check.Again, execute.TxWait(tries)
 		}
 	}
 	for i, a := range answers {
+		if failure == nil && a.Fate == check.Again { // contested: nothing was done for it
+			c.left = append(c.left, part[i])
+		}
 		if a.After != nil {
 			c.after = append(c.after, a.After)
 		}

@@ -49,6 +49,8 @@ func (s *Session) RunTx(ctx context.Context, c *execute.TxCall) ([]check.Answer,
 	case errors.Is(err, ledger.ErrLost):
 		s.Lease.Lose()
 		return all(check.Answer{Fate: check.NotStarted}), nil
+	case errors.Is(err, errUnwritten) && len(rows) == 1 && errno.Is(err, errno.LockWaitTimeout, errno.NoWait) && s.Calls.Err() == nil:
+		return all(check.Answer{Fate: check.Again, Locked: true}), nil // its move meets what somebody else has locked
 	case errors.Is(err, errUnwritten) && (errno.Passing(err) || errors.Is(err, errNotBegun)) && s.Calls.Err() == nil &&
 		(first.Tries < execute.MaxTxTries || time.Since(first.TriedAt) < s.Send.Patience):
 		s.Log.Warn().Err(err).Time("slot", s.Lease.Slot).Int("bucket", s.Lease.Bucket).Str("job_exec", c.Lane.Name).
@@ -88,7 +90,7 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check
 		err = errors.Join(errNotBegun, err)
 	}
 	if s.Tables.Dialect == text.Plain && len(batch) == 1 && errno.Is(err, errno.NoWait, errno.LockWaitTimeout) {
-		return []check.Answer{{Fate: check.Again, Wait: time.Second, Locked: true}}, nil // which cannot pass over it
+		return []check.Answer{{Fate: check.Again, Locked: true}}, nil // which cannot pass over it
 	}
 	if err != nil {
 		return nil, unwritten("beginning", err)
@@ -118,7 +120,7 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check
 	for i, a := range batch {
 		switch {
 		case locked.taken[a.JobKey]:
-			answers[i] = check.Answer{Fate: check.Again, Wait: time.Second, Locked: true}
+			answers[i] = check.Answer{Fate: check.Again, Locked: true}
 		case !locked.free[a.JobKey]:
 			answers[i] = check.Answer{Fate: check.Dropped}
 			counts.Dropped++
@@ -169,7 +171,7 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check
 		s.commits.Lock()
 		defer s.commits.Unlock()
 	}
-	if err := s.writeTx(ctx, tx, locked.spans, moves, ends, counts); err != nil {
+	if err := s.writeTx(ctx, tx, locked.spans, moves, ends, counts, c.Lane.Guards.Endless); err != nil {
 		return nil, unwritten("writing", err)
 	}
 	done = true
@@ -234,8 +236,11 @@ func (s *Session) lockTx(ctx context.Context, tx *sqlx.Tx, batch []*check.Answer
 //
 // The caller holds the mutex of the bucket's commits, from the first write on: a move also locks neighbours in UNIQUE (job_key),
 // and a commit that waits there for this transaction, which waits here for that commit, is a deadlock that the server cannot see.
-func (s *Session) writeTx(ctx context.Context, tx *sqlx.Tx, spans []Span, moves, ends []*check.Answered, counts books.Counts) error {
-	if err := s.writeMoves(ctx, tx.Tx, moves, false); err != nil {
+//
+// Where moves are to be made at once, the library's own functions are called again for what meets a lock of others; a user's are better
+// waited for.
+func (s *Session) writeTx(ctx context.Context, tx *sqlx.Tx, spans []Span, moves, ends []*check.Answered, counts books.Counts, atOnce bool) error {
+	if err := s.writeMoves(ctx, tx.Tx, moves, atOnce); err != nil {
 		return err
 	}
 	end := func() error { return s.writeEnds(ctx, tx.Tx, ends) }

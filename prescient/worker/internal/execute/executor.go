@@ -22,7 +22,7 @@ type Executor struct {
 	Order    []*Lane
 	nextLane int           // the lane in order that is served next
 	running  int           // calls, abandoned ones aside
-	sweeping int           // those of them that catch up
+	sweeping int           // those of them that come last
 	called   time.Duration // for how long calls had their places until then, all together
 	then     time.Time
 }
@@ -33,7 +33,7 @@ type Lane struct {
 	Guards prescient.Guards
 	Handler
 	queue     []*Task // of current slots
-	backlog   []*Task // of slots that are caught up; served when queue is empty, by half the places
+	backlog   []*Task // of slots that are caught up, and what is contested; served when queue is empty, by half the places
 	running   int
 	sweeping  int
 	abandoned int // calls that ignored their timeout and have not come back
@@ -61,7 +61,13 @@ type Task struct {
 	Lane  *Lane
 	Sink  Sink
 	Alone bool // they share a transaction with no others
+	// Contested says that somebody else had locked what they need, and that they are called again. A call may wait for that once more, and is
+	// never in the way of others.
+	Contested bool
 }
+
+// comesLast says whether others come before it, and keep half of the places.
+func (t *Task) comesLast() bool { return t.Contested || t.Sink.CatchesUp() }
 
 func (t *Task) task() *Task { return t }
 
@@ -85,7 +91,7 @@ func (e *Executor) Submit(tasks []*Task) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, t := range tasks {
-		if t.Sink.CatchesUp() {
+		if t.comesLast() {
 			t.Lane.backlog = append(t.Lane.backlog, t)
 		} else {
 			t.Lane.queue = append(t.Lane.queue, t)
@@ -183,7 +189,7 @@ func (e *Executor) count(t *Task, n int) {
 	e.callTime(time.Now())
 	t.Lane.running += n
 	e.running += n
-	if t.Sink.CatchesUp() {
+	if t.comesLast() {
 		t.Lane.sweeping += n
 		e.sweeping += n
 	}

@@ -109,6 +109,11 @@ func (fn txBatchFunc) Call(ctx context.Context, tx *sqlx.Tx, rows []*check.Answe
 	failure, locked := recovered(func() error { return fn(ctx, tx, b) })
 	if failure == nil {
 		answers = answersOf(b, len(rows))
+		for i := range answers {
+			if answers[i].Cause == prescient.CauseContested {
+				answers[i] = check.Answer{Fate: check.Again, Locked: true}
+			}
+		}
 		answers[0].After = b.TxEnded // once for all
 		return answers, nil
 	}

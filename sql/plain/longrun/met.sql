@@ -1,0 +1,13 @@
+-- The runs of checks, and those of the same schedules, whether their checks are pending, and whether their leases live: what a slot
+-- run needs to know of long ones that it meets.
+-- As the full one, refused at once where somebody else has one of them locked.
+-- Index: PRIMARY of schedule_run, one range for each check or schedule; UNIQUE (job_key) of future_job, one entry for
+-- each run. Locks: the runs.
+-- {keys}: conditions on job_key
+SELECT job_key, schedule_id, pool, agent, token, allocated_until, due_at, inserted_at, check_count,
+  started_at, called_at, takeovers, checkpoint, ended_at, outcome,
+  EXISTS (SELECT 1 FROM {prefix}future_job job FORCE INDEX (job_key) WHERE job.job_key = run.job_key),
+  allocated_until IS NOT NULL AND allocated_until > UTC_TIMESTAMP(6)
+  AND allocated_until <= UTC_TIMESTAMP(6) + INTERVAL 1 HOUR AND agent <> ''
+FROM {prefix}schedule_run run FORCE INDEX (PRIMARY)
+WHERE {keys} OR 1 = 0 ORDER BY job_key FOR UPDATE NOWAIT
