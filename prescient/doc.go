@@ -85,7 +85,7 @@
 //   - schedule: crontabs in a zone, and what fires when one of them does: a job_exec, or an event.
 //   - occurrence: one firing of a schedule, at a time to the second. Its id is <schedule>-<unix>.
 //   - timer: the check of a schedule that waits for its next occurrence.
-//   - run: the check of an occurrence. It is superseded where its schedule changes before it ends.
+//   - run: the check of an occurrence. It is superseded where its schedule changes before it is due, or while it is under way.
 //   - missed: said of an occurrence that is later than its schedule allows.
 //   - long run: a check that outlives its slot. Its agent has it for the term of a lease, and calls it, beside all slots. See
 //     package longrun.

@@ -28,7 +28,7 @@ const (
 	Crashed Outcome = "crashed"
 	// Expired: it was not called before it expired. See [Expiry].
 	Expired Outcome = "expired"
-	// Superseded: another took its place before it was called. The app did that, as with Cancelled.
+	// Superseded: another took its place before it was called, or while it was. The app did that, as with Cancelled.
 	Superseded Outcome = "superseded"
 	// Missed: a run of a schedule that was not called in time.
 	Missed Outcome = "missed"

@@ -28,9 +28,10 @@ func updateCommand(prog *program.Program) *cobra.Command {
 		Long: `Changes what is given of a schedule; all else stays. Crontabs take the place of all that there were. 0s takes a
 duration back to its default, and --long=false all that is for long runs.
 
-Its runs that wait, or are to be tried again, end as superseded, and so does the answer of one that is under way. Where
-crontabs, zone and jitter stay its next occurrence does too; else it fires from now on. One that is paused stays so. That
-nothing is changed is no failure.`,
+What was due before goes on as the schedule says from then on: runs that wait, or are to be tried again, with their counts,
+and events that were not sent yet. A run that is under way ends as superseded, and is not repeated. Where crontabs, zone and
+jitter stay its next occurrence does too; else it fires from now on. One that is paused stays so. That nothing is changed is
+no failure.`,
 		Example: fmt.Sprintf(`  %[1]s schedule update digest/42 '0 8 * * mon-fri'
   %[1]s schedule update digest/42 --payload-file digest.json --no-owner`, prog.Name),
 		Args: func(_ *cobra.Command, args []string) error {

@@ -58,6 +58,7 @@ func clientStatements(c *Client, f *rig.Filled) []rig.Explained {
 		{Statement: "client/cancel_copy of 500", Query: c.tables.Fill("client/cancel_copy", "{rows}", rowtext.AsRead(f.Some(rig.BigSlot, cancelRows)), "{outcome}", "'cancelled'"), Args: nil, Reached: alias},
 		{Statement: "client/bookends_away", Query: c.tables.Fill("client/bookends_away", "{slot}", literal.Of(literal.AppendSecond, bookendSlot), "{keys}", literal.KeysOf([]prescient.Key{first, last})), Args: nil, Reached: alias},
 		{Statement: "client/replace", Query: c.tables.Fill("client/replace", write...), Args: nil, Reached: one},
+		{Statement: "client/renew", Query: c.tables.Fill("client/renew", append([]string{"{job_exec}", "'other'", "{new_key}", "X'00112233445566778899AABBCCDDEEFF'", "{payload}", "NULL", "{expires_at}", "NULL"}, where...)...), Args: nil, Reached: one},
 		{Statement: "client/reschedule", Query: c.tables.Fill("client/reschedule", write...), Args: nil, Reached: one},
 		{Statement: "client/reschedule_many of 2", Query: rescheduleMany(c, f, 2), Args: nil, Reached: alias},
 		{Statement: "client/reschedule_many of 100", Query: rescheduleMany(c, f, rescheduleRows), Args: nil, Reached: alias},

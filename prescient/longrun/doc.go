@@ -18,6 +18,9 @@
 // looks for what may be claimed of the pools of its agent, by an index: what is offered, what was handed on, and what has lapsed. The
 // last two it claims of no pool, too, so that another agent goes on within a second, and not in the next slot.
 //
+// What somebody else has locked of a run, of its schedule or of its check, is contested: a slot run tries it again as it does with locked
+// rows, and an agent gives it back for a second. Others are met, claimed and renewed meanwhile.
+//
 // A claim is one UPDATE on the token as it was seen. Who has claimed a run starts it by the rules by which a slot run would, in a transaction
 // that locks the check first and proves the token. One that dies between the two lets the run lapse. Load delays a claim, by up to half a
 // second and a twentieth of a slot, so that agents with less to do go first. The delay counts from when the run could be claimed, not from
@@ -34,6 +37,8 @@
 // A check that the app cancels, replaces or reschedules while its run is under way stands as the app left it. The agent finds out
 // when it renews the lease, after a third of the term at most: the context of the call ends with [ErrDropped], and its answer is thrown
 // away. The check that there is now begins afresh when it is due, without the checkpoint, once the other has ended or its lease is over.
+//
+// Where it is the schedule that changes, the run ends as superseded, with its check. One that waits goes on under the new definition.
 //
 // The row of a run that is under way waits in a later slot, so that it is pending to an insert: OnPending keep, the default, changes
 // nothing then, and the run that is under way settles the matter. Where that may have looked before the matter came up, replace it.

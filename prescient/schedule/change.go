@@ -27,11 +27,13 @@ func (s *Schedules) lock(ctx context.Context, db prescient.DB, id string) (Store
 	return one, err
 }
 
-// Update puts another definition in the place of a schedule's, and says whether it was another. All runs of the schedule end as
-// superseded: those that wait, those that are to be tried again, and the answer of one that is under way is dropped. Where the
-// timeline stays (crontabs, zone and jitter), its next occurrence does too; else it fires from now on, or, where the clock was put back,
-// from what its timer waited for. A schedule that a person paused
-// stays paused; one that was disabled since its crontabs were no good is enabled.
+// Update puts another definition in the place of a schedule's, and says whether it was another. What was due before goes on under the new
+// one: a run that waits, also to be tried again, with its times and counts, and an event that was not sent yet. A run that is under way ends
+// as superseded, and is not repeated. Where the timeline stays (crontabs, zone and jitter), its next occurrence does too; else it fires from now on,
+// or, where the clock was put back, from what its timer waited for. A schedule that a person paused stays paused; one that was disabled since
+// its crontabs were no good is enabled.
+//
+// From runs to events, what was due is sent at once. The long runs of a schedule that is to run another job_exec, or no long one, all end.
 //
 // Errors: ErrNotFound, and those of Create.
 func (s *Schedules) Update(ctx context.Context, db prescient.DB, schedule Schedule) (changed bool, err error) {

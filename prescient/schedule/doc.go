@@ -31,11 +31,21 @@
 // first, and the call finds that its timer is gone, and is dropped. A run that a change ended is called no more; one that is under
 // way is not interrupted, and its answer is dropped.
 //
+// An update ends nothing that was due before it. Its run goes on under the new definition, with its times and counts, as a row of another
+// revision: whoever was calling it finds that as the answer is to be committed, and ends it as superseded. Events that were due are sent by the
+// new definition.
+//
 // A pause drops nothing that was due before it. Where the timer was not called yet, the pause does what its call would: it puts the events
-// into the outbox, or inserts the runs that CatchUp says. An update supersedes them: where the timeline stays, the occurrence that is due
-// fires by the new definition, else none does. Resume fires from now on, and from the time of the pause on where the clock was put back
+// into the outbox, or inserts the runs that CatchUp says. Resume fires from now on, and from the time of the pause on where the clock was put back
 // since. So does a schedule that is created again: from its deletion on, which the audit knows. One that plain SQL inserts again is another
 // one: by a clock that was put back its occurrences may have ids that were there before.
+//
+// # Locks of others
+//
+// An app's transaction may stay open for minutes, and have a schedule locked: that of RunNow, of a change, or of a Create that finds it there.
+// Nothing waits for it but what needs that row. A long run is contested then, and so is a timer that has to write to the schedule: it is tried
+// again while its bucket waits for locked rows, then by each sweep, and takes no place of a slot. On MariaDB a timer that moves also
+// meets the lock of the row after it in UNIQUE (job_key), which may be another schedule's.
 //
 // # Schedules of jobs
 //

@@ -30,11 +30,11 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 		return err
 	}
 	ids := idsOf(some, func(r replacement) string { return r.old.ID })
-	which := all
-	if s.ofJobs {
-		which = notBegun(now)
+	begun, err := s.goOn(ctx, db, some, now)
+	if err != nil {
+		return err
 	}
-	met, err := s.own.End(ctx, db, ids, prescient.Superseded, which)
+	met, err := s.own.End(ctx, db, ids, prescient.Superseded, s.endedBy(some, now))
 	if err != nil {
 		return err
 	}
@@ -43,6 +43,9 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 		var timer *prescient.FutureJob
 		if job, waits := met[prescient.KeyOf(s.own.Entity(r.old.ID), TimerExec, "")]; waits {
 			timer = &job
+			if err := s.fireDue(ctx, db, r, job, begun, now); err != nil {
+				return err
+			}
 		}
 		next, err := s.pendingFor(r, timer, now)
 		if err != nil {

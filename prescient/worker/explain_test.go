@@ -57,6 +57,7 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 		{Statement: "slotrun/committed", Query: get("slotrun/committed"), Args: []any{slot, 0}, Reached: bucket},
 		{Statement: "slotrun/release", Query: get("slotrun/release"), Args: []any{true, slot, 0, "w", 1}, Reached: bucket},
 		{Statement: "slotrun/give_back", Query: get("slotrun/give_back"), Args: []any{1, 1, first[:], 1, first[:], slot, 0, 1, 0}, Reached: bucket},
+		{Statement: "slotrun/renewed", Query: get("slotrun/renewed"), Args: []any{first[:], last[:], slot, "1"}, Reached: rows(rig.ByKey)},
 		{Statement: "slotrun/renew", Query: get("slotrun/renew"), Args: []any{1, slot, 0, "w", 1}, Reached: bucket},
 		{Statement: "slotrun/history_done", Query: f.Tables.Fill("slotrun/history_done", "{first}", literal.Of(literal.AppendKey, first), "{last}", literal.Of(literal.AppendKey, last)),
 			Args: []any{1, "done", slot, slot, 1, 1, "w", f.Slots[rig.BigSlot]}, Reached: rows(rig.BySlotAndKey)},

@@ -1,7 +1,7 @@
 -- An app with all that the Go client can do: app, and replace, earlier, later and Reschedule. Names and job_key of a row
 -- stay what they are.
 GRANT SELECT ON {database}.{slot_config} TO {account};
-GRANT SELECT, DELETE, INSERT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision, inserted_at, expires_at), UPDATE (due_at, first_check_at, next_check_at, check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at, expires_at) ON {database}.{future_job} TO {account};
+GRANT SELECT, DELETE, INSERT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision, inserted_at, expires_at), UPDATE (job_exec, job_key, due_at, first_check_at, next_check_at, check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at, expires_at) ON {database}.{future_job} TO {account};
 GRANT INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
 GRANT SELECT, DELETE ON {database}.{schedule_refused} TO {account};

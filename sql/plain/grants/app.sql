@@ -1,9 +1,9 @@
 -- An app that inserts and cancels by the Go client: Insert with OnPending keep or error, InsertMany, Cancel, Get and
--- Pending. It has no UPDATE, so it cannot put a pending check to another time: replace, earlier, later and Reschedule are
--- refused with error 1142 or 1143 (app-reschedule has what they need). DELETE and the INSERT into history are what a
+-- Pending. It cannot put a pending check to another time: replace, earlier, later and Reschedule are refused with error 1142 or
+-- 1143 (app-reschedule has what they need). The UPDATE has runs of schedules go on under new definitions. DELETE and the INSERT into history are what a
 -- cancel by the client does in the app's own transaction.
 GRANT SELECT ON {database}.{slot_config} TO {account};
-GRANT SELECT, DELETE, INSERT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision, inserted_at, expires_at) ON {database}.{future_job} TO {account};
+GRANT SELECT, DELETE, INSERT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision, inserted_at, expires_at), UPDATE (job_exec, job_key, payload, revision, inserted_at, expires_at) ON {database}.{future_job} TO {account};
 GRANT INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
 GRANT SELECT, DELETE ON {database}.{schedule_refused} TO {account};

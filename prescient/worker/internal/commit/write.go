@@ -58,6 +58,9 @@ func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answ
 	if err := s.writeEnds(ctx, tx, ends); err != nil {
 		return result, err
 	}
+	if err := s.supersede(ctx, tx, batch, result.Dropped); err != nil {
+		return result, err
+	}
 	if off == (books.Counts{}) {
 		return result, nil
 	}

@@ -1,0 +1,58 @@
+package commit
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"prescient/prescient"
+	"prescient/prescient/worker/internal/check"
+)
+
+// errChanged is why a run ends whose schedule was changed beside its call.
+const errChanged = "its schedule was changed while it was under way"
+
+// supersede ends the runs of schedules that are among the answers that are to be dropped, since their schedules were changed beside the
+// calls: such a run goes on under the new definition where it waited, and is not called again where it was under way. Its end is the app's,
+// as that of a cancel, and not in the books.
+func (s *Session) supersede(ctx context.Context, tx *sql.Tx, batch []*check.Answered, dropped map[prescient.Key]bool) error {
+	if len(dropped) == 0 {
+		return nil
+	}
+	var ends []*check.Answered
+	for _, a := range batch {
+		if !dropped[a.JobKey] || !a.Answer.Called() || a.EntityName != prescient.ScheduleEntity || a.Tag == "" {
+			continue
+		}
+		found, err := s.renewed(ctx, tx, a)
+		if err != nil {
+			return err
+		}
+		ends = append(ends, found...)
+	}
+	return s.writeEnds(ctx, tx, ends)
+}
+
+// renewed locks the row that a run is by now, and returns its end: none where it is gone.
+func (s *Session) renewed(ctx context.Context, tx *sql.Tx, a *check.Answered) (ends []*check.Answered, err error) {
+	first, last := a.Entity().KeyRange()
+	rows, err := tx.QueryContext(ctx, s.Tables.Stmt.Get("slotrun/renewed"), first[:], last[:], s.Lease.Slot, a.Tag)
+	if err != nil {
+		return nil, fmt.Errorf("looking for a run that was changed: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key []byte
+		end := *a
+		if err := rows.Scan(&key, &end.JobExec, &end.Revision); err != nil {
+			return nil, fmt.Errorf("looking for a run that was changed: %w", err)
+		}
+		if end.JobKey = prescient.Key(key); end.JobKey != prescient.KeyOf(a.Entity(), end.JobExec, a.Tag) {
+			continue // that of somebody else's row
+		}
+		end.Bare = false
+		end.Verdict = prescient.Verdict{Outcome: prescient.Superseded, Reason: errChanged, DueAt: a.DueAt, CheckCount: a.CheckCount, ErrorCount: a.ErrorCount, PutOffCount: a.PutOffCount}
+		ends = append(ends, &end)
+	}
+	return ends, rows.Err()
+}
