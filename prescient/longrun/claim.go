@@ -118,10 +118,6 @@ func (h host) Start(claims []claim) (runs []bool) {
 	return runs
 }
 
-// contestedFor is for how long the starts of some claims, all together, are tried again that somebody's locks are in the way of. What is
-// contested for longer is given back for contestedWait: else a few such runs would keep an agent from all others.
-const contestedFor, contestedWait = 250 * time.Millisecond, time.Second
-
 // start starts one. It tries for half a lease, or, where somebody else's locks are in the way, until patience is over, and gives it back
 // after that.
 func (h host) start(c claim, patience time.Time) (runs bool) {

@@ -108,6 +108,37 @@ func readKnown(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []pr
 	return runs, rows.Err()
 }
 
+// passOver takes note of the checks that are contested since somebody else has locked a run of theirs, or of their schedules, as who renews
+// it: such runs were not among those that were read.
+func passOver(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []prescient.FutureJob, terms []Terms, read map[prescient.Key]bool) error {
+	conditions := runsOf(jobs, terms)
+	if conditions == "" {
+		return nil
+	}
+	rows, err := tx.QueryContext(ctx, tables.Fill("longrun/there", "{keys}", conditions))
+	if err != nil {
+		return fmt.Errorf("reading long runs: %w", err)
+	}
+	defer rows.Close()
+	keys, schedules := make(map[prescient.Key]bool), make(map[string]bool)
+	for rows.Next() {
+		var key []byte
+		var schedule sql.NullString
+		if err := rows.Scan(&key, &schedule); err != nil {
+			return fmt.Errorf("reading long runs: %w", err)
+		}
+		if !read[prescient.Key(key)] {
+			keys[prescient.Key(key)], schedules[schedule.String] = true, true
+		}
+	}
+	for i, job := range jobs {
+		if keys[job.Key()] || terms[i].Schedule != "" && schedules[terms[i].Schedule] {
+			terms[i] = Terms{Contested: true}
+		}
+	}
+	return rows.Err()
+}
+
 func scanKnown(rows *sql.Rows) (*known, error) {
 	var key []byte
 	var schedule, outcome sql.NullString

