@@ -34,6 +34,8 @@ type Damage struct {
 	DDL []string
 	// Lost says why Repair does not mend it; empty where it does.
 	Lost string
+	// Held says that Repair did not since somebody had it open.
+	Held bool
 	gone bool // a procedure that is not there at all
 }
 
@@ -61,22 +63,6 @@ type Compared struct {
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
-
-// Numbers of the servers' errors that tell what is damaged.
-const (
-	errAccessDenied     = 1044
-	errTableDenied      = 1142
-	errColumnDenied     = 1143
-	errNoSuchTable      = 1146
-	errNeedsPrivilege   = 1227
-	errNoSuchProcedure  = 1305
-	errInvalidView      = 1356
-	errArguments        = 1318
-	errRoutineDenied    = 1370
-	errNoSuchDefiner    = 1449
-	errTiDBDenied       = 8121
-	errViewAccessDenied = 1345
-)
 
 // Compare compares the tables, views and procedures with what the migrations make of them, all of which have to be
 // applied. s.Resolution is that of slot_config, s.Server whose tables these are, and s.Dialect Full or Plain. It changes nothing: that a procedure
@@ -337,11 +323,6 @@ func (c *comparison) try(ctx context.Context, query string) error {
 	for rows.Next() {
 	}
 	return errors.Join(rows.Err(), rows.Close())
-}
-
-func refused(err error, numbers ...uint16) bool {
-	var server *mysql.MySQLError
-	return errors.As(err, &server) && slices.Contains(numbers, server.Number)
 }
 
 // plainly is what the server says, without its number.

@@ -17,5 +17,6 @@
 // noted as applied. Two at a time wait for one another (GET_LOCK, and a row where several nodes of a cluster take
 // writes), a minute at most, then [ErrLocked]. Tables that are there for another resolution are left alone
 // ([ErrResolution]). A program whose migrations are missing does not start, and one whose tables are ahead does:
-// migrations only add, and each raises slot_config.schema_version at its end.
+// migrations only add, and each raises slot_config.schema_version at its end. A table that somebody has open is tried again for a
+// while, by short waits, and then named with its holder ([HeldError]); what is cancelled is ended on the server too ([DDL]).
 package sql

@@ -24,10 +24,14 @@ func (s Schema) Lock(ctx context.Context, db *sql.DB) (unlock func(), err error)
 		return nil, err
 	}
 	const name = "CONCAT('prescient:', LEFT(SHA2(CONCAT(DATABASE(), '/', ?), 256), 32))"
+	// In steps of a second: MySQL goes on waiting, and then has the lock for a moment, where the client gave up.
 	var got sql.NullInt64
-	err = conn.QueryRowContext(ctx, "SELECT GET_LOCK("+name+", ?)", s.Prefix, lockPatience).Scan(&got)
-	if err == nil && got.Int64 != 1 {
-		err = fmt.Errorf("%w: waited %d s", ErrLocked, lockPatience)
+	for waited := 0; err == nil && got.Int64 != 1; waited++ {
+		if waited == lockPatience {
+			err = fmt.Errorf("%w: waited %d s", ErrLocked, lockPatience)
+			break
+		}
+		err = conn.QueryRowContext(ctx, "SELECT GET_LOCK("+name+", 1)", s.Prefix).Scan(&got)
 	}
 	letGo := func() {}
 	if err == nil {

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
 	"github.com/spf13/afero"
@@ -36,6 +35,10 @@ type Schema struct {
 	Server Server
 	// UpTo is the last migration that Up applies, by its number; all of them by default.
 	UpTo int64
+	// Patience is how long Up, Down and Repair try again while somebody has a table open; DefaultPatience by default.
+	Patience time.Duration
+	// Watch, where given, is told of each try that waited in vain for a table that somebody has open.
+	Watch Watcher
 }
 
 // Migrated is a migration that was applied or undone.
@@ -58,11 +61,12 @@ var ErrResolution = errors.New("resolution not allowed")
 
 // Up applies the migrations that are missing and returns them, where one fails those before it. It may be called at any time, by several at once: they
 // wait for one another. Interrupted, it can be run again: each migration is repeatable. Where the tables, or the first
-// of them, are there for another resolution, nothing is done and the error wraps ErrResolution.
+// of them, are there for another resolution, nothing is done and the error wraps ErrResolution. Where somebody had a table open for
+// all of s.Patience, it is a [HeldError] and wraps ErrHeld; others wait for a second at a time meanwhile, on MariaDB for three.
 func Up(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 	var applied []*goose.MigrationResult
 	before := s.callersOf(ctx, db)
-	err := s.migrate(ctx, db, func(p *goose.Provider) (err error) {
+	err := s.migrate(ctx, db, func(p *goose.Provider, _ *DDL) (err error) {
 		if err := s.sameResolution(ctx, db); err != nil {
 			return err
 		}
@@ -108,15 +112,20 @@ func ofSystemUser(err error) string {
 
 var madeProcedure = regexp.MustCompile(`(?m)^CREATE PROCEDURE (\w+)`)
 
-// Down undoes every migration: it drops the tables with all that they hold.
+// Down undoes every migration: it drops the tables with all that they hold. Where one fails it returns those that it had undone; it can
+// be run again. The error is as that of Up where somebody has a table open.
 func Down(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 	var undone []*goose.MigrationResult
-	err := s.migrate(ctx, db, func(p *goose.Provider) (err error) {
-		if undone, err = p.DownTo(ctx, 0); err != nil {
+	err := s.migrate(ctx, db, func(p *goose.Provider, ddl *DDL) (err error) {
+		undone, err = p.DownTo(ctx, 0)
+		var partial *goose.PartialError
+		if errors.As(err, &partial) {
+			undone, err = partial.Applied, stopped(partial)
+		}
+		if err != nil {
 			return err
 		}
-		_, err = db.ExecContext(ctx, "DROP TABLE IF EXISTS "+s.versionTable()+", "+s.lockTable())
-		return err
+		return ddl.Exec(ctx, "DROP TABLE IF EXISTS "+s.versionTable()+", "+s.lockTable())
 	})
 	return results(undone), err
 }
@@ -225,12 +234,7 @@ func (s Schema) sameResolution(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-func noSuchTable(err error) bool {
-	var server *mysql.MySQLError
-	return errors.As(err, &server) && server.Number == 1146
-}
-
-func (s Schema) migrate(ctx context.Context, db *sql.DB, do func(*goose.Provider) error) error {
+func (s Schema) migrate(ctx context.Context, db *sql.DB, do func(*goose.Provider, *DDL) error) error {
 	var err error
 	if s.Server, s.Dialect, err = s.Dialect.Choose(ctx, db); err != nil {
 		return err
@@ -248,14 +252,30 @@ func (s Schema) migrate(ctx context.Context, db *sql.DB, do func(*goose.Provider
 	if err != nil {
 		return err
 	}
-	provider, err := goose.NewProvider("", db, files, goose.WithStore(store), goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		return fmt.Errorf("reading the migrations: %w", err)
-	}
-	if err := do(provider); err != nil {
-		return fmt.Errorf("migrating: %w", err)
-	}
-	return nil
+	return s.altering(ctx, db, func(ddl *DDL) error {
+		through := ddl.asDatabase()
+		defer through.Close()
+		provider, err := goose.NewProvider("", through, files, goose.WithStore(store), goose.WithDisableGlobalRegistry(true))
+		if err != nil {
+			return fmt.Errorf("reading the migrations: %w", err)
+		}
+		if err := do(provider, ddl); err != nil {
+			return fmt.Errorf("migrating: %w", err)
+		}
+		return nil
+	})
+}
+
+// altering calls a function with a connection for what alters the tables.
+func (s Schema) altering(ctx context.Context, db *sql.DB, do func(*DDL) error) error {
+	return alter(ctx, db, s.Patience, func(ddl *DDL) error {
+		ddl.Watch = s.Watch
+		// Rows that somebody has locked are waited for as briefly: who wants the row next waits behind this one.
+		if _, err := ddl.conn.ExecContext(ctx, fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d", tryWaits)); err != nil {
+			return fmt.Errorf("bounding the wait for rows: %w", err)
+		}
+		return do(ddl)
+	})
 }
 
 // render fills prefix and resolution into the migration files.

@@ -23,21 +23,6 @@ type Repaired struct {
 	CallersUnknown bool
 }
 
-// repairPatience is how long a statement is tried again while somebody has its table open, repairWait for how long each try
-// waits: whoever queues behind a waiting ALTER waits with it.
-const (
-	repairPatience = time.Minute
-	repairWait     = 2 // seconds
-)
-
-// Numbers of the servers' errors for what a repair meets.
-const (
-	errDuplicateKey    = 1062
-	errLockWaitTimeout = 1205
-	errCheckMySQL      = 3819
-	errCheckMariaDB    = 4025
-)
-
 // Repair restores the procedures, views, defaults, CHECKs and indexes that the migrations made, where they are missing or
 // are others. All migrations have to be applied. It touches no row, adds no column and no table, and grants nothing but the
 // calls of a procedure that it makes anew. It may be run at any time, and again: what is as it should be stays. The slots
@@ -51,14 +36,20 @@ func Repair(ctx context.Context, db *sql.DB, s Schema) (did Repaired, err error)
 		return did, err
 	}
 	defer unlock()
+	err = s.altering(ctx, db, func(ddl *DDL) error { return s.repair(ctx, db, ddl, &did) })
+	return did, err
+}
+
+// repair mends in rounds.
+func (s Schema) repair(ctx context.Context, db *sql.DB, ddl *DDL, did *Repaired) error {
 	// What the server has after each round is what counts. One does not always do: MySQL, which takes a DEFAULT for a column
 	// that lost it, shows none for a BINARY one until it is set again.
 	const rounds = 3
-	why := make(map[string]string)
+	failed := make(map[string]error)
 	for round := range rounds {
 		found, err := s.damages(ctx, db)
 		if err != nil {
-			return did, err
+			return err
 		}
 		tried := false
 		left := make(map[string]bool)
@@ -69,14 +60,17 @@ func Repair(ctx context.Context, db *sql.DB, s Schema) (did Repaired, err error)
 			if round == 0 {
 				did.Done = append(did.Done, d)
 			}
-			if d.Lost == "" && why[key] == "" && round < rounds-1 {
+			if d.Lost == "" && failed[key] == nil && round < rounds-1 {
 				tried = true
-				if why[key], err = s.mend(ctx, db, d, &did); err != nil {
-					return did, err
+				if failed[key] = s.mend(ctx, db, ddl, d, did); ctx.Err() != nil {
+					return ctx.Err()
 				}
 				continue
 			}
-			d.Lost = or(d.Lost, or(why[key], "the statement went through, but changed nothing"))
+			d.Held = errors.Is(failed[key], ErrHeld)
+			if d.Lost == "" {
+				d.Lost = s.whyNot(d, failed[key])
+			}
 			did.Left = append(did.Left, d)
 		}
 		if !tried {
@@ -84,15 +78,15 @@ func Repair(ctx context.Context, db *sql.DB, s Schema) (did Repaired, err error)
 			break
 		}
 	}
-	return did, nil
+	return nil
 }
 
-// mend sends the statements of one damage, and says why they came to nothing where they did.
-func (s Schema) mend(ctx context.Context, db *sql.DB, d Damage, did *Repaired) (why string, err error) {
+// mend sends the statements of one damage.
+func (s Schema) mend(ctx context.Context, db *sql.DB, ddl *DDL, d Damage, did *Repaired) error {
 	before := s.callersOf(ctx, db)
 	for _, statement := range d.DDL {
-		if err := alterSoon(ctx, db, statement); err != nil {
-			return s.whyNot(d, err), ctx.Err()
+		if err := ddl.Exec(ctx, statement); err != nil {
+			return err
 		}
 	}
 	switch {
@@ -102,14 +96,7 @@ func (s Schema) mend(ctx context.Context, db *sql.DB, d Damage, did *Repaired) (
 		granted, lost := before.again(ctx, db, d.Of)
 		did.Callers, did.CallersUnknown = append(did.Callers, granted...), did.CallersUnknown || lost
 	}
-	return "", nil
-}
-
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
+	return nil
 }
 
 // Damages is what Repair would look at: all that Compare finds, at the resolution that slot_config has. Where slot_config
@@ -154,29 +141,11 @@ func (s *Schema) damages(ctx context.Context, db *sql.DB) ([]Damage, error) {
 	return found.Damages, nil
 }
 
-// alterSoon runs a statement with short waits for the lock of its table.
-func alterSoon(ctx context.Context, db *sql.DB, statement string) error {
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", repairWait)); err != nil {
-		return err
-	}
-	for end := time.Now().Add(repairPatience); ; {
-		_, err = conn.ExecContext(ctx, statement)
-		if !refused(err, errLockWaitTimeout) || time.Now().After(end) {
-			break
-		}
-	}
-	_, undo := conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION lock_wait_timeout = DEFAULT")
-	return errors.Join(err, undo)
-}
-
 // whyNot says why a statement came to nothing, and what helps.
 func (s Schema) whyNot(d Damage, err error) string {
 	switch {
+	case err == nil:
+		return "the statement went through, but changed nothing"
 	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "_on_grid"):
 		return fmt.Sprintf("rows lie off the grid: `reslot --resolution %s` moves them, and adds it", s.Resolution)
 	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "_payload_size"):
@@ -189,8 +158,8 @@ func (s Schema) whyNot(d Damage, err error) string {
 		return fmt.Sprintf("there are rows that it refuses: see SELECT entity_name, entity_key, job_exec, tag FROM %s WHERE NOT %s; cancel them, then repair again", d.Of, holds)
 	case refused(err, errDuplicateKey):
 		return "there are rows that are the same to it: " + plainly(err)
-	case refused(err, errLockWaitTimeout):
-		return fmt.Sprintf("somebody had the table open for all of %s: end that transaction, then repair again", repairPatience)
+	case errors.Is(err, ErrHeld):
+		return err.Error() + ": end that transaction, then repair again"
 	case ofSystemUser(err) != "":
 		return ofSystemUser(err) + ": repair by such an account"
 	}

@@ -3,13 +3,17 @@ package operate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/config/value"
 	"prescient/jobs/orders"
 	"prescient/prescient"
 	"prescient/prescient/audit"
@@ -39,14 +43,18 @@ type migrated struct {
 // Migrate returns the command migrate.
 func Migrate(prog *program.Program) *cobra.Command {
 	var repair, dry bool
+	var patience string
 	up := func(cmd *cobra.Command, _ []string) error {
+		wait, err := patienceOf(patience)
 		switch {
+		case err != nil:
+			return err
 		case repair:
-			return migrateForRepair(cmd, prog, dry)
+			return migrateForRepair(cmd, prog, dry, wait)
 		case dry:
 			return migratePlan(cmd, prog)
 		}
-		return migrateUp(cmd, prog)
+		return migrateUp(cmd, prog, wait)
 	}
 	cmd := &cobra.Command{
 		Use:   "migrate",
@@ -56,11 +64,15 @@ Then makes ready the partitions of history for the coming eight weeks, as prune 
 
 It may be called at any time, by several at once. The resolution is fixed by the first migration.
 
+What goes on meanwhile is held up for a second at a time (MariaDB: three): a table that somebody has open, such as an
+analyst in a long query, is tried again and again until --patience is over. Then the exit code is 7, and stderr says
+which connection it was. The next migrate goes on from there. A table that it copies takes no writes meanwhile.
+
 With --repair it then restores what the migrations made and somebody dropped or changed, and says each thing: procedures
 (also one whose definer is gone: it gets the account that repairs), views, defaults, CHECKs and indexes, at the
 resolution that slot_config has. Of a view it sees that it is gone or cannot be read, not that it reads something else.
 It touches no row. It cannot restore tables and columns, whose rows and values are gone: it names them, with the
-statement that makes them empty, and the exit code is 4. It may be run again. While a CHECK or an index is added, the
+statement that makes them empty, and the exit code is 4; 7 where nothing is left but what was held open. It may be run again. While a CHECK or an index is added, the
 server reads or copies the table, and inserts wait.
 
 With --dry-run it prints the statements only, of the migrations that are missing or of the repair, and changes nothing.
@@ -70,9 +82,42 @@ Before those of a migration stands what it locks and what it copies.`,
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "restore procedures, views, defaults, CHECKs and indexes that are missing or changed")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print what it would send, and change nothing")
-	cmd.AddCommand(program.Reasoned(&cobra.Command{Use: "up", Short: "The same as migrate", Args: arguments.None, RunE: up}),
-		migrateDownCommand(prog), migrateStatusCommand(prog))
+	same := &cobra.Command{Use: "up", Short: "The same as migrate", Args: arguments.None, RunE: up}
+	havePatience(cmd.Flags(), &patience)
+	havePatience(same.Flags(), &patience)
+	cmd.AddCommand(program.Reasoned(same), migrateDownCommand(prog), migrateStatusCommand(prog))
 	return program.Reasoned(cmd)
+}
+
+// havePatience adds the flag of commands that alter tables.
+func havePatience(flags *pflag.FlagSet, patience *string) {
+	flags.StringVar(patience, "patience", sql.DefaultPatience.String(), "how long to try while somebody has a table open")
+}
+
+func patienceOf(text string) (time.Duration, error) {
+	patience, err := value.ParseDuration(text)
+	switch {
+	case err != nil:
+		return 0, exit.Usage(fmt.Errorf("--patience: %w", err))
+	case patience <= 0: // to the library 0 is the default
+		return 0, exit.Usage(fmt.Errorf("--patience %s: must be positive", text))
+	}
+	return patience, nil
+}
+
+// alteringSchema is for commands that alter the tables.
+func alteringSchema(s *program.Session, patience time.Duration) sql.Schema {
+	schema := schemaOf(s)
+	schema.Patience, schema.Watch = patience, holdups{s}
+	return schema
+}
+
+// holdups logs who holds up a change of the tables.
+type holdups struct{ *program.Session }
+
+// Held implements sql.Watcher.
+func (h holdups) Held(by *sql.HeldError) {
+	h.Log.Info().Str("table", by.Of).Msg(by.Who() + "; it is tried again")
 }
 
 func schemaOf(s *program.Session) sql.Schema {
@@ -93,15 +138,15 @@ func openToMigrate(cmd *cobra.Command, prog *program.Program) (*program.Session,
 	return s, nil
 }
 
-func migrateUp(cmd *cobra.Command, prog *program.Program) error {
+func migrateUp(cmd *cobra.Command, prog *program.Program, patience time.Duration) error {
 	s, err := openToMigrate(cmd, prog)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	applied, err := sql.Up(cmd.Context(), s.DB.DB, schemaOf(s))
+	applied, err := sql.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
 	if err != nil {
-		return stoppedMidway(cmd, s, applied, err)
+		return stoppedMidway(cmd, s, applied, "applied", err)
 	}
 	if err := s.NewClient(cmd.Context()); err != nil {
 		return err
@@ -117,7 +162,7 @@ func migrateUp(cmd *cobra.Command, prog *program.Program) error {
 			return s.Explain(err)
 		}
 	}
-	if err := keepPartitions(cmd.Context(), s); err != nil {
+	if err := keepPartitions(cmd.Context(), s, patience); err != nil {
 		return err
 	}
 	return printMigrated(cmd, s, applied, "applied", "the tables are up to date")
@@ -138,9 +183,9 @@ func recordMigrated(ctx context.Context, s *program.Session, applied []sql.Migra
 }
 
 // stoppedMidway ends a command in whose middle a migration failed. Those before it are applied, which the next one does not tell.
-func stoppedMidway(cmd *cobra.Command, s *program.Session, applied []sql.Migrated, why error) error {
+func stoppedMidway(cmd *cobra.Command, s *program.Session, applied []sql.Migrated, did string, why error) error {
 	if len(applied) > 0 && !s.Program.JSON {
-		return errors.Join(s.Explain(why), printMigrated(cmd, s, applied, "applied", ""))
+		return errors.Join(s.Explain(why), printMigrated(cmd, s, applied, did, ""))
 	}
 	return s.Explain(why)
 }
@@ -162,8 +207,8 @@ func warnOfChecks(ctx context.Context, s *program.Session) {
 
 // keepPartitions makes the partitions of history that are missing. That somebody holds history open is no failure of the
 // migration: there is time until the last partition is reached.
-func keepPartitions(ctx context.Context, s *program.Session) error {
-	report, err := prune.KeepPartitions(ctx, s.DB, prune.Options{Prefix: s.Config.TablePrefix, Log: s.Log})
+func keepPartitions(ctx context.Context, s *program.Session, patience time.Duration) error {
+	report, err := prune.KeepPartitions(ctx, s.DB, prune.Options{Prefix: s.Config.TablePrefix, Patience: patience, Log: s.Log})
 	switch {
 	case errors.Is(err, prune.ErrHistoryHeld), errors.Is(err, prune.ErrPruning):
 		s.Log.Warn().Err(err).Msg("partitions of history are missing; migrate again, or prune")

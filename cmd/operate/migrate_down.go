@@ -13,30 +13,37 @@ import (
 
 func migrateDownCommand(prog *program.Program) *cobra.Command {
 	var yes bool
+	var patience string
 	cmd := &cobra.Command{
 		Use:   "down --yes",
 		Short: "Drop the tables with all that they hold",
 		Long: `Drops the tables with all that is pending and all of history. The tables of the orders stay: they are the
-app's.`,
+app's. A table that somebody has open is tried again until --patience is over, as migrate does. The
+next down goes on from there.`,
 		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error { return migrateDown(cmd, prog, yes) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return migrateDown(cmd, prog, yes, patience) },
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "yes, drop everything that is pending and all of history")
+	havePatience(cmd.Flags(), &patience)
 	return cmd
 }
 
-func migrateDown(cmd *cobra.Command, prog *program.Program, yes bool) error {
+func migrateDown(cmd *cobra.Command, prog *program.Program, yes bool, patience string) error {
 	if !yes {
 		return exit.Usage(errors.New("migrate down drops everything that is pending and all of history; give --yes if that is wanted"))
+	}
+	wait, err := patienceOf(patience)
+	if err != nil {
+		return err
 	}
 	s, err := prog.Open(cmd, migrationLease)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	undone, err := sql.Down(cmd.Context(), s.DB.DB, schemaOf(s))
+	undone, err := sql.Down(cmd.Context(), s.DB.DB, alteringSchema(s, wait))
 	if err != nil {
-		return s.Explain(err)
+		return stoppedMidway(cmd, s, undone, "undone", err)
 	}
 	return printMigrated(cmd, s, undone, "undone", "there were no tables")
 }

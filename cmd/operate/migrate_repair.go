@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +32,7 @@ type repairedThing struct {
 }
 
 // repair restores what the migrations made; with dry it only says what it would send.
-func repair(cmd *cobra.Command, prog *program.Program, s *program.Session, dry bool) error {
+func repair(cmd *cobra.Command, prog *program.Program, s *program.Session, dry bool, patience time.Duration) error {
 	var did sql.Repaired
 	var err error
 	if dry {
@@ -39,7 +41,7 @@ func repair(cmd *cobra.Command, prog *program.Program, s *program.Session, dry b
 		}
 		return printDamages(cmd, prog, did.Left)
 	}
-	if did, err = sql.Repair(cmd.Context(), s.DB.DB, schemaOf(s)); err != nil {
+	if did, err = sql.Repair(cmd.Context(), s.DB.DB, alteringSchema(s, patience)); err != nil {
 		return s.Explain(err)
 	}
 	return printRepaired(cmd, prog, did)
@@ -117,7 +119,11 @@ func leftUnrepaired(did sql.Repaired) error {
 	if len(did.Left) == 0 {
 		return nil
 	}
-	return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d things are not restored", len(did.Left)), Printed: true}
+	code := exit.CodeTables
+	if !slices.ContainsFunc(did.Left, func(d sql.Damage) bool { return !d.Held }) {
+		code = exit.CodeHeld
+	}
+	return &exit.Error{Code: code, Err: fmt.Errorf("%d things are not restored", len(did.Left)), Printed: true}
 }
 
 func things(damages []sql.Damage) []repairedThing {
@@ -129,7 +135,7 @@ func things(damages []sql.Damage) []repairedThing {
 }
 
 // migrateForRepair brings the tables up to date as far as they are there; what is missing, the repair tells.
-func migrateForRepair(cmd *cobra.Command, prog *program.Program, dry bool) error {
+func migrateForRepair(cmd *cobra.Command, prog *program.Program, dry bool, patience time.Duration) error {
 	s, err := openToMigrate(cmd, prog)
 	if err != nil {
 		return err
@@ -142,9 +148,9 @@ func migrateForRepair(cmd *cobra.Command, prog *program.Program, dry bool) error
 	case missing > 0 && dry:
 		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d migrations are missing; %s migrate applies them", missing, prog.Name)}
 	case missing > 0:
-		applied, err := sql.Up(cmd.Context(), s.DB.DB, schemaOf(s))
+		applied, err := sql.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
 		if err != nil {
-			return stoppedMidway(cmd, s, applied, err)
+			return stoppedMidway(cmd, s, applied, "applied", err)
 		}
 		if !prog.JSON {
 			if err := printMigrated(cmd, s, applied, "applied", ""); err != nil {
@@ -152,5 +158,5 @@ func migrateForRepair(cmd *cobra.Command, prog *program.Program, dry bool) error
 			}
 		}
 	}
-	return repair(cmd, prog, s, dry)
+	return repair(cmd, prog, s, dry, patience)
 }

@@ -28,7 +28,7 @@ type reslotReport struct {
 
 // Reslot returns the command reslot.
 func Reslot(prog *program.Program) *cobra.Command {
-	var resolution, wait string
+	var resolution, wait, patience string
 	cmd := &cobra.Command{
 		Use:   "reslot --resolution DURATION",
 		Short: "Change the resolution of a live installation",
@@ -39,18 +39,22 @@ these are not given back in time it changes nothing.
 
 Interrupted half-way it has to be run again, to the same resolution or another: until then nothing runs and nothing
 starts. Plain INSERTs from any language go on, except while the server copies future_job at the end. What comes due
-meanwhile is swept up afterwards. Then set slots.resolution in the configuration, and start everything again.`,
+meanwhile is swept up afterwards. An ALTER waits for future_job for a second at a time (MariaDB: three); where somebody had
+it open until --patience was over, the exit code is 7, and stderr says who. Then set slots.resolution in the configuration, and start everything again.`,
 		Example: fmt.Sprintf(`  %[1]s reslot --resolution 5m
   %[1]s reslot --resolution 1h --wait 10m`, prog.Name),
 		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error { return changeResolution(cmd, prog, resolution, wait) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return changeResolution(cmd, prog, resolution, wait, patience)
+		},
 	}
 	cmd.Flags().StringVar(&resolution, "resolution", "", "the new distance between two slots, such as 5m; divides a day")
 	cmd.Flags().StringVar(&wait, "wait", reslot.DefaultLeaseWait.String(), "how long to wait for leases that live; 0s for not at all")
+	cmd.Flags().StringVar(&patience, "patience", "10m", "how long to try while somebody has future_job open, or the server is away")
 	return program.Reasoned(cmd)
 }
 
-func changeResolution(cmd *cobra.Command, prog *program.Program, resolution, wait string) error {
+func changeResolution(cmd *cobra.Command, prog *program.Program, resolution, wait, patience string) error {
 	if resolution == "" {
 		return exit.Usage(errors.New("give --resolution, such as --resolution 5m"))
 	}
@@ -65,6 +69,10 @@ func changeResolution(cmd *cobra.Command, prog *program.Program, resolution, wai
 	if leaseWait == 0 {
 		leaseWait = -1
 	}
+	longest, err := patienceOf(patience)
+	if err != nil {
+		return err
+	}
 	s, err := prog.Open(cmd, migrationLease)
 	if err != nil {
 		return err
@@ -73,7 +81,7 @@ func changeResolution(cmd *cobra.Command, prog *program.Program, resolution, wai
 	bar := prog.Bar("reslot", 0)
 	defer bar.Stop()
 	did, err := reslot.Run(cmd.Context(), s.DB, reslot.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: to,
-		LeaseWait: leaseWait, Log: s.Log, Progress: reslotProgress(bar, s.Log)})
+		LeaseWait: leaseWait, Patience: longest, Log: s.Log, Progress: reslotProgress(bar, s.Log)})
 	bar.Stop()
 	if err != nil {
 		return s.Explain(err)

@@ -47,12 +47,12 @@ type partition struct {
 // partition makes the partitions that are missing, and drops those that ended before the cutoff. It gives up when the
 // patience is over.
 func (p *pruner) partition(ctx context.Context, of parted, now, cutoff time.Time) error {
-	limit := time.Now().Add(p.options.Patience)
+	p.ddl.HavePatience(p.options.Patience)
 	list, err := p.partitions(ctx, of)
 	if err != nil {
 		return err
 	}
-	if err := p.makeReady(ctx, limit, of, list, now); err != nil || cutoff.IsZero() {
+	if err := p.makeReady(ctx, of, list, now); err != nil || cutoff.IsZero() {
 		return err
 	}
 	// What was split may have old parts.
@@ -60,7 +60,7 @@ func (p *pruner) partition(ctx context.Context, of parted, now, cutoff time.Time
 		return err
 	}
 	for _, old := range expired(list, cutoff) {
-		if err := p.change(ctx, limit, p.fill(of, "prune/drop", "{partition}", old.name)); err != nil {
+		if err := p.change(ctx, p.fill(of, "prune/drop", "{partition}", old.name)); err != nil {
 			return fmt.Errorf("dropping the partition %s of %s: %w", old.name, of.what, err)
 		}
 		*p.dropped(of) = append(*p.dropped(of), old.name)
@@ -78,7 +78,7 @@ func (p *pruner) dropped(of parted) *[]string {
 }
 
 // makeReady splits the last partition.
-func (p *pruner) makeReady(ctx context.Context, limit time.Time, of parted, list []partition, now time.Time) error {
+func (p *pruner) makeReady(ctx context.Context, of parted, list []partition, now time.Time) error {
 	last := time.Time{}
 	if len(list) > 1 {
 		last = list[len(list)-2].before
@@ -111,7 +111,7 @@ func (p *pruner) makeReady(ctx context.Context, limit time.Time, of parted, list
 		fmt.Fprintf(&b, "PARTITION %s VALUES LESS THAN (%s), ", part.name, literal.Of(literal.AppendSecond, part.before))
 	}
 	b.WriteString("PARTITION " + laterPartition + " VALUES LESS THAN (MAXVALUE)")
-	if err := p.change(ctx, limit, p.fill(of, "prune/split", "{partitions}", b.String())); err != nil {
+	if err := p.change(ctx, p.fill(of, "prune/split", "{partitions}", b.String())); err != nil {
 		return fmt.Errorf("making partitions of %s: %w", of.what, err)
 	}
 	if of == history {

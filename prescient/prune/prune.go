@@ -28,7 +28,7 @@ const (
 	// DefaultMaxCopy is the most rows that are copied to split the last partition.
 	DefaultMaxCopy = 20000
 	// DefaultPatience is how long a change of partitions is tried again.
-	DefaultPatience = time.Minute
+	DefaultPatience = text.DefaultPatience
 )
 
 // Errors of Run and KeepPartitions.
@@ -100,24 +100,7 @@ type Report struct {
 }
 
 // Holder is a connection that has history open, or (on MariaDB without performance_schema) any open transaction.
-type Holder struct {
-	ID      int64  `db:"id" json:"id"`
-	User    string `db:"user" json:"user"`
-	Host    string `db:"host" json:"host"`
-	Command string `db:"command" json:"command"`
-	State   string `db:"state" json:"state,omitempty"`
-	// Seconds is how long it has been doing that.
-	Seconds int64 `db:"seconds" json:"seconds"`
-}
-
-// String names the connection, and what it does.
-func (h Holder) String() string {
-	doing := h.Command
-	if h.State != "" {
-		doing += ", " + h.State
-	}
-	return fmt.Sprintf("connection %d of %s@%s (%s) for %d s", h.ID, h.User, h.Host, doing, h.Seconds)
-}
+type Holder = text.Holder
 
 // Run drops what is older than options.Keep: partitions of history that are wholly older, and the ledger of slots
 // that are, nothing of which is pending or being run, long runs that ended, the logs of jobs, and what is known of events that were published. So history is kept for Keep and at most a week longer.
@@ -166,6 +149,7 @@ func KeepPartitions(ctx context.Context, db *sqlx.DB, options Options) (Report, 
 type pruner struct {
 	tables  store.Tables
 	conn    *sqlx.Conn
+	ddl     *text.DDL // on that connection
 	options Options
 	report  Report
 }
@@ -193,6 +177,10 @@ func run(ctx context.Context, db *sqlx.DB, options Options, do func(p *pruner, n
 	if err := p.lock(ctx); err != nil {
 		return p.report, err
 	}
+	if p.ddl, err = text.NewDDL(ctx, db.DB, conn.Conn, options.Patience); err != nil {
+		return p.report, err
+	}
+	p.ddl.Watch = p
 	unlock, err := text.Schema{Prefix: p.tables.Prefix}.LockPrune(ctx, conn.Conn, db.DB)
 	if err != nil {
 		return p.report, fmt.Errorf("locking out prunes on other nodes: %w", err)
@@ -206,7 +194,7 @@ func run(ctx context.Context, db *sqlx.DB, options Options, do func(p *pruner, n
 	return p.report, err
 }
 
-// lock keeps others from pruning, and bounds the wait for the table in all that is not change.
+// lock keeps others from pruning.
 func (p *pruner) lock(ctx context.Context) error {
 	const waitSeconds = 5
 	var got sql.NullInt64
@@ -218,7 +206,7 @@ func (p *pruner) lock(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("locking out other prunes: %w", err)
 	}
-	return p.waitFor(ctx, 1)
+	return nil
 }
 
 // did tells of progress.

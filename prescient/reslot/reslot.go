@@ -33,7 +33,8 @@ type Options struct {
 	LeaseWait time.Duration
 	// Batch is how many rows are moved in one transaction; 1000 by default, 10000 at most.
 	Batch int
-	// Patience is how long a statement is tried again that meets locks, or a server that is away; 10 minutes by default.
+	// Patience is how long a statement is tried again that meets locks, or a server that is away; 10 minutes by default. Where somebody
+	// has future_job open all that time, the error is a [text.HeldError].
 	Patience time.Duration
 	// Progress, where given, is called at each step and after each batch.
 	Progress func(Progress)

@@ -15,6 +15,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
+	text "prescient/sql"
 )
 
 func (r *reslot) gridOfTable(ctx context.Context) (is store.TableGrid, err error) {
@@ -168,23 +169,9 @@ func (r *reslot) record(ctx context.Context, db prescient.DB, verb string, from,
 		Before: state{from.String()}, After: state{to.String()}})
 }
 
-// ddl alters the table, with short waits for its lock: whoever queues behind a waiting ALTER waits with it.
+// ddl alters the table. It waits for it briefly, and again and again: whoever queues behind a waiting ALTER waits with it.
 func (r *reslot) ddl(ctx context.Context, statement string) error {
-	err := r.retry(ctx, "altering the table", func() (err error) {
-		conn, err := r.db.Conn(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() {
-			_, undo := conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION lock_wait_timeout = DEFAULT")
-			err = errors.Join(err, undo, conn.Close())
-		}()
-		if _, err := conn.ExecContext(ctx, "SET SESSION lock_wait_timeout = 2"); err != nil {
-			return err
-		}
-		_, err = conn.ExecContext(ctx, statement)
-		return err
-	})
+	err := r.retry(ctx, "altering the table", func() error { return text.Alter(ctx, r.db.DB, r.options.Patience, r, statement) })
 	if errno.Is(err, errno.NoSuchConstraintMySQL, errno.NoSuchConstraintMariaDB, errno.DuplicateCheckMySQL, errno.DuplicateCheckMariaDB) {
 		// Its first try had gone through, unseen: what it was to do is done, or the next run finds the rest.
 		return fmt.Errorf("the table was altered meanwhile; run it again: %w", err)
@@ -192,11 +179,16 @@ func (r *reslot) ddl(ctx context.Context, statement string) error {
 	return err
 }
 
+// Held says who holds up the change of the table.
+func (r *reslot) Held(by *text.HeldError) {
+	r.options.Log.Warn().Err(by).Msg("altering the table is tried again")
+}
+
 // retry repeats what met a passing error: locks, a server that is away.
 func (r *reslot) retry(ctx context.Context, what string, do func() error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := do()
-		if err != nil && !errno.Passing(err) {
+		if err != nil && (!errno.Passing(err) || errors.Is(err, text.ErrHeld) || ctx.Err() != nil) {
 			return struct{}{}, backoff.Permanent(err)
 		}
 		return struct{}{}, err

@@ -81,7 +81,7 @@ func Code(err error) int {
 	case errors.Is(err, prescient.ErrPending), errors.Is(err, schedule.ErrExists), errors.Is(err, steps.ErrExists), errors.Is(err, steps.ErrStale),
 		errors.Is(err, steps.ErrInUse):
 		return CodePending
-	case errors.Is(err, prune.ErrHistoryHeld):
+	case errors.Is(err, prune.ErrHistoryHeld), errors.Is(err, sql.ErrHeld):
 		return CodeHeld
 	case errors.Is(err, prescient.ErrInvalid), errors.Is(err, prescient.ErrBeyondHorizon), errors.Is(err, sql.ErrPrefix), errors.Is(err, schedule.ErrOfJob),
 		errors.As(err, &setting):

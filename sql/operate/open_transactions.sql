@@ -1,5 +1,5 @@
--- Which transactions are open, the oldest first? One of them has history open, where the server cannot say which.
--- trx_started is in the time zone of the server's machine.
+-- Which transactions are open, the oldest first? One of them has the table open, where the server cannot say which. The right is
+-- PROCESS. trx_started is in the time zone of the server's machine.
 -- Index: none, memory. Locks: none.
 SELECT connection.ID AS id, connection.USER AS user, connection.HOST AS host, connection.COMMAND AS command,
        COALESCE(connection.STATE, '') AS state, TIMESTAMPDIFF(SECOND, CONVERT_TZ(trx.trx_started, 'SYSTEM', @@time_zone), NOW()) AS seconds
