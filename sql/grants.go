@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -69,7 +70,7 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 	if err := CheckPrefix(a.Prefix); err != nil {
 		return "", nil, err
 	}
-	pairs := []string{"{account}", "'" + a.User + "'@'" + a.Host + "'", "{database}", quoteName(a.Database),
+	pairs := []string{"{account}", a.Name(), "{database}", quoteName(a.Database),
 		// Here, and only here, _ and % stand for others.
 		"{database_pattern}", quoteName(strings.NewReplacer(`\`, `\\`, "_", `\_`, "%", `\%`).Replace(a.Database))}
 	for _, name := range grantNames {
@@ -95,22 +96,57 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 	return comment, statements, nil
 }
 
-// GrantEntry returns the statement that writes into the audit that a role was granted, and the comment that explains it: for whoever runs
-// the statements of Grants, behind them. Those of the owner have none, since the tables may be missing still. The errors are those of
-// Grants.
-func GrantEntry(role string, a Account) (comment, statement string, err error) {
-	if _, _, err := Grants(role, a); err != nil || role == "owner" {
-		return "", "", err
+// GrantEntry returns the statement that writes into the audit which roles an account was granted, all that it is to have, and the comment
+// that explains it: for whoever runs the statements of Grants, behind them. An owner has none, since the tables may be missing still. The
+// errors are those of Grants.
+func GrantEntry(roles []string, a Account) (comment, statement string, err error) {
+	for _, role := range roles {
+		if _, _, err := Grants(role, a); err != nil || role == "owner" {
+			return "", "", err
+		}
 	}
 	text, err := a.Dialect.On(a.Server).read(grantFiles, "grants/entry.sql")
 	if err != nil {
 		return "", "", err
 	}
 	comment, statement, _ = strings.Cut(string(text), "\n")
-	given := fmt.Sprintf(`{"role":"%s","user":"%s","host":"%s"}`, role, a.User, cmp.Or(a.Host, "%"))
+	given := fmt.Sprintf(`{"roles":["%s"],"user":"%s","host":"%s"}`, strings.Join(roles, `","`), a.User, cmp.Or(a.Host, "%"))
 	fill := strings.NewReplacer("{database}", quoteName(a.Database), "{audit_log}", quoteName(a.Prefix+"audit_log"), "{given}", given,
-		"{stream}", "SUBSTRING(UNHEX(SHA2(CONCAT('installation', UNHEX('00'), 'prescient'), 256)), 1, 16)")
+		"{stream}", InstallationStream)
 	return comment, fill.Replace(strings.TrimSuffix(statement, ";\n")), nil
+}
+
+// InstallationStream is the expression of the stream of the audit in which what became of the installation stands.
+const InstallationStream = "SUBSTRING(UNHEX(SHA2(CONCAT('installation', UNHEX('00'), 'prescient'), 256)), 1, 16)"
+
+// Name is that of the account, as it stands in a GRANT.
+func (a Account) Name() string { return "'" + a.User + "'@'" + cmp.Or(a.Host, "%") + "'" }
+
+var prefixed = regexp.MustCompile(`\{prefix\}(\w+)`)
+
+// EverMade returns the names, with the prefix, of all tables, views and procedures that a migration makes or ever made, and of what else
+// belongs to them: a server keeps the rights on a table that a later migration drops or renames.
+func EverMade(prefix string) (names []string, err error) {
+	return everMade(migrationFiles, prefix)
+}
+
+func everMade(files fs.FS, prefix string) (names []string, err error) {
+	paths, err := fs.Glob(files, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	names = []string{prefix + "schema_version", prefix + "schema_lock"}
+	for _, path := range paths {
+		text, err := fs.ReadFile(files, path)
+		if err != nil {
+			return nil, err
+		}
+		for _, found := range prefixed.FindAllStringSubmatch(string(text), -1) {
+			names = append(names, prefix+found[1])
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 var rightsLine = regexp.MustCompile(`(?m)^GRANT (.+) ON (?:PROCEDURE )?\{database\}\.\{(\w+)\}`)

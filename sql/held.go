@@ -113,10 +113,10 @@ func (d *DDL) heldBy(ctx context.Context, statement string, why error) *HeldErro
 		quoted = []string{"''"}
 	}
 	var lacks []string
-	for i, one := range []struct{ file, right string }{
-		{"operate/holders.sql", "SELECT ON performance_schema.*"}, {"operate/open_transactions.sql", "PROCESS ON *.*"},
+	for i, one := range []struct{ name, right string }{
+		{"operate/holders", "SELECT ON performance_schema.*"}, {"operate/open_transactions", "PROCESS ON *.*"},
 	} {
-		list, err := d.holders(ctx, one.file, strings.Join(quoted, ", "))
+		list, err := d.holders(ctx, one.name, strings.Join(quoted, ", "))
 		if refused(err, errTableDenied, errAccessDenied, errNeedsPrivilege) {
 			lacks = append(lacks, one.right)
 		}
@@ -130,8 +130,8 @@ func (d *DDL) heldBy(ctx context.Context, statement string, why error) *HeldErro
 }
 
 // holders runs one of the statements that answer with connections.
-func (d *DDL) holders(ctx context.Context, file, names string) (list []Holder, err error) {
-	text, err := statementFiles.ReadFile(file)
+func (d *DDL) holders(ctx context.Context, name, names string) (list []Holder, err error) {
+	text, err := statementFiles.ReadFile(name + ".sql")
 	if err != nil {
 		return nil, err
 	}

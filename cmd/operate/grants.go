@@ -1,9 +1,13 @@
 package operate
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
@@ -12,26 +16,46 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/config"
 	"prescient/sql"
+	"prescient/sql/rights"
 )
 
 // granted is what grants --json prints.
 type granted struct {
-	Role       string   `json:"role"`
+	Roles      []string `json:"roles"`
 	Statements []string `json:"statements"`
+	// OnDatabases take away what the account has on whole databases, where that is left to who reads it.
+	OnDatabases []string `json:"on_databases,omitempty"`
+	// NotLooked says why it was not looked at what the account has.
+	NotLooked string `json:"not_looked,omitempty"`
+}
+
+// granting is what grants is asked for.
+type granting struct {
+	roles    []string
+	account  sql.Account
+	database bool // rights on the whole database go, whatever else is in it
 }
 
 // Grants returns the command grants.
 func Grants(prog *program.Program) *cobra.Command {
-	var role string
-	var account sql.Account
+	var g granting
 	var tidb bool
 	cmd := &cobra.Command{
 		Use:   "grants --role app --user NAME",
 		Short: "Print the GRANTs that give an account just what it needs",
-		Long: `Prints the statements that give a role to an account, for an administrator to run. Nothing is asked of the
-database and nothing changed. The last one has the audit know of it (but for an owner, who may be there before the
-tables). Make the account first (CREATE USER … IDENTIFIED BY …), and, for all roles but owner, the tables (migrate).
+		Long: `Prints the statements that give a role to an account, for an administrator to run. Nothing is changed. The last one
+has the audit know of it (but for an owner, who may be there before the tables). Make the account first
+(CREATE USER … IDENTIFIED BY …), and, for all roles but owner, the tables (migrate).
+
+It looks what the account has by now on these tables, and prints the REVOKEs of what no role of it gives: so it ends with
+exactly what its roles give, whatever it had. An account that is to have two roles gets them together: --role app --role
+analyst. To look it needs a DSN of the account itself, or of one with SELECT ON mysql.*; where it could not, a comment says so.
+Rights on the whole server (ON *.*) are left, and roles of the server.
+
+Rights on the whole database hold for all tables of it. Where it has other tables, the REVOKEs of these are comments: give
+the account what it needs on the others first, and then run them, or take them with --whole-database.
 
 Roles:
   analyst         reads history and the views on it
@@ -45,28 +69,29 @@ Roles:
 		Args:    arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if tidb {
-				account.Server = sql.TiDB
+				g.account.Server = sql.TiDB
 			}
-			return printGrants(cmd, prog, role, account)
+			return printGrants(cmd, prog, g)
 		},
 	}
-	cmd.Flags().StringVar(&role, "role", "", strings.Join(sql.Roles(), ", "))
-	cmd.Flags().StringVar(&account.User, "user", "", "name of the account")
-	cmd.Flags().StringVar(&account.Host, "host", "%", "host of the account")
-	cmd.Flags().StringVar(&account.Database, "database", "", "database of the tables (default that of the DSN)")
+	cmd.Flags().StringSliceVar(&g.roles, "role", nil, strings.Join(sql.Roles(), ", ")+"; may be given several times")
+	cmd.Flags().StringVar(&g.account.User, "user", "", "name of the account")
+	cmd.Flags().StringVar(&g.account.Host, "host", "%", "host of the account")
+	cmd.Flags().StringVar(&g.account.Database, "database", "", "database of the tables (default that of the DSN)")
 	cmd.Flags().BoolVar(&tidb, "tidb", false, "for TiDB: as --dialect plain, with no rights on columns, which an INSERT does not heed there")
+	cmd.Flags().BoolVar(&g.database, "whole-database", false, "take away rights on the whole database also where it has other tables")
 	return cmd
 }
 
-func printGrants(cmd *cobra.Command, prog *program.Program, role string, account sql.Account) error {
-	if role == "" || account.User == "" {
+func printGrants(cmd *cobra.Command, prog *program.Program, g granting) error {
+	if len(g.roles) == 0 || g.account.User == "" {
 		return exit.Usage(errors.New("give --role and --user, such as --role app --user shop"))
 	}
 	c, err := prog.Load(cmd)
 	if err != nil {
 		return err
 	}
-	if account.Database == "" {
+	if g.account.Database == "" {
 		dsn, err := c.RequireDSN()
 		if err != nil {
 			return exit.Usage(fmt.Errorf("%w; or give --database", err))
@@ -75,34 +100,97 @@ func printGrants(cmd *cobra.Command, prog *program.Program, role string, account
 		if err != nil {
 			return exit.Usage(errors.New("the DSN cannot be read; give --database"))
 		}
-		account.Database = parsed.DBName
+		g.account.Database = parsed.DBName
 	}
-	account.Prefix, account.Dialect = c.TablePrefix, sql.Dialect(c.Dialect)
-	comment, statements, err := sql.Grants(role, account)
+	g.account.Prefix, g.account.Dialect = c.TablePrefix, sql.Dialect(c.Dialect)
+	var comments string
+	var grants []string
+	for _, role := range g.roles {
+		comment, statements, err := sql.Grants(role, g.account)
+		if err != nil {
+			return exit.Usage(err)
+		}
+		comments, grants = comments+comment, append(grants, statements...)
+	}
+	about, entry, err := sql.GrantEntry(g.roles, g.account)
 	if err != nil {
 		return exit.Usage(err)
 	}
-	about, entry, err := sql.GrantEntry(role, account)
+	said := granted{Roles: g.roles}
+	surplus, alone, err := lookAt(cmd, prog, c, g, grants)
 	if err != nil {
-		return exit.Usage(err)
-	}
-	out := cmd.OutOrStdout()
-	if entry != "" && prog.JSON {
-		statements = append(statements, entry)
-	}
-	if prog.JSON {
-		return output.JSON(out, granted{role, statements})
-	}
-	if _, err := fmt.Fprint(out, comment); err != nil {
-		return err
-	}
-	for _, statement := range statements {
-		if err := output.Say(out, "%s;", statement); err != nil {
+		if cmd.Context().Err() != nil {
 			return err
 		}
+		said.NotLooked = err.Error()
+	}
+	said.Statements, said.OnDatabases = rights.Narrowing(grants, surplus, g.account.Name())
+	if g.database || alone {
+		said.Statements, said.OnDatabases = append(said.Statements, said.OnDatabases...), nil
+	}
+	if prog.JSON {
+		if entry != "" {
+			said.Statements = append(said.Statements, entry)
+		}
+		return output.JSON(cmd.OutOrStdout(), said)
+	}
+	return sayGrants(cmd.OutOrStdout(), g, said, comments, about, entry)
+}
+
+// sayGrants prints what a client of the server takes.
+func sayGrants(out io.Writer, g granting, said granted, comments, about, entry string) error {
+	_, err := io.WriteString(out, comments)
+	if said.NotLooked != "" {
+		err = errors.Join(err, output.Say(out, "-- What %s has beyond that was not looked at: %s.\n"+
+			"-- SHOW GRANTS FOR %s says what it has; REVOKE … ON … FROM %s takes away what stands there and not here.",
+			g.account.Name(), strings.Join(strings.Fields(said.NotLooked), " "), g.account.Name(), g.account.Name()))
+	}
+	for _, statement := range said.Statements {
+		err = errors.Join(err, output.Say(out, "%s;", statement))
+	}
+	if len(said.OnDatabases) > 0 {
+		err = errors.Join(err, output.Say(out, "-- It has rights on the whole database, which has other tables, too. Give it what it needs on those, and run:"))
+	}
+	for _, statement := range said.OnDatabases {
+		err = errors.Join(err, output.Say(out, "-- %s;", statement))
 	}
 	if entry == "" {
-		return nil
+		return err
 	}
-	return output.Say(out, "%s\n%s;", about, entry)
+	return errors.Join(err, output.Say(out, "%s\n%s;", about, entry))
+}
+
+// lookTimeout bounds how long it is looked what an account has.
+const lookTimeout = 15 * time.Second
+
+// lookAt returns what the account has beyond the grants, and whether the database holds no other tables. Why it could not look is the error.
+func lookAt(cmd *cobra.Command, prog *program.Program, c config.Config, g granting, grants []string) (surplus rights.Set, alone bool, err error) {
+	if _, err := c.RequireDSN(); err != nil {
+		return nil, false, errors.New("there is no DSN to look by")
+	}
+	names, err := sql.EverMade(g.account.Prefix)
+	if err != nil {
+		return nil, false, err
+	}
+	s, err := prog.Open(cmd, migrationLease)
+	if err != nil {
+		return nil, false, err
+	}
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), lookTimeout)
+	defer cancel()
+	has, err := rights.Has(ctx, s.DB, g.account.Name())
+	if err != nil {
+		return nil, false, err
+	}
+	surplus = has.Within(g.account.Database, names).Beyond(rights.Parse(grants))
+	if !surplus.OnDatabases() {
+		return surplus, false, nil
+	}
+	var there []string
+	if err := s.DB.SelectContext(ctx, &there, "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = ? LIMIT 10000", g.account.Database); err != nil {
+		return surplus, false, nil //nolint:nilerr // then it may have others
+	}
+	others := slices.ContainsFunc(there, func(name string) bool { return !slices.Contains(names, name) })
+	return surplus, len(there) > 0 && !others, nil
 }

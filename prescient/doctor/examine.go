@@ -50,6 +50,7 @@ var examinations = []examination{
 	{"settings", (*doctor).examineSettings, nil},
 	{"time_zone", (*doctor).examineTimeZone, nil},
 	{"grants", (*doctor).examineGrants, nil},
+	{"grants.surplus", (*doctor).examineSurplus, nil},
 }
 
 // Examine looks for what is wrong with an installation, on a pool made by connect.Open. Each thing that it looks at has at least

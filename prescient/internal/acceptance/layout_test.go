@@ -39,6 +39,7 @@ var command = append([]string{"slots", "sql", "config", "config/value", "cmd/int
 var layers = []layer{
 	{"slots", nil},
 	{"sql", nil},
+	{"sql/rights", nil},
 	{"config", []string{"slots", "config/value", "jobs/command/variable"}}, // one rule for what a command may be given
 	{"config/value", []string{"prescient/connect/hostlist"}},
 	{"prescient/connect/hostlist", nil},
@@ -56,7 +57,7 @@ var layers = []layer{
 	{"prescient/client/internal/rowtext", vocabulary},
 	{"prescient/client", append([]string{"prescient/audit", "prescient/client/internal/*"}, vocabulary...)},
 	{"prescient/blocking", vocabulary},
-	{"prescient/doctor", append([]string{"prescient/agent", "prescient/audit", "prescient/blocking"}, vocabulary...)},
+	{"prescient/doctor", append([]string{"sql/rights", "prescient/agent", "prescient/audit", "prescient/blocking"}, vocabulary...)},
 	{"prescient/prune", append([]string{"prescient/audit"}, vocabulary...)},
 	{"prescient/reslot", append([]string{"prescient/audit"}, vocabulary...)},
 	{"prescient/worker/books", []string{"prescient"}},
@@ -108,7 +109,7 @@ var layers = []layer{
 	{"cmd/internal/program", append([]string{"sql", "config", "config/value", "jobs/*", "cmd/internal/*"}, rooms...)},
 	{"cmd/checks", command},
 	{"cmd/serve", command},
-	{"cmd/operate", append([]string{"jobs/*"}, command...)},
+	{"cmd/operate", append([]string{"sql/rights", "jobs/*"}, command...)},
 	{"cmd/units", command},
 	{"cmd/event", command},
 	{"cmd/schedule", append([]string{"cmd/schedule/file"}, command...)},
