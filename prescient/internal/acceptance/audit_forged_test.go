@@ -91,7 +91,7 @@ func TestAForgedEntryStopsNobodyAndIsNamed(t *testing.T) {
 				quick("grants", func() error {
 					var database string
 					r.Must(r.Pool(time.Time{}).Get(&database, "SELECT DATABASE()"))
-					_, entry, err := text.GrantEntry("app", text.Account{Database: database, Prefix: "p_", User: "somebody", Dialect: r.Setting})
+					_, entry, err := text.GrantEntry([]string{"app"}, text.Account{Database: database, Prefix: "p_", User: "somebody", Dialect: r.Setting})
 					r.Must(err)
 					_, err = r.As("owner", time.Time{}).Exec(entry)
 					return err
