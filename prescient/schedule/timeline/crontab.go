@@ -11,8 +11,8 @@ import (
 	cron "github.com/netresearch/go-cron"
 )
 
-// readCrontab reads one crontab. Its errors do not name it.
-func readCrontab(text string, zone *time.Location, anchor time.Time) (rule, error) {
+// readCrontab reads one crontab. Its errors do not name it. fresh says that it was not taken before.
+func readCrontab(text string, zone *time.Location, anchor time.Time, fresh bool) (rule, error) {
 	if len(text) > MaxLength {
 		return nil, fmt.Errorf("it has %d bytes; %d are allowed", len(text), MaxLength)
 	}
@@ -30,16 +30,19 @@ func readCrontab(text string, zone *time.Location, anchor time.Time) (rule, erro
 		fields[i] = strings.ToLower(field) // go-cron takes THU for a hash
 	}
 	if len(fields) != 5 && len(fields) != 6 {
-		return nil, fmt.Errorf("its number of fields is %d; %s", len(fields), fieldsWanted)
+		return nil, fmt.Errorf("its number of fields is %d; %s%s", len(fields), fieldsWanted, fromElsewhere(fields))
 	}
 	parser := newParser()
 	kinds := fieldKinds[len(fieldKinds)-len(fields):]
 	for i, field := range fields {
-		if kinds[i].grammar(field) {
-			fields[i] = kinds[i].rewrite(field)
-			continue
+		switch {
+		case !kinds[i].grammar(field):
+			return nil, fmt.Errorf("its %s is %.80q; %s are allowed%s", kinds[i].name, field, kinds[i].allowed, fromElsewhere(fields))
+		case fresh && kinds[i].starInList(field):
+			return nil, fmt.Errorf("its %s is %.80q, a list with a star, of which nothing tells whether it restricts; %s is allowed instead",
+				kinds[i].name, field, kinds[i].instead(field))
 		}
-		return nil, fmt.Errorf("its %s is %.80q; %s are allowed", kinds[i].name, field, kinds[i].allowed)
+		fields[i] = kinds[i].rewrite(field)
 	}
 	schedule, err := parser.Parse(strings.Join(fields, " "))
 	if err != nil {

@@ -126,6 +126,18 @@ func TestWhatIsRefusedSaysWhatIsAllowed(t *testing.T) {
 		{"@at 2026-01-01T00:00:00.0000001Z", "microsecond"}, {"@at 0999-12-31T23:59:59Z", "1000"}, {"@at 999999999999", "9999"},
 		{"0 0 * * \xff", "character"}, {"0 0 * * *\n0 1 * * *", "character"}, {"０ 0 * * *", "character"}, {"\u212a * * * *", "character"},
 		{strings.Repeat("* ", 200), "255 are allowed"},
+
+		// A list with a star in a field of days.
+		{"0 9 *,15 * mon", `its day of month is "*,15", a list with a star, of which nothing tells whether it restricts; * for each day, or 15 for these alone, is allowed`},
+		{"0 9 1,* * *", "* for each day, or 1 for these alone"}, {"0 9 *,* * mon", "restricts; * is allowed instead"}, {"0 9 */1,15,L * *", "or 15,l for these"},
+		{"0 9 */2,15 * mon", "restricts; 1-31/2,15 is allowed instead"}, {"0 9 1 * *,5", `its day of week is "*,5"`}, {"0 9 ? * fri,*/2", "fri,0-6/2 is allowed instead"},
+		{"0 9 * * *,*/3", "* for each day, or 0-6/3 for"}, {"0 0 9 15W,* * *", "or 15w for these"}, {"0 9 ?,15 * *", `its day of month is "?,15"`}, {"0 9 * * mon,?", `its day of week is "mon,?"`},
+
+		// What only others read.
+		{"cron(0 12 ? * MON-FRI *)", "that of AWS"}, {"rate(5 minutes)", "@every 5m"}, {"0 12 ? * MON-FRI *", `its hour is "?"`}, {"0 12 ? * 2 *", "the year of AWS"}, {"0 12 * * ? *", "the year of AWS"},
+		{"0 12 1 1 ? 2027", "the year of AWS"}, {"15 10 5 6 5 2027", "a year is not allowed"}, {"0 0 12 ? * MON 2027", "the year of Quartz"}, {"0 0 12 ? * L", "the L of Quartz is 6 or sat"},
+		{"0 0 12 ? * 7#6", `its day of week is "7#6"`}, {"0 0 12 5C * ?", `its day of month is "5c"`}, {"H H * * *", "H is that of Jenkins"}, {"H/15 * * * *", "H is that of Jenkins"},
+		{"0 H(0-7) * * *", "H is that of Jenkins"}, {"0 0,H * * *", "H is that of Jenkins"}, {"CRON_TZ=Europe/Berlin 0 8 * * *", "the zone does not stand in the crontab"},
 	} {
 		_, err := timeline.Parse([]string{"* * * * *", test.crontab}, "", time.Time{})
 		switch {
@@ -134,6 +146,41 @@ func TestWhatIsRefusedSaysWhatIsAllowed(t *testing.T) {
 		case !errors.Is(err, prescient.ErrInvalid), !strings.Contains(err.Error(), test.says), !strings.Contains(err.Error(), "allowed"),
 			strings.Contains(err.Error(), "strconv"), len(err.Error()) > 600:
 			t.Errorf("%q: %v; want %s", test.crontab, err, test.says)
+		}
+	}
+}
+
+// What was taken once is read as it was: a star in a list of days did not restrict, one with a step did.
+func TestAStoredListWithAStarFiresAsBefore(t *testing.T) {
+	for crontab, want := range map[string]string{
+		"0 9 *,15 * mon":   "2026-01-05T09:00:00Z 2026-01-12T09:00:00Z 2026-01-19T09:00:00Z",
+		"0 9 1,* * mon":    "2026-01-05T09:00:00Z 2026-01-12T09:00:00Z",
+		"0 9 15 * *,5":     "2026-01-15T09:00:00Z 2026-02-15T09:00:00Z",
+		"0 9 *,* * *":      "2026-01-01T09:00:00Z 2026-01-02T09:00:00Z",
+		"0 9 */20,5 * fri": "2026-01-01T09:00:00Z 2026-01-02T09:00:00Z 2026-01-05T09:00:00Z 2026-01-09T09:00:00Z 2026-01-16T09:00:00Z 2026-01-21T09:00:00Z",
+	} {
+		l, err := timeline.ParseStored([]string{crontab}, "", time.Time{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantNext(t, l, "2026-01-01T00:00:00Z", want)
+	}
+}
+
+// What is to be written in the place of a list with a star is read, and means what the list did or what it says.
+func TestWhatIsSaidToBeWrittenIsRead(t *testing.T) {
+	for stored, instead := range map[string]string{"0 9 */2,15 * mon": "0 9 1-31/2,15 * mon", "0 9 1 * fri,*/2": "0 9 1 * fri,0-6/2", "0 9 *,15 * mon": "0 9 * * mon"} {
+		was, err := timeline.ParseStored([]string{stored}, "", time.Time{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, at := parse(t, "", instead), instant(t, "2026-01-01T00:00:00Z")
+		for range 100 {
+			next, _ := was.Next(at)
+			if again, _ := is.Next(at); !again.Equal(next) {
+				t.Fatalf("%s fires at %s, and %s at %s", stored, next, instead, again)
+			}
+			at = next
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 // every fires at anchor + interval, anchor + 2 × interval and so on, in seconds since the epoch.
 type every struct{ anchor, interval int64 }
 
-func (e every) next(t time.Time) (time.Time, bool) {
-	n := max(floorDiv(t.Unix()-e.anchor, e.interval)+1, 1)
+func (e every) next(p place) (time.Time, bool) {
+	n := max(floorDiv(p.at.Unix()-e.anchor, e.interval)+1, 1)
 	return time.Unix(e.anchor+n*e.interval, 0).UTC(), true
 }
 
@@ -56,8 +56,8 @@ func readInterval(text string) (sum time.Duration, ok bool) {
 // at fires once.
 type at time.Time
 
-func (a at) next(t time.Time) (time.Time, bool) {
-	return time.Time(a), time.Time(a).After(t)
+func (a at) next(p place) (time.Time, bool) {
+	return time.Time(a), time.Time(a).After(p.at)
 }
 
 func readAt(text string) (rule, error) {

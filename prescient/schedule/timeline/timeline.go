@@ -27,13 +27,14 @@ var (
 type Timeline struct {
 	rules []rule
 	zone  *time.Location
+	local bool // a crontab has fixed local times
 }
 
 // rule is one crontab.
 type rule interface {
-	// next is the first occurrence strictly after t, in UTC; false where there is none. It is asked for times of the years
+	// next is the first occurrence strictly after a place, in UTC; false where there is none. It is asked for times of the years
 	// 1000 to 9999 only, and may answer with one past that.
-	next(t time.Time) (time.Time, bool)
+	next(p place) (time.Time, bool)
 }
 
 // Parse reads 1 to [MaxCrontabs] crontabs. The zone is a name of the IANA database, in which their fields are local times;
@@ -44,20 +45,37 @@ type rule interface {
 // can never fire is refused. An @at that has passed is not: whether a time is past depends on now, and [Timeline.Next] says
 // that nothing is left.
 func Parse(crontabs []string, zone string, anchor time.Time) (*Timeline, error) {
+	return parse(crontabs, zone, anchor, loadZone, true)
+}
+
+// Zones returns a time zone by its name.
+type Zones func(name string) (*time.Location, error)
+
+// ParseStored is Parse for crontabs that were taken once: it reads those, too, that Parse refuses by now, as they were read then. These
+// are lists with a star in a field of days. Nil zones are those of this machine.
+func ParseStored(crontabs []string, zone string, anchor time.Time, zones Zones) (*Timeline, error) {
+	if zones == nil {
+		zones = loadZone
+	}
+	return parse(crontabs, zone, anchor, zones, false)
+}
+
+func parse(crontabs []string, zone string, anchor time.Time, zones Zones, fresh bool) (*Timeline, error) {
 	if len(crontabs) < 1 || len(crontabs) > MaxCrontabs {
 		return nil, fmt.Errorf("%w: %d crontabs: 1 to %d are allowed", prescient.ErrInvalid, len(crontabs), MaxCrontabs)
 	}
-	location, err := loadZone(zone)
+	location, err := zones(zone)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
 	timeline := &Timeline{zone: location}
 	for _, crontab := range crontabs {
-		r, err := readCrontab(crontab, location, anchor)
+		r, err := readCrontab(crontab, location, anchor, fresh)
 		if err != nil {
 			return nil, fmt.Errorf("%w: crontab %.80q: %w", prescient.ErrInvalid, crontab, err)
 		}
-		timeline.rules = append(timeline.rules, r)
+		_, local := r.(*fixed)
+		timeline.rules, timeline.local = append(timeline.rules, r), timeline.local || local
 	}
 	return timeline, nil
 }
@@ -73,24 +91,17 @@ func (l *Timeline) Zone() *time.Location {
 // Next returns the first occurrence strictly after t, in UTC: whole seconds; an @at with a fraction is rounded up. It is false
 // where none is left, which is so after the last @at of a schedule that has nothing else, and after the year 9999. No
 // occurrence lies before the year 1000.
-func (l *Timeline) Next(t time.Time) (first time.Time, ok bool) {
-	if t.Before(earliest) {
-		t = earliest.Add(-time.Second)
-	}
-	for _, r := range l.rules {
-		if at, fires := nextOf(r, t); fires && (!ok || at.Before(first)) {
-			first, ok = at, true
-		}
-	}
-	return first, ok
+func (l *Timeline) Next(t time.Time) (time.Time, bool) {
+	at, ok := l.next(l.placeAt(t))
+	return at.at, ok
 }
 
-// nextOf is the first occurrence of a rule strictly after t; the zero time where none is left.
-func nextOf(r rule, t time.Time) (time.Time, bool) {
-	if !t.Before(latest) {
+// nextOf is the first occurrence of a rule strictly after a place; the zero time where none is left.
+func nextOf(r rule, p place) (time.Time, bool) {
+	if !p.at.Before(latest) {
 		return time.Time{}, false
 	}
-	at, ok := r.next(t)
+	at, ok := r.next(p)
 	if !ok || at.After(latest) {
 		return time.Time{}, false
 	}
@@ -100,12 +111,10 @@ func nextOf(r rule, t time.Time) (time.Time, bool) {
 // After returns the occurrences strictly after t, in order, as [Timeline.Next] would one by one.
 func (l *Timeline) After(t time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
-		if t.Before(earliest) {
-			t = earliest.Add(-time.Second)
-		}
+		from := l.placeAt(t)
 		heads := make([]time.Time, len(l.rules)) // of each rule the next one; the zero time where none is left
 		for i, r := range l.rules {
-			heads[i], _ = nextOf(r, t)
+			heads[i], _ = nextOf(r, from)
 		}
 		for {
 			var first time.Time
@@ -117,9 +126,10 @@ func (l *Timeline) After(t time.Time) iter.Seq[time.Time] {
 			if first.IsZero() || !yield(first) {
 				return
 			}
+			from = l.pass(from, first)
 			for i, r := range l.rules {
 				if heads[i].Equal(first) {
-					heads[i], _ = nextOf(r, first)
+					heads[i], _ = nextOf(r, from)
 				}
 			}
 		}

@@ -85,28 +85,23 @@ type fixed struct {
 	zone *time.Location
 }
 
-func (f *fixed) next(t time.Time) (time.Time, bool) {
-	now := t.Unix()
-	current := periodOf(f.zone, now)
-	latest := current.shows(now) // the latest that the clock has shown so far: more than now if it was put back lately
-	for p := current; p.start > now-2*widest; {
-		before := periodOf(f.zone, p.start-1)
-		latest = max(latest, before.shows(p.start-1))
-		p = before
-	}
-	w, ok := f.calendar.next(latest)
+func (f *fixed) next(p place) (time.Time, bool) {
+	w, ok := f.calendar.next(p.shown)
 	if !ok {
 		return time.Time{}, false
 	}
 	// No clock shows w before it shows that time in UTC, less the widest.
-	p := current
-	if from := int64(w) - widest; from >= p.end {
-		p = periodOf(f.zone, from)
+	now := p.at.Unix() + 1
+	current := periodOf(f.zone, now)
+	if from := int64(w) - widest; from >= current.end {
+		current = periodOf(f.zone, from)
 	}
-	for p.at(w) >= p.end {
-		p = periodOf(f.zone, p.end)
+	at := max(current.at(w), now) // the clock may show more by now, where other rules said what it has shown
+	for at >= current.end {
+		current = periodOf(f.zone, current.end)
+		at = current.at(w)
 	}
-	return time.Unix(p.at(w), 0).UTC(), true
+	return time.Unix(at, 0).UTC(), true
 }
 
 // hourly is a crontab for every hour. It fires at each instant whose local time matches.
@@ -115,8 +110,8 @@ type hourly struct {
 	zone *time.Location
 }
 
-func (h *hourly) next(t time.Time) (time.Time, bool) {
-	for from := t.Unix() + 1; ; {
+func (h *hourly) next(after place) (time.Time, bool) {
+	for from := after.at.Unix() + 1; ; {
 		p := periodOf(h.zone, from)
 		w, ok := h.calendar.next(p.shows(from) - 1)
 		if !ok {
