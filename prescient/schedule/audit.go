@@ -12,6 +12,7 @@ import (
 const (
 	verbAccept = "accept" // by its timer, of one that plain SQL inserted
 	verbRefuse = "refuse" // by its timer, of one that is no good
+	verbPlan   = "plan"   // by PlanAnew: the timer waits for another time
 	verbEnd    = "end"    // by its timer, of one that has no more occurrences
 )
 

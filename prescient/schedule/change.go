@@ -195,7 +195,7 @@ func (s *Schedules) pauseLocked(ctx context.Context, db prescient.DB, old Stored
 		if err := s.fireUntil(ctx, db, old, timer, met, now); err != nil {
 			return err
 		}
-		until = replacement{old: old}.firedUntil(&timer, now)
+		until = replacement{old: old}.firedUntil(s.zones, &timer, now)
 	}
 	if err := s.switched(ctx, db, []string{old.ID}, false, "NULL", "NULL", until); err != nil {
 		return err
@@ -231,6 +231,11 @@ func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) erro
 		}
 		if err := s.switched(ctx, db, []string{id}, true, "NULL", "NULL", time.Time{}); err != nil {
 			return err
+		}
+		if kept := s.keptFirst(old.Schedule, old.CreatedAt, from); kept != old.kept {
+			if err := s.keep(ctx, db, map[string]ahead{id: kept}); err != nil {
+				return err
+			}
 		}
 		if err := s.forgetRefused(ctx, db, refusedAmong(old)); err != nil {
 			return err

@@ -122,7 +122,14 @@ func (s *Schedules) missing(ctx context.Context, db prescient.DB, some []Schedul
 
 // insertRows inserts the rows of schedules, and says of how many: after an error those of the statements before it.
 func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Schedule, enabled bool, now time.Time) (inserted int, err error) {
-	row := func(b []byte, one Schedule) []byte { return appendRow(b, one.withDefaults(), enabled, now) }
+	row := func(b []byte, one Schedule) []byte {
+		one = one.withDefaults()
+		var kept ahead
+		if enabled {
+			kept = s.keptFirst(one, now, now)
+		}
+		return appendRow(b, one, enabled, now, kept)
+	}
 	err = inBulk(some, row, func(rows string, n int) error {
 		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/insert", "{rows}", rows)); err != nil {
 			return fmt.Errorf("inserting schedules: %w", err)
@@ -140,24 +147,28 @@ func (s *Schedules) insertTimers(ctx context.Context, db prescient.DB, some []Sc
 		return nil
 	}
 	var jobs []prescient.NewJob
+	kept := make(map[string]ahead)
 	for _, one := range some {
 		one = one.withDefaults()
 		first, err := s.firstToCome(one, now, slots.Later(now, until[one.ID]))
 		if err != nil {
 			return err
 		}
+		if until[one.ID].After(now) { // the row has what is kept of an occurrence before that
+			kept[one.ID] = s.keptFirst(one, now, until[one.ID])
+		}
 		jobs = append(append(jobs, s.timer(one, first)), s.runs(one, first)...)
 	}
 	if err := s.own.Insert(ctx, db, jobs, now); err != nil {
 		return fmt.Errorf("inserting timers: %w", err)
 	}
-	return nil
+	return s.keep(ctx, db, kept)
 }
 
 // first is the first time after now at which a schedule is due; the zero time where none is left. An error says that its crontabs
 // are no good, or finer than the slots.
 func (s *Schedules) first(one Schedule, created, now time.Time) (time.Time, error) {
-	line, err := one.timeline(created)
+	line, err := one.timeline(s.zones, created)
 	if err != nil {
 		return time.Time{}, err
 	}

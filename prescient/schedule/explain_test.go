@@ -65,6 +65,7 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 			add(fmt.Sprintf("schedule/accepted %d", n), s.tables.Fill("schedule/accepted", "{ids}", ids), map[string]string{"p_schedule_refused": byID})
 		}
 		add(fmt.Sprintf("schedule/tally %d", n), s.tables.Fill("schedule/tally", "{ids}", ids, "{passed}", "", "{caught}", "WHEN 's00001' THEN 7"), reached)
+		add(fmt.Sprintf("schedule/ahead %d", n), s.tables.Fill("schedule/ahead", "{ids}", ids, "{ahead}", " WHEN 's00001' THEN 7"), reached)
 		var events []sent
 		for _, one := range many[:min(n, copiedAtATime)] {
 			events = append(events, sent{Event: event.Event{ID: one.ID + "-1", Key: one.ID, GeneratedAt: rig.At("10:00")}})
@@ -72,14 +73,14 @@ func statements(s *Schedules, many []Schedule) (list []rig.Explained) {
 		add(fmt.Sprintf("schedule/event_copied %d", n), s.tables.Fill("schedule/event_copied", "{rows}", copiedRows(events)), map[string]string{"one": byID})
 	}
 	add("schedule/by_hand", s.tables.Fill("schedule/by_hand", "{second}", "'2026-11-20 10:00:00'", "{id}", "'s00001'"), reached)
-	add("schedule/replace", s.tables.Fill("schedule/replace", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00")))), nil)
+	add("schedule/replace", s.tables.Fill("schedule/replace", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00"), ahead{Int64: 3600, Valid: true}))), nil)
 	add("schedule/of_owner", s.tables.Fill("schedule/of_owner", "{payload}", string(toCompare), "{name}", "'order'", "{key}", "'7'"), map[string]string{"p_schedule": byOwner})
 	add("schedule/list_refused", s.tables.Fill("schedule/list_refused", "{payload}", string(noPayload), "{after}", "'s00010'", "{limit}", "100"),
 		map[string]string{"p_schedule_refused": byID, "p_schedule": byID})
 	add("schedule/deleted", s.tables.Fill("schedule/deleted", "{rows}", "('new', '2026-11-20 10:00:00')"), nil)
 	add("schedule/refused", s.tables.Fill("schedule/refused", "{rows}", "('new')"), nil)
 	add("schedule/list", s.tables.Fill("schedule/list", "{payload}", string(noPayload), "{index}", "PRIMARY", "{filter}", "id > 's03000'", "{limit}", "100"), reached)
-	add("schedule/insert", s.tables.Fill("schedule/insert", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00")))), nil)
+	add("schedule/insert", s.tables.Fill("schedule/insert", "{rows}", string(appendRow(nil, many[0].withDefaults(), true, rig.At("10:00"), ahead{Int64: 3600, Valid: true}))), nil)
 	return list
 }
 

@@ -69,15 +69,17 @@ type firing struct {
 	left    bounds // what may be added yet
 	events  []sent
 	runs    []prescient.NewJob
-	passed  []string       // ids
-	placed  []string       // ids
+	passed  []string // ids
+	placed  []string // ids
+	kept    map[string]ahead
 	caught  map[string]int // how many missed occurrences a catch-up has fired, by id: 0 of one that is over
 	over    []string       // ids of schedules that have no more occurrences
 	reasons map[string]string
 }
 
 func (s *Schedules) newFiring() *firing {
-	return &firing{Schedules: s, of: make(map[string]Stored), left: s.bounds, reasons: make(map[string]string), caught: make(map[string]int)}
+	return &firing{Schedules: s, of: make(map[string]Stored), left: s.bounds, reasons: make(map[string]string), caught: make(map[string]int),
+		kept: make(map[string]ahead)}
 }
 
 // timeOf is when a timer is called. What a clock tells may be a moment behind: it is never called before its slot.
@@ -121,7 +123,7 @@ func (f *firing) one(one Stored, timer prescient.FutureJob, timers int) (next ti
 	if one.Version == 0 {
 		return f.place(one, f.now), nil
 	}
-	line, err := one.timeline(one.CreatedAt)
+	line, err := one.timeline(f.zones, one.CreatedAt)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -129,9 +131,13 @@ func (f *firing) one(one Stored, timer prescient.FutureJob, timers int) (next ti
 	if one.size > 0 {
 		most = min(most, f.left.bytes/timers/one.size)
 	}
-	do := one.rules().Fire(line, f.tables.Grid, catchup.Call{Due: timer.DueAt, Slot: timer.NextCheckAt, Now: f.now, Caught: one.caught, Most: most,
+	w := line.walkFrom(timer.DueAt, one.kept)
+	do := one.rules().Fire(w, f.tables.Grid, catchup.Call{Due: timer.DueAt, Slot: timer.NextCheckAt, Now: f.now, Caught: one.caught, Most: most,
 		Ran: f.called[runKey(timer.Entity(), one.JobExec, timer.DueAt)]})
 	f.take(one, do)
+	if kept := w.keeps(); kept != one.kept && !do.Next.IsZero() {
+		f.kept[one.ID] = kept
+	}
 	if more := len(do.Events) + len(do.Runs) - 1; more > 0 {
 		f.left = bounds{f.left.sent - more, f.left.bytes - more*one.size}
 	}
@@ -169,6 +175,9 @@ func (f *firing) place(one Stored, now time.Time) (first time.Time) {
 		return time.Time{}
 	}
 	f.placed = append(f.placed, one.ID)
+	if kept := f.keptFirst(one.Schedule, one.CreatedAt, now); kept != one.kept {
+		f.kept[one.ID] = kept
+	}
 	f.runs = append(f.runs, f.Schedules.runs(one.Schedule, first)...)
 	return first
 }
@@ -187,6 +196,9 @@ func (f *firing) write(ctx context.Context, tx *sqlx.Tx, alone bool) error {
 		return err
 	}
 	if err := f.tally(ctx, tx); err != nil {
+		return err
+	}
+	if err := f.keep(ctx, tx, f.kept); err != nil {
 		return err
 	}
 	if err := f.switched(ctx, tx, f.over, false, "NULL", literal.Of(literal.AppendText, reasonOver), time.Time{}); err != nil {

@@ -145,7 +145,7 @@ func (s *Schedules) Check(schedule Schedule, now time.Time) error {
 // After returns the times strictly after t at which it is due, in order: by its crontabs, its zone and its jitter, whether it is
 // enabled or not. The error wraps prescient.ErrInvalid, for crontabs that plain SQL inserted.
 func (s Stored) After(t time.Time) (iter.Seq[time.Time], error) {
-	line, err := s.timeline(s.CreatedAt)
+	line, err := s.timeline(nil, s.CreatedAt)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
+	"prescient/prescient/schedule/timeline"
 )
 
 // replacement is a definition that takes the place of one that is locked. Both have their defaults filled in.
@@ -39,7 +40,8 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 		return err
 	}
 	var jobs []prescient.NewJob
-	for _, r := range some {
+	kept := make([]ahead, len(some))
+	for i, r := range some {
 		var timer *prescient.FutureJob
 		if job, waits := met[prescient.KeyOf(s.own.Entity(r.old.ID), TimerExec, "")]; waits {
 			timer = &job
@@ -52,11 +54,12 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 			return err
 		}
 		jobs = append(jobs, next...)
+		kept[i] = s.keptOf(r, timer, next)
 	}
 	if err := s.own.Insert(ctx, db, jobs, now); err != nil {
 		return fmt.Errorf("inserting timers: %w", err)
 	}
-	if err := s.replaceRows(ctx, db, some, now); err != nil {
+	if err := s.replaceRows(ctx, db, some, kept, now); err != nil {
 		return err
 	}
 	var refused []string
@@ -80,7 +83,7 @@ func (s *Schedules) pendingFor(r replacement, timer *prescient.FutureJob, now ti
 		return nil, err
 	}
 	if timer == nil || !r.old.Enabled || r.old.Version == 0 || !r.old.sameTimeline(schedule) {
-		due, err := s.firstToCome(schedule, r.old.CreatedAt, r.firedUntil(timer, now))
+		due, err := s.firstToCome(schedule, r.old.CreatedAt, r.firedUntil(s.zones, timer, now))
 		if err != nil {
 			return nil, err
 		}
@@ -97,11 +100,11 @@ func (s *Schedules) pendingFor(r replacement, timer *prescient.FutureJob, now ti
 	if schedule.Topic == "" {
 		return []prescient.NewJob{s.timer(schedule, due)}, nil
 	}
-	line, err := schedule.timeline(r.old.CreatedAt)
+	line, err := schedule.timeline(s.zones, r.old.CreatedAt)
 	if err != nil {
 		return nil, err
 	}
-	next, ok := line.Next(due)
+	next, ok := line.walkFrom(due, r.old.kept).Next(due)
 	if !ok {
 		return nil, fmt.Errorf("%w: schedule %q: none of its times is after now, %s", prescient.ErrInvalid, schedule.ID, now.Format(time.RFC3339))
 	}
@@ -110,23 +113,54 @@ func (s *Schedules) pendingFor(r replacement, timer *prescient.FutureJob, now ti
 
 // firedUntil is the time up to which the schedule has fired: now, unless the clock was put back since. Then its timer waits for a later
 // occurrence than the next, and whatever comes before that has fired.
-func (r replacement) firedUntil(timer *prescient.FutureJob, now time.Time) time.Time {
+func (r replacement) firedUntil(zones timeline.Zones, timer *prescient.FutureJob, now time.Time) time.Time {
 	if timer == nil || !r.old.Enabled || r.old.Version == 0 {
 		return now
 	}
-	line, err := r.old.timeline(r.old.CreatedAt)
+	line, err := r.old.timeline(zones, r.old.CreatedAt)
 	if err != nil {
 		return now // by somebody's own SQL: it never fired
 	}
-	if next, ok := line.Next(now); ok && next.Before(timer.DueAt) {
-		return timer.DueAt.Add(-time.Second)
+	w := line.walk(now)
+	next, ok := w.Next(now)
+	if !ok || !next.Before(timer.DueAt) {
+		return now
 	}
-	return now
+	// Whoever computed its time may have taken the zone to be at another offset: then it is the same local time that comes earlier here.
+	if kept := w.keeps(); kept.Valid && r.old.kept.Valid && localAt(next, kept) >= localAt(timer.DueAt, r.old.kept) {
+		return now
+	}
+	return timer.DueAt.Add(-time.Second)
+}
+
+// localAt is how far local time has come at an occurrence, as a unix second.
+func localAt(due time.Time, kept ahead) int64 { return due.Unix() + kept.Int64 }
+
+// keptOf is what is to be kept of the occurrence that the timer among some jobs waits for, in place of the one that there was; nil for none.
+func (s *Schedules) keptOf(r replacement, was *prescient.FutureJob, jobs []prescient.NewJob) ahead {
+	for _, job := range jobs {
+		switch {
+		case job.JobExec != TimerExec:
+		case was != nil && r.old.kept.Valid && r.old.sameTimeline(r.by.Schedule) && job.DueAt.Equal(was.DueAt):
+			return r.old.kept
+		default:
+			line, err := r.by.timeline(s.zones, r.old.CreatedAt)
+			if err != nil { // which it was planned by
+				return ahead{}
+			}
+			return line.walk(job.DueAt).keeps()
+		}
+	}
+	return ahead{}
 }
 
 // replaceRows changes the rows of schedules.
-func (s *Schedules) replaceRows(ctx context.Context, db prescient.DB, some []replacement, now time.Time) error {
-	row := func(b []byte, r replacement) []byte { return appendRow(b, r.by.Schedule, r.enabled(), now) }
+func (s *Schedules) replaceRows(ctx context.Context, db prescient.DB, some []replacement, kept []ahead, now time.Time) error {
+	i := -1
+	row := func(b []byte, r replacement) []byte {
+		i++
+		return appendRow(b, r.by.Schedule, r.enabled(), now, kept[i])
+	}
 	return inBulk(some, row, func(rows string, _ int) error {
 		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/replace", "{rows}", rows)); err != nil {
 			return fmt.Errorf("changing schedules: %w", err)

@@ -104,13 +104,14 @@ func quotaOf(seconds sql.NullInt64) time.Duration {
 }
 
 // appendRow appends (…) for schedule/insert and schedule/replace.
-func appendRow(b []byte, s Schedule, enabled bool, created time.Time) []byte {
+func appendRow(b []byte, s Schedule, enabled bool, created time.Time, kept ahead) []byte {
 	b = literal.AppendText(append(b, '('), s.ID)
 	for _, value := range columns(s) {
 		b = append(append(b, ','), value...)
 	}
 	b = append(appendBool(append(b, ",1,"...), enabled), ',')
-	return append(literal.AppendMicro(b, created), ')')
+	b = append(literal.AppendMicro(b, created), ',')
+	return append(appendAhead(b, kept), ')')
 }
 
 // find reads schedules by their ids, in the order of these, and leaves out those that are not there.
@@ -145,7 +146,7 @@ func scan(rows *sql.Rows) (one Stored, err error) {
 	var size, within, expires, jitter, tolerance, quota sql.NullInt64
 	if err := rows.Scan(&id, &crontabs, &zone, &payload, &size, &jobExec, &topic, &ownerName, &ownerKey, &catchUp, &within, &expires,
 		&jitter, &one.MayCoalesce, &one.Version, &one.Enabled, &disabledAt, &reason, &one.PassedOver, &one.caught, &created, &updated,
-		&one.Long, &overlap, &tolerance, &quota, &one.Pool, &lastStarted); err != nil {
+		&one.Long, &overlap, &tolerance, &quota, &one.Pool, &lastStarted, &one.kept); err != nil {
 		return one, err
 	}
 	var errs []error

@@ -111,7 +111,7 @@ var topicPattern = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 // Validate returns an error that wraps prescient.ErrInvalid and names what is wrong, and what is allowed. Whether the crontabs
 // are finer than slots is for Create to say, which knows the slots.
 func (s Schedule) Validate() error {
-	_, err := s.timeline(time.Unix(0, 0))
+	err := s.validCrontabs()
 	if err := errors.Join(validID(s.ID), err, s.validTarget()); err != nil {
 		return err
 	}
@@ -199,12 +199,20 @@ func (s Schedule) validTarget() error {
 	return nil
 }
 
-// timeline reads the crontabs; created is what @every counts from.
-func (s Schedule) timeline(created time.Time) (shifted, error) {
+// validCrontabs refuses what no schedule may be given, though one that is stored may have it.
+func (s Schedule) validCrontabs() error {
 	if n := len(strings.Join(s.Crontabs, "\n")); n > maxCrontabs {
-		return shifted{}, fmt.Errorf("%w: crontabs of schedule %q have %d characters; at most %d are allowed", prescient.ErrInvalid, s.ID, n, maxCrontabs)
+		return fmt.Errorf("%w: crontabs of schedule %q have %d characters; at most %d are allowed", prescient.ErrInvalid, s.ID, n, maxCrontabs)
 	}
-	line, err := timeline.Parse(s.Crontabs, s.Zone, created)
+	if _, err := timeline.Parse(s.Crontabs, s.Zone, time.Unix(0, 0)); err != nil {
+		return fmt.Errorf("schedule %q: %w", s.ID, err)
+	}
+	return nil
+}
+
+// timeline reads the crontabs by some zones, nil for those of this machine; created is what @every counts from.
+func (s Schedule) timeline(zones timeline.Zones, created time.Time) (shifted, error) {
+	line, err := timeline.ParseStored(s.Crontabs, s.Zone, created, zones)
 	if err != nil {
 		return shifted{}, fmt.Errorf("schedule %q: %w", s.ID, err)
 	}
@@ -274,4 +282,6 @@ type Stored struct {
 
 	// caught is how many missed occurrences a catch-up has fired that goes on, and size how many bytes the payload has.
 	caught, size int
+	// kept is how far local time is ahead at the occurrence that the timer waits for.
+	kept ahead
 }

@@ -9,6 +9,7 @@ import (
 	"prescient/prescient/event"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/schedule/timeline"
 )
 
 // ErrExists is returned by Create for an id that is taken by another definition; nothing was written.
@@ -32,7 +33,8 @@ type Schedules struct {
 	log    audit.Log
 	events *event.Outbox
 	bounds bounds
-	ofJobs bool // it is for the schedules of jobs, and for no others
+	zones  timeline.Zones // nil for those of this machine
+	ofJobs bool           // it is for the schedules of jobs, and for no others
 }
 
 // New returns the schedules of the installation that a client works on.

@@ -14,6 +14,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/longrun"
+	"prescient/prescient/schedule/timeline"
 )
 
 // Schedules are the rules of long runs.
@@ -59,7 +60,7 @@ func (s *Schedules) Terms(ctx context.Context, tx *sqlx.Tx, checks []prescient.F
 			continue
 		}
 		if one := long[check.EntityKey]; one != nil {
-			if terms[i], err = one.terms(check); err != nil {
+			if terms[i], err = one.terms(s.zones, check); err != nil {
 				return nil, now, err
 			}
 		}
@@ -89,9 +90,9 @@ func (s *Schedules) idsBy(ctx context.Context, tx *sqlx.Tx, statement string, id
 }
 
 // terms are those of a run. A run that a person asked for has no next occurrence, so that it is never too soon.
-func (s Stored) terms(run prescient.FutureJob) (longrun.Terms, error) {
+func (s Stored) terms(zones timeline.Zones, run prescient.FutureJob) (longrun.Terms, error) {
 	t := longrun.Terms{Schedule: s.ID, Overlap: s.Overlap, LastStart: s.LastStartedAt, Quota: max(s.Quota, 0), Pool: s.Pool}
-	line, err := s.timeline(s.CreatedAt)
+	line, err := s.timeline(zones, s.CreatedAt)
 	if err != nil {
 		return t, err
 	}
@@ -100,6 +101,9 @@ func (s Stored) terms(run prescient.FutureJob) (longrun.Terms, error) {
 		due = time.Unix(second, 0).UTC()
 	}
 	next, ok := line.Next(due)
+	if !byHand(run.Tag) {
+		next, ok = line.after(due)
+	}
 	if !ok {
 		return t, nil
 	}
@@ -117,6 +121,19 @@ func (s Stored) terms(run prescient.FutureJob) (longrun.Terms, error) {
 		t.Tolerance = t.Interval / 10
 	}
 	return t, nil
+}
+
+// after is the first time after an occurrence at which one is due. Of an occurrence that is none by this machine's zones, since another
+// machine computed it by others, that may be the same once more: such a one is as far from the next as that from the one behind it.
+func (s shifted) after(due time.Time) (time.Time, bool) {
+	next, ok := s.Next(due)
+	if here, _ := s.Next(due.Add(-time.Second)); !ok || here.Equal(due) {
+		return next, ok
+	}
+	if behind, more := s.Next(next); more {
+		return due.Add(behind.Sub(next)), true
+	}
+	return next, ok
 }
 
 // gapBefore is how long before an occurrence the one before it was, up to most: crontabs need not fire at equal distances.

@@ -20,7 +20,7 @@ func TestTheGapBeforeAnOccurrenceIsThatToTheOneBeforeIt(t *testing.T) {
 		{[]string{"0 0 12 * * *", "1 0 12 * * *"}, "2026-11-20T12:00:01Z", 24*time.Hour - time.Second, time.Second},
 		{[]string{"@yearly", "0 0 3 1 *"}, "2026-01-03T00:00:00Z", 363 * 24 * time.Hour, 48 * time.Hour},
 	} {
-		line, err := Schedule{ID: "a", Crontabs: test.crontabs}.timeline(time.Unix(0, 0))
+		line, err := Schedule{ID: "a", Crontabs: test.crontabs}.timeline(nil, time.Unix(0, 0))
 		if err != nil {
 			t.Fatal(err)
 		}

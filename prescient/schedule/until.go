@@ -16,7 +16,7 @@ func (s *Schedules) fireUntil(ctx context.Context, db prescient.DB, one Stored, 
 	if one.Version == 0 || timer.DueAt.After(now) {
 		return nil
 	}
-	line, err := one.timeline(one.CreatedAt)
+	line, err := one.timeline(s.zones, one.CreatedAt)
 	if err != nil {
 		return nil // by somebody's own SQL: it never fired
 	}
@@ -28,8 +28,9 @@ func (s *Schedules) fireUntil(ctx context.Context, db prescient.DB, one Stored, 
 		run, waits := met[runKey(timer.Entity(), one.JobExec, timer.DueAt)]
 		c.Ran = !waits || run.CheckCount+run.ErrorCount > 0
 	}
+	w := line.walkFrom(timer.DueAt, one.kept)
 	for !c.Due.IsZero() && !c.Due.After(now) {
-		do := one.rules().Fire(line, grid, c)
+		do := one.rules().Fire(w, grid, c)
 		do.Runs = slices.DeleteFunc(do.Runs, func(t time.Time) bool { return t.After(now) })
 		f.take(one, do)
 		c.Due, c.Caught, c.Ran = do.Next, do.Caught, false
