@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/internal/times"
 	"prescient/cmd/internal/words"
 	"prescient/prescient/steps"
 )
@@ -30,7 +30,8 @@ type listed struct {
 	UpdatedAt      time.Time  `json:"updated_at"`
 }
 
-func listedOf(job steps.Stored, now time.Time) listed {
+// listedOf is a job with what its timer waits for; zero where it has none.
+func listedOf(job steps.Stored, due time.Time) listed {
 	l := listed{Name: job.Name, Version: job.Version, Crontab: job.Crontabs, Zone: job.Zone, Pool: job.Pool, Enabled: job.Schedule.Enabled,
 		DisabledReason: job.Schedule.DisabledReason, UpdatedAt: job.UpdatedAt}
 	for _, step := range job.Steps {
@@ -39,9 +40,8 @@ func listedOf(job steps.Stored, now time.Time) listed {
 	if at := job.Schedule.LastStartedAt; !at.IsZero() {
 		l.LastStartedAt = &at
 	}
-	all, _ := job.Schedule.After(now) // crontabs were good when they were stored
-	if next := times.First(all, 1); job.Schedule.Enabled && len(next) > 0 {
-		l.Next = &next[0]
+	if !due.IsZero() {
+		l.Next = &due
 	}
 	return l
 }
@@ -82,17 +82,25 @@ func list(cmd *cobra.Command, prog *program.Program) error {
 		return err
 	}
 	defer s.Close()
-	now, err := s.Now(cmd.Context())
-	if err != nil {
-		return err
-	}
-	var all []listed
+	var jobs []steps.Stored
+	var ids []string
 	err = eachJob(cmd.Context(), s, func(job steps.Stored) error {
-		all = append(all, listedOf(job, now))
+		jobs, ids = append(jobs, job), append(ids, job.Schedule.ID)
 		return nil
 	})
 	if err != nil {
 		return s.Explain(err)
+	}
+	due, err := s.Schedules.Timers(cmd.Context(), s.DB, ids...)
+	if exit.IsDenied(err) {
+		err = output.Say(cmd.ErrOrStderr(), "%s: warning: when they fire next cannot be seen by this account", prog.Name)
+	}
+	if err != nil {
+		return s.Explain(err)
+	}
+	var all []listed
+	for _, job := range jobs {
+		all = append(all, listedOf(job, due[job.Schedule.ID]))
 	}
 	if prog.JSON {
 		return output.Lines(cmd.OutOrStdout(), all)

@@ -93,7 +93,11 @@ func showJob(cmd *cobra.Command, prog *program.Program, s *program.Session, name
 	}
 	entry := entryOf(job)
 	entry.Enabled = nil
-	one := shown{listed: listedOf(job, now)}
+	due, err := s.Schedules.Timers(cmd.Context(), s.DB, job.Schedule.ID)
+	if err != nil {
+		return err
+	}
+	one := shown{listed: listedOf(job, due[job.Schedule.ID])}
 	if one.Definition, err = entry.Text(); err != nil {
 		return err
 	}
@@ -101,6 +105,9 @@ func showJob(cmd *cobra.Command, prog *program.Program, s *program.Session, name
 		one.Versions = append(one.Versions, v.Version)
 	}
 	all, _ := job.Schedule.After(now) // crontabs were good when they were stored
+	if waits, is := due[job.Schedule.ID]; is {
+		all, _ = job.Schedule.AfterTimer(waits)
+	}
 	for _, at := range times.First(all, count) {
 		one.Times = append(one.Times, output.Stamp(at))
 	}

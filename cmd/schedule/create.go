@@ -9,7 +9,6 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/internal/times"
 	"prescient/prescient/schedule"
 )
 
@@ -88,17 +87,16 @@ func create(cmd *cobra.Command, prog *program.Program, f definitionFlags, id str
 
 // sayCreated says when a schedule fires first.
 func sayCreated(cmd *cobra.Command, s *program.Session, id string) error {
-	stored, err := s.Schedules.Get(cmd.Context(), s.DB, id)
+	due, err := s.Schedules.Timers(cmd.Context(), s.DB, id)
 	if err != nil { // it was created, all the same
 		s.Log.Debug().Err(err).Msg("when it fires cannot be seen")
 		return output.Say(cmd.OutOrStdout(), "created: %s", id)
 	}
-	all, _ := stored.After(stored.CreatedAt) // its crontabs are good: they were just stored
-	next := times.First(all, 1)
-	if len(next) == 0 {
+	first, waits := due[id]
+	if !waits {
 		return output.Say(cmd.OutOrStdout(), "created: %s", id)
 	}
-	return output.Say(cmd.OutOrStdout(), "created: %s fires first at %s (UTC)", id, output.Stamp(next[0]))
+	return output.Say(cmd.OutOrStdout(), "created: %s fires first at %s (UTC)", id, output.Stamp(first))
 }
 
 // warn warns of a job_exec that nobody has; of none where there is none.

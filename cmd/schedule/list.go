@@ -12,7 +12,6 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/internal/times"
 	"prescient/cmd/internal/words"
 	"prescient/cmd/schedule/file"
 	"prescient/prescient/schedule"
@@ -32,8 +31,8 @@ type listed struct {
 	LastStartedAt  *time.Time `json:"last_started_at,omitempty"` // of a long run
 }
 
-// listedOf is a schedule with its next occurrence after now. What plain SQL inserted, and is no good, has none.
-func listedOf(one schedule.Stored, now time.Time) listed {
+// listedOf is a schedule with what its timer waits for; zero where it has none, or is not seen.
+func listedOf(one schedule.Stored, due time.Time) listed {
 	l := listed{Record: file.Of(one.Schedule, one.Enabled), Enabled: one.Enabled, Version: one.Version, DisabledReason: one.DisabledReason,
 		PassedOver: one.PassedOver, CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
 	if !one.DisabledAt.IsZero() {
@@ -42,9 +41,8 @@ func listedOf(one schedule.Stored, now time.Time) listed {
 	if !one.LastStartedAt.IsZero() {
 		l.LastStartedAt = &one.LastStartedAt
 	}
-	all, _ := one.After(now)
-	if next := times.First(all, 1); one.Enabled && len(next) > 0 {
-		l.Next = &next[0]
+	if !due.IsZero() {
+		l.Next = &due
 	}
 	return l
 }
@@ -88,7 +86,7 @@ func listCommand(prog *program.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List schedules with when they fire next",
-		Long: `Lists schedules in the order of their ids, a page at a time, with their next occurrences; of those that were
+		Long: `Lists schedules in the order of their ids, a page at a time, with what their timers wait for; of those that were
 disabled since they are no good, with the reason. Payloads are shown by show and export.`,
 		Example: fmt.Sprintf(`  %[1]s schedule list --owner customer/42
   %[1]s schedule list --troubled`, prog.Name),
@@ -118,19 +116,26 @@ func list(cmd *cobra.Command, prog *program.Program, f listFlags) error {
 		return err
 	}
 	defer s.Close()
-	now, err := s.Now(cmd.Context())
-	if err != nil {
-		return err
-	}
 	found, err := s.Schedules.List(cmd.Context(), s.DB, schedule.Filter{Owner: owner, Troubled: f.troubled, After: f.after, Limit: f.limit + 1})
 	if err != nil {
 		return s.Explain(err)
 	}
 	more := len(found) > f.limit
 	found = found[:min(len(found), f.limit)]
+	ids := make([]string, len(found))
+	for i, one := range found {
+		ids[i] = one.ID
+	}
+	due, err := s.Schedules.Timers(cmd.Context(), s.DB, ids...)
+	if exit.IsDenied(err) {
+		err = output.Say(cmd.ErrOrStderr(), "%s: warning: when they fire next cannot be seen by this account", prog.Name)
+	}
+	if err != nil {
+		return s.Explain(err)
+	}
 	rows := make([]listed, len(found))
 	for i, one := range found {
-		rows[i] = listedOf(one, now)
+		rows[i] = listedOf(one, due[one.ID])
 	}
 	switch {
 	case prog.JSON:

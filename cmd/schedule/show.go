@@ -126,9 +126,6 @@ func look(ctx context.Context, s *program.Session, id, tag string, count int) (f
 	if err != nil {
 		return found, err
 	}
-	found.listed = listedOf(one, now)
-	all, _ := one.After(now) // of one that is no good DisabledReason says why, once the timer was called
-	found.Times = times.First(all, count)
 	filter := client.ListFilter{Entity: prescient.Entity{Name: prescient.ScheduleEntity, Key: id}, Tag: tag, Limit: mostRuns}
 	rows, err := s.Client.Pending(ctx, s.DB, filter)
 	if err != nil {
@@ -141,6 +138,16 @@ func look(ctx context.Context, s *program.Session, id, tag string, count int) (f
 		}
 		found.Runs = append(found.Runs, row)
 	}
+	due, err := s.Schedules.Timers(ctx, s.DB, id)
+	if err != nil {
+		return found, err
+	}
+	found.listed = listedOf(one, due[id])
+	all, _ := one.After(now) // of one that is no good DisabledReason says why, once the timer was called
+	if waits, is := due[id]; is {
+		all, _ = one.AfterTimer(waits)
+	}
+	found.Times = times.First(all, count)
 	var denials []error
 	if one.Long {
 		found.LongRuns, err = s.Schedules.LongRuns(ctx, s.DB, id, mostRuns)

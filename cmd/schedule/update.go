@@ -3,9 +3,9 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
@@ -18,6 +18,9 @@ import (
 type updated struct {
 	did
 	Changes []file.Change `json:"changes,omitempty"`
+	// Was and Next are what the timer waited for, and waits for, where it was planned anew.
+	Was  *time.Time `json:"was,omitempty"`
+	Next *time.Time `json:"next,omitempty"`
 }
 
 func updateCommand(prog *program.Program) *cobra.Command {
@@ -31,9 +34,10 @@ duration back to its default, and --long=false all that is for long runs.
 What was due before goes on as the schedule says from then on: runs that wait, or are to be tried again, with their counts,
 and events that were not sent yet. A run that is under way ends as superseded, and is not repeated. Where crontabs, zone and
 jitter stay its next occurrence does too; else it fires from now on. One that is paused stays so. That nothing is changed is
-no failure.`,
+no failure: then its next occurrence is planned anew by the time zones of this machine, as after an update of them.`,
 		Example: fmt.Sprintf(`  %[1]s schedule update digest/42 '0 8 * * mon-fri'
-  %[1]s schedule update digest/42 --payload-file digest.json --no-owner`, prog.Name),
+  %[1]s schedule update digest/42 --payload-file digest.json --no-owner
+  %[1]s schedule update digest/42                     # plans it anew by this machine's time zones`, prog.Name),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.Usage(errors.New("schedule update takes the id of a schedule, but was given none"))
@@ -53,11 +57,6 @@ func update(cmd *cobra.Command, prog *program.Program, f definitionFlags, id str
 	if _, err := wantIDs(cmd, []string{id}); err != nil {
 		return err
 	}
-	given := len(crontabs) > 0
-	cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) { given = given || flag.Changed })
-	if !given {
-		return exit.Usage(errors.New("give crontabs or flags: what is to be changed"))
-	}
 	change, err := f.read(cmd, crontabs)
 	if err != nil {
 		return err
@@ -71,9 +70,16 @@ func update(cmd *cobra.Command, prog *program.Program, f definitionFlags, id str
 	if err != nil {
 		return s.Explain(err)
 	}
-	report := updated{did{id, "changed"}, file.Between(before, after)}
+	report := updated{did: did{id, "changed"}, Changes: file.Between(before, after)}
 	if len(report.Changes) == 0 {
+		was, is, err := s.Schedules.PlanAnew(cmd.Context(), s.DB, id)
+		if err != nil {
+			return s.Explain(err)
+		}
 		report.Did = "kept"
+		if !is.Equal(was) {
+			report.Did, report.Was, report.Next = "planned", &was, &is
+		}
 	}
 	if err := printUpdated(cmd, prog, report); err != nil {
 		return err
@@ -84,6 +90,9 @@ func update(cmd *cobra.Command, prog *program.Program, f definitionFlags, id str
 func printUpdated(cmd *cobra.Command, prog *program.Program, report updated) error {
 	if prog.JSON {
 		return output.JSON(cmd.OutOrStdout(), report)
+	}
+	if report.Next != nil {
+		return output.Say(cmd.OutOrStdout(), "planned anew: %s waits for %s (UTC), and no longer for %s", report.ID, output.Stamp(*report.Next), output.Stamp(*report.Was))
 	}
 	if len(report.Changes) == 0 {
 		return output.Say(cmd.OutOrStdout(), "kept: %s is so already", report.ID)

@@ -48,7 +48,12 @@ func (d *doctor) examineSchedules(ctx context.Context) ([]Finding, error) {
 		found = append(found, bad("schedules.timerless", "enabled schedules have no timer, so that they never fire: "+named(timerless),
 			"somebody has deleted rows of future_job: pause and resume each"))
 	}
-	return orFine(found, "schedules", fmt.Sprintf("none is disabled as no good; no timer fails among the first %d rows due, none is missing of the first %d schedules", timerProbe, scheduleProbe)), nil
+	zones, err := d.examineZones(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return orFine(append(found, zones...), "schedules", fmt.Sprintf("none is disabled as no good; no timer fails among the first %d rows due; of the first %d schedules each has one, whose time is right by this machine's time zones",
+		timerProbe, scheduleProbe)), nil
 }
 
 // named names a few schedules.

@@ -24,6 +24,19 @@
 // A run under [Skip] that was called, and whose worker lost its lease before the answer was committed, may end as missed: nothing of the
 // call is left to tell it from one that was never made.
 //
+// # Time zones that change
+//
+// Each machine has a time zone database of its own, tzdata: that of its system, or, where there is none, that of the program. A row of
+// schedule has the UTC offset by which its timer's time was computed, in utc_offset, where a crontab has fixed local times; it is written
+// when it changes. The next occurrence is the first whose local time is after that. So workers with different tzdata fire a daily
+// schedule once each local day, at the time of whoever computed it, and so does one after an update. Crontabs for all 24 hours, @every
+// and @at go by instants. A run that is there, one ahead, keeps its time.
+//
+// After an update of tzdata restart each program: Go reads a zone once. A program without zones of its machine is to be built anew. What
+// timers wait for already stays as it was computed: the next occurrence of each comes by the old rules. doctor names these, and
+// [Schedules.PlanAnew], or schedule update with the id alone, puts one to its time by the zones of the machine on which it is called.
+// Rows from before the column was there, and schedules that plain SQL inserted, have their offset after the next call of their timer.
+//
 // # Changes
 //
 // Every change locks the row of the schedule, then ends what is pending for it, and inserts anew what is to be pending. The timer's

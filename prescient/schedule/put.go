@@ -142,6 +142,21 @@ func (s *Schedules) Check(schedule Schedule, now time.Time) error {
 	return err
 }
 
+// AfterTimer returns what its timer waits for, and the times after that at which it is due, in order, as long as this machine's zones are
+// those that fire it. The error is that of After.
+func (s Stored) AfterTimer(due time.Time) (iter.Seq[time.Time], error) {
+	line, err := s.timeline(nil, s.CreatedAt)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(time.Time) bool) {
+		w := line.walkFrom(due, s.kept)
+		for at, ok := due, true; ok && yield(at); {
+			at, ok = w.Next(at)
+		}
+	}, nil
+}
+
 // After returns the times strictly after t at which it is due, in order: by its crontabs, its zone and its jitter, whether it is
 // enabled or not. The error wraps prescient.ErrInvalid, for crontabs that plain SQL inserted.
 func (s Stored) After(t time.Time) (iter.Seq[time.Time], error) {

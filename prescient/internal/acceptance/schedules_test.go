@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,31 @@ func TestADoctorNamesSchedulesThatDoNotFire(t *testing.T) {
 		wantFound(t, r.examine(rig.At("11:46"), doctor.Options{}), "schedules.timerless", doctor.SeverityBad, `"bare"`)
 		r.Exec("DELETE FROM p_schedule WHERE id = 'bare'")
 		wantFound(t, r.examine(rig.At("11:46"), doctor.Options{}), "schedules", doctor.SeverityOK)
+	})
+}
+
+func TestADoctorNamesTimersOfOtherTimeZones(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		s := schedule.New(r.Client)
+		for _, id := range []string{"here", "elsewhere", "mended", "star"} {
+			_, err := s.Create(t.Context(), r.AppAt(rig.At("10:00")), schedule.Schedule{ID: id, Crontabs: []string{"0 13 * * *"}, Zone: "Europe/Berlin", Topic: "t", Jitter: 10 * time.Minute})
+			r.Must(err)
+		}
+		// As a machine would that takes Berlin for two hours ahead.
+		r.Exec("UPDATE p_schedule SET utc_offset = 7200 WHERE id IN ('elsewhere', 'mended')")
+		r.Exec("UPDATE p_future_job SET due_at = due_at - INTERVAL 1 HOUR, first_check_at = first_check_at - INTERVAL 1 HOUR, next_check_at = next_check_at - INTERVAL 1 HOUR WHERE entity_key IN ('elsewhere', 'mended')")
+		r.Exec("UPDATE p_schedule SET crontabs = '0 13 *,15 * mon-sun' WHERE id = 'star'")
+		_, _, err := s.PlanAnew(t.Context(), r.AppAt(rig.At("10:01")), "mended")
+		r.Must(err)
+		found := r.examine(rig.At("10:01"), doctor.Options{})
+		wantFound(t, found, "schedules.zones", doctor.SeverityWarn, `"elsewhere"`, "T11:0", "T12:0")
+		wantFound(t, found, "schedules.crontabs", doctor.SeverityWarn, `"star"`, "*,15")
+		for _, f := range found {
+			if strings.Contains(f.Text, `"mended"`) || strings.Contains(f.Text, `"here"`) {
+				t.Errorf("%+v", f)
+			}
+		}
 	})
 }
 

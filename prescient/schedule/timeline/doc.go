@@ -18,8 +18,9 @@
 //     fri#3       the third Friday of the month; fri#L or friL is its last
 //
 // Where both fields of days restrict, a day counts that either of them allows, as cron has always had it: "0 0 13 * fri" is
-// each 13th and each Friday. A field restricts unless it is *, */1 or ?, so that */2 does. A step does not go with a range
-// of weekdays over the end of the week.
+// each 13th and each Friday. A field restricts unless it is *, */1 or ?, so that */2 does. A list of days with a star in it, such as
+// *,15 or */2,15, is refused, since crons differ in whether it restricts: write *, or 15, or 1-31/2,15. A step does not go with a
+// range of weekdays over the end of the week.
 //
 // There are names for some: @yearly (@annually), @monthly, @weekly (on Sunday), @daily (@midnight), @hourly.
 //
@@ -30,6 +31,25 @@
 // "@at 1767225600" and "@at 2026-01-01T01:00:00+01:00" fire once, whatever the zone; a fraction of a second is rounded up.
 //
 // What could never fire, such as the 31st of February, is refused.
+//
+// # Coming from elsewhere
+//
+// These are read, and mean something else here, which nothing can tell:
+//
+//   - Quartz and AWS count days of the week from 1 for Sunday to 7 for Saturday, so that their 2 is Monday. Here 1 is Monday, and 7 is
+//     Sunday: write names. The same goes for 6#3 and 6L of Quartz: fri#3 and friL are clear.
+//   - @daily of Jenkins is some time of the night; here it is midnight.
+//   - In a crontab that gives both days, Quartz wants a ? in one of them. Here it is as *.
+//
+// These are refused, and the error says what to write:
+//
+//   - the year: the seventh field of Quartz, and the sixth of AWS, of which the first of six is the second here. So "0 12 ? * MON-FRI *"
+//     is "0 12 * * mon-fri";
+//   - cron(…) and rate(5 minutes) of AWS: the fields alone, and "@every 5m";
+//   - L alone for a day of the week, which is 6 or sat; ? anywhere but in the two fields of days; C of Quartz;
+//   - H of Jenkins: a number, and the jitter of the schedule, which spreads what is asked for the same time;
+//   - TZ= and CRON_TZ= before the fields: the zone stands beside them;
+//   - @reboot.
 //
 // # When clocks are changed
 //
@@ -42,6 +62,13 @@
 //     first of two 02:30s; and where 02:00 to 03:00 is left out, at what is then 03:00, the first instant after the gap.
 //     All that fall into a gap are one occurrence, together with what is due at its end anyway. A gap may be a whole day:
 //     Samoa left out 30 December 2011, and what was due on that day fired when the 31st began.
+//
+// # When the rules of zones change
+//
+// Governments change the rules, and machines learn of it at different times. [Walk] goes from occurrence to occurrence by the local time
+// that fired last, which [Walk.Ahead] is kept for. So a fixed local time fires once, whichever rules each step was computed by: it is due
+// when the clock of whoever computes it shows it, or, where that has jumped over it, a second after the last one. What goes by instants
+// goes by instants.
 //
 // # What it is made with
 //

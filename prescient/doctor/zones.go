@@ -1,0 +1,87 @@
+package doctor
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"prescient/prescient/schedule/timeline"
+)
+
+// planned is a schedule, and what its timer waits for.
+type planned struct {
+	ID        string       `db:"id"`
+	Crontabs  string       `db:"crontabs"`
+	Zone      string       `db:"zone"`
+	Jitter    int64        `db:"jitter"` // in seconds
+	CreatedAt time.Time    `db:"created_at"`
+	Version   uint64       `db:"version"`
+	DueAt     sql.NullTime `db:"due_at"`
+}
+
+// examineZones looks for timers that wait for no occurrence by this machine's time zones, and for crontabs that are refused by now.
+func (d *doctor) examineZones(ctx context.Context) (found []Finding, err error) {
+	var some []planned
+	if err := d.db.SelectContext(ctx, &some, d.tables.Stmt.Get("operate/timer_zones"), scheduleProbe); err != nil {
+		return nil, fmt.Errorf("operate/timer_zones: %w", err)
+	}
+	var elsewhere, refused []amiss
+	for _, one := range some {
+		if reason := one.refused(); reason != "" {
+			refused = append(refused, amiss{one.ID, reason})
+		}
+		if reason := one.elsewhere(); reason != "" {
+			elsewhere = append(elsewhere, amiss{one.ID, reason})
+		}
+	}
+	if len(elsewhere) > 0 {
+		found = append(found, warn("schedules.zones", "timers wait for times that are no occurrence by the time zones of this machine: "+named(elsewhere),
+			"give all machines the same tzdata, restart what runs on them, then schedule update ID plans each anew; each local time fires once all the same"))
+	}
+	if len(refused) > 0 {
+		found = append(found, warn("schedules.crontabs", "schedules have crontabs that are refused by now; they fire as before: "+named(refused),
+			"update each with what it should be"))
+	}
+	return found, nil
+}
+
+// parse reads the crontabs as timers do.
+func (p planned) parse() (*timeline.Timeline, error) {
+	return timeline.ParseStored(strings.Split(p.Crontabs, "\n"), p.Zone, p.CreatedAt, nil)
+}
+
+// refused says why a schedule that fires could not be made any more; empty where it could. One that does not fire is no good, and found
+// otherwise.
+func (p planned) refused() string {
+	if _, err := p.parse(); err != nil {
+		return ""
+	}
+	if _, err := timeline.Parse(strings.Split(p.Crontabs, "\n"), p.Zone, p.CreatedAt); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// elsewhere says what a timer should wait for; empty where it does, or waits to take its place first.
+func (p planned) elsewhere() string {
+	if p.Version == 0 || !p.DueAt.Valid {
+		return ""
+	}
+	line, err := p.parse()
+	if err != nil {
+		return fmt.Sprintf("%s: %s", p.Zone, err)
+	}
+	later := timeline.Jitter(p.ID, time.Duration(p.Jitter)*time.Second).Truncate(time.Second)
+	due := p.DueAt.Time.Add(-later)
+	next, ok := line.Next(due.Add(-time.Second))
+	if ok && next.Equal(due) {
+		return ""
+	}
+	text := "it waits for " + p.DueAt.Time.Format(time.RFC3339)
+	if ok {
+		text += ", and here the first from then on is " + next.Add(later).Format(time.RFC3339)
+	}
+	return text
+}
