@@ -33,3 +33,17 @@ func TestTheGapBeforeAnOccurrenceIsThatToTheOneBeforeIt(t *testing.T) {
 		}
 	}
 }
+
+// The run of an occurrence that another machine computed, an hour before it comes here, is not an hour from the next one.
+func TestAnOccurrenceOfOtherTimeZonesIsAsFarFromTheNextAsAnyOther(t *testing.T) {
+	line, err := Schedule{ID: "a", Crontabs: []string{"0 8 * * *"}, Zone: "Africa/Lagos"}.timeline(nil, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hour := range []int{6, 7, 8} {
+		due := time.Date(2026, 6, 1, hour, 0, 0, 0, time.UTC)
+		if next, ok := line.after(due); !ok || next.Sub(due) != 24*time.Hour {
+			t.Errorf("after %s comes %s", due, next)
+		}
+	}
+}
