@@ -10,6 +10,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/schedule"
 	"prescient/prescient/worker"
+	text "prescient/sql"
 )
 
 // machine is a worker whose time zones are its own.
@@ -41,8 +42,12 @@ func TestADailyScheduleFiresOnceADayByTwoTimeZoneDatabases(t *testing.T) {
 			{ID: "mixed", Crontabs: []string{"0 * * * *", "30 8 * * *"}, Zone: "Europe/Berlin", Topic: "t", MayCoalesce: true},
 		})
 		r.Must(err)
-		r.Exec("INSERT INTO p_schedule (id, crontabs, zone, topic, created_at) VALUES ('plain', '0 8 * * *', 'Europe/Berlin', 't', ?)", began)
-		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('schedule', 'plain', 'schedule.fire', ?)", began.Add(resolution/2))
+		daily := []string{"run", "event", "jitter"}
+		if r.Dialect != text.Plain { // where a timer by plain SQL gives more columns
+			daily = append(daily, "plain")
+			r.Exec("INSERT INTO p_schedule (id, crontabs, zone, topic, created_at) VALUES ('plain', '0 8 * * *', 'Europe/Berlin', 't', ?)", began)
+			r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('schedule', 'plain', 'schedule.fire', ?)", began.Add(resolution/2))
+		}
 		fired := make(map[string]map[string]int) // how often, by schedule and day
 		days := 4
 		for slot := range days * 24 {
@@ -59,7 +64,7 @@ func TestADailyScheduleFiresOnceADayByTwoTimeZoneDatabases(t *testing.T) {
 				fired[name][time.Unix(second, 0).UTC().Format("01-02")]++
 			}
 		}
-		for _, id := range []string{"run", "event", "jitter", "plain"} {
+		for _, id := range daily {
 			if len(fired[id]) != days {
 				t.Errorf("%s fired on %d days: %v", id, len(fired[id]), fired[id])
 			}
