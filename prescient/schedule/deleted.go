@@ -93,7 +93,7 @@ func (s *Schedules) noteDeleted(ctx context.Context, db prescient.DB, some []Sto
 	for i, one := range some {
 		until := now
 		if timer, waited := met[prescient.KeyOf(s.own.Entity(one.ID), TimerExec, "")]; waited {
-			until = replacement{old: one}.firedUntil(&timer, now)
+			until = replacement{old: one}.firedUntil(s.zones, &timer, now)
 		}
 		if back := one.UpdatedAt.Sub(now); back > 0 && back <= putBack {
 			until = slots.Later(until, one.UpdatedAt)
