@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -75,6 +76,20 @@ func ValidText(what, s string, limit int) error {
 		return fmt.Errorf("%w: %s %.80q has %d characters; at most %d are allowed", ErrInvalid, what, s, n, limit)
 	}
 	return nil
+}
+
+// ValidLabel is ValidText for what tells one thing from another in tables and at brokers: it is not empty, has no control characters, and no
+// blank at either end, which comparisons of the servers do not see.
+func ValidLabel(what, s string, limit int) error {
+	switch {
+	case s == "":
+		return fmt.Errorf("%w: %s is empty", ErrInvalid, what)
+	case strings.HasPrefix(s, " ") || strings.HasSuffix(s, " "):
+		return fmt.Errorf("%w: %s %.200q begins or ends in a blank: no blank is allowed there", ErrInvalid, what, s)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return fmt.Errorf("%w: %s %.200q has control characters: none are allowed", ErrInvalid, what, s)
+	}
+	return ValidText(what, s, limit)
 }
 
 // Key is the job_key of a row: 12 bytes that name the entity, then 4 that name the job_exec and tag. The column's

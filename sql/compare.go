@@ -338,8 +338,8 @@ var (
 	inQuotes  = regexp.MustCompile(`(?s)(?:\b_\w+)?\\?'(?:[^'\\]|'')*\\?'`)
 	words     = regexp.MustCompile(`[a-z_][a-z0-9_]*|[0-9]+`)
 	remarks   = regexp.MustCompile(`(?m)--[^\n]*$|/\*.*?\*/`)
-	versioned = regexp.MustCompile(`/\*M?!\d*|\*/`)                                                   // comments that a server takes for text, of which each takes its own
-	spellings = []string{"uuid_short", "utc_timestamp", "sha2", "timestampdiff", "current_timestamp"} // both servers spell these alike
+	versioned = regexp.MustCompile(`/\*M?!\d*|\*/`)                                                                     // comments that a server takes for text, of which each takes its own
+	spellings = []string{"uuid_short", "utc_timestamp", "unix_timestamp", "sha2", "timestampdiff", "current_timestamp"} // both servers spell these alike
 )
 
 // fingerprint is what remains of an expression however a server spells it: the columns, the numbers and some functions,

@@ -26,12 +26,12 @@ const (
 // Event is something that happened, as consumers are told of it.
 type Event struct {
 	// ID is the same for every copy, up to MaxID characters, and no other event has it: IDOf makes one for a check, a schedule's is
-	// "<schedule>-<unix>".
+	// "<schedule>-<unix>". It has no blank at either end and no control characters.
 	ID string
 	// Topic says where it goes: letters, digits and _ . - /, up to MaxTopic of them. Routes of the configuration name the broker.
 	Topic string
-	// Key is what it is about, such as order/42, up to MaxKey characters: events of one key and topic are published in order. A schedule's is its
-	// id.
+	// Key is what it is about, such as order/42, up to MaxKey characters, of the same kind: events of one key and topic are published in
+	// order. A schedule's is its id.
 	Key string
 	// GeneratedAt is when it happened, or was due. The zero time is the database's now.
 	GeneratedAt time.Time
@@ -51,19 +51,12 @@ var topicPattern = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 
 // Validate returns an error that wraps prescient.ErrInvalid where the outbox does not take an event.
 func (e Event) Validate() error {
-	for _, text := range []struct {
-		what, value string
-		most        int
-	}{{"id of an event", e.ID, MaxID}, {"key of an event", e.Key, MaxKey}} {
-		switch {
-		case text.value == "":
-			return fmt.Errorf("%w: %s is empty (topic %.150q)", prescient.ErrInvalid, text.what, e.Topic)
-		case strings.HasSuffix(text.value, " "):
-			return fmt.Errorf("%w: %s %.200q ends in a space, which comparisons do not see", prescient.ErrInvalid, text.what, text.value)
-		}
-		if err := prescient.ValidText(text.what, text.value, text.most); err != nil {
-			return err
-		}
+	err := prescient.ValidLabel("id of an event", e.ID, MaxID)
+	if err == nil {
+		err = prescient.ValidLabel("key of an event", e.Key, MaxKey)
+	}
+	if err != nil {
+		return fmt.Errorf("%w (topic %.150q)", err, e.Topic)
 	}
 	switch {
 	case len(e.Topic) > MaxTopic || !topicPattern.MatchString(e.Topic):

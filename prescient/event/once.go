@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"unicode/utf8"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
@@ -21,21 +20,16 @@ const MaxConsumer = 64
 // It is for consumers whose data is in this database. Another one makes a table like event_seen beside its own. Prune forgets what
 // is older than it keeps; a broker that repeats older events repeats them for good.
 func (o *Outbox) Once(ctx context.Context, tx prescient.DB, consumer, id string) (first bool, err error) {
-	if utf8.RuneCountInString(id) > MaxID {
-		// A header has it percent-encoded, which may be longer than an id is.
+	if id == "" {
+		return false, fmt.Errorf("%w: id of an event is empty", prescient.ErrInvalid)
+	}
+	if err := prescient.ValidLabel("name of a consumer", consumer, MaxConsumer); err != nil {
+		return false, err
+	}
+	if prescient.ValidLabel("id of an event", id, MaxID) != nil {
+		// A header has it percent-encoded, which may be longer than an id is. What others have published may end in a blank.
 		sum := sha256.Sum256([]byte(id))
 		id = "sha256-" + hex.EncodeToString(sum[:])
-	}
-	for _, text := range []struct {
-		what, value string
-		most        int
-	}{{"name of a consumer", consumer, MaxConsumer}, {"id of an event", id, MaxID}} {
-		if text.value == "" {
-			return false, fmt.Errorf("%w: %s is empty", prescient.ErrInvalid, text.what)
-		}
-		if err := prescient.ValidText(text.what, text.value, text.most); err != nil {
-			return false, err
-		}
 	}
 	_, err = tx.ExecContext(ctx, o.tables.Stmt.Get("event/seen"), consumer, id)
 	if errno.Is(err, errno.DuplicateKey) {

@@ -11,7 +11,7 @@ GRANT SELECT ON {database}.{schedule} TO {account};
 GRANT SELECT ON {database}.{schedule_run} TO {account};
 GRANT SELECT ON {database}.{agent} TO {account};
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
-GRANT SELECT, INSERT ON {database}.{event_outbox} TO {account};
+GRANT SELECT, INSERT (shard, id, topic, event_key, generated_at, payload, inserted_at) ON {database}.{event_outbox} TO {account};
 GRANT SELECT ON {database}.{event_shard} TO {account};
 GRANT SELECT ON {database}.{event_forwarder} TO {account};
 GRANT SELECT ON {database}.{event_topic} TO {account};

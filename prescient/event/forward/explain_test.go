@@ -20,10 +20,10 @@ func TestNoStatementOfEventsScansATable(t *testing.T) {
 		var outbox, aside []string
 		for i := range 6400 {
 			row := fmt.Sprintf("%d, 'e%05d', 't%d', 'k%d', UTC_TIMESTAMP(6), 'x', UTC_TIMESTAMP(6)", i%64, i, i%3, i%500)
-			outbox = append(outbox, "("+row+")")
+			outbox = append(outbox, fmt.Sprintf("(%d, %s)", i+1, row))
 			aside = append(aside, fmt.Sprintf("(%d, %s, UTC_TIMESTAMP(6), 'r')", i+1, row))
 		}
-		r.Exec("INSERT INTO p_event_outbox (shard, id, topic, event_key, generated_at, payload, inserted_at) VALUES " + strings.Join(outbox, ","))
+		r.Exec("INSERT INTO p_event_outbox (seq, shard, id, topic, event_key, generated_at, payload, inserted_at) VALUES " + strings.Join(outbox, ","))
 		r.Exec("INSERT INTO p_event_set_aside (seq, shard, id, topic, event_key, generated_at, payload, inserted_at, refused_at, reason) VALUES " + strings.Join(aside, ","))
 		r.Exec("ANALYZE TABLE p_event_outbox, p_event_set_aside, p_event_shard")
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
@@ -73,7 +73,7 @@ func explained(f *Forwarder) (list []rig.Explained) {
 	}
 	one := map[string]string{"p_event_outbox": "PRIMARY 9"}
 	add("event/payload", get("event/payload"), one, 3, 4)
-	add("event/set_aside", get("event/set_aside"), map[string]string{"one": "PRIMARY 9"}, "2026-11-20", "r", 3, 4)
+	add("event/set_aside", get("event/set_aside"), map[string]string{"one": "PRIMARY 9"}, 17, "2026-11-20", "r", 3, 4)
 	add("event/list_set_aside", fill("event/list_set_aside", "{but}", ""), map[string]string{"p_event_set_aside": "PRIMARY 8"}, 0, 100)
 	add("event/insert", fill("event/insert", "{rows}", "(1, 'a-1', 't', 'a', '2026-11-20', NULL, UTC_TIMESTAMP(6))"), nil)
 	add("event/count", fill("event/count", "{rows}", "('2026-11-20', 't', 1, 0)"), nil)

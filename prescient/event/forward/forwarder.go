@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/semaphore"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
@@ -72,8 +73,9 @@ type Forwarder struct {
 	tables  store.Tables
 	db      *sqlx.DB
 	topics  *topics
-	large   chan struct{} // of publications of a long payload
+	large   *semaphore.Weighted // bytes of long payloads that are being published
 	settled [settlers]chan settled
+	alone   sync.WaitGroup // events that the server refuses to settle
 	// publishing ends once publications are to end.
 	publishing context.Context
 
@@ -83,8 +85,8 @@ type Forwarder struct {
 	stopping bool // it takes no more
 }
 
-// mostLarge is how many long payloads are in memory at a time, whatever their topic.
-const mostLarge = 64
+// mostLarge is how many bytes of long payloads are in memory at a time, whatever their topic.
+const mostLarge = 64 << 20
 
 // New makes a forwarder on a pool that was made by connect.Open, as that of a worker is. It reads slot_config. The error wraps
 // prescient.ErrNotMigrated, prescient.ErrInvalid or what the server says.
@@ -113,7 +115,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Forwarder, error) {
 		return nil, err
 	}
 	return &Forwarder{options: o, name: fmt.Sprintf("%s %016x", o.Name, rand.Uint64()), tables: t, db: db, topics: newTopics(o.Concurrency),
-		large:   make(chan struct{}, mostLarge),
+		large:   semaphore.NewWeighted(mostLarge),
 		settled: newSettled(o.Concurrency), shards: make(map[int]*shard)}, nil
 }
 
@@ -152,6 +154,7 @@ func (f *Forwarder) run(ctx context.Context, untilEmpty bool) error {
 		close(some)
 	}
 	settling.Wait()
+	f.alone.Wait()
 	return f.leave()
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"prescient/prescient"
 	"prescient/prescient/event/broker"
 )
@@ -28,11 +30,12 @@ const (
 // publish publishes one event.
 func (f *Forwarder) publish(s *shard, one row) result {
 	t := f.topics.of(one.Topic)
-	leave, err := occupy(s.ctx, t.places)
-	if err != nil {
+	select {
+	case t.places <- struct{}{}:
+		defer func() { <-t.places }()
+	case <-s.ctx.Done():
 		return passes
 	}
-	defer leave()
 	if err := s.alive(); err != nil {
 		return passes
 	}
@@ -93,8 +96,7 @@ func (f *Forwarder) payload(s *shard, t *topic, one row) (payload []byte, done f
 	if one.Payload.Valid || one.Bytes == 0 {
 		return one.Payload.V, func() {}, nil
 	}
-	done, err = occupy(s.ctx, t.large, f.large)
-	if err != nil {
+	if done, err = occupy(s.ctx, one.Bytes, t.large, f.large); err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, publishTime)
@@ -106,20 +108,18 @@ func (f *Forwarder) payload(s *shard, t *topic, one row) (payload []byte, done f
 	return payload, done, nil
 }
 
-// occupy takes a place of each kind, and gives them back when it is left.
-func occupy(ctx context.Context, kinds ...chan struct{}) (leave func(), err error) {
-	leave = func() {}
-	for _, places := range kinds {
-		select {
-		case places <- struct{}{}:
-			before := leave
-			leave = func() { <-places; before() }
-		case <-ctx.Done():
-			leave()
-			return nil, ctx.Err()
-		}
+// occupy takes room for so many bytes in the topic and in all, and gives it back when it is left. What is longer than all the room of a topic
+// takes all of it.
+func occupy(ctx context.Context, bytes int, ofTopic, ofAll *semaphore.Weighted) (leave func(), err error) {
+	room := min(int64(bytes), mostLargeOf)
+	if err := ofTopic.Acquire(ctx, room); err != nil {
+		return nil, err
 	}
-	return leave, nil
+	if err := ofAll.Acquire(ctx, room); err != nil {
+		ofTopic.Release(room)
+		return nil, err
+	}
+	return func() { ofAll.Release(room); ofTopic.Release(room) }, nil
 }
 
 // settle hands an event on to be deleted.

@@ -1,6 +1,7 @@
 package forward
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,12 @@ import (
 	"prescient/prescient/internal/store"
 )
 
-// mostSettled is how many events one transaction deletes.
-const mostSettled = 1000
+// mostSettled is how many events one transaction deletes, and mostSettledBytes about how long their payloads may be together: where they are
+// kept or set aside, the server copies them.
+const (
+	mostSettled      = 1000
+	mostSettledBytes = 16 << 20
+)
 
 // settlers is how many transactions delete at a time, each events of other shards: a broker that acknowledges faster than the server
 // commits waits for them.
@@ -42,12 +47,12 @@ func newSettled(each int) (all [settlers]chan settled) {
 // settleAll deletes what was acknowledged and sets aside what was refused, until there is nothing more to come.
 func (f *Forwarder) settleAll(waiting <-chan settled) {
 	for first := range waiting {
-		some := []settled{first}
-		for more := true; more && len(some) < mostSettled; {
+		some, bytes := []settled{first}, first.row.Bytes
+		for more := true; more && len(some) < mostSettled && bytes < mostSettledBytes; {
 			select {
 			case one, ok := <-waiting:
 				if more = ok; ok {
-					some = append(some, one)
+					some, bytes = append(some, one), bytes+one.row.Bytes
 				}
 			default:
 				more = false
@@ -57,7 +62,8 @@ func (f *Forwarder) settleAll(waiting <-chan settled) {
 	}
 }
 
-// settleSome tries until it is done, or the shards are not this forwarder's any more: then another one publishes them again.
+// settleSome tries until it is done, or the shards are not this forwarder's any more: then another one publishes them again. Where the server
+// refuses them it tries them by halves, until the one that it refuses is alone: that one goes on beside the others.
 func (f *Forwarder) settleSome(some []settled) {
 	trouble := store.NewBackOff()
 	for {
@@ -66,12 +72,26 @@ func (f *Forwarder) settleSome(some []settled) {
 			f.tell(ours)
 			break
 		}
+		if refuses(err) {
+			if len(some) == 1 {
+				f.alone.Go(func() { f.settleAlone(some[0], err) })
+				return
+			}
+			f.settleSome(some[:len(some)/2])
+			f.settleSome(some[len(some)/2:])
+			return
+		}
 		f.options.Log.Warn().Err(err).Int("events", len(some)).Msg("published events could not be deleted yet")
 		lost := !slices.ContainsFunc(some, func(s settled) bool { return !s.shard.isLost() })
 		if lost || store.Sleep(f.publishing, trouble.NextBackOff()) != nil {
 			break
 		}
 	}
+	gone(some)
+}
+
+// gone has the shards take note that events are over.
+func gone(some []settled) {
 	rows := make(map[*shard][]row)
 	for _, s := range some {
 		rows[s.shard] = append(rows[s.shard], s.row)
@@ -96,8 +116,10 @@ func (f *Forwarder) trySettle(some []settled) (ours []settled, err error) {
 		return nil, err
 	}
 	counts := make(map[string][2]int)
+	number := firstNumber(now)
 	for topic, part := range byTopic(ours) {
-		published, aside, err := f.settleTopic(ctx, tx, part, now)
+		published, aside, err := f.settleTopic(ctx, tx, part, now, number)
+		number += uint64(len(part))
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +165,7 @@ func (f *Forwarder) fence(ctx context.Context, tx *sqlx.Tx, some []settled) (our
 			ours = append(ours, s)
 		}
 	}
-	slices.SortFunc(ours, func(a, b settled) int { return int(int64(a.row.Seq - b.row.Seq)) })
+	slices.SortFunc(ours, func(a, b settled) int { return cmp.Compare(a.row.Seq, b.row.Seq) })
 	return ours, now, nil
 }
 
@@ -156,18 +178,19 @@ func byTopic(some []settled) map[string][]settled {
 }
 
 // settleTopic deletes the events of a topic, and says how many of them were there: a transaction whose COMMIT was not answered may have
-// done it before.
-func (f *Forwarder) settleTopic(ctx context.Context, tx *sqlx.Tx, some []settled, now time.Time) (published, aside int, err error) {
+// done it before. Those that are set aside are numbered from number on.
+func (f *Forwarder) settleTopic(ctx context.Context, tx *sqlx.Tx, some []settled, now time.Time, number uint64) (published, aside int, err error) {
 	var done, refused []uint64
 	for _, s := range some {
 		if s.reason == nil {
 			done = append(done, s.row.Seq)
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, f.tables.Stmt.Get("event/set_aside"), now, prescient.ReasonText(s.reason), s.shard.number, s.row.Seq); err != nil {
+		if _, err := tx.ExecContext(ctx, f.tables.Stmt.Get("event/set_aside"), number, now, prescient.ReasonText(s.reason), s.shard.number, s.row.Seq); err != nil {
 			return 0, 0, fmt.Errorf("setting event %q aside: %w", s.row.ID, err)
 		}
 		refused = append(refused, s.row.Seq)
+		number++
 	}
 	if f.options.Keep && len(done) > 0 {
 		if _, err := tx.ExecContext(ctx, f.tables.Fill("event/keep", "{seqs}", numbers(done)), now); err != nil {
@@ -232,13 +255,18 @@ func (f *Forwarder) tell(some []settled) {
 		if told := f.options.Observer.Published; told != nil {
 			told(name, delays)
 		}
-		if !f.topics.of(name).notesSuccess() {
-			continue
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
-		if _, err := f.db.ExecContext(ctx, f.tables.Stmt.Get("event/works"), name); err != nil && !errors.Is(err, context.Canceled) {
-			f.options.Log.Warn().Err(err).Str("topic", name).Msg("it could not be noted that the topic works again")
-		}
-		cancel()
+		f.noteSuccess(name)
+	}
+}
+
+// noteSuccess takes back what was noted of a topic that works again.
+func (f *Forwarder) noteSuccess(topic string) {
+	if !f.topics.of(topic).notesSuccess() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
+	defer cancel()
+	if _, err := f.db.ExecContext(ctx, f.tables.Stmt.Get("event/works"), topic); err != nil && !errors.Is(err, context.Canceled) {
+		f.options.Log.Warn().Err(err).Str("topic", topic).Msg("it could not be noted that the topic works again")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sony/gobreaker/v2"
+	"golang.org/x/sync/semaphore"
 
 	"prescient/prescient/event/broker"
 )
@@ -17,8 +18,8 @@ const (
 	tripFor   = 2 * time.Second
 	// noteEvery is how often it is noted that a topic fails.
 	noteEvery = 10 * time.Second
-	// mostLargeOf is how many long payloads of a topic are in memory at a time.
-	mostLargeOf = 16
+	// mostLargeOf is how many bytes of long payloads of a topic are in memory at a time. One that is longer is there alone.
+	mostLargeOf = 16 << 20
 )
 
 // errHere is no fault of the topic: the payload cannot be read, or the event was deleted.
@@ -35,12 +36,13 @@ type topics struct {
 // topic has places of its own, so that one whose broker is slow takes none of another's.
 type topic struct {
 	circuit *gobreaker.TwoStepCircuitBreaker[struct{}]
-	places  chan struct{} // of publications under way
-	large   chan struct{} // of those with a long payload
+	places  chan struct{}       // of publications under way
+	large   *semaphore.Weighted // bytes of those with a long payload
 
-	mu      sync.Mutex
-	noted   time.Time // when its trouble was written last
-	cleared bool      // that is written nowhere, of before this process either
+	mu        sync.Mutex
+	noted     time.Time // when its trouble was written last
+	cleared   bool      // that is written nowhere, of before this process either
+	unsettled int       // events that were published, and cannot be deleted
 }
 
 func newTopics(places int) *topics { return &topics{places: places, all: make(map[string]*topic)} }
@@ -50,7 +52,7 @@ func (t *topics) of(name string) *topic {
 	defer t.mu.Unlock()
 	one := t.all[name]
 	if one == nil {
-		one = &topic{places: make(chan struct{}, t.places), large: make(chan struct{}, mostLargeOf), circuit: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{Name: name, MaxRequests: 1, Timeout: tripFor,
+		one = &topic{places: make(chan struct{}, t.places), large: semaphore.NewWeighted(mostLargeOf), circuit: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{Name: name, MaxRequests: 1, Timeout: tripFor,
 			ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
 			IsSuccessful: func(err error) bool { return err == nil || errors.Is(err, broker.ErrRefused) },
 			IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) || errors.Is(err, errHere) }})}
@@ -93,9 +95,16 @@ func (t *topic) notesFailure(now time.Time) bool {
 func (t *topic) notesSuccess() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.cleared {
+	if t.cleared || t.unsettled > 0 {
 		return false
 	}
 	t.cleared, t.noted = true, time.Time{}
 	return true
+}
+
+// unsettles counts events that were published, and cannot be deleted.
+func (t *topic) unsettles(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.unsettled += n
 }
