@@ -140,13 +140,18 @@ func (c *comparison) readNames(ctx context.Context) error {
 		each("operate/routines", func(name, _ string, value sql.NullString) { c.routines[name] = value.String }))
 }
 
+// autoIncrement is in the place of the default of a column that has none, since it counts by itself: as tables of the dialect plain have.
+const autoIncrement = "auto_increment"
+
 func (c *comparison) compareTable(ctx context.Context, t Table) error {
 	columns := c.columns[t.Name]
+	if slices.ContainsFunc(t.Columns, func(name string) bool { _, there := columns[strings.ToLower(name)]; return !there }) &&
+		refused(c.try(ctx, "SELECT 1 FROM "+t.Name+" WHERE 1 = 0"), errTableDenied, errColumnDenied, errTiDBDenied) {
+		// It is hidden, or a right to INSERT some columns does not show the rest.
+		c.found.Hidden = append(c.found.Hidden, t.Name)
+		return nil
+	}
 	if columns == nil {
-		if refused(c.try(ctx, "SELECT 1 FROM "+t.Name+" WHERE 1 = 0"), errTableDenied, errTiDBDenied) {
-			c.found.Hidden = append(c.found.Hidden, t.Name)
-			return nil
-		}
 		c.damage(DamagedTable, t.Name, "", "table "+t.Name+" is missing",
 			"repair makes no table anew, since what it held would stay lost: restore it from a backup, then run it again")
 		return nil
@@ -166,8 +171,11 @@ func (c *comparison) compareTable(ctx context.Context, t Table) error {
 				"repair adds no column, since what it held would stay lost: restore the table from a backup, or add it as the statement does, empty",
 				alter+"ADD COLUMN "+t.Definition("column", name)+after)
 		case want != "" && want != "NULL" && c.Dialect != Plain && (!is.Valid || fingerprint(is.String, t.Columns, name) != fingerprint(want, t.Columns, name)):
-			c.damage(DamagedDefault, t.Name, name, fmt.Sprintf("%s.%s has no default, or another than the migrations give it: plain INSERTs fail, or go wrong", t.Name, name), "",
-				alter+"ALTER COLUMN "+name+" SET DEFAULT "+want)
+			ddl := alter + "ALTER COLUMN " + name + " SET DEFAULT " + want
+			if is.String == autoIncrement {
+				ddl = alter + "MODIFY " + t.Definition("column", name)
+			}
+			c.damage(DamagedDefault, t.Name, name, fmt.Sprintf("%s.%s has no default, or another than the migrations give it: plain INSERTs fail, or go wrong", t.Name, name), "", ddl)
 		}
 		previous = name
 	}
@@ -211,7 +219,8 @@ func (c *comparison) compareChecks(ctx context.Context, t Table) error {
 		return nil
 	}
 	has, err := c.Checks(ctx, c.db, t.Name)
-	if refused(err, errTableDenied) { // an account that may write some columns, and read none, is not shown them
+	if refused(err, errTableDenied, errTiDBDenied) { // MySQL shows no table whose columns one may only INSERT
+		c.found.Hidden = append(c.found.Hidden, t.Name)
 		return nil
 	}
 	if err != nil {

@@ -148,14 +148,18 @@ func (s Schema) whyNot(d Damage, err error) string {
 		return "the statement went through, but changed nothing"
 	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "_on_grid"):
 		return fmt.Sprintf("rows lie off the grid: `reslot --resolution %s` moves them, and adds it", s.Resolution)
-	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "_payload_size"):
+	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "future_job_payload_size"):
 		return "there are rows of before with longer payloads: they run, and end; then repair again"
-	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "_named"):
+	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "future_job_named"):
 		return "there are rows of before without an entity_name, entity_key or job_exec: cancel them by plain SQL (" +
 			"CALL " + s.Prefix + "cancel(entity_name, entity_key, NULL)) or let them end; then repair again"
 	case refused(err, errCheckMySQL, errCheckMariaDB):
 		_, holds, _ := strings.Cut(d.DDL[0], " CHECK ")
-		return fmt.Sprintf("there are rows that it refuses: see SELECT entity_name, entity_key, job_exec, tag FROM %s WHERE NOT %s; cancel them, then repair again", d.Of, holds)
+		how := "UPDATE or DELETE them, or let them come to their end"
+		if d.Of == s.Prefix+"future_job" {
+			how = "cancel them"
+		}
+		return fmt.Sprintf("there are rows that it refuses: see SELECT %s FROM %s WHERE NOT %s; %s, then repair again", s.namesOf(d.Of), d.Of, holds, how)
 	case refused(err, errDuplicateKey):
 		return "there are rows that are the same to it: " + plainly(err)
 	case errors.Is(err, ErrHeld):
@@ -164,4 +168,18 @@ func (s Schema) whyNot(d Damage, err error) string {
 		return ofSystemUser(err) + ": repair by such an account"
 	}
 	return plainly(err)
+}
+
+// namesOf are the columns by which a person knows a row of a table.
+func (s Schema) namesOf(table string) string {
+	if table == s.Prefix+"future_job" {
+		return "entity_name, entity_key, job_exec, tag"
+	}
+	tables, _ := s.Expected() // Compare has read them
+	for _, t := range tables {
+		if t.Name == table {
+			return strings.TrimSuffix(strings.TrimPrefix(t.Definition("index", "PRIMARY"), "PRIMARY KEY ("), ")")
+		}
+	}
+	return "*"
 }

@@ -37,7 +37,12 @@ SET @prescient_ddl = IF(EXISTS (SELECT 1 FROM information_schema.table_constrain
 PREPARE prescient_step FROM @prescient_ddl;
 EXECUTE prescient_step;
 DEALLOCATE PREPARE prescient_step;
-ALTER TABLE {prefix}event_set_aside MODIFY seq BIGINT UNSIGNED NOT NULL COMMENT 'its number here: not that of event_outbox';
+SET @prescient_ddl = IF(EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '{prefix}event_set_aside'
+                                AND column_name = 'seq' AND column_comment = 'its number here, which is not that of event_outbox'),
+  'DO 0', 'ALTER TABLE {prefix}event_set_aside MODIFY seq BIGINT UNSIGNED NOT NULL COMMENT ''its number here, which is not that of event_outbox''');
+PREPARE prescient_step FROM @prescient_ddl;
+EXECUTE prescient_step;
+DEALLOCATE PREPARE prescient_step;
 UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 25);
 
 -- +goose Down

@@ -18,6 +18,7 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/schedule"
 	"prescient/prescient/worker"
+	text "prescient/sql"
 )
 
 // told is a broker that keeps what it was told.
@@ -130,6 +131,9 @@ func TestADoctorNamesEventsThatAreNotPublished(t *testing.T) {
 			t.Errorf("published %+v", b.got)
 		}
 		wantFound(t, examine("owner"), "events", doctor.SeverityOK)
+		if r.Dialect == text.Full { // a table of before there were bounds has no such CHECK
+			r.Exec("ALTER TABLE p_event_outbox DROP CONSTRAINT p_event_outbox_in_shard")
+		}
 		r.Exec("INSERT INTO p_event_outbox (shard, id, topic, event_key, generated_at, inserted_at) VALUES (64, 'astray', 't', 'k', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
 		wantFound(t, examine("operator"), "events.shard", doctor.SeverityBad, `"astray"`)
 	})
