@@ -3,6 +3,7 @@ package prescient
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -88,7 +89,7 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 		v.Reason = "killed its worker, running alone after its bucket had been taken over twice"
 		if v.Outcome = Crashed; g.Endless {
 			v.Outcome, v.Slot = "", g.retrySlot(grid, open, job.ErrorCount, now)
-			v.ErrorCount++
+			v.ErrorCount = oneMore(v.ErrorCount)
 		}
 	case a.Cause == CauseUnreadable:
 		v.Outcome, v.Reason = Failed, fmt.Sprintf("not called: its payload is longer than %d MB, which is not read", MaxRead>>20)
@@ -107,7 +108,7 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 		}
 	case a.Cause == CauseUnregistered:
 		v.Reason = fmt.Sprintf("job_exec %q is not registered with the worker that serves the slot", job.JobExec)
-		v.PutOffCount = job.PutOffCount + 1
+		v.PutOffCount = oneMore(job.PutOffCount)
 		if v.Slot = open; !isTimer(job) {
 			v.Slot = growing(grid, open, job.PutOffCount, now.Add(MaxPutOff))
 		}
@@ -116,10 +117,10 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 		v.Reason, v.PutOffCount, v.Slot = job.LastError, job.PutOffCount, open
 	case a.Cause == CauseAbandoned:
 		v.Reason = "put off: too many calls of this job_exec ignored their timeout and still run"
-		v.PutOffCount = job.PutOffCount + 1
+		v.PutOffCount = oneMore(job.PutOffCount)
 		v.Slot = open
 	case a.Err != nil:
-		v.ErrorCount++
+		v.ErrorCount = oneMore(v.ErrorCount)
 		v.Reason = ReasonText(a.Err)
 		switch {
 		case g.Endless || v.ErrorCount <= allowed(g.MaxErrors):
@@ -160,7 +161,7 @@ func (v *Verdict) decideNext(grid slots.Grid, g Guards, job FutureJob, next, ope
 		v.Reason = fmt.Sprintf("returned %s after %d checks; %d are allowed", slots.Stamp(due), job.CheckCount, allowed(g.MaxChecks))
 	default:
 		v.DueAt = due
-		v.CheckCount++
+		v.CheckCount = oneMore(v.CheckCount)
 		v.Slot = slots.Later(grid.Ceil(due), open)
 	}
 }
@@ -187,6 +188,9 @@ func (g Guards) retrySlot(grid slots.Grid, open time.Time, n int, now time.Time)
 	}
 	return growing(grid, open, n, now.Add(g.Horizon))
 }
+
+// oneMore counts up, to the highest number that the tables hold.
+func oneMore(n int) int { return min(n+1, math.MaxUint32) }
 
 // growing returns the slot 1, 2, 4, 8, … slots on, for n = 0, 1, 2, …; open is the first of them. It stays at or
 // before the limit, unless that is before open.

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"prescient/prescient"
@@ -105,7 +106,7 @@ func (s *Schedules) recordDeleted(ctx context.Context, db prescient.DB, some []S
 
 // recordSwitched writes the audit of a schedule that was paused or resumed.
 func (s *Schedules) recordSwitched(ctx context.Context, db prescient.DB, old Stored, verb string) error {
-	e := madeBy(old, verb, old.Version+1)
+	e := madeBy(old, verb, nextVersion(old.Version))
 	e.Before, e.After = switched{old.Enabled, old.DisabledReason}, switched{Enabled: !old.Enabled}
 	return s.log.Record(ctx, db, e)
 }
@@ -118,3 +119,7 @@ func (s *Schedules) recordRun(ctx context.Context, db prescient.DB, one Stored, 
 	}{occurrence}
 	return s.log.Record(ctx, db, e)
 }
+
+// nextVersion is that of a schedule after a change: as the statements that change one have it, which count to the highest that the table
+// holds.
+func nextVersion(version uint64) uint64 { return min(version, math.MaxUint32-1) + 1 }

@@ -164,3 +164,30 @@ func TestARunWhoseKeyIsTakenIsNotLost(t *testing.T) {
 		r.Balanced()
 	})
 }
+
+// An app may write what it likes into the row of a schedule: the highest numbers there stop no timer, and no change, of another.
+func TestTheHighestNumbersOfAScheduleHoldUpNoOther(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		one := schedule.Schedule{ID: "full", Crontabs: []string{"*/15 * * * *"}, Topic: "t", CatchUp: schedule.Skip, Owner: rig.Order("1")}
+		r.create("10:00", one)
+		one.ID = "other"
+		r.create("10:00", one)
+		r.Exec("UPDATE p_schedule SET passed_over = 4294967295, version = 4294967295 WHERE id = 'full'")
+		for _, clock := range slots("10:15", "11:45") {
+			r.RunAt(rig.At(clock).Add(time.Second), r.withoutTimers(), worker.Options{})
+		}
+		r.run("12:00")
+		r.run("12:15")
+		for _, id := range []string{"full", "other"} {
+			if timer := r.timer(id); !timer.NextCheckAt.Equal(rig.At("12:30")) {
+				t.Errorf("%s: %+v", id, timer)
+			}
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_schedule WHERE passed_over > 0"); n != 2 {
+			t.Errorf("%d have passed over something; want both", n)
+		}
+		for _, id := range []string{"full", "other"} {
+			r.Must(r.schedules.Pause(t.Context(), r.App, id))
+		}
+	})
+}

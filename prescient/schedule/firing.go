@@ -305,7 +305,7 @@ func (f *firing) record(ctx context.Context, db prescient.DB) error {
 	ctx = audit.With(ctx, by)
 	var entries []audit.Entry
 	for _, id := range f.over {
-		e := madeBy(f.of[id], verbEnd, f.of[id].Version+1)
+		e := madeBy(f.of[id], verbEnd, nextVersion(f.of[id].Version))
 		e.Before, e.After = switched{Enabled: true}, switched{DisabledReason: reasonOver}
 		entries = append(entries, e)
 	}

@@ -173,7 +173,7 @@ func (s *Schedules) replaceRows(ctx context.Context, db prescient.DB, some []rep
 func (s *Schedules) recordReplaced(ctx context.Context, db prescient.DB, some []replacement) error {
 	entries := make([]audit.Entry, len(some))
 	for i, r := range some {
-		entries[i] = madeBy(r.old, audit.Update, r.old.Version+1)
+		entries[i] = madeBy(r.old, audit.Update, nextVersion(r.old.Version))
 		entries[i].Before, entries[i].After = stateOfStored(r.old), stateOf(r.by.Schedule, r.enabled())
 	}
 	return s.log.Record(ctx, db, entries...)

@@ -59,7 +59,8 @@ func ParseCatchUp(text string) (CatchUp, error) {
 
 // Schedule is what fires, when, and for whom. Zero fields have the defaults that they name.
 type Schedule struct {
-	// ID names it: any UTF-8 text of 1 to 128 characters that does not end in a blank.
+	// ID names it: any UTF-8 text of 1 to 128 characters that does not end in a blank; where it sends events, it does not begin in one
+	// either, and has no control characters.
 	ID string
 	// Crontabs say when it fires: whenever one of them does, as package timeline reads them. Together they have up to 2000
 	// characters.
@@ -196,7 +197,7 @@ func (s Schedule) validTarget() error {
 	case len(s.Topic) > MaxTopic || !topicPattern.MatchString(s.Topic):
 		return fmt.Errorf("%w: topic %.150q of schedule %q: 1 to %d letters, digits and _ . - / are allowed", prescient.ErrInvalid, s.Topic, s.ID, MaxTopic)
 	}
-	return nil
+	return prescient.ValidLabel("id of a schedule that sends events, which is their key,", s.ID, prescient.MaxKeyLen)
 }
 
 // validCrontabs refuses what no schedule may be given, though one that is stored may have it.

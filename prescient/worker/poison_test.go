@@ -221,3 +221,43 @@ func TestACountBeyondWhatAProgramCountsToHoldsUpNothing(t *testing.T) {
 		}
 	})
 }
+
+// An app gives the revision of what it inserts, and one that reschedules its counts: the highest stop no batch, when one is moved, ended or
+// rolled forward.
+func TestTheHighestNumberOfARowHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		const rows = 40
+		for i, column := range []string{"revision = 18446744073709551615", "check_count = 4294967295", "error_count = 4294967295", "put_off_count = 4294967295"} {
+			t.Run(column, func(t *testing.T) {
+				r.Exec("DELETE FROM p_future_job")
+				r.Exec("DELETE FROM p_job_history")
+				day := rig.At("13:15").AddDate(0, 0, i)
+				r.ManyDue(day, "check", 0, rows)
+				r.Exec("UPDATE p_future_job SET " + column + " WHERE entity_key IN ('7', '8')")
+				unknown := rig.Registry("other", rig.NothingToDo, prescient.Guards{})
+				if figures := r.runAt(day.Add(time.Second), unknown, Options{}); figures.Rows() != rows {
+					t.Errorf("of an unknown job_exec: %+v", figures)
+				}
+				if n := r.Count("SELECT COUNT(*) FROM p_future_job WHERE next_check_at = ?", day.UTC().Format(time.DateTime)); n != 0 {
+					t.Errorf("%d rows stay in their slot", n)
+				}
+				r.Exec("UPDATE p_future_job SET " + column + " WHERE entity_key IN ('7', '8')")
+				again := rig.Registry("check", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
+					if job.EntityKey == "8" {
+						return nil, fmt.Errorf("no")
+					}
+					return prescient.At(job.NextCheckAt.Add(15 * time.Minute)), nil
+				}, prescient.Guards{})
+				next := r.Pending()[0].NextCheckAt
+				// Those that were put off before go further.
+				if figures := r.runAt(next.Add(time.Second), again, Options{}); figures.Rows() < rows-2 || figures.Retries != 0 {
+					t.Errorf("of one that comes again: %+v", figures)
+				}
+				if n := r.Count("SELECT COUNT(*) FROM p_future_job WHERE next_check_at = ?", next.UTC().Format(time.DateTime)); n != 0 {
+					t.Errorf("%d rows stay in their slot", n)
+				}
+			})
+		}
+	})
+}

@@ -9,5 +9,5 @@ SET first_check_at = IF(first_check_at <> next_check_at, first_check_at, GREATES
       ((TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', due_at) + {micros} - 1) DIV {micros}) * {seconds} SECOND)),
     next_check_at = GREATEST(CAST(? AS DATETIME), TIMESTAMP'1970-01-01 00:00:00' + INTERVAL
       ((TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', due_at) + {micros} - 1) DIV {micros}) * {seconds} SECOND),
-    revision = revision + 1
+    revision = IF(revision < 18446744073709551615, revision + 1, 0)
 WHERE next_check_at = ? AND job_key >= ? AND job_key <= ?

@@ -10,6 +10,7 @@ ON DUPLICATE KEY UPDATE crontabs = VALUES(crontabs), zone = VALUES(zone), payloa
   topic = VALUES(topic), owner_name = VALUES(owner_name), owner_key = VALUES(owner_key), catch_up = VALUES(catch_up),
   catch_up_within = VALUES(catch_up_within), expires_after = VALUES(expires_after), jitter = VALUES(jitter),
   may_coalesce = VALUES(may_coalesce), long_run = VALUES(long_run), overlap = VALUES(overlap), tolerance = VALUES(tolerance),
-  quota = VALUES(quota), pool = VALUES(pool), version = version + 1, enabled = VALUES(enabled), disabled_at = NULL, disabled_reason = NULL,
+  quota = VALUES(quota), pool = VALUES(pool), version = LEAST(version, 4294967294) + 1,
+  enabled = VALUES(enabled), disabled_at = NULL, disabled_reason = NULL,
   utc_offset = VALUES(utc_offset),
   updated_at = IF(enabled = 0 AND updated_at > UTC_TIMESTAMP(6), updated_at, UTC_TIMESTAMP(6))

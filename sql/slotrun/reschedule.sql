@@ -18,4 +18,5 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
   ON job.next_check_at = ? AND job.job_key = UNHEX(moved.job_key) AND job.revision = moved.revision
 SET job.next_check_at = moved.next_check_at, job.due_at = moved.due_at, job.check_count = moved.check_count,
     job.error_count = moved.error_count, job.put_off_count = moved.put_off_count, job.total_ms = moved.total_ms,
-    job.last_error = moved.last_error, job.expires_at = moved.expires_at, job.revision = job.revision + 1
+    job.last_error = moved.last_error, job.expires_at = moved.expires_at,
+    job.revision = IF(job.revision < 18446744073709551615, job.revision + 1, 0)

@@ -3,5 +3,5 @@
 -- Index: PRIMARY of future_job, one entry a row. Locks: the rows, held already; neighbours of theirs in UNIQUE (job_key).
 -- {keys}: job_keys as hexadecimal literals
 -- 1: the later slot, 2: slot
-UPDATE {prefix}future_job FORCE INDEX (PRIMARY) SET next_check_at = ?, revision = revision + 1
+UPDATE {prefix}future_job FORCE INDEX (PRIMARY) SET next_check_at = ?, revision = IF(revision < 18446744073709551615, revision + 1, 0)
 WHERE next_check_at = ? AND (job_key IN ({keys}) OR 1 = 0)

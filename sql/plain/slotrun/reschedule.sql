@@ -5,5 +5,5 @@
 -- 9: slot, 10: job_key, 11: revision
 UPDATE {prefix}future_job FORCE INDEX (PRIMARY)
 SET next_check_at = ?, due_at = ?, check_count = ?, error_count = ?, put_off_count = ?, total_ms = ?, last_error = ?,
-    expires_at = ?, revision = revision + 1
+    expires_at = ?, revision = IF(revision < 18446744073709551615, revision + 1, 0)
 WHERE next_check_at = ? AND job_key = ? AND revision = ?
