@@ -9,6 +9,7 @@
 //   - No event of a committed transaction is lost, none of a rolled-back one is published.
 //   - The broker gets each at least once. Every copy has the same id, so that a consumer can drop repeats: see [Once].
 //   - Of two events with one key and topic, whose transactions followed one another, the first is published first. Of transactions that
-//     ran side by side nobody can tell which came first. On a server with several nodes that take writes, whose numbers
-//     are not in the order of time, that holds for transactions on one node.
+//     ran side by side nobody can tell which came first. Numbers go by the second of the server's clock, and within a second by a count of
+//     the server: where that clock is put back, or another server takes over within a second or with a clock that is behind, events
+//     that wait from before may come after later ones. Of several nodes that take writes, within a second it holds for each alone.
 package event
