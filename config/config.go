@@ -20,6 +20,8 @@ type Config struct {
 	DSN value.Secret
 	// TLS is how the server is verified.
 	TLS TLS
+	// Connections is how many connections to the database there are at most.
+	Connections int
 	// TablePrefix is put before the names of the tables.
 	TablePrefix string
 	// Dialect is that of SQL in which the database is used: DialectAuto or DialectPlain.

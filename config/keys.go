@@ -73,6 +73,8 @@ func fields(c *Config) []field {
 		{keyCertFile, "", nil, "path", "PEM file of the client's certificate"},
 		{keyKeyFile, "", nil, "path", "PEM file of the client's key"},
 		{keyPublicKeyFile, "", nil, "path", "PEM file of the server's RSA key, for passwords where there is no TLS"},
+		{"connections", "40", value.Number(&c.Connections, 8, 10_000), "number",
+			"connections to the database, at most; 8 of them are kept for leases, heartbeats and commits"},
 		{"table_prefix", "", value.TablePrefix(&c.TablePrefix), "text", "put before the names of the tables: a-z, 0-9 and _"},
 		{"dialect", DialectAuto, value.OneOf(&c.Dialect, DialectAuto, DialectPlain), "dialect",
 			"auto (what the server can do) or plain, which does without what servers lack that are neither MySQL nor MariaDB"},

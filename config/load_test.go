@@ -84,7 +84,7 @@ func TestEverySourceIsStrongerThanTheOneBefore(t *testing.T) {
 // another is a value for each key that is neither its default nor what another key has.
 var another = map[string]string{
 	"tls.ca_file": "", "tls.server_name": "n2", "tls.cert_file": "", "tls.key_file": "", "tls.public_key_file": "",
-	"dsn": "u:p@tcp(h:1)/d", "dsn_file": "", "table_prefix": "p_", "dialect": "plain", "person": "Ada", "slots.resolution": "5m", "worker.minutes": "0,30",
+	"dsn": "u:p@tcp(h:1)/d", "dsn_file": "", "connections": "41", "table_prefix": "p_", "dialect": "plain", "person": "Ada", "slots.resolution": "5m", "worker.minutes": "0,30",
 	"worker.share": "", "worker.name": "n", "worker.concurrency": "3", "worker.buckets": "4", "worker.batch": "5",
 	"worker.lease": "6s", "worker.stop_grace": "7s", "worker.patience": "24s", "worker.put_off_purge": "25s", "worker.pools": "heavy=38,EU=39", "worker.pace": "full", "worker.finish_within": "30s", "guards.timeout": "8s", "guards.max_checks": "9",
 	"guards.max_errors": "10", "guards.retry_within": "32s", "guards.horizon": "11d", "guards.expires_after": "14s", "guards.concurrency": "12", "guards.sla": "13s",

@@ -51,6 +51,8 @@ type Options struct {
 	Pools map[string]int
 	// Concurrency is how many calls it makes at a time.
 	Concurrency int
+	// Connections is how many connections to the database its process has at most; 0 for no bound.
+	Connections int
 	// Calling is for how long it has called all in all, every call counted: the worker's CallTime. Nil for never.
 	Calling func() time.Duration
 	// LongRuns is how many long runs it has in hand; nil for none.
@@ -93,6 +95,9 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Agent, error) {
 		if capacity < 1 {
 			return nil, fmt.Errorf("%w: capacity %d of the pool %s: must be positive", prescient.ErrInvalid, capacity, name)
 		}
+	}
+	if o.Connections < 0 || o.Connections > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: %d connections of an agent", prescient.ErrInvalid, o.Connections)
 	}
 	if o.Concurrency < 0 || o.Concurrency > math.MaxInt32 {
 		return nil, fmt.Errorf("%w: concurrency %d of an agent", prescient.ErrInvalid, o.Concurrency)
@@ -177,7 +182,7 @@ func (a *Agent) beat(ctx context.Context, stops bool) error {
 	busy := a.busy.since(time.Now(), called)
 	a.mu.Unlock()
 	return a.exec(ctx, "agent/beat", o.Name, a.instance, a.host, os.Getpid(), o.Version, o.Assignment.String(), string(a.pools), o.Concurrency,
-		busy, runs, hostLoad(), memory(), time.Now().UTC(), stops)
+		busy, runs, hostLoad(), memory(), time.Now().UTC(), stops, o.Connections)
 }
 
 // leave takes the row away. Where that fails the agent counts as dead after a while.
@@ -191,7 +196,7 @@ func (a *Agent) leave() {
 func (a *Agent) exec(ctx context.Context, statement string, args ...any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTime)
 	defer cancel()
-	if _, err := a.db.ExecContext(ctx, a.tables.Stmt.Get(statement), args...); err != nil {
+	if _, err := a.db.ExecContext(store.Vital(ctx), a.tables.Stmt.Get(statement), args...); err != nil {
 		return fmt.Errorf("%s: %w", statement, err)
 	}
 	return nil

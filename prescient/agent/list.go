@@ -42,6 +42,8 @@ type Known struct {
 	// Busy is the share of that which was in use between its last two heartbeats.
 	Busy     float64 `json:"busy"`
 	LongRuns int     `json:"long_runs"`
+	// Connections is how many connections it has at most; 0 where there is no bound, or none is known.
+	Connections int `json:"connections"`
 	// Load is that of its host in the last minute; nil where it cannot be told.
 	Load        *float64 `json:"load_1m"`
 	MemoryBytes uint64   `json:"memory_bytes"`
@@ -65,6 +67,7 @@ type row struct {
 	Concurrency int       `db:"concurrency"`
 	Busy        float64   `db:"busy"`
 	LongRuns    int       `db:"long_runs"`
+	Connections int       `db:"connections"`
 	Load        *float64  `db:"load_1m"`
 	MemoryBytes uint64    `db:"memory_bytes"`
 	ClockMS     int64     `db:"clock_ms"`
@@ -96,7 +99,7 @@ func ListBy(ctx context.Context, db *sqlx.DB, statements text.Statements) ([]Kno
 	all := make([]Known, 0, len(rows))
 	for _, r := range rows {
 		known := Known{Name: r.Name, Instance: r.Instance, Host: r.Host, PID: r.PID, Version: r.Version, Assignment: r.Assignment, Concurrency: r.Concurrency,
-			Busy: r.Busy, LongRuns: r.LongRuns, Load: r.Load, MemoryBytes: r.MemoryBytes, Ahead: time.Duration(r.ClockMS) * time.Millisecond,
+			Busy: r.Busy, LongRuns: r.LongRuns, Connections: r.Connections, Load: r.Load, MemoryBytes: r.MemoryBytes, Ahead: time.Duration(r.ClockMS) * time.Millisecond,
 			StartedAt: r.StartedAt, SeenAt: r.SeenAt, Silent: max(time.Duration(r.SilentUS)*time.Microsecond, 0)}
 		known.State = stateOf(known.Silent, r.Stopping)
 		if err := json.Unmarshal(r.Pools, &known.Pools); err != nil {

@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"time"
 
 	"prescient/prescient/internal/errno"
@@ -37,11 +38,22 @@ type hostConn struct {
 	idle     time.Duration // for how long the server was told that it may idle; 0 where it was not
 	idlesOut bool          // that holds outside of transactions too
 	used     time.Time     // when a transaction ended on it
+
+	idleSince time.Time // when the pool got it back
+	stale     bool      // it was found closed before anything was sent
+	gaveUp    bool      // nobody waited for the answer of the last statement: the server may execute it still
 }
 
 // note takes note of an error that the server gave, and leaves the host if it takes no writes any more.
 func (c *hostConn) note(err error) error {
 	c.watch.Note(err)
+	switch {
+	case err == nil || c.fullConn.IsValid():
+	case errors.Is(err, driver.ErrBadConn):
+		c.stale = true
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		c.gaveUp = true
+	}
 	if errno.Is(err, errno.ReadOnly, errno.ReadOnlyMode, errno.UnknownCommand, errno.RunHook) {
 		c.hosts.leave(c.epoch)
 	}

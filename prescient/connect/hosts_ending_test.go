@@ -61,7 +61,7 @@ func TestATransactionThatCouldNotBeEndedIsNotCommittedByTheNext(t *testing.T) {
 		refuse := false
 		connector, _, err := newConnector(r.D.DSN, prescient.DefaultLease, TLS{})
 		r.Must(err)
-		one := &connector.(*hosts).list[0]
+		one := &connector.list[0]
 		one.connector = refusingConnector{one.connector, &refuse}
 		db := sqlx.NewDb(sql.OpenDB(connector), "mysql")
 		defer func() { r.Must(db.Close()) }()

@@ -27,19 +27,35 @@ import (
 // answers and takes writes, and all to the same. When that dies or turns read-only, the next in turn is taken, and kept.
 //
 // It does not connect yet. The error wraps prescient.ErrInvalid and never shows the DSN, which may hold a password.
-func Open(dsn string, lease time.Duration) (*sqlx.DB, error) { return OpenTLS(dsn, lease, TLS{}) }
+func Open(dsn string, lease time.Duration) (*sqlx.DB, error) {
+	return OpenWith(dsn, Options{Lease: lease})
+}
 
-// OpenTLS is Open with a server that is verified as tls says. A server that fails that is refused with ErrNotTrusted.
-func OpenTLS(dsn string, lease time.Duration, tls TLS) (*sqlx.DB, error) {
-	connector, idle, err := newConnector(dsn, cmp.Or(lease, prescient.DefaultLease), tls)
+// Options are for OpenWith; zero fields mean the defaults.
+type Options struct {
+	// Lease is that of the worker: statements and transactions take no longer than it allows.
+	Lease time.Duration
+	// TLS says how the server is verified. One that fails that is refused with ErrNotTrusted.
+	TLS TLS
+	// Connections is how many there are at most, 8 to 10,000; DefaultConnections by default.
+	Connections int
+}
+
+// OpenWith is Open with options. A statement waits for a connection, where all are in use, for half of the lease, 30 s at most, and
+// fails with ErrNoConnection then.
+func OpenWith(dsn string, o Options) (*sqlx.DB, error) {
+	o.Lease, o.Connections = cmp.Or(o.Lease, prescient.DefaultLease), cmp.Or(o.Connections, DefaultConnections)
+	if o.Connections < LeastConnections || o.Connections > MostConnections {
+		return nil, fmt.Errorf("%w: %d connections: %d to %d are allowed", prescient.ErrInvalid, o.Connections, LeastConnections, MostConnections)
+	}
+	h, idle, err := newConnector(dsn, o.Lease, o.TLS)
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(connector)
 	// Below the server's wait_timeout, so that the pool lets go first. Until then a slot run finds those again that its
 	// statements had before: a new one takes several round trips.
-	db.SetConnMaxIdleTime(idle / 2)
-	db.SetMaxIdleConns(maxIdle)
+	db := sql.OpenDB(newBounded(h, o.Connections, o.Lease, idle/2))
+	db.SetMaxIdleConns(-1) // bounded keeps them
 	return sqlx.NewDb(db, "mysql"), nil
 }
 
@@ -53,11 +69,16 @@ func NewConnector(dsn string) (driver.Connector, error) {
 	return h, nil
 }
 
-// WorkerConnector is OpenTLS for a pool of your own making, such as one whose connections are traced. Its connections should
-// be let go after half of the lease at the latest: the server ends those that idle for nearly as long as that.
+// WorkerConnector is for a pool of your own making, such as one whose connections are traced. Its connections are set up as those of
+// Open. They should be let go after half of the lease at the latest: the server ends those that idle for nearly as long as that. The pool
+// has the bound that you give it (SetMaxOpenConns), none by default. None of its connections are kept for leases, and whoever waits for
+// one waits as long as its statement may take.
 func WorkerConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, error) {
-	connector, _, err := newConnector(dsn, cmp.Or(lease, prescient.DefaultLease), tls)
-	return connector, err
+	h, _, err := newConnector(dsn, cmp.Or(lease, prescient.DefaultLease), tls)
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
 func connectorOf(cfg *mysql.Config) (driver.Connector, error) {
@@ -69,7 +90,7 @@ func connectorOf(cfg *mysql.Config) (driver.Connector, error) {
 }
 
 // newConnector returns what makes the connections of Open, and how long the server lets them idle.
-func newConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, time.Duration, error) {
+func newConnector(dsn string, lease time.Duration, tls TLS) (*hosts, time.Duration, error) {
 	idle := max(lease.Truncate(time.Second)-time.Second, time.Second)
 	h, err := newHosts(dsn, func(cfg *mysql.Config) (driver.Connector, error) {
 		settings := configure(cfg, lease, idle)
@@ -85,9 +106,6 @@ func newConnector(dsn string, lease time.Duration, tls TLS) (driver.Connector, t
 	h.commit, h.idle = store.StatementTime(lease), idle
 	return h, idle, nil
 }
-
-// maxIdle is how many connections are kept: more than a worker with the defaults ever has.
-const maxIdle = 64
 
 // defaultDialTime is how long an attempt at a connection may take.
 const defaultDialTime = 10 * time.Second
@@ -116,6 +134,7 @@ func configure(cfg *mysql.Config, lease, idle time.Duration) (settings string) {
 		"time_zone":                "'+00:00'",
 		"sql_mode":                 "'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
 		"innodb_lock_wait_timeout": lockWait,
+		"lock_wait_timeout":        fmt.Sprint(int(tableWait(lease) / time.Second)),
 		"wait_timeout":             fmt.Sprint(int(idle / time.Second)),
 		"autocommit":               "1",
 	}
@@ -138,6 +157,16 @@ const collation = "utf8mb4_general_ci"
 // lockWait is how long a statement waits for a lock, in seconds, the shortest that MySQL knows: well below what a statement
 // may take, so that the error is that of a lock wait.
 const lockWait = "1"
+
+// tableWait is how long a statement waits for a table that somebody else alters, or for everybody's read lock, in whole seconds. It is
+// shorter than what a statement may take, where that is more than a second: MySQL goes on with a statement whose client is gone, so that the
+// server must be the first to give up, or each try leaves a session behind.
+func tableWait(lease time.Duration) time.Duration {
+	return max(min(store.StatementTime(lease)-time.Second, mostTableWait).Truncate(time.Second), time.Second)
+}
+
+// mostTableWait is less than the 5 s that a heartbeat of an agent or of a forwarder may take.
+const mostTableWait = 4 * time.Second
 
 const wantDSN = "want user:password@tcp(host:port)/database"
 

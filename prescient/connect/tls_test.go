@@ -122,7 +122,7 @@ func (s *secured) serve(ours *authority, change func(c *x509.Certificate)) {
 // cipher connects, and returns what the connection is encrypted with.
 func (s *secured) cipher(dsn string, options TLS) (cipher string, err error) {
 	s.T.Helper()
-	db, err := OpenTLS(dsn, 0, options)
+	db, err := OpenWith(dsn, Options{TLS: options})
 	if err != nil {
 		return "", err
 	}
@@ -247,7 +247,7 @@ func TestWhatWouldWeakenAConnectionIsRefused(t *testing.T) {
 		"the password as it is":      {"u:canary@tcp(h)/d?allowCleartextPasswords=true", TLS{}, "shows the password"},
 		"the password, not verified": {"u:canary@tcp(h)/d?allowCleartextPasswords=true&tls=skip-verify", TLS{}, "shows the password"},
 	} {
-		_, err := OpenTLS(tt.dsn, 0, tt.options)
+		_, err := OpenWith(tt.dsn, Options{TLS: tt.options})
 		rig.WantErr(t, what, err, prescient.ErrInvalid)
 		if !rig.Contains(err, tt.text) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v; want %q", what, err, tt.text)
@@ -258,7 +258,7 @@ func TestWhatWouldWeakenAConnectionIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings := configure(cfg, time.Minute, time.Minute)
-	if cfg.AllowAllFiles || cfg.AllowOldPasswords || len(cfg.Params) != 0 || strings.Contains(settings, "gbk") || strings.Count(settings, ",") != 9 {
+	if cfg.AllowAllFiles || cfg.AllowOldPasswords || len(cfg.Params) != 0 || strings.Contains(settings, "gbk") || strings.Count(settings, ",") != 10 {
 		t.Errorf("%+v, %s", cfg, settings)
 	}
 }

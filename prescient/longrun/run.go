@@ -277,7 +277,7 @@ func (r *Run) dueForRenewal(now time.Time) bool {
 
 // renewSome renews some runs, finds out which of them are lost, and which are not wanted any more.
 func (r *Runner) renewSome(some []*Run) error {
-	ctx, cancel := context.WithTimeout(context.Background(), r.options.Lease/3)
+	ctx, cancel := context.WithTimeout(store.Vital(context.Background()), r.options.Lease/3)
 	defer cancel()
 	asked := time.Now()
 	runs := make([]ahead.Run, len(some))

@@ -67,7 +67,7 @@ const leaseMargin = time.Second
 
 func (w *Worker) newLedger() *ledger.Ledger {
 	ttl := min(w.options.Lease, prescient.MaxLease-leaseMargin)
-	return &ledger.Ledger{Send: w.send, Tables: &w.tables, Worker: w.options.Name, TTL: ttl, Batch: w.options.Batch, Parallel: w.buckets(),
+	return &ledger.Ledger{Send: w.send.ForLeases(), Tables: &w.tables, Worker: w.options.Name, TTL: ttl, Batch: w.options.Batch, Parallel: w.buckets(),
 		Log: w.log}
 }
 

@@ -2,7 +2,7 @@
 -- Index: PRIMARY of agent, in its order. Locks: none.
 -- 1: how many at most
 SELECT name, instance, host, pid, version, assignment, pools, concurrency, busy, long_runs, load_1m, memory_bytes, clock_ms,
-  stopping, started_at, seen_at, TIMESTAMPDIFF(MICROSECOND, seen_at, UTC_TIMESTAMP(6)) AS silent_us
+  connections, stopping, started_at, seen_at, TIMESTAMPDIFF(MICROSECOND, seen_at, UTC_TIMESTAMP(6)) AS silent_us
 FROM {prefix}agent
 ORDER BY name, instance
 LIMIT ?

@@ -63,7 +63,7 @@ func (prog *Program) Open(cmd *cobra.Command, lease time.Duration) (*Session, er
 	if lease == 0 {
 		lease = c.Worker.Lease
 	}
-	db, err := connect.OpenTLS(dsn, lease, tlsOf(c.TLS))
+	db, err := connect.OpenWith(dsn, connect.Options{Lease: lease, TLS: tlsOf(c.TLS), Connections: c.Connections})
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (s *Session) NewAgent(ctx context.Context, w *worker.Worker) (*agent.Agent,
 	c := s.Config
 	a, err := agent.New(ctx, s.DB, agent.Options{Prefix: c.TablePrefix, Dialect: sql.Dialect(c.Dialect), Name: w.Name(),
 		Version: s.Program.Version[:min(len(s.Program.Version), 64)], Assignment: c.Worker.Assignment, Pools: c.Worker.Pools, Concurrency: c.Worker.Concurrency,
-		Calling: w.CallTime, LongRuns: s.Long.Running, Log: s.Log})
+		Connections: c.Connections, Calling: w.CallTime, LongRuns: s.Long.Running, Log: s.Log})
 	return a, s.Explain(err)
 }
 

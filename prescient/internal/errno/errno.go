@@ -13,6 +13,9 @@ import (
 // ErrNotWritable is returned for a host of a list that takes no writes: a replica, or a primary that was deposed.
 var ErrNotWritable = errors.New("the server is read-only")
 
+// ErrNoConnection is that of a statement which waited in vain for one of its pool's connections.
+var ErrNoConnection = errors.New("no connection came free")
+
 // Is says whether an error is a server's with one of some numbers.
 func Is(err error, numbers ...uint16) bool {
 	var server *mysql.MySQLError
@@ -41,7 +44,7 @@ func Passing(err error) bool {
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),
 		errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):
 		return true
-	case errors.Is(err, ErrNotWritable):
+	case errors.Is(err, ErrNotWritable), errors.Is(err, ErrNoConnection):
 		return true
 	case errors.Is(err, sql.ErrTxDone):
 		return true // the deadline ended the transaction a moment before its COMMIT

@@ -17,10 +17,22 @@ type Sender struct {
 	Timeout time.Duration
 	// Patience bounds all tries together.
 	Patience time.Duration
+	// Vital says that the statements are those of a lease: see Vital.
+	Vital bool
+}
+
+// ForLeases is the sender whose statements are vital.
+func (s *Sender) ForLeases() *Sender {
+	vital := *s
+	vital.Vital = true
+	return &vital
 }
 
 // Query runs one statement until it goes through, its error does not pass, the context ends, or the patience is over.
 func (s *Sender) Query(ctx context.Context, do func(ctx context.Context) error) error {
+	if s.Vital {
+		ctx = Vital(ctx)
+	}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		one, cancel := context.WithTimeout(ctx, s.Timeout)
 		defer cancel()

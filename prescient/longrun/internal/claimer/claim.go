@@ -84,7 +84,7 @@ func (c *Claimer) claim(some []asked, until time.Time) {
 // take sends the UPDATE of some claims, and returns the tokens of those that it has hit. Those of which that is not known are among them: a
 // start proves the token.
 func (c *Claimer) take(some []asked, step uint64) map[prescient.Key]uint64 {
-	ctx, cancel := context.WithTimeout(context.Background(), c.Send.Timeout)
+	ctx, cancel := context.WithTimeout(store.Vital(context.Background()), c.Send.Timeout)
 	defer cancel()
 	hit := make(map[prescient.Key]uint64, len(some))
 	runs := make([]ahead.Run, len(some))

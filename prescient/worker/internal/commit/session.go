@@ -107,7 +107,7 @@ func (s *Session) Behind(ctx context.Context, counts books.Counts, write func(ct
 func (s *Session) connection(ctx context.Context) (*sql.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Send.Timeout)
 	defer cancel()
-	conn, err := s.Send.DB.Conn(ctx)
+	conn, err := s.Send.DB.Conn(store.Vital(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("waiting for a connection: %w", err)
 	}

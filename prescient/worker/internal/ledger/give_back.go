@@ -78,7 +78,7 @@ func (g *Ledger) tryToGiveBack(ctx context.Context, l *Lease) error {
 		}
 		l.givenBackAs = &row
 	}
-	n, err := store.Affected(ctx, g.Send.DB, g.Tables.Stmt.Get("slotrun/give_back"), l.Token, l.Token, l.AttemptKey, l.AttemptRevision,
+	n, err := store.Affected(store.Vital(ctx), g.Send.DB, g.Tables.Stmt.Get("slotrun/give_back"), l.Token, l.Token, l.AttemptKey, l.AttemptRevision,
 		l.AttemptKey, l.Slot, l.Bucket, l.givenBackAs.Token, l.givenBackAs.Takeovers)
 	if err == nil && n == 0 && !repeated {
 		l.givenBackAs, err = nil, errSeenBefore
