@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type roll struct {
 	waits  map[string]int // runs that wait for one, by pool
 	runs   map[string]int // long runs in hand, by the names of agents
 	clock  time.Duration  // how far a clock may be off
+	takes  int            // connections that the server takes of everybody; 0 where that is not known
 }
 
 // examineAgents looks whether the agents that live serve all that there is, and what the dead have left. Where there are none, as
@@ -45,6 +47,7 @@ func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
 	if err := d.db.SelectContext(ctx, &held, d.tables.Stmt.Get("operate/held_runs"), runsProbe); err != nil {
 		return nil, fmt.Errorf("operate/held_runs: %w", err)
 	}
+	r.takes, _ = strconv.Atoi(d.vars["max_connections"]) // it is not shown to everybody
 	for _, h := range held {
 		r.runs[h.Agent] = h.Runs
 	}
@@ -69,7 +72,7 @@ func (r roll) judge() []Finding {
 		return []Finding{fine("agents", "there are none: nothing works but timers that call run, if there are any")}
 	}
 	live := r.in(agent.Live)
-	found := slices.Concat(r.unserved(live), r.withoutAgent(live), r.leftRuns(live), clashes(live), versions(live), r.clocks(live))
+	found := slices.Concat(r.unserved(live), r.withoutAgent(live), r.leftRuns(live), clashes(live), versions(live), r.clocks(live), r.connections())
 	counts := make(map[agent.State]int)
 	for _, a := range r.agents {
 		counts[a.State]++
@@ -114,6 +117,22 @@ func (r roll) unserved(live []agent.Known) []Finding {
 	}
 	covered.Doubled = nil // which agents share on purpose
 	return []Finding{warn("agents.slots", "of the live agents "+covered.String(), do)}
+}
+
+// connections finds that the agents that are there may have more connections at a time than the server takes. Whoever comes then is refused,
+// the apps too.
+func (r roll) connections() []Finding {
+	sum, of := 0, 0
+	for _, a := range r.agents {
+		if a.State != agent.Dead {
+			sum, of = sum+a.Connections, of+1
+		}
+	}
+	if r.takes == 0 || sum <= r.takes {
+		return nil
+	}
+	return []Finding{warn("agents.connections", fmt.Sprintf("the %d agents may have %d connections at a time, but the server takes %d of everybody (max_connections)", of, sum, r.takes),
+		"give the agents fewer (connections), or set max_connections above their sum and what the apps need; else apps are refused (1040) when the agents have much to do")}
 }
 
 // lastSeen names the agent that was heard of last.

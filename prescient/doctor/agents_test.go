@@ -32,6 +32,7 @@ func TestAgentsAreJudged(t *testing.T) {
 	}
 	dead := func(a *agent.Known) { a.State, a.Silent = agent.Dead, 10*time.Minute }
 	stopping := func(a *agent.Known) { a.State = agent.Stopping }
+	connections := func(n int) func(*agent.Known) { return func(a *agent.Known) { a.Connections = n } }
 	for _, test := range []struct {
 		name   string
 		agents []agent.Known
@@ -59,8 +60,10 @@ func TestAgentsAreJudged(t *testing.T) {
 		{"versions", []agent.Known{an("a"), an("b", func(a *agent.Known) { a.Version = "v2" })}, nil, nil, "agents.versions", SeverityWarn, `"v1" (1), "v2" (1)`},
 		{"a version that is gone", []agent.Known{an("a"), an("b", dead, func(a *agent.Known) { a.Version = "v0" })}, nil, nil, "agents", SeverityOK, "1 live"},
 		{"a clock", []agent.Known{an("a", func(a *agent.Known) { a.Ahead = -1200 * time.Millisecond })}, nil, nil, "agents.clock", SeverityWarn, "a on h-a by -1.2s"},
+		{"as many connections as the server takes", []agent.Known{an("a", connections(50)), an("b", connections(50)), an("c", connections(7), dead)}, nil, nil, "agents", SeverityOK, "2 live"},
+		{"more than the server takes", []agent.Known{an("a", connections(50)), an("b", connections(51), stopping)}, nil, nil, "agents.connections", SeverityWarn, "the 2 agents may have 101 connections at a time, but the server takes 100"},
 	} {
-		found := roll{agents: test.agents, grid: grid, pools: test.pools, runs: test.runs, clock: time.Second}.judge()
+		found := roll{agents: test.agents, grid: grid, pools: test.pools, runs: test.runs, clock: time.Second, takes: 100}.judge()
 		f := finding(found, test.code)
 		if len(found) != 1 || f.Severity != test.want || !strings.Contains(f.Text, test.says) || test.want != SeverityOK && f.Do == "" {
 			t.Errorf("%s: %+v; want %s and %q", test.name, found, test.want, test.says)

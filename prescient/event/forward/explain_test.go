@@ -77,8 +77,8 @@ func explained(f *Forwarder) (list []rig.Explained) {
 	add("event/list_set_aside", fill("event/list_set_aside", "{but}", ""), map[string]string{"p_event_set_aside": "PRIMARY 8"}, 0, 100)
 	add("event/insert", fill("event/insert", "{rows}", "(1, 'a-1', 't', 'a', '2026-11-20', NULL, UTC_TIMESTAMP(6))"), nil)
 	add("event/count", fill("event/count", "{rows}", "('2026-11-20', 't', 1, 0)"), nil)
-	add("event/failing", get("event/failing"), nil, "t", "e", "r")
-	add("event/works", get("event/works"), map[string]string{"p_event_topic": "PRIMARY 130"}, "t")
+	add("event/failing", fill("event/failing", "{rows}", "('t', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 'e', 'r')"), nil)
+	add("event/works", fill("event/works", "{topics}", "'t', 'u'"), map[string]string{"p_event_topic": "PRIMARY 130"})
 	add("event/seen", get("event/seen"), nil, "c", "e")
 	return list
 }

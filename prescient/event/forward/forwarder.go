@@ -73,6 +73,7 @@ type Forwarder struct {
 	tables  store.Tables
 	db      *sqlx.DB
 	topics  *topics
+	notes   *notes
 	large   *semaphore.Weighted // bytes of long payloads that are being published
 	settled [settlers]chan settled
 	alone   sync.WaitGroup // events that the server refuses to settle
@@ -114,7 +115,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Forwarder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Forwarder{options: o, name: fmt.Sprintf("%s %016x", o.Name, rand.Uint64()), tables: t, db: db, topics: newTopics(o.Concurrency),
+	return &Forwarder{options: o, name: fmt.Sprintf("%s %016x", o.Name, rand.Uint64()), tables: t, db: db, topics: newTopics(o.Concurrency), notes: newNotes(),
 		large:   semaphore.NewWeighted(mostLarge),
 		settled: newSettled(o.Concurrency), shards: make(map[int]*shard)}, nil
 }
@@ -135,6 +136,9 @@ func (f *Forwarder) run(ctx context.Context, untilEmpty bool) error {
 	var keeping, settling sync.WaitGroup
 	kept := make(chan struct{})
 	keeping.Go(func() { f.keepShards(kept) })
+	noted := make(chan struct{})
+	var noting sync.WaitGroup
+	noting.Go(func() { f.keepNotes(noted) })
 	for _, some := range f.settled {
 		settling.Go(func() { f.settleAll(some) })
 	}
@@ -155,6 +159,8 @@ func (f *Forwarder) run(ctx context.Context, untilEmpty bool) error {
 	}
 	settling.Wait()
 	f.alone.Wait()
+	close(noted)
+	noting.Wait()
 	return f.leave()
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"prescient/prescient/internal/store"
 )
 
 // keepShards renews the leases of this forwarder's shards, takes those that are free and gives up those that others are to have, a third
@@ -26,7 +28,7 @@ func (f *Forwarder) keepShards(done <-chan struct{}) {
 }
 
 func (f *Forwarder) keepOnce() error {
-	ctx, cancel := context.WithTimeout(context.Background(), min(f.statementTime(), f.options.Lease/3))
+	ctx, cancel := context.WithTimeout(store.Vital(context.Background()), min(f.statementTime(), f.options.Lease/3))
 	defer cancel()
 	micros := f.options.Lease.Microseconds()
 	if _, err := f.db.ExecContext(ctx, f.tables.Stmt.Get("event/present"), f.name, micros); err != nil {
@@ -110,7 +112,7 @@ func (f *Forwarder) handOver(s *shard) {
 
 // leave gives everything back.
 func (f *Forwarder) leave() error {
-	ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
+	ctx, cancel := context.WithTimeout(store.Vital(context.Background()), f.statementTime())
 	defer cancel()
 	if mine := f.held(); len(mine) > 0 {
 		if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/give_back", "{shards}", tokensOf(mine))); err != nil {

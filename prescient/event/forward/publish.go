@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"prescient/prescient"
 	"prescient/prescient/event/broker"
 )
 
@@ -130,15 +129,11 @@ func (f *Forwarder) settle(s settled) result {
 	return settles
 }
 
-// noteFailure writes down, every so often, why a topic fails.
+// noteFailure has it written down, every so often, why a topic fails.
 func (f *Forwarder) noteFailure(t *topic, one row, why error) {
 	if !t.notesFailure(time.Now()) {
 		return
 	}
 	f.options.Log.Warn().Err(why).Str("topic", one.Topic).Str("event", one.ID).Msg("an event could not be published")
-	ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
-	defer cancel()
-	if _, err := f.db.ExecContext(ctx, f.tables.Stmt.Get("event/failing"), one.Topic, one.ID, prescient.ReasonText(why)); err != nil {
-		f.options.Log.Warn().Err(err).Str("topic", one.Topic).Msg("that could not be noted")
-	}
+	f.notes.failed(one.Topic, one.ID, why)
 }

@@ -101,9 +101,23 @@ func gone(some []settled) {
 	}
 }
 
-// trySettle deletes, sets aside and counts in one transaction, and returns what of it was this forwarder's still.
+// errWereGone is returned where not all events were there.
+var errWereGone = errors.New("some of the events were gone")
+
+// trySettle deletes, sets aside and counts in one transaction, and returns what of it was this forwarder's still. The events of all topics
+// go by one statement, since those that wait for the shards' leases wait for the transaction. Where some were gone, which of each topic were
+// there is known from a statement for each.
 func (f *Forwarder) trySettle(some []settled) (ours []settled, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
+	if ours, err = f.settleOnce(some, f.settleTogether); errors.Is(err, errWereGone) {
+		ours, err = f.settleOnce(some, f.settleByTopic)
+	}
+	return ours, err
+}
+
+type settle func(ctx context.Context, tx *sqlx.Tx, some []settled, now time.Time) (counts map[string][2]int, err error)
+
+func (f *Forwarder) settleOnce(some []settled, settle settle) (ours []settled, err error) {
+	ctx, cancel := context.WithTimeout(store.Vital(context.Background()), f.statementTime())
 	defer cancel()
 	// A forwarder that freezes in here has the shards locked: the server ends that, so that others can take them.
 	tx, err := f.db.BeginTxx(store.MayIdle(ctx, store.IdleInCommit), nil)
@@ -115,15 +129,9 @@ func (f *Forwarder) trySettle(some []settled) (ours []settled, err error) {
 	if err != nil || len(ours) == 0 {
 		return nil, err
 	}
-	counts := make(map[string][2]int)
-	number := firstNumber(now)
-	for topic, part := range byTopic(ours) {
-		published, aside, err := f.settleTopic(ctx, tx, part, now, number)
-		number += uint64(len(part))
-		if err != nil {
-			return nil, err
-		}
-		counts[topic] = [2]int{published, aside}
+	counts, err := settle(ctx, tx, ours, now)
+	if err != nil {
+		return nil, err
 	}
 	if err := f.count(ctx, tx, counts, now); err != nil {
 		return nil, err
@@ -132,6 +140,39 @@ func (f *Forwarder) trySettle(some []settled) (ours []settled, err error) {
 		return nil, fmt.Errorf("committing: %w", err)
 	}
 	return ours, nil
+}
+
+// settleTogether settles events of whatever topics, all of which have to be there.
+func (f *Forwarder) settleTogether(ctx context.Context, tx *sqlx.Tx, some []settled, now time.Time) (map[string][2]int, error) {
+	published, aside, err := f.settleRows(ctx, tx, some, now, firstNumber(now))
+	if err == nil && published+aside != len(some) {
+		err = errWereGone
+	}
+	counts := make(map[string][2]int)
+	for _, s := range some {
+		n := counts[s.row.Topic]
+		if s.reason == nil {
+			n[0]++
+		} else {
+			n[1]++
+		}
+		counts[s.row.Topic] = n
+	}
+	return counts, err
+}
+
+// settleByTopic settles events of which some may be gone: a transaction whose COMMIT was not answered may have done it before.
+func (f *Forwarder) settleByTopic(ctx context.Context, tx *sqlx.Tx, some []settled, now time.Time) (map[string][2]int, error) {
+	counts, number := make(map[string][2]int), firstNumber(now)
+	for topic, part := range byTopic(some) {
+		published, aside, err := f.settleRows(ctx, tx, part, now, number)
+		number += uint64(len(part))
+		if err != nil {
+			return nil, err
+		}
+		counts[topic] = [2]int{published, aside}
+	}
+	return counts, nil
 }
 
 // fence proves the leases, and keeps them as they are until the transaction is over. It returns what is of shards that are this
@@ -177,9 +218,8 @@ func byTopic(some []settled) map[string][]settled {
 	return parts
 }
 
-// settleTopic deletes the events of a topic, and says how many of them were there: a transaction whose COMMIT was not answered may have
-// done it before. Those that are set aside are numbered from number on.
-func (f *Forwarder) settleTopic(ctx context.Context, tx *sqlx.Tx, some []settled, now time.Time, number uint64) (published, aside int, err error) {
+// settleRows deletes events, and says how many of them were there. Those that are set aside are numbered from number on.
+func (f *Forwarder) settleRows(ctx context.Context, tx *sqlx.Tx, some []settled, now time.Time, number uint64) (published, aside int, err error) {
 	var done, refused []uint64
 	for _, s := range some {
 		if s.reason == nil {
@@ -235,7 +275,7 @@ func (f *Forwarder) count(ctx context.Context, tx *sqlx.Tx, counts map[string][2
 	return nil
 }
 
-// tell tells the observer, and takes back what was noted of topics that work again.
+// tell tells the observer, and has taken back what was noted of topics that work again.
 func (f *Forwarder) tell(some []settled) {
 	for name, part := range byTopic(some) {
 		var delays []time.Duration
@@ -255,18 +295,8 @@ func (f *Forwarder) tell(some []settled) {
 		if told := f.options.Observer.Published; told != nil {
 			told(name, delays)
 		}
-		f.noteSuccess(name)
-	}
-}
-
-// noteSuccess takes back what was noted of a topic that works again.
-func (f *Forwarder) noteSuccess(topic string) {
-	if !f.topics.of(topic).notesSuccess() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
-	defer cancel()
-	if _, err := f.db.ExecContext(ctx, f.tables.Stmt.Get("event/works"), topic); err != nil && !errors.Is(err, context.Canceled) {
-		f.options.Log.Warn().Err(err).Str("topic", topic).Msg("it could not be noted that the topic works again")
+		if f.topics.of(name).notesSuccess() {
+			f.notes.worked(name)
+		}
 	}
 }

@@ -16,6 +16,9 @@ import (
 // keeps a row locked for as long as a statement may take. A server that cannot be reached, or takes no writes, refuses them all.
 func refuses(err error) bool {
 	var server *mysql.MySQLError
+	if errors.Is(err, errno.ErrNoConnection) {
+		return false // by the pool, and not by the server
+	}
 	return errno.Is(err, errno.LockWaitTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &server) && !errno.Passing(err)
 }
 
@@ -46,7 +49,9 @@ func (f *Forwarder) settleAlone(one settled, why error) {
 		if err == nil {
 			t.unsettles(-1)
 			f.tell(ours)
-			f.noteSuccess(one.row.Topic)
+			if t.notesSuccess() {
+				f.notes.worked(one.row.Topic)
+			}
 			return
 		}
 		why = err
