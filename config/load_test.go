@@ -23,7 +23,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Config{
-		Dialect: "auto", Grid: grid,
+		Connections: 40, Dialect: "auto", Grid: grid,
 		Worker: Worker{
 			Assignment: slots.All(grid), Concurrency: 32, Batch: 2000, Pace: "needed",
 			Lease: 60 * time.Second, StopGrace: 20 * time.Second, Patience: 2 * time.Minute,
@@ -115,7 +115,7 @@ func TestEveryKeyIsReadFromEverySource(t *testing.T) {
 	grid, _ := slots.NewGrid(5 * time.Minute)
 	minutes, _ := slots.ParseMinutes(grid, "0,30")
 	want := Config{
-		DSN: value.SecretShownAs("u:p@tcp(h:1)/d", "u:***@tcp(h:1)/d"), TLS: TLS{ServerName: "n2"}, TablePrefix: "p_", Dialect: "plain", Person: "Ada", Grid: grid,
+		DSN: value.SecretShownAs("u:p@tcp(h:1)/d", "u:***@tcp(h:1)/d"), TLS: TLS{ServerName: "n2"}, Connections: 41, TablePrefix: "p_", Dialect: "plain", Person: "Ada", Grid: grid,
 		Worker: Worker{minutes, "n", 3, 4, 5, "full", 30 * time.Second, 6 * time.Second, 7 * time.Second, 24 * time.Second, 25 * time.Second, map[string]int{"heavy": 38, "EU": 39}},
 		Guards: Guards{8 * time.Second, 9, 10, 32 * time.Second, 11 * value.Day, 14 * time.Second, 12, 13 * time.Second},
 		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Doctor: Doctor{26 * time.Minute, 27, 28 * time.Second, 29 * value.Day, 30, 31 * time.Second}, Log: Log{zerolog.ErrorLevel, "json"},

@@ -44,7 +44,7 @@ func (r *testRig) snapshots() (n int) {
 // asOthers fails the test where an idle connection of the pool has a snapshot open, or its next transaction gets one.
 func (r *testRig) asOthers(db *sqlx.DB) {
 	r.T.Helper()
-	idle := db.Stats().Idle
+	idle := r.Sessions("user = ?", r.User("worker"))
 	if idle < 2 {
 		r.T.Errorf("%d connections came back: the test shows little", idle)
 	}

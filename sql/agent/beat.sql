@@ -4,6 +4,7 @@
 -- 11: one-minute load, 12: bytes of memory, 13: its own time, 14: whether it stops, 15: connections
 INSERT INTO {prefix}agent (name, instance, host, pid, version, assignment, pools, concurrency, busy, long_runs, load_1m,
   memory_bytes, clock_ms, stopping, started_at, seen_at, connections)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), ?) DIV 1000, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), ?) DIV 1000, ?,
+  UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ?)
 ON DUPLICATE KEY UPDATE busy = VALUES(busy), long_runs = VALUES(long_runs), load_1m = VALUES(load_1m), memory_bytes = VALUES(memory_bytes),
   clock_ms = VALUES(clock_ms), stopping = VALUES(stopping), connections = VALUES(connections), seen_at = VALUES(seen_at)

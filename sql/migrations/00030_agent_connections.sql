@@ -14,7 +14,7 @@ DEALLOCATE PREPARE prescient_step;
 UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 30);
 
 -- +goose Down
-UPDATE {prefix}slot_config SET schema_version = 23;
+UPDATE {prefix}slot_config SET schema_version = 29;
 SET @prescient_ddl = IF(EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE()
                                 AND table_name = '{prefix}agent' AND column_name = 'connections'),
   'ALTER TABLE {prefix}agent DROP COLUMN connections', 'DO 0');

@@ -8,5 +8,5 @@ ALTER TABLE {prefix}agent
 UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 30);
 
 -- +goose Down
-UPDATE {prefix}slot_config SET schema_version = 23;
+UPDATE {prefix}slot_config SET schema_version = 29;
 ALTER TABLE {prefix}agent DROP COLUMN /*T! IF EXISTS *//*M! IF EXISTS */ connections;
