@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/ahead"
 	"prescient/prescient/longrun/machine"
 )
