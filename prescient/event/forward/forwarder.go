@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,7 +85,8 @@ type Forwarder struct {
 	looked   atomic.Int64 // when it looked at the outbox last, in nanoseconds of the unix time
 	mu       sync.Mutex
 	shards   map[int]*shard
-	stopping bool // it takes no more
+	lost     map[*shard]bool // of which something is under way still
+	stopping bool            // it takes no more
 }
 
 // mostLarge is how many bytes of long payloads are in memory at a time, whatever their topic.
@@ -117,7 +120,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Forwarder, error) {
 	}
 	return &Forwarder{options: o, name: fmt.Sprintf("%s %016x", o.Name, rand.Uint64()), tables: t, db: db, topics: newTopics(o.Concurrency), notes: newNotes(),
 		large:   semaphore.NewWeighted(mostLarge),
-		settled: newSettled(o.Concurrency), shards: make(map[int]*shard)}, nil
+		settled: newSettled(o.Concurrency), shards: make(map[int]*shard), lost: make(map[*shard]bool)}, nil
 }
 
 // Run publishes until ctx ends. Then it lets what is under way end, for StopGrace, and gives its shards back. It returns nil once that is
@@ -175,12 +178,12 @@ func (f *Forwarder) held() []*shard {
 	return all
 }
 
-// stop takes no more shards, and returns those that there are.
+// stop takes no more shards, and returns those that there are, and those that were lost and have something under way.
 func (f *Forwarder) stop() []*shard {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.stopping = true
-	f.mu.Unlock()
-	return f.held()
+	return slices.AppendSeq(slices.Collect(maps.Values(f.shards)), maps.Keys(f.lost))
 }
 
 func (f *Forwarder) isStopping() bool {

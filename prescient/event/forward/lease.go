@@ -134,6 +134,19 @@ func (f *Forwarder) forget(s *shard) {
 	}
 }
 
+// outlives keeps a shard that was lost among those that are waited for at the end, until nothing of it is under way any more.
+func (f *Forwarder) outlives(s *shard) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lost[s] = true
+	go func() {
+		s.busy.Wait()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.lost, s)
+	}()
+}
+
 // tokensOf is the condition that holds for shards under their tokens.
 func tokensOf(some []*shard) string {
 	parts := make([]string, len(some))

@@ -297,6 +297,7 @@ func (s *shard) lose(why string) {
 	s.cancel()
 	s.forwarder.forget(s)
 	if first {
+		s.forwarder.outlives(s)
 		s.forwarder.options.Log.Warn().Int("shard", s.number).Str("why", why).Msg("a shard of the outbox is lost; what was under way may be published twice")
 	}
 }
