@@ -39,7 +39,7 @@ type Options struct {
 	// their payloads have together: 4 MiB by default, 256 MiB at most. One that has more comes alone.
 	Batch, BatchBytes int
 	// GapWait is how long an id that is missing is waited for, by the database's clock: 5 minutes by default, a day at most. It should
-	// be more than the longest transaction takes that writes changes.
+	// be more than most transactions take that write changes: a gap that is waited for longer is looked at with locks.
 	GapWait time.Duration
 	// InOrder has changes be handled in the order of their ids: those behind a gap wait until that is filled, or GapWait is over. By
 	// default they don't wait.

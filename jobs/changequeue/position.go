@@ -1,6 +1,7 @@
 package changequeue
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -23,16 +24,18 @@ type position struct {
 	high   uint64
 	open   []span // missing, and waited for; ascending, apart
 	marks  []mark // since when; ascending
-	over   []span // passed over lately: who comes late is noticed
+	over   []span // passed over: what comes there all the same is handled; ascending, apart
 	passed uint64 // ids that were passed over so far
 	late   uint64 // those of them that came all the same
+	lost   uint64 // those that are watched no more
 }
 
 // startAt is the position of a queue that has handled nothing.
 func startAt(after uint64) position { return position{begin: after, high: after} }
 
+// clone returns a copy. Both have the same spans that were passed over: whoever changes those makes others of them.
 func (p position) clone() position {
-	p.open, p.marks, p.over = slices.Clone(p.open), slices.Clone(p.marks), slices.Clone(p.over)
+	p.open, p.marks = slices.Clone(p.open), slices.Clone(p.marks)
 	return p
 }
 
@@ -83,9 +86,13 @@ func (p *position) found(ids []uint64) (late int) {
 		if p.open, is = without(p.open, id); is {
 			continue
 		}
-		if p.over, is = without(p.over, id); is {
-			late++
+		if _, is = at(p.over, id); !is {
+			continue
 		}
+		if late++; late == 1 {
+			p.over = slices.Clone(p.over)
+		}
+		p.over, _ = without(p.over, id)
 	}
 	p.late += uint64(late)
 	p.forget()
@@ -122,31 +129,95 @@ func at(spans []span, id uint64) (i int, is bool) {
 	})
 }
 
-// isOld says whether the oldest gap has been waited for long enough.
-func (p *position) isOld(now time.Time, wait time.Duration) bool {
-	return len(p.open) > 0 && len(p.marks) > 0 && now.Sub(p.marks[0].at) >= wait
+// old are the gaps that have been waited for long enough.
+func (p *position) old(now time.Time, wait time.Duration) []span {
+	for len(p.marks) > 1 && now.Sub(p.marks[1].at) >= wait {
+		p.marks = p.marks[1:] // it says no more than the next one
+	}
+	if len(p.marks) == 0 || now.Sub(p.marks[0].at) < wait {
+		return nil
+	}
+	n, _ := slices.BinarySearchFunc(p.open, p.marks[0].upTo, func(s span, id uint64) int {
+		if s.last <= id {
+			return -1
+		}
+		return 1
+	})
+	return p.open[:n]
 }
 
-// watched is how many spans that were passed over are watched for who comes late.
-const watched = 100
+// watched is how many spans that were passed over are watched for what comes late: 16 bytes each. Beyond that the lowest are forgotten.
+const watched = 100_000
 
-// pass passes over the gaps that have been waited for long enough, and returns those that count: before the first change of a table that was
-// there before the queue nothing was lost.
-func (p *position) pass(now time.Time, wait time.Duration) (passed []span) {
-	for p.isOld(now, wait) {
-		s := p.open[0]
-		p.open = p.open[1:]
+// pass passes over some gaps, ascending, or parts of them, and returns those that count: before the first change of a table that was there
+// before the queue nothing was lost. It watches all of them.
+func (p *position) pass(gaps []span) (passed []span) {
+	for _, s := range gaps {
 		if s.first != p.begin+1 {
 			passed = append(passed, s)
-			p.passed += s.count()
+			p.passed = sum(p.passed, s.count())
 		}
-		p.forget()
 	}
-	p.over = append(p.over, passed...)
+	p.open = cut(p.open, gaps)
+	p.over = merged(p.over, gaps)
 	if extra := len(p.over) - watched; extra > 0 {
+		for _, s := range p.over[:extra] {
+			p.lost = sum(p.lost, s.count())
+		}
 		p.over = slices.Clone(p.over[extra:])
 	}
+	p.forget()
 	return passed
+}
+
+// sum adds counts, of which one may be that of all ids there are.
+func sum(a, b uint64) uint64 {
+	if a+b < a {
+		return math.MaxUint64
+	}
+	return a + b
+}
+
+// cut returns spans without parts of them, both ascending.
+func cut(spans, parts []span) (left []span) {
+	for _, s := range spans {
+		gone := false
+		for len(parts) > 0 && parts[0].last <= s.last {
+			if parts[0].first > s.first {
+				left = append(left, span{s.first, parts[0].first - 1})
+			}
+			if gone = parts[0].last == s.last; !gone {
+				s.first = parts[0].last + 1
+			}
+			parts = parts[1:]
+			if gone {
+				break
+			}
+		}
+		if !gone {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+// merged puts two lists of spans, each ascending, into one.
+func merged(a, b []span) []span {
+	all := make([]span, 0, len(a)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		from := &a
+		if len(a) == 0 || len(b) > 0 && b[0].first < a[0].first {
+			from = &b
+		}
+		s := (*from)[0]
+		*from = (*from)[1:]
+		if n := len(all); n > 0 && all[n-1].last+1 == s.first {
+			all[n-1].last = s.last
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // forget forgets marks that no gap has any more.

@@ -2,13 +2,12 @@ package changequeue
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
-
-	"prescient/prescient/longrun"
 )
 
 // wait is the GapWait of these tests; a part of it is a second.
@@ -56,20 +55,23 @@ func TestWhatComesIsMissingNoMore(t *testing.T) {
 	}
 }
 
+// giveUp passes over all gaps that are old.
+func giveUp(p *position, now time.Time) []span { return p.pass(p.old(now, wait)) }
+
 func TestAGapIsPassedOverOnceTheWaitIsOver(t *testing.T) {
 	p := startAt(0)
 	p.advance([]uint64{1, 5}, seconds(0), wait)
 	p.advance([]uint64{9}, seconds(10), wait)
-	if passed := p.pass(seconds(59.999), wait); passed != nil || p.isOld(seconds(59.999), wait) {
+	if passed := giveUp(&p, seconds(59.999)); passed != nil {
 		t.Errorf("passed over too early: %v", passed)
 	}
-	if passed := p.pass(seconds(60), wait); !slices.Equal(passed, []span{{2, 4}}) || p.passed != 3 || !slices.Equal(p.open, []span{{6, 8}}) || len(p.marks) != 1 {
+	if passed := giveUp(&p, seconds(60)); !slices.Equal(passed, []span{{2, 4}}) || p.passed != 3 || !slices.Equal(p.open, []span{{6, 8}}) || len(p.marks) != 1 {
 		t.Errorf("%v, %+v", passed, p)
 	}
 	if late := p.found([]uint64{3}); late != 1 || p.late != 1 || !slices.Equal(p.over, []span{{2, 2}, {4, 4}}) {
 		t.Errorf("late: %+v", p)
 	}
-	if passed := p.pass(seconds(100), wait); !slices.Equal(passed, []span{{6, 8}}) || p.passed != 6 || len(p.marks) != 0 {
+	if passed := giveUp(&p, seconds(100)); !slices.Equal(passed, []span{{6, 8}}) || p.passed != 6 || len(p.marks) != 0 {
 		t.Errorf("%v, %+v", passed, p)
 	}
 }
@@ -80,19 +82,85 @@ func TestBeforeTheFirstChangeNothingIsLost(t *testing.T) {
 	if !slices.Equal(p.open, []span{{1, 999_999}}) { // a transaction may be under way there
 		t.Errorf("%+v", p)
 	}
-	if passed := p.pass(seconds(60), wait); passed != nil || p.passed != 0 || len(p.open) != 0 {
+	if passed := giveUp(&p, seconds(60)); passed != nil || p.passed != 0 || len(p.open) != 0 {
 		t.Errorf("%v, %+v", passed, p)
 	}
 }
 
-func TestOnlySomeOfThosePassedOverAreWatched(t *testing.T) {
+func TestWhatIsWatchedIsBoundedAndTheLowestAreForgotten(t *testing.T) {
 	p := startAt(0)
-	for id := uint64(1); id < 1000; id += 2 {
+	for id := uint64(1); id < 2*watched+100; id += 2 {
 		p.advance([]uint64{id}, noon, wait)
 	}
-	p.pass(noon.Add(wait), wait)
-	if len(p.over) != watched || p.over[watched-1] != (span{998, 998}) || p.passed != 499 {
-		t.Errorf("%d are watched, the last %v; %d passed over", len(p.over), p.over[watched-1], p.passed)
+	giveUp(&p, noon.Add(wait))
+	const missing = watched + 49
+	if len(p.over) != watched || p.over[watched-1].first != 2*missing || p.passed != missing || p.lost != 49 {
+		t.Errorf("%d are watched, the last %v; %d passed over, %d forgotten", len(p.over), p.over[watched-1], p.passed, p.lost)
+	}
+	if packed := p.passedOver(); len(packed) > 16<<10 {
+		t.Errorf("a pattern takes %d bytes", len(packed))
+	}
+}
+
+func TestGapsThatAreHeldDoNotKeepOthersFromBeingPassed(t *testing.T) {
+	p := startAt(0)
+	p.advance([]uint64{1, 4}, seconds(0), wait) // 2, 3: held
+	p.advance([]uint64{8}, seconds(10), wait)   // 5 to 7
+	p.advance([]uint64{11}, seconds(20), wait)  // 9, 10: not yet
+	if old := p.old(seconds(75), wait); !slices.Equal(old, []span{{2, 3}, {5, 7}}) || len(p.marks) != 2 {
+		t.Errorf("%v, %+v", old, p)
+	}
+	p.pass([]span{{5, 7}})
+	if !slices.Equal(p.open, []span{{2, 3}, {9, 10}}) || !slices.Equal(p.over, []span{{5, 7}}) || !slices.Equal(p.old(seconds(75), wait), []span{{2, 3}}) {
+		t.Errorf("%+v", p)
+	}
+	p.pass([]span{{3, 3}})
+	p.pass([]span{{2, 2}, {10, 10}})
+	if !slices.Equal(p.open, []span{{9, 9}}) || !slices.Equal(p.over, []span{{2, 3}, {5, 7}, {10, 10}}) || p.passed != 6 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// The marks of gaps that are held do not add up.
+func TestAGapThatIsHeldForADayHasFewMarks(t *testing.T) {
+	p := startAt(0)
+	p.advance([]uint64{1, 3}, noon, wait)
+	for s := range 86400 {
+		p.advance([]uint64{p.high + 2}, seconds(float64(s)), wait)
+		old := slices.Clone(p.old(seconds(float64(s)), wait))
+		if len(old) > 0 {
+			p.pass(old[1:])
+		}
+	}
+	if len(p.marks) > lookAgain+2 || p.open[0] != (span{2, 2}) {
+		t.Errorf("%d marks, the first gap is %v", len(p.marks), p.open[0])
+	}
+}
+
+func TestIDsAtTheEndOfWhatThereIsOverflowNothing(t *testing.T) {
+	p := startAt(0)
+	p.advance([]uint64{1, math.MaxInt64, math.MaxUint64}, noon, wait)
+	text, err := p.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = decode(text, p.passedOver()); err != nil || !slices.Equal(p.open, []span{{2, math.MaxInt64 - 1}, {math.MaxInt64 + 1, math.MaxUint64 - 1}}) {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	p.passed = 5
+	giveUp(&p, noon.Add(wait))
+	if late := p.found([]uint64{2, 3, 1 << 63}); late != 3 || p.passed != math.MaxUint64 || len(p.open) != 0 || p.over[0].first != 4 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestAPositionOfVersion1IsTakenOver(t *testing.T) {
+	p, err := decode([]byte(`{"v":1,"begin":0,"high":9,"passed":2,"late":0,"over":[[3,4]]}`), nil)
+	if err != nil || p.high != 9 || !slices.Equal(p.over, []span{{3, 4}}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if isNote([]byte(`{"v":1,"high":9}`)) || !isNote(p.note()) {
+		t.Error("the note of a run is not told from a position")
 	}
 }
 
@@ -147,7 +215,7 @@ func TestEachChangeOfAModelIsHandledOnce(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if p, err = decode(text); err != nil {
+				if p, err = decode(text, p.passedOver()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -161,7 +229,7 @@ func TestEachChangeOfAModelIsHandledOnce(t *testing.T) {
 				}
 			}
 			p.found(came)
-			p.pass(now, wait)
+			giveUp(&p, now)
 			var fresh []uint64
 			for id := p.high + 1; id <= n && len(fresh) < 500; id++ {
 				if there(id) {
@@ -189,13 +257,13 @@ func TestAPositionIsKeptAsItIs(t *testing.T) {
 	p := startAt(7)
 	p.advance([]uint64{8, 12, 1 << 60}, seconds(1), wait)
 	p.advance([]uint64{1<<60 + 2}, seconds(30), wait)
-	p.pass(seconds(62), wait)
+	giveUp(&p, seconds(62))
 	p.found([]uint64{10})
 	text, err := p.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decode(text)
+	got, err := decode(text, p.passedOver())
 	if err != nil || !reflect.DeepEqual(got, p) {
 		t.Errorf("%+v, %v; want %+v", got, err, p)
 	}
@@ -208,16 +276,16 @@ func TestGapsOfAPatternTakeLittleRoom(t *testing.T) {
 		p.advance([]uint64{id}, seconds(float64(id)/7500), wait)
 	}
 	text, err := p.encode()
-	if err != nil || len(text) > longrun.MaxCheckpoint/4 || len(p.marks) > lookAgain+2 {
+	if err != nil || len(text) > 16<<10 || len(p.marks) > lookAgain+2 {
 		t.Errorf("%d gaps and %d marks take %d bytes: %v", len(p.open), len(p.marks), len(text), err)
 	}
-	got, err := decode(text)
+	got, err := decode(text, p.passedOver())
 	if err != nil || !slices.Equal(got.open, p.open) {
 		t.Errorf("%d gaps came back as %d: %v", len(p.open), len(got.open), err)
 	}
 }
 
-func TestMoreGapsThanACheckpointHoldsAreRefused(t *testing.T) {
+func TestMoreGapsThanAPositionHoldsAreRefused(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	full := func(n int, distance uint64) error {
 		p := startAt(0)
@@ -227,8 +295,8 @@ func TestMoreGapsThanACheckpointHoldsAreRefused(t *testing.T) {
 		_, err := p.encode()
 		return err
 	}
-	if err := full(20_000, 50); err != nil {
-		t.Errorf("20,000 gaps without a pattern: %v", err)
+	if err := full(100_000, 50); err != nil {
+		t.Errorf("100,000 gaps without a pattern: %v", err)
 	}
 	if err := full(100_000, 1<<40); !errors.Is(err, errFull) {
 		t.Errorf("100,000 far apart: %v", err)
@@ -238,7 +306,7 @@ func TestMoreGapsThanACheckpointHoldsAreRefused(t *testing.T) {
 	}
 }
 
-func FuzzAnyCheckpointIsAPositionOrAnError(f *testing.F) {
+func FuzzAnyTextIsAPositionOrAnError(f *testing.F) {
 	p := startAt(1)
 	p.advance([]uint64{5, 9}, noon, wait)
 	good, err := p.encode()
@@ -249,7 +317,7 @@ func FuzzAnyCheckpointIsAPositionOrAnError(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := decode(text)
+		p, err := decode(text, text)
 		if err != nil {
 			return
 		}

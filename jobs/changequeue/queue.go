@@ -39,7 +39,11 @@ type Queue struct {
 	read    statements
 
 	handled, passed, late atomic.Uint64
-	open                  atomic.Int64
+	open, held            atomic.Int64
+
+	// Behind which id the next look goes on where one look is not for all: at gaps that were waited for, and at what was passed over.
+	lockedTo, watchedTo atomic.Uint64
+	below               atomic.Bool // ids below 1 were looked for
 }
 
 // New returns a queue. The error wraps prescient.ErrInvalid. Nothing is sent.
@@ -56,9 +60,12 @@ func (q *Queue) RegisterTx(agent *longrun.Runner, registry *prescient.Registry, 
 	if fn == nil {
 		return fmt.Errorf("changequeue %s: %w: there is no function", q.options.Name, prescient.ErrInvalid)
 	}
-	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, checkpoint []byte) error {
+	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error {
 		return run.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
-			return checkpoint, fn(ctx, tx, changes)
+			if err := fn(ctx, tx, changes); err != nil {
+				return nil, err
+			}
+			return save(ctx, tx)
 		}, nil)
 	})
 }
@@ -68,16 +75,16 @@ func (q *Queue) Register(agent *longrun.Runner, registry *prescient.Registry, fn
 	if fn == nil {
 		return fmt.Errorf("changequeue %s: %w: there is no function", q.options.Name, prescient.ErrInvalid)
 	}
-	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, checkpoint []byte) error {
+	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error {
 		if err := fn(ctx, changes); err != nil {
 			return err
 		}
-		return run.Save(ctx, checkpoint)
+		return run.SaveTx(ctx, save, nil)
 	})
 }
 
-// handle calls the function for some changes, and saves the position behind them.
-type handle func(ctx context.Context, run *longrun.Run, changes []Change, checkpoint []byte) error
+// handle calls the function for some changes, and has the position behind them saved.
+type handle func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error
 
 func (q *Queue) register(agent *longrun.Runner, registry *prescient.Registry, do handle) error {
 	return agent.Register(registry, q.options.Name, func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
@@ -108,21 +115,29 @@ func (q *Queue) Entity() prescient.Entity {
 type Figures struct {
 	// Handled is how many changes were handled, and committed.
 	Handled uint64
-	// Passed is how many ids nobody committed within GapWait, and Late, how many of those came later.
+	// Passed is how many ids nobody committed within GapWait, nor had under way then; and Late, how many changes came there all the same.
 	Passed, Late uint64
-	// Open is how many gaps are waited for.
-	Open int
+	// Open is how many gaps are waited for, and Held how many of those for longer than GapWait, since somebody has something locked there.
+	Open, Held int
 }
 
 // Figures returns them, for metrics.
 func (q *Queue) Figures() Figures {
-	return Figures{Handled: q.handled.Load(), Passed: q.passed.Load(), Late: q.late.Load(), Open: int(q.open.Load())}
+	return Figures{Handled: q.handled.Load(), Passed: q.passed.Load(), Late: q.late.Load(), Open: int(q.open.Load()), Held: int(q.held.Load())}
 }
 
-// from is where a run goes on.
-func (q *Queue) from(run *longrun.Run) (position, error) {
-	if text := run.Checkpoint(); len(text) > 0 {
-		return decode(text)
+// from is where a run goes on, and the position of the queue as it is kept.
+func (q *Queue) from(ctx context.Context, run *longrun.Run) (at position, kept longrun.Position, err error) {
+	if kept, err = run.Position(ctx, q.options.Name); err != nil {
+		return at, kept, err
+	}
+	if kept.Known() {
+		at, err = decode(kept.Text, kept.Passed)
+		return at, kept, err
+	}
+	if text := run.Checkpoint(); len(text) > 0 && !isNote(text) { // of a program that kept it there
+		at, err = decode(text, nil)
+		return at, kept, err
 	}
 	after := q.options.After
 	if payload := run.Job().Payload; len(payload) > 0 && string(payload) != "null" {
@@ -130,9 +145,9 @@ func (q *Queue) from(run *longrun.Run) (position, error) {
 			After *uint64 `json:"after"`
 		}
 		if err := json.Unmarshal(payload, &given); err != nil || given.After == nil {
-			return position{}, fmt.Errorf(`%w: the payload of the check: want {"after": 42}, or none`, prescient.ErrInvalid)
+			return at, kept, fmt.Errorf(`%w: the payload of the check: want {"after": 42}, or none`, prescient.ErrInvalid)
 		}
 		after = *given.After
 	}
-	return startAt(after), nil
+	return startAt(after), kept, nil
 }

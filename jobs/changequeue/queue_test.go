@@ -59,8 +59,10 @@ func TestAGapThatNobodyFillsIsPassedOverAndWhatComesThenIsCounted(t *testing.T) 
 		late := r.change(2)
 		r.must(r.change(1, 5).Commit())
 		q, _ := r.works(Options{GapWait: time.Second}, inTx) // it looks in each slot
+		r.within(time.Minute, "the gap is held", func() bool { return q.Figures().Held == 1 })
+		r.must(late.Rollback())
 		r.within(time.Minute, "the gap is passed over", func() bool { return q.Figures().Passed == 3 })
-		r.must(late.Commit())
+		r.must(r.change(2).Commit())
 		r.within(time.Minute, "one that comes then is noticed", func() bool { return q.Figures().Late == 1 })
 		r.within(time.Minute, "and handled", func() bool { return slices.Equal(r.ids(inTheOrderHandled), []uint64{1, 5, 2}) })
 	})
@@ -241,9 +243,13 @@ func TestNoStatementOfAQueueScansTheTable(t *testing.T) {
 		r.must(err)
 		var version string
 		r.must(db.GetContext(t.Context(), &version, "SELECT VERSION()"))
+		how, err := q.lockingClause(t.Context())
+		r.must(err)
 		for statement, args := range map[string][]any{
 			q.read.fresh:                            {5000, 1000},
 			fmt.Sprintf(q.read.some, "5,7,8,20000"): nil,
+			fmt.Sprintf(q.read.locking, q.within([]span{{5, 9}, {100, 200}})) + how: nil,
+			q.read.below: nil,
 			fmt.Sprintf(q.read.ids, "(`id` BETWEEN 5 AND 9 OR `id` BETWEEN 100 AND 200)"): nil,
 		} {
 			var plan struct {

@@ -11,19 +11,22 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// statements are what is sent to the table of changes. None locks anything.
+// statements are what is sent to the table of changes. All but locking lock nothing.
 type statements struct {
-	fresh, some, ids, id string
+	fresh, some, ids, id, last, below, locking string
 }
 
 func statementsOf(o Options) statements {
 	id, from := quoted(o.IDColumn), " FROM "+quoted(o.Table)+" WHERE "
 	both := "SELECT " + id + ", " + quoted(o.PayloadColumn) + from
 	return statements{
-		fresh: both + id + " > ? ORDER BY " + id + " LIMIT ?",
-		some:  both + id + " IN (%s) ORDER BY " + id,
-		ids:   "SELECT " + id + from + "%s ORDER BY " + id,
-		id:    id,
+		fresh:   both + id + " > ? ORDER BY " + id + " LIMIT ?",
+		some:    both + id + " IN (%s) ORDER BY " + id,
+		ids:     "SELECT " + id + from + "%s ORDER BY " + id,
+		id:      id,
+		last:    "SELECT MAX(" + id + ")" + from + id + " > 0",
+		below:   "SELECT " + id + from + id + " < 1 ORDER BY " + id + " LIMIT 1",
+		locking: "SELECT " + id + from + "%s ORDER BY " + id + " LIMIT 1 ",
 	}
 }
 
@@ -96,17 +99,23 @@ func (q *Queue) batch(rows *sqlx.Rows, err error) (changes []Change, cut bool, _
 // maxRanges is how many ranges one statement asks for.
 const maxRanges = 100
 
+// within is the condition for ids of some ranges.
+func (q *Queue) within(few []span) string {
+	conditions := make([]string, len(few))
+	for i, s := range few {
+		conditions[i] = fmt.Sprintf("%s BETWEEN %d AND %d", q.read.id, s.first, s.last)
+	}
+	return "(" + strings.Join(conditions, " OR ") + ")"
+}
+
 // come reads which ids of some spans are there by now, up to a batch. all is false where there may be more.
 func (q *Queue) come(ctx context.Context, spans []span) (ids []uint64, all bool, err error) {
 	if len(spans) == 0 {
 		return nil, true, nil
 	}
-	conditions := make([]string, 0, maxRanges)
-	for _, s := range ranges(spans, maxRanges) {
-		conditions = append(conditions, fmt.Sprintf("%s BETWEEN %d AND %d", q.read.id, s.first, s.last))
-	}
+	query := fmt.Sprintf(q.read.ids, q.within(ranges(spans, maxRanges)))
 	ids, err = patiently(ctx, func() ([]uint64, error) {
-		rows, err := q.options.DB.QueryContext(ctx, fmt.Sprintf(q.read.ids, "("+strings.Join(conditions, " OR ")+")"))
+		rows, err := q.options.DB.QueryContext(ctx, query)
 		if err != nil {
 			return nil, fmt.Errorf("looking for what was missing: %w", err)
 		}

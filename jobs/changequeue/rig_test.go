@@ -38,6 +38,13 @@ func eachFlavour(t *testing.T, test func(t *testing.T, r *rig)) {
 	servertest.EachFlavour(t, func(t *testing.T, flavour localserver.Flavour) { test(t, newRig(t, servertest.New(t, flavour))) })
 }
 
+// eachServer is eachFlavour on all servers, for what they do about locks.
+func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, newRig(t, d)) })
+}
+
 func newRig(t *testing.T, d servertest.Database) *rig {
 	t.Helper()
 	r := &rig{t: t, dsn: d.DSN, root: d.Open(t, ""), setting: text.Dialect(os.Getenv("PRESCIENT_TEST_DIALECT"))}

@@ -21,6 +21,8 @@ func TestNoStatementOfLongRunsScansATable(t *testing.T) {
 		f := r.Fill()
 		r.Exec("INSERT INTO p_schedule_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count) SELECT job_key, ELT(1 + revision % 3, '', 'heavy', 'eu'), 'w', 1, UTC_TIMESTAMP(6) + INTERVAL CAST(revision % 60 AS SIGNED) - 30 MINUTE, next_check_at, due_at, inserted_at, 0 FROM p_future_job LIMIT 6000")
 		r.Exec("ANALYZE TABLE p_schedule_run")
+		r.Exec("INSERT INTO p_queue_position (name, version, position, passed, updated_at) SELECT CONCAT('q', LPAD(ROW_NUMBER() OVER (ORDER BY job_key), 5, '0')), 1, '', '', UTC_TIMESTAMP(6) FROM p_future_job LIMIT 2000")
+		r.Exec("ANALYZE TABLE p_queue_position")
 		runner := &Runner{tables: f.Tables}
 		var some []*Run
 		var first pendingRow
@@ -86,6 +88,10 @@ func explained(r *Runner, some []*Run, is pendingRow) (list []rig.Explained) {
 	}
 	key := keys[0]
 	add("longrun/save", get("longrun/save"), ours, []byte("x"), key[:], 1)
+	position := map[string]string{"p_queue_position": "PRIMARY 66"}
+	add("longrun/position", get("longrun/position"), position, "q00001")
+	add("longrun/position_first", get("longrun/position_first"), nil, "queue", []byte("x"), []byte("y"))
+	add("longrun/position_next", get("longrun/position_next"), position, []byte("x"), nil, "q00001", 1)
 	add("longrun/fence", get("longrun/fence"), ours, now, "w", nil, nil, true, now, 0, key[:], 1)
 	add("longrun/find", get("longrun/find"), map[string]string{"config": rig.ByConfig, "job": rig.ByKey, "p_job_pause": "PRIMARY 66"}, "check", "*", key[:])
 	add("longrun/lock", get("longrun/lock"), future, is.slot, key[:], is.revision)

@@ -24,3 +24,4 @@ GRANT SELECT ON {database}.{job_step} TO {account};
 GRANT SELECT ON {database}.{job_version} TO {account};
 GRANT SELECT ON {database}.{job_run_log} TO {account};
 GRANT SELECT ON {database}.{step_run_log} TO {account};
+GRANT SELECT ON {database}.{queue_position} TO {account};

@@ -25,5 +25,6 @@ GRANT SELECT ON {database}.{step_definition} TO {account};
 GRANT SELECT ON {database}.{job_version} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{job_run_log} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{step_run_log} TO {account};
+GRANT SELECT, INSERT, UPDATE ON {database}.{queue_position} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};

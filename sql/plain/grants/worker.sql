@@ -25,3 +25,4 @@ GRANT SELECT ON {database}.{step_definition} TO {account};
 GRANT SELECT ON {database}.{job_version} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{job_run_log} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{step_run_log} TO {account};
+GRANT SELECT, INSERT, UPDATE ON {database}.{queue_position} TO {account};

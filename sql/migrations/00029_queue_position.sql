@@ -1,0 +1,18 @@
+-- The positions of change queues: a row for each, which outlives its check and the run of it. Nothing deletes it: prune knows nothing of it.
+-- Locks and copies nothing: the table is new.
+
+-- +goose NO TRANSACTION
+-- +goose Up
+CREATE TABLE IF NOT EXISTS {prefix}queue_position (
+  name       VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'of the queue: its job_exec',
+  version    BIGINT UNSIGNED NOT NULL COMMENT 'rises with every batch: who saves proves that it knows the last one',
+  position   MEDIUMBLOB  NOT NULL COMMENT 'JSON: how far it is, and which ids are missing',
+  passed     MEDIUMBLOB  NOT NULL COMMENT 'the ids that were passed over, packed',
+  updated_at DATETIME(6) NOT NULL COMMENT 'UTC',
+  PRIMARY KEY (name)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: how far change queues are';
+UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 29);
+
+-- +goose Down
+UPDATE {prefix}slot_config SET schema_version = 28;
+DROP TABLE IF EXISTS {prefix}queue_position;
