@@ -40,6 +40,10 @@ const (
 	// CauseContested: somebody else has locked what is needed to call it. It stays as it is, and is tried again: by the same slot run for a
 	// while, then by a sweep.
 	CauseContested
+	// CauseKept: it cannot be ended, and it is time to try that again. See IsKept.
+	CauseKept
+	// CauseRefused: it was to end, and the server refuses that with the error of the answer. It is kept.
+	CauseRefused
 )
 
 // Answer is what a job_exec answered: the next time to check or nil, or an error; or why it was not asked.
@@ -101,6 +105,10 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 		if v.Outcome = a.Outcome; a.Err != nil {
 			v.Reason = ReasonText(a.Err)
 		}
+	case a.Cause == CauseKept:
+		v.Outcome, v.Reason = Failed, job.LastError
+	case a.Cause == CauseRefused:
+		v.keep(grid, job, a.Err, open, now)
 	case a.Cause == CauseWaits, a.Cause == CauseStarts, a.Cause == CauseContested:
 		v.Reason, v.PutOffCount, v.Slot = job.LastError, job.PutOffCount, open
 		if a.Next != nil {

@@ -57,6 +57,11 @@ func RolledBack(err error) bool {
 	return Is(err, Deadlock, CheckRead, TransactionRollback, WriteConflict)
 }
 
+// KeepsRow says whether a server refuses to delete or change a row for what the tables say of it: a foreign key, a trigger, a CHECK.
+func KeepsRow(err error) bool {
+	return Is(err, ParentKept, ParentKeptUnnamed, NoParent, Signal, CheckMySQL, CheckMariaDB)
+}
+
 // BeginAgain says whether a transaction is to be rolled back and begun again, since others got in its way.
 func BeginAgain(err error) bool {
 	return RolledBack(err) || Is(err, LockWaitTimeout, TableChanged)
@@ -89,7 +94,11 @@ const (
 	NoSuchName              = 1305 // a procedure; or a savepoint: after a deadlock it is gone with its transaction
 	QueryInterrupted        = 1317 // by an administrator
 	NoDefault               = 1364 // for a column that an INSERT does not name
+	ParentKeptUnnamed       = 1217 // as ParentKept, for who may not see the child
 	RoutineDenied           = 1370
+	ParentKept              = 1451 // a foreign key of another table keeps a row from being deleted or changed
+	NoParent                = 1452
+	Signal                  = 1644 // of a trigger
 	TableChanged            = 1412 // a table was altered after the transaction's snapshot
 	NoDefiner               = 1449
 	Autoincrement           = 1467

@@ -117,7 +117,7 @@ func (b *Bucket) commit(ctx context.Context, batch []*check.Answered, hidden boo
 		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait):
 			return b.setLockedApart(ctx, batch)
 		case commit.RefusesRow(err):
-			if refused++; len(batch) > 1 || batch[0].Bare || refused == refusedByChance {
+			if refused++; len(batch) > 1 || batch[0].Bare || errno.KeepsRow(err) || refused == refusedByChance {
 				return b.setApart(ctx, batch, err)
 			}
 			if err := store.Sleep(ctx, waits.NextBackOff()); err != nil {
@@ -268,14 +268,14 @@ func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, spans [
 }
 
 // A commit may fail for a reason that one of its rows has: the server refuses what is to be written of it, or breaks off each
-// time that it is asked to. Such a batch is cut up until the row is alone. If the server says why, and goes on to, the row ends
-// without its payload. Otherwise it stays, with its answer, and is tried again like one that somebody has locked. The other
+// time that it is asked to. Such a batch is cut up until the row is alone. If the server says why, and goes on to, something
+// else is written of the row. Otherwise it stays, with its answer, and is tried again like one that somebody has locked. The other
 // rows go on.
 
 const (
 	// breaksByChance is how often in a row a commit may be broken off behind its fence before one of its rows is suspected.
 	breaksByChance = 5
-	// refusedByChance is how often a row that is alone is refused before it ends without its payload: a server has errors that
+	// refusedByChance is how often a row that is alone is refused before something else is written of it: a server has errors that
 	// pass and that nobody here knows of.
 	refusedByChance = 3
 	// maxApart is how many rows of a bucket are set apart. Where there are more, the reason is not the rows'.
@@ -289,15 +289,13 @@ func (b *Bucket) setApart(ctx context.Context, batch []*check.Answered, cause er
 		return b.commitInParts(ctx, batch, false)
 	}
 	a := batch[0]
-	if !a.Stuck && !a.Bare {
+	if !a.Stuck && !a.Bare && !errno.KeepsRow(cause) { // what the tables say of rows may keep any number of them
 		if b.apart++; b.apart > maxApart {
 			return fmt.Errorf("committing slot %s: %d rows had to be set apart, the last one: %w", slots.Stamp(b.Lease.Slot), b.apart, cause)
 		}
 	}
-	if commit.RefusesRow(cause) && !a.Bare {
-		a.Bare, a.Verdict = true, commit.WithoutPayload(a.Verdict, cause)
-		b.logRow(a).Err(cause).Msg("the end of a row is written without its payload")
-		return b.commit(ctx, batch, false)
+	if commit.RefusesRow(cause) {
+		return b.writeOtherwise(ctx, a, cause)
 	}
 	if !a.Stuck {
 		a.Stuck = true

@@ -132,9 +132,17 @@ func (b *Bucket) start(ctx context.Context, s *stream, rows []*check.Answered) e
 		if b.seq++; s.JobExec == "" && len(b.streams) == 1 {
 			r.Seq = b.seq
 		}
+		if b.Shared.Kept.leaves(r) {
+			b.Figures.Stuck++
+			continue
+		}
 		b.keep(r)
 		if b.Paused[r.JobExec] {
 			b.answerAtOnce(r, prescient.CausePaused)
+			continue
+		}
+		if prescient.IsKept(r.FutureJob) {
+			b.answerAtOnce(r, prescient.CauseKept)
 			continue
 		}
 		lane := b.Shared.Executor.Lanes[r.JobExec]

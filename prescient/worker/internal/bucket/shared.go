@@ -19,6 +19,7 @@ type Shared struct {
 	OnRoom   func()                                              // is told where a bucket may wait again for a job_exec for which too many did; may be nil
 	Batch    int                                                 // rows of a bucket that are in flight at a time
 	Parallel int                                                 // buckets that are worked on at a time
+	Kept     Kept                                                // rows of which nothing else can be written
 	Senders  chan struct{}                                       // held by buckets that linger, while they send statements
 }
 

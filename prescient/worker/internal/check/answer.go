@@ -59,7 +59,7 @@ func (a *Answer) Trouble(outcome prescient.Outcome) books.TroubleKind {
 		return ""
 	case a.Cause == prescient.CauseUnregistered:
 		return books.TroubleUnregistered
-	case a.Cause == prescient.CauseAbandoned:
+	case a.Cause == prescient.CauseAbandoned, a.Cause == prescient.CauseRefused:
 		return books.TroublePutOff
 	case a.Err != nil && errors.Is(a.Err, prescient.ErrTimeout):
 		return books.TroubleTimeout

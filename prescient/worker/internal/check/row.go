@@ -43,7 +43,19 @@ type Answered struct {
 	RetryIn time.Duration // how long its last try waited for that
 	Stuck   bool          // what becomes of it could not be written
 	Bare    bool          // it ends without its payload and last error, which the server does not take
+	Refused Refused       // by the server
 }
+
+// Refused says how far one has come with a row that the server refuses to write as it was answered.
+type Refused uint8
+
+const (
+	AsAnswered  Refused = iota // nothing was refused, but for its payload
+	Counted                    // its answer counts as an error
+	EndsInstead                // it was to move, and ends as failed
+	PutOff                     // it cannot be ended, and is put off
+	InPlace                    // nor moved: it stays in its slot, and is not called there
+)
 
 // AnsweredKey returns the key of a row, for lists of keys.
 func AnsweredKey(a *Answered) prescient.Key { return a.JobKey }

@@ -17,6 +17,9 @@ var ErrChanged = errors.New("rows changed under the commit")
 // ErrAtOnce is returned inside a commit when a statement that waits for no lock met one of somebody else's.
 var ErrAtOnce = errors.New("somebody else has a row locked")
 
+// errHistory is returned where the end of a row could not be written to history.
+var errHistory = errors.New("writing history")
+
 // errWriting is returned where a commit failed behind its fence: the server is there, and the lease is ours.
 var errWriting = errors.New("writing what becomes of the rows")
 
@@ -27,6 +30,9 @@ func RefusesRow(err error) bool {
 		!errno.Is(err, errno.NoSuchTable, errno.NoSuchColumn, errno.TableDenied, errno.ColumnDenied, errno.DatabaseDenied, errno.AccessDenied,
 			errno.TiDBDenied, errno.NoDatabase, errno.Syntax, errno.AccessDenied, errno.NoSuchName, errno.RoutineDenied, errno.NoDefiner, errno.UnknownVariable)
 }
+
+// RefusesHistory says whether that was its end in history, and not the row itself.
+func RefusesHistory(err error) bool { return errors.Is(err, errHistory) }
 
 // BreaksOff says whether a commit ended behind its fence, and not for the locks of others.
 func BreaksOff(err error) bool {

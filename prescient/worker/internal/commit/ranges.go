@@ -122,7 +122,7 @@ func (s *Session) endRanges(ctx context.Context, tx *sql.Tx, ends []*check.Answe
 // written checks an INSERT into history: all ends and no others.
 func written(n, want int, err error) error {
 	if err != nil {
-		return fmt.Errorf("writing history: %w", err)
+		return fmt.Errorf("%w: %w", errHistory, err)
 	}
 	if n != want {
 		return fmt.Errorf("%w: wrote the ends of %d instead of %d", ErrChanged, n, want)

@@ -308,7 +308,7 @@ func (s *Session) writeHistory(ctx context.Context, tx *sql.Tx, ends []*check.An
 			continue
 		}
 		if _, err := tx.ExecContext(ctx, s.Tables.Fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
-			return fmt.Errorf("writing history: %w", err)
+			return fmt.Errorf("%w: %w", errHistory, err)
 		}
 		history = history[:0]
 	}
