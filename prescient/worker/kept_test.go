@@ -23,6 +23,14 @@ var keepers = map[string][]string{
 	"a CHECK of history": {"ALTER TABLE p_job_history ADD CONSTRAINT p_keeps CHECK (entity_key <> '7')"},
 }
 
+// named is what the server says of who keeps a row. MySQL names no constraint to an account that may not see the table that has it.
+func named(keeper string) string {
+	if strings.HasPrefix(keeper, "a foreign key") {
+		return "foreign key constraint fails"
+	}
+	return "p_keeps"
+}
+
 var letGo = map[string]string{"a foreign key": "DROP TABLE p_note", "a trigger": "DROP TRIGGER p_keeps", "a CHECK of history": "ALTER TABLE p_job_history DROP CONSTRAINT p_keeps"}
 
 // life is what became of the row that is kept, slot by slot, until a time.
@@ -78,14 +86,14 @@ func TestARowThatCannotBeDeletedIsCalledAsOftenAsItMayFailAndThenNoMore(t *testi
 					if tx := strings.HasPrefix(form, "Tx"); !tx && calls != 6 || tx && (calls < 6 || calls > 20) {
 						t.Errorf("it was called %d times", calls)
 					}
-					if job := r.One(); job.ErrorCount != 6 || !strings.Contains(job.LastError, "cannot be ended") || !strings.Contains(job.LastError, "p_keeps") {
+					if job := r.One(); job.ErrorCount != 6 || !strings.Contains(job.LastError, "cannot be ended") || !strings.Contains(job.LastError, named(name)) {
 						t.Errorf("%+v", job)
 					}
 					if n := len(r.History()); n != rows-1 {
 						t.Errorf("%d ends; want those of all others", n)
 					}
 					said := log.String()
-					if !strings.Contains(said, "p_keeps") || !strings.Contains(said, "not called any more") || name != "a CHECK of history" && strings.Contains(said, "payload") {
+					if !strings.Contains(said, named(name)) || !strings.Contains(said, "not called any more") || name != "a CHECK of history" && strings.Contains(said, "payload") {
 						t.Errorf("the log: %s", said)
 					}
 					r.Exec(letGo[name])
@@ -147,7 +155,7 @@ func TestARowThatCanNeitherEndNorMoveStaysAndIsNotCalledAtEachSweep(t *testing.T
 					if job := r.One(); calls.Of["7"] != 1 || len(r.History()) != rows-1 || prescient.IsKept(job) != c.marked {
 						t.Errorf("called %d times, %d ends, %+v", calls.Of["7"], len(r.History()), job)
 					}
-					if !strings.Contains(log.String(), "p_keeps") {
+					if !strings.Contains(log.String(), named(name)) {
 						t.Errorf("the log: %s", log.String())
 					}
 					// Another worker does not call what is marked.
