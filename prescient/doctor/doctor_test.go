@@ -194,16 +194,21 @@ func TestADoctorFindsBrokenTablesAndRows(t *testing.T) {
 		wantFinding(t, r.examine(time.Time{}, Options{}), "schema.check", SeverityBad, "p_future_job_on_grid")
 		r.Exec(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at)
 			VALUES ('order', '1', 'check', '2030-01-01 12:00', UNHEX('00112233445566778899AABBCCDDEEFF'), '2030-01-01 12:00', '2030-01-01 12:00'),
-			('order', '2', 'check', '2030-01-01 12:00', DEFAULT, '2030-01-01 12:00', '2030-01-01 11:01'),
-			('order', '3', 'so wrong', '2030-01-01 12:00', DEFAULT, '2030-01-01 12:00', '2030-01-01 12:00')`)
+			('order', '2', 'check', '2030-01-01 12:00', DEFAULT, '2030-01-01 12:00', '2030-01-01 11:01')`)
 		found := r.examine(time.Time{}, Options{})
 		wantFinding(t, found, "rows.key", SeverityBad, "order/1")
 		wantFinding(t, found, "rows.early", SeverityBad, "order/2")
+		wantFinding(t, found, "rows.grid", SeverityBad, "11:01")
+		// A row from before its CHECK.
+		r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_identified")
+		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '3', 'so wrong', '2030-01-01 12:00')")
+		found = r.examine(time.Time{}, Options{})
 		wantFinding(t, found, "rows.names", SeverityBad, "so wrong")
 		if do := finding(found, "rows.names").Do; !strings.Contains(do, "CALL p_cancel(") {
 			t.Error(do)
 		}
-		wantFinding(t, found, "rows.grid", SeverityBad, "11:01")
+		r.Exec("DELETE FROM p_future_job WHERE entity_key = '3'")
+		r.Exec("ALTER TABLE p_future_job ADD CONSTRAINT p_future_job_identified CHECK (CONCAT(entity_name, job_exec) NOT REGEXP '[^A-Za-z0-9_.-]')")
 		r.reslotTo(15 * time.Minute) // as the finding says
 		found = r.examine(time.Time{}, Options{})
 		wantFinding(t, found, "schema", SeverityOK)

@@ -92,7 +92,7 @@ func (j *judgement) fired(p *plan) {
 		if want := p.id + "-" + strconv.FormatInt(e.Due.Unix(), 10); e.ID != want {
 			j.planFinds("unasked", p, "its event has the id %s; want %s", e.ID, want)
 		}
-		if slot := j.ceil(e.Due); e.InsertedAt.Before(slot) && !j.sentByPause(p, e) {
+		if slot := j.ceil(e.Due); e.InsertedAt.Before(slot) && !j.sentByPause(p, e) && !j.sentByUpdate(p, e) {
 			j.planFinds("early", p, "the event of %s was sent at %s", stamp(e.Due), stamp(e.InsertedAt))
 		}
 	}
@@ -116,7 +116,7 @@ func (j *judgement) fired(p *plan) {
 		j.gaps(p, s, list, func(t time.Time) time.Time { return inserted[t] })
 	}
 	for _, e := range p.events {
-		if at[e.Due] != nil {
+		if at[e.Due] != nil && !j.sentByUpdate(p, &e) {
 			delete(at, e.Due)
 			j.planFinds("unasked", p, "the event of %s, which nothing that was in force says", stamp(e.Due))
 		}
@@ -128,6 +128,26 @@ func (j *judgement) sentByPause(p *plan, e *evidence.OutboxRow) bool {
 	return slices.ContainsFunc(p.changes, func(c Event) bool {
 		_, high := j.when(c)
 		return c.Change.Do == "pause" && !e.Due.After(c.Change.UpdatedAt) && !e.InsertedAt.Before(c.Change.UpdatedAt) && !e.InsertedAt.After(high)
+	})
+}
+
+// sentByUpdate says whether an event was due when an update came, which sent it by the new definition.
+func (j *judgement) sentByUpdate(p *plan, e *evidence.OutboxRow) bool {
+	return slices.ContainsFunc(p.spans, func(s *span) bool {
+		if s.end == nil || s.end.Change.Do != "update" || e.Due.Before(s.next) || e.Payload != s.end.Change.Definition.Payload {
+			return false
+		}
+		_, high := j.when(*s.end)
+		return !e.Due.After(s.end.Change.UpdatedAt) && !e.InsertedAt.Before(s.end.Change.UpdatedAt) && !e.InsertedAt.After(high)
+	})
+}
+
+// metUnderWay says whether an update or a pause came while a run was called: its answer then ends it as superseded.
+func (p *plan) metUnderWay(r *runStory) bool {
+	return slices.ContainsFunc(p.changes, func(e Event) bool {
+		return (e.Change.Do == "update" || e.Change.Do == "pause") && slices.ContainsFunc(r.calls, func(c called) bool {
+			return c.At <= e.At && (c.answer == nil || c.answer.At >= e.At-e.Took)
+		})
 	})
 }
 
@@ -225,7 +245,7 @@ func (j *judgement) runEnds(p *plan, r *runStory, says []*span) {
 		switch want := j.rules.Outcomes[job.Exec]; {
 		case job.Outcome == superseded || job.Outcome == "cancelled":
 			j.report.Planned.Superseded++
-			if job.Outcome == superseded && !changed("update", "pause") || job.Outcome == "cancelled" && !changed("delete") {
+			if job.Outcome == superseded && !changed("update", "pause") && !p.metUnderWay(r) || job.Outcome == "cancelled" && !changed("delete") {
 				j.planFinds("outcome", p, "the run of %s ended as %s at %s, and nobody did that", stamp(job.Due), job.Outcome, stamp(job.At))
 			}
 			continue

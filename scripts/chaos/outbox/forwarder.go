@@ -86,6 +86,12 @@ func (p *process) end() error {
 	go func() { done <- p.cmd.Wait() }()
 	select {
 	case err := <-done:
+		if p.cmd.ProcessState.ExitCode() == cmd.ExitDatabase { // it was just beginning when its connections were cut, or the server was killed
+			if err := p.start(); err != nil {
+				return err
+			}
+			return p.end()
+		}
 		return err
 	case <-time.After(30 * time.Second):
 		p.signal(syscall.SIGKILL)
