@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -315,6 +316,15 @@ func TestADoctorNamesWhatIsPutOff(t *testing.T) {
 		if do := finding(found, "put_off").Do; !strings.Contains(do, "jobs --exec mispelt") {
 			t.Error(do)
 		}
+		// One that cannot be ended needs no worker.
+		r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order("kept"), JobExec: "kept", DueAt: rig.At("13:35")})
+		r.Exec("UPDATE p_future_job SET put_off_count = 1, last_error = 'not called any more, since it cannot be ended: 1451' WHERE job_exec = 'kept'")
+		if found := r.examine(rig.At("13:38"), Options{}); !slices.ContainsFunc(found, func(f Finding) bool {
+			return f.Code == "put_off" && strings.Contains(f.Text, "job_exec kept") && strings.Contains(f.Do, "foreign key or a trigger")
+		}) {
+			t.Errorf("%+v", found)
+		}
+		r.Exec("DELETE FROM p_future_job WHERE job_exec = 'kept'")
 		// Behind more rows than are looked at, some of each slot are.
 		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, first_check_at, next_check_at, job_key, revision)" +
 			" WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 240), m AS (SELECT 0 AS j UNION ALL SELECT j + 1 FROM m WHERE j < 24)" +
