@@ -137,8 +137,8 @@ func (j *judgement) sentByUpdate(p *plan, e *evidence.OutboxRow) bool {
 		if s.end == nil || s.end.Change.Do != "update" || e.Due.Before(s.next) || e.Payload != s.end.Change.Definition.Payload {
 			return false
 		}
-		_, high := j.when(*s.end)
-		return !e.Due.After(s.end.Change.UpdatedAt) && !e.InsertedAt.Before(s.end.Change.UpdatedAt) && !e.InsertedAt.After(high)
+		low, high := j.when(*s.end) // the row may have been waited for since it was sent
+		return !e.Due.After(e.InsertedAt) && !e.InsertedAt.Before(low) && !e.InsertedAt.After(high)
 	})
 }
 
