@@ -12,7 +12,7 @@ import (
 
 // What a help says of an exit code is what the command exits with.
 func TestExitCodesInTheHelpAreRight(t *testing.T) {
-	right := map[string][]int{"insert": {cmd.ExitPartly}, "prune": {cmd.ExitHeld, cmd.ExitUsage}, "get": {cmd.ExitNotFound}, "migrate": {cmd.ExitTables},
+	right := map[string][]int{"insert": {cmd.ExitPartly}, "prune": {cmd.ExitHeld, cmd.ExitUsage}, "get": {cmd.ExitNotFound}, "migrate": {cmd.ExitTables, cmd.ExitHeld}, "reslot": {cmd.ExitHeld},
 		"migrate status": {cmd.ExitTables}, "slots cover": {cmd.ExitFailure}, "schedule create": {cmd.ExitPending}, "schedule show": {cmd.ExitNotFound}, "job show": {cmd.ExitNotFound}, "blocking": {cmd.ExitWarn}}
 	mention := regexp.MustCompile(`exit\s+code\s+is\s+(?:then\s+)?(\d+)`)
 	said := 0

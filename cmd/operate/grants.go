@@ -16,6 +16,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
 	"prescient/config"
 	"prescient/sql"
 	"prescient/sql/rights"
@@ -122,7 +123,7 @@ func printGrants(cmd *cobra.Command, prog *program.Program, g granting) error {
 		if cmd.Context().Err() != nil {
 			return err
 		}
-		said.NotLooked = err.Error()
+		said.NotLooked = words.Of(err)
 	}
 	said.Statements, said.OnDatabases = rights.Narrowing(grants, surplus, g.account.Name())
 	if g.database || alone {

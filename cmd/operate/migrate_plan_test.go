@@ -56,6 +56,6 @@ func TestMigrateDryRun(t *testing.T) {
 			r.Error(out)
 		}
 		r.Variables["PRESCIENT_SLOTS_RESOLUTION"] = "1h"
-		r.Execute("migrate", "--dry-run").Wants(r.T, cmd.ExitTables, "15m0s", "1h0m0s")
+		r.Execute("migrate", "--dry-run").Wants(r.T, cmd.ExitTables, "the tables have 15m, not 1h")
 	})
 }

@@ -23,7 +23,7 @@ func TestReslot(t *testing.T) {
 		if got.Out != "slots are 20m0s apart, before 15m0s; moved 1 rows\n" {
 			r.Error(got)
 		}
-		r.Execute("jobs").Wants(r.T, cmd.ExitTables, "20m0s", "15m0s")
+		r.Execute("sweep").Wants(r.T, cmd.ExitTables, "the tables have 20m, not 15m")
 		rows := rig.Lines[rig.JobRow](r.T, r.OK("jobs", "--json", "--slots-resolution", "20m"))
 		if len(rows) != 1 || !rows[0].NextCheckAt.Equal(rig.At("13:20")) {
 			r.Errorf("%+v", rows)

@@ -142,8 +142,8 @@ func TestARunByHandLeadsToItsRows(t *testing.T) {
 		if strings.Contains(out, "a-1-"+fmt.Sprint(rig.Day.AddDate(0, 0, 1).Unix())) {
 			r.Errorf("it has rows of another run: %s", out)
 		}
-		r.OK("schedule", "update", "a-1", "@hourly")
-		r.Says(r.OK("schedule", "show", "--run", run), "that ended:", "superseded")
+		r.OK("schedule", "update", "a-1", "@hourly") // what waits goes on under it
+		r.Says(r.OK("schedule", "show", "--run", run), "that wait:", "2026-11-20 10:15:00")
 		r.Says(r.OK("schedule", "show", "--run", "a-1-5"), "it has no rows")
 
 		r.OK("schedule", "create", "e", "@daily", "--topic", "t")

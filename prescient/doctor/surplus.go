@@ -87,7 +87,9 @@ func (d *doctor) examineSurplus(ctx context.Context) ([]Finding, error) {
 		}
 		roles := recorded[g]
 		if len(roles) == 0 && g == me && !has.OnDatabases() {
-			roles = []string{string(d.options.Use)}
+			if roles = []string{string(d.options.Use)}; unread && d.options.Use == UseApp {
+				roles = append(roles, "app-reschedule") // which may be what it was given: it has more than app
+			}
 		}
 		surplus, err := d.beyond(has, roles, database)
 		if err != nil {
