@@ -133,9 +133,6 @@ func (r replacement) firedUntil(zones timeline.Zones, timer *prescient.FutureJob
 	return timer.DueAt.Add(-time.Second)
 }
 
-// localAt is how far local time has come at an occurrence, as a unix second.
-func localAt(due time.Time, kept ahead) int64 { return due.Unix() + kept.Int64 }
-
 // keptOf is what is to be kept of the occurrence that the timer among some jobs waits for, in place of the one that there was; nil for none.
 func (s *Schedules) keptOf(r replacement, was *prescient.FutureJob, jobs []prescient.NewJob) ahead {
 	for _, job := range jobs {

@@ -75,3 +75,28 @@ func ParseID(id string) (schedule, tag string, err error) {
 	}
 	return "", "", fmt.Errorf("%w: id %.160q of an occurrence: want the id of a schedule, - and a unix second", prescient.ErrInvalid, id)
 }
+
+// first is the first time after now at which a schedule is due; the zero time where none is left. An error says that its crontabs
+// are no good, or finer than the slots.
+func (s *Schedules) first(one Schedule, created, now time.Time) (time.Time, error) {
+	line, err := one.timeline(s.zones, created)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if !one.MayCoalesce {
+		if err := line.TooFine(s.tables.Grid, now, line.by); err != nil {
+			return time.Time{}, fmt.Errorf("schedule %q: %w, unless it may coalesce", one.ID, err)
+		}
+	}
+	first, _ := line.Next(now)
+	return first, nil
+}
+
+// firstToCome is first, and an error where none is left.
+func (s *Schedules) firstToCome(one Schedule, created, now time.Time) (time.Time, error) {
+	first, err := s.first(one, created, now)
+	if err == nil && first.IsZero() {
+		err = fmt.Errorf("%w: schedule %q: none of its times is after now, %s", prescient.ErrInvalid, one.ID, now.Format(time.RFC3339))
+	}
+	return first, err
+}

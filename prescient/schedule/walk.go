@@ -110,3 +110,6 @@ func appendAhead(b []byte, kept ahead) []byte {
 	}
 	return literal.AppendInt(b, kept.Int64)
 }
+
+// localAt is how far local time has come at an occurrence, as a unix second.
+func localAt(due time.Time, kept ahead) int64 { return due.Unix() + kept.Int64 }
