@@ -91,7 +91,7 @@ func (e Explained) copies(line plan) bool {
 // of them.
 func (e Explained) sorts(line plan) bool {
 	return strings.HasPrefix(line["table"], "<derived") && (strings.HasPrefix(e.Statement, "schedule/event_copied") || e.Statement == "agent/pools") ||
-		e.Statement == "audit/list object" || e.Statement == "prune/audit_streams" && line["select_type"] == "DERIVED"
+		e.Statement == "audit/list object"
 }
 
 func join(lines []plan) string {
