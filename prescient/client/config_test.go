@@ -13,10 +13,10 @@ import (
 func TestAnotherResolutionThanThatOfTheTablesIsRefusedNamingBoth(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
-		for _, resolution := range []time.Duration{time.Second, 30 * time.Minute, 24 * time.Hour, 7 * time.Minute, -time.Minute} {
+		for said, resolution := range map[string]time.Duration{"1s": time.Second, "30m": 30 * time.Minute, "24h": 24 * time.Hour, "7m": 7 * time.Minute, "-1m": -time.Minute} {
 			_, err := New(t.Context(), r.App, Options{Prefix: "p_", Dialect: r.Setting, Resolution: resolution})
 			rig.WantErr(t, resolution.String(), err, prescient.ErrResolution)
-			if !rig.Contains(err, resolution.String(), "15m0s") {
+			if !rig.Contains(err, "not "+said, "have 15m") {
 				t.Errorf("%v: does not name both", err)
 			}
 		}

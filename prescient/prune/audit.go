@@ -55,14 +55,14 @@ func (o oldAudit) end(ctx context.Context, page []old) (deleted int, err error) 
 	marks := newMarks()
 	for _, one := range page {
 		if !one.stays {
-			gone = append(gone, fmt.Sprintf("old.at = '%s' AND old.entry = X'%s'", one.at, one.entry))
+			gone = append(gone, fmt.Sprintf("SELECT CAST('%s' AS DATETIME(6)) AS at, X'%s' AS entry", one.at, one.entry))
 			marks.add(one)
 		}
 	}
 	if len(gone) == 0 {
 		return 0, nil
 	}
-	tx, err := o.conn.BeginTxx(ctx, nil)
+	tx, err := o.conn.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // else it waits for the entry that an app is writing beside these
 	if err != nil {
 		return 0, err
 	}
@@ -71,7 +71,7 @@ func (o oldAudit) end(ctx context.Context, page []old) (deleted int, err error) 
 			err = errors.Join(err, store.Rollback(tx.Tx))
 		}
 	}()
-	if deleted, err = store.Affected(ctx, tx, o.tables.Fill("prune/audit_end", "{entries}", strings.Join(gone, " OR "))); err != nil {
+	if deleted, err = store.Affected(ctx, tx, o.tables.Fill("prune/audit_end", "{entries}", strings.Join(gone, " UNION ALL "))); err != nil {
 		return 0, err
 	}
 	for of, deleted := range marks {

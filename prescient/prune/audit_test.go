@@ -160,7 +160,8 @@ func TestNoStatementOfPruneScansTheAudit(t *testing.T) {
 		for _, e := range []rig.Explained{
 			{Statement: "prune/audit_old first", Query: fill("prune/audit_old", "{cutoff}", cutoff, "{behind}", "1 = 1", "{limit}", "500"), Reached: reached("PRIMARY 8")},
 			{Statement: "prune/audit_old behind", Query: fill("prune/audit_old", "{cutoff}", cutoff, "{behind}", place.behind(), "{limit}", "500"), Reached: reached("PRIMARY 16")},
-			{Statement: "prune/audit_end", Query: fill("prune/audit_end", "{entries}", "old.at = '2026-11-20 00:10:00' AND old.entry = X'0000000000000258' OR old.at = '2026-11-20 00:10:01' AND old.entry = X'0000000000000259'"),
+			{Statement: "prune/audit_end", Query: fill("prune/audit_end", "{entries}",
+				"SELECT CAST('2026-11-20 00:10:00.000000' AS DATETIME(6)) AS at, X'0000000000000258' AS entry UNION ALL SELECT CAST('2026-11-20 00:10:01.000000' AS DATETIME(6)), X'0000000000000259'"),
 				Reached: map[string]string{"old": "PRIMARY 16"}},
 			{Statement: "prune/audit_mark", Query: fill("prune/audit_mark", "{stream}", one, "{incarnation}", "'2026-11-20'", "{version}", "2"),
 				Reached: map[string]string{"entry": "incarnation 34"}},
