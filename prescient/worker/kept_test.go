@@ -76,7 +76,7 @@ func TestARowThatCannotBeDeletedIsCalledAsOftenAsItMayFailAndThenNoMore(t *testi
 							return registry.RegisterTxBatch("check", func(ctx context.Context, _ *sqlx.Tx, b *prescient.Batch) error { return settle(ctx, &c, b) }, guards)
 						},
 					}[form]())
-					var log strings.Builder
+					var log lines
 					waits := r.life(registry, zerolog.New(&log).Level(zerolog.InfoLevel), rig.At("13:15"), rig.At("13:15").Add(3*24*time.Hour))
 					want := []int{1, 2, 4, 8, 16, 1, 2, 4, 8, 16, 32, 64, 96, 96}
 					if len(waits) < len(want) || !slices.Equal(waits[:len(want)], want) {
@@ -92,7 +92,7 @@ func TestARowThatCannotBeDeletedIsCalledAsOftenAsItMayFailAndThenNoMore(t *testi
 					if n := len(r.History()); n != rows-1 {
 						t.Errorf("%d ends; want those of all others", n)
 					}
-					said := log.String()
+					said := log.all()
 					if !strings.Contains(said, named(name)) || !strings.Contains(said, "not called any more") || name != "a CHECK of history" && strings.Contains(said, "payload") {
 						t.Errorf("the log: %s", said)
 					}
@@ -146,7 +146,7 @@ func TestARowThatCanNeitherEndNorMoveStaysAndIsNotCalledAtEachSweep(t *testing.T
 						}
 						return prescient.At(job.NextCheckAt.Add(time.Hour)), nil
 					}, prescient.Guards{})
-					var log strings.Builder
+					var log lines
 					w := r.worker(rig.At("13:30:10"), registry, Options{Lease: 4 * time.Second, Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
 					for range 4 {
 						_, err := w.Sweep(t.Context())
@@ -155,8 +155,8 @@ func TestARowThatCanNeitherEndNorMoveStaysAndIsNotCalledAtEachSweep(t *testing.T
 					if job := r.One(); calls.Of["7"] != 1 || len(r.History()) != rows-1 || prescient.IsKept(job) != c.marked {
 						t.Errorf("called %d times, %d ends, %+v", calls.Of["7"], len(r.History()), job)
 					}
-					if !strings.Contains(log.String(), named(name)) {
-						t.Errorf("the log: %s", log.String())
+					if !strings.Contains(log.all(), named(name)) {
+						t.Errorf("the log: %s", log.all())
 					}
 					// Another worker does not call what is marked.
 					_, err := r.worker(rig.At("13:30:10"), registry, Options{Lease: 4 * time.Second}).Sweep(t.Context())

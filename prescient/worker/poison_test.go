@@ -139,7 +139,7 @@ func TestARowThatCannotBeWrittenIsSetApart(t *testing.T) {
 				slot := r.InsertDue(rows)
 				r.Exec("UPDATE p_future_job SET payload = '{\"a\": 1}'")
 				r.Exec("CREATE TRIGGER p_poison BEFORE INSERT ON p_job_history FOR EACH ROW BEGIN IF " + c.when + " THEN " + c.do + "; END IF; END")
-				var log strings.Builder
+				var log lines
 				var calls rig.Calls
 				w := r.worker(time.Time{}, rig.Registry("check", calls.Count, prescient.Guards{}),
 					Options{Lease: 4 * time.Second, Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
@@ -155,7 +155,7 @@ func TestARowThatCannotBeWrittenIsSetApart(t *testing.T) {
 					c.outcome, "%"+c.said+"%"); n != c.ended {
 					t.Errorf("%d ends of the row", n)
 				}
-				if said := log.String(); !strings.Contains(said, `"entity":"order/7"`) || !strings.Contains(said, c.said) {
+				if said := log.all(); !strings.Contains(said, `"entity":"order/7"`) || !strings.Contains(said, c.said) {
 					t.Errorf("the log does not name the row: %s", said)
 				}
 				if c.stuck > 0 { // the cause is done away with

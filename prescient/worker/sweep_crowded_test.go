@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ func TestASweepPassesOverSlotsWhoseRowsAreCrowdedOut(t *testing.T) {
 		r.inEachSlot(at, slots, dead, 0)
 		s := slowAndFast{release: make(chan struct{})}
 		close(s.release)
-		var log bytes.Buffer
+		var log lines
 		w := r.worker(rig.At("20:00"), s.registry(prescient.Guards{}), Options{Log: zerolog.New(&log).Level(zerolog.WarnLevel)})
 		crowd := w.shared.Crowds["slow"]
 		wait := func(rows, buckets int) {
@@ -48,7 +47,7 @@ func TestASweepPassesOverSlotsWhoseRowsAreCrowdedOut(t *testing.T) {
 		if swept := sweep(); len(swept) != 0 || opened() != 0 || r.ends() != 0 {
 			t.Errorf("swept %+v, opened %d slots", swept, opened())
 		}
-		if line := log.String(); !strings.Contains(line, `"slots":20`) || !strings.Contains(line, `"job_execs":["slow"]`) {
+		if line := log.all(); !strings.Contains(line, `"slots":20`) || !strings.Contains(line, `"job_execs":["slow"]`) {
 			t.Errorf("the log does not say what was passed over: %s", line)
 		}
 		among := at.Add(5 * 15 * time.Minute)
