@@ -46,6 +46,37 @@ func TestAnUpdateSupersedesTheLongRunThatIsUnderWay(t *testing.T) {
 	})
 }
 
+// Its agent lets it lapse, so that nobody is there to end it.
+func TestAnUpdateSupersedesTheLongRunThatLapsed(t *testing.T) {
+	eachServer(t, 30*time.Second, longrun.Options{Capacity: 1}, func(t *testing.T, r *testRig) {
+		one := schedule.Schedule{ID: "A", Crontabs: []string{"@every 10m"}, JobExec: "export", Long: true, Quota: schedule.NoQuota, Payload: []byte("old")}
+		inPool := heavy("B", longrun.Forbid)
+		inPool.Crontabs = one.Crontabs
+		r.create("12:00:00", one)
+		r.create("12:00:00", inPool)
+		r.slot("12:10:00")
+		r.at("12:10:02")
+		r.serving("agent-2", ofHeavy)
+		r.forget("A 12:10:00")
+		r.forget("B 12:10:00")
+		r.Exec("UPDATE p_schedule_run SET agent = 'dead'") // its process was killed, as far as the table knows
+		one.Payload, one.CatchUp = []byte("new"), schedule.Skip
+		r.changes("12:10:05", one)
+		inPool.Payload = one.Payload
+		r.changes("12:10:05", inPool)
+		r.at("12:11:10")
+		r.serving("agent-3", ofHeavy)
+		r.wantOutcome("B 12:10:00", "superseded")
+		r.slotOf(r.another("agent-4"), "agent-4", "12:12:00")
+		r.wantOutcome("A 12:10:00", "superseded")
+		r.slot("12:12:30")
+		if r.isRunning("A 12:10:00") || r.isRunning("B 12:10:00") {
+			t.Error("it is called again")
+		}
+		r.Balanced()
+	})
+}
+
 // A schedule that somebody has locked, one whose run somebody has locked, and one between them: the last one starts, in the same slot.
 func TestWhatIsLockedOfOneScheduleHoldsUpNoOther(t *testing.T) {
 	eachServer(t, 30*time.Second, longrun.Options{Capacity: 10}, func(t *testing.T, r *testRig) {

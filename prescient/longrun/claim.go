@@ -302,7 +302,7 @@ func (m *meeting) asItWas() error {
 			return errContested
 		case run == nil || run.token != c.Token || !run.offered():
 			return ErrLost
-		case run.check != identityOf(m.jobs[i]):
+		case run.check != identityOf(m.jobs[i]) && !run.renewedAs(m.jobs[i]):
 			return errAnother
 		}
 		run.agent, run.allocatedUntil, run.lives = c.Agent, c.Until, false

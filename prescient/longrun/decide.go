@@ -46,6 +46,12 @@ func decide(grid slots.Grid, m met) ruling {
 	if run != nil && run.lives {
 		return waitUntil(run.allocatedUntil) // also where the app has changed the check: what runs ends first
 	}
+	if run.renewedAs(m.job) {
+		if run.underWay() {
+			return ends(prescient.Superseded, errChanged)
+		}
+		same = true // one that waits to be started, or to be tried again
+	}
 	expiry := prescient.Expiry(m.job, m.guards)
 	if expired := !expiry.IsZero() && !m.now.Before(expiry); expired {
 		return ruling{answer: prescient.Answer{Cause: prescient.CauseEnds, Outcome: prescient.Expired,

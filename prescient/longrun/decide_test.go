@@ -46,6 +46,10 @@ func TestWhatASlotRunDoesWithALongRunThatItMeets(t *testing.T) {
 	lapsedOther.lives = false
 	waitingOther.startedAt, waitingOther.allocatedUntil, waitingOther.lives = time.Time{}, time.Time{}, false
 
+	waiting := waitingOther
+	waiting.key = job.Key()
+	renewed := func(k known) *known { k.schedule, k.check.insertedAt = "a", at("11:30:00"); return &k }
+
 	waits := prescient.Answer{Cause: prescient.CauseWaits}
 	end := func(o prescient.Outcome) prescient.Answer {
 		return prescient.Answer{Cause: prescient.CauseEnds, Outcome: o}
@@ -69,6 +73,10 @@ func TestWhatASlotRunDoesWithALongRunThatItMeets(t *testing.T) {
 		{"one that was handed on is no takeover", &handedOn, nil, Terms{}, "12:02:00", false, 0, ruling{starts: true}},
 		{"one that lapsed too often has crashed", &crashed, nil, Terms{}, "12:02:00", false, 0, ruling{answer: end(prescient.Crashed)}},
 		{"one of another check that lapsed is begun afresh", &changed, nil, Terms{}, "12:02:00", false, 0, ruling{starts: true, afresh: true}},
+		{"one that lapsed, and whose schedule was changed, is not called again", renewed(lapsed), nil, minute, "12:02:00", false, 10 * time.Second, ruling{answer: end(prescient.Superseded)}},
+		{"nor is one that was handed on", renewed(handedOn), nil, minute, "12:02:00", false, 0, ruling{answer: end(prescient.Superseded)}},
+		{"a retry goes on after a change", renewed(tried), nil, minute, "12:00:40", false, 0, ruling{starts: true}},
+		{"one that waits does", renewed(waiting), []*known{&waitingOther}, with(minute, func(t *Terms) { t.Overlap = Queue }), "12:00:40", false, 0, ruling{starts: true, afresh: true}},
 		{"one that ended is begun afresh", &over, nil, Terms{}, "12:02:00", false, 0, ruling{starts: true, afresh: true}},
 		{"an expired one is not called", nil, nil, Terms{}, "12:00:40", false, 10 * time.Second, ruling{answer: end(prescient.Expired)}},
 		{"nor is its retry", &tried, nil, Terms{}, "12:00:40", false, 10 * time.Second, ruling{answer: end(prescient.Expired)}},

@@ -110,7 +110,7 @@ func (c *conclusion) supersede(ctx context.Context) error {
 	job := c.run.job
 	c.Count(&job)
 	job.TotalMS += literal.Millis(c.ran)
-	v := prescient.Verdict{Outcome: prescient.Superseded, Reason: "its schedule was changed while it was under way", DueAt: job.DueAt, CheckCount: c.run.row.check.checkCount, ErrorCount: job.ErrorCount, PutOffCount: job.PutOffCount}
+	v := prescient.Verdict{Outcome: prescient.Superseded, Reason: errChanged.Error(), DueAt: job.DueAt, CheckCount: c.run.row.check.checkCount, ErrorCount: job.ErrorCount, PutOffCount: job.PutOffCount}
 	if err := c.fence(ctx, v, false); err != nil {
 		return err
 	}

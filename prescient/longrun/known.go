@@ -48,6 +48,12 @@ func (i identity) isRenewed(p *check.Present) bool {
 	return p.IsRenewed(i.dueAt, i.insertedAt, i.checkCount)
 }
 
+// renewedAs is isRenewed of a run that did not end, or of none.
+func (k *known) renewedAs(job prescient.FutureJob) bool {
+	is := identityOf(job)
+	return k != nil && k.endedAt.IsZero() && k.schedule != "" && k.check.dueAt.Equal(is.dueAt) && k.check.checkCount == is.checkCount && !k.check.insertedAt.Equal(is.insertedAt)
+}
+
 func identityOf(job prescient.FutureJob) identity {
 	return identity{job.DueAt.UTC(), job.InsertedAt.UTC(), job.CheckCount}
 }

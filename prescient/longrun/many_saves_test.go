@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,14 +24,13 @@ func TestHundredsOfRunsThatSaveTogetherTakeFewConnections(t *testing.T) {
 		defer db.Close()
 		runner, err := longrun.New(t.Context(), db, longrun.Options{Prefix: "p_", Dialect: r.Setting, Name: "agent-1", Capacity: runs, Lease: 10 * time.Second})
 		r.Must(err)
-		var saving sync.WaitGroup
-		saving.Add(runs)
+		var saving atomic.Int64
 		all := make(chan struct{})
 		var mu sync.Mutex
 		failed := make(map[string]int)
 		registry := prescient.NewRegistry()
 		r.Must(runner.Register(registry, "export", func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
-			saving.Done()
+			saving.Add(1)
 			<-all
 			for n := range 5 {
 				if err := run.Save(ctx, []byte(fmt.Sprint(n))); err != nil {
@@ -49,11 +49,17 @@ func TestHundredsOfRunsThatSaveTogetherTakeFewConnections(t *testing.T) {
 		}
 		_, err = r.Client.InsertMany(t.Context(), r.AppAt(slot.Add(-time.Second)), jobs)
 		r.Must(err)
-		w, err := worker.New(t.Context(), db, worker.Options{Prefix: "p_", Dialect: r.Setting, Name: "agent-1", Registry: registry})
+		w, err := worker.New(t.Context(), db, worker.Options{Prefix: "p_", Dialect: r.Setting, Name: "agent-1", Registry: registry, SweepGrace: time.Second})
 		r.Must(err)
 		_, err = w.Run(t.Context())
 		r.Must(err)
-		saving.Wait()
+		r.Eventually("all have started", func() bool {
+			if r.Count("SELECT COUNT(*) FROM p_schedule_run") == 0 { // the slot was over before it was run
+				_, err := w.Sweep(t.Context())
+				r.Must(err)
+			}
+			return saving.Load() == runs
+		})
 		close(all)
 		most := 0
 		r.Eventually("all have ended", func() bool {
