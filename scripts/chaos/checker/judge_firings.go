@@ -141,13 +141,29 @@ func (j *judgement) sentByUpdate(p *plan, e *evidence.OutboxRow) bool {
 	})
 }
 
-// metUnderWay says whether an update or a pause came while a run was called: its answer then ends it as superseded.
-func (p *plan) metUnderWay(r *runStory) bool {
+// metUnderWay says whether an update or a pause came while a run was called: its answer then ends it as superseded. Of a long run whose
+// answer came to nothing whoever takes it over does.
+func (j *judgement) metUnderWay(p *plan, r *runStory) bool {
 	return slices.ContainsFunc(p.changes, func(e Event) bool {
 		return (e.Change.Do == "update" || e.Change.Do == "pause") && slices.ContainsFunc(r.calls, func(c called) bool {
-			return c.At <= e.At && (c.answer == nil || c.answer.At >= e.At-e.Took)
+			return c.At <= e.At && (c.answer == nil || c.answer.At >= e.At-e.Took || j.isLong(r.story))
 		})
 	})
+}
+
+// insertedByUpdate is the span that begins with the update which inserted a run that was due before it, by the definition until then; nil
+// for none.
+func (j *judgement) insertedByUpdate(p *plan, r *runStory) *span {
+	due, inserted := r.jobs[0].Due, r.insertedAt()
+	for i, s := range p.spans {
+		if s.end == nil || s.end.Change.Do != "update" || i+1 == len(p.spans) || s.Topic != "" || due.Before(s.next) || !s.isDue(due) {
+			continue
+		}
+		if low, high := j.when(*s.end); !due.After(inserted) && !inserted.Before(low) && !inserted.After(high) {
+			return p.spans[i+1]
+		}
+	}
+	return nil
 }
 
 // firedEvent decides about an event that a span says.
@@ -201,6 +217,11 @@ func (j *judgement) runs(p *plan) {
 		j.gaps(p, s, list, inserted)
 	}
 	for tag, r := range p.runs {
+		if len(says[tag]) == 0 && len(r.jobs) > 0 {
+			if s := j.insertedByUpdate(p, r); s != nil {
+				says[tag] = append(says[tag], s)
+			}
+		}
 		if len(says[tag]) == 0 {
 			j.planFinds("unasked", p, "the run %s, which nothing that was in force says: %d calls, %v", tag, len(r.calls), r.jobs)
 			continue
@@ -244,7 +265,7 @@ func (j *judgement) runEnds(p *plan, r *runStory, says []*span) {
 		switch want := j.rules.Outcomes[job.Exec]; {
 		case job.Outcome == superseded || job.Outcome == "cancelled":
 			j.report.Planned.Superseded++
-			if job.Outcome == superseded && !changed("update", "pause") && !p.metUnderWay(r) || job.Outcome == "cancelled" && !changed("delete") {
+			if job.Outcome == superseded && !changed("update", "pause") && !j.metUnderWay(p, r) || job.Outcome == "cancelled" && !changed("delete") {
 				j.planFinds("outcome", p, "the run of %s ended as %s at %s, and nobody did that", stamp(job.Due), job.Outcome, stamp(job.At))
 			}
 			continue

@@ -300,6 +300,9 @@ func (p *plan) termsAt(due, at time.Time) (t apart.Terms) {
 		return t
 	}
 	t = apart.Terms{Apart: s.Overlap != "allow", Queue: s.Overlap == "queue", Next: s.line.after(due), Tolerance: s.Tolerance, Quota: max(s.Quota, 0)}
+	if !s.isDue(due) { // of another definition: the next is as far from it as that from the one behind it
+		t.Next = due.Add(s.line.after(t.Next).Sub(t.Next))
+	}
 	// The shorter of the distances to the occurrences before and after it: crontabs need not fire at equal ones.
 	t.Interval = t.Next.Sub(due)
 	quota := t.Interval / 2
