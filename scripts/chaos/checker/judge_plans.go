@@ -368,10 +368,18 @@ func (j *judgement) keptApart(p *plan) {
 				j.planFinds("fenced", p, "%s called the run of %s, which it was not given, under the token %d", c.Worker, stamp(c.Due), c.Token)
 			}
 		}
-		slices.SortFunc(r.jobs, func(a, b evidence.ScheduleJob) int { return b.InsertedAt.Compare(a.InsertedAt) })
-		for i, job := range r.jobs { // the last one first
+		slices.SortFunc(r.jobs, func(a, b evidence.ScheduleJob) int { // the last one first; when one was inserted, a later definition changes
+			switch {
+			case a.Outcome == "":
+				return -1
+			case b.Outcome == "":
+				return 1
+			}
+			return b.At.Compare(a.At)
+		})
+		for i, job := range r.jobs {
 			run := &apart.Run{Due: job.Due, Inserted: job.InsertedAt, Slot: job.Slot, Outcome: job.Outcome, Ended: job.At, Worker: job.Worker}
-			for len(starts) > 0 && (i == len(r.jobs)-1 || !starts[len(starts)-1].At.Before(job.InsertedAt)) {
+			for len(starts) > 0 && (i == len(r.jobs)-1 || starts[len(starts)-1].At.After(r.jobs[i+1].At)) {
 				last := starts[len(starts)-1]
 				run.Calls, starts = slices.Insert(run.Calls, 0, j.toldOf(r.story, last)), starts[:len(starts)-1]
 			}
@@ -382,6 +390,10 @@ func (j *judgement) keptApart(p *plan) {
 				at = job.At
 			}
 			run.Terms = p.termsAt(job.Due, at)
+			run.Goes = run.Terms
+			if n := len(run.Calls); n > 0 { // its retries go by the definition that there is by then
+				run.Goes = p.termsAt(job.Due, run.Calls[n-1].At)
+			}
 			runs = append(runs, run)
 		}
 	}

@@ -33,7 +33,8 @@ type Run struct {
 	Outcome  string    // empty while it is pending
 	Ended    time.Time
 	Worker   string // that ended it
-	Terms    Terms
+	Terms    Terms  // as it started, or ended without that
+	Goes     Terms  // as it was called last, under a later definition maybe
 	Calls    []Call // by time: each is of a start
 }
 

@@ -87,10 +87,10 @@ func (j Rules) within(r *Run) {
 
 // quota decides whether calls ended when the quota was used up.
 func (j Rules) quota(r *Run) {
-	if r.Terms.Quota == 0 {
+	if r.Terms.Quota == 0 || r.Goes.Quota == 0 {
 		return
 	}
-	j.silentFrom("quota", r, r.first().Add(r.Terms.Quota), "its quota was used up")
+	j.silentFrom("quota", r, r.first().Add(max(r.Terms.Quota, r.Goes.Quota)), "its quota was used up")
 }
 
 // stops decides whether calls ended once an app had ended the run: the renewal of its lease tells.
@@ -115,7 +115,7 @@ func (j Rules) silentFrom(rule string, r *Run, from time.Time, why string) {
 func (j Rules) retries(r *Run) {
 	for i := 1; i < len(r.Calls); i++ {
 		c, before := r.Calls[i], r.Calls[i-1]
-		if next := r.Terms.Next; c.Told && before.Told && c.Errors == before.Errors+1 && !next.IsZero() && !c.At.Before(next) {
+		if next := slices.MaxFunc([]time.Time{r.Terms.Next, r.Goes.Next}, time.Time.Compare); c.Told && before.Told && c.Errors == before.Errors+1 && !next.IsZero() && !c.At.Before(next) {
 			j.Find("retry", r, "%s tried it again at %s, and the next occurrence was due at %s", c.Worker, stamp(c.At), stamp(next))
 		}
 	}
@@ -138,8 +138,11 @@ func (j Rules) end(r *Run, all []*Run) {
 	case overlapped:
 		j.overlapped(r, all)
 	case quota:
-		if len(r.Calls) == 0 || r.Terms.Quota == 0 || r.Ended.Add(j.Within).Before(r.first().Add(r.Terms.Quota)) {
-			j.Find("quota", r, "it ended as quota at %s; it had started at %s, and may take %s", stamp(r.Ended), stamp(r.first()), r.Terms.Quota)
+		usedUp := func(t Terms) bool {
+			return len(r.Calls) > 0 && t.Quota > 0 && !r.Ended.Add(j.Within).Before(r.first().Add(t.Quota))
+		}
+		if !usedUp(r.Terms) && !usedUp(r.Goes) {
+			j.Find("quota", r, "it ended as quota at %s; it had started at %s, and may take %s", stamp(r.Ended), stamp(r.first()), r.Goes.Quota)
 		}
 	case crashed:
 		if len(r.Calls) <= j.MaxErrors {
@@ -219,7 +222,7 @@ func (j Rules) failed(r *Run) {
 	}
 	// It would wait for 1, 2, 4 slots, from the next one on.
 	latest := r.Ended.Add(time.Duration(1+1<<errors) * j.Resolution)
-	if next := r.Terms.Next; errors < j.MaxErrors && (next.IsZero() || latest.Before(next)) {
+	if next := r.Goes.Next; errors < j.MaxErrors && (next.IsZero() || latest.Before(next)) {
 		j.Find("retry", r, "it ended as failed at %s after %d errors, and the next occurrence is due at %s", stamp(r.Ended), errors+1, stamp(next))
 	}
 }
