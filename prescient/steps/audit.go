@@ -13,8 +13,8 @@ func (j *Jobs) created(ctx context.Context, db prescient.DB, job Job, row define
 	return j.audit.Record(ctx, db, audit.Entry{Kind: audit.Job, ID: job.Name, Verb: audit.Create, Version: row.version, Incarnation: row.created, After: jobRecordOf(job)})
 }
 
-func (j *Jobs) changed(ctx context.Context, db prescient.DB, row defined, before, after Job) error {
-	return j.audit.Record(ctx, db, audit.Entry{Kind: audit.Job, ID: row.name, Verb: audit.Update, Version: row.version + 1, Incarnation: row.created,
+func (j *Jobs) changed(ctx context.Context, db prescient.DB, row defined, version uint64, before, after Job) error {
+	return j.audit.Record(ctx, db, audit.Entry{Kind: audit.Job, ID: row.name, Verb: audit.Update, Version: version, Incarnation: row.created,
 		Before: jobRecordOf(before), After: jobRecordOf(after)})
 }
 

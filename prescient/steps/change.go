@@ -51,8 +51,13 @@ func (j *Jobs) create(ctx context.Context, db prescient.DB, job Job) (created bo
 	case err != nil:
 		return false, fmt.Errorf("inserting job %q: %w", job.Name, err)
 	}
-	if err := j.keepVersion(ctx, db, whole, last+1); err != nil {
+	if made.version, err = j.keepFree(ctx, db, whole, made.version); err != nil {
 		return false, err
+	}
+	if made.version != last+1 {
+		if err := j.setVersion(ctx, db, made.name, made.version, definition); err != nil {
+			return false, err
+		}
 	}
 	if err := j.use(ctx, db, job.Name, nil, job.shared()); err != nil {
 		return false, err
@@ -125,7 +130,8 @@ func (j *Jobs) replace(ctx context.Context, db prescient.DB, row defined, old, j
 	if err != nil {
 		return err
 	}
-	if err := j.nextVersion(ctx, db, row, definition, whole); err != nil {
+	version, err := j.nextVersion(ctx, db, row, definition, whole)
+	if err != nil {
 		return err
 	}
 	if err := j.use(ctx, db, job.Name, old.shared(), job.shared()); err != nil {
@@ -136,16 +142,30 @@ func (j *Jobs) replace(ctx context.Context, db prescient.DB, row defined, old, j
 			return err
 		}
 	}
-	return j.changed(ctx, db, row, old, job)
+	return j.changed(ctx, db, row, version, old, job)
 }
 
-// nextVersion writes the next version of a job that is locked.
-func (j *Jobs) nextVersion(ctx context.Context, db prescient.DB, row defined, definition string, whole Job) error {
-	_, err := db.ExecContext(ctx, j.tables.Fill("steps/job_update", "{version}", number(row.version+1), "{definition}", text(definition), "{name}", text(row.name)))
-	if err != nil {
-		return fmt.Errorf("changing job %q: %w", row.name, err)
+// nextVersion writes the next version of a job that is locked, and returns its number.
+func (j *Jobs) nextVersion(ctx context.Context, db prescient.DB, row defined, definition string, whole Job) (version uint64, err error) {
+	last := row.version
+	if last >= noVersion {
+		if last, err = j.lastVersion(ctx, db, row.name); err != nil {
+			return 0, err
+		}
 	}
-	return j.keepVersion(ctx, db, whole, row.version+1)
+	if version, err = j.keepFree(ctx, db, whole, last+1); err != nil {
+		return 0, err
+	}
+	return version, j.setVersion(ctx, db, row.name, version, definition)
+}
+
+// setVersion gives a job that is locked its version and its definition.
+func (j *Jobs) setVersion(ctx context.Context, db prescient.DB, name string, version uint64, definition string) error {
+	_, err := db.ExecContext(ctx, j.tables.Fill("steps/job_update", "{version}", number(version), "{definition}", text(definition), "{name}", text(name)))
+	if err != nil {
+		return fmt.Errorf("changing job %q: %w", name, err)
+	}
+	return nil
 }
 
 // Delete deletes jobs with their schedules, and says how many there were. Runs that are under way are cancelled; the versions of the jobs

@@ -97,6 +97,44 @@ func TestEachChangeMakesAVersion(t *testing.T) {
 	})
 }
 
+// An app may write versions, but no number that it takes stops a job from being changed, or from being made again.
+func TestAVersionThatAnAppHasWrittenStopsNoChange(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.create(job(nil))
+		r.Exec("INSERT INTO p_job_version (job, version, definition, created_at) VALUES ('nightly', 2, '{}', '2026-11-20'), ('nightly', 18446744073709551615, '{}', '2026-11-20')")
+		change := func(n int) {
+			t.Helper()
+			changed, err := r.jobs.Update(t.Context(), r.app(), job(func(j *steps.Job) { j.Steps = j.Steps[:n] }), 0)
+			if !changed || err != nil {
+				t.Errorf("%v, %v", changed, err)
+			}
+		}
+		version := func() (v uint64) {
+			t.Helper()
+			r.Must(r.Root.QueryRow("SELECT version FROM p_job_definition JOIN p_job_version USING (version) WHERE job = name AND p_job_version.definition <> '{}'").Scan(&v))
+			return v
+		}
+		change(2)
+		if v := version(); v < 3 {
+			t.Errorf("version %d is the app's", v)
+		}
+		r.Exec("UPDATE p_job_definition SET version = 18446744073709551615")
+		change(1)
+		if v := version(); v < 4 || v > 1<<62 {
+			t.Errorf("it goes on with version %d", v)
+		}
+		_, err := r.jobs.Delete(t.Context(), r.app(), "nightly")
+		r.Must(err)
+		before := r.Count("SELECT MAX(version) FROM p_job_version WHERE version < 1 << 61")
+		r.Exec("INSERT INTO p_job_version (job, version, definition, created_at) VALUES ('nightly', ?, '{}', '2026-11-20')", before+2)
+		r.create(job(nil))
+		if v := version(); v <= uint64(before) || v > 1<<62 {
+			t.Errorf("it begins again with version %d", v)
+		}
+		change(2)
+	})
+}
+
 func TestAChangeOfASharedStepIsOneOfAllJobsThatHaveIt(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		put := func(version uint64, step steps.Step) (bool, []string) {

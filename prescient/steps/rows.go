@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 )
@@ -155,6 +157,24 @@ func (j *Jobs) keepVersion(ctx context.Context, db prescient.DB, whole Job, vers
 		return fmt.Errorf("keeping version %d of job %q: %w", version, whole.Name, err)
 	}
 	return nil
+}
+
+const (
+	// mostTaken bounds how often a number is looked for that is not taken.
+	mostTaken = 8
+	// noVersion and what is higher is none that this makes: see steps/version_last.
+	noVersion = 1 << 61
+)
+
+// keepFree keeps a version of a job under a number, and returns it: a later one where that is taken already, by a row that an app wrote by
+// plain SQL.
+func (j *Jobs) keepFree(ctx context.Context, db prescient.DB, whole Job, version uint64) (uint64, error) {
+	err := j.keepVersion(ctx, db, whole, version)
+	for tries := 1; tries < mostTaken && errno.Is(err, errno.DuplicateKey); tries++ {
+		version += 1 + rand.Uint64N(1<<20)
+		err = j.keepVersion(ctx, db, whole, version)
+	}
+	return version, err
 }
 
 // lastVersion is the number of the last version that there was of a job; 0 for none.

@@ -114,10 +114,11 @@ func (j *Jobs) renew(ctx context.Context, db prescient.DB, jobs []string) error 
 		if err != nil {
 			return err
 		}
-		if err := j.nextVersion(ctx, db, row, row.definition, whole); err != nil {
+		version, err := j.nextVersion(ctx, db, row, row.definition, whole)
+		if err != nil {
 			return err
 		}
-		if err := j.changed(ctx, db, row, job, whole); err != nil {
+		if err := j.changed(ctx, db, row, version, job, whole); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -369,11 +370,8 @@ func (j *judgement) keptApart(p *plan) {
 			}
 		}
 		slices.SortFunc(r.jobs, func(a, b evidence.ScheduleJob) int { // the last one first; when one was inserted, a later definition changes
-			switch {
-			case a.Outcome == "":
-				return -1
-			case b.Outcome == "":
-				return 1
+			if (a.Outcome == "") != (b.Outcome == "") {
+				return cmp.Compare(a.Outcome, b.Outcome)
 			}
 			return b.At.Compare(a.At)
 		})
