@@ -7,6 +7,7 @@ type Change struct {
 	Do         string      // create, update, pause, resume, delete
 	Definition *Definition `json:",omitempty"` // from then on: of create and update
 	Version    uint64      // from then on
+	PassedBy   int         // how many occurrences an update has passed over itself
 	PassedOver int         // by then, after a pause: how often its timer had passed over occurrences
 	CreatedAt  time.Time   `json:",omitzero"`
 	UpdatedAt  time.Time   `json:",omitzero"` // when the change was written, after what it ended and inserted; of a pause until when it has fired

@@ -141,12 +141,12 @@ func (j *judgement) sentByUpdate(p *plan, e *evidence.OutboxRow) bool {
 	})
 }
 
-// metUnderWay says whether an update or a pause came while a run was called, or its answer not committed yet: that then ends it as superseded. Of a long run whose
+// metUnderWay says whether an update or a pause came between the read of a run and the commit of its answer: that then ends it as superseded. Of a long run whose
 // answer came to nothing whoever takes it over does.
 func (j *judgement) metUnderWay(p *plan, r *runStory) bool {
 	return slices.ContainsFunc(p.changes, func(e Event) bool {
 		return (e.Change.Do == "update" || e.Change.Do == "pause") && slices.ContainsFunc(r.calls, func(c called) bool {
-			return c.At <= e.At && (c.answer == nil || c.answer.At+j.rules.InFlight >= e.At-e.Took || j.isLong(r.story))
+			return c.At <= e.At+j.rules.InFlight && (c.answer == nil || c.answer.At+j.rules.InFlight >= e.At-e.Took || j.isLong(r.story))
 		})
 	})
 }

@@ -248,7 +248,7 @@ func (l *life) begin(e Event, before *span) error {
 	if err != nil {
 		return err
 	}
-	l.open = &span{Definition: l.definition, begin: e, first: e.Change.First, passed: -e.Change.PassedOver,
+	l.open = &span{Definition: l.definition, begin: e, first: e.Change.First, passed: -e.Change.PassedOver - e.Change.PassedBy,
 		line: shifted{line, timeline.Jitter(l.id, l.definition.Jitter).Truncate(time.Second)}}
 	l.open.kept = before != nil && slices.Equal(before.Crontabs, l.definition.Crontabs) && before.Zone == l.definition.Zone && before.Jitter == l.definition.Jitter
 	l.spans = append(l.spans, l.open)

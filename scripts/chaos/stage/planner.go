@@ -162,21 +162,27 @@ func (p *planner) change(do string, one *planned, call func(ctx context.Context,
 		}
 	}
 	result, began := p.transact(end < 6, 0, func(ctx context.Context, tx *sql.Tx) error {
-		passedOver := func() error {
-			return tx.QueryRowContext(ctx, "SELECT COALESCE(passed_over, 0) FROM "+Prefix+"schedule WHERE id = ? FOR UPDATE", one.ID).Scan(&c.PassedOver)
+		passedOver := func(n *int) error {
+			return tx.QueryRowContext(ctx, "SELECT COALESCE(passed_over, 0) FROM "+Prefix+"schedule WHERE id = ? FOR UPDATE", one.ID).Scan(n)
 		}
 		if do != "create" { // the row is locked, so that this is what its timer did in all
-			if err := passedOver(); err != nil {
+			if err := passedOver(&c.PassedOver); err != nil {
 				return err
 			}
 		}
 		if err := call(ctx, tx); err != nil {
 			return err
 		}
-		if do == "pause" { // which does what its timer had to do yet
-			if err := passedOver(); err != nil {
+		switch do { // which does what its timer had to do yet
+		case "pause":
+			if err := passedOver(&c.PassedOver); err != nil {
 				return err
 			}
+		case "update":
+			if err := passedOver(&c.PassedBy); err != nil {
+				return err
+			}
+			c.PassedBy -= c.PassedOver
 		}
 		if do != "delete" {
 			if err := read(ctx, tx, one.ID, c); err != nil {
