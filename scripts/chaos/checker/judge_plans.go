@@ -376,7 +376,7 @@ func (j *judgement) keptApart(p *plan) {
 			return b.At.Compare(a.At)
 		})
 		for i, job := range r.jobs {
-			run := &apart.Run{Due: job.Due, Inserted: job.InsertedAt, Slot: job.Slot, Outcome: job.Outcome, Ended: job.At, Worker: job.Worker}
+			run := &apart.Run{Due: job.Due, Slot: job.Slot, Outcome: job.Outcome, Ended: job.At, Worker: job.Worker}
 			for len(starts) > 0 && (i == len(r.jobs)-1 || starts[len(starts)-1].At.After(r.jobs[i+1].At)) {
 				last := starts[len(starts)-1]
 				run.Calls, starts = slices.Insert(run.Calls, 0, j.toldOf(r.story, last)), starts[:len(starts)-1]

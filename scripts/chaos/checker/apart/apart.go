@@ -25,17 +25,16 @@ type Terms struct {
 	Quota     time.Duration // 0 for none
 }
 
-// Run is the row of a run, from when it was inserted until it ended.
+// Run is the row of a run, until it ended. When it was inserted nobody knows: a later definition sets that anew.
 type Run struct {
-	Due      time.Time
-	Inserted time.Time
-	Slot     time.Time // in which it ended
-	Outcome  string    // empty while it is pending
-	Ended    time.Time
-	Worker   string // that ended it
-	Terms    Terms  // as it started, or ended without that
-	Goes     Terms  // as it was called last, under a later definition maybe
-	Calls    []Call // by time: each is of a start
+	Due     time.Time
+	Slot    time.Time // in which it ended
+	Outcome string    // empty while it is pending
+	Ended   time.Time
+	Worker  string // that ended it
+	Terms   Terms  // as it started, or ended without that
+	Goes    Terms  // as it was called last, under a later definition maybe
+	Calls   []Call // by time: each is of a start
 }
 
 // Call is that an agent was given a run, and what it told of its call. Times are the database's.

@@ -181,7 +181,7 @@ func (j Rules) overlapped(r *Run, all []*Run) {
 			underWay = true
 			waits = waits || j.afterSlot(r, o.first()) // it may have started between
 		case len(o.Calls) == 0 || !j.beforeEnd(r, o.first()):
-			waits = waits || o.Due.Before(r.Ended) && j.beforeEnd(r, o.Inserted) && (o.Outcome == "" || j.afterSlot(r, o.Ended.Add(j.Within)))
+			waits = waits || o.Due.Before(r.Ended) && (o.Outcome == "" || j.afterSlot(r, o.Ended.Add(j.Within)))
 		}
 	}
 	if !r.Terms.Apart || !underWay || r.Terms.Queue && !waits {
