@@ -349,7 +349,7 @@ func (j *judgement) runCalls(p *plan, r *runStory, says []*span) {
 		if i == 0 {
 			if late := j.lateAt(says[0], c.Due, low); late > j.rules.MaxLate {
 				j.planFinds("late", p, "the run of %s was first called at %s", stamp(c.Due), stamp(low))
-			} else if says[0].CatchUp == "skip" && len(says) == 1 && late > says[0].Within+j.rules.InFlight {
+			} else if says[0].CatchUp == "skip" && len(says) == 1 && c.Errors == 0 && late > says[0].Within+j.rules.InFlight {
 				j.planFinds("missed", p, "the run of %s was first called at %s, and should have been skipped", stamp(c.Due), stamp(low))
 			}
 		}
@@ -360,14 +360,15 @@ func (j *judgement) runCalls(p *plan, r *runStory, says []*span) {
 }
 
 // inForce says whether a call may have been made in a span: before it was over, or so soon after that as what had been read; or of
-// what had begun when the schedule was paused, as long as no other change was made.
+// what had begun when the schedule was paused or changed, and goes on.
 func (j *judgement) inForce(p *plan, s *span, c called) bool {
 	for _, e := range p.changes {
 		if e.At < s.begin.At || e.At == s.begin.At && e.Change.Version == s.begin.Change.Version {
 			continue
 		}
 		_, high := j.when(e)
-		if goesOn := e.Change.Do == "pause" && !c.Due.After(high) || e.Change.Do == "resume"; !goesOn && c.At > e.At+j.rules.InFlight {
+		stays := e.Change.Do == "pause" || e.Change.Do == "update" && e.Change.Definition.Topic == ""
+		if goesOn := stays && !c.Due.After(high) || e.Change.Do == "resume"; !goesOn && c.At > e.At+j.rules.InFlight {
 			return false
 		}
 	}
