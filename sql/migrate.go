@@ -66,8 +66,8 @@ var ErrResolution = errors.New("resolution not allowed")
 func Up(ctx context.Context, db *sql.DB, s Schema) ([]Migrated, error) {
 	var applied []*goose.MigrationResult
 	before := s.callersOf(ctx, db)
-	err := s.migrate(ctx, db, func(p *goose.Provider, _ *DDL) (err error) {
-		if err := s.sameResolution(ctx, db); err != nil {
+	err := s.migrate(ctx, db, func(p *goose.Provider, ddl *DDL) (err error) {
+		if err := s.sameResolution(ctx, ddl.conn); err != nil {
 			return err
 		}
 		if s.UpTo > 0 {
@@ -220,11 +220,18 @@ func (s Schema) missing(ctx context.Context, db *sql.DB) (files fs.FS, missing [
 func (s Schema) versionTable() string { return s.Prefix + "schema_version" }
 
 // sameResolution looks whether tables that are there already, perhaps not all of them, are for the same resolution.
-func (s Schema) sameResolution(ctx context.Context, db *sql.DB) error {
+func (s Schema) sameResolution(ctx context.Context, db Querier) error {
 	var seconds int64
-	err := db.QueryRowContext(ctx, "SELECT resolution_s FROM "+s.Prefix+"slot_config WHERE id = 1").Scan(&seconds)
+	rows, err := db.QueryContext(ctx, "SELECT resolution_s FROM "+s.Prefix+"slot_config WHERE id = 1")
+	if err == nil {
+		defer rows.Close()
+		if !rows.Next() {
+			return rows.Err()
+		}
+		err = rows.Scan(&seconds)
+	}
 	switch there := time.Duration(seconds) * time.Second; {
-	case noSuchTable(err), errors.Is(err, sql.ErrNoRows):
+	case noSuchTable(err):
 		return nil
 	case err != nil:
 		return fmt.Errorf("reading slot_config: %w", err)
