@@ -122,9 +122,11 @@ func TestABadFileOfJobsChangesNothing(t *testing.T) {
 			"":                        "there is no job and no step in stdin",
 			"- job: [":                "it is no YAML",
 			jobs + "- {job: b, x: 1}": `stdin, line 11: job b: unknown name "x"`,
-			"- {job: b, crontab: '@daily', steps: [none]}":                  `there is no shared step "none"`,
-			jobs + "- {job: b, crontab: '@daily', steps: [none]}":           `there is no shared step "none"`,
-			"- {job: b, crontab: '* * * * *', steps: [{name: a, exec: b}]}": "too fine for slots",
+			"- {job: b, crontab: '@daily', steps: [none]}":                              `there is no shared step "none"`,
+			jobs + "- {job: b, crontab: '@daily', steps: [none]}":                       `there is no shared step "none"`,
+			"- {job: b, crontab: '* * * * *', steps: [{name: a, exec: b}]}":             "too fine for slots",
+			"- job: b\n  steps:\n  - {name: a, exec: b}\n  - none\n  crontab: '@daily'": "line 4: ",
+			"- job: b\n  steps: [{name: a, exec: b}]\n\n  crontab: '* * * * *'":         "line 4: ",
 		} {
 			r.With(text, "job", "import", "-").Wants(r.T, cmd.ExitUsage, want)
 		}

@@ -110,18 +110,24 @@ func (t *taking) all(ctx context.Context, tx *sql.Tx, entries []file.Entry) erro
 	for _, entry := range entries {
 		if entry.Step != nil {
 			if err := t.step(ctx, tx, entry); err != nil {
-				return fmt.Errorf("line %d: %w", entry.Line, err)
+				return refused(entry, err)
 			}
 		}
 	}
 	for _, entry := range entries {
 		if entry.Job != nil {
 			if err := t.job(ctx, tx, entry); err != nil {
-				return fmt.Errorf("line %d: %w", entry.Line, err)
+				return refused(entry, err)
 			}
 		}
 	}
 	return nil
+}
+
+// refused names the line of what keeps an entry from being taken.
+func refused(entry file.Entry, err error) error {
+	bad := entry.Refused(err)
+	return fmt.Errorf("line %d: %w", bad.Line, bad.Err)
 }
 
 func (t *taking) step(ctx context.Context, tx *sql.Tx, entry file.Entry) error {

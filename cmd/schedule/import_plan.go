@@ -105,7 +105,8 @@ func (i *fileImport) compare(p *plan, d difference, owner prescient.Entity, ther
 	}
 	if moved && !entry.Paused {
 		if err := i.check(entry.Schedule, now, checked); err != nil {
-			return false, i.complain(entry.Line, &file.Bad{Line: entry.Line, ID: entry.ID, Err: err})
+			bad := entry.Refused(err)
+			return false, i.complain(bad.Line, bad)
 		}
 	}
 	if there {

@@ -109,23 +109,24 @@ const NoQuota = -1 * time.Second
 
 var topicPattern = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 
-// Validate returns an error that wraps prescient.ErrInvalid and names what is wrong, and what is allowed. Whether the crontabs
-// are finer than slots is for Create to say, which knows the slots.
+// Validate returns an error that wraps prescient.ErrInvalid and names what is wrong, and what is allowed; a prescient.FieldError in it
+// names the field. Whether the crontabs are finer than slots is for Create to say, which knows the slots.
 func (s Schedule) Validate() error {
 	err := s.validCrontabs()
-	if err := errors.Join(validID(s.ID), err, s.validTarget()); err != nil {
+	if err := errors.Join(prescient.InField("id", validID(s.ID)), err, s.validTarget()); err != nil {
 		return err
 	}
 	if s.Owner != (prescient.Entity{}) {
 		if err := validOwner(s.Owner); err != nil {
-			return fmt.Errorf("schedule %q: %w", s.ID, err)
+			return prescient.InField("owner", fmt.Errorf("schedule %q: %w", s.ID, err))
 		}
 	}
 	if len(s.Payload) > MaxPayload {
-		return fmt.Errorf("%w: payload of schedule %q has %d bytes; at most %d are allowed", prescient.ErrInvalid, s.ID, len(s.Payload), MaxPayload)
+		return prescient.InField("payload", fmt.Errorf("%w: payload of schedule %q has %d bytes; at most %d are allowed",
+			prescient.ErrInvalid, s.ID, len(s.Payload), MaxPayload))
 	}
 	if _, err := ParseCatchUp(string(s.CatchUp)); err != nil {
-		return fmt.Errorf("schedule %q: %w", s.ID, err)
+		return prescient.InField("catch_up", fmt.Errorf("schedule %q: %w", s.ID, err))
 	}
 	if err := s.validLong(); err != nil {
 		return err
@@ -135,7 +136,8 @@ func (s Schedule) Validate() error {
 		d    time.Duration
 	}{{"catch_up_within", s.CatchUpWithin}, {"expires_after", s.ExpiresAfter}, {"jitter", s.Jitter}, {"tolerance", s.Tolerance}, {"quota", max(s.Quota, 0)}} {
 		if of.d < 0 || of.d > longest || of.d%time.Second != 0 {
-			return fmt.Errorf("%w: %s %s of schedule %q: whole seconds up to %s are allowed", prescient.ErrInvalid, of.name, of.d, s.ID, longest)
+			return prescient.InField(of.name, fmt.Errorf("%w: %s %s of schedule %q: whole seconds up to %s are allowed",
+				prescient.ErrInvalid, of.name, of.d, s.ID, longest))
 		}
 	}
 	return nil
@@ -144,23 +146,30 @@ func (s Schedule) Validate() error {
 // validLong makes sure that what is for long runs stands with a schedule that has some.
 func (s Schedule) validLong() error {
 	if _, err := longrun.ParseOverlap(string(s.Overlap)); err != nil {
-		return fmt.Errorf("schedule %q: %w", s.ID, err)
+		return prescient.InField("overlap", fmt.Errorf("schedule %q: %w", s.ID, err))
 	}
+	field, err := "", error(nil)
 	switch {
 	case s.Quota < 0 && s.Quota != NoQuota:
-		return fmt.Errorf("%w: quota %s of schedule %q: whole seconds are allowed, or none", prescient.ErrInvalid, s.Quota, s.ID)
+		field, err = "quota", fmt.Errorf("%w: quota %s of schedule %q: whole seconds are allowed, or none", prescient.ErrInvalid, s.Quota, s.ID)
 	case s.Long && s.JobExec == "":
-		return fmt.Errorf("%w: schedule %q sends events: only one that runs a job_exec may be long", prescient.ErrInvalid, s.ID)
+		field, err = "long", fmt.Errorf("%w: schedule %q sends events: only one that runs a job_exec may be long", prescient.ErrInvalid, s.ID)
 	case !s.Long && (s.Overlap != "" || s.Tolerance != 0 || s.Quota != 0):
-		return fmt.Errorf("%w: schedule %q is not long: overlap, tolerance and quota are for long runs", prescient.ErrInvalid, s.ID)
+		field = "quota"
+		if s.Overlap != "" {
+			field = "overlap"
+		} else if s.Tolerance != 0 {
+			field = "tolerance"
+		}
+		err = fmt.Errorf("%w: schedule %q is not long: overlap, tolerance and quota are for long runs", prescient.ErrInvalid, s.ID)
 	case !s.Long && s.Pool != "":
-		return fmt.Errorf("%w: schedule %q has pool %.80q and is not long: pools are for long runs", prescient.ErrInvalid, s.ID, s.Pool)
+		field, err = "pool", fmt.Errorf("%w: schedule %q has pool %.80q and is not long: pools are for long runs", prescient.ErrInvalid, s.ID, s.Pool)
 	case s.Pool != "":
-		if err := prescient.ValidIdentifier("pool", s.Pool); err != nil {
-			return fmt.Errorf("schedule %q: %w", s.ID, err)
+		if err = prescient.ValidIdentifier("pool", s.Pool); err != nil {
+			field, err = "pool", fmt.Errorf("schedule %q: %w", s.ID, err)
 		}
 	}
-	return nil
+	return prescient.InField(field, err)
 }
 
 func validID(id string) error {
@@ -189,21 +198,24 @@ func noBlankAtEnd(what, text string) error {
 func (s Schedule) validTarget() error {
 	switch {
 	case s.JobExec == "" && s.Topic == "", s.JobExec != "" && s.Topic != "":
-		return fmt.Errorf("%w: schedule %q has job_exec %q and topic %q: one of the two is to be given", prescient.ErrInvalid, s.ID, s.JobExec, s.Topic)
+		return prescient.InField("exec", fmt.Errorf("%w: schedule %q has job_exec %q and topic %q: one of the two is to be given",
+			prescient.ErrInvalid, s.ID, s.JobExec, s.Topic))
 	case s.JobExec == TimerExec:
-		return fmt.Errorf("%w: job_exec %q of schedule %q is kept for timers", prescient.ErrInvalid, s.JobExec, s.ID)
+		return prescient.InField("exec", fmt.Errorf("%w: job_exec %q of schedule %q is kept for timers", prescient.ErrInvalid, s.JobExec, s.ID))
 	case s.JobExec != "":
-		return prescient.ValidIdentifier("job_exec", s.JobExec)
+		return prescient.InField("exec", prescient.ValidIdentifier("job_exec", s.JobExec))
 	case len(s.Topic) > MaxTopic || !topicPattern.MatchString(s.Topic):
-		return fmt.Errorf("%w: topic %.150q of schedule %q: 1 to %d letters, digits and _ . - / are allowed", prescient.ErrInvalid, s.Topic, s.ID, MaxTopic)
+		return prescient.InField("topic", fmt.Errorf("%w: topic %.150q of schedule %q: 1 to %d letters, digits and _ . - / are allowed",
+			prescient.ErrInvalid, s.Topic, s.ID, MaxTopic))
 	}
-	return prescient.ValidLabel("id of a schedule that sends events, which is their key,", s.ID, prescient.MaxKeyLen)
+	return prescient.InField("id", prescient.ValidLabel("id of a schedule that sends events, which is their key,", s.ID, prescient.MaxKeyLen))
 }
 
 // validCrontabs refuses what no schedule may be given, though one that is stored may have it.
 func (s Schedule) validCrontabs() error {
 	if n := len(strings.Join(s.Crontabs, "\n")); n > maxCrontabs {
-		return fmt.Errorf("%w: crontabs of schedule %q have %d characters; at most %d are allowed", prescient.ErrInvalid, s.ID, n, maxCrontabs)
+		return prescient.InField("crontab", fmt.Errorf("%w: crontabs of schedule %q have %d characters; at most %d are allowed",
+			prescient.ErrInvalid, s.ID, n, maxCrontabs))
 	}
 	if _, err := timeline.Parse(s.Crontabs, s.Zone, time.Unix(0, 0)); err != nil {
 		return fmt.Errorf("schedule %q: %w", s.ID, err)

@@ -85,7 +85,7 @@ func (s *Schedules) first(one Schedule, created, now time.Time) (time.Time, erro
 	}
 	if !one.MayCoalesce {
 		if err := line.TooFine(s.tables.Grid, now, line.by); err != nil {
-			return time.Time{}, fmt.Errorf("schedule %q: %w, unless it may coalesce", one.ID, err)
+			return time.Time{}, prescient.InField("crontab", fmt.Errorf("schedule %q: %w, unless it may coalesce", one.ID, err))
 		}
 	}
 	first, _ := line.Next(now)
@@ -96,7 +96,8 @@ func (s *Schedules) first(one Schedule, created, now time.Time) (time.Time, erro
 func (s *Schedules) firstToCome(one Schedule, created, now time.Time) (time.Time, error) {
 	first, err := s.first(one, created, now)
 	if err == nil && first.IsZero() {
-		err = fmt.Errorf("%w: schedule %q: none of its times is after now, %s", prescient.ErrInvalid, one.ID, now.Format(time.RFC3339))
+		err = prescient.InField("crontab", fmt.Errorf("%w: schedule %q: none of its times is after now, %s",
+			prescient.ErrInvalid, one.ID, now.Format(time.RFC3339)))
 	}
 	return first, err
 }

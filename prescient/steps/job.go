@@ -88,24 +88,24 @@ type Step struct {
 	OnFailure OnFailure
 }
 
-// Validate returns an error that wraps prescient.ErrInvalid and names what is wrong, and what is allowed. Whether crontabs are finer than
-// slots is for Create to say, and whether there are such shared steps.
+// Validate returns an error that wraps prescient.ErrInvalid and names what is wrong, and what is allowed; a prescient.FieldError in it
+// names the field. Whether crontabs are finer than slots is for Create to say, and whether there are such shared steps.
 func (j Job) Validate() error {
 	if err := validName("name of a job", j.Name); err != nil {
-		return err
+		return prescient.InField("name", err)
 	}
 	if len(j.Steps) == 0 || len(j.Steps) > MaxSteps {
-		return fmt.Errorf("%w: job %q has %d steps; 1 to %d are allowed", prescient.ErrInvalid, j.Name, len(j.Steps), MaxSteps)
+		return prescient.InField("steps", fmt.Errorf("%w: job %q has %d steps; 1 to %d are allowed", prescient.ErrInvalid, j.Name, len(j.Steps), MaxSteps))
 	}
 	var wrong []error
 	seen := make(map[string]int, len(j.Steps))
 	for i, step := range j.Steps {
 		err := step.validate()
 		if first := seen[step.Name]; err == nil && first != 0 {
-			err = fmt.Errorf("%w: step %d has the name %q, too", prescient.ErrInvalid, first, step.Name)
+			err = prescient.InField("name", fmt.Errorf("%w: step %d has the name %q, too", prescient.ErrInvalid, first, step.Name))
 		}
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("job %q, step %d: %w", j.Name, i+1, err))
+			wrong = append(wrong, prescient.InField(fmt.Sprintf("steps[%d]", i), fmt.Errorf("job %q, step %d: %w", j.Name, i+1, err)))
 		}
 		seen[step.Name] = i + 1
 	}
@@ -128,7 +128,7 @@ func (s Step) Validate() error {
 
 func (s Step) validate() error {
 	if err := validName("name of a step", s.Name); err != nil {
-		return err
+		return prescient.InField("name", err)
 	}
 	if s.Shared {
 		if !s.same(Step{Name: s.Name, Shared: true}) {
@@ -136,28 +136,33 @@ func (s Step) validate() error {
 		}
 		return nil
 	}
+	field, err := "exec", prescient.ValidIdentifier("job_exec", s.JobExec)
 	switch {
 	case s.JobExec == "":
-		return fmt.Errorf("%w: step %q has no job_exec", prescient.ErrInvalid, s.Name)
+		field, err = "exec", fmt.Errorf("%w: step %q has no job_exec", prescient.ErrInvalid, s.Name)
 	case s.JobExec == reserved.StepsExec || s.JobExec == reserved.TimerExec:
-		return fmt.Errorf("%w: job_exec %q of step %q is kept for jobs and timers", prescient.ErrInvalid, s.JobExec, s.Name)
+		field, err = "exec", fmt.Errorf("%w: job_exec %q of step %q is kept for jobs and timers", prescient.ErrInvalid, s.JobExec, s.Name)
 	case len(s.Arguments) > MaxArguments:
-		return fmt.Errorf("%w: arguments of step %q have %d bytes; at most %d are allowed", prescient.ErrInvalid, s.Name, len(s.Arguments), MaxArguments)
+		field, err = "arguments", fmt.Errorf("%w: arguments of step %q have %d bytes; at most %d are allowed", prescient.ErrInvalid, s.Name, len(s.Arguments), MaxArguments)
 	case s.Arguments != nil && (!json.Valid(s.Arguments) || !utf8.Valid(s.Arguments)):
-		return fmt.Errorf("%w: arguments of step %q are no JSON: %.80q", prescient.ErrInvalid, s.Name, s.Arguments)
+		field, err = "arguments", fmt.Errorf("%w: arguments of step %q are no JSON: %.80q", prescient.ErrInvalid, s.Name, s.Arguments)
 	case s.Retries < 0 || s.Retries > MaxRetries:
-		return fmt.Errorf("%w: retries %d of step %q: 0 to %d are allowed", prescient.ErrInvalid, s.Retries, s.Name, MaxRetries)
+		field, err = "retries", fmt.Errorf("%w: retries %d of step %q: 0 to %d are allowed", prescient.ErrInvalid, s.Retries, s.Name, MaxRetries)
 	case s.RetryWait != 0 && s.Retries == 0:
-		return fmt.Errorf("%w: step %q has a retry_wait, and no retries", prescient.ErrInvalid, s.Name)
+		field, err = "retry_wait", fmt.Errorf("%w: step %q has a retry_wait, and no retries", prescient.ErrInvalid, s.Name)
 	case s.OnFailure != "" && s.OnFailure != Stop && s.OnFailure != Continue:
-		return fmt.Errorf("%w: on_failure %q of step %q: %s and %s are allowed", prescient.ErrInvalid, s.OnFailure, s.Name, Stop, Continue)
+		field, err = "on_failure", fmt.Errorf("%w: on_failure %q of step %q: %s and %s are allowed", prescient.ErrInvalid, s.OnFailure, s.Name, Stop, Continue)
+	}
+	if err != nil {
+		return prescient.InField(field, err)
 	}
 	for name, d := range map[string]time.Duration{"timeout": s.Timeout, "retry_wait": s.RetryWait} {
 		if d < 0 || d > longestTime || d%time.Millisecond != 0 {
-			return fmt.Errorf("%w: %s %s of step %q: whole milliseconds up to %s are allowed", prescient.ErrInvalid, name, d, s.Name, longestTime)
+			return prescient.InField(name, fmt.Errorf("%w: %s %s of step %q: whole milliseconds up to %s are allowed",
+				prescient.ErrInvalid, name, d, s.Name, longestTime))
 		}
 	}
-	return prescient.ValidIdentifier("job_exec", s.JobExec)
+	return nil
 }
 
 func validName(what, name string) error {

@@ -135,7 +135,8 @@ func resolved(job Job, found []defined) (Job, error) {
 		if step.Shared {
 			whole, is := there[step.Name]
 			if !is {
-				return Job{}, fmt.Errorf("%w: job %q, step %d: there is no shared step %q", prescient.ErrInvalid, job.Name, i+1, step.Name)
+				return Job{}, prescient.InField(fmt.Sprintf("steps[%d]", i), fmt.Errorf("%w: job %q, step %d: there is no shared step %q",
+					prescient.ErrInvalid, job.Name, i+1, step.Name))
 			}
 			whole.Shared = true
 			step = whole

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"prescient/cmd/internal/input"
 	"prescient/prescient/steps"
 )
 
@@ -16,6 +17,14 @@ type Entry struct {
 	Step *steps.Step
 	// Enabled is false for a job that is not to run until it is resumed. True says no more than nothing does: what is paused stays so.
 	Enabled *bool
+
+	places input.Places
+}
+
+// Refused says what is wrong with it: in the line of the field that the error names.
+func (e Entry) Refused(err error) *Bad {
+	line, err := e.places.Of(err, e.Line)
+	return &Bad{line, e.name(), err}
 }
 
 // String names it: job nightly, step export.

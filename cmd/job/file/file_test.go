@@ -13,6 +13,25 @@ import (
 	"prescient/prescient/steps"
 )
 
+// What is no number to YAML, since it is too large for one of its, is one all the same.
+func TestANumberOfAnySizeComesBackAsItWasWritten(t *testing.T) {
+	for _, number := range []string{"1e400", "-1e400", "1E-400", "1e5", strings.Repeat("9", 400), "-0", "2.50"} {
+		step := steps.Step{Name: "a", JobExec: "x", Arguments: []byte(`{"k":` + number + `,"t":"` + number + `"}`)}
+		var b bytes.Buffer
+		if err := file.Write(&b, file.Entry{Step: &step}); err != nil {
+			t.Fatal(err)
+		}
+		entries, bad, err := file.Read(&b)
+		if err != nil || bad != nil || len(entries) != 1 || string(entries[0].Step.Arguments) != string(step.Arguments) {
+			t.Errorf("%s: %+v, %v, %v", number, entries, bad, err)
+		}
+		entries, bad, err = file.Read(strings.NewReader("- {step: a, exec: x, arguments: {k: " + number + "}}\n"))
+		if err != nil || bad != nil || len(entries) != 1 || string(entries[0].Step.Arguments) != `{"k":`+number+`}` {
+			t.Errorf("%s: %+v, %v, %v", number, entries, bad, err)
+		}
+	}
+}
+
 const whole = `- step: export
   exec: export-orders
   arguments: {"table": "orders", "n": [1, 2.50, null, true, 12345678901234567890]}
@@ -82,28 +101,42 @@ func TestWhatIsWrongWithAFileIsSaidAndTheRestIsRead(t *testing.T) {
 		{job + "  steps: x\n", "steps is a text; want a list of steps", 3},
 		{job + "  steps: [[x]]\n", "step 1: it is a list; want names and values", 3},
 		{job + "  steps: [5]\n", "step 1 is a number; want a text, in quotes", 3},
-		{job + "  steps: [x, x]\n", `step 1 has the name "x", too`, 1},
+		{job + "  steps: [x, x]\n", `step 1 has the name "x", too`, 3},
 		{job + "  steps:\n  - name: x\n    exe: y\n", `step 1: unknown name "exe"; did you mean exec?`, 5},
-		{job + "  steps:\n  - name: x\n", `step "x" has no job_exec`, 1},
-		{job + "  steps:\n  - {name: x, exec: steps.run}\n", "is kept for jobs and timers", 1},
-		{job + "  steps:\n  - {name: x, exec: schedule.fire}\n", "is kept for jobs and timers", 1},
-		{job + "  steps:\n  - {name: x, exec: 'no blank'}\n", "job_exec", 1},
+		{job + "  steps:\n  - name: x\n", `step "x" has no job_exec`, 4},
+		{job + "  steps:\n  - {name: x, exec: steps.run}\n", "is kept for jobs and timers", 4},
+		{job + "  steps:\n  - {name: x, exec: schedule.fire}\n", "is kept for jobs and timers", 4},
+		{job + "  steps:\n  - {name: x, exec: 'no blank'}\n", "job_exec", 4},
 		{job + "  steps:\n  - {name: x, exec: y, retries: many}\n", "retries is a text; want a whole number", 4},
 		{job + "  steps:\n  - {name: x, exec: y, retries: 99999999999999999999}\n", `retries "99999999999999999999" is no whole number; 0 or more is allowed`, 4},
 		{job + "  steps:\n  - {name: x, exec: y, retries: 1.5}\n", `retries "1.5" is no whole number; 0 or more is allowed`, 4},
-		{job + "  steps:\n  - {name: x, exec: y, retries: -1}\n", "retries -1", 1},
-		{job + "  steps:\n  - {name: x, exec: y, retry_wait: 1s}\n", "and no retries", 1},
+		{job + "  steps:\n  - {name: x, exec: y, retries: -1}\n", "retries -1", 4},
+		{job + "  steps:\n  - {name: x, exec: y, retries: 010}\n", `retries "010" is no whole number as people write it; want digits, without a zero first`, 4},
+		{job + "  steps:\n  - {name: x, exec: y, retries: 0x3}\n", `retries "0x3" is no`, 4},
+		{job + "  steps:\n  - {name: x, exec: y, retries: 0b11}\n", `retries "0b11" is no`, 4},
+		{job + "  steps:\n  - {name: x, exec: y, retries: 0o7}\n", `retries "0o7" is no`, 4},
+		{job + "  steps:\n  - {name: x, exec: y, retries: 1_0}\n", `retries "1_0" is no`, 4},
+		{job + "  steps:\n  - {name: x, exec: y, retries: +3}\n", `retries "+3" is no`, 4},
+		{job + "  steps:\n  - {name: x, exec: y, retries: 1001}\n", "retries 1001", 4},
+		{job + "  steps:\n  - name: x\n    exec: y\n    arguments: {a: 010}\n", `"010" is no number of JSON`, 6},
+		{job + "  steps:\n  - name: x\n    exec: y\n  - name: x\n    exec: y\n", `step 1 has the name "x", too`, 6},
+		{job + "  steps:\n  - name: x\n    exec: y\n\n    retry_wait: 1s\n", "and no retries", 7},
+		{job + "  steps:\n  - name: x\n    exec: y\n    retries: 1001\n  - name: z\n    exec: 'a b'\n", `; line 8: job "a", step 2`, 6},
+		{"- job: a\n  crontab:\n  - '@daily'\n  - '61 * * * *'\n" + ends, "its minute is", 4},
+		{job + ends + "  pool: a b\n", "pool", 4},
+		{job + ends + "  jitter: 1ms\n", "jitter", 4},
+		{job + "  steps:\n  - {name: x, exec: y, retry_wait: 1s}\n", "and no retries", 4},
 		{job + "  steps:\n  - {name: x, exec: y, timeout: soon}\n", "timeout: ", 4},
 		{job + "  steps:\n  - {name: x, exec: y, timeout: 5}\n", "timeout is a number; want a text, in quotes", 4},
-		{job + "  steps:\n  - {name: x, exec: y, on_failure: pray}\n", `on_failure "pray"`, 1},
+		{job + "  steps:\n  - {name: x, exec: y, on_failure: pray}\n", `on_failure "pray"`, 4},
 		{job + "  steps:\n  - name: x\n    exec: y\n    arguments:\n      a: 0x1F\n", `"0x1F" is no number of JSON`, 7},
 		{job + "  steps:\n  - {name: x, exec: y, arguments: {a: 1, a: 2}}\n", "there twice", 4},
 		{job + "  steps:\n  - {name: x, exec: y, arguments: {[1]: 2}}\n", "a name is no text", 4},
 		{job + "  steps:\n  - {name: x, exec: y, arguments: &a [*a]}\n", "anchors, aliases and tags are not allowed", 4},
 		{job + "  steps:\n  - {name: x, exec: y, arguments: !!binary eA==}\n", "anchors, aliases and tags are not allowed", 4},
 		{job + "  steps:\n  - {name: x, exec: y, arguments: " + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "}\n", "more than 100 deep", 4},
-		{job + "  steps:\n  - {name: x, exec: y, arguments: '" + strings.Repeat("x", 70000) + "'}\n", "70002 bytes; at most 65536", 1},
-		{job + "  zone: Europe/Atlantis\n" + ends, "Europe/Atlantis", 1},
+		{job + "  steps:\n  - {name: x, exec: y, arguments: '" + strings.Repeat("x", 70000) + "'}\n", "70002 bytes; at most 65536", 4},
+		{job + "  zone: Europe/Atlantis\n" + ends, "Europe/Atlantis", 3},
 		{job + "  catch_up: never\n" + ends, `catch_up "never"`, 3},
 		{job + "  overlap: never\n" + ends, `overlap "never"`, 3},
 		{job + "  quota: all\n" + ends, "quota: ", 3},
@@ -113,7 +146,7 @@ func TestWhatIsWrongWithAFileIsSaidAndTheRestIsRead(t *testing.T) {
 		{job + "  zone: 2026-01-01\n" + ends, "zone is a time", 3},
 		{job + "  zone: UTC\n  zone: UTC\n" + ends, "zone is there twice", 4},
 		{"- job: a\n  crontab: ['@daily', 5]\n" + ends, "one in the list is a number", 2},
-		{"- job: a\n  crontab: '61 * * * *'\n" + ends, "its minute is", 1},
+		{"- job: a\n  crontab: '61 * * * *'\n" + ends, "its minute is", 2},
 		{"- job: 'a b'\n  crontab: '@daily'\n" + ends, "a b", 1},
 		{"- job: " + strings.Repeat("x", 65) + "\n  crontab: '@daily'\n" + ends, "65 characters; at most 64", 1},
 		{"- job: 5\n  crontab: '@daily'\n" + ends, "job is a number", 1},

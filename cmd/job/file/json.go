@@ -73,7 +73,11 @@ func appendObject(b *bytes.Buffer, node *yaml.Node, depth int) error {
 }
 
 func appendScalar(b *bytes.Buffer, node *yaml.Node) error {
-	switch node.ShortTag() {
+	tag := node.ShortTag()
+	if _, is := numberOf(node); is && tag == "!!str" { // too large for a number of YAML
+		tag = "!!float"
+	}
+	switch tag {
 	case "!!null":
 		b.WriteString("null")
 	case "!!bool":
@@ -91,6 +95,11 @@ func appendScalar(b *bytes.Buffer, node *yaml.Node) error {
 		appendText(b, node.Value)
 	}
 	return nil
+}
+
+// numberOf is the number of JSON that stands there without quotes.
+func numberOf(node *yaml.Node) (n json.Number, is bool) {
+	return n, node.Style == 0 && json.Unmarshal([]byte(node.Value), &n) == nil && n != ""
 }
 
 func appendText(b *bytes.Buffer, text string) {

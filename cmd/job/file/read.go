@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"prescient/cmd/internal/input"
 	"prescient/config/value"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
@@ -74,8 +76,11 @@ func plain(node *yaml.Node) error {
 
 // record is the names and values of a mapping, as a reader of one kind of them takes them.
 type record struct {
-	names map[string]func(node *yaml.Node) error
-	order []string // of the names, for people
+	names  map[string]func(node *yaml.Node) error
+	order  []string // of the names, for people
+	named  string   // under which its name stands
+	under  string   // what its fields lie in, with a point behind it
+	places input.Places
 }
 
 func (r *record) takes(name string, read func(node *yaml.Node) error) {
@@ -106,6 +111,7 @@ func (r *record) read(node *yaml.Node) (line int, err error) {
 			return name.Line, fmt.Errorf("%s is there twice", name.Value)
 		default:
 			seen[name.Value] = true
+			r.place(name.Value, content)
 			if err := plain(content); err != nil {
 				return content.Line, fmt.Errorf("%s: %w", name.Value, err)
 			}
@@ -118,6 +124,19 @@ func (r *record) read(node *yaml.Node) (line int, err error) {
 		}
 	}
 	return node.Line, nil
+}
+
+// place notes where a value stands.
+func (r *record) place(name string, content *yaml.Node) {
+	if name == r.named {
+		name = "name"
+	}
+	r.places[r.under+name] = content.Line
+	if content.Kind == yaml.SequenceNode {
+		for i, one := range content.Content {
+			r.places[fmt.Sprintf("%s%s[%d]", r.under, name, i)] = one.Line
+		}
+	}
 }
 
 // lineError is an error that knows its line.
@@ -178,9 +197,14 @@ func count(into *int) func(node *yaml.Node) error {
 		if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!int" && kindOf(node) != "a number" {
 			return fmt.Errorf(" is %s; want a whole number", kindOf(node))
 		}
-		if node.ShortTag() != "!!int" || node.Decode(into) != nil {
+		n, err := strconv.Atoi(node.Value)
+		switch {
+		case node.ShortTag() != "!!int" || err != nil && node.Decode(into) != nil:
 			return fmt.Errorf(" %.40q is no whole number; 0 or more is allowed", node.Value)
+		case err != nil || strconv.Itoa(n) != node.Value: // YAML reads 010 as 8, 0x3 as 3 and 1_0 as 10
+			return fmt.Errorf(" %.40q is no whole number as people write it; want digits, without a zero first", node.Value)
 		}
+		*into = n
 		return nil
 	}
 }
@@ -230,7 +254,7 @@ func texts(into *[]string) func(node *yaml.Node) error {
 
 // entryOf reads a job or a shared step: the name that it has says which.
 func entryOf(node *yaml.Node) (Entry, error) {
-	entry := Entry{Line: node.Line}
+	entry := Entry{Line: node.Line, places: make(input.Places)}
 	var r record
 	var job steps.Job
 	var step steps.Step
@@ -244,7 +268,7 @@ func entryOf(node *yaml.Node) (Entry, error) {
 	case "job":
 		r, entry.Job = jobRecord(&job, &entry), &job
 	case "step":
-		r, entry.Step = stepRecord("step", &step), &step
+		r, entry.Step = stepRecord("step", &step, "", entry.places), &step
 	default:
 		return entry, &Bad{Line: node.Line, Err: fmt.Errorf("it is neither a job nor a step; want job: or step: with a name")}
 	}
@@ -253,23 +277,27 @@ func entryOf(node *yaml.Node) (Entry, error) {
 	if job.Name+step.Name == "" {
 		name = ""
 	}
-	if err == nil && entry.Job != nil {
+	if err != nil {
+		return entry, &Bad{line, name, err}
+	}
+	if entry.Job != nil {
 		err = job.Validate()
-	} else if err == nil {
+	} else {
 		err = step.Validate()
 	}
 	if err != nil {
-		return entry, &Bad{line, name, err}
+		return entry, entry.Refused(err)
 	}
 	return entry, nil
 }
 
 // jobRecord reads a job.
 func jobRecord(job *steps.Job, entry *Entry) (r record) {
+	r.named, r.places = "job", entry.places
 	r.takes("job", text(&job.Name))
 	r.takes("crontab", texts(&job.Crontabs))
 	r.takes("zone", text(&job.Zone))
-	r.takes("steps", stepList(&job.Steps))
+	r.takes("steps", stepList(&job.Steps, entry.places))
 	r.takes("pool", text(&job.Pool))
 	r.takes("overlap", func(node *yaml.Node) (err error) {
 		var of string
@@ -302,8 +330,10 @@ func jobRecord(job *steps.Job, entry *Entry) (r record) {
 	return r
 }
 
-// stepRecord reads a step, whose name stands under step where it is shared, and under name where it is a job's own.
-func stepRecord(named string, step *steps.Step) (r record) {
+// stepRecord reads a step, whose name stands under step where it is shared, and under name where it is a job's own. It notes where its
+// fields stand.
+func stepRecord(named string, step *steps.Step, under string, places input.Places) (r record) {
+	r.named, r.under, r.places = named, under, places
 	r.takes(named, text(&step.Name))
 	r.takes("exec", text(&step.JobExec))
 	r.takes("arguments", func(node *yaml.Node) (err error) {
@@ -318,7 +348,7 @@ func stepRecord(named string, step *steps.Step) (r record) {
 }
 
 // stepList reads the steps of a job.
-func stepList(into *[]steps.Step) func(node *yaml.Node) error {
+func stepList(into *[]steps.Step, places input.Places) func(node *yaml.Node) error {
 	return func(node *yaml.Node) error {
 		if node.Kind != yaml.SequenceNode {
 			return fmt.Errorf(" is %s; want a list of steps", kindOf(node))
@@ -331,7 +361,7 @@ func stepList(into *[]steps.Step) func(node *yaml.Node) error {
 					return &lineError{one.Line, fmt.Errorf("step %d%w", i+1, err)}
 				}
 			} else {
-				r := stepRecord("name", &step)
+				r := stepRecord("name", &step, fmt.Sprintf("steps[%d].", i), places)
 				if line, err := r.read(one); err != nil {
 					return &lineError{line, fmt.Errorf("step %d: %w", i+1, err)}
 				}

@@ -222,6 +222,51 @@ func TestYAMLThatStandsForSomethingElseIsRefused(t *testing.T) {
 	}
 }
 
+func TestWhatIsWrongNamesItsOwnLine(t *testing.T) {
+	for _, test := range []struct {
+		text, want string
+		line       int
+	}{
+		{"zone: Europe/Atlantis\n", "Europe/Atlantis", 4},
+		{"zone: UTC\n  jitter: 1ms\n", "jitter 1ms", 5},
+		{"jitter: soon\n", "jitter: ", 4},
+		{"catch_up: never\n", `catch_up "never"`, 4},
+		{"quota: all\n", "quota: ", 4},
+		{"zone: UTC\n  owner: customer\n", "owner: ", 5},
+		{"zone: UTC\n  owner: cust omer/1\n", "owner: ", 5},
+		{"payload: x\n  payload_base64: eA==\n", "exclude each other", 5},
+		{"payload_base64: '?'\n", "payload_base64", 4},
+		{"pool: heavy\n", "pools are for long runs", 4},
+		{"overlap: queue\n", "is not long", 4},
+		{"exec: x\n", "one of the two", 4},
+		{"zone: 5\n  jitter: 5\n", "; line 5: jitter is a number", 4},
+	} {
+		text := "- id: a\n  crontab: '@daily'\n  topic: t\n  " + test.text
+		found := 0
+		for _, err := range file.Read(bufio.NewReader(strings.NewReader(text)), file.YAML) {
+			var bad *file.Bad
+			if found++; !errors.As(err, &bad) || bad.Line != test.line || !strings.Contains(bad.Error(), test.want) {
+				t.Errorf("%q: %+v; want %s in line %d", text, err, test.want, test.line)
+			}
+		}
+		if found != 1 {
+			t.Errorf("%q: %d", text, found)
+		}
+	}
+	text := "- topic: t\n  id: a\n  crontab:\n  - '@daily'\n  - '61 * * * *'\n- topic: t\n  crontab: '@daily'\n  id: 'b '\n"
+	var lines []int
+	for _, err := range file.Read(bufio.NewReader(strings.NewReader(text)), file.YAML) {
+		var bad *file.Bad
+		if !errors.As(err, &bad) {
+			t.Fatal(err)
+		}
+		lines = append(lines, bad.Line)
+	}
+	if !reflect.DeepEqual(lines, []int{5, 8}) {
+		t.Errorf("lines %v", lines)
+	}
+}
+
 func TestTheFormatIsGuessed(t *testing.T) {
 	for _, test := range []struct {
 		name, text string

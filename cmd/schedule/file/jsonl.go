@@ -75,7 +75,7 @@ func parseObject(line int, text []byte) (object, error) {
 		if halves(raw, v) {
 			return o, bad(fmt.Errorf("%.80s has half of a surrogate pair (\\ud800 to \\udfff), which is no character", text))
 		}
-		o.fields = append(o.fields, field{line, text, jsonValue(v)})
+		o.fields = append(o.fields, field{line: line, name: text, value: jsonValue(v)})
 	}
 	if _, err := decoder.Token(); err != nil {
 		return o, bad(jsonError(err))

@@ -8,10 +8,11 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"prescient/cmd/internal/input"
 	"prescient/config/value"
+	"prescient/prescient"
 	"prescient/prescient/schedule"
 )
 
@@ -37,6 +38,14 @@ type Entry struct {
 	// Line is where it begins, counted from 1.
 	Line int
 	schedule.Wanted
+
+	places input.Places
+}
+
+// Refused says what is wrong with it: in the line of the field that the error names.
+func (e Entry) Refused(err error) *Bad {
+	line, err := e.places.Of(err, e.Line)
+	return &Bad{line, e.ID, err}
 }
 
 // Bad is what is wrong with a schedule of a file; those behind it can be read.
@@ -123,6 +132,7 @@ type field struct {
 	name string
 	// value is a string, a bool, a []any of values, or a kind.
 	value any
+	items []int // the lines of those of a list, where they have their own
 }
 
 // kind names a value of a kind that no name takes.
@@ -131,33 +141,33 @@ type kind string
 // entry makes the schedule.
 func (o object) entry() (Entry, error) {
 	var r Record
-	line := o.line
+	e := Entry{Line: o.line, places: make(input.Places)}
 	var wrong []error
-	var seen []string
 	for _, f := range o.fields {
 		err := r.set(f)
-		if slices.Contains(seen, f.name) {
+		if e.places[f.name] != 0 {
 			err = fmt.Errorf("%s is there twice", f.name)
 		}
-		seen = append(seen, f.name)
+		e.places[f.name] = f.line
+		for i, line := range f.items {
+			e.places[fmt.Sprintf("%s[%d]", f.name, i)] = line
+		}
 		if err != nil {
-			if len(wrong) == 0 {
-				line = f.line
-			}
-			wrong = append(wrong, err)
+			wrong = append(wrong, prescient.InField(f.name, err))
 		}
 	}
 	if len(wrong) > mostWrong {
 		wrong = append(wrong[:mostWrong], errors.New("and more"))
 	}
-	if len(wrong) > 0 {
-		return Entry{Line: o.line}, &Bad{line, r.ID, errors.Join(wrong...)}
+	err := errors.Join(wrong...)
+	e.ID = r.ID
+	if err == nil {
+		e.Wanted, err = r.wanted()
 	}
-	wanted, err := r.wanted()
 	if err != nil {
-		return Entry{Line: o.line}, &Bad{line, r.ID, err}
+		return Entry{Line: o.line}, e.Refused(err)
 	}
-	return Entry{o.line, wanted}, nil
+	return e, nil
 }
 
 // mostWrong is how much of what is wrong with one schedule is said.

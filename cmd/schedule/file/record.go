@@ -101,30 +101,30 @@ func (r Record) wanted() (schedule.Wanted, error) {
 	case len(r.Crontab) == 0:
 		return w, errors.New("it has no crontab")
 	case r.Payload != nil && r.PayloadBase64 != "":
-		return w, errors.New("payload and payload_base64 exclude each other")
+		return w, prescient.InField("payload_base64", errors.New("payload and payload_base64 exclude each other"))
 	case r.Payload != nil:
 		w.Payload = []byte(*r.Payload)
 	case r.PayloadBase64 != "":
 		payload, err := base64.StdEncoding.DecodeString(r.PayloadBase64)
 		if err != nil {
-			return w, fmt.Errorf("payload_base64 %.40q: base64 with + / and = is wanted", r.PayloadBase64)
+			return w, prescient.InField("payload_base64", fmt.Errorf("payload_base64 %.40q: base64 with + / and = is wanted", r.PayloadBase64))
 		}
 		w.Payload = payload
 	}
 	var err error
 	if r.Owner != "" {
 		if w.Owner, err = prescient.ParseEntity(r.Owner); err != nil {
-			return w, fmt.Errorf("owner: %w", err)
+			return w, prescient.InField("owner", fmt.Errorf("owner: %w", err))
 		}
 	}
 	if w.CatchUp, err = schedule.ParseCatchUp(r.CatchUp); err != nil {
-		return w, err
+		return w, prescient.InField("catch_up", err)
 	}
 	if w.Overlap, err = longrun.ParseOverlap(r.Overlap); err != nil {
-		return w, err
+		return w, prescient.InField("overlap", err)
 	}
 	if w.Quota, err = ParseQuota(r.Quota); err != nil {
-		return w, err
+		return w, prescient.InField("quota", err)
 	}
 	for _, of := range []struct {
 		name, text string
@@ -135,7 +135,7 @@ func (r Record) wanted() (schedule.Wanted, error) {
 			continue
 		}
 		if *of.into, err = value.ParseDuration(of.text); err != nil {
-			return w, fmt.Errorf("%s: %w", of.name, err)
+			return w, prescient.InField(of.name, fmt.Errorf("%s: %w", of.name, err))
 		}
 	}
 	return w, w.Validate()

@@ -83,7 +83,13 @@ func objectOf(node *yaml.Node) (object, error) {
 		if text, is := v.(string); is && name.Value == "id" {
 			id = text
 		}
-		o.fields = append(o.fields, field{name.Line, name.Value, v})
+		f := field{line: name.Line, name: name.Value, value: v}
+		if _, is := v.([]any); is {
+			for _, one := range content.Content {
+				f.items = append(f.items, one.Line)
+			}
+		}
+		o.fields = append(o.fields, f)
 	}
 	return o, nil
 }

@@ -62,17 +62,17 @@ func ParseStored(crontabs []string, zone string, anchor time.Time, zones Zones) 
 
 func parse(crontabs []string, zone string, anchor time.Time, zones Zones, fresh bool) (*Timeline, error) {
 	if len(crontabs) < 1 || len(crontabs) > MaxCrontabs {
-		return nil, fmt.Errorf("%w: %d crontabs: 1 to %d are allowed", prescient.ErrInvalid, len(crontabs), MaxCrontabs)
+		return nil, prescient.InField("crontab", fmt.Errorf("%w: %d crontabs: 1 to %d are allowed", prescient.ErrInvalid, len(crontabs), MaxCrontabs))
 	}
 	location, err := zones(zone)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
+		return nil, prescient.InField("zone", fmt.Errorf("%w: %w", prescient.ErrInvalid, err))
 	}
 	timeline := &Timeline{zone: location}
-	for _, crontab := range crontabs {
+	for i, crontab := range crontabs {
 		r, err := readCrontab(crontab, location, anchor, fresh)
 		if err != nil {
-			return nil, fmt.Errorf("%w: crontab %.80q: %w", prescient.ErrInvalid, crontab, err)
+			return nil, prescient.InField(fmt.Sprintf("crontab[%d]", i), fmt.Errorf("%w: crontab %.80q: %w", prescient.ErrInvalid, crontab, err))
 		}
 		_, local := r.(*fixed)
 		timeline.rules, timeline.local = append(timeline.rules, r), timeline.local || local
