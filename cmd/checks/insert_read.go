@@ -138,6 +138,9 @@ type readError struct{ error }
 
 func newRecords(from io.Reader, format string) (records, error) {
 	buffered := bufio.NewReaderSize(from, 64<<10)
+	if err := input.Text(buffered); err != nil {
+		return nil, err
+	}
 	if mark, err := buffered.Peek(3); err == nil && string(mark) == "\ufeff" {
 		_, _ = buffered.Discard(3) // of what was just seen
 	}
@@ -170,6 +173,9 @@ func (j *jsonRecords) next() (int, record, error) {
 		}
 		if text = bytes.TrimSpace(text); len(text) > 0 {
 			r, err := parseRecord(text)
+			if err != nil && input.LoneCR(text) {
+				err = input.ErrCR
+			}
 			return j.line, r, err
 		}
 	}
@@ -212,7 +218,11 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func newCSVRecords(from io.Reader) (records, error) {
+func newCSVRecords(from *bufio.Reader) (records, error) {
+	begins, _ := from.Peek(from.Size()) // what is less than that comes with an error
+	if err := parted(begins); err != nil {
+		return nil, err
+	}
 	bounded := &boundedReader{Reader: from}
 	c := &csvRecords{from: csv.NewReader(bounded), bounded: bounded}
 	c.from.ReuseRecord = true
@@ -236,6 +246,32 @@ func newCSVRecords(from io.Reader) (records, error) {
 	return c, nil
 }
 
+// parted refuses a file whose columns are not parted by commas, or that says by what they are, as spreadsheets write them.
+func parted(begins []byte) error {
+	line, _, _ := strings.Cut(string(begins), "\n")
+	if by, is := strings.CutPrefix(strings.ToLower(strings.Trim(line, "\" \r\t")), "sep="); is {
+		with := ""
+		if by != "," {
+			with = ", and part the columns with commas"
+		}
+		return fmt.Errorf("its first line is %.20q, which only spreadsheets read: take it away%s", strings.TrimRight(line, "\r"), with)
+	}
+	if by := partedBy(line); by != "" {
+		return fmt.Errorf("its columns are parted by %s; want commas: save it as CSV with those", by)
+	}
+	return nil
+}
+
+// partedBy names what parts the columns of a line in place of commas.
+func partedBy(line string) string {
+	for _, of := range []struct{ sign, name string }{{";", "semicolons"}, {"|", "bars"}, {"\t", "tabs"}} {
+		if strings.Contains(strings.TrimSpace(line), of.sign) && !strings.Contains(line, ",") {
+			return of.name
+		}
+	}
+	return ""
+}
+
 func (c *csvRecords) next() (int, record, error) {
 	c.bounded.read = 0
 	fields, err := c.from.Read()
@@ -243,6 +279,11 @@ func (c *csvRecords) next() (int, record, error) {
 	switch {
 	case errors.Is(err, io.EOF):
 		return 0, record{}, io.EOF
+	case c.hasCR(fields):
+		line, _ := c.from.FieldPos(0)
+		return line, record{}, input.ErrCR
+	case errors.As(err, &wrong) && errors.Is(err, csv.ErrFieldCount) && len(fields) == 1 && partedBy(fields[0]) != "":
+		return wrong.StartLine, record{}, fmt.Errorf("its columns are parted by %s; want commas", partedBy(fields[0]))
 	case errors.As(err, &wrong) && errors.Is(err, csv.ErrFieldCount):
 		return wrong.StartLine, record{}, fmt.Errorf("it has %d fields, want %d", len(fields), len(c.columns))
 	case errors.As(err, &wrong):
@@ -256,4 +297,15 @@ func (c *csvRecords) next() (int, record, error) {
 		r.set(c.columns[i], text)
 	}
 	return line, r, nil
+}
+
+// hasCR says whether a CR stands where none may: in a payload it is a blank of JSON, in all else it was to end a line. A key that has one
+// can be given as JSON.
+func (c *csvRecords) hasCR(fields []string) bool {
+	for i, text := range fields {
+		if strings.Contains(text, "\r") && (len(fields) != len(c.columns) || c.columns[i] != "payload") {
+			return true
+		}
+	}
+	return false
 }

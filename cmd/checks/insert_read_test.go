@@ -65,3 +65,39 @@ func cleaned(err error) string {
 	}
 	return words.Clean(err.Error())
 }
+
+func TestAFileThatASpreadsheetWroteSaysWhatItIs(t *testing.T) {
+	for _, test := range []struct{ format, text, want string }{
+		{FormatCSV, "entity;due_at\norder/1;+1h\n", "its columns are parted by semicolons; want commas"},
+		{FormatCSV, "\ufeff\"entity\";\"due_at\"\r\n", "parted by semicolons"},
+		{FormatCSV, "entity\tdue_at\norder/1\t+1h\n", "parted by tabs"},
+		{FormatCSV, "entity|due_at\n", "parted by bars"},
+		{FormatCSV, "sep=;\nentity;due_at\n", `its first line is "sep=;", which only spreadsheets read: take it away, and part the columns with commas`},
+		{FormatCSV, "\"SEP=,\"\r\nentity,due_at\n", "which only spreadsheets read: take it away"},
+		{FormatCSV, "sep=\t\nentity\tdue_at\n", "which only spreadsheets read"},
+		{FormatCSV, "entity,due_at\rorder/1,+1h\r", "CR alone"},
+		{FormatCSV, "entity,due_at\norder/1,+1h\rorder/2,+1h\r", "CR alone"},
+		{FormatCSV, "entity\norder/1\rorder/2\r", "CR alone"},
+		{FormatCSV, "entity,due_at\norder/1;+1h\n", "parted by semicolons"},
+		{FormatCSV, "\xff\xfee\x00n\x00", "it is UTF-16"},
+		{FormatCSV, "e\x00n\x00", "it is UTF-16"},
+		{FormatJSONL, "\xfe\xff\x00{", "it is UTF-16"},
+		{FormatJSONL, "{\"in\":\"1h\"}\r{\"in\":\"1h\"}\r", "CR alone"},
+		{FormatJSONL, "{}\n{\"in\":\"1h\"}\r{\"in\":\"1h\"}\r", "CR alone"},
+		{FormatCSV, "entity, \tdue_at\norder/1,+1h\n", ""},
+		{FormatCSV, "entity,payload\norder/1,\"{\"\"a;\"\":\r1}\"\n", ""},
+		{FormatJSONL, "{\r\"in\":\"1h\"}\n", "CR alone"},
+		{FormatJSONL, "{\"in\":\"1h\"}\r\n\r\n", ""},
+	} {
+		list, err := newRecords(strings.NewReader(test.text), test.format)
+		for err == nil {
+			_, _, err = list.next()
+		}
+		if errors.Is(err, io.EOF) && test.want == "" {
+			continue
+		}
+		if test.want == "" || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s %q: %v; want %q", test.format, test.text, err, test.want)
+		}
+	}
+}

@@ -267,6 +267,20 @@ func TestWhatIsWrongNamesItsOwnLine(t *testing.T) {
 	}
 }
 
+func TestJSONLinesThatAreNoneSayWhatTheyAre(t *testing.T) {
+	const one = `{"id":"a","crontab":"@daily","topic":"t"}`
+	wide := "\xff\xfe" + strings.Join(strings.Split(one, ""), "\x00") + "\x00\n\x00"
+	for text, want := range map[string]string{wide: "it is UTF-16", wide[2:]: "it is UTF-16", one + "\r" + one + "\r": "CR alone", one + "\n" + one + "\r" + one + "\n": "CR alone"} {
+		from := bufio.NewReader(strings.NewReader(text))
+		if format := file.Guess("-", from); format != file.JSONL {
+			t.Errorf("%q: %s", text, format)
+		}
+		if _, said := read(t, text, file.JSONL); len(said) != 1 || !strings.Contains(said[0], want) {
+			t.Errorf("%q: %q; want %s", text, said, want)
+		}
+	}
+}
+
 func TestTheFormatIsGuessed(t *testing.T) {
 	for _, test := range []struct {
 		name, text string

@@ -20,6 +20,10 @@ const longestLine = 6*schedule.MaxPayload + 64<<10
 // jsonObjects reads an object a line. Empty lines are passed over.
 func jsonObjects(from *bufio.Reader) iter.Seq2[object, error] {
 	return func(yield func(object, error) bool) {
+		if err := input.Text(from); err != nil {
+			yield(object{}, err)
+			return
+		}
 		lines := input.Lines{From: from, Longest: longestLine}
 		for n := 1; ; n++ {
 			text, tooLong, err := lines.Next()
@@ -38,7 +42,9 @@ func jsonObjects(from *bufio.Reader) iter.Seq2[object, error] {
 			}
 			var o object
 			if err == nil {
-				o, err = parseObject(n, text)
+				if o, err = parseObject(n, text); err != nil && input.LoneCR(text) {
+					err = &Bad{n, o.id(), input.ErrCR}
+				}
 			}
 			if !yield(o, err) {
 				return

@@ -78,7 +78,9 @@ func Guess(name string, from *bufio.Reader) Format {
 		return JSONL
 	}
 	begins, _ := from.Peek(from.Size()) // what is less than that comes with an error
-	if begins = bytes.TrimLeft(bytes.TrimPrefix(begins, byteOrderMark), " \t\r\n"); bytes.HasPrefix(begins, []byte("{")) {
+	// UTF-16 is none of JSON lines, which say so; YAML may be that.
+	begins = bytes.TrimLeft(bytes.TrimPrefix(begins, byteOrderMark), " \t\r\n\xff\xfe\x00")
+	if bytes.HasPrefix(begins, []byte("{")) {
 		return JSONL
 	}
 	return YAML
