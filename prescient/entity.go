@@ -19,7 +19,8 @@ const (
 type Entity struct {
 	// Name is an identifier: letters, digits, and _ . - ; at most 64 bytes.
 	Name string
-	// Key tells entities of one name apart: any UTF-8 text of 1 to 128 characters. Case and trailing blanks count.
+	// Key tells entities of one name apart: any UTF-8 text of 1 to 128 characters. Case and trailing blanks count. A new check has none
+	// that is Unseen.
 	Key string
 }
 

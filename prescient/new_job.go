@@ -2,6 +2,7 @@ package prescient
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -49,7 +50,8 @@ type NewJob struct {
 	Entity Entity
 	// JobExec is the name under which the check is registered with the workers: an identifier.
 	JobExec string
-	// Tag tells apart several checks of one job_exec on one entity: at most 64 characters, empty by default.
+	// Tag tells apart several checks of one job_exec on one entity: at most 64 characters, none of them
+	// Unseen; empty by default.
 	Tag string
 	// DueAt is when to check, in any zone; it is rounded up to a slot. A time that is over goes to the next open slot.
 	DueAt time.Time
@@ -68,15 +70,23 @@ type NewJob struct {
 	OnPending OnPending
 }
 
-// Validate returns an error that wraps ErrInvalid and names what cannot be stored.
+// ValidCheck returns an error that wraps ErrInvalid where no check can have these names.
+func ValidCheck(e Entity, jobExec, tag string) error {
+	if err := e.Validate(); err != nil {
+		return err
+	}
+	if err := ValidIdentifier("job_exec", jobExec); err != nil {
+		return err
+	}
+	return ValidText("tag", tag, MaxTagLen)
+}
+
+// Validate returns an error that wraps ErrInvalid and names what cannot be stored, or is not to be.
 func (j NewJob) Validate() error {
-	if err := j.Entity.Validate(); err != nil {
+	if err := ValidCheck(j.Entity, j.JobExec, j.Tag); err != nil {
 		return err
 	}
-	if err := ValidIdentifier("job_exec", j.JobExec); err != nil {
-		return err
-	}
-	if err := ValidText("tag", j.Tag, MaxTagLen); err != nil {
+	if err := errors.Join(ValidSeen("entity key", j.Entity.Key), ValidSeen("tag", j.Tag)); err != nil {
 		return err
 	}
 	if j.DueAt.IsZero() {

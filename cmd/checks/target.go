@@ -28,9 +28,7 @@ func (t *target) parse() (prescient.Entity, error) {
 	if err != nil {
 		return e, err
 	}
-	// A time stands in for the one that is not known yet.
-	valid := prescient.NewJob{Entity: e, JobExec: t.exec, Tag: t.tag, DueAt: unknownTime}
-	return e, valid.Validate()
+	return e, prescient.ValidCheck(e, t.exec, t.tag)
 }
 
 func parseEntity(text string) (prescient.Entity, error) {

@@ -22,7 +22,7 @@ import (
 // A reschedule that commits while the job_exec runs wins: the answer of that call is dropped. That of an operator (audit.By) leaves an
 // entry in the audit.
 func (c *Client) Reschedule(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec, tag string, dueAt time.Time) (Inserted, error) {
-	if err := errors.Join((prescient.NewJob{Entity: e, JobExec: jobExec, Tag: tag, DueAt: dueAt}).Validate(), reserved.Refuse(e)); err != nil {
+	if err := errors.Join(validMove(e, jobExec, tag, dueAt), reserved.Refuse(e)); err != nil {
 		return Inserted{}, err
 	}
 	if audit.Of(ctx).Operator {
@@ -38,6 +38,17 @@ func (c *Client) Reschedule(ctx context.Context, db prescient.DB, e prescient.En
 		return handle.Retried(do)
 	}
 	return do()
+}
+
+// validMove refuses what names no check, and no time.
+func validMove(e prescient.Entity, jobExec, tag string, dueAt time.Time) error {
+	if err := prescient.ValidCheck(e, jobExec, tag); err != nil {
+		return err
+	}
+	if dueAt.IsZero() {
+		return fmt.Errorf("%w: %s of %s has no due time", prescient.ErrInvalid, jobExec, e)
+	}
+	return nil
 }
 
 func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.Entity, jobExec, tag string, dueAt time.Time) (Inserted, error) {

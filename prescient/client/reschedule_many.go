@@ -39,7 +39,7 @@ type NewTime struct {
 // The statements that it takes grow by the hundreds of checks, not with each.
 func (c *Client) RescheduleMany(ctx context.Context, db prescient.DB, times []NewTime) ([]Inserted, error) {
 	for i, t := range times {
-		if err := errors.Join((prescient.NewJob{Entity: t.Entity, JobExec: t.JobExec, Tag: t.Tag, DueAt: t.DueAt}).Validate(), reserved.Refuse(t.Entity)); err != nil {
+		if err := errors.Join(validMove(t.Entity, t.JobExec, t.Tag, t.DueAt), reserved.Refuse(t.Entity)); err != nil {
 			return nil, fmt.Errorf("check %d: %w", i+1, err)
 		}
 	}

@@ -183,5 +183,5 @@ func rowFindings(prefix string, maxChecks int, rows []sampled) (found []Finding)
 }
 
 func validNames(j prescient.FutureJob) error {
-	return prescient.NewJob{Entity: j.Entity(), JobExec: j.JobExec, Tag: j.Tag, DueAt: prescient.EarliestDue.Add(1)}.Validate()
+	return prescient.ValidCheck(j.Entity(), j.JobExec, j.Tag)
 }

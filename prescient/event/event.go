@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -26,7 +27,7 @@ const (
 // Event is something that happened, as consumers are told of it.
 type Event struct {
 	// ID is the same for every copy, up to MaxID characters, and no other event has it: IDOf makes one for a check, a schedule's is
-	// "<schedule>-<unix>". It has no blank at either end and no control characters.
+	// "<schedule>-<unix>". It has no blank at either end, no control characters and none that is prescient.Unseen.
 	ID string
 	// Topic says where it goes: letters, digits and _ . - /, up to MaxTopic of them. Routes of the configuration name the broker.
 	Topic string
@@ -54,6 +55,9 @@ func (e Event) Validate() error {
 	err := prescient.ValidLabel("id of an event", e.ID, MaxID)
 	if err == nil {
 		err = prescient.ValidLabel("key of an event", e.Key, MaxKey)
+	}
+	if err == nil {
+		err = errors.Join(prescient.ValidSeen("id of an event", e.ID), prescient.ValidSeen("key of an event", e.Key))
 	}
 	if err != nil {
 		return fmt.Errorf("%w (topic %.150q)", err, e.Topic)

@@ -37,13 +37,16 @@ func (s *Schedules) lock(ctx context.Context, db prescient.DB, id string) (Store
 //
 // Errors: ErrNotFound, and those of Create.
 func (s *Schedules) Update(ctx context.Context, db prescient.DB, schedule Schedule) (changed bool, err error) {
-	if err := errors.Join(schedule.Validate(), s.mine(schedule)); err != nil {
+	if err := errors.Join(schedule.validate(), s.mine(schedule)); err != nil {
 		return false, err
 	}
 	schedule = schedule.withDefaults()
 	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
 		changed = false
 		old, err := s.lock(ctx, db, schedule.ID)
+		if err == nil {
+			err = schedule.validSeen(old.Schedule)
+		}
 		if err != nil || old.same(schedule) {
 			return err
 		}
@@ -69,7 +72,7 @@ func (s *Schedules) Edit(ctx context.Context, db prescient.DB, id string, edit f
 		if after.ID != id {
 			return fmt.Errorf("%w: the id of schedule %q cannot be changed to %q", prescient.ErrInvalid, id, after.ID)
 		}
-		if err := errors.Join(after.Validate(), s.mine(after)); err != nil {
+		if err := errors.Join(after.validate(), after.validSeen(before), s.mine(after)); err != nil {
 			return err
 		}
 		if after = after.withDefaults(); old.same(after) {

@@ -59,8 +59,8 @@ func ParseCatchUp(text string) (CatchUp, error) {
 
 // Schedule is what fires, when, and for whom. Zero fields have the defaults that they name.
 type Schedule struct {
-	// ID names it: any UTF-8 text of 1 to 128 characters that does not end in a blank; where it sends events, it does not begin in one
-	// either, and has no control characters.
+	// ID names it: any UTF-8 text of 1 to 128 characters that does not end in a blank, and has none that is prescient.Unseen; where it
+	// sends events, it does not begin in a blank either, and has no control characters.
 	ID string
 	// Crontabs say when it fires: whenever one of them does, as package timeline reads them. Together they have up to 2000
 	// characters.
@@ -112,6 +112,22 @@ var topicPattern = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 // Validate returns an error that wraps prescient.ErrInvalid and names what is wrong, and what is allowed; a prescient.FieldError in it
 // names the field. Whether the crontabs are finer than slots is for Create to say, which knows the slots.
 func (s Schedule) Validate() error {
+	return errors.Join(s.validate(), s.validSeen(Schedule{}))
+}
+
+// validSeen refuses new names that cannot be seen: those that another definition of it has already may stay.
+func (s Schedule) validSeen(old Schedule) (err error) {
+	if s.ID != old.ID {
+		err = prescient.InField("id", prescient.ValidSeen("id of a schedule", s.ID))
+	}
+	if s.Owner != old.Owner {
+		err = errors.Join(err, prescient.InField("owner", prescient.ValidSeen("owner of schedules", s.Owner.Key)))
+	}
+	return err
+}
+
+// validate is Validate for a schedule whose names are there already.
+func (s Schedule) validate() error {
 	err := s.validCrontabs()
 	if err := errors.Join(prescient.InField("id", validID(s.ID)), err, s.validTarget()); err != nil {
 		return err

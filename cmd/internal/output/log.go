@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"time"
@@ -9,12 +10,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/config"
+	"prescient/prescient"
 )
 
 // NewLogger returns a log as it is configured, on w.
 func NewLogger(w io.Writer, c config.Log, colour bool) zerolog.Logger {
 	console := c.Format == config.LogConsole || c.Format == config.LogAuto && IsTerminal(w)
-	w = zerolog.SyncWriter(w)
+	w = zerolog.SyncWriter(seen{w})
 	if console {
 		w = zerolog.ConsoleWriter{Out: w, NoColor: !colour, FormatTimestamp: func(text any) string {
 			s, _ := text.(string)
@@ -22,6 +24,20 @@ func NewLogger(w io.Writer, c config.Log, colour bool) zerolog.Logger {
 		}}
 	}
 	return zerolog.New(w).Level(c.Level).Hook(timestamp{})
+}
+
+// seen writes lines of a log, in which what cannot be seen is escaped: zerolog escapes control characters alone.
+type seen struct{ to io.Writer }
+
+// Write implements io.Writer.
+func (s seen) Write(line []byte) (int, error) {
+	if !bytes.ContainsFunc(line, prescient.Unseen) {
+		return s.to.Write(line)
+	}
+	if _, err := s.to.Write(escaped(line, prescient.Unseen)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 // timestamp adds the time to each line, in UTC and with milliseconds, whatever zerolog's globals say.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -33,11 +34,18 @@ func escapeJSON(line []byte) []byte {
 	if !bytes.ContainsFunc(line, words.Drives) {
 		return line
 	}
+	return escaped(line, words.Drives)
+}
+
+// escaped is a text with some of its characters as JSON escapes them.
+func escaped(line []byte, which func(rune) bool) []byte {
 	var b bytes.Buffer
 	for len(line) > 0 {
 		r, size := utf8.DecodeRune(line)
-		if words.Drives(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
+		if which(r) {
+			for _, unit := range utf16.AppendRune(nil, r) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
 		} else {
 			b.Write(line[:size])
 		}

@@ -10,6 +10,7 @@ import (
 
 	"prescient/cmd/internal/words"
 	"prescient/config"
+	"prescient/prescient"
 )
 
 func TestLogIsJSONWhereNobodyReads(t *testing.T) {
@@ -38,8 +39,19 @@ func TestLogIsJSONWhereNobodyReads(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeSeenIsEscapedInTheLog(t *testing.T) {
+	for _, format := range []string{config.LogJSON, config.LogConsole} {
+		var b bytes.Buffer
+		log := NewLogger(&b, config.Log{Format: format}, false)
+		log.Info().Str("entity", "order/4\u200b2\ufe0f").Msg("slot\u2060run")
+		if got := b.String(); strings.ContainsFunc(got, prescient.Unseen) || !strings.Contains(got, `4\u200b2\ufe0f`) || !strings.Contains(got, `slot\u2060run`) {
+			t.Errorf("%s: %q", format, got)
+		}
+	}
+}
+
 func TestJSONIsEscapedAndStaysTheSame(t *testing.T) {
-	const text = "\x1b\u009b\u202e\u2028\x7f größer <b> 注文 \\u001b"
+	const text = "\u00a0\ufe0f\U000e0041\x1b\u009b\u202e\u2028\x7f größer <b> 注文 \\u001b"
 	var b bytes.Buffer
 	if err := JSON(&b, map[string]any{"text": text, "raw": json.RawMessage("{\"a\": \"\u009b\"}")}); err != nil {
 		t.Fatal(err)

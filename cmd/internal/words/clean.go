@@ -5,10 +5,12 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"prescient/prescient"
 )
 
 // Clean spells out what could drive a terminal or mislead its reader: control characters, line ends, characters that
-// turn the direction of writing, and bytes that are no UTF-8.
+// cannot be seen or turn the direction of writing, and bytes that are no UTF-8.
 func Clean(text string) string {
 	if !strings.ContainsFunc(text, Drives) && utf8.ValidString(text) {
 		return text
@@ -30,16 +32,24 @@ func Clean(text string) string {
 		case r < utf8.RuneSelf:
 			fmt.Fprintf(&b, `\x%02x`, r)
 		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			b.WriteString(Escape(r))
 		}
 		text = text[size:]
 	}
 	return b.String()
 }
 
+// Escape is how a character is written that is not ASCII and not to be shown.
+func Escape(r rune) string {
+	if r > 0xffff {
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
 // Drives reports whether a character is not one to be shown.
 func Drives(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff'
+	return unicode.IsControl(r) || prescient.Unseen(r)
 }
 
 // Clip cleans a text and shortens it to a number of characters.

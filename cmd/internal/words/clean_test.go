@@ -16,6 +16,8 @@ func TestClean(t *testing.T) {
 		"\x7f\x00":              `\x7f\x00`,
 		"\xff\xc3":              `\xff\xc3`,
 		"\ufffd":                "\ufffd",
+		"a\u00a0b\u200bc\u2060": `a\u00a0b\u200bc\u2060`,
+		"❤\ufe0f\U000e0041":     `❤\ufe0f\U000e0041`,
 	} {
 		if got := Clean(text); got != want {
 			t.Errorf("%q: %s; want %s", text, got, want)

@@ -37,7 +37,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func FuzzPayloadsComeBackAsTheyWere(f *testing.F) {
-	for _, text := range []string{"", "a", "yes", "5", "a\nb", "a\n b\n", " a\nb", "a\n\nb", "a\n\n", "\n", "\t", "# a\n# b", "---\n...\n", "\x00\x1b\u202e\u0085\u2028\ufeff\x7f", "\xff", "- a: b\n", `"`, "😀\n", "a: b", "~", "\ufffe", "x \n"} {
+	for _, text := range []string{"", "a", "yes", "5", "a\nb", "a\n b\n", " a\nb", "a\n\nb", "a\n\n", "\n", "\t", "# a\n# b", "---\n...\n", "\x00\x1b\u202e\u0085\u2028\ufeff\x7f", "\xff", "- a: b\n", `"`, "😀\n", "a: b", "~", "\ufffe", "x \n", "a\u00a0b\n\U000e0041\U000f0000", "\u200b\ufe0f"} {
 		f.Add("id", []byte(text))
 		if text != "" {
 			f.Add(text, []byte(nil))

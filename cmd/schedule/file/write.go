@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -111,16 +112,26 @@ func isBlock(text string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(lines, func(line string) bool {
-		return strings.TrimSpace(line) == "" || strings.ContainsFunc(line, func(r rune) bool { return words.Drives(r) || r == '\ufffe' || r == '\uffff' })
+		return strings.TrimSpace(line) == "" || strings.ContainsFunc(line, func(r rune) bool { return words.Drives(r) || noCharacter(r) })
 	})
 }
 
-// noCharacters escapes what JSON has as it is, and YAML has not.
-var noCharacters = strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`)
-
-// quoted is a text in quotes, with the escapes of JSON, all of which YAML has.
+// quoted is a text in quotes, with the escapes of JSON and, of characters that these have in two halves, that of YAML.
 func quoted(text string) string {
-	var b bytes.Buffer
-	_ = output.JSON(&b, text) // a string cannot fail, nor does the buffer
-	return noCharacters.Replace(strings.TrimSuffix(b.String(), "\n"))
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a string cannot fail, nor does the builder
+	var escaped strings.Builder
+	for _, r := range strings.TrimSuffix(b.String(), "\n") {
+		if words.Drives(r) || noCharacter(r) {
+			escaped.WriteString(words.Escape(r))
+		} else {
+			escaped.WriteRune(r)
+		}
+	}
+	return escaped.String()
 }
+
+// noCharacter says whether JSON has a character as it is, and YAML has not.
+func noCharacter(r rune) bool { return r == '\ufffe' || r == '\uffff' }

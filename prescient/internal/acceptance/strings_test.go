@@ -63,6 +63,22 @@ func TestEveryKeyIsTheSameOneEverywhere(t *testing.T) {
 				t.Errorf("%q: %+v, %v", key, job, err)
 			}
 		}
+		for _, key := range rig.Unseen() {
+			unseen := prescient.NewJob{Entity: rig.Order(key), JobExec: "ship", DueAt: rig.At("11:00")}
+			_, err := r.Client.Insert(t.Context(), r.App, unseen)
+			rig.WantErr(t, fmt.Sprintf("inserting %+q", key), err, prescient.ErrInvalid)
+			_, err = r.Client.InsertMany(t.Context(), r.App, []prescient.NewJob{unseen})
+			rig.WantErr(t, fmt.Sprintf("inserting %+q", key), err, prescient.ErrInvalid)
+			// What is there under such a name is found.
+			_, err = r.App.ExecContext(t.Context(), "INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', ?, 'ship', '2026-11-20 11:00:00')", key)
+			r.Must(err)
+			if did, err := r.Client.Reschedule(t.Context(), r.App, rig.Order(key), "ship", "", rig.At("12:00")); err != nil || !did.DueAt.Equal(rig.At("12:00")) {
+				t.Errorf("%+q: %+v, %v", key, did, err)
+			}
+			if n, err := r.Client.Cancel(t.Context(), r.App, rig.Order(key)); err != nil || n != 1 {
+				t.Errorf("%+q: %d, %v", key, n, err)
+			}
+		}
 		for _, wrong := range []string{"", "\xff", "a\xed\xa0\x80", fmt.Sprintf("%129s", "x")} {
 			_, err := r.Client.Insert(t.Context(), r.App, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: wrong}, JobExec: "ship", DueAt: rig.At("11:00")})
 			rig.WantErr(t, fmt.Sprintf("inserting %.20q", wrong), err, prescient.ErrInvalid)

@@ -26,9 +26,14 @@ func Nasty() []string {
 	return []string{
 		"42", "O'Brien", `"quoted"`, "`ticked`", `back\slash`, `\`, `\'`, `'; DROP TABLE p_future_job; -- `, "%s%d?", "?", "_", "%",
 		"a/b/c", "a:b,c", " leading", "trailing ", "trailing  ", "trailing", "tab\t", "line\nfeed\r\n", "nul\x00", "nul\x00nul", "\x00",
-		"\x1a", "\x7f", "CASE", "case", "Case", "naïve", "nai\u0308ve", "ß", "ss", "🚢", "🚢🚚👩‍👩‍👧", "日本語", "\u202eabc", "\ufeff",
+		"\x1a", "\x7f", "CASE", "case", "Case", "naïve", "nai\u0308ve", "ß", "ss", "🚢", "🚢🚚👩👩👧", "日本語",
 		"\ufffd", "\U0010ffff", strings.Repeat("k", prescient.MaxTagLen), strings.Repeat("🚢", prescient.MaxTagLen), "0", "NULL", "null", "{prefix}", "{key}", "X'41'",
 	}
+}
+
+// Unseen are keys and tags that plain SQL may have inserted, and no client does.
+func Unseen() []string {
+	return []string{"\u202eabc", "\ufeff", "4\u200b2", "4\u00a02", "👩‍👩‍👧", "❤\ufe0f", "4\u20602", "42\U000e0041"}
 }
 
 // Numbered returns so many keys.
