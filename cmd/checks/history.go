@@ -67,11 +67,11 @@ func listEnded(cmd *cobra.Command, prog *program.Program, f listFlags) error {
 	for _, end := range found.rows {
 		cells = append(cells, []string{output.Stamp(end.EndedAt.Truncate(time.Millisecond)), words.Clip(end.Entity().String(), 60), words.Clean(end.JobExec),
 			words.Clip(end.Tag, 30), words.Clean(string(end.Outcome)), output.Stamp(end.Slot), strconv.Itoa(end.CheckCount), lateness(end.LatenessMS),
-			milliseconds(end.RunMS), words.Clip(end.Error, 60)})
+			milliseconds(end.RunMS), words.Clean(end.Error)})
 	}
 	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "ended (UTC)"}, {Title: "entity"}, {Title: "job_exec"}, {Title: "tag"},
 		{Title: "outcome"}, {Title: "slot"}, {Title: "checks", Right: true}, {Title: "late", Right: true},
-		{Title: "ran", Right: true}, {Title: "error"}}, cells)
+		{Title: "ran", Right: true}, {Title: "error", Long: true}}, cells)
 }
 
 func milliseconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }

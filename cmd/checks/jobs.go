@@ -52,10 +52,10 @@ func listPending(cmd *cobra.Command, prog *program.Program, f listFlags) error {
 	var cells [][]string
 	for _, job := range found.rows {
 		cells = append(cells, []string{output.Stamp(job.NextCheckAt), words.Clip(job.Entity().String(), 60), words.Clean(job.JobExec),
-			words.Clip(job.Tag, 30), output.Stamp(job.DueAt), orNever(job.ExpiresAt), strconv.Itoa(job.CheckCount), orBlank(job.ErrorCount), words.Clip(job.LastError, 60)})
+			words.Clip(job.Tag, 30), output.Stamp(job.DueAt), orNever(job.ExpiresAt), strconv.Itoa(job.CheckCount), orBlank(job.ErrorCount), words.Clean(job.LastError)})
 	}
 	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "slot (UTC)"}, {Title: "entity"}, {Title: "job_exec"}, {Title: "tag"},
-		{Title: "due at"}, {Title: "expires"}, {Title: "checks", Right: true}, {Title: "errors", Right: true}, {Title: "last error"}}, cells)
+		{Title: "due at"}, {Title: "expires"}, {Title: "checks", Right: true}, {Title: "errors", Right: true}, {Title: "last error", Long: true}}, cells)
 }
 
 // orNever is empty where there is no expiry.

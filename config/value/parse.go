@@ -12,8 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
-
-	"prescient/prescient"
 )
 
 // A Parser reads the text of a value into its place. Its error says what was given and what is allowed.
@@ -140,7 +138,7 @@ func Identifier(into *string) Parser {
 // Label is any printable text of limited length but a DSN.
 func Label(into *string, most int) Parser {
 	return func(text string) error {
-		if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || prescient.Unseen(r) }) {
+		if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			return fmt.Errorf("%s has characters that cannot be printed; they are not allowed", Quote(text))
 		}
 		if n := utf8.RuneCountInString(text); n > most {

@@ -138,8 +138,7 @@ func (s Schedule) validate() error {
 		}
 	}
 	if len(s.Payload) > MaxPayload {
-		return prescient.InField("payload", fmt.Errorf("%w: payload of schedule %q has %d bytes; at most %d are allowed",
-			prescient.ErrInvalid, s.ID, len(s.Payload), MaxPayload))
+		return prescient.InField("payload", fmt.Errorf("%w: payload of schedule %q has %d bytes; at most %d are allowed", prescient.ErrInvalid, s.ID, len(s.Payload), MaxPayload))
 	}
 	if _, err := ParseCatchUp(string(s.CatchUp)); err != nil {
 		return prescient.InField("catch_up", fmt.Errorf("schedule %q: %w", s.ID, err))
@@ -152,8 +151,7 @@ func (s Schedule) validate() error {
 		d    time.Duration
 	}{{"catch_up_within", s.CatchUpWithin}, {"expires_after", s.ExpiresAfter}, {"jitter", s.Jitter}, {"tolerance", s.Tolerance}, {"quota", max(s.Quota, 0)}} {
 		if of.d < 0 || of.d > longest || of.d%time.Second != 0 {
-			return prescient.InField(of.name, fmt.Errorf("%w: %s %s of schedule %q: whole seconds up to %s are allowed",
-				prescient.ErrInvalid, of.name, of.d, s.ID, longest))
+			return prescient.InField(of.name, fmt.Errorf("%w: %s %s of schedule %q: whole seconds up to %s are allowed", prescient.ErrInvalid, of.name, of.d, s.ID, longest))
 		}
 	}
 	return nil
@@ -171,12 +169,7 @@ func (s Schedule) validLong() error {
 	case s.Long && s.JobExec == "":
 		field, err = "long", fmt.Errorf("%w: schedule %q sends events: only one that runs a job_exec may be long", prescient.ErrInvalid, s.ID)
 	case !s.Long && (s.Overlap != "" || s.Tolerance != 0 || s.Quota != 0):
-		field = "quota"
-		if s.Overlap != "" {
-			field = "overlap"
-		} else if s.Tolerance != 0 {
-			field = "tolerance"
-		}
+		field = map[bool]string{true: "overlap", false: "tolerance"}[s.Overlap != ""]
 		err = fmt.Errorf("%w: schedule %q is not long: overlap, tolerance and quota are for long runs", prescient.ErrInvalid, s.ID)
 	case !s.Long && s.Pool != "":
 		field, err = "pool", fmt.Errorf("%w: schedule %q has pool %.80q and is not long: pools are for long runs", prescient.ErrInvalid, s.ID, s.Pool)
@@ -214,15 +207,13 @@ func noBlankAtEnd(what, text string) error {
 func (s Schedule) validTarget() error {
 	switch {
 	case s.JobExec == "" && s.Topic == "", s.JobExec != "" && s.Topic != "":
-		return prescient.InField("exec", fmt.Errorf("%w: schedule %q has job_exec %q and topic %q: one of the two is to be given",
-			prescient.ErrInvalid, s.ID, s.JobExec, s.Topic))
+		return prescient.InField("exec", fmt.Errorf("%w: schedule %q has job_exec %q and topic %q: one of the two is to be given", prescient.ErrInvalid, s.ID, s.JobExec, s.Topic))
 	case s.JobExec == TimerExec:
 		return prescient.InField("exec", fmt.Errorf("%w: job_exec %q of schedule %q is kept for timers", prescient.ErrInvalid, s.JobExec, s.ID))
 	case s.JobExec != "":
 		return prescient.InField("exec", prescient.ValidIdentifier("job_exec", s.JobExec))
 	case len(s.Topic) > MaxTopic || !topicPattern.MatchString(s.Topic):
-		return prescient.InField("topic", fmt.Errorf("%w: topic %.150q of schedule %q: 1 to %d letters, digits and _ . - / are allowed",
-			prescient.ErrInvalid, s.Topic, s.ID, MaxTopic))
+		return prescient.InField("topic", fmt.Errorf("%w: topic %.150q of schedule %q: 1 to %d letters, digits and _ . - / are allowed", prescient.ErrInvalid, s.Topic, s.ID, MaxTopic))
 	}
 	return prescient.InField("id", prescient.ValidLabel("id of a schedule that sends events, which is their key,", s.ID, prescient.MaxKeyLen))
 }
@@ -230,8 +221,7 @@ func (s Schedule) validTarget() error {
 // validCrontabs refuses what no schedule may be given, though one that is stored may have it.
 func (s Schedule) validCrontabs() error {
 	if n := len(strings.Join(s.Crontabs, "\n")); n > maxCrontabs {
-		return prescient.InField("crontab", fmt.Errorf("%w: crontabs of schedule %q have %d characters; at most %d are allowed",
-			prescient.ErrInvalid, s.ID, n, maxCrontabs))
+		return prescient.InField("crontab", fmt.Errorf("%w: crontabs of schedule %q have %d characters; at most %d are allowed", prescient.ErrInvalid, s.ID, n, maxCrontabs))
 	}
 	if _, err := timeline.Parse(s.Crontabs, s.Zone, time.Unix(0, 0)); err != nil {
 		return fmt.Errorf("schedule %q: %w", s.ID, err)

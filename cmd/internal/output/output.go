@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
 
 	"prescient/cmd/internal/words"
 )
@@ -85,7 +87,12 @@ func Say(w io.Writer, format string, args ...any) error {
 type Column struct {
 	Title string
 	Right bool
+	// Long says that its texts are shortened to LongColumn characters, or to what a terminal has left where that is more.
+	Long bool
 }
+
+// LongColumn is how many characters of a long text stand in a table where nobody knows how wide it may be.
+const LongColumn = 60
 
 // Table prints rows for people: with lines around them on a terminal, else in plain columns. The cells are cleaned
 // already. Columns that are empty in every row are left out.
@@ -99,6 +106,7 @@ func Table(w io.Writer, columns []Column, rows [][]string) error {
 	t.Style().Format.Header = text.FormatDefault
 	t.SuppressTrailingSpaces()
 	kept := notEmpty(columns, rows)
+	shorten(columns, rows, kept, widthOf(w))
 	var header table.Row
 	var configs []table.ColumnConfig
 	for n, i := range kept {
@@ -118,6 +126,46 @@ func Table(w io.Writer, columns []Column, rows [][]string) error {
 	}
 	_, err := io.WriteString(w, t.Render()+"\n")
 	return err
+}
+
+// widthOf is how many characters a line of a terminal has; 0 where there is none.
+func widthOf(w io.Writer) int {
+	if s, ok := w.(*Screen); ok {
+		w = s.Writer
+	}
+	file, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// shorten shortens the texts of a long column to what the others leave of a line.
+func shorten(columns []Column, rows [][]string, kept []int, width int) {
+	for _, long := range kept {
+		if !columns[long].Long {
+			continue
+		}
+		left := width - 1 // for the line at the end
+		for _, i := range kept {
+			widest := text.StringWidth(columns[i].Title)
+			for _, cells := range rows {
+				widest = max(widest, text.StringWidth(cells[i]))
+			}
+			if left -= 3; i != long { // blanks and a line beside each
+				left -= widest
+			}
+		}
+		for _, cells := range rows {
+			if most := max(left, LongColumn); utf8.RuneCountInString(cells[long]) > most {
+				cells[long] = string([]rune(cells[long])[:most-1]) + "…"
+			}
+		}
+	}
 }
 
 func notEmpty(columns []Column, rows [][]string) (kept []int) {
