@@ -38,7 +38,8 @@ sweep.every; doctor.overdue, doctor.missed, doctor.clock, doctor.partitions, doc
 configuration set other limits. How far the server's purge is behind, and which transaction is open the longest, is shown to
 accounts with the right PROCESS, which no role has; on MariaDB the former to all.
 
-With --use it looks at what the role of that name (see grants) can see. The codes are: ` + strings.Join(doctor.FindingCodes(), ", ") + `.`,
+It looks at what the role of the configured user can see, which is told by the user's rights, or with --use at what that of another name (see
+grants) can. The codes are: ` + strings.Join(doctor.FindingCodes(), ", ") + `.`,
 		Example: fmt.Sprintf(`  %[1]s doctor
   %[1]s doctor --assignments '0,30;15,45'
   %[1]s doctor --assignments '1/2;2/2' --use app --json
@@ -48,7 +49,7 @@ With --use it looks at what the role of that name (see grants) can see. The code
 	}
 	cmd.Flags().StringVar(&assignments, "assignments", "",
 		"those of all workers, with ; between them: minutes (0,30) or shares (1/2); * is all slots")
-	cmd.Flags().StringVar(&use, "use", string(doctor.UseWorker), "what the configured user is for: analyst, app-sql, app, app-reschedule, operator, worker or owner")
+	cmd.Flags().StringVar(&use, "use", "", "what the configured user is for: analyst, app-sql, app, app-reschedule, operator, worker or owner (default by its rights)")
 	cmd.Flags().StringSliceVar(&only, "only", nil, "count only these findings, by their codes: overdue,leases; rows is also rows.key and the like")
 	cmd.Flags().StringSliceVar(&ignore, "ignore", nil, "leave out these findings, by their codes: time_zone,durability")
 	return cmd
@@ -70,8 +71,10 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments, use string,
 		Lease: s.Config.Worker.Lease, SweepGrace: s.Config.Sweep.Grace, SweepEvery: s.Config.Sweep.Every, MaxChecks: mostChecks(s.Config), Pools: pools(s.Config),
 		OverdueBad: s.Config.Doctor.Overdue, MissedAllowed: s.Config.Doctor.Missed, ClockWarn: s.Config.Doctor.Clock,
 		PartitionsAhead: s.Config.Doctor.Partitions, PurgeBehind: s.Config.Doctor.Purge, TransactionOpen: s.Config.Doctor.Transaction}
-	if options.Use, err = doctor.ParseUse(use); err != nil {
-		return exit.Usage(fmt.Errorf("--use: %w", err))
+	if options.Use = doctor.Use(use); use != "" {
+		if options.Use, err = doctor.ParseUse(use); err != nil {
+			return exit.Usage(fmt.Errorf("--use: %w", err))
+		}
 	}
 	if options.Assignments, err = parseAssignments(s.Config.Grid, assignments); err != nil {
 		return exit.Usage(fmt.Errorf("--assignments: %w", err))

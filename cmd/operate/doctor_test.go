@@ -81,3 +81,17 @@ func TestDoctor(t *testing.T) {
 		r.Execute("doctor", "--assignments", "0,30;61").Wants(r.T, cmd.ExitUsage, "--assignments")
 	})
 }
+
+// An account of any role may ask, and is refused nothing that its role need not see.
+func TestEachRoleMayAskTheDoctor(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.Begin()
+		for _, role := range []string{"analyst", "app-sql", "app", "app-reschedule", "operator", "worker"} {
+			env := map[string]string{"PRESCIENT_DSN": r.Account(role)}
+			got := rig.Execute(r.Context(), r.Options, env, "", "doctor", "--ignore", "durability,time_zone,binlog,missed")
+			if got.Code != cmd.ExitOK || strings.Contains(got.Out, "could not be looked at") || !strings.Contains(got.Out, "as "+role) && role != "app" {
+				r.Errorf("%s: %v", role, got)
+			}
+		}
+	})
+}

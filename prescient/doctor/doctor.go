@@ -34,7 +34,8 @@ type Options struct {
 	Pools []string
 	// MaxChecks is the highest guard of all job_execs; zero to leave out whether rows are above it.
 	MaxChecks int
-	// Use is what the user of the connection is for; worker by default. What its role has no right to look at is left out.
+	// Use is what the user of the connection is for; by default that which its rights are those of, or worker. What its role has no right to
+	// look at is left out.
 	Use Use
 
 	// OverdueBad is the age from which overdue rows are bad; by default twice the time within which a sweep takes them.

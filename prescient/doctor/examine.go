@@ -65,8 +65,9 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	options.PurgeBehind = cmp.Or(options.PurgeBehind, DefaultPurgeBehind)
 	options.TransactionOpen = cmp.Or(options.TransactionOpen, DefaultTransactionOpen)
 	options.Blocked = cmp.Or(options.Blocked, DefaultBlocked)
+	asked := options.Use
 	var err error
-	if options.Use, err = ParseUse(string(options.Use)); err != nil {
+	if options.Use, err = ParseUse(string(asked)); err != nil {
 		return nil, err
 	}
 	d := &doctor{db: db, options: options}
@@ -82,6 +83,11 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
 	d.tables.Prefix = options.Prefix
+	if asked == "" {
+		if d.options.Use, err = d.ownUse(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := d.open(ctx); errors.Is(err, prescient.ErrNotMigrated) {
 		return []Finding{bad("tables", err.Error(), d.howToMigrate(ctx))}, nil
 	} else if err != nil {
@@ -90,7 +96,7 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	var all []Finding
 	for _, e := range examinations {
 		if !d.mayUse("SELECT", e.reads...) {
-			all = append(all, options.Use.unseen(e.code, e.reads))
+			all = append(all, d.options.Use.unseen(e.code, e.reads))
 			continue
 		}
 		one, cancel := context.WithTimeout(ctx, examineTimeout)

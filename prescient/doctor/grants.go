@@ -125,19 +125,31 @@ var (
 var needsOf = map[Use][]need{UseAnalyst: analystNeeds, UseAppSQL: appSQLNeeds, UseApp: appNeeds, UseAppReschedule: appNeeds,
 	UseOperator: operatorNeeds, UseWorker: workerNeeds, UseOwner: ownerNeeds}
 
-// examineGrants tries what the user of the connection needs, for its use.
-func (d *doctor) examineGrants(ctx context.Context) ([]Finding, error) {
-	use := d.options.Use
-	var missing []string
-	tries := make([]need, 0, len(needsOf[use]))
-	for _, n := range needsOf[use] {
+// ownUse is the use that the rights of the user are those of, the worker's first; worker where they are those of none.
+func (d *doctor) ownUse(ctx context.Context) (Use, error) {
+	for _, use := range []Use{UseWorker, UseOperator, UseAppReschedule, UseApp, UseAnalyst, UseAppSQL} {
+		missing, err := d.missing(ctx, explained(needsOf[use]))
+		if err != nil {
+			return "", err
+		}
+		if len(missing) == 0 || use == UseApp && len(missing) == 1 && strings.HasPrefix(missing[0], "UPDATE") {
+			return use, nil
+		}
+	}
+	return UseWorker, nil
+}
+
+func explained(needs []need) []need {
+	tries := make([]need, 0, len(needs))
+	for _, n := range needs {
 		tries = append(tries, need{n.right, "EXPLAIN " + n.statement})
 	}
-	objects, err := d.objectNeeds()
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range append(tries, objects...) {
+	return tries
+}
+
+// missing are the rights that the user of the connection lacks.
+func (d *doctor) missing(ctx context.Context, needs []need) (missing []string, err error) {
+	for _, n := range needs {
 		rows, err := d.db.QueryContext(ctx, strings.ReplaceAll(n.statement, "{p}", d.tables.Prefix))
 		if err == nil {
 			err = errors.Join(rows.Close(), rows.Err())
@@ -153,6 +165,20 @@ func (d *doctor) examineGrants(ctx context.Context) ([]Finding, error) {
 		case err != nil:
 			return nil, err
 		}
+	}
+	return missing, nil
+}
+
+// examineGrants tries what the user of the connection needs, for its use.
+func (d *doctor) examineGrants(ctx context.Context) ([]Finding, error) {
+	use := d.options.Use
+	objects, err := d.objectNeeds()
+	if err != nil {
+		return nil, err
+	}
+	missing, err := d.missing(ctx, append(explained(needsOf[use]), objects...))
+	if err != nil {
+		return nil, err
 	}
 	var user string
 	if err := d.db.GetContext(ctx, &user, "SELECT CURRENT_USER()"); err != nil {

@@ -82,7 +82,7 @@ func TestTable(t *testing.T) {
 func TestALongTextHasWhatATerminalLeaves(t *testing.T) {
 	columns := []Column{{Title: "ended"}, {Title: "empty"}, {Title: "error", Long: true}}
 	reason := strings.Repeat("x", 150)
-	for width, want := range map[int]int{0: LongColumn, 80: LongColumn, 120: 120 - 1 - 3 - 3 - 5, 400: 150} {
+	for width, want := range map[int]int{0: LongColumn, 60: LongColumn, 120: 120 - 1 - 3 - 3 - 5, 400: 150} {
 		rows := [][]string{{"10:00", "", reason}, {"10:15", "", "short"}}
 		shorten(columns, rows, notEmpty(columns, rows), width)
 		if got := len([]rune(rows[0][2])); got != want || rows[1][2] != "short" {
