@@ -25,6 +25,8 @@ const (
 	ExitHeld = exit.CodeHeld
 	// ExitPartly: insert --file --keep-going left out bad lines.
 	ExitPartly = exit.CodePartly
+	// ExitDenied: the account lacks a right; the message names the roles that have it.
+	ExitDenied = exit.CodeDenied
 	// ExitWarn and ExitBad: what doctor found is a warning at worst, or bad.
 	ExitWarn = exit.CodeWarn
 	ExitBad  = exit.CodeBad
@@ -43,6 +45,7 @@ const exitCodes = `Exit codes:
   6    the job is pending already (insert --on-pending error), or another schedule has the id
   7    somebody had a table open all the time (prune, migrate, reslot): run it again later
   8    bad lines were left out (insert --file --keep-going)
+  9    the account lacks a right; the message names the roles that have it
   10   doctor found something to be warned about
   11   doctor found something that is bad
   130  interrupted before it was done; run, work, sweep and roll-forward stop gracefully and exit with 0`

@@ -20,7 +20,7 @@ var ErrGrant = errors.New("no such grant")
 
 // Roles returns the names of the roles, the least first.
 func Roles() []string {
-	return []string{"analyst", "app-sql", "app", "app-reschedule", "operator", "worker", "owner"}
+	return []string{"analyst", "app-sql", "app", "app-reschedule", "operator", "worker", "oncall", "owner"}
 }
 
 // Account says to whom a role is granted, on which installation.
@@ -164,6 +164,24 @@ func Rights(role string, dialect Dialect) (rights map[string]string, all bool) {
 	}
 	return rights, role == "owner"
 }
+
+// RolesWith returns the roles that have a right, such as UPDATE, on a table, view or procedure, which is named without the prefix; with a
+// column on this one at least. The owner has all.
+func RolesWith(right, name, column string, dialect Dialect) (roles []string) {
+	for _, role := range Roles() {
+		rights, all := Rights(role, dialect)
+		for _, one := range eachRight.FindAllStringSubmatch(rights[name], -1) {
+			columns := strings.Split(strings.Trim(one[2], " ()"), ", ")
+			all = all || one[1] == right && (one[2] == "" || column == "" || slices.Contains(columns, column))
+		}
+		if all {
+			roles = append(roles, role)
+		}
+	}
+	return roles
+}
+
+var eachRight = regexp.MustCompile(`([A-Z]+)( \([^)]*\))?`)
 
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 

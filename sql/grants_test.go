@@ -2,6 +2,9 @@ package sql
 
 import (
 	"errors"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -99,6 +102,53 @@ func TestGrantsForTiDBNameNeitherProceduresNorColumnsToWrite(t *testing.T) {
 		for _, s := range statements {
 			if strings.Contains(s, "PROCEDURE") || strings.Contains(s, "INSERT (") || strings.Contains(s, "SELECT (") || strings.Contains(s, "UPDATE (") {
 				t.Errorf("%s: %s", role, s)
+			}
+		}
+	}
+}
+
+func TestRolesAreFoundByTheRightThatTheyHave(t *testing.T) {
+	for _, test := range []struct {
+		right, name, column string
+		want                []string
+	}{
+		{"DELETE", "future_job", "", []string{"app", "app-reschedule", "worker", "oncall", "owner"}},
+		{"UPDATE", "future_job", "due_at", []string{"app-reschedule", "worker", "oncall", "owner"}},
+		{"INSERT", "future_job", "check_count", []string{"worker", "oncall", "owner"}},
+		{"DELETE", "job_pause", "", []string{"operator", "oncall", "owner"}},
+		{"EXECUTE", "cancel", "", []string{"app-sql", "app", "app-reschedule", "worker", "oncall", "owner"}},
+		{"UPDATE", "slot_config", "", []string{"owner"}},
+		{"SELECT", "of others", "", []string{"owner"}},
+	} {
+		if got := RolesWith(test.right, test.name, test.column, Full); !slices.Equal(got, test.want) {
+			t.Errorf("%s on %s (%s): %q; want %q", test.right, test.name, test.column, got, test.want)
+		}
+	}
+}
+
+// Who is on call may do what an operator and a worker may, and nothing else.
+func TestOncallIsOperatorAndWorker(t *testing.T) {
+	for _, dialect := range []Dialect{Full, Plain} {
+		has := func(role string) map[string]bool {
+			rights, _ := Rights(role, dialect)
+			all := make(map[string]bool)
+			for name, text := range rights {
+				for _, right := range regexp.MustCompile(`[A-Z]+( \([^)]*\))?`).FindAllString(text, -1) {
+					all[name+" "+right] = true
+				}
+			}
+			return all
+		}
+		oncall, both := has("oncall"), has("operator")
+		maps.Copy(both, has("worker"))
+		for right := range oncall {
+			if !both[right] {
+				t.Errorf("%s: oncall has %s, and neither has", dialect, right)
+			}
+		}
+		for right := range both {
+			if whole, _, _ := strings.Cut(right, " ("); !oncall[right] && !oncall[whole] {
+				t.Errorf("%s: oncall lacks %s", dialect, right)
 			}
 		}
 	}

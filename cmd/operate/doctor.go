@@ -49,7 +49,7 @@ grants) can. The codes are: ` + strings.Join(doctor.FindingCodes(), ", ") + `.`,
 	}
 	cmd.Flags().StringVar(&assignments, "assignments", "",
 		"those of all workers, with ; between them: minutes (0,30) or shares (1/2); * is all slots")
-	cmd.Flags().StringVar(&use, "use", "", "what the configured user is for: analyst, app-sql, app, app-reschedule, operator, worker or owner (default by its rights)")
+	cmd.Flags().StringVar(&use, "use", "", "what the configured user is for: analyst, app-sql, app, app-reschedule, operator, worker, oncall or owner (default by its rights)")
 	cmd.Flags().StringSliceVar(&only, "only", nil, "count only these findings, by their codes: overdue,leases; rows is also rows.key and the like")
 	cmd.Flags().StringSliceVar(&ignore, "ignore", nil, "leave out these findings, by their codes: time_zone,durability")
 	return cmd

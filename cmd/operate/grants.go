@@ -65,6 +65,7 @@ Roles:
   app-reschedule  also replaces and reschedules
   operator        pause, resume, requeue, event, blocking, agents, runs, doctor --use operator, and all that lists
   worker          run, work, sweep, roll-forward, forward
+  oncall          operator and worker in one: what doctor advises, such as cancel, reschedule, sweep, schedule pause
   owner           migrate, prune, reslot, and all of the above`,
 		Example: "  prescient grants --role worker --user prescient --host '10.0.%' | mysql -u root -p",
 		Args:    arguments.None,

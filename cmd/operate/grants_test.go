@@ -47,7 +47,7 @@ func TestGrantsPrintsWhatCanBeRun(t *testing.T) {
 		if got := run("prune", "--keep", "90d"); got.Code == cmd.ExitOK {
 			r.Errorf("%v", got)
 		}
-		run("history").Wants(r.T, cmd.ExitFailure, "denied", "prescient grants prints")
+		run("history").Wants(r.T, cmd.ExitDenied, "denied", "prescient grants prints")
 	})
 }
 
@@ -62,7 +62,7 @@ func TestGrantsAsksNoDatabase(t *testing.T) {
 	}
 	run("--role", "app", "--user", "shop").Wants(t, cmd.ExitUsage, "the database is not given", "--database")
 	run("--role", "app").Wants(t, cmd.ExitUsage, "--user")
-	run("--role", "root", "--user", "shop", "--database", "shop").Wants(t, cmd.ExitUsage, "analyst, app-sql, app, app-reschedule, operator, worker, owner")
+	run("--role", "root", "--user", "shop", "--database", "shop").Wants(t, cmd.ExitUsage, "analyst, app-sql, app, app-reschedule, operator, worker, oncall, owner")
 	run("--role", "app", "--user", "o'", "--database", "shop").Wants(t, cmd.ExitUsage, "user")
 }
 
@@ -181,5 +181,28 @@ func TestASurplusOfRightsIsNamed(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		r.Execute("doctor", "--use", "operator", "--only", "grants.surplus").Wants(t, cmd.ExitOK)
+	})
+}
+
+// What doctor advises, whoever is on call may do; an account that may not is told who may.
+func TestWhoIsOnCallMayDoWhatDoctorAdvises(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.Begin()
+		r.OK("schedule", "create", "a", "@daily", "--exec", "x")
+		for _, key := range []string{"1", "2"} {
+			r.OK("insert", "--entity", "order/"+key, "--exec", "x", "--in", "3h")
+		}
+		as := func(role string, args ...string) rig.Result {
+			return rig.Execute(r.Context(), r.Options, map[string]string{"PRESCIENT_DSN": r.Account(role)}, "", args...)
+		}
+		for _, args := range [][]string{{"cancel", "--entity", "order/1"}, {"reschedule", "--entity", "order/1", "--exec", "x", "--in", "4h"}, {"run"}, {"schedule", "pause", "a"}} {
+			as("operator", args...).Wants(r.T, cmd.ExitDenied, "denied", "oncall and owner have")
+		}
+		as("worker", "pause", "x").Wants(r.T, cmd.ExitDenied, "(the account lacks this right, which the roles operator, oncall and owner have: prescient grants prints those of each role)")
+		for _, args := range [][]string{{"reschedule", "--entity", "order/1", "--exec", "x", "--in", "4h"}, {"cancel", "--entity", "order/1"}, {"pause", "x"}, {"resume", "x"},
+			{"schedule", "pause", "a"}, {"schedule", "resume", "a"}, {"requeue", "--exec", "x", "--outcome", "cancelled", "--since", "now-2h"}, {"roll-forward"}, {"run"}, {"sweep"}, {"history"}, {"agents"},
+			{"doctor", "--use", "oncall", "--only", "grants,grants.surplus"}} {
+			as("oncall", args...).Wants(r.T, cmd.ExitOK)
+		}
 	})
 }

@@ -80,7 +80,7 @@ func TestAPruneThatFailsSaysNothingOfWhatItDidNotDo(t *testing.T) {
 		r.Begin()
 		r.Variables["PRESCIENT_DSN"] = r.Account("analyst") // may read history, and no more
 		got := rig.Execute(r.Context(), r.Options, r.Variables, "", "prune", "--keep", "90d")
-		got.Wants(r.T, cmd.ExitFailure, "denied")
+		got.Wants(r.T, cmd.ExitDenied, "denied")
 		if got.Out != "" || strings.Count(got.Err, "\n") != 1 {
 			r.Errorf("%v", got)
 		}

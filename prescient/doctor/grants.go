@@ -25,6 +25,7 @@ const (
 	UseAppReschedule Use = "app-reschedule"
 	UseOperator      Use = "operator"
 	UseWorker        Use = "worker"
+	UseOncall        Use = "oncall"
 	UseOwner         Use = "owner"
 )
 
@@ -33,10 +34,10 @@ func ParseUse(name string) (Use, error) {
 	switch u := Use(name); u {
 	case "":
 		return UseWorker, nil
-	case UseAnalyst, UseAppSQL, UseApp, UseAppReschedule, UseOperator, UseWorker, UseOwner:
+	case UseAnalyst, UseAppSQL, UseApp, UseAppReschedule, UseOperator, UseWorker, UseOncall, UseOwner:
 		return u, nil
 	}
-	return "", fmt.Errorf("%w: use %.80q: analyst, app-sql, app-reschedule, app, operator, worker or owner are allowed", prescient.ErrInvalid, name)
+	return "", fmt.Errorf("%w: use %.80q: analyst, app-sql, app-reschedule, app, operator, worker, oncall or owner are allowed", prescient.ErrInvalid, name)
 }
 
 // mayUse says whether the role has a right on all of these tables, which are named without the prefix, and on all of their columns.
@@ -123,7 +124,7 @@ var (
 
 // needsOf are those of a use.
 var needsOf = map[Use][]need{UseAnalyst: analystNeeds, UseAppSQL: appSQLNeeds, UseApp: appNeeds, UseAppReschedule: appNeeds,
-	UseOperator: operatorNeeds, UseWorker: workerNeeds, UseOwner: ownerNeeds}
+	UseOperator: operatorNeeds, UseWorker: workerNeeds, UseOncall: append(slices.Clone(operatorNeeds), workerNeeds...), UseOwner: ownerNeeds}
 
 // ownUse is the use that the rights of the user are those of, the worker's first; worker where they are those of none.
 func (d *doctor) ownUse(ctx context.Context) (Use, error) {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"regexp"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -32,6 +34,7 @@ const (
 	CodePending     = 6
 	CodeHeld        = 7
 	CodePartly      = 8
+	CodeDenied      = 9
 	CodeWarn        = 10
 	CodeBad         = 11
 	CodeInterrupted = 130
@@ -86,6 +89,8 @@ func Code(err error) int {
 	case errors.Is(err, prescient.ErrInvalid), errors.Is(err, prescient.ErrBeyondHorizon), errors.Is(err, sql.ErrPrefix), errors.Is(err, schedule.ErrOfJob),
 		errors.As(err, &setting):
 		return CodeUsage
+	case IsDenied(err):
+		return CodeDenied
 	case errors.Is(err, context.Canceled):
 		return CodeInterrupted
 	case Unreachable(err), errors.Is(err, localserver.ErrNotFound):
@@ -124,6 +129,28 @@ func Unreachable(err error) bool {
 func IsInsecure(err error) bool {
 	var server *mysql.MySQLError
 	return errors.As(err, &server) && (server.Number == errInsecure || server.Number == 1045)
+}
+
+// deniedText is what the servers say of a right that is missing: on a table, on a column or on a routine, of which MariaDB names the
+// database, too.
+var deniedText = regexp.MustCompile("(?i)^(?:(select|insert|update|delete|execute|alter|create|drop|index|references|lock tables)[a-z, ]*) command denied to user .*? for (?:column [`'](\\w+)[`'] in )?(?:table|routine) [`'](?:[^`']+[`.]+)?(\\w+)[`']$")
+
+// Denied returns the right that the account of a statement lacks, the table or routine and the column, as the server names them; is says
+// whether the error names them.
+func Denied(err error) (right, name, column string, is bool) {
+	var server *mysql.MySQLError
+	if !IsDenied(err) || !errors.As(err, &server) {
+		return "", "", "", false
+	}
+	found := deniedText.FindStringSubmatch(server.Message)
+	if found == nil {
+		return "", "", "", false
+	}
+	right = strings.ToUpper(found[1])
+	if strings.Contains(server.Message[:strings.Index(server.Message, " command denied")], " with locking clause") {
+		right = "UPDATE" // or DELETE, with which MySQL lets a row be locked
+	}
+	return right, found[3], found[2], true
 }
 
 // IsDenied says whether a server refused a statement since the account lacks the right: to a table, a column or a procedure.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -227,13 +228,27 @@ func (s *Session) Explain(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case exit.IsDenied(err):
-		return fmt.Errorf("%w (the account lacks this right: %s grants prints those of each role)", err, s.Program.Name)
+		return fmt.Errorf("%w (the account lacks this right%s: %s grants prints those of each role)", err, s.rolesWith(err), s.Program.Name)
 	case exit.IsInsecure(err) && s.Config.TLS == (config.TLS{}):
 		return fmt.Errorf("database %s: %w (if the server or the account wants TLS, as with require_secure_transport, give tls.ca_file, or tls=true in the DSN)", s.Config.DSN, err)
 	case exit.Unreachable(err):
 		return fmt.Errorf("database %s: %w", s.Config.DSN, err)
 	}
 	return err
+}
+
+// rolesWith names the roles that have the right for want of which an error came.
+func (s *Session) rolesWith(err error) string {
+	right, name, column, is := exit.Denied(err)
+	roles := sql.RolesWith(right, strings.TrimPrefix(name, s.Config.TablePrefix), column, sql.Dialect(s.Config.Dialect))
+	switch last := len(roles) - 1; {
+	case !is || last < 0:
+		return ""
+	case last == 0:
+		return ", which the role " + roles[0] + " has"
+	default:
+		return ", which the roles " + strings.Join(roles[:last], ", ") + " and " + roles[last] + " have"
+	}
 }
 
 // Close gives everything back, the last first.

@@ -1,0 +1,31 @@
+-- Who is on call: operator and worker in one, so that whoever is woken may do what doctor advises: cancel, reschedule, sweep,
+-- roll-forward, and pause and resume of checks and schedules, beside requeue and all that lists. It changes no definition of jobs, and
+-- no table.
+GRANT SELECT ON {database}.{slot_config} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{future_job} TO {account};
+GRANT SELECT, INSERT ON {database}.{job_history} TO {account};
+GRANT SELECT, INSERT, UPDATE ON {database}.{slot_run} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{job_pause} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule_run} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{agent} TO {account};
+GRANT SELECT, INSERT, DELETE ON {database}.{schedule_refused} TO {account};
+GRANT SELECT, DELETE, INSERT (shard, id, topic, event_key, generated_at, payload, inserted_at) ON {database}.{event_outbox} TO {account};
+GRANT SELECT, UPDATE ON {database}.{event_shard} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{event_forwarder} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{event_topic} TO {account};
+GRANT SELECT, INSERT, DELETE ON {database}.{event_set_aside} TO {account};
+GRANT SELECT, INSERT, UPDATE ON {database}.{event_count} TO {account};
+GRANT SELECT, INSERT (stream, kind, id, verb, version, incarnation, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
+GRANT SELECT ON {database}.{job_definition} TO {account};
+GRANT SELECT ON {database}.{step_definition} TO {account};
+GRANT SELECT ON {database}.{job_step} TO {account};
+GRANT SELECT ON {database}.{job_version} TO {account};
+GRANT SELECT, INSERT, UPDATE ON {database}.{job_run_log} TO {account};
+GRANT SELECT, INSERT, UPDATE ON {database}.{step_run_log} TO {account};
+GRANT SELECT, INSERT, UPDATE ON {database}.{queue_position} TO {account};
+GRANT SELECT, INSERT, UPDATE ON {database}.{schedule_deleted} TO {account};
+GRANT INSERT ON {database}.{event_published} TO {account};
+GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};
+GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
+GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};
