@@ -16,5 +16,6 @@
 //	      retries: 3
 //	      on_failure: continue
 //
-// A step of a job that is a text is the shared step of this name. Other names, and values of another kind, are refused.
+// A step of a job that is a text is the shared step of this name. Other names, and values of another kind, are refused,
+// and so is a number that YAML reads as another one than is shown: 010, 0x3, 1_0.
 package file
