@@ -33,7 +33,7 @@ func TestExitCodesInTheHelpAreRight(t *testing.T) {
 // The help names every exit code, and no other.
 func TestTheHelpNamesEveryExitCode(t *testing.T) {
 	want := []int{cmd.ExitOK, cmd.ExitFailure, cmd.ExitUsage, cmd.ExitNotFound, cmd.ExitTables, cmd.ExitDatabase, cmd.ExitPending,
-		cmd.ExitHeld, cmd.ExitPartly, cmd.ExitWarn, cmd.ExitBad}
+		cmd.ExitHeld, cmd.ExitPartly, cmd.ExitDenied, cmd.ExitWarn, cmd.ExitBad}
 	if got := documented(); !slices.Equal(got, want) {
 		t.Errorf("the help names %d; want %d", got, want)
 	}
