@@ -26,8 +26,11 @@ func Forward(prog *program.Program) *cobra.Command {
 		Use:   "forward",
 		Short: "Stay up and publish the events of the outbox",
 		Long: `Stays up and publishes what is in the outbox to the brokers of events.routes, as work does beside its slots: for
-where workers are timers, or may not reach the brokers. Several share the outbox. With --until-empty it ends once the outbox
-is empty, which suits a timer.
+where workers are timers, or may not reach the brokers. Several share the outbox.
+
+With --until-empty it makes one pass over what waits as it begins, which suits a timer. It ends also where an event cannot be
+published: then it exits with 1 and names the oldest of those, and the next pass tries them again. What is set aside
+is no failure. Shards that another forwarder has are left to that one.
 
 An event that a broker refuses for good is set aside, or keeps those of its key waiting, as the route says: see event.
 SIGTERM or SIGINT stops it gracefully: what is under way has worker.stop_grace to be acknowledged. What was not is
@@ -53,7 +56,7 @@ published again by others.`,
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "serve /metrics and /healthz at this host:port, as metrics.listen does")
-	cmd.Flags().BoolVar(&untilEmpty, "until-empty", false, "end once the outbox is empty")
+	cmd.Flags().BoolVar(&untilEmpty, "until-empty", false, "make one pass over what waits, and end")
 	return cmd
 }
 

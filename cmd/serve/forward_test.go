@@ -89,6 +89,24 @@ func TestForwardPublishesUntilTheOutboxIsEmpty(t *testing.T) {
 	})
 }
 
+// A timer's forward ends with an event that cannot be published, as often as it is started, and says which.
+func TestForwardUntilEmptyNamesWhatCannotBePublished(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		got, url := receive(r)
+		r.OK("migrate")
+		r.Variables["PRESCIENT_CONFIG"] = r.Configure(fmt.Sprintf("events:\n  routes:\n  - topics: orders.*\n    url: %s/hook\n    refused: hold\n", url))
+		publish(r, "bad-1", "2")
+		for _, name := range []string{"first", "second"} {
+			p := r.Start(name, "forward", "--until-empty")
+			p.Ends(r.T, cmd.ExitFailure)
+			p.Says(r.T, `prescient: events are left in the outbox: event "bad-1" of topic orders.late with key "order/bad-1": `)
+		}
+		if got.count() != 1 || got.ids["2"] != 1 {
+			r.Errorf("got %v", got.ids)
+		}
+	})
+}
+
 func TestWorkPublishesBesideItsSlots(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		got, url := receive(r)

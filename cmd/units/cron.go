@@ -17,7 +17,8 @@ func cronCommand(prog *program.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cron",
 		Short: "Print the lines of a crontab",
-		Long: `Prints a line for each shard and for the sweeper, for crontab -e, or with --user for a file in /etc/cron.d.
+		Long: `Prints a line for each shard, for the sweeper, for forward where there are routes for events, and for prune, for crontab -e, or
+with --user for a file in /etc/cron.d.
 Cron knows whole minutes; a resolution or a sweep.every that it cannot express is refused. It mails what is printed, so
 that the lines print warnings and errors only, unless --log-level is given. It has no environment of its own: the DSN has
 to stand in a file.`,
@@ -64,6 +65,14 @@ func crontab(p unitPlan) ([]unitFile, error) {
 	}
 	for _, pattern := range every(int(p.sweep / time.Second)).patterns() {
 		p.line(&b, pattern, p.command("sweep"), " >/dev/null") // it says how many slots it swept
+	}
+	if p.forwards {
+		b.WriteString("# A pass over the events that wait. Where one cannot be published it says which, and cron mails it.\n")
+		p.line(&b, every(60).patterns()[0], p.command("forward", "--until-empty"), "")
+	}
+	if p.keep != "" {
+		b.WriteString(p.aboutPrune())
+		p.line(&b, schedule{pruneAt}.patterns()[0], p.prune(), " >/dev/null") // it says what it dropped
 	}
 	return []unitFile{{Name: p.name, Text: b.String()}}, nil
 }

@@ -72,7 +72,7 @@ func TestUnitsNameWhatTheyLackInTheEnvironment(t *testing.T) {
 	run("cron", "--binary", "/opt/prescient").Wants(t, cmd.ExitUsage, "cron does not have PRESCIENT_DSN", "dsn_file")
 	got := run("systemd", "--binary", "/opt/prescient")
 	got.Wants(t, cmd.ExitOK)
-	if strings.Count(got.Out, "\n# It has to say PRESCIENT_DSN=…, and to be readable by root only.\nEnvironmentFile=/etc/default/prescient\n") != 2 {
+	if strings.Count(got.Out, "\n# It has to say PRESCIENT_DSN=…, and to be readable by root only.\nEnvironmentFile=/etc/default/prescient\n") != 3 {
 		t.Errorf("%v", got)
 	}
 	secret := rig.File(t, "prescient.yaml", "dsn: "+rig.NoServer+"\njobs:\n  http:\n    - exec: check\n      url: http://127.0.0.1:1/\n      secret_env: SHOP_SECRET\n")

@@ -17,8 +17,9 @@ func systemdCommand(prog *program.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "systemd",
 		Short: "Print systemd services and timers",
-		Long: `Prints a service and a timer for each shard and for the sweeper, or with --work a service for each shard that
-stays up, sweeps by itself, and is restarted where it hangs. With --dir they are written as files.
+		Long: `Prints a service and a timer for each shard and for the sweeper, and where there are routes for events a service of forward that
+stays up; or with --work a service for each shard that stays up, sweeps and forwards by itself, and is restarted where it
+hangs. Prune has a service and a timer in both cases. With --dir they are written as files.
 
 A service that still runs when its timer comes again is not started twice: that slot is left to the sweeper.
 The DSN comes from the configuration file, or from the variable PRESCIENT_DSN in /etc/default/<name>, which has to be
@@ -51,6 +52,13 @@ func systemdUnits(p unitPlan) (files []unitFile, err error) {
 		files = append(files, unitFile{p.name + "-sweep.service", p.oneshot("run what earlier slots left behind", p.command("sweep")) +
 			"StandardOutput=null\n"},
 			unitFile{p.name + "-sweep.timer", p.sweepTimer()})
+		if p.forwards {
+			files = append(files, unitFile{p.name + "-forward.service", p.forwardService()})
+		}
+	}
+	if p.keep != "" {
+		files = append(files, unitFile{p.name + "-prune.service", p.aboutPrune() + p.oneshot("drop old history", p.prune())},
+			unitFile{p.name + "-prune.timer", p.pruneTimer()})
 	}
 	return files, nil
 }
@@ -105,6 +113,18 @@ func (p unitPlan) oneshot(about string, command []string) string {
 func (p unitPlan) workService(s shard) string {
 	return p.head("stay up and run each slot"+ofShard(p, s)) + "\n[Service]\nType=notify\nWatchdogSec=60\nRestart=on-failure\nRestartSec=5\n" +
 		p.service(p.command("work", s.args...)) + "\n[Install]\nWantedBy=multi-user.target\n"
+}
+
+// forwardService stays up: a pass each minute would have events wait for it.
+func (p unitPlan) forwardService() string {
+	return p.head("stay up and publish events") + "\n[Service]\nType=notify\nRestart=on-failure\nRestartSec=5\n" + p.service(p.command("forward")) +
+		"\n[Install]\nWantedBy=multi-user.target\n"
+}
+
+// pruneTimer has a prune that the machine slept through made up for.
+func (p unitPlan) pruneTimer() string {
+	return fmt.Sprintf("[Unit]\nDescription=%s: prune each day\n\n[Timer]\nOnCalendar=%s\nPersistent=yes\n\n[Install]\nWantedBy=timers.target\n",
+		p.name, schedule{pruneAt}.patterns()[0].calendar())
 }
 
 func slotTimer(p unitPlan, s shard) string {

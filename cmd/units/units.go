@@ -18,6 +18,8 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/config"
+	"prescient/config/value"
+	"prescient/prescient/prune"
 	"prescient/slots"
 )
 
@@ -25,6 +27,7 @@ import (
 type unitFlags struct {
 	shards                  int
 	name, user, binary, dir string
+	keep, owner             string // of prune
 	work                    bool
 }
 
@@ -42,8 +45,9 @@ func Command(prog *program.Program) *cobra.Command {
 	units := &cobra.Command{
 		Use:   "units",
 		Short: "Print systemd units or crontab lines that run every slot",
-		Long: `Prints what runs every slot and the sweeper on this machine, from the configuration: systemd services and
-timers, or the lines of a crontab. With --shards each of n jobs serves a share of the slots.`,
+		Long: `Prints what runs every slot, the sweeper and prune on this machine, from the configuration: systemd services and
+timers, or the lines of a crontab. Where events.routes says where events go, forward is among them. With --shards each of n jobs
+serves a share of the slots.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -56,6 +60,8 @@ func (f *unitFlags) addFlags(cmd *cobra.Command, user, aboutUser string) {
 	cmd.Flags().StringVar(&f.name, "name", "prescient", "what the names of the units begin with")
 	cmd.Flags().StringVar(&f.user, "user", user, aboutUser)
 	cmd.Flags().StringVar(&f.binary, "binary", "", "absolute path of the program (default this one)")
+	cmd.Flags().StringVar(&f.keep, "keep", "90d", "how long prune keeps history, for good; '' leaves prune out, as on all machines but one")
+	cmd.Flags().StringVar(&f.owner, "owner-dsn-file", "", "file with the DSN of prune, which needs the role owner (default the DSN of the others)")
 }
 
 var unitName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
@@ -66,6 +72,22 @@ func (f *unitFlags) check() (err error) {
 	}
 	if !unitName.MatchString(f.name) {
 		return exit.Usage(fmt.Errorf("--name %.80q: only letters, digits and _ . - are allowed, 64 at most", f.name))
+	}
+	if f.keep != "" {
+		keep, err := value.ParseDuration(f.keep)
+		if err == nil && keep < prune.MinKeep {
+			err = fmt.Errorf("at least %s", prune.MinKeep)
+		}
+		if err != nil {
+			return exit.Usage(fmt.Errorf("--keep %.80s: %w", f.keep, err))
+		}
+	} else if f.owner != "" {
+		return exit.Usage(errors.New("--owner-dsn-file is for prune, which --keep '' leaves out"))
+	}
+	if f.owner != "" { // the units run in another folder
+		if f.owner, err = filepath.Abs(f.owner); err != nil {
+			return err
+		}
 	}
 	if f.user != "" && !unitName.MatchString(f.user) {
 		return exit.Usage(fmt.Errorf("--user %.80q: only letters, digits and _ . - are allowed, 64 at most", f.user))
@@ -106,6 +128,7 @@ type unitPlan struct {
 	shardList []shard
 	sweep     time.Duration
 	stopGrace time.Duration
+	forwards  bool // there are routes for events
 }
 
 // shard is a share of the slots.
@@ -169,7 +192,7 @@ func writeUnits(cmd *cobra.Command, prog *program.Program, f unitFlags, write fu
 
 // planUnits takes from the configuration what the units need. What was not given in its file they get as flags.
 func planUnits(prog *program.Program, c config.Config, f unitFlags) (unitPlan, error) {
-	p := unitPlan{unitFlags: f, program: prog.Name, sweep: c.Sweep.Every, stopGrace: c.Worker.StopGrace}
+	p := unitPlan{unitFlags: f, program: prog.Name, sweep: c.Sweep.Every, stopGrace: c.Worker.StopGrace, forwards: len(c.Events.Routes) > 0}
 	p.loud = c.Log.Level < zerolog.WarnLevel
 	if c.File != "" {
 		path, err := filepath.Abs(c.File)
@@ -234,4 +257,25 @@ func (p unitPlan) environment() []string {
 // command is a command line of the program, as words.
 func (p unitPlan) command(name string, more ...string) []string {
 	return append(append([]string{p.binary, name}, p.args...), more...)
+}
+
+// pruneAt is when prune runs: in the night of Europe and America, and not at a slot of most resolutions.
+const pruneAt = 3*3600 + 17*60
+
+// prune is the command line of prune.
+func (p unitPlan) prune() []string {
+	command := p.command("prune", "--keep", p.keep)
+	if p.owner != "" {
+		command = append(command, "--dsn-file", p.owner)
+	}
+	return command
+}
+
+// aboutPrune says what prune does, and which account it needs where none was given for it.
+func (p unitPlan) aboutPrune() string {
+	about := fmt.Sprintf("# Each day drop what is older than %s, for good. One machine is enough.\n", p.keep)
+	if p.owner == "" {
+		about += "# It needs an account with the role owner: --owner-dsn-file of units names its DSN.\n"
+	}
+	return about
 }

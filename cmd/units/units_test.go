@@ -1,6 +1,7 @@
 package units_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,6 +50,8 @@ func TestSystemdUnits(t *testing.T) {
 		"prescient-2.service":     {"--worker-share 2/2\n"},
 		"prescient-sweep.service": {" sweep --config "},
 		"prescient-sweep.timer":   {"\nOnUnitInactiveSec=90\n"},
+		"prescient-prune.service": {"\nType=oneshot\n", " prune --config ", " --keep 90d\n", "needs an account with the role owner"},
+		"prescient-prune.timer":   {"\nOnCalendar=*-*-* 03:17:00 UTC\n", "\nPersistent=yes\n"},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(files[name], want) {
@@ -68,6 +71,43 @@ func TestSystemdUnits(t *testing.T) {
 		if !strings.Contains(work, want) {
 			t.Errorf("no %q in\n%s", want, work)
 		}
+	}
+}
+
+// Where there are routes, events go out; and prune runs, as whom and for how long it was said.
+func TestUnitsForwardAndPrune(t *testing.T) {
+	routes := rig.File(t, "prescient.yaml", "dsn: u:p@tcp(c:1)/d\nevents:\n  routes:\n  - topics: orders.*\n    url: 'log:'\n")
+	owner := rig.File(t, "owner", "o:p@tcp(c:1)/d")
+	lines := texts(t, "cron", "--config", routes, "--keep", "30d", "--owner-dsn-file", owner)["prescient"]
+	for _, want := range []string{"\n* * * * * /opt/prescient forward --config " + routes + " --until-empty\n",
+		"\n17 3 * * * /opt/prescient prune --config " + routes + " --keep 30d --dsn-file " + owner + " >/dev/null\n"} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("no %q in\n%s", want, lines)
+		}
+	}
+	if strings.Contains(lines, "role owner") {
+		t.Errorf("it asks for what was given:\n%s", lines)
+	}
+	forward := texts(t, "systemd", "--config", routes)["prescient-forward.service"]
+	for _, want := range []string{"\nType=notify\n", " forward --config " + routes + "\n", "\nRestart=on-failure\n"} {
+		if !strings.Contains(forward, want) {
+			t.Errorf("no %q in\n%s", want, forward)
+		}
+	}
+	for about, test := range map[string]struct {
+		args  []string
+		files string
+	}{
+		"work forwards by itself": {[]string{"systemd", "--work", "--config", routes}, "prescient-prune.service prescient-prune.timer prescient.service"},
+		"no routes":               {[]string{"systemd", "--work"}, "prescient-prune.service prescient-prune.timer prescient.service"},
+		"no prune":                {[]string{"systemd", "--work", "--keep", ""}, "prescient.service"},
+	} {
+		if got := strings.Join(slices.Sorted(maps.Keys(texts(t, test.args...))), " "); got != test.files {
+			t.Errorf("%s: %s; want %s", about, got, test.files)
+		}
+	}
+	if lines := texts(t, "cron", "--keep=")["prescient"]; strings.Contains(lines, "forward") || strings.Contains(lines, "prune") {
+		t.Errorf("it has more than it should:\n%s", lines)
 	}
 }
 
@@ -176,6 +216,9 @@ func TestUnitsThatCannotBe(t *testing.T) {
 		"no shards":                   {[]string{"systemd", "--shards", "0"}, "--shards 0: 1 to 64 are allowed"},
 		"a name":                      {[]string{"systemd", "--name", "a/b"}, `--name "a/b"`},
 		"a user":                      {[]string{"cron", "--user", "a b"}, `--user "a b"`},
+		"history for no time":         {[]string{"cron", "--keep", "1h"}, "--keep 1h: at least"},
+		"history for some time":       {[]string{"systemd", "--keep", "long"}, "--keep long"},
+		"an owner of nothing":         {[]string{"systemd", "--keep", "", "--owner-dsn-file", "a"}, "--owner-dsn-file is for prune"},
 		"a program":                   {[]string{"cron", "--binary", "prescient"}, "an absolute path is wanted"},
 	} {
 		t.Run(about, func(t *testing.T) { units(t, test.args...).Wants(t, cmd.ExitUsage, test.says) })

@@ -17,8 +17,15 @@
 // in, and a shard that it fills, or a key with many events does, is read past it. A key whose event failed waits, ever longer, up to half a
 // minute; after five failures of a topic in a row, all of it waits for two seconds, and then for one event that goes through, and where 32
 // keys of a topic wait in a shard, all of it waits there.
-// An event that the server refuses to settle is found by halves, and goes on alone, beside the others. Reads leave out what waits. What the broker refuses for good goes to event_set_aside with the reason, and the key goes on; or
-// holds up its key, where the route says so.
+// An event that the server refuses to settle is found by halves, and goes on alone, beside the others. Reads leave out what waits. What the
+// broker refuses for good goes to event_set_aside with the reason, and the key goes on; or holds up its key, where the route says so.
+//
+// # One pass
+//
+// A timer has [Forwarder.RunUntilEmpty] publish what is there as it begins: events up to the last number of each shard. What failed is tried by
+// the next pass, so that each ends: a key waits for good, and so does a topic after five failures in a row. A pass takes only shards
+// that nobody has, and waits for those of others for two leases at most: then it names them where nothing of them went out. It ends as well where the
+// database refuses it something for as long.
 //
 // # Special paths
 //

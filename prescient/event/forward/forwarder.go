@@ -3,6 +3,7 @@ package forward
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -68,22 +69,26 @@ type Observer struct {
 // publishTime is how long one publication may take.
 const publishTime = 30 * time.Second
 
-// Forwarder publishes what is in the outbox. Call Run once.
+// Forwarder publishes what is in the outbox. It runs once at a time.
 type Forwarder struct {
 	options Options
 	name    string // of this process: no other has it
 	tables  store.Tables
 	db      *sqlx.DB
+	large   *semaphore.Weighted // bytes of long payloads that are being published
+	// Each run makes these anew.
+	pass    *pass
 	topics  *topics
 	notes   *notes
-	large   *semaphore.Weighted // bytes of long payloads that are being published
 	settled [settlers]chan settled
 	alone   sync.WaitGroup // events that the server refuses to settle
+	readers sync.WaitGroup // of shards
 	// publishing ends once publications are to end.
 	publishing context.Context
 
 	looked   atomic.Int64 // when it looked at the outbox last, in nanoseconds of the unix time
 	mu       sync.Mutex
+	running  bool
 	shards   map[int]*shard
 	lost     map[*shard]bool // of which something is under way still
 	stopping bool            // it takes no more
@@ -118,19 +123,45 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Forwarder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Forwarder{options: o, name: fmt.Sprintf("%s %016x", o.Name, rand.Uint64()), tables: t, db: db, topics: newTopics(o.Concurrency), notes: newNotes(),
-		large:   semaphore.NewWeighted(mostLarge),
-		settled: newSettled(o.Concurrency), shards: make(map[int]*shard), lost: make(map[*shard]bool)}, nil
+	return &Forwarder{options: o, name: fmt.Sprintf("%s %016x", o.Name, rand.Uint64()), tables: t, db: db, large: semaphore.NewWeighted(mostLarge)}, nil
 }
 
 // Run publishes until ctx ends. Then it lets what is under way end, for StopGrace, and gives its shards back. It returns nil once that is
 // done, or an error where shards could not be given back: others take them when the lease is over.
-func (f *Forwarder) Run(ctx context.Context) error { return f.run(ctx, false) }
+func (f *Forwarder) Run(ctx context.Context) error { return f.run(ctx, nil) }
 
-// RunUntilEmpty is Run that ends once the outbox is empty. Events that cannot be published keep it going.
-func (f *Forwarder) RunUntilEmpty(ctx context.Context) error { return f.run(ctx, true) }
+// RunUntilEmpty is one pass over what is in the outbox as it begins: it publishes each key's events up to the first that fails, and ends.
+// What comes meanwhile is the next pass's, and shards that another forwarder has are left to that. The error wraps ErrLeft, and names the
+// oldest event that failed, where events are left that could not be published; what is set aside is not left.
+func (f *Forwarder) RunUntilEmpty(ctx context.Context) error {
+	return f.run(ctx, newPass(2*f.options.Lease)) // in which a lease that nobody renews is over, and the shard taken
+}
 
-func (f *Forwarder) run(ctx context.Context, untilEmpty bool) error {
+// begin makes what a run has of its own.
+func (f *Forwarder) begin(p *pass) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.running {
+		return fmt.Errorf("%w: the forwarder runs already", prescient.ErrInvalid)
+	}
+	f.running, f.stopping, f.pass = true, false, p
+	f.topics, f.notes, f.settled = newTopics(f.options.Concurrency), newNotes(), newSettled(f.options.Concurrency)
+	f.shards, f.lost = make(map[int]*shard), make(map[*shard]bool)
+	return nil
+}
+
+func (f *Forwarder) ends() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running = false
+	f.looked.Store(0)
+}
+
+func (f *Forwarder) run(ctx context.Context, p *pass) error {
+	if err := f.begin(p); err != nil {
+		return err
+	}
+	defer f.ends()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	publishing, cut := context.WithCancel(context.WithoutCancel(ctx))
@@ -145,7 +176,7 @@ func (f *Forwarder) run(ctx context.Context, untilEmpty bool) error {
 	for _, some := range f.settled {
 		settling.Go(func() { f.settleAll(some) })
 	}
-	f.watch(ctx, untilEmpty)
+	left := f.watch(ctx)
 	stop()
 
 	var ended sync.WaitGroup
@@ -155,6 +186,8 @@ func (f *Forwarder) run(ctx context.Context, untilEmpty bool) error {
 	grace := time.AfterFunc(f.options.StopGrace, cut)
 	ended.Wait()
 	grace.Stop()
+	cut()
+	f.readers.Wait()
 	close(kept)
 	keeping.Wait()
 	for _, some := range f.settled {
@@ -164,7 +197,7 @@ func (f *Forwarder) run(ctx context.Context, untilEmpty bool) error {
 	f.alone.Wait()
 	close(noted)
 	noting.Wait()
-	return f.leave()
+	return errors.Join(left, f.leave())
 }
 
 // held are the shards that this forwarder has.
@@ -199,21 +232,26 @@ const soonest = 10 * time.Millisecond
 // over all of it each time.
 func restOf(took time.Duration) time.Duration { return min(9*took, longestRest) }
 
-// watch looks which shards have events, and has them read, until ctx ends.
-func (f *Forwarder) watch(ctx context.Context, untilEmpty bool) {
+// watch looks which shards have events, and has them read, until ctx ends or the pass is over. It returns why events are left that a
+// pass could not publish.
+func (f *Forwarder) watch(ctx context.Context) error {
 	pause, trouble := f.options.Poll, store.NewBackOff()
 	for {
 		began := time.Now()
-		some, err := f.waiting(ctx)
+		some, err := f.look(ctx)
 		f.looked.Store(time.Now().UnixNano())
+		if f.pass != nil {
+			f.pass.meets("the outbox could not be looked at", err)
+			if over, left := f.passIsOver(ctx, some); over {
+				return left
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
-			return
+			return nil
 		case err != nil:
 			pause = trouble.NextBackOff()
 			f.options.Log.Warn().Err(err).Msg("the outbox cannot be looked at; this is tried again")
-		case untilEmpty && len(some) == 0:
-			return
 		default:
 			trouble.Reset()
 			pause = min(2*pause, f.options.Poll)
@@ -241,19 +279,28 @@ func (f *Forwarder) Alive() error {
 	return nil
 }
 
-// waiting are the shards that have events.
-func (f *Forwarder) waiting(ctx context.Context) (some []int, err error) {
+// waiting is a shard that has events, with the number of the first of them, or of the last.
+type waiting struct {
+	Shard int    `db:"shard"`
+	Seq   uint64 `db:"seq"`
+}
+
+// look returns the shards that have events, with the first of each. A pass looks first what it is over.
+func (f *Forwarder) look(ctx context.Context) (some []waiting, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.statementTime())
 	defer cancel()
+	if err := f.beginPass(ctx); err != nil {
+		return nil, err
+	}
 	err = f.db.SelectContext(ctx, &some, f.tables.Stmt.Get("event/waiting"))
 	return some, err
 }
 
-func (f *Forwarder) wake(some []int) {
+func (f *Forwarder) wake(some []waiting) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, number := range some {
-		if s := f.shards[number]; s != nil {
+	for _, w := range some {
+		if s := f.shards[w.Shard]; s != nil {
 			s.wakeUp()
 		}
 	}

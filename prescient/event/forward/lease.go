@@ -16,7 +16,9 @@ func (f *Forwarder) keepShards(done <-chan struct{}) {
 	ticker := time.NewTicker(f.options.Lease / 3)
 	defer ticker.Stop()
 	for {
-		if err := f.keepOnce(); err != nil {
+		err := f.keepOnce()
+		f.pass.meets("leases of shards could not be seen to", err)
+		if err != nil {
 			f.options.Log.Warn().Err(err).Msg("leases of the outbox's shards could not be seen to yet")
 		}
 		select {
@@ -31,8 +33,10 @@ func (f *Forwarder) keepOnce() error {
 	ctx, cancel := context.WithTimeout(store.Vital(context.Background()), min(f.statementTime(), f.options.Lease/3))
 	defer cancel()
 	micros := f.options.Lease.Microseconds()
-	if _, err := f.db.ExecContext(ctx, f.tables.Stmt.Get("event/present"), f.name, micros); err != nil {
-		return fmt.Errorf("saying that this forwarder is alive: %w", err)
+	if f.pass == nil { // others give none of their shards up for a pass
+		if _, err := f.db.ExecContext(ctx, f.tables.Stmt.Get("event/present"), f.name, micros); err != nil {
+			return fmt.Errorf("saying that this forwarder is alive: %w", err)
+		}
 	}
 	mine, asked := f.held(), time.Now()
 	if len(mine) > 0 {
@@ -53,6 +57,9 @@ func (f *Forwarder) keepOnce() error {
 	}
 	mine = f.held()
 	take, give := share(leases, len(mine))
+	if f.pass != nil {
+		take, give = free(leases), 0
+	}
 	slices.SortFunc(mine, func(a, b *shard) int { return b.number - a.number })
 	for _, s := range mine[:give] {
 		go f.handOver(s)
@@ -84,7 +91,7 @@ func (f *Forwarder) start(leases []lease, asked time.Time) {
 			s := newShard(f, l, asked)
 			f.shards[l.Shard] = s
 			s.wakeUp()
-			go s.run()
+			f.readers.Go(s.run)
 		}
 	}
 }

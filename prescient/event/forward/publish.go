@@ -54,12 +54,17 @@ func (f *Forwarder) publish(s *shard, one row) result {
 		return passes
 	case errors.Is(err, errHere):
 		f.noteFailure(t, one, err)
-		return passes
+		if f.pass == nil {
+			return passes
+		}
+		f.pass.leaves(one, err)
+		return fails
 	}
 	if errors.Is(err, broker.ErrRefused) && !hold {
 		return f.settle(settled{shard: s, row: one, reason: err})
 	}
 	f.noteFailure(t, one, err)
+	f.pass.leaves(one, err)
 	if failed := f.options.Observer.Failed; failed != nil {
 		failed(one.Topic)
 	}

@@ -65,6 +65,9 @@ func (f *Forwarder) settleAll(waiting <-chan settled) {
 	}
 }
 
+// deletion is what a pass has trouble with where the server settles nothing.
+const deletion = "published events could not be deleted"
+
 // settleSome tries until it is done, or the shards are not this forwarder's any more: then another one publishes them again. Where the server
 // refuses them it tries them by halves, until the one that it refuses is alone: that one goes on beside the others.
 func (f *Forwarder) settleSome(some []settled) {
@@ -72,6 +75,7 @@ func (f *Forwarder) settleSome(some []settled) {
 	for {
 		ours, err := f.trySettle(some)
 		if err == nil {
+			f.pass.meets(deletion, nil)
 			f.tell(ours)
 			break
 		}
@@ -84,6 +88,7 @@ func (f *Forwarder) settleSome(some []settled) {
 			f.settleSome(some[len(some)/2:])
 			return
 		}
+		f.pass.meets(deletion, err)
 		f.options.Log.Warn().Err(err).Int("events", len(some)).Msg("published events could not be deleted yet")
 		lost := !slices.ContainsFunc(some, func(s settled) bool { return !s.shard.isLost() })
 		if lost || store.Sleep(f.publishing, trouble.NextBackOff()) != nil {
@@ -315,16 +320,23 @@ func refuses(err error) bool {
 }
 
 // settleAlone tries to settle one event that the server refuses, ever more seldom, until it is done or the shard is given up: then another
-// forwarder publishes the event again. The others' events have gone on.
+// forwarder publishes the event again. The others' events have gone on. A pass leaves it to the next.
 func (f *Forwarder) settleAlone(one settled, why error) {
-	defer gone([]settled{one})
 	t := f.topics.of(one.row.Topic)
 	t.unsettles(1)
+	if f.pass != nil {
+		why = cannotBeDeleted(why)
+		f.noteFailure(t, one.row, why)
+		f.pass.leaves(one.row, why)
+		one.shard.leaves(one.row)
+		return
+	}
+	defer gone([]settled{one})
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = firstHold, lastHold
 	for {
 		if !one.shard.isLost() {
-			f.noteFailure(t, one.row, fmt.Errorf("its publication is over, and it cannot be deleted: %w", why))
+			f.noteFailure(t, one.row, cannotBeDeleted(why))
 		}
 		timer := time.NewTimer(waits.NextBackOff())
 		select {
@@ -348,6 +360,10 @@ func (f *Forwarder) settleAlone(one settled, why error) {
 		}
 		why = err
 	}
+}
+
+func cannotBeDeleted(why error) error {
+	return fmt.Errorf("its publication is over, and it cannot be deleted: %w", why)
 }
 
 // numbersFrom is what the numbers of events that were set aside count from.

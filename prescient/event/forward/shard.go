@@ -18,6 +18,8 @@ const (
 	longestRest = 5 * time.Second
 	// firstHold and lastHold are how long a key waits after its event failed.
 	firstHold, lastHold = time.Second, 30 * time.Second
+	// never is how long it waits in a pass.
+	never = 365 * 24 * time.Hour
 )
 
 // shard is a shard that this forwarder has.
@@ -77,6 +79,7 @@ func (s *shard) run() {
 		for {
 			began := time.Now()
 			fresh, more, err := s.fill()
+			s.forwarder.pass.meets(fmt.Sprintf("events of shard %d could not be read", s.number), err)
 			if err != nil {
 				rest = trouble.NextBackOff()
 				if s.ctx.Err() == nil {
@@ -102,9 +105,21 @@ func (s *shard) run() {
 // fill reads the first events of the shard and publishes those that are new. It says how many these were, and whether there may be more
 // for which there is room.
 func (s *shard) fill() (fresh int, more bool, err error) {
-	but, room := s.leftOut(time.Now())
+	but, room, whole := s.leftOut(time.Now())
 	if !room {
 		return 0, false, nil
+	}
+	if pass := s.forwarder.pass; pass != nil {
+		upTo, is := pass.upTo(s.number)
+		if !is {
+			return 0, false, nil
+		}
+		but += upTo
+		defer func() {
+			if whole && fresh == 0 && err == nil {
+				pass.ends(s.number)
+			}
+		}()
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.forwarder.statementTime())
 	defer cancel()
@@ -115,9 +130,10 @@ func (s *shard) fill() (fresh int, more bool, err error) {
 	return s.take(rows)
 }
 
-// leftOut is what a read leaves out, and whether there is room for what it finds. It forgets what was deleted before the read begins.
-func (s *shard) leftOut(now time.Time) (but string, room bool) {
-	topics := s.forwarder.topics.closed()
+// leftOut is what a read leaves out, and whether there is room for what it finds. It forgets what was deleted before the read begins. The
+// read is of the whole where nothing of the shard is under way, so that only what failed is left out.
+func (s *shard) leftOut(now time.Time) (but string, room, whole bool) {
+	topics := s.forwarder.pass.without(s.forwarder.topics.closed())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for seq, deleted := range s.known {
@@ -132,11 +148,11 @@ func (s *shard) leftOut(now time.Time) (but string, room bool) {
 		}
 	}
 	if s.ended || s.lost || !s.crowd.room(now) {
-		return "", false
+		return "", false, false
 	}
 	failing, held := heldTopics(held)
 	full, busy := s.crowd.leftOut()
-	return without(slices.Concat(topics, failing, full), slices.Concat(held, busy)), true
+	return without(slices.Concat(topics, failing, full), slices.Concat(held, busy)), true, s.crowd.live == 0
 }
 
 // without is a condition that leaves topics and chains out.
@@ -232,6 +248,18 @@ func (s *shard) hold(of chain) {
 		s.holds[of] = h
 	}
 	h.until = time.Now().Add(h.waits.NextBackOff())
+	if s.forwarder.pass != nil {
+		h.until = time.Now().Add(never)
+	}
+}
+
+// leaves lets an event be that is published and cannot be deleted: it stays known, so that it is not published again.
+func (s *shard) leaves(one row) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.crowd.add(one.chain(), -1)
+	s.busy.Done()
+	s.wakeUp()
 }
 
 // gone takes note that events were deleted.
