@@ -10,6 +10,7 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
+	"prescient/prescient"
 	"prescient/prescient/event"
 )
 
@@ -24,6 +25,20 @@ published to since when and why. It looks at the first %d events.`, event.MaxBac
 	}
 }
 
+// sayPaused says why forwarders publish nothing.
+func sayPaused(cmd *cobra.Command, s *program.Session) error {
+	list, err := s.Client.Pauses(cmd.Context(), s.DB)
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		if p.JobExec == prescient.AllExecs || p.JobExec == prescient.AllEvents {
+			return output.Say(cmd.OutOrStdout(), "forwarders are paused since %s by %q: %q", output.Stamp(p.Since.Truncate(time.Second)), p.By, p.Reason)
+		}
+	}
+	return nil
+}
+
 func status(cmd *cobra.Command, prog *program.Program) error {
 	s, err := prog.Read(cmd)
 	if err != nil {
@@ -31,6 +46,9 @@ func status(cmd *cobra.Command, prog *program.Program) error {
 	}
 	defer s.Close()
 	list, err := s.Outbox(cmd.Context())
+	if err == nil && !prog.JSON {
+		err = sayPaused(cmd, s)
+	}
 	switch {
 	case err != nil:
 		return s.Explain(err)

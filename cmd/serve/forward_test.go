@@ -79,6 +79,13 @@ func TestForwardPublishesUntilTheOutboxIsEmpty(t *testing.T) {
 		says([]string{"event", "set-aside"}, "bad-3", "orders.late", "422")
 		says([]string{"event", "resend", "--topic", "orders.late"}, "resent 1")
 		says([]string{"event", "status"}, "orders.late", "1")
+		says([]string{"pause", "--events", "--reason", "a clone"}, "(events)")
+		r.Start("paused", "forward", "--until-empty").Ends(r.T, cmd.ExitOK)
+		if got.count() != 2 {
+			r.Errorf("under a pause: %v", got.ids)
+		}
+		says([]string{"event", "status"}, "forwarders are paused", "a clone", "orders.late", "1")
+		r.OK("resume", "--events")
 		p = r.Start("again", "forward", "--until-empty")
 		p.Ends(r.T, cmd.ExitOK)
 		r.Execute("event", "drop", "--all").Wants(r.T, cmd.ExitUsage, "--yes")

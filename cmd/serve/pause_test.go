@@ -31,6 +31,13 @@ func TestPauseAndResume(t *testing.T) {
 		if out := r.OK("resume", "--all"); !strings.Contains(out, "ended 1 pauses") || !strings.Contains(out, "unshipped") {
 			r.Error(out)
 		}
+		if out := r.OK("pause", "--events", "--reason", "a clone"); !strings.Contains(out, "(events)") || !strings.Contains(out, "a clone") {
+			r.Error(out)
+		}
+		r.Execute("doctor", "--only", "paused").Wants(r.T, cmd.ExitWarn, "")
+		if out := r.OK("resume", "--events"); !strings.Contains(out, "ended 1 pauses") || strings.Contains(out, "(events)") {
+			r.Error(out)
+		}
 		if list := rig.Lines[prescient.Paused](r.T, r.OK("pause", "--list", "--json")); len(list) != 2 || list[1].JobExec != "unshipped" {
 			r.Errorf("%+v", list)
 		}
@@ -38,7 +45,10 @@ func TestPauseAndResume(t *testing.T) {
 			r.Error(out)
 		}
 		r.Execute("resume").Wants(r.T, cmd.ExitUsage, "--all")
-		r.Execute("pause", "*").Wants(r.T, cmd.ExitUsage, "--all")
+		for _, command := range []string{"pause", "resume"} {
+			r.Execute(command, "*").Wants(r.T, cmd.ExitUsage, "--all")
+			r.Execute(command, "*events").Wants(r.T, cmd.ExitUsage, "--events")
+		}
 		r.Execute("pause", "a b").Wants(r.T, cmd.ExitUsage)
 		r.Execute("pause", "--list", "a").Wants(r.T, cmd.ExitUsage)
 	})

@@ -24,7 +24,7 @@ const (
 	Job Kind = "job"
 	// Step is a step that jobs share, by its name.
 	Step Kind = "step"
-	// JobExec is a job_exec, by its name; * are all. It is paused and resumed.
+	// JobExec is a job_exec, by its name; * is everything, *events what forwarders publish. It is paused and resumed.
 	JobExec Kind = "job_exec"
 	// Check is a check, by [CheckID].
 	Check Kind = "check"

@@ -22,15 +22,16 @@ import (
 // due rows to the next slot, slot after slot, without a call and otherwise as they were. Each slot run moves all that has
 // gathered, which for millions of rows takes a while.
 //
-// Pausing prescient.AllExecs stops all slot runs instead, and the sweeper: rows stay where they are, inserts and cancels go on.
+// Pausing prescient.AllExecs stops all slot runs instead, the sweeper and the forwarders: rows stay where they are, inserts and cancels go on.
 // After Resume the sweeper runs what came due meanwhile, oldest first. RollForward of a worker works all the while.
+//
+// Pausing prescient.AllEvents stops the forwarders alone, with their next look at the outbox: events stay there, and what a broker has in
+// hand it may acknowledge.
 //
 // A call that has begun goes on. Pausing twice changes who did it and why. It leaves an entry in the audit, as Resume does. The error wraps prescient.ErrInvalid.
 func (c *Client) Pause(ctx context.Context, db prescient.DB, p prescient.Paused) error {
-	if p.JobExec != prescient.AllExecs {
-		if err := prescient.ValidIdentifier("job_exec", p.JobExec); err != nil {
-			return err
-		}
+	if err := pausable(p.JobExec); err != nil {
+		return err
 	}
 	if err := errors.Join(prescient.ValidText("by", p.By, 128), prescient.ValidText("reason", p.Reason, 1000)); err != nil {
 		return err
@@ -48,6 +49,14 @@ func (c *Client) Pause(ctx context.Context, db prescient.DB, p prescient.Paused)
 		}
 		return c.recordPauses(ctx, db, audit.Pause, []string{p.JobExec}, before, paused{p.By, p.Reason})
 	})
+}
+
+// pausable says whether a name is that of a job_exec, or stands for more than one.
+func pausable(name string) error {
+	if name == prescient.AllExecs || name == prescient.AllEvents {
+		return nil
+	}
+	return prescient.ValidIdentifier("job_exec", name)
 }
 
 // paused locks the pauses of some job_execs, and returns them by name.
@@ -73,15 +82,13 @@ func (c *Client) paused(ctx context.Context, db prescient.DB, names string) (map
 	return found, rows.Err()
 }
 
-// Resume ends pauses and returns how many there were. That of AllExecs is one of its own: job_execs that were paused by
-// their names stay so.
+// Resume ends pauses and returns how many there were. Those of AllExecs and of AllEvents are of their own: what was paused by another
+// name stays so.
 func (c *Client) Resume(ctx context.Context, db prescient.DB, jobExecs ...string) (resumed int, err error) {
 	list := make([]string, 0, len(jobExecs))
 	for _, name := range jobExecs {
-		if name != prescient.AllExecs {
-			if err := prescient.ValidIdentifier("job_exec", name); err != nil {
-				return 0, err
-			}
+		if err := pausable(name); err != nil {
+			return 0, err
 		}
 		list = append(list, literal.Of(literal.AppendText, name))
 	}

@@ -66,6 +66,8 @@ type doctor struct {
 	trip    time.Duration // how long the answer took
 	vars    map[string]string
 	halted  bool // everything is paused
+	// eventsHalted is whether forwarders are.
+	eventsHalted bool
 }
 
 // open reads slot_config, also where a reslot is unfinished, the clock and the settings.

@@ -68,6 +68,9 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 		oldest = max(oldest, age)
 	}
 	switch {
+	case old > 0 && d.eventsHalted:
+		found = append(found, warn("events.old", fmt.Sprintf("%d events wait in the outbox, the oldest for %s, since forwarders are paused", old, oldest.Round(time.Second)),
+			"see what is paused"))
 	case old > 0 && forwarders == 0:
 		found = append(found, bad("events.old", fmt.Sprintf("%d events wait in the outbox, the oldest for %s, and nobody publishes them", old, oldest.Round(time.Second)),
 			"say in events.routes where they go, and start work or forward with that"))

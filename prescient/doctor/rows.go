@@ -95,8 +95,11 @@ func (d *doctor) examinePaused(ctx context.Context) (found []Finding, err error)
 	for _, p := range list {
 		what := p.JobExec
 		resume := "resume " + p.JobExec
-		if what == prescient.AllExecs {
-			what, resume, d.halted = "everything", "resume --all", true
+		switch what {
+		case prescient.AllExecs:
+			what, resume, d.halted, d.eventsHalted = "everything", "resume --all", true, true
+		case prescient.AllEvents:
+			what, resume, d.eventsHalted = "what forwarders publish", "resume --events", true
 		}
 		found = append(found, warn("paused", fmt.Sprintf("%s is paused since %s by %q: %q", what, slots.Stamp(p.Since), p.By, p.Reason), resume+", once the reason is gone"))
 	}

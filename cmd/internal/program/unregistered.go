@@ -44,7 +44,7 @@ func (s *Session) WarnUnregistered(ctx context.Context, stderr io.Writer, conseq
 	registered := s.Execs()
 	warned := 0
 	for _, name := range execs {
-		if slices.Contains(registered, name) || name == prescient.AllExecs {
+		if slices.Contains(registered, name) || name == prescient.AllExecs || name == prescient.AllEvents {
 			continue
 		}
 		if warned == mostWarnings {

@@ -86,12 +86,15 @@ type Forwarder struct {
 	// publishing ends once publications are to end.
 	publishing context.Context
 
-	looked   atomic.Int64 // when it looked at the outbox last, in nanoseconds of the unix time
-	mu       sync.Mutex
-	running  bool
-	shards   map[int]*shard
-	lost     map[*shard]bool // of which something is under way still
-	stopping bool            // it takes no more
+	looked atomic.Int64 // when it looked at the outbox last, in nanoseconds of the unix time
+	paused atomic.Bool  // nothing is published, as before the first look
+	// saidPaused is whether the log says so; of the goroutine that looks.
+	saidPaused bool
+	mu         sync.Mutex
+	running    bool
+	shards     map[int]*shard
+	lost       map[*shard]bool // of which something is under way still
+	stopping   bool            // it takes no more
 }
 
 // mostLarge is how many bytes of long payloads are in memory at a time, whatever their topic.
@@ -145,6 +148,8 @@ func (f *Forwarder) begin(p *pass) error {
 		return fmt.Errorf("%w: the forwarder runs already", prescient.ErrInvalid)
 	}
 	f.running, f.stopping, f.pass = true, false, p
+	f.paused.Store(true)
+	f.saidPaused = false
 	f.topics, f.notes, f.settled = newTopics(f.options.Concurrency), newNotes(), newSettled(f.options.Concurrency)
 	f.shards, f.lost = make(map[int]*shard), make(map[*shard]bool)
 	return nil
@@ -285,15 +290,38 @@ type waiting struct {
 	Seq   uint64 `db:"seq"`
 }
 
-// look returns the shards that have events, with the first of each. A pass looks first what it is over.
+// look returns the shards that have events, with the first of each, and takes note of whether they are paused. A pass looks first what it
+// is over.
 func (f *Forwarder) look(ctx context.Context) (some []waiting, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.statementTime())
 	defer cancel()
 	if err := f.beginPass(ctx); err != nil {
 		return nil, err
 	}
-	err = f.db.SelectContext(ctx, &some, f.tables.Stmt.Get("event/waiting"))
-	return some, err
+	if err = f.db.SelectContext(ctx, &some, f.tables.Stmt.Get("event/waiting"), prescient.AllExecs, prescient.AllEvents); err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(some, func(w waiting) bool { return w.Shard == ofPauses })
+	if i < 0 {
+		return nil, errors.New("whether events are paused cannot be seen")
+	}
+	f.pause(some[i].Seq > 0)
+	return slices.Delete(some, i, i+1), nil
+}
+
+// ofPauses is what stands in place of a shard where a look counts pauses.
+const ofPauses = -1
+
+// pause publishes nothing more, or goes on. What a broker has in hand it may acknowledge.
+func (f *Forwarder) pause(paused bool) {
+	f.paused.Store(paused)
+	switch {
+	case paused && !f.saidPaused:
+		f.options.Log.Info().Msg("events are paused: none is published until resume --all or resume --events")
+	case !paused && f.saidPaused:
+		f.options.Log.Info().Msg("events are not paused any more")
+	}
+	f.saidPaused = paused
 }
 
 func (f *Forwarder) wake(some []waiting) {

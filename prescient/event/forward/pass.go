@@ -196,6 +196,9 @@ func (f *Forwarder) passIsOver(ctx context.Context, some []waiting) (over bool, 
 		mine[s.number] = true
 	}
 	over, stuck, err := f.pass.isOver(some, mine, time.Now())
+	if f.saidPaused {
+		over, stuck, err = true, nil, nil
+	}
 	if len(stuck) > 0 {
 		err = f.stuck(ctx, stuck)
 	}

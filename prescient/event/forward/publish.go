@@ -35,7 +35,7 @@ func (f *Forwarder) publish(s *shard, one row) result {
 	case <-s.ctx.Done():
 		return passes
 	}
-	if err := s.alive(); err != nil {
+	if err := s.alive(); err != nil || f.paused.Load() {
 		return passes
 	}
 	done, err := t.circuit.Allow()

@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/event"
 	"prescient/prescient/event/broker"
 	"prescient/prescient/event/forward"
+	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/rig/app"
 	"prescient/prescient/localserver/servertest"
 )
@@ -24,6 +25,7 @@ type testRig struct {
 	*app.Rig
 	outbox *event.Outbox
 	broker *fakeBroker
+	hooks  *rig.Hooks // of the statements of forwarders; may be nil
 }
 
 func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
@@ -45,6 +47,9 @@ func (r *testRig) forwarder(o forward.Options) *forward.Forwarder {
 	}
 	f, err := forward.New(r.T.Context(), r.As("worker", time.Time{}), o)
 	r.Must(err)
+	if r.hooks != nil {
+		f.OnPool(r.HookedPool(time.Time{}, r.hooks))
+	}
 	return f
 }
 

@@ -106,7 +106,7 @@ func (s *shard) run() {
 // for which there is room.
 func (s *shard) fill() (fresh int, more bool, err error) {
 	but, room, whole := s.leftOut(time.Now())
-	if !room {
+	if !room || s.forwarder.paused.Load() {
 		return 0, false, nil
 	}
 	if pass := s.forwarder.pass; pass != nil {
