@@ -117,11 +117,21 @@ func (f *Forwarder) handOver(s *shard) {
 	f.forget(s)
 }
 
-// leave gives everything back.
+// leave gives everything back, also what was taken as the run ended and never begun.
 func (f *Forwarder) leave() error {
 	ctx, cancel := context.WithTimeout(store.Vital(context.Background()), f.statementTime())
 	defer cancel()
-	if mine := f.held(); len(mine) > 0 {
+	leases, err := f.leases(ctx)
+	if err != nil {
+		return fmt.Errorf("giving shards back: %w", err)
+	}
+	var mine []*shard
+	for _, l := range leases {
+		if l.Forwarder == f.name && l.Lives {
+			mine = append(mine, &shard{number: l.Shard, token: l.Token})
+		}
+	}
+	if len(mine) > 0 {
 		if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/give_back", "{shards}", tokensOf(mine))); err != nil {
 			return fmt.Errorf("giving shards back: %w", err)
 		}

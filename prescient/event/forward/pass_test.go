@@ -113,6 +113,19 @@ func TestAForwarderMakesPassAfterPass(t *testing.T) {
 	})
 }
 
+// A pass that ends at once, since there is nothing or events are paused, leaves no shard leased: the next one would wait for it.
+func TestAPassThatEndsAtOnceGivesItsShardsBack(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		f := r.forwarder(forward.Options{})
+		for range 20 {
+			r.Must(r.passes(f))
+			if n := r.Count("SELECT COUNT(*) FROM p_event_shard WHERE leased_until > UTC_TIMESTAMP(6)"); n != 0 {
+				t.Fatalf("%d leases were not given back", n)
+			}
+		}
+	})
+}
+
 // What comes while a pass is under way is the next one's, so that a pass ends also where events come faster than they go.
 func TestAPassIsOverWithWhatWasThereAsItBegan(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
