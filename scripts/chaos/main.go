@@ -85,7 +85,7 @@ func run() (good bool, err error) {
 		}
 		defer func() { _ = os.RemoveAll(clockDir) }() // the system's temporary folder is cleaned anyway
 		if c.Clock, err = campaign.BuildClockWorker(ctx, clockDir, "prescient/scripts/chaos"); err != nil {
-			fmt.Fprintln(os.Stderr, "chaos:", err) // its scenario is skipped, and says so
+			fmt.Fprintln(os.Stderr, "chaos:", err) // its scenario is not played, and says so
 		}
 	}
 	if *dsn != "" {
@@ -110,16 +110,15 @@ func run() (good bool, err error) {
 		if *asJSON {
 			_ = encoder.Encode(o)
 		} else {
-			fmt.Fprintf(os.Stderr, "%s %s: %d rows, %d findings, %s\n", o.Engine, o.Scenario, o.Report.Rows, len(o.Report.Findings), o.Took.Round(time.Second))
+			fmt.Fprintln(os.Stderr, o)
 		}
 	}
 	all := c.Run(ctx)
 	if !*asJSON {
 		campaign.Print(os.Stdout, all)
 	}
-	good = true
-	for _, o := range all {
-		good = good && (o.Skipped != "" || o.Good())
+	if err := ctx.Err(); err != nil {
+		return false, err
 	}
-	return good, ctx.Err()
+	return campaign.Judge(all)
 }

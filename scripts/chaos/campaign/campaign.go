@@ -41,16 +41,41 @@ type Outcome struct {
 	Scenario string
 	About    string
 	Seed     uint64
-	Skipped  string `json:",omitempty"` // why it was not run
-	Took     time.Duration
-	Report   checker.Report
-	Timings  map[string]time.Duration `json:",omitempty"`
-	Err      error                    `json:"-"`
-	Dir      string                   `json:",omitempty"`
+	// NotPlayed is why nothing was broken: then the report says nothing.
+	NotPlayed string `json:",omitempty"`
+	Took      time.Duration
+	Report    checker.Report
+	Timings   map[string]time.Duration `json:",omitempty"`
+	Err       error                    `json:"-"`
+	Dir       string                   `json:",omitempty"`
 }
 
-// Good says whether every promise was kept.
+// Good says whether every promise was kept, of what was played.
 func (o Outcome) Good() bool { return o.Err == nil && len(o.Report.Findings) == 0 }
+
+// String is the outcome in a line.
+func (o Outcome) String() string {
+	if o.NotPlayed != "" {
+		return fmt.Sprintf("%s %s: not played: %s", o.Engine, o.Scenario, o.NotPlayed)
+	}
+	return fmt.Sprintf("%s %s: %d rows, %d findings, %s", o.Engine, o.Scenario, o.Report.Rows, len(o.Report.Findings), o.Took.Round(time.Second))
+}
+
+// Judge says whether what was played is good. Where nothing was played, nothing is.
+func Judge(all []Outcome) (good bool, err error) {
+	good = true
+	played := 0
+	for _, o := range all {
+		if o.NotPlayed == "" {
+			played++
+			good = good && o.Good()
+		}
+	}
+	if played == 0 {
+		return false, errors.New("nothing was played")
+	}
+	return good, nil
+}
 
 // Run runs every scenario on every engine, the engines side by side, and returns what came of each.
 func (c Campaign) Run(ctx context.Context) (all []Outcome) {
@@ -100,21 +125,21 @@ func (c Campaign) on(ctx context.Context, engine stage.Engine, done func(Outcome
 
 func (c Campaign) one(ctx context.Context, engine stage.Engine, scenario stage.Scenario) (o Outcome) {
 	o = Outcome{Engine: engine.Name, Scenario: scenario.Name, About: scenario.About, Seed: c.Seed}
-	if o.Skipped = lacks(engine, scenario); o.Skipped != "" {
+	if o.NotPlayed = lacks(engine, scenario); o.NotPlayed != "" {
 		return o
 	}
 	if scenario.Workers.Clock && c.Clock == "" {
-		o.Skipped = "it needs a worker whose clock can be set"
+		o.NotPlayed = "it needs a worker whose clock can be set"
 		return o
 	}
 	if scenario.Server != nil {
 		if engine.Server == nil {
-			o.Skipped = "it needs a server of its own"
+			o.NotPlayed = "it needs a server of its own"
 			return o
 		}
 		own, done, err := scenario.Server(ctx, c.Faketime, engine.Name)
 		if err != nil {
-			o.Skipped = err.Error()
+			o.NotPlayed = err.Error()
 			return o
 		}
 		defer func() { o.Err = errors.Join(o.Err, done()) }()

@@ -19,8 +19,8 @@ func Print(w io.Writer, all []Outcome) {
 		"schedules", "changed", "fired", "missed", "passed over", "kept apart", "quota", "long runs", "steps", "taken up again",
 		"runs of jobs", "their steps", "called again", "versions", "changes written", "findings"})
 	for _, o := range all {
-		if o.Skipped != "" {
-			t.AppendRow(table.Row{o.Engine, o.Scenario, "skipped: " + o.Skipped})
+		if o.NotPlayed != "" {
+			t.AppendRow(table.Row{o.Engine, o.Scenario, "not played: " + o.NotPlayed})
 			continue
 		}
 		r := o.Report

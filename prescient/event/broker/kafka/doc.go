@@ -16,6 +16,17 @@
 // Prescient-Id, or where the format of the route has it. Records are compressed and sent by an idempotent producer. An event is
 // acknowledged once all replicas in sync have it.
 //
+// # What an acknowledgement is worth
+//
+// That the replicas in sync have the event in memory; Kafka leaves it to each machine when it goes to disk. It is safe while one of these machines
+// lives. Of a topic with one replica, or where only one was in sync, a crash of that machine can lose what was acknowledged. These
+// settings make it two machines at least:
+//
+//	replication.factor=3 and min.insync.replicas=2 of the topic
+//	unclean.leader.election.enable=false, as it is by default
+//
+// With flush.messages=1 of the topic each machine syncs first, which is slow. The tests run on one broker, which does so.
+//
 // # What becomes of the others
 //
 // Refused for good are a message that is too large, a topic that is not there after it was looked up several times (none is

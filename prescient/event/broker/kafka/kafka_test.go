@@ -28,7 +28,7 @@ func site(t testing.TB) brokertest.Site {
 	var cluster *kfake.Cluster
 	start := func() {
 		options := []kfake.Opt{
-			kfake.NumBrokers(1), kfake.DataDir(dir), kfake.EnableSASL(), kfake.Superuser("PLAIN", "shop", "s3cret"), kfake.Superuser("SCRAM-SHA-256", "shop", "s3cret"),
+			kfake.NumBrokers(1), kfake.DataDir(dir), kfake.SyncWrites(), kfake.EnableSASL(), kfake.Superuser("PLAIN", "shop", "s3cret"), kfake.Superuser("SCRAM-SHA-256", "shop", "s3cret"),
 			kfake.Superuser("SCRAM-SHA-512", "shop", "s3cret"),
 			kfake.ListenFn(func(network, address string) (net.Listener, error) {
 				l, err := net.Listen(network, address)

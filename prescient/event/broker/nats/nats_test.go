@@ -19,7 +19,7 @@ import (
 func site(t *testing.T) brokertest.Site {
 	options := &server.Options{
 		Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, Username: "shop", Password: "s3cret",
-		JetStream: true, StoreDir: t.TempDir(), MaxPayload: 256 << 10,
+		JetStream: true, StoreDir: t.TempDir(), SyncAlways: true, MaxPayload: 256 << 10,
 	}
 	var running *server.Server
 	start := func() {
@@ -30,6 +30,9 @@ func site(t *testing.T) brokertest.Site {
 		go s.Start()
 		if !s.ReadyForConnections(brokertest.Patience) {
 			t.Fatal("the server is not ready")
+		}
+		if !s.JetStreamConfig().SyncAlways {
+			t.Fatal("the server acknowledges before it has synced")
 		}
 		running = s
 	}

@@ -61,7 +61,7 @@ func TestTheConsumerInGoOnThePageRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		running, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
+		running, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(), SyncAlways: true})
 		must(err)
 		go running.Start()
 		t.Cleanup(func() { running.Shutdown(); running.WaitForShutdown() })

@@ -14,6 +14,13 @@
 // of CloudEvents writes them. The key is in the header Prescient-Key, or where the format of the route has it. An event is
 // acknowledged once RabbitMQ has confirmed it: all queues that it was routed to have it, durable ones on disk.
 //
+// # What an acknowledgement is worth
+//
+// That is the queue's to say. A quorum queue confirms what most of its nodes have on disk: it survives a machine that crashes or is lost. A durable classic
+// queue is on the disk of one node, and survives a crash of it. A queue that is not durable is gone with a restart, and a stream is confirmed before
+// it is synced. A queue with a length limit drops events that it has confirmed, unless its overflow is reject-publish. Declare quorum queues
+// (x-queue-type: quorum) on three nodes. The tests run on durable queues of the server that they are given.
+//
 // # What becomes of the others
 //
 // Refused for good are an event that no queue is bound for (the flag mandatory has it returned), one for an exchange that is not

@@ -12,8 +12,19 @@
 // generated_at (RFC 3339, UTC), content_type and payload, the body byte for byte. Headers follow as fields of their names, but
 // for those that say what a field has said. Redis does not drop repeats: consumers do, by id.
 //
-// An event is acknowledged once Redis has added it. How safe it is then is the server's configuration: "appendfsync always" has it
-// on disk; others may lose the last second, and a failover what the replica did not have yet.
+// An event is acknowledged once Redis has added it.
+//
+// # What an acknowledgement is worth
+//
+// That the server has the entry in memory; all else is its configuration. These settings have it on disk before, and keep it there:
+//
+//	appendonly yes
+//	appendfsync always
+//	maxmemory-policy noeviction
+//
+// With appendfsync everysec, the default, a crash of the machine loses the last second or two, and without appendonly a restart loses all since
+// the last snapshot. A failover loses what the replica did not have yet, whatever the settings are: min-replicas-to-write makes that less.
+// The tests and scripts/chaos run with appendfsync always.
 //
 // # What becomes of the others
 //

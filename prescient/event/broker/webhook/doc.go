@@ -14,6 +14,11 @@
 // The secret is taken as it is, or is the base64 behind whsec_, as https://www.standardwebhooks.com writes it. The key goes in the
 // header Prescient-Key, or where the format of the route has it.
 //
+// # What an acknowledgement is worth
+//
+// What the receiver makes of it. The event is deleted after a 2xx, so a receiver answers that once its own transaction has committed, with an INSERT
+// of the id in it, and not when it has put the event into memory. The tests' receiver answers after it has kept the event.
+//
 // # What becomes of it
 //
 //   - 2xx acknowledges it.
