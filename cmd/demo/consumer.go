@@ -59,7 +59,7 @@ func (f forwarders) publishing(ctx context.Context, do func() error) error {
 	return err
 }
 
-// publishRest publishes until the outbox is empty, or a time is over. Nothing may be under way that publishes more.
+// publishRest publishes what is in the outbox, or as much of it as a time allows. Nothing may be under way that publishes more.
 func (f forwarders) publishRest(ctx context.Context, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()

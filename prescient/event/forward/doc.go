@@ -24,8 +24,8 @@
 //
 // A timer has [Forwarder.RunUntilEmpty] publish what is there as it begins: events up to the last number of each shard. What failed is tried by
 // the next pass, so that each ends: a key waits for good, and so does a topic after five failures in a row. A pass takes only shards
-// that nobody has, and waits for those of others for two leases at most: then it names them where nothing of them went out. It ends as well where the
-// database refuses it something for as long.
+// that nobody has, and waits for those of others for two leases, and for a minute at most: then it names them where nothing of them went out.
+// It ends as well where the database refuses it something for as long.
 //
 // # Special paths
 //

@@ -69,6 +69,9 @@ type Observer struct {
 // publishTime is how long one publication may take.
 const publishTime = 30 * time.Second
 
+// mostPatience is for how long a pass waits for what it cannot have.
+const mostPatience = time.Minute
+
 // Forwarder publishes what is in the outbox. It runs once at a time.
 type Forwarder struct {
 	options Options
@@ -137,7 +140,8 @@ func (f *Forwarder) Run(ctx context.Context) error { return f.run(ctx, nil) }
 // What comes meanwhile is the next pass's, and shards that another forwarder has are left to that. The error wraps ErrLeft, and names the
 // oldest event that failed, where events are left that could not be published; what is set aside is not left.
 func (f *Forwarder) RunUntilEmpty(ctx context.Context) error {
-	return f.run(ctx, newPass(2*f.options.Lease)) // in which a lease that nobody renews is over, and the shard taken
+	// In two leases one that nobody renews is over, and the shard taken. A pass that waits for a longer one has the next pile up behind it.
+	return f.run(ctx, newPass(min(2*f.options.Lease, mostPatience)))
 }
 
 // begin makes what a run has of its own.
