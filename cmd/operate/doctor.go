@@ -29,9 +29,13 @@ func Doctor(prog *program.Program) *cobra.Command {
 assignment covers or several do, slots and pools that no live agent serves, another resolution than the configured one, an unfinished reslot, clocks that differ,
 settings of the server, missing tables, columns, indexes, defaults, checks, partitions and rights, and rows that the
 library would never write or that are pending and ended at once, among a sample. It changes nothing, and reads a bounded number of rows whatever the tables
-hold. With --json, a line a finding: code, severity (ok, warn, bad), text, do.
+hold. With --json, a line a finding: code, severity (ok, part, not looked at, warn, bad), text, do.
 
-The exit code says how bad it is: 0 all is ok, 10 something is a warning, 11 something is bad; any other as for every
+"ok" is said of what was looked at whole. "part" is for what is in order as far as it was read: the line says which part, as the
+first rows of a large table. "not looked at" is for what the account has no right to see, or the server does not show: the line says
+which role or right would look.
+
+The exit code says how bad it is: 0 nothing that was looked at is wrong, 10 something is a warning, 11 something is bad; any other as for every
 command. With --only it says so of these findings, with --ignore of all but these, each by its code. Missing or broken
 tables (tables, schema.table, schema.column) always count. What is late is judged by the resolution, sweep.grace and
 sweep.every; doctor.overdue, doctor.missed, doctor.clock, doctor.partitions, doctor.purge and doctor.transaction of the

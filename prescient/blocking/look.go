@@ -34,6 +34,8 @@ type Report struct {
 	Chains []Node
 	// Unseen is what could not be looked at, and what helps.
 	Unseen []Unseen
+	// Blind says that not even waits for rows could be looked at.
+	Blind bool
 }
 
 // Unseen is something that the account, or the server, does not show.
@@ -54,11 +56,11 @@ func Look(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		return Report{}, err
 	}
 	if l.server == text.TiDB || l.server == text.Vitess {
-		return Report{Unseen: []Unseen{{What: "who waits for whom: " + string(l.server) + " does not note that as MySQL and MariaDB do"}}}, nil
+		return Report{Blind: true, Unseen: []Unseen{{What: "who waits for whom: " + string(l.server) + " does not note that as MySQL and MariaDB do"}}}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 4*shownTime)
 	defer cancel()
-	waits, err := l.rowWaits(ctx)
+	waits, seen, err := l.rowWaits(ctx)
 	if err != nil {
 		return Report{}, err
 	}
@@ -77,7 +79,7 @@ func Look(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		}
 	}
 	end := func(s Session) string { return l.end(ctx, s) }
-	return Report{Chains: chains(sessions, waits, l.ours, end), Unseen: l.unseen}, nil
+	return Report{Chains: chains(sessions, waits, l.ours, end), Unseen: l.unseen, Blind: !seen}, nil
 }
 
 // look is one Look under way.
@@ -161,13 +163,13 @@ func (l *look) lacks(what, do string) {
 }
 
 // rowWaits reads who waits for whose rows.
-func (l *look) rowWaits(ctx context.Context) (waits []Wait, err error) {
+func (l *look) rowWaits(ctx context.Context) (waits []Wait, seen bool, err error) {
 	name := "blocking/row_waits"
 	if l.server == text.MariaDB {
 		name = "blocking/row_waits_mariadb"
 	}
 	w := Wait{Kind: Row}
-	_, err = l.each(ctx, l.stmt.Get(name), "who waits for whose rows", []any{&w.Waiting, &w.Blocking, &w.Schema, &w.Table, &w.Index, &w.Mode, &w.queued, &w.Seconds}, func() {
+	seen, err = l.each(ctx, l.stmt.Get(name), "who waits for whose rows", []any{&w.Waiting, &w.Blocking, &w.Schema, &w.Table, &w.Index, &w.Mode, &w.queued, &w.Seconds}, func() {
 		one := w
 		if one.Schema == "" {
 			one.Schema, one.Table = tableOf(w.Table)
@@ -175,7 +177,7 @@ func (l *look) rowWaits(ctx context.Context) (waits []Wait, err error) {
 		one.Seconds = max(one.Seconds, 0)
 		waits = append(waits, one)
 	})
-	return waits, err
+	return waits, seen, err
 }
 
 // tableOf reads MariaDB's `database`.`table` /* Partition `p` */.

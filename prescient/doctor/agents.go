@@ -29,6 +29,7 @@ type roll struct {
 	waits  map[string]int // runs that wait for one, by pool
 	runs   map[string]int // long runs in hand, by the names of agents
 	clock  time.Duration  // how far a clock may be off
+	parts  []string       // what alone was read of runs and schedules, if not all
 	takes  int            // connections that the server takes of everybody; 0 where that is not known
 }
 
@@ -63,6 +64,10 @@ func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
 	for _, pool := range pools {
 		r.waits[pool.Name] = pool.Waiting
 	}
+	if r.parts, err = d.parts(ctx, reach{"the first %d runs that did not end", runsProbe, "schedule_run", "ended_at", "WHERE ended_at IS NULL", nil},
+		reach{"the first %d schedules", poolsProbe, "schedule", "PRIMARY", "", nil}); err != nil {
+		return nil, err
+	}
 	return r.judge(), nil
 }
 
@@ -77,8 +82,15 @@ func (r roll) judge() []Finding {
 	for _, a := range r.agents {
 		counts[a.State]++
 	}
-	return orFine(found, "agents", fmt.Sprintf("%d live, %d stopping, %d dead for less than a day; those that live serve every slot and pool",
-		counts[agent.Live], counts[agent.Stopping], counts[agent.Dead]))
+	all := "those that live serve every slot and pool"
+	if len(r.parts) > 0 {
+		all = "those that live serve every slot, and the pools that are named"
+	}
+	text := fmt.Sprintf("%d live, %d stopping, %d dead for less than a day; ", counts[agent.Live], counts[agent.Stopping], counts[agent.Dead])
+	if r.takes == 0 && len(r.parts) == 0 && len(found) == 0 {
+		return []Finding{part("agents", text+all+"; the server does not say how many connections it takes (max_connections)", "")}
+	}
+	return orFine(found, "agents", text+all, r.parts...)
 }
 
 // in are the agents that are in a state.

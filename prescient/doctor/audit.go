@@ -80,7 +80,16 @@ func (d *doctor) examineAudit(ctx context.Context) ([]Finding, error) {
 				"a program from before the audit has deleted them, or plain SQL, or their latest entries were deleted, or one was forged"))
 		}
 	}
-	return orFine(found, "audit", fmt.Sprintf("no version is missing among %d entries from a random object on, and the first %d schedules, jobs and steps are as it has them", entryProbe, versionProbe)), nil
+	looks := []reach{{"%d entries from a random object on", entryProbe, "audit_log", "PRIMARY", "", nil},
+		{"the latest %d entries as to what is gone", goneProbe, "audit_log", "PRIMARY", "", nil}}
+	for _, of := range audited {
+		looks = append(looks, reach{"the first %d " + string(of.kind) + "s", versionProbe, of.table, "PRIMARY", "", nil})
+	}
+	parts, err := d.parts(ctx, looks...)
+	if err != nil {
+		return nil, err
+	}
+	return orFine(found, "audit", "no version is missing, no object is gone without an entry, and schedules, jobs and steps are as it has them", parts...), nil
 }
 
 // amiss looks at a part of the audit from a place on, and from the first one where it comes to the end.

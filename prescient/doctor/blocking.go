@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"prescient/prescient/blocking"
@@ -21,19 +23,33 @@ func (d *doctor) examineBlocking(ctx context.Context) ([]Finding, error) {
 	return blockingFindings(found, d.options.Blocked), nil
 }
 
+// withoutChains says that nobody waits, as far as that shows.
+func withoutChains(found blocking.Report) Finding {
+	const none = "no session waits for another at the tables"
+	if len(found.Unseen) == 0 {
+		return fine("blocking", none)
+	}
+	var what, do []string
+	for _, u := range found.Unseen {
+		what = append(what, u.What)
+		if u.Do != "" && !slices.Contains(do, u.Do) {
+			do = append(do, u.Do)
+		}
+	}
+	helps := "this server shows nothing of it"
+	if len(do) > 0 {
+		helps = strings.Join(do, "; ") + " helps"
+	}
+	if found.Blind {
+		return unseen("blocking", strings.Join(what, "; "), helps)
+	}
+	return part("blocking", none+", as far as it shows; not seen was "+strings.Join(what, "; "), helps)
+}
+
 // blockingFindings judges chains, of which the first is that in which somebody waits the longest.
 func blockingFindings(found blocking.Report, limit time.Duration) []Finding {
 	if len(found.Chains) == 0 {
-		f := fine("blocking", "no session waits for another at the tables")
-		if len(found.Unseen) > 0 {
-			u := found.Unseen[0]
-			f.Text = "not looked at: " + u.What
-			if u.Do != "" {
-				f.Text += "; " + u.Do + " helps"
-			}
-			f.Unseen = true
-		}
-		return []Finding{f}
+		return []Finding{withoutChains(found)}
 	}
 	root := found.Chains[0]
 	whose := fmt.Sprintf("connection %d", root.ID)

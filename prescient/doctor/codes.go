@@ -59,11 +59,11 @@ func SelectFindings(found []Finding, only, ignore []string) ([]Finding, error) {
 	var kept []Finding
 	for _, f := range found {
 		switch {
-		case f.Severity != SeverityOK && slices.Contains(always, f.Code):
+		case f.Severity.Wrong() && slices.Contains(always, f.Code):
 		case len(only) > 0 && !is(f, only), is(f, ignore):
 			continue
-		case f.Unseen && len(only) > 0:
-			return nil, fmt.Errorf("%w: %s: %s", prescient.ErrInvalid, f.Code, f.Text)
+		case f.Severity == SeverityUnseen && len(only) > 0:
+			return nil, fmt.Errorf("%w: %s: %s: %s: %s", prescient.ErrInvalid, f.Code, f.Severity, f.Text, f.Do)
 		}
 		kept = append(kept, f)
 	}

@@ -15,7 +15,7 @@ import (
 
 // Every code that the doctor gives a finding is listed, and every listed one is given.
 func TestEveryCodeOfAFindingIsKnown(t *testing.T) {
-	codes := regexp.MustCompile(`(?m)(?:\b(?:bad|warn|fine|tell|unseen|orFine)\((?:job, |found, |findings, )?|^\t\{|^\t\t\{)"([a-z_]+(?:\.[a-z]+)?)"`)
+	codes := regexp.MustCompile(`(?m)(?:\b(?:bad|warn|fine|part|tell|unseen|notShown|withoutProcess|orFine)\((?:job, |found, |findings, )?|^\t\{|^\t\t\{)"([a-z_]+(?:\.[a-z]+)?)"`)
 	given := []string{}
 	for _, kind := range []string{text.DamagedTable, text.DamagedColumn, text.DamagedIndex, text.DamagedCheck, text.DamagedDefault, text.DamagedView, text.DamagedProcedure, text.DamagedDefiner} {
 		given = append(given, "schema."+kind)
@@ -48,7 +48,7 @@ func TestEveryCodeOfAFindingIsKnown(t *testing.T) {
 }
 
 func TestFindingsAreSelected(t *testing.T) {
-	found := []Finding{fine("clock", ""), bad("rows.key", "", "x"), warn("rows.checks", "", "x"), fine("schema", ""), {Code: "missed", Severity: SeverityOK, Unseen: true}}
+	found := []Finding{fine("clock", ""), bad("rows.key", "", "x"), warn("rows.checks", "", "x"), fine("schema", ""), unseen("missed", "", "x")}
 	broken := append(slices.Clone(found), bad("schema.column", "", "x"))
 	for _, test := range []struct {
 		found        []Finding

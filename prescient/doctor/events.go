@@ -90,7 +90,11 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 		found = append(found, warn("events.refused", fmt.Sprintf("%s events were set aside, since brokers refused them, such as %s", more,
 			strings.Join(quoted(aside[:min(n, namedSchedules)]), ", ")), "event set-aside lists them with the reasons; resend or drop them"))
 	}
-	return orFine(found, "events", fmt.Sprintf("no topic fails, and nothing has waited for more than %s among the first %d events of the outbox; none was set aside", oldEvent, outboxProbe)), nil
+	parts, err := d.parts(ctx, reach{"the first %d events of the outbox", outboxProbe, "event_outbox", "seq", "", nil})
+	if err != nil {
+		return nil, err
+	}
+	return orFine(found, "events", fmt.Sprintf("none was set aside; no topic fails, and nothing has waited for more than %s", oldEvent), parts...), nil
 }
 
 func quoted(texts []string) (list []string) {

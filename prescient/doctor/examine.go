@@ -96,7 +96,7 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	var all []Finding
 	for _, e := range examinations {
 		if !d.mayUse("SELECT", e.reads...) {
-			all = append(all, d.options.Use.unseen(e.code, e.reads))
+			all = append(all, d.unseen(e.code, e.reads))
 			continue
 		}
 		one, cancel := context.WithTimeout(ctx, examineTimeout)
@@ -123,7 +123,7 @@ func (d *doctor) afterReslot(all []Finding) []Finding {
 	for i := range all {
 		f := &all[i]
 		kind, _, _ := strings.Cut(f.Code, ".")
-		if d.goesTo != 0 && f.Severity != SeverityOK && slices.Contains([]string{"resolution", "schema", "overdue", "missed", "rows"}, kind) {
+		if d.goesTo != 0 && f.Severity.Wrong() && slices.Contains([]string{"resolution", "schema", "overdue", "missed", "rows"}, kind) {
 			f.Do = "see reslot first, and look again when it is done"
 		}
 	}

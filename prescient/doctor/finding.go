@@ -1,17 +1,32 @@
 package doctor
 
-// Severity says how bad a finding is.
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"prescient/prescient/internal/store"
+)
+
+// Severity says how bad a finding is, and how much was looked at where nothing was found.
 type Severity string
 
 // The severities.
 const (
-	// SeverityOK: it was looked at, and is as it should be.
+	// SeverityOK: it was looked at whole, and is as it should be.
 	SeverityOK Severity = "ok"
+	// SeverityPart: a part of it was looked at, which the text names, and is as it should be.
+	SeverityPart Severity = "part"
+	// SeverityUnseen: it was not looked at. Do says who would.
+	SeverityUnseen Severity = "not looked at"
 	// SeverityWarn: it works, but will bite some day, or needs to be known.
 	SeverityWarn Severity = "warn"
 	// SeverityBad: checks are late, lost sight of, or refused.
 	SeverityBad Severity = "bad"
 )
+
+// Wrong says whether something is to be done, or known.
+func (s Severity) Wrong() bool { return s == SeverityWarn || s == SeverityBad }
 
 // Finding is what Examine has to say about one thing.
 type Finding struct {
@@ -19,16 +34,23 @@ type Finding struct {
 	Code     string   `json:"code"`
 	Severity Severity `json:"severity"`
 	Text     string   `json:"text"`
-	// Do says what to do about it; empty where it is ok.
+	// Do says what to do about it, or who would look at what was not looked at; empty where it is ok.
 	Do string `json:"do,omitempty"`
 	// DDL are the statements that mend it, where migrate --repair, or somebody, is to send some.
 	DDL []string `json:"ddl,omitempty"`
-	// Unseen says that it was not looked at, since the role of the account has no right to and needs none.
-	Unseen bool `json:"unseen,omitempty"`
 }
 
 func fine(code, text string) Finding {
 	return Finding{Code: code, Severity: SeverityOK, Text: text}
+}
+
+// part is for what was found to be in order, but was not looked at whole.
+func part(code, text, do string) Finding {
+	return Finding{Code: code, Severity: SeverityPart, Text: text, Do: do}
+}
+
+func unseen(code, text, do string) Finding {
+	return Finding{Code: code, Severity: SeverityUnseen, Text: text, Do: do}
 }
 
 func warn(code, text, do string) Finding {
@@ -39,15 +61,42 @@ func bad(code, text, do string) Finding {
 	return Finding{Code: code, Severity: SeverityBad, Text: text, Do: do}
 }
 
-// orFine adds what is said where nothing was found.
-func orFine(found []Finding, code, text string) []Finding {
-	if len(found) == 0 {
-		return []Finding{fine(code, text)}
+// orFine adds what is said where nothing was found. parts are what alone was read, as "the first 500 rows"; none where all was.
+func orFine(found []Finding, code, text string, parts ...string) []Finding {
+	switch {
+	case len(found) > 0:
+		return found
+	case len(parts) > 0:
+		return []Finding{part(code, text+", among "+strings.Join(parts, " and ")+"; the rest was not read", "")}
 	}
-	return found
+	return []Finding{fine(code, text)}
 }
 
-// Worst is the severity of the worst finding.
+// reach is how far a look goes: over so many entries of a table, in the order of an index.
+type reach struct {
+	says         string // what it reads then, as "the first %d rows", with the limit
+	limit        int
+	table, index string
+	where        string // a condition, if any
+	args         []any  // of that
+}
+
+// parts says of which of some looks there is more than they read.
+func (d *doctor) parts(ctx context.Context, looks ...reach) (parts []string, err error) {
+	for _, look := range looks {
+		var beyond int
+		query := d.tables.Fill("operate/beyond", "{table}", look.table, "{index}", look.index, "{where}", look.where)
+		if err := store.QueryRow(ctx, d.db, []any{&beyond}, query, append(look.args, look.limit)...); err != nil {
+			return nil, fmt.Errorf("asking for more than %s: %w", fmt.Sprintf(look.says, look.limit), err)
+		}
+		if beyond > 0 {
+			parts = append(parts, fmt.Sprintf(look.says, look.limit))
+		}
+	}
+	return parts, nil
+}
+
+// Worst is the severity of the worst finding. What was looked at in part, or not at all, is not wrong.
 func Worst(findings []Finding) Severity {
 	worst := SeverityOK
 	for _, f := range findings {

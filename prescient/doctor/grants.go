@@ -42,7 +42,11 @@ func ParseUse(name string) (Use, error) {
 
 // mayUse says whether the role has a right on all of these tables, which are named without the prefix, and on all of their columns.
 func (d *doctor) mayUse(right string, tables ...string) bool {
-	rights, all := text.Rights(string(d.options.Use), d.tables.Dialect)
+	return d.roleMay(string(d.options.Use), right, tables...)
+}
+
+func (d *doctor) roleMay(role, right string, tables ...string) bool {
+	rights, all := text.Rights(role, d.tables.Dialect)
 	for _, table := range tables {
 		if !all && (rights[table] == "" || !strings.Contains(rights[table]+",", right+",")) {
 			return false
@@ -59,10 +63,18 @@ func (d *doctor) seesPartOf(table string) bool {
 }
 
 // unseen is the finding of an examination for which the role has no right, and needs none.
-func (u Use) unseen(code string, tables []string) Finding {
-	f := fine(code, fmt.Sprintf("not looked at: a user that is for %s may not read %s, and need not; doctor as operator or owner looks", u, strings.Join(tables, ", ")))
-	f.Unseen = true
-	return f
+func (d *doctor) unseen(code string, tables []string) Finding {
+	return unseen(code, fmt.Sprintf("a user that is for %s may not read %s, and need not", d.options.Use, strings.Join(tables, ", ")), d.whoLooks(tables...))
+}
+
+// whoLooks names the roles that may read all of some tables.
+func (d *doctor) whoLooks(tables ...string) string {
+	roles := slices.DeleteFunc(text.Roles(), func(role string) bool { return !d.roleMay(role, "SELECT", tables...) })
+	list := strings.Join(roles, ", ")
+	if at := strings.LastIndex(list, ", "); at >= 0 {
+		list = list[:at] + " or" + list[at+1:]
+	}
+	return "doctor --use " + list + " looks, by an account of that role"
 }
 
 // need is a right, and a statement that is refused without it. The statements are explained, not run.

@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"prescient/prescient"
@@ -16,29 +18,39 @@ import (
 // only looked at by an account that may read it.
 func (d *doctor) examineInvariants(ctx context.Context) (found []Finding, err error) {
 	const never = "this must never be: keep the rows and the workers' logs, see who else writes to these tables, and report it; then "
-	unread, read := false, false
-	for _, rule := range []struct{ code, statement, text, do string }{
-		{"invariants.both", "operate/both", "is pending and has ended with the same revision", never + "cancel it"},
-		{"invariants.twice", "operate/twice", "has more than one end of the same revision", never + "delete all but the first end"},
+	var unread, sound, parts []string // tables that the account may not read, what is sound of the rest, and what alone was read
+	denied := func(err error, tables ...string) bool {
+		is := errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied)
+		for _, table := range tables {
+			if is && !slices.Contains(unread, table) && (len(tables) == 1 || !d.mayUse("SELECT", table)) {
+				unread = append(unread, table)
+			}
+		}
+		return is
+	}
+	for _, rule := range []struct {
+		code, statement, text, do string
+		reads                     []string
+	}{
+		{"invariants.both", "operate/both", "is pending and has ended with the same revision", never + "cancel it", []string{"future_job", "job_history"}},
+		{"invariants.twice", "operate/twice", "has more than one end of the same revision", never + "delete all but the first end", []string{"job_history"}},
 	} {
 		var jobs []prescient.FutureJob
 		switch err := d.db.SelectContext(ctx, &jobs, d.tables.Stmt.Get(rule.statement), sampleSize); {
-		case errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied):
-			unread = true
+		case denied(err, rule.reads...):
 		case err != nil:
 			return found, err
-		case len(jobs) == 0:
-			read = true
-		default:
+		case len(jobs) > 0:
 			found = append(found, bad(rule.code, fmt.Sprintf("%s of %s, tag %q, slot %s, %s", jobs[0].JobExec, jobs[0].Entity(), jobs[0].Tag,
 				slots.Stamp(jobs[0].NextCheckAt), rule.text), rule.do))
+		case rule.code == "invariants.twice":
+			sound = append(sound, "no row of history ended twice")
 		}
 	}
 	var unserved []time.Time
 	// Of older slots the ledger may have been pruned.
 	switch err := d.db.SelectContext(ctx, &unserved, d.tables.Stmt.Get("operate/unserved"), sampleSize, d.now.Add(-24*time.Hour)); {
-	case errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied):
-		unread = true
+	case denied(err, "job_history", "slot_run"):
 	case err != nil:
 		return found, err
 	case len(unserved) > 0:
@@ -47,19 +59,32 @@ func (d *doctor) examineInvariants(ctx context.Context) (found []Finding, err er
 	}
 	var open []store.Leased
 	switch err := d.db.SelectContext(ctx, &open, d.tables.Stmt.Get("operate/unfinished"), ledgerProbe, d.now.Add(-max(time.Hour, 2*d.options.Lease))); {
-	case errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied) && !d.mayUse("SELECT", "slot_run"):
-		if len(found) == 0 && !read {
-			return []Finding{d.options.Use.unseen("invariants", []string{"job_history", "slot_run"})}, nil
-		}
-		return orFine(found, "invariants", "no row of history ended twice; the rest was not looked at, which this user may not read"), nil
+	case denied(err, "slot_run", "future_job"):
 	case err != nil:
 		return found, err
 	case len(open) > 0:
 		found = append(found, warn("invariants.unfinished", fmt.Sprintf("bucket %d of slot %s is neither finished nor held, but nothing is left of its slot: its worker died between its last commit and the end",
 			open[0].Bucket, slots.Stamp(open[0].Slot)), "nothing: all of its rows have ended or moved on, and it goes when the ledger is pruned"))
+	default:
+		sound = append(sound, "the ledger is sound")
 	}
-	if unread && len(found) == 0 {
-		return []Finding{fine("invariants", "the ledger is sound; history was not looked at, which this user may not read: doctor as the owner does")}, nil
+	// Each of these is read where the account may, for as much as it may.
+	for _, look := range []reach{{"the first %d pending rows", sampleSize, "future_job", "PRIMARY", "", nil},
+		{"the latest %d ends", sampleSize, "job_history", "PRIMARY", "", nil}, latestOfLedger} {
+		more, err := d.parts(ctx, look)
+		if denied(err, look.table) {
+			continue
+		} else if err != nil {
+			return found, err
+		}
+		parts = append(parts, more...)
 	}
-	return orFine(found, "invariants", "no row is pending and ended, or ended twice; every slot with ends is in the ledger"), nil
+	if len(unread) > 0 && len(found) == 0 {
+		if len(sound) == 0 {
+			return []Finding{d.unseen("invariants", unread)}, nil
+		}
+		return []Finding{part("invariants", strings.Join(sound, "; ")+"; the rest takes "+strings.Join(unread, " and ")+", which this user may not read",
+			d.whoLooks("future_job", "job_history", "slot_run"))}, nil
+	}
+	return orFine(found, "invariants", "no row is pending and ended, or ended twice; every slot with ends is in the ledger", parts...), nil
 }

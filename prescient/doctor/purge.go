@@ -23,9 +23,7 @@ const (
 // transaction that is open the longest. What is not purged makes slot runs slow, and everybody else.
 func (d *doctor) examinePurge(ctx context.Context) ([]Finding, error) {
 	if d.tables.Server == text.TiDB || d.tables.Server == text.Vitess {
-		f := fine("purge", "not looked at: this server keeps no history list of its own")
-		f.Unseen = true
-		return []Finding{f}, nil
+		return []Finding{unseen("purge", "this server keeps no history list of its own", "see what its own tools say of old versions of rows")}, nil
 	}
 	behind, err := d.readBehind(ctx)
 	list := purgeFinding(behind, d.options.PurgeBehind)
@@ -40,7 +38,7 @@ func (d *doctor) examinePurge(ctx context.Context) ([]Finding, error) {
 	case errno.Is(err, errno.AccessDenied):
 		transaction = withoutProcess("purge.transaction", "which transaction is open the longest")
 	case errno.Is(err, errno.NotShown):
-		transaction = fine("purge.transaction", fmt.Sprintf("not seen: for %s MySQL showed no transaction, since somebody's statement is no text; ask again", shownTime))
+		transaction = unseen("purge.transaction", fmt.Sprintf("for %s MySQL showed no transaction, since somebody's statement is no text", shownTime), "ask again")
 	case err != nil:
 		return nil, err
 	}
@@ -49,9 +47,7 @@ func (d *doctor) examinePurge(ctx context.Context) ([]Finding, error) {
 
 // withoutProcess is the finding of what the account may not see.
 func withoutProcess(code, what string) Finding {
-	f := fine(code, "not looked at: "+what+" is shown only to accounts with the right PROCESS, which is for the whole server and in no role: GRANT PROCESS ON *.* gives it")
-	f.Unseen = true
-	return f
+	return unseen(code, what+" is shown only to accounts with the right PROCESS, which is for the whole server and in no role", "GRANT PROCESS ON *.* gives it")
 }
 
 // readBehind reads how many transactions are to be purged.

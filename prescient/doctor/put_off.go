@@ -11,10 +11,10 @@ import (
 	"prescient/slots"
 )
 
-// How much examinePutOff looks at: the first rows of all, and where that is not all there is up to the furthest slot that a
-// row is put off to, some rows of some slots besides.
+// How much examinePutOff looks at: the first rows whose slots are over, and the first of those to come, so that a backlog does not hide what
+// comes behind it. Where that is not all there is up to the furthest slot that a row is put off to, some rows of some slots besides.
 const (
-	putOffProbe  = 5_000
+	putOffProbe  = 60_000
 	putOffSlots  = 50
 	putOffSample = 100 // rows of each
 )
@@ -34,22 +34,32 @@ type putOff struct {
 func (d *doctor) examinePutOff(ctx context.Context) ([]Finding, error) {
 	last := d.now.Add(prescient.MaxPutOff + 2*d.tables.Grid.Resolution())
 	found := make(map[string]putOff)
-	sample := func(from, to time.Time, limit int) (looked int, err error) {
+	sample := func(from, to time.Time, limit int) (more bool, err error) {
 		var some []putOff
 		err = d.db.SelectContext(ctx, &some, d.tables.Stmt.Get("operate/put_off"), from, to, limit)
-		for _, more := range some {
-			looked += more.Looked
-			if more.Jobs > 0 {
-				found[more.JobExec] = more.and(found[more.JobExec])
+		looked := 0
+		for _, one := range some {
+			looked += one.Looked
+			if one.Jobs > 0 {
+				found[one.JobExec] = one.and(found[one.JobExec])
 			}
 		}
-		return looked, err
+		return looked == limit, err
 	}
-	looked, err := sample(prescient.EarliestDue, last, putOffProbe)
-	if err != nil {
-		return nil, err
+	var parts []string
+	for _, rows := range []struct {
+		from, to time.Time
+		says     string
+	}{{prescient.EarliestDue, d.now, "the first %d rows that are due"}, {d.now, last, "the first %d rows to come"}} {
+		more, err := sample(rows.from, rows.to, putOffProbe)
+		if err != nil {
+			return nil, err
+		}
+		if more {
+			parts = append(parts, fmt.Sprintf(rows.says, putOffProbe))
+		}
 	}
-	among, sampled := "all rows that come due within a day", looked == putOffProbe
+	sampled := len(parts) > 0
 	if sampled {
 		var page []time.Time
 		if err := d.db.SelectContext(ctx, &page, d.tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, last, gridProbe); err != nil {
@@ -62,13 +72,13 @@ func (d *doctor) examinePutOff(ctx context.Context) ([]Finding, error) {
 				return nil, err
 			}
 		}
-		among = fmt.Sprintf("the first %d rows, and some of %d slots", looked, few)
+		parts = append(parts, fmt.Sprintf("some rows of %d slots", few))
 	}
 	var findings []Finding
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		findings = append(findings, d.judgePutOff(found[name], sampled))
 	}
-	return orFine(findings, "put_off", "no job_exec is put off without a call, among "+among), nil
+	return orFine(findings, "put_off", "no job_exec is put off without a call", parts...), nil
 }
 
 // and joins what two looks found, which may have seen the same rows: the larger number is sure.

@@ -150,7 +150,14 @@ func (d *doctor) examineRows(ctx context.Context) (found []Finding, err error) {
 			break
 		}
 	}
-	return orFine(found, "rows", fmt.Sprintf("%d pending rows that were looked at are sound", len(rows))), nil
+	parts, err := d.parts(ctx, reach{"the first %d pending rows, and as many by their keys and from anywhere", sampleSize, "future_job", "PRIMARY", "", nil})
+	if err != nil {
+		return found, err
+	}
+	if len(page) == gridProbe {
+		parts = append(parts, fmt.Sprintf("the first %d slots that hold rows", gridProbe))
+	}
+	return orFine(found, "rows", fmt.Sprintf("%d pending rows are sound, and all wait for slots", len(rows)), parts...), nil
 }
 
 // rowFindings judges rows, and names one of each kind that is broken.

@@ -3,13 +3,14 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // How much examineSchedules looks at, and how many it names of what it finds.
 const (
 	timerProbe     = 5_000
-	scheduleProbe  = 1_000
+	scheduleProbe  = 5_000
 	namedSchedules = 5
 )
 
@@ -21,18 +22,31 @@ type amiss struct {
 
 // examineSchedules looks for schedules that do not fire, though nobody paused them.
 func (d *doctor) examineSchedules(ctx context.Context) ([]Finding, error) {
-	var disabled, failing, timerless []amiss
+	var disabled, failing []amiss
+	until := d.now.Add(2 * d.tables.Grid.Resolution())
 	for _, look := range []struct {
 		into      *[]amiss
 		statement string
 		args      []any
 	}{
 		{&disabled, "operate/schedules", []any{namedSchedules + 1}},
-		{&failing, "operate/timers", []any{d.now.Add(2 * d.tables.Grid.Resolution()), timerProbe, namedSchedules + 1}},
-		{&timerless, "operate/timerless", []any{scheduleProbe, namedSchedules + 1}},
+		{&failing, "operate/timers", []any{until, timerProbe, namedSchedules + 1}},
 	} {
 		if err := d.db.SelectContext(ctx, look.into, d.tables.Stmt.Get(look.statement), look.args...); err != nil {
 			return nil, fmt.Errorf("%s: %w", look.statement, err)
+		}
+	}
+	some, err := d.readPlanned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var timerless []amiss
+	for _, one := range some {
+		switch {
+		case one.Enabled && !one.DueAt.Valid:
+			timerless = append(timerless, amiss{ID: one.ID})
+		case one.Errors > 0 && !slices.ContainsFunc(failing, func(f amiss) bool { return f.ID == one.ID }):
+			failing = append(failing, amiss{one.ID, one.LastError})
 		}
 	}
 	var found []Finding
@@ -48,12 +62,13 @@ func (d *doctor) examineSchedules(ctx context.Context) ([]Finding, error) {
 		found = append(found, bad("schedules.timerless", "enabled schedules have no timer, so that they never fire: "+named(timerless),
 			"somebody has deleted rows of future_job: pause and resume each"))
 	}
-	zones, err := d.examineZones(ctx)
+	parts, err := d.parts(ctx, reach{"the first %d schedules", scheduleProbe, "schedule", "PRIMARY", "", nil},
+		reach{"the first %d rows that are due", timerProbe, "future_job", "PRIMARY", "WHERE next_check_at <= ?", []any{until}})
 	if err != nil {
 		return nil, err
 	}
-	return orFine(append(found, zones...), "schedules", fmt.Sprintf("none is disabled as no good; no timer fails among the first %d rows due; of the first %d schedules each has one, whose time is right by this machine's time zones",
-		timerProbe, scheduleProbe)), nil
+	return orFine(append(found, zoneFindings(some)...), "schedules",
+		"none is disabled as no good; each that is enabled has a timer, which does not fail and whose time is right by this machine's time zones", parts...), nil
 }
 
 // named names a few schedules.

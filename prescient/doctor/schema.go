@@ -45,9 +45,13 @@ func (d *doctor) examineSchema(ctx context.Context) (found []Finding, err error)
 	if err != nil {
 		return nil, err
 	}
+	hidden := slices.Clone(compared.Hidden)
 	for _, damage := range compared.Damages {
 		if d.seesPartOf(damage.Of) {
-			continue // the server shows only these columns
+			if of := "all columns of " + damage.Of; !slices.Contains(hidden, of) { // the server shows only some
+				hidden = append(hidden, of)
+			}
+			continue
 		}
 		if d.goesTo != 0 && (strings.HasSuffix(damage.Name, "_on_grid") || damage.Name == "first_check_at") {
 			continue // the reslot under way makes them
@@ -66,8 +70,8 @@ func (d *doctor) examineSchema(ctx context.Context) (found []Finding, err error)
 	if d.tables.Dialect == text.Plain {
 		all = "tables, columns and indexes are as the migrations make them in the dialect plain; views are there and answer"
 	}
-	if len(compared.Hidden) > 0 {
-		all += "; this user cannot see " + strings.Join(compared.Hidden, ", ")
+	if len(hidden) > 0 && len(found) == 0 {
+		return []Finding{part("schema", all+"; this user cannot see "+strings.Join(hidden, ", "), "doctor as owner looks at all")}, nil
 	}
 	return orFine(found, "schema", all), nil
 }
@@ -132,7 +136,7 @@ func orNone(resolution time.Duration) string {
 
 func (d *doctor) examinePartitions(ctx context.Context) ([]Finding, error) {
 	if !d.mayUse("", "job_history") {
-		return []Finding{d.options.Use.unseen("partitions", []string{"job_history"})}, nil
+		return []Finding{d.unseen("partitions", []string{"job_history"})}, nil
 	}
 	var bounds []string
 	if err := d.db.SelectContext(ctx, &bounds, d.tables.Stmt.Get("operate/partitions"), d.tables.Prefix+"job_history"); err != nil {

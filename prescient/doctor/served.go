@@ -17,6 +17,9 @@ const (
 	servedProbe = 2_000  // slots of the last day
 )
 
+// latestOfLedger is how far the looks at its latest rows go.
+var latestOfLedger = reach{"the latest %d rows of the ledger", ledgerProbe, "slot_run", "PRIMARY", "", nil}
+
 // examineMissed looks for slots of the last day that left no row in the ledger: nobody served them. Those from before the
 // slots were what they are now were others.
 func (d *doctor) examineMissed(ctx context.Context) ([]Finding, error) {
@@ -25,7 +28,8 @@ func (d *doctor) examineMissed(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	before := d.tables.Grid.Floor(d.now.Add(-d.options.SweepGrace))
-	from := d.tables.Grid.Ceil(slots.Later(since, slots.Later(before.Add(-24*time.Hour), d.tables.Grid.Add(before, -servedProbe))))
+	day := slots.Later(since, before.Add(-24*time.Hour))
+	from := d.tables.Grid.Ceil(slots.Later(day, d.tables.Grid.Add(before, -servedProbe)))
 	var served, latest []time.Time
 	if err := d.db.SelectContext(ctx, &served, d.tables.Stmt.Get("operate/served"), from, before, servedProbe); err != nil {
 		return nil, err
@@ -33,7 +37,11 @@ func (d *doctor) examineMissed(ctx context.Context) ([]Finding, error) {
 	if err := d.db.SelectContext(ctx, &latest, d.tables.Stmt.Get("operate/served"), slots.Later(from, before), d.tables.Grid.Next(d.now), 1); err != nil {
 		return nil, err
 	}
-	return []Finding{d.judgeMissed(from, before, served, latest)}, nil
+	f := d.judgeMissed(from, before, served, latest)
+	if f.Severity == SeverityOK && from.After(d.tables.Grid.Ceil(day)) {
+		f = part(f.Code, f.Text+"; earlier slots of the last day were not looked at", "")
+	}
+	return []Finding{f}, nil
 }
 
 // judgeMissed judges which slots from one time to before another were served, and whether one was since then.
@@ -76,7 +84,8 @@ func (d *doctor) examineLeases(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	if len(lapsed) == 0 {
-		return []Finding{fine("leases", "no lease has lapsed")}, nil
+		parts, err := d.parts(ctx, latestOfLedger)
+		return orFine(nil, "leases", "no lease has lapsed", parts...), err
 	}
 	l := lapsed[0]
 	return []Finding{warn("leases", fmt.Sprintf("%d leases lapsed and were not taken over; the first is that of worker %s on bucket %d of slot %s, %s ago: it died, or hangs",
@@ -92,7 +101,8 @@ func (d *doctor) examineFarLeases(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	if len(far) == 0 {
-		return []Finding{fine("leases.far", "no lease ends further ahead than leases do")}, nil
+		parts, err := d.parts(ctx, latestOfLedger)
+		return orFine(nil, "leases.far", "no lease ends further ahead than leases do", parts...), err
 	}
 	l := far[0]
 	return []Finding{warn("leases.far", fmt.Sprintf("%d leases end more than %s ahead, which none is taken for; the first is that of worker %s on bucket %d of slot %s, which ends in %s: the clock of the database was set back since",
@@ -103,7 +113,7 @@ func (d *doctor) examineFarLeases(ctx context.Context) ([]Finding, error) {
 // examineCoverage compares the assignments of all workers.
 func (d *doctor) examineCoverage(context.Context) (found []Finding, err error) {
 	if len(d.options.Assignments) == 0 {
-		return []Finding{fine("coverage", "no assignments were given to compare")}, nil
+		return []Finding{unseen("coverage", "no assignments were given to compare", "doctor --assignments takes those of all workers")}, nil
 	}
 	covered, err := slots.Cover(d.options.Assignments...)
 	if err != nil {

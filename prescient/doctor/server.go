@@ -44,6 +44,8 @@ func (d *doctor) examineBinlog(ctx context.Context) ([]Finding, error) {
 func binlogFindings(vars map[string]string) []Finding {
 	format := vars["binlog_format"]
 	switch {
+	case vars["log_bin"] == "":
+		return []Finding{notShown("binlog", "log_bin")}
 	case !on(vars["log_bin"]):
 		return []Finding{fine("binlog", "the server writes no binlog")}
 	case strings.EqualFold(format, "STATEMENT"):
@@ -53,6 +55,11 @@ func binlogFindings(vars map[string]string) []Finding {
 	return []Finding{fine("binlog", "binlog_format is "+cmp.Or(format, "ROW"))}
 }
 
+// notShown is for a setting that the server does not show.
+func notShown(code, name string) Finding {
+	return unseen(code, "the server does not show "+name, "ask whoever runs the server")
+}
+
 func on(value string) bool { return value == "1" || strings.EqualFold(value, "ON") }
 
 func (d *doctor) examineDurability(context.Context) ([]Finding, error) {
@@ -60,13 +67,17 @@ func (d *doctor) examineDurability(context.Context) ([]Finding, error) {
 }
 
 func durabilityFindings(vars map[string]string) (found []Finding) {
-	if v := vars["innodb_flush_log_at_trx_commit"]; v != "" && v != "1" {
+	const flush = "innodb_flush_log_at_trx_commit"
+	if v := vars[flush]; v != "" && v != "1" {
 		found = append(found, warn("durability", "innodb_flush_log_at_trx_commit is "+v+": a crash of the server loses what was committed last",
 			"set it to 1, unless the app's own data may be lost as well"))
 	}
 	if v := vars["sync_binlog"]; on(vars["log_bin"]) && v != "" && v != "1" {
 		found = append(found, warn("durability", "sync_binlog is "+v+": a crash of the machine can leave replicas ahead of the source, or behind it",
 			"set it to 1 where there are replicas"))
+	}
+	if len(found) == 0 && vars[flush] == "" {
+		return []Finding{notShown("durability", flush)}
 	}
 	return orFine(found, "durability", "what was committed survives a crash of the server")
 }
@@ -81,7 +92,9 @@ func timeZoneFindings(vars map[string]string) []Finding {
 		zone = vars["system_time_zone"]
 	}
 	switch strings.ToUpper(zone) {
-	case "", "UTC", "GMT", "ETC/UTC", "UCT", "Z", "+00:00", "-00:00":
+	case "":
+		return []Finding{notShown("time_zone", "time_zone")}
+	case "UTC", "GMT", "ETC/UTC", "UCT", "Z", "+00:00", "-00:00":
 		return []Finding{fine("time_zone", "the server's time zone is UTC")}
 	}
 	return []Finding{warn("time_zone", "the server's time zone is "+zone+": a plain INSERT that takes due_at from NOW() is off by as much",

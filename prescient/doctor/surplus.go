@@ -100,17 +100,24 @@ func (d *doctor) examineSurplus(ctx context.Context) ([]Finding, error) {
 		}
 	}
 	limits := ""
+	var do []string
 	switch {
 	case unseen:
-		limits = "; other accounts were not looked at, which takes SELECT ON mysql.*"
+		limits = "; other accounts were not looked at"
+		do = append(do, "GRANT SELECT ON mysql.* TO "+me.name()+" shows the other accounts")
 	case many:
 		limits = fmt.Sprintf("; only the first %d were looked at", maxGrantees)
 	}
 	if unread {
-		limits += "; which roles accounts were given could not be read, which takes SELECT on the audit"
+		limits += "; which roles accounts were given could not be read"
+		do = append(do, d.whoLooks("audit_log"))
 	}
-	if len(found) == 0 {
-		return []Finding{fine("grants.surplus", fmt.Sprintf("%d accounts have no right on the tables that no role of theirs gives%s", looked, limits))}, nil
+	all := fmt.Sprintf("%d accounts have no right on the tables that no role of theirs gives%s", looked, limits)
+	switch {
+	case len(found) == 0 && limits != "":
+		return []Finding{part("grants.surplus", all, strings.Join(do, "; "))}, nil
+	case len(found) == 0:
+		return []Finding{fine("grants.surplus", all)}, nil
 	}
 	if n := len(found) - maxSurplus; n > 0 {
 		found = append(found[:maxSurplus], warn("grants.surplus", fmt.Sprintf("%d more accounts have rights that no role of theirs gives", n), "mend these, and look again"))

@@ -18,15 +18,22 @@ type planned struct {
 	Jitter    int64        `db:"jitter"` // in seconds
 	CreatedAt time.Time    `db:"created_at"`
 	Version   uint64       `db:"version"`
-	DueAt     sql.NullTime `db:"due_at"`
+	Enabled   bool         `db:"enabled"`
+	DueAt     sql.NullTime `db:"due_at"` // of its timer, if there is one
+	Errors    int          `db:"error_count"`
+	LastError string       `db:"last_error"`
 }
 
-// examineZones looks for timers that wait for no occurrence by this machine's time zones, and for crontabs that are refused by now.
-func (d *doctor) examineZones(ctx context.Context) (found []Finding, err error) {
-	var some []planned
-	if err := d.db.SelectContext(ctx, &some, d.tables.Stmt.Get("operate/timer_zones"), scheduleProbe); err != nil {
-		return nil, fmt.Errorf("operate/timer_zones: %w", err)
+// readPlanned reads the first schedules, with their timers.
+func (d *doctor) readPlanned(ctx context.Context) (some []planned, err error) {
+	if err := d.db.SelectContext(ctx, &some, d.tables.Stmt.Get("operate/planned"), scheduleProbe); err != nil {
+		return nil, fmt.Errorf("operate/planned: %w", err)
 	}
+	return some, nil
+}
+
+// zoneFindings finds timers that wait for no occurrence by this machine's time zones, and crontabs that are refused by now.
+func zoneFindings(some []planned) (found []Finding) {
 	var elsewhere, refused []amiss
 	for _, one := range some {
 		if reason := one.refused(); reason != "" {
@@ -44,7 +51,7 @@ func (d *doctor) examineZones(ctx context.Context) (found []Finding, err error) 
 		found = append(found, warn("schedules.crontabs", "schedules have crontabs that are refused by now; they fire as before: "+named(refused),
 			"update each with what it should be"))
 	}
-	return found, nil
+	return found
 }
 
 // parse reads the crontabs as timers do.

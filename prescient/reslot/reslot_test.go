@@ -222,7 +222,7 @@ func (r *testRig) adviceIsToReslot(to time.Duration) {
 	r.Must(err)
 	seen := make(map[string]bool)
 	for _, f := range findings {
-		if f.Severity == doctor.SeverityOK {
+		if !f.Severity.Wrong() {
 			continue
 		}
 		seen[f.Code] = true

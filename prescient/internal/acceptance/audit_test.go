@@ -60,7 +60,7 @@ func TestADoctorFindsAnEntryOfTheAuditThatSomebodyDeleted(t *testing.T) {
 				t.Errorf("%+v", f)
 			}
 		}
-		if foundIn(r.examine(rig.At("10:01"), doctor.Options{Use: doctor.UseApp}), "audit").Unseen == false {
+		if foundIn(r.examine(rig.At("10:01"), doctor.Options{Use: doctor.UseApp}), "audit").Severity != doctor.SeverityUnseen {
 			t.Error("an app's account looked at it")
 		}
 	})

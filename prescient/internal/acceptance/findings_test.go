@@ -31,7 +31,7 @@ func foundIn(found []doctor.Finding, code string) doctor.Finding {
 func wantFound(t *testing.T, found []doctor.Finding, code string, severity doctor.Severity, texts ...string) {
 	t.Helper()
 	f := foundIn(found, code)
-	if f.Severity != severity || severity != doctor.SeverityOK && f.Do == "" {
+	if f.Severity != severity || severity.Wrong() && f.Do == "" {
 		t.Errorf("%s is %+v; want %s, in %+v", code, f, severity, found)
 		return
 	}
