@@ -34,12 +34,16 @@ tables as such, which a change of one has to itself. Each chain begins with its 
 shows what each session does, for how long, and what it waits for. Of the root it says which statement ends it: that
 rolls back its transaction, and the others go on. It changes nothing itself.
 
+Of rows that are overdue it names a few that a session has locked, with that session: to see which it is, it waits for such a row
+itself, for a second at most, on a connection of its own.
+
 The account needs the right PROCESS, on MySQL also SELECT ON performance_schema.*; no role has them. What cannot be seen
 without them is said, with the GRANT. MariaDB tells who has the metadata lock of a table only with
 performance_schema = ON and performance_schema_instrument = 'wait/lock/metadata/sql/mdl=ON'; else the oldest open
 transactions are named, of which each can be it.
 
-With --json, a line a chain: its root, and behind it those that wait for it. The exit code is 10 where somebody waits, else 0.`,
+With --json, a line a chain: its root, and behind it those that wait for it; then a line a locked row. The exit code is 10 where
+somebody waits or a row is locked, else 0.`,
 		Example: fmt.Sprintf(`  %[1]s blocking
   %[1]s blocking --watch 2s
   %[1]s blocking --all --json`, prog.Name),
@@ -87,8 +91,8 @@ func blockingOf(cmd *cobra.Command, prog *program.Program, all bool, watch strin
 		if err = errors.Join(err, sayBlocking(cmd.OutOrStdout(), found, prog.JSON)); err != nil {
 			return err
 		}
-		if every == 0 && len(found.Chains) > 0 {
-			return &exit.Error{Code: exit.CodeWarn, Err: errors.New("sessions wait for others"), Printed: true}
+		if every == 0 && len(found.Chains)+len(found.Locked) > 0 {
+			return &exit.Error{Code: exit.CodeWarn, Err: errors.New("sessions wait for others, or rows are locked"), Printed: true}
 		}
 		if every == 0 {
 			return nil
@@ -103,7 +107,7 @@ func blockingOf(cmd *cobra.Command, prog *program.Program, all bool, watch strin
 
 func sayBlocking(w io.Writer, found blocking.Report, json bool) (err error) {
 	if json {
-		return errors.Join(output.Lines(w, found.Chains), output.Lines(w, found.Unseen))
+		return errors.Join(output.Lines(w, found.Chains), output.Lines(w, found.Locked), output.Lines(w, found.Unseen))
 	}
 	for _, root := range found.Chains {
 		err = errors.Join(err, sayNode(w, root, 0))
@@ -111,22 +115,34 @@ func sayBlocking(w io.Writer, found blocking.Report, json bool) (err error) {
 	if len(found.Chains) == 0 {
 		err = output.Say(w, "nobody is seen to wait")
 	}
+	for _, row := range found.Locked {
+		err = errors.Join(err, sayLocked(w, row))
+	}
 	for _, u := range found.Unseen {
 		err = errors.Join(err, output.Say(w, "not seen: %s", u.What), output.Say(w, "      → %s", u.Do))
 	}
 	return err
 }
 
+// sayLocked says which sessions have a row that cannot be run for that.
+func sayLocked(w io.Writer, row blocking.LockedRow) error {
+	what := fmt.Sprintf("%s of %s was not run in its slot %s", row.JobExec, row.Entity(), output.Stamp(row.Slot))
+	if len(row.By) == 0 {
+		return output.Say(w, "%s: an open transaction holds its row, and whose it is does not show", what)
+	}
+	err := output.Say(w, "%s: %s holds its row", what, row.Whose())
+	for _, s := range row.By {
+		if does := s.Statement + s.Last; does != "" {
+			err = errors.Join(err, output.Say(w, "  %s sent: %s", s.Name(), does))
+		}
+	}
+	return errors.Join(err, output.Say(w, "  → %s ends it and rolls it back; the sweeper tries the row again", row.End))
+}
+
 // sayNode says what a session does and waits for, and those behind it, further to the right.
 func sayNode(w io.Writer, n blocking.Node, depth int) error {
 	in := strings.Repeat("  ", depth)
-	text := fmt.Sprintf("%sconnection %d", in, n.ID)
-	if n.ID == 0 {
-		text = in + "a transaction of no connection"
-	}
-	if n.User != "" {
-		text += fmt.Sprintf(", %s@%s", n.User, n.Host)
-	}
+	text := in + n.Name()
 	seconds := func(n int64) time.Duration { return time.Duration(n) * time.Second }
 	if n.Waits != nil {
 		text += fmt.Sprintf(", waits %s for %s", seconds(n.Waits.Seconds), n.Waits.Of())

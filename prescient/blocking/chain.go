@@ -36,6 +36,17 @@ type Session struct {
 	Last      string `json:"last_statement,omitempty"`
 }
 
+// Name is "connection 205, shop@10.0.0.7".
+func (s Session) Name() string {
+	switch {
+	case s.ID == 0:
+		return "a transaction of no connection"
+	case s.User == "":
+		return fmt.Sprintf("connection %d", s.ID)
+	}
+	return fmt.Sprintf("connection %d, %s@%s", s.ID, s.User, s.Host)
+}
+
 // Wait is one session that waits for another.
 type Wait struct {
 	Waiting  uint64 `json:"-"`

@@ -32,6 +32,10 @@ type Options struct {
 type Report struct {
 	// Chains are those with a session that waits, that which waits the longest first.
 	Chains []Node
+	// Locked are rows that are overdue and that a session has locked, among those that have been overdue for longest; More says that
+	// there are further rows, which were not looked at.
+	Locked []LockedRow
+	More   bool
 	// Unseen is what could not be looked at, and what helps.
 	Unseen []Unseen
 	// Blind says that not even waits for rows could be looked at.
@@ -55,10 +59,10 @@ func Look(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	if l.server == text.TiDB || l.server == text.Vitess {
-		return Report{Blind: true, Unseen: []Unseen{{What: "who waits for whom: " + string(l.server) + " does not note that as MySQL and MariaDB do"}}}, nil
+	if !l.notes() {
+		return Report{Blind: true, Unseen: []Unseen{l.notesNothing()}}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 4*shownTime)
+	ctx, cancel := context.WithTimeout(ctx, 4*shownTime+namedRows*longestWait)
 	defer cancel()
 	waits, seen, err := l.rowWaits(ctx)
 	if err != nil {
@@ -78,14 +82,24 @@ func Look(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 			waits[i].Seconds = s.Seconds
 		}
 	}
+	// A session that is gone by now waits no more, as that of a look like this one before.
+	waits = slices.DeleteFunc(waits, func(w Wait) bool { return len(sessions) > 0 && sessions[w.Waiting].ID == 0 })
+	var locked []LockedRow
+	unlooked := slices.ContainsFunc(waits, func(w Wait) bool { return w.Kind == Metadata && l.ours(w) })
+	if !unlooked { // else it would wait, too
+		if locked, unlooked, err = l.lockedRows(ctx); err != nil {
+			return Report{}, err
+		}
+	}
 	end := func(s Session) string { return l.end(ctx, s) }
-	return Report{Chains: chains(sessions, waits, l.ours, end), Unseen: l.unseen, Blind: !seen}, nil
+	return Report{Chains: chains(sessions, waits, l.ours, end), Locked: locked, More: unlooked, Unseen: l.unseen, Blind: !seen}, nil
 }
 
 // look is one Look under way.
 type look struct {
 	db        *sqlx.DB
 	server    text.Server
+	dialect   text.Dialect
 	stmt      text.Statements
 	database  string
 	account   string
@@ -96,14 +110,13 @@ type look struct {
 
 func open(ctx context.Context, db *sqlx.DB, options Options) (*look, error) {
 	l := &look{db: db}
-	var dialect text.Dialect
 	var err error
-	if l.server, dialect, err = options.Dialect.Choose(ctx, db); errors.Is(err, text.ErrDialect) {
+	if l.server, l.dialect, err = options.Dialect.Choose(ctx, db); errors.Is(err, text.ErrDialect) {
 		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	} else if err != nil {
 		return nil, err
 	}
-	if l.stmt, err = text.LoadFor(dialect, options.Prefix); err != nil {
+	if l.stmt, err = text.LoadFor(l.dialect, options.Prefix); err != nil {
 		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
 	if err := store.QueryRow(ctx, db, []any{&l.database, &l.account}, "SELECT COALESCE(DATABASE(), ''), CURRENT_USER()"); err != nil {
@@ -116,7 +129,7 @@ func open(ctx context.Context, db *sqlx.DB, options Options) (*look, error) {
 		return l, nil
 	}
 	// The resolution does not matter for the names.
-	tables, err := text.Schema{Prefix: options.Prefix, Resolution: time.Hour, Server: l.server, Dialect: dialect}.Expected()
+	tables, err := text.Schema{Prefix: options.Prefix, Resolution: time.Hour, Server: l.server, Dialect: l.dialect}.Expected()
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +138,13 @@ func open(ctx context.Context, db *sqlx.DB, options Options) (*look, error) {
 		l.tables[t.Name] = true
 	}
 	return l, nil
+}
+
+// notes says whether the server notes who waits for whom.
+func (l *look) notes() bool { return l.server != text.TiDB && l.server != text.Vitess }
+
+func (l *look) notesNothing() Unseen {
+	return Unseen{What: "who waits for whom: " + string(l.server) + " does not note that as MySQL and MariaDB do"}
 }
 
 // ours says whether a wait is for something of the installation. A lock of the whole server is everybody's.

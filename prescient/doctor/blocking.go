@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prescient/prescient/blocking"
+	"prescient/slots"
 )
 
 // DefaultBlocked is for how long a session may wait at the tables: a worker goes on without a row after a second or two, and whoever
@@ -20,13 +21,16 @@ func (d *doctor) examineBlocking(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return blockingFindings(found, d.options.Blocked), nil
+	return append(blockingFindings(found, d.options.Blocked), lockedFindings(found)...), nil
 }
 
 // withoutChains says that nobody waits, as far as that shows.
 func withoutChains(found blocking.Report) Finding {
 	const none = "no session waits for another at the tables"
-	if len(found.Unseen) == 0 {
+	switch {
+	case len(found.Unseen) == 0 && found.More && len(found.Locked) == 0:
+		return part("blocking", none+"; of the rows that are overdue none is locked among the first ones; the rest was not looked at", "")
+	case len(found.Unseen) == 0:
 		return fine("blocking", none)
 	}
 	var what, do []string
@@ -46,16 +50,41 @@ func withoutChains(found blocking.Report) Finding {
 	return part("blocking", none+", as far as it shows; not seen was "+strings.Join(what, "; "), helps)
 }
 
+// lockedFindings names rows that cannot be run, since sessions have them locked.
+func lockedFindings(found blocking.Report) (findings []Finding) {
+	for _, row := range found.Locked {
+		what := fmt.Sprintf("%s of %s was not run in its slot %s: ", row.JobExec, row.Entity(), slots.Stamp(row.Slot))
+		if len(row.By) == 0 {
+			do := "end the transaction that is open the longest; blocking shows more"
+			for _, u := range found.Unseen {
+				if u.Do != "" {
+					do = u.Do + " shows whose it is"
+					break
+				}
+			}
+			findings = append(findings, warn("blocking.rows", what+"an open transaction holds its row, and whose it is does not show", do))
+			continue
+		}
+		first := row.By[0]
+		text := what + row.Whose() + " holds its row"
+		if first.Open > 0 {
+			text += fmt.Sprintf(", by a transaction that is open for %s", time.Duration(first.Open)*time.Second)
+		}
+		if does := first.Statement + first.Last; does != "" {
+			text += fmt.Sprintf(", whose statement is %.200s", does)
+		}
+		findings = append(findings, warn("blocking.rows", text, fmt.Sprintf("see what keeps the transaction open, and end it there, or by %s; the sweeper tries the row again", row.End)))
+	}
+	return findings
+}
+
 // blockingFindings judges chains, of which the first is that in which somebody waits the longest.
 func blockingFindings(found blocking.Report, limit time.Duration) []Finding {
 	if len(found.Chains) == 0 {
 		return []Finding{withoutChains(found)}
 	}
 	root := found.Chains[0]
-	whose := fmt.Sprintf("connection %d", root.ID)
-	if root.User != "" {
-		whose += ", " + root.User + "@" + root.Host
-	}
+	whose := root.Name()
 	longest := time.Duration(root.Longest()) * time.Second
 	text := fmt.Sprintf("%d wait for %s at the tables, the longest for %s", root.Waiting(), whose, longest)
 	if root.Behind[0].Waits.Perhaps {

@@ -3,9 +3,11 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"prescient/prescient"
 	"prescient/prescient/blocking"
 	"prescient/prescient/internal/rig"
 )
@@ -78,5 +80,45 @@ func TestADoctorNamesTheRootForWhichOthersWait(t *testing.T) {
 		_, err = root.ExecContext(t.Context(), "ROLLBACK")
 		r.Must(err)
 		r.Must(<-waited)
+	})
+}
+
+// A session that has a row locked is named, though nobody waits for it: the look does.
+func TestADoctorNamesWhoHasARowLocked(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ThreadStates)
+		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: rig.Order("9"), JobExec: "check", DueAt: rig.At("13:15")})
+		holder, err := r.Root.Conn(t.Context())
+		r.Must(err)
+		defer holder.Close()
+		var id int
+		r.Must(holder.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id))
+		for _, statement := range []string{"BEGIN", "DELETE FROM p_future_job"} {
+			_, err = holder.ExecContext(t.Context(), statement)
+			r.Must(err)
+		}
+		look := func(clock string) []Finding { // each on a pool of its own: rights are those of new connections
+			found, err := Examine(t.Context(), r.As("worker", rig.At(clock)), Options{Prefix: "p_", Dialect: r.Setting})
+			r.Must(err)
+			return found
+		}
+		found := look("13:16")
+		wantFinding(t, found, "blocking.rows", SeverityWarn, "check of order/9 was not run", "an open transaction holds its row, and whose it is does not show")
+		if do := finding(found, "blocking.rows").Do; !strings.Contains(do, "GRANT PROCESS ON *.*") {
+			t.Error(do)
+		}
+		for _, right := range []string{"PROCESS ON *.*", "SELECT ON performance_schema.*"} {
+			r.Exec("GRANT " + right + " TO '" + r.User("worker") + "'@'%'")
+		}
+		found = look("13:17")
+		wantFinding(t, found, "blocking.rows", SeverityWarn, "check of order/9 was not run in its slot 2026-11-20T13:15:00Z", fmt.Sprintf("connection %d, root@", id), "holds its row")
+		if do := finding(found, "blocking.rows").Do; !strings.Contains(do, fmt.Sprintf("KILL %d", id)) {
+			t.Error(do)
+		}
+		_, err = holder.ExecContext(t.Context(), "ROLLBACK")
+		r.Must(err)
+		if f := finding(look("13:17"), "blocking.rows"); f.Code != "" {
+			t.Errorf("%+v", f)
+		}
 	})
 }

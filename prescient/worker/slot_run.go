@@ -299,11 +299,11 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 		r.w.ledger.GiveBack(r.work, l)
 		return lingered, nil
 	}
+	release := r.w.ledger.Release(r.work, l, err == nil)
 	if locked && b.Figures.Locked > 0 {
-		r.w.log.Warn().Time("slot", r.slot).Int("bucket", l.Bucket).Int("rows", b.Figures.Locked).
-			Msg("open transactions of others have rows locked; they are left to the sweeper")
+		r.w.sayLocked(r.work, l, b.Figures.Locked, b.LeftLocked)
 	}
-	if release := r.w.ledger.Release(r.work, l, err == nil); release != nil {
+	if release != nil {
 		r.w.ledger.Lapsed.Add(l)
 		return lingered, errors.Join(err, release)
 	}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,7 @@ type Worker struct {
 	pulse     pulse
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.
 	unregistered namedLately
+	holders      sync.Mutex // who looks for whose a locked row is
 }
 
 // bounds are how many slot runs of each kind may be under way at a time.

@@ -51,6 +51,8 @@ type Bucket struct {
 	alone   []alone // called again, each in a transaction of its own
 	apart   int     // rows that were set apart, since their batch could not be committed with them
 	Figures books.Figures
+	// LeftLocked is one of the rows that were left behind since somebody has them locked; nil where there is none.
+	LeftLocked *prescient.FutureJob
 
 	restUntil time.Time // the next commit of a batch, by the pace
 }

@@ -30,6 +30,15 @@ func (b *Bucket) noteLocked(a *check.Answered) {
 	}
 }
 
+// noteLeft notes a row that is left behind, so that the log can name it.
+func (b *Bucket) noteLeft(a *check.Answered) {
+	if b.LeftLocked == nil {
+		job := a.FutureJob
+		job.Payload = nil
+		b.LeftLocked = &job
+	}
+}
+
 // onlyLocked says whether nothing is left in the bucket but rows that others have locked.
 func (b *Bucket) onlyLocked() bool {
 	outstanding := 0
@@ -78,6 +87,8 @@ func (b *Bucket) leaveLocked(ctx context.Context) error {
 	for _, a := range b.contested {
 		if a.Stuck {
 			stuck++
+		} else {
+			b.noteLeft(a)
 		}
 	}
 	b.Figures.Stuck += stuck
@@ -96,7 +107,13 @@ func (b *Bucket) withoutLocked(ctx context.Context, batch []*check.Answered) ([]
 		return nil, err
 	}
 	before := len(batch)
-	batch = slices.DeleteFunc(batch, func(a *check.Answered) bool { return there[a.JobKey] && !free[a.JobKey] })
+	batch = slices.DeleteFunc(batch, func(a *check.Answered) bool {
+		locked := there[a.JobKey] && !free[a.JobKey]
+		if locked {
+			b.noteLeft(a)
+		}
+		return locked
+	})
 	b.Figures.Locked += before - len(batch)
 	return batch, nil
 }
