@@ -158,8 +158,8 @@
 //     answer is kept and tried again after a tenth of a second, then after twice the time before, up to a second; the function
 //     is not called again. A bucket that has nothing else left makes place for another, as one with slow calls does, and waits
 //     for a lease, or for two slots where that is less; a sweep waits a tenth of it. Then it is given back unfinished, and
-//     Figures.Locked counts the rows; the log names one of them, and who has it, where the account may see that. The sweeper passes over such rows, without a call, until they are free; then the
-//     function is called once more.
+//     Figures.Locked counts the rows; the log names one of them, and who has it, where the account may see that. The sweeper
+//     passes over such rows, without a call, until they are free; then the function is called once more.
 //   - On MariaDB a row that moves also waits for the row after it in UNIQUE (job_key), which may be an insert that an app has
 //     not committed. This shows only in the commit: each sweep calls the row again, until the insert is committed.
 //   - A deadlock, a failover, a lost connection: the commit is rolled back and done again, with the same answers. Other
