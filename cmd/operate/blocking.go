@@ -130,7 +130,11 @@ func sayLocked(w io.Writer, row blocking.LockedRow) error {
 	if len(row.By) == 0 {
 		return output.Say(w, "%s: an open transaction holds its row, and whose it is does not show", what)
 	}
-	err := output.Say(w, "%s: %s holds its row", what, row.Whose())
+	by := row.Accounts()
+	if by != "" {
+		by = " (" + by + ")"
+	}
+	err := output.Say(w, "%s: %s%s", what, row.Held(), by)
 	for _, s := range row.By {
 		if does := s.Statement + s.Last; does != "" {
 			err = errors.Join(err, output.Say(w, "  %s sent: %s", s.Name(), does))

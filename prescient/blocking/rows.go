@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -49,16 +50,24 @@ func (r LockedRow) Entity() prescient.Entity {
 	return prescient.Entity{Name: r.EntityName, Key: r.EntityKey}
 }
 
-// Whose names the sessions that have the row: "connection 205, shop@10.0.0.7".
-func (r LockedRow) Whose() string {
-	whose := ""
+// Held says which connections have the row: "connection 205 holds its row".
+func (r LockedRow) Held() string {
+	names := make([]string, len(r.By))
 	for i, s := range r.By {
-		if i > 0 {
-			whose += " and "
-		}
-		whose += s.Name()
+		names[i] = Session{ID: s.ID}.Name()
 	}
-	return whose
+	return strings.Join(names, " and ") + " holds its row"
+}
+
+// Accounts are those of the sessions: "shop@10.0.0.7"; empty where that does not show.
+func (r LockedRow) Accounts() string {
+	var names []string
+	for _, s := range r.By {
+		if s.User != "" {
+			names = append(names, s.User+"@"+s.Host)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // HeldBy finds which sessions have a pending row locked, on a pool made by connect.Open: none where nobody has it by now, or where that

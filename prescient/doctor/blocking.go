@@ -66,7 +66,10 @@ func lockedFindings(found blocking.Report) (findings []Finding) {
 			continue
 		}
 		first := row.By[0]
-		text := what + row.Whose() + " holds its row"
+		text := what + row.Held()
+		if by := row.Accounts(); by != "" {
+			text += " (" + by + ")"
+		}
 		if first.Open > 0 {
 			text += fmt.Sprintf(", by a transaction that is open for %s", time.Duration(first.Open)*time.Second)
 		}

@@ -17,29 +17,33 @@ func (w *Worker) sayLocked(ctx context.Context, l *ledger.Lease, rows int, one *
 		said.Msg("Open transactions of others hold rows. The sweeper tries again.")
 		return
 	}
+	held, by := w.whoHolds(ctx, *one)
 	said = said.Stringer("entity", one.Entity()).Str("job_exec", one.JobExec)
+	if by != "" {
+		said = said.Str("holder", by)
+	}
 	more := ""
 	if rows > 1 {
 		more = fmt.Sprintf(", nor were %d more", rows-1)
 	}
-	said.Msgf("%s was not run%s: %s. The sweeper tries again.", one.Entity(), more, w.whoHolds(ctx, *one))
+	said.Msgf("%s was not run%s: %s. The sweeper tries again.", one.Entity(), more, held)
 }
 
-// whoHolds says who has a row locked, as far as that shows.
-func (w *Worker) whoHolds(ctx context.Context, job prescient.FutureJob) string {
+// whoHolds says who has a row locked, as far as that shows, and by which account.
+func (w *Worker) whoHolds(ctx context.Context, job prescient.FutureJob) (held, by string) {
 	const somebody = "an open transaction holds its row, or what its call needs"
 	if !w.holders.TryLock() {
-		return somebody
+		return somebody, ""
 	}
 	defer w.holders.Unlock()
 	row, unseen, err := blocking.HeldBy(ctx, w.send.DB, blocking.Options{Prefix: w.tables.Prefix, Dialect: w.options.Dialect}, job)
 	switch {
 	case len(row.By) > 0:
-		return row.Whose() + " holds its row"
+		return row.Held(), row.Accounts()
 	case err != nil:
-		return somebody + "; whose it is could not be seen: " + err.Error()
+		return somebody + "; whose it is could not be seen: " + err.Error(), ""
 	case len(unseen) > 0 && unseen[0].Do != "":
-		return somebody + "; this account may not see whose it is: " + unseen[0].Do + " helps"
+		return somebody + "; this account may not see whose it is: " + unseen[0].Do + " helps", ""
 	}
-	return somebody
+	return somebody, ""
 }
