@@ -150,7 +150,7 @@ func TestADoctorCountsTheSlotsThatThereWere(t *testing.T) {
 		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES ('2026-11-20 12:59:57', 0, 1)")
 		missed("13:00:00", SeverityPart, "the first one 2026-11-20T12:59:57Z; earlier slots of the last day were not looked at")
 		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) SELECT slot - INTERVAL 10 MINUTE, 0, 1 FROM p_slot_run")
-		missed("13:00:00", SeverityWarn, "were not served")
+		missed("13:00:00", SeverityWarn, "were not served in time")
 		r.reslotTo(time.Minute)
 		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-20 12:59:50'")
 		missed("13:00:30", SeverityOK, "no slot is over")

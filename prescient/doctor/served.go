@@ -30,11 +30,12 @@ func (d *doctor) examineMissed(ctx context.Context) ([]Finding, error) {
 	before := d.tables.Grid.Floor(d.now.Add(-d.options.SweepGrace))
 	day := slots.Later(since, before.Add(-24*time.Hour))
 	from := d.tables.Grid.Ceil(slots.Later(day, d.tables.Grid.Add(before, -servedProbe)))
-	var served, latest []time.Time
-	if err := d.db.SelectContext(ctx, &served, d.tables.Stmt.Get("operate/served"), from, before, servedProbe); err != nil {
+	served, err := d.served(ctx, from, before, servedProbe)
+	if err != nil {
 		return nil, err
 	}
-	if err := d.db.SelectContext(ctx, &latest, d.tables.Stmt.Get("operate/served"), slots.Later(from, before), d.tables.Grid.Next(d.now), 1); err != nil {
+	latest, err := d.served(ctx, slots.Later(from, before), d.tables.Grid.Next(d.now), 1)
+	if err != nil {
 		return nil, err
 	}
 	f := d.judgeMissed(from, before, served, latest)
@@ -44,37 +45,60 @@ func (d *doctor) examineMissed(ctx context.Context) ([]Finding, error) {
 	return []Finding{f}, nil
 }
 
-// judgeMissed judges which slots from one time to before another were served, and whether one was since then.
-func (d *doctor) judgeMissed(from, before time.Time, served, latest []time.Time) Finding {
+// served is a slot that the ledger has.
+type served struct {
+	Slot   time.Time `db:"slot"`
+	InTime bool      `db:"in_time"` // more than a sweep had it
+}
+
+// served reads the first slots of the ledger from one time to before another.
+func (d *doctor) served(ctx context.Context, from, before time.Time, limit int) (list []served, err error) {
+	if err := d.db.SelectContext(ctx, &list, d.tables.Stmt.Get("operate/served"), from, before, limit); err != nil {
+		return nil, fmt.Errorf("operate/served: %w", err)
+	}
+	return list, nil
+}
+
+// judgeMissed judges which slots from one time to before another were served in time, and whether one was since then. What only a sweep
+// ran was late: nobody served that slot.
+func (d *doctor) judgeMissed(from, before time.Time, was, latest []served) Finding {
 	const start = "start work, or a timer that calls run for each slot"
 	switch {
-	case len(served) == 0 && len(latest) > 0:
-		return fine("missed", "slots are served, the first one "+slots.Stamp(latest[0]))
-	case !from.Before(before) && len(served) == 0:
+	case len(was) == 0 && len(latest) > 0 && latest[0].InTime:
+		return fine("missed", "slots are served, the first one "+slots.Stamp(latest[0].Slot))
+	case !from.Before(before) && len(was) == 0:
 		return fine("missed", "no slot is over since the tables were made, or their resolution changed; "+start)
-	case len(served) == 0:
+	case len(was) == 0:
 		return warn("missed", fmt.Sprintf("no slot was served since %s", slots.Stamp(from)), start)
 	}
-	was := make(map[time.Time]bool, len(served))
-	for _, slot := range served {
-		was[slot.UTC()] = true
+	inTime := make(map[time.Time]bool, len(was))
+	for _, s := range was {
+		inTime[s.Slot.UTC()] = s.InTime
 	}
-	var missed []time.Time
-	all := 0
-	for slot := d.tables.Grid.Ceil(served[0]); slot.Before(before); slot = d.tables.Grid.Next(slot) {
-		if all++; !was[slot] {
-			missed = append(missed, slot)
+	var last time.Time
+	all, missed, swept := 0, 0, 0
+	for slot := d.tables.Grid.Ceil(was[0].Slot); slot.Before(before); slot = d.tables.Grid.Next(slot) {
+		all++
+		ran, there := inTime[slot]
+		switch {
+		case ran:
+			continue
+		case there:
+			swept++
 		}
+		missed, last = missed+1, slot
 	}
 	switch {
-	case len(missed) == 0:
+	case missed == 0:
 		return fine("missed", fmt.Sprintf("each of the last %d slots was served", all))
-	case len(missed) <= d.options.MissedAllowed:
-		return fine("missed", fmt.Sprintf("%d of the last %d slots were not served; %d may", len(missed), all, d.options.MissedAllowed))
+	case missed <= d.options.MissedAllowed:
+		return fine("missed", fmt.Sprintf("%d of the last %d slots were not served in time; %d may", missed, all, d.options.MissedAllowed))
 	}
-	return warn("missed", fmt.Sprintf("%d of %d slots since %s were not served, the last of them %s", len(missed), all,
-		slots.Stamp(served[0]), slots.Stamp(missed[len(missed)-1])),
-		"see that workers or timers serve every slot; what waited in these is swept up")
+	text := fmt.Sprintf("%d of %d slots since %s were not served in time, the last of them %s", missed, all, slots.Stamp(was[0].Slot), slots.Stamp(last))
+	if swept > 0 {
+		text += fmt.Sprintf("; %d of these a sweep alone served, late", swept)
+	}
+	return warn("missed", text, "see that workers or timers serve every slot (agents lists those that were heard of); what waited in these is swept up")
 }
 
 // examineLeases looks for leases that lapsed and that nobody took over.

@@ -85,7 +85,7 @@ func TestPruneDeletesWholeSlotsOnly(t *testing.T) {
 			h.Once(c.before, func() {
 				list, err := w.ledger.Rows(t.Context(), rig.At("13:15"))
 				r.Must(err)
-				l, err = w.ledger.Claim(t.Context(), rig.At("13:15"), list[1])
+				l, err = w.ledger.Claim(t.Context(), rig.At("13:15"), list[1], ledger.Work)
 				r.Must(err)
 			})
 			report, err := prune.Run(t.Context(), r.HookedAs("owner", now, h), prune.Options{Prefix: "p_", Keep: prune.MinKeep})

@@ -101,9 +101,9 @@ func (r *testRig) hookedWorker(now time.Time, h *rig.Hooks, registry *prescient.
 // claimed is the lease of a worker for the first bucket of a slot, which the worker opens.
 func (r *testRig) claimed(w *Worker, slot time.Time) *ledger.Lease {
 	r.T.Helper()
-	buckets, err := w.ledger.Open(r.T.Context(), slot)
+	buckets, err := w.ledger.Open(r.T.Context(), slot, ledger.Work)
 	r.Must(err)
-	l, err := w.ledger.Claim(r.T.Context(), slot, buckets[0])
+	l, err := w.ledger.Claim(r.T.Context(), slot, buckets[0], ledger.Work)
 	r.Must(err)
 	if l == nil {
 		r.T.Fatal("the bucket is another's")

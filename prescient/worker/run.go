@@ -7,6 +7,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/ledger"
 	"prescient/slots"
 )
 
@@ -25,7 +26,7 @@ func (w *Worker) Run(ctx context.Context) (books.Figures, error) {
 	if !w.options.Assignment.Serves(slot) {
 		return books.Figures{Slot: slot}, fmt.Errorf("%w: %s is not in %s", prescient.ErrNotAssigned, slots.Stamp(slot), w.options.Assignment)
 	}
-	figures, err := w.runSlot(ctx, slot, runOptions{parallel: w.buckets(), stay: true})
+	figures, err := w.runSlot(ctx, slot, runOptions{by: ledger.Run, parallel: w.buckets(), stay: true})
 	switch {
 	case err == nil:
 		w.report(figures, nil, "slot run")

@@ -69,6 +69,7 @@ type lockWaits struct {
 
 // runOptions is how a slot is run.
 type runOptions struct {
+	by         ledger.By
 	parallel   int  // buckets at a time, at most
 	background bool // what is due now comes first; a slot that is much too early is left
 	beforeRead func(ctx context.Context, rows int) error
@@ -105,7 +106,7 @@ func (w *Worker) tryRun(ctx context.Context, slot time.Time, how runOptions) (bo
 		leases: make(map[*ledger.Lease]context.CancelFunc), waits: lockWaits{left: make(map[int]bool)}, figures: books.Figures{Slot: slot}}
 	if seen.Due {
 		err = r.run(ctx)
-	} else if _, err = w.send.Exec(work, w.tables.Stmt.Get("slotrun/open_empty"), slot, w.options.Name, slot); err != nil {
+	} else if _, err = w.send.Exec(work, w.tables.Stmt.Get("slotrun/open_empty"), slot, w.options.Name, how.by, slot); err != nil {
 		err = fmt.Errorf("noting the empty slot %s: %w", slots.Stamp(slot), err)
 	}
 	r.figures.Troubles = books.Troubles(r.figures.Troubles).Sorted()
@@ -139,7 +140,7 @@ func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, how runOptions) 
 }
 
 func (r *slotRun) run(ctx context.Context) error {
-	list, err := r.w.ledger.Open(r.work, r.slot)
+	list, err := r.w.ledger.Open(r.work, r.slot, r.by)
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (r *slotRun) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if list, err = r.w.ledger.Reopened(r.work, r.slot); err != nil {
+		if list, err = r.w.ledger.Reopened(r.work, r.slot, r.by); err != nil {
 			return err
 		}
 		list = slices.DeleteFunc(list, func(row ledger.Row) bool { return r.waits.left[row.Bucket] })
@@ -243,7 +244,7 @@ func outlook(list []ledger.Row) (held int, next prospect) {
 func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 	const notWaited = -1
 	waitedFor := notWaited // or so many locked rows
-	l, err := r.w.ledger.Claim(r.work, r.slot, row)
+	l, err := r.w.ledger.Claim(r.work, r.slot, row, r.by)
 	if err != nil || l == nil {
 		return false, err
 	}

@@ -14,6 +14,7 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/bucket"
+	"prescient/prescient/worker/internal/ledger"
 	"prescient/prescient/worker/internal/look"
 )
 
@@ -249,7 +250,7 @@ func (s *sweeping) onlyCrowdedOut(ctx context.Context, slot time.Time) bool {
 // run runs one slot.
 func (s *sweeping) run(ctx context.Context, slot time.Time, place *place) {
 	w := s.w
-	figures, err := w.runSlot(ctx, slot, runOptions{parallel: w.buckets(), background: true, place: place,
+	figures, err := w.runSlot(ctx, slot, runOptions{by: ledger.Sweep, parallel: w.buckets(), background: true, place: place,
 		beforeRead: func(_ context.Context, rows int) error { return w.beforeCatchUp(ctx, rows) }})
 	s.mu.Lock()
 	defer s.mu.Unlock()

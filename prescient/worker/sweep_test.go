@@ -10,6 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // The servers were down over several slots.
@@ -83,7 +84,7 @@ func TestTheSlotThatIsNowIsSweptOnlyWhereNobodyRunsIt(t *testing.T) {
 		r.divided(rig.At("13:15"), buckets)
 		list, err := owner.ledger.Rows(t.Context(), rig.At("13:15"))
 		r.Must(err)
-		l, err := owner.ledger.Claim(t.Context(), rig.At("13:15"), list[1])
+		l, err := owner.ledger.Claim(t.Context(), rig.At("13:15"), list[1], ledger.Work)
 		r.Must(err)
 		var c rig.Calls
 		sweeper := r.worker(rig.At("13:16"), rig.Registry("check", c.Count, prescient.Guards{}), Options{})

@@ -11,6 +11,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/books"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // ownSlot is a slot that Work runs.
@@ -34,7 +35,7 @@ func (w *Worker) runOwn(ctx context.Context, own ownSlot, fail context.CancelCau
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = 50*time.Millisecond, time.Second
 	for tries := 1; ; tries++ {
-		figures, err := w.tryRun(ctx, own.slot, runOptions{parallel: w.buckets(), stay: true, early: own.early, place: own.place})
+		figures, err := w.tryRun(ctx, own.slot, runOptions{by: ledger.Work, parallel: w.buckets(), stay: true, early: own.early, place: own.place})
 		total.Add(figures)
 		total.Troubles = books.Troubles(total.Troubles).Sorted()
 		total.Held, total.Paused, total.Took = figures.Held, figures.Paused, time.Since(began)

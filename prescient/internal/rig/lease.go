@@ -29,7 +29,7 @@ type HeldLease struct {
 func (r *Rig) Lease(now, slot time.Time, worker string) *HeldLease {
 	r.T.Helper()
 	l := &HeldLease{r: r, db: r.As("worker", now), tables: r.Tables(), slot: slot, worker: worker}
-	_, err := l.db.ExecContext(r.T.Context(), l.tables.Fill("slotrun/open", "{buckets}", "SELECT 0 AS bucket"), slot, 1, slot)
+	_, err := l.db.ExecContext(r.T.Context(), l.tables.Fill("slotrun/open", "{buckets}", "SELECT 0 AS bucket"), slot, 1, "work", slot)
 	r.Must(err)
 	return l
 }
@@ -37,7 +37,7 @@ func (r *Rig) Lease(now, slot time.Time, worker string) *HeldLease {
 // Claim takes the lease, as one who has seen the bucket unclaimed; false where it is not to be had.
 func (l *HeldLease) Claim(ttl time.Duration) bool {
 	l.r.T.Helper()
-	n, err := store.Affected(l.r.T.Context(), l.db, l.tables.Stmt.Get("slotrun/claim"), 1, l.worker, ttl.Microseconds(), l.slot, 0, 0, 0, l.tables.Version)
+	n, err := store.Affected(l.r.T.Context(), l.db, l.tables.Stmt.Get("slotrun/claim"), 1, l.worker, ttl.Microseconds(), false, "work", l.slot, 0, 0, 0, l.tables.Version)
 	l.r.Must(err)
 	return n > 0
 }

@@ -43,9 +43,9 @@ func shared(db *sqlx.DB, tables *store.Tables, execs *prescient.Registry) *Share
 // claim takes the first bucket of a slot.
 func (r *testRig) claim(s *Shared, slot time.Time) (l *ledger.Lease, buckets int) {
 	r.T.Helper()
-	list, err := s.Ledger.Open(r.T.Context(), slot)
+	list, err := s.Ledger.Open(r.T.Context(), slot, ledger.Work)
 	r.Must(err)
-	l, err = s.Ledger.Claim(r.T.Context(), slot, list[0])
+	l, err = s.Ledger.Claim(r.T.Context(), slot, list[0], ledger.Work)
 	r.Must(err)
 	return l, list[0].Buckets
 }

@@ -81,7 +81,7 @@ func TestAClaimWithoutAnAnswerIsResolvedByItsToken(t *testing.T) {
 			exec().WillReturnResult(sqlmock.NewResult(0, 0))
 			d.mock.ExpectQuery("SELECT worker, token, batch_seq FROM p_slot_run .* FOR UPDATE").WithArgs(rig.At("13:15"), 3).WillReturnRows(rows)
 			before := time.Now()
-			l, err := d.ledger.Claim(t.Context(), rig.At("13:15"), Row{Bucket: 3, Token: 7, BatchSeq: 20})
+			l, err := d.ledger.Claim(t.Context(), rig.At("13:15"), Row{Bucket: 3, Token: 7, BatchSeq: 20}, Work)
 			if err != nil || (l != nil) != c.ours {
 				t.Fatalf("%+v, %v; want it ours: %t", l, err, c.ours)
 			}
@@ -102,19 +102,19 @@ func TestOfTwoClaimsUnderOneNameOneHasTheBucket(t *testing.T) {
 		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "check", DueAt: rig.At("13:15")})
 		var h rig.Hooks
 		w := r.ledger("one", r.HookedPool(rig.At("13:15:01"), &h), 2000, 4)
-		list, err := w.Open(t.Context(), rig.At("13:15"))
+		list, err := w.Open(t.Context(), rig.At("13:15"), Work)
 		r.Must(err)
 		other := r.ledger("one", r.As("worker", rig.At("13:15:01")), 2000, 4)
 		var theirs *Lease
 		lost := rig.FirstTime("SET takeovers", mysql.ErrInvalidConn)
 		h.OnStatement(func(statement string) error {
 			if theirs == nil && strings.Contains(statement, "SET takeovers") {
-				theirs, err = other.Claim(t.Context(), rig.At("13:15"), list[0])
+				theirs, err = other.Claim(t.Context(), rig.At("13:15"), list[0], Work)
 				r.Must(err)
 			}
 			return lost(statement)
 		})
-		ours, err := w.Claim(t.Context(), rig.At("13:15"), list[0])
+		ours, err := w.Claim(t.Context(), rig.At("13:15"), list[0], Work)
 		r.Must(err)
 		if ours != nil || theirs == nil {
 			t.Fatalf("ours: %+v, theirs: %+v; want it to be theirs alone", ours, theirs)
@@ -125,7 +125,7 @@ func TestOfTwoClaimsUnderOneNameOneHasTheBucket(t *testing.T) {
 
 func TestClaimsAreRepeatedOrRefused(t *testing.T) {
 	claim := func(d *desk) (*Lease, error) {
-		l, err := d.ledger.Claim(context.Background(), rig.At("13:15"), Row{Bucket: 3, Token: 7, BatchSeq: 20, Allocated: true, Takeovers: 1})
+		l, err := d.ledger.Claim(context.Background(), rig.At("13:15"), Row{Bucket: 3, Token: 7, BatchSeq: 20, Allocated: true, Takeovers: 1}, Work)
 		if left := d.mock.ExpectationsWereMet(); left != nil {
 			d.t.Error(left)
 		}

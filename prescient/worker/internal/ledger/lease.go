@@ -70,7 +70,7 @@ const maxStep = 1 << 32
 // Claim takes the lease of a bucket as the ledger showed it; nil where another was faster or still holds it. The token
 // goes up by a random step: the slot run and the sweep of a worker have the same name, so that only the token tells whose
 // claim it was that went through without an answer.
-func (g *Ledger) Claim(ctx context.Context, slot time.Time, r Row) (*Lease, error) {
+func (g *Ledger) Claim(ctx context.Context, slot time.Time, r Row, by By) (*Lease, error) {
 	before := time.Now()
 	ttl := g.TTL
 	l := &Lease{Slot: slot, Bucket: r.Bucket, Token: r.Token + 1 + rand.Uint64N(maxStep), Worker: g.Worker,
@@ -79,7 +79,7 @@ func (g *Ledger) Claim(ctx context.Context, slot time.Time, r Row) (*Lease, erro
 	if r.Allocated {
 		l.Takeovers++
 	}
-	n, tries, err := g.Send.ExecCounted(ctx, g.Tables.Stmt.Get("slotrun/claim"), l.Token-r.Token, g.Worker, ttl.Microseconds(), slot,
+	n, tries, err := g.Send.ExecCounted(ctx, g.Tables.Stmt.Get("slotrun/claim"), l.Token-r.Token, g.Worker, ttl.Microseconds(), by.late(), by, slot,
 		r.Bucket, r.Token, r.BatchSeq, g.Tables.Version)
 	took := n > 0
 	if err == nil && !took && tries > 1 {

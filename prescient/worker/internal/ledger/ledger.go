@@ -23,6 +23,20 @@ type Ledger struct {
 	Lapsed   lapsed // leases that an outage has cost, and that are still to be given back
 }
 
+// By is by what a slot is run, as slot_run says it.
+type By string
+
+// What runs slots: the commands of these names, and programs that do the same.
+const (
+	Run         By = "run"   // a timer, for the slot that is now
+	Work        By = "work"  // what stays up, for its own slots
+	Sweep       By = "sweep" // for what is left of slots that are past; the sweeps of what stays up, too
+	RollForward By = "roll-forward"
+)
+
+// late says whether what is run by it should have been run before: nobody served the slot in time.
+func (b By) late() bool { return b == Sweep || b == RollForward }
+
 // Row is a bucket of a slot as slot_run has it.
 type Row struct {
 	Bucket, Buckets int

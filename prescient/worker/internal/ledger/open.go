@@ -20,10 +20,10 @@ const maxOpenings = 10
 // Open makes the ledger rows of a slot that holds something, and returns them. The first to open it decides how many buckets
 // there are, and everybody else goes by that, until Divide makes more of them. Open also makes the rows that are missing, so
 // that every key of the slot lies in a bucket: nobody claims one of a slot of which he has not seen all.
-func (g *Ledger) Open(ctx context.Context, slot time.Time) (list []Row, err error) {
+func (g *Ledger) Open(ctx context.Context, slot time.Time, by By) (list []Row, err error) {
 	for range maxOpenings {
 		if list, err = g.Rows(ctx, slot); err == nil && len(list) == 0 {
-			list, err = g.openAll(ctx, slot)
+			list, err = g.openAll(ctx, slot, by)
 		}
 		if err != nil {
 			return nil, err
@@ -44,7 +44,7 @@ func (g *Ledger) Open(ctx context.Context, slot time.Time) (list []Row, err erro
 			}
 		}
 		if len(missing) > 0 {
-			if _, err := g.openBuckets(ctx, "slotrun/open_rest", slot, buckets, missing); err != nil {
+			if _, err := g.openBuckets(ctx, "slotrun/open_rest", slot, by, buckets, missing); err != nil {
 				return nil, err
 			}
 		}
@@ -54,7 +54,7 @@ func (g *Ledger) Open(ctx context.Context, slot time.Time) (list []Row, err erro
 
 // Reopened is the ledger of a slot that was opened, with what is missing of it opened again; empty where all of it was
 // pruned since.
-func (g *Ledger) Reopened(ctx context.Context, slot time.Time) ([]Row, error) {
+func (g *Ledger) Reopened(ctx context.Context, slot time.Time, by By) ([]Row, error) {
 	list, err := g.Rows(ctx, slot)
 	if err != nil || len(list) == 0 {
 		return list, err
@@ -62,7 +62,7 @@ func (g *Ledger) Reopened(ctx context.Context, slot time.Time) ([]Row, error) {
 	if _, missing, fewer := gapsOf(list); len(missing)+len(fewer) == 0 {
 		return list, nil
 	}
-	return g.Open(ctx, slot)
+	return g.Open(ctx, slot, by)
 }
 
 // gapsOf says how many buckets a slot has by its ledger, which of them are missing there, and which of those that are
@@ -92,12 +92,12 @@ func upTo(buckets int) []int {
 }
 
 // openAll opens all buckets of a slot at once, unless another was faster.
-func (g *Ledger) openAll(ctx context.Context, slot time.Time) ([]Row, error) {
+func (g *Ledger) openAll(ctx context.Context, slot time.Time, by By) ([]Row, error) {
 	buckets, err := g.estimateBuckets(ctx, slot)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := g.openBuckets(ctx, "slotrun/open", slot, buckets, upTo(buckets))
+	opened, err := g.openBuckets(ctx, "slotrun/open", slot, by, buckets, upTo(buckets))
 	if opened == buckets && err == nil {
 		list := make([]Row, buckets)
 		for i := range list {
@@ -142,8 +142,8 @@ func (g *Ledger) widenTo(ctx context.Context, slot time.Time, row Row, buckets i
 }
 
 // openBuckets opens some buckets of a slot, by one of two statements, and returns how many it did.
-func (g *Ledger) openBuckets(ctx context.Context, statement string, slot time.Time, buckets int, which []int) (int, error) {
-	n, err := g.Send.Exec(ctx, g.Tables.Fill(statement, "{buckets}", BucketList(which)), slot, buckets, slot)
+func (g *Ledger) openBuckets(ctx context.Context, statement string, slot time.Time, by By, buckets int, which []int) (int, error) {
+	n, err := g.Send.Exec(ctx, g.Tables.Fill(statement, "{buckets}", BucketList(which)), slot, buckets, by, slot)
 	if err != nil {
 		return 0, fmt.Errorf("opening slot %s: %w", slots.Stamp(slot), err)
 	}

@@ -25,7 +25,7 @@ func TestWhoeverOpensASlotFirstSaysHowManyBucketsItHas(t *testing.T) {
 			var all sync.WaitGroup
 			lists, errs := make([][]Row, len(workers)), make([]error, len(workers))
 			for i, w := range workers {
-				all.Go(func() { lists[i], errs[i] = w.Open(t.Context(), rig.At("13:15")) })
+				all.Go(func() { lists[i], errs[i] = w.Open(t.Context(), rig.At("13:15"), Work) })
 			}
 			all.Wait()
 			stands, err := workers[0].Rows(t.Context(), rig.At("13:15"))
@@ -53,7 +53,7 @@ func TestTheRestOfASlotIsOpened(t *testing.T) {
 			r.Exec("DELETE FROM p_slot_run")
 			slot := "'" + rig.At("13:15").Format(literal.SecondLayout) + "'"
 			r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES " + strings.ReplaceAll(stand, "?", slot))
-			list, err := w.Open(t.Context(), rig.At("13:15"))
+			list, err := w.Open(t.Context(), rig.At("13:15"), Work)
 			if err != nil || len(list) != 3 || list[2].Bucket != 2 || list[2].Buckets != 3 {
 				t.Errorf("with %s there: %+v, %v; want three buckets", stand, list, err)
 			}

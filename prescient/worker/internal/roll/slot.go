@@ -32,7 +32,7 @@ type Roller struct {
 // Slot moves the rows of a slot, as far as its buckets are to be had, until ctx ends; work is for what has to be ended then. did is told
 // of each batch.
 func (r *Roller) Slot(ctx, work context.Context, slot time.Time, did func(moved, passedOver int)) error {
-	list, err := r.Ledger.Open(work, slot)
+	list, err := r.Ledger.Open(work, slot, ledger.RollForward)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (r *Roller) Slot(ctx, work context.Context, slot time.Time, did func(moved,
 		if row.LivesFor > 0 || ctx.Err() != nil {
 			continue
 		}
-		l, err := r.Ledger.Claim(work, slot, row)
+		l, err := r.Ledger.Claim(work, slot, row, ledger.RollForward)
 		if err != nil {
 			return err
 		}
