@@ -28,9 +28,12 @@ func Agents(prog *program.Program) *cobra.Command {
 	var watch, pools bool
 	cmd := &cobra.Command{
 		Use:   "agents",
-		Short: "List the processes that work, what they serve and how much they do",
+		Short: "List the processes and timers that work, what they serve and how much they do",
 		Long: fmt.Sprintf(`Lists the agents: processes of work, which are heard of every %[1]s. One that was not for %[2]s is dead: it crashed, is
-frozen, or is cut off from the database. It is listed for %[3]s more. One that ended is not listed, and neither are run and sweep.
+frozen, or is cut off from the database. It is listed for %[3]s more, unless one of its name is back. One that ended is not listed.
+
+Timers that call run or sweep are listed between their calls, too. One is dead where it did not come for its next slot, or was silent for
+twice as long as there is between its sweeps, and %[2]s passed since. Timers that serve the same slots are one; its host is that of the last.
 
 busy is the share of worker.concurrency that was in use between the last two heartbeats of the agent, load that of its host in the
 last minute.
@@ -42,7 +45,7 @@ and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.F
 			if pools {
 				return watched(cmd, prog, watch, listPools, "no pool is there: no live agent serves one, and no long run is under way", poolColumns, poolCells)
 			}
-			return watched(cmd, prog, watch, listAgents, "no agent is there: no process of work was heard of lately", agentColumns, agentCells)
+			return watched(cmd, prog, watch, listAgents, "no agent is there: no process of work, and no timer, was heard of lately", agentColumns, agentCells)
 		},
 	}
 	cmd.Flags().BoolVar(&pools, "pools", false, "list the pools of long runs, and what waits in them")
@@ -114,7 +117,7 @@ func show(w io.Writer, watched bool, none string, columns []output.Column, cells
 }
 
 func agentColumns() []output.Column {
-	return []output.Column{{Title: "agent"}, {Title: "state"}, {Title: "seen"}, {Title: "host"}, {Title: "pid", Right: true}, {Title: "version"}, {Title: "serves"},
+	return []output.Column{{Title: "agent"}, {Title: "kind"}, {Title: "state"}, {Title: "seen"}, {Title: "host"}, {Title: "pid", Right: true}, {Title: "version"}, {Title: "serves"},
 		{Title: "pools"}, {Title: "busy", Right: true}, {Title: "long runs", Right: true}, {Title: "load", Right: true}, {Title: "memory", Right: true}}
 }
 
@@ -128,7 +131,7 @@ func agentCells(list []agent.Known) (cells [][]string) {
 		if a.Load != nil {
 			load = fmt.Sprintf("%.2f", *a.Load)
 		}
-		cells = append(cells, []string{words.Clean(a.Name), string(a.State), a.Silent.Truncate(time.Second).String() + " ago", words.Clean(a.Host), fmt.Sprint(a.PID),
+		cells = append(cells, []string{words.Clean(a.Name), words.Clean(string(a.Kind)), string(a.State), a.Silent.Truncate(time.Second).String() + " ago", words.Clean(a.Host), fmt.Sprint(a.PID),
 			words.Clean(a.Version), words.Clean(a.Assignment), words.Clean(strings.Join(pools, ",")), fmt.Sprintf("%.0f%%", 100*a.Busy), fmt.Sprint(a.LongRuns), load,
 			fmt.Sprintf("%.0f MB", float64(a.MemoryBytes)/1e6)})
 	}

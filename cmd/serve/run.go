@@ -10,6 +10,7 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/prescient"
+	"prescient/prescient/agent"
 	"prescient/prescient/worker/books"
 )
 
@@ -50,9 +51,11 @@ func runSlot(cmd *cobra.Command, s *program.Session) error {
 		return err
 	}
 	var figures books.Figures
-	err = awaitingLong(cmd.Context(), s, func(ctx context.Context) (err error) {
-		figures, err = w.Run(ctx)
-		return err
+	err = timed(cmd.Context(), s, w, agent.Run, func(ctx context.Context) error {
+		return awaitingLong(ctx, s, func(ctx context.Context) (err error) {
+			figures, err = w.Run(ctx)
+			return err
+		})
 	})
 	unassigned := errors.Is(err, prescient.ErrNotAssigned)
 	if unassigned {

@@ -11,6 +11,7 @@ import (
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/prescient/agent"
 	"prescient/prescient/worker"
 	"prescient/prescient/worker/books"
 )
@@ -53,9 +54,11 @@ func sweepUp(cmd *cobra.Command, s *program.Session) error {
 		defer bar.Stop()
 	}
 	var swept []books.Figures
-	err = awaitingLong(cmd.Context(), s, func(ctx context.Context) (err error) {
-		swept, err = w.Sweep(ctx)
-		return err
+	err = timed(cmd.Context(), s, w, agent.Sweep, func(ctx context.Context) error {
+		return awaitingLong(ctx, s, func(ctx context.Context) (err error) {
+			swept, err = w.Sweep(ctx)
+			return err
+		})
 	})
 	bar.Stop()
 	if err != nil && !stopped(cmd.Context(), err) {

@@ -102,7 +102,7 @@ func watchedWorker(ctx context.Context, s *program.Session, listen string, event
 		observer = m.observer(ready)
 	}
 	if w, err = s.NewWorker(ctx, observer); err == nil {
-		a, err = s.NewAgent(ctx, w)
+		a, err = s.NewAgent(ctx, w, agent.Work)
 	}
 	if err != nil {
 		unwatch()

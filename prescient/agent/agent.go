@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,20 +36,35 @@ const (
 	forgetEvery   = time.Hour
 )
 
+// Kind is what an agent is.
+type Kind string
+
+// The kinds. A timer comes and goes, and leaves its row for the time in between.
+const (
+	Work  Kind = "work"  // it stays up
+	Run   Kind = "run"   // a timer, which runs the slot that is now
+	Sweep Kind = "sweep" // a timer, which sweeps
+)
+
 // Options are for New; zero fields mean the defaults.
 type Options struct {
 	// Prefix of the table names; empty by default.
 	Prefix string
 	// Dialect is [text.Auto] by default: what the server can do.
 	Dialect text.Dialect
+	// Kind is Work by default.
+	Kind Kind
 	// Name of the agent, at most 64 characters: that of its worker, which is no other's at the same time. Two agents of one name have two
-	// rows all the same.
+	// rows all the same. Timers of one name that serve the same slots are one timer, whatever process they are; without a name it has that of
+	// its kind.
 	Name string
 	// Version of the program, at most 64 characters.
 	Version string
 	// Assignment says which slots it serves; the zero value is all of them, as of a worker.
 	Assignment slots.Assignment
-	// Pools are those whose long runs it takes, and how many of each.
+	// Every is how often a timer of Sweep comes, as far as that is known. What it is seen to do counts where that is more.
+	Every time.Duration
+	// Pools are those whose long runs it takes, and how many of each. A timer waits for none.
 	Pools map[string]int
 	// Concurrency is how many calls it makes at a time.
 	Concurrency int
@@ -70,6 +87,9 @@ type Agent struct {
 	host     string
 	pools    []byte
 
+	began time.Time
+	timer *timer // nil for what stays up
+
 	stopping chan struct{}
 	stop     sync.Once
 
@@ -80,6 +100,13 @@ type Agent struct {
 // New makes an agent, which registers when it is run. db is a pool that connect.Open made. The error wraps
 // prescient.ErrNotMigrated, prescient.ErrInvalid or what the server says.
 func New(ctx context.Context, db *sqlx.DB, o Options) (*Agent, error) {
+	o.Kind = cmp.Or(o.Kind, Work)
+	if !slices.Contains([]Kind{Work, Run, Sweep}, o.Kind) {
+		return nil, fmt.Errorf("%w: an agent of the kind %.20q: %s, %s and %s are allowed", prescient.ErrInvalid, o.Kind, Work, Run, Sweep)
+	}
+	if o.Name == "" && o.Kind != Work {
+		o.Name = string(o.Kind)
+	}
 	if o.Name == "" {
 		return nil, fmt.Errorf("%w: an agent needs a name: that of its worker", prescient.ErrInvalid)
 	}
@@ -102,18 +129,24 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Agent, error) {
 	if o.Concurrency < 0 || o.Concurrency > math.MaxInt32 {
 		return nil, fmt.Errorf("%w: concurrency %d of an agent", prescient.ErrInvalid, o.Concurrency)
 	}
-	if o.Pools == nil {
+	if o.Pools == nil || o.Kind != Work {
 		o.Pools = map[string]int{}
 	}
 	t, err := store.OpenTables(ctx, db, o.Prefix, 0, o.Dialect)
 	if err != nil {
 		return nil, err
 	}
-	if o.Assignment == (slots.Assignment{}) {
+	switch {
+	case o.Kind == Sweep:
+		o.Assignment = slots.Assignment{} // it has no slots of its own
+	case o.Assignment == (slots.Assignment{}):
 		o.Assignment = slots.All(t.Grid)
 	}
-	a := &Agent{options: o, db: db, tables: t, instance: rand.Uint64() >> 1, host: hostName(), stopping: make(chan struct{})}
-	a.busy = share{of: o.Concurrency, at: time.Now()}
+	a := &Agent{options: o, db: db, tables: t, instance: rand.Uint64() >> 1, host: hostName(), stopping: make(chan struct{}), began: time.Now()}
+	if o.Kind != Work {
+		a.timer, a.instance = new(timer), instanceOf(o.Kind, o.Assignment)
+	}
+	a.busy = share{of: o.Concurrency, at: a.began}
 	if o.Calling != nil {
 		a.busy.called = o.Calling()
 	}
@@ -131,8 +164,8 @@ func (a *Agent) Busy() float64 {
 	return a.busy.last
 }
 
-// Run registers the agent, and has it heard of until ctx ends; then its row goes away. It tries again what fails, sooner than the next
-// heartbeat is due, and says so in the log once for each time that it begins to fail.
+// Run registers the agent, and has it heard of until ctx ends; then its row goes away, but for that of a timer, which is to come again. It
+// tries again what fails, sooner than the next heartbeat is due, and says so in the log once for each time that it begins to fail.
 func (a *Agent) Run(ctx context.Context) {
 	var forgotten time.Time
 	stopping, failing := a.stopping, false
@@ -142,7 +175,7 @@ func (a *Agent) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			a.leave()
+			a.leave(forgotten.IsZero())
 			return
 		case <-stopping:
 			timer.Stop()
@@ -152,7 +185,7 @@ func (a *Agent) Run(ctx context.Context) {
 		err := a.beat(ctx, stopping == nil)
 		if err == nil && time.Since(forgotten) >= forgetEvery {
 			forgotten = time.Now()
-			err = a.exec(ctx, "agent/forget", ForgottenAfter.Microseconds())
+			err = a.forget(ctx)
 		}
 		wait = Every + rand.N(Every/10)
 		if err != nil && ctx.Err() == nil {
@@ -181,15 +214,42 @@ func (a *Agent) beat(ctx context.Context, stops bool) error {
 	a.mu.Lock()
 	busy := a.busy.since(time.Now(), called)
 	a.mu.Unlock()
-	return a.exec(ctx, "agent/beat", o.Name, a.instance, a.host, os.Getpid(), o.Version, o.Assignment.String(), string(a.pools), o.Concurrency,
-		busy, runs, hostLoad(), memory(), time.Now().UTC(), stops, o.Connections)
+	return a.write(ctx, busy, runs, stops, o.Connections)
 }
 
-// leave takes the row away. Where that fails the agent counts as dead after a while.
-func (a *Agent) leave() {
-	if err := a.exec(context.Background(), "agent/leave", a.options.Name, a.instance); err != nil {
+// write writes the row of the agent.
+func (a *Agent) write(ctx context.Context, busy float64, runs int, stops bool, connections int) error {
+	due, err := a.due(ctx)
+	if err != nil {
+		return err
+	}
+	o := a.options
+	return a.exec(ctx, "agent/beat", o.Name, a.instance, o.Kind, a.host, os.Getpid(), o.Version, o.Assignment.String(), string(a.pools), o.Concurrency,
+		busy, runs, hostLoad(), memory(), time.Now().UTC(), stops, time.Since(a.began).Microseconds(), connections, due)
+}
+
+// leave takes the row away, or has that of a timer wait for the next time. Where that fails the agent counts as dead
+// after a while. A timer may have to forget the dead yet: where there is nothing else nobody does.
+func (a *Agent) leave(forget bool) {
+	ctx := context.Background()
+	if a.timer != nil {
+		err := a.write(ctx, 0, 0, false, 0)
+		if err == nil && forget {
+			err = a.forget(ctx)
+		}
+		if err != nil {
+			a.options.Log.Warn().Err(err).Msg("this timer cannot be heard of; others see it as dead before long")
+		}
+		return
+	}
+	if err := a.exec(ctx, "agent/leave", a.options.Name, a.instance); err != nil {
 		a.options.Log.Warn().Err(err).Msg("this agent has ended; others see it as dead")
 	}
+}
+
+// forget takes away what the dead have left.
+func (a *Agent) forget(ctx context.Context) error {
+	return a.exec(ctx, "agent/forget", ForgottenAfter.Microseconds(), ForgottenAfter.Microseconds())
 }
 
 // exec runs a statement to its end, also where ctx ends before that: one that was given up the server may still do, after the row was taken away.

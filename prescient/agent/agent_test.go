@@ -97,7 +97,7 @@ func TestTwoProcessesOfOneNameShowAsTwo(t *testing.T) {
 		if len(all) != 2 || all[0].Instance == all[1].Instance {
 			t.Fatalf("%+v", all)
 		}
-		one.leave()
+		one.leave(false)
 		if all = r.list(); len(all) != 1 || all[0].Instance != two.instance || all[0].State != Live {
 			t.Errorf("%+v", all)
 		}
@@ -216,7 +216,8 @@ func TestNoStatementOfAgentsScansATable(t *testing.T) {
 		for _, e := range []rig.Explained{
 			{Statement: "agent/pools", Query: get("agent/pools"), Args: []any{mostRuns}, Reached: map[string]string{"p_schedule_run": "ended_at 9"}},
 			{Statement: "agent/leave", Query: get("agent/leave"), Args: []any{"n7", 7}, Reached: map[string]string{"p_agent": "PRIMARY 266"}},
-			{Statement: "agent/forget", Query: get("agent/forget"), Args: []any{ForgottenAfter.Microseconds()}, Reached: map[string]string{"p_agent": "seen_at 8"}},
+			{Statement: "agent/forget", Query: get("agent/forget"), Args: []any{ForgottenAfter.Microseconds(), ForgottenAfter.Microseconds()}, Reached: map[string]string{"p_agent": "seen_at 8"}},
+			{Statement: "agent/before", Query: get("agent/before"), Args: []any{"n7", 7}, Reached: map[string]string{"known": "PRIMARY 266"}},
 		} {
 			t.Run(e.Statement, func(t *testing.T) { e.Check(t, conn) })
 		}

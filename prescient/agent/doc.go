@@ -8,7 +8,12 @@
 //   - stopping: so, but it starts nothing new, and ends or hands on what it has;
 //   - dead: it was not heard of for longer. It crashed, is frozen, or is cut off from the database.
 //
-// One that ends takes its row away. What a dead one leaves is forgotten after [ForgottenAfter], by those that live.
+// One that ends takes its row away. What a dead one leaves goes from the list once one of its name is back, and is forgotten after
+// [ForgottenAfter], by those that live.
+//
+// A timer ([Run], [Sweep]) comes and goes. Its row stays in between, and says by when it is to come again: for its next slot, or after twice
+// the time that there was between its sweeps. It is dead where it did not, and [DeadAfter] has passed since. What serves the same slots under
+// one name is one timer, whatever process it is and on whichever host.
 //
 // Nothing is decided by these rows: who may run what is a matter of leases. They are for people, for the doctor, and for metrics.
 package agent

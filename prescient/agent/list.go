@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -28,6 +29,7 @@ const mostListed = 10_000
 // Known is an agent as the database knows it.
 type Known struct {
 	Name  string `json:"name"`
+	Kind  Kind   `json:"kind"`
 	State State  `json:"state"`
 	// Instance tells apart agents of one name.
 	Instance uint64 `json:"instance"`
@@ -51,33 +53,38 @@ type Known struct {
 	Ahead     time.Duration `json:"ahead_ns"`
 	StartedAt time.Time     `json:"started_at"`
 	SeenAt    time.Time     `json:"seen_at"`
+	// DueAt is by when a timer is to be heard of again; nil for what stays up.
+	DueAt *time.Time `json:"due_at"`
 	// Silent is for how long it was not heard of, by the database's clock.
 	Silent time.Duration `json:"silent_ns"`
 }
 
 // row is a row of the table.
 type row struct {
-	Name        string    `db:"name"`
-	Instance    uint64    `db:"instance"`
-	Host        string    `db:"host"`
-	PID         uint32    `db:"pid"`
-	Version     string    `db:"version"`
-	Assignment  string    `db:"assignment"`
-	Pools       []byte    `db:"pools"`
-	Concurrency int       `db:"concurrency"`
-	Busy        float64   `db:"busy"`
-	LongRuns    int       `db:"long_runs"`
-	Connections int       `db:"connections"`
-	Load        *float64  `db:"load_1m"`
-	MemoryBytes uint64    `db:"memory_bytes"`
-	ClockMS     int64     `db:"clock_ms"`
-	Stopping    bool      `db:"stopping"`
-	StartedAt   time.Time `db:"started_at"`
-	SeenAt      time.Time `db:"seen_at"`
-	SilentUS    int64     `db:"silent_us"`
+	Name        string     `db:"name"`
+	Instance    uint64     `db:"instance"`
+	Kind        Kind       `db:"kind"`
+	Host        string     `db:"host"`
+	PID         uint32     `db:"pid"`
+	Version     string     `db:"version"`
+	Assignment  string     `db:"assignment"`
+	Pools       []byte     `db:"pools"`
+	Concurrency int        `db:"concurrency"`
+	Busy        float64    `db:"busy"`
+	LongRuns    int        `db:"long_runs"`
+	Connections int        `db:"connections"`
+	Load        *float64   `db:"load_1m"`
+	MemoryBytes uint64     `db:"memory_bytes"`
+	ClockMS     int64      `db:"clock_ms"`
+	Stopping    bool       `db:"stopping"`
+	StartedAt   time.Time  `db:"started_at"`
+	SeenAt      time.Time  `db:"seen_at"`
+	DueAt       *time.Time `db:"due_at"`
+	SilentUS    int64      `db:"silent_us"`
+	LateUS      *int64     `db:"late_us"`
 }
 
-// List returns the agents by name, up to 10,000 of them: those that live, that stop, and that died not long ago. db is a pool that
+// List returns the agents by name, up to 10,000 of them: those that live, that stop, and that died not long ago and have not come back. db is a pool that
 // connect.Open made; the other arguments are those of Options. The error wraps prescient.ErrNotMigrated or what the server says.
 func List(ctx context.Context, db *sqlx.DB, prefix string, dialect text.Dialect) ([]Known, error) {
 	t, err := store.OpenTables(ctx, db, prefix, 0, dialect)
@@ -98,24 +105,44 @@ func ListBy(ctx context.Context, db *sqlx.DB, statements text.Statements) ([]Kno
 	}
 	all := make([]Known, 0, len(rows))
 	for _, r := range rows {
-		known := Known{Name: r.Name, Instance: r.Instance, Host: r.Host, PID: r.PID, Version: r.Version, Assignment: r.Assignment, Concurrency: r.Concurrency,
+		known := Known{Name: r.Name, Kind: r.Kind, DueAt: r.DueAt, Instance: r.Instance, Host: r.Host, PID: r.PID, Version: r.Version, Assignment: r.Assignment, Concurrency: r.Concurrency,
 			Busy: r.Busy, LongRuns: r.LongRuns, Connections: r.Connections, Load: r.Load, MemoryBytes: r.MemoryBytes, Ahead: time.Duration(r.ClockMS) * time.Millisecond,
 			StartedAt: r.StartedAt, SeenAt: r.SeenAt, Silent: max(time.Duration(r.SilentUS)*time.Microsecond, 0)}
-		known.State = stateOf(known.Silent, r.Stopping)
+		var late time.Duration
+		if r.LateUS != nil {
+			late = time.Duration(*r.LateUS) * time.Microsecond
+		}
+		known.State = stateOf(known.Silent, r.LateUS != nil, late, r.Stopping)
 		if err := json.Unmarshal(r.Pools, &known.Pools); err != nil {
 			return nil, fmt.Errorf("pools of the agent %q: %w", r.Name, err)
 		}
 		all = append(all, known)
 	}
-	return all, nil
+	return withoutReplaced(all), nil
 }
 
-func stateOf(silent time.Duration, stopping bool) State {
+// stateOf is the state of an agent that is silent for a time; of a timer it also counts for how long it should have come again.
+func stateOf(silent time.Duration, timer bool, late time.Duration, stopping bool) State {
 	switch {
-	case silent > DeadAfter:
+	case silent > DeadAfter && (!timer || late > DeadAfter):
 		return Dead
-	case stopping:
+	case stopping && silent <= DeadAfter:
 		return Stopping
 	}
 	return Live
+}
+
+// withoutReplaced leaves out the dead that came back: agents by their names, timers by what they serve.
+func withoutReplaced(all []Known) []Known {
+	who := func(k Known) [2]string {
+		if k.Kind == Run || k.Kind == Sweep {
+			return [2]string{string(k.Kind), k.Assignment}
+		}
+		return [2]string{string(Work), k.Name}
+	}
+	there := make(map[[2]string]bool)
+	for _, k := range all {
+		there[who(k)] = there[who(k)] || k.State != Dead
+	}
+	return slices.DeleteFunc(all, func(k Known) bool { return k.State == Dead && there[who(k)] })
 }

@@ -33,8 +33,7 @@ type roll struct {
 	takes  int            // connections that the server takes of everybody; 0 where that is not known
 }
 
-// examineAgents looks whether the agents that live serve all that there is, and what the dead have left. Where there are none, as
-// where timers run the slots, there is nothing to find.
+// examineAgents looks whether the agents and timers that live serve all that there is, and what the dead have left.
 func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
 	agents, err := agent.ListBy(ctx, d.db, d.tables.Stmt)
 	if err != nil {
@@ -74,10 +73,10 @@ func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
 // judge says what is wrong with the agents.
 func (r roll) judge() []Finding {
 	if len(r.agents) == 0 {
-		return []Finding{fine("agents", "there are none: nothing works but timers that call run, if there are any")}
+		return []Finding{fine("agents", "there are none, and no timer was heard of: nothing works but timers of programs before this version, if there are any")}
 	}
 	live := r.in(agent.Live)
-	found := slices.Concat(r.unserved(live), r.withoutAgent(live), r.leftRuns(live), clashes(live), versions(live), r.clocks(live), r.connections())
+	found := slices.Concat(r.unserved(live), r.unswept(live), r.withoutAgent(live), r.leftRuns(live), clashes(live), versions(live), r.clocks(live), r.connections())
 	counts := make(map[agent.State]int)
 	for _, a := range r.agents {
 		counts[a.State]++
@@ -105,9 +104,12 @@ func (r roll) in(state agent.State) (some []agent.Known) {
 
 // unserved finds slots that no live agent serves.
 func (r roll) unserved(live []agent.Known) []Finding {
-	const do = "start work for them, unless timers call run for them; until then only a sweep runs what is due, late"
+	const do = "start work for them, or a timer that calls run; until then only a sweep runs what is due, late"
 	seen := make(map[slots.Assignment]bool)
 	for _, a := range live {
+		if a.Kind == agent.Sweep {
+			continue
+		}
 		one, err := slots.Parse(r.grid, a.Assignment)
 		if err != nil { // it was started at another resolution
 			return []Finding{bad("agents.slots", fmt.Sprintf("agent %s serves %.80q, which is nothing at a resolution of %s", a.Name, a.Assignment, r.grid),
@@ -118,7 +120,7 @@ func (r roll) unserved(live []agent.Known) []Finding {
 		}
 	}
 	if len(seen) == 0 {
-		return []Finding{warn("agents.slots", "no live agent serves any slot; "+lastSeen(r.agents), do)}
+		return []Finding{warn("agents.slots", "no live agent serves any slot"+lastSeen(r.agents, agent.Sweep), do)}
 	}
 	covered, err := slots.Cover(slices.SortedFunc(maps.Keys(seen), func(a, b slots.Assignment) int { return cmp.Compare(a.String(), b.String()) })...)
 	if err != nil {
@@ -128,7 +130,42 @@ func (r roll) unserved(live []agent.Known) []Finding {
 		return nil
 	}
 	covered.Doubled = nil // which agents share on purpose
-	return []Finding{warn("agents.slots", "of the live agents "+covered.String(), do)}
+	return []Finding{warn("agents.slots", "of the live agents "+covered.String()+r.whoServed(covered.Unserved), do)}
+}
+
+// whoServed names the dead whose slots nobody serves now.
+func (r roll) whoServed(unserved []time.Duration) string {
+	var named []string
+	for _, a := range r.in(agent.Dead) {
+		one, err := slots.Parse(r.grid, a.Assignment)
+		if err == nil && slices.ContainsFunc(unserved, func(at time.Duration) bool { return one.Serves(time.Unix(0, 0).Add(at)) }) {
+			named = append(named, fmt.Sprintf("%s on %s (%s), heard of %s ago", nameOf(a), a.Host, a.Assignment, a.Silent.Round(time.Second)))
+		}
+	}
+	if len(named) == 0 {
+		return ""
+	}
+	return "; dead: " + strings.Join(fewOf(named), ", ")
+}
+
+// nameOf says what an agent is, where it does not stay up, and its name.
+func nameOf(a agent.Known) string {
+	switch {
+	case a.Kind != agent.Run && a.Kind != agent.Sweep:
+		return a.Name
+	case a.Name == string(a.Kind):
+		return "the timer of " + a.Name
+	}
+	return fmt.Sprintf("the timer of %s %s", a.Kind, a.Name)
+}
+
+// unswept finds that nobody sweeps: what stays up does, and so do timers of that kind.
+func (r roll) unswept(live []agent.Known) []Finding {
+	if len(live) == 0 || slices.ContainsFunc(live, func(a agent.Known) bool { return a.Kind != agent.Run }) {
+		return nil // where nobody lives that is what is to be said
+	}
+	const text = "no live agent or timer sweeps: rows that come late, or are left by who died, wait"
+	return []Finding{warn("agents.sweep", text+lastSeen(r.in(agent.Dead), agent.Run), "start a timer that calls sweep each minute, or work, which sweeps by itself")}
 }
 
 // connections finds that the agents that are there may have more connections at a time than the server takes. Whoever comes then is refused,
@@ -147,10 +184,14 @@ func (r roll) connections() []Finding {
 		"give the agents fewer (connections), or set max_connections above their sum and what the apps need; else apps are refused (1040) when the agents have much to do")}
 }
 
-// lastSeen names the agent that was heard of last.
-func lastSeen(agents []agent.Known) string {
+// lastSeen names the agent of all kinds but one that was heard of last.
+func lastSeen(agents []agent.Known, but agent.Kind) string {
+	agents = slices.DeleteFunc(slices.Clone(agents), func(a agent.Known) bool { return a.Kind == but })
+	if len(agents) == 0 {
+		return ""
+	}
 	last := slices.MinFunc(agents, func(a, b agent.Known) int { return cmp.Compare(a.Silent, b.Silent) })
-	return fmt.Sprintf("the last was %s, %s, heard of %s ago", last.Name, last.State, last.Silent.Round(time.Second))
+	return fmt.Sprintf("; the last was %s, %s, heard of %s ago", nameOf(last), last.State, last.Silent.Round(time.Second))
 }
 
 // withoutAgent finds pools that no live agent serves.
@@ -206,6 +247,9 @@ func (r roll) leftRuns(live []agent.Known) []Finding {
 func clashes(live []agent.Known) []Finding {
 	named := make(map[string][]string)
 	for _, a := range live {
+		if a.Kind == agent.Run || a.Kind == agent.Sweep {
+			continue // timers of one name are told apart by what they serve
+		}
 		named[a.Name] = append(named[a.Name], fmt.Sprintf("process %d on %s", a.PID, a.Host))
 	}
 	var clash []string

@@ -30,6 +30,7 @@ func TestAgentsAreJudged(t *testing.T) {
 			}
 		}
 	}
+	timer := func(kind agent.Kind) func(a *agent.Known) { return func(a *agent.Known) { a.Kind = kind } }
 	dead := func(a *agent.Known) { a.State, a.Silent = agent.Dead, 10*time.Minute }
 	stopping := func(a *agent.Known) { a.State = agent.Stopping }
 	connections := func(n int) func(*agent.Known) { return func(a *agent.Known) { a.Connections = n } }
@@ -49,6 +50,15 @@ func TestAgentsAreJudged(t *testing.T) {
 		{"half is missing", []agent.Known{an("a", serves("share 1/2"))}, nil, nil, "agents.slots", SeverityWarn, "nobody serves :15, :45"},
 		{"half is of one that stops", []agent.Known{an("a", serves("share 1/2")), an("b", serves("share 2/2"), stopping)}, nil, nil, "agents.slots", SeverityWarn, "nobody serves :15, :45"},
 		{"all are dead", []agent.Known{an("a", dead), an("b", dead)}, nil, nil, "agents.slots", SeverityWarn, "no live agent serves any slot; the last was a, dead, heard of 10m0s ago"},
+		{"a timer for all, and one that sweeps", []agent.Known{an("run", timer(agent.Run)), an("sweep", timer(agent.Sweep), serves("no slot"))}, nil, nil, "agents", SeverityOK, "2 live"},
+		{"a dead timer", []agent.Known{an("run", timer(agent.Run), serves("share 1/2")), an("run", timer(agent.Run), serves("share 2/2"), dead), an("sweep", timer(agent.Sweep), serves("no slot"))}, nil, nil,
+			"agents.slots", SeverityWarn, "nobody serves :15, :45; dead: the timer of run on h-run (share 2/2), heard of 10m0s ago"},
+		{"a dead timer whose slots another has", []agent.Known{an("a"), an("b", timer(agent.Run), serves("share 2/2"), dead)}, nil, nil, "agents", SeverityOK, "1 dead"},
+		{"timers that serve no slot", []agent.Known{an("sweep", timer(agent.Sweep), serves("no slot")), an("b", timer(agent.Run), dead)}, nil, nil, "agents.slots", SeverityWarn,
+			"no live agent serves any slot; the last was the timer of run b, dead"},
+		{"nobody sweeps", []agent.Known{an("run", timer(agent.Run)), an("nightly", timer(agent.Sweep), serves("no slot"), dead)}, nil, nil, "agents.sweep", SeverityWarn,
+			"no live agent or timer sweeps: rows that come late, or are left by who died, wait; the last was the timer of sweep nightly, dead, heard of 10m0s ago"},
+		{"timers of one name", []agent.Known{an("a"), an("a", timer(agent.Run)), an("a", timer(agent.Sweep), serves("no slot"))}, nil, nil, "agents", SeverityOK, "3 live"},
 		{"of another resolution", []agent.Known{an("a", serves("minutes 7"))}, nil, nil, "agents.slots", SeverityBad, `"minutes 7", which is nothing at a resolution of 15m0s`},
 		{"a pool that is served", []agent.Known{an("a", in("heavy", "eu"))}, []string{"eu", "heavy"}, nil, "agents", SeverityOK, "1 live"},
 		{"a pool that is not", []agent.Known{an("a", in("heavy"))}, []string{"heavy", "us", "eu", "us"}, nil, "agents.pools", SeverityBad, "pools eu, us: "},

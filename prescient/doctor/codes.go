@@ -13,7 +13,7 @@ var furtherCodes = []string{"tables", "reslot", "schema.table", "schema.column",
 	"schema.view", "schema.procedure", "schema.definer", "coverage.unserved", "coverage.doubled", "rows.key", "rows.early", "rows.checks",
 	"rows.names", "rows.grid", "invariants.both", "invariants.twice", "invariants.ledger", "invariants.unfinished", "purge.transaction", "blocking.rows",
 	"audit.versions", "audit.deleted", "schedules.timers", "schedules.timerless", "schedules.zones", "schedules.crontabs", "long_runs.waiting", "long_runs.takeovers", "long_runs.checkpoint",
-	"agents.slots", "agents.pools", "agents.runs", "agents.names", "agents.versions", "agents.clock", "agents.connections", "events.failing", "events.old", "events.refused", "events.shard"}
+	"agents.slots", "agents.sweep", "agents.pools", "agents.runs", "agents.names", "agents.versions", "agents.clock", "agents.connections", "events.failing", "events.old", "events.refused", "events.shard"}
 
 // FindingCodes returns the codes that findings have. One with a dot is of the kind that stands before it.
 func FindingCodes() []string {

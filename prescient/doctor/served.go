@@ -3,10 +3,12 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/agent"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
 )
@@ -134,22 +136,47 @@ func (d *doctor) examineFarLeases(ctx context.Context) ([]Finding, error) {
 		"see that the clock of the database is right; the leases are not honoured: where rows are left, sweep takes the buckets over")}, nil
 }
 
-// examineCoverage compares the assignments of all workers.
-func (d *doctor) examineCoverage(context.Context) (found []Finding, err error) {
-	if len(d.options.Assignments) == 0 {
-		return []Finding{unseen("coverage", "no assignments were given to compare", "doctor --assignments takes those of all workers")}, nil
+// examineCoverage compares the assignments of all workers: those that were given, or else of the agents and timers that live.
+func (d *doctor) examineCoverage(ctx context.Context) (found []Finding, err error) {
+	assigned, given := d.options.Assignments, len(d.options.Assignments) > 0
+	if !given && d.mayUse("SELECT", "agent") {
+		if assigned, err = d.assigned(ctx); err != nil {
+			return nil, err
+		}
 	}
-	covered, err := slots.Cover(d.options.Assignments...)
+	if len(assigned) == 0 {
+		return []Finding{unseen("coverage", "no assignments were given to compare, and no agent or timer lives that has one", "doctor --assignments takes those of all workers")}, nil
+	}
+	covered, err := slots.Cover(assigned...)
 	if err != nil {
 		return []Finding{bad("coverage", err.Error(), "give assignments of the resolution that slot_config has")}, nil
 	}
 	for line := range strings.SplitSeq(covered.String(), "\n") {
 		switch {
 		case len(covered.Unserved) > 0 && len(found) == 0:
-			found = append(found, bad("coverage.unserved", line, "assign them to a worker; until then only the sweeper runs them, late"))
-		case len(covered.Doubled) > 0:
+			unserved := bad("coverage.unserved", line, "assign them to a worker; until then only the sweeper runs them, late")
+			if !given {
+				unserved.Severity = SeverityWarn // a timer of an earlier version may serve them
+			}
+			found = append(found, unserved)
+		case len(covered.Doubled) > 0 && given: // agents share slots on purpose
 			found = append(found, warn("coverage.doubled", line, "nothing, if the workers are to share these slots; leases keep them apart"))
 		}
 	}
 	return orFine(found, "coverage", covered.String()), nil
+}
+
+// assigned are the assignments of the agents and timers that live, each once.
+func (d *doctor) assigned(ctx context.Context) (all []slots.Assignment, err error) {
+	agents, err := agent.ListBy(ctx, d.db, d.tables.Stmt)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range agents {
+		one, err := slots.Parse(d.tables.Grid, a.Assignment)
+		if a.State == agent.Live && err == nil && !one.Grid().IsZero() && !slices.Contains(all, one) { // agents.slots names one that is none
+			all = append(all, one)
+		}
+	}
+	return all, nil
 }

@@ -20,7 +20,7 @@
 //
 //	SELECT UTC_TIMESTAMP(6), EXISTS (SELECT 1 FROM future_job WHERE next_check_at = ?), (SELECT version FROM slot_config …)
 //	SELECT COUNT(*) FROM (SELECT 1 FROM future_job WHERE next_check_at = ? LIMIT ?) few
-//	INSERT INTO slot_run (slot, bucket, buckets) SELECT …
+//	INSERT INTO slot_run (slot, bucket, buckets, run_by) SELECT …
 //	SELECT bucket, buckets, token, … FROM slot_run WHERE slot = ?
 //
 // Once a bucket it takes the lease: under a higher token, only as the bucket was seen, only where it is free or its lease

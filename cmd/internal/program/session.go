@@ -44,6 +44,7 @@ type Session struct {
 	Long *longrun.Runner
 	// Busy says which share of worker.concurrency is in use, for claims of long runs by load; nil while nobody counts that.
 	Busy    func() float64
+	named   bool // the worker has a name that was configured
 	closers []func()
 }
 
@@ -145,6 +146,7 @@ func (s *Session) newClient(ctx context.Context, resolution time.Duration) error
 func (s *Session) NewLong(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
 	defer cancel()
+	s.named = s.Config.Worker.Name != ""
 	s.Config.Worker.Name = cmp.Or(s.Config.Worker.Name, worker.NewName())
 	wakeUp, err := s.openWakeUp(ctx)
 	if err != nil {
@@ -170,12 +172,16 @@ func (s *Session) NewWorker(ctx context.Context, observer *worker.Observer) (*wo
 	return w, s.Explain(err)
 }
 
-// NewAgent returns what has others know of this process, beside its worker.
-func (s *Session) NewAgent(ctx context.Context, w *worker.Worker) (*agent.Agent, error) {
+// NewAgent returns what has others know of this process, beside its worker. A timer has the name that is configured, if any.
+func (s *Session) NewAgent(ctx context.Context, w *worker.Worker, kind agent.Kind) (*agent.Agent, error) {
 	ctx, cancel := context.WithTimeout(ctx, ConnectTime)
 	defer cancel()
 	c := s.Config
-	a, err := agent.New(ctx, s.DB, agent.Options{Prefix: c.TablePrefix, Dialect: sql.Dialect(c.Dialect), Name: w.Name(),
+	name := w.Name()
+	if kind != agent.Work && !s.named {
+		name = ""
+	}
+	a, err := agent.New(ctx, s.DB, agent.Options{Prefix: c.TablePrefix, Dialect: sql.Dialect(c.Dialect), Kind: kind, Name: name, Every: max(c.Sweep.Every, 0),
 		Version: s.Program.Version[:min(len(s.Program.Version), 64)], Assignment: c.Worker.Assignment, Pools: c.Worker.Pools, Concurrency: c.Worker.Concurrency,
 		Connections: c.Connections, Calling: w.CallTime, LongRuns: s.Long.Running, Log: s.Log})
 	return a, s.Explain(err)

@@ -74,7 +74,7 @@ func TestAClaimWithoutAnAnswerIsResolvedByItsToken(t *testing.T) {
 			rows := sqlmock.NewRows([]string{"worker", "token", "batch_seq"})
 			claimed := &stepped{tell: func(step uint64) { rows.AddRow(c.worker, 7+step+c.off, c.seq) }}
 			exec := func() *sqlmock.ExpectedExec {
-				return d.mock.ExpectExec("UPDATE p_slot_run").WithArgs(claimed, "me", int64(60_000_000), rig.At("13:15"), 3,
+				return d.mock.ExpectExec("UPDATE p_slot_run").WithArgs(claimed, "me", int64(60_000_000), false, "work", rig.At("13:15"), 3,
 					uint64(7), uint64(20), uint64(1))
 			}
 			exec().WillReturnError(mysql.ErrInvalidConn)
@@ -133,7 +133,7 @@ func TestClaimsAreRepeatedOrRefused(t *testing.T) {
 	}
 	expect := func(d *desk) *sqlmock.ExpectedExec {
 		return d.mock.ExpectExec("UPDATE p_slot_run").
-			WithArgs(sqlmock.AnyArg(), "me", int64(60_000_000), rig.At("13:15"), 3, uint64(7), uint64(20), uint64(1))
+			WithArgs(sqlmock.AnyArg(), "me", int64(60_000_000), false, "work", rig.At("13:15"), 3, uint64(7), uint64(20), uint64(1))
 	}
 	d := newDesk(t)
 	expect(d).WillReturnError(serverError(1213))
