@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,7 +12,7 @@ import (
 	"prescient/prescient/agent"
 )
 
-// mostPools is how many pools have a label of their own.
+// mostPools is how many pools have a label of their own: those whose runs wait the longest.
 const mostPools = 100
 
 // agentProbe looks who works when it is asked, and not more often than every so often.
@@ -42,12 +44,24 @@ func (p *agentProbe) look() (map[agent.State]int, []agent.Pool) {
 			p.states[known.State]++
 		}
 		p.waiting, _ = p.pools(ctx, list) // what fails shows as prescient_database_up
+		p.waiting = worstPools(p.waiting)
 	}
 	return p.states, p.waiting
 }
 
+// worstPools are as many of the pools as have a label: those whose runs wait for the longest, of these where the most wait, then where the most
+// are under way.
+func worstPools(all []agent.Pool) []agent.Pool {
+	if len(all) <= mostPools {
+		return all
+	}
+	return slices.SortedStableFunc(slices.Values(all), func(a, b agent.Pool) int {
+		return cmp.Or(cmp.Compare(b.Oldest, a.Oldest), cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(b.Running, a.Running))
+	})[:mostPools]
+}
+
 var (
-	agentsSeen  = prometheus.NewDesc("prescient_agents", "Processes that work, by state: live, stopping, or dead for less than a day.", []string{"state"}, nil)
+	agentsSeen  = prometheus.NewDesc("prescient_agents", "Processes and timers that work, by state: live, stopping, or dead for less than a day and not back under their names.", []string{"state"}, nil)
 	runsWaiting = prometheus.NewDesc("prescient_long_runs_waiting", "Long runs of a pool that wait for an agent, among the first 100000; the pool is empty for those of none.", []string{"pool"}, nil)
 	runsHeld    = prometheus.NewDesc("prescient_long_runs_running", "Long runs of a pool that agents have, among the first 100000.", []string{"pool"}, nil)
 	runsAge     = prometheus.NewDesc("prescient_long_runs_waiting_seconds", "For how long the first of them waits.", []string{"pool"}, nil)
@@ -67,10 +81,7 @@ func (p *agentProbe) Collect(to chan<- prometheus.Metric) {
 	for state, n := range states {
 		to <- prometheus.MustNewConstMetric(agentsSeen, prometheus.GaugeValue, float64(n), string(state))
 	}
-	for i, pool := range pools {
-		if i == mostPools {
-			break
-		}
+	for _, pool := range pools {
 		to <- prometheus.MustNewConstMetric(runsWaiting, prometheus.GaugeValue, float64(pool.Waiting), pool.Name)
 		to <- prometheus.MustNewConstMetric(runsHeld, prometheus.GaugeValue, float64(pool.Running), pool.Name)
 		to <- prometheus.MustNewConstMetric(runsAge, prometheus.GaugeValue, pool.Oldest.Seconds(), pool.Name)

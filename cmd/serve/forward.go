@@ -13,6 +13,7 @@ import (
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
+	"prescient/config"
 	"prescient/config/value"
 	"prescient/prescient/event/forward"
 	"prescient/prescient/worker"
@@ -63,6 +64,7 @@ published again by others.`,
 func forwardOn(ctx context.Context, s *program.Session, listen string, untilEmpty bool) error {
 	s.Config.Worker.Name = cmp.Or(s.Config.Worker.Name, worker.NewName())
 	m := newEventMetrics()
+	m.start(topicsOf(s.Config))
 	f, err := s.NewForwarder(ctx, m.observer())
 	if err != nil {
 		return err
@@ -86,6 +88,14 @@ func forwardOn(ctx context.Context, s *program.Session, listen string, untilEmpt
 	}
 	s.Log.Info().Str("forwarder", s.Config.Worker.Name).Msg("stopped")
 	return nil
+}
+
+// topicsOf are what routes say of the topics that they take.
+func topicsOf(c config.Config) (topics []string) {
+	for _, route := range c.Events.Routes {
+		topics = append(topics, route.Topics)
+	}
+	return topics
 }
 
 // forwarding runs what runs slots, and a forwarder beside it where there is one. The forwarder ends last: what the last slots

@@ -87,14 +87,38 @@ func newMetrics(jobExecs []string) *metrics {
 	}
 	for _, name := range jobExecs {
 		m.execs.own[name] = true
-		for _, vec := range []*prometheus.CounterVec{m.due, m.dropped} {
-			vec.WithLabelValues(name) // there from the start, so that a rate has its first value
-		}
-		m.ended.WithLabelValues(name, string(prescient.Done))
+		m.start(name)
+	}
+	m.start(books.OtherExecs)
+	for _, result := range []string{ranOK, ranError} {
+		m.slotRuns.WithLabelValues(result)
 	}
 	m.registry.MustRegister(m.due, m.ended, m.moved, m.dropped, m.slotRuns, m.lateness, m.runTime, m.slotSeconds, m.retries,
 		m.leasesLost, m.takeovers, m.stuck, m.overSLA, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// Why a row went to a later slot, and how a slot run went: values of labels.
+const (
+	whyReturned, whyError, whyPutOff, whyUnregistered = "returned", "error", "put_off", "unregistered"
+	ranOK, ranError                                   = "ok", "error"
+)
+
+// start has all that may be told of a job_exec be there from the start, as zero: increase() sees the first failure only where there was
+// a value before it.
+func (m *metrics) start(name string) {
+	m.due.WithLabelValues(name)
+	m.dropped.WithLabelValues(name)
+	m.lateness.WithLabelValues(name)
+	m.runTime.WithLabelValues(name)
+	for _, outcome := range prescient.Outcomes() {
+		if !outcome.ByApp() {
+			m.ended.WithLabelValues(name, string(outcome))
+		}
+	}
+	for _, why := range []string{whyReturned, whyError, whyPutOff, whyUnregistered} {
+		m.moved.WithLabelValues(name, why)
+	}
 }
 
 // observer returns what fills the metrics; working is called once the worker works.
@@ -103,9 +127,9 @@ func (m *metrics) observer(working func()) *worker.Observer {
 }
 
 func (m *metrics) slotRun(f books.Figures, err error) {
-	result := "ok"
+	result := ranOK
 	if err != nil {
-		result = "error"
+		result = ranError
 	}
 	m.slotRuns.WithLabelValues(result).Inc()
 	m.slotSeconds.Observe(f.Took.Seconds())
@@ -127,13 +151,13 @@ func (m *metrics) answered(answers []worker.Result) {
 		case a.Outcome != "":
 			m.ended.WithLabelValues(name, string(a.Outcome)).Inc()
 		case a.Unregistered:
-			m.moved.WithLabelValues(name, "unregistered").Inc()
+			m.moved.WithLabelValues(name, whyUnregistered).Inc()
 		case !a.Called:
-			m.moved.WithLabelValues(name, "put_off").Inc()
+			m.moved.WithLabelValues(name, whyPutOff).Inc()
 		case a.Reason != "":
-			m.moved.WithLabelValues(name, "error").Inc()
+			m.moved.WithLabelValues(name, whyError).Inc()
 		default:
-			m.moved.WithLabelValues(name, "returned").Inc()
+			m.moved.WithLabelValues(name, whyReturned).Inc()
 		}
 		if a.Called {
 			m.lateness.WithLabelValues(name).Observe(a.Lateness.Seconds())

@@ -49,6 +49,7 @@ answers, else 503 and why. Under systemd it says when it is ready (Type=notify),
 
 func workOn(cmd *cobra.Command, s *program.Session, listen string) error {
 	events := newEventMetrics()
+	events.start(topicsOf(s.Config))
 	f, err := s.NewForwarder(cmd.Context(), events.observer())
 	if err != nil {
 		return err

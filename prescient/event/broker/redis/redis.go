@@ -45,6 +45,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/rs/zerolog"
 
 	"prescient/prescient/event/broker"
 )
@@ -64,7 +65,17 @@ func Open(_ context.Context, o broker.Options) (broker.Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redis: %w", err)
 	}
+	redis.SetLogger(logger{o.Log})
 	return &server{client: redis.NewClient(options), maxLen: maxLen}, nil
+}
+
+// logger takes what the client says by itself, which else goes to stderr, between the lines of a log that is JSON. The client has one for the
+// whole process: that of the broker which was opened last. What matters of it Publish returns.
+type logger struct{ log zerolog.Logger }
+
+// Printf is what the client calls.
+func (l logger) Printf(_ context.Context, format string, v ...any) {
+	l.log.Debug().Str("said", fmt.Sprintf(format, v...)).Msg("the client of Redis")
 }
 
 func parse(text string) (options *redis.Options, maxLen int64, err error) {
