@@ -58,6 +58,7 @@ func (d *doctor) served(ctx context.Context, from, before time.Time, limit int) 
 	if err := d.db.SelectContext(ctx, &list, d.tables.Stmt.Get("operate/served"), from, before, limit); err != nil {
 		return nil, fmt.Errorf("operate/served: %w", err)
 	}
+	slices.SortFunc(list, func(a, b served) int { return a.Slot.Compare(b.Slot) })
 	return list, nil
 }
 

@@ -57,3 +57,16 @@ func TestADoctorCountsSlotsThatOnlyASweepServedAsMissed(t *testing.T) {
 		}
 	})
 }
+
+func TestWhichSlotsWereServedIsReadByTheLedgersKey(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ReadPlans)
+		f := r.Fill()
+		conn, err := r.Pool(time.Time{}).Conn(t.Context())
+		r.Must(err)
+		defer conn.Close()
+		served := rig.Explained{Statement: "operate/served", Query: f.Tables.Stmt.Get("operate/served"), Args: []any{rig.At("06:00"), rig.At("12:00"), servedProbe},
+			Reached: map[string]string{"run": rig.BySlot, "p_slot_run": rig.BySlot}}
+		served.Check(t, conn)
+	})
+}
