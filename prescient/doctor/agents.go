@@ -173,7 +173,7 @@ func (r roll) unswept(live []agent.Known) []Finding {
 func (r roll) connections() []Finding {
 	sum, of := 0, 0
 	for _, a := range r.agents {
-		if a.State != agent.Dead {
+		if a.State != agent.Dead && (a.DueAt == nil || a.Connections > 0) { // a timer has none between its calls
 			sum, of = sum+a.Connections, of+1
 		}
 	}
