@@ -152,6 +152,9 @@ func (d *doctor) examineCoverage(ctx context.Context) (found []Finding, err erro
 	if err != nil {
 		return []Finding{bad("coverage", err.Error(), "give assignments of the resolution that slot_config has")}, nil
 	}
+	if !given {
+		covered.Doubled = nil // which agents share on purpose
+	}
 	for line := range strings.SplitSeq(covered.String(), "\n") {
 		switch {
 		case len(covered.Unserved) > 0 && len(found) == 0:
@@ -160,7 +163,7 @@ func (d *doctor) examineCoverage(ctx context.Context) (found []Finding, err erro
 				unserved.Severity = SeverityWarn // a timer of an earlier version may serve them
 			}
 			found = append(found, unserved)
-		case len(covered.Doubled) > 0 && given: // agents share slots on purpose
+		case len(covered.Doubled) > 0:
 			found = append(found, warn("coverage.doubled", line, "nothing, if the workers are to share these slots; leases keep them apart"))
 		}
 	}
