@@ -106,6 +106,7 @@ func TestTheSQLOnThePagesRuns(t *testing.T) {
 			Slot     time.Time  `db:"slot"`
 			Done     int        `db:"SUM(done)"`
 			Finished *time.Time `db:"MAX(finished_at)"`
+			RunBy    string     `db:"GROUP_CONCAT(DISTINCT run_by)"`
 		}
 		must(owner.Select(&slots, strings.TrimSuffix(pages.Block(t, sqlPage, "sql", "FROM slot_run"), ";\n")))
 		if len(slots) == 0 {
