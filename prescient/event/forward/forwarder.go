@@ -288,12 +288,6 @@ func (f *Forwarder) Alive() error {
 	return nil
 }
 
-// waiting is a shard that has events, with the number of the first of them, or of the last.
-type waiting struct {
-	Shard int    `db:"shard"`
-	Seq   uint64 `db:"seq"`
-}
-
 // look returns the shards that have events, with the first of each, and takes note of whether they are paused. A pass looks first what it
 // is over.
 func (f *Forwarder) look(ctx context.Context) (some []waiting, err error) {

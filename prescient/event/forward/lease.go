@@ -2,6 +2,7 @@ package forward
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -179,4 +180,54 @@ func numbers[T int | uint64](some []T) string {
 		parts[i] = fmt.Sprint(n)
 	}
 	return strings.Join(parts, ",")
+}
+
+// beginPass looks which event is the last of each shard, where there is a pass that has not begun.
+func (f *Forwarder) beginPass(ctx context.Context) error {
+	if f.pass == nil || f.pass.hasBegun() {
+		return nil
+	}
+	var last []waiting
+	if err := f.db.SelectContext(ctx, &last, f.tables.Stmt.Get("event/last")); err != nil {
+		return err
+	}
+	f.pass.begin(last)
+	return nil
+}
+
+// passIsOver says whether the pass has ended, and why events are left.
+func (f *Forwarder) passIsOver(ctx context.Context, some []waiting) (over bool, left error) {
+	mine := make(map[int]bool)
+	for _, s := range f.held() {
+		mine[s.number] = true
+	}
+	over, stuck, err := f.pass.isOver(some, mine, time.Now())
+	if f.saidPaused {
+		over, stuck, err = true, nil, nil
+	}
+	if len(stuck) > 0 {
+		err = f.stuck(ctx, stuck)
+	}
+	if over || ctx.Err() != nil {
+		return true, errors.Join(f.pass.verdict(), err)
+	}
+	return false, nil
+}
+
+// stuck is the error that says whose shards are in which nothing goes on.
+func (f *Forwarder) stuck(ctx context.Context, shards []int) error {
+	ctx, cancel := context.WithTimeout(ctx, f.statementTime())
+	defer cancel()
+	leases, err := f.leases(ctx)
+	if err != nil {
+		return fmt.Errorf("%w, in %d shards that this forwarder does not have: %w", ErrLeft, len(shards), err)
+	}
+	holder := "nobody"
+	for _, l := range leases {
+		if l.Lives && slices.Contains(shards, l.Shard) {
+			holder = fmt.Sprintf("forwarder %q", l.Forwarder)
+		}
+	}
+	return fmt.Errorf("%w: %s has shards with events, such as %d, and published none of them for %s", ErrLeft, holder, slices.Min(shards),
+		f.pass.patience.Round(time.Second))
 }

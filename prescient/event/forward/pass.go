@@ -1,10 +1,8 @@
 package forward
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
@@ -174,54 +172,4 @@ func (p *pass) verdict() error {
 		more = fmt.Sprintf("; %d more failed", p.failed-1)
 	}
 	return fmt.Errorf("%w: event %q of topic %s with key %q: %w%s", ErrLeft, p.oldest.ID, p.oldest.Topic, p.oldest.Key, p.why, more)
-}
-
-// beginPass looks which event is the last of each shard, where there is a pass that has not begun.
-func (f *Forwarder) beginPass(ctx context.Context) error {
-	if f.pass == nil || f.pass.hasBegun() {
-		return nil
-	}
-	var last []waiting
-	if err := f.db.SelectContext(ctx, &last, f.tables.Stmt.Get("event/last")); err != nil {
-		return err
-	}
-	f.pass.begin(last)
-	return nil
-}
-
-// passIsOver says whether the pass has ended, and why events are left.
-func (f *Forwarder) passIsOver(ctx context.Context, some []waiting) (over bool, left error) {
-	mine := make(map[int]bool)
-	for _, s := range f.held() {
-		mine[s.number] = true
-	}
-	over, stuck, err := f.pass.isOver(some, mine, time.Now())
-	if f.saidPaused {
-		over, stuck, err = true, nil, nil
-	}
-	if len(stuck) > 0 {
-		err = f.stuck(ctx, stuck)
-	}
-	if over || ctx.Err() != nil {
-		return true, errors.Join(f.pass.verdict(), err)
-	}
-	return false, nil
-}
-
-// stuck is the error that says whose shards are in which nothing goes on.
-func (f *Forwarder) stuck(ctx context.Context, shards []int) error {
-	ctx, cancel := context.WithTimeout(ctx, f.statementTime())
-	defer cancel()
-	leases, err := f.leases(ctx)
-	if err != nil {
-		return fmt.Errorf("%w, in %d shards that this forwarder does not have: %w", ErrLeft, len(shards), err)
-	}
-	holder := "nobody"
-	for _, l := range leases {
-		if l.Lives && slices.Contains(shards, l.Shard) {
-			holder = fmt.Sprintf("forwarder %q", l.Forwarder)
-		}
-	}
-	return fmt.Errorf("%w: %s has shards with events, such as %d, and published none of them for %s", ErrLeft, holder, slices.Min(shards),
-		f.pass.patience.Round(time.Second))
 }

@@ -21,3 +21,9 @@ type row struct {
 type chain struct{ topic, key string }
 
 func (r row) chain() chain { return chain{r.Topic, r.Key} }
+
+// waiting is a shard that has events, with the number of the first of them, or of the last.
+type waiting struct {
+	Shard int    `db:"shard"`
+	Seq   uint64 `db:"seq"`
+}
