@@ -150,3 +150,35 @@ func TestOnceTellsIdsApartThatComparisonsDoNot(t *testing.T) {
 		}
 	})
 }
+
+// One that was set aside before the outbox had bounds costs itself alone, and is named.
+func TestWhatTheOutboxRefusesIsNotResentAndNamed(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		r := app.New(t, d, 15*time.Minute)
+		r.Needs(t, rig.ColumnDefaults)
+		outbox := event.New(r.Client)
+		var rows []string
+		var seqs []uint64
+		for seq := range uint64(2*event.PerStatement + 7) {
+			topic := "t"
+			if seq == 3 || seq == 150 {
+				topic = ""
+			}
+			rows = append(rows, fmt.Sprintf("(%d, 1, 'i%d', '%s', 'k', UTC_TIMESTAMP(6), '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 'r')", seq+1, seq, topic))
+			seqs = append(seqs, seq+1)
+		}
+		r.Exec("INSERT INTO p_event_set_aside (seq, shard, id, topic, event_key, generated_at, payload, inserted_at, refused_at, reason) VALUES " + strings.Join(rows, ","))
+		n, err := outbox.Resend(t.Context(), r.As("operator", time.Time{}), seqs...)
+		if want := len(seqs) - 2; n != want || r.Count("SELECT COUNT(*) FROM p_event_outbox") != want || r.Count("SELECT COUNT(*) FROM p_event_set_aside") != 2 {
+			t.Errorf("%d were resent; want %d: %v", n, want, err)
+		}
+		rig.WantErr(t, "resent", err, prescient.ErrInvalid)
+		if !rig.Contains(err, "event 4, ", "event 151, ") {
+			t.Errorf("the error does not name them: %v", err)
+		}
+		if n, err := outbox.Drop(t.Context(), r.As("operator", time.Time{}), 4, 151); n != 2 || err != nil {
+			t.Errorf("%d were dropped, %v", n, err)
+		}
+	})
+}

@@ -12,6 +12,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 )
@@ -73,7 +74,8 @@ func (o *Outbox) SetAside(ctx context.Context, db prescient.DB, filter SetAsideF
 }
 
 // Resend puts events that were set aside into the outbox again, behind what is there, and says how many. Those that are gone
-// meanwhile are left out. On a pool some of them may be there, and others not, after an error.
+// meanwhile are left out. What the tables refuse, as plain SQL can have written it before they had bounds, stays set aside: the error wraps
+// ErrInvalid and names it, and the others are resent. On a pool some of them may be there, and others not, after another error.
 func (o *Outbox) Resend(ctx context.Context, db prescient.DB, seqs ...uint64) (n int, err error) {
 	defer o.Took()
 	return o.each(ctx, db, seqs, "resend", "event/resend", "event/forget_set_aside")
@@ -85,32 +87,56 @@ func (o *Outbox) Drop(ctx context.Context, db prescient.DB, seqs ...uint64) (n i
 }
 
 // each runs statements on events that were set aside, some hundred at a time, and says how many the last one met. The verb is that of
-// their entries in the audit.
+// their entries in the audit. What the tables refuse costs itself alone, and the error names it.
 func (o *Outbox) each(ctx context.Context, db prescient.DB, seqs []uint64, verb string, statements ...string) (n int, err error) {
+	var refused []error
 	for some := range slices.Chunk(slices.Sorted(slices.Values(seqs)), PerStatement) {
-		list := make([]string, len(some))
-		for i, seq := range some {
-			list[i] = fmt.Sprint(seq)
-		}
-		var met int
-		err := o.own.InTx(ctx, db, func(db prescient.DB) error {
-			entries, err := o.entries(ctx, db, strings.Join(list, ","), verb)
-			if err != nil {
-				return err
-			}
-			for _, statement := range statements {
-				if met, err = store.Affected(ctx, db, o.tables.Fill(statement, "{seqs}", strings.Join(list, ","))); err != nil {
-					return fmt.Errorf("%s: %w", statement, err)
-				}
-			}
-			return o.log.Record(ctx, db, entries...)
-		})
-		if err != nil {
+		met, no, err := o.some(ctx, db, some, verb, statements)
+		if n, refused = n+met, append(refused, no...); err != nil {
 			return n, err
 		}
-		n += met
 	}
-	return n, nil
+	if more := len(refused) - mostNamed; more > 0 {
+		refused = append(refused[:mostNamed], fmt.Errorf("and %d more", more))
+	}
+	return n, errors.Join(refused...)
+}
+
+// mostNamed is how many events an error names.
+const mostNamed = 10
+
+// some is each for one statement's worth: halves of it, where the tables refuse one of them, until that is alone.
+func (o *Outbox) some(ctx context.Context, db prescient.DB, seqs []uint64, verb string, statements []string) (met int, refused []error, err error) {
+	list := make([]string, len(seqs))
+	for i, seq := range seqs {
+		list[i] = fmt.Sprint(seq)
+	}
+	err = o.own.InTx(ctx, db, func(db prescient.DB) error {
+		entries, err := o.entries(ctx, db, strings.Join(list, ","), verb)
+		if err != nil {
+			return err
+		}
+		for _, statement := range statements {
+			if met, err = store.Affected(ctx, db, o.tables.Fill(statement, "{seqs}", strings.Join(list, ","))); err != nil {
+				return fmt.Errorf("%s: %w", statement, err)
+			}
+		}
+		return o.log.Record(ctx, db, entries...)
+	})
+	switch {
+	case !errno.KeepsRow(err):
+		return met, nil, err
+	case len(seqs) == 1:
+		return 0, []error{fmt.Errorf("%w: event %d, which was set aside: the tables take no such event, and only drop it: %w", prescient.ErrInvalid, seqs[0], err)}, nil
+	}
+	met = 0
+	for half := range slices.Chunk(seqs, (len(seqs)+1)/2) {
+		n, no, err := o.some(ctx, db, half, verb, statements)
+		if met, refused = met+n, append(refused, no...); err != nil {
+			return met, refused, err
+		}
+	}
+	return met, refused, nil
 }
 
 // setAside is an event that was set aside as it stands in the audit.
