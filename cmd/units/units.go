@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -84,6 +86,9 @@ func (f *unitFlags) check() (err error) {
 	} else if f.owner != "" {
 		return exit.Usage(errors.New("--owner-dsn-file is for prune, which --keep '' leaves out"))
 	}
+	if !printable(f.owner) {
+		return exit.Usage(fmt.Errorf("--owner-dsn-file %.80q: characters that can be seen are wanted, in UTF-8", f.owner))
+	}
 	if f.owner != "" { // the units run in another folder
 		if f.owner, err = filepath.Abs(f.owner); err != nil {
 			return err
@@ -100,10 +105,15 @@ func (f *unitFlags) check() (err error) {
 			return exit.Usage(fmt.Errorf("give --binary, where the program will be: %s, which runs now, was made by go run and will be gone", f.binary))
 		}
 	}
-	if !filepath.IsAbs(f.binary) || strings.ContainsFunc(f.binary, func(r rune) bool { return r < ' ' }) {
-		return exit.Usage(fmt.Errorf("--binary %.80q: an absolute path is wanted", f.binary))
+	if !filepath.IsAbs(f.binary) || !printable(f.binary) {
+		return exit.Usage(fmt.Errorf("--binary %.80q: an absolute path is wanted, of characters that can be seen, in UTF-8", f.binary))
 	}
 	return nil
+}
+
+// printable says whether a path can stand in a unit, and on a terminal.
+func printable(path string) bool {
+	return utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // madeByGoRun says whether a program lies where go run and go test put theirs: in a temporary folder, or in the cache of

@@ -80,7 +80,9 @@ func TestADoctorShowsHowFarPurgeIsBehindAndTheOldestTransaction(t *testing.T) {
 
 		r.Exec("GRANT PROCESS ON *.* TO '" + r.User("worker") + "'@'%'")
 		for r.Sessions("user = ?", r.User("worker")) > 0 { // the right is that of new connections
-			r.Exec(fmt.Sprintf("KILL %d", r.Count("SELECT MIN(id) FROM information_schema.processlist WHERE user = ?", r.User("worker"))))
+			if id := r.Count("SELECT COALESCE(MIN(id), 0) FROM information_schema.processlist WHERE user = ?", r.User("worker")); id > 0 {
+				_, _ = r.Root.Exec(fmt.Sprintf("KILL %d", id)) // it may be gone by now
+			}
 		}
 		found = look(Options{})
 		wantFinding(t, found, "purge", SeverityOK, " transactions to purge")

@@ -66,7 +66,7 @@ func TestADoctorSaysWhoWouldLook(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		found, err := Examine(t.Context(), r.As("app", time.Time{}), Options{Prefix: "p_", Dialect: r.Setting, Use: UseApp})
 		r.Must(err)
-		for code, do := range map[string]string{"missed": "operator, worker or owner", "paused": "operator, worker or owner", "leases": "owner",
+		for code, do := range map[string]string{"missed": "operator, worker, oncall or owner", "paused": "operator, worker, oncall or owner", "leases": "owner",
 			"coverage": "--assignments", "blocking": "GRANT PROCESS ON *.*"} {
 			wantFinding(t, found, code, SeverityUnseen)
 			if f := finding(found, code); !strings.Contains(f.Do, do) || strings.Contains(f.Text, "not looked at") {
