@@ -11,7 +11,7 @@ import (
 
 func TestGrantsNameTheTablesOfTheInstallation(t *testing.T) {
 	comment, statements, err := Grants("app", Account{Database: "my`shop_1", Prefix: "p_", User: "shop.app"})
-	if err != nil || !strings.HasPrefix(comment, "-- An app ") || len(statements) != 17 {
+	if err != nil || !strings.HasPrefix(comment, "-- An app ") || len(statements) != 18 {
 		t.Fatalf("%q, %q, %v", comment, statements, err)
 	}
 	if want := "GRANT EXECUTE ON PROCEDURE `my``shop_1`.`p_cancel` TO 'shop.app'@'%'"; statements[15] != want {
@@ -116,6 +116,7 @@ func TestRolesAreFoundByTheRightThatTheyHave(t *testing.T) {
 		{"UPDATE", "future_job", "due_at", []string{"app-reschedule", "worker", "oncall", "owner"}},
 		{"INSERT", "future_job", "check_count", []string{"worker", "oncall", "owner"}},
 		{"DELETE", "job_pause", "", []string{"operator", "oncall", "owner"}},
+		{"EXECUTE", "pending", "", []string{"app-sql", "app", "app-reschedule", "worker", "oncall", "owner"}},
 		{"EXECUTE", "cancel", "", []string{"app-sql", "app", "app-reschedule", "worker", "oncall", "owner"}},
 		{"UPDATE", "slot_config", "", []string{"owner"}},
 		{"SELECT", "of others", "", []string{"owner"}},

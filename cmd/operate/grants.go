@@ -60,7 +60,8 @@ the account what it needs on the others first, and then run them, or take them w
 
 Roles:
   analyst         reads history and the views on it
-  app-sql         inserts in plain SQL, cancels by CALL cancel(entity_name, entity_key, job_exec or NULL)
+  app-sql         inserts in plain SQL, cancels by CALL cancel(entity_name, entity_key, job_exec or NULL), and
+                  looks by CALL pending(entity_name, entity_key)
   app             inserts and cancels by the Go client, schedule, job, events; cannot put a pending check to another time
   app-reschedule  also replaces and reschedules
   operator        pause, resume, requeue, event, blocking, agents, runs, doctor --use operator, and all that lists

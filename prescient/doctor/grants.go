@@ -93,7 +93,6 @@ var (
 		{"INSERT on {p}job_history", "INSERT INTO {p}job_history (entity_name, entity_key, outcome, ended_at) SELECT 'x', 'x', 'cancelled', UTC_TIMESTAMP(6) FROM DUAL WHERE 1 = 0"},
 	}
 	appSQLNeeds = []need{
-		{"SELECT on {p}future_job", "SELECT job_key, revision, payload FROM {p}future_job WHERE 1 = 0"},
 		{"INSERT on {p}future_job", "INSERT INTO {p}future_job (entity_name, entity_key, job_exec, tag, due_at, payload) SELECT 'x', 'x', 'x', '', UTC_TIMESTAMP(6), NULL FROM DUAL WHERE 1 = 0"},
 	}
 	analystNeeds = []need{

@@ -16,4 +16,5 @@ GRANT SELECT, INSERT ON {database}.{job_version} TO {account};
 GRANT SELECT ON {database}.{job_run_log} TO {account};
 GRANT SELECT ON {database}.{step_run_log} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
+GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};

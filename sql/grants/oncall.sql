@@ -28,4 +28,5 @@ GRANT SELECT, INSERT, UPDATE ON {database}.{schedule_deleted} TO {account};
 GRANT INSERT ON {database}.{event_published} TO {account};
 GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
+GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};

@@ -27,4 +27,5 @@ GRANT SELECT, INSERT, UPDATE ON {database}.{job_run_log} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{step_run_log} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{queue_position} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
+GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account};
 GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};

@@ -31,7 +31,7 @@ var rights = []struct {
 }{
 	{"SELECT COUNT(*) FROM p_slot_config", []string{"analyst", "app", "app-reschedule", "operator", "worker", "owner"}},
 	{"UPDATE p_slot_config SET version = version", []string{"owner"}},
-	{"SELECT COUNT(*) FROM p_future_job", []string{"app-sql", "app", "app-reschedule", "operator", "worker", "owner"}},
+	{"SELECT COUNT(*) FROM p_future_job", []string{"app", "app-reschedule", "operator", "worker", "owner"}},
 	{"INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, payload) VALUES ('a', UUID(), 'b', '2026-11-20 13:05:00', '{}')",
 		[]string{"app-sql", "app", "app-reschedule", "operator", "worker", "owner"}},
 	{"INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, check_count) VALUES ('a', UUID(), 'b', '2026-11-20 13:05:00', 4)",
@@ -70,6 +70,7 @@ var rights = []struct {
 	{"SELECT COUNT(*) FROM p_queue_position", []string{"analyst", "operator", "worker", "owner"}},
 	{"UPDATE p_queue_position SET version = version", []string{"worker", "owner"}},
 	{"DELETE FROM p_queue_position WHERE name = 'nothing'", []string{"owner"}},
+	{"CALL p_pending('a', 'nothing')", []string{"app-sql", "app", "app-reschedule", "worker", "owner"}},
 	{"CALL p_cancel('a', 'nothing', NULL)", []string{"app-sql", "app", "app-reschedule", "worker", "owner"}},
 	{"INSERT INTO p_audit_log (stream, kind, id, verb) VALUES (SUBSTRING(UNHEX(SHA2(CONCAT('check', UNHEX('00'), 'a/b c'), 256)), 1, 16), 'check', 'a/b c', 'cancel')", []string{"app", "app-reschedule", "operator", "worker", "owner"}},
 	{"INSERT INTO p_audit_log (stream, kind, id, verb, account) VALUES (SUBSTRING(UNHEX(SHA2(CONCAT('check', UNHEX('00'), 'a/b c'), 256)), 1, 16), 'check', 'a/b c', 'cancel', 'somebody@else')", []string{"owner"}},
