@@ -91,12 +91,15 @@ func (d *doctor) open(ctx context.Context) error {
 	return err
 }
 
-// readResolution reads slot_config, or, for a role that may not, what the table makes of a plain INSERT.
+// readResolution reads slot_config, or, for a role that may not, what the table makes of a plain INSERT. A role that may read neither looks at
+// nothing that goes by it.
 func (d *doctor) readResolution(ctx context.Context) (time.Duration, error) {
 	if !d.mayUse("SELECT", "slot_config") {
 		switch is, err := d.tables.ReadGridOfTable(ctx, d.db); {
 		case err != nil:
 			return 0, err
+		case is.Filled == 0 && !d.mayUse("SELECT", "future_job"):
+			return cmp.Or(d.options.Resolution, time.Hour), nil
 		case is.Filled == 0:
 			return 0, fmt.Errorf("%w: %sfuture_job is not there, has no default for first_check_at, or this user has no right on it", prescient.ErrNotMigrated, d.tables.Prefix)
 		default:

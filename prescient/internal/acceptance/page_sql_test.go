@@ -77,6 +77,7 @@ func TestTheSQLOnThePagesRuns(t *testing.T) {
 		if left := time.Until(job.DueAt); left < 170*time.Minute || left > 181*time.Minute || job.NextCheckAt.Before(job.DueAt) {
 			t.Errorf("%+v", job)
 		}
+		runs(t, app, "CALL pending('order', '42')")
 		runs(t, app, "CALL cancel('order', '42', NULL)")
 		if _, err := checks.Get(ctx, owner, prescient.Entity{Name: "order", Key: "42"}, "order-unshipped", ""); err == nil {
 			t.Error("the check was not cancelled")
