@@ -66,6 +66,24 @@ func (s *Schedules) endedBy(some []replacement, now time.Time) func(prescient.Fu
 	return func(job prescient.FutureJob) bool { return !goOn[job.EntityKey] || !begun(job, now) }
 }
 
+// overtaken are the runs, under the new definition, of occurrences that the timer has left behind, though they were to come by the time at which
+// the update began: it then waited for the rows while their slot was run. They begin anew. What they are to be events of, is among those
+// that have begun from then on.
+func (s *Schedules) overtaken(r replacement, timer prescient.FutureJob, met, begun map[prescient.Key]prescient.FutureJob) (jobs []prescient.NewJob) {
+	if s.ofJobs || r.old.JobExec == "" {
+		return nil
+	}
+	for key, run := range met {
+		if _, is := begun[key]; is || run.EntityKey != r.old.ID || run.JobExec != r.old.JobExec || byHand(run.Tag) || !run.DueAt.Before(timer.DueAt) {
+			continue
+		}
+		if begun[key] = run; r.goesOn() {
+			jobs = append(jobs, s.runs(r.by.Schedule, run.DueAt)...)
+		}
+	}
+	return jobs
+}
+
 // fireDue fires, by its new definition, what was due of a schedule before an update, and goes on otherwise neither as a run nor by the timer
 // that it is to have.
 func (s *Schedules) fireDue(ctx context.Context, db prescient.DB, r replacement, timer prescient.FutureJob, begun map[prescient.Key]prescient.FutureJob, now time.Time) error {

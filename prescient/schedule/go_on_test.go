@@ -30,6 +30,35 @@ func (r *testRig) afresh() {
 	}
 }
 
+// The update read the time before it waited for rows whose slot was run meanwhile: the timer waits for the next occurrence already.
+func TestAnOccurrenceThatATimerLeftBehindIsNotLost(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for what, change := range updates {
+			r.afresh()
+			one := schedule.Schedule{ID: what, Crontabs: []string{"5 * * * *"}, JobExec: "digest", Payload: []byte("old")}
+			r.create("10:00", one)
+			r.err = errNotYet
+			r.run("10:15")
+			r.ids()
+			one.Payload = []byte("new")
+			change(&one)
+			r.update("10:04", one)
+			if waits := r.waiting(what); waits[unix("10:05")] == "" {
+				t.Errorf("%s: %v waits, the run of 10:05 is lost", what, waits)
+			}
+		}
+		r.afresh()
+		one := schedule.Schedule{ID: "a", Crontabs: []string{"5 * * * *"}, JobExec: "digest"}
+		r.create("10:00", one)
+		r.run("10:15")
+		one.JobExec, one.Topic = "", "t"
+		r.update("10:04", one)
+		if got := r.events(); !slices.Equal(got, idsOf("a", "10:05")) {
+			t.Errorf("%s were sent", got)
+		}
+	})
+}
+
 // A run was called once without success, and waits to be tried again; of another its slot has begun, and nobody runs it. Both go on under the
 // new definition, with their counts.
 func TestWhatWaitsGoesOnUnderTheNewDefinition(t *testing.T) {

@@ -45,6 +45,7 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 		var timer *prescient.FutureJob
 		if job, waits := met[prescient.KeyOf(s.own.Entity(r.old.ID), TimerExec, "")]; waits {
 			timer = &job
+			jobs = append(jobs, s.overtaken(r, job, met, begun)...)
 			if err := s.fireDue(ctx, db, r, job, begun, now); err != nil {
 				return err
 			}
