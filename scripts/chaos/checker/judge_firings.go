@@ -236,9 +236,10 @@ func tagOf(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }
 // thereIn says whether a run was there in a span after the change that began it, or before that, where the span begins with an
 // occurrence that had begun.
 func (j *judgement) thereIn(r *runStory, s *span, t time.Time) bool {
-	_, high := j.when(s.begin)
+	low, high := j.when(s.begin)
 	return slices.ContainsFunc(r.jobs, func(job evidence.ScheduleJob) bool {
-		return job.Outcome == "" || job.At.After(s.begin.Change.UpdatedAt) || s.kept && t.Equal(s.first) && !t.After(high)
+		underWay := job.Outcome == superseded && job.Worker != "" && len(r.calls) > 0 && !job.At.Before(low) // who ends it read the time before it waited for the change
+		return job.Outcome == "" || job.At.After(s.begin.Change.UpdatedAt) || underWay || s.kept && t.Equal(s.first) && !t.After(high)
 	})
 }
 
@@ -294,7 +295,7 @@ func (j *judgement) runEnds(p *plan, r *runStory, says []*span) {
 	j.report.Planned.Runs += one
 	last := says[len(says)-1]
 	_, begun := j.when(last.begin)
-	if one == 0 && last.end == nil && !(last.kept && tagOf(last.first) == r.insert.Tag && !last.first.After(begun)) {
+	if one == 0 && last.end == nil && !j.metUnderWay(p, r) && !(last.kept && tagOf(last.first) == r.insert.Tag && !last.first.After(begun)) {
 		j.planFinds("lost", p, "the run %s is gone: %v", r.insert.Tag, r.jobs)
 	}
 }
