@@ -37,6 +37,7 @@ func TestAMigrationLeavesTheProcedureToItsCallers(t *testing.T) {
 		// MySQL lets nobody but another such account drop what root made.
 		r.Exec("DROP PROCEDURE p_cancel")
 		r.Exec("DROP PROCEDURE p_delete_schedules")
+		r.Exec("DROP PROCEDURE p_pending")
 		r.repair()
 		back()
 		list, err = text.Up(t.Context(), r.Pool(time.Time{}).DB, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
@@ -77,6 +78,7 @@ func TestAMigrationThatFailsTellsOfThoseBeforeIt(t *testing.T) {
 		r.AppAs("app-sql", rig.At("12:00"))
 		r.Exec("DROP PROCEDURE p_cancel")
 		r.Exec("DROP PROCEDURE p_delete_schedules")
+		r.Exec("DROP PROCEDURE p_pending")
 		r.repair()
 		r.Exec("DELETE FROM p_schema_version WHERE version_id >= 13")
 		r.Exec("UPDATE p_slot_config SET schema_version = 11")
