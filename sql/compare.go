@@ -59,11 +59,6 @@ type Compared struct {
 	Hidden []string
 }
 
-// Querier is what *sql.DB, *sql.Conn and *sqlx.DB have in common.
-type Querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // Compare compares the tables, views and procedures with what the migrations make of them, all of which have to be
 // applied. s.Resolution is that of slot_config, s.Server whose tables these are, and s.Dialect Full or Plain. It changes nothing: that a procedure
 // can be called, it finds out by a call for an entity that no row can have.

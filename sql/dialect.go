@@ -51,7 +51,7 @@ func (d Dialect) On(server Server) Dialect {
 
 // Choose asks a server what it is, and says which dialect it is spoken to in. The error wraps ErrDialect where the setting
 // is none.
-func (d Dialect) Choose(ctx context.Context, db asked) (Server, Dialect, error) {
+func (d Dialect) Choose(ctx context.Context, db Querier) (Server, Dialect, error) {
 	if err := d.Check(); err != nil {
 		return MySQL, Full, err
 	}

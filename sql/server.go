@@ -19,13 +19,13 @@ const (
 	Vitess  Server = "vitess" // and PlanetScale, which is one
 )
 
-// asked is what ServerOf and Choose need of a handle.
-type asked interface {
+// Querier is what *sql.DB, *sql.Conn and *sqlx.DB have in common.
+type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // ServerOf asks a server what it is.
-func ServerOf(ctx context.Context, db asked) (Server, error) {
+func ServerOf(ctx context.Context, db Querier) (Server, error) {
 	rows, err := db.QueryContext(ctx, "SELECT VERSION()")
 	if err != nil {
 		return MySQL, fmt.Errorf("asking the server for its version: %w", err)

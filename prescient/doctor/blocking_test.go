@@ -88,15 +88,7 @@ func TestADoctorNamesWhoHasARowLocked(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ThreadStates)
 		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: rig.Order("9"), JobExec: "check", DueAt: rig.At("13:15")})
-		holder, err := r.Root.Conn(t.Context())
-		r.Must(err)
-		defer holder.Close()
-		var id int
-		r.Must(holder.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id))
-		for _, statement := range []string{"BEGIN", "DELETE FROM p_future_job"} {
-			_, err = holder.ExecContext(t.Context(), statement)
-			r.Must(err)
-		}
+		holder, id := r.Hold("DELETE FROM p_future_job")
 		look := func(clock string) []Finding { // each on a pool of its own: rights are those of new connections
 			found, err := Examine(t.Context(), r.As("worker", rig.At(clock)), Options{Prefix: "p_", Dialect: r.Setting})
 			r.Must(err)
@@ -118,7 +110,7 @@ func TestADoctorNamesWhoHasARowLocked(t *testing.T) {
 		if do := finding(found, "blocking.rows").Do; !strings.Contains(do, fmt.Sprintf("KILL %d", id)) {
 			t.Error(do)
 		}
-		_, err = holder.ExecContext(t.Context(), "ROLLBACK")
+		_, err := holder.ExecContext(t.Context(), "ROLLBACK")
 		r.Must(err)
 		if f := finding(look("13:17"), "blocking.rows"); f.Code != "" {
 			t.Errorf("%+v", f)

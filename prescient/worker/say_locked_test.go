@@ -18,15 +18,7 @@ func TestTheLogNamesTheConnectionThatHoldsARow(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ThreadStates)
 		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: rig.Order("9"), JobExec: "check", DueAt: rig.At("13:15")})
-		holder, err := r.Root.Conn(t.Context())
-		r.Must(err)
-		defer holder.Close()
-		var id int
-		r.Must(holder.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id))
-		for _, statement := range []string{"BEGIN", "DELETE FROM p_future_job"} {
-			_, err = holder.ExecContext(t.Context(), statement)
-			r.Must(err)
-		}
+		holder, id := r.Hold("DELETE FROM p_future_job")
 		settled := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 		run := func(clock, want string) {
 			t.Helper()
@@ -43,7 +35,7 @@ func TestTheLogNamesTheConnectionThatHoldsARow(t *testing.T) {
 			r.Exec("GRANT " + right + " TO '" + r.User("worker") + "'@'%'")
 		}
 		run("13:15:02", fmt.Sprintf("order/9 was not run: connection %d holds its row. The sweeper tries again.", id))
-		_, err = holder.ExecContext(t.Context(), "ROLLBACK")
+		_, err := holder.ExecContext(t.Context(), "ROLLBACK")
 		r.Must(err)
 		r.runAt(rig.At("13:15:03"), settled, Options{})
 		if n := len(r.History()); n != 1 {

@@ -20,6 +20,21 @@ func Begin(t *testing.T, db *sql.DB, level sql.IsolationLevel) *sql.Tx {
 	return tx
 }
 
+// Hold has a connection of its own send a statement in a transaction that it leaves open, until the test ends it or ends. It returns the
+// number by which the server knows that connection.
+func (r *Rig) Hold(statement string) (holder *sql.Conn, id int) {
+	r.T.Helper()
+	holder, err := r.Root.Conn(r.T.Context())
+	r.Must(err)
+	r.T.Cleanup(func() { _ = holder.Close() })
+	r.Must(holder.QueryRowContext(r.T.Context(), "SELECT CONNECTION_ID()").Scan(&id))
+	for _, each := range []string{"BEGIN", statement} {
+		_, err = holder.ExecContext(r.T.Context(), each)
+		r.Must(err)
+	}
+	return holder, id
+}
+
 // Handle is a way for an app to hold a connection. commit is nil where each statement commits by itself.
 type Handle struct {
 	Name     string
