@@ -78,10 +78,10 @@ func (f *unitFlags) check() (err error) {
 	if f.keep != "" {
 		keep, err := value.ParseDuration(f.keep)
 		if err == nil && keep < prune.MinKeep {
-			err = fmt.Errorf("at least %s", prune.MinKeep)
+			err = fmt.Errorf("%s is too short: at least %s", f.keep, prune.MinKeep)
 		}
 		if err != nil {
-			return exit.Usage(fmt.Errorf("--keep %.80s: %w", f.keep, err))
+			return exit.Usage(fmt.Errorf("--keep: %w", err))
 		}
 	} else if f.owner != "" {
 		return exit.Usage(errors.New("--owner-dsn-file is for prune, which --keep '' leaves out"))
