@@ -172,13 +172,9 @@ func (l *look) lockedRows(ctx context.Context) (locked []LockedRow, more bool, e
 	return locked, more, nil
 }
 
-func denied(err error) bool {
-	return errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.AccessDenied)
-}
-
 // mayNotLock says whether an error is that the account may not read, or not lock, rows that are pending.
 func (l *look) mayNotLock(err error) bool {
-	if !denied(err) {
+	if !errno.Denied(err) {
 		return false
 	}
 	l.lacks("whether rows that are overdue are locked", "an account of the role worker or owner looks")
@@ -200,7 +196,7 @@ func (l *look) locking(share bool) string {
 // byRight does something with the lock that the account may take.
 func (l *look) byRight(do func(lock string) error) error {
 	err := do(l.locking(false))
-	if denied(err) {
+	if errno.Denied(err) {
 		err = do(l.locking(true))
 	}
 	return err

@@ -22,7 +22,7 @@ func (c *Client) replace(ctx context.Context, db prescient.DB, job prescient.New
 		"{payload}", literal.Of(literal.AppendJSON, string(job.Payload)),
 		"{expires_at}", rowtext.SetExpiry(pending, prescient.ExpiresAt(due, job.ExpiresAfter)),
 		"{new_revision}", literal.Of(literal.AppendUint, rowtext.NewRevision()))...))
-	if !errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied) || pending.NextCheckAt.After(now) {
+	if !errno.Denied(err) || pending.NextCheckAt.After(now) {
 		return n, err
 	}
 	again := func(db prescient.DB) error {

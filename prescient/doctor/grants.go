@@ -170,7 +170,7 @@ func (d *doctor) missing(ctx context.Context, needs []need) (missing []string, e
 		switch {
 		case strings.HasPrefix(n.statement, "CALL") && !errno.Is(err, errno.RoutineDenied):
 			// What else it fails with is the procedure's own trouble; examineSchema says so.
-		case errno.Is(err, errno.DatabaseDenied, errno.TableDenied, errno.ColumnDenied, errno.AccessDenied, errno.TiDBDenied, errno.RoutineDenied):
+		case errno.Denied(err):
 			missing = append(missing, strings.ReplaceAll(n.right, "{p}", d.tables.Prefix))
 		case errors.As(err, &server):
 			// A broken table; another examination says so.

@@ -20,7 +20,7 @@ func (d *doctor) examineInvariants(ctx context.Context) (found []Finding, err er
 	const never = "this must never be: keep the rows and the workers' logs, see who else writes to these tables, and report it; then "
 	var unread, sound, parts []string // tables that the account may not read, what is sound of the rest, and what alone was read
 	denied := func(err error, tables ...string) bool {
-		is := errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied)
+		is := errno.Denied(err)
 		for _, table := range tables {
 			if is && !slices.Contains(unread, table) && (len(tables) == 1 || !d.mayUse("SELECT", table)) {
 				unread = append(unread, table)

@@ -178,7 +178,7 @@ func (d *doctor) grantees(ctx context.Context) (list []grantee, many, unseen boo
 	for _, query := range []string{"operate/grantees_tables", "operate/grantees_routines"} {
 		var some []grantee
 		switch err := d.db.SelectContext(ctx, &some, d.tables.Stmt.Get(query)); {
-		case errno.Is(err, errno.TableDenied, errno.DatabaseDenied, errno.AccessDenied, errno.ColumnDenied, errno.TiDBDenied):
+		case errno.Denied(err):
 			return nil, false, true, nil
 		case errno.Is(err, errno.NoSuchTable): // TiDB knows no procedures
 		case err != nil:
@@ -204,7 +204,7 @@ func (d *doctor) recordedRoles(ctx context.Context) (roles map[grantee][]string,
 		Given string `db:"after_change"`
 	}
 	err = d.db.SelectContext(ctx, &entries, strings.ReplaceAll(d.tables.Stmt.Get("operate/granted"), "{stream}", text.InstallationStream))
-	if errno.Is(err, errno.TableDenied, errno.ColumnDenied, errno.TiDBDenied) {
+	if errno.Denied(err) {
 		return nil, true, nil
 	} else if err != nil {
 		return nil, false, fmt.Errorf("reading which roles were given: %w", err)

@@ -226,7 +226,7 @@ func (j *Jobs) endUnseen(ctx context.Context, db prescient.DB, runs []RunLog) er
 		return nil
 	}
 	rows, err := db.QueryContext(ctx, j.tables.Fill("steps/ends", "{keys}", literal.KeysOf(keys)))
-	if errno.Is(err, 1142, 1143) {
+	if errno.Denied(err) {
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("reading how runs ended: %w", err)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -156,5 +157,5 @@ func Denied(err error) (right, name, column string, is bool) {
 // IsDenied says whether a server refused a statement since the account lacks the right: to a table, a column or a procedure.
 func IsDenied(err error) bool {
 	var server *mysql.MySQLError
-	return errors.As(err, &server) && (server.Number == 1142 || server.Number == 1143 || server.Number == 1370)
+	return errors.As(err, &server) && slices.Contains([]uint16{1142, 1143, 1370, 8121}, server.Number)
 }

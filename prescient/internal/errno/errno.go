@@ -62,6 +62,12 @@ func KeepsRow(err error) bool {
 	return Is(err, ParentKept, ParentKeptUnnamed, NoParent, Signal, CheckMySQL, CheckMariaDB)
 }
 
+// Denied says whether a server refused a statement since the account lacks a right: to a database, a table, a column, a procedure, or to
+// what only some accounts may look at.
+func Denied(err error) bool {
+	return Is(err, DatabaseDenied, TableDenied, ColumnDenied, AccessDenied, RoutineDenied, TiDBDenied)
+}
+
 // BeginAgain says whether a transaction is to be rolled back and begun again, since others got in its way.
 func BeginAgain(err error) bool {
 	return RolledBack(err) || Is(err, LockWaitTimeout, TableChanged)

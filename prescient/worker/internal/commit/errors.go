@@ -27,8 +27,8 @@ var errWriting = errors.New("writing what becomes of the rows")
 func RefusesRow(err error) bool {
 	var server *mysql.MySQLError
 	return errors.Is(err, errWriting) && errors.As(err, &server) && !errno.Passing(err) &&
-		!errno.Is(err, errno.NoSuchTable, errno.NoSuchColumn, errno.TableDenied, errno.ColumnDenied, errno.DatabaseDenied, errno.AccessDenied,
-			errno.TiDBDenied, errno.NoDatabase, errno.Syntax, errno.AccessDenied, errno.NoSuchName, errno.RoutineDenied, errno.NoDefiner, errno.UnknownVariable)
+		!errno.Denied(err) &&
+		!errno.Is(err, errno.NoSuchTable, errno.NoSuchColumn, errno.NoDatabase, errno.Syntax, errno.NoSuchName, errno.NoDefiner, errno.UnknownVariable)
 }
 
 // RefusesHistory says whether that was its end in history, and not the row itself.
