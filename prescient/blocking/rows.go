@@ -144,9 +144,12 @@ func (l *look) lockedRows(ctx context.Context) (locked []LockedRow, more bool, e
 	more = len(rows) == overdueProbe
 	free := make(map[string]bool)
 	if l.dialect != text.Plain { // which cannot pass over what is locked
-		if free, err = w.free(ctx, rows); l.mayNotLock(err) {
+		switch free, err = w.free(ctx, rows); {
+		case l.mayNotLock(err):
 			return nil, false, nil
-		} else if err != nil {
+		case errno.Is(err, errno.LockWaitTimeout): // somebody has locked the table since
+			return nil, true, nil
+		case err != nil:
 			return nil, more, err
 		}
 	}
