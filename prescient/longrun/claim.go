@@ -371,7 +371,7 @@ func (m *meeting) offer(job prescient.FutureJob, terms Terms, row *known, r ruli
 		if m.guards.Endless && terms.Schedule == "" {
 			checkpoint = row.checkpoint // for its start
 		}
-		*row = known{key: row.key, schedule: terms.Schedule, token: row.token, check: identityOf(job), checkpoint: checkpoint}
+		*row = known{key: row.key, schedule: terms.Schedule, pending: true, token: row.token, check: identityOf(job), checkpoint: checkpoint}
 	} else if r.takesOver { // nobody knows after that from whom
 		row.takeovers++
 	}

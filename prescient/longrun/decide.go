@@ -94,8 +94,7 @@ func (m met) goOn() ruling {
 func (m met) begin(grid slots.Grid, same bool) ruling {
 	if m.apart() {
 		if other := m.other(); other != nil {
-			queued := m.terms.Overlap == Queue && (same || !m.somebodyWaits())
-			if !queued {
+			if m.terms.Overlap != Queue || m.earlier((*known).waits) {
 				return ends(prescient.Overlapped, fmt.Errorf("%w: that is %s's until %s", errOverlapped, other.agent, slots.Stamp(other.allocatedUntil)))
 			}
 			return ruling{waits: !same, behind: other, answer: prescient.Answer{Cause: prescient.CauseWaits}}
@@ -104,7 +103,7 @@ func (m met) begin(grid slots.Grid, same bool) ruling {
 	switch {
 	case m.elsewhere:
 		return ruling{offers: true, afresh: !same}
-	case m.claimed && m.apart() && m.earlierIsOffered():
+	case m.claimed && m.apart() && m.earlier((*known).offered):
 		return ruling{soon: true, answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	case !m.room:
 		return ruling{answer: prescient.Answer{Cause: prescient.CauseWaits}}
@@ -134,20 +133,10 @@ func (m met) other() *known {
 	return nil
 }
 
-// earlierIsOffered says whether an earlier occurrence of its schedule waits for an agent.
-func (m met) earlierIsOffered() bool {
+// earlier says whether an earlier occurrence of its schedule waits to be started, in a state.
+func (m met) earlier(state func(*known) bool) bool {
 	for _, o := range m.others {
-		if o.offered() && o.waits() && o.pending && o.key != m.job.Key() && o.check.dueAt.Before(m.job.DueAt) {
-			return true
-		}
-	}
-	return false
-}
-
-// somebodyWaits says whether another run of its schedule waits already.
-func (m met) somebodyWaits() bool {
-	for _, o := range m.others {
-		if o.waits() && o.key != m.job.Key() {
+		if state(o) && o.waits() && o.pending && o.key != m.job.Key() && o.check.dueAt.Before(m.job.DueAt) {
 			return true
 		}
 	}

@@ -23,10 +23,12 @@ func TestWhatBecomesOfARunOfAPool(t *testing.T) {
 	later.key, later.check.dueAt = prescient.Key{1}, at("12:01:30")
 	gone, started := earlier, earlier
 	gone.pending = false
-	started.startedAt = at("12:00:31")
+	started.startedAt, started.key, started.check.dueAt = at("12:00:31"), prescient.Key{2}, at("11:58:30")
 	minute := Terms{Schedule: "a", Overlap: Forbid, Interval: time.Minute, Next: at("12:01:30"), Tolerance: 5 * time.Second}
 	soon := minute
 	soon.LastStart = at("12:00:20")
+	queue := minute
+	queue.Overlap = Queue
 	waits := prescient.Answer{Cause: prescient.CauseWaits}
 	for _, c := range []struct {
 		name               string
@@ -49,6 +51,8 @@ func TestWhatBecomesOfARunOfAPool(t *testing.T) {
 		{"claimed too soon", &offered, nil, soon, false, true, ruling{answer: prescient.Answer{Cause: prescient.CauseEnds, Outcome: prescient.TooSoon}}},
 		{"claimed before an earlier occurrence", &offered, []*known{&earlier}, minute, false, true, ruling{soon: true, answer: waits}},
 		{"whose check is gone", &offered, []*known{&gone}, minute, false, true, ruling{starts: true, afresh: true}},
+		{"claimed to queue it waits", &offered, []*known{&started}, queue, false, true, ruling{behind: &started, answer: waits}},
+		{"claimed to queue behind one that waits", &offered, []*known{&started, &earlier}, queue, false, true, ruling{answer: prescient.Answer{Cause: prescient.CauseEnds, Outcome: prescient.Overlapped}}},
 		{"claimed before a later one", &offered, []*known{&later}, minute, false, true, ruling{starts: true, afresh: true}},
 	} {
 		got := decide(grid, met{job: job, guards: prescient.DefaultGuards(), terms: c.terms, run: c.run, others: c.others, room: true, elsewhere: c.elsewhere,

@@ -45,9 +45,12 @@ func TestWhatASlotRunDoesWithALongRunThatItMeets(t *testing.T) {
 	lapsedOther, waitingOther := another, another
 	lapsedOther.lives = false
 	waitingOther.startedAt, waitingOther.allocatedUntil, waitingOther.lives = time.Time{}, time.Time{}, false
+	waitingOther.check.dueAt = at("11:59:30")
+	cancelledOther := waitingOther
+	cancelledOther.pending = false
 
 	waiting := waitingOther
-	waiting.key = job.Key()
+	waiting.key, waiting.check = job.Key(), same
 	renewed := func(k known) *known { k.schedule, k.check.insertedAt = "a", at("11:30:00"); return &k }
 
 	waits := prescient.Answer{Cause: prescient.CauseWaits}
@@ -87,6 +90,8 @@ func TestWhatASlotRunDoesWithALongRunThatItMeets(t *testing.T) {
 		{"overlapped also without a place", nil, []*known{&another}, minute, "12:00:35", true, 0, ruling{answer: end(prescient.Overlapped)}},
 		{"behind another", nil, []*known{&another}, with(minute, func(t *Terms) { t.Overlap = Queue }), "12:00:35", false, 0, ruling{waits: true, behind: &another, answer: waits}},
 		{"one alone waits", nil, []*known{&another, &waitingOther}, with(minute, func(t *Terms) { t.Overlap = Queue }), "12:00:35", false, 0, ruling{answer: end(prescient.Overlapped)}},
+		{"nor does it where another was noted before", &waiting, []*known{&another, &waitingOther}, with(minute, func(t *Terms) { t.Overlap = Queue }), "12:00:40", false, 0, ruling{answer: end(prescient.Overlapped)}},
+		{"not for one that was cancelled", nil, []*known{&another, &cancelledOther}, with(minute, func(t *Terms) { t.Overlap = Queue }), "12:00:35", false, 0, ruling{waits: true, behind: &another, answer: waits}},
 		{"one that waits has nothing before it", nil, []*known{&waitingOther}, minute, "12:00:35", false, 0, ruling{starts: true, afresh: true}},
 
 		{"too soon", nil, nil, with(minute, func(t *Terms) { t.LastStart = at("11:59:35") }), "12:00:29.999999", false, 0, ruling{answer: end(prescient.TooSoon)}},

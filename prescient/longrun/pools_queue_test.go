@@ -43,6 +43,28 @@ func TestOfTwoOccurrencesThatWaitedTheEarlierStarts(t *testing.T) {
 	})
 }
 
+// Three occurrences that are queued waited for an agent: one runs, one waits, and the other ends as overlapped.
+func TestOfThreeQueuedOccurrencesThatWaitedOneWaitsOn(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		r.create("11:59:00", heavy("a", longrun.Queue))
+		for _, clock := range []string{"12:00:00", "12:00:30", "12:01:00", "12:01:30", "12:02:00"} {
+			r.slot(clock)
+		}
+		r.at("12:02:02")
+		r.serving("agent-2", ofHeavy)
+		r.serving("agent-3", ofHeavy)
+		r.running("a 12:00:00")
+		r.at("12:02:04")
+		r.wantOutcome("a 12:02:00", "overlapped")
+		r.slot("12:03:00") // an interval after the start of the first
+		r.answers("a 12:00:00", "12:03:10", prescient.Answer{})
+		r.running("a 12:01:00")
+		r.answers("a 12:01:00", "12:03:20", prescient.Answer{})
+		r.wantOutcome("a 12:01:00", "done")
+		r.Balanced()
+	})
+}
+
 func TestTheRulesOfAScheduleHoldForClaims(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {
 		r.create("11:59:00", heavy("forbid", longrun.Forbid))

@@ -102,7 +102,7 @@ func (m *meeting) rule(i int) prescient.Answer {
 	r := decide(m.tables.Grid, met)
 	row := met.run
 	if row == nil {
-		row = &known{key: key, schedule: terms.Schedule}
+		row = &known{key: key, schedule: terms.Schedule, pending: true}
 	}
 	switch {
 	case r.starts:
@@ -112,7 +112,7 @@ func (m *meeting) rule(i int) prescient.Answer {
 	case r.soon:
 		m.putOff(job, row, time.Second)
 	case r.waits, m.claimed() && r.behind != nil && row.startedAt.IsZero():
-		*row = known{key: key, schedule: terms.Schedule, pool: m.poolOf(terms), token: row.token, check: identityOf(job)}
+		*row = known{key: key, schedule: terms.Schedule, pending: true, pool: m.poolOf(terms), token: row.token, check: identityOf(job)}
 		m.keep(row)
 		m.rows = row.appendTo(m.rows, job)
 	case r.answer.Cause != prescient.CauseWaits && met.run != nil && met.run.endedAt.IsZero():
@@ -154,7 +154,7 @@ func (m *meeting) start(job prescient.FutureJob, terms Terms, row *known, r ruli
 		if m.guards.Endless && terms.Schedule == "" { // it goes on where the run before it was, unless that was done
 			checkpoint = row.checkpoint
 		}
-		*row = known{key: row.key, schedule: terms.Schedule, token: row.token, startedAt: m.now, checkpoint: checkpoint}
+		*row = known{key: row.key, schedule: terms.Schedule, pending: true, token: row.token, startedAt: m.now, checkpoint: checkpoint}
 		if terms.Schedule != "" {
 			m.starts = append(m.starts, terms.Schedule)
 			m.startsOf(terms.Schedule)
