@@ -331,8 +331,8 @@ func (r *slotRun) renew(ctx context.Context) {
 		}
 		r.mu.Unlock()
 		for l, cancel := range leases {
-			if l.DueForRenewal(time.Now()) {
-				one, done := context.WithTimeout(ctx, l.TTL/3)
+			if l.IsDue(time.Now()) {
+				one, done := context.WithTimeout(ctx, l.TTL()/3)
 				err := r.w.ledger.Renew(one, l)
 				done()
 				if err != nil && ctx.Err() == nil && !errors.Is(err, ledger.ErrLost) {

@@ -50,7 +50,8 @@ func newDesk(t *testing.T) *desk {
 	of := &Shared{Writer: &commit.Writer{Send: d.send, Tables: tables, Ledger: &ledger.Ledger{Send: d.send, Tables: tables, Worker: "me", TTL: time.Minute}, Worker: "me"},
 		Guards:  func(string) prescient.Guards { return prescient.DefaultGuards() },
 		Observe: func([]*check.Answered, commit.Result) {}, Batch: 10, Parallel: 4}
-	l := &ledger.Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", TTL: time.Minute, Until: time.Now().Add(time.Minute), BatchSeq: 20}
+	l := &ledger.Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", BatchSeq: 20}
+	l.Begin(time.Now(), time.Minute)
 	o := Options{Lease: l, Clock: store.ClockAt(rig.At("13:15:01")), Hidden: new(atomic.Bool)}
 	d.bucket = &Bucket{Shared: of, Options: o, sizes: sizes{batch: 10}, session: &commit.Session{Writer: of.Writer, Lease: l, Clock: o.Clock},
 		reads: reads{streams: []*stream{{outstanding: 2}}, outstanding: map[string]int{"unshipped": 2}}}
@@ -255,7 +256,7 @@ func TestAFenceThatHitsNoRowIsALostLeaseAndNothingMoreIsSent(t *testing.T) {
 
 func TestNothingIsSentUnderALeaseThatIsOver(t *testing.T) {
 	d := newDesk(t)
-	d.bucket.Lease.Until = time.Now()
+	d.bucket.Lease.Renewed(time.Now().Add(-time.Minute))
 	if err := d.commit(); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("%v; want the lease lost", err)
 	}

@@ -34,9 +34,11 @@ func newDesk(t *testing.T) *desk {
 	statements, err := text.Load("p_")
 	rig.Fatal(t, err)
 	send := &store.Sender{DB: sqlx.NewDb(db, "mysql"), Timeout: store.StatementTime(time.Minute), Patience: 2 * time.Minute}
+	l := &Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", BatchSeq: 20}
+	l.Begin(time.Now(), time.Minute)
 	return &desk{t: t, mock: mock,
 		ledger: &Ledger{Send: send, Tables: &store.Tables{Stmt: statements, Grid: rig.Quarter, Version: 1}, Worker: "me", TTL: time.Minute, Batch: 10, Parallel: 4},
-		lease:  &Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", TTL: time.Minute, Until: time.Now().Add(time.Minute), BatchSeq: 20}}
+		lease:  l}
 }
 
 func serverError(number uint16) error { return &mysql.MySQLError{Number: number, Message: "x"} }
@@ -85,7 +87,7 @@ func TestAClaimWithoutAnAnswerIsResolvedByItsToken(t *testing.T) {
 			if err != nil || (l != nil) != c.ours {
 				t.Fatalf("%+v, %v; want it ours: %t", l, err, c.ours)
 			}
-			if c.ours && (l.Token != 7+claimed.step || l.Until.Before(before.Add(time.Minute)) || l.Until.After(time.Now().Add(time.Minute))) {
+			if c.ours && (l.Token != 7+claimed.step || l.Until().Before(before.Add(time.Minute)) || l.Until().After(time.Now().Add(time.Minute))) {
 				t.Errorf("%+v; want token %d, and a minute from the first try", l, 7+claimed.step)
 			}
 			if left := d.mock.ExpectationsWereMet(); left != nil {
@@ -160,9 +162,9 @@ func TestARenewalThatHitsNoRowIsALostLease(t *testing.T) {
 	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnError(mysql.ErrInvalidConn)
 	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnResult(sqlmock.NewResult(0, 1))
 	l := d.lease
-	l.Until = time.Now().Add(time.Second)
-	if err := d.ledger.Renew(t.Context(), l); err != nil || time.Until(l.Until) < 59*time.Second-time.Second {
-		t.Errorf("%v, until %s", err, l.Until)
+	l.Renewed(time.Now().Add(time.Second - time.Minute))
+	if err := d.ledger.Renew(t.Context(), l); err != nil || time.Until(l.Until()) < 59*time.Second-time.Second {
+		t.Errorf("%v, until %s", err, l.Until())
 	}
 	d.mock.ExpectExec("UPDATE p_slot_run SET allocated_until").WillReturnResult(sqlmock.NewResult(0, 0))
 	if err := d.ledger.Renew(t.Context(), l); !errors.Is(err, ErrLost) || l.Alive(time.Now()) {

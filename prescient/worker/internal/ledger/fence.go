@@ -27,7 +27,7 @@ func (g *Ledger) wasCommitted(ctx context.Context, l *Lease) (bool, error) {
 
 // Fence proves that the lease is this worker's, and takes the next number.
 func (g *Ledger) Fence(ctx context.Context, tx *sql.Tx, l *Lease, counts books.Counts) error {
-	args := append([]any{l.TTL.Microseconds()}, counts.Args()...)
+	args := append([]any{l.TTL().Microseconds()}, counts.Args()...)
 	n, err := store.Affected(ctx, tx, g.Tables.Stmt.Get("slotrun/fence"), append(args, l.Slot, l.Bucket, l.Worker, l.Token, l.BatchSeq)...)
 	switch {
 	case err != nil:

@@ -5,21 +5,20 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"sync"
 	"time"
 
+	"prescient/prescient/internal/lease"
 	"prescient/slots"
 )
 
 // Lease is a bucket that this worker holds.
 type Lease struct {
+	lease.Term
 	Slot      time.Time
 	Bucket    int
 	Token     uint64
 	Worker    string
 	Takeovers int
-	TTL       time.Duration
 
 	BatchSeq uint64 // of the last commit; guarded by the mutex of commit.Session, since calls in a transaction commit, too
 
@@ -27,59 +26,19 @@ type Lease struct {
 	AttemptKey      []byte
 	AttemptRevision uint64
 	givenBackAs     *Row // the bucket before a GiveBack whose answer was lost
-
-	mu    sync.Mutex
-	Until time.Time // by the monotonic clock; counted from before the statement that took or renewed it
-	lost  bool
 }
 
-// Alive says whether the lease still lives. Once over it stays so, even if nobody else took it: what was left undone
-// meanwhile is not picked up in the middle.
-func (l *Lease) Alive(now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lost = l.lost || !now.Before(l.Until)
-	return !l.lost
-}
-
-// DueForRenewal says whether a third of the term is over.
-func (l *Lease) DueForRenewal(now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return !l.lost && l.Until.Sub(now) < l.TTL*2/3
-}
-
-// Renewed has the lease live for another term, from the time at which that was asked for.
-func (l *Lease) Renewed(at time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.Until = at.Add(l.TTL)
-}
-
-// Lose notes that the lease is another's.
-func (l *Lease) Lose() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lost = true
-}
-
-// maxStep bounds by how much a claim raises the token: far above what chance gives twice, and far below what it would
-// take to run out of tokens.
-const maxStep = 1 << 32
-
-// Claim takes the lease of a bucket as the ledger showed it; nil where another was faster or still holds it. The token
-// goes up by a random step: the slot run and the sweep of a worker have the same name, so that only the token tells whose
-// claim it was that went through without an answer.
+// Claim takes the lease of a bucket as the ledger showed it; nil where another was faster or still holds it. The slot run and the sweep of a
+// worker have the same name, so that only the step of the token tells whose claim it was that went through without an answer.
 func (g *Ledger) Claim(ctx context.Context, slot time.Time, r Row, by By) (*Lease, error) {
-	before := time.Now()
-	ttl := g.TTL
-	l := &Lease{Slot: slot, Bucket: r.Bucket, Token: r.Token + 1 + rand.Uint64N(maxStep), Worker: g.Worker,
-		Takeovers: r.Takeovers, TTL: ttl, Until: before.Add(ttl), BatchSeq: r.BatchSeq, AttemptKey: r.attemptKey,
-		AttemptRevision: r.attemptRevision}
+	step := lease.Step()
+	l := &Lease{Slot: slot, Bucket: r.Bucket, Token: r.Token + step, Worker: g.Worker, Takeovers: r.Takeovers, BatchSeq: r.BatchSeq,
+		AttemptKey: r.attemptKey, AttemptRevision: r.attemptRevision}
+	l.Begin(time.Now(), g.TTL)
 	if r.Allocated {
 		l.Takeovers++
 	}
-	n, tries, err := g.Send.ExecCounted(ctx, g.Tables.Stmt.Get("slotrun/claim"), l.Token-r.Token, g.Worker, ttl.Microseconds(), by.late(), by, slot,
+	n, tries, err := g.Send.ExecCounted(ctx, g.Tables.Stmt.Get("slotrun/claim"), step, g.Worker, g.TTL.Microseconds(), by.late(), by, slot,
 		r.Bucket, r.Token, r.BatchSeq, g.Tables.Version)
 	took := n > 0
 	if err == nil && !took && tries > 1 {
@@ -114,7 +73,7 @@ func (g *Ledger) holder(ctx context.Context, l *Lease) (worker string, token, se
 // Renew keeps a lease for another term. ErrLost where it is another's by now.
 func (g *Ledger) Renew(ctx context.Context, l *Lease) error {
 	before := time.Now()
-	n, err := g.Send.Exec(ctx, g.Tables.Stmt.Get("slotrun/renew"), l.TTL.Microseconds(), l.Slot, l.Bucket, l.Worker, l.Token)
+	n, err := g.Send.Exec(ctx, g.Tables.Stmt.Get("slotrun/renew"), l.TTL().Microseconds(), l.Slot, l.Bucket, l.Worker, l.Token)
 	if err != nil {
 		return fmt.Errorf("renewing bucket %d of slot %s: %w", l.Bucket, slots.Stamp(l.Slot), err)
 	}

@@ -35,7 +35,7 @@ func (r *Roller) roll(ctx, work context.Context, l *ledger.Lease, keys []prescie
 		if !l.Alive(time.Now()) {
 			return ledger.ErrLost
 		}
-		if l.DueForRenewal(time.Now()) {
+		if l.IsDue(time.Now()) {
 			if err := r.Ledger.Renew(work, l); err != nil {
 				return err
 			}
