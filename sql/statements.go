@@ -61,7 +61,7 @@ func LoadFor(dialect Dialect, prefix string) (Statements, error) {
 		if dialect == Plain && onlyInFull[name] {
 			return nil
 		}
-		all[name] = strings.ReplaceAll(withoutComments(string(text)), "{prefix}", prefix)
+		all[name] = strings.ReplaceAll(withLeases(withoutComments(string(text))), "{prefix}", prefix)
 		return nil
 	})
 	return all, err

@@ -17,6 +17,7 @@ import (
 
 var (
 	braceWord = regexp.MustCompile(`\{\w+\}`)
+	leases    = regexp.MustCompile(`\{(lives|free) [a-z_.]+\}`)
 	// hot are the folders of what is sent all the time: each statement names the index that serves it.
 	hot       = map[string]bool{"client": true, "list": true, "slotrun": true, "sweep": true}
 	indexLine = regexp.MustCompile(`Index: .*(PRIMARY|UNIQUE \(job_key\)|those of future_job|job_history's own).* Locks: [^.]+\.`)
@@ -119,8 +120,37 @@ func TestLoadFillsInThePrefixAndNothingElse(t *testing.T) {
 				t.Errorf("%s: table %s is without the prefix", name, found)
 			}
 		}
+		if leases.MatchString(text) {
+			continue // TestConditionsOnLeasesStandOnce
+		}
 		if plain := strings.ReplaceAll(got, "app_1_", "{prefix}"); !strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(plain)) {
 			t.Errorf("%s is changed beyond that:\n%s", name, got)
+		}
+	}
+}
+
+// What a lease is that lives, and one that is free, is written out as the statements are loaded.
+func TestConditionsOnLeasesStandOnce(t *testing.T) {
+	for _, dialect := range []sql.Dialect{sql.Full, sql.Plain} {
+		statements, err := sql.LoadFor(dialect, "p_")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range statements {
+			if strings.Contains(text, "{lives") || strings.Contains(text, "{free") {
+				t.Errorf("%s, %s: left as it was:\n%s", dialect, name, text)
+			}
+		}
+		lives, free := statements.Get("event/shards"), statements.Get("event/take")
+		if !strings.Contains(lives, "(one.leased_until > UTC_TIMESTAMP(6) AND one.leased_until <= UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)") ||
+			!strings.Contains(free, "(leased_until IS NULL OR leased_until <= UTC_TIMESTAMP(6) OR leased_until > UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)") {
+			t.Errorf("%s:\n%s\n%s", dialect, lives, free)
+		}
+	}
+	for name, text := range files(t) {
+		_, statement := split(t, name, text)
+		if strings.Contains(statement, "INTERVAL 1 HOUR") && !slices.Contains([]string{"operate/far_leases", "operate/long_runs", "event/absent"}, name) {
+			t.Errorf("%s has a condition of its own on a lease", name)
 		}
 	}
 }

@@ -158,9 +158,7 @@ func (r *Run) ran(until time.Time) claimer.Ran {
 
 // expiry is when the lease ends, by the database's clock.
 func (r *Run) expiry() time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.clock.When(r.until)
+	return r.clock.When(r.term.Until())
 }
 
 // claim is a run that was claimed, and is to be started.

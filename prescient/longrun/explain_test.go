@@ -11,6 +11,7 @@ import (
 	"prescient/prescient/internal/rig/app"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/longrun/internal/ahead"
+	text "prescient/sql"
 )
 
 func TestNoStatementOfLongRunsScansATable(t *testing.T) {
@@ -98,8 +99,9 @@ func explained(r *Runner, some []*Run, is pendingRow) (list []rig.Explained) {
 	add("longrun/move", get("longrun/move"), future, now, now, 0, 0, 0, 0, nil, nil, is.slot, key[:], is.revision)
 	add("longrun/history", get("longrun/history"), future, 0, 0, 0, now, "done", nil, now, now, 0, 0, "w", is.slot, key[:], is.revision)
 	add("longrun/delete", get("longrun/delete"), map[string]string{"job": rig.BySlotAndKey}, is.slot, key[:], is.revision)
-	for _, reach := range []string{"<=", ">"} {
-		part := fill("longrun/look_pool", "{pool}", "'heavy'", "{range}", reach, "{execs}", "'one','two'", "{limit}", "500")
+	const until = "run.allocated_until"
+	for reach, which := range map[string]string{"over": text.Over(until), "lives": text.Lives(until), "far": text.Far(until)} {
+		part := fill("longrun/look_pool", "{pool}", "'heavy'", "{which}", which, "{execs}", "'one','two'", "{limit}", "500")
 		add("longrun/look_pool "+reach, part, map[string]string{"run": "pool 75", "job": rig.ByKey})
 		add("longrun/look "+reach, fill("longrun/look", "{pools}", "UNION ALL ("+part+")"), map[string]string{"run": "pool 75", "job": rig.ByKey})
 	}

@@ -230,6 +230,20 @@ func TestARunWhoseClaimerDiesBeforeItStartsIsClaimedByAnother(t *testing.T) {
 	})
 }
 
+// The clock of the server was put back by hours, and the agent died: another goes on, of a pool or of none, and does not wait for those hours.
+func TestALeaseThatEndsFurtherAheadThanAnyCanIsNobodys(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		r.create("11:59:00", heavy("a", longrun.Forbid))
+		r.slot("12:00:00")
+		r.Exec("UPDATE p_schedule_run SET agent = 'dead', token = token + 7, started_at = '2026-11-20 12:00:00', allocated_until = '2026-11-20 15:00:00'")
+		r.at("12:00:02")
+		r.serving("agent-2", ofHeavy)
+		if run := r.running("a 12:00:00").run; run.Takeovers() != 1 {
+			t.Errorf("it was taken over %d times; want 1", run.Takeovers())
+		}
+	})
+}
+
 func TestAPoolHasPlacesOfItsOwn(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {
 		for _, id := range []string{"a", "b"} {

@@ -11,6 +11,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/caught"
+	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/ahead"
 	"prescient/prescient/longrun/internal/claimer"
@@ -28,10 +29,8 @@ type Run struct {
 	cancel context.CancelCauseFunc
 	became claimer.Over // of it, once that is committed
 
+	term       lease.Term
 	mu         sync.Mutex
-	until      time.Time // by the monotonic clock: until when the lease lives
-	asked      time.Time // when it was renewed last
-	lost       bool
 	checkpoint []byte
 
 	part *part // nil for a run of its own
@@ -39,8 +38,9 @@ type Run struct {
 
 func (m *meeting) newRun(job prescient.FutureJob, terms Terms, row *known) *Run {
 	job.CalledAt = m.now
-	return &Run{exec: m.exec, job: job, terms: terms, row: *row, slot: job.NextCheckAt, clock: store.Clock{Told: m.now, At: m.before},
-		until: m.before.Add(m.options.Lease), asked: m.before, checkpoint: row.checkpoint}
+	run := &Run{exec: m.exec, job: job, terms: terms, row: *row, slot: job.NextCheckAt, clock: store.Clock{Told: m.now, At: m.before}, checkpoint: row.checkpoint}
+	run.term.Begin(m.before, m.options.Lease)
+	return run
 }
 
 // Job returns the check that it is for. Its NextCheckAt is the slot in which the run started.
@@ -97,25 +97,18 @@ func (r *Run) alive(now time.Time) bool {
 	if r.part != nil {
 		return r.part.of.alive(now)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lost = r.lost || !now.Before(r.until)
-	return !r.lost
+	return r.term.Alive(now)
 }
 
 // lose ends the call of a run that is not to be committed.
 func (r *Run) lose(why error) {
-	r.mu.Lock()
-	r.lost = true
-	r.mu.Unlock()
+	r.term.Lose()
 	r.cancel(why)
 }
 
 // renewed has the lease live for another term, from when that was asked for.
 func (r *Run) renewed(asked time.Time) {
-	r.mu.Lock()
-	r.asked, r.until = asked, asked.Add(r.exec.options.Lease)
-	r.mu.Unlock()
+	r.term.Renewed(asked)
 	r.exec.claimer.Renewed(r.ran(r.expiry()))
 }
 
@@ -255,7 +248,7 @@ func (r *Runner) renewDue(now time.Time) {
 			continue
 		}
 		due = append(due, run)
-		first = first || run.dueForRenewal(now)
+		first = first || run.term.IsDue(now)
 	}
 	if !first {
 		return
@@ -266,13 +259,6 @@ func (r *Runner) renewDue(now time.Time) {
 			r.options.Log.Warn().Err(err).Int("runs", len(some)).Msg("leases of long runs could not be renewed yet")
 		}
 	}
-}
-
-// dueForRenewal says whether a third of the term is over.
-func (r *Run) dueForRenewal(now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return now.Sub(r.asked) >= r.exec.options.Lease/3
 }
 
 // renewSome renews some runs, finds out which of them are lost, and which are not wanted any more.

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/claimer"
 	"prescient/prescient/longrun/wakeup"
@@ -27,9 +28,6 @@ const (
 	MaxCheckpoint = 64 << 10
 	// minLease is the shortest lease.
 	minLease = 2 * time.Second
-	// leaseMargin is how much shorter than the longest lease every lease is that is taken: it has to live by the clock of another
-	// server of a cluster, too.
-	leaseMargin = time.Second
 )
 
 // Options are for New; zero fields mean the defaults.
@@ -95,7 +93,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Runner, error) {
 	if err := validPools(o.Pools); err != nil {
 		return nil, err
 	}
-	o.Lease = min(o.Lease, prescient.MaxLease-leaseMargin)
+	o.Lease = lease.Bound(o.Lease)
 	if err := prescient.ValidText("name of a runner", o.Name, 64); err != nil {
 		return nil, err
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/longrun/internal/check"
 	"prescient/slots"
@@ -140,9 +140,6 @@ func (m *meeting) rule(i int) prescient.Answer {
 	return r.answer
 }
 
-// maxStep bounds by how much a start raises the token, as that of a bucket's lease.
-const maxStep = 1 << 32
-
 // start makes a run this agent's.
 func (m *meeting) start(job prescient.FutureJob, terms Terms, row *known, r ruling) prescient.Answer {
 	if r.takesOver {
@@ -163,7 +160,7 @@ func (m *meeting) start(job prescient.FutureJob, terms Terms, row *known, r ruli
 		row.takeovers++
 	}
 	row.pool, row.calledAt = m.poolOf(terms), m.now
-	row.agent, row.token, row.lives = m.options.Name, row.token+1+rand.Uint64N(maxStep), true
+	row.agent, row.token, row.lives = m.options.Name, row.token+lease.Step(), true
 	row.check, row.allocatedUntil = identityOf(job), m.now.Add(m.options.Lease)
 	m.keep(row)
 	m.rows = row.appendTo(m.rows, job)

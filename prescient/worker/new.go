@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/time/rate"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/commit"
@@ -60,14 +60,8 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	return w, nil
 }
 
-// leaseMargin is how much shorter than the longest lease every lease is that is taken. The clock by which another looks at it
-// may be a little behind the one by which it was taken, on another server of a cluster or after a small step back: the lease
-// has to live by that clock, too.
-const leaseMargin = time.Second
-
 func (w *Worker) newLedger() *ledger.Ledger {
-	ttl := min(w.options.Lease, prescient.MaxLease-leaseMargin)
-	return &ledger.Ledger{Send: w.send.ForLeases(), Tables: &w.tables, Worker: w.options.Name, TTL: ttl, Batch: w.options.Batch, Parallel: w.buckets(),
+	return &ledger.Ledger{Send: w.send.ForLeases(), Tables: &w.tables, Worker: w.options.Name, TTL: lease.Bound(w.options.Lease), Batch: w.options.Batch, Parallel: w.buckets(),
 		Log: w.log}
 }
 

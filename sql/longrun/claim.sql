@@ -4,4 +4,4 @@
 -- 1: agent, 2: by how much the tokens rise, 3: lease in microseconds
 UPDATE {prefix}schedule_run FORCE INDEX (PRIMARY)
 SET agent = ?, token = token + ?, allocated_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
-WHERE ({runs} OR 1 = 0) AND ended_at IS NULL AND allocated_until <= UTC_TIMESTAMP(6)
+WHERE ({runs} OR 1 = 0) AND ended_at IS NULL AND allocated_until IS NOT NULL AND {free allocated_until}

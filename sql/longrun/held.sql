@@ -5,5 +5,4 @@ SELECT run.job_key,
   job.job_key IS NOT NULL AND job.due_at = run.due_at AND job.inserted_at = run.inserted_at AND job.check_count = run.check_count,
   run.allocated_until, job.next_check_at, job.revision
 FROM {prefix}schedule_run run FORCE INDEX (PRIMARY) LEFT JOIN {prefix}future_job job FORCE INDEX (job_key) ON job.job_key = run.job_key
-WHERE ({runs} OR 1 = 0) AND run.allocated_until > UTC_TIMESTAMP(6)
-  AND run.allocated_until <= UTC_TIMESTAMP(6) + INTERVAL 1 HOUR
+WHERE ({runs} OR 1 = 0) AND {lives run.allocated_until}

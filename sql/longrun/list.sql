@@ -6,6 +6,6 @@
 SELECT HEX(COALESCE(occurrence, '')), pool, HEX(agent), CAST(started_at AS CHAR), CAST(called_at AS CHAR), CAST(allocated_until AS CHAR),
   takeovers,
   EXISTS (SELECT 1 FROM {prefix}future_job job FORCE INDEX (job_key) WHERE job.job_key = run.job_key) AS pending,
-  COALESCE(allocated_until > UTC_TIMESTAMP(6) AND allocated_until <= UTC_TIMESTAMP(6) + INTERVAL 1 HOUR AND agent <> '', FALSE) AS lives
+  COALESCE({lives allocated_until} AND agent <> '', FALSE) AS lives
 FROM {prefix}schedule_run run FORCE INDEX (PRIMARY)
 WHERE job_key BETWEEN ? AND ? AND ended_at IS NULL ORDER BY job_key LIMIT ?

@@ -3,5 +3,4 @@
 -- {runs}: conditions on job_key and token
 -- 1: lease in microseconds
 UPDATE {prefix}schedule_run FORCE INDEX (PRIMARY) SET allocated_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
-WHERE ({runs} OR 1 = 0) AND allocated_until > UTC_TIMESTAMP(6)
-  AND allocated_until <= UTC_TIMESTAMP(6) + INTERVAL 1 HOUR
+WHERE ({runs} OR 1 = 0) AND {lives allocated_until}

@@ -1,6 +1,6 @@
--- Which leases live? None that ends more than an hour ahead, the longest there is: it was left before the clock was set back.
+-- Which leases live?
 -- Index: none: the whole ledger is read. Locks: none.
 -- 1: limit
 SELECT slot, bucket, worker, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), allocated_until) AS held_us
-FROM {prefix}slot_run WHERE allocated_until BETWEEN UTC_TIMESTAMP(6) AND UTC_TIMESTAMP(6) + INTERVAL 1 HOUR
+FROM {prefix}slot_run WHERE {lives allocated_until}
 ORDER BY allocated_until DESC LIMIT ?

@@ -4,7 +4,6 @@
 SELECT latest.slot, latest.bucket
 FROM (SELECT slot, bucket, finished_at, allocated_until FROM {prefix}slot_run ORDER BY slot DESC, bucket DESC LIMIT ?) latest
 WHERE latest.finished_at IS NULL AND latest.slot < ?
-  AND (latest.allocated_until IS NULL OR latest.allocated_until < UTC_TIMESTAMP(6)
-       OR latest.allocated_until > UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)
+  AND {free latest.allocated_until}
   AND NOT EXISTS (SELECT 1 FROM {prefix}future_job job WHERE job.next_check_at = latest.slot)
 ORDER BY latest.slot, latest.bucket LIMIT 1

@@ -3,7 +3,7 @@
 -- Index: PRIMARY of slot_run, a range; PRIMARY of future_job, one entry a slot. Locks: none.
 -- 1: from (inclusive), 2: before, 3: limit
 SELECT run.slot AS slot, COUNT(*) AS ledger_rows,
-       COALESCE(MAX(run.allocated_until BETWEEN UTC_TIMESTAMP(6) AND UTC_TIMESTAMP(6) + INTERVAL 1 HOUR), 0) = 0
+       COALESCE(MAX({lives run.allocated_until}), 0) = 0
        AND (SELECT 1 FROM {prefix}future_job job WHERE job.next_check_at = run.slot LIMIT 1) IS NULL AS may_go
 FROM {prefix}slot_run run FORCE INDEX (PRIMARY)
 WHERE run.slot >= ? AND run.slot < ? GROUP BY run.slot ORDER BY run.slot LIMIT ?

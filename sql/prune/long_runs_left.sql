@@ -4,7 +4,6 @@
 -- Locks: the rows.
 -- 1: the check was inserted before, 2: limit
 DELETE FROM {prefix}schedule_run
-WHERE ended_at IS NULL AND inserted_at < ? AND (allocated_until IS NULL OR allocated_until < UTC_TIMESTAMP(6) OR
-    allocated_until > UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)
+WHERE ended_at IS NULL AND inserted_at < ? AND {free allocated_until}
   AND NOT EXISTS (SELECT 1 FROM {prefix}future_job job FORCE INDEX (job_key) WHERE job.job_key = {prefix}schedule_run.job_key)
 ORDER BY ended_at LIMIT ?

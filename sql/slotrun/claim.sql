@@ -1,6 +1,5 @@
 -- Take the lease of a bucket: only as it was seen in the ledger (token and batch_seq), only where no lease of it
--- lives, only once the slot has come by the database's clock, only at the slot_config that this worker started with. A
--- lease that ends more than an hour ahead, the longest there is, was left before the clock was set back: it does not live.
+-- lives, only once the slot has come by the database's clock, only at the slot_config that this worker started with.
 -- The new token is the one seen plus the step, since no other claim can have matched. The step is a random number of
 -- this claim's own: a claim whose answer was lost knows its token again. What runs the slot late (a sweep) says so only where
 -- nobody had the bucket before; that is set first, since started_at tells.
@@ -16,6 +15,6 @@ SET takeovers       = takeovers + (allocated_until IS NOT NULL),
     started_at      = COALESCE(started_at, UTC_TIMESTAMP(6)),
     finished_at     = NULL
 WHERE slot = ? AND bucket = ? AND token = ? AND batch_seq = ?
-  AND (allocated_until IS NULL OR allocated_until < UTC_TIMESTAMP(6) OR allocated_until > UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)
+  AND {free allocated_until}
   AND slot <= UTC_TIMESTAMP(6)
   AND (SELECT version FROM {prefix}slot_config WHERE id = 1) = ?

@@ -5,4 +5,4 @@
 -- 1: buckets, 2: slot, 3: bucket, 4: token, 5: batch_seq, 6: buckets
 UPDATE {prefix}slot_run SET buckets = ?, token = token + 1
 WHERE slot = ? AND bucket = ? AND token = ? AND batch_seq = ? AND buckets < ?
-  AND (allocated_until IS NULL OR allocated_until < UTC_TIMESTAMP(6) OR allocated_until > UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)
+  AND {free allocated_until}

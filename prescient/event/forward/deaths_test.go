@@ -18,7 +18,7 @@ import (
 
 // steps are the statements of a forwarder, by what they have in them, and the publication.
 var steps = map[string]string{
-	"present": "INSERT INTO p_event_forwarder", "shards": "AS forwarders", "take": "SET token = token + 1", "waiting": "GROUP BY shard",
+	"present": "INSERT INTO p_event_forwarder", "shards": "AS forwarders", "take": "_event_shard SET token = token +", "waiting": "GROUP BY shard",
 	"read": "AS bytes", "payload": "SELECT payload", "begin": "BEGIN", "fence": "SELECT shard, UTC_TIMESTAMP", "set aside": "INSERT INTO p_event_set_aside",
 	"keep": "INSERT INTO p_event_published", "delete": "DELETE one", "count": "INSERT INTO p_event_count", "commit": "COMMIT", "publish": "publish",
 }

@@ -51,7 +51,7 @@ func explained(f *Forwarder) (list []rig.Explained) {
 		}
 		add(fmt.Sprintf("event/renew %d", n), fill("event/renew", "{shards}", tokensOf(shards)), ours, int64(15e6))
 		add(fmt.Sprintf("event/give_back %d", n), fill("event/give_back", "{shards}", tokensOf(shards)), ours)
-		add(fmt.Sprintf("event/take %d", n), fill("event/take", "{shards}", numbers(held)), ours, "f", int64(15e6))
+		add(fmt.Sprintf("event/take %d", n), fill("event/take", "{shards}", numbers(held)), ours, 1, "f", int64(15e6))
 		add(fmt.Sprintf("event/fence %d", n), fill("event/fence", "{shards}", tokensOf(shards)), ours)
 	}
 	for _, n := range []int{1, 2, event.PerStatement, mostSettled} {

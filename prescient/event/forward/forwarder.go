@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
 	"prescient/sql"
@@ -115,13 +116,14 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Forwarder, error) {
 		return nil, err
 	}
 	switch {
-	case o.Lease < 2*time.Second || o.Lease > time.Hour:
+	case o.Lease < 2*time.Second || o.Lease > prescient.MaxLease:
 		return nil, fmt.Errorf("%w: lease %s of a forwarder: 2s to 1h are allowed", prescient.ErrInvalid, o.Lease)
 	case o.Poll < 10*time.Millisecond || o.Poll > time.Minute:
 		return nil, fmt.Errorf("%w: poll %s of a forwarder: 10ms to 1m are allowed", prescient.ErrInvalid, o.Poll)
 	case o.Concurrency < 1:
 		return nil, fmt.Errorf("%w: concurrency %d of a forwarder: must be positive", prescient.ErrInvalid, o.Concurrency)
 	}
+	o.Lease = lease.Bound(o.Lease)
 	if err := prescient.ValidText("name of a forwarder", o.Name, 64); err != nil {
 		return nil, err
 	}

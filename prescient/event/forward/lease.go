@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/store"
 )
 
@@ -50,8 +51,8 @@ func (f *Forwarder) keepOnce() error {
 		return err
 	}
 	for _, s := range mine {
-		if i := slices.IndexFunc(leases, func(l lease) bool { return l.Shard == s.number }); i >= 0 && leases[i].Token == s.token {
-			s.renewed(asked)
+		if i := slices.IndexFunc(leases, func(l holder) bool { return l.Shard == s.number }); i >= 0 && leases[i].Token == s.token {
+			s.term.Renewed(asked)
 		} else {
 			s.lose("another forwarder has it by now")
 		}
@@ -69,7 +70,7 @@ func (f *Forwarder) keepOnce() error {
 		return nil
 	}
 	asked = time.Now()
-	if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/take", "{shards}", numbers(take)), f.name, micros); err != nil {
+	if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/take", "{shards}", numbers(take)), lease.Step(), f.name, micros); err != nil {
 		return fmt.Errorf("taking shards: %w", err)
 	}
 	// What was taken by a statement whose answer was lost is found here as well.
@@ -81,7 +82,7 @@ func (f *Forwarder) keepOnce() error {
 }
 
 // start publishes the events of shards that are this forwarder's since just now.
-func (f *Forwarder) start(leases []lease, asked time.Time) {
+func (f *Forwarder) start(leases []holder, asked time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopping {
@@ -98,7 +99,7 @@ func (f *Forwarder) start(leases []lease, asked time.Time) {
 }
 
 // leases reads who has which shard.
-func (f *Forwarder) leases(ctx context.Context) (all []lease, err error) {
+func (f *Forwarder) leases(ctx context.Context) (all []holder, err error) {
 	if err := f.db.SelectContext(ctx, &all, f.tables.Stmt.Get("event/shards")); err != nil {
 		return nil, fmt.Errorf("reading leases: %w", err)
 	}

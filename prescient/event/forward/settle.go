@@ -90,7 +90,7 @@ func (f *Forwarder) settleSome(some []settled) {
 		}
 		f.pass.meets(deletion, err)
 		f.options.Log.Warn().Err(err).Int("events", len(some)).Msg("published events could not be deleted yet")
-		lost := !slices.ContainsFunc(some, func(s settled) bool { return !s.shard.isLost() })
+		lost := !slices.ContainsFunc(some, func(s settled) bool { return !s.shard.term.Lost() })
 		if lost || store.Sleep(f.publishing, trouble.NextBackOff()) != nil {
 			break
 		}
@@ -335,7 +335,7 @@ func (f *Forwarder) settleAlone(one settled, why error) {
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = firstHold, lastHold
 	for {
-		if !one.shard.isLost() {
+		if !one.shard.term.Lost() {
 			f.noteFailure(t, one.row, cannotBeDeleted(why))
 		}
 		timer := time.NewTimer(waits.NextBackOff())

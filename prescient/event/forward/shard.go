@@ -9,6 +9,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 )
@@ -32,10 +33,9 @@ type shard struct {
 	woken     chan struct{}
 	stopped   chan struct{} // closed once nothing more is to begin
 
+	term    lease.Term
 	mu      sync.Mutex
-	until   time.Time // by this machine's monotonic clock
 	ended   bool
-	lost    bool
 	known   map[uint64]bool // events that were read; true once they were deleted, when a read that began before still shows them
 	crowd   crowd           // of known, those that are not deleted
 	chains  map[chain][]row // those with an event under way, and what comes after it
@@ -50,9 +50,10 @@ type hold struct {
 	waits *backoff.ExponentialBackOff
 }
 
-func newShard(f *Forwarder, l lease, asked time.Time) *shard {
+func newShard(f *Forwarder, l holder, asked time.Time) *shard {
 	s := &shard{forwarder: f, number: l.Shard, token: l.Token, woken: make(chan struct{}, 1), stopped: make(chan struct{}),
-		until: asked.Add(f.options.Lease), known: make(map[uint64]bool), chains: make(map[chain][]row), holds: make(map[chain]*hold), crowd: newCrowd()}
+		known: make(map[uint64]bool), chains: make(map[chain][]row), holds: make(map[chain]*hold), crowd: newCrowd()}
+	s.term.Begin(asked, f.options.Lease)
 	s.ctx, s.cancel = context.WithCancel(f.publishing)
 	return s
 }
@@ -147,7 +148,7 @@ func (s *shard) leftOut(now time.Time) (but string, room, whole bool) {
 			held = append(held, of)
 		}
 	}
-	if s.ended || s.lost || !s.crowd.room(now) {
+	if s.ended || s.term.Lost() || !s.crowd.room(now) {
 		return "", false, false
 	}
 	failing, held := heldTopics(held)
@@ -173,7 +174,7 @@ func (s *shard) take(rows []row) (fresh int, more bool, err error) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended || s.lost {
+	if s.ended || s.term.Lost() {
 		return 0, false, nil
 	}
 	for _, one := range rows {
@@ -281,25 +282,12 @@ func (s *shard) alive() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.ended || s.lost:
+	case s.ended || s.term.Lost():
 		return errNotOurs
-	case !time.Now().Before(s.until):
+	case !s.term.Lives(time.Now()):
 		return fmt.Errorf("%w: its lease is over", errNotOurs)
 	}
 	return nil
-}
-
-// isLost says whether the shard is another's.
-func (s *shard) isLost() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lost
-}
-
-func (s *shard) renewed(asked time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.until = asked.Add(s.forwarder.options.Lease)
 }
 
 // end begins nothing more, and returns once all that is under way has ended and what was acknowledged is deleted; true where it was the
@@ -318,10 +306,7 @@ func (s *shard) end() bool {
 
 // lose gives up a shard that is another's by now.
 func (s *shard) lose(why string) {
-	s.mu.Lock()
-	first := !s.lost
-	s.lost = true
-	s.mu.Unlock()
+	first := s.term.Lose()
 	s.cancel()
 	s.forwarder.forget(s)
 	if first {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// lease is a row of event_shard.
-type lease struct {
+// holder is a row of event_shard.
+type holder struct {
 	Shard     int    `db:"shard"`
 	Token     uint64 `db:"token"`
 	Forwarder string `db:"forwarder"`
@@ -16,7 +16,7 @@ type lease struct {
 }
 
 // free are the shards that nobody has.
-func free(leases []lease) (some []int) {
+func free(leases []holder) (some []int) {
 	for _, l := range leases {
 		if !l.Lives {
 			some = append(some, l.Shard)
@@ -27,7 +27,7 @@ func free(leases []lease) (some []int) {
 
 // share says which shards a forwarder takes, and how many of its own it gives back, so that all that are alive have about the same
 // number. It is a pure function, but for which of the free ones it takes: not those that another one takes just now, mostly.
-func share(leases []lease, mine int) (take []int, give int) {
+func share(leases []holder, mine int) (take []int, give int) {
 	forwarders := 1
 	for _, l := range leases {
 		forwarders = max(forwarders, l.Forwarders)

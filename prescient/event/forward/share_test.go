@@ -24,9 +24,9 @@ func TestShare(t *testing.T) {
 		{"one has died", 2, 32, 32, 0, 0},
 		{"it is forgotten", 1, 32, 32, 32, 0},
 	} {
-		leases := make([]lease, 64)
+		leases := make([]holder, 64)
 		for i := range leases {
-			leases[i] = lease{Shard: i, Lives: i < test.lives, Forwarders: test.forwarders}
+			leases[i] = holder{Shard: i, Lives: i < test.lives, Forwarders: test.forwarders}
 		}
 		take, give := share(leases, test.mine)
 		if len(take) != test.take || give != test.give {

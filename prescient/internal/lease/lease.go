@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"prescient/prescient"
 )
 
 // maxStep bounds by how much a claim raises the token: far above what chance gives twice, and far below what it would take to run out of
@@ -16,6 +18,13 @@ const maxStep = 1 << 32
 // Step is by how much a claim raises the token that it saw, 1 at least. It is random, so that a claim whose answer was lost knows its own
 // token again: several parts of a process have the same name.
 func Step() uint64 { return 1 + rand.Uint64N(maxStep) }
+
+// margin is how much shorter than the longest lease every lease is that is taken. The clock by which another looks at it may be a little
+// behind the one by which it was taken, on another server of a cluster or after a small step back: it has to live by that clock, too.
+const margin = time.Second
+
+// Bound is how long a lease is taken for that was asked for.
+func Bound(ttl time.Duration) time.Duration { return min(ttl, prescient.MaxLease-margin) }
 
 // Term is for how long something is this process's. It is for concurrent use, and counts by the monotonic clock of this machine.
 type Term struct {

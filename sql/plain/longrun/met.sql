@@ -7,7 +7,6 @@
 SELECT job_key, schedule_id, pool, agent, token, allocated_until, due_at, inserted_at, check_count,
   started_at, called_at, takeovers, checkpoint, ended_at, outcome,
   EXISTS (SELECT 1 FROM {prefix}future_job job FORCE INDEX (job_key) WHERE job.job_key = run.job_key),
-  allocated_until IS NOT NULL AND allocated_until > UTC_TIMESTAMP(6)
-  AND allocated_until <= UTC_TIMESTAMP(6) + INTERVAL 1 HOUR AND agent <> ''
+  COALESCE({lives allocated_until}, FALSE) AND agent <> ''
 FROM {prefix}schedule_run run FORCE INDEX (PRIMARY)
 WHERE {keys} OR 1 = 0 ORDER BY job_key FOR UPDATE NOWAIT

@@ -3,10 +3,10 @@ package claimer
 import (
 	"context"
 	"maps"
-	"math/rand/v2"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/ahead"
@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// maxStep bounds by how much a claim raises the token, as that of a bucket's lease.
-	maxStep = 1 << 32
 	// claims is how many statements of claims are under way at a time, and together how many runs one of them claims: those that are to be
 	// claimed when it is sent.
 	claims, together = 4, 50
@@ -61,7 +59,7 @@ func (c *Claimer) claimAll() {
 
 // claim claims some runs, and starts them.
 func (c *Claimer) claim(some []asked, until time.Time) {
-	hit := c.take(some, 1+rand.Uint64N(maxStep))
+	hit := c.take(some, lease.Step())
 	var starts []Claim
 	for _, a := range some {
 		defer c.host.Unreserve(a.Pool)

@@ -12,6 +12,7 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/machine"
+	text "prescient/sql"
 )
 
 const (
@@ -37,17 +38,18 @@ func (c *Claimer) query() string {
 	if names := c.host.Execs(); len(names) > 0 {
 		execs = literal.List(literal.AppendText, names)
 	}
+	const until = "run.allocated_until"
 	for _, pool := range c.Pools {
 		due := 1
 		if !c.host.Full(pool) {
 			due = mostRead
 		}
 		for _, part := range []struct {
-			reach string
+			which string
 			limit int
-		}{{"<=", due}, {">", livingRead}} {
+		}{{text.Over(until), due}, {text.Lives(until), livingRead}, {text.Far(until), due}} {
 			b = append(b, " UNION ALL ("...)
-			b = append(b, c.Tables.Fill("longrun/look_pool", "{pool}", literal.Of(literal.AppendText, pool), "{range}", part.reach,
+			b = append(b, c.Tables.Fill("longrun/look_pool", "{pool}", literal.Of(literal.AppendText, pool), "{which}", part.which,
 				"{execs}", execs, "{limit}", strconv.Itoa(part.limit))...)
 			b = append(b, ')')
 		}
@@ -76,6 +78,9 @@ func (c *Claimer) look(ctx context.Context) error {
 		}
 		if key == nil {
 			continue
+		}
+		if until.Time.After(now.Add(prescient.MaxLease)) { // nobody heeds it
+			until.Time = now
 		}
 		all = append(all, found{prescient.Key(key), pool.String, jobExec.String, jobExec.Valid, machine.Row{Token: token.V, Agent: agent.String, Until: until.Time.UTC()}})
 	}
