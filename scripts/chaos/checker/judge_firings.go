@@ -159,7 +159,12 @@ func (j *judgement) insertedByUpdate(p *plan, r *runStory) *span {
 		if s.end == nil || s.end.Change.Do != "update" || i+1 == len(p.spans) || s.Topic != "" || due.Before(s.next) || !s.isDue(due) {
 			continue
 		}
-		if low, high := j.when(*s.end); !due.After(inserted) && !inserted.Before(low) && !inserted.After(high) {
+		// A later update sets anew when it was inserted.
+		by := func(e Event) bool {
+			low, high := j.when(e)
+			return e.Change.Do == "update" && !inserted.Before(low) && !inserted.After(high)
+		}
+		if !due.After(inserted) && slices.ContainsFunc(p.changes[slices.IndexFunc(p.changes, func(e Event) bool { return e.At == s.end.At }):], by) {
 			return p.spans[i+1]
 		}
 	}

@@ -392,6 +392,10 @@ func (j *judgement) keptApart(p *plan) {
 			if n := len(run.Calls); n > 0 { // its retries go by the definition that there is by then
 				run.Goes = p.termsAt(job.Due, run.Calls[n-1].At)
 			}
+			run.Ends = run.Goes
+			if job.Outcome != "" {
+				run.Ends = p.termsAt(job.Due, job.At)
+			}
 			runs = append(runs, run)
 		}
 	}

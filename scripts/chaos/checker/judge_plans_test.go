@@ -343,6 +343,25 @@ func TestRunsAreAsTheirScheduleSays(t *testing.T) {
 			w.job("check", 10, 8.1, "", 0)
 			w.job(timerExec, 10, 8.1, "", 0)
 		}, nil},
+		{"an update inserted one that was due, and a later one set anew when", "once", func(w *world) { // that of 4
+			*w = world{}
+			every := func(crontab, payload string) *Definition {
+				return with(definition, func(d *Definition) { d.Topic, d.Crontabs, d.Payload = "", []string{crontab}, payload })
+			}
+			w.change(0.6, "create", 1, 2, every("*/2 * * * * *", "1"))
+			w.change(4.05, "update", 2, 6, every("*/6 * * * * *", "2"))
+			w.change(5, "update", 3, 6, every("*/6 * * * * *", "3"))
+			w.row(3, true, 0)
+			w.job(timerExec, 4, 2.1, superseded, 4.03)
+			w.job(timerExec, 6, 4.03, superseded, 4.98)
+			w.ran("1", 2)
+			w.job("check", 4, 4.98, "done", 5.3)
+			w.called("3", 4, 5.2, 4)
+			w.ran("3", 6)
+			find(w, 6).InsertedAt = after(4.98)
+			w.job("check", 12, 6.1, "", 0)
+			w.job(timerExec, 12, 6.1, "", 0)
+		}, nil},
 		{"deleted", "once", func(w *world) {
 			w.change(8.95, "delete", 0, 0, nil)
 			w.tables.Schedules.Rows = nil

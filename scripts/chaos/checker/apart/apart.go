@@ -34,6 +34,7 @@ type Run struct {
 	Worker  string // that ended it
 	Terms   Terms  // as it started, or ended without that
 	Goes    Terms  // as it was called last, under a later definition maybe
+	Ends    Terms  // as it ended, or now
 	Calls   []Call // by time: each is of a start
 }
 

@@ -141,7 +141,7 @@ func (j Rules) end(r *Run, all []*Run) {
 		usedUp := func(t Terms) bool {
 			return len(r.Calls) > 0 && t.Quota > 0 && !r.Ended.Add(j.Within).Before(r.first().Add(t.Quota))
 		}
-		if !usedUp(r.Terms) && !usedUp(r.Goes) {
+		if !usedUp(r.Terms) && !usedUp(r.Goes) && !usedUp(r.Ends) {
 			j.Find("quota", r, "it ended as quota at %s; it had started at %s, and may take %s", stamp(r.Ended), stamp(r.first()), r.Goes.Quota)
 		}
 	case crashed:
@@ -222,7 +222,8 @@ func (j Rules) failed(r *Run) {
 	}
 	// It would wait for 1, 2, 4 slots, from the next one on.
 	latest := r.Ended.Add(time.Duration(1+1<<errors) * j.Resolution)
-	if next := r.Goes.Next; errors < j.MaxErrors && (next.IsZero() || latest.Before(next)) {
+	tooLate := func(t Terms) bool { return !t.Next.IsZero() && !latest.Before(t.Next) }
+	if next := r.Goes.Next; errors < j.MaxErrors && !tooLate(r.Goes) && !tooLate(r.Ends) {
 		j.Find("retry", r, "it ended as failed at %s after %d errors, and the next occurrence is due at %s", stamp(r.Ended), errors+1, stamp(next))
 	}
 }
