@@ -27,7 +27,8 @@ type layer struct {
 }
 
 // vocabulary is what the rooms of the library are built on.
-var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/caught", "prescient/internal/errno", "prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store"}
+var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/caught", "prescient/internal/errno", "prescient/internal/lease", "prescient/internal/literal",
+	"prescient/internal/reserved", "prescient/internal/store"}
 
 // rooms are those of the library that a program works with.
 var rooms = []string{"prescient", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "prescient/worker", "prescient/worker/books"}
@@ -46,6 +47,7 @@ var layers = []layer{
 	{"prescient", []string{"slots"}},
 	{"prescient/internal/caught", []string{"prescient"}},
 	{"prescient/internal/errno", nil},
+	{"prescient/internal/lease", []string{"prescient"}},
 	{"prescient/internal/literal", []string{"prescient"}},
 	{"prescient/internal/store", []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal"}},
 	{"prescient/internal/reserved", []string{"prescient"}},

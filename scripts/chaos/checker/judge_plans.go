@@ -381,20 +381,14 @@ func (j *judgement) keptApart(p *plan) {
 				last := starts[len(starts)-1]
 				run.Calls, starts = slices.Insert(run.Calls, 0, j.toldOf(r.story, last)), starts[:len(starts)-1]
 			}
-			_, at := j.clock.at(j.last)
-			if len(run.Calls) > 0 {
-				at = run.Calls[0].First
-			} else if job.Outcome != "" {
-				at = job.At
-			}
-			run.Terms = p.termsAt(job.Due, at)
-			run.Goes = run.Terms
-			if n := len(run.Calls); n > 0 { // its retries go by the definition that there is by then
-				run.Goes = p.termsAt(job.Due, run.Calls[n-1].At)
-			}
-			run.Ends = run.Goes
+			_, now := j.clock.at(j.last)
 			if job.Outcome != "" {
-				run.Ends = p.termsAt(job.Due, job.At)
+				now = job.At
+			}
+			run.Ends = p.termsAt(job.Due, now)
+			run.Terms, run.Goes = run.Ends, run.Ends
+			if n := len(run.Calls); n > 0 { // its retries go by the definition that there is by then
+				run.Terms, run.Goes = p.termsAt(job.Due, run.Calls[0].First), p.termsAt(job.Due, run.Calls[n-1].At)
 			}
 			runs = append(runs, run)
 		}
