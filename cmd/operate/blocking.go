@@ -106,6 +106,10 @@ func blockingOf(cmd *cobra.Command, prog *program.Program, all bool, watch strin
 }
 
 func sayBlocking(w io.Writer, found blocking.Report, json bool) (err error) {
+	if found.More {
+		found.Unseen = append(found.Unseen, blocking.Unseen{What: "whether more of the rows that are overdue are locked: only the first were looked at",
+			Do: "look again once those are run; the logs of work and sweep name each locked row that they meet"})
+	}
 	if json {
 		return errors.Join(output.Lines(w, found.Chains), output.Lines(w, found.Locked), output.Lines(w, found.Unseen))
 	}

@@ -78,7 +78,10 @@ func update(cmd *cobra.Command, prog *program.Program, f definitionFlags, id str
 		}
 		report.Did = "kept"
 		if !is.Equal(was) {
-			report.Did, report.Was, report.Next = "planned", &was, &is
+			report.Did, report.Next = "planned", &is
+			if !was.IsZero() {
+				report.Was = &was
+			}
 		}
 	}
 	if err := printUpdated(cmd, prog, report); err != nil {
@@ -90,6 +93,9 @@ func update(cmd *cobra.Command, prog *program.Program, f definitionFlags, id str
 func printUpdated(cmd *cobra.Command, prog *program.Program, report updated) error {
 	if prog.JSON {
 		return output.JSON(cmd.OutOrStdout(), report)
+	}
+	if report.Next != nil && report.Was == nil {
+		return output.Say(cmd.OutOrStdout(), "planned anew: %s had no timer, and waits for %s (UTC) now", report.ID, output.Stamp(*report.Next))
 	}
 	if report.Next != nil {
 		return output.Say(cmd.OutOrStdout(), "planned anew: %s waits for %s (UTC), and no longer for %s", report.ID, output.Stamp(*report.Next), output.Stamp(*report.Was))

@@ -1,9 +1,13 @@
 package serve
 
 import (
+	"errors"
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/prescient/worker"
@@ -11,15 +15,16 @@ import (
 
 // RollForward returns the command roll-forward.
 func RollForward(prog *program.Program) *cobra.Command {
-	return &cobra.Command{
+	return program.Reasoned(&cobra.Command{
 		Use:   "roll-forward",
 		Short: "Move everything overdue to the next slot, without running it",
 		Long: `The other way to catch up after an outage: moves every row of slots before the current one to the next slot,
-in batches, and runs nothing. What a live worker holds is left alone, and rows that a transaction of somebody else has
-locked are passed over. due_at and the counts stay as they are.`,
+in batches, and runs nothing. Rows that a transaction of somebody else has locked are passed over, and what a live worker
+runs is left alone: stop the sweeper, and work, before it. Where something is left, the exit code says so. due_at and the counts
+stay as they are.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return rollForward(cmd, prog) },
-	}
+	})
 }
 
 func rollForward(cmd *cobra.Command, prog *program.Program) error {
@@ -42,12 +47,22 @@ func rollForward(cmd *cobra.Command, prog *program.Program) error {
 	if err != nil && !stopped(cmd.Context(), err) {
 		return s.Explain(err)
 	}
-	if prog.JSON {
-		return output.JSON(cmd.OutOrStdout(), rolled)
+	if err := sayRolled(cmd.OutOrStdout(), rolled, prog.JSON); err != nil || rolled.PassedOver+rolled.Held == 0 {
+		return err
 	}
+	return &exit.Error{Code: exit.CodeWarn, Err: errors.New("not everything overdue was moved"), Printed: true}
+}
+
+func sayRolled(w io.Writer, rolled worker.Rolled, json bool) error {
+	if json {
+		return output.JSON(w, rolled)
+	}
+	err := output.Say(w, "moved %d rows to the next slot", rolled.Moved)
 	if rolled.PassedOver > 0 {
-		return output.Say(cmd.OutOrStdout(), "moved %d rows to the next slot; passed over %d that others have locked: sweep runs them, or roll forward again",
-			rolled.Moved, rolled.PassedOver)
+		err = errors.Join(err, output.Say(w, "passed over %d rows that others have locked: sweep runs them, or roll forward again", rolled.PassedOver))
 	}
-	return output.Say(cmd.OutOrStdout(), "moved %d rows to the next slot", rolled.Moved)
+	if rolled.Held > 0 {
+		err = errors.Join(err, output.Say(w, "left %d buckets that live workers run, such as %s: stop those, and roll forward again", rolled.Held, rolled.HeldBy))
+	}
+	return err
 }

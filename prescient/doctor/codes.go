@@ -42,7 +42,7 @@ func CheckCodes(codes []string) error {
 
 // SelectFindings keeps the findings of some codes, or all where only is empty, but for those of other codes. A code also
 // stands for those of its kind. Missing and broken tables are always kept. The error wraps prescient.ErrInvalid: a code that there
-// is not, one that cannot be ignored, or one that the role of the account does not see.
+// is not, one that cannot be ignored, or that nothing of only was looked at.
 func SelectFindings(found []Finding, only, ignore []string) ([]Finding, error) {
 	if err := CheckCodes(append(slices.Clone(only), ignore...)); err != nil {
 		return nil, err
@@ -57,15 +57,21 @@ func SelectFindings(found []Finding, only, ignore []string) ([]Finding, error) {
 		return slices.Contains(codes, f.Code) || slices.Contains(codes, kind)
 	}
 	var kept []Finding
+	var unseen *Finding
+	looked := false
 	for _, f := range found {
 		switch {
 		case f.Severity.Wrong() && slices.Contains(always, f.Code):
 		case len(only) > 0 && !is(f, only), is(f, ignore):
 			continue
-		case f.Severity == SeverityUnseen && len(only) > 0:
-			return nil, fmt.Errorf("%w: %s: %s: %s: %s", prescient.ErrInvalid, f.Code, f.Severity, f.Text, f.Do)
 		}
 		kept = append(kept, f)
+		if looked = looked || f.Severity != SeverityUnseen; !looked {
+			unseen = &f
+		}
+	}
+	if f := unseen; f != nil && !looked && len(only) > 0 {
+		return nil, fmt.Errorf("%w: %s: %s: %s: %s", prescient.ErrInvalid, f.Code, f.Severity, f.Text, f.Do)
 	}
 	return kept, nil
 }

@@ -64,6 +64,7 @@ func TestFindingsAreSelected(t *testing.T) {
 		{broken, "clock", "schema", "clock schema.column"},
 		{found, "overdue", "", ""},
 		{found, "missed", "", "error"},
+		{found, "missed,rows", "", "rows.key rows.checks missed"},
 		{found, "overdoe", "", "error"},
 		{found, "", "overdoe", "error"},
 		{found, "", "schema.table", "error"},

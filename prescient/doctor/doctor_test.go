@@ -137,6 +137,24 @@ func TestADoctorJudgesLatenessByResolutionAndSweeps(t *testing.T) {
 	})
 }
 
+// Checks of a job_exec that is paused go from slot to slot, so that they are never overdue: the pause says how many wait for it.
+func TestADoctorSaysWhatWaitsForAPause(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for i, exec := range []string{"check", "check", "check", "other"} {
+			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: exec, DueAt: rig.At("13:05")})
+		}
+		r.Insert(rig.At("13:00"), prescient.NewJob{Entity: rig.Order("later"), JobExec: "check", DueAt: rig.At("17:00")})
+		paused := func(severity Severity, texts ...string) {
+			t.Helper()
+			wantFinding(t, r.examine(rig.At("13:35"), Options{}), "paused", severity, texts...)
+		}
+		paused(SeverityOK, "no job_exec is paused")
+		r.Must(r.Client.Pause(t.Context(), r.Pool(time.Time{}), prescient.Paused{JobExec: "check"}))
+		paused(SeverityWarn, "check is paused since", "3 wait for it, the first for 30m0s")
+	})
+}
+
 // The slots of seconds ago count as served, and those of another resolution not as missed.
 func TestADoctorCountsTheSlotsThatThereWere(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {

@@ -88,7 +88,7 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 			more = fmt.Sprintf("more than %d", asideProbe)
 		}
 		found = append(found, warn("events.refused", fmt.Sprintf("%s events were set aside, since brokers refused them, such as %s", more,
-			strings.Join(quoted(aside[:min(n, namedSchedules)]), ", ")), "event set-aside lists them with the reasons; resend or drop them"))
+			strings.Join(quoted(aside[:min(n, namedSchedules)]), ", ")), "event set-aside lists them with the reasons; event resend or event drop takes their numbers"))
 	}
 	parts, err := d.parts(ctx, reach{"the first %d events of the outbox", outboxProbe, "event_outbox", "seq", "", nil})
 	if err != nil {

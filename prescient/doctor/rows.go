@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"fmt"
 	"strings"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/reserved"
 	"prescient/slots"
 )
@@ -74,7 +76,7 @@ func (d *doctor) overdueBad() time.Duration { return cmp.Or(d.options.OverdueBad
 func (d *doctor) judgeOverdue(count, names string, first time.Time) Finding {
 	age := d.now.Sub(first)
 	text := fmt.Sprintf("%s rows are overdue, the oldest since its slot %s, %s ago: %s", count, slots.Stamp(first), age.Round(time.Second), names)
-	const do = "see that work or sweep runs, and what their logs say of these rows; sweep catches up, roll-forward moves all to the next slot"
+	const do = "see that work or sweep runs, and what their logs say of these rows; sweep catches up; roll-forward, once no worker runs them, moves all to the next slot"
 	switch {
 	case d.halted:
 		return warn("overdue", text+"; everything is paused", "resume --all, once the reason is gone; the sweeper catches up then")
@@ -101,9 +103,42 @@ func (d *doctor) examinePaused(ctx context.Context) (found []Finding, err error)
 		case prescient.AllEvents:
 			what, resume, d.eventsHalted = "what forwarders publish", "resume --events", true
 		}
-		found = append(found, warn("paused", fmt.Sprintf("%s is paused since %s by %q: %q", what, slots.Stamp(p.Since), p.By, p.Reason), resume+", once the reason is gone"))
+		text := fmt.Sprintf("%s is paused since %s", what, slots.Stamp(p.Since))
+		if p.By != "" {
+			text += fmt.Sprintf(" by %q", p.By)
+		}
+		if p.Reason != "" {
+			text += fmt.Sprintf(": %q", p.Reason)
+		}
+		waits, err := d.pausedWaits(ctx, p.JobExec)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, warn("paused", text+waits, resume+", once the reason is gone"))
 	}
-	return orFine(found, "paused", "nothing is paused"), nil
+	return orFine(found, "paused", "no job_exec is paused, nor what forwarders publish"), nil
+}
+
+// pausedWaits says how many checks of a paused job_exec are late; empty for none.
+func (d *doctor) pausedWaits(ctx context.Context, exec string) (string, error) {
+	if exec == prescient.AllExecs || exec == prescient.AllEvents {
+		return "", nil // these are overdue, or are events
+	}
+	var late struct {
+		Waits int          `db:"waits"`
+		First sql.NullTime `db:"first_due"`
+	}
+	switch err := d.db.GetContext(ctx, &late, d.tables.Stmt.Get("operate/paused_waits"), overdueProbe, exec, d.now); {
+	case errno.Denied(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("counting what waits for a pause to end: %w", err)
+	}
+	if late.Waits == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("; of the first %d checks that are pending %d wait for it, the first for %s", overdueProbe, late.Waits,
+		d.now.Sub(late.First.Time).Round(time.Second)), nil
 }
 
 // sampled is a row of operate/sample.

@@ -40,11 +40,14 @@ func (d *doctor) examineSchedules(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var timerless []amiss
+	var timerless, paused []amiss
 	for _, one := range some {
 		switch {
 		case one.Enabled && !one.DueAt.Valid:
-			timerless = append(timerless, amiss{ID: one.ID})
+			_, no := one.parse()
+			timerless = append(timerless, amiss{one.ID, reasonOf(no)})
+		case !one.Enabled && !slices.ContainsFunc(disabled, func(d amiss) bool { return d.ID == one.ID }):
+			paused = append(paused, amiss{ID: one.ID})
 		case one.Errors > 0 && !slices.ContainsFunc(failing, func(f amiss) bool { return f.ID == one.ID }):
 			failing = append(failing, amiss{one.ID, one.LastError})
 		}
@@ -60,15 +63,26 @@ func (d *doctor) examineSchedules(ctx context.Context) ([]Finding, error) {
 	}
 	if len(timerless) > 0 {
 		found = append(found, bad("schedules.timerless", "enabled schedules have no timer, so that they never fire: "+named(timerless),
-			"somebody has deleted rows of future_job: pause and resume each"))
+			"schedule update ID gives each its timer again, with a crontab that is good where one is named here"))
 	}
 	parts, err := d.parts(ctx, reach{"the first %d schedules", scheduleProbe, "schedule", "PRIMARY", "", nil},
 		reach{"the first %d rows that are due", timerProbe, "future_job", "PRIMARY", "WHERE next_check_at <= ?", []any{until}})
 	if err != nil {
 		return nil, err
 	}
-	return orFine(append(found, zoneFindings(some)...), "schedules",
-		"none is disabled as no good; each that is enabled has a timer, which does not fail and whose time is right by this machine's time zones", parts...), nil
+	fires := "none is disabled as no good; each that is enabled has a timer, which does not fail and whose time is right by this machine's time zones"
+	if len(paused) > 0 {
+		fires += fmt.Sprintf("; %d are paused: %s", len(paused), named(paused))
+	}
+	return orFine(append(found, zoneFindings(some)...), "schedules", fires, parts...), nil
+}
+
+// reasonOf is the text of an error; empty for none.
+func reasonOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // named names a few schedules.

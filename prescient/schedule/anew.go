@@ -10,7 +10,7 @@ import (
 
 // PlanAnew puts the timer of a schedule to the time that its crontabs mean by the time zones of this machine, and with it the run of that
 // occurrence: where whoever computed it last had others, as before an update of them. It returns the times that the timer waited for, and
-// that it waits for: the same where nothing changed, and zero ones where the schedule is not enabled. What is due already fires as it is. A
+// that it waits for: the same where nothing changed, a zero one before where it had no timer, and zero ones where the schedule is not enabled. What is due already fires as it is. A
 // local time that is to come fires once all the same: at once, where it has passed by this machine's zones. The error wraps ErrNotFound.
 func (s *Schedules) PlanAnew(ctx context.Context, db prescient.DB, id string) (was, is time.Time, err error) {
 	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
@@ -25,8 +25,17 @@ func (s *Schedules) PlanAnew(ctx context.Context, db prescient.DB, id string) (w
 		}
 		key := prescient.KeyOf(s.own.Entity(id), TimerExec, "")
 		found, err := s.own.Pending(ctx, db, []prescient.Key{key})
-		if err != nil || len(found) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(found) == 0 { // somebody has deleted its row, or has never inserted one
+			if _, err := s.own.End(ctx, db, []string{id}, prescient.Superseded, notBegun(now)); err != nil {
+				return err
+			}
+			if is, err = s.startTimer(ctx, db, one, now, now); err != nil {
+				return err
+			}
+			return s.recordPlanned(ctx, db, one, is)
 		}
 		was = found[0].DueAt
 		is = was
@@ -73,11 +82,15 @@ func (s *Schedules) moveTimer(ctx context.Context, db prescient.DB, one Stored, 
 	if !moved {
 		return false, nil
 	}
+	return true, s.recordPlanned(ctx, db, one, next)
+}
+
+func (s *Schedules) recordPlanned(ctx context.Context, db prescient.DB, one Stored, next time.Time) error {
 	e := entryOf(one.ID, verbPlan)
 	e.Version, e.After = one.Version, struct {
 		Due time.Time `json:"due"`
 	}{next}
-	return true, s.log.Record(ctx, db, e)
+	return s.log.Record(ctx, db, e)
 }
 
 // Timers returns what the timers of schedules wait for, by id: of those that have one.

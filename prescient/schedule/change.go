@@ -225,26 +225,31 @@ func (s *Schedules) Resume(ctx context.Context, db prescient.DB, id string) erro
 		if back := old.UpdatedAt.Sub(now); back > 0 && back <= putBack {
 			from = old.UpdatedAt
 		}
-		first, err := s.firstToCome(old.Schedule, old.CreatedAt, from)
-		if err != nil {
+		if _, err := s.startTimer(ctx, db, old, from, now); err != nil {
 			return err
-		}
-		if err := s.own.Insert(ctx, db, append(s.runs(old.Schedule, first), s.timer(old.Schedule, first)), now); err != nil {
-			return fmt.Errorf("inserting the timer: %w", err)
 		}
 		if err := s.switched(ctx, db, []string{id}, true, "NULL", "NULL", time.Time{}); err != nil {
 			return err
-		}
-		if kept := s.keptFirst(old.Schedule, old.CreatedAt, from); kept != old.kept {
-			if err := s.keep(ctx, db, map[string]ahead{id: kept}); err != nil {
-				return err
-			}
 		}
 		if err := s.forgetRefused(ctx, db, refusedAmong(old)); err != nil {
 			return err
 		}
 		return s.recordSwitched(ctx, db, old, audit.Resume)
 	})
+}
+
+// startTimer inserts the timer of a schedule that has none, which fires from some time on, and its first runs.
+func (s *Schedules) startTimer(ctx context.Context, db prescient.DB, one Stored, from, now time.Time) (first time.Time, err error) {
+	if first, err = s.firstToCome(one.Schedule, one.CreatedAt, from); err != nil {
+		return first, err
+	}
+	if err := s.own.Insert(ctx, db, append(s.runs(one.Schedule, first), s.timer(one.Schedule, first)), now); err != nil {
+		return first, fmt.Errorf("inserting the timer: %w", err)
+	}
+	if kept := s.keptFirst(one.Schedule, one.CreatedAt, from); kept != one.kept {
+		return first, s.keep(ctx, db, map[string]ahead{one.ID: kept})
+	}
+	return first, nil
 }
 
 // RunNow runs a schedule once, in the next open slot, or sends its event, beside what its crontabs say; also one that is paused. It

@@ -1,11 +1,15 @@
 package worker
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/audit"
 	"prescient/prescient/worker/internal/roll"
+	"prescient/slots"
 )
 
 // Rolled is what RollForward did.
@@ -14,11 +18,17 @@ type Rolled struct {
 	Moved int `json:"moved"`
 	// PassedOver is how many stayed, since somebody else has them locked. The sweeper runs them; or roll forward again.
 	PassedOver int `json:"passed_over"`
+	// Held is how many buckets of overdue slots stayed as they are, since a live worker runs them, and HeldBy has one of those workers:
+	// once it is stopped, they can be rolled forward.
+	Held   int    `json:"held"`
+	HeldBy string `json:"held_by,omitempty"`
 }
 
 func (r *Rolled) add(more Rolled) {
 	r.Moved += more.Moved
 	r.PassedOver += more.PassedOver
+	r.Held += more.Held
+	r.HeldBy = cmp.Or(r.HeldBy, more.HeldBy)
 }
 
 // RollForward is the other way to catch up: it moves every overdue row to the next slot, in batches, and says how many.
@@ -30,17 +40,24 @@ func (w *Worker) RollForward(ctx context.Context, progress func(Rolled)) (all Ro
 	if err != nil {
 		return all, err
 	}
+	said := false
 	err = w.look.EachOverdue(ctx, prescient.EarliestDue, w.look.OverdueBefore(now), func(slot time.Time) error {
+		if err := w.sayRolls(ctx, slot, &said); err != nil {
+			return err
+		}
 		var here Rolled
-		err := w.rollSlot(ctx, slot, func(moved, passedOver int) {
-			more := Rolled{Moved: moved, PassedOver: passedOver}
+		did := func(more Rolled) {
 			here.add(more)
 			all.add(more)
 			if progress != nil {
 				progress(all)
 			}
-		})
-		if here != (Rolled{}) {
+		}
+		held, err := w.rollSlot(ctx, slot, func(moved, passedOver int) { did(Rolled{Moved: moved, PassedOver: passedOver}) })
+		if len(held) > 0 {
+			did(Rolled{Held: len(held), HeldBy: held[0]})
+		}
+		if here.Moved+here.PassedOver > 0 {
 			w.log.Info().Time("slot", slot).Int("rows", here.Moved).Int("locked", here.PassedOver).Msg("slot rolled forward")
 		}
 		return err
@@ -48,7 +65,21 @@ func (w *Worker) RollForward(ctx context.Context, progress func(Rolled)) (all Ro
 	return all, err
 }
 
-func (w *Worker) rollSlot(ctx context.Context, slot time.Time, did func(moved, passedOver int)) error {
+// sayRolls notes in the audit, before anything is moved, that everything overdue is rolled forward, and which slot is the oldest. By what a
+// slot was run stands in the ledger.
+func (w *Worker) sayRolls(ctx context.Context, oldest time.Time, said *bool) error {
+	if *said {
+		return nil
+	}
+	entry := audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: "roll-forward", After: map[string]string{"oldest": slots.Stamp(oldest)}}
+	if err := audit.On(&w.tables).Record(ctx, w.send.DB, entry); err != nil {
+		return fmt.Errorf("noting that overdue slots are rolled forward: %w", err)
+	}
+	*said = true
+	return nil
+}
+
+func (w *Worker) rollSlot(ctx context.Context, slot time.Time, did func(moved, passedOver int)) (held []string, err error) {
 	_, work, cancel := w.scope(ctx)
 	defer cancel()
 	return w.roller().Slot(ctx, work, slot, did)

@@ -9,6 +9,7 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver"
+	"prescient/prescient/worker/internal/ledger"
 )
 
 // Somebody has a few rows locked. The others are moved, without a wait for these.
@@ -39,6 +40,31 @@ func TestRollForwardPassesOverWhatOthersHaveLocked(t *testing.T) {
 		r.Must(tx.Commit())
 		if rolled, err = w.RollForward(t.Context(), nil); err != nil || rolled != (Rolled{Moved: 3}) {
 			t.Errorf("later: %+v, %v", rolled, err)
+		}
+	})
+}
+
+// What a live worker runs stays with it, and is counted. The audit has who rolled forward.
+func TestRollForwardSaysWhatLiveWorkersHold(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.insertOrders(10)
+		alive := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{Name: "alive"})
+		list, err := alive.ledger.Open(t.Context(), rig.At("13:15"), ledger.Sweep)
+		r.Must(err)
+		lease, err := alive.ledger.Claim(t.Context(), rig.At("13:15"), list[0], ledger.Sweep)
+		r.Must(err)
+		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{Name: "other"})
+		rolled, err := w.RollForward(t.Context(), nil)
+		if want := (Rolled{Held: 1, HeldBy: "alive"}); err != nil || rolled != want {
+			t.Errorf("%+v, %v; want %+v", rolled, err, want)
+		}
+		r.Must(alive.ledger.Release(t.Context(), lease, false))
+		if rolled, err = w.RollForward(t.Context(), nil); err != nil || rolled != (Rolled{Moved: 10}) {
+			t.Errorf("once it is given back: %+v, %v", rolled, err)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_audit_log WHERE verb = 'roll-forward'"); n != 2 {
+			t.Errorf("%d entries in the audit; want 2", n)
 		}
 	})
 }

@@ -271,7 +271,7 @@ func TestNeitherSweepNorRollForwardTouchesWhatALiveWorkerHolds(t *testing.T) {
 		r.Must(err)
 		moved, err := other.RollForward(t.Context(), nil)
 		r.Must(err)
-		if len(swept) != 0 || moved != (Rolled{}) {
+		if want := (Rolled{Held: 1, HeldBy: owner.options.Name}); len(swept) != 0 || moved != want {
 			t.Errorf("swept %+v, moved %+v; want nothing", swept, moved)
 		}
 		close(release)

@@ -74,7 +74,7 @@ var layers = []layer{
 	{"prescient/worker/internal/commit", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker/internal/bucket", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker/internal/roll", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
-	{"prescient/worker", append([]string{"prescient/blocking", "prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
+	{"prescient/worker", append([]string{"prescient/audit", "prescient/blocking", "prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/longrun/machine", nil},
 	{"prescient/longrun/wakeup", nil},
 	{"prescient/longrun/internal/check", vocabulary},

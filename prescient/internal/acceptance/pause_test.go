@@ -144,7 +144,7 @@ func TestAPauseOfEverythingEndsASweep(t *testing.T) {
 		}
 		// An operator may still move what waits.
 		if moved, err := w.RollForward(t.Context(), nil); err != nil || moved.Moved != 2 {
-			t.Errorf("rolled %d forward, %v", moved, err)
+			t.Errorf("rolled %+v forward, %v", moved, err)
 		}
 	})
 }

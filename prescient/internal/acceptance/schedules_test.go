@@ -66,8 +66,12 @@ func TestADoctorNamesSchedulesThatDoNotFire(t *testing.T) {
 		_, err := s.Delete(t.Context(), r.AppAt(rig.At("11:46")), "bad")
 		r.Must(err)
 		wantFound(t, r.examine(rig.At("11:46"), doctor.Options{}), "schedules.timerless", doctor.SeverityBad, `"bare"`)
-		r.Exec("DELETE FROM p_schedule WHERE id = 'bare'")
+		if _, _, err := s.PlanAnew(t.Context(), r.AppAt(rig.At("11:46")), "bare"); err != nil { // as it is advised
+			t.Error(err)
+		}
 		wantFound(t, r.examine(rig.At("11:46"), doctor.Options{}), "schedules", doctor.SeverityOK)
+		r.Must(s.Pause(t.Context(), r.AppAt(rig.At("11:46")), "good"))
+		wantFound(t, r.examine(rig.At("11:46"), doctor.Options{}), "schedules", doctor.SeverityOK, `1 are paused: "good"`)
 	})
 }
 

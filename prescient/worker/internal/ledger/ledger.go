@@ -41,7 +41,7 @@ func (b By) late() bool { return b == Sweep || b == RollForward }
 type Row struct {
 	Bucket, Buckets int
 	Token, BatchSeq uint64
-	worker          string
+	Worker          string // that had it last
 	Takeovers       int
 	attemptKey      []byte
 	attemptRevision uint64
@@ -71,7 +71,7 @@ func (g *Ledger) Rows(ctx context.Context, slot time.Time) ([]Row, error) {
 			var r Row
 			var heldMicros int64
 			var attempt *uint64
-			if err := rows.Scan(&r.Bucket, &r.Buckets, &r.Token, &r.BatchSeq, &r.worker, &r.Takeovers, &r.attemptKey,
+			if err := rows.Scan(&r.Bucket, &r.Buckets, &r.Token, &r.BatchSeq, &r.Worker, &r.Takeovers, &r.attemptKey,
 				&attempt, &r.Finished, &r.Allocated, &heldMicros, &r.Written); err != nil {
 				return err
 			}

@@ -30,19 +30,23 @@ type Roller struct {
 }
 
 // Slot moves the rows of a slot, as far as its buckets are to be had, until ctx ends; work is for what has to be ended then. did is told
-// of each batch.
-func (r *Roller) Slot(ctx, work context.Context, slot time.Time, did func(moved, passedOver int)) error {
+// of each batch. It returns the workers that hold buckets, a name for each of those.
+func (r *Roller) Slot(ctx, work context.Context, slot time.Time, did func(moved, passedOver int)) (held []string, err error) {
 	list, err := r.Ledger.Open(work, slot, ledger.RollForward)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, row := range list {
-		if row.LivesFor > 0 || ctx.Err() != nil {
+		if row.LivesFor > 0 {
+			held = append(held, row.Worker)
+			continue
+		}
+		if ctx.Err() != nil {
 			continue
 		}
 		l, err := r.Ledger.Claim(work, slot, row, ledger.RollForward)
 		if err != nil {
-			return err
+			return held, err
 		}
 		if l == nil {
 			continue
@@ -57,10 +61,10 @@ func (r *Roller) Slot(ctx, work context.Context, slot time.Time, did func(moved,
 			continue
 		}
 		if err := errors.Join(err, r.Ledger.Release(work, l, err == nil && ctx.Err() == nil && passed == 0)); err != nil {
-			return err
+			return held, err
 		}
 	}
-	return nil
+	return held, nil
 }
 
 // bucket moves the rows of one bucket, half a batch at a time.
