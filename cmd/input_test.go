@@ -54,6 +54,8 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"demo that keeps nothing", []string{"demo", "--keep"}, "--keep"},
 		{"unknown command", []string{"histor"}, `unknown command "histor" for prescient; did you mean history?`},
 		{"misspelt command", []string{"doktor"}, `unknown command "doktor" for prescient; did you mean doctor?`},
+		{"a code of doctor", []string{"coverage"}, `unknown command "coverage" for prescient; did you mean doctor?`},
+		{"a subcommand at the top", []string{"resend"}, `unknown command "resend" for prescient; did you mean event?`},
 		{"misspelt subcommand", []string{"schedule", "lsit"}, `unknown command "lsit" for prescient schedule; did you mean list?`},
 		{"unknown subcommand", []string{"migrate", "sideways"}, `unknown command "sideways" for prescient migrate`},
 		{"unknown flag", []string{"jobs", "--colour"}, "unknown flag: --colour (see prescient jobs --help)"},

@@ -10,8 +10,9 @@ import (
 // Command returns the command event.
 func Command(prog *program.Program) *cobra.Command {
 	event := &cobra.Command{
-		Use:   "event",
-		Short: "See what waits in the outbox, and send again what brokers refused",
+		Use:        "event",
+		SuggestFor: []string{"resend", "drop", "set-aside", "outbox"},
+		Short:      "See what waits in the outbox, and send again what brokers refused",
 		Long: `Apps, job_execs and schedules put events into the outbox, in their transactions. work and forward publish them to the
 brokers of events.routes. An event that a broker refuses for good is set aside, with the reason.`,
 		Args: arguments.None,

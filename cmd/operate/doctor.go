@@ -23,8 +23,9 @@ func Doctor(prog *program.Program) *cobra.Command {
 	var assignments, use string
 	var only, ignore []string
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Look for what is wrong, and say what to do about it",
+		Use:        "doctor",
+		SuggestFor: []string{"coverage", "missed", "overdue", "status"},
+		Short:      "Look for what is wrong, and say what to do about it",
 		Long: `Looks for what is wrong: rows that are overdue, slots that nobody served, leases that lapsed, slots that no
 assignment covers or several do, slots and pools that no live agent serves, another resolution than the configured one, an unfinished reslot, clocks that differ,
 settings of the server, missing tables, columns, indexes, defaults, checks, partitions and rights, and rows that the
