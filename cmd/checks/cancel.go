@@ -49,9 +49,14 @@ func cancel(cmd *cobra.Command, prog *program.Program, entity string, execs []st
 		return s.Explain(err)
 	}
 	if prog.JSON {
-		return output.JSON(cmd.OutOrStdout(), struct {
+		err = output.JSON(cmd.OutOrStdout(), struct {
 			Cancelled int `json:"cancelled"`
 		}{cancelled})
+	} else {
+		err = output.Say(cmd.OutOrStdout(), "cancelled %d of %s", cancelled, e.String())
 	}
-	return output.Say(cmd.OutOrStdout(), "cancelled %d of %s", cancelled, e.String())
+	if err != nil || cancelled > 0 {
+		return err
+	}
+	return s.WarnMisspelt(cmd, "if it is misspelt, nothing is cancelled", execs...)
 }

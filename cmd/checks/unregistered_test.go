@@ -49,6 +49,8 @@ func TestAJobExecThatNobodyHasIsWarnedAbout(t *testing.T) {
 		if out := r.OK("pause", "--list"); !strings.Contains(out, "order-unshiped") {
 			r.Errorf("not paused: %s", out)
 		}
+		r.Execute("cancel", "--entity", "order/2", "--exec", "order-unshiped").Wants(r.T, cmd.ExitOK, warning+"order-unshiped", "nothing is cancelled")
+		silent(r.Execute("cancel", "--entity", "order/nosuch"))
 		silent(r.Execute("pause", "--all"))
 		silent(r.Execute("pause"))
 		r.Options.Register = nil

@@ -76,11 +76,7 @@ func pause(cmd *cobra.Command, prog *program.Program, f pauseFlags, execs []stri
 	if err := printPauses(cmd.Context(), s, cmd.OutOrStdout()); err != nil || len(execs) == 0 {
 		return err
 	}
-	// Only now: the pause does not depend on it.
-	if err := s.Register(cmd.Context()); err != nil {
-		s.Log.Debug().Err(err).Msg("what is registered cannot be seen")
-	}
-	return s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), "if it is misspelt, this pause stops nothing", execs...)
+	return s.WarnMisspelt(cmd, "if it is misspelt, this pause stops nothing", execs...) // only now: the pause does not depend on it
 }
 
 // pauseNames are the names that pause and resume write.

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"prescient/cmd/internal/output"
+
 	"prescient/config/value"
 	"prescient/prescient"
 	"prescient/prescient/client"
@@ -33,6 +36,17 @@ func (n *ExecNames) Add(name string) {
 	if len(*n) < mostNames && !slices.Contains(*n, name) {
 		*n = append(*n, name)
 	}
+}
+
+// WarnMisspelt is WarnUnregistered for a command that need not know what is registered here.
+func (s *Session) WarnMisspelt(cmd *cobra.Command, consequence string, execs ...string) error {
+	if len(execs) == 0 {
+		return nil
+	}
+	if err := s.Register(cmd.Context()); err != nil {
+		s.Log.Debug().Err(err).Msg("what is registered cannot be seen")
+	}
+	return s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), consequence, execs...)
 }
 
 // WarnUnregistered says on stderr which of some job_execs nobody seems to have, and what comes of that. It refuses nothing:
