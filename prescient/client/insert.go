@@ -47,7 +47,7 @@ const (
 // ErrConfigChanged comes within 5 s of the change. What is inserted until then has a slot of the old grid, as what was inserted
 // before the change; the tables refuse what is not on the new one as well.
 func (c *Client) Insert(ctx context.Context, db prescient.DB, job prescient.NewJob) (Inserted, error) {
-	if err := errors.Join(job.Validate(), reserved.Refuse(job.Entity)); err != nil {
+	if err := errors.Join(job.Validate(), reserved.RefuseNew(job.Entity)); err != nil {
 		return Inserted{}, err
 	}
 	return c.insertValid(ctx, db, job)

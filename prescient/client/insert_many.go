@@ -24,7 +24,7 @@ const (
 // inserted in the order of the list.
 func (c *Client) InsertMany(ctx context.Context, db prescient.DB, jobs []prescient.NewJob) ([]Inserted, error) {
 	for i, job := range jobs {
-		if err := errors.Join(job.Validate(), reserved.Refuse(job.Entity)); err != nil {
+		if err := errors.Join(job.Validate(), reserved.RefuseNew(job.Entity)); err != nil {
 			return nil, fmt.Errorf("job %d: %w", i+1, err)
 		}
 	}

@@ -235,8 +235,8 @@ func TestTwoCreatesOfOneScheduleDoNotDeadlock(t *testing.T) {
 func TestPlainSQLCannotInsertAnIDThatEndsInABlank(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
-		for _, values := range []string{"'a ', ''", "'a', 'o '"} {
-			if _, err := r.Root.Exec("INSERT INTO p_schedule (id, owner_key, crontabs, topic) VALUES (" + values + ", '0 * * * *', 't')"); !rig.Contains(err, "schedule_named") {
+		for _, values := range []string{"'a ', '', ''", "'a', 'o ', 'o'"} {
+			if _, err := r.Root.Exec("INSERT INTO p_schedule (id, owner_key, owner_name, crontabs, topic) VALUES (" + values + ", '0 * * * *', 't')"); !rig.Contains(err, "schedule_named") {
 				t.Errorf("%s: %v", values, err)
 			}
 		}

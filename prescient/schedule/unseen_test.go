@@ -7,6 +7,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/schedule"
+	text "prescient/sql"
 )
 
 // Rows of schedules are the room's own: a client and the procedure refuse them.
@@ -14,6 +15,10 @@ func TestAScheduleWhoseNamesCannotBeSeenIsNotCreated(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		good := schedule.Schedule{ID: "a", Crontabs: []string{"0 * * * *"}, JobExec: "digest"}
 		r.create("10:00", good)
+		if r.Dialect != text.Plain { // as where there was such a name before the tables had these
+			r.Exec("ALTER TABLE p_schedule DROP CONSTRAINT p_schedule_seen")
+			r.Exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_seen")
+		}
 		for _, name := range rig.Unseen() {
 			owned, named := good, good
 			owned.Owner, named.ID = rig.Order(name), name

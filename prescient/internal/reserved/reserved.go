@@ -3,6 +3,7 @@ package reserved
 
 import (
 	"fmt"
+	"strings"
 
 	"prescient/prescient"
 )
@@ -37,6 +38,15 @@ func Refuse(e prescient.Entity) error {
 		return nil
 	}
 	return fmt.Errorf("%w: entity %s: the name %s is kept for schedules, which have commands and functions of their own", prescient.ErrInvalid, e, e.Name)
+}
+
+// RefuseNew is Refuse for what is to be created: no such name in another spelling either, which people would take for it. What is there
+// under one can be read, moved and cancelled.
+func RefuseNew(e prescient.Entity) error {
+	if e.Name != prescient.ScheduleEntity && strings.EqualFold(e.Name, prescient.ScheduleEntity) {
+		return fmt.Errorf("%w: entity %s: the name %s is kept for schedules, in any spelling", prescient.ErrInvalid, e, prescient.ScheduleEntity)
+	}
+	return Refuse(e)
 }
 
 // IsTimer says whether a row is the timer of a schedule, which its own room alone makes.
