@@ -31,7 +31,7 @@ func Nasty() []string {
 	}
 }
 
-// Unseen are keys and tags that plain SQL may have inserted, and no client does.
+// Unseen are keys and tags that neither a client nor plain SQL inserts: rows of before may have them.
 func Unseen() []string {
 	return []string{"\u202eabc", "\ufeff", "4\u200b2", "4\u00a02", "👩‍👩‍👧", "❤\ufe0f", "4\u20602", "42\U000e0041"}
 }
