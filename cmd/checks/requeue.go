@@ -30,6 +30,7 @@ type requeueReport struct {
 	Requeued   int  `json:"requeued"`
 	Kept       int  `json:"kept"`
 	Superseded int  `json:"superseded"`
+	Refused    int  `json:"refused"`
 	More       bool `json:"more"`
 	DryRun     bool `json:"dry_run"`
 }
@@ -46,7 +47,7 @@ the last end counts, whatever the flags say. The latest ends come first, --limit
 
 It wants an outcome, since most checks that ended are done, or were cancelled. --all-outcomes takes those too.
 
-It prints what it did with each end: requeued, kept or superseded; with --json a line each, and a line with the counts.`,
+It prints what it did with each end: requeued, kept, superseded or refused; with --json a line each, and a line with the counts.`,
 		Example: fmt.Sprintf(`  %[1]s requeue --exec order-unshipped --outcome failed --since now-2h --dry-run
   %[1]s requeue --entity order/42 --all-outcomes --in 10m`, prog.Name),
 		Args: arguments.None,
@@ -130,7 +131,7 @@ func printRequeued(cmd *cobra.Command, prog *program.Program, did client.Requeue
 		if err := output.Lines(out, did.Jobs); err != nil {
 			return err
 		}
-		return output.JSON(out, requeueReport{did.Requeued, did.Kept, did.Superseded, did.More, dryRun})
+		return output.JSON(out, requeueReport{did.Requeued, did.Kept, did.Superseded, did.Refused, did.More, dryRun})
 	}
 	if len(did.Jobs) > 0 {
 		var cells [][]string
@@ -154,6 +155,11 @@ func printRequeued(cmd *cobra.Command, prog *program.Program, did client.Requeue
 	}
 	if err := output.Say(out, "%srequeued %d; %d are pending already and were kept, %d ended again later", would, did.Requeued, did.Kept, did.Superseded); err != nil {
 		return err
+	}
+	if did.Refused > 0 {
+		if err := output.Say(cmd.ErrOrStderr(), "%d were refused: no check may have such names or such a payload; insert them by others", did.Refused); err != nil {
+			return err
+		}
 	}
 	if did.More {
 		return output.Say(cmd.ErrOrStderr(), "the limit is reached; there are more")

@@ -24,7 +24,7 @@ func TestRequeue(t *testing.T) {
 			r.Errorf("a dry run made %d pending", n)
 		}
 		out := r.OK(append(args, "--json")...)
-		if !strings.Contains(out, `"did":"kept"`) || !strings.HasSuffix(out, `{"requeued":1,"kept":1,"superseded":0,"more":false,"dry_run":false}`+"\n") {
+		if !strings.Contains(out, `"did":"kept"`) || !strings.HasSuffix(out, `{"requeued":1,"kept":1,"superseded":0,"refused":0,"more":false,"dry_run":false}`+"\n") {
 			r.Error(out)
 		}
 		rows := r.Jobs("--entity", "order/1")

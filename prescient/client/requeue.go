@@ -46,6 +46,8 @@ const (
 	DidKeepPending RequeueAction = "kept"
 	// DidSupersede: the check ended again later; that end counts, whether or not the filter has it.
 	DidSupersede RequeueAction = "superseded"
+	// DidRefuse: no check may have such names or such a payload, which plain SQL wrote into history, or an insert of before could have.
+	DidRefuse RequeueAction = "refused"
 )
 
 // RequeuedJob is an end that Requeue looked at.
@@ -65,8 +67,8 @@ type RequeuedJob struct {
 type Requeued struct {
 	// Jobs are the ends that were looked at, the latest first.
 	Jobs []RequeuedJob
-	// Requeued, Kept and Superseded count them.
-	Requeued, Kept, Superseded int
+	// Requeued, Kept, Superseded and Refused count them.
+	Requeued, Kept, Superseded, Refused int
 	// More says that the limit was reached before the end of the list.
 	More bool
 }
@@ -204,6 +206,8 @@ func (r *Requeued) take(jobs []RequeuedJob, inserted []Inserted, page int) {
 			r.Kept++
 		case DidSupersede:
 			r.Superseded++
+		case DidRefuse:
+			r.Refused++
 		}
 		r.Jobs = append(r.Jobs, job)
 	}
@@ -239,22 +243,35 @@ func (r *requeue) choose(ctx context.Context, page []Ended) (jobs []RequeuedJob,
 		} else if waits, is := pending[key]; is {
 			job.Did, job.Slot = DidKeepPending, prescient.At(waits.NextCheckAt)
 		} else {
-			if len(inserts) == r.options.Limit-r.did.Requeued {
-				break
-			}
 			if end.EntityName == prescient.ScheduleEntity {
 				end.Payload = nil // it says by when the run was to be called for the first time
 			}
-			if r.options.DryRun {
-				job.Did = WouldRequeue
+			again := prescient.NewJob{Entity: end.Entity(), JobExec: end.JobExec, Tag: end.Tag, DueAt: r.options.DueAt,
+				ExpiresAfter: expiresAfter(end), Payload: end.Payload, OnPending: prescient.OnPendingError}
+			switch {
+			case requeueable(again) != nil:
+				job.Did = DidRefuse
+			case len(inserts) == r.options.Limit-r.did.Requeued:
+				return jobs, inserts, nil
+			default:
+				if r.options.DryRun {
+					job.Did = WouldRequeue
+				}
+				inserts = append(inserts, again)
 			}
-			inserts = append(inserts, prescient.NewJob{Entity: end.Entity(), JobExec: end.JobExec, Tag: end.Tag, DueAt: r.options.DueAt,
-				ExpiresAfter: expiresAfter(end), Payload: end.Payload, OnPending: prescient.OnPendingError})
 		}
 		here[key] = true
 		jobs = append(jobs, job)
 	}
 	return jobs, inserts, nil
+}
+
+// requeueable returns an error where the tables would refuse a check, and all that is inserted with it: apps may write any end into history.
+func requeueable(job prescient.NewJob) error {
+	if job.Entity.Name == prescient.ScheduleEntity { // its room made it
+		return job.Validate()
+	}
+	return errors.Join(job.Validate(), reserved.RefuseNew(job.Entity))
 }
 
 // expiresAfter is how long after it was due an ended check expired; 0 for never.

@@ -170,3 +170,18 @@ func TestRequeueWantsToKnowWhat(t *testing.T) {
 		}
 	})
 }
+
+// An app may write any end into history: one that no check can be made of costs itself alone.
+func TestRequeueLeavesOutWhatTheTablesRefuse(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		for i, names := range []string{"'order', '1', 'x', ''", "'my order', '1', 'x', ''", "'order', '', 'x', ''", "'Schedule', '1', 'x', ''", "'order', X'34E2808B', 'x', ''", "'order', '2', 'x', X'E2808B'"} {
+			r.Exec(fmt.Sprintf(`INSERT INTO p_job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, check_count, error_count,
+				put_off_count, total_ms, revision, inserted_at, slot, outcome, ended_at, run_ms, worker)
+				VALUES (%s, '2026-11-20', UNHEX(LPAD(HEX(%d), 32, '0')), '2026-11-20', '2026-11-20', 0, 0, 0, 0, 1, '2026-11-20', '2026-11-20', 'failed', '2026-11-20 09:00:00', 0, '')`, names, i))
+		}
+		did := r.requeue(rig.At("10:05"), RequeueOptions{Filter: ListFilter{JobExec: "x", Outcome: prescient.Failed, From: rig.At("08:00")}, Limit: 1000})
+		if did.Requeued != 1 || did.Refused != 5 || len(r.pending()) != 1 {
+			t.Errorf("%+v; want one requeued, and five refused", did)
+		}
+	})
+}
