@@ -14,16 +14,19 @@
 // # What an acknowledgement is worth
 //
 // A stream acknowledges what it has written to its file, and before it has synced that: by default the server syncs every two minutes. A server
-// that is killed loses nothing. A machine that crashes, or loses its power, may lose what was acknowledged since then, and a published
-// analysis of NATS 2.12.1 shows that three replicas do not always help. The forwarder has deleted these events by then. The server's
-// configuration has each event on disk before the acknowledgement:
+// that is killed loses nothing. A machine that crashes, or loses its power, may lose what was acknowledged since then. Replicas make that
+// seldom, not impossible: all that a quorum had can go with a common loss of power, and after the crash of one machine while others are
+// paused or cut off, a majority may form that never had it. Jepsen saw both in NATS 2.12.1 (jepsen.io/analyses/nats-2.12.1), and NATS'
+// own page of JetStream describes them. The forwarder has deleted these events by then. The server's configuration has each event on disk
+// before the acknowledgement:
 //
 //	jetstream {
 //	  sync_interval: always
 //	}
 //
 // The stream has to be stored in files, not in memory, without persist_mode async, and with three replicas where a machine may be lost for good. This
-// package sees none of that, and refuses no stream for it. The tests and scripts/chaos run with sync_interval: always.
+// package sees none of that, and refuses no stream for it. It does not help where files are damaged, nor, in 2.12.1, where servers are removed
+// from a cluster while others are cut off or killed. The tests and scripts/chaos run with sync_interval: always.
 //
 // # What becomes of the others
 //
