@@ -75,9 +75,10 @@ type runOptions struct {
 	beforeRead func(ctx context.Context, rows int) error
 	stay       bool   // wait for the leases of others to end, to take over what a dead worker left
 	place      *place // is given to another run while this one only waits
-	// early, where given, is told of a clock by which the slot has not come; the run ends with errSetBack then, as one in the
-	// background does. Otherwise it waits for the slot.
-	early chan<- store.Clock
+	// clocks, where given, is told of a clock that was set: by which the slot has not come, and the run ends with errSetBack then, as one in
+	// the background does; or that is ahead of the one that is known. Otherwise the run waits for the slot.
+	clocks chan<- store.Clock
+	known  store.Clock
 }
 
 // errSetBack is returned by a run that found the clock before its slot, and left it.
@@ -122,15 +123,17 @@ func (w *Worker) awaitSlot(ctx context.Context, slot time.Time, how runOptions) 
 		if err != nil {
 			return look.State{}, err
 		}
-		early := slot.Sub(seen.Clock.Now())
+		early, set := slot.Sub(seen.Clock.Now()), inexact(w.tables.Grid)
+		if early > set || seen.Clock.Now().Sub(how.known.Now()) > set {
+			select {
+			case how.clocks <- seen.Clock:
+			default: // it is being told already, or nobody asks
+			}
+		}
 		if early <= 0 {
 			return seen, nil
 		}
-		if (how.background || how.early != nil) && early > inexact(w.tables.Grid) {
-			select {
-			case how.early <- seen.Clock:
-			default: // it is being told already, or nobody asks
-			}
+		if (how.background || how.clocks != nil) && early > set {
 			return look.State{}, errSetBack
 		}
 		if err := store.Sleep(ctx, early); err != nil {

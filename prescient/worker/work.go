@@ -43,11 +43,11 @@ func (w *Worker) Work(ctx context.Context) error {
 		running.Go(func() { w.sweepEvery(ctx, &running, cancel) })
 		running.Go(func() { w.watchHandedOn(ctx) })
 	}
-	early := make(chan store.Clock, 1) // what a run found out that came before its slot
+	clocks := make(chan store.Clock, 1) // that runs found to be set
 	assigned := w.options.Assignment
 	for slot := assigned.Next(w.tables.Grid.Prev(w.tables.Grid.Floor(c.Now()))); !slot.IsZero(); {
 		was := c
-		if c, err = w.await(ctx, slot, c, early); err != nil {
+		if c, err = w.await(ctx, slot, c, clocks); err != nil {
 			break
 		}
 		if next, back := comesBefore(assigned, slot, c.Now()); back {
@@ -66,7 +66,7 @@ func (w *Worker) Work(ctx context.Context) error {
 		}
 		w.reportHour(hour.begin(slot))
 		if place, free := w.bounds.runs.try(); free {
-			own := ownSlot{slot: slot, next: assigned.Next(slot), clock: c, early: early, place: place, hour: hour}
+			own := ownSlot{slot: slot, next: assigned.Next(slot), clock: c, clocks: clocks, place: place, hour: hour}
 			running.Go(func() { w.runOwn(ctx, own, cancel) })
 		} else {
 			w.log.Warn().Time("slot", slot).Int("runs", maxRuns).Msg("earlier slots are still being run; this one is left to the sweeper")
@@ -99,8 +99,9 @@ func comesBefore(assigned slots.Assignment, awaited, now time.Time) (next time.T
 }
 
 // await waits until a slot has come by the database's clock, or until that is found to have been set back so far that
-// others come before it. early is another way to find that out.
-func (w *Worker) await(ctx context.Context, slot time.Time, c store.Clock, early <-chan store.Clock) (store.Clock, error) {
+// others come before it. clocks are another way to find out: where slots follow closely on one another it looks at the clock every few
+// minutes only, and each slot until then would be late by as much as the clock was set forth.
+func (w *Worker) await(ctx context.Context, slot time.Time, c store.Clock, clocks <-chan store.Clock) (store.Clock, error) {
 	for {
 		rest := slot.Sub(c.Now())
 		if _, back := comesBefore(w.options.Assignment, slot, c.Now()); back || rest <= 0 {
@@ -112,7 +113,10 @@ func (w *Worker) await(ctx context.Context, slot time.Time, c store.Clock, early
 		}
 		w.pulse.expect(nap + w.slack())
 		select {
-		case c = <-early:
+		case told := <-clocks:
+			if told.At.After(c.At) {
+				c = told
+			}
 			continue
 		case <-ctx.Done():
 			return c, ctx.Err()

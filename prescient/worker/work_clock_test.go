@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/localserver/wire"
+	"prescient/prescient/worker/books"
 	"prescient/slots"
 )
 
@@ -102,6 +103,34 @@ func TestWorkGoesByAClockThatWasSetBack(t *testing.T) {
 		}
 		if n := log.count("was set back"); n != 1 {
 			t.Errorf("%d warnings", n)
+		}
+	})
+}
+
+// The server's clock is set forth by many slots: those that come next by the new time are run as they come, not late by as much.
+func TestWorkGoesByAClockThatWasSetForth(t *testing.T) {
+	t.Parallel()
+	const forth = time.Hour
+	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
+		plan, err := wire.NewPlan(fmt.Sprintf(`[{"Since": "the clock is set forth", "Match": "UTC_TIMESTAMP(6)", "Do": "rewrite",
+			"From": "UTC_TIMESTAMP[(]6[)]", "To": "(UTC_TIMESTAMP(6) + INTERVAL %d SECOND)"}]`, int(forth.Seconds())), 1)
+		r.Must(err)
+		pool := r.overNetwork("worker", time.Time{}, plan, 0)
+		ran := make(chan time.Time, 100)
+		w, err := New(t.Context(), pool, Options{Prefix: "p_", Registry: prescient.NewRegistry(), SweepEvery: -1, Log: zerolog.Nop(),
+			Observer: &Observer{SlotRun: func(figures books.Figures, _ error) { ran <- figures.Slot }}})
+		r.Must(err)
+		stop := r.startWork(w)
+		was := <-ran
+		_, err = pool.ExecContext(t.Context(), "DO 'the clock is set forth'")
+		r.Must(err)
+		var slot time.Time
+		for range 5 {
+			slot = <-ran
+		}
+		r.Must(stop())
+		if slot.Sub(was) < forth {
+			t.Errorf("five runs later it runs slot %s, %s late", slots.Stamp(slot), forth)
 		}
 	})
 }

@@ -16,12 +16,12 @@ import (
 
 // ownSlot is a slot that Work runs.
 type ownSlot struct {
-	slot  time.Time
-	next  time.Time // the one after it that is assigned; zero for none
-	clock store.Clock
-	early chan<- store.Clock
-	place *place
-	hour  *hourSum
+	slot   time.Time
+	next   time.Time // the one after it that is assigned; zero for none
+	clock  store.Clock
+	clocks chan<- store.Clock
+	place  *place
+	hour   *hourSum
 }
 
 // runOwn runs a slot, again and again while that fails for a reason that passes by itself and the next slot has not come: the
@@ -35,7 +35,7 @@ func (w *Worker) runOwn(ctx context.Context, own ownSlot, fail context.CancelCau
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = 50*time.Millisecond, time.Second
 	for tries := 1; ; tries++ {
-		figures, err := w.tryRun(ctx, own.slot, runOptions{by: ledger.Work, parallel: w.buckets(), stay: true, early: own.early, place: own.place})
+		figures, err := w.tryRun(ctx, own.slot, runOptions{by: ledger.Work, parallel: w.buckets(), stay: true, clocks: own.clocks, known: own.clock, place: own.place})
 		total.Add(figures)
 		total.Troubles = books.Troubles(total.Troubles).Sorted()
 		total.Held, total.Paused, total.Took = figures.Held, figures.Paused, time.Since(began)
