@@ -17,7 +17,8 @@
 // in, and a shard that it fills, or a key with many events does, is read past it. A key whose event failed waits, ever longer, up to half a
 // minute; after five failures of a topic in a row, all of it waits for two seconds, and then for one event that goes through, and where 32
 // keys of a topic wait in a shard, all of it waits there.
-// An event that the server refuses to settle is found by halves, and goes on alone, beside the others. Reads leave out what waits. What the
+// An event that the server refuses to settle is found by halves, and goes on alone, beside the others; so do those that somebody has locked, as an
+// analyst's open FOR SHARE does, or whose count somebody has. Reads leave out what waits. What the
 // broker refuses for good goes to event_set_aside with the reason, and the key goes on; or holds up its key, where the route says so.
 //
 // # One pass

@@ -60,6 +60,8 @@ func explained(f *Forwarder) (list []rig.Explained) {
 			seqs[i] = uint64(i + 1)
 		}
 		add(fmt.Sprintf("event/delete %d", n), fill("event/delete", "{seqs}", numbers(seqs)), map[string]string{"one": bySeq})
+		add(fmt.Sprintf("event/free %d", n), fill("event/free", "{seqs}", numbers(seqs)), map[string]string{"p_event_outbox": bySeq})
+		add(fmt.Sprintf("event/there %d", n), fill("event/there", "{seqs}", numbers(seqs)), map[string]string{"p_event_outbox": bySeq})
 		add(fmt.Sprintf("event/keep %d", n), fill("event/keep", "{seqs}", numbers(seqs)), map[string]string{"one": bySeq}, "2026-11-20")
 		if n > event.PerStatement {
 			continue

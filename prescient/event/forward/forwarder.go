@@ -85,7 +85,8 @@ type Forwarder struct {
 	topics  *topics
 	notes   *notes
 	settled [settlers]chan settled
-	alone   sync.WaitGroup // events that the server refuses to settle
+	alone   sync.WaitGroup // events that the server refuses to settle, or somebody has locked
+	patient chan struct{}  // held by what sends statements about these
 	readers sync.WaitGroup // of shards
 	// publishing ends once publications are to end.
 	publishing context.Context
@@ -157,6 +158,7 @@ func (f *Forwarder) begin(p *pass) error {
 	f.paused.Store(true)
 	f.saidPaused = false
 	f.topics, f.notes, f.settled = newTopics(f.options.Concurrency), newNotes(), newSettled(f.options.Concurrency)
+	f.patient = make(chan struct{}, mostPatient)
 	f.shards, f.lost = make(map[int]*shard), make(map[*shard]bool)
 	return nil
 }

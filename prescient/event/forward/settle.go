@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
@@ -69,7 +68,8 @@ func (f *Forwarder) settleAll(waiting <-chan settled) {
 const deletion = "published events could not be deleted"
 
 // settleSome tries until it is done, or the shards are not this forwarder's any more: then another one publishes them again. Where the server
-// refuses them it tries them by halves, until the one that it refuses is alone: that one goes on beside the others.
+// refuses them it tries them by halves, until the one that it refuses is alone: that one goes on beside the others, and so do those that
+// somebody has locked.
 func (f *Forwarder) settleSome(some []settled) {
 	trouble := store.NewBackOff()
 	for {
@@ -80,8 +80,12 @@ func (f *Forwarder) settleSome(some []settled) {
 			break
 		}
 		if refuses(err) {
+			if isLocked(err) {
+				f.settleFree(some, err)
+				return
+			}
 			if len(some) == 1 {
-				f.alone.Go(func() { f.settleAlone(some[0], err) })
+				f.later(some, err)
 				return
 			}
 			f.settleSome(some[:len(some)/2])
@@ -316,50 +320,12 @@ func refuses(err error) bool {
 	if errors.Is(err, errno.ErrNoConnection) {
 		return false // by the pool, and not by the server
 	}
-	return errno.Is(err, errno.LockWaitTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &server) && !errno.Passing(err)
+	return isLocked(err) || errors.As(err, &server) && !errno.Passing(err)
 }
 
-// settleAlone tries to settle one event that the server refuses, ever more seldom, until it is done or the shard is given up: then another
-// forwarder publishes the event again. The others' events have gone on. A pass leaves it to the next.
-func (f *Forwarder) settleAlone(one settled, why error) {
-	t := f.topics.of(one.row.Topic)
-	t.unsettles(1)
-	if f.pass != nil {
-		why = cannotBeDeleted(why)
-		f.noteFailure(t, one.row, why)
-		f.pass.leaves(one.row, why)
-		one.shard.leaves(one.row)
-		return
-	}
-	defer gone([]settled{one})
-	waits := backoff.NewExponentialBackOff()
-	waits.InitialInterval, waits.MaxInterval = firstHold, lastHold
-	for {
-		if !one.shard.term.Lost() {
-			f.noteFailure(t, one.row, cannotBeDeleted(why))
-		}
-		timer := time.NewTimer(waits.NextBackOff())
-		select {
-		case <-timer.C:
-		case <-one.shard.stopped:
-		case <-one.shard.ctx.Done():
-		}
-		timer.Stop()
-		if one.shard.alive() != nil {
-			t.unsettles(-1)
-			return
-		}
-		ours, err := f.trySettle([]settled{one})
-		if err == nil {
-			t.unsettles(-1)
-			f.tell(ours)
-			if t.notesSuccess() {
-				f.notes.worked(one.row.Topic)
-			}
-			return
-		}
-		why = err
-	}
+// isLocked says whether somebody kept a row, or all of a table, locked for as long as a statement may take.
+func isLocked(err error) bool {
+	return errno.Is(err, errno.LockWaitTimeout) || errors.Is(err, context.DeadlineExceeded)
 }
 
 func cannotBeDeleted(why error) error {

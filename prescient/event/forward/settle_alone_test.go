@@ -1,6 +1,7 @@
 package forward_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -74,6 +75,52 @@ func TestAnEventThatCannotBeSettledCostsItselfAlone(t *testing.T) {
 				}
 				if counted := r.Count("SELECT SUM(published + set_aside) FROM p_event_count"); counted != n+1 {
 					t.Errorf("%d events are counted; want %d", counted, n+1)
+				}
+			})
+		})
+	}
+}
+
+// Who may read the outbox can lock it, as by FOR SHARE, and can lock what is counted: other events go on meanwhile, and these afterwards.
+func TestEventsThatSomebodyHasLockedCostThemselvesAlone(t *testing.T) {
+	for name, lock := range map[string]string{
+		"the events":             "SELECT COUNT(*) FROM (SELECT seq FROM p_event_outbox WHERE topic = 'locked' LOCK IN SHARE MODE) one",
+		"the count of the topic": "SELECT COUNT(*) FROM (SELECT topic FROM p_event_count WHERE topic = 'locked' LOCK IN SHARE MODE) one",
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachServer(t, func(t *testing.T, r *testRig) {
+				const n = 300
+				some := make([]event.Event, n)
+				for i := range some {
+					some[i] = event.Event{ID: fmt.Sprintf("l-%d", i), Topic: "locked", Key: fmt.Sprint(i)}
+				}
+				r.publishes("locked", "first", "first") // which leaves a count
+				stop := r.start(forward.Options{})
+				r.untilEmpty()
+				stop()
+				r.Must(r.outbox.Publish(t.Context(), r.App, some...))
+				tx, err := r.As("analyst", time.Time{}).BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+				r.Must(err)
+				defer tx.Rollback()
+				var locked int
+				r.Must(tx.QueryRow(lock).Scan(&locked))
+				stop = r.start(forward.Options{})
+				r.Eventually("all are published", func() bool { return r.broker.all() == n+1 })
+				began := time.Now()
+				r.publishes("t", "7", "after")
+				r.Eventually("another event is over", func() bool { return r.waits() == n })
+				if took := time.Since(began); took > 15*time.Second {
+					t.Errorf("another event was over after %s", took)
+				}
+				r.Must(tx.Rollback())
+				r.untilEmpty()
+				r.Eventually("none is named", func() bool { return r.Count("SELECT COUNT(*) FROM p_event_topic") == 0 })
+				stop()
+				if tries := r.broker.tries("l-7"); tries != 1 {
+					t.Errorf("an event was published %d times", tries)
+				}
+				if counted := r.Count("SELECT SUM(published) FROM p_event_count"); counted != n+2 {
+					t.Errorf("%d events are counted; want %d", counted, n+2)
 				}
 			})
 		})

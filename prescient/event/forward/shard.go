@@ -156,15 +156,24 @@ func (s *shard) leftOut(now time.Time) (but string, room, whole bool) {
 	return without(slices.Concat(topics, failing, full), slices.Concat(held, busy)), true, s.crowd.live == 0
 }
 
-// without is a condition that leaves topics and chains out.
+// without is a condition that leaves topics and chains out. Lists are what the servers look a value up in, where there are thousands: they
+// would compare it with each of as many conditions.
 func without(topics []string, held []chain) string {
 	var b []byte
-	for _, name := range topics {
-		b = append(literal.AppendText(append(b, "AND topic <> "...), name), ' ')
+	if len(topics) > 0 {
+		b = append(append(append(b, "AND topic NOT IN ("...), literal.List(literal.AppendText, topics)...), ") "...)
 	}
-	for _, of := range held {
-		b = literal.AppendText(append(b, "AND NOT (topic = "...), of.topic)
-		b = append(literal.AppendText(append(b, " AND event_key = "...), of.key), ") "...)
+	for i, of := range held {
+		if i == 0 {
+			b = append(b, "AND (topic, event_key) NOT IN ("...)
+		} else {
+			b = append(b, ", "...)
+		}
+		b = append(literal.AppendText(append(b, '('), of.topic), ", "...)
+		b = append(literal.AppendText(b, of.key), ')')
+	}
+	if len(held) > 0 {
+		b = append(b, ") "...)
 	}
 	return string(b)
 }
