@@ -35,6 +35,13 @@ func (e *exec) conclude(run *Run, a prescient.Answer, ran time.Duration) {
 			run.lose(ErrLost)
 		case errno.Passing(err) || errors.Is(err, check.ErrMoved):
 			time.Sleep(wait.NextBackOff())
+		case errno.KeepsRow(err) && a.Cause == prescient.CauseCalled && a.Err == nil:
+			a = prescient.Answer{Err: fmt.Errorf("it could not end: %w", err)}
+			log.Error().Err(err).Msg("a long run cannot be ended; its call counts as an error")
+		case errno.KeepsRow(err) && a.Cause != prescient.CauseRefused && a.Cause != prescient.CauseWaits:
+			run.failed = a.Cause == prescient.CauseCalled
+			a = prescient.Answer{Cause: prescient.CauseRefused, Err: err}
+			log.Error().Err(err).Msg("a long run cannot be ended; its check is put off, and not called any more")
 		default:
 			// It lapses, and is called again: as any check whose end cannot be written.
 			log.Error().Err(err).Msg("the end of a long run could not be written")
@@ -61,7 +68,7 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 		if err := p.Lock(ctx); err != nil {
 			return err
 		}
-		if err := c.supersede(ctx); err != nil {
+		if err := c.supersede(ctx, a); err != nil {
 			return err
 		}
 		return committed(tx.Commit())
@@ -106,21 +113,15 @@ type conclusion struct {
 }
 
 // supersede ends a run whose schedule was changed while it was under way: its check, which goes on where it waits, ends with it.
-func (c *conclusion) supersede(ctx context.Context) error {
+func (c *conclusion) supersede(ctx context.Context, a prescient.Answer) error {
 	job := c.run.job
 	c.Count(&job)
 	job.TotalMS += literal.Millis(c.ran)
 	v := prescient.Verdict{Outcome: prescient.Superseded, Reason: errChanged.Error(), DueAt: job.DueAt, CheckCount: c.run.row.check.checkCount, ErrorCount: job.ErrorCount, PutOffCount: job.PutOffCount}
-	if err := c.fence(ctx, v, false); err != nil {
-		return err
+	if a.Cause == prescient.CauseRefused {
+		v = c.keep(job, a)
 	}
-	if err := c.offerNext(ctx); err != nil {
-		return err
-	}
-	if err := c.End(ctx, job, v, &c.run.clock.Told, c.ran); err != nil {
-		return err
-	}
-	return c.tell(ctx, c.tx, c.endOf(job, v, c.Now)...)
+	return c.settle(ctx, job, v)
 }
 
 // write writes what becomes of the check and of the run.
@@ -128,17 +129,35 @@ func (c *conclusion) write(ctx context.Context, a prescient.Answer) error {
 	job := c.run.job // with the slot in which it started
 	c.Count(&job)
 	v := prescient.Decide(c.tables.Grid, c.guards, job, a, c.Now)
-	if a.Cause == prescient.CauseWaits { // handed on
+	switch a.Cause {
+	case prescient.CauseWaits: // handed on
 		if err := c.fence(ctx, v, true); err != nil {
 			return err
 		}
 		c.run.row.allocatedUntil = c.Now
 		return c.Move(ctx, job, v)
+	case prescient.CauseRefused:
+		v = c.keep(job, a)
 	}
 	job.TotalMS += literal.Millis(c.ran)
-	if next := c.run.terms.Next; a.Err != nil && v.Outcome == "" && !next.IsZero() && !v.Slot.Before(next) {
+	if next := c.run.terms.Next; a.Err != nil && a.Cause == prescient.CauseCalled && v.Outcome == "" && !next.IsZero() && !v.Slot.Before(next) {
 		v.Outcome, v.Reason = prescient.Failed, fmt.Sprintf("%s (not tried again: the next occurrence is due at %s)", v.Reason, next.UTC().Format(time.RFC3339))
 	}
+	return c.settle(ctx, job, v)
+}
+
+// keep is what becomes of a check that the server refuses to end: a foreign key of the app keeps it, or a trigger. It waits, and is not called; the
+// slot runs that meet it try to end it.
+func (c *conclusion) keep(job prescient.FutureJob, a prescient.Answer) prescient.Verdict {
+	v := prescient.Decide(c.tables.Grid, c.guards, job, a, c.Now)
+	if c.run.failed {
+		v.ErrorCount++
+	}
+	return v
+}
+
+// settle writes the end or the move of the check, and the end of its run or that it waits to be called again.
+func (c *conclusion) settle(ctx context.Context, job prescient.FutureJob, v prescient.Verdict) error {
 	if err := c.fence(ctx, v, false); err != nil {
 		return err
 	}

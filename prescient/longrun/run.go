@@ -28,6 +28,7 @@ type Run struct {
 
 	cancel context.CancelCauseFunc
 	became claimer.Over // of it, once that is committed
+	failed bool         // what cannot be ended of it, as a call that counts as an error
 
 	term       lease.Term
 	mu         sync.Mutex
