@@ -185,7 +185,7 @@ func (r *Runner) startTogether(claims []claim) (settled map[prescient.Key]bool) 
 	for _, c := range claims {
 		job, is := jobs[c.Key]
 		e, err := r.callable(job)
-		if !is || err != nil {
+		if !is || err != nil || prescient.IsKept(job) {
 			continue
 		}
 		m := groups[[2]string{c.Pool, job.JobExec}]
@@ -217,12 +217,24 @@ func (r *Runner) startClaimed(c claim) (settled map[prescient.Key]bool, err erro
 	if !is {
 		return nil, r.endGone(c)
 	}
+	if prescient.IsKept(job) { // whoever runs its slot tries to end it
+		failed := string(prescient.Failed)
+		return nil, r.release(c, nil, &failed)
+	}
 	e, err := r.callable(job)
 	if err != nil {
 		return nil, err
 	}
 	m := &meeting{exec: e, jobs: []prescient.FutureJob{job}, before: before, places: 1, claims: []claim{c}}
-	switch found, err := e.startAlone(ctx, m); {
+	found, err := e.startAlone(ctx, m)
+	if errno.KeepsRow(err) {
+		m = &meeting{exec: e, jobs: []prescient.FutureJob{job}, before: before, places: 1, claims: []claim{c}, kept: err}
+		if found, err = e.startAlone(ctx, m); err == nil && len(m.started) == 0 {
+			r.options.Log.Error().Err(m.kept).Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).
+				Msg("a long run cannot be ended; its check is put off, and not called any more")
+		}
+	}
+	switch {
 	case errors.Is(err, errAnother), err == nil && found == checkGone:
 		return nil, r.endGone(c)
 	case err == nil && found == checkPaused:

@@ -32,6 +32,12 @@
 // 16, 32 and 64 seconds after each slot boundary, and each minute after that: 20 statements in a slot of 15 minutes. One that has no function
 // for long runs never looks.
 //
+// # What cannot be ended
+//
+// Where the server refuses to delete the check, as a foreign key of the app has it, the run counts as one that failed. With no more errors
+// left, or where it was to end uncalled, its run is over, and the check is put off at growing distances: nobody calls it, and it ends as failed
+// once nothing keeps it.
+//
 // # The app wins
 //
 // A check that the app cancels, replaces or reschedules while its run is under way stands as the app left it. The agent finds out

@@ -9,6 +9,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
+	"prescient/prescient/longrun"
 )
 
 // keep has a table of the app keep the rows of an entity from being deleted.
@@ -71,4 +72,56 @@ func TestALongRunThatCannotEndCountsAsAnErrorAndIsCalledAsOftenAsItMayFail(t *te
 			})
 		})
 	}
+}
+
+// An occurrence that is not to run, and cannot end, does not run either; the run of its schedule goes on.
+func TestAnOccurrenceThatCannotEndUncalledIsPutOff(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		r.create("11:59:00", long("s", longrun.Forbid))
+		r.slot("12:00:00")
+		r.running("s 12:00:00")
+		r.keep("s")
+		for _, clock := range []string{"12:01:00", "12:01:30", "12:02:00"} {
+			r.Exec("UPDATE p_schedule_run SET allocated_until = '2026-11-20 12:05:00' WHERE agent <> ''")
+			r.slot(clock)
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_future_job WHERE due_at = '2026-11-20 12:01:00' AND last_error LIKE 'not called any more%' AND put_off_count > 0"); n != 1 {
+			t.Errorf("%+v", r.Pending())
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE due_at > '2026-11-20 12:00:00' AND ended_at IS NULL"); n != 0 {
+			t.Errorf("%d runs that did not end", n)
+		}
+		r.Exec("DROP TABLE p_note")
+		r.answers("s 12:00:00", "12:02:10", prescient.Answer{})
+		r.wantOutcome("s 12:00:00", "done")
+		for _, clock := range []string{"12:02:30", "12:03:00", "12:03:30", "12:04:00", "12:04:30", "12:05:00"} {
+			r.slot(clock)
+		}
+		r.wantOutcome("s 12:01:00", "failed")
+		r.Balanced()
+	})
+}
+
+// An agent puts off what it has claimed, and may not call and cannot end; it claims that once.
+func TestARunOfAPoolThatIsToEndUncalledAndCannotIsPutOff(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		s := heavy("s", longrun.Forbid)
+		s.ExpiresAfter, s.Crontabs = 2*time.Minute, []string{"0 12 * * *"}
+		r.create("11:59:00", s)
+		r.slot("12:00:00")
+		r.keep("s")
+		r.at("12:03:00")
+		r.serving("agent-2", ofHeavy)
+		r.Eventually("its run has ended", func() bool {
+			return r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE ended_at IS NOT NULL AND outcome = 'expired'") == 1
+		})
+		job := r.pendingAt("12:00")
+		if !prescient.IsKept(job) || !strings.Contains(job.LastError, "foreign key constraint fails") || len(r.History()) != 0 {
+			t.Errorf("%+v", job)
+		}
+		r.Exec("DROP TABLE p_note")
+		r.slot(job.NextCheckAt.Format("15:04:05"))
+		r.wantOutcome("s 12:00:00", "failed")
+		r.Balanced()
+	})
 }

@@ -58,6 +58,7 @@ type meeting struct {
 	before time.Time // here, before the first lease was asked for
 	places int       // that are kept for runs which start
 	claims []claim   // of the checks; nil for what a slot run met
+	kept   error     // why the server refuses to end the check, which is put off; nil for not
 
 	runs    map[prescient.Key]*known // by their own keys
 	of      map[string][]*known      // those of a schedule that did not end
@@ -319,6 +320,9 @@ func (e *exec) startAlone(ctx context.Context, m *meeting) (found presence, err 
 	}
 	for i, job := range m.jobs {
 		v := prescient.Decide(e.tables.Grid, prescient.Guards{Endless: true}, job, answers[i], m.now)
+		if v.Outcome != "" && m.kept != nil {
+			v = prescient.Decide(e.tables.Grid, prescient.Guards{Endless: true}, job, prescient.Answer{Cause: prescient.CauseRefused, Err: m.kept}, m.now)
+		}
 		if v.Outcome == "" {
 			err = present[i].Move(ctx, job, v)
 		} else {

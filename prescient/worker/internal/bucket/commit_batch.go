@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err
 					a.TriedAt = time.Now()
 				}
 			}
+			a.Kept = cmp.Or(a.Answer.Kept, a.Kept)
 			b.alone = append(b.alone, alone{row: a, at: time.Now().Add(a.Answer.Wait)})
 		}
 		return a.Answer.Fate == check.Again

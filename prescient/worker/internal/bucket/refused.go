@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/slots"
@@ -14,6 +15,7 @@ import (
 // history does not take its payload. An end without the payload comes first, where it was history that refused. Then the call counts
 // as an error, with the waits of errors. One that has no more errors left, or was not called, is put off at growing distances, and is not called any
 // more: whoever meets it then tries to end it. If it cannot be moved either, it stays in its slot, marked so.
+// The timer of a schedule never ends for that: where it cannot be moved it stays in its slot, and is called again after a while.
 
 // writeOtherwise commits something else of a row, of which the server has refused what was to be written.
 func (b *Bucket) writeOtherwise(ctx context.Context, a *check.Answered, cause error) error {
@@ -26,6 +28,11 @@ func (b *Bucket) writeOtherwise(ctx context.Context, a *check.Answered, cause er
 		a.Refused, a.Answer.Err = check.Counted, fmt.Errorf("it could not end as %s: %w", a.Verdict.Outcome, cause)
 		a.Verdict = b.decide(a)
 		log.Msg("a row cannot be ended; its call counts as an error")
+	case !ends && a.Refused == check.AsAnswered && reserved.IsTimer(a.FutureJob):
+		a.Refused, a.Verdict.Slot = check.InPlace, a.NextCheckAt
+		b.Shared.Kept.add(a, a.Revision+1, b.Shared.Tables.Grid.Resolution())
+		b.Figures.Stuck++
+		log.Msg("the timer of a schedule cannot be moved; it stays in its slot, and this worker does not call it for a while")
 	case !ends && a.Refused == check.AsAnswered:
 		a.Refused, a.Bare, a.Verdict = check.EndsInstead, true, commit.WithoutPayload(a.Verdict, cause)
 		log.Msg("a row cannot be moved; it ends")

@@ -20,6 +20,7 @@ type Answer struct {
 	Ran     time.Duration      // elapsed
 	Verdict *prescient.Verdict // of a committed one
 	Wait    time.Duration      // before it is called again
+	Kept    error              // why the server refuses to end the row; nil for not
 	Locked  bool               // somebody else has locked the row, or what its call needs
 	After   func(bool)         // is called when the transaction of its call is over: whether that was committed; nil for nothing
 }

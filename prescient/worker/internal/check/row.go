@@ -17,7 +17,8 @@ type Row struct {
 	Tries  int    // transactions that came to nothing, with others or by itself
 	// TriedAt is when the first of them had.
 	TriedAt time.Time
-	Unread  bool // its payload is too long to be read
+	Kept    error // why the server refused what the library's own function came to; nil for not
+	Unread  bool  // its payload is too long to be read
 }
 
 // Size is how much memory is taken by what may be large.

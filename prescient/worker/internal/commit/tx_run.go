@@ -34,7 +34,7 @@ var errNotBegun = errors.New("the time of the call was over before it began")
 func (s *Session) RunTx(ctx context.Context, c *execute.TxCall) ([]check.Answer, error) {
 	rows := c.Rows
 	first := rows[0].Row // they are others' to change once the call is abandoned
-	answers, err := s.tryTx(ctx, c)
+	answers, err := s.tryTx(ctx, c, first.Kept)
 	all := func(a check.Answer) []check.Answer {
 		list := make([]check.Answer, len(rows))
 		for i := range list {
@@ -56,6 +56,8 @@ func (s *Session) RunTx(ctx context.Context, c *execute.TxCall) ([]check.Answer,
 		s.Log.Warn().Err(err).Time("slot", s.Lease.Slot).Int("bucket", s.Lease.Bucket).Str("job_exec", c.Lane.Name).
 			Msg("a transaction is tried again")
 		return all(check.Answer{Fate: check.Again, Wait: wait}), nil
+	case first.Kept == nil && keptAtEnd(c, err):
+		return all(check.Answer{Fate: check.Again, Kept: check.Quoted(err)}), nil
 	case len(rows) > 1:
 		if ctx.Err() != nil {
 			c.TooMany()
@@ -67,13 +69,20 @@ func (s *Session) RunTx(ctx context.Context, c *execute.TxCall) ([]check.Answer,
 	return nil, check.Quoted(err)
 }
 
+// keptAtEnd says whether what the library's own function writes cannot be committed, since the server refuses to end or to move its row: then it is
+// called again, and where it ends the row, that is put off in place of it. A user's function has failed, with what it did.
+func keptAtEnd(c *execute.TxCall, err error) bool {
+	return len(c.Rows) == 1 && c.Lane.Guards.Endless && errors.Is(err, errUnwritten) && errno.KeepsRow(err)
+}
+
 func unwritten(doing string, err error) error {
 	return fmt.Errorf("%w: %s: %w", errUnwritten, doing, err)
 }
 
 // tryTx makes one attempt. The functions have the time of a call, which ctx bounds. What is written once they have
-// answered has a time of its own, as a commit of answers has: a server that fails over then is no error of theirs.
-func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check.Answer, err error) {
+// answered has a time of its own, as a commit of answers has: a server that fails over then is no error of theirs. kept is why an end was
+// refused, which is not written then; nil for not.
+func (s *Session) tryTx(ctx context.Context, c *execute.TxCall, kept error) (answers []check.Answer, err error) {
 	life, end := context.WithCancelCause(s.Calls)
 	defer end(nil)
 	inTime := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
@@ -159,6 +168,13 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall) (answers []check
 			a.Answer.Started, a.Answer.Ran = time.Time{}, 0
 		}
 		a.Verdict = prescient.Decide(s.Tables.Grid, c.Lane.Guards, a.FutureJob, a.Answer.Given(), a.Answer.Ended)
+		if kept != nil && a.Verdict.Outcome != "" {
+			answers[i].Cause, answers[i].Err = prescient.CauseRefused, kept
+			a.Answer = answers[i]
+			a.Verdict = prescient.Decide(s.Tables.Grid, c.Lane.Guards, a.FutureJob, a.Answer.Given(), a.Answer.Ended)
+			s.Log.Error().Err(kept).Time("slot", s.Lease.Slot).Str("entity", a.Entity().String()).Str("job_exec", a.JobExec).Str("tag", a.Tag).
+				Msg("a row cannot be ended; it is put off, and not called any more")
+		}
 		counts.Count(a.Verdict, a.Answer.Cause, 1)
 		if a.Verdict.Outcome == "" {
 			moves = append(moves, a)
