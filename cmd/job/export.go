@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
 	"prescient/cmd/job/file"
 	"prescient/prescient/steps"
 )
@@ -19,7 +21,7 @@ func exportCommand(prog *program.Program) *cobra.Command {
 		Use:   "export [NAME...]",
 		Short: "Write jobs and shared steps as YAML",
 		Long: `Writes jobs to stdout, with the shared steps that they have, as import reads them: those that are named, or all jobs and all
-shared steps. To import them where they come from changes nothing.`,
+shared steps. To import them where they come from changes nothing. What plain SQL has written and is no definition is left out, with a warning.`,
 		Example: fmt.Sprintf(`  %[1]s job export > jobs.yaml
   %[1]s job export nightly`, prog.Name),
 		RunE: func(cmd *cobra.Command, names []string) error { return export(cmd, prog, names) },
@@ -43,7 +45,13 @@ func export(cmd *cobra.Command, prog *program.Program, names []string) error {
 	ctx := cmd.Context()
 	var jobs, all []file.Entry
 	var shared []string
+	leftOut := func(wrong error) error {
+		return output.Say(cmd.ErrOrStderr(), "%s: warning: left out: %s", prog.Name, words.Clip(words.Of(wrong), words.LongestComplaint))
+	}
 	add := func(job steps.Stored) error {
+		if job.Wrong != nil {
+			return leftOut(job.Wrong)
+		}
 		jobs = append(jobs, entryOf(job))
 		for _, step := range job.Steps {
 			if step.Shared && !slices.Contains(shared, step.Name) {
@@ -68,6 +76,9 @@ func export(cmd *cobra.Command, prog *program.Program, names []string) error {
 	}
 	if len(names) == 0 {
 		err := eachStep(ctx, s, func(step steps.StoredStep) error {
+			if step.Wrong != nil {
+				return leftOut(step.Wrong)
+			}
 			all = append(all, file.Entry{Step: &step.Step})
 			return nil
 		})

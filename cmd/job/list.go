@@ -25,6 +25,7 @@ type listed struct {
 	Pool           string     `json:"pool,omitempty"`
 	Enabled        bool       `json:"enabled"`
 	DisabledReason string     `json:"disabled_reason,omitempty"`
+	Wrong          string     `json:"wrong,omitempty"`
 	Next           *time.Time `json:"next"`
 	LastStartedAt  *time.Time `json:"last_started_at,omitempty"`
 	UpdatedAt      time.Time  `json:"updated_at"`
@@ -34,6 +35,9 @@ type listed struct {
 func listedOf(job steps.Stored, due time.Time) listed {
 	l := listed{Name: job.Name, Version: job.Version, Crontab: job.Crontabs, Zone: job.Zone, Pool: job.Pool, Enabled: job.Schedule.Enabled,
 		DisabledReason: job.Schedule.DisabledReason, UpdatedAt: job.UpdatedAt}
+	if job.Wrong != nil {
+		l.Wrong = job.Wrong.Error()
+	}
 	for _, step := range job.Steps {
 		l.Steps = append(l.Steps, step.Name)
 	}
@@ -48,6 +52,8 @@ func listedOf(job steps.Stored, due time.Time) listed {
 
 func (l listed) state() string {
 	switch {
+	case l.Wrong != "":
+		return l.Wrong
 	case l.Enabled:
 		return "enabled"
 	case l.DisabledReason != "":
@@ -128,6 +134,7 @@ type listedStep struct {
 	Exec      string    `json:"exec"`
 	Arguments string    `json:"arguments,omitempty"`
 	UpdatedAt time.Time `json:"updated_at"`
+	Wrong     string    `json:"wrong,omitempty"`
 }
 
 func listSteps(cmd *cobra.Command, prog *program.Program) error {
@@ -139,8 +146,14 @@ func listSteps(cmd *cobra.Command, prog *program.Program) error {
 	var all []listedStep
 	var cells [][]string
 	err = eachStep(cmd.Context(), s, func(step steps.StoredStep) error {
-		all = append(all, listedStep{step.Name, step.Version, step.JobExec, string(step.Arguments), step.UpdatedAt})
-		cells = append(cells, []string{step.Name, fmt.Sprint(step.Version), step.JobExec, words.Clip(string(step.Arguments), 60)})
+		one := listedStep{step.Name, step.Version, step.JobExec, string(step.Arguments), step.UpdatedAt, ""}
+		shown := one.Arguments
+		if step.Wrong != nil {
+			one.Wrong = step.Wrong.Error()
+			shown = one.Wrong
+		}
+		all = append(all, one)
+		cells = append(cells, []string{step.Name, fmt.Sprint(step.Version), step.JobExec, words.Clip(shown, 60)})
 		return nil
 	})
 	if err != nil {

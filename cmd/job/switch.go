@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"database/sql"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +46,7 @@ func switchJobs(cmd *cobra.Command, prog *program.Program, names []string, enabl
 	do func(*steps.Jobs, context.Context, prescient.DB, string) error) error {
 	return eachNamed(cmd, prog, names, func(ctx context.Context, jobs *steps.Jobs, tx *sql.Tx, name string) (string, error) {
 		before, err := jobs.Get(ctx, tx, name)
-		if err == nil {
+		if err == nil || errors.Is(err, steps.ErrUnreadable) {
 			err = do(jobs, ctx, tx, name)
 		}
 		if before.Schedule.Enabled == enabled {

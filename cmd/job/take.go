@@ -133,7 +133,7 @@ func refused(entry file.Entry, err error) error {
 func (t *taking) step(ctx context.Context, tx *sql.Tx, entry file.Entry) error {
 	old, err := t.s.Jobs.GetStep(ctx, tx, entry.Step.Name)
 	isNew := errors.Is(err, steps.ErrNotFound)
-	if err != nil && !isNew {
+	if err != nil && !isNew && !errors.Is(err, steps.ErrUnreadable) {
 		return err
 	}
 	changed, jobs, err := t.s.Jobs.PutStep(ctx, tx, *entry.Step, 0)
@@ -159,7 +159,7 @@ func (t *taking) job(ctx context.Context, tx *sql.Tx, entry file.Entry) error {
 			return err
 		}
 		return errors.Join(t.pause(ctx, tx, entry), t.note(entry, true, nil, nil))
-	case err != nil:
+	case err != nil && !errors.Is(err, steps.ErrUnreadable):
 		return err
 	}
 	if _, err := t.s.Jobs.Update(ctx, tx, *entry.Job, old.Version); err != nil {

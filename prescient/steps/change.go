@@ -75,9 +75,9 @@ func (j *Jobs) isThere(ctx context.Context, db prescient.DB, job Job) error {
 		return err
 	}
 	for _, one := range found {
-		stored, err := decodeJob(one.name, one.definition)
+		stored, err := one.job()
 		if err != nil {
-			return err
+			return fmt.Errorf("%w; edit or import puts another in its place: %w", ErrExists, err)
 		}
 		if stored.same(job) {
 			return nil
@@ -209,17 +209,14 @@ func (j *Jobs) Delete(ctx context.Context, db prescient.DB, names ...string) (de
 
 // delete deletes a job that is locked.
 func (j *Jobs) delete(ctx context.Context, db prescient.DB, row defined) error {
-	old, err := decodeJob(row.name, row.definition)
-	if err != nil {
-		return err
-	}
+	old, _ := row.job() // its name alone of one that cannot be read
 	if err := j.use(ctx, db, row.name, old.shared(), nil); err != nil {
 		return err
 	}
 	if _, err := db.ExecContext(ctx, j.tables.Fill("steps/job_delete", "{name}", text(row.name))); err != nil {
 		return fmt.Errorf("deleting job %q: %w", row.name, err)
 	}
-	if _, err = j.schedules.Delete(ctx, db, scheduleID(row.name)); err != nil {
+	if _, err := j.schedules.Delete(ctx, db, scheduleID(row.name)); err != nil {
 		return err
 	}
 	return j.deleted(ctx, db, row, old)

@@ -24,6 +24,9 @@ var (
 	ErrStale = errors.New("it was changed meanwhile")
 	// ErrInUse is returned by DeleteStep for a step that jobs have.
 	ErrInUse = errors.New("jobs have this step")
+	// ErrUnreadable is returned for a definition that plain SQL has written, and that is none. Update or PutStep puts another in its
+	// place, and Delete deletes it.
+	ErrUnreadable = errors.New("what stands in the tables is no definition")
 )
 
 // Options are for New; the zero value is usable.

@@ -21,13 +21,15 @@ func jobOf(check prescient.FutureJob) (name string, is bool) {
 	return name, is && check.EntityName == prescient.ScheduleEntity && check.Tag != ""
 }
 
-// scheduledAt is when an occurrence was due, whatever its steps have asked for since.
+// scheduledAt is when an occurrence was due, whatever its steps have asked for since. A tag that says no time of the tables only plain SQL
+// has written.
 func scheduledAt(check prescient.FutureJob) time.Time {
 	second, err := strconv.ParseInt(strings.TrimPrefix(check.Tag, "m"), 10, 64)
-	if err != nil {
+	at := time.Unix(second, 0).UTC()
+	if err != nil || at.Before(prescient.EarliestDue) || at.After(prescient.LatestSlot) {
 		return check.DueAt
 	}
-	return time.Unix(second, 0).UTC()
+	return at
 }
 
 // log sends a statement of the log, in the transaction that saves the checkpoint.

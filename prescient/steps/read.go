@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -21,6 +20,8 @@ type Stored struct {
 	CreatedAt, UpdatedAt time.Time
 	// Schedule is that of the job: whether it is enabled, and when it fires.
 	Schedule schedule.Stored
+	// Wrong says why a job of a list cannot be read, which plain SQL has written: it has its name alone then. Nil for all others.
+	Wrong error
 }
 
 // Version is one of the versions of a job.
@@ -29,9 +30,11 @@ type Version struct {
 	Job
 	Version   uint64
 	CreatedAt time.Time
+	// Wrong is as that of Stored.
+	Wrong error
 }
 
-// Get returns a job. The error wraps ErrNotFound.
+// Get returns a job. The error wraps ErrNotFound, or ErrUnreadable with a job of which there is the name alone.
 func (j *Jobs) Get(ctx context.Context, db prescient.DB, name string) (Stored, error) {
 	if err := validName("name of a job", name); err != nil {
 		return Stored{}, err
@@ -47,7 +50,7 @@ func (j *Jobs) Get(ctx context.Context, db prescient.DB, name string) (Stored, e
 	if err != nil {
 		return Stored{}, err
 	}
-	return all[0], nil
+	return all[0], all[0].Wrong
 }
 
 // List lists jobs in the order of their names, up to limit behind a name.
@@ -66,11 +69,8 @@ func (j *Jobs) stored(ctx context.Context, db prescient.DB, found []defined) (al
 	}
 	ids := make([]string, len(found))
 	for i, row := range found {
-		job, err := decodeJob(row.name, row.definition)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, Stored{Job: job, Version: row.version, CreatedAt: row.created, UpdatedAt: row.updated})
+		job, wrong := row.job()
+		all = append(all, Stored{Job: job, Version: row.version, CreatedAt: row.created, UpdatedAt: row.updated, Wrong: wrong})
 		ids[i] = scheduleID(row.name)
 	}
 	schedules, err := j.schedules.Find(ctx, db, ids...)
@@ -87,7 +87,7 @@ func (j *Jobs) stored(ctx context.Context, db prescient.DB, found []defined) (al
 	return all, nil
 }
 
-// GetVersion returns a version of a job, also of one that was deleted. The error wraps ErrNotFound.
+// GetVersion returns a version of a job, also of one that was deleted. The error wraps ErrNotFound or ErrUnreadable.
 func (j *Jobs) GetVersion(ctx context.Context, db prescient.DB, name string, version uint64) (Version, error) {
 	if err := validName("name of a job", name); err != nil {
 		return Version{}, err
@@ -99,7 +99,7 @@ func (j *Jobs) GetVersion(ctx context.Context, db prescient.DB, name string, ver
 	if err != nil {
 		return Version{}, err
 	}
-	return found[0], nil
+	return found[0], found[0].Wrong
 }
 
 // Versions returns the versions of a job, also of one that was deleted, the latest first, up to so many.
@@ -126,12 +126,8 @@ func (j *Jobs) versions(ctx context.Context, db prescient.DB, name, query string
 		if err != nil {
 			return nil, err
 		}
-		var wrong error
-		one.Job, err = decodeJob(name, plain)
-		one.CreatedAt, wrong = store.ParseTime(created.String)
-		if err := errors.Join(err, wrong); err != nil {
-			return nil, err
-		}
+		one.Job, one.Wrong = defined{name: name, definition: plain}.job()
+		one.CreatedAt, _ = store.ParseTime(created.String) // plain SQL may have written a zero date
 		all = append(all, one)
 	}
 	return all, rows.Err()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -22,6 +21,15 @@ type defined struct {
 	version          uint64
 	definition       string
 	created, updated time.Time
+}
+
+// job is the job that a row defines; its name alone, and an error that wraps ErrUnreadable, where plain SQL has written something else.
+func (d defined) job() (Job, error) {
+	job, err := decodeJob(d.name, d.definition)
+	if err != nil {
+		return Job{Name: d.name}, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	return job, nil
 }
 
 // row is one that is new, in the order of the columns.
@@ -58,12 +66,9 @@ func (j *Jobs) read(ctx context.Context, db prescient.DB, query string) (found [
 			return nil, err
 		}
 		one.definition = string(plain)
-		var wrong error
-		one.created, err = store.ParseTime(created)
-		one.updated, wrong = store.ParseTime(updated)
-		if err := errors.Join(err, wrong); err != nil {
-			return nil, err
-		}
+		// What plain SQL has written that is no time is the zero time.
+		one.created, _ = store.ParseTime(created)
+		one.updated, _ = store.ParseTime(updated)
 		found = append(found, one)
 	}
 	return found, rows.Err()
@@ -77,7 +82,7 @@ func (j *Jobs) find(ctx context.Context, db prescient.DB, statement string, name
 	return j.read(ctx, db, j.tables.Fill(statement, "{names}", literal.List(literal.AppendText, names), "{lock}", lock))
 }
 
-// lockJob locks a job that is to be changed. The error wraps ErrNotFound.
+// lockJob locks a job that is to be changed. Of one that cannot be read it has the name alone. The error wraps ErrNotFound.
 func (j *Jobs) lockJob(ctx context.Context, db prescient.DB, name string) (defined, Job, error) {
 	found, err := j.find(ctx, db, "steps/job_find", []string{name}, toChange)
 	if err != nil {
@@ -86,8 +91,11 @@ func (j *Jobs) lockJob(ctx context.Context, db prescient.DB, name string) (defin
 	if len(found) == 0 {
 		return defined{}, Job{}, fmt.Errorf("%w: job %q", ErrNotFound, name)
 	}
-	job, err := decodeJob(name, found[0].definition)
-	return found[0], job, err
+	job, err := found[0].job()
+	if err != nil {
+		j.options.Log.Warn().Err(err).Str("job", name).Msg("a job cannot be read")
+	}
+	return found[0], job, nil
 }
 
 // lockSteps locks shared steps, and those that jobs have by a plain look, in the order of their names. Whoever changes a job or a step locks
@@ -99,11 +107,9 @@ func (j *Jobs) lockSteps(ctx context.Context, db prescient.DB, lock string, step
 		return err
 	}
 	for _, row := range found {
-		job, err := decodeJob(row.name, row.definition)
-		if err != nil {
-			return err
+		if job, err := row.job(); err == nil { // what cannot be read has none
+			steps = append(steps, job.shared()...)
 		}
-		steps = append(steps, job.shared()...)
 	}
 	slices.Sort(steps)
 	_, err = j.find(ctx, db, "steps/step_find", slices.Compact(steps), lock)
@@ -124,11 +130,11 @@ func (j *Jobs) resolve(ctx context.Context, db prescient.DB, job Job) (Job, erro
 func resolved(job Job, found []defined) (Job, error) {
 	there := make(map[string]Step, len(found))
 	for _, one := range found {
-		step, err := decodeStep(one.definition)
-		if err != nil {
-			return Job{}, err
+		stored := one.step()
+		if stored.Wrong != nil {
+			return Job{}, fmt.Errorf("%w: job %q: %w", prescient.ErrInvalid, job.Name, stored.Wrong)
 		}
-		there[one.name] = step
+		there[one.name] = stored.Step
 	}
 	steps := make([]Step, len(job.Steps))
 	for i, step := range job.Steps {

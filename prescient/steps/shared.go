@@ -20,6 +20,8 @@ type StoredStep struct {
 	CreatedAt, UpdatedAt time.Time
 	// Jobs are the names of those that have it, as GetStep returns them.
 	Jobs []string
+	// Wrong says why a step of a list cannot be read, which plain SQL has written: it has its name alone then. Nil for all others.
+	Wrong error
 }
 
 // PutStep defines a shared step, or puts another definition in the place of that which is there, and says whether anything changed, and of
@@ -66,7 +68,7 @@ func (j *Jobs) putStep(ctx context.Context, db prescient.DB, step Step, version 
 	if err != nil {
 		return false, nil, err
 	}
-	if err := j.renew(ctx, db, jobs); err != nil {
+	if jobs, err = j.renew(ctx, db, jobs); err != nil {
 		return false, nil, err
 	}
 	return true, jobs, j.put(ctx, db, row, &old, &step, row.version+1)
@@ -103,29 +105,36 @@ func (j *Jobs) lockSharing(ctx context.Context, db prescient.DB, step string) er
 	return j.lockSteps(ctx, db, toChange, []string{step}, jobs...)
 }
 
-// renew makes a new version of jobs, of which a shared step has changed.
-func (j *Jobs) renew(ctx context.Context, db prescient.DB, jobs []string) error {
+// renew makes a new version of jobs, of which a shared step has changed, and says of which. What plain SQL has written is passed over: the
+// name of a job that is not there, and a job that cannot be read, or has a step that is not there.
+func (j *Jobs) renew(ctx context.Context, db prescient.DB, jobs []string) (renewed []string, err error) {
 	for _, name := range jobs {
 		row, job, err := j.lockJob(ctx, db, name)
-		if err != nil {
-			return err
+		if errors.Is(err, ErrNotFound) || err == nil && len(job.Steps) == 0 {
+			continue
+		} else if err != nil {
+			return nil, err
 		}
 		whole, err := j.resolve(ctx, db, job)
-		if err != nil {
-			return err
+		if errors.Is(err, prescient.ErrInvalid) {
+			j.options.Log.Warn().Err(err).Str("job", name).Msg("a job keeps its version, since it has no good definition")
+			continue
+		} else if err != nil {
+			return nil, err
 		}
 		version, err := j.nextVersion(ctx, db, row, row.definition, whole)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := j.changed(ctx, db, row, version, job, whole); err != nil {
-			return err
+			return nil, err
 		}
+		renewed = append(renewed, name)
 	}
-	return nil
+	return renewed, nil
 }
 
-// lockStep locks a shared step that is to be changed. The error wraps ErrNotFound.
+// lockStep locks a shared step that is to be changed. Of one that cannot be read it has the name alone. The error wraps ErrNotFound.
 func (j *Jobs) lockStep(ctx context.Context, db prescient.DB, name string) (defined, Step, error) {
 	found, err := j.find(ctx, db, "steps/step_find", []string{name}, toChange)
 	if err != nil {
@@ -134,8 +143,7 @@ func (j *Jobs) lockStep(ctx context.Context, db prescient.DB, name string) (defi
 	if len(found) == 0 {
 		return defined{}, Step{}, fmt.Errorf("%w: step %q", ErrNotFound, name)
 	}
-	step, err := decodeStep(found[0].definition)
-	return found[0], step, err
+	return found[0], found[0].step().Step, nil
 }
 
 // DeleteStep deletes a shared step that no job has. Errors: ErrNotFound, and ErrInUse, which names the jobs.
@@ -152,8 +160,16 @@ func (j *Jobs) DeleteStep(ctx context.Context, db prescient.DB, name string) err
 		if err != nil {
 			return err
 		}
-		if len(jobs) > 0 {
-			return fmt.Errorf("%w: step %q is one of %s", ErrInUse, name, strings.Join(jobs, ", "))
+		found, err := j.find(ctx, db, "steps/job_find", jobs, shared) // plain SQL may have noted others
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			names := make([]string, len(found))
+			for i, one := range found {
+				names[i] = one.name
+			}
+			return fmt.Errorf("%w: step %q is one of %s", ErrInUse, name, strings.Join(names, ", "))
 		}
 		if _, err := db.ExecContext(ctx, j.tables.Fill("steps/step_delete", "{name}", text(name))); err != nil {
 			return fmt.Errorf("deleting step %q: %w", name, err)
@@ -162,7 +178,7 @@ func (j *Jobs) DeleteStep(ctx context.Context, db prescient.DB, name string) err
 	})
 }
 
-// GetStep returns a shared step. The error wraps ErrNotFound.
+// GetStep returns a shared step. The error wraps ErrNotFound, or ErrUnreadable with a step of which there is the name alone.
 func (j *Jobs) GetStep(ctx context.Context, db prescient.DB, name string) (StoredStep, error) {
 	if err := validName("name of a step", name); err != nil {
 		return StoredStep{}, err
@@ -174,10 +190,11 @@ func (j *Jobs) GetStep(ctx context.Context, db prescient.DB, name string) (Store
 	if len(found) == 0 {
 		return StoredStep{}, fmt.Errorf("%w: step %q", ErrNotFound, name)
 	}
-	one, err := found[0].step()
-	if err == nil {
-		one.Jobs, err = j.users(ctx, db, name, plainly)
+	one := found[0].step()
+	if one.Wrong != nil {
+		return one, one.Wrong
 	}
+	one.Jobs, err = j.users(ctx, db, name, plainly)
 	return one, err
 }
 
@@ -187,16 +204,18 @@ func (j *Jobs) ListSteps(ctx context.Context, db prescient.DB, after string, lim
 	if err != nil {
 		return nil, err
 	}
-	var errs []error
 	for _, row := range found {
-		one, err := row.step()
-		errs = append(errs, err)
-		steps = append(steps, one)
+		steps = append(steps, row.step())
 	}
-	return steps, errors.Join(errs...)
+	return steps, nil
 }
 
-func (d defined) step() (StoredStep, error) {
-	step, err := decodeStep(d.definition)
-	return StoredStep{Step: step, Version: d.version, CreatedAt: d.created, UpdatedAt: d.updated}, err
+// step is the shared step that a row defines.
+func (d defined) step() StoredStep {
+	one := StoredStep{Version: d.version, CreatedAt: d.created, UpdatedAt: d.updated}
+	if one.Step, one.Wrong = decodeStep(d.definition); one.Wrong != nil {
+		one.Step, one.Wrong = Step{}, fmt.Errorf("%w: step %q: %w", ErrUnreadable, d.name, one.Wrong)
+	}
+	one.Name = d.name // whatever its definition says
+	return one
 }
