@@ -22,7 +22,7 @@ func all(prescient.FutureJob) bool { return true }
 func (s *Schedules) lock(ctx context.Context, db prescient.DB, id string) (Stored, error) {
 	one, err := s.get(ctx, db, id, true)
 	if err == nil {
-		err = s.mine(one.Schedule)
+		err = s.stored(one.Schedule)
 	}
 	return one, err
 }
@@ -99,7 +99,7 @@ func (s *Schedules) Delete(ctx context.Context, db prescient.DB, ids ...string) 
 				return err
 			}
 			for _, one := range found {
-				if err := s.mine(one.Schedule); err != nil {
+				if err := s.stored(one.Schedule); err != nil {
 					return err
 				}
 			}

@@ -127,6 +127,11 @@ func (f *firing) one(one Stored, timer prescient.FutureJob, timers int) (next ti
 	if err != nil {
 		return time.Time{}, err
 	}
+	if one.Topic != "" { // as somebody's own SQL may have changed it: all events of a call go by one statement
+		if err := eventOf(one, timer.DueAt, tagOf(timer.DueAt)).Validate(); err != nil {
+			return time.Time{}, err
+		}
+	}
 	most := f.left.sent / timers
 	if one.size > 0 {
 		most = min(most, f.left.bytes/timers/one.size)

@@ -3,6 +3,7 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"prescient/prescient/audit"
 	"prescient/prescient/client"
@@ -62,6 +63,15 @@ func (s *Schedules) mine(some ...Schedule) error {
 		}
 	}
 	return nil
+}
+
+// stored refuses a schedule that is there as mine does. One that runs the job_exec of jobs, and has no id of theirs, is no job's: plain SQL has
+// written it, and it can be changed and deleted here.
+func (s *Schedules) stored(one Schedule) error {
+	if !s.ofJobs && one.JobExec == reserved.StepsExec && !strings.HasPrefix(one.ID, reserved.JobPrefix) {
+		return nil
+	}
+	return s.mine(one)
 }
 
 // Outbox is the one into which schedules put their events: a forwarder that is given it learns of them at once.

@@ -127,7 +127,9 @@ func (j *Jobs) versions(ctx context.Context, db prescient.DB, name, query string
 			return nil, err
 		}
 		one.Job, one.Wrong = defined{name: name, definition: plain}.job()
-		one.CreatedAt, _ = store.ParseTime(created.String) // plain SQL may have written a zero date
+		if one.CreatedAt, err = store.ParseTime(created.String); err != nil {
+			return nil, err
+		}
 		all = append(all, one)
 	}
 	return all, rows.Err()

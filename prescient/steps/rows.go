@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -66,9 +67,12 @@ func (j *Jobs) read(ctx context.Context, db prescient.DB, query string) (found [
 			return nil, err
 		}
 		one.definition = string(plain)
-		// What plain SQL has written that is no time is the zero time.
-		one.created, _ = store.ParseTime(created)
-		one.updated, _ = store.ParseTime(updated)
+		var wrong error
+		one.created, err = store.ParseTime(created)
+		one.updated, wrong = store.ParseTime(updated)
+		if err := errors.Join(err, wrong); err != nil {
+			return nil, err
+		}
 		found = append(found, one)
 	}
 	return found, rows.Err()

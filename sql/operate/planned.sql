@@ -3,7 +3,7 @@
 -- Index: PRIMARY of schedule, at most the limit's entries; UNIQUE (job_key) of future_job, one entry each. Locks: none.
 -- 1: limit
 SELECT some.id AS id, some.crontabs AS crontabs, some.zone AS zone, COALESCE(some.jitter, 0) AS jitter,
-  some.created_at AS created_at, some.version AS version, some.enabled AS enabled,
+  some.created_at AS created_at, some.version AS version, some.enabled <> 0 AS enabled,
   job.due_at AS due_at, COALESCE(job.error_count, 0) AS error_count, COALESCE(job.last_error, '') AS last_error
 FROM (SELECT id, crontabs, zone, jitter, created_at, version, enabled FROM {prefix}schedule FORCE INDEX (PRIMARY) ORDER BY id LIMIT ?) some
   LEFT JOIN {prefix}future_job job FORCE INDEX (job_key) ON job.job_key = CONCAT(

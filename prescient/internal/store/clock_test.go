@@ -28,3 +28,20 @@ func TestTheClockGoesOnFromWhatTheDatabaseSaid(t *testing.T) {
 		}
 	})
 }
+
+func TestADateThatIsNoneIsReadAsTheDriverDoes(t *testing.T) {
+	for text, want := range map[string]string{
+		"2026-11-20 12:00:00":        "2026-11-20 12:00:00",
+		"2026-11-20 12:00:00.000001": "2026-11-20 12:00:00.000001",
+		"0000-00-00 00:00:00.000000": "0001-01-01 00:00:00",
+		"2026-00-10 01:02:03.4":      "2026-01-10 01:02:03.4",
+		"2026-11-00 00:00:00":        "2026-11-01 00:00:00",
+		"2026-02-31 23:59:59":        "2026-03-03 23:59:59",
+		"0000-00-01 00:00:00":        "", "2026-11-20": "", "tomorrow": "", "": "", "2026-02-31 25:00:00": "",
+	} {
+		got, err := store.ParseTime(text)
+		if (err != nil) != (want == "") || want != "" && got.Format("2006-01-02 15:04:05.999999") != want {
+			t.Errorf("%q is %s, %v; want %q", text, got, err, want)
+		}
+	}
+}
