@@ -2,6 +2,7 @@ package longrun_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -123,5 +124,30 @@ func TestARunOfAPoolThatIsToEndUncalledAndCannotIsPutOff(t *testing.T) {
 		r.slot(job.NextCheckAt.Format("15:04:05"))
 		r.wantOutcome("s 12:00:00", "failed")
 		r.Balanced()
+	})
+}
+
+// Runs that ended, and that the app keeps, do not keep the next one of their schedule from starting where they left off.
+func TestARunThatTheAppKeepsHoldsUpNoLaterOne(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		r.create("11:59:00", long("s", longrun.Forbid))
+		r.Exec("CREATE TABLE p_note (job_key BINARY(16) NOT NULL, CONSTRAINT p_keeps FOREIGN KEY (job_key) REFERENCES p_schedule_run (job_key))")
+		for i, clock := range []string{"12:00:00", "12:01:00", "12:02:00", "12:03:00"} {
+			r.slot(clock)
+			name := "s " + clock
+			c := r.running(name)
+			if want := fmt.Sprint("until ", i-1); i > 0 && string(c.run.Checkpoint()) != want {
+				t.Errorf("at %s it goes on from %q; want %q", clock, c.run.Checkpoint(), want)
+			}
+			r.Must(c.run.Save(t.Context(), fmt.Appendf(nil, "until %d", i)))
+			if i < 2 {
+				r.Exec("INSERT INTO p_note SELECT job_key FROM p_schedule_run WHERE ended_at IS NULL")
+			}
+			r.answers(name, clock, prescient.Answer{Err: longrun.Final(errors.New("no luck"))})
+			r.wantOutcome(name, "failed")
+		}
+		if n := r.Count("SELECT COUNT(*) FROM p_schedule_run"); n != 3 {
+			t.Errorf("%d runs are left; want the two that are kept, and the last", n)
+		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/longrun/internal/check"
@@ -267,10 +268,8 @@ func (m *meeting) read(ctx context.Context, tx *sqlx.Tx) error {
 
 // write writes what was decided.
 func (m *meeting) write(ctx context.Context, tx *sqlx.Tx) error {
-	if len(m.forget) > 0 {
-		if _, err := tx.ExecContext(ctx, m.tables.Fill("longrun/forget", "{keys}", literal.KeysOf(m.forget))); err != nil {
-			return fmt.Errorf("forgetting long runs that ended: %w", err)
-		}
+	if err := m.forgetEnded(ctx, tx, m.forget); err != nil {
+		return err
 	}
 	if len(m.rows) > 0 {
 		if _, err := tx.ExecContext(ctx, m.tables.Fill("longrun/start", "{rows}", string(m.rows))); err != nil {
@@ -283,6 +282,29 @@ func (m *meeting) write(ctx context.Context, tx *sqlx.Tx) error {
 		}
 	}
 	return m.tell(ctx, tx, m.ends...)
+}
+
+// forgetEnded deletes runs. One that a foreign key of the app keeps stays, and is in nobody's way.
+func (m *meeting) forgetEnded(ctx context.Context, tx *sqlx.Tx, keys []prescient.Key) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, m.tables.Fill("longrun/forget", "{keys}", literal.KeysOf(keys)))
+	switch {
+	case err == nil:
+		return nil
+	case !errno.KeepsRow(err):
+		return fmt.Errorf("forgetting long runs that ended: %w", err)
+	case len(keys) == 1:
+		m.options.Log.Warn().Err(err).Str("job_exec", m.name).Msg("a long run that ended cannot be forgotten; it stays in the table")
+		return nil
+	}
+	for i := range keys {
+		if err := m.forgetEnded(ctx, tx, keys[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // What there is of a check that is to be started by itself.

@@ -60,6 +60,12 @@
 // again while its bucket waits for locked rows, then by each sweep, and takes no place of a slot. On MariaDB a timer that moves also
 // meets the lock of the row after it in UNIQUE (job_key), which may be another schedule's.
 //
+// # What cannot be moved or ended
+//
+// A foreign key or a trigger of the app may refuse what becomes of a timer. One that cannot be moved stays in its slot, holds up no other, and
+// is called again after a while; nothing of its calls is there until then. One that is to end fires for the last time, and is put off until
+// nothing keeps it.
+//
 // # Schedules of jobs
 //
 // The schedule of a job of steps is made and changed by package steps alone: here all that would change it returns [ErrOfJob]. A change of

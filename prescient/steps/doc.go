@@ -17,6 +17,9 @@
 // also after a crash, on another agent. A change takes effect with the next run that begins, without a restart. Where it moves the
 // occurrence that is to come, that is at the next slot; what has begun goes on.
 //
+// What plain SQL has written and is no definition has its name alone in lists, which say why; it stops no change of another job, nor of a
+// shared step that it names. An update puts a definition in its place.
+//
 // # A step
 //
 // A step is called with a [prescient.FutureJob] of the entity (job, name), with its arguments for the payload and its name for the tag.
