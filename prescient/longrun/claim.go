@@ -320,31 +320,6 @@ func (m *meeting) asItWas() error {
 	return nil
 }
 
-// endGone ends a run that was claimed, and whose check is gone.
-func (r *Runner) endGone(c claim) error {
-	cancelled := string(prescient.Cancelled)
-	return r.release(c, nil, &cancelled)
-}
-
-// giveBack gives a run back that was claimed: nobody claims it before a while is over.
-func (r *Runner) giveBack(c claim, after time.Duration) error {
-	seconds := int64(after / time.Second)
-	return r.release(c, &seconds, nil)
-}
-
-func (r *Runner) release(c claim, seconds *int64, outcome *string) error {
-	takeovers := 0
-	if c.Agent != "" {
-		takeovers = 1
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), r.send.Timeout)
-	defer cancel()
-	if _, err := store.Affected(ctx, r.send.DB, r.tables.Stmt.Get("longrun/give_back"), takeovers, seconds, outcome, outcome, c.Key[:], c.Token); err != nil {
-		return fmt.Errorf("giving a long run back: %w", err)
-	}
-	return nil
-}
-
 // A run of a pool is offered by the slot run that meets its check: a row of schedule_run that nobody has, and whose term is over. Agents of the
 // pool claim it. It lies where what was handed on and what has lapsed lies.
 

@@ -313,3 +313,28 @@ func (r *Runner) renewSome(some []*Run) error {
 func tokens(table string, some []*Run) string {
 	return ahead.Tokens(table, some, func(run *Run) (prescient.Key, uint64) { return run.row.key, run.row.token })
 }
+
+// endGone ends a run that was claimed, and whose check is gone.
+func (r *Runner) endGone(c claim) error {
+	cancelled := string(prescient.Cancelled)
+	return r.release(c, nil, &cancelled)
+}
+
+// giveBack gives a run back that was claimed: nobody claims it before a while is over.
+func (r *Runner) giveBack(c claim, after time.Duration) error {
+	seconds := int64(after / time.Second)
+	return r.release(c, &seconds, nil)
+}
+
+func (r *Runner) release(c claim, seconds *int64, outcome *string) error {
+	takeovers := 0
+	if c.Agent != "" {
+		takeovers = 1
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), r.send.Timeout)
+	defer cancel()
+	if _, err := store.Affected(ctx, r.send.DB, r.tables.Stmt.Get("longrun/give_back"), takeovers, seconds, outcome, outcome, c.Key[:], c.Token); err != nil {
+		return fmt.Errorf("giving a long run back: %w", err)
+	}
+	return nil
+}
