@@ -2,6 +2,8 @@ package acceptance
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"io"
 	"sync"
 	"testing"
@@ -26,17 +28,20 @@ import (
 func TestWorkersLeaveNoSessionsBehindOnAServerThatTakesNoWritesForAWhile(t *testing.T) {
 	t.Parallel()
 	servertest.EachKind(t, func(t *testing.T, kind servertest.Kind) {
-		r := newRig(t, servertest.On(t, kind.Private(t)), time.Second)
+		const slot = 5 * time.Second
+		r := newRig(t, servertest.On(t, kind.Private(t)), slot)
 		lines, err := log.Open(t.Context(), broker.Options{URL: "log:", Log: zerolog.New(io.Discard)})
 		r.Must(err)
 		const lease, bound, workers = 4 * time.Second, 16, 2
 		ctx, stop := context.WithCancel(context.Background())
 		var working sync.WaitGroup
+		var pools []*sql.DB
 		defer func() { stop(); working.Wait() }()
 		for range workers {
 			db, err := connect.OpenWith(r.Account("worker"), connect.Options{Lease: lease, Connections: bound})
 			r.Must(err)
 			defer db.Close()
+			pools = append(pools, db.DB)
 			settled := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 			w, err := worker.New(ctx, db, worker.Options{Prefix: "p_", Dialect: r.Setting, Registry: settled, Lease: lease, Patience: time.Minute})
 			r.Must(err)
@@ -59,6 +64,12 @@ func TestWorkersLeaveNoSessionsBehindOnAServerThatTakesNoWritesForAWhile(t *test
 			r.Eventually(when+" events go out", func() bool { return r.Count("SELECT COUNT(*) FROM p_event_outbox") == 0 })
 		}
 		goes("before", "1")
+		due := time.Now().UTC()
+		for i := range 4 { // slots that pass while nobody may write
+			_, err := r.Client.Insert(t.Context(), r.App, prescient.NewJob{Entity: rig.Order(fmt.Sprintf("late-%d", i)), JobExec: "check",
+				DueAt: due.Add(time.Duration(i+1) * slot)})
+			r.Must(err)
+		}
 		conn, err := r.Root.Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
@@ -70,7 +81,25 @@ func TestWorkersLeaveNoSessionsBehindOnAServerThatTakesNoWritesForAWhile(t *test
 		}
 		_, err = conn.ExecContext(t.Context(), "UNLOCK TABLES")
 		r.Must(err)
-		t.Logf("%d sessions", most)
+		unlocked := time.Now()
+		if late := r.Count("SELECT COUNT(*) FROM p_future_job WHERE next_check_at < UTC_TIMESTAMP()"); late < 2 {
+			t.Errorf("%d checks are late; want 2 at least", late)
+		}
+		r.Eventually("what is late is called", func() bool {
+			return r.Count("SELECT COUNT(*) FROM p_future_job WHERE next_check_at < ?", due.Add(4*slot)) == 0
+		})
+		late := time.Since(unlocked)
+		t.Logf("%d sessions; what was late was called %s after the lock", most, late)
+		if late > slot {
+			t.Errorf("what was late was called %s after the lock; want %s at most", late, slot)
+		}
+		r.Eventually("no session is left that no worker has", func() bool {
+			theirs := 0
+			for _, pool := range pools {
+				theirs += pool.Stats().OpenConnections
+			}
+			return r.Sessions("user = ?", r.User("worker")) <= theirs
+		})
 		if most > workers*bound {
 			t.Errorf("%d sessions; want %d at most", most, workers*bound)
 		}
