@@ -20,7 +20,7 @@ const (
 	ExitDatabase = exit.CodeDatabase
 	// ExitPending: the job is pending already, and insert was told --on-pending error; or another schedule has the id.
 	ExitPending = exit.CodePending
-	// ExitHeld: a table could not be altered since somebody had it open. Of prune all else was done; migrate, its down and --repair,
+	// ExitHeld: a table could not be altered since somebody had it open, or rows that it needs were locked all the time. Of prune all else was done; migrate, its down and --repair,
 	// and reslot go on where they stopped when they are run again.
 	ExitHeld = exit.CodeHeld
 	// ExitPartly: insert --file --keep-going left out bad lines.
@@ -43,7 +43,7 @@ const exitCodes = `Exit codes:
   4    the tables are missing or lack migrations, or have another resolution
   5    the database cannot be reached or refuses the connection
   6    the job is pending already (insert --on-pending error), or another schedule has the id
-  7    somebody had a table open all the time (prune, migrate, reslot): run it again later
+  7    somebody had a table open, or rows locked, all the time; the message says who: run it again later
   8    bad lines were left out (insert --file --keep-going)
   9    the account lacks a right; the message names the roles that have it
   10   doctor found something to be warned about

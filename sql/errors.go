@@ -25,6 +25,7 @@ const (
 	errInvalidView      = 1356
 	errRoutineDenied    = 1370
 	errNoSuchDefiner    = 1449
+	errNoWait           = 3572
 	errCheckMySQL       = 3819
 	errCheckMariaDB     = 4025
 	errTiDBDenied       = 8121

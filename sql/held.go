@@ -9,13 +9,15 @@ import (
 	"time"
 )
 
-// ErrHeld is returned when a table could not be altered since somebody had it open all the time.
+// ErrHeld is returned when a table could not be altered since somebody had it open all the time, or rows were locked.
 var ErrHeld = errors.New("a table is held open")
 
-// HeldError says who had a table open. It wraps ErrHeld.
+// HeldError says who had a table open, or may have rows locked. It wraps ErrHeld.
 type HeldError struct {
 	// Of is the table, view or procedure; empty where the statement does not tell.
 	Of string
+	// Rows says that a statement waited for rows: By are those who have any table of the installation open in a transaction.
+	Rows bool
 	// By are those who have it open; where Open, whoever has a transaction open, among them those.
 	By   []Holder
 	Open bool
@@ -48,6 +50,9 @@ func (h Holder) String() string {
 }
 
 func (e *HeldError) Error() string {
+	if e.Rows {
+		return fmt.Sprintf("%v (%s)", e.Err, e.Who())
+	}
 	of := e.Of
 	if of == "" {
 		of = "a table"
@@ -58,6 +63,9 @@ func (e *HeldError) Error() string {
 // Who says for how long it was tried, and who has it open as far as can be seen.
 func (e *HeldError) Who() string {
 	tried := fmt.Sprintf("tried for %s; ", e.Tried)
+	if e.Rows {
+		tried = "somebody has rows locked; "
+	}
 	var names []string
 	for _, h := range e.By {
 		names = append(names, h.String())
@@ -72,6 +80,8 @@ func (e *HeldError) Who() string {
 		return tried + "without " + e.Lacks + " this account sees open transactions only: " + by
 	case e.Open:
 		return tried + "the server says which transactions are open, and not which of them has it: " + by
+	case e.Rows:
+		return tried + "open on these tables is " + by
 	}
 	return tried + "by " + by
 }
@@ -98,25 +108,47 @@ func changes(statement string) (names []string) {
 	return names
 }
 
+// RowsHeld returns the error of a statement that waited in vain for rows with who may have them locked, as a HeldError; others as they are.
+func (s Schema) RowsHeld(ctx context.Context, db Querier, err error) error {
+	if !refused(err, errLockWaitTimeout, errNoWait) || errors.Is(err, ErrHeld) {
+		return err
+	}
+	tables, failed := s.Expected()
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	var names []string
+	for _, t := range tables {
+		names = append(names, t.Name)
+	}
+	held := whoHolds(ctx, db, names)
+	held.Rows, held.Err = true, err
+	return held
+}
+
 // heldBy asks who has what the statement wants.
 func (d *DDL) heldBy(ctx context.Context, statement string, why error) *HeldError {
 	if strings.HasPrefix(statement, "EXECUTE ") { // a migration prepares what it may leave out
 		_ = d.conn.QueryRowContext(ctx, "SELECT @prescient_ddl").Scan(&statement)
 	}
 	names := changes(statement)
-	held := &HeldError{Of: strings.Join(names, ", "), Err: why}
-	var quoted []string
+	held := whoHolds(ctx, d.conn, names)
+	held.Of, held.Err = strings.Join(names, ", "), why
+	return held
+}
+
+// whoHolds asks who has some tables, views or procedures open.
+func whoHolds(ctx context.Context, db Querier, names []string) *HeldError {
+	held := &HeldError{}
+	quoted := []string{"''"}
 	for _, name := range names {
 		quoted = append(quoted, "'"+name+"'")
-	}
-	if len(quoted) == 0 {
-		quoted = []string{"''"}
 	}
 	var lacks []string
 	for i, one := range []struct{ name, right string }{
 		{"operate/holders", "SELECT ON performance_schema.*"}, {"operate/open_transactions", "PROCESS ON *.*"},
 	} {
-		list, err := d.holders(ctx, one.name, strings.Join(quoted, ", "))
+		list, err := holders(ctx, db, one.name, strings.Join(quoted, ", "))
 		if refused(err, errTableDenied, errAccessDenied, errNeedsPrivilege) {
 			lacks = append(lacks, one.right)
 		}
@@ -130,12 +162,12 @@ func (d *DDL) heldBy(ctx context.Context, statement string, why error) *HeldErro
 }
 
 // holders runs one of the statements that answer with connections.
-func (d *DDL) holders(ctx context.Context, name, names string) (list []Holder, err error) {
+func holders(ctx context.Context, db Querier, name, names string) (list []Holder, err error) {
 	text, err := statementFiles.ReadFile(name + ".sql")
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.conn.QueryContext(ctx, strings.ReplaceAll(withoutComments(string(text)), "{names}", names))
+	rows, err := db.QueryContext(ctx, strings.ReplaceAll(withoutComments(string(text)), "{names}", names))
 	if err != nil {
 		return nil, err
 	}

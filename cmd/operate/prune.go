@@ -14,6 +14,7 @@ import (
 	"prescient/cmd/internal/program"
 	"prescient/config/value"
 	"prescient/prescient/prune"
+	"prescient/sql"
 )
 
 // Prune returns the command prune.
@@ -31,7 +32,8 @@ longer. The logs of the runs of jobs go with it, and events that were kept after
 
 Slot runs go on meanwhile: history is waited for at most a second at a time (MariaDB: three), again and again until
 --patience is over. If somebody had it open all the time, such as an analyst in a long query, the exit code is 7, and
-stderr says which connection it was; everything else is done, and the next prune drops the rest.
+stderr says which connection it was; everything else is done, and the next prune drops the rest. The same goes for old rows
+that somebody has locked: they are tried for 5 s a table.
 
 Where no partition was ready for a long time, ends lie in the last one, which is never dropped: old ones are deleted from
 it row by row, and it is divided once it has no more than --max-copy rows. Writing history waits while it is divided.
@@ -98,7 +100,7 @@ func pruneTables(cmd *cobra.Command, prog *program.Program, options prune.Option
 	if report.Cutoff == nil {
 		return s.Explain(err)
 	}
-	return errors.Join(printPruned(cmd, prog, report, err != nil && !errors.Is(err, prune.ErrHistoryHeld)), s.Explain(err))
+	return errors.Join(printPruned(cmd, prog, report, err != nil && !errors.Is(err, prune.ErrHistoryHeld) && !errors.Is(err, sql.ErrHeld)), s.Explain(err))
 }
 
 // pruneProgress counts rows on the bar, and weeks before it.

@@ -1,11 +1,13 @@
 package prune
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"prescient/prescient/internal/rig"
+	text "prescient/sql"
 )
 
 func TestWhatIsKnownOfPublishedEventsLeavesByDays(t *testing.T) {
@@ -68,6 +70,32 @@ func TestNoStatementForPublishedEventsScansATable(t *testing.T) {
 				Reached: map[string]string{"p_event_seen": "seen_at 8"}},
 		} {
 			t.Run(e.Statement, func(t *testing.T) { e.Check(t, conn) })
+		}
+	})
+}
+
+// What an app has locked is left, and named; all else goes.
+func TestWhatIsLockedIsLeftToTheNextPrune(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Exec("INSERT INTO p_schedule_deleted (id, fired_until) VALUES ('gone', '2026-01-01')")
+		r.Exec("INSERT INTO p_event_count (slot, topic, published, set_aside) VALUES ('2026-01-01', 't', 1, 0)")
+		r.Exec("INSERT INTO p_event_seen (consumer, id, seen_at) VALUES ('c', 'gone', '2026-01-01')")
+		tx, err := r.Root.BeginTx(t.Context(), nil)
+		r.Must(err)
+		defer tx.Rollback()
+		_, err = tx.Exec("INSERT INTO p_event_seen (consumer, id, seen_at) VALUES ('c', 'held', '2025-01-01')")
+		r.Must(err)
+		options := Options{Prefix: "p_", Keep: 10 * 24 * time.Hour, TrustClock: true, Patience: 2 * time.Second}
+		report, err := Run(t.Context(), r.Pool(rig.At("10:05")), options)
+		if held := new(text.HeldError); !errors.As(err, &held) || !held.Rows {
+			t.Errorf("%v; want who has rows locked", err)
+		}
+		if report.EventRows < 1 || r.Count("SELECT COUNT(*) FROM p_schedule_deleted") != 0 || r.Count("SELECT COUNT(*) FROM p_audit_log WHERE verb = 'prune'") != 1 {
+			t.Errorf("%+v; want all gone but what is locked", report)
+		}
+		r.Must(tx.Rollback())
+		if report := r.prune(rig.At("10:05"), options); report.EventRows < 1 || r.Count("SELECT COUNT(*) FROM p_event_seen") != 0 {
+			t.Errorf("%+v; want the rest gone", report)
 		}
 	})
 }

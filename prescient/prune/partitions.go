@@ -194,6 +194,10 @@ func validPartition(name string) bool {
 
 // retry repeats what passes by itself on a connection that holds: contention.
 func (p *pruner) retry(ctx context.Context, what string, do func(ctx context.Context) error) error {
+	return p.retryFor(ctx, p.options.Patience, what, do)
+}
+
+func (p *pruner) retryFor(ctx context.Context, patience time.Duration, what string, do func(ctx context.Context) error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		one, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
@@ -205,6 +209,6 @@ func (p *pruner) retry(ctx context.Context, what string, do func(ctx context.Con
 			p.options.Log.Debug().Err(err).Msg(what + " is tried again")
 		}
 		return struct{}{}, err
-	}, backoff.WithBackOff(store.NewBackOff()), backoff.WithMaxElapsedTime(p.options.Patience))
+	}, backoff.WithBackOff(store.NewBackOff()), backoff.WithMaxElapsedTime(patience))
 	return err
 }

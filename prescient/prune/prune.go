@@ -13,7 +13,6 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
-	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	text "prescient/sql"
@@ -110,7 +109,7 @@ type Holder = text.Holder
 // It leaves an entry in the audit, where it came that far.
 //
 // It holds up a slot run for a second at most, on MariaDB for three, and seldom: only while somebody has history open. It
-// may be called at any time, and again after an error: ErrHistoryHeld, ErrClockDoubtful, ErrPruning, ErrPartitions,
+// may be called at any time, and again after an error: ErrHistoryHeld, a [text.HeldError] where rows were locked and left, ErrClockDoubtful, ErrPruning, ErrPartitions,
 // prescient.ErrNotMigrated, prescient.ErrInvalid; others come from the server. The report says what was done in any case.
 func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 	if options.Keep < MinKeep {
@@ -132,7 +131,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		if later != nil && !errors.Is(later, ErrHistoryHeld) {
 			return later
 		}
-		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneDeleted(ctx, cutoff), p.pruneAudit(ctx, now), p.record(ctx))
+		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneDeleted(ctx, cutoff), p.pruneAudit(ctx, now), p.record(ctx), p.whatIsLeft())
 	})
 }
 
@@ -152,6 +151,7 @@ type pruner struct {
 	ddl     *text.DDL // on that connection
 	options Options
 	report  Report
+	left    error // the first of what was left to the next prune, since somebody has rows of it locked
 }
 
 func run(ctx context.Context, db *sqlx.DB, options Options, do func(p *pruner, now time.Time) error) (Report, error) {
@@ -232,19 +232,10 @@ func (p *pruner) pruneLongRuns(ctx context.Context, cutoff time.Time) error {
 	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/long_runs"), cutoff, &p.report.LongRuns)
 }
 
-// pruneDeleted forgets schedules that were deleted. What an app has locked is left to the next prune.
+// pruneDeleted forgets schedules that were deleted.
 func (p *pruner) pruneDeleted(ctx context.Context, cutoff time.Time) error {
-	for {
-		n, err := store.Affected(ctx, p.conn, p.tables.Stmt.Get("prune/schedules_deleted"), cutoff, pruneBatch)
-		switch {
-		case errno.Is(err, errno.LockWaitTimeout, errno.Deadlock):
-			return nil
-		case err != nil:
-			return fmt.Errorf("forgetting schedules that were deleted: %w", err)
-		case n < pruneBatch:
-			return nil
-		}
-	}
+	var forgotten int
+	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/schedules_deleted"), cutoff, &forgotten)
 }
 
 // pruneRunLogs deletes the logs of runs of jobs that were due before, and of their steps.
@@ -255,12 +246,31 @@ func (p *pruner) pruneRunLogs(ctx context.Context, cutoff time.Time) error {
 	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/step_runs"), cutoff, &p.report.RunLogRows)
 }
 
-// deleteAll deletes what is older than the cutoff, batch by batch.
+// rowPatience bounds how long a batch is tried again of which somebody has rows locked: the next prune deletes it.
+const rowPatience = 5 * time.Second
+
+// whatIsLeft says what was left to the next prune.
+func (p *pruner) whatIsLeft() error { return p.left }
+
+// leave takes note that somebody has rows locked that should go, and who that may be.
+func (p *pruner) leave(ctx context.Context, err error) error {
+	held := text.Schema{Prefix: p.tables.Prefix}.RowsHeld(ctx, p.conn, err)
+	if !errors.Is(held, text.ErrHeld) {
+		return err
+	}
+	p.options.Log.Info().Err(held).Msg("what is old and locked is left to the next prune")
+	if p.left == nil {
+		p.left = fmt.Errorf("%w; the next prune deletes it", held)
+	}
+	return nil
+}
+
+// deleteAll deletes what is older than the cutoff, batch by batch. It leaves a batch of which somebody has rows locked, and what is behind it.
 func (p *pruner) deleteAll(ctx context.Context, statement string, cutoff time.Time, deleted *int) error {
 	for {
 		n, err := p.delete(ctx, statement, cutoff, pruneBatch)
 		if err != nil {
-			return fmt.Errorf("deleting what is old: %w", err)
+			return p.leave(ctx, fmt.Errorf("deleting what is old: %w", err))
 		}
 		*deleted += n
 		if n > 0 {
@@ -274,7 +284,7 @@ func (p *pruner) deleteAll(ctx context.Context, statement string, cutoff time.Ti
 
 // delete runs a statement that deletes a batch, and may be repeated.
 func (p *pruner) delete(ctx context.Context, statement string, args ...any) (n int, err error) {
-	err = p.retry(ctx, "deleting", func(ctx context.Context) error {
+	err = p.retryFor(ctx, min(rowPatience, p.options.Patience), "deleting", func(ctx context.Context) error {
 		n, err = store.Affected(ctx, p.conn, statement, args...)
 		return err
 	})

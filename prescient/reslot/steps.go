@@ -184,6 +184,11 @@ func (r *reslot) Held(by *text.HeldError) {
 	r.options.Log.Warn().Err(by).Msg("altering the table is tried again")
 }
 
+// rowsHeld adds to an error who may have the rows for which a statement waited in vain.
+func (r *reslot) rowsHeld(ctx context.Context, err error) error {
+	return text.Schema{Prefix: r.options.Prefix}.RowsHeld(ctx, r.db, err)
+}
+
 // retry repeats what met a passing error: locks, a server that is away.
 func (r *reslot) retry(ctx context.Context, what string, do func() error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
@@ -194,10 +199,10 @@ func (r *reslot) retry(ctx context.Context, what string, do func() error) error 
 		return struct{}{}, err
 	}, backoff.WithBackOff(store.NewBackOff()), backoff.WithMaxElapsedTime(r.options.Patience),
 		backoff.WithNotify(func(err error, _ time.Duration) {
-			r.options.Log.Warn().Err(err).Msg(what + " is tried again")
+			r.options.Log.Warn().Err(r.rowsHeld(ctx, err)).Msg(what + " is tried again")
 		}))
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return fmt.Errorf("%s: %w", what, r.rowsHeld(ctx, err))
 	}
 	return nil
 }

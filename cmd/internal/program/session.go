@@ -28,6 +28,9 @@ import (
 // ConnectTime bounds the first statements of a command, so that a server that hangs is told of.
 const ConnectTime = 30 * time.Second
 
+// lookTime bounds the look for who holds up a command that has failed already.
+const lookTime = 5 * time.Second
+
 // Session is a command at work: its configuration, the database, and what was made of these.
 type Session struct {
 	Program  *Program
@@ -224,7 +227,7 @@ func (s *Session) Now(ctx context.Context) (time.Time, error) {
 }
 
 // Explain adds to an error what is to be done about it: which database could not be reached, which command applies
-// the migrations or prints rights.
+// the migrations or prints rights, and who may have the rows locked for which a statement waited in vain.
 func (s *Session) Explain(err error) error {
 	switch {
 	case err == nil:
@@ -240,7 +243,9 @@ func (s *Session) Explain(err error) error {
 	case exit.Unreachable(err):
 		return fmt.Errorf("database %s: %w", s.Config.DSN, err)
 	}
-	return err
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	return sql.Schema{Prefix: s.Config.TablePrefix}.RowsHeld(ctx, s.DB, err)
 }
 
 // rolesWith names the roles that have the right for want of which an error came.
