@@ -49,7 +49,7 @@ type Stored struct {
 	ID      string    `json:"id"`
 	Verb    string    `json:"verb"`
 	Version uint64    `json:"version,omitempty"`
-	// Incarnation is that of the object whose version the change made; nil where it made none.
+	// Incarnation is that of the object whose version the change made; nil where it made none, the zero time where what stands there is none.
 	Incarnation *time.Time      `json:"incarnation,omitempty"`
 	Account     string          `json:"account"`
 	Person      string          `json:"person,omitempty"`
@@ -290,8 +290,8 @@ func scan(rows *sql.Rows) (s Stored, err error) {
 	s.Version = version.V
 	var errs []error
 	if incarnation.Valid {
-		of, err := store.ParseTime(incarnation.String)
-		s.Incarnation, errs = &of, append(errs, err)
+		of, _ := store.ParseTime(incarnation.String) // of a forged one that is no time, as 0000-00-00, the zero time
+		s.Incarnation = &of
 	}
 	_, err = hex.Decode(s.entry[:], []byte(entry))
 	errs = append(errs, err)
@@ -309,10 +309,19 @@ func scan(rows *sql.Rows) (s Stored, err error) {
 	}{{before, &s.Before}, {after, &s.After}} {
 		if column.from.Valid {
 			plain, err := hex.DecodeString(column.from.String)
-			*column.to = plain
+			*column.to = readable(plain)
 			errs = append(errs, err)
 		}
 	}
 	s.At, err = store.ParseTime(at)
 	return s, errors.Join(append(errs, err)...)
+}
+
+// readable is what plain SQL wrote as JSON, though it is none, as a string.
+func readable(state []byte) json.RawMessage {
+	if len(state) == 0 || json.Valid(state) && utf8.Valid(state) {
+		return state
+	}
+	quoted, _ := json.Marshal(string(state)) // a string never fails
+	return quoted
 }

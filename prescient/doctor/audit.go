@@ -42,11 +42,16 @@ func (d *doctor) examineAudit(ctx context.Context) ([]Finding, error) {
 	var found []Finding
 	if len(odd) > 0 {
 		var list []string
-		for _, one := range odd[:min(len(odd), namedSchedules)] {
-			list = append(list, one.String())
-		}
-		if len(odd) > namedSchedules {
-			list = append(list, "and more")
+		for _, one := range odd { // incarnations of one object, of which the same is said, are one
+			what := one.String()
+			if slices.Contains(list, what) {
+				continue
+			}
+			if len(list) == namedSchedules || one.Kind == "" { // not all are named
+				list = append(list, "and more")
+				break
+			}
+			list = append(list, what)
 		}
 		found = append(found, bad("audit", "entries of the audit are missing, or forged: "+strings.Join(list, "; "),
 			"audit --kind and --id list what is there, and by which accounts; for what is missing see who has the rights of the owner, and a backup"))

@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -120,6 +121,36 @@ func TestAForgedEntryStopsNobodyAndIsNamed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Times that are none, and states that are no JSON, keep nobody from reading the rest.
+func TestAForgedEntryThatCannotBeReadIsListedAndNamed(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		tx, err := r.As("app", time.Time{}).BeginTxx(t.Context(), nil)
+		r.Must(err)
+		defer tx.Rollback()
+		_, err = tx.Exec("SET SESSION sql_mode = ''")
+		r.Must(err)
+		r.forge(tx, "schedule", "odd", "update", "2", "'2027-00-00'")
+		r.forge(tx, "schedule", "zero", "update", "2", "'0000-00-00'")
+		if r.Setting != text.Plain {
+			_, err = tx.Exec("INSERT INTO p_audit_log (stream, kind, id, verb, before_change) VALUES (" + streamOf("schedule", "json") + ", 'schedule', 'json', 'update', '{')")
+			r.Must(err)
+		}
+		r.Must(tx.Commit())
+		db := r.As("owner", time.Time{})
+		log, err := audit.Open(t.Context(), db, audit.Options{Prefix: "p_", Dialect: r.Setting})
+		r.Must(err)
+		list, err := log.List(t.Context(), db, audit.Filter{Kind: audit.Schedule})
+		r.Must(err)
+		if written, err := json.Marshal(list); err != nil || len(list) < 2 || len(list) == 3 && !strings.Contains(string(written), `"before":"{"`) {
+			t.Errorf("%s: %v", written, err)
+		}
+		found, err := doctor.Examine(t.Context(), db, doctor.Options{Prefix: "p_", Dialect: r.Setting, Use: doctor.UseOwner})
+		r.Must(err)
+		wantFound(t, found, "audit", doctor.SeverityBad, `schedule "odd" has version 2 of 2027-00-00`, `schedule "zero" has version 2 of 0000-00-00`)
+	})
 }
 
 // An account of an app can't hold what it may not read: every right that it has on the audit is to add to it.
