@@ -77,6 +77,10 @@ func alter(ctx context.Context, db *sql.DB, patience time.Duration, do func(*DDL
 // open for all of the patience. The watcher may be nil.
 func Alter(ctx context.Context, db *sql.DB, patience time.Duration, watch Watcher, statement string) error {
 	return alter(ctx, db, patience, func(d *DDL) error {
+		// The server copies no row with a day that its sql_mode does not take, whoever wrote it.
+		if _, err := d.conn.ExecContext(ctx, "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_ENGINE_SUBSTITUTION'"); err != nil {
+			return fmt.Errorf("taking rows as they are: %w", err)
+		}
 		d.Watch = watch
 		return d.Exec(ctx, statement)
 	})

@@ -19,6 +19,7 @@ const (
 	errDeadlock         = 1213
 	errNeedsPrivilege   = 1227
 	errWrongValue       = 1231
+	errWrongDate        = 1292
 	errNoSuchProcedure  = 1305
 	errArguments        = 1318
 	errViewAccessDenied = 1345

@@ -153,6 +153,9 @@ func (s Schema) whyNot(d Damage, err error) string {
 	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "future_job_named"):
 		return "there are rows of before without an entity_name, entity_key or job_exec: cancel them by plain SQL (" +
 			"CALL " + s.Prefix + "cancel(entity_name, entity_key, NULL)) or let them end; then repair again"
+	case strings.HasSuffix(d.Name, "future_job_calendar") && refused(err, errWrongDate, errCheckMySQL, errCheckMariaDB):
+		_, holds, _ := strings.Cut(d.DDL[0], " CHECK ")
+		return fmt.Sprintf("there are rows with times that are no days of the calendar: DELETE FROM %s WHERE NOT %s, then repair again", d.Of, holds)
 	case refused(err, errCheckMySQL, errCheckMariaDB):
 		_, holds, _ := strings.Cut(d.DDL[0], " CHECK ")
 		how := "UPDATE or DELETE them, or let them come to their end"

@@ -23,8 +23,8 @@
 // # What somebody forges
 //
 // Whoever may change schedules may write entries by plain SQL: under the account's own name, at the time when it does. Such an entry
-// stops nothing. The doctor names one of a version that is there already, or is not the object's. Of pauses, checks, events and the
-// installation there is no version: look at the account.
+// stops nothing, and is listed whatever it holds. The doctor names one of a version that is there already, is not the object's, or has a
+// time that is none. Of pauses, checks, events and the installation there is no version: look at the account.
 //
 // The owner of the tables can do all that the server lets it do: delete the whole stream of what is gone, or write one anew. Let
 // somebody else have a copy where that matters.

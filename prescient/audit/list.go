@@ -49,7 +49,7 @@ type Stored struct {
 	ID      string    `json:"id"`
 	Verb    string    `json:"verb"`
 	Version uint64    `json:"version,omitempty"`
-	// Incarnation is that of the object whose version the change made; nil where it made none, the zero time where what stands there is none.
+	// Incarnation is that of the object whose version the change made; nil where it made none.
 	Incarnation *time.Time      `json:"incarnation,omitempty"`
 	Account     string          `json:"account"`
 	Person      string          `json:"person,omitempty"`
@@ -290,8 +290,8 @@ func scan(rows *sql.Rows) (s Stored, err error) {
 	s.Version = version.V
 	var errs []error
 	if incarnation.Valid {
-		of, _ := store.ParseTime(incarnation.String) // of a forged one that is no time, as 0000-00-00, the zero time
-		s.Incarnation = &of
+		of, err := store.ParseTime(incarnation.String)
+		s.Incarnation, errs = &of, append(errs, err)
 	}
 	_, err = hex.Decode(s.entry[:], []byte(entry))
 	errs = append(errs, err)

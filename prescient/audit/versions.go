@@ -54,7 +54,7 @@ func (l Log) Versions(ctx context.Context, db prescient.DB, from Place, entries 
 			continue // of what has no versions
 		}
 		what := judge(one)
-		if _, err := store.ParseTime(one[0].incarnation); err != nil {
+		if _, err := store.ParseCalendar(one[0].incarnation); err != nil {
 			what = fmt.Sprintf("has version %d of %s, which is no time: the entry is somebody's own", one[0].version, one[0].incarnation)
 		}
 		if n == entries && !done {

@@ -179,6 +179,9 @@ func (r *reslot) steps(ctx context.Context) error {
 	if goesTo == 0 && stored == r.tables.Grid.Resolution() && is == want {
 		return nil
 	}
+	if err := r.refuseOdd(ctx); err != nil {
+		return err
+	}
 	if err := r.announce(ctx); err != nil {
 		return err
 	}
@@ -231,6 +234,27 @@ func (r *reslot) config(ctx context.Context) (stored, goesTo time.Duration, err 
 		return 0, 0, fmt.Errorf("reading slot_config: %w", err)
 	}
 	return stored * time.Second, goesTo * time.Second, r.tables.HasSchema(schema)
+}
+
+// refuseOdd refuses, before anybody is stopped, what no CHECK of a grid holds: a time that is no day of the calendar. It stays where it is.
+func (r *reslot) refuseOdd(ctx context.Context) error {
+	if r.announced {
+		return nil // it is to be finished
+	}
+	var odd []struct {
+		EntityName string `db:"entity_name"`
+		EntityKey  string `db:"entity_key"`
+		JobExec    string `db:"job_exec"`
+		Key        string `db:"job_key"`
+	}
+	if err := r.retry(ctx, "looking for times that are none", func() error {
+		odd = nil
+		return r.db.SelectContext(ctx, &odd, r.tables.Stmt.Get("operate/reslot_odd"))
+	}); err != nil || len(odd) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: %s of %s/%s has a time that is no day of the calendar, such as the 31st of February; nothing was changed. Take it away first: DELETE FROM %sfuture_job WHERE job_key = UNHEX('%s')",
+		prescient.ErrInvalid, odd[0].JobExec, odd[0].EntityName, odd[0].EntityKey, r.tables.Prefix, odd[0].Key)
 }
 
 // awaitLeases waits until no lease lives, and fences off those that lapsed.

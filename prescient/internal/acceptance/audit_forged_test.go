@@ -262,3 +262,30 @@ func TestEntriesWithNumbersAreTakenOver(t *testing.T) {
 		wantAudit(doctor.SeverityOK)
 	})
 }
+
+// A time that is no day of the calendar, as an account may write it by an sql_mode of its own, keeps nobody from reading the rest.
+func TestAScheduleWithATimeThatIsNoneIsListed(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, r *testRig) {
+		s := schedule.New(r.Client)
+		app := r.AppAt(time.Now())
+		for _, id := range []string{"a", "b", "c"} {
+			_, err := s.Create(t.Context(), app, schedule.Schedule{ID: id, Crontabs: []string{"0 * * * *"}, Topic: "t"})
+			r.Must(err)
+		}
+		tx, err := r.As("app", time.Time{}).BeginTxx(t.Context(), nil)
+		r.Must(err)
+		defer tx.Rollback()
+		for _, statement := range []string{"SET SESSION sql_mode = 'ALLOW_INVALID_DATES'", "UPDATE p_schedule SET created_at = '0000-00-00', updated_at = '2027-00-00' WHERE id = 'a'",
+			"UPDATE p_schedule SET updated_at = '2027-02-31', by_hand_at = '2027-02-31' WHERE id = 'b'"} {
+			_, err := tx.Exec(statement)
+			r.Must(err)
+		}
+		r.Must(tx.Commit())
+		list, err := s.List(t.Context(), app, schedule.Filter{})
+		if err != nil || len(list) != 3 {
+			t.Errorf("%d schedules, %v", len(list), err)
+		}
+		r.Must(s.Pause(t.Context(), app, "c"))
+	})
+}

@@ -25,13 +25,13 @@ func (c Clock) When(here time.Time) time.Time { return c.Told.Add(here.Sub(c.At)
 // ParseTime reads a DATETIME as the server writes it. Where the sql_mode of a session allows that, plain SQL may have written a date that is
 // none. It is read as the driver does: a zero date as the zero time, a month or day 0 as the first, and the 31st of February as a day of March.
 func ParseTime(text string) (time.Time, error) {
-	at, err := time.ParseInLocation("2006-01-02 15:04:05.999999", text, time.UTC)
+	at, err := ParseCalendar(text)
 	if err == nil {
 		return at, nil
 	}
 	var year, month, day int
 	date, clock, _ := strings.Cut(text, " ")
-	if n, wrong := fmt.Sscanf(date, "%4d-%2d-%2d", &year, &month, &day); n != 3 || wrong != nil || year == 0 && (month != 0 || day != 0) {
+	if n, wrong := fmt.Sscanf(date, "%4d-%2d-%2d", &year, &month, &day); n != 3 || wrong != nil || month > 12 || day > 31 || year == 0 && (month != 0 || day != 0) {
 		return time.Time{}, err
 	}
 	if year == 0 {
@@ -42,4 +42,9 @@ func ParseTime(text string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	return time.Date(year, time.Month(max(month, 1)), max(day, 1), in.Hour(), in.Minute(), in.Second(), in.Nanosecond(), time.UTC), nil
+}
+
+// ParseCalendar is ParseTime that refuses what is no day of the calendar.
+func ParseCalendar(text string) (time.Time, error) {
+	return time.ParseInLocation("2006-01-02 15:04:05.999999", text, time.UTC)
 }

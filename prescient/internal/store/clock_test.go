@@ -45,3 +45,26 @@ func TestADateThatIsNoneIsReadAsTheDriverDoes(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatADatetimeMayHoldIsRead(t *testing.T) {
+	for text, want := range map[string]time.Time{
+		"2026-11-20 10:05:00.000007": time.Date(2026, 11, 20, 10, 5, 0, 7000, time.UTC),
+		"2026-11-20 10:05:00":        time.Date(2026, 11, 20, 10, 5, 0, 0, time.UTC),
+		"9999-12-31 23:59:59.999999": time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC),
+		"0000-00-00 00:00:00.000000": {},
+		"2027-00-00 10:05:00.000007": time.Date(2027, 1, 1, 10, 5, 0, 7000, time.UTC),
+		"2027-02-31 00:00:00":        time.Date(2027, 3, 3, 0, 0, 0, 0, time.UTC),
+	} {
+		if got, err := store.ParseTime(text); err != nil || !got.Equal(want) {
+			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "yesterday", "2027-13-01 00:00:00", "2027-01-01 25:00:00", "2027-00-00 x"} {
+		if got, err := store.ParseTime(text); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if _, err := store.ParseCalendar("2027-02-31 00:00:00"); err == nil {
+		t.Error("the 31st of February is a day")
+	}
+}
