@@ -2,6 +2,7 @@ package rig
 
 import (
 	"database/sql"
+	"errors"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -80,4 +81,23 @@ func EachTx(t *testing.T, db *sql.DB, test func(h Handle)) {
 	}
 	test(Handle{Name: "sqlx.Tx", Db: txx, Commit: txx.Commit, Rollback: txx.Rollback})
 	_ = txx.Rollback()
+}
+
+// Unchecked has tables be as they were before they had their CHECKs, for rows that plain SQL wrote then.
+func (r *Rig) Unchecked(tables ...string) {
+	r.T.Helper()
+	for _, table := range tables {
+		rows, err := r.Root.QueryContext(r.T.Context(), "SELECT CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND CONSTRAINT_TYPE = 'CHECK' AND CONSTRAINT_NAME LIKE CONCAT(?, '%')", table, table)
+		r.Must(err)
+		var names []string
+		for rows.Next() {
+			var name string
+			r.Must(rows.Scan(&name))
+			names = append(names, name)
+		}
+		r.Must(errors.Join(rows.Err(), rows.Close()))
+		for _, name := range names {
+			r.Exec("ALTER TABLE " + table + " DROP CONSTRAINT " + name)
+		}
+	}
 }
