@@ -157,7 +157,7 @@ func (f *Forwarder) begin(p *pass) error {
 	f.running, f.stopping, f.pass = true, false, p
 	f.paused.Store(true)
 	f.saidPaused = false
-	f.topics, f.notes, f.settled = newTopics(f.options.Concurrency), newNotes(), newSettled(f.options.Concurrency)
+	f.topics, f.notes, f.settled = newTopics(f.options.Concurrency), newNotes(f.sendNote, f.options.Log), newSettled(f.options.Concurrency)
 	f.patient = make(chan struct{}, mostPatient)
 	f.shards, f.lost = make(map[int]*shard), make(map[*shard]bool)
 	return nil
@@ -185,7 +185,7 @@ func (f *Forwarder) run(ctx context.Context, p *pass) error {
 	keeping.Go(func() { f.keepShards(kept) })
 	noted := make(chan struct{})
 	var noting sync.WaitGroup
-	noting.Go(func() { f.keepNotes(noted) })
+	noting.Go(func() { f.notes.keep(f.publishing, noted) })
 	for _, some := range f.settled {
 		settling.Go(func() { f.settleAll(some) })
 	}
@@ -337,3 +337,11 @@ func (f *Forwarder) wake(some []waiting) {
 }
 
 func (f *Forwarder) statementTime() time.Duration { return store.StatementTime(f.options.Lease) }
+
+// sendNote sends a statement of notes.
+func (f *Forwarder) sendNote(statement string, pairs ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
+	defer cancel()
+	_, err := f.db.ExecContext(ctx, f.tables.Fill(statement, pairs...))
+	return err
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/rs/zerolog"
+
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
@@ -19,6 +21,8 @@ const mostNoted = 500
 // there are by one statement: where a broker is down hundreds of topics fail at once, and each would take a connection.
 type notes struct {
 	woken chan struct{}
+	send  func(statement string, pairs ...string) error // to the database
+	log   zerolog.Logger
 
 	mu    sync.Mutex
 	fails map[string]failure
@@ -30,8 +34,8 @@ type failure struct {
 	id, reason string
 }
 
-func newNotes() *notes {
-	return &notes{woken: make(chan struct{}, 1), fails: make(map[string]failure), works: make(map[string]bool)}
+func newNotes(send func(statement string, pairs ...string) error, log zerolog.Logger) *notes {
+	return &notes{woken: make(chan struct{}, 1), send: send, log: log, fails: make(map[string]failure), works: make(map[string]bool)}
 }
 
 // failed has it written that a topic fails.
@@ -85,50 +89,48 @@ func (n *notes) putBack(fails map[string]failure, works map[string]bool) {
 	n.wakeUp()
 }
 
-// keepNotes writes notes until done, and then what there is.
-func (f *Forwarder) keepNotes(done <-chan struct{}) {
+// keep writes notes until done, and then what there is. After an error it waits, unless ctx has ended.
+func (n *notes) keep(ctx context.Context, done <-chan struct{}) {
 	trouble, failing := store.NewBackOff(), false
 	for {
 		last := false
 		select {
 		case <-done:
 			last = true
-		case <-f.notes.woken:
+		case <-n.woken:
 		}
-		fails, works := f.notes.take()
-		err := f.writeNotes(fails, works)
+		fails, works := n.take()
+		err := n.write(fails, works)
 		if err != nil && !failing {
-			f.options.Log.Warn().Err(err).Int("topics", len(fails)+len(works)).Msg("which topics fail could not be noted yet")
+			n.log.Warn().Err(err).Int("topics", len(fails)+len(works)).Msg("which topics fail could not be noted yet")
 		}
 		failing = err != nil
 		if last {
 			return
 		}
 		if failing {
-			f.notes.putBack(fails, works)
-			_ = store.Sleep(f.publishing, trouble.NextBackOff()) // an error is that it ends, which the select tells
+			n.putBack(fails, works)
+			_ = store.Sleep(ctx, trouble.NextBackOff()) // an error is that it ends, which the select tells
 		} else {
 			trouble.Reset()
 		}
 	}
 }
 
-// writeNotes writes which topics fail, and takes back what was written of those that work.
-func (f *Forwarder) writeNotes(fails map[string]failure, works map[string]bool) error {
-	ctx, cancel := context.WithTimeout(context.Background(), f.statementTime())
-	defer cancel()
+// write writes which topics fail, and takes back what was written of those that work.
+func (n *notes) write(fails map[string]failure, works map[string]bool) error {
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(fails)), mostNoted) { // two forwarders lock them in one order
 		rows := make([]string, len(some))
 		for i, topic := range some {
 			rows[i] = "(" + literal.Of(literal.AppendText, topic) + ", UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), " +
 				literal.Of(literal.AppendText, fails[topic].id) + ", " + literal.Of(literal.AppendText, fails[topic].reason) + ")"
 		}
-		if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/failing", "{rows}", strings.Join(rows, ", "))); err != nil {
+		if err := n.send("event/failing", "{rows}", strings.Join(rows, ", ")); err != nil {
 			return err
 		}
 	}
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(works)), mostNoted) {
-		if _, err := f.db.ExecContext(ctx, f.tables.Fill("event/works", "{topics}", literal.List(literal.AppendText, some))); err != nil {
+		if err := n.send("event/works", "{topics}", literal.List(literal.AppendText, some)); err != nil {
 			return err
 		}
 	}
