@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 )
 
@@ -194,4 +195,15 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
+}
+
+// heldBy asks who has what the statement wants.
+func (d *DDL) heldBy(ctx context.Context, statement string, why error) *HeldError {
+	if strings.HasPrefix(statement, "EXECUTE ") { // a migration prepares what it may leave out
+		_ = d.conn.QueryRowContext(ctx, "SELECT @prescient_ddl").Scan(&statement)
+	}
+	names := changes(statement)
+	held := whoHolds(ctx, d.conn, names)
+	held.Of, held.Err = strings.Join(names, ", "), why
+	return held
 }

@@ -108,35 +108,6 @@ func changes(statement string) (names []string) {
 	return names
 }
 
-// RowsHeld returns the error of a statement that waited in vain for rows with who may have them locked, as a HeldError; others as they are.
-func (s Schema) RowsHeld(ctx context.Context, db Querier, err error) error {
-	if !refused(err, errLockWaitTimeout, errNoWait) || errors.Is(err, ErrHeld) {
-		return err
-	}
-	tables, failed := s.Expected()
-	if failed != nil {
-		return errors.Join(err, failed)
-	}
-	var names []string
-	for _, t := range tables {
-		names = append(names, t.Name)
-	}
-	held := whoHolds(ctx, db, names)
-	held.Rows, held.Err = true, err
-	return held
-}
-
-// heldBy asks who has what the statement wants.
-func (d *DDL) heldBy(ctx context.Context, statement string, why error) *HeldError {
-	if strings.HasPrefix(statement, "EXECUTE ") { // a migration prepares what it may leave out
-		_ = d.conn.QueryRowContext(ctx, "SELECT @prescient_ddl").Scan(&statement)
-	}
-	names := changes(statement)
-	held := whoHolds(ctx, d.conn, names)
-	held.Of, held.Err = strings.Join(names, ", "), why
-	return held
-}
-
 // whoHolds asks who has some tables, views or procedures open.
 func whoHolds(ctx context.Context, db Querier, names []string) *HeldError {
 	held := &HeldError{}
