@@ -88,14 +88,18 @@ func TestPruneTakesLongRunsWhoseChecksAreGone(t *testing.T) {
 			{"left in between", "REPEAT('d', 16)", "NULL", "2026-01-01", "NULL"},
 			{"its agent died", "REPEAT('e', 16)", "'2026-11-20 10:04:00'", "2026-01-01", "NULL"},
 			{"ended long ago", "REPEAT('f', 16)", "NULL", "2026-01-01", "'2026-01-02'"},
+			{"kept by a foreign key", "REPEAT('0', 16)", "NULL", "2026-01-01", "'2026-01-01'"},
+			{"kept by one, and left", "REPEAT('1', 16)", "NULL", "2026-01-01", "NULL"},
 		} {
 			r.Exec(fmt.Sprintf("INSERT INTO p_schedule_run (job_key, agent, token, allocated_until, slot, due_at, inserted_at, check_count, ended_at) "+
 				"VALUES (%s, '%s', 1, %s, '2026-01-01', '2026-01-01', '%s', 0, %s)", run.key, run.name, run.until, run.inserted, run.ended))
 		}
+		r.Exec("CREATE TABLE keeps (job_key BINARY(16) NOT NULL, FOREIGN KEY (job_key) REFERENCES p_schedule_run (job_key))")
+		r.Exec("INSERT INTO keeps VALUES (REPEAT('0', 16)), (REPEAT('1', 16))")
 		report := r.prune(rig.At("10:05"), Options{Keep: 11 * 24 * time.Hour})
 		var left string
 		r.Must(r.Pool(rig.At("10:05")).QueryRow("SELECT GROUP_CONCAT(agent ORDER BY agent) FROM p_schedule_run").Scan(&left))
-		if want := "ended not long ago,gone not long ago,its check is pending,its lease lives"; left != want || report.LongRuns != 3 {
+		if want := "ended not long ago,gone not long ago,its check is pending,its lease lives,kept by a foreign key,kept by one, and left"; left != want || report.LongRuns != 3 {
 			t.Errorf("left: %s, %d pruned; want %s, and 3", left, report.LongRuns, want)
 		}
 	})
