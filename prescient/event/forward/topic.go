@@ -18,6 +18,8 @@ const (
 	tripFor   = 2 * time.Second
 	// noteEvery is how often it is noted that a topic fails.
 	noteEvery = 10 * time.Second
+	// mostIdle is how many topics are remembered of which nothing is under way.
+	mostIdle = 2000
 	// mostLargeOf is how many bytes of long payloads of a topic are in memory at a time. One that is longer is there alone.
 	mostLargeOf = 16 << 20
 )
@@ -29,8 +31,12 @@ var errHere = errors.New("reading its payload")
 type topics struct {
 	places int // of each
 
-	mu  sync.Mutex
-	all map[string]*topic
+	mu   sync.Mutex
+	all  map[string]*topic
+	most int // how many there may be before idle ones are forgotten
+
+	trippedMu sync.Mutex      // taken with that of a circuit held
+	tripped   map[string]bool // those whose circuits are not closed
 }
 
 // topic has places of its own, so that one whose broker is slow takes none of another's.
@@ -45,14 +51,17 @@ type topic struct {
 	unsettled int       // events that were published, and cannot be deleted
 }
 
-func newTopics(places int) *topics { return &topics{places: places, all: make(map[string]*topic)} }
+func newTopics(places int) *topics {
+	return &topics{places: places, all: make(map[string]*topic), most: mostIdle, tripped: make(map[string]bool)}
+}
 
 func (t *topics) of(name string) *topic {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	one := t.all[name]
 	if one == nil {
-		one = &topic{places: make(chan struct{}, t.places), large: semaphore.NewWeighted(mostLargeOf), circuit: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{Name: name, MaxRequests: 1, Timeout: tripFor,
+		t.forget()
+		one = &topic{places: make(chan struct{}, t.places), large: semaphore.NewWeighted(mostLargeOf), circuit: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{Name: name, MaxRequests: 1, Timeout: tripFor, OnStateChange: t.changed,
 			ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
 			IsSuccessful: func(err error) bool { return err == nil || errors.Is(err, broker.ErrRefused) },
 			IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) || errors.Is(err, errHere) }})}
@@ -61,11 +70,40 @@ func (t *topics) of(name string) *topic {
 	return one
 }
 
+// forget forgets topics of which nothing is under way nor fails, where there are many: there may be one for each tenant. The lock is held.
+func (t *topics) forget() {
+	if len(t.all) < t.most {
+		return
+	}
+	for name, one := range t.all {
+		if one.isIdle() {
+			delete(t.all, name)
+		}
+	}
+	t.most = max(mostIdle, 2*len(t.all)) // what is left is not looked at for each that comes
+}
+
+// changed takes note of a topic that fails, or works again.
+func (t *topics) changed(name string, _, to gobreaker.State) {
+	t.trippedMu.Lock()
+	defer t.trippedMu.Unlock()
+	if to == gobreaker.StateClosed {
+		delete(t.tripped, name)
+	} else {
+		t.tripped[name] = true
+	}
+}
+
 // closed are the topics of which nothing may be published just now.
 func (t *topics) closed() (names []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for name, one := range t.all {
+	t.trippedMu.Lock()
+	failing := make([]string, 0, len(t.tripped))
+	for name := range t.tripped {
+		failing = append(failing, name)
+	}
+	t.trippedMu.Unlock()
+	for _, name := range failing {
+		one := t.of(name)
 		switch one.circuit.State() {
 		case gobreaker.StateOpen:
 			names = append(names, name)
@@ -77,6 +115,13 @@ func (t *topics) closed() (names []string) {
 		}
 	}
 	return names
+}
+
+// isIdle says whether nothing is under way of it, and nothing of it fails.
+func (t *topic) isIdle() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.places) == 0 && t.unsettled == 0 && (t.cleared || t.noted.IsZero()) && t.circuit.State() == gobreaker.StateClosed
 }
 
 // notesFailure says whether a failure is to be written down: one every so often.

@@ -3,6 +3,7 @@ package forward
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -74,4 +75,25 @@ func TestTroubleIsNotedOnceInAWhileAndTakenBackOnce(t *testing.T) {
 			t.Error("after a success the next failure is noted at once")
 		}
 	})
+}
+
+// There may be a topic for each tenant, and more of them as time goes by.
+func TestTopicsOfWhichNothingIsUnderWayAreForgotten(t *testing.T) {
+	topics := newTopics(1)
+	for range tripAfter {
+		allow(t, topics, errors.New("down"))
+	}
+	busy := topics.of("busy")
+	busy.places <- struct{}{}
+	noted := topics.of("noted")
+	noted.notesFailure(time.Now())
+	for i := range 5 * mostIdle {
+		topics.of(fmt.Sprint(i)).notesSuccess()
+	}
+	if n := len(topics.all); n > 2*mostIdle {
+		t.Errorf("%d topics are remembered", n)
+	}
+	if topics.of("busy") != busy || topics.of("noted") != noted || !slices.Equal(topics.closed(), []string{"t"}) {
+		t.Error("what is under way, or fails, is forgotten")
+	}
 }
