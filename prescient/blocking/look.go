@@ -62,7 +62,7 @@ func Look(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 	if !l.notes() {
 		return Report{Blind: true, Unseen: []Unseen{l.notesNothing()}}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 4*shownTime+namedRows*longestWait)
+	ctx, cancel := context.WithTimeout(ctx, 4*shownTime+2*probeTime+namedRows*longestWait)
 	defer cancel()
 	waits, seen, err := l.rowWaits(ctx)
 	if err != nil {

@@ -145,10 +145,11 @@ func (r *testRig) row(n int) string { return fmt.Sprintf(lockRow, n) }
 
 func (r *testRig) fill(n int) {
 	r.T.Helper()
+	rows := make([]string, n)
 	for i := range n {
-		r.Exec(fmt.Sprintf(`INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at, revision)
-			VALUES ('order', '%d', 'ship', '2026-11-20 13:00:00', X'%032x', '2026-11-20 13:00:00', '2026-11-20 13:00:00', 1)`, i, i))
+		rows[i] = fmt.Sprintf("('order', '%d', 'ship', '2026-11-20 13:00:00', X'%032x', '2026-11-20 13:00:00', '2026-11-20 13:00:00', 1)", i, i)
 	}
+	r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at, revision) VALUES " + strings.Join(rows, ", "))
 }
 
 func TestAChainOfRowsIsFoundFromItsRoot(t *testing.T) {

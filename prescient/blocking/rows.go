@@ -23,8 +23,9 @@ import (
 // shows for whom.
 
 const (
-	overdueProbe = 500 // rows that have been overdue for longest, which are looked at
-	namedRows    = 3   // locked rows of which it is looked who has them
+	// overduePage is how many rows that are overdue are looked at by a statement, overdueProbe how many in all, and probeTime for how long.
+	overduePage, overdueProbe, probeTime = 500, 100_000, 3 * time.Second
+	namedRows                            = 3 // locked rows of which it is looked who has them
 	// lookEvery is how often it is looked for whom it waits: MariaDB tells what it told last to who asks again within a tenth of a second.
 	lookEvery = 150 * time.Millisecond
 	// longestWait bounds the wait for one row: MySQL looks for waits that are over once a second.
@@ -122,16 +123,19 @@ func (w *waiter) leave() {
 	_ = w.conn.Close()
 }
 
-// lockedRows finds the rows that somebody has locked among those that have been overdue for longest, and of a few who has them.
+// lockedRows finds the rows that somebody has locked among those that are overdue, and of a few who has them. A worker that commits has its
+// rows locked for a moment, so that those count that are locked when all were looked at, too.
 func (l *look) lockedRows(ctx context.Context) (locked []LockedRow, more bool, err error) {
 	w, err := l.waiter(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	defer w.leave()
-	var rows []LockedRow
-	overdue := int(prescient.DefaultSweepGrace / time.Second)
-	switch err := w.conn.SelectContext(ctx, &rows, l.stmt.Get("blocking/overdue"), prescient.EarliestDue, overdue, overdueProbe); {
+	rows, more, err := w.overdue(ctx)
+	if err == nil && l.dialect != text.Plain {
+		rows, err = w.lockedOf(ctx, rows)
+	}
+	switch {
 	case l.mayNotLock(err):
 		return nil, false, nil
 	case errno.Is(err, errno.NoSuchTable): // there is nothing yet
@@ -139,26 +143,10 @@ func (l *look) lockedRows(ctx context.Context) (locked []LockedRow, more bool, e
 	case errno.Is(err, errno.LockWaitTimeout): // the table itself is locked
 		return nil, true, nil
 	case err != nil:
-		return nil, false, fmt.Errorf("asking for rows that are overdue: %w", err)
+		return nil, more, err
 	}
-	more = len(rows) == overdueProbe
-	free := make(map[string]bool)
-	if l.dialect != text.Plain { // which cannot pass over what is locked
-		switch free, err = w.free(ctx, rows); {
-		case l.mayNotLock(err):
-			return nil, false, nil
-		case errno.Is(err, errno.LockWaitTimeout): // somebody has locked the table since
-			return nil, true, nil
-		case err != nil:
-			return nil, more, err
-		}
-	}
-	tries := 0
-	for _, row := range rows {
-		if free[string(row.RawKey)] {
-			continue
-		}
-		if tries++; tries > namedRows {
+	for tries, row := range rows {
+		if tries == namedRows {
 			return locked, true, nil
 		}
 		// One that was run meanwhile is let go, or gone.
@@ -173,6 +161,50 @@ func (l *look) lockedRows(ctx context.Context) (locked []LockedRow, more bool, e
 		}
 	}
 	return locked, more, nil
+}
+
+// overdue reads rows that are overdue and locked; in the dialect plain, which cannot pass over what is locked, a few of those that are overdue.
+// more says that there are some that were not looked at.
+func (w *waiter) overdue(ctx context.Context) (rows []LockedRow, more bool, err error) {
+	began, slot, key := time.Now(), prescient.EarliestDue.Add(-time.Second), []byte{}
+	grace := int(prescient.DefaultSweepGrace / time.Second)
+	for looked := 0; ; {
+		var page []LockedRow
+		err := w.conn.SelectContext(ctx, &page, w.stmt.Get("blocking/overdue"), slot, key, overduePage, slot, grace, overduePage, overduePage)
+		if err != nil {
+			return nil, false, fmt.Errorf("asking for rows that are overdue: %w", err)
+		}
+		if w.dialect == text.Plain {
+			return page, len(page) == overduePage, nil
+		}
+		some, err := w.lockedOf(ctx, page)
+		if err != nil {
+			return nil, false, err
+		}
+		rows = append(rows, some...)
+		if len(page) < overduePage {
+			return rows, false, nil
+		}
+		if looked += len(page); looked >= overdueProbe || len(rows) >= overduePage || time.Since(began) > probeTime {
+			return rows, true, nil
+		}
+		last := page[len(page)-1]
+		slot, key = last.Slot, last.RawKey
+	}
+}
+
+// lockedOf returns those of some rows that somebody has locked, or that are gone.
+func (w *waiter) lockedOf(ctx context.Context, rows []LockedRow) (locked []LockedRow, err error) {
+	free, err := w.free(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if !free[string(row.RawKey)] {
+			locked = append(locked, row)
+		}
+	}
+	return locked, nil
 }
 
 // mayNotLock says whether an error is that the account may not read, or not lock, rows that are pending.

@@ -64,6 +64,31 @@ func TestWhoHasARowLockedIsNamedThoughNobodyWaits(t *testing.T) {
 	})
 }
 
+// A night's backlog is not in the way: the row is found wherever it stands among those that are overdue.
+func TestALockedRowIsFoundBehindABacklog(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *testRig) {
+		r.Needs(t, rig.ThreadStates)
+		r.Needs(t, rig.SkipLocked)
+		r.fill(4*overduePage + 7)
+		r.Exec(fmt.Sprintf("UPDATE p_future_job SET next_check_at = '2026-11-20 13:30:00', first_check_at = '2026-11-20 13:30:00' WHERE job_key >= X'%032x'", 3*overduePage))
+		changer := r.As("worker", time.Time{})
+		for _, right := range sees {
+			r.Exec("GRANT " + right + " TO '" + r.User("worker") + "'@'%'")
+		}
+		changer.SetMaxIdleConns(0)
+		for _, n := range []int{overduePage - 1, overduePage, 3*overduePage - 1, 3 * overduePage, 4*overduePage + 6} {
+			holder := r.begins()
+			r.does(holder, r.row(n))
+			found, err := Look(t.Context(), changer, Options{Prefix: "p_", Dialect: r.Setting})
+			r.Must(err)
+			if len(found.Locked) != 1 || found.Locked[0].EntityKey != fmt.Sprint(n) || found.More || len(found.Locked[0].By) != 1 || found.Locked[0].By[0].ID != holder.id {
+				t.Errorf("row %d: %+v", n, found)
+			}
+			r.does(holder, "ROLLBACK")
+		}
+	})
+}
+
 // Without the right to see whose a lock is it says so, and what helps.
 func TestWhoMayNotSeeWhoseALockIsIsTold(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {

@@ -18,6 +18,7 @@ import (
 // The error wraps ErrNotAssigned where the slot is not among those assigned; the figures name the slot in any case.
 // Ending ctx stops it gracefully: nothing new is started, what runs has the stop grace, what is done is committed.
 func (w *Worker) Run(ctx context.Context) (books.Figures, error) {
+	w.shared.Executor.Serves.Store(true)
 	now, err := w.Now(ctx)
 	if err != nil {
 		return books.Figures{}, err

@@ -25,7 +25,7 @@ var errPaused = errors.New("everything is paused")
 // their slot had run, slots that nobody served, buckets of dead workers. What a live worker holds it leaves alone. It
 // takes slots that are older than the sweep grace, as many buckets at a time as Run does, and gives way to the slot that
 // is now. That one it takes, too, and first, where it is older than the grace and nobody runs it. What comes to be overdue
-// meanwhile comes before what is left. A slot of which nothing is left but slow calls does not hold up the next; it passes
+// meanwhile comes before what is left. Of the places for calls it takes half; all where this worker has run no slots of its own. A slot of which nothing is left but slow calls does not hold up the next; it passes
 // over one whose rows all wait for calls of which too many wait already. It returns the figures of each slot that it ran.
 // Where everything is paused it does nothing.
 func (w *Worker) Sweep(ctx context.Context) ([]books.Figures, error) {

@@ -25,6 +25,7 @@ const maxRuns = 4
 // It returns an error where it cannot start, or where slot_config was changed; everything that passes by itself is
 // logged and tried again.
 func (w *Worker) Work(ctx context.Context) error {
+	w.shared.Executor.Serves.Store(true)
 	seen, err := w.look.Now(ctx)
 	if err != nil {
 		return err

@@ -38,8 +38,9 @@ type process struct {
 	env     []string
 	log     string // file
 
-	mu  sync.Mutex
-	cmd *exec.Cmd
+	mu    sync.Mutex
+	cmd   *exec.Cmd
+	began time.Time
 }
 
 // start starts it, anew where it was killed.
@@ -59,6 +60,7 @@ func (p *process) start() error {
 	p.cmd.Env = append(p.env, asForwarder+"=1", "PRESCIENT_WORKER_NAME="+p.name, "HOME="+filepath.Dir(p.log), "PATH="+os.Getenv("PATH"))
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.began = time.Now()
 	if err := p.cmd.Start(); err != nil {
 		return fmt.Errorf("starting %s: %w", p.name, err)
 	}
@@ -91,6 +93,9 @@ func (p *process) end() error {
 				return err
 			}
 			return p.end()
+		}
+		if how, is := p.cmd.ProcessState.Sys().(syscall.WaitStatus); is && how.Signal() == syscall.SIGTERM && time.Since(p.began) < 5*time.Second {
+			return nil // it had not come to where it takes signals, and has nothing in hand
 		}
 		return err
 	case <-time.After(30 * time.Second):

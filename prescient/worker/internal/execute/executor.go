@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"prescient/prescient"
@@ -17,6 +18,8 @@ import (
 type Executor struct {
 	limit int
 	Lanes map[string]*Lane
+	// Serves says that slots are run here as they come, for which half of the places are kept. What only catches up has all of them.
+	Serves atomic.Bool
 
 	mu       sync.Mutex // taken before any mutex of a sink, never after
 	Order    []*Lane
@@ -33,7 +36,7 @@ type Lane struct {
 	Guards prescient.Guards
 	Handler
 	queue     []*Task // of current slots
-	backlog   []*Task // of slots that are caught up, and what is contested; served when queue is empty, by half the places
+	backlog   []*Task // of slots that are caught up, and what is contested; served when queue is empty
 	running   int
 	sweeping  int
 	abandoned int // calls that ignored their timeout and have not come back
@@ -126,15 +129,13 @@ func (e *Executor) pick() calls {
 		}
 	}
 	room := e.running+min(idle, e.limit/2) < e.limit
-	sweeps := max(e.limit/2, 1)
-	sweepRoom := e.sweeping+min(caughtUp, sweeps/2) < sweeps
 	for _, background := range []bool{false, true} {
 		for i := range e.Order {
 			l := e.Order[(e.nextLane+i)%len(e.Order)]
 			if l.running > 0 && !room || l.running+l.abandoned >= l.Guards.Concurrency {
 				continue
 			}
-			if background && (e.sweeping >= sweeps || l.sweeping > 0 && !sweepRoom || l.sweeping >= max(l.Guards.Concurrency/2, 1)) {
+			if background && !e.mayCatchUp(l, caughtUp) {
 				continue
 			}
 			if t, ok := l.pop(background); ok {
@@ -145,6 +146,16 @@ func (e *Executor) pick() calls {
 		}
 	}
 	return nil
+}
+
+// mayCatchUp says whether there is a place for the backlog of a lane, where so many lanes catch up with nothing. What is contested may wait for
+// the locks of others, and has half of the places at most. Called with the mutex held.
+func (e *Executor) mayCatchUp(l *Lane, caughtUp int) bool {
+	places, ofLane := e.limit, l.Guards.Concurrency
+	if e.Serves.Load() || len(l.backlog) > 0 && l.backlog[0].Contested {
+		places, ofLane = max(places/2, 1), max(ofLane/2, 1)
+	}
+	return e.sweeping < places && l.sweeping < ofLane && (l.sweeping == 0 || e.sweeping+min(caughtUp, places/2) < places)
 }
 
 // pop takes the first task of the queue or of the backlog: as many rows of it as have a place together, and, where there is room for

@@ -86,6 +86,7 @@ func newBench(t *testing.T, limit int, registry *prescient.Registry) *bench {
 	guards := prescient.Guards{Concurrency: max(limit/2, 1)}.Or(prescient.DefaultGuards())
 	x := &bench{t: t, executor: New(limit, registry, guards), stop: make(chan struct{}), slot: rig.At("13:15"),
 		began: time.Now(), running: make(map[string]int), most: make(map[string]int)}
+	x.executor.Serves.Store(true)
 	calls, end := context.WithCancel(t.Context())
 	x.end = end
 	t.Cleanup(end)
@@ -335,6 +336,28 @@ func TestOneAbandonedCallOfSeveralLeavesItsJobExecGoingOn(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if n := len(x.answers(x.bucket)); n != 50 {
 			t.Errorf("%d answers; want all 50", n)
+		}
+		time.Sleep(time.Hour)
+	})
+}
+
+// A process that sweeps, and runs no slots of its own, keeps no places for these.
+func TestWhatOnlyCatchesUpHasAllPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, 8, lanes(map[string]prescient.Guards{"a": {Concurrency: 8}, "b": {Concurrency: 8}, "c": {Concurrency: 2}}))
+		x.executor.Serves.Store(false)
+		for name := range x.executor.Lanes {
+			x.exec(name, takes(time.Second))
+		}
+		x.submit(x.backlog, "a", 40)
+		if _, running, _ := x.look(); running["a"] != 6 {
+			t.Errorf("%v run; want 6, and a place for each of the others", running)
+		}
+		x.submit(x.backlog, "c", 40)
+		x.submit(x.backlog, "b", 40)
+		time.Sleep(1500 * time.Millisecond)
+		if _, running, _ := x.look(); running[""] != 8 || running["c"] != 2 || running["b"] == 0 {
+			t.Errorf("%v run; want all places taken, 2 of them by c", running)
 		}
 		time.Sleep(time.Hour)
 	})
