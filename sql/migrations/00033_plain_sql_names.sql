@@ -1,6 +1,7 @@
 -- What plain SQL must keep to in all tables that apps and operators fill, as the Go client does: names that can be seen, identifiers, times
 -- that are no zero dates, and bounds, of total_ms that it fits what reads it. No entity is called schedule in another spelling. What a definition of a job has inside is read by the library: a bad one is named there.
--- {unseen} is what the library takes for a character that cannot be seen; ~ stands for a backslash, which a sql_mode may take for itself.
+-- What the library takes for a character that cannot be seen is filled in for unseen; ~ stands for a backslash, which a sql_mode may take for
+-- itself.
 -- What is all ASCII is not searched for them. event_seen and audit_log name what is there, whatever its name.
 -- Rows of before that are beyond that stay, run and end as they would have: where there are some, the checks of their table are left out;
 -- those on names of future_job and event_outbox also where a schedule has such an id, which its timer and its events have. doctor says so, and

@@ -5,7 +5,7 @@
 -- these were left out. What an end takes from its check is held to what future_job holds, so that no end of a row of before is refused.
 -- Ends of before that are beyond that stay. Where there are some, the check is left out: doctor says so, and `migrate --repair` adds it
 -- once those are gone.
--- Reads all of job_history, and locks it against writes while the server copies it: neither server adds a CHECK without a copy, and
+-- Locks job_history against writes while the server copies it, and reads all of it: neither server adds a CHECK without a copy, and
 -- check_constraint_checks = 0 of MariaDB changes nothing in that. Nothing ends meanwhile.
 
 -- +goose NO TRANSACTION
