@@ -74,7 +74,7 @@ func TestADoctorShowsHowFarPurgeIsBehindAndTheOldestTransaction(t *testing.T) {
 		} else {
 			process("purge")
 		}
-		if _, err := SelectFindings(found, []string{"purge"}, nil); !errors.Is(err, prescient.ErrInvalid) {
+		if _, err := SelectFindings(found, []string{"purge.transaction"}, nil); !errors.Is(err, prescient.ErrInvalid) {
 			t.Errorf("asked for what it may not see: %v", err)
 		}
 

@@ -3,7 +3,7 @@
 
 -- +goose NO TRANSACTION
 -- +goose Up
-UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 36);
+UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 35);
 
 -- +goose Down
-UPDATE {prefix}slot_config SET schema_version = 35;
+UPDATE {prefix}slot_config SET schema_version = 34;

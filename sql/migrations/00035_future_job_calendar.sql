@@ -18,10 +18,10 @@ SET @prescient_ddl = IF(EXISTS (SELECT 1 FROM information_schema.table_constrain
 PREPARE prescient_step FROM @prescient_ddl;
 EXECUTE prescient_step;
 DEALLOCATE PREPARE prescient_step;
-UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 36);
+UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 35);
 
 -- +goose Down
-UPDATE {prefix}slot_config SET schema_version = 35;
+UPDATE {prefix}slot_config SET schema_version = 34;
 SET @prescient_ddl = IF(EXISTS (SELECT 1 FROM information_schema.table_constraints WHERE table_schema = DATABASE()
                                 AND table_name = '{prefix}future_job' AND constraint_name = '{prefix}future_job_calendar'),
   'ALTER TABLE {prefix}future_job DROP CONSTRAINT {prefix}future_job_calendar', 'DO 0');
