@@ -1,5 +1,5 @@
 -- What plain SQL must keep to in all tables that apps and operators fill, as the Go client does: names that can be seen, identifiers, times
--- that are no zero dates, and bounds, of total_ms that it fits what reads it. No entity is called schedule in another spelling. What a definition of a job has inside is read by the library: a bad one is named there.
+-- that are no zero dates, and bounds. No entity is called schedule in another spelling. What a definition of a job has inside is read by the library: a bad one is named there.
 -- What the library takes for a character that cannot be seen is filled in for unseen; ~ stands for a backslash, which a sql_mode may take for
 -- itself.
 -- What is all ASCII is not searched for them. event_seen and audit_log name what is there, whatever its name.
@@ -22,7 +22,7 @@ SET @prescient_ddl = IF(EXISTS (SELECT 1 FROM information_schema.table_constrain
      ADD CONSTRAINT {prefix}future_job_seen CHECK (LENGTH(CONCAT(entity_key, tag)) = CHAR_LENGTH(CONCAT(entity_key, tag))
        OR CONCAT(entity_key, tag) NOT REGEXP REPLACE(''{unseen}'', ''~'', CONVERT(UNHEX(''5C'') USING utf8mb4))),
      ADD CONSTRAINT {prefix}future_job_unreserved CHECK (entity_name = ''schedule'' OR LOWER(entity_name) <> ''schedule''),
-     ADD CONSTRAINT {prefix}future_job_inserted CHECK (inserted_at >= TIMESTAMP''1000-01-01 00:00:00'' AND total_ms <= 4611686018427387903)');
+     ADD CONSTRAINT {prefix}future_job_inserted CHECK (inserted_at >= TIMESTAMP''1000-01-01 00:00:00'')');
 PREPARE prescient_step FROM @prescient_ddl;
 EXECUTE prescient_step;
 DEALLOCATE PREPARE prescient_step;

@@ -188,7 +188,8 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall, kept error) (ans
 		defer s.commits.Unlock()
 	}
 	if err := s.writeTx(ctx, tx, locked.spans, moves, ends, counts, c.Lane.Guards.Endless); err != nil {
-		return nil, unwritten("writing", err)
+		// The transaction only knows that it was cancelled, also where its time was over.
+		return nil, unwritten("writing", errors.Join(err, context.Cause(ctx)))
 	}
 	done = true
 	return answers, nil
