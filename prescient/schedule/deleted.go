@@ -54,7 +54,7 @@ func (s *Schedules) lookAgain(ctx context.Context, db prescient.DB, added []Sche
 func (s *Schedules) lookInto(ctx context.Context, db prescient.DB, statement string, ids []string, now time.Time) (before, error) {
 	b := before{make(map[string]time.Time), make(map[string]bool)}
 	rows, err := db.QueryContext(ctx, s.tables.Fill(statement, "{ids}", idList(ids), "{now}", literal.Of(literal.AppendMicro, now)))
-	if errno.Denied(err) {
+	if errno.Is(err, errno.TableDenied) {
 		return b, nil // grants were not run again
 	}
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Schedules) noteDeleted(ctx context.Context, db prescient.DB, some []Sto
 		rows = append(rows, ')')
 	}
 	_, err = db.ExecContext(ctx, s.tables.Fill("schedule/deleted", "{rows}", string(rows)))
-	if errno.Denied(err) {
+	if errno.Is(err, errno.TableDenied) {
 		return nil // grants were not run again
 	}
 	if err != nil {
