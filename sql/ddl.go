@@ -197,13 +197,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// lookTime bounds the look for who has a table open.
-const lookTime = 5 * time.Second
-
-// heldBy asks who has what the statement wants. It is not broken off: the server would go on with what it asks.
+// heldBy asks who has what the statement wants.
 func (d *DDL) heldBy(ctx context.Context, statement string, why error) *HeldError {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
-	defer cancel()
 	if strings.HasPrefix(statement, "EXECUTE ") { // a migration prepares what it may leave out
 		_ = d.conn.QueryRowContext(ctx, "SELECT @prescient_ddl").Scan(&statement)
 	}

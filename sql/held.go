@@ -108,8 +108,13 @@ func changes(statement string) (names []string) {
 	return names
 }
 
-// whoHolds asks who has some tables, views or procedures open.
+// lookTime bounds the look for who has a table open.
+const lookTime = 5 * time.Second
+
+// whoHolds asks who has some tables, views or procedures open. It is not broken off: the server would go on with what it was asked.
 func whoHolds(ctx context.Context, db Querier, names []string) *HeldError {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
+	defer cancel()
 	held := &HeldError{}
 	quoted := []string{"''"}
 	for _, name := range names {

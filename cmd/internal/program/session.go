@@ -28,9 +28,6 @@ import (
 // ConnectTime bounds the first statements of a command, so that a server that hangs is told of.
 const ConnectTime = 30 * time.Second
 
-// lookTime bounds the look for who holds up a command that has failed already.
-const lookTime = 5 * time.Second
-
 // Session is a command at work: its configuration, the database, and what was made of these.
 type Session struct {
 	Program  *Program
@@ -243,9 +240,7 @@ func (s *Session) Explain(err error) error {
 	case exit.Unreachable(err):
 		return fmt.Errorf("database %s: %w", s.Config.DSN, err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
-	defer cancel()
-	return sql.Schema{Prefix: s.Config.TablePrefix}.RowsHeld(ctx, s.DB, err)
+	return sql.Schema{Prefix: s.Config.TablePrefix}.RowsHeld(context.Background(), s.DB, err)
 }
 
 // rolesWith names the roles that have the right for want of which an error came.

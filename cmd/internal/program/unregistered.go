@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/output"
-
 	"prescient/config/value"
 	"prescient/prescient"
 	"prescient/prescient/client"
