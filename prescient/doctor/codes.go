@@ -57,8 +57,6 @@ func SelectFindings(found []Finding, only, ignore []string) ([]Finding, error) {
 		return slices.Contains(codes, f.Code) || slices.Contains(codes, kind)
 	}
 	var kept []Finding
-	var unseen *Finding
-	looked := false
 	for _, f := range found {
 		switch {
 		case f.Severity.Wrong() && slices.Contains(always, f.Code):
@@ -66,11 +64,10 @@ func SelectFindings(found []Finding, only, ignore []string) ([]Finding, error) {
 			continue
 		}
 		kept = append(kept, f)
-		if looked = looked || f.Severity != SeverityUnseen; !looked {
-			unseen = &f
-		}
 	}
-	if f := unseen; f != nil && !looked && len(only) > 0 {
+	looked := func(f Finding) bool { return f.Severity != SeverityUnseen }
+	if len(only) > 0 && len(kept) > 0 && !slices.ContainsFunc(kept, looked) {
+		f := kept[0]
 		return nil, fmt.Errorf("%w: %s: %s: %s: %s", prescient.ErrInvalid, f.Code, f.Severity, f.Text, f.Do)
 	}
 	return kept, nil

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,6 +95,10 @@ func (d *doctor) examinePaused(ctx context.Context) (found []Finding, err error)
 	if err := d.db.SelectContext(ctx, &list, d.tables.Stmt.Get("list/pauses")); err != nil {
 		return nil, err
 	}
+	waits, err := d.pausedWaits(ctx, list)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range list {
 		what := p.JobExec
 		resume := "resume " + p.JobExec
@@ -110,35 +115,41 @@ func (d *doctor) examinePaused(ctx context.Context) (found []Finding, err error)
 		if p.Reason != "" {
 			text += fmt.Sprintf(": %q", p.Reason)
 		}
-		waits, err := d.pausedWaits(ctx, p.JobExec)
-		if err != nil {
-			return nil, err
+		if late, is := waits[p.JobExec]; is {
+			text += fmt.Sprintf("; of the first %d checks that are pending %d wait for it, the first for %s", overdueProbe, late.Waits,
+				d.now.Sub(late.First.Time).Round(time.Second))
 		}
-		found = append(found, warn("paused", text+waits, resume+", once the reason is gone"))
+		found = append(found, warn("paused", text, resume+", once the reason is gone"))
 	}
 	return orFine(found, "paused", "no job_exec is paused, nor what forwarders publish"), nil
 }
 
-// pausedWaits says how many checks of a paused job_exec are late; empty for none.
-func (d *doctor) pausedWaits(ctx context.Context, exec string) (string, error) {
-	if exec == prescient.AllExecs || exec == prescient.AllEvents {
-		return "", nil // these are overdue, or are events
+// late are checks of a job_exec that are late.
+type late struct {
+	JobExec string       `db:"job_exec"`
+	Waits   int          `db:"waits"`
+	First   sql.NullTime `db:"first_due"`
+}
+
+// pausedWaits reads which checks are late, by job_exec, where some of the pauses are those of one: all that is under the others is overdue, or
+// are events. Nothing where the account may not read that.
+func (d *doctor) pausedWaits(ctx context.Context, pauses []prescient.Paused) (map[string]late, error) {
+	ofOne := func(p prescient.Paused) bool {
+		return p.JobExec != prescient.AllExecs && p.JobExec != prescient.AllEvents
 	}
-	var late struct {
-		Waits int          `db:"waits"`
-		First sql.NullTime `db:"first_due"`
+	if !slices.ContainsFunc(pauses, ofOne) {
+		return nil, nil
 	}
-	switch err := d.db.GetContext(ctx, &late, d.tables.Stmt.Get("operate/paused_waits"), overdueProbe, exec, d.now); {
-	case errno.Denied(err):
-		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("counting what waits for a pause to end: %w", err)
+	var list []late
+	err := d.db.SelectContext(ctx, &list, d.tables.Stmt.Get("operate/paused_waits"), overdueProbe, d.now)
+	if err != nil && !errno.Denied(err) {
+		return nil, fmt.Errorf("counting what waits for a pause to end: %w", err)
 	}
-	if late.Waits == 0 {
-		return "", nil
+	waits := make(map[string]late)
+	for _, one := range list {
+		waits[one.JobExec] = one
 	}
-	return fmt.Sprintf("; of the first %d checks that are pending %d wait for it, the first for %s", overdueProbe, late.Waits,
-		d.now.Sub(late.First.Time).Round(time.Second)), nil
+	return waits, nil
 }
 
 // sampled is a row of operate/sample.
