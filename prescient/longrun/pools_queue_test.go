@@ -27,17 +27,23 @@ func TestARunOfAPoolThatIsQueuedStartsOnceTheOneBeforeItHasEndedAndNotASlotLater
 	})
 }
 
+// twoAgentsCome has two agents of the pool come when the slots until then were run, so that what was offered in these is claimed at once.
+func (r *testRig) twoAgentsCome(clock string, slots ...string) {
+	r.T.Helper()
+	for _, slot := range slots {
+		r.slot(slot)
+	}
+	r.at(clock)
+	r.serving("agent-2", ofHeavy)
+	r.serving("agent-3", ofHeavy)
+	r.running("a 12:00:00")
+}
+
 // Two occurrences that waited for an agent are claimed at once: the other ends as overlapped.
 func TestOfTwoOccurrencesThatWaitedTheEarlierStarts(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {
 		r.create("11:59:00", heavy("a", longrun.Forbid))
-		for _, clock := range []string{"12:00:00", "12:00:30", "12:01:00"} {
-			r.slot(clock)
-		}
-		r.at("12:01:02")
-		r.serving("agent-2", ofHeavy)
-		r.serving("agent-3", ofHeavy)
-		r.running("a 12:00:00")
+		r.twoAgentsCome("12:01:02", "12:00:00", "12:00:30", "12:01:00")
 		r.at("12:01:04")
 		r.wantOutcome("a 12:01:00", "overlapped")
 	})
@@ -47,13 +53,7 @@ func TestOfTwoOccurrencesThatWaitedTheEarlierStarts(t *testing.T) {
 func TestOfThreeQueuedOccurrencesThatWaitedOneWaitsOn(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {
 		r.create("11:59:00", heavy("a", longrun.Queue))
-		for _, clock := range []string{"12:00:00", "12:00:30", "12:01:00", "12:01:30", "12:02:00"} {
-			r.slot(clock)
-		}
-		r.at("12:02:02")
-		r.serving("agent-2", ofHeavy)
-		r.serving("agent-3", ofHeavy)
-		r.running("a 12:00:00")
+		r.twoAgentsCome("12:02:02", "12:00:00", "12:00:30", "12:01:00", "12:01:30", "12:02:00")
 		r.at("12:02:04")
 		r.wantOutcome("a 12:02:00", "overlapped")
 		r.slot("12:03:00") // an interval after the start of the first

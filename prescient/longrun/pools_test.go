@@ -217,31 +217,28 @@ func TestARunOfADeadAgentIsClaimedOnceItsLeaseIsOver(t *testing.T) {
 	})
 }
 
-func TestARunWhoseClaimerDiesBeforeItStartsIsClaimedByAnother(t *testing.T) {
+// claimedAnew says that an agent goes on with a run of a pool which the table says another one has had, as it was left, and how often it was taken over.
+func claimedAnew(t *testing.T, left, clock string, takeovers int) {
 	runs(t, func(t *testing.T, r *testRig) {
 		r.create("11:59:00", heavy("a", longrun.Forbid))
 		r.slot("12:00:00")
-		r.Exec("UPDATE p_schedule_run SET agent = 'dead', token = token + 7, allocated_until = '2026-11-20 12:01:00'")
-		r.at("12:01:01")
+		r.Exec("UPDATE p_schedule_run SET agent = 'dead', token = token + 7, " + left)
+		r.at(clock)
 		r.serving("agent-2", ofHeavy)
-		if run := r.running("a 12:00:00").run; run.Takeovers() != 0 {
-			t.Errorf("it was taken over %d times, and never called before", run.Takeovers())
+		if run := r.running("a 12:00:00").run; run.Takeovers() != takeovers {
+			t.Errorf("it was taken over %d times; want %d", run.Takeovers(), takeovers)
 		}
 	})
 }
 
+// It was never called before.
+func TestARunWhoseClaimerDiesBeforeItStartsIsClaimedByAnother(t *testing.T) {
+	claimedAnew(t, "allocated_until = '2026-11-20 12:01:00'", "12:01:01", 0)
+}
+
 // The clock of the server was put back by hours, and the agent died: another goes on, of a pool or of none, and does not wait for those hours.
 func TestALeaseThatEndsFurtherAheadThanAnyCanIsNobodys(t *testing.T) {
-	runs(t, func(t *testing.T, r *testRig) {
-		r.create("11:59:00", heavy("a", longrun.Forbid))
-		r.slot("12:00:00")
-		r.Exec("UPDATE p_schedule_run SET agent = 'dead', token = token + 7, started_at = '2026-11-20 12:00:00', allocated_until = '2026-11-20 15:00:00'")
-		r.at("12:00:02")
-		r.serving("agent-2", ofHeavy)
-		if run := r.running("a 12:00:00").run; run.Takeovers() != 1 {
-			t.Errorf("it was taken over %d times; want 1", run.Takeovers())
-		}
-	})
+	claimedAnew(t, "started_at = '2026-11-20 12:00:00', allocated_until = '2026-11-20 15:00:00'", "12:00:02", 1)
 }
 
 func TestAPoolHasPlacesOfItsOwn(t *testing.T) {

@@ -42,8 +42,11 @@ func (w *Worker) RollForward(ctx context.Context, progress func(Rolled)) (all Ro
 	}
 	said := false
 	err = w.look.EachOverdue(ctx, prescient.EarliestDue, w.look.OverdueBefore(now), func(slot time.Time) error {
-		if err := w.sayRolls(ctx, slot, &said); err != nil {
-			return err
+		if !said {
+			if err := w.sayRolls(ctx, slot); err != nil {
+				return err
+			}
+			said = true
 		}
 		var here Rolled
 		did := func(more Rolled) {
@@ -67,15 +70,11 @@ func (w *Worker) RollForward(ctx context.Context, progress func(Rolled)) (all Ro
 
 // sayRolls notes in the audit, before anything is moved, that everything overdue is rolled forward, and which slot is the oldest. By what a
 // slot was run stands in the ledger.
-func (w *Worker) sayRolls(ctx context.Context, oldest time.Time, said *bool) error {
-	if *said {
-		return nil
-	}
+func (w *Worker) sayRolls(ctx context.Context, oldest time.Time) error {
 	entry := audit.Entry{Kind: audit.Installation, ID: audit.InstallationID, Verb: "roll-forward", After: map[string]string{"oldest": slots.Stamp(oldest)}}
 	if err := audit.On(&w.tables).Record(ctx, w.send.DB, entry); err != nil {
 		return fmt.Errorf("noting that overdue slots are rolled forward: %w", err)
 	}
-	*said = true
 	return nil
 }
 

@@ -3,6 +3,8 @@ package forward
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -97,10 +99,7 @@ func (t *topics) changed(name string, _, to gobreaker.State) {
 // closed are the topics of which nothing may be published just now.
 func (t *topics) closed() (names []string) {
 	t.trippedMu.Lock()
-	failing := make([]string, 0, len(t.tripped))
-	for name := range t.tripped {
-		failing = append(failing, name)
-	}
+	failing := slices.Collect(maps.Keys(t.tripped))
 	t.trippedMu.Unlock()
 	for _, name := range failing {
 		one := t.of(name)
