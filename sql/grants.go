@@ -38,7 +38,7 @@ type Account struct {
 
 // grantNames are what a file names: in braces, without the prefix.
 var grantNames = []string{"slot_config", "future_job", "job_history", "slot_run", "job_pause", "cancel", "pending", "delete_schedules", "history_outcomes", "history_times",
-	"schedule", "schedule_run", "schedule_refused", "schedule_deleted", "agent", "event_outbox", "event_shard", "event_forwarder", "event_topic", "event_set_aside",
+	"schedule", "long_run", "schedule_refused", "schedule_deleted", "agent", "event_outbox", "event_shard", "event_forwarder", "event_topic", "event_set_aside",
 	"event_count", "event_published", "event_seen", "audit_log", "history_checks", "history_not_yet", "history_lateness", "history_checks_daily",
 	"job_definition", "step_definition", "job_step", "job_version", "job_run_log", "step_run_log", "queue_position"}
 

@@ -22,7 +22,7 @@ func TestALongScheduleSaysHowItsRunsKeepApart(t *testing.T) {
 
 		r.Says(r.OK("schedule", "update", "export", "--quota", "none", "--overlap", "forbid", "--tolerance", "0s", "--no-pool"),
 			"overlap queue → none\n", "tolerance 5s → none\n", "quota 30m → none\n", "pool heavy → none\n")
-		if n := r.Count("SELECT COUNT(*) FROM schedule WHERE long_run AND overlap = 'forbid' AND tolerance IS NULL AND quota = 0 AND pool = ''"); n != 1 {
+		if n := r.Count("SELECT COUNT(*) FROM schedule WHERE is_long AND overlap = 'forbid' AND tolerance IS NULL AND quota = 0 AND pool = ''"); n != 1 {
 			r.Error("it is not stored as that")
 		}
 		r.Says(r.OK("schedule", "update", "export", "--long=false"), "long true → none\n")
@@ -46,8 +46,8 @@ func TestARunUnderWayIsShown(t *testing.T) {
 		r.OK("schedule", "create", "export", "@hourly", "--exec", "x", "--long")
 		run := func(agent, until, started, takeovers string) {
 			r.Helper()
-			r.Exec("DELETE FROM schedule_run")
-			r.Exec(`INSERT INTO schedule_run (job_key, schedule_id, occurrence, agent, token, allocated_until, slot, due_at, inserted_at, check_count, started_at, called_at, takeovers)
+			r.Exec("DELETE FROM long_run")
+			r.Exec(`INSERT INTO long_run (job_key, schedule_id, occurrence, agent, token, allocated_until, slot, due_at, inserted_at, check_count, started_at, called_at, takeovers)
 				SELECT job_key, entity_key, tag, '` + agent + `', 1, ` + until + `, next_check_at, due_at, inserted_at, 0, ` + started + `, ` + started + `, ` + takeovers + `
 				FROM future_job WHERE job_exec = 'x' AND tag LIKE 'm%'`)
 		}

@@ -82,7 +82,7 @@ func TestLongRunsAreHandedOnByWhatIsToldToStop(t *testing.T) {
 				stop(errors.New("told to stop"))
 				got := <-ended
 				got.Wants(r.T, cmd.ExitOK)
-				if n := r.Count("SELECT COUNT(*) FROM schedule_run WHERE agent = '' AND checkpoint = 'half' AND ended_at IS NULL"); n != 1 {
+				if n := r.Count("SELECT COUNT(*) FROM long_run WHERE agent = '' AND checkpoint = 'half' AND ended_at IS NULL"); n != 1 {
 					r.Fatalf("it was not handed on: %v", got)
 				}
 				r.At("13:35")
@@ -112,7 +112,7 @@ func TestAnHTTPCheckMayBeALongRun(t *testing.T) {
 		if n := r.Count("SELECT COUNT(*) FROM job_history WHERE job_exec = 'ask' AND outcome = 'done'"); n != 2 {
 			r.Errorf("%d ends", n)
 		}
-		if n := r.Count("SELECT COUNT(*) FROM schedule_run WHERE outcome = 'done'"); n == 0 {
+		if n := r.Count("SELECT COUNT(*) FROM long_run WHERE outcome = 'done'"); n == 0 {
 			r.Error("none was a long run")
 		}
 	})

@@ -68,7 +68,7 @@ func TestAQueueThatWasCancelledAndPrunedGoesOnWhereItWas(t *testing.T) {
 		_, err = checks.Cancel(t.Context(), db, q.Entity())
 		r.must(err)
 		stop()
-		r.exec("DELETE FROM schedule_run") // as prune does
+		r.exec("DELETE FROM long_run") // as prune does
 		r.must(r.change(200).Commit())
 		r.works(Options{Watch: 20 * time.Millisecond}, inTx)
 		r.within(time.Minute, "what came is handled", func() bool { return r.count("SELECT COUNT(*) FROM handled WHERE id = 200") > 0 })

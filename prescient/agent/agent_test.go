@@ -162,7 +162,7 @@ func TestRunsThatWaitAreCountedByPool(t *testing.T) {
 			{"nobodys", "", "UTC_TIMESTAMP(6) - INTERVAL 2 MINUTE", "NULL"}, // whose pool nobody serves
 			{"", "b", "UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE", "NULL"},
 		} {
-			r.Exec(fmt.Sprintf(`INSERT INTO p_schedule_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count, ended_at)
+			r.Exec(fmt.Sprintf(`INSERT INTO p_long_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count, ended_at)
 				VALUES (REPEAT('%c', 16), '%s', '%s', 1, %s, UTC_TIMESTAMP(), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, %s)`, 'a'+i, run.pool, run.agent, run.until, run.ended))
 		}
 		pools, err := Pools(t.Context(), r.As("operator", time.Time{}), "p_", r.Setting)
@@ -207,14 +207,14 @@ func TestNoStatementOfAgentsScansATable(t *testing.T) {
 		for i := range 6000 {
 			rows = append(rows, fmt.Sprintf("(UNHEX(LPAD(HEX(%d), 32, '0')), 'heavy', 'w', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, IF(%d %% 10 = 0, NULL, UTC_TIMESTAMP(6)))", i, i))
 		}
-		r.Exec("INSERT INTO p_schedule_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count, ended_at) VALUES " + strings.Join(rows, ","))
-		r.Exec("ANALYZE TABLE p_schedule_run")
+		r.Exec("INSERT INTO p_long_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count, ended_at) VALUES " + strings.Join(rows, ","))
+		r.Exec("ANALYZE TABLE p_long_run")
 		conn, err := r.Pool(time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
 		get := r.Tables().Stmt.Get
 		for _, e := range []rig.Explained{
-			{Statement: "agent/pools", Query: get("agent/pools"), Args: []any{mostRuns}, Reached: map[string]string{"p_schedule_run": "ended_at 9"}},
+			{Statement: "agent/pools", Query: get("agent/pools"), Args: []any{mostRuns}, Reached: map[string]string{"p_long_run": "ended_at 9"}},
 			{Statement: "agent/leave", Query: get("agent/leave"), Args: []any{"n7", 7}, Reached: map[string]string{"p_agent": "PRIMARY 266"}},
 			{Statement: "agent/forget", Query: get("agent/forget"), Args: []any{ForgottenAfter.Microseconds(), ForgottenAfter.Microseconds()}, Reached: map[string]string{"p_agent": "seen_at 8"}},
 			{Statement: "agent/before", Query: get("agent/before"), Args: []any{"n7", 7}, Reached: map[string]string{"known": "PRIMARY 266"}},

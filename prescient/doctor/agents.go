@@ -63,7 +63,7 @@ func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
 	for _, pool := range pools {
 		r.waits[pool.Name] = pool.Waiting
 	}
-	if r.parts, err = d.parts(ctx, reach{"the first %d runs that did not end", runsProbe, "schedule_run", "ended_at", "WHERE ended_at IS NULL", nil},
+	if r.parts, err = d.parts(ctx, reach{"the first %d runs that did not end", runsProbe, "long_run", "ended_at", "WHERE ended_at IS NULL", nil},
 		reach{"the first %d schedules", poolsProbe, "schedule", "PRIMARY", "", nil}); err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (d *doctor) examineLongRuns(ctx context.Context) ([]Finding, error) {
 	if some := of["checkpoint"]; len(some) > 0 {
 		found = append(found, warn("long_runs.checkpoint", "checkpoints were refused: "+named(some), "save less: what is large belongs into a table, and its place into the checkpoint"))
 	}
-	parts, err := d.parts(ctx, reach{"the first %d runs that did not end", longRunProbe, "schedule_run", "ended_at", "WHERE ended_at IS NULL", nil},
+	parts, err := d.parts(ctx, reach{"the first %d runs that did not end", longRunProbe, "long_run", "ended_at", "WHERE ended_at IS NULL", nil},
 		reach{"the first %d rows of the next slots", longRunProbe, "future_job", "PRIMARY", "WHERE next_check_at > ? AND next_check_at <= ?", []any{d.now, d.now.Add(2 * resolution)}})
 	if err != nil {
 		return nil, err

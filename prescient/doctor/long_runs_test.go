@@ -22,9 +22,9 @@ func TestADoctorNamesLongRunsThatDoNotGetOn(t *testing.T) {
 			if set == "" {
 				return
 			}
-			r.Exec(fmt.Sprintf(`INSERT INTO p_schedule_run (job_key, agent, token, allocated_until, slot, due_at, inserted_at, check_count, started_at)
+			r.Exec(fmt.Sprintf(`INSERT INTO p_long_run (job_key, agent, token, allocated_until, slot, due_at, inserted_at, check_count, started_at)
 				SELECT job_key, 'w1', 1, '2026-11-20 12:05:00', '2026-11-20 10:00:00', due_at, inserted_at, 0, '2026-11-20 10:00:01' FROM p_future_job WHERE entity_key = '%s'`, key))
-			r.Exec("UPDATE p_schedule_run run JOIN p_future_job job USING (job_key) SET "+set+" WHERE entity_key = ?", key)
+			r.Exec("UPDATE p_long_run run JOIN p_future_job job USING (job_key) SET "+set+" WHERE entity_key = ?", key)
 		}
 		look := func(clock string) []Finding {
 			found, err := Examine(t.Context(), r.Pool(rig.At(clock)), Options{Prefix: "p_", Dialect: r.Setting, Resolution: 15 * time.Minute})

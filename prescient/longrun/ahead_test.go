@@ -82,11 +82,11 @@ func TestOneLockedRunCostsNoOtherItsLease(t *testing.T) {
 		tx, err := r.Root.Begin()
 		r.Must(err)
 		defer tx.Rollback()
-		_, err = tx.Exec("UPDATE p_schedule_run SET takeovers = takeovers WHERE job_key = ?", key[:])
+		_, err = tx.Exec("UPDATE p_long_run SET takeovers = takeovers WHERE job_key = ?", key[:])
 		r.Must(err)
 		until := func(want string, n int) {
 			t.Helper()
-			if got := r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE allocated_until = ?", rig.At(want)); got != n {
+			if got := r.Count("SELECT COUNT(*) FROM p_long_run WHERE allocated_until = ?", rig.At(want)); got != n {
 				t.Errorf("%d runs have a lease until %s; want %d", got, want, n)
 			}
 		}

@@ -38,7 +38,7 @@ func TestACheckThatTheAppMovesWhileItRunsBeginsAfresh(t *testing.T) {
 				r.Must(r.runner.RenewAll())
 				r.Eventually("the run is told to end", func() bool { return errors.Is(context.Cause(first.ctx), longrun.ErrDropped) })
 				r.Eventually("its answer is dropped", func() bool {
-					return r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE ended_at IS NULL") == 0
+					return r.Count("SELECT COUNT(*) FROM p_long_run WHERE ended_at IS NULL") == 0
 				})
 				if job := r.One(); !job.NextCheckAt.Equal(rig.At("12:05")) || !job.DueAt.Equal(rig.At("12:05")) || job.CheckCount+job.ErrorCount != 0 {
 					t.Errorf("%+v", job)

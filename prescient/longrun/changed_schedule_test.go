@@ -59,7 +59,7 @@ func TestAnUpdateSupersedesTheLongRunThatLapsed(t *testing.T) {
 		r.serving("agent-2", ofHeavy)
 		r.forget("A 12:10:00")
 		r.forget("B 12:10:00")
-		r.Exec("UPDATE p_schedule_run SET agent = 'dead'") // its process was killed, as far as the table knows
+		r.Exec("UPDATE p_long_run SET agent = 'dead'") // its process was killed, as far as the table knows
 		one.Payload, one.CatchUp = []byte("new"), schedule.Skip
 		r.changes("12:10:05", one)
 		inPool.Payload = one.Payload
@@ -93,8 +93,8 @@ func TestWhatIsLockedOfOneScheduleHoldsUpNoOther(t *testing.T) {
 		var n int
 		r.Must(tx.QueryRow("SELECT 1 FROM p_schedule WHERE id = 'locked' FOR UPDATE").Scan(&n))
 		var key []byte
-		r.Must(tx.QueryRow("SELECT job_key FROM p_schedule_run WHERE schedule_id = 'its run'").Scan(&key))
-		r.Must(tx.QueryRow("SELECT 1 FROM p_schedule_run WHERE job_key = ? FOR UPDATE", key).Scan(&n))
+		r.Must(tx.QueryRow("SELECT job_key FROM p_long_run WHERE schedule_id = 'its run'").Scan(&key))
+		r.Must(tx.QueryRow("SELECT 1 FROM p_long_run WHERE job_key = ? FOR UPDATE", key).Scan(&n))
 		slot := make(chan struct{})
 		go func() {
 			defer close(slot)

@@ -320,7 +320,7 @@ func (m *meeting) asItWas() error {
 	return nil
 }
 
-// A run of a pool is offered by the slot run that meets its check: a row of schedule_run that nobody has, and whose term is over. Agents of the
+// A run of a pool is offered by the slot run that meets its check: a row of long_run that nobody has, and whose term is over. Agents of the
 // pool claim it. It lies where what was handed on and what has lapsed lies.
 
 // poolOf is whose agents may have a run.

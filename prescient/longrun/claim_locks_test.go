@@ -29,11 +29,11 @@ func (r *testRig) claims(db prescient.DB, agent string, token uint64, keys ...[]
 // offered are the keys of the runs that are offered, in order, and their token, which is that of all.
 func (r *testRig) offered(n int) (keys [][]byte, token uint64) {
 	r.T.Helper()
-	r.Must(sqlx.NewDb(r.Root, "mysql").Select(&keys, "SELECT job_key FROM p_schedule_run WHERE agent = '' AND allocated_until IS NOT NULL ORDER BY job_key"))
+	r.Must(sqlx.NewDb(r.Root, "mysql").Select(&keys, "SELECT job_key FROM p_long_run WHERE agent = '' AND allocated_until IS NOT NULL ORDER BY job_key"))
 	if len(keys) != n {
 		r.T.Fatalf("%d runs are offered; want %d", len(keys), n)
 	}
-	r.Must(r.Root.QueryRow("SELECT MAX(token) FROM p_schedule_run HAVING MAX(token) = MIN(token)").Scan(&token))
+	r.Must(r.Root.QueryRow("SELECT MAX(token) FROM p_long_run HAVING MAX(token) = MIN(token)").Scan(&token))
 	return keys, token
 }
 
@@ -82,7 +82,7 @@ func TestAClaimLocksItsRunsAlone(t *testing.T) {
 		r.slot("12:00:30") // a short check, a long run that starts, and one that is offered
 		c.EachOnce(t, 1)
 		r.running("report")
-		if n := r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE pool = 'heavy' AND schedule_id IS NULL AND agent = ''"); n != 1 {
+		if n := r.Count("SELECT COUNT(*) FROM p_long_run WHERE pool = 'heavy' AND schedule_id IS NULL AND agent = ''"); n != 1 {
 			t.Errorf("%d runs were offered in the pool", n)
 		}
 	})

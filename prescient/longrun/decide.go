@@ -26,7 +26,7 @@ type met struct {
 // ruling is what a slot run does with a check that it met.
 type ruling struct {
 	// starts: this agent starts the run, or goes on with it: takesOver where another let it lapse, afresh where it is not the one
-	// that stands in schedule_run.
+	// that stands in long_run.
 	starts, takesOver, afresh bool
 	// offers: the run is to be offered to the agents of its pool, which is not where it was met.
 	offers bool

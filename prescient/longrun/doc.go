@@ -1,6 +1,6 @@
 // Package longrun runs checks that take longer than a slot should: an export of an hour, a migration of a night.
 //
-// A long run holds no bucket. The slot run that meets its check makes it a run, schedule_run, that is an agent's for the term of a
+// A long run holds no bucket. The slot run that meets its check makes it a run, long_run, that is an agent's for the term of a
 // lease, moves the check to the first slot after that, and goes on. The agent calls the function, and renews the lease when a third
 // of it is over; before the slot of the check comes it moves that to the first after the lease again, so that the short checks of a slot
 // do not come behind a thousand long ones. A slot run that meets the check all the same moves it on while the lease lives, and has another
@@ -13,7 +13,7 @@
 // # Pools and claims
 //
 // A run of a pool is only called by agents that serve it ([Options] Pools). The slot run that meets its check offers it: a row of
-// schedule_run that has the pool and no agent, and whose term is over. It moves the check on by the term of a lease, and never calls it
+// long_run that has the pool and no agent, and whose term is over. It moves the check on by the term of a lease, and never calls it
 // itself. Where nobody serves the pool the run waits in its place, first come, first served; it expires as any check does. [Runner.Serve]
 // looks for what may be claimed of the pools of its agent, by an index: what is offered, what was handed on, and what has lapsed. The
 // last two it claims of no pool, too, so that another agent goes on within a second, and not in the next slot.

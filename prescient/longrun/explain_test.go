@@ -20,14 +20,14 @@ func TestNoStatementOfLongRunsScansATable(t *testing.T) {
 		r := app.New(t, d, 15*time.Minute)
 		r.Needs(t, rig.ReadPlans)
 		f := r.Fill()
-		r.Exec("INSERT INTO p_schedule_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count) SELECT job_key, ELT(1 + revision % 3, '', 'heavy', 'eu'), 'w', 1, UTC_TIMESTAMP(6) + INTERVAL CAST(revision % 60 AS SIGNED) - 30 MINUTE, next_check_at, due_at, inserted_at, 0 FROM p_future_job LIMIT 6000")
-		r.Exec("ANALYZE TABLE p_schedule_run")
+		r.Exec("INSERT INTO p_long_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count) SELECT job_key, ELT(1 + revision % 3, '', 'heavy', 'eu'), 'w', 1, UTC_TIMESTAMP(6) + INTERVAL CAST(revision % 60 AS SIGNED) - 30 MINUTE, next_check_at, due_at, inserted_at, 0 FROM p_future_job LIMIT 6000")
+		r.Exec("ANALYZE TABLE p_long_run")
 		r.Exec("INSERT INTO p_queue_position (name, version, position, passed, updated_at) SELECT CONCAT('q', LPAD(ROW_NUMBER() OVER (ORDER BY job_key), 5, '0')), 1, '', '', UTC_TIMESTAMP(6) FROM p_future_job LIMIT 2000")
 		r.Exec("ANALYZE TABLE p_queue_position")
 		runner := &Runner{tables: f.Tables}
 		var some []*Run
 		var first pendingRow
-		rows, err := r.Root.Query("SELECT job.job_key, job.next_check_at, job.revision FROM p_future_job job JOIN p_schedule_run run USING (job_key) WHERE run.allocated_until > UTC_TIMESTAMP(6) LIMIT ?", runsPerStatement)
+		rows, err := r.Root.Query("SELECT job.job_key, job.next_check_at, job.revision FROM p_future_job job JOIN p_long_run run USING (job_key) WHERE run.allocated_until > UTC_TIMESTAMP(6) LIMIT ?", runsPerStatement)
 		r.Must(err)
 		defer rows.Close()
 		for rows.Next() {
@@ -60,7 +60,7 @@ func explained(r *Runner, some []*Run, is pendingRow) (list []rig.Explained) {
 		keys[i] = run.row.key
 	}
 	const byKey = "PRIMARY 16"
-	ours, now := map[string]string{"p_schedule_run": byKey}, rig.At("12:01")
+	ours, now := map[string]string{"p_long_run": byKey}, rig.At("12:01")
 	future := map[string]string{"p_future_job": rig.BySlotAndKey}
 	add := func(statement, query string, reached map[string]string, args ...any) {
 		list = append(list, rig.Explained{Statement: statement, Query: query, Args: args, Reached: reached})

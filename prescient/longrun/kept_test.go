@@ -83,13 +83,13 @@ func TestAnOccurrenceThatCannotEndUncalledIsPutOff(t *testing.T) {
 		r.running("s 12:00:00")
 		r.keep("s")
 		for _, clock := range []string{"12:01:00", "12:01:30", "12:02:00"} {
-			r.Exec("UPDATE p_schedule_run SET allocated_until = '2026-11-20 12:05:00' WHERE agent <> ''")
+			r.Exec("UPDATE p_long_run SET allocated_until = '2026-11-20 12:05:00' WHERE agent <> ''")
 			r.slot(clock)
 		}
 		if n := r.Count("SELECT COUNT(*) FROM p_future_job WHERE due_at = '2026-11-20 12:01:00' AND last_error LIKE 'not called any more%' AND put_off_count > 0"); n != 1 {
 			t.Errorf("%+v", r.Pending())
 		}
-		if n := r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE due_at > '2026-11-20 12:00:00' AND ended_at IS NULL"); n != 0 {
+		if n := r.Count("SELECT COUNT(*) FROM p_long_run WHERE due_at > '2026-11-20 12:00:00' AND ended_at IS NULL"); n != 0 {
 			t.Errorf("%d runs that did not end", n)
 		}
 		r.Exec("DROP TABLE p_note")
@@ -114,7 +114,7 @@ func TestARunOfAPoolThatIsToEndUncalledAndCannotIsPutOff(t *testing.T) {
 		r.at("12:03:00")
 		r.serving("agent-2", ofHeavy)
 		r.Eventually("its run has ended", func() bool {
-			return r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE ended_at IS NOT NULL AND outcome = 'expired'") == 1
+			return r.Count("SELECT COUNT(*) FROM p_long_run WHERE ended_at IS NOT NULL AND outcome = 'expired'") == 1
 		})
 		job := r.pendingAt("12:00")
 		if !prescient.IsKept(job) || !strings.Contains(job.LastError, "foreign key constraint fails") || len(r.History()) != 0 {
@@ -131,7 +131,7 @@ func TestARunOfAPoolThatIsToEndUncalledAndCannotIsPutOff(t *testing.T) {
 func TestARunThatTheAppKeepsHoldsUpNoLaterOne(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {
 		r.create("11:59:00", long("s", longrun.Forbid))
-		r.Exec("CREATE TABLE p_note (job_key BINARY(16) NOT NULL, CONSTRAINT p_keeps FOREIGN KEY (job_key) REFERENCES p_schedule_run (job_key))")
+		r.Exec("CREATE TABLE p_note (job_key BINARY(16) NOT NULL, CONSTRAINT p_keeps FOREIGN KEY (job_key) REFERENCES p_long_run (job_key))")
 		for i, clock := range []string{"12:00:00", "12:01:00", "12:02:00", "12:03:00"} {
 			r.slot(clock)
 			name := "s " + clock
@@ -141,12 +141,12 @@ func TestARunThatTheAppKeepsHoldsUpNoLaterOne(t *testing.T) {
 			}
 			r.Must(c.run.Save(t.Context(), fmt.Appendf(nil, "until %d", i)))
 			if i < 2 {
-				r.Exec("INSERT INTO p_note SELECT job_key FROM p_schedule_run WHERE ended_at IS NULL")
+				r.Exec("INSERT INTO p_note SELECT job_key FROM p_long_run WHERE ended_at IS NULL")
 			}
 			r.answers(name, clock, prescient.Answer{Err: longrun.Final(errors.New("no luck"))})
 			r.wantOutcome(name, "failed")
 		}
-		if n := r.Count("SELECT COUNT(*) FROM p_schedule_run"); n != 3 {
+		if n := r.Count("SELECT COUNT(*) FROM p_long_run"); n != 3 {
 			t.Errorf("%d runs are left; want the two that are kept, and the last", n)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 	"prescient/prescient/longrun/internal/check"
 )
 
-// known is a run as schedule_run has it.
+// known is a run as long_run has it.
 type known struct {
 	key            prescient.Key
 	schedule       string

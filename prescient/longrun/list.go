@@ -51,7 +51,7 @@ type State struct {
 }
 
 // List returns the runs of an entity that did not end, up to most of them, the latest occurrence first. It is for rooms of the library;
-// schedule.Schedules.LongRuns is for all others. The error is that of the server: 1142 where the account may not read schedule_run.
+// schedule.Schedules.LongRuns is for all others. The error is that of the server: 1142 where the account may not read long_run.
 func List(ctx context.Context, db prescient.DB, tables *store.Tables, entity prescient.Entity, most int) (list []State, err error) {
 	first, last := entity.KeyRange()
 	rows, err := db.QueryContext(ctx, tables.Stmt.Get("longrun/list"), first[:], last[:], most)

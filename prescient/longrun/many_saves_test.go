@@ -54,7 +54,7 @@ func TestHundredsOfRunsThatSaveTogetherTakeFewConnections(t *testing.T) {
 		_, err = w.Run(t.Context())
 		r.Must(err)
 		r.Eventually("all have started", func() bool {
-			if r.Count("SELECT COUNT(*) FROM p_schedule_run") == 0 { // the slot was over before it was run
+			if r.Count("SELECT COUNT(*) FROM p_long_run") == 0 { // the slot was over before it was run
 				_, err := w.Sweep(t.Context())
 				r.Must(err)
 			}

@@ -16,7 +16,7 @@ func TestARunOfAPoolThatIsQueuedStartsOnceTheOneBeforeItHasEndedAndNotASlotLater
 		r.running("a 12:00:00")
 		r.slot("12:01:00")
 		r.at("12:01:02")
-		if n := r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE allocated_until IS NULL AND pool = 'heavy' AND started_at IS NULL"); n != 1 {
+		if n := r.Count("SELECT COUNT(*) FROM p_long_run WHERE allocated_until IS NULL AND pool = 'heavy' AND started_at IS NULL"); n != 1 {
 			t.Fatalf("%d runs wait; want 1", n)
 		}
 		r.answers("a 12:00:00", "12:01:10", prescient.Answer{})

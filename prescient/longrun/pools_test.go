@@ -46,7 +46,7 @@ var ofHeavy = longrun.Options{Pools: map[string]int{"heavy": 2}}
 func (r *testRig) wantAgent(key, agent string) {
 	r.T.Helper()
 	r.Eventually(key+" is "+agent+"'s", func() bool {
-		return r.Count("SELECT COUNT(*) FROM p_schedule_run run JOIN p_future_job job USING (job_key) WHERE job.entity_key = ? AND run.agent = ? AND run.called_at IS NOT NULL", key, agent) == 1
+		return r.Count("SELECT COUNT(*) FROM p_long_run run JOIN p_future_job job USING (job_key) WHERE job.entity_key = ? AND run.agent = ? AND run.called_at IS NOT NULL", key, agent) == 1
 	})
 }
 
@@ -96,14 +96,14 @@ func TestARunWhosePoolNobodyServesWaitsInItsPlaceAndExpires(t *testing.T) {
 		r.create("11:59:00", s)
 		r.serving("agent-2", longrun.Options{})
 		r.slot("12:00:00")
-		place := r.text("SELECT CAST(allocated_until AS CHAR) FROM p_schedule_run")
+		place := r.text("SELECT CAST(allocated_until AS CHAR) FROM p_long_run")
 		for _, clock := range []string{"12:01:30", "12:03:00", "12:04:30"} {
 			r.slot(clock)
 			if job := r.pendingAt("12:00"); !job.NextCheckAt.Equal(rig.At(clock).Add(90 * time.Second)) {
 				t.Errorf("at %s it waits for %s", clock, job.NextCheckAt)
 			}
 		}
-		if got := r.text("SELECT CAST(allocated_until AS CHAR) FROM p_schedule_run WHERE agent = '' AND pool = 'heavy'"); got != place {
+		if got := r.text("SELECT CAST(allocated_until AS CHAR) FROM p_long_run WHERE agent = '' AND pool = 'heavy'"); got != place {
 			t.Errorf("it was offered at %s, and has the place of %s", place, got)
 		}
 		r.slot("12:06:00")
@@ -197,7 +197,7 @@ func TestARunOfADeadAgentIsClaimedOnceItsLeaseIsOver(t *testing.T) {
 		r.serving("agent-2", ofHeavy)
 		dead := r.forget("a 12:00:00")
 		r.Must(dead.run.Save(t.Context(), []byte("half")))
-		r.Exec("UPDATE p_schedule_run SET agent = 'dead'") // its process was killed, as far as the table knows
+		r.Exec("UPDATE p_long_run SET agent = 'dead'") // its process was killed, as far as the table knows
 		third := r.serving("agent-3", ofHeavy)
 		looks := third.Looks()
 		r.Eventually("it looks", func() bool { return third.Looks() > looks+1 })
@@ -222,7 +222,7 @@ func claimedAnew(t *testing.T, left, clock string, takeovers int) {
 	runs(t, func(t *testing.T, r *testRig) {
 		r.create("11:59:00", heavy("a", longrun.Forbid))
 		r.slot("12:00:00")
-		r.Exec("UPDATE p_schedule_run SET agent = 'dead', token = token + 7, " + left)
+		r.Exec("UPDATE p_long_run SET agent = 'dead', token = token + 7, " + left)
 		r.at(clock)
 		r.serving("agent-2", ofHeavy)
 		if run := r.running("a 12:00:00").run; run.Takeovers() != takeovers {
@@ -289,7 +289,7 @@ func TestARunThatIsOfferedAndCancelledIsNotCalled(t *testing.T) {
 		defer stop()
 		go runner.Serve(ctx)
 		r.Eventually("both rows end", func() bool {
-			return r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE outcome = 'cancelled' AND ended_at IS NOT NULL AND allocated_until IS NULL") == 2
+			return r.Count("SELECT COUNT(*) FROM p_long_run WHERE outcome = 'cancelled' AND ended_at IS NOT NULL AND allocated_until IS NULL") == 2
 		})
 		if r.isRunning("a") || r.isRunning("b") {
 			t.Error("it was called")
@@ -314,7 +314,7 @@ func TestARunOfAPausedJobExecIsGivenBack(t *testing.T) {
 		r.at("12:00:02")
 		r.serving("agent-2", ofHeavy)
 		r.Eventually("it was given back", func() bool {
-			return r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE agent = '' AND allocated_until > '2026-11-20 12:00:30' AND started_at IS NULL") == 1
+			return r.Count("SELECT COUNT(*) FROM p_long_run WHERE agent = '' AND allocated_until > '2026-11-20 12:00:30' AND started_at IS NULL") == 1
 		})
 		r.Exec("DELETE FROM p_job_pause")
 		r.at("12:01:10")
@@ -333,7 +333,7 @@ func TestRunsThatAnAgentCannotCallAreNotInTheWayOfThoseThatItCan(t *testing.T) {
 			waiting = append(waiting, fmt.Sprintf("(X'%X', 'heavy', '', 1, '2026-11-20 11:50', '2026-11-20 11:50', '2026-11-20 11:50', '2026-11-20 11:50', 0)", key[:]))
 		}
 		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at, revision) VALUES " + strings.Join(checks, ","))
-		r.Exec("INSERT INTO p_schedule_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count) VALUES " + strings.Join(waiting, ","))
+		r.Exec("INSERT INTO p_long_run (job_key, pool, agent, token, allocated_until, slot, due_at, inserted_at, check_count) VALUES " + strings.Join(waiting, ","))
 		r.create("11:59:00", heavy("a", longrun.Forbid))
 		r.slot("12:00:00")
 		r.at("12:00:02")
@@ -352,7 +352,7 @@ func TestThePoolOfAScheduleGoesBeforeThatOfTheJobExecAndMayChange(t *testing.T) 
 		r.at("12:00:02")
 		r.serving("agent-2", longrun.Options{Pools: map[string]int{"eu": 1}})
 		r.Eventually("it is offered to heavy", func() bool {
-			return r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE pool = 'heavy' AND agent = '' AND started_at IS NULL") == 1
+			return r.Count("SELECT COUNT(*) FROM p_long_run WHERE pool = 'heavy' AND agent = '' AND started_at IS NULL") == 1
 		})
 		r.at("12:00:04")
 		r.serving("agent-3", ofHeavy)

@@ -168,7 +168,7 @@ func (r *testRig) answers(name, clock string, a prescient.Answer) {
 	key := c.run.Job().Key()
 	c.answer <- a
 	r.Eventually(name+" has ended", func() bool {
-		return r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE job_key = ? AND allocated_until IS NOT NULL", key[:]) == 0
+		return r.Count("SELECT COUNT(*) FROM p_long_run WHERE job_key = ? AND allocated_until IS NOT NULL", key[:]) == 0
 	})
 }
 

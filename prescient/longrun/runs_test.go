@@ -56,7 +56,7 @@ func TestALongRunOutlivesItsSlotAndEndsOnce(t *testing.T) {
 		if job := r.One(); !job.NextCheckAt.Equal(rig.At("12:01:30")) || job.CheckCount != 0 || !job.DueAt.Equal(rig.At("12:00")) {
 			t.Errorf("%+v; want it after the lease, as it was", job)
 		}
-		r.Exec("UPDATE p_schedule_run SET allocated_until = '2026-11-20 12:02:20'") // it was renewed
+		r.Exec("UPDATE p_long_run SET allocated_until = '2026-11-20 12:02:20'") // it was renewed
 		r.slot("12:01:30")
 		if job := r.One(); !job.NextCheckAt.Equal(rig.At("12:02:30")) {
 			t.Errorf("%+v; want it after the lease", job)
@@ -218,7 +218,7 @@ func TestAnOccurrenceThatMeetsALiveRunDoesAsThePolicySays(t *testing.T) {
 		r.running("allow 12:00:00")
 		r.running("allow 12:01:00")
 		r.wantOutcome("forbid 12:01:00", "overlapped")
-		r.Exec("UPDATE p_schedule_run SET allocated_until = '2026-11-20 12:03:20' WHERE allocated_until IS NOT NULL") // they are renewed
+		r.Exec("UPDATE p_long_run SET allocated_until = '2026-11-20 12:03:20' WHERE allocated_until IS NOT NULL") // they are renewed
 		r.slot("12:02:00")
 		r.wantOutcome("queue 12:02:00", "overlapped") // that of 12:01 waits
 		if r.isRunning("queue 12:01:00") || r.outcomes()["queue 12:01:00"] != "" {
@@ -267,7 +267,7 @@ func TestTheNextRunGoesOnFromTheCheckpointOfOneThatUsedUpItsQuota(t *testing.T) 
 		if got := r.running("a 12:02:00").run.Checkpoint(); got != nil {
 			t.Errorf("%q after one that was done", got)
 		}
-		if n := r.Count("SELECT COUNT(*) FROM p_schedule_run"); n != 1 {
+		if n := r.Count("SELECT COUNT(*) FROM p_long_run"); n != 1 {
 			t.Errorf("%d rows; want that of the run which is under way", n)
 		}
 	})
@@ -309,7 +309,7 @@ func TestTheNextRunGoesOnFromTheCheckpointOfOneThatItsOwnStartEnded(t *testing.T
 		r.slot("12:00:00")
 		r.Must(r.running("a 12:00:00").run.Save(t.Context(), []byte("half")))
 		r.slot("12:00:30")
-		r.Exec("UPDATE p_schedule_run SET allocated_until = '2026-11-20 12:01:50'") // it was renewed, for the last time
+		r.Exec("UPDATE p_long_run SET allocated_until = '2026-11-20 12:01:50'") // it was renewed, for the last time
 		r.slot("12:01:00")
 		r.slot("12:01:30")
 		r.slotOf(r.another("agent-2"), "agent-2", "12:02:00")

@@ -37,7 +37,7 @@ func TestEffectsCommitWithTheCheckpointOrNotAtAll(t *testing.T) {
 			if n := r.Count("SELECT COUNT(*) FROM p_event_seen"); n != want {
 				r.T.Errorf("%d effects; want %d", n, want)
 			}
-			if n := r.Count("SELECT COUNT(*) FROM p_schedule_run WHERE checkpoint = ?", checkpoint); n != 1 || string(first.Checkpoint()) != checkpoint {
+			if n := r.Count("SELECT COUNT(*) FROM p_long_run WHERE checkpoint = ?", checkpoint); n != 1 || string(first.Checkpoint()) != checkpoint {
 				r.T.Errorf("the checkpoint is %q; want %q", first.Checkpoint(), checkpoint)
 			}
 		}

@@ -91,14 +91,14 @@ func TestPruneTakesLongRunsWhoseChecksAreGone(t *testing.T) {
 			{"kept by a foreign key", "REPEAT('0', 16)", "NULL", "2026-01-01", "'2026-01-01'"},
 			{"kept by one, and left", "REPEAT('1', 16)", "NULL", "2026-01-01", "NULL"},
 		} {
-			r.Exec(fmt.Sprintf("INSERT INTO p_schedule_run (job_key, agent, token, allocated_until, slot, due_at, inserted_at, check_count, ended_at) "+
+			r.Exec(fmt.Sprintf("INSERT INTO p_long_run (job_key, agent, token, allocated_until, slot, due_at, inserted_at, check_count, ended_at) "+
 				"VALUES (%s, '%s', 1, %s, '2026-01-01', '2026-01-01', '%s', 0, %s)", run.key, run.name, run.until, run.inserted, run.ended))
 		}
-		r.Exec("CREATE TABLE keeps (job_key BINARY(16) NOT NULL, FOREIGN KEY (job_key) REFERENCES p_schedule_run (job_key))")
+		r.Exec("CREATE TABLE keeps (job_key BINARY(16) NOT NULL, FOREIGN KEY (job_key) REFERENCES p_long_run (job_key))")
 		r.Exec("INSERT INTO keeps VALUES (REPEAT('0', 16)), (REPEAT('1', 16))")
 		report := r.prune(rig.At("10:05"), Options{Keep: 11 * 24 * time.Hour})
 		var left string
-		r.Must(r.Pool(rig.At("10:05")).QueryRow("SELECT GROUP_CONCAT(agent ORDER BY agent) FROM p_schedule_run").Scan(&left))
+		r.Must(r.Pool(rig.At("10:05")).QueryRow("SELECT GROUP_CONCAT(agent ORDER BY agent) FROM p_long_run").Scan(&left))
 		if want := "ended not long ago,gone not long ago,its check is pending,its lease lives,kept by a foreign key,kept by one, and left"; left != want || report.LongRuns != 3 {
 			t.Errorf("left: %s, %d pruned; want %s, and 3", left, report.LongRuns, want)
 		}
@@ -248,9 +248,9 @@ func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 			{Statement: "prune/later_end", Query: (&pruner{tables: f.Tables}).fill(history, "prune/later_end"), Args: []any{rig.At("04:01"), 1000},
 				Reached: map[string]string{"p_job_history": "PRIMARY 8"}},
 			{Statement: "prune/long_runs", Query: f.Tables.Stmt.Get("prune/long_runs"), Args: []any{rig.At("04:01"), 1000},
-				Reached: map[string]string{"p_schedule_run": "ended_at 9"}},
+				Reached: map[string]string{"p_long_run": "ended_at 9"}},
 			{Statement: "prune/long_runs_left", Query: f.Tables.Stmt.Get("prune/long_runs_left"), Args: []any{rig.At("04:01"), 1000},
-				Reached: map[string]string{"p_schedule_run": "ended_at 9", "job": "job_key 16"}},
+				Reached: map[string]string{"p_long_run": "ended_at 9", "job": "job_key 16"}},
 			{Statement: "prune/job_runs", Query: f.Tables.Stmt.Get("prune/job_runs"), Args: []any{rig.At("04:01"), 1000},
 				Reached: map[string]string{"p_job_run_log": "scheduled_at 8", "run": "PRIMARY 16"}},
 			{Statement: "prune/step_runs", Query: f.Tables.Stmt.Get("prune/step_runs"), Args: []any{rig.At("04:01"), 1000},

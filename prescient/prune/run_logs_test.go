@@ -19,8 +19,8 @@ func TestLogsOfJobsArePruned(t *testing.T) {
 		run("young", young, young, "2")
 		run("goes on", old, "NULL", "3")
 		run("nobody ends it", old, "NULL", "4")
-		r.Exec("INSERT INTO p_schedule_run (job_key, agent, token, slot, due_at, inserted_at, check_count) VALUES (UNHEX(LPAD('3', 32, '0')), 'a', 1, " + old + ", " + old + ", " + old + ", 0)")
-		r.Exec("UPDATE p_schedule_run SET allocated_until = '2026-11-20 10:30:00'")
+		r.Exec("INSERT INTO p_long_run (job_key, agent, token, slot, due_at, inserted_at, check_count) VALUES (UNHEX(LPAD('3', 32, '0')), 'a', 1, " + old + ", " + old + ", " + old + ", 0)")
+		r.Exec("UPDATE p_long_run SET allocated_until = '2026-11-20 10:30:00'")
 		report := r.prune(rig.At("10:05"), Options{Keep: 30 * 24 * time.Hour, TrustClock: true})
 		if report.RunLogRows != 4 {
 			t.Errorf("%+v", report)

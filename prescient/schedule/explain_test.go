@@ -26,7 +26,7 @@ func TestNoStatementOfSchedulesScansATable(t *testing.T) {
 		}
 		_, err := s.CreateMany(t.Context(), r.AppAt(rig.At("10:00")), many)
 		r.Must(err)
-		r.Exec("UPDATE p_schedule SET long_run = 1, job_exec = 'x', topic = ''")
+		r.Exec("UPDATE p_schedule SET is_long = 1, job_exec = 'x', topic = ''")
 		r.Exec("INSERT INTO p_schedule_refused SELECT id FROM p_schedule")
 		r.Exec("INSERT INTO p_schedule_deleted SELECT id, '2026-11-20 12:00:00' FROM p_schedule")
 		r.Exec("ANALYZE TABLE p_schedule, p_schedule_refused, p_schedule_deleted, p_future_job")

@@ -191,8 +191,8 @@ func TestAnOpenTransactionOnAScheduleHoldsUpNoOther(t *testing.T) {
 			r.hold(r.App, sql.LevelReadCommitted, func(tx *sql.Tx) { holds["run now"](r, tx, all[held[0]]) }),
 			r.hold(r.Root, sql.LevelReadCommitted, func(tx *sql.Tx) {
 				var keys []string // by a range, or a scan of a small table, runs of others would be locked, too
-				r.Must(sqlx.NewDb(r.Root, "mysql").Select(&keys, "SELECT HEX(job_key) FROM p_schedule_run WHERE schedule_id = ?", held[1]))
-				_, err := tx.Exec("UPDATE p_schedule_run FORCE INDEX (PRIMARY) SET takeovers = takeovers WHERE job_key IN (X'" + strings.Join(keys, "', X'") + "')")
+				r.Must(sqlx.NewDb(r.Root, "mysql").Select(&keys, "SELECT HEX(job_key) FROM p_long_run WHERE schedule_id = ?", held[1]))
+				_, err := tx.Exec("UPDATE p_long_run FORCE INDEX (PRIMARY) SET takeovers = takeovers WHERE job_key IN (X'" + strings.Join(keys, "', X'") + "')")
 				r.Must(err)
 			}),
 		}

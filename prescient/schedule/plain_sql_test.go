@@ -21,7 +21,7 @@ func TestWhatPlainSQLWritesOfASchedulesRowStopsNobody(t *testing.T) {
 		var ids []string
 		for set, due := range map[string]bool{ // whether it fires all the same
 			"created_at = '0000-00-00'": true, "created_at = '2026-00-01'": true, "created_at = '2026-02-31'": true, "updated_at = '0000-00-00'": true, "disabled_at = '0000-00-00'": true,
-			"by_hand_at = '0000-00-00'": true, "enabled = 127": true, "may_coalesce = -1": true, "long_run = 2, job_exec = 'none'": false,
+			"by_hand_at = '0000-00-00'": true, "enabled = 127": true, "may_coalesce = -1": true, "is_long = 2, job_exec = 'none'": false,
 			"version = 4294967295": true, "passed_over = 4294967295": true, "caught_up = 4294967295": true, "zone = 'Local'": false, "crontabs = '\n'": false,
 			"job_exec = '', topic = 'a b'": false, "job_exec = 'steps.run'": false, "utc_offset = -2147483648": true,
 		} {

@@ -331,7 +331,7 @@ func TestAnOccurrenceThatIsNotRunIsLogged(t *testing.T) {
 		a := r.agent("a")
 		a.slot("12:00:00")
 		first := r.running("first")
-		r.Exec("UPDATE p_schedule_run SET allocated_until = '2026-11-20 12:01:30'") // it is renewed
+		r.Exec("UPDATE p_long_run SET allocated_until = '2026-11-20 12:01:30'") // it is renewed
 		a.slot("12:01:00")
 		r.wantLog("12:01 v0 a overlapped", "12:00 v1 a running", "  1 first 1 a called")
 		first.answer <- prescient.Answer{Err: errors.New("no")}

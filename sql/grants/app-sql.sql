@@ -2,7 +2,7 @@
 -- and CALL of the procedures that list what is pending for an entity, that cancel it, and that delete an owner's schedules. It can change
 -- and delete nothing by itself, writes no history, and reads no rows of others, which on MySQL it could lock.
 GRANT INSERT (entity_name, entity_key, job_exec, tag, due_at, payload, expires_at) ON {database}.{future_job} TO {account};
-GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, long_run, overlap, tolerance, quota, pool) ON {database}.{schedule} TO {account};
+GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool) ON {database}.{schedule} TO {account};
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
 GRANT INSERT (shard, id, topic, event_key, generated_at, payload, inserted_at) ON {database}.{event_outbox} TO {account};
 GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};

@@ -1,4 +1,4 @@
 -- Keep the checkpoint of a run. No row: it is lost.
--- Index: PRIMARY of schedule_run. Locks: one record.
+-- Index: PRIMARY of long_run. Locks: one record.
 -- 1: checkpoint, 2: job_key, 3: token
-UPDATE {prefix}schedule_run SET checkpoint = ? WHERE job_key = ? AND token = ? AND allocated_until IS NOT NULL
+UPDATE {prefix}long_run SET checkpoint = ? WHERE job_key = ? AND token = ? AND allocated_until IS NOT NULL

@@ -1,8 +1,8 @@
 -- Start runs, go on with them under new tokens, offer them to the agents of a pool, have them wait, or end them. What an INSERT gives
 -- of a run that is there takes its place: that is locked since it was read.
--- Index: PRIMARY of schedule_run, one entry each. Locks: the rows, and the new ones.
+-- Index: PRIMARY of long_run, one entry each. Locks: the rows, and the new ones.
 -- {rows}: (…), (…) in the order of the columns
-INSERT INTO {prefix}schedule_run (job_key, schedule_id, occurrence, pool, agent, token, allocated_until, slot, due_at, inserted_at,
+INSERT INTO {prefix}long_run (job_key, schedule_id, occurrence, pool, agent, token, allocated_until, slot, due_at, inserted_at,
   check_count, started_at, called_at, takeovers, checkpoint, ended_at, outcome)
 VALUES {rows}
 ON DUPLICATE KEY UPDATE pool = VALUES(pool), agent = VALUES(agent), token = VALUES(token), allocated_until = VALUES(allocated_until),

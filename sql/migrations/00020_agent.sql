@@ -4,7 +4,7 @@
 -- +goose NO TRANSACTION
 -- +goose Up
 CREATE TABLE IF NOT EXISTS {prefix}agent (
-  name         VARCHAR(64)  CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL COMMENT 'of the worker, as in slot_run and schedule_run',
+  name         VARCHAR(64)  CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL COMMENT 'of the worker, as in slot_run and long_run',
   instance     BIGINT UNSIGNED NOT NULL COMMENT 'random: tells two processes of one name apart',
   host         VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
   pid          INT UNSIGNED NOT NULL,

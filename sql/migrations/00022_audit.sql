@@ -165,7 +165,7 @@ BEGIN
                            'owner', CONCAT(one.owner_name, '/', one.owner_key),
                            'payload_bytes', LENGTH(one.payload), 'payload_sha256', LOWER(SHA2(one.payload, 256)),
                            'catch_up', CAST(one.catch_up AS CHAR), 'catch_up_within', one.catch_up_within, 'expires_after', one.expires_after,
-                           'jitter', one.jitter, 'may_coalesce', one.may_coalesce, 'long', one.long_run, 'overlap', CAST(one.overlap AS CHAR),
+                           'jitter', one.jitter, 'may_coalesce', one.may_coalesce, 'long', one.is_long, 'overlap', CAST(one.overlap AS CHAR),
                            'tolerance', one.tolerance, 'quota', one.quota, 'pool', one.pool, 'enabled', one.enabled, 'disabled_reason', one.disabled_reason)
         INTO v_state FROM {prefix}schedule one FORCE INDEX (PRIMARY) WHERE one.id = v_id FOR UPDATE;
         DELETE FROM {prefix}schedule WHERE id = v_id;

@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS {prefix}job_version (
 CREATE TABLE IF NOT EXISTS {prefix}job_run_log (
   job          VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   occurrence   VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'its unix second, behind m where a person asked for it: the tag of the check',
-  job_key      BINARY(16)  NOT NULL COMMENT 'of the check: in schedule_run and job_history',
+  job_key      BINARY(16)  NOT NULL COMMENT 'of the check: in long_run and job_history',
   version      BIGINT UNSIGNED NULL COMMENT 'of the job, in job_version; NULL where it did not start',
   scheduled_at DATETIME(6) NOT NULL COMMENT 'UTC: when it was due',
   started_at   DATETIME(6) NULL COMMENT 'UTC: for the first time',

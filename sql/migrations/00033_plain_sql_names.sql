@@ -37,10 +37,10 @@ SET @prescient_ddl = IF(EXISTS (SELECT 1 FROM information_schema.table_constrain
        AND COALESCE(disabled_at, created_at) >= TIMESTAMP'1000-01-01 00:00:00')
                                    OR NOT (COALESCE(catch_up_within, 0) <= 316224000 AND COALESCE(expires_after, 0) <= 316224000 AND COALESCE(jitter, 0) <= 316224000
        AND COALESCE(tolerance, 0) <= 316224000 AND COALESCE(quota, 0) <= 316224000 AND COALESCE(utc_offset, 0) BETWEEN -93600 AND 93600)
-                                   OR NOT (enabled IN (0, 1) AND may_coalesce IN (0, 1) AND long_run IN (0, 1)
+                                   OR NOT (enabled IN (0, 1) AND may_coalesce IN (0, 1) AND is_long IN (0, 1)
        AND LENGTH(catch_up) > 0 AND COALESCE(LENGTH(overlap), 1) > 0)
-                                   OR NOT (long_run = 1 AND LENGTH(job_exec) > 0
-       OR long_run = 0 AND overlap IS NULL AND COALESCE(tolerance, 0) = 0 AND quota IS NULL AND LENGTH(pool) = 0)),
+                                   OR NOT (is_long = 1 AND LENGTH(job_exec) > 0
+       OR is_long = 0 AND overlap IS NULL AND COALESCE(tolerance, 0) = 0 AND quota IS NULL AND LENGTH(pool) = 0)),
   'DO 0', 'ALTER TABLE {prefix}schedule
      ADD CONSTRAINT {prefix}schedule_seen CHECK (LENGTH(CONCAT(id, owner_key)) = CHAR_LENGTH(CONCAT(id, owner_key))
        OR CONCAT(id, owner_key) NOT REGEXP REPLACE(''{unseen}'', ''~'', CONVERT(UNHEX(''5C'') USING utf8mb4))),
@@ -51,10 +51,10 @@ SET @prescient_ddl = IF(EXISTS (SELECT 1 FROM information_schema.table_constrain
        AND COALESCE(disabled_at, created_at) >= TIMESTAMP''1000-01-01 00:00:00''),
      ADD CONSTRAINT {prefix}schedule_bounded CHECK (COALESCE(catch_up_within, 0) <= 316224000 AND COALESCE(expires_after, 0) <= 316224000 AND COALESCE(jitter, 0) <= 316224000
        AND COALESCE(tolerance, 0) <= 316224000 AND COALESCE(quota, 0) <= 316224000 AND COALESCE(utc_offset, 0) BETWEEN -93600 AND 93600),
-     ADD CONSTRAINT {prefix}schedule_switched CHECK (enabled IN (0, 1) AND may_coalesce IN (0, 1) AND long_run IN (0, 1)
+     ADD CONSTRAINT {prefix}schedule_switched CHECK (enabled IN (0, 1) AND may_coalesce IN (0, 1) AND is_long IN (0, 1)
        AND LENGTH(catch_up) > 0 AND COALESCE(LENGTH(overlap), 1) > 0),
-     ADD CONSTRAINT {prefix}schedule_long CHECK (long_run = 1 AND LENGTH(job_exec) > 0
-       OR long_run = 0 AND overlap IS NULL AND COALESCE(tolerance, 0) = 0 AND quota IS NULL AND LENGTH(pool) = 0)');
+     ADD CONSTRAINT {prefix}schedule_long CHECK (is_long = 1 AND LENGTH(job_exec) > 0
+       OR is_long = 0 AND overlap IS NULL AND COALESCE(tolerance, 0) = 0 AND quota IS NULL AND LENGTH(pool) = 0)');
 PREPARE prescient_step FROM @prescient_ddl;
 EXECUTE prescient_step;
 DEALLOCATE PREPARE prescient_step;

@@ -4,4 +4,4 @@
 -- {ids}: a list
 SELECT id, crontabs, zone, jitter, may_coalesce <> 0, created_at, overlap, tolerance, quota, pool, last_started_at, UTC_TIMESTAMP(6)
 FROM {prefix}schedule FORCE INDEX (PRIMARY)
-WHERE (id IN ({ids}) OR 1 = 0) AND long_run <> 0 ORDER BY id FOR UPDATE SKIP LOCKED
+WHERE (id IN ({ids}) OR 1 = 0) AND is_long <> 0 ORDER BY id FOR UPDATE SKIP LOCKED

@@ -56,7 +56,7 @@ func (k Kind) String() string {
 	return [...]string{"claimed", "done", "readnew", "refresh", "release", "remove", "timer"}[k]
 }
 
-// Row is a run as schedule_run has it, or as an agent tells of it.
+// Row is a run as long_run has it, or as an agent tells of it.
 type Row struct {
 	// Token is its fencing token: it rises with every claim.
 	Token uint64

@@ -81,7 +81,7 @@ var brokenVariants = []broken{
 	// Long runs of schedules keep apart no more.
 	{finds: []string{"at-once", "too-soon"}, all: true, Scenario: stage.Scenario{Name: "long-together",
 		Load: stage.Load{Rate: 40, Schedules: 60}, Workers: stage.Workers{Wire: always(
-			wire.Rule{Match: "long_run <> 0 ORDER BY id FOR UPDATE", Do: wire.Rewrite, From: ` overlap, `, To: " 'allow', "})}}},
+			wire.Rule{Match: "is_long <> 0 ORDER BY id FOR UPDATE", Do: wire.Rewrite, From: ` overlap, `, To: " 'allow', "})}}},
 	// Some events are not sent, others twice; timers go missing, and runs that were done are there again.
 	{finds: []string{"unfired", "event-twice", "timer", "run-twice"}, all: true, Scenario: stage.Scenario{Name: "schedules",
 		Load: stage.Load{Rate: 40, Schedules: 80}, Faults: loseAndRepeat, Workers: stage.Workers{Wire: always(
@@ -89,7 +89,7 @@ var brokenVariants = []broken{
 			wire.Rule{Match: outbox, Chance: 0.1, Do: wire.Prepend, From: `(?s)^(.*)$`, To: "$1"})}}},
 }
 
-const longRuns = stage.Prefix + "schedule_run"
+const longRuns = stage.Prefix + "long_run"
 
 var longLoad = stage.Load{Rate: 60, Execs: map[string]int{worker.LongExec: 10, "done": 5}}
 

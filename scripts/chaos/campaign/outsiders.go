@@ -56,9 +56,9 @@ func holdSchedule(ctx context.Context, s *stage.Stage, dice *rand.Rand, long boo
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	which, lasts := "SELECT id FROM "+stage.Prefix+"schedule WHERE long_run = 0 ORDER BY RAND() LIMIT 1", time.Duration(1+dice.IntN(5))*time.Second
+	which, lasts := "SELECT id FROM "+stage.Prefix+"schedule WHERE is_long = 0 ORDER BY RAND() LIMIT 1", time.Duration(1+dice.IntN(5))*time.Second
 	if long {
-		which, lasts = "SELECT id FROM "+stage.Prefix+"schedule WHERE long_run = 1 ORDER BY id", 8*time.Second
+		which, lasts = "SELECT id FROM "+stage.Prefix+"schedule WHERE is_long = 1 ORDER BY id", 8*time.Second
 	}
 	ids, err := textsOf(ctx, tx, which)
 	if err != nil {

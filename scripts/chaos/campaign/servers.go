@@ -178,7 +178,7 @@ func toggle(ctx context.Context, s *stage.Stage, what, on, off string) {
 func lapseLeases(ctx context.Context, s *stage.Stage) {
 	for s.IntoSlot(ctx, 100*time.Millisecond) {
 		s.During("leases lapse", "", stage.Lease, func() {
-			for _, table := range []string{"slot_run", "schedule_run"} {
+			for _, table := range []string{"slot_run", "long_run"} {
 				_, err := s.App.ExecContext(ctx, "UPDATE "+stage.Prefix+table+" SET allocated_until = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE allocated_until IS NOT NULL")
 				if err != nil && ctx.Err() == nil {
 					s.Logf("leases lapse: %v", err)

@@ -8,7 +8,7 @@ GRANT SELECT ON {database}.{job_history} TO {account};
 GRANT SELECT ON {database}.{slot_run} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{job_pause} TO {account};
 GRANT SELECT ON {database}.{schedule} TO {account};
-GRANT SELECT ON {database}.{schedule_run} TO {account};
+GRANT SELECT ON {database}.{long_run} TO {account};
 GRANT SELECT ON {database}.{agent} TO {account};
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
 GRANT SELECT, INSERT (shard, id, topic, event_key, generated_at, payload, inserted_at) ON {database}.{event_outbox} TO {account};

@@ -7,7 +7,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{future_job} TO {account};
 GRANT INSERT ON {database}.{job_history} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{slot_run} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule} TO {account};
-GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{schedule_run} TO {account};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{long_run} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{agent} TO {account};
 GRANT SELECT, INSERT, DELETE ON {database}.{schedule_refused} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{schedule_deleted} TO {account};

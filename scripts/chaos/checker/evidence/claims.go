@@ -31,7 +31,7 @@ func (c Claim) LaterThan(other Claim) bool {
 	return c.Token > other.Token
 }
 
-// Start is a row of starts: that an agent was given the long run of an occurrence. schedule_run knows the last one alone.
+// Start is a row of starts: that an agent was given the long run of an occurrence. long_run knows the last one alone.
 type Start struct {
 	Schedule, Tag string
 	Token         uint64
@@ -51,10 +51,10 @@ const (
 	// The table starts has a row for each start of a long run of a schedule: a token that is another, of a run that somebody has.
 	createStarts = `CREATE TABLE {prefix}starts (job_key BINARY(16) NOT NULL, token BIGINT UNSIGNED NOT NULL, schedule VARCHAR(128) NOT NULL, tag VARCHAR(64) NOT NULL,
 		agent VARCHAR(64) NOT NULL, first DATETIME(6) NOT NULL, at DATETIME(6) NOT NULL, PRIMARY KEY (job_key, token)) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`
-	noteFirstStarts = `CREATE TRIGGER {prefix}started AFTER INSERT ON {prefix}schedule_run FOR EACH ROW
+	noteFirstStarts = `CREATE TRIGGER {prefix}started AFTER INSERT ON {prefix}long_run FOR EACH ROW
 		INSERT INTO {prefix}starts SELECT NEW.job_key, NEW.token, NEW.schedule_id, NEW.occurrence, NEW.agent, NEW.started_at, NEW.called_at FROM DUAL
 		WHERE NEW.schedule_id IS NOT NULL AND NEW.agent <> '' AND NEW.allocated_until IS NOT NULL`
-	noteStarts = `CREATE TRIGGER {prefix}started_again AFTER UPDATE ON {prefix}schedule_run FOR EACH ROW
+	noteStarts = `CREATE TRIGGER {prefix}started_again AFTER UPDATE ON {prefix}long_run FOR EACH ROW
 		INSERT INTO {prefix}starts SELECT NEW.job_key, NEW.token, NEW.schedule_id, NEW.occurrence, NEW.agent, NEW.started_at, NEW.called_at FROM DUAL
 		WHERE NEW.schedule_id IS NOT NULL AND NEW.agent <> '' AND NEW.allocated_until IS NOT NULL AND NEW.token <> OLD.token
 			AND NOT NEW.called_at <=> OLD.called_at` // a claim is no start yet

@@ -59,12 +59,12 @@ func TestAllClaimsAreKnownWhereATriggerMayNoteThem(t *testing.T) {
 				"UPDATE "+tt.prefix+"slot_run SET allocated_until = NULL",
 				"UPDATE "+tt.prefix+"slot_run SET token = token + 1", // divided
 				"UPDATE "+tt.prefix+"slot_run SET token = 12, worker = 'a', allocated_until = UTC_TIMESTAMP(6)")
-			exec("INSERT INTO "+tt.prefix+"schedule_run (job_key, schedule_id, occurrence, agent, token, allocated_until, slot, due_at, inserted_at, check_count, started_at, called_at) "+
+			exec("INSERT INTO "+tt.prefix+"long_run (job_key, schedule_id, occurrence, agent, token, allocated_until, slot, due_at, inserted_at, check_count, started_at, called_at) "+
 				"VALUES ('k', 's', '60', 'a', 7, UTC_TIMESTAMP(6), '2026-03-01 12:00', '2026-03-01 12:00', '2026-03-01 11:00', 0, '2026-03-01 12:00', '2026-03-01 12:00'), "+
 				"('w', 's', '120', '', 0, NULL, '2026-03-01 12:00', '2026-03-01 12:00', '2026-03-01 11:00', 0, NULL, NULL)", // it waits
-				"UPDATE "+tt.prefix+"schedule_run SET allocated_until = UTC_TIMESTAMP(6), checkpoint = 'c' WHERE job_key LIKE 'k%'", // no start
-				"UPDATE "+tt.prefix+"schedule_run SET token = 9, agent = 'b', called_at = '2026-03-01 12:01' WHERE job_key LIKE 'k%'",
-				"UPDATE "+tt.prefix+"schedule_run SET agent = '', allocated_until = NULL WHERE job_key LIKE 'k%'")
+				"UPDATE "+tt.prefix+"long_run SET allocated_until = UTC_TIMESTAMP(6), checkpoint = 'c' WHERE job_key LIKE 'k%'", // no start
+				"UPDATE "+tt.prefix+"long_run SET token = 9, agent = 'b', called_at = '2026-03-01 12:01' WHERE job_key LIKE 'k%'",
+				"UPDATE "+tt.prefix+"long_run SET agent = '', allocated_until = NULL WHERE job_key LIKE 'k%'")
 			if err := MakeJobs(t.Context(), owner, tt.prefix); err != nil {
 				t.Fatal(err)
 			}

@@ -24,7 +24,7 @@ type Tables struct {
 	Changes   Changes
 }
 
-// LongRun is a row of schedule_run.
+// LongRun is a row of long_run.
 type LongRun struct {
 	Key     []byte // job_key
 	Agent   string
@@ -132,7 +132,7 @@ func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t T
 		return t, err
 	}
 	err = each(ctx, db, "SELECT job_key, agent, allocated_until, ended_at IS NOT NULL, EXISTS (SELECT 1 FROM "+prefix+"future_job job WHERE job.job_key = run.job_key) FROM "+
-		prefix+"schedule_run run", func(rows *sql.Rows) error {
+		prefix+"long_run run", func(rows *sql.Rows) error {
 		var r LongRun
 		var until sql.NullTime
 		err := rows.Scan(&r.Key, &r.Agent, &until, &r.Ended, &r.Pending)

@@ -3,7 +3,7 @@
 
 -- +goose NO TRANSACTION
 -- +goose Up
-CREATE TABLE IF NOT EXISTS {prefix}schedule_run (
+CREATE TABLE IF NOT EXISTS {prefix}long_run (
   job_key         BINARY(16)   NOT NULL COMMENT 'of the check: in future_job, and in job_history once it ended',
   schedule_id     VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL COMMENT 'NULL for the check of an app',
   occurrence      VARCHAR(64)  CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL COMMENT 'its unix second: the tag of the check',
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS {prefix}schedule_run (
   KEY ended_at (ended_at)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: long runs';
 ALTER TABLE {prefix}schedule
-  ADD COLUMN /*T! IF NOT EXISTS *//*M! IF NOT EXISTS */ long_run BOOLEAN NOT NULL DEFAULT 0 COMMENT 'its runs may outlive their slots',
+  ADD COLUMN /*T! IF NOT EXISTS *//*M! IF NOT EXISTS */ is_long BOOLEAN NOT NULL DEFAULT 0 COMMENT 'its runs may outlive their slots',
   ADD COLUMN /*T! IF NOT EXISTS *//*M! IF NOT EXISTS */ overlap ENUM('allow', 'forbid', 'queue') CHARACTER SET ascii COLLATE ascii_bin NULL COMMENT 'NULL for the default',
   ADD COLUMN /*T! IF NOT EXISTS *//*M! IF NOT EXISTS */ tolerance INT UNSIGNED NULL COMMENT 'seconds by which a run may come too soon; NULL for the default',
   ADD COLUMN /*T! IF NOT EXISTS *//*M! IF NOT EXISTS */ quota INT UNSIGNED NULL COMMENT 'seconds that a run may take; 0 for no bound, NULL for the default',
@@ -34,5 +34,5 @@ UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 18);
 
 -- +goose Down
 UPDATE {prefix}slot_config SET schema_version = 17;
-ALTER TABLE {prefix}schedule DROP COLUMN /*T! IF EXISTS *//*M! IF EXISTS */ long_run, DROP COLUMN /*T! IF EXISTS *//*M! IF EXISTS */ overlap, DROP COLUMN /*T! IF EXISTS *//*M! IF EXISTS */ tolerance, DROP COLUMN /*T! IF EXISTS *//*M! IF EXISTS */ quota, DROP COLUMN /*T! IF EXISTS *//*M! IF EXISTS */ last_started_at;
-DROP TABLE IF EXISTS {prefix}schedule_run;
+ALTER TABLE {prefix}schedule DROP COLUMN /*T! IF EXISTS *//*M! IF EXISTS */ is_long, DROP COLUMN /*T! IF EXISTS *//*M! IF EXISTS */ overlap, DROP COLUMN /*T! IF EXISTS *//*M! IF EXISTS */ tolerance, DROP COLUMN /*T! IF EXISTS *//*M! IF EXISTS */ quota, DROP COLUMN /*T! IF EXISTS *//*M! IF EXISTS */ last_started_at;
+DROP TABLE IF EXISTS {prefix}long_run;

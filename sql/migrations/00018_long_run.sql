@@ -5,7 +5,7 @@
 
 -- +goose NO TRANSACTION
 -- +goose Up
-CREATE TABLE IF NOT EXISTS {prefix}schedule_run (
+CREATE TABLE IF NOT EXISTS {prefix}long_run (
   job_key         BINARY(16)   NOT NULL COMMENT 'of the check: in future_job, and in job_history once it ended',
   schedule_id     VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL COMMENT 'NULL for the check of an app',
   occurrence      VARCHAR(64)  CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL COMMENT 'its unix second: the tag of the check',
@@ -25,12 +25,12 @@ CREATE TABLE IF NOT EXISTS {prefix}schedule_run (
                   CHARACTER SET ascii COLLATE ascii_bin NULL,
   PRIMARY KEY (job_key),
   KEY ended_at (ended_at),
-  CONSTRAINT {prefix}schedule_run_checkpoint_size CHECK (LENGTH(checkpoint) <= 65536)
+  CONSTRAINT {prefix}long_run_checkpoint_size CHECK (LENGTH(checkpoint) <= 65536)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: long runs';
 SET @prescient_ddl = IF(EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE()
-                                AND table_name = '{prefix}schedule' AND column_name = 'long_run'),
+                                AND table_name = '{prefix}schedule' AND column_name = 'is_long'),
   'DO 0', 'ALTER TABLE {prefix}schedule
-     ADD COLUMN long_run BOOLEAN NOT NULL DEFAULT 0 COMMENT ''its runs may outlive their slots'',
+     ADD COLUMN is_long BOOLEAN NOT NULL DEFAULT 0 COMMENT ''its runs may outlive their slots'',
      ADD COLUMN overlap ENUM(''allow'', ''forbid'', ''queue'') CHARACTER SET ascii COLLATE ascii_bin NULL COMMENT ''NULL for the default'',
      ADD COLUMN tolerance INT UNSIGNED NULL COMMENT ''seconds by which a run may come too soon; NULL for the default'',
      ADD COLUMN quota INT UNSIGNED NULL COMMENT ''seconds that a run may take; 0 for no bound, NULL for the default'',
@@ -43,9 +43,9 @@ UPDATE {prefix}slot_config SET schema_version = GREATEST(schema_version, 18);
 -- +goose Down
 UPDATE {prefix}slot_config SET schema_version = 17;
 SET @prescient_ddl = IF(EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE()
-                                AND table_name = '{prefix}schedule' AND column_name = 'long_run'),
-  'ALTER TABLE {prefix}schedule DROP COLUMN long_run, DROP COLUMN overlap, DROP COLUMN tolerance, DROP COLUMN quota, DROP COLUMN last_started_at', 'DO 0');
+                                AND table_name = '{prefix}schedule' AND column_name = 'is_long'),
+  'ALTER TABLE {prefix}schedule DROP COLUMN is_long, DROP COLUMN overlap, DROP COLUMN tolerance, DROP COLUMN quota, DROP COLUMN last_started_at', 'DO 0');
 PREPARE prescient_step FROM @prescient_ddl;
 EXECUTE prescient_step;
 DEALLOCATE PREPARE prescient_step;
-DROP TABLE IF EXISTS {prefix}schedule_run;
+DROP TABLE IF EXISTS {prefix}long_run;
