@@ -44,24 +44,26 @@ func TestThePageHasTheCommands(t *testing.T) {
 	}
 }
 
-// commandTable is the table of every command with its subcommands, by the groups of the help.
+// commandTable is the table of every command, by the groups of the help. What a subcommand does is said by the help of its command.
 func commandTable(root *cobra.Command) string {
 	var table strings.Builder
 	for _, group := range root.Groups() {
 		fmt.Fprintf(&table, "\n| %s | |\n|---|---|\n", strings.TrimSuffix(group.Title, ":"))
 		for _, command := range root.Commands() {
-			if command.GroupID == group.ID {
-				writeRows(&table, root.Name(), command)
+			if command.GroupID != group.ID {
+				continue
 			}
+			about := command.Short
+			if subs := command.Commands(); len(subs) > 0 {
+				var names []string
+				for _, sub := range subs {
+					names = append(names, "`"+sub.Name()+"`")
+				}
+				about += ": " + strings.Join(names, ", ")
+			}
+			fmt.Fprintf(&table, "| `%s` | %s |\n", command.Name(), about)
 		}
 	}
 	table.WriteString("\n")
 	return table.String()
-}
-
-func writeRows(table *strings.Builder, program string, command *cobra.Command) {
-	fmt.Fprintf(table, "| `%s` | %s |\n", strings.TrimPrefix(command.CommandPath(), program+" "), command.Short)
-	for _, sub := range command.Commands() {
-		writeRows(table, program, sub)
-	}
 }

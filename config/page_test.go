@@ -42,29 +42,37 @@ func TestThePageHasTheKeys(t *testing.T) {
 	}
 }
 
-// keyTable is the table of every key, with its default, and what the example says of it; of a key of which the example says
-// nothing, what its flag says.
+// keyTable is the table of every key with its default, a row a section. What a key means stands in the example, or its flag says it.
 func keyTable(t *testing.T) string {
 	t.Helper()
 	said := exampleSays(t)
-	var table strings.Builder
-	table.WriteString("\n| Key | Default | |\n|---|---|---|\n")
+	var sections []string
+	keys := make(map[string][]string)
 	for _, f := range fields(new(Config)) {
-		about := said[f.name]
-		if about == "" {
-			about = sentence(f.usage)
-		}
-		if _, guard, of := strings.Cut(f.name, "jobs.orders."); of && said["guards."+guard] != "" {
-			about = "As `guards." + guard + "`, of this job_exec alone."
-		}
-		if about == "" {
+		guard, _ := strings.CutPrefix(f.name, "jobs.orders.")
+		if said[f.name] == "" && f.usage == "" && said["guards."+guard] == "" {
 			t.Errorf("nobody says what %s is", f.name)
 		}
-		fallback := ""
-		if f.fallback != "" {
-			fallback = "`" + f.fallback + "`"
+		section, key := "", f.name
+		if dot := strings.LastIndexByte(f.name, '.'); dot >= 0 {
+			section, key = f.name[:dot], f.name[dot+1:]
 		}
-		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", f.name, fallback, strings.ReplaceAll(about, "|", `\|`))
+		if f.fallback != "" {
+			key += ": " + f.fallback
+		}
+		if keys[section] == nil {
+			sections = append(sections, section)
+		}
+		keys[section] = append(keys[section], "`"+key+"`")
+	}
+	var table strings.Builder
+	table.WriteString("\n| Section | Keys |\n|---|---|\n")
+	for _, section := range sections {
+		name := "`" + section + "`"
+		if section == "" {
+			name = "none"
+		}
+		fmt.Fprintf(&table, "| %s | %s |\n", name, strings.Join(keys[section], ", "))
 	}
 	table.WriteString("\n")
 	return table.String()
@@ -98,12 +106,4 @@ func exampleSays(t *testing.T) map[string]string {
 		comment = nil
 	}
 	return said
-}
-
-// sentence is the usage of a flag as a sentence.
-func sentence(usage string) string {
-	if usage == "" {
-		return ""
-	}
-	return strings.ToUpper(usage[:1]) + usage[1:] + "."
 }
