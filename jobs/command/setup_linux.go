@@ -16,6 +16,7 @@ import (
 
 // A program is started by way of a shell, whose script is made of numbers alone: it sets the limits for itself, and then is the program
 // (exec), with its id and these limits. The program and its arguments are arguments of the shell, one by one, of which it reads nothing.
+// Go has no place between fork and exec for that; prlimit afterwards is too late for what forks at once, and ptrace takes setuid from sudo.
 //
 // What goes wrong before that it says on descriptor 3.
 const (
