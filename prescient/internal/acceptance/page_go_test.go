@@ -17,7 +17,7 @@ import (
 // name is given are functions of one program, which is run.
 var goOnPages = []struct{ page, with, before, after string }{
 	{"README.md", "checks.Insert(ctx, tx", "func insert(ctx context.Context, db *sqlx.DB, placed time.Time) (*client.Client, error) {\n", "return checks, err }"},
-	{"README.md", "func consume(", "var db *sqlx.DB; var outbox *event.Outbox; func remind(context.Context, *sql.Tx, []byte) error { return nil }\n", "var _ = consume"},
+	{"prescient/event/broker/README.md", "func consume(", "var db *sqlx.DB; var outbox *event.Outbox; func remind(context.Context, *sql.Tx, []byte) error { return nil }\n", "var _ = consume"},
 	{"README.md", "(*time.Time, error)\n", "type form ", ""},
 	{"prescient/README.md", "schedules.Create(", "func create(ctx context.Context, tx *sqlx.Tx, checks *client.Client) (*schedule.Schedules, error) { var err error\n", "return schedules, err }"},
 	{"prescient/README.md", "longrun.New(", "func long(ctx context.Context, db *sqlx.DB, schedules *schedule.Schedules, registry *prescient.Registry) (*longrun.Runner, error) {\n", "return runner, err }"},
@@ -84,7 +84,7 @@ func pagesAsCode(t *testing.T) (overlay string, packages []string, quickStart, s
 		return "prescient/prescient/internal/acceptance/onpages/" + name
 	}
 	told, all := 0, story
-	for _, page := range []string{"README.md", "prescient/README.md", "jobs/README.md", "jobs/delayq/README.md"} {
+	for _, page := range []string{"README.md", "prescient/README.md", "prescient/event/broker/README.md", "jobs/README.md", "jobs/delayq/README.md"} {
 		for n, block := range pages.Blocks(t, page, "go") {
 			name := strings.NewReplacer("/", "_", ".md", "").Replace(page) + fmt.Sprint(n)
 			if strings.HasPrefix(block, "package main") {

@@ -49,7 +49,7 @@ func consume(ctx context.Context, m jetstream.Msg) error {
 
 // The consumer on the page works on each event once, whatever is repeated, and again after an error.
 func TestTheConsumerInGoOnThePageRuns(t *testing.T) {
-	block := pages.Block(t, "README.md", "go", "func consume(")
+	block := pages.Block(t, "prescient/event/broker/README.md", "go", "func consume(")
 	if source, err := os.ReadFile("page_test.go"); err != nil || strings.Count(string(source), "\n"+block) != 1 {
 		t.Fatalf("the consumer of this test is not that of the page (%v): want\n%s", err, block)
 	}

@@ -123,7 +123,7 @@ func (c *consumer) kill() {
 // The consumer on the page works on each event once, whatever becomes of it and of the stream: it dies with events in hand, of which the
 // stream has lost some when it starts again.
 func TestTheConsumerInPythonOnThePageRuns(t *testing.T) {
-	block := pages.Block(t, "README.md", "python", "xreadgroup")
+	block := pages.Block(t, "prescient/event/broker/README.md", "python", "xreadgroup")
 	p := startServer(t)
 	var taken atomic.Int64 // databases of Redis, one for each server
 	servertest.Each(t, func(t *testing.T, d servertest.Database) { consumes(t, d, p, int(taken.Add(1)), block) })
