@@ -1,2 +1,2 @@
-// Package event has the commands for events: what waits in the outbox, and what brokers have refused for good.
+// Package event has the commands for the outbox.
 package event

@@ -1,4 +1,2 @@
-// Package serve has the commands that run what is due, those that pause it, and the one that publishes events. run, sweep and roll-forward end when they
-// are done; work stays up, and says how it is: to Prometheus (metrics.go), to whoever asks for its health (listen.go), and
-// to the service manager (notify.go).
+// Package serve has the commands that run what is due, pause it, and publish events. What work says of itself is in metrics.go, listen.go and notify.go.
 package serve

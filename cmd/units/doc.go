@@ -1,2 +1,2 @@
-// Package units has the command that prints what runs every slot on a machine: systemd units or the lines of a crontab.
+// Package units has the command that prints systemd units, or the lines of a crontab.
 package units
