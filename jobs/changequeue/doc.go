@@ -13,19 +13,16 @@
 //
 // Ids do not commit in order: a missing id may come, or was rolled back. A gap is waited for GapWait by the database's clock, also across agents.
 // Then a locking read looks whether somebody has something under way there: if so, the gap stays open; if not, it is passed over, counted and
-// logged. A change that comes there all the same, as from another node of a cluster, is counted, logged as an error, and handled within some ten seconds.
+// logged. A change that comes there all the same, as from another node, is counted, logged as an error, and handled within some ten seconds.
 //
-// The read is FOR SHARE NOWAIT (MariaDB: LOCK IN SHARE MODE NOWAIT), READ COMMITTED, 200 a second at most. It waits for nothing, and no INSERT waits
-// for it; an UPDATE or DELETE of a row there, or of the one behind the gap, may wait for one read. On TiDB it is FOR UPDATE NOWAIT, which does not meet an
-// open INSERT.
+// The read (FOR SHARE NOWAIT, 200 a second at most) waits for nothing, and no INSERT waits for it; an UPDATE or DELETE of a row there, or of the one
+// behind the gap, may wait for one. On TiDB it is FOR UPDATE NOWAIT, which does not meet an open INSERT.
 //
 // # Bounds
 //
 // 200,000 ranges of gaps are waited for, or what fits into 512 KB (100,000 without a pattern); with more the queue says so, and waits. 100,000 that
-// were passed over are watched; the log says when the lowest are forgotten: what comes there is never handled. Bulk inserts and
-// auto_increment_increment leave gaps for ever, which count. Ids begin with 1; the log names the first below that.
+// were passed over are watched; the log says when the lowest are forgotten: what comes there is never handled. Ids begin with 1.
 //
-// TRUNCATE gives handled ids anew: the queue fails, and says so, until the owner deletes its row of queue_position. Tidy up with DELETE.
-//
-// The worker needs SELECT on the table, before MySQL 8.0.22 also UPDATE.
+// TRUNCATE gives handled ids anew: the queue fails until the owner deletes its row of queue_position. Tidy up with DELETE. The worker needs SELECT
+// on the table, before MySQL 8.0.22 also UPDATE.
 package changequeue

@@ -1,4 +1,4 @@
-// Package command has a job_exec that runs a program, and keeps it from hurting anybody. Linux only: New returns errors.ErrUnsupported elsewhere.
+// Package command has a job_exec that runs a program, and keeps it from hurting anybody, on Linux only.
 //
 // # What it runs
 //
@@ -10,23 +10,18 @@
 //	PRESCIENT_CHECK_COUNT  …_ERRORS                                   times returned so far; errors in a row
 //	PRESCIENT_CHECK_IDEMPOTENCY_KEY                                   the same until there is an answer
 //
-// It may begin with "-": put "--" before a placeholder. A script needs quotes round a variable.
+// Put "--" before a placeholder, since it may begin with "-", and in a script quotes round a variable.
 //
-// # The answer
-//
-//	exit 0     the matter is settled, whatever was written
-//	exit 75    not yet (EX_TEMPFAIL): the last line of stdout says when, as package answer reads it
-//	any other  an error, as is a signal, with the end of stderr, or of stdout where that is empty
-//
-// A step of a job keeps all output ([output.Of]), which is read at 16 MB/s. Errors hide the values of Env and PassEnv. A program may run more than
-// once for one answer. It dies with its worker; what it has started does not.
+// Exit 0 settles the matter; 75 (EX_TEMPFAIL) has its last line say when to run again (package answer); all else is an error, with the end of stderr, or
+// of stdout where that is empty, without the values of Env and PassEnv. Output is read at 16 MB/s, and goes to [output.Of] the context. A program
+// may run more than once for one answer. It dies with its worker; what it has started does not.
 //
 // # How it ends
 //
 // At its Timeout, and when the context of its call ends, its group gets TERM, and KILL after the grace; a long run that another agent has taken gets KILL
 // at once. What is left is killed, also what left its group (package group). Where its output stays open, the call is answered within a second. What cannot
-// be killed is left after 2 s, named in an error, and tried again each 5 s; [Command.Close] waits for it. As process 1, or as a subreaper, the worker
-// waits for orphans of its calls alone.
+// be killed is left after 2 s, named in an error, and tried again each 5 s. [Command.Close] waits for all that. As process 1 the worker waits for orphans
+// of its calls alone.
 //
 // # What it may take
 //
@@ -40,6 +35,6 @@
 // # What the worker keeps from it
 //
 // New, and package cmd once it has read commands, makes the process undumpable ([Shield]): the worker then has no core dumps, no debugger or strace but
-// root's, and environ, fd, cwd and exe in /proc/PID are root's. All else that its user may read or do, a command without a User may: a dsn_file, the
-// worker's arguments, its parent's environment, a signal that ends it. A worker of root should give its commands a User.
+// root's, and environ, fd, cwd and exe in /proc/PID are root's. What else its user may, a command without a User may: read a dsn_file, the worker's
+// arguments, its parent's environment, or end the worker by a signal.
 package command

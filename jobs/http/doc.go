@@ -10,13 +10,12 @@
 //	 "next_check_at":"2026-03-01T13:00:00Z","check_count":0,"payload":null,"revision":"98123948723",
 //	 "called_at":"2026-03-01T13:00:00.71Z", …}
 //
-// 204, or 200 with null, settles the matter. 200 with next_check_at or next_in (package answer) asks for another call; next_in counts from when
-// the answer was read. All else is an error: another status, a redirect (none is followed), an empty body with 200, one that is too long or stops
-// coming. An error shows scheme and host of the URL; path, query, headers and the secret are *** where a receiver echoes 4 bytes or more of one.
+// 204, or 200 with null, settles the matter; 200 with next_check_at or next_in (package answer) asks for another call. All else is an error, as a
+// redirect, and an empty body with 200. An error shows scheme and host of the URL; path, query, headers and the secret are *** where a receiver
+// echoes 4 bytes or more of one.
 //
 // A check is called again after an error, and when a worker died before it committed the answer. Idempotency-Key
-// ([prescient.FutureJob.IdempotencyKey]) stays the same until there is an answer, or the app moves or replaces the check: a receiver can repeat by
-// it the answer that it gave.
+// ([prescient.FutureJob.IdempotencyKey]) stays the same until there is an answer, or the app moves or replaces the check.
 //
 // # The signature
 //

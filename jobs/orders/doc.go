@@ -11,8 +11,6 @@
 //	13:15  Check → 16:05        order_alerts: primary;   future_job: due 16:05, slot 16:15
 //	16:15  Check → nil          order_alerts: escalated; job_history: done, check_count 1
 //
-// After an outage a check that is too late for both raises the primary alert, and escalates in the next open slot.
-//
-// A check may be called twice, where a worker dies between the alert and the commit: it does not raise again what its slot has raised. The
-// statement that inserts an alert locks the order, and inserts nothing once it is shipped.
+// A check that is too late for both raises the primary alert, and escalates in the next open slot. Called twice, it does not raise again what its
+// slot has raised. The statement that inserts an alert locks the order, and inserts nothing once it is shipped.
 package orders
