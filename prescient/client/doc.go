@@ -1,9 +1,9 @@
-// Package client is what app code works with: it inserts, cancels, reschedules and reads checks, on the caller's handle, so that what it does commits
-// with the domain event. Operators list, requeue and pause with it. [BeginAgain] says after which errors to begin a transaction again.
+// Package client inserts, cancels, reschedules and reads checks on the caller's handle, so that this commits with the domain event. Operators list,
+// requeue and pause with it.
 //
 // # Special paths
 //
-// The plain way reads what is pending, without a lock, and writes by the primary key. Beside it there are:
+// The plain way reads what is pending without a lock, and writes by the primary key. Others:
 //
 //	direct insert     One statement, without a look: else an insert adds 1.4 to 2.2 times what plain SQL adds to the app's transaction
 //	                  (scripts/bench/run insert). A client looks first again where looks have been worth it: a direct insert that meets a

@@ -3,11 +3,9 @@
 // [Open] sets the sessions of a worker up, whatever the DSN says. A DSN may list the nodes of a cluster: connections go to the first that takes
 // writes, and leave it when it takes none any more. [TLS] says how a server is verified.
 //
-// A pool of Open has 40 connections at most ([Options]); 8 of them are kept for leases, heartbeats and commits. Who waits in vain for one gets
-// [ErrNoConnection], after half of the lease, 30 s at most. A function with a transaction on this pool should use no other connection.
+// A pool of Open has 40 connections at most ([Options]); 8 of them are kept for leases, heartbeats and commits. Who waits in vain gets [ErrNoConnection],
+// after half of the lease, 30 s at most. A function with a transaction on this pool should use no other connection.
 //
-// A statement waits for a locked table 4 s at most, then the server ends it. The session of a statement that was given up keeps its place for
-// a second longer, so that tries do not pile up: in a lock of 20 s two workers had 12 sessions; without these bounds 100.
-//
-// A pool of an app's own has the bound that the app gives it, and its sessions are left alone.
+// A statement waits for a locked table 4 s at most, then the server ends it. One that was given up keeps its place for a second longer. So two workers
+// had 12 sessions in a lock of 20 s, and 100 without these bounds. The pools and sessions of an app are left alone.
 package connect

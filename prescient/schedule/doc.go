@@ -40,8 +40,8 @@
 // An app's transaction may have a schedule locked for minutes. Only what needs that row waits: a long run, and a timer that has to write to the
 // schedule, are contested.
 //
-// Where a foreign key or a trigger of the app refuses what becomes of a timer, it stays in its slot, and is called again after a while. One that is to
-// end fires for the last time, and is put off until nothing keeps it.
+// A timer that the server refuses to move, as a trigger of the app may have it, stays in its slot, and is called again after a while. One that is to end
+// is put off until nothing keeps it.
 //
 // # Special paths
 //

@@ -8,10 +8,9 @@
 //
 // # Versions
 //
-// Each change of a job makes a new version in job_version, with the shared steps as they are then. A change of a shared step makes one of each job
-// that has it. A run keeps the version that it began with, also on another agent. A change takes effect with the next run that begins.
-//
-// A row of plain SQL that is no definition stands in lists with the reason. It stops no other change, and an update replaces it.
+// Each change of a job makes a new version in job_version, with the shared steps as they are then; so does a change of a shared step for each job that
+// has it. A run keeps the version that it began with, also on another agent. A row of plain SQL that is no definition is listed with the reason, and
+// stops no other change.
 //
 // # A step
 //
@@ -21,20 +20,18 @@
 //     ignores the end of its context is abandoned after 40 seconds.
 //   - After a failure it is called again as often as Retries says, RetryWait after the last call. Then OnFailure says whether the run ends as failed,
 //     or goes on.
-//   - A returned time moves the run to that time, without a place until then; one time more than MaxChecks is a failure, and so is a time that is
-//     over. The run ends as failed where the next occurrence is due before.
+//   - A returned time moves the run to that time. One time more than MaxChecks is a failure, and so is a time that is over. The run ends as failed
+//     where the next occurrence is due before.
 //   - The end of what it writes to [output.Of] its context is kept with its log, up to [MaxOutput] bytes.
 //
 // Steps are called at least once: that of a dead agent is called again. The effects of a TxFunc or TxBatchFunc commit with the checkpoint: exactly once.
 // A BatchFunc gets one row, a longrun.Func a run with a checkpoint of up to [MaxCheckpoint] bytes. Of its guards a step heeds Timeout, MaxChecks and
 // Concurrency, which counts steps alone; a run that waits for that holds its place. A step waits while its job_exec is paused.
 //
-// An agent that lacks the job_exec makes an error of the run, which is tried again like any. With the sixth, or when the next occurrence is due, it ends as
-// failed.
+// On an agent that lacks the job_exec the run has an error, and is tried again until the sixth, or until the next occurrence is due: then it has failed.
 //
 // # The run log
 //
 // job_run_log has a row for each run, and for each occurrence that was not run; step_run_log one for each call of a step. They are written under the
-// run's token. The call of a dead agent ends as crashed at the takeover; until then [Jobs.Runs] shows it as lapsed. Where a job was deleted while nobody
-// had its run, Runs tells from history how that ended.
+// run's token. The call of a dead agent ends as crashed at the takeover; until then [Jobs.Runs] shows it as lapsed.
 package steps

@@ -1,5 +1,4 @@
-// Package timeline says when a schedule fires: it reads crontabs in a time zone, and returns the first occurrence after a time. It reads no clock
-// and asks no database.
+// Package timeline says when a schedule fires: it reads crontabs in a time zone, and returns the first occurrence after a time. It reads no clock.
 //
 // # Crontabs
 //
@@ -23,14 +22,12 @@
 //
 // "@every 1h30m" fires 1h30m after the schedule was made, after 3h and so on, in real time: 1d is 24 hours. 1 second is the least, 3660 days the most.
 //
-// "@at 1767225600" and "@at 2026-01-01T01:00:00+01:00" fire once; a fraction of a second is rounded up.
+// "@at 1767225600" and "@at 2026-01-01T01:00:00+01:00" fire once.
 //
 // # Coming from elsewhere
 //
-// Read, with another meaning: 2 as a day of the week is Monday for Quartz and AWS, and Tuesday here (write names); @daily is midnight.
-//
-// Refused, with an error that says what to write: years; cron(…) and rate(…) of AWS; L alone for a day of the week; C of Quartz; H of Jenkins; TZ=
-// and CRON_TZ=; @reboot.
+// Day 2 of the week is Monday for Quartz and AWS, and Tuesday here: write names. @daily is midnight. Refused, with an error that says what to write, are
+// years; cron(…) and rate(…) of AWS; L alone for a day of the week; C of Quartz; H of Jenkins; TZ= and CRON_TZ=; @reboot.
 //
 // # When clocks are changed
 //
