@@ -1,7 +1,7 @@
 // Package worker runs slots: it claims the buckets of a slot, reads their rows, calls the job_execs, and commits what they answered.
 //
-// [Worker.Run] runs one slot, for a timer; [Worker.Work] stays up; [Worker.Sweep] runs overdue slots; [Worker.RollForward] moves overdue rows
-// to the next slot, uncalled. [Options] has the defaults and bounds.
+// [Worker.Run] runs one slot; [Worker.Work] stays up; [Worker.Sweep] runs overdue slots; [Worker.RollForward] moves overdue rows to the next slot,
+// uncalled. [Options] has the defaults.
 //
 // # What happens when
 //
@@ -9,9 +9,8 @@
 //     were called but not committed are called again: at most a batch in each bucket, and one more for each slow job_exec.
 //   - A row kills its worker each time: a bucket that was taken over twice runs row by row, and notes each attempt before the call. The row
 //     that is noted when the next worker dies ends as crashed.
-//   - A worker freezes past its lease: on waking it commits nothing, by its own monotonic clock, and the fence refuses what it had sent. The
-//     server closed its connections before that, so it holds no locks.
-//   - A lease is lost while calls run: their contexts end, and their answers are thrown away.
+//   - A worker freezes past its lease: on waking it commits nothing, by its own monotonic clock, the contexts of its calls end, and the fence refuses
+//     what it had sent. The server closed its connections before that, so it holds no locks.
 //   - A worker is told to stop: running calls have Options.StopGrace, and their answers are committed. A longer call is made again by the
 //     next worker.
 //   - A failover, a lost connection, a deadlock: the worker commits again, with the same answers. Other statements are repeated for Options.Patience.
@@ -34,17 +33,17 @@
 //   - An insert commits after its slot was run: the sweeper finds it, late by the slot and Options.SweepEvery.
 //   - The server is away when a slot comes: Work tries the slot until the next one comes; after a failed Run the next sweep takes it.
 //   - Nobody ran a slot: the sweeper does after Options.SweepGrace, oldest first, but first what became overdue since its last look.
-//   - A call ignores the end of its context: it is abandoned as timed out 0.25 s after its timeout. When as many calls of a job_exec are
+//   - A call ignores the end of its context: it is abandoned as timed out 0.25 s after its timeout, and its place goes to another. When as many calls of a job_exec are
 //     abandoned as may run at a time, its other rows are put off to the next slot until one comes back.
 //   - A bucket has only slow calls left: after 0.02 s it lingers, and another has its place. At most Options.Buckets times Options.Batch rows
 //     linger in memory; others stay in the table until there is room.
-//   - The machine's clock is wrong: nothing. Slots and leases go by the database's clock.
-//   - The database's clock is set back: Work warns, and slots that come again run again, for the rows that they hold then.
+//   - The database's clock is set back: Work warns, and slots that come again run again, for the rows that they hold then. The machine's clock
+//     does not count.
 //   - slot_config changes: inserts and claims fail with [prescient.ErrConfigChanged].
 //
 // # What is sent
 //
-// These files of sql/slotrun have the statements, with their indexes and locks:
+// Files of sql/slotrun, with their indexes and locks:
 //
 //	once a slot     state, count_few or count_sample, open or open_empty, ledger
 //	once a bucket   claim: only as the bucket was seen, free or lapsed, once the slot has come; renew after a third of the lease; release
