@@ -32,7 +32,7 @@
 //     answer is dropped and counted.
 //   - An insert commits after its slot was run: the sweeper finds it, late by the slot and Options.SweepEvery.
 //   - The server is away when a slot comes: Work tries the slot until the next one comes; after a failed Run the next sweep takes it.
-//   - Nobody ran a slot: the sweeper does after Options.SweepGrace, oldest first, but first what became overdue since its last look.
+//   - Nobody ran a slot: the sweeper does after Options.SweepGrace: first what became overdue since its last look, then the oldest.
 //   - A call ignores the end of its context: it is abandoned as timed out 0.25 s after its timeout, and its place goes to another. When as many
 //     calls of a job_exec are abandoned as may run at a time, its other rows are put off to the next slot until one comes back.
 //   - A bucket has only slow calls left: after 0.02 s it lingers, and another has its place. At most Options.Buckets times Options.Batch rows
