@@ -2,6 +2,5 @@
 //
 //	scripts/test -- -json 2>&1 | go run ./scripts/matrix
 //
-// A room has a line, and each server how many of the room's tests ended well on it, and how many of those skipped
-// themselves there. It ends with 1 where one failed.
+// Each room has a line; each server says how many of its tests passed, and how many skipped themselves. It exits with 1 where one failed.
 package main

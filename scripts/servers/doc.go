@@ -1,19 +1,15 @@
 //go:build unix
 
-// Command servers runs a command against database servers to test on, and stops them at its end. The command's exit code
-// becomes this program's; a signal ends the command and then the servers.
+// Command servers runs a command against database servers, and stops them at its end. The command's exit code becomes its own.
 //
 //	go run ./scripts/servers [-start LIST | -dsn DSN] -- COMMAND [ARGUMENT...]
 //	go run ./scripts/servers -engine galera|group-replication [-nodes N] [-restart 10s] [-durable] [-- COMMAND [ARGUMENT...]]
 //	go run ./scripts/servers -engine tidb -tidb PROGRAM [-- COMMAND [ARGUMENT...]]
 //
-// The first starts the servers of a list, of names that localserver.Named reads, or takes the one that -dsn names. The
-// command finds them in PRESCIENT_TEST_DSNS. Where a server does not start, the command is not run, the others are stopped,
-// and the exit code is 1.
+// The first starts servers by the names that localserver.Named reads; the command finds them in PRESCIENT_TEST_DSNS. Where one does not
+// start, the exit code is 1.
 //
-// The others start a cluster on the loopback device, or a TiDB, and print the DSN that lists the nodes; without a command
-// they wait until they are interrupted. The command finds the list in PRESCIENT_DSN, with an empty database "shop", a node
-// that takes writes in PRESCIENT_TEST_DSNS, as tests want it, and the nodes' folders in CLUSTER_DIRS, in the order of the
-// list: each has the node's process id in server.pid. With -restart a node that was killed is started again after that
-// time. TiDB is a single server, without folders.
+// The others start a cluster or a TiDB on the loopback device, and without a command wait to be interrupted. PRESCIENT_DSN lists the
+// nodes, with an empty database "shop"; PRESCIENT_TEST_DSNS has one that takes writes; CLUSTER_DIRS their folders, each with server.pid
+// (not of TiDB). -restart starts a killed node again after that time.
 package main

@@ -1,3 +1,3 @@
-// Package worker is the program that a chaos run starts as its workers: the real command, with job_execs that report
-// every call to the checker before and after they do their work, on a network that can break at any statement.
+// Package worker is a chaos run's worker: the real command, with job_execs that report each call to the checker before and after their
+// work, on a network that can break at any statement.
 package worker

@@ -1,3 +1,2 @@
-// Package agents measures how several agents share long runs, and what it takes when one of them stops or dies. Each agent is a
-// process of its own: this program, started once more.
+// Package agents measures how several agents, each a process, share long runs, and what it takes when one stops or dies.
 package agents

@@ -1,2 +1,2 @@
-// Package events is the section of the bench that measures the outbox, and forwarders that publish it.
+// Package events measures the outbox, and forwarders that publish it.
 package events

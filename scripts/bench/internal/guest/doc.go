@@ -1,2 +1,2 @@
-// Package guest measures what an app feels while a slot runs beside it, and how far a replica is behind.
+// Package guest measures what an app feels while a slot runs, and how far a replica is behind.
 package guest

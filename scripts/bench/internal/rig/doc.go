@@ -1,3 +1,2 @@
-// Package rig is what sections are measured with: the servers, an installation with rows pending and due, contestants that
-// take turns on it, and what a turn took.
+// Package rig is what sections are measured with: servers, rows pending and due, contestants that take turns.
 package rig

@@ -1,3 +1,2 @@
-// Package schedules measures crontabs: making schedules, what they take of the disk, slots in which many of them fire, and an
-// in-process cron beside that.
+// Package schedules measures schedules: made, on disk, and firing; and an in-process cron.
 package schedules
