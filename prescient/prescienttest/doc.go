@@ -1,5 +1,4 @@
-// Package prescienttest is for the tests of programs that use prescient: it has a database whose clock a test sets, runs
-// what is due through the worker itself, and tells what came of it.
+// Package prescienttest is for the tests of programs that use prescient: a database whose clock a test sets, and the worker itself.
 //
 //	func TestMain(m *testing.M) { prescienttest.Main(m) }
 //
@@ -10,28 +9,17 @@
 //		order := prescient.Entity{Name: "order", Key: "42"}
 //
 //		kit.Insert(prescient.NewJob{Entity: order, JobExec: "order-unshipped", DueAt: kit.Now().Add(3 * time.Hour)})
-//		kit.RequirePending(order, "order-unshipped")
 //		kit.RunFor(3 * time.Hour)
 //		kit.RequireEnded(order, "order-unshipped", prescient.Done)
 //		kit.RequireCalls("order-unshipped", 1)
 //	}
 //
-// # The server
+// Each [Kit] has an empty database, on the server of Options.DSN, of the variable PRESCIENT_TEST_DSN, or a private one (package localserver)
+// that [Main] shares among the tests of a package.
 //
-// Each [Kit] has an empty database of its own with the tables in it. It is made on the server of Options.DSN, or of the
-// variable PRESCIENT_TEST_DSN, or on a private MariaDB or MySQL in a temporary folder (see package localserver), which
-// [Main] lets all tests of a package share.
+// On the connections of Kit.DB the database's clock stands where the test has put it. [Kit.RunFor] and [Kit.RunUntil] run each slot when it
+// comes; [Kit.Advance] and [Kit.At] only move the clock, and [Kit.RunDue] runs what is late. Code under test takes its time from Kit.Now or the
+// database, and uses Kit.DB.
 //
-// # Time
-//
-// Nothing of prescient looks at the machine's clock: it goes by that of the database, which on the connections of
-// Kit.DB stands where the test has put it. It does not move by itself. [Kit.RunFor] and [Kit.RunUntil] run each slot
-// when it comes, as a worker does that never stops; [Kit.Advance] and [Kit.At] only move the clock, and [Kit.RunDue] then
-// runs everything that is late, as after an outage. Code under test should take its time from Kit.Now, or ask the
-// database; and it should use Kit.DB, since a pool of its own has the server's real time.
-//
-// # Without a server
-//
-// [Simulate] takes one check through its life by the rules and nothing else: no database, no network, no goroutines. It
-// can be used under testing/synctest, where it waits for each slot in the bubble's time.
+// [Simulate] takes one check through its life without a database, also under testing/synctest.
 package prescienttest

@@ -1,3 +1,2 @@
-// Package acceptance holds the tests that take several rooms, through their public doors: migrations and upgrades, roles, the
-// procedure, views, plain SQL, clusters, and the layout of the house itself.
+// Package acceptance holds the tests that take several rooms, through their public doors, and those of the layout and the pages.
 package acceptance

@@ -1,4 +1,3 @@
-// Package folder makes the folder of a server and says what lies where in it. A folder is locked, by a file in it, for as
-// long as its process lives; whoever makes the next one removes what the dead have left, where the operating system has
-// such locks (Linux).
+// Package folder makes the folder of a server, locked as long as its process lives, and says what lies where in it. Whoever makes the next
+// removes what the dead have left (on Linux).
 package folder

@@ -1,3 +1,2 @@
-// Package process runs a server program that does not outlive the process that started it, where the operating system can
-// do that (Linux), and reads the log that it writes.
+// Package process runs a server program, which on Linux does not outlive the process that started it, and reads its log.
 package process
