@@ -6,10 +6,8 @@
 //
 //   - live: heard of within [DeadAfter], the time of two heartbeats;
 //   - stopping: so, but it starts nothing new, and ends or hands on what it has;
-//   - dead: not heard of for longer.
+//   - dead: not heard of for longer, until one of its name is back, or [ForgottenAfter].
 //
-// One that ends takes its row away. A dead one leaves the list once one of its name is back, or after [ForgottenAfter].
-//
-// A timer ([Run], [Sweep]) says by when it comes again: for its next slot, or after twice the time between its sweeps. It is dead
-// [DeadAfter] later. What serves the same slots under one name is one timer.
+// One that ends takes its row away. A timer ([Run], [Sweep]) says by when it comes again, for its next slot, or after twice the time between
+// its sweeps, and is dead [DeadAfter] later. What serves the same slots under one name is one timer.
 package agent

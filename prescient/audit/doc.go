@@ -1,13 +1,11 @@
 // Package audit keeps who changed what: an entry for each change, written in its transaction.
 //
-// An [Entry] says what was changed (kind and id), the verb, and the object before and after. The table adds the database's time, a random id,
-// and the account; no role but the owner can give these, or change or delete an entry. The context adds which person, from where and why:
-// see [With]. An entry neither waits for another account's, nor for its open transaction. Entries of one statement have one time, and no order.
-//
-// # What shows
+// An [Entry] has the kind and id of what was changed, the verb, and the object before and after. The table adds the database's time, a
+// random id, and the account; no role but the owner can give these, or change or delete an entry. [With] has the context add which person, from where
+// and why. An entry waits for no other account. Entries of one statement have one time, and no order.
 //
 // Schedules, jobs and shared steps have versions, each with an entry: the doctor finds one that is missing, made twice or not the
-// object's. For all else nothing proves that the audit is complete. Prune takes old entries only when asked. It keeps that of the version
+// object's. For all else nothing proves that the audit is complete. Prune takes old entries only when asked, keeps that of the version
 // which an object has, and writes an entry of its own.
 //
 // Whoever may change schedules may forge entries, under the account's own name and time. The owner can do all that the server lets it: let

@@ -1,11 +1,9 @@
 // Package event publishes events: from a transaction into the outbox, and from there, by package forward, to the broker of their topic,
 // after whose acknowledgement they are deleted. An [Event] that [Outbox.Publish] takes commits with the caller's transaction, or not at all.
 //
-// # What holds
-//
 //   - No event of a committed transaction is lost, none of a rolled-back one is published.
-//   - The broker gets each at least once. Every copy has the same id, so that a consumer can drop repeats: see [Outbox.Once].
+//   - The broker gets each at least once. Every copy has the same id, by which a consumer drops repeats: see [Outbox.Once].
 //   - Of two events with one key and topic, whose transactions followed one another, the first is published first. Where the server's clock
-//     is put back, or another server with a clock behind or within a second takes over, waiting events may come later. Of several nodes
-//     that take writes, it holds within a second for each alone.
+//     is put back, or a server whose clock is behind takes over, or any within a second, waiting events may come later. Of several
+//     nodes that take writes, it holds within a second for each alone.
 package event

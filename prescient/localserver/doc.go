@@ -1,16 +1,14 @@
 // Package localserver runs a private MariaDB or MySQL in a temporary folder.
 //
 //	server, err := localserver.Start(ctx, localserver.Options{})
-//	if err != nil {
-//		return err
-//	}
+//	…
 //	defer server.Close()
 //	db, err := sql.Open("mysql", server.DSN(""))
 //
 // It listens on 127.0.0.1 and a socket in its folder, reads no configuration file, and is gone, folder and all, after Close; on Linux it dies
 // with its process. The only account is root, with a random password in the DSN. Without Options.Durable what it has committed outlives the
-// server, but not the machine.
+// server, but not the machine. After Kill, or a crash, Restart brings it back.
 //
 // Where neither PATH nor the cache folder has a server, ErrNotFound says what gets one. The error of one that does not come up has the end of
-// its log. After Kill, or a crash, Restart brings the data back. The next start removes folders of dead processes.
+// its log.
 package localserver

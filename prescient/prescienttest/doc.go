@@ -1,25 +1,12 @@
-// Package prescienttest is for the tests of programs that use prescient: a database whose clock a test sets, and the worker itself.
-//
-//	func TestMain(m *testing.M) { prescienttest.Main(m) }
-//
-//	func TestAnUnshippedOrderIsReported(t *testing.T) {
-//		registry := prescient.NewRegistry()
-//		registry.MustRegister("order-unshipped", checkOrder, prescient.Guards{})
-//		kit := prescienttest.New(t, registry, prescienttest.Options{})
-//		order := prescient.Entity{Name: "order", Key: "42"}
-//
-//		kit.Insert(prescient.NewJob{Entity: order, JobExec: "order-unshipped", DueAt: kit.Now().Add(3 * time.Hour)})
-//		kit.RunFor(3 * time.Hour)
-//		kit.RequireEnded(order, "order-unshipped", prescient.Done)
-//		kit.RequireCalls("order-unshipped", 1)
-//	}
+// Package prescienttest is for the tests of programs that use prescient: a database whose clock a test sets, and the worker itself. The
+// example shows a test; its package has func TestMain(m *testing.M) { prescienttest.Main(m) }.
 //
 // Each [Kit] has an empty database, on the server of Options.DSN, of the variable PRESCIENT_TEST_DSN, or a private one (package localserver)
 // that [Main] shares among the tests of a package.
 //
 // On the connections of Kit.DB the database's clock stands where the test has put it. [Kit.RunFor] and [Kit.RunUntil] run each slot when it
-// comes; [Kit.Advance] and [Kit.At] only move the clock, and [Kit.RunDue] runs what is late. Code under test takes its time from Kit.Now or the
-// database, and uses Kit.DB.
+// comes; [Kit.Advance] and [Kit.At] only move the clock, and [Kit.RunDue] runs what is late. Code under test takes its time from Kit.Now or
+// the database, and uses Kit.DB.
 //
 // [Simulate] takes one check through its life without a database, also under testing/synctest.
 package prescienttest

@@ -1,27 +1,26 @@
 // Package forward publishes what is in the outbox.
 //
 // A [Forwarder] has leases of some of the outbox's 64 shards; those that are alive share them. It publishes the events of one key and topic
-// one after the other, all others side by side, and deletes what brokers have acknowledged, in a transaction that proves the lease's fencing
-// token. It keeps no cursor: every read of a shard is one statement from its first row, so that an event that commits late is not passed
-// over. A forwarder that dies, freezes or loses its lease makes repeats, never a later event first.
+// one after the other, all others side by side, and deletes what brokers have acknowledged, by a transaction that proves the lease's fencing
+// token. Every read of a shard is one statement from its first row, so that an event that commits late is not passed over. A forwarder
+// that dies, freezes or loses its lease makes repeats, never a later event first.
 //
 // # Trouble
 //
 // A slow topic has places of its own to wait in, and a shard that it or a busy key fills is read past it. A key whose event failed waits,
 // ever longer, up to half a minute. After five failures in a row a topic waits for two seconds, then for one event that goes through;
-// with 32 waiting keys in a shard, it waits there. Events that the server refuses to settle, or that somebody has locked, are found by
-// halves, and go on alone.
+// with 32 waiting keys in a shard, it waits there. Events that the server refuses to settle, or that somebody has locked, go on alone.
 //
 // # One pass
 //
-// [Forwarder.RunUntilEmpty] publishes what is there as it begins, and leaves what failed to the next pass. It waits for shards of others for
-// two leases, a minute at most, and then names those of which nothing went out. It ends as well where the database refuses it something as long.
+// [Forwarder.RunUntilEmpty] publishes what is there as it begins, and leaves what failed to the next pass. It waits for others' shards for
+// two leases, a minute at most, then names those of which nothing went out; and as long for a database that refuses.
 //
 // # Special paths
 //
-//	pages of 256 events      so that 64 shards of payloads of 4 KiB are 64 MiB of memory, four times as much with three slow topics
-//	payloads above 4 KiB     are read one by one, in their turn: 16 MiB of a topic and 64 MiB of all at a time
-//	a rest after a read      without news, nine times as long as it took, 5 s at most: a backlog that cannot be published takes a tenth of a core
-//	two transactions         delete at a time: 100,000 events to nobody go out in 1.6 s on MariaDB, in 1.9 s with one
-//	                         (scripts/bench/run --only out events)
+//	pages of 256 events   64 shards of payloads of 4 KiB are 64 MiB of memory, four times as much with three slow topics
+//	payloads above 4 KiB  are read one by one, in their turn: 16 MiB of a topic and 64 MiB of all at a time
+//	a rest after a read   without news, nine times as long as it took, 5 s at most: a stuck backlog takes a tenth of a core
+//	two transactions      delete at a time: 100,000 events to nobody go out in 1.6 s on MariaDB, in 1.9 s with one
+//	                      (scripts/bench/run --only out events)
 package forward

@@ -1,10 +1,6 @@
-// Package servertest gives tests real database servers.
+// Package servertest gives tests real database servers, in a package that has func TestMain(m *testing.M) { servertest.Main(m) }:
 //
-//	func TestMain(m *testing.M) { servertest.Main(m) }
-//
-//	func TestInsert(t *testing.T) {
-//		servertest.Each(t, func(t *testing.T, db servertest.Database) { … })
-//	}
+//	servertest.Each(t, func(t *testing.T, db servertest.Database) { … })
 //
 // Each runs on all servers at the same time; EachInTurn is for what measures the process, Flavours for what needs long on any release,
 // Private for what stops its server.

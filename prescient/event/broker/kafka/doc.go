@@ -4,14 +4,14 @@
 // query may have
 //
 //   - sasl: plain, scram-sha-256 or scram-sha-512; default plain, which shows the password to an unencrypted network
-//   - linger: how long a record waits for others; default 0s, at most 1s. Those that come during a request go along anyhow
+//   - linger: how long a record waits for others; default 0s, at most 1s
 //   - max_batch: bytes of a batch, and so of a message; default 1000012, as topics do
 //
 // A record has the key, if any, and the time of publishing. Headers of CloudEvents begin with ce_.
 //
 // # What an acknowledgement is worth
 //
-// That all replicas in sync have the event in memory: it is safe while one of these machines lives. These settings of a topic make it two:
+// All replicas in sync have the event in memory: it is safe while one of these machines lives. These settings of a topic make it two:
 //
 //	replication.factor=3 and min.insync.replicas=2
 //	unclean.leader.election.enable=false, as it is by default
@@ -20,6 +20,6 @@
 //
 // # What fails
 //
-// Refused for good are a message that is too large, a topic that is not there after several looks (none is created) or has no valid name,
-// and a record that is invalid or against a policy; not so a missing right. A record under way when Publish's context ends may still arrive.
+// Refused for good are a message that is too large, a topic that is not there after several looks or has no valid name, and a record that
+// is invalid or against a policy; not so a missing right. No topic is created. A record under way when Publish's context ends may still arrive.
 package kafka

@@ -1,24 +1,22 @@
 // Package nats publishes events to NATS JetStream.
 //
 // The URL is nats://user:password@host:4222,host2:4222, or tls:// where connections are encrypted; a user without a password is a token.
-// Its query may have subject, such as shop.{topic}: where events go; default {topic}. Nats-Msg-Id has the id: a stream drops copies within
-// its duplicate window, two minutes by default.
+// Its query may have subject, such as shop.{topic}; default {topic}. Nats-Msg-Id has the id: a stream drops copies within its duplicate window,
+// two minutes by default.
 //
 // # What an acknowledgement is worth
 //
 // A stream acknowledges before it has synced its file, by default every two minutes. A killed server loses nothing; a machine that crashes
-// loses what it acknowledged since, seldom also with replicas (jepsen.io/analyses/nats-2.12.1). This syncs each event first, as in tests:
+// loses what came since, seldom also with replicas (jepsen.io/analyses/nats-2.12.1). This syncs each event first, as in tests:
 //
 //	jetstream { sync_interval: always }
 //
-// Store streams in files, without persist_mode async, and with three replicas where a machine may be lost: this package refuses no other.
+// Store streams in files, without persist_mode async, and in three replicas where a machine may be lost: this package refuses no other.
 //
 // # What fails
 //
-// Refused for good are a body larger than max_payload or max_msg_size, and a subject that NATS does not allow, or of which JetStream answers
-// that no stream has it. The connection is made again for ever, also where the first one fails; meanwhile Publish fails at once.
-//
-// # Agents
+// Refused for good are a body larger than max_payload or max_msg_size, and a subject that NATS does not allow, or that JetStream says no
+// stream has. The connection is made again for ever, also where the first one fails; meanwhile Publish fails at once.
 //
 // OpenWakeUp has agents of long runs tell each other what they offer, claim and hand on, on the plain subject
 // prescient.agents.<database>.<prefix>agents, which the account may publish to and subscribe. Without it a second is lost.

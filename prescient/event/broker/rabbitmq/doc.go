@@ -1,19 +1,14 @@
 // Package rabbitmq publishes events to RabbitMQ (AMQP 0-9-1).
 //
 // The URL is amqp://user:password@host:5672/vhost, or amqps:// where the connection is encrypted. Its query may have exchange, where events
-// go with the topic as routing key (by default to the queue of that name), and what https://www.rabbitmq.com/docs/uri-query-parameters lists.
+// go with the topic as routing key (default: the queue of that name), and what https://www.rabbitmq.com/docs/uri-query-parameters lists. A message is
+// persistent; message_id is the id. Headers of CloudEvents begin with cloudEvents_.
 //
-// A message is persistent; message_id is the id, timestamp when the event was generated. Headers of CloudEvents begin with cloudEvents_.
-//
-// # What an acknowledgement is worth
-//
-// All queues that have the event have confirmed it. A quorum queue (x-queue-type: quorum, on three nodes) survives the loss of a machine, a
-// durable classic one its crash. A queue that is not durable, and a stream, may lose it. A length limit drops confirmed events,
-// unless overflow is reject-publish. Tests use durable queues.
-//
-// # What fails
+// All queues that have the event have confirmed it before it is acknowledged. A quorum queue (x-queue-type: quorum, on three nodes) survives
+// the loss of a machine, a durable classic one, as in tests, its crash; one that is not durable, and a stream, may lose it. A length limit drops
+// confirmed events, unless overflow is reject-publish.
 //
 // Refused for good are an event that no queue is bound for, or whose exchange is not there, one that is too large, and one whose topic, id,
-// content type or header name has more than 255 bytes. The next event makes a lost connection again, half a second after the last attempt
-// at the earliest.
+// content type or header name has more than 255 bytes. The next event makes a lost connection again, half a second after the last
+// attempt at the earliest.
 package rabbitmq
