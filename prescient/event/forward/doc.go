@@ -14,7 +14,7 @@
 // # One pass
 //
 // [Forwarder.RunUntilEmpty] publishes what is there as it begins, and leaves what failed to the next pass. It waits for others' shards for
-// two leases, a minute at most, then names those of which nothing went out; and as long for a database that refuses.
+// two leases, a minute at most, then names those of which nothing went out. It ends too where the database refuses it as long.
 //
 // # Special paths
 //
