@@ -11,7 +11,7 @@
 //
 //	jetstream { sync_interval: always }
 //
-// Store streams in files, without persist_mode async, and in three replicas where a machine may be lost: this package refuses no other.
+// Store streams in files, without persist_mode async, in three replicas. This package checks none of that.
 //
 // # What fails
 //
