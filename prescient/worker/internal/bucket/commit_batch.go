@@ -45,7 +45,7 @@ func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err
 	if len(b.contested) > 0 && (all || !time.Now().Before(b.retryAt)) {
 		contested := b.contested
 		b.contested = nil
-		if err := b.commit(ctx, contested, true); err != nil {
+		if err := b.commit(ctx, contested, commit.FreeInUnique); err != nil {
 			return false, err
 		}
 		committed = true
@@ -56,7 +56,7 @@ func (b *Bucket) commitReady(ctx context.Context, all bool) (committed bool, err
 			b.rest()
 		}
 		began := time.Now()
-		if err := b.commit(ctx, part, false); err != nil {
+		if err := b.commit(ctx, part, commit.ByRanges); err != nil {
 			return committed, err
 		}
 		b.restUntil = time.Now().Add(min(time.Duration(b.Pace.Effort().Rest)*time.Since(began), longestRest))
@@ -81,27 +81,25 @@ func (b *Bucket) rest() {
 // longestRest bounds what a run waits between two commits, whatever held one up.
 const longestRest = 100 * time.Millisecond
 
-// commit writes what becomes of a batch of answers, once. Rows that somebody else has locked are kept for later, with
-// their answers. It goes by ranges of rows first, then by their keys, and where that waits for a lock, or hidden says that it
-// would, by those that are free in UNIQUE (job_key), too.
-func (b *Bucket) commit(ctx context.Context, batch []*check.Answered, hidden bool) error {
+// commit writes what becomes of a batch of answers, once, as the table of package commit says. It begins with the way from, or one further
+// down. Rows that somebody else has locked are kept for later, with their answers.
+func (b *Bucket) commit(ctx context.Context, batch []*check.Answered, from commit.Lock) error {
 	batch = b.setAside(batch)
 	if len(batch) == 0 {
 		return nil
 	}
 	slices.SortFunc(batch, func(x, y *check.Answered) int { return bytes.Compare(x.JobKey[:], y.JobKey[:]) })
-	hidden = hidden || b.hasTx || b.Hidden.Load()
-	var spans []commit.Span
-	if !hidden {
-		spans = commit.SpansOf(batch)
+	how := max(from, commit.LockOf(batch))
+	if b.hasTx || b.Hidden.Load() {
+		how = commit.FreeInUnique
 	}
 	waits := store.NewBackOff()
-	began, broke, refused := time.Now(), 0, 0
+	so := attempts{began: time.Now()}
 	for {
 		if !b.Lease.Alive(time.Now()) {
 			return ledger.ErrLost
 		}
-		result, err := b.tryCommit(ctx, batch, spans, hidden)
+		result, err := b.tryCommit(ctx, batch, how)
 		switch {
 		case err == nil:
 			b.noteCommit(batch, result)
@@ -109,62 +107,78 @@ func (b *Bucket) commit(ctx context.Context, batch []*check.Answered, hidden boo
 		case errors.Is(err, ledger.ErrLost):
 			b.Lease.Lose()
 			return err
-		case spans != nil && (errors.Is(err, commit.ErrChanged) || errors.Is(err, commit.ErrAtOnce)):
-			spans = nil // at once: the rows are locked again, by their own keys
-		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait) && !hidden:
-			hidden, spans = true, nil
-			if !errors.Is(err, commit.ErrAtOnce) {
-				b.Hidden.Store(true) // it waited, and so would those of the other batches of the slot
-			}
-		case errno.Is(err, errno.LockWaitTimeout, errno.NoWait):
-			return b.setLockedApart(ctx, batch)
-		case commit.RefusesRow(err):
-			if refused++; len(batch) > 1 || batch[0].Bare || errno.KeepsRow(err) || refused == refusedByChance {
-				return b.setApart(ctx, batch, err)
-			}
-			if err := store.Sleep(ctx, waits.NextBackOff()); err != nil {
-				return err
-			}
-		case !errno.Passing(err) && !errors.Is(err, commit.ErrChanged), time.Since(began) > b.Shared.Send.Patience:
+		}
+		by := so.refusal(batch, how, err, b.Shared.Send.Patience)
+		next := commit.Next(how, by)
+		switch next.Then {
+		case commit.Ends:
 			return fmt.Errorf("committing slot %s: %w", slots.Stamp(b.Lease.Slot), err)
-		default:
-			if commit.BreaksOff(err) {
-				if broke++; broke == breaksByChance {
-					return b.setApart(ctx, batch, err)
-				}
+		case commit.InParts:
+			b.Figures.Retries++
+			return b.commitInParts(ctx, batch, next, err)
+		case commit.WholeSlot:
+			b.Hidden.Store(true)
+		case commit.AfterWait:
+			if by != commit.ByChance {
+				b.Shared.Log.Warn().Err(err).Time("slot", b.Lease.Slot).Int("bucket", b.Lease.Bucket).Msg("commit is tried again")
 			}
-			b.Shared.Log.Warn().Err(err).Time("slot", b.Lease.Slot).Int("bucket", b.Lease.Bucket).Msg("commit is tried again")
 			if err := store.Sleep(ctx, waits.NextBackOff()); err != nil {
 				return err
 			}
 		}
+		how = next.Lock
 		b.Figures.Retries++
 	}
 }
 
-// parts is into how many parts a batch is cut of which a row is in the way of the others. Few steps count, since each try may
-// wait a second for a lock.
-const parts = 16
+// attempts are those at one commit that came to nothing.
+type attempts struct {
+	began          time.Time
+	broke, refused int
+}
 
-// commitInParts commits a batch by parts.
-func (b *Bucket) commitInParts(ctx context.Context, batch []*check.Answered, hidden bool) error {
-	for part := range slices.Chunk(batch, max(len(batch)/parts, 1)) {
-		if err := b.commit(ctx, part, hidden); err != nil {
+const (
+	// breaksByChance is how often in a row a commit may be broken off behind its fence before one of its rows is suspected.
+	breaksByChance = 5
+	// refusedByChance is how often a row that is alone is refused before something else is written of it.
+	refusedByChance = 3
+)
+
+// refusal is what the last of them came to nothing for, with those before it.
+func (so *attempts) refusal(batch []*check.Answered, how commit.Lock, err error, patience time.Duration) commit.Refusal {
+	by := commit.RefusalOf(err)
+	switch {
+	case by == commit.RowRefused:
+		so.refused++
+		if len(batch) == 1 && !batch[0].Bare && !errno.KeepsRow(err) && so.refused < refusedByChance {
+			return commit.ByChance
+		}
+	case commit.Next(how, by).Then == commit.AfterWait:
+		if time.Since(so.began) > patience {
+			return commit.Staying
+		}
+		if commit.BreaksOff(err) {
+			if so.broke++; so.broke == breaksByChance {
+				return commit.FifthBreak
+			}
+		}
+	}
+	return by
+}
+
+// commitInParts commits a batch by parts of which a row is in the way of the others: somebody has a lock though nobody has its rows locked,
+// or the server refuses what is to be written of it, or breaks off each time that it is asked to. A move writes the row's key anew in UNIQUE
+// (job_key): a gap that an app has locked is in its way there, and on MariaDB the row after it, too, which may be an insert that is not
+// committed. The other rows go on.
+func (b *Bucket) commitInParts(ctx context.Context, batch []*check.Answered, next commit.Step, cause error) error {
+	if len(batch) == 1 {
+		return b.setApart(ctx, batch[0], next.Alone, cause)
+	}
+	for part := range slices.Chunk(batch, max(len(batch)/commit.Parts, 1)) {
+		if err := b.commit(ctx, part, next.Lock); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// setLockedApart commits a batch by parts that meets a lock though nobody has its rows locked. A move writes the row's key anew
-// in UNIQUE (job_key): a gap that an app has locked is in its way there, and on MariaDB the row after it, too, which may be
-// an insert that is not committed. A row that is left alone with that is kept for later.
-func (b *Bucket) setLockedApart(ctx context.Context, batch []*check.Answered) error {
-	b.Figures.Retries++
-	if len(batch) > 1 {
-		return b.commitInParts(ctx, batch, true)
-	}
-	b.keepContested(batch)
 	return nil
 }
 
@@ -260,50 +274,34 @@ func (b *Bucket) forget(batch []*check.Answered, match func(*check.Answered) boo
 }
 
 // tryCommit makes one attempt, once the bucket may send statements.
-func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, spans []commit.Span, hidden bool) (commit.Result, error) {
+func (b *Bucket) tryCommit(ctx context.Context, batch []*check.Answered, how commit.Lock) (commit.Result, error) {
 	done, err := b.Shared.acquireSender(ctx, b.lingering)
 	if err != nil {
 		return commit.Result{}, err
 	}
 	defer done()
-	return b.session.Try(ctx, batch, spans, hidden)
+	return b.session.Try(ctx, batch, how)
 }
 
-// A commit may fail for a reason that one of its rows has: the server refuses what is to be written of it, or breaks off each
-// time that it is asked to. Such a batch is cut up until the row is alone. If the server says why, and goes on to, something
-// else is written of the row. Otherwise it stays, with its answer, and is tried again like one that somebody has locked. The other
-// rows go on.
+// maxApart is how many rows of a bucket are set apart. Where there are more, the reason is not the rows'.
+const maxApart = 20
 
-const (
-	// breaksByChance is how often in a row a commit may be broken off behind its fence before one of its rows is suspected.
-	breaksByChance = 5
-	// refusedByChance is how often a row that is alone is refused before something else is written of it: a server has errors that
-	// pass and that nobody here knows of.
-	refusedByChance = 3
-	// maxApart is how many rows of a bucket are set apart. Where there are more, the reason is not the rows'.
-	maxApart = 20
-)
-
-// setApart commits a batch by parts that failed for a reason that one of its rows has.
-func (b *Bucket) setApart(ctx context.Context, batch []*check.Answered, cause error) error {
-	b.Figures.Retries++
-	if len(batch) > 1 {
-		return b.commitInParts(ctx, batch, false)
-	}
-	a := batch[0]
-	if !a.Stuck && !a.Bare && !errno.KeepsRow(cause) { // what the tables say of rows may keep any number of them
+// setApart does with a row that is alone what is to be done with it. If the server says why it refuses it, and goes on to, something else is
+// written of the row. Otherwise it stays, with its answer, and is tried again like one that somebody has locked.
+func (b *Bucket) setApart(ctx context.Context, a *check.Answered, as commit.Alone, cause error) error {
+	if as != commit.Later && !a.Stuck && !a.Bare && !errno.KeepsRow(cause) { // what the tables say of rows may keep any number of them
 		if b.apart++; b.apart > maxApart {
 			return fmt.Errorf("committing slot %s: %d rows had to be set apart, the last one: %w", slots.Stamp(b.Lease.Slot), b.apart, cause)
 		}
 	}
-	if commit.RefusesRow(cause) {
+	switch {
+	case as == commit.Otherwise:
 		return b.writeOtherwise(ctx, a, cause)
-	}
-	if !a.Stuck {
+	case as == commit.Stuck && !a.Stuck:
 		a.Stuck = true
 		b.logRow(a).Err(cause).Msg("what became of a row cannot be written; it stays")
 	}
-	b.keepContested(batch)
+	b.keepContested([]*check.Answered{a})
 	return nil
 }
 

@@ -67,7 +67,7 @@ func newDesk(t *testing.T) *desk {
 
 // commit commits the batch and holds the server to its script.
 func (d *desk) commit() error {
-	err := d.bucket.commit(d.t.Context(), d.batch, false)
+	err := d.bucket.commit(d.t.Context(), d.batch, commit.ByRanges)
 	if left := d.mock.ExpectationsWereMet(); left != nil {
 		d.t.Error(left)
 	}
@@ -249,7 +249,7 @@ func TestAFenceThatHitsNoRowIsALostLeaseAndNothingMoreIsSent(t *testing.T) {
 	if err := d.commit(); !errors.Is(err, ledger.ErrLost) || d.bucket.Lease.Alive(time.Now()) {
 		t.Errorf("%v; want the lease lost", err)
 	}
-	if err := d.bucket.commit(t.Context(), d.batch, false); !errors.Is(err, ledger.ErrLost) {
+	if err := d.bucket.commit(t.Context(), d.batch, commit.ByRanges); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("%v; want no further try under a lost lease", err)
 	}
 }
@@ -349,7 +349,7 @@ func TestAPassingErrorIsNotWaitedForBeyondThePatience(t *testing.T) {
 	for range 20 {
 		d.mock.ExpectBegin().WillReturnError(serverError(1047))
 	}
-	if err := d.bucket.commit(t.Context(), d.batch, false); !errno.Is(err, 1047) {
+	if err := d.bucket.commit(t.Context(), d.batch, commit.ByRanges); !errno.Is(err, 1047) {
 		t.Errorf("%v; want the error that did not pass", err)
 	}
 }

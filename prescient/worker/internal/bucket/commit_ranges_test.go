@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/check"
+	"prescient/prescient/worker/internal/commit"
 )
 
 // The rows before the first and after the last of a commit are somebody else's.
@@ -44,7 +45,7 @@ func TestACommitByRangesDoesNotTouchItsNeighbours(t *testing.T) {
 			batch = append(batch, a)
 		}
 		b.streams[0].outstanding, b.outstanding["check"] = 100, 100
-		r.Must(b.commit(t.Context(), batch, false))
+		r.Must(b.commit(t.Context(), batch, commit.ByRanges))
 		if b.Figures.Done != 100 || b.Figures.Retries != 0 || len(r.History()) != 100 {
 			t.Errorf("%+v, %d ends; want 100 at the first try", b.Figures, len(r.History()))
 		}
@@ -83,7 +84,7 @@ func TestHistoryWrittenFromTheRowIsTheSameAsFromGo(t *testing.T) {
 				_, err = r.App.Exec("UPDATE p_future_job SET next_check_at = '2026-11-20 18:00:00' WHERE job_exec = 'exec1'")
 				r.Must(err)
 			}
-			r.Must(b.commit(t.Context(), rows, false))
+			r.Must(b.commit(t.Context(), rows, commit.ByRanges))
 			if got := h.Count("SELECT entity_name, entity_key") > 1; got != byRow {
 				t.Errorf("written from the row: %v; want %v", got, byRow)
 			}

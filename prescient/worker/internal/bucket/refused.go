@@ -51,7 +51,7 @@ func (b *Bucket) writeOtherwise(ctx context.Context, a *check.Answered, cause er
 		log.Msg("nothing can be written of a row; it stays, and this worker does not call it for a while")
 		return nil
 	}
-	return b.commit(ctx, []*check.Answered{a}, false)
+	return b.commit(ctx, []*check.Answered{a}, commit.ByRanges)
 }
 
 // keepRow has a row be kept for what the server said. Its errors so far stay counted.

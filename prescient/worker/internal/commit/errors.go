@@ -11,8 +11,11 @@ import (
 	"prescient/slots"
 )
 
-// ErrChanged is returned inside a commit when rows changed after they were read; the commit starts over.
-var ErrChanged = errors.New("rows changed under the commit")
+// errOthers is returned inside a commit whose ranges have other rows than those that were read.
+var errOthers = errors.New("other rows were found")
+
+// errChangedRows is returned inside a commit when rows changed after they were locked; the commit starts over.
+var errChangedRows = errors.New("rows changed under the commit")
 
 // ErrAtOnce is returned inside a commit when a statement that waits for no lock met one of somebody else's.
 var ErrAtOnce = errors.New("somebody else has a row locked")
@@ -23,8 +26,8 @@ var errHistory = errors.New("writing history")
 // errWriting is returned where a commit failed behind its fence: the server is there, and the lease is ours.
 var errWriting = errors.New("writing what becomes of the rows")
 
-// RefusesRow says whether the server refused to write something of a row, and will again.
-func RefusesRow(err error) bool {
+// refusesRow says whether the server refused to write something of a row, and will again.
+func refusesRow(err error) bool {
 	var server *mysql.MySQLError
 	return errors.Is(err, errWriting) && errors.As(err, &server) && !errno.Passing(err) &&
 		!errno.Denied(err) &&

@@ -3,7 +3,6 @@ package commit
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
@@ -67,23 +66,6 @@ func AppendRanges(to []byte, column string, spans []Span, below bool) []byte {
 	return to
 }
 
-// lockRanges locks the rows of a batch by their ranges. It returns false where they are not just those that were read, in
-// their order.
-func (s *Session) lockRanges(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span) (same bool, err error) {
-	ranges := string(AppendRanges(nil, "job_key", spans, false))
-	n := 0
-	same = true
-	err = store.EachRevision(ctx, tx, s.Tables.Fill("slotrun/lock_ranges", "{ranges}", ranges), []any{s.Lease.Slot, len(batch)},
-		func(key prescient.Key, revision uint64) {
-			same = same && n < len(batch) && key == batch[n].JobKey && revision == batch[n].Revision
-			n++
-		})
-	if err != nil {
-		return false, refused(fmt.Errorf("locking ranges: %w", err))
-	}
-	return same && n == len(batch), nil
-}
-
 // spansOfEnds keeps of ranges what is left of them once the other rows have moved: from the first to the last that ended.
 // Both are in the order of the keys.
 func spansOfEnds(spans []Span, ends []*check.Answered) []Span {
@@ -102,32 +84,6 @@ func spansOfEnds(spans []Span, ends []*check.Answered) []Span {
 		}
 	}
 	return left
-}
-
-// endRanges writes history and deletes the rows of ranges, which are locked.
-func (s *Session) endRanges(ctx context.Context, tx *sql.Tx, ends []*check.Answered, spans []Span) error {
-	if done := spansOfMoments(ends, spans); done != nil {
-		for _, d := range done {
-			if err := s.historyOf(ctx, tx, ends[0], d); err != nil {
-				return err
-			}
-			ends = ends[d.N:]
-		}
-	} else if err := s.writeHistory(ctx, tx, ends); err != nil {
-		return err
-	}
-	return s.deleteRanges(ctx, tx, spans)
-}
-
-// written checks an INSERT into history: all ends and no others.
-func written(n, want int, err error) error {
-	if err != nil {
-		return fmt.Errorf("%w: %w", errHistory, err)
-	}
-	if n != want {
-		return fmt.Errorf("%w: wrote the ends of %d instead of %d", ErrChanged, n, want)
-	}
-	return nil
 }
 
 // deleteRanges deletes the rows of ranges, which are locked.
@@ -179,8 +135,8 @@ func sameCall(x, y *check.Answered) bool {
 	return a.Started.Equal(b.Started) && a.Ended.Equal(b.Ended) && literal.Millis(a.Ran) == literal.Millis(b.Ran)
 }
 
-// historyOf writes the history of rows that are done and were called together, of which a is one.
-func (s *Session) historyOf(ctx context.Context, tx *sql.Tx, a *check.Answered, of Span) error {
+// copyRange writes the history of rows that are done and were called together, of which a is one.
+func (s *Session) copyRange(ctx context.Context, tx *sql.Tx, a *check.Answered, of Span) error {
 	ran := literal.Millis(a.Answer.Ran)
 	statement := s.Tables.Fill("slotrun/history_done", "{first}", literal.Of(literal.AppendKey, of.First), "{last}", literal.Of(literal.AppendKey, of.Last))
 	n, err := store.Affected(ctx, tx, statement, ran, string(prescient.Done),

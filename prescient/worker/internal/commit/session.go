@@ -43,15 +43,14 @@ type Result struct {
 	Dropped   map[prescient.Key]bool // answers that were thrown away: the app had changed the rows
 }
 
-// Try makes one attempt, in one transaction: the fence first, then the moves, then the ends. It goes by ranges where they are
-// given, else by the rows' keys; hidden says that somebody may have locks that do not show by the primary key.
-func (s *Session) Try(ctx context.Context, batch []*check.Answered, spans []Span, hidden bool) (result Result, err error) {
+// Try makes one attempt, in one transaction: the fence first, then the moves, then the ends.
+func (s *Session) Try(ctx context.Context, batch []*check.Answered, how Lock) (result Result, err error) {
 	var counts books.Counts
 	for _, a := range batch {
 		counts.Count(a.Verdict, a.Answer.Cause, 1)
 	}
 	err = s.Behind(ctx, counts, func(ctx context.Context, tx *sql.Tx) (err error) {
-		result, err = s.writeRows(ctx, tx, batch, spans, hidden, counts)
+		result, err = s.writeRows(ctx, tx, batch, how, counts)
 		return err
 	})
 	return result, err

@@ -30,7 +30,7 @@ func (s *Session) supersede(ctx context.Context, tx *sql.Tx, batch []*check.Answ
 		}
 		ends = append(ends, found...)
 	}
-	return s.writeEnds(ctx, tx, ends)
+	return s.writeEnds(ctx, tx, ends, nil)
 }
 
 // renewed locks the row that a run is by now, and returns its end: none where it is gone.

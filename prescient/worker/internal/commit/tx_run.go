@@ -94,7 +94,7 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall, kept error) (ans
 	began := time.Now()
 	// While a function runs, its transaction idles.
 	idle := max(c.Lane.Guards.Timeout+execute.Overtime, store.IdleInCommit)
-	tx, locked, err := s.beginTx(store.MayIdle(life, idle), ctx, batch)
+	tx, locked, watch, err := s.beginTx(store.MayIdle(life, idle), ctx, batch)
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(errNotBegun, err)
 	}
@@ -105,7 +105,7 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall, kept error) (ans
 		return nil, unwritten("beginning", err)
 	}
 	answers = make([]check.Answer, len(c.Rows))
-	calling := &txCalls{handler: c, clock: s.Clock, tx: tx, watch: locked.watch, began: began, batch: batch, answers: answers}
+	calling := &txCalls{handler: c, clock: s.Clock, tx: tx, watch: watch, began: began, batch: batch, answers: answers}
 	done := false
 	// However it ends, a function that calls runtime.Goexit included.
 	defer func() {
@@ -128,9 +128,9 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall, kept error) (ans
 	var calls []int
 	for i, a := range batch {
 		switch {
-		case locked.taken[a.JobKey]:
+		case locked.Taken(a.JobKey):
 			answers[i] = check.Answer{Fate: check.Again, Locked: true}
-		case !locked.free[a.JobKey]:
+		case !locked.Free(a.JobKey):
 			answers[i] = check.Answer{Fate: check.Dropped}
 			counts.Dropped++
 		default:
@@ -159,7 +159,7 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall, kept error) (ans
 	var ends, moves []*check.Answered
 	for _, i := range calls {
 		if slices.Contains(calling.left, i) {
-			locked.spans = nil // they have holes now
+			locked.LeaveOut()
 			continue
 		}
 		a := batch[i]
@@ -187,7 +187,7 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall, kept error) (ans
 		s.commits.Lock()
 		defer s.commits.Unlock()
 	}
-	if err := s.writeTx(ctx, tx, locked.spans, moves, ends, counts, c.Lane.Guards.Endless); err != nil {
+	if err := s.writeTx(ctx, tx, locked, moves, ends, counts, movesOf(s.Tables, !c.Lane.Guards.Endless)); err != nil {
 		// The transaction only knows that it was cancelled, also where its time was over.
 		return nil, unwritten("writing", errors.Join(err, context.Cause(ctx)))
 	}
@@ -195,57 +195,28 @@ func (s *Session) tryTx(ctx context.Context, c *execute.TxCall, kept error) (ans
 	return answers, nil
 }
 
-// txLocks says which rows a transaction has locked: those of spans, which are all; or free.
-type txLocks struct {
-	watch       *store.TxWatch // has watched the transaction from its beginning
-	free, taken map[prescient.Key]bool
-	spans       []Span
-}
-
-// beginTx begins a transaction, which lives as long as one context, and locks the rows within the time of the other.
-func (s *Session) beginTx(life, ctx context.Context, batch []*check.Answered) (tx *sqlx.Tx, locked txLocks, err error) {
-	spans := SpansOf(batch)
-	if len(batch) < minRange {
-		spans = nil
-	}
+// beginTx begins a transaction, which lives as long as one context and is watched from its beginning, and locks the rows within the time
+// of the other.
+//
+// It does not ask for the entries in UNIQUE (job_key): another function's row that moves would wait for those on MariaDB, for as long as the
+// functions of this transaction run.
+func (s *Session) beginTx(life, ctx context.Context, batch []*check.Answered) (tx *sqlx.Tx, locked Locked, watch *store.TxWatch, err error) {
+	how := LockOfTx(batch)
 	for {
-		watch := new(store.TxWatch)
+		watch = new(store.TxWatch)
 		if tx, err = s.Send.DB.BeginTxx(watch.With(life), nil); err != nil {
-			return nil, locked, err
+			return nil, locked, nil, err
 		}
-		if locked, err = s.lockTx(ctx, tx, batch, spans); err == nil {
-			locked.watch = watch
-			return tx, locked, nil
+		if locked, err = s.Lock(ctx, tx.Tx, batch, how); err == nil {
+			return tx, locked, watch, nil
 		}
 		_ = tx.Rollback() // what matters is why it came to that
-		if spans == nil || !errors.Is(err, ErrChanged) && !errno.Is(err, errno.LockWaitTimeout, errno.NoWait) {
-			return nil, locked, fmt.Errorf("locking: %w", err)
+		next := NextTx(how, RefusalOf(err))
+		if next.Then != InNewTx {
+			return nil, locked, nil, fmt.Errorf("locking: %w", err)
 		}
-		// In another transaction: this one may have locked rows that came between, which are not to wait for a call.
-		spans = nil
+		how = next.Lock
 	}
-}
-
-// lockTx locks the rows of a batch: by their ranges, or, without those, each by itself.
-func (s *Session) lockTx(ctx context.Context, tx *sqlx.Tx, batch []*check.Answered, spans []Span) (locked txLocks, err error) {
-	if spans == nil {
-		// Not the entries in UNIQUE (job_key): another function's row that moves would wait for those on MariaDB, for as long as the
-		// functions of this transaction run.
-		locked.free, locked.taken, err = s.lock(ctx, tx.Tx, batch, false)
-		return locked, err
-	}
-	same, err := s.lockRanges(ctx, tx.Tx, batch, spans)
-	if err == nil && !same {
-		err = ErrChanged
-	}
-	if err != nil {
-		return locked, err
-	}
-	locked.spans, locked.free = spans, make(map[prescient.Key]bool, len(batch))
-	for _, a := range batch {
-		locked.free[a.JobKey] = true
-	}
-	return locked, nil
 }
 
 // writeTx writes what becomes of the rows, and commits. A row that came into a range since it was locked is an error
@@ -256,15 +227,8 @@ func (s *Session) lockTx(ctx context.Context, tx *sqlx.Tx, batch []*check.Answer
 //
 // Where moves are to be made at once, the library's own functions are called again for what meets a lock of others; a user's are better
 // waited for.
-func (s *Session) writeTx(ctx context.Context, tx *sqlx.Tx, spans []Span, moves, ends []*check.Answered, counts books.Counts, atOnce bool) error {
-	if err := s.writeMoves(ctx, tx.Tx, moves, atOnce); err != nil {
-		return err
-	}
-	end := func() error { return s.writeEnds(ctx, tx.Tx, ends) }
-	if spans != nil && len(ends) > 0 {
-		end = func() error { return s.endRanges(ctx, tx.Tx, ends, spansOfEnds(spans, ends)) }
-	}
-	if err := end(); err != nil {
+func (s *Session) writeTx(ctx context.Context, tx *sqlx.Tx, locked Locked, moves, ends []*check.Answered, counts books.Counts, how moveBy) error {
+	if err := s.writeLocked(ctx, tx.Tx, locked, moves, ends, how); err != nil {
 		return err
 	}
 	return s.commitTx(ctx, tx, counts)

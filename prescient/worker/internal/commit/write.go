@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
@@ -17,45 +15,38 @@ import (
 	text "prescient/sql"
 )
 
-// writeRows writes what becomes of the rows, behind the fence, whose books have the counts of all of them: by their ranges, or
-// by their keys, where it passes over those that somebody else has locked.
-func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span, hidden bool, counts books.Counts) (Result, error) {
+// writeRows writes what becomes of the rows, behind the fence, whose books have the counts of all of them.
+func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answered, how Lock, counts books.Counts) (Result, error) {
 	result := Result{Counts: counts, Dropped: make(map[prescient.Key]bool)}
-	if len(spans) > 0 {
-		same, err := s.lockRanges(ctx, tx, batch, spans)
-		if err != nil {
-			return result, err
-		}
-		if same {
-			return result, s.writeRanges(ctx, tx, batch, spans)
-		}
-	}
 	// All rows are locked by the primary key before anything is written: a move also locks neighbours in UNIQUE
 	// (job_key), from where to go on to the primary key of another row would deadlock with a cancel of that.
-	free, taken, err := s.lock(ctx, tx, batch, hidden)
+	locked, err := s.Lock(ctx, tx, batch, how)
+	if err != nil {
+		if next := Next(how, RefusalOf(err)); next.Then == InSameTx {
+			locked, err = s.Lock(ctx, tx, batch, next.Lock)
+		}
+	}
 	if err != nil {
 		return result, err
 	}
-	result.Contested = taken
+	result.Contested = locked.taken
 	var off books.Counts // what the books above have too much of
-	var moves, ends []*check.Answered
+	var moves []*check.Answered
+	ends := make([]*check.Answered, 0, len(batch))
 	for _, a := range batch {
 		switch {
-		case free[a.JobKey] && a.Verdict.Outcome == "":
+		case locked.Free(a.JobKey) && a.Verdict.Outcome == "":
 			moves = append(moves, a)
-		case free[a.JobKey]:
+		case locked.Free(a.JobKey):
 			ends = append(ends, a)
-		case taken[a.JobKey]:
+		case locked.Taken(a.JobKey):
 			off.Count(a.Verdict, a.Answer.Cause, 1)
 		default:
 			off.Count(a.Verdict, a.Answer.Cause, 1)
 			result.Dropped[a.JobKey] = true
 		}
 	}
-	if err := s.writeMoves(ctx, tx, moves, true); err != nil {
-		return result, err
-	}
-	if err := s.writeEnds(ctx, tx, ends); err != nil {
+	if err := s.writeLocked(ctx, tx, locked, moves, ends, movesOf(s.Tables, false)); err != nil {
 		return result, err
 	}
 	if err := s.supersede(ctx, tx, batch, result.Dropped); err != nil {
@@ -76,103 +67,42 @@ func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answ
 	return result, nil
 }
 
-// writeRanges writes what becomes of a batch whose rows are locked and all there.
-func (s *Session) writeRanges(ctx context.Context, tx *sql.Tx, batch []*check.Answered, spans []Span) error {
-	var moves []*check.Answered
-	ends := make([]*check.Answered, 0, len(batch))
-	for _, a := range batch {
-		if a.Verdict.Outcome == "" {
-			moves = append(moves, a)
-		} else {
-			ends = append(ends, a)
-		}
-	}
-	if err := s.writeMoves(ctx, tx, moves, true); err != nil || len(ends) == 0 {
+// writeLocked moves and ends rows that are locked.
+func (s *Session) writeLocked(ctx context.Context, tx *sql.Tx, locked Locked, moves, ends []*check.Answered, how moveBy) error {
+	if err := s.writeMoves(ctx, tx, moves, how); err != nil {
 		return err
 	}
-	return s.endRanges(ctx, tx, ends, spansOfEnds(spans, ends))
-}
-
-// lock locks the rows of a batch, and returns which are as they were read. It passes over those that somebody else has locked,
-// or, with hidden, of which somebody has the entry in UNIQUE (job_key): taken. The others are gone or changed.
-func (s *Session) lock(ctx context.Context, tx *sql.Tx, batch []*check.Answered, hidden bool) (free, taken map[prescient.Key]bool, err error) {
-	keys := literal.Keys(batch, check.AnsweredKey)
-	if free, err = s.sameRows(ctx, tx, "slotrun/lock_free", keys, batch); err != nil {
-		return nil, nil, err
-	}
-	if hidden && len(free) > 0 {
-		keys := literal.KeysOf(slices.Collect(maps.Keys(free)))
-		if free, err = s.sameRows(ctx, tx, "slotrun/lock_free_unique", keys, batch); err != nil {
-			return nil, nil, err
-		}
-	}
-	if len(free) == len(batch) {
-		return free, nil, nil
-	}
-	there, err := s.sameRows(ctx, tx, "slotrun/present", keys, batch)
-	if err != nil {
-		return nil, nil, err
-	}
-	taken = make(map[prescient.Key]bool)
-	for key := range there {
-		if !free[key] {
-			taken[key] = true
-		}
-	}
-	return free, taken, nil
-}
-
-// sameRows runs one of the statements that select job_key and revision, and returns the keys of the rows that are as
-// they were read.
-func (s *Session) sameRows(ctx context.Context, tx *sql.Tx, statement, keys string, batch []*check.Answered) (map[prescient.Key]bool, error) {
-	revisions := make(map[prescient.Key]uint64, len(batch))
-	for _, a := range batch {
-		revisions[a.JobKey] = a.Revision
-	}
-	same := make(map[prescient.Key]bool, len(batch))
-	err := store.EachRevision(ctx, tx, s.Tables.Fill(statement, "{keys}", keys), []any{s.Lease.Slot}, func(key prescient.Key, revision uint64) {
-		if revisions[key] == revision {
-			same[key] = true
-		}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", statement, err)
-	}
-	return same, nil
+	return s.writeEnds(ctx, tx, ends, spansOfEnds(locked.spans, ends))
 }
 
 // writeMoves moves locked rows to their later slots.
-//
-// On MariaDB a move also locks the row after its own in UNIQUE (job_key), which an app may just be inserting; MySQL does not.
-// With atOnce it fails there instead of waiting: then another try, or smaller ones, cost less than the wait.
-func (s *Session) writeMoves(ctx context.Context, tx *sql.Tx, moves []*check.Answered, atOnce bool) error {
-	atOnce = atOnce && s.Tables.Server == text.MariaDB
-	if len(moves) == 0 {
+func (s *Session) writeMoves(ctx context.Context, tx *sql.Tx, rows []*check.Answered, how moveBy) error {
+	if len(rows) == 0 {
 		return nil
 	}
 	statement := s.Tables.Stmt.Get("slotrun/reschedule")
-	if atOnce {
+	if how&atOnce != 0 {
 		statement = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + statement
 	}
-	move := s.moveAll
-	if s.Tables.Dialect == text.Plain {
+	move := s.moveTogether
+	if how&each != 0 {
 		move = s.moveEach
 	}
-	n, err := move(ctx, tx, statement, moves)
-	if atOnce {
+	n, err := move(ctx, tx, statement, rows)
+	if how&atOnce != 0 {
 		err = refused(err)
 	}
 	if err != nil {
 		return fmt.Errorf("rescheduling: %w", err)
 	}
-	if n != len(moves) {
-		return fmt.Errorf("%w: moved %d of %d", ErrChanged, n, len(moves))
+	if n != len(rows) {
+		return fmt.Errorf("%w: moved %d of %d", errChangedRows, n, len(rows))
 	}
 	return nil
 }
 
-// moveAll moves the rows by one statement, or by several where their errors are long.
-func (s *Session) moveAll(ctx context.Context, tx *sql.Tx, statement string, moves []*check.Answered) (n int, err error) {
+// moveTogether moves the rows by one statement, or by several where their errors are long.
+func (s *Session) moveTogether(ctx context.Context, tx *sql.Tx, statement string, moves []*check.Answered) (n int, err error) {
 	for len(moves) > 0 {
 		list, in := MovesJSON(moves)
 		some, err := store.Affected(ctx, tx, statement, list, s.Lease.Slot)
@@ -256,19 +186,23 @@ func KeysJSON(rows []*check.Answered) string {
 	return string(append(b, ']'))
 }
 
-// writeEnds writes history and deletes the rows, which are locked, by single rows: others of the slot may be locked by others.
-func (s *Session) writeEnds(ctx context.Context, tx *sql.Tx, ends []*check.Answered) error {
+// writeEnds writes history and deletes the rows, which are locked: by their ranges where there are some, else by single rows, since others of
+// the slot may be locked by others.
+func (s *Session) writeEnds(ctx context.Context, tx *sql.Tx, ends []*check.Answered, spans []Span) error {
 	if len(ends) == 0 {
 		return nil
 	}
-	if err := s.writeHistory(ctx, tx, ends); err != nil {
+	if err := s.writeHistory(ctx, tx, ends, spans); err != nil {
 		return err
 	}
-	if s.Tables.Dialect != text.Plain { // which has no JSON_TABLE to name them by
-		n, err := store.Affected(ctx, tx, s.Tables.Stmt.Get("slotrun/end_each"), KeysJSON(ends), s.Lease.Slot)
-		return deleted(n, len(ends), err)
+	switch {
+	case spans != nil:
+		return s.deleteRanges(ctx, tx, spans)
+	case s.Tables.Dialect == text.Plain: // which has no JSON_TABLE to name them by
+		return s.deleteByKey(ctx, tx, literal.Keys(ends, check.AnsweredKey), len(ends))
 	}
-	return s.deleteByKey(ctx, tx, literal.Keys(ends, check.AnsweredKey), len(ends))
+	n, err := store.Affected(ctx, tx, s.Tables.Stmt.Get("slotrun/end_each"), KeysJSON(ends), s.Lease.Slot)
+	return deleted(n, len(ends), err)
 }
 
 // deleteByKey deletes as many rows by their keys.
@@ -283,34 +217,56 @@ func deleted(n, want int, err error) error {
 		return fmt.Errorf("deleting ended rows: %w", err)
 	}
 	if n != want {
-		return fmt.Errorf("%w: deleted %d of %d", ErrChanged, n, want)
+		return fmt.Errorf("%w: deleted %d of %d", errChangedRows, n, want)
 	}
 	return nil
 }
 
-// writeHistory writes ends row by row: those with a long payload each by a statement of its own, by which the server copies
-// it, the others together.
-func (s *Session) writeHistory(ctx context.Context, tx *sql.Tx, ends []*check.Answered) error {
-	history := make([]byte, 0, min(len(ends)*400, 2*literal.BulkBytes))
-	for i, a := range ends {
-		if a.Copied() {
+// writeHistory writes the ends of rows.
+func (s *Session) writeHistory(ctx context.Context, tx *sql.Tx, ends []*check.Answered, spans []Span) error {
+	ranges := spansOfMoments(ends, spans)
+	var values []byte
+	for part, next := 0, 0; next < len(ends); {
+		a := ends[next]
+		switch historyOf(a, ranges) {
+		case copiedRange:
+			if err := s.copyRange(ctx, tx, a, ranges[part]); err != nil {
+				return err
+			}
+			next, part = next+ranges[part].N, part+1
+			continue
+		case copiedRow:
 			n, err := store.Affected(ctx, tx, s.Tables.CopyEnd(s.endOf(a)))
 			if err := written(n, 1, err); err != nil {
 				return err
 			}
-		} else {
-			if len(history) > 0 {
-				history = append(history, ',')
+		case asValues:
+			if values == nil {
+				values = make([]byte, 0, min(len(ends)*400, 2*literal.BulkBytes))
 			}
-			history = store.AppendEnd(history, s.endOf(a))
+			if len(values) > 0 {
+				values = append(values, ',')
+			}
+			values = store.AppendEnd(values, s.endOf(a))
 		}
-		if len(history) == 0 || i < len(ends)-1 && len(history) < literal.BulkBytes {
+		if next++; len(values) == 0 || next < len(ends) && len(values) < literal.BulkBytes {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, s.Tables.Fill("slotrun/history_insert", "{rows}", string(history))); err != nil {
+		if _, err := tx.ExecContext(ctx, s.Tables.Fill("slotrun/history_insert", "{rows}", string(values))); err != nil {
 			return fmt.Errorf("%w: %w", errHistory, err)
 		}
-		history = history[:0]
+		values = values[:0]
+	}
+	return nil
+}
+
+// written checks an INSERT into history: all ends and no others.
+func written(n, want int, err error) error {
+	if err != nil {
+		return fmt.Errorf("%w: %w", errHistory, err)
+	}
+	if n != want {
+		return fmt.Errorf("%w: wrote the ends of %d instead of %d", errChangedRows, n, want)
 	}
 	return nil
 }

@@ -1,0 +1,77 @@
+package commit
+
+import (
+	"prescient/prescient/internal/store"
+	"prescient/prescient/worker/internal/check"
+	text "prescient/sql"
+)
+
+// Lock is how a commit locks its rows.
+type Lock uint8
+
+const (
+	// ByRanges locks all rows that follow one another by one condition, and fails where it meets a lock.
+	ByRanges Lock = iota
+	// ByKeys locks each row by its primary key, and passes over those that somebody else has locked.
+	ByKeys
+	// FreeInUnique is ByKeys, and passes over the rows whose entries in UNIQUE (job_key) somebody else has locked, too.
+	FreeInUnique
+)
+
+// LockOf is how the rows of a batch are locked first.
+func LockOf(batch []*check.Answered) Lock {
+	if SpansOf(batch) == nil {
+		return ByKeys
+	}
+	return ByRanges
+}
+
+// LockOfTx is LockOf in a transaction of functions.
+func LockOfTx(batch []*check.Answered) Lock {
+	if len(batch) < minRange {
+		return ByKeys
+	}
+	return LockOf(batch)
+}
+
+// history is how an end is written to history.
+type history uint8
+
+const (
+	asValues    history = iota // the worker sends it, with others
+	copiedRow                  // the server copies it from the row
+	copiedRange                // the server copies it with the others of a range that were done in the same call
+)
+
+// historyOf is how the end of a row is written; ranges are those that can be copied, of all ends of its commit, nil for none.
+func historyOf(a *check.Answered, ranges []Span) history {
+	switch {
+	case ranges != nil:
+		return copiedRange
+	case a.Copied():
+		return copiedRow
+	}
+	return asValues
+}
+
+// moveBy is how rows are moved. On MariaDB a move also locks the row after its own in UNIQUE (job_key), which an app may just be inserting;
+// MySQL does not.
+type moveBy uint8
+
+const (
+	together moveBy = 1 << iota // all rows by one statement
+	each                        // each row by its own
+	atOnce                      // with either: it fails where it would wait; another try, or smaller ones, cost less
+)
+
+// movesOf is how rows are moved on a server, by somebody who may wait for the locks of others or not.
+func movesOf(tables *store.Tables, mayWait bool) moveBy {
+	how := together
+	if tables.Dialect == text.Plain {
+		how = each
+	}
+	if tables.Server == text.MariaDB && !mayWait {
+		how |= atOnce
+	}
+	return how
+}
