@@ -108,7 +108,7 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 	case a.Cause == CauseKept:
 		v.Outcome, v.Reason = Failed, job.LastError
 	case a.Cause == CauseRefused:
-		v.keep(grid, job, a.Err, open, now)
+		return Kept(grid, job, a.Err, now)
 	case a.Cause == CauseWaits, a.Cause == CauseStarts, a.Cause == CauseContested:
 		v.Reason, v.PutOffCount, v.Slot = job.LastError, job.PutOffCount, open
 		if a.Next != nil {

@@ -16,11 +16,10 @@ func IsKept(job FutureJob) bool {
 	return job.PutOffCount > 0 && strings.HasPrefix(job.LastError, keptError)
 }
 
-// keep is what becomes of a check that cannot be ended: it is put off at growing distances.
-func (v *Verdict) keep(grid slots.Grid, job FutureJob, refused error, open, now time.Time) {
-	v.Outcome, v.PutOffCount = "", job.PutOffCount+1
-	v.Slot = growing(grid, open, job.PutOffCount, now.Add(MaxPutOff))
-	v.Reason = ReasonText(prefixed{refused})
+// Kept is what becomes of a check that cannot be ended, since the server has refused that: it is put off at growing distances.
+func Kept(grid slots.Grid, job FutureJob, refused error, now time.Time) Verdict {
+	return Verdict{Reason: ReasonText(prefixed{refused}), Slot: growing(grid, openSlot(grid, job.NextCheckAt, now), job.PutOffCount, now.Add(MaxPutOff)),
+		DueAt: job.DueAt, CheckCount: job.CheckCount, ErrorCount: job.ErrorCount, PutOffCount: job.PutOffCount + 1}
 }
 
 // prefixed is an error as the last_error of a check that is kept.

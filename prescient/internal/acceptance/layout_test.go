@@ -72,6 +72,7 @@ var layers = []layer{
 	{"prescient/worker/internal/watched", append([]string{"prescient/worker/books"}, vocabulary...)},
 	{"prescient/worker/internal/pace", nil},
 	{"prescient/worker/internal/commit", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
+	{"prescient/worker/internal/transact", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker/internal/bucket", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker/internal/roll", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},
 	{"prescient/worker", append([]string{"prescient/audit", "prescient/blocking", "prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},

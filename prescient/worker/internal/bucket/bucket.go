@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/worker/internal/execute"
 	"prescient/prescient/worker/internal/ledger"
 	"prescient/prescient/worker/internal/pace"
+	"prescient/prescient/worker/internal/transact"
 )
 
 // flushEvery is how long an answer waits for company before it is committed, and how long rows of one job_exec may
@@ -42,6 +43,7 @@ type Bucket struct {
 	Shared *Shared
 	Options
 	session *commit.Session
+	calls   transact.Runner
 	sizes
 	reads
 	locks
@@ -93,7 +95,8 @@ func New(of *Shared, o Options) *Bucket {
 	if o.Pace == nil {
 		o.Pace = pace.Full(pace.Effort{Buckets: 1, Rows: of.Batch})
 	}
-	b := &Bucket{Shared: of, Options: o, session: &commit.Session{Writer: of.Writer, Lease: o.Lease, Clock: o.Clock, Calls: o.Calls, Waited: o.Pace.Committed},
+	session := &commit.Session{Writer: of.Writer, Lease: o.Lease, Waited: o.Pace.Committed}
+	b := &Bucket{Shared: of, Options: o, session: session, calls: transact.Runner{Session: session, Clock: o.Clock, Calls: o.Calls},
 		sizes: sizes{careful: o.Lease.Takeovers >= 2, batch: max(of.Batch/2, 1), window: of.Batch},
 		reads: reads{last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int)},
 		locks: locks{waitFor: lockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, inbox: inbox{wake: make(chan struct{}, 1)}}
@@ -134,7 +137,7 @@ func (b *Bucket) Time() store.Clock { return b.Clock }
 
 // RunTx implements execute.Sink.
 func (b *Bucket) RunTx(ctx context.Context, c *execute.TxCall) ([]check.Answer, error) {
-	return b.session.RunTx(ctx, c)
+	return b.calls.Run(ctx, c)
 }
 
 // CatchesUp implements execute.Sink.

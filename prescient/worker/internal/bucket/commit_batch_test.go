@@ -53,7 +53,7 @@ func newDesk(t *testing.T) *desk {
 	l := &ledger.Lease{Slot: rig.At("13:15"), Bucket: 3, Token: 7, Worker: "me", BatchSeq: 20}
 	l.Begin(time.Now(), time.Minute)
 	o := Options{Lease: l, Clock: store.ClockAt(rig.At("13:15:01")), Hidden: new(atomic.Bool)}
-	d.bucket = &Bucket{Shared: of, Options: o, sizes: sizes{batch: 10}, session: &commit.Session{Writer: of.Writer, Lease: l, Clock: o.Clock},
+	d.bucket = &Bucket{Shared: of, Options: o, sizes: sizes{batch: 10}, session: &commit.Session{Writer: of.Writer, Lease: l},
 		reads: reads{streams: []*stream{{outstanding: 2}}, outstanding: map[string]int{"unshipped": 2}}}
 	for i, next := range []*time.Time{nil, prescient.At(rig.At("14:01"))} {
 		job := rig.PendingAt(rig.At("13:15"))

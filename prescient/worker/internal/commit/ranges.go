@@ -50,6 +50,22 @@ func SpansOf(batch []*check.Answered) []Span {
 	return spans
 }
 
+// LockOf is how the rows of a batch are locked first.
+func LockOf(batch []*check.Answered) Lock {
+	if SpansOf(batch) == nil {
+		return ByKeys
+	}
+	return ByRanges
+}
+
+// LockOfTx is LockOf in a transaction of functions.
+func LockOfTx(batch []*check.Answered) Lock {
+	if len(batch) < minRange {
+		return ByKeys
+	}
+	return LockOf(batch)
+}
+
 // AppendRanges appends the condition that holds for the rows of ranges; below leaves out the last of each.
 func AppendRanges(to []byte, column string, spans []Span, below bool) []byte {
 	last := " <= "

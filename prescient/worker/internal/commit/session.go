@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
 
 	"prescient/prescient"
@@ -30,10 +31,8 @@ type Writer struct {
 type Session struct {
 	*Writer
 	Lease   *ledger.Lease
-	Clock   store.Clock
-	Calls   context.Context     // of the job_execs; ends when nothing of them is wanted any more
 	Waited  func(time.Duration) // is told for how long a commit waited for its fence and its COMMIT; may be nil
-	commits sync.Mutex          // held from the fence of a commit to its end; guards the lease's batch_seq
+	Commits sync.Mutex          // held from the fence of a commit to its end; guards the lease's batch_seq
 }
 
 // Result says what a commit did with each of its rows.
@@ -67,8 +66,8 @@ func (s *Session) Behind(ctx context.Context, counts books.Counts, write func(ct
 	}
 	defer conn.Close()
 	// Until the commit is counted: a TxFunc's transaction may be waiting to commit under the next number.
-	s.commits.Lock()
-	defer s.commits.Unlock()
+	s.Commits.Lock()
+	defer s.Commits.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, s.Send.Timeout)
 	defer cancel()
 	tx, err := conn.BeginTx(store.MayIdle(ctx, store.IdleInCommit), nil)
@@ -100,6 +99,26 @@ func (s *Session) Behind(ctx context.Context, counts books.Counts, write func(ct
 		s.Waited(waited)
 	}
 	return err
+}
+
+// WriteTx writes what becomes of rows that a transaction of functions has locked, and commits it, the fence last. A row that came into a
+// range since it was locked is an error there, and the rows are called again, by themselves: it can only be one whose insert was under way when
+// its slot began. mayWait says whether a move waits for the locks of others.
+//
+// The caller holds Commits, from the first write on: a move also locks neighbours in UNIQUE (job_key), and a commit that waits there for this
+// transaction, which waits here for that commit, is a deadlock that the server cannot see.
+func (s *Session) WriteTx(ctx context.Context, tx *sqlx.Tx, locked Locked, moves, ends []*check.Answered, counts books.Counts, mayWait bool) error {
+	if err := s.writeLocked(ctx, tx.Tx, locked, moves, ends, movesOf(s.Tables, mayWait)); err != nil {
+		return err
+	}
+	if !s.Lease.Alive(time.Now()) {
+		return ledger.ErrLost
+	}
+	before := time.Now()
+	if err := s.Ledger.Fence(ctx, tx.Tx, s.Lease, counts); err != nil {
+		return err
+	}
+	return s.Ledger.Commit(ctx, tx.Commit, s.Lease, before)
 }
 
 // connection takes a connection out of the pool, which may have to wait for one.

@@ -18,22 +18,6 @@ const (
 	FreeInUnique
 )
 
-// LockOf is how the rows of a batch are locked first.
-func LockOf(batch []*check.Answered) Lock {
-	if SpansOf(batch) == nil {
-		return ByKeys
-	}
-	return ByRanges
-}
-
-// LockOfTx is LockOf in a transaction of functions.
-func LockOfTx(batch []*check.Answered) Lock {
-	if len(batch) < minRange {
-		return ByKeys
-	}
-	return LockOf(batch)
-}
-
 // history is how an end is written to history.
 type history uint8
 
@@ -43,10 +27,10 @@ const (
 	copiedRange                // the server copies it with the others of a range that were done in the same call
 )
 
-// historyOf is how the end of a row is written; ranges are those that can be copied, of all ends of its commit, nil for none.
-func historyOf(a *check.Answered, ranges []Span) history {
+// historyOf is how the end of a row is written; inRange says that it is one of a range that can be copied.
+func historyOf(a *check.Answered, inRange bool) history {
 	switch {
-	case ranges != nil:
+	case inRange:
 		return copiedRange
 	case a.Copied():
 		return copiedRow

@@ -228,7 +228,7 @@ func (s *Session) writeHistory(ctx context.Context, tx *sql.Tx, ends []*check.An
 	var values []byte
 	for part, next := 0, 0; next < len(ends); {
 		a := ends[next]
-		switch historyOf(a, ranges) {
+		switch historyOf(a, ranges != nil) {
 		case copiedRange:
 			if err := s.copyRange(ctx, tx, a, ranges[part]); err != nil {
 				return err

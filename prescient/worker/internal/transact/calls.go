@@ -1,4 +1,4 @@
-package commit
+package transact
 
 import (
 	"context"
@@ -20,9 +20,8 @@ import (
 // transaction in which they had one together.
 const apartFor = 16
 
-// txCalls makes the calls for rows that share a transaction, and fills in their answers. Rows are named by their places in
-// batch.
-type txCalls struct {
+// calls are made for rows that share a transaction, and fill in their answers. Rows are named by their places in batch.
+type calls struct {
 	handler *execute.TxCall
 	clock   store.Clock
 	tx      *sqlx.Tx
@@ -36,7 +35,7 @@ type txCalls struct {
 
 // all makes the calls for some rows, and leaves the last savepoint open. err means that the transaction is lost, or has to be
 // given up; failure is what the last call failed with, and is in the answers too.
-func (c *txCalls) all(ctx context.Context, rows []int) (failure, err error) {
+func (c *calls) all(ctx context.Context, rows []int) (failure, err error) {
 	calls := c.handler.Share(rows)
 	if apart := &c.handler.Apart; len(calls) > 1 && c.watch.Quiet() && apart.Load() <= 0 {
 		var good bool
@@ -69,7 +68,7 @@ func (c *txCalls) all(ctx context.Context, rows []int) (failure, err error) {
 // shareSavepoint makes one call after the other behind one savepoint, which saves two statements of three. That is good
 // where none fails. Otherwise all that they did is undone, and rest are those to be made one by one: all but the one
 // that failed, whose answer stands.
-func (c *txCalls) shareSavepoint(ctx context.Context, calls [][]int) (good bool, rest [][]int, err error) {
+func (c *calls) shareSavepoint(ctx context.Context, calls [][]int) (good bool, rest [][]int, err error) {
 	if err := c.savepoint(ctx); err != nil {
 		return false, nil, err
 	}
@@ -95,7 +94,7 @@ func (c *txCalls) shareSavepoint(ctx context.Context, calls [][]int) (good bool,
 
 // leave says whether the other calls are better made in transactions of their own: those before them took long, and whoever
 // cancels one of their rows waits for all.
-func (c *txCalls) leave(calls [][]int) bool {
+func (c *calls) leave(calls [][]int) bool {
 	if time.Since(c.began) < execute.LongGroup {
 		return false
 	}
@@ -109,7 +108,7 @@ func (c *txCalls) leave(calls [][]int) bool {
 
 // due leaves out the rows that came too late by now, after the calls before theirs: their ends have no part in this transaction.
 // They are tried again by themselves, and not called then.
-func (c *txCalls) due(part []int, here time.Time) []int {
+func (c *calls) due(part []int, here time.Time) []int {
 	lapses := func(row int) bool {
 		_, lapsed := execute.Due(c.handler.Lane.Guards, c.batch[row:row+1], c.clock, here)
 		return len(lapsed) > 0
@@ -128,14 +127,14 @@ func (c *txCalls) due(part []int, here time.Time) []int {
 }
 
 // behindSavepoint makes a call behind a savepoint of its own.
-func (c *txCalls) behindSavepoint(ctx context.Context, part []int) (failure, err error) {
+func (c *calls) behindSavepoint(ctx context.Context, part []int) (failure, err error) {
 	if err := c.savepoint(ctx); err != nil {
 		return nil, err
 	}
 	return c.call(ctx, part)
 }
 
-func (c *txCalls) savepoint(ctx context.Context) error {
+func (c *calls) savepoint(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -147,19 +146,19 @@ func (c *txCalls) savepoint(ctx context.Context) error {
 
 // undo undoes what was done since the savepoint, which stays. Where it is gone, so is what came before it: a deadlock,
 // mostly.
-func (c *txCalls) undo(ctx context.Context, failure error) error {
+func (c *calls) undo(ctx context.Context, failure error) error {
 	return c.end(ctx, "ROLLBACK TO SAVEPOINT prescient_row", failure)
 }
 
 // endSavepoint ends the savepoint of the last call, as that ended.
-func (c *txCalls) endSavepoint(ctx context.Context, failure error) error {
+func (c *calls) endSavepoint(ctx context.Context, failure error) error {
 	if failure != nil {
 		return c.undo(ctx, failure)
 	}
 	return c.end(ctx, "RELEASE SAVEPOINT prescient_row", nil)
 }
 
-func (c *txCalls) end(ctx context.Context, statement string, failure error) error {
+func (c *calls) end(ctx context.Context, statement string, failure error) error {
 	if _, err := c.tx.ExecContext(ctx, statement); err != nil {
 		return fmt.Errorf("the transaction is lost: %w", errors.Join(failure, err))
 	}
@@ -167,7 +166,7 @@ func (c *txCalls) end(ctx context.Context, statement string, failure error) erro
 }
 
 // call makes one call, and fills in the answers of its rows.
-func (c *txCalls) call(ctx context.Context, part []int) (failure, err error) {
+func (c *calls) call(ctx context.Context, part []int) (failure, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
