@@ -17,7 +17,7 @@ type Cause uint8
 const (
 	// CauseCalled: its job_exec was called, and answered.
 	CauseCalled Cause = iota
-	// CauseUnregistered: the worker has no such job_exec.
+	// CauseUnregistered: the worker has no such job_exec. Next may say when to look again; else that is at growing distances.
 	CauseUnregistered
 	// CausePaused: its job_exec is paused.
 	CausePaused
@@ -29,12 +29,10 @@ const (
 	CauseUnreadable
 	// CauseExpired: it had expired. See NotCalled.
 	CauseExpired
-	// CauseMissed: it was a run of a schedule, and too late. See NotCalled.
+	// CauseMissed: it was too late for its first call, which was to be made by Next.
 	CauseMissed
 	// CauseWaits: it is not its turn yet. Next says when to look again; nothing else of the row changes.
 	CauseWaits
-	// CauseStarts is CauseWaits of a check whose function was called for the first time, as a long run that goes on beside the slot run.
-	CauseStarts
 	// CauseEnds: it ends uncalled with the Outcome of the answer, and with its error for the reason.
 	CauseEnds
 	// CauseContested: somebody else has locked what is needed to call it. It stays as it is, and is tried again: by the same slot run for a
@@ -46,13 +44,16 @@ const (
 	CauseRefused
 )
 
-// Answer is what a job_exec answered: the next time to check or nil, or an error; or why it was not asked.
+// Answer is what a job_exec answered: the next time to check or nil, or an error; or why it was not asked. What schedules and long runs want of
+// their checks comes to Decide as an Answer, too, which knows neither.
 type Answer struct {
 	Next  *time.Time
 	Err   error
 	Cause Cause
 	// Outcome is how it ends, with CauseEnds.
 	Outcome Outcome
+	// Began says, with CauseWaits, that its call began just now, for the first time, and goes on beside the slot run.
+	Began bool
 }
 
 // Verdict is what becomes of a check: an end, or a move to a later slot.
@@ -100,7 +101,10 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 	case a.Cause == CauseExpired:
 		v.Outcome, v.Reason = Expired, "not called: it expired at "+slots.Stamp(Expiry(job, g))
 	case a.Cause == CauseMissed:
-		v.Outcome, v.Reason = Missed, "not called: it was to be called by "+slots.Stamp(missedAfter(job))
+		v.Outcome, v.Reason = Missed, "not called: it was too late"
+		if a.Next != nil {
+			v.Reason = "not called: it was to be called by " + slots.Stamp(*a.Next)
+		}
 	case a.Cause == CauseEnds:
 		if v.Outcome = a.Outcome; a.Err != nil {
 			v.Reason = ReasonText(a.Err)
@@ -109,15 +113,17 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 		v.Outcome, v.Reason = Failed, job.LastError
 	case a.Cause == CauseRefused:
 		return Kept(grid, job, a.Err, now)
-	case a.Cause == CauseWaits, a.Cause == CauseStarts, a.Cause == CauseContested:
+	case a.Cause == CauseWaits, a.Cause == CauseContested:
 		v.Reason, v.PutOffCount, v.Slot = job.LastError, job.PutOffCount, open
 		if a.Next != nil {
-			v.Slot = slots.Later(grid.Ceil(slots.Earlier(slots.RoundUp(*a.Next), grid.Floor(LatestSlot))), open)
+			v.Slot = lookAgain(grid, *a.Next, open)
 		}
 	case a.Cause == CauseUnregistered:
 		v.Reason = fmt.Sprintf("job_exec %q is not registered with the worker that serves the slot", job.JobExec)
 		v.PutOffCount = oneMore(job.PutOffCount)
-		if v.Slot = open; !isTimer(job) {
+		if a.Next != nil {
+			v.Slot = lookAgain(grid, *a.Next, open)
+		} else {
 			v.Slot = growing(grid, open, job.PutOffCount, now.Add(MaxPutOff))
 		}
 	case a.Cause == CausePaused:
@@ -146,8 +152,10 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 	return v
 }
 
-// isTimer says whether a row is the timer of a schedule: a run has a tag. A worker that does not know its job_exec has no guards for it.
-func isTimer(job FutureJob) bool { return job.EntityName == ScheduleEntity && job.Tag == "" }
+// lookAgain is the slot in which a check is looked at again that was not called.
+func lookAgain(grid slots.Grid, next, open time.Time) time.Time {
+	return slots.Later(grid.Ceil(slots.Earlier(slots.RoundUp(next), grid.Floor(LatestSlot))), open)
+}
 
 // decideNext applies the guards to a returned time.
 func (v *Verdict) decideNext(grid slots.Grid, g Guards, job FutureJob, next, open, now time.Time) {

@@ -149,8 +149,7 @@ func TestRulesOfACheck(t *testing.T) {
 		{name: "then for four", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.PutOffCount = 2 }, slot: "14:15", putOff: 3, reason: "not registered"},
 		{name: "for a day at most", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.PutOffCount = 99 }, at: at("13:15").Add(days), putOff: 100, reason: "not registered"},
 		{name: "whatever the guards", guards: Guards{MaxChecks: None, MaxErrors: None, Horizon: time.Second}, answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.PutOffCount = 3 }, slot: "15:15", putOff: 4, reason: "not registered"},
-		{name: "the timer of a schedule waits for the next slot each time", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.EntityName, j.JobExec, j.PutOffCount = ScheduleEntity, "schedule.fire", 7 }, slot: "13:30", putOff: 8, reason: "not registered"},
-		{name: "and its run for ever longer", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.EntityName, j.Tag, j.PutOffCount = ScheduleEntity, "1763643600", 2 }, slot: "14:15", putOff: 3, reason: "not registered"},
+		{name: "but as the answer says", answer: Answer{Cause: CauseUnregistered, Next: At(at("13:15"))}, job: func(j *FutureJob) { j.PutOffCount = 7 }, slot: "13:30", putOff: 8, reason: "not registered"},
 		{name: "and the counts are left", answer: Answer{Cause: CauseUnregistered}, job: func(j *FutureJob) { j.CheckCount, j.ErrorCount = 5, 5 }, slot: "13:30", putOff: 1, checks: 5, errors: 5, reason: "not registered"},
 
 		// Not called for other reasons.

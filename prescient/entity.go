@@ -15,6 +15,9 @@ const (
 	MaxTagLen  = 64
 )
 
+// ScheduleEntity is the entity name that schedules have for their checks: it is theirs alone.
+const ScheduleEntity = "schedule"
+
 // Entity is the thing in the app's domain that a check is about, such as order 42.
 type Entity struct {
 	// Name is an identifier: letters, digits, and _ . - ; at most 64 bytes.

@@ -1,15 +1,11 @@
 package prescient
 
 import (
-	"encoding/json"
 	"math"
 	"time"
 
 	"prescient/slots"
 )
-
-// ScheduleEntity is the entity name that schedules have for their checks: it is theirs alone.
-const ScheduleEntity = "schedule"
 
 // Expiry is from when on a check is not called any more, by the guards of its job_exec: its own ExpiresAt, or their
 // ExpiresAfter from its DueAt; zero for never.
@@ -26,39 +22,19 @@ func Expiry(job FutureJob, g Guards) time.Time {
 // MayLapse says whether NotCalled may ever say of a check that it is not to be called: of most it never does, and those need
 // no look at the clock.
 func MayLapse(g Guards, job *FutureJob) bool {
-	return !g.Endless && (job.ExpiresAt != nil || g.ExpiresAfter > 0 || job.EntityName == ScheduleEntity)
+	return !g.Endless && (job.ExpiresAt != nil || g.ExpiresAfter > 0)
 }
 
-// NotCalled says whether a check is not to be called at a time, by the database's clock, and why. It is looked at just before
-// each call. CauseMissed comes first: a run of a schedule of which no answer was ever committed, and whose payload says by when it was
-// to be called, {"missed_after":"2006-01-02T15:04:05Z"}. CauseExpired is for what has expired. It is a pure function.
+// NotCalled says whether a check is not to be called at a time, by the database's clock, and why: CauseExpired is for what has expired. It is
+// looked at just before each call. It is a pure function.
 func NotCalled(g Guards, job FutureJob, now time.Time) (Cause, bool) {
 	if g.Endless { // whatever plain SQL has given the row
 		return CauseCalled, false
-	}
-	if by := missedAfter(job); !by.IsZero() && now.After(by) {
-		return CauseMissed, true
 	}
 	if expiry := Expiry(job, g); !expiry.IsZero() && !now.Before(expiry) {
 		return CauseExpired, true
 	}
 	return CauseCalled, false
-}
-
-// missedAfter is by when a run of a schedule is to be called for the first time; zero where it is none, or says nothing about
-// that.
-func missedAfter(job FutureJob) time.Time {
-	if job.EntityName != ScheduleEntity || job.CheckCount > 0 || job.ErrorCount > 0 || len(job.Payload) == 0 {
-		return time.Time{}
-	}
-	var payload struct {
-		MissedAfter time.Time `json:"missed_after"`
-	}
-	// Only a reslot moves the first slot of a run behind that: then it is called whenever that is.
-	if json.Unmarshal(job.Payload, &payload) != nil || job.FirstCheckAt.After(payload.MissedAfter) {
-		return time.Time{}
-	}
-	return payload.MissedAfter.UTC()
 }
 
 // ExpiresAt is the expiry of a check that expires so long after it is due, as the tables hold it: in microseconds, LatestSlot at

@@ -1,7 +1,6 @@
 package prescient
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -15,15 +14,6 @@ func expiring(expiresAt string) FutureJob {
 	job := pendingAt(at("13:15"))
 	if expiresAt != "" {
 		job.ExpiresAt = At(at(expiresAt))
-	}
-	return job
-}
-
-func runOfSchedule(missedAfter string, change func(j *FutureJob)) FutureJob {
-	job := expiring("")
-	job.EntityName, job.Payload = ScheduleEntity, json.RawMessage(`{"missed_after": "2026-11-20T`+missedAfter+`"}`)
-	if change != nil {
-		change(&job)
 	}
 	return job
 }
@@ -49,20 +39,6 @@ func TestWhatExpiredIsNotCalled(t *testing.T) {
 		{"also where it is sooner", expiring("13:20"), hour, at("13:20"), CauseExpired, true},
 		{"endless checks have none by a guard", expiring(""), Guards{ExpiresAfter: time.Hour, Endless: true}, at("18:00"), CauseCalled, false},
 		{"nor one of their own, which plain SQL can give", expiring("14:00"), Guards{Endless: true}, at("18:00"), CauseCalled, false},
-		{"nor are they missed", runOfSchedule("13:30:00Z", nil), Guards{Endless: true}, at("14:00"), CauseCalled, false},
-
-		{"a run of a schedule in time", runOfSchedule("13:30:00Z", nil), Guards{}, at("13:30"), CauseCalled, false},
-		{"a run that is missed", runOfSchedule("13:30:00Z", nil), Guards{}, at("13:30").Add(time.Microsecond), CauseMissed, true},
-		{"in another zone", runOfSchedule("14:30:00+01:00", nil), Guards{}, at("13:31"), CauseMissed, true},
-		{"one that was called before is a retry", runOfSchedule("13:30:00Z", func(j *FutureJob) { j.ErrorCount = 1 }), Guards{}, at("14:00"), CauseCalled, false},
-		{"or a later check", runOfSchedule("13:30:00Z", func(j *FutureJob) { j.CheckCount = 1 }), Guards{}, at("14:00"), CauseCalled, false},
-		{"missed comes before expired", runOfSchedule("13:30:00Z", func(j *FutureJob) { j.ExpiresAt = At(at("13:20")) }), Guards{}, at("14:00"), CauseMissed, true},
-		{"expired where it is not missed", runOfSchedule("18:00:00Z", func(j *FutureJob) { j.ExpiresAt = At(at("13:20")) }), Guards{}, at("14:00"), CauseExpired, true},
-		{"a payload of others", runOfSchedule("13:30:00Z", func(j *FutureJob) { j.EntityName = "order" }), Guards{}, at("14:00"), CauseCalled, false},
-		{"no payload", runOfSchedule("", func(j *FutureJob) { j.Payload = nil }), Guards{}, at("14:00"), CauseCalled, false},
-		{"that a reslot moved behind it", runOfSchedule("13:30:00Z", func(j *FutureJob) { j.FirstCheckAt = at("14:00") }), Guards{}, at("14:00"), CauseCalled, false},
-		{"no time in it", runOfSchedule("", func(j *FutureJob) { j.Payload = json.RawMessage(`{"missed_after": "soon"}`) }), Guards{}, at("14:00"), CauseCalled, false},
-		{"no object", runOfSchedule("", func(j *FutureJob) { j.Payload = json.RawMessage(`[1]`) }), Guards{}, at("14:00"), CauseCalled, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cause, not := NotCalled(c.guards, c.job, c.now)
@@ -76,12 +52,9 @@ func TestWhatExpiredIsNotCalled(t *testing.T) {
 				return
 			}
 			v := Decide(quarter, c.guards, c.job, Answer{Cause: cause}, c.now)
-			want, why := Expired, "not called: it expired at "+slots.Stamp(Expiry(c.job, c.guards))
-			if cause == CauseMissed {
-				want, why = Missed, "not called: it was to be called by 2026-11-20T13:30:00Z"
-			}
-			if v.Outcome != want || v.Reason != why || !v.Slot.IsZero() || v.CheckCount != c.job.CheckCount || v.ErrorCount != c.job.ErrorCount {
-				t.Errorf("decided %+v; want %s: %s", v, want, why)
+			why := "not called: it expired at " + slots.Stamp(Expiry(c.job, c.guards))
+			if v.Outcome != Expired || v.Reason != why || !v.Slot.IsZero() || v.CheckCount != c.job.CheckCount || v.ErrorCount != c.job.ErrorCount {
+				t.Errorf("decided %+v; want %s: %s", v, Expired, why)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/reserved"
 	"prescient/slots"
 )
 
@@ -60,8 +61,8 @@ func decide(grid slots.Grid, m met) ruling {
 	if same && !run.startedAt.IsZero() {
 		return m.goOn()
 	}
-	if cause, not := prescient.NotCalled(m.guards, m.job, m.now); not {
-		return ruling{answer: prescient.Answer{Cause: cause}}
+	if a, not := reserved.NotCalled(m.guards, m.job, m.now); not {
+		return ruling{answer: a}
 	}
 	return m.begin(grid, same)
 }

@@ -170,7 +170,7 @@ func (m *meeting) start(job prescient.FutureJob, terms Terms, row *known, r ruli
 	m.started = append(m.started, run)
 	a := waitUntil(row.allocatedUntil).answer
 	if r.afresh {
-		a.Cause = prescient.CauseStarts
+		a.Began = true
 	}
 	return a
 }
@@ -358,7 +358,7 @@ func (e *exec) startAlone(ctx context.Context, m *meeting) (found presence, err 
 		return found, err // what was committed all the same lapses, and is taken over
 	}
 	for i, job := range m.jobs {
-		if late := m.now.Sub(e.tables.Grid.Ceil(job.DueAt)); answers[i].Cause == prescient.CauseStarts && e.guards.SLA > 0 && late > e.guards.SLA {
+		if late := m.now.Sub(e.tables.Grid.Ceil(job.DueAt)); answers[i].Began && e.guards.SLA > 0 && late > e.guards.SLA {
 			// No slot run counts it.
 			e.options.Log.Warn().Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).Dur("late", late).
 				Msg("a long run starts later than its SLA: it waited for a place, or for the run before it")

@@ -190,7 +190,7 @@ func (b *Bucket) setAside(batch []*check.Answered) []*check.Answered {
 		case check.Committed:
 			done = append(done, a)
 			b.Figures.Counts.Count(a.Verdict, a.Answer.Cause, 1)
-			if a.Answer.Cause == prescient.CauseCalled || a.Answer.Cause == prescient.CauseStarts {
+			if a.Answer.Cause == prescient.CauseCalled || a.Answer.Began {
 				b.noteLateness(a)
 			}
 			b.noteTrouble(a)
@@ -245,7 +245,7 @@ func longer(wait time.Duration) time.Duration { return min(max(2*wait, flushEver
 
 func (b *Bucket) noteLateness(a *check.Answered) {
 	slot := a.NextCheckAt
-	if a.Answer.Cause == prescient.CauseStarts { // it may have waited for a place, or for another run
+	if a.Answer.Began { // it may have waited for a place, or for another run
 		slot = slots.Earlier(slot, b.Shared.Tables.Grid.Ceil(a.DueAt))
 	}
 	late := a.Answer.Started.Sub(slot)

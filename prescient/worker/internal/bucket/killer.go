@@ -32,7 +32,7 @@ func (b *Bucket) endKiller(ctx context.Context) error {
 	}
 	if len(rows) == 1 && rows[0].JobKey == killer && rows[0].Revision == revision {
 		b.keep(rows[0])
-		b.answerAtOnce(rows[0], prescient.CauseKilled)
+		b.answerAtOnce(rows[0], prescient.Answer{Cause: prescient.CauseKilled})
 		_, err = b.commitReady(ctx, true)
 	}
 	return err

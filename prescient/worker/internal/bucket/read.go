@@ -10,6 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/execute"
 	"prescient/slots"
@@ -138,21 +139,21 @@ func (b *Bucket) start(ctx context.Context, s *stream, rows []*check.Answered) e
 		}
 		b.keep(r)
 		if b.Paused[r.JobExec] {
-			b.answerAtOnce(r, prescient.CausePaused)
+			b.answerAtOnce(r, prescient.Answer{Cause: prescient.CausePaused})
 			continue
 		}
 		if prescient.IsKept(r.FutureJob) {
-			b.answerAtOnce(r, prescient.CauseKept)
+			b.answerAtOnce(r, prescient.Answer{Cause: prescient.CauseKept})
 			continue
 		}
 		lane := b.Shared.Executor.Lanes[r.JobExec]
 		if lane == nil {
-			b.answerAtOnce(r, prescient.CauseUnregistered)
+			b.answerAtOnce(r, reserved.Unregistered(r.FutureJob))
 			continue
 		}
 		b.hasTx = b.hasTx || lane.InTx()
 		if r.Unread {
-			b.answerAtOnce(r, prescient.CauseUnreadable)
+			b.answerAtOnce(r, prescient.Answer{Cause: prescient.CauseUnreadable})
 			continue
 		}
 		if t := open[lane]; t != nil {
@@ -172,8 +173,8 @@ func (b *Bucket) start(ctx context.Context, s *stream, rows []*check.Answered) e
 }
 
 // answerAtOnce answers for a row that is not called.
-func (b *Bucket) answerAtOnce(r *check.Answered, cause prescient.Cause) {
-	r.Answer = check.Answer{Cause: cause}
+func (b *Bucket) answerAtOnce(r *check.Answered, a prescient.Answer) {
+	r.Answer = check.Of(a)
 	b.judge(r)
 	b.take([]*check.Answered{r}, 0, b.enough())
 }

@@ -12,6 +12,7 @@ import (
 type Answer struct {
 	Cause   prescient.Cause
 	Outcome prescient.Outcome // with CauseEnds
+	Began   bool              // with CauseWaits: its call did, and goes on beside the slot run
 	Fate    Fate
 	Next    *time.Time
 	Err     error
@@ -48,9 +49,14 @@ func (a *Answer) Lapsed() bool {
 	return false
 }
 
+// Of is an answer as the rules take it, before its call is told of.
+func Of(a prescient.Answer) Answer {
+	return Answer{Cause: a.Cause, Outcome: a.Outcome, Began: a.Began, Next: a.Next, Err: Quoted(a.Err)}
+}
+
 // Given is the answer as the rules take it.
 func (a *Answer) Given() prescient.Answer {
-	return prescient.Answer{Next: a.Next, Err: a.Err, Cause: a.Cause, Outcome: a.Outcome}
+	return prescient.Answer{Next: a.Next, Err: a.Err, Cause: a.Cause, Outcome: a.Outcome, Began: a.Began}
 }
 
 // Trouble says what went wrong with a row; empty where nothing did.

@@ -80,7 +80,4 @@ func NewBatch(rows []*Answered, called time.Time) *prescient.Batch {
 }
 
 // AnswerOf is what a function answered for row i.
-func AnswerOf(b *prescient.Batch, i int) Answer {
-	a := b.Given(i)
-	return Answer{Cause: a.Cause, Outcome: a.Outcome, Next: a.Next, Err: Quoted(a.Err)}
-}
+func AnswerOf(b *prescient.Batch, i int) Answer { return Of(b.Given(i)) }

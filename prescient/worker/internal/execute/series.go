@@ -104,8 +104,8 @@ func (s *series) begin() *check.Answered {
 		if s.done == s.delivered {
 			s.first = s.started
 		}
-		if cause, not := notCalled(s.Lane.Guards, r, s.Sink.Time(), s.started); not {
-			r.Answer = check.Answer{Cause: cause}
+		if a, not := notCalled(s.Lane.Guards, r, s.Sink.Time(), s.started); not {
+			r.Answer = check.Of(a)
 			s.done++
 			continue
 		}
