@@ -49,7 +49,7 @@ func decide(grid slots.Grid, m met) ruling {
 	}
 	if run.renewedAs(m.job) {
 		if run.underWay() {
-			return ends(prescient.Superseded, errChanged)
+			return ends(prescient.Superseded, reserved.ErrChanged)
 		}
 		same = true // one that waits to be started, or to be tried again
 	}

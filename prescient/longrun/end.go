@@ -11,6 +11,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/internal/check"
 	"prescient/prescient/longrun/internal/claimer"
@@ -117,7 +118,8 @@ func (c *conclusion) supersede(ctx context.Context, a prescient.Answer) error {
 	job := c.run.job
 	c.Count(&job)
 	job.TotalMS += literal.Millis(c.ran)
-	v := prescient.Verdict{Outcome: prescient.Superseded, Reason: errChanged.Error(), DueAt: job.DueAt, CheckCount: c.run.row.check.checkCount, ErrorCount: job.ErrorCount, PutOffCount: job.PutOffCount}
+	v := reserved.Superseded(job)
+	v.CheckCount = c.run.row.check.checkCount
 	if a.Cause == prescient.CauseRefused {
 		v = c.keep(job, a)
 	}

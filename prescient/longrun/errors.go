@@ -38,7 +38,6 @@ var (
 	errOverlapped = errors.New("the run before it is not over")
 	errTooLate    = errors.New("its retry came when the next occurrence was due")
 	errCrashed    = errors.New("its agents let it lapse, one after the other")
-	errChanged    = errors.New("its schedule was changed while it was under way")
 )
 
 func quotaError(quota time.Duration) error { return fmt.Errorf("%w: %s", ErrQuota, quota) }

@@ -45,13 +45,18 @@ func (i identity) is(p *check.Present) bool { return p.Is(i.dueAt, i.insertedAt,
 
 // isRenewed says whether it is the check of a schedule's run, which goes on under a later definition.
 func (i identity) isRenewed(p *check.Present) bool {
-	return p.IsRenewed(i.dueAt, i.insertedAt, i.checkCount)
+	dueAt, insertedAt, checkCount, there := p.Left()
+	return there && i.renewedAs(identity{dueAt, insertedAt, checkCount})
+}
+
+// renewedAs says whether a check is that of a schedule's run under another definition.
+func (i identity) renewedAs(other identity) bool {
+	return i.dueAt.Equal(other.dueAt) && i.checkCount == other.checkCount && !i.insertedAt.Equal(other.insertedAt)
 }
 
 // renewedAs is isRenewed of a run that did not end, or of none.
 func (k *known) renewedAs(job prescient.FutureJob) bool {
-	is := identityOf(job)
-	return k != nil && k.endedAt.IsZero() && k.schedule != "" && k.check.dueAt.Equal(is.dueAt) && k.check.checkCount == is.checkCount && !k.check.insertedAt.Equal(is.insertedAt)
+	return k != nil && k.endedAt.IsZero() && k.schedule != "" && k.check.renewedAs(identityOf(job))
 }
 
 func identityOf(job prescient.FutureJob) identity {

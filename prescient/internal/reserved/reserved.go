@@ -1,4 +1,5 @@
-// Package reserved has the entity names that belong to rooms of the library: apps insert and cancel nothing under them.
+// Package reserved has the entity names that belong to rooms of the library, under which apps insert and cancel nothing, and what these rooms want of
+// their checks of whoever calls them.
 package reserved
 
 import (

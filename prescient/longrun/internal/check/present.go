@@ -48,9 +48,9 @@ func (p *Present) Is(dueAt, insertedAt time.Time, checkCount int) bool {
 	return p.slot.Valid && p.due.Time.Equal(dueAt) && p.inserted.Time.Equal(insertedAt) && int(p.checks.Int64) == checkCount
 }
 
-// IsRenewed says whether it is there, and goes on under a definition of its schedule that is later than that of a run.
-func (p *Present) IsRenewed(dueAt, insertedAt time.Time, checkCount int) bool {
-	return p.Is(dueAt, p.inserted.Time, checkCount) && !p.inserted.Time.Equal(insertedAt)
+// Left is the check as the app has left it, and how often it was checked since; there says whether it is.
+func (p *Present) Left() (dueAt, insertedAt time.Time, checkCount int, there bool) {
+	return p.due.Time, p.inserted.Time, int(p.checks.Int64), p.slot.Valid
 }
 
 // Count gives a check the counts that it has now.

@@ -14,8 +14,8 @@ import (
 // errOthers is returned inside a commit whose ranges have other rows than those that were read.
 var errOthers = errors.New("other rows were found")
 
-// errChangedRows is returned inside a commit when rows changed after they were locked; the commit starts over.
-var errChangedRows = errors.New("rows changed under the commit")
+// errChanged is returned inside a commit when rows changed after they were locked; the commit starts over.
+var errChanged = errors.New("rows changed under the commit")
 
 // ErrAtOnce is returned inside a commit when a statement that waits for no lock met one of somebody else's.
 var ErrAtOnce = errors.New("somebody else has a row locked")

@@ -36,7 +36,7 @@ func RefusalOf(err error) Refusal {
 	switch {
 	case errors.Is(err, errOthers):
 		return OtherRows
-	case errors.Is(err, errChangedRows):
+	case errors.Is(err, errChanged):
 		return Changed
 	case errors.Is(err, ErrAtOnce):
 		return AtOnce

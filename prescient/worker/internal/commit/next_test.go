@@ -141,7 +141,7 @@ func TestARefusalIsKnownByItsError(t *testing.T) {
 		want Refusal
 	}{
 		{errOthers, OtherRows},
-		{fmt.Errorf("%w: moved 1 of 2", errChangedRows), Changed},
+		{fmt.Errorf("%w: moved 1 of 2", errChanged), Changed},
 		{refused(server(errno.LockWaitTimeout)), AtOnce},
 		{refused(server(errno.NoWait)), AtOnce},
 		{refused(server(errno.Deadlock)), Passing},

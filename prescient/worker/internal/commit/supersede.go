@@ -6,11 +6,9 @@ import (
 	"fmt"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/reserved"
 	"prescient/prescient/worker/internal/check"
 )
-
-// errChanged is why a run ends whose schedule was changed beside its call.
-const errChanged = "its schedule was changed while it was under way"
 
 // supersede ends the runs of schedules that are among the answers that are to be dropped, since their schedules were changed beside the
 // calls: such a run goes on under the new definition where it waited, and is not called again where it was under way. Its end is the app's,
@@ -51,7 +49,7 @@ func (s *Session) renewed(ctx context.Context, tx *sql.Tx, a *check.Answered) (e
 			continue // that of somebody else's row
 		}
 		end.Bare = false
-		end.Verdict = prescient.Verdict{Outcome: prescient.Superseded, Reason: errChanged, DueAt: a.DueAt, CheckCount: a.CheckCount, ErrorCount: a.ErrorCount, PutOffCount: a.PutOffCount}
+		end.Verdict = reserved.Superseded(a.FutureJob)
 		ends = append(ends, &end)
 	}
 	return ends, rows.Err()

@@ -96,7 +96,7 @@ func (s *Session) writeMoves(ctx context.Context, tx *sql.Tx, rows []*check.Answ
 		return fmt.Errorf("rescheduling: %w", err)
 	}
 	if n != len(rows) {
-		return fmt.Errorf("%w: moved %d of %d", errChangedRows, n, len(rows))
+		return fmt.Errorf("%w: moved %d of %d", errChanged, n, len(rows))
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func deleted(n, want int, err error) error {
 		return fmt.Errorf("deleting ended rows: %w", err)
 	}
 	if n != want {
-		return fmt.Errorf("%w: deleted %d of %d", errChangedRows, n, want)
+		return fmt.Errorf("%w: deleted %d of %d", errChanged, n, want)
 	}
 	return nil
 }
@@ -266,7 +266,7 @@ func written(n, want int, err error) error {
 		return fmt.Errorf("%w: %w", errHistory, err)
 	}
 	if n != want {
-		return fmt.Errorf("%w: wrote the ends of %d instead of %d", errChangedRows, n, want)
+		return fmt.Errorf("%w: wrote the ends of %d instead of %d", errChanged, n, want)
 	}
 	return nil
 }

@@ -2,13 +2,23 @@ package reserved
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"prescient/prescient"
 )
 
-// Package prescient has the rules that hold for any check. What schedules want of theirs comes to it as an Answer, from here: whoever calls
-// checks may lack the room of schedules.
+// Package prescient has the rules that hold for any check. What schedules want of theirs is said here, and comes to it as an Answer:
+// whoever calls checks may lack the room of schedules.
+
+// ErrChanged is why a run ends whose schedule was changed beside its call.
+var ErrChanged = errors.New("its schedule was changed while it was under way")
+
+// Superseded is what becomes of such a run, whose end is the app's.
+func Superseded(run prescient.FutureJob) prescient.Verdict {
+	return prescient.Verdict{Outcome: prescient.Superseded, Reason: ErrChanged.Error(), DueAt: run.DueAt, CheckCount: run.CheckCount,
+		ErrorCount: run.ErrorCount, PutOffCount: run.PutOffCount}
+}
 
 // Unregistered is the answer for a check whose job_exec nobody has registered: the timer of a schedule is looked at in each slot.
 func Unregistered(job prescient.FutureJob) prescient.Answer {
