@@ -94,7 +94,7 @@ func (b *Bucket) commit(ctx context.Context, batch []*check.Answered, from commi
 		how = commit.FreeInUnique
 	}
 	waits := store.NewBackOff()
-	so := attempts{began: time.Now()}
+	tries := attempts{began: time.Now()}
 	for {
 		if !b.Lease.Alive(time.Now()) {
 			return ledger.ErrLost
@@ -108,7 +108,7 @@ func (b *Bucket) commit(ctx context.Context, batch []*check.Answered, from commi
 			b.Lease.Lose()
 			return err
 		}
-		by := so.refusal(batch, how, err, b.Shared.Send.Patience)
+		by := tries.refusal(batch, how, err, b.Shared.Send.Patience)
 		next := commit.Next(how, by)
 		switch next.Then {
 		case commit.Ends:
@@ -145,20 +145,20 @@ const (
 )
 
 // refusal is what the last of them came to nothing for, with those before it.
-func (so *attempts) refusal(batch []*check.Answered, how commit.Lock, err error, patience time.Duration) commit.Refusal {
+func (t *attempts) refusal(batch []*check.Answered, how commit.Lock, err error, patience time.Duration) commit.Refusal {
 	by := commit.RefusalOf(err)
 	switch {
 	case by == commit.RowRefused:
-		so.refused++
-		if len(batch) == 1 && !batch[0].Bare && !errno.KeepsRow(err) && so.refused < refusedByChance {
+		t.refused++
+		if len(batch) == 1 && !batch[0].Bare && !errno.KeepsRow(err) && t.refused < refusedByChance {
 			return commit.ByChance
 		}
 	case commit.Next(how, by).Then == commit.AfterWait:
-		if time.Since(so.began) > patience {
+		if time.Since(t.began) > patience {
 			return commit.Staying
 		}
 		if commit.BreaksOff(err) {
-			if so.broke++; so.broke == breaksByChance {
+			if t.broke++; t.broke == breaksByChance {
 				return commit.FifthBreak
 			}
 		}

@@ -3,7 +3,7 @@
 //
 // # Ways
 //
-// A commit locks rows, then moves some, and writes the ends of the others to history. Each way to do so has a licence: plain, or a test that fails
+// A commit locks rows, moves some, and writes the ends of the others to history. Each way has a licence: plain, or a test that fails
 // without it, or rows a second without it on MariaDB 10.11 (M) and MySQL 9.7 (Y), by
 //
 //	scripts/bench/run --scale 0.2 --rounds 4 --only 'prescient, ends, alone on its server' --only 'Tx' ends
@@ -24,8 +24,8 @@
 //
 // # From which to which
 //
-// A bucket begins with ByRanges where its rows have ranges that pay; with FreeInUnique where functions work in transactions on rows of its own,
-// or its slot has waited.
+// A bucket begins with ByRanges where its rows have ranges that pay; with FreeInUnique for what was contested, where functions work
+// in transactions on its rows, or where its slot has waited.
 //
 //	from                  refused by                       next
 //	ByRanges              other rows                       ByKeys, same transaction

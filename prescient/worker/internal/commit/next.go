@@ -16,13 +16,13 @@ const (
 	Passing
 	// FifthBreak is Passing, or Changed by keys, for the fifth time behind the fence: it may be for one of the rows.
 	FifthBreak
-	// OtherRows were found in the ranges than those that were read.
+	// OtherRows than those that were read are in the ranges.
 	OtherRows
-	// Changed are rows that are other or others after they were locked.
+	// Changed means that a write hit fewer rows than were locked, or more.
 	Changed
 	// AtOnce is a lock of somebody else's, met by a statement that waits for none.
 	AtOnce
-	// Waited is such a lock for which a statement waited in vain; or any at all by keys in the dialect plain, where NOWAIT refuses the batch.
+	// Waited is such a lock for which a statement waited in vain. In the dialect plain it is also what a NOWAIT by keys meets.
 	Waited
 	// RowRefused is what the server refuses to write of a row: at the first time where it is one of many, at the third where it is
 	// alone; at once where a foreign key or a trigger keeps it, and where its payload was left out already.
