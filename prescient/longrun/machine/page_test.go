@@ -3,6 +3,7 @@ package machine
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,21 +14,35 @@ var update = flag.Bool("update", false, "write the table into the page")
 
 const begins, ends = "<!-- go generate writes this table -->\n", "<!-- the table ends -->\n"
 
-// page is the table as the page has it.
+// page is the table as the page has it. Neighbouring events that have the same rules are one row.
 func page() string {
 	var b strings.Builder
 	for _, s := range States {
 		b.WriteString("\n### " + s.String() + "\n\n| hears | does | and why |\n|---|---|---|\n")
-		for _, k := range Kinds {
-			cell := Table[s][k]
-			var rules []string
-			for _, rule := range cell.Rules {
-				rules = append(rules, line(s, rule))
+		var hears, whys []string
+		for i, k := range Kinds {
+			hears = append(hears, k.String())
+			if why := Table[s][k].Why; !slices.Contains(whys, why) {
+				whys = append(whys, why)
 			}
-			b.WriteString("| " + k.String() + " | " + strings.Join(rules, "<br>") + " | " + cell.Why + " |\n")
+			does := rules(s, k)
+			if i+1 < len(Kinds) && does == rules(s, Kinds[i+1]) {
+				continue
+			}
+			b.WriteString("| " + strings.Join(hears, ", ") + " | " + does + " | " + strings.Join(whys, " ") + " |\n")
+			hears, whys = nil, nil
 		}
 	}
 	return b.String() + "\n"
+}
+
+// rules are those of a cell, a line each.
+func rules(s State, k Kind) string {
+	var lines []string
+	for _, rule := range Table[s][k].Rules {
+		lines = append(lines, line(s, rule))
+	}
+	return strings.Join(lines, "<br>")
 }
 
 // line is a rule, as "if …: do this, and that → state".

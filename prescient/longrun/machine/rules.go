@@ -10,25 +10,25 @@ type Check struct {
 
 // The checks. A rule without one always holds.
 var (
-	stale     = Check{"what it says is of an older token", func(s *step) bool { return s.e.Row.Token < s.m.Row.Token }}
-	newer     = Check{"its token is higher than ours", func(s *step) bool { return s.e.Row.Token > s.m.Row.Token }}
+	stale     = Check{"older token", func(s *step) bool { return s.e.Row.Token < s.m.Row.Token }}
+	newer     = Check{"higher token", func(s *step) bool { return s.e.Row.Token > s.m.Row.Token }}
 	runs      = Check{"it runs here already", func(s *step) bool { return s.e.Runs }}
 	mine      = Check{"it is this agent's", func(s *step) bool { return !s.e.Announced && s.e.From == s.here.ID && s.e.Row.Agent == s.here.ID }}
 	announced = Check{"it is announced", func(s *step) bool { return s.e.Announced }}
-	twice     = Check{"it is announced, and this agent gave way already", func(s *step) bool { return s.e.Announced && s.m.GaveWay }}
-	gaveWay   = Check{"this agent gave way already", func(s *step) bool { return s.m.GaveWay }}
-	weaker    = Check{"it is announced, and ours goes first: the higher priority, then the lower id", func(s *step) bool {
+	twice     = Check{"announced, and we gave way", func(s *step) bool { return s.e.Announced && s.m.GaveWay }}
+	gaveWay   = Check{"we gave way", func(s *step) bool { return s.m.GaveWay }}
+	weaker    = Check{"announced, and ours goes first", func(s *step) bool {
 		return s.e.Announced && (s.m.Priority > s.e.Priority || s.m.Priority == s.e.Priority && s.here.ID <= s.e.From)
 	}}
-	others     = Check{"another agent says so", func(s *step) bool { return s.e.From != "" && s.e.From != s.here.ID }}
-	own        = Check{"this agent has done it", func(s *step) bool { return s.e.From == s.here.ID }}
-	noRoom     = Check{"there is no place here", func(s *step) bool { return !s.here.Room }}
-	lives      = Check{"an agent's lease lives", func(s *step) bool { return s.e.Row.Agent != "" && s.e.Row.Until.After(s.now) }}
-	taken      = Check{"it may not be claimed yet", func(s *step) bool { return s.e.Row.Until.After(s.now) }}
+	others     = Check{"another's", func(s *step) bool { return s.e.From != "" && s.e.From != s.here.ID }}
+	own        = Check{"our own", func(s *step) bool { return s.e.From == s.here.ID }}
+	noRoom     = Check{"no place here", func(s *step) bool { return !s.here.Room }}
+	lives      = Check{"its lease lives", func(s *step) bool { return s.e.Row.Agent != "" && s.e.Row.Until.After(s.now) }}
+	taken      = Check{"not to be claimed yet", func(s *step) bool { return s.e.Row.Until.After(s.now) }}
 	changed    = Check{"the row has changed", func(s *step) bool { return s.e.Row != s.m.Row }}
-	early      = Check{"the timer was set anew, or taken back", func(s *step) bool { return s.m.Timer.IsZero() || s.now.Before(s.m.Timer) }}
-	knownLives = Check{"as far as it is known, it may not be claimed yet", func(s *step) bool { return s.m.Row.Until.After(s.now) }}
-	wakeUp     = Check{"there is a wake-up", func(s *step) bool { return s.here.Window > 0 }}
+	early      = Check{"not this timer", func(s *step) bool { return s.m.Timer.IsZero() || s.now.Before(s.m.Timer) }}
+	knownLives = Check{"not to be claimed yet", func(s *step) bool { return s.m.Row.Until.After(s.now) }}
+	wakeUp     = Check{"a wake-up", func(s *step) bool { return s.here.Window > 0 }}
 )
 
 // Action is what a rule does.
@@ -61,14 +61,14 @@ var (
 		s.m.Row = s.e.Row
 	}}
 	// Who has not claimed it meanwhile has more to do than this agent, or no place: what may be claimed since long is claimed at once.
-	byLoad     = timer("set the timer: when it may be claimed, and later by the load", func(s *step) time.Time { return later(s.m.Row.Until.Add(s.here.Delay), s.now) })
-	afterOther = Action{"give way once: set the timer later than the one that goes first", func(s *step) {
+	byLoad     = timer("wait to claim", func(s *step) time.Time { return later(s.m.Row.Until.Add(s.here.Delay), s.now) })
+	afterOther = Action{"give way", func(s *step) {
 		s.m.GaveWay, s.m.Timer = true, s.now.Add(s.here.Again+s.here.Delay)
 	}}
-	window   = timer("set the timer: the window", func(s *step) time.Time { return s.now.Add(s.here.Window) })
-	atEnd    = timer("set the timer: the end of our lease", func(s *step) time.Time { return s.m.Row.Until })
-	noTimer  = timer("take the timer back", func(*step) time.Time { return time.Time{} })
-	announce = Action{"announce the claim, under a random priority", func(s *step) {
+	window   = timer("wait for others", func(s *step) time.Time { return s.now.Add(s.here.Window) })
+	atEnd    = timer("wait for our lease to end", func(s *step) time.Time { return s.m.Row.Until })
+	noTimer  = timer("no timer", func(*step) time.Time { return time.Time{} })
+	announce = Action{"announce", func(s *step) {
 		s.m.Priority = s.here.Priority
 		s.effects = append(s.effects, Announce)
 	}}
