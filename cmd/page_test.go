@@ -48,7 +48,7 @@ func TestThePageHasTheCommands(t *testing.T) {
 func commandTable(root *cobra.Command) string {
 	var table strings.Builder
 	for _, group := range root.Groups() {
-		fmt.Fprintf(&table, "\n| %s | |\n|---|---|\n", strings.TrimSuffix(group.Title, ":"))
+		fmt.Fprintf(&table, "\n%s\n\n", group.Title)
 		for _, command := range root.Commands() {
 			if command.GroupID != group.ID {
 				continue
@@ -59,9 +59,9 @@ func commandTable(root *cobra.Command) string {
 				for _, sub := range subs {
 					names = append(names, "`"+sub.Name()+"`")
 				}
-				about += ": " + strings.Join(names, ", ")
+				about += " (" + strings.Join(names, ", ") + ")"
 			}
-			fmt.Fprintf(&table, "| `%s` | %s |\n", command.Name(), about)
+			fmt.Fprintf(&table, "- `%s`: %s\n", command.Name(), about)
 		}
 	}
 	table.WriteString("\n")

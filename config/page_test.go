@@ -42,7 +42,7 @@ func TestThePageHasTheKeys(t *testing.T) {
 	}
 }
 
-// keyTable is the table of every key with its default, a row a section. What a key means stands in the example, or its flag says it.
+// keyTable is the table of every key with its default, a line a section. What a key means stands in the example, or its flag says it.
 func keyTable(t *testing.T) string {
 	t.Helper()
 	said := exampleSays(t)
@@ -66,13 +66,13 @@ func keyTable(t *testing.T) string {
 		keys[section] = append(keys[section], "`"+key+"`")
 	}
 	var table strings.Builder
-	table.WriteString("\n| Section | Keys |\n|---|---|\n")
+	table.WriteString("\n")
 	for _, section := range sections {
 		name := "`" + section + "`"
 		if section == "" {
-			name = "none"
+			name = "no section"
 		}
-		fmt.Fprintf(&table, "| %s | %s |\n", name, strings.Join(keys[section], ", "))
+		fmt.Fprintf(&table, "- %s: %s\n", name, strings.Join(keys[section], ", "))
 	}
 	table.WriteString("\n")
 	return table.String()
