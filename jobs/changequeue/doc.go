@@ -7,22 +7,22 @@
 // open slot; what can never be handled the function puts aside.
 //
 // With [Queue.RegisterTx] effects and position commit in one transaction, so each change is handled exactly once; with [Queue.Register], at least
-// once. The position is a row of queue_position, which only the owner of the tables deletes: a queue that was cancelled goes on where it was.
+// once. The position is a row of queue_position: a queue that was cancelled goes on where it was.
 //
 // # Gaps
 //
-// Ids do not commit in order: a missing id may come, or was rolled back. A gap is waited for GapWait by the database's clock, also across agents.
-// Then a locking read looks whether somebody has something under way there: if so, the gap stays open; if not, it is passed over, counted and
-// logged. A change that comes there all the same, as from another node, is counted, logged as an error, and handled within some ten seconds.
+// A missing id may still commit, or was rolled back. A gap is waited for GapWait by the database's clock, also across agents. Then a locking read
+// looks whether somebody has something under way there: if so, the gap stays open; if not, it is passed over, counted and logged. A change that comes
+// there all the same, as from another node, is counted, logged as an error, and handled within some ten seconds.
 //
 // The read (FOR SHARE NOWAIT, 200 a second at most) waits for nothing, and no INSERT waits for it; an UPDATE or DELETE of a row there, or of the one
-// behind the gap, may wait for one. On TiDB it is FOR UPDATE NOWAIT, which does not meet an open INSERT.
+// behind the gap, may. On TiDB it is FOR UPDATE NOWAIT, which does not meet an open INSERT.
 //
 // # Bounds
 //
 // 200,000 ranges of gaps are waited for, or what fits into 512 KB (100,000 without a pattern); with more the queue says so, and waits. 100,000 that
 // were passed over are watched; the log says when the lowest are forgotten: what comes there is never handled. Ids begin with 1.
 //
-// TRUNCATE gives handled ids anew: the queue fails until the owner deletes its row of queue_position. Tidy up with DELETE. The worker needs SELECT
-// on the table, before MySQL 8.0.22 also UPDATE.
+// Tidy up with DELETE. TRUNCATE gives handled ids anew: the queue fails until the tables' owner deletes its row of queue_position. The worker needs
+// SELECT on the table, before MySQL 8.0.22 also UPDATE.
 package changequeue

@@ -2,8 +2,8 @@
 //
 // # What it runs
 //
-// The program and its arguments stand in the configuration or in Go, never in a row. What the row has comes by placeholders in arguments, in
-// variables, and on stdin as a line of JSON with the names of the columns:
+// Program and arguments stand in the configuration or in Go, never in a row. The row comes in placeholders of arguments, in variables, and on
+// stdin as a line of JSON with the names of the columns:
 //
 //	PRESCIENT_CHECK_ENTITY_NAME  …_ENTITY_KEY  …_TAG  …_JOB_EXEC      what it is about
 //	PRESCIENT_CHECK_DUE_AT  …_SLOT  …_CALLED_AT                       times, RFC 3339, UTC
@@ -12,29 +12,28 @@
 //
 // Put "--" before a placeholder, since it may begin with "-", and in a script quotes round a variable.
 //
-// Exit 0 settles the matter; 75 (EX_TEMPFAIL) has its last line say when to run again (package answer); all else is an error, with the end of stderr, or
-// of stdout where that is empty, without the values of Env and PassEnv. Output is read at 16 MB/s, and goes to [output.Of] the context. A program
-// may run more than once for one answer. It dies with its worker; what it has started does not.
+// The page of jobs says what exit codes mean. An error has the end of stderr, or of stdout where that is empty, without the values of Env and
+// PassEnv. Output is read at 16 MB/s, and goes to [output.Of] the context. A program may run more than once for one answer. It dies with its worker;
+// what it has started does not.
 //
 // # How it ends
 //
-// At its Timeout, and when the context of its call ends, its group gets TERM, and KILL after the grace; a long run that another agent has taken gets KILL
-// at once. What is left is killed, also what left its group (package group). Where its output stays open, the call is answered within a second. What cannot
-// be killed is left after 2 s, named in an error, and tried again each 5 s. [Command.Close] waits for all that. As process 1 the worker waits for orphans
-// of its calls alone.
+// At its Timeout, and when its context ends, its group gets TERM, and KILL after the grace; a long run that another agent has taken gets KILL at once. What is
+// left is killed, also what left its group (package group). Where its output stays open, the call is answered within a second. What cannot be killed is left
+// after 2 s, named in an error, and tried again each 5 s. [Command.Close] waits for all that. As process 1 the worker waits for orphans of its calls alone.
 //
 // # What it may take
 //
 // [Options] has the limits and their defaults. Memory and processes are also counted for all together, each second, processes within 50 ms of a
-// jump. It dumps no core, and where the machine runs out of memory the kernel ends it first (oom_score_adj 1000). Only a cgroup bounds files of
-// /dev/shm that nobody has mapped, the page cache, pipes and sockets.
+// jump. It dumps no core, and where the machine runs out of memory the kernel ends it first. Only a cgroup bounds files of /dev/shm that nobody has mapped,
+// the page cache, pipes and sockets.
 //
-// Beside two commands that allocate without end, 800 short checks are late by 7 ms at the median, as without, and by 19 to 35 ms at 99 %, in place of
+// Beside two commands that allocate without end, short checks are late by 7 ms at the median, as without, and by 19 to 35 ms at 99 %, in place of
 // 9 to 11 (PRESCIENT_BESIDE_PHASES=16 scripts/test -- -v -run ShortChecksBeside ./jobs/command, on two cores).
 //
 // # What the worker keeps from it
 //
 // New, and package cmd once it has read commands, makes the process undumpable ([Shield]): the worker then has no core dumps, no debugger or strace but
-// root's, and environ, fd, cwd and exe in /proc/PID are root's. What else its user may, a command without a User may: read a dsn_file, the worker's
+// root's, and environ, fd, cwd and exe in /proc/PID are root's. A command without a User may do what else the worker's user may: read a dsn_file, the worker's
 // arguments, its parent's environment, or end the worker by a signal.
 package command

@@ -10,9 +10,8 @@
 //	 "next_check_at":"2026-03-01T13:00:00Z","check_count":0,"payload":null,"revision":"98123948723",
 //	 "called_at":"2026-03-01T13:00:00.71Z", …}
 //
-// 204, or 200 with null, settles the matter; 200 with next_check_at or next_in (package answer) asks for another call. All else is an error, as a
-// redirect, and an empty body with 200. An error shows scheme and host of the URL; path, query, headers and the secret are *** where a receiver
-// echoes 4 bytes or more of one.
+// The page of jobs says what an answer means. A redirect is an error, and so is an empty body with 200. An error shows scheme and host of the URL;
+// path, query, headers and the secret are *** where a receiver echoes 4 bytes or more of one.
 //
 // A check is called again after an error, and when a worker died before it committed the answer. Idempotency-Key
 // ([prescient.FutureJob.IdempotencyKey]) stays the same until there is an answer, or the app moves or replaces the check.
@@ -20,7 +19,7 @@
 // # The signature
 //
 // X-Prescient-Signature is "t=", the time of the call in seconds since 1970, ",v1=", and the HMAC-SHA256 of these digits, a point and the body, in
-// lower-case hexadecimal. Compute it over the bytes that came in, compare in constant time, refuse a time that is minutes off ([Verify] does all that),
-// and skip members that you do not know. Within these minutes a call may be replayed, and headers are not signed: inserted_at, due_at and check_count
-// of the body tell calls apart. All times are the database's.
+// lower-case hexadecimal. [Verify] computes it over the bytes that came in, compares in constant time, and refuses a time that is minutes off. Within these
+// minutes a call may be replayed, and headers are not signed: inserted_at, due_at and check_count of the body tell calls apart. Skip members that you do
+// not know. All times are the database's.
 package http

@@ -2,8 +2,8 @@
 // escalates later. Its alerts are rows in order_alerts.
 //
 //   - Place inserts the order and its check in one transaction.
-//   - Ship marks the order as shipped. The check then finds nothing to do, or is cancelled in the same transaction.
-//   - Check is the job_exec, for a worker in any process. CheckBatch is the same for many orders by one query.
+//   - Ship marks the order as shipped. Its check then finds nothing to do, or, with CancelOnShip, is cancelled in the same transaction.
+//   - Check is the job_exec; CheckBatch is the same for many orders by one query.
 //
 // With the defaults, slots of 15 minutes, and an order placed at 10:05:
 //
