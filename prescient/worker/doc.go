@@ -1,7 +1,6 @@
 // Package worker runs slots: it claims the buckets of a slot, reads their rows, calls the job_execs, and commits what they answered.
 //
-// [Worker.Run] runs one slot; [Worker.Work] stays up; [Worker.Sweep] runs overdue slots; [Worker.RollForward] moves overdue rows to the next slot,
-// uncalled. [Options] has the defaults.
+// [Worker.Run] runs one slot; [Worker.Work] stays up; [Worker.Sweep] runs overdue slots; [Worker.RollForward] moves them on, uncalled.
 //
 // # What happens when
 //
@@ -11,34 +10,28 @@
 //     that is noted when the next worker dies ends as crashed.
 //   - A worker freezes past its lease: on waking it commits nothing, by its own monotonic clock, the contexts of its calls end, and the fence refuses
 //     what it had sent. The server closed its connections before that, so it holds no locks.
-//   - A worker is told to stop: running calls have Options.StopGrace, and their answers are committed. A longer call is made again by the
-//     next worker.
-//   - A failover, a lost connection, a deadlock: the worker commits again, with the same answers. Other statements are repeated for Options.Patience.
-//   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done. After a takeover, rows that are
-//     still there run again.
-//   - The answer to a claim is lost, or a lease lapses in an outage that its worker outlives: nobody counts a takeover.
-//   - The app has a row locked: the others are committed without it. Its answer is kept and tried again after 0.1 s, then after twice as
-//     long each time, up to 1 s. After a lease, or two slots if that is less (a tenth of it in a sweep), the bucket is given back unfinished;
+//   - A worker is told to stop: running calls have Options.StopGrace, and their answers are committed. The next worker makes a longer call again.
+//   - A failover, a lost connection, a deadlock: the worker commits the same answers again. Other statements are repeated for Options.Patience.
+//   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done (ledger/fence.go). After a takeover, rows that
+//     are still there run again.
+//   - The app has a row locked while its bucket commits: the others are committed without it. Its answer is kept and tried again after 0.1 s, then after
+//     twice as long each time, up to 1 s. After a lease, or two slots if that is less (a tenth of it in a sweep), the bucket is given back unfinished;
 //     Figures.Locked counts such rows, and the log names one. The sweeper calls it once more when it is free.
-//   - On MariaDB a row that moves also waits for the row after it in UNIQUE (job_key), such as an insert that is not committed. Until then each
-//     sweep calls the row again.
+//   - On MariaDB a row that moves also waits for the next one in UNIQUE (job_key), as one that is not committed. Until then each sweep calls it again.
 //   - What a call needs is locked, as the schedule of a long run may be: the row is contested, and tried again in the same way.
 //   - A TxFunc or TxBatchFunc meets a lock or a deadlock: its effects are undone, and it is called again, ten times before that is an error.
 //     For an Endless check an error that passes by itself never counts.
 //   - The server refuses what becomes of a row, as a foreign key may: the batch is divided until the row is alone. It ends without its payload
 //     where history refused that; else its call is an error. With no errors left it is put off at growing distances, uncalled, until it can
 //     end. One that cannot move either stays in its slot, and the log names it.
-//   - The app cancels, replaces or reschedules a row before it is read: it is not called, or at the new time. Later, the call goes on, and its
-//     answer is dropped and counted.
-//   - An insert commits after its slot was run: the sweeper finds it, late by the slot and Options.SweepEvery.
+//   - The app cancels, replaces or reschedules a row after it was read: the call goes on, and its answer is dropped and counted.
 //   - The server is away when a slot comes: Work tries the slot until the next one comes; after a failed Run the next sweep takes it.
 //   - Nobody ran a slot: the sweeper does after Options.SweepGrace: first what became overdue since its last look, then the oldest.
 //   - A call ignores the end of its context: it is abandoned as timed out 0.25 s after its timeout, and its place goes to another. When as many
 //     calls of a job_exec are abandoned as may run at a time, its other rows are put off to the next slot until one comes back.
 //   - A bucket has only slow calls left: after 0.02 s it lingers, and another has its place. At most Options.Buckets times Options.Batch rows
 //     linger in memory; others stay in the table until there is room.
-//   - The database's clock is set back: Work warns, and slots that come again run again, for the rows that they hold then. The machine's clock
-//     does not count.
+//   - The database's clock is set back: Work warns, and slots that come again run again, for the rows that they hold then.
 //   - slot_config changes: inserts and claims fail with [prescient.ErrConfigChanged].
 //
 // # What is sent
@@ -51,9 +44,9 @@
 //	by ranges       fence, lock_ranges (NOWAIT), reschedule, history_done or history_insert, end_ranges, end
 //	by keys         fence, lock_free (SKIP LOCKED), reschedule, history_insert, end_each
 //
-// A commit is one READ COMMITTED transaction. It comes when a batch is answered, when nothing else runs, or after 0.1 s. Where the lease
-// is lost the fence changes no row, and nothing is committed. A commit goes by keys where a count is not that of the rows, where rows
-// do not follow one another, or where somebody has one locked.
+// A commit is one READ COMMITTED transaction. It comes when a batch is answered, when nothing else runs, or after 0.1 s. Where the lease is lost
+// the fence changes no row, and nothing is committed. A commit goes by keys where a count is not that of the rows, rows do not follow one
+// another, or somebody has one locked.
 //
 // An empty slot costs three statements: the time, one second before; state; open_empty. Each new connection costs one more.
 //
@@ -71,26 +64,21 @@
 //
 // # What adapts by itself
 //
-// Each has the promise that needs it, with its test:
+// What a promise needs, with its test:
 //
-//	what                     by what                            where                         needed for
-//	rows of a read           the size of the rows before        bucket/read.go                TestAReadAsksForWhatThereIsRoomFor
-//	streams of a bucket      a job_exec fills the room          bucket/memory.go              TestASlowJobExecDoesNotHoldUpTheOthers
-//	buckets that linger      only slow or locked rows are left  bucket/linger.go, locked.go   TestSlowCallsInEverySlotMakeNoOthersLate,
-//	                                                                                          TestLockedRowsInEveryBucketHoldUpNothingElse
-//	rows of a transaction    how long it held its locks         execute/tx_group.go           TestTransactionsAreAsLargeAsTheyAreQuick
-//	buckets of a slot        a count of its rows, or a sample   ledger/open.go                TestTenRowsAreOneBucketAndAMillionAreMany
-//	buckets, rows a commit   what remains of slot and time      pace, keep_pace.go            TestASlotRunTakesNoMoreThanItNeeds,
-//	                                                                                          TestASlotRunThatIsLateTakesMore
-//	waits of a sweep         whether a slot of now is run       sweep.go                      the slot that is now comes first
-//	looks in UNIQUE          a commit waited for a lock         bucket/commit_batch.go        2 s against 13 s, in
-//	                                                                                          TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly
+//	rows of a read, by the size of those before          TestAReadAsksForWhatThereIsRoomFor
+//	streams of a bucket whose room a job_exec fills      TestASlowJobExecDoesNotHoldUpTheOthers
+//	buckets that linger with slow rows, or locked ones   TestSlowCallsInEverySlotMakeNoOthersLate, TestLockedRowsInEveryBucketHoldUpNothingElse
+//	rows of a transaction, by how long it held locks     TestTransactionsAreAsLargeAsTheyAreQuick
+//	buckets of a slot, by a count, or a sample           TestTenRowsAreOneBucketAndAMillionAreMany
+//	buckets and rows of a commit, by the time left       TestASlotRunTakesNoMoreThanItNeeds, TestASlotRunThatIsLateTakesMore
+//	waits of a sweep while a slot of now is run          the slot that is now comes first
+//	looks in UNIQUE once a commit waited for a lock      2 s against 13 s, in TestALockThatDoesNotShowByThePrimaryKeyHoldsUpItsRowOnly
 //
-// These are for speed, measured by leaving them out, as the ways of package commit were:
+// What is for speed, and what is left without it, measured as for package commit:
 //
-//	what                     by what                       where              without it
-//	calls of a goroutine     how long they take            execute/series.go  ends 0.78 (M), 0.89 (Y) at 1.10 and 1.25 times the CPU
-//	savepoints               one of the last 16 failed     commit/tx_call.go  Tx, 1 of 100 fails: 0.65 (M), 0.56 (Y) at 1.2, 1.3: section tx
-//	buckets at most          the round trip                keep_pace.go       ends, 5 ms away: 0.88 (M), 0.92 (Y): section remote
-//	next slot of a sweep     this one only commits         slot_run_pass.go   500 slots: 0.52 (M), 0.57 (Y) at 1.3, 1.2: --only swept ends
+//	calls of a goroutine, by how long they take          ends: 0.78 (M), 0.89 (Y) at 1.10 and 1.25 times the CPU
+//	savepoints once one of the last 16 failed            Tx, 1 of 100 fails: 0.65 (M), 0.56 (Y) at 1.2, 1.3: section tx
+//	buckets at most, by the round trip                   ends, 5 ms away: 0.88 (M), 0.92 (Y): section remote
+//	next slot of a sweep, while this one only commits    500 slots: 0.52 (M), 0.57 (Y) at 1.3, 1.2: --only swept ends
 package worker
