@@ -7,16 +7,13 @@
 // # What an acknowledgement is worth
 //
 // A stream acknowledges before it has synced its file, by default every two minutes. A killed server loses nothing; a machine that crashes
-// loses what came since, seldom also with replicas (jepsen.io/analyses/nats-2.12.1). This syncs each event first, as in tests:
-//
-//	jetstream { sync_interval: always }
-//
-// Store streams in files, without persist_mode async, in three replicas. This package checks none of that.
+// loses what came since, seldom also with replicas (jepsen.io/analyses/nats-2.12.1). With jetstream { sync_interval: always }, as in tests, each event is
+// synced first. Store streams in files, without persist_mode async, in three replicas. This package checks none of that.
 //
 // # What fails
 //
-// Refused for good are a body larger than max_payload or max_msg_size, and a subject that NATS does not allow, or that JetStream says no
-// stream has. The connection is made again for ever, also where the first one fails; meanwhile Publish fails at once.
+// Refused for good are a body larger than max_payload or max_msg_size, and a subject that NATS does not allow, or no stream has. The
+// connection is made again for ever; meanwhile Publish fails at once.
 //
 // OpenWakeUp has agents of long runs tell each other what they offer, claim and hand on, on the plain subject
 // prescient.agents.<database>.<prefix>agents, which the account may publish to and subscribe. Without it a second is lost.
