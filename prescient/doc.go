@@ -6,28 +6,16 @@
 //
 // # The life of a row
 //
-//	client.Insert                 (keep, replace, earlier, later: what to do when it is pending already)
-//	     │  due_at rounded up to a slot
-//	     ▼
-//	 ┌─ pending ◄───────────────────────────────────────────────────────────────────────┐
-//	 │   │  its slot has come by the database's clock; a worker has the bucket's lease  │
-//	 │   ▼                                                                              │
-//	 │  called ── a later time ── it is over already: the next open slot ───────────────┤ moved: check_count + 1
-//	 │   │    ├── an error, a panic, a timeout: 1, 2, 4, 8, 16 slots on ────────────────┤ moved: error_count + 1
-//	 │   │    └── not called: unknown, paused, or too many of its calls abandoned ──────┘ put off
-//	 │   │
-//	 │   ├── nil ─────────────────────────────────► done
-//	 │   ├── one time more than MaxChecks ────────► max_checks
-//	 │   ├── a time not after its own slot ───────► past_return
-//	 │   ├── a time beyond Horizon ───────────────► beyond_horizon    job_history,
-//	 │   ├── one error in a row too many ─────────► failed, timed_out one row for each end
-//	 │   └── killed its worker, running alone ────► crashed
-//	 ├── expired before the call, or a retry ─────► expired
-//	 ├── a schedule's run, not called ────────────► missed, too_soon, overlapped, quota, superseded
-//	 └── client.Cancel ───────────────────────────► cancelled
+// A row is pending from client.Insert on. Once its slot has come by the database's clock, a worker that has the bucket's lease calls it. Then the row
+// moves to a later slot, or ends: README.md says after which answer. Uncalled, a row
 //
-// One transaction deletes a row from future_job and inserts its end into job_history. A row that moves stays the same row, under a new
-// revision.
+//	is put off         where its job_exec is unknown or paused, or too many calls of it are abandoned
+//	ends as expired    before the call, or a retry
+//	ends as cancelled  by the app
+//	ends as crashed    where it killed its worker before, running alone
+//	ends as missed, too_soon, overlapped, quota or superseded, where it is a run of a schedule (package schedule)
+//
+// One transaction deletes a row from future_job and inserts its end into job_history. A row that moves stays the same row, under a new revision.
 //
 // # What a function has to bear
 //
@@ -44,8 +32,7 @@
 //	check        the row and what it is about; a FutureJob while it is pending
 //	entity       what a check is about, such as order/42
 //	tag          tells apart checks of one job_exec on one entity; one of each may be pending
-//	job_exec     the name of a function in the Registry
-//	handler      the function: a Func, BatchFunc, TxFunc or TxBatchFunc
+//	job_exec     the name of a function in the Registry; its handler is the function
 //	due          from the time on that was asked for
 //	slot         an instant on a grid from midnight UTC; the resolution is their distance
 //	job_key      16 bytes that name a check, and order the rows
@@ -58,14 +45,12 @@
 //
 //	agent        a process that stays up under one name
 //	worker       the part of it that runs slots; its assignment says which
-//	slot run     what executes the checks of a slot
-//	sweep        slot runs of past slots that still hold rows
+//	slot run     what executes the checks of a slot; a sweep runs slots that are over
 //	bucket       a range of job_key in a slot, which a worker holds
 //	ledger       slot_run, a row a bucket; its counts are the books
 //	lease        what a claim takes: a term by the database's clock, to be renewed
-//	token        a number that a claim raises
+//	token        a number that a claim raises; a takeover is a claim after a lapsed lease
 //	fence        the statement of a commit that proves the lease by its token
-//	takeover     a claim after a lapsed lease
 //	dialect      the SQL that a server gets; plain is what all have
 //	batch        rows that are read and committed together; a span of them is contiguous
 //	stream       rows of a bucket that are read in order; the window is those in memory
@@ -89,23 +74,15 @@
 //	schedule     crontabs in a zone, and the job_exec or event that they fire
 //	occurrence   one firing, <schedule>-<unix>; one that is later than allowed is missed
 //	timer        the check that waits for the next occurrence
-//	run          the check of an occurrence; superseded when the schedule changes
+//	run          the check of an occurrence; superseded when the schedule changes, overlapped where the run before was under way
 //	tolerance    how much sooner than its interval a run may follow; else it is too soon
 //	quota        how long a run may take
-//	overlapped   not run, since the run before was under way
-//	long run     a check that outlives its slot: offered, claimed, started, ended
+//	long run     a check that outlives its slot: offered, claimed, started, handed on, ended
 //	pool         agents that share long runs
 //	checkpoint   what a long run saves for whoever goes on with it
-//	hand on      to leave a long run to another agent
 //	event        what is told to others; it waits in the outbox for the forwarder
 //	job          a list of steps: job_execs with arguments
 //
-// What operators do:
-//
-//	pause        to put off the checks of a job_exec
-//	requeue      to insert ended checks anew
-//	roll forward to move what is overdue to the next slot, uncalled
-//	reslot       to change the resolution
-//	role         what an account is for, and its rights
-//	finding      what an examination of package doctor says
+// What operators do: pause puts the checks of a job_exec off; requeue inserts ended checks anew; roll forward moves what is overdue to the next slot,
+// uncalled; reslot changes the resolution. A role is what an account is for, and its rights; a finding is what an examination of package doctor says.
 package prescient
