@@ -60,7 +60,7 @@ func line(from State, rule Rule) string {
 	}
 	text += strings.Join(does, "; ")
 	if rule.Next != from {
-		text += " → **" + rule.Next.String() + "**"
+		text += " →**" + rule.Next.String() + "**"
 	}
 	return text
 }

@@ -56,7 +56,7 @@ func effect(name string, effects ...Effect) Action {
 
 // The actions.
 var (
-	note = Action{"note the row", func(s *step) {
+	note = Action{"note", func(s *step) {
 		s.m.GaveWay = s.m.GaveWay && s.m.Row.Token == s.e.Row.Token
 		s.m.Row = s.e.Row
 	}}
@@ -66,7 +66,7 @@ var (
 		s.m.GaveWay, s.m.Timer = true, s.now.Add(s.here.Again+s.here.Delay)
 	}}
 	window   = timer("wait for others", func(s *step) time.Time { return s.now.Add(s.here.Window) })
-	atEnd    = timer("wait for our lease to end", func(s *step) time.Time { return s.m.Row.Until })
+	atEnd    = timer("wait out our lease", func(s *step) time.Time { return s.m.Row.Until })
 	noTimer  = timer("no timer", func(*step) time.Time { return time.Time{} })
 	announce = Action{"announce", func(s *step) {
 		s.m.Priority = s.here.Priority
