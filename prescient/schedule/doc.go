@@ -16,32 +16,25 @@
 //
 // # Missed
 //
-// What is late by more than CatchUpWithin is missed, and CatchUp says what becomes of it. Under [Skip] a run whose worker lost its lease before the
-// commit may end as missed, though it was called.
+// CatchUp says what becomes of what was missed. Under [Skip] a run whose worker lost its lease before the commit may end as missed, though it was called.
 //
 // # Changes
 //
 // A change locks the row of the schedule, ends what is pending for it, and inserts anew what is to be pending. It waits for a call of the timer, or
 // that call finds its timer gone, and is dropped.
 //
-// What was due before goes on under the new definition; a run that was under way ends as superseded. A pause sends the events and inserts the runs that
-// were due. A schedule that is created again fires from its deletion on, which the audit knows. Package steps alone changes the schedule of a job;
-// others get [ErrOfJob].
+// A schedule that is created again fires from its deletion on. Package steps alone changes the schedule of a job; others get [ErrOfJob].
 //
 // # Time zones that change
 //
 // Workers may have different tzdata: the column utc_offset has the offset by which a timer's time was computed, and the next occurrence is the first with
-// a later local time. So a daily schedule fires once each local day. After an update of tzdata restart each program, or build it anew where the machine has no
-// zones. Timers keep the times that they wait for: doctor names those that the new rules change, and [Schedules.PlanAnew], or schedule update with the
-// id alone, puts one right.
+// a later local time. So a daily schedule fires once each local day. After an update of tzdata timers keep the times that they wait for:
+// [Schedules.PlanAnew] puts one right.
 //
 // # Locks of others
 //
-// An app's transaction may have a schedule locked for minutes. Only what needs that row waits: a long run, and a timer that has to write to the
-// schedule, are contested.
-//
-// A timer that the server refuses to move, as a trigger of the app may have it, stays in its slot, and is called again after a while. One that is to end
-// is put off until nothing keeps it.
+// Where an app's transaction has a schedule locked, a long run and a timer that has to write to the schedule are contested; nothing else waits. A timer
+// that the server refuses to move stays in its slot, and is called again after a while. One that is to end is put off until nothing keeps it.
 //
 // # Special paths
 //

@@ -3,8 +3,7 @@
 // A [Job] has crontabs, and steps in order. A [Step] is a registered job_exec and its arguments; [Jobs.PutStep] defines one that several jobs share.
 // [Jobs] creates and changes them on the caller's transaction. An agent whose registry has [Jobs.Register] calls them.
 //
-// A job is the long schedule job/<name> with the job_exec [Exec]: for missed occurrences, overlap, quota and pause see package schedule. A run is one
-// long run of package longrun: one agent has it at a time, whose token guards every write.
+// A job is the long schedule job/<name> with the job_exec [Exec]: packages schedule and longrun say what holds for its runs.
 //
 // # Versions
 //
@@ -24,14 +23,14 @@
 //     where the next occurrence is due before.
 //   - The end of what it writes to [output.Of] its context is kept with its log, up to [MaxOutput] bytes.
 //
-// Steps are called at least once: that of a dead agent is called again. The effects of a TxFunc or TxBatchFunc commit with the checkpoint: exactly once.
-// A BatchFunc gets one row, a longrun.Func a run with a checkpoint of up to [MaxCheckpoint] bytes. Of its guards a step heeds Timeout, MaxChecks and
-// Concurrency, which counts steps alone; a run that waits for that holds its place. A step waits while its job_exec is paused.
+// Steps are called at least once; the effects of a TxFunc or TxBatchFunc commit with the checkpoint, exactly once. A BatchFunc gets one row, a
+// longrun.Func a run with a checkpoint of up to [MaxCheckpoint] bytes. Of its guards a step heeds Timeout, MaxChecks and Concurrency, which counts steps
+// alone; a run that waits for that holds its place. A step waits while its job_exec is paused.
 //
 // On an agent that lacks the job_exec the run has an error, and is tried again until the sixth, or until the next occurrence is due: then it has failed.
 //
 // # The run log
 //
-// job_run_log has a row for each run, and for each occurrence that was not run; step_run_log one for each call of a step. They are written under the
-// run's token. The call of a dead agent ends as crashed at the takeover; until then [Jobs.Runs] shows it as lapsed.
+// job_run_log has a row for each run, and for each occurrence that was not run; step_run_log one for each call of a step. The call of a dead agent ends
+// as crashed at the takeover; until then [Jobs.Runs] shows it as lapsed.
 package steps

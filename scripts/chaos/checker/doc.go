@@ -1,11 +1,11 @@
 // Package checker decides whether a run of prescient kept its promises, from a journal that the run kept outside of the database (what
 // apps asked for and got, each call, each fault, the time), and from what package evidence read at the end.
 //
-// It imports nothing of the code that it checks, but package timeline, for when a crontab is due. [Judge] is pure. A machine that stood
-// still explains as much as a fault that hit all workers. The rules, by their names in [Finding.Rule]:
+// It imports nothing of the code that it checks, but package timeline, for when a crontab is due. A machine that stood still explains as much as
+// a fault that hit all workers. The rules, by their names in [Finding.Rule]:
 //
 //   - lost: a committed insert is neither pending nor ended, and nobody replaced it
-//   - ended-twice, event-twice, run-twice: a row has two ends, or one and is pending; an event or a run is there twice
+//   - ended-twice: a row has two ends, or one and is pending
 //   - phantom: a row of a rolled back insert is there, or ran
 //   - early, late: a call came before its slot or time by the database's clock; the first came later than the scenario allows
 //   - waits: a row is pending when all had time to drain
@@ -38,5 +38,5 @@
 //   - step-twice: neither a failure nor a fault explains a second call
 //   - change-phantom: a change was handled though it was rolled back
 //
-// The names of guard, pool, order, payload, step-version, step-log, change-skipped and change-twice say all.
+// The names of the others say all: event-twice, run-twice, guard, pool, order, payload, step-version, step-log, change-skipped, change-twice.
 package checker
