@@ -6,6 +6,6 @@
 // A pool of Open has 40 connections at most ([Options]); 8 of them are kept for leases, heartbeats and commits. Who waits in vain gets [ErrNoConnection],
 // after half of the lease, 30 s at most. A function with a transaction on this pool should use no other connection.
 //
-// A statement waits for a locked table 4 s at most, then the server ends it. One that was given up keeps its place for a second longer. So two workers
-// had 12 sessions in a lock of 20 s, and 100 without these bounds. The pools and sessions of an app are left alone.
+// A statement waits for a locked table 4 s at most, then the server ends it; one that was given up keeps its place for a second longer. The pools and
+// sessions of an app are left alone.
 package connect

@@ -1,4 +1,4 @@
-// Package worker runs slots: it claims the buckets of a slot, reads their rows, calls the job_execs, and commits what they answered.
+// Package worker claims the buckets of a slot, reads their rows, calls the job_execs, and commits what they answered.
 //
 // [Worker.Run] runs one slot; [Worker.Work] stays up; [Worker.Sweep] runs overdue slots; [Worker.RollForward] moves them on, uncalled.
 //
@@ -8,8 +8,8 @@
 //     were called but not committed are called again: at most a batch in each bucket, and one more for each slow job_exec.
 //   - A row kills its worker each time: a bucket that was taken over twice runs row by row, and notes each attempt before the call. The row
 //     that is noted when the next worker dies ends as crashed.
-//   - A worker freezes past its lease: on waking it commits nothing, by its own monotonic clock, the contexts of its calls end, and the fence refuses
-//     what it had sent. The server closed its connections before that, so it holds no locks.
+//   - A worker freezes past its lease: the server closes its connections before that, so it holds no locks. On waking it commits nothing, by its own
+//     monotonic clock, and the contexts of its calls end; the fence refuses what it had sent.
 //   - A worker is told to stop: running calls have Options.StopGrace, and their answers are committed. The next worker makes a longer call again.
 //   - A failover, a lost connection, a deadlock: the worker commits the same answers again. Other statements are repeated for Options.Patience.
 //   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done (ledger/fence.go). After a takeover, rows that
@@ -18,19 +18,18 @@
 //     twice as long each time, up to 1 s. After a lease, or two slots if that is less (a tenth of it in a sweep), the bucket is given back unfinished;
 //     Figures.Locked counts such rows, and the log names one. The sweeper calls it once more when it is free.
 //   - On MariaDB a row that moves also waits for the next one in UNIQUE (job_key), as one that is not committed. Until then each sweep calls it again.
-//   - What a call needs is locked, as the schedule of a long run may be: the row is contested, and tried again in the same way.
+//   - What a call needs is locked, as the schedule of a long run may be: the row is tried again in the same way.
 //   - A TxFunc or TxBatchFunc meets a lock or a deadlock: its effects are undone, and it is called again, ten times before that is an error.
 //     For an Endless check an error that passes by itself never counts.
 //   - The server refuses what becomes of a row, as a foreign key may: the batch is divided until the row is alone. It ends without its payload
-//     where history refused that; else its call is an error. With no errors left it is put off at growing distances, uncalled, until it can
-//     end. One that cannot move either stays in its slot, and the log names it.
+//     where history refused that; else its call is an error. With no errors left it is put off, uncalled, until it can end. One that cannot
+//     move either stays in its slot, and the log names it.
 //   - The app cancels, replaces or reschedules a row after it was read: the call goes on, and its answer is dropped and counted.
 //   - The server is away when a slot comes: Work tries the slot until the next one comes; after a failed Run the next sweep takes it.
 //   - Nobody ran a slot: the sweeper does after Options.SweepGrace: first what became overdue since its last look, then the oldest.
 //   - A call ignores the end of its context: it is abandoned as timed out 0.25 s after its timeout, and its place goes to another. When as many
 //     calls of a job_exec are abandoned as may run at a time, its other rows are put off to the next slot until one comes back.
-//   - A bucket has only slow calls left: after 0.02 s it lingers, and another has its place. At most Options.Buckets times Options.Batch rows
-//     linger in memory; others stay in the table until there is room.
+//   - A bucket has only slow calls left: after 0.02 s it lingers, and another has its place. Options.Buckets times Options.Batch rows linger at most.
 //   - The database's clock is set back: Work warns, and slots that come again run again, for the rows that they hold then.
 //   - slot_config changes: inserts and claims fail with [prescient.ErrConfigChanged].
 //
@@ -48,7 +47,7 @@
 // the fence changes no row, and nothing is committed. A commit goes by keys where a count is not that of the rows, rows do not follow one
 // another, or somebody has one locked.
 //
-// An empty slot costs three statements: the time, one second before; state; open_empty. Each new connection costs one more.
+// An empty slot costs three statements: the time, one second before; state; open_empty.
 //
 // # What runs at a time
 //
