@@ -10,7 +10,7 @@
 //   - twice, in-flight: neither a fault nor somebody else's lock explains a repeated call; a fault repeated more than a bucket has in flight
 //   - fenced: a row's end is the answer of a worker that had lost the lease; a long run's is not of its last token
 //   - effect, step-effect: what a TxFunc wrote is not there once
-//   - cancelled, expired, checks, outcome: the end, or its time or check_count, is not that of what the app asked and the job_exec answered
+//   - cancelled, expired, checks, outcome: a row did not end as the app asked and its job_exec answered, or under another check_count
 //   - books, lease: the ledger does not agree with history; nothing was broken, and a stopped worker holds a bucket
 //   - at-once, checkpoint, stuck: of long runs, two worked at once; one began at another checkpoint than the last; one has no check, and no end
 //   - plan, timer, unfired, passed-over, unasked, missed: a schedule, its timer, or an occurrence is not as its definition at that time asks
