@@ -15,8 +15,8 @@
 // looks whether somebody has something under way there: if so, the gap stays open; if not, it is passed over, counted and logged. A change that comes
 // there all the same, as from another node, is counted, logged as an error, and handled within some ten seconds.
 //
-// The read (FOR SHARE NOWAIT, 200 a second at most) waits for nothing, and no INSERT waits for it; an UPDATE or DELETE of a row there, or of the one
-// behind the gap, may. On TiDB it is FOR UPDATE NOWAIT, which does not meet an open INSERT.
+// The read (FOR SHARE NOWAIT, 200 a second at most) waits for nothing, and no INSERT waits for it; an UPDATE or DELETE of a row there, or behind the
+// gap, may. On TiDB it does not meet an open INSERT.
 //
 // # Bounds
 //

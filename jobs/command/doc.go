@@ -28,8 +28,8 @@
 // jump. It dumps no core, and where the machine runs out of memory the kernel ends it first. Only a cgroup bounds files of /dev/shm that nobody has mapped,
 // the page cache, pipes and sockets.
 //
-// Beside two commands that allocate without end, short checks are late by 7 ms at the median, as without, and by 19 to 35 ms at 99 %, in place of
-// 9 to 11 (PRESCIENT_BESIDE_PHASES=16 scripts/test -- -v -run ShortChecksBeside ./jobs/command, on two cores).
+// Beside two commands that allocate without end, 99 % of short checks are late by 19 to 35 ms at most, in place of 9 to 11
+// (PRESCIENT_BESIDE_PHASES=16 scripts/test -- -v -run ShortChecksBeside ./jobs/command, on two cores).
 //
 // # What the worker keeps from it
 //

@@ -1,8 +1,8 @@
 // Package agent lets processes that work know of each other. The rows are for people, the doctor and metrics: leases alone decide who may
 // run what.
 //
-// An agent is a process that stays up, under one name. Every half a minute it renews its row in the table agent: which slots and pools it
-// serves, and how much it has to do. [List] tells them apart by the database's clock:
+// Every half a minute an agent renews its row in the table agent: which slots and pools it serves, and how much it has to do. [List] tells them
+// apart by the database's clock:
 //
 //   - live: heard of within [DeadAfter], the time of two heartbeats;
 //   - stopping: so, but it starts nothing new, and ends or hands on what it has;

@@ -8,6 +8,5 @@
 // object's. For all else nothing proves that the audit is complete. Prune takes old entries only when asked, keeps that of the version
 // which an object has, and writes an entry of its own.
 //
-// Whoever may change schedules may forge entries, under the account's own name and time. The owner can do all that the server lets it: let
-// somebody else have a copy where that matters.
+// Whoever may change schedules may forge entries, under the account's own name and time. The owner can do anything: keep a copy elsewhere.
 package audit

@@ -15,7 +15,7 @@
 //
 // A step is called with a [prescient.FutureJob] of the entity (job, name): its arguments are the payload, its name is the tag.
 //
-//   - nil ends it. An error or a panic is a failure, and an answer after its timeout that was not committed with its effects. A call that
+//   - nil ends it. An error, a panic, and an answer after its timeout that was not committed with its effects, are failures. A call that
 //     ignores the end of its context is abandoned after 40 seconds.
 //   - After a failure it is called again as often as Retries says, RetryWait after the last call. Then OnFailure says whether the run ends as failed,
 //     or goes on.

@@ -1,15 +1,15 @@
 // Package forward publishes what is in the outbox.
 //
-// A [Forwarder] has leases of some of the outbox's 64 shards; those that are alive share them. It publishes the events of one key and topic
-// one after the other, all others side by side, and deletes what brokers have acknowledged, by a transaction that proves the lease's fencing
-// token. Every read of a shard is one statement from its first row, so that an event that commits late is not passed over. A forwarder
-// that dies, freezes or loses its lease makes repeats, never a later event first.
+// The outbox has 64 shards, of which each live [Forwarder] has leases of some. It publishes the events of one key and topic one after the other, all
+// others side by side, and deletes what brokers have acknowledged, by a transaction that proves the lease's token. Every read of a shard begins with its
+// first row, so that an event that commits late is not passed over. A forwarder that dies, freezes or loses its lease makes repeats, never a later
+// event first.
 //
 // # Trouble
 //
-// A slow topic has places of its own to wait in, and a shard that it or a busy key fills is read past it. A key whose event failed waits,
-// ever longer, up to half a minute. After five failures in a row a topic waits for two seconds, then for one event that goes through;
-// with 32 waiting keys in a shard, it waits there. Events that the server refuses to settle, or that somebody has locked, go on alone.
+// A slow topic waits in places of its own, and a shard that it or a busy key fills is read past it. A key whose event failed waits, ever longer,
+// up to half a minute. After five failures in a row a topic waits for two seconds, then for one event that goes through; with 32 waiting keys
+// in a shard, it waits there. Events that the server refuses to delete, or that somebody has locked, go on alone.
 //
 // # One pass
 //
