@@ -8,7 +8,7 @@
 //		})
 //	}
 //
-// [New] returns the cobra command, for a program with commands of its own, and [Run] takes arguments, streams and environment as values.
+// [New] returns the cobra command, for a program with commands of its own; [Run] takes arguments, streams and environment as values.
 //
 // # Output
 //

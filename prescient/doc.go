@@ -2,7 +2,7 @@
 // an order. The app inserts a check in the transaction of its own change. When its slot has come, a worker calls the function that is
 // registered for it. The function looks, acts, and answers with the next time to look, or with nil when the matter is settled.
 //
-// This package is the vocabulary. Packages client, worker and connect work with it; schedule, longrun, steps and event are built on it.
+// This package is the vocabulary of client, worker and connect, and of schedule, longrun, steps and event, which are built on them.
 //
 // # The life of a row
 //
