@@ -22,5 +22,5 @@
 // # When it fails
 //
 // A line of stderr says what failed, and what to do; the constants Exit… are the exit codes. What works in batches (sweep, roll-forward, reslot,
-// prune, requeue) can be run again, and goes on. SIGTERM or SIGINT stops gracefully; after a second one, what was not committed is called again.
+// prune, requeue) goes on when it is run again. SIGTERM or SIGINT stops gracefully; after a second one, what was not committed is called again.
 package cmd

@@ -12,7 +12,7 @@
 //
 // Put "--" before a placeholder, since it may begin with "-", and in a script quotes round a variable.
 //
-// The page of jobs says what exit codes mean. An error has the end of stderr, or of stdout where that is empty, without the values of Env and
+// The page jobs/README.md says what exit codes mean. An error has the end of stderr, or of stdout where that is empty, without the values of Env and
 // PassEnv. Output is read at 16 MB/s, and goes to [output.Of] the context. A program may run more than once for one answer. It dies with its worker;
 // what it has started does not.
 //
