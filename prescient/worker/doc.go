@@ -14,10 +14,11 @@
 //   - A failover, a lost connection, a deadlock: the worker commits the same answers again. Other statements are repeated for Options.Patience.
 //   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done (ledger/fence.go). After a takeover, rows that
 //     are still there run again.
-//   - The app has a row locked while its bucket commits: the others are committed without it. Its answer is kept and tried again after 0.1 s, then after
-//     twice as long each time, up to 1 s. After a lease, or two slots if that is less (a tenth of it in a sweep), the bucket is given back unfinished;
-//     Figures.Locked counts such rows, and the log names one. The sweeper calls it once more when it is free.
-//   - On MariaDB a row that moves also waits for the next one in UNIQUE (job_key), as one that is not committed. Until then each sweep calls it again.
+//   - A row is locked by the app while its bucket commits: the other rows are committed (commit/next.go). The row's answer is kept and tried again after
+//     0.1 s, then after twice as long each time, up to 1 s (bucket/locked.go). After a lease, or two slots if that is less (a tenth of it in a sweep), the
+//     bucket is given back unfinished; Figures.Locked counts such rows, and the log names one. Once the row is free the sweeper calls it again.
+//   - On MariaDB a row that moves also waits for the next row in UNIQUE (job_key), such as an insert that is not committed. Until then each sweep
+//     calls it again.
 //   - What a call needs is locked, as the schedule of a long run may be: the row is tried again in the same way.
 //   - A TxFunc or TxBatchFunc meets a lock or a deadlock: its effects are undone, and it is called again, ten times before that is an error.
 //     For an Endless check an error that passes by itself never counts.
