@@ -83,6 +83,5 @@
 //	event        what is told to others; it waits in the outbox for the forwarder
 //	job          a list of steps: job_execs with arguments
 //
-// What operators do: pause puts the checks of a job_exec off; requeue inserts ended checks anew; roll forward moves what is overdue to the next slot,
-// uncalled; reslot changes the resolution. A role is what an account is for, and its rights; a finding is what an examination of package doctor says.
+// A role is what an account is for, and its rights; a finding is what an examination of package doctor says.
 package prescient

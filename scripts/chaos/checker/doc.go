@@ -1,8 +1,8 @@
 // Package checker decides whether a run of prescient kept its promises, from a journal that the run kept outside of the database (what
 // apps asked for and got, each call, each fault, the time), and from what package evidence read at the end.
 //
-// It imports nothing of the code that it checks, but package timeline, for when a crontab is due. A machine that stood still explains as much as
-// a fault that hit all workers. The text of a [Finding] says what is wrong; the rules, by their names in [Finding.Rule]:
+// It imports nothing of the code that it checks, but package timeline, for when a crontab is due. A machine that stood still for 0.75 s explains
+// as much as a fault that hit all workers. The text of a [Finding] says what is wrong; the rules, by their names in [Finding.Rule]:
 //
 //   - lost: a committed insert is neither pending nor ended, and nobody replaced it; phantom: a row of a rolled back insert is there, or ran
 //   - ended-twice, event-twice, run-twice: two ends, or one and pending; two events, two runs
