@@ -8,19 +8,24 @@ import (
 
 	"prescient/cmd"
 	"prescient/cmd/internal/rig"
+	"prescient/prescient/localserver/servertest"
 	"prescient/sql"
+	"prescient/sql/migrate"
 )
 
 func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Needs(rig.ColumnDefaults)
-		newest, err := sql.Version()
+		owner := servertest.Open(r.T, r.Account("owner"), "")
+		_, err := migrate.Up(r.Context(), owner, migrate.Schema{Resolution: 15 * time.Minute})
 		r.Must(err)
-		_, err = sql.Up(r.Context(), r.DB, sql.Schema{Resolution: 15 * time.Minute, UpTo: newest - 1})
-		r.Must(err)
+		for _, statement := range []string{"UPDATE slot_config SET migrated_to = 0", "DELETE FROM schema_version WHERE version_id > 0"} { // as where it was broken off
+			_, err := r.DB.Exec(statement)
+			r.Must(err)
+		}
 		_, err = r.DB.Exec("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'unshipped', UTC_TIMESTAMP(6) - INTERVAL 1 HOUR)")
 		r.Must(err)
-		needs := fmt.Sprintf("this program needs %d: run the migrations first (prescient migrate applies them)", newest)
+		needs := fmt.Sprintf("this program needs %d: run the migrations first (prescient migrate applies them)", sql.SchemaVersion)
 		for _, args := range append(rig.LinesThatAsk("tables"), []string{"cancel", "--entity", "order/42"}) {
 			got := r.Execute(args...)
 			got.Wants(r.T, cmd.ExitTables, "schema version", needs)
@@ -33,7 +38,7 @@ func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 			}
 		}
 		r.Execute("reslot", "--resolution", "1h").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
-		if got := r.Execute("migrate", "status"); got.Code != cmd.ExitTables || !strings.Contains(got.Out, "1 migrations are missing; prescient migrate applies them") {
+		if got := r.Execute("migrate", "status"); got.Code != cmd.ExitTables || !strings.Contains(got.Out, "migrations are missing (1); prescient migrate applies them") {
 			r.Errorf("%v", got)
 		}
 		if got := r.Execute("doctor"); got.Code != cmd.ExitBad || !strings.Contains(got.Out, "run migrate") {
@@ -50,11 +55,9 @@ func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 func TestOnTablesOfALaterVersionNothingIsMigrated(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
-		newest, err := sql.Version()
-		r.Must(err)
 		for _, statement := range []string{"ALTER TABLE future_job ADD COLUMN further INT NOT NULL DEFAULT 0",
-			fmt.Sprintf("UPDATE slot_config SET schema_version = %d", newest+1),
-			fmt.Sprintf("INSERT INTO schema_version (version_id, is_applied) VALUES (%d, 1)", newest+1)} {
+			fmt.Sprintf("UPDATE slot_config SET migrated_to = %d", sql.SchemaVersion+1),
+			fmt.Sprintf("INSERT INTO schema_version (version_id, is_applied) VALUES (%d, 1)", sql.SchemaVersion+1)} {
 			_, err := r.DB.Exec(statement)
 			r.Must(err)
 		}
@@ -63,8 +66,28 @@ func TestOnTablesOfALaterVersionNothingIsMigrated(t *testing.T) {
 		if out := r.OK("migrate"); out != "the tables are up to date\n" {
 			r.Error(out)
 		}
-		if got := r.Execute("doctor"); !strings.Contains(got.Out, fmt.Sprintf("warn  version: the tables have schema version %d, this program knows %d", newest+1, newest)) {
+		if got := r.Execute("doctor"); !strings.Contains(got.Out, fmt.Sprintf("warn  version: the tables have schema version %d, this program knows %d", sql.SchemaVersion+1, sql.SchemaVersion)) {
 			r.Errorf("%v", got)
 		}
+	})
+}
+
+// Tables of a version from before the baseline are refused, until they are dropped.
+func TestTablesFromBeforeTheBaselineAreToBeDropped(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.OK("migrate")
+		for _, statement := range []string{"ALTER TABLE slot_config CHANGE migrated_to schema_version INT UNSIGNED NOT NULL DEFAULT 0",
+			fmt.Sprintf("UPDATE schema_version SET version_id = 35 WHERE version_id = %d", sql.SchemaVersion)} {
+			_, err := r.DB.Exec(statement)
+			r.Must(err)
+		}
+		says := fmt.Sprintf("schema_version has version 35, and no migration leads from it to %d: migrate down drops the tables", sql.SchemaVersion)
+		for _, args := range [][]string{{"migrate"}, {"migrate", "--dry-run"}, {"migrate", "status"}} {
+			r.Execute(args...).Wants(r.T, cmd.ExitTables, says)
+		}
+		r.Execute("jobs").Wants(r.T, cmd.ExitTables, "slot_config is of an earlier version")
+		r.OK("migrate", "down", "--yes")
+		r.OK("migrate")
+		r.OK("jobs")
 	})
 }

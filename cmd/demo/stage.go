@@ -22,7 +22,7 @@ import (
 	"prescient/prescient/localserver"
 	"prescient/prescient/schedule"
 	"prescient/prescient/worker"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 
 	"prescient/config/value"
 )
@@ -121,7 +121,7 @@ func (s *stage) startServer(ctx context.Context, t *teller) (dsn string, err err
 }
 
 func (s *stage) makeTables(ctx context.Context) error {
-	if _, err := text.Up(ctx, s.db.DB, text.Schema{Prefix: s.prefix, Resolution: demoResolution}); err != nil {
+	if _, err := migrate.Up(ctx, s.db.DB, migrate.Schema{Prefix: s.prefix, Resolution: demoResolution}); err != nil {
 		return err
 	}
 	return orders.CreateTables(ctx, s.db, s.prefix)
@@ -198,7 +198,7 @@ func (s *stage) tearDown(keep bool) error {
 }
 
 func (s *stage) dropTables(ctx context.Context) error {
-	_, err := text.Down(ctx, s.db.DB, text.Schema{Prefix: s.prefix, Resolution: demoResolution})
+	_, err := migrate.Down(ctx, s.db.DB, migrate.Schema{Prefix: s.prefix, Resolution: demoResolution})
 	names := []string{"orders", "order_alerts", "schema_version"}
 	_, dropErr := s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+s.prefix+strings.Join(names, ", "+s.prefix))
 	if err := errors.Join(err, dropErr); err != nil {

@@ -20,7 +20,7 @@ import (
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 	"prescient/prescient/worker"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // stepsTime bounds the demonstration of a job of steps.
@@ -35,7 +35,7 @@ func playSteps(cmd *cobra.Command, prog *program.Program, c config.Config, keep 
 	if err := p.openDatabase(ctx, c.DSN, newTeller(prog, cmd.OutOrStdout(), demoFlags{lastsFor: stepsTime})); err != nil {
 		return p.explain(err)
 	}
-	if _, err := text.Up(ctx, p.db.DB, text.Schema{Prefix: p.prefix, Resolution: demoResolution}); err != nil {
+	if _, err := migrate.Up(ctx, p.db.DB, migrate.Schema{Prefix: p.prefix, Resolution: demoResolution}); err != nil {
 		return p.explain(err)
 	}
 	return p.explain(p.play(ctx, prog))

@@ -22,12 +22,12 @@ func TestDoctor(t *testing.T) {
 		}
 		r.Execute("doctor", "--ignore", "tables").Wants(r.T, cmd.ExitUsage, "--ignore", "tables cannot be ignored")
 		r.OK("migrate")
-		r.Exec("UPDATE slot_config SET schema_version = schema_version - 1")
+		r.Exec("UPDATE slot_config SET migrated_to = migrated_to - 1")
 		got = r.Execute("doctor", "--only", "overdue,leases", "--ignore", "schema")
 		if got.Code != cmd.ExitBad || !strings.Contains(got.Out, "bad   tables: ") {
 			r.Error(got)
 		}
-		r.Exec("UPDATE slot_config SET schema_version = schema_version + 1")
+		r.Exec("UPDATE slot_config SET migrated_to = migrated_to + 1")
 		// What is new is healthy; what the tests' servers are set to is theirs.
 		for _, role := range []string{"worker", "owner", "operator", "app"} {
 			got = r.Execute("doctor", "--use", role, "--ignore", "durability", "--ignore", "time_zone,binlog")

@@ -19,6 +19,7 @@ import (
 	"prescient/cmd/internal/words"
 	"prescient/config"
 	"prescient/sql"
+	"prescient/sql/migrate"
 	"prescient/sql/rights"
 )
 
@@ -171,7 +172,7 @@ func lookAt(cmd *cobra.Command, prog *program.Program, c config.Config, g granti
 	if _, err := c.RequireDSN(); err != nil {
 		return nil, false, errors.New("there is no DSN to look by")
 	}
-	names, err := sql.EverMade(g.account.Prefix)
+	names, err := migrate.EverMade(g.account.Prefix)
 	if err != nil {
 		return nil, false, err
 	}

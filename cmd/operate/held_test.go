@@ -14,7 +14,7 @@ import (
 	"prescient/cmd"
 	"prescient/cmd/internal/rig"
 	"prescient/prescient/localserver/servertest"
-	"prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // longestHoldup bounds how long an insert may be held up: MariaDB asks for a table three times, a second each; the rest is for a busy machine.
@@ -22,26 +22,25 @@ const longestHoldup = 4 * time.Second
 
 // changesOfTables are the commands that alter future_job, or what belongs to it, each with what it needs to find.
 var changesOfTables = map[string]struct {
-	upTo  int64  // the tables that are there; 0 for all
-	spoil string // what is done to them
+	spoil string // what is done to the tables
 	args  []string
 	holds string // what the other has open; future_job where not said
 	says  string
 }{
-	"migrate": {upTo: 13, args: []string{"migrate"}, says: "future_job is held open"},
+	"migrate": {spoil: "DELETE FROM schema_version WHERE version_id > 0", args: []string{"migrate"}, holds: "history_times", says: "is held open"},
 	"down":    {args: []string{"migrate", "down", "--yes"}, says: "future_job is held open"},
 	"repair": {spoil: "ALTER TABLE future_job DROP CONSTRAINT future_job_on_grid", args: []string{"migrate", "--repair"},
 		says: "future_job is held open"},
-	"a view":                      {args: []string{"migrate", "down", "--yes"}, holds: "history_times", says: "job_history is held open"},
+	"a view":                      {args: []string{"migrate", "down", "--yes"}, holds: "history_times", says: "history_times is held open"},
 	"a procedure that was called": {args: []string{"migrate", "down", "--yes"}, holds: "cancel", says: "is held open"},
 	"reslot":                      {args: []string{"reslot", "--resolution", "5m", "--wait", "0s"}, says: "future_job is held open"},
 }
 
 // beginHolding makes the tables as an owner, and opens one in a transaction of somebody else, whose connection it returns.
-func beginHolding(r *rig.Rig, upTo int64, spoil, what string) (connection int, letGo func()) {
+func beginHolding(r *rig.Rig, spoil, what string) (connection int, letGo func()) {
 	r.Helper()
 	owner := servertest.Open(r.T, r.Account("owner"), "")
-	_, err := sql.Up(r.Context(), owner, sql.Schema{Resolution: 15 * time.Minute, UpTo: upTo})
+	_, err := migrate.Up(r.Context(), owner, migrate.Schema{Resolution: 15 * time.Minute})
 	r.Must(err)
 	if spoil != "" {
 		_, err := owner.Exec(spoil)
@@ -96,7 +95,7 @@ func TestWhatAltersTablesGivesUpSoonAndSaysWhoHoldsThem(t *testing.T) {
 				if what == "" {
 					what = "future_job"
 				}
-				connection, letGo := beginHolding(r, tt.upTo, tt.spoil, what)
+				connection, letGo := beginHolding(r, tt.spoil, what)
 				stop := insertAllTheTime(r)
 				began := time.Now()
 				got := r.Execute(append(tt.args, "--patience", "3s")...)
@@ -143,7 +142,7 @@ func TestACancelledChangeOfTablesLeavesNothingInTheServer(t *testing.T) {
 				if what == "" {
 					what = "future_job"
 				}
-				_, _ = beginHolding(r, tt.upTo, tt.spoil, what)
+				_, _ = beginHolding(r, tt.spoil, what)
 				ctx, cancel := context.WithCancel(r.Context())
 				defer cancel()
 				args := append(tt.args, "--patience", "4s")
@@ -169,7 +168,7 @@ func TestACancelledChangeOfTablesLeavesNothingInTheServer(t *testing.T) {
 func TestACancelledMigrationDoesNotWaitForItsTurn(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Account("owner")
-		unlock, err := sql.Schema{}.Lock(r.Context(), servertest.Open(t, r.DSN, ""))
+		unlock, err := migrate.Schema{}.Lock(r.Context(), servertest.Open(t, r.DSN, ""))
 		r.Must(err)
 		defer unlock()
 		ctx, cancel := context.WithCancel(r.Context())

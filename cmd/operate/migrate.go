@@ -19,6 +19,7 @@ import (
 	"prescient/prescient/audit"
 	"prescient/prescient/prune"
 	"prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // migrationLease is what the connections of a migration are set for: one of them holds a lock, and is idle, for as long
@@ -91,7 +92,7 @@ Before those of a migration stands what it locks and what it copies.`,
 
 // havePatience adds the flag of commands that alter tables.
 func havePatience(flags *pflag.FlagSet, patience *string) {
-	flags.StringVar(patience, "patience", sql.DefaultPatience.String(), "how long to try while somebody has a table open")
+	flags.StringVar(patience, "patience", migrate.DefaultPatience.String(), "how long to try while somebody has a table open")
 }
 
 func patienceOf(text string) (time.Duration, error) {
@@ -106,7 +107,7 @@ func patienceOf(text string) (time.Duration, error) {
 }
 
 // alteringSchema is for commands that alter the tables.
-func alteringSchema(s *program.Session, patience time.Duration) sql.Schema {
+func alteringSchema(s *program.Session, patience time.Duration) migrate.Schema {
 	schema := schemaOf(s)
 	schema.Patience, schema.Watch = patience, holdups{s}
 	return schema
@@ -115,13 +116,13 @@ func alteringSchema(s *program.Session, patience time.Duration) sql.Schema {
 // holdups logs who holds up a change of the tables.
 type holdups struct{ *program.Session }
 
-// Held implements sql.Watcher.
-func (h holdups) Held(by *sql.HeldError) {
+// Held implements migrate.Watcher.
+func (h holdups) Held(by *migrate.HeldError) {
 	h.Log.Info().Str("table", by.Of).Msg(by.Who() + "; it is tried again")
 }
 
-func schemaOf(s *program.Session) sql.Schema {
-	return sql.Schema{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution()}
+func schemaOf(s *program.Session) migrate.Schema {
+	return migrate.Schema{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution()}
 }
 
 // openToMigrate connects to tables that may not be there, or lack migrations. Those of another resolution are not to get
@@ -144,7 +145,7 @@ func migrateUp(cmd *cobra.Command, prog *program.Program, patience time.Duration
 		return err
 	}
 	defer s.Close()
-	applied, err := sql.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
+	applied, err := migrate.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
 	if err != nil {
 		return stoppedMidway(cmd, s, applied, "applied", err)
 	}
@@ -169,7 +170,7 @@ func migrateUp(cmd *cobra.Command, prog *program.Program, patience time.Duration
 }
 
 // recordMigrated writes the audit of migrations. Those that an earlier command applied, which did not come that far, are not in it.
-func recordMigrated(ctx context.Context, s *program.Session, applied []sql.Migrated) error {
+func recordMigrated(ctx context.Context, s *program.Session, applied []migrate.Migrated) error {
 	log, err := audit.Open(ctx, s.DB, audit.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect)})
 	if err != nil {
 		return s.Explain(err)
@@ -183,7 +184,7 @@ func recordMigrated(ctx context.Context, s *program.Session, applied []sql.Migra
 }
 
 // stoppedMidway ends a command in whose middle a migration failed. Those before it are applied, which the next one does not tell.
-func stoppedMidway(cmd *cobra.Command, s *program.Session, applied []sql.Migrated, did string, why error) error {
+func stoppedMidway(cmd *cobra.Command, s *program.Session, applied []migrate.Migrated, did string, why error) error {
 	if len(applied) > 0 && !s.Program.JSON {
 		return errors.Join(s.Explain(why), printMigrated(cmd, s, applied, did, ""))
 	}
@@ -192,13 +193,13 @@ func stoppedMidway(cmd *cobra.Command, s *program.Session, applied []sql.Migrate
 
 // warnOfChecks says which CHECKs the migrations left out, since rows of before do not keep to them.
 func warnOfChecks(ctx context.Context, s *program.Session) {
-	found, err := sql.Damages(ctx, s.DB.DB, schemaOf(s))
+	found, err := migrate.Damages(ctx, s.DB.DB, schemaOf(s))
 	if err != nil {
 		s.Log.Debug().Err(err).Msg("the tables were not compared with the migrations")
 		return
 	}
 	for _, d := range found {
-		if d.Kind == sql.DamagedCheck {
+		if d.Kind == migrate.DamagedCheck {
 			s.Log.Warn().Str("check", d.Name).Msg("a CHECK was left out: there are rows of before that do not keep to it. " +
 				"They run and end as they would have; migrate --repair adds it once they are gone")
 		}
@@ -221,7 +222,7 @@ func keepPartitions(ctx context.Context, s *program.Session, patience time.Durat
 	return s.Explain(err)
 }
 
-func printMigrated(cmd *cobra.Command, s *program.Session, list []sql.Migrated, did, none string) error {
+func printMigrated(cmd *cobra.Command, s *program.Session, list []migrate.Migrated, did, none string) error {
 	out := cmd.OutOrStdout()
 	if s.Program.JSON {
 		missing, err := countMissing(cmd.Context(), s)
@@ -256,7 +257,7 @@ func grantCallers(prog *program.Program) string {
 }
 
 func countMissing(ctx context.Context, s *program.Session) (int, error) {
-	missing, err := sql.Pending(ctx, s.DB.DB, schemaOf(s))
+	missing, err := migrate.Pending(ctx, s.DB.DB, schemaOf(s))
 	return missing, s.Explain(err)
 }
 

@@ -8,7 +8,7 @@ import (
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
-	"prescient/sql"
+	"prescient/sql/migrate"
 )
 
 func migrateDownCommand(prog *program.Program) *cobra.Command {
@@ -41,7 +41,7 @@ func migrateDown(cmd *cobra.Command, prog *program.Program, yes bool, patience s
 		return err
 	}
 	defer s.Close()
-	undone, err := sql.Down(cmd.Context(), s.DB.DB, alteringSchema(s, wait))
+	undone, err := migrate.Down(cmd.Context(), s.DB.DB, alteringSchema(s, wait))
 	if err != nil {
 		return stoppedMidway(cmd, s, undone, "undone", err)
 	}

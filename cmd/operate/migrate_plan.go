@@ -8,7 +8,7 @@ import (
 
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // migrationPlan is what migrate --dry-run --json prints.
@@ -30,7 +30,7 @@ func migratePlan(cmd *cobra.Command, prog *program.Program) error {
 		return err
 	}
 	defer s.Close()
-	list, err := sql.Plan(cmd.Context(), s.DB.DB, schemaOf(s))
+	list, err := migrate.Plan(cmd.Context(), s.DB.DB, schemaOf(s))
 	if err != nil {
 		return s.Explain(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // repairReport is what migrate --repair --json prints.
@@ -33,21 +33,21 @@ type repairedThing struct {
 
 // repair restores what the migrations made; with dry it only says what it would send.
 func repair(cmd *cobra.Command, prog *program.Program, s *program.Session, dry bool, patience time.Duration) error {
-	var did sql.Repaired
+	var did migrate.Repaired
 	var err error
 	if dry {
-		if did.Left, err = sql.Damages(cmd.Context(), s.DB.DB, schemaOf(s)); err != nil {
+		if did.Left, err = migrate.Damages(cmd.Context(), s.DB.DB, schemaOf(s)); err != nil {
 			return s.Explain(err)
 		}
 		return printDamages(cmd, prog, did.Left)
 	}
-	if did, err = sql.Repair(cmd.Context(), s.DB.DB, alteringSchema(s, patience)); err != nil {
+	if did, err = migrate.Repair(cmd.Context(), s.DB.DB, alteringSchema(s, patience)); err != nil {
 		return s.Explain(err)
 	}
 	return printRepaired(cmd, prog, did)
 }
 
-func printDamages(cmd *cobra.Command, prog *program.Program, damages []sql.Damage) error {
+func printDamages(cmd *cobra.Command, prog *program.Program, damages []migrate.Damage) error {
 	out := cmd.OutOrStdout()
 	if prog.JSON {
 		return output.JSON(out, repairReport{Restored: []repairedThing{}, Left: things(damages)})
@@ -84,7 +84,7 @@ func printStatements(out io.Writer, statements []string) error {
 	return nil
 }
 
-func printRepaired(cmd *cobra.Command, prog *program.Program, did sql.Repaired) error {
+func printRepaired(cmd *cobra.Command, prog *program.Program, did migrate.Repaired) error {
 	out := cmd.OutOrStdout()
 	if prog.JSON {
 		if err := output.JSON(out, repairReport{things(did.Done), things(did.Left), did.Callers, did.CallersUnknown}); err != nil {
@@ -115,18 +115,18 @@ func printRepaired(cmd *cobra.Command, prog *program.Program, did sql.Repaired) 
 }
 
 // leftUnrepaired is the error of a repair that could not mend all.
-func leftUnrepaired(did sql.Repaired) error {
+func leftUnrepaired(did migrate.Repaired) error {
 	if len(did.Left) == 0 {
 		return nil
 	}
 	code := exit.CodeTables
-	if !slices.ContainsFunc(did.Left, func(d sql.Damage) bool { return !d.Held }) {
+	if !slices.ContainsFunc(did.Left, func(d migrate.Damage) bool { return !d.Held }) {
 		code = exit.CodeHeld
 	}
 	return &exit.Error{Code: code, Err: fmt.Errorf("%d things are not restored", len(did.Left)), Printed: true}
 }
 
-func things(damages []sql.Damage) []repairedThing {
+func things(damages []migrate.Damage) []repairedThing {
 	list := make([]repairedThing, 0, len(damages))
 	for _, d := range damages {
 		list = append(list, repairedThing{d.What(), d.Lost, d.DDL})
@@ -146,9 +146,9 @@ func migrateForRepair(cmd *cobra.Command, prog *program.Program, dry bool, patie
 	case err != nil:
 		return err
 	case missing > 0 && dry:
-		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d migrations are missing; %s migrate applies them", missing, prog.Name)}
+		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("migrations are missing (%d); %s migrate applies them", missing, prog.Name)}
 	case missing > 0:
-		applied, err := sql.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
+		applied, err := migrate.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
 		if err != nil {
 			return stoppedMidway(cmd, s, applied, "applied", err)
 		}

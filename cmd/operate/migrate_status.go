@@ -35,10 +35,10 @@ func migrateStatus(cmd *cobra.Command, prog *program.Program) error {
 	} else if missing == 0 {
 		err = output.Say(cmd.OutOrStdout(), "the tables are up to date, for slots of %s", s.Config.Grid.String())
 	} else {
-		err = output.Say(cmd.OutOrStdout(), "%d migrations are missing; %s migrate applies them", missing, prog.Name)
+		err = output.Say(cmd.OutOrStdout(), "migrations are missing (%d); %s migrate applies them", missing, prog.Name)
 	}
 	if err == nil && missing > 0 {
-		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("%d migrations are missing", missing), Printed: true}
+		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("migrations are missing (%d)", missing), Printed: true}
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"prescient/cmd/internal/program"
 	"prescient/config/value"
 	"prescient/prescient/prune"
-	"prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // Prune returns the command prune.
@@ -100,7 +100,7 @@ func pruneTables(cmd *cobra.Command, prog *program.Program, options prune.Option
 	if report.Cutoff == nil {
 		return s.Explain(err)
 	}
-	return errors.Join(printPruned(cmd, prog, report, err != nil && !errors.Is(err, prune.ErrHistoryHeld) && !errors.Is(err, sql.ErrHeld)), s.Explain(err))
+	return errors.Join(printPruned(cmd, prog, report, err != nil && !errors.Is(err, prune.ErrHistoryHeld) && !errors.Is(err, migrate.ErrHeld)), s.Explain(err))
 }
 
 // pruneProgress counts rows on the bar, and weeks before it.

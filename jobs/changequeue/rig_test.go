@@ -19,6 +19,7 @@ import (
 	"prescient/prescient/longrun"
 	"prescient/prescient/worker"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
@@ -48,7 +49,7 @@ func eachServer(t *testing.T, test func(t *testing.T, r *rig)) {
 func newRig(t *testing.T, d servertest.Database) *rig {
 	t.Helper()
 	r := &rig{t: t, dsn: d.DSN, root: d.Open(t, ""), setting: text.Dialect(os.Getenv("PRESCIENT_TEST_DIALECT"))}
-	_, err := text.Up(t.Context(), r.root, text.Schema{Resolution: time.Second, Dialect: r.setting})
+	_, err := migrate.Up(t.Context(), r.root, migrate.Schema{Resolution: time.Second, Dialect: r.setting})
 	r.must(err)
 	r.exec("CREATE TABLE changes (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, payload LONGBLOB)")
 	r.exec("CREATE TABLE handled (id BIGINT UNSIGNED NOT NULL, n BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY)")

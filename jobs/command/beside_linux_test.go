@@ -15,6 +15,7 @@ import (
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
@@ -42,7 +43,7 @@ func TestShortChecksBesideCommandsThatAllocateWithoutEnd(t *testing.T) {
 			}
 		}
 		setting := text.Dialect(os.Getenv("PRESCIENT_TEST_DIALECT"))
-		_, err := text.Up(t.Context(), d.Open(t, ""), text.Schema{Resolution: time.Second, Dialect: setting})
+		_, err := migrate.Up(t.Context(), d.Open(t, ""), migrate.Schema{Resolution: time.Second, Dialect: setting})
 		must(err)
 		db, err := connect.Open(d.DSN, 0)
 		must(err)

@@ -19,6 +19,7 @@ import (
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
@@ -51,7 +52,7 @@ func newRig(t *testing.T, d servertest.Database, resolution time.Duration) *rig 
 	var err error
 	r.server, _, err = r.setting.Choose(t.Context(), r.root)
 	r.must(err)
-	_, err = text.Up(t.Context(), r.root, text.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.setting})
+	_, err = migrate.Up(t.Context(), r.root, migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.setting})
 	r.must(err)
 	return r
 }

@@ -22,6 +22,7 @@ import (
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }
@@ -71,7 +72,7 @@ func newRig(t *testing.T, d servertest.Database) *rig {
 	r.dsn, err = mysql.ParseDSN(d.DSN)
 	r.must(err)
 	r.root = r.connect(r.dsn, nil)
-	_, err = text.Up(t.Context(), r.root, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
+	_, err = migrate.Up(t.Context(), r.root, migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
 	r.must(err)
 	r.must(orders.CreateTables(t.Context(), r.root, "app_"))
 	r.account("app-reschedule", "SELECT, INSERT, UPDATE ON app_orders")

@@ -128,14 +128,9 @@ func open(ctx context.Context, db *sqlx.DB, options Options) (*look, error) {
 	if options.All {
 		return l, nil
 	}
-	// The resolution does not matter for the names.
-	tables, err := text.Schema{Prefix: options.Prefix, Resolution: time.Hour, Server: l.server, Dialect: l.dialect}.Expected()
-	if err != nil {
-		return nil, err
-	}
 	l.tables = make(map[string]bool)
-	for _, t := range tables {
-		l.tables[t.Name] = true
+	for _, name := range text.Tables(options.Prefix) {
+		l.tables[name] = true
 	}
 	return l, nil
 }

@@ -7,7 +7,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 func TestAnotherResolutionThanThatOfTheTablesIsRefusedNamingBoth(t *testing.T) {
@@ -53,7 +53,7 @@ func TestAClientNeedsTheTables(t *testing.T) {
 func TestTwoInstallationsShareASchemaUnderTwoPrefixes(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
-		_, err := text.Up(t.Context(), r.Root, text.Schema{Prefix: "q_", Resolution: time.Hour})
+		_, err := migrate.Up(t.Context(), r.Root, migrate.Schema{Prefix: "q_", Resolution: time.Hour})
 		r.Must(err)
 		other, err := New(t.Context(), r.Root, Options{Prefix: "q_"})
 		r.Must(err)

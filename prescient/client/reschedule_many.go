@@ -172,7 +172,7 @@ func (m *moving) together(ctx context.Context, moves []move) (missed []int, err 
 		m.did[mv.place] = Inserted{Did: DidReschedule, DueAt: dueAt, Slot: at}
 	}
 	setExpires := ""
-	if expire { // accounts from before migration 15 have no right to the column
+	if expire { // an account may have no right to the column
 		setExpires = ", job.expires_at = " + expires.text()
 	}
 	revision := rowtext.NewRevision()

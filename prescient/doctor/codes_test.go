@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"prescient/prescient"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // Every code that the doctor gives a finding is listed, and every listed one is given.
 func TestEveryCodeOfAFindingIsKnown(t *testing.T) {
 	codes := regexp.MustCompile(`(?m)(?:\b(?:bad|warn|fine|part|tell|unseen|notShown|withoutProcess|orFine)\((?:job, |found, |findings, )?|^\t\{|^\t\t\{)"([a-z_]+(?:\.[a-z]+)?)"`)
 	given := []string{}
-	for _, kind := range []string{text.DamagedTable, text.DamagedColumn, text.DamagedIndex, text.DamagedCheck, text.DamagedDefault, text.DamagedView, text.DamagedProcedure, text.DamagedDefiner} {
+	for _, kind := range []string{migrate.DamagedTable, migrate.DamagedColumn, migrate.DamagedIndex, migrate.DamagedCheck, migrate.DamagedDefault, migrate.DamagedView, migrate.DamagedProcedure, migrate.DamagedDefiner} {
 		given = append(given, "schema."+kind)
 	}
 	known := FindingCodes()

@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/slots"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // Options are for Examine; the zero value is usable.
@@ -125,7 +126,7 @@ func (d *doctor) howToMigrate(ctx context.Context) string {
 	if d.tables.Version != 0 {
 		return "run migrate"
 	}
-	missing, err := text.Pending(ctx, d.db.DB, text.Schema{Prefix: d.tables.Prefix, Resolution: cmp.Or(d.options.Resolution, time.Hour)})
+	missing, err := migrate.Pending(ctx, d.db.DB, migrate.Schema{Prefix: d.tables.Prefix, Resolution: cmp.Or(d.options.Resolution, time.Hour)})
 	if err == nil && missing == 0 {
 		return "all migrations were applied, so it was dropped or emptied: migrate --repair says what is missing"
 	}

@@ -12,6 +12,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // Use is what a database user is for: a role of the grants.
@@ -224,7 +225,7 @@ func (d *doctor) examineGrants(ctx context.Context) ([]Finding, error) {
 // objectNeeds are the views and procedures that the use has rights on, which cannot be explained: a view is opened, and a
 // procedure called for an entity that no row can have.
 func (d *doctor) objectNeeds() (needs []need, err error) {
-	objects, err := text.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server, Dialect: d.tables.Dialect}.Objects()
+	objects, err := migrate.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server, Dialect: d.tables.Dialect}.Objects()
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/slots"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 func (d *doctor) examineResolution(context.Context) (found []Finding, err error) {
@@ -27,20 +28,16 @@ func (d *doctor) examineResolution(context.Context) (found []Finding, err error)
 
 // examineVersion compares the schema version with what this program knows; an earlier one has ended the look before.
 func (d *doctor) examineVersion(context.Context) ([]Finding, error) {
-	known, err := text.Version()
-	if err != nil {
-		return nil, err
-	}
-	if d.schema > known {
-		return []Finding{warn("version", fmt.Sprintf("the tables have schema version %d, this program knows %d: it works, and does nothing with what is new", d.schema, known),
+	if d.schema > text.SchemaVersion {
+		return []Finding{warn("version", fmt.Sprintf("the tables have schema version %d, this program knows %d: it works, and does nothing with what is new", d.schema, text.SchemaVersion),
 			"bring this program up to the version that migrated")}, nil
 	}
-	return []Finding{fine("version", fmt.Sprintf("the schema version is %d, that of this program", known))}, nil
+	return []Finding{fine("version", fmt.Sprintf("the schema version is %d, that of this program", text.SchemaVersion))}, nil
 }
 
 // examineSchema compares tables, views and procedures with what the migrations make of them.
 func (d *doctor) examineSchema(ctx context.Context) (found []Finding, err error) {
-	schema := text.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server, Dialect: d.tables.Dialect}
+	schema := migrate.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server, Dialect: d.tables.Dialect}
 	compared, err := schema.Compare(ctx, d.db)
 	if err != nil {
 		return nil, err
@@ -77,7 +74,7 @@ func (d *doctor) examineSchema(ctx context.Context) (found []Finding, err error)
 }
 
 // damageFinding says what is damaged and which command mends it, with the statements that it sends.
-func damageFinding(damage text.Damage) Finding {
+func damageFinding(damage migrate.Damage) Finding {
 	do := "run migrate --repair, which does: " + brief(damage.DDL)
 	if damage.Lost != "" {
 		do = damage.Lost
@@ -106,7 +103,7 @@ func brief(statements []string) string {
 }
 
 // checkGrid compares the resolution of slot_config with that of DEFAULT and CHECK, where these are there.
-func (d *doctor) checkGrid(ctx context.Context, schema text.Schema) ([]Finding, error) {
+func (d *doctor) checkGrid(ctx context.Context, schema migrate.Schema) ([]Finding, error) {
 	if d.tables.Dialect == text.Plain || d.goesTo != 0 { // plain tables have none of these
 		return nil, nil
 	}

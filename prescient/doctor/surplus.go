@@ -11,6 +11,7 @@ import (
 
 	"prescient/prescient/internal/errno"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 	"prescient/sql/rights"
 )
 
@@ -45,7 +46,7 @@ func literalOf(name string) string {
 // examineSurplus looks for accounts that have rights on the tables which none of their roles gives: what the account of the connection may
 // read of that.
 func (d *doctor) examineSurplus(ctx context.Context) ([]Finding, error) {
-	names, err := text.EverMade(d.tables.Prefix)
+	names, err := migrate.EverMade(d.tables.Prefix)
 	if err != nil {
 		return nil, err
 	}

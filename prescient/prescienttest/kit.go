@@ -15,7 +15,7 @@ import (
 	"prescient/prescient/client"
 	"prescient/prescient/worker"
 	"prescient/slots"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // DefaultStart is the time that a kit's clock shows at first: a Monday at noon, UTC.
@@ -74,7 +74,7 @@ func New(t testing.TB, registry *prescient.Registry, options Options) *Kit {
 	k.At(options.Start)
 	k.config = newDatabase(t, serverDSN(t, options))
 	k.db = k.openDB()
-	_, err = text.Up(t.Context(), k.db.DB, text.Schema{Prefix: options.Prefix, Resolution: options.Resolution})
+	_, err = migrate.Up(t.Context(), k.db.DB, migrate.Schema{Prefix: options.Prefix, Resolution: options.Resolution})
 	k.must(err)
 	k.client, err = client.New(t.Context(), k.db, client.Options{Prefix: options.Prefix,
 		Guards: options.Guards, Registry: registry})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"prescient/prescient/internal/errno"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // Numbers of errors of a change of partitions that somebody else did meanwhile, as on another node of a cluster.
@@ -19,7 +19,7 @@ const (
 // change changes partitions, again and again until the patience is over while somebody has the table open.
 func (p *pruner) change(ctx context.Context, statement string) error {
 	err := p.ddl.Exec(ctx, statement)
-	var held *text.HeldError
+	var held *migrate.HeldError
 	switch {
 	case err == nil:
 		p.report.HeldBy = nil
@@ -32,7 +32,7 @@ func (p *pruner) change(ctx context.Context, statement string) error {
 }
 
 // Held takes note of a try that met somebody.
-func (p *pruner) Held(e *text.HeldError) {
+func (p *pruner) Held(e *migrate.HeldError) {
 	p.report.HeldBy = e.By
 	p.options.Log.Info().Stringers("held_by", stringers(e.By)).Msg("history is held open; its partitions are changed later")
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"prescient/prescient/internal/rig"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 func TestWhatIsKnownOfPublishedEventsLeavesByDays(t *testing.T) {
@@ -87,7 +87,7 @@ func TestWhatIsLockedIsLeftToTheNextPrune(t *testing.T) {
 		r.Must(err)
 		options := Options{Prefix: "p_", Keep: 10 * 24 * time.Hour, TrustClock: true, Patience: 2 * time.Second}
 		report, err := Run(t.Context(), r.Pool(rig.At("10:05")), options)
-		if held := new(text.HeldError); !errors.As(err, &held) || !held.Rows {
+		if held := new(migrate.HeldError); !errors.As(err, &held) || !held.Rows {
 			t.Errorf("%v; want who has rows locked", err)
 		}
 		if report.EventRows < 1 || r.Count("SELECT COUNT(*) FROM p_schedule_deleted") != 0 || r.Count("SELECT COUNT(*) FROM p_audit_log WHERE verb = 'prune'") != 1 {

@@ -16,6 +16,7 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 	// DefaultMaxCopy is the most rows that are copied to split the last partition.
 	DefaultMaxCopy = 20000
 	// DefaultPatience is how long a change of partitions is tried again.
-	DefaultPatience = text.DefaultPatience
+	DefaultPatience = migrate.DefaultPatience
 )
 
 // Errors of Run and KeepPartitions.
@@ -38,7 +39,7 @@ var (
 	// ErrPartitions is returned when history has not the partitions that migrations gave it.
 	ErrPartitions = errors.New("history is not partitioned as it should be")
 	// ErrPruning is returned when somebody else prunes the same tables.
-	ErrPruning = text.ErrPruning
+	ErrPruning = migrate.ErrPruning
 )
 
 // Options are for Run and KeepPartitions.
@@ -99,7 +100,7 @@ type Report struct {
 }
 
 // Holder is a connection that has history open, or (on MariaDB without performance_schema) any open transaction.
-type Holder = text.Holder
+type Holder = migrate.Holder
 
 // Run drops what is older than options.Keep: partitions of history that are wholly older, and the ledger of slots
 // that are, nothing of which is pending or being run, long runs that ended, the logs of jobs, and what is known of events that were published. So history is kept for Keep and at most a week longer.
@@ -109,7 +110,7 @@ type Holder = text.Holder
 // It leaves an entry in the audit, where it came that far.
 //
 // It holds up a slot run for a second at most, on MariaDB for three, and seldom: only while somebody has history open. It
-// may be called at any time, and again after an error: ErrHistoryHeld, a [text.HeldError] where rows were locked and left, ErrClockDoubtful, ErrPruning, ErrPartitions,
+// may be called at any time, and again after an error: ErrHistoryHeld, a [migrate.HeldError] where rows were locked and left, ErrClockDoubtful, ErrPruning, ErrPartitions,
 // prescient.ErrNotMigrated, prescient.ErrInvalid; others come from the server. The report says what was done in any case.
 func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 	if options.Keep < MinKeep {
@@ -148,7 +149,7 @@ func KeepPartitions(ctx context.Context, db *sqlx.DB, options Options) (Report, 
 type pruner struct {
 	tables  store.Tables
 	conn    *sqlx.Conn
-	ddl     *text.DDL // on that connection
+	ddl     *migrate.DDL // on that connection
 	options Options
 	report  Report
 	left    error // the first of what was left to the next prune, since somebody has rows of it locked
@@ -177,11 +178,11 @@ func run(ctx context.Context, db *sqlx.DB, options Options, do func(p *pruner, n
 	if err := p.lock(ctx); err != nil {
 		return p.report, err
 	}
-	if p.ddl, err = text.NewDDL(ctx, db.DB, conn.Conn, options.Patience); err != nil {
+	if p.ddl, err = migrate.NewDDL(ctx, db.DB, conn.Conn, options.Patience); err != nil {
 		return p.report, err
 	}
 	p.ddl.Watch = p
-	unlock, err := text.Schema{Prefix: p.tables.Prefix}.LockPrune(ctx, conn.Conn, db.DB)
+	unlock, err := migrate.Schema{Prefix: p.tables.Prefix}.LockPrune(ctx, conn.Conn, db.DB)
 	if err != nil {
 		return p.report, fmt.Errorf("locking out prunes on other nodes: %w", err)
 	}
@@ -254,8 +255,8 @@ func (p *pruner) whatIsLeft() error { return p.left }
 
 // leave takes note that somebody has rows locked that should go, and who that may be.
 func (p *pruner) leave(ctx context.Context, err error) error {
-	held := text.Schema{Prefix: p.tables.Prefix}.RowsHeld(ctx, p.conn, err)
-	if !errors.Is(held, text.ErrHeld) {
+	held := migrate.Schema{Prefix: p.tables.Prefix}.RowsHeld(ctx, p.conn, err)
+	if !errors.Is(held, migrate.ErrHeld) {
 		return err
 	}
 	p.options.Log.Info().Err(held).Msg("what is old and locked is left to the next prune")

@@ -10,7 +10,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // A session may write, by an sql_mode of its own, a time that is no day of the calendar: the table takes none, and one from before keeps nobody
@@ -44,7 +44,7 @@ func TestATimeThatIsNoDayStopsNoChangeOfTheResolution(t *testing.T) {
 		if _, err := r.reslotOn(t.Context(), r.Pool(time.Time{}), 5*time.Minute, nil); !errors.Is(err, prescient.ErrInvalid) {
 			t.Errorf("%v; want it refused", err)
 		}
-		if did, err := text.Repair(t.Context(), r.Root, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Dialect: r.Setting}); err != nil || len(did.Left) != 1 ||
+		if did, err := migrate.Repair(t.Context(), r.Root, migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Dialect: r.Setting}); err != nil || len(did.Left) != 1 ||
 			!strings.Contains(did.Left[0].Lost, "DELETE FROM p_future_job") {
 			t.Errorf("%+v, %v", did, err)
 		}
@@ -67,7 +67,7 @@ func TestATimeThatIsNoDayStopsNoChangeOfTheResolution(t *testing.T) {
 			r.Exec("DELETE " + advice)
 		}
 		r.reslotTo(15 * time.Minute)
-		if did, err := text.Repair(t.Context(), r.Root, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Dialect: r.Setting}); err != nil || len(did.Left) != 0 || len(did.Done) != 1 {
+		if did, err := migrate.Repair(t.Context(), r.Root, migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Dialect: r.Setting}); err != nil || len(did.Left) != 0 || len(did.Done) != 1 {
 			t.Errorf("%+v, %v", did, err)
 		}
 	})

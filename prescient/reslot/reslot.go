@@ -15,6 +15,7 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/slots"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // DefaultLeaseWait is for how long Run waits for leases.
@@ -34,7 +35,7 @@ type Options struct {
 	// Batch is how many rows are moved in one transaction; 1000 by default, 10000 at most.
 	Batch int
 	// Patience is how long a statement is tried again that meets locks, or a server that is away; 10 minutes by default. Where somebody
-	// has future_job open all that time, the error is a [text.HeldError].
+	// has future_job open all that time, the error is a [migrate.HeldError].
 	Patience time.Duration
 	// Progress, where given, is called at each step and after each batch.
 	Progress func(Progress)
@@ -100,7 +101,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	unlock, err := text.Schema{Prefix: options.Prefix}.Lock(ctx, db.DB)
+	unlock, err := migrate.Schema{Prefix: options.Prefix}.Lock(ctx, db.DB)
 	if err != nil {
 		return Result{}, err
 	}

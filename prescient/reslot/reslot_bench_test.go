@@ -11,7 +11,7 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/localserver/servertest"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 var benchRows = flag.Int("rows", 20_000, "pending rows of BenchmarkReslot")
@@ -27,7 +27,7 @@ func BenchmarkReslot(b *testing.B) {
 				b.StopTimer()
 				d := servertest.New(b, flavour)
 				app := d.Open(b, "")
-				_, err := text.Up(b.Context(), app, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
+				_, err := migrate.Up(b.Context(), app, migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
 				rig.Fatal(b, err)
 				rig.MakePending(b, app, *benchRows)
 				db, err := connect.Open(d.DSN, time.Hour)

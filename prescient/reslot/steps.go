@@ -15,7 +15,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	"prescient/slots"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 func (r *reslot) gridOfTable(ctx context.Context) (is store.TableGrid, err error) {
@@ -171,7 +171,7 @@ func (r *reslot) record(ctx context.Context, db prescient.DB, verb string, from,
 
 // ddl alters the table. It waits for it briefly, and again and again: whoever queues behind a waiting ALTER waits with it.
 func (r *reslot) ddl(ctx context.Context, statement string) error {
-	err := r.retry(ctx, "altering the table", func() error { return text.Alter(ctx, r.db.DB, r.options.Patience, r, statement) })
+	err := r.retry(ctx, "altering the table", func() error { return migrate.Alter(ctx, r.db.DB, r.options.Patience, r, statement) })
 	if errno.Is(err, errno.NoSuchConstraintMySQL, errno.NoSuchConstraintMariaDB, errno.DuplicateCheckMySQL, errno.DuplicateCheckMariaDB) {
 		// Its first try had gone through, unseen: what it was to do is done, or the next run finds the rest.
 		return fmt.Errorf("the table was altered meanwhile; run it again: %w", err)
@@ -180,20 +180,20 @@ func (r *reslot) ddl(ctx context.Context, statement string) error {
 }
 
 // Held says who holds up the change of the table.
-func (r *reslot) Held(by *text.HeldError) {
+func (r *reslot) Held(by *migrate.HeldError) {
 	r.options.Log.Warn().Err(by).Msg("altering the table is tried again")
 }
 
 // rowsHeld adds to an error who may have the rows for which a statement waited in vain.
 func (r *reslot) rowsHeld(ctx context.Context, err error) error {
-	return text.Schema{Prefix: r.options.Prefix}.RowsHeld(ctx, r.db, err)
+	return migrate.Schema{Prefix: r.options.Prefix}.RowsHeld(ctx, r.db, err)
 }
 
 // retry repeats what met a passing error: locks, a server that is away.
 func (r *reslot) retry(ctx context.Context, what string, do func() error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := do()
-		if err != nil && (!errno.Passing(err) || errors.Is(err, text.ErrHeld) || ctx.Err() != nil) {
+		if err != nil && (!errno.Passing(err) || errors.Is(err, migrate.ErrHeld) || ctx.Err() != nil) {
 			return struct{}{}, backoff.Permanent(err)
 		}
 		return struct{}{}, err

@@ -23,7 +23,7 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker/books"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // yard is an installation on a server with durable settings, to measure on: rows due at one slot, which are filled in
@@ -41,7 +41,7 @@ type yard struct {
 func newYard(t testing.TB, d servertest.Database, n int) *yard {
 	t.Helper()
 	y := &yard{t: t, d: d, app: d.Open(t, ""), rows: n, slot: time.Now().UTC().Truncate(15 * time.Minute)}
-	_, err := text.Up(t.Context(), y.app, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
+	_, err := migrate.Up(t.Context(), y.app, migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
 	y.must(err)
 	client, err := client.New(t.Context(), y.app, client.Options{Prefix: "p_"})
 	y.must(err)

@@ -22,6 +22,7 @@ import (
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 	"prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // The exit codes of every command; what each means stands where package cmd hands them on.
@@ -80,12 +81,12 @@ func Code(err error) int {
 	case errors.Is(err, prescient.ErrNotFound), errors.Is(err, schedule.ErrNotFound), errors.Is(err, steps.ErrNotFound):
 		return CodeNotFound
 	case errors.Is(err, prescient.ErrNotMigrated), errors.Is(err, prescient.ErrResolution),
-		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting):
+		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting), errors.Is(err, migrate.ErrEarlier):
 		return CodeTables
 	case errors.Is(err, prescient.ErrPending), errors.Is(err, schedule.ErrExists), errors.Is(err, steps.ErrExists), errors.Is(err, steps.ErrStale),
 		errors.Is(err, steps.ErrInUse):
 		return CodePending
-	case errors.Is(err, prune.ErrHistoryHeld), errors.Is(err, sql.ErrHeld):
+	case errors.Is(err, prune.ErrHistoryHeld), errors.Is(err, migrate.ErrHeld):
 		return CodeHeld
 	case errors.Is(err, prescient.ErrInvalid), errors.Is(err, prescient.ErrBeyondHorizon), errors.Is(err, sql.ErrPrefix), errors.Is(err, schedule.ErrOfJob),
 		errors.As(err, &setting):

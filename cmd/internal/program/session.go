@@ -23,6 +23,7 @@ import (
 	"prescient/prescient/steps"
 	"prescient/prescient/worker"
 	"prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // ConnectTime bounds the first statements of a command, so that a server that hangs is told of.
@@ -240,7 +241,7 @@ func (s *Session) Explain(err error) error {
 	case exit.Unreachable(err):
 		return fmt.Errorf("database %s: %w", s.Config.DSN, err)
 	}
-	return sql.Schema{Prefix: s.Config.TablePrefix}.RowsHeld(context.Background(), s.DB, err)
+	return migrate.Schema{Prefix: s.Config.TablePrefix}.RowsHeld(context.Background(), s.DB, err)
 }
 
 // rolesWith names the roles that have the right for want of which an error came.

@@ -2,13 +2,14 @@ package acceptance
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/worker"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // checksOf are the CHECKs of future_job that the tables have of those that bound what an insert may give.
@@ -19,45 +20,70 @@ func (i installation) checksOf() (n int) {
 	return n
 }
 
-// A migration that finds rows beyond the bounds goes through without them: the rows run and end, then repair adds them.
+// A migration that finds rows beyond its bounds goes through without them: the rows run and end, then repair adds them.
 func TestRowsOfBeforeTheBoundsComeToTheirEnd(t *testing.T) {
+	eachEmpty(t, func(i installation) {
+		i.needs(rig.ColumnDefaults)
+		i.up(1)
+		i.exec(plainInsert("'2001-01-01 13:05:00'", ""))
+		i.exec("UPDATE p_future_job SET tag = 'before'")
+		i.schema.Set = laterSet(i.t, further)
+		i.up(1)
+		did, err := migrate.Repair(i.t.Context(), i.db, i.schema)
+		if err != nil || len(did.Done) != 0 || len(did.Left) != 1 || did.Left[0].Name != "p_future_job_further" || !strings.Contains(did.Left[0].Lost, "there are rows that it refuses") {
+			i.t.Errorf("%+v, %v; want the check left", did, err)
+		}
+		i.sweepsOne()
+		if did, err := migrate.Repair(i.t.Context(), i.db, i.schema); err != nil || len(did.Done) != 1 || len(did.Left) != 0 {
+			i.t.Errorf("%+v, %v; want the check", did, err)
+		}
+		i.nothingToRepair()
+	})
+}
+
+// What was written while a CHECK was away keeps it from being put back, and runs and ends.
+func TestRowsBeyondTheBoundsComeToTheirEnd(t *testing.T) {
 	for name, column := range map[string]string{"entity_key": "''", "payload": "JSON_QUOTE(REPEAT('x', 5000000))"} {
 		t.Run(name, func(t *testing.T) {
 			eachEmpty(t, func(i installation) {
 				i.needs(rig.ColumnDefaults)
-				before := i.schema
-				before.UpTo = 13
-				applied, err := text.Up(i.t.Context(), i.db, before)
-				rig.Fatal(i.t, err)
+				i.up(1)
+				i.exec("ALTER TABLE p_future_job DROP CONSTRAINT p_future_job_payload_size, DROP CONSTRAINT p_future_job_named")
 				i.exec(plainInsert("'2001-01-01 13:05:00'", ""))
 				i.exec("UPDATE p_future_job SET " + name + " = " + column)
-				i.up(i.migrations() - len(applied))
-				if n := i.checksOf(); n != 0 {
-					i.t.Errorf("%d of the checks are there", n)
-				}
-				did, err := text.Repair(i.t.Context(), i.db, i.schema)
+				did, err := migrate.Repair(i.t.Context(), i.db, i.schema)
 				if err != nil || len(did.Done) != 1 || len(did.Left) != 1 {
 					i.t.Errorf("%+v, %v; want the check added that the row keeps to, and the other left", did, err)
 				}
-				db, err := connect.Open(i.d.DSN, 0)
-				rig.Fatal(i.t, err)
-				defer db.Close()
-				var c rig.Calls
-				execs := rig.Registry("x", c.Count, prescient.Guards{})
-				w, err := worker.New(i.t.Context(), db, worker.Options{Prefix: "p_", Registry: execs})
-				rig.Fatal(i.t, err)
-				swept, err := w.Sweep(i.t.Context())
-				if err != nil || len(swept) != 1 || swept[0].Rows() != 1 {
-					i.t.Errorf("%+v, %v", swept, err)
-				}
-				if did, err := text.Repair(i.t.Context(), i.db, i.schema); err != nil || len(did.Done) != 1 || i.checksOf() != 2 {
+				i.sweepsOne()
+				if did, err := migrate.Repair(i.t.Context(), i.db, i.schema); err != nil || len(did.Done) != 1 || i.checksOf() != 2 {
 					i.t.Errorf("%+v, %v; want both checks", did, err)
 				}
-				if did, err := text.Repair(i.t.Context(), i.db, i.schema); err != nil || len(did.Done)+len(did.Left) != 0 {
-					i.t.Errorf("%+v, %v; want nothing to repair", did, err)
-				}
+				i.nothingToRepair()
 			})
 		})
+	}
+}
+
+// sweepsOne runs the one check that there is.
+func (i installation) sweepsOne() {
+	i.t.Helper()
+	db, err := connect.Open(i.d.DSN, 0)
+	rig.Fatal(i.t, err)
+	defer db.Close()
+	var c rig.Calls
+	w, err := worker.New(i.t.Context(), db, worker.Options{Prefix: "p_", Registry: rig.Registry("x", c.Count, prescient.Guards{})})
+	rig.Fatal(i.t, err)
+	swept, err := w.Sweep(i.t.Context())
+	if err != nil || len(swept) != 1 || swept[0].Rows() != 1 {
+		i.t.Errorf("%+v, %v", swept, err)
+	}
+}
+
+func (i installation) nothingToRepair() {
+	i.t.Helper()
+	if did, err := migrate.Repair(i.t.Context(), i.db, i.schema); err != nil || len(did.Done)+len(did.Left) != 0 {
+		i.t.Errorf("%+v, %v; want nothing to repair", did, err)
 	}
 }
 

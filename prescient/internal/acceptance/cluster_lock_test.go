@@ -16,7 +16,7 @@ import (
 	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/prune"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // shopOn makes a database on a cluster, and returns a pool for each of its nodes.
@@ -36,14 +36,14 @@ func shopOn(t *testing.T, cluster *localserver.Cluster) (pools []*sqlx.DB) {
 func TestMigrationsOnTwoNodesWaitForOneAnother(t *testing.T) {
 	cluster := startCluster(t, localserver.Galera)
 	pools := shopOn(t, cluster)
-	schema := text.Schema{Resolution: time.Second}
+	schema := migrate.Schema{Resolution: time.Second}
 
 	t.Run("all at once, each migration is applied once", func(t *testing.T) {
 		applied := make([]int, len(pools))
 		var all sync.WaitGroup
 		for i, db := range pools {
 			all.Go(func() {
-				done, err := text.Up(t.Context(), db.DB, schema)
+				done, err := migrate.Up(t.Context(), db.DB, schema)
 				if err != nil {
 					t.Errorf("node %d: %v", i, err)
 				}
@@ -95,7 +95,7 @@ func TestMigrationsOnTwoNodesWaitForOneAnother(t *testing.T) {
 func TestPrunesOnTwoNodesWaitForOneAnother(t *testing.T) {
 	cluster := startCluster(t, localserver.Galera)
 	pools := shopOn(t, cluster)
-	_, err := text.Up(t.Context(), pools[0].DB, text.Schema{Resolution: time.Second})
+	_, err := migrate.Up(t.Context(), pools[0].DB, migrate.Schema{Resolution: time.Second})
 	rig.Fatal(t, err)
 	options := prune.Options{Keep: prune.MinKeep}
 
@@ -115,7 +115,7 @@ func TestPrunesOnTwoNodesWaitForOneAnother(t *testing.T) {
 		conn, err := pools[0].Conn(t.Context())
 		rig.Fatal(t, err)
 		defer conn.Close()
-		unlock, err := text.Schema{}.LockPrune(t.Context(), conn, pools[0].DB)
+		unlock, err := migrate.Schema{}.LockPrune(t.Context(), conn, pools[0].DB)
 		rig.Fatal(t, err)
 		if _, err := prune.Run(t.Context(), pools[1], options); !errors.Is(err, prune.ErrPruning) {
 			t.Errorf("%v; want ErrPruning", err)

@@ -26,7 +26,7 @@ import (
 	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // Three workers, each at home on another node, and two apps that insert all the while; in the middle of it a node is
@@ -87,7 +87,7 @@ func newFleet(t *testing.T, cluster *localserver.Cluster) *fleet {
 	db, err := connect.Open(f.dsns[0], 0)
 	rig.Fatal(t, err)
 	defer db.Close()
-	_, err = text.Up(t.Context(), db.DB, text.Schema{Resolution: time.Second})
+	_, err = migrate.Up(t.Context(), db.DB, migrate.Schema{Resolution: time.Second})
 	rig.Fatal(t, err)
 	f.client, err = client.New(t.Context(), db, client.Options{})
 	rig.Fatal(t, err)

@@ -18,6 +18,7 @@ import (
 	"prescient/prescient/reslot"
 	"prescient/prescient/worker"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // openAt is a pool of the root of an installation, on which the server's clock stands still.
@@ -45,7 +46,7 @@ func TestEitherDialectWorksOnTheTablesOfTheOther(t *testing.T) {
 		both := []text.Dialect{text.Auto, text.Plain}
 		for n, tables := range both {
 			prefix := fmt.Sprintf("d%d_", n)
-			_, err := text.Up(ctx, i.db, text.Schema{Prefix: prefix, Resolution: 15 * time.Minute, Dialect: tables})
+			_, err := migrate.Up(ctx, i.db, migrate.Schema{Prefix: prefix, Resolution: 15 * time.Minute, Dialect: tables})
 			rig.Fatal(i.t, err)
 			for _, ofClient := range both {
 				for _, ofWorker := range both {
@@ -80,11 +81,11 @@ func TestEitherDialectWorksOnTheTablesOfTheOther(t *testing.T) {
 		wantFound(i.t, found, "schema.procedure", doctor.SeverityBad, "d1_cancel")
 		_, err = reslot.Run(ctx, later, reslot.Options{Prefix: "d1_", Dialect: text.Plain, Resolution: time.Hour})
 		rig.WantErr(i.t, "reslot in plain", err, prescient.ErrInvalid)
-		did, err := text.Repair(ctx, i.db, text.Schema{Prefix: "d1_", Resolution: 15 * time.Minute, Dialect: text.Plain})
+		did, err := migrate.Repair(ctx, i.db, migrate.Schema{Prefix: "d1_", Resolution: 15 * time.Minute, Dialect: text.Plain})
 		if err != nil || len(did.Done)+len(did.Left) > 0 {
 			i.t.Errorf("a repair in plain did %+v, %v", did, err)
 		}
-		did, err = text.Repair(ctx, i.db, text.Schema{Prefix: "d1_", Resolution: 15 * time.Minute})
+		did, err = migrate.Repair(ctx, i.db, migrate.Schema{Prefix: "d1_", Resolution: 15 * time.Minute})
 		if err != nil || len(did.Done) == 0 || len(did.Left) > 0 {
 			i.t.Errorf("a repair in full did %+v, %v; want what plain left out", did, err)
 		}
@@ -97,11 +98,11 @@ func TestEitherDialectWorksOnTheTablesOfTheOther(t *testing.T) {
 func TestWhatIsNoDialectIsRefused(t *testing.T) {
 	eachEmpty(t, func(i installation) {
 		ctx, db := i.t.Context(), i.openAt(rig.At("13:00"))
-		_, noUp := text.Up(ctx, i.db, text.Schema{Prefix: "p_", Resolution: time.Hour, Dialect: "tidb"})
+		_, noUp := migrate.Up(ctx, i.db, migrate.Schema{Prefix: "p_", Resolution: time.Hour, Dialect: "tidb"})
 		if !errors.Is(noUp, text.ErrDialect) {
 			i.t.Errorf("Up: %v", noUp)
 		}
-		_, err := text.Up(ctx, i.db, i.schema)
+		_, err := migrate.Up(ctx, i.db, i.schema)
 		rig.Fatal(i.t, err)
 		_, noClient := client.New(ctx, db, client.Options{Prefix: "p_", Dialect: "tidb"})
 		_, noWorker := worker.New(ctx, db, worker.Options{Prefix: "p_", Dialect: "tidb"})

@@ -34,12 +34,13 @@ var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/caugh
 var rooms = []string{"prescient", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
-var command = append([]string{"slots", "sql", "config", "config/value", "cmd/internal/*"}, rooms...)
+var command = append([]string{"slots", "sql", "sql/migrate", "config", "config/value", "cmd/internal/*"}, rooms...)
 
 // Imports point down only.
 var layers = []layer{
 	{"slots", nil},
 	{"sql", nil},
+	{"sql/migrate", []string{"sql"}},
 	{"sql/rights", nil},
 	{"config", []string{"slots", "config/value", "jobs/command/variable"}}, // one rule for what a command may be given
 	{"config/value", []string{"prescient/connect/hostlist"}},
@@ -60,9 +61,9 @@ var layers = []layer{
 	{"prescient/client", append([]string{"prescient/audit", "prescient/client/internal/*"}, vocabulary...)},
 	{"prescient/blocking", vocabulary},
 	{"prescient/schedule/timeline", []string{"slots", "prescient"}},
-	{"prescient/doctor", append([]string{"sql/rights", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/schedule/timeline"}, vocabulary...)},
-	{"prescient/prune", append([]string{"prescient/audit"}, vocabulary...)},
-	{"prescient/reslot", append([]string{"prescient/audit"}, vocabulary...)},
+	{"prescient/doctor", append([]string{"sql/migrate", "sql/rights", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/schedule/timeline"}, vocabulary...)},
+	{"prescient/prune", append([]string{"sql/migrate", "prescient/audit"}, vocabulary...)},
+	{"prescient/reslot", append([]string{"sql/migrate", "prescient/audit"}, vocabulary...)},
 	{"prescient/worker/books", []string{"prescient"}},
 	{"prescient/worker/internal/check", append([]string{"prescient/worker/books"}, vocabulary...)},
 	{"prescient/worker/internal/ledger", append([]string{"prescient/worker/books"}, vocabulary...)},
@@ -94,22 +95,22 @@ var layers = []layer{
 	{"prescient/localserver/internal/*", nil},
 	{"prescient/localserver/servertest", []string{"prescient/localserver"}},
 	{"prescient/localserver/wire", nil},
-	{"prescient/prescienttest", append([]string{"slots", "sql", "prescient/localserver"}, rooms...)},
-	{"prescient/internal/rig", append([]string{"prescient/localserver/servertest"}, vocabulary...)},
+	{"prescient/prescienttest", append([]string{"slots", "sql", "sql/migrate", "prescient/localserver"}, rooms...)},
+	{"prescient/internal/rig", append([]string{"sql/migrate", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/rig/app", append([]string{"prescient/client", "prescient/connect", "prescient/internal/rig", "prescient/localserver/servertest"}, vocabulary...)},
-	{"prescient/internal/rig/pages", []string{"sql", "prescient/localserver/servertest"}},
+	{"prescient/internal/rig/pages", []string{"sql", "sql/migrate", "prescient/localserver/servertest"}},
 	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/worker/books", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/acceptance", nil}, // tests only
 	{"jobs/command/internal/group", nil},
 	{"jobs/command/variable", nil},
 	{"jobs/*", append([]string{"jobs/answer", "jobs/command/internal/group", "jobs/command/variable"}, rooms...)},
-	{"cmd/internal/exit", append([]string{"sql", "config", "prescient/localserver"}, rooms...)},
+	{"cmd/internal/exit", append([]string{"sql", "sql/migrate", "config", "prescient/localserver"}, rooms...)},
 	{"cmd/internal/arguments", []string{"cmd/internal/exit"}},
 	{"cmd/internal/input", []string{"prescient"}},
 	{"cmd/internal/times", []string{"config/value"}},
 	{"cmd/internal/words", []string{"cmd/internal/arguments", "prescient"}},
 	{"cmd/internal/output", []string{"config", "cmd/internal/words", "prescient"}},
-	{"cmd/internal/program", append([]string{"sql", "config", "config/value", "jobs/*", "cmd/internal/*"}, rooms...)},
+	{"cmd/internal/program", append([]string{"sql", "sql/migrate", "config", "config/value", "jobs/*", "cmd/internal/*"}, rooms...)},
 	{"cmd/checks", command},
 	{"cmd/serve", command},
 	{"cmd/operate", append([]string{"sql/rights", "jobs/*"}, command...)},
@@ -125,7 +126,7 @@ var layers = []layer{
 	{"cmd/internal/rig", append([]string{"cmd", "sql", "prescient/localserver/servertest"}, rooms...)},                           // for tests
 	{"scripts/bench", append([]string{"slots", "sql", "prescient/localserver", "jobs/*", "scripts/bench/internal/*"}, rooms...)}, // a module of its own
 	{"scripts/bench/internal/page", []string{"prescient/worker"}},
-	{"scripts/bench/internal/rig", append([]string{"sql", "prescient/localserver", "scripts/bench/internal/page"}, rooms...)},
+	{"scripts/bench/internal/rig", append([]string{"sql/migrate", "prescient/localserver", "scripts/bench/internal/page"}, rooms...)},
 	{"scripts/bench/internal/slotrun", append([]string{"jobs/orders", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/guest", []string{"prescient", "scripts/bench/internal/page", "scripts/bench/internal/rig", "scripts/bench/internal/slotrun"}},
 	{"scripts/bench/internal/events", append([]string{"sql", "prescient/event/broker/*", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
@@ -133,13 +134,13 @@ var layers = []layer{
 	{"scripts/bench/internal/schedules", append([]string{"slots", "sql", "scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/bench/internal/peers", append([]string{"scripts/bench/internal/page", "scripts/bench/internal/rig"}, rooms...)},
 	{"scripts/chaos", []string{"prescient/localserver", "scripts/chaos/*"}},
-	{"scripts/chaos/outbox", []string{"cmd", "sql", "prescient", "prescient/client", "prescient/connect", "prescient/event", "prescient/event/broker", "prescient/event/broker/*",
+	{"scripts/chaos/outbox", []string{"cmd", "sql", "sql/migrate", "prescient", "prescient/client", "prescient/connect", "prescient/event", "prescient/event/broker", "prescient/event/broker/*",
 		"prescient/localserver", "prescient/schedule"}},
 	{"scripts/chaos/checker", []string{"prescient/schedule/timeline", "scripts/chaos/checker/apart", "scripts/chaos/checker/evidence", "scripts/chaos/checker/jobs"}},
 	{"scripts/chaos/checker/jobs", []string{"scripts/chaos/checker/evidence"}},
 	{"scripts/chaos/checker/evidence", nil},
 	{"scripts/chaos/checker/apart", nil},
-	{"scripts/chaos/stage", []string{"sql", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/wire", "prescient/longrun", "prescient/schedule",
+	{"scripts/chaos/stage", []string{"sql", "sql/migrate", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/wire", "prescient/longrun", "prescient/schedule",
 		"prescient/steps", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/worker"}},
 	{"scripts/chaos/campaign", []string{"sql", "prescient", "prescient/localserver", "prescient/localserver/wire", "prescient/schedule", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/stage", "scripts/chaos/worker"}},
 	{"scripts/chaos/worker", []string{"cmd", "jobs/changequeue", "prescient", "prescient/connect", "prescient/localserver/wire", "prescient/longrun", "prescient/schedule", "prescient/steps", "scripts/chaos/checker"}},
@@ -310,7 +311,7 @@ func TestEveryStatementIsThereAndUsed(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z]+/\w+$`)
 	used := make(map[string]bool)
 	for _, s := range sources(t) {
-		if s.test || !strings.HasPrefix(s.name, "prescient/") && path.Dir(s.name) != "sql" {
+		if s.test || !strings.HasPrefix(s.name, "prescient/") && path.Dir(s.name) != "sql/migrate" {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {

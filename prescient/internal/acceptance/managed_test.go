@@ -19,7 +19,7 @@ import (
 	"prescient/prescient/prune"
 	"prescient/prescient/reslot"
 	"prescient/prescient/worker"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // managed are settings of servers that others manage, where nobody has SUPER: a binlog, no functions without it, names in lower
@@ -45,10 +45,10 @@ func TestItIsAtHomeOnAServerThatOthersManage(t *testing.T) {
 		}
 		// The tables of another installation are made by an account that has no right beyond its database.
 		owner := r.As("owner", time.Time{})
-		schema := text.Schema{Prefix: "q_", Resolution: time.Hour, Dialect: r.Setting}
-		_, err := text.Up(t.Context(), owner.DB, schema)
+		schema := migrate.Schema{Prefix: "q_", Resolution: time.Hour, Dialect: r.Setting}
+		_, err := migrate.Up(t.Context(), owner.DB, schema)
 		r.Must(err)
-		_, err = text.Down(t.Context(), owner.DB, schema)
+		_, err = migrate.Down(t.Context(), owner.DB, schema)
 		r.Must(err)
 
 		app := r.AppAt(rig.At("10:00"))

@@ -9,25 +9,24 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/localserver/servertest"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 var migratedRows = flag.Int("rows", 20_000, "pending rows of BenchmarkMigrations")
 
-// BenchmarkMigrations applies each migration that alters future_job, or what apps read beside it, to tables that are full, and tells
-// how long each took, and how long a plain INSERT that is tried all the while waits at most.
+// BenchmarkMigrations applies a migration that alters future_job, and what apps read beside it, to tables that are full, and tells how long
+// it took, and how long a plain INSERT that is tried all the while waits at most.
 //
 //	go test -run '^$' -bench Migrations -benchtime 1x -timeout 2h ./prescient/internal/acceptance -rows 10000000
 func BenchmarkMigrations(b *testing.B) {
-	const tables = 4 // migrations that make future_job and what goes with it
 	for _, flavour := range servertest.Flavours(b) {
 		b.Run(string(flavour), func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				d := servertest.New(b, flavour)
 				app := d.Open(b, "")
-				schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute, UpTo: tables}
-				_, err := text.Up(b.Context(), app, schema)
+				schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
+				_, err := migrate.Up(b.Context(), app, schema)
 				rig.Fatal(b, err)
 				rig.MakePending(b, app, *migratedRows)
 				ctx, stop := context.WithCancel(b.Context())
@@ -44,9 +43,9 @@ func BenchmarkMigrations(b *testing.B) {
 					}
 					waits <- most
 				}()
-				schema.UpTo = 0
+				schema.Set = laterSet(b, further)
 				b.StartTimer()
-				applied, err := text.Up(b.Context(), d.Open(b, ""), schema)
+				applied, err := migrate.Up(b.Context(), d.Open(b, ""), schema)
 				b.StopTimer()
 				rig.Fatal(b, err)
 				stop()

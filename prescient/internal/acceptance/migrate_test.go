@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +19,7 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // installation is what a test makes tables with.
@@ -26,21 +27,21 @@ type installation struct {
 	t      *testing.T
 	d      servertest.Database
 	db     *sql.DB
-	schema text.Schema
+	schema migrate.Schema
 }
 
 // eachEmpty runs a test on each server, beside other tests: it mostly waits for DDL.
 func eachEmpty(t *testing.T, test func(i installation)) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, d servertest.Database) {
-		test(installation{t: t, d: d, db: d.Open(t, ""), schema: text.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Dialect: rig.Dialect()}})
+		test(installation{t: t, d: d, db: d.Open(t, ""), schema: migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Dialect: rig.Dialect()}})
 	})
 }
 
 // migrations is how many there are.
 func (i installation) migrations() int {
 	i.t.Helper()
-	entries, err := os.ReadDir("../../../sql/migrations")
+	entries, err := fs.ReadDir(migrate.Newest().Files, "migrations")
 	rig.Fatal(i.t, err)
 	return len(entries)
 }
@@ -48,7 +49,7 @@ func (i installation) migrations() int {
 // up applies all migrations, of which as many must have been missing.
 func (i installation) up(wantApplied int) {
 	i.t.Helper()
-	applied, err := text.Up(i.t.Context(), i.db, i.schema)
+	applied, err := migrate.Up(i.t.Context(), i.db, i.schema)
 	if err != nil || len(applied) != wantApplied {
 		i.t.Fatalf("applied %v, %v; want %d migrations", applied, err, wantApplied)
 	}
@@ -57,7 +58,7 @@ func (i installation) up(wantApplied int) {
 
 func (i installation) pending(want int) {
 	i.t.Helper()
-	if missing, err := text.Pending(i.t.Context(), i.db, i.schema); err != nil || missing != want {
+	if missing, err := migrate.Pending(i.t.Context(), i.db, i.schema); err != nil || missing != want {
 		i.t.Fatalf("%d migrations are missing, %v; want %d", missing, err, want)
 	}
 }
@@ -128,7 +129,7 @@ func TestMigrationsGoUpAndDownAndUpAgain(t *testing.T) {
 			i.up(0)
 			i.complete()
 			i.works("13:00:00.000001", "13:15:00")
-			undone, err := text.Down(i.t.Context(), i.db, i.schema)
+			undone, err := migrate.Down(i.t.Context(), i.db, i.schema)
 			if left := i.tables(); err != nil || len(undone) != n || len(left) != 0 {
 				i.t.Fatalf("undone %v, %v; %q are left", undone, err, left)
 			}
@@ -141,9 +142,9 @@ func TestTwoInstallationsShareADatabase(t *testing.T) {
 	eachEmpty(t, func(i installation) {
 		i.needs(rig.ColumnDefaults)
 		long := i
-		long.schema = text.Schema{Prefix: strings.Repeat("l", text.MaxPrefixLen), Resolution: time.Minute}
+		long.schema = migrate.Schema{Prefix: strings.Repeat("l", text.MaxPrefixLen), Resolution: time.Minute}
 		none := i
-		none.schema = text.Schema{Resolution: 24 * time.Hour}
+		none.schema = migrate.Schema{Resolution: 24 * time.Hour}
 		n := i.migrations()
 		i.up(n)
 		alone := i.tables()
@@ -153,7 +154,7 @@ func TestTwoInstallationsShareADatabase(t *testing.T) {
 		long.works("13:00:00.000001", "13:01:00")
 		none.works("00:00:00", "00:00:00")
 		for _, other := range []installation{long, none} {
-			_, err := text.Down(i.t.Context(), i.db, other.schema)
+			_, err := migrate.Down(i.t.Context(), i.db, other.schema)
 			rig.Fatal(i.t, err)
 		}
 		if left := i.tables(); !slices.Equal(left, alone) {
@@ -172,7 +173,7 @@ func TestMigrationsAtTheSameTimeWaitForOneAnother(t *testing.T) {
 		for range 4 {
 			db := i.d.Open(i.t, "")
 			all.Go(func() {
-				list, err := text.Up(i.t.Context(), db, i.schema)
+				list, err := migrate.Up(i.t.Context(), db, i.schema)
 				mu.Lock()
 				defer mu.Unlock()
 				applied += len(list)
@@ -207,7 +208,7 @@ func TestAnInterruptedMigrationCanBeRunAgain(t *testing.T) {
 				for _, statement := range interrupt {
 					i.exec(statement)
 				}
-				_, err := text.Up(i.t.Context(), i.db, i.schema)
+				_, err := migrate.Up(i.t.Context(), i.db, i.schema)
 				rig.Fatal(i.t, err)
 				i.pending(0)
 				if got := i.tables(); !slices.Equal(got, all) {
@@ -228,8 +229,8 @@ func TestTablesAreNotMadeForAResolutionThatIsWrong(t *testing.T) {
 		refused := func(resolution time.Duration, says ...string) {
 			i.t.Helper()
 			before := i.tables()
-			_, err := text.Up(i.t.Context(), i.db, text.Schema{Prefix: "p_", Resolution: resolution})
-			if !errors.Is(err, text.ErrResolution) || slices.ContainsFunc(says, func(s string) bool { return !strings.Contains(err.Error(), s) }) {
+			_, err := migrate.Up(i.t.Context(), i.db, migrate.Schema{Prefix: "p_", Resolution: resolution})
+			if !errors.Is(err, migrate.ErrResolution) || slices.ContainsFunc(says, func(s string) bool { return !strings.Contains(err.Error(), s) }) {
 				i.t.Errorf("%s: %v; want ErrResolution with %q", resolution, err, says)
 			}
 			if after := i.tables(); len(before) > 0 && !slices.Equal(before, after) {
@@ -245,7 +246,7 @@ func TestTablesAreNotMadeForAResolutionThatIsWrong(t *testing.T) {
 		i.exec("DROP TABLE p_slot_run, p_job_history, p_future_job, p_schema_version")
 		refused(5*time.Minute, "15m0s")
 		i.up(i.migrations())
-		_, err := text.Up(i.t.Context(), i.db, text.Schema{Prefix: "P", Resolution: time.Minute})
+		_, err := migrate.Up(i.t.Context(), i.db, migrate.Schema{Prefix: "P", Resolution: time.Minute})
 		if !errors.Is(err, text.ErrPrefix) {
 			i.t.Errorf("%v; want ErrPrefix", err)
 		}
@@ -255,7 +256,7 @@ func TestTablesAreNotMadeForAResolutionThatIsWrong(t *testing.T) {
 func TestAMigrationOnAPoolOfOneConnectionIsRefused(t *testing.T) {
 	eachEmpty(t, func(i installation) {
 		i.db.SetMaxOpenConns(1)
-		if _, err := text.Up(i.t.Context(), i.db, i.schema); err == nil || !strings.Contains(err.Error(), "second connection") {
+		if _, err := migrate.Up(i.t.Context(), i.db, i.schema); err == nil || !strings.Contains(err.Error(), "second connection") {
 			i.t.Errorf("%v; want to hear of the second connection", err)
 		}
 		i.db.SetMaxOpenConns(2)

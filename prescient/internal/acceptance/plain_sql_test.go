@@ -13,7 +13,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/rig"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // rowOf has a row of each table that a role may fill by plain SQL, as the client writes it: names and expressions.
@@ -135,9 +135,9 @@ func splitValues(values string) (list []string) {
 
 // The CHECKs have the characters that the library takes for unseen, whatever tables of Unicode it was built with.
 func TestTheChecksKnowWhatCannotBeSeen(t *testing.T) {
-	tables, err := text.Schema{Prefix: "p_"}.Expected()
+	tables, err := migrate.Schema{Prefix: "p_"}.Expected()
 	rig.Fatal(t, err)
-	i := slices.IndexFunc(tables, func(table text.Table) bool { return table.Name == "p_future_job" })
+	i := slices.IndexFunc(tables, func(table migrate.Table) bool { return table.Name == "p_future_job" })
 	_, class, _ := strings.Cut(tables[i].Definition("check", "p_future_job_seen"), "'")
 	class, _, _ = strings.Cut(class, "'")
 	is := regexp.MustCompile(strings.ReplaceAll(class, "~", `\`))

@@ -10,17 +10,18 @@ import (
 	"prescient/prescient/doctor"
 	"prescient/prescient/internal/rig"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // repair repairs as the owner does, who has configured another resolution than the tables have.
-func (r *testRig) repair() text.Repaired {
+func (r *testRig) repair() migrate.Repaired {
 	r.T.Helper()
-	did, err := text.Repair(r.T.Context(), r.Pool(time.Time{}).DB, text.Schema{Prefix: "p_", Resolution: time.Hour})
+	did, err := migrate.Repair(r.T.Context(), r.Pool(time.Time{}).DB, migrate.Schema{Prefix: "p_", Resolution: time.Hour})
 	r.Must(err)
 	return did
 }
 
-func whats(damages []text.Damage) (list []string) {
+func whats(damages []migrate.Damage) (list []string) {
 	for _, d := range damages {
 		list = append(list, d.What())
 	}
@@ -95,7 +96,7 @@ func TestARepairSaysWhatRowsRefuse(t *testing.T) {
 		r.reslotTo(15 * time.Minute) // as it says
 		wantFound(t, r.examine(time.Time{}, doctor.Options{}), "schema", doctor.SeverityOK)
 		r.Exec("UPDATE p_slot_config SET resolution_to_s = 300")
-		if _, err := text.Repair(t.Context(), r.Root, text.Schema{Prefix: "p_", Resolution: time.Hour}); !errors.Is(err, text.ErrReslotting) {
+		if _, err := migrate.Repair(t.Context(), r.Root, migrate.Schema{Prefix: "p_", Resolution: time.Hour}); !errors.Is(err, migrate.ErrReslotting) {
 			t.Errorf("%v; want ErrReslotting", err)
 		}
 		// Under the eyes of reslot another resolution is no damage that a repair mends.
@@ -117,9 +118,9 @@ func TestARepairGivesAProcedureWhoseDefinerIsGoneAnother(t *testing.T) {
 		user := r.User("gone")
 		r.Exec("CREATE USER '" + user + "'@'%'")
 		r.Exec("GRANT ALL ON " + r.D.Name + ".* TO '" + user + "'@'%'")
-		m, err := text.Schema{Prefix: "p_", Resolution: time.Hour}.Objects()
+		m, err := migrate.Schema{Prefix: "p_", Resolution: time.Hour}.Objects()
 		r.Must(err)
-		cancel := m[slices.IndexFunc(m, func(o text.Object) bool { return o.Name == "p_cancel" })]
+		cancel := m[slices.IndexFunc(m, func(o migrate.Object) bool { return o.Name == "p_cancel" })]
 		app := r.AppAs("app-sql", rig.At("12:00")) // may call it
 		r.Exec("DROP PROCEDURE p_cancel")
 		r.Exec(strings.Replace(cancel.Create, "CREATE PROCEDURE", "CREATE DEFINER = '"+user+"'@'%' PROCEDURE", 1))
@@ -135,7 +136,7 @@ func TestARepairGivesAProcedureWhoseDefinerIsGoneAnother(t *testing.T) {
 		wantFound(t, found, "schema.definer", doctor.SeverityBad, "p_cancel", "account")
 
 		// Whoever may read and grant it lets the callers call it again; on MariaDB that never went.
-		did, err := text.Repair(t.Context(), r.Root, text.Schema{Prefix: "p_", Resolution: time.Hour})
+		did, err := migrate.Repair(t.Context(), r.Root, migrate.Schema{Prefix: "p_", Resolution: time.Hour})
 		r.Must(err)
 		if len(did.Done) != 1 || did.CallersUnknown || r.Server != text.MariaDB && (len(did.Callers) != 2 || !strings.Contains(strings.Join(did.Callers, " "), "app-sql")) {
 			t.Errorf("%+v", did)

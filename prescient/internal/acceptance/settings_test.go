@@ -18,7 +18,7 @@ import (
 	"prescient/prescient/localserver"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // inTheWay is a setting of a server, and how it shows that it's in prescient's way.
@@ -175,12 +175,12 @@ func (r *testRig) cancelsTwo(inDSN string) error {
 func (r *testRig) migratesAnother(inDSN string) error {
 	db := r.ownerWith(inDSN)
 	defer db.Close()
-	schema := text.Schema{Prefix: "q_", Resolution: time.Hour, Dialect: r.Setting}
-	_, err := text.Up(r.T.Context(), db.DB, schema)
+	schema := migrate.Schema{Prefix: "q_", Resolution: time.Hour, Dialect: r.Setting, Set: laterSet(r.T, further)}
+	_, err := migrate.Up(r.T.Context(), db.DB, schema)
 	if err != nil {
 		return err
 	}
-	_, err = text.Down(r.T.Context(), db.DB, schema)
+	_, err = migrate.Down(r.T.Context(), db.DB, schema)
 	return err
 }
 

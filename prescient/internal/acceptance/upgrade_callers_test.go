@@ -2,13 +2,13 @@ package acceptance
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"prescient/prescient/internal/rig"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // A migration that makes the procedure anew takes it from nobody: who called it before still may, or it is said that they
@@ -17,19 +17,19 @@ func TestAMigrationLeavesTheProcedureToItsCallers(t *testing.T) {
 	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		app := r.AppAs("app-sql", rig.At("12:00"))
+		schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Set: laterSet(t, cancelAnew)}
 		back := func() {
-			r.Exec("DELETE FROM p_schema_version WHERE version_id >= 13")
-			r.Exec("UPDATE p_slot_config SET schema_version = 11")
+			r.Exec("DELETE FROM p_schema_version WHERE version_id > ?", newest)
 		}
-		lost := func(list []text.Migrated) (lost bool) {
+		lost := func(list []migrate.Migrated) (lost bool) {
 			for _, m := range list {
-				lost = lost || m.CallersLost && strings.Contains(m.Name, "cancel")
+				lost = lost || m.CallersLost && strings.Contains(m.Name, "later")
 			}
 			return lost
 		}
 		r.call(app, 0, "order", "1", nil)
 		back()
-		list, err := text.Up(t.Context(), r.Root, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
+		list, err := migrate.Up(t.Context(), r.Root, schema)
 		if err != nil || len(list) == 0 || lost(list) {
 			t.Errorf("%+v, %v", list, err)
 		}
@@ -40,7 +40,7 @@ func TestAMigrationLeavesTheProcedureToItsCallers(t *testing.T) {
 		r.Exec("DROP PROCEDURE p_pending")
 		r.repair()
 		back()
-		list, err = text.Up(t.Context(), r.Pool(time.Time{}).DB, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
+		list, err = migrate.Up(t.Context(), r.Pool(time.Time{}).DB, schema)
 		if err != nil || !lost(list) {
 			t.Errorf("the owner may not read who calls it: %+v, %v", list, err)
 		}
@@ -52,19 +52,17 @@ func TestAnOwnerIsToldThatRootMadeTheProcedure(t *testing.T) {
 	besideOthers(t, func(t *testing.T, r *testRig) {
 		r.Needs(t, rig.ColumnDefaults)
 		app := r.AppAs("app-sql", rig.At("12:00"))
-		r.Exec("DELETE FROM p_schema_version WHERE version_id >= 13")
-		r.Exec("UPDATE p_slot_config SET schema_version = 11")
-		schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
-		list, err := text.Up(t.Context(), r.Pool(time.Time{}).DB, schema)
+		schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Set: laterSet(t, cancelAnew.with(further))}
+		list, err := migrate.Up(t.Context(), r.Pool(time.Time{}).DB, schema)
 		if r.Server == text.MariaDB { // where an owner may
 			r.Must(err)
 			return
 		}
-		if err == nil || len(list) > 0 || strings.Contains(err.Error(), "partial") || !strings.Contains(err.Error(), "00013_cancel_holds_no_others.sql was not begun: what it replaces was made by an account with the right SYSTEM_USER") {
+		if err == nil || len(list) > 0 || strings.Contains(err.Error(), "partial") || !strings.Contains(err.Error(), fmt.Sprintf("%05d_later.sql was not begun: what it replaces was made by an account with the right SYSTEM_USER", newest+1)) {
 			t.Errorf("%+v, %v", list, err)
 		}
 		r.call(app, 0, "order", "1", nil)
-		if list, err = text.Up(t.Context(), r.Root, schema); err != nil || len(list) != migrationsFrom(t, 13) {
+		if list, err = migrate.Up(t.Context(), r.Root, schema); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}
 		r.call(app, 0, "order", "1", nil)
@@ -80,30 +78,15 @@ func TestAMigrationThatFailsTellsOfThoseBeforeIt(t *testing.T) {
 		r.Exec("DROP PROCEDURE p_delete_schedules")
 		r.Exec("DROP PROCEDURE p_pending")
 		r.repair()
-		r.Exec("DELETE FROM p_schema_version WHERE version_id >= 13")
-		r.Exec("UPDATE p_slot_config SET schema_version = 11")
 		r.Exec("RENAME TABLE p_future_job TO p_away")
-		schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
-		list, err := text.Up(t.Context(), r.Pool(time.Time{}).DB, schema)
-		if err == nil || len(list) != 1 || !list[0].CallersLost || !strings.Contains(err.Error(), "00014_future_job_bounds.sql: ") {
+		schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Set: laterSet(t, cancelAnew, further)}
+		list, err := migrate.Up(t.Context(), r.Pool(time.Time{}).DB, schema)
+		if err == nil || len(list) != 1 || !list[0].CallersLost || !strings.Contains(err.Error(), fmt.Sprintf("%05d_later.sql: ", newest+2)) {
 			t.Errorf("%+v, %v", list, err)
 		}
 		r.Exec("RENAME TABLE p_away TO p_future_job")
-		if list, err = text.Up(t.Context(), r.Pool(time.Time{}).DB, schema); err != nil || len(list) != migrationsFrom(t, 14) {
+		if list, err = migrate.Up(t.Context(), r.Pool(time.Time{}).DB, schema); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})
-}
-
-// migrationsFrom is how many migrations there are from a number on.
-func migrationsFrom(t *testing.T, number int) (n int) {
-	t.Helper()
-	files, err := os.ReadDir("../../../sql/migrations")
-	rig.Fatal(t, err)
-	for _, file := range files {
-		if file.Name() >= fmt.Sprintf("%05d", number) {
-			n++
-		}
-	}
-	return n
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,26 +13,21 @@ import (
 	"prescient/prescient/connect"
 	"prescient/prescient/doctor"
 	"prescient/prescient/internal/rig"
-	"prescient/prescient/internal/store"
 	"prescient/prescient/prune"
 	"prescient/prescient/reslot"
 	"prescient/prescient/worker"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // newest is the schema version of this program.
-func newest(t *testing.T) int64 {
-	t.Helper()
-	version, err := text.Version()
-	rig.Fatal(t, err)
-	return version
-}
+const newest = int64(text.SchemaVersion)
 
 // A program on tables one version back: an upgrade in which somebody forgot to migrate first.
 func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
 	eachEmpty(t, func(i installation) {
 		i.needs(rig.ChangeOfResolution)
-		n := newest(i.t)
+		n := newest
 		wants := fmt.Sprintf("this program needs %d: run the migrations first", n)
 		db, err := connect.Open(i.d.DSN, 0)
 		rig.Fatal(i.t, err)
@@ -53,25 +49,14 @@ func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
 				i.t.Errorf("the doctor says %+v, %v", found, err)
 			}
 		}
-		schema := i.schema
-		for schema.UpTo = range n - 1 {
-			schema.UpTo++
-			_, err := text.Up(i.t.Context(), i.db, schema)
-			rig.Fatal(i.t, err)
-			if schema.UpTo == 1 || schema.UpTo == n-1 {
-				i.exec("UPDATE p_slot_config SET changed_at = '2026-11-20 12:00:00'")
-				is := fmt.Sprint(schema.UpTo)
-				if schema.UpTo < store.VersionKnown {
-					is = fmt.Sprintf("before %d", store.VersionKnown)
-				}
-				refused("the schema version of p_slot_config is " + is)
-			}
-		}
-		i.exec(plainInsert("'2026-11-20 13:05:00'", ""))
 		i.up(1)
-		i.exec("UPDATE p_slot_config SET schema_version = ?", n-1)
-		refused(fmt.Sprintf("the schema version of p_slot_config is %d", n-1))
-		i.exec("UPDATE p_slot_config SET schema_version = ?", n)
+		i.exec("UPDATE p_slot_config SET changed_at = '2026-11-20 12:00:00'")
+		i.exec(plainInsert("'2026-11-20 13:05:00'", ""))
+		for _, is := range []int64{n - 1, 0} { // and one that was broken off
+			i.exec("UPDATE p_slot_config SET migrated_to = ?", is)
+			refused(fmt.Sprintf("the schema version of p_slot_config is %d", is))
+		}
+		i.exec("UPDATE p_slot_config SET migrated_to = ?", n)
 
 		var rows int
 		rig.Fatal(i.t, i.db.QueryRow("SELECT COUNT(*) FROM p_slot_config WHERE changed_at = '2026-11-20 12:00:00' AND version = 1 AND resolution_to_s IS NULL").Scan(&rows))
@@ -89,15 +74,39 @@ func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
 	})
 }
 
-// further is what a migration may do that comes after the newest one: it adds, and whoever does not know of it need not.
-func (r *testRig) further() {
-	r.T.Helper()
-	for _, table := range []string{"slot_config", "future_job", "job_history", "slot_run", "job_pause"} {
-		r.Exec("ALTER TABLE p_" + table + " ADD COLUMN further VARCHAR(64) NOT NULL DEFAULT 'none'")
-	}
-	r.Exec("CREATE TABLE p_further (id INT PRIMARY KEY)")
-	r.Exec("UPDATE p_slot_config SET schema_version = ?", newest(r.T)+1)
-	r.Exec("INSERT INTO p_schema_version (version_id, is_applied) VALUES (?, 1)", newest(r.T)+1)
+// Tables of a version from before the baseline are left alone until somebody drops them.
+func TestTablesFromBeforeTheBaselineAreRefusedAndCanBeDropped(t *testing.T) {
+	eachEmpty(t, func(i installation) {
+		ctx := i.t.Context()
+		for _, version := range []int64{1, 23, newest - 1} {
+			i.up(1)
+			i.exec("ALTER TABLE p_slot_config CHANGE migrated_to schema_version INT UNSIGNED NOT NULL DEFAULT 0")
+			i.exec("UPDATE p_schema_version SET version_id = ? WHERE version_id = ?", version, newest)
+			there := i.tables()
+			_, noUp := migrate.Up(ctx, i.db, i.schema)
+			_, noPlan := migrate.Plan(ctx, i.db, i.schema)
+			_, noCount := migrate.Pending(ctx, i.db, i.schema)
+			for what, err := range map[string]error{"up": noUp, "plan": noPlan, "pending": noCount} {
+				if !errors.Is(err, migrate.ErrEarlier) || !rig.Contains(err, fmt.Sprintf("p_schema_version has version %d,", version), "migrate down drops the tables") {
+					i.t.Errorf("%s: %v; want ErrEarlier with version %d", what, err, version)
+				}
+			}
+			db, err := connect.Open(i.d.DSN, 0)
+			rig.Fatal(i.t, err)
+			if _, err := client.New(ctx, db, client.Options{Prefix: "p_"}); !errors.Is(err, prescient.ErrNotMigrated) {
+				i.t.Errorf("a client: %v", err)
+			}
+			rig.Fatal(i.t, db.Close())
+			if now := i.tables(); !slices.Equal(now, there) {
+				i.t.Errorf("what was refused left %q of %q", now, there)
+			}
+			_, err = migrate.Down(ctx, i.db, i.schema)
+			if left := i.tables(); err != nil || len(left) != 0 {
+				i.t.Fatalf("%v; %q are left", err, left)
+			}
+		}
+		i.up(1)
+	})
 }
 
 // The other half of a rolling upgrade: programs of this version, those that run and those that start, on tables that the
@@ -116,7 +125,10 @@ func TestAProgramDoesItsWorkOnTablesOneVersionAhead(t *testing.T) {
 		}
 		before := r.Worker(rig.At("13:15:01"), rig.Registry("check", fn, prescient.Guards{}), worker.Options{})
 		r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order("before"), JobExec: "check", DueAt: rig.At("13:05")})
-		r.further()
+		later := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Dialect: r.Setting, Set: laterSet(t, cancelAnew.with(further))}
+		if applied, err := migrate.Up(t.Context(), r.Root, later); err != nil || len(applied) != 1 {
+			t.Fatalf("%+v, %v", applied, err)
+		}
 
 		for _, key := range []string{"ends", "moves", "fails", "cancelled", "called"} {
 			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order(key), JobExec: "check", DueAt: rig.At("13:05")}) // by a client from before
@@ -169,19 +181,19 @@ func TestAProgramDoesItsWorkOnTablesOneVersionAhead(t *testing.T) {
 		r.Balanced()
 
 		found := r.examine(time.Time{}, doctor.Options{})
-		wantFound(t, found, "version", doctor.SeverityWarn, fmt.Sprintf("version %d", newest(t)+1), fmt.Sprintf("knows %d", newest(t)))
+		wantFound(t, found, "version", doctor.SeverityWarn, fmt.Sprintf("version %d", newest+1), fmt.Sprintf("knows %d", newest))
 		wantFound(t, found, "schema", doctor.SeverityOK)
-		schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
-		if applied, err := text.Up(ctx, r.Pool(time.Time{}).DB, schema); err != nil || len(applied) != 0 {
+		schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
+		if applied, err := migrate.Up(ctx, r.Pool(time.Time{}).DB, schema); err != nil || len(applied) != 0 {
 			t.Errorf("migrated %v, %v; want nothing to do", applied, err)
 		}
-		if missing, err := text.Pending(ctx, r.Pool(time.Time{}).DB, schema); err != nil || missing != 0 {
+		if missing, err := migrate.Pending(ctx, r.Pool(time.Time{}).DB, schema); err != nil || missing != 0 {
 			t.Errorf("%d are missing, %v", missing, err)
 		}
 		if did := r.reslotTo(time.Hour); did.To != time.Hour || did.Rows == 0 {
 			t.Errorf("%+v", did)
 		}
-		if got := r.Count("SELECT schema_version FROM p_slot_config"); int64(got) != newest(t)+1 {
+		if got := r.Count("SELECT migrated_to FROM p_slot_config"); int64(got) != newest+1 {
 			t.Errorf("the schema version became %d", got)
 		}
 	})

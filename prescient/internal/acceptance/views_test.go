@@ -10,7 +10,7 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/prune"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // ended writes ends with these outcomes, check counts, run times and latenesses.
@@ -167,16 +167,16 @@ func TestAViewReadsTheDaysThatItIsAskedFor(t *testing.T) {
 
 func TestViewsAndProcedureGoWithTheirMigrations(t *testing.T) {
 	besideOthers(t, func(t *testing.T, r *testRig) {
-		schema := text.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
+		schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute, Dialect: r.Setting}
 		made := `SELECT (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'p_schema_version')
 			+ (SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE())`
 		before := r.Count(made)
 		// Interrupted after its work and before its note, a migration is run again.
-		_, err := r.Root.Exec("DELETE FROM p_schema_version WHERE version_id >= 5")
+		_, err := r.Root.Exec("DELETE FROM p_schema_version WHERE version_id > 0")
 		r.Must(err)
-		_, err = text.Up(t.Context(), r.Root, schema)
+		_, err = migrate.Up(t.Context(), r.Root, schema)
 		r.Must(err)
-		_, err = text.Down(t.Context(), r.Root, schema)
+		_, err = migrate.Down(t.Context(), r.Root, schema)
 		r.Must(err)
 		if n := r.Count(made); n != 0 || before < 10 {
 			t.Errorf("%d things before, %d left", before, n)

@@ -8,12 +8,12 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // migrate makes the tables: by the migrations once for each server; databases after that get at once what they
 // make. Some of it they make twice, and to read them takes more processor time than most tests do, under the race detector.
-func (r *Rig) migrate(schema text.Schema) {
+func (r *Rig) migrate(schema migrate.Schema) {
 	r.T.Helper()
 	config, err := mysql.ParseDSN(r.D.DSN)
 	r.Must(err)
@@ -23,7 +23,7 @@ func (r *Rig) migrate(schema text.Schema) {
 	to.mu.Lock()
 	if to.statements == nil {
 		defer to.mu.Unlock()
-		_, err := text.Up(r.T.Context(), db, schema)
+		_, err := migrate.Up(r.T.Context(), db, schema)
 		r.Must(err)
 		to.statements = r.described(db, schema)
 		return
@@ -36,7 +36,7 @@ func (r *Rig) migrate(schema text.Schema) {
 }
 
 // described returns the statements that make what the migrations have made of a database.
-func (r *Rig) described(db *sql.DB, schema text.Schema) (statements []statement) {
+func (r *Rig) described(db *sql.DB, schema migrate.Schema) (statements []statement) {
 	r.T.Helper()
 	for table := range tally(r.T, db, "SELECT table_name, 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'") {
 		var name, create string
@@ -78,7 +78,7 @@ func (r *Rig) contents(db *sql.DB, table string) (statements []statement) {
 // server is one, and what tables of it are migrated to.
 type server struct {
 	network, address string
-	schema           text.Schema
+	schema           migrate.Schema
 }
 
 // made are the statements that make what the migrations make of an empty database; none before the first.

@@ -21,6 +21,7 @@ import (
 	"prescient/prescient/localserver/servertest"
 	"prescient/slots"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // Rig is an installation on a real server, in a database of its own. Each part of the library works with an account of
@@ -54,7 +55,7 @@ func New(t *testing.T, d servertest.Database, resolution time.Duration, opener O
 	var err error
 	r.Server, r.Dialect, err = r.Setting.Choose(t.Context(), r.Root)
 	r.Must(err)
-	r.migrate(text.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting})
+	r.migrate(migrate.Schema{Prefix: "p_", Resolution: resolution, Dialect: r.Setting})
 	r.App = servertest.Open(t, r.Account("app-reschedule"), "")
 	return r
 }

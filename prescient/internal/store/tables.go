@@ -46,10 +46,9 @@ func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution 
 	t := Tables{Stmt: statements, Server: server, Dialect: dialect, Prefix: prefix}
 	var seconds, goesTo, schema int64
 	err = QueryRow(ctx, db, []any{&seconds, &t.Version, &goesTo, &schema}, statements.Get("list/config"))
-	if errno.Is(err, errno.NoSuchColumn) {
-		err = QueryRow(ctx, db, []any{&seconds}, statements.Get("list/config_earlier"))
-	}
 	switch {
+	case errno.Is(err, errno.NoSuchColumn):
+		return Tables{}, fmt.Errorf("%w: %sslot_config is of an earlier version, and this program needs %d: run the migrations first", prescient.ErrNotMigrated, prefix, text.SchemaVersion)
 	case errno.Is(err, errno.NoSuchTable), errors.Is(err, sql.ErrNoRows):
 		return Tables{}, fmt.Errorf("%w: %sslot_config is not there or empty: run the migrations first", prescient.ErrNotMigrated, prefix)
 	case err != nil:
@@ -81,25 +80,14 @@ func short(d time.Duration) string {
 	return text
 }
 
-// VersionKnown is the first schema version that slot_config names.
-const VersionKnown = 10
-
-// HasSchema refuses tables that lack migrations; zero is a version from before slot_config named it. Tables that are
-// ahead are taken: migrations only add.
+// HasSchema refuses tables that lack migrations; zero is the version of a first migration that was broken off. Tables that are ahead are
+// taken: migrations only add.
 func (t *Tables) HasSchema(version int64) error {
-	needed, err := text.Version()
-	switch {
-	case err != nil:
-		return err
-	case version >= needed:
+	if version >= text.SchemaVersion {
 		return nil
 	}
-	has := fmt.Sprint(version)
-	if version == 0 {
-		has = fmt.Sprintf("before %d", VersionKnown)
-	}
-	return fmt.Errorf("%w: the schema version of %sslot_config is %s, but this program needs %d: run the migrations first",
-		prescient.ErrNotMigrated, t.Prefix, has, needed)
+	return fmt.Errorf("%w: the schema version of %sslot_config is %d, but this program needs %d: run the migrations first",
+		prescient.ErrNotMigrated, t.Prefix, version, text.SchemaVersion)
 }
 
 // SameVersion checks a version just read against the one at the start.

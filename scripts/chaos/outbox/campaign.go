@@ -18,7 +18,7 @@ import (
 	"prescient/prescient/event"
 	"prescient/prescient/localserver"
 	"prescient/prescient/schedule"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // breaking is what a scenario does, again and again, with a pause before each time.
@@ -132,7 +132,7 @@ func (s *stage) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	s.db = pool.DB
-	if _, err := text.Up(ctx, s.db, text.Schema{Resolution: time.Second}); err != nil {
+	if _, err := migrate.Up(ctx, s.db, migrate.Schema{Resolution: time.Second}); err != nil {
 		return err
 	}
 	c, err := client.New(ctx, s.db, client.Options{})

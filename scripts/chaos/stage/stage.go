@@ -22,7 +22,7 @@ import (
 	"prescient/scripts/chaos/checker"
 	"prescient/scripts/chaos/checker/evidence"
 	"prescient/scripts/chaos/worker"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // Setup says what is played, and where.
@@ -86,7 +86,7 @@ func (s *Stage) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.App.SetConnMaxLifetime(2 * time.Second) // new ones see what was set meanwhile
-	if _, err := text.Up(ctx, s.App, text.Schema{Prefix: Prefix, Resolution: resolution}); err != nil {
+	if _, err := migrate.Up(ctx, s.App, migrate.Schema{Prefix: Prefix, Resolution: resolution}); err != nil {
 		return err
 	}
 	// No key but a number, without which a replication group refuses rows: an effect that is there twice must show.

@@ -14,6 +14,7 @@ import (
 
 	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // Blocks returns the blocks of code in a language on a page, which is named from the top of the module.
@@ -65,7 +66,7 @@ func Block(t testing.TB, page, language, with string) string {
 func Tables(t testing.TB, d servertest.Database, dialect text.Dialect) *sqlx.DB {
 	t.Helper()
 	db := sqlx.NewDb(d.Open(t, "parseTime=true&interpolateParams=true"), "mysql")
-	if _, err := text.Up(t.Context(), db.DB, text.Schema{Resolution: 15 * time.Minute, Dialect: dialect}); err != nil {
+	if _, err := migrate.Up(t.Context(), db.DB, migrate.Schema{Resolution: 15 * time.Minute, Dialect: dialect}); err != nil {
 		t.Fatal(err)
 	}
 	return db

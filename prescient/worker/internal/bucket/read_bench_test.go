@@ -14,7 +14,7 @@ import (
 	"prescient/prescient/internal/store"
 	"prescient/prescient/localserver/servertest"
 	"prescient/prescient/worker/internal/ledger"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // BenchmarkReadBatch reads the rows of a batch; the time is that of the server too.
@@ -25,7 +25,7 @@ func BenchmarkReadBatch(b *testing.B) {
 			slot := time.Now().UTC().Truncate(15 * time.Minute)
 			d := servertest.New(b, flavour)
 			own := d.Open(b, "")
-			_, err := text.Up(b.Context(), own, text.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
+			_, err := migrate.Up(b.Context(), own, migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute})
 			rig.Fatal(b, err)
 			c, err := client.New(b.Context(), own, client.Options{Prefix: "p_"})
 			rig.Fatal(b, err)

@@ -17,7 +17,7 @@ import (
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
 	"prescient/prescient/localserver"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 
 	"prescient/scripts/bench/internal/page"
 )
@@ -148,7 +148,7 @@ func (s *Server) Install(ctx context.Context, name string, resolution time.Durat
 		return nil, err
 	}
 	p.App.SetMaxIdleConns(64)
-	if _, err := text.Up(ctx, p.App, text.Schema{Resolution: resolution}); err != nil {
+	if _, err := migrate.Up(ctx, p.App, migrate.Schema{Resolution: resolution}); err != nil {
 		return nil, err
 	}
 	if p.filler, err = sql.Open("mysql", s.fillerDSN(name)); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"prescient/prescient/localserver/servertest"
-	text "prescient/sql"
+	"prescient/sql/migrate"
 )
 
 // noon is the time of what the test writes.
@@ -45,7 +45,7 @@ func TestAllClaimsAreKnownWhereATriggerMayNoteThem(t *testing.T) {
 			{"a_", d.DSN, true, []string{"a", "b", "a"}},
 			{"b_", config.FormatDSN(), false, []string{"a"}},
 		} {
-			if _, err := text.Up(t.Context(), owner, text.Schema{Prefix: tt.prefix, Resolution: time.Minute}); err != nil {
+			if _, err := migrate.Up(t.Context(), owner, migrate.Schema{Prefix: tt.prefix, Resolution: time.Minute}); err != nil {
 				t.Fatal(err)
 			}
 			if err := Watch(t.Context(), servertest.Open(t, tt.dsn, ""), tt.prefix); err != nil {

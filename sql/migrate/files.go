@@ -1,0 +1,148 @@
+package migrate
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/afero"
+
+	text "prescient/sql"
+)
+
+// Set is a set of migrations: those in the folder migrations of its files, of which the first is the baseline, and the version that the
+// tables have after the last. In the dialect plain the files in the folder plain take the place of those of the same name.
+type Set struct {
+	Files   fs.FS
+	Version int64
+}
+
+//go:embed migrations/*.sql tables/*.sql views/*.sql procedures/*.sql plain
+var ownFiles embed.FS
+
+// Newest returns the migrations of this program.
+func Newest() Set { return Set{Files: ownFiles, Version: text.SchemaVersion} }
+
+// files are those of the set.
+func (s Schema) files() fs.FS {
+	if s.Set == nil {
+		return ownFiles
+	}
+	return s.Set.Files
+}
+
+// read returns a file, or what the dialect has in its place.
+func (s Schema) read(name string) ([]byte, error) {
+	if s.Dialect == text.Plain {
+		if file, err := fs.ReadFile(s.files(), "plain/"+name); err == nil {
+			return file, nil
+		}
+	}
+	return fs.ReadFile(s.files(), name)
+}
+
+// names returns the names of the migrations, in their order.
+func (s Schema) names() (names []string, err error) {
+	paths, err := fs.Glob(s.files(), "migrations/*.sql")
+	switch {
+	case err != nil:
+		return nil, err
+	case len(paths) == 0:
+		return nil, errors.New("there are no migrations")
+	}
+	for _, name := range paths {
+		names = append(names, path.Base(name))
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// byFile is a line of a migration in whose place the file is put that it names.
+var byFile = regexp.MustCompile(`(?m)^-- \+file (\S+)$`)
+
+// migration returns a migration as it is sent, with the comments that stand in it.
+func (s Schema) migration(name string) (string, error) {
+	migration, err := s.read("migrations/" + name)
+	if err != nil {
+		return "", err
+	}
+	whole := byFile.ReplaceAllStringFunc(string(migration), func(line string) string {
+		file, failed := s.read(byFile.FindStringSubmatch(line)[1])
+		if failed != nil {
+			err = failed
+		}
+		return strings.TrimSuffix(string(file), "\n")
+	})
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", name, err)
+	}
+	seconds := int64(s.Resolution / time.Second)
+	whole = strings.NewReplacer("{days}", days, "{installation}", text.InstallationStream, "{unseen}", unseen).Replace(whole)
+	return strings.NewReplacer("{prefix}", s.Prefix, "{seconds}", strconv.FormatInt(seconds, 10), "{micros}", strconv.FormatInt(seconds*1e6, 10)).Replace(whole), nil
+}
+
+// unseen is a class of the characters that prescient.Unseen has, for the CHECKs of names: with ~ for a backslash, which a sql_mode may take
+// for itself. Where characters are added, a new migration has another.
+const unseen = "[~x{A0}~x{AD}~x{34F}~x{61C}~x{115F}-~x{1160}~x{1680}~x{17B4}-~x{17B5}~x{180B}-~x{180F}~x{2000}-~x{200F}~x{2028}-~x{202F}~x{205F}-~x{206F}" +
+	"~x{2800}~x{3000}~x{3164}~x{FE00}-~x{FE0F}~x{FEFF}~x{FFA0}~x{FFF0}-~x{FFFB}~x{13430}-~x{1343F}~x{1BCA0}-~x{1BCA3}~x{1D173}-~x{1D17A}~x{E0000}-~x{E0FFF}]"
+
+// days are those from the first end to the last, 27 years of them at most, for the views by day. They come first in each, and each is a
+// range of the primary key: so the server carries a condition on day down to them. They are no view of their own, to which analysts would
+// need a right.
+const days = `(SELECT DATE(ends.first_at) + INTERVAL d0.n + 10 * d1.n + 100 * d2.n + 1000 * d3.n DAY AS day
+    FROM (SELECT MIN(ended_at) AS first_at, MAX(ended_at) AS last_at FROM {prefix}job_history) ends,
+      (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) d0,
+      (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) d1,
+      (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) d2,
+      (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) d3
+    WHERE DATE(ends.first_at) + INTERVAL d0.n + 10 * d1.n + 100 * d2.n + 1000 * d3.n DAY <= ends.last_at)`
+
+// render fills prefix and resolution into the migrations, as goose reads them, and returns their names, in their order.
+func (s Schema) render() (rendered fs.FS, names []string, err error) {
+	if err := text.CheckPrefix(s.Prefix); err != nil {
+		return nil, nil, err
+	}
+	// A CHECK holds this too, but MySQL drops the row of an INSERT IGNORE that a CHECK refuses, and says nothing.
+	const day = 24 * time.Hour
+	if r := s.Resolution; r < time.Second || r > day || r%time.Second != 0 || day%r != 0 {
+		return nil, nil, fmt.Errorf("%w: %s: whole seconds that divide a day are", ErrResolution, r)
+	}
+	if names, err = s.names(); err != nil {
+		return nil, nil, err
+	}
+	memory := afero.NewMemMapFs()
+	for _, name := range names {
+		migration, err := s.migration(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := afero.WriteFile(memory, name, []byte(marked(migration)), 0o444); err != nil {
+			return nil, nil, err
+		}
+	}
+	return afero.NewIOFS(memory), names, nil
+}
+
+// marked marks each statement of a migration as one, so that goose need not look at every line for its end: it takes a
+// buffer of 4 MB for each.
+func marked(migration string) string {
+	up, down, _ := strings.Cut(migration, "-- +goose Down")
+	var b strings.Builder
+	write := func(annotation string, statements []string) {
+		b.WriteString("-- +goose " + annotation + "\n")
+		for _, s := range statements {
+			b.WriteString("-- +goose StatementBegin\n" + s + "\n-- +goose StatementEnd\n")
+		}
+	}
+	write("NO TRANSACTION", nil) // DDL commits by itself
+	write("Up", splitStatements(up))
+	write("Down", splitStatements(down))
+	return b.String()
+}

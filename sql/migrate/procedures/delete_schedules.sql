@@ -1,0 +1,166 @@
+-- CALL {prefix}delete_schedules(owner_name, owner_key) deletes all schedules of an owner, with their timers and runs, which end as cancelled; in the
+-- caller's transaction, or in one of its own. It answers with one row: how many it deleted. The caller needs EXECUTE and no other right.
+-- It ends the rows of a schedule as CALL {prefix}cancel ends those of an entity in the caller's transaction, and leaves an entry of the audit for each.
+DROP PROCEDURE IF EXISTS {prefix}delete_schedules;
+-- +goose StatementBegin
+CREATE PROCEDURE {prefix}delete_schedules(
+  IN p_owner_name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
+  IN p_owner_key VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin)
+  MODIFIES SQL DATA
+  SQL SECURITY DEFINER
+  COMMENT 'prescient: deletes the schedules of an owner'
+BEGIN
+  DECLARE v_id, v_after VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT '';
+  -- As the column is: a comparison with the parameter would not go by the index.
+  DECLARE v_name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin DEFAULT p_owner_name;
+  DECLARE v_first, v_last, v_key, v_end BINARY(16);
+  DECLARE v_slot DATETIME;
+  DECLARE v_revision BIGINT UNSIGNED;
+  DECLARE v_ours, v_own, v_lock, v_missed, v_bookends, v_refused BOOLEAN DEFAULT FALSE;
+  DECLARE v_deleted, v_looks, v_tries, v_error INT DEFAULT 0;
+  DECLARE v_version BIGINT UNSIGNED;
+  DECLARE v_created, v_fired DATETIME(6);
+  DECLARE v_state MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+  IF LENGTH(COALESCE(p_owner_name, '')) = 0 OR LENGTH(COALESCE(p_owner_key, '')) = 0 THEN
+    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'delete_schedules: the name and the key of an owner are needed';
+  END IF;
+  -- Outside a transaction a savepoint is gone at once.
+  BEGIN
+    DECLARE CONTINUE HANDLER FOR 1305 SET v_own = TRUE;
+    SAVEPOINT prescient_delete;
+    RELEASE SAVEPOINT prescient_delete;
+  END;
+  tries: LOOP
+    SET v_tries = v_tries + 1, v_error = 0, v_deleted = 0, v_after = '';
+    BEGIN
+      DECLARE EXIT HANDLER FOR SQLEXCEPTION
+      BEGIN
+        GET DIAGNOSTICS CONDITION 1 v_error = MYSQL_ERRNO;
+        BEGIN
+          -- After a deadlock there is no savepoint left.
+          DECLARE CONTINUE HANDLER FOR 1305 BEGIN END;
+          IF v_own THEN
+            ROLLBACK;
+          ELSE
+            ROLLBACK TO SAVEPOINT prescient_delete;
+          END IF;
+        END;
+        -- A transaction of its own is tried again; one of the caller is the caller's to repeat.
+        IF NOT v_own OR v_error <> 1213 OR v_tries >= 10 THEN
+          RESIGNAL;
+        END IF;
+      END;
+      IF v_own THEN
+        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+        START TRANSACTION;
+      ELSE
+        SAVEPOINT prescient_delete;
+      END IF;
+      each_schedule: LOOP
+        SET v_id = NULL;
+        SELECT one.id, one.disabled_at IS NOT NULL INTO v_id, v_refused FROM {prefix}schedule one FORCE INDEX (owner)
+        WHERE one.owner_name = v_name AND one.owner_key = p_owner_key AND one.id > v_after ORDER BY one.id LIMIT 1 FOR UPDATE;
+        IF v_id IS NULL THEN
+          LEAVE each_schedule;
+        END IF;
+        SET v_looks = 0, v_lock = FALSE,
+            v_first = CONCAT(SUBSTRING(UNHEX(SHA2(CONCAT('schedule', UNHEX('00'), CAST(v_id AS BINARY)), 256)), 1, 12), UNHEX('00000000'));
+        SET v_last = CONCAT(SUBSTRING(v_first, 1, 12), UNHEX('FFFFFFFF'));
+        look: LOOP
+          SET v_looks = v_looks + 1, v_missed = FALSE, v_key = v_first, v_end = v_last, v_ours = FALSE, v_bookends = v_lock AND v_first IS NOT NULL;
+          IF v_bookends THEN
+            BEGIN
+              DECLARE CONTINUE HANDLER FOR 1062 SET v_bookends = FALSE;
+              INSERT INTO {prefix}future_job (entity_name, entity_key, job_exec, due_at, job_key, first_check_at, next_check_at, revision)
+              VALUES ('prescient', 'bookend', 'prescient.bookend', '9999-12-31', v_first, '9999-12-31', '9999-12-31', 0),
+                     ('prescient', 'bookend', 'prescient.bookend', '9999-12-31', v_last, '9999-12-31', '9999-12-31', 0);
+            END;
+          END IF;
+          IF v_bookends THEN
+            SET v_key = CONCAT(SUBSTRING(v_first, 1, 12), UNHEX('00000001')), v_end = CONCAT(SUBSTRING(v_first, 1, 12), UNHEX('FFFFFFFE'));
+          END IF;
+          rows_of_entity: LOOP
+            SET v_slot = NULL;
+            IF v_lock THEN
+              SELECT job.next_check_at, job.job_key, job.revision, job.entity_name = 'schedule' AND job.entity_key = v_id
+              INTO v_slot, v_key, v_revision, v_ours
+              FROM {prefix}future_job job FORCE INDEX (job_key)
+              WHERE job.job_key >= v_key AND job.job_key <= v_end ORDER BY job.job_key LIMIT 1 FOR UPDATE;
+            ELSE
+              SELECT job.next_check_at, job.job_key, job.revision, job.entity_name = 'schedule' AND job.entity_key = v_id
+              INTO v_slot, v_key, v_revision, v_ours
+              FROM {prefix}future_job job FORCE INDEX (job_key)
+              WHERE job.job_key >= v_key AND job.job_key <= v_end ORDER BY job.job_key LIMIT 1;
+            END IF;
+            IF v_slot IS NULL THEN
+              LEAVE rows_of_entity;
+            END IF;
+            IF v_ours THEN
+              INSERT INTO {prefix}job_history (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at,
+                check_count, error_count, put_off_count, last_error, total_ms, payload, revision, inserted_at,
+                slot, outcome, error, started_at, ended_at, run_ms, lateness_ms, worker, expires_at)
+              SELECT job.entity_name, job.entity_key, job.job_exec, job.tag, job.due_at, job.job_key, job.first_check_at, job.next_check_at,
+                job.check_count, job.error_count, job.put_off_count, job.last_error, job.total_ms, job.payload, job.revision, job.inserted_at,
+                job.next_check_at, 'cancelled', NULL, NULL, UTC_TIMESTAMP(6), 0, NULL, '', job.expires_at
+              FROM {prefix}future_job job FORCE INDEX (PRIMARY)
+              WHERE job.next_check_at = v_slot AND job.job_key = v_key AND job.revision = v_revision FOR UPDATE;
+              IF ROW_COUNT() = 1 THEN
+                DELETE job FROM {prefix}future_job job FORCE INDEX (PRIMARY)
+                WHERE job.next_check_at = v_slot AND job.job_key = v_key AND job.revision = v_revision;
+              ELSE
+                SET v_missed = TRUE;
+              END IF;
+            END IF;
+            IF v_key = v_end THEN
+              LEAVE rows_of_entity;
+            END IF;
+            -- The next key: the last four bytes are a number.
+            SET v_key = CONCAT(SUBSTRING(v_key, 1, 12), UNHEX(LPAD(HEX(CAST(CONV(HEX(SUBSTRING(v_key, 13)), 16, 10) AS UNSIGNED) + 1), 8, '0')));
+          END LOOP;
+          IF v_bookends THEN
+            DELETE job FROM {prefix}future_job job FORCE INDEX (PRIMARY)
+            WHERE job.next_check_at = '9999-12-31' AND (job.job_key = v_first OR job.job_key = v_last);
+          END IF;
+          -- In a transaction of the caller a plain read may not see the latest rows; a locking one does.
+          IF NOT v_missed AND v_lock THEN
+            LEAVE look;
+          END IF;
+          IF v_looks >= 10 THEN
+            SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'delete_schedules: the rows of a schedule changed ten times under it';
+          END IF;
+          SET v_lock = TRUE;
+        END LOOP;
+
+        SELECT JSON_OBJECT('crontabs', one.crontabs, 'zone', one.zone, 'job_exec', one.job_exec, 'topic', one.topic,
+                           'owner', CONCAT(one.owner_name, '/', one.owner_key),
+                           'payload_bytes', LENGTH(one.payload), 'payload_sha256', LOWER(SHA2(one.payload, 256)),
+                           'catch_up', CAST(one.catch_up AS CHAR), 'catch_up_within', one.catch_up_within, 'expires_after', one.expires_after,
+                           'jitter', one.jitter, 'may_coalesce', one.may_coalesce, 'long', one.is_long, 'overlap', CAST(one.overlap AS CHAR),
+                           'tolerance', one.tolerance, 'quota', one.quota, 'pool', one.pool, 'enabled', one.enabled, 'disabled_reason', one.disabled_reason),
+          one.version, one.created_at, IF(one.updated_at > UTC_TIMESTAMP(6) AND one.updated_at <= UTC_TIMESTAMP(6) + INTERVAL 1 DAY, one.updated_at, UTC_TIMESTAMP(6))
+        INTO v_state, v_version, v_created, v_fired FROM {prefix}schedule one FORCE INDEX (PRIMARY) WHERE one.id = v_id FOR UPDATE;
+        DELETE FROM {prefix}schedule WHERE id = v_id;
+        IF v_refused THEN
+          DELETE FROM {prefix}schedule_refused WHERE schedule_id = v_id;
+        END IF;
+        INSERT INTO {prefix}schedule_deleted (id, fired_until) VALUES (v_id, v_fired) ON DUPLICATE KEY UPDATE
+          fired_until = IF(fired_until > VALUES(fired_until) + INTERVAL 1 DAY, VALUES(fired_until), GREATEST(fired_until, VALUES(fired_until)));
+        INSERT INTO {prefix}audit_log (stream, kind, id, verb, version, incarnation, command, before_change)
+        VALUES (SUBSTRING(UNHEX(SHA2(CONCAT('schedule', UNHEX('00'), CAST(v_id AS BINARY)), 256)), 1, 16), 'schedule', v_id, 'delete',
+          v_version + 1, v_created, 'CALL delete_schedules', v_state);
+        SET v_deleted = v_deleted + 1, v_after = v_id;
+      END LOOP;
+      IF v_own THEN
+        COMMIT;
+      ELSE
+        RELEASE SAVEPOINT prescient_delete;
+      END IF;
+    END;
+    IF v_error = 0 THEN
+      LEAVE tries;
+    END IF;
+  END LOOP;
+  SELECT v_deleted AS deleted;
+END
+-- +goose StatementEnd
