@@ -51,7 +51,7 @@ func get(cmd *cobra.Command, prog *program.Program, t target) error {
 	if prog.JSON {
 		return output.JSON(cmd.OutOrStdout(), job)
 	}
-	for _, line := range [][2]string{
+	return output.Fields(cmd.OutOrStdout(), 15, [][2]string{
 		{"entity", entity.String()},
 		{"job_exec", job.JobExec},
 		{"tag", job.Tag},
@@ -67,15 +67,7 @@ func get(cmd *cobra.Command, prog *program.Program, t target) error {
 		{"payload", string(job.Payload)},
 		{"revision", strconv.FormatUint(job.Revision, 10)},
 		{"inserted_at", output.Stamp(job.InsertedAt)},
-	} {
-		if line[1] == "" {
-			continue
-		}
-		if err := output.Say(cmd.OutOrStdout(), "%-15s %s", line[0], line[1]); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // notPending says how a check ended that is not pending.

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 
@@ -27,11 +26,11 @@ their versions. With --step it deletes shared steps, which no job may have.`,
 }
 
 func deleteJobs(cmd *cobra.Command, prog *program.Program, names []string, step bool) error {
-	return eachNamed(cmd, prog, names, func(ctx context.Context, jobs *steps.Jobs, tx *sql.Tx, name string) (string, error) {
+	return kind(prog).Each(cmd, names, func(s *program.Session, tx *sql.Tx, name string) (string, error) {
 		if step {
-			return "deleted", jobs.DeleteStep(ctx, tx, name)
+			return "deleted", s.Jobs.DeleteStep(cmd.Context(), tx, name)
 		}
-		n, err := jobs.Delete(ctx, tx, name)
+		n, err := s.Jobs.Delete(cmd.Context(), tx, name)
 		if err == nil && n == 0 {
 			err = fmt.Errorf("%w: job %q", steps.ErrNotFound, name)
 		}

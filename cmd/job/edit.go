@@ -12,11 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
-	"prescient/cmd/job/file"
 	"prescient/prescient/steps"
 )
 
@@ -108,7 +109,7 @@ func (e *editing) read(was string) (file.Entry, error) {
 		}
 		name = edited
 	}
-	entries, err := readFile(e.cmd, e.prog, name)
+	entries, _, err := readFile(e.cmd, e.prog, name)
 	if err != nil {
 		return file.Entry{}, err
 	}
@@ -167,7 +168,7 @@ func (e *editing) change(was string, after file.Entry) error {
 	if err != nil {
 		return err
 	}
-	lines := file.Difference(was, is)
+	lines := file.Lines(was, is)
 	if lines == nil {
 		return e.say("kept", nil, nil)
 	}
@@ -223,7 +224,7 @@ func (e *editing) asks() (bool, error) {
 
 func (e *editing) say(done string, lines, jobs []string) error {
 	if e.prog.JSON {
-		return output.JSON(e.cmd.OutOrStdout(), change{did{e.before.String(), done}, lines, jobs})
+		return output.JSON(e.cmd.OutOrStdout(), change{definition.Done{Name: e.before.String(), Did: done}, lines, jobs})
 	}
 	text := done + ": " + e.before.String()
 	if done == "kept" {

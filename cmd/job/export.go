@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
-	"prescient/cmd/job/file"
 	"prescient/prescient/steps"
 )
 
@@ -33,7 +33,7 @@ func export(cmd *cobra.Command, prog *program.Program, names []string) error {
 		return exit.Usage(errors.New("job export writes YAML: --json is not for it"))
 	}
 	if len(names) > 0 {
-		if err := wantNames(cmd, names); err != nil {
+		if _, err := wantNames(cmd, names); err != nil {
 			return err
 		}
 	}

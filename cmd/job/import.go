@@ -23,7 +23,9 @@ or continue). A step of a job that is a text is the shared step of this name:
       - export
       - name: report
         exec: send-report
-        retries: 3`
+        retries: 3
+
+Schedules may stand in the same file: they are checked, too, and left to schedule import.`
 
 // importFlags are the flags of import.
 type importFlags struct{ update, dryRun bool }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -8,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
-	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
@@ -97,10 +98,7 @@ func list(cmd *cobra.Command, prog *program.Program) error {
 	if err != nil {
 		return s.Explain(err)
 	}
-	due, err := s.Schedules.Timers(cmd.Context(), s.DB, ids...)
-	if exit.IsDenied(err) {
-		err = output.Say(cmd.ErrOrStderr(), "%s: warning: when they fire next cannot be seen by this account", prog.Name)
-	}
+	due, err := definition.Timers(cmd, s, ids)
 	if err != nil {
 		return s.Explain(err)
 	}
@@ -108,23 +106,18 @@ func list(cmd *cobra.Command, prog *program.Program) error {
 	for _, job := range jobs {
 		all = append(all, listedOf(job, due[job.Schedule.ID]))
 	}
-	if prog.JSON {
-		return output.Lines(cmd.OutOrStdout(), all)
+	return definition.Print(cmd, prog.JSON, all, "there are no jobs", []output.Column{{Title: "job"}, {Title: "version", Right: true}, {Title: "crontab"}, {Title: "zone"},
+		{Title: "steps"}, {Title: "pool"}, {Title: "state"}, {Title: "next (UTC)"}, {Title: "last start"}}, listed.cells)
+}
+
+// cells are those of a row of the list.
+func (l listed) cells() []string {
+	next := ""
+	if l.Next != nil {
+		next = output.Stamp(*l.Next)
 	}
-	if len(all) == 0 {
-		return output.Say(cmd.OutOrStdout(), "there are no jobs")
-	}
-	cells := make([][]string, len(all))
-	for i, l := range all {
-		next := ""
-		if l.Next != nil {
-			next = output.Stamp(*l.Next)
-		}
-		cells[i] = []string{l.Name, fmt.Sprint(l.Version), words.Clip(strings.Join(l.Crontab, "; "), 40), l.Zone, words.Clip(strings.Join(l.Steps, ", "), 60), l.Pool,
-			words.Clip(l.state(), 60), next, output.Second(l.LastStartedAt)}
-	}
-	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "job"}, {Title: "version", Right: true}, {Title: "crontab"}, {Title: "zone"}, {Title: "steps"},
-		{Title: "pool"}, {Title: "state"}, {Title: "next (UTC)"}, {Title: "last start"}}, cells)
+	return []string{l.Name, fmt.Sprint(l.Version), words.Clip(strings.Join(l.Crontab, "; "), 40), l.Zone, words.Clip(strings.Join(l.Steps, ", "), 60), l.Pool,
+		words.Clip(l.state(), 60), next, output.Second(l.LastStartedAt)}
 }
 
 // listedStep is a shared step in a list, in JSON.
@@ -144,26 +137,19 @@ func listSteps(cmd *cobra.Command, prog *program.Program) error {
 	}
 	defer s.Close()
 	var all []listedStep
-	var cells [][]string
 	err = eachStep(cmd.Context(), s, func(step steps.StoredStep) error {
 		one := listedStep{step.Name, step.Version, step.JobExec, string(step.Arguments), step.UpdatedAt, ""}
-		shown := one.Arguments
 		if step.Wrong != nil {
 			one.Wrong = step.Wrong.Error()
-			shown = one.Wrong
 		}
 		all = append(all, one)
-		cells = append(cells, []string{step.Name, fmt.Sprint(step.Version), step.JobExec, words.Clip(shown, 60)})
 		return nil
 	})
 	if err != nil {
 		return s.Explain(err)
 	}
-	if prog.JSON {
-		return output.Lines(cmd.OutOrStdout(), all)
-	}
-	if len(all) == 0 {
-		return output.Say(cmd.OutOrStdout(), "there are no shared steps")
-	}
-	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "step"}, {Title: "version", Right: true}, {Title: "job_exec"}, {Title: "arguments"}}, cells)
+	return definition.Print(cmd, prog.JSON, all, "there are no shared steps", []output.Column{{Title: "step"}, {Title: "version", Right: true}, {Title: "job_exec"},
+		{Title: "arguments"}}, func(l listedStep) []string {
+		return []string{l.Name, fmt.Sprint(l.Version), l.Exec, words.Clip(cmp.Or(l.Wrong, l.Arguments), 60)}
+	})
 }

@@ -10,17 +10,17 @@ import (
 	"prescient/cmd/internal/exit"
 )
 
-// wantNames refuses a command line without names, or with one twice.
-func wantNames(cmd *cobra.Command, names []string) error {
+// wantNames wants names, each once.
+func wantNames(cmd *cobra.Command, names []string) ([]string, error) {
 	if len(names) == 0 {
-		return exit.Usage(fmt.Errorf("%s takes the names of jobs", cmd.CommandPath()))
+		return nil, exit.Usage(fmt.Errorf("%s takes the names of jobs", cmd.CommandPath()))
 	}
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			return exit.Usage(fmt.Errorf("%q is there twice", name))
+			return nil, exit.Usage(fmt.Errorf("%q is there twice", name))
 		}
 	}
-	return nil
+	return names, nil
 }
 
 var oneJob = arguments.One("the name of one job")

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/internal/times"
 	"prescient/cmd/internal/words"
-	"prescient/cmd/job/file"
 )
 
 // showFlags are the flags of show.
@@ -104,11 +104,7 @@ func showJob(cmd *cobra.Command, prog *program.Program, s *program.Session, name
 	for _, v := range versions {
 		one.Versions = append(one.Versions, v.Version)
 	}
-	all, _ := job.Schedule.After(now) // crontabs were good when they were stored
-	if waits, is := due[job.Schedule.ID]; is {
-		all, _ = job.Schedule.AfterTimer(waits)
-	}
-	for _, at := range times.First(all, count) {
+	for _, at := range definition.Next(job.Schedule, due, now, count) { // crontabs were good when they were stored
 		one.Times = append(one.Times, output.Stamp(at))
 	}
 	if prog.JSON {
@@ -131,15 +127,7 @@ func (o shown) print(out io.Writer) error {
 	for _, at := range o.Times {
 		lines = append(lines, [2]string{"next", at})
 	}
-	for _, line := range lines {
-		if line[1] == "" {
-			continue
-		}
-		if err := output.Say(out, "%-11s %s", line[0], words.Clean(line[1])); err != nil {
-			return err
-		}
-	}
-	return nil
+	return output.Fields(out, 11, lines)
 }
 
 // printText prints a text of several lines, of which none drives a terminal.

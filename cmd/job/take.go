@@ -1,20 +1,23 @@
 package job
 
 import (
+	"bufio"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/input"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
-	"prescient/cmd/job/file"
 	"prescient/prescient"
 	"prescient/prescient/steps"
 )
@@ -28,7 +31,7 @@ const (
 
 // take creates and changes what a file has.
 func take(cmd *cobra.Command, prog *program.Program, f importFlags, name string) error {
-	entries, err := readFile(cmd, prog, name)
+	entries, schedules, err := readFile(cmd, prog, name)
 	if err != nil {
 		return err
 	}
@@ -51,51 +54,64 @@ func take(cmd *cobra.Command, prog *program.Program, f importFlags, name string)
 	if err != nil && !errors.Is(err, errDryRun) {
 		return s.Explain(err)
 	}
-	if err := t.print(cmd.OutOrStdout(), prog.JSON); err != nil {
+	if err = t.print(cmd.OutOrStdout(), prog.JSON); err != nil {
 		return err
 	}
-	return warn(cmd, s, entries...)
+	if schedules > 0 {
+		err = output.Say(cmd.ErrOrStderr(), "%s: the schedules of the file (%d) are left to schedule import", prog.Name, schedules)
+	}
+	return errors.Join(err, warn(cmd, s, entries...))
 }
 
 // errDryRun has what was done rolled back.
 var errDryRun = errors.New("a dry run")
 
-// readFile reads a file, and names what is wrong with it.
-func readFile(cmd *cobra.Command, prog *program.Program, name string) ([]file.Entry, error) {
+// readFile reads the jobs and shared steps of a file, and counts its schedules. It names what is wrong with the file.
+func readFile(cmd *cobra.Command, prog *program.Program, name string) (entries []file.Entry, schedules int, err error) {
 	from, err := input.From(cmd.Context(), name, cmd.InOrStdin())
 	if err != nil {
-		return nil, exit.NotRead(cmd.Name(), err)
+		return nil, 0, exit.NotRead(cmd.Name(), err)
 	}
 	defer from.Close()
 	if name == input.Stdin {
 		name = "stdin"
 	}
 	limited := &io.LimitedReader{R: from, N: largestFile + 1}
-	entries, bad, err := file.Read(limited)
-	if limited.N == 0 {
-		return nil, exit.Usage(fmt.Errorf("%s has more than %d MB", name, largestFile>>20))
+	var bad []*file.Bad
+	for entry, wrong := range file.Read(bufio.NewReader(limited), file.YAML, file.Job) {
+		var one *file.Bad
+		switch {
+		case errors.As(wrong, &one):
+			bad = append(bad, one)
+		case wrong != nil:
+			err = wrong
+		case entry.Schedule != nil:
+			schedules++
+		default:
+			entries = append(entries, entry)
+		}
 	}
-	for i, one := range bad {
-		if i == mostNamed {
-			break
+	if limited.N == 0 {
+		return nil, 0, exit.Usage(fmt.Errorf("%s has more than %d MB", name, largestFile>>20))
+	}
+	for _, one := range bad[:min(len(bad), mostNamed)] {
+		if _, err := io.WriteString(cmd.ErrOrStderr(), words.Complaint(prog.Name, fmt.Errorf("%s, line %d: %w", name, one.Line, one))); err != nil {
+			return nil, 0, err
 		}
-		var of *file.Bad
-		if errors.As(one, &of) {
-			one = fmt.Errorf("%s, line %d: %w", name, of.Line, one)
-		}
-		if _, err := io.WriteString(cmd.ErrOrStderr(), words.Complaint(prog.Name, one)); err != nil {
-			return nil, err
-		}
+	}
+	of := "jobs and steps"
+	if schedules > 0 || slices.ContainsFunc(bad, func(one *file.Bad) bool { return one.Kind == file.Schedule }) {
+		of = "schedules, jobs and steps"
 	}
 	switch {
 	case err != nil:
-		return nil, exit.Usage(fmt.Errorf("%s: %w", name, err))
+		return nil, 0, exit.Usage(fmt.Errorf("%s: %w", name, err))
 	case len(bad) > 0:
-		return nil, exit.Usage(fmt.Errorf("%d of the jobs and steps of %s are no good; nothing was done", len(bad), name))
+		return nil, 0, exit.Usage(fmt.Errorf("%d of the %s of %s are no good; nothing was done", len(bad), of, name))
 	case len(entries) == 0:
-		return nil, exit.Usage(fmt.Errorf("there is no job and no step in %s", name))
+		return nil, 0, exit.Usage(fmt.Errorf("there is no job and no step in %s", name))
 	}
-	return entries, nil
+	return entries, schedules, nil
 }
 
 // taking is a file that is being taken, in a transaction.
@@ -193,11 +209,11 @@ func (t *taking) noteChange(before, after file.Entry, jobs []string) error {
 	if err != nil {
 		return err
 	}
-	return t.note(after, false, file.Difference(was, is), jobs)
+	return t.note(after, false, file.Lines(was, is), jobs)
 }
 
 func (t *taking) note(entry file.Entry, created bool, lines, jobs []string) error {
-	c := change{did{entry.String(), "kept"}, lines, jobs}
+	c := change{definition.Done{Name: entry.String(), Did: "kept"}, lines, jobs}
 	switch {
 	case created:
 		c.Did = "created"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
@@ -14,12 +15,6 @@ import (
 
 // putOff is what comes of a schedule whose job_exec nobody has.
 const putOff = "workers put its runs off, further each time, until one has it"
-
-// did is what create, pause, resume and run print of a schedule.
-type did struct {
-	ID  string `json:"id"`
-	Did string `json:"did"`
-}
 
 func createCommand(prog *program.Program) *cobra.Command {
 	var f definitionFlags
@@ -74,9 +69,9 @@ func create(cmd *cobra.Command, prog *program.Program, f definitionFlags, id str
 	}
 	switch {
 	case prog.JSON && created:
-		err = output.JSON(cmd.OutOrStdout(), did{id, "created"})
+		err = output.JSON(cmd.OutOrStdout(), definition.Done{ID: id, Did: "created"})
 	case prog.JSON:
-		err = output.JSON(cmd.OutOrStdout(), did{id, "kept"})
+		err = output.JSON(cmd.OutOrStdout(), definition.Done{ID: id, Did: "kept"})
 	case created:
 		err = sayCreated(cmd, s, id)
 	default:
@@ -103,9 +98,7 @@ func sayCreated(cmd *cobra.Command, s *program.Session, id string) error {
 func warn(cmd *cobra.Command, s *program.Session, execs ...string) error {
 	var names program.ExecNames
 	for _, name := range execs {
-		if name != "" {
-			names.Add(name)
-		}
+		names.Add(name)
 	}
 	return s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, names...)
 }

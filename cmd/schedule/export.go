@@ -2,17 +2,20 @@ package schedule
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
-	"prescient/cmd/schedule/file"
+	"prescient/prescient"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 )
@@ -65,27 +68,26 @@ func export(cmd *cobra.Command, prog *program.Program, ownerText, formatText str
 	defer s.Close()
 	out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
 	filter := schedule.Filter{Owner: owner, Limit: exportPage, Payloads: true}
-	for {
-		page, err := s.Schedules.List(cmd.Context(), s.DB, filter)
-		if err != nil {
-			return s.Explain(err)
+	err = eachSchedule(cmd.Context(), s, s.DB, filter, 1, func(one schedule.Stored) error { // a page may end early
+		if one.JobExec == steps.Exec { // which job export writes
+			return nil
 		}
-		for _, one := range page {
-			if one.JobExec == steps.Exec { // which job export writes
-				continue
-			}
-			if err := file.Write(out, format, file.Of(one.Schedule, one.Enabled)); err != nil {
-				return err
-			}
-			if bad := one.Validate(); bad != nil {
-				if err := output.Say(cmd.ErrOrStderr(), "%s: warning: import refuses %q; update it, or delete it: %s", prog.Name, one.ID, words.Clip(words.Of(bad), words.LongestComplaint)); err != nil {
-					return err
-				}
-			}
+		err := file.WriteSchedule(out, format, file.Of(one.Schedule, one.Enabled))
+		if bad := one.Validate(); err == nil && bad != nil {
+			err = output.Say(cmd.ErrOrStderr(), "%s: warning: import refuses %q; update it, or delete it: %s", prog.Name, one.ID, words.Clip(words.Of(bad), words.LongestComplaint))
 		}
-		if len(page) == 0 {
-			return out.Flush()
-		}
-		filter.After = page[len(page)-1].ID
+		return err
+	})
+	if err != nil {
+		return s.Explain(err)
 	}
+	return out.Flush()
+}
+
+// eachSchedule calls do for all schedules that a filter lets pass, in the order of their ids. A page of fewer than full is the last.
+func eachSchedule(ctx context.Context, s *program.Session, db prescient.DB, filter schedule.Filter, full int, do func(schedule.Stored) error) error {
+	return definition.Pages(full, func(after string) ([]schedule.Stored, error) {
+		filter.After = after
+		return s.Schedules.List(ctx, db, filter)
+	}, func(one schedule.Stored) string { return one.ID }, do)
 }

@@ -11,11 +11,11 @@ import (
 
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/input"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
-	"prescient/cmd/schedule/file"
 	"prescient/prescient"
 )
 
@@ -49,7 +49,8 @@ func importCommand(prog *program.Program) *cobra.Command {
 		Long: `Reads schedules from a file, or with - from stdin: YAML (a list, or one a document), or JSON lines. Their names are id,
 crontab (a text or a list), zone, exec or topic, payload (payload_base64 where it is not UTF-8), owner (name/key), catch_up,
 catch_up_within, expires_after, jitter, coalesce, enabled, and for long runs long, overlap, tolerance, quota and pool. One with
-enabled: false is paused; true says nothing.
+enabled: false is paused; true says nothing. Jobs and shared steps may stand in the same YAML: they are checked, too, and left to
+job import.
 
 All of it is done in one transaction, or nothing: each bad schedule is named with its line. One that is there with the same
 definition stays as it is; with another one that is refused, unless --update is given, which changes it. On MariaDB the
@@ -84,6 +85,7 @@ type fileImport struct {
 
 	entries    []file.Entry
 	total, bad int
+	others     int // jobs and shared steps of the file
 }
 
 func importFile(cmd *cobra.Command, prog *program.Program, f importFlags, name string) error {
@@ -132,11 +134,11 @@ func (i *fileImport) read(name string) error {
 			return exit.Usage(fmt.Errorf("--%w", err))
 		}
 	}
-	for entry, err := range file.Read(buffered, format) {
+	for entry, err := range file.Read(buffered, format, file.Schedule) {
 		var bad *file.Bad
 		switch {
 		case errors.As(err, &bad):
-			i.total++
+			i.count(bad.Kind)
 			if err := i.complain(bad.Line, bad); err != nil {
 				return err
 			}
@@ -148,24 +150,34 @@ func (i *fileImport) read(name string) error {
 		case err != nil:
 			return exit.Usage(fmt.Errorf("%s: %w; nothing was imported", i.name, err))
 		}
-		i.total++
+		if i.count(entry.Kind()); entry.Schedule == nil {
+			continue
+		}
 		if err := i.take(entry); err != nil {
 			return err
 		}
 	}
-	if i.total == 0 && i.deleteMissing {
+	if i.total == i.others && i.deleteMissing {
 		return exit.Usage(fmt.Errorf("%s has no schedules: delete --owner deletes all that an owner has; nothing was done", i.name))
 	}
 	return nil
 }
 
+// count counts an entry of the file.
+func (i *fileImport) count(kind file.Kind) {
+	i.total++
+	if kind == file.Job || kind == file.Step {
+		i.others++
+	}
+}
+
 // take takes a schedule of the file, for the owner that is asked for.
 func (i *fileImport) take(entry file.Entry) error {
 	switch none := (prescient.Entity{}); {
-	case i.owner != none && entry.Owner == none:
-		entry.Owner = i.owner
-	case i.owner != none && entry.Owner != i.owner:
-		return i.complain(entry.Line, fmt.Errorf("schedule %q: its owner is %s; with --owner %s no other is allowed", entry.ID, entry.Owner, i.owner))
+	case i.owner != none && entry.Schedule.Owner == none:
+		entry.Schedule.Owner = i.owner
+	case i.owner != none && entry.Schedule.Owner != i.owner:
+		return i.complain(entry.Line, fmt.Errorf("schedule %q: its owner is %s; with --owner %s no other is allowed", entry.Schedule.ID, entry.Schedule.Owner, i.owner))
 	}
 	i.entries = append(i.entries, entry)
 	return nil
@@ -181,11 +193,14 @@ func (i *fileImport) complain(line int, err error) error {
 
 // refused is the end of an import of which something is bad.
 func (i *fileImport) refused() error {
-	more := ""
+	of, more := "schedules", ""
+	if i.others > 0 {
+		of = "schedules, jobs and steps"
+	}
 	if i.bad > mostNamed {
 		more = fmt.Sprintf(", of which %d are named", mostNamed)
 	}
-	return exit.Usage(fmt.Errorf("%d of %d schedules are bad%s; nothing was imported", i.bad, i.total, more))
+	return exit.Usage(fmt.Errorf("%d of %d %s are bad%s; nothing was imported", i.bad, i.total, of, more))
 }
 
 // run finds out what is to be done, prints it, and does it, in one transaction.
@@ -217,12 +232,16 @@ func (i *fileImport) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := i.report(p); err != nil || i.dryRun {
+	err = i.report(p)
+	if err == nil && i.others > 0 {
+		err = output.Say(i.cmd.ErrOrStderr(), "%s: the jobs and steps of the file (%d) are left to job import", i.prog.Name, i.others)
+	}
+	if err != nil || i.dryRun {
 		return err
 	}
 	execs := make([]string, 0, len(p.created)+len(p.changed))
 	for _, d := range append(p.created, p.changed...) {
-		execs = append(execs, d.entry.JobExec)
+		execs = append(execs, d.entry.Schedule.JobExec)
 	}
 	return warn(i.cmd, i.s, execs...)
 }

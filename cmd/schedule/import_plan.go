@@ -11,9 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
-	"prescient/cmd/schedule/file"
 	"prescient/prescient"
 	"prescient/prescient/schedule"
 )
@@ -33,7 +34,7 @@ type difference struct {
 
 // planned is a line of the difference, as import --json prints it.
 type planned struct {
-	did
+	definition.Done
 	Changes []file.Change `json:"changes,omitempty"`
 }
 
@@ -53,20 +54,20 @@ func (i *fileImport) plan(ctx context.Context, tx *sql.Tx) (*plan, error) {
 		ids := make([]string, len(some))
 		by := make(map[string]file.Entry, len(some))
 		for n, entry := range some {
-			ids[n], by[entry.ID] = entry.ID, entry
+			ids[n], by[entry.Schedule.ID] = entry.Schedule.ID, entry
 		}
 		differences := make(map[string][]file.Change, len(some))
 		owners := make(map[string]prescient.Entity, len(some))
 		err := i.s.Schedules.Each(ctx, tx, ids, func(one schedule.Stored) error {
-			owners[one.ID], differences[one.ID] = one.Owner, file.Difference(one, by[one.ID].Wanted)
+			owners[one.ID], differences[one.ID] = one.Owner, file.Difference(one, *by[one.ID].Schedule)
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, entry := range some {
-			owner, there := owners[entry.ID]
-			refused, err := i.compare(p, difference{entry, differences[entry.ID]}, owner, there, now, checked)
+			owner, there := owners[entry.Schedule.ID]
+			refused, err := i.compare(p, difference{entry, differences[entry.Schedule.ID]}, owner, there, now, checked)
 			if err != nil {
 				return nil, err
 			}
@@ -97,14 +98,14 @@ func (i *fileImport) compare(p *plan, d difference, owner prescient.Entity, ther
 			return false, nil
 		}
 		if !i.update && (!i.deleteMissing || owner != i.owner) {
-			return true, i.complain(entry.Line, fmt.Errorf("schedule %q is there already, with another definition: %s", entry.ID, said(d.changes)))
+			return true, i.complain(entry.Line, fmt.Errorf("schedule %q is there already, with another definition: %s", entry.Schedule.ID, said(d.changes)))
 		}
 		moved = slices.ContainsFunc(d.changes, func(c file.Change) bool {
 			return slices.Contains([]string{"crontab", "zone", "jitter", "coalesce"}, c.Name)
 		})
 	}
-	if moved && !entry.Paused {
-		if err := i.check(entry.Schedule, now, checked); err != nil {
+	if moved && !entry.Schedule.Paused {
+		if err := i.check(entry.Schedule.Schedule, now, checked); err != nil {
 			bad := entry.Refused(err)
 			return false, i.complain(bad.Line, bad)
 		}
@@ -134,24 +135,15 @@ func (i *fileImport) check(one schedule.Schedule, now time.Time, checked map[str
 func (i *fileImport) missing(ctx context.Context, tx *sql.Tx, p *plan) error {
 	wanted := make(map[string]bool, len(i.entries))
 	for _, entry := range i.entries {
-		wanted[entry.ID] = true
+		wanted[entry.Schedule.ID] = true
 	}
 	filter := schedule.Filter{Owner: i.owner, Limit: 1000}
-	for {
-		page, err := i.s.Schedules.List(ctx, tx, filter)
-		if err != nil {
-			return err
+	return eachSchedule(ctx, i.s, tx, filter, filter.Limit, func(one schedule.Stored) error {
+		if !wanted[one.ID] {
+			p.deleted = append(p.deleted, one.ID)
 		}
-		for _, one := range page {
-			if !wanted[one.ID] {
-				p.deleted = append(p.deleted, one.ID)
-			}
-		}
-		if len(page) < filter.Limit {
-			return nil
-		}
-		filter.After = page[len(page)-1].ID
-	}
+		return nil
+	})
 }
 
 // said is what changes, in a line.
@@ -169,19 +161,19 @@ func (p *plan) print(to io.Writer, asJSON bool) error {
 	line := func(sign, done, id string, changes []file.Change) error {
 		switch {
 		case asJSON:
-			return output.JSON(out, planned{did{id, done}, changes})
+			return output.JSON(out, planned{definition.Done{ID: id, Did: done}, changes})
 		case len(changes) > 0:
 			return output.Say(out, "%s %s: %s", sign, id, said(changes))
 		}
 		return output.Say(out, "%s %s", sign, id)
 	}
 	for _, d := range p.created {
-		if err := line("+", "created", d.entry.ID, nil); err != nil {
+		if err := line("+", "created", d.entry.Schedule.ID, nil); err != nil {
 			return err
 		}
 	}
 	for _, d := range p.changed {
-		if err := line("~", "changed", d.entry.ID, d.changes); err != nil {
+		if err := line("~", "changed", d.entry.Schedule.ID, d.changes); err != nil {
 			return err
 		}
 	}
@@ -197,7 +189,7 @@ func (p *plan) print(to io.Writer, asJSON bool) error {
 func (i *fileImport) do(ctx context.Context, tx *sql.Tx, p *plan) error {
 	var wanted []schedule.Wanted
 	for _, d := range append(slices.Clone(p.created), p.changed...) {
-		wanted = append(wanted, d.entry.Wanted)
+		wanted = append(wanted, *d.entry.Schedule)
 	}
 	if _, _, err := i.s.Schedules.Put(ctx, tx, wanted, len(p.changed) > 0); err != nil {
 		if errors.Is(err, schedule.ErrExists) {

@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
-	"prescient/cmd/schedule/file"
 	"prescient/prescient/schedule"
 )
 
@@ -126,10 +127,7 @@ func list(cmd *cobra.Command, prog *program.Program, f listFlags) error {
 	for i, one := range found {
 		ids[i] = one.ID
 	}
-	due, err := s.Schedules.Timers(cmd.Context(), s.DB, ids...)
-	if exit.IsDenied(err) {
-		err = output.Say(cmd.ErrOrStderr(), "%s: warning: when they fire next cannot be seen by this account", prog.Name)
-	}
+	due, err := definition.Timers(cmd, s, ids)
 	if err != nil {
 		return s.Explain(err)
 	}
@@ -137,14 +135,8 @@ func list(cmd *cobra.Command, prog *program.Program, f listFlags) error {
 	for i, one := range found {
 		rows[i] = listedOf(one, due[one.ID])
 	}
-	switch {
-	case prog.JSON:
-		return output.Lines(cmd.OutOrStdout(), rows)
-	case len(rows) == 0:
-		return output.Say(cmd.OutOrStdout(), "%s", f.none())
-	}
-	err = printList(cmd, rows)
-	if more {
+	err = definition.Print(cmd, prog.JSON, rows, f.none(), columns, listed.cells)
+	if more && !prog.JSON {
 		err = errors.Join(err, output.Say(cmd.ErrOrStderr(), "there are more: --after '%s'", rows[len(rows)-1].ID))
 	}
 	return err
@@ -161,16 +153,14 @@ func (f listFlags) none() string {
 	return "there are no schedules"
 }
 
-func printList(cmd *cobra.Command, rows []listed) error {
-	cells := make([][]string, len(rows))
-	for i, row := range rows {
-		next := ""
-		if row.Next != nil {
-			next = output.Stamp(*row.Next)
-		}
-		cells[i] = []string{words.Clip(row.ID, 60), words.Clip(strings.Join(row.Crontab, ", "), 60), words.Clean(row.Zone), words.Clip(row.target(), 60),
-			words.Clip(row.Owner, 60), next, words.Clip(row.state(), 100)}
+var columns = []output.Column{{Title: "id"}, {Title: "crontab"}, {Title: "zone"}, {Title: "fires"}, {Title: "owner"}, {Title: "next (UTC)"}, {Title: "state"}}
+
+// cells are those of a row of columns.
+func (l listed) cells() []string {
+	next := ""
+	if l.Next != nil {
+		next = output.Stamp(*l.Next)
 	}
-	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "id"}, {Title: "crontab"}, {Title: "zone"}, {Title: "fires"}, {Title: "owner"},
-		{Title: "next (UTC)"}, {Title: "state"}}, cells)
+	return []string{words.Clip(l.ID, 60), words.Clip(strings.Join(l.Crontab, ", "), 60), words.Clean(l.Zone), words.Clip(l.target(), 60),
+		words.Clip(l.Owner, 60), next, words.Clip(l.state(), 100)}
 }

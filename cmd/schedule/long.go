@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/words"
-	"prescient/cmd/schedule/file"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
 )

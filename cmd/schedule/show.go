@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/internal/times"
 	"prescient/cmd/internal/words"
 	"prescient/prescient"
 	"prescient/prescient/client"
@@ -143,11 +143,7 @@ func look(ctx context.Context, s *program.Session, id, tag string, count int) (f
 		return found, err
 	}
 	found.listed = listedOf(one, due[id])
-	all, _ := one.After(now) // of one that is no good DisabledReason says why, once the timer was called
-	if waits, is := due[id]; is {
-		all, _ = one.AfterTimer(waits)
-	}
-	found.Times = times.First(all, count)
+	found.Times = definition.Next(one, due, now, count) // of one that is no good DisabledReason says why, once the timer was called
 	var denials []error
 	if one.Long {
 		found.LongRuns, err = s.Schedules.LongRuns(ctx, s.DB, id, mostRuns)
@@ -196,13 +192,8 @@ func (f shown) print(out io.Writer) error {
 	for _, at := range f.Times {
 		lines = append(lines, [2]string{"next", output.Stamp(at)})
 	}
-	for _, line := range lines {
-		if line[1] == "" {
-			continue
-		}
-		if err := output.Say(out, "%-15s %s", line[0], line[1]); err != nil {
-			return err
-		}
+	if err := output.Fields(out, 15, lines); err != nil {
+		return err
 	}
 	return f.printRows(out)
 }

@@ -7,16 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/schedule/file"
 	"prescient/prescient/schedule"
 )
 
 // updated is what update --json prints.
 type updated struct {
-	did
+	definition.Done
 	Changes []file.Change `json:"changes,omitempty"`
 	// Was and Next are what the timer waited for, and waits for, where it was planned anew.
 	Was  *time.Time `json:"was,omitempty"`
@@ -70,7 +71,7 @@ func update(cmd *cobra.Command, prog *program.Program, f definitionFlags, id str
 	if err != nil {
 		return s.Explain(err)
 	}
-	report := updated{did: did{id, "changed"}, Changes: file.Between(before, after)}
+	report := updated{Done: definition.Done{ID: id, Did: "changed"}, Changes: file.Between(before, after)}
 	if len(report.Changes) == 0 {
 		was, is, err := s.Schedules.PlanAnew(cmd.Context(), s.DB, id)
 		if err != nil {

@@ -189,6 +189,19 @@ func plainStyle() table.Style {
 	}
 }
 
+// Fields prints names with what each has, a line each, the values one below the other. A name without a value is left out.
+func Fields(w io.Writer, width int, fields [][2]string) error {
+	for _, field := range fields {
+		if field[1] == "" {
+			continue
+		}
+		if err := Say(w, "%-*s %s", width, field[0], field[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Second shows a time to people, to the second, and nothing where there is none.
 func Second(t *time.Time) string {
 	if t == nil || t.IsZero() {

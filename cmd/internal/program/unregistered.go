@@ -31,8 +31,9 @@ const (
 // ExecNames are the first different job_execs of many checks.
 type ExecNames []string
 
+// Add adds a name, if there is one.
 func (n *ExecNames) Add(name string) {
-	if len(*n) < mostNames && !slices.Contains(*n, name) {
+	if name != "" && len(*n) < mostNames && !slices.Contains(*n, name) {
 		*n = append(*n, name)
 	}
 }

@@ -109,23 +109,23 @@ func appendText(b *bytes.Buffer, text string) {
 	b.Truncate(b.Len() - 1)
 }
 
-// nodeOf makes YAML of a value of JSON, on one line where it is short.
-func nodeOf(text json.RawMessage) (*yaml.Node, error) {
+// nodeOf makes YAML of a value of JSON that stands in a line, on one line where it is short.
+func nodeOf(text json.RawMessage, line int) (*yaml.Node, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	node, err := nextNode(d)
+	node, err := nextNode(d, line)
 	if err == nil && len(text) <= 80 && node.Kind != yaml.ScalarNode {
 		node.Style = yaml.FlowStyle
 	}
 	return node, err
 }
 
-func nextNode(d *json.Decoder) (*yaml.Node, error) {
+func nextNode(d *json.Decoder, line int) (*yaml.Node, error) {
 	token, err := d.Token()
 	if err != nil {
 		return nil, err
 	}
-	node := &yaml.Node{Kind: yaml.ScalarNode}
+	node := &yaml.Node{Kind: yaml.ScalarNode, Line: line}
 	switch v := token.(type) {
 	case json.Delim:
 		node.Kind, node.Tag = yaml.MappingNode, "!!map"
@@ -133,7 +133,7 @@ func nextNode(d *json.Decoder) (*yaml.Node, error) {
 			node.Kind, node.Tag = yaml.SequenceNode, "!!seq"
 		}
 		for d.More() {
-			one, err := nextNode(d)
+			one, err := nextNode(d, line)
 			if err != nil {
 				return nil, err
 			}

@@ -3,23 +3,16 @@ package file
 import (
 	"bytes"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
-	"prescient/config/value"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 )
 
-// noQuota is how a quota is written where there is none.
-const noQuota = "none"
-
-// Write writes entries as Read reads them.
+// Write writes jobs and shared steps as Read reads them.
 func Write(to io.Writer, entries ...Entry) error {
 	for _, entry := range entries {
 		node, err := entry.node()
@@ -91,11 +84,7 @@ func (e Entry) node() (*yaml.Node, error) {
 	m.text("pool", j.Pool)
 	m.text("overlap", unless(string(j.Overlap), string(longrun.Forbid)))
 	m.text("tolerance", durationText(j.Tolerance))
-	if j.Quota == schedule.NoQuota {
-		m.text("quota", noQuota)
-	} else {
-		m.text("quota", durationText(j.Quota))
-	}
+	m.text("quota", quotaText(j.Quota))
 	m.text("catch_up", unless(string(j.CatchUp), string(schedule.Once)))
 	m.text("catch_up_within", durationText(j.CatchUpWithin))
 	m.text("expires_after", durationText(j.ExpiresAfter))
@@ -124,7 +113,7 @@ func stepNode(named string, s steps.Step) (*yaml.Node, error) {
 	m.text(named, s.Name)
 	m.text("exec", s.JobExec)
 	if s.Arguments != nil {
-		node, err := nodeOf(s.Arguments)
+		node, err := nodeOf(s.Arguments, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -146,56 +135,4 @@ func unless(text, usual string) string {
 		return ""
 	}
 	return text
-}
-
-// durationText is a duration of whole milliseconds as it is read again; empty for none.
-func durationText(d time.Duration) string {
-	var b strings.Builder
-	for _, unit := range []struct {
-		d    time.Duration
-		name string
-	}{{value.Day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}} {
-		if n := d / unit.d; n > 0 {
-			b.WriteString(strconv.FormatInt(int64(n), 10) + unit.name)
-			d -= n * unit.d
-		}
-	}
-	return b.String()
-}
-
-// Difference is what tells one text from another, by lines: those that only the first has behind -, those that only the second has
-// behind +, and all others. Nothing for two that are the same.
-func Difference(before, after string) (lines []string) {
-	if before == after {
-		return nil
-	}
-	a, b := slices.Collect(strings.Lines(before)), slices.Collect(strings.Lines(after))
-	// most[i][j] is how many lines a[i:] and b[j:] have in common.
-	most := make([][]int, len(a)+1)
-	for i := range most {
-		most[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if most[i][j] = max(most[i+1][j], most[i][j+1]); a[i] == b[j] {
-				most[i][j] = most[i+1][j+1] + 1
-			}
-		}
-	}
-	line := func(sign, text string) { lines = append(lines, sign+strings.TrimSuffix(text, "\n")) }
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			line("  ", a[i])
-			i, j = i+1, j+1
-		case j == len(b) || i < len(a) && most[i+1][j] >= most[i][j+1]:
-			line("- ", a[i])
-			i++
-		default:
-			line("+ ", b[j])
-			j++
-		}
-	}
-	return lines
 }

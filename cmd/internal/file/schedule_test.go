@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"prescient/cmd/schedule/file"
+	"prescient/cmd/internal/file"
 	"prescient/prescient"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
@@ -19,7 +19,7 @@ import (
 // read returns the schedules of a text, and what is said of the others.
 func read(t testing.TB, text string, format file.Format) (entries []file.Entry, said []string) {
 	t.Helper()
-	for entry, err := range file.Read(bufio.NewReader(strings.NewReader(text)), format) {
+	for entry, err := range file.Read(bufio.NewReader(strings.NewReader(text)), format, file.Schedule) {
 		if err != nil {
 			said = append(said, err.Error())
 			continue
@@ -40,7 +40,7 @@ func written(t testing.TB, format file.Format, records ...file.Record) string {
 	t.Helper()
 	var b bytes.Buffer
 	for _, r := range records {
-		if err := file.Write(&b, format, r); err != nil {
+		if err := file.WriteSchedule(&b, format, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestASchedulesFileSaysWhatItIs(t *testing.T) {
 			t.Errorf("%s\nwant\n%s", text, want)
 		}
 		entries, said := read(t, text, format)
-		if len(said) > 0 || len(entries) != 2 || !reflect.DeepEqual(entries[0].Schedule, whole()) || entries[0].Paused || !entries[1].Paused {
+		if len(said) > 0 || len(entries) != 2 || !reflect.DeepEqual(entries[0].Schedule.Schedule, whole()) || entries[0].Schedule.Paused || !entries[1].Schedule.Paused {
 			t.Errorf("%+v, %q", entries, said)
 		}
 		if format == file.YAML && (entries[0].Line != 1 || entries[1].Line != 20) || format == file.JSONL && entries[1].Line != 2 {
@@ -100,7 +100,7 @@ func TestYAMLIsAListOrADocumentEach(t *testing.T) {
 		"\ufeff" + `[{"id":"a","crontab":"@daily","topic":"t"},{"id":"b","crontab":"@daily","topic":"t"}]`,
 	} {
 		entries, said := read(t, text, file.YAML)
-		if len(said) > 0 || len(entries) != 2 || entries[0].ID != "a" || entries[1].ID != "b" || entries[1].Paused {
+		if len(said) > 0 || len(entries) != 2 || entries[0].Schedule.ID != "a" || entries[1].Schedule.ID != "b" || entries[1].Schedule.Paused {
 			t.Errorf("%q: %+v, %q", text, entries, said)
 		}
 	}
@@ -164,10 +164,10 @@ func TestWhatIsWrongIsSaidAndTheRestIsRead(t *testing.T) {
 				continue // the reader of YAML ends there
 			}
 			entries, said := read(t, text, format)
-			if len(said) != 1 || !strings.Contains(said[0], test.want) || len(entries) != 2 || entries[1].ID != "last\ufffd" {
+			if len(said) != 1 || !strings.Contains(said[0], test.want) || len(entries) != 2 || entries[1].Schedule.ID != "last\ufffd" {
 				t.Errorf("%s: %s: %q, %d read; want %s", format, test.line, said, len(entries), test.want)
 			}
-			for _, err := range file.Read(bufio.NewReader(strings.NewReader(text)), format) {
+			for _, err := range file.Read(bufio.NewReader(strings.NewReader(text)), format, file.Schedule) {
 				var bad *file.Bad
 				if err != nil && (!errors.As(err, &bad) || bad.Line != 2) {
 					t.Errorf("%v", err)
@@ -194,7 +194,7 @@ func TestWhatCannotBeReadOnEndsTheFile(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	for _, format := range []file.Format{file.YAML, file.JSONL} {
-		for _, err := range file.Read(bufio.NewReader(iotest.ErrReader(broken)), format) {
+		for _, err := range file.Read(bufio.NewReader(iotest.ErrReader(broken)), format, file.Schedule) {
 			var bad *file.Bad
 			if err == nil || errors.As(err, &bad) || !strings.Contains(err.Error(), "broken") {
 				t.Errorf("%s: %v", format, err)
@@ -243,7 +243,7 @@ func TestWhatIsWrongNamesItsOwnLine(t *testing.T) {
 	} {
 		text := "- id: a\n  crontab: '@daily'\n  topic: t\n  " + test.text
 		found := 0
-		for _, err := range file.Read(bufio.NewReader(strings.NewReader(text)), file.YAML) {
+		for _, err := range file.Read(bufio.NewReader(strings.NewReader(text)), file.YAML, file.Schedule) {
 			var bad *file.Bad
 			if found++; !errors.As(err, &bad) || bad.Line != test.line || !strings.Contains(bad.Error(), test.want) {
 				t.Errorf("%q: %+v; want %s in line %d", text, err, test.want, test.line)
@@ -255,7 +255,7 @@ func TestWhatIsWrongNamesItsOwnLine(t *testing.T) {
 	}
 	text := "- topic: t\n  id: a\n  crontab:\n  - '@daily'\n  - '61 * * * *'\n- topic: t\n  crontab: '@daily'\n  id: 'b '\n"
 	var lines []int
-	for _, err := range file.Read(bufio.NewReader(strings.NewReader(text)), file.YAML) {
+	for _, err := range file.Read(bufio.NewReader(strings.NewReader(text)), file.YAML, file.Schedule) {
 		var bad *file.Bad
 		if !errors.As(err, &bad) {
 			t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/words"
-	"prescient/cmd/schedule/file"
 	"prescient/prescient/schedule"
 )
 
@@ -31,7 +31,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, entry := range entries {
-			again(t, entry.Schedule, entry.Paused)
+			again(t, entry.Schedule.Schedule, entry.Schedule.Paused)
 		}
 	})
 }
@@ -60,8 +60,8 @@ func again(t *testing.T, one schedule.Schedule, paused bool) {
 			t.Errorf("%q drives a terminal", text)
 		}
 		entries, said := read(t, text, format)
-		if len(said) > 0 || len(entries) != 1 || len(file.Between(one, entries[0].Schedule)) > 0 || !bytes.Equal(entries[0].Payload, one.Payload) ||
-			entries[0].ID != one.ID || entries[0].Paused != paused || (entries[0].Payload == nil) != (one.Payload == nil) {
+		if len(said) > 0 || len(entries) != 1 || len(file.Between(one, entries[0].Schedule.Schedule)) > 0 || !bytes.Equal(entries[0].Schedule.Payload, one.Payload) ||
+			entries[0].Schedule.ID != one.ID || entries[0].Schedule.Paused != paused || (entries[0].Schedule.Payload == nil) != (one.Payload == nil) {
 			t.Errorf("%+v was written as\n%s\nread: %+v, %q", one, text, entries, said)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"prescient/cmd/internal/words"
 )
 
-// Write writes a record so that Read reads it again: one behind the other they are a file. What could drive a terminal is escaped.
-func Write(to io.Writer, format Format, r Record) error {
+// WriteSchedule writes a record so that Read reads it again: one behind the other they are a file. What could drive a terminal is escaped.
+func WriteSchedule(to io.Writer, format Format, r Record) error {
 	if format == JSONL {
 		return output.JSON(to, r)
 	}

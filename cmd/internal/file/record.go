@@ -45,10 +45,6 @@ type Record struct {
 	Enabled *bool `json:"enabled,omitempty"`
 }
 
-// names are those of a Record, in its order.
-var names = []string{"id", "crontab", "zone", "exec", "topic", "payload", "payload_base64", "owner", "catch_up", "catch_up_within",
-	"expires_after", "jitter", "coalesce", "long", "overlap", "tolerance", "quota", "pool", "enabled"}
-
 // Crontabs are written as a text where it is one, and as a list otherwise.
 type Crontabs []string
 
@@ -141,13 +137,13 @@ func (r Record) wanted() (schedule.Wanted, error) {
 	return w, w.Validate()
 }
 
-// durationText is a duration of whole seconds as it is read again; empty for none.
+// durationText is a duration of whole milliseconds as it is read again; empty for none.
 func durationText(d time.Duration) string {
 	var b strings.Builder
 	for _, unit := range []struct {
 		d    time.Duration
 		name string
-	}{{value.Day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+	}{{value.Day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}} {
 		if n := d / unit.d; n > 0 {
 			b.WriteString(strconv.FormatInt(int64(n), 10) + unit.name)
 			d -= n * unit.d

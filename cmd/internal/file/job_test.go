@@ -1,17 +1,36 @@
 package file_test
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
-	"prescient/cmd/job/file"
+	"prescient/cmd/internal/file"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 )
+
+// readJobs returns the entries of a file of jobs, what is wrong with others, and what keeps it from being read on.
+func readJobs(from io.Reader) (entries []file.Entry, bad []*file.Bad, err error) {
+	for entry, wrong := range file.Read(bufio.NewReader(from), file.YAML, file.Job) {
+		var one *file.Bad
+		switch {
+		case errors.As(wrong, &one):
+			bad = append(bad, one)
+		case wrong != nil:
+			err = wrong
+		default:
+			entries = append(entries, entry)
+		}
+	}
+	return entries, bad, err
+}
 
 // What is no number to YAML, since it is too large for one of its, is one all the same.
 func TestANumberOfAnySizeComesBackAsItWasWritten(t *testing.T) {
@@ -21,18 +40,18 @@ func TestANumberOfAnySizeComesBackAsItWasWritten(t *testing.T) {
 		if err := file.Write(&b, file.Entry{Step: &step}); err != nil {
 			t.Fatal(err)
 		}
-		entries, bad, err := file.Read(&b)
+		entries, bad, err := readJobs(&b)
 		if err != nil || bad != nil || len(entries) != 1 || string(entries[0].Step.Arguments) != string(step.Arguments) {
 			t.Errorf("%s: %+v, %v, %v", number, entries, bad, err)
 		}
-		entries, bad, err = file.Read(strings.NewReader("- {step: a, exec: x, arguments: {k: " + number + "}}\n"))
+		entries, bad, err = readJobs(strings.NewReader("- {step: a, exec: x, arguments: {k: " + number + "}}\n"))
 		if err != nil || bad != nil || len(entries) != 1 || string(entries[0].Step.Arguments) != `{"k":`+number+`}` {
 			t.Errorf("%s: %+v, %v, %v", number, entries, bad, err)
 		}
 	}
 }
 
-const whole = `- step: export
+const wholeFile = `- step: export
   exec: export-orders
   arguments: {"table": "orders", "n": [1, 2.50, null, true, 12345678901234567890]}
   timeout: 10m
@@ -67,8 +86,8 @@ const whole = `- step: export
       exec: x
 `
 
-func TestAFileIsReadAsItIsWritten(t *testing.T) {
-	entries, bad, err := file.Read(strings.NewReader(whole))
+func TestAFileOfJobsIsReadAsItIsWritten(t *testing.T) {
+	entries, bad, err := readJobs(strings.NewReader(wholeFile))
 	if err != nil || bad != nil || len(entries) != 3 {
 		t.Fatalf("%+v, %v, %v", entries, bad, err)
 	}
@@ -83,12 +102,12 @@ func TestAFileIsReadAsItIsWritten(t *testing.T) {
 		t.Errorf("%+v, %s", got, got.Arguments)
 	}
 	var b bytes.Buffer
-	if err := file.Write(&b, entries...); err != nil || b.String() != whole {
-		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), whole)
+	if err := file.Write(&b, entries...); err != nil || b.String() != wholeFile {
+		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), wholeFile)
 	}
 }
 
-func TestWhatIsWrongWithAFileIsSaidAndTheRestIsRead(t *testing.T) {
+func TestWhatIsWrongWithAJobIsSaidAndTheRestIsRead(t *testing.T) {
 	const job, ends = "- job: a\n  crontab: '@daily'\n", "  steps: [x]\n"
 	for _, test := range []struct {
 		text, want string
@@ -154,35 +173,35 @@ func TestWhatIsWrongWithAFileIsSaidAndTheRestIsRead(t *testing.T) {
 		{"- step: a\n  exec: y\n  crontab: '@daily'\n", `unknown name "crontab"`, 3},
 	} {
 		const rest = "- {job: last, crontab: '@daily', steps: [x]}\n- {job: last, crontab: '@daily', steps: [x]}\n"
-		entries, bad, err := file.Read(strings.NewReader(test.text + rest))
+		entries, bad, err := readJobs(strings.NewReader(test.text + rest))
 		if err != nil || len(bad) != 2 || len(entries) != 1 || !strings.Contains(bad[0].Error(), test.want) || !strings.Contains(bad[1].Error(), "job last: it stands in line") {
 			t.Errorf("%.200q: %v, %q, %+v; want %s", test.text, err, bad, entries, test.want)
 			continue
 		}
-		if got := bad[0].(*file.Bad); got.Line != test.line {
+		if got := bad[0]; got.Line != test.line {
 			t.Errorf("%.200q: line %d; want %d: %v", test.text, got.Line, test.line, got)
 		}
 	}
 	for _, text := range []string{"- job: [", "a: \x00", "- *a\n", "\xff"} {
-		if entries, _, err := file.Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "it is no YAML") {
+		if entries, _, err := readJobs(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "it is no YAML") {
 			t.Errorf("%q: %+v, %v", text, entries, err)
 		}
 	}
 	for _, text := range []string{"", "---\n---\n~\n", "[]"} {
-		if entries, bad, err := file.Read(strings.NewReader(text)); err != nil || len(entries)+len(bad) > 0 {
+		if entries, bad, err := readJobs(strings.NewReader(text)); err != nil || len(entries)+len(bad) > 0 {
 			t.Errorf("%q: %+v, %v, %v", text, entries, bad, err)
 		}
 	}
 }
 
 func TestTheDifferenceIsByLines(t *testing.T) {
-	if got := strings.Join(file.Difference("a\nb\nc\n", "a\nc\nd\n"), "|"); got != "  a|- b|  c|+ d" {
+	if got := strings.Join(file.Lines("a\nb\nc\n", "a\nc\nd\n"), "|"); got != "  a|- b|  c|+ d" {
 		t.Error(got)
 	}
-	if got := strings.Join(file.Difference("a\n", "b\n"), "|"); got != "- a|+ b" {
+	if got := strings.Join(file.Lines("a\n", "b\n"), "|"); got != "- a|+ b" {
 		t.Error(got)
 	}
-	if got := file.Difference("a\n", "a\n"); got != nil {
+	if got := file.Lines("a\n", "a\n"); got != nil {
 		t.Error(got)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"go.yaml.in/yaml/v3"
+
 	"prescient/cmd/internal/input"
 	"prescient/prescient/schedule"
 )
@@ -17,11 +19,11 @@ import (
 // longestLine is the longest line of JSON that is read: a payload of which each byte is escaped, and the rest.
 const longestLine = 6*schedule.MaxPayload + 64<<10
 
-// jsonObjects reads an object a line. Empty lines are passed over.
-func jsonObjects(from *bufio.Reader) iter.Seq2[object, error] {
-	return func(yield func(object, error) bool) {
+// jsonNodes reads an object a line. Empty lines are passed over.
+func jsonNodes(from *bufio.Reader) iter.Seq2[*yaml.Node, error] {
+	return func(yield func(*yaml.Node, error) bool) {
 		if err := input.Text(from); err != nil {
-			yield(object{}, err)
+			yield(nil, err)
 			return
 		}
 		lines := input.Lines{From: from, Longest: longestLine}
@@ -31,7 +33,7 @@ func jsonObjects(from *bufio.Reader) iter.Seq2[object, error] {
 			case ended(err):
 				return
 			case err != nil:
-				yield(object{}, err)
+				yield(nil, err)
 				return
 			case tooLong:
 				err = &Bad{Line: n, Err: fmt.Errorf("the line is longer than %d bytes", longestLine)}
@@ -40,23 +42,23 @@ func jsonObjects(from *bufio.Reader) iter.Seq2[object, error] {
 			if err == nil && len(text) == 0 {
 				continue
 			}
-			var o object
+			var node *yaml.Node
 			if err == nil {
-				if o, err = parseObject(n, text); err != nil && input.LoneCR(text) {
-					err = &Bad{n, o.id(), input.ErrCR}
+				if node, err = parseObject(n, text); err != nil && input.LoneCR(text) {
+					err = badLine(node, input.ErrCR)
 				}
 			}
-			if !yield(o, err) {
+			if !yield(node, err) {
 				return
 			}
 		}
 	}
 }
 
-// parseObject reads a JSON object, with names that stand twice, which the decoder of Go lets pass.
-func parseObject(line int, text []byte) (object, error) {
-	o := object{line: line}
-	bad := func(err error) error { return &Bad{line, o.id(), err} }
+// parseObject reads a JSON object, with names that stand twice, which the decoder of Go lets pass. With an error it is what was read so far.
+func parseObject(line int, text []byte) (*yaml.Node, error) {
+	o := &yaml.Node{Kind: yaml.MappingNode, Line: line}
+	bad := func(err error) error { return badLine(o, err) }
 	if !utf8.Valid(text) {
 		return o, bad(errors.New("the line is not UTF-8"))
 	}
@@ -74,14 +76,18 @@ func parseObject(line int, text []byte) (object, error) {
 			return o, bad(jsonError(err))
 		}
 		var v any
-		if err := json.Unmarshal(raw, &v); err != nil {
+		if err := json.Unmarshal(raw, &v); err != nil { // a number that is too large for Go, too
 			return o, bad(jsonError(err))
 		}
 		text, _ := name.(string)
 		if halves(raw, v) {
 			return o, bad(fmt.Errorf("%.80s has half of a surrogate pair (\\ud800 to \\udfff), which is no character", text))
 		}
-		o.fields = append(o.fields, field{line: line, name: text, value: jsonValue(v)})
+		content, err := nodeOf(raw, line)
+		if err != nil {
+			return o, bad(jsonError(err))
+		}
+		o.Content = append(o.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: line}, content)
 	}
 	if _, err := decoder.Token(); err != nil {
 		return o, bad(jsonError(err))
@@ -92,14 +98,15 @@ func parseObject(line int, text []byte) (object, error) {
 	return o, nil
 }
 
-// id is that of what was read so far.
-func (o object) id() string {
-	for _, f := range o.fields {
-		if text, is := f.value.(string); is && f.name == "id" {
-			return text
+// badLine is what is wrong with a line, by the id that was read in it.
+func badLine(o *yaml.Node, err error) *Bad {
+	bad := &Bad{Line: o.Line, Err: err}
+	for i := 0; i+1 < len(o.Content) && bad.Name == ""; i += 2 {
+		if o.Content[i].Value == string(Schedule) && isText(o.Content[i+1]) {
+			bad.Kind, bad.Name = Schedule, o.Content[i+1].Value
 		}
 	}
-	return ""
+	return bad
 }
 
 func jsonError(err error) error {
@@ -124,25 +131,4 @@ func halves(raw []byte, v any) bool {
 	}
 	written := bytes.Count(raw, []byte("\ufffd")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
 	return strings.Count(text, "\ufffd") > written
-}
-
-// jsonValue is a value, as field has it.
-func jsonValue(v any) any {
-	switch v := v.(type) {
-	case nil:
-		return nothing
-	case float64:
-		return aNumber
-	case map[string]any:
-		return aMapping
-	case []any:
-		for i, one := range v {
-			if _, is := one.([]any); is {
-				v[i] = kind("a list")
-			} else {
-				v[i] = jsonValue(one)
-			}
-		}
-	}
-	return v
 }

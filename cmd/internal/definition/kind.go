@@ -1,0 +1,134 @@
+// Package definition has what commands do alike with schedules and with jobs.
+package definition
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/prescient"
+)
+
+// Kind is what the commands of one kind of definitions have of their own.
+type Kind struct {
+	Prog *program.Program
+	// Names are those of a command line, or it is refused.
+	Names func(cmd *cobra.Command, names []string) ([]string, error)
+	// Named is one of them in JSON.
+	Named func(name string) Done
+	// WasSo stands behind one that was as it is to be.
+	WasSo string
+	// Of are those of a session.
+	Of func(s *program.Session) Definitions
+}
+
+// Definitions are schedules, or jobs.
+type Definitions interface {
+	Enabled(ctx context.Context, db prescient.DB, name string) (bool, error)
+	Pause(ctx context.Context, db prescient.DB, name string) error
+	Resume(ctx context.Context, db prescient.DB, name string) error
+	RunNow(ctx context.Context, db prescient.DB, name string) (run string, err error)
+}
+
+// Done is what was done with one, in JSON: a schedule has an id, all else a name.
+type Done struct {
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name,omitempty"`
+	Did  string `json:"did,omitempty"`
+	Run  string `json:"run,omitempty"`
+}
+
+// kept is said of what is so already.
+const kept = "kept"
+
+// Each does something with each of some names, in one transaction, and says what: do returns that.
+func (k Kind) Each(cmd *cobra.Command, names []string, do func(s *program.Session, tx *sql.Tx, name string) (did string, err error)) error {
+	names, err := k.Names(cmd, names)
+	if err != nil {
+		return err
+	}
+	s, err := k.Prog.Connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	all := make([]Done, len(names))
+	err = s.InTx(cmd.Context(), func(tx *sql.Tx) error {
+		for i, name := range names {
+			all[i] = k.Named(name)
+			if all[i].Did, err = do(s, tx, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return s.Explain(err)
+	}
+	if k.Prog.JSON {
+		return output.Lines(cmd.OutOrStdout(), all)
+	}
+	for i, name := range names {
+		text := all[i].Did + ": " + name
+		if all[i].Did == kept {
+			text += k.WasSo
+		}
+		if err := output.Say(cmd.OutOrStdout(), "%s", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pause makes a command pause what it is given: all, or none.
+func (k Kind) Pause(cmd *cobra.Command) *cobra.Command {
+	return k.switches(cmd, false, "paused", Definitions.Pause)
+}
+
+// Resume makes a command resume what it is given: all, or none.
+func (k Kind) Resume(cmd *cobra.Command) *cobra.Command {
+	return k.switches(cmd, true, "resumed", Definitions.Resume)
+}
+
+func (k Kind) switches(cmd *cobra.Command, enabled bool, done string, do func(Definitions, context.Context, prescient.DB, string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
+		return k.Each(cmd, names, func(s *program.Session, tx *sql.Tx, name string) (string, error) {
+			all, did := k.Of(s), done
+			is, err := all.Enabled(cmd.Context(), tx, name)
+			if err != nil {
+				return "", err
+			}
+			if is == enabled {
+				did = kept
+			}
+			return did, do(all, cmd.Context(), tx, name)
+		})
+	}
+	return cmd
+}
+
+// Run makes a command run one once.
+func (k Kind) Run(cmd *cobra.Command) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
+		if _, err := k.Names(cmd, names); err != nil {
+			return err
+		}
+		s, err := k.Prog.Connect(cmd)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		done := k.Named(names[0])
+		if done.Run, err = k.Of(s).RunNow(cmd.Context(), s.DB, names[0]); err != nil {
+			return s.Explain(err)
+		}
+		if k.Prog.JSON {
+			return output.JSON(cmd.OutOrStdout(), done)
+		}
+		return output.Say(cmd.OutOrStdout(), "%s", done.Run)
+	}
+	return cmd
+}
