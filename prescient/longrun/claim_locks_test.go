@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,13 +18,13 @@ import (
 	"prescient/prescient/longrun"
 )
 
-// claims sends the UPDATE of a claim, as agents do.
-func (r *testRig) claims(db prescient.DB, agent string, token uint64, keys ...[]byte) (hit int, err error) {
+// putOff sends the UPDATE by which agents put runs off.
+func (r *testRig) putOff(db prescient.DB, token uint64, keys ...[]byte) (hit int, err error) {
 	var runs []string
 	for _, key := range keys {
 		runs = append(runs, fmt.Sprintf("job_key = X'%X' AND token = %d AND agent = ''", key, token))
 	}
-	return store.Affected(r.T.Context(), db, r.Tables().Fill("longrun/claim", "{runs}", strings.Join(runs, " OR ")), agent, 7, time.Minute.Microseconds())
+	return store.Affected(r.T.Context(), db, r.Tables().Fill("longrun/put_off", "{runs}", strings.Join(runs, " OR ")), time.Minute.Microseconds())
 }
 
 // offered are the keys of the runs that are offered, in order, and their token, which is that of all.
@@ -37,7 +38,7 @@ func (r *testRig) offered(n int) (keys [][]byte, token uint64) {
 	return keys, token
 }
 
-func TestAClaimLocksItsRunsAlone(t *testing.T) {
+func TestWhoPutsRunsOffLocksThemAlone(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {
 		for _, id := range []string{"a", "b", "c", "d"} {
 			s := heavy(id, longrun.Allow)
@@ -55,7 +56,7 @@ func TestAClaimLocksItsRunsAlone(t *testing.T) {
 		tx, err := db.BeginTx(t.Context(), nil)
 		r.Must(err)
 		defer tx.Rollback()
-		if n, err := r.claims(tx, "agent-2", token, keys[1], keys[2]); n != 2 || err != nil {
+		if n, err := r.putOff(tx, token, keys[1], keys[2]); n != 2 || err != nil {
 			t.Fatalf("%d, %v", n, err)
 		}
 		// The lock is there, and goes no further.
@@ -66,11 +67,11 @@ func TestAClaimLocksItsRunsAlone(t *testing.T) {
 		defer conn.Close()
 		_, err = conn.ExecContext(ctx, "SET SESSION innodb_lock_wait_timeout = 1")
 		r.Must(err)
-		if _, err := r.claims(conn, "agent-3", token, keys[1]); !errno.Is(err, errno.LockWaitTimeout) {
+		if _, err := r.putOff(conn, token, keys[1]); !errno.Is(err, errno.LockWaitTimeout) {
 			t.Errorf("of the same run by another: %v; want it to wait", err)
 		}
 		for _, key := range [][]byte{keys[0], keys[3]} {
-			if n, err := r.claims(conn, "agent-3", token, key); n != 1 || err != nil {
+			if n, err := r.putOff(conn, token, key); n != 1 || err != nil {
 				t.Errorf("of the run beside it: %d, %v", n, err)
 			}
 		}
@@ -88,7 +89,7 @@ func TestAClaimLocksItsRunsAlone(t *testing.T) {
 	})
 }
 
-func TestAClaimOfARunThatChangedHoldsNoLock(t *testing.T) {
+func TestWhoPutsOffARunThatChangedHoldsNoLock(t *testing.T) {
 	runs(t, func(t *testing.T, r *testRig) {
 		r.create("11:59:00", heavy("a", longrun.Allow))
 		r.slot("12:00:00")
@@ -99,11 +100,50 @@ func TestAClaimOfARunThatChangedHoldsNoLock(t *testing.T) {
 		tx, err := db.BeginTx(t.Context(), nil)
 		r.Must(err)
 		defer tx.Rollback()
-		if n, err := r.claims(tx, "agent-2", token+1, keys...); n != 0 || err != nil {
+		if n, err := r.putOff(tx, token+1, keys...); n != 0 || err != nil {
 			t.Fatalf("%d, %v", n, err)
 		}
-		if n, err := r.claims(db, "agent-3", token, keys...); n != 1 || err != nil {
+		if n, err := r.putOff(db, token, keys...); n != 1 || err != nil {
 			t.Errorf("%d, %v", n, err)
+		}
+	})
+}
+
+// The runs of a claim have one transaction: what somebody else has locked of one of them costs no other its start.
+func TestWhatIsLockedOfOneRunHoldsUpNoOtherOfItsClaim(t *testing.T) {
+	runs(t, func(t *testing.T, r *testRig) {
+		for _, id := range []string{"a", "b", "c", "d"} {
+			s := heavy(id, longrun.Allow)
+			s.Crontabs = []string{"0 12 * * *"}
+			r.create("11:59:00", s)
+		}
+		r.slot("12:00:00")
+		r.at("12:00:02")
+		keys, _ := r.offered(4)
+		tx, err := r.Root.BeginTx(t.Context(), nil)
+		r.Must(err)
+		defer tx.Rollback()
+		var held []string
+		for i, lock := range []string{"SELECT schedule_id FROM p_long_run WHERE job_key = ? FOR UPDATE", "SELECT entity_key FROM p_future_job WHERE job_key = ? FOR UPDATE"} {
+			var id string
+			r.Must(tx.QueryRow(lock, keys[i]).Scan(&id))
+			held = append(held, id+" 12:00:00")
+		}
+		r.serving("agent-2", longrun.Options{Pools: map[string]int{"heavy": 9}})
+		for _, id := range []string{"a", "b", "c", "d"} {
+			if name := id + " 12:00:00"; !slices.Contains(held, name) {
+				r.running(name)
+			}
+		}
+		for _, name := range held {
+			if r.isRunning(name) {
+				t.Errorf("%s runs", name)
+			}
+		}
+		r.Must(tx.Rollback())
+		r.at("12:00:04")
+		for _, name := range held {
+			r.running(name)
 		}
 	})
 }

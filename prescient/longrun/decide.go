@@ -17,9 +17,9 @@ type met struct {
 	run    *known   // the run of its key; nil for none
 	others []*known // those of its schedule that did not end
 	room   bool     // this agent has a place for one more
-	// elsewhere: it is for the agents of a pool to claim.
+	// elsewhere: it is for the agents of another pool to claim.
 	elsewhere bool
-	// claimed: an agent has claimed it, and is to start it.
+	// claimed: an agent claims it that has found it free; else a slot run has met it.
 	claimed bool
 	now     time.Time
 }
@@ -29,9 +29,9 @@ type ruling struct {
 	// starts: this agent starts the run, or goes on with it: takesOver where another let it lapse, afresh where it is not the one
 	// that stands in long_run.
 	starts, takesOver, afresh bool
-	// offers: the run is to be offered to the agents of its pool, which is not where it was met.
+	// offers: the run is to be offered to the agents of its pool: here it has no place.
 	offers bool
-	// waits: the run is to be noted as the one that waits; behind which run of its schedule, where it is not for a place.
+	// waits: the run is to be noted as the one that waits; behind which run of its schedule.
 	waits  bool
 	behind *known
 	// soon: an earlier occurrence of its schedule is to be claimed first.
@@ -82,11 +82,8 @@ func (m met) goOn() ruling {
 	if other := m.other(); m.apart() && other != nil {
 		return ruling{behind: other, answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	}
-	switch {
-	case m.elsewhere:
+	if m.elsewhere || !m.room {
 		return ruling{offers: true, takesOver: taken}
-	case !m.room:
-		return ruling{answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	}
 	return ruling{starts: true, takesOver: taken}
 }
@@ -101,13 +98,12 @@ func (m met) begin(grid slots.Grid, same bool) ruling {
 			return ruling{waits: !same, behind: other, answer: prescient.Answer{Cause: prescient.CauseWaits}}
 		}
 	}
+	first := m.apart() && m.earlier((*known).offered)
 	switch {
-	case m.elsewhere:
+	case m.elsewhere || !m.room || first && !m.claimed:
 		return ruling{offers: true, afresh: !same}
-	case m.claimed && m.apart() && m.earlier((*known).offered):
+	case first:
 		return ruling{soon: true, answer: prescient.Answer{Cause: prescient.CauseWaits}}
-	case !m.room:
-		return ruling{answer: prescient.Answer{Cause: prescient.CauseWaits}}
 	}
 	if m.apart() {
 		if last := m.terms.LastStart; !last.IsZero() && m.terms.Interval > 0 {

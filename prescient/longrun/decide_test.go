@@ -49,6 +49,9 @@ func TestWhatASlotRunDoesWithALongRunThatItMeets(t *testing.T) {
 	cancelledOther := waitingOther
 	cancelledOther.pending = false
 
+	offeredOther := waitingOther
+	offeredOther.allocatedUntil = at("12:00:00")
+
 	waiting := waitingOther
 	waiting.key, waiting.check = job.Key(), same
 	renewed := func(k known) *known { k.schedule, k.check.insertedAt = "a", at("11:30:00"); return &k }
@@ -68,7 +71,7 @@ func TestWhatASlotRunDoesWithALongRunThatItMeets(t *testing.T) {
 		want   ruling
 	}{
 		{"an app's check starts", nil, nil, Terms{}, "12:00:35", false, 0, ruling{starts: true, afresh: true}},
-		{"without a place it waits", nil, nil, Terms{}, "12:00:35", true, 0, ruling{answer: waits}},
+		{"without a place it is offered", nil, nil, Terms{}, "12:00:35", true, 0, ruling{offers: true, afresh: true}},
 		{"one that is live is moved on", &live, nil, Terms{}, "12:00:40", false, 0, waitUntil(at("12:01:35"))},
 		{"also where the app changed the check", func() *known { c := live; c.check.dueAt = at("11:00:00"); return &c }(), nil, Terms{}, "12:00:40", false, 0, waitUntil(at("12:01:35"))},
 		{"also where it has expired", &live, nil, Terms{}, "12:00:50", false, 10 * time.Second, waitUntil(at("12:01:35"))},
@@ -96,7 +99,9 @@ func TestWhatASlotRunDoesWithALongRunThatItMeets(t *testing.T) {
 
 		{"too soon", nil, nil, with(minute, func(t *Terms) { t.LastStart = at("11:59:35") }), "12:00:29.999999", false, 0, ruling{answer: end(prescient.TooSoon)}},
 		{"just not too soon", nil, nil, with(minute, func(t *Terms) { t.LastStart = at("11:59:35") }), "12:00:30", false, 0, ruling{starts: true, afresh: true}},
-		{"too soon is asked when it comes up", nil, nil, with(minute, func(t *Terms) { t.LastStart = at("11:59:35") }), "12:00:29", true, 0, ruling{answer: waits}},
+		{"too soon is asked when it comes up", nil, nil, with(minute, func(t *Terms) { t.LastStart = at("11:59:35") }), "12:00:29", true, 0, ruling{offers: true, afresh: true}},
+		{"an earlier one is to be claimed first", nil, []*known{&offeredOther}, minute, "12:00:35", false, 0, ruling{offers: true, afresh: true}},
+		{"a takeover without a place is offered", &lapsed, nil, Terms{}, "12:02:00", true, 0, ruling{offers: true, takesOver: true}},
 		{"a retry is no start", &tried, nil, with(minute, func(t *Terms) { t.LastStart = at("12:00:35") }), "12:00:40", false, 0, ruling{starts: true}},
 		{"a retry when the next occurrence is due", &tried, nil, minute, "12:01:30", false, 0, ruling{answer: end(prescient.Failed)}},
 		{"a takeover when the next occurrence is due", &lapsed, nil, minute, "12:01:40", false, 0, ruling{starts: true, takesOver: true}},

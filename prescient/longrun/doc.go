@@ -12,7 +12,8 @@
 // Every start is one claim: one transaction locks the check, its schedule and the run, proves the token of the run as it was seen, and starts it. A slot
 // run claims, in its own transaction, what it has just met, as far as there are places. What has no place, or is of a pool, is offered, and the next agent
 // with a place claims it, as it claims what was handed on or has lapsed ([Runner.Serve]). Only agents that serve a pool ([Options] Pools) claim its runs;
-// where nobody does they wait, or expire.
+// where nobody does they wait, or expire. An agent that serves no claims, as in a program that runs a slot and ends, claims what its own slot runs have
+// offered; [Runner.Wait] waits for that.
 //
 // Load delays a claim by up to half a second, or a twentieth of a slot where that is less. Agents with a wake-up ([Options] WakeUp) tell each other at
 // once. Package machine has what an agent does as a table.
@@ -29,7 +30,7 @@
 //
 // # Trouble
 //
-// What somebody else has locked of a run, its schedule or its check is contested: a slot run tries it again, and an agent gives it back for a second.
+// What somebody else has locked of a run, its schedule or its check is contested: a slot run tries it again, and an agent puts it off for a second.
 //
 // Where the server refuses to delete the check, the run counts as failed. With no errors left the check is put off, uncalled, until it can end as failed.
 //

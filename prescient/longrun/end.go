@@ -72,7 +72,7 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 		if err := c.supersede(ctx, a); err != nil {
 			return err
 		}
-		return committed(tx.Commit())
+		return c.commit()
 	}
 	if !run.row.check.is(&p) {
 		v := prescient.Verdict{Outcome: prescient.Cancelled, Reason: ErrDropped.Error(), DueAt: run.row.check.dueAt, CheckCount: run.row.check.checkCount}
@@ -85,7 +85,7 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 		if err := e.tell(ctx, tx, e.endOf(run.job, v, c.Now)...); err != nil {
 			return err
 		}
-		return committed(tx.Commit())
+		return c.commit()
 	}
 	if err := p.Lock(ctx); err != nil {
 		return err
@@ -93,15 +93,7 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 	if err := c.write(ctx, a); err != nil {
 		return err
 	}
-	return committed(tx.Commit())
-}
-
-// committed wraps the error of a COMMIT. One whose answer was lost is tried again: the fence then tells that it was done.
-func committed(err error) error {
-	if err != nil {
-		return fmt.Errorf("committing: %w", err)
-	}
-	return nil
+	return c.commit()
 }
 
 // conclusion is what is written at the end of a call.
@@ -111,6 +103,8 @@ type conclusion struct {
 	tx  *sqlx.Tx
 	run *Run
 	ran time.Duration
+
+	offered []*known // the run that waited for this one
 }
 
 // supersede ends a run whose schedule was changed while it was under way: its check, which goes on where it waits, ends with it.
@@ -197,15 +191,42 @@ func (c *conclusion) fence(ctx context.Context, v prescient.Verdict, handOn bool
 	return nil
 }
 
-// offerNext offers the run that waits for the end of this one, where both are those of a pool.
+// offerNext offers the run that waits for the end of this one.
 func (c *conclusion) offerNext(ctx context.Context) error {
 	if c.run.terms.Overlap != Queue {
 		return nil
 	}
 	first, last := c.run.job.Entity().KeyRange()
-	if _, err := c.tx.ExecContext(ctx, c.tables.Stmt.Get("longrun/offer_next"), c.Now, first[:], last[:]); err != nil {
+	n, err := store.Affected(ctx, c.tx, c.tables.Stmt.Get("longrun/offer_next"), c.Now, first[:], last[:])
+	if err != nil {
 		return fmt.Errorf("offering the next long run of the schedule: %w", err)
 	}
+	if n == 0 {
+		return nil
+	}
+	rows, err := c.tx.QueryContext(ctx, c.tables.Stmt.Get("longrun/next"), first[:], last[:])
+	if err != nil {
+		return fmt.Errorf("reading the next long run of the schedule: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key []byte
+		row := new(known)
+		if err := rows.Scan(&key, &row.pool, &row.token); err != nil {
+			return fmt.Errorf("reading the next long run of the schedule: %w", err)
+		}
+		row.key, row.allocatedUntil = prescient.Key(key), c.Now
+		c.offered = append(c.offered, row)
+	}
+	return rows.Err()
+}
+
+// commit commits it. One whose answer was lost is tried again: the fence then tells that it was done.
+func (c *conclusion) commit() error {
+	if err := c.tx.Commit(); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	c.tellOfOffers(c.offered)
 	return nil
 }
 
@@ -249,111 +270,4 @@ func (e *exec) endOf(job prescient.FutureJob, v prescient.Verdict, at time.Time)
 		return nil
 	}
 	return []Ended{{Job: job, Outcome: v.Outcome, Reason: v.Reason, At: at, Agent: e.options.Name}}
-}
-
-// wait remembers checks that a slot run has met. It says whether one of them need not wait, since what it waits for has come about
-// meanwhile: the caller has resume start it.
-func (r *Runner) wait(some ...waiting) (need bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, w := range some {
-		if w.ours && r.runs[w.other] == nil {
-			w.behind = "" // that has ended
-		}
-		r.waiting.remember(w)
-		need = need || w.behind == "" && r.placesLeft("") > 0
-	}
-	if need {
-		r.resuming++
-	}
-	return need
-}
-
-// resume starts checks that wait. A run of a schedule has ended, so that what came behind it need not wait for that any more.
-// The caller has counted it.
-func (r *Runner) resume(ended string) {
-	r.startWaiting(ended)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.resuming--
-	r.still()
-}
-
-// startWaiting starts checks that wait, the earliest first, as far as there are places.
-func (r *Runner) startWaiting(ended string) {
-	began, wait := time.Now(), store.NewBackOff()
-	var locked []waiting // what somebody else's locks are in the way of, which come after the others
-	for {
-		w, ok := r.nextWaiting(ended)
-		if !ok && len(locked) == 0 {
-			return
-		}
-		if !ok {
-			r.mu.Lock()
-			for _, w := range locked {
-				r.waiting.remember(w)
-			}
-			r.mu.Unlock()
-			locked = nil
-			if time.Since(began) > r.options.Lease {
-				return
-			}
-			select {
-			case <-r.stopped:
-				return
-			case <-time.After(wait.NextBackOff()):
-			}
-			continue
-		}
-		err := w.start(w)
-		switch {
-		case err == nil || errors.Is(err, check.ErrMoved): // a slot run has met it again
-			wait.Reset()
-		case contested(err):
-			locked = append(locked, w)
-		case errno.Passing(err) && time.Since(began) < r.options.Lease:
-			r.mu.Lock()
-			r.waiting.remember(w)
-			r.mu.Unlock()
-			select {
-			case <-r.stopped:
-			case <-time.After(wait.NextBackOff()):
-			}
-		default: // the next slot run that meets it starts it
-			r.options.Log.Warn().Err(err).Str("job_exec", w.job.JobExec).Stringer("entity", w.job.Entity()).Msg("a long run that waits could not be started")
-		}
-	}
-}
-
-// nextWaiting takes the check that is to start next. It keeps a place for it.
-func (r *Runner) nextWaiting(ended string) (next waiting, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.placesLeft("") <= 0 {
-		return next, false
-	}
-	if next, ok = r.waiting.take(ended); ok {
-		r.places.starting[""]++
-	}
-	return next, ok
-}
-
-// claim starts a check that waits, by the rules by which a slot run would.
-func (e *exec) claim(w waiting) error {
-	m := &meeting{exec: e, jobs: []prescient.FutureJob{w.job}, before: time.Now(), places: 1}
-	defer e.unreserve("", m.places)
-	ctx, cancel := context.WithTimeout(context.Background(), e.send.Timeout)
-	defer cancel()
-	if found, err := e.startAlone(ctx, m); err != nil || found != checkThere {
-		return err
-	}
-	// What waits still, waits for the next slot, or for the end of another run.
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, w := range m.waiting {
-		if w.behind != "" {
-			e.waiting.remember(w)
-		}
-	}
-	return nil
 }

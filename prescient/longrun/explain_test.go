@@ -83,8 +83,9 @@ func explained(r *Runner, some []*Run, is pendingRow) (list []rig.Explained) {
 		add(fmt.Sprintf("longrun/renew %d", n), fill("longrun/renew", "{runs}", tokens("", some[:n])), ours, int64(60e6))
 		add(fmt.Sprintf("longrun/held %d", n), fill("longrun/held", "{runs}", tokens("run.", some[:n])), map[string]string{"run": byKey, "job": rig.ByKey})
 		add(fmt.Sprintf("longrun/ahead %d", n), fill("longrun/ahead", "{checks}", ahead.List(keys[:n]), "{slot}", "'"+is.slot+"'", "{to}", "'2099-01-01'"), map[string]string{"job": rig.BySlotAndKey})
-		add(fmt.Sprintf("longrun/claim %d", n), fill("longrun/claim", "{runs}", tokens("", some[:n])), ours, "w", 2, int64(60e6))
-		add(fmt.Sprintf("longrun/claimed %d", n), fill("longrun/claimed", "{keys}", literal.KeysOf(keys[:n])), map[string]string{"run": byKey, "job": rig.ByKey})
+		add(fmt.Sprintf("longrun/put_off %d", n), fill("longrun/put_off", "{runs}", tokens("", some[:n])), ours, int64(1e6))
+		add(fmt.Sprintf("longrun/end_free %d", n), fill("longrun/end_free", "{runs}", tokens("", some[:n])), ours, "cancelled")
+		add(fmt.Sprintf("longrun/checks %d", n), fill("longrun/checks", "{keys}", literal.KeysOf(keys[:n])), map[string]string{"run": byKey, "job": rig.ByKey, "p_job_pause": "PRIMARY 66"}, "*")
 		add(fmt.Sprintf("longrun/forget %d", n), fill("longrun/forget", "{keys}", literal.KeysOf(keys[:n])), ours)
 	}
 	key := keys[0]
@@ -105,9 +106,9 @@ func explained(r *Runner, some []*Run, is pendingRow) (list []rig.Explained) {
 		add("longrun/look_pool "+reach, part, map[string]string{"run": "pool 75", "job": rig.ByKey})
 		add("longrun/look "+reach, fill("longrun/look", "{pools}", "UNION ALL ("+part+")"), map[string]string{"run": "pool 75", "job": rig.ByKey})
 	}
-	add("longrun/give_back", get("longrun/give_back"), ours, 0, 60, nil, nil, key[:], 1)
 	first, last := rig.Order("1").KeyRange()
 	add("longrun/offer_next", get("longrun/offer_next"), ours, now, first[:], last[:])
+	add("longrun/next", get("longrun/next"), ours, first[:], last[:])
 	add("longrun/list", get("longrun/list"), map[string]string{"run": byKey, "job": rig.ByKey}, first[:], last[:], 1000)
 	add("longrun/books", fill("longrun/books", "{outcome}", "done"), map[string]string{"p_slot_run": rig.ByBucket}, is.slot)
 	add("longrun/start", fill("longrun/start", "{rows}", "(X'00112233445566778899AABBCCDDEEFF',NULL,NULL,'','w',1,NULL,'2026-11-20','2026-11-20','2026-11-20',0,NULL,NULL,0,NULL,NULL,NULL)"), nil)

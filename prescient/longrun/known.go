@@ -64,10 +64,13 @@ func identityOf(job prescient.FutureJob) identity {
 }
 
 // underWay says whether it has started, and somebody has it, or has to take it over; offered, whether agents of its pool may claim it, or
-// do so; waits, whether it has not started.
+// have it; free, whether they may now; waits, whether it has not started.
 func (k *known) underWay() bool { return k.offered() && !k.startedAt.IsZero() }
 func (k *known) offered() bool  { return k.endedAt.IsZero() && !k.allocatedUntil.IsZero() }
-func (k *known) waits() bool    { return k.endedAt.IsZero() && k.startedAt.IsZero() }
+func (k *known) free(now time.Time) bool {
+	return k.offered() && !k.lives && (!k.allocatedUntil.After(now) || k.allocatedUntil.After(now.Add(prescient.MaxLease)))
+}
+func (k *known) waits() bool { return k.endedAt.IsZero() && k.startedAt.IsZero() }
 
 // gone says whether nobody will end it: its check was cancelled after its agent died, or while it waited.
 func (k *known) gone() bool { return k.endedAt.IsZero() && !k.pending && !k.lives }

@@ -37,7 +37,7 @@ type Run struct {
 	part *part // nil for a run of its own
 }
 
-func (m *meeting) newRun(job prescient.FutureJob, terms Terms, row *known) *Run {
+func (m *claims) newRun(job prescient.FutureJob, terms Terms, row *known) *Run {
 	job.CalledAt = m.now
 	run := &Run{exec: m.exec, job: job, terms: terms, row: *row, slot: job.NextCheckAt, clock: store.Clock{Told: m.now, At: m.before}, checkpoint: row.checkpoint}
 	run.term.Begin(m.before, m.options.Lease)
@@ -144,10 +144,13 @@ func (r *Runner) leave(run *Run) {
 		delete(r.runs, run.row.key)
 		r.places.running[run.row.pool]--
 	}
-	r.resuming++
+	r.leaving++
 	r.mu.Unlock()
 	r.claimer.Over(run.ran(run.row.allocatedUntil), run.became)
-	r.resume(run.terms.Schedule)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaving--
+	r.still()
 }
 
 // call calls the function of a run, and commits what it answers.
@@ -312,29 +315,4 @@ func (r *Runner) renewSome(some []*Run) error {
 // tokens is the condition that holds for runs under their tokens.
 func tokens(table string, some []*Run) string {
 	return ahead.Tokens(table, some, func(run *Run) (prescient.Key, uint64) { return run.row.key, run.row.token })
-}
-
-// endGone ends a run that was claimed, and whose check is gone.
-func (r *Runner) endGone(c claim) error {
-	cancelled := string(prescient.Cancelled)
-	return r.release(c, nil, &cancelled)
-}
-
-// giveBack gives a run back that was claimed: nobody claims it before a while is over.
-func (r *Runner) giveBack(c claim, after time.Duration) error {
-	seconds := int64(after / time.Second)
-	return r.release(c, &seconds, nil)
-}
-
-func (r *Runner) release(c claim, seconds *int64, outcome *string) error {
-	takeovers := 0
-	if c.Agent != "" {
-		takeovers = 1
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), r.send.Timeout)
-	defer cancel()
-	if _, err := store.Affected(ctx, r.send.DB, r.tables.Stmt.Get("longrun/give_back"), takeovers, seconds, outcome, outcome, c.Key[:], c.Token); err != nil {
-		return fmt.Errorf("giving a long run back: %w", err)
-	}
-	return nil
 }

@@ -65,11 +65,11 @@ type Runner struct {
 	execs    map[string]*exec       // by their names
 	runs     map[prescient.Key]*Run // that are called here
 	places   places
-	resuming int // those that have what waits started
+	leaving  int // calls that have ended, of which the others are to hear
+	met      int // runs that were offered here, and that this agent claims
 	draining bool
 	ending   bool            // it drains, and calls have had their time
 	quiet    []chan struct{} // of those who wait for the end of all runs
-	waiting  waitingList     // checks that are due and have no place, or wait for another run
 	idle     chan struct{}   // closed once it drains, and nothing is called or about to be
 	renewing sync.Once
 	claimer  *claimer.Claimer
@@ -101,10 +101,10 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{options: o, tables: t, execs: make(map[string]*exec), places: newPlaces(o.Capacity, o.Pools), runs: make(map[prescient.Key]*Run), waiting: make(waitingList), idle: make(chan struct{}), stopped: make(chan struct{}),
+	r := &Runner{options: o, tables: t, execs: make(map[string]*exec), places: newPlaces(o.Capacity, o.Pools), runs: make(map[prescient.Key]*Run), idle: make(chan struct{}), stopped: make(chan struct{}),
 		send:  &store.Sender{DB: db, Timeout: min(store.StatementTime(o.Lease), o.Lease/3), Patience: o.Lease},
 		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}
-	r.claimer = claimer.New(r.hosts(), claimer.Options{Agent: o.Name, Lease: o.Lease, Pools: append(slices.Sorted(maps.Keys(o.Pools)), ""), Tables: &r.tables, Send: r.send,
+	r.claimer = claimer.New(r.hosts(), claimer.Options{Agent: o.Name, Lease: o.Lease, Pools: append(slices.Sorted(maps.Keys(o.Pools)), ""), Tables: &r.tables, Send: r.send, Stopped: r.stopped,
 		WakeUp: o.WakeUp, Log: o.Log})
 	return r, nil
 }
@@ -216,13 +216,15 @@ func (r *Runner) unreserve(pool string, n int) {
 
 // still tells those who wait for it that nothing is called here, nor about to be. The lock is held.
 func (r *Runner) still() {
-	if len(r.runs)+r.places.beginning()+r.resuming > 0 {
+	if len(r.runs)+r.places.beginning()+r.leaving > 0 {
 		return
 	}
-	for _, c := range r.quiet {
-		close(c)
+	if r.met == 0 {
+		for _, c := range r.quiet {
+			close(c)
+		}
+		r.quiet = nil
 	}
-	r.quiet = nil
 	if !r.draining {
 		return
 	}
@@ -233,8 +235,7 @@ func (r *Runner) still() {
 	}
 }
 
-// Wait returns once all runs that were started here have ended, and what waited here for their places or their ends; or when ctx ends,
-// with its error.
+// Wait returns once all runs that were started here have ended, and nothing that was offered here may be claimed; or when ctx ends, with its error.
 func (r *Runner) Wait(ctx context.Context) error {
 	c := make(chan struct{})
 	r.mu.Lock()

@@ -13,7 +13,7 @@ const (
 	Scheduled
 	// Electing: the claim was announced. This agent waits for what others announce.
 	Electing
-	// Elected: the UPDATE is under way that claims it.
+	// Elected: the transaction is under way that claims it.
 	Elected
 	// Executing: it runs here.
 	Executing
@@ -32,7 +32,7 @@ type Kind uint8
 
 // The kinds.
 const (
-	// Claimed: an agent announces its claim, or has the run; or the UPDATE of this agent was answered.
+	// Claimed: an agent announces its claim, or has the run; or the claim of this agent came to nothing.
 	Claimed Kind = iota
 	// Done: the run has ended.
 	Done
@@ -115,11 +115,9 @@ type Effect uint8
 const (
 	// Announce tells the others of the claim, under the machine's Priority.
 	Announce Effect = iota
-	// Claim sends the UPDATE, on the token of the machine's Row. Its answer is Claimed, with the new row, or with an empty one where
-	// the UPDATE hit nothing.
+	// Claim claims the run, and starts it, on the token of the machine's Row. Its answer is Claimed: that it Runs, or an empty row where the
+	// claim came to nothing.
 	Claim
-	// Start starts the run that was claimed.
-	Start
 	// Stop ends the call: the run is lost, and nothing of it is committed.
 	Stop
 	// Drop ends the call: its check was cancelled or changed.
@@ -132,7 +130,7 @@ const (
 
 // String is its name.
 func (e Effect) String() string {
-	return [...]string{"announce", "claim", "start", "stop", "drop", "look", "forget"}[e]
+	return [...]string{"announce", "claim", "stop", "drop", "look", "forget"}[e]
 }
 
 // Step returns the machine after an event, and what is to be done. It goes by Table.

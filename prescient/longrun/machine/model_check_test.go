@@ -47,7 +47,7 @@ func (o model) does(w world, i int) bool {
 			return true
 		}
 		w.now++
-		for _, do := range []func(o model, w *world, i int) bool{answer, looks, timerOver, updates, answer, starts} {
+		for _, do := range []func(o model, w *world, i int) bool{answer, looks, timerOver, claims, answer} {
 			do(o, &w, i)
 		}
 	}
@@ -91,7 +91,7 @@ func (w *world) hash() uint64 {
 		row(p.m.Row)
 		row(p.seen)
 		at(p.m.Timer)
-		for _, is := range []bool{p.known, p.asking, p.answered, p.starts, p.calls} {
+		for _, is := range []bool{p.known, p.asking, p.answered, p.calls} {
 			flag(is)
 		}
 	}
@@ -174,16 +174,16 @@ func TestTheModelFindsMachinesThatAreBroken(t *testing.T) {
 	unbounded := Table
 	unbounded[Executing][Timer] = Cell{"", []Rule{always(Loaded, noTimer)}}
 	stuck := Table
-	stuck[Elected][Claimed] = Cell{"", []Rule{when(runs, Executing, note, atEnd), when(mine, Executing, note, atEnd, start), always(Elected)}}
+	stuck[Elected][Claimed] = Cell{"", []Rule{when(runs, Executing, note, atEnd), always(Elected)}}
 	for name, tt := range map[string]struct {
 		model
 		says string
 	}{
-		"one whose UPDATE compares neither token nor lease":   {model{table: &Table, blind: true}, "two execute"},
-		"one that goes on after the end of its lease":         {model{table: &endless, together: true}, "two execute"},
-		"one that lets a call go on after its lease":          {model{table: &unbounded}, "a call goes on"},
-		"one that waits for ever once its UPDATE hit nothing": {model{table: &stuck}, "nobody will do it"},
-		"one that sets no timer for what is released":         {model{table: &forgetful, wakeUp: true}, "nobody will do it"},
+		"one whose claim compares neither token nor lease":       {model{table: &Table, blind: true}, "two execute"},
+		"one that goes on after the end of its lease":            {model{table: &endless, together: true}, "two execute"},
+		"one that lets a call go on after its lease":             {model{table: &unbounded}, "a call goes on"},
+		"one that waits for ever once its claim came to nothing": {model{table: &stuck}, "nobody will do it"},
+		"one that sets no timer for what is released":            {model{table: &forgetful, wakeUp: true}, "nobody will do it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wrong, states := tt.check(depth)

@@ -40,14 +40,13 @@ func (m said) order() uint64 {
 type process struct {
 	m     Machine
 	known bool
-	// asking: its UPDATE is under way, as it saw the row; asked when.
+	// asking: its claim is under way, as it saw the row; asked when.
 	asking bool
 	seen   Row
 	asked  int8
-	// answer: the UPDATE was done, under a token; 0 where it hit nothing.
+	// answer: the claim was committed, under a token; 0 where it came to nothing.
 	answered bool
 	answer   uint8
-	starts   bool // the run is claimed and about to start
 	calls    bool // it calls the function
 }
 
@@ -63,11 +62,11 @@ type world struct {
 	n     int8
 }
 
-// model is how the world goes on: by which table, and how an UPDATE compares.
+// model is how the world goes on: by which table, and how a claim compares.
 type model struct {
 	table  *Cells
 	wakeUp bool
-	blind  bool // UPDATEs compare nothing
+	blind  bool // claims compare nothing
 	// together: nothing is looked for but two that execute.
 	together bool
 }
@@ -111,10 +110,8 @@ func (o model) hear(w *world, i int, e Event) {
 			o.say(w, said{Claimed, true, int8(i), uint8(p.m.Row.Token), 0})
 		case Claim:
 			p.asking, p.seen, p.asked = true, p.m.Row, w.now
-		case Start:
-			p.starts = true
 		case Stop, Drop:
-			p.calls, p.starts = false, false
+			p.calls = false
 		case Forget:
 			p.known = false
 		}
@@ -139,7 +136,7 @@ func acts() (list []act) {
 		for _, a := range []struct {
 			name string
 			do   func(o model, w *world, i int) bool
-		}{{"looks", looks}, {"'s timer is over", timerOver}, {"'s UPDATE is done", updates}, {"hears of its UPDATE", answer}, {"starts", starts}, {"renews", renew},
+		}{{"looks", looks}, {"'s timer is over", timerOver}, {"'s claim is committed", claims}, {"hears of its claim", answer}, {"renews", renew},
 			{"ends the run", finish}, {"hands it on", handOn}, {"crashes", crash}} {
 			list = append(list, act{names[i] + " " + a.name, func(o model, w *world) bool { return a.do(o, w, i) }})
 		}
@@ -174,7 +171,7 @@ func timerOver(o model, w *world, i int) bool {
 	return true
 }
 
-func updates(o model, w *world, i int) bool {
+func claims(o model, w *world, i int) bool {
 	p := &w.procs[i]
 	if !p.asking {
 		return false
@@ -194,29 +191,14 @@ func answer(o model, w *world, i int) bool {
 		return false
 	}
 	p.answered = false
-	e := Event{Kind: Claimed, From: names[i]}
-	if p.answer > 0 {
-		e.Row = Row{uint64(p.answer), names[i], clock(p.asked).Add(leaseTime)}
-	}
-	o.hear(w, i, e)
-	return true
-}
-
-// starts is the transaction of a start: it proves the token.
-func starts(o model, w *world, i int) bool {
-	p := &w.procs[i]
-	if !p.starts {
-		return false
-	}
-	p.starts = false
-	if !o.blind && (w.ended || uint64(w.token) != p.m.Row.Token) {
-		o.hear(w, i, Event{Kind: Done, From: names[i], Row: p.m.Row})
+	if p.answer == 0 {
+		o.hear(w, i, Event{Kind: Claimed, From: names[i]})
 		return true
 	}
-	w.owner, w.until = int8(i), w.now+int8(leaseTime/ticks)
+	until := clock(p.asked).Add(leaseTime)
 	p.calls = true
-	o.hear(w, i, Event{Kind: Claimed, From: names[i], Runs: true, Row: Row{p.m.Row.Token, names[i], clock(w.until)}})
-	o.say(w, said{Claimed, false, int8(i), uint8(p.m.Row.Token), w.until})
+	o.hear(w, i, Event{Kind: Claimed, From: names[i], Runs: true, Row: Row{uint64(p.answer), names[i], until}})
+	o.say(w, said{Claimed, false, int8(i), p.answer, p.asked + int8(leaseTime/ticks)})
 	return true
 }
 

@@ -13,7 +13,6 @@ var (
 	stale     = Check{"older token", func(s *step) bool { return s.e.Row.Token < s.m.Row.Token }}
 	newer     = Check{"higher token", func(s *step) bool { return s.e.Row.Token > s.m.Row.Token }}
 	runs      = Check{"it runs here already", func(s *step) bool { return s.e.Runs }}
-	mine      = Check{"it is this agent's", func(s *step) bool { return !s.e.Announced && s.e.From == s.here.ID && s.e.Row.Agent == s.here.ID }}
 	announced = Check{"it is announced", func(s *step) bool { return s.e.Announced }}
 	twice     = Check{"announced, and we gave way", func(s *step) bool { return s.e.Announced && s.m.GaveWay }}
 	gaveWay   = Check{"we gave way", func(s *step) bool { return s.m.GaveWay }}
@@ -72,8 +71,7 @@ var (
 		s.m.Priority = s.here.Priority
 		s.effects = append(s.effects, Announce)
 	}}
-	claim  = effect("send the UPDATE", Claim)
-	start  = effect("start it", Start)
+	claim  = effect("claim it", Claim)
 	stop   = effect("end the call: it is lost", Stop)
 	drop   = effect("end the call: it is not wanted", Drop)
 	look   = effect("look soon", Look)

@@ -62,15 +62,14 @@ var Table = Cells{
 	Elected: {
 		Claimed: {"The row decides. What others say meanwhile changes nothing.", []Rule{
 			when(runs, Executing, note, atEnd),
-			when(mine, Executing, note, atEnd, start),
 			when(others, Elected),
 			always(Loaded, look)}},
-		Done:    {"The UPDATE will hit nothing.", []Rule{always(Elected)}},
-		ReadNew: {"What was read may be older than the UPDATE.", []Rule{always(Elected)}},
-		Refresh: {"What was read may be older than the UPDATE.", []Rule{always(Elected)}},
-		Release: {"The UPDATE compares the token.", []Rule{always(Elected)}},
-		Remove:  {"Where it was cancelled, its start will see that.", []Rule{always(Elected)}},
-		Timer:   {"The UPDATE has a deadline of its own.", []Rule{always(Elected, noTimer)}},
+		Done:    {"The claim will come to nothing.", []Rule{always(Elected)}},
+		ReadNew: {"What was read may be older than the claim.", []Rule{always(Elected)}},
+		Refresh: {"What was read may be older than the claim.", []Rule{always(Elected)}},
+		Release: {"The claim compares the token.", []Rule{always(Elected)}},
+		Remove:  {"Where it was cancelled, the claim will see that.", []Rule{always(Elected)}},
+		Timer:   {"The claim has a deadline of its own.", []Rule{always(Elected, noTimer)}},
 	},
 	Executing: {
 		Claimed: {"While our lease lives nobody can claim it. A higher token says that the lease is over.", []Rule{

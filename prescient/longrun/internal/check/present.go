@@ -43,6 +43,11 @@ func Find(ctx context.Context, tx *sql.Tx, tables *store.Tables, agent string, j
 	return p, nil
 }
 
+// Locked is a check that is locked as it was read: it waits for a slot.
+func Locked(tx *sql.Tx, tables *store.Tables, agent string, job prescient.FutureJob, slot, now time.Time) Present {
+	return Present{tables: tables, agent: agent, tx: tx, key: job.Key(), slot: sql.NullTime{Time: slot, Valid: true}, revision: sql.Null[uint64]{V: job.Revision, Valid: true}, Now: now}
+}
+
 // Is says whether it is there, as the app has left it for a run.
 func (p *Present) Is(dueAt, insertedAt time.Time, checkCount int) bool {
 	return p.slot.Valid && p.due.Time.Equal(dueAt) && p.inserted.Time.Equal(insertedAt) && int(p.checks.Int64) == checkCount

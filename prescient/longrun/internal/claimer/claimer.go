@@ -14,18 +14,29 @@ import (
 	"prescient/prescient/longrun/wakeup"
 )
 
-// Claim is a run that this agent has claimed.
+// Claim is a run that this agent claims, as a look has shown it: nobody has it.
 type Claim struct {
 	Key  prescient.Key
 	Pool string
-	// Agent and Until are those before the claim: Agent let it lapse, unless it is empty.
+	// Agent let it lapse, unless that is empty.
 	Agent string
-	Until time.Time
-	// Token is that of the claim.
 	Token uint64
 }
 
-// Host calls what is claimed. Its methods are called while the claimer is locked, but for Start: they do not call the claimer.
+// Became is what became of a claim.
+type Became uint8
+
+// The ways.
+const (
+	// Missed: another has the run, or what it stands on. Nothing is said of it here.
+	Missed Became = iota
+	// Settled: the run is over, or was put off.
+	Settled
+	// Runs: it is called here.
+	Runs
+)
+
+// Host calls what is claimed. Its methods are called while the claimer is locked, but for Claim: they do not call the claimer.
 type Host interface {
 	// Full says whether no run of a pool may start.
 	Full(pool string) bool
@@ -37,8 +48,10 @@ type Host interface {
 	// Execs are the names of the job_execs whose functions it has, and Calls says whether one is among them.
 	Execs() []string
 	Calls(jobExec string) bool
-	// Start starts runs that were claimed, and says of each whether it runs. One that does not is over, or was given back.
-	Start(some []Claim) (runs []bool)
+	// Claim claims runs, and says of each what became of it. Of those that run it has told the claimer by then.
+	Claim(some []Claim) []Became
+	// Met hears how many runs are to be claimed here that a slot run of this agent has offered.
+	Met(n int)
 	// Stop ends the call of a run that is lost, Drop of one that is not wanted any more.
 	Stop(key prescient.Key)
 	Drop(key prescient.Key)
@@ -51,8 +64,10 @@ type Options struct {
 	Pools  []string // that it serves; the empty one is among them
 	Tables *store.Tables
 	Send   *store.Sender
-	WakeUp wakeup.WakeUp // nil for none
-	Log    zerolog.Logger
+	// Stopped is closed once the agent drains.
+	Stopped <-chan struct{}
+	WakeUp  wakeup.WakeUp // nil for none
+	Log     zerolog.Logger
 }
 
 // Claimer claims runs for a host.
@@ -66,10 +81,13 @@ type Claimer struct {
 	lookAt   time.Time   // by it; zero before the first
 	lookedAt time.Time
 	looks    int
-	serving  bool
+	serving  bool // it claims whatever it may
 	wake     chan struct{}
-	asked    []asked // claims that are to be sent
-	claiming int     // that are under way
+	asked    []Claim                   // that are to be made
+	claiming int                       // transactions that are under way
+	began    int                       // looks
+	met      map[prescient.Key]offered // what was offered here, and did not start yet
+	helping  bool                      // it claims that
 }
 
 // tracked is a run that the agent knows of.
@@ -79,13 +97,13 @@ type tracked struct {
 	pool    string
 	jobExec string
 	place   uint64
-	missed  bool   // an UPDATE has hit nothing since the last look
+	missed  bool   // a claim came to nothing since the last look
 	doubted uint64 // the token that the last look has shown a lower one for; 0 for none
 }
 
 // New returns a claimer.
 func New(host Host, o Options) *Claimer {
-	return &Claimer{Options: o, host: host, machines: make(map[prescient.Key]*tracked), wake: make(chan struct{}, 1)}
+	return &Claimer{Options: o, host: host, machines: make(map[prescient.Key]*tracked), met: make(map[prescient.Key]offered), wake: make(chan struct{}, 1)}
 }
 
 // Serve claims until ctx ends.
@@ -105,26 +123,40 @@ func (c *Claimer) Serve(ctx context.Context) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.serving = false
+		c.help()
 	}()
+	c.rouse() // what helps leaves it to this
+	c.serve(ctx, func(time.Duration) bool { return false })
+}
+
+// serve looks for runs, and has them claimed, until ctx ends or it is over: that is asked with how long looks have been failing.
+func (c *Claimer) serve(ctx context.Context, over func(failing time.Duration) bool) {
 	wait := store.NewBackOff()
-	failed := false
+	var failed time.Time // the first look that did, since one has not; zero for none
 	for ctx.Err() == nil {
+		var failing time.Duration
+		if !failed.IsZero() {
+			failing = time.Since(failed)
+		}
+		if over(failing) {
+			return
+		}
 		due, after := c.next()
 		switch {
 		case due:
 			err := c.look(ctx)
 			if err == nil {
 				wait.Reset()
-				failed = false
+				failed = time.Time{}
 				continue
 			}
 			if ctx.Err() != nil {
 				return
 			}
-			if !failed {
+			if failed.IsZero() {
 				c.Log.Warn().Err(err).Msg("agents cannot look for long runs yet")
+				failed = time.Now()
 			}
-			failed = true
 			c.LookIn(wait.NextBackOff() + busyPace/4)
 		case after <= 0:
 			c.fire()

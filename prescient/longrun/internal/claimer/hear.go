@@ -23,6 +23,9 @@ type Ran struct {
 // Runs says that a run is called here, since it was started.
 func (c *Claimer) Runs(r Ran) {
 	c.hear(r, machine.Event{Kind: machine.Claimed, From: c.Agent, Runs: true, Row: machine.Row{Token: r.Token, Agent: c.Agent, Until: r.Until}})
+	c.mu.Lock()
+	c.unmeet(r.Key)
+	c.mu.Unlock()
 	c.say(wakeup.Has, r)
 }
 
@@ -75,7 +78,12 @@ func (c *Claimer) Over(r Ran, became Over) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.takeNext(r.Pool) {
+	c.placeFree(r.Pool)
+}
+
+// placeFree says that a place of a pool came free. The lock is held.
+func (c *Claimer) placeFree(pool string) {
+	if c.takeNext(pool) {
 		c.lookAfter(freePace)
 	} else {
 		c.lookAfter(busyPace)
@@ -83,7 +91,7 @@ func (c *Claimer) Over(r Ran, became Over) {
 }
 
 // takeNext has the first of the runs of a pool that wait for a place hear that one came free. It goes by what the last look has shown: where
-// another agent has it by now, the UPDATE hits nothing. It says whether there is one; the lock is held.
+// another agent has it by now, the claim comes to nothing. It says whether there is one; the lock is held.
 func (c *Claimer) takeNext(pool string) bool {
 	now := c.now()
 	var first *tracked
@@ -104,15 +112,29 @@ func (c *Claimer) takeNext(pool string) bool {
 func (c *Claimer) Offered(r Ran) {
 	if slices.Contains(c.Pools, r.Pool) {
 		c.mu.Lock()
-		t := c.machines[r.Key]
-		if t == nil {
-			t = c.track(r.Key, r.Pool, r.JobExec)
-		}
-		c.step(t, c.now(), 0, machine.Event{Kind: machine.Release, Row: machine.Row{Token: r.Token, Until: r.Until}})
+		c.meet(r.Key, r.Pool)
+		c.told(r, machine.Event{Kind: machine.Release, Row: machine.Row{Token: r.Token, Until: r.Until}})
 		c.mu.Unlock()
-		c.rouse()
 	}
 	c.say(wakeup.Offer, r)
+}
+
+// told has the machine of a run, which may be new, hear of what the next look would show as well. Before the first look it says nothing: a timer
+// would be set by the clock of this machine. The lock is held.
+func (c *Claimer) told(r Ran, e machine.Event) {
+	if c.clock.At.IsZero() {
+		return
+	}
+	t := c.machines[r.Key]
+	if t == nil {
+		t = c.track(r.Key, r.Pool, r.JobExec)
+	}
+	if t.State == machine.Executing && e.From != "" && e.Row.Token > t.Row.Token {
+		c.lookAfter(busyPace) // the row says whether that is so, not they: our lease is over before another can have it
+		return
+	}
+	c.step(t, c.now(), 0, e)
+	c.rouse()
 }
 
 // hear has the machine of a run hear of what happened here.
@@ -149,16 +171,7 @@ func (c *Claimer) heard(m wakeup.Message) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.machines[prescient.Key(m.Key)]
-	if t == nil {
-		t = c.track(m.Key, m.Pool, m.JobExec)
-	}
-	if t.State == machine.Executing && m.Token > t.Row.Token {
-		c.lookAfter(busyPace) // the row says whether that is so, not they: our lease is over before another can have it
-		return
-	}
-	c.step(t, c.now(), 0, e)
-	c.rouse()
+	c.told(Ran{Key: m.Key, Pool: m.Pool, JobExec: m.JobExec}, e)
 }
 
 // say tells the other agents.
@@ -188,7 +201,6 @@ func (c *Claimer) step(t *tracked, now time.Time, more int, e machine.Event) {
 			c.WakeUp.Send(wakeup.Message{Kind: wakeup.Claim, From: c.Agent, Pool: t.pool, Key: t.key, JobExec: t.jobExec, Token: t.Row.Token, Priority: t.Priority})
 		case machine.Claim:
 			c.begin(t)
-		case machine.Start: // by who sent the UPDATE
 		case machine.Stop:
 			c.host.Stop(t.key)
 		case machine.Drop:

@@ -31,8 +31,9 @@ type found struct {
 	row     machine.Row
 }
 
-// query is the statement of a look.
-func (c *Claimer) query() string {
+// query is the statement of a look, and how many runs it reads at most of each pool that may be claimed.
+func (c *Claimer) query() (statement string, most map[string]int) {
+	most = make(map[string]int)
 	var b []byte
 	execs := "NULL" // none
 	if names := c.host.Execs(); len(names) > 0 {
@@ -44,6 +45,7 @@ func (c *Claimer) query() string {
 		if !c.host.Full(pool) {
 			due = mostRead
 		}
+		most[pool] = due
 		for _, part := range []struct {
 			which string
 			limit int
@@ -54,14 +56,19 @@ func (c *Claimer) query() string {
 			b = append(b, ')')
 		}
 	}
-	return c.Tables.Fill("longrun/look", "{pools}", string(b))
+	return c.Tables.Fill("longrun/look", "{pools}", string(b)), most
 }
 
 // look reads what may be claimed, and has the machines hear of it.
 func (c *Claimer) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Send.Timeout)
 	defer cancel()
-	rows, err := c.Send.DB.QueryContext(ctx, c.query())
+	c.mu.Lock()
+	c.began++
+	began := c.began
+	c.mu.Unlock()
+	query, most := c.query()
+	rows, err := c.Send.DB.QueryContext(ctx, query)
 	if err != nil {
 		return fmt.Errorf("looking for long runs: %w", err)
 	}
@@ -87,7 +94,18 @@ func (c *Claimer) look(ctx context.Context) error {
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("looking for long runs: %w", err)
 	}
-	c.saw(store.ClockAt(now), all)
+	whole := make(map[string]bool)
+	for _, f := range all {
+		most[f.pool]--
+	}
+	for pool, left := range most {
+		whole[pool] = left > 0
+	}
+	clock := store.ClockAt(now)
+	c.mu.Lock()
+	c.unmeetTaken(began, all, clock.Now(), whole)
+	c.mu.Unlock()
+	c.saw(clock, all)
 	return nil
 }
 
@@ -105,6 +123,9 @@ func (c *Claimer) saw(clock store.Clock, all []found) {
 	for _, f := range all {
 		if f.checked && !c.host.Calls(f.jobExec) {
 			continue // for agents that have its function
+		}
+		if !c.isOurs(f.key) {
+			continue
 		}
 		there[f.key] = true
 		kind := machine.Refresh

@@ -16,15 +16,16 @@ import (
 // idle is a host that has a place, and calls everything.
 type idle struct{ stopped int }
 
-func (idle) Full(string) bool          { return false }
-func (idle) Reserve(string) bool       { return true }
-func (idle) Unreserve(string)          {}
-func (idle) Load(string, int) float64  { return 0 }
-func (idle) Execs() []string           { return []string{"export"} }
-func (idle) Calls(string) bool         { return true }
-func (idle) Start(some []Claim) []bool { return make([]bool, len(some)) }
-func (h *idle) Stop(prescient.Key)     { h.stopped++ }
-func (idle) Drop(prescient.Key)        {}
+func (idle) Full(string) bool            { return false }
+func (idle) Reserve(string) bool         { return true }
+func (idle) Unreserve(string)            {}
+func (idle) Load(string, int) float64    { return 0 }
+func (idle) Execs() []string             { return []string{"export"} }
+func (idle) Calls(string) bool           { return true }
+func (idle) Claim(some []Claim) []Became { return make([]Became, len(some)) }
+func (idle) Met(int)                     {}
+func (h *idle) Stop(prescient.Key)       { h.stopped++ }
+func (idle) Drop(prescient.Key)          {}
 
 // looking is a claimer of the pool heavy that hears of looks by hand, and what it sees of a free run under a token.
 func looking(t *testing.T) (c *Claimer, h *idle, sees func(token uint64)) {
@@ -35,6 +36,7 @@ func looking(t *testing.T) (c *Claimer, h *idle, sees func(token uint64)) {
 	}
 	h = new(idle)
 	c = New(h, Options{Agent: "m", Lease: time.Minute, Pools: []string{"heavy"}, Tables: &store.Tables{Grid: grid}, Log: zerolog.Nop()})
+	c.serving, c.clock = true, store.ClockAt(time.Now().UTC())
 	return c, h, func(token uint64) {
 		now := time.Now().UTC()
 		row := machine.Row{Token: token, Until: now.Add(-time.Second)}

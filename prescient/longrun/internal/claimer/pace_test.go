@@ -54,7 +54,7 @@ func TestLoadDelaysAClaimByHalfASecondAndATwentiethOfASlotAtMost(t *testing.T) {
 	}
 }
 
-// Agents that see the same runs begin with others, so that they seldom send an UPDATE for the same one.
+// Agents that see the same runs begin with others, so that they seldom claim the same one.
 func TestAgentsBeginWithOtherRuns(t *testing.T) {
 	first := make(map[prescient.Key]bool)
 	for _, agent := range []string{"a", "b", "c", "d"} {

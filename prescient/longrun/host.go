@@ -1,0 +1,124 @@
+package longrun
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/longrun/internal/claimer"
+)
+
+// Serve claims runs until ctx ends or the agent is drained: those of its pools, and of no pool those that another agent has handed on, or
+// let lapse. A program that runs slots as they come calls it beside that. It is not for one that runs a slot and ends.
+//
+// It returns at once where no job_exec is registered.
+func (r *Runner) Serve(ctx context.Context) {
+	r.mu.Lock()
+	n := len(r.execs)
+	r.mu.Unlock()
+	if n == 0 {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	go func() {
+		select {
+		case <-r.stopped:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	r.claimer.Serve(ctx)
+}
+
+// host is the agent, as its claimer sees it.
+type host struct{ r *Runner }
+
+func (r *Runner) hosts() claimer.Host { return host{r} }
+
+// Full implements claimer.Host.
+func (h host) Full(pool string) bool {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return h.r.placesLeft(pool) <= 0
+}
+
+// Reserve implements claimer.Host.
+func (h host) Reserve(pool string) bool { return h.r.reserve(pool, 1) == 1 }
+
+// Unreserve implements claimer.Host.
+func (h host) Unreserve(pool string) { h.r.unreserve(pool, 1) }
+
+// Load implements claimer.Host: the share of the places that are taken, or what the machine has to do, whichever is more.
+func (h host) Load(pool string, more int) float64 {
+	h.r.mu.Lock()
+	taken := h.r.places.taken(pool) + more
+	h.r.mu.Unlock()
+	load := float64(taken) / float64(max(h.r.places.of(pool), 1))
+	if h.r.options.Load != nil {
+		load = max(load, h.r.options.Load())
+	}
+	return min(load, 1)
+}
+
+// Execs implements claimer.Host.
+func (h host) Execs() []string {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return slices.Sorted(maps.Keys(h.r.execs))
+}
+
+// Calls implements claimer.Host.
+func (h host) Calls(jobExec string) bool {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return h.r.execs[jobExec] != nil
+}
+
+// Stop implements claimer.Host.
+func (h host) Stop(key prescient.Key) {
+	if run := h.run(key); run != nil {
+		run.lose(ErrLost)
+	}
+}
+
+// Drop implements claimer.Host.
+func (h host) Drop(key prescient.Key) {
+	if run := h.run(key); run != nil {
+		run.cancel(ErrDropped)
+	}
+}
+
+func (h host) run(key prescient.Key) *Run {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	return h.r.runs[key]
+}
+
+// Met implements claimer.Host.
+func (h host) Met(n int) {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	h.r.met = n
+	h.r.still()
+}
+
+// ran is what the claimer knows of a run, which is this agent's until a time.
+func (r *Run) ran(until time.Time) claimer.Ran {
+	return claimer.Ran{Key: r.row.key, Pool: r.row.pool, JobExec: r.job.JobExec, Token: r.row.token, Until: until}
+}
+
+// expiry is when the lease ends, by the database's clock.
+func (r *Run) expiry() time.Time {
+	return r.clock.When(r.term.Until())
+}
+
+// tellOfOffers tells the agents of their pools of runs that were offered.
+func (e *exec) tellOfOffers(offered []*known) {
+	for _, row := range offered {
+		e.claimer.Offered(claimer.Ran{Key: row.key, Pool: row.pool, JobExec: e.name, Token: row.token, Until: row.allocatedUntil})
+	}
+}
