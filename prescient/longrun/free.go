@@ -128,7 +128,7 @@ func (m *claims) claimApart(ctx context.Context, became map[prescient.Key]claime
 			}
 		}
 		for _, run := range m.started {
-			became[run.row.key] = claimer.Runs
+			became[run.row.key] = claimer.Started
 		}
 		for _, key := range m.soon { // to be looked at again
 			became[key] = claimer.Missed

@@ -107,8 +107,8 @@ func (h host) Met(n int) {
 }
 
 // ran is what the claimer knows of a run, which is this agent's until a time.
-func (r *Run) ran(until time.Time) claimer.Ran {
-	return claimer.Ran{Key: r.row.key, Pool: r.row.pool, JobExec: r.job.JobExec, Token: r.row.token, Until: until}
+func (r *Run) ran(until time.Time) claimer.Run {
+	return claimer.Run{Key: r.row.key, Pool: r.row.pool, JobExec: r.job.JobExec, Token: r.row.token, Until: until}
 }
 
 // expiry is when the lease ends, by the database's clock.
@@ -119,6 +119,6 @@ func (r *Run) expiry() time.Time {
 // tellOfOffers tells the agents of their pools of runs that were offered.
 func (e *exec) tellOfOffers(offered []*known) {
 	for _, row := range offered {
-		e.claimer.Offered(claimer.Ran{Key: row.key, Pool: row.pool, JobExec: e.name, Token: row.token, Until: row.allocatedUntil})
+		e.claimer.Offered(claimer.Run{Key: row.key, Pool: row.pool, JobExec: e.name, Token: row.token, Until: row.allocatedUntil})
 	}
 }

@@ -27,8 +27,8 @@ type Run struct {
 	clock store.Clock // the database's, as it was then
 
 	cancel context.CancelCauseFunc
-	became claimer.Over // of it, once that is committed
-	failed bool         // what cannot be ended of it, as a call that counts as an error
+	became claimer.How // of it, once that is committed
+	failed bool        // what cannot be ended of it, as a call that counts as an error
 
 	term       lease.Term
 	mu         sync.Mutex
@@ -132,7 +132,7 @@ func (r *Runner) launch(runs []*Run) {
 	}
 	r.mu.Unlock()
 	for _, run := range runs {
-		r.claimer.Runs(run.ran(run.expiry()))
+		r.claimer.Started(run.ran(run.expiry()))
 	}
 	r.renewing.Do(func() { go r.renew() })
 }
@@ -146,7 +146,7 @@ func (r *Runner) leave(run *Run) {
 	}
 	r.leaving++
 	r.mu.Unlock()
-	r.claimer.Over(run.ran(run.row.allocatedUntil), run.became)
+	r.claimer.Finished(run.ran(run.row.allocatedUntil), run.became)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.leaving--

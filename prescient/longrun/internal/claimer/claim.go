@@ -57,7 +57,7 @@ func (c *Claimer) answered(claim Claim, became Became) {
 			c.step(t, c.now(), 0, machine.Event{Kind: machine.Done, From: c.Agent, Row: machine.Row{Token: claim.Token}})
 		}
 	}
-	if became != Runs { // the place is free for the next
+	if became != Started { // the place is free for the next
 		c.placeFree(claim.Pool)
 	}
 }

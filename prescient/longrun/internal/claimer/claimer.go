@@ -32,8 +32,8 @@ const (
 	Missed Became = iota
 	// Settled: the run is over, or was put off.
 	Settled
-	// Runs: it is called here.
-	Runs
+	// Started: it is called here.
+	Started
 )
 
 // Host calls what is claimed. Its methods are called while the claimer is locked, but for Claim: they do not call the claimer.

@@ -10,8 +10,8 @@ import (
 	"prescient/prescient/longrun/wakeup"
 )
 
-// Ran is what the host says of a run that it has.
-type Ran struct {
+// Run is what the host says of a run that it has.
+type Run struct {
 	Key     prescient.Key
 	Pool    string
 	JobExec string
@@ -20,8 +20,8 @@ type Ran struct {
 	Until time.Time
 }
 
-// Runs says that a run is called here, since it was started.
-func (c *Claimer) Runs(r Ran) {
+// Started says that a run is called here.
+func (c *Claimer) Started(r Run) {
 	c.hear(r, machine.Event{Kind: machine.Claimed, From: c.Agent, Runs: true, Row: machine.Row{Token: r.Token, Agent: c.Agent, Until: r.Until}})
 	c.mu.Lock()
 	c.unmeet(r.Key)
@@ -30,7 +30,7 @@ func (c *Claimer) Runs(r Ran) {
 }
 
 // Renewed says that its lease was renewed.
-func (c *Claimer) Renewed(r Ran) {
+func (c *Claimer) Renewed(r Run) {
 	c.hear(r, machine.Event{Kind: machine.Refresh, From: c.Agent, Row: machine.Row{Token: r.Token, Agent: c.Agent, Until: r.Until}})
 }
 
@@ -44,33 +44,33 @@ func (c *Claimer) Lapsed(key prescient.Key) {
 }
 
 // Gone says that the row is not this agent's any more.
-func (c *Claimer) Gone(r Ran) {
+func (c *Claimer) Gone(r Run) {
 	c.hear(r, machine.Event{Kind: machine.Claimed, Row: machine.Row{Token: r.Token + 1}})
 }
 
 // Unwanted says that its check was cancelled or changed.
-func (c *Claimer) Unwanted(r Ran) {
+func (c *Claimer) Unwanted(r Run) {
 	c.hear(r, machine.Event{Kind: machine.Remove})
 }
 
-// Over is what has become of a run that is over here.
-type Over uint8
+// How is how a call ended.
+type How uint8
 
 // The ways.
 const (
-	Lost Over = iota
+	Lost How = iota
 	Ended
 	HandedOn
 )
 
-// Over says that a run is over here.
-func (c *Claimer) Over(r Ran, became Over) {
+// Finished says that the call of a run is over.
+func (c *Claimer) Finished(r Run, how How) {
 	kind := machine.Done
-	if became == HandedOn {
+	if how == HandedOn {
 		kind = machine.Release
 	}
 	c.hear(r, machine.Event{Kind: kind, From: c.Agent, Row: machine.Row{Token: r.Token}})
-	switch became {
+	switch how {
 	case Ended:
 		c.say(wakeup.End, r)
 	case HandedOn:
@@ -109,7 +109,7 @@ func (c *Claimer) takeNext(pool string) bool {
 }
 
 // Offered says that a slot run of this agent has offered a run to the agents of its pool.
-func (c *Claimer) Offered(r Ran) {
+func (c *Claimer) Offered(r Run) {
 	if slices.Contains(c.Pools, r.Pool) {
 		c.mu.Lock()
 		c.meet(r.Key, r.Pool)
@@ -121,7 +121,7 @@ func (c *Claimer) Offered(r Ran) {
 
 // told has the machine of a run, which may be new, hear of what the next look would show as well. Before the first look it says nothing: a timer
 // would be set by the clock of this machine. The lock is held.
-func (c *Claimer) told(r Ran, e machine.Event) {
+func (c *Claimer) told(r Run, e machine.Event) {
 	if c.clock.At.IsZero() {
 		return
 	}
@@ -138,7 +138,7 @@ func (c *Claimer) told(r Ran, e machine.Event) {
 }
 
 // hear has the machine of a run hear of what happened here.
-func (c *Claimer) hear(r Ran, e machine.Event) {
+func (c *Claimer) hear(r Run, e machine.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.machines[r.Key]
@@ -171,11 +171,11 @@ func (c *Claimer) heard(m wakeup.Message) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.told(Ran{Key: m.Key, Pool: m.Pool, JobExec: m.JobExec}, e)
+	c.told(Run{Key: m.Key, Pool: m.Pool, JobExec: m.JobExec}, e)
 }
 
 // say tells the other agents.
-func (c *Claimer) say(kind wakeup.Kind, r Ran) {
+func (c *Claimer) say(kind wakeup.Kind, r Run) {
 	if c.WakeUp == nil {
 		return
 	}

@@ -74,14 +74,14 @@ func TestALookThatIsOlderThanWhatOthersSaidSinceIsNotBelieved(t *testing.T) {
 func TestWhatOthersSayDoesNotEndACall(t *testing.T) {
 	c, h, _ := looking(t)
 	until := time.Now().UTC().Add(time.Hour)
-	c.Runs(Ran{Key: aRun, Pool: "heavy", JobExec: "export", Token: 7, Until: until})
+	c.Started(Run{Key: aRun, Pool: "heavy", JobExec: "export", Token: 7, Until: until})
 	for _, kind := range []wakeup.Kind{wakeup.Offer, wakeup.Claim, wakeup.Has, wakeup.End} {
 		c.heard(wakeup.Message{Kind: kind, From: "x", Agent: "x", Pool: "heavy", JobExec: "export", Key: aRun, Token: 1 << 62, Until: until})
 		if got := c.machines[aRun]; h.stopped > 0 || got == nil || got.State != machine.Executing || got.Row.Token != 7 {
 			t.Fatalf("after %s: %+v", kind, got)
 		}
 	}
-	c.Gone(Ran{Key: aRun, Pool: "heavy", JobExec: "export", Token: 7})
+	c.Gone(Run{Key: aRun, Pool: "heavy", JobExec: "export", Token: 7})
 	if h.stopped != 1 {
 		t.Error("it goes on though the row is another's")
 	}
