@@ -10,8 +10,8 @@ import (
 	"prescient/prescient/longrun/internal/claimer"
 )
 
-// Serve claims runs until ctx ends or the agent is drained: those of its pools, and of no pool those that another agent has handed on, or
-// let lapse. A program that runs slots as they come calls it beside that. It is not for one that runs a slot and ends.
+// Serve claims runs that nobody has, of its pools and of no pool, until ctx ends or the agent is drained. A program that runs slots as they come calls it
+// beside that. It is not for one that runs a slot and ends.
 //
 // It returns at once where no job_exec is registered.
 func (r *Runner) Serve(ctx context.Context) {
