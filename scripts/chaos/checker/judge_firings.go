@@ -148,7 +148,12 @@ func (j *judgement) metUnderWay(p *plan, r *runStory) bool {
 		return (e.Change.Do == "update" || e.Change.Do == "pause") && slices.ContainsFunc(r.calls, func(c called) bool {
 			return c.At <= e.At+j.rules.InFlight && (c.answer == nil || c.answer.At+j.rules.InFlight >= e.At-e.Took || j.isLong(r.story))
 		})
-	})
+	}) || j.startedUncalled(p, r)
+}
+
+// startedUncalled says whether an agent was given a run, and died before it noted a call.
+func (j *judgement) startedUncalled(p *plan, r *runStory) bool {
+	return len(r.calls) == 0 && slices.ContainsFunc(j.starts[p.id], func(s evidence.Start) bool { return s.Tag == r.jobs[0].Tag })
 }
 
 // insertedByUpdate is the span that begins with the update which inserted a run that was due before it, by the definition until then; nil
@@ -206,7 +211,7 @@ func (j *judgement) runs(p *plan) {
 		list := s.fires()
 		inserted := func(t time.Time) time.Time {
 			r := p.runs[tagOf(t)]
-			if r == nil || !j.thereIn(r, s, t) {
+			if r == nil || !j.thereIn(p, r, s, t) {
 				return time.Time{}
 			}
 			return r.insertedAt()
@@ -240,10 +245,10 @@ func tagOf(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }
 
 // thereIn says whether a run was there in a span after the change that began it, or before that, where the span begins with an
 // occurrence that had begun.
-func (j *judgement) thereIn(r *runStory, s *span, t time.Time) bool {
+func (j *judgement) thereIn(p *plan, r *runStory, s *span, t time.Time) bool {
 	low, high := j.when(s.begin)
 	return slices.ContainsFunc(r.jobs, func(job evidence.ScheduleJob) bool {
-		underWay := job.Outcome == superseded && job.Worker != "" && len(r.calls) > 0 && !job.At.Before(low) // who ends it read the time before it waited for the change
+		underWay := job.Outcome == superseded && job.Worker != "" && (len(r.calls) > 0 || j.startedUncalled(p, r)) && !job.At.Before(low) // who ends it read the time before it waited for the change
 		return job.Outcome == "" || job.At.After(s.begin.Change.UpdatedAt) || underWay || s.kept && t.Equal(s.first) && !t.After(high)
 	})
 }
