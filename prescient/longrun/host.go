@@ -119,6 +119,6 @@ func (r *Run) expiry() time.Time {
 // tellOfOffers tells the agents of their pools of runs that were offered.
 func (e *exec) tellOfOffers(offered []*known) {
 	for _, row := range offered {
-		e.claimer.Offered(claimer.Run{Key: row.key, Pool: row.pool, JobExec: e.name, Token: row.token, Until: row.allocatedUntil})
+		e.claimer.Offered(claimer.Run{Key: row.key, Pool: row.pool, JobExec: e.name, Token: row.token, Until: row.allocatedUntil, Due: row.check.dueAt})
 	}
 }

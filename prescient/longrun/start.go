@@ -159,7 +159,9 @@ func (m *claims) offer(job prescient.FutureJob, terms Terms, row *known, r rulin
 	} else if r.takesOver { // nobody knows after that from whom
 		row.takeovers++
 	}
-	row.pool, row.agent, row.allocatedUntil, row.lives = pool, "", m.now, false
+	// Of those that are offered together the earliest is to be claimed first: what was decided before stands before it.
+	since := m.now.Add(time.Duration(len(m.offered)-len(m.jobs)) * time.Microsecond)
+	row.pool, row.agent, row.allocatedUntil, row.lives = pool, "", since, false
 	m.keep(row)
 	m.rows = row.appendTo(m.rows, job)
 	m.offered = append(m.offered, row)

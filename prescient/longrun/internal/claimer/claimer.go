@@ -96,6 +96,7 @@ type tracked struct {
 	key     prescient.Key
 	pool    string
 	jobExec string
+	due     time.Time // zero where it is not known yet
 	place   uint64
 	missed  bool   // a claim came to nothing since the last look
 	doubted uint64 // the token that the last look has shown a lower one for; 0 for none
@@ -248,21 +249,11 @@ func (c *Claimer) fire() {
 		if order := a.Timer.Compare(b.Timer); order != 0 {
 			return order
 		}
-		return compare(a.place, b.place)
+		return first(a.due, b.due, a.place, b.place)
 	})
 	for _, t := range due {
 		c.step(t, now, 0, machine.Event{Kind: machine.Timer})
 	}
-}
-
-func compare(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // Looks is how often it has looked.

@@ -18,6 +18,8 @@ type Run struct {
 	Token   uint64
 	// Until is when its lease ends, by the database's clock, and no later than that.
 	Until time.Time
+	// Due is when its check was due; zero where that is not known.
+	Due time.Time
 }
 
 // Started says that a run is called here.
@@ -94,16 +96,16 @@ func (c *Claimer) placeFree(pool string) {
 // another agent has it by now, the claim comes to nothing. It says whether there is one; the lock is held.
 func (c *Claimer) takeNext(pool string) bool {
 	now := c.now()
-	var first *tracked
+	var next *tracked
 	for _, t := range c.machines {
-		if t.pool == pool && t.State == machine.Loaded && !t.missed && !t.Row.Until.After(now) && (first == nil || t.place < first.place) {
-			first = t
+		if t.pool == pool && t.State == machine.Loaded && !t.missed && !t.Row.Until.After(now) && (next == nil || first(t.due, next.due, t.place, next.place) < 0) {
+			next = t
 		}
 	}
-	if first == nil {
+	if next == nil {
 		return false
 	}
-	c.step(first, now, 0, machine.Event{Kind: machine.Refresh, Row: first.Row})
+	c.step(next, now, 0, machine.Event{Kind: machine.Refresh, Row: next.Row})
 	c.rouse()
 	return true
 }
@@ -128,6 +130,9 @@ func (c *Claimer) told(r Run, e machine.Event) {
 	t := c.machines[r.Key]
 	if t == nil {
 		t = c.track(r.Key, r.Pool, r.JobExec)
+	}
+	if !r.Due.IsZero() {
+		t.due = r.Due
 	}
 	if t.State == machine.Executing && e.From != "" && e.Row.Token > t.Row.Token {
 		c.lookAfter(busyPace) // the row says whether that is so, not they: our lease is over before another can have it

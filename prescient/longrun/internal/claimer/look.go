@@ -27,6 +27,7 @@ type found struct {
 	key     prescient.Key
 	pool    string
 	jobExec string
+	due     time.Time
 	checked bool // its check is there
 	row     machine.Row
 }
@@ -79,8 +80,8 @@ func (c *Claimer) look(ctx context.Context) error {
 		var key []byte
 		var pool, agent, jobExec sql.NullString
 		var token sql.Null[uint64]
-		var until sql.NullTime
-		if err := rows.Scan(&now, &key, &pool, &agent, &token, &until, &jobExec); err != nil {
+		var until, due sql.NullTime
+		if err := rows.Scan(&now, &key, &pool, &agent, &token, &until, &due, &jobExec); err != nil {
 			return fmt.Errorf("looking for long runs: %w", err)
 		}
 		if key == nil {
@@ -89,7 +90,7 @@ func (c *Claimer) look(ctx context.Context) error {
 		if until.Time.After(now.Add(prescient.MaxLease)) { // nobody heeds it
 			until.Time = now
 		}
-		all = append(all, found{prescient.Key(key), pool.String, jobExec.String, jobExec.Valid, machine.Row{Token: token.V, Agent: agent.String, Until: until.Time.UTC()}})
+		all = append(all, found{prescient.Key(key), pool.String, jobExec.String, due.Time, jobExec.Valid, machine.Row{Token: token.V, Agent: agent.String, Until: until.Time.UTC()}})
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("looking for long runs: %w", err)
@@ -118,7 +119,7 @@ func (c *Claimer) saw(clock store.Clock, all []found) {
 	c.looks++
 	c.lookedAt, c.lookAt = now, nextLook(c.Tables.Grid, now, len(all) > 0)
 	there := make(map[prescient.Key]bool, len(all))
-	slices.SortFunc(all, func(a, b found) int { return compare(place(c.Agent, a.key), place(c.Agent, b.key)) })
+	slices.SortFunc(all, func(a, b found) int { return first(a.due, b.due, place(c.Agent, a.key), place(c.Agent, b.key)) })
 	ahead := make(map[string]int)
 	for _, f := range all {
 		if f.checked && !c.host.Calls(f.jobExec) {
@@ -138,7 +139,7 @@ func (c *Claimer) saw(clock store.Clock, all []found) {
 			kind = machine.ReadNew
 			t = c.track(f.key, f.pool, f.jobExec)
 		}
-		t.pool, t.missed = f.pool, false
+		t.pool, t.due, t.missed = f.pool, f.due, false
 		c.step(t, now, ahead[f.pool], machine.Event{Kind: kind, Row: f.row})
 		if !f.row.Until.After(now) {
 			ahead[f.pool]++

@@ -40,7 +40,7 @@ func looking(t *testing.T) (c *Claimer, h *idle, sees func(token uint64)) {
 	return c, h, func(token uint64) {
 		now := time.Now().UTC()
 		row := machine.Row{Token: token, Until: now.Add(-time.Second)}
-		c.saw(store.ClockAt(now), []found{{aRun, "heavy", "export", true, row}})
+		c.saw(store.ClockAt(now), []found{{aRun, "heavy", "export", time.Time{}, true, row}})
 	}
 }
 

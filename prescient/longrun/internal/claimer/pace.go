@@ -1,6 +1,7 @@
 package claimer
 
 import (
+	"cmp"
 	"hash/fnv"
 	"time"
 
@@ -38,7 +39,12 @@ func delay(resolution time.Duration, load float64) time.Duration {
 	return time.Duration(min(max(load, 0), 1) * float64(min(longestLoad, resolution/20)))
 }
 
-// place says where in the order of its claims an agent has a run: agents that see the same runs begin with others.
+// first compares which of two runs is claimed first: the one that was due earlier, or by their places.
+func first(aDue, bDue time.Time, a, b uint64) int {
+	return cmp.Or(aDue.Compare(bDue), cmp.Compare(a, b))
+}
+
+// place says where in the order of its claims an agent has a run: agents that see the same runs begin with others of those that were due together.
 func place(agent string, key prescient.Key) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(agent))

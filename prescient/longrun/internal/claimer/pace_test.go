@@ -1,6 +1,7 @@
 package claimer
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -62,7 +63,7 @@ func TestAgentsBeginWithOtherRuns(t *testing.T) {
 		for i := range 100 {
 			keys = append(keys, prescient.Key{byte(i)})
 		}
-		slices.SortFunc(keys, func(x, y prescient.Key) int { return compare(place(agent, x), place(agent, y)) })
+		slices.SortFunc(keys, func(x, y prescient.Key) int { return cmp.Compare(place(agent, x), place(agent, y)) })
 		first[keys[0]] = true
 	}
 	if len(first) < 3 {
