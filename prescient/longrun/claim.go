@@ -12,8 +12,39 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/longrun/internal/claimer"
 	"prescient/slots"
 )
+
+// meet is what a slot run calls for checks of long runs that are due: it claims the runs of no pool for which this agent has places, and offers the
+// others, in the transaction that moves their checks on.
+func (e *exec) meet(ctx context.Context, tx *sqlx.Tx, batch *prescient.Batch) error {
+	if e.Runner == nil {
+		return fmt.Errorf("%w: job_exec %q was registered without a runner of long runs, which cannot call it", prescient.ErrInvalid, batch.Jobs()[0].JobExec)
+	}
+	jobs := batch.Jobs()
+	terms, now, err := e.terms(ctx, tx, jobs)
+	if err != nil {
+		return err
+	}
+	m := &claims{exec: e, jobs: jobs, terms: terms, now: now, before: time.Now()}
+	m.places = e.reserve("", m.unpooled())
+	batch.AfterTx(func(committed bool) {
+		if committed {
+			e.launch(m.started)
+			e.tellOfOffers(m.offered)
+		}
+		e.unreserve("", m.places) // runs that have started have theirs by now
+	})
+	answers, err := m.claim(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for i, a := range answers {
+		batch.Give(i, a)
+	}
+	return nil
+}
 
 // claims are checks of one job_exec whose runs are to be claimed together.
 type claims struct {
@@ -38,6 +69,12 @@ type claims struct {
 	offered []*known
 	soon    []prescient.Key // runs that are put off for an earlier one of their schedules
 	ends    []Ended
+}
+
+// freeRun is a run that a look has shown to be nobody's, and the slot for which its check waits.
+type freeRun struct {
+	claimer.Claim
+	slot time.Time
 }
 
 // claim is how every long run starts: a slot run calls it for checks that it has met, an agent for runs that nobody has. The checks and their
@@ -178,4 +215,11 @@ func (m *claims) forgetEnded(ctx context.Context, tx *sqlx.Tx, keys []prescient.
 		}
 	}
 	return nil
+}
+
+// tellOfOffers tells the agents of their pools of runs that were offered.
+func (e *exec) tellOfOffers(offered []*known) {
+	for _, row := range offered {
+		e.claimer.Offered(claimer.Run{Key: row.key, Pool: row.pool, JobExec: e.name, Token: row.token, Until: row.allocatedUntil, Due: row.check.dueAt})
+	}
 }

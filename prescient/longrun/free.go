@@ -20,12 +20,6 @@ import (
 	"prescient/prescient/longrun/internal/claimer"
 )
 
-// freeRun is a run that a look has shown to be nobody's, and the slot for which its check waits.
-type freeRun struct {
-	claimer.Claim
-	slot time.Time
-}
-
 // Claim implements claimer.Host. What somebody else's locks are in the way of is tried again for a moment, what else passes for half a lease;
 // then it is put off.
 func (h host) Claim(some []claimer.Claim) []claimer.Became {

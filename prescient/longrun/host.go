@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/longrun/internal/claimer"
@@ -104,21 +103,4 @@ func (h host) Met(n int) {
 	defer h.r.mu.Unlock()
 	h.r.met = n
 	h.r.still()
-}
-
-// ran is what the claimer knows of a run, which is this agent's until a time.
-func (r *Run) ran(until time.Time) claimer.Run {
-	return claimer.Run{Key: r.row.key, Pool: r.row.pool, JobExec: r.job.JobExec, Token: r.row.token, Until: until}
-}
-
-// expiry is when the lease ends, by the database's clock.
-func (r *Run) expiry() time.Time {
-	return r.clock.When(r.term.Until())
-}
-
-// tellOfOffers tells the agents of their pools of runs that were offered.
-func (e *exec) tellOfOffers(offered []*known) {
-	for _, row := range offered {
-		e.claimer.Offered(claimer.Run{Key: row.key, Pool: row.pool, JobExec: e.name, Token: row.token, Until: row.allocatedUntil, Due: row.check.dueAt})
-	}
 }

@@ -37,6 +37,22 @@ type Run struct {
 	part *part // nil for a run of its own
 }
 
+// part is what a run that is a part of another has of its own.
+type part struct {
+	of   *Run
+	wrap func(checkpoint []byte) ([]byte, error)
+}
+
+// ran is what the claimer knows of a run, which is this agent's until a time.
+func (r *Run) ran(until time.Time) claimer.Run {
+	return claimer.Run{Key: r.row.key, Pool: r.row.pool, JobExec: r.job.JobExec, Token: r.row.token, Until: until}
+}
+
+// expiry is when the lease ends, by the database's clock.
+func (r *Run) expiry() time.Time {
+	return r.clock.When(r.term.Until())
+}
+
 func (m *claims) newRun(job prescient.FutureJob, terms Terms, row *known) *Run {
 	job.CalledAt = m.now
 	run := &Run{exec: m.exec, job: job, terms: terms, row: *row, slot: job.NextCheckAt, clock: store.Clock{Told: m.now, At: m.before}, checkpoint: row.checkpoint}

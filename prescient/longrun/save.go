@@ -123,12 +123,6 @@ func (r *Run) trySave(ctx context.Context, do Effect, after func(ctx context.Con
 	return checkpoint, false, nil
 }
 
-// part is what a run that is a part of another has of its own.
-type part struct {
-	of   *Run
-	wrap func(checkpoint []byte) ([]byte, error)
-}
-
 // Part returns a run of another check that lives as long as this one does, for a function that is called within it: as the steps of a
 // job are. It has a checkpoint of its own, which is saved as what wrap makes of it: that is the checkpoint of this run then.
 func (r *Run) Part(job prescient.FutureJob, checkpoint []byte, wrap func(checkpoint []byte) ([]byte, error)) *Run {

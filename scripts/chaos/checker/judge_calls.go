@@ -361,3 +361,8 @@ func (j *judgement) changes() {
 		}
 	}
 }
+
+// startedUncalled says whether an agent was given a run, and died before it noted a call.
+func (j *judgement) startedUncalled(p *plan, r *runStory) bool {
+	return len(r.calls) == 0 && slices.ContainsFunc(j.starts[p.id], func(s evidence.Start) bool { return s.Tag == r.jobs[0].Tag })
+}

@@ -151,11 +151,6 @@ func (j *judgement) metUnderWay(p *plan, r *runStory) bool {
 	}) || j.startedUncalled(p, r)
 }
 
-// startedUncalled says whether an agent was given a run, and died before it noted a call.
-func (j *judgement) startedUncalled(p *plan, r *runStory) bool {
-	return len(r.calls) == 0 && slices.ContainsFunc(j.starts[p.id], func(s evidence.Start) bool { return s.Tag == r.jobs[0].Tag })
-}
-
 // insertedByUpdate is the span that begins with the update which inserted a run that was due before it, by the definition until then; nil
 // for none.
 func (j *judgement) insertedByUpdate(p *plan, r *runStory) *span {
