@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS {prefix}long_run (
   occurrence      VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL COMMENT 'its unix second: the tag of the check',
   agent           VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT '' COMMENT 'the worker that has it, or had it last',
   token           BIGINT UNSIGNED NOT NULL COMMENT 'fencing token: rises with every start',
-  allocated_until DATETIME(6) NULL COMMENT 'UTC: until when it is the agent''s; NULL while it waits, and once it ended',
+  allocated_until DATETIME(6) NULL COMMENT 'UTC: until when it is the agent''s; over where it may be claimed; NULL while it waits for another run, and once it ended',
   slot            DATETIME NOT NULL COMMENT 'UTC: in which it started last',
   due_at          DATETIME(6) NOT NULL COMMENT 'UTC: with the next two, which check of that key it is',
   inserted_at     DATETIME(6) NOT NULL,
