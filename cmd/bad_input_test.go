@@ -167,13 +167,13 @@ func badLines(t *testing.T) (list [][]string) {
 			list = append(list, append(usually(command, ""), "--"+flag.Name+"=1", "--"+flag.Name+"=2"))
 		})
 	}
-	jobs, _, err := root.Find([]string{"jobs"})
+	pending, _, err := root.Find([]string{"pending"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
 		for _, value := range values.of(flag) {
-			list = append(list, append(usually(jobs, flag.Name), "--"+flag.Name+"="+value))
+			list = append(list, append(usually(pending, flag.Name), "--"+flag.Name+"="+value))
 		}
 	})
 	return list
@@ -282,7 +282,7 @@ func TestEveryCommandSaysInPlainWordsThatThereIsNoDatabase(t *testing.T) {
 	}
 	for _, dsn := range []string{"", " ", "x", "\x00", "user:pw@tcp(127.0.0.1:1)", "user:pw@tcp(127.0.0.1:1/x", "mysql://u:p@h/d", "u:p@udp(h:1)/d",
 		"u:p@tcp(h:1)/d?timeout=soon", "u:p@tcp(h:1)/", strings.Repeat("x", 100_000), "u:p@tcp(127.0.0.1:99999)/d", "u:p@tcp(127.0.0.1:x)/d"} {
-		answers(t, map[string]string{"PRESCIENT_DSN": dsn}, [][]string{{"jobs"}, {"migrate"}, {"units", "systemd", "--binary=/bin/x"}, {"config"}, {"demo", "--dsn=" + dsn + "\x00"}})
+		answers(t, map[string]string{"PRESCIENT_DSN": dsn}, [][]string{{"pending"}, {"migrate"}, {"units", "systemd", "--binary=/bin/x"}, {"config"}, {"demo", "--dsn=" + dsn + "\x00"}})
 	}
 }
 

@@ -63,14 +63,14 @@ func TestNoCommandThatFailsShowsThePassword(t *testing.T) {
 				silent(t, what, got.String())
 			}
 		}
-		for _, args := range [][]string{{"jobs", "--dsn", dsn}, {"jobs", "--dsn=" + dsn}} {
+		for _, args := range [][]string{{"pending", "--dsn", dsn}, {"pending", "--dsn=" + dsn}} {
 			got := rig.Execute(t.Context(), cmd.Options{}, nil, "", args...)
 			got.Wants(t, cmd.ExitUsage, "dsn")
 			silent(t, what, got.Err+got.Out)
 		}
 	}
 	// A flag can be seen by whoever lists the processes.
-	rig.Execute(t.Context(), cmd.Options{}, nil, "", "jobs", "--dsn", "user:"+canary+"@tcp(127.0.0.1:1)/none").
+	rig.Execute(t.Context(), cmd.Options{}, nil, "", "pending", "--dsn", "user:"+canary+"@tcp(127.0.0.1:1)/none").
 		Wants(t, cmd.ExitUsage, "PRESCIENT_DSN", "--dsn-file", "command line")
 }
 

@@ -17,7 +17,7 @@ import (
 // The groups of commands in the help.
 const (
 	groupServe  = "serve"
-	groupJobs   = "jobs"
+	groupChecks = "checks"
 	groupTimes  = "schedules"
 	groupSteps  = "steps"
 	groupEvents = "events"
@@ -35,8 +35,8 @@ func addCommands(root *cobra.Command, prog *program.Program, version string) {
 	}
 	add(groupServe, "Running what is due:",
 		serve.Run(prog), serve.Work(prog), serve.Sweep(prog), serve.RollForward(prog), serve.Pause(prog), serve.Resume(prog), operate.Agents(prog))
-	add(groupJobs, "Checks:",
-		checks.Insert(prog), checks.Cancel(prog), checks.Reschedule(prog), checks.Requeue(prog), checks.Get(prog), checks.Jobs(prog), checks.History(prog),
+	add(groupChecks, "Checks:",
+		checks.Insert(prog), checks.Cancel(prog), checks.Reschedule(prog), checks.Requeue(prog), checks.Get(prog), checks.Pending(prog), checks.Jobs(prog), checks.History(prog),
 		checks.Slots(prog))
 	add(groupTimes, "Schedules:",
 		schedule.Command(prog))

@@ -25,17 +25,17 @@ func TestAnotherResolutionIsRefusedNamingBoth(t *testing.T) {
 			r.Execute(append(args, "--slots-resolution", "5m")...).Wants(r.T, cmd.ExitTables, "prescient: resolution differs: the tables have 15m, not 5m; set slots.resolution to 15m")
 		}
 		// What only reads takes that of the tables.
-		for _, args := range [][]string{{"jobs"}, {"history"}, {"slots"}, {"schedule", "list"}, {"job", "list"}, {"agents"}, {"audit"}, {"event", "status"}} {
+		for _, args := range [][]string{{"pending"}, {"history"}, {"slots"}, {"schedule", "list"}, {"job", "list"}, {"agents"}, {"audit"}, {"event", "status"}} {
 			r.OK(append(args, "--slots-resolution", "5m")...)
 		}
-		r.OK("jobs", "--slot", "2026-11-20 10:15", "--slots-resolution", "1h")
+		r.OK("pending", "--slot", "2026-11-20 10:15", "--slots-resolution", "1h")
 	})
 }
 
 func TestAccessDeniedShowsNoPassword(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		dsn := "nobody:topsecret" + r.DSN[strings.LastIndex(r.DSN, "@"):]
-		got := rig.Execute(r.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": dsn}, "", "jobs")
+		got := rig.Execute(r.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": dsn}, "", "pending")
 		got.Wants(r.T, cmd.ExitDatabase, "database nobody:***@tcp(", "Access denied")
 		if strings.Contains(got.Err, "topsecret") {
 			r.Errorf("%v", got)

@@ -40,9 +40,9 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"cancel of nothing", []string{"cancel"}, "give --entity"},
 		{"reschedule without a time", []string{"reschedule", "--entity", "a/b", "--exec", "x"}, "give --at TIME or --in DURATION"},
 		{"get without a job_exec", []string{"get", "--entity", "a/b"}, "give --exec"},
-		{"limit of 0", []string{"jobs", "--limit", "0"}, "--limit 0: 1 to 9999 are allowed"},
-		{"wrong window", []string{"jobs", "--from", "yesterday"}, `--from: time "yesterday"`},
-		{"slot and window", []string{"jobs", "--slot", "now", "--from", "now"}, "give either a slot or --from and --before"},
+		{"limit of 0", []string{"pending", "--limit", "0"}, "--limit 0: 1 to 9999 are allowed"},
+		{"wrong window", []string{"pending", "--from", "yesterday"}, `--from: time "yesterday"`},
+		{"slot and window", []string{"pending", "--slot", "now", "--from", "now"}, "give either a slot or --from and --before"},
 		{"wrong outcome", []string{"history", "--outcome", "dead"}, "done, cancelled, max_checks"},
 		{"limit of slots", []string{"slots", "--limit", "10000"}, "--limit 10000"},
 		{"two times to round", []string{"slots", "ceil", "2026-03-01", "13:05"}, "takes one time, but was given 2"},
@@ -58,16 +58,16 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"a subcommand at the top", []string{"resend"}, `unknown command "resend" for prescient; did you mean event?`},
 		{"misspelt subcommand", []string{"schedule", "lsit"}, `unknown command "lsit" for prescient schedule; did you mean list?`},
 		{"unknown subcommand", []string{"migrate", "sideways"}, `unknown command "sideways" for prescient migrate`},
-		{"unknown flag", []string{"jobs", "--colour"}, "unknown flag: --colour (see prescient jobs --help)"},
-		{"flag without its value", []string{"jobs", "--exec"}, "flag needs an argument: --exec"},
-		{"flag given twice", []string{"jobs", "--exec", "a", "--exec", "b"}, "--exec is given twice; once is allowed"},
-		{"configuration given twice", []string{"jobs", "--sweep-every", "1m", "--sweep-every", "2m"}, "--sweep-every is given twice"},
-		{"DSN given twice", []string{"jobs", "--dsn", rig.NoServer, "--dsn", "a:topsecret@tcp(b:1)/c"}, "--dsn is given twice"},
-		{"flag that is no number", []string{"jobs", "--limit", "ten"}, `"ten"`},
+		{"unknown flag", []string{"pending", "--colour"}, "unknown flag: --colour (see prescient pending --help)"},
+		{"flag without its value", []string{"pending", "--exec"}, "flag needs an argument: --exec"},
+		{"flag given twice", []string{"pending", "--exec", "a", "--exec", "b"}, "--exec is given twice; once is allowed"},
+		{"configuration given twice", []string{"pending", "--sweep-every", "1m", "--sweep-every", "2m"}, "--sweep-every is given twice"},
+		{"DSN given twice", []string{"pending", "--dsn", rig.NoServer, "--dsn", "a:topsecret@tcp(b:1)/c"}, "--dsn is given twice"},
+		{"flag that is no number", []string{"pending", "--limit", "ten"}, `"ten"`},
 
 		// configuration
-		{"wrong value of a key", []string{"jobs", "--worker-lease", "1s"}, "worker.lease: "},
-		{"file that is not", []string{"jobs", "--config", "/nonexistent.yaml"}, "/nonexistent.yaml"},
+		{"wrong value of a key", []string{"pending", "--worker-lease", "1s"}, "worker.lease: "},
+		{"file that is not", []string{"pending", "--config", "/nonexistent.yaml"}, "/nonexistent.yaml"},
 		{"minutes that are no slots", []string{"work", "--worker-minutes", "7"}, "worker.minutes: "},
 	} {
 		t.Run(test.about, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 // A flag that takes a list may be given again, and any flag with what it has already.
 func TestFlagsThatMayBeGivenAgain(t *testing.T) {
 	for _, args := range [][]string{{"cancel", "--entity", "a/b", "--exec", "x", "--exec", "y"}, {"doctor", "--only", "rows", "--only", "clock"},
-		{"jobs", "--json", "--exec", "a", "--json", "--exec", "a"}} {
+		{"pending", "--json", "--exec", "a", "--json", "--exec", "a"}} {
 		rig.Execute(t.Context(), cmd.Options{}, map[string]string{"PRESCIENT_DSN": rig.NoServer}, "", args...).Wants(t, cmd.ExitDatabase)
 	}
 }
@@ -103,17 +103,17 @@ func TestEverythingThatIsWrongWithTheConfigurationHasItsLine(t *testing.T) {
 }
 
 func TestNoDSN(t *testing.T) {
-	rig.Execute(t.Context(), cmd.Options{}, nil, "", "jobs").Wants(t, cmd.ExitUsage, "PRESCIENT_DSN", "--dsn")
+	rig.Execute(t.Context(), cmd.Options{}, nil, "", "pending").Wants(t, cmd.ExitUsage, "PRESCIENT_DSN", "--dsn")
 }
 
 // What is typed in the wrong place may be the DSN.
 func TestSecretsAreNotShown(t *testing.T) {
 	const dsn = "dev:topsecret@tcp(127.0.0.1:1)/x"
 	for _, args := range [][]string{
-		{"jobs", "-dsn=" + dsn}, {"jobs", dsn}, {dsn}, {"jobs", "--dns", dsn}, {"jobs", "--dns=" + dsn}, {"jobs", "--limit", dsn},
-		{"jobs", "--dsn", dsn}, {"jobs", "--dsn", "topsecret:x@"}, {"config", "--dsn", dsn}, {"config", "--json", "--dsn", dsn},
+		{"pending", "-dsn=" + dsn}, {"pending", dsn}, {dsn}, {"pending", "--dns", dsn}, {"pending", "--dns=" + dsn}, {"pending", "--limit", dsn},
+		{"pending", "--dsn", dsn}, {"pending", "--dsn", "topsecret:x@"}, {"config", "--dsn", dsn}, {"config", "--json", "--dsn", dsn},
 		{"run", "--dsn", dsn}, {"migrate", "--dsn", dsn}, {"demo", "--dsn", dsn}, {"slots", "ceil", dsn, dsn},
-		{"jobs", "--worker-name", dsn, "--dsn", dsn},
+		{"pending", "--worker-name", dsn, "--dsn", dsn},
 	} {
 		got := rig.Execute(t.Context(), cmd.Options{}, nil, "", args...)
 		if strings.Contains(got.Err+got.Out, "topsecret") {

@@ -50,6 +50,9 @@ func commandTable(root *cobra.Command) string {
 	for _, group := range root.Groups() {
 		fmt.Fprintf(&table, "\n%s\n\n", group.Title)
 		for _, command := range root.Commands() {
+			if command.Hidden {
+				continue
+			}
 			if command.GroupID != group.ID {
 				continue
 			}

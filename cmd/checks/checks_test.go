@@ -100,16 +100,16 @@ func TestListingsAreFilteredAndPaged(t *testing.T) {
 			{[]string{"--exec", "c"}, 0},
 		} {
 			if jobs := r.Jobs(test.args...); len(jobs) != test.want {
-				r.Errorf("jobs %q: %d; want %d: %+v", test.args, len(jobs), test.want, jobs)
+				r.Errorf("pending %q: %d; want %d: %+v", test.args, len(jobs), test.want, jobs)
 			}
 		}
-		r.Execute("jobs", "--slot", "2026-11-20 12:01").Wants(r.T, cmd.ExitUsage, "is no slot", "12:00:00 and 2026-11-20 12:15:00")
-		r.Execute("jobs", "--exec", "c", "--search", "3").Wants(r.T, cmd.ExitOK, "3 rows were looked at, as far as 2026-11-20", "--after '2026-11-20 1")
-		r.Execute("jobs", "--search", "-1").Wants(r.T, cmd.ExitUsage, "--search -1")
-		r.Execute("jobs", "--after", "nonsense").Wants(r.T, cmd.ExitUsage, `cursor "nonsense"`)
-		pages(r, "jobs", 8)
+		r.Execute("pending", "--slot", "2026-11-20 12:01").Wants(r.T, cmd.ExitUsage, "is no slot", "12:00:00 and 2026-11-20 12:15:00")
+		r.Execute("pending", "--exec", "c", "--search", "3").Wants(r.T, cmd.ExitOK, "3 rows were looked at, as far as 2026-11-20", "--after '2026-11-20 1")
+		r.Execute("pending", "--search", "-1").Wants(r.T, cmd.ExitUsage, "--search -1")
+		r.Execute("pending", "--after", "nonsense").Wants(r.T, cmd.ExitUsage, `cursor "nonsense"`)
+		pages(r, "pending", 8)
 
-		first := r.Execute("jobs", "--limit", "1")
+		first := r.Execute("pending", "--limit", "1")
 		first.Wants(r.T, cmd.ExitOK, "there are more: --after '2026-11-20 11:00:00/")
 		if want := "slot (UTC)           entity   job_exec  due at               checks\n" +
 			"2026-11-20 11:00:00  order/0  a         2026-11-20 11:00:00       0\n"; first.Out != want {
@@ -176,7 +176,7 @@ func TestWhatTheDatabaseHoldsDrivesNoTerminal(t *testing.T) {
 		r.Must(err)
 		job := []string{"--entity", "order/" + nasty, "--exec", "x", "--tag", nasty}
 		for _, args := range [][]string{
-			{"jobs"}, {"jobs", "--json"}, append([]string{"get"}, job...), append([]string{"get", "--json"}, job...), {"slots"},
+			{"pending"}, {"pending", "--json"}, append([]string{"get"}, job...), append([]string{"get", "--json"}, job...), {"slots"},
 			append([]string{"reschedule", "--in", "2h"}, job...), append([]string{"insert", "--in", "2h", "--on-pending", "error"}, job...),
 			{"cancel", "--entity", "order/" + nasty}, {"history"}, {"history", "--json"},
 		} {

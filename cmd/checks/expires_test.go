@@ -24,10 +24,10 @@ func TestACheckIsInsertedWithAnExpiryAndShown(t *testing.T) {
 		if out := r.OK("get", "--entity", "patient/7", "--exec", "remind"); !strings.Contains(out, "expires_at      2026-11-20 13:00:00\n") {
 			r.Error(out)
 		}
-		if out := r.OK("jobs"); !strings.Contains(out, "2026-11-20 13:00:00") {
+		if out := r.OK("pending"); !strings.Contains(out, "2026-11-20 13:00:00") {
 			r.Error(out)
 		}
-		if out := r.OK("jobs", "--json"); !strings.Contains(out, `"expires_at":"2026-11-20T13:00:00Z"`) {
+		if out := r.OK("pending", "--json"); !strings.Contains(out, `"expires_at":"2026-11-20T13:00:00Z"`) {
 			r.Error(out)
 		}
 		r.OK("reschedule", "--entity", "patient/7", "--exec", "remind", "--at", "2026-11-20 14:00")

@@ -269,7 +269,7 @@ func (b *fileInsert) insert(ctx context.Context) error {
 		}
 		return fmt.Errorf("nothing was inserted: %w", err)
 	}
-	return program.Commit(ctx, tx, "nothing was inserted", "whether the lines were inserted is not known, see jobs")
+	return program.Commit(ctx, tx, "nothing was inserted", "whether the lines were inserted is not known: see pending")
 }
 
 // insertInChunks commits chunk by chunk, and says how far it came where it does not come to the end.

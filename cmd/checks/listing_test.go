@@ -40,8 +40,8 @@ func TestATruncatedSearchSaysInItsOutputHowToGoOn(t *testing.T) {
 				r.Errorf("%s: found after %d searches that ended early", list, ways)
 			}
 		}
-		find("jobs")
-		text := r.Execute("jobs", "--exec", "rare", "--search", "2")
+		find("pending")
+		text := r.Execute("pending", "--exec", "rare", "--search", "2")
 		text.Wants(r.T, cmd.ExitOK, "go on with --after '2026-11-20 12:00:00/")
 		if text.Out != "nothing matches the filter among the 2 rows that were looked at\n" {
 			r.Errorf("%v", text)
@@ -60,6 +60,27 @@ func TestATruncatedSearchSaysInItsOutputHowToGoOn(t *testing.T) {
 	})
 }
 
+// jobs is pending under the name that it had before: it works, warns on stderr, and no help or completion has it.
+func TestTheFormerNameOfPendingWorksAndWarns(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.Begin()
+		r.OK("insert", "--entity", "order/1", "--exec", "a", "--in", "1h")
+		now, before := r.Execute("pending", "--json"), r.Execute("jobs", "--json")
+		if now.Code != cmd.ExitOK || now.Err != "" || !strings.Contains(now.Out, "order") {
+			r.Errorf("pending: %v", now)
+		}
+		if want := "The command jobs is now called pending: use prescient pending.\n"; before.Code != cmd.ExitOK || before.Out != now.Out || before.Err != want {
+			r.Errorf("jobs: %v\nwant %v and on stderr %s", before, now, want)
+		}
+	})
+	if help := rig.Execute(t.Context(), cmd.Options{}, nil, "", "--help").Out; !strings.Contains(help, "\n  pending ") || strings.Contains(help, "\n  jobs ") {
+		t.Errorf("the help: %s", help)
+	}
+	if words := rig.Execute(t.Context(), cmd.Options{}, nil, "", "__complete", "").Out; !strings.Contains(words, "pending\t") || strings.Contains(words, "jobs\t") {
+		t.Errorf("the completion: %s", words)
+	}
+}
+
 func TestAnEmptyListingSaysWhetherTheFilterMadeItSo(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
@@ -69,19 +90,19 @@ func TestAnEmptyListingSaysWhetherTheFilterMadeItSo(t *testing.T) {
 			}
 		}
 		says("nothing has ended", "history")
-		says("nothing is pending", "jobs")
+		says("nothing is pending", "pending")
 		says("nothing is pending", "slots")
 		r.OK("insert", "--entity", "order/1", "--exec", "a", "--in", "1h")
 		r.OK("insert", "--entity", "order/2", "--exec", "a", "--in", "1h")
 		r.OK("cancel", "--entity", "order/2")
 		for _, filter := range []string{"--exec b", "--entity invoice", "--entity order/3", "--before 2026-01-01T00:00Z", "--slot 2026-11-20T20:00Z"} {
-			says("nothing that is pending matches the filter", append([]string{"jobs"}, strings.Fields(filter)...)...)
+			says("nothing that is pending matches the filter", append([]string{"pending"}, strings.Fields(filter)...)...)
 			says("nothing that has ended matches the filter", append([]string{"history"}, strings.Fields(filter)...)...)
 		}
 		says("nothing that has ended matches the filter", "history", "--outcome", "done")
 		says("nothing is pending in this time", "slots", "--before", "now")
-		says("nothing comes behind this cursor", "jobs", "--after", r.Jobs()[0].Cursor)
-		if got := r.Execute("jobs", "--json", "--exec", "b"); got.Out != "" {
+		says("nothing comes behind this cursor", "pending", "--after", r.Jobs()[0].Cursor)
+		if got := r.Execute("pending", "--json", "--exec", "b"); got.Out != "" {
 			r.Errorf("%v", got)
 		}
 	})

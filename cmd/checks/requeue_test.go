@@ -84,7 +84,7 @@ func TestNoLimitOfZeroMeansSomethingElse(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
 		for _, line := range []string{
-			"jobs --limit 0", "jobs --limit -1", "jobs --search 0", "jobs --search -1", "jobs --limit 10000",
+			"pending --limit 0", "pending --limit -1", "pending --search 0", "pending --search -1", "pending --limit 10000",
 			"history --limit 0", "history --limit -1", "history --search 0", "history --limit 10000",
 			"slots --limit 0", "slots --limit -1", "slots --limit 10000", "slots served --limit 0",
 			"prune --keep 0", "prune --keep 90d --max-copy 0", "prune --keep 90d --max-copy -1",

@@ -10,7 +10,7 @@ import (
 
 func TestMigrate(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.Execute("jobs").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
+		r.Execute("pending").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
 		r.Execute("run").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
 		if got := r.Execute("migrate", "status"); got.Code != cmd.ExitTables || !strings.Contains(got.Out, "migrations are missing") || got.Err != "" {
 			r.Errorf("%v", got)
@@ -27,12 +27,12 @@ func TestMigrate(t *testing.T) {
 		// Two installations, one database.
 		r.OK("migrate", "--table-prefix", "other_", "--slots-resolution", "1h")
 		r.OK("insert", "--entity", "order/42", "--exec", "x", "--in", "3h")
-		if out := r.OK("jobs", "--table-prefix", "other_", "--slots-resolution", "1h"); out != "nothing is pending\n" {
+		if out := r.OK("pending", "--table-prefix", "other_", "--slots-resolution", "1h"); out != "nothing is pending\n" {
 			r.Error(out)
 		}
 		r.OK("migrate", "down", "--yes")
-		r.Execute("jobs").Wants(r.T, cmd.ExitTables)
-		r.OK("jobs", "--table-prefix", "other_", "--slots-resolution", "1h")
+		r.Execute("pending").Wants(r.T, cmd.ExitTables)
+		r.OK("pending", "--table-prefix", "other_", "--slots-resolution", "1h")
 		if out := r.OK("migrate", "down", "--yes"); out != "there were no tables\n" {
 			r.Error(out)
 		}

@@ -24,7 +24,7 @@ func TestReslot(t *testing.T) {
 			r.Error(got)
 		}
 		r.Execute("sweep").Wants(r.T, cmd.ExitTables, "the tables have 20m, not 15m")
-		rows := rig.Lines[rig.JobRow](r.T, r.OK("jobs", "--json", "--slots-resolution", "20m"))
+		rows := rig.Lines[rig.JobRow](r.T, r.OK("pending", "--json", "--slots-resolution", "20m"))
 		if len(rows) != 1 || !rows[0].NextCheckAt.Equal(rig.At("13:20")) {
 			r.Errorf("%+v", rows)
 		}
@@ -34,7 +34,7 @@ func TestReslot(t *testing.T) {
 		if out := r.OK("reslot", "--resolution", "5m", "--json"); len(rig.Lines[struct{ From, To string }](r.T, out)) != 1 {
 			r.Error(out)
 		}
-		r.OK("jobs", "--slots-resolution", "5m")
+		r.OK("pending", "--slots-resolution", "5m")
 		var told []string
 		for _, e := range rig.Lines[audit.Stored](r.T, r.OK("audit", "--verb", "reslot", "--json", "--slots-resolution", "5m")) {
 			told = append(told, strings.Join([]string{string(e.Kind), e.ID, e.Command, e.Reason, string(e.Before), string(e.After)}, "|"))

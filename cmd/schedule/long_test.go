@@ -79,7 +79,7 @@ func TestARunUnderWayIsShown(t *testing.T) {
 			r.Error(out)
 		}
 
-		got := rig.Execute(r.Context(), r.Options, r.EnvironmentOf([]string{"jobs"}), "", "schedule", "show", "export")
+		got := rig.Execute(r.Context(), r.Options, r.EnvironmentOf([]string{"pending"}), "", "schedule", "show", "export")
 		got.Wants(r.T, cmd.ExitOK, "what is under way cannot be seen by this account", "what ended cannot be seen by this account")
 	})
 }

@@ -159,7 +159,7 @@ func TestAnAccountThatMayNotReadHistoryIsTold(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Begin()
 		r.OK("schedule", "create", "a", "@daily", "--exec", "x")
-		env := r.EnvironmentOf([]string{"jobs"})
+		env := r.EnvironmentOf([]string{"pending"})
 		got := rig.Execute(r.Context(), r.Options, env, "", "schedule", "show", "a")
 		got.Wants(r.T, cmd.ExitOK, "what ended cannot be seen by this account")
 		r.Says(got.Out, "timer due_at    2026-11-21 00:00:00\n", "that wait:")

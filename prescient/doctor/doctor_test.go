@@ -286,7 +286,7 @@ func TestADoctorNamesWhatIsPutOff(t *testing.T) {
 		r.RunAt(rig.At("13:30"), settled, worker.Options{})
 		found := r.examine(rig.At("13:38"), Options{})
 		wantFinding(t, found, "put_off", SeverityBad, "3 rows of job_exec mispelt", "2 times")
-		if do := finding(found, "put_off").Do; !strings.Contains(do, "jobs --exec mispelt") {
+		if do := finding(found, "put_off").Do; !strings.Contains(do, "pending --exec mispelt") {
 			t.Error(do)
 		}
 		// One that cannot be ended needs no worker.

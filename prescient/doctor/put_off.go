@@ -101,7 +101,7 @@ func (d *doctor) judgePutOff(p putOff, sampled bool) Finding {
 	}
 	f := warn("put_off", fmt.Sprintf("%s rows of job_exec %s are put off without a call, up to %d times in a row, the first due since %s: %s",
 		count, p.JobExec, p.Times, slots.Stamp(p.Since), p.Reason),
-		fmt.Sprintf("start a worker that has %[1]s registered; where the name is misspelt, see jobs --exec %[1]s, and cancel and insert them under the right one", p.JobExec))
+		fmt.Sprintf("start a worker that has %[1]s registered; where the name is misspelt, see pending --exec %[1]s, and cancel and insert them under the right one", p.JobExec))
 	if prescient.IsKept(prescient.FutureJob{PutOffCount: p.Times, LastError: p.Reason}) {
 		f.Do = "take away what keeps these rows in future_job, a foreign key or a trigger of the app: they end when they are tried next"
 	}

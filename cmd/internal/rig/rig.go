@@ -203,7 +203,7 @@ func Lines[T any](t *testing.T, text string) (list []T) {
 	return list
 }
 
-// JobRow and endRow are what jobs --json and history --json print.
+// JobRow and endRow are what pending --json and history --json print.
 type JobRow struct {
 	prescient.FutureJob
 	Cursor string `json:"cursor"`
@@ -216,7 +216,7 @@ type endRow struct {
 // Jobs and History are what these commands list.
 func (r *Rig) Jobs(args ...string) []JobRow {
 	r.Helper()
-	return Lines[JobRow](r.T, r.OK(append([]string{"jobs", "--json"}, args...)...))
+	return Lines[JobRow](r.T, r.OK(append([]string{"pending", "--json"}, args...)...))
 }
 
 func (r *Rig) History(args ...string) []endRow {

@@ -30,7 +30,8 @@ var Uses = map[string]use{
 	"reschedule":   {args: []string{"--entity", "a/b", "--exec", "x", "--in", "2h"}, Role: "app-reschedule", Asks: "tables"},
 	"requeue":      {args: []string{"--exec", "x", "--outcome", "failed", "--since", "now-2h", "--dry-run"}, Role: "operator", Asks: "tables"},
 	"get":          {args: []string{"--entity", "a/b", "--exec", "x"}, Role: "app", Asks: "tables"},
-	"jobs":         {Role: "app", Asks: "tables"},
+	"pending":      {Role: "app", Asks: "tables"},
+	"jobs":         {Role: "app", Asks: "tables"}, // as pending was called before
 	"history":      {Role: "analyst", Asks: "tables"},
 	"slots":        {Role: "app", Asks: "tables"},
 	"slots ceil":   {args: []string{"13:05"}},

@@ -14,17 +14,17 @@ import (
 	"prescient/prescient/client"
 )
 
-// pendingRow is what jobs --json prints.
+// pendingRow is what pending --json prints.
 type pendingRow struct {
 	prescient.FutureJob
 	Cursor string `json:"cursor"`
 }
 
-// Jobs returns the command jobs.
-func Jobs(prog *program.Program) *cobra.Command {
+// Pending returns the command pending.
+func Pending(prog *program.Program) *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
-		Use:   "jobs",
+		Use:   "pending",
 		Short: "List pending checks, the next first",
 		Long: `Lists pending checks in the order in which they come due, a page at a time. With --json each row has its
 cursor, with which --after goes on behind it.
@@ -35,6 +35,20 @@ says how to go on, and with --json a last line does: {"more": true, "after": CUR
 		RunE: func(cmd *cobra.Command, _ []string) error { return listPending(cmd, prog, f) },
 	}
 	f.addFlags(cmd, "the slot")
+	return cmd
+}
+
+// Jobs returns the command pending under the name that it had before, which is one letter from job.
+func Jobs(prog *program.Program) *cobra.Command {
+	cmd := Pending(prog)
+	list := cmd.RunE
+	cmd.Use, cmd.Hidden = "jobs", true
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := output.Say(cmd.ErrOrStderr(), "The command jobs is now called pending: use %s pending.", cmd.Root().Name()); err != nil {
+			return err
+		}
+		return list(cmd, args)
+	}
 	return cmd
 }
 
