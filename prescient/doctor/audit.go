@@ -35,7 +35,7 @@ func (d *doctor) examineAudit(ctx context.Context) ([]Finding, error) {
 	if _, err := rand.Read(from[:]); err != nil {
 		return nil, err
 	}
-	odd, err := d.amiss(ctx, from)
+	odd, err := d.oddities(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -59,13 +59,13 @@ func (d *doctor) examineAudit(ctx context.Context) ([]Finding, error) {
 	const latest = "FORCE INDEX (PRIMARY) ORDER BY at DESC, entry DESC"
 	behind := "FORCE INDEX (incarnation) WHERE stream > " + from.Literal() + " ORDER BY stream, incarnation, version, pruned"
 	for _, of := range audited {
-		var versions, gone []amiss
+		var versions, gone []faulty
 		query := d.tables.Fill("operate/audit_versions", "{kind}", string(of.kind), "{table}", of.table, "{id}", of.key)
 		if err := d.db.SelectContext(ctx, &versions, query, versionProbe, namedSchedules+1); err != nil {
 			return nil, fmt.Errorf("comparing the versions of %ss with the audit: %w", of.kind, err)
 		}
 		for _, some := range []string{latest, behind} {
-			var more []amiss
+			var more []faulty
 			query = d.tables.Fill("operate/audit_gone", "{kind}", string(of.kind), "{table}", of.table, "{same}", of.same, "{some}", some)
 			if err := d.db.SelectContext(ctx, &more, query, goneProbe, namedSchedules+1); err != nil {
 				return nil, fmt.Errorf("looking for %ss that are gone: %w", of.kind, err)
@@ -97,8 +97,8 @@ func (d *doctor) examineAudit(ctx context.Context) ([]Finding, error) {
 	return orFine(found, "audit", "no version is missing, no object is gone without an entry, and schedules, jobs and steps are as it has them", parts...), nil
 }
 
-// amiss looks at a part of the audit from a place on, and from the first one where it comes to the end.
-func (d *doctor) amiss(ctx context.Context, from audit.Place) ([]audit.Amiss, error) {
+// oddities looks at a part of the audit from a place on, and from the first one where it comes to the end.
+func (d *doctor) oddities(ctx context.Context, from audit.Place) ([]audit.Amiss, error) {
 	log := audit.On(&d.tables)
 	found, _, done, err := log.Versions(ctx, d.db, from, entryProbe)
 	if err != nil || !done {

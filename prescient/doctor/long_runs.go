@@ -44,9 +44,9 @@ func (d *doctor) examineLongRuns(ctx context.Context) ([]Finding, error) {
 		}
 		all = append(all, some...)
 	}
-	of := make(map[string][]amiss)
+	of := make(map[string][]faulty)
 	for _, run := range all {
-		one := amiss{ID: run.ID}
+		one := faulty{ID: run.ID}
 		switch run.Kind {
 		case "left":
 			if one.Reason = "handed on"; run.Agent != "" {

@@ -14,18 +14,18 @@ const (
 	namedSchedules = 5
 )
 
-// amiss is a schedule that something is wrong with.
-type amiss struct {
+// faulty is a schedule that something is wrong with.
+type faulty struct {
 	ID     string `db:"id"`
 	Reason string `db:"reason"`
 }
 
 // examineSchedules looks for schedules that do not fire, though nobody paused them.
 func (d *doctor) examineSchedules(ctx context.Context) ([]Finding, error) {
-	var disabled, failing []amiss
+	var disabled, failing []faulty
 	until := d.now.Add(2 * d.tables.Grid.Resolution())
 	for _, look := range []struct {
-		into      *[]amiss
+		into      *[]faulty
 		statement string
 		args      []any
 	}{
@@ -40,16 +40,16 @@ func (d *doctor) examineSchedules(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var timerless, paused []amiss
+	var timerless, paused []faulty
 	for _, one := range some {
 		switch {
 		case one.Enabled && !one.DueAt.Valid:
 			_, no := one.parse()
-			timerless = append(timerless, amiss{one.ID, reasonOf(no)})
-		case !one.Enabled && !slices.ContainsFunc(disabled, func(d amiss) bool { return d.ID == one.ID }):
-			paused = append(paused, amiss{ID: one.ID})
-		case one.Errors > 0 && !slices.ContainsFunc(failing, func(f amiss) bool { return f.ID == one.ID }):
-			failing = append(failing, amiss{one.ID, one.LastError})
+			timerless = append(timerless, faulty{one.ID, reasonOf(no)})
+		case !one.Enabled && !slices.ContainsFunc(disabled, func(d faulty) bool { return d.ID == one.ID }):
+			paused = append(paused, faulty{ID: one.ID})
+		case one.Errors > 0 && !slices.ContainsFunc(failing, func(f faulty) bool { return f.ID == one.ID }):
+			failing = append(failing, faulty{one.ID, one.LastError})
 		}
 	}
 	var found []Finding
@@ -86,7 +86,7 @@ func reasonOf(err error) string {
 }
 
 // named names a few schedules.
-func named(some []amiss) string {
+func named(some []faulty) string {
 	var list []string
 	for i, one := range some {
 		if i == namedSchedules {

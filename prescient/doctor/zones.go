@@ -34,13 +34,13 @@ func (d *doctor) readPlanned(ctx context.Context) (some []planned, err error) {
 
 // zoneFindings finds timers that wait for no occurrence by this machine's time zones, and crontabs that are refused by now.
 func zoneFindings(some []planned) (found []Finding) {
-	var elsewhere, refused []amiss
+	var elsewhere, refused []faulty
 	for _, one := range some {
 		if reason := one.refused(); reason != "" {
-			refused = append(refused, amiss{one.ID, reason})
+			refused = append(refused, faulty{one.ID, reason})
 		}
 		if reason := one.elsewhere(); reason != "" {
-			elsewhere = append(elsewhere, amiss{one.ID, reason})
+			elsewhere = append(elsewhere, faulty{one.ID, reason})
 		}
 	}
 	if len(elsewhere) > 0 {

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"prescient/prescient/worker/books"
 )
 
@@ -53,8 +55,26 @@ type hourSum struct {
 
 // slotSum is what some slots came to.
 type slotSum struct {
-	since, last                       time.Time // the first and the last slot
-	slots, empty, paused, rows, amiss int
+	since, last                time.Time // the first and the last slot
+	slots, empty, paused, rows int
+	// Rows that something went wrong with, by the names that a slot's own line has. The rest are unsettled: checks that ended so, or were put
+	// off since too many calls ignored their timeout.
+	errors, timeouts, panics, unregistered, unsettled int
+}
+
+// count is where rows with a kind of trouble are counted.
+func (s *slotSum) count(kind books.TroubleKind) *int {
+	switch kind {
+	case books.TroubleError:
+		return &s.errors
+	case books.TroubleTimeout:
+		return &s.timeouts
+	case books.TroublePanic:
+		return &s.panics
+	case books.TroubleUnregistered:
+		return &s.unregistered
+	}
+	return &s.unsettled
 }
 
 // begin notes that a slot is about to be run. They come in order, unless the clock was set back. It returns what the hour
@@ -77,7 +97,7 @@ func (t *hourSum) add(figures books.Figures) (notable bool) {
 	t.sum.slots++
 	t.sum.rows += figures.Rows()
 	for _, trouble := range figures.Troubles {
-		t.sum.amiss += trouble.Rows
+		*t.sum.count(trouble.Kind) += trouble.Rows
 	}
 	switch {
 	case figures.Paused:
@@ -115,12 +135,18 @@ func (w *Worker) reportHour(sum slotSum) {
 	if sum.slots == 0 || !w.hasHours() {
 		return
 	}
-	event := w.log.Info().Time("since", sum.since).Time("last", sum.last).Int("slots", sum.slots).Int("empty", sum.empty).Int("rows", sum.rows)
-	if sum.paused > 0 {
-		event.Int("paused", sum.paused)
+	w.log.Info().EmbedObject(sum).Msg("slots served")
+}
+
+// MarshalZerologObject writes what there is of pauses and troubles, and the rest always.
+func (s slotSum) MarshalZerologObject(e *zerolog.Event) {
+	e.Time("since", s.since).Time("last", s.last).Int("slots", s.slots).Int("empty", s.empty).Int("rows", s.rows)
+	for _, n := range []struct {
+		name string
+		n    int
+	}{{"paused", s.paused}, {"errors", s.errors}, {"timeouts", s.timeouts}, {"panics", s.panics}, {"unregistered", s.unregistered}, {"unsettled", s.unsettled}} {
+		if n.n > 0 {
+			e.Int(n.name, n.n)
+		}
 	}
-	if sum.amiss > 0 {
-		event.Int("amiss", sum.amiss)
-	}
-	event.Msg("slots served")
 }

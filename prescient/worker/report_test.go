@@ -44,7 +44,8 @@ func TestAnHourOfSlotsIsSummedUpByItsFirstSuccessor(t *testing.T) {
 		}
 		return over
 	}
-	busy := books.Figures{Counts: books.Counts{Done: 2, Moved: 1}, Troubles: []books.Trouble{{Rows: 1}, {Rows: 2}}}
+	busy := books.Figures{Counts: books.Counts{Done: 2, Moved: 1}, Troubles: []books.Trouble{{Kind: books.TroubleError, Rows: 1},
+		{Kind: books.TroubleTimeout, Rows: 2}, {Kind: books.TroublePanic, Rows: 3}, {Kind: books.TroubleUnregistered, Rows: 4}, {Kind: "max_checks", Rows: 5}, {Kind: books.TroublePutOff, Rows: 6}}}
 	if over := served("12:59:58", 2, time.Second, books.Figures{}); over != nil {
 		t.Errorf("within the hour: %+v", over)
 	}
@@ -57,9 +58,16 @@ func TestAnHourOfSlotsIsSummedUpByItsFirstSuccessor(t *testing.T) {
 		t.Errorf("%+v; want %+v", over, want)
 	}
 	// The clock is set back.
-	want = []slotSum{{since: rig.At("14:00"), last: rig.At("14:15"), slots: 2, rows: 6, amiss: 6}}
-	if over := served("09:30", 2, 15*time.Minute, books.Figures{Paused: true}); !reflect.DeepEqual(over, want) {
+	want = []slotSum{{since: rig.At("14:00"), last: rig.At("14:15"), slots: 2, rows: 6, errors: 2, timeouts: 4, panics: 6, unregistered: 8, unsettled: 22}}
+	over := served("09:30", 2, 15*time.Minute, books.Figures{Paused: true})
+	if !reflect.DeepEqual(over, want) {
 		t.Errorf("%+v; want %+v", over, want)
+	}
+	var log lines
+	logger := zerolog.New(&log)
+	logger.Log().EmbedObject(over[0]).Send()
+	if log.count(`"rows":6,"errors":2,"timeouts":4,"panics":6,"unregistered":8,"unsettled":22}`) != 1 {
+		t.Errorf("the line of these: %s", log.all())
 	}
 	if end, want := h.end(), (slotSum{since: rig.At("09:30"), last: rig.At("09:45"), slots: 2, paused: 2}); end != want {
 		t.Errorf("%+v; want %+v", end, want)

@@ -157,7 +157,7 @@ func (f Figures) Idle() bool {
 
 // MarshalZerologObject writes the figures that are not zero.
 func (f Figures) MarshalZerologObject(e *zerolog.Event) {
-	amiss := Troubles(f.Troubles)
+	troubles := Troubles(f.Troubles)
 	e.Time("slot", f.Slot).Int("rows", f.Rows())
 	for _, n := range []struct {
 		name string
@@ -166,8 +166,8 @@ func (f Figures) MarshalZerologObject(e *zerolog.Event) {
 		{"done", f.Done}, {"moved", f.Moved}, {"put_off", f.PutOff}, {"max_checks", f.MaxChecks},
 		{"past_return", f.PastReturn}, {"beyond_horizon", f.BeyondHorizon}, {"failed", f.Failed}, {"timed_out", f.TimedOut},
 		{"crashed", f.Crashed}, {"expired", f.Expired}, {"missed", f.Missed}, {"too_soon", f.TooSoon}, {"overlapped", f.Overlapped},
-		{"quota", f.Quota}, {"errors", amiss.Rows(TroubleError)}, {"timeouts", amiss.Rows(TroubleTimeout)},
-		{"panics", amiss.Rows(TroublePanic)}, {"unregistered", amiss.Rows(TroubleUnregistered)}, {"dropped", f.Dropped}, {"buckets", f.Buckets}, {"takeovers", f.Takeovers},
+		{"quota", f.Quota}, {"errors", troubles.Rows(TroubleError)}, {"timeouts", troubles.Rows(TroubleTimeout)},
+		{"panics", troubles.Rows(TroublePanic)}, {"unregistered", troubles.Rows(TroubleUnregistered)}, {"dropped", f.Dropped}, {"buckets", f.Buckets}, {"takeovers", f.Takeovers},
 		{"locked", f.Locked}, {"stuck", f.Stuck}, {"crowded_out", f.CrowdedOut}, {"held", f.Held}, {"over_sla", f.OverSLA}, {"retries", f.Retries}, {"leases_lost", f.LeasesLost},
 	} {
 		if n.n != 0 {
