@@ -77,7 +77,7 @@ func TestDoctor(t *testing.T) {
 		if got := r.Execute("doctor", "--use", "owner", "--only", "invariants"); got.Code != cmd.ExitOK || !strings.Contains(got.Out, "pending and ended") {
 			r.Error(got)
 		}
-		r.Execute("doctor", "--use", "king").Wants(r.T, cmd.ExitUsage, "app, operator, worker, oncall or owner")
+		r.Execute("doctor", "--use", "king").Wants(r.T, cmd.ExitUsage, "app, operator, worker, oncall and owner")
 		r.Execute("doctor", "--assignments", "0,30;61").Wants(r.T, cmd.ExitUsage, "--assignments")
 	})
 }

@@ -63,8 +63,8 @@ func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
 	for _, pool := range pools {
 		r.waits[pool.Name] = pool.Waiting
 	}
-	if r.parts, err = d.parts(ctx, reach{"the first %d runs that did not end", runsProbe, "long_run", "ended_at", "WHERE ended_at IS NULL", nil},
-		reach{"the first %d schedules", poolsProbe, "schedule", "PRIMARY", "", nil}); err != nil {
+	if r.parts, err = d.parts(ctx, reach{"the first %s long runs that have not ended", runsProbe, "long_run", "ended_at", "WHERE ended_at IS NULL", nil},
+		reach{"the first %s schedules", poolsProbe, "schedule", "PRIMARY", "", nil}); err != nil {
 		return nil, err
 	}
 	return r.judge(), nil
@@ -73,7 +73,7 @@ func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
 // judge says what is wrong with the agents.
 func (r roll) judge() []Finding {
 	if len(r.agents) == 0 {
-		return []Finding{fine("agents", "there are none, and no timer was heard of: nothing works but timers of programs before this version, if there are any")}
+		return []Finding{fine("agents", "No agent is there, and no timer was heard of. Nothing runs checks, but for timers of earlier versions.")}
 	}
 	live := r.in(agent.Live)
 	found := slices.Concat(r.unserved(live), r.unswept(live), r.withoutAgent(live), r.leftRuns(live), clashes(live), versions(live), r.clocks(live), r.connections())
@@ -81,15 +81,16 @@ func (r roll) judge() []Finding {
 	for _, a := range r.agents {
 		counts[a.State]++
 	}
-	all := "those that live serve every slot and pool"
-	if len(r.parts) > 0 {
-		all = "those that live serve every slot, and the pools that are named"
+	text := fmt.Sprintf("The agents are %d live, %d stopping, and %d dead for less than a day. The live agents serve every slot and pool", counts[agent.Live], counts[agent.Stopping], counts[agent.Dead])
+	switch {
+	case len(found) > 0:
+		return found
+	case len(r.parts) > 0:
+		return []Finding{part("agents", text+" that is named in "+strings.Join(r.parts, " and ")+"; the rest was not read.", "")}
+	case r.takes == 0:
+		return []Finding{part("agents", text+". The server does not say how many connections it takes (max_connections).", "")}
 	}
-	text := fmt.Sprintf("%d live, %d stopping, %d dead for less than a day; ", counts[agent.Live], counts[agent.Stopping], counts[agent.Dead])
-	if r.takes == 0 && len(r.parts) == 0 && len(found) == 0 {
-		return []Finding{part("agents", text+all+"; the server does not say how many connections it takes (max_connections)", "")}
-	}
-	return orFine(found, "agents", text+all, r.parts...)
+	return []Finding{fine("agents", text+".")}
 }
 
 // in are the agents that are in a state.
@@ -104,7 +105,7 @@ func (r roll) in(state agent.State) (some []agent.Known) {
 
 // unserved finds slots that no live agent serves.
 func (r roll) unserved(live []agent.Known) []Finding {
-	const do = "start work for them, or a timer that calls run; until then only a sweep runs what is due, late"
+	const do = "Start `work` for these slots, or a timer that calls `run`. Until then only a sweep runs what is due, late."
 	seen := make(map[slots.Assignment]bool)
 	for _, a := range live {
 		if a.Kind == agent.Sweep {
@@ -112,25 +113,25 @@ func (r roll) unserved(live []agent.Known) []Finding {
 		}
 		one, err := slots.Parse(r.grid, a.Assignment)
 		if err != nil { // it was started at another resolution
-			return []Finding{bad("agents.slots", fmt.Sprintf("agent %s serves %.80q, which is nothing at a resolution of %s", a.Name, a.Assignment, r.grid),
-				"start it again with the resolution of slot_config")}
+			return []Finding{bad("agents.slots", fmt.Sprintf("Agent %s serves %.80q, which means nothing at a resolution of %s.", a.Name, a.Assignment, r.grid),
+				"Start the agent again with the resolution of slot_config.")}
 		}
 		if !one.Grid().IsZero() {
 			seen[one] = true
 		}
 	}
 	if len(seen) == 0 {
-		return []Finding{warn("agents.slots", "no live agent serves any slot"+lastSeen(r.agents, agent.Sweep), do)}
+		return []Finding{warn("agents.slots", "No live agent serves any slot."+lastSeen(r.agents, agent.Sweep), do)}
 	}
 	covered, err := slots.Cover(slices.SortedFunc(maps.Keys(seen), func(a, b slots.Assignment) int { return cmp.Compare(a.String(), b.String()) })...)
 	if err != nil {
-		return []Finding{warn("agents.slots", "the assignments of the live agents cannot be compared: "+err.Error(), "give them assignments that repeat sooner")}
+		return []Finding{warn("agents.slots", "The assignments of the live agents cannot be compared: "+err.Error()+".", "Give the agents assignments that repeat sooner.")}
 	}
 	if len(covered.Unserved) == 0 {
 		return nil
 	}
 	covered.Doubled = nil // which agents share on purpose
-	return []Finding{warn("agents.slots", "of the live agents "+covered.String()+r.whoServed(covered.Unserved), do)}
+	return []Finding{warn("agents.slots", "Of the live agents "+covered.String()+"."+r.whoServed(covered.Unserved), do)}
 }
 
 // whoServed names the dead whose slots nobody serves now.
@@ -145,7 +146,7 @@ func (r roll) whoServed(unserved []time.Duration) string {
 	if len(named) == 0 {
 		return ""
 	}
-	return "; dead: " + strings.Join(fewOf(named), ", ")
+	return " Dead agents served these slots: " + strings.Join(fewOf(named), ", ") + "."
 }
 
 // nameOf says what an agent is, where it does not stay up, and its name.
@@ -164,8 +165,8 @@ func (r roll) unswept(live []agent.Known) []Finding {
 	if len(live) == 0 || slices.ContainsFunc(live, func(a agent.Known) bool { return a.Kind != agent.Run }) {
 		return nil // where nobody lives that is what is to be said
 	}
-	const text = "no live agent or timer sweeps: rows that come late, or are left by who died, wait"
-	return []Finding{warn("agents.sweep", text+lastSeen(r.in(agent.Dead), agent.Run), "start a timer that calls sweep each minute, or work, which sweeps by itself")}
+	const text = "No live agent or timer sweeps. Checks that come late, or that a dead worker left, wait."
+	return []Finding{warn("agents.sweep", text+lastSeen(r.in(agent.Dead), agent.Run), "Start a timer that calls `sweep` each minute, or `work`, which sweeps too.")}
 }
 
 // connections finds that the agents that are there may have more connections at a time than the server takes. Whoever comes then is refused,
@@ -180,8 +181,8 @@ func (r roll) connections() []Finding {
 	if r.takes == 0 || sum <= r.takes {
 		return nil
 	}
-	return []Finding{warn("agents.connections", fmt.Sprintf("the %d agents may have %d connections at a time, but the server takes %d of everybody (max_connections)", of, sum, r.takes),
-		"give the agents fewer (connections), or set max_connections above their sum and what the apps need; else apps are refused (1040) when the agents have much to do")}
+	return []Finding{warn("agents.connections", fmt.Sprintf("The %d agents may have %s connections at a time, but the server takes %s of everybody (max_connections).", of, many(sum), many(r.takes)),
+		"Give the agents fewer (connections), or set max_connections above their sum and what the apps need. Else the server refuses apps (1040) when the agents have much to do.")}
 }
 
 // lastSeen names the agent of all kinds but one that was heard of last.
@@ -191,7 +192,7 @@ func lastSeen(agents []agent.Known, but agent.Kind) string {
 		return ""
 	}
 	last := slices.MinFunc(agents, func(a, b agent.Known) int { return cmp.Compare(a.Silent, b.Silent) })
-	return fmt.Sprintf("; the last was %s, %s, heard of %s ago", nameOf(last), last.State, last.Silent.Round(time.Second))
+	return fmt.Sprintf(" The last was %s, %s, heard of %s ago.", nameOf(last), last.State, last.Silent.Round(time.Second))
 }
 
 // withoutAgent finds pools that no live agent serves.
@@ -219,8 +220,8 @@ func (r roll) withoutAgent(live []agent.Known) []Finding {
 		}
 		named = append(named, pool)
 	}
-	return []Finding{bad("agents.pools", "no live agent serves the pools "+strings.Join(fewOf(named), ", ")+": their long runs wait",
-		"start work with worker.pools for them, such as --worker-pools "+without[0]+"=4")}
+	return []Finding{bad("agents.pools", "No live agent serves the pools "+strings.Join(fewOf(named), ", ")+". The long runs of these pools wait.",
+		"Start `work` with worker.pools for these pools, such as `--worker-pools "+without[0]+"=4`.")}
 }
 
 // leftRuns finds dead agents that have long runs in hand.
@@ -239,8 +240,8 @@ func (r roll) leftRuns(live []agent.Known) []Finding {
 	if len(left) == 0 {
 		return nil
 	}
-	return []Finding{warn("agents.runs", "agents died with long runs in hand: "+strings.Join(fewOf(left), ", "),
-		"see what became of them; others take the runs over once the leases are over")}
+	return []Finding{warn("agents.runs", "Agents died with long runs in hand: "+strings.Join(fewOf(left), ", ")+".",
+		"See why the agents died. Other agents take the runs over when the leases are over.")}
 }
 
 // clashes finds live agents of one name.
@@ -261,8 +262,8 @@ func clashes(live []agent.Known) []Finding {
 	if len(clash) == 0 {
 		return nil
 	}
-	return []Finding{warn("agents.names", "several agents have one name: "+strings.Join(fewOf(clash), "; "),
-		fmt.Sprintf("give each its own worker.name; one that crashed and was started again shows as two for up to %s", agent.DeadAfter))}
+	return []Finding{warn("agents.names", "Several agents have one name: "+strings.Join(fewOf(clash), "; ")+".",
+		fmt.Sprintf("Give each agent a worker.name of its own. An agent that crashed and was started again shows as two for up to %s.", agent.DeadAfter))}
 }
 
 // versions finds live agents of different versions.
@@ -278,7 +279,7 @@ func versions(live []agent.Known) []Finding {
 	for _, version := range slices.Sorted(maps.Keys(count)) {
 		list = append(list, fmt.Sprintf("%q (%d)", version, count[version]))
 	}
-	return []Finding{warn("agents.versions", "the live agents are of different versions: "+strings.Join(fewOf(list), ", "), "replace the programs of the earlier versions")}
+	return []Finding{warn("agents.versions", "The live agents are of different versions: "+strings.Join(fewOf(list), ", ")+".", "Replace the programs of the earlier versions.")}
 }
 
 // clocks finds live agents whose clocks are off.
@@ -292,7 +293,7 @@ func (r roll) clocks(live []agent.Known) []Finding {
 	if len(off) == 0 {
 		return nil
 	}
-	return []Finding{warn("agents.clock", "clocks of agents are off the database's: "+strings.Join(fewOf(off), ", "), "run NTP on their hosts")}
+	return []Finding{warn("agents.clock", "The clocks of agents differ from the database's: "+strings.Join(fewOf(off), ", ")+".", "Run NTP on the hosts of these agents.")}
 }
 
 // fewOf keeps a list short.

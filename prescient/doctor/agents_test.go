@@ -43,26 +43,26 @@ func TestAgentsAreJudged(t *testing.T) {
 		want   Severity
 		says   string
 	}{
-		{"timers alone", nil, []string{"heavy"}, nil, "agents", SeverityOK, "none"},
-		{"one for all", []agent.Known{an("a")}, nil, nil, "agents", SeverityOK, "1 live, 0 stopping, 0 dead"},
+		{"timers alone", nil, []string{"heavy"}, nil, "agents", SeverityOK, "No agent is there"},
+		{"one for all", []agent.Known{an("a")}, nil, nil, "agents", SeverityOK, "1 live, 0 stopping, and 0 dead"},
 		{"halves", []agent.Known{an("a", serves("share 1/2")), an("b", serves("minutes 15,45"))}, nil, nil, "agents", SeverityOK, "2 live"},
 		{"two of a share", []agent.Known{an("a", serves("share 1/2")), an("b", serves("share 1/2")), an("c", serves("share 2/2"))}, nil, nil, "agents", SeverityOK, "3 live"},
 		{"half is missing", []agent.Known{an("a", serves("share 1/2"))}, nil, nil, "agents.slots", SeverityWarn, "nobody serves :15, :45"},
 		{"half is of one that stops", []agent.Known{an("a", serves("share 1/2")), an("b", serves("share 2/2"), stopping)}, nil, nil, "agents.slots", SeverityWarn, "nobody serves :15, :45"},
-		{"all are dead", []agent.Known{an("a", dead), an("b", dead)}, nil, nil, "agents.slots", SeverityWarn, "no live agent serves any slot; the last was a, dead, heard of 10m0s ago"},
+		{"all are dead", []agent.Known{an("a", dead), an("b", dead)}, nil, nil, "agents.slots", SeverityWarn, "No live agent serves any slot. The last was a, dead, heard of 10m0s ago."},
 		{"a timer for all, and one that sweeps", []agent.Known{an("run", timer(agent.Run)), an("sweep", timer(agent.Sweep), serves("no slot"))}, nil, nil, "agents", SeverityOK, "2 live"},
 		{"a dead timer", []agent.Known{an("run", timer(agent.Run), serves("share 1/2")), an("run", timer(agent.Run), serves("share 2/2"), dead), an("sweep", timer(agent.Sweep), serves("no slot"))}, nil, nil,
-			"agents.slots", SeverityWarn, "nobody serves :15, :45; dead: the timer of run on h-run (share 2/2), heard of 10m0s ago"},
+			"agents.slots", SeverityWarn, "nobody serves :15, :45. Dead agents served these slots: the timer of run on h-run (share 2/2), heard of 10m0s ago."},
 		{"a dead timer whose slots another has", []agent.Known{an("a"), an("b", timer(agent.Run), serves("share 2/2"), dead)}, nil, nil, "agents", SeverityOK, "1 dead"},
 		{"timers that serve no slot", []agent.Known{an("sweep", timer(agent.Sweep), serves("no slot")), an("b", timer(agent.Run), dead)}, nil, nil, "agents.slots", SeverityWarn,
-			"no live agent serves any slot; the last was the timer of run b, dead"},
+			"No live agent serves any slot. The last was the timer of run b, dead"},
 		{"nobody sweeps", []agent.Known{an("run", timer(agent.Run)), an("nightly", timer(agent.Sweep), serves("no slot"), dead)}, nil, nil, "agents.sweep", SeverityWarn,
-			"no live agent or timer sweeps: rows that come late, or are left by who died, wait; the last was the timer of sweep nightly, dead, heard of 10m0s ago"},
+			"No live agent or timer sweeps. Checks that come late, or that a dead worker left, wait. The last was the timer of sweep nightly, dead, heard of 10m0s ago."},
 		{"timers of one name", []agent.Known{an("a"), an("a", timer(agent.Run)), an("a", timer(agent.Sweep), serves("no slot"))}, nil, nil, "agents", SeverityOK, "3 live"},
-		{"of another resolution", []agent.Known{an("a", serves("minutes 7"))}, nil, nil, "agents.slots", SeverityBad, `"minutes 7", which is nothing at a resolution of 15m0s`},
+		{"of another resolution", []agent.Known{an("a", serves("minutes 7"))}, nil, nil, "agents.slots", SeverityBad, `"minutes 7", which means nothing at a resolution of 15m0s`},
 		{"a pool that is served", []agent.Known{an("a", in("heavy", "eu"))}, []string{"eu", "heavy"}, nil, "agents", SeverityOK, "1 live"},
-		{"a pool that is not", []agent.Known{an("a", in("heavy"))}, []string{"heavy", "us", "eu", "us"}, nil, "agents.pools", SeverityBad, "pools eu, us: "},
-		{"a pool of the dead", []agent.Known{an("a"), an("b", in("eu"), dead)}, []string{"eu"}, nil, "agents.pools", SeverityBad, "pools eu: "},
+		{"a pool that is not", []agent.Known{an("a", in("heavy"))}, []string{"heavy", "us", "eu", "us"}, nil, "agents.pools", SeverityBad, "pools eu, us. "},
+		{"a pool of the dead", []agent.Known{an("a"), an("b", in("eu"), dead)}, []string{"eu"}, nil, "agents.pools", SeverityBad, "pools eu. "},
 		{"one died with runs", []agent.Known{an("a"), an("b", dead)}, nil, map[string]int{"b": 3, "a": 1}, "agents.runs", SeverityWarn, "b on h-b (3, heard of 10m0s ago)"},
 		{"one died with none", []agent.Known{an("a"), an("b", dead)}, nil, map[string]int{"a": 1}, "agents", SeverityOK, "1 dead"},
 		{"one was started again under its name", []agent.Known{an("a"), an("a", dead)}, nil, map[string]int{"a": 1}, "agents", SeverityOK, "1 dead"},
@@ -71,7 +71,7 @@ func TestAgentsAreJudged(t *testing.T) {
 		{"a version that is gone", []agent.Known{an("a"), an("b", dead, func(a *agent.Known) { a.Version = "v0" })}, nil, nil, "agents", SeverityOK, "1 live"},
 		{"a clock", []agent.Known{an("a", func(a *agent.Known) { a.Ahead = -1200 * time.Millisecond })}, nil, nil, "agents.clock", SeverityWarn, "a on h-a by -1.2s"},
 		{"as many connections as the server takes", []agent.Known{an("a", connections(50)), an("b", connections(50)), an("c", connections(7), dead)}, nil, nil, "agents", SeverityOK, "2 live"},
-		{"more than the server takes", []agent.Known{an("a", connections(50)), an("b", connections(51), stopping)}, nil, nil, "agents.connections", SeverityWarn, "the 2 agents may have 101 connections at a time, but the server takes 100"},
+		{"more than the server takes", []agent.Known{an("a", connections(50)), an("b", connections(51), stopping)}, nil, nil, "agents.connections", SeverityWarn, "The 2 agents may have 101 connections at a time, but the server takes 100"},
 	} {
 		found := roll{agents: test.agents, grid: grid, pools: test.pools, runs: test.runs, clock: time.Second, takes: 100}.judge()
 		f := finding(found, test.code)
@@ -84,7 +84,7 @@ func TestAgentsAreJudged(t *testing.T) {
 func TestTheDoctorReadsAgentsAndTheirRuns(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, use := range []Use{UseWorker, UseOperator, UseOwner} {
-			wantFinding(t, r.examine(time.Time{}, Options{Use: use, Pools: []string{"heavy"}}), "agents", SeverityOK, "there are none")
+			wantFinding(t, r.examine(time.Time{}, Options{Use: use, Pools: []string{"heavy"}}), "agents", SeverityOK, "No agent is there")
 		}
 		r.Exec(`INSERT INTO p_agent (name, instance, host, pid, version, assignment, pools, concurrency, busy, long_runs, memory_bytes, clock_ms, started_at, seen_at)
 			VALUES ('a', 1, 'h', 1, 'v1', 'share 1/2', '{"eu": 2}', 32, 0, 0, 0, 5000, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)),
@@ -97,7 +97,7 @@ func TestTheDoctorReadsAgentsAndTheirRuns(t *testing.T) {
 			VALUES (REPEAT('m', 16), 'of-one-that-ended', 1, UTC_TIMESTAMP(), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 0, UTC_TIMESTAMP(6))`)
 		found := r.examine(time.Time{}, Options{Pools: []string{"heavy", "eu"}})
 		wantFinding(t, found, "agents.slots", SeverityWarn, "nobody serves :15, :45")
-		wantFinding(t, found, "agents.pools", SeverityBad, "heavy, of-a-run (1 waiting): ")
+		wantFinding(t, found, "agents.pools", SeverityBad, "heavy, of-a-run (1 waiting). ")
 		wantFinding(t, found, "agents.runs", SeverityWarn, "b on h (1")
 		wantFinding(t, found, "agents.clock", SeverityWarn, "a on h by 5s")
 	})

@@ -53,8 +53,8 @@ func (d *doctor) examineAudit(ctx context.Context) ([]Finding, error) {
 			}
 			list = append(list, what)
 		}
-		found = append(found, bad("audit", "entries of the audit are missing, or forged: "+strings.Join(list, "; "),
-			"audit --kind and --id list what is there, and by which accounts; for what is missing see who has the rights of the owner, and a backup"))
+		found = append(found, bad("audit", "Entries of the audit are missing or forged: "+strings.Join(list, "; ")+".",
+			"`audit --kind KIND --id ID` lists the entries and the accounts that wrote them. For what is missing see a backup, and who has the rights of the owner."))
 	}
 	const latest = "FORCE INDEX (PRIMARY) ORDER BY at DESC, entry DESC"
 	behind := "FORCE INDEX (incarnation) WHERE stream > " + from.Literal() + " ORDER BY stream, incarnation, version, pruned"
@@ -77,24 +77,24 @@ func (d *doctor) examineAudit(ctx context.Context) ([]Finding, error) {
 			}
 		}
 		if len(versions) > 0 {
-			found = append(found, warn("audit.versions", fmt.Sprintf("%ss are not as the audit has them: %s", of.kind, named(versions)),
-				fmt.Sprintf("a program from before the audit has changed them, or plain SQL, or their latest entries were deleted, or one was forged: audit --kind %s --id lists what is there", of.kind)))
+			found = append(found, warn("audit.versions", sentence(fmt.Sprintf("%ss are not as the audit has them: %s", of.kind, named(versions))),
+				fmt.Sprintf("A program from before the audit or plain SQL changed them, or somebody deleted or forged an entry. `audit --kind %s --id ID` lists the entries.", of.kind)))
 		}
 		if len(gone) > 0 {
-			found = append(found, warn("audit.deleted", fmt.Sprintf("%ss are gone without an entry in the audit: %s", of.kind, named(gone)),
-				"a program from before the audit has deleted them, or plain SQL, or their latest entries were deleted, or one was forged"))
+			found = append(found, warn("audit.deleted", sentence(fmt.Sprintf("%ss are gone without an entry in the audit: %s", of.kind, named(gone))),
+				"A program from before the audit or plain SQL deleted them, or somebody deleted or forged an entry."))
 		}
 	}
-	looks := []reach{{"%d entries from a random object on", entryProbe, "audit_log", "PRIMARY", "", nil},
-		{"the latest %d entries as to what is gone", goneProbe, "audit_log", "PRIMARY", "", nil}}
+	looks := []reach{{"%s entries from a random object on", entryProbe, "audit_log", "PRIMARY", "", nil},
+		{"the latest %s entries", goneProbe, "audit_log", "PRIMARY", "", nil}}
 	for _, of := range audited {
-		looks = append(looks, reach{"the first %d " + string(of.kind) + "s", versionProbe, of.table, "PRIMARY", "", nil})
+		looks = append(looks, reach{"the first %s " + string(of.kind) + "s", versionProbe, of.table, "PRIMARY", "", nil})
 	}
 	parts, err := d.parts(ctx, looks...)
 	if err != nil {
 		return nil, err
 	}
-	return orFine(found, "audit", "no version is missing, no object is gone without an entry, and schedules, jobs and steps are as it has them", parts...), nil
+	return orFine(found, "audit", "no version is missing, no object is gone without an entry, and schedules, jobs and steps are as the audit has them", parts...), nil
 }
 
 // oddities looks at a part of the audit from a place on, and from the first one where it comes to the end.

@@ -26,10 +26,10 @@ func (d *doctor) examineBlocking(ctx context.Context) ([]Finding, error) {
 
 // withoutChains says that nobody waits, as far as that shows.
 func withoutChains(found blocking.Report) Finding {
-	const none = "no session waits for another at the tables"
+	const none = "No session waits for another at the tables."
 	switch {
 	case len(found.Unseen) == 0 && found.More && len(found.Locked) == 0:
-		return part("blocking", none+"; of the rows that are overdue none is locked among the first ones; the rest was not looked at", "")
+		return part("blocking", none+" The first overdue rows are not locked; the rest was not looked at.", "")
 	case len(found.Unseen) == 0:
 		return fine("blocking", none)
 	}
@@ -40,14 +40,19 @@ func withoutChains(found blocking.Report) Finding {
 			do = append(do, u.Do)
 		}
 	}
-	helps := "this server shows nothing of it"
+	helps := "Nothing helps: this server does not show that."
 	if len(do) > 0 {
-		helps = strings.Join(do, "; ") + " helps"
+		helps = strings.Join(do, "; ") + " helps."
 	}
 	if found.Blind {
-		return unseen("blocking", strings.Join(what, "; "), helps)
+		return unseen("blocking", notShowing(what), helps)
 	}
-	return part("blocking", none+", as far as it shows; not seen was "+strings.Join(what, "; "), helps)
+	return part("blocking", none+" "+notShowing(what), helps)
+}
+
+// notShowing says what this account does not see.
+func notShowing(what []string) string {
+	return "The server does not show this account " + strings.Join(what, ", or ") + "."
 }
 
 // lockedFindings names rows that cannot be run, since sessions have them locked.
@@ -55,14 +60,14 @@ func lockedFindings(found blocking.Report) (findings []Finding) {
 	for _, row := range found.Locked {
 		what := fmt.Sprintf("%s of %s was not run in its slot %s: ", row.JobExec, row.Entity(), slots.Stamp(row.Slot))
 		if len(row.By) == 0 {
-			do := "end the transaction that is open the longest; blocking shows more"
+			do := "End the transaction that is open the longest. `blocking` shows more."
 			for _, u := range found.Unseen {
 				if u.Do != "" {
-					do = u.Do + " shows whose it is"
+					do = u.Do + " shows whose transaction it is."
 					break
 				}
 			}
-			findings = append(findings, warn("blocking.rows", what+"an open transaction holds its row, and whose it is does not show", do))
+			findings = append(findings, warn("blocking.rows", what+"an open transaction holds its row, and whose transaction that is does not show.", do))
 			continue
 		}
 		first := row.By[0]
@@ -71,12 +76,12 @@ func lockedFindings(found blocking.Report) (findings []Finding) {
 			text += " (" + by + ")"
 		}
 		if first.Open > 0 {
-			text += fmt.Sprintf(", by a transaction that is open for %s", time.Duration(first.Open)*time.Second)
+			text += fmt.Sprintf(", by a transaction that has been open for %s", time.Duration(first.Open)*time.Second)
 		}
 		if does := first.Statement + first.Last; does != "" {
 			text += fmt.Sprintf(", whose statement is %.200s", does)
 		}
-		findings = append(findings, warn("blocking.rows", text, fmt.Sprintf("see what keeps the transaction open, and end it there, or by %s; the sweeper tries the row again", row.End)))
+		findings = append(findings, warn("blocking.rows", text+".", fmt.Sprintf("See what keeps the transaction open, and end it there or by %s. The sweeper tries the row again.", row.End)))
 	}
 	return findings
 }
@@ -89,15 +94,23 @@ func blockingFindings(found blocking.Report, limit time.Duration) []Finding {
 	root := found.Chains[0]
 	whose := root.Name()
 	longest := time.Duration(root.Longest()) * time.Second
-	text := fmt.Sprintf("%d wait for %s at the tables, the longest for %s", root.Waiting(), whose, longest)
+	text := fmt.Sprintf("%s for %s at the tables, the longest for %s", waitingOf(root), whose, longest)
 	if root.Behind[0].Waits.Perhaps {
-		text = fmt.Sprintf("%d wait for the metadata lock of a table, the longest for %s, perhaps for %s", root.Waiting(), longest, whose)
+		text = fmt.Sprintf("%s for the metadata lock of a table, the longest for %s, perhaps for %s", waitingOf(root), longest, whose)
 	}
 	if does := root.Statement + root.Last; does != "" {
 		text += fmt.Sprintf(", whose statement is %.200s", does)
 	}
 	if longest < limit {
-		return []Finding{fine("blocking", text)}
+		return []Finding{fine("blocking", text+".")}
 	}
-	return []Finding{warn("blocking", text, fmt.Sprintf("blocking shows all that wait; see what keeps the transaction open, and end it there, or by %s", root.End))}
+	return []Finding{warn("blocking", text+".", fmt.Sprintf("See what keeps the transaction open, and end it there or by %s. `blocking` shows all that wait.", root.End))}
+}
+
+// waitingOf says how many wait for a root.
+func waitingOf(root blocking.Node) string {
+	if n := root.Waiting(); n != 1 {
+		return fmt.Sprintf("%s sessions wait", many(n))
+	}
+	return "1 session waits"
 }

@@ -22,12 +22,12 @@ func TestSessionsThatWaitAreJudged(t *testing.T) {
 		want  Severity
 		says  string
 	}{
-		"nobody":         {blocking.Report{}, SeverityOK, "no session waits for another at the tables"},
-		"not to be seen": {blocking.Report{Blind: true, Unseen: []blocking.Unseen{{What: "who waits", Do: "GRANT PROCESS ON *.* TO 'a'@'%'"}}}, SeverityUnseen, "who waits"},
-		"in part":        {blocking.Report{Unseen: []blocking.Unseen{{What: "who has metadata locks", Do: "GRANT"}}}, SeverityPart, "no session waits for another at the tables, as far as it shows; not seen was who has metadata locks"},
-		"for a moment":   {chain(9, false), SeverityOK, "1 wait for connection 7, shop@10.0.0.1 at the tables, the longest for 9s, whose statement is UPDATE orders SET n = 1"},
-		"for long":       {chain(10, false), SeverityWarn, "1 wait for connection 7, shop@10.0.0.1 at the tables, the longest for 10s, whose statement is UPDATE orders SET n = 1"},
-		"perhaps":        {chain(10, true), SeverityWarn, "1 wait for the metadata lock of a table, the longest for 10s, perhaps for connection 7, shop@10.0.0.1, whose statement is UPDATE orders SET n = 1"},
+		"nobody":         {blocking.Report{}, SeverityOK, "No session waits for another at the tables."},
+		"not to be seen": {blocking.Report{Blind: true, Unseen: []blocking.Unseen{{What: "who waits", Do: "GRANT PROCESS ON *.* TO 'a'@'%'"}}}, SeverityUnseen, "The server does not show this account who waits."},
+		"in part":        {blocking.Report{Unseen: []blocking.Unseen{{What: "who has metadata locks", Do: "GRANT"}}}, SeverityPart, "No session waits for another at the tables. The server does not show this account who has metadata locks."},
+		"for a moment":   {chain(9, false), SeverityOK, "1 session waits for connection 7, shop@10.0.0.1 at the tables, the longest for 9s, whose statement is UPDATE orders SET n = 1."},
+		"for long":       {chain(10, false), SeverityWarn, "1 session waits for connection 7, shop@10.0.0.1 at the tables, the longest for 10s, whose statement is UPDATE orders SET n = 1."},
+		"perhaps":        {chain(10, true), SeverityWarn, "1 session waits for the metadata lock of a table, the longest for 10s, perhaps for connection 7, shop@10.0.0.1, whose statement is UPDATE orders SET n = 1."},
 	} {
 		f := blockingFindings(c.found, DefaultBlocked)[0]
 		if f.Code != "blocking" || f.Severity != c.want || f.Text != c.says || (f.Do == "") != (c.want == SeverityOK) {
@@ -52,7 +52,7 @@ func TestADoctorNamesTheRootForWhichOthersWait(t *testing.T) {
 			r.Must(err)
 			return found
 		}
-		wantFinding(t, look(), "blocking", SeverityOK, "no session waits for another at the tables")
+		wantFinding(t, look(), "blocking", SeverityOK, "No session waits for another at the tables.")
 		root, err := r.Root.Conn(t.Context())
 		r.Must(err)
 		defer root.Close()
@@ -73,8 +73,8 @@ func TestADoctorNamesTheRootForWhichOthersWait(t *testing.T) {
 			found = look()
 			return finding(found, "blocking").Severity == SeverityWarn
 		})
-		wantFinding(t, found, "blocking", SeverityWarn, fmt.Sprintf("1 wait for connection %d, root@", id))
-		if do := finding(found, "blocking").Do; do != fmt.Sprintf("blocking shows all that wait; see what keeps the transaction open, and end it there, or by KILL %d", id) {
+		wantFinding(t, found, "blocking", SeverityWarn, fmt.Sprintf("1 session waits for connection %d, root@", id))
+		if do := finding(found, "blocking").Do; do != fmt.Sprintf("See what keeps the transaction open, and end it there or by KILL %d. `blocking` shows all that wait.", id) {
 			t.Error(do)
 		}
 		_, err = root.ExecContext(t.Context(), "ROLLBACK")
@@ -95,7 +95,7 @@ func TestADoctorNamesWhoHasARowLocked(t *testing.T) {
 			return found
 		}
 		found := look("13:16")
-		wantFinding(t, found, "blocking.rows", SeverityWarn, "check of order/9 was not run", "an open transaction holds its row, and whose it is does not show")
+		wantFinding(t, found, "blocking.rows", SeverityWarn, "check of order/9 was not run", "an open transaction holds its row, and whose transaction that is does not show")
 		if do := finding(found, "blocking.rows").Do; !strings.Contains(do, "GRANT PROCESS ON *.*") {
 			t.Error(do)
 		}

@@ -34,7 +34,7 @@ func CheckCodes(codes []string) error {
 	known := FindingCodes()
 	for _, code := range codes {
 		if !slices.Contains(known, code) {
-			return fmt.Errorf("%w: no finding has the code %.40q: there are %s", prescient.ErrInvalid, code, strings.Join(known, ", "))
+			return fmt.Errorf("%w: no finding has the code %.40q; the codes are %s", prescient.ErrInvalid, code, strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -49,7 +49,7 @@ func SelectFindings(found []Finding, only, ignore []string) ([]Finding, error) {
 	}
 	for _, code := range ignore {
 		if slices.Contains(always, code) {
-			return nil, fmt.Errorf("%w: %s cannot be ignored: with such tables nothing else can be told for sure", prescient.ErrInvalid, code)
+			return nil, fmt.Errorf("%w: %s cannot be ignored: where tables are missing or broken, no other finding is sure", prescient.ErrInvalid, code)
 		}
 	}
 	is := func(f Finding, codes []string) bool {

@@ -102,7 +102,7 @@ func (d *doctor) readResolution(ctx context.Context) (time.Duration, error) {
 		case is.Filled == 0 && !d.mayUse("SELECT", "future_job"):
 			return cmp.Or(d.options.Resolution, time.Hour), nil
 		case is.Filled == 0:
-			return 0, fmt.Errorf("%w: %sfuture_job is not there, has no default for first_check_at, or this user has no right on it", prescient.ErrNotMigrated, d.tables.Prefix)
+			return 0, fmt.Errorf("%w: %sfuture_job is missing, has no default for first_check_at, or gives this user no right", prescient.ErrNotMigrated, d.tables.Prefix)
 		default:
 			return is.Filled, nil
 		}
@@ -124,13 +124,13 @@ func (d *doctor) readResolution(ctx context.Context) (time.Duration, error) {
 // applied.
 func (d *doctor) howToMigrate(ctx context.Context) string {
 	if d.tables.Version != 0 {
-		return "run migrate"
+		return "Run `migrate`."
 	}
 	missing, err := migrate.Pending(ctx, d.db.DB, migrate.Schema{Prefix: d.tables.Prefix, Resolution: cmp.Or(d.options.Resolution, time.Hour)})
 	if err == nil && missing == 0 {
-		return "all migrations were applied, so it was dropped or emptied: migrate --repair says what is missing"
+		return "All migrations were applied, so somebody dropped slot_config or emptied it. `migrate --repair` says what is missing."
 	}
-	return "run migrate"
+	return "Run `migrate`."
 }
 
 // readVariables reads the settings by their names, as the server has them for everybody.

@@ -98,14 +98,14 @@ func TestADoctorFindsNothingBadWhereAllIsWell(t *testing.T) {
 
 func TestADoctorFindsWhatIsLeftBehind(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
-		wantFinding(t, r.examine(time.Time{}, Options{}), "missed", SeverityOK, "no slot is over since")
+		wantFinding(t, r.examine(time.Time{}, Options{}), "missed", SeverityOK, "No slot is over since")
 		r.Exec("UPDATE p_slot_config SET changed_at = changed_at - INTERVAL 1 DAY")
-		wantFinding(t, r.examine(time.Time{}, Options{}), "missed", SeverityWarn, "no slot was served")
+		wantFinding(t, r.examine(time.Time{}, Options{}), "missed", SeverityWarn, "No slot was served")
 		r.serve(3)
 		r.Exec("DELETE FROM p_slot_run ORDER BY slot DESC LIMIT 3")
 		found := r.examine(time.Time{}, Options{SweepGrace: time.Millisecond})
 		wantFinding(t, found, "missed", SeverityWarn, "2 of 1")
-		wantFinding(t, r.examine(time.Time{}, Options{SweepGrace: time.Millisecond, MissedAllowed: 2}), "missed", SeverityOK, "2 may")
+		wantFinding(t, r.examine(time.Time{}, Options{SweepGrace: time.Millisecond, MissedAllowed: 2}), "missed", SeverityOK, "doctor.missed allows 2")
 		wantFinding(t, found, "overdue", SeverityOK)
 		wantFinding(t, found, "leases", SeverityOK)
 		now := time.Now().UTC().Truncate(time.Microsecond) // the clock stands still
@@ -124,16 +124,16 @@ func TestADoctorJudgesLatenessByResolutionAndSweeps(t *testing.T) {
 			t.Helper()
 			wantFinding(t, r.examine(rig.At(clock), o), "overdue", severity, texts...)
 		}
-		judge("13:05:05", SeverityOK, Options{}, "nothing is overdue")
-		judge("13:06:09", SeverityOK, Options{}, "24 rows", "1m9s ago", "the next sweep takes them")
-		judge("13:06:11", SeverityWarn, Options{}, "24 rows", "since its slot 2026-11-20T13:05:00Z")
+		judge("13:05:05", SeverityOK, Options{}, "Nothing is overdue")
+		judge("13:06:09", SeverityOK, Options{}, "24 checks", "1m9s ago", "The next sweep runs these checks")
+		judge("13:06:11", SeverityWarn, Options{}, "24 checks", "since its slot 2026-11-20T13:05:00Z")
 		judge("13:07:19", SeverityWarn, Options{})
 		judge("13:07:21", SeverityBad, Options{})
 		judge("13:09:00", SeverityBad, Options{}, "4m0s ago")
 		judge("13:09:00", SeverityWarn, Options{SweepEvery: 3 * time.Minute})
 		judge("13:09:00", SeverityWarn, Options{OverdueBad: 5 * time.Minute}, "check of order/")
 		r.Must(r.Client.Pause(t.Context(), r.Pool(time.Time{}), prescient.Paused{JobExec: prescient.AllExecs}))
-		judge("13:09:00", SeverityWarn, Options{}, "everything is paused")
+		judge("13:09:00", SeverityWarn, Options{}, "Everything is paused")
 	})
 }
 
@@ -149,9 +149,9 @@ func TestADoctorSaysWhatWaitsForAPause(t *testing.T) {
 			t.Helper()
 			wantFinding(t, r.examine(rig.At("13:35"), Options{}), "paused", severity, texts...)
 		}
-		paused(SeverityOK, "no job_exec is paused")
+		paused(SeverityOK, "Neither a job_exec nor the publishing of events is paused")
 		r.Must(r.Client.Pause(t.Context(), r.Pool(time.Time{}), prescient.Paused{JobExec: "check"}))
-		paused(SeverityWarn, "check is paused since", "3 wait for it, the first for 30m0s")
+		paused(SeverityWarn, "The job_exec check has been paused since", "3 of the first 10,000 pending checks wait for the pause to end, the first for 30m0s")
 	})
 }
 
@@ -164,14 +164,14 @@ func TestADoctorCountsTheSlotsThatThereWere(t *testing.T) {
 			wantFinding(t, r.examine(rig.At(clock), Options{}), "missed", severity, text)
 		}
 		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-20 12:00:00'")
-		missed("13:00:00", SeverityWarn, "no slot was served since 2026-11-20T12:26:3")
+		missed("13:00:00", SeverityWarn, "No slot was served since 2026-11-20T12:26:3")
 		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES ('2026-11-20 12:59:57', 0, 1)")
-		missed("13:00:00", SeverityPart, "the first one 2026-11-20T12:59:57Z; earlier slots of the last day were not looked at")
+		missed("13:00:00", SeverityPart, "the first one 2026-11-20T12:59:57Z. Earlier slots of the last day were not looked at")
 		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) SELECT slot - INTERVAL 10 MINUTE, 0, 1 FROM p_slot_run")
 		missed("13:00:00", SeverityWarn, "were not served in time")
 		r.reslotTo(time.Minute)
 		r.Exec("UPDATE p_slot_config SET changed_at = '2026-11-20 12:59:50'")
-		missed("13:00:30", SeverityOK, "no slot is over")
+		missed("13:00:30", SeverityOK, "No slot is over")
 		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES ('2026-11-20 13:00:00', 0, 1), ('2026-11-20 13:02:00', 0, 1)")
 		missed("13:02:30", SeverityWarn, "1 of 2 slots")
 	})
@@ -264,7 +264,7 @@ func TestADoctorWarnsBeforePartitionsRunOut(t *testing.T) {
 		late := end.Add(time.Hour)
 		found := r.examine(late, Options{})
 		wantFinding(t, found, "partitions", SeverityWarn, "ended at "+slots.Stamp(end))
-		if f := finding(found, "partitions"); !strings.Contains(f.Do, "run prune, or migrate") {
+		if f := finding(found, "partitions"); !strings.Contains(f.Do, "Run `prune` or `migrate`") {
 			t.Errorf("%+v", f)
 		}
 		_, err = prune.Run(t.Context(), r.Pool(late), prune.Options{Prefix: "p_", Keep: 90 * 24 * time.Hour}) // as it says
@@ -280,12 +280,12 @@ func TestADoctorNamesWhatIsPutOff(t *testing.T) {
 			r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "check", DueAt: rig.At("13:35")})
 		}
 		settled := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
-		wantFinding(t, r.examine(rig.At("13:14"), Options{}), "put_off", SeverityOK, "no job_exec is put off")
+		wantFinding(t, r.examine(rig.At("13:14"), Options{}), "put_off", SeverityOK, "No check is put off")
 		r.RunAt(rig.At("13:15"), settled, worker.Options{})
-		wantFinding(t, r.examine(rig.At("13:16"), Options{}), "put_off", SeverityWarn, "3 rows of job_exec mispelt", "1 times", "since 2026-11-20T13:05:00Z")
+		wantFinding(t, r.examine(rig.At("13:16"), Options{}), "put_off", SeverityWarn, "3 checks of job_exec mispelt", "1 times", "since 2026-11-20T13:05:00Z")
 		r.RunAt(rig.At("13:30"), settled, worker.Options{})
 		found := r.examine(rig.At("13:38"), Options{})
-		wantFinding(t, found, "put_off", SeverityBad, "3 rows of job_exec mispelt", "2 times")
+		wantFinding(t, found, "put_off", SeverityBad, "3 checks of job_exec mispelt", "2 times")
 		if do := finding(found, "put_off").Do; !strings.Contains(do, "pending --exec mispelt") {
 			t.Error(do)
 		}
@@ -302,7 +302,7 @@ func TestADoctorNamesWhatIsPutOff(t *testing.T) {
 		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, first_check_at, next_check_at, job_key, revision)" +
 			" WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 240), m AS (SELECT 0 AS j UNION ALL SELECT j + 1 FROM m WHERE j < 24)" +
 			" SELECT 'many', CONCAT(i, '-', j), 'check', '2026-11-20 13:40:00', '2026-11-20 13:45:00', '2026-11-20 13:45:00', UNHEX(LEFT(SHA2(CONCAT(i, '-', j), 256), 32)), 1 FROM n, m")
-		wantFinding(t, r.examine(rig.At("13:38"), Options{}), "put_off", SeverityBad, "3 rows of job_exec mispelt")
+		wantFinding(t, r.examine(rig.At("13:38"), Options{}), "put_off", SeverityBad, "3 checks of job_exec mispelt")
 	})
 }
 

@@ -58,8 +58,8 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 	for _, w := range topics {
 		age := w.Now.Sub(w.Oldest)
 		if w.Reason != nil {
-			found = append(found, bad("events.failing", fmt.Sprintf("events of topic %s cannot be published since %s, the oldest is %s old: event %.200q: %.300s",
-				w.Topic, w.FailingSince.Format(time.RFC3339), age.Round(time.Second), *w.EventID, *w.Reason), "see what the reason names; nothing is lost"))
+			found = append(found, bad("events.failing", fmt.Sprintf("Events of topic %s have not been published since %s, the oldest is %s old. Event %.200q: %.300s",
+				w.Topic, w.FailingSince.Format(time.RFC3339), age.Round(time.Second), *w.EventID, *w.Reason), "Mend what the reason names. No event is lost."))
 			continue
 		}
 		if age > oldEvent {
@@ -69,32 +69,32 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 	}
 	switch {
 	case old > 0 && d.eventsHalted:
-		found = append(found, warn("events.old", fmt.Sprintf("%d events wait in the outbox, the oldest for %s, since forwarders are paused", old, oldest.Round(time.Second)),
-			"see what is paused"))
+		found = append(found, warn("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s, since the publishing of events is paused.", many(old), oldest.Round(time.Second)),
+			"See what is paused (paused), and resume it once the reason is gone."))
 	case old > 0 && forwarders == 0:
-		found = append(found, bad("events.old", fmt.Sprintf("%d events wait in the outbox, the oldest for %s, and nobody publishes them", old, oldest.Round(time.Second)),
-			"say in events.routes where they go, and start work or forward with that"))
+		found = append(found, bad("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s, and nobody publishes them.", many(old), oldest.Round(time.Second)),
+			"Say in events.routes where events go, and start `work` or `forward` with these routes."))
 	case old > 0:
-		found = append(found, warn("events.old", fmt.Sprintf("%d events wait in the outbox, the oldest for %s", old, oldest.Round(time.Second)),
-			"see the logs of work and forward: the brokers are slow, or hold up keys"))
+		found = append(found, warn("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s.", many(old), oldest.Round(time.Second)),
+			"Read the logs of `work` and `forward`: brokers are slow, or refuse the first event of a key."))
 	}
 	if len(strange) > 0 {
-		found = append(found, bad("events.shard", "events are in a shard above 63, where nobody publishes them, such as "+strings.Join(quoted(strange), ", "),
-			"find the plain SQL that put them there: shard is CONV(LEFT(SHA2(event_key, 256), 2), 16, 10) MOD 64; UPDATE those rows so"))
+		found = append(found, bad("events.shard", "Events are in a shard above 63, where nobody publishes them, such as "+strings.Join(quoted(strange), ", ")+".",
+			"Find the plain SQL that wrote these rows, and UPDATE them: shard is CONV(LEFT(SHA2(event_key, 256), 2), 16, 10) MOD 64."))
 	}
 	if n := len(aside); n > 0 {
-		more := fmt.Sprint(n)
+		more := many(n)
 		if n > asideProbe {
-			more = fmt.Sprintf("more than %d", asideProbe)
+			more = "More than " + many(asideProbe)
 		}
-		found = append(found, warn("events.refused", fmt.Sprintf("%s events were set aside, since brokers refused them, such as %s", more,
-			strings.Join(quoted(aside[:min(n, namedSchedules)]), ", ")), "event set-aside lists them with the reasons; event resend or event drop takes their numbers"))
+		found = append(found, warn("events.refused", fmt.Sprintf("%s events were set aside, since brokers refused them, such as %s.", more,
+			strings.Join(quoted(aside[:min(n, namedSchedules)]), ", ")), "`event set-aside` lists these events with their numbers and the reasons. `event resend` sends them again, `event drop` drops them."))
 	}
-	parts, err := d.parts(ctx, reach{"the first %d events of the outbox", outboxProbe, "event_outbox", "seq", "", nil})
+	parts, err := d.parts(ctx, reach{"the first %s events of the outbox", outboxProbe, "event_outbox", "seq", "", nil})
 	if err != nil {
 		return nil, err
 	}
-	return orFine(found, "events", fmt.Sprintf("none was set aside; no topic fails, and nothing has waited for more than %s", oldEvent), parts...), nil
+	return orFine(found, "events", fmt.Sprintf("no event is set aside, no topic fails, and no event has waited for more than %s", oldEvent), parts...), nil
 }
 
 func quoted(texts []string) (list []string) {

@@ -108,9 +108,9 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 		if err != nil {
 			why := err.Error()
 			if errors.Is(err, context.DeadlineExceeded) {
-				why = fmt.Sprintf("it took longer than %s", examineTimeout)
+				why = fmt.Sprintf("the look took longer than %s", examineTimeout)
 			}
-			found = append(found, warn(e.code, "this could not be looked at: "+why, "see what refuses it; the rights that the user has, mostly"))
+			found = append(found, warn(e.code, "This could not be looked at: "+why, "Mend what the error names. Mostly the user lacks a right."))
 		}
 		all = append(all, found...)
 	}
@@ -124,7 +124,7 @@ func (d *doctor) afterReslot(all []Finding) []Finding {
 		f := &all[i]
 		kind, _, _ := strings.Cut(f.Code, ".")
 		if d.goesTo != 0 && f.Severity.Wrong() && slices.Contains([]string{"resolution", "schema", "overdue", "missed", "rows"}, kind) {
-			f.Do = "see reslot first, and look again when it is done"
+			f.Do = "End the reslot first, and run `doctor` again after that."
 		}
 	}
 	return all

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"prescient/prescient/internal/store"
@@ -61,20 +62,38 @@ func bad(code, text, do string) Finding {
 	return Finding{Code: code, Severity: SeverityBad, Text: text, Do: do}
 }
 
-// orFine adds what is said where nothing was found. parts are what alone was read, as "the first 500 rows"; none where all was.
+// orFine adds what is said where nothing was found: a sentence that does not begin as one, and has no period. parts are what alone was read,
+// as "the first 500 rows"; none where all was.
 func orFine(found []Finding, code, text string, parts ...string) []Finding {
 	switch {
 	case len(found) > 0:
 		return found
 	case len(parts) > 0:
-		return []Finding{part(code, text+", among "+strings.Join(parts, " and ")+"; the rest was not read", "")}
+		return []Finding{part(code, "Among "+strings.Join(parts, " and ")+", "+text+"; the rest was not read.", "")}
 	}
-	return []Finding{fine(code, text)}
+	return []Finding{fine(code, sentence(text))}
+}
+
+// sentence makes a text one: its first letter is a capital, and it ends with a period.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// many is a number as people read it: 5,000.
+func many(n int) string {
+	digits := strconv.Itoa(n)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
 }
 
 // reach is how far a look goes: over so many entries of a table, in the order of an index.
 type reach struct {
-	says         string // what it reads then, as "the first %d rows", with the limit
+	says         string // what it reads then, as "the first %s rows", with the limit
 	limit        int
 	table, index string
 	where        string // a condition, if any
@@ -87,10 +106,10 @@ func (d *doctor) parts(ctx context.Context, looks ...reach) (parts []string, err
 		var beyond int
 		query := d.tables.Fill("operate/beyond", "{table}", look.table, "{index}", look.index, "{where}", look.where)
 		if err := store.QueryRow(ctx, d.db, []any{&beyond}, query, append(look.args, look.limit)...); err != nil {
-			return nil, fmt.Errorf("asking for more than %s: %w", fmt.Sprintf(look.says, look.limit), err)
+			return nil, fmt.Errorf("asking for more than %s: %w", fmt.Sprintf(look.says, many(look.limit)), err)
 		}
 		if beyond > 0 {
-			parts = append(parts, fmt.Sprintf(look.says, look.limit))
+			parts = append(parts, fmt.Sprintf(look.says, many(look.limit)))
 		}
 	}
 	return parts, nil

@@ -38,7 +38,7 @@ func ParseUse(name string) (Use, error) {
 	case UseAnalyst, UseAppSQL, UseApp, UseAppReschedule, UseOperator, UseWorker, UseOncall, UseOwner:
 		return u, nil
 	}
-	return "", fmt.Errorf("%w: use %.80q: analyst, app-sql, app-reschedule, app, operator, worker, oncall or owner are allowed", prescient.ErrInvalid, name)
+	return "", fmt.Errorf("%w: use %.80q is no role; the roles are analyst, app-sql, app-reschedule, app, operator, worker, oncall and owner", prescient.ErrInvalid, name)
 }
 
 // mayUse says whether the role has a right on all of these tables, which are named without the prefix, and on all of their columns.
@@ -65,7 +65,7 @@ func (d *doctor) seesPartOf(table string) bool {
 
 // unseen is the finding of an examination for which the role has no right, and needs none.
 func (d *doctor) unseen(code string, tables []string) Finding {
-	return unseen(code, fmt.Sprintf("a user that is for %s may not read %s, and need not", d.options.Use, strings.Join(tables, ", ")), d.whoLooks(tables...))
+	return unseen(code, fmt.Sprintf("The role %s may not read %s, and need not.", d.options.Use, strings.Join(tables, ", ")), d.whoLooks(tables...))
 }
 
 // whoLooks names the roles that may read all of some tables.
@@ -75,7 +75,7 @@ func (d *doctor) whoLooks(tables ...string) string {
 	if at := strings.LastIndex(list, ", "); at >= 0 {
 		list = list[:at] + " or" + list[at+1:]
 	}
-	return "doctor --use " + list + " looks, by an account of that role"
+	return "Run `doctor` with an account of the role " + list + "."
 }
 
 // need is a right, and a statement that is refused without it. The statements are explained, not run.
@@ -212,14 +212,14 @@ func (d *doctor) examineGrants(ctx context.Context) ([]Finding, error) {
 	if at := slices.IndexFunc(missing, func(right string) bool { return strings.HasPrefix(right, "UPDATE") }); use == UseApp && at >= 0 && len(missing) > 1 {
 		missing = slices.Delete(missing, at, at+1)
 	} else if use == UseApp && at >= 0 {
-		return []Finding{fine("grants", fmt.Sprintf("user %s has the rights of an app that inserts and cancels; replace, earlier, later and Reschedule need %s", user, missing[0]))}, nil
+		return []Finding{fine("grants", fmt.Sprintf("User %s has the rights of an app that inserts and cancels; replace, earlier, later and Reschedule need %s.", user, missing[0]))}, nil
 	}
 	if len(missing) > 0 {
 		name, _, _ := strings.Cut(user, "@")
-		return []Finding{bad("grants", fmt.Sprintf("user %s lacks for its use as %s: %s", user, use, strings.Join(missing, ", ")),
-			fmt.Sprintf("grant it what is missing: grants --role %s --user %s prints the statements; see first that migrate --repair finds nothing", use, name))}, nil
+		return []Finding{bad("grants", fmt.Sprintf("User %s lacks rights for its use as %s: %s.", user, use, strings.Join(missing, ", ")),
+			fmt.Sprintf("First see that `migrate --repair` finds nothing. Then run `grants --role %s --user %s`, and the statements that it prints.", use, name))}, nil
 	}
-	return []Finding{fine("grants", fmt.Sprintf("user %s has the rights of its use as %s", user, use))}, nil
+	return []Finding{fine("grants", fmt.Sprintf("User %s has the rights for its use as %s.", user, use))}, nil
 }
 
 // objectNeeds are the views and procedures that the use has rights on, which cannot be explained: a view is opened, and a

@@ -54,7 +54,7 @@ func TestADoctorFindsWhatMustNeverBe(t *testing.T) {
 			}
 		}
 		r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES (?, 0, 1), ('2026-01-01 12:00', 7, 8)", slot.Format(literal.SecondLayout))
-		wantFinding(t, look(), "invariants.unfinished", SeverityWarn, "bucket 7", "2026-01-01T12:00:00Z")
+		wantFinding(t, look(), "invariants.unfinished", SeverityWarn, "Bucket 7 of slot ", "2026-01-01T12:00:00Z")
 
 		// Who may not read history is told so.
 		found, err = Examine(t.Context(), r.As("worker", time.Time{}), Options{Prefix: "p_", Dialect: r.Setting})
@@ -63,6 +63,6 @@ func TestADoctorFindsWhatMustNeverBe(t *testing.T) {
 		r.Exec("UPDATE p_slot_run SET finished_at = UTC_TIMESTAMP()")
 		found, err = Examine(t.Context(), r.As("worker", time.Time{}), Options{Prefix: "p_", Dialect: r.Setting})
 		r.Must(err)
-		wantFinding(t, found, "invariants", SeverityPart, "the ledger is sound; the rest takes job_history")
+		wantFinding(t, found, "invariants", SeverityPart, "The ledger is sound; the rest takes job_history")
 	})
 }

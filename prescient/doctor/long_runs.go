@@ -50,10 +50,10 @@ func (d *doctor) examineLongRuns(ctx context.Context) ([]Finding, error) {
 		switch run.Kind {
 		case "left":
 			if one.Reason = "handed on"; run.Agent != "" {
-				one.Reason = "last " + run.Agent + "'s"
+				one.Reason = "last held by " + run.Agent
 			}
 		case "takeovers":
-			one.Reason = fmt.Sprintf("%d times, now %s's", run.Takeovers, run.Agent)
+			one.Reason = fmt.Sprintf("%d times, now held by %s", run.Takeovers, run.Agent)
 		case "checkpoint":
 			one.Reason = run.Reason
 		}
@@ -61,24 +61,24 @@ func (d *doctor) examineLongRuns(ctx context.Context) ([]Finding, error) {
 	}
 	var found []Finding
 	if some := of["left"]; len(some) > 0 {
-		found = append(found, bad("long_runs", "nobody goes on with runs whose leases are over: "+named(some),
-			"see that a worker runs that has their job_execs, and a place: worker.pools, and agents"))
+		found = append(found, bad("long_runs", "Nobody goes on with long runs whose leases are over: "+named(some)+".",
+			"Start a worker that has registered their job_execs and has a place in their pools (worker.pools). `agents` lists the workers."))
 	}
 	if some := of["waiting"]; len(some) > 0 {
-		found = append(found, warn("long_runs.waiting", fmt.Sprintf("runs that are due since %s or longer wait for a place, or for the run before them: ", d.now.Sub(wait))+named(some),
-			"nothing, where roll-forward has just moved them; else start more workers, give them more places, or look what takes the others so long"))
+		found = append(found, warn("long_runs.waiting", fmt.Sprintf("Long runs that were due %s ago or earlier wait for a place, or for the run before them: ", d.now.Sub(wait))+named(some)+".",
+			"Nothing, if `roll-forward` has just moved these runs. Else start more workers, give them more places, or see why the other runs take so long."))
 	}
 	if some := of["takeovers"]; len(some) > 0 {
-		found = append(found, warn("long_runs.takeovers", "runs were taken over more than once from workers that died, or did not renew their leases: "+named(some),
-			"see the logs of those workers; a run that its worker's death goes back to ends as crashed"))
+		found = append(found, warn("long_runs.takeovers", "Long runs were taken over more than once, from workers that died or did not renew their leases: "+named(some)+".",
+			"Read the logs of those workers. A run that kills its workers ends as crashed."))
 	}
 	if some := of["checkpoint"]; len(some) > 0 {
-		found = append(found, warn("long_runs.checkpoint", "checkpoints were refused: "+named(some), "save less: what is large belongs into a table, and its place into the checkpoint"))
+		found = append(found, warn("long_runs.checkpoint", "Checkpoints were refused: "+named(some)+".", "Save less in the checkpoint. What is large belongs in a table, and the checkpoint says where."))
 	}
-	parts, err := d.parts(ctx, reach{"the first %d runs that did not end", longRunProbe, "long_run", "ended_at", "WHERE ended_at IS NULL", nil},
-		reach{"the first %d rows of the next slots", longRunProbe, "future_job", "PRIMARY", "WHERE next_check_at > ? AND next_check_at <= ?", []any{d.now, d.now.Add(2 * resolution)}})
+	parts, err := d.parts(ctx, reach{"the first %s long runs that have not ended", longRunProbe, "long_run", "ended_at", "WHERE ended_at IS NULL", nil},
+		reach{"the first %s rows of the next slots", longRunProbe, "future_job", "PRIMARY", "WHERE next_check_at > ? AND next_check_at <= ?", []any{d.now, d.now.Add(2 * resolution)}})
 	if err != nil {
 		return nil, err
 	}
-	return orFine(found, "long_runs", "no run that did not end is left, or waits for long", parts...), nil
+	return orFine(found, "long_runs", "no long run has lost its worker, or waits for long", parts...), nil
 }

@@ -48,9 +48,9 @@ func TestADoctorNamesLongRunsThatDoNotGetOn(t *testing.T) {
 		run("called", "12:15", "") // no long run: its answer was a time that was over already
 		r.Exec("UPDATE p_future_job SET check_count = 1 WHERE entity_key = 'called'")
 		found := look("12:04")
-		wantFinding(t, found, "long_runs", SeverityBad, `"report/left" (last w1's)`)
+		wantFinding(t, found, "long_runs", SeverityBad, `"report/left" (last held by w1)`)
 		wantFinding(t, found, "long_runs", SeverityBad, `"report/handed" (handed on)`)
-		wantFinding(t, found, "long_runs.takeovers", SeverityWarn, `"report/dies" (2 times, now w1's)`)
+		wantFinding(t, found, "long_runs.takeovers", SeverityWarn, `"report/dies" (2 times, now held by w1)`)
 		wantFinding(t, found, "long_runs.checkpoint", SeverityWarn, `"report/large" (checkpoint too long: 70000 bytes`)
 		wantFinding(t, found, "long_runs.waiting", SeverityWarn, `"report/queued"`)
 		wantFinding(t, found, "long_runs.waiting", SeverityWarn, `"report/no place"`)

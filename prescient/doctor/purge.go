@@ -23,12 +23,12 @@ const (
 // transaction that is open the longest. What is not purged makes slot runs slow, and everybody else.
 func (d *doctor) examinePurge(ctx context.Context) ([]Finding, error) {
 	if d.tables.Server == text.TiDB || d.tables.Server == text.Vitess {
-		return []Finding{unseen("purge", "this server keeps no history list of its own", "see what its own tools say of old versions of rows")}, nil
+		return []Finding{unseen("purge", "This server keeps no history list.", "See what the server's own tools say of old versions of rows.")}, nil
 	}
 	behind, err := d.readBehind(ctx)
 	list := purgeFinding(behind, d.options.PurgeBehind)
 	if errno.Is(err, errno.AccessDenied) {
-		list = withoutProcess("purge", "how far the server's purge is behind")
+		list = withoutProcess("purge", "How far the server's purge is behind")
 	} else if err != nil {
 		return nil, err
 	}
@@ -36,9 +36,9 @@ func (d *doctor) examinePurge(ctx context.Context) ([]Finding, error) {
 	transaction := transactionFinding(oldest, d.options.TransactionOpen)
 	switch {
 	case errno.Is(err, errno.AccessDenied):
-		transaction = withoutProcess("purge.transaction", "which transaction is open the longest")
+		transaction = withoutProcess("purge.transaction", "Which transaction is open the longest")
 	case errno.Is(err, errno.NotShown):
-		transaction = unseen("purge.transaction", fmt.Sprintf("for %s MySQL showed no transaction, since somebody's statement is no text", shownTime), "ask again")
+		transaction = unseen("purge.transaction", fmt.Sprintf("MySQL showed no transaction for %s, since the statement of some session is no text.", shownTime), "Run `doctor` again.")
 	case err != nil:
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (d *doctor) examinePurge(ctx context.Context) ([]Finding, error) {
 
 // withoutProcess is the finding of what the account may not see.
 func withoutProcess(code, what string) Finding {
-	return unseen(code, what+" is shown only to accounts with the right PROCESS, which is for the whole server and in no role", "GRANT PROCESS ON *.* gives it")
+	return unseen(code, what+" is shown only to accounts with the right PROCESS, which counts for the whole server and is in no role.", "GRANT PROCESS ON *.* gives that right.")
 }
 
 // readBehind reads how many transactions are to be purged.
@@ -63,12 +63,12 @@ func (d *doctor) readBehind(ctx context.Context) (n int, err error) {
 }
 
 func purgeFinding(behind, limit int) Finding {
-	text := fmt.Sprintf("the server has %d transactions to purge (InnoDB's history list)", behind)
+	text := fmt.Sprintf("The server has %s transactions to purge (InnoDB's history list)", many(behind))
 	if behind > limit {
-		return warn("purge", fmt.Sprintf("%s, more than %d: what was deleted lies about in the tables, and everybody walks over it", text, limit),
-			"end the transaction that is open the longest, if that is long; else the server changes more than it purges: see innodb_purge_threads, and what writes that much")
+		return warn("purge", fmt.Sprintf("%s, more than %s. Deleted rows stay in the tables, and every statement has to pass them.", text, many(limit)),
+			"End the transaction that is open the longest, if that is long. Else the server changes more than it purges: see innodb_purge_threads, and what writes so much.")
 	}
-	return fine("purge", text)
+	return fine("purge", text+".")
 }
 
 // openTransaction is the transaction that is open the longest.
@@ -109,18 +109,18 @@ func (d *doctor) readOldest(ctx context.Context) (*openTransaction, error) {
 
 func transactionFinding(oldest *openTransaction, limit time.Duration) Finding {
 	if oldest == nil {
-		return fine("purge.transaction", "no transaction is open")
+		return fine("purge.transaction", "No transaction is open.")
 	}
-	whose, do := fmt.Sprintf("of connection %d", oldest.connection), fmt.Sprintf("see what keeps it open, and end it there, or by KILL %d", oldest.connection)
+	whose, do := fmt.Sprintf("of connection %d", oldest.connection), fmt.Sprintf("See what keeps the transaction open, and end it there or by KILL %d.", oldest.connection)
 	if oldest.connection == 0 {
-		whose, do = "of no connection", "it is a prepared XA transaction, mostly: XA RECOVER lists those; commit it, or roll it back"
+		whose, do = "of no connection", "Mostly that is a prepared XA transaction. XA RECOVER lists those: commit it, or roll it back."
 	}
 	if oldest.account != "" {
 		whose += ", " + oldest.account
 	}
-	text := fmt.Sprintf("the oldest transaction is open for %s, that %s", oldest.age, whose)
+	text := fmt.Sprintf("The oldest transaction, %s, has been open for %s", whose, oldest.age)
 	if oldest.age > limit {
-		return warn("purge.transaction", fmt.Sprintf("%s, longer than %s: meanwhile the server purges nothing that it may still see", text, limit), do)
+		return warn("purge.transaction", fmt.Sprintf("%s, longer than %s. Meanwhile the server purges nothing that the transaction may still see.", text, limit), do)
 	}
-	return fine("purge.transaction", text)
+	return fine("purge.transaction", text+".")
 }

@@ -20,17 +20,17 @@ func TestPurgeOfTheServerIsJudged(t *testing.T) {
 		want  Severity
 		says  string
 	}{
-		{"it keeps up", purgeFinding(300, 1000), SeverityOK, "the server has 300 transactions to purge (InnoDB's history list)"},
-		{"as much as may be", purgeFinding(1000, 1000), SeverityOK, "the server has 1000 transactions to purge (InnoDB's history list)"},
-		{"it is behind", purgeFinding(1001, 1000), SeverityWarn, "the server has 1001 transactions to purge (InnoDB's history list), more than 1000: what was deleted lies about in the tables, and everybody walks over it"},
-		{"nothing is open", transactionFinding(nil, time.Hour), SeverityOK, "no transaction is open"},
+		{"it keeps up", purgeFinding(300, 1000), SeverityOK, "The server has 300 transactions to purge (InnoDB's history list)."},
+		{"as much as may be", purgeFinding(1000, 1000), SeverityOK, "The server has 1,000 transactions to purge (InnoDB's history list)."},
+		{"it is behind", purgeFinding(1001, 1000), SeverityWarn, "The server has 1,001 transactions to purge (InnoDB's history list), more than 1,000. Deleted rows stay in the tables, and every statement has to pass them."},
+		{"nothing is open", transactionFinding(nil, time.Hour), SeverityOK, "No transaction is open."},
 		{"open as long as may be", transactionFinding(&openTransaction{7, time.Hour, "shop@10.0.0.1:99"}, time.Hour), SeverityOK,
-			"the oldest transaction is open for 1h0m0s, that of connection 7, shop@10.0.0.1:99"},
+			"The oldest transaction, of connection 7, shop@10.0.0.1:99, has been open for 1h0m0s."},
 		{"open for long", transactionFinding(&openTransaction{7, time.Hour + time.Second, "shop@10.0.0.1:99"}, time.Hour), SeverityWarn,
-			"the oldest transaction is open for 1h0m1s, that of connection 7, shop@10.0.0.1:99, longer than 1h0m0s: meanwhile the server purges nothing that it may still see"},
-		{"nobody knows whose", transactionFinding(&openTransaction{7, time.Second, ""}, time.Hour), SeverityOK, "the oldest transaction is open for 1s, that of connection 7"},
+			"The oldest transaction, of connection 7, shop@10.0.0.1:99, has been open for 1h0m1s, longer than 1h0m0s. Meanwhile the server purges nothing that the transaction may still see."},
+		{"nobody knows whose", transactionFinding(&openTransaction{7, time.Second, ""}, time.Hour), SeverityOK, "The oldest transaction, of connection 7, has been open for 1s."},
 		{"prepared", transactionFinding(&openTransaction{0, 2 * time.Hour, ""}, time.Hour), SeverityWarn,
-			"the oldest transaction is open for 2h0m0s, that of no connection, longer than 1h0m0s: meanwhile the server purges nothing that it may still see"},
+			"The oldest transaction, of no connection, has been open for 2h0m0s, longer than 1h0m0s. Meanwhile the server purges nothing that the transaction may still see."},
 	} {
 		if f := test.found; f.Severity != test.want || f.Text != test.says || (f.Do == "") != (test.want == SeverityOK) {
 			t.Errorf("%s: %+v; want %s, %s", test.name, f, test.want, test.says)
@@ -86,8 +86,8 @@ func TestADoctorShowsHowFarPurgeIsBehindAndTheOldestTransaction(t *testing.T) {
 		}
 		found = look(Options{})
 		wantFinding(t, found, "purge", SeverityOK, " transactions to purge")
-		whose := fmt.Sprintf("that of connection %d, root@", id)
-		wantFinding(t, found, "purge.transaction", SeverityOK, "the oldest transaction is open for ", whose)
+		whose := fmt.Sprintf("of connection %d, root@", id)
+		wantFinding(t, found, "purge.transaction", SeverityOK, "The oldest transaction, ", "has been open for ", whose)
 		wantFinding(t, look(Options{PurgeBehind: 5}), "purge", SeverityWarn, "more than 5")
 		r.Eventually("it is open for a second", func() bool {
 			found = look(Options{TransactionOpen: 1})
@@ -98,7 +98,7 @@ func TestADoctorShowsHowFarPurgeIsBehindAndTheOldestTransaction(t *testing.T) {
 		_, err = conn.ExecContext(t.Context(), "ROLLBACK")
 		r.Must(err)
 		r.Eventually("nothing is open", func() bool {
-			return finding(look(Options{}), "purge.transaction").Text == "no transaction is open"
+			return finding(look(Options{}), "purge.transaction").Text == "No transaction is open."
 		})
 		if r.Server == text.MySQL {
 			r.showsNoStatement(t, look)

@@ -50,13 +50,13 @@ func (d *doctor) examinePutOff(ctx context.Context) ([]Finding, error) {
 	for _, rows := range []struct {
 		from, to time.Time
 		says     string
-	}{{prescient.EarliestDue, d.now, "the first %d rows that are due"}, {d.now, last, "the first %d rows to come"}} {
+	}{{prescient.EarliestDue, d.now, "the first %s rows that are due"}, {d.now, last, "the first %s rows to come"}} {
 		more, err := sample(rows.from, rows.to, putOffProbe)
 		if err != nil {
 			return nil, err
 		}
 		if more {
-			parts = append(parts, fmt.Sprintf(rows.says, putOffProbe))
+			parts = append(parts, fmt.Sprintf(rows.says, many(putOffProbe)))
 		}
 	}
 	sampled := len(parts) > 0
@@ -78,7 +78,7 @@ func (d *doctor) examinePutOff(ctx context.Context) ([]Finding, error) {
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		findings = append(findings, d.judgePutOff(found[name], sampled))
 	}
-	return orFine(findings, "put_off", "no job_exec is put off without a call", parts...), nil
+	return orFine(findings, "put_off", "no check is put off without a call", parts...), nil
 }
 
 // and joins what two looks found, which may have seen the same rows: the larger number is sure.
@@ -95,15 +95,15 @@ func (p putOff) and(other putOff) putOff {
 
 // judgePutOff is bad for what has been waiting for longer than overdue rows may.
 func (d *doctor) judgePutOff(p putOff, sampled bool) Finding {
-	count := fmt.Sprint(p.Jobs)
+	count := many(p.Jobs)
 	if sampled {
 		count += " or more"
 	}
-	f := warn("put_off", fmt.Sprintf("%s rows of job_exec %s are put off without a call, up to %d times in a row, the first due since %s: %s",
+	f := warn("put_off", fmt.Sprintf("%s checks of job_exec %s are put off without a call, up to %d times in a row. The first has been due since %s: %s",
 		count, p.JobExec, p.Times, slots.Stamp(p.Since), p.Reason),
-		fmt.Sprintf("start a worker that has %[1]s registered; where the name is misspelt, see pending --exec %[1]s, and cancel and insert them under the right one", p.JobExec))
+		fmt.Sprintf("Start a worker that has registered %[1]s. If the name is misspelt, list the checks with `pending --exec %[1]s`, cancel them, and insert them under the right name.", p.JobExec))
 	if prescient.IsKept(prescient.FutureJob{PutOffCount: p.Times, LastError: p.Reason}) {
-		f.Do = "take away what keeps these rows in future_job, a foreign key or a trigger of the app: they end when they are tried next"
+		f.Do = "Remove what keeps these rows in future_job: a foreign key or a trigger of the app. The checks end when a worker tries them next."
 	}
 	if d.now.Sub(p.Since) > d.overdueBad() {
 		f.Severity = SeverityBad

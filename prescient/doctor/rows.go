@@ -32,13 +32,13 @@ func (d *doctor) examineOverdue(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	if len(first) == 0 {
-		return []Finding{fine("overdue", "nothing is overdue")}, nil
+		return []Finding{fine("overdue", "Nothing is overdue.")}, nil
 	}
 	var n int
 	if err := d.db.GetContext(ctx, &n, d.tables.Stmt.Get("operate/overdue_count"), before, overdueProbe); err != nil {
 		return nil, err
 	}
-	count := fmt.Sprint(n)
+	count := many(n)
 	if n == overdueProbe {
 		count += " or more"
 	}
@@ -76,17 +76,17 @@ func (d *doctor) overdueBad() time.Duration { return cmp.Or(d.options.OverdueBad
 
 func (d *doctor) judgeOverdue(count, names string, first time.Time) Finding {
 	age := d.now.Sub(first)
-	text := fmt.Sprintf("%s rows are overdue, the oldest since its slot %s, %s ago: %s", count, slots.Stamp(first), age.Round(time.Second), names)
-	const do = "see that work or sweep runs, and what their logs say of these rows; sweep catches up; roll-forward, once no worker runs them, moves all to the next slot"
+	text := fmt.Sprintf("%s checks are overdue, the oldest since its slot %s, %s ago: %s", count, slots.Stamp(first), age.Round(time.Second), names)
+	const do = "Start `work` or `sweep`, which catches up, or read what their logs say of these checks. Where no worker runs them, `roll-forward` moves all overdue checks to the next slot."
 	switch {
 	case d.halted:
-		return warn("overdue", text+"; everything is paused", "resume --all, once the reason is gone; the sweeper catches up then")
+		return warn("overdue", text+". Everything is paused.", "Run `resume --all` once the reason is gone. The sweeper catches up then.")
 	case age > d.overdueBad():
-		return bad("overdue", text, do)
+		return bad("overdue", text+".", do)
 	case age > d.sweptWithin():
-		return warn("overdue", text, do)
+		return warn("overdue", text+".", do)
 	}
-	return fine("overdue", text+": the next sweep takes them")
+	return fine("overdue", text+". The next sweep runs these checks.")
 }
 
 // examinePaused names what is paused: rows wait for that, and it is easily forgotten.
@@ -100,15 +100,14 @@ func (d *doctor) examinePaused(ctx context.Context) (found []Finding, err error)
 		return nil, err
 	}
 	for _, p := range list {
-		what := p.JobExec
-		resume := "resume " + p.JobExec
-		switch what {
+		what, resume := "The job_exec "+p.JobExec, "resume "+p.JobExec
+		switch p.JobExec {
 		case prescient.AllExecs:
-			what, resume, d.halted, d.eventsHalted = "everything", "resume --all", true, true
+			what, resume, d.halted, d.eventsHalted = "Everything", "resume --all", true, true
 		case prescient.AllEvents:
-			what, resume, d.eventsHalted = "what forwarders publish", "resume --events", true
+			what, resume, d.eventsHalted = "The publishing of events", "resume --events", true
 		}
-		text := fmt.Sprintf("%s is paused since %s", what, slots.Stamp(p.Since))
+		text := fmt.Sprintf("%s has been paused since %s", what, slots.Stamp(p.Since))
 		if p.By != "" {
 			text += fmt.Sprintf(" by %q", p.By)
 		}
@@ -116,12 +115,12 @@ func (d *doctor) examinePaused(ctx context.Context) (found []Finding, err error)
 			text += fmt.Sprintf(": %q", p.Reason)
 		}
 		if late, is := waits[p.JobExec]; is {
-			text += fmt.Sprintf("; of the first %d checks that are pending %d wait for it, the first for %s", overdueProbe, late.Waits,
+			text += fmt.Sprintf(". %s of the first %s pending checks wait for the pause to end, the first for %s", many(late.Waits), many(overdueProbe),
 				d.now.Sub(late.First.Time).Round(time.Second))
 		}
-		found = append(found, warn("paused", text, resume+", once the reason is gone"))
+		found = append(found, warn("paused", text+".", "Run `"+resume+"` once the reason is gone."))
 	}
-	return orFine(found, "paused", "no job_exec is paused, nor what forwarders publish"), nil
+	return orFine(found, "paused", "neither a job_exec nor the publishing of events is paused"), nil
 }
 
 // late are checks of a job_exec that are late.
@@ -191,19 +190,19 @@ func (d *doctor) examineRows(ctx context.Context) (found []Finding, err error) {
 	}
 	for _, slot := range page {
 		if !d.tables.Grid.On(slot) {
-			found = append(found, bad("rows.grid", fmt.Sprintf("rows wait for %s, which is no slot at a resolution of %s: only the sweeper finds them", slots.Stamp(slot), d.tables.Grid),
-				fmt.Sprintf("run reslot --resolution %s, which moves them", d.tables.Grid)))
+			found = append(found, bad("rows.grid", fmt.Sprintf("Checks wait for %s, which is no slot at a resolution of %s. Only the sweeper finds such checks.", slots.Stamp(slot), d.tables.Grid),
+				fmt.Sprintf("Run `reslot --resolution %s`, which moves these checks.", d.tables.Grid)))
 			break
 		}
 	}
-	parts, err := d.parts(ctx, reach{"the first %d pending rows, and as many by their keys and from anywhere", sampleSize, "future_job", "PRIMARY", "", nil})
+	parts, err := d.parts(ctx, reach{"the first %s pending rows, as many by their keys, as many from anywhere", sampleSize, "future_job", "PRIMARY", "", nil})
 	if err != nil {
 		return found, err
 	}
 	if len(page) == gridProbe {
-		parts = append(parts, fmt.Sprintf("the first %d slots that hold rows", gridProbe))
+		parts = append(parts, fmt.Sprintf("the first %s slots that hold rows", many(gridProbe)))
 	}
-	return orFine(found, "rows", fmt.Sprintf("%d pending rows are sound, and all wait for slots", len(rows)), parts...), nil
+	return orFine(found, "rows", fmt.Sprintf("%s pending rows are sound, and all wait for slots", many(len(rows))), parts...), nil
 }
 
 // rowFindings judges rows, and names one of each kind that is broken.
@@ -212,27 +211,27 @@ func rowFindings(prefix string, maxChecks int, rows []sampled) (found []Finding)
 	tell := func(job prescient.FutureJob, code, text, do string) {
 		if !seen[code] {
 			seen[code] = true
-			found = append(found, bad(code, fmt.Sprintf("%s of %s %s", job.JobExec, job.Entity(), text), do))
+			found = append(found, bad(code, fmt.Sprintf("%s of %s %s.", job.JobExec, job.Entity(), text), do))
 		}
 	}
-	const wrong = "find what wrote it: raw UPDATEs and INSERTs of these columns are not allowed; cancel and insert it again"
+	const wrong = "Find what wrote the row: raw UPDATEs and INSERTs of these columns are not allowed. Cancel the check, and insert it again."
 	for _, r := range rows {
 		job := r.FutureJob
 		if key := job.Key(); string(key[:]) != string(r.RawKey) {
-			tell(job, "rows.key", fmt.Sprintf("has the job_key %X, but its names make %s: a cancel does not find it", r.RawKey, key), wrong)
+			tell(job, "rows.key", fmt.Sprintf("has the job_key %X, but its names make %s, so that a cancel does not find the check", r.RawKey, key), wrong)
 		}
 		if job.NextCheckAt.Before(job.DueAt) {
-			tell(job, "rows.early", fmt.Sprintf("is due at %s, but waits for %s: it runs too early", slots.Stamp(job.DueAt), slots.Stamp(job.NextCheckAt)), wrong)
+			tell(job, "rows.early", fmt.Sprintf("is due at %s, but waits for %s, and so runs too early", slots.Stamp(job.DueAt), slots.Stamp(job.NextCheckAt)), wrong)
 		}
 		// A timer is called as long as there is its schedule.
 		if maxChecks > 0 && job.CheckCount > maxChecks && !reserved.IsTimer(job) && !seen["rows.checks"] {
 			seen["rows.checks"] = true
-			found = append(found, warn("rows.checks", fmt.Sprintf("%s of %s was checked %d times and is still pending; the guard allows %d", job.JobExec, job.Entity(), job.CheckCount, maxChecks),
-				"nothing, if the guard was lowered meanwhile or its job_exec has one of its own: it ends with its next check; else find what wrote check_count"))
+			found = append(found, warn("rows.checks", fmt.Sprintf("%s of %s was checked %d times and is still pending; the guard allows %d.", job.JobExec, job.Entity(), job.CheckCount, maxChecks),
+				"Nothing, if the guard was lowered or the job_exec has a guard of its own: the check ends when it is next called. Else find what wrote check_count."))
 		}
 		if err := validNames(job); err != nil {
-			tell(job, "rows.names", "has a name that is not allowed: "+err.Error(), "find what wrote it. No command takes such a name: "+
-				"CALL "+prefix+"cancel(entity_name, entity_key, NULL) by plain SQL ends it; insert it again under another")
+			tell(job, "rows.names", "has a name that is not allowed: "+err.Error(), "Find what wrote the row. No command takes such a name: "+
+				"in plain SQL, CALL "+prefix+"cancel(entity_name, entity_key, NULL) ends the check. Insert the check again under another name.")
 		}
 	}
 	return found

@@ -54,23 +54,23 @@ func (d *doctor) examineSchedules(ctx context.Context) ([]Finding, error) {
 	}
 	var found []Finding
 	if len(disabled) > 0 {
-		found = append(found, bad("schedules", "disabled, since they are no good: "+named(disabled),
-			"update each with what it should be, or delete it"))
+		found = append(found, bad("schedules", "Schedules that cannot fire are disabled: "+named(disabled)+".",
+			"Correct each with `schedule update ID`, or delete it."))
 	}
 	if len(failing) > 0 {
-		found = append(found, bad("schedules.timers", "the timers of schedules fail, and are tried again each slot: "+named(failing),
-			"see what the error names; nothing of what is due is lost"))
+		found = append(found, bad("schedules.timers", "The timers of schedules fail, and run again in each slot: "+named(failing)+".",
+			"Mend what the error names. Nothing that is due is lost."))
 	}
 	if len(timerless) > 0 {
-		found = append(found, bad("schedules.timerless", "enabled schedules have no timer, so that they never fire: "+named(timerless),
-			"schedule update ID gives each its timer again, with a crontab that is good where one is named here"))
+		found = append(found, bad("schedules.timerless", "The timer rows of enabled schedules are missing, so that these schedules never fire: "+named(timerless)+".",
+			"Run `schedule update ID` for each, with a good crontab where an error is named here."))
 	}
-	parts, err := d.parts(ctx, reach{"the first %d schedules", scheduleProbe, "schedule", "PRIMARY", "", nil},
-		reach{"the first %d rows that are due", timerProbe, "future_job", "PRIMARY", "WHERE next_check_at <= ?", []any{until}})
+	parts, err := d.parts(ctx, reach{"the first %s schedules", scheduleProbe, "schedule", "PRIMARY", "", nil},
+		reach{"the first %s rows that are due", timerProbe, "future_job", "PRIMARY", "WHERE next_check_at <= ?", []any{until}})
 	if err != nil {
 		return nil, err
 	}
-	fires := "none is disabled as no good; each that is enabled has a timer, which does not fail and whose time is right by this machine's time zones"
+	fires := "no schedule is disabled because it cannot fire; each that is enabled has a timer that does not fail and whose time is right by this machine's time zones"
 	if len(paused) > 0 {
 		fires += fmt.Sprintf("; %d are paused: %s", len(paused), named(paused))
 	}

@@ -16,12 +16,12 @@ import (
 func (d *doctor) examineResolution(context.Context) (found []Finding, err error) {
 	stored := d.tables.Grid.Resolution()
 	if d.goesTo != 0 {
-		found = append(found, bad("reslot", fmt.Sprintf("the resolution is being changed from %s to %s: nothing runs meanwhile", stored, d.goesTo),
-			fmt.Sprintf("wait for it; or, if it was interrupted, run reslot again, such as reslot --resolution %s", d.goesTo)))
+		found = append(found, bad("reslot", fmt.Sprintf("The resolution is being changed from %s to %s, and nothing runs meanwhile.", stored, d.goesTo),
+			fmt.Sprintf("Wait for the reslot to end. If it was interrupted, run `reslot --resolution %s`.", d.goesTo)))
 	}
 	if configured := d.options.Resolution; configured != 0 && configured != stored {
-		found = append(found, bad("resolution", fmt.Sprintf("configured is %s, but %sslot_config has %s: workers and clients refuse to start", configured, d.tables.Prefix, stored),
-			"set slots.resolution in the configuration; or change that of the tables with reslot"))
+		found = append(found, bad("resolution", fmt.Sprintf("The configuration has slots of %s, but %sslot_config has %s. Workers and clients refuse to start.", configured, d.tables.Prefix, stored),
+			fmt.Sprintf("Set slots.resolution to %s in the configuration, or change the tables: `reslot --resolution %s`.", stored, configured)))
 	}
 	return orFine(found, "resolution", fmt.Sprintf("slots are %s apart", stored)), nil
 }
@@ -29,10 +29,10 @@ func (d *doctor) examineResolution(context.Context) (found []Finding, err error)
 // examineVersion compares the schema version with what this program knows; an earlier one has ended the look before.
 func (d *doctor) examineVersion(context.Context) ([]Finding, error) {
 	if d.schema > text.SchemaVersion {
-		return []Finding{warn("version", fmt.Sprintf("the tables have schema version %d, this program knows %d: it works, and does nothing with what is new", d.schema, text.SchemaVersion),
-			"bring this program up to the version that migrated")}, nil
+		return []Finding{warn("version", fmt.Sprintf("The tables have schema version %d, and this program knows version %d. The program works, but leaves out what is new.", d.schema, text.SchemaVersion),
+			"Upgrade this program to the version that migrated the tables.")}, nil
 	}
-	return []Finding{fine("version", fmt.Sprintf("the schema version is %d, that of this program", text.SchemaVersion))}, nil
+	return []Finding{fine("version", fmt.Sprintf("The schema has version %d, as this program has.", text.SchemaVersion))}, nil
 }
 
 // examineSchema compares tables, views and procedures with what the migrations make of them.
@@ -68,14 +68,14 @@ func (d *doctor) examineSchema(ctx context.Context) (found []Finding, err error)
 		all = "tables, columns and indexes are as the migrations make them in the dialect plain; views are there and answer"
 	}
 	if len(hidden) > 0 && len(found) == 0 {
-		return []Finding{part("schema", all+"; this user cannot see "+strings.Join(hidden, ", "), "doctor as owner looks at all")}, nil
+		return []Finding{part("schema", sentence(all+"; this user cannot see "+strings.Join(hidden, ", ")), "Run `doctor` as owner, who sees all.")}, nil
 	}
 	return orFine(found, "schema", all), nil
 }
 
 // damageFinding says what is damaged and which command mends it, with the statements that it sends.
 func damageFinding(damage migrate.Damage) Finding {
-	do := "run migrate --repair, which does: " + brief(damage.DDL)
+	do := "Run `migrate --repair`, which sends: " + brief(damage.DDL)
 	if damage.Lost != "" {
 		do = damage.Lost
 		if len(damage.DDL) > 0 {
@@ -123,8 +123,8 @@ func (d *doctor) checkGrid(ctx context.Context, schema migrate.Schema) ([]Findin
 	if (is.Checked == 0 || is.Checked == stored) && (is.Filled == 0 || is.Filled == stored) {
 		return nil, nil
 	}
-	return []Finding{bad("schema.grid", fmt.Sprintf("%sslot_config has slots of %s, but in %sfuture_job the default has %s and the check %s",
-		d.tables.Prefix, stored, d.tables.Prefix, orNone(is.Filled), orNone(is.Checked)), fmt.Sprintf("run reslot --resolution %s, which repairs both", stored))}, nil
+	return []Finding{bad("schema.grid", fmt.Sprintf("%sslot_config has slots of %s, but in %sfuture_job the default has %s and the check %s.",
+		d.tables.Prefix, stored, d.tables.Prefix, orNone(is.Filled), orNone(is.Checked)), fmt.Sprintf("Run `reslot --resolution %s`, which repairs both.", stored))}, nil
 }
 
 func orNone(resolution time.Duration) string {
@@ -148,7 +148,7 @@ func (d *doctor) examinePartitions(ctx context.Context) ([]Finding, error) {
 // partitionFindings judges the upper bounds of the partitions of history. With a week to go, the default for ahead, nobody
 // has pruned for seven.
 func partitionFindings(bounds []string, now time.Time, ahead time.Duration) []Finding {
-	const do = "run prune, or migrate, which make partitions ahead"
+	const do = "Run `prune` or `migrate`: both make partitions ahead."
 	var last time.Time
 	unbounded := false
 	for _, bound := range bounds {
@@ -161,16 +161,16 @@ func partitionFindings(bounds []string, now time.Time, ahead time.Duration) []Fi
 	}
 	switch {
 	case len(bounds) == 0:
-		return []Finding{warn("partitions", "history is not partitioned: old ends leave by DELETE only", do)}
+		return []Finding{warn("partitions", "History is not partitioned, so that old ends leave by DELETE only.", do)}
 	case !unbounded:
-		return []Finding{bad("partitions", "history has no partition without an upper bound: ends after "+slots.Stamp(last)+" are refused, and their rows run again and again",
-			"add a partition VALUES LESS THAN (MAXVALUE)")}
+		return []Finding{bad("partitions", "History has no partition without an upper bound. The server refuses ends after "+slots.Stamp(last)+", and their checks run again and again.",
+			"Add a partition VALUES LESS THAN (MAXVALUE).")}
 	case last.IsZero():
-		return []Finding{warn("partitions", "history has one partition only, so that old ends cannot be dropped", do)}
+		return []Finding{warn("partitions", "History has one partition only, so that old ends cannot be dropped.", do)}
 	case last.Before(now):
-		return []Finding{warn("partitions", "the partitions of history ended at "+slots.Stamp(last)+": ends since then gather in the last one", do)}
+		return []Finding{warn("partitions", "The partitions of history ended at "+slots.Stamp(last)+". Ends since then gather in the last partition.", do)}
 	case last.Before(now.Add(ahead)):
-		return []Finding{warn("partitions", "the partitions of history end at "+slots.Stamp(last)+", which is soon", do)}
+		return []Finding{warn("partitions", "The partitions of history end at "+slots.Stamp(last)+", which is soon.", do)}
 	}
-	return []Finding{fine("partitions", fmt.Sprintf("history has %d partitions, up to %s", len(bounds), slots.Stamp(last)))}
+	return []Finding{fine("partitions", fmt.Sprintf("History has %d partitions, up to %s.", len(bounds), slots.Stamp(last)))}
 }

@@ -20,7 +20,7 @@ const (
 )
 
 // latestOfLedger is how far the looks at its latest rows go.
-var latestOfLedger = reach{"the latest %d rows of the ledger", ledgerProbe, "slot_run", "PRIMARY", "", nil}
+var latestOfLedger = reach{"the latest %s rows of the ledger", ledgerProbe, "slot_run", "PRIMARY", "", nil}
 
 // examineMissed looks for slots of the last day that left no row in the ledger: nobody served them. Those from before the
 // slots were what they are now were others.
@@ -42,7 +42,7 @@ func (d *doctor) examineMissed(ctx context.Context) ([]Finding, error) {
 	}
 	f := d.judgeMissed(from, before, served, latest)
 	if f.Severity == SeverityOK && from.After(d.tables.Grid.Ceil(day)) {
-		f = part(f.Code, f.Text+"; earlier slots of the last day were not looked at", "")
+		f = part(f.Code, f.Text+" Earlier slots of the last day were not looked at.", "")
 	}
 	return []Finding{f}, nil
 }
@@ -65,14 +65,14 @@ func (d *doctor) served(ctx context.Context, from, before time.Time, limit int) 
 // judgeMissed judges which slots from one time to before another were served in time, and whether one was since then. What only a sweep
 // ran was late: nobody served that slot.
 func (d *doctor) judgeMissed(from, before time.Time, was, latest []served) Finding {
-	const start = "start work, or a timer that calls run for each slot"
+	const start = "Start `work`, or a timer that calls `run` for each slot."
 	switch {
 	case len(was) == 0 && len(latest) > 0 && latest[0].InTime:
-		return fine("missed", "slots are served, the first one "+slots.Stamp(latest[0].Slot))
+		return fine("missed", "Slots are served, the first one "+slots.Stamp(latest[0].Slot)+".")
 	case !from.Before(before) && len(was) == 0:
-		return fine("missed", "no slot is over since the tables were made, or their resolution changed; "+start)
+		return fine("missed", "No slot is over since the tables were made, or their resolution changed. "+start)
 	case len(was) == 0:
-		return warn("missed", fmt.Sprintf("no slot was served since %s", slots.Stamp(from)), start)
+		return warn("missed", fmt.Sprintf("No slot was served since %s.", slots.Stamp(from)), start)
 	}
 	inTime := make(map[time.Time]bool, len(was))
 	for _, s := range was {
@@ -93,15 +93,15 @@ func (d *doctor) judgeMissed(from, before time.Time, was, latest []served) Findi
 	}
 	switch {
 	case missed == 0:
-		return fine("missed", fmt.Sprintf("each of the last %d slots was served", all))
+		return fine("missed", fmt.Sprintf("Each of the last %s slots was served.", many(all)))
 	case missed <= d.options.MissedAllowed:
-		return fine("missed", fmt.Sprintf("%d of the last %d slots were not served in time; %d may", missed, all, d.options.MissedAllowed))
+		return fine("missed", fmt.Sprintf("%s of the last %s slots were not served in time; doctor.missed allows %s.", many(missed), many(all), many(d.options.MissedAllowed)))
 	}
-	text := fmt.Sprintf("%d of %d slots since %s were not served in time, the last of them %s", missed, all, slots.Stamp(was[0].Slot), slots.Stamp(last))
+	text := fmt.Sprintf("%s of %s slots since %s were not served in time, the last of them %s", many(missed), many(all), slots.Stamp(was[0].Slot), slots.Stamp(last))
 	if swept > 0 {
-		text += fmt.Sprintf("; %d of these a sweep alone served, late", swept)
+		text += fmt.Sprintf("; %s of these a sweep alone served, late", many(swept))
 	}
-	return warn("missed", text, "see that workers or timers serve every slot (agents lists those that were heard of); what waited in these is swept up")
+	return warn("missed", text+".", "See that workers or timers serve every slot: `agents` lists those that were heard of. A sweep runs what waited in these slots.")
 }
 
 // examineLeases looks for leases that lapsed and that nobody took over.
@@ -115,9 +115,9 @@ func (d *doctor) examineLeases(ctx context.Context) ([]Finding, error) {
 		return orFine(nil, "leases", "no lease has lapsed", parts...), err
 	}
 	l := lapsed[0]
-	return []Finding{warn("leases", fmt.Sprintf("%d leases lapsed and were not taken over; the first is that of worker %s on bucket %d of slot %s, %s ago: it died, or hangs",
+	return []Finding{warn("leases", fmt.Sprintf("%d leases lapsed, and nobody took their buckets over. The first, of worker %s on bucket %d of slot %s, lapsed %s ago: the worker died, or hangs.",
 		len(lapsed), l.Worker, l.Bucket, slots.Stamp(l.Slot), (-time.Duration(l.HeldMicros)*time.Microsecond).Round(time.Second)),
-		"see what became of the worker; where rows are left, sweep takes the bucket over")}, nil
+		"See what became of the worker. Where checks are left, a sweep takes the bucket over.")}, nil
 }
 
 // examineFarLeases looks for leases that end further ahead than any is taken for: whoever left them did so before the clock of
@@ -132,9 +132,9 @@ func (d *doctor) examineFarLeases(ctx context.Context) ([]Finding, error) {
 		return orFine(nil, "leases.far", "no lease ends further ahead than leases do", parts...), err
 	}
 	l := far[0]
-	return []Finding{warn("leases.far", fmt.Sprintf("%d leases end more than %s ahead, which none is taken for; the first is that of worker %s on bucket %d of slot %s, which ends in %s: the clock of the database was set back since",
+	return []Finding{warn("leases.far", fmt.Sprintf("%d leases end more than %s ahead, and no lease is that long: the clock of the database was set back. The first, of worker %s on bucket %d of slot %s, ends in %s.",
 		len(far), prescient.MaxLease, l.Worker, l.Bucket, slots.Stamp(l.Slot), (time.Duration(l.HeldMicros)*time.Microsecond).Round(time.Second)),
-		"see that the clock of the database is right; the leases are not honoured: where rows are left, sweep takes the buckets over")}, nil
+		"See that the clock of the database is right. Workers do not honour these leases: where checks are left, a sweep takes the buckets over.")}, nil
 }
 
 // examineCoverage compares the assignments of all workers: those that were given, or else of the agents and timers that live.
@@ -146,11 +146,11 @@ func (d *doctor) examineCoverage(ctx context.Context) (found []Finding, err erro
 		}
 	}
 	if len(assigned) == 0 {
-		return []Finding{unseen("coverage", "no assignments were given to compare, and no agent or timer lives that has one", "doctor --assignments takes those of all workers")}, nil
+		return []Finding{unseen("coverage", "No assignments were given to compare, and no agent or timer that has one lives.", "Give those of all workers: `doctor --assignments '0,30;15,45'`.")}, nil
 	}
 	covered, err := slots.Cover(assigned...)
 	if err != nil {
-		return []Finding{bad("coverage", err.Error(), "give assignments of the resolution that slot_config has")}, nil
+		return []Finding{bad("coverage", err.Error(), "Give assignments of the resolution that slot_config has.")}, nil
 	}
 	if !given {
 		covered.Doubled = nil // which agents share on purpose
@@ -158,13 +158,13 @@ func (d *doctor) examineCoverage(ctx context.Context) (found []Finding, err erro
 	for line := range strings.SplitSeq(covered.String(), "\n") {
 		switch {
 		case len(covered.Unserved) > 0 && len(found) == 0:
-			unserved := bad("coverage.unserved", line, "assign them to a worker; until then only the sweeper runs them, late")
+			unserved := bad("coverage.unserved", sentence(line), "Assign these slots to a worker. Until then only the sweeper runs their checks, late.")
 			if !given {
 				unserved.Severity = SeverityWarn // a timer of an earlier version may serve them
 			}
 			found = append(found, unserved)
 		case len(covered.Doubled) > 0:
-			found = append(found, warn("coverage.doubled", line, "nothing, if the workers are to share these slots; leases keep them apart"))
+			found = append(found, warn("coverage.doubled", sentence(line), "Nothing, if the workers are to share these slots: leases keep the workers apart."))
 		}
 	}
 	return orFine(found, "coverage", covered.String()), nil

@@ -37,7 +37,7 @@ func TestADoctorCountsSlotsThatOnlyASweepServedAsMissed(t *testing.T) {
 		sweep("13:16", 1)
 		run("13:30:01")
 		wantFinding(t, r.examine(rig.At("13:31"), Options{}), "missed", SeverityWarn, "1 of 2 slots", "a sweep alone served, late", "2026-11-20T13:15:00Z")
-		wantFinding(t, r.examine(rig.At("13:31"), Options{MissedAllowed: 1}), "missed", SeverityOK, "1 may")
+		wantFinding(t, r.examine(rig.At("13:31"), Options{MissedAllowed: 1}), "missed", SeverityOK, "doctor.missed allows 1")
 
 		// What is late in a slot that a worker served makes it no missed one.
 		r.Insert(rig.At("12:30"), prescient.NewJob{Entity: rig.Order("late"), JobExec: "check", DueAt: rig.At("13:20")})

@@ -46,7 +46,7 @@ var settings = []setting{
 		harm: unless(SeverityBad, "no check can be inserted or run here", "", "0", "OFF"),
 		set:  "connect to the server that takes writes"},
 	{names: []string{"transaction_read_only", "tx_read_only"},
-		harm:  unless(SeverityBad, "every insert, cancel and slot run is refused (1792)", "0", "OFF"),
+		harm:  unless(SeverityBad, "the server refuses every insert, cancel and slot run (1792)", "0", "OFF"),
 		set:   "set it to OFF",
 		inDSN: "transaction_read_only=0 (tx_read_only=0 on MariaDB before 11.1)"},
 	{names: []string{"offline_mode"},
@@ -55,29 +55,29 @@ var settings = []setting{
 	{names: []string{"innodb_force_recovery"}, harm: recovering,
 		set: "set it to 0 as soon as the data is saved, and restart the server"},
 	{names: []string{"autocommit"},
-		harm:  unless(SeverityBad, "an insert on an app's pool, in no transaction, is not committed, and is lost with its connection; workers set their own", "1", "ON"),
+		harm:  unless(SeverityBad, "an app's insert outside a transaction is not committed, and is lost with its connection; workers set autocommit themselves", "1", "ON"),
 		set:   "set it to ON",
 		inDSN: "autocommit=1"},
 	{names: []string{"completion_type"},
-		harm:  unless(SeverityBad, "a COMMIT or ROLLBACK begins another transaction or ends the connection, so that cancels and slot runs fail", "0", "NO_CHAIN"),
+		harm:  unless(SeverityBad, "COMMIT and ROLLBACK begin another transaction or end the connection, so that cancels and slot runs fail", "0", "NO_CHAIN"),
 		set:   "set it to NO_CHAIN",
 		inDSN: "completion_type=0"},
 	{names: []string{"sql_safe_updates"},
-		harm:  unless(SeverityBad, "migrate fails (1175), and on MariaDB what a worker writes of a row by itself", "0", "OFF"),
+		harm:  unless(SeverityBad, "migrate fails (1175), and on MariaDB a worker fails that writes a single row", "0", "OFF"),
 		set:   "set it to OFF",
 		inDSN: "sql_safe_updates=0"},
-	{names: []string{"sql_select_limit"}, harm: below(1<<32, SeverityBad, "reads are cut after so many rows, without an error: a cancel misses rows, and so does the doctor"),
+	{names: []string{"sql_select_limit"}, harm: below(1<<32, SeverityBad, "the server cuts reads after so many rows, without an error, and cancels and doctor miss rows"),
 		set:   "set it to 18446744073709551615",
 		inDSN: "sql_select_limit=18446744073709551615"},
-	{names: []string{"max_join_size"}, harm: below(leastJoin, SeverityWarn, "reads of big slots are refused (1104)"),
+	{names: []string{"max_join_size"}, harm: below(leastJoin, SeverityWarn, "the server refuses reads of big slots (1104)"),
 		set:   "set it to 18446744073709551615",
 		inDSN: "sql_big_selects=1"},
 	{names: []string{"enforce_storage_engine"},
 		harm: unless(SeverityWarn, "migrate cannot create a table (1286)", "", "InnoDB"),
 		set:  "leave it empty"},
 	{names: []string{"transaction_isolation", "tx_isolation"},
-		harm: unless(SeverityWarn, "the app's transactions take it: plain reads lock, or see what is rolled back", "READ-COMMITTED", "REPEATABLE-READ"),
-		set:  "let the app use READ COMMITTED or REPEATABLE READ; workers set their own"},
+		harm: unless(SeverityWarn, "an app's transactions get that: their plain reads lock, or see what is rolled back", "READ-COMMITTED", "REPEATABLE-READ"),
+		set:  "let the app use READ COMMITTED or REPEATABLE READ; workers set theirs themselves"},
 	{names: []string{"sql_mode"}, harm: lax,
 		set: "add STRICT_TRANS_TABLES; the library checks lengths itself"},
 	{names: []string{"max_statement_time"}, harm: cutsStatements,
@@ -90,14 +90,14 @@ var settings = []setting{
 		set:   "set it to 0",
 		inDSN: "idle_readonly_transaction_timeout=0 and idle_write_transaction_timeout=0"},
 	{names: []string{"innodb_deadlock_detect"},
-		harm: unless(SeverityWarn, "a deadlock, of whomever, ends only by innodb_lock_wait_timeout (1205), and all that wait for its rows with it", "1", "ON"),
+		harm: unless(SeverityWarn, "every deadlock lasts until innodb_lock_wait_timeout (1205), and so do all waits for its rows", "1", "ON"),
 		set:  "set it to ON"},
-	{names: []string{"max_allowed_packet"}, harm: below(leastPacket, SeverityWarn, "batches of rows with large payloads are refused"),
+	{names: []string{"max_allowed_packet"}, harm: below(leastPacket, SeverityWarn, "the server refuses batches of rows with large payloads"),
 		set: fmt.Sprintf("set it to %d or more", leastPacket)},
 	{names: []string{"max_connections", "max_user_connections"}, harm: fewConnections,
-		set: fmt.Sprintf("set it to %d for each worker, and what the apps need, or more", leastConnections)},
+		set: fmt.Sprintf("set it to %d for each worker and what the apps need, or more", leastConnections)},
 	{names: []string{"max_prepared_stmt_count"}, harm: below(1, SeverityWarn, "migrate fails (1461)"),
-		set: "set it to 1 or more, better to its default of 16382"},
+		set: "set it to its default of 16382"},
 	{names: []string{"alter_algorithm"},
 		harm: unless(SeverityWarn, "migrate fails where a table has to be copied (1845)", "", "DEFAULT", "COPY"),
 		set:  "set it to DEFAULT"},
@@ -126,9 +126,9 @@ func settingsFindings(vars map[string]string, at bounds) (found []Finding) {
 			}
 			do := s.set
 			if s.inDSN != "" {
-				do += ", or give the DSN " + s.inDSN
+				do += ", or add to the DSN " + s.inDSN
 			}
-			found = append(found, Finding{Code: "settings", Severity: severity, Text: fmt.Sprintf("%s is %s: %s", name, orEmpty(value), harm), Do: do})
+			found = append(found, Finding{Code: "settings", Severity: severity, Text: fmt.Sprintf("%s is %s: %s.", name, orEmpty(value), harm), Do: sentence(do)})
 			break
 		}
 	}
@@ -168,9 +168,9 @@ func recovering(value string, at bounds) (Severity, string) {
 	case err != nil, n == 0:
 		return SeverityOK, ""
 	case at.server == text.MySQL:
-		return SeverityBad, "every insert, cancel and slot run is refused (1881)"
+		return SeverityBad, "the server refuses every insert, cancel and slot run (1881)"
 	}
-	return SeverityWarn, "the server leaves out work that keeps data whole, its purge from 2 on"
+	return SeverityWarn, "the server leaves out work that keeps data whole, and from 2 on its purge"
 }
 
 func lax(value string, _ bounds) (Severity, string) {
@@ -178,7 +178,7 @@ func lax(value string, _ bounds) (Severity, string) {
 	if slices.Contains(mode, "STRICT_TRANS_TABLES") || slices.Contains(mode, "STRICT_ALL_TABLES") {
 		return SeverityOK, ""
 	}
-	return SeverityWarn, "it is not strict: a plain INSERT with a name that is too long is cut, silently"
+	return SeverityWarn, "that is not strict, and the server cuts a name that is too long in a plain INSERT, without an error"
 }
 
 // cutsStatements is for MariaDB's max_statement_time, in seconds, which ends statements of all kinds.
@@ -188,9 +188,9 @@ func cutsStatements(value string, at bounds) (Severity, string) {
 	case err != nil || seconds == 0:
 		return SeverityOK, ""
 	case seconds < at.statement.Seconds():
-		return SeverityWarn, fmt.Sprintf("statements of slot runs that take longer are ended, though they may take %s; and so are those with which migrate and reslot copy a table", at.statement)
+		return SeverityWarn, fmt.Sprintf("the server ends statements that take longer: those of slot runs, which may take %s, and those with which migrate and reslot copy a table", at.statement)
 	}
-	return SeverityWarn, "statements with which migrate and reslot copy a table are ended when they take longer"
+	return SeverityWarn, "the server ends statements that take longer, with which migrate and reslot copy a table"
 }
 
 // cutsReads is for MySQL's max_execution_time, in milliseconds, which ends reads only.
@@ -198,7 +198,7 @@ func cutsReads(value string, at bounds) (Severity, string) {
 	if n, err := strconv.ParseInt(value, 10, 64); err != nil || n == 0 || n >= at.statement.Milliseconds() {
 		return SeverityOK, ""
 	}
-	return SeverityWarn, fmt.Sprintf("reads that take as many milliseconds are ended, in slot runs, migrate, prune, reslot and doctor, though they may take %s", at.statement)
+	return SeverityWarn, fmt.Sprintf("the server ends reads that take as many milliseconds, though those of slot runs, migrate, prune, reslot and doctor may take %s", at.statement)
 }
 
 // cutsIdle is for settings of MariaDB, in seconds, that come before what a worker sets for its transactions.
@@ -206,7 +206,7 @@ func cutsIdle(value string, at bounds) (Severity, string) {
 	if n, err := strconv.ParseInt(value, 10, 64); err != nil || n == 0 || n >= int64(at.lease/time.Second) {
 		return SeverityOK, ""
 	}
-	return SeverityWarn, "a TxFunc whose call waits for something else that many seconds loses its transaction, and is called again and again"
+	return SeverityWarn, "a TxFunc that waits for something else for so many seconds loses its transaction, and is called again and again"
 }
 
 func fewConnections(value string, _ bounds) (Severity, string) {
@@ -214,9 +214,9 @@ func fewConnections(value string, _ bounds) (Severity, string) {
 	case err != nil, n == 0, n >= leastConnections:
 		return SeverityOK, ""
 	case n < neededAtLeast:
-		return SeverityBad, "a worker has two connections at least, and is refused the second"
+		return SeverityBad, "a worker needs two connections, and the server refuses the second"
 	}
-	return SeverityWarn, "a worker has up to two connections for each of eight buckets, and others are refused then"
+	return SeverityWarn, "a worker has up to two connections for each of eight buckets, and the server then refuses others"
 }
 
 // initConnectFindings looks for these settings in init_connect, which sets them for the sessions of all accounts without SUPER or
@@ -226,8 +226,8 @@ func initConnectFindings(statements string) (found []Finding) {
 	for _, s := range settings {
 		for _, name := range s.names {
 			if s.inDSN != "" && strings.Contains(lower, name) {
-				return []Finding{warn("settings", fmt.Sprintf("init_connect is %s: it sets %s for the sessions of apps, whatever the server's is", statements, name),
-					"take that out, unless it sets what is right; "+s.set)}
+				return []Finding{warn("settings", fmt.Sprintf("init_connect is %s: the sessions of apps get that %s, whatever the server has.", statements, name),
+					"Remove that from init_connect, unless the value is right: "+s.set+".")}
 			}
 		}
 	}

@@ -105,7 +105,7 @@ func (d *doctor) examineSurplus(ctx context.Context) ([]Finding, error) {
 	switch {
 	case unseen:
 		limits = "; other accounts were not looked at"
-		do = append(do, "GRANT SELECT ON mysql.* TO "+me.name()+" shows the other accounts")
+		do = append(do, "GRANT SELECT ON mysql.* TO "+me.name()+" shows the other accounts.")
 	case many:
 		limits = fmt.Sprintf("; only the first %d were looked at", maxGrantees)
 	}
@@ -113,17 +113,19 @@ func (d *doctor) examineSurplus(ctx context.Context) ([]Finding, error) {
 		limits += "; which roles accounts were given could not be read"
 		do = append(do, d.whoLooks("audit_log"))
 	}
-	all := fmt.Sprintf("%d accounts have no right on the tables that no role of theirs gives%s", looked, limits)
+	all := fmt.Sprintf("None of the accounts looked at (%d) has more rights on the tables than its roles give%s.", looked, limits)
 	switch {
 	case len(found) == 0 && limits != "":
-		return []Finding{part("grants.surplus", all, strings.Join(do, "; "))}, nil
+		return []Finding{part("grants.surplus", all, strings.Join(do, " "))}, nil
 	case len(found) == 0:
 		return []Finding{fine("grants.surplus", all)}, nil
 	}
 	if n := len(found) - maxSurplus; n > 0 {
-		found = append(found[:maxSurplus], warn("grants.surplus", fmt.Sprintf("%d more accounts have rights that no role of theirs gives", n), "mend these, and look again"))
+		found = append(found[:maxSurplus], warn("grants.surplus", fmt.Sprintf("%d more accounts have rights that none of their roles gives.", n), "Mend these accounts, and run `doctor` again."))
 	}
-	found[len(found)-1].Text += limits
+	if last := &found[len(found)-1]; limits != "" {
+		last.Text = strings.TrimSuffix(last.Text, ".") + limits + "."
+	}
 	return found, nil
 }
 
@@ -165,13 +167,13 @@ func surplusOf(g grantee, roles []string, surplus rights.Set) Finding {
 	case g.Host == "":
 		do = strings.Join(revokes, "; ")
 	case len(roles) == 0:
-		do = fmt.Sprintf("grants --role ROLE --user %s --host '%s' prints what takes that away, and gives it the role that it is to have", g.User, g.Host)
+		do = fmt.Sprintf("Run `grants --role ROLE --user %s --host '%s'` with the role that the account is to have: the statements that it prints take the rest away.", g.User, g.Host)
 	default:
 		as = "beyond " + strings.Join(roles, " and ")
-		do = fmt.Sprintf("grants --role %s --user %s --host '%s' prints what takes that away, and --role ROLE beside it keeps what a further role gives",
+		do = fmt.Sprintf("Run `grants --role %s --user %s --host '%s'`: the statements that it prints take the rest away. A further --role ROLE keeps what that role gives.",
 			strings.Join(roles, " --role "), g.User, g.Host)
 	}
-	return warn("grants.surplus", fmt.Sprintf("%s has more rights than it should (%s): %s%s", g.name(), as, strings.Join(what, ", "), more), do)
+	return warn("grants.surplus", fmt.Sprintf("%s has more rights than it should (%s): %s%s.", g.name(), as, strings.Join(what, ", "), more), do)
 }
 
 // grantees are those who have rights on the database or on something in it; unseen where this account may not know.

@@ -26,17 +26,17 @@ func TestADoctorSaysOkOnlyOfWhatItLookedAtWhole(t *testing.T) {
 			fmt.Sprintf(" SELECT 0, CONCAT(i), CONCAT(i), 't', '2026-11-20 12:59:59', '2026-11-20 12:59:59', '{}' FROM n WHERE i <= %d", outboxProbe))
 		found := r.examine(rig.At("13:00"), Options{Use: UseOwner})
 		for _, want := range []struct{ code, says string }{
-			{"put_off", fmt.Sprintf("among the first %d rows to come", putOffProbe)}, {"long_runs", fmt.Sprintf("the first %d rows of the next slots", longRunProbe)},
-			{"schedules", fmt.Sprintf("the first %d rows that are due", timerProbe)}, {"events", fmt.Sprintf("the first %d events", outboxProbe)},
-			{"leases", fmt.Sprintf("the latest %d rows of the ledger", ledgerProbe)}, {"leases.far", fmt.Sprintf("the latest %d rows of the ledger", ledgerProbe)},
-			{"rows", fmt.Sprintf("the first %d pending rows", sampleSize)}, {"invariants", fmt.Sprintf("the first %d pending rows", sampleSize)},
+			{"put_off", fmt.Sprintf("Among the first %s rows to come", many(putOffProbe))}, {"long_runs", fmt.Sprintf("the first %s rows of the next slots", many(longRunProbe))},
+			{"schedules", fmt.Sprintf("the first %s rows that are due", many(timerProbe))}, {"events", fmt.Sprintf("the first %s events", many(outboxProbe))},
+			{"leases", fmt.Sprintf("the latest %s rows of the ledger", many(ledgerProbe))}, {"leases.far", fmt.Sprintf("the latest %s rows of the ledger", many(ledgerProbe))},
+			{"rows", fmt.Sprintf("the first %s pending rows", many(sampleSize))}, {"invariants", fmt.Sprintf("the first %s pending rows", many(sampleSize))},
 		} {
 			wantFinding(t, found, want.code, SeverityPart, want.says, "the rest was not read")
 		}
 		wantFinding(t, found, "overdue", SeverityOK)
 		// Behind more rows than are looked at, some of each slot are.
 		r.Exec("INSERT INTO p_future_job (entity_name, entity_key, job_exec, due_at, put_off_count, last_error) VALUES ('order', '1', 'mispelt', '2026-11-20 20:00:00', 3, 'x')")
-		wantFinding(t, r.examine(rig.At("13:00"), Options{}), "put_off", SeverityWarn, "1 or more rows of job_exec mispelt")
+		wantFinding(t, r.examine(rig.At("13:00"), Options{}), "put_off", SeverityWarn, "1 or more checks of job_exec mispelt")
 	})
 }
 

@@ -44,12 +44,12 @@ func zoneFindings(some []planned) (found []Finding) {
 		}
 	}
 	if len(elsewhere) > 0 {
-		found = append(found, warn("schedules.zones", "timers wait for times that are no occurrence by the time zones of this machine: "+named(elsewhere),
-			"give all machines the same tzdata, restart what runs on them, then schedule update ID plans each anew; each local time fires once all the same"))
+		found = append(found, warn("schedules.zones", "Timers wait for times that are no occurrence by the time zones of this machine: "+named(elsewhere)+".",
+			"Give all machines the same tzdata and restart the programs on them. Then `schedule update ID` plans each schedule anew. Each local time fires once all the same."))
 	}
 	if len(refused) > 0 {
-		found = append(found, warn("schedules.crontabs", "schedules have crontabs that are refused by now; they fire as before: "+named(refused),
-			"update each with what it should be"))
+		found = append(found, warn("schedules.crontabs", "This version refuses the crontabs of schedules, which fire as before: "+named(refused)+".",
+			"Give each a crontab that is allowed: `schedule update ID CRONTAB`."))
 	}
 	return found
 }
@@ -86,9 +86,9 @@ func (p planned) elsewhere() string {
 	if ok && next.Equal(due) {
 		return ""
 	}
-	text := "it waits for " + p.DueAt.Time.Format(time.RFC3339)
+	text := "the timer waits for " + p.DueAt.Time.Format(time.RFC3339)
 	if ok {
-		text += ", and here the first from then on is " + next.Add(later).Format(time.RFC3339)
+		text += ", and on this machine the next occurrence is " + next.Add(later).Format(time.RFC3339)
 	}
 	return text
 }

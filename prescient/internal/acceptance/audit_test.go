@@ -94,8 +94,8 @@ func TestADoctorComparesJobsAndStepsWithTheAudit(t *testing.T) {
 		}
 		of := func(found []doctor.Finding, code, kind string) (text string) {
 			for _, f := range found {
-				if f.Code == code && strings.HasPrefix(f.Text, kind+"s are") && strings.Contains(f.Do, "before the audit") && f.Severity == doctor.SeverityWarn {
-					text += f.Text
+				if f.Code == code && strings.HasPrefix(strings.ToLower(f.Text), kind+"s are") && strings.Contains(f.Do, "before the audit") && f.Severity == doctor.SeverityWarn {
+					text += strings.TrimSuffix(f.Text, ".")
 				}
 			}
 			return text
@@ -107,10 +107,10 @@ func TestADoctorComparesJobsAndStepsWithTheAudit(t *testing.T) {
 		r.Exec("DELETE FROM p_audit_log WHERE kind IN ('job', 'step') AND id = 'x4' AND verb = 'delete'")
 		found := r.examine(time.Now().Add(time.Minute), doctor.Options{Use: doctor.UseWorker})
 		for _, want := range []struct{ code, kind, text string }{
-			{"audit.versions", "job", `jobs are not as the audit has them: "x0" (it has version 9, the audit 2)`},
-			{"audit.versions", "step", `steps are not as the audit has them: "x1" (it has version 8, the audit 2)`},
-			{"audit.deleted", "job", `jobs are gone without an entry in the audit: "x2" (the audit says last: update), "x4" (the audit says last: update)`},
-			{"audit.deleted", "step", `steps are gone without an entry in the audit: "x3" (the audit says last: update), "x4" (the audit says last: update)`},
+			{"audit.versions", "job", `Jobs are not as the audit has them: "x0" (it has version 9, the audit 2)`},
+			{"audit.versions", "step", `Steps are not as the audit has them: "x1" (it has version 8, the audit 2)`},
+			{"audit.deleted", "job", `Jobs are gone without an entry in the audit: "x2" (the audit says last: update), "x4" (the audit says last: update)`},
+			{"audit.deleted", "step", `Steps are gone without an entry in the audit: "x3" (the audit says last: update), "x4" (the audit says last: update)`},
 			{"audit.versions", "schedule", ""}, {"audit.deleted", "schedule", ""},
 		} {
 			if got := of(found, want.code, want.kind); inOrder(got) != inOrder(want.text) {

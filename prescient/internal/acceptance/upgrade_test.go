@@ -181,7 +181,7 @@ func TestAProgramDoesItsWorkOnTablesOneVersionAhead(t *testing.T) {
 		r.Balanced()
 
 		found := r.examine(time.Time{}, doctor.Options{})
-		wantFound(t, found, "version", doctor.SeverityWarn, fmt.Sprintf("version %d", newest+1), fmt.Sprintf("knows %d", newest))
+		wantFound(t, found, "version", doctor.SeverityWarn, fmt.Sprintf("version %d", newest+1), fmt.Sprintf("knows version %d", newest))
 		wantFound(t, found, "schema", doctor.SeverityOK)
 		schema := migrate.Schema{Prefix: "p_", Resolution: 15 * time.Minute}
 		if applied, err := migrate.Up(ctx, r.Pool(time.Time{}).DB, schema); err != nil || len(applied) != 0 {
