@@ -61,7 +61,7 @@ func TestCoverSaysWhatIsUnservedAndWhatIsDoubled(t *testing.T) {
 			unserved:    []time.Duration{45 * time.Minute},
 			doubled:     []slots.Overlap{{Offset: 0, Assignments: []int{0, 1, 2}}},
 			says: "nobody serves :45\n" +
-				"served more than once: :00 by assignment 0 (minutes 0,30), assignment 1 (minutes 0,15) and assignment 2 (minutes 0)",
+				"assignment 0 (minutes 0,30), assignment 1 (minutes 0,15) and assignment 2 (minutes 0) all serve :00",
 		},
 		{
 			name:        "doubled by different pairs",
@@ -72,8 +72,8 @@ func TestCoverSaysWhatIsUnservedAndWhatIsDoubled(t *testing.T) {
 				{Offset: 15 * time.Minute, Assignments: []int{0, 2}},
 				{Offset: 30 * time.Minute, Assignments: []int{0, 1}},
 			},
-			says: "served more than once: :00, :30 by assignment 0 (every slot) and assignment 1 (minutes 0,30); " +
-				":15 by assignment 0 (every slot) and assignment 2 (minutes 15)",
+			says: "assignment 0 (every slot) and assignment 1 (minutes 0,30) both serve :00, :30; " +
+				"assignment 0 (every slot) and assignment 2 (minutes 15) both serve :15",
 		},
 		{
 			name:        "a period longer than an hour is told by the time of day",
@@ -98,8 +98,8 @@ func TestCoverSaysWhatIsUnservedAndWhatIsDoubled(t *testing.T) {
 				59 * time.Minute, 59*time.Minute + 20*time.Second, 59*time.Minute + 40*time.Second,
 			},
 			doubled: []slots.Overlap{{Offset: 0, Assignments: []int{0, 1}}, {Offset: 30 * time.Minute, Assignments: []int{0, 1}}},
-			says: "nobody serves :29, :29:20, :29:40, :59, :59:20, :59:40\nserved more than once: :00, :30 by " +
-				"assignment 0 (share 1/90) and assignment 1 (minutes " + list(0, 28) + "," + list(30, 58) + ")",
+			says: "nobody serves :29, :29:20, :29:40, :59, :59:20, :59:40\n" +
+				"assignment 0 (share 1/90) and assignment 1 (minutes " + list(0, 28) + "," + list(30, 58) + ") both serve :00, :30",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestDescribeNamesTheWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	workers := []string{"eu-1", "eu-2"}
-	want := "nobody serves :45\nserved more than once: :00 by eu-1 and eu-2"
+	want := "nobody serves :45\neu-1 and eu-2 both serve :00"
 	if got := coverage.Describe(func(i int) string { return workers[i] }); got != want {
 		t.Errorf("says\n%s\nwant\n%s", got, want)
 	}
@@ -255,7 +255,7 @@ func TestLongListsAreCountedInsteadOfSpelledOut(t *testing.T) {
 	if coverage, err = slots.Cover(many...); err != nil {
 		t.Fatal(err)
 	}
-	if got := coverage.String(); !strings.HasSuffix(got, "; and 3 more combinations") {
+	if got := coverage.String(); !strings.HasSuffix(got, "; 3 more combinations share slots") {
 		t.Errorf("says %s", got)
 	}
 }
@@ -266,7 +266,7 @@ func TestZeroCoverageSaysNothingIsWrong(t *testing.T) {
 		t.Errorf("says %q", got)
 	}
 	byHand := slots.Coverage{Period: time.Hour, Doubled: []slots.Overlap{{Assignments: []int{0, 7}}}}
-	if got, want := byHand.String(), "served more than once: :00 by assignment 0 and assignment 7"; got != want {
+	if got, want := byHand.String(), "assignment 0 and assignment 7 both serve :00"; got != want {
 		t.Errorf("says %q, want %q", got, want)
 	}
 }

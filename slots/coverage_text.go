@@ -40,7 +40,7 @@ func (c Coverage) Describe(name func(assignment int) string) string {
 		lines = append(lines, "nobody serves "+c.list(c.Unserved))
 	}
 	if len(c.Doubled) > 0 {
-		lines = append(lines, "served more than once: "+c.listOverlaps(name))
+		lines = append(lines, c.listOverlaps(name))
 	}
 	if len(lines) == 0 {
 		return "every slot is served exactly once"
@@ -70,10 +70,14 @@ func (c Coverage) listOverlaps(name func(int) string) string {
 		for _, assignment := range group.assignments {
 			names = append(names, name(assignment))
 		}
-		texts = append(texts, c.list(group.offsets)+" by "+enumerate(names))
+		together := " both serve "
+		if len(names) > 2 {
+			together = " all serve "
+		}
+		texts = append(texts, enumerate(names)+together+c.list(group.offsets))
 	}
 	if more := len(groups) - maxOverlapsListed; more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more combinations", more))
+		texts = append(texts, fmt.Sprintf("%d more combinations share slots", more))
 	}
 	return strings.Join(texts, "; ")
 }

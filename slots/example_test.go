@@ -81,7 +81,7 @@ func ExampleCover() {
 	// Output:
 	// period 1h0m0s unserved [45m0s]
 	// nobody serves :45
-	// served more than once: :00 by assignment 0 (minutes 0,30) and assignment 1 (minutes 0,15)
+	// assignment 0 (minutes 0,30) and assignment 1 (minutes 0,15) both serve :00
 }
 
 func ExampleCoverage_Describe() {
@@ -95,5 +95,5 @@ func ExampleCoverage_Describe() {
 		return
 	}
 	fmt.Println(coverage.Describe(func(i int) string { return workers[i] }))
-	// Output: served more than once: :00, :30 by eu-1 and eu-2
+	// Output: eu-1 and eu-2 both serve :00, :30
 }

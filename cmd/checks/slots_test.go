@@ -24,7 +24,7 @@ func TestSlotArithmetic(t *testing.T) {
 			"2026-03-01T13:00:00Z\n2026-03-01T13:30:00Z\n"},
 		{[]string{"cover", "--minutes", "0,30", "--minutes", "15,45"}, 0, "every slot is served exactly once\n"},
 		{[]string{"cover", "--minutes", "0,30", "--share", "1/2"}, 1,
-			"nobody serves :15, :45\nserved more than once: :00, :30 by minutes 0,30 and share 1/2\n"},
+			"nobody serves :15, :45\nminutes 0,30 and share 1/2 both serve :00, :30\n"},
 		{[]string{"cover", "--minutes", "0,30", "--json"}, 1, `{"period_s":3600,"unserved_s":[900,2700],"doubled":[]}` + "\n"},
 	} {
 		got := rig.Execute(t.Context(), cmd.Options{}, nil, "", append([]string{"slots"}, test.args...)...)

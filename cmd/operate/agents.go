@@ -43,9 +43,9 @@ and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.F
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if pools {
-				return watched(cmd, prog, watch, listPools, "no pool is there: no live agent serves one, and no long run is under way", poolColumns, poolCells)
+				return watched(cmd, prog, watch, listPools, "There is no pool: no live agent serves one, and no long run is under way.", poolColumns, poolCells)
 			}
-			return watched(cmd, prog, watch, listAgents, "no agent is there: no process of work, and no timer, was heard of lately", agentColumns, agentCells)
+			return watched(cmd, prog, watch, listAgents, "There is no agent: no process of work and no timer was heard of lately.", agentColumns, agentCells)
 		},
 	}
 	cmd.Flags().BoolVar(&pools, "pools", false, "list the pools of long runs, and what waits in them")

@@ -107,8 +107,8 @@ func blockingOf(cmd *cobra.Command, prog *program.Program, all bool, watch strin
 
 func sayBlocking(w io.Writer, found blocking.Report, json bool) (err error) {
 	if found.More {
-		found.Unseen = append(found.Unseen, blocking.Unseen{What: "whether more of the rows that are overdue are locked: only the first were looked at",
-			Do: "look again once those are run; the logs of work and sweep name each locked row that they meet"})
+		found.Unseen = append(found.Unseen, blocking.Unseen{What: "whether more overdue rows are locked, since only the first were looked at",
+			Do: "look again once these rows have run; the logs of work and sweep name each locked row"})
 	}
 	if json {
 		return errors.Join(output.Lines(w, found.Chains), output.Lines(w, found.Locked), output.Lines(w, found.Unseen))
@@ -117,13 +117,13 @@ func sayBlocking(w io.Writer, found blocking.Report, json bool) (err error) {
 		err = errors.Join(err, sayNode(w, root, 0))
 	}
 	if len(found.Chains) == 0 {
-		err = output.Say(w, "nobody is seen to wait")
+		err = output.Say(w, "No session is seen to wait for another.")
 	}
 	for _, row := range found.Locked {
 		err = errors.Join(err, sayLocked(w, row))
 	}
 	for _, u := range found.Unseen {
-		err = errors.Join(err, output.Say(w, "not seen: %s", u.What), output.Say(w, "      → %s", u.Do))
+		err = errors.Join(err, output.Say(w, "Not shown is %s.", u.What), output.Say(w, "      → %s", u.Do))
 	}
 	return err
 }
@@ -132,7 +132,7 @@ func sayBlocking(w io.Writer, found blocking.Report, json bool) (err error) {
 func sayLocked(w io.Writer, row blocking.LockedRow) error {
 	what := fmt.Sprintf("%s of %s was not run in its slot %s", row.JobExec, row.Entity(), output.Stamp(row.Slot))
 	if len(row.By) == 0 {
-		return output.Say(w, "%s: an open transaction holds its row, and whose it is does not show", what)
+		return output.Say(w, "%s: an open transaction holds its row, and whose transaction that is does not show", what)
 	}
 	by := row.Accounts()
 	if by != "" {
@@ -144,7 +144,7 @@ func sayLocked(w io.Writer, row blocking.LockedRow) error {
 			err = errors.Join(err, output.Say(w, "  %s sent: %s", s.Name(), does))
 		}
 	}
-	return errors.Join(err, output.Say(w, "  → %s ends it and rolls it back; the sweeper tries the row again", row.End))
+	return errors.Join(err, output.Say(w, "  → %s ends that session and rolls its transaction back. The sweeper tries the row again.", row.End))
 }
 
 // sayNode says what a session does and waits for, and those behind it, further to the right.
@@ -161,7 +161,7 @@ func sayNode(w io.Writer, n blocking.Node, depth int) error {
 		text += fmt.Sprintf(", %s for %s", n.Command, seconds(n.Seconds))
 	}
 	if n.Open > 0 {
-		text += fmt.Sprintf(", its transaction is open for %s", seconds(n.Open))
+		text += fmt.Sprintf(", its transaction has been open for %s", seconds(n.Open))
 	}
 	err := output.Say(w, "%s", text)
 	if n.Statement != "" {
@@ -173,7 +173,7 @@ func sayNode(w io.Writer, n blocking.Node, depth int) error {
 		err = errors.Join(err, output.Say(w, "%s  waits for one of those behind it: a deadlock that the server does not see", in))
 	}
 	if n.End != "" {
-		err = errors.Join(err, output.Say(w, "%s  → %s ends it and rolls it back; %d wait for it", in, n.End, n.Waiting()))
+		err = errors.Join(err, output.Say(w, "%s  → %s ends this session and rolls its transaction back. Sessions that wait for it: %d.", in, n.End, n.Waiting()))
 	}
 	for _, b := range n.Behind {
 		err = errors.Join(err, sayNode(w, b, depth+1))

@@ -16,7 +16,7 @@ func TestBlocking(t *testing.T) {
 		r.OK("migrate")
 		// Without the rights it says what it cannot see, and what helps.
 		got := r.Execute("blocking")
-		if got.Code != cmd.ExitOK || !strings.Contains(got.Out, "nobody is seen to wait\nnot seen: who waits for whose rows\n      → GRANT PROCESS ON *.* TO '") {
+		if got.Code != cmd.ExitOK || !strings.Contains(got.Out, "No session is seen to wait for another.\nNot shown is who waits for whose rows.\n      → GRANT PROCESS ON *.* TO '") {
 			r.Error(got)
 		}
 		if got = r.Execute("blocking", "--json"); got.Code != cmd.ExitOK || !strings.Contains(got.Out, `{"unseen":"who waits for whose rows","do":"GRANT PROCESS ON *.* TO '`) {
@@ -30,7 +30,7 @@ func TestBlocking(t *testing.T) {
 		for _, right := range []string{"PROCESS ON *.*", "SELECT ON performance_schema.*"} {
 			r.Exec("GRANT " + right + " TO '" + r.User("operator") + "'@'%'")
 		}
-		if got = r.Execute("blocking"); got.Code != cmd.ExitOK || got.Out != "nobody is seen to wait\n" {
+		if got = r.Execute("blocking"); got.Code != cmd.ExitOK || got.Out != "No session is seen to wait for another.\n" {
 			r.Error(got)
 		}
 		root, err := r.DB.Conn(r.Context())
@@ -51,7 +51,7 @@ func TestBlocking(t *testing.T) {
 		// What is watched is shown until it is interrupted.
 		r.Watch(fmt.Sprintf("connection %d, root@", id), 2, "blocking", "--watch", "500ms").Wants(r.T, cmd.ExitOK)
 		got = r.Execute("blocking")
-		for _, want := range []string{fmt.Sprintf("connection %d, root@", id), fmt.Sprintf("\n  → KILL %d ends it and rolls it back; 1 wait for it\n  connection ", id),
+		for _, want := range []string{fmt.Sprintf("connection %d, root@", id), fmt.Sprintf("\n  → KILL %d ends this session and rolls its transaction back. Sessions that wait for it: 1.\n  connection ", id),
 			" for a row of slot_config, in PRIMARY", "\n    does: " + change} {
 			if got.Code != cmd.ExitWarn || !strings.Contains(got.Out, want) {
 				r.Errorf("%v; want %q", got, want)

@@ -38,7 +38,7 @@ func TestAProcessIsAmongTheAgentsUntilItHasStopped(t *testing.T) {
 			}
 		}}
 		start := r.Starter(c)
-		if said := r.OK("agents"); !strings.Contains(said, "no agent is there") {
+		if said := r.OK("agents"); !strings.Contains(said, "There is no agent") {
 			r.Errorf("before there is one: %s", said)
 		}
 		r.Variables["PRESCIENT_WORKER_POOLS"] = "heavy=4,eu=2"
@@ -109,6 +109,6 @@ func TestTwoProcessesOfOneNameAreBothListedAndOneThatWasKilledStays(t *testing.T
 func TestAgentsAreWatchedUntilInterrupted(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.OK("migrate")
-		r.Watch("no agent is there", 2, "agents", "--watch").Wants(r.T, cmd.ExitOK)
+		r.Watch("There is no agent", 2, "agents", "--watch").Wants(r.T, cmd.ExitOK)
 	})
 }

@@ -74,7 +74,7 @@ type Options struct {
 	Calling func() time.Duration
 	// LongRuns is how many long runs it has in hand; nil for none.
 	LongRuns func() int
-	// Log has a line at warn where it cannot be heard of. The zero value is silent.
+	// Log has a line at warn where a heartbeat cannot be written. The zero value is silent.
 	Log zerolog.Logger
 }
 
@@ -102,13 +102,13 @@ type Agent struct {
 func New(ctx context.Context, db *sqlx.DB, o Options) (*Agent, error) {
 	o.Kind = cmp.Or(o.Kind, Work)
 	if !slices.Contains([]Kind{Work, Run, Sweep}, o.Kind) {
-		return nil, fmt.Errorf("%w: an agent of the kind %.20q: %s, %s and %s are allowed", prescient.ErrInvalid, o.Kind, Work, Run, Sweep)
+		return nil, fmt.Errorf("%w: kind %.20q of an agent; allowed are %s, %s and %s", prescient.ErrInvalid, o.Kind, Work, Run, Sweep)
 	}
 	if o.Name == "" && o.Kind != Work {
 		o.Name = string(o.Kind)
 	}
 	if o.Name == "" {
-		return nil, fmt.Errorf("%w: an agent needs a name: that of its worker", prescient.ErrInvalid)
+		return nil, fmt.Errorf("%w: an agent needs a name; give the name of its worker", prescient.ErrInvalid)
 	}
 	for what, text := range map[string]string{"name of an agent": o.Name, "version of an agent": o.Version} {
 		if err := prescient.ValidText(what, text, 64); err != nil {
@@ -120,14 +120,14 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Agent, error) {
 			return nil, err
 		}
 		if capacity < 1 {
-			return nil, fmt.Errorf("%w: capacity %d of the pool %s: must be positive", prescient.ErrInvalid, capacity, name)
+			return nil, fmt.Errorf("%w: capacity %d of the pool %s; at least 1 is allowed", prescient.ErrInvalid, capacity, name)
 		}
 	}
 	if o.Connections < 0 || o.Connections > math.MaxInt32 {
-		return nil, fmt.Errorf("%w: %d connections of an agent", prescient.ErrInvalid, o.Connections)
+		return nil, fmt.Errorf("%w: connections %d of an agent; 0 to 2147483647 are allowed", prescient.ErrInvalid, o.Connections)
 	}
 	if o.Concurrency < 0 || o.Concurrency > math.MaxInt32 {
-		return nil, fmt.Errorf("%w: concurrency %d of an agent", prescient.ErrInvalid, o.Concurrency)
+		return nil, fmt.Errorf("%w: concurrency %d of an agent; 0 to 2147483647 are allowed", prescient.ErrInvalid, o.Concurrency)
 	}
 	if o.Pools == nil || o.Kind != Work {
 		o.Pools = map[string]int{}
@@ -190,7 +190,7 @@ func (a *Agent) Run(ctx context.Context) {
 		wait = Every + rand.N(Every/10)
 		if err != nil && ctx.Err() == nil {
 			if !failing {
-				a.options.Log.Warn().Err(err).Msg("this agent cannot be heard of; others see it as dead before long, and it goes on working")
+				a.options.Log.Warn().Err(err).Msg("the agent could not write its heartbeat: others soon take the agent for dead, but it goes on working")
 			}
 			if errno.Passing(err) || errors.Is(err, context.DeadlineExceeded) {
 				wait = Every / 10
@@ -238,12 +238,12 @@ func (a *Agent) leave(forget bool) {
 			err = a.forget(ctx)
 		}
 		if err != nil {
-			a.options.Log.Warn().Err(err).Msg("this timer cannot be heard of; others see it as dead before long")
+			a.options.Log.Warn().Err(err).Msg("the timer could not write its heartbeat: others soon take the timer for dead")
 		}
 		return
 	}
 	if err := a.exec(ctx, "agent/leave", a.options.Name, a.instance); err != nil {
-		a.options.Log.Warn().Err(err).Msg("this agent has ended; others see it as dead")
+		a.options.Log.Warn().Err(err).Msg("the agent could not write that it ends: others take the agent for dead")
 	}
 }
 

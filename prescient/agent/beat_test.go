@@ -79,7 +79,7 @@ func TestAHeartbeatThatFailsIsSentAgainSoonAndTheLogSaysSoOnce(t *testing.T) {
 		if *sends < 14 || *sends > 18 {
 			t.Errorf("%d statements", *sends)
 		}
-		if n := strings.Count(log.String(), "cannot be heard of"); n != 1 {
+		if n := strings.Count(log.String(), "could not write its heartbeat"); n != 1 {
 			t.Errorf("it said %s", log)
 		}
 	})

@@ -139,7 +139,7 @@ func open(ctx context.Context, db *sqlx.DB, options Options) (*look, error) {
 func (l *look) notes() bool { return l.server != text.TiDB && l.server != text.Vitess }
 
 func (l *look) notesNothing() Unseen {
-	return Unseen{What: "who waits for whom: " + string(l.server) + " does not note that as MySQL and MariaDB do"}
+	return Unseen{What: "who waits for whom, since " + string(l.server) + " does not note that as MySQL and MariaDB do"}
 }
 
 // ours says whether a wait is for something of the installation. A lock of the whole server is everybody's.
@@ -161,7 +161,7 @@ func (l *look) each(ctx context.Context, query, what string, targets []any, got 
 	case errno.Is(err, errno.TableDenied, errno.DatabaseDenied):
 		l.lacks(what, "GRANT PROCESS ON *.* TO "+l.account+" and GRANT SELECT ON performance_schema.* TO "+l.account)
 	case errno.Is(err, errno.NotShown):
-		l.lacks(what+": for "+shownTime.String()+" MySQL showed nothing of it, since somebody's statement is no text", "ask again")
+		l.lacks(what+": MySQL showed nothing for "+shownTime.String()+", since the statement of some session is no text", "look again")
 	case err != nil:
 		return false, fmt.Errorf("asking for %s: %w", what, err)
 	default:
@@ -229,8 +229,8 @@ func (l *look) perhaps(ctx context.Context) (waits []Wait, err error) {
 	if !ok || len(waiting) == 0 {
 		return nil, err
 	}
-	l.lacks("who has the metadata locks that others wait for: those whose transactions are open the longest are named, of which each can be it",
-		"performance_schema=ON with performance_schema_instrument='wait/lock/metadata/sql/mdl=ON' in the server's configuration tells")
+	l.lacks("who has the metadata locks that others wait for: each of the sessions that are named, whose transactions are open the longest, may have them",
+		"set performance_schema=ON and performance_schema_instrument='wait/lock/metadata/sql/mdl=ON' in the server's configuration")
 	if ok, err = l.each(ctx, l.stmt.Get("blocking/open_mariadb"), "whose transactions are open", []any{&id}, func() { open = append(open, id) }); !ok {
 		return nil, err
 	}

@@ -57,7 +57,10 @@ func (r LockedRow) Held() string {
 	for i, s := range r.By {
 		names[i] = Session{ID: s.ID}.Name()
 	}
-	return strings.Join(names, " and ") + " holds its row"
+	if len(names) > 1 {
+		return strings.Join(names, " and ") + " hold its row"
+	}
+	return strings.Join(names, "") + " holds its row"
 }
 
 // Accounts are those of the sessions: "shop@10.0.0.7"; empty where that does not show.
@@ -212,7 +215,7 @@ func (l *look) mayNotLock(err error) bool {
 	if !errno.Denied(err) {
 		return false
 	}
-	l.lacks("whether rows that are overdue are locked", "an account of the role worker or owner looks")
+	l.lacks("whether overdue rows are locked", "look with an account of the role worker or owner")
 	return true
 }
 

@@ -73,7 +73,7 @@ func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
 // judge says what is wrong with the agents.
 func (r roll) judge() []Finding {
 	if len(r.agents) == 0 {
-		return []Finding{fine("agents", "No agent is there, and no timer was heard of. Nothing runs checks, but for timers of earlier versions.")}
+		return []Finding{fine("agents", "There is no agent, and no timer was heard of. Nothing runs checks, but for timers of earlier versions.")}
 	}
 	live := r.in(agent.Live)
 	found := slices.Concat(r.unserved(live), r.unswept(live), r.withoutAgent(live), r.leftRuns(live), clashes(live), versions(live), r.clocks(live), r.connections())

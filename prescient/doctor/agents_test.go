@@ -43,7 +43,7 @@ func TestAgentsAreJudged(t *testing.T) {
 		want   Severity
 		says   string
 	}{
-		{"timers alone", nil, []string{"heavy"}, nil, "agents", SeverityOK, "No agent is there"},
+		{"timers alone", nil, []string{"heavy"}, nil, "agents", SeverityOK, "There is no agent"},
 		{"one for all", []agent.Known{an("a")}, nil, nil, "agents", SeverityOK, "1 live, 0 stopping, and 0 dead"},
 		{"halves", []agent.Known{an("a", serves("share 1/2")), an("b", serves("minutes 15,45"))}, nil, nil, "agents", SeverityOK, "2 live"},
 		{"two of a share", []agent.Known{an("a", serves("share 1/2")), an("b", serves("share 1/2")), an("c", serves("share 2/2"))}, nil, nil, "agents", SeverityOK, "3 live"},
@@ -84,7 +84,7 @@ func TestAgentsAreJudged(t *testing.T) {
 func TestTheDoctorReadsAgentsAndTheirRuns(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for _, use := range []Use{UseWorker, UseOperator, UseOwner} {
-			wantFinding(t, r.examine(time.Time{}, Options{Use: use, Pools: []string{"heavy"}}), "agents", SeverityOK, "No agent is there")
+			wantFinding(t, r.examine(time.Time{}, Options{Use: use, Pools: []string{"heavy"}}), "agents", SeverityOK, "There is no agent")
 		}
 		r.Exec(`INSERT INTO p_agent (name, instance, host, pid, version, assignment, pools, concurrency, busy, long_runs, memory_bytes, clock_ms, started_at, seen_at)
 			VALUES ('a', 1, 'h', 1, 'v1', 'share 1/2', '{"eu": 2}', 32, 0, 0, 0, 5000, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)),

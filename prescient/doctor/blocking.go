@@ -42,7 +42,7 @@ func withoutChains(found blocking.Report) Finding {
 	}
 	helps := "Nothing helps: this server does not show that."
 	if len(do) > 0 {
-		helps = strings.Join(do, "; ") + " helps."
+		helps = sentence(strings.Join(do, "; "))
 	}
 	if found.Blind {
 		return unseen("blocking", notShowing(what), helps)
@@ -63,7 +63,7 @@ func lockedFindings(found blocking.Report) (findings []Finding) {
 			do := "End the transaction that is open the longest. `blocking` shows more."
 			for _, u := range found.Unseen {
 				if u.Do != "" {
-					do = u.Do + " shows whose transaction it is."
+					do = sentence(u.Do) + " Then `doctor` says whose transaction that is."
 					break
 				}
 			}

@@ -41,9 +41,9 @@ func (w *Worker) whoHolds(ctx context.Context, job prescient.FutureJob) (held, b
 	case len(row.By) > 0:
 		return row.Held(), row.Accounts()
 	case err != nil:
-		return somebody + "; whose it is could not be seen: " + err.Error(), ""
+		return somebody + "; whose transaction that is could not be read: " + err.Error(), ""
 	case len(unseen) > 0 && unseen[0].Do != "":
-		return somebody + "; this account may not see whose it is: " + unseen[0].Do + " helps", ""
+		return somebody + "; to see whose transaction that is, " + unseen[0].Do, ""
 	}
 	return somebody, ""
 }

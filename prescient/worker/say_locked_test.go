@@ -30,7 +30,7 @@ func TestTheLogNamesTheConnectionThatHoldsARow(t *testing.T) {
 				t.Errorf("the log says %s; want %s", text, want)
 			}
 		}
-		run("13:15:01", "order/9 was not run: an open transaction holds its row, or what its call needs; this account may not see whose it is: GRANT PROCESS ON *.* TO '"+r.User("worker"))
+		run("13:15:01", "order/9 was not run: an open transaction holds its row, or what its call needs; to see whose transaction that is, GRANT PROCESS ON *.* TO '"+r.User("worker"))
 		for _, right := range []string{"PROCESS ON *.*", "SELECT ON performance_schema.*"} {
 			r.Exec("GRANT " + right + " TO '" + r.User("worker") + "'@'%'")
 		}
