@@ -25,7 +25,7 @@ func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 		}
 		_, err = r.DB.Exec("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'unshipped', UTC_TIMESTAMP(6) - INTERVAL 1 HOUR)")
 		r.Must(err)
-		needs := fmt.Sprintf("this program needs %d: run the migrations first (prescient migrate applies them)", sql.SchemaVersion)
+		needs := fmt.Sprintf("this program needs %d; run the migrations first (prescient migrate applies them)", sql.SchemaVersion)
 		for _, args := range append(rig.LinesThatAsk("tables"), []string{"cancel", "--entity", "order/42"}) {
 			got := r.Execute(args...)
 			got.Wants(r.T, cmd.ExitTables, "schema version", needs)

@@ -47,7 +47,7 @@ func (e Entity) Validate() error {
 		return err
 	}
 	if e.Key == "" {
-		return fmt.Errorf("%w: entity key of %q is empty", ErrInvalid, e.Name)
+		return fmt.Errorf("%w: the entity key of %q is empty", ErrInvalid, e.Name)
 	}
 	return ValidText("entity key", e.Key, MaxKeyLen)
 }
@@ -89,9 +89,9 @@ func ValidLabel(what, s string, limit int) error {
 	case s == "":
 		return fmt.Errorf("%w: %s is empty", ErrInvalid, what)
 	case strings.HasPrefix(s, " ") || strings.HasSuffix(s, " "):
-		return fmt.Errorf("%w: %s %.200q begins or ends in a blank: no blank is allowed there", ErrInvalid, what, s)
+		return fmt.Errorf("%w: %s %.200q begins or ends with a blank, which is not allowed", ErrInvalid, what, s)
 	case strings.ContainsFunc(s, unicode.IsControl):
-		return fmt.Errorf("%w: %s %.200q has control characters: none are allowed", ErrInvalid, what, s)
+		return fmt.Errorf("%w: %s %.200q has control characters, which are not allowed", ErrInvalid, what, s)
 	}
 	return ValidText(what, s, limit)
 }

@@ -89,21 +89,21 @@ func (g Guards) Ahead() time.Duration {
 func (g Guards) Validate() error {
 	switch {
 	case g.Timeout < 0:
-		return fmt.Errorf("%w: guard timeout %s: must be positive (0 for the default)", ErrInvalid, g.Timeout)
+		return fmt.Errorf("%w: guard timeout %s: positive times are allowed, and 0 for the default", ErrInvalid, g.Timeout)
 	case g.MaxChecks < None:
-		return fmt.Errorf("%w: guard max_checks %d: must be positive (0 for the default, -1 for none)", ErrInvalid, g.MaxChecks)
+		return fmt.Errorf("%w: guard max_checks %d: positive numbers are allowed, 0 for the default, and -1 for none", ErrInvalid, g.MaxChecks)
 	case g.MaxErrors < None:
-		return fmt.Errorf("%w: guard max_errors %d: must be positive (0 for the default, -1 for none)", ErrInvalid, g.MaxErrors)
+		return fmt.Errorf("%w: guard max_errors %d: positive numbers are allowed, 0 for the default, and -1 for none", ErrInvalid, g.MaxErrors)
 	case g.RetryWithin < 0:
-		return fmt.Errorf("%w: guard retry_within %s: must be positive (0 for no bound but the horizon)", ErrInvalid, g.RetryWithin)
+		return fmt.Errorf("%w: guard retry_within %s: positive times are allowed, and 0 for no bound but the horizon", ErrInvalid, g.RetryWithin)
 	case g.Horizon < 0 || g.Horizon > MaxHorizon:
-		return fmt.Errorf("%w: guard horizon %s: must be positive and at most %s (0 for the default)", ErrInvalid, g.Horizon, MaxHorizon)
+		return fmt.Errorf("%w: guard horizon %s: positive times up to %s are allowed, and 0 for the default", ErrInvalid, g.Horizon, MaxHorizon)
 	case g.ExpiresAfter < 0:
-		return fmt.Errorf("%w: guard expires_after %s: must be positive (0 for never)", ErrInvalid, g.ExpiresAfter)
+		return fmt.Errorf("%w: guard expires_after %s: positive times are allowed, and 0 for never", ErrInvalid, g.ExpiresAfter)
 	case g.Concurrency < 0:
-		return fmt.Errorf("%w: guard concurrency %d: must be positive (0 for the default)", ErrInvalid, g.Concurrency)
+		return fmt.Errorf("%w: guard concurrency %d: positive numbers are allowed, and 0 for the default", ErrInvalid, g.Concurrency)
 	case g.SLA < 0:
-		return fmt.Errorf("%w: guard sla %s: must be positive (0 for none)", ErrInvalid, g.SLA)
+		return fmt.Errorf("%w: guard sla %s: positive times are allowed, and 0 for none", ErrInvalid, g.SLA)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func TestGuardsOutOfRangeAreRefusedByName(t *testing.T) {
 		{Guards{MaxErrors: -2}, "guard max_errors -2"},
 		{Guards{RetryWithin: -time.Second}, "guard retry_within -1s"},
 		{Guards{Horizon: -time.Hour}, "guard horizon -1h0m0s"},
-		{Guards{Horizon: MaxHorizon + 1}, "at most 87840h0m0s"},
+		{Guards{Horizon: MaxHorizon + 1}, "positive times up to 87840h0m0s"},
 		{Guards{Concurrency: -1}, "guard concurrency -1"},
 		{Guards{SLA: -1}, "guard sla -1ns"},
 	} {

@@ -96,7 +96,7 @@ func (j NewJob) Validate() error {
 		return err
 	}
 	if j.ExpiresAfter < 0 {
-		return fmt.Errorf("%w: %s of %s expires %s after it is due: must be positive (0 for never)", ErrInvalid, j.JobExec, j.Entity, j.ExpiresAfter)
+		return fmt.Errorf("%w: %s of %s expires %s after it is due: positive times are allowed, and 0 for never", ErrInvalid, j.JobExec, j.Entity, j.ExpiresAfter)
 	}
 	if len(j.Payload) > MaxPayload {
 		return fmt.Errorf("%w: payload of %s has %d bytes; at most %d are allowed", ErrInvalid, j.Entity, len(j.Payload), MaxPayload)
@@ -128,7 +128,7 @@ func NewPending(grid slots.Grid, guards Guards, job NewJob, now time.Time) (Futu
 func Place(grid slots.Grid, horizon time.Duration, jobExec string, dueAt, now time.Time) (due, slot time.Time, err error) {
 	due = slots.RoundUp(dueAt)
 	if limit := now.Add(horizon); due.After(limit) {
-		return due, slot, fmt.Errorf("%w: job_exec %s is asked for at %s; with a horizon of %s the latest is %s",
+		return due, slot, fmt.Errorf("%w: a check of job_exec %s cannot be due at %s: with a horizon of %s the latest time is %s",
 			ErrBeyondHorizon, jobExec, slots.Stamp(due), horizon, slots.Stamp(limit))
 	}
 	if due.Before(EarliestDue) {

@@ -24,7 +24,7 @@ func Unseen(r rune) bool {
 func ValidSeen(what, s string) error {
 	if i := strings.IndexFunc(s, Unseen); i >= 0 {
 		r := []rune(s[i:])[0]
-		return fmt.Errorf("%w: %s %.150q has the character %U, which cannot be seen: leave it out", ErrInvalid, what, s, r)
+		return fmt.Errorf("%w: %s %.150q has the character %U, which cannot be seen and is not allowed", ErrInvalid, what, s, r)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ func TestACheckWhoseNamesCannotBeSeenIsNotCreated(t *testing.T) {
 			{Entity: Entity{Name: "order", Key: "4" + string(r) + "2"}, JobExec: "x", DueAt: time.Unix(1, 0)},
 			{Entity: Entity{Name: "order", Key: "42"}, JobExec: "x", Tag: string(r), DueAt: time.Unix(1, 0)},
 		} {
-			if err := job.Validate(); !Unseen(r) || !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "which cannot be seen: leave it out") {
+			if err := job.Validate(); !Unseen(r) || !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "which cannot be seen and is not allowed") {
 				t.Errorf("%U: %v", r, err)
 			}
 			if err := ValidCheck(job.Entity, job.JobExec, job.Tag); err != nil { // one that is there can be cancelled

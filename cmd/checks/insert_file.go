@@ -343,7 +343,7 @@ func (b *fileInsert) insertChunk(ctx context.Context, db prescient.DB, chunk []e
 			case err == nil:
 				b.loaded.count(did)
 			case refusal(err):
-				e.bad = errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "jobs 1 to 1: "), "job 1: "))
+				e.bad = errors.New(strings.TrimPrefix(err.Error(), "check 1: "))
 			default:
 				return err
 			}

@@ -44,7 +44,7 @@ func (f *listFlags) addFlags(cmd *cobra.Command, ofTime string) {
 func (f *listFlags) check() (client.ListFilter, error) {
 	filter := client.ListFilter{JobExec: f.exec, After: f.after, Limit: f.limit + 1, Search: f.search}
 	if f.search < 1 {
-		return filter, exit.Usage(fmt.Errorf("--search %d: must be positive", f.search))
+		return filter, exit.Usage(fmt.Errorf("--search %d: positive numbers are allowed", f.search))
 	}
 	if f.limit < 1 || f.limit >= client.MaxPage {
 		return filter, exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, client.MaxPage-1))

@@ -70,7 +70,7 @@ func TestAJobFromItsCreationToItsEnd(t *testing.T) {
 		if out := r.OK("runs", "--json"); out != "" {
 			r.Error(out)
 		}
-		r.Execute("job", "delete", "--step", "export").Wants(r.T, cmd.ExitPending, `step "export" is one of nightly`)
+		r.Execute("job", "delete", "--step", "export").Wants(r.T, cmd.ExitPending, `step "export" is a step of nightly`)
 		r.Says(r.OK("job", "delete", "nightly"), "deleted: nightly")
 		r.Says(r.OK("job", "delete", "--step", "export"), "deleted: export")
 		for _, args := range [][]string{{"show", "nightly"}, {"pause", "nightly"}, {"run", "nightly"}, {"delete", "nightly"}, {"export", "nightly"}, {"show", "--step", "export"}} {

@@ -89,7 +89,7 @@ func (f auditFlags) check() (audit.Filter, error) {
 		return filter, exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, audit.MaxPage-1))
 	}
 	if f.search < 1 {
-		return filter, exit.Usage(fmt.Errorf("--search %d: must be positive", f.search))
+		return filter, exit.Usage(fmt.Errorf("--search %d: positive numbers are allowed", f.search))
 	}
 	return filter, errors.Join(program.CheckTime("since", f.since), program.CheckTime("until", f.until))
 }

@@ -101,7 +101,7 @@ func patienceOf(text string) (time.Duration, error) {
 	case err != nil:
 		return 0, exit.Usage(fmt.Errorf("--patience: %w", err))
 	case patience <= 0: // to the library 0 is the default
-		return 0, exit.Usage(fmt.Errorf("--patience %s: must be positive", text))
+		return 0, exit.Usage(fmt.Errorf("--patience %s: positive times are allowed", text))
 	}
 	return patience, nil
 }

@@ -66,9 +66,9 @@ have jumped ahead, and all would go: then nothing is dropped and the exit code i
 			// To the library 0 is the default of each.
 			switch {
 			case options.Patience <= 0:
-				return exit.Usage(fmt.Errorf("--patience %s: must be positive", patience))
+				return exit.Usage(fmt.Errorf("--patience %s: positive times are allowed", patience))
 			case maxCopy < 1:
-				return exit.Usage(fmt.Errorf("--max-copy %d: must be positive", maxCopy))
+				return exit.Usage(fmt.Errorf("--max-copy %d: positive numbers are allowed", maxCopy))
 			}
 			return pruneTables(cmd, prog, options)
 		},

@@ -112,7 +112,7 @@ not JSON
 {"id":"there","crontab":"@hourly","topic":"t"}
 `, "schedule", "import", "-")
 		got.Wants(r.T, cmd.ExitUsage, `stdin:2: schedule "b"`, `stdin:3: schedule "c"`, "too fine", `stdin:4: schedule "good": it stands in line 1 already`,
-			`stdin:5: schedule "e": unknown name "topics"; did you mean topic?`, "stdin:6: ", `stdin:7: invalid: schedule "g"`, "none of its times is after now",
+			`stdin:5: schedule "e": unknown name "topics"; did you mean topic?`, "stdin:6: ", `stdin:7: invalid: schedule "g"`, "has no time after now",
 			`stdin:8: schedule "there" is there already, with another definition: crontab @daily → @hourly`, "7 of 8 schedules are bad; nothing was imported")
 		if n := r.Count("SELECT COUNT(*) FROM schedule"); n != 1 || got.Out != "" {
 			r.Errorf("%d schedules, %v", n, got)

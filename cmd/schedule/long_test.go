@@ -30,7 +30,7 @@ func TestALongScheduleSaysHowItsRunsKeepApart(t *testing.T) {
 			r.Error(out)
 		}
 		r.Execute("schedule", "update", "export", "--overlap", "queue").Wants(r.T, cmd.ExitUsage, `schedule "export" is not long`)
-		r.Execute("schedule", "update", "export", "--long", "--topic", "t").Wants(r.T, cmd.ExitUsage, `schedule "export" sends events`)
+		r.Execute("schedule", "update", "export", "--long", "--topic", "t").Wants(r.T, cmd.ExitUsage, `schedule "export" is long and sends events`)
 
 		r.With(file, "schedule", "import", "-").Wants(r.T, cmd.ExitPending, "long none → true; overlap none → queue; tolerance none → 5s; quota none → 30m; pool none → heavy")
 		r.With(file, "schedule", "import", "-", "--update").Wants(r.T, cmd.ExitOK)

@@ -28,7 +28,7 @@ func TestAScheduleFromItsCreationToItsEnd(t *testing.T) {
 		if out := r.OK(append(create, "--json")...); out != `{"id":"digest/42","did":"kept"}`+"\n" {
 			r.Error(out)
 		}
-		r.Execute("schedule", "create", "digest/42", "@daily", "--exec", "x").Wants(r.T, cmd.ExitPending, `"digest/42"`, "update changes it")
+		r.Execute("schedule", "create", "digest/42", "@daily", "--exec", "x").Wants(r.T, cmd.ExitPending, `"digest/42"`, "change that schedule with update")
 
 		out := r.OK("schedule", "show", "digest/42", "-n", "2")
 		r.Says(out, "crontab         0 9 * * mon-fri\n", "crontab         30 11 * * *\n", "zone            Europe/Berlin\n", `payload         {"to": 42} (10 bytes)`,
@@ -122,7 +122,7 @@ func TestWhatThereIsNotIsSaid(t *testing.T) {
 		}
 		r.Says(r.OK("schedule", "delete", "none", "--json"), `{"deleted":0}`)
 		r.Execute("schedule", "create", "b", "* * * * *", "--topic", "t").Wants(r.T, cmd.ExitUsage, `schedule "b"`, "too fine for slots of 15m0s", "unless it may coalesce")
-		r.Execute("schedule", "create", "b", "@at 2020-01-01T00:00:00Z", "--topic", "t").Wants(r.T, cmd.ExitUsage, `"b"`, "none of its times is after now")
+		r.Execute("schedule", "create", "b", "@at 2020-01-01T00:00:00Z", "--topic", "t").Wants(r.T, cmd.ExitUsage, `"b"`, "has no time after now")
 		r.OK("schedule", "create", "b", "* * * * *", "--topic", "t", "--coalesce")
 	})
 }
@@ -270,7 +270,7 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{[]string{"create", "a", "@daily", "--exec", "x", "--payload", "a", "--payload-file", "b"}, []string{"exclude each other"}},
 		{[]string{"create", "a", "@daily", "--exec", "x", "--payload-file", "/none/such"}, []string{"--payload-file", "/none/such"}},
 		{[]string{"create", "a", "@daily", "--exec", "x", "--overlap", "queue"}, []string{`schedule "a" is not long`, "are for long runs"}},
-		{[]string{"create", "a", "@daily", "--topic", "t", "--long"}, []string{`schedule "a" sends events`, "may be long"}},
+		{[]string{"create", "a", "@daily", "--topic", "t", "--long"}, []string{`schedule "a" is long and sends events`, "may be long"}},
 		{[]string{"create", "a", "@daily", "--exec", "x", "--long", "--overlap", "never"}, []string{"--overlap", "allow, forbid or queue are allowed"}},
 		{[]string{"create", "a", "@daily", "--exec", "x", "--long", "--overlap="}, []string{"--overlap is empty"}},
 		{[]string{"create", "a", "@daily", "--exec", "x", "--long", "--tolerance", "soon"}, []string{"--tolerance", "want one such as 90s"}},
@@ -297,7 +297,7 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{[]string{"list", "a"}, []string{"takes no argument"}},
 		{[]string{"show"}, []string{"takes the id of one schedule"}},
 		{[]string{"show", "a", "--run", "a-5"}, []string{"takes the id of one schedule"}},
-		{[]string{"show", "--run", "a-x"}, []string{`id "a-x" of an occurrence`, "a unix second"}},
+		{[]string{"show", "--run", "a-x"}, []string{`id "a-x" is no occurrence`, "a unix second"}},
 		{[]string{"show", "a", "-n", "1001"}, []string{"-n 1001: 0 to 1000 are allowed"}},
 		{[]string{"pause"}, []string{"takes ids of schedules"}},
 		{[]string{"resume", many}, []string{"128"}},

@@ -40,6 +40,6 @@ func serving(cmd *cobra.Command, prog *program.Program, serve func(s *program.Se
 // warnIfNothingIsRegistered says why nothing will be run.
 func warnIfNothingIsRegistered(s *program.Session) {
 	if len(s.Execs()) == 0 {
-		s.Log.Warn().Msg("no job_exec is registered: every row that is due is put off, but for the timers of schedules; configure jobs.http, jobs.command or jobs.orders, or register your own")
+		s.Log.Warn().Msg("no job_exec is registered, so every check that is due is put off, except the timers of schedules; configure jobs.http, jobs.command or jobs.orders, or register a job_exec")
 	}
 }

@@ -65,7 +65,7 @@ func eachHost(dsn string) ([]string, error) {
 	list := make([]string, len(hosts))
 	for i, host := range hosts {
 		if len(hosts) > 1 && !hostAddress.MatchString(host.Address) {
-			return nil, errors.New("a host of its list is empty or none" + wantDSN)
+			return nil, errors.New("a host of its list is empty, or no host" + wantDSN)
 		}
 		list[i] = host.DSN
 	}

@@ -120,7 +120,7 @@ func (o *Options) validate() error {
 	case o.Nice != None && (o.Nice < 1 || o.Nice > 19):
 		return refuse("Nice %d: 1 to 19 are allowed (0 for %d, %d for not at all)", o.Nice, DefaultNice, None)
 	case o.Processes != None && o.Processes < 1:
-		return refuse("Processes %d: must be positive (0 for %d, %d for no bound)", o.Processes, DefaultProcesses, None)
+		return refuse("Processes %d: positive numbers are allowed, 0 for %d, and %d for no bound", o.Processes, DefaultProcesses, None)
 	case o.Files != 0 && o.Files < minFiles:
 		return refuse("Files %d: at least %d are needed (0 for as many as this process may have)", o.Files, minFiles)
 	case o.Output < 0 || o.Output > maxOutput:

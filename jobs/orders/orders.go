@@ -69,7 +69,7 @@ func New(options Options) (*Orders, error) {
 	}
 	switch {
 	case options.PrimaryAfter < 0:
-		return nil, fmt.Errorf("orders: %w: PrimaryAfter %s: must be positive (0 for the default, %s)",
+		return nil, fmt.Errorf("orders: %w: PrimaryAfter %s: positive times are allowed, and 0 for the default, %s",
 			prescient.ErrInvalid, options.PrimaryAfter, DefaultPrimaryAfter)
 	case options.EscalateAfter <= options.PrimaryAfter:
 		return nil, fmt.Errorf("orders: %w: EscalateAfter %s: must be more than PrimaryAfter, %s (0 for the default, %s)",

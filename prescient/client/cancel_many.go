@@ -117,7 +117,7 @@ func (c *Client) endSome(ctx context.Context, db prescient.DB, entities []presci
 		}
 		lock = callers
 	}
-	return 0, nil, fmt.Errorf("ending what is pending for %s: rows changed %d times under it", named(entities), handle.MaxTries)
+	return 0, nil, fmt.Errorf("ending what is pending for %s: others changed the rows meanwhile, %d times", named(entities), handle.MaxTries)
 }
 
 // named names entities in an error.

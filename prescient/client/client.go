@@ -107,7 +107,7 @@ func (c *Client) readPending(ctx context.Context, db prescient.DB, key prescient
 	query := c.tables.Fill("client/pending", "{columns}", rowtext.Columns, "{key}", literal.Of(literal.AppendKey, key))
 	looking := time.Now()
 	if err := store.QueryRow(ctx, db, append([]any{&text, &version}, row.Targets()...), query); err != nil {
-		return time.Time{}, nil, fmt.Errorf("looking for a pending job: %w", err)
+		return time.Time{}, nil, fmt.Errorf("looking for a pending check: %w", err)
 	}
 	if err := c.tables.SameVersion(version); err != nil {
 		return time.Time{}, nil, err
@@ -129,7 +129,7 @@ func (c *Client) find(ctx context.Context, db prescient.DB, columns, condition s
 	}
 	rows, err := db.QueryContext(ctx, c.tables.Fill("client/find", "{columns}", columns, "{keys}", condition, "{lock}", forUpdate))
 	if err != nil {
-		return nil, fmt.Errorf("finding pending jobs: %w", err)
+		return nil, fmt.Errorf("finding pending checks: %w", err)
 	}
 	defer rows.Close()
 	var found []prescient.FutureJob

@@ -122,7 +122,7 @@ func (c *Client) insert(ctx context.Context, db prescient.DB, job prescient.NewJ
 		}
 		latest = true
 	}
-	return Inserted{}, fmt.Errorf("inserting %s of %s: the pending row changed %d times under it", job.JobExec, job.Entity, handle.MaxTries)
+	return Inserted{}, fmt.Errorf("inserting %s of %s: others changed the pending row meanwhile, %d times", job.JobExec, job.Entity, handle.MaxTries)
 }
 
 // readLatest is readPending for the latest row, whatever the snapshot of the caller's transaction shows. The time is that
@@ -158,7 +158,7 @@ func (c *Client) lock(ctx context.Context, db prescient.DB, job prescient.Future
 // byPolicy says whether the pending row stays, by the job's policy. It always does where the job is refused.
 func byPolicy(job prescient.NewJob, pending prescient.FutureJob, due, now time.Time) (stays bool, refused error) {
 	if pending.Entity() != job.Entity || pending.JobExec != job.JobExec || pending.Tag != job.Tag {
-		return true, fmt.Errorf("%w: %s of %s has that of %s of %s", prescient.ErrKeyCollision, job.JobExec, job.Entity, pending.JobExec, pending.Entity())
+		return true, fmt.Errorf("%w: %s of %s has the job_key of %s of %s", prescient.ErrKeyCollision, job.JobExec, job.Entity, pending.JobExec, pending.Entity())
 	}
 	if job.OnPending == prescient.OnPendingError {
 		return true, fmt.Errorf("%w: %s of %s, due at %s", prescient.ErrPending, job.JobExec, job.Entity, slots.Stamp(pending.DueAt))
@@ -200,7 +200,7 @@ func (c *Client) explain(ctx context.Context, db prescient.DB, job prescient.New
 			return changed
 		}
 		// In a snapshot of the caller's transaction slot_config looks as it did before.
-		return fmt.Errorf("%w: the tables refuse the slots of %s: start again to take up the new settings", prescient.ErrConfigChanged, c.tables.Grid)
+		return fmt.Errorf("%w: the tables refuse slots of %s; start this program again, so that it reads the new settings", prescient.ErrConfigChanged, c.tables.Grid)
 	}
 	if errno.Is(err, errno.JSONText, errno.JSONDepth) || failed && strings.Contains(err.Error(), "payload") {
 		return fmt.Errorf("%w: the server refuses the payload of %s: %w", prescient.ErrInvalid, job.Entity, err)

@@ -25,7 +25,7 @@ const (
 func (c *Client) InsertMany(ctx context.Context, db prescient.DB, jobs []prescient.NewJob) ([]Inserted, error) {
 	for i, job := range jobs {
 		if err := errors.Join(job.Validate(), reserved.RefuseNew(job.Entity)); err != nil {
-			return nil, fmt.Errorf("job %d: %w", i+1, err)
+			return nil, fmt.Errorf("check %d: %w", i+1, err)
 		}
 	}
 	return c.insertAll(ctx, db, jobs)
@@ -100,7 +100,7 @@ func (b *bulk) key(place int) prescient.Key { return b.keys[b.order[place]] }
 func (b *bulk) note(place int, did Inserted) { b.did[b.order[place]] = did }
 
 func (b *bulk) named(place int, err error) error {
-	return fmt.Errorf("job %d: %w", b.order[place]+1, err)
+	return fmt.Errorf("check %d: %w", b.order[place]+1, err)
 }
 
 func (b *bulk) insert(ctx context.Context) error {
@@ -198,7 +198,7 @@ func (b *bulk) write(ctx context.Context, from, to int, pending map[prescient.Ke
 			if to-from == 1 {
 				return b.named(from, err)
 			}
-			return fmt.Errorf("among %d jobs: %w", to-from, err)
+			return fmt.Errorf("among %d checks: %w", to-from, err)
 		}
 	}
 	for i := from; i < to; i++ {

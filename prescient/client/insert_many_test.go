@@ -129,11 +129,11 @@ func TestInsertManyIsAllOrNone(t *testing.T) {
 			want error
 			said string
 		}{
-			"beyond the horizon": {prescient.NewJob{Entity: rig.Order("far"), JobExec: "ship", DueAt: rig.At("12:00").AddDate(0, 0, 31)}, prescient.ErrBeyondHorizon, "job 1101: "},
-			"refused":            {prescient.NewJob{Entity: pending.Entity, JobExec: "ship", DueAt: rig.At("12:00"), OnPending: prescient.OnPendingError}, prescient.ErrPending, "job 1101: "},
-			"twice in the list":  {prescient.NewJob{Entity: rig.Order("7"), JobExec: "ship", DueAt: rig.At("12:00"), OnPending: prescient.OnPendingError}, prescient.ErrPending, "job 1101: "},
-			"a collision":        {collision, prescient.ErrKeyCollision, "job 1101: "},
-			"no identifier":      {prescient.NewJob{Entity: rig.Order("42"), JobExec: "no way", DueAt: rig.At("12:00")}, prescient.ErrInvalid, "job 1101: "},
+			"beyond the horizon": {prescient.NewJob{Entity: rig.Order("far"), JobExec: "ship", DueAt: rig.At("12:00").AddDate(0, 0, 31)}, prescient.ErrBeyondHorizon, "check 1101: "},
+			"refused":            {prescient.NewJob{Entity: pending.Entity, JobExec: "ship", DueAt: rig.At("12:00"), OnPending: prescient.OnPendingError}, prescient.ErrPending, "check 1101: "},
+			"twice in the list":  {prescient.NewJob{Entity: rig.Order("7"), JobExec: "ship", DueAt: rig.At("12:00"), OnPending: prescient.OnPendingError}, prescient.ErrPending, "check 1101: "},
+			"a collision":        {collision, prescient.ErrKeyCollision, "check 1101: "},
+			"no identifier":      {prescient.NewJob{Entity: rig.Order("42"), JobExec: "no way", DueAt: rig.At("12:00")}, prescient.ErrInvalid, "check 1101: "},
 			"a payload that the server refuses": {
 				prescient.NewJob{Entity: rig.Order("odd"), JobExec: "ship", DueAt: rig.At("12:00"), Payload: json.RawMessage(`"\ud800"`)}, prescient.ErrInvalid, "among ",
 			},

@@ -240,7 +240,7 @@ func TestWhatCannotBeStoredIsRefusedWithNothingWritten(t *testing.T) {
 			rig.WantErr(t, "Insert: "+name, err, prescient.ErrInvalid)
 			_, err = r.client.InsertMany(t.Context(), lax, []prescient.NewJob{good, job})
 			rig.WantErr(t, "InsertMany: "+name, err, prescient.ErrInvalid)
-			if err != nil && !strings.HasPrefix(err.Error(), "job 2: ") {
+			if err != nil && !strings.HasPrefix(err.Error(), "check 2: ") {
 				t.Errorf("InsertMany: %s: error %q does not say which job", name, err)
 			}
 		}

@@ -149,7 +149,7 @@ func (f ListFilter) common(timeColumn, slotColumn string) (bounds, filter listin
 		bounds.Add(timeColumn+" < ?", slots.RoundUp(f.Before))
 	}
 	if f.Search < 0 {
-		return bounds, filter, fmt.Errorf("%w: search %d: must be positive, or 0 for %d", prescient.ErrInvalid, f.Search, DefaultSearch)
+		return bounds, filter, fmt.Errorf("%w: search %d: positive numbers are allowed, and 0 for %d", prescient.ErrInvalid, f.Search, DefaultSearch)
 	}
 	return bounds, filter, nil
 }
@@ -172,7 +172,7 @@ func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]pres
 		return nil, err
 	}
 	if f.Outcome != "" {
-		return nil, fmt.Errorf("%w: outcome %q: a pending job has none yet", prescient.ErrInvalid, f.Outcome)
+		return nil, fmt.Errorf("%w: outcome %q: a pending check has no outcome yet", prescient.ErrInvalid, f.Outcome)
 	}
 	bounds, filter, err := f.common("next_check_at", "next_check_at")
 	if err != nil {
@@ -180,7 +180,7 @@ func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]pres
 	}
 	page, err := list[prescient.FutureJob](ctx, c, db, listing.Pending, f, bounds, filter, limit)
 	if err != nil && !errors.Is(err, ErrSearched) {
-		return nil, fmt.Errorf("listing pending jobs: %w", err)
+		return nil, fmt.Errorf("listing pending checks: %w", err)
 	}
 	for i := range page {
 		nilWhereEmpty(&page[i].Payload)

@@ -76,5 +76,5 @@ func (c *Client) renewSome(ctx context.Context, db prescient.DB, entities []pres
 		}
 		lock = callers
 	}
-	return nil, fmt.Errorf("renewing what is pending for %s: rows changed %d times under it", named(entities), handle.MaxTries)
+	return nil, fmt.Errorf("renewing what is pending for %s: others changed the rows meanwhile, %d times", named(entities), handle.MaxTries)
 }

@@ -88,13 +88,13 @@ func (c *Client) Requeue(ctx context.Context, db *sqlx.DB, o RequeueOptions) (Re
 	f := o.Filter
 	switch {
 	case f.Outcome == "" && !o.AllOutcomes:
-		return did, fmt.Errorf("%w: requeue without an outcome: name one, or ask for all of them with AllOutcomes", prescient.ErrInvalid)
+		return did, fmt.Errorf("%w: requeue has no outcome; name one, or set AllOutcomes", prescient.ErrInvalid)
 	case f.Outcome != "" && o.AllOutcomes:
-		return did, fmt.Errorf("%w: requeue of the outcome %s and of all outcomes: give one of the two", prescient.ErrInvalid, f.Outcome)
+		return did, fmt.Errorf("%w: requeue has the outcome %s and AllOutcomes; give one of the two", prescient.ErrInvalid, f.Outcome)
 	case f.Entity == prescient.Entity{} && f.JobExec == "" && o.AllOutcomes:
-		return did, fmt.Errorf("%w: requeue of everything: name an entity, a job_exec or an outcome", prescient.ErrInvalid)
+		return did, fmt.Errorf("%w: requeue would take everything; name an entity, a job_exec or an outcome", prescient.ErrInvalid)
 	case f.Entity.Key == "" && f.From.IsZero():
-		return did, fmt.Errorf("%w: requeue of all that ever ended: say since when", prescient.ErrInvalid)
+		return did, fmt.Errorf("%w: requeue would take all that ever ended; say since when", prescient.ErrInvalid)
 	case o.Limit < 1 || o.Limit > MaxPage:
 		return did, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, o.Limit, MaxPage)
 	}
@@ -162,7 +162,7 @@ func (r *requeue) page(ctx context.Context, page []Ended) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("requeueing: other jobs became pending meanwhile, %d times", handle.MaxTries)
+	return fmt.Errorf("requeueing: other checks became pending meanwhile, %d times", handle.MaxTries)
 }
 
 // insert makes checks pending, and writes the audit of them, in one transaction.

@@ -91,5 +91,5 @@ func (c *Client) reschedule(ctx context.Context, db prescient.DB, e prescient.En
 		}
 		latest = true
 	}
-	return Inserted{}, fmt.Errorf("rescheduling %s of %s: the pending row changed %d times under it", jobExec, e, handle.MaxTries)
+	return Inserted{}, fmt.Errorf("rescheduling %s of %s: others changed the pending row meanwhile, %d times", jobExec, e, handle.MaxTries)
 }

@@ -53,7 +53,7 @@ func validAll(schedules []Schedule) error {
 			return fmt.Errorf("schedule %d: %w", i+1, err)
 		}
 		if seen[one.ID] {
-			return fmt.Errorf("%w: schedule %d: the id %q stands twice", prescient.ErrInvalid, i+1, one.ID)
+			return fmt.Errorf("%w: schedule %d has the id %q, which an earlier one has", prescient.ErrInvalid, i+1, one.ID)
 		}
 		seen[one.ID] = true
 	}
@@ -114,7 +114,7 @@ func (s *Schedules) missing(ctx context.Context, db prescient.DB, some []Schedul
 		case !is:
 			missing = append(missing, one)
 		case !stored.same(one.withDefaults()):
-			return nil, fmt.Errorf("%w: %q; update changes it", ErrExists, one.ID)
+			return nil, fmt.Errorf("%w: %q; change that schedule with update", ErrExists, one.ID)
 		}
 	}
 	return missing, nil

@@ -187,7 +187,7 @@ func (f *firing) place(one Stored, now time.Time) (first time.Time) {
 	return first
 }
 
-var errOver = errors.New("none of its times is to come")
+var errOver = errors.New("the schedule has no time to come")
 
 // reasonOver is why a schedule that fired for the last time is disabled.
 const reasonOver = "it has no more occurrences"
@@ -277,7 +277,7 @@ func (f *firing) isThere(ctx context.Context, db prescient.DB, run prescient.New
 	found, err := f.own.Pending(ctx, db, []prescient.Key{prescient.KeyOf(run.Entity, run.JobExec, run.Tag)})
 	for _, job := range found {
 		if job.Entity() != run.Entity || job.JobExec != run.JobExec || job.Tag != run.Tag {
-			return fmt.Errorf("%w: the run %s has that of %s of %s, tag %q", prescient.ErrKeyCollision, idOf(run.Entity.Key, run.Tag), job.JobExec, job.Entity(), job.Tag)
+			return fmt.Errorf("%w: the run %s has the job_key of %s of %s, tag %q", prescient.ErrKeyCollision, idOf(run.Entity.Key, run.Tag), job.JobExec, job.Entity(), job.Tag)
 		}
 	}
 	return err

@@ -75,7 +75,7 @@ func (s *Schedules) putSome(ctx context.Context, db prescient.DB, some []Wanted,
 		case !is:
 			enabled = append(enabled, one.Schedule)
 		case !stored.as(one) && !update:
-			return 0, 0, fmt.Errorf("%w: %q; update changes it", ErrExists, one.ID)
+			return 0, 0, fmt.Errorf("%w: %q; change that schedule with update", ErrExists, one.ID)
 		case !stored.as(one):
 			changes[one.ID] = one
 		}

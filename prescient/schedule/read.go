@@ -181,7 +181,7 @@ func (s *Schedules) Func(db prescient.DB, fn func(ctx context.Context, run Run) 
 			return nil, err
 		}
 		if runs[0].Long {
-			return nil, fmt.Errorf("%w: schedule %q is long: job_exec %q is to be registered for long runs, by package longrun", prescient.ErrInvalid, runs[0].Schedule, job.JobExec)
+			return nil, fmt.Errorf("%w: schedule %q is long, but job_exec %q is not registered for long runs; register it with package longrun", prescient.ErrInvalid, runs[0].Schedule, job.JobExec)
 		}
 		return nil, fn(ctx, runs[0])
 	}

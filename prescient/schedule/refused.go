@@ -26,7 +26,7 @@ func (s *Schedules) noteRefused(ctx context.Context, db prescient.DB, ids []stri
 		rows = append(literal.AppendText(append(rows, '('), id), ')')
 	}
 	if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/refused", "{rows}", string(rows))); err != nil {
-		return fmt.Errorf("noting schedules that are no good: %w", err)
+		return fmt.Errorf("noting schedules that cannot fire: %w", err)
 	}
 	return nil
 }
@@ -36,7 +36,7 @@ func (s *Schedules) noteRefused(ctx context.Context, db prescient.DB, ids []stri
 func (s *Schedules) forgetRefused(ctx context.Context, db prescient.DB, ids []string) error {
 	for some := range slices.Chunk(ids, idsPerStatement) {
 		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/accepted", "{ids}", idList(some))); err != nil {
-			return fmt.Errorf("noting schedules that are no longer refused: %w", err)
+			return fmt.Errorf("noting schedules that can fire again: %w", err)
 		}
 	}
 	return nil

@@ -107,7 +107,7 @@ func (s *Schedules) pendingFor(r replacement, timer *prescient.FutureJob, now ti
 	}
 	next, ok := line.walkFrom(due, r.old.kept).Next(due)
 	if !ok {
-		return nil, fmt.Errorf("%w: schedule %q: none of its times is after now, %s", prescient.ErrInvalid, schedule.ID, now.Format(time.RFC3339))
+		return nil, fmt.Errorf("%w: schedule %q has no time after now, %s", prescient.ErrInvalid, schedule.ID, now.Format(time.RFC3339))
 	}
 	return []prescient.NewJob{s.timer(schedule, next)}, nil
 }

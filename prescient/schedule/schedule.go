@@ -167,12 +167,12 @@ func (s Schedule) validLong() error {
 	case s.Quota < 0 && s.Quota != NoQuota:
 		field, err = "quota", fmt.Errorf("%w: quota %s of schedule %q: whole seconds are allowed, or none", prescient.ErrInvalid, s.Quota, s.ID)
 	case s.Long && s.JobExec == "":
-		field, err = "long", fmt.Errorf("%w: schedule %q sends events: only one that runs a job_exec may be long", prescient.ErrInvalid, s.ID)
+		field, err = "long", fmt.Errorf("%w: schedule %q is long and sends events; only a schedule that runs a job_exec may be long", prescient.ErrInvalid, s.ID)
 	case !s.Long && (s.Overlap != "" || s.Tolerance != 0 || s.Quota != 0):
 		field = map[bool]string{true: "overlap", false: "tolerance"}[s.Overlap != ""]
-		err = fmt.Errorf("%w: schedule %q is not long: overlap, tolerance and quota are for long runs", prescient.ErrInvalid, s.ID)
+		err = fmt.Errorf("%w: schedule %q is not long; overlap, tolerance and quota are for long runs", prescient.ErrInvalid, s.ID)
 	case !s.Long && s.Pool != "":
-		field, err = "pool", fmt.Errorf("%w: schedule %q has pool %.80q and is not long: pools are for long runs", prescient.ErrInvalid, s.ID, s.Pool)
+		field, err = "pool", fmt.Errorf("%w: schedule %q has pool %.80q and is not long; pools are for long runs", prescient.ErrInvalid, s.ID, s.Pool)
 	case s.Pool != "":
 		if err = prescient.ValidIdentifier("pool", s.Pool); err != nil {
 			field, err = "pool", fmt.Errorf("schedule %q: %w", s.ID, err)
@@ -183,7 +183,7 @@ func (s Schedule) validLong() error {
 
 func validID(id string) error {
 	if id == "" {
-		return fmt.Errorf("%w: id of a schedule is empty", prescient.ErrInvalid)
+		return fmt.Errorf("%w: the id of a schedule is empty", prescient.ErrInvalid)
 	}
 	return errors.Join(prescient.ValidText("id of a schedule", id, prescient.MaxKeyLen), noBlankAtEnd("id of a schedule", id))
 }
@@ -198,7 +198,7 @@ func validOwner(owner prescient.Entity) error {
 // noBlankAtEnd refuses what the servers take for the same key as without the blank.
 func noBlankAtEnd(what, text string) error {
 	if strings.HasSuffix(text, " ") {
-		return fmt.Errorf("%w: %s %.150q ends in a blank: no blank is allowed there", prescient.ErrInvalid, what, text)
+		return fmt.Errorf("%w: %s %.150q ends with a blank, which is not allowed", prescient.ErrInvalid, what, text)
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func noBlankAtEnd(what, text string) error {
 func (s Schedule) validTarget() error {
 	switch {
 	case s.JobExec == "" && s.Topic == "", s.JobExec != "" && s.Topic != "":
-		return prescient.InField("exec", fmt.Errorf("%w: schedule %q has job_exec %q and topic %q: one of the two is to be given", prescient.ErrInvalid, s.ID, s.JobExec, s.Topic))
+		return prescient.InField("exec", fmt.Errorf("%w: schedule %q has job_exec %q and topic %q; give one of the two", prescient.ErrInvalid, s.ID, s.JobExec, s.Topic))
 	case s.JobExec == TimerExec:
 		return prescient.InField("exec", fmt.Errorf("%w: job_exec %q of schedule %q is kept for timers", prescient.ErrInvalid, s.JobExec, s.ID))
 	case s.JobExec != "":

@@ -57,9 +57,9 @@ func (s *Schedules) mine(some ...Schedule) error {
 	for _, one := range some {
 		switch is := one.JobExec == reserved.StepsExec; {
 		case is && !s.ofJobs:
-			return fmt.Errorf("%w: %q, which runs job_exec %s, is changed with its job", ErrOfJob, one.ID, one.JobExec)
+			return fmt.Errorf("%w: %q runs job_exec %s; change the job instead", ErrOfJob, one.ID, one.JobExec)
 		case !is && s.ofJobs:
-			return fmt.Errorf("%w: %q; it is no job's", ErrExists, one.ID)
+			return fmt.Errorf("%w: %q, which belongs to no job", ErrExists, one.ID)
 		}
 	}
 	return nil

@@ -227,7 +227,7 @@ func TestWhatIsNoGoodIsRefused(t *testing.T) {
 			{"a long id", func(s *schedule.Schedule) { s.ID = strings.Repeat("ä", 129) }, []string{"129", "128"}},
 			{"an id that ends in a blank", func(s *schedule.Schedule) { s.ID = "a " }, []string{"blank"}},
 			{"an owner that ends in a blank", func(s *schedule.Schedule) { s.Owner = rig.Order("7 ") }, []string{"blank"}},
-			{"what is over, with jitter", func(s *schedule.Schedule) { s.Crontabs, s.Jitter = []string{"@at 2020-01-01T00:00:00Z"}, time.Hour }, []string{"none of its times"}},
+			{"what is over, with jitter", func(s *schedule.Schedule) { s.Crontabs, s.Jitter = []string{"@at 2020-01-01T00:00:00Z"}, time.Hour }, []string{"has no time after now"}},
 			{"no crontab", func(s *schedule.Schedule) { s.Crontabs = nil }, []string{"0 crontabs", "1 to 32"}},
 			{"a bad crontab", func(s *schedule.Schedule) { s.Crontabs = []string{"0 25 * * *"} }, []string{"0 25 * * *"}},
 			{"what never fires", func(s *schedule.Schedule) { s.Crontabs = []string{"0 0 31 2 *"} }, []string{"0 0 31 2 *"}},
@@ -313,7 +313,7 @@ func TestPlainSQLCreatesASchedule(t *testing.T) {
 			reasons[one.ID] = one.DisabledReason
 			r.wantTimer(one.ID, "")
 		}
-		if len(reasons) != 3 || !strings.Contains(reasons["bad"], "61 * * * *") || !strings.Contains(reasons["fine"], "too fine") || !strings.Contains(reasons["over"], "none of its times") {
+		if len(reasons) != 3 || !strings.Contains(reasons["bad"], "61 * * * *") || !strings.Contains(reasons["fine"], "too fine") || !strings.Contains(reasons["over"], "has no time to come") {
 			t.Errorf("%q", reasons)
 		}
 		changed, err := r.schedules.Update(t.Context(), r.app("10:31"), schedule.Schedule{ID: "bad", Crontabs: []string{"45 * * * *"}, JobExec: "digest"})

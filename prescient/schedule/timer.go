@@ -73,7 +73,7 @@ func ParseID(id string) (schedule, tag string, err error) {
 			return id[:i], id[i+1:], nil
 		}
 	}
-	return "", "", fmt.Errorf("%w: id %.160q of an occurrence: want the id of a schedule, - and a unix second", prescient.ErrInvalid, id)
+	return "", "", fmt.Errorf("%w: id %.160q is no occurrence; want the id of a schedule, - and a unix second", prescient.ErrInvalid, id)
 }
 
 // first is the first time after now at which a schedule is due; the zero time where none is left. An error says that its crontabs
@@ -96,7 +96,7 @@ func (s *Schedules) first(one Schedule, created, now time.Time) (time.Time, erro
 func (s *Schedules) firstToCome(one Schedule, created, now time.Time) (time.Time, error) {
 	first, err := s.first(one, created, now)
 	if err == nil && first.IsZero() {
-		err = prescient.InField("crontab", fmt.Errorf("%w: schedule %q: none of its times is after now, %s",
+		err = prescient.InField("crontab", fmt.Errorf("%w: schedule %q has no time after now, %s",
 			prescient.ErrInvalid, one.ID, now.Format(time.RFC3339)))
 	}
 	return first, err

@@ -83,7 +83,7 @@ func (j *Jobs) isThere(ctx context.Context, db prescient.DB, job Job) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: %q; edit changes it", ErrExists, job.Name)
+	return fmt.Errorf("%w: %q; change that job with edit", ErrExists, job.Name)
 }
 
 // Update puts another definition in the place of a job's, and says whether it was another. With a version it is refused as ErrStale unless

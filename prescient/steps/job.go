@@ -102,7 +102,7 @@ func (j Job) Validate() error {
 	for i, step := range j.Steps {
 		err := step.validate()
 		if first := seen[step.Name]; err == nil && first != 0 {
-			err = prescient.InField("name", fmt.Errorf("%w: step %d has the name %q, too", prescient.ErrInvalid, first, step.Name))
+			err = prescient.InField("name", fmt.Errorf("%w: step %d has the name %q too", prescient.ErrInvalid, first, step.Name))
 		}
 		if err != nil {
 			wrong = append(wrong, prescient.InField(fmt.Sprintf("steps[%d]", i), fmt.Errorf("job %q, step %d: %w", j.Name, i+1, err)))
@@ -121,7 +121,7 @@ func (j Job) Validate() error {
 // Validate returns an error that wraps prescient.ErrInvalid and names what is wrong, and what is allowed, for a step that is to be shared.
 func (s Step) Validate() error {
 	if s.Shared {
-		return fmt.Errorf("%w: step %q is the definition of a shared step: it cannot be another's", prescient.ErrInvalid, s.Name)
+		return fmt.Errorf("%w: step %q defines a shared step; it cannot refer to another", prescient.ErrInvalid, s.Name)
 	}
 	return s.validate()
 }
@@ -132,7 +132,7 @@ func (s Step) validate() error {
 	}
 	if s.Shared {
 		if !s.same(Step{Name: s.Name, Shared: true}) {
-			return fmt.Errorf("%w: step %q is shared: all but its name stands with its own definition", prescient.ErrInvalid, s.Name)
+			return fmt.Errorf("%w: step %q is shared and may have a name only; all else is in the definition of the shared step", prescient.ErrInvalid, s.Name)
 		}
 		return nil
 	}
@@ -145,11 +145,11 @@ func (s Step) validate() error {
 	case len(s.Arguments) > MaxArguments:
 		field, err = "arguments", fmt.Errorf("%w: arguments of step %q have %d bytes; at most %d are allowed", prescient.ErrInvalid, s.Name, len(s.Arguments), MaxArguments)
 	case s.Arguments != nil && (!json.Valid(s.Arguments) || !utf8.Valid(s.Arguments)):
-		field, err = "arguments", fmt.Errorf("%w: arguments of step %q are no JSON: %.80q", prescient.ErrInvalid, s.Name, s.Arguments)
+		field, err = "arguments", fmt.Errorf("%w: arguments of step %q are not JSON: %.80q", prescient.ErrInvalid, s.Name, s.Arguments)
 	case s.Retries < 0 || s.Retries > MaxRetries:
 		field, err = "retries", fmt.Errorf("%w: retries %d of step %q: 0 to %d are allowed", prescient.ErrInvalid, s.Retries, s.Name, MaxRetries)
 	case s.RetryWait != 0 && s.Retries == 0:
-		field, err = "retry_wait", fmt.Errorf("%w: step %q has a retry_wait, and no retries", prescient.ErrInvalid, s.Name)
+		field, err = "retry_wait", fmt.Errorf("%w: step %q has a retry_wait, but no retries", prescient.ErrInvalid, s.Name)
 	case s.OnFailure != "" && s.OnFailure != Stop && s.OnFailure != Continue:
 		field, err = "on_failure", fmt.Errorf("%w: on_failure %q of step %q: %s and %s are allowed", prescient.ErrInvalid, s.OnFailure, s.Name, Stop, Continue)
 	}

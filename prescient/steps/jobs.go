@@ -21,12 +21,12 @@ var (
 	// ErrNotFound is returned where there is no job, or no shared step, of a name.
 	ErrNotFound = errors.New("no such job or step")
 	// ErrStale is returned where somebody has changed what is to be changed since it was read.
-	ErrStale = errors.New("it was changed meanwhile")
+	ErrStale = errors.New("changed meanwhile")
 	// ErrInUse is returned by DeleteStep for a step that jobs have.
 	ErrInUse = errors.New("jobs have this step")
 	// ErrUnreadable is returned for a definition that plain SQL has written, and that is none. Update or PutStep puts another in its
 	// place, and Delete deletes it.
-	ErrUnreadable = errors.New("what stands in the tables is no definition")
+	ErrUnreadable = errors.New("the tables hold no valid definition")
 )
 
 // Options are for New; the zero value is usable.

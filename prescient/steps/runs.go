@@ -93,7 +93,7 @@ func ParseRun(id string) (job, occurrence string, err error) {
 		err = validName("name of a job", job)
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("%w: run %.160q: want the name of a job, - and a unix second", prescient.ErrInvalid, id)
+		return "", "", fmt.Errorf("%w: run %.160q is no run; want the name of a job, - and a unix second", prescient.ErrInvalid, id)
 	}
 	return job, occurrence, nil
 }
@@ -145,7 +145,7 @@ func (j *Jobs) runsQuery(f RunFilter) (string, error) {
 	}
 	if f.Occurrence != "" {
 		if f.Job == "" {
-			return "", fmt.Errorf("%w: occurrence %q without a job", prescient.ErrInvalid, f.Occurrence)
+			return "", fmt.Errorf("%w: occurrence %q has no job; name the job", prescient.ErrInvalid, f.Occurrence)
 		}
 		index, order, where = "PRIMARY", "log.job DESC, log.occurrence DESC", append(where, "log.occurrence = "+text(f.Occurrence))
 	}

@@ -169,7 +169,7 @@ func (j *Jobs) DeleteStep(ctx context.Context, db prescient.DB, name string) err
 			for i, one := range found {
 				names[i] = one.name
 			}
-			return fmt.Errorf("%w: step %q is one of %s", ErrInUse, name, strings.Join(names, ", "))
+			return fmt.Errorf("%w: step %q is a step of %s", ErrInUse, name, strings.Join(names, ", "))
 		}
 		if _, err := db.ExecContext(ctx, j.tables.Fill("steps/step_delete", "{name}", text(name))); err != nil {
 			return fmt.Errorf("deleting step %q: %w", name, err)

@@ -140,7 +140,7 @@ func (o *Options) complete() error {
 		return fmt.Errorf("%w: worker pace %q: %s or %s are allowed", prescient.ErrInvalid, o.Pace, PaceNeeded, PaceFull)
 	}
 	if o.SweepRate < 0 {
-		return fmt.Errorf("%w: worker sweep rate %v: must be positive, or 0 for no bound", prescient.ErrInvalid, o.SweepRate)
+		return fmt.Errorf("%w: worker sweep rate %v: positive numbers are allowed, and 0 for no bound", prescient.ErrInvalid, o.SweepRate)
 	}
 	return nil
 }

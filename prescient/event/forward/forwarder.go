@@ -122,7 +122,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Forwarder, error) {
 	case o.Poll < 10*time.Millisecond || o.Poll > time.Minute:
 		return nil, fmt.Errorf("%w: poll %s of a forwarder: 10ms to 1m are allowed", prescient.ErrInvalid, o.Poll)
 	case o.Concurrency < 1:
-		return nil, fmt.Errorf("%w: concurrency %d of a forwarder: must be positive", prescient.ErrInvalid, o.Concurrency)
+		return nil, fmt.Errorf("%w: concurrency %d of a forwarder: positive numbers are allowed", prescient.ErrInvalid, o.Concurrency)
 	}
 	o.Lease = lease.Bound(o.Lease)
 	if err := prescient.ValidText("name of a forwarder", o.Name, 64); err != nil {

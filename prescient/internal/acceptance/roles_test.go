@@ -215,7 +215,7 @@ func TestTheRoleAppInsertsAndCancelsButMovesNothing(t *testing.T) {
 		defer tx.Rollback()
 		_, err = c.InsertMany(t.Context(), tx, []prescient.NewJob{{Entity: prescient.Entity{Name: "order", Key: "43"}, JobExec: "check", DueAt: rig.At("14:05")}, job,
 			{Entity: prescient.Entity{Name: "order", Key: "44"}, JobExec: "check", DueAt: rig.At("14:05"), OnPending: prescient.OnPendingError}})
-		if !rig.Contains(err, "job 3", "already pending") {
+		if !rig.Contains(err, "check 3", "already pending") {
 			t.Error(err)
 		}
 		r.Must(tx.Commit())

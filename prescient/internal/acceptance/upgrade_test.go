@@ -28,7 +28,7 @@ func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
 	eachEmpty(t, func(i installation) {
 		i.needs(rig.ChangeOfResolution)
 		n := newest
-		wants := fmt.Sprintf("this program needs %d: run the migrations first", n)
+		wants := fmt.Sprintf("this program needs %d; run the migrations first", n)
 		db, err := connect.Open(i.d.DSN, 0)
 		rig.Fatal(i.t, err)
 		defer db.Close()

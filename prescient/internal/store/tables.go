@@ -48,7 +48,7 @@ func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution 
 	err = QueryRow(ctx, db, []any{&seconds, &t.Version, &goesTo, &schema}, statements.Get("list/config"))
 	switch {
 	case errno.Is(err, errno.NoSuchColumn):
-		return Tables{}, fmt.Errorf("%w: %sslot_config is of an earlier version, and this program needs %d: run the migrations first", prescient.ErrNotMigrated, prefix, text.SchemaVersion)
+		return Tables{}, fmt.Errorf("%w: %sslot_config is of an earlier version, and this program needs %d; run the migrations first", prescient.ErrNotMigrated, prefix, text.SchemaVersion)
 	case errno.Is(err, errno.NoSuchTable), errors.Is(err, sql.ErrNoRows):
 		return Tables{}, fmt.Errorf("%w: %sslot_config is not there or empty: run the migrations first", prescient.ErrNotMigrated, prefix)
 	case err != nil:
@@ -86,14 +86,14 @@ func (t *Tables) HasSchema(version int64) error {
 	if version >= text.SchemaVersion {
 		return nil
 	}
-	return fmt.Errorf("%w: the schema version of %sslot_config is %d, but this program needs %d: run the migrations first",
+	return fmt.Errorf("%w: the schema version of %sslot_config is %d, but this program needs %d; run the migrations first",
 		prescient.ErrNotMigrated, t.Prefix, version, text.SchemaVersion)
 }
 
 // SameVersion checks a version just read against the one at the start.
 func (t *Tables) SameVersion(version uint64) error {
 	if version != t.Version {
-		return fmt.Errorf("%w: version %d, now %d: start again to take up the new settings", prescient.ErrConfigChanged, t.Version, version)
+		return fmt.Errorf("%w: version %d, now %d; start this program again, so that it reads the new settings", prescient.ErrConfigChanged, t.Version, version)
 	}
 	return nil
 }
@@ -105,6 +105,6 @@ func (t *Tables) Fill(statement string, pairs ...string) string {
 
 // unfinishedReslot is the error of whoever starts meanwhile.
 func unfinishedReslot(from, to time.Duration) error {
-	return fmt.Errorf("%w from %s to %s: wait for it; or, if it was interrupted, run reslot again, such as reslot --resolution %s: nothing runs until it is done",
+	return fmt.Errorf("%w from %s to %s, and nothing runs meanwhile; wait for the reslot to end, or, if it was interrupted, run reslot --resolution %s",
 		prescient.ErrReslotting, from, to, to)
 }

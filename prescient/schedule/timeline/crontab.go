@@ -39,7 +39,7 @@ func readCrontab(text string, zone *time.Location, anchor time.Time, fresh bool)
 		case !kinds[i].grammar(field):
 			return nil, fmt.Errorf("its %s is %.80q; %s are allowed%s", kinds[i].name, field, kinds[i].allowed, fromElsewhere(fields))
 		case fresh && kinds[i].starInList(field):
-			return nil, fmt.Errorf("its %s is %.80q, a list with a star, of which nothing tells whether it restricts; %s is allowed instead",
+			return nil, fmt.Errorf("its %s is %.80q, a list with a star, which programs of cron read differently; %s is allowed instead",
 				kinds[i].name, field, kinds[i].instead(field))
 		}
 		fields[i] = kinds[i].rewrite(field)
@@ -72,7 +72,7 @@ func readNamed(fields []string, zone *time.Location, anchor time.Time) (rule, er
 			return ruleOf(schedule, zone)
 		}
 	}
-	return nil, errors.New("it is none of those that begin with @; " + fieldsWanted)
+	return nil, errors.New("it begins with @, but is not known; " + fieldsWanted)
 }
 
 // ruleOf makes a rule of what go-cron has read.

@@ -128,9 +128,9 @@ func TestWhatIsRefusedSaysWhatIsAllowed(t *testing.T) {
 		{strings.Repeat("* ", 200), "255 are allowed"},
 
 		// A list with a star in a field of days.
-		{"0 9 *,15 * mon", `its day of month is "*,15", a list with a star, of which nothing tells whether it restricts; * for each day, or 15 for these alone, is allowed`},
-		{"0 9 1,* * *", "* for each day, or 1 for these alone"}, {"0 9 *,* * mon", "restricts; * is allowed instead"}, {"0 9 */1,15,L * *", "or 15,l for these"},
-		{"0 9 */2,15 * mon", "restricts; 1-31/2,15 is allowed instead"}, {"0 9 1 * *,5", `its day of week is "*,5"`}, {"0 9 ? * fri,*/2", "fri,0-6/2 is allowed instead"},
+		{"0 9 *,15 * mon", `its day of month is "*,15", a list with a star, which programs of cron read differently; * for each day, or 15 for these alone, is allowed`},
+		{"0 9 1,* * *", "* for each day, or 1 for these alone"}, {"0 9 *,* * mon", "differently; * is allowed instead"}, {"0 9 */1,15,L * *", "or 15,l for these"},
+		{"0 9 */2,15 * mon", "differently; 1-31/2,15 is allowed instead"}, {"0 9 1 * *,5", `its day of week is "*,5"`}, {"0 9 ? * fri,*/2", "fri,0-6/2 is allowed instead"},
 		{"0 9 * * *,*/3", "* for each day, or 0-6/3 for"}, {"0 0 9 15W,* * *", "or 15w for these"}, {"0 9 ?,15 * *", `its day of month is "?,15"`}, {"0 9 * * mon,?", `its day of week is "mon,?"`},
 
 		// What only others read.

@@ -26,7 +26,7 @@ func (l *Timeline) TooFine(grid slots.Grid, from time.Time, later time.Duration)
 		at = at.Add(later)
 		slot := grid.Ceil(at)
 		if seen > 0 && slot.Equal(lastSlot) {
-			return fmt.Errorf("%w: it is too fine for slots of %s: %s and %s are in the one slot %s; one occurrence in a slot is allowed",
+			return fmt.Errorf("%w: it is too fine for slots of %s: %s and %s are in the same slot, %s; one occurrence in a slot is allowed",
 				prescient.ErrInvalid, grid, last.Format(time.RFC3339Nano), at.Format(time.RFC3339Nano), slot.Format(time.RFC3339))
 		}
 		last, lastSlot = at, slot

@@ -29,9 +29,9 @@ func TestTwoOccurrencesInASlotAreTooFine(t *testing.T) {
 		says       string // empty for fine enough
 	}{
 		{"*/15 * * * *", 15 * time.Minute, ""},
-		{"*/5 * * * *", 15 * time.Minute, "2026-01-01T00:05:00Z and 2026-01-01T00:10:00Z are in the one slot 2026-01-01T00:15:00Z"},
+		{"*/5 * * * *", 15 * time.Minute, "2026-01-01T00:05:00Z and 2026-01-01T00:10:00Z are in the same slot, 2026-01-01T00:15:00Z"},
 		{"* * * * * *", time.Second, ""},
-		{"@every 14m", 15 * time.Minute, "2026-01-01T03:16:00Z and 2026-01-01T03:30:00Z are in the one slot 2026-01-01T03:30:00Z"},
+		{"@every 14m", 15 * time.Minute, "2026-01-01T03:16:00Z and 2026-01-01T03:30:00Z are in the same slot, 2026-01-01T03:30:00Z"},
 		{"@every 15m", 15 * time.Minute, ""},
 		{"0 0 * * *|1 0 * * *", 15 * time.Minute, ""}, // a minute apart, in two slots
 		{"1 0 * * *|2 0 * * *", 15 * time.Minute, "slots of 15m0s"},

@@ -81,7 +81,7 @@ func IsInside(ctx context.Context, db prescient.DB) error {
 	}
 	_, err := db.ExecContext(ctx, "RELEASE SAVEPOINT prescient_inside")
 	if errno.Is(err, errno.NoSuchName) {
-		return fmt.Errorf("%w: a %T begins transactions, is inside of none, and is not known as a pool: embed the *sql.DB, or pass that or the transaction",
+		return fmt.Errorf("%w: a %T begins transactions, but is neither in one nor a known pool; embed the *sql.DB, or pass that or a transaction",
 			prescient.ErrInvalid, db)
 	}
 	if err != nil {

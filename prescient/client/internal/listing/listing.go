@@ -82,5 +82,5 @@ func parseCursor(text, layout string, parts int) (at time.Time, key []byte, revi
 			return at, key, revision, nil
 		}
 	}
-	return at, nil, 0, fmt.Errorf("%w: cursor %q: give the one that came with the page before", prescient.ErrInvalid, text)
+	return at, nil, 0, fmt.Errorf("%w: cursor %q is no cursor; give that of the last row of the page before", prescient.ErrInvalid, text)
 }
