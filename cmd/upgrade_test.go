@@ -41,7 +41,7 @@ func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 		if got := r.Execute("migrate", "status"); got.Code != cmd.ExitTables || !strings.Contains(got.Out, "migrations are missing (1); prescient migrate applies them") {
 			r.Errorf("%v", got)
 		}
-		if got := r.Execute("doctor"); got.Code != cmd.ExitBad || !strings.Contains(got.Out, "run migrate") {
+		if got := r.Execute("doctor"); got.Code != cmd.ExitBad || !strings.Contains(got.Out, "Run `migrate`.") {
 			r.Errorf("%v", got)
 		}
 		r.OK("migrate")
@@ -66,7 +66,7 @@ func TestOnTablesOfALaterVersionNothingIsMigrated(t *testing.T) {
 		if out := r.OK("migrate"); out != "the tables are up to date\n" {
 			r.Error(out)
 		}
-		if got := r.Execute("doctor"); !strings.Contains(got.Out, fmt.Sprintf("warn  version: the tables have schema version %d, this program knows %d", sql.SchemaVersion+1, sql.SchemaVersion)) {
+		if got := r.Execute("doctor"); !strings.Contains(got.Out, fmt.Sprintf("warn  version: The tables have schema version %d, and this program knows version %d", sql.SchemaVersion+1, sql.SchemaVersion)) {
 			r.Errorf("%v", got)
 		}
 	})

@@ -18,7 +18,7 @@ func TestMigrateRepair(t *testing.T) {
 		r.Exec("DROP VIEW history_times")
 		r.Exec("DROP PROCEDURE cancel")
 		got := r.Execute("doctor", "--use", "owner", "--only", "schema")
-		if got.Code != cmd.ExitBad || !strings.Contains(got.Out, "run migrate --repair, which does: CREATE OR REPLACE SQL SECURITY INVOKER VIEW history_times") {
+		if got.Code != cmd.ExitBad || !strings.Contains(got.Out, "Run `migrate --repair`, which sends: CREATE OR REPLACE SQL SECURITY INVOKER VIEW history_times") {
 			r.Error(got)
 		}
 		if out := r.OK("migrate", "--repair", "--dry-run"); !strings.Contains(out, "-- view history_times is missing\nCREATE OR REPLACE") || !strings.Contains(out, "DELIMITER //\n") {

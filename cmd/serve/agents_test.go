@@ -83,7 +83,7 @@ func TestTwoProcessesOfOneNameAreBothListedAndOneThatWasKilledStays(t *testing.T
 		start := r.Starter(&rig.Calls{Gate: func(context.Context, string, int) {}})
 		first, second := start("a"), start("a")
 		rig.Eventually(r.T, "both are listed", func() bool { return len(agents(r)) == 2 })
-		if got := r.Execute("doctor", "--only", "agents"); !strings.Contains(got.Out, "warn  agents.names: several agents have one name: a is process") {
+		if got := r.Execute("doctor", "--only", "agents"); !strings.Contains(got.Out, "warn  agents.names: Several agents have one name: a is process") {
 			r.Errorf("%v", got)
 		}
 		r.Must(first.Process.Signal(syscall.SIGKILL))
@@ -100,7 +100,7 @@ func TestTwoProcessesOfOneNameAreBothListedAndOneThatWasKilledStays(t *testing.T
 		if state := agents(r)[0].State; state != agent.Dead {
 			r.Errorf("it is %s", state)
 		}
-		if got := r.Execute("doctor", "--only", "agents"); !strings.Contains(got.Out, "warn  agents.slots: no live agent serves any slot; the last was a, dead") {
+		if got := r.Execute("doctor", "--only", "agents"); !strings.Contains(got.Out, "warn  agents.slots: No live agent serves any slot. The last was a, dead") {
 			r.Errorf("%v", got)
 		}
 	})

@@ -29,7 +29,7 @@ func TestADeadTimerIsFoundThoughASweepDoesItsWork(t *testing.T) {
 			r.At(strings.TrimSuffix(clock, ":01") + ":59")
 			r.OK("sweep")
 		}
-		doctor("10:46:01", "coverage: every slot is served exactly once", "missed: each of the last 2 slots was served")
+		doctor("10:46:01", "coverage: Every slot is served exactly once", "missed: Each of the last 2 slots was served")
 		r.At("11:00:59")
 		r.OK("sweep")
 		r.At("11:15:01")
@@ -39,8 +39,8 @@ func TestADeadTimerIsFoundThoughASweepDoesItsWork(t *testing.T) {
 		}
 		r.At("11:15:59")
 		r.OK("sweep")
-		doctor("11:16:00", "warn  agents.slots: of the live agents nobody serves :00, :30; dead: the timer of run on ", "(share 1/2), heard of 45m59s ago",
-			"warn  coverage.unserved: nobody serves :00, :30", "warn  missed: 1 of 4 slots since 2026-11-20T10:15:00Z were not served in time", "1 of these a sweep alone served, late")
+		doctor("11:16:00", "warn  agents.slots: Of the live agents nobody serves :00, :30. Dead agents served these slots: the timer of run on ", "(share 1/2), heard of 45m59s ago",
+			"warn  coverage.unserved: Nobody serves :00, :30", "warn  missed: 1 of 4 slots since 2026-11-20T10:15:00Z were not served in time", "1 of these a sweep alone served, late")
 		dead := 0
 		for _, a := range agents(r) {
 			if a.State == agent.Dead {
@@ -57,7 +57,7 @@ func TestADeadTimerIsFoundThoughASweepDoesItsWork(t *testing.T) {
 		r.OK("run", "--worker-share", "1/2", "--worker-name", "host-2")
 		r.At("11:45:01")
 		r.OK("run", "--worker-share", "2/2")
-		doctor("11:47:05", "warn  agents.sweep: no live agent or timer sweeps", "; the last was the timer of sweep, dead, heard of 31m6s ago")
+		doctor("11:47:05", "warn  agents.sweep: No live agent or timer sweeps", " The last was the timer of sweep, dead, heard of 31m6s ago")
 		if got := r.Execute("doctor", "--only", "agents"); strings.Contains(got.Out, "agents.slots") || got.Code != cmd.ExitWarn {
 			r.Errorf("once it is back: %v", got)
 		}

@@ -205,7 +205,7 @@ func TestAnInterruptedReslotMayGoElsewhere(t *testing.T) {
 			t.Errorf("reslot says %v", err)
 		}
 		r.adviceIsToReslot(20 * time.Minute)
-		if _, err := client.New(t.Context(), r.App, client.Options{Prefix: "p_", Dialect: r.Setting}); !rig.Contains(err, "15m0s", "20m0s", "run reslot again") {
+		if _, err := client.New(t.Context(), r.App, client.Options{Prefix: "p_", Dialect: r.Setting}); !rig.Contains(err, "15m0s", "20m0s", "run reslot --resolution") {
 			t.Errorf("a client is told %v", err)
 		}
 		if did := r.reslotTo(15 * time.Minute); !did.Resumed || did.From != 15*time.Minute {
@@ -232,7 +232,7 @@ func (r *testRig) adviceIsToReslot(to time.Duration) {
 				r.T.Errorf("%+v", f)
 			}
 		case "resolution", "schema", "overdue", "missed", "rows":
-			if f.Do != "see reslot first, and look again when it is done" {
+			if f.Do != "End the reslot first, and run `doctor` again after that." {
 				r.T.Errorf("%+v", f)
 			}
 		}

@@ -45,7 +45,7 @@ func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
 				}
 			}
 			found, err := doctor.Examine(ctx, db, doctor.Options{Prefix: "p_"})
-			if f := foundIn(found, "tables"); err != nil || f.Severity != doctor.SeverityBad || f.Do != "run migrate" || !rig.Contains(errors.New(f.Text), is, wants) {
+			if f := foundIn(found, "tables"); err != nil || f.Severity != doctor.SeverityBad || f.Do != "Run `migrate`." || !rig.Contains(errors.New(f.Text), is, wants) {
 				i.t.Errorf("the doctor says %+v, %v", found, err)
 			}
 		}
