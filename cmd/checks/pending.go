@@ -44,10 +44,10 @@ func Jobs(prog *program.Program) *cobra.Command {
 	list := cmd.RunE
 	cmd.Use, cmd.Hidden = "jobs", true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := output.Say(cmd.ErrOrStderr(), "The command jobs is now called pending: use %s pending.", cmd.Root().Name()); err != nil {
-			return err
+		if err := list(cmd, args); err != nil {
+			return err // whose line stands alone on stderr
 		}
-		return list(cmd, args)
+		return output.Say(cmd.ErrOrStderr(), "The command jobs is now called pending: use %s pending.", cmd.Root().Name())
 	}
 	return cmd
 }

@@ -94,7 +94,7 @@ func runs(cmd *cobra.Command, prog *program.Program, f runsFlags, run string) (e
 	switch {
 	case f.follow:
 		if run != "" && len(found) == 0 {
-			if err := output.Say(cmd.ErrOrStderr(), "run %s has not begun; it is waited for", words.Clean(run)); err != nil {
+			if err := output.Say(cmd.ErrOrStderr(), "run %s has not begun; waiting for that run", words.Clean(run)); err != nil {
 				return err
 			}
 		}
