@@ -107,7 +107,7 @@ func readFile(cmd *cobra.Command, prog *program.Program, name string) (entries [
 	case err != nil:
 		return nil, 0, exit.Usage(fmt.Errorf("%s: %w", name, err))
 	case len(bad) > 0:
-		return nil, 0, exit.Usage(fmt.Errorf("%d of the %s of %s are no good; nothing was done", len(bad), of, name))
+		return nil, 0, exit.Usage(fmt.Errorf("%d of the %s of %s are wrong; nothing was done", len(bad), of, name))
 	case len(entries) == 0:
 		return nil, 0, exit.Usage(fmt.Errorf("there is no job and no step in %s", name))
 	}

@@ -42,7 +42,7 @@ func TestACommonFileIsGoodForBothOrForNeither(t *testing.T) {
 		for text, want := range map[string][2]string{
 			one + jobs + "- {job: b, x: 1}\n":      {`stdin:12: job b: unknown name "x"`, `stdin, line 12: job b: unknown name "x"`},
 			jobs + one + one:                       {`schedule "a": it stands in line 11 already`, `schedule "a": it stands in line 11 already`},
-			one + jobs + "- {id: b, crontab: x}\n": {"1 of 4 schedules, jobs and steps are bad; nothing was imported", "1 of the schedules, jobs and steps of stdin are no good; nothing was done"},
+			one + jobs + "- {id: b, crontab: x}\n": {"1 of 4 schedules, jobs and steps are bad; nothing was imported", "1 of the schedules, jobs and steps of stdin are wrong; nothing was done"},
 			one + jobs + "- {task: b}\n":           {`unknown name "task"`, "it is neither a job nor a step"},
 		} {
 			r.With(text, "schedule", "import", "-").Wants(r.T, cmd.ExitUsage, want[0])
