@@ -51,6 +51,9 @@ func (c *Claimer) answered(claim Claim, became Became) {
 		t.missed = became == Missed
 		c.step(t, c.now(), 0, machine.Event{Kind: machine.Claimed, From: c.Agent})
 	}
+	if became == Missed {
+		c.unmeetMissed(claim.Key)
+	}
 	if became == Settled {
 		c.unmeet(claim.Key)
 		if t != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // idle is a host that has a place, and calls everything.
-type idle struct{ stopped int }
+type idle struct{ stopped, met int }
 
 func (idle) Full(string) bool            { return false }
 func (idle) Reserve(string) bool         { return true }
@@ -23,7 +23,7 @@ func (idle) Load(string, int) float64    { return 0 }
 func (idle) Execs() []string             { return []string{"export"} }
 func (idle) Calls(string) bool           { return true }
 func (idle) Claim(some []Claim) []Became { return make([]Became, len(some)) }
-func (idle) Met(int)                     {}
+func (h *idle) Met(n int)                { h.met = n }
 func (h *idle) Stop(prescient.Key)       { h.stopped++ }
 func (idle) Drop(prescient.Key)          {}
 

@@ -16,7 +16,8 @@ const maxMet = 10000
 // offered is a run that was offered here.
 type offered struct {
 	pool   string
-	before int // looks that had begun by then
+	before int       // looks that had begun by then
+	missed time.Time // when a claim of it came to nothing for the first time; zero for never
 }
 
 // meet remembers a run that was offered here. The lock is held.
@@ -24,7 +25,7 @@ func (c *Claimer) meet(key prescient.Key, pool string) {
 	if _, is := c.met[key]; !is && len(c.met) >= maxMet {
 		return
 	}
-	c.met[key] = offered{pool, c.began}
+	c.met[key] = offered{pool: pool, before: c.began}
 	c.host.Met(len(c.met))
 	c.help()
 }
@@ -34,6 +35,19 @@ func (c *Claimer) unmeet(key prescient.Key) {
 	if _, is := c.met[key]; is {
 		delete(c.met, key)
 		c.host.Met(len(c.met))
+	}
+}
+
+// unmeetMissed forgets it where claims have been coming to nothing for the term of a lease: somebody's lock is in the way of it, or of an earlier run
+// of its schedule, and this program is not to wait for that. The lock is held.
+func (c *Claimer) unmeetMissed(key prescient.Key) {
+	switch o, is := c.met[key]; {
+	case !is:
+	case o.missed.IsZero():
+		o.missed = time.Now()
+		c.met[key] = o
+	case time.Since(o.missed) > c.Lease:
+		c.unmeet(key)
 	}
 }
 
