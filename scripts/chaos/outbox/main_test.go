@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,8 +25,9 @@ func TestEventsSurviveWhatBreaksOnTheWay(t *testing.T) {
 			t.Parallel()
 			for _, broker := range Brokers() {
 				t.Run(broker, func(t *testing.T) {
+					dir := filepath.Join(t.TempDir(), "files")
 					r, err := Run(context.Background(), Options{Flavour: flavour, Broker: broker, Scenario: "mixed", Seed: 7, Duration: 5 * time.Second,
-						Dir: filepath.Join(t.TempDir(), "files")})
+						Dir: dir})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -33,8 +35,27 @@ func TestEventsSurviveWhatBreaksOnTheWay(t *testing.T) {
 					for _, f := range r.Findings {
 						t.Error(f)
 					}
+					logRaces(t, dir)
 				})
 			}
 		})
+	}
+}
+
+// logRaces shows what the race detector has found in a process whose log lies in a folder: else its exit code is all that is left of that.
+func logRaces(t *testing.T, dir string) {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range logs {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, race, found := strings.Cut(string(text), "WARNING: DATA RACE"); found {
+			t.Logf("%s: %.6000s", filepath.Base(name), race)
+		}
 	}
 }
