@@ -315,7 +315,9 @@ func (s *shard) end() bool {
 
 // lose gives up a shard that is another's by now.
 func (s *shard) lose(why string) {
+	s.mu.Lock() // what is taken just then is under way before anybody waits for the end of all
 	first := s.term.Lose()
+	s.mu.Unlock()
 	s.cancel()
 	s.forwarder.forget(s)
 	if first {
