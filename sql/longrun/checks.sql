@@ -1,5 +1,5 @@
--- The checks of runs that are to be claimed, with the database's clock, the slot for which each waits, whether its job_exec is paused, and the
--- slot in which it was met.
+-- The checks of runs that are to be claimed, with the database's clock, the slot for which each waits, whether its job_exec is
+-- paused, and the slot in which it was met.
 -- A payload of more than 16 MB, as the server stores it, is not read: an empty text stands for it, as in slotrun/read.
 -- Index: PRIMARY of long_run and UNIQUE (job_key) of future_job, one entry for each run; PRIMARY of job_pause, two. Locks: none.
 -- {keys}: job_keys as hexadecimal literals
