@@ -366,3 +366,14 @@ func (j *judgement) changes() {
 func (j *judgement) startedUncalled(p *plan, r *runStory) bool {
 	return len(r.calls) == 0 && slices.ContainsFunc(j.starts[p.id], func(s evidence.Start) bool { return s.Tag == r.jobs[0].Tag })
 }
+
+// firstInserted is when the first of some runs was inserted that a definition has inserted since it began: what the one before has inserted tells
+// nothing of its timer. Zero for none.
+func firstInserted(list []time.Time, begun time.Time, insertedAt func(time.Time) time.Time) time.Time {
+	for _, due := range list {
+		if at := insertedAt(due); !at.Before(begun) {
+			return at
+		}
+	}
+	return time.Time{}
+}

@@ -30,6 +30,7 @@ func (j *judgement) gaps(p *plan, s *span, list []time.Time, insertedAt func(tim
 	if s.end != nil {
 		_, end = j.when(*s.end)
 	}
+	begun, _ := j.when(s.begin)
 	groups, absent := 0, 0
 	for i := 0; i < len(list); i++ {
 		if !insertedAt(list[i]).IsZero() {
@@ -45,8 +46,8 @@ func (j *judgement) gaps(p *plan, s *span, list []time.Time, insertedAt func(tim
 		called := end
 		if s.Topic != "" && s.CatchUp == "once" && from > 0 {
 			called = insertedAt(list[from-1])
-		} else if i < len(list) {
-			called = insertedAt(list[i])
+		} else if at := firstInserted(list[i:], begun, insertedAt); !at.IsZero() {
+			called = at
 		}
 		// The first that is skipped was missed by the slot of the call, the others by the one after it.
 		after := j.ceil(called.Add(whenCalled + time.Microsecond))

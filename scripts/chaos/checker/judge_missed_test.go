@@ -70,3 +70,36 @@ func TestARunIsMissedThoughItWasCalledWhereItsAnswerWasLost(t *testing.T) {
 		})
 	}
 }
+
+// The run of an occurrence is there from the call of the timer before it. One that the definition before has inserted does not say when the timer
+// passed over those before it.
+func TestARunOfTheDefinitionBeforeDoesNotSayWhenOthersWereSkipped(t *testing.T) {
+	skip := func(crontab, payload string) *Definition {
+		return with(definition, func(d *Definition) {
+			d.Topic, d.Crontabs, d.CatchUp, d.Within, d.Payload = "", []string{crontab}, "skip", 2*time.Second, payload
+		})
+	}
+	for name, tt := range map[string]struct {
+		inserted float64 // the run after the one that both have
+		want     []string
+	}{
+		"the timer came too late":         {8.6, nil},
+		"it came when it could have sent": {5.2, []string{"unfired"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := new(world)
+			w.change(0.6, "create", 1, 4, skip("*/4 * * * * *", "1"))
+			w.ran("1", 4)
+			w.job("check", 8, 4.1, "done", 8.2) // of both
+			w.called("2", 8, 8.1, 8)
+			w.change(4.5, "update", 2, 6, skip("*/2 * * * * *", "2"))
+			w.job(timerExec, 8, 4.1, superseded, 4.48)
+			w.job("check", 10, tt.inserted, "", 0)
+			w.job(timerExec, 10, 8.6, "", 0)
+			w.row(2, true, 1)
+			if found := w.judged(t); !slices.Equal(found, tt.want) {
+				t.Errorf("found %q; want %q", found, tt.want)
+			}
+		})
+	}
+}
