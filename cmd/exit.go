@@ -12,13 +12,13 @@ const (
 	ExitFailure = exit.CodeFailure
 	// ExitUsage: a flag, an argument or the configuration is not allowed; nothing was done.
 	ExitUsage = exit.CodeUsage
-	// ExitNotFound: no such job is pending, or there is no such schedule.
+	// ExitNotFound: no such check is pending, or there is no such schedule.
 	ExitNotFound = exit.CodeNotFound
 	// ExitTables: the tables are missing, have migrations to come, or were made for another resolution.
 	ExitTables = exit.CodeTables
 	// ExitDatabase: the database cannot be reached, or refuses the connection.
 	ExitDatabase = exit.CodeDatabase
-	// ExitPending: the job is pending already, and insert was told --on-pending error; or another schedule has the id.
+	// ExitPending: the check is pending already, and insert was told --on-pending error; or another schedule has the id.
 	ExitPending = exit.CodePending
 	// ExitHeld: a table could not be altered since somebody had it open, or rows that it needs were locked all the time. Of prune all else was done; migrate, its down and --repair,
 	// and reslot go on where they stopped when they are run again.
@@ -39,10 +39,10 @@ const exitCodes = `Exit codes:
   0    done; for run also: the slot that is now is not assigned to this worker
   1    failed
   2    a flag, an argument or the configuration is not allowed; nothing was done
-  3    no such job is pending, or there is no such schedule
+  3    no such check is pending, or there is no such schedule
   4    the tables are missing or lack migrations, or have another resolution
   5    the database cannot be reached or refuses the connection
-  6    the job is pending already (insert --on-pending error), or another schedule has the id
+  6    the check is pending already (insert --on-pending error), or another schedule has the id
   7    somebody had a table open, or rows locked, all the time; the message says who: run it again later
   8    bad lines were left out (insert --file --keep-going)
   9    the account lacks a right; the message names the roles that have it
