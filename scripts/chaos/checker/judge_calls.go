@@ -362,9 +362,9 @@ func (j *judgement) changes() {
 	}
 }
 
-// startedUncalled says whether an agent was given a run, and died before it noted a call.
-func (j *judgement) startedUncalled(p *plan, r *runStory) bool {
-	return len(r.calls) == 0 && slices.ContainsFunc(j.starts[p.id], func(s evidence.Start) bool { return s.Tag == r.jobs[0].Tag })
+// startedUncalled says whether an agent was given a run by a time, and died before it noted a call.
+func (j *judgement) startedUncalled(p *plan, r *runStory, by time.Time) bool {
+	return len(r.calls) == 0 && slices.ContainsFunc(j.starts[p.id], func(s evidence.Start) bool { return s.Tag == r.jobs[0].Tag && !s.At.After(by) })
 }
 
 // firstInserted is when the first of some runs was inserted that a definition has inserted since it began: what the one before has inserted tells

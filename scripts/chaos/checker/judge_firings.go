@@ -142,14 +142,14 @@ func (j *judgement) sentByUpdate(p *plan, e *evidence.OutboxRow) bool {
 	})
 }
 
-// metUnderWay says whether an update or a pause came between the read of a run and the commit of its answer: that then ends it as superseded. Of a long run whose
-// answer came to nothing whoever takes it over does.
+// metUnderWay says whether an update or a pause came while a run was under way: whoever ends it, or takes it over, ends it as superseded.
 func (j *judgement) metUnderWay(p *plan, r *runStory) bool {
 	return slices.ContainsFunc(p.changes, func(e Event) bool {
-		return (e.Change.Do == "update" || e.Change.Do == "pause") && slices.ContainsFunc(r.calls, func(c called) bool {
+		_, high := j.when(e)
+		return (e.Change.Do == "update" || e.Change.Do == "pause") && (j.startedUncalled(p, r, high) || slices.ContainsFunc(r.calls, func(c called) bool {
 			return c.At <= e.At+j.rules.InFlight && (c.answer == nil || c.answer.At+j.rules.InFlight >= e.At-e.Took || j.isLong(r.story))
-		})
-	}) || j.startedUncalled(p, r)
+		}))
+	})
 }
 
 // insertedByUpdate is the span that begins with the update which inserted a run that was due before it, by the definition until then; nil
@@ -244,7 +244,7 @@ func tagOf(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }
 func (j *judgement) thereIn(p *plan, r *runStory, s *span, t time.Time) bool {
 	low, high := j.when(s.begin)
 	return slices.ContainsFunc(r.jobs, func(job evidence.ScheduleJob) bool {
-		underWay := job.Outcome == superseded && job.Worker != "" && (len(r.calls) > 0 || j.startedUncalled(p, r)) && !job.At.Before(low) // who ends it read the time before it waited for the change
+		underWay := job.Outcome == superseded && job.Worker != "" && (len(r.calls) > 0 || j.startedUncalled(p, r, job.At)) && !job.At.Before(low) // who ends it read the time before it waited for the change
 		return job.Outcome == "" || job.At.After(s.begin.Change.UpdatedAt) || underWay || s.kept && t.Equal(s.first) && !t.After(high)
 	})
 }

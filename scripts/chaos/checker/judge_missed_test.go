@@ -103,3 +103,23 @@ func TestARunOfTheDefinitionBeforeDoesNotSayWhenOthersWereSkipped(t *testing.T) 
 		})
 	}
 }
+
+// An agent may die between the start of a long run and the note of its call. Whoever takes the run over ends it where its schedule has changed.
+func TestARunThatWasStartedAndNotCalledIsSupersededByAChangeAlone(t *testing.T) {
+	for name, changed := range map[string]float64{"changed after its start": 8.3, "never changed": 0} {
+		t.Run(name, func(t *testing.T) {
+			w := runs(definition)
+			w.events = slices.DeleteFunc(w.events, func(e Event) bool { return e.Tag == tagOf(after(8)) })
+			j := &w.tables.Schedules.Jobs[slices.IndexFunc(w.tables.Schedules.Jobs, func(j evidence.ScheduleJob) bool { return j.Exec != timerExec && j.Due.Equal(after(8)) })]
+			j.Outcome, j.At = superseded, after(8.95)
+			w.tables.Starts = []evidence.Start{{Schedule: "s", Tag: tagOf(after(8)), Token: 1, Agent: "a", First: after(8.1), At: after(8.1)}}
+			if changed > 0 {
+				w.change(changed, "update", 2, 10, with(definition, func(d *Definition) { d.Topic, d.Payload = "", "2" }))
+				w.row(2, true, 0)
+			}
+			if found := w.judged(t); slices.Contains(found, "outcome") != (changed == 0) {
+				t.Errorf("found %q", found)
+			}
+		})
+	}
+}
