@@ -53,7 +53,7 @@ type claims struct {
 	terms  []Terms
 	now    time.Time // by the database's clock
 	before time.Time // here, before the first lease was asked for
-	places int       // that are kept for runs which start
+	places int       // that are kept for what a slot run met; what is free has its own
 	free   []freeRun // the runs of the checks, as a look has shown them; nil for what a slot run met
 	passed []error   // why such a run is passed by; nil for not
 	kept   error     // why the server refuses to end the check, which is put off; nil for not
@@ -61,7 +61,6 @@ type claims struct {
 	runs    map[prescient.Key]*known // by their own keys
 	of      map[string][]*known      // those of a schedule that did not end
 	ended   map[string][]*known      // those that did
-	locked  map[prescient.Key]bool   // all that were read, which are locked for this
 	started []*Run
 	rows    []byte          // of longrun/start
 	forget  []prescient.Key // runs that ended, before the next of their schedules
@@ -154,10 +153,14 @@ func (e *exec) terms(ctx context.Context, tx *sqlx.Tx, jobs []prescient.FutureJo
 
 // read reads what there is of the runs of the checks, and of their schedules.
 func (m *claims) read(ctx context.Context, tx *sqlx.Tx) error {
-	m.runs, m.of, m.ended, m.locked = make(map[prescient.Key]*known), make(map[string][]*known), make(map[string][]*known), make(map[prescient.Key]bool)
+	m.runs, m.of, m.ended = make(map[prescient.Key]*known), make(map[string][]*known), make(map[string][]*known)
 	all, err := readKnown(ctx, tx, &m.tables, m.jobs, m.terms)
+	if err != nil {
+		return err
+	}
+	locked := make(map[prescient.Key]bool, len(all))
 	for _, run := range all {
-		m.locked[run.key] = true
+		locked[run.key] = true
 		switch {
 		case run.gone():
 			m.forget = append(m.forget, run.key)
@@ -170,10 +173,7 @@ func (m *claims) read(ctx context.Context, tx *sqlx.Tx) error {
 		}
 		m.runs[run.key] = run
 	}
-	if err == nil {
-		err = passOver(ctx, tx, &m.tables, m.jobs, m.terms, m.locked)
-	}
-	return err
+	return passOver(ctx, tx, &m.tables, m.jobs, m.terms, locked)
 }
 
 // write writes what was decided.

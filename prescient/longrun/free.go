@@ -81,8 +81,7 @@ func (r *Runner) claimFree(some []claimer.Claim, became map[prescient.Key]claime
 		case prescient.IsKept(found.job): // whoever runs its slot tries to end it
 			kept = append(kept, c)
 		case err != nil:
-			r.options.Log.Warn().Err(err).Str("pool", c.Pool).Msg("a long run could not be started; it is put off")
-			off = append(off, c)
+			failed[c.Key] = err
 		case found.paused:
 			off = append(off, c)
 		default:
@@ -103,7 +102,12 @@ func (r *Runner) claimFree(some []claimer.Claim, became map[prescient.Key]claime
 }
 
 func (m *claims) add(job prescient.FutureJob, run freeRun) {
-	m.jobs, m.free, m.places = append(m.jobs, job), append(m.free, run), m.places+1
+	m.jobs, m.free = append(m.jobs, job), append(m.free, run)
+}
+
+// part are some of them, to be claimed by themselves.
+func (m *claims) part(from, to int) *claims {
+	return &claims{exec: m.exec, before: m.before, jobs: m.jobs[from:to], free: m.free[from:to]}
 }
 
 // claimApart claims runs in a transaction, and in several where one of them is in the way of the others. It returns those whose checks are gone.
@@ -129,12 +133,10 @@ func (m *claims) claimApart(ctx context.Context, became map[prescient.Key]claime
 		}
 	case len(m.jobs) > 1 && (contested(err) || !errno.Passing(err)):
 		half := len(m.jobs) / 2
-		for _, part := range []*claims{{jobs: m.jobs[:half], free: m.free[:half], places: half}, {jobs: m.jobs[half:], free: m.free[half:], places: len(m.jobs) - half}} {
-			part.exec, part.before = m.exec, m.before
-			gone = append(gone, part.claimApart(ctx, became, failed)...)
-		}
+		gone = append(m.part(0, half).claimApart(ctx, became, failed), m.part(half, len(m.jobs)).claimApart(ctx, became, failed)...)
 	case errno.KeepsRow(err) && m.kept == nil:
-		again := &claims{exec: m.exec, before: m.before, jobs: m.jobs, free: m.free, places: m.places, kept: err}
+		again := m.part(0, 1)
+		again.kept = err
 		gone = again.claimApart(ctx, became, failed)
 		if job := m.jobs[0]; became[job.Key()] == claimer.Settled {
 			m.options.Log.Error().Err(err).Str("job_exec", job.JobExec).Stringer("entity", job.Entity()).Str("tag", job.Tag).
@@ -216,10 +218,10 @@ func (m *claims) lockChecks(ctx context.Context, tx *sqlx.Tx, failed map[prescie
 			return fmt.Errorf("locking the checks of long runs: %w", err)
 		}
 	}
-	all := *m
-	m.jobs, m.free, m.places = nil, nil, 0
-	for i, job := range all.jobs {
-		if run := all.free[i]; locked[run.Key] {
+	jobs, free := m.jobs, m.free
+	m.jobs, m.free = nil, nil
+	for i, job := range jobs {
+		if run := free[i]; locked[run.Key] {
 			m.add(job, run)
 		} else {
 			failed[run.Key] = errContested

@@ -26,6 +26,21 @@ func (r *testRig) waited() <-chan error {
 	return over
 }
 
+// meetsTwo has a slot run meet two checks, and returns which of them runs, and which waits for the place.
+func (r *testRig) meetsTwo() (runs, waits string) {
+	r.T.Helper()
+	for _, key := range []string{"a", "b"} {
+		r.insert("11:59:00", key, "12:00")
+	}
+	r.slot("12:00:00")
+	r.at("12:00:02")
+	of := func(waits bool) (key string) {
+		r.Must(r.Root.QueryRow("SELECT entity_key FROM p_future_job job JOIN p_long_run run USING (job_key) WHERE (run.agent = '') = ?", waits).Scan(&key))
+		return key
+	}
+	return of(false), of(true)
+}
+
 func TestWhatASlotRunMetWithoutAPlaceStartsInTheSameProgramOnceOneIsFree(t *testing.T) {
 	one(t, func(t *testing.T, r *testRig) {
 		for _, key := range []string{"a", "b", "c"} {
@@ -61,10 +76,7 @@ func TestWhatASlotRunMetWithoutAPlaceStartsInTheSameProgramOnceOneIsFree(t *test
 
 func TestWhatHasNoPlaceStartsWhereAnotherAgentHasOne(t *testing.T) {
 	one(t, func(t *testing.T, r *testRig) {
-		r.insert("11:59:00", "a", "12:00")
-		r.insert("11:59:00", "b", "12:00")
-		r.slot("12:00:00")
-		r.at("12:00:02")
+		r.meetsTwo()
 		over := r.waited()
 		r.serving("agent-2", longrun.Options{})
 		a, b := r.running("a"), r.running("b") // in no other slot
@@ -85,19 +97,14 @@ func TestWhatHasNoPlaceStartsWhereAnotherAgentHasOne(t *testing.T) {
 // The next slot runs that meet it start it.
 func TestAProgramThatRunsASlotWaitsForNoLockOfTheApp(t *testing.T) {
 	one(t, func(t *testing.T, r *testRig) {
-		r.insert("11:59:00", "a", "12:00")
-		r.insert("11:59:00", "b", "12:00")
-		r.slot("12:00:00")
-		r.at("12:00:02")
-		var waits string
-		var key []byte
-		r.Must(r.Root.QueryRow("SELECT entity_key, job_key FROM p_future_job job JOIN p_long_run run USING (job_key) WHERE run.agent = ''").Scan(&waits, &key))
+		runs, waits := r.meetsTwo()
 		tx, err := r.Root.BeginTx(t.Context(), nil)
 		r.Must(err)
 		defer tx.Rollback()
-		_, err = tx.Exec("SELECT 1 FROM p_future_job WHERE job_key = ? FOR UPDATE", key)
+		key := prescient.FutureJob{EntityName: "report", EntityKey: waits, JobExec: "export"}.Key()
+		_, err = tx.Exec("SELECT 1 FROM p_future_job WHERE job_key = ? FOR UPDATE", key[:])
 		r.Must(err)
-		r.answers(map[string]string{"a": "b", "b": "a"}[waits], "12:00:10", prescient.Answer{})
+		r.answers(runs, "12:00:10", prescient.Answer{})
 		r.Must(<-r.waited())
 		r.Must(tx.Rollback())
 		r.slot("12:00:30")
@@ -109,18 +116,13 @@ func TestAProgramThatRunsASlotWaitsForNoLockOfTheApp(t *testing.T) {
 
 func TestWhatWasOfferedAndCancelledIsWaitedForNoMore(t *testing.T) {
 	one(t, func(t *testing.T, r *testRig) {
-		r.insert("11:59:00", "a", "12:00")
-		r.insert("11:59:00", "b", "12:00")
-		r.slot("12:00:00")
-		r.at("12:00:02")
-		var waits string
-		r.Must(r.Root.QueryRow("SELECT entity_key FROM p_future_job job JOIN p_long_run run USING (job_key) WHERE run.agent = ''").Scan(&waits))
+		runs, waits := r.meetsTwo()
 		n, err := r.Client.Cancel(t.Context(), r.AppAt(rig.At("12:00:05")), prescient.Entity{Name: "report", Key: waits}, "export")
 		r.Must(err)
 		if n != 1 {
 			t.Fatalf("%d were pending", n)
 		}
-		r.answers(map[string]string{"a": "b", "b": "a"}[waits], "12:00:10", prescient.Answer{})
+		r.answers(runs, "12:00:10", prescient.Answer{})
 		r.Must(<-r.waited())
 		r.Balanced()
 	})

@@ -13,7 +13,7 @@ import (
 func (m *claims) rule(i int) prescient.Answer {
 	job, terms := m.jobs[i], m.terms[i]
 	key := job.Key()
-	met := met{job: job, guards: m.guards, terms: terms, run: m.runs[key], others: m.of[terms.Schedule], room: len(m.started) < m.places, elsewhere: m.poolOf(terms) != m.claimsPool(), claimed: m.claimed(), now: m.now}
+	met := met{job: job, guards: m.guards, terms: terms, run: m.runs[key], others: m.of[terms.Schedule], room: m.claimed() || len(m.started) < m.places, elsewhere: m.poolOf(terms) != m.claimsPool(), claimed: m.claimed(), now: m.now}
 	r := decide(m.tables.Grid, met)
 	row := met.run
 	if row == nil {
@@ -122,7 +122,7 @@ func (m *claims) checkpointFor(terms Terms) (checkpoint []byte) {
 // poolOf is whose agents may have a run.
 func (e *exec) poolOf(terms Terms) string { return cmp.Or(terms.Pool, e.pool) }
 
-// pool is that of the runs which are claimed here: a slot run claims those that are anybody's.
+// claimsPool is that of the runs which are claimed here: a slot run claims those that are anybody's.
 func (m *claims) claimsPool() string {
 	if !m.claimed() {
 		return ""
