@@ -2,10 +2,11 @@ package sql
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 )
 
 // Dialect says which statements are sent, and which objects the migrations make.
@@ -14,6 +15,10 @@ import (
 // Vitess: it has no JSON_TABLE, no procedure, no expression as a DEFAULT, no CHECK and no SKIP LOCKED. In it only the client
 // and the command fill in what a plain INSERT leaves out, and only they cancel.
 //
+// A file is for both. A line of it that ends in "-- only full" or "-- only plain" is left out in the other. In Plain a statement has NOWAIT
+// in the place of SKIP LOCKED, which TiDB takes no lock for: what somebody else has locked is refused at once, and not left out. A table
+// has no CHECKs there.
+//
 // Either works on the tables of the other, where the server can do what it asks for: clients and workers in Plain on tables
 // that were made in Full, which still hold plain SQL to their CHECKs, and those in Full on plain tables. So nobody has to ask
 // the tables in which they were made.
@@ -21,16 +26,13 @@ type Dialect string
 
 // The dialects. A setting takes Auto or Plain; what is set to nothing is Auto.
 const (
-	Auto  Dialect = "auto"  // what the server can do: Plain on TiDB and Vitess, Full on the others
-	Full  Dialect = "full"  // the files of this folder
-	Plain Dialect = "plain" // the files in plain/ take the place of those of the same name
+	Auto  Dialect = "auto" // what the server can do: Plain on TiDB and Vitess, Full on the others
+	Full  Dialect = "full"
+	Plain Dialect = "plain"
 )
 
 // ErrDialect is returned for a setting that is no dialect.
 var ErrDialect = errors.New("no such dialect")
-
-//go:embed plain/slotrun/*.sql plain/schedule/*.sql plain/longrun/*.sql plain/event/*.sql plain/grants/*.sql
-var plainFiles embed.FS
 
 // Check returns an error that wraps ErrDialect for what a setting cannot be.
 func (d Dialect) Check() error {
@@ -59,12 +61,26 @@ func (d Dialect) Choose(ctx context.Context, db Querier) (Server, Dialect, error
 	return server, d.On(server), err
 }
 
-// read returns a file, or what the dialect has in its place.
-func (d Dialect) read(files fs.FS, path string) ([]byte, error) {
-	if d == Plain {
-		if text, err := plainFiles.ReadFile("plain/" + path); err == nil {
-			return text, nil
+// Only returns a text as it is in the dialect: without the lines that are for something else, beside what is named.
+func (d Dialect) Only(text string, beside ...string) string {
+	if d != Plain {
+		d = Full
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(text) {
+		rest, what, marked := strings.Cut(strings.TrimSuffix(line, "\n"), "-- only ")
+		switch {
+		case !marked:
+			kept.WriteString(line)
+		case what == string(d), slices.Contains(beside, what):
+			kept.WriteString(strings.TrimRight(rest, " ") + "\n")
 		}
 	}
-	return fs.ReadFile(files, path)
+	return kept.String()
+}
+
+// read returns a file as it is in the dialect.
+func (d Dialect) read(files fs.FS, path string) (string, error) {
+	text, err := fs.ReadFile(files, path)
+	return d.Only(string(text)), err
 }

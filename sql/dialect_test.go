@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,8 +17,7 @@ import (
 // what only one of the servers knows.
 var onlyFull = regexp.MustCompile(`JSON_TABLE|SKIP LOCKED|RETURNING|CREATE PROCEDURE|CALL |CHECK \(|DEFAULT \(|CREATE TRIGGER|\bPREPARE\b`)
 
-// A file of the dialect plain takes the place of a full one, with the same parameters and braces; but for the move, which is
-// of one row there.
+// A statement takes the same parameters and braces in plain, and has nothing there that servers lack.
 func TestStatementsInPlainTakeTheSame(t *testing.T) {
 	full, err := sql.Load("p_")
 	if err != nil {
@@ -31,7 +32,7 @@ func TestStatementsInPlainTakeTheSame(t *testing.T) {
 		switch {
 		case !there && !onlyFull.MatchString(text) && !strings.Contains(text, "SET DEFAULT"):
 			t.Errorf("%s is not there in plain, though it could be", name)
-		case !there, name == "slotrun/reschedule":
+		case !there:
 		case strings.Count(other, "?") != strings.Count(text, "?") || strings.Contains(other, "{keys}") != strings.Contains(text, "{keys}"):
 			t.Errorf("%s takes something else in plain:\n%s", name, other)
 		}
@@ -41,23 +42,45 @@ func TestStatementsInPlainTakeTheSame(t *testing.T) {
 	}
 }
 
-// Each file in plain is in the place of one, and another.
-func TestEveryFileInPlainIsInThePlaceOfAnother(t *testing.T) {
-	names, err := fs.Glob(os.DirFS("."), "plain/*/*.sql")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("%q, %v", names, err)
+func TestALineThatIsForOneDialectIsLeftOutInTheOther(t *testing.T) {
+	const text = "a\n  b, -- only full\n  c,   -- only plain\n-- d -- only part\n-- only words\ne -- only so\nf\n"
+	for _, c := range []struct {
+		dialect sql.Dialect
+		beside  []string
+		want    string
+	}{
+		{"", nil, "a\n  b,\nf\n"},
+		{sql.Auto, nil, "a\n  b,\nf\n"},
+		{sql.Full, nil, "a\n  b,\nf\n"},
+		{sql.Plain, nil, "a\n  c,\nf\n"},
+		{sql.Plain, []string{"none", "part"}, "a\n  c,\n-- d\nf\n"},
+	} {
+		if got := c.dialect.Only(text, c.beside...); got != c.want {
+			t.Errorf("%q beside %q: %q; want %q", c.dialect, c.beside, got, c.want)
+		}
 	}
-	for _, name := range names {
-		plain, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+}
+
+// A line is for something that there is: a word that nobody reads would leave it out everywhere.
+func TestEachLineIsForSomethingThatThereIs(t *testing.T) {
+	marked := regexp.MustCompile(`-- only (.*)`)
+	found := 0
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".sql" {
+			return err
 		}
-		full, err := os.ReadFile(strings.TrimPrefix(name, "plain/"))
-		if err != nil {
-			t.Errorf("%s is in the place of nothing: %v", name, err)
-		} else if string(full) == string(plain) {
-			t.Errorf("%s is what it is in the place of", name)
+		text, err := os.ReadFile(name)
+		for _, line := range marked.FindAllStringSubmatch(string(text), -1) {
+			found++
+			part := strings.HasPrefix(name, "migrate/procedures/parts/")
+			if !slices.Contains([]string{"full", "plain"}, line[1]) && !(part && slices.Contains([]string{"cancel", "delete_schedules"}, line[1])) {
+				t.Errorf("%s has a line that is for %s", name, line[1])
+			}
 		}
+		return err
+	})
+	if err != nil || found == 0 {
+		t.Errorf("%d lines, %v", found, err)
 	}
 }
 

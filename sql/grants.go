@@ -47,6 +47,38 @@ var (
 	hostPattern = regexp.MustCompile(`^[A-Za-z0-9_.:%/-]{1,255}$`)
 )
 
+// ofRole is a line of a file that stands for the grants of another role.
+var ofRole = regexp.MustCompile(`(?m)^-- \+role (\S+)\n`)
+
+// readGrants returns the comment and the grants of a role, with words in braces for the names.
+func readGrants(role string, dialect Dialect) (comment, grants string, err error) {
+	text, err := dialect.read(grantFiles, "grants/"+role+".sql")
+	for line := range strings.Lines(text) {
+		switch of := ofRole.FindStringSubmatch(line); {
+		case of != nil:
+			_, others, failed := readGrants(of[1], dialect)
+			grants, err = grants+others, failed
+		case strings.HasPrefix(line, "--"):
+			comment += line
+		default:
+			grants += line
+		}
+	}
+	return comment, writtenColumns(dialect).Replace(grants), err
+}
+
+// writtenColumns puts the columns that roles write of checks and of audit entries in the place of the words for them. In Plain those are more:
+// what has no default there.
+func writtenColumns(dialect Dialect) *strings.Replacer {
+	ofCheck, ofEntry := "", ""
+	if dialect == Plain {
+		ofCheck, ofEntry = "inserted_at, ", "at, account, entry, "
+	}
+	return strings.NewReplacer(
+		"{check_columns}", "entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision, "+ofCheck+"expires_at",
+		"{entry_columns}", ofEntry+"stream, kind, id, verb, version, incarnation, person, host, program, command, reason, before_change, after_change")
+}
+
 // columnRights are rights on columns, with which alone TiDB lets no INSERT through.
 var columnRights = regexp.MustCompile(`(SELECT|INSERT|UPDATE) \([^)]*\)`)
 
@@ -75,17 +107,12 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 	for _, name := range grantNames {
 		pairs = append(pairs, "{"+name+"}", quoteName(a.Prefix+name))
 	}
-	dialect := a.Dialect.On(a.Server)
-	text, err := dialect.read(grantFiles, "grants/"+role+".sql")
+	comment, text, err := readGrants(role, a.Dialect.On(a.Server))
 	if err != nil {
 		return "", nil, err
 	}
 	fill := strings.NewReplacer(pairs...)
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "--") {
-			comment += line
-			continue
-		}
+	for line := range strings.Lines(text) {
 		statement := strings.TrimSuffix(line, ";\n")
 		if a.Server == TiDB {
 			statement = columnRights.ReplaceAllString(statement, "$1")
@@ -104,15 +131,13 @@ func GrantEntry(roles []string, a Account) (comment, statement string, err error
 			return "", "", err
 		}
 	}
-	text, err := a.Dialect.On(a.Server).read(grantFiles, "grants/entry.sql")
-	if err != nil {
+	if comment, statement, err = readGrants("entry", a.Dialect.On(a.Server)); err != nil {
 		return "", "", err
 	}
-	comment, statement, _ = strings.Cut(string(text), "\n")
 	given := fmt.Sprintf(`{"roles":["%s"],"user":"%s","host":"%s"}`, strings.Join(roles, `","`), a.User, cmp.Or(a.Host, "%"))
 	fill := strings.NewReplacer("{database}", quoteName(a.Database), "{audit_log}", quoteName(a.Prefix+"audit_log"), "{given}", given,
 		"{stream}", InstallationStream)
-	return comment, fill.Replace(strings.TrimSuffix(statement, ";\n")), nil
+	return strings.TrimSuffix(comment, "\n"), fill.Replace(strings.TrimSuffix(statement, ";\n")), nil
 }
 
 // InstallationStream is the expression of the stream of the audit in which what became of the installation stands.
@@ -127,11 +152,14 @@ var rightsLine = regexp.MustCompile(`(?m)^GRANT (.+) ON (?:PROCEDURE )?\{databas
 // has all.
 func Rights(role string, dialect Dialect) (rights map[string]string, all bool) {
 	rights = make(map[string]string)
-	text, err := dialect.read(grantFiles, "grants/"+role+".sql")
+	_, text, err := readGrants(role, dialect)
 	if err != nil {
 		return rights, false
 	}
-	for _, found := range rightsLine.FindAllStringSubmatch(string(text), -1) {
+	for _, found := range rightsLine.FindAllStringSubmatch(text, -1) {
+		if before := rights[found[2]]; before != "" {
+			found[1] = before + ", " + found[1]
+		}
 		rights[found[2]] = found[1]
 	}
 	return rights, role == "owner"

@@ -35,9 +35,9 @@ func CheckPrefix(prefix string) error {
 // Statements is the text of every statement, by the path of its file without the ending: "slotrun/claim".
 type Statements map[string]string
 
-// onlyInFull are the statements that Plain does without, and has none in the place of.
+// onlyInFull are the statements that Plain does without.
 var onlyInFull = map[string]bool{
-	"client/cancel": true, "slotrun/end_each": true, "operate/reslot_check": true, "operate/reslot_default": true,
+	"client/cancel": true, "slotrun/reschedule": true, "slotrun/end_each": true, "operate/reslot_check": true, "operate/reslot_default": true,
 }
 
 // Load returns the statements for a table prefix, without their headers. The error wraps ErrPrefix.
@@ -58,10 +58,13 @@ func LoadFor(dialect Dialect, prefix string) (Statements, error) {
 			return err
 		}
 		name := strings.TrimSuffix(path, ".sql")
-		if dialect == Plain && onlyInFull[name] {
-			return nil
+		if dialect == Plain {
+			if onlyInFull[name] {
+				return nil
+			}
+			text = strings.ReplaceAll(text, " SKIP LOCKED", " NOWAIT")
 		}
-		all[name] = strings.ReplaceAll(withLeases(withoutComments(string(text))), "{prefix}", prefix)
+		all[name] = strings.ReplaceAll(withLeases(withoutComments(text)), "{prefix}", prefix)
 		return nil
 	})
 	return all, err

@@ -24,16 +24,16 @@ var (
 	parameter = regexp.MustCompile(`(?:\b|-)(\d+): `)
 )
 
-// files returns the statements as they stand in their files, by name.
+// files returns the statements as they stand in their files for the dialect full, by name.
 func files(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrate/") || strings.HasPrefix(name, "plain/") || strings.HasPrefix(name, "grants/") {
+		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrate/") || strings.HasPrefix(name, "grants/") {
 			return err
 		}
 		text, err := os.ReadFile(name)
-		all[strings.TrimSuffix(name, ".sql")] = string(text)
+		all[strings.TrimSuffix(name, ".sql")] = sql.Full.Only(string(text))
 		return err
 	})
 	if err != nil {

@@ -97,11 +97,11 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 			for i, job := range some {
 				moves[i] = &check.Answered{Row: check.Row{FutureJob: job, JobKey: job.Key()}, Verdict: prescient.Verdict{Slot: f.Slots[40], DueAt: job.DueAt}}
 			}
+			m := moves[0]
+			list = append(list, rig.Explained{Statement: fmt.Sprintf("slotrun/reschedule_one in %s of %d", name, n), Query: get("slotrun/reschedule_one"),
+				Args:    []any{m.Verdict.Slot, m.Verdict.DueAt, 0, 0, 0, 0, nil, nil, f.Slots[s], m.JobKey[:], m.Revision},
+				Reached: rows(rig.BySlotAndKey)})
 			if f.Tables.Dialect == text.Plain {
-				m := moves[0]
-				list = append(list, rig.Explained{Statement: fmt.Sprintf("slotrun/reschedule in %s of %d", name, n), Query: get("slotrun/reschedule"),
-					Args:    []any{m.Verdict.Slot, m.Verdict.DueAt, 0, 0, 0, 0, nil, nil, f.Slots[s], m.JobKey[:], m.Revision},
-					Reached: rows(rig.BySlotAndKey)})
 				continue
 			}
 			moved, _ := commit.MovesJSON(moves)

@@ -1,11 +1,16 @@
--- An app in any language: INSERT of the names, the time and the payload, from which the table makes the rest, INSERT of schedules,
--- and CALL of the procedures that list what is pending for an entity, that cancel it, and that delete an owner's schedules. It can change
--- and delete nothing by itself, writes no history, and reads no rows of others, which on MySQL it could lock.
-GRANT INSERT (entity_name, entity_key, job_exec, tag, due_at, payload, expires_at) ON {database}.{future_job} TO {account};
-GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool) ON {database}.{schedule} TO {account};
+-- An app in any language: INSERT of the names, the time and the payload, from which the table makes the rest, INSERT of schedules, -- only full
+-- and CALL of the procedures that list what is pending for an entity, that cancel it, and that delete an owner's schedules. It can change -- only full
+-- and delete nothing by itself, writes no history, and reads no rows of others, which on MySQL it could lock. -- only full
+-- An app in another language than Go: INSERT of all columns that have no default, SELECT of the resolution that it makes -- only plain
+-- the slot with. It can change and delete nothing by itself, and writes no history; it cancels through the command. -- only plain
+GRANT SELECT ON {database}.{slot_config} TO {account}; -- only plain
+GRANT SELECT, INSERT ({check_columns}) ON {database}.{future_job} TO {account}; -- only plain
+GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, created_at) ON {database}.{schedule} TO {account}; -- only plain
+GRANT INSERT (entity_name, entity_key, job_exec, tag, due_at, payload, expires_at) ON {database}.{future_job} TO {account}; -- only full
+GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, owner_key, catch_up, catch_up_within, expires_after, jitter, may_coalesce, is_long, overlap, tolerance, quota, pool) ON {database}.{schedule} TO {account}; -- only full
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
 GRANT INSERT (shard, id, topic, event_key, generated_at, payload, inserted_at) ON {database}.{event_outbox} TO {account};
 GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};
+GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account}; -- only full
+GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account}; -- only full
+GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account}; -- only full

@@ -16,7 +16,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{event_forwarder} TO {account
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{event_topic} TO {account};
 GRANT SELECT, INSERT, DELETE ON {database}.{event_set_aside} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{event_count} TO {account};
-GRANT SELECT, INSERT (stream, kind, id, verb, version, incarnation, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
+GRANT SELECT, INSERT ({entry_columns}) ON {database}.{audit_log} TO {account};
 GRANT SELECT ON {database}.{job_definition} TO {account};
 GRANT SELECT ON {database}.{step_definition} TO {account};
 GRANT SELECT ON {database}.{job_step} TO {account};
@@ -27,6 +27,6 @@ GRANT SELECT, INSERT, UPDATE ON {database}.{queue_position} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{schedule_deleted} TO {account};
 GRANT INSERT ON {database}.{event_published} TO {account};
 GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};
+GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account}; -- only full
+GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account}; -- only full
+GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account}; -- only full

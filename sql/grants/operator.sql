@@ -3,7 +3,7 @@
 -- it, which is for the whole server, doctor also shows how far the server's purge is behind, and the oldest transaction. With
 -- SELECT ON performance_schema.* as well, doctor and blocking show which sessions wait for which.
 GRANT SELECT ON {database}.{slot_config} TO {account};
-GRANT SELECT, INSERT (entity_name, entity_key, job_exec, tag, due_at, job_key, first_check_at, next_check_at, payload, revision, expires_at) ON {database}.{future_job} TO {account};
+GRANT SELECT, INSERT ({check_columns}) ON {database}.{future_job} TO {account};
 GRANT SELECT ON {database}.{job_history} TO {account};
 GRANT SELECT ON {database}.{slot_run} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{job_pause} TO {account};
@@ -17,7 +17,7 @@ GRANT SELECT ON {database}.{event_forwarder} TO {account};
 GRANT SELECT ON {database}.{event_topic} TO {account};
 GRANT SELECT, DELETE ON {database}.{event_set_aside} TO {account};
 GRANT SELECT ON {database}.{event_count} TO {account};
-GRANT SELECT, INSERT (stream, kind, id, verb, version, incarnation, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
+GRANT SELECT, INSERT ({entry_columns}) ON {database}.{audit_log} TO {account};
 GRANT SELECT ON {database}.{job_definition} TO {account};
 GRANT SELECT ON {database}.{step_definition} TO {account};
 GRANT SELECT ON {database}.{job_step} TO {account};

@@ -1,6 +1,6 @@
--- A worker: run, work, sweep and roll-forward. It ends and moves what is due, and keeps the ledger; INSERT of pending rows
--- and the procedure are for job_execs that insert and cancel by the worker's connections. With PROCESS ON *.* beside it, which is
--- for the whole server, it can see whether worker.put_off_purge would harm others: without that it puts no purge off.
+-- A worker: run, work, sweep and roll-forward. It ends and moves what is due, and keeps the ledger; what it can
+-- insert and call is for job_execs that insert and cancel by the worker's connections. With PROCESS ON *.* beside it, which is for
+-- the whole server, it can see whether worker.put_off_purge would harm others: without that it puts no purge off.
 GRANT SELECT ON {database}.{slot_config} TO {account};
 GRANT SELECT ON {database}.{job_pause} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{future_job} TO {account};
@@ -19,13 +19,13 @@ GRANT SELECT, INSERT ON {database}.{event_set_aside} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{event_count} TO {account};
 GRANT INSERT ON {database}.{event_published} TO {account};
 GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};
-GRANT SELECT, INSERT (stream, kind, id, verb, version, incarnation, person, host, program, command, reason, before_change, after_change) ON {database}.{audit_log} TO {account};
+GRANT SELECT, INSERT ({entry_columns}) ON {database}.{audit_log} TO {account};
 GRANT SELECT ON {database}.{job_definition} TO {account};
 GRANT SELECT ON {database}.{step_definition} TO {account};
 GRANT SELECT ON {database}.{job_version} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{job_run_log} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{step_run_log} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{queue_position} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account};
+GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account}; -- only full
+GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account}; -- only full
+GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account}; -- only full

@@ -80,13 +80,13 @@ func (s *Session) writeMoves(ctx context.Context, tx *sql.Tx, rows []*check.Answ
 	if len(rows) == 0 {
 		return nil
 	}
-	statement := s.Tables.Stmt.Get("slotrun/reschedule")
+	move, name := s.moveTogether, "slotrun/reschedule"
+	if how&each != 0 {
+		move, name = s.moveEach, "slotrun/reschedule_one"
+	}
+	statement := s.Tables.Stmt.Get(name)
 	if how&atOnce != 0 {
 		statement = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + statement
-	}
-	move := s.moveTogether
-	if how&each != 0 {
-		move = s.moveEach
 	}
 	n, err := move(ctx, tx, statement, rows)
 	if how&atOnce != 0 {
@@ -114,7 +114,7 @@ func (s *Session) moveTogether(ctx context.Context, tx *sql.Tx, statement string
 	return n, nil
 }
 
-// moveEach moves the rows one by one, as the statement of the dialect plain does.
+// moveEach moves the rows one by one, as in the dialect plain.
 func (s *Session) moveEach(ctx context.Context, tx *sql.Tx, statement string, moves []*check.Answered) (n int, err error) {
 	for _, a := range moves {
 		v := &a.Verdict

@@ -1,5 +1,5 @@
--- One row of those that the full one moves together by JSON_TABLE. What can stand in the place of that made TiDB read the
--- table for seconds.
+-- Move one row of those that reschedule.sql moves together, where there is no JSON_TABLE. What else can stand in the place of
+-- that made TiDB read the table for seconds.
 -- Index: PRIMARY of future_job, one entry. Locks: the row, held already.
 -- 1: next_check_at, 2: due_at, 3: check_count, 4: error_count, 5: put_off_count, 6: total_ms, 7: last_error, 8: expires_at,
 -- 9: slot, 10: job_key, 11: revision

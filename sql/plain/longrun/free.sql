@@ -1,4 +1,0 @@
--- As the full one, refused at once where somebody else has one of them locked.
--- Index: PRIMARY of long_run, one entry each. Locks: the rows.
--- {runs}: conditions on job_key and token
-SELECT job_key FROM {prefix}long_run FORCE INDEX (PRIMARY) WHERE {runs} OR 1 = 0 ORDER BY job_key FOR UPDATE NOWAIT
