@@ -18,13 +18,13 @@ import (
 )
 
 // Set is a set of migrations: those in the folder migrations of its files, of which the first is the baseline, and the version that the
-// tables have after the last. In the dialect plain the files in the folder plain take the place of those of the same name.
+// tables have after the last.
 type Set struct {
 	Files   fs.FS
 	Version int64
 }
 
-//go:embed migrations/*.sql tables/*.sql views/*.sql procedures/*.sql plain
+//go:embed migrations/*.sql tables/*.sql views/*.sql procedures/*.sql
 var ownFiles embed.FS
 
 // Newest returns the migrations of this program.
@@ -36,16 +36,6 @@ func (s Schema) files() fs.FS {
 		return ownFiles
 	}
 	return s.Set.Files
-}
-
-// read returns a file, or what the dialect has in its place.
-func (s Schema) read(name string) ([]byte, error) {
-	if s.Dialect == text.Plain {
-		if file, err := fs.ReadFile(s.files(), "plain/"+name); err == nil {
-			return file, nil
-		}
-	}
-	return fs.ReadFile(s.files(), name)
 }
 
 // names returns the names of the migrations, in their order.
@@ -64,28 +54,53 @@ func (s Schema) names() (names []string, err error) {
 	return names, nil
 }
 
-// byFile is a line of a migration in whose place the file is put that it names.
-var byFile = regexp.MustCompile(`(?m)^-- \+file (\S+)$`)
+var (
+	// byFile is a line in whose place the file is put that it names, as far in as the line is.
+	byFile = regexp.MustCompile(`(?m)^( *)-- \+file (\S+)$`)
+	// checks are the CHECKs of a table, which come last in it.
+	checks = regexp.MustCompile(`(?s),\n  CONSTRAINT .*?\n\)`)
+	makes  = regexp.MustCompile(`(?m)^CREATE .*?(TABLE|VIEW|PROCEDURE) (?:IF NOT EXISTS )?(\w+)`)
+)
 
-// migration returns a migration as it is sent, with the comments that stand in it.
-func (s Schema) migration(name string) (string, error) {
-	migration, err := s.read("migrations/" + name)
+// read returns a file as it is in the dialect, whole. Lines of it may be for one of the files that name it.
+func (s Schema) read(name, namedBy string) (string, error) {
+	file, err := fs.ReadFile(s.files(), name)
 	if err != nil {
 		return "", err
 	}
-	whole := byFile.ReplaceAllStringFunc(string(migration), func(line string) string {
-		file, failed := s.read(byFile.FindStringSubmatch(line)[1])
+	whole := byFile.ReplaceAllStringFunc(s.Dialect.Only(string(file), namedBy), func(line string) string {
+		found := byFile.FindStringSubmatch(line)
+		part, failed := s.read(found[2], strings.TrimSuffix(path.Base(name), ".sql"))
 		if failed != nil {
 			err = failed
 		}
-		return strings.TrimSuffix(string(file), "\n")
+		return found[1] + strings.ReplaceAll(strings.TrimSuffix(part, "\n"), "\n", "\n"+found[1])
 	})
+	return whole, err
+}
+
+// migration returns a migration as it is sent, with the comments that stand in it.
+func (s Schema) migration(name string) (string, error) {
+	whole, err := s.read("migrations/"+name, "")
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", name, err)
 	}
+	if s.Dialect == text.Plain {
+		whole = checks.ReplaceAllString(whole, "\n)")
+	}
 	seconds := int64(s.Resolution / time.Second)
 	whole = strings.NewReplacer("{days}", days, "{installation}", text.InstallationStream, "{unseen}", unseen).Replace(whole)
-	return strings.NewReplacer("{prefix}", s.Prefix, "{seconds}", strconv.FormatInt(seconds, 10), "{micros}", strconv.FormatInt(seconds*1e6, 10)).Replace(whole), nil
+	whole = strings.NewReplacer("{prefix}", s.Prefix, "{seconds}", strconv.FormatInt(seconds, 10), "{micros}", strconv.FormatInt(seconds*1e6, 10)).Replace(whole)
+	return strings.Replace(whole, "-- +drop\n", drops(whole), 1), nil
+}
+
+// drops are the statements that drop all that a migration makes, the last first.
+func drops(migration string) string {
+	var b strings.Builder
+	for _, made := range slices.Backward(makes.FindAllStringSubmatch(migration, -1)) {
+		fmt.Fprintf(&b, "DROP %s IF EXISTS %s;\n", made[1], made[2])
+	}
+	return b.String()
 }
 
 // unseen is a class of the characters that prescient.Unseen has, for the CHECKs of names: with ~ for a backslash, which a sql_mode may take

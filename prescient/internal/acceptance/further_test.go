@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"prescient/prescient/internal/rig"
+	text "prescient/sql"
 	"prescient/sql/migrate"
 )
 
@@ -40,6 +41,11 @@ func once(table, done, alter string) string {
 // with is a migration that does both.
 func (m made) with(other made) made { return made{m.full + other.full, m.plain + other.plain} }
 
+// onlyIn marks lines as those of a dialect.
+func onlyIn(dialect text.Dialect, lines string) string {
+	return strings.ReplaceAll(lines, "\n", " -- only "+string(dialect)+"\n")
+}
+
 // laterSet are the migrations of this program and others that follow.
 func laterSet(t testing.TB, later ...made) *migrate.Set {
 	t.Helper()
@@ -56,11 +62,10 @@ func laterSet(t testing.TB, later ...made) *migrate.Set {
 	for _, m := range later {
 		set.Version++
 		name := fmt.Sprintf("migrations/%05d_later.sql", set.Version)
-		for folder, up := range map[string]string{"": m.full, "plain/": m.plain} {
-			all[folder+name] = &fstest.MapFile{Data: fmt.Appendf(nil, "-- What a later version brings.\n-- Locks what it alters, once the transactions that have used it are over.\n\n"+
-				"-- +goose NO TRANSACTION\n-- +goose Up\n%sUPDATE {prefix}slot_config SET migrated_to = GREATEST(migrated_to, %d);\n\n"+
-				"-- +goose Down\nDROP TABLE IF EXISTS {prefix}further;\nUPDATE {prefix}slot_config SET migrated_to = %d;\n", up, set.Version, set.Version-1)}
-		}
+		all[name] = &fstest.MapFile{Data: fmt.Appendf(nil, "-- What a later version brings.\n-- Locks what it alters, once the transactions that have used it are over.\n\n"+
+			"-- +goose NO TRANSACTION\n-- +goose Up\n%s%sUPDATE {prefix}slot_config SET migrated_to = GREATEST(migrated_to, %d);\n\n"+
+			"-- +goose Down\nDROP TABLE IF EXISTS {prefix}further;\nUPDATE {prefix}slot_config SET migrated_to = %d;\n",
+			onlyIn(text.Full, m.full), onlyIn(text.Plain, m.plain), set.Version, set.Version-1)}
 	}
 	set.Files = all
 	return &set

@@ -1,9 +1,10 @@
 -- Events that are to be published: from schedules that name a topic, from apps and from plain SQL. Forwarders delete what a broker has.
 -- The events of one key are published in the order of seq: the second of the INSERT since 2020 and, in its last 33 bits, a number that the
--- server counts up. So what stands there already decides nothing, as the greatest value of an AUTO_INCREMENT would.
+-- server counts up. So what stands there already decides nothing, as the greatest value of an AUTO_INCREMENT would, which the dialect plain has.
 CREATE TABLE IF NOT EXISTS {prefix}event_outbox (
   shard        TINYINT UNSIGNED NOT NULL COMMENT 'of its key: 0 to 63',
-  seq          BIGINT UNSIGNED NOT NULL DEFAULT (((UNIX_TIMESTAMP() - 1577836800) << 33) | (UUID_SHORT() & 8589934591)) COMMENT 'rises with time',
+  seq          BIGINT UNSIGNED NOT NULL DEFAULT (((UNIX_TIMESTAMP() - 1577836800) << 33) | (UUID_SHORT() & 8589934591)) COMMENT 'rises with time', -- only full
+  seq          BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, -- only plain
   id           VARCHAR(160) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL COMMENT 'the same for every copy of the event',
   topic        VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   event_key    VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL COMMENT 'events of one key are published in order',

@@ -24,7 +24,8 @@ CREATE TABLE IF NOT EXISTS {prefix}schedule (
   passed_over     INT UNSIGNED NULL COMMENT 'times that its timer passed over occurrences: missed ones, or events that had expired; NULL for never',
   caught_up       INT UNSIGNED NULL COMMENT 'missed occurrences that have fired, while others are left to the next call; NULL where none are',
   by_hand_at      DATETIME NULL COMMENT 'UTC: the second of its last run by hand',
-  created_at      DATETIME(6) NOT NULL DEFAULT (UTC_TIMESTAMP(6)) COMMENT 'UTC: what @every counts from',
+  created_at      DATETIME(6) NOT NULL DEFAULT (UTC_TIMESTAMP(6)) COMMENT 'UTC: what @every counts from', -- only full
+  created_at      DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) COMMENT 'UTC: what @every counts from', -- only plain
   updated_at      DATETIME(6) NULL COMMENT 'UTC; NULL until it is changed',
   is_long         BOOLEAN NOT NULL DEFAULT 0 COMMENT 'its runs may outlive their slots',
   overlap         ENUM('allow', 'forbid', 'queue') CHARACTER SET ascii COLLATE ascii_bin NULL COMMENT 'NULL for the default',
