@@ -24,7 +24,7 @@ type Set struct {
 	Version int64
 }
 
-//go:embed migrations/*.sql tables/*.sql views/*.sql procedures/*.sql
+//go:embed migrations/*.sql tables/*.sql views/*.sql procedures/*.sql procedures/parts/*.sql
 var ownFiles embed.FS
 
 // Newest returns the migrations of this program.
