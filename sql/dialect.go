@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
-	"strings"
 )
 
 // Dialect says which statements are sent, and which objects the migrations make.
@@ -15,9 +12,8 @@ import (
 // Vitess: it has no JSON_TABLE, no procedure, no expression as a DEFAULT, no CHECK and no SKIP LOCKED. In it only the client
 // and the command fill in what a plain INSERT leaves out, and only they cancel.
 //
-// A file is for both. A line of it that ends in "-- only full" or "-- only plain" is left out in the other. In Plain a statement has NOWAIT
-// in the place of SKIP LOCKED, which TiDB takes no lock for: what somebody else has locked is refused at once, and not left out. A table
-// has no CHECKs there.
+// In Plain a statement has NOWAIT in the place of SKIP LOCKED, for which TiDB takes no lock: what somebody else has locked is refused at
+// once, and not left out. For all else that differs see [Dialect.Read].
 //
 // Either works on the tables of the other, where the server can do what it asks for: clients and workers in Plain on tables
 // that were made in Full, which still hold plain SQL to their CHECKs, and those in Full on plain tables. So nobody has to ask
@@ -59,28 +55,4 @@ func (d Dialect) Choose(ctx context.Context, db Querier) (Server, Dialect, error
 	}
 	server, err := ServerOf(ctx, db)
 	return server, d.On(server), err
-}
-
-// Only returns a text as it is in the dialect: without the lines that are for something else, beside what is named.
-func (d Dialect) Only(text string, beside ...string) string {
-	if d != Plain {
-		d = Full
-	}
-	var kept strings.Builder
-	for line := range strings.Lines(text) {
-		rest, what, marked := strings.Cut(strings.TrimSuffix(line, "\n"), "-- only ")
-		switch {
-		case !marked:
-			kept.WriteString(line)
-		case what == string(d), slices.Contains(beside, what):
-			kept.WriteString(strings.TrimRight(rest, " ") + "\n")
-		}
-	}
-	return kept.String()
-}
-
-// read returns a file as it is in the dialect.
-func (d Dialect) read(files fs.FS, path string) (string, error) {
-	text, err := fs.ReadFile(files, path)
-	return d.Only(string(text)), err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"prescient/sql"
 )
@@ -42,45 +43,63 @@ func TestStatementsInPlainTakeTheSame(t *testing.T) {
 	}
 }
 
-func TestALineThatIsForOneDialectIsLeftOutInTheOther(t *testing.T) {
-	const text = "a\n  b, -- only full\n  c,   -- only plain\n-- d -- only part\n-- only words\ne -- only so\nf\n"
+func TestAFileIsReadForADialectWithTheFilesThatItNames(t *testing.T) {
+	files := fstest.MapFS{
+		"a/one.sql":   {Data: []byte("a\n  b, -- only full\n  c,   -- only plain\n  -- +file parts/p.sql\n-- +file parts/q.sql -- only plain\nf\n")},
+		"a/two.sql":   {Data: []byte("-- +file parts/p.sql\n")},
+		"a/lost.sql":  {Data: []byte("-- +file parts/none.sql\n")},
+		"parts/p.sql": {Data: []byte("-- d -- only one\n-- e -- only two\ng -- only p\n")},
+		"parts/q.sql": {Data: []byte("h\n  -- +file parts/r.sql\n")},
+		"parts/r.sql": {Data: []byte("i -- only one\nj -- only q\nk\n")},
+	}
 	for _, c := range []struct {
-		dialect sql.Dialect
-		beside  []string
-		want    string
+		dialect    sql.Dialect
+		name, want string
 	}{
-		{"", nil, "a\n  b,\nf\n"},
-		{sql.Auto, nil, "a\n  b,\nf\n"},
-		{sql.Full, nil, "a\n  b,\nf\n"},
-		{sql.Plain, nil, "a\n  c,\nf\n"},
-		{sql.Plain, []string{"none", "part"}, "a\n  c,\n-- d\nf\n"},
+		{"", "a/one.sql", "a\n  b,\n  -- d\nf\n"},
+		{sql.Auto, "a/one.sql", "a\n  b,\n  -- d\nf\n"},
+		{sql.Full, "a/two.sql", "-- e\n"},
+		{sql.Plain, "a/one.sql", "a\n  c,\n  -- d\nh\n  j\n  k\nf\n"},
 	} {
-		if got := c.dialect.Only(text, c.beside...); got != c.want {
-			t.Errorf("%q beside %q: %q; want %q", c.dialect, c.beside, got, c.want)
+		if got, err := c.dialect.Read(files, c.name); got != c.want || err != nil {
+			t.Errorf("%s in %q: %q, %v; want %q", c.name, c.dialect, got, err, c.want)
 		}
+	}
+	if _, err := sql.Full.Read(files, "a/lost.sql"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
 	}
 }
 
-// A line is for something that there is: a word that nobody reads would leave it out everywhere.
-func TestEachLineIsForSomethingThatThereIs(t *testing.T) {
-	marked := regexp.MustCompile(`-- only (.*)`)
-	found := 0
+// A line is for a dialect or a file that there is: another would be left out everywhere. A part is what several files have.
+func TestEachLineIsReadAndEachPartShared(t *testing.T) {
+	readers := make(map[string][]string) // of each part
+	texts := make(map[string]string)
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || path.Ext(name) != ".sql" {
 			return err
 		}
 		text, err := os.ReadFile(name)
-		for _, line := range marked.FindAllStringSubmatch(string(text), -1) {
-			found++
-			part := strings.HasPrefix(name, "migrate/procedures/parts/")
-			if !slices.Contains([]string{"full", "plain"}, line[1]) && !(part && slices.Contains([]string{"cancel", "delete_schedules"}, line[1])) {
-				t.Errorf("%s has a line that is for %s", name, line[1])
-			}
+		texts[name] = string(text)
+		for _, part := range regexp.MustCompile(`(?m)^ *-- \+file (\S+/parts/\S+)`).FindAllStringSubmatch(string(text), -1) {
+			readers[path.Base(part[1])] = append(readers[path.Base(part[1])], strings.TrimSuffix(path.Base(name), ".sql"))
 		}
 		return err
 	})
-	if err != nil || found == 0 {
-		t.Errorf("%d lines, %v", found, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range texts {
+		allowed := []string{"full", "plain"}
+		if strings.Contains(name, "/parts/") {
+			if allowed = append(allowed, readers[path.Base(name)]...); len(allowed) < 4 {
+				t.Errorf("%s is read by %q alone", name, readers[path.Base(name)])
+			}
+		}
+		for _, line := range regexp.MustCompile(`-- only (.*)`).FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(allowed, line[1]) {
+				t.Errorf("%s has a line that is for %s; want %q", name, line[1], allowed)
+			}
+		}
 	}
 }
 

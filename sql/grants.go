@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-//go:embed grants/*.sql
+//go:embed grants/*.sql grants/parts/*.sql
 var grantFiles embed.FS
 
 // ErrGrant is returned where there is no such role, or a name cannot stand in a GRANT.
@@ -47,20 +47,13 @@ var (
 	hostPattern = regexp.MustCompile(`^[A-Za-z0-9_.:%/-]{1,255}$`)
 )
 
-// ofRole is a line of a file that stands for the grants of another role.
-var ofRole = regexp.MustCompile(`(?m)^-- \+role (\S+)\n`)
-
 // readGrants returns the comment and the grants of a role, with words in braces for the names.
 func readGrants(role string, dialect Dialect) (comment, grants string, err error) {
-	text, err := dialect.read(grantFiles, "grants/"+role+".sql")
+	text, err := dialect.Read(grantFiles, "grants/"+role+".sql")
 	for line := range strings.Lines(text) {
-		switch of := ofRole.FindStringSubmatch(line); {
-		case of != nil:
-			_, others, failed := readGrants(of[1], dialect)
-			grants, err = grants+others, failed
-		case strings.HasPrefix(line, "--"):
+		if strings.HasPrefix(line, "--") {
 			comment += line
-		default:
+		} else {
 			grants += line
 		}
 	}
@@ -157,9 +150,6 @@ func Rights(role string, dialect Dialect) (rights map[string]string, all bool) {
 		return rights, false
 	}
 	for _, found := range rightsLine.FindAllStringSubmatch(text, -1) {
-		if before := rights[found[2]]; before != "" {
-			found[1] = before + ", " + found[1]
-		}
 		rights[found[2]] = found[1]
 	}
 	return rights, role == "owner"

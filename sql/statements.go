@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-//go:embed agent/*.sql audit/*.sql blocking/*.sql slotrun/*.sql steps/*.sql client/*.sql event/*.sql longrun/*.sql schedule/*.sql sweep/*.sql list/*.sql prune/*.sql operate/*.sql
+//go:embed agent/*.sql audit/*.sql blocking/*.sql slotrun/*.sql steps/*.sql client/*.sql event/*.sql longrun/*.sql schedule/*.sql schedule/parts/*.sql sweep/*.sql list/*.sql prune/*.sql operate/*.sql
 var statementFiles embed.FS
 
 // ErrPrefix is returned where a table prefix is not allowed.
@@ -50,10 +50,10 @@ func LoadFor(dialect Dialect, prefix string) (Statements, error) {
 	}
 	all := make(Statements)
 	err := fs.WalkDir(statementFiles, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || strings.Contains(path, "/parts/") {
 			return err
 		}
-		text, err := dialect.read(statementFiles, path)
+		text, err := dialect.Read(statementFiles, path)
 		if err != nil {
 			return err
 		}

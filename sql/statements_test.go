@@ -29,11 +29,10 @@ func files(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrate/") || strings.HasPrefix(name, "grants/") {
+		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrate/") || strings.HasPrefix(name, "grants/") || strings.Contains(name, "/parts/") {
 			return err
 		}
-		text, err := os.ReadFile(name)
-		all[strings.TrimSuffix(name, ".sql")] = sql.Full.Only(string(text))
+		all[strings.TrimSuffix(name, ".sql")], err = sql.Full.Read(os.DirFS("."), name)
 		return err
 	})
 	if err != nil {

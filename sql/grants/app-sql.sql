@@ -11,6 +11,4 @@ GRANT SELECT, INSERT (id, crontabs, zone, payload, job_exec, topic, owner_name, 
 GRANT SELECT ON {database}.{schedule_refused} TO {account};
 GRANT INSERT (shard, id, topic, event_key, generated_at, payload, inserted_at) ON {database}.{event_outbox} TO {account};
 GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account}; -- only full
-GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account}; -- only full
-GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account}; -- only full
+-- +file grants/parts/procedures.sql -- only full

@@ -27,6 +27,4 @@ GRANT SELECT, INSERT, UPDATE ON {database}.{queue_position} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{schedule_deleted} TO {account};
 GRANT INSERT ON {database}.{event_published} TO {account};
 GRANT INSERT (consumer, id, seen_at) ON {database}.{event_seen} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account}; -- only full
-GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account}; -- only full
-GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account}; -- only full
+-- +file grants/parts/procedures.sql -- only full

@@ -26,6 +26,4 @@ GRANT SELECT ON {database}.{job_version} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{job_run_log} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{step_run_log} TO {account};
 GRANT SELECT, INSERT, UPDATE ON {database}.{queue_position} TO {account};
-GRANT EXECUTE ON PROCEDURE {database}.{cancel} TO {account}; -- only full
-GRANT EXECUTE ON PROCEDURE {database}.{pending} TO {account}; -- only full
-GRANT EXECUTE ON PROCEDURE {database}.{delete_schedules} TO {account}; -- only full
+-- +file grants/parts/procedures.sql -- only full

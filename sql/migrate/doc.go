@@ -2,8 +2,8 @@
 // inserts or works compiles it, and goose with it.
 //
 // The first migration is the baseline. It is made of a file for each table, view and procedure, as they are now, in the folders tables,
-// views and procedures. Later ones stand beside it in the folder migrations, and change the tables that are there. Tables of a version from
-// before the baseline are left alone ([ErrEarlier]), until [Down] drops them.
+// views and procedures, for both dialects ([sql.Dialect.Read]). Later ones stand beside it in the folder migrations, and change the tables
+// that are there. Tables of a version from before the baseline are left alone ([ErrEarlier]), until [Down] drops them.
 //
 // # What happens when a migration fails
 //

@@ -9,27 +9,30 @@ import (
 
 // Numbers of the servers' errors that matter here.
 const (
-	errAccessDenied     = 1044
-	errDuplicateKey     = 1062
-	errTableDenied      = 1142
-	errColumnDenied     = 1143
-	errNoSuchTable      = 1146
-	errUnknownVariable  = 1193
-	errLockWaitTimeout  = 1205
-	errDeadlock         = 1213
-	errNeedsPrivilege   = 1227
-	errWrongValue       = 1231
-	errWrongDate        = 1292
-	errNoSuchProcedure  = 1305
-	errArguments        = 1318
-	errViewAccessDenied = 1345
-	errInvalidView      = 1356
-	errRoutineDenied    = 1370
-	errNoSuchDefiner    = 1449
-	errNoWait           = 3572
-	errCheckMySQL       = 3819
-	errCheckMariaDB     = 4025
-	errTiDBDenied       = 8121
+	errCheckRead           = 1020
+	errAccessDenied        = 1044
+	errNoSuchColumn        = 1054
+	errDuplicateKey        = 1062
+	errTableDenied         = 1142
+	errColumnDenied        = 1143
+	errNoSuchTable         = 1146
+	errUnknownVariable     = 1193
+	errLockWaitTimeout     = 1205
+	errDeadlock            = 1213
+	errNeedsPrivilege      = 1227
+	errWrongValue          = 1231
+	errWrongDate           = 1292
+	errNoSuchProcedure     = 1305
+	errArguments           = 1318
+	errViewAccessDenied    = 1345
+	errInvalidView         = 1356
+	errRoutineDenied       = 1370
+	errNoSuchDefiner       = 1449
+	errTransactionRollback = 3101
+	errNoWait              = 3572
+	errCheckMySQL          = 3819
+	errCheckMariaDB        = 4025
+	errTiDBDenied          = 8121
 )
 
 func refused(err error, numbers ...uint16) bool {

@@ -24,7 +24,7 @@ type Set struct {
 	Version int64
 }
 
-//go:embed migrations/*.sql tables/*.sql views/*.sql procedures/*.sql procedures/parts/*.sql
+//go:embed migrations/*.sql tables/*.sql views/*.sql procedures/*.sql views/parts/*.sql procedures/parts/*.sql
 var ownFiles embed.FS
 
 // Newest returns the migrations of this program.
@@ -55,33 +55,15 @@ func (s Schema) names() (names []string, err error) {
 }
 
 var (
-	// byFile is a line in whose place the file is put that it names, as far in as the line is.
-	byFile = regexp.MustCompile(`(?m)^( *)-- \+file (\S+)$`)
-	// checks are the CHECKs of a table, which come last in it.
+	// checks are the CHECKs of a table, which come last in it. The dialect plain has none.
 	checks = regexp.MustCompile(`(?s),\n  CONSTRAINT .*?\n\)`)
 	makes  = regexp.MustCompile(`(?m)^CREATE .*?(TABLE|VIEW|PROCEDURE) (?:IF NOT EXISTS )?(\w+)`)
 )
 
-// read returns a file as it is in the dialect, whole. Lines of it may be for one of the files that name it.
-func (s Schema) read(name, namedBy string) (string, error) {
-	file, err := fs.ReadFile(s.files(), name)
-	if err != nil {
-		return "", err
-	}
-	whole := byFile.ReplaceAllStringFunc(s.Dialect.Only(string(file), namedBy), func(line string) string {
-		found := byFile.FindStringSubmatch(line)
-		part, failed := s.read(found[2], strings.TrimSuffix(path.Base(name), ".sql"))
-		if failed != nil {
-			err = failed
-		}
-		return found[1] + strings.ReplaceAll(strings.TrimSuffix(part, "\n"), "\n", "\n"+found[1])
-	})
-	return whole, err
-}
-
-// migration returns a migration as it is sent, with the comments that stand in it.
+// migration returns a migration as it is sent, with the comments that stand in it. In the place of its line "-- +drop" is what drops all that
+// it makes.
 func (s Schema) migration(name string) (string, error) {
-	whole, err := s.read("migrations/"+name, "")
+	whole, err := s.Dialect.Read(s.files(), "migrations/"+name)
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", name, err)
 	}
@@ -89,12 +71,12 @@ func (s Schema) migration(name string) (string, error) {
 		whole = checks.ReplaceAllString(whole, "\n)")
 	}
 	seconds := int64(s.Resolution / time.Second)
-	whole = strings.NewReplacer("{days}", days, "{installation}", text.InstallationStream, "{unseen}", unseen).Replace(whole)
-	whole = strings.NewReplacer("{prefix}", s.Prefix, "{seconds}", strconv.FormatInt(seconds, 10), "{micros}", strconv.FormatInt(seconds*1e6, 10)).Replace(whole)
+	whole = strings.NewReplacer("{installation}", text.InstallationStream, "{unseen}", unseen,
+		"{prefix}", s.Prefix, "{seconds}", strconv.FormatInt(seconds, 10), "{micros}", strconv.FormatInt(seconds*1e6, 10)).Replace(whole)
 	return strings.Replace(whole, "-- +drop\n", drops(whole), 1), nil
 }
 
-// drops are the statements that drop all that a migration makes, the last first.
+// drops are the statements for that, the last first.
 func drops(migration string) string {
 	var b strings.Builder
 	for _, made := range slices.Backward(makes.FindAllStringSubmatch(migration, -1)) {
@@ -107,17 +89,6 @@ func drops(migration string) string {
 // for itself. Where characters are added, a new migration has another.
 const unseen = "[~x{A0}~x{AD}~x{34F}~x{61C}~x{115F}-~x{1160}~x{1680}~x{17B4}-~x{17B5}~x{180B}-~x{180F}~x{2000}-~x{200F}~x{2028}-~x{202F}~x{205F}-~x{206F}" +
 	"~x{2800}~x{3000}~x{3164}~x{FE00}-~x{FE0F}~x{FEFF}~x{FFA0}~x{FFF0}-~x{FFFB}~x{13430}-~x{1343F}~x{1BCA0}-~x{1BCA3}~x{1D173}-~x{1D17A}~x{E0000}-~x{E0FFF}]"
-
-// days are those from the first end to the last, 27 years of them at most, for the views by day. They come first in each, and each is a
-// range of the primary key: so the server carries a condition on day down to them. They are no view of their own, to which analysts would
-// need a right.
-const days = `(SELECT DATE(ends.first_at) + INTERVAL d0.n + 10 * d1.n + 100 * d2.n + 1000 * d3.n DAY AS day
-    FROM (SELECT MIN(ended_at) AS first_at, MAX(ended_at) AS last_at FROM {prefix}job_history) ends,
-      (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) d0,
-      (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) d1,
-      (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) d2,
-      (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) d3
-    WHERE DATE(ends.first_at) + INTERVAL d0.n + 10 * d1.n + 100 * d2.n + 1000 * d3.n DAY <= ends.last_at)`
 
 // render fills prefix and resolution into the migrations, as goose reads them, and returns their names, in their order.
 func (s Schema) render() (rendered fs.FS, names []string, err error) {

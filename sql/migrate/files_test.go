@@ -99,34 +99,19 @@ func TestEveryMigrationIsRepeatableAndCanBeUndone(t *testing.T) {
 	})
 }
 
-// The baseline is a file for each table, view and procedure, under a header, and a table's file says what uses its indexes. Procedures have
-// parts in common.
+// The baseline is a file for each table, view and procedure, under a header, and a table's file says what uses its indexes.
 func TestEachTableViewAndProcedureIsAFile(t *testing.T) {
-	named := make(map[string]int)
-	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || path.Ext(name) != ".sql" {
-			return err
-		}
-		file, err := os.ReadFile(name)
-		for _, found := range regexp.MustCompile(`(?m)^ *-- \+file (\S+)`).FindAllStringSubmatch(string(file), -1) {
-			named[found[1]]++
-		}
-		return err
-	})
+	baseline, err := os.ReadFile("migrations/00036_baseline.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := 0
+	var made []string
+	for _, found := range regexp.MustCompile(`(?m)^-- \+file (\S+)`).FindAllStringSubmatch(string(baseline), -1) {
+		made = append(made, found[1])
+	}
 	err = fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrations/") {
+		if err != nil || path.Ext(name) != ".sql" || strings.HasPrefix(name, "migrations/") || strings.Contains(name, "/parts/") {
 			return err
-		}
-		files++
-		if path.Dir(name) == "procedures/parts" {
-			if named[name] < 2 {
-				t.Errorf("%d procedures have %s", named[name], name)
-			}
-			return nil
 		}
 		file, err := os.ReadFile(name)
 		if err != nil {
@@ -137,8 +122,8 @@ func TestEachTableViewAndProcedureIsAFile(t *testing.T) {
 		if len(regexp.MustCompile(`(?m)^CREATE .*`+object).FindAllString(string(file), -1)) != 1 || !strings.HasPrefix(string(file), "-- ") {
 			t.Errorf("%s does not make the %s of its name, under a header", name, kind)
 		}
-		if named[name] != 1 {
-			t.Errorf("the baseline has %d times %s", named[name], name)
+		if !slices.Contains(made, name) {
+			t.Errorf("the baseline has no %s", name)
 		}
 		before := ""
 		for line := range strings.Lines(string(file)) {
@@ -149,8 +134,8 @@ func TestEachTableViewAndProcedureIsAFile(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || files < 35 || len(named) != files {
-		t.Errorf("there are %d files, of which %d are named, %v", files, len(named), err)
+	if err != nil || len(made) < 35 {
+		t.Errorf("the baseline has %d files, %v", len(made), err)
 	}
 }
 

@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 const (
@@ -156,6 +153,5 @@ func (l *rowLock) keep(ctx context.Context) (unlock func()) {
 
 // lostConflict says whether another was first, on this node or another.
 func lostConflict(err error) bool {
-	var server *mysql.MySQLError
-	return errors.As(err, &server) && slices.Contains([]uint16{1020, 1205, 1213, 3101}, server.Number)
+	return refused(err, errCheckRead, errLockWaitTimeout, errDeadlock, errTransactionRollback)
 }

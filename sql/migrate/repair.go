@@ -119,7 +119,7 @@ func (s *Schema) damages(ctx context.Context, db *sql.DB) ([]Damage, error) {
 		return nil, fmt.Errorf("%w from %s to %s: run reslot to its end first", ErrReslotting, time.Duration(seconds)*time.Second, time.Duration(to)*time.Second)
 	case err == nil:
 		s.Resolution = time.Duration(seconds) * time.Second
-	case noSuchTable(err), errors.Is(err, sql.ErrNoRows), refused(err, 1054):
+	case noSuchTable(err), errors.Is(err, sql.ErrNoRows), refused(err, errNoSuchColumn):
 		// The comparison says what is missing; an empty slot_config is none that it sees.
 		if errors.Is(err, sql.ErrNoRows) {
 			return []Damage{{Kind: DamagedTable, Of: s.Prefix + "slot_config", Text: "table " + s.Prefix + "slot_config is empty",

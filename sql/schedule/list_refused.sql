@@ -1,11 +1,7 @@
 -- A page of schedules that were disabled since they are no good, in the order of their ids.
 -- Index: PRIMARY of schedule_refused from the cursor on; PRIMARY of schedule, one entry each. Locks: none.
 -- {payload}: payload or NULL, and its length or NULL, {after}: the cursor, {limit}: how many
-SELECT HEX(id), crontabs, zone, {payload}, job_exec, topic, owner_name, HEX(owner_key), catch_up, catch_up_within, expires_after,
-  jitter, may_coalesce <> 0, version, enabled <> 0, CAST(disabled_at AS CHAR), HEX(disabled_reason), COALESCE(passed_over, 0),
-  COALESCE(caught_up, 0),
-  CAST(created_at AS CHAR), CAST(COALESCE(updated_at, created_at) AS CHAR),
-  is_long <> 0, overlap, tolerance, quota, pool, CAST(last_started_at AS CHAR), utc_offset
+-- +file schedule/parts/row.sql
 FROM {prefix}schedule_refused FORCE INDEX (PRIMARY)
   STRAIGHT_JOIN {prefix}schedule FORCE INDEX (PRIMARY) ON id = schedule_id
 WHERE schedule_id > {after} AND disabled_at IS NOT NULL ORDER BY schedule_id LIMIT {limit}

@@ -4,6 +4,5 @@ SELECT day, job_exec, check_count, jobs, max_checks,
        ROUND(100 * jobs / SUM(jobs) OVER (PARTITION BY day, job_exec), 2) AS percent,
        CAST(SUM(jobs) OVER (PARTITION BY day, job_exec ORDER BY check_count DESC) AS SIGNED) AS at_least
 FROM (SELECT d.day, h.job_exec, h.check_count, COUNT(*) AS jobs, COUNT(CASE WHEN h.outcome = 'max_checks' THEN 1 END) AS max_checks
-      FROM {days} d
-  STRAIGHT_JOIN {prefix}job_history h ON h.ended_at >= TIMESTAMP(d.day) AND h.ended_at < TIMESTAMP(d.day) + INTERVAL 1 DAY
+      -- +file views/parts/ends_by_day.sql
       WHERE h.outcome NOT IN ('cancelled', 'superseded') GROUP BY d.day, h.job_exec, h.check_count) counted;

@@ -8,7 +8,6 @@ SELECT d.day, h.job_exec, COUNT(*) AS runs,
        COUNT(CASE WHEN h.lateness_ms > 900000 THEN 1 END) AS over_15m,
        COUNT(CASE WHEN h.lateness_ms > 3600000 THEN 1 END) AS over_1h,
        COUNT(CASE WHEN h.lateness_ms > 86400000 THEN 1 END) AS over_1d
-FROM {days} d
-  STRAIGHT_JOIN {prefix}job_history h ON h.ended_at >= TIMESTAMP(d.day) AND h.ended_at < TIMESTAMP(d.day) + INTERVAL 1 DAY
+-- +file views/parts/ends_by_day.sql
 WHERE h.started_at IS NOT NULL
 GROUP BY d.day, h.job_exec;

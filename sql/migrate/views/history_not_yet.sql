@@ -9,7 +9,6 @@ SELECT d.day, h.job_exec, COUNT(*) AS jobs,
        COUNT(CASE WHEN h.outcome NOT IN ('done', 'max_checks') THEN 1 END) AS unknown_end,
        CAST(SUM(h.check_count + (h.outcome = 'max_checks')) AS SIGNED) AS not_yet,
        ROUND(100 * COUNT(CASE WHEN h.check_count > 0 OR h.outcome = 'max_checks' THEN 1 END) / COUNT(*), 2) AS percent_not_at_once
-FROM {days} d
-  STRAIGHT_JOIN {prefix}job_history h ON h.ended_at >= TIMESTAMP(d.day) AND h.ended_at < TIMESTAMP(d.day) + INTERVAL 1 DAY
+-- +file views/parts/ends_by_day.sql
 WHERE h.outcome NOT IN ('cancelled', 'superseded')
 GROUP BY d.day, h.job_exec;

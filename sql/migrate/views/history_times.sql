@@ -14,12 +14,10 @@ FROM (SELECT day, job_exec, kind, ms,
              SUM(jobs) OVER (PARTITION BY day, job_exec, kind ORDER BY ms) AS up_to,
              SUM(jobs) OVER (PARTITION BY day, job_exec, kind) AS among
       FROM (SELECT d.day, h.job_exec, 'ran' AS kind, h.run_ms AS ms, COUNT(*) AS jobs
-            FROM {days} d
-  STRAIGHT_JOIN {prefix}job_history h ON h.ended_at >= TIMESTAMP(d.day) AND h.ended_at < TIMESTAMP(d.day) + INTERVAL 1 DAY
+            -- +file views/parts/ends_by_day.sql
             WHERE h.started_at IS NOT NULL GROUP BY d.day, h.job_exec, h.run_ms
             UNION ALL
             SELECT d.day, h.job_exec, 'late', h.lateness_ms, COUNT(*)
-            FROM {days} d
-  STRAIGHT_JOIN {prefix}job_history h ON h.ended_at >= TIMESTAMP(d.day) AND h.ended_at < TIMESTAMP(d.day) + INTERVAL 1 DAY
+            -- +file views/parts/ends_by_day.sql
             WHERE h.started_at IS NOT NULL GROUP BY d.day, h.job_exec, h.lateness_ms) counted) ranked
 GROUP BY day, job_exec;
