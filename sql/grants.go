@@ -35,11 +35,8 @@ type Account struct {
 	Server Server
 }
 
-// grantNames are what a file names: in braces, without the prefix.
-var grantNames = []string{"slot_config", "future_job", "job_history", "slot_run", "job_pause", "cancel", "pending", "delete_schedules", "history_outcomes", "history_times",
-	"schedule", "long_run", "schedule_refused", "schedule_deleted", "agent", "event_outbox", "event_shard", "event_forwarder", "event_topic", "event_set_aside",
-	"event_count", "event_published", "event_seen", "audit_log", "history_checks", "history_not_yet", "history_lateness", "history_checks_daily",
-	"job_definition", "step_definition", "job_step", "job_version", "job_run_log", "step_run_log", "queue_position"}
+// object is what a grant is on, without the prefix.
+var object = regexp.MustCompile(`\.\{(\w+)\}`)
 
 // What may be in an account: nothing that would have to be escaped, under whatever sql_mode the text is run.
 var (
@@ -94,19 +91,15 @@ func Grants(role string, a Account) (comment string, statements []string, err er
 	if err := CheckPrefix(a.Prefix); err != nil {
 		return "", nil, err
 	}
-	pairs := []string{"{account}", a.Name(), "{database}", quoteName(a.Database),
+	fill := strings.NewReplacer("{account}", a.Name(), "{database}", quoteName(a.Database),
 		// Here, and only here, _ and % stand for others.
-		"{database_pattern}", quoteName(strings.NewReplacer(`\`, `\\`, "_", `\_`, "%", `\%`).Replace(a.Database))}
-	for _, name := range grantNames {
-		pairs = append(pairs, "{"+name+"}", quoteName(a.Prefix+name))
-	}
+		"{database_pattern}", quoteName(strings.NewReplacer(`\`, `\\`, "_", `\_`, "%", `\%`).Replace(a.Database)))
 	comment, text, err := readGrants(role, a.Dialect.On(a.Server))
 	if err != nil {
 		return "", nil, err
 	}
-	fill := strings.NewReplacer(pairs...)
 	for line := range strings.Lines(text) {
-		statement := strings.TrimSuffix(line, ";\n")
+		statement := object.ReplaceAllString(strings.TrimSuffix(line, ";\n"), "."+quoteName(a.Prefix+"$1"))
 		if a.Server == TiDB {
 			statement = columnRights.ReplaceAllString(statement, "$1")
 		}

@@ -1,6 +1,6 @@
 -- An app that inserts and cancels by the Go client: Insert with OnPending keep or error, InsertMany, Cancel, Get and
 -- Pending. It cannot put a pending check to another time: replace, earlier, later and Reschedule are refused with error 1142 or
 -- 1143 (app-reschedule has what they need). The UPDATE has runs of schedules go on under new definitions. DELETE and the INSERT into history are what a
--- cancel by the client does in the app's own transaction; where CALL cancel is enough, app-sql is. MariaDB asks for UPDATE of each column that an
--- INSERT … ON DUPLICATE KEY UPDATE names, as that of schedules does.
+-- cancel by the client does in the app's own transaction; an app for which CALL cancel is enough takes app-sql. MariaDB asks for UPDATE of
+-- each column that an INSERT … ON DUPLICATE KEY UPDATE names, as that of schedules does.
 -- +file grants/parts/app.sql

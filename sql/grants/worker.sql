@@ -1,6 +1,6 @@
--- A worker: run, work, sweep and roll-forward. It ends and moves what is due, and keeps the ledger; what it can
--- insert and call is for job_execs that insert and cancel by the worker's connections. With PROCESS ON *.* beside it, which is for
--- the whole server, it can see whether worker.put_off_purge would harm others: without that it puts no purge off.
+-- A worker: run, work, sweep and roll-forward. It ends and moves what is due, and keeps the ledger; INSERT of pending rows,
+-- and procedures, are for job_execs that insert and cancel by the worker's connections. With PROCESS ON *.* beside it, which is
+-- for the whole server, it can see whether worker.put_off_purge would harm others: without that it puts no purge off.
 GRANT SELECT ON {database}.{slot_config} TO {account};
 GRANT SELECT ON {database}.{job_pause} TO {account};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {database}.{future_job} TO {account};
