@@ -18,10 +18,11 @@ type Error struct {
 
 // Error returns one line without secrets.
 func (e *Error) Error() string {
-	if e.Source == "" {
-		return fmt.Sprintf("%s: %s", e.Key, e.Err)
+	text := value.Named(e.Key, e.Err).Error()
+	if e.Source != "" {
+		text += " (" + e.Source + ")"
 	}
-	return fmt.Sprintf("%s: %s (%s)", e.Key, e.Err, e.Source)
+	return text
 }
 
 // Unwrap returns Err.

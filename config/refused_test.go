@@ -20,31 +20,31 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 	}{
 		// values
 		{"too short", given{file: "worker:\n  lease: 1s"},
-			`worker.lease: "1s" is out of range; allowed are 2s to 1h (file FILE, line 2)`},
+			`worker.lease 1s: 2s to 1h are allowed (file FILE, line 2)`},
 		{"too long", given{env: env("PRESCIENT_WORKER_LEASE", "1d")},
-			`worker.lease: "1d" is out of range; allowed are 2s to 1h (environment variable PRESCIENT_WORKER_LEASE)`},
+			`worker.lease 1d: 2s to 1h are allowed (environment variable PRESCIENT_WORKER_LEASE)`},
 		{"an address without a port", given{file: "metrics: {listen: localhost}"},
 			`metrics.listen: "localhost" is no address; want host:port, such as 127.0.0.1:9464, or :9464 for every address (file FILE, line 1)`},
 		{"a port that is none", given{flags: []string{"--metrics-listen=:http!"}},
 			`metrics.listen: ":http!" has no port of 0 to 65535; want host:port, such as 127.0.0.1:9464, or :9464 for every address (flag --metrics-listen)`},
 		{"no unit", given{flags: []string{"--sweep-every=60"}},
-			`sweep.every: "60" is no duration; want one such as 90s, 15m, 1h30m, 1d12h or 30d; allowed are 1s to 1h (flag --sweep-every)`},
+			`sweep.every: "60" is no duration; want one such as 90s, 15m, 1h30m, 1d12h or 30d; 1s to 1h are allowed (flag --sweep-every)`},
 		{"negative", given{file: "guards: {horizon: -1d}"},
-			`guards.horizon: "-1d" is out of range; allowed are 1s to 3660d (file FILE, line 1)`},
+			`guards.horizon -1d: 1s to 3660d are allowed (file FILE, line 1)`},
 		{"no timeout", given{file: "guards: {timeout: 0s}"},
-			`guards.timeout: "0s" is out of range; allowed are 1ms to 24h (file FILE, line 1)`},
+			`guards.timeout 0s: 1ms to 24h are allowed (file FILE, line 1)`},
 		{"empty", given{flags: []string{"--worker-lease="}},
-			`worker.lease: "" is no duration; want one such as 90s, 15m, 1h30m, 1d12h or 30d; allowed are 2s to 1h (flag --worker-lease)`},
+			`worker.lease: "" is no duration; want one such as 90s, 15m, 1h30m, 1d12h or 30d; 2s to 1h are allowed (flag --worker-lease)`},
 		{"a batch too large", given{file: "worker: {batch: 20001}"},
-			`worker.batch: "20001" is out of range; allowed are 1 to 20000 (file FILE, line 1)`},
+			`worker.batch 20001: 1 to 20000 are allowed (file FILE, line 1)`},
 		{"larger than any number", given{file: "worker: {batch: 99999999999999999999}"},
-			`worker.batch: "99999999999999999999" is out of range; allowed are 1 to 20000 (file FILE, line 1)`},
+			`worker.batch 99999999999999999999: 1 to 20000 are allowed (file FILE, line 1)`},
 		{"not whole", given{file: "worker: {concurrency: 1.0}"},
-			`worker.concurrency: "1.0" is no whole number; allowed are 1 to 10000 (file FILE, line 1)`},
+			`worker.concurrency: "1.0" is no whole number; 1 to 10000 are allowed (file FILE, line 1)`},
 		{"not a number", given{env: env("PRESCIENT_WORKER_CONCURRENCY", "many")},
-			`worker.concurrency: "many" is no whole number; allowed are 1 to 10000 (environment variable PRESCIENT_WORKER_CONCURRENCY)`},
+			`worker.concurrency: "many" is no whole number; 1 to 10000 are allowed (environment variable PRESCIENT_WORKER_CONCURRENCY)`},
 		{"the library's none", given{file: "guards: {max_checks: -1}"},
-			`guards.max_checks: "-1" is out of range; allowed are 0 to 1000000 (file FILE, line 1)`},
+			`guards.max_checks -1: 0 to 1000000 are allowed (file FILE, line 1)`},
 		{"prefix", given{file: "table_prefix: Shop-"},
 			`table_prefix: "Shop-" is not allowed; only a-z, 0-9 and _, without a digit first, are (file FILE, line 1)`},
 		{"prefix too long", given{file: "table_prefix: " + strings.Repeat("a", 33)},
@@ -64,9 +64,9 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"truth", given{file: "jobs: {orders: {enabled: 1}}"},
 			`jobs.orders.enabled: "1" is neither true nor false (file FILE, line 1)`},
 		{"guards of a job begin at 1", given{file: "jobs: {orders: {concurrency: 0}}"},
-			`jobs.orders.concurrency: "0" is out of range; allowed are 1 to 10000 (file FILE, line 1)`},
+			`jobs.orders.concurrency 0: 1 to 10000 are allowed (file FILE, line 1)`},
 		{"a pool of nothing", given{file: "worker: {pools: {heavy: 0}}"},
-			`worker.pools: "heavy": "0" is out of range; allowed are 1 to 10000 (file FILE, line 1)`},
+			`worker.pools: "heavy" 0: 1 to 10000 are allowed (file FILE, line 1)`},
 		{"a pool without a number", given{env: env("PRESCIENT_WORKER_POOLS", "heavy")},
 			`worker.pools: "heavy" is no name and number; want some such as heavy=4,eu=2 (environment variable PRESCIENT_WORKER_POOLS)`},
 		{"the name of a pool", given{file: "worker: {pools: {'a b': 1}}"},
@@ -160,8 +160,8 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			flags: []string{"--log-level=loud"},
 		}, `logg: unknown key; did you mean log? (file FILE, line 2)
 PRESCIENT_Y: unknown variable (environment)
-worker.lease: "1s" is out of range; allowed are 2s to 1h (file FILE, line 1)
-sweep.rate: "fast" is no whole number; allowed are 0 to 10000000 (environment variable PRESCIENT_SWEEP_RATE)
+worker.lease 1s: 2s to 1h are allowed (file FILE, line 1)
+sweep.rate: "fast" is no whole number; 0 to 10000000 are allowed (environment variable PRESCIENT_SWEEP_RATE)
 log.level: "loud" is not known; allowed are trace, debug, info, warn, error, disabled (flag --log-level)
 jobs.http[0].url: it is missing (file FILE, line 3)`},
 	} {

@@ -23,7 +23,7 @@ func Capacities(into *map[string]int, most int) Parser {
 			}
 			var n int
 			if err := Number(&n, 1, most)(strings.TrimSpace(number)); err != nil {
-				return fmt.Errorf("%s: %w", Quote(name), err)
+				return Named(Quote(name), err)
 			}
 			all[name] = n
 		}

@@ -17,15 +17,23 @@ import (
 // A Parser reads the text of a value into its place. Its error says what was given and what is allowed.
 type Parser func(text string) error
 
+// AnyDuration is a duration of any length.
+func AnyDuration(into *time.Duration) Parser {
+	return func(text string) (err error) {
+		*into, err = ParseDuration(text)
+		return err
+	}
+}
+
 // Duration is one within bounds.
 func Duration(into *time.Duration, least, most time.Duration) Parser {
 	return func(text string) error {
 		d, err := ParseDuration(text)
 		if err != nil {
-			return fmt.Errorf("%w; allowed are %s to %s", err, short(least), short(most))
+			return fmt.Errorf("%w; %s", err, durations(least, most))
 		}
 		if d < least || d > most {
-			return fmt.Errorf("%s is out of range; allowed are %s to %s", Quote(text), short(least), short(most))
+			return &RangeError{text, durations(least, most)}
 		}
 		*into = d
 		return nil
@@ -37,10 +45,10 @@ func Number(into *int, least, most int) Parser {
 	return func(text string) error {
 		n, err := strconv.Atoi(text)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return fmt.Errorf("%s is no whole number; allowed are %d to %d", Quote(text), least, most)
+			return fmt.Errorf("%s is no whole number; %s", Quote(text), numbers(least, most))
 		}
 		if err != nil || n < least || n > most {
-			return fmt.Errorf("%s is out of range; allowed are %d to %d", Quote(text), least, most)
+			return &RangeError{fmt.Sprintf("%.80s", text), numbers(least, most)}
 		}
 		*into = n
 		return nil

@@ -30,7 +30,7 @@ func Size(into *int64, least, none int64) Parser {
 			*into = none
 			return nil
 		case int64(n) > math.MaxInt64/unit || int64(n)*unit < least:
-			return fmt.Errorf("%s is out of range; at least %dMiB are needed, and 0 is for no bound", Quote(text), least>>20)
+			return &RangeError{text, fmt.Sprintf("at least %dMiB are allowed, and 0 for no bound", least>>20)}
 		}
 		*into = int64(n) * unit
 		return nil

@@ -12,8 +12,8 @@ func TestASizeIsBytesOrHasAUnit(t *testing.T) {
 			t.Errorf("%s: %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for text, says := range map[string]string{"": "is no size", "2 G": "is no size", "-1": "is no size", "1.5GiB": "is no size", "2gib": "is no size", "15MiB": "out of range; at least 16MiB",
-		"9223372036854775807GiB": "out of range", "99999999999999999999": "is no size"} {
+	for text, says := range map[string]string{"": "is no size", "2 G": "is no size", "-1": "is no size", "1.5GiB": "is no size", "2gib": "is no size", "15MiB": "15MiB: at least 16MiB are allowed",
+		"9223372036854775807GiB": ": at least 16MiB are allowed", "99999999999999999999": "is no size"} {
 		got := int64(7)
 		if err := Size(&got, 16<<20, -1)(text); err == nil || !strings.Contains(err.Error(), says) || got != 7 {
 			t.Errorf("%q: %d, %v; want %q", text, got, err, says)
