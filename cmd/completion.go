@@ -84,16 +84,15 @@ func completeExecs(cmd *cobra.Command, prog *program.Program) ([]string, cobra.S
 	return names, directive
 }
 
-func registeredNames(cmd *cobra.Command, prog *program.Program) ([]string, error) {
+func registeredNames(cmd *cobra.Command, prog *program.Program) (names []string, err error) {
 	before := cmd.Context()
 	ctx, cancel := context.WithTimeout(before, completionTime)
 	defer cancel()
 	cmd.SetContext(ctx)
 	defer cmd.SetContext(before)
-	s, err := prog.ConnectWithExecs(cmd)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return s.Execs(), nil
+	err = prog.ConnectWithExecs(cmd, func(s *program.Session) error {
+		names = s.Execs()
+		return nil
+	})
+	return names, err
 }

@@ -39,24 +39,21 @@ func cancel(cmd *cobra.Command, prog *program.Program, entity string, execs []st
 	if e.Name == prescient.ScheduleEntity {
 		return exit.Usage(fmt.Errorf("--entity %s: the entity %s is reserved for schedules, which are deleted by their own commands", e, e.Name))
 	}
-	s, err := prog.Connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	cancelled, err := s.Client.Cancel(cmd.Context(), s.DB, e, execs...)
-	if err != nil {
-		return s.Explain(err)
-	}
-	if prog.JSON {
-		err = output.JSON(cmd.OutOrStdout(), struct {
-			Cancelled int `json:"cancelled"`
-		}{cancelled})
-	} else {
-		err = output.Say(cmd.OutOrStdout(), "cancelled %d of %s", cancelled, e.String())
-	}
-	if err != nil || cancelled > 0 {
-		return err
-	}
-	return s.WarnMisspelt(cmd, "if it is misspelt, nothing is cancelled", execs...)
+	return prog.Connect(cmd, func(s *program.Session) error {
+		cancelled, err := s.Client.Cancel(cmd.Context(), s.DB, e, execs...)
+		if err != nil {
+			return s.Explain(err)
+		}
+		if prog.JSON {
+			err = output.JSON(cmd.OutOrStdout(), struct {
+				Cancelled int `json:"cancelled"`
+			}{cancelled})
+		} else {
+			err = output.Say(cmd.OutOrStdout(), "cancelled %d of %s", cancelled, e.String())
+		}
+		if err != nil || cancelled > 0 {
+			return err
+		}
+		return s.WarnMisspelt(cmd, "if it is misspelt, nothing is cancelled", execs...)
+	})
 }

@@ -36,37 +36,34 @@ func get(cmd *cobra.Command, prog *program.Program, t target) error {
 	if err != nil {
 		return err
 	}
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	job, err := s.Client.Get(cmd.Context(), s.DB, entity, t.exec, t.tag)
-	if errors.Is(err, prescient.ErrNotFound) {
-		return notPending(cmd.Context(), s, entity, t, err)
-	}
-	if err != nil {
-		return s.Explain(err)
-	}
-	if prog.JSON {
-		return output.JSON(cmd.OutOrStdout(), job)
-	}
-	return output.Fields(cmd.OutOrStdout(), 15, [][2]string{
-		{"entity", entity.String()},
-		{"job_exec", job.JobExec},
-		{"tag", job.Tag},
-		{"due_at", output.Stamp(job.DueAt)},
-		{"expires_at", orNever(job.ExpiresAt)},
-		{"first_check_at", output.Stamp(job.FirstCheckAt)},
-		{"next_check_at", output.Stamp(job.NextCheckAt)},
-		{"check_count", strconv.Itoa(job.CheckCount)},
-		{"error_count", strconv.Itoa(job.ErrorCount)},
-		{"put_off_count", strconv.Itoa(job.PutOffCount)},
-		{"last_error", job.LastError},
-		{"total_ms", strconv.FormatInt(job.TotalMS, 10)},
-		{"payload", string(job.Payload)},
-		{"revision", strconv.FormatUint(job.Revision, 10)},
-		{"inserted_at", output.Stamp(job.InsertedAt)},
+	return prog.Read(cmd, func(s *program.Session) error {
+		job, err := s.Client.Get(cmd.Context(), s.DB, entity, t.exec, t.tag)
+		if errors.Is(err, prescient.ErrNotFound) {
+			return notPending(cmd.Context(), s, entity, t, err)
+		}
+		if err != nil {
+			return s.Explain(err)
+		}
+		if prog.JSON {
+			return output.JSON(cmd.OutOrStdout(), job)
+		}
+		return output.Fields(cmd.OutOrStdout(), 15, [][2]string{
+			{"entity", entity.String()},
+			{"job_exec", job.JobExec},
+			{"tag", job.Tag},
+			{"due_at", output.Stamp(job.DueAt)},
+			{"expires_at", output.Maybe(job.ExpiresAt)},
+			{"first_check_at", output.Stamp(job.FirstCheckAt)},
+			{"next_check_at", output.Stamp(job.NextCheckAt)},
+			{"check_count", strconv.Itoa(job.CheckCount)},
+			{"error_count", strconv.Itoa(job.ErrorCount)},
+			{"put_off_count", strconv.Itoa(job.PutOffCount)},
+			{"last_error", job.LastError},
+			{"total_ms", strconv.FormatInt(job.TotalMS, 10)},
+			{"payload", string(job.Payload)},
+			{"revision", strconv.FormatUint(job.Revision, 10)},
+			{"inserted_at", output.Stamp(job.InsertedAt)},
+		})
 	})
 }
 

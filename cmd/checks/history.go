@@ -35,7 +35,7 @@ looked for among --search ends from the latest on; give --from and --before to l
 those are the slot and a day after it. Where --search did not suffice stderr says how to go on, and with --json a last
 line does: {"more": true, "after": CURSOR, …}.`,
 		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listEnded(cmd, prog, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return endedChecks.print(cmd, prog, f) },
 	}
 	f.addFlags(cmd, "the end")
 	cmd.Flags().StringVar(&f.outcome, "outcome", "", "only with this outcome: "+anyOutcome())
@@ -52,26 +52,17 @@ func anyOutcome() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-func listEnded(cmd *cobra.Command, prog *program.Program, f listFlags) error {
-	found, err := list(prog, cmd, f, (*client.Client).History)
-	if err != nil {
-		return err
-	}
-	if prog.JSON {
-		return found.printJSON(cmd.OutOrStdout(), func(ended client.Ended) any { return endedRow{ended, ended.Cursor()} })
-	}
-	if len(found.rows) == 0 {
-		return output.Say(cmd.OutOrStdout(), "%s", found.none)
-	}
-	var cells [][]string
-	for _, end := range found.rows {
-		cells = append(cells, []string{output.Stamp(end.EndedAt.Truncate(time.Millisecond)), words.Clip(end.Entity().String(), 60), words.Clean(end.JobExec),
-			words.Clip(end.Tag, 30), words.Clean(string(end.Outcome)), output.Stamp(end.Slot), strconv.Itoa(end.CheckCount), lateness(end.LatenessMS),
-			milliseconds(end.RunMS), words.Clean(end.Error)})
-	}
-	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "ended (UTC)"}, {Title: "entity"}, {Title: "job_exec"}, {Title: "tag"},
+var endedChecks = listing[client.Ended]{
+	read: (*client.Client).History,
+	line: func(end client.Ended) any { return endedRow{end, end.Cursor()} },
+	columns: []output.Column{{Title: "ended (UTC)"}, {Title: "entity"}, {Title: "job_exec"}, {Title: "tag"},
 		{Title: "outcome"}, {Title: "slot"}, {Title: "checks", Right: true}, {Title: "late", Right: true},
-		{Title: "ran", Right: true}, {Title: "error", Long: true}}, cells)
+		{Title: "ran", Right: true}, {Title: "error", Long: true}},
+	cells: func(end client.Ended) []string {
+		return []string{output.Stamp(end.EndedAt.Truncate(time.Millisecond)), words.Clip(end.Entity().String(), 60), words.Clean(end.JobExec),
+			words.Clip(end.Tag, 30), words.Clean(string(end.Outcome)), output.Stamp(end.Slot), strconv.Itoa(end.CheckCount), lateness(end.LatenessMS),
+			milliseconds(end.RunMS), words.Clean(end.Error)}
+	},
 }
 
 func milliseconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }

@@ -88,20 +88,17 @@ func insert(cmd *cobra.Command, prog *program.Program, f insertFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := prog.ConnectWithExecs(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if job.DueAt, err = dueOf(cmd.Context(), s, f.when); err != nil {
-		return err
-	}
-	did, err := s.Client.Insert(cmd.Context(), s.DB, job)
-	if err != nil {
-		return s.Explain(err)
-	}
-	return errors.Join(printPlaced(prog, cmd.OutOrStdout(), job.Entity, f.target, did),
-		s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, job.JobExec))
+	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
+		if job.DueAt, err = dueOf(cmd.Context(), s, f.when); err != nil {
+			return err
+		}
+		did, err := s.Client.Insert(cmd.Context(), s.DB, job)
+		if err != nil {
+			return s.Explain(err)
+		}
+		return errors.Join(printPlaced(prog, cmd.OutOrStdout(), job.Entity, f.target, did),
+			s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, job.JobExec))
+	})
 }
 
 // putOff is what comes of a check whose job_exec nobody has.

@@ -148,27 +148,33 @@ func insertFile(cmd *cobra.Command, prog *program.Program, given insertFlags, f 
 	if err := b.readThrough(cmd.Context()); err != nil {
 		return err
 	}
-	s, err := prog.ConnectWithExecs(cmd)
-	if err == nil {
-		defer s.Close()
+	err = prog.ConnectWithExecs(cmd, func(s *program.Session) (err error) {
+		if b.now, err = s.Now(cmd.Context()); err != nil {
+			return err
+		}
 		b.session = s
-		b.now, err = s.Now(cmd.Context())
-	}
-	if err != nil {
+		if err := b.insert(cmd.Context()); err != nil {
+			return s.Explain(err)
+		}
+		return b.report(cmd)
+	})
+	if b.session == nil {
 		return b.withoutDatabase(cmd.Context(), err)
 	}
-	if err := b.insert(cmd.Context()); err != nil {
-		return s.Explain(err)
-	}
-	if b.Bad > 0 && !f.keepGoing {
+	return err
+}
+
+// report prints what was inserted.
+func (b *fileInsert) report(cmd *cobra.Command) (err error) {
+	if b.Bad > 0 && !b.keepGoing {
 		return b.refused()
 	}
-	if prog.JSON {
+	if b.session.Program.JSON {
 		err = output.JSON(cmd.OutOrStdout(), b.loaded)
 	} else {
 		err = output.Say(cmd.OutOrStdout(), "%s that were pending", b.loaded.String())
 	}
-	err = errors.Join(err, s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, b.execs...))
+	err = errors.Join(err, b.session.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, b.execs...))
 	if err == nil && b.Bad > 0 {
 		err = &exit.Error{Code: exit.CodePartly, Err: fmt.Errorf("%d of %d lines are bad and were left out", b.Bad, b.total)}
 	}

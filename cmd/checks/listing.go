@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
@@ -36,19 +37,13 @@ func (f *listFlags) addFlags(cmd *cobra.Command, ofTime string) {
 	flags.StringVar(&f.before, "before", "", "only where "+ofTime+" is before this time")
 	flags.StringVar(&f.after, "after", "", "go on behind the row with this cursor, the last of the page before")
 	flags.StringVar(&f.slot, "slot", "", "only of this slot")
-	flags.IntVar(&f.search, "search", client.DefaultSearch, "rows to look at, at most, where no index serves the filter")
-	flags.IntVar(&f.limit, "limit", defaultLimit, fmt.Sprintf("rows on a page, %d at most", client.MaxPage-1))
+	arguments.Number(flags, &f.search, "search", client.DefaultSearch, 1, math.MaxInt, "rows to look at, at most, where no index serves the filter")
+	arguments.Number(flags, &f.limit, "limit", defaultLimit, 1, client.MaxPage-1, fmt.Sprintf("rows on a page, %d at most", client.MaxPage-1))
 }
 
 // check reads the flags as far as it can without the database.
 func (f *listFlags) check() (client.ListFilter, error) {
 	filter := client.ListFilter{JobExec: f.exec, After: f.after, Limit: f.limit + 1, Search: f.search}
-	if f.search < 1 {
-		return filter, exit.Usage(fmt.Errorf("--search %d: positive numbers are allowed", f.search))
-	}
-	if f.limit < 1 || f.limit >= client.MaxPage {
-		return filter, exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, client.MaxPage-1))
-	}
 	if strings.Contains(f.entity, "/") {
 		entity, err := parseEntity(f.entity)
 		if err != nil {
@@ -99,51 +94,38 @@ func (f *listFlags) narrow(ctx context.Context, s *program.Session, filter *clie
 	return nil
 }
 
-// row is what a listing prints: a row and, with --json, its cursor.
+// row is what a listing prints.
 type row interface{ Cursor() string }
 
-// listed is what a listing found.
-type listed[R row] struct {
-	rows []R
-	// early says how far the search came, where it did not come to the end.
-	early *client.SearchedError
-	// none is what to say where there are no rows.
-	none string
+// listing is a command that lists rows: read is the client's Pending or History, line is a row in JSON.
+type listing[R row] struct {
+	read    func(*client.Client, context.Context, *sqlx.DB, client.ListFilter) ([]R, error)
+	line    func(R) any
+	columns []output.Column
+	cells   func(R) []string
 }
 
-// searched is the last line of a listing with --json whose search did not come to the end.
-type searched struct {
-	More     bool      `json:"more"`
-	After    string    `json:"after"`
-	LookedAt int       `json:"looked_at"`
-	Reached  time.Time `json:"reached"`
-}
-
-// list reads the page that the flags ask for; read is the client's Pending or History.
-func list[R row](prog *program.Program, cmd *cobra.Command, f listFlags,
-	read func(*client.Client, context.Context, *sqlx.DB, client.ListFilter) ([]R, error)) (found listed[R], err error) {
+// print prints the page that the flags ask for.
+func (l listing[R]) print(cmd *cobra.Command, prog *program.Program, f listFlags) error {
 	filter, err := f.check()
 	if err != nil {
-		return found, err
+		return err
 	}
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return found, err
-	}
-	defer s.Close()
-	if err := f.narrow(cmd.Context(), s, &filter); err != nil {
-		return found, err
-	}
-	found.rows, err = read(s.Client, cmd.Context(), s.DB, filter)
-	if err != nil && !errors.As(err, &found.early) {
-		return found, s.Explain(err)
-	}
-	found.none = f.none(found.early)
-	if prog.JSON {
-		found.rows = found.rows[:min(len(found.rows), f.limit)]
-		return found, nil
-	}
-	return found, found.tellMore(cmd.ErrOrStderr(), f.limit)
+	return prog.Read(cmd, func(s *program.Session) error {
+		if err := f.narrow(cmd.Context(), s, &filter); err != nil {
+			return err
+		}
+		rows, err := l.read(s.Client, cmd.Context(), s.DB, filter)
+		page := output.Page[R]{Rows: rows, Limit: f.limit, Line: l.line, Columns: l.columns, Cells: l.cells}
+		var early *client.SearchedError
+		if errors.As(err, &early) {
+			page.Early = &output.Early{Looked: early.Rows, Reached: early.Reached, After: early.After, Of: "rows", Narrow: "--from and --before"}
+		} else if err != nil {
+			return s.Explain(err)
+		}
+		page.None = f.none(early)
+		return page.Print(cmd.OutOrStdout(), cmd.ErrOrStderr(), prog.JSON)
+	})
 }
 
 // none says why there are no rows: because of the filter, or because there are none at all.
@@ -161,30 +143,4 @@ func (f *listFlags) none(early *client.SearchedError) string {
 		return "nothing comes behind this cursor"
 	}
 	return "nothing " + what
-}
-
-// tellMore says on stderr how to go on, and cuts the row too many off that was read to see whether there are more.
-func (l *listed[R]) tellMore(stderr io.Writer, limit int) error {
-	if l.early != nil {
-		return output.Say(stderr, "%d rows were looked at, as far as %s: narrow the time with --from and --before, or go on with --after '%s'",
-			l.early.Rows, output.Stamp(l.early.Reached), l.early.After)
-	}
-	if len(l.rows) <= limit {
-		return nil
-	}
-	l.rows = l.rows[:limit]
-	return output.Say(stderr, "there are more: --after '%s'", l.rows[limit-1].Cursor())
-}
-
-// printJSON prints a line for each row, as line makes it. Where the search ended early a last line has the cursor to go
-// on from: the rows that were looked at in vain have none.
-func (l *listed[R]) printJSON(out io.Writer, line func(R) any) error {
-	lines := make([]any, 0, len(l.rows)+1)
-	for _, row := range l.rows {
-		lines = append(lines, line(row))
-	}
-	if l.early != nil {
-		lines = append(lines, searched{More: true, After: l.early.After, LookedAt: l.early.Rows, Reached: l.early.Reached})
-	}
-	return output.Lines(out, lines)
 }

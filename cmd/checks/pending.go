@@ -2,7 +2,6 @@ package checks
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +31,7 @@ cursor, with which --after goes on behind it.
 By kind of entity and by job_exec they are looked for among --search checks at most. Where that did not suffice stderr
 says how to go on, and with --json a last line does: {"more": true, "after": CURSOR, …}.`,
 		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listPending(cmd, prog, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return pendingChecks.print(cmd, prog, f) },
 	}
 	f.addFlags(cmd, "the slot")
 	return cmd
@@ -52,38 +51,13 @@ func Jobs(prog *program.Program) *cobra.Command {
 	return cmd
 }
 
-func listPending(cmd *cobra.Command, prog *program.Program, f listFlags) error {
-	found, err := list(prog, cmd, f, (*client.Client).Pending)
-	if err != nil {
-		return err
-	}
-	if prog.JSON {
-		return found.printJSON(cmd.OutOrStdout(), func(job prescient.FutureJob) any { return pendingRow{job, job.Cursor()} })
-	}
-	if len(found.rows) == 0 {
-		return output.Say(cmd.OutOrStdout(), "%s", found.none)
-	}
-	var cells [][]string
-	for _, job := range found.rows {
-		cells = append(cells, []string{output.Stamp(job.NextCheckAt), words.Clip(job.Entity().String(), 60), words.Clean(job.JobExec),
-			words.Clip(job.Tag, 30), output.Stamp(job.DueAt), orNever(job.ExpiresAt), strconv.Itoa(job.CheckCount), orBlank(job.ErrorCount), words.Clean(job.LastError)})
-	}
-	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "slot (UTC)"}, {Title: "entity"}, {Title: "job_exec"}, {Title: "tag"},
-		{Title: "due at"}, {Title: "expires"}, {Title: "checks", Right: true}, {Title: "errors", Right: true}, {Title: "last error", Long: true}}, cells)
-}
-
-// orNever is empty where there is no expiry.
-func orNever(expiresAt *time.Time) string {
-	if expiresAt == nil {
-		return ""
-	}
-	return output.Stamp(*expiresAt)
-}
-
-// orBlank leaves a zero out.
-func orBlank(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
+var pendingChecks = listing[prescient.FutureJob]{
+	read: (*client.Client).Pending,
+	line: func(job prescient.FutureJob) any { return pendingRow{job, job.Cursor()} },
+	columns: []output.Column{{Title: "slot (UTC)"}, {Title: "entity"}, {Title: "job_exec"}, {Title: "tag"},
+		{Title: "due at"}, {Title: "expires"}, {Title: "checks", Right: true}, {Title: "errors", Right: true}, {Title: "last error", Long: true}},
+	cells: func(job prescient.FutureJob) []string {
+		return []string{output.Stamp(job.NextCheckAt), words.Clip(job.Entity().String(), 60), words.Clean(job.JobExec),
+			words.Clip(job.Tag, 30), output.Stamp(job.DueAt), output.Maybe(job.ExpiresAt), strconv.Itoa(job.CheckCount), output.Count(job.ErrorCount), words.Clean(job.LastError)}
+	},
 }

@@ -67,7 +67,7 @@ It prints what it did with each end: requeued, kept, superseded or refused; with
 	flags.StringVar(&f.before, "before", "", "only what ended before this time")
 	flags.StringVar(&f.at, "at", "", "when to check: 2026-03-01 13:00 (UTC), now+1h")
 	flags.StringVar(&f.in, "in", "", "how long from now to check, such as 10m")
-	flags.IntVar(&f.limit, "limit", 1000, fmt.Sprintf("how many to requeue at most: 1 to %d", client.MaxPage))
+	arguments.Number(flags, &f.limit, "limit", 1000, 1, client.MaxPage, fmt.Sprintf("how many to requeue at most: 1 to %d", client.MaxPage))
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 	return program.Reasoned(cmd)
 }
@@ -85,8 +85,6 @@ func (f *requeueFlags) check() (client.ListFilter, error) {
 		}
 	}
 	switch {
-	case f.limit < 1 || f.limit > client.MaxPage:
-		return filter, exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, client.MaxPage))
 	case f.outcome == "" && !f.allOutcomes:
 		return filter, exit.Usage(errors.New("give --outcome, such as --outcome failed; --all-outcomes takes done and cancelled ones too"))
 	case f.outcome != "" && f.allOutcomes:
@@ -107,62 +105,49 @@ func requeue(cmd *cobra.Command, prog *program.Program, f requeueFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := prog.ConnectWithExecs(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if filter.From, filter.Before, err = s.Period(cmd.Context(), "since", f.since, "before", f.before); err != nil {
-		return err
-	}
-	options := client.RequeueOptions{Filter: filter, AllOutcomes: f.allOutcomes, Limit: f.limit, DryRun: f.dryRun}
-	if f.at+f.in != "" {
-		if options.DueAt, err = dueOf(cmd.Context(), s, f.when); err != nil {
+	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
+		if filter.From, filter.Before, err = s.Period(cmd.Context(), "since", f.since, "before", f.before); err != nil {
 			return err
 		}
-	}
-	did, err := s.Client.Requeue(cmd.Context(), s.DB, options)
-	return errors.Join(printRequeued(cmd, prog, did, f.dryRun), s.Explain(err))
+		options := client.RequeueOptions{Filter: filter, AllOutcomes: f.allOutcomes, Limit: f.limit, DryRun: f.dryRun}
+		if f.at+f.in != "" {
+			if options.DueAt, err = dueOf(cmd.Context(), s, f.when); err != nil {
+				return err
+			}
+		}
+		did, err := s.Client.Requeue(cmd.Context(), s.DB, options)
+		return errors.Join(printRequeued(cmd, prog, did, f.dryRun), s.Explain(err))
+	})
 }
 
 func printRequeued(cmd *cobra.Command, prog *program.Program, did client.Requeued, dryRun bool) error {
-	out := cmd.OutOrStdout()
+	out := output.To(cmd.OutOrStdout())
 	if prog.JSON {
-		if err := output.Lines(out, did.Jobs); err != nil {
-			return err
-		}
-		return output.JSON(out, requeueReport{did.Requeued, did.Kept, did.Superseded, did.Refused, did.More, dryRun})
-	}
-	if len(did.Jobs) > 0 {
-		var cells [][]string
 		for _, job := range did.Jobs {
-			slot := ""
-			if job.Slot != nil {
-				slot = output.Stamp(*job.Slot)
-			}
-			entity := prescient.Entity{Name: job.EntityName, Key: job.EntityKey}
-			cells = append(cells, []string{string(job.Did), words.Clip(entity.String(), 60), words.Clean(job.JobExec), words.Clip(job.Tag, 30),
-				words.Clean(string(job.Outcome)), output.Stamp(job.EndedAt.Truncate(time.Millisecond)), slot})
+			out.JSON(job)
 		}
-		if err := output.Table(out, []output.Column{{Title: "did"}, {Title: "entity"}, {Title: "job_exec"}, {Title: "tag"}, {Title: "outcome"},
-			{Title: "ended (UTC)"}, {Title: "slot (UTC)"}}, cells); err != nil {
-			return err
-		}
+		out.JSON(requeueReport{did.Requeued, did.Kept, did.Superseded, did.Refused, did.More, dryRun})
+		return out.Err()
 	}
+	var cells [][]string
+	for _, job := range did.Jobs {
+		entity := prescient.Entity{Name: job.EntityName, Key: job.EntityKey}
+		cells = append(cells, []string{string(job.Did), words.Clip(entity.String(), 60), words.Clean(job.JobExec), words.Clip(job.Tag, 30),
+			words.Clean(string(job.Outcome)), output.Stamp(job.EndedAt.Truncate(time.Millisecond)), output.Maybe(job.Slot)})
+	}
+	out.Table("", []output.Column{{Title: "did"}, {Title: "entity"}, {Title: "job_exec"}, {Title: "tag"}, {Title: "outcome"},
+		{Title: "ended (UTC)"}, {Title: "slot (UTC)"}}, cells)
 	would := ""
 	if dryRun {
 		would = "would have "
 	}
-	if err := output.Say(out, "%srequeued %d; %d are pending already and were kept, %d ended again later", would, did.Requeued, did.Kept, did.Superseded); err != nil {
-		return err
-	}
+	out.Say("%srequeued %d; %d are pending already and were kept, %d ended again later", would, did.Requeued, did.Kept, did.Superseded)
+	beside := output.To(cmd.ErrOrStderr())
 	if did.Refused > 0 {
-		if err := output.Say(cmd.ErrOrStderr(), "%d were refused: no check may have such names or such a payload; insert them by others", did.Refused); err != nil {
-			return err
-		}
+		beside.Say("%d were refused: no check may have such names or such a payload; insert them by others", did.Refused)
 	}
 	if did.More {
-		return output.Say(cmd.ErrOrStderr(), "the limit is reached; there are more")
+		beside.Say("the limit is reached; there are more")
 	}
-	return nil
+	return errors.Join(out.Err(), beside.Err())
 }

@@ -35,18 +35,15 @@ func reschedule(cmd *cobra.Command, prog *program.Program, t target, w when) err
 	if err := w.check(); err != nil {
 		return err
 	}
-	s, err := prog.ConnectWithExecs(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	due, err := dueOf(cmd.Context(), s, w)
-	if err != nil {
-		return err
-	}
-	did, err := s.Client.Reschedule(cmd.Context(), s.DB, entity, t.exec, t.tag, due)
-	if err != nil {
-		return s.Explain(err)
-	}
-	return printPlaced(prog, cmd.OutOrStdout(), entity, t, did)
+	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
+		due, err := dueOf(cmd.Context(), s, w)
+		if err != nil {
+			return err
+		}
+		did, err := s.Client.Reschedule(cmd.Context(), s.DB, entity, t.exec, t.tag, due)
+		if err != nil {
+			return s.Explain(err)
+		}
+		return printPlaced(prog, cmd.OutOrStdout(), entity, t, did)
+	})
 }

@@ -51,45 +51,39 @@ func Slots(prog *program.Program) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&f.from, "from", "", "only slots at this time or later: 2026-03-01 13:00 (UTC), now")
 	cmd.Flags().StringVar(&f.before, "before", "", "only slots before this time, such as now+1d")
-	cmd.Flags().IntVar(&f.limit, "limit", 50, "slots to show, "+strconv.Itoa(client.MaxPage-1)+" at most")
+	arguments.Number(cmd.Flags(), &f.limit, "limit", 50, 1, client.MaxPage-1, "slots to show, "+strconv.Itoa(client.MaxPage-1)+" at most")
 	cmd.AddCommand(ceilCommand(prog), servedCommand(prog), coverCommand(prog))
 	return cmd
 }
 
 func showLoads(cmd *cobra.Command, prog *program.Program, f slotFlags) error {
-	if f.limit < 1 || f.limit >= client.MaxPage {
-		return exit.Usage(errors.New("--limit " + strconv.Itoa(f.limit) + ": 1 to " + strconv.Itoa(client.MaxPage-1) + " are allowed"))
-	}
 	if err := errors.Join(program.CheckTime("from", f.from), program.CheckTime("before", f.before)); err != nil {
 		return err
 	}
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	rows, now, err := readLoads(cmd.Context(), s, f)
-	if err != nil {
-		return err
-	}
-	more := len(rows) > f.limit
-	shown := rows[:min(len(rows), f.limit)]
-	if prog.JSON {
-		return output.Lines(cmd.OutOrStdout(), shown)
-	}
-	if len(shown) == 0 {
-		if f.from+f.before != "" {
-			return output.Say(cmd.OutOrStdout(), "nothing is pending in this time")
+	return prog.Read(cmd, func(s *program.Session) error {
+		rows, now, err := readLoads(cmd.Context(), s, f)
+		if err != nil {
+			return err
 		}
-		return output.Say(cmd.OutOrStdout(), "nothing is pending")
-	}
-	if err := output.Table(cmd.OutOrStdout(), loadColumns, loadCells(shown, now, output.IsTerminal(cmd.OutOrStdout()))); err != nil {
-		return err
-	}
-	if more {
-		return output.Say(cmd.ErrOrStderr(), "there are more: --from %s", rows[f.limit].Slot.Format(time.RFC3339))
-	}
-	return nil
+		more := len(rows) > f.limit
+		shown := rows[:min(len(rows), f.limit)]
+		if prog.JSON {
+			return output.Lines(cmd.OutOrStdout(), shown)
+		}
+		if len(shown) == 0 {
+			if f.from+f.before != "" {
+				return output.Say(cmd.OutOrStdout(), "nothing is pending in this time")
+			}
+			return output.Say(cmd.OutOrStdout(), "nothing is pending")
+		}
+		if err := output.Table(cmd.OutOrStdout(), loadColumns, loadCells(shown, now, output.IsTerminal(cmd.OutOrStdout()))); err != nil {
+			return err
+		}
+		if more {
+			return output.Say(cmd.ErrOrStderr(), "there are more: --from %s", rows[f.limit].Slot.Format(time.RFC3339))
+		}
+		return nil
+	})
 }
 
 // readLoads reads one slot more than is shown.

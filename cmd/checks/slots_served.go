@@ -30,17 +30,14 @@ this machine's.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listServed(cmd, prog, from, count, time.Now()) },
 	}
 	cmd.Flags().StringVar(&from, "from", "now", "from this time on: 2026-03-01 13:00 (UTC), now+1h")
-	cmd.Flags().IntVar(&count, "limit", 10, "slots to show, 10000 at most")
+	arguments.Number(cmd.Flags(), &count, "limit", 10, 1, 10000, "slots to show, 10000 at most")
 	return cmd
 }
 
 func listServed(cmd *cobra.Command, prog *program.Program, from string, count int, now time.Time) error {
 	t, err := times.Parse(from, now)
-	switch {
-	case err != nil:
+	if err != nil {
 		return exit.Usage(fmt.Errorf("--from: %w", err))
-	case count < 1 || count > 10000:
-		return exit.Usage(fmt.Errorf("--limit %d: 1 to 10000 are allowed", count))
 	}
 	c, err := prog.Load(cmd)
 	if err != nil {

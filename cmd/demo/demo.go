@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,10 +40,10 @@ No configuration file and no PRESCIENT_… variable is read.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.lasts, "for", "30s", "how long: 2s to 1h")
-	flags.IntVar(&f.orders, "orders", 40, "how many orders arrive in that time, 200000 at most")
-	flags.StringVar(&f.alert, "alert-after", "4s", "alert about an order that is not shipped that long after it was placed")
-	flags.StringVar(&f.escalate, "escalate-after", "8s", "escalate it when it is still not shipped then")
+	arguments.Within(flags, &f.lastsFor, "for", "30s", 2*time.Second, time.Hour, "how long: 2s to 1h")
+	arguments.Number(flags, &f.orders, "orders", 40, 1, 200_000, "how many orders arrive in that time, 200000 at most")
+	arguments.Within(flags, &f.alertAfter, "alert-after", "4s", time.Second, time.Hour, "alert about an order that is not shipped that long after it was placed")
+	arguments.Within(flags, &f.escalateAfter, "escalate-after", "8s", time.Second, time.Hour, "escalate it when it is still not shipped then")
 	flags.Uint64Var(&f.seed, "seed", 0, "repeat the arrivals of an earlier demo (default another one each time)")
 	flags.BoolVar(&f.steps, "steps", false, "show a job of three steps instead: one fails and is tried again, and the job is edited while it runs")
 	flags.BoolVar(&f.keep, "keep", false, "with --dsn: leave the tables there")
@@ -50,7 +51,7 @@ No configuration file and no PRESCIENT_… variable is read.`,
 }
 
 func playDemo(cmd *cobra.Command, prog *program.Program, f demoFlags) (err error) {
-	if err := f.parse(); err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	// Passwords are allowed in a flag, since it is a database to play in. Of the configuration only flags count: nobody wants a demonstration in a database that a variable happens to name.

@@ -40,25 +40,22 @@ func change(cmd *cobra.Command, prog *program.Program, c chosen, args []string, 
 	if ways := len(args) > 0; (ways && (c.all || c.topic != "")) || (c.all && c.topic != "") || (!ways && !c.all && c.topic == "") {
 		return exit.Usage(errors.New("give numbers, or --topic, or --all"))
 	}
-	s, err := prog.Connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	outbox := s.Schedules.Outbox()
-	n := 0
-	if len(args) > 0 {
-		n, err = do(outbox, cmd.Context(), s.DB, seqs...)
-	} else {
-		n, err = changeAll(cmd.Context(), s, c.topic, do)
-	}
-	if err != nil {
-		return s.Explain(err)
-	}
-	if prog.JSON {
-		return output.JSON(cmd.OutOrStdout(), map[string]int{done: n})
-	}
-	return output.Say(cmd.OutOrStdout(), "%s %d", done, n)
+	return prog.Connect(cmd, func(s *program.Session) (err error) {
+		outbox := s.Schedules.Outbox()
+		n := 0
+		if len(args) > 0 {
+			n, err = do(outbox, cmd.Context(), s.DB, seqs...)
+		} else {
+			n, err = changeAll(cmd.Context(), s, c.topic, do)
+		}
+		if err != nil {
+			return s.Explain(err)
+		}
+		if prog.JSON {
+			return output.JSON(cmd.OutOrStdout(), map[string]int{done: n})
+		}
+		return output.Say(cmd.OutOrStdout(), "%s %d", done, n)
+	})
 }
 
 // changeAll does something with all events of a topic that are set aside now, some at a time. What is set aside again meanwhile keeps its

@@ -33,45 +33,36 @@ func sayPaused(cmd *cobra.Command, s *program.Session) error {
 	}
 	for _, p := range list {
 		if p.JobExec == prescient.AllExecs || p.JobExec == prescient.AllEvents {
-			return output.Say(cmd.OutOrStdout(), "forwarders are paused since %s by %q: %q", output.Stamp(p.Since.Truncate(time.Second)), p.By, p.Reason)
+			return output.Say(cmd.OutOrStdout(), "forwarders are paused since %s by %q: %q", output.Second(&p.Since), p.By, p.Reason)
 		}
 	}
 	return nil
 }
 
 func status(cmd *cobra.Command, prog *program.Program) error {
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	list, err := s.Outbox(cmd.Context())
-	if err == nil && !prog.JSON {
-		err = sayPaused(cmd, s)
-	}
-	switch {
-	case err != nil:
-		return s.Explain(err)
-	case prog.JSON:
-		return output.Lines(cmd.OutOrStdout(), list)
-	case len(list) == 0:
-		return output.Say(cmd.OutOrStdout(), "nothing waits in the outbox")
-	}
-	var cells [][]string
-	seen := 0
-	for _, w := range list {
-		seen += w.Events
-		failing := ""
-		if !w.FailingSince.IsZero() {
-			failing = output.Stamp(w.FailingSince.Truncate(time.Second))
+	return prog.Read(cmd, func(s *program.Session) error {
+		list, err := s.Outbox(cmd.Context())
+		if err == nil && !prog.JSON {
+			err = sayPaused(cmd, s)
 		}
-		cells = append(cells, []string{words.Clean(w.Topic), fmt.Sprint(w.Events), w.Age.Round(time.Millisecond).String(), failing, words.Clip(w.Reason, 100)})
-	}
-	if seen >= event.MaxBacklog {
-		if err := output.Say(cmd.OutOrStdout(), "the first %d events of the outbox; there may be more", seen); err != nil {
+		if err != nil {
+			return s.Explain(err)
+		}
+		seen := 0
+		for _, w := range list {
+			seen += w.Events
+		}
+		if seen >= event.MaxBacklog && !prog.JSON {
+			err = output.Say(cmd.OutOrStdout(), "the first %d events of the outbox; there may be more", seen)
+		}
+		if err != nil {
 			return err
 		}
-	}
-	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "topic"}, {Title: "events"}, {Title: "oldest"}, {Title: "failing since (UTC)"},
-		{Title: "reason"}}, cells)
+		return output.Rows(cmd.OutOrStdout(), prog.JSON, list, "nothing waits in the outbox", []output.Column{{Title: "topic"}, {Title: "events"}, {Title: "oldest"},
+			{Title: "failing since (UTC)"}, {Title: "reason"}}, waitingCells)
+	})
+}
+
+func waitingCells(w event.Waiting) []string {
+	return []string{words.Clean(w.Topic), fmt.Sprint(w.Events), w.Age.Round(time.Millisecond).String(), output.Second(&w.FailingSince), words.Clip(w.Reason, 100)}
 }

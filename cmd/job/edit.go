@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,6 @@ import (
 	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/internal/words"
 	"prescient/prescient/steps"
 )
 
@@ -63,24 +63,21 @@ func edit(cmd *cobra.Command, prog *program.Program, f editFlags, name string) e
 	if f.file == "-" && !f.yes {
 		return exit.Usage(errors.New("--file -: give --yes, too, since stdin cannot answer"))
 	}
-	s, err := prog.ConnectWithExecs(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	e := &editing{editFlags: f, cmd: cmd, prog: prog, s: s}
-	if err := e.look(cmd.Context(), name); err != nil {
-		return s.Explain(err)
-	}
-	was, err := e.before.Text()
-	if err != nil {
-		return err
-	}
-	after, err := e.read(was)
-	if err != nil {
-		return err
-	}
-	return s.Explain(e.change(was, after))
+	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
+		e := &editing{editFlags: f, cmd: cmd, prog: prog, s: s}
+		if err := e.look(cmd.Context(), name); err != nil {
+			return s.Explain(err)
+		}
+		was, err := e.before.Text()
+		if err != nil {
+			return err
+		}
+		after, err := e.read(was)
+		if err != nil {
+			return err
+		}
+		return s.Explain(e.change(was, after))
+	})
 }
 
 // look reads what is to be edited.
@@ -201,12 +198,9 @@ func (e *editing) change(was string, after file.Entry) error {
 }
 
 func (e *editing) show(lines []string) error {
-	for _, line := range lines {
-		if err := output.Say(e.cmd.OutOrStdout(), "%s", words.Clean(line)); err != nil {
-			return err
-		}
-	}
-	return nil
+	p := output.To(e.cmd.OutOrStdout())
+	sayLines(p, "", slices.Values(lines))
+	return p.Err()
 }
 
 // asks asks a person whether the change is to be made.

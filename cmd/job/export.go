@@ -37,61 +37,58 @@ func export(cmd *cobra.Command, prog *program.Program, names []string) error {
 			return err
 		}
 	}
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	ctx := cmd.Context()
-	var jobs, all []file.Entry
-	var shared []string
-	leftOut := func(wrong error) error {
-		return output.Say(cmd.ErrOrStderr(), "%s: warning: left out: %s", prog.Name, words.Clip(words.Of(wrong), words.LongestComplaint))
-	}
-	add := func(job steps.Stored) error {
-		if job.Wrong != nil {
-			return leftOut(job.Wrong)
+	return prog.Read(cmd, func(s *program.Session) error {
+		ctx := cmd.Context()
+		var jobs, all []file.Entry
+		var shared []string
+		leftOut := func(wrong error) error {
+			return output.Say(cmd.ErrOrStderr(), "%s: warning: left out: %s", prog.Name, words.Clip(words.Of(wrong), words.LongestComplaint))
 		}
-		jobs = append(jobs, entryOf(job))
-		for _, step := range job.Steps {
-			if step.Shared && !slices.Contains(shared, step.Name) {
-				shared = append(shared, step.Name)
+		add := func(job steps.Stored) error {
+			if job.Wrong != nil {
+				return leftOut(job.Wrong)
 			}
+			jobs = append(jobs, entryOf(job))
+			for _, step := range job.Steps {
+				if step.Shared && !slices.Contains(shared, step.Name) {
+					shared = append(shared, step.Name)
+				}
+			}
+			return nil
 		}
-		return nil
-	}
-	for _, name := range names {
-		job, err := s.Jobs.Get(ctx, s.DB, name)
-		if err != nil {
-			return s.Explain(err)
+		for _, name := range names {
+			job, err := s.Jobs.Get(ctx, s.DB, name)
+			if err != nil {
+				return s.Explain(err)
+			}
+			_ = add(job) // never fails
 		}
-		_ = add(job) // never fails
-	}
-	for _, name := range shared {
-		step, err := s.Jobs.GetStep(ctx, s.DB, name)
-		if err != nil {
-			return s.Explain(err)
-		}
-		all = append(all, file.Entry{Step: &step.Step})
-	}
-	if len(names) == 0 {
-		err := eachStep(ctx, s, func(step steps.StoredStep) error {
-			if step.Wrong != nil {
-				return leftOut(step.Wrong)
+		for _, name := range shared {
+			step, err := s.Jobs.GetStep(ctx, s.DB, name)
+			if err != nil {
+				return s.Explain(err)
 			}
 			all = append(all, file.Entry{Step: &step.Step})
-			return nil
-		})
-		if err == nil {
-			err = eachJob(ctx, s, add)
 		}
-		if err != nil {
-			return s.Explain(err)
+		if len(names) == 0 {
+			err := eachStep(ctx, s, func(step steps.StoredStep) error {
+				if step.Wrong != nil {
+					return leftOut(step.Wrong)
+				}
+				all = append(all, file.Entry{Step: &step.Step})
+				return nil
+			})
+			if err == nil {
+				err = eachJob(ctx, s, add)
+			}
+			if err != nil {
+				return s.Explain(err)
+			}
 		}
-	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	if err := file.Write(out, append(all, jobs...)...); err != nil {
-		return err
-	}
-	return out.Flush()
+		out := bufio.NewWriter(cmd.OutOrStdout())
+		if err := file.Write(out, append(all, jobs...)...); err != nil {
+			return err
+		}
+		return out.Flush()
+	})
 }

@@ -35,18 +35,12 @@ type listed struct {
 // listedOf is a job with what its timer waits for; zero where it has none.
 func listedOf(job steps.Stored, due time.Time) listed {
 	l := listed{Name: job.Name, Version: job.Version, Crontab: job.Crontabs, Zone: job.Zone, Pool: job.Pool, Enabled: job.Schedule.Enabled,
-		DisabledReason: job.Schedule.DisabledReason, UpdatedAt: job.UpdatedAt}
+		DisabledReason: job.Schedule.DisabledReason, Next: definition.Time(due), LastStartedAt: definition.Time(job.Schedule.LastStartedAt), UpdatedAt: job.UpdatedAt}
 	if job.Wrong != nil {
 		l.Wrong = job.Wrong.Error()
 	}
 	for _, step := range job.Steps {
 		l.Steps = append(l.Steps, step.Name)
-	}
-	if at := job.Schedule.LastStartedAt; !at.IsZero() {
-		l.LastStartedAt = &at
-	}
-	if !due.IsZero() {
-		l.Next = &due
 	}
 	return l
 }
@@ -84,40 +78,33 @@ func listCommand(prog *program.Program) *cobra.Command {
 }
 
 func list(cmd *cobra.Command, prog *program.Program) error {
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	var jobs []steps.Stored
-	var ids []string
-	err = eachJob(cmd.Context(), s, func(job steps.Stored) error {
-		jobs, ids = append(jobs, job), append(ids, job.Schedule.ID)
-		return nil
+	return prog.Read(cmd, func(s *program.Session) error {
+		var jobs []steps.Stored
+		var ids []string
+		err := eachJob(cmd.Context(), s, func(job steps.Stored) error {
+			jobs, ids = append(jobs, job), append(ids, job.Schedule.ID)
+			return nil
+		})
+		if err != nil {
+			return s.Explain(err)
+		}
+		due, err := definition.Timers(cmd, s, ids)
+		if err != nil {
+			return s.Explain(err)
+		}
+		var all []listed
+		for _, job := range jobs {
+			all = append(all, listedOf(job, due[job.Schedule.ID]))
+		}
+		return output.Rows(cmd.OutOrStdout(), prog.JSON, all, "there are no jobs", []output.Column{{Title: "job"}, {Title: "version", Right: true}, {Title: "crontab"}, {Title: "zone"},
+			{Title: "steps"}, {Title: "pool"}, {Title: "state"}, {Title: "next (UTC)"}, {Title: "last start"}}, listed.cells)
 	})
-	if err != nil {
-		return s.Explain(err)
-	}
-	due, err := definition.Timers(cmd, s, ids)
-	if err != nil {
-		return s.Explain(err)
-	}
-	var all []listed
-	for _, job := range jobs {
-		all = append(all, listedOf(job, due[job.Schedule.ID]))
-	}
-	return definition.Print(cmd, prog.JSON, all, "there are no jobs", []output.Column{{Title: "job"}, {Title: "version", Right: true}, {Title: "crontab"}, {Title: "zone"},
-		{Title: "steps"}, {Title: "pool"}, {Title: "state"}, {Title: "next (UTC)"}, {Title: "last start"}}, listed.cells)
 }
 
 // cells are those of a row of the list.
 func (l listed) cells() []string {
-	next := ""
-	if l.Next != nil {
-		next = output.Stamp(*l.Next)
-	}
 	return []string{l.Name, fmt.Sprint(l.Version), words.Clip(strings.Join(l.Crontab, "; "), 40), l.Zone, words.Clip(strings.Join(l.Steps, ", "), 60), l.Pool,
-		words.Clip(l.state(), 60), next, output.Second(l.LastStartedAt)}
+		words.Clip(l.state(), 60), output.Maybe(l.Next), output.Second(l.LastStartedAt)}
 }
 
 // listedStep is a shared step in a list, in JSON.
@@ -131,25 +118,22 @@ type listedStep struct {
 }
 
 func listSteps(cmd *cobra.Command, prog *program.Program) error {
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	var all []listedStep
-	err = eachStep(cmd.Context(), s, func(step steps.StoredStep) error {
-		one := listedStep{step.Name, step.Version, step.JobExec, string(step.Arguments), step.UpdatedAt, ""}
-		if step.Wrong != nil {
-			one.Wrong = step.Wrong.Error()
+	return prog.Read(cmd, func(s *program.Session) error {
+		var all []listedStep
+		err := eachStep(cmd.Context(), s, func(step steps.StoredStep) error {
+			one := listedStep{step.Name, step.Version, step.JobExec, string(step.Arguments), step.UpdatedAt, ""}
+			if step.Wrong != nil {
+				one.Wrong = step.Wrong.Error()
+			}
+			all = append(all, one)
+			return nil
+		})
+		if err != nil {
+			return s.Explain(err)
 		}
-		all = append(all, one)
-		return nil
-	})
-	if err != nil {
-		return s.Explain(err)
-	}
-	return definition.Print(cmd, prog.JSON, all, "there are no shared steps", []output.Column{{Title: "step"}, {Title: "version", Right: true}, {Title: "job_exec"},
-		{Title: "arguments"}}, func(l listedStep) []string {
-		return []string{l.Name, fmt.Sprint(l.Version), l.Exec, words.Clip(cmp.Or(l.Wrong, l.Arguments), 60)}
+		return output.Rows(cmd.OutOrStdout(), prog.JSON, all, "there are no shared steps", []output.Column{{Title: "step"}, {Title: "version", Right: true}, {Title: "job_exec"},
+			{Title: "arguments"}}, func(l listedStep) []string {
+			return []string{l.Name, fmt.Sprint(l.Version), l.Exec, words.Clip(cmp.Or(l.Wrong, l.Arguments), 60)}
+		})
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
@@ -54,7 +55,7 @@ run, until that has ended. A run whose agent was not heard of in time is lapsed,
 	flags := cmd.Flags()
 	flags.StringVar(&f.job, "job", "", "only those of this job")
 	flags.StringVar(&f.since, "since", "", "only those that were due since then: a time, or now-2h")
-	flags.IntVar(&f.limit, "limit", 50, fmt.Sprintf("how many runs: 1 to %d", steps.MaxRuns))
+	arguments.Number(flags, &f.limit, "limit", 50, 1, steps.MaxRuns, fmt.Sprintf("how many runs: 1 to %d", steps.MaxRuns))
 	flags.BoolVar(&f.open, "open", false, "only those that have not ended")
 	flags.BoolVar(&f.steps, "steps", false, "with the calls of their steps")
 	flags.BoolVar(&f.output, "output", false, "with the calls of their steps, and the end of what these have written")
@@ -69,69 +70,45 @@ func runs(cmd *cobra.Command, prog *program.Program, f runsFlags, run string) (e
 			return err
 		}
 	}
-	if f.limit < 1 || f.limit > steps.MaxRuns {
-		return exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, steps.MaxRuns))
-	}
 	if err := program.CheckTime("since", f.since); err != nil {
 		return err
 	}
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if filter.Since, err = s.Moment(cmd.Context(), "since", f.since); err != nil {
-		return err
-	}
-	found, err := s.Jobs.Runs(cmd.Context(), s.DB, filter)
-	if err == nil && run != "" && len(found) == 0 && !f.follow {
-		err = fmt.Errorf("%w: run %q has not begun, or its log was pruned", steps.ErrNotFound, run)
-	}
-	if err != nil {
-		return s.Explain(err)
-	}
-	out := cmd.OutOrStdout()
-	switch {
-	case f.follow:
-		if run != "" && len(found) == 0 {
-			if err := output.Say(cmd.ErrOrStderr(), "run %s has not begun; waiting for that run", words.Clean(run)); err != nil {
+	return prog.Read(cmd, func(s *program.Session) error {
+		if filter.Since, err = s.Moment(cmd.Context(), "since", f.since); err != nil {
+			return err
+		}
+		found, err := s.Jobs.Runs(cmd.Context(), s.DB, filter)
+		if err == nil && run != "" && len(found) == 0 && !f.follow {
+			err = fmt.Errorf("%w: run %q has not begun, or its log was pruned", steps.ErrNotFound, run)
+		}
+		if err != nil {
+			return s.Explain(err)
+		}
+		out := cmd.OutOrStdout()
+		switch {
+		case f.follow:
+			if run != "" && len(found) == 0 {
+				err = output.Say(cmd.ErrOrStderr(), "run %s has not begun; waiting for that run", run)
+			}
+			if err != nil {
 				return err
 			}
-		}
-		return s.Explain(follow(cmd.Context(), s, out, filter, found))
-	case prog.JSON:
-		return output.Lines(out, found)
-	case run != "":
-		return printRun(out, found[0])
-	case len(found) == 0:
-		return output.Say(out, "no run is there: none has begun, or its log was pruned")
-	}
-	return printRuns(out, found, filter.Steps)
-}
-
-func printRuns(out io.Writer, runs []steps.RunLog, withSteps bool) error {
-	if withSteps {
-		for _, run := range runs {
-			if err := printRun(out, run); err != nil {
-				return err
+			return s.Explain(follow(cmd.Context(), s, out, filter, found))
+		case filter.Steps && !prog.JSON && len(found) > 0:
+			p := output.To(out)
+			for _, run := range found {
+				sayRun(p, run)
 			}
+			return p.Err()
 		}
-		return nil
-	}
-	cells := make([][]string, len(runs))
-	for i, run := range runs {
-		cells[i] = []string{run.Job + "-" + run.Occurrence, versionOf(run), output.Stamp(run.ScheduledAt), output.Second(run.StartedAt), output.Second(run.EndedAt), stateOf(run),
-			words.Clip(run.Agent, 40), words.Clip(run.Error, 80)}
-	}
-	return output.Table(out, []output.Column{{Title: "run"}, {Title: "version", Right: true}, {Title: "due (UTC)"}, {Title: "began"}, {Title: "ended"}, {Title: "result"},
-		{Title: "agent"}, {Title: "error"}}, cells)
+		return output.Rows(out, prog.JSON, found, "no run is there: none has begun, or its log was pruned", []output.Column{{Title: "run"}, {Title: "version", Right: true},
+			{Title: "due (UTC)"}, {Title: "began"}, {Title: "ended"}, {Title: "result"}, {Title: "agent"}, {Title: "error"}}, cellsOf)
+	})
 }
 
-func versionOf(run steps.RunLog) string {
-	if run.Version == 0 {
-		return ""
-	}
-	return fmt.Sprint(run.Version)
+func cellsOf(run steps.RunLog) []string {
+	return []string{run.Job + "-" + run.Occurrence, output.Count(run.Version), output.Stamp(run.ScheduledAt), output.Second(run.StartedAt), output.Second(run.EndedAt), stateOf(run),
+		words.Clip(run.Agent, 40), words.Clip(run.Error, 80)}
 }
 
 // stateOf is how a run ended, or what it does.
@@ -142,8 +119,8 @@ func stateOf(run steps.RunLog) string {
 	return string(run.Phase)
 }
 
-// printRun prints a run with the calls of its steps.
-func printRun(out io.Writer, run steps.RunLog) error {
+// sayRun prints a run with the calls of its steps.
+func sayRun(p *output.Printer, run steps.RunLog) {
 	text := fmt.Sprintf("%s-%s: %s", run.Job, run.Occurrence, stateOf(run))
 	if run.Version != 0 {
 		text += fmt.Sprintf(", version %d", run.Version)
@@ -156,42 +133,22 @@ func printRun(out io.Writer, run steps.RunLog) error {
 		text += ", ended " + output.Second(run.EndedAt)
 	}
 	if run.Agent != "" {
-		text += ", agent " + words.Clean(run.Agent)
+		text += ", agent " + run.Agent
 	}
 	if run.Takeovers > 0 {
 		text += fmt.Sprintf(", taken over %d times", run.Takeovers)
 	}
-	if err := output.Say(out, "%s", text); err != nil {
-		return err
-	}
+	p.Say("%s", text)
 	if run.Error != "" {
-		if err := output.Say(out, "  %s", words.Clip(run.Error, 500)); err != nil {
-			return err
-		}
+		p.Say("  %s", words.Clip(run.Error, 500))
 	}
 	for _, step := range run.Steps {
-		if err := printStep(out, run, step); err != nil {
-			return err
+		p.Say("  %s", lineOf(run, step))
+		if step.OutputCut > 0 {
+			p.Say("      | (%d bytes before this were not kept)", step.OutputCut)
 		}
+		sayLines(p, "      | ", strings.Lines(step.Output))
 	}
-	return nil
-}
-
-func printStep(out io.Writer, run steps.RunLog, step steps.StepLog) error {
-	if err := output.Say(out, "  %s", lineOf(run, step)); err != nil {
-		return err
-	}
-	if step.OutputCut > 0 {
-		if err := output.Say(out, "      | (%d bytes before this were not kept)", step.OutputCut); err != nil {
-			return err
-		}
-	}
-	for line := range strings.Lines(step.Output) {
-		if err := output.Say(out, "      | %s", words.Clean(strings.TrimSuffix(line, "\n"))); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // lineOf is a call of a step in a line.

@@ -1,19 +1,22 @@
 package job
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/cmd/internal/words"
 )
 
 // showFlags are the flags of show.
@@ -50,73 +53,69 @@ jobs have it. If there is none, the exit code is 3.`,
   %[1]s job show nightly --version 3`, prog.Name),
 		Args: oneJob,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case f.count < 0 || f.count > mostTimes:
-				return exit.Usage(fmt.Errorf("-n %d: 0 to %d are allowed", f.count, mostTimes))
-			case f.step && f.version != 0:
+			if f.step && f.version != 0 {
 				return exit.Usage(errors.New("--version is for jobs: of shared steps only the current one is kept"))
 			}
-			s, err := prog.Read(cmd)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			switch {
-			case f.step:
-				err = showStep(cmd, prog, s, args[0])
-			case f.version != 0:
-				err = showVersion(cmd, prog, s, args[0], f.version)
-			default:
-				err = showJob(cmd, prog, s, args[0], f.count)
-			}
-			return s.Explain(err)
+			return prog.Read(cmd, func(s *program.Session) error {
+				one, err := f.look(cmd.Context(), s, args[0])
+				switch {
+				case err != nil:
+					return s.Explain(err)
+				case prog.JSON:
+					return output.JSON(cmd.OutOrStdout(), one)
+				}
+				return one.print(cmd.OutOrStdout())
+			})
 		},
 	}
 	cmd.Flags().Uint64Var(&f.version, "version", 0, "show this version")
-	cmd.Flags().IntVarP(&f.count, "count", "n", 5, fmt.Sprintf("how many of the next times: 0 to %d", mostTimes))
+	arguments.Number(cmd.Flags(), &f.count, "n", 5, 0, mostTimes, fmt.Sprintf("how many of the next times: 0 to %d", mostTimes))
 	cmd.Flags().BoolVar(&f.step, "step", false, "the name is that of a shared step")
 	return cmd
 }
 
-func showJob(cmd *cobra.Command, prog *program.Program, s *program.Session, name string, count int) error {
-	job, err := s.Jobs.Get(cmd.Context(), s.DB, name)
+// look reads what is to be shown.
+func (f showFlags) look(ctx context.Context, s *program.Session, name string) (interface{ print(out io.Writer) error }, error) {
+	switch {
+	case f.step:
+		return lookAtStep(ctx, s, name)
+	case f.version != 0:
+		return lookAtVersion(ctx, s, name, f.version)
+	}
+	return lookAtJob(ctx, s, name, f.count)
+}
+
+func lookAtJob(ctx context.Context, s *program.Session, name string, count int) (one shown, err error) {
+	job, err := s.Jobs.Get(ctx, s.DB, name)
 	if err != nil {
-		return err
+		return one, err
 	}
-	now, err := s.Now(cmd.Context())
+	now, err := s.Now(ctx)
 	if err != nil {
-		return err
+		return one, err
 	}
-	versions, err := s.Jobs.Versions(cmd.Context(), s.DB, name, mostVersions)
+	versions, err := s.Jobs.Versions(ctx, s.DB, name, mostVersions)
 	if err != nil {
-		return err
+		return one, err
 	}
-	entry := entryOf(job)
-	entry.Enabled = nil
-	due, err := s.Schedules.Timers(cmd.Context(), s.DB, job.Schedule.ID)
+	due, err := s.Schedules.Timers(ctx, s.DB, job.Schedule.ID)
 	if err != nil {
-		return err
+		return one, err
 	}
-	one := shown{listed: listedOf(job, due[job.Schedule.ID])}
-	if one.Definition, err = entry.Text(); err != nil {
-		return err
-	}
+	one.listed = listedOf(job, due[job.Schedule.ID])
 	for _, v := range versions {
 		one.Versions = append(one.Versions, v.Version)
 	}
 	for _, at := range definition.Next(job.Schedule, due, now, count) { // crontabs were good when they were stored
 		one.Times = append(one.Times, output.Stamp(at))
 	}
-	if prog.JSON {
-		return output.JSON(cmd.OutOrStdout(), one)
-	}
-	return one.print(cmd.OutOrStdout())
+	one.Definition, err = file.Entry{Job: &job.Job}.Text()
+	return one, err
 }
 
 func (o shown) print(out io.Writer) error {
-	if err := printText(out, o.Definition); err != nil {
-		return err
-	}
+	p := output.To(out)
+	sayLines(p, "", strings.Lines(o.Definition))
 	last := ""
 	for i, v := range o.Versions {
 		if i > 0 {
@@ -127,65 +126,62 @@ func (o shown) print(out io.Writer) error {
 	for _, at := range o.Times {
 		lines = append(lines, [2]string{"next", at})
 	}
-	return output.Fields(out, 11, lines)
+	p.Fields(11, lines)
+	return p.Err()
 }
 
-// printText prints a text of several lines, of which none drives a terminal.
-func printText(out io.Writer, text string) error {
-	for line := range strings.Lines(text) {
-		if err := output.Say(out, "%s", words.Clean(strings.TrimSuffix(line, "\n"))); err != nil {
-			return err
-		}
+// sayLines prints lines, each behind the same beginning.
+func sayLines(p *output.Printer, beginning string, lines iter.Seq[string]) {
+	for line := range lines {
+		p.Say("%s%s", beginning, strings.TrimSuffix(line, "\n"))
 	}
-	return nil
 }
 
-func showVersion(cmd *cobra.Command, prog *program.Program, s *program.Session, name string, number uint64) error {
-	version, err := s.Jobs.GetVersion(cmd.Context(), s.DB, name, number)
-	if err != nil {
-		return err
-	}
-	text, err := file.Entry{Job: &version.Job}.Text()
-	if err != nil {
-		return err
-	}
-	if prog.JSON {
-		return output.JSON(cmd.OutOrStdout(), struct {
-			Name       string `json:"name"`
-			Version    uint64 `json:"version"`
-			CreatedAt  string `json:"created_at"`
-			Definition string `json:"definition"`
-		}{name, number, output.Stamp(version.CreatedAt), text})
-	}
-	return printText(cmd.OutOrStdout(), text)
+// shownVersion is what show --version --json prints.
+type shownVersion struct {
+	Name       string `json:"name"`
+	Version    uint64 `json:"version"`
+	CreatedAt  string `json:"created_at"`
+	Definition string `json:"definition"`
 }
 
-func showStep(cmd *cobra.Command, prog *program.Program, s *program.Session, name string) error {
-	step, err := s.Jobs.GetStep(cmd.Context(), s.DB, name)
+func lookAtVersion(ctx context.Context, s *program.Session, name string, number uint64) (one shownVersion, err error) {
+	version, err := s.Jobs.GetVersion(ctx, s.DB, name, number)
 	if err != nil {
-		return err
+		return one, err
 	}
-	text, err := file.Entry{Step: &step.Step}.Text()
-	if err != nil {
-		return err
-	}
-	if prog.JSON {
-		return output.JSON(cmd.OutOrStdout(), struct {
-			Name       string   `json:"name"`
-			Version    uint64   `json:"version"`
-			Definition string   `json:"definition"`
-			Jobs       []string `json:"jobs"`
-		}{name, step.Version, text, step.Jobs})
-	}
-	if err := printText(cmd.OutOrStdout(), text); err != nil {
-		return err
-	}
-	return output.Say(cmd.OutOrStdout(), "version %d, of jobs: %s", step.Version, strings.Join(orNone(step.Jobs), ", "))
+	one = shownVersion{Name: name, Version: number, CreatedAt: output.Stamp(version.CreatedAt)}
+	one.Definition, err = file.Entry{Job: &version.Job}.Text()
+	return one, err
 }
 
-func orNone(names []string) []string {
-	if len(names) == 0 {
-		return []string{"none"}
+func (o shownVersion) print(out io.Writer) error {
+	p := output.To(out)
+	sayLines(p, "", strings.Lines(o.Definition))
+	return p.Err()
+}
+
+// shownStep is what show --step --json prints.
+type shownStep struct {
+	Name       string   `json:"name"`
+	Version    uint64   `json:"version"`
+	Definition string   `json:"definition"`
+	Jobs       []string `json:"jobs"`
+}
+
+func lookAtStep(ctx context.Context, s *program.Session, name string) (one shownStep, err error) {
+	step, err := s.Jobs.GetStep(ctx, s.DB, name)
+	if err != nil {
+		return one, err
 	}
-	return names
+	one = shownStep{Name: name, Version: step.Version, Jobs: step.Jobs}
+	one.Definition, err = file.Entry{Step: &step.Step}.Text()
+	return one, err
+}
+
+func (o shownStep) print(out io.Writer) error {
+	p := output.To(out)
+	sayLines(p, "", strings.Lines(o.Definition))
+	p.Say("version %d, of jobs: %s", o.Version, cmp.Or(strings.Join(o.Jobs, ", "), "none"))
+	return p.Err()
 }

@@ -35,32 +35,29 @@ func take(cmd *cobra.Command, prog *program.Program, f importFlags, name string)
 	if err != nil {
 		return err
 	}
-	s, err := prog.ConnectWithExecs(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	t := taking{importFlags: f, s: s}
-	err = s.InTx(cmd.Context(), func(tx *sql.Tx) error {
-		t.done = nil
-		if err := t.all(cmd.Context(), tx, entries); err != nil {
+	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
+		t := taking{importFlags: f, s: s}
+		err = s.InTx(cmd.Context(), func(tx *sql.Tx) error {
+			t.done = nil
+			if err := t.all(cmd.Context(), tx, entries); err != nil {
+				return err
+			}
+			if f.dryRun {
+				return errDryRun
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errDryRun) {
+			return s.Explain(err)
+		}
+		if err = t.print(cmd.OutOrStdout(), prog.JSON); err != nil {
 			return err
 		}
-		if f.dryRun {
-			return errDryRun
+		if schedules > 0 {
+			err = output.Say(cmd.ErrOrStderr(), "%s: the schedules of the file (%d) are left to schedule import", prog.Name, schedules)
 		}
-		return nil
+		return errors.Join(err, warn(cmd, s, entries...))
 	})
-	if err != nil && !errors.Is(err, errDryRun) {
-		return s.Explain(err)
-	}
-	if err = t.print(cmd.OutOrStdout(), prog.JSON); err != nil {
-		return err
-	}
-	if schedules > 0 {
-		err = output.Say(cmd.ErrOrStderr(), "%s: the schedules of the file (%d) are left to schedule import", prog.Name, schedules)
-	}
-	return errors.Join(err, warn(cmd, s, entries...))
 }
 
 // errDryRun has what was done rolled back.
@@ -94,16 +91,17 @@ func readFile(cmd *cobra.Command, prog *program.Program, name string) (entries [
 	if limited.N == 0 {
 		return nil, 0, exit.Usage(fmt.Errorf("%s has more than %d MB", name, largestFile>>20))
 	}
+	p := output.To(cmd.ErrOrStderr())
 	for _, one := range bad[:min(len(bad), mostNamed)] {
-		if _, err := io.WriteString(cmd.ErrOrStderr(), words.Complaint(prog.Name, fmt.Errorf("%s, line %d: %w", name, one.Line, one))); err != nil {
-			return nil, 0, err
-		}
+		p.Text(words.Complaint(prog.Name, fmt.Errorf("%s, line %d: %w", name, one.Line, one)))
 	}
 	of := "jobs and steps"
 	if schedules > 0 || slices.ContainsFunc(bad, func(one *file.Bad) bool { return one.Kind == file.Schedule }) {
 		of = "schedules, jobs and steps"
 	}
 	switch {
+	case p.Err() != nil:
+		return nil, 0, p.Err()
 	case err != nil:
 		return nil, 0, exit.Usage(fmt.Errorf("%s: %w", name, err))
 	case len(bad) > 0:
@@ -230,6 +228,7 @@ func (t *taking) print(out io.Writer, asJSON bool) error {
 	if asJSON {
 		return output.Lines(out, t.done)
 	}
+	p := output.To(out)
 	counts := make(map[string]int)
 	for _, c := range t.done {
 		counts[c.Did]++
@@ -237,23 +236,16 @@ func (t *taking) print(out io.Writer, asJSON bool) error {
 		if sign == "" {
 			continue
 		}
-		if err := output.Say(out, "%s %s", sign, c.Name); err != nil {
-			return err
-		}
-		for _, line := range c.Lines {
-			if err := output.Say(out, "    %s", words.Clean(line)); err != nil {
-				return err
-			}
-		}
+		p.Say("%s %s", sign, c.Name)
+		sayLines(p, "    ", slices.Values(c.Lines))
 		for _, job := range c.Jobs {
-			if err := output.Say(out, "  of job %s, too", job); err != nil {
-				return err
-			}
+			p.Say("  of job %s, too", job)
 		}
 	}
 	done := ""
 	if t.dryRun {
 		done = " (a dry run: nothing was done)"
 	}
-	return output.Say(out, "%d created, %d changed, %d kept%s", counts["created"], counts["changed"], counts["kept"], done)
+	p.Say("%d created, %d changed, %d kept%s", counts["created"], counts["changed"], counts["kept"], done)
+	return p.Err()
 }

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
@@ -43,9 +43,9 @@ and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.F
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if pools {
-				return watched(cmd, prog, watch, listPools, "There is no pool: no live agent serves one, and no long run is under way.", poolColumns, poolCells)
+				return watched(cmd, prog, watch, agent.Pools, "There is no pool: no live agent serves one, and no long run is under way.", poolColumns, poolCells)
 			}
-			return watched(cmd, prog, watch, listAgents, "There is no agent: no process of work and no timer was heard of lately.", agentColumns, agentCells)
+			return watched(cmd, prog, watch, agent.List, "There is no agent: no process of work and no timer was heard of lately.", agentColumns, agentCells)
 		},
 	}
 	cmd.Flags().BoolVar(&pools, "pools", false, "list the pools of long runs, and what waits in them")
@@ -54,105 +54,65 @@ and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.F
 }
 
 // watched prints a list once, or again and again.
-func watched[T any](cmd *cobra.Command, prog *program.Program, watch bool, read func(ctx context.Context, s *program.Session) ([]T, error), none string,
-	columns func() []output.Column, cells func(list []T) [][]string) error {
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	for {
-		list, err := read(cmd.Context(), s)
-		if err != nil {
-			return s.Explain(err)
+func watched[T any](cmd *cobra.Command, prog *program.Program, watch bool, read func(context.Context, *sqlx.DB, string, sql.Dialect) ([]T, error), none string,
+	columns []output.Column, cells func(T) []string) error {
+	return prog.Read(cmd, func(s *program.Session) error {
+		for {
+			ctx, cancel := context.WithTimeout(cmd.Context(), program.ConnectTime)
+			list, err := read(ctx, s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect))
+			cancel()
+			if err != nil {
+				return s.Explain(err)
+			}
+			var text bytes.Buffer // in one piece, so that a terminal does not flicker
+			if watch && !prog.JSON && output.IsTerminal(cmd.OutOrStdout()) {
+				text.WriteString(clearScreen)
+			}
+			if err := output.Rows(&text, prog.JSON, list, none, columns, cells); err != nil {
+				return err
+			}
+			if _, err := cmd.OutOrStdout().Write(text.Bytes()); err != nil || !watch {
+				return err
+			}
+			select {
+			case <-cmd.Context().Done():
+				return nil
+			case <-time.After(watchEvery):
+			}
 		}
-		if prog.JSON {
-			err = output.Lines(cmd.OutOrStdout(), list)
-		} else {
-			err = show(cmd.OutOrStdout(), watch, none, columns(), cells(list))
-		}
-		if err != nil || !watch {
-			return err
-		}
-		select {
-		case <-cmd.Context().Done():
-			return nil
-		case <-time.After(watchEvery):
-		}
-	}
-}
-
-func listAgents(ctx context.Context, s *program.Session) ([]agent.Known, error) {
-	ctx, cancel := context.WithTimeout(ctx, program.ConnectTime)
-	defer cancel()
-	return agent.List(ctx, s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect))
-}
-
-func listPools(ctx context.Context, s *program.Session) ([]agent.Pool, error) {
-	ctx, cancel := context.WithTimeout(ctx, program.ConnectTime)
-	defer cancel()
-	return agent.Pools(ctx, s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect))
+	})
 }
 
 // clearScreen goes to the top left of a terminal, and clears it.
 const clearScreen = "\x1b[H\x1b[2J"
 
-// show prints a list in one piece, so that a terminal does not flicker: over what was there, where it is watched.
-func show(w io.Writer, watched bool, none string, columns []output.Column, cells [][]string) error {
-	var text bytes.Buffer
-	if watched && output.IsTerminal(w) {
-		text.WriteString(clearScreen)
+var agentColumns = []output.Column{{Title: "agent"}, {Title: "kind"}, {Title: "state"}, {Title: "seen"}, {Title: "host"}, {Title: "pid", Right: true}, {Title: "version"}, {Title: "serves"},
+	{Title: "pools"}, {Title: "busy", Right: true}, {Title: "long runs", Right: true}, {Title: "load", Right: true}, {Title: "memory", Right: true}}
+
+func agentCells(a agent.Known) []string {
+	var pools []string
+	for _, name := range slices.Sorted(maps.Keys(a.Pools)) {
+		pools = append(pools, fmt.Sprintf("%s=%d", name, a.Pools[name]))
 	}
-	var err error
-	if len(cells) == 0 {
-		err = output.Say(&text, "%s", none)
-	} else {
-		err = output.Table(&text, columns, cells)
+	load := ""
+	if a.Load != nil {
+		load = fmt.Sprintf("%.2f", *a.Load)
 	}
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text.Bytes())
-	return err
+	return []string{words.Clean(a.Name), words.Clean(string(a.Kind)), string(a.State), a.Silent.Truncate(time.Second).String() + " ago", words.Clean(a.Host), fmt.Sprint(a.PID),
+		words.Clean(a.Version), words.Clean(a.Assignment), words.Clean(strings.Join(pools, ",")), fmt.Sprintf("%.0f%%", 100*a.Busy), fmt.Sprint(a.LongRuns), load,
+		fmt.Sprintf("%.0f MB", float64(a.MemoryBytes)/1e6)}
 }
 
-func agentColumns() []output.Column {
-	return []output.Column{{Title: "agent"}, {Title: "kind"}, {Title: "state"}, {Title: "seen"}, {Title: "host"}, {Title: "pid", Right: true}, {Title: "version"}, {Title: "serves"},
-		{Title: "pools"}, {Title: "busy", Right: true}, {Title: "long runs", Right: true}, {Title: "load", Right: true}, {Title: "memory", Right: true}}
-}
+var poolColumns = []output.Column{{Title: "pool"}, {Title: "agents", Right: true}, {Title: "places", Right: true}, {Title: "running", Right: true},
+	{Title: "waiting", Right: true}, {Title: "oldest", Right: true}}
 
-func agentCells(list []agent.Known) (cells [][]string) {
-	for _, a := range list {
-		var pools []string
-		for _, name := range slices.Sorted(maps.Keys(a.Pools)) {
-			pools = append(pools, fmt.Sprintf("%s=%d", name, a.Pools[name]))
-		}
-		load := ""
-		if a.Load != nil {
-			load = fmt.Sprintf("%.2f", *a.Load)
-		}
-		cells = append(cells, []string{words.Clean(a.Name), words.Clean(string(a.Kind)), string(a.State), a.Silent.Truncate(time.Second).String() + " ago", words.Clean(a.Host), fmt.Sprint(a.PID),
-			words.Clean(a.Version), words.Clean(a.Assignment), words.Clean(strings.Join(pools, ",")), fmt.Sprintf("%.0f%%", 100*a.Busy), fmt.Sprint(a.LongRuns), load,
-			fmt.Sprintf("%.0f MB", float64(a.MemoryBytes)/1e6)})
+func poolCells(p agent.Pool) []string {
+	name, agents, places, oldest := words.Clean(p.Name), fmt.Sprint(p.Agents), fmt.Sprint(p.Places), ""
+	if p.Name == "" {
+		name, agents, places = "(none)", "", ""
 	}
-	return cells
-}
-
-func poolColumns() []output.Column {
-	return []output.Column{{Title: "pool"}, {Title: "agents", Right: true}, {Title: "places", Right: true}, {Title: "running", Right: true},
-		{Title: "waiting", Right: true}, {Title: "oldest", Right: true}}
-}
-
-func poolCells(list []agent.Pool) (cells [][]string) {
-	for _, p := range list {
-		name, agents, places, oldest := words.Clean(p.Name), fmt.Sprint(p.Agents), fmt.Sprint(p.Places), ""
-		if p.Name == "" {
-			name, agents, places = "(none)", "", ""
-		}
-		if p.Waiting > 0 {
-			oldest = p.Oldest.Truncate(time.Second).String()
-		}
-		cells = append(cells, []string{name, agents, places, fmt.Sprint(p.Running), fmt.Sprint(p.Waiting), oldest})
+	if p.Waiting > 0 {
+		oldest = p.Oldest.Truncate(time.Second).String()
 	}
-	return cells
+	return []string{name, agents, places, fmt.Sprint(p.Running), fmt.Sprint(p.Waiting), oldest}
 }

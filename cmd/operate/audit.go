@@ -1,13 +1,14 @@
 package operate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -64,8 +65,8 @@ entries from the latest on; give --since and --until to look at other times.`,
 	flags.StringVar(&f.since, "since", "", "only at this time or later: 2026-03-01 13:00 (UTC), now-1h")
 	flags.StringVar(&f.until, "until", "", "only before this time")
 	flags.StringVar(&f.after, "after", "", "go on behind the entry with this cursor, the last of the page before")
-	flags.IntVar(&f.limit, "limit", auditLimit, fmt.Sprintf("entries on a page, %d at most", audit.MaxPage-1))
-	flags.IntVar(&f.search, "search", audit.DefaultSearch, "entries to look at, at most, where no index serves the filter")
+	arguments.Number(flags, &f.limit, "limit", auditLimit, 1, audit.MaxPage-1, fmt.Sprintf("entries on a page, %d at most", audit.MaxPage-1))
+	arguments.Number(flags, &f.search, "search", audit.DefaultSearch, 1, math.MaxInt, "entries to look at, at most, where no index serves the filter")
 	return cmd
 }
 
@@ -85,12 +86,6 @@ func (f auditFlags) check() (audit.Filter, error) {
 	if f.kind != "" && !slices.Contains(audit.Kinds(), filter.Kind) {
 		return filter, exit.Usage(fmt.Errorf("--kind %.80q: %s are allowed", f.kind, kindNames()))
 	}
-	if f.limit < 1 || f.limit >= audit.MaxPage {
-		return filter, exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, audit.MaxPage-1))
-	}
-	if f.search < 1 {
-		return filter, exit.Usage(fmt.Errorf("--search %d: positive numbers are allowed", f.search))
-	}
 	return filter, errors.Join(program.CheckTime("since", f.since), program.CheckTime("until", f.until))
 }
 
@@ -99,73 +94,33 @@ func listAudit(cmd *cobra.Command, prog *program.Program, f auditFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if filter.Since, filter.Until, err = s.Period(cmd.Context(), "since", f.since, "until", f.until); err != nil {
-		return err
-	}
-	log, err := audit.Open(cmd.Context(), s.DB, audit.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect)})
-	if err != nil {
-		return s.Explain(err)
-	}
-	found, err := log.List(cmd.Context(), s.DB, filter)
-	var early *audit.SearchedError
-	if err != nil && !errors.As(err, &early) {
-		return s.Explain(err)
-	}
-	more := len(found) > f.limit
-	found = found[:min(len(found), f.limit)]
-	if prog.JSON {
-		return printAuditJSON(cmd, found, early)
-	}
-	if err := printAudit(cmd, found); err != nil {
-		return err
-	}
-	switch {
-	case early != nil:
-		return output.Say(cmd.ErrOrStderr(), "%d entries were looked at, as far as %s: narrow the time with --since and --until, or go on with --after '%s'",
-			early.Looked, output.Stamp(early.Reached), early.After)
-	case more:
-		return output.Say(cmd.ErrOrStderr(), "there are more: --after '%s'", found[len(found)-1].Cursor())
-	}
-	return nil
-}
-
-// printAuditJSON prints a line for each entry; where the search ended early a last line has the cursor to go on from.
-func printAuditJSON(cmd *cobra.Command, found []audit.Stored, early *audit.SearchedError) error {
-	lines := make([]any, 0, len(found)+1)
-	for _, e := range found {
-		lines = append(lines, auditRow{e, e.Cursor()})
-	}
-	if early != nil {
-		lines = append(lines, struct {
-			More     bool      `json:"more"`
-			After    string    `json:"after"`
-			LookedAt int       `json:"looked_at"`
-			Reached  time.Time `json:"reached"`
-		}{true, early.After, early.Looked, early.Reached})
-	}
-	return output.Lines(cmd.OutOrStdout(), lines)
-}
-
-func printAudit(cmd *cobra.Command, found []audit.Stored) error {
-	if len(found) == 0 {
-		return output.Say(cmd.OutOrStdout(), "no entry of the audit matches")
-	}
-	cells := make([][]string, len(found))
-	for i, e := range found {
-		door := e.Command
-		if door == "" {
-			door = e.Program
+	return prog.Read(cmd, func(s *program.Session) error {
+		if filter.Since, filter.Until, err = s.Period(cmd.Context(), "since", f.since, "until", f.until); err != nil {
+			return err
 		}
-		cells[i] = []string{output.Stamp(e.At.Truncate(time.Second)), words.Clip(e.Person, 30), words.Clip(e.Account, 40), words.Clip(door, 30), words.Clean(e.Verb),
-			words.Clean(string(e.Kind)), words.Clip(e.ID, 60), words.Clip(changed(e.Before, e.After), 100), words.Clip(e.Reason, 60)}
-	}
-	return output.Table(cmd.OutOrStdout(), []output.Column{{Title: "at (UTC)"}, {Title: "person"}, {Title: "account"}, {Title: "by"}, {Title: "did"},
-		{Title: "kind"}, {Title: "id"}, {Title: "change"}, {Title: "reason"}}, cells)
+		log, err := audit.Open(cmd.Context(), s.DB, audit.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect)})
+		if err != nil {
+			return s.Explain(err)
+		}
+		found, err := log.List(cmd.Context(), s.DB, filter)
+		page := output.Page[audit.Stored]{Rows: found, Limit: f.limit, Line: func(e audit.Stored) any { return auditRow{e, e.Cursor()} },
+			None: "no entry of the audit matches", Columns: auditColumns, Cells: auditCells}
+		var early *audit.SearchedError
+		if errors.As(err, &early) {
+			page.Early = &output.Early{Looked: early.Looked, Reached: early.Reached, After: early.After, Of: "entries", Narrow: "--since and --until"}
+		} else if err != nil {
+			return s.Explain(err)
+		}
+		return page.Print(cmd.OutOrStdout(), cmd.ErrOrStderr(), prog.JSON)
+	})
+}
+
+var auditColumns = []output.Column{{Title: "at (UTC)"}, {Title: "person"}, {Title: "account"}, {Title: "by"}, {Title: "did"},
+	{Title: "kind"}, {Title: "id"}, {Title: "change"}, {Title: "reason"}}
+
+func auditCells(e audit.Stored) []string {
+	return []string{output.Second(&e.At), words.Clip(e.Person, 30), words.Clip(e.Account, 40), words.Clip(cmp.Or(e.Command, e.Program), 30), words.Clean(e.Verb),
+		words.Clean(string(e.Kind)), words.Clip(e.ID, 60), words.Clip(changed(e.Before, e.After), 100), words.Clip(e.Reason, 60)}
 }
 
 // changed is what is different between two states of an object, for people: zone: UTC -> Europe/Berlin. Of one that was made or

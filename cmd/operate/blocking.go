@@ -14,7 +14,6 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/config/value"
 	"prescient/prescient/blocking"
 	"prescient/sql"
 )
@@ -25,7 +24,7 @@ const leastWatch, mostWatch = 500 * time.Millisecond, time.Hour
 // Blocking returns the command blocking.
 func Blocking(prog *program.Program) *cobra.Command {
 	var all bool
-	var watch string
+	var every time.Duration
 	cmd := &cobra.Command{
 		Use:   "blocking",
 		Short: "Show which sessions of the database wait for which, from the root of each chain",
@@ -48,64 +47,51 @@ somebody waits or a row is locked, else 0.`,
   %[1]s blocking --watch 2s
   %[1]s blocking --all --json`, prog.Name),
 		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error { return blockingOf(cmd, prog, all, watch) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return blockingOf(cmd, prog, all, every) },
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "at all tables of the server, of whomever")
-	cmd.Flags().StringVar(&watch, "watch", "", "look again that often, until interrupted: 500ms to 1h")
+	arguments.Within(cmd.Flags(), &every, "watch", "", leastWatch, mostWatch, "look again that often, until interrupted: 500ms to 1h")
 	return cmd
 }
 
-func blockingOf(cmd *cobra.Command, prog *program.Program, all bool, watch string) error {
-	var every time.Duration
-	if watch != "" {
-		var err error
-		if every, err = value.ParseDuration(watch); err == nil && (every < leastWatch || every > mostWatch) {
-			err = fmt.Errorf("%s: %s to %s are allowed", watch, leastWatch, mostWatch)
+func blockingOf(cmd *cobra.Command, prog *program.Program, all bool, every time.Duration) error {
+	return prog.Open(cmd, 0, func(s *program.Session) error {
+		look := func() (blocking.Report, error) {
+			ctx, cancel := context.WithTimeout(cmd.Context(), 4*program.ConnectTime)
+			defer cancel()
+			found, err := blocking.Look(ctx, s.DB, blocking.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), All: all})
+			return found, s.Explain(err)
 		}
-		if err != nil {
-			return exit.Usage(fmt.Errorf("--watch: %w", err))
+		for {
+			found, err := look()
+			if every > 0 && cmd.Context().Err() != nil {
+				return nil // interrupted
+			}
+			if err != nil {
+				return err
+			}
+			if every > 0 && !prog.JSON {
+				err = output.Say(cmd.OutOrStdout(), "%s", output.Stamp(time.Now().Truncate(time.Second)))
+			}
+			if err = errors.Join(err, sayBlocking(cmd.OutOrStdout(), found, prog.JSON)); err != nil {
+				return err
+			}
+			if every == 0 && len(found.Chains)+len(found.Locked) > 0 {
+				return &exit.Error{Code: exit.CodeWarn, Err: errors.New("sessions wait for others, or rows are locked"), Printed: true}
+			}
+			if every == 0 {
+				return nil
+			}
+			select {
+			case <-cmd.Context().Done():
+				return nil
+			case <-time.After(every):
+			}
 		}
-	}
-	s, err := prog.Open(cmd, 0)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	look := func() (blocking.Report, error) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), 4*program.ConnectTime)
-		defer cancel()
-		found, err := blocking.Look(ctx, s.DB, blocking.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), All: all})
-		return found, s.Explain(err)
-	}
-	for {
-		found, err := look()
-		if every > 0 && cmd.Context().Err() != nil {
-			return nil // interrupted
-		}
-		if err != nil {
-			return err
-		}
-		if every > 0 && !prog.JSON {
-			err = output.Say(cmd.OutOrStdout(), "%s", output.Stamp(time.Now().Truncate(time.Second)))
-		}
-		if err = errors.Join(err, sayBlocking(cmd.OutOrStdout(), found, prog.JSON)); err != nil {
-			return err
-		}
-		if every == 0 && len(found.Chains)+len(found.Locked) > 0 {
-			return &exit.Error{Code: exit.CodeWarn, Err: errors.New("sessions wait for others, or rows are locked"), Printed: true}
-		}
-		if every == 0 {
-			return nil
-		}
-		select {
-		case <-cmd.Context().Done():
-			return nil
-		case <-time.After(every):
-		}
-	}
+	})
 }
 
-func sayBlocking(w io.Writer, found blocking.Report, json bool) (err error) {
+func sayBlocking(w io.Writer, found blocking.Report, json bool) error {
 	if found.More {
 		found.Unseen = append(found.Unseen, blocking.Unseen{What: "whether more overdue rows are locked, since only the first were looked at",
 			Do: "look again once these rows have run; the logs of work and sweep name each locked row"})
@@ -113,42 +99,45 @@ func sayBlocking(w io.Writer, found blocking.Report, json bool) (err error) {
 	if json {
 		return errors.Join(output.Lines(w, found.Chains), output.Lines(w, found.Locked), output.Lines(w, found.Unseen))
 	}
+	p := output.To(w)
 	for _, root := range found.Chains {
-		err = errors.Join(err, sayNode(w, root, 0))
+		sayNode(p, root, 0)
 	}
 	if len(found.Chains) == 0 {
-		err = output.Say(w, "No session is seen to wait for another.")
+		p.Say("No session is seen to wait for another.")
 	}
 	for _, row := range found.Locked {
-		err = errors.Join(err, sayLocked(w, row))
+		sayLocked(p, row)
 	}
 	for _, u := range found.Unseen {
-		err = errors.Join(err, output.Say(w, "Not shown is %s.", u.What), output.Say(w, "      → %s", u.Do))
+		p.Say("Not shown is %s.", u.What)
+		p.Say("      → %s", u.Do)
 	}
-	return err
+	return p.Err()
 }
 
 // sayLocked says which sessions have a row that cannot be run for that.
-func sayLocked(w io.Writer, row blocking.LockedRow) error {
+func sayLocked(p *output.Printer, row blocking.LockedRow) {
 	what := fmt.Sprintf("%s of %s was not run in its slot %s", row.JobExec, row.Entity(), output.Stamp(row.Slot))
 	if len(row.By) == 0 {
-		return output.Say(w, "%s: an open transaction holds its row, and whose transaction that is does not show", what)
+		p.Say("%s: an open transaction holds its row, and whose transaction that is does not show", what)
+		return
 	}
 	by := row.Accounts()
 	if by != "" {
 		by = " (" + by + ")"
 	}
-	err := output.Say(w, "%s: %s%s", what, row.Held(), by)
+	p.Say("%s: %s%s", what, row.Held(), by)
 	for _, s := range row.By {
 		if does := s.Statement + s.Last; does != "" {
-			err = errors.Join(err, output.Say(w, "  %s sent: %s", s.Name(), does))
+			p.Say("  %s sent: %s", s.Name(), does)
 		}
 	}
-	return errors.Join(err, output.Say(w, "  → %s ends that session and rolls its transaction back. The sweeper tries the row again.", row.End))
+	p.Say("  → %s ends that session and rolls its transaction back. The sweeper tries the row again.", row.End)
 }
 
 // sayNode says what a session does and waits for, and those behind it, further to the right.
-func sayNode(w io.Writer, n blocking.Node, depth int) error {
+func sayNode(p *output.Printer, n blocking.Node, depth int) {
 	in := strings.Repeat("  ", depth)
 	text := in + n.Name()
 	seconds := func(n int64) time.Duration { return time.Duration(n) * time.Second }
@@ -163,20 +152,19 @@ func sayNode(w io.Writer, n blocking.Node, depth int) error {
 	if n.Open > 0 {
 		text += fmt.Sprintf(", its transaction has been open for %s", seconds(n.Open))
 	}
-	err := output.Say(w, "%s", text)
+	p.Say("%s", text)
 	if n.Statement != "" {
-		err = errors.Join(err, output.Say(w, "%s  does: %s", in, n.Statement))
+		p.Say("%s  does: %s", in, n.Statement)
 	} else if n.Last != "" {
-		err = errors.Join(err, output.Say(w, "%s  sent last: %s", in, n.Last))
+		p.Say("%s  sent last: %s", in, n.Last)
 	}
 	if n.Circle {
-		err = errors.Join(err, output.Say(w, "%s  waits for one of those behind it: a deadlock that the server does not see", in))
+		p.Say("%s  waits for one of those behind it: a deadlock that the server does not see", in)
 	}
 	if n.End != "" {
-		err = errors.Join(err, output.Say(w, "%s  → %s ends this session and rolls its transaction back. Sessions that wait for it: %d.", in, n.End, n.Waiting()))
+		p.Say("%s  → %s ends this session and rolls its transaction back. Sessions that wait for it: %d.", in, n.End, n.Waiting())
 	}
 	for _, b := range n.Behind {
-		err = errors.Join(err, sayNode(w, b, depth+1))
+		sayNode(p, b, depth+1)
 	}
-	return err
 }

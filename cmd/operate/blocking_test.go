@@ -22,7 +22,7 @@ func TestBlocking(t *testing.T) {
 		if got = r.Execute("blocking", "--json"); got.Code != cmd.ExitOK || !strings.Contains(got.Out, `{"unseen":"who waits for whose rows","do":"GRANT PROCESS ON *.* TO '`) {
 			r.Error(got)
 		}
-		r.Execute("blocking", "--watch", "1ms").Wants(r.T, cmd.ExitUsage, "--watch", "500ms to 1h0m0s are allowed")
+		r.Execute("blocking", "--watch", "1ms").Wants(r.T, cmd.ExitUsage, "--watch", "--watch 1ms: 500ms to 1h are allowed")
 		r.Execute("blocking", "--watch", "often").Wants(r.T, cmd.ExitUsage, "--watch", "often")
 
 		// The owner of the tests' database sees all.

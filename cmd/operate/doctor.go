@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,53 +68,51 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments, use string,
 	if _, err := doctor.SelectFindings(nil, nil, ignore); err != nil {
 		return exit.Usage(fmt.Errorf("--ignore: %w", err))
 	}
-	s, err := prog.Open(cmd, 0)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	options := doctor.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution(),
-		Lease: s.Config.Worker.Lease, SweepGrace: s.Config.Sweep.Grace, SweepEvery: s.Config.Sweep.Every, MaxChecks: mostChecks(s.Config), Pools: pools(s.Config),
-		OverdueBad: s.Config.Doctor.Overdue, MissedAllowed: s.Config.Doctor.Missed, ClockWarn: s.Config.Doctor.Clock,
-		PartitionsAhead: s.Config.Doctor.Partitions, PurgeBehind: s.Config.Doctor.Purge, TransactionOpen: s.Config.Doctor.Transaction}
-	if options.Use = doctor.Use(use); use != "" {
-		if options.Use, err = doctor.ParseUse(use); err != nil {
-			return exit.Usage(fmt.Errorf("--use: %w", err))
-		}
-	}
-	if options.Assignments, err = parseAssignments(s.Config.Grid, assignments); err != nil {
-		return exit.Usage(fmt.Errorf("--assignments: %w", err))
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), 4*program.ConnectTime)
-	defer cancel()
-	findings, err := doctor.Examine(ctx, s.DB, options)
-	if err != nil {
-		return s.Explain(err)
-	}
-	if findings, err = doctor.SelectFindings(findings, only, ignore); err != nil {
-		return exit.Usage(fmt.Errorf("--only: %w", err))
-	}
-	if prog.JSON {
-		err = output.Lines(cmd.OutOrStdout(), findings)
-	} else {
-		for _, f := range findings {
-			err = errors.Join(err, output.Say(cmd.OutOrStdout(), "%-4s  %s: %s", string(f.Severity), f.Code, f.Text))
-			if f.Do != "" {
-				err = errors.Join(err, output.Say(cmd.OutOrStdout(), "      → %s", f.Do))
+	return prog.Open(cmd, 0, func(s *program.Session) (err error) {
+		options := doctor.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution(),
+			Lease: s.Config.Worker.Lease, SweepGrace: s.Config.Sweep.Grace, SweepEvery: s.Config.Sweep.Every, MaxChecks: mostChecks(s.Config), Pools: pools(s.Config),
+			OverdueBad: s.Config.Doctor.Overdue, MissedAllowed: s.Config.Doctor.Missed, ClockWarn: s.Config.Doctor.Clock,
+			PartitionsAhead: s.Config.Doctor.Partitions, PurgeBehind: s.Config.Doctor.Purge, TransactionOpen: s.Config.Doctor.Transaction}
+		if options.Use = doctor.Use(use); use != "" {
+			if options.Use, err = doctor.ParseUse(use); err != nil {
+				return exit.Usage(fmt.Errorf("--use: %w", err))
 			}
 		}
-	}
-	if err != nil {
-		return err
-	}
-	switch doctor.Worst(findings) {
-	case doctor.SeverityBad:
-		return &exit.Error{Code: exit.CodeBad, Err: errors.New("something is bad"), Printed: true}
-	case doctor.SeverityWarn:
-		return &exit.Error{Code: exit.CodeWarn, Err: errors.New("there are warnings"), Printed: true}
-	case doctor.SeverityOK:
-	}
-	return nil
+		if options.Assignments, err = parseAssignments(s.Config.Grid, assignments); err != nil {
+			return exit.Usage(fmt.Errorf("--assignments: %w", err))
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), 4*program.ConnectTime)
+		defer cancel()
+		findings, err := doctor.Examine(ctx, s.DB, options)
+		if err != nil {
+			return s.Explain(err)
+		}
+		if findings, err = doctor.SelectFindings(findings, only, ignore); err != nil {
+			return exit.Usage(fmt.Errorf("--only: %w", err))
+		}
+		p := output.To(cmd.OutOrStdout())
+		for _, f := range findings {
+			if prog.JSON {
+				p.JSON(f)
+				continue
+			}
+			p.Say("%-4s  %s: %s", string(f.Severity), f.Code, f.Text)
+			if f.Do != "" {
+				p.Say("      → %s", f.Do)
+			}
+		}
+		if p.Err() != nil {
+			return p.Err()
+		}
+		switch doctor.Worst(findings) {
+		case doctor.SeverityBad:
+			return &exit.Error{Code: exit.CodeBad, Err: errors.New("something is bad"), Printed: true}
+		case doctor.SeverityWarn:
+			return &exit.Error{Code: exit.CodeWarn, Err: errors.New("there are warnings"), Printed: true}
+		case doctor.SeverityOK:
+		}
+		return nil
+	})
 }
 
 // mostChecks is the highest guard that is configured for any job_exec.
@@ -128,16 +127,12 @@ func mostChecks(c config.Config) int {
 // pools are those of job_execs that are configured.
 func pools(c config.Config) (list []string) {
 	for _, job := range c.Jobs.HTTP {
-		if job.Pool != "" {
-			list = append(list, job.Pool)
-		}
+		list = append(list, job.Pool)
 	}
 	for _, job := range c.Jobs.Command {
-		if job.Pool != "" {
-			list = append(list, job.Pool)
-		}
+		list = append(list, job.Pool)
 	}
-	return list
+	return slices.DeleteFunc(list, func(name string) bool { return name == "" })
 }
 
 // parseAssignments reads minutes and shares with ; between them. A share has a slash after a plain number, and is told

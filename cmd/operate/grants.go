@@ -143,25 +143,26 @@ func printGrants(cmd *cobra.Command, prog *program.Program, g granting) error {
 
 // sayGrants prints what a client of the server takes.
 func sayGrants(out io.Writer, g granting, said granted, comments, about, entry string) error {
-	_, err := io.WriteString(out, comments)
+	p := output.To(out)
+	p.Text(comments)
 	if said.NotLooked != "" {
-		err = errors.Join(err, output.Say(out, "-- What %s has beyond that was not looked at: %s.\n"+
+		p.Say("-- What %s has beyond that was not looked at: %s.\n"+
 			"-- SHOW GRANTS FOR %s says what it has; REVOKE … ON … FROM %s takes away what stands there and not here.",
-			g.account.Name(), strings.Join(strings.Fields(said.NotLooked), " "), g.account.Name(), g.account.Name()))
+			g.account.Name(), strings.Join(strings.Fields(said.NotLooked), " "), g.account.Name(), g.account.Name())
 	}
 	for _, statement := range said.Statements {
-		err = errors.Join(err, output.Say(out, "%s;", statement))
+		p.Say("%s;", statement)
 	}
 	if len(said.OnDatabases) > 0 {
-		err = errors.Join(err, output.Say(out, "-- It has rights on the whole database, which has other tables, too. Give it what it needs on those, and run:"))
+		p.Say("-- It has rights on the whole database, which has other tables, too. Give it what it needs on those, and run:")
 	}
 	for _, statement := range said.OnDatabases {
-		err = errors.Join(err, output.Say(out, "-- %s;", statement))
+		p.Say("-- %s;", statement)
 	}
-	if entry == "" {
-		return err
+	if entry != "" {
+		p.Say("%s\n%s;", about, entry)
 	}
-	return errors.Join(err, output.Say(out, "%s\n%s;", about, entry))
+	return p.Err()
 }
 
 // lookTimeout bounds how long it is looked what an account has.
@@ -176,25 +177,24 @@ func lookAt(cmd *cobra.Command, prog *program.Program, c config.Config, g granti
 	if err != nil {
 		return nil, false, err
 	}
-	s, err := prog.Open(cmd, migrationLease)
-	if err != nil {
-		return nil, false, err
-	}
-	defer s.Close()
-	ctx, cancel := context.WithTimeout(cmd.Context(), lookTimeout)
-	defer cancel()
-	has, err := rights.Has(ctx, s.DB, g.account.Name())
-	if err != nil {
-		return nil, false, err
-	}
-	surplus = has.Within(g.account.Database, names).Beyond(rights.Parse(grants))
-	if !surplus.OnDatabases() {
-		return surplus, false, nil
-	}
-	var there []string
-	if err := s.DB.SelectContext(ctx, &there, "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = ? LIMIT 10000", g.account.Database); err != nil {
-		return surplus, false, nil //nolint:nilerr // then it may have others
-	}
-	others := slices.ContainsFunc(there, func(name string) bool { return !slices.Contains(names, name) })
-	return surplus, len(there) > 0 && !others, nil
+	err = prog.Open(cmd, migrationLease, func(s *program.Session) error {
+		ctx, cancel := context.WithTimeout(cmd.Context(), lookTimeout)
+		defer cancel()
+		has, err := rights.Has(ctx, s.DB, g.account.Name())
+		if err != nil {
+			return err
+		}
+		surplus = has.Within(g.account.Database, names).Beyond(rights.Parse(grants))
+		if !surplus.OnDatabases() {
+			return nil
+		}
+		var there []string
+		if err := s.DB.SelectContext(ctx, &there, "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = ? LIMIT 10000", g.account.Database); err != nil {
+			return nil //nolint:nilerr // then it may have others
+		}
+		others := slices.ContainsFunc(there, func(name string) bool { return !slices.Contains(names, name) })
+		alone = len(there) > 0 && !others
+		return nil
+	})
+	return surplus, alone, err
 }

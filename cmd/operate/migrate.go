@@ -3,17 +3,15 @@ package operate
 import (
 	"context"
 	"errors"
-	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"prescient/cmd/internal/arguments"
-	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/config/value"
 	"prescient/jobs/orders"
 	"prescient/prescient"
 	"prescient/prescient/audit"
@@ -21,6 +19,9 @@ import (
 	"prescient/sql"
 	"prescient/sql/migrate"
 )
+
+// tableOpen is what --patience is for.
+const tableOpen = "somebody has a table open"
 
 // migrationLease is what the connections of a migration are set for: one of them holds a lock, and is idle, for as long
 // as the longest ALTER takes.
@@ -44,18 +45,15 @@ type migrated struct {
 // Migrate returns the command migrate.
 func Migrate(prog *program.Program) *cobra.Command {
 	var repair, dry bool
-	var patience string
+	var patience time.Duration
 	up := func(cmd *cobra.Command, _ []string) error {
-		wait, err := patienceOf(patience)
 		switch {
-		case err != nil:
-			return err
 		case repair:
-			return migrateForRepair(cmd, prog, dry, wait)
+			return migrateForRepair(cmd, prog, dry, patience)
 		case dry:
 			return migratePlan(cmd, prog)
 		}
-		return migrateUp(cmd, prog, wait)
+		return migrateUp(cmd, prog, patience)
 	}
 	cmd := &cobra.Command{
 		Use:   "migrate",
@@ -84,26 +82,15 @@ Before those of a migration stands what it locks and what it copies.`,
 	cmd.Flags().BoolVar(&repair, "repair", false, "restore procedures, views, defaults, CHECKs and indexes that are missing or changed")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print what it would send, and change nothing")
 	same := &cobra.Command{Use: "up", Short: "The same as migrate", Args: arguments.None, RunE: up}
-	havePatience(cmd.Flags(), &patience)
-	havePatience(same.Flags(), &patience)
+	havePatience(cmd.Flags(), &patience, migrate.DefaultPatience.String(), tableOpen)
+	havePatience(same.Flags(), &patience, migrate.DefaultPatience.String(), tableOpen)
 	cmd.AddCommand(program.Reasoned(same), migrateDownCommand(prog), migrateStatusCommand(prog))
 	return program.Reasoned(cmd)
 }
 
-// havePatience adds the flag of commands that alter tables.
-func havePatience(flags *pflag.FlagSet, patience *string) {
-	flags.StringVar(patience, "patience", migrate.DefaultPatience.String(), "how long to try while somebody has a table open")
-}
-
-func patienceOf(text string) (time.Duration, error) {
-	patience, err := value.ParseDuration(text)
-	switch {
-	case err != nil:
-		return 0, exit.Usage(fmt.Errorf("--patience: %w", err))
-	case patience <= 0: // to the library 0 is the default
-		return 0, exit.Usage(fmt.Errorf("--patience %s: positive times are allowed", text))
-	}
-	return patience, nil
+// havePatience adds the flag of commands that alter tables. To the library 0 is the default.
+func havePatience(flags *pflag.FlagSet, patience *time.Duration, fallback, while string) {
+	arguments.Within(flags, patience, "patience", fallback, 1, math.MaxInt64, "how long to try while "+while)
 }
 
 // alteringSchema is for commands that alter the tables.
@@ -127,46 +114,40 @@ func schemaOf(s *program.Session) migrate.Schema {
 
 // openToMigrate connects to tables that may not be there, or lack migrations. Those of another resolution are not to get
 // migrations that were made for this one.
-func openToMigrate(cmd *cobra.Command, prog *program.Program) (*program.Session, error) {
-	s, err := prog.Open(cmd, migrationLease)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
+func openToMigrate(cmd *cobra.Command, prog *program.Program, do func(s *program.Session) error) error {
+	return prog.Open(cmd, migrationLease, func(s *program.Session) error {
+		if err := s.NewClient(cmd.Context()); err != nil && !errors.Is(err, prescient.ErrNotMigrated) {
+			return err
+		}
+		return do(s)
+	})
 }
 
 func migrateUp(cmd *cobra.Command, prog *program.Program, patience time.Duration) error {
-	s, err := openToMigrate(cmd, prog)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	applied, err := migrate.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
-	if err != nil {
-		return stoppedMidway(cmd, s, applied, "applied", err)
-	}
-	if err := s.NewClient(cmd.Context()); err != nil {
-		return err
-	}
-	if len(applied) > 0 {
-		warnOfChecks(cmd.Context(), s)
-		if err := recordMigrated(cmd.Context(), s, applied); err != nil {
+	return openToMigrate(cmd, prog, func(s *program.Session) error {
+		applied, err := migrate.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
+		if err != nil {
+			return stoppedMidway(cmd, s, applied, "applied", err)
+		}
+		if err := s.NewClient(cmd.Context()); err != nil {
 			return err
 		}
-	}
-	if o := s.Config.Jobs.Orders; o.Enabled {
-		if err := orders.CreateTables(cmd.Context(), s.DB, o.TablePrefix); err != nil {
-			return s.Explain(err)
+		if len(applied) > 0 {
+			warnOfChecks(cmd.Context(), s)
+			if err := recordMigrated(cmd.Context(), s, applied); err != nil {
+				return err
+			}
 		}
-	}
-	if err := keepPartitions(cmd.Context(), s, patience); err != nil {
-		return err
-	}
-	return printMigrated(cmd, s, applied, "applied", "the tables are up to date")
+		if o := s.Config.Jobs.Orders; o.Enabled {
+			if err := orders.CreateTables(cmd.Context(), s.DB, o.TablePrefix); err != nil {
+				return s.Explain(err)
+			}
+		}
+		if err := keepPartitions(cmd.Context(), s, patience); err != nil {
+			return err
+		}
+		return printMigrated(cmd, s, applied, "applied", "the tables are up to date")
+	})
 }
 
 // recordMigrated writes the audit of migrations. Those that an earlier command applied, which did not come that far, are not in it.
@@ -235,20 +216,19 @@ func printMigrated(cmd *cobra.Command, s *program.Session, list []migrate.Migrat
 		}
 		return output.JSON(out, report)
 	}
+	p := output.To(out)
 	lost := false
 	for _, m := range list {
-		if err := output.Say(out, "%s %s (%s)", did, m.Name, m.Took.Round(time.Millisecond).String()); err != nil {
-			return err
-		}
+		p.Say("%s %s (%s)", did, m.Name, m.Took.Round(time.Millisecond).String())
 		lost = lost || m.CallersLost
 	}
-	if lost {
-		return output.Say(out, "%s", grantCallers(s.Program))
+	switch {
+	case lost:
+		p.Say("%s", grantCallers(s.Program))
+	case len(list) == 0:
+		p.Say("%s", none)
 	}
-	if len(list) == 0 {
-		return output.Say(out, "%s", none)
-	}
-	return nil
+	return p.Err()
 }
 
 // grantCallers is what to do where a procedure was made anew.

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,7 @@ import (
 
 func migrateDownCommand(prog *program.Program) *cobra.Command {
 	var yes bool
-	var patience string
+	var patience time.Duration
 	cmd := &cobra.Command{
 		Use:   "down --yes",
 		Short: "Drop the tables with all that they hold",
@@ -24,26 +25,19 @@ next down goes on from there.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return migrateDown(cmd, prog, yes, patience) },
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "yes, drop everything that is pending and all of history")
-	havePatience(cmd.Flags(), &patience)
+	havePatience(cmd.Flags(), &patience, migrate.DefaultPatience.String(), tableOpen)
 	return cmd
 }
 
-func migrateDown(cmd *cobra.Command, prog *program.Program, yes bool, patience string) error {
+func migrateDown(cmd *cobra.Command, prog *program.Program, yes bool, patience time.Duration) error {
 	if !yes {
 		return exit.Usage(errors.New("migrate down drops everything that is pending and all of history; give --yes if that is wanted"))
 	}
-	wait, err := patienceOf(patience)
-	if err != nil {
-		return err
-	}
-	s, err := prog.Open(cmd, migrationLease)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	undone, err := migrate.Down(cmd.Context(), s.DB.DB, alteringSchema(s, wait))
-	if err != nil {
-		return stoppedMidway(cmd, s, undone, "undone", err)
-	}
-	return printMigrated(cmd, s, undone, "undone", "there were no tables")
+	return prog.Open(cmd, migrationLease, func(s *program.Session) error {
+		undone, err := migrate.Down(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
+		if err != nil {
+			return stoppedMidway(cmd, s, undone, "undone", err)
+		}
+		return printMigrated(cmd, s, undone, "undone", "there were no tables")
+	})
 }

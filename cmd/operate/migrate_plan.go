@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,33 +24,27 @@ type plannedMigration struct {
 
 // migratePlan prints what migrate would send.
 func migratePlan(cmd *cobra.Command, prog *program.Program) error {
-	s, err := openToMigrate(cmd, prog)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	list, err := migrate.Plan(cmd.Context(), s.DB.DB, schemaOf(s))
-	if err != nil {
-		return s.Explain(err)
-	}
-	out := cmd.OutOrStdout()
-	if prog.JSON {
-		plan := migrationPlan{reportOf(s, len(list)), []plannedMigration{}}
+	return openToMigrate(cmd, prog, func(s *program.Session) error {
+		list, err := migrate.Plan(cmd.Context(), s.DB.DB, schemaOf(s))
+		if err != nil {
+			return s.Explain(err)
+		}
+		out := cmd.OutOrStdout()
+		if prog.JSON {
+			plan := migrationPlan{reportOf(s, len(list)), []plannedMigration{}}
+			for _, m := range list {
+				plan.Migrations = append(plan.Migrations, plannedMigration(m))
+			}
+			return output.JSON(out, plan)
+		}
+		p := output.To(out)
+		if len(list) == 0 {
+			p.Say("the tables are up to date")
+		}
 		for _, m := range list {
-			plan.Migrations = append(plan.Migrations, plannedMigration(m))
+			p.Text("-- " + m.Name + "\n-- " + strings.ReplaceAll(m.About, "\n", "\n-- ") + "\n")
+			sayStatements(p, m.Statements)
 		}
-		return output.JSON(out, plan)
-	}
-	if len(list) == 0 {
-		return output.Say(out, "%s", "the tables are up to date")
-	}
-	for _, m := range list {
-		if _, err := io.WriteString(out, "-- "+m.Name+"\n-- "+strings.ReplaceAll(m.About, "\n", "\n-- ")+"\n"); err != nil {
-			return err
-		}
-		if err := printStatements(out, m.Statements); err != nil {
-			return err
-		}
-	}
-	return nil
+		return p.Err()
+	})
 }

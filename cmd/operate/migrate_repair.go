@@ -3,7 +3,6 @@ package operate
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -52,66 +51,55 @@ func printDamages(cmd *cobra.Command, prog *program.Program, damages []migrate.D
 	if prog.JSON {
 		return output.JSON(out, repairReport{Restored: []repairedThing{}, Left: things(damages)})
 	}
+	p := output.To(out)
 	for _, d := range damages {
-		if err := output.Say(out, "-- %s", d.Text); err != nil {
-			return err
-		}
+		p.Say("-- %s", d.Text)
 		if d.Lost != "" {
-			if err := output.Say(out, "-- not by --repair: %s", d.Lost); err != nil {
-				return err
-			}
+			p.Say("-- not by --repair: %s", d.Lost)
 		}
-		if err := printStatements(out, d.DDL); err != nil {
-			return err
-		}
+		sayStatements(p, d.DDL)
 	}
 	if len(damages) == 0 {
-		return output.Say(out, "-- there is nothing to restore")
+		p.Say("-- there is nothing to restore")
 	}
-	return nil
+	return p.Err()
 }
 
-// printStatements prints statements as a client takes them.
-func printStatements(out io.Writer, statements []string) error {
+// sayStatements prints statements as a client takes them.
+func sayStatements(p *output.Printer, statements []string) {
 	for _, statement := range statements {
 		if strings.Contains(statement, ";") { // a procedure holds some
 			statement = "DELIMITER //\n" + statement + "\n//\nDELIMITER "
 		}
-		if _, err := io.WriteString(out, statement+";\n"); err != nil {
-			return err
-		}
+		p.Text(statement + ";\n")
 	}
-	return nil
 }
 
 func printRepaired(cmd *cobra.Command, prog *program.Program, did migrate.Repaired) error {
-	out := cmd.OutOrStdout()
+	p := output.To(cmd.OutOrStdout())
 	if prog.JSON {
-		if err := output.JSON(out, repairReport{things(did.Done), things(did.Left), did.Callers, did.CallersUnknown}); err != nil {
-			return err
-		}
-		return leftUnrepaired(did)
+		p.JSON(repairReport{things(did.Done), things(did.Left), did.Callers, did.CallersUnknown})
+		return errors.Join(p.Err(), leftUnrepaired(did))
 	}
-	var err error
 	for _, d := range did.Done {
-		err = errors.Join(err, output.Say(out, "restored %s", d.What()))
+		p.Say("restored %s", d.What())
 	}
 	for _, account := range did.Callers {
-		err = errors.Join(err, output.Say(out, "granted %s again to call the procedure", account))
+		p.Say("granted %s again to call the procedure", account)
 	}
 	if did.CallersUnknown {
-		err = errors.Join(err, output.Say(out, "%s", grantCallers(prog)))
+		p.Say("%s", grantCallers(prog))
 	}
 	for _, d := range did.Left {
-		err = errors.Join(err, output.Say(out, "not restored: %s: %s", d.What(), d.Lost))
+		p.Say("not restored: %s: %s", d.What(), d.Lost)
 		for _, statement := range d.DDL {
-			err = errors.Join(err, output.Say(out, "      → %s", strings.Join(strings.Fields(statement), " ")))
+			p.Say("      → %s", strings.Join(strings.Fields(statement), " "))
 		}
 	}
 	if len(did.Done)+len(did.Left) == 0 {
-		err = errors.Join(err, output.Say(out, "there was nothing to restore"))
+		p.Say("there was nothing to restore")
 	}
-	return errors.Join(err, leftUnrepaired(did))
+	return errors.Join(p.Err(), leftUnrepaired(did))
 }
 
 // leftUnrepaired is the error of a repair that could not mend all.
@@ -136,27 +124,24 @@ func things(damages []migrate.Damage) []repairedThing {
 
 // migrateForRepair brings the tables up to date as far as they are there; what is missing, the repair tells.
 func migrateForRepair(cmd *cobra.Command, prog *program.Program, dry bool, patience time.Duration) error {
-	s, err := openToMigrate(cmd, prog)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	missing, err := countMissing(cmd.Context(), s)
-	switch {
-	case err != nil:
-		return err
-	case missing > 0 && dry:
-		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("migrations are missing (%d); %s migrate applies them", missing, prog.Name)}
-	case missing > 0:
-		applied, err := migrate.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
-		if err != nil {
-			return stoppedMidway(cmd, s, applied, "applied", err)
-		}
-		if !prog.JSON {
-			if err := printMigrated(cmd, s, applied, "applied", ""); err != nil {
-				return err
+	return openToMigrate(cmd, prog, func(s *program.Session) error {
+		missing, err := countMissing(cmd.Context(), s)
+		switch {
+		case err != nil:
+			return err
+		case missing > 0 && dry:
+			return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("migrations are missing (%d); %s migrate applies them", missing, prog.Name)}
+		case missing > 0:
+			applied, err := migrate.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
+			if err != nil {
+				return stoppedMidway(cmd, s, applied, "applied", err)
+			}
+			if !prog.JSON {
+				if err := printMigrated(cmd, s, applied, "applied", ""); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	return repair(cmd, prog, s, dry, patience)
+		return repair(cmd, prog, s, dry, patience)
+	})
 }

@@ -21,24 +21,21 @@ func migrateStatusCommand(prog *program.Program) *cobra.Command {
 }
 
 func migrateStatus(cmd *cobra.Command, prog *program.Program) error {
-	s, err := openToMigrate(cmd, prog)
-	if err != nil {
+	return openToMigrate(cmd, prog, func(s *program.Session) error {
+		missing, err := countMissing(cmd.Context(), s)
+		if err != nil {
+			return err
+		}
+		if prog.JSON {
+			err = output.JSON(cmd.OutOrStdout(), reportOf(s, missing))
+		} else if missing == 0 {
+			err = output.Say(cmd.OutOrStdout(), "the tables are up to date, for slots of %s", s.Config.Grid.String())
+		} else {
+			err = output.Say(cmd.OutOrStdout(), "migrations are missing (%d); %s migrate applies them", missing, prog.Name)
+		}
+		if err == nil && missing > 0 {
+			return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("migrations are missing (%d)", missing), Printed: true}
+		}
 		return err
-	}
-	defer s.Close()
-	missing, err := countMissing(cmd.Context(), s)
-	if err != nil {
-		return err
-	}
-	if prog.JSON {
-		err = output.JSON(cmd.OutOrStdout(), reportOf(s, missing))
-	} else if missing == 0 {
-		err = output.Say(cmd.OutOrStdout(), "the tables are up to date, for slots of %s", s.Config.Grid.String())
-	} else {
-		err = output.Say(cmd.OutOrStdout(), "migrations are missing (%d); %s migrate applies them", missing, prog.Name)
-	}
-	if err == nil && missing > 0 {
-		return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("migrations are missing (%d)", missing), Printed: true}
-	}
-	return err
+	})
 }

@@ -3,6 +3,7 @@ package operate
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -12,16 +13,13 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/config/value"
 	"prescient/prescient/prune"
 	"prescient/sql/migrate"
 )
 
 // Prune returns the command prune.
 func Prune(prog *program.Program) *cobra.Command {
-	var keep, keepAudit, patience string
-	var maxCopy int
-	var trustClock bool
+	var options prune.Options
 	cmd := &cobra.Command{
 		Use:   "prune --keep 90d",
 		Short: "Drop old history and the old part of the ledger",
@@ -44,63 +42,39 @@ have jumped ahead, and all would go: then nothing is dropped and the exit code i
   %[1]s prune --keep 90d --audit-keep 730d`, prog.Name),
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			options := prune.Options{MaxCopy: maxCopy, TrustClock: trustClock}
-			var err error
-			if keep == "" {
+			if options.Keep == 0 {
 				return exit.Usage(errors.New("give --keep, how long history is kept, such as --keep 90d"))
-			}
-			if options.Keep, err = value.ParseDuration(keep); err != nil {
-				return exit.Usage(fmt.Errorf("--keep: %w", err))
-			}
-			if keepAudit != "" {
-				if options.KeepAudit, err = value.ParseDuration(keepAudit); err != nil {
-					return exit.Usage(fmt.Errorf("--audit-keep: %w", err))
-				}
-				if options.KeepAudit < prune.MinKeep {
-					return exit.Usage(fmt.Errorf("--audit-keep %s: at least %s", keepAudit, prune.MinKeep))
-				}
-			}
-			if options.Patience, err = value.ParseDuration(patience); err != nil {
-				return exit.Usage(fmt.Errorf("--patience: %w", err))
-			}
-			// To the library 0 is the default of each.
-			switch {
-			case options.Patience <= 0:
-				return exit.Usage(fmt.Errorf("--patience %s: positive times are allowed", patience))
-			case maxCopy < 1:
-				return exit.Usage(fmt.Errorf("--max-copy %d: positive numbers are allowed", maxCopy))
 			}
 			return pruneTables(cmd, prog, options)
 		},
 	}
-	cmd.Flags().StringVar(&keep, "keep", "", "how long history and ledger are kept, such as 90d; at least 1d")
-	cmd.Flags().StringVar(&keepAudit, "audit-keep", "", "how long the audit is kept, such as 730d (default for ever); the entry of the version that an object has stays")
-	cmd.Flags().StringVar(&patience, "patience", "1m", "how long to try while somebody has history open")
-	cmd.Flags().BoolVar(&trustClock, "trust-clock", false, "prune also where nothing ran for most of --keep, which looks like a clock that jumped ahead")
-	cmd.Flags().IntVar(&maxCopy, "max-copy", prune.DefaultMaxCopy,
+	flags := cmd.Flags()
+	arguments.Within(flags, &options.Keep, "keep", "", prune.MinKeep, math.MaxInt64, "how long history and ledger are kept, such as 90d; at least 1d")
+	arguments.Within(flags, &options.KeepAudit, "audit-keep", "", prune.MinKeep, math.MaxInt64,
+		"how long the audit is kept, such as 730d (default for ever); the entry of the version that an object has stays")
+	havePatience(flags, &options.Patience, "1m", "somebody has history open")
+	flags.BoolVar(&options.TrustClock, "trust-clock", false, "prune also where nothing ran for most of --keep, which looks like a clock that jumped ahead")
+	arguments.Number(flags, &options.MaxCopy, "max-copy", prune.DefaultMaxCopy, 1, math.MaxInt,
 		"most rows to copy where history was not pruned in time; a second or so for 50000")
 	return program.Reasoned(cmd)
 }
 
 func pruneTables(cmd *cobra.Command, prog *program.Program, options prune.Options) error {
-	s, err := prog.Open(cmd, migrationLease)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	options.Prefix, options.Log = s.Config.TablePrefix, s.Log
-	bar := prog.Bar("pruning", 0)
-	defer bar.Stop()
-	options.Progress = pruneProgress(bar, s.Log)
-	report, err := prune.Run(cmd.Context(), s.DB, options)
-	bar.Stop()
-	if errors.Is(err, prune.ErrClockDoubtful) {
-		return exit.Usage(fmt.Errorf("%w (--trust-clock)", err))
-	}
-	if report.Cutoff == nil {
-		return s.Explain(err)
-	}
-	return errors.Join(printPruned(cmd, prog, report, err != nil && !errors.Is(err, prune.ErrHistoryHeld) && !errors.Is(err, migrate.ErrHeld)), s.Explain(err))
+	return prog.Open(cmd, migrationLease, func(s *program.Session) error {
+		options.Prefix, options.Log = s.Config.TablePrefix, s.Log
+		bar := prog.Bar("pruning", 0)
+		defer bar.Stop()
+		options.Progress = pruneProgress(bar, s.Log)
+		report, err := prune.Run(cmd.Context(), s.DB, options)
+		bar.Stop()
+		if errors.Is(err, prune.ErrClockDoubtful) {
+			return exit.Usage(fmt.Errorf("%w (--trust-clock)", err))
+		}
+		if report.Cutoff == nil {
+			return s.Explain(err)
+		}
+		return errors.Join(printPruned(cmd, prog, report, err != nil && !errors.Is(err, prune.ErrHistoryHeld) && !errors.Is(err, migrate.ErrHeld)), s.Explain(err))
+	})
 }
 
 // pruneProgress counts rows on the bar, and weeks before it.
@@ -125,37 +99,25 @@ func printPruned(cmd *cobra.Command, prog *program.Program, report prune.Report,
 	if !report.ReadyUntil.IsZero() {
 		ready = fmt.Sprintf("; %d weeks were made ready, until %s", len(report.Made), output.Stamp(report.ReadyUntil.Truncate(time.Second)))
 	}
-	if err := output.Say(out, "dropped %d weeks of history from before %s and %d rows of the ledger%s",
-		len(report.Dropped), output.Stamp(*report.Cutoff), report.LedgerRows, ready); err != nil {
-		return err
-	}
+	p := output.To(out)
+	p.Say("dropped %d weeks of history from before %s and %d rows of the ledger%s", len(report.Dropped), output.Stamp(*report.Cutoff), report.LedgerRows, ready)
 	if report.HistoryRows > 0 {
-		if err := output.Say(out, "deleted %d rows of history that lay in the last partition", report.HistoryRows); err != nil {
-			return err
-		}
+		p.Say("deleted %d rows of history that lay in the last partition", report.HistoryRows)
 	}
 	if report.RunLogRows > 0 {
-		if err := output.Say(out, "deleted %d rows of the logs of jobs", report.RunLogRows); err != nil {
-			return err
-		}
+		p.Say("deleted %d rows of the logs of jobs", report.RunLogRows)
 	}
 	if report.EventRows > 0 || len(report.DroppedDays) > 0 {
-		if err := output.Say(out, "deleted %d rows and %d days of published events", report.EventRows, len(report.DroppedDays)); err != nil {
-			return err
-		}
+		p.Say("deleted %d rows and %d days of published events", report.EventRows, len(report.DroppedDays))
 	}
 	if report.AuditCutoff != nil {
-		if err := output.Say(out, "deleted %d entries of the audit from before %s", report.AuditRows, output.Stamp(*report.AuditCutoff)); err != nil {
-			return err
-		}
+		p.Say("deleted %d entries of the audit from before %s", report.AuditRows, output.Stamp(*report.AuditCutoff))
 	}
 	if report.LedgerSlotsKept > 0 {
-		if err := output.Say(out, "kept the ledger of %d old slots, which still hold rows or are being run", report.LedgerSlotsKept); err != nil {
-			return err
-		}
+		p.Say("kept the ledger of %d old slots, which still hold rows or are being run", report.LedgerSlotsKept)
 	}
 	if report.Undivided {
-		return output.Say(out, "the last partition has too many rows to be divided; a larger --max-copy does it, at a quiet time")
+		p.Say("the last partition has too many rows to be divided; a larger --max-copy does it, at a quiet time")
 	}
-	return nil
+	return p.Err()
 }

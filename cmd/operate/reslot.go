@@ -3,6 +3,7 @@ package operate
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -12,7 +13,6 @@ import (
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/config/value"
 	"prescient/prescient/reslot"
 	"prescient/sql"
 )
@@ -28,7 +28,7 @@ type reslotReport struct {
 
 // Reslot returns the command reslot.
 func Reslot(prog *program.Program) *cobra.Command {
-	var resolution, wait, patience string
+	var options reslot.Options
 	cmd := &cobra.Command{
 		Use:   "reslot --resolution DURATION",
 		Short: "Change the resolution of a live installation",
@@ -44,58 +44,41 @@ it open until --patience was over, the exit code is 7, and stderr says who. Then
 		Example: fmt.Sprintf(`  %[1]s reslot --resolution 5m
   %[1]s reslot --resolution 1h --wait 10m`, prog.Name),
 		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return changeResolution(cmd, prog, resolution, wait, patience)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return changeResolution(cmd, prog, options) },
 	}
-	cmd.Flags().StringVar(&resolution, "resolution", "", "the new distance between two slots, such as 5m; divides a day")
-	cmd.Flags().StringVar(&wait, "wait", reslot.DefaultLeaseWait.String(), "how long to wait for leases that live; 0s for not at all")
-	cmd.Flags().StringVar(&patience, "patience", "10m", "how long to try while somebody has future_job open, or the server is away")
+	flags := cmd.Flags()
+	arguments.Duration(flags, &options.Resolution, "resolution", "", "the new distance between two slots, such as 5m; divides a day")
+	arguments.Within(flags, &options.LeaseWait, "wait", reslot.DefaultLeaseWait.String(), 0, math.MaxInt64, "how long to wait for leases that live; 0s for not at all")
+	havePatience(flags, &options.Patience, "10m", "somebody has future_job open, or the server is away")
 	return program.Reasoned(cmd)
 }
 
-func changeResolution(cmd *cobra.Command, prog *program.Program, resolution, wait, patience string) error {
-	if resolution == "" {
+func changeResolution(cmd *cobra.Command, prog *program.Program, options reslot.Options) error {
+	if options.Resolution == 0 {
 		return exit.Usage(errors.New("give --resolution, such as --resolution 5m"))
 	}
-	to, err := value.ParseDuration(resolution)
-	if err != nil {
-		return exit.Usage(fmt.Errorf("--resolution: %w", err))
+	if options.LeaseWait == 0 { // to the library 0 is the default
+		options.LeaseWait = -1
 	}
-	leaseWait, err := value.ParseDuration(wait)
-	if err != nil || leaseWait < 0 {
-		return exit.Usage(fmt.Errorf("--wait %.40q: want a duration such as 3m, or 0s", wait))
-	}
-	if leaseWait == 0 {
-		leaseWait = -1
-	}
-	longest, err := patienceOf(patience)
-	if err != nil {
+	return prog.Open(cmd, migrationLease, func(s *program.Session) error {
+		bar := prog.Bar("reslot", 0)
+		defer bar.Stop()
+		options.Prefix, options.Dialect, options.Log = s.Config.TablePrefix, sql.Dialect(s.Config.Dialect), s.Log
+		options.Progress = reslotProgress(bar, s.Log)
+		did, err := reslot.Run(cmd.Context(), s.DB, options)
+		bar.Stop()
+		if err != nil {
+			return s.Explain(err)
+		}
+		if prog.JSON {
+			return output.JSON(cmd.OutOrStdout(), reslotReport{did.From.String(), did.To.String(), did.Resumed, did.Rows, did.Took.Milliseconds()})
+		}
+		err = output.Say(cmd.OutOrStdout(), "slots are %s apart, before %s; moved %d rows", did.To, did.From, did.Rows)
+		if err == nil && s.Config.Grid.Resolution() != options.Resolution {
+			err = output.Say(cmd.ErrOrStderr(), "the configuration has slots.resolution %s: set it to %s before you start anything", s.Config.Grid, did.To)
+		}
 		return err
-	}
-	s, err := prog.Open(cmd, migrationLease)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	bar := prog.Bar("reslot", 0)
-	defer bar.Stop()
-	did, err := reslot.Run(cmd.Context(), s.DB, reslot.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: to,
-		LeaseWait: leaseWait, Patience: longest, Log: s.Log, Progress: reslotProgress(bar, s.Log)})
-	bar.Stop()
-	if err != nil {
-		return s.Explain(err)
-	}
-	if prog.JSON {
-		return output.JSON(cmd.OutOrStdout(), reslotReport{did.From.String(), did.To.String(), did.Resumed, did.Rows, did.Took.Milliseconds()})
-	}
-	if err := output.Say(cmd.OutOrStdout(), "slots are %s apart, before %s; moved %d rows", did.To, did.From, did.Rows); err != nil {
-		return err
-	}
-	if s.Config.Grid.Resolution() != to {
-		return output.Say(cmd.ErrOrStderr(), "the configuration has slots.resolution %s: set it to %s before you start anything", s.Config.Grid, did.To)
-	}
-	return nil
+	})
 }
 
 // reslotSteps are what a bar says of the steps.

@@ -58,26 +58,23 @@ func create(cmd *cobra.Command, prog *program.Program, f definitionFlags, id str
 	if err := change(&one); err != nil {
 		return err
 	}
-	s, err := prog.ConnectWithExecs(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	created, err := s.Schedules.Create(cmd.Context(), s.DB, one)
-	if err != nil {
-		return s.Explain(err)
-	}
-	switch {
-	case prog.JSON && created:
-		err = output.JSON(cmd.OutOrStdout(), definition.Done{ID: id, Did: "created"})
-	case prog.JSON:
-		err = output.JSON(cmd.OutOrStdout(), definition.Done{ID: id, Did: "kept"})
-	case created:
-		err = sayCreated(cmd, s, id)
-	default:
-		err = output.Say(cmd.OutOrStdout(), "kept: %s is there already, with the same definition", id)
-	}
-	return errors.Join(err, warn(cmd, s, one.JobExec))
+	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
+		created, err := s.Schedules.Create(cmd.Context(), s.DB, one)
+		if err != nil {
+			return s.Explain(err)
+		}
+		switch {
+		case prog.JSON && created:
+			err = output.JSON(cmd.OutOrStdout(), definition.Done{ID: id, Did: "created"})
+		case prog.JSON:
+			err = output.JSON(cmd.OutOrStdout(), definition.Done{ID: id, Did: "kept"})
+		case created:
+			err = sayCreated(cmd, s, id)
+		default:
+			err = output.Say(cmd.OutOrStdout(), "kept: %s is there already, with the same definition", id)
+		}
+		return errors.Join(err, warn(cmd, s, one.JobExec))
+	})
 }
 
 // sayCreated says when a schedule fires first.

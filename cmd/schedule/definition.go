@@ -13,17 +13,16 @@ import (
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/input"
-	"prescient/config/value"
 	"prescient/prescient"
 	"prescient/prescient/schedule"
 )
 
 // definitionFlags are the flags of create and update.
 type definitionFlags struct {
-	zone, exec, topic, payload, payloadFile, owner string
-	catchUp, catchUpWithin, expires, jitter        string
-	coalesce, noPayload, noOwner                   bool
-	long                                           longFlags
+	zone, exec, topic, payload, payloadFile, owner, catchUp string
+	catchUpWithin, expires, jitter                          time.Duration
+	coalesce, noPayload, noOwner                            bool
+	long                                                    longFlags
 }
 
 // texts are those that have to have a value where they are given.
@@ -38,9 +37,9 @@ func (f *definitionFlags) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&f.payloadFile, "payload-file", "", "the file that has the payload; - for stdin")
 	flags.StringVar(&f.owner, "owner", "", "whom it belongs to: name/key, as in customer/42")
 	flags.StringVar(&f.catchUp, "catch-up", "", "of what was missed: once, skip or all (default once)")
-	flags.StringVar(&f.catchUpWithin, "catch-up-within", "", "what is later is missed: 5m (default 1m or two slots, the longer)")
-	flags.StringVar(&f.expires, "expires", "", "how long after its time an occurrence is of use: 1h (default for ever)")
-	flags.StringVar(&f.jitter, "jitter", "", "bound of a delay that the schedule has of its own: 10m (default none)")
+	arguments.Duration(flags, &f.catchUpWithin, "catch-up-within", "", "what is later is missed: 5m (default 1m or two slots, the longer)")
+	arguments.Duration(flags, &f.expires, "expires", "", "how long after its time an occurrence is of use: 1h (default for ever)")
+	arguments.Duration(flags, &f.jitter, "jitter", "", "bound of a delay that the schedule has of its own: 10m (default none)")
 	flags.BoolVar(&f.coalesce, "coalesce", false, "crontabs may be finer than the slots: occurrences of one slot are one")
 	f.long.addFlags(flags)
 }
@@ -71,15 +70,6 @@ func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change fu
 	if err != nil {
 		return nil, err
 	}
-	durations := make(map[string]time.Duration)
-	for name, text := range map[string]string{"catch-up-within": f.catchUpWithin, "expires": f.expires, "jitter": f.jitter} {
-		if text == "" {
-			continue
-		}
-		if durations[name], err = durationOf(name, text); err != nil {
-			return nil, err
-		}
-	}
 	payload, err := f.readPayload(cmd.Context(), cmd.InOrStdin())
 	if err != nil {
 		return nil, err
@@ -92,9 +82,9 @@ func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change fu
 		set(given("payload") || given("payload-file") || f.noPayload, &s.Payload, payload)
 		set(given("owner") || f.noOwner, &s.Owner, owner)
 		set(given("catch-up"), &s.CatchUp, catchUp)
-		set(given("catch-up-within"), &s.CatchUpWithin, durations["catch-up-within"])
-		set(given("expires"), &s.ExpiresAfter, durations["expires"])
-		set(given("jitter"), &s.Jitter, durations["jitter"])
+		set(given("catch-up-within"), &s.CatchUpWithin, f.catchUpWithin)
+		set(given("expires"), &s.ExpiresAfter, f.expires)
+		set(given("jitter"), &s.Jitter, f.jitter)
 		set(given("coalesce"), &s.MayCoalesce, f.coalesce)
 		changeLong(s)
 		set(len(crontabs) > 0, &s.Crontabs, crontabs)
@@ -103,15 +93,6 @@ func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change fu
 		}
 		return nil
 	}, nil
-}
-
-// durationOf reads the duration of a flag.
-func durationOf(name, text string) (time.Duration, error) {
-	d, err := value.ParseDuration(text)
-	if err != nil {
-		return 0, exit.Usage(fmt.Errorf("--%s: %w", name, err))
-	}
-	return d, nil
 }
 
 func set[T any](given bool, into *T, to T) {

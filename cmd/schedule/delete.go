@@ -55,27 +55,24 @@ func deleteSchedules(cmd *cobra.Command, prog *program.Program, f deleteFlags, i
 	if err != nil {
 		return err
 	}
-	s, err := prog.Connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	var deleted int
-	if f.owner != "" {
-		deleted, err = s.Schedules.DeleteOwner(cmd.Context(), s.DB, owner)
-	} else {
-		deleted, err = s.Schedules.Delete(cmd.Context(), s.DB, ids...)
-	}
-	if err != nil {
-		return s.Explain(err)
-	}
-	if prog.JSON {
-		return output.JSON(cmd.OutOrStdout(), struct {
-			Deleted int `json:"deleted"`
-		}{deleted})
-	}
-	if f.owner != "" {
-		return output.Say(cmd.OutOrStdout(), "deleted %d of %s", deleted, owner.String())
-	}
-	return output.Say(cmd.OutOrStdout(), "deleted %d of the %d named", deleted, len(ids))
+	return prog.Connect(cmd, func(s *program.Session) error {
+		var deleted int
+		if f.owner != "" {
+			deleted, err = s.Schedules.DeleteOwner(cmd.Context(), s.DB, owner)
+		} else {
+			deleted, err = s.Schedules.Delete(cmd.Context(), s.DB, ids...)
+		}
+		if err != nil {
+			return s.Explain(err)
+		}
+		if prog.JSON {
+			return output.JSON(cmd.OutOrStdout(), struct {
+				Deleted int `json:"deleted"`
+			}{deleted})
+		}
+		if f.owner != "" {
+			return output.Say(cmd.OutOrStdout(), "deleted %d of %s", deleted, owner.String())
+		}
+		return output.Say(cmd.OutOrStdout(), "deleted %d of the %d named", deleted, len(ids))
+	})
 }

@@ -61,27 +61,24 @@ func export(cmd *cobra.Command, prog *program.Program, ownerText, formatText str
 	if prog.JSON && format != file.JSONL {
 		return exit.Usage(errors.New("--json is for --format jsonl"))
 	}
-	s, err := prog.Read(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
-	filter := schedule.Filter{Owner: owner, Limit: exportPage, Payloads: true}
-	err = eachSchedule(cmd.Context(), s, s.DB, filter, 1, func(one schedule.Stored) error { // a page may end early
-		if one.JobExec == steps.Exec { // which job export writes
-			return nil
+	return prog.Read(cmd, func(s *program.Session) error {
+		out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
+		filter := schedule.Filter{Owner: owner, Limit: exportPage, Payloads: true}
+		err = eachSchedule(cmd.Context(), s, s.DB, filter, 1, func(one schedule.Stored) error { // a page may end early
+			if one.JobExec == steps.Exec { // which job export writes
+				return nil
+			}
+			err := file.WriteSchedule(out, format, file.Of(one.Schedule, one.Enabled))
+			if bad := one.Validate(); err == nil && bad != nil {
+				err = output.Say(cmd.ErrOrStderr(), "%s: warning: import refuses %q; update it, or delete it: %s", prog.Name, one.ID, words.Clip(words.Of(bad), words.LongestComplaint))
+			}
+			return err
+		})
+		if err != nil {
+			return s.Explain(err)
 		}
-		err := file.WriteSchedule(out, format, file.Of(one.Schedule, one.Enabled))
-		if bad := one.Validate(); err == nil && bad != nil {
-			err = output.Say(cmd.ErrOrStderr(), "%s: warning: import refuses %q; update it, or delete it: %s", prog.Name, one.ID, words.Clip(words.Of(bad), words.LongestComplaint))
-		}
-		return err
+		return out.Flush()
 	})
-	if err != nil {
-		return s.Explain(err)
-	}
-	return out.Flush()
 }
 
 // eachSchedule calls do for all schedules that a filter lets pass, in the order of their ids. A page of fewer than full is the last.

@@ -106,16 +106,14 @@ func importFile(cmd *cobra.Command, prog *program.Program, f importFlags, name s
 	if err != nil {
 		return err
 	}
-	s, err := prog.ConnectWithExecs(cmd)
-	if err != nil {
-		if i.bad > 0 && cmd.Context().Err() == nil {
-			err = errors.Join(i.refused(), err)
-		}
-		return err
+	err = prog.ConnectWithExecs(cmd, func(s *program.Session) error {
+		i.s = s
+		return s.Explain(i.run(cmd.Context()))
+	})
+	if i.s == nil && i.bad > 0 && cmd.Context().Err() == nil {
+		err = errors.Join(i.refused(), err)
 	}
-	defer s.Close()
-	i.s = s
-	return i.s.Explain(i.run(cmd.Context()))
+	return err
 }
 
 // read reads the file, and names what is wrong with it.

@@ -157,32 +157,28 @@ func said(changes []file.Change) string {
 
 // print prints the difference.
 func (p *plan) print(to io.Writer, asJSON bool) error {
-	out := bufio.NewWriter(to)
-	line := func(sign, done, id string, changes []file.Change) error {
+	buffered := bufio.NewWriter(to)
+	out := output.To(buffered)
+	line := func(sign, done, id string, changes []file.Change) {
 		switch {
 		case asJSON:
-			return output.JSON(out, planned{definition.Done{ID: id, Did: done}, changes})
+			out.JSON(planned{definition.Done{ID: id, Did: done}, changes})
 		case len(changes) > 0:
-			return output.Say(out, "%s %s: %s", sign, id, said(changes))
+			out.Say("%s %s: %s", sign, id, said(changes))
+		default:
+			out.Say("%s %s", sign, id)
 		}
-		return output.Say(out, "%s %s", sign, id)
 	}
 	for _, d := range p.created {
-		if err := line("+", "created", d.entry.Schedule.ID, nil); err != nil {
-			return err
-		}
+		line("+", "created", d.entry.Schedule.ID, nil)
 	}
 	for _, d := range p.changed {
-		if err := line("~", "changed", d.entry.Schedule.ID, d.changes); err != nil {
-			return err
-		}
+		line("~", "changed", d.entry.Schedule.ID, d.changes)
 	}
 	for _, id := range p.deleted {
-		if err := line("-", "deleted", id, nil); err != nil {
-			return err
-		}
+		line("-", "deleted", id, nil)
 	}
-	return out.Flush()
+	return errors.Join(out.Err(), buffered.Flush())
 }
 
 // do does what is planned.

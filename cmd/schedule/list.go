@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,7 +9,6 @@ import (
 
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/definition"
-	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
@@ -34,18 +32,9 @@ type listed struct {
 
 // listedOf is a schedule with what its timer waits for; zero where it has none, or is not seen.
 func listedOf(one schedule.Stored, due time.Time) listed {
-	l := listed{Record: file.Of(one.Schedule, one.Enabled), Enabled: one.Enabled, Version: one.Version, DisabledReason: one.DisabledReason,
-		PassedOver: one.PassedOver, CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
-	if !one.DisabledAt.IsZero() {
-		l.DisabledAt = &one.DisabledAt
-	}
-	if !one.LastStartedAt.IsZero() {
-		l.LastStartedAt = &one.LastStartedAt
-	}
-	if !due.IsZero() {
-		l.Next = &due
-	}
-	return l
+	return listed{Record: file.Of(one.Schedule, one.Enabled), Enabled: one.Enabled, Version: one.Version, Next: definition.Time(due),
+		DisabledAt: definition.Time(one.DisabledAt), DisabledReason: one.DisabledReason, PassedOver: one.PassedOver, CreatedAt: one.CreatedAt,
+		UpdatedAt: one.UpdatedAt, LastStartedAt: definition.Time(one.LastStartedAt)}
 }
 
 // state is what a schedule does, for people.
@@ -97,7 +86,7 @@ disabled since they are no good, with the reason. Payloads are shown by show and
 	cmd.Flags().StringVar(&f.owner, "owner", "", "only those of this owner: name/key, as in customer/42")
 	cmd.Flags().BoolVar(&f.troubled, "troubled", false, "only those that were disabled since they are no good")
 	cmd.Flags().StringVar(&f.after, "after", "", "go on behind the schedule with this id, the last of the page before")
-	cmd.Flags().IntVar(&f.limit, "limit", defaultLimit, fmt.Sprintf("schedules on a page, %d at most", schedule.MaxPage-1))
+	arguments.Number(cmd.Flags(), &f.limit, "limit", defaultLimit, 1, schedule.MaxPage-1, fmt.Sprintf("schedules on a page, %d at most", schedule.MaxPage-1))
 	return cmd
 }
 
@@ -106,41 +95,33 @@ func list(cmd *cobra.Command, prog *program.Program, f listFlags) error {
 		return err
 	}
 	owner, err := ownerOf(f.owner)
-	switch {
-	case err != nil:
-		return err
-	case f.limit < 1 || f.limit >= schedule.MaxPage:
-		return exit.Usage(fmt.Errorf("--limit %d: 1 to %d are allowed", f.limit, schedule.MaxPage-1))
-	}
-	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	found, err := s.Schedules.List(cmd.Context(), s.DB, schedule.Filter{Owner: owner, Troubled: f.troubled, After: f.after, Limit: f.limit + 1})
-	if err != nil {
-		return s.Explain(err)
-	}
-	more := len(found) > f.limit
-	found = found[:min(len(found), f.limit)]
-	ids := make([]string, len(found))
-	for i, one := range found {
-		ids[i] = one.ID
-	}
-	due, err := definition.Timers(cmd, s, ids)
-	if err != nil {
-		return s.Explain(err)
-	}
-	rows := make([]listed, len(found))
-	for i, one := range found {
-		rows[i] = listedOf(one, due[one.ID])
-	}
-	err = definition.Print(cmd, prog.JSON, rows, f.none(), columns, listed.cells)
-	if more && !prog.JSON {
-		err = errors.Join(err, output.Say(cmd.ErrOrStderr(), "there are more: --after '%s'", rows[len(rows)-1].ID))
-	}
-	return err
+	return prog.Read(cmd, func(s *program.Session) error {
+		found, err := s.Schedules.List(cmd.Context(), s.DB, schedule.Filter{Owner: owner, Troubled: f.troubled, After: f.after, Limit: f.limit + 1})
+		if err != nil {
+			return s.Explain(err)
+		}
+		ids := make([]string, len(found))
+		for i, one := range found {
+			ids[i] = one.ID
+		}
+		due, err := definition.Timers(cmd, s, ids)
+		if err != nil {
+			return s.Explain(err)
+		}
+		rows := make([]listed, len(found))
+		for i, one := range found {
+			rows[i] = listedOf(one, due[one.ID])
+		}
+		page := output.Page[listed]{Rows: rows, Limit: f.limit, Line: func(l listed) any { return l }, None: f.none(), Columns: columns, Cells: listed.cells}
+		return page.Print(cmd.OutOrStdout(), cmd.ErrOrStderr(), prog.JSON)
+	})
 }
+
+// Cursor is that with which --after goes on behind it.
+func (l listed) Cursor() string { return l.ID }
 
 // none says why there are no rows.
 func (f listFlags) none() string {
@@ -157,10 +138,6 @@ var columns = []output.Column{{Title: "id"}, {Title: "crontab"}, {Title: "zone"}
 
 // cells are those of a row of columns.
 func (l listed) cells() []string {
-	next := ""
-	if l.Next != nil {
-		next = output.Stamp(*l.Next)
-	}
 	return []string{words.Clip(l.ID, 60), words.Clip(strings.Join(l.Crontab, ", "), 60), words.Clean(l.Zone), words.Clip(l.target(), 60),
-		words.Clip(l.Owner, 60), next, words.Clip(l.state(), 100)}
+		words.Clip(l.Owner, 60), output.Maybe(l.Next), words.Clip(l.state(), 100)}
 }

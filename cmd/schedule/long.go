@@ -3,11 +3,11 @@ package schedule
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
@@ -18,15 +18,16 @@ import (
 
 // longFlags are those of a definition that are for long runs.
 type longFlags struct {
-	long                            bool
-	overlap, tolerance, quota, pool string
-	noPool                          bool
+	long                 bool
+	overlap, quota, pool string
+	tolerance            time.Duration
+	noPool               bool
 }
 
 func (f *longFlags) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.long, "long", false, "its runs may outlive their slots, and keep apart: --exec names a job_exec for long runs")
 	flags.StringVar(&f.overlap, "overlap", "", "of what comes while a long run is under way: allow, forbid or queue (default forbid)")
-	flags.StringVar(&f.tolerance, "tolerance", "", "by how much two long runs may start too close together: 5s (default a tenth of the interval)")
+	arguments.Duration(flags, &f.tolerance, "tolerance", "", "by how much two long runs may start too close together: 5s (default a tenth of the interval)")
 	flags.StringVar(&f.pool, "pool", "", "whose agents may have its long runs, such as heavy (default that of the job_exec)")
 	flags.StringVar(&f.quota, "quota", "", "how long after its start a long run is ended: 30s, or none (default half of the interval)")
 }
@@ -44,36 +45,24 @@ func (f *longFlags) read(given func(name string) bool) (change func(s *schedule.
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("--quota: %w", err))
 	}
-	var tolerance time.Duration
-	if f.tolerance != "" {
-		if tolerance, err = durationOf("tolerance", f.tolerance); err != nil {
-			return nil, err
-		}
-	}
 	return func(s *schedule.Schedule) {
 		if set(given("long"), &s.Long, f.long); given("long") && !f.long {
 			s.Overlap, s.Tolerance, s.Quota, s.Pool = "", 0, 0, ""
 		}
 		set(given("overlap"), &s.Overlap, overlap)
-		set(given("tolerance"), &s.Tolerance, tolerance)
+		set(given("tolerance"), &s.Tolerance, f.tolerance)
 		set(given("quota"), &s.Quota, quota)
 		set(given("pool") || f.noPool, &s.Pool, f.pool)
 	}, nil
 }
 
-// printLongRuns prints the long runs that did not end.
-func (f shown) printLongRuns(out io.Writer) error {
-	if len(f.LongRuns) == 0 {
-		return nil
-	}
+// sayLongRuns prints the long runs that did not end.
+func (f shown) sayLongRuns(p *output.Printer) {
 	cells := make([][]string, len(f.LongRuns))
 	for i, run := range f.LongRuns {
 		cells[i] = []string{words.Clip(f.ID+"-"+run.Occurrence, 100), string(run.Phase), words.Clean(run.Pool), words.Clean(run.Agent), output.Second(run.StartedAt), output.Second(run.CalledAt),
-			output.Second(run.AllocatedUntil), countOf(int64(run.Takeovers))}
+			output.Second(run.AllocatedUntil), output.Count(run.Takeovers)}
 	}
-	if err := output.Say(out, "\nlong runs:"); err != nil {
-		return err
-	}
-	return output.Table(out, []output.Column{{Title: "run"}, {Title: "is"}, {Title: "pool"}, {Title: "agent"}, {Title: "started (UTC)"}, {Title: "called"},
+	p.Table("\nlong runs:", []output.Column{{Title: "run"}, {Title: "is"}, {Title: "pool"}, {Title: "agent"}, {Title: "started (UTC)"}, {Title: "called"},
 		{Title: "allocated until"}, {Title: "takeovers", Right: true}}, cells)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
@@ -60,18 +61,15 @@ times that read the same, and right after the gap for one that is left out.`,
 	}
 	cmd.Flags().StringVar(&f.zone, "zone", "UTC", "time zone of the fields, such as Europe/Berlin")
 	cmd.Flags().StringVar(&f.from, "from", "now", "after this time: 2026-03-01 13:00 (UTC), now+1h")
-	cmd.Flags().IntVarP(&f.count, "count", "n", 10, fmt.Sprintf("how many to print: 1 to %d", mostOccurrences))
+	arguments.Number(cmd.Flags(), &f.count, "n", 10, 1, mostOccurrences, fmt.Sprintf("how many to print: 1 to %d", mostOccurrences))
 	cmd.Flags().StringVar(&f.resolution, "resolution", "", "refuse crontabs of which two of the first 1,000 times are in one slot of this length, such as 15m")
 	return cmd
 }
 
 func next(cmd *cobra.Command, prog *program.Program, f nextFlags, crontabs []string, now time.Time) error {
 	from, err := times.Parse(f.from, now)
-	switch {
-	case err != nil:
+	if err != nil {
 		return exit.Usage(fmt.Errorf("--from: %w", err))
-	case f.count < 1 || f.count > mostOccurrences:
-		return exit.Usage(fmt.Errorf("-n %d: 1 to %d are allowed", f.count, mostOccurrences))
 	}
 	line, err := timeline.Parse(crontabs, f.zone, from)
 	if err != nil {

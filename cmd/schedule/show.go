@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/definition"
 	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/output"
@@ -72,7 +73,7 @@ stands in the outbox until it is forwarded.`, mostEnds),
 		RunE: func(cmd *cobra.Command, args []string) error { return show(cmd, prog, f, strings.Join(args, "")) },
 	}
 	cmd.Flags().StringVar(&f.run, "run", "", "the id of a run or an event: <schedule>-<unix>")
-	cmd.Flags().IntVarP(&f.count, "count", "n", 5, fmt.Sprintf("how many of the next occurrences: 0 to %d", mostOccurrences))
+	arguments.Number(cmd.Flags(), &f.count, "n", 5, 0, mostOccurrences, fmt.Sprintf("how many of the next occurrences: 0 to %d", mostOccurrences))
 	return cmd
 }
 
@@ -83,34 +84,28 @@ func show(cmd *cobra.Command, prog *program.Program, f showFlags, id string) (er
 	} else {
 		_, err = wantIDs(cmd, []string{id})
 	}
-	switch {
-	case err != nil:
-		return err
-	case f.count < 0 || f.count > mostOccurrences:
-		return exit.Usage(fmt.Errorf("-n %d: 0 to %d are allowed", f.count, mostOccurrences))
-	}
-	s, err := prog.Read(cmd)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	found, err := look(cmd.Context(), s, id, tag, f.count)
-	var denied *deniedError
-	if err != nil && !errors.As(err, &denied) {
-		return s.Explain(err)
-	}
-	switch {
-	case prog.JSON:
-		err = output.JSON(cmd.OutOrStdout(), found)
-	case tag != "":
-		err = found.printRun(cmd.OutOrStdout(), f.run)
-	default:
-		err = found.print(cmd.OutOrStdout())
-	}
-	if err == nil && denied != nil {
-		err = output.Say(cmd.ErrOrStderr(), "%s: warning: %s", prog.Name, error(denied))
-	}
-	return err
+	return prog.Read(cmd, func(s *program.Session) error {
+		found, err := look(cmd.Context(), s, id, tag, f.count)
+		var denied *deniedError
+		if err != nil && !errors.As(err, &denied) {
+			return s.Explain(err)
+		}
+		switch {
+		case prog.JSON:
+			err = output.JSON(cmd.OutOrStdout(), found)
+		case tag != "":
+			err = found.printRun(cmd.OutOrStdout(), f.run)
+		default:
+			err = found.print(cmd.OutOrStdout())
+		}
+		if err == nil && denied != nil {
+			err = output.Say(cmd.ErrOrStderr(), "%s: warning: %s", prog.Name, error(denied))
+		}
+		return err
+	})
 }
 
 // deniedError says what an account may not read; what it may was read.
@@ -183,19 +178,19 @@ func (f shown) print(out io.Writer) error {
 		{"payload_base64", words.Clip(f.PayloadBase64, 200)}, {"owner", f.Owner}, {"catch_up", f.CatchUp}, {"catch_up_within", f.CatchUpWithin},
 		{"expires_after", f.ExpiresAfter}, {"jitter", f.Jitter}, {"coalesce", orBlank(f.Coalesce)}, {"long", orBlank(f.Long)},
 		{"overlap", f.Overlap}, {"tolerance", f.Tolerance}, {"quota", f.Quota}, {"pool", f.Pool}, {"state", f.state()},
-		{"passed_over", countOf(f.PassedOver)}, {"version", strconv.FormatUint(f.Version, 10)}, {"created_at", created}, {"updated_at", updated},
+		{"passed_over", output.Count(f.PassedOver)}, {"version", strconv.FormatUint(f.Version, 10)}, {"created_at", created}, {"updated_at", updated},
 		{"last_started_at", output.Second(f.LastStartedAt)}}...)
 	if t := f.Timer; t != nil {
 		lines = append(lines, [][2]string{{"timer due_at", output.Stamp(t.DueAt)}, {"timer slot", output.Stamp(t.NextCheckAt)},
-			{"timer errors", countOf(int64(t.ErrorCount))}, {"timer error", t.LastError}}...)
+			{"timer errors", output.Count(t.ErrorCount)}, {"timer error", t.LastError}}...)
 	}
 	for _, at := range f.Times {
 		lines = append(lines, [2]string{"next", output.Stamp(at)})
 	}
-	if err := output.Fields(out, 15, lines); err != nil {
-		return err
-	}
-	return f.printRows(out)
+	p := output.To(out)
+	p.Fields(15, lines)
+	f.sayRows(p)
+	return p.Err()
 }
 
 func orBlank(is bool) string {
@@ -205,58 +200,34 @@ func orBlank(is bool) string {
 	return ""
 }
 
-// countOf is a count, and empty for none.
-func countOf(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
-}
-
 // printRun prints the rows of one run.
 func (f shown) printRun(out io.Writer, run string) error {
-	if err := output.Say(out, "%s of %s, which %s", run, f.ID, f.target()); err != nil {
-		return err
-	}
+	p := output.To(out)
+	p.Say("%s of %s, which %s", run, f.ID, f.target())
 	if len(f.Runs)+len(f.LongRuns)+len(f.Ends) == 0 {
-		return output.Say(out, "it has no rows: it is an event, or was not due yet, or ended before history begins")
+		p.Say("it has no rows: it is an event, or was not due yet, or ended before history begins")
 	}
-	return f.printRows(out)
+	f.sayRows(p)
+	return p.Err()
 }
 
-func (f shown) printRows(out io.Writer) error {
-	if err := f.printLongRuns(out); err != nil {
-		return err
+func (f shown) sayRows(p *output.Printer) {
+	f.sayLongRuns(p)
+	var waiting, ended [][]string
+	for _, r := range f.Runs {
+		waiting = append(waiting, []string{words.Clip(f.ID+"-"+r.Tag, 100), words.Clean(r.JobExec), output.Stamp(r.DueAt), output.Stamp(r.NextCheckAt),
+			output.Count(r.CheckCount), output.Count(r.ErrorCount), words.Clip(r.LastError, 60)})
 	}
-	if len(f.Runs) > 0 {
-		cells := make([][]string, len(f.Runs))
-		for i, r := range f.Runs {
-			cells[i] = []string{words.Clip(f.ID+"-"+r.Tag, 100), words.Clean(r.JobExec), output.Stamp(r.DueAt), output.Stamp(r.NextCheckAt),
-				countOf(int64(r.CheckCount)), countOf(int64(r.ErrorCount)), words.Clip(r.LastError, 60)}
-		}
-		if err := output.Say(out, "\nthat wait:"); err != nil {
-			return err
-		}
-		if err := output.Table(out, []output.Column{{Title: "run"}, {Title: "job_exec"}, {Title: "due at"}, {Title: "slot (UTC)"},
-			{Title: "checks", Right: true}, {Title: "errors", Right: true}, {Title: "last error"}}, cells); err != nil {
-			return err
-		}
-	}
-	if len(f.Ends) == 0 {
-		return nil
-	}
-	cells := make([][]string, len(f.Ends))
-	for i, e := range f.Ends {
+	p.Table("\nthat wait:", []output.Column{{Title: "run"}, {Title: "job_exec"}, {Title: "due at"}, {Title: "slot (UTC)"},
+		{Title: "checks", Right: true}, {Title: "errors", Right: true}, {Title: "last error"}}, waiting)
+	for _, e := range f.Ends {
 		run := f.ID
 		if e.Tag != "" {
 			run += "-" + e.Tag
 		}
-		cells[i] = []string{output.Stamp(e.EndedAt.Truncate(time.Millisecond)), words.Clip(run, 100), words.Clean(e.JobExec), words.Clean(string(e.Outcome)),
-			output.Stamp(e.DueAt), words.Clip(e.Error, 60)}
+		ended = append(ended, []string{output.Stamp(e.EndedAt.Truncate(time.Millisecond)), words.Clip(run, 100), words.Clean(e.JobExec), words.Clean(string(e.Outcome)),
+			output.Stamp(e.DueAt), words.Clip(e.Error, 60)})
 	}
-	if err := output.Say(out, "\nthat ended:"); err != nil {
-		return err
-	}
-	return output.Table(out, []output.Column{{Title: "ended (UTC)"}, {Title: "run"}, {Title: "job_exec"}, {Title: "outcome"}, {Title: "due at"},
-		{Title: "error"}}, cells)
+	p.Table("\nthat ended:", []output.Column{{Title: "ended (UTC)"}, {Title: "run"}, {Title: "job_exec"}, {Title: "outcome"}, {Title: "due at"},
+		{Title: "error"}}, ended)
 }

@@ -12,7 +12,6 @@ import (
 	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
-	"prescient/prescient/schedule"
 )
 
 // updated is what update --json prints.
@@ -62,33 +61,31 @@ func update(cmd *cobra.Command, prog *program.Program, f definitionFlags, id str
 	if err != nil {
 		return err
 	}
-	s, err := prog.ConnectWithExecs(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	before, after, err := s.Schedules.Edit(cmd.Context(), s.DB, id, change)
-	if err != nil {
-		return s.Explain(err)
-	}
-	report := updated{Done: definition.Done{ID: id, Did: "changed"}, Changes: file.Between(before, after)}
-	if len(report.Changes) == 0 {
-		was, is, err := s.Schedules.PlanAnew(cmd.Context(), s.DB, id)
+	return prog.ConnectWithExecs(cmd, func(s *program.Session) error {
+		before, after, err := s.Schedules.Edit(cmd.Context(), s.DB, id, change)
 		if err != nil {
 			return s.Explain(err)
 		}
-		report.Did = "kept"
-		if !is.Equal(was) {
-			report.Did, report.Next = "planned", &is
-			if !was.IsZero() {
-				report.Was = &was
+		report := updated{Done: definition.Done{ID: id, Did: "changed"}, Changes: file.Between(before, after)}
+		if len(report.Changes) == 0 {
+			was, is, err := s.Schedules.PlanAnew(cmd.Context(), s.DB, id)
+			if err != nil {
+				return s.Explain(err)
+			}
+			report.Did = "kept"
+			if !is.Equal(was) {
+				report.Did, report.Next = "planned", &is
+				if !was.IsZero() {
+					report.Was = &was
+				}
 			}
 		}
-	}
-	if err := printUpdated(cmd, prog, report); err != nil {
-		return err
-	}
-	return warnOfChange(cmd, s, before, after)
+		err = printUpdated(cmd, prog, report)
+		if err != nil || before.JobExec == after.JobExec {
+			return err
+		}
+		return warn(cmd, s, after.JobExec)
+	})
 }
 
 func printUpdated(cmd *cobra.Command, prog *program.Program, report updated) error {
@@ -104,17 +101,9 @@ func printUpdated(cmd *cobra.Command, prog *program.Program, report updated) err
 	if len(report.Changes) == 0 {
 		return output.Say(cmd.OutOrStdout(), "kept: %s is so already", report.ID)
 	}
+	p := output.To(cmd.OutOrStdout())
 	for _, c := range report.Changes {
-		if err := output.Say(cmd.OutOrStdout(), "changed: %s: %s", report.ID, c); err != nil {
-			return err
-		}
+		p.Say("changed: %s: %s", report.ID, c)
 	}
-	return nil
-}
-
-func warnOfChange(cmd *cobra.Command, s *program.Session, before, after schedule.Schedule) error {
-	if before.JobExec == after.JobExec {
-		return nil
-	}
-	return warn(cmd, s, after.JobExec)
+	return p.Err()
 }

@@ -48,12 +48,7 @@ published again by others.`,
 			if err != nil {
 				return err
 			}
-			s, err := prog.Connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			return forwardOn(cmd.Context(), s, listen, untilEmpty)
+			return prog.Connect(cmd, func(s *program.Session) error { return forwardOn(cmd.Context(), s, listen, untilEmpty) })
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "serve /metrics and /healthz at this host:port, as metrics.listen does")

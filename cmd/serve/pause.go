@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,22 +60,19 @@ func pause(cmd *cobra.Command, prog *program.Program, f pauseFlags, execs []stri
 	case f.list && len(execs) > 0:
 		return exit.Usage(errors.New("--list pauses nothing; leave it out, or the rest"))
 	}
-	s, err := prog.Connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	f.by = cmp.Or(f.by, prog.Person(s.Config))
-	for _, name := range execs {
-		err := s.Client.Pause(cmd.Context(), s.DB, prescient.Paused{JobExec: name, By: f.by, Reason: f.reason})
-		if err != nil {
-			return s.Explain(err)
+	return prog.Connect(cmd, func(s *program.Session) error {
+		f.by = cmp.Or(f.by, prog.Person(s.Config))
+		for _, name := range execs {
+			err := s.Client.Pause(cmd.Context(), s.DB, prescient.Paused{JobExec: name, By: f.by, Reason: f.reason})
+			if err != nil {
+				return s.Explain(err)
+			}
 		}
-	}
-	if err := printPauses(cmd.Context(), s, cmd.OutOrStdout()); err != nil || len(execs) == 0 {
-		return err
-	}
-	return s.WarnMisspelt(cmd, "if it is misspelt, this pause stops nothing", execs...) // only now: the pause does not depend on it
+		if err := printPauses(cmd.Context(), s, cmd.OutOrStdout()); err != nil || len(execs) == 0 {
+			return err
+		}
+		return s.WarnMisspelt(cmd, "if it is misspelt, this pause stops nothing", execs...) // only now: the pause does not depend on it
+	})
 }
 
 // pauseNames are the names that pause and resume write.
@@ -99,24 +95,19 @@ func pauseNames(execs []string, all, events bool) ([]string, error) {
 // printPauses prints what is paused now.
 func printPauses(ctx context.Context, s *program.Session, out io.Writer) error {
 	list, err := s.Client.Pauses(ctx, s.DB)
-	switch {
-	case err != nil:
+	if err != nil {
 		return s.Explain(err)
-	case s.Program.JSON:
-		return output.Lines(out, list)
-	case len(list) == 0:
-		return output.Say(out, "nothing is paused")
 	}
-	var cells [][]string
-	for _, p := range list {
-		name := words.Clean(p.JobExec)
-		switch p.JobExec {
-		case prescient.AllExecs:
-			name = "(everything)"
-		case prescient.AllEvents:
-			name = "(events)"
-		}
-		cells = append(cells, []string{name, output.Stamp(p.Since.Truncate(time.Second)), words.Clip(p.By, 30), words.Clip(p.Reason, 80)})
+	return output.Rows(out, s.Program.JSON, list, "nothing is paused", []output.Column{{Title: "paused"}, {Title: "since (UTC)"}, {Title: "by"}, {Title: "reason"}}, pauseCells)
+}
+
+func pauseCells(p prescient.Paused) []string {
+	name := words.Clean(p.JobExec)
+	switch p.JobExec {
+	case prescient.AllExecs:
+		name = "(everything)"
+	case prescient.AllEvents:
+		name = "(events)"
 	}
-	return output.Table(out, []output.Column{{Title: "paused"}, {Title: "since (UTC)"}, {Title: "by"}, {Title: "reason"}}, cells)
+	return []string{name, output.Second(&p.Since), words.Clip(p.By, 30), words.Clip(p.Reason, 80)}
 }

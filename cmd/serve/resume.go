@@ -34,19 +34,16 @@ func resume(cmd *cobra.Command, prog *program.Program, execs []string, all, even
 	if len(execs) == 0 {
 		return exit.Usage(errors.New("give the job_execs to resume, --events or --all"))
 	}
-	s, err := prog.Connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	resumed, err := s.Client.Resume(cmd.Context(), s.DB, execs...)
-	if err != nil {
-		return s.Explain(err)
-	}
-	if !prog.JSON {
-		if err := output.Say(cmd.OutOrStdout(), "ended %d pauses", resumed); err != nil {
-			return err
+	return prog.Connect(cmd, func(s *program.Session) error {
+		resumed, err := s.Client.Resume(cmd.Context(), s.DB, execs...)
+		if err != nil {
+			return s.Explain(err)
 		}
-	}
-	return printPauses(cmd.Context(), s, cmd.OutOrStdout())
+		if !prog.JSON {
+			if err := output.Say(cmd.OutOrStdout(), "ended %d pauses", resumed); err != nil {
+				return err
+			}
+		}
+		return printPauses(cmd.Context(), s, cmd.OutOrStdout())
+	})
 }

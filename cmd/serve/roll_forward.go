@@ -28,41 +28,39 @@ stay as they are.`,
 }
 
 func rollForward(cmd *cobra.Command, prog *program.Program) error {
-	s, err := prog.Connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	w, err := s.NewWorker(cmd.Context(), nil)
-	if err != nil {
-		return err
-	}
-	bar := prog.Bar("moving rows", 0)
-	defer bar.Stop()
-	rolled, err := w.RollForward(cmd.Context(), func(rolled worker.Rolled) {
-		bar.Set(rolled.Moved)
-		s.Log.Debug().Int("rows", rolled.Moved).Int("locked", rolled.PassedOver).Msg("rolling forward")
+	return prog.Connect(cmd, func(s *program.Session) error {
+		w, err := s.NewWorker(cmd.Context(), nil)
+		if err != nil {
+			return err
+		}
+		bar := prog.Bar("moving rows", 0)
+		defer bar.Stop()
+		rolled, err := w.RollForward(cmd.Context(), func(rolled worker.Rolled) {
+			bar.Set(rolled.Moved)
+			s.Log.Debug().Int("rows", rolled.Moved).Int("locked", rolled.PassedOver).Msg("rolling forward")
+		})
+		bar.Stop()
+		if err != nil && !stopped(cmd.Context(), err) {
+			return s.Explain(err)
+		}
+		if err := sayRolled(cmd.OutOrStdout(), rolled, prog.JSON); err != nil || rolled.PassedOver+rolled.Held == 0 {
+			return err
+		}
+		return &exit.Error{Code: exit.CodeWarn, Err: errors.New("not everything overdue was moved"), Printed: true}
 	})
-	bar.Stop()
-	if err != nil && !stopped(cmd.Context(), err) {
-		return s.Explain(err)
-	}
-	if err := sayRolled(cmd.OutOrStdout(), rolled, prog.JSON); err != nil || rolled.PassedOver+rolled.Held == 0 {
-		return err
-	}
-	return &exit.Error{Code: exit.CodeWarn, Err: errors.New("not everything overdue was moved"), Printed: true}
 }
 
 func sayRolled(w io.Writer, rolled worker.Rolled, json bool) error {
 	if json {
 		return output.JSON(w, rolled)
 	}
-	err := output.Say(w, "moved %d rows to the next slot", rolled.Moved)
+	p := output.To(w)
+	p.Say("moved %d rows to the next slot", rolled.Moved)
 	if rolled.PassedOver > 0 {
-		err = errors.Join(err, output.Say(w, "passed over %d rows that others have locked: sweep runs them, or roll forward again", rolled.PassedOver))
+		p.Say("passed over %d rows that others have locked: sweep runs them, or roll forward again", rolled.PassedOver)
 	}
 	if rolled.Held > 0 {
-		err = errors.Join(err, output.Say(w, "left %d buckets that live workers run, such as %s: stop those, and roll forward again", rolled.Held, rolled.HeldBy))
+		p.Say("left %d buckets that live workers run, such as %s: stop those, and roll forward again", rolled.Held, rolled.HeldBy)
 	}
-	return err
+	return p.Err()
 }

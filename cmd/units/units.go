@@ -3,6 +3,7 @@ package units
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,7 +59,7 @@ serves a share of the slots.`,
 }
 
 func (f *unitFlags) addFlags(cmd *cobra.Command, user, aboutUser string) {
-	cmd.Flags().IntVar(&f.shards, "shards", 1, "how many jobs share the slots: 1 to "+strconv.Itoa(mostShards))
+	arguments.Number(cmd.Flags(), &f.shards, "shards", 1, 1, mostShards, "how many jobs share the slots: 1 to "+strconv.Itoa(mostShards))
 	cmd.Flags().StringVar(&f.name, "name", "prescient", "what the names of the units begin with")
 	cmd.Flags().StringVar(&f.user, "user", user, aboutUser)
 	cmd.Flags().StringVar(&f.binary, "binary", "", "absolute path of the program (default this one)")
@@ -69,19 +70,12 @@ func (f *unitFlags) addFlags(cmd *cobra.Command, user, aboutUser string) {
 var unitName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 func (f *unitFlags) check() (err error) {
-	if f.shards < 1 || f.shards > mostShards {
-		return exit.Usage(fmt.Errorf("--shards %d: 1 to %d are allowed", f.shards, mostShards))
-	}
 	if !unitName.MatchString(f.name) {
 		return exit.Usage(fmt.Errorf("--name %.80q: only letters, digits and _ . - are allowed, 64 at most", f.name))
 	}
 	if f.keep != "" {
-		keep, err := value.ParseDuration(f.keep)
-		if err == nil && keep < prune.MinKeep {
-			err = fmt.Errorf("%s is too short: at least %s", f.keep, prune.MinKeep)
-		}
-		if err != nil {
-			return exit.Usage(fmt.Errorf("--keep: %w", err))
+		if err := value.Duration(new(time.Duration), prune.MinKeep, math.MaxInt64)(f.keep); err != nil {
+			return exit.Usage(value.Named("--keep", err))
 		}
 	} else if f.owner != "" {
 		return exit.Usage(errors.New("--owner-dsn-file is for prune, which --keep '' leaves out"))

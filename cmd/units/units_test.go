@@ -216,7 +216,7 @@ func TestUnitsThatCannotBe(t *testing.T) {
 		"no shards":                   {[]string{"systemd", "--shards", "0"}, "--shards 0: 1 to 64 are allowed"},
 		"a name":                      {[]string{"systemd", "--name", "a/b"}, `--name "a/b"`},
 		"a user":                      {[]string{"cron", "--user", "a b"}, `--user "a b"`},
-		"history for no time":         {[]string{"cron", "--keep", "1h"}, "--keep: 1h is too short: at least 24h"},
+		"history for no time":         {[]string{"cron", "--keep", "1h"}, "--keep 1h: at least 24h are allowed"},
 		"history for some time":       {[]string{"systemd", "--keep", "long"}, `--keep: "long" is no duration`},
 		"an owner of nothing":         {[]string{"systemd", "--keep", "", "--owner-dsn-file", "a"}, "--owner-dsn-file is for prune"},
 		"a program":                   {[]string{"cron", "--binary", "prescient"}, "an absolute path is wanted"},

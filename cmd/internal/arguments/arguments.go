@@ -15,6 +15,10 @@ import (
 
 // FlagError says what is wrong with a flag, without showing what may be a password: -dsn for --dsn is quickly typed.
 func FlagError(cmd *cobra.Command, err error) error {
+	var refused *Refused
+	if errors.As(err, &refused) {
+		return exit.Usage(err)
+	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
 		err = fmt.Errorf("unknown flag %s; flags begin with two dashes", quoteArgument("-"+unknown.GetSpecifiedShortnames()))

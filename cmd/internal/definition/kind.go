@@ -50,37 +50,33 @@ func (k Kind) Each(cmd *cobra.Command, names []string, do func(s *program.Sessio
 	if err != nil {
 		return err
 	}
-	s, err := k.Prog.Connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	all := make([]Done, len(names))
-	err = s.InTx(cmd.Context(), func(tx *sql.Tx) error {
-		for i, name := range names {
-			all[i] = k.Named(name)
-			if all[i].Did, err = do(s, tx, name); err != nil {
-				return err
+	return k.Prog.Connect(cmd, func(s *program.Session) error {
+		all := make([]Done, len(names))
+		err = s.InTx(cmd.Context(), func(tx *sql.Tx) error {
+			for i, name := range names {
+				all[i] = k.Named(name)
+				if all[i].Did, err = do(s, tx, name); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			return s.Explain(err)
 		}
-		return nil
+		if k.Prog.JSON {
+			return output.Lines(cmd.OutOrStdout(), all)
+		}
+		p := output.To(cmd.OutOrStdout())
+		for i, name := range names {
+			text := all[i].Did + ": " + name
+			if all[i].Did == kept {
+				text += k.WasSo
+			}
+			p.Say("%s", text)
+		}
+		return p.Err()
 	})
-	if err != nil {
-		return s.Explain(err)
-	}
-	if k.Prog.JSON {
-		return output.Lines(cmd.OutOrStdout(), all)
-	}
-	for i, name := range names {
-		text := all[i].Did + ": " + name
-		if all[i].Did == kept {
-			text += k.WasSo
-		}
-		if err := output.Say(cmd.OutOrStdout(), "%s", text); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Pause makes a command pause what it is given: all, or none.
@@ -116,19 +112,16 @@ func (k Kind) Run(cmd *cobra.Command) *cobra.Command {
 		if _, err := k.Names(cmd, names); err != nil {
 			return err
 		}
-		s, err := k.Prog.Connect(cmd)
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		done := k.Named(names[0])
-		if done.Run, err = k.Of(s).RunNow(cmd.Context(), s.DB, names[0]); err != nil {
-			return s.Explain(err)
-		}
-		if k.Prog.JSON {
-			return output.JSON(cmd.OutOrStdout(), done)
-		}
-		return output.Say(cmd.OutOrStdout(), "%s", done.Run)
+		return k.Prog.Connect(cmd, func(s *program.Session) (err error) {
+			done := k.Named(names[0])
+			if done.Run, err = k.Of(s).RunNow(cmd.Context(), s.DB, names[0]); err != nil {
+				return s.Explain(err)
+			}
+			if k.Prog.JSON {
+				return output.JSON(cmd.OutOrStdout(), done)
+			}
+			return output.Say(cmd.OutOrStdout(), "%s", done.Run)
+		})
 	}
 	return cmd
 }

@@ -50,17 +50,10 @@ func Next(one schedule.Stored, due map[string]time.Time, now time.Time, count in
 	return times.First(all, count)
 }
 
-// Print prints rows: as JSON, as a table, or what is said where there are none.
-func Print[T any](cmd *cobra.Command, asJSON bool, rows []T, none string, columns []output.Column, cells func(T) []string) error {
-	switch {
-	case asJSON:
-		return output.Lines(cmd.OutOrStdout(), rows)
-	case len(rows) == 0:
-		return output.Say(cmd.OutOrStdout(), "%s", none)
+// Time is a time for JSON; nil where it is zero.
+func Time(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
 	}
-	table := make([][]string, len(rows))
-	for i, row := range rows {
-		table[i] = cells(row)
-	}
-	return output.Table(cmd.OutOrStdout(), columns, table)
+	return &t
 }

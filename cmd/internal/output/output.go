@@ -202,12 +202,28 @@ func Fields(w io.Writer, width int, fields [][2]string) error {
 	return nil
 }
 
+// Count is a count, and nothing where it is 0.
+func Count[T int | int64 | uint64](n T) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
 // Second shows a time to people, to the second, and nothing where there is none.
 func Second(t *time.Time) string {
 	if t == nil || t.IsZero() {
 		return ""
 	}
 	return Stamp(t.Truncate(time.Second))
+}
+
+// Maybe is Stamp of a time that there may not be; nothing then.
+func Maybe(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return Stamp(*t)
 }
 
 // Stamp shows a time to people: UTC, with a fraction only where it has one.

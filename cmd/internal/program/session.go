@@ -49,26 +49,26 @@ type Session struct {
 	closers []func()
 }
 
-// Open reads the configuration and opens the database, whose tables may be missing still. lease is what its connections
-// are set for; zero for the configured one.
-func (prog *Program) Open(cmd *cobra.Command, lease time.Duration) (*Session, error) {
+// Open reads the configuration and opens the database, whose tables may be missing still, for as long as do takes. lease is what its
+// connections are set for; zero for the configured one.
+func (prog *Program) Open(cmd *cobra.Command, lease time.Duration, do func(s *Session) error) error {
 	c, err := prog.Load(cmd)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	dsn, err := c.RequireDSN()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := prog.sayBy(cmd, c); err != nil {
-		return nil, err
+		return err
 	}
 	if lease == 0 {
 		lease = c.Worker.Lease
 	}
 	db, err := connect.OpenWith(dsn, connect.Options{Lease: lease, TLS: tlsOf(c.TLS), Connections: c.Connections})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s := &Session{Program: prog, Config: c, Log: prog.Logger(c.Log), DB: db, Registry: prescient.NewRegistry()}
 	s.closers = append(s.closers, func() {
@@ -76,7 +76,8 @@ func (prog *Program) Open(cmd *cobra.Command, lease time.Duration) (*Session, er
 			s.Log.Debug().Err(err).Msg("closing the database")
 		}
 	})
-	return s, nil
+	defer s.close()
+	return do(s)
 }
 
 func tlsOf(c config.TLS) connect.TLS {
@@ -85,43 +86,34 @@ func tlsOf(c config.TLS) connect.TLS {
 }
 
 // Connect is Open, and makes a client on tables that have to be there.
-func (prog *Program) Connect(cmd *cobra.Command) (*Session, error) {
-	s, err := prog.Open(cmd, 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.NewClient(cmd.Context()); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
+func (prog *Program) Connect(cmd *cobra.Command, do func(s *Session) error) error {
+	return prog.Open(cmd, 0, func(s *Session) error {
+		if err := s.NewClient(cmd.Context()); err != nil {
+			return err
+		}
+		return do(s)
+	})
 }
 
 // Read is Connect for a command that writes nothing: of whichever resolution the tables are.
-func (prog *Program) Read(cmd *cobra.Command) (*Session, error) {
-	s, err := prog.Open(cmd, 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.newClient(cmd.Context(), 0); err != nil {
-		s.Close()
-		return nil, err
-	}
-	s.Config.Grid = s.Client.Grid()
-	return s, nil
+func (prog *Program) Read(cmd *cobra.Command, do func(s *Session) error) error {
+	return prog.Open(cmd, 0, func(s *Session) error {
+		if err := s.newClient(cmd.Context(), 0); err != nil {
+			return err
+		}
+		s.Config.Grid = s.Client.Grid()
+		return do(s)
+	})
 }
 
 // ConnectWithExecs is Connect, and registers all job_execs.
-func (prog *Program) ConnectWithExecs(cmd *cobra.Command) (*Session, error) {
-	s, err := prog.Connect(cmd)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Register(cmd.Context()); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
+func (prog *Program) ConnectWithExecs(cmd *cobra.Command, do func(s *Session) error) error {
+	return prog.Connect(cmd, func(s *Session) error {
+		if err := s.Register(cmd.Context()); err != nil {
+			return err
+		}
+		return do(s)
+	})
 }
 
 // NewClient makes the client, on tables of the resolution that is configured.
@@ -258,8 +250,8 @@ func (s *Session) rolesWith(err error) string {
 	}
 }
 
-// Close gives everything back, the last first.
-func (s *Session) Close() {
+// close gives everything back, the last first.
+func (s *Session) close() {
 	for i := len(s.closers) - 1; i >= 0; i-- {
 		s.closers[i]()
 	}

@@ -180,6 +180,10 @@ func jsonType(t reflect.Type) string {
 // flagWords says what a flag wants.
 func flagWords(e *pflag.InvalidValueError) string {
 	flag := e.GetFlag()
+	var refused *arguments.Refused
+	if errors.As(e, &refused) {
+		return refused.Error()
+	}
 	if errors.Is(e, arguments.ErrRepeated) {
 		return fmt.Sprintf("--%s is given twice; once is allowed", flag.Name)
 	}

@@ -105,7 +105,7 @@ var layers = []layer{
 	{"jobs/command/variable", nil},
 	{"jobs/*", append([]string{"jobs/answer", "jobs/command/internal/group", "jobs/command/variable"}, rooms...)},
 	{"cmd/internal/exit", append([]string{"sql", "sql/migrate", "config", "prescient/localserver"}, rooms...)},
-	{"cmd/internal/arguments", []string{"cmd/internal/exit"}},
+	{"cmd/internal/arguments", []string{"config/value", "cmd/internal/exit"}},
 	{"cmd/internal/input", []string{"prescient"}},
 	{"cmd/internal/times", []string{"config/value"}},
 	{"cmd/internal/words", []string{"cmd/internal/arguments", "prescient"}},
