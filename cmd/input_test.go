@@ -49,7 +49,7 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"nothing to cover", []string{"slots", "cover"}, "give --minutes or --share"},
 		{"assignments that are none", []string{"slots", "cover", "--minutes", "7"}, "--minutes: "},
 		{"dropping without a yes", []string{"migrate", "down"}, "give --yes"},
-		{"demo of no length", []string{"demo", "--for", "1s"}, "--for: 1s: 2s to 1h0m0s are allowed"},
+		{"demo of no length", []string{"demo", "--for", "1s"}, "--for 1s: 2s to 1h are allowed"},
 		{"demo that escalates first", []string{"demo", "--alert-after", "5s", "--escalate-after", "5s"}, "more than --alert-after"},
 		{"demo that keeps nothing", []string{"demo", "--keep"}, "--keep"},
 		{"unknown command", []string{"histor"}, `unknown command "histor" for prescient; did you mean history?`},
@@ -66,7 +66,7 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"flag that is no number", []string{"pending", "--limit", "ten"}, `"ten"`},
 
 		// configuration
-		{"wrong value of a key", []string{"pending", "--worker-lease", "1s"}, "worker.lease: "},
+		{"wrong value of a key", []string{"pending", "--worker-lease", "1s"}, "worker.lease 1s: 2s to 1h are allowed"},
 		{"file that is not", []string{"pending", "--config", "/nonexistent.yaml"}, "/nonexistent.yaml"},
 		{"minutes that are no slots", []string{"work", "--worker-minutes", "7"}, "worker.minutes: "},
 	} {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prescient/config/value"
+	"prescient/prescient"
 )
 
 func TestCommandsAreRead(t *testing.T) {
@@ -40,7 +41,7 @@ jobs:
 			Exec: "backup", Run: []value.Secret{shown("/usr/local/bin/backup"), value.NewSecret("--customer"), value.NewSecret("{entity_key}"), value.NewSecret("")},
 			Env: map[string]value.Secret{"BUCKET": value.NewSecret("s3://b"), "Path_2": value.NewSecret("x")}, PassEnv: []string{"AWS_PROFILE", "HOME"},
 			Dir: "/srv", User: "backup", Grace: 2 * time.Second, Limits: Limits{Memory: 512 << 20, CPU: time.Minute, Nice: None, Processes: None, Files: 100},
-			Guards: Guards{Timeout: 90 * time.Second, MaxErrors: 3},
+			Guards: prescient.Guards{Timeout: 90 * time.Second, MaxErrors: 3},
 		},
 		{Exec: "export", Run: []value.Secret{shown("mysqldump shop | gzip")}, Shell: true, Long: true, Pool: "heavy"},
 	}

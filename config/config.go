@@ -8,6 +8,7 @@ import (
 	"prescient/slots"
 
 	"prescient/config/value"
+	"prescient/prescient"
 )
 
 // Config is the configuration of the program, validated by [Load]. Printed in any way, it shows no secret. What is allowed
@@ -33,7 +34,7 @@ type Config struct {
 
 	Worker Worker
 	// Guards are those of the worker, filled in with their defaults.
-	Guards Guards
+	Guards prescient.Guards
 	Sweep  Sweep
 	Doctor Doctor
 	Log    Log
@@ -171,7 +172,7 @@ type HTTPJob struct {
 	// Pool is whose agents may have its long runs; empty for all.
 	Pool string
 	// Guards of this job_exec; a zero field means the worker's.
-	Guards Guards
+	Guards prescient.Guards
 }
 
 // RevealHeaders returns the headers with their values, nil for none.
@@ -206,8 +207,11 @@ type CommandJob struct {
 	Long bool
 	Pool string
 	// Guards of this job_exec; a zero field means the worker's. Timeout is that of the program.
-	Guards Guards
+	Guards prescient.Guards
 }
+
+// None is the limit that is no bound; in a configuration it is written 0.
+const None = -1
 
 // Limits are what a program may take. A zero field means the default, None no bound.
 type Limits struct {
@@ -251,7 +255,7 @@ type OrdersJob struct {
 	PrimaryAfter  time.Duration
 	EscalateAfter time.Duration
 	// Guards of this job_exec; a zero field means the worker's.
-	Guards Guards
+	Guards prescient.Guards
 }
 
 // Events is how a forwarder publishes what is in the outbox.

@@ -61,8 +61,8 @@ func TestExampleHasEveryKey(t *testing.T) {
 		last = v.line
 	}
 	for _, f := range httpFields(new(HTTPJob)) {
-		if _, there := item.values[httpKey(0, f.name)]; !there {
-			t.Errorf("%s is missing", httpKey(0, f.name))
+		if _, there := item.values[itemKey(keyHTTP, 0, f.name)]; !there {
+			t.Errorf("%s is missing", itemKey(keyHTTP, 0, f.name))
 		}
 	}
 	for _, f := range routeFields(new(Route)) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"prescient/config/value"
+	"prescient/prescient"
 )
 
 func TestHTTPJobs(t *testing.T) {
@@ -39,7 +40,7 @@ jobs:
 			Exec: "a", URL: value.SecretShownAs("https://app.example.com/checks/a?x=1", "https://app.example.com/***"),
 			Headers: map[string]value.Secret{"x-api-version": value.NewSecret("2"), "host": value.NewSecret("b")},
 			Secret:  value.NewSecret("file key"),
-			Guards:  Guards{10 * time.Second, None, 3, 10 * time.Minute, 90 * value.Day, 0, 8, 20 * time.Minute},
+			Guards:  prescient.Guards{Timeout: 10 * time.Second, MaxChecks: prescient.None, MaxErrors: 3, RetryWithin: 10 * time.Minute, Horizon: 90 * value.Day, Concurrency: 8, SLA: 20 * time.Minute},
 		},
 		{Exec: "b", URL: value.SecretShownAs("http://localhost:8080", "http://localhost:8080"), Secret: value.NewSecret("variable key"), Long: true, Pool: "heavy"},
 	}

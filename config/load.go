@@ -28,10 +28,19 @@ func Load(options Options) (Config, error) {
 	c.Grid, c.Worker.Assignment = readSlots(given, &wrong)
 	c.Jobs.Orders.TablePrefix = cmp.Or(c.Jobs.Orders.TablePrefix, c.TablePrefix)
 	compareOrders(c.Jobs.Orders, given, &wrong)
-	c.Jobs.HTTP = readHTTPJobs(file, options.Env, &c.settings, &wrong)
-	c.Jobs.Command = readCommandJobs(file, &c.settings, &wrong)
+	for _, i := range itemsOf(keyHTTP, file, &c.settings, &wrong) {
+		c.Jobs.HTTP = append(c.Jobs.HTTP, readHTTPJob(i, options.Env))
+	}
+	for _, i := range itemsOf(keyCommand, file, &c.settings, &wrong) {
+		c.Jobs.Command = append(c.Jobs.Command, readCommandJob(i))
+	}
 	refuseSameNames(c.Jobs, file, &wrong)
-	c.Events.Routes = readRoutes(file, options.Env, &c.settings, &wrong)
+	for _, i := range itemsOf(keyRoutes, file, &c.settings, &wrong) {
+		var route Route
+		i.read(routeFields(&route), &route.URL, "topics", "url")
+		route.Secret = i.signingSecret(options.Env)
+		c.Events.Routes = append(c.Events.Routes, route)
+	}
 	if len(wrong.list) > 0 {
 		return Config{}, errors.Join(wrong.list...)
 	}

@@ -15,6 +15,7 @@ import (
 	"prescient/slots"
 
 	"prescient/config/value"
+	"prescient/prescient"
 )
 
 func TestDefaults(t *testing.T) {
@@ -28,7 +29,7 @@ func TestDefaults(t *testing.T) {
 			Assignment: slots.All(grid), Concurrency: 32, Batch: 2000, Pace: "needed",
 			Lease: 60 * time.Second, StopGrace: 20 * time.Second, Patience: 2 * time.Minute,
 		},
-		Guards: Guards{Timeout: 30 * time.Second, MaxChecks: 5, MaxErrors: 5, Horizon: 720 * time.Hour},
+		Guards: prescient.Guards{Timeout: 30 * time.Second, MaxChecks: 5, MaxErrors: 5, Horizon: 720 * time.Hour},
 		Sweep:  Sweep{Every: time.Minute, Grace: 10 * time.Second},
 		Doctor: Doctor{Clock: time.Second, Partitions: 7 * value.Day, Purge: 1_000_000, Transaction: time.Hour},
 		Log:    Log{Level: zerolog.InfoLevel, Format: "auto"},
@@ -117,11 +118,11 @@ func TestEveryKeyIsReadFromEverySource(t *testing.T) {
 	want := Config{
 		DSN: value.SecretShownAs("u:p@tcp(h:1)/d", "u:***@tcp(h:1)/d"), TLS: TLS{ServerName: "n2"}, Connections: 41, TablePrefix: "p_", Dialect: "plain", Person: "Ada", Grid: grid,
 		Worker: Worker{minutes, "n", 3, 4, 5, "full", 30 * time.Second, 6 * time.Second, 7 * time.Second, 24 * time.Second, 25 * time.Second, map[string]int{"heavy": 38, "EU": 39}},
-		Guards: Guards{8 * time.Second, 9, 10, 32 * time.Second, 11 * value.Day, 14 * time.Second, 12, 13 * time.Second},
+		Guards: prescient.Guards{Timeout: 8 * time.Second, MaxChecks: 9, MaxErrors: 10, RetryWithin: 32 * time.Second, Horizon: 11 * value.Day, ExpiresAfter: 14 * time.Second, Concurrency: 12, SLA: 13 * time.Second},
 		Sweep:  Sweep{14 * time.Second, 15 * time.Second, 16}, Doctor: Doctor{26 * time.Minute, 27, 28 * time.Second, 29 * value.Day, 30, 31 * time.Second}, Log: Log{zerolog.ErrorLevel, "json"},
 		Metrics: Metrics{"127.0.0.1:9464"}, Events: Events{nil, 34 * time.Second, 35 * time.Millisecond, 36, true, "37"},
 		Jobs: Jobs{Orders: OrdersJob{true, "e", "o_", 17 * time.Second, 18 * time.Second,
-			Guards{19 * time.Second, None, 20, 33 * time.Second, 21 * value.Day, 24 * time.Second, 22, 23 * time.Second}}},
+			prescient.Guards{Timeout: 19 * time.Second, MaxChecks: prescient.None, MaxErrors: 20, RetryWithin: 33 * time.Second, Horizon: 21 * value.Day, ExpiresAfter: 24 * time.Second, Concurrency: 22, SLA: 23 * time.Second}}},
 	}
 	check := func(name string, c Config) {
 		if got := withoutSources(c); !reflect.DeepEqual(got, want) {

@@ -38,7 +38,7 @@ line does: {"more": true, "after": CURSOR, …}.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return endedChecks.print(cmd, prog, f) },
 	}
 	f.addFlags(cmd, "the end")
-	cmd.Flags().StringVar(&f.outcome, "outcome", "", "only with this outcome: "+anyOutcome())
+	arguments.Parsed(cmd.Flags(), &f.outcome, "outcome", "", prescient.ParseOutcome, "only with this outcome: "+anyOutcome())
 	return cmd
 }
 

@@ -21,9 +21,10 @@ import (
 
 // listFlags are the flags that narrow a listing.
 type listFlags struct {
-	entity, exec, outcome, slot, from, before, after string
-	limit, search                                    int
-	ofHistory                                        bool
+	entity, exec, slot, from, before, after string
+	outcome                                 prescient.Outcome
+	limit, search                           int
+	ofHistory                               bool
 }
 
 // defaultLimit is how many rows a page has unless told otherwise.
@@ -33,17 +34,17 @@ func (f *listFlags) addFlags(cmd *cobra.Command, ofTime string) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.entity, "entity", "", "only of this entity (order/42), or of this kind (order)")
 	flags.StringVar(&f.exec, "exec", "", "only of this job_exec")
-	flags.StringVar(&f.from, "from", "", "only where "+ofTime+" is at this time or later: 2026-03-01 13:00 (UTC), now-1h")
-	flags.StringVar(&f.before, "before", "", "only where "+ofTime+" is before this time")
+	arguments.Time(flags, &f.from, "from", "only where "+ofTime+" is at this time or later: 2026-03-01 13:00 (UTC), now-1h")
+	arguments.Time(flags, &f.before, "before", "only where "+ofTime+" is before this time")
 	flags.StringVar(&f.after, "after", "", "go on behind the row with this cursor, the last of the page before")
-	flags.StringVar(&f.slot, "slot", "", "only of this slot")
+	arguments.Time(flags, &f.slot, "slot", "only of this slot")
 	arguments.Number(flags, &f.search, "search", client.DefaultSearch, 1, math.MaxInt, "rows to look at, at most, where no index serves the filter")
 	arguments.Number(flags, &f.limit, "limit", defaultLimit, 1, client.MaxPage-1, fmt.Sprintf("rows on a page, %d at most", client.MaxPage-1))
 }
 
 // check reads the flags as far as it can without the database.
 func (f *listFlags) check() (client.ListFilter, error) {
-	filter := client.ListFilter{JobExec: f.exec, After: f.after, Limit: f.limit + 1, Search: f.search}
+	filter := client.ListFilter{JobExec: f.exec, Outcome: f.outcome, After: f.after, Limit: f.limit + 1, Search: f.search}
 	if strings.Contains(f.entity, "/") {
 		entity, err := parseEntity(f.entity)
 		if err != nil {
@@ -53,20 +54,8 @@ func (f *listFlags) check() (client.ListFilter, error) {
 	} else {
 		filter.Entity.Name = f.entity
 	}
-	if f.outcome != "" {
-		outcome, err := prescient.ParseOutcome(f.outcome)
-		if err != nil {
-			return filter, fmt.Errorf("--outcome: %w", err)
-		}
-		filter.Outcome = outcome
-	}
 	if f.slot != "" && f.from+f.before != "" && !f.ofHistory {
 		return filter, exit.Usage(fmt.Errorf("--slot %q: give either a slot or --from and --before", f.slot))
-	}
-	for flag, text := range map[string]string{"slot": f.slot, "from": f.from, "before": f.before} {
-		if err := program.CheckTime(flag, text); err != nil {
-			return filter, err
-		}
 	}
 	return filter, nil
 }
@@ -137,7 +126,7 @@ func (f *listFlags) none(early *client.SearchedError) string {
 	switch {
 	case early != nil:
 		return fmt.Sprintf("nothing matches the filter among the %d rows that were looked at", early.Rows)
-	case f.entity+f.exec+f.outcome+f.slot+f.from+f.before != "":
+	case f.entity+f.exec+string(f.outcome)+f.slot+f.from+f.before != "":
 		return fmt.Sprintf("nothing that %s matches the filter", what)
 	case f.after != "":
 		return "nothing comes behind this cursor"

@@ -19,7 +19,8 @@ import (
 
 // requeueFlags are the flags of requeue.
 type requeueFlags struct {
-	entity, exec, outcome, since, before string
+	entity, exec, since, before string
+	outcome                     prescient.Outcome
 	when
 	limit               int
 	allOutcomes, dryRun bool
@@ -61,10 +62,10 @@ It prints what it did with each end: requeued, kept, superseded or refused; with
 	flags := cmd.Flags()
 	flags.StringVar(&f.entity, "entity", "", "only of this entity (order/42), or of this kind (order)")
 	flags.StringVar(&f.exec, "exec", "", "only of this job_exec")
-	flags.StringVar(&f.outcome, "outcome", "", "only with this outcome, such as failed or timed_out")
+	arguments.Parsed(flags, &f.outcome, "outcome", "", prescient.ParseOutcome, "only with this outcome, such as failed or timed_out")
 	flags.BoolVar(&f.allOutcomes, "all-outcomes", false, "with every outcome, done and cancelled included")
-	flags.StringVar(&f.since, "since", "", "only what ended at this time or later: 2026-03-01 13:00 (UTC), now-2h; wanted unless one entity is given")
-	flags.StringVar(&f.before, "before", "", "only what ended before this time")
+	arguments.Time(flags, &f.since, "since", "only what ended at this time or later: 2026-03-01 13:00 (UTC), now-2h; wanted unless one entity is given")
+	arguments.Time(flags, &f.before, "before", "only what ended before this time")
 	flags.StringVar(&f.at, "at", "", "when to check: 2026-03-01 13:00 (UTC), now+1h")
 	flags.StringVar(&f.in, "in", "", "how long from now to check, such as 10m")
 	arguments.Number(flags, &f.limit, "limit", 1000, 1, client.MaxPage, fmt.Sprintf("how many to requeue at most: 1 to %d", client.MaxPage))
@@ -78,11 +79,6 @@ func (f *requeueFlags) check() (client.ListFilter, error) {
 	filter, err := list.check()
 	if err != nil {
 		return filter, err
-	}
-	for flag, text := range map[string]string{"since": f.since, "before": f.before} {
-		if err := program.CheckTime(flag, text); err != nil {
-			return filter, err
-		}
 	}
 	switch {
 	case f.outcome == "" && !f.allOutcomes:

@@ -2,7 +2,6 @@ package checks
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -49,17 +48,14 @@ func Slots(prog *program.Program) *cobra.Command {
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return showLoads(cmd, prog, f) },
 	}
-	cmd.Flags().StringVar(&f.from, "from", "", "only slots at this time or later: 2026-03-01 13:00 (UTC), now")
-	cmd.Flags().StringVar(&f.before, "before", "", "only slots before this time, such as now+1d")
+	arguments.Time(cmd.Flags(), &f.from, "from", "only slots at this time or later: 2026-03-01 13:00 (UTC), now")
+	arguments.Time(cmd.Flags(), &f.before, "before", "only slots before this time, such as now+1d")
 	arguments.Number(cmd.Flags(), &f.limit, "limit", 50, 1, client.MaxPage-1, "slots to show, "+strconv.Itoa(client.MaxPage-1)+" at most")
 	cmd.AddCommand(ceilCommand(prog), servedCommand(prog), coverCommand(prog))
 	return cmd
 }
 
 func showLoads(cmd *cobra.Command, prog *program.Program, f slotFlags) error {
-	if err := errors.Join(program.CheckTime("from", f.from), program.CheckTime("before", f.before)); err != nil {
-		return err
-	}
 	return prog.Read(cmd, func(s *program.Session) error {
 		rows, now, err := readLoads(cmd.Context(), s, f)
 		if err != nil {

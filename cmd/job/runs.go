@@ -54,7 +54,7 @@ run, until that has ended. A run whose agent was not heard of in time is lapsed,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.job, "job", "", "only those of this job")
-	flags.StringVar(&f.since, "since", "", "only those that were due since then: a time, or now-2h")
+	arguments.Time(flags, &f.since, "since", "only those that were due since then: a time, or now-2h")
 	arguments.Number(flags, &f.limit, "limit", 50, 1, steps.MaxRuns, fmt.Sprintf("how many runs: 1 to %d", steps.MaxRuns))
 	flags.BoolVar(&f.open, "open", false, "only those that have not ended")
 	flags.BoolVar(&f.steps, "steps", false, "with the calls of their steps")
@@ -69,9 +69,6 @@ func runs(cmd *cobra.Command, prog *program.Program, f runsFlags, run string) (e
 		if filter.Job, filter.Occurrence, err = steps.ParseRun(run); err != nil {
 			return err
 		}
-	}
-	if err := program.CheckTime("since", f.since); err != nil {
-		return err
 	}
 	return prog.Read(cmd, func(s *program.Session) error {
 		if filter.Since, err = s.Moment(cmd.Context(), "since", f.since); err != nil {

@@ -62,8 +62,8 @@ entries from the latest on; give --since and --until to look at other times.`,
 	flags.StringVar(&f.person, "person", "", "only by this person")
 	flags.StringVar(&f.account, "account", "", "only by this account of the database: app, or app@10.0.0.7")
 	flags.StringVar(&f.verb, "verb", "", "only what was done so: create, update, delete, pause, resume, run, cancel, …")
-	flags.StringVar(&f.since, "since", "", "only at this time or later: 2026-03-01 13:00 (UTC), now-1h")
-	flags.StringVar(&f.until, "until", "", "only before this time")
+	arguments.Time(flags, &f.since, "since", "only at this time or later: 2026-03-01 13:00 (UTC), now-1h")
+	arguments.Time(flags, &f.until, "until", "only before this time")
 	flags.StringVar(&f.after, "after", "", "go on behind the entry with this cursor, the last of the page before")
 	arguments.Number(flags, &f.limit, "limit", auditLimit, 1, audit.MaxPage-1, fmt.Sprintf("entries on a page, %d at most", audit.MaxPage-1))
 	arguments.Number(flags, &f.search, "search", audit.DefaultSearch, 1, math.MaxInt, "entries to look at, at most, where no index serves the filter")
@@ -86,7 +86,7 @@ func (f auditFlags) check() (audit.Filter, error) {
 	if f.kind != "" && !slices.Contains(audit.Kinds(), filter.Kind) {
 		return filter, exit.Usage(fmt.Errorf("--kind %.80q: %s are allowed", f.kind, kindNames()))
 	}
-	return filter, errors.Join(program.CheckTime("since", f.since), program.CheckTime("until", f.until))
+	return filter, nil
 }
 
 func listAudit(cmd *cobra.Command, prog *program.Program, f auditFlags) error {

@@ -21,7 +21,8 @@ import (
 
 // Doctor returns the command doctor.
 func Doctor(prog *program.Program) *cobra.Command {
-	var assignments, use string
+	var assignments string
+	var use doctor.Use
 	var only, ignore []string
 	cmd := &cobra.Command{
 		Use:        "doctor",
@@ -55,13 +56,13 @@ grants) can. The codes are: ` + strings.Join(doctor.FindingCodes(), ", ") + `.`,
 	}
 	cmd.Flags().StringVar(&assignments, "assignments", "",
 		"those of all workers, with ; between them: minutes (0,30) or shares (1/2); * is all slots")
-	cmd.Flags().StringVar(&use, "use", "", "what the configured user is for: analyst, app-sql, app, app-reschedule, operator, worker, oncall or owner (default by its rights)")
+	arguments.Parsed(cmd.Flags(), &use, "use", "", doctor.ParseUse, "what the configured user is for: analyst, app-sql, app, app-reschedule, operator, worker, oncall or owner (default by its rights)")
 	cmd.Flags().StringSliceVar(&only, "only", nil, "count only these findings, by their codes: overdue,leases; rows is also rows.key and the like")
 	cmd.Flags().StringSliceVar(&ignore, "ignore", nil, "leave out these findings, by their codes: time_zone,durability")
 	return cmd
 }
 
-func examine(cmd *cobra.Command, prog *program.Program, assignments, use string, only, ignore []string) error {
+func examine(cmd *cobra.Command, prog *program.Program, assignments string, use doctor.Use, only, ignore []string) error {
 	if err := doctor.CheckCodes(only); err != nil {
 		return exit.Usage(fmt.Errorf("--only: %w", err))
 	}
@@ -72,12 +73,7 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments, use string,
 		options := doctor.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect), Resolution: s.Config.Grid.Resolution(),
 			Lease: s.Config.Worker.Lease, SweepGrace: s.Config.Sweep.Grace, SweepEvery: s.Config.Sweep.Every, MaxChecks: mostChecks(s.Config), Pools: pools(s.Config),
 			OverdueBad: s.Config.Doctor.Overdue, MissedAllowed: s.Config.Doctor.Missed, ClockWarn: s.Config.Doctor.Clock,
-			PartitionsAhead: s.Config.Doctor.Partitions, PurgeBehind: s.Config.Doctor.Purge, TransactionOpen: s.Config.Doctor.Transaction}
-		if options.Use = doctor.Use(use); use != "" {
-			if options.Use, err = doctor.ParseUse(use); err != nil {
-				return exit.Usage(fmt.Errorf("--use: %w", err))
-			}
-		}
+			PartitionsAhead: s.Config.Doctor.Partitions, PurgeBehind: s.Config.Doctor.Purge, TransactionOpen: s.Config.Doctor.Transaction, Use: use}
 		if options.Assignments, err = parseAssignments(s.Config.Grid, assignments); err != nil {
 			return exit.Usage(fmt.Errorf("--assignments: %w", err))
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"prescient/cmd/internal/arguments"
 	"prescient/cmd/internal/exit"
@@ -19,10 +20,12 @@ import (
 
 // definitionFlags are the flags of create and update.
 type definitionFlags struct {
-	zone, exec, topic, payload, payloadFile, owner, catchUp string
-	catchUpWithin, expires, jitter                          time.Duration
-	coalesce, noPayload, noOwner                            bool
-	long                                                    longFlags
+	zone, exec, topic, payload, payloadFile string
+	owner                                   prescient.Entity
+	catchUp                                 schedule.CatchUp
+	catchUpWithin, expires, jitter          time.Duration
+	coalesce, noPayload, noOwner            bool
+	long                                    longFlags
 }
 
 // texts are those that have to have a value where they are given.
@@ -35,8 +38,8 @@ func (f *definitionFlags) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&f.topic, "topic", "", "the topic that it sends events to: letters, digits and _ . - /")
 	flags.StringVar(&f.payload, "payload", "", "what runs and events carry, byte for byte; - reads it from stdin")
 	flags.StringVar(&f.payloadFile, "payload-file", "", "the file that has the payload; - for stdin")
-	flags.StringVar(&f.owner, "owner", "", "whom it belongs to: name/key, as in customer/42")
-	flags.StringVar(&f.catchUp, "catch-up", "", "of what was missed: once, skip or all (default once)")
+	addOwner(flags, &f.owner, "whom it belongs to: name/key, as in customer/42")
+	arguments.Parsed(flags, &f.catchUp, "catch-up", "", schedule.ParseCatchUp, "of what was missed: once, skip or all (default once)")
 	arguments.Duration(flags, &f.catchUpWithin, "catch-up-within", "", "what is later is missed: 5m (default 1m or two slots, the longer)")
 	arguments.Duration(flags, &f.expires, "expires", "", "how long after its time an occurrence is of use: 1h (default for ever)")
 	arguments.Duration(flags, &f.jitter, "jitter", "", "bound of a delay that the schedule has of its own: 10m (default none)")
@@ -55,16 +58,8 @@ func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change fu
 		return nil, exit.Usage(errors.New("--exec and --topic exclude each other; give one of them"))
 	case count(given("payload"), given("payload-file"), f.noPayload) > 1:
 		return nil, exit.Usage(errors.New("--payload, --payload-file and --no-payload exclude each other; give one of them"))
-	case f.owner != "" && f.noOwner:
+	case given("owner") && f.noOwner:
 		return nil, exit.Usage(errors.New("--owner and --no-owner exclude each other; give one of them"))
-	}
-	owner, err := ownerOf(f.owner)
-	if err != nil {
-		return nil, err
-	}
-	catchUp, err := schedule.ParseCatchUp(f.catchUp)
-	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("--catch-up: %w", err))
 	}
 	changeLong, err := f.long.read(given)
 	if err != nil {
@@ -80,8 +75,8 @@ func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change fu
 			s.JobExec, s.Topic = f.exec, f.topic
 		}
 		set(given("payload") || given("payload-file") || f.noPayload, &s.Payload, payload)
-		set(given("owner") || f.noOwner, &s.Owner, owner)
-		set(given("catch-up"), &s.CatchUp, catchUp)
+		set(given("owner") || f.noOwner, &s.Owner, f.owner)
+		set(given("catch-up"), &s.CatchUp, f.catchUp)
 		set(given("catch-up-within"), &s.CatchUpWithin, f.catchUpWithin)
 		set(given("expires"), &s.ExpiresAfter, f.expires)
 		set(given("jitter"), &s.Jitter, f.jitter)
@@ -134,16 +129,9 @@ func (f *definitionFlags) readPayload(ctx context.Context, stdin io.Reader) ([]b
 	return payload, nil
 }
 
-// ownerOf reads name/key; empty is nobody.
-func ownerOf(text string) (prescient.Entity, error) {
-	if text == "" {
-		return prescient.Entity{}, nil
-	}
-	owner, err := prescient.ParseEntity(text)
-	if err != nil {
-		return owner, exit.Usage(fmt.Errorf("--owner: %w", err))
-	}
-	return owner, nil
+// addOwner adds the flag of an owner.
+func addOwner(flags *pflag.FlagSet, owner *prescient.Entity, usage string) {
+	arguments.Parsed(flags, owner, "owner", "", prescient.ParseEntity, usage)
 }
 
 // wantIDs wants ids of schedules, each once, and refuses those that none can have.

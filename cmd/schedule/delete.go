@@ -15,7 +15,7 @@ import (
 
 // deleteFlags are the flags of delete.
 type deleteFlags struct {
-	owner string
+	owner prescient.Entity
 	yes   bool
 }
 
@@ -30,35 +30,32 @@ them ends as cancelled. That there is no such schedule is no failure: it prints 
   %[1]s schedule delete --owner customer/42 --yes`, prog.Name),
 		RunE: func(cmd *cobra.Command, ids []string) error { return deleteSchedules(cmd, prog, f, ids) },
 	}
-	cmd.Flags().StringVar(&f.owner, "owner", "", "delete all of this owner: name/key, as in customer/42")
+	addOwner(cmd.Flags(), &f.owner, "delete all of this owner: name/key, as in customer/42")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "yes, delete all that the owner has")
 	return cmd
 }
 
 func deleteSchedules(cmd *cobra.Command, prog *program.Program, f deleteFlags, ids []string) error {
 	err := arguments.NotEmpty(cmd, "owner")
-	var owner prescient.Entity
+	owned := f.owner != (prescient.Entity{})
 	switch {
 	case err != nil:
-	case f.owner == "" && f.yes:
+	case !owned && f.yes:
 		err = exit.Usage(errors.New("--yes is for --owner"))
-	case f.owner == "":
+	case !owned:
 		ids, err = wantIDs(cmd, ids)
 	case len(ids) > 0:
 		err = exit.Usage(errors.New("give either ids or --owner"))
-	default:
-		owner, err = ownerOf(f.owner)
-		if err == nil && !f.yes {
-			err = exit.Usage(fmt.Errorf("--owner %s: all of its schedules are deleted; give --yes if that is wanted", owner))
-		}
+	case !f.yes:
+		err = exit.Usage(fmt.Errorf("--owner %s: all of its schedules are deleted; give --yes if that is wanted", f.owner))
 	}
 	if err != nil {
 		return err
 	}
 	return prog.Connect(cmd, func(s *program.Session) error {
 		var deleted int
-		if f.owner != "" {
-			deleted, err = s.Schedules.DeleteOwner(cmd.Context(), s.DB, owner)
+		if owned {
+			deleted, err = s.Schedules.DeleteOwner(cmd.Context(), s.DB, f.owner)
 		} else {
 			deleted, err = s.Schedules.Delete(cmd.Context(), s.DB, ids...)
 		}
@@ -70,8 +67,8 @@ func deleteSchedules(cmd *cobra.Command, prog *program.Program, f deleteFlags, i
 				Deleted int `json:"deleted"`
 			}{deleted})
 		}
-		if f.owner != "" {
-			return output.Say(cmd.OutOrStdout(), "deleted %d of %s", deleted, owner.String())
+		if owned {
+			return output.Say(cmd.OutOrStdout(), "deleted %d of %s", deleted, f.owner.String())
 		}
 		return output.Say(cmd.OutOrStdout(), "deleted %d of the %d named", deleted, len(ids))
 	})

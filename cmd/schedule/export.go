@@ -24,7 +24,8 @@ import (
 const exportPage = 500
 
 func exportCommand(prog *program.Program) *cobra.Command {
-	var owner, format string
+	var owner prescient.Entity
+	var format string
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write schedules as YAML or JSON lines",
@@ -36,17 +37,13 @@ too, with a warning: import refuses it, and with it the file.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return export(cmd, prog, owner, format) },
 	}
-	cmd.Flags().StringVar(&owner, "owner", "", "only those of this owner: name/key, as in customer/42")
+	addOwner(cmd.Flags(), &owner, "only those of this owner: name/key, as in customer/42")
 	cmd.Flags().StringVar(&format, "format", "", "yaml or jsonl (default yaml; with --json jsonl)")
 	return cmd
 }
 
-func export(cmd *cobra.Command, prog *program.Program, ownerText, formatText string) error {
+func export(cmd *cobra.Command, prog *program.Program, owner prescient.Entity, formatText string) (err error) {
 	if err := arguments.NotEmpty(cmd, "owner", "format"); err != nil {
-		return err
-	}
-	owner, err := ownerOf(ownerText)
-	if err != nil {
 		return err
 	}
 	format := file.YAML

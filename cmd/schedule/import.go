@@ -21,7 +21,8 @@ import (
 
 // importFlags are the flags of import.
 type importFlags struct {
-	format, owner                 string
+	format                        string
+	owner                         prescient.Entity
 	update, deleteMissing, dryRun bool
 }
 
@@ -67,7 +68,7 @@ made: + created, ~ changed, - deleted. --dry-run prints it and does nothing.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.format, "format", "", "of the file: yaml or jsonl (default by its extension, else by how it begins)")
-	flags.StringVar(&f.owner, "owner", "", "whose schedules they are: name/key, as in customer/42")
+	addOwner(flags, &f.owner, "whose schedules they are: name/key, as in customer/42")
 	flags.BoolVar(&f.update, "update", false, "change those that are there with another definition")
 	flags.BoolVar(&f.deleteMissing, "delete-missing", false, "delete what --owner has and the file has not")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only print what would be done")
@@ -77,11 +78,10 @@ made: + created, ~ changed, - deleted. --dry-run prints it and does nothing.`,
 // fileImport is one import under way.
 type fileImport struct {
 	importFlags
-	cmd   *cobra.Command
-	prog  *program.Program
-	s     *program.Session
-	owner prescient.Entity
-	name  string // of the file, for messages
+	cmd  *cobra.Command
+	prog *program.Program
+	s    *program.Session
+	name string // of the file, for messages
 
 	entries    []file.Entry
 	total, bad int
@@ -94,10 +94,7 @@ func importFile(cmd *cobra.Command, prog *program.Program, f importFlags, name s
 		i.name = "stdin"
 	}
 	err := arguments.NotEmpty(cmd, "owner", "format")
-	if err == nil {
-		i.owner, err = ownerOf(f.owner)
-	}
-	if err == nil && f.deleteMissing && f.owner == "" {
+	if err == nil && f.deleteMissing && f.owner == (prescient.Entity{}) {
 		err = exit.Usage(errors.New("--delete-missing: give --owner too; of others nothing is deleted"))
 	}
 	if err == nil {

@@ -13,6 +13,7 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
+	"prescient/prescient"
 	"prescient/prescient/schedule"
 )
 
@@ -63,9 +64,10 @@ func (l listed) target() string {
 
 // listFlags are the flags of list.
 type listFlags struct {
-	owner, after string
-	troubled     bool
-	limit        int
+	owner    prescient.Entity
+	after    string
+	troubled bool
+	limit    int
 }
 
 // defaultLimit is how many schedules a page has unless told otherwise.
@@ -83,7 +85,7 @@ disabled since they are no good, with the reason. Payloads are shown by show and
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return list(cmd, prog, f) },
 	}
-	cmd.Flags().StringVar(&f.owner, "owner", "", "only those of this owner: name/key, as in customer/42")
+	addOwner(cmd.Flags(), &f.owner, "only those of this owner: name/key, as in customer/42")
 	cmd.Flags().BoolVar(&f.troubled, "troubled", false, "only those that were disabled since they are no good")
 	cmd.Flags().StringVar(&f.after, "after", "", "go on behind the schedule with this id, the last of the page before")
 	arguments.Number(cmd.Flags(), &f.limit, "limit", defaultLimit, 1, schedule.MaxPage-1, fmt.Sprintf("schedules on a page, %d at most", schedule.MaxPage-1))
@@ -94,12 +96,8 @@ func list(cmd *cobra.Command, prog *program.Program, f listFlags) error {
 	if err := arguments.NotEmpty(cmd, "owner"); err != nil {
 		return err
 	}
-	owner, err := ownerOf(f.owner)
-	if err != nil {
-		return err
-	}
 	return prog.Read(cmd, func(s *program.Session) error {
-		found, err := s.Schedules.List(cmd.Context(), s.DB, schedule.Filter{Owner: owner, Troubled: f.troubled, After: f.after, Limit: f.limit + 1})
+		found, err := s.Schedules.List(cmd.Context(), s.DB, schedule.Filter{Owner: f.owner, Troubled: f.troubled, After: f.after, Limit: f.limit + 1})
 		if err != nil {
 			return s.Explain(err)
 		}
@@ -126,7 +124,7 @@ func (l listed) Cursor() string { return l.ID }
 // none says why there are no rows.
 func (f listFlags) none() string {
 	switch {
-	case f.owner != "" || f.troubled:
+	case f.owner != (prescient.Entity{}) || f.troubled:
 		return "no schedule matches the filter"
 	case f.after != "":
 		return "no schedule comes behind this id"

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -18,18 +17,18 @@ import (
 
 // longFlags are those of a definition that are for long runs.
 type longFlags struct {
-	long                 bool
-	overlap, quota, pool string
-	tolerance            time.Duration
-	noPool               bool
+	long, noPool     bool
+	overlap          longrun.Overlap
+	tolerance, quota time.Duration
+	pool             string
 }
 
 func (f *longFlags) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.long, "long", false, "its runs may outlive their slots, and keep apart: --exec names a job_exec for long runs")
-	flags.StringVar(&f.overlap, "overlap", "", "of what comes while a long run is under way: allow, forbid or queue (default forbid)")
+	arguments.Parsed(flags, &f.overlap, "overlap", "", longrun.ParseOverlap, "of what comes while a long run is under way: allow, forbid or queue (default forbid)")
 	arguments.Duration(flags, &f.tolerance, "tolerance", "", "by how much two long runs may start too close together: 5s (default a tenth of the interval)")
 	flags.StringVar(&f.pool, "pool", "", "whose agents may have its long runs, such as heavy (default that of the job_exec)")
-	flags.StringVar(&f.quota, "quota", "", "how long after its start a long run is ended: 30s, or none (default half of the interval)")
+	arguments.Parsed(flags, &f.quota, "quota", "", file.ParseQuota, "how long after its start a long run is ended: 30s, or none (default half of the interval)")
 }
 
 // read returns what the flags that were given make of a definition. --long=false takes back what is for long runs alone.
@@ -37,21 +36,13 @@ func (f *longFlags) read(given func(name string) bool) (change func(s *schedule.
 	if f.pool != "" && f.noPool {
 		return nil, exit.Usage(errors.New("--pool and --no-pool exclude each other; give one of them"))
 	}
-	overlap, err := longrun.ParseOverlap(f.overlap)
-	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("--overlap: %w", err))
-	}
-	quota, err := file.ParseQuota(f.quota)
-	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("--quota: %w", err))
-	}
 	return func(s *schedule.Schedule) {
 		if set(given("long"), &s.Long, f.long); given("long") && !f.long {
 			s.Overlap, s.Tolerance, s.Quota, s.Pool = "", 0, 0, ""
 		}
-		set(given("overlap"), &s.Overlap, overlap)
+		set(given("overlap"), &s.Overlap, f.overlap)
 		set(given("tolerance"), &s.Tolerance, f.tolerance)
-		set(given("quota"), &s.Quota, quota)
+		set(given("quota"), &s.Quota, f.quota)
 		set(given("pool") || f.noPool, &s.Pool, f.pool)
 	}, nil
 }

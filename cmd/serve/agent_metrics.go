@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -15,38 +13,32 @@ import (
 // mostPools is how many pools have a label of their own: those whose runs wait the longest.
 const mostPools = 100
 
-// agentProbe looks who works when it is asked, and not more often than every so often.
+// agentProbe looks who works.
 type agentProbe struct {
 	list  func(ctx context.Context) ([]agent.Known, error)
 	pools func(ctx context.Context, agents []agent.Known) ([]agent.Pool, error)
 	busy  func() float64
-
-	mu      sync.Mutex
-	at      time.Time
-	states  map[agent.State]int
-	waiting []agent.Pool
+	remembered[working]
 }
 
-// look counts the agents by their states, and reads their pools; nil where the database does not answer.
-func (p *agentProbe) look() (map[agent.State]int, []agent.Pool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
-		return p.states, p.waiting
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
-	defer cancel()
+// working are the agents by their states, and their pools; nil where the database does not answer.
+type working struct {
+	states map[agent.State]int
+	pools  []agent.Pool
+}
+
+func (p *agentProbe) ask(ctx context.Context) (seen working, err error) {
 	list, err := p.list(ctx)
-	p.at, p.states, p.waiting = time.Now(), nil, nil
-	if err == nil {
-		p.states = map[agent.State]int{agent.Live: 0, agent.Stopping: 0, agent.Dead: 0}
-		for _, known := range list {
-			p.states[known.State]++
-		}
-		p.waiting, _ = p.pools(ctx, list) // what fails shows as prescient_database_up
-		p.waiting = worstPools(p.waiting)
+	if err != nil {
+		return seen, err
 	}
-	return p.states, p.waiting
+	seen.states = map[agent.State]int{agent.Live: 0, agent.Stopping: 0, agent.Dead: 0}
+	for _, known := range list {
+		seen.states[known.State]++
+	}
+	seen.pools, err = p.pools(ctx, list)
+	seen.pools = worstPools(seen.pools)
+	return seen, err
 }
 
 // worstPools are as many of the pools as have a label: those whose runs wait for the longest, of these where the most wait, then where the most
@@ -77,11 +69,11 @@ func (p *agentProbe) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (p *agentProbe) Collect(to chan<- prometheus.Metric) {
-	states, pools := p.look()
-	for state, n := range states {
+	seen, _ := p.look(p.ask) // what fails shows as prescient_database_up
+	for state, n := range seen.states {
 		to <- prometheus.MustNewConstMetric(agentsSeen, prometheus.GaugeValue, float64(n), string(state))
 	}
-	for _, pool := range pools {
+	for _, pool := range seen.pools {
 		to <- prometheus.MustNewConstMetric(runsWaiting, prometheus.GaugeValue, float64(pool.Waiting), pool.Name)
 		to <- prometheus.MustNewConstMetric(runsHeld, prometheus.GaugeValue, float64(pool.Running), pool.Name)
 		to <- prometheus.MustNewConstMetric(runsAge, prometheus.GaugeValue, pool.Oldest.Seconds(), pool.Name)

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -77,32 +76,15 @@ func (m *eventMetrics) observer() *forward.Observer {
 	}}
 }
 
-// outboxProbe looks at the outbox when it is asked, and not more often than every so often.
+// outboxProbe looks at the outbox.
 type outboxProbe struct {
 	ask func(ctx context.Context) ([]event.Waiting, error)
-
-	mu      sync.Mutex
-	at      time.Time
-	waiting []event.Waiting
-	err     error
-}
-
-func (p *outboxProbe) look() ([]event.Waiting, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
-		return p.waiting, p.err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
-	defer cancel()
-	p.waiting, p.err = p.ask(ctx)
-	p.at = time.Now()
-	return p.waiting, p.err
+	remembered[[]event.Waiting]
 }
 
 // oldest is how long the oldest event has waited.
 func (p *outboxProbe) oldest() (age time.Duration, err error) {
-	waiting, err := p.look()
+	waiting, err := p.look(p.ask)
 	for _, w := range waiting {
 		age = max(age, w.Age)
 	}
@@ -119,7 +101,7 @@ func (p *outboxProbe) Describe(to chan<- *prometheus.Desc) { to <- outboxAge; to
 
 // Collect implements prometheus.Collector.
 func (p *outboxProbe) Collect(to chan<- prometheus.Metric) {
-	waiting, _ := p.look() // the oldest first; what fails shows as prescient_database_up, or in /healthz
+	waiting, _ := p.look(p.ask) // the oldest first; what fails shows as prescient_database_up, or in /healthz
 	for i, w := range waiting {
 		if i == mostTopics {
 			break

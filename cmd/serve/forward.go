@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,9 +37,6 @@ SIGTERM or SIGINT stops it gracefully: what is under way has worker.stop_grace t
 published again by others.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := value.CheckListen(listen); err != nil {
-				return exit.Usage(fmt.Errorf("--listen: %w", err))
-			}
 			c, err := prog.Load(cmd)
 			if err == nil && len(c.Events.Routes) == 0 {
 				err = exit.Usage(errors.New("events.routes is empty: a route says where events go, in the configuration file"))
@@ -51,7 +47,7 @@ published again by others.`,
 			return prog.Connect(cmd, func(s *program.Session) error { return forwardOn(cmd.Context(), s, listen, untilEmpty) })
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", "", "serve /metrics and /healthz at this host:port, as metrics.listen does")
+	arguments.Text(cmd.Flags(), &listen, "listen", value.CheckListen, "serve /metrics and /healthz at this host:port, as metrics.listen does")
 	cmd.Flags().BoolVar(&untilEmpty, "until-empty", false, "make one pass over what waits, and end")
 	return cmd
 }

@@ -166,32 +166,17 @@ func (m *metrics) answered(answers []worker.Result) {
 	}
 }
 
-// probe looks at the backlog when it is asked, and not more often than every so often.
+// probe looks at the backlog.
 type probe struct {
 	ask func(ctx context.Context) (time.Time, time.Duration, error)
-
-	mu  sync.Mutex
-	at  time.Time
-	age time.Duration
-	err error
+	remembered[time.Duration]
 }
 
-const (
-	probeEvery = 5 * time.Second
-	probeTime  = 3 * time.Second
-)
-
 func (p *probe) backlog() (time.Duration, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.at.IsZero() && time.Since(p.at) < probeEvery {
-		return p.age, p.err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
-	defer cancel()
-	_, p.age, p.err = p.ask(ctx)
-	p.at = time.Now()
-	return p.age, p.err
+	return p.look(func(ctx context.Context) (time.Duration, error) {
+		_, age, err := p.ask(ctx)
+		return age, err
+	})
 }
 
 var (

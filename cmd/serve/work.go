@@ -3,14 +3,12 @@ package serve
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/arguments"
-	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/program"
 	"prescient/config/value"
 	"prescient/prescient/agent"
@@ -37,13 +35,10 @@ answers, else 503 and why. Under systemd it says when it is ready (Type=notify),
 (WatchdogSec=).`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := value.CheckListen(listen); err != nil {
-				return exit.Usage(fmt.Errorf("--listen: %w", err))
-			}
 			return serving(cmd, prog, func(s *program.Session) error { return workOn(cmd, s, listen) })
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", "", "serve /metrics and /healthz at this host:port, as metrics.listen does")
+	arguments.Text(cmd.Flags(), &listen, "listen", value.CheckListen, "serve /metrics and /healthz at this host:port, as metrics.listen does")
 	return cmd
 }
 

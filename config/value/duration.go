@@ -51,8 +51,8 @@ func notADuration(text string) error {
 	return fmt.Errorf("%s is no duration; want one such as 90s, 15m, 1h30m, 1d12h or 30d", Quote(text))
 }
 
-// short writes a duration as people do: 1h for 1h0m0s, 30d for 720h0m0s.
-func short(d time.Duration) string {
+// Short writes a duration as people do: 1h for 1h0m0s, 30d for 720h0m0s.
+func Short(d time.Duration) string {
 	if d != 0 && d%Day == 0 && d > Day {
 		return strconv.FormatInt(int64(d/Day), 10) + "d"
 	}

@@ -57,7 +57,7 @@ func TestShortDuration(t *testing.T) {
 		0: "0s", time.Millisecond: "1ms", 2 * time.Second: "2s", time.Minute: "1m", 90 * time.Second: "1m30s", time.Hour: "1h",
 		90 * time.Minute: "1h30m", Day: "24h", 2 * Day: "2d", 3660 * Day: "3660d", 10 * time.Minute: "10m", 20 * time.Hour: "20h",
 	} {
-		if got := short(d); got != want {
+		if got := Short(d); got != want {
 			t.Errorf("%v is %s, want %s", d, got, want)
 		}
 	}
@@ -81,7 +81,7 @@ func FuzzParseDuration(f *testing.F) {
 		if again, err := ParseDuration(got.String()); err != nil || again != got {
 			t.Fatalf("%q is %s, which is read as %s, %v", text, got, again, err)
 		}
-		if written := short(got); got >= 0 {
+		if written := Short(got); got >= 0 {
 			if again, err := ParseDuration(written); err != nil || again != got {
 				t.Fatalf("%q is shown as %s, which is read as %s, %v", text, written, again, err)
 			}

@@ -17,14 +17,6 @@ import (
 // A Parser reads the text of a value into its place. Its error says what was given and what is allowed.
 type Parser func(text string) error
 
-// AnyDuration is a duration of any length.
-func AnyDuration(into *time.Duration) Parser {
-	return func(text string) (err error) {
-		*into, err = ParseDuration(text)
-		return err
-	}
-}
-
 // Duration is one within bounds.
 func Duration(into *time.Duration, least, most time.Duration) Parser {
 	return func(text string) error {

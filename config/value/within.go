@@ -33,11 +33,11 @@ func numbers(least, most int) string {
 func durations(least, most time.Duration) string {
 	switch {
 	case most < math.MaxInt64:
-		return fmt.Sprintf("%s to %s are allowed", short(least), short(most))
+		return fmt.Sprintf("%s to %s are allowed", Short(least), Short(most))
 	case least == 0:
 		return "0s and positive times are allowed"
 	case least > 1:
-		return "at least " + short(least) + " are allowed"
+		return "at least " + Short(least) + " are allowed"
 	}
 	return "positive times are allowed"
 }

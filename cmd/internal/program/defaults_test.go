@@ -21,7 +21,7 @@ func TestTheDefaultsOfTheConfigurationAreTheLibrarys(t *testing.T) {
 		"worker.patience":            {c.Worker.Patience, worker.DefaultPatience},
 		"sweep.every":                {c.Sweep.Every, prescient.DefaultSweepEvery},
 		"sweep.grace":                {c.Sweep.Grace, prescient.DefaultSweepGrace},
-		"guards":                     {guards(c.Guards), prescient.DefaultGuards()},
+		"guards":                     {c.Guards, prescient.DefaultGuards()},
 		"doctor.clock":               {c.Doctor.Clock, doctor.DefaultClockWarn},
 		"doctor.purge":               {c.Doctor.Purge, doctor.DefaultPurgeBehind},
 		"doctor.transaction":         {c.Doctor.Transaction, doctor.DefaultTransactionOpen},

@@ -36,14 +36,3 @@ func (s *Session) Period(ctx context.Context, fromFlag, from, toFlag, to string)
 	}
 	return begin, end, err
 }
-
-// CheckTime reads a time flag as far as it can without knowing what time it is.
-func CheckTime(flag, text string) error {
-	if text == "" {
-		return nil
-	}
-	if _, err := times.Parse(text, time.Unix(0, 0)); err != nil {
-		return exit.Usage(fmt.Errorf("--%s: %w", flag, err))
-	}
-	return nil
-}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -57,7 +56,7 @@ func (s *Session) Register(ctx context.Context) error {
 
 // registerHTTP registers an HTTP check, for long runs where it is configured so.
 func (s *Session) registerHTTP(job config.HTTPJob, check prescient.Func) error {
-	return s.registerCheck(outside{"jobs.http", job.Exec, job.Long, job.Pool}, check, guards(job.Guards))
+	return s.registerCheck(outside{"jobs.http", job.Exec, job.Long, job.Pool}, check, job.Guards)
 }
 
 // registerCommands registers all commands. The program does not end before what is left of their calls has ended.
@@ -84,7 +83,7 @@ func (s *Session) registerCommands() error {
 
 // registerCommand registers a command. Where there is no worker, as in a command that inserts, the program need not be there.
 func (s *Session) registerCommand(job config.CommandJob) (*command.Command, error) {
-	in, g := outside{"jobs.command", job.Exec, job.Long, job.Pool}, guards(job.Guards)
+	in, g := outside{"jobs.command", job.Exec, job.Long, job.Pool}, job.Guards
 	if s.Long == nil {
 		return nil, s.registerCheck(in, func(context.Context, prescient.FutureJob) (*time.Time, error) {
 			return nil, fmt.Errorf("%w: there is no worker here to run %s", prescient.ErrInvalid, job.Exec)
@@ -166,14 +165,5 @@ func (s *Session) registerOrders() error {
 	if err != nil {
 		return err
 	}
-	return o.RegisterBatch(s.Registry, guards(c.Guards)) // nobody is told of alerts but by their rows
-}
-
-// guards are those of the configuration: each of its fields is one of prescient.Guards.
-func guards(from config.Guards) (to prescient.Guards) {
-	source, target := reflect.ValueOf(from), reflect.ValueOf(&to).Elem()
-	for i := range source.NumField() {
-		target.FieldByName(source.Type().Field(i).Name).Set(source.Field(i))
-	}
-	return to
+	return o.RegisterBatch(s.Registry, c.Guards) // nobody is told of alerts but by their rows
 }

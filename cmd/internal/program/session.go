@@ -127,10 +127,10 @@ func (s *Session) newClient(ctx context.Context, resolution time.Duration) error
 	defer cancel()
 	var err error
 	s.Client, err = client.New(ctx, s.DB, client.Options{Prefix: s.Config.TablePrefix, Dialect: sql.Dialect(s.Config.Dialect),
-		Resolution: resolution, Guards: guards(s.Config.Guards), Registry: s.Registry})
+		Resolution: resolution, Guards: s.Config.Guards, Registry: s.Registry})
 	if err == nil {
 		s.Schedules = schedule.New(s.Client)
-		s.Jobs = steps.New(s.Client, steps.Options{Guards: guards(s.Config.Guards), Log: s.Log})
+		s.Jobs = steps.New(s.Client, steps.Options{Guards: s.Config.Guards, Log: s.Log})
 	}
 	return s.Explain(err)
 }
@@ -188,7 +188,7 @@ func (s *Session) workerOptions(observer *worker.Observer) worker.Options {
 		Dialect:      sql.Dialect(c.Dialect),
 		Resolution:   c.Grid.Resolution(),
 		Registry:     s.Registry,
-		Guards:       guards(c.Guards),
+		Guards:       c.Guards,
 		Assignment:   c.Worker.Assignment,
 		Name:         c.Worker.Name,
 		Concurrency:  c.Worker.Concurrency,

@@ -42,7 +42,7 @@ var layers = []layer{
 	{"sql", nil},
 	{"sql/migrate", []string{"sql"}},
 	{"sql/rights", nil},
-	{"config", []string{"slots", "config/value", "jobs/command/variable"}}, // one rule for what a command may be given
+	{"config", []string{"slots", "prescient", "config/value", "jobs/command/variable"}}, // one rule for what a command may be given
 	{"config/value", []string{"prescient/connect/hostlist"}},
 	{"prescient/connect/hostlist", nil},
 	{"prescient", []string{"slots"}},
@@ -105,7 +105,7 @@ var layers = []layer{
 	{"jobs/command/variable", nil},
 	{"jobs/*", append([]string{"jobs/answer", "jobs/command/internal/group", "jobs/command/variable"}, rooms...)},
 	{"cmd/internal/exit", append([]string{"sql", "sql/migrate", "config", "prescient/localserver"}, rooms...)},
-	{"cmd/internal/arguments", []string{"config/value", "cmd/internal/exit"}},
+	{"cmd/internal/arguments", []string{"config/value", "cmd/internal/exit", "cmd/internal/times"}},
 	{"cmd/internal/input", []string{"prescient"}},
 	{"cmd/internal/times", []string{"config/value"}},
 	{"cmd/internal/words", []string{"cmd/internal/arguments", "prescient"}},
