@@ -10,13 +10,6 @@ import (
 	"prescient/cmd/internal/program"
 )
 
-// setting is what config --json prints.
-type setting struct {
-	Key    string `json:"key"`
-	Value  string `json:"value"`
-	Source string `json:"source"`
-}
-
 func configCommand(prog *program.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
@@ -39,9 +32,5 @@ func showConfig(cmd *cobra.Command, prog *program.Program) error {
 		_, err := io.WriteString(cmd.OutOrStdout(), c.Redacted())
 		return err
 	}
-	var settings []setting
-	for _, s := range c.Describe() {
-		settings = append(settings, setting(s))
-	}
-	return output.Lines(cmd.OutOrStdout(), settings)
+	return output.Lines(cmd.OutOrStdout(), c.Describe())
 }

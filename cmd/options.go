@@ -138,7 +138,7 @@ func (o Options) complete() Options {
 func New(options Options) *cobra.Command {
 	options = options.complete()
 	prog := &program.Program{Name: options.Program, Version: versionOf(options.Program, options.Version).Version, Stderr: options.Stderr, Env: options.Env, Environ: options.Environ,
-		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, WakeUps: wakeUps(options.WakeUps), Screen: &output.Screen{Writer: options.Stderr}}
+		ConfigPaths: options.ConfigPaths, Brokers: options.Brokers, Formats: options.Formats, WakeUps: options.WakeUps, Screen: &output.Screen{Writer: options.Stderr}}
 	if options.Register != nil {
 		prog.Register = func(ctx context.Context, s *program.Session) error {
 			return options.Register(ctx, s.Registry, Deps{Config: s.Config, DB: s.DB, Client: s.Client, Schedules: s.Schedules, Jobs: s.Jobs, Events: s.Schedules.Outbox(), Long: s.Long, Log: s.Log})
@@ -171,12 +171,4 @@ one before; "config example" prints a file with every key.
 	addCompletions(prog, root)
 	arguments.RefuseRepeated(root)
 	return root
-}
-
-func wakeUps(of map[string]func(url, subject string, log zerolog.Logger) (wakeup.WakeUp, func(), error)) map[string]program.OpenWakeUp {
-	all := make(map[string]program.OpenWakeUp, len(of))
-	for scheme, open := range of {
-		all[scheme] = open
-	}
-	return all
 }

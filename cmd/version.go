@@ -27,13 +27,11 @@ func versionCommand(prog *program.Program, version string) *cobra.Command {
 		Args:  arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versionOf(prog.Name, version)
-			if prog.JSON {
-				return output.JSON(cmd.OutOrStdout(), v)
-			}
+			revision := ""
 			if v.Revision != "" {
-				v.Revision = ", revision " + v.Revision
+				revision = ", revision " + v.Revision
 			}
-			return output.Say(cmd.OutOrStdout(), "%s %s%s (%s, %s)", v.Program, v.Version, v.Revision, v.Go, v.Platform)
+			return output.Answer(cmd.OutOrStdout(), prog.JSON, v, "%s %s%s (%s, %s)", v.Program, v.Version, revision, v.Go, v.Platform)
 		},
 	}
 }

@@ -14,11 +14,11 @@ import (
 // Setting is one key of the effective configuration.
 type Setting struct {
 	// Key is its name, such as worker.lease or jobs.http[0].url.
-	Key string
+	Key string `json:"key"`
 	// Value is what was given, or the default, as it was written. Secrets are masked.
-	Value string
+	Value string `json:"value"`
 	// Source is where it came from: "default", a file and its line, an environment variable, or a flag.
-	Source string
+	Source string `json:"source"`
 }
 
 // sourceDefault is the source of what was not given.

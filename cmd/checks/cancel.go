@@ -44,13 +44,7 @@ func cancel(cmd *cobra.Command, prog *program.Program, entity string, execs []st
 		if err != nil {
 			return s.Explain(err)
 		}
-		if prog.JSON {
-			err = output.JSON(cmd.OutOrStdout(), struct {
-				Cancelled int `json:"cancelled"`
-			}{cancelled})
-		} else {
-			err = output.Say(cmd.OutOrStdout(), "cancelled %d of %s", cancelled, e.String())
-		}
+		err = output.Answer(cmd.OutOrStdout(), prog.JSON, map[string]int{"cancelled": cancelled}, "cancelled %d of %s", cancelled, e.String())
 		if err != nil || cancelled > 0 {
 			return err
 		}

@@ -2,7 +2,6 @@ package checks
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,8 +47,7 @@ func anyOutcome() string {
 	for _, outcome := range prescient.Outcomes() {
 		names = append(names, string(outcome))
 	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return words.List(names, "or")
 }
 
 var endedChecks = listing[client.Ended]{

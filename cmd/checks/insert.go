@@ -168,11 +168,8 @@ func orNothing(payload []byte) json.RawMessage {
 }
 
 func printPlaced(prog *program.Program, w io.Writer, e prescient.Entity, t target, did client.Inserted) error {
-	if prog.JSON {
-		return output.JSON(w, placed{Did: did.Did, EntityName: e.Name, EntityKey: e.Key, JobExec: t.exec, Tag: t.tag,
-			DueAt: did.DueAt, Slot: did.Slot})
-	}
-	return output.Say(w, "%s: %s of %s is due at %s, in the slot %s (UTC)", string(did.Did), t.name(), e.String(),
+	is := placed{Did: did.Did, EntityName: e.Name, EntityKey: e.Key, JobExec: t.exec, Tag: t.tag, DueAt: did.DueAt, Slot: did.Slot}
+	return output.Answer(w, prog.JSON, is, "%s: %s of %s is due at %s, in the slot %s (UTC)", string(did.Did), t.name(), e.String(),
 		output.Stamp(did.DueAt), output.Stamp(did.Slot))
 }
 

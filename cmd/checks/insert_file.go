@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/input"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/prescient"
@@ -131,15 +132,12 @@ func insertFile(cmd *cobra.Command, prog *program.Program, given insertFlags, f 
 	if err := f.check(given); err != nil {
 		return err
 	}
-	input, closing, err := rereadable(cmd.Context(), f.file, cmd.InOrStdin())
+	lines, closing, err := rereadable(cmd.Context(), f.file, cmd.InOrStdin())
 	if err != nil {
 		return exit.NotRead("--file", err)
 	}
 	defer closing()
-	b := &fileInsert{insertFileFlags: f, defaults: given, input: input, name: f.file}
-	if f.file == "-" {
-		b.name = "stdin"
-	}
+	b := &fileInsert{insertFileFlags: f, defaults: given, input: lines, name: input.Called(f.file)}
 	b.complain = func(line int, err error) error {
 		b.Bad++
 		return output.Say(cmd.ErrOrStderr(), "%s: %s:%d: %s", prog.Name, b.name, line, err)
@@ -169,11 +167,7 @@ func (b *fileInsert) report(cmd *cobra.Command) (err error) {
 	if b.Bad > 0 && !b.keepGoing {
 		return b.refused()
 	}
-	if b.session.Program.JSON {
-		err = output.JSON(cmd.OutOrStdout(), b.loaded)
-	} else {
-		err = output.Say(cmd.OutOrStdout(), "%s that were pending", b.loaded.String())
-	}
+	err = output.Answer(cmd.OutOrStdout(), b.session.Program.JSON, b.loaded, "%s that were pending", b.loaded.String())
 	err = errors.Join(err, b.session.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, b.execs...))
 	if err == nil && b.Bad > 0 {
 		err = &exit.Error{Code: exit.CodePartly, Err: fmt.Errorf("%d of %d lines are bad and were left out", b.Bad, b.total)}

@@ -49,8 +49,6 @@ func ceil(cmd *cobra.Command, prog *program.Program, text string, now time.Time)
 		}
 	}
 	slot := c.Grid.Ceil(t)
-	if prog.JSON {
-		return output.JSON(cmd.OutOrStdout(), ceiled{Time: t, Slot: slot, Served: c.Worker.Assignment.Serves(slot)})
-	}
-	return output.Say(cmd.OutOrStdout(), "%s", slot.Format(time.RFC3339))
+	is := ceiled{Time: t, Slot: slot, Served: c.Worker.Assignment.Serves(slot)}
+	return output.Answer(cmd.OutOrStdout(), prog.JSON, is, "%s", slot.Format(time.RFC3339))
 }

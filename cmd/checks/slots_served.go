@@ -51,12 +51,7 @@ func listServed(cmd *cobra.Command, prog *program.Program, from string, count in
 	}
 	// A slot at the very time counts.
 	for slot := c.Worker.Assignment.Next(t.Add(-1)); count > 0; slot = c.Worker.Assignment.Next(slot) {
-		if prog.JSON {
-			err = output.JSON(out, served{slot})
-		} else {
-			err = output.Say(out, "%s", slot.Format(time.RFC3339))
-		}
-		if err != nil {
+		if err := output.Answer(out, prog.JSON, served{slot}, "%s", slot.Format(time.RFC3339)); err != nil {
 			return err
 		}
 		count--

@@ -30,7 +30,7 @@ const stepsTime = time.Minute
 func playSteps(cmd *cobra.Command, prog *program.Program, c config.Config, keep bool) (err error) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), stepsTime)
 	defer cancel()
-	p := &stepsPlay{stage: newStage(), cmd: cmd, json: prog.JSON, halfway: make(chan struct{})}
+	p := &stepsPlay{stage: newStage(), out: output.To(cmd.OutOrStdout()), json: prog.JSON, halfway: make(chan struct{})}
 	defer func() { err = errors.Join(err, p.tearDown(keep)) }()
 	if err := p.openDatabase(ctx, c.DSN, newTeller(prog, cmd.OutOrStdout(), demoFlags{lastsFor: stepsTime})); err != nil {
 		return p.explain(err)
@@ -44,18 +44,17 @@ func playSteps(cmd *cobra.Command, prog *program.Program, c config.Config, keep 
 // stepsPlay is a demonstration of a job of steps under way.
 type stepsPlay struct {
 	*stage
-	cmd     *cobra.Command
+	out     *output.Printer
 	json    bool
 	jobs    *steps.Jobs
 	calls   atomic.Int32  // of the second step
 	halfway chan struct{} // closed when that is called for the first time
 }
 
-func (p *stepsPlay) tell(format string, args ...any) error {
-	if p.json {
-		return nil
+func (p *stepsPlay) tell(format string, args ...any) {
+	if !p.json {
+		p.out.Say("%s  "+format, append([]any{time.Now().UTC().Format("15:04:05")}, args...)...)
 	}
-	return output.Say(p.cmd.OutOrStdout(), "%s  "+format, append([]any{time.Now().UTC().Format("15:04:05")}, args...)...)
 }
 
 // register makes the worker and what calls its long runs, and what its steps do.
@@ -117,9 +116,7 @@ func (p *stepsPlay) play(ctx context.Context, prog *program.Program) error {
 	if _, err := p.jobs.Create(ctx, p.app, demoJob("the boss")); err != nil {
 		return err
 	}
-	if err := p.tell("job nightly has three steps, of which collect is shared, and two crontabs: %q", demoJob("").Crontabs); err != nil {
-		return err
-	}
+	p.tell("job nightly has three steps, of which collect is shared, and two crontabs: %q", demoJob("").Crontabs)
 	working, stop := context.WithCancel(ctx)
 	worked := make(chan error, 1)
 	go func() { worked <- w.Work(working) }()
@@ -136,15 +133,11 @@ func (p *stepsPlay) watch(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := p.tell("its first run is under way, and step check fails; it is tried again two seconds later"); err != nil {
-		return err
-	}
+	p.tell("its first run is under way, and step check fails; it is tried again two seconds later")
 	if _, err := p.jobs.Update(ctx, p.app, demoJob("everybody"), 1); err != nil {
 		return err
 	}
-	if err := p.tell(`meanwhile the job is edited: report goes to "everybody" from version 2 on`); err != nil {
-		return err
-	}
+	p.tell(`meanwhile the job is edited: report goes to "everybody" from version 2 on`)
 	for {
 		runs, err := p.jobs.Runs(ctx, p.app, steps.RunFilter{Job: "nightly"})
 		if err != nil {
@@ -156,7 +149,8 @@ func (p *stepsPlay) watch(ctx context.Context) error {
 			second = second || run.Version == 2 && run.Phase == steps.Ended
 		}
 		if first && second {
-			return p.tell("the first run has ended with version 1, the next one with version 2; the run log:")
+			p.tell("the first run has ended with version 1, the next one with version 2; the run log:")
+			return nil
 		}
 		select {
 		case <-time.After(200 * time.Millisecond):
@@ -172,23 +166,16 @@ func (p *stepsPlay) printLog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := p.cmd.OutOrStdout()
 	for i := len(runs) - 1; i >= 0; i-- {
 		run := runs[i]
 		if p.json {
-			if err := output.JSON(out, run); err != nil {
-				return err
-			}
+			p.out.JSON(run)
 			continue
 		}
-		if err := output.Say(out, "\nnightly, due %s, version %d: %s %s", output.Stamp(run.ScheduledAt), run.Version, run.Phase, run.Result); err != nil {
-			return err
-		}
+		p.out.Say("\nnightly, due %s, version %d: %s %s", output.Stamp(run.ScheduledAt), run.Version, run.Phase, run.Result)
 		for _, step := range run.Steps {
-			if err := output.Say(out, "  %d. %-8s attempt %d: %-7s %s  | %s", step.Position, step.Step, step.Attempt, step.Result, step.Error, strings.TrimSpace(step.Output)); err != nil {
-				return err
-			}
+			p.out.Say("  %d. %-8s attempt %d: %-7s %s  | %s", step.Position, step.Step, step.Attempt, step.Result, step.Error, strings.TrimSpace(step.Output))
 		}
 	}
-	return nil
+	return p.out.Err()
 }

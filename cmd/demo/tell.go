@@ -26,13 +26,12 @@ const chatty = 8
 
 // teller tells the story of a demonstration, and keeps its side of the books. It is for concurrent use.
 type teller struct {
-	w      io.Writer
+	out    *output.Printer
 	json   bool
 	colour bool
 	each   bool // line by line, not second by second
 
 	mu        sync.Mutex
-	failed    error // of the first line that could not be written
 	inserted  map[string]bool
 	alerts    map[orders.Level]int
 	escalated map[int64]bool
@@ -46,18 +45,15 @@ type teller struct {
 type tally struct{ placed, shipped, alerts, escalations int }
 
 func newTeller(prog *program.Program, w io.Writer, f demoFlags) *teller {
-	return &teller{w: w, json: prog.JSON, colour: prog.Colourful(w), inserted: make(map[string]bool),
+	return &teller{out: output.To(w), json: prog.JSON, colour: prog.Colourful(w), inserted: make(map[string]bool),
 		alerts: make(map[orders.Level]int), escalated: make(map[int64]bool), events: make(map[string]bool),
 		each: float64(f.orders)/f.lastsFor.Seconds() <= chatty}
 }
 
 // line prints a line; the caller holds the lock. With --json the story is not told.
 func (t *teller) line(format string, args ...any) {
-	if t.json {
-		return
-	}
-	if _, err := fmt.Fprintf(t.w, format+"\n", args...); err != nil && t.failed == nil {
-		t.failed = err
+	if !t.json {
+		t.out.Text(fmt.Sprintf(format+"\n", args...))
 	}
 }
 
@@ -208,7 +204,8 @@ func (t *teller) end(b books) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.json {
-		return output.JSON(t.w, b)
+		t.out.JSON(b)
+		return t.out.Err()
 	}
 	verdict := t.paint(green, "inserted = ended + pending: the books balance")
 	if !b.Balanced {
@@ -231,7 +228,7 @@ func (t *teller) end(b books) error {
 		t.line("  lateness  p50 %d ms, p99 %d ms, max %d ms: the start of a check against its slot", b.Lateness.P50, b.Lateness.P99,
 			b.Lateness.Max)
 	}
-	return t.failed
+	return t.out.Err()
 }
 
 // missed says how many orders did not come in time: the demonstration was ended, or the server was busy.

@@ -41,20 +41,16 @@ func change(cmd *cobra.Command, prog *program.Program, c chosen, args []string, 
 		return exit.Usage(errors.New("give numbers, or --topic, or --all"))
 	}
 	return prog.Connect(cmd, func(s *program.Session) (err error) {
-		outbox := s.Schedules.Outbox()
 		n := 0
 		if len(args) > 0 {
-			n, err = do(outbox, cmd.Context(), s.DB, seqs...)
+			n, err = do(s.Schedules.Outbox(), cmd.Context(), s.DB, seqs...)
 		} else {
 			n, err = changeAll(cmd.Context(), s, c.topic, do)
 		}
 		if err != nil {
 			return s.Explain(err)
 		}
-		if prog.JSON {
-			return output.JSON(cmd.OutOrStdout(), map[string]int{done: n})
-		}
-		return output.Say(cmd.OutOrStdout(), "%s %d", done, n)
+		return output.Answer(cmd.OutOrStdout(), prog.JSON, map[string]int{done: n}, "%s %d", done, n)
 	})
 }
 

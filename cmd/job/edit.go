@@ -217,9 +217,6 @@ func (e *editing) asks() (bool, error) {
 }
 
 func (e *editing) say(done string, lines, jobs []string) error {
-	if e.prog.JSON {
-		return output.JSON(e.cmd.OutOrStdout(), change{definition.Done{Name: e.before.String(), Did: done}, lines, jobs})
-	}
 	text := done + ": " + e.before.String()
 	if done == "kept" {
 		text += " is so already"
@@ -227,5 +224,5 @@ func (e *editing) say(done string, lines, jobs []string) error {
 	if len(jobs) > 0 {
 		text += "; of job " + strings.Join(jobs, ", ") + ", too"
 	}
-	return output.Say(e.cmd.OutOrStdout(), "%s", text)
+	return output.Answer(e.cmd.OutOrStdout(), e.prog.JSON, change{definition.Done{Name: e.before.String(), Did: done}, lines, jobs}, "%s", text)
 }

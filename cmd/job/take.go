@@ -70,9 +70,7 @@ func readFile(cmd *cobra.Command, prog *program.Program, name string) (entries [
 		return nil, 0, exit.NotRead(cmd.Name(), err)
 	}
 	defer from.Close()
-	if name == input.Stdin {
-		name = "stdin"
-	}
+	name = input.Called(name)
 	limited := &io.LimitedReader{R: from, N: largestFile + 1}
 	var bad []*file.Bad
 	for entry, wrong := range file.Read(bufio.NewReader(limited), file.YAML, file.Job) {

@@ -26,13 +26,11 @@ func migrateStatus(cmd *cobra.Command, prog *program.Program) error {
 		if err != nil {
 			return err
 		}
-		if prog.JSON {
-			err = output.JSON(cmd.OutOrStdout(), reportOf(s, missing))
-		} else if missing == 0 {
-			err = output.Say(cmd.OutOrStdout(), "the tables are up to date, for slots of %s", s.Config.Grid.String())
-		} else {
-			err = output.Say(cmd.OutOrStdout(), "migrations are missing (%d); %s migrate applies them", missing, prog.Name)
+		text := fmt.Sprintf("the tables are up to date, for slots of %s", s.Config.Grid)
+		if missing > 0 {
+			text = fmt.Sprintf("migrations are missing (%d); %s migrate applies them", missing, prog.Name)
 		}
+		err = output.Answer(cmd.OutOrStdout(), prog.JSON, reportOf(s, missing), "%s", text)
 		if err == nil && missing > 0 {
 			return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("migrations are missing (%d)", missing), Printed: true}
 		}

@@ -63,39 +63,29 @@ func create(cmd *cobra.Command, prog *program.Program, f definitionFlags, id str
 		if err != nil {
 			return s.Explain(err)
 		}
-		switch {
-		case prog.JSON && created:
-			err = output.JSON(cmd.OutOrStdout(), definition.Done{ID: id, Did: "created"})
-		case prog.JSON:
-			err = output.JSON(cmd.OutOrStdout(), definition.Done{ID: id, Did: "kept"})
-		case created:
-			err = sayCreated(cmd, s, id)
-		default:
-			err = output.Say(cmd.OutOrStdout(), "kept: %s is there already, with the same definition", id)
+		did, text := "kept", "kept: "+id+" is there already, with the same definition"
+		if created {
+			did, text = "created", "created: "+id+firstOf(cmd, s, id)
 		}
+		err = output.Answer(cmd.OutOrStdout(), prog.JSON, definition.Done{ID: id, Did: did}, "%s", text)
 		return errors.Join(err, warn(cmd, s, one.JobExec))
 	})
 }
 
-// sayCreated says when a schedule fires first.
-func sayCreated(cmd *cobra.Command, s *program.Session, id string) error {
+// firstOf says when a schedule fires first; nothing where that cannot be seen.
+func firstOf(cmd *cobra.Command, s *program.Session, id string) string {
 	due, err := s.Schedules.Timers(cmd.Context(), s.DB, id)
 	if err != nil { // it was created, all the same
 		s.Log.Debug().Err(err).Msg("when it fires cannot be seen")
-		return output.Say(cmd.OutOrStdout(), "created: %s", id)
 	}
 	first, waits := due[id]
 	if !waits {
-		return output.Say(cmd.OutOrStdout(), "created: %s", id)
+		return ""
 	}
-	return output.Say(cmd.OutOrStdout(), "created: %s fires first at %s (UTC)", id, output.Stamp(first))
+	return " fires first at " + output.Stamp(first) + " (UTC)"
 }
 
-// warn warns of a job_exec that nobody has; of none where there is none.
+// warn warns of job_execs that nobody has; of none where there is none.
 func warn(cmd *cobra.Command, s *program.Session, execs ...string) error {
-	var names program.ExecNames
-	for _, name := range execs {
-		names.Add(name)
-	}
-	return s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, names...)
+	return s.WarnUnregistered(cmd.Context(), cmd.ErrOrStderr(), putOff, execs...)
 }

@@ -62,14 +62,10 @@ func deleteSchedules(cmd *cobra.Command, prog *program.Program, f deleteFlags, i
 		if err != nil {
 			return s.Explain(err)
 		}
-		if prog.JSON {
-			return output.JSON(cmd.OutOrStdout(), struct {
-				Deleted int `json:"deleted"`
-			}{deleted})
-		}
+		of := fmt.Sprintf("the %d named", len(ids))
 		if owned {
-			return output.Say(cmd.OutOrStdout(), "deleted %d of %s", deleted, f.owner.String())
+			of = f.owner.String()
 		}
-		return output.Say(cmd.OutOrStdout(), "deleted %d of the %d named", deleted, len(ids))
+		return output.Answer(cmd.OutOrStdout(), prog.JSON, map[string]int{"deleted": deleted}, "deleted %d of %s", deleted, of)
 	})
 }

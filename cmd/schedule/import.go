@@ -89,10 +89,7 @@ type fileImport struct {
 }
 
 func importFile(cmd *cobra.Command, prog *program.Program, f importFlags, name string) error {
-	i := &fileImport{importFlags: f, cmd: cmd, prog: prog, name: name}
-	if name == input.Stdin {
-		i.name = "stdin"
-	}
+	i := &fileImport{importFlags: f, cmd: cmd, prog: prog, name: input.Called(name)}
 	err := arguments.NotEmpty(cmd, "owner", "format")
 	if err == nil && f.deleteMissing && f.owner == (prescient.Entity{}) {
 		err = exit.Usage(errors.New("--delete-missing: give --owner too; of others nothing is deleted"))
@@ -243,12 +240,9 @@ func (i *fileImport) run(ctx context.Context) error {
 
 func (i *fileImport) report(p *plan) error {
 	did := imported{len(p.created), len(p.changed), len(p.deleted), p.kept, i.dryRun}
-	if i.prog.JSON {
-		return output.JSON(i.cmd.OutOrStdout(), did)
-	}
 	would := ""
 	if i.dryRun {
 		would = "would have "
 	}
-	return output.Say(i.cmd.OutOrStdout(), "%screated %d, changed %d, deleted %d; %d stay as they are", would, did.Created, did.Changed, did.Deleted, did.Kept)
+	return output.Answer(i.cmd.OutOrStdout(), i.prog.JSON, did, "%screated %d, changed %d, deleted %d; %d stay as they are", would, did.Created, did.Changed, did.Deleted, did.Kept)
 }

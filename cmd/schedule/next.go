@@ -83,11 +83,7 @@ func next(cmd *cobra.Command, prog *program.Program, f nextFlags, crontabs []str
 	printed := 0
 	for at := range line.After(from) {
 		local := at.In(line.Zone())
-		if prog.JSON {
-			err = output.JSON(cmd.OutOrStdout(), occurrence{at, local})
-		} else {
-			err = output.Say(cmd.OutOrStdout(), "%s", local.Format(time.RFC3339Nano))
-		}
+		err = output.Answer(cmd.OutOrStdout(), prog.JSON, occurrence{at, local}, "%s", local.Format(time.RFC3339Nano))
 		if printed++; err != nil || printed == f.count {
 			return err
 		}

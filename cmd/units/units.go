@@ -163,7 +163,7 @@ func writeUnits(cmd *cobra.Command, prog *program.Program, f unitFlags, write fu
 			return err
 		}
 	}
-	out := cmd.OutOrStdout()
+	p := output.To(cmd.OutOrStdout())
 	switch {
 	case f.dir != "":
 		for _, file := range files {
@@ -171,13 +171,11 @@ func writeUnits(cmd *cobra.Command, prog *program.Program, f unitFlags, write fu
 			if err := os.WriteFile(path, []byte(file.Text), 0o644); err != nil {
 				return err
 			}
-			if err := output.Say(out, "%s", path); err != nil {
-				return err
-			}
+			p.Say("%s", path)
 		}
-		return nil
+		return p.Err()
 	case prog.JSON:
-		return output.Lines(out, files)
+		return output.Lines(cmd.OutOrStdout(), files)
 	}
 	for i, file := range files {
 		heading := ""
@@ -187,11 +185,9 @@ func writeUnits(cmd *cobra.Command, prog *program.Program, f unitFlags, write fu
 		if i > 0 {
 			heading = "\n" + heading
 		}
-		if _, err := fmt.Fprint(out, heading, file.Text); err != nil {
-			return err
-		}
+		p.Text(heading + file.Text)
 	}
-	return nil
+	return p.Err()
 }
 
 // planUnits takes from the configuration what the units need. What was not given in its file they get as flags.

@@ -117,10 +117,7 @@ func (k Kind) Run(cmd *cobra.Command) *cobra.Command {
 			if done.Run, err = k.Of(s).RunNow(cmd.Context(), s.DB, names[0]); err != nil {
 				return s.Explain(err)
 			}
-			if k.Prog.JSON {
-				return output.JSON(cmd.OutOrStdout(), done)
-			}
-			return output.Say(cmd.OutOrStdout(), "%s", done.Run)
+			return output.Answer(cmd.OutOrStdout(), k.Prog.JSON, done, "%s", done.Run)
 		})
 	}
 	return cmd

@@ -8,6 +8,14 @@ import (
 // Stdin is the name that stands for stdin.
 const Stdin = "-"
 
+// Called is what a file is called in messages.
+func Called(name string) string {
+	if name == Stdin {
+		return "stdin"
+	}
+	return name
+}
+
 // From opens a file, or with - takes stdin, which stays open. ctx ends the opening, and each read.
 func From(ctx context.Context, name string, stdin io.Reader) (io.ReadCloser, error) {
 	if name == Stdin {

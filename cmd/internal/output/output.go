@@ -83,6 +83,14 @@ func Say(w io.Writer, format string, args ...any) error {
 	return err
 }
 
+// Answer prints what a command did: as JSON, or in a line for people.
+func Answer(w io.Writer, asJSON bool, v any, format string, args ...any) error {
+	if asJSON {
+		return JSON(w, v)
+	}
+	return Say(w, format, args...)
+}
+
 // Column is a column of a table.
 type Column struct {
 	Title string

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/exit"
+	"prescient/cmd/internal/words"
 	"prescient/config"
 	"prescient/prescient"
 	"prescient/prescient/agent"
@@ -240,14 +241,13 @@ func (s *Session) Explain(err error) error {
 func (s *Session) rolesWith(err error) string {
 	right, name, column, is := exit.Denied(err)
 	roles := sql.RolesWith(right, strings.TrimPrefix(name, s.Config.TablePrefix), column, sql.Dialect(s.Config.Dialect))
-	switch last := len(roles) - 1; {
-	case !is || last < 0:
+	switch {
+	case !is || len(roles) == 0:
 		return ""
-	case last == 0:
+	case len(roles) == 1:
 		return ", which the role " + roles[0] + " has"
-	default:
-		return ", which the roles " + strings.Join(roles[:last], ", ") + " and " + roles[last] + " have"
 	}
+	return ", which the roles " + words.List(roles, "and") + " have"
 }
 
 // close gives everything back, the last first.

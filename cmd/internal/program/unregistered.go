@@ -57,7 +57,11 @@ func (s *Session) WarnUnregistered(ctx context.Context, stderr io.Writer, conseq
 	defer cancel()
 	registered := s.Execs()
 	warned := 0
+	var names ExecNames
 	for _, name := range execs {
+		names.Add(name)
+	}
+	for _, name := range names {
 		if slices.Contains(registered, name) || name == prescient.AllExecs || name == prescient.AllEvents {
 			continue
 		}

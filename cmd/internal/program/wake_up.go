@@ -11,7 +11,7 @@ import (
 )
 
 // OpenWakeUp opens a wake-up of agents at the URL of a broker; stop closes it.
-type OpenWakeUp func(url, subject string, log zerolog.Logger) (w wakeup.WakeUp, stop func(), err error)
+type OpenWakeUp = func(url, subject string, log zerolog.Logger) (w wakeup.WakeUp, stop func(), err error)
 
 // openWakeUp opens the wake-up of agents at the first broker of events that has one; nil where there is none. Each database, and each
 // prefix of its tables, has a subject of its own.
