@@ -10,6 +10,7 @@ import (
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/program"
 	"prescient/cmd/internal/words"
+	"prescient/config/value"
 	"prescient/prescient"
 	"prescient/prescient/client"
 )
@@ -47,7 +48,7 @@ func anyOutcome() string {
 	for _, outcome := range prescient.Outcomes() {
 		names = append(names, string(outcome))
 	}
-	return words.List(names, "or")
+	return value.List(names, "or")
 }
 
 var endedChecks = listing[client.Ended]{

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"prescient/cmd/internal/definition"
 	"prescient/prescient"
 	"prescient/prescient/client"
 )
@@ -81,17 +82,11 @@ func (s *stage) audit(ctx context.Context, f demoFlags, t *teller) (books, error
 
 // all reads page after page.
 func all[R interface{ Cursor() string }](read func(after string) ([]R, error)) (rows []R, err error) {
-	for after := ""; ; {
-		page, err := read(after)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, page...)
-		if len(page) < client.MaxPage {
-			return rows, nil
-		}
-		after = page[len(page)-1].Cursor()
-	}
+	err = definition.Pages(client.MaxPage, read, R.Cursor, func(row R) error {
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, err
 }
 
 // balance makes the books: every check that was inserted has to be there once, ended or pending, and none may have

@@ -53,17 +53,10 @@ func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change fu
 	if err := arguments.NotEmpty(cmd, texts...); err != nil {
 		return nil, err
 	}
-	switch {
-	case f.exec != "" && f.topic != "":
-		return nil, exit.Usage(errors.New("--exec and --topic exclude each other; give one of them"))
-	case count(given("payload"), given("payload-file"), f.noPayload) > 1:
-		return nil, exit.Usage(errors.New("--payload, --payload-file and --no-payload exclude each other; give one of them"))
-	case given("owner") && f.noOwner:
-		return nil, exit.Usage(errors.New("--owner and --no-owner exclude each other; give one of them"))
-	}
-	changeLong, err := f.long.read(given)
-	if err != nil {
-		return nil, err
+	for _, flags := range [][]string{{"exec", "topic"}, {"payload", "payload-file", "no-payload"}, {"owner", "no-owner"}, {"pool", "no-pool"}} {
+		if err := arguments.Exclusive(cmd, flags...); err != nil {
+			return nil, err
+		}
 	}
 	payload, err := f.readPayload(cmd.Context(), cmd.InOrStdin())
 	if err != nil {
@@ -81,7 +74,7 @@ func (f *definitionFlags) read(cmd *cobra.Command, crontabs []string) (change fu
 		set(given("expires"), &s.ExpiresAfter, f.expires)
 		set(given("jitter"), &s.Jitter, f.jitter)
 		set(given("coalesce"), &s.MayCoalesce, f.coalesce)
-		changeLong(s)
+		f.long.change(s, given)
 		set(len(crontabs) > 0, &s.Crontabs, crontabs)
 		if err := s.Validate(); err != nil {
 			return exit.Usage(fmt.Errorf("%w%s", err, quotesMissing(crontabs)))
@@ -94,15 +87,6 @@ func set[T any](given bool, into *T, to T) {
 	if given {
 		*into = to
 	}
-}
-
-func count(list ...bool) (n int) {
-	for _, is := range list {
-		if is {
-			n++
-		}
-	}
-	return n
 }
 
 // readPayload reads the payload that the flags give; nil for none. One byte more than is allowed is read, so that the library can

@@ -1,13 +1,11 @@
 package schedule
 
 import (
-	"errors"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"prescient/cmd/internal/arguments"
-	"prescient/cmd/internal/exit"
 	"prescient/cmd/internal/file"
 	"prescient/cmd/internal/output"
 	"prescient/cmd/internal/words"
@@ -31,20 +29,15 @@ func (f *longFlags) addFlags(flags *pflag.FlagSet) {
 	arguments.Parsed(flags, &f.quota, "quota", "", file.ParseQuota, "how long after its start a long run is ended: 30s, or none (default half of the interval)")
 }
 
-// read returns what the flags that were given make of a definition. --long=false takes back what is for long runs alone.
-func (f *longFlags) read(given func(name string) bool) (change func(s *schedule.Schedule), err error) {
-	if f.pool != "" && f.noPool {
-		return nil, exit.Usage(errors.New("--pool and --no-pool exclude each other; give one of them"))
+// change changes what the flags that were given say of a definition. --long=false takes back what is for long runs alone.
+func (f *longFlags) change(s *schedule.Schedule, given func(name string) bool) {
+	if set(given("long"), &s.Long, f.long); given("long") && !f.long {
+		s.Overlap, s.Tolerance, s.Quota, s.Pool = "", 0, 0, ""
 	}
-	return func(s *schedule.Schedule) {
-		if set(given("long"), &s.Long, f.long); given("long") && !f.long {
-			s.Overlap, s.Tolerance, s.Quota, s.Pool = "", 0, 0, ""
-		}
-		set(given("overlap"), &s.Overlap, f.overlap)
-		set(given("tolerance"), &s.Tolerance, f.tolerance)
-		set(given("quota"), &s.Quota, f.quota)
-		set(given("pool") || f.noPool, &s.Pool, f.pool)
-	}, nil
+	set(given("overlap"), &s.Overlap, f.overlap)
+	set(given("tolerance"), &s.Tolerance, f.tolerance)
+	set(given("quota"), &s.Quota, f.quota)
+	set(given("pool") || f.noPool, &s.Pool, f.pool)
 }
 
 // sayLongRuns prints the long runs that did not end.

@@ -1,5 +1,5 @@
 // Package arguments refuses flags and arguments that are not allowed, in plain words and without showing what may be a
-// password.
+// password. Flags that take more than any text know themselves what is allowed (values.go).
 package arguments
 
 import (

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/exit"
+	"prescient/config/value"
 )
 
 // NotEmpty refuses flags that were given without a value: --exec "$NAME" where NAME is not set must not widen what a command does.
@@ -16,6 +17,23 @@ func NotEmpty(cmd *cobra.Command, flags ...string) error {
 		}
 	}
 	return nil
+}
+
+// Exclusive refuses flags of which more than one is given. One that is no flag of the command is passed over, as is --no-owner=false.
+func Exclusive(cmd *cobra.Command, flags ...string) error {
+	var all []string
+	given := 0
+	for _, name := range flags {
+		all = append(all, "--"+name)
+		flag := cmd.Flags().Lookup(name)
+		if flag != nil && flag.Changed && (flag.Value.Type() != "bool" || flag.Value.String() == "true") {
+			given++
+		}
+	}
+	if given < 2 {
+		return nil
+	}
+	return exit.Usage(fmt.Errorf("%s exclude each other; give one of them", value.List(all, "and")))
 }
 
 // One wants one argument, such as "the name of one job".

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"prescient/cmd/internal/exit"
-	"prescient/cmd/internal/words"
 	"prescient/config"
+	"prescient/config/value"
 	"prescient/prescient"
 	"prescient/prescient/agent"
 	"prescient/prescient/client"
@@ -247,7 +247,7 @@ func (s *Session) rolesWith(err error) string {
 	case len(roles) == 1:
 		return ", which the role " + roles[0] + " has"
 	}
-	return ", which the roles " + words.List(roles, "and") + " have"
+	return ", which the roles " + value.List(roles, "and") + " have"
 }
 
 // close gives everything back, the last first.
