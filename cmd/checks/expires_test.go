@@ -14,11 +14,11 @@ func TestACheckIsInsertedWithAnExpiryAndShown(t *testing.T) {
 		r.Begin()
 		insert := []string{"insert", "--entity", "patient/7", "--exec", "remind", "--at", "2026-11-20 12:00"}
 		for text, why := range map[string]string{
-			"0s": `duration "0s" is not positive; want one such as 90s`, "-1h": `duration "-1h" is not positive; want one such as 90s`,
-			"soon": `"soon" is no duration; want one such as 90s, 15m, 1h30m, 1d12h or 30d` + "\n",
+			"0s": "--expires 0s: positive times are allowed\n", "-1h": "--expires -1h: positive times are allowed\n",
+			"soon": `--expires: "soon" is no duration; want one such as 90s, 15m, 1h30m, 1d12h or 30d; positive times are allowed` + "\n",
 		} {
-			r.Execute(append(insert, "--expires", text)...).Wants(r.T, cmd.ExitUsage, "--expires: ", why)
-			r.Execute("insert", "--file", rig.File(r.T, "a.csv", "entity\na/b\n"), "--exec", "x", "--in", "1h", "--expires", text).Wants(r.T, cmd.ExitUsage, "--expires: ", why)
+			r.Execute(append(insert, "--expires", text)...).Wants(r.T, cmd.ExitUsage, why)
+			r.Execute("insert", "--file", rig.File(r.T, "a.csv", "entity\na/b\n"), "--exec", "x", "--in", "1h", "--expires", text).Wants(r.T, cmd.ExitUsage, why)
 		}
 		r.OK(append(insert, "--expires", "1h")...)
 		if out := r.OK("get", "--entity", "patient/7", "--exec", "remind"); !strings.Contains(out, "expires_at      2026-11-20 13:00:00\n") {

@@ -141,8 +141,7 @@ func dueOf(ctx context.Context, s *program.Session, w when) (time.Time, error) {
 	return w.resolve(now)
 }
 
-// readPayload reads a payload from the flag itself, from stdin or from a file. One byte more than is allowed is read, so
-// that the library can refuse it.
+// readPayload reads a payload from the flag itself, from stdin or from a file.
 func readPayload(ctx context.Context, text string, stdin io.Reader) (json.RawMessage, error) {
 	name, isFile := strings.CutPrefix(text, "@")
 	switch {
@@ -151,12 +150,8 @@ func readPayload(ctx context.Context, text string, stdin io.Reader) (json.RawMes
 	case text != input.Stdin && !isFile:
 		return json.RawMessage(text), nil
 	}
-	from, err := input.From(ctx, name, stdin)
-	if err != nil {
-		return nil, err
-	}
-	payload, err := io.ReadAll(io.LimitReader(from, prescient.MaxPayload+1))
-	return orNothing(payload), errors.Join(err, from.Close())
+	payload, err := input.ReadAll(ctx, name, stdin, prescient.MaxPayload)
+	return orNothing(payload), err
 }
 
 // orNothing makes of an empty file a text that is refused, not the payload that was not given.

@@ -3,6 +3,7 @@ package checks
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func (w when) resolve(now time.Time) (time.Time, error) {
 		}
 		return t, nil
 	case w.in != "":
-		d, err := lengthOf("in", w.in, true)
+		d, err := lengthOf("in", w.in, 0)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -55,24 +56,16 @@ func (w when) resolve(now time.Time) (time.Time, error) {
 }
 
 // lengthOf reads the duration of a flag, or of a line of a file; empty is none.
-func lengthOf(flag, text string, mayBeZero bool) (time.Duration, error) {
+func lengthOf(flag, text string, least time.Duration) (length time.Duration, err error) {
 	if text == "" {
 		return 0, nil
 	}
-	length, err := value.ParseDuration(text)
-	switch {
-	case err != nil:
-	case length < 0 && mayBeZero:
-		err = fmt.Errorf("duration %q is negative; want one such as 90s, 3h, 1d12h", text)
-	case length <= 0 && !mayBeZero:
-		err = fmt.Errorf("duration %q is not positive; want one such as 90s, 3h, 1d12h", text)
-	}
-	if err != nil {
-		return 0, exit.Usage(fmt.Errorf("--%s: %w", flag, err))
+	if err := value.Duration(&length, least, math.MaxInt64)(text); err != nil {
+		return 0, exit.Usage(value.Named("--"+flag, err))
 	}
 	return length, nil
 }
 
-func parseSpread(text string) (time.Duration, error) { return lengthOf("spread", text, true) }
+func parseSpread(text string) (time.Duration, error) { return lengthOf("spread", text, 0) }
 
-func parseExpires(text string) (time.Duration, error) { return lengthOf("expires", text, false) }
+func parseExpires(text string) (time.Duration, error) { return lengthOf("expires", text, 1) }

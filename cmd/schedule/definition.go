@@ -89,8 +89,7 @@ func set[T any](given bool, into *T, to T) {
 	}
 }
 
-// readPayload reads the payload that the flags give; nil for none. One byte more than is allowed is read, so that the library can
-// refuse it.
+// readPayload reads the payload that the flags give; nil for none.
 func (f *definitionFlags) readPayload(ctx context.Context, stdin io.Reader) ([]byte, error) {
 	name := f.payloadFile
 	switch {
@@ -101,12 +100,7 @@ func (f *definitionFlags) readPayload(ctx context.Context, stdin io.Reader) ([]b
 	case name == "":
 		return []byte(f.payload), nil
 	}
-	from, err := input.From(ctx, name, stdin)
-	if err != nil {
-		return nil, exit.NotRead("--payload-file", err)
-	}
-	defer from.Close()
-	payload, err := io.ReadAll(io.LimitReader(from, schedule.MaxPayload+1))
+	payload, err := input.ReadAll(ctx, name, stdin, schedule.MaxPayload)
 	if err != nil {
 		return nil, exit.NotRead("--payload-file", err)
 	}

@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
@@ -26,6 +27,16 @@ func From(ctx context.Context, name string, stdin io.Reader) (io.ReadCloser, err
 		return nil, err
 	}
 	return interruptibleFile{Interruptible(ctx, file), file}, nil
+}
+
+// ReadAll reads a file, or with - stdin, to its end, or to a byte behind what may be in it: so that whoever says how much that is can refuse it.
+func ReadAll(ctx context.Context, name string, stdin io.Reader, most int64) ([]byte, error) {
+	from, err := From(ctx, name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(from, most+1))
+	return content, errors.Join(err, from.Close())
 }
 
 // interruptibleFile reads as one and closes the other.
