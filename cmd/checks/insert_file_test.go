@@ -82,7 +82,7 @@ func TestBadLinesOfAFileAreNamedBeforeTheDatabaseIsAsked(t *testing.T) {
 				`{"entity": "a/b", "entity_key": "c", "job_exec": "x", "in": "1h"}`, `{"entity": "a/b", "job_exec": "x", "due_at": "soon"}`)
 		}, nil, []string{":2: it is no JSON object", `:5: invalid: entity "order"`, ":6: it is no JSON object", ":7: something stands behind",
 			":8: it is not UTF-8", ":9: in: ", ":10: it has neither due_at nor in", ":11: it has no job_exec", ":12: it has no entity",
-			":13: due_at and in exclude", ":14: spread: ", `:15: it is no JSON object of a check: unknown field "colour"`, ":16: entity excludes",
+			":13: due_at and in exclude", ":14: spread -1h: 0s and positive times are allowed", `:15: it is no JSON object of a check: unknown field "colour"`, ":16: entity excludes",
 			`:17: due_at: time "soon"`, "14 of 16 lines are bad; nothing was inserted"}},
 		"a line too long": {func() (string, string) { return jsonl(good, `{"payload": "`+strings.Repeat("x", 5<<20)+`"}`, "{") }, nil,
 			[]string{":2: it is longer than", ":3: it is no JSON"}},
