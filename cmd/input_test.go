@@ -29,7 +29,7 @@ func TestWrongInputIsRefusedBeforeTheDatabaseIsAsked(t *testing.T) {
 		{"wrong time", insert("--at", "tomorrow"), `--at: time "tomorrow": want now`},
 		{"a day that is not", insert("--at", "2026-02-30 10:00"), "--at: time"},
 		{"wrong duration", insert("--in", "3"), "--in: "},
-		{"negative duration", insert("--in", "-3h"), "negative"},
+		{"negative duration", insert("--in", "-3h"), "--in -3h: 0s and positive times are allowed"},
 		{"payload is no JSON", insert("--in", "1h", "--payload", "{"), "payload of order/42 is not JSON"},
 		{"payload from a file that is not", insert("--in", "1h", "--payload", "@/nonexistent"), "--payload: open /nonexistent"},
 		{"payload from an empty stdin", insert("--in", "1h", "--payload", "-"), "is not JSON"},
