@@ -240,19 +240,15 @@ func (l Log) search(ctx context.Context, db prescient.DB, f Filter, bounds, rest
 
 // reach returns the entry that so many come before; nil for none.
 func (l Log) reach(ctx context.Context, db prescient.DB, conditions []string, offset int) (*cursor, error) {
-	var at, id string
 	var c cursor
-	err := store.QueryRow(ctx, db, []any{&at, &id}, l.tables.Fill("audit/reach", "{filter}", all(conditions), "{offset}", strconv.Itoa(offset)))
+	err := store.QueryRow(ctx, db, []any{store.At(&c.at), store.UnhexInto(c.entry[:])}, l.tables.Fill("audit/reach", "{filter}", all(conditions), "{offset}", strconv.Itoa(offset)))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("reading the audit: %w", err)
 	}
-	if c.at, err = store.ParseTime(at); err == nil {
-		_, err = hex.Decode(c.entry[:], []byte(id))
-	}
-	return &c, err
+	return &c, nil
 }
 
 func all(conditions []string) string {
@@ -263,58 +259,18 @@ func all(conditions []string) string {
 }
 
 func (l Log) page(ctx context.Context, db prescient.DB, index string, conditions []string, limit int) (page []Stored, err error) {
-	rows, err := db.QueryContext(ctx, l.tables.Fill("audit/list", "{index}", index, "{filter}", all(conditions), "{limit}", strconv.Itoa(limit)))
-	if err != nil {
-		return nil, fmt.Errorf("reading the audit: %w", err)
+	page, err = store.Rows(ctx, db, "reading the audit", l.tables.Fill("audit/list", "{index}", index, "{filter}", all(conditions), "{limit}", strconv.Itoa(limit)), (*Stored).into)
+	for i := range page {
+		page[i].Before, page[i].After = readable(page[i].Before), readable(page[i].After)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, fmt.Errorf("reading the audit: %w", err)
-		}
-		page = append(page, one)
-	}
-	return page, rows.Err()
+	return page, err
 }
 
-func scan(rows *sql.Rows) (s Stored, err error) {
-	var at, entry string
-	var version sql.Null[uint64]
-	var incarnation sql.NullString
-	var id, account, person, host, program, command, reason, before, after sql.NullString
-	if err := rows.Scan(&at, &entry, &s.Kind, &id, &s.Verb, &version, &incarnation, &account, &person, &host, &program, &command, &reason,
-		&before, &after, &s.Pruned); err != nil {
-		return s, err
-	}
-	s.Version = version.V
-	var errs []error
-	if incarnation.Valid {
-		of, err := store.ParseTime(incarnation.String)
-		s.Incarnation, errs = &of, append(errs, err)
-	}
-	_, err = hex.Decode(s.entry[:], []byte(entry))
-	errs = append(errs, err)
-	for _, column := range []struct {
-		from sql.NullString
-		to   *string
-	}{{id, &s.ID}, {account, &s.Account}, {person, &s.Person}, {host, &s.Host}, {program, &s.Program}, {command, &s.Command}, {reason, &s.Reason}} {
-		plain, err := hex.DecodeString(column.from.String)
-		*column.to = string(plain)
-		errs = append(errs, err)
-	}
-	for _, column := range []struct {
-		from sql.NullString
-		to   *json.RawMessage
-	}{{before, &s.Before}, {after, &s.After}} {
-		if column.from.Valid {
-			plain, err := hex.DecodeString(column.from.String)
-			*column.to = readable(plain)
-			errs = append(errs, err)
-		}
-	}
-	s.At, err = store.ParseTime(at)
-	return s, errors.Join(append(errs, err)...)
+// into is where the columns of a row go.
+func (s *Stored) into() []any {
+	return []any{store.At(&s.At), store.UnhexInto(s.entry[:]), &s.Kind, store.Unhex(&s.ID), &s.Verb, store.OrZero(&s.Version), store.AtOrNil(&s.Incarnation), store.Unhex(&s.Account),
+		store.Unhex(&s.Person), store.Unhex(&s.Host), store.Unhex(&s.Program), store.Unhex(&s.Command), store.Unhex(&s.Reason), store.Unhex(&s.Before), store.Unhex(&s.After),
+		&s.Pruned}
 }
 
 // readable is what plain SQL wrote as JSON, though it is none, as a string.

@@ -163,25 +163,17 @@ func (l Log) start(ctx context.Context, db prescient.DB, first made) (what strin
 
 // versions reads what entries have made, in the order of the streams. done says that none come behind them.
 func (l Log) versions(ctx context.Context, db prescient.DB, from Place, entries int) (all []made, done bool, err error) {
-	rows, err := db.QueryContext(ctx, l.tables.Fill("audit/versions", "{from}", from.Literal(), "{limit}", literal.Of(literal.AppendInt, int64(entries))))
-	if err != nil {
-		return nil, false, fmt.Errorf("looking for versions in the audit: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var of string
-		var incarnation sql.NullString
-		var one made
-		if err := rows.Scan(&of, &incarnation, &one.version, &one.pruned); err != nil {
-			return nil, false, err
-		}
-		if one.of, err = parseStream(of); err != nil {
-			return nil, false, err
-		}
-		one.incarnation = incarnation.String
-		all = append(all, one)
-	}
-	return all, len(all) < entries, rows.Err()
+	all, err = store.Rows(ctx, db, "looking for versions in the audit", l.tables.Fill("audit/versions", "{from}", from.Literal(), "{limit}", literal.Of(literal.AppendInt, int64(entries))), (*made).into)
+	return all, err == nil && len(all) < entries, err
+}
+
+// into is where the columns of a row go.
+func (m *made) into() []any {
+	ofStream := store.Text(func(text string) (err error) {
+		m.of, err = parseStream(text)
+		return err
+	})
+	return []any{ofStream, store.OrZero(&m.incarnation), &m.version, &m.pruned}
 }
 
 // began is since when there is an audit, as the server writes times.

@@ -85,40 +85,36 @@ func (c *Client) place(jobExec string, dueAt, now time.Time) (due, slot time.Tim
 func (c *Client) Now(ctx context.Context, db prescient.DB) (time.Time, error) { return c.now(ctx, db) }
 
 // now asks for the database's time, and makes sure that slot_config is as it was.
-func (c *Client) now(ctx context.Context, db prescient.DB) (time.Time, error) {
-	var text string
+func (c *Client) now(ctx context.Context, db prescient.DB) (now time.Time, err error) {
 	var version uint64
 	looking := time.Now()
-	if err := store.QueryRow(ctx, db, []any{&text, &version}, c.tables.Stmt.Get("client/now")); err != nil {
+	if err := store.QueryRow(ctx, db, []any{store.At(&now), &version}, c.tables.Stmt.Get("client/now")); err != nil {
 		return time.Time{}, fmt.Errorf("reading slot_config: %w", err)
 	}
 	if err := c.tables.SameVersion(version); err != nil {
 		return time.Time{}, err
 	}
 	c.lately.looked(looking)
-	return store.ParseTime(text)
+	return now, nil
 }
 
 // readPending asks for the database's time, and for the row of a key if one is pending.
-func (c *Client) readPending(ctx context.Context, db prescient.DB, key prescient.Key) (time.Time, *prescient.FutureJob, error) {
-	var text string
+func (c *Client) readPending(ctx context.Context, db prescient.DB, key prescient.Key) (now time.Time, pending *prescient.FutureJob, err error) {
 	var version uint64
-	var row rowtext.Row
+	var job prescient.FutureJob
 	query := c.tables.Fill("client/pending", "{columns}", rowtext.Columns, "{key}", literal.Of(literal.AppendKey, key))
 	looking := time.Now()
-	if err := store.QueryRow(ctx, db, append([]any{&text, &version}, row.Targets()...), query); err != nil {
+	if err := store.QueryRow(ctx, db, append([]any{store.At(&now), &version}, rowtext.Into(&job)...), query); err != nil {
 		return time.Time{}, nil, fmt.Errorf("looking for a pending check: %w", err)
 	}
 	if err := c.tables.SameVersion(version); err != nil {
 		return time.Time{}, nil, err
 	}
 	c.lately.looked(looking)
-	now, err := store.ParseTime(text)
-	if err != nil {
-		return time.Time{}, nil, err
+	if job.EntityName == "" {
+		return now, nil, nil
 	}
-	job, err := row.Job()
-	return now, job, err
+	return now, &job, nil
 }
 
 // find reads pending rows by a condition on job_key, with or without a lock. columns are rowtext.Columns or rowtext.BareColumns.
@@ -127,22 +123,6 @@ func (c *Client) find(ctx context.Context, db prescient.DB, columns, condition s
 	if lock {
 		forUpdate = "FOR UPDATE"
 	}
-	rows, err := db.QueryContext(ctx, c.tables.Fill("client/find", "{columns}", columns, "{keys}", condition, "{lock}", forUpdate))
-	if err != nil {
-		return nil, fmt.Errorf("finding pending checks: %w", err)
-	}
-	defer rows.Close()
-	var found []prescient.FutureJob
-	for rows.Next() {
-		var row rowtext.Row
-		if err := rows.Scan(row.Targets()...); err != nil {
-			return nil, err
-		}
-		job, err := row.Job()
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, *job)
-	}
-	return found, rows.Err()
+	query := c.tables.Fill("client/find", "{columns}", columns, "{keys}", condition, "{lock}", forUpdate)
+	return store.Rows(ctx, db, "finding pending checks", query, rowtext.Into)
 }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -61,25 +60,18 @@ func pausable(name string) error {
 
 // paused locks the pauses of some job_execs, and returns them by name.
 func (c *Client) paused(ctx context.Context, db prescient.DB, names string) (map[string]paused, error) {
-	rows, err := db.QueryContext(ctx, c.tables.Fill("operate/paused", "{job_execs}", names))
-	if err != nil {
-		return nil, fmt.Errorf("looking for pauses: %w", err)
+	type row struct {
+		paused
+		name string
 	}
-	defer rows.Close()
+	rows, err := store.Rows(ctx, db, "looking for pauses", c.tables.Fill("operate/paused", "{job_execs}", names), func(r *row) []any {
+		return []any{&r.name, store.Unhex(&r.By), store.Unhex(&r.Reason)}
+	})
 	found := make(map[string]paused)
-	for rows.Next() {
-		var name, by, reason string
-		if err := rows.Scan(&name, &by, &reason); err != nil {
-			return nil, fmt.Errorf("looking for pauses: %w", err)
-		}
-		plainBy, noBy := hex.DecodeString(by)
-		plainReason, noReason := hex.DecodeString(reason)
-		if err := errors.Join(noBy, noReason); err != nil {
-			return nil, err
-		}
-		found[name] = paused{string(plainBy), string(plainReason)}
+	for _, r := range rows {
+		found[r.name] = r.paused
 	}
-	return found, rows.Err()
+	return found, err
 }
 
 // Resume ends pauses and returns how many there were. Those of AllExecs and of AllEvents are of their own: what was paused by another

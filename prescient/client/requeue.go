@@ -14,6 +14,7 @@ import (
 	"prescient/prescient/client/internal/rowtext"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
+	"prescient/prescient/internal/store"
 )
 
 // RequeueOptions are for Requeue.
@@ -284,19 +285,16 @@ func expiresAfter(end Ended) time.Duration {
 
 // latestEnds returns when checks ended last.
 func (r *requeue) latestEnds(ctx context.Context, keys string) (map[prescient.Key]time.Time, error) {
-	rows, err := r.db.QueryContext(ctx, r.tables.Fill("operate/latest_ends", "{keys}", keys))
-	if err != nil {
-		return nil, fmt.Errorf("looking for later ends: %w", err)
+	type end struct {
+		key prescient.Key
+		at  time.Time
 	}
-	defer rows.Close()
+	ends, err := store.Rows(ctx, r.db, "looking for later ends", r.tables.Fill("operate/latest_ends", "{keys}", keys), func(row *end) []any {
+		return []any{store.Key(&row.key), &row.at}
+	})
 	latest := make(map[prescient.Key]time.Time)
-	for rows.Next() {
-		var key []byte
-		var at time.Time
-		if err := rows.Scan(&key, &at); err != nil {
-			return nil, fmt.Errorf("looking for later ends: %w", err)
-		}
-		latest[prescient.Key(key)] = at
+	for _, row := range ends {
+		latest[row.key] = row.at
 	}
-	return latest, rows.Err()
+	return latest, err
 }

@@ -34,40 +34,37 @@ type roll struct {
 }
 
 // examineAgents looks whether the agents and timers that live serve all that there is, and what the dead have left.
-func (d *doctor) examineAgents(ctx context.Context) ([]Finding, error) {
-	agents, err := agent.ListBy(ctx, d.db, d.tables.Stmt)
-	if err != nil {
-		return nil, err
-	}
-	r := roll{agents: agents, grid: d.tables.Grid, pools: slices.Clone(d.options.Pools), runs: make(map[string]int), waits: make(map[string]int), clock: d.options.ClockWarn}
+func (l *look) examineAgents(ctx context.Context) {
+	agents := l.agents(ctx)
+	r := roll{agents: agents, grid: l.tables.Grid, pools: slices.Clone(l.options.Pools), runs: make(map[string]int), waits: make(map[string]int), clock: l.options.ClockWarn}
 	var held []struct {
 		Agent string `db:"agent"`
 		Runs  int    `db:"runs"`
 	}
-	if err := d.db.SelectContext(ctx, &held, d.tables.Stmt.Get("operate/held_runs"), runsProbe); err != nil {
-		return nil, fmt.Errorf("operate/held_runs: %w", err)
-	}
-	r.takes, _ = strconv.Atoi(d.vars["max_connections"]) // it is not shown to everybody
+	l.rows(ctx, &held, "operate/held_runs", runsProbe)
+	r.takes, _ = strconv.Atoi(l.vars["max_connections"]) // it is not shown to everybody
 	for _, h := range held {
 		r.runs[h.Agent] = h.Runs
 	}
 	var wanted []string
-	if err := d.db.SelectContext(ctx, &wanted, d.tables.Stmt.Get("operate/pools"), runsProbe, poolsProbe); err != nil {
-		return nil, fmt.Errorf("operate/pools: %w", err)
-	}
+	l.rows(ctx, &wanted, "operate/pools", runsProbe, poolsProbe)
 	r.pools = append(r.pools, wanted...)
-	pools, err := agent.PoolsBy(ctx, d.db, d.tables.Stmt, agents)
-	if err != nil {
-		return nil, err
+	if l.err != nil {
+		return
 	}
+	var pools []agent.Pool
+	pools, l.err = agent.PoolsBy(ctx, l.db, l.tables.Stmt, agents)
 	for _, pool := range pools {
 		r.waits[pool.Name] = pool.Waiting
 	}
-	if r.parts, err = d.parts(ctx, reach{"the first %s long runs that have not ended", runsProbe, "long_run", "ended_at", "WHERE ended_at IS NULL", nil},
-		reach{"the first %s schedules", poolsProbe, "schedule", "PRIMARY", "", nil}); err != nil {
-		return nil, err
-	}
-	return r.judge(), nil
+	r.parts = l.parts(ctx, longRunsInHand(runsProbe), reach{"the first %s schedules", poolsProbe, "schedule", "PRIMARY", "", nil})
+	l.say(r.judge()...)
+}
+
+// agents are those that the tables have, and timers.
+func (l *look) agents(ctx context.Context) (agents []agent.Known) {
+	agents, l.err = agent.ListBy(ctx, l.db, l.tables.Stmt)
+	return agents
 }
 
 // judge says what is wrong with the agents.

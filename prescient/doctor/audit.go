@@ -30,85 +30,70 @@ var audited = []struct {
 }
 
 // examineAudit looks for entries of the audit that somebody deleted or forged, and for changes of schedules, jobs and steps that have none.
-func (d *doctor) examineAudit(ctx context.Context) ([]Finding, error) {
+func (l *look) examineAudit(ctx context.Context) {
 	var from audit.Place
-	if _, err := rand.Read(from[:]); err != nil {
-		return nil, err
-	}
-	odd, err := d.oddities(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	var found []Finding
-	if len(odd) > 0 {
-		var list []string
-		for _, one := range odd { // incarnations of one object, of which the same is said, are one
-			what := one.String()
-			if slices.Contains(list, what) {
-				continue
-			}
-			if len(list) == namedSchedules || one.Kind == "" { // not all are named
-				list = append(list, "and more")
-				break
-			}
-			list = append(list, what)
-		}
-		found = append(found, bad("audit", "Entries of the audit are missing or forged: "+strings.Join(list, "; ")+".",
+	_, _ = rand.Read(from[:]) // it never fails
+	if odd := namedOddities(l.oddities(ctx, from)); len(odd) > 0 {
+		l.say(bad("audit", "Entries of the audit are missing or forged: "+strings.Join(odd, "; ")+".",
 			"`audit --kind KIND --id ID` lists the entries and the accounts that wrote them. For what is missing see a backup, and who has the rights of the owner."))
 	}
 	const latest = "FORCE INDEX (PRIMARY) ORDER BY at DESC, entry DESC"
 	behind := "FORCE INDEX (incarnation) WHERE stream > " + from.Literal() + " ORDER BY stream, incarnation, version, pruned"
-	for _, of := range audited {
-		var versions, gone []faulty
-		query := d.tables.Fill("operate/audit_versions", "{kind}", string(of.kind), "{table}", of.table, "{id}", of.key)
-		if err := d.db.SelectContext(ctx, &versions, query, versionProbe, namedSchedules+1); err != nil {
-			return nil, fmt.Errorf("comparing the versions of %ss with the audit: %w", of.kind, err)
-		}
-		for _, some := range []string{latest, behind} {
-			var more []faulty
-			query = d.tables.Fill("operate/audit_gone", "{kind}", string(of.kind), "{table}", of.table, "{same}", of.same, "{some}", some)
-			if err := d.db.SelectContext(ctx, &more, query, goneProbe, namedSchedules+1); err != nil {
-				return nil, fmt.Errorf("looking for %ss that are gone: %w", of.kind, err)
-			}
-			for _, one := range more {
-				if !slices.Contains(gone, one) {
-					gone = append(gone, one)
-				}
-			}
-		}
-		if len(versions) > 0 {
-			found = append(found, warn("audit.versions", sentence(fmt.Sprintf("%ss are not as the audit has them: %s", of.kind, named(versions))),
-				fmt.Sprintf("A program from before the audit or plain SQL changed them, or somebody deleted or forged an entry. `audit --kind %s --id ID` lists the entries.", of.kind)))
-		}
-		if len(gone) > 0 {
-			found = append(found, warn("audit.deleted", sentence(fmt.Sprintf("%ss are gone without an entry in the audit: %s", of.kind, named(gone))),
-				"A program from before the audit or plain SQL deleted them, or somebody deleted or forged an entry."))
-		}
-	}
 	looks := []reach{{"%s entries from a random object on", entryProbe, "audit_log", "PRIMARY", "", nil},
 		{"the latest %s entries", goneProbe, "audit_log", "PRIMARY", "", nil}}
 	for _, of := range audited {
+		var versions, gone []faulty
+		query := l.tables.Fill("operate/audit_versions", "{kind}", string(of.kind), "{table}", of.table, "{id}", of.key)
+		l.query(ctx, l.db.SelectContext, &versions, fmt.Sprintf("comparing the versions of %ss with the audit", of.kind), query, versionProbe, namedSchedules+1)
+		for _, some := range []string{latest, behind} {
+			var more []faulty
+			query = l.tables.Fill("operate/audit_gone", "{kind}", string(of.kind), "{table}", of.table, "{same}", of.same, "{some}", some)
+			l.query(ctx, l.db.SelectContext, &more, fmt.Sprintf("looking for %ss that are gone", of.kind), query, goneProbe, namedSchedules+1)
+			gone = appendNew(gone, more)
+		}
+		l.sayOf(versions, warn("audit.versions", capital(fmt.Sprintf("%ss are not as the audit has them", of.kind)),
+			fmt.Sprintf("A program from before the audit or plain SQL changed them, or somebody deleted or forged an entry. `audit --kind %s --id ID` lists the entries.", of.kind)))
+		l.sayOf(gone, warn("audit.deleted", capital(fmt.Sprintf("%ss are gone without an entry in the audit", of.kind)),
+			"A program from before the audit or plain SQL deleted them, or somebody deleted or forged an entry."))
 		looks = append(looks, reach{"the first %s " + string(of.kind) + "s", versionProbe, of.table, "PRIMARY", "", nil})
 	}
-	parts, err := d.parts(ctx, looks...)
-	if err != nil {
-		return nil, err
+	l.orFine(ctx, "audit", "no version is missing, no object is gone without an entry, and schedules, jobs and steps are as the audit has them", looks...)
+}
+
+// namedOddities names a few. Incarnations of one object, of which the same is said, are one.
+func namedOddities(odd []audit.Amiss) (list []string) {
+	for _, one := range odd {
+		what := one.String()
+		if slices.Contains(list, what) {
+			continue
+		}
+		if len(list) == namedSchedules || one.Kind == "" { // not all are named
+			return append(list, "and more")
+		}
+		list = append(list, what)
 	}
-	return orFine(found, "audit", "no version is missing, no object is gone without an entry, and schedules, jobs and steps are as the audit has them", parts...), nil
+	return list
 }
 
 // oddities looks at a part of the audit from a place on, and from the first one where it comes to the end.
-func (d *doctor) oddities(ctx context.Context, from audit.Place) ([]audit.Amiss, error) {
-	log := audit.On(&d.tables)
-	found, _, done, err := log.Versions(ctx, d.db, from, entryProbe)
-	if err != nil || !done {
-		return found, err
+func (l *look) oddities(ctx context.Context, from audit.Place) []audit.Amiss {
+	log := audit.On(&l.tables)
+	found, _, done, err := log.Versions(ctx, l.db, from, entryProbe)
+	if err == nil && done {
+		var more []audit.Amiss
+		more, _, _, err = log.Versions(ctx, l.db, audit.Place{}, entryProbe)
+		found = appendNew(found, more) // what comes behind the place was seen
 	}
-	more, _, _, err := log.Versions(ctx, d.db, audit.Place{}, entryProbe)
+	l.err = err
+	return found
+}
+
+// appendNew adds those that are not there yet.
+func appendNew[T comparable](all, more []T) []T {
 	for _, one := range more {
-		if !slices.Contains(found, one) { // what comes behind the place was seen
-			found = append(found, one)
+		if !slices.Contains(all, one) {
+			all = append(all, one)
 		}
 	}
-	return found, err
+	return all
 }

@@ -16,12 +16,10 @@ import (
 const DefaultBlocked = 10 * time.Second
 
 // examineBlocking looks at the sessions that wait for others at the tables.
-func (d *doctor) examineBlocking(ctx context.Context) ([]Finding, error) {
-	found, err := blocking.Look(ctx, d.db, blocking.Options{Prefix: d.options.Prefix, Dialect: d.options.Dialect})
-	if err != nil {
-		return nil, err
-	}
-	return append(blockingFindings(found, d.options.Blocked), lockedFindings(found)...), nil
+func (l *look) examineBlocking(ctx context.Context) {
+	var found blocking.Report
+	found, l.err = blocking.Look(ctx, l.db, blocking.Options{Prefix: l.options.Prefix, Dialect: l.options.Dialect})
+	l.say(append(blockingFindings(found, l.options.Blocked), lockedFindings(found)...)...)
 }
 
 // withoutChains says that nobody waits, as far as that shows.

@@ -15,7 +15,7 @@ import (
 
 // Every code that the doctor gives a finding is listed, and every listed one is given.
 func TestEveryCodeOfAFindingIsKnown(t *testing.T) {
-	codes := regexp.MustCompile(`(?m)(?:\b(?:bad|warn|fine|part|tell|unseen|notShown|withoutProcess|orFine)\((?:job, |found, |findings, )?|^\t\{|^\t\t\{)"([a-z_]+(?:\.[a-z]+)?)"`)
+	codes := regexp.MustCompile(`(?m)(?:\b(?:bad|warn|fine|part|tell|unseen|notShown|withoutProcess|orFine|orPart)\((?:job, |found, |ctx, )?|^\t\{|^\t\t\{)"([a-z_]+(?:\.[a-z]+)?)"`)
 	given := []string{}
 	for _, kind := range []string{migrate.DamagedTable, migrate.DamagedColumn, migrate.DamagedIndex, migrate.DamagedCheck, migrate.DamagedDefault, migrate.DamagedView, migrate.DamagedProcedure, migrate.DamagedDefiner} {
 		given = append(given, "schema."+kind)

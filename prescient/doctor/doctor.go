@@ -123,11 +123,8 @@ func (d *doctor) readResolution(ctx context.Context) (time.Duration, error) {
 // howToMigrate says what helps where slot_config is missing or behind: a migration, unless it is missing though all were
 // applied.
 func (d *doctor) howToMigrate(ctx context.Context) string {
-	if d.tables.Version != 0 {
-		return "Run `migrate`."
-	}
 	missing, err := migrate.Pending(ctx, d.db.DB, migrate.Schema{Prefix: d.tables.Prefix, Resolution: cmp.Or(d.options.Resolution, time.Hour)})
-	if err == nil && missing == 0 {
+	if d.tables.Version == 0 && err == nil && missing == 0 {
 		return "All migrations were applied, so somebody dropped slot_config or emptied it. `migrate --repair` says what is missing."
 	}
 	return "Run `migrate`."
@@ -135,20 +132,18 @@ func (d *doctor) howToMigrate(ctx context.Context) string {
 
 // readVariables reads the settings by their names, as the server has them for everybody.
 func (d *doctor) readVariables(ctx context.Context) (map[string]string, error) {
-	rows, err := d.db.QueryContext(ctx, d.tables.Stmt.Get("operate/variables"))
-	if err != nil {
+	var settings []struct {
+		Name  string `db:"Variable_name"`
+		Value string `db:"Value"`
+	}
+	if err := d.db.SelectContext(ctx, &settings, d.tables.Stmt.Get("operate/variables")); err != nil {
 		return nil, fmt.Errorf("reading the settings: %w", err)
 	}
-	defer rows.Close()
 	vars := make(map[string]string)
-	for rows.Next() {
-		var name, value string
-		if err := rows.Scan(&name, &value); err != nil {
-			return nil, err
-		}
-		vars[strings.ToLower(name)] = value
+	for _, one := range settings {
+		vars[strings.ToLower(one.Name)] = one.Value
 	}
-	return vars, rows.Err()
+	return vars, nil
 }
 
 // examineTimeout bounds each examination.

@@ -27,7 +27,7 @@ type waiting struct {
 }
 
 // examineEvents looks for events that nobody publishes, or cannot, and for those that were refused for good.
-func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
+func (l *look) examineEvents(ctx context.Context) {
 	var topics []waiting
 	var shards []struct {
 		Shard      int    `db:"shard"`
@@ -37,19 +37,10 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 		Forwarders int    `db:"forwarders"`
 	}
 	var aside, strange []string
-	if err := d.db.SelectContext(ctx, &topics, d.tables.Stmt.Get("event/backlog"), outboxProbe); err != nil {
-		return nil, fmt.Errorf("event/backlog: %w", err)
-	}
-	if err := d.db.SelectContext(ctx, &shards, d.tables.Stmt.Get("event/shards")); err != nil {
-		return nil, fmt.Errorf("event/shards: %w", err)
-	}
-	if err := d.db.SelectContext(ctx, &aside, d.tables.Stmt.Get("operate/set_aside"), asideProbe+1); err != nil {
-		return nil, fmt.Errorf("operate/set_aside: %w", err)
-	}
-	if err := d.db.SelectContext(ctx, &strange, d.tables.Stmt.Get("operate/strange_shards"), namedSchedules); err != nil {
-		return nil, fmt.Errorf("operate/strange_shards: %w", err)
-	}
-	var found []Finding
+	l.rows(ctx, &topics, "event/backlog", outboxProbe)
+	l.rows(ctx, &shards, "event/shards")
+	l.rows(ctx, &aside, "operate/set_aside", asideProbe+1)
+	l.rows(ctx, &strange, "operate/strange_shards", namedSchedules)
 	forwarders := 0
 	for _, s := range shards {
 		forwarders = s.Forwarders
@@ -58,7 +49,7 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 	for _, w := range topics {
 		age := w.Now.Sub(w.Oldest)
 		if w.Reason != nil {
-			found = append(found, bad("events.failing", fmt.Sprintf("Events of topic %s have not been published since %s, the oldest is %s old. Event %.200q: %.300s",
+			l.say(bad("events.failing", fmt.Sprintf("Events of topic %s have not been published since %s, the oldest is %s old. Event %.200q: %.300s",
 				w.Topic, w.FailingSince.Format(time.RFC3339), age.Round(time.Second), *w.EventID, *w.Reason), "Mend what the reason names. No event is lost."))
 			continue
 		}
@@ -68,18 +59,18 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 		oldest = max(oldest, age)
 	}
 	switch {
-	case old > 0 && d.eventsHalted:
-		found = append(found, warn("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s, since the publishing of events is paused.", many(old), oldest.Round(time.Second)),
+	case old > 0 && l.eventsHalted:
+		l.say(warn("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s, since the publishing of events is paused.", many(old), oldest.Round(time.Second)),
 			"See what is paused (paused), and resume it once the reason is gone."))
 	case old > 0 && forwarders == 0:
-		found = append(found, bad("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s, and nobody publishes them.", many(old), oldest.Round(time.Second)),
+		l.say(bad("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s, and nobody publishes them.", many(old), oldest.Round(time.Second)),
 			"Say in events.routes where events go, and start `work` or `forward` with these routes."))
 	case old > 0:
-		found = append(found, warn("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s.", many(old), oldest.Round(time.Second)),
+		l.say(warn("events.old", fmt.Sprintf("%s events wait in the outbox, the oldest for %s.", many(old), oldest.Round(time.Second)),
 			"Read the logs of `work` and `forward`: brokers are slow, or refuse the first event of a key."))
 	}
 	if len(strange) > 0 {
-		found = append(found, bad("events.shard", "Events are in a shard above 63, where nobody publishes them, such as "+strings.Join(quoted(strange), ", ")+".",
+		l.say(bad("events.shard", "Events are in a shard above 63, where nobody publishes them, such as "+strings.Join(quoted(strange), ", ")+".",
 			"Find the plain SQL that wrote these rows, and UPDATE them: shard is CONV(LEFT(SHA2(event_key, 256), 2), 16, 10) MOD 64."))
 	}
 	if n := len(aside); n > 0 {
@@ -87,14 +78,11 @@ func (d *doctor) examineEvents(ctx context.Context) ([]Finding, error) {
 		if n > asideProbe {
 			more = "More than " + many(asideProbe)
 		}
-		found = append(found, warn("events.refused", fmt.Sprintf("%s events were set aside, since brokers refused them, such as %s.", more,
+		l.say(warn("events.refused", fmt.Sprintf("%s events were set aside, since brokers refused them, such as %s.", more,
 			strings.Join(quoted(aside[:min(n, namedSchedules)]), ", ")), "`event set-aside` lists these events with their numbers and the reasons. `event resend` sends them again, `event drop` drops them."))
 	}
-	parts, err := d.parts(ctx, reach{"the first %s events of the outbox", outboxProbe, "event_outbox", "seq", "", nil})
-	if err != nil {
-		return nil, err
-	}
-	return orFine(found, "events", fmt.Sprintf("no event is set aside, no topic fails, and no event has waited for more than %s", oldEvent), parts...), nil
+	l.orFine(ctx, "events", fmt.Sprintf("no event is set aside, no topic fails, and no event has waited for more than %s", oldEvent),
+		reach{"the first %s events of the outbox", outboxProbe, "event_outbox", "seq", "", nil})
 }
 
 func quoted(texts []string) (list []string) {

@@ -11,46 +11,47 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/doctor/internal/account"
 	text "prescient/sql"
 )
 
 // examination is one thing that Examine looks at.
 type examination struct {
 	code string
-	run  func(*doctor, context.Context) ([]Finding, error)
+	run  func(*look, context.Context)
 	// reads are the tables that it reads: it is left out for a role that may not.
 	reads []string
 }
 
 // examinations are what Examine looks at, in this order. Each costs a bounded number of rows, whatever the tables hold.
 var examinations = []examination{
-	{"resolution", (*doctor).examineResolution, nil},
-	{"version", (*doctor).examineVersion, []string{"slot_config"}},
-	{"schema", (*doctor).examineSchema, nil},
-	{"paused", (*doctor).examinePaused, []string{"job_pause"}},
-	{"overdue", (*doctor).examineOverdue, []string{"future_job"}},
-	{"put_off", (*doctor).examinePutOff, []string{"future_job"}},
-	{"schedules", (*doctor).examineSchedules, []string{"schedule", "future_job"}},
-	{"long_runs", (*doctor).examineLongRuns, []string{"long_run", "future_job", "job_pause"}},
-	{"events", (*doctor).examineEvents, []string{"event_outbox", "event_topic", "event_shard", "event_forwarder", "event_set_aside"}},
-	{"audit", (*doctor).examineAudit, []string{"audit_log", "schedule", "job_definition", "step_definition"}},
-	{"missed", (*doctor).examineMissed, []string{"slot_config", "slot_run"}},
-	{"leases", (*doctor).examineLeases, []string{"slot_run"}},
-	{"leases.far", (*doctor).examineFarLeases, []string{"slot_run"}},
-	{"coverage", (*doctor).examineCoverage, nil},
-	{"agents", (*doctor).examineAgents, []string{"agent", "schedule", "long_run"}},
-	{"rows", (*doctor).examineRows, []string{"future_job"}},
-	{"invariants", (*doctor).examineInvariants, nil},
-	{"partitions", (*doctor).examinePartitions, nil},
-	{"clock", (*doctor).examineClock, nil},
-	{"binlog", (*doctor).examineBinlog, nil},
-	{"durability", (*doctor).examineDurability, nil},
-	{"purge", (*doctor).examinePurge, nil},
-	{"blocking", (*doctor).examineBlocking, nil},
-	{"settings", (*doctor).examineSettings, nil},
-	{"time_zone", (*doctor).examineTimeZone, nil},
-	{"grants", (*doctor).examineGrants, nil},
-	{"grants.surplus", (*doctor).examineSurplus, nil},
+	{"resolution", (*look).examineResolution, nil},
+	{"version", (*look).examineVersion, []string{"slot_config"}},
+	{"schema", (*look).examineSchema, nil},
+	{"paused", (*look).examinePaused, []string{"job_pause"}},
+	{"overdue", (*look).examineOverdue, []string{"future_job"}},
+	{"put_off", (*look).examinePutOff, []string{"future_job"}},
+	{"schedules", (*look).examineSchedules, []string{"schedule", "future_job"}},
+	{"long_runs", (*look).examineLongRuns, []string{"long_run", "future_job", "job_pause"}},
+	{"events", (*look).examineEvents, []string{"event_outbox", "event_topic", "event_shard", "event_forwarder", "event_set_aside"}},
+	{"audit", (*look).examineAudit, []string{"audit_log", "schedule", "job_definition", "step_definition"}},
+	{"missed", (*look).examineMissed, []string{"slot_config", "slot_run"}},
+	{"leases", (*look).examineLeases, []string{"slot_run"}},
+	{"leases.far", (*look).examineFarLeases, []string{"slot_run"}},
+	{"coverage", (*look).examineCoverage, nil},
+	{"agents", (*look).examineAgents, []string{"agent", "schedule", "long_run"}},
+	{"rows", (*look).examineRows, []string{"future_job"}},
+	{"invariants", (*look).examineInvariants, nil},
+	{"partitions", (*look).examinePartitions, nil},
+	{"clock", (*look).examineClock, nil},
+	{"binlog", (*look).examineBinlog, nil},
+	{"durability", (*look).examineDurability, nil},
+	{"purge", (*look).examinePurge, nil},
+	{"blocking", (*look).examineBlocking, nil},
+	{"settings", (*look).examineSettings, nil},
+	{"time_zone", (*look).examineTimeZone, nil},
+	{"grants", (*look).examineGrants, nil},
+	{"grants.surplus", (*look).examineSurplus, nil},
 }
 
 // Examine looks for what is wrong with an installation, on a pool made by connect.Open. Each thing that it looks at has at least
@@ -84,9 +85,11 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 	}
 	d.tables.Prefix = options.Prefix
 	if asked == "" {
-		if d.options.Use, err = d.ownUse(ctx); err != nil {
+		role, err := account.RoleOf(ctx, db, options.Prefix)
+		if err != nil {
 			return nil, err
 		}
+		d.options.Use = Use(role)
 	}
 	if err := d.open(ctx); errors.Is(err, prescient.ErrNotMigrated) {
 		return []Finding{bad("tables", err.Error(), d.howToMigrate(ctx))}, nil
@@ -100,19 +103,20 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 			continue
 		}
 		one, cancel := context.WithTimeout(ctx, examineTimeout)
-		found, err := e.run(d, one)
+		l := &look{doctor: d}
+		e.run(l, one)
 		cancel()
 		if ctx.Err() != nil {
 			return all, ctx.Err()
 		}
-		if err != nil {
-			why := err.Error()
-			if errors.Is(err, context.DeadlineExceeded) {
+		all = append(all, l.found...)
+		if l.err != nil {
+			why := l.err.Error()
+			if errors.Is(l.err, context.DeadlineExceeded) {
 				why = fmt.Sprintf("the look took longer than %s", examineTimeout)
 			}
-			found = append(found, warn(e.code, "This could not be looked at: "+why, "Mend what the error names. Mostly the user lacks a right."))
+			all = append(all, warn(e.code, "This could not be looked at: "+why, "Mend what the error names. Mostly the user lacks a right."))
 		}
-		all = append(all, found...)
 	}
 	return d.afterReslot(all), nil
 }
@@ -128,4 +132,69 @@ func (d *doctor) afterReslot(all []Finding) []Finding {
 		}
 	}
 	return all
+}
+
+// furtherCodes are those of findings beside the codes of the examinations.
+var furtherCodes = []string{"tables", "reslot", "schema.table", "schema.column", "schema.index", "schema.check", "schema.default", "schema.grid",
+	"schema.view", "schema.procedure", "schema.definer", "coverage.unserved", "coverage.doubled", "rows.key", "rows.early", "rows.checks",
+	"rows.names", "rows.grid", "invariants.both", "invariants.twice", "invariants.ledger", "invariants.unfinished", "purge.transaction", "blocking.rows",
+	"audit.versions", "audit.deleted", "schedules.timers", "schedules.timerless", "schedules.zones", "schedules.crontabs", "long_runs.waiting", "long_runs.takeovers", "long_runs.checkpoint",
+	"agents.slots", "agents.sweep", "agents.pools", "agents.runs", "agents.names", "agents.versions", "agents.clock", "agents.connections", "events.failing", "events.old", "events.refused", "events.shard"}
+
+// FindingCodes returns the codes that findings have. One with a dot is of the kind that stands before it.
+func FindingCodes() []string {
+	var all []string
+	for _, e := range examinations {
+		all = append(all, e.code)
+	}
+	all = append(all, furtherCodes...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// always count, whatever is selected: with tables that are missing or broken nothing else can be told for sure.
+var always = []string{"tables", "schema.table", "schema.column"}
+
+// CheckCodes refuses a code that no finding has. The error wraps prescient.ErrInvalid and lists the codes.
+func CheckCodes(codes []string) error {
+	known := FindingCodes()
+	for _, code := range codes {
+		if !slices.Contains(known, code) {
+			return fmt.Errorf("%w: no finding has the code %.40q; the codes are %s", prescient.ErrInvalid, code, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// SelectFindings keeps the findings of some codes, or all where only is empty, but for those of other codes. A code also
+// stands for those of its kind. Missing and broken tables are always kept. The error wraps prescient.ErrInvalid: a code that there
+// is not, one that cannot be ignored, or that nothing of only was looked at.
+func SelectFindings(found []Finding, only, ignore []string) ([]Finding, error) {
+	if err := CheckCodes(append(slices.Clone(only), ignore...)); err != nil {
+		return nil, err
+	}
+	for _, code := range ignore {
+		if slices.Contains(always, code) {
+			return nil, fmt.Errorf("%w: %s cannot be ignored: where tables are missing or broken, no other finding is sure", prescient.ErrInvalid, code)
+		}
+	}
+	is := func(f Finding, codes []string) bool {
+		kind, _, _ := strings.Cut(f.Code, ".")
+		return slices.Contains(codes, f.Code) || slices.Contains(codes, kind)
+	}
+	var kept []Finding
+	for _, f := range found {
+		switch {
+		case f.Severity.Wrong() && slices.Contains(always, f.Code):
+		case len(only) > 0 && !is(f, only), is(f, ignore):
+			continue
+		}
+		kept = append(kept, f)
+	}
+	looked := func(f Finding) bool { return f.Severity != SeverityUnseen }
+	if len(only) > 0 && len(kept) > 0 && !slices.ContainsFunc(kept, looked) {
+		f := kept[0]
+		return nil, fmt.Errorf("%w: %s: %s: %s: %s", prescient.ErrInvalid, f.Code, f.Severity, f.Text, f.Do)
+	}
+	return kept, nil
 }

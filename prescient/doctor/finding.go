@@ -1,12 +1,8 @@
 package doctor
 
 import (
-	"context"
-	"fmt"
 	"strconv"
 	"strings"
-
-	"prescient/prescient/internal/store"
 )
 
 // Severity says how bad a finding is, and how much was looked at where nothing was found.
@@ -79,8 +75,10 @@ func sentence(text string) string {
 	if text == "" {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return capital(text) + "."
 }
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // many is a number as people read it: 5,000.
 func many(n int) string {
@@ -89,30 +87,6 @@ func many(n int) string {
 		digits = digits[:at] + "," + digits[at:]
 	}
 	return digits
-}
-
-// reach is how far a look goes: over so many entries of a table, in the order of an index.
-type reach struct {
-	says         string // what it reads then, as "the first %s rows", with the limit
-	limit        int
-	table, index string
-	where        string // a condition, if any
-	args         []any  // of that
-}
-
-// parts says of which of some looks there is more than they read.
-func (d *doctor) parts(ctx context.Context, looks ...reach) (parts []string, err error) {
-	for _, look := range looks {
-		var beyond int
-		query := d.tables.Fill("operate/beyond", "{table}", look.table, "{index}", look.index, "{where}", look.where)
-		if err := store.QueryRow(ctx, d.db, []any{&beyond}, query, append(look.args, look.limit)...); err != nil {
-			return nil, fmt.Errorf("asking for more than %s: %w", fmt.Sprintf(look.says, many(look.limit)), err)
-		}
-		if beyond > 0 {
-			parts = append(parts, fmt.Sprintf(look.says, many(look.limit)))
-		}
-	}
-	return parts, nil
 }
 
 // Worst is the severity of the worst finding. What was looked at in part, or not at all, is not wrong.

@@ -16,17 +16,20 @@ import (
 // examineInvariants looks for what must never be, among the first pending rows, the latest ends and the latest of the
 // ledger: it would be an error of prescient's, or the work of somebody who wrote to its tables. What is in history is
 // only looked at by an account that may read it.
-func (d *doctor) examineInvariants(ctx context.Context) (found []Finding, err error) {
+func (l *look) examineInvariants(ctx context.Context) {
 	const never = "This must never be. Keep the rows and the workers' logs, see who else writes to these tables, and report it. Then "
 	var unread, sound, parts []string // tables that the account may not read, what is sound of the rest, and what alone was read
-	denied := func(err error, tables ...string) bool {
-		is := errno.Denied(err)
+	denied := func(tables ...string) bool {
+		if !errno.Denied(l.err) {
+			return false
+		}
+		l.err = nil
 		for _, table := range tables {
-			if is && !slices.Contains(unread, table) && (len(tables) == 1 || !d.mayUse("SELECT", table)) {
+			if !slices.Contains(unread, table) && (len(tables) == 1 || !l.mayUse("SELECT", table)) {
 				unread = append(unread, table)
 			}
 		}
-		return is
+		return true
 	}
 	for _, rule := range []struct {
 		code, statement, text, do string
@@ -36,12 +39,11 @@ func (d *doctor) examineInvariants(ctx context.Context) (found []Finding, err er
 		{"invariants.twice", "operate/twice", "has more than one end of the same revision", never + "delete all ends but the first.", []string{"job_history"}},
 	} {
 		var jobs []prescient.FutureJob
-		switch err := d.db.SelectContext(ctx, &jobs, d.tables.Stmt.Get(rule.statement), sampleSize); {
-		case denied(err, rule.reads...):
-		case err != nil:
-			return found, err
+		l.rows(ctx, &jobs, rule.statement, sampleSize)
+		switch {
+		case denied(rule.reads...):
 		case len(jobs) > 0:
-			found = append(found, bad(rule.code, fmt.Sprintf("%s of %s (tag %q, slot %s) %s.", jobs[0].JobExec, jobs[0].Entity(), jobs[0].Tag,
+			l.say(bad(rule.code, fmt.Sprintf("%s of %s (tag %q, slot %s) %s.", jobs[0].JobExec, jobs[0].Entity(), jobs[0].Tag,
 				slots.Stamp(jobs[0].NextCheckAt), rule.text), rule.do))
 		case rule.code == "invariants.twice":
 			sound = append(sound, "no row of history ended twice")
@@ -49,42 +51,34 @@ func (d *doctor) examineInvariants(ctx context.Context) (found []Finding, err er
 	}
 	var unserved []time.Time
 	// Of older slots the ledger may have been pruned.
-	switch err := d.db.SelectContext(ctx, &unserved, d.tables.Stmt.Get("operate/unserved"), sampleSize, d.now.Add(-24*time.Hour)); {
-	case denied(err, "job_history", "slot_run"):
-	case err != nil:
-		return found, err
-	case len(unserved) > 0:
-		found = append(found, bad("invariants.ledger", fmt.Sprintf("History has ends of slot %s, but the ledger has no row of the slot.", slots.Stamp(unserved[0])),
+	l.rows(ctx, &unserved, "operate/unserved", sampleSize, l.now.Add(-24*time.Hour))
+	if !denied("job_history", "slot_run") && len(unserved) > 0 {
+		l.say(bad("invariants.ledger", fmt.Sprintf("History has ends of slot %s, but the ledger has no row of the slot.", slots.Stamp(unserved[0])),
 			never+"see whether somebody deleted from slot_run."))
 	}
 	var open []store.Leased
-	switch err := d.db.SelectContext(ctx, &open, d.tables.Stmt.Get("operate/unfinished"), ledgerProbe, d.now.Add(-max(time.Hour, 2*d.options.Lease))); {
-	case denied(err, "slot_run", "future_job"):
-	case err != nil:
-		return found, err
+	l.rows(ctx, &open, "operate/unfinished", ledgerProbe, l.now.Add(-max(time.Hour, 2*l.options.Lease)))
+	switch {
+	case denied("slot_run", "future_job"):
 	case len(open) > 0:
-		found = append(found, warn("invariants.unfinished", fmt.Sprintf("Bucket %d of slot %s is neither finished nor held, but no check of the slot is left: the worker of the bucket died between its last commit and the end.",
+		l.say(warn("invariants.unfinished", fmt.Sprintf("Bucket %d of slot %s is neither finished nor held, but no check of the slot is left: the worker of the bucket died between its last commit and the end.",
 			open[0].Bucket, slots.Stamp(open[0].Slot)), "Nothing. All checks of the bucket have ended or moved on, and `prune` drops its row of the ledger."))
 	default:
 		sound = append(sound, "the ledger is sound")
 	}
 	// Each of these is read where the account may, for as much as it may.
-	for _, look := range []reach{{"the first %s pending rows", sampleSize, "future_job", "PRIMARY", "", nil},
+	for _, one := range []reach{{"the first %s pending rows", sampleSize, "future_job", "PRIMARY", "", nil},
 		{"the latest %s ends", sampleSize, "job_history", "PRIMARY", "", nil}, latestOfLedger} {
-		more, err := d.parts(ctx, look)
-		if denied(err, look.table) {
-			continue
-		} else if err != nil {
-			return found, err
-		}
-		parts = append(parts, more...)
+		parts = append(parts, l.parts(ctx, one)...)
+		denied(one.table)
 	}
-	if len(unread) > 0 && len(found) == 0 {
-		if len(sound) == 0 {
-			return []Finding{d.unseen("invariants", unread)}, nil
-		}
-		return []Finding{part("invariants", sentence(strings.Join(sound, "; ")+"; the rest takes "+strings.Join(unread, " and ")+", which this user may not read"),
-			d.whoLooks("future_job", "job_history", "slot_run"))}, nil
+	switch {
+	case len(unread) == 0 || len(l.found) > 0:
+		l.orPart("invariants", "no row is pending and ended, or ended twice; every slot with ends is in the ledger", parts)
+	case len(sound) == 0:
+		l.say(l.unseen("invariants", unread))
+	default:
+		l.say(part("invariants", sentence(strings.Join(sound, "; ")+"; the rest takes "+strings.Join(unread, " and ")+", which this user may not read"),
+			l.whoLooks("future_job", "job_history", "slot_run")))
 	}
-	return orFine(found, "invariants", "no row is pending and ended, or ended twice; every slot with ends is in the ledger", parts...), nil
 }

@@ -25,27 +25,17 @@ type longRun struct {
 }
 
 // examineLongRuns looks for long runs that nobody goes on with, that wait for long, or that do not get on.
-func (d *doctor) examineLongRuns(ctx context.Context) ([]Finding, error) {
-	resolution := d.tables.Grid.Resolution()
+func (l *look) examineLongRuns(ctx context.Context) {
+	resolution := l.tables.Grid.Resolution()
 	// Its check waits for the first slot after the lease, which a sweep runs at the latest.
-	left := d.now.Add(-2*resolution - d.options.SweepGrace - d.options.SweepEvery - time.Minute)
-	wait := d.now.Add(-max(longWait, longWaitFor*resolution))
-	var all []longRun
-	for _, look := range []struct {
-		statement string
-		args      []any
-	}{
-		{"operate/long_runs", []any{left, longRunProbe, wait, longRunProbe}},
-		{"operate/long_waits", []any{d.now, d.now.Add(2 * resolution), longRunProbe, wait, wait, prescient.AllExecs, longRunProbe}},
-	} {
-		var some []longRun
-		if err := d.db.SelectContext(ctx, &some, d.tables.Stmt.Get(look.statement), look.args...); err != nil {
-			return nil, fmt.Errorf("%s: %w", look.statement, err)
-		}
-		all = append(all, some...)
-	}
+	left := l.now.Add(-2*resolution - l.options.SweepGrace - l.options.SweepEvery - time.Minute)
+	wait := l.now.Add(-max(longWait, longWaitFor*resolution))
+	soon := l.now.Add(2 * resolution)
+	var known, waiting []longRun
+	l.rows(ctx, &known, "operate/long_runs", left, longRunProbe, wait, longRunProbe)
+	l.rows(ctx, &waiting, "operate/long_waits", l.now, soon, longRunProbe, wait, wait, prescient.AllExecs, longRunProbe)
 	of := make(map[string][]faulty)
-	for _, run := range all {
+	for _, run := range append(known, waiting...) {
 		one := faulty{ID: run.ID}
 		switch run.Kind {
 		case "left":
@@ -59,26 +49,18 @@ func (d *doctor) examineLongRuns(ctx context.Context) ([]Finding, error) {
 		}
 		of[run.Kind] = append(of[run.Kind], one)
 	}
-	var found []Finding
-	if some := of["left"]; len(some) > 0 {
-		found = append(found, bad("long_runs", "Nobody goes on with long runs whose leases are over: "+named(some)+".",
-			"Start a worker that has registered their job_execs and has a place in their pools (worker.pools). `agents` lists the workers."))
-	}
-	if some := of["waiting"]; len(some) > 0 {
-		found = append(found, warn("long_runs.waiting", fmt.Sprintf("Long runs that were due %s ago or earlier wait for a place, or for the run before them: ", d.now.Sub(wait))+named(some)+".",
-			"Nothing, if `roll-forward` has just moved these runs. Else start more workers, give them more places, or see why the other runs take so long."))
-	}
-	if some := of["takeovers"]; len(some) > 0 {
-		found = append(found, warn("long_runs.takeovers", "Long runs were taken over more than once, from workers that died or did not renew their leases: "+named(some)+".",
-			"Read the logs of those workers. A run that kills its workers ends as crashed."))
-	}
-	if some := of["checkpoint"]; len(some) > 0 {
-		found = append(found, warn("long_runs.checkpoint", "Checkpoints were refused: "+named(some)+".", "Save less in the checkpoint. What is large belongs in a table, and the checkpoint says where."))
-	}
-	parts, err := d.parts(ctx, reach{"the first %s long runs that have not ended", longRunProbe, "long_run", "ended_at", "WHERE ended_at IS NULL", nil},
-		reach{"the first %s rows of the next slots", longRunProbe, "future_job", "PRIMARY", "WHERE next_check_at > ? AND next_check_at <= ?", []any{d.now, d.now.Add(2 * resolution)}})
-	if err != nil {
-		return nil, err
-	}
-	return orFine(found, "long_runs", "no long run has lost its worker, or waits for long", parts...), nil
+	l.sayOf(of["left"], bad("long_runs", "Nobody goes on with long runs whose leases are over",
+		"Start a worker that has registered their job_execs and has a place in their pools (worker.pools). `agents` lists the workers."))
+	l.sayOf(of["waiting"], warn("long_runs.waiting", fmt.Sprintf("Long runs that were due %s ago or earlier wait for a place, or for the run before them", l.now.Sub(wait)),
+		"Nothing, if `roll-forward` has just moved these runs. Else start more workers, give them more places, or see why the other runs take so long."))
+	l.sayOf(of["takeovers"], warn("long_runs.takeovers", "Long runs were taken over more than once, from workers that died or did not renew their leases",
+		"Read the logs of those workers. A run that kills its workers ends as crashed."))
+	l.sayOf(of["checkpoint"], warn("long_runs.checkpoint", "Checkpoints were refused", "Save less in the checkpoint. What is large belongs in a table, and the checkpoint says where."))
+	l.orFine(ctx, "long_runs", "no long run has lost its worker, or waits for long", longRunsInHand(longRunProbe),
+		reach{"the first %s rows of the next slots", longRunProbe, "future_job", "PRIMARY", "WHERE next_check_at > ? AND next_check_at <= ?", []any{l.now, soon}})
+}
+
+// longRunsInHand is how far a look at the long runs that have not ended goes.
+func longRunsInHand(most int) reach {
+	return reach{"the first %s long runs that have not ended", most, "long_run", "ended_at", "WHERE ended_at IS NULL", nil}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,45 +26,31 @@ const (
 )
 
 // examineOverdue looks for rows whose slot is over and that nobody runs.
-func (d *doctor) examineOverdue(ctx context.Context) ([]Finding, error) {
-	before := slots.OverdueBefore(d.tables.Grid, d.now, d.options.SweepGrace)
+func (l *look) examineOverdue(ctx context.Context) {
+	before := slots.OverdueBefore(l.tables.Grid, l.now, l.options.SweepGrace)
 	var first []time.Time
-	if err := d.db.SelectContext(ctx, &first, d.tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, before, 1); err != nil {
-		return nil, err
-	}
+	l.rows(ctx, &first, "sweep/overdue", prescient.EarliestDue, before, 1)
 	if len(first) == 0 {
-		return []Finding{fine("overdue", "Nothing is overdue.")}, nil
+		l.say(fine("overdue", "Nothing is overdue."))
+		return
 	}
 	var n int
-	if err := d.db.GetContext(ctx, &n, d.tables.Stmt.Get("operate/overdue_count"), before, overdueProbe); err != nil {
-		return nil, err
-	}
-	count := many(n)
-	if n == overdueProbe {
-		count += " or more"
-	}
-	names, err := d.firstOverdue(ctx, first[0])
-	if err != nil {
-		return nil, err
-	}
-	return []Finding{d.judgeOverdue(count, names, first[0])}, nil
-}
-
-// firstOverdue names a few rows of the first overdue slot: what stays there for a reason of its own is among them.
-func (d *doctor) firstOverdue(ctx context.Context, slot time.Time) (string, error) {
-	var rows []struct {
+	l.row(ctx, &n, "operate/overdue_count", before, overdueProbe)
+	var rows []struct { // of the first overdue slot: what stays there for a reason of its own is among them
 		Name string `db:"entity_name"`
 		Key  string `db:"entity_key"`
 		Exec string `db:"job_exec"`
 	}
-	if err := d.db.SelectContext(ctx, &rows, d.tables.Stmt.Get("operate/overdue_first"), slot, overdueNamed); err != nil {
-		return "", err
+	l.rows(ctx, &rows, "operate/overdue_first", first[0], overdueNamed)
+	count := many(n)
+	if n == overdueProbe {
+		count += " or more"
 	}
 	names := make([]string, len(rows))
 	for i, row := range rows {
 		names[i] = fmt.Sprintf("%s of %s", row.Exec, prescient.Entity{Name: row.Name, Key: row.Key})
 	}
-	return strings.Join(names, ", "), nil
+	l.say(l.judgeOverdue(count, strings.Join(names, ", "), first[0]))
 }
 
 // sweptWithin is how old a slot may be while nothing is wrong: the next one has begun, the grace is over, and a sweep has come by.
@@ -90,22 +77,17 @@ func (d *doctor) judgeOverdue(count, names string, first time.Time) Finding {
 }
 
 // examinePaused names what is paused: rows wait for that, and it is easily forgotten.
-func (d *doctor) examinePaused(ctx context.Context) (found []Finding, err error) {
+func (l *look) examinePaused(ctx context.Context) {
 	var list []prescient.Paused
-	if err := d.db.SelectContext(ctx, &list, d.tables.Stmt.Get("list/pauses")); err != nil {
-		return nil, err
-	}
-	waits, err := d.pausedWaits(ctx, list)
-	if err != nil {
-		return nil, err
-	}
+	l.rows(ctx, &list, "list/pauses")
+	waits := l.pausedWaits(ctx, list)
 	for _, p := range list {
 		what, resume := "The job_exec "+p.JobExec, "resume "+p.JobExec
 		switch p.JobExec {
 		case prescient.AllExecs:
-			what, resume, d.halted, d.eventsHalted = "Everything", "resume --all", true, true
+			what, resume, l.halted, l.eventsHalted = "Everything", "resume --all", true, true
 		case prescient.AllEvents:
-			what, resume, d.eventsHalted = "The publishing of events", "resume --events", true
+			what, resume, l.eventsHalted = "The publishing of events", "resume --events", true
 		}
 		text := fmt.Sprintf("%s has been paused since %s", what, slots.Stamp(p.Since))
 		if p.By != "" {
@@ -116,11 +98,11 @@ func (d *doctor) examinePaused(ctx context.Context) (found []Finding, err error)
 		}
 		if late, is := waits[p.JobExec]; is {
 			text += fmt.Sprintf(". %s of the first %s pending checks wait for the pause to end, the first for %s", many(late.Waits), many(overdueProbe),
-				d.now.Sub(late.First.Time).Round(time.Second))
+				l.now.Sub(late.First.Time).Round(time.Second))
 		}
-		found = append(found, warn("paused", text+".", "Run `"+resume+"` once the reason is gone."))
+		l.say(warn("paused", text+".", "Run `"+resume+"` once the reason is gone."))
 	}
-	return orFine(found, "paused", "neither a job_exec nor the publishing of events is paused"), nil
+	l.orFine(ctx, "paused", "neither a job_exec nor the publishing of events is paused")
 }
 
 // late are checks of a job_exec that are late.
@@ -132,23 +114,23 @@ type late struct {
 
 // pausedWaits reads which checks are late, by job_exec, where some of the pauses are those of one: all that is under the others is overdue, or
 // are events. Nothing where the account may not read that.
-func (d *doctor) pausedWaits(ctx context.Context, pauses []prescient.Paused) (map[string]late, error) {
+func (l *look) pausedWaits(ctx context.Context, pauses []prescient.Paused) map[string]late {
 	ofOne := func(p prescient.Paused) bool {
 		return p.JobExec != prescient.AllExecs && p.JobExec != prescient.AllEvents
 	}
 	if !slices.ContainsFunc(pauses, ofOne) {
-		return nil, nil
+		return nil
 	}
 	var list []late
-	err := d.db.SelectContext(ctx, &list, d.tables.Stmt.Get("operate/paused_waits"), overdueProbe, d.now)
-	if err != nil && !errno.Denied(err) {
-		return nil, fmt.Errorf("counting what waits for a pause to end: %w", err)
+	l.rows(ctx, &list, "operate/paused_waits", overdueProbe, l.now)
+	if errno.Denied(l.err) {
+		l.err = nil
 	}
 	waits := make(map[string]late)
 	for _, one := range list {
 		waits[one.JobExec] = one
 	}
-	return waits, nil
+	return waits
 }
 
 // sampled is a row of operate/sample.
@@ -158,7 +140,7 @@ type sampled struct {
 }
 
 // examineRows looks for rows that the library would never write, among the first ones and some from anywhere.
-func (d *doctor) examineRows(ctx context.Context) (found []Finding, err error) {
+func (l *look) examineRows(ctx context.Context) {
 	var anywhere prescient.Key
 	_, _ = rand.Read(anywhere[:]) // it never fails
 	var rows []sampled
@@ -172,10 +154,8 @@ func (d *doctor) examineRows(ctx context.Context) (found []Finding, err error) {
 		{"job_key", "job_key", "job_key >=", make([]byte, len(prescient.Key{}))},
 	} {
 		var some []sampled
-		query := d.tables.Fill("operate/sample", "{index}", s.index, "{order}", s.order, "{from}", s.from)
-		if err := d.db.SelectContext(ctx, &some, query, s.value, sampleSize); err != nil {
-			return nil, err
-		}
+		query := l.tables.Fill("operate/sample", "{index}", s.index, "{order}", s.order, "{from}", s.from)
+		l.query(ctx, l.db.SelectContext, &some, "operate/sample", query, s.value, sampleSize)
 		for _, row := range some {
 			if key := string(row.RawKey); !known[key] {
 				known[key] = true
@@ -183,26 +163,19 @@ func (d *doctor) examineRows(ctx context.Context) (found []Finding, err error) {
 			}
 		}
 	}
-	found = rowFindings(d.tables.Prefix, d.options.MaxChecks, rows)
+	l.say(rowFindings(l.tables.Prefix, l.options.MaxChecks, rows)...)
 	var page []time.Time
-	if err := d.db.SelectContext(ctx, &page, d.tables.Stmt.Get("sweep/overdue"), prescient.EarliestDue, prescient.LatestSlot, gridProbe); err != nil {
-		return found, err
+	l.rows(ctx, &page, "sweep/overdue", prescient.EarliestDue, prescient.LatestSlot, gridProbe)
+	off := slices.IndexFunc(page, func(slot time.Time) bool { return !l.tables.Grid.On(slot) })
+	if off >= 0 {
+		l.say(bad("rows.grid", fmt.Sprintf("Checks wait for %s, which is no slot at a resolution of %s. Only the sweeper finds such checks.", slots.Stamp(page[off]), l.tables.Grid),
+			fmt.Sprintf("Run `reslot --resolution %s`, which moves these checks.", l.tables.Grid)))
 	}
-	for _, slot := range page {
-		if !d.tables.Grid.On(slot) {
-			found = append(found, bad("rows.grid", fmt.Sprintf("Checks wait for %s, which is no slot at a resolution of %s. Only the sweeper finds such checks.", slots.Stamp(slot), d.tables.Grid),
-				fmt.Sprintf("Run `reslot --resolution %s`, which moves these checks.", d.tables.Grid)))
-			break
-		}
-	}
-	parts, err := d.parts(ctx, reach{"the first %s pending rows, as many by their keys, as many from anywhere", sampleSize, "future_job", "PRIMARY", "", nil})
-	if err != nil {
-		return found, err
-	}
+	parts := l.parts(ctx, reach{"the first %s pending rows, as many by their keys, as many from anywhere", sampleSize, "future_job", "PRIMARY", "", nil})
 	if len(page) == gridProbe {
 		parts = append(parts, fmt.Sprintf("the first %s slots that hold rows", many(gridProbe)))
 	}
-	return orFine(found, "rows", fmt.Sprintf("%s pending rows are sound, and all wait for slots", many(len(rows))), parts...), nil
+	l.orPart("rows", fmt.Sprintf("%s pending rows are sound, and all wait for slots", many(len(rows))), parts)
 }
 
 // rowFindings judges rows, and names one of each kind that is broken.
@@ -210,9 +183,9 @@ func rowFindings(prefix string, maxChecks int, rows []sampled) (found []Finding)
 	seen := make(map[string]bool)
 	tell := func(job prescient.FutureJob, code, text, do string) {
 		if !seen[code] {
-			seen[code] = true
 			found = append(found, bad(code, fmt.Sprintf("%s of %s %s.", job.JobExec, job.Entity(), text), do))
 		}
+		seen[code] = true
 	}
 	const wrong = "Find what wrote the row: raw UPDATEs and INSERTs of these columns are not allowed. Cancel the check, and insert it again."
 	for _, r := range rows {
@@ -229,7 +202,7 @@ func rowFindings(prefix string, maxChecks int, rows []sampled) (found []Finding)
 			found = append(found, warn("rows.checks", fmt.Sprintf("%s of %s was checked %d times and is still pending; the guard allows %d.", job.JobExec, job.Entity(), job.CheckCount, maxChecks),
 				"Nothing, if the guard was lowered or the job_exec has a guard of its own: the check ends when it is next called. Else find what wrote check_count."))
 		}
-		if err := validNames(job); err != nil {
+		if err := prescient.ValidCheck(job.Entity(), job.JobExec, job.Tag); err != nil {
 			tell(job, "rows.names", "has a name that is not allowed: "+err.Error(), "Find what wrote the row. No command takes such a name: "+
 				"in plain SQL, CALL "+prefix+"cancel(entity_name, entity_key, NULL) ends the check. Insert the check again under another name.")
 		}
@@ -237,6 +210,91 @@ func rowFindings(prefix string, maxChecks int, rows []sampled) (found []Finding)
 	return found
 }
 
-func validNames(j prescient.FutureJob) error {
-	return prescient.ValidCheck(j.Entity(), j.JobExec, j.Tag)
+// How much examinePutOff looks at: the first rows whose slots are over, and the first of those to come, so that a backlog does not hide what
+// comes behind it. Where that is not all there is up to the furthest slot that a row is put off to, some rows of some slots besides.
+const (
+	putOffProbe  = 60_000
+	putOffSlots  = 50
+	putOffSample = 100 // rows of each
+)
+
+// putOff is what is known of a job_exec, of whose rows that were looked at some were moved on without a call.
+type putOff struct {
+	JobExec string    `db:"job_exec"`
+	Looked  int       `db:"looked"`
+	Jobs    int       `db:"jobs"`
+	Since   time.Time `db:"since"`
+	Times   int       `db:"times"`
+	Reason  string    `db:"reason"`
+}
+
+// examinePutOff looks for job_execs whose rows are put off again and again: nobody has registered them, mostly since the
+// name is misspelt, or their calls ignore their timeout.
+func (l *look) examinePutOff(ctx context.Context) {
+	last := l.now.Add(prescient.MaxPutOff + 2*l.tables.Grid.Resolution())
+	found := make(map[string]putOff)
+	sample := func(from, to time.Time, limit int) (more bool) {
+		var some []putOff
+		l.rows(ctx, &some, "operate/put_off", from, to, limit)
+		looked := 0
+		for _, one := range some {
+			looked += one.Looked
+			if one.Jobs > 0 {
+				found[one.JobExec] = one.and(found[one.JobExec])
+			}
+		}
+		return looked == limit
+	}
+	var parts []string
+	if sample(prescient.EarliestDue, l.now, putOffProbe) {
+		parts = append(parts, fmt.Sprintf("the first %s rows that are due", many(putOffProbe)))
+	}
+	if sample(l.now, last, putOffProbe) {
+		parts = append(parts, fmt.Sprintf("the first %s rows to come", many(putOffProbe)))
+	}
+	sampled := len(parts) > 0
+	if sampled {
+		var page []time.Time
+		l.rows(ctx, &page, "sweep/overdue", prescient.EarliestDue, last, gridProbe)
+		few := min(len(page), putOffSlots)
+		for i := range few {
+			slot := page[i*len(page)/few]
+			sample(slot, slot, putOffSample)
+		}
+		parts = append(parts, fmt.Sprintf("some rows of %d slots", few))
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		l.say(l.judgePutOff(found[name], sampled))
+	}
+	l.orPart("put_off", "no check is put off without a call", parts)
+}
+
+// and joins what two looks found, which may have seen the same rows: the larger number is sure.
+func (p putOff) and(other putOff) putOff {
+	if other.Jobs == 0 {
+		return p
+	}
+	p.Jobs, p.Times = max(p.Jobs, other.Jobs), max(p.Times, other.Times)
+	if other.Since.Before(p.Since) {
+		p.Since = other.Since
+	}
+	return p
+}
+
+// judgePutOff is bad for what has been waiting for longer than overdue rows may.
+func (d *doctor) judgePutOff(p putOff, sampled bool) Finding {
+	count := many(p.Jobs)
+	if sampled {
+		count += " or more"
+	}
+	f := warn("put_off", fmt.Sprintf("%s checks of job_exec %s are put off without a call, up to %d times in a row. The first has been due since %s: %s",
+		count, p.JobExec, p.Times, slots.Stamp(p.Since), p.Reason),
+		fmt.Sprintf("Start a worker that has registered %[1]s. If the name is misspelt, list the checks with `pending --exec %[1]s`, cancel them, and insert them under the right name.", p.JobExec))
+	if prescient.IsKept(prescient.FutureJob{PutOffCount: p.Times, LastError: p.Reason}) {
+		f.Do = "Remove what keeps these rows in future_job: a foreign key or a trigger of the app. The checks end when a worker tries them next."
+	}
+	if d.now.Sub(p.Since) > d.overdueBad() {
+		f.Severity = SeverityBad
+	}
+	return f
 }

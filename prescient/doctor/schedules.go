@@ -2,9 +2,13 @@ package doctor
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"prescient/prescient/schedule/timeline"
 )
 
 // How much examineSchedules looks at, and how many it names of what it finds.
@@ -21,60 +25,45 @@ type faulty struct {
 }
 
 // examineSchedules looks for schedules that do not fire, though nobody paused them.
-func (d *doctor) examineSchedules(ctx context.Context) ([]Finding, error) {
+func (l *look) examineSchedules(ctx context.Context) {
 	var disabled, failing []faulty
-	until := d.now.Add(2 * d.tables.Grid.Resolution())
-	for _, look := range []struct {
-		into      *[]faulty
-		statement string
-		args      []any
-	}{
-		{&disabled, "operate/schedules", []any{namedSchedules + 1}},
-		{&failing, "operate/timers", []any{until, timerProbe, namedSchedules + 1}},
-	} {
-		if err := d.db.SelectContext(ctx, look.into, d.tables.Stmt.Get(look.statement), look.args...); err != nil {
-			return nil, fmt.Errorf("%s: %w", look.statement, err)
-		}
-	}
-	some, err := d.readPlanned(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var timerless, paused []faulty
+	until := l.now.Add(2 * l.tables.Grid.Resolution())
+	l.rows(ctx, &disabled, "operate/schedules", namedSchedules+1)
+	l.rows(ctx, &failing, "operate/timers", until, timerProbe, namedSchedules+1)
+	var some []planned
+	l.rows(ctx, &some, "operate/planned", scheduleProbe)
+	var timerless, paused, elsewhere, refused []faulty
 	for _, one := range some {
+		if reason := one.elsewhere(); reason != "" {
+			elsewhere = append(elsewhere, faulty{one.ID, reason})
+		}
+		if reason := one.refused(); reason != "" {
+			refused = append(refused, faulty{one.ID, reason})
+		}
 		switch {
 		case one.Enabled && !one.DueAt.Valid:
 			_, no := one.parse()
 			timerless = append(timerless, faulty{one.ID, reasonOf(no)})
-		case !one.Enabled && !slices.ContainsFunc(disabled, func(d faulty) bool { return d.ID == one.ID }):
+		case !one.Enabled && !slices.ContainsFunc(disabled, one.is):
 			paused = append(paused, faulty{ID: one.ID})
-		case one.Errors > 0 && !slices.ContainsFunc(failing, func(f faulty) bool { return f.ID == one.ID }):
+		case one.Errors > 0 && !slices.ContainsFunc(failing, one.is):
 			failing = append(failing, faulty{one.ID, one.LastError})
 		}
 	}
-	var found []Finding
-	if len(disabled) > 0 {
-		found = append(found, bad("schedules", "Schedules that cannot fire are disabled: "+named(disabled)+".",
-			"Correct each with `schedule update ID`, or delete it."))
-	}
-	if len(failing) > 0 {
-		found = append(found, bad("schedules.timers", "The timers of schedules fail, and run again in each slot: "+named(failing)+".",
-			"Mend what the error names. Nothing that is due is lost."))
-	}
-	if len(timerless) > 0 {
-		found = append(found, bad("schedules.timerless", "The timer rows of enabled schedules are missing, so that these schedules never fire: "+named(timerless)+".",
-			"Run `schedule update ID` for each, with a good crontab where an error is named here."))
-	}
-	parts, err := d.parts(ctx, reach{"the first %s schedules", scheduleProbe, "schedule", "PRIMARY", "", nil},
-		reach{"the first %s rows that are due", timerProbe, "future_job", "PRIMARY", "WHERE next_check_at <= ?", []any{until}})
-	if err != nil {
-		return nil, err
-	}
+	l.sayOf(disabled, bad("schedules", "Schedules that cannot fire are disabled", "Correct each with `schedule update ID`, or delete it."))
+	l.sayOf(failing, bad("schedules.timers", "The timers of schedules fail, and run again in each slot", "Mend what the error names. Nothing that is due is lost."))
+	l.sayOf(timerless, bad("schedules.timerless", "The timer rows of enabled schedules are missing, so that these schedules never fire",
+		"Run `schedule update ID` for each, with a good crontab where an error is named here."))
+	l.sayOf(elsewhere, warn("schedules.zones", "Timers wait for times that are no occurrence by the time zones of this machine",
+		"Give all machines the same tzdata and restart the programs on them. Then `schedule update ID` plans each schedule anew. Each local time fires once all the same."))
+	l.sayOf(refused, warn("schedules.crontabs", "This version refuses the crontabs of schedules, which fire as before",
+		"Give each a crontab that is allowed: `schedule update ID CRONTAB`."))
 	fires := "no schedule is disabled because it cannot fire; each that is enabled has a timer that does not fail and whose time is right by this machine's time zones"
 	if len(paused) > 0 {
 		fires += fmt.Sprintf("; %d are paused: %s", len(paused), named(paused))
 	}
-	return orFine(append(found, zoneFindings(some)...), "schedules", fires, parts...), nil
+	l.orFine(ctx, "schedules", fires, reach{"the first %s schedules", scheduleProbe, "schedule", "PRIMARY", "", nil},
+		reach{"the first %s rows that are due", timerProbe, "future_job", "PRIMARY", "WHERE next_check_at <= ?", []any{until}})
 }
 
 // reasonOf is the text of an error; empty for none.
@@ -100,4 +89,60 @@ func named(some []faulty) string {
 		list = append(list, text)
 	}
 	return strings.Join(list, ", ")
+}
+
+// planned is a schedule, and what its timer waits for.
+type planned struct {
+	ID        string       `db:"id"`
+	Crontabs  string       `db:"crontabs"`
+	Zone      string       `db:"zone"`
+	Jitter    int64        `db:"jitter"` // in seconds
+	CreatedAt time.Time    `db:"created_at"`
+	Version   uint64       `db:"version"`
+	Enabled   bool         `db:"enabled"`
+	DueAt     sql.NullTime `db:"due_at"` // of its timer, if there is one
+	Errors    int          `db:"error_count"`
+	LastError string       `db:"last_error"`
+}
+
+// is says whether a faulty one is this schedule.
+func (p planned) is(one faulty) bool { return one.ID == p.ID }
+
+// parse reads the crontabs as timers do.
+func (p planned) parse() (*timeline.Timeline, error) {
+	return timeline.ParseStored(strings.Split(p.Crontabs, "\n"), p.Zone, p.CreatedAt, nil)
+}
+
+// refused says why a schedule that fires could not be made any more; empty where it could. One that does not fire is no good, and found
+// otherwise.
+func (p planned) refused() string {
+	if _, err := p.parse(); err != nil {
+		return ""
+	}
+	if _, err := timeline.Parse(strings.Split(p.Crontabs, "\n"), p.Zone, p.CreatedAt); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// elsewhere says what a timer should wait for; empty where it does, or waits to take its place first.
+func (p planned) elsewhere() string {
+	if p.Version == 0 || !p.DueAt.Valid {
+		return ""
+	}
+	line, err := p.parse()
+	if err != nil {
+		return fmt.Sprintf("%s: %s", p.Zone, err)
+	}
+	later := timeline.Jitter(p.ID, time.Duration(p.Jitter)*time.Second).Truncate(time.Second)
+	due := p.DueAt.Time.Add(-later)
+	next, ok := line.Next(due.Add(-time.Second))
+	if ok && next.Equal(due) {
+		return ""
+	}
+	text := "the timer waits for " + p.DueAt.Time.Format(time.RFC3339)
+	if ok {
+		text += ", and on this machine the next occurrence is " + next.Add(later).Format(time.RFC3339)
+	}
+	return text
 }

@@ -13,64 +13,61 @@ import (
 	"prescient/sql/migrate"
 )
 
-func (d *doctor) examineResolution(context.Context) (found []Finding, err error) {
-	stored := d.tables.Grid.Resolution()
-	if d.goesTo != 0 {
-		found = append(found, bad("reslot", fmt.Sprintf("The resolution is being changed from %s to %s, and nothing runs meanwhile.", stored, d.goesTo),
-			fmt.Sprintf("Wait for the reslot to end. If it was interrupted, run `reslot --resolution %s`.", d.goesTo)))
+func (l *look) examineResolution(ctx context.Context) {
+	stored := l.tables.Grid.Resolution()
+	if l.goesTo != 0 {
+		l.say(bad("reslot", fmt.Sprintf("The resolution is being changed from %s to %s, and nothing runs meanwhile.", stored, l.goesTo),
+			fmt.Sprintf("Wait for the reslot to end. If it was interrupted, run `reslot --resolution %s`.", l.goesTo)))
 	}
-	if configured := d.options.Resolution; configured != 0 && configured != stored {
-		found = append(found, bad("resolution", fmt.Sprintf("The configuration has slots of %s, but %sslot_config has %s. Workers and clients refuse to start.", configured, d.tables.Prefix, stored),
+	if configured := l.options.Resolution; configured != 0 && configured != stored {
+		l.say(bad("resolution", fmt.Sprintf("The configuration has slots of %s, but %sslot_config has %s. Workers and clients refuse to start.", configured, l.tables.Prefix, stored),
 			fmt.Sprintf("Set slots.resolution to %s in the configuration, or change the tables: `reslot --resolution %s`.", stored, configured)))
 	}
-	return orFine(found, "resolution", fmt.Sprintf("slots are %s apart", stored)), nil
+	l.orFine(ctx, "resolution", fmt.Sprintf("slots are %s apart", stored))
 }
 
 // examineVersion compares the schema version with what this program knows; an earlier one has ended the look before.
-func (d *doctor) examineVersion(context.Context) ([]Finding, error) {
-	if d.schema > text.SchemaVersion {
-		return []Finding{warn("version", fmt.Sprintf("The tables have schema version %d, and this program knows version %d. The program works, but leaves out what is new.", d.schema, text.SchemaVersion),
-			"Upgrade this program to the version that migrated the tables.")}, nil
+func (l *look) examineVersion(ctx context.Context) {
+	if l.schema > text.SchemaVersion {
+		l.say(warn("version", fmt.Sprintf("The tables have schema version %d, and this program knows version %d. The program works, but leaves out what is new.", l.schema, text.SchemaVersion),
+			"Upgrade this program to the version that migrated the tables."))
 	}
-	return []Finding{fine("version", fmt.Sprintf("The schema has version %d, as this program has.", text.SchemaVersion))}, nil
+	l.orFine(ctx, "version", fmt.Sprintf("the schema has version %d, as this program has", text.SchemaVersion))
 }
 
 // examineSchema compares tables, views and procedures with what the migrations make of them.
-func (d *doctor) examineSchema(ctx context.Context) (found []Finding, err error) {
-	schema := migrate.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server, Dialect: d.tables.Dialect}
-	compared, err := schema.Compare(ctx, d.db)
-	if err != nil {
-		return nil, err
-	}
+func (l *look) examineSchema(ctx context.Context) {
+	schema := l.schemaOf()
+	compared, err := schema.Compare(ctx, l.db)
 	hidden := slices.Clone(compared.Hidden)
 	for _, damage := range compared.Damages {
-		if d.seesPartOf(damage.Of) {
-			if of := "all columns of " + damage.Of; !slices.Contains(hidden, of) { // the server shows only some
+		switch of := "all columns of " + damage.Of; {
+		case l.seesPartOf(damage.Of): // the server shows only some
+			if !slices.Contains(hidden, of) {
 				hidden = append(hidden, of)
 			}
-			continue
+		case l.goesTo != 0 && (strings.HasSuffix(damage.Name, "_on_grid") || damage.Name == "first_check_at"): // the reslot under way makes them
+		default:
+			l.say(damageFinding(damage))
 		}
-		if d.goesTo != 0 && (strings.HasSuffix(damage.Name, "_on_grid") || damage.Name == "first_check_at") {
-			continue // the reslot under way makes them
-		}
-		found = append(found, damageFinding(damage))
 	}
-	if !slices.Contains(compared.Hidden, d.tables.Prefix+"future_job") {
-		grid, err := d.checkGrid(ctx, schema)
-		if err != nil {
-			return found, err
-		}
-		found = append(found, grid...)
+	if l.err = err; err == nil && !slices.Contains(compared.Hidden, l.tables.Prefix+"future_job") {
+		l.checkGrid(ctx, schema)
 	}
-	slices.SortFunc(found, func(a, b Finding) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
+	slices.SortFunc(l.found, func(a, b Finding) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
 	all := "tables, columns, indexes, defaults and checks are as the migrations make them; views and procedures are there and answer"
-	if d.tables.Dialect == text.Plain {
+	if l.tables.Dialect == text.Plain {
 		all = "tables, columns and indexes are as the migrations make them in the dialect plain; views are there and answer"
 	}
-	if len(hidden) > 0 && len(found) == 0 {
-		return []Finding{part("schema", sentence(all+"; this user cannot see "+strings.Join(hidden, ", ")), "Run `doctor` as owner, who sees all.")}, nil
+	if len(hidden) > 0 && len(l.found) == 0 {
+		l.say(part("schema", sentence(all+"; this user cannot see "+strings.Join(hidden, ", ")), "Run `doctor` as owner, who sees all."))
 	}
-	return orFine(found, "schema", all), nil
+	l.orFine(ctx, "schema", all)
+}
+
+// schemaOf is what the migrations make.
+func (d *doctor) schemaOf() migrate.Schema {
+	return migrate.Schema{Prefix: d.tables.Prefix, Resolution: d.tables.Grid.Resolution(), Server: d.tables.Server, Dialect: d.tables.Dialect}
 }
 
 // damageFinding says what is damaged and which command mends it, with the statements that it sends.
@@ -103,28 +100,30 @@ func brief(statements []string) string {
 }
 
 // checkGrid compares the resolution of slot_config with that of DEFAULT and CHECK, where these are there.
-func (d *doctor) checkGrid(ctx context.Context, schema migrate.Schema) ([]Finding, error) {
-	if d.tables.Dialect == text.Plain || d.goesTo != 0 { // plain tables have none of these
-		return nil, nil
+func (l *look) checkGrid(ctx context.Context, schema migrate.Schema) {
+	if l.tables.Dialect == text.Plain || l.goesTo != 0 { // plain tables have none of these
+		return
 	}
-	if !d.mayUse("SELECT", "slot_config") && !d.mayUse("SELECT", "future_job") { // see readResolution
-		return nil, nil
+	if !l.mayUse("SELECT", "slot_config") && !l.mayUse("SELECT", "future_job") { // see readResolution
+		return
 	}
-	is, err := d.tables.ReadGridOfTable(ctx, d.db)
+	is, err := l.tables.ReadGridOfTable(ctx, l.db)
 	if err != nil {
-		return nil, err
+		l.err = err
+		return
 	}
-	has, err := schema.Checks(ctx, d.db, d.tables.Prefix+"future_job")
+	has, err := schema.Checks(ctx, l.db, l.tables.Prefix+"future_job")
 	if err != nil {
-		return nil, err
+		l.err = err
+		return
 	}
-	is.Checked = store.ReadTableGrid("", has[d.tables.Prefix+"future_job_on_grid"]).Checked
-	stored := d.tables.Grid.Resolution()
+	is.Checked = store.ReadTableGrid("", has[l.tables.Prefix+"future_job_on_grid"]).Checked
+	stored := l.tables.Grid.Resolution()
 	if (is.Checked == 0 || is.Checked == stored) && (is.Filled == 0 || is.Filled == stored) {
-		return nil, nil
+		return
 	}
-	return []Finding{bad("schema.grid", fmt.Sprintf("%sslot_config has slots of %s, but in %sfuture_job the default has %s and the check %s.",
-		d.tables.Prefix, stored, d.tables.Prefix, orNone(is.Filled), orNone(is.Checked)), fmt.Sprintf("Run `reslot --resolution %s`, which repairs both.", stored))}, nil
+	l.say(bad("schema.grid", fmt.Sprintf("%sslot_config has slots of %s, but in %sfuture_job the default has %s and the check %s.",
+		l.tables.Prefix, stored, l.tables.Prefix, orNone(is.Filled), orNone(is.Checked)), fmt.Sprintf("Run `reslot --resolution %s`, which repairs both.", stored)))
 }
 
 func orNone(resolution time.Duration) string {
@@ -134,15 +133,14 @@ func orNone(resolution time.Duration) string {
 	return resolution.String()
 }
 
-func (d *doctor) examinePartitions(ctx context.Context) ([]Finding, error) {
-	if !d.mayUse("", "job_history") {
-		return []Finding{d.unseen("partitions", []string{"job_history"})}, nil
+func (l *look) examinePartitions(ctx context.Context) {
+	if !l.mayUse("", "job_history") {
+		l.say(l.unseen("partitions", []string{"job_history"}))
+		return
 	}
 	var bounds []string
-	if err := d.db.SelectContext(ctx, &bounds, d.tables.Stmt.Get("operate/partitions"), d.tables.Prefix+"job_history"); err != nil {
-		return nil, err
-	}
-	return partitionFindings(bounds, d.now, d.options.PartitionsAhead), nil
+	l.rows(ctx, &bounds, "operate/partitions", l.tables.Prefix+"job_history")
+	l.say(partitionFindings(bounds, l.now, l.options.PartitionsAhead)...)
 }
 
 // partitionFindings judges the upper bounds of the partitions of history. With a week to go, the default for ahead, nobody
@@ -152,10 +150,9 @@ func partitionFindings(bounds []string, now time.Time, ahead time.Duration) []Fi
 	var last time.Time
 	unbounded := false
 	for _, bound := range bounds {
-		if unbounded = unbounded || strings.Contains(bound, "MAXVALUE"); strings.Contains(bound, "MAXVALUE") {
-			continue
-		}
-		if t, err := store.ParseTime(strings.Trim(bound, "'")); err == nil {
+		if strings.Contains(bound, "MAXVALUE") {
+			unbounded = true
+		} else if t, err := store.ParseTime(strings.Trim(bound, "'")); err == nil {
 			last = slots.Later(last, t)
 		}
 	}

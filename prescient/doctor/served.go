@@ -24,27 +24,19 @@ var latestOfLedger = reach{"the latest %s rows of the ledger", ledgerProbe, "slo
 
 // examineMissed looks for slots of the last day that left no row in the ledger: nobody served them. Those from before the
 // slots were what they are now were others.
-func (d *doctor) examineMissed(ctx context.Context) ([]Finding, error) {
+func (l *look) examineMissed(ctx context.Context) {
 	var since time.Time
-	if err := d.db.GetContext(ctx, &since, d.tables.Stmt.Get("operate/since")); err != nil {
-		return nil, err
-	}
-	before := d.tables.Grid.Floor(d.now.Add(-d.options.SweepGrace))
+	l.row(ctx, &since, "operate/since")
+	before := l.tables.Grid.Floor(l.now.Add(-l.options.SweepGrace))
 	day := slots.Later(since, before.Add(-24*time.Hour))
-	from := d.tables.Grid.Ceil(slots.Later(day, d.tables.Grid.Add(before, -servedProbe)))
-	served, err := d.served(ctx, from, before, servedProbe)
-	if err != nil {
-		return nil, err
-	}
-	latest, err := d.served(ctx, slots.Later(from, before), d.tables.Grid.Next(d.now), 1)
-	if err != nil {
-		return nil, err
-	}
-	f := d.judgeMissed(from, before, served, latest)
-	if f.Severity == SeverityOK && from.After(d.tables.Grid.Ceil(day)) {
+	from := l.tables.Grid.Ceil(slots.Later(day, l.tables.Grid.Add(before, -servedProbe)))
+	served := l.served(ctx, from, before, servedProbe)
+	latest := l.served(ctx, slots.Later(from, before), l.tables.Grid.Next(l.now), 1)
+	f := l.judgeMissed(from, before, served, latest)
+	if f.Severity == SeverityOK && from.After(l.tables.Grid.Ceil(day)) {
 		f = part(f.Code, f.Text+" Earlier slots of the last day were not looked at.", "")
 	}
-	return []Finding{f}, nil
+	l.say(f)
 }
 
 // served is a slot that the ledger has.
@@ -54,12 +46,10 @@ type served struct {
 }
 
 // served reads the first slots of the ledger from one time to before another.
-func (d *doctor) served(ctx context.Context, from, before time.Time, limit int) (list []served, err error) {
-	if err := d.db.SelectContext(ctx, &list, d.tables.Stmt.Get("operate/served"), from, before, limit); err != nil {
-		return nil, fmt.Errorf("operate/served: %w", err)
-	}
+func (l *look) served(ctx context.Context, from, before time.Time, limit int) (list []served) {
+	l.rows(ctx, &list, "operate/served", from, before, limit)
 	slices.SortFunc(list, func(a, b served) int { return a.Slot.Compare(b.Slot) })
-	return list, nil
+	return list
 }
 
 // judgeMissed judges which slots from one time to before another were served in time, and whether one was since then. What only a sweep
@@ -105,82 +95,74 @@ func (d *doctor) judgeMissed(from, before time.Time, was, latest []served) Findi
 }
 
 // examineLeases looks for leases that lapsed and that nobody took over.
-func (d *doctor) examineLeases(ctx context.Context) ([]Finding, error) {
+func (l *look) examineLeases(ctx context.Context) {
 	var lapsed []store.Leased
-	if err := d.db.SelectContext(ctx, &lapsed, d.tables.Stmt.Get("operate/lapsed"), ledgerProbe, 100); err != nil {
-		return nil, err
+	l.rows(ctx, &lapsed, "operate/lapsed", ledgerProbe, 100)
+	if len(lapsed) > 0 {
+		first := lapsed[0]
+		l.say(warn("leases", fmt.Sprintf("%d leases lapsed, and nobody took their buckets over. The first, of worker %s on bucket %d of slot %s, lapsed %s ago: the worker died, or hangs.",
+			len(lapsed), first.Worker, first.Bucket, slots.Stamp(first.Slot), (-time.Duration(first.HeldMicros)*time.Microsecond).Round(time.Second)),
+			"See what became of the worker. Where checks are left, a sweep takes the bucket over."))
+		return
 	}
-	if len(lapsed) == 0 {
-		parts, err := d.parts(ctx, latestOfLedger)
-		return orFine(nil, "leases", "no lease has lapsed", parts...), err
-	}
-	l := lapsed[0]
-	return []Finding{warn("leases", fmt.Sprintf("%d leases lapsed, and nobody took their buckets over. The first, of worker %s on bucket %d of slot %s, lapsed %s ago: the worker died, or hangs.",
-		len(lapsed), l.Worker, l.Bucket, slots.Stamp(l.Slot), (-time.Duration(l.HeldMicros)*time.Microsecond).Round(time.Second)),
-		"See what became of the worker. Where checks are left, a sweep takes the bucket over.")}, nil
+	l.orFine(ctx, "leases", "no lease has lapsed", latestOfLedger)
 }
 
 // examineFarLeases looks for leases that end further ahead than any is taken for: whoever left them did so before the clock of
 // the database was set back. They keep nobody from their buckets.
-func (d *doctor) examineFarLeases(ctx context.Context) ([]Finding, error) {
+func (l *look) examineFarLeases(ctx context.Context) {
 	var far []store.Leased
-	if err := d.db.SelectContext(ctx, &far, d.tables.Stmt.Get("operate/far_leases"), ledgerProbe, 100); err != nil {
-		return nil, err
+	l.rows(ctx, &far, "operate/far_leases", ledgerProbe, 100)
+	if len(far) > 0 {
+		first := far[0]
+		l.say(warn("leases.far", fmt.Sprintf("%d leases end more than %s ahead, and no lease is that long: the clock of the database was set back. The first, of worker %s on bucket %d of slot %s, ends in %s.",
+			len(far), prescient.MaxLease, first.Worker, first.Bucket, slots.Stamp(first.Slot), (time.Duration(first.HeldMicros)*time.Microsecond).Round(time.Second)),
+			"See that the clock of the database is right. Workers do not honour these leases: where checks are left, a sweep takes the buckets over."))
+		return
 	}
-	if len(far) == 0 {
-		parts, err := d.parts(ctx, latestOfLedger)
-		return orFine(nil, "leases.far", "no lease ends further ahead than leases do", parts...), err
-	}
-	l := far[0]
-	return []Finding{warn("leases.far", fmt.Sprintf("%d leases end more than %s ahead, and no lease is that long: the clock of the database was set back. The first, of worker %s on bucket %d of slot %s, ends in %s.",
-		len(far), prescient.MaxLease, l.Worker, l.Bucket, slots.Stamp(l.Slot), (time.Duration(l.HeldMicros)*time.Microsecond).Round(time.Second)),
-		"See that the clock of the database is right. Workers do not honour these leases: where checks are left, a sweep takes the buckets over.")}, nil
+	l.orFine(ctx, "leases.far", "no lease ends further ahead than leases do", latestOfLedger)
 }
 
 // examineCoverage compares the assignments of all workers: those that were given, or else of the agents and timers that live.
-func (d *doctor) examineCoverage(ctx context.Context) (found []Finding, err error) {
-	assigned, given := d.options.Assignments, len(d.options.Assignments) > 0
-	if !given && d.mayUse("SELECT", "agent") {
-		if assigned, err = d.assigned(ctx); err != nil {
-			return nil, err
-		}
+func (l *look) examineCoverage(ctx context.Context) {
+	assigned, given := l.options.Assignments, len(l.options.Assignments) > 0
+	if !given && l.mayUse("SELECT", "agent") {
+		assigned = l.assigned(ctx)
 	}
 	if len(assigned) == 0 {
-		return []Finding{unseen("coverage", "No assignments were given to compare, and no agent or timer that has one lives.", "Give those of all workers: `doctor --assignments '0,30;15,45'`.")}, nil
+		l.say(unseen("coverage", "No assignments were given to compare, and no agent or timer that has one lives.", "Give those of all workers: `doctor --assignments '0,30;15,45'`."))
+		return
 	}
 	covered, err := slots.Cover(assigned...)
 	if err != nil {
-		return []Finding{bad("coverage", err.Error(), "Give assignments of the resolution that slot_config has.")}, nil
+		l.say(bad("coverage", err.Error(), "Give assignments of the resolution that slot_config has."))
+		return
 	}
 	if !given {
 		covered.Doubled = nil // which agents share on purpose
 	}
 	for line := range strings.SplitSeq(covered.String(), "\n") {
 		switch {
-		case len(covered.Unserved) > 0 && len(found) == 0:
+		case len(covered.Unserved) > 0 && len(l.found) == 0:
 			unserved := bad("coverage.unserved", sentence(line), "Assign these slots to a worker. Until then only the sweeper runs their checks, late.")
 			if !given {
 				unserved.Severity = SeverityWarn // a timer of an earlier version may serve them
 			}
-			found = append(found, unserved)
+			l.say(unserved)
 		case len(covered.Doubled) > 0:
-			found = append(found, warn("coverage.doubled", sentence(line), "Nothing, if the workers are to share these slots: leases keep the workers apart."))
+			l.say(warn("coverage.doubled", sentence(line), "Nothing, if the workers are to share these slots: leases keep the workers apart."))
 		}
 	}
-	return orFine(found, "coverage", covered.String()), nil
+	l.orFine(ctx, "coverage", covered.String())
 }
 
 // assigned are the assignments of the agents and timers that live, each once.
-func (d *doctor) assigned(ctx context.Context) (all []slots.Assignment, err error) {
-	agents, err := agent.ListBy(ctx, d.db, d.tables.Stmt)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range agents {
-		one, err := slots.Parse(d.tables.Grid, a.Assignment)
+func (l *look) assigned(ctx context.Context) (all []slots.Assignment) {
+	for _, a := range l.agents(ctx) {
+		one, err := slots.Parse(l.tables.Grid, a.Assignment)
 		if a.State == agent.Live && err == nil && !one.Grid().IsZero() && !slices.Contains(all, one) { // agents.slots names one that is none
 			all = append(all, one)
 		}
 	}
-	return all, nil
+	return all
 }

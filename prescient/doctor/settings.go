@@ -103,13 +103,13 @@ var settings = []setting{
 		set:  "set it to DEFAULT"},
 }
 
-func (d *doctor) examineSettings(ctx context.Context) ([]Finding, error) {
+func (l *look) examineSettings(ctx context.Context) {
 	// The other settings are a list, which this one may cut.
 	var most string
-	if err := store.QueryRow(ctx, d.db, []any{&most}, "SELECT CAST(@@GLOBAL.sql_select_limit AS CHAR)"); err == nil {
-		d.vars["sql_select_limit"] = most
+	if err := store.QueryRow(ctx, l.db, []any{&most}, "SELECT CAST(@@GLOBAL.sql_select_limit AS CHAR)"); err == nil {
+		l.vars["sql_select_limit"] = most
 	}
-	return settingsFindings(d.vars, bounds{server: d.tables.Server, statement: store.StatementTime(d.options.Lease), lease: d.options.Lease}), nil
+	l.say(settingsFindings(l.vars, bounds{server: l.tables.Server, statement: store.StatementTime(l.options.Lease), lease: l.options.Lease})...)
 }
 
 // settingsFindings judges settings of which some may be absent, since the server does not have them.

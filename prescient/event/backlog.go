@@ -2,11 +2,10 @@ package event
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/store"
 )
 
 // MaxBacklog is how many events Backlog looks at, the first that were inserted.
@@ -29,21 +28,16 @@ type Waiting struct {
 // Backlog returns what waits in the outbox, a Waiting for each topic, the oldest first; all of it where it is fewer than MaxBacklog
 // events.
 func (o *Outbox) Backlog(ctx context.Context, db prescient.DB) (all []Waiting, err error) {
-	rows, err := db.QueryContext(ctx, o.tables.Stmt.Get("event/backlog"), MaxBacklog)
-	if err != nil {
-		return nil, fmt.Errorf("looking what waits in the outbox: %w", err)
+	type row struct {
+		Waiting
+		last, now time.Time
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var w Waiting
-		var since, last sql.NullTime
-		var id, reason sql.NullString
-		var now time.Time
-		if err := rows.Scan(&w.Topic, &w.Events, &w.Oldest, &since, &last, &id, &reason, &now); err != nil {
-			return nil, fmt.Errorf("looking what waits in the outbox: %w", err)
-		}
-		w.Age, w.FailingSince, w.EventID, w.Reason = now.Sub(w.Oldest), since.Time, id.String, reason.String
-		all = append(all, w)
+	rows, err := store.Rows(ctx, db, "looking what waits in the outbox", o.tables.Stmt.Get("event/backlog"), func(r *row) []any {
+		return []any{&r.Topic, &r.Events, &r.Oldest, store.OrZero(&r.FailingSince), store.OrZero(&r.last), store.OrZero(&r.EventID), store.OrZero(&r.Reason), &r.now}
+	}, MaxBacklog)
+	for _, r := range rows {
+		r.Age = r.now.Sub(r.Oldest)
+		all = append(all, r.Waiting)
 	}
-	return all, rows.Err()
+	return all, err
 }

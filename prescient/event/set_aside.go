@@ -3,7 +3,6 @@ package event
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,19 +57,10 @@ func (o *Outbox) SetAside(ctx context.Context, db prescient.DB, filter SetAsideF
 	if filter.ID != "" {
 		but = append(literal.AppendText(append(but, "AND id = "...), filter.ID), ' ')
 	}
-	rows, err := db.QueryContext(ctx, o.tables.Fill("event/list_set_aside", "{but}", string(but)), filter.After, limit)
-	if err != nil {
-		return nil, fmt.Errorf("listing events that were set aside: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var s SetAside
-		if err := rows.Scan(&s.Seq, &s.ID, &s.Topic, &s.Key, &s.GeneratedAt, &s.InsertedAt, &s.RefusedAt, &s.Bytes, &s.Reason); err != nil {
-			return nil, fmt.Errorf("listing events that were set aside: %w", err)
-		}
-		all = append(all, s)
-	}
-	return all, rows.Err()
+	query := o.tables.Fill("event/list_set_aside", "{but}", string(but))
+	return store.Rows(ctx, db, "listing events that were set aside", query, func(s *SetAside) []any {
+		return []any{&s.Seq, &s.ID, &s.Topic, &s.Key, &s.GeneratedAt, &s.InsertedAt, &s.RefusedAt, &s.Bytes, &s.Reason}
+	}, filter.After, limit)
 }
 
 // Resend puts events that were set aside into the outbox again, behind what is there, and says how many. Those that are gone
@@ -150,25 +140,15 @@ type setAside struct {
 
 // entries locks events that were set aside, and returns their entries in the audit.
 func (o *Outbox) entries(ctx context.Context, db prescient.DB, seqs, verb string) (entries []audit.Entry, err error) {
-	rows, err := db.QueryContext(ctx, o.tables.Fill("event/chosen_set_aside", "{seqs}", seqs))
-	if err != nil {
-		return nil, fmt.Errorf("looking for events that were set aside: %w", err)
+	type row struct {
+		setAside
+		id string
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var was setAside
-		var id, key, reason string
-		if err := rows.Scan(&was.Seq, &id, &was.Topic, &key, &was.Bytes, &reason); err != nil {
-			return nil, fmt.Errorf("looking for events that were set aside: %w", err)
-		}
-		plainID, noID := hex.DecodeString(id)
-		plainKey, noKey := hex.DecodeString(key)
-		plainReason, noReason := hex.DecodeString(reason)
-		if err := errors.Join(noID, noKey, noReason); err != nil {
-			return nil, err
-		}
-		was.Key, was.Reason = string(plainKey), string(plainReason)
-		entries = append(entries, audit.Entry{Kind: audit.Event, ID: string(plainID), Verb: verb, Before: was})
+	rows, err := store.Rows(ctx, db, "looking for events that were set aside", o.tables.Fill("event/chosen_set_aside", "{seqs}", seqs), func(r *row) []any {
+		return []any{&r.Seq, store.Unhex(&r.id), &r.Topic, store.Unhex(&r.Key), &r.Bytes, store.Unhex(&r.Reason)}
+	})
+	for _, r := range rows {
+		entries = append(entries, audit.Entry{Kind: audit.Event, ID: r.id, Verb: verb, Before: r.setAside})
 	}
-	return entries, rows.Err()
+	return entries, err
 }

@@ -204,21 +204,14 @@ func (c *conclusion) offerNext(ctx context.Context) error {
 	if n == 0 {
 		return nil
 	}
-	rows, err := c.tx.QueryContext(ctx, c.tables.Stmt.Get("longrun/next"), first[:], last[:])
-	if err != nil {
-		return fmt.Errorf("reading the next long run of the schedule: %w", err)
+	offered, err := store.Rows(ctx, c.tx, "reading the next long run of the schedule", c.tables.Stmt.Get("longrun/next"), func(row *known) []any {
+		return []any{store.Key(&row.key), &row.pool, &row.token}
+	}, first[:], last[:])
+	for i := range offered {
+		offered[i].allocatedUntil = c.Now
+		c.offered = append(c.offered, &offered[i])
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var key []byte
-		row := new(known)
-		if err := rows.Scan(&key, &row.pool, &row.token); err != nil {
-			return fmt.Errorf("reading the next long run of the schedule: %w", err)
-		}
-		row.key, row.allocatedUntil = prescient.Key(key), c.Now
-		c.offered = append(c.offered, row)
-	}
-	return rows.Err()
+	return err
 }
 
 // commit commits it. One whose answer was lost is tried again: the fence then tells that it was done.

@@ -2,7 +2,6 @@ package longrun
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -257,28 +256,19 @@ func (r *Runner) freeChecks(ctx context.Context, some []claimer.Claim) (map[pres
 	for i, c := range some {
 		keys[i] = c.Key
 	}
-	rows, err := r.send.DB.QueryContext(ctx, r.tables.Fill("longrun/checks", "{keys}", literal.KeysOf(keys)), prescient.AllExecs)
-	if err != nil {
-		return nil, fmt.Errorf("reading the checks of long runs: %w", err)
-	}
-	defer rows.Close()
+	rows, err := store.Rows(ctx, r.send.DB, "reading the checks of long runs", r.tables.Fill("longrun/checks", "{keys}", literal.KeysOf(keys)), (*freeCheck).into, prescient.AllExecs)
 	checks := make(map[prescient.Key]freeCheck)
-	for rows.Next() {
-		var c freeCheck
-		job := &c.job
-		var payload []byte
-		var expires sql.NullTime
-		if err := rows.Scan(&job.CalledAt, &c.slot, &c.paused, &job.NextCheckAt, &job.EntityName, &job.EntityKey, &job.JobExec, &job.Tag, &job.DueAt, &job.FirstCheckAt,
-			&job.CheckCount, &job.ErrorCount, &job.PutOffCount, &job.LastError, &job.TotalMS, &payload, &job.Revision, &job.InsertedAt, &expires); err != nil {
-			return nil, fmt.Errorf("reading the checks of long runs: %w", err)
-		}
-		job.Payload = payload
-		if expires.Valid {
-			job.ExpiresAt = prescient.At(expires.Time)
-		}
-		checks[job.Key()] = c
+	for _, row := range rows {
+		checks[row.job.Key()] = row
 	}
-	return checks, rows.Err()
+	return checks, err
+}
+
+// into is where the columns of a row go.
+func (c *freeCheck) into() []any {
+	job := &c.job
+	return []any{&job.CalledAt, &c.slot, &c.paused, &job.NextCheckAt, &job.EntityName, &job.EntityKey, &job.JobExec, &job.Tag, &job.DueAt, &job.FirstCheckAt,
+		&job.CheckCount, &job.ErrorCount, &job.PutOffCount, &job.LastError, &job.TotalMS, (*[]byte)(&job.Payload), &job.Revision, &job.InsertedAt, &job.ExpiresAt}
 }
 
 // putOff has nobody claim runs for a while.

@@ -2,9 +2,7 @@ package longrun
 
 import (
 	"context"
-	"database/sql"
 	"encoding/hex"
-	"fmt"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -107,19 +105,20 @@ func readKnown(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []pr
 	if conditions == "" {
 		return nil, nil
 	}
-	rows, err := tx.QueryContext(ctx, tables.Fill("longrun/met", "{keys}", conditions))
-	if err != nil {
-		return nil, fmt.Errorf("reading long runs: %w", err)
+	rows, err := store.Rows(ctx, tx, "reading long runs", tables.Fill("longrun/met", "{keys}", conditions), (*known).into)
+	for i := range rows {
+		check := &rows[i].check
+		check.dueAt, check.insertedAt = check.dueAt.UTC(), check.insertedAt.UTC()
+		runs = append(runs, &rows[i])
 	}
-	defer rows.Close()
-	for rows.Next() {
-		run, err := scanKnown(rows)
-		if err != nil {
-			return nil, fmt.Errorf("reading long runs: %w", err)
-		}
-		runs = append(runs, run)
-	}
-	return runs, rows.Err()
+	return runs, err
+}
+
+// into is where the columns of a row go.
+func (k *known) into() []any {
+	return []any{store.Key(&k.key), store.OrZero(&k.schedule), &k.pool, &k.agent, &k.token, store.OrZero(&k.allocatedUntil), &k.check.dueAt, &k.check.insertedAt,
+		&k.check.checkCount, store.OrZero(&k.startedAt), store.OrZero(&k.calledAt), &k.takeovers, &k.checkpoint, store.OrZero(&k.endedAt), store.OrZero(&k.outcome),
+		&k.pending, &k.lives}
 }
 
 // passOver takes note of the checks that are contested since somebody else has locked a run of theirs, or of their schedules, as who renews
@@ -129,20 +128,13 @@ func passOver(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []pre
 	if conditions == "" {
 		return nil
 	}
-	rows, err := tx.QueryContext(ctx, tables.Fill("longrun/there", "{keys}", conditions))
-	if err != nil {
-		return fmt.Errorf("reading long runs: %w", err)
-	}
-	defer rows.Close()
+	there, err := store.Rows(ctx, tx, "reading long runs", tables.Fill("longrun/there", "{keys}", conditions), func(row *known) []any {
+		return []any{store.Key(&row.key), store.OrZero(&row.schedule)}
+	})
 	keys, schedules := make(map[prescient.Key]bool), make(map[string]bool)
-	for rows.Next() {
-		var key []byte
-		var schedule sql.NullString
-		if err := rows.Scan(&key, &schedule); err != nil {
-			return fmt.Errorf("reading long runs: %w", err)
-		}
-		if !read[prescient.Key(key)] {
-			keys[prescient.Key(key)], schedules[schedule.String] = true, true
+	for _, run := range there {
+		if !read[run.key] {
+			keys[run.key], schedules[run.schedule] = true, true
 		}
 	}
 	for i, job := range jobs {
@@ -150,22 +142,7 @@ func passOver(ctx context.Context, tx *sqlx.Tx, tables *store.Tables, jobs []pre
 			terms[i] = Terms{Contested: true}
 		}
 	}
-	return rows.Err()
-}
-
-func scanKnown(rows *sql.Rows) (*known, error) {
-	var key []byte
-	var schedule, outcome sql.NullString
-	var allocated, started, called, ended sql.NullTime
-	k := new(known)
-	if err := rows.Scan(&key, &schedule, &k.pool, &k.agent, &k.token, &allocated, &k.check.dueAt, &k.check.insertedAt, &k.check.checkCount, &started,
-		&called, &k.takeovers, &k.checkpoint, &ended, &outcome, &k.pending, &k.lives); err != nil {
-		return nil, err
-	}
-	k.key, k.schedule, k.outcome = prescient.Key(key), schedule.String, prescient.Outcome(outcome.String)
-	k.allocatedUntil, k.startedAt, k.calledAt, k.endedAt = allocated.Time, started.Time, called.Time, ended.Time
-	k.check.dueAt, k.check.insertedAt = k.check.dueAt.UTC(), k.check.insertedAt.UTC()
-	return k, nil
+	return err
 }
 
 // appendTo appends (…) for longrun/start. The slot is the one in which its check was met.

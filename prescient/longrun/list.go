@@ -2,9 +2,6 @@ package longrun
 
 import (
 	"context"
-	"database/sql"
-	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -54,63 +51,31 @@ type State struct {
 // schedule.Schedules.LongRuns is for all others. The error is that of the server: 1142 where the account may not read long_run.
 func List(ctx context.Context, db prescient.DB, tables *store.Tables, entity prescient.Entity, most int) (list []State, err error) {
 	first, last := entity.KeyRange()
-	rows, err := db.QueryContext(ctx, tables.Stmt.Get("longrun/list"), first[:], last[:], most)
-	if err != nil {
-		return nil, fmt.Errorf("reading long runs: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		one, wanted, err := scanState(rows)
-		if err != nil {
-			return nil, fmt.Errorf("reading long runs: %w", err)
+	rows, err := store.Rows(ctx, db, "reading long runs", tables.Stmt.Get("longrun/list"), (*stateRow).into, first[:], last[:], most)
+	for _, row := range rows {
+		if !row.pending && !row.lives {
+			continue // nobody will end it: its check was cancelled
 		}
-		if wanted {
-			list = append(list, one)
+		row.Phase = phase(row.Agent, row.StartedAt != nil, row.AllocatedUntil != nil, row.lives)
+		if row.Phase == HandedOn || row.Phase == Offered {
+			row.AllocatedUntil = nil
 		}
+		list = append(list, row.State)
 	}
 	slices.SortFunc(list, func(a, b State) int { return strings.Compare(b.Occurrence, a.Occurrence) })
-	return list, rows.Err()
+	return list, err
 }
 
-// scanState reads a run. It is not wanted where nobody will end it.
-func scanState(rows *sql.Rows) (one State, wanted bool, err error) {
-	var started, called, allocated sql.NullString
-	var occurrence, agent []byte
-	var pending, lives bool
-	if err := rows.Scan(&occurrence, &one.Pool, &agent, &started, &called, &allocated, &one.Takeovers, &pending, &lives); err != nil {
-		return one, false, err
-	}
-	if !pending && !lives {
-		return one, false, nil // nobody will end it: its check was cancelled
-	}
-	for _, of := range []struct {
-		text []byte
-		into *string
-	}{{occurrence, &one.Occurrence}, {agent, &one.Agent}} {
-		plain, err := hex.DecodeString(string(of.text))
-		if err != nil {
-			return one, false, err
-		}
-		*of.into = string(plain)
-	}
-	one.Phase = phase(one.Agent, started.Valid, allocated.Valid, lives)
-	for _, at := range []struct {
-		text sql.NullString
-		into **time.Time
-	}{{started, &one.StartedAt}, {called, &one.CalledAt}, {allocated, &one.AllocatedUntil}} {
-		if !at.text.Valid {
-			continue
-		}
-		t, err := store.ParseTime(at.text.String)
-		if err != nil {
-			return one, false, err
-		}
-		*at.into = &t
-	}
-	if one.Phase == HandedOn || one.Phase == Offered {
-		one.AllocatedUntil = nil
-	}
-	return one, true, nil
+// stateRow is a row of longrun/list.
+type stateRow struct {
+	State
+	pending, lives bool // its check is, and its lease
+}
+
+// into is where the columns of a row go.
+func (s *stateRow) into() []any {
+	return []any{store.Unhex(&s.Occurrence), &s.Pool, store.Unhex(&s.Agent), store.AtOrNil(&s.StartedAt), store.AtOrNil(&s.CalledAt), store.AtOrNil(&s.AllocatedUntil),
+		&s.Takeovers, &s.pending, &s.lives}
 }
 
 // phase says what a run does that did not end.

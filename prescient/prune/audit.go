@@ -33,20 +33,11 @@ type oldAudit struct {
 }
 
 // read reads so many old entries behind a cursor.
-func (o oldAudit) read(ctx context.Context, cutoff, behind string, limit int) (page []old, err error) {
-	rows, err := o.conn.QueryContext(ctx, o.tables.Fill("prune/audit_old", "{cutoff}", cutoff, "{behind}", behind, "{limit}", strconv.Itoa(limit)))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var one old
-		if err := rows.Scan(&one.at, &one.entry, &one.stream, &one.incarnation, &one.version, &one.stays); err != nil {
-			return nil, err
-		}
-		page = append(page, one)
-	}
-	return page, rows.Err()
+func (o oldAudit) read(ctx context.Context, cutoff, behind string, limit int) ([]old, error) {
+	query := o.tables.Fill("prune/audit_old", "{cutoff}", cutoff, "{behind}", behind, "{limit}", strconv.Itoa(limit))
+	return store.Rows(ctx, o.conn, "reading old entries of the audit", query, func(one *old) []any {
+		return []any{&one.at, &one.entry, &one.stream, &one.incarnation, &one.version, &one.stays}
+	})
 }
 
 // end deletes what may go of some entries, and marks what is the first then, in one transaction.

@@ -2,8 +2,6 @@ package schedule
 
 import (
 	"context"
-	"database/sql"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"time"
@@ -53,33 +51,27 @@ func (s *Schedules) lookAgain(ctx context.Context, db prescient.DB, added []Sche
 
 func (s *Schedules) lookInto(ctx context.Context, db prescient.DB, statement string, ids []string, now time.Time) (before, error) {
 	b := before{make(map[string]time.Time), make(map[string]bool)}
-	rows, err := db.QueryContext(ctx, s.tables.Fill(statement, "{ids}", idList(ids), "{now}", literal.Of(literal.AppendMicro, now)))
+	query := s.tables.Fill(statement, "{ids}", idList(ids), "{now}", literal.Of(literal.AppendMicro, now))
+	rows, err := store.Rows(ctx, db, "looking for schedules that were there before", query, func(row *fired) []any {
+		return []any{store.Unhex(&row.id), store.AtOrNil(&row.until)}
+	})
 	if errno.Is(err, errno.TableDenied) {
 		return b, nil // grants were not run again
 	}
-	if err != nil {
-		return before{}, fmt.Errorf("looking for schedules that were there before: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		var until sql.NullString
-		if err := rows.Scan(&id, &until); err != nil {
-			return before{}, err
-		}
-		plain, err := hex.DecodeString(id)
-		if err != nil {
-			return before{}, err
-		}
-		if !until.Valid {
-			b.there[string(plain)] = true
-			continue
-		}
-		if b.until[string(plain)], err = store.ParseTime(until.String); err != nil {
-			return before{}, err
+	for _, row := range rows {
+		if row.until == nil {
+			b.there[row.id] = true
+		} else {
+			b.until[row.id] = *row.until
 		}
 	}
-	return b, rows.Err()
+	return b, err
+}
+
+// fired is until when a schedule that was deleted has fired; nil for one that is there.
+type fired struct {
+	id    string
+	until *time.Time
 }
 
 // noteDeleted notes until when schedules that are deleted have fired: now, unless the clock was put back. met are the rows that were

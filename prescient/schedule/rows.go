@@ -4,15 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
-	"prescient/prescient/longrun"
 )
 
 // idsPerStatement is how many schedules a statement names at most.
@@ -95,12 +92,16 @@ func appendQuota(b []byte, d time.Duration) []byte {
 	return appendSeconds(b, d)
 }
 
-// quotaOf reads what appendQuota wrote.
-func quotaOf(seconds sql.NullInt64) time.Duration {
-	if seconds.Valid && seconds.Int64 == 0 {
-		return NoQuota
+// quota is a column that appendQuota wrote.
+type quota struct{ into *time.Duration }
+
+// Scan implements sql.Scanner.
+func (q quota) Scan(value any) error {
+	err := store.Seconds(q.into).Scan(value)
+	if value != nil && *q.into == 0 {
+		*q.into = NoQuota
 	}
-	return time.Duration(seconds.Int64) * time.Second
+	return err
 }
 
 // appendRow appends (…) for schedule/insert and schedule/replace.
@@ -124,52 +125,23 @@ func (s *Schedules) find(ctx context.Context, db prescient.DB, ids []string, pay
 }
 
 // read runs a query for schedules.
-func (s *Schedules) read(ctx context.Context, db prescient.DB, query string) (found []Stored, err error) {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("reading schedules: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, fmt.Errorf("reading schedules: %w", err)
-		}
-		found = append(found, one)
-	}
-	return found, rows.Err()
+func (s *Schedules) read(ctx context.Context, db prescient.DB, query string) ([]Stored, error) {
+	return store.Rows(ctx, db, "reading schedules", query, (*Stored).into)
 }
 
-func scan(rows *sql.Rows) (one Stored, err error) {
-	var id, crontabs, zone, jobExec, topic, ownerName, ownerKey, catchUp, disabledAt, reason, created, updated, overlap, lastStarted sql.NullString
-	var payload []byte
-	var size, within, expires, jitter, tolerance, quota sql.NullInt64
-	if err := rows.Scan(&id, &crontabs, &zone, &payload, &size, &jobExec, &topic, &ownerName, &ownerKey, &catchUp, &within, &expires,
-		&jitter, &one.MayCoalesce, &one.Version, &one.Enabled, &disabledAt, &reason, &one.PassedOver, &one.caught, &created, &updated,
-		&one.Long, &overlap, &tolerance, &quota, &one.Pool, &lastStarted, &one.kept); err != nil {
-		return one, err
-	}
-	var errs []error
-	unhex := func(s sql.NullString) string {
-		plain, err := hex.DecodeString(s.String)
-		errs = append(errs, err)
-		return string(plain)
-	}
-	at := func(s sql.NullString) (t time.Time) {
-		if s.Valid {
-			var err error
-			t, err = store.ParseTime(s.String)
-			errs = append(errs, err)
-		}
-		return t
-	}
-	seconds := func(n sql.NullInt64) time.Duration { return time.Duration(n.Int64) * time.Second }
-	one.ID, one.Owner = unhex(id), prescient.Entity{Name: ownerName.String, Key: unhex(ownerKey)}
-	one.Crontabs, one.Zone, one.Payload, one.size = strings.Split(crontabs.String, "\n"), zone.String, payload, int(size.Int64)
-	one.JobExec, one.Topic, one.CatchUp = jobExec.String, topic.String, CatchUp(catchUp.String)
-	one.CatchUpWithin, one.ExpiresAfter, one.Jitter = seconds(within), seconds(expires), seconds(jitter)
-	one.DisabledAt, one.DisabledReason = at(disabledAt), unhex(reason)
-	one.CreatedAt, one.UpdatedAt, one.LastStartedAt = at(created), at(updated), at(lastStarted)
-	one.Overlap, one.Tolerance, one.Quota = longrun.Overlap(overlap.String), seconds(tolerance), quotaOf(quota)
-	return one, errors.Join(errs...)
+// into is where the columns of a row go.
+func (s *Stored) into() []any {
+	return []any{store.Unhex(&s.ID), lines(&s.Crontabs), store.OrZero(&s.Zone), &s.Payload, store.OrZero(&s.size), store.OrZero(&s.JobExec), store.OrZero(&s.Topic),
+		store.OrZero(&s.Owner.Name), store.Unhex(&s.Owner.Key), store.OrZero(&s.CatchUp), store.Seconds(&s.CatchUpWithin), store.Seconds(&s.ExpiresAfter),
+		store.Seconds(&s.Jitter), &s.MayCoalesce, &s.Version, &s.Enabled, store.At(&s.DisabledAt), store.Unhex(&s.DisabledReason), &s.PassedOver, &s.caught,
+		store.At(&s.CreatedAt), store.At(&s.UpdatedAt), &s.Long, store.OrZero(&s.Overlap), store.Seconds(&s.Tolerance), quota{&s.Quota}, &s.Pool,
+		store.At(&s.LastStartedAt), &s.kept}
+}
+
+// lines is a column of crontabs.
+func lines(into *[]string) sql.Scanner {
+	return store.Text(func(text string) error {
+		*into = strings.Split(text, "\n")
+		return nil
+	})
 }

@@ -2,17 +2,16 @@ package schedule
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule/timeline"
 )
@@ -25,29 +24,19 @@ func (s *Schedules) Terms(ctx context.Context, tx *sqlx.Tx, checks []prescient.F
 	ids := idsOf(checks, func(check prescient.FutureJob) string { return check.EntityKey })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	rows, err := tx.QueryContext(ctx, s.tables.Fill("schedule/terms", "{ids}", idList(ids)))
+	rows, err := store.Rows(ctx, tx, "locking schedules", s.tables.Fill("schedule/terms", "{ids}", idList(ids)), func(row *longSchedule) []any {
+		return []any{&row.ID, lines(&row.Crontabs), &row.Zone, store.Seconds(&row.Jitter), &row.MayCoalesce, &row.CreatedAt, store.OrZero(&row.Overlap),
+			store.Seconds(&row.Tolerance), quota{&row.Quota}, &row.Pool, store.OrZero(&row.LastStartedAt), &row.now}
+	})
 	if err != nil {
-		return nil, now, fmt.Errorf("locking schedules: %w", err)
+		return nil, now, err
 	}
-	defer rows.Close()
 	long := make(map[string]*Stored)
-	for rows.Next() {
-		var one Stored
-		var crontabs string
-		var overlap sql.NullString
-		var jitter, tolerance, quota sql.NullInt64
-		var last sql.NullTime
-		if err := rows.Scan(&one.ID, &crontabs, &one.Zone, &jitter, &one.MayCoalesce, &one.CreatedAt, &overlap, &tolerance, &quota, &one.Pool, &last, &now); err != nil {
-			return nil, now, fmt.Errorf("reading schedules: %w", err)
-		}
-		one.Long, one.Crontabs, one.Jitter = true, strings.Split(crontabs, "\n"), time.Duration(jitter.Int64)*time.Second
-		one.Overlap, one.Tolerance, one.Quota = longrun.Overlap(overlap.String), time.Duration(tolerance.Int64)*time.Second, quotaOf(quota)
-		one.LastStartedAt = last.Time
+	for i := range rows {
+		one := &rows[i].Stored
+		one.Long = true
 		one.Schedule = one.withDefaults()
-		long[one.ID] = &one
-	}
-	if err := rows.Err(); err != nil {
-		return nil, now, fmt.Errorf("locking schedules: %w", err)
+		long[one.ID], now = one, rows[i].now
 	}
 	ids = slices.DeleteFunc(ids, func(id string) bool { return long[id] != nil })
 	locked, err := s.idsBy(ctx, tx, "schedule/long", ids)
@@ -68,25 +57,23 @@ func (s *Schedules) Terms(ctx context.Context, tx *sqlx.Tx, checks []prescient.F
 	return terms, now, nil
 }
 
+// longSchedule is a row of schedule/terms.
+type longSchedule struct {
+	Stored
+	now time.Time
+}
+
 // idsBy returns those of some ids that a statement selects.
 func (s *Schedules) idsBy(ctx context.Context, tx *sqlx.Tx, statement string, ids []string) (found map[string]bool, err error) {
 	found = make(map[string]bool)
 	if len(ids) == 0 {
 		return found, nil
 	}
-	rows, err := tx.QueryContext(ctx, s.tables.Fill(statement, "{ids}", idList(ids)))
-	if err != nil {
-		return nil, fmt.Errorf("locking schedules: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("reading schedules: %w", err)
-		}
+	some, err := store.Rows(ctx, tx, "locking schedules", s.tables.Fill(statement, "{ids}", idList(ids)), func(id *string) []any { return []any{id} })
+	for _, id := range some {
 		found[id] = true
 	}
-	return found, rows.Err()
+	return found, err
 }
 
 // terms are those of a run. A run that a person asked for has no next occurrence, so that it is never too soon.

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -111,26 +110,14 @@ func (j *Jobs) Versions(ctx context.Context, db prescient.DB, name string, most 
 }
 
 func (j *Jobs) versions(ctx context.Context, db prescient.DB, name, query string) (all []Version, err error) {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("reading versions of job %q: %w", name, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var one Version
-		var definition, created sql.NullString
-		if err := rows.Scan(&one.Version, &definition, &created); err != nil {
-			return nil, fmt.Errorf("reading versions of job %q: %w", name, err)
-		}
-		plain, err := unhex(definition)
-		if err != nil {
-			return nil, err
-		}
-		one.Job, one.Wrong = defined{name: name, definition: plain}.job()
-		if one.CreatedAt, err = store.ParseTime(created.String); err != nil {
-			return nil, err
-		}
+	found, err := store.Rows(ctx, db, fmt.Sprintf("reading versions of job %q", name), query, func(row *defined) []any {
+		return []any{&row.version, store.Unhex(&row.definition), store.At(&row.created)}
+	})
+	for _, row := range found {
+		row.name = name
+		one := Version{Version: row.version, CreatedAt: row.created}
+		one.Job, one.Wrong = row.job()
 		all = append(all, one)
 	}
-	return all, rows.Err()
+	return all, err
 }

@@ -2,9 +2,6 @@ package steps
 
 import (
 	"context"
-	"database/sql"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -50,32 +47,10 @@ func text(value string) string   { return literal.Of(literal.AppendText, value) 
 func number(value uint64) string { return literal.Of(literal.AppendUint, value) }
 
 // read runs a query for definitions.
-func (j *Jobs) read(ctx context.Context, db prescient.DB, query string) (found []defined, err error) {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("reading jobs and steps: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var one defined
-		var definition, created, updated string
-		if err := rows.Scan(&one.name, &one.version, &definition, &created, &updated); err != nil {
-			return nil, fmt.Errorf("reading jobs and steps: %w", err)
-		}
-		plain, err := hex.DecodeString(definition)
-		if err != nil {
-			return nil, err
-		}
-		one.definition = string(plain)
-		var wrong error
-		one.created, err = store.ParseTime(created)
-		one.updated, wrong = store.ParseTime(updated)
-		if err := errors.Join(err, wrong); err != nil {
-			return nil, err
-		}
-		found = append(found, one)
-	}
-	return found, rows.Err()
+func (j *Jobs) read(ctx context.Context, db prescient.DB, query string) ([]defined, error) {
+	return store.Rows(ctx, db, "reading jobs and steps", query, func(row *defined) []any {
+		return []any{&row.name, &row.version, store.Unhex(&row.definition), store.At(&row.created), store.At(&row.updated)}
+	})
 }
 
 // find reads rows by a statement that takes names; none for none.
@@ -229,24 +204,7 @@ func (j *Jobs) use(ctx context.Context, db prescient.DB, job string, before, aft
 }
 
 // users are the jobs that have a shared step. lock is as that of find.
-func (j *Jobs) users(ctx context.Context, db prescient.DB, step, lock string) (jobs []string, err error) {
-	rows, err := db.QueryContext(ctx, j.tables.Fill("steps/use_find", "{step}", text(step), "{lock}", lock))
-	if err != nil {
-		return nil, fmt.Errorf("reading who has step %q: %w", step, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var job string
-		if err := rows.Scan(&job); err != nil {
-			return nil, err
-		}
-		jobs = append(jobs, job)
-	}
-	return jobs, rows.Err()
-}
-
-// unhex is a text that was read in hexadecimal; empty for NULL.
-func unhex(s sql.NullString) (string, error) {
-	plain, err := hex.DecodeString(s.String)
-	return string(plain), err
+func (j *Jobs) users(ctx context.Context, db prescient.DB, step, lock string) ([]string, error) {
+	query := j.tables.Fill("steps/use_find", "{step}", text(step), "{lock}", lock)
+	return store.Rows(ctx, db, fmt.Sprintf("reading who has step %q", step), query, func(job *string) []any { return []any{job} })
 }

@@ -2,9 +2,6 @@ package steps
 
 import (
 	"context"
-	"database/sql"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -104,21 +101,14 @@ func (j *Jobs) Runs(ctx context.Context, db prescient.DB, f RunFilter) ([]RunLog
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.QueryContext(ctx, query)
+	rows, err := store.Rows(ctx, db, "reading runs of jobs", query, (*runRow).into)
 	if err != nil {
-		return nil, fmt.Errorf("reading runs of jobs: %w", err)
+		return nil, err
 	}
-	defer rows.Close()
 	var runs []RunLog
-	for rows.Next() {
-		run, err := scanRun(rows)
-		if err != nil {
-			return nil, fmt.Errorf("reading runs of jobs: %w", err)
-		}
-		runs = append(runs, run)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return nil, fmt.Errorf("reading runs of jobs: %w", err)
+	for _, row := range rows {
+		row.Phase = row.phase()
+		runs = append(runs, row.RunLog)
 	}
 	if err := j.endUnseen(ctx, db, runs); err != nil {
 		return nil, err
@@ -165,51 +155,33 @@ func (j *Jobs) runsQuery(f RunFilter) (string, error) {
 		"{limit}", literal.Of(literal.AppendInt, int64(f.Limit))), nil
 }
 
-func scanRun(rows *sql.Rows) (run RunLog, err error) {
-	var key string
-	var version sql.Null[uint64]
-	var scheduled, started, ended, agent, result, reason, other sql.NullString
-	var under, allocated, lives bool
-	if err := rows.Scan(&run.Job, &run.Occurrence, &key, &version, &scheduled, &started, &ended, &agent, &run.Takeovers, &result, &reason,
-		&under, &other, &allocated, &lives); err != nil {
-		return run, err
-	}
-	plain, err := hex.DecodeString(key)
-	if err != nil {
-		return run, err
-	}
-	run.key, run.Version, run.Result = prescient.Key(plain), version.V, result.String
-	var errs [6]error
-	run.Agent, errs[0] = unhex(agent)
-	run.Error, errs[1] = unhex(reason)
-	run.ScheduledAt, errs[2] = store.ParseTime(scheduled.String)
-	run.StartedAt, errs[3] = timeOf(started)
-	run.EndedAt, errs[4] = timeOf(ended)
-	has, err := unhex(other)
-	errs[5] = err
-	switch {
-	case run.EndedAt != nil:
-		run.Phase = Ended
-	case !under:
-		run.Phase = longrun.Lapsed // until history says how it ended
-	case lives:
-		run.Phase = longrun.Running
-	case allocated && has != "":
-		run.Phase = longrun.Lapsed
-	case allocated:
-		run.Phase = longrun.HandedOn
-	default:
-		run.Phase = longrun.Retried
-	}
-	return run, errors.Join(errs[:]...)
+// runRow is a row of steps/runs.
+type runRow struct {
+	RunLog
+	under, allocated, lives bool   // it waits or an agent has it; its long run has a lease, or one that is not over
+	agent                   string // that has it
 }
 
-func timeOf(text sql.NullString) (*time.Time, error) {
-	if !text.Valid {
-		return nil, nil
+// into is where the columns of a row go.
+func (r *runRow) into() []any {
+	return []any{&r.Job, &r.Occurrence, store.UnhexInto(r.key[:]), store.OrZero(&r.Version), store.At(&r.ScheduledAt), store.AtOrNil(&r.StartedAt), store.AtOrNil(&r.EndedAt),
+		store.Unhex(&r.Agent), &r.Takeovers, store.OrZero(&r.Result), store.Unhex(&r.Error), &r.under, store.Unhex(&r.agent), &r.allocated, &r.lives}
+}
+
+func (r *runRow) phase() Phase {
+	switch {
+	case r.EndedAt != nil:
+		return Ended
+	case !r.under:
+		return longrun.Lapsed // until history says how it ended
+	case r.lives:
+		return longrun.Running
+	case r.allocated && r.agent != "":
+		return longrun.Lapsed
+	case r.allocated:
+		return longrun.HandedOn
 	}
-	t, err := store.ParseTime(text.String)
-	return &t, err
+	return longrun.Retried
 }
 
 // endUnseen tells from history how runs ended that nobody had when that was done: the account may not be allowed to read it.
@@ -225,33 +197,20 @@ func (j *Jobs) endUnseen(ctx context.Context, db prescient.DB, runs []RunLog) er
 	if len(keys) == 0 {
 		return nil
 	}
-	rows, err := db.QueryContext(ctx, j.tables.Fill("steps/ends", "{keys}", literal.KeysOf(keys)))
+	ends, err := store.Rows(ctx, db, "reading how runs ended", j.tables.Fill("steps/ends", "{keys}", literal.KeysOf(keys)), func(row *RunLog) []any {
+		return []any{store.UnhexInto(row.key[:]), &row.Result, store.AtOrNil(&row.EndedAt), store.Unhex(&row.Error)}
+	})
 	if errno.Denied(err) {
 		return nil
-	} else if err != nil {
-		return fmt.Errorf("reading how runs ended: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var key, outcome string
-		var ended, reason sql.NullString
-		if err := rows.Scan(&key, &outcome, &ended, &reason); err != nil {
-			return err
-		}
-		plain, err := hex.DecodeString(key)
-		if err != nil {
-			return err
-		}
-		run := &runs[at[prescient.Key(plain)]]
-		run.Phase, run.Result = Ended, outcome
-		if run.EndedAt, err = timeOf(ended); err != nil {
-			return err
-		}
-		if text, err := unhex(reason); err == nil && text != "" {
-			run.Error = text
+	for _, end := range ends {
+		run := &runs[at[end.key]]
+		run.Phase, run.Result, run.EndedAt = Ended, end.Result, end.EndedAt
+		if end.Error != "" {
+			run.Error = end.Error
 		}
 	}
-	return rows.Err()
+	return err
 }
 
 // addSteps reads the calls of the steps of runs.
@@ -269,44 +228,32 @@ func (j *Jobs) addSteps(ctx context.Context, db prescient.DB, runs []RunLog, wit
 			at[[2]string{some[i].Job, some[i].Occurrence}] = &some[i]
 			of = append(of, "job = "+text(some[i].Job)+" AND occurrence = "+text(some[i].Occurrence))
 		}
-		rows, err := db.QueryContext(ctx, j.tables.Fill("steps/run_steps", "{runs}", strings.Join(of, " OR "), "{output}", said))
+		rows, err := store.Rows(ctx, db, "reading calls of steps", j.tables.Fill("steps/run_steps", "{runs}", strings.Join(of, " OR "), "{output}", said), (*stepRow).into)
 		if err != nil {
-			return fmt.Errorf("reading calls of steps: %w", err)
+			return err
 		}
-		if err := scanSteps(rows, at); err != nil {
-			return fmt.Errorf("reading calls of steps: %w", err)
+		for _, row := range rows {
+			run := at[row.run]
+			if run == nil {
+				continue
+			}
+			if row.EndedAt == nil && run.Phase == Ended { // nobody had it when the run ended
+				row.EndedAt, row.Result = run.EndedAt, run.Result
+			}
+			run.Steps = append(run.Steps, row.StepLog)
 		}
 	}
 	return nil
 }
 
-func scanSteps(rows *sql.Rows, at map[[2]string]*RunLog) error {
-	defer rows.Close()
-	for rows.Next() {
-		var s StepLog
-		var run [2]string
-		var scheduled, started, ended, agent, result, reason, said sql.NullString
-		if err := rows.Scan(&run[0], &run[1], &s.Seq, &s.Position, &s.Step, &s.JobExec, &s.Attempt, &scheduled, &started, &ended, &agent, &result,
-			&reason, &said, &s.OutputCut); err != nil {
-			return err
-		}
-		var errs [6]error
-		s.ScheduledAt, errs[0] = store.ParseTime(scheduled.String)
-		s.StartedAt, errs[1] = store.ParseTime(started.String)
-		s.EndedAt, errs[2] = timeOf(ended)
-		s.Agent, errs[3] = unhex(agent)
-		s.Error, errs[4] = unhex(reason)
-		s.Output, errs[5] = unhex(said)
-		s.Result = result.String
-		if err := errors.Join(errs[:]...); err != nil {
-			return err
-		}
-		if of := at[run]; of != nil {
-			if s.EndedAt == nil && of.Phase == Ended { // nobody had it when the run ended
-				s.EndedAt, s.Result = of.EndedAt, of.Result
-			}
-			of.Steps = append(of.Steps, s)
-		}
-	}
-	return rows.Err()
+// stepRow is a row of steps/run_steps.
+type stepRow struct {
+	StepLog
+	run [2]string // its job and its occurrence
+}
+
+// into is where the columns of a row go.
+func (s *stepRow) into() []any {
+	return []any{&s.run[0], &s.run[1], &s.Seq, &s.Position, &s.Step, &s.JobExec, &s.Attempt, store.At(&s.ScheduledAt), store.At(&s.StartedAt), store.AtOrNil(&s.EndedAt),
+		store.Unhex(&s.Agent), store.OrZero(&s.Result), store.Unhex(&s.Error), store.Unhex(&s.Output), &s.OutputCut}
 }

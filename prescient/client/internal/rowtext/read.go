@@ -1,12 +1,6 @@
 package rowtext
 
 import (
-	"database/sql"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"time"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
 )
@@ -25,47 +19,9 @@ const (
 	afterLong = `job.revision, CAST(job.inserted_at AS CHAR), CAST(job.expires_at AS CHAR)`
 )
 
-// Row is a row as Columns reads it; all NULL where an outer join found none.
-type Row struct {
-	name, key, exec, tag, due, first, next, lastError, payload, inserted, expires sql.NullString
-	checks, errors, putOff, total                                                 sql.NullInt64
-	revision                                                                      sql.Null[uint64]
-}
-
-// Targets are what a row is scanned into.
-func (r *Row) Targets() []any {
-	return []any{&r.name, &r.key, &r.exec, &r.tag, &r.due, &r.first, &r.next, &r.checks, &r.errors, &r.putOff,
-		&r.lastError, &r.total, &r.payload, &r.revision, &r.inserted, &r.expires}
-}
-
-// Job returns nil where there was no row.
-func (r *Row) Job() (*prescient.FutureJob, error) {
-	if !r.name.Valid {
-		return nil, nil
-	}
-	job := &prescient.FutureJob{
-		EntityName: r.name.String, JobExec: r.exec.String,
-		CheckCount: int(r.checks.Int64), ErrorCount: int(r.errors.Int64), PutOffCount: int(r.putOff.Int64),
-		TotalMS: r.total.Int64, Revision: r.revision.V,
-	}
-	var errs []error
-	text := func(s sql.NullString) string {
-		plain, err := hex.DecodeString(s.String)
-		errs = append(errs, err)
-		return string(plain)
-	}
-	at := func(s sql.NullString) time.Time {
-		t, err := store.ParseTime(s.String)
-		errs = append(errs, err)
-		return t
-	}
-	job.EntityKey, job.Tag, job.LastError = text(r.key), text(r.tag), text(r.lastError)
-	if r.payload.Valid {
-		job.Payload = json.RawMessage(text(r.payload))
-	}
-	job.DueAt, job.FirstCheckAt, job.NextCheckAt, job.InsertedAt = at(r.due), at(r.first), at(r.next), at(r.inserted)
-	if r.expires.Valid {
-		job.ExpiresAt = prescient.At(at(r.expires))
-	}
-	return job, errors.Join(errs...)
+// Into is where a row goes that Columns reads; nothing is set where an outer join found none.
+func Into(job *prescient.FutureJob) []any {
+	return []any{store.OrZero(&job.EntityName), store.Unhex(&job.EntityKey), store.OrZero(&job.JobExec), store.Unhex(&job.Tag), store.At(&job.DueAt), store.At(&job.FirstCheckAt),
+		store.At(&job.NextCheckAt), store.OrZero(&job.CheckCount), store.OrZero(&job.ErrorCount), store.OrZero(&job.PutOffCount), store.Unhex(&job.LastError),
+		store.OrZero(&job.TotalMS), store.Unhex(&job.Payload), store.OrZero(&job.Revision), store.At(&job.InsertedAt), store.AtOrNil(&job.ExpiresAt)}
 }

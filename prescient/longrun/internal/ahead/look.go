@@ -2,7 +2,6 @@ package ahead
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"prescient/prescient"
@@ -34,26 +33,19 @@ func Tokens[T any](table string, some []T, of func(T) (prescient.Key, uint64)) s
 
 // Look finds out which runs are still those of their tokens, and how their checks are. tokens are conditions on them, for longrun/held.
 func Look(ctx context.Context, send *store.Sender, tables *store.Tables, tokens string) (held map[prescient.Key]Check, err error) {
+	type row struct {
+		Check
+		key prescient.Key
+	}
 	held = make(map[prescient.Key]Check)
 	err = send.Query(ctx, func(ctx context.Context) error {
-		clear(held)
-		rows, err := send.DB.QueryContext(ctx, tables.Fill("longrun/held", "{runs}", tokens))
-		if err != nil {
-			return err
+		rows, err := store.Rows(ctx, send.DB, "looking at long runs", tables.Fill("longrun/held", "{runs}", tokens), func(r *row) []any {
+			return []any{store.Key(&r.key), &r.Wanted, &r.Until, store.OrZero(&r.Slot), store.OrZero(&r.Revision)}
+		})
+		for _, r := range rows {
+			held[r.key] = r.Check
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var key []byte
-			var slot sql.NullTime
-			var revision sql.Null[uint64]
-			var c Check
-			if err := rows.Scan(&key, &c.Wanted, &c.Until, &slot, &revision); err != nil {
-				return err
-			}
-			c.Slot, c.Revision = slot.Time, revision.V
-			held[prescient.Key(key)] = c
-		}
-		return rows.Err()
+		return err
 	})
 	return held, err
 }
