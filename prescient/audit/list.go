@@ -177,14 +177,8 @@ func (f Filter) ofObject() []string {
 	if f.Kind != "" {
 		kinds = []Kind{f.Kind}
 	}
-	var streams []byte
-	for i, kind := range kinds {
-		if i > 0 {
-			streams = append(streams, ',')
-		}
-		streams = streamOf(kind, f.ID).literal(streams)
-	}
-	return []string{"stream IN (" + string(streams) + ")"}
+	streams := literal.List(func(b []byte, kind Kind) []byte { return streamOf(kind, f.ID).literal(b) }, kinds)
+	return []string{"stream IN (" + streams + ")"}
 }
 
 // rest are the conditions that no index serves.

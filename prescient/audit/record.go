@@ -115,21 +115,15 @@ func (l Log) insert(ctx context.Context, db prescient.DB, rows [][]byte, whole b
 	if whole {
 		statement = "audit/insert_whole"
 	}
-	var b []byte
-	for i, r := range rows {
-		if i > 0 {
-			b = append(b, ',')
-		}
+	row := func(b, r []byte) []byte {
 		b = append(b, '(')
 		if whole {
 			var id entryID
-			if _, err := rand.Read(id[:]); err != nil {
-				return err
-			}
+			_, _ = rand.Read(id[:]) // it never fails
 			b = append(id.literal(append(b, "UTC_TIMESTAMP(6),USER(),"...)), ',')
 		}
-		b = append(append(b, r...), ')')
+		return append(append(b, r...), ')')
 	}
-	_, err := db.ExecContext(ctx, l.tables.Fill(statement, "{rows}", string(b)))
+	_, err := db.ExecContext(ctx, l.tables.Fill(statement, "{rows}", literal.List(row, rows)))
 	return err
 }

@@ -52,14 +52,10 @@ func (c *Client) isAbsent(ctx context.Context, db prescient.DB, key prescient.Ke
 // withBookends does something while bookends stand at some keys. Where one of those is taken it does nothing.
 func (c *Client) withBookends(ctx context.Context, db prescient.DB, keys []prescient.Key, do func() error) (placed bool, err error) {
 	times := rowtext.TimesOf(c.tables.Dialect, bookendSlot, bookendSlot, 0)
-	var rows []byte
-	for i, key := range keys {
-		if i > 0 {
-			rows = append(rows, ',')
-		}
-		rows = rowtext.Append(rows, &bookend, key, times, rowtext.More{})
+	row := func(b []byte, key prescient.Key) []byte {
+		return rowtext.Append(b, &bookend, key, times, rowtext.More{})
 	}
-	_, err = db.ExecContext(ctx, c.insertRows(rows, rowtext.More{}))
+	_, err = db.ExecContext(ctx, c.insertRows([]byte(literal.List(row, keys)), rowtext.More{}))
 	if errno.Is(err, errno.DuplicateKey) {
 		return false, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
@@ -46,11 +45,14 @@ func (o *Outbox) Publish(ctx context.Context, db prescient.DB, events ...Event) 
 	if len(events) == 0 {
 		return nil
 	}
-	all := inserts(events)
+	var all []string
+	for rows := range literal.Bulks(appendRow, events) {
+		all = append(all, rows)
+	}
 	insert := func(db prescient.DB) error {
 		for _, rows := range all {
-			if _, err := db.ExecContext(ctx, o.tables.Fill("event/insert", "{rows}", rows)); err != nil {
-				return fmt.Errorf("putting events into the outbox: %w", err)
+			if err := o.tables.Exec(ctx, db, "putting events into the outbox", "event/insert", "{rows}", rows); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -72,22 +74,6 @@ func (o *Outbox) Took() {
 
 // Taken is sent to after something was put into this outbox, whose transaction may not have ended.
 func (o *Outbox) Taken() <-chan struct{} { return o.took }
-
-// inserts are the rows of statements of about a megabyte.
-func inserts(events []Event) (all []string) {
-	var rows []byte
-	for i, e := range events {
-		if len(rows) > 0 {
-			rows = append(rows, ',')
-		}
-		rows = appendRow(rows, e)
-		if len(rows) >= literal.BulkBytes || i == len(events)-1 {
-			all = append(all, string(rows))
-			rows = rows[:0]
-		}
-	}
-	return all
-}
 
 func appendRow(b []byte, e Event) []byte {
 	b = literal.AppendInt(append(b, '('), int64(ShardOf(e.Key)))

@@ -145,8 +145,8 @@ func (s *Schedules) delete(ctx context.Context, db prescient.DB, some []Stored) 
 	if err != nil {
 		return err
 	}
-	if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/delete", "{ids}", idList(ids))); err != nil {
-		return fmt.Errorf("deleting schedules: %w", err)
+	if err := s.tables.Exec(ctx, db, "deleting schedules", "schedule/delete", "{ids}", idList(ids)); err != nil {
+		return err
 	}
 	if err := s.forgetRefused(ctx, db, refusedAmong(some...)); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
 	"prescient/slots"
 )
 
@@ -130,14 +131,13 @@ func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Sche
 		}
 		return appendRow(b, one, enabled, now, kept)
 	}
-	err = inBulk(some, row, func(rows string, n int) error {
-		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/insert", "{rows}", rows)); err != nil {
-			return fmt.Errorf("inserting schedules: %w", err)
+	for rows, n := range literal.Bulks(row, some) {
+		if err := s.tables.Exec(ctx, db, "inserting schedules", "schedule/insert", "{rows}", rows); err != nil {
+			return inserted, err
 		}
 		inserted += n
-		return nil
-	})
-	return inserted, err
+	}
+	return inserted, nil
 }
 
 // insertTimers inserts the timers of schedules, and their first runs; none for those that are paused. They fire from now on, or, of one

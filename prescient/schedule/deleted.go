@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"time"
 
@@ -81,8 +80,7 @@ func (s *Schedules) noteDeleted(ctx context.Context, db prescient.DB, some []Sto
 	if err != nil {
 		return err
 	}
-	var rows []byte
-	for i, one := range some {
+	row := func(b []byte, one Stored) []byte {
 		until := now
 		if timer, waited := met[prescient.KeyOf(s.own.Entity(one.ID), TimerExec, "")]; waited {
 			until = replacement{old: one}.firedUntil(s.zones, &timer, now)
@@ -90,18 +88,12 @@ func (s *Schedules) noteDeleted(ctx context.Context, db prescient.DB, some []Sto
 		if back := one.UpdatedAt.Sub(now); back > 0 && back <= putBack {
 			until = slots.Later(until, one.UpdatedAt)
 		}
-		if i > 0 {
-			rows = append(rows, ',')
-		}
-		rows = literal.AppendMicro(append(literal.AppendText(append(rows, '('), one.ID), ','), until)
-		rows = append(rows, ')')
+		b = literal.AppendText(append(b, '('), one.ID)
+		return append(literal.AppendMicro(append(b, ','), until), ')')
 	}
-	_, err = db.ExecContext(ctx, s.tables.Fill("schedule/deleted", "{rows}", string(rows)))
+	err = s.tables.Exec(ctx, db, "noting schedules that are deleted", "schedule/deleted", "{rows}", literal.List(row, some))
 	if errno.Is(err, errno.TableDenied) {
 		return nil // grants were not run again
 	}
-	if err != nil {
-		return fmt.Errorf("noting schedules that are deleted: %w", err)
-	}
-	return nil
+	return err
 }

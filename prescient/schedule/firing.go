@@ -247,10 +247,7 @@ func (f *firing) tally(ctx context.Context, db prescient.DB) error {
 		}
 		caught = append(when(caught, id, n), ' ')
 	}
-	if _, err := db.ExecContext(ctx, f.tables.Fill("schedule/tally", "{passed}", string(passed), "{caught}", string(caught), "{ids}", idList(ids))); err != nil {
-		return fmt.Errorf("counting what was passed over: %w", err)
-	}
-	return nil
+	return f.tables.Exec(ctx, db, "counting what was passed over", "schedule/tally", "{passed}", string(passed), "{caught}", string(caught), "{ids}", idList(ids))
 }
 
 // insertRuns makes runs pending. Those of one timer may be there already, where plain SQL has put them: then they stay.
@@ -292,12 +289,8 @@ func (s *Schedules) switched(ctx context.Context, db prescient.DB, ids []string,
 	if !at.IsZero() {
 		updatedAt = literal.Of(literal.AppendMicro, at)
 	}
-	_, err := db.ExecContext(ctx, s.tables.Fill("schedule/switch", "{updated_at}", updatedAt, "{enabled}", literal.Of(appendBool, enabled), "{disabled_at}", disabledAt,
-		"{reason}", reason, "{ids}", idList(ids)))
-	if err != nil {
-		return fmt.Errorf("enabling or disabling schedules: %w", err)
-	}
-	return nil
+	return s.tables.Exec(ctx, db, "enabling or disabling schedules", "schedule/switch", "{updated_at}", updatedAt, "{enabled}", literal.Of(appendBool, enabled),
+		"{disabled_at}", disabledAt, "{reason}", reason, "{ids}", idList(ids))
 }
 
 // record writes the audit of what a call for timers did to their schedules. What they fire is no change.

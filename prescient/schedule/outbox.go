@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -40,8 +39,8 @@ func (s *Schedules) send(ctx context.Context, db prescient.DB, events []sent) er
 		return err
 	}
 	for some := range slices.Chunk(copied, copiedAtATime) {
-		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/event_copied", "{rows}", copiedRows(some))); err != nil {
-			return fmt.Errorf("putting events into the outbox: %w", err)
+		if err := s.tables.Exec(ctx, db, "putting events into the outbox", "schedule/event_copied", "{rows}", copiedRows(some)); err != nil {
+			return err
 		}
 	}
 	if len(copied) > 0 {

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"prescient/prescient"
@@ -18,25 +17,16 @@ func (s *Schedules) noteRefused(ctx context.Context, db prescient.DB, ids []stri
 		return nil
 	}
 	slices.Sort(ids)
-	var rows []byte
-	for i, id := range ids {
-		if i > 0 {
-			rows = append(rows, ',')
-		}
-		rows = append(literal.AppendText(append(rows, '('), id), ')')
-	}
-	if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/refused", "{rows}", string(rows))); err != nil {
-		return fmt.Errorf("noting schedules that cannot fire: %w", err)
-	}
-	return nil
+	row := func(b []byte, id string) []byte { return append(literal.AppendText(append(b, '('), id), ')') }
+	return s.tables.Exec(ctx, db, "noting schedules that cannot fire", "schedule/refused", "{rows}", literal.List(row, ids))
 }
 
 // forgetRefused takes note of schedules that have no disabled_at any more. They are in the list: where there are none, an app would lock
 // a gap.
 func (s *Schedules) forgetRefused(ctx context.Context, db prescient.DB, ids []string) error {
 	for some := range slices.Chunk(ids, idsPerStatement) {
-		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/accepted", "{ids}", idList(some))); err != nil {
-			return fmt.Errorf("noting schedules that can fire again: %w", err)
+		if err := s.tables.Exec(ctx, db, "noting schedules that can fire again", "schedule/accepted", "{ids}", idList(some)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/audit"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/schedule/timeline"
 )
 
@@ -159,12 +160,12 @@ func (s *Schedules) replaceRows(ctx context.Context, db prescient.DB, some []rep
 		i++
 		return appendRow(b, r.by.Schedule, r.enabled(), now, kept[i])
 	}
-	return inBulk(some, row, func(rows string, _ int) error {
-		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/replace", "{rows}", rows)); err != nil {
-			return fmt.Errorf("changing schedules: %w", err)
+	for rows := range literal.Bulks(row, some) {
+		if err := s.tables.Exec(ctx, db, "changing schedules", "schedule/replace", "{rows}", rows); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // recordReplaced writes the audit of schedules that have another definition.

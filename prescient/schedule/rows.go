@@ -27,27 +27,6 @@ func idsOf[T any](some []T, id func(T) string) []string {
 	return ids
 }
 
-// inBulk calls send with the rows of as many as make a statement no larger than literal.BulkBytes, and how many these are, until all
-// are sent. It ends with the first error.
-func inBulk[T any](some []T, appendRow func([]byte, T) []byte, send func(rows string, n int) error) error {
-	var rows []byte
-	n := 0
-	for i, one := range some {
-		if n > 0 {
-			rows = append(rows, ',')
-		}
-		rows, n = appendRow(rows, one), n+1
-		if i < len(some)-1 && len(rows) < literal.BulkBytes {
-			continue
-		}
-		if err := send(string(rows), n); err != nil {
-			return err
-		}
-		rows, n = rows[:0], 0
-	}
-	return nil
-}
-
 // appendBytes appends what a binary column takes, NULL for nil.
 func appendBytes(b, value []byte) []byte {
 	if value == nil {

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -146,9 +145,5 @@ func (s shifted) gapBefore(due time.Time, most time.Duration) time.Duration {
 
 // Started implements longrun.Rules.
 func (s *Schedules) Started(ctx context.Context, tx *sqlx.Tx, schedules []string, at time.Time) error {
-	_, err := tx.ExecContext(ctx, s.tables.Fill("schedule/started", "{at}", literal.Of(literal.AppendMicro, at), "{ids}", idList(schedules)))
-	if err != nil {
-		return fmt.Errorf("noting that long runs started: %w", err)
-	}
-	return nil
+	return s.tables.Exec(ctx, tx, "noting that long runs started", "schedule/started", "{at}", literal.Of(literal.AppendMicro, at), "{ids}", idList(schedules))
 }

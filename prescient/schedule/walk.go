@@ -3,7 +3,6 @@ package schedule
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -97,8 +96,8 @@ func (s *Schedules) keep(ctx context.Context, db prescient.DB, kept map[string]a
 			cases = append(literal.AppendText(append(cases, " WHEN "...), id), " THEN "...)
 			cases = appendAhead(cases, kept[id])
 		}
-		if _, err := db.ExecContext(ctx, s.tables.Fill("schedule/ahead", "{ahead}", string(cases), "{ids}", idList(ids))); err != nil {
-			return fmt.Errorf("keeping the offsets of timers: %w", err)
+		if err := s.tables.Exec(ctx, db, "keeping the offsets of timers", "schedule/ahead", "{ahead}", string(cases), "{ids}", idList(ids)); err != nil {
+			return err
 		}
 	}
 	return nil

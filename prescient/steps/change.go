@@ -161,11 +161,7 @@ func (j *Jobs) nextVersion(ctx context.Context, db prescient.DB, row defined, de
 
 // setVersion gives a job that is locked its version and its definition.
 func (j *Jobs) setVersion(ctx context.Context, db prescient.DB, name string, version uint64, definition string) error {
-	_, err := db.ExecContext(ctx, j.tables.Fill("steps/job_update", "{version}", number(version), "{definition}", text(definition), "{name}", text(name)))
-	if err != nil {
-		return fmt.Errorf("changing job %q: %w", name, err)
-	}
-	return nil
+	return j.tables.Exec(ctx, db, fmt.Sprintf("changing job %q", name), "steps/job_update", "{version}", number(version), "{definition}", text(definition), "{name}", text(name))
 }
 
 // Delete deletes jobs with their schedules, and says how many there were. Runs that are under way are cancelled; the versions of the jobs
@@ -213,8 +209,8 @@ func (j *Jobs) delete(ctx context.Context, db prescient.DB, row defined) error {
 	if err := j.use(ctx, db, row.name, old.shared(), nil); err != nil {
 		return err
 	}
-	if _, err := db.ExecContext(ctx, j.tables.Fill("steps/job_delete", "{name}", text(row.name))); err != nil {
-		return fmt.Errorf("deleting job %q: %w", row.name, err)
+	if err := j.tables.Exec(ctx, db, fmt.Sprintf("deleting job %q", row.name), "steps/job_delete", "{name}", text(row.name)); err != nil {
+		return err
 	}
 	if _, err := j.schedules.Delete(ctx, db, scheduleID(row.name)); err != nil {
 		return err

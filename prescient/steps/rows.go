@@ -139,10 +139,7 @@ func (j *Jobs) keepVersion(ctx context.Context, db prescient.DB, whole Job, vers
 		return err
 	}
 	row := "(" + text(whole.Name) + "," + number(version) + "," + text(definition) + ",UTC_TIMESTAMP(6))"
-	if _, err := db.ExecContext(ctx, j.tables.Fill("steps/version_insert", "{row}", row)); err != nil {
-		return fmt.Errorf("keeping version %d of job %q: %w", version, whole.Name, err)
-	}
-	return nil
+	return j.tables.Exec(ctx, db, fmt.Sprintf("keeping version %d of job %q", version, whole.Name), "steps/version_insert", "{row}", row)
 }
 
 const (
@@ -173,34 +170,23 @@ func (j *Jobs) lastVersion(ctx context.Context, db prescient.DB, name string) (v
 
 // use notes which shared steps a job has from now on.
 func (j *Jobs) use(ctx context.Context, db prescient.DB, job string, before, after []string) error {
-	var gone []string
-	for _, name := range before {
-		if !slices.Contains(after, name) {
-			gone = append(gone, name)
+	doing := fmt.Sprintf("noting the steps of job %q", job)
+	if gone := without(before, after); len(gone) > 0 {
+		if err := j.tables.Exec(ctx, db, doing, "steps/use_delete", "{job}", text(job), "{steps}", literal.List(literal.AppendText, gone)); err != nil {
+			return err
 		}
 	}
-	if len(gone) > 0 {
-		if _, err := db.ExecContext(ctx, j.tables.Fill("steps/use_delete", "{job}", text(job), "{steps}", literal.List(literal.AppendText, gone))); err != nil {
-			return fmt.Errorf("noting the steps of job %q: %w", job, err)
-		}
-	}
-	var rows []byte
-	for _, name := range after {
-		if slices.Contains(before, name) {
-			continue
-		}
-		if len(rows) > 0 {
-			rows = append(rows, ',')
-		}
-		rows = append(rows, "("+text(name)+","+text(job)+")"...)
-	}
-	if len(rows) == 0 {
+	added := without(after, before)
+	if len(added) == 0 {
 		return nil
 	}
-	if _, err := db.ExecContext(ctx, j.tables.Fill("steps/use_insert", "{rows}", string(rows))); err != nil {
-		return fmt.Errorf("noting the steps of job %q: %w", job, err)
-	}
-	return nil
+	row := func(b []byte, name string) []byte { return append(b, "("+text(name)+","+text(job)+")"...) }
+	return j.tables.Exec(ctx, db, doing, "steps/use_insert", "{rows}", literal.List(row, added))
+}
+
+// without are those of some names that are not among others.
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
 // users are the jobs that have a shared step. lock is as that of find.

@@ -60,9 +60,9 @@ func (j *Jobs) putStep(ctx context.Context, db prescient.DB, step Step, version 
 	if err := current("step", row, version); err != nil || old.same(step) {
 		return false, nil, err
 	}
-	_, err = db.ExecContext(ctx, j.tables.Fill("steps/step_update", "{version}", number(row.version+1), "{definition}", text(definition), "{name}", text(step.Name)))
+	err = j.tables.Exec(ctx, db, fmt.Sprintf("changing step %q", step.Name), "steps/step_update", "{version}", number(row.version+1), "{definition}", text(definition), "{name}", text(step.Name))
 	if err != nil {
-		return false, nil, fmt.Errorf("changing step %q: %w", step.Name, err)
+		return false, nil, err
 	}
 	jobs, err = j.users(ctx, db, step.Name, shared)
 	if err != nil {
@@ -171,8 +171,8 @@ func (j *Jobs) DeleteStep(ctx context.Context, db prescient.DB, name string) err
 			}
 			return fmt.Errorf("%w: step %q is a step of %s", ErrInUse, name, strings.Join(names, ", "))
 		}
-		if _, err := db.ExecContext(ctx, j.tables.Fill("steps/step_delete", "{name}", text(name))); err != nil {
-			return fmt.Errorf("deleting step %q: %w", name, err)
+		if err := j.tables.Exec(ctx, db, fmt.Sprintf("deleting step %q", name), "steps/step_delete", "{name}", text(name)); err != nil {
+			return err
 		}
 		return j.put(ctx, db, row, &old, nil, row.version+1)
 	})

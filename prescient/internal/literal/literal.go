@@ -2,6 +2,7 @@ package literal
 
 import (
 	"encoding/hex"
+	"iter"
 	"math"
 	"strconv"
 	"time"
@@ -133,14 +134,40 @@ func Of[T any](appendTo func([]byte, T) []byte, v T) string { return string(appe
 
 // List returns what one of the append functions appends for each item, as a list for IN (…).
 func List[T any](appendTo func([]byte, T) []byte, items []T) string {
+	return Join(",", appendTo, items)
+}
+
+// Join is List with other words between the items.
+func Join[T any](between string, appendTo func([]byte, T) []byte, items []T) string {
 	var b []byte
 	for i, item := range items {
 		if i > 0 {
-			b = append(b, ',')
+			b = append(b, between...)
 		}
 		b = appendTo(b, item)
 	}
 	return string(b)
+}
+
+// Bulks are lists of as many items as make a statement of about BulkBytes, and how many these are.
+func Bulks[T any](appendTo func([]byte, T) []byte, items []T) iter.Seq2[string, int] {
+	return func(yield func(list string, n int) bool) {
+		var b []byte
+		n := 0
+		for i, item := range items {
+			if n > 0 {
+				b = append(b, ',')
+			}
+			b, n = appendTo(b, item), n+1
+			if i < len(items)-1 && len(b) < BulkBytes {
+				continue
+			}
+			if !yield(string(b), n) {
+				return
+			}
+			b, n = b[:0], 0
+		}
+	}
 }
 
 // Keys returns the keys as literals for IN (…): slot runs have thousands.

@@ -13,29 +13,21 @@ func Identity(job prescient.FutureJob) []string {
 
 // AsRead is a condition on rows of future_job: that they are still as they were read.
 func AsRead(rows []prescient.FutureJob) string {
-	var b []byte
-	for i, job := range rows {
-		if i > 0 {
-			b = append(b, " OR "...)
-		}
+	asRead := func(b []byte, job prescient.FutureJob) []byte {
 		b = literal.AppendSecond(append(b, "job.next_check_at = "...), job.NextCheckAt)
 		b = literal.AppendKey(append(b, " AND job.job_key = "...), job.Key())
-		b = literal.AppendUint(append(b, " AND job.revision = "...), job.Revision)
+		return literal.AppendUint(append(b, " AND job.revision = "...), job.Revision)
 	}
-	return string(b)
+	return literal.Join(" OR ", asRead, rows)
 }
 
 // InRanges is a condition on job_key: that it is one that the entities can have, by the words before the first and the last.
 func InRanges(entities []prescient.Entity, beforeFirst, beforeLast string) string {
-	var b []byte
-	for i, e := range entities {
-		if i > 0 {
-			b = append(b, " OR "...)
-		}
+	inRange := func(b []byte, e prescient.Entity) []byte {
 		first, last := e.KeyRange()
 		b = append(append(b, "job.job_key "...), beforeFirst...)
 		b = append(literal.AppendKey(b, first), beforeLast...)
-		b = literal.AppendKey(b, last)
+		return literal.AppendKey(b, last)
 	}
-	return string(b)
+	return literal.Join(" OR ", inRange, entities)
 }

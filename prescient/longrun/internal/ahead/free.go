@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	text "prescient/sql"
 )
@@ -75,12 +76,5 @@ func changeFree(ctx context.Context, db *sqlx.DB, tables *store.Tables, runs []R
 }
 
 func conditions(runs []Run) string {
-	var b []byte
-	for i, run := range runs {
-		if i > 0 {
-			b = append(b, " OR "...)
-		}
-		b = append(b, run.Condition...)
-	}
-	return string(b)
+	return literal.Join(" OR ", func(b []byte, run Run) []byte { return append(b, run.Condition...) }, runs)
 }

@@ -19,16 +19,12 @@ type Check struct {
 
 // Tokens is the condition that holds for runs under their tokens, in a table that is named with a dot, or not at all.
 func Tokens[T any](table string, some []T, of func(T) (prescient.Key, uint64)) string {
-	var b []byte
-	for i, one := range some {
-		if i > 0 {
-			b = append(b, " OR "...)
-		}
+	held := func(b []byte, one T) []byte {
 		key, token := of(one)
 		b = literal.AppendKey(append(append(b, table...), "job_key = "...), key)
-		b = literal.AppendUint(append(append(append(b, " AND "...), table...), "token = "...), token)
+		return literal.AppendUint(append(append(append(b, " AND "...), table...), "token = "...), token)
 	}
-	return string(b)
+	return literal.Join(" OR ", held, some)
 }
 
 // Look finds out which runs are still those of their tokens, and how their checks are. tokens are conditions on them, for longrun/held.
