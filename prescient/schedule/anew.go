@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/schedule/internal/occurrences"
 )
 
 // PlanAnew puts the timer of a schedule to the time that its crontabs mean by the time zones of this machine, and with it the run of that
@@ -46,7 +47,7 @@ func (s *Schedules) PlanAnew(ctx context.Context, db prescient.DB, id string) (w
 		if err != nil {
 			return err
 		}
-		next, kept := line.anew(was, one.kept, now)
+		next, kept := line.Anew(was, one.kept, now)
 		if !next.Equal(was) {
 			moved, err := s.moveTimer(ctx, db, one, found[0], next, now)
 			if err != nil || !moved {
@@ -57,7 +58,7 @@ func (s *Schedules) PlanAnew(ctx context.Context, db prescient.DB, id string) (w
 		if kept == one.kept {
 			return nil
 		}
-		return s.keep(ctx, db, map[string]ahead{id: kept})
+		return s.keep(ctx, db, map[string]occurrences.Ahead{id: kept})
 	})
 	return was, is, err
 }
@@ -87,9 +88,7 @@ func (s *Schedules) moveTimer(ctx context.Context, db prescient.DB, one Stored, 
 
 func (s *Schedules) recordPlanned(ctx context.Context, db prescient.DB, one Stored, next time.Time) error {
 	e := entryOf(one.ID, verbPlan)
-	e.Version, e.After = one.Version, struct {
-		Due time.Time `json:"due"`
-	}{next}
+	e.Version, e.After = one.Version, map[string]time.Time{"due": next}
 	return s.log.Record(ctx, db, e)
 }
 

@@ -114,9 +114,7 @@ func (s *Schedules) recordSwitched(ctx context.Context, db prescient.DB, old Sto
 // recordRun writes the audit of a run by hand.
 func (s *Schedules) recordRun(ctx context.Context, db prescient.DB, one Stored, occurrence string) error {
 	e := entryOf(one.ID, audit.Run)
-	e.Version, e.After = one.Version, struct {
-		Occurrence string `json:"occurrence"`
-	}{occurrence}
+	e.Version, e.After = one.Version, map[string]string{"occurrence": occurrence}
 	return s.log.Record(ctx, db, e)
 }
 

@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/schedule/internal/occurrences"
 )
 
 // all ends whatever is pending for a schedule.
@@ -20,7 +21,7 @@ func all(prescient.FutureJob) bool { return true }
 
 // lock locks a schedule that is to be changed, and returns it. The error wraps ErrNotFound, or ErrOfJob.
 func (s *Schedules) lock(ctx context.Context, db prescient.DB, id string) (Stored, error) {
-	one, err := s.get(ctx, db, id, true)
+	one, err := s.get(ctx, db, id, store.ToChange)
 	if err == nil {
 		err = s.stored(one.Schedule)
 	}
@@ -40,20 +41,11 @@ func (s *Schedules) Update(ctx context.Context, db prescient.DB, schedule Schedu
 	if err := errors.Join(schedule.validate(), s.mine(schedule)); err != nil {
 		return false, err
 	}
-	schedule = schedule.withDefaults()
-	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
-		changed = false
-		old, err := s.lock(ctx, db, schedule.ID)
-		if err == nil {
-			err = schedule.validSeen(old.Schedule)
-		}
-		if err != nil || old.same(schedule) {
-			return err
-		}
-		changed = true
-		return s.replace(ctx, db, replacement{old: old, by: Wanted{Schedule: schedule}})
+	before, after, err := s.Edit(ctx, db, schedule.ID, func(one *Schedule) error {
+		*one = schedule
+		return nil
 	})
-	return changed, err
+	return err == nil && !before.same(after), err
 }
 
 // Edit is Update by what edit makes of the definition that is stored: what it leaves alone stays, whatever others change meanwhile.
@@ -94,7 +86,7 @@ func (s *Schedules) Delete(ctx context.Context, db prescient.DB, ids ...string) 
 	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
 		deleted = 0
 		for some := range slices.Chunk(ids, idsPerStatement) {
-			found, err := s.find(ctx, db, some, toCompare, true)
+			found, err := s.find(ctx, db, some, toCompare, store.ToChange)
 			if err != nil {
 				return err
 			}
@@ -247,7 +239,7 @@ func (s *Schedules) startTimer(ctx context.Context, db prescient.DB, one Stored,
 		return first, fmt.Errorf("inserting the timer: %w", err)
 	}
 	if kept := s.keptFirst(one.Schedule, one.CreatedAt, from); kept != one.kept {
-		return first, s.keep(ctx, db, map[string]ahead{one.ID: kept})
+		return first, s.keep(ctx, db, map[string]occurrences.Ahead{one.ID: kept})
 	}
 	return first, nil
 }
@@ -257,7 +249,7 @@ func (s *Schedules) startTimer(ctx context.Context, db prescient.DB, one Stored,
 // one, by a clock that was put back.
 func (s *Schedules) RunNow(ctx context.Context, db prescient.DB, id string) (occurrence string, err error) {
 	err = s.own.InTx(ctx, db, func(db prescient.DB) error {
-		one, err := s.get(ctx, db, id, true)
+		one, err := s.get(ctx, db, id, store.ToChange)
 		if err != nil {
 			return err
 		}

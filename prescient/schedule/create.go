@@ -11,6 +11,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+	"prescient/prescient/schedule/internal/occurrences"
 	"prescient/slots"
 )
 
@@ -66,6 +68,9 @@ const maxTries = 10
 
 // createSome creates those that are not there yet: enabled, or paused from the first.
 func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Schedule, paused bool) (created int, err error) {
+	if len(some) == 0 {
+		return 0, nil
+	}
 	now, err := s.own.Now(ctx, db)
 	if err != nil {
 		return 0, err
@@ -101,14 +106,11 @@ func (s *Schedules) createSome(ctx context.Context, db prescient.DB, some []Sche
 // missing returns the schedules that are not there yet, and locks the others.
 func (s *Schedules) missing(ctx context.Context, db prescient.DB, some []Schedule) (missing []Schedule, err error) {
 	// Who met a row has a shared lock on it already: to want more is a deadlock of two who create it at once.
-	found, err := s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", string(toCompare), "{ids}", idList(idsOf(some, func(one Schedule) string { return one.ID })), "{lock}", "LOCK IN SHARE MODE"))
+	found, err := s.find(ctx, db, idsOf(some, func(one Schedule) string { return one.ID }), toCompare, store.Shared)
 	if err != nil {
 		return nil, err
 	}
-	there := make(map[string]Stored, len(found))
-	for _, one := range found {
-		there[one.ID] = one
-	}
+	there := byID(found)
 	for _, one := range some {
 		stored, is := there[one.ID]
 		switch {
@@ -125,7 +127,7 @@ func (s *Schedules) missing(ctx context.Context, db prescient.DB, some []Schedul
 func (s *Schedules) insertRows(ctx context.Context, db prescient.DB, some []Schedule, enabled bool, now time.Time) (inserted int, err error) {
 	row := func(b []byte, one Schedule) []byte {
 		one = one.withDefaults()
-		var kept ahead
+		var kept occurrences.Ahead
 		if enabled {
 			kept = s.keptFirst(one, now, now)
 		}
@@ -147,7 +149,7 @@ func (s *Schedules) insertTimers(ctx context.Context, db prescient.DB, some []Sc
 		return nil
 	}
 	var jobs []prescient.NewJob
-	kept := make(map[string]ahead)
+	kept := make(map[string]occurrences.Ahead)
 	for _, one := range some {
 		one = one.withDefaults()
 		first, err := s.firstToCome(one, now, slots.Later(now, until[one.ID]))

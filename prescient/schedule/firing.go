@@ -11,10 +11,9 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
-	"prescient/prescient/audit"
-	"prescient/prescient/internal/errno"
-	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/schedule/internal/catchup"
+	"prescient/prescient/schedule/internal/occurrences"
 )
 
 // fireTimers is the call for timers that are due: it does what catchup says for each, by a few statements for all.
@@ -22,13 +21,12 @@ func (s *Schedules) fireTimers(ctx context.Context, tx *sqlx.Tx, batch *prescien
 	timers := batch.Jobs()
 	ids := idsOf(timers, func(timer prescient.FutureJob) string { return timer.EntityKey })
 	// A run reads its payload when it is called; an event takes it along.
-	found, err := s.read(ctx, tx, s.tables.Fill("schedule/find", "{payload}", string(ofEvents), "{ids}", idList(ids), "{lock}", ""))
+	found, err := s.find(ctx, tx, ids, ofEvents, store.Plainly)
 	if err != nil {
 		return err
 	}
-	f := s.newFiring()
+	f := s.newFiring(found...)
 	for _, one := range found {
-		f.of[one.ID] = one
 		f.left.bytes -= one.size
 	}
 	if f.left.bytes < 0 && len(timers) > 1 {
@@ -71,15 +69,15 @@ type firing struct {
 	runs    []prescient.NewJob
 	passed  []string // ids
 	placed  []string // ids
-	kept    map[string]ahead
+	kept    map[string]occurrences.Ahead
 	caught  map[string]int // how many missed occurrences a catch-up has fired, by id: 0 of one that is over
 	over    []string       // ids of schedules that have no more occurrences
 	reasons map[string]string
 }
 
-func (s *Schedules) newFiring() *firing {
-	return &firing{Schedules: s, of: make(map[string]Stored), left: s.bounds, reasons: make(map[string]string), caught: make(map[string]int),
-		kept: make(map[string]ahead)}
+func (s *Schedules) newFiring(found ...Stored) *firing {
+	return &firing{Schedules: s, of: byID(found), left: s.bounds, reasons: make(map[string]string), caught: make(map[string]int),
+		kept: make(map[string]occurrences.Ahead)}
 }
 
 // timeOf is when a timer is called. What a clock tells may be a moment behind: it is never called before its slot.
@@ -136,11 +134,11 @@ func (f *firing) one(one Stored, timer prescient.FutureJob, timers int) (next ti
 	if one.size > 0 {
 		most = min(most, f.left.bytes/timers/one.size)
 	}
-	w := line.walkFrom(timer.DueAt, one.kept)
+	w := line.WalkFrom(timer.DueAt, one.kept)
 	do := one.rules().Fire(w, f.tables.Grid, catchup.Call{Due: timer.DueAt, Slot: timer.NextCheckAt, Now: f.now, Caught: one.caught, Most: most,
 		Ran: f.called[runKey(timer.Entity(), one.JobExec, timer.DueAt)]})
 	f.take(one, do)
-	if kept := w.keeps(); kept != one.kept && !do.Next.IsZero() {
+	if kept := w.Keeps(); kept != one.kept && !do.Next.IsZero() {
 		f.kept[one.ID] = kept
 	}
 	if more := len(do.Events) + len(do.Runs) - 1; more > 0 {
@@ -173,7 +171,7 @@ func (f *firing) place(one Stored, now time.Time) (first time.Time) {
 		first, err = f.first(one.Schedule, one.CreatedAt, now)
 	}
 	if err == nil && first.IsZero() {
-		err = errOver
+		err = errors.New("the schedule has no time to come")
 	}
 	if err != nil {
 		f.reasons[one.ID] = prescient.ReasonText(err)
@@ -187,142 +185,5 @@ func (f *firing) place(one Stored, now time.Time) (first time.Time) {
 	return first
 }
 
-var errOver = errors.New("the schedule has no time to come")
-
 // reasonOver is why a schedule that fired for the last time is disabled.
 const reasonOver = "it has no more occurrences"
-
-// write sends the statements. alone says that it is for one timer.
-func (f *firing) write(ctx context.Context, tx *sqlx.Tx, alone bool) error {
-	if err := f.send(ctx, tx, f.events); err != nil {
-		return err
-	}
-	if err := f.insertRuns(ctx, tx, alone); err != nil {
-		return err
-	}
-	if err := f.tally(ctx, tx); err != nil {
-		return err
-	}
-	if err := f.keep(ctx, tx, f.kept); err != nil {
-		return err
-	}
-	if err := f.switched(ctx, tx, f.over, false, "NULL", literal.Of(literal.AppendText, reasonOver), time.Time{}); err != nil {
-		return err
-	}
-	// A reason has up to 1000 characters.
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(f.reasons)), 100) {
-		reasons := []byte("CASE id")
-		for _, id := range ids {
-			reasons = literal.AppendText(append(reasons, " WHEN "...), id)
-			reasons = literal.AppendText(append(reasons, " THEN "...), f.reasons[id])
-		}
-		if err := f.switched(ctx, tx, ids, false, "UTC_TIMESTAMP(6)", string(append(reasons, " END"...)), time.Time{}); err != nil {
-			return err
-		}
-	}
-	if err := f.noteRefused(ctx, tx, slices.Sorted(maps.Keys(f.reasons))); err != nil {
-		return err
-	}
-	return f.record(ctx, tx)
-}
-
-// tally writes what the rows of schedules keep of their timers' calls: for most of them nothing.
-func (f *firing) tally(ctx context.Context, db prescient.DB) error {
-	ids := slices.Concat(f.passed, f.placed, slices.Collect(maps.Keys(f.caught)))
-	slices.Sort(ids)
-	if ids = slices.Compact(ids); len(ids) == 0 {
-		return nil
-	}
-	var passed, caught []byte
-	when := func(b []byte, id string, n int) []byte {
-		return literal.AppendInt(append(literal.AppendText(append(b, "WHEN "...), id), " THEN "...), int64(n))
-	}
-	for _, id := range f.passed {
-		passed = append(when(passed, id, 1), ' ')
-	}
-	for _, id := range ids {
-		n, changed := f.caught[id]
-		if !changed {
-			n = f.of[id].caught
-		}
-		caught = append(when(caught, id, n), ' ')
-	}
-	return f.tables.Exec(ctx, db, "counting what was passed over", "schedule/tally", "{passed}", string(passed), "{caught}", string(caught), "{ids}", idList(ids))
-}
-
-// insertRuns makes runs pending. Those of one timer may be there already, where plain SQL has put them: then they stay.
-func (f *firing) insertRuns(ctx context.Context, tx *sqlx.Tx, alone bool) error {
-	err := f.own.Insert(ctx, tx, f.runs, f.now)
-	if err == nil || !alone || !errno.Is(err, errno.DuplicateKey) {
-		return err
-	}
-	for i := range f.runs {
-		err := f.own.Insert(ctx, tx, f.runs[i:i+1], f.now)
-		if errno.Is(err, errno.DuplicateKey) {
-			err = f.isThere(ctx, tx, f.runs[i])
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// isThere makes sure that it is the run itself that has its job_key. Two runs of a schedule may have one, of a billion: the timer is
-// tried again then, until the other run has ended.
-func (f *firing) isThere(ctx context.Context, db prescient.DB, run prescient.NewJob) error {
-	found, err := f.own.Pending(ctx, db, []prescient.Key{prescient.KeyOf(run.Entity, run.JobExec, run.Tag)})
-	for _, job := range found {
-		if job.Entity() != run.Entity || job.JobExec != run.JobExec || job.Tag != run.Tag {
-			return fmt.Errorf("%w: the run %s has the job_key of %s of %s, tag %q", prescient.ErrKeyCollision, idOf(run.Entity.Key, run.Tag), job.JobExec, job.Entity(), job.Tag)
-		}
-	}
-	return err
-}
-
-// switched enables or disables schedules. disabledAt and reason are expressions; at is when; zero for now.
-func (s *Schedules) switched(ctx context.Context, db prescient.DB, ids []string, enabled bool, disabledAt, reason string, at time.Time) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	updatedAt := "UTC_TIMESTAMP(6)"
-	if !at.IsZero() {
-		updatedAt = literal.Of(literal.AppendMicro, at)
-	}
-	return s.tables.Exec(ctx, db, "enabling or disabling schedules", "schedule/switch", "{updated_at}", updatedAt, "{enabled}", literal.Of(appendBool, enabled),
-		"{disabled_at}", disabledAt, "{reason}", reason, "{ids}", idList(ids))
-}
-
-// record writes the audit of what a call for timers did to their schedules. What they fire is no change.
-func (f *firing) record(ctx context.Context, db prescient.DB) error {
-	if len(f.placed)+len(f.reasons)+len(f.over) == 0 {
-		return nil
-	}
-	by := audit.Of(ctx)
-	by.Command = byTimer
-	ctx = audit.With(ctx, by)
-	var entries []audit.Entry
-	for _, id := range f.over {
-		e := madeBy(f.of[id], verbEnd, nextVersion(f.of[id].Version))
-		e.Before, e.After = switched{Enabled: true}, switched{DisabledReason: reasonOver}
-		entries = append(entries, e)
-	}
-	var found []Stored // that somebody's own SQL inserted: the audit has nothing of them yet
-	for some := range slices.Chunk(slices.AppendSeq(slices.Clone(f.placed), maps.Keys(f.reasons)), idsPerStatement) {
-		part, err := f.find(ctx, db, some, toCompare, false)
-		if err != nil {
-			return err
-		}
-		found = append(found, part...)
-	}
-	for _, one := range found {
-		verb := verbAccept
-		if _, refused := f.reasons[one.ID]; refused {
-			verb = verbRefuse
-		}
-		e := madeBy(one, verb, one.Version)
-		e.After = stateOfStored(one)
-		entries = append(entries, e)
-	}
-	return f.log.Record(ctx, db, entries...)
-}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/store"
 )
 
 // Wanted is a schedule as Put is to make it.
@@ -53,16 +54,15 @@ func (s *Schedules) Put(ctx context.Context, db prescient.DB, wanted []Wanted, u
 
 func (s *Schedules) putSome(ctx context.Context, db prescient.DB, some []Wanted, update bool) (created, changed int, err error) {
 	// As they are now, whatever the snapshot of the caller's transaction shows.
-	found, err := s.find(ctx, db, idsOf(some, func(one Wanted) string { return one.ID }), toCompare, true)
+	found, err := s.find(ctx, db, idsOf(some, func(one Wanted) string { return one.ID }), toCompare, store.ToChange)
 	if err != nil {
 		return 0, 0, err
 	}
-	there := make(map[string]Stored, len(found))
+	there := byID(found)
 	for _, one := range found {
 		if err := s.mine(one.Schedule); err != nil {
 			return 0, 0, err
 		}
-		there[one.ID] = one
 	}
 	var enabled, paused []Schedule // that are new
 	changes := make(map[string]Wanted)
@@ -80,21 +80,15 @@ func (s *Schedules) putSome(ctx context.Context, db prescient.DB, some []Wanted,
 			changes[one.ID] = one
 		}
 	}
-	for _, fresh := range []struct {
-		schedules []Schedule
-		paused    bool
-	}{{enabled, false}, {paused, true}} {
-		if len(fresh.schedules) == 0 {
-			continue
-		}
-		n, err := s.createSome(ctx, db, fresh.schedules, fresh.paused)
-		if err != nil {
-			return 0, 0, err
-		}
-		created += n
+	if created, err = s.createSome(ctx, db, enabled, false); err != nil {
+		return 0, 0, err
+	}
+	more, err := s.createSome(ctx, db, paused, true)
+	if err != nil {
+		return 0, 0, err
 	}
 	changed, err = s.changeSome(ctx, db, changes)
-	return created, changed, err
+	return created + more, changed, err
 }
 
 // as says whether a schedule is as it is wanted.
@@ -108,7 +102,7 @@ func (s *Schedules) changeSome(ctx context.Context, db prescient.DB, wanted map[
 		return 0, nil
 	}
 	ids := slices.Sorted(maps.Keys(wanted))
-	locked, err := s.find(ctx, db, ids, toCompare, true)
+	locked, err := s.find(ctx, db, ids, toCompare, store.ToChange)
 	if err != nil {
 		return 0, err
 	}
@@ -126,7 +120,7 @@ func (s *Schedules) changeSome(ctx context.Context, db prescient.DB, wanted map[
 				return 0, err
 			}
 		default:
-			replaced = append(replaced, replacement{old, by})
+			replaced = append(replaced, replacement{old: old, by: by})
 		}
 		changed++
 	}
@@ -150,7 +144,7 @@ func (s Stored) AfterTimer(due time.Time) (iter.Seq[time.Time], error) {
 		return nil, err
 	}
 	return func(yield func(time.Time) bool) {
-		w := line.walkFrom(due, s.kept)
+		w := line.WalkFrom(due, s.kept)
 		for at, ok := due, true; ok && yield(at); {
 			at, ok = w.Next(at)
 		}
@@ -164,11 +158,5 @@ func (s Stored) After(t time.Time) (iter.Seq[time.Time], error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(yield func(time.Time) bool) {
-		for at := range line.After(t.Add(-line.by)) {
-			if !yield(at.Add(line.by)) {
-				return
-			}
-		}
-	}, nil
+	return line.After(t), nil
 }

@@ -11,15 +11,16 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun"
 )
 
 // Get returns a schedule. The error wraps ErrNotFound.
 func (s *Schedules) Get(ctx context.Context, db prescient.DB, id string) (Stored, error) {
-	return s.get(ctx, db, id, false)
+	return s.get(ctx, db, id, store.Plainly)
 }
 
-func (s *Schedules) get(ctx context.Context, db prescient.DB, id string, lock bool) (Stored, error) {
+func (s *Schedules) get(ctx context.Context, db prescient.DB, id, lock string) (Stored, error) {
 	if err := validID(id); err != nil {
 		return Stored{}, err
 	}
@@ -89,6 +90,83 @@ func (s *Schedules) List(ctx context.Context, db prescient.DB, f Filter) ([]Stor
 	}
 	f.After = last // all were deleted meanwhile
 	return s.List(ctx, db, f)
+}
+
+// fill reads the long payloads of schedules that were read by shortPayload, from the first on, up to some bytes, and returns those that
+// have theirs by now: at least one. What was deleted meanwhile is left out.
+func (s *Schedules) fill(ctx context.Context, db prescient.DB, some []Stored, most int) (filled []Stored, rest []Stored, err error) {
+	n := 0
+	var ids []string
+	for ; n < len(some); n++ {
+		if !some[n].hasLong() {
+			continue
+		}
+		if most -= some[n].size; most < 0 && n > 0 {
+			break
+		}
+		ids = append(ids, some[n].ID)
+	}
+	filled, rest = some[:n], some[n:]
+	if len(ids) == 0 {
+		return filled, rest, nil
+	}
+	long, err := s.find(ctx, db, ids, withPayload, store.Plainly)
+	if err != nil {
+		return nil, nil, err
+	}
+	by := byID(long)
+	filled = slices.Clone(filled)
+	for i, one := range filled {
+		if one.hasLong() {
+			filled[i] = by[one.ID]
+		}
+	}
+	return slices.DeleteFunc(filled, func(one Stored) bool { return one.ID == "" }), rest, nil
+}
+
+// Find returns those of some schedules that are there, without their payloads, in the order of their ids.
+func (s *Schedules) Find(ctx context.Context, db prescient.DB, ids ...string) (found []Stored, err error) {
+	err = s.eachChunk(ids, func(some []string) error {
+		part, err := s.find(ctx, db, some, noPayload, store.Plainly)
+		found = append(found, part...)
+		return err
+	})
+	return found, err
+}
+
+// Each calls do for those of some schedules that are there, with their payloads, in the order of their ids: about 16 MB of payloads
+// are in memory at a time. It ends with the first error, which may be that of do.
+func (s *Schedules) Each(ctx context.Context, db prescient.DB, ids []string, do func(one Stored) error) error {
+	return s.eachChunk(ids, func(some []string) error {
+		rest, err := s.find(ctx, db, some, shortPayload, store.Plainly)
+		for err == nil && len(rest) > 0 {
+			var filled []Stored
+			if filled, rest, err = s.fill(ctx, db, rest, maxHeld); err != nil {
+				return err
+			}
+			for _, one := range filled {
+				if err := do(one); err != nil {
+					return err
+				}
+			}
+		}
+		return err
+	})
+}
+
+// eachChunk parts ids, each once and in their order, for statements.
+func (s *Schedules) eachChunk(ids []string, do func(some []string) error) error {
+	for _, id := range ids {
+		if err := validID(id); err != nil {
+			return err
+		}
+	}
+	for some := range slices.Chunk(slices.Compact(slices.Sorted(slices.Values(ids))), idsPerStatement) {
+		if err := do(some); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Run is an occurrence of a schedule, as the job_exec that it runs gets it.

@@ -8,13 +8,15 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/schedule/internal/occurrences"
 	"prescient/prescient/schedule/timeline"
 )
 
 // replacement is a definition that takes the place of one that is locked. Both have their defaults filled in.
 type replacement struct {
-	old Stored
-	by  Wanted
+	old  Stored
+	by   Wanted
+	kept occurrences.Ahead // what is to be kept of the occurrence that its timer waits for from then on
 }
 
 // enabled says whether the schedule fires from then on. One that a person paused stays so.
@@ -41,7 +43,6 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 		return err
 	}
 	var jobs []prescient.NewJob
-	kept := make([]ahead, len(some))
 	for i, r := range some {
 		var timer *prescient.FutureJob
 		if job, waits := met[prescient.KeyOf(s.own.Entity(r.old.ID), TimerExec, "")]; waits {
@@ -56,12 +57,12 @@ func (s *Schedules) replace(ctx context.Context, db prescient.DB, some ...replac
 			return err
 		}
 		jobs = append(jobs, next...)
-		kept[i] = s.keptOf(r, timer, next)
+		some[i].kept = s.keptOf(r, timer, next)
 	}
 	if err := s.own.Insert(ctx, db, jobs, now); err != nil {
 		return fmt.Errorf("inserting timers: %w", err)
 	}
-	if err := s.replaceRows(ctx, db, some, kept, now); err != nil {
+	if err := s.replaceRows(ctx, db, some, now); err != nil {
 		return err
 	}
 	var refused []string
@@ -106,7 +107,7 @@ func (s *Schedules) pendingFor(r replacement, timer *prescient.FutureJob, now ti
 	if err != nil {
 		return nil, err
 	}
-	next, ok := line.walkFrom(due, r.old.kept).Next(due)
+	next, ok := line.WalkFrom(due, r.old.kept).Next(due)
 	if !ok {
 		return nil, fmt.Errorf("%w: schedule %q has no time after now, %s", prescient.ErrInvalid, schedule.ID, now.Format(time.RFC3339))
 	}
@@ -123,20 +124,20 @@ func (r replacement) firedUntil(zones timeline.Zones, timer *prescient.FutureJob
 	if err != nil {
 		return now // by somebody's own SQL: it never fired
 	}
-	w := line.walk(now)
+	w := line.Walk(now)
 	next, ok := w.Next(now)
 	if !ok || !next.Before(timer.DueAt) {
 		return now
 	}
 	// Whoever computed its time may have taken the zone to be at another offset: then it is the same local time that comes earlier here.
-	if kept := w.keeps(); kept.Valid && r.old.kept.Valid && localAt(next, kept) >= localAt(timer.DueAt, r.old.kept) {
+	if kept := w.Keeps(); kept.Valid && r.old.kept.Valid && occurrences.LocalAt(next, kept) >= occurrences.LocalAt(timer.DueAt, r.old.kept) {
 		return now
 	}
 	return timer.DueAt.Add(-time.Second)
 }
 
 // keptOf is what is to be kept of the occurrence that the timer among some jobs waits for, in place of the one that there was; nil for none.
-func (s *Schedules) keptOf(r replacement, was *prescient.FutureJob, jobs []prescient.NewJob) ahead {
+func (s *Schedules) keptOf(r replacement, was *prescient.FutureJob, jobs []prescient.NewJob) occurrences.Ahead {
 	for _, job := range jobs {
 		switch {
 		case job.JobExec != TimerExec:
@@ -145,20 +146,18 @@ func (s *Schedules) keptOf(r replacement, was *prescient.FutureJob, jobs []presc
 		default:
 			line, err := r.by.timeline(s.zones, r.old.CreatedAt)
 			if err != nil { // which it was planned by
-				return ahead{}
+				return occurrences.Ahead{}
 			}
-			return line.walk(job.DueAt).keeps()
+			return line.Walk(job.DueAt).Keeps()
 		}
 	}
-	return ahead{}
+	return occurrences.Ahead{}
 }
 
 // replaceRows changes the rows of schedules.
-func (s *Schedules) replaceRows(ctx context.Context, db prescient.DB, some []replacement, kept []ahead, now time.Time) error {
-	i := -1
+func (s *Schedules) replaceRows(ctx context.Context, db prescient.DB, some []replacement, now time.Time) error {
 	row := func(b []byte, r replacement) []byte {
-		i++
-		return appendRow(b, r.by.Schedule, r.enabled(), now, kept[i])
+		return appendRow(b, r.by.Schedule, r.enabled(), now, r.kept)
 	}
 	for rows := range literal.Bulks(row, some) {
 		if err := s.tables.Exec(ctx, db, "changing schedules", "schedule/replace", "{rows}", rows); err != nil {

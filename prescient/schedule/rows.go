@@ -1,7 +1,9 @@
 package schedule
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/schedule/internal/occurrences"
 )
 
 // idsPerStatement is how many schedules a statement names at most.
@@ -17,6 +20,15 @@ const idsPerStatement = 500
 
 // idList is a list for IN (…).
 func idList(ids []string) string { return literal.List(literal.AppendText, ids) }
+
+// byID are schedules by their ids.
+func byID(some []Stored) map[string]Stored {
+	by := make(map[string]Stored, len(some))
+	for _, one := range some {
+		by[one.ID] = one
+	}
+	return by
+}
 
 // idsOf are the ids of some schedules, in their order.
 func idsOf[T any](some []T, id func(T) string) []string {
@@ -84,7 +96,7 @@ func (q quota) Scan(value any) error {
 }
 
 // appendRow appends (…) for schedule/insert and schedule/replace.
-func appendRow(b []byte, s Schedule, enabled bool, created time.Time, kept ahead) []byte {
+func appendRow(b []byte, s Schedule, enabled bool, created time.Time, kept occurrences.Ahead) []byte {
 	b = literal.AppendText(append(b, '('), s.ID)
 	for _, value := range columns(s) {
 		b = append(append(b, ','), value...)
@@ -95,12 +107,8 @@ func appendRow(b []byte, s Schedule, enabled bool, created time.Time, kept ahead
 }
 
 // find reads schedules by their ids, in the order of these, and leaves out those that are not there.
-func (s *Schedules) find(ctx context.Context, db prescient.DB, ids []string, payload payloads, lock bool) ([]Stored, error) {
-	forUpdate := ""
-	if lock {
-		forUpdate = "FOR UPDATE"
-	}
-	return s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", string(payload), "{ids}", idList(ids), "{lock}", forUpdate))
+func (s *Schedules) find(ctx context.Context, db prescient.DB, ids []string, payload payloads, lock string) ([]Stored, error) {
+	return s.read(ctx, db, s.tables.Fill("schedule/find", "{payload}", string(payload), "{ids}", idList(ids), "{lock}", lock))
 }
 
 // read runs a query for schedules.
@@ -124,3 +132,40 @@ func lines(into *[]string) sql.Scanner {
 		return nil
 	})
 }
+
+// Payloads may have a megabyte each. Where some hundreds of schedules are read, only the short ones come along; of long ones some at a
+// time, or, where they are only compared, their hashes.
+
+const (
+	// maxShort is how many bytes a short payload has at most. Of 500 they are 2 MB.
+	maxShort = 4 << 10
+	// maxHeld is how many bytes the long payloads have together that are in memory at a time.
+	maxHeld = 16 << 20
+	// maxPageBytes is how many bytes the long payloads of a page of a listing have together.
+	maxPageBytes = 64 << 20
+)
+
+// payloads says what is read of payloads: the bytes, and how many there are.
+type payloads string
+
+const (
+	noPayload    payloads = "NULL, NULL"
+	withPayload  payloads = "payload, LENGTH(payload)"
+	shortPayload payloads = "IF(LENGTH(payload) > 4096, NULL, payload), LENGTH(payload)"
+	// toCompare has the SHA-256 of long ones.
+	toCompare payloads = "IF(LENGTH(payload) > 4096, UNHEX(SHA2(payload, 256)), payload), LENGTH(payload)"
+)
+
+// same says whether a schedule, which may have been read by toCompare, has a definition.
+func (s Stored) same(as Schedule) bool {
+	if s.size > maxShort && len(s.Payload) != s.size {
+		if hash := sha256.Sum256(as.Payload); len(as.Payload) != s.size || !bytes.Equal(hash[:], s.Payload) {
+			return false
+		}
+		s.Payload, as.Payload = nil, nil
+	}
+	return s.Schedule.same(as)
+}
+
+// hasLong says whether a schedule has a long payload, which is not read yet.
+func (s Stored) hasLong() bool { return s.size > maxShort && s.Payload == nil }

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/longrun"
 	"prescient/prescient/schedule/internal/catchup"
+	"prescient/prescient/schedule/internal/occurrences"
 	"prescient/prescient/schedule/timeline"
 )
 
@@ -230,25 +232,21 @@ func (s Schedule) validCrontabs() error {
 }
 
 // timeline reads the crontabs by some zones, nil for those of this machine; created is what @every counts from.
-func (s Schedule) timeline(zones timeline.Zones, created time.Time) (shifted, error) {
+func (s Schedule) timeline(zones timeline.Zones, created time.Time) (occurrences.Line, error) {
 	line, err := timeline.ParseStored(s.Crontabs, s.Zone, created, zones)
 	if err != nil {
-		return shifted{}, fmt.Errorf("schedule %q: %w", s.ID, err)
+		return occurrences.Line{}, fmt.Errorf("schedule %q: %w", s.ID, err)
 	}
-	return shifted{line, timeline.Jitter(s.ID, s.Jitter).Truncate(time.Second)}, nil
+	return occurrences.Later(line, timeline.Jitter(s.ID, s.Jitter).Truncate(time.Second)), nil
 }
 
 // withDefaults fills in what a zero field stands for, where that does not depend on the slots, so that two definitions can be
 // compared.
 func (s Schedule) withDefaults() Schedule {
-	if s.Zone == "" {
-		s.Zone = "UTC"
-	}
-	if s.CatchUp == "" {
-		s.CatchUp = Once
-	}
-	if s.Long && s.Overlap == "" {
-		s.Overlap = longrun.Forbid
+	s.Zone = cmp.Or(s.Zone, "UTC")
+	s.CatchUp = cmp.Or(s.CatchUp, Once)
+	if s.Long {
+		s.Overlap = cmp.Or(s.Overlap, longrun.Forbid)
 	}
 	return s
 }
@@ -264,21 +262,6 @@ func (s Schedule) same(o Schedule) bool {
 // sameTimeline says whether two definitions fire at the same times.
 func (s Schedule) sameTimeline(o Schedule) bool {
 	return slices.Equal(s.Crontabs, o.Crontabs) && s.Zone == o.Zone && s.Jitter == o.Jitter
-}
-
-// shifted is a timeline whose occurrences are due a while later.
-type shifted struct {
-	*timeline.Timeline
-	by time.Duration
-}
-
-// Next is the first time after t at which an occurrence is due.
-func (s shifted) Next(t time.Time) (time.Time, bool) {
-	at, ok := s.Timeline.Next(t.Add(-s.by))
-	if !ok {
-		return time.Time{}, false
-	}
-	return at.Add(s.by), true
 }
 
 // Stored is a schedule as the tables hold it.
@@ -302,5 +285,5 @@ type Stored struct {
 	// caught is how many missed occurrences a catch-up has fired that goes on, and size how many bytes the payload has.
 	caught, size int
 	// kept is how far local time is ahead at the occurrence that the timer waits for.
-	kept ahead
+	kept occurrences.Ahead
 }

@@ -88,7 +88,7 @@ func (s Stored) terms(zones timeline.Zones, run prescient.FutureJob) (longrun.Te
 	}
 	next, ok := line.Next(due)
 	if !byHand(run.Tag) {
-		next, ok = line.after(due)
+		next, ok = line.Following(due)
 	}
 	if !ok {
 		return t, nil
@@ -101,46 +101,12 @@ func (s Stored) terms(zones timeline.Zones, run prescient.FutureJob) (longrun.Te
 		t.Interval = 0
 		return t, nil
 	}
-	t.Interval = line.gapBefore(due, t.Interval)
+	t.Interval = line.GapBefore(due, t.Interval)
 	t.Next, t.Tolerance = next, s.Tolerance
 	if t.Tolerance == 0 {
 		t.Tolerance = t.Interval / 10
 	}
 	return t, nil
-}
-
-// after is the first time after an occurrence at which one is due. Of an occurrence that is none by this machine's zones, since another
-// machine computed it by others, that may be the same once more: such a one is as far from the next as that from the one behind it.
-func (s shifted) after(due time.Time) (time.Time, bool) {
-	next, ok := s.Next(due)
-	if here, _ := s.Next(due.Add(-time.Second)); !ok || here.Equal(due) {
-		return next, ok
-	}
-	if behind, more := s.Next(next); more {
-		return due.Add(behind.Sub(next)), true
-	}
-	return next, ok
-}
-
-// gapBefore is how long before an occurrence the one before it was, up to most: crontabs need not fire at equal distances.
-func (s shifted) gapBefore(due time.Time, most time.Duration) time.Duration {
-	isLast := func(t time.Time) bool { // none is between t and due
-		next, ok := s.Next(t)
-		return !ok || !next.Before(due)
-	}
-	earlier, later := due.Add(-most), due
-	if isLast(earlier) {
-		return most
-	}
-	for later.Sub(earlier) > time.Second {
-		if middle := earlier.Add(later.Sub(earlier) / 2); isLast(middle) {
-			later = middle
-		} else {
-			earlier = middle
-		}
-	}
-	before, _ := s.Next(earlier) // there is one: none is the last
-	return due.Sub(before)
 }
 
 // Started implements longrun.Rules.

@@ -28,7 +28,7 @@ func TestTheGapBeforeAnOccurrenceIsThatToTheOneBeforeIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := line.gapBefore(due, test.most); got != test.want {
+		if got := line.GapBefore(due, test.most); got != test.want {
 			t.Errorf("%q at %s: %s; want %s", test.crontabs, test.due, got, test.want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestAnOccurrenceOfOtherTimeZonesIsAsFarFromTheNextAsAnyOther(t *testing.T) 
 	}
 	for _, hour := range []int{6, 7, 8} {
 		due := time.Date(2026, 6, 1, hour, 0, 0, 0, time.UTC)
-		if next, ok := line.after(due); !ok || next.Sub(due) != 24*time.Hour {
+		if next, ok := line.Following(due); !ok || next.Sub(due) != 24*time.Hour {
 			t.Errorf("after %s comes %s", due, next)
 		}
 	}

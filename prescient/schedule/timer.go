@@ -1,19 +1,38 @@
 package schedule
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/schedule/internal/catchup"
+	"prescient/prescient/schedule/internal/occurrences"
 )
 
 // TimerExec is the job_exec of timers, which [Schedules.Register] registers.
 const TimerExec = reserved.TimerExec
+
+// timerTimeout is how long the call for a few hundred timers may take: that after a long outage inserts many runs.
+const timerTimeout = time.Minute
+
+// timerCalls is how many calls for timers a worker makes at a time. Each is a transaction for up to 1000. With 16 at a time, the
+// default, they had their rows locked for so long, on two cores, that they were given ever fewer of them, and a slot of 10,000 runs took
+// 32 s in place of 3 (scripts/bench/run schedules).
+const timerCalls = 4
+
+// Register adds the job_exec of timers to a registry, without which schedules do not fire. Every worker that may meet a timer needs
+// it; one that has it not puts timers off. The error is that of Registry.Register.
+func (s *Schedules) Register(registry *prescient.Registry) error {
+	return registry.RegisterTxBatch(TimerExec, s.fireTimers, prescient.Guards{Timeout: timerTimeout, Endless: true, Concurrency: timerCalls})
+}
 
 // rules are what decides which of its occurrences fire.
 func (s Schedule) rules() catchup.Rules {
@@ -84,7 +103,7 @@ func (s *Schedules) first(one Schedule, created, now time.Time) (time.Time, erro
 		return time.Time{}, err
 	}
 	if !one.MayCoalesce {
-		if err := line.TooFine(s.tables.Grid, now, line.by); err != nil {
+		if err := line.TooFine(s.tables.Grid, now); err != nil {
 			return time.Time{}, prescient.InField("crontab", fmt.Errorf("schedule %q: %w, unless it may coalesce", one.ID, err))
 		}
 	}
@@ -100,4 +119,39 @@ func (s *Schedules) firstToCome(one Schedule, created, now time.Time) (time.Time
 			prescient.ErrInvalid, one.ID, now.Format(time.RFC3339)))
 	}
 	return first, err
+}
+
+// keptFirst is what is to be kept of the first occurrence after a time; nothing of a schedule that is no good.
+func (s *Schedules) keptFirst(one Schedule, created, from time.Time) occurrences.Ahead {
+	line, err := one.timeline(s.zones, created)
+	if err != nil {
+		return occurrences.Ahead{}
+	}
+	w := line.Walk(from)
+	if _, ok := w.Next(from); !ok {
+		return occurrences.Ahead{}
+	}
+	return w.Keeps()
+}
+
+// keep writes how far local time is ahead at the occurrences that timers wait for, by id: of those for whom that is another than before.
+func (s *Schedules) keep(ctx context.Context, db prescient.DB, kept map[string]occurrences.Ahead) error {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(kept)), idsPerStatement) {
+		var cases []byte
+		for _, id := range ids {
+			cases = append(literal.AppendText(append(cases, " WHEN "...), id), " THEN "...)
+			cases = appendAhead(cases, kept[id])
+		}
+		if err := s.tables.Exec(ctx, db, "keeping the offsets of timers", "schedule/ahead", "{ahead}", string(cases), "{ids}", idList(ids)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func appendAhead(b []byte, kept occurrences.Ahead) []byte {
+	if !kept.Valid {
+		return append(b, "NULL"...)
+	}
+	return literal.AppendInt(b, kept.Int64)
 }

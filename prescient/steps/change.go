@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/schedule"
 )
 
@@ -70,7 +71,7 @@ func (j *Jobs) create(ctx context.Context, db prescient.DB, job Job) (created bo
 
 // isThere makes sure that a job is there with a definition.
 func (j *Jobs) isThere(ctx context.Context, db prescient.DB, job Job) error {
-	found, err := j.find(ctx, db, "steps/job_find", []string{job.Name}, shared)
+	found, err := j.find(ctx, db, "steps/job_find", []string{job.Name}, store.Shared)
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func (j *Jobs) Update(ctx context.Context, db prescient.DB, job Job, version uin
 	job = job.WithDefaults()
 	err = j.own.InTx(ctx, db, func(db prescient.DB) error {
 		changed = false
-		if err := j.lockSteps(ctx, db, shared, job.shared(), job.Name); err != nil {
+		if err := j.lockSteps(ctx, db, store.Shared, job.shared(), job.Name); err != nil {
 			return err
 		}
 		whole, err := j.resolve(ctx, db, job)
@@ -175,10 +176,10 @@ func (j *Jobs) Delete(ctx context.Context, db prescient.DB, names ...string) (de
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	err = j.own.InTx(ctx, db, func(db prescient.DB) error {
 		deleted = 0
-		if err := j.lockSteps(ctx, db, shared, nil, names...); err != nil {
+		if err := j.lockSteps(ctx, db, store.Shared, nil, names...); err != nil {
 			return err
 		}
-		found, err := j.find(ctx, db, "steps/job_find", names, toChange)
+		found, err := j.find(ctx, db, "steps/job_find", names, store.ToChange)
 		if err != nil {
 			return err
 		}

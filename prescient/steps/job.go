@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -185,15 +186,9 @@ func scheduleID(job string) string { return reserved.JobPrefix + job }
 
 // WithDefaults fills in what a zero field stands for, so that two definitions can be compared.
 func (j Job) WithDefaults() Job {
-	if j.Zone == "" {
-		j.Zone = "UTC"
-	}
-	if j.CatchUp == "" {
-		j.CatchUp = schedule.Once
-	}
-	if j.Overlap == "" {
-		j.Overlap = longrun.Forbid
-	}
+	j.Zone = cmp.Or(j.Zone, "UTC")
+	j.CatchUp = cmp.Or(j.CatchUp, schedule.Once)
+	j.Overlap = cmp.Or(j.Overlap, longrun.Forbid)
 	j.Steps = slices.Clone(j.Steps)
 	for i := range j.Steps {
 		j.Steps[i] = j.Steps[i].WithDefaults()
@@ -207,11 +202,9 @@ func (s Step) WithDefaults() Step {
 		return s
 	}
 	s.Arguments = compact(s.Arguments)
-	if s.OnFailure == "" {
-		s.OnFailure = Stop
-	}
-	if s.Retries > 0 && s.RetryWait == 0 {
-		s.RetryWait = DefaultRetryWait
+	s.OnFailure = cmp.Or(s.OnFailure, Stop)
+	if s.Retries > 0 {
+		s.RetryWait = cmp.Or(s.RetryWait, DefaultRetryWait)
 	}
 	return s
 }

@@ -38,7 +38,7 @@ func (j *Jobs) Get(ctx context.Context, db prescient.DB, name string) (Stored, e
 	if err := validName("name of a job", name); err != nil {
 		return Stored{}, err
 	}
-	found, err := j.find(ctx, db, "steps/job_find", []string{name}, plainly)
+	found, err := j.find(ctx, db, "steps/job_find", []string{name}, store.Plainly)
 	if err != nil {
 		return Stored{}, err
 	}

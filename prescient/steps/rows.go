@@ -36,13 +36,6 @@ func (d defined) row() string {
 	return "(" + text(d.name) + "," + number(d.version) + "," + text(d.definition) + "," + at + "," + at + ")"
 }
 
-// How rows are locked.
-const (
-	plainly  = ""
-	shared   = "LOCK IN SHARE MODE"
-	toChange = "FOR UPDATE"
-)
-
 func text(value string) string   { return literal.Of(literal.AppendText, value) }
 func number(value uint64) string { return literal.Of(literal.AppendUint, value) }
 
@@ -63,7 +56,7 @@ func (j *Jobs) find(ctx context.Context, db prescient.DB, statement string, name
 
 // lockJob locks a job that is to be changed. Of one that cannot be read it has the name alone. The error wraps ErrNotFound.
 func (j *Jobs) lockJob(ctx context.Context, db prescient.DB, name string) (defined, Job, error) {
-	found, err := j.find(ctx, db, "steps/job_find", []string{name}, toChange)
+	found, err := j.find(ctx, db, "steps/job_find", []string{name}, store.ToChange)
 	if err != nil {
 		return defined{}, Job{}, err
 	}
@@ -81,7 +74,7 @@ func (j *Jobs) lockJob(ctx context.Context, db prescient.DB, name string) (defin
 // steps before jobs, and all of them by one call: so nobody waits in a circle. What has changed since that look is locked later, out of
 // this order: then one of two is begun again, which is rare.
 func (j *Jobs) lockSteps(ctx context.Context, db prescient.DB, lock string, steps []string, jobs ...string) error {
-	found, err := j.find(ctx, db, "steps/job_find", jobs, plainly)
+	found, err := j.find(ctx, db, "steps/job_find", jobs, store.Plainly)
 	if err != nil {
 		return err
 	}
@@ -98,7 +91,7 @@ func (j *Jobs) lockSteps(ctx context.Context, db prescient.DB, lock string, step
 // resolve returns a job with its shared steps as they are, and locks these, so that nobody changes them meanwhile. The error wraps
 // prescient.ErrInvalid where one is not there.
 func (j *Jobs) resolve(ctx context.Context, db prescient.DB, job Job) (Job, error) {
-	found, err := j.find(ctx, db, "steps/step_find", job.shared(), shared)
+	found, err := j.find(ctx, db, "steps/step_find", job.shared(), store.Shared)
 	if err != nil {
 		return Job{}, err
 	}

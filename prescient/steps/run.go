@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun"
 	"prescient/prescient/output"
 	"prescient/slots"
@@ -52,7 +53,7 @@ func (w *walk) begin(ctx context.Context) error {
 	return w.long.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
 		version := w.state.Version
 		if fresh {
-			found, err := w.find(ctx, tx, "steps/job_find", []string{w.name}, plainly)
+			found, err := w.find(ctx, tx, "steps/job_find", []string{w.name}, store.Plainly)
 			if err != nil {
 				return nil, err
 			}

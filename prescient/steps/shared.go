@@ -10,6 +10,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
 )
 
 // StoredStep is a shared step as the tables have it.
@@ -64,7 +65,7 @@ func (j *Jobs) putStep(ctx context.Context, db prescient.DB, step Step, version 
 	if err != nil {
 		return false, nil, err
 	}
-	jobs, err = j.users(ctx, db, step.Name, shared)
+	jobs, err = j.users(ctx, db, step.Name, store.Shared)
 	if err != nil {
 		return false, nil, err
 	}
@@ -76,7 +77,7 @@ func (j *Jobs) putStep(ctx context.Context, db prescient.DB, step Step, version 
 
 // insertStep inserts a shared step, unless it is there. It looks first: an INSERT that finds one would lock it, out of order.
 func (j *Jobs) insertStep(ctx context.Context, db prescient.DB, step Step, definition string) (isNew bool, err error) {
-	found, err := j.find(ctx, db, "steps/step_find", []string{step.Name}, plainly)
+	found, err := j.find(ctx, db, "steps/step_find", []string{step.Name}, store.Plainly)
 	if err != nil || len(found) > 0 {
 		return false, err
 	}
@@ -98,11 +99,11 @@ func (j *Jobs) insertStep(ctx context.Context, db prescient.DB, step Step, defin
 // lockSharing locks a shared step that is to be changed, and those that its jobs have beside it: two who change two steps of one job
 // wait for one another here, and not in a circle later.
 func (j *Jobs) lockSharing(ctx context.Context, db prescient.DB, step string) error {
-	jobs, err := j.users(ctx, db, step, plainly)
+	jobs, err := j.users(ctx, db, step, store.Plainly)
 	if err != nil {
 		return err
 	}
-	return j.lockSteps(ctx, db, toChange, []string{step}, jobs...)
+	return j.lockSteps(ctx, db, store.ToChange, []string{step}, jobs...)
 }
 
 // renew makes a new version of jobs, of which a shared step has changed, and says of which. What plain SQL has written is passed over: the
@@ -136,7 +137,7 @@ func (j *Jobs) renew(ctx context.Context, db prescient.DB, jobs []string) (renew
 
 // lockStep locks a shared step that is to be changed. Of one that cannot be read it has the name alone. The error wraps ErrNotFound.
 func (j *Jobs) lockStep(ctx context.Context, db prescient.DB, name string) (defined, Step, error) {
-	found, err := j.find(ctx, db, "steps/step_find", []string{name}, toChange)
+	found, err := j.find(ctx, db, "steps/step_find", []string{name}, store.ToChange)
 	if err != nil {
 		return defined{}, Step{}, err
 	}
@@ -156,11 +157,11 @@ func (j *Jobs) DeleteStep(ctx context.Context, db prescient.DB, name string) err
 		if err != nil {
 			return err
 		}
-		jobs, err := j.users(ctx, db, name, shared)
+		jobs, err := j.users(ctx, db, name, store.Shared)
 		if err != nil {
 			return err
 		}
-		found, err := j.find(ctx, db, "steps/job_find", jobs, shared) // plain SQL may have noted others
+		found, err := j.find(ctx, db, "steps/job_find", jobs, store.Shared) // plain SQL may have noted others
 		if err != nil {
 			return err
 		}
@@ -183,7 +184,7 @@ func (j *Jobs) GetStep(ctx context.Context, db prescient.DB, name string) (Store
 	if err := validName("name of a step", name); err != nil {
 		return StoredStep{}, err
 	}
-	found, err := j.find(ctx, db, "steps/step_find", []string{name}, plainly)
+	found, err := j.find(ctx, db, "steps/step_find", []string{name}, store.Plainly)
 	if err != nil {
 		return StoredStep{}, err
 	}
@@ -194,7 +195,7 @@ func (j *Jobs) GetStep(ctx context.Context, db prescient.DB, name string) (Store
 	if one.Wrong != nil {
 		return one, one.Wrong
 	}
-	one.Jobs, err = j.users(ctx, db, name, plainly)
+	one.Jobs, err = j.users(ctx, db, name, store.Plainly)
 	return one, err
 }
 

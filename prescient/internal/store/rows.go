@@ -10,6 +10,13 @@ import (
 	"prescient/prescient"
 )
 
+// How a query locks what it reads.
+const (
+	Plainly  = ""
+	Shared   = "LOCK IN SHARE MODE"
+	ToChange = "FOR UPDATE"
+)
+
 // Rows reads all rows of a query. columns says where those of a row go. An error says what was being done.
 func Rows[T any](ctx context.Context, db prescient.DB, doing, query string, columns func(row *T) []any, args ...any) (all []T, err error) {
 	rows, err := db.QueryContext(ctx, query, args...)

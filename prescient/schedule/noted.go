@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"prescient/prescient"
@@ -22,7 +23,7 @@ type before struct {
 
 // lookBefore looks what was there of schedules that are to be made; it does not of those that are to be paused.
 func (s *Schedules) lookBefore(ctx context.Context, db prescient.DB, some []Schedule, paused bool, now time.Time) (before, error) {
-	if paused || len(some) == 0 {
+	if paused {
 		return before{}, nil
 	}
 	return s.lookInto(ctx, db, "schedule/before", idsOf(some, func(one Schedule) string { return one.ID }), now)
@@ -31,12 +32,8 @@ func (s *Schedules) lookBefore(ctx context.Context, db prescient.DB, some []Sche
 // lookAgain returns until when those that were made have fired. One that the snapshot shows still was deleted since it was taken, so
 // that it hides that, too: of these alone the look is a locking one, which finds a row for each, and so locks no gap.
 func (s *Schedules) lookAgain(ctx context.Context, db prescient.DB, added []Schedule, b before, now time.Time) (until map[string]time.Time, err error) {
-	var hidden []string
-	for _, one := range added {
-		if b.there[one.ID] {
-			hidden = append(hidden, one.ID)
-		}
-	}
+	ids := idsOf(added, func(one Schedule) string { return one.ID })
+	hidden := slices.DeleteFunc(ids, func(id string) bool { return !b.there[id] })
 	if len(hidden) == 0 {
 		return b.until, nil
 	}
@@ -96,4 +93,38 @@ func (s *Schedules) noteDeleted(ctx context.Context, db prescient.DB, some []Sto
 		return nil // grants were not run again
 	}
 	return err
+}
+
+// The ids of the schedules that have a disabled_at stand in schedule_refused, too: doctor and List find them there. A schedule is
+// locked first, then its entry.
+
+// noteRefused takes note of schedules that their timers have disabled.
+func (s *Schedules) noteRefused(ctx context.Context, db prescient.DB, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	slices.Sort(ids)
+	row := func(b []byte, id string) []byte { return append(literal.AppendText(append(b, '('), id), ')') }
+	return s.tables.Exec(ctx, db, "noting schedules that cannot fire", "schedule/refused", "{rows}", literal.List(row, ids))
+}
+
+// forgetRefused takes note of schedules that have no disabled_at any more. They are in the list: where there are none, an app would lock
+// a gap.
+func (s *Schedules) forgetRefused(ctx context.Context, db prescient.DB, ids []string) error {
+	for some := range slices.Chunk(ids, idsPerStatement) {
+		if err := s.tables.Exec(ctx, db, "noting schedules that can fire again", "schedule/accepted", "{ids}", idList(some)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusedAmong are the ids of those that have a disabled_at.
+func refusedAmong(some ...Stored) (ids []string) {
+	for _, one := range some {
+		if !one.DisabledAt.IsZero() {
+			ids = append(ids, one.ID)
+		}
+	}
+	return ids
 }
