@@ -2,7 +2,6 @@ package blocking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	text "prescient/sql"
@@ -97,28 +95,21 @@ func Look(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 
 // look is one Look under way.
 type look struct {
+	store.Tables
 	db        *sqlx.DB
-	server    text.Server
-	dialect   text.Dialect
-	stmt      text.Statements
 	database  string
 	account   string
-	tables    map[string]bool // of the installation; nil for all of the server
+	named     map[string]bool // tables of the installation; nil for all of the server
 	unseen    []Unseen
 	endByCall *bool
 }
 
 func open(ctx context.Context, db *sqlx.DB, options Options) (*look, error) {
-	l := &look{db: db}
-	var err error
-	if l.server, l.dialect, err = options.Dialect.Choose(ctx, db); errors.Is(err, text.ErrDialect) {
-		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
-	} else if err != nil {
+	tables, err := store.NameTables(ctx, db, options.Prefix, options.Dialect)
+	if err != nil {
 		return nil, err
 	}
-	if l.stmt, err = text.LoadFor(l.dialect, options.Prefix); err != nil {
-		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
-	}
+	l := &look{Tables: tables, db: db}
 	if err := store.QueryRow(ctx, db, []any{&l.database, &l.account}, "SELECT COALESCE(DATABASE(), ''), CURRENT_USER()"); err != nil {
 		return nil, fmt.Errorf("asking for the account: %w", err)
 	}
@@ -128,32 +119,32 @@ func open(ctx context.Context, db *sqlx.DB, options Options) (*look, error) {
 	if options.All {
 		return l, nil
 	}
-	l.tables = make(map[string]bool)
+	l.named = make(map[string]bool)
 	for _, name := range text.Tables(options.Prefix) {
-		l.tables[name] = true
+		l.named[name] = true
 	}
 	return l, nil
 }
 
 // notes says whether the server notes who waits for whom.
-func (l *look) notes() bool { return l.server != text.TiDB && l.server != text.Vitess }
+func (l *look) notes() bool { return l.Server != text.TiDB && l.Server != text.Vitess }
 
 func (l *look) notesNothing() Unseen {
-	return Unseen{What: "who waits for whom, since " + string(l.server) + " does not note that as MySQL and MariaDB do"}
+	return Unseen{What: "who waits for whom, since " + string(l.Server) + " does not note that as MySQL and MariaDB do"}
 }
 
 // ours says whether a wait is for something of the installation. A lock of the whole server is everybody's.
 func (l *look) ours(w Wait) bool {
-	return l.tables == nil || w.Table == "" || strings.EqualFold(w.Schema, l.database) && l.tables[strings.ToLower(w.Table)]
+	return l.named == nil || w.Table == "" || strings.EqualFold(w.Schema, l.database) && l.named[strings.ToLower(w.Table)]
 }
 
-// each runs a query and scans each of its rows; targets are what a row is scanned into, and got takes it. What the account may not see
-// goes to the report under what; then ok is false.
-func (l *look) each(ctx context.Context, query, what string, targets []any, got func()) (ok bool, err error) {
+// read reads all rows of a query. What the account may not see goes to the report under what; then ok is false.
+func read[T any](ctx context.Context, l *look, query, what string, columns func(row *T) []any) (all []T, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, shownTime)
 	defer cancel()
-	err = store.UntilShown(ctx, func(ctx context.Context) error {
-		return l.eachRow(ctx, query, targets, got)
+	err = store.UntilShown(ctx, func(ctx context.Context) (err error) {
+		all, err = store.Rows(ctx, l.db, "asking for "+what, query, columns)
+		return err
 	})
 	switch {
 	case errno.Is(err, errno.AccessDenied):
@@ -162,12 +153,10 @@ func (l *look) each(ctx context.Context, query, what string, targets []any, got 
 		l.lacks(what, "GRANT PROCESS ON *.* TO "+l.account+" and GRANT SELECT ON performance_schema.* TO "+l.account)
 	case errno.Is(err, errno.NotShown):
 		l.lacks(what+": MySQL showed nothing for "+shownTime.String()+", since the statement of some session is no text", "look again")
-	case err != nil:
-		return false, fmt.Errorf("asking for %s: %w", what, err)
 	default:
-		return true, nil
+		return all, err == nil, err
 	}
-	return false, nil
+	return nil, false, nil
 }
 
 func (l *look) lacks(what, do string) {
@@ -180,18 +169,19 @@ func (l *look) lacks(what, do string) {
 // rowWaits reads who waits for whose rows.
 func (l *look) rowWaits(ctx context.Context) (waits []Wait, seen bool, err error) {
 	name := "blocking/row_waits"
-	if l.server == text.MariaDB {
+	if l.Server == text.MariaDB {
 		name = "blocking/row_waits_mariadb"
 	}
-	w := Wait{Kind: Row}
-	seen, err = l.each(ctx, l.stmt.Get(name), "who waits for whose rows", []any{&w.Waiting, &w.Blocking, &w.Schema, &w.Table, &w.Index, &w.Mode, &w.queued, &w.Seconds}, func() {
-		one := w
-		if one.Schema == "" {
-			one.Schema, one.Table = tableOf(w.Table)
-		}
-		one.Seconds = max(one.Seconds, 0)
-		waits = append(waits, one)
+	waits, seen, err = read(ctx, l, l.Stmt.Get(name), "who waits for whose rows", func(w *Wait) []any {
+		return []any{&w.Waiting, &w.Blocking, &w.Schema, &w.Table, &w.Index, &w.Mode, &w.queued, &w.Seconds}
 	})
+	for i := range waits {
+		w := &waits[i]
+		w.Kind, w.Seconds = Row, max(w.Seconds, 0)
+		if w.Schema == "" {
+			w.Schema, w.Table = tableOf(w.Table)
+		}
+	}
 	return waits, seen, err
 }
 
@@ -205,17 +195,15 @@ func tableOf(name string) (schema, table string) {
 // metadata reads who waits for whose metadata locks.
 func (l *look) metadata(ctx context.Context) (waits []Wait, err error) {
 	const what = "who waits for whose metadata locks"
-	if l.server == text.MariaDB {
+	if l.Server == text.MariaDB {
 		var noted bool
-		err := store.QueryRow(ctx, l.db, []any{&noted}, l.stmt.Get("blocking/metadata_shown"))
+		err := store.QueryRow(ctx, l.db, []any{&noted}, l.Stmt.Get("blocking/metadata_shown"))
 		if err != nil || !noted { // whatever is in the way: it tells less
 			return l.perhaps(ctx)
 		}
 	}
-	var locks []metadataLock
-	var m metadataLock
-	_, err = l.each(ctx, l.stmt.Get("blocking/metadata_locks"), what, []any{&m.object, &m.schema, &m.table, &m.mode, &m.pending, &m.session}, func() {
-		locks = append(locks, m)
+	locks, _, err := read(ctx, l, l.Stmt.Get("blocking/metadata_locks"), what, func(m *metadataLock) []any {
+		return []any{&m.object, &m.schema, &m.table, &m.mode, &m.pending, &m.session}
 	})
 	return metadataWaits(locks), err
 }
@@ -223,15 +211,15 @@ func (l *look) metadata(ctx context.Context) (waits []Wait, err error) {
 // perhaps takes the sessions of a MariaDB that does not note metadata locks, and that wait for one; and for whom they can wait: who has
 // had a transaction open the longest. Who has locked tables in no transaction does not show.
 func (l *look) perhaps(ctx context.Context) (waits []Wait, err error) {
-	var waiting, open []uint64
-	var id uint64
-	ok, err := l.each(ctx, l.stmt.Get("blocking/metadata_waits_mariadb"), "who waits for a metadata lock", []any{&id}, func() { waiting = append(waiting, id) })
+	session := func(id *uint64) []any { return []any{id} }
+	waiting, ok, err := read(ctx, l, l.Stmt.Get("blocking/metadata_waits_mariadb"), "who waits for a metadata lock", session)
 	if !ok || len(waiting) == 0 {
 		return nil, err
 	}
 	l.lacks("who has the metadata locks that others wait for: each of the sessions that are named, whose transactions are open the longest, may have them",
 		"set performance_schema=ON and performance_schema_instrument='wait/lock/metadata/sql/mdl=ON' in the server's configuration")
-	if ok, err = l.each(ctx, l.stmt.Get("blocking/open_mariadb"), "whose transactions are open", []any{&id}, func() { open = append(open, id) }); !ok {
+	open, ok, err := read(ctx, l, l.Stmt.Get("blocking/open_mariadb"), "whose transactions are open", session)
+	if !ok {
 		return nil, err
 	}
 	for _, w := range waiting {
@@ -244,21 +232,6 @@ func (l *look) perhaps(ctx context.Context) (waits []Wait, err error) {
 	return waits, nil
 }
 
-func (l *look) eachRow(ctx context.Context, query string, targets []any, got func()) error {
-	rows, err := l.db.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(targets...); err != nil {
-			return err
-		}
-		got()
-	}
-	return rows.Err()
-}
-
 // sessions reads what the sessions do that wait, or that others wait for.
 func (l *look) sessions(ctx context.Context, waits []Wait) (map[uint64]Session, error) {
 	ids := make(map[uint64]bool)
@@ -268,7 +241,7 @@ func (l *look) sessions(ctx context.Context, waits []Wait) (map[uint64]Session, 
 	delete(ids, 0)
 	sessions := make(map[uint64]Session, len(ids))
 	name := "blocking/sessions"
-	if l.server == text.MariaDB {
+	if l.Server == text.MariaDB {
 		name = "blocking/sessions_mariadb"
 	}
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(ids)), 1000) {
@@ -277,22 +250,26 @@ func (l *look) sessions(ctx context.Context, waits []Wait) (map[uint64]Session, 
 			list[i] = strconv.FormatUint(id, 10)
 		}
 		in := strings.Join(list, ",")
-		var s Session
-		_, err := l.each(ctx, strings.ReplaceAll(l.stmt.Get(name), "{ids}", in), "what the sessions do",
-			[]any{&s.ID, &s.User, &s.Host, &s.Database, &s.Command, &s.State, &s.Seconds, &s.Statement, &s.Last}, func() { sessions[s.ID] = s.tidied() })
-		if err != nil {
-			return nil, err
-		}
-		var id uint64
-		var open int64
-		_, err = l.each(ctx, strings.ReplaceAll(l.stmt.Get("blocking/transactions"), "{ids}", in), "for how long transactions are open", []any{&id, &open}, func() {
-			if s, has := sessions[id]; has {
-				s.Open = max(open, 0)
-				sessions[id] = s
-			}
+		some, _, err := read(ctx, l, strings.ReplaceAll(l.Stmt.Get(name), "{ids}", in), "what the sessions do", func(s *Session) []any {
+			return []any{&s.ID, &s.User, &s.Host, &s.Database, &s.Command, &s.State, &s.Seconds, &s.Statement, &s.Last}
 		})
 		if err != nil {
 			return nil, err
+		}
+		for _, s := range some {
+			sessions[s.ID] = s.tidied()
+		}
+		open, _, err := read(ctx, l, strings.ReplaceAll(l.Stmt.Get("blocking/transactions"), "{ids}", in), "for how long transactions are open", func(s *Session) []any {
+			return []any{&s.ID, &s.Open}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range open {
+			if s, has := sessions[one.ID]; has {
+				s.Open = max(one.Open, 0)
+				sessions[s.ID] = s
+			}
 		}
 	}
 	return sessions, nil
@@ -315,7 +292,7 @@ func (l *look) end(ctx context.Context, s Session) string {
 	}
 	if l.endByCall == nil {
 		var n int
-		err := store.QueryRow(ctx, l.db, []any{&n}, l.stmt.Get("blocking/ends_by_call"))
+		err := store.QueryRow(ctx, l.db, []any{&n}, l.Stmt.Get("blocking/ends_by_call"))
 		has := err == nil && n > 0
 		l.endByCall = &has
 	}

@@ -14,7 +14,6 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
-	"prescient/prescient/internal/store"
 	text "prescient/sql"
 )
 
@@ -135,7 +134,7 @@ func (l *look) lockedRows(ctx context.Context) (locked []LockedRow, more bool, e
 	}
 	defer w.leave()
 	rows, more, err := w.overdue(ctx)
-	if err == nil && l.dialect != text.Plain {
+	if err == nil && l.Dialect != text.Plain {
 		rows, err = w.lockedOf(ctx, rows)
 	}
 	switch {
@@ -173,11 +172,11 @@ func (w *waiter) overdue(ctx context.Context) (rows []LockedRow, more bool, err 
 	grace := int(prescient.DefaultSweepGrace / time.Second)
 	for looked := 0; ; {
 		var page []LockedRow
-		err := w.conn.SelectContext(ctx, &page, w.stmt.Get("blocking/overdue"), slot, key, overduePage, slot, grace, overduePage, overduePage)
+		err := w.conn.SelectContext(ctx, &page, w.Stmt.Get("blocking/overdue"), slot, key, overduePage, slot, grace, overduePage, overduePage)
 		if err != nil {
 			return nil, false, fmt.Errorf("asking for rows that are overdue: %w", err)
 		}
-		if w.dialect == text.Plain {
+		if w.Dialect == text.Plain {
 			return page, len(page) == overduePage, nil
 		}
 		some, err := w.lockedOf(ctx, page)
@@ -225,7 +224,7 @@ func (l *look) locking(share bool) string {
 	switch {
 	case !share:
 		return "FOR UPDATE"
-	case l.server == text.MySQL:
+	case l.Server == text.MySQL:
 		return "FOR SHARE"
 	}
 	return "LOCK IN SHARE MODE"
@@ -260,7 +259,7 @@ func (w *waiter) free(ctx context.Context, rows []LockedRow) (free map[string]bo
 			var found [][]byte
 			err := w.byRight(func(lock string) error {
 				found = nil
-				return w.conn.SelectContext(ctx, &found, w.fill("blocking/free", "{index}", index, "{keys}", literal.KeysOf(keys), "{lock}", lock+" SKIP LOCKED"), slot)
+				return w.conn.SelectContext(ctx, &found, w.Fill("blocking/free", "{index}", index, "{keys}", literal.KeysOf(keys), "{lock}", lock+" SKIP LOCKED"), slot)
 			})
 			if err != nil {
 				return nil, fmt.Errorf("blocking/free: %w", err)
@@ -324,7 +323,7 @@ func (w *waiter) wait(ctx context.Context, row *LockedRow, lock string) error {
 	key := literal.KeysOf([]prescient.Key{prescient.Key(row.RawKey)})
 	for _, index := range []string{"PRIMARY", "job_key"} { // in the order of slot runs
 		var found []byte
-		if err := tx.QueryRowContext(ctx, w.fill("blocking/wait", "{index}", index, "{key}", key, "{lock}", lock), row.Slot).Scan(&found); err != nil {
+		if err := tx.QueryRowContext(ctx, w.Fill("blocking/wait", "{index}", index, "{key}", key, "{lock}", lock), row.Slot).Scan(&found); err != nil {
 			return err
 		}
 	}
@@ -363,9 +362,4 @@ func (w *waiter) noteHolders(ctx context.Context, row *LockedRow) error {
 		row.End = w.end(ctx, row.By[0])
 	}
 	return nil
-}
-
-// fill is a statement with what it is given.
-func (l *look) fill(statement string, pairs ...string) string {
-	return (&store.Tables{Stmt: l.stmt}).Fill(statement, pairs...)
 }

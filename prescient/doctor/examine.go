@@ -12,6 +12,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/doctor/internal/account"
+	"prescient/prescient/internal/store"
 	text "prescient/sql"
 )
 
@@ -72,18 +73,9 @@ func Examine(ctx context.Context, db *sqlx.DB, options Options) ([]Finding, erro
 		return nil, err
 	}
 	d := &doctor{db: db, options: options}
-	if err := text.CheckPrefix(options.Prefix); err != nil {
-		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
-	}
-	if d.tables.Server, d.tables.Dialect, err = options.Dialect.Choose(ctx, db); errors.Is(err, text.ErrDialect) {
-		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
-	} else if err != nil {
+	if d.tables, err = store.NameTables(ctx, db, options.Prefix, options.Dialect); err != nil {
 		return nil, err
 	}
-	if d.tables.Stmt, err = text.LoadFor(d.tables.Dialect, options.Prefix); err != nil {
-		return nil, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
-	}
-	d.tables.Prefix = options.Prefix
 	if asked == "" {
 		role, err := account.RoleOf(ctx, db, options.Prefix)
 		if err != nil {

@@ -27,9 +27,8 @@ type Tables struct {
 	Version uint64
 }
 
-// OpenTables reads slot_config, in the dialect that a setting comes to on the server. A resolution of zero takes what is
-// there; any other must be the same.
-func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution time.Duration, dialect text.Dialect) (Tables, error) {
+// NameTables is OpenTables without a look at the tables: it has no grid and no version.
+func NameTables(ctx context.Context, db prescient.DB, prefix string, dialect text.Dialect) (Tables, error) {
 	if err := text.CheckPrefix(prefix); err != nil {
 		return Tables{}, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
@@ -43,9 +42,18 @@ func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution 
 	if err != nil {
 		return Tables{}, fmt.Errorf("%w: %w", prescient.ErrInvalid, err)
 	}
-	t := Tables{Stmt: statements, Server: server, Dialect: dialect, Prefix: prefix}
+	return Tables{Stmt: statements, Server: server, Dialect: dialect, Prefix: prefix}, nil
+}
+
+// OpenTables reads slot_config, in the dialect that a setting comes to on the server. A resolution of zero takes what is
+// there; any other must be the same.
+func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution time.Duration, dialect text.Dialect) (Tables, error) {
+	t, err := NameTables(ctx, db, prefix, dialect)
+	if err != nil {
+		return Tables{}, err
+	}
 	var seconds, goesTo, schema int64
-	err = QueryRow(ctx, db, []any{&seconds, &t.Version, &goesTo, &schema}, statements.Get("list/config"))
+	err = QueryRow(ctx, db, []any{&seconds, &t.Version, &goesTo, &schema}, t.Stmt.Get("list/config"))
 	switch {
 	case errno.Is(err, errno.NoSuchColumn):
 		return Tables{}, fmt.Errorf("%w: %sslot_config is of an earlier version, and this program needs %d; run the migrations first", prescient.ErrNotMigrated, prefix, text.SchemaVersion)

@@ -2,8 +2,6 @@ package claimer
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -69,31 +67,28 @@ func (c *Claimer) look(ctx context.Context) error {
 	began := c.began
 	c.mu.Unlock()
 	query, most := c.query()
-	rows, err := c.Send.DB.QueryContext(ctx, query)
-	if err != nil {
-		return fmt.Errorf("looking for long runs: %w", err)
+	type row struct {
+		found
+		now time.Time
 	}
-	defer rows.Close()
+	rows, err := store.Rows(ctx, c.Send.DB, "looking for long runs", query, func(r *row) []any {
+		return []any{&r.now, store.Key(&r.key), store.OrZero(&r.pool), store.OrZero(&r.row.Agent), store.OrZero(&r.row.Token), store.OrZero(&r.row.Until),
+			store.OrZero(&r.due), store.OrZero(&r.jobExec)}
+	})
+	if err != nil {
+		return err
+	}
 	var all []found
 	var now time.Time
-	for rows.Next() {
-		var key []byte
-		var pool, agent, jobExec sql.NullString
-		var token sql.Null[uint64]
-		var until, due sql.NullTime
-		if err := rows.Scan(&now, &key, &pool, &agent, &token, &until, &due, &jobExec); err != nil {
-			return fmt.Errorf("looking for long runs: %w", err)
-		}
-		if key == nil {
+	for _, r := range rows {
+		if now = r.now; r.key == (prescient.Key{}) {
 			continue
 		}
-		if until.Time.After(now.Add(prescient.MaxLease)) { // nobody heeds it
-			until.Time = now
+		if r.row.Until.After(now.Add(prescient.MaxLease)) { // nobody heeds it
+			r.row.Until = now
 		}
-		all = append(all, found{prescient.Key(key), pool.String, jobExec.String, due.Time, jobExec.Valid, machine.Row{Token: token.V, Agent: agent.String, Until: until.Time.UTC()}})
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("looking for long runs: %w", err)
+		r.row.Until, r.checked = r.row.Until.UTC(), r.jobExec != ""
+		all = append(all, r.found)
 	}
 	whole := make(map[string]bool)
 	for _, f := range all {
