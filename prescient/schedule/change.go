@@ -190,16 +190,13 @@ func (s *Schedules) pauseLocked(ctx context.Context, db prescient.DB, old Stored
 		if err := s.fireUntil(ctx, db, old, timer, met, now); err != nil {
 			return err
 		}
-		until = replacement{old: old}.firedUntil(s.zones, &timer, now)
+		until = old.firedUntil(s.zones, &timer, now)
 	}
 	if err := s.switched(ctx, db, []string{old.ID}, false, "NULL", "NULL", until); err != nil {
 		return err
 	}
 	return s.recordSwitched(ctx, db, old, audit.Pause)
 }
-
-// putBack is by how much a clock is put back at most, so that Resume repeats nothing.
-const putBack = 24 * time.Hour
 
 // Resume lets a schedule fire again, from now on: what was due while it was paused is not missed. Where the clock was put back since,
 // by a day at most, it fires from the time of the pause on, until which it has fired. One that is enabled stays as it is. The error wraps ErrNotFound, or prescient.ErrInvalid where it has no more occurrences, or its crontabs are no good.

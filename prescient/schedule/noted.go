@@ -70,6 +70,9 @@ type fired struct {
 	until *time.Time
 }
 
+// putBack is by how much a clock is put back at most, so that Resume repeats nothing.
+const putBack = 24 * time.Hour
+
 // noteDeleted notes until when schedules that are deleted have fired: now, unless the clock was put back. met are the rows that were
 // pending for them.
 func (s *Schedules) noteDeleted(ctx context.Context, db prescient.DB, some []Stored, met map[prescient.Key]prescient.FutureJob) error {
@@ -80,7 +83,7 @@ func (s *Schedules) noteDeleted(ctx context.Context, db prescient.DB, some []Sto
 	row := func(b []byte, one Stored) []byte {
 		until := now
 		if timer, waited := met[prescient.KeyOf(s.own.Entity(one.ID), TimerExec, "")]; waited {
-			until = replacement{old: one}.firedUntil(s.zones, &timer, now)
+			until = one.firedUntil(s.zones, &timer, now)
 		}
 		if back := one.UpdatedAt.Sub(now); back > 0 && back <= putBack {
 			until = slots.Later(until, one.UpdatedAt)

@@ -9,7 +9,6 @@ import (
 	"prescient/prescient/audit"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/schedule/internal/occurrences"
-	"prescient/prescient/schedule/timeline"
 )
 
 // replacement is a definition that takes the place of one that is locked. Both have their defaults filled in.
@@ -86,7 +85,7 @@ func (s *Schedules) pendingFor(r replacement, timer *prescient.FutureJob, now ti
 		return nil, err
 	}
 	if timer == nil || !r.old.Enabled || r.old.Version == 0 || !r.old.sameTimeline(schedule) {
-		due, err := s.firstToCome(schedule, r.old.CreatedAt, r.firedUntil(s.zones, timer, now))
+		due, err := s.firstToCome(schedule, r.old.CreatedAt, r.old.firedUntil(s.zones, timer, now))
 		if err != nil {
 			return nil, err
 		}
@@ -112,28 +111,6 @@ func (s *Schedules) pendingFor(r replacement, timer *prescient.FutureJob, now ti
 		return nil, fmt.Errorf("%w: schedule %q has no time after now, %s", prescient.ErrInvalid, schedule.ID, now.Format(time.RFC3339))
 	}
 	return []prescient.NewJob{s.timer(schedule, next)}, nil
-}
-
-// firedUntil is the time up to which the schedule has fired: now, unless the clock was put back since. Then its timer waits for a later
-// occurrence than the next, and whatever comes before that has fired.
-func (r replacement) firedUntil(zones timeline.Zones, timer *prescient.FutureJob, now time.Time) time.Time {
-	if timer == nil || !r.old.Enabled || r.old.Version == 0 {
-		return now
-	}
-	line, err := r.old.timeline(zones, r.old.CreatedAt)
-	if err != nil {
-		return now // by somebody's own SQL: it never fired
-	}
-	w := line.Walk(now)
-	next, ok := w.Next(now)
-	if !ok || !next.Before(timer.DueAt) {
-		return now
-	}
-	// Whoever computed its time may have taken the zone to be at another offset: then it is the same local time that comes earlier here.
-	if kept := w.Keeps(); kept.Valid && r.old.kept.Valid && occurrences.LocalAt(next, kept) >= occurrences.LocalAt(timer.DueAt, r.old.kept) {
-		return now
-	}
-	return timer.DueAt.Add(-time.Second)
 }
 
 // keptOf is what is to be kept of the occurrence that the timer among some jobs waits for, in place of the one that there was; nil for none.

@@ -95,6 +95,13 @@ func (q quota) Scan(value any) error {
 	return err
 }
 
+func appendAhead(b []byte, kept occurrences.Ahead) []byte {
+	if !kept.Valid {
+		return append(b, "NULL"...)
+	}
+	return literal.AppendInt(b, kept.Int64)
+}
+
 // appendRow appends (…) for schedule/insert and schedule/replace.
 func appendRow(b []byte, s Schedule, enabled bool, created time.Time, kept occurrences.Ahead) []byte {
 	b = literal.AppendText(append(b, '('), s.ID)

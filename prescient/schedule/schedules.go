@@ -22,6 +22,9 @@ var ErrNotFound = errors.New("no such schedule")
 // ErrOfJob is returned for the schedule of a job of steps, which is changed with its job alone.
 var ErrOfJob = errors.New("the schedule belongs to a job")
 
+// TimerExec is the job_exec of timers, which [Schedules.Register] registers.
+const TimerExec = reserved.TimerExec
+
 // Schedules are those of one installation. It is for concurrent use.
 //
 // Its methods take the caller's handle, as those of a client.Client do: mostly the transaction of the domain event. On a pool each

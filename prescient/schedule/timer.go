@@ -12,27 +12,10 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
-	"prescient/prescient/internal/reserved"
 	"prescient/prescient/schedule/internal/catchup"
 	"prescient/prescient/schedule/internal/occurrences"
+	"prescient/prescient/schedule/timeline"
 )
-
-// TimerExec is the job_exec of timers, which [Schedules.Register] registers.
-const TimerExec = reserved.TimerExec
-
-// timerTimeout is how long the call for a few hundred timers may take: that after a long outage inserts many runs.
-const timerTimeout = time.Minute
-
-// timerCalls is how many calls for timers a worker makes at a time. Each is a transaction for up to 1000. With 16 at a time, the
-// default, they had their rows locked for so long, on two cores, that they were given ever fewer of them, and a slot of 10,000 runs took
-// 32 s in place of 3 (scripts/bench/run schedules).
-const timerCalls = 4
-
-// Register adds the job_exec of timers to a registry, without which schedules do not fire. Every worker that may meet a timer needs
-// it; one that has it not puts timers off. The error is that of Registry.Register.
-func (s *Schedules) Register(registry *prescient.Registry) error {
-	return registry.RegisterTxBatch(TimerExec, s.fireTimers, prescient.Guards{Timeout: timerTimeout, Endless: true, Concurrency: timerCalls})
-}
 
 // rules are what decides which of its occurrences fire.
 func (s Schedule) rules() catchup.Rules {
@@ -121,6 +104,28 @@ func (s *Schedules) firstToCome(one Schedule, created, now time.Time) (time.Time
 	return first, err
 }
 
+// firedUntil is the time up to which the schedule has fired: now, unless the clock was put back since. Then its timer waits for a later
+// occurrence than the next, and whatever comes before that has fired.
+func (s Stored) firedUntil(zones timeline.Zones, timer *prescient.FutureJob, now time.Time) time.Time {
+	if timer == nil || !s.Enabled || s.Version == 0 {
+		return now
+	}
+	line, err := s.timeline(zones, s.CreatedAt)
+	if err != nil {
+		return now // by somebody's own SQL: it never fired
+	}
+	w := line.Walk(now)
+	next, ok := w.Next(now)
+	if !ok || !next.Before(timer.DueAt) {
+		return now
+	}
+	// Whoever computed its time may have taken the zone to be at another offset: then it is the same local time that comes earlier here.
+	if kept := w.Keeps(); kept.Valid && s.kept.Valid && occurrences.LocalAt(next, kept) >= occurrences.LocalAt(timer.DueAt, s.kept) {
+		return now
+	}
+	return timer.DueAt.Add(-time.Second)
+}
+
 // keptFirst is what is to be kept of the first occurrence after a time; nothing of a schedule that is no good.
 func (s *Schedules) keptFirst(one Schedule, created, from time.Time) occurrences.Ahead {
 	line, err := one.timeline(s.zones, created)
@@ -147,11 +152,4 @@ func (s *Schedules) keep(ctx context.Context, db prescient.DB, kept map[string]o
 		}
 	}
 	return nil
-}
-
-func appendAhead(b []byte, kept occurrences.Ahead) []byte {
-	if !kept.Valid {
-		return append(b, "NULL"...)
-	}
-	return literal.AppendInt(b, kept.Int64)
 }
