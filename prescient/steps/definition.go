@@ -16,13 +16,13 @@ type jobRecord struct {
 	Crontabs      []string     `json:"crontab"`
 	Zone          string       `json:"zone"`
 	CatchUp       string       `json:"catch_up"`
-	CatchUpWithin string       `json:"catch_up_within,omitempty"`
-	ExpiresAfter  string       `json:"expires_after,omitempty"`
-	Jitter        string       `json:"jitter,omitempty"`
+	CatchUpWithin duration       `json:"catch_up_within,omitzero"`
+	ExpiresAfter  duration       `json:"expires_after,omitzero"`
+	Jitter        duration       `json:"jitter,omitzero"`
 	Coalesce      bool         `json:"coalesce,omitempty"`
 	Overlap       string       `json:"overlap"`
-	Tolerance     string       `json:"tolerance,omitempty"`
-	Quota         string       `json:"quota,omitempty"`
+	Tolerance     duration       `json:"tolerance,omitzero"`
+	Quota         duration       `json:"quota,omitzero"`
 	Pool          string       `json:"pool,omitempty"`
 	Steps         []stepRecord `json:"steps"`
 }
@@ -33,38 +33,40 @@ type stepRecord struct {
 	Shared    bool            `json:"shared,omitempty"`
 	JobExec   string          `json:"job_exec,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Timeout   string          `json:"timeout,omitempty"`
+	Timeout   duration          `json:"timeout,omitzero"`
 	Retries   int             `json:"retries,omitempty"`
-	RetryWait string          `json:"retry_wait,omitempty"`
+	RetryWait duration          `json:"retry_wait,omitzero"`
 	OnFailure string          `json:"on_failure,omitempty"`
 }
 
-func durationText(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return d.String()
-}
+// duration is a text as 1h30m0s in JSON.
+type duration time.Duration
 
-func durationOf(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
+// MarshalText implements encoding.TextMarshaler.
+func (d duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *duration) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return nil
 	}
-	return time.ParseDuration(text)
+	parsed, err := time.ParseDuration(string(text))
+	*d = duration(parsed)
+	return err
 }
 
 func recordOf(s Step) stepRecord {
-	return stepRecord{Name: s.Name, Shared: s.Shared, JobExec: s.JobExec, Arguments: s.Arguments, Timeout: durationText(s.Timeout), Retries: s.Retries,
-		RetryWait: durationText(s.RetryWait), OnFailure: string(s.OnFailure)}
+	return stepRecord{Name: s.Name, Shared: s.Shared, JobExec: s.JobExec, Arguments: s.Arguments, Timeout: duration(s.Timeout), Retries: s.Retries,
+		RetryWait: duration(s.RetryWait), OnFailure: string(s.OnFailure)}
 }
 
 // encodeJob returns a job as JSON.
 func encodeJob(j Job) (string, error) { return encode(jobRecordOf(j)) }
 
 func jobRecordOf(j Job) jobRecord {
-	r := jobRecord{Crontabs: j.Crontabs, Zone: j.Zone, CatchUp: string(j.CatchUp), CatchUpWithin: durationText(j.CatchUpWithin),
-		ExpiresAfter: durationText(j.ExpiresAfter), Jitter: durationText(j.Jitter), Coalesce: j.MayCoalesce, Overlap: string(j.Overlap),
-		Tolerance: durationText(j.Tolerance), Quota: durationText(j.Quota), Pool: j.Pool}
+	r := jobRecord{Crontabs: j.Crontabs, Zone: j.Zone, CatchUp: string(j.CatchUp), CatchUpWithin: duration(j.CatchUpWithin),
+		ExpiresAfter: duration(j.ExpiresAfter), Jitter: duration(j.Jitter), Coalesce: j.MayCoalesce, Overlap: string(j.Overlap),
+		Tolerance: duration(j.Tolerance), Quota: duration(j.Quota), Pool: j.Pool}
 	for _, step := range j.Steps {
 		r.Steps = append(r.Steps, recordOf(step))
 	}
@@ -95,35 +97,18 @@ func decodeJob(name, text string) (Job, error) {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return Job{}, fmt.Errorf("the definition of job %q: %w", name, err)
 	}
-	j := Job{Name: name, Crontabs: r.Crontabs, Zone: r.Zone, CatchUp: schedule.CatchUp(r.CatchUp), MayCoalesce: r.Coalesce, Overlap: longrun.Overlap(r.Overlap), Pool: r.Pool}
-	for _, of := range []struct {
-		text string
-		into *time.Duration
-	}{{r.CatchUpWithin, &j.CatchUpWithin}, {r.ExpiresAfter, &j.ExpiresAfter}, {r.Jitter, &j.Jitter}, {r.Tolerance, &j.Tolerance}, {r.Quota, &j.Quota}} {
-		var err error
-		if *of.into, err = durationOf(of.text); err != nil {
-			return Job{}, fmt.Errorf("the definition of job %q: %w", name, err)
-		}
-	}
+	j := Job{Name: name, Crontabs: r.Crontabs, Zone: r.Zone, CatchUp: schedule.CatchUp(r.CatchUp), CatchUpWithin: time.Duration(r.CatchUpWithin),
+		ExpiresAfter: time.Duration(r.ExpiresAfter), Jitter: time.Duration(r.Jitter), MayCoalesce: r.Coalesce, Overlap: longrun.Overlap(r.Overlap),
+		Tolerance: time.Duration(r.Tolerance), Quota: time.Duration(r.Quota), Pool: r.Pool}
 	for _, one := range r.Steps {
-		step, err := one.step()
-		if err != nil {
-			return Job{}, fmt.Errorf("the definition of job %q: %w", name, err)
-		}
-		j.Steps = append(j.Steps, step)
+		j.Steps = append(j.Steps, one.step())
 	}
 	return j, nil
 }
 
-func (r stepRecord) step() (s Step, err error) {
-	s = Step{Name: r.Name, Shared: r.Shared, JobExec: r.JobExec, Arguments: r.Arguments, Retries: r.Retries, OnFailure: OnFailure(r.OnFailure)}
-	if s.Timeout, err = durationOf(r.Timeout); err == nil {
-		s.RetryWait, err = durationOf(r.RetryWait)
-	}
-	if err != nil {
-		return s, fmt.Errorf("step %q: %w", r.Name, err)
-	}
-	return s, nil
+func (r stepRecord) step() Step {
+	return Step{Name: r.Name, Shared: r.Shared, JobExec: r.JobExec, Arguments: r.Arguments, Timeout: time.Duration(r.Timeout), Retries: r.Retries,
+		RetryWait: time.Duration(r.RetryWait), OnFailure: OnFailure(r.OnFailure)}
 }
 
 // encodeStep returns a shared step as JSON.
@@ -137,5 +122,5 @@ func decodeStep(text string) (Step, error) {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return Step{}, fmt.Errorf("the definition of a step: %w", err)
 	}
-	return r.step()
+	return r.step(), nil
 }
