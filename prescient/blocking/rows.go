@@ -3,7 +3,6 @@ package blocking
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
 	text "prescient/sql"
 )
 
@@ -121,7 +121,7 @@ func (l *look) waiter(ctx context.Context) (*waiter, error) {
 }
 
 func (w *waiter) leave() {
-	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
+	store.Drop(w.conn.Conn)
 	_ = w.conn.Close()
 }
 
