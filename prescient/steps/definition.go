@@ -16,13 +16,13 @@ type jobRecord struct {
 	Crontabs      []string     `json:"crontab"`
 	Zone          string       `json:"zone"`
 	CatchUp       string       `json:"catch_up"`
-	CatchUpWithin duration       `json:"catch_up_within,omitzero"`
-	ExpiresAfter  duration       `json:"expires_after,omitzero"`
-	Jitter        duration       `json:"jitter,omitzero"`
+	CatchUpWithin duration     `json:"catch_up_within,omitzero"`
+	ExpiresAfter  duration     `json:"expires_after,omitzero"`
+	Jitter        duration     `json:"jitter,omitzero"`
 	Coalesce      bool         `json:"coalesce,omitempty"`
 	Overlap       string       `json:"overlap"`
-	Tolerance     duration       `json:"tolerance,omitzero"`
-	Quota         duration       `json:"quota,omitzero"`
+	Tolerance     duration     `json:"tolerance,omitzero"`
+	Quota         duration     `json:"quota,omitzero"`
 	Pool          string       `json:"pool,omitempty"`
 	Steps         []stepRecord `json:"steps"`
 }
@@ -33,9 +33,9 @@ type stepRecord struct {
 	Shared    bool            `json:"shared,omitempty"`
 	JobExec   string          `json:"job_exec,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Timeout   duration          `json:"timeout,omitzero"`
+	Timeout   duration        `json:"timeout,omitzero"`
 	Retries   int             `json:"retries,omitempty"`
-	RetryWait duration          `json:"retry_wait,omitzero"`
+	RetryWait duration        `json:"retry_wait,omitzero"`
 	OnFailure string          `json:"on_failure,omitempty"`
 }
 
