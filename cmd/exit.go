@@ -20,14 +20,15 @@ const (
 	ExitDatabase = exit.CodeDatabase
 	// ExitPending: the check is pending already, and insert was told --on-pending error; or another schedule has the id.
 	ExitPending = exit.CodePending
-	// ExitHeld: a table could not be altered since somebody had it open, or rows that it needs were locked all the time. Of prune all else was done; migrate, its down and --repair,
+	// ExitHeld: a table could not be altered since somebody had it open, or rows that it needs were locked all the time, or another
+	// migrates or prunes. Of prune all else was done; migrate, its down and --repair,
 	// and reslot go on where they stopped when they are run again.
 	ExitHeld = exit.CodeHeld
 	// ExitPartly: insert --file --keep-going left out bad lines.
 	ExitPartly = exit.CodePartly
 	// ExitDenied: the account lacks a right; the message names the roles that have it.
 	ExitDenied = exit.CodeDenied
-	// ExitWarn and ExitBad: what doctor found is a warning at worst, or bad.
+	// ExitWarn and ExitBad: what doctor found is a warning at worst, or bad. ExitWarn also: blocking found somebody who waits, or a row that is locked.
 	ExitWarn = exit.CodeWarn
 	ExitBad  = exit.CodeBad
 	// ExitInterrupted: a signal ended it before it was done. The commands that stop gracefully exit with 0; a second
@@ -43,10 +44,10 @@ const exitCodes = `Exit codes:
   4    the tables are missing or lack migrations, or have another resolution
   5    the database cannot be reached or refuses the connection
   6    the check is pending already (insert --on-pending error), or another schedule has the id
-  7    somebody had a table open, or rows locked, all the time; the message says who: run it again later
+  7    somebody had a table open, or rows locked, all the time, as the message says, or migrates or prunes: run it again later
   8    bad lines were left out (insert --file --keep-going)
   9    the account lacks a right; the message names the roles that have it
-  10   doctor found something to be warned about
+  10   doctor found something to be warned about; blocking found that somebody waits or a row is locked
   11   doctor found something that is bad
   130  interrupted before it was done; run, work, sweep and roll-forward stop gracefully and exit with 0`
 

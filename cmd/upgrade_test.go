@@ -25,10 +25,10 @@ func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 		}
 		_, err = r.DB.Exec("INSERT INTO future_job (entity_name, entity_key, job_exec, due_at) VALUES ('order', '42', 'unshipped', UTC_TIMESTAMP(6) - INTERVAL 1 HOUR)")
 		r.Must(err)
-		needs := fmt.Sprintf("this program needs %d; run the migrations first (prescient migrate applies them)", sql.SchemaVersion)
+		needs := fmt.Sprintf("this program needs version %d. Run `prescient migrate`", sql.SchemaVersion)
 		for _, args := range append(rig.LinesThatAsk("tables"), []string{"cancel", "--entity", "order/42"}) {
 			got := r.Execute(args...)
-			got.Wants(r.T, cmd.ExitTables, "schema version", needs)
+			got.Wants(r.T, cmd.ExitTables, "slot_config they are of version 0", needs)
 			lines := 1
 			if args[0] == "run" || args[0] == "work" || args[0] == "sweep" {
 				lines = 2 // why a service ends stands in its log, too
@@ -37,8 +37,8 @@ func TestWithoutItsMigrationsEveryCommandSaysWhatToDo(t *testing.T) {
 				r.Errorf("%v\nwant %d lines", got, lines)
 			}
 		}
-		r.Execute("reslot", "--resolution", "1h").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
-		if got := r.Execute("migrate", "status"); got.Code != cmd.ExitTables || !strings.Contains(got.Out, "migrations are missing (1); prescient migrate applies them") {
+		r.Execute("reslot", "--resolution", "1h").Wants(r.T, cmd.ExitTables, "Run `prescient migrate`")
+		if got := r.Execute("migrate", "status"); got.Code != cmd.ExitTables || !strings.Contains(got.Out, "migrations are missing (1). Run `prescient migrate`") {
 			r.Errorf("%v", got)
 		}
 		if got := r.Execute("doctor"); got.Code != cmd.ExitBad || !strings.Contains(got.Out, "Run `migrate`.") {
@@ -81,11 +81,15 @@ func TestTablesFromBeforeTheBaselineAreToBeDropped(t *testing.T) {
 			_, err := r.DB.Exec(statement)
 			r.Must(err)
 		}
-		says := fmt.Sprintf("schema_version has version 35, and no migration leads from it to %d: migrate down drops the tables", sql.SchemaVersion)
+		says := fmt.Sprintf("schema_version has version 35, and the earliest that it can is %d. Nothing was changed. Go on with the program that made these tables", sql.SchemaVersion)
 		for _, args := range [][]string{{"migrate"}, {"migrate", "--dry-run"}, {"migrate", "status"}} {
 			r.Execute(args...).Wants(r.T, cmd.ExitTables, says)
 		}
-		r.Execute("jobs").Wants(r.T, cmd.ExitTables, "slot_config is of an earlier version")
+		const choices = "This program cannot bring tables of such a version up to date. Go on with the program that made these tables"
+		r.Execute("jobs").Wants(r.T, cmd.ExitTables, "slot_config is of an earlier version", choices)
+		if got := r.Execute("doctor"); got.Code != cmd.ExitBad || !strings.Contains(got.Out, choices) || strings.Contains(got.Out, "Run `migrate`") {
+			r.Error(got)
+		}
 		r.OK("migrate", "down", "--yes")
 		r.OK("migrate")
 		r.OK("jobs")

@@ -25,7 +25,7 @@ var (
 	// ErrLeased is returned by Run of package reslot when workers did not give their leases back in time; nothing was changed.
 	ErrLeased = errors.New("leases live")
 	// ErrNotMigrated is returned when the tables are not there, or lack migrations that this program needs.
-	ErrNotMigrated = errors.New("migrations are missing")
+	ErrNotMigrated = errors.New("the tables are not ready")
 	// ErrNotAssigned is returned by Run of a worker when the slot that is now is not among those assigned to this worker.
 	ErrNotAssigned = errors.New("slot is not assigned to this worker")
 	// ErrTimeout is the error of a job_exec that did not answer within its timeout.

@@ -130,7 +130,7 @@ func migrateForRepair(cmd *cobra.Command, prog *program.Program, dry bool, patie
 		case err != nil:
 			return err
 		case missing > 0 && dry:
-			return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("migrations are missing (%d); %s migrate applies them", missing, prog.Name)}
+			return &exit.Error{Code: exit.CodeTables, Err: fmt.Errorf("migrations are missing (%d). Run `%s migrate` first", missing, prog.Name)}
 		case missing > 0:
 			applied, err := migrate.Up(cmd.Context(), s.DB.DB, alteringSchema(s, patience))
 			if err != nil {

@@ -8,6 +8,25 @@ import (
 	"prescient/cmd/internal/rig"
 )
 
+// A migration does not put back what slot_config held; the statement that the repair prints does.
+func TestAnEmptySlotConfigIsPutBackAsTheRepairSays(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.OK("migrate")
+		for _, damage := range []string{"DELETE FROM slot_config", "UPDATE slot_config SET migrated_to = 0"} {
+			r.Exec(damage)
+			r.Execute("migrate").Wants(r.T, cmd.ExitTables, "All migrations were applied", "`prescient migrate --repair` prints the statement")
+			got := r.Execute("migrate", "--repair")
+			_, statement, says := strings.Cut(strings.TrimSpace(got.Out), "      → ")
+			if got.Code != cmd.ExitTables || !says {
+				r.Fatal(got)
+			}
+			r.Exec(statement)
+			r.OK("pending")
+			r.OK("migrate", "--repair")
+		}
+	})
+}
+
 func TestMigrateRepair(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		r.Execute("migrate", "--repair", "--dry-run").Wants(r.T, cmd.ExitTables, "migrations are missing")

@@ -28,7 +28,7 @@ func migrateStatus(cmd *cobra.Command, prog *program.Program) error {
 		}
 		text := fmt.Sprintf("the tables are up to date, for slots of %s", s.Config.Grid)
 		if missing > 0 {
-			text = fmt.Sprintf("migrations are missing (%d); %s migrate applies them", missing, prog.Name)
+			text = fmt.Sprintf("migrations are missing (%d). Run `%s migrate`", missing, prog.Name)
 		}
 		err = output.Answer(cmd.OutOrStdout(), prog.JSON, reportOf(s, missing), "%s", text)
 		if err == nil && missing > 0 {

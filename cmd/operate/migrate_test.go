@@ -10,8 +10,8 @@ import (
 
 func TestMigrate(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.Execute("pending").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
-		r.Execute("run").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
+		r.Execute("pending").Wants(r.T, cmd.ExitTables, "Run `prescient migrate`")
+		r.Execute("run").Wants(r.T, cmd.ExitTables, "Run `prescient migrate`")
 		if got := r.Execute("migrate", "status"); got.Code != cmd.ExitTables || !strings.Contains(got.Out, "migrations are missing") || got.Err != "" {
 			r.Errorf("%v", got)
 		}

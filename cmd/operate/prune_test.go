@@ -13,7 +13,7 @@ import (
 
 func TestPrune(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
-		r.Execute("prune", "--keep", "90d").Wants(r.T, cmd.ExitTables, "prescient migrate applies them")
+		r.Execute("prune", "--keep", "90d").Wants(r.T, cmd.ExitTables, "Run `prescient migrate`")
 		r.Begin()
 		for _, args := range [][]string{{}, {"--keep", "soon"}, {"--keep", "12h"}, {"--keep", "90d", "--patience", "-1s"}, {"--keep", "90d", "--max-copy", "-1"}} {
 			if got := r.Execute(append([]string{"prune"}, args...)...); got.Code != cmd.ExitUsage || got.Out != "" {

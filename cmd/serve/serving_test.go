@@ -33,7 +33,7 @@ func saysOnce(t *testing.T, got rig.Result, code int, message, reason string) {
 func TestWhatAServiceFailsWithIsInItsLog(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		for _, name := range []string{"run", "work", "sweep"} {
-			saysOnce(r.T, r.Execute(name), cmd.ExitTables, name+" failed", "migrate applies them")
+			saysOnce(r.T, r.Execute(name), cmd.ExitTables, name+" failed", "Run `prescient migrate`")
 		}
 		closed, err := net.Listen("tcp", "127.0.0.1:0")
 		r.Must(err)

@@ -120,14 +120,12 @@ func (d *doctor) readResolution(ctx context.Context) (time.Duration, error) {
 	return resolution * time.Second, d.tables.HasSchema(d.schema)
 }
 
-// howToMigrate says what helps where slot_config is missing or behind: a migration, unless it is missing though all were
-// applied.
+// howToMigrate says what helps where slot_config is missing or behind.
 func (d *doctor) howToMigrate(ctx context.Context) string {
-	missing, err := migrate.Pending(ctx, d.db.DB, migrate.Schema{Prefix: d.tables.Prefix, Resolution: cmp.Or(d.options.Resolution, time.Hour)})
-	if d.tables.Version == 0 && err == nil && missing == 0 {
-		return "All migrations were applied, so somebody dropped slot_config or emptied it. `migrate --repair` says what is missing."
-	}
-	return "Run `migrate`."
+	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
+	defer cancel()
+	schema := migrate.Schema{Prefix: d.tables.Prefix, Resolution: cmp.Or(d.options.Resolution, time.Hour)}
+	return sentence(migrate.Advice(ctx, d.db.DB, schema, "migrate"))
 }
 
 // readVariables reads the settings by their names, as the server has them for everybody.

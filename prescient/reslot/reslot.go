@@ -230,7 +230,7 @@ func (r *reslot) config(ctx context.Context) (stored, goesTo time.Duration, err 
 	err = store.QueryRow(ctx, r.db, []any{&stored, &version, &goesTo, &schema}, r.tables.Stmt.Get("list/config"))
 	switch {
 	case errno.Is(err, errno.NoSuchTable, errno.NoSuchColumn):
-		return 0, 0, fmt.Errorf("%w: %sslot_config is not there, or of an earlier version: run the migrations first", prescient.ErrNotMigrated, r.tables.Prefix)
+		return 0, 0, fmt.Errorf("%w: %sslot_config is missing, or of an earlier version", prescient.ErrNotMigrated, r.tables.Prefix)
 	case err != nil:
 		return 0, 0, fmt.Errorf("reading slot_config: %w", err)
 	}

@@ -38,6 +38,14 @@ func (s Schema) files() fs.FS {
 	return s.Set.Files
 }
 
+// version is that of the tables after the last migration of the set.
+func (s Schema) version() int64 {
+	if s.Set == nil {
+		return text.SchemaVersion
+	}
+	return s.Set.Version
+}
+
 // names returns the names of the migrations, in their order.
 func (s Schema) names() (names []string, err error) {
 	paths, err := fs.Glob(s.files(), "migrations/*.sql")

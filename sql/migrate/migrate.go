@@ -52,7 +52,7 @@ var ErrLocked = errors.New("another migration is running")
 var ErrPruning = errors.New("another prune is running")
 
 // ErrEarlier is returned where the tables are of a version from before the baseline: nothing brings them up to date.
-var ErrEarlier = errors.New("the tables are of an earlier version")
+var ErrEarlier = errors.New("this program cannot bring these tables up to date")
 
 // ErrResolution is returned when tables cannot be made for a resolution, or are there for another.
 var ErrResolution = errors.New("resolution not allowed")
@@ -251,8 +251,8 @@ func (s Schema) applied(ctx context.Context, db database.DBTxConn) (map[int64]bo
 	done := make(map[int64]bool)
 	for _, m := range noted {
 		if m.Version > 0 && m.Version < baseline {
-			return nil, fmt.Errorf("%w: %s has version %d, and no migration leads from it to %d: migrate down drops the tables, with all that they hold; then migrate",
-				ErrEarlier, s.versionTable(), m.Version, baseline)
+			return nil, fmt.Errorf("%w: %s has version %d, and the earliest that it can is %d. Nothing was changed. %s",
+				ErrEarlier, s.versionTable(), m.Version, baseline, ofEarlier)
 		}
 		done[m.Version] = true
 	}

@@ -112,8 +112,8 @@ func Damages(ctx context.Context, db *sql.DB, s Schema) (found []Damage, err err
 
 // damages leaves the resolution that slot_config has in s.
 func (s *Schema) damages(ctx context.Context, db *sql.DB) ([]Damage, error) {
-	var seconds, to int64
-	err := db.QueryRowContext(ctx, "SELECT resolution_s, COALESCE(resolution_to_s, 0) FROM "+s.Prefix+"slot_config WHERE id = 1").Scan(&seconds, &to)
+	var seconds, to, migrated int64
+	err := db.QueryRowContext(ctx, "SELECT resolution_s, COALESCE(resolution_to_s, 0), migrated_to FROM "+s.Prefix+"slot_config WHERE id = 1").Scan(&seconds, &to, &migrated)
 	switch {
 	case err == nil && to != 0:
 		return nil, fmt.Errorf("%w from %s to %s: run reslot to its end first", ErrReslotting, time.Duration(seconds)*time.Second, time.Duration(to)*time.Second)
@@ -123,8 +123,9 @@ func (s *Schema) damages(ctx context.Context, db *sql.DB) ([]Damage, error) {
 		// The comparison says what is missing; an empty slot_config is none that it sees.
 		if errors.Is(err, sql.ErrNoRows) {
 			return []Damage{{Kind: DamagedTable, Of: s.Prefix + "slot_config", Text: "table " + s.Prefix + "slot_config is empty",
-				Lost: "repair writes no rows: put back the row with the resolution that the rows were made for",
-				DDL:  []string{"INSERT INTO " + s.Prefix + "slot_config (id, resolution_s) VALUES (1, " + fmt.Sprint(int64(s.Resolution/time.Second)) + ")"}}}, nil
+				Lost: fmt.Sprintf("repair writes no rows: put the row back by the statement, after a look whether resolution_s is right. %s is what is configured here; "+
+					"it must be the resolution for which the rows were made", s.Resolution),
+				DDL: []string{fmt.Sprintf("INSERT INTO %sslot_config (id, resolution_s, migrated_to) VALUES (1, %d, %d)", s.Prefix, int64(s.Resolution/time.Second), s.version())}}}, nil
 		}
 	default:
 		return nil, fmt.Errorf("reading slot_config: %w", err)
@@ -139,6 +140,12 @@ func (s *Schema) damages(ctx context.Context, db *sql.DB) ([]Damage, error) {
 				found.Damages[i].Lost = "restore slot_config first, which says what the slots are"
 			}
 		}
+	}
+	if seconds != 0 && migrated < s.version() {
+		found.Damages = append(found.Damages, Damage{Kind: DamagedTable, Of: s.Prefix + "slot_config",
+			Text: fmt.Sprintf("%sslot_config says that the tables are of version %d", s.Prefix, migrated),
+			Lost: "repair writes no rows: where all migrations were applied, say so by the statement",
+			DDL:  []string{fmt.Sprintf("UPDATE %sslot_config SET migrated_to = %d", s.Prefix, s.version())}})
 	}
 	return found.Damages, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"prescient/cmd/internal/exit"
+	"prescient/sql/migrate"
 )
 
 func TestAMissingRightIsReadFromTheServersError(t *testing.T) {
@@ -36,5 +37,14 @@ func TestAMissingRightIsReadFromTheServersError(t *testing.T) {
 	}
 	if exit.Code(errors.New("denied")) != exit.CodeFailure {
 		t.Error("any error is one")
+	}
+}
+
+func TestWhatKeepsTheTablesFromAChangeHasItsCode(t *testing.T) {
+	for err, want := range map[error]int{migrate.ErrReslotting: exit.CodeTables, migrate.ErrResolution: exit.CodeTables, migrate.ErrEarlier: exit.CodeTables,
+		migrate.ErrLocked: exit.CodeHeld, migrate.ErrPruning: exit.CodeHeld, migrate.ErrHeld: exit.CodeHeld} {
+		if got := exit.Code(fmt.Errorf("migrating: %w", err)); got != want {
+			t.Errorf("%v: exit code %d; want %d", err, got, want)
+		}
 	}
 }

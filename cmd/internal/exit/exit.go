@@ -81,12 +81,13 @@ func Code(err error) int {
 	case errors.Is(err, prescient.ErrNotFound), errors.Is(err, schedule.ErrNotFound), errors.Is(err, steps.ErrNotFound):
 		return CodeNotFound
 	case errors.Is(err, prescient.ErrNotMigrated), errors.Is(err, prescient.ErrResolution),
-		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting), errors.Is(err, migrate.ErrEarlier):
+		errors.Is(err, prescient.ErrConfigChanged), errors.Is(err, prescient.ErrReslotting), errors.Is(err, migrate.ErrEarlier),
+		errors.Is(err, migrate.ErrReslotting), errors.Is(err, migrate.ErrResolution):
 		return CodeTables
 	case errors.Is(err, prescient.ErrPending), errors.Is(err, schedule.ErrExists), errors.Is(err, steps.ErrExists), errors.Is(err, steps.ErrStale),
 		errors.Is(err, steps.ErrInUse):
 		return CodePending
-	case errors.Is(err, prune.ErrHistoryHeld), errors.Is(err, migrate.ErrHeld):
+	case errors.Is(err, prune.ErrHistoryHeld), errors.Is(err, migrate.ErrHeld), errors.Is(err, migrate.ErrLocked), errors.Is(err, prune.ErrPruning):
 		return CodeHeld
 	case errors.Is(err, prescient.ErrInvalid), errors.Is(err, prescient.ErrBeyondHorizon), errors.Is(err, sql.ErrPrefix), errors.Is(err, schedule.ErrOfJob),
 		errors.As(err, &setting):

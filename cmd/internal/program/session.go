@@ -224,7 +224,10 @@ func (s *Session) Explain(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, prescient.ErrNotMigrated):
-		return fmt.Errorf("%w (%s migrate applies them)", err, s.Program.Name)
+		ctx, cancel := context.WithTimeout(context.Background(), ConnectTime)
+		defer cancel()
+		schema := migrate.Schema{Prefix: s.Config.TablePrefix, Resolution: s.Config.Grid.Resolution()}
+		return fmt.Errorf("%w. %s", err, migrate.Advice(ctx, s.DB.DB, schema, s.Program.Name+" migrate"))
 	case errors.Is(err, context.Canceled):
 		return err
 	case exit.IsDenied(err):

@@ -28,7 +28,7 @@ func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
 	eachEmpty(t, func(i installation) {
 		i.needs(rig.ChangeOfResolution)
 		n := newest
-		wants := fmt.Sprintf("this program needs %d; run the migrations first", n)
+		wants := fmt.Sprintf("this program needs version %d", n)
 		db, err := connect.Open(i.d.DSN, 0)
 		rig.Fatal(i.t, err)
 		defer db.Close()
@@ -54,7 +54,9 @@ func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
 		i.exec(plainInsert("'2026-11-20 13:05:00'", ""))
 		for _, is := range []int64{n - 1, 0} { // and one that was broken off
 			i.exec("UPDATE p_slot_config SET migrated_to = ?", is)
-			refused(fmt.Sprintf("the schema version of p_slot_config is %d", is))
+			i.exec("UPDATE p_schema_version SET version_id = ? WHERE version_id = ?", n+1, n)
+			refused(fmt.Sprintf("by p_slot_config they are of version %d", is))
+			i.exec("UPDATE p_schema_version SET version_id = ? WHERE version_id = ?", n, n+1)
 		}
 		i.exec("UPDATE p_slot_config SET migrated_to = ?", n)
 
@@ -87,7 +89,7 @@ func TestTablesFromBeforeTheBaselineAreRefusedAndCanBeDropped(t *testing.T) {
 			_, noPlan := migrate.Plan(ctx, i.db, i.schema)
 			_, noCount := migrate.Pending(ctx, i.db, i.schema)
 			for what, err := range map[string]error{"up": noUp, "plan": noPlan, "pending": noCount} {
-				if !errors.Is(err, migrate.ErrEarlier) || !rig.Contains(err, fmt.Sprintf("p_schema_version has version %d,", version), "migrate down drops the tables") {
+				if !errors.Is(err, migrate.ErrEarlier) || !rig.Contains(err, fmt.Sprintf("p_schema_version has version %d,", version), "Nothing was changed") {
 					i.t.Errorf("%s: %v; want ErrEarlier with version %d", what, err, version)
 				}
 			}

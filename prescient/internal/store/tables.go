@@ -56,9 +56,9 @@ func OpenTables(ctx context.Context, db prescient.DB, prefix string, resolution 
 	err = QueryRow(ctx, db, []any{&seconds, &t.Version, &goesTo, &schema}, t.Stmt.Get("list/config"))
 	switch {
 	case errno.Is(err, errno.NoSuchColumn):
-		return Tables{}, fmt.Errorf("%w: %sslot_config is of an earlier version, and this program needs %d; run the migrations first", prescient.ErrNotMigrated, prefix, text.SchemaVersion)
+		return Tables{}, fmt.Errorf("%w: %sslot_config is of an earlier version, and this program needs version %d", prescient.ErrNotMigrated, prefix, text.SchemaVersion)
 	case errno.Is(err, errno.NoSuchTable), errors.Is(err, sql.ErrNoRows):
-		return Tables{}, fmt.Errorf("%w: %sslot_config is not there or empty: run the migrations first", prescient.ErrNotMigrated, prefix)
+		return Tables{}, fmt.Errorf("%w: %sslot_config is missing or empty", prescient.ErrNotMigrated, prefix)
 	case err != nil:
 		return Tables{}, fmt.Errorf("reading slot_config: %w", err)
 	}
@@ -94,14 +94,14 @@ func (t *Tables) HasSchema(version int64) error {
 	if version >= text.SchemaVersion {
 		return nil
 	}
-	return fmt.Errorf("%w: the schema version of %sslot_config is %d, but this program needs %d; run the migrations first",
+	return fmt.Errorf("%w: by %sslot_config they are of version %d, and this program needs version %d",
 		prescient.ErrNotMigrated, t.Prefix, version, text.SchemaVersion)
 }
 
 // SameVersion checks a version just read against the one at the start.
 func (t *Tables) SameVersion(version uint64) error {
 	if version != t.Version {
-		return fmt.Errorf("%w: version %d, now %d; start this program again, so that it reads the new settings", prescient.ErrConfigChanged, t.Version, version)
+		return fmt.Errorf("%w: it was at version %d and is at %d. Start this program again; if the resolution is another now, set slots.resolution first", prescient.ErrConfigChanged, t.Version, version)
 	}
 	return nil
 }
@@ -113,6 +113,6 @@ func (t *Tables) Fill(statement string, pairs ...string) string {
 
 // unfinishedReslot is the error of whoever starts meanwhile.
 func unfinishedReslot(from, to time.Duration) error {
-	return fmt.Errorf("%w from %s to %s, and nothing runs meanwhile; wait for the reslot to end, or, if it was interrupted, run reslot --resolution %s",
-		prescient.ErrReslotting, from, to, to)
+	return fmt.Errorf("%w from %s to %s, and nothing runs meanwhile. Run reslot --resolution %[3]s: it waits where another reslot is still running, and ends one that was interrupted. "+
+		"Then set slots.resolution to %[3]s", prescient.ErrReslotting, short(from), short(to))
 }
