@@ -130,7 +130,7 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 		// Nothing is said about the row itself: its counts and its last error stay as they are.
 		v.Reason, v.PutOffCount, v.Slot = job.LastError, job.PutOffCount, open
 	case a.Cause == CauseAbandoned:
-		v.Reason = "put off: too many calls of this job_exec ignored their timeout and still run"
+		v.Reason = abandonedError
 		v.PutOffCount = oneMore(job.PutOffCount)
 		v.Slot = open
 	case a.Err != nil:
@@ -151,6 +151,12 @@ func Decide(grid slots.Grid, g Guards, job FutureJob, a Answer, now time.Time) V
 	}
 	return v
 }
+
+// abandonedError is the last_error of a check whose job_exec has too many calls that ignored their timeout.
+const abandonedError = "put off: too many calls of this job_exec ignored their timeout and still run"
+
+// IsAbandoned says whether a check was put off since too many calls of its job_exec ignored their timeout and still run.
+func IsAbandoned(job FutureJob) bool { return job.PutOffCount > 0 && job.LastError == abandonedError }
 
 // lookAgain is the slot in which a check is looked at again that was not called.
 func lookAgain(grid slots.Grid, next, open time.Time) time.Time {

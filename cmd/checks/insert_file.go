@@ -278,14 +278,14 @@ func (b *fileInsert) insertInChunks(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	rest := "whether any from there on were is not known"
+	rest := fmt.Sprintf("whether the next ones were inserted is not known. Insert again from line %d on, with --on-pending keep; see history for what may have run by now", b.next)
 	if program.Answered(err) || !b.underway {
-		rest = "nothing from there on"
+		rest = "nothing from there on was inserted"
 	}
 	if ctx.Err() != nil { // what else is said, such as of a lock that was waited for, no longer matters
 		err = ctx.Err()
 	}
-	return fmt.Errorf("%s before line %d; %s: %w", b.loaded.String(), b.next, rest, err)
+	return fmt.Errorf("%s before line %d; %s. It failed: %w", b.loaded.String(), b.next, rest, err)
 }
 
 // chunks inserts the good lines chunk by chunk.

@@ -112,6 +112,9 @@ func requeue(cmd *cobra.Command, prog *program.Program, f requeueFlags) error {
 			}
 		}
 		did, err := s.Client.Requeue(cmd.Context(), s.DB, options)
+		if err != nil && len(did.Jobs) == 0 { // counts of nothing would read as an answer
+			return s.Explain(err)
+		}
 		return errors.Join(printRequeued(cmd, prog, did, f.dryRun), s.Explain(err))
 	})
 }

@@ -40,7 +40,7 @@ func TestAJobFromItsCreationToItsEnd(t *testing.T) {
 			r.Error(file)
 		}
 		other := strings.Replace(jobs, "retries: 3", "retries: 4", 1)
-		r.With(other, "job", "create", "-").Wants(r.T, cmd.ExitPending, "job nightly is there already, with another definition (import --update changes it)")
+		r.With(other, "job", "create", "-").Wants(r.T, cmd.ExitPending, "the database has job nightly already, with another definition. Nothing of the file was taken; job import --update changes it")
 		r.With(other, "job", "import", "-").Wants(r.T, cmd.ExitPending, "job nightly")
 		r.Says(r.With(other, "job", "import", "-", "--update", "--dry-run").Out, "~ job nightly\n", "-       retries: 3\n", "+       retries: 4\n", "nothing was done")
 		r.Says(r.OK("job", "show", "nightly"), "retries: 3\n", "version     1\n", "state       enabled\n", "next        2026-11-20 12:00:00\n")

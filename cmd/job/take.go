@@ -214,7 +214,7 @@ func (t *taking) note(entry file.Entry, created bool, lines, jobs []string) erro
 	case created:
 		c.Did = "created"
 	case lines != nil && !t.update:
-		return &exit.Error{Code: exit.CodePending, Err: fmt.Errorf("%s is there already, with another definition (import --update changes it)", entry)}
+		return &exit.Error{Code: exit.CodePending, Err: fmt.Errorf("the database has %s already, with another definition. Nothing of the file was taken; job import --update changes it, for every job that uses it", entry)}
 	case lines != nil:
 		c.Did = "changed"
 	}

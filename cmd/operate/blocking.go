@@ -93,8 +93,12 @@ func blockingOf(cmd *cobra.Command, prog *program.Program, all bool, every time.
 
 func sayBlocking(w io.Writer, found blocking.Report, json bool) error {
 	if found.More {
-		found.Unseen = append(found.Unseen, blocking.Unseen{What: "whether more overdue rows are locked, since only the first were looked at",
+		found.Unseen = append(found.Unseen, blocking.Unseen{What: "whether further overdue rows are locked: only the first ones were looked at",
 			Do: "look again once these rows have run; the logs of work and sweep name each locked row"})
+	}
+	if found.Skipped {
+		found.Unseen = append(found.Unseen, blocking.Unseen{What: "whether overdue rows are locked: none was looked at, since a table as such is locked, or somebody waits for that",
+			Do: "look again once nobody waits for a table"})
 	}
 	if json {
 		return errors.Join(output.Lines(w, found.Chains), output.Lines(w, found.Locked), output.Lines(w, found.Unseen))
@@ -103,15 +107,21 @@ func sayBlocking(w io.Writer, found blocking.Report, json bool) error {
 	for _, root := range found.Chains {
 		sayNode(p, root, 0)
 	}
-	if len(found.Chains) == 0 {
+	switch {
+	case len(found.Chains) > 0:
+	case found.Blind:
+		p.Say("Whether sessions wait for others does not show.")
+	default:
 		p.Say("No session is seen to wait for another.")
 	}
 	for _, row := range found.Locked {
 		sayLocked(p, row)
 	}
-	for _, u := range found.Unseen {
+	for i, u := range found.Unseen {
 		p.Say("Not shown is %s.", u.What)
-		p.Say("      → %s", u.Do)
+		if next := i + 1; next == len(found.Unseen) || found.Unseen[next].Do != u.Do { // what helps against both is said once
+			p.Say("      → %s", u.Do)
+		}
 	}
 	return p.Err()
 }
@@ -133,7 +143,7 @@ func sayLocked(p *output.Printer, row blocking.LockedRow) {
 			p.Say("  %s sent: %s", s.Name(), does)
 		}
 	}
-	p.Say("  → %s ends that session and rolls its transaction back. The sweeper tries the row again.", row.End)
+	p.Say("  → %s The sweeper tries the row again.", row.By[0].HowToEnd(row.End))
 }
 
 // sayNode says what a session does and waits for, and those behind it, further to the right.
@@ -144,7 +154,7 @@ func sayNode(p *output.Printer, n blocking.Node, depth int) {
 	if n.Waits != nil {
 		text += fmt.Sprintf(", waits %s for %s", seconds(n.Waits.Seconds), n.Waits.Of())
 		if n.Waits.Perhaps {
-			text += ", perhaps of this one"
+			text += ", perhaps for this session"
 		}
 	} else if n.Command != "" {
 		text += fmt.Sprintf(", %s for %s", n.Command, seconds(n.Seconds))
@@ -161,8 +171,11 @@ func sayNode(p *output.Printer, n blocking.Node, depth int) {
 	if n.Circle {
 		p.Say("%s  waits for one of those behind it: a deadlock that the server does not see", in)
 	}
-	if n.End != "" {
-		p.Say("%s  → %s ends this session and rolls its transaction back. Sessions that wait for it: %d.", in, n.End, n.Waiting())
+	switch {
+	case n.End != "" && n.Perhaps():
+		p.Say("%s  → Sessions that perhaps wait for it: %d. First see whether it has used the table; only then: %s", in, n.Waiting(), n.HowToEnd(n.End))
+	case n.End != "":
+		p.Say("%s  → %s Sessions that wait for it: %d.", in, n.HowToEnd(n.End), n.Waiting())
 	}
 	for _, b := range n.Behind {
 		sayNode(p, b, depth+1)

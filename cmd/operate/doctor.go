@@ -35,7 +35,7 @@ library would never write or that are pending and ended at once, among a sample.
 hold. With --json, a line a finding: code, severity (ok, part, not looked at, warn, bad), text, do.
 
 "ok" is said of what was looked at whole. "part" is for what is in order as far as it was read: the line says which part, as the
-first rows of a large table. "not looked at" is for what the account has no right to see, or the server does not show: the line says
+first rows of a large table. "?" (in JSON "not looked at") is for what the account has no right to see, or the server does not show: the line says
 which role or right would look.
 
 The exit code says how bad it is: 0 nothing that was looked at is wrong, 10 something is a warning, 11 something is bad; any other as for every
@@ -92,7 +92,11 @@ func examine(cmd *cobra.Command, prog *program.Program, assignments string, use 
 				p.JSON(f)
 				continue
 			}
-			p.Say("%-4s  %s: %s", string(f.Severity), f.Code, f.Text)
+			mark := string(f.Severity)
+			if f.Severity == doctor.SeverityUnseen {
+				mark = "?"
+			}
+			p.Say("%-4s  %s: %s", mark, f.Code, f.Text)
 			if f.Do != "" {
 				p.Say("      → %s", f.Do)
 			}

@@ -198,7 +198,7 @@ func TestWhoIsOnCallMayDoWhatDoctorAdvises(t *testing.T) {
 		for _, args := range [][]string{{"cancel", "--entity", "order/1"}, {"reschedule", "--entity", "order/1", "--exec", "x", "--in", "4h"}, {"run"}, {"schedule", "pause", "a"}} {
 			as("operator", args...).Wants(r.T, cmd.ExitDenied, "denied", "oncall and owner have")
 		}
-		as("worker", "pause", "x").Wants(r.T, cmd.ExitDenied, "(the account lacks this right, which the roles operator, oncall and owner have: prescient grants prints those of each role)")
+		as("worker", "pause", "x").Wants(r.T, cmd.ExitDenied, "(the account lacks this right, which the roles operator, oncall and owner have: use the account of such a role, or have an administrator run what prescient grants prints)")
 		for _, args := range [][]string{{"reschedule", "--entity", "order/1", "--exec", "x", "--in", "4h"}, {"cancel", "--entity", "order/1"}, {"pause", "x"}, {"resume", "x"},
 			{"schedule", "pause", "a"}, {"schedule", "resume", "a"}, {"requeue", "--exec", "x", "--outcome", "cancelled", "--since", "now-2h"}, {"roll-forward"}, {"run"}, {"sweep"}, {"history"}, {"agents"},
 			{"doctor", "--use", "oncall", "--only", "grants,grants.surplus"}} {

@@ -92,8 +92,12 @@ func printRepaired(cmd *cobra.Command, prog *program.Program, did migrate.Repair
 	}
 	for _, d := range did.Left {
 		p.Say("not restored: %s: %s", d.What(), d.Lost)
+		what := "→"
+		if d.Again {
+			what = "The next repair sends again:"
+		}
 		for _, statement := range d.DDL {
-			p.Say("      → %s", strings.Join(strings.Fields(statement), " "))
+			p.Say("      %s %s", what, strings.Join(strings.Fields(statement), " "))
 		}
 	}
 	if len(did.Done)+len(did.Left) == 0 {

@@ -55,7 +55,7 @@ func (l Log) Versions(ctx context.Context, db prescient.DB, from Place, entries 
 		}
 		what := judge(one)
 		if _, err := store.ParseCalendar(one[0].incarnation); err != nil {
-			what = fmt.Sprintf("has version %d of %s, which is no time: the entry is somebody's own", one[0].version, one[0].incarnation)
+			what = fmt.Sprintf("has version %d of %s, which is no time: somebody else than prescient wrote the entry", one[0].version, one[0].incarnation)
 		}
 		if n == entries && !done {
 			what = fmt.Sprintf("has %d entries or more, of which the rest was not looked at", n)
@@ -123,7 +123,7 @@ func judge(versions []made) string {
 	for i, v := range versions[1:] {
 		switch before := versions[i].version; {
 		case v.version == before:
-			return fmt.Sprintf("has version %d twice: one of the entries is somebody's own", v.version)
+			return fmt.Sprintf("has version %d twice: somebody else than prescient wrote one of the two", v.version)
 		case v.version == before+2:
 			return fmt.Sprintf("lacks version %d", before+1)
 		case v.version > before+2:

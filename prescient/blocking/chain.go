@@ -40,11 +40,19 @@ type Session struct {
 func (s Session) Name() string {
 	switch {
 	case s.ID == 0:
-		return "a transaction of no connection"
+		return "a transaction without a connection"
 	case s.User == "":
 		return fmt.Sprintf("connection %d", s.ID)
 	}
 	return fmt.Sprintf("connection %d, %s@%s", s.ID, s.User, s.Host)
+}
+
+// HowToEnd says what ends a session, by the statement that Report has for it.
+func (s Session) HowToEnd(statement string) string {
+	if s.ID == 0 {
+		return "Mostly that is a prepared XA transaction, which XA RECOVER lists. Ask whoever coordinates it what was decided: XA COMMIT or XA ROLLBACK."
+	}
+	return statement + " ends this session and rolls its transaction back."
 }
 
 // Wait is one session that waits for another.
@@ -181,6 +189,11 @@ func (f *forest) kept(nodes []Node) (kept []Node) {
 	return kept
 }
 
+// Perhaps says that nobody is known to wait for the session: it is one of those that can be in the way.
+func (n Node) Perhaps() bool {
+	return !slices.ContainsFunc(n.Behind, func(b Node) bool { return !b.Waits.Perhaps })
+}
+
 // Longest is for how many seconds the session that waits the longest in a chain does.
 func (n Node) Longest() (seconds int64) {
 	if n.Waits != nil {
@@ -203,7 +216,10 @@ func (n Node) Waiting() (count int) {
 // Of names what a wait is for.
 func (w Wait) Of() string {
 	table := w.Table
-	if table == "" {
+	switch {
+	case table == "" && w.Perhaps: // of which does not show
+		table = "a table"
+	case table == "":
 		table = "all tables"
 	}
 	if w.Kind == Metadata {

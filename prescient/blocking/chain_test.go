@@ -107,6 +107,7 @@ func TestWhatAWaitIsForIsSaidInWords(t *testing.T) {
 		"rows of future_job":                  {Kind: Row, Table: "future_job"},
 		"the metadata lock of future_job":     {Kind: Metadata, Table: "future_job"},
 		"the metadata lock of all tables":     {Kind: Metadata},
+		"the metadata lock of a table":        {Kind: Metadata, Perhaps: true},
 		"a row of job_history, in job_key":    {Kind: Row, Table: "job_history", Index: "job_key"},
 		"the metadata lock of history_checks": {Kind: Metadata, Table: "history_checks", Index: "no matter"},
 	} {

@@ -31,9 +31,9 @@ type Report struct {
 	// Chains are those with a session that waits, that which waits the longest first.
 	Chains []Node
 	// Locked are rows that are overdue and that a session has locked, among those that have been overdue for longest; More says that
-	// there are further rows, which were not looked at.
-	Locked []LockedRow
-	More   bool
+	// there are further rows, which were not looked at, and Skipped that none was, since somebody has a table locked or waits for that.
+	Locked        []LockedRow
+	More, Skipped bool
 	// Unseen is what could not be looked at, and what helps.
 	Unseen []Unseen
 	// Blind says that not even waits for rows could be looked at.
@@ -83,14 +83,15 @@ func Look(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 	// A session that is gone by now waits no more, as that of a look like this one before.
 	waits = slices.DeleteFunc(waits, func(w Wait) bool { return len(sessions) > 0 && sessions[w.Waiting].ID == 0 })
 	var locked []LockedRow
-	unlooked := slices.ContainsFunc(waits, func(w Wait) bool { return w.Kind == Metadata && l.ours(w) })
-	if !unlooked { // else it would wait, too
+	var unlooked bool
+	l.skipped = slices.ContainsFunc(waits, func(w Wait) bool { return w.Kind == Metadata && l.ours(w) })
+	if !l.skipped { // else it would wait, too
 		if locked, unlooked, err = l.lockedRows(ctx); err != nil {
 			return Report{}, err
 		}
 	}
 	end := func(s Session) string { return l.end(ctx, s) }
-	return Report{Chains: chains(sessions, waits, l.ours, end), Locked: locked, More: unlooked, Unseen: l.unseen, Blind: !seen}, nil
+	return Report{Chains: chains(sessions, waits, l.ours, end), Locked: locked, More: unlooked, Skipped: l.skipped, Unseen: l.unseen, Blind: !seen}, nil
 }
 
 // look is one Look under way.
@@ -102,6 +103,7 @@ type look struct {
 	named     map[string]bool // tables of the installation; nil for all of the server
 	unseen    []Unseen
 	endByCall *bool
+	skipped   bool // no row was looked at
 }
 
 func open(ctx context.Context, db *sqlx.DB, options Options) (*look, error) {
@@ -150,7 +152,7 @@ func read[T any](ctx context.Context, l *look, query, what string, columns func(
 	case errno.Is(err, errno.AccessDenied):
 		l.lacks(what, "GRANT PROCESS ON *.* TO "+l.account)
 	case errno.Is(err, errno.TableDenied, errno.DatabaseDenied):
-		l.lacks(what, "GRANT PROCESS ON *.* TO "+l.account+" and GRANT SELECT ON performance_schema.* TO "+l.account)
+		l.lacks(what, "GRANT PROCESS ON *.* TO "+l.account+"; GRANT SELECT ON performance_schema.* TO "+l.account)
 	case errno.Is(err, errno.NotShown):
 		l.lacks(what+": MySQL showed nothing for "+shownTime.String()+", since the statement of some session is no text", "look again")
 	default:
@@ -216,8 +218,8 @@ func (l *look) perhaps(ctx context.Context) (waits []Wait, err error) {
 	if !ok || len(waiting) == 0 {
 		return nil, err
 	}
-	l.lacks("who has the metadata locks that others wait for: each of the sessions that are named, whose transactions are open the longest, may have them",
-		"set performance_schema=ON and performance_schema_instrument='wait/lock/metadata/sql/mdl=ON' in the server's configuration")
+	l.lacks("who has the metadata lock that others wait for: of the sessions with the oldest transactions each may have it",
+		"set performance_schema=ON and performance_schema_instrument='wait/lock/metadata/sql/mdl=ON' in the server's configuration, and restart the server")
 	open, ok, err := read(ctx, l, l.Stmt.Get("blocking/open_mariadb"), "whose transactions are open", session)
 	if !ok {
 		return nil, err

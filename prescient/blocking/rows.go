@@ -143,7 +143,8 @@ func (l *look) lockedRows(ctx context.Context) (locked []LockedRow, more bool, e
 	case errno.Is(err, errno.NoSuchTable): // there is nothing yet
 		return nil, false, nil
 	case errno.Is(err, errno.LockWaitTimeout): // the table itself is locked
-		return nil, true, nil
+		l.skipped = true
+		return nil, false, nil
 	case err != nil:
 		return nil, more, err
 	}

@@ -35,7 +35,7 @@ func (l *look) examineAudit(ctx context.Context) {
 	_, _ = rand.Read(from[:]) // it never fails
 	if odd := namedOddities(l.oddities(ctx, from)); len(odd) > 0 {
 		l.say(bad("audit", "Entries of the audit are missing or forged: "+strings.Join(odd, "; ")+".",
-			"`audit --kind KIND --id ID` lists the entries and the accounts that wrote them. For what is missing see a backup, and who has the rights of the owner."))
+			"`audit --kind KIND --id ID` lists the entries and the accounts that wrote them. Compare them with a backup, and see who has the rights of the owner."))
 	}
 	const latest = "FORCE INDEX (PRIMARY) ORDER BY at DESC, entry DESC"
 	behind := "FORCE INDEX (incarnation) WHERE stream > " + from.Literal() + " ORDER BY stream, incarnation, version, pruned"

@@ -26,6 +26,8 @@ func (l *look) examineBlocking(ctx context.Context) {
 func withoutChains(found blocking.Report) Finding {
 	const none = "No session waits for another at the tables."
 	switch {
+	case len(found.Unseen) == 0 && found.Skipped:
+		return part("blocking", none+" No overdue row was looked at, since a table as such is locked.", "")
 	case len(found.Unseen) == 0 && found.More && len(found.Locked) == 0:
 		return part("blocking", none+" The first overdue rows are not locked; the rest was not looked at.", "")
 	case len(found.Unseen) == 0:
@@ -79,7 +81,7 @@ func lockedFindings(found blocking.Report) (findings []Finding) {
 		if does := first.Statement + first.Last; does != "" {
 			text += fmt.Sprintf(", whose statement is %.200s", does)
 		}
-		findings = append(findings, warn("blocking.rows", text+".", fmt.Sprintf("See what keeps the transaction open, and end it there or by %s. The sweeper tries the row again.", row.End)))
+		findings = append(findings, warn("blocking.rows", text+".", endIn(first, row.End)+" The sweeper tries the row again."))
 	}
 	return findings
 }
@@ -93,7 +95,9 @@ func blockingFindings(found blocking.Report, limit time.Duration) []Finding {
 	whose := root.Name()
 	longest := time.Duration(root.Longest()) * time.Second
 	text := fmt.Sprintf("%s for %s at the tables, the longest for %s", waitingOf(root), whose, longest)
-	if root.Behind[0].Waits.Perhaps {
+	do := endIn(root.Session, root.End)
+	if root.Perhaps() {
+		do = "See whether that session has used the table, and only then end it: " + root.HowToEnd(root.End)
 		text = fmt.Sprintf("%s for the metadata lock of a table, the longest for %s, perhaps for %s", waitingOf(root), longest, whose)
 	}
 	if does := root.Statement + root.Last; does != "" {
@@ -102,7 +106,15 @@ func blockingFindings(found blocking.Report, limit time.Duration) []Finding {
 	if longest < limit {
 		return []Finding{fine("blocking", text+".")}
 	}
-	return []Finding{warn("blocking", text+".", fmt.Sprintf("See what keeps the transaction open, and end it there or by %s. `blocking` shows all that wait.", root.End))}
+	return []Finding{warn("blocking", text+".", do+" `blocking` shows all that wait.")}
+}
+
+// endIn says how a session is ended whose transaction is in the way.
+func endIn(s blocking.Session, statement string) string {
+	if s.ID == 0 {
+		return s.HowToEnd(statement)
+	}
+	return fmt.Sprintf("See what keeps the transaction open, and end it there or by %s.", statement)
 }
 
 // waitingOf says how many wait for a root.

@@ -297,8 +297,16 @@ func TestADoctorNamesWhatIsPutOff(t *testing.T) {
 		r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order("kept"), JobExec: "kept", DueAt: rig.At("13:35")})
 		r.Exec("UPDATE p_future_job SET put_off_count = 1, last_error = 'not called any more, since it cannot be ended: 1451' WHERE job_exec = 'kept'")
 		if found := r.examine(rig.At("13:38"), Options{}); !slices.ContainsFunc(found, func(f Finding) bool {
-			return f.Code == "put_off" && strings.Contains(f.Text, "job_exec kept") && strings.Contains(f.Do, "foreign key or a trigger")
+			return f.Code == "put_off" && strings.Contains(f.Text, "job_exec kept") && strings.Contains(f.Do, "foreign key or trigger")
 		}) {
+			t.Errorf("%+v", found)
+		}
+		// Nor does one whose calls ignore their timeout: another reason of the same job_exec does not hide it.
+		r.Insert(rig.At("12:00"), prescient.NewJob{Entity: rig.Order("hangs"), JobExec: "kept", DueAt: rig.At("13:35")})
+		r.Exec("UPDATE p_future_job SET put_off_count = 1, last_error = 'put off: too many calls of this job_exec ignored their timeout and still run' WHERE entity_key = 'hangs'")
+		if found := r.examine(rig.At("13:38"), Options{}); !slices.ContainsFunc(found, func(f Finding) bool {
+			return f.Code == "put_off" && strings.Contains(f.Text, "1 checks of job_exec kept") && strings.Contains(f.Do, "restart the workers") && !strings.Contains(f.Do, "pending --exec")
+		}) || !slices.ContainsFunc(found, func(f Finding) bool { return strings.Contains(f.Do, "foreign key or trigger") }) {
 			t.Errorf("%+v", found)
 		}
 		r.Exec("DELETE FROM p_future_job WHERE job_exec = 'kept'")

@@ -72,12 +72,12 @@ func TestSettingsOfTheServerAreJudged(t *testing.T) {
 		{"a clock within the round trip", clockFindings(2*time.Second, 3*time.Second, time.Minute, DefaultClockWarn), "clock", SeverityOK},
 		{"a clock that is off", clockFindings(-2*time.Second, 0, time.Minute, DefaultClockWarn), "clock", SeverityWarn},
 		{"a clock far off", clockFindings(16*time.Second, 0, time.Minute, DefaultClockWarn), "clock", SeverityBad},
-		{"no partitions", partitionFindings(nil, rig.Day, text.PartitionSpan), "partitions", SeverityWarn},
-		{"the last one only", partitionFindings([]string{"MAXVALUE"}, rig.Day, text.PartitionSpan), "partitions", SeverityWarn},
-		{"no last one", partitionFindings([]string{"'2026-12-01 00:00:00'"}, rig.Day, text.PartitionSpan), "partitions", SeverityBad},
-		{"late", partitionFindings([]string{"'2026-11-01 00:00:00'", "MAXVALUE"}, rig.Day, text.PartitionSpan), "partitions", SeverityWarn},
-		{"soon late", partitionFindings([]string{"'2026-11-20 12:00:00'", "MAXVALUE"}, rig.Day, text.PartitionSpan), "partitions", SeverityWarn},
-		{"ahead", partitionFindings([]string{"'2026-11-01 00:00:00'", "'2026-12-01 00:00:00'", "MAXVALUE"}, rig.Day, text.PartitionSpan), "partitions", SeverityOK},
+		{"no partitions", partitionFindings("p_job_history", nil, rig.Day, text.PartitionSpan), "partitions", SeverityWarn},
+		{"the last one only", partitionFindings("p_job_history", []string{"MAXVALUE"}, rig.Day, text.PartitionSpan), "partitions", SeverityWarn},
+		{"no last one", partitionFindings("p_job_history", []string{"'2026-12-01 00:00:00'"}, rig.Day, text.PartitionSpan), "partitions", SeverityBad},
+		{"late", partitionFindings("p_job_history", []string{"'2026-11-01 00:00:00'", "MAXVALUE"}, rig.Day, text.PartitionSpan), "partitions", SeverityWarn},
+		{"soon late", partitionFindings("p_job_history", []string{"'2026-11-20 12:00:00'", "MAXVALUE"}, rig.Day, text.PartitionSpan), "partitions", SeverityWarn},
+		{"ahead", partitionFindings("p_job_history", []string{"'2026-11-01 00:00:00'", "'2026-12-01 00:00:00'", "MAXVALUE"}, rig.Day, text.PartitionSpan), "partitions", SeverityOK},
 	} {
 		if f := finding(test.found, test.code); f.Severity != test.want || test.want != SeverityOK && f.Do == "" {
 			t.Errorf("%s: %+v; want %s", test.name, test.found, test.want)

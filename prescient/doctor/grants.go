@@ -147,15 +147,15 @@ func surplusOf(of account.Surplus) Finding {
 	if n := len(what) - most; n > 0 {
 		what, more = what[:most], fmt.Sprintf(" and on %d more", n)
 	}
-	as, do := "no role is recorded for it, and none gives", ""
+	as, do := "no role is recorded for it, and no role gives this right", ""
 	switch {
 	case of.Host == "":
 		do = strings.Join(revokes, "; ")
 	case len(of.Roles) == 0:
-		do = fmt.Sprintf("Run `grants --role ROLE --user %s --host '%s'` with the role that the account is to have: the statements that it prints take the rest away.", of.User, of.Host)
+		do = fmt.Sprintf("See what uses these rights. Then run `grants --role ROLE --user %s --host '%s'` with the role that the account is to have: the statements that it prints take the rest away.", of.User, of.Host)
 	default:
 		as = "beyond " + strings.Join(of.Roles, " and ")
-		do = fmt.Sprintf("Run `grants --role %s --user %s --host '%s'`: the statements that it prints take the rest away. A further --role ROLE keeps what that role gives.",
+		do = fmt.Sprintf("See what uses these rights. Then run `grants --role %s --user %s --host '%s'`, with a further --role ROLE for what it is to keep: the statements that it prints take the rest away.",
 			strings.Join(of.Roles, " --role "), of.User, of.Host)
 	}
 	return warn("grants.surplus", fmt.Sprintf("%s has more rights than it should (%s): %s%s.", of.Name(), as, strings.Join(what, ", "), more), do)

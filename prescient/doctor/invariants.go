@@ -17,7 +17,7 @@ import (
 // ledger: it would be an error of prescient's, or the work of somebody who wrote to its tables. What is in history is
 // only looked at by an account that may read it.
 func (l *look) examineInvariants(ctx context.Context) {
-	const never = "This must never be. Keep the rows and the workers' logs, see who else writes to these tables, and report it. Then "
+	const never = "This must never be. Copy the rows of both tables and the workers' logs, see who else writes to these tables, and report it. Then "
 	var unread, sound, parts []string // tables that the account may not read, what is sound of the rest, and what alone was read
 	denied := func(tables ...string) bool {
 		if !errno.Denied(l.err) {
@@ -35,7 +35,7 @@ func (l *look) examineInvariants(ctx context.Context) {
 		code, statement, text, do string
 		reads                     []string
 	}{
-		{"invariants.both", "operate/both", "is pending and has ended with the same revision", never + "cancel the check.", []string{"future_job", "job_history"}},
+		{"invariants.both", "operate/both", "is pending in future_job and has ended in job_history with the same revision", never + "cancel the pending one, so that it does not run again: `cancel --entity {entity} --exec {exec}`.", []string{"future_job", "job_history"}},
 		{"invariants.twice", "operate/twice", "has more than one end of the same revision", never + "delete all ends but the first.", []string{"job_history"}},
 	} {
 		var jobs []prescient.FutureJob
@@ -44,7 +44,7 @@ func (l *look) examineInvariants(ctx context.Context) {
 		case denied(rule.reads...):
 		case len(jobs) > 0:
 			l.say(bad(rule.code, fmt.Sprintf("%s of %s (tag %q, slot %s) %s.", jobs[0].JobExec, jobs[0].Entity(), jobs[0].Tag,
-				slots.Stamp(jobs[0].NextCheckAt), rule.text), rule.do))
+				slots.Stamp(jobs[0].NextCheckAt), rule.text), strings.NewReplacer("{entity}", jobs[0].Entity().String(), "{exec}", jobs[0].JobExec).Replace(rule.do)))
 		case rule.code == "invariants.twice":
 			sound = append(sound, "no row of history ended twice")
 		}

@@ -39,7 +39,7 @@ func (l *look) examineLongRuns(ctx context.Context) {
 		one := faulty{ID: run.ID}
 		switch run.Kind {
 		case "left":
-			if one.Reason = "handed on"; run.Agent != "" {
+			if one.Reason = "its worker stopped and handed it on"; run.Agent != "" {
 				one.Reason = "last held by " + run.Agent
 			}
 		case "takeovers":
@@ -50,11 +50,11 @@ func (l *look) examineLongRuns(ctx context.Context) {
 		of[run.Kind] = append(of[run.Kind], one)
 	}
 	l.sayOf(of["left"], bad("long_runs", "Nobody goes on with long runs whose leases are over",
-		"Start a worker that has registered their job_execs and has a place in their pools (worker.pools). `agents` lists the workers."))
+		"Start a worker that has registered their job_execs and has a place in their pools (worker.pools). `agents --pools` says where runs wait and no place is free."))
 	l.sayOf(of["waiting"], warn("long_runs.waiting", fmt.Sprintf("Long runs that were due %s ago or earlier wait for a place, or for the run before them", l.now.Sub(wait)),
-		"Nothing, if `roll-forward` has just moved these runs. Else start more workers, give them more places, or see why the other runs take so long."))
+		"Do nothing if `roll-forward` has just moved these runs. Else start more workers, give them more places, or see why the other runs take so long."))
 	l.sayOf(of["takeovers"], warn("long_runs.takeovers", "Long runs were taken over more than once, from workers that died or did not renew their leases",
-		"Read the logs of those workers. A run that kills its workers ends as crashed."))
+		"Read the logs of those workers. A run that kills its workers ends by itself, as crashed."))
 	l.sayOf(of["checkpoint"], warn("long_runs.checkpoint", "Checkpoints were refused", "Save less in the checkpoint. What is large belongs in a table, and the checkpoint says where."))
 	l.orFine(ctx, "long_runs", "no long run has lost its worker, or waits for long", longRunsInHand(longRunProbe),
 		reach{"the first %s rows of the next slots", longRunProbe, "future_job", "PRIMARY", "WHERE next_check_at > ? AND next_check_at <= ?", []any{l.now, soon}})

@@ -49,7 +49,7 @@ func TestADoctorNamesLongRunsThatDoNotGetOn(t *testing.T) {
 		r.Exec("UPDATE p_future_job SET check_count = 1 WHERE entity_key = 'called'")
 		found := look("12:04")
 		wantFinding(t, found, "long_runs", SeverityBad, `"report/left" (last held by w1)`)
-		wantFinding(t, found, "long_runs", SeverityBad, `"report/handed" (handed on)`)
+		wantFinding(t, found, "long_runs", SeverityBad, `"report/handed" (its worker stopped and handed it on)`)
 		wantFinding(t, found, "long_runs.takeovers", SeverityWarn, `"report/dies" (2 times, now held by w1)`)
 		wantFinding(t, found, "long_runs.checkpoint", SeverityWarn, `"report/large" (checkpoint too long: 70000 bytes`)
 		wantFinding(t, found, "long_runs.waiting", SeverityWarn, `"report/queued"`)

@@ -30,7 +30,7 @@ func TestPurgeOfTheServerIsJudged(t *testing.T) {
 			"The oldest transaction, of connection 7, shop@10.0.0.1:99, has been open for 1h0m1s, longer than 1h0m0s. Meanwhile the server purges nothing that the transaction may still see."},
 		{"nobody knows whose", transactionFinding(&openTransaction{7, time.Second, ""}, time.Hour), SeverityOK, "The oldest transaction, of connection 7, has been open for 1s."},
 		{"prepared", transactionFinding(&openTransaction{0, 2 * time.Hour, ""}, time.Hour), SeverityWarn,
-			"The oldest transaction, of no connection, has been open for 2h0m0s, longer than 1h0m0s. Meanwhile the server purges nothing that the transaction may still see."},
+			"The oldest transaction, without a connection, has been open for 2h0m0s, longer than 1h0m0s. Meanwhile the server purges nothing that the transaction may still see."},
 	} {
 		if f := test.found; f.Severity != test.want || f.Text != test.says || (f.Do == "") != (test.want == SeverityOK) {
 			t.Errorf("%s: %+v; want %s, %s", test.name, f, test.want, test.says)

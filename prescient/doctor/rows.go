@@ -64,7 +64,8 @@ func (d *doctor) overdueBad() time.Duration { return cmp.Or(d.options.OverdueBad
 func (d *doctor) judgeOverdue(count, names string, first time.Time) Finding {
 	age := d.now.Sub(first)
 	text := fmt.Sprintf("%s checks are overdue, the oldest since its slot %s, %s ago: %s", count, slots.Stamp(first), age.Round(time.Second), names)
-	const do = "Start `work` or `sweep`, which catches up, or read what their logs say of these checks. Where no worker runs them, `roll-forward` moves all overdue checks to the next slot."
+	const do = "See by `agents` whether a worker or a sweep lives. If none does, start `work`, which catches up. Else `blocking` and the worker's log say what keeps these checks. " +
+		"`roll-forward` makes nothing run: it moves all overdue checks to the next slot, for when nobody can catch up."
 	switch {
 	case d.halted:
 		return warn("overdue", text+". Everything is paused.", "Run `resume --all` once the reason is gone. The sweeper catches up then.")
@@ -232,7 +233,8 @@ type putOff struct {
 // name is misspelt, or their calls ignore their timeout.
 func (l *look) examinePutOff(ctx context.Context) {
 	last := l.now.Add(prescient.MaxPutOff + 2*l.tables.Grid.Resolution())
-	found := make(map[string]putOff)
+	type why struct{ exec, kind string }
+	found := make(map[why]putOff)
 	sample := func(from, to time.Time, limit int) (more bool) {
 		var some []putOff
 		l.rows(ctx, &some, "operate/put_off", from, to, limit)
@@ -240,7 +242,8 @@ func (l *look) examinePutOff(ctx context.Context) {
 		for _, one := range some {
 			looked += one.Looked
 			if one.Jobs > 0 {
-				found[one.JobExec] = one.and(found[one.JobExec])
+				key := why{one.JobExec, one.kind()}
+				found[key] = one.and(found[key])
 			}
 		}
 		return looked == limit
@@ -263,10 +266,28 @@ func (l *look) examinePutOff(ctx context.Context) {
 		}
 		parts = append(parts, fmt.Sprintf("some rows of %d slots", few))
 	}
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		l.say(l.judgePutOff(found[name], sampled))
+	for _, key := range slices.SortedFunc(maps.Keys(found), func(a, b why) int {
+		return cmp.Or(cmp.Compare(a.exec, b.exec), cmp.Compare(a.kind, b.kind))
+	}) {
+		l.say(l.judgePutOff(found[key], sampled))
 	}
 	l.orPart("put_off", "no check is put off without a call", parts)
+}
+
+// row is one that was put off for the reason.
+func (p putOff) row() prescient.FutureJob {
+	return prescient.FutureJob{PutOffCount: p.Times, LastError: p.Reason}
+}
+
+// kind tells reasons apart that have the same remedy.
+func (p putOff) kind() string {
+	switch {
+	case prescient.IsKept(p.row()):
+		return "kept"
+	case prescient.IsAbandoned(p.row()):
+		return "abandoned"
+	}
+	return ""
 }
 
 // and joins what two looks found, which may have seen the same rows: the larger number is sure.
@@ -288,10 +309,14 @@ func (d *doctor) judgePutOff(p putOff, sampled bool) Finding {
 		count += " or more"
 	}
 	f := warn("put_off", fmt.Sprintf("%s checks of job_exec %s are put off without a call, up to %d times in a row. The first has been due since %s: %s",
-		count, p.JobExec, p.Times, slots.Stamp(p.Since), p.Reason),
+		count, p.JobExec, p.Times, slots.Stamp(p.Since), strings.TrimPrefix(p.Reason, "put off: ")),
 		fmt.Sprintf("Start a worker that has registered %[1]s. If the name is misspelt, list the checks with `pending --exec %[1]s`, cancel them, and insert them under the right name.", p.JobExec))
-	if prescient.IsKept(prescient.FutureJob{PutOffCount: p.Times, LastError: p.Reason}) {
-		f.Do = "Remove what keeps these rows in future_job: a foreign key or a trigger of the app. The checks end when a worker tries them next."
+	switch p.kind() {
+	case "abandoned":
+		f.Do = "Make the job_exec return when its context ends, and restart the workers in which its calls hang; `agents` lists the workers. Cancel nothing: the checks run then."
+	case "kept":
+		f.Do = "Remove what the error names: drop the app's foreign key or trigger, or delete the app's rows that point to these checks. A worker tries again, within a day at most, and does not call the job_exec: " +
+			"the checks end as failed. `requeue --outcome failed` makes them pending again."
 	}
 	if d.now.Sub(p.Since) > d.overdueBad() {
 		f.Severity = SeverityBad

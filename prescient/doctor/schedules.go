@@ -53,9 +53,9 @@ func (l *look) examineSchedules(ctx context.Context) {
 	l.sayOf(disabled, bad("schedules", "Schedules that cannot fire are disabled", "Correct each with `schedule update ID`, or delete it."))
 	l.sayOf(failing, bad("schedules.timers", "The timers of schedules fail, and run again in each slot", "Mend what the error names. Nothing that is due is lost."))
 	l.sayOf(timerless, bad("schedules.timerless", "The timer rows of enabled schedules are missing, so that these schedules never fire",
-		"Run `schedule update ID` for each, with a good crontab where an error is named here."))
+		"Run `schedule update ID` for each. Where an error is named here, give what it wants: another crontab, or `--zone` with another time zone."))
 	l.sayOf(elsewhere, warn("schedules.zones", "Timers wait for times that are no occurrence by the time zones of this machine",
-		"Give all machines the same tzdata and restart the programs on them. Then `schedule update ID` plans each schedule anew. Each local time fires once all the same."))
+		"Give all machines the same tzdata and restart the programs on them. Then `schedule update ID` plans each schedule anew. Whichever machine is right, each local time fires once."))
 	l.sayOf(refused, warn("schedules.crontabs", "This version refuses the crontabs of schedules, which fire as before",
 		"Give each a crontab that is allowed: `schedule update ID CRONTAB`."))
 	fires := "no schedule is disabled because it cannot fire; each that is enabled has a timer that does not fail and whose time is right by this machine's time zones"

@@ -140,12 +140,12 @@ func (l *look) examinePartitions(ctx context.Context) {
 	}
 	var bounds []string
 	l.rows(ctx, &bounds, "operate/partitions", l.tables.Prefix+"job_history")
-	l.say(partitionFindings(bounds, l.now, l.options.PartitionsAhead)...)
+	l.say(partitionFindings(l.tables.Prefix+"job_history", bounds, l.now, l.options.PartitionsAhead)...)
 }
 
 // partitionFindings judges the upper bounds of the partitions of history. With a week to go, the default for ahead, nobody
 // has pruned for seven.
-func partitionFindings(bounds []string, now time.Time, ahead time.Duration) []Finding {
+func partitionFindings(table string, bounds []string, now time.Time, ahead time.Duration) []Finding {
 	const do = "Run `prune` or `migrate`: both make partitions ahead."
 	var last time.Time
 	unbounded := false
@@ -160,8 +160,8 @@ func partitionFindings(bounds []string, now time.Time, ahead time.Duration) []Fi
 	case len(bounds) == 0:
 		return []Finding{warn("partitions", "History is not partitioned, so that old ends leave by DELETE only.", do)}
 	case !unbounded:
-		return []Finding{bad("partitions", "History has no partition without an upper bound. The server refuses ends after "+slots.Stamp(last)+", and their checks run again and again.",
-			"Add a partition VALUES LESS THAN (MAXVALUE).")}
+		return []Finding{bad("partitions", "History has no partition without an upper bound. From "+slots.Stamp(last)+" on the server lets no check end, so that each runs again and again.",
+			"Before that, as owner: ALTER TABLE "+table+" ADD PARTITION (PARTITION p_later VALUES LESS THAN (MAXVALUE))")}
 	case last.IsZero():
 		return []Finding{warn("partitions", "History has one partition only, so that old ends cannot be dropped.", do)}
 	case last.Before(now):

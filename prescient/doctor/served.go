@@ -17,7 +17,19 @@ import (
 const (
 	ledgerProbe = 20_000 // latest rows of the ledger that are looked through
 	servedProbe = 2_000  // slots of the last day
+	leasesProbe = 100    // leases that are counted
 )
+
+// leases is how many there are of those that were counted.
+func leases(n int) string {
+	switch n {
+	case 1:
+		return "1 lease"
+	case leasesProbe:
+		return fmt.Sprintf("%d leases or more", n)
+	}
+	return fmt.Sprintf("%d leases", n)
+}
 
 // latestOfLedger is how far the looks at its latest rows go.
 var latestOfLedger = reach{"the latest %s rows of the ledger", ledgerProbe, "slot_run", "PRIMARY", "", nil}
@@ -97,12 +109,12 @@ func (d *doctor) judgeMissed(from, before time.Time, was, latest []served) Findi
 // examineLeases looks for leases that lapsed and that nobody took over.
 func (l *look) examineLeases(ctx context.Context) {
 	var lapsed []store.Leased
-	l.rows(ctx, &lapsed, "operate/lapsed", ledgerProbe, 100)
+	l.rows(ctx, &lapsed, "operate/lapsed", ledgerProbe, leasesProbe)
 	if len(lapsed) > 0 {
 		first := lapsed[0]
-		l.say(warn("leases", fmt.Sprintf("%d leases lapsed, and nobody took their buckets over. The first, of worker %s on bucket %d of slot %s, lapsed %s ago: the worker died, or hangs.",
-			len(lapsed), first.Worker, first.Bucket, slots.Stamp(first.Slot), (-time.Duration(first.HeldMicros)*time.Microsecond).Round(time.Second)),
-			"See what became of the worker. Where checks are left, a sweep takes the bucket over."))
+		l.say(warn("leases", fmt.Sprintf("%s lapsed, and nobody took their buckets (parts of a slot) over. The first, of worker %s on bucket %d of slot %s, lapsed %s ago: the worker died, or hangs.",
+			leases(len(lapsed)), first.Worker, first.Bucket, slots.Stamp(first.Slot), (-time.Duration(first.HeldMicros)*time.Microsecond).Round(time.Second)),
+			"See what became of the worker. Where `doctor --only overdue` finds nothing, no check is left, and that is all. Else see that somebody sweeps: `work`, or a timer that calls `sweep`."))
 		return
 	}
 	l.orFine(ctx, "leases", "no lease has lapsed", latestOfLedger)
@@ -112,11 +124,11 @@ func (l *look) examineLeases(ctx context.Context) {
 // the database was set back. They keep nobody from their buckets.
 func (l *look) examineFarLeases(ctx context.Context) {
 	var far []store.Leased
-	l.rows(ctx, &far, "operate/far_leases", ledgerProbe, 100)
+	l.rows(ctx, &far, "operate/far_leases", ledgerProbe, leasesProbe)
 	if len(far) > 0 {
 		first := far[0]
-		l.say(warn("leases.far", fmt.Sprintf("%d leases end more than %s ahead, and no lease is that long: the clock of the database was set back. The first, of worker %s on bucket %d of slot %s, ends in %s.",
-			len(far), prescient.MaxLease, first.Worker, first.Bucket, slots.Stamp(first.Slot), (time.Duration(first.HeldMicros)*time.Microsecond).Round(time.Second)),
+		l.say(warn("leases.far", fmt.Sprintf("%s end more than %s ahead, and no lease is that long: the clock of the database was set back. The first, of worker %s on bucket %d of slot %s, ends in %s.",
+			leases(len(far)), prescient.MaxLease, first.Worker, first.Bucket, slots.Stamp(first.Slot), (time.Duration(first.HeldMicros)*time.Microsecond).Round(time.Second)),
 			"See that the clock of the database is right. Workers do not honour these leases: where checks are left, a sweep takes the buckets over."))
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"prescient/prescient/blocking"
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/store"
 	text "prescient/sql"
@@ -206,7 +207,7 @@ func transactionFinding(oldest *openTransaction, limit time.Duration) Finding {
 	}
 	whose, do := fmt.Sprintf("of connection %d", oldest.connection), fmt.Sprintf("See what keeps the transaction open, and end it there or by KILL %d.", oldest.connection)
 	if oldest.connection == 0 {
-		whose, do = "of no connection", "Mostly that is a prepared XA transaction. XA RECOVER lists those: commit it, or roll it back."
+		whose, do = "without a connection", blocking.Session{}.HowToEnd("")
 	}
 	if oldest.account != "" {
 		whose += ", " + oldest.account

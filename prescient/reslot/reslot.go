@@ -150,7 +150,7 @@ func newReslot(db *sqlx.DB, o Options) (*reslot, error) {
 func (r *reslot) run(ctx context.Context) error {
 	err := r.steps(ctx)
 	if err != nil && r.announced {
-		err = fmt.Errorf("%w; nothing runs until reslot is run again, such as reslot --resolution %s", err, r.tables.Grid)
+		err = fmt.Errorf("nothing runs until reslot is run again: reslot --resolution %[2]s. It failed: %[1]w", err, r.tables.Grid)
 	}
 	return err
 }

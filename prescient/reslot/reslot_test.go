@@ -201,7 +201,7 @@ func TestAnInterruptedReslotMayGoElsewhere(t *testing.T) {
 		})
 		_, err := r.reslotOn(t.Context(), r.HookedAs("owner", time.Time{}, h), 20*time.Minute, nil)
 		rig.WantErr(t, "reslot", err, errKilled)
-		if !rig.Contains(err, "nothing runs until reslot is run again, such as reslot --resolution 20m0s") {
+		if !rig.Contains(err, "nothing runs until reslot is run again: reslot --resolution 20m0s") {
 			t.Errorf("reslot says %v", err)
 		}
 		r.adviceIsToReslot(20 * time.Minute)

@@ -60,7 +60,7 @@ func (s *Schedules) mine(some ...Schedule) error {
 	for _, one := range some {
 		switch is := one.JobExec == reserved.StepsExec; {
 		case is && !s.ofJobs:
-			return fmt.Errorf("%w: %q runs job_exec %s; change the job instead", ErrOfJob, one.ID, one.JobExec)
+			return fmt.Errorf("%w: %q runs job_exec %s; change or delete the job instead (job edit, job delete)", ErrOfJob, one.ID, one.JobExec)
 		case !is && s.ofJobs:
 			return fmt.Errorf("%w: %q, which belongs to no job", ErrExists, one.ID)
 		}

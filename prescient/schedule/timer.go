@@ -87,7 +87,7 @@ func (s *Schedules) first(one Schedule, created, now time.Time) (time.Time, erro
 	}
 	if !one.MayCoalesce {
 		if err := line.TooFine(s.tables.Grid, now); err != nil {
-			return time.Time{}, prescient.InField("crontab", fmt.Errorf("schedule %q: %w, unless it may coalesce", one.ID, err))
+			return time.Time{}, prescient.InField("crontab", fmt.Errorf("schedule %q: %w, unless it may coalesce (schedule create --coalesce)", one.ID, err))
 		}
 	}
 	first, _ := line.Next(now)

@@ -38,7 +38,9 @@ type Damage struct {
 	Lost string
 	// Held says that Repair did not since somebody had it open.
 	Held bool
-	gone bool // a procedure that is not there at all
+	// Again says that Repair sent DDL in vain, and sends it again when it is called the next time.
+	Again bool
+	gone  bool // a procedure that is not there at all
 }
 
 // What names what is damaged.

@@ -71,7 +71,7 @@ func (s Schema) repair(ctx context.Context, db *sql.DB, ddl *DDL, did *Repaired)
 			}
 			d.Held = errors.Is(failed[key], ErrHeld)
 			if d.Lost == "" {
-				d.Lost = s.whyNot(d, failed[key])
+				d.Lost, d.Again = s.whyNot(d, failed[key]), true
 			}
 			did.Left = append(did.Left, d)
 		}
@@ -156,7 +156,7 @@ func (s Schema) whyNot(d Damage, err error) string {
 	case err == nil:
 		return "the statement went through, but changed nothing"
 	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "_on_grid"):
-		return fmt.Sprintf("rows lie off the grid: `reslot --resolution %s` moves them, and adds it", s.Resolution)
+		return fmt.Sprintf("rows have times that are no slots. `reslot --resolution %s` moves these rows and adds the check; nothing runs meanwhile", s.Resolution)
 	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "future_job_payload_size"):
 		return "there are rows of before with longer payloads: they run, and end; then repair again"
 	case refused(err, errCheckMySQL, errCheckMariaDB) && strings.HasSuffix(d.Name, "future_job_named"):
@@ -168,14 +168,14 @@ func (s Schema) whyNot(d Damage, err error) string {
 	case refused(err, errCheckMySQL, errCheckMariaDB):
 		_, holds, _ := strings.Cut(d.DDL[0], " CHECK ")
 		how := "UPDATE or DELETE them, or let them come to their end"
-		if d.Of == s.Prefix+"future_job" {
-			how = "cancel them"
+		if d.Of == s.Prefix+"future_job" { // the command cancel does not take every name
+			how = "end each by CALL " + s.Prefix + "cancel(entity_name, entity_key, job_exec)"
 		}
-		return fmt.Sprintf("there are rows that it refuses: see SELECT %s FROM %s WHERE NOT %s; %s, then repair again", s.namesOf(d.Of), d.Of, holds, how)
+		return fmt.Sprintf("there are rows that it refuses: SELECT %s FROM %s WHERE NOT %s lists them; %s, then repair again", s.namesOf(d.Of), d.Of, holds, how)
 	case refused(err, errDuplicateKey):
 		return "there are rows that are the same to it: " + plainly(err)
 	case errors.Is(err, ErrHeld):
-		return err.Error() + ": end that transaction, then repair again"
+		return err.Error() + ": end that transaction (`blocking` names the statement), then repair again"
 	case ofSystemUser(err) != "":
 		return ofSystemUser(err) + ": repair by such an account"
 	}

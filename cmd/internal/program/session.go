@@ -231,9 +231,9 @@ func (s *Session) Explain(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case exit.IsDenied(err):
-		return fmt.Errorf("%w (the account lacks this right%s: %s grants prints those of each role)", err, s.rolesWith(err), s.Program.Name)
+		return fmt.Errorf("%w (the account lacks this right%s: use the account of such a role, or have an administrator run what %s grants prints)", err, s.rolesWith(err), s.Program.Name)
 	case exit.IsInsecure(err) && s.Config.TLS == (config.TLS{}):
-		return fmt.Errorf("database %s: %w (if the server or the account wants TLS, as with require_secure_transport, give tls.ca_file, or tls=true in the DSN)", s.Config.DSN, err)
+		return fmt.Errorf("database %s: %w (see first whether user and password of the DSN are right and the account may come from this host; if the server or the account wants TLS, as with require_secure_transport, give tls.ca_file, or tls=true in the DSN)", s.Config.DSN, err)
 	case exit.Unreachable(err):
 		return fmt.Errorf("database %s: %w", s.Config.DSN, err)
 	}
