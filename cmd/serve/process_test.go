@@ -170,6 +170,19 @@ func TestSIGTERMInMidSlotEndsGracefully(t *testing.T) {
 	})
 }
 
+// Nor is it a failure of run where its slot has not begun.
+func TestSIGTERMBeforeTheSlotEndsRunGracefully(t *testing.T) {
+	rig.EachFlavour(t, func(r *rig.Rig) {
+		r.Begin()
+		r.At("12:59:59") // and stays there
+		p := r.Start("early", "run")
+		rig.Eventually(r.T, "run is there", func() bool { return r.Count("SELECT COUNT(*) FROM agent WHERE kind = 'run'") == 1 })
+		time.Sleep(500 * time.Millisecond) // by now it waits for the slot
+		r.Must(p.Process.Signal(syscall.SIGTERM))
+		p.Ends(r.T, cmd.ExitOK)
+	})
+}
+
 func TestSecondSignalEndsTheProcessAtOnce(t *testing.T) {
 	rig.EachFlavour(t, func(r *rig.Rig) {
 		blocked := make(chan struct{})

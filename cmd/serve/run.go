@@ -28,8 +28,8 @@ func Run(prog *program.Program) *cobra.Command {
 		Short: "Run the slot that is now, then end: for cron and systemd timers",
 		Long: `Runs the slot that is now, by the database's clock, and ends when nothing of it is left for this worker.
 Started a moment too early it waits for the slot. A slot that is not assigned to this worker (worker.minutes,
-worker.share) is left alone, which is no failure. SIGTERM stops it gracefully.
-Where the server stays away for longer than worker.patience it fails with 5; the next sweep takes the slot then.
+worker.share) is left alone, and SIGTERM stops it gracefully: in both cases the exit code is 0. Where the server stays away for
+longer than worker.patience the exit code is 5; the next sweep takes the slot then.
 
 Where job_execs took on long runs, it ends when these do. SIGTERM hands them on: they have worker.stop_grace to save a
 checkpoint, from which another worker goes on. A systemd timer does not start the service meanwhile, so that slots are
@@ -61,7 +61,7 @@ func runSlot(cmd *cobra.Command, s *program.Session) error {
 	if unassigned {
 		s.Log.Info().Time("slot", figures.Slot).Stringer("assigned", s.Config.Worker.Assignment).
 			Msg("this slot is not assigned to this worker; nothing to do")
-	} else if err != nil {
+	} else if err != nil && !stopped(cmd.Context(), err) {
 		return s.Explain(err)
 	}
 	if s.Program.JSON {
