@@ -12,6 +12,8 @@ const (
 	errCheckRead           = 1020
 	errAccessDenied        = 1044
 	errNoSuchColumn        = 1054
+	errDuplicateColumn     = 1060
+	errDuplicateIndex      = 1061
 	errDuplicateKey        = 1062
 	errTableDenied         = 1142
 	errColumnDenied        = 1143
