@@ -31,7 +31,7 @@
 //
 // # When clocks are changed
 //
-// A crontab whose hours are all 24 is hourly; all others have fixed local times.
+// A crontab whose hours are all 24 is hourly; all others have fixed local times (zone.go).
 //
 //   - An hourly one fires at each instant whose local time it matches: twice in an hour that comes twice, and not in one that is left out.
 //   - A fixed local time fires once: when the local clock first shows it, or jumps over it. So 02:30 fires at the first of two 02:30s, and at 03:00
