@@ -7,10 +7,6 @@ import (
 	"fmt"
 )
 
-// ofEarlier is what whoever has tables from before the baseline can do.
-const ofEarlier = "Go on with the program that made these tables, or have this one make others beside them, under another table_prefix. " +
-	"Only if all that they hold may be lost: `migrate down --yes` drops them, and `migrate` makes them empty"
-
 // Advice says what helps where a program finds the tables not ready, which is not always a migration. command is how the program is told
 // to migrate. It only reads; an account that may not read which migrations were applied is told to migrate, which tells the rest.
 func Advice(ctx context.Context, db *sql.DB, s Schema, command string) string {

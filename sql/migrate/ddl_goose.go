@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
-	"regexp"
 )
 
 // asDatabase lets goose, which takes a database, send its statements as DDL does. All its connections are that one.
@@ -28,15 +27,6 @@ func (c ddlConn) ExecContext(ctx context.Context, statement string, args []drive
 	}
 	return driver.ResultNoRows, err
 }
-
-// addsOne says whether a statement adds one column or one index and nothing else: where the server has one of the name, it was done.
-// This is the form that every server takes; what cannot be said so is an ALTER in a literal that is prepared, as far as it was not done.
-func addsOne(statement string) bool {
-	found := alterTable.FindStringSubmatch(statement)
-	return found != nil && len(splitList(found[2])) == 1 && addsNamed.MatchString(found[2])
-}
-
-var addsNamed = regexp.MustCompile(`^\s*ADD (?:COLUMN|KEY|UNIQUE KEY) \w+ `)
 
 // QueryContext implements driver.QueryerContext.
 func (c ddlConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {

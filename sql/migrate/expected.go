@@ -45,7 +45,6 @@ func (t Table) Default(column string) string {
 
 var (
 	createTable   = regexp.MustCompile(`(?s)^CREATE TABLE IF NOT EXISTS (\w+) \((.*?)\n\)`)
-	alterTable    = regexp.MustCompile(`(?s)^ALTER TABLE (\w+)\s+(.*)$`)
 	literals      = regexp.MustCompile(`(?s)'((?:[^']|'')*)'`)
 	createObject  = regexp.MustCompile(`(?s)^CREATE (?:OR REPLACE )?(?:SQL SECURITY INVOKER )?(VIEW|PROCEDURE) (\w+)`)
 	dropObjects   = regexp.MustCompile(`(?s)^DROP (?:VIEW|PROCEDURE) IF EXISTS (.*)$`)
@@ -216,32 +215,6 @@ func (t *Table) drop(kind, name string) {
 		list = &t.Indexes
 	}
 	*list = slices.DeleteFunc(*list, func(n string) bool { return n == name })
-}
-
-// splitList cuts at the commas that stand in no parentheses and no literal, and makes each part one line.
-func splitList(text string) (list []string) {
-	depth, from, quoted := 0, 0, false
-	add := func(part string) {
-		if part = strings.Join(strings.Fields(part), " "); part != "" {
-			list = append(list, part)
-		}
-	}
-	for i, c := range []byte(text) {
-		switch {
-		case c == '\'':
-			quoted = !quoted
-		case quoted:
-		case c == '(':
-			depth++
-		case c == ')':
-			depth--
-		case c == ',' && depth == 0:
-			add(text[from:i])
-			from = i + 1
-		}
-	}
-	add(text[from:])
-	return list
 }
 
 // closing is where the parenthesis that the text begins with is closed.

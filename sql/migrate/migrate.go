@@ -54,6 +54,10 @@ var ErrPruning = errors.New("another prune is running")
 // ErrEarlier is returned where the tables are of a version from before the baseline: nothing brings them up to date.
 var ErrEarlier = errors.New("this program cannot bring these tables up to date")
 
+// ofEarlier is what whoever has tables from before the baseline can do.
+const ofEarlier = "Go on with the program that made these tables, or have this one make others beside them, under another table_prefix. " +
+	"Only if all that they hold may be lost: `migrate down --yes` drops them, and `migrate` makes them empty"
+
 // ErrResolution is returned when tables cannot be made for a resolution, or are there for another.
 var ErrResolution = errors.New("resolution not allowed")
 

@@ -1,5 +1,5 @@
--- Which job_execs have rows that were moved on without a call, among the first ones of some slots, and for which reasons? The beginning of a
--- reason tells which it is.
+-- Which job_execs have rows that were moved on without a call, among the first ones of some slots, and why?
+-- The beginning of a reason tells which it is.
 -- Index: PRIMARY of future_job, at most the limit's entries. Locks: none.
 -- 1: first slot, 2: last slot, 3: limit
 SELECT job_exec, COUNT(*) AS looked, COUNT(CASE WHEN put_off_count > 0 THEN 1 END) AS jobs,
