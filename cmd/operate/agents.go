@@ -45,7 +45,7 @@ and how many wait for one, for how long.`, agent.Every, agent.DeadAfter, agent.F
 			if pools {
 				return watched(cmd, prog, watch, agent.Pools, "There is no pool: no live agent serves one, and no long run is under way.", poolColumns, poolCells)
 			}
-			return watched(cmd, prog, watch, agent.List, "There is no agent: no process of work and no timer was heard of lately.", agentColumns, agentCells)
+			return watched(cmd, prog, watch, agent.List, fmt.Sprintf("There is no agent: in these tables no process of work and no timer was heard of in the last %s.", agent.ForgottenAfter), agentColumns, agentCells)
 		},
 	}
 	cmd.Flags().BoolVar(&pools, "pools", false, "list the pools of long runs, and what waits in them")

@@ -278,8 +278,12 @@ func (r *reslot) awaitLeases(ctx context.Context) error {
 		}
 		if !time.Now().Before(giveUp) {
 			l := live[0]
-			return fmt.Errorf("%w: %d or more, among them that of worker %s on bucket %d of slot %s, for %s yet: stop the workers, or wait for longer",
-				prescient.ErrLeased, len(live), l.Worker, l.Bucket, slots.Stamp(l.Slot), (time.Duration(l.HeldMicros) * time.Microsecond).Round(time.Millisecond))
+			count := fmt.Sprint(len(live))
+			if len(live) == mostLeases {
+				count += " or more"
+			}
+			return fmt.Errorf("%w: %s, among them that of worker %s on bucket %d of slot %s, for %s yet: stop the workers, or wait for longer",
+				prescient.ErrLeased, count, l.Worker, l.Bucket, slots.Stamp(l.Slot), (time.Duration(l.HeldMicros) * time.Microsecond).Round(time.Millisecond))
 		}
 		wait = min(time.Second, time.Until(giveUp))
 	}
@@ -289,10 +293,13 @@ func (r *reslot) awaitLeases(ctx context.Context) error {
 	return nil
 }
 
+// mostLeases is how many are counted.
+const mostLeases = 100
+
 func (r *reslot) leases(ctx context.Context) (live []store.Leased, err error) {
 	err = r.retry(ctx, "looking for leases", func() error {
 		live = nil
-		return r.db.SelectContext(ctx, &live, r.tables.Stmt.Get("operate/leases"), 100)
+		return r.db.SelectContext(ctx, &live, r.tables.Stmt.Get("operate/leases"), mostLeases)
 	})
 	return live, err
 }

@@ -62,12 +62,15 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is held open: %s: %v", of, e.Who(), e.Err)
 }
 
-// Who says for how long it was tried, and who has it open as far as can be seen.
+// Who says who has it open, as far as can be seen, and for how long it was tried.
 func (e *HeldError) Who() string {
-	tried := fmt.Sprintf("tried for %s; ", e.Tried)
 	if e.Rows {
-		tried = "somebody has rows locked; "
+		return "somebody has rows locked; " + e.holders()
 	}
+	return fmt.Sprintf("%s (tried for %s)", e.holders(), e.Tried)
+}
+
+func (e *HeldError) holders() string {
 	var names []string
 	for _, h := range e.By {
 		names = append(names, h.String())
@@ -75,17 +78,17 @@ func (e *HeldError) Who() string {
 	by := strings.Join(names, ", ")
 	switch {
 	case by == "" && e.Lacks != "":
-		return tried + "this account may not see by whom without " + e.Lacks
+		return "this account may not see by whom without " + e.Lacks
 	case by == "":
-		return tried + "the server does not say by whom"
+		return "the server does not say by whom"
 	case e.Open && e.Lacks != "":
-		return tried + "without " + e.Lacks + " this account sees open transactions only: " + by
+		return "without " + e.Lacks + " this account sees open transactions only: " + by
 	case e.Open:
-		return tried + "the server says which transactions are open, and not which of them has it: " + by
+		return "the server says which transactions are open, and not which of them has it: " + by
 	case e.Rows:
-		return tried + "open on these tables is " + by
+		return "open on these tables is " + by
 	}
-	return tried + "by " + by
+	return "by " + by
 }
 
 // Unwrap has errors.Is find ErrHeld, and the server's error.
