@@ -30,7 +30,7 @@ func TestReslot(t *testing.T) {
 		}
 		_, err := r.DB.Exec("UPDATE slot_config SET resolution_to_s = 300")
 		r.Must(err)
-		r.Execute("work", "--slots-resolution", "20m").Wants(r.T, cmd.ExitTables, "from 20m0s to 5m0s", "run reslot --resolution 5m0s")
+		r.Execute("work", "--slots-resolution", "20m").Wants(r.T, cmd.ExitTables, "from 20m to 5m", "Run reslot --resolution 5m")
 		if out := r.OK("reslot", "--resolution", "5m", "--json"); len(rig.Lines[struct{ From, To string }](r.T, out)) != 1 {
 			r.Error(out)
 		}

@@ -12,8 +12,8 @@
 //     monotonic clock, and the contexts of its calls end; the fence refuses what it had sent.
 //   - A worker is told to stop: running calls have Options.StopGrace, and their answers are committed. The next worker makes a longer call again.
 //   - A failover, a lost connection, a deadlock: the worker commits the same answers again. Other statements are repeated for Options.Patience.
-//   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done (Commit and wasCommitted of
-//     ledger/fence.go, which Behind of commit/session.go calls). After a takeover, rows that are still there run again.
+//   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done (Commit of ledger/fence.go). After a
+//     takeover, rows that are still there run again.
 //   - A row is locked by the app while its bucket commits: the other rows are committed (Next of commit/next.go, withoutLocked of
 //     bucket/locked.go). The row's answer is kept and tried again after 0.1 s, then after twice as long each time, up to 1 s (waitForLocks there).
 //     After a lease, or two slots if that is less (a tenth of it in a sweep), the bucket is left unfinished (leaveLocked); Figures.Locked counts
