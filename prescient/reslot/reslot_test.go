@@ -205,7 +205,7 @@ func TestAnInterruptedReslotMayGoElsewhere(t *testing.T) {
 			t.Errorf("reslot says %v", err)
 		}
 		r.adviceIsToReslot(20 * time.Minute)
-		if _, err := client.New(t.Context(), r.App, client.Options{Prefix: "p_", Dialect: r.Setting}); !rig.Contains(err, "15m0s", "20m0s", "run reslot --resolution") {
+		if _, err := client.New(t.Context(), r.App, client.Options{Prefix: "p_", Dialect: r.Setting}); !rig.Contains(err, "from 15m to 20m", "Run reslot --resolution 20m") {
 			t.Errorf("a client is told %v", err)
 		}
 		if did := r.reslotTo(15 * time.Minute); !did.Resumed || did.From != 15*time.Minute {
