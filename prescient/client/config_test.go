@@ -87,7 +87,7 @@ func TestAClientStopsWritingWhenTheConfigurationHasChanged(t *testing.T) {
 			} {
 				_, err := r.client.Insert(t.Context(), h.Db, job)
 				rig.WantErr(t, h.Name, err, prescient.ErrConfigChanged)
-				if !rig.Contains(err, "version 1, now 2") {
+				if !rig.Contains(err, "version 1 and is at 2") {
 					t.Errorf("%v: does not name both versions", err)
 				}
 				_, err = r.client.InsertMany(t.Context(), h.Db, []prescient.NewJob{job})
