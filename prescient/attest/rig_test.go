@@ -1,0 +1,21 @@
+package attest
+
+import (
+	"testing"
+	"time"
+
+	"prescient/prescient/internal/rig/whole"
+	"prescient/prescient/localserver/servertest"
+)
+
+func TestMain(m *testing.M) { servertest.Main(m) }
+
+// testRig is the rig of this room.
+type testRig struct{ *whole.Rig }
+
+func eachServer(t *testing.T, test func(t *testing.T, r *testRig)) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) {
+		test(t, &testRig{whole.New(t, d, 15*time.Minute)})
+	})
+}

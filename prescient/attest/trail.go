@@ -1,0 +1,147 @@
+package attest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/audit"
+	"prescient/slots"
+)
+
+const (
+	// lookBack is how long before a span entries of the audit are read: a change of the resolution may have begun there.
+	lookBack = 48 * time.Hour
+	// auditPage is how many entries are read at a time, auditPages how many pages at most.
+	auditPage  = 1000
+	auditPages = 50
+)
+
+// trail is what the audit says of a span.
+type trail struct {
+	known   known
+	changes []change // the earliest first
+	pauses  []pause
+}
+
+// readTrail reads the audit. now is the time by the database.
+func readTrail(ctx context.Context, log audit.Log, db prescient.DB, from, now time.Time) (t trail, err error) {
+	began, err := log.List(ctx, db, audit.Filter{Kind: audit.Installation, ID: audit.InstallationID, Verb: "begin", Limit: 1})
+	if err != nil {
+		return t, err
+	}
+	t.known.raise(now, "the audit does not say since when there are tables")
+	if len(began) > 0 {
+		t.known = known{began[0].At, "before the tables were made"}
+	}
+	entries, err := entriesOf(ctx, log, db, audit.Installation, audit.InstallationID, from.Add(-lookBack))
+	if err != nil {
+		return t, err
+	}
+	for _, e := range entries {
+		if err := t.take(e); err != nil {
+			return t, fmt.Errorf("the entry %q of the audit, of %s: %w", e.Verb, slots.Stamp(e.At), err)
+		}
+	}
+	before, err := log.List(ctx, db, audit.Filter{Kind: audit.JobExec, ID: prescient.AllExecs, Until: from, Limit: 1})
+	if err != nil {
+		return t, err
+	}
+	pauses, err := entriesOf(ctx, log, db, audit.JobExec, prescient.AllExecs, from)
+	t.pauses = pausesOf(append(before, pauses...))
+	return t, err
+}
+
+// entriesOf reads all entries of an object since a time, the earliest first.
+func entriesOf(ctx context.Context, log audit.Log, db prescient.DB, kind audit.Kind, id string, since time.Time) (all []audit.Stored, err error) {
+	filter := audit.Filter{Kind: kind, ID: id, Since: since, Limit: auditPage}
+	for range auditPages {
+		page, err := log.List(ctx, db, filter)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if len(page) < auditPage {
+			slices.Reverse(all)
+			return all, nil
+		}
+		filter.After = page[len(page)-1].Cursor()
+	}
+	return nil, fmt.Errorf("%w: %s %s has more than %d entries of the audit since %s: give a later begin", prescient.ErrInvalid, kind, id, auditPage*auditPages, slots.Stamp(since))
+}
+
+// take takes an entry of the installation.
+func (t *trail) take(e audit.Stored) error {
+	switch e.Verb {
+	case "prune":
+		var did struct {
+			Cutoff      *time.Time `json:"cutoff"`
+			AuditCutoff *time.Time `json:"audit_cutoff"`
+		}
+		if err := json.Unmarshal(e.After, &did); err != nil {
+			return err
+		}
+		if did.Cutoff != nil {
+			t.known.raise(*did.Cutoff, "the ledger was pruned")
+		}
+		if did.AuditCutoff != nil {
+			t.known.raise(*did.AuditCutoff, "the audit was pruned")
+		}
+	case "reslot", "reslot-withdrawn":
+		from, err := gridOf(e.Before)
+		if err != nil {
+			return err
+		}
+		to, err := gridOf(e.After)
+		if err != nil {
+			return err
+		}
+		t.changes = append(t.changes, change{e.At, from, to, e.Verb == "reslot-withdrawn"})
+	}
+	return nil
+}
+
+// gridOf reads the resolution of an entry.
+func gridOf(state json.RawMessage) (slots.Grid, error) {
+	var is struct {
+		Resolution string `json:"resolution"`
+	}
+	if err := json.Unmarshal(state, &is); err != nil {
+		return slots.Grid{}, err
+	}
+	resolution, err := time.ParseDuration(is.Resolution)
+	if err != nil {
+		return slots.Grid{}, err
+	}
+	return slots.NewGrid(resolution)
+}
+
+// pausesOf makes pauses of the entries of everything, the earliest first.
+func pausesOf(entries []audit.Stored) (all []pause) {
+	for _, e := range entries {
+		open := len(all) > 0 && all[len(all)-1].until.IsZero()
+		switch {
+		case e.Verb == audit.Pause && !open:
+			all = append(all, pause{from: e.At})
+		case e.Verb == audit.Resume && open:
+			all[len(all)-1].until = e.At
+		}
+	}
+	return all
+}
+
+// still takes what job_pause says: since when everything is paused, if it is. A pause whose end has no entry was ended by plain SQL; nobody
+// knows when, so that it explains nothing.
+func still(all []pause, since *time.Time) []pause {
+	open := len(all) > 0 && all[len(all)-1].until.IsZero()
+	switch {
+	case open && since == nil:
+		return all[:len(all)-1]
+	case !open && since != nil:
+		return append(all, pause{from: since.UTC()})
+	}
+	return all
+}
