@@ -79,6 +79,7 @@ var Uses = map[string]use{
 	"prune":          {args: []string{"--keep", "90d"}, Role: "owner", Asks: "tables"},
 	"doctor":         {Role: "worker", Asks: "database"},
 	"audit":          {Role: "analyst", Asks: "tables"},
+	"attest":         {Role: "operator", Asks: "tables"},
 	"blocking":       {Role: "operator", Asks: "database"},
 	"grants":         {args: []string{"--role", "app", "--user", "u"}},
 	"units":          {},
