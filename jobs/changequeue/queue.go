@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
-
-	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
 	"prescient/prescient/client"
@@ -24,14 +21,6 @@ type Change struct {
 	// Payload is nil where it is NULL.
 	Payload []byte
 }
-
-// TxFunc handles changes in a transaction, in which the position of the queue commits, too: exactly once. It returns the errors of its
-// statements as they are: after a deadlock it is called again, in a new transaction.
-type TxFunc func(ctx context.Context, tx *sqlx.Tx, changes []Change) error
-
-// Func handles changes elsewhere: at least once. It is called again for the same changes where its worker died before their position was
-// saved.
-type Func func(ctx context.Context, changes []Change) error
 
 // Queue consumes a table of changes. It is for concurrent use.
 type Queue struct {
@@ -52,48 +41,6 @@ func New(options Options) (*Queue, error) {
 		return nil, fmt.Errorf("changequeue %s: %w", options.Name, err)
 	}
 	return &Queue{options: options, read: statementsOf(options)}, nil
-}
-
-// RegisterTx registers the queue with a function that works in the queue's transaction. The pool of the agent has to be on the server
-// that has the effects.
-func (q *Queue) RegisterTx(agent *longrun.Runner, registry *prescient.Registry, fn TxFunc) error {
-	if fn == nil {
-		return fmt.Errorf("changequeue %s: %w: there is no function", q.options.Name, prescient.ErrInvalid)
-	}
-	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error {
-		return run.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
-			if err := fn(ctx, tx, changes); err != nil {
-				return nil, err
-			}
-			return save(ctx, tx)
-		}, nil)
-	})
-}
-
-// Register registers the queue with a function whose effects are elsewhere.
-func (q *Queue) Register(agent *longrun.Runner, registry *prescient.Registry, fn Func) error {
-	if fn == nil {
-		return fmt.Errorf("changequeue %s: %w: there is no function", q.options.Name, prescient.ErrInvalid)
-	}
-	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error {
-		if err := fn(ctx, changes); err != nil {
-			return err
-		}
-		return run.SaveTx(ctx, save, nil)
-	})
-}
-
-// handle calls the function for some changes, and has the position behind them saved.
-type handle func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error
-
-func (q *Queue) register(agent *longrun.Runner, registry *prescient.Registry, do handle) error {
-	return agent.Register(registry, q.options.Name, func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
-		next, err := q.run(ctx, run, do)
-		if err != nil {
-			return nil, fmt.Errorf("changequeue %s: %w", q.options.Name, err)
-		}
-		return next, nil
-	}, prescient.Guards{Endless: true})
 }
 
 // Start makes the check of the queue pending, which is called in the next open slot and from then on for ever. Where it is there already,

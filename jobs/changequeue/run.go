@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"prescient/prescient"
 	"prescient/prescient/longrun"
 )
@@ -148,4 +150,54 @@ func idsOf(changes []Change) []uint64 {
 		ids[i] = c.ID
 	}
 	return ids
+}
+
+// TxFunc handles changes in a transaction, in which the position of the queue commits, too: exactly once. It returns the errors of its
+// statements as they are: after a deadlock it is called again, in a new transaction.
+type TxFunc func(ctx context.Context, tx *sqlx.Tx, changes []Change) error
+
+// Func handles changes elsewhere: at least once. It is called again for the same changes where its worker died before their position was
+// saved.
+type Func func(ctx context.Context, changes []Change) error
+
+// handle calls the function for some changes, and has the position behind them saved.
+type handle func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error
+
+// RegisterTx registers the queue with a function that works in the queue's transaction. The pool of the agent has to be on the server
+// that has the effects.
+func (q *Queue) RegisterTx(agent *longrun.Runner, registry *prescient.Registry, fn TxFunc) error {
+	if fn == nil {
+		return fmt.Errorf("changequeue %s: %w: there is no function", q.options.Name, prescient.ErrInvalid)
+	}
+	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error {
+		return run.SaveTx(ctx, func(ctx context.Context, tx *sqlx.Tx) ([]byte, error) {
+			if err := fn(ctx, tx, changes); err != nil {
+				return nil, err
+			}
+			return save(ctx, tx)
+		}, nil)
+	})
+}
+
+// Register registers the queue with a function whose effects are elsewhere.
+func (q *Queue) Register(agent *longrun.Runner, registry *prescient.Registry, fn Func) error {
+	if fn == nil {
+		return fmt.Errorf("changequeue %s: %w: there is no function", q.options.Name, prescient.ErrInvalid)
+	}
+	return q.register(agent, registry, func(ctx context.Context, run *longrun.Run, changes []Change, save longrun.Effect) error {
+		if err := fn(ctx, changes); err != nil {
+			return err
+		}
+		return run.SaveTx(ctx, save, nil)
+	})
+}
+
+func (q *Queue) register(agent *longrun.Runner, registry *prescient.Registry, do handle) error {
+	return agent.Register(registry, q.options.Name, func(ctx context.Context, run *longrun.Run) (*time.Time, error) {
+		next, err := q.run(ctx, run, do)
+		if err != nil {
+			return nil, fmt.Errorf("changequeue %s: %w", q.options.Name, err)
+		}
+		return next, nil
+	}, prescient.Guards{Endless: true})
 }

@@ -265,3 +265,15 @@ func (s *streams) close() {
 	s.stdout.close()
 	s.stderr.close()
 }
+
+// isSetUp returns once the shell is the program, or an error that says why it could not be.
+func isSetUp(says *os.File) error {
+	text, err := io.ReadAll(io.LimitReader(says, maxExcerpt))
+	switch {
+	case err != nil:
+		return fmt.Errorf("it could not be set up: %w", err)
+	case len(text) > 0:
+		return errors.New("it could not be set up: " + strings.TrimSpace(string(text)))
+	}
+	return nil
+}

@@ -1,9 +1,7 @@
 package command
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"syscall"
@@ -66,18 +64,6 @@ func most(limit int, asked uint64) uint64 {
 		return asked
 	}
 	return min(asked, ours.Max)
-}
-
-// isSetUp returns once the shell is the program, or an error that says why it could not be.
-func isSetUp(says *os.File) error {
-	text, err := io.ReadAll(io.LimitReader(says, maxExcerpt))
-	switch {
-	case err != nil:
-		return fmt.Errorf("it could not be set up: %w", err)
-	case len(text) > 0:
-		return errors.New("it could not be set up: " + strings.TrimSpace(string(text)))
-	}
-	return nil
 }
 
 // howItEnded says how a program ended that was not ended by us.

@@ -93,3 +93,11 @@ func (o *Orders) raise(ctx context.Context, alert Alert) (bool, error) {
 	inserted, err := result.RowsAffected()
 	return inserted == 1, err
 }
+
+// Register adds Check to a registry under the name that Place uses. The zero Guards take the worker's.
+func (o *Orders) Register(registry *prescient.Registry, guards prescient.Guards) error {
+	if o.options.DB == nil {
+		return fmt.Errorf("orders: %w: Check needs Options.DB", prescient.ErrInvalid)
+	}
+	return registry.Register(o.options.JobExec, o.Check, guards)
+}

@@ -159,3 +159,11 @@ func (o *Orders) sqlFor(statement string, ids []int64) string {
 	}
 	return strings.Replace(o.sql(statement), "{ids}", string(list), 1)
 }
+
+// RegisterBatch adds CheckBatch instead: the same for many orders in one call, which an OnAlert that takes long would hold up.
+func (o *Orders) RegisterBatch(registry *prescient.Registry, guards prescient.Guards) error {
+	if o.options.DB == nil {
+		return fmt.Errorf("orders: %w: CheckBatch needs Options.DB", prescient.ErrInvalid)
+	}
+	return registry.RegisterBatch(o.options.JobExec, o.CheckBatch, guards)
+}

@@ -78,22 +78,6 @@ func New(options Options) (*Orders, error) {
 	return &Orders{options}, nil
 }
 
-// Register adds Check to a registry under the name that Place uses. The zero Guards take the worker's.
-func (o *Orders) Register(registry *prescient.Registry, guards prescient.Guards) error {
-	if o.options.DB == nil {
-		return fmt.Errorf("orders: %w: Check needs Options.DB", prescient.ErrInvalid)
-	}
-	return registry.Register(o.options.JobExec, o.Check, guards)
-}
-
-// RegisterBatch adds CheckBatch instead: the same for many orders in one call, which an OnAlert that takes long would hold up.
-func (o *Orders) RegisterBatch(registry *prescient.Registry, guards prescient.Guards) error {
-	if o.options.DB == nil {
-		return fmt.Errorf("orders: %w: CheckBatch needs Options.DB", prescient.ErrInvalid)
-	}
-	return registry.RegisterBatch(o.options.JobExec, o.CheckBatch, guards)
-}
-
 // sql puts the names of the tables into a statement.
 func (o *Orders) sql(statement string) string { return withPrefix(statement, o.options.Prefix) }
 
