@@ -1,17 +1,13 @@
 package connect
 
 import (
-	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 
 	"prescient/prescient"
 	"prescient/prescient/connect/hostlist"
@@ -37,31 +33,6 @@ type hosts struct {
 type host struct {
 	address   string
 	connector driver.Connector
-}
-
-// newHosts makes the connector for a DSN with one host or several. Each host's configuration goes through configure.
-func newHosts(dsn string, configure func(*mysql.Config) (driver.Connector, error)) (*hosts, error) {
-	h := &hosts{attempt: defaultDialTime}
-	one, err := eachHost(dsn)
-	if err != nil {
-		return nil, err
-	}
-	for _, dsn := range one {
-		cfg, err := parseDSN(dsn)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(h.list, func(other host) bool { return other.address == cfg.Addr }) {
-			return nil, fmt.Errorf("%w: dsn: it names host %s twice", prescient.ErrInvalid, cfg.Addr)
-		}
-		h.attempt = cmp.Or(cfg.Timeout, defaultDialTime)
-		connector, err := configure(cfg)
-		if err != nil {
-			return nil, err
-		}
-		h.list = append(h.list, host{cfg.Addr, connector})
-	}
-	return h, nil
 }
 
 // eachHost returns the DSN of each host in a list such as tcp(host1:port,host2:port).
