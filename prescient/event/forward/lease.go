@@ -144,28 +144,6 @@ func (f *Forwarder) leave() error {
 	return nil
 }
 
-// forget has a shard be nobody's here.
-func (f *Forwarder) forget(s *shard) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.shards[s.number] == s {
-		delete(f.shards, s.number)
-	}
-}
-
-// outlives keeps a shard that was lost among those that are waited for at the end, until nothing of it is under way any more.
-func (f *Forwarder) outlives(s *shard) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.lost[s] = true
-	go func() {
-		s.busy.Wait()
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.lost, s)
-	}()
-}
-
 // tokensOf is the condition that holds for shards under their tokens.
 func tokensOf(some []*shard) string {
 	parts := make([]string, len(some))

@@ -133,12 +133,3 @@ func (f *Forwarder) settle(s settled) result {
 	f.settled[s.shard.number%settlers] <- s
 	return settles
 }
-
-// noteFailure has it written down, every so often, why a topic fails.
-func (f *Forwarder) noteFailure(t *topic, one row, why error) {
-	if !t.notesFailure(time.Now()) {
-		return
-	}
-	f.options.Log.Warn().Err(why).Str("topic", one.Topic).Str("event", one.ID).Msg("an event could not be published")
-	f.notes.failed(one.Topic, one.ID, why)
-}

@@ -25,19 +25,6 @@ const (
 	mostSettledBytes = 16 << 20
 )
 
-// settlers is how many transactions delete at a time, each events of other shards: a broker that acknowledges faster than the server
-// commits waits for them.
-const settlers = 2
-
-// settled is an event that the broker has acknowledged, or refused for good.
-type settled struct {
-	shard  *shard
-	row    row
-	at     time.Time // here
-	delay  time.Duration
-	reason error
-}
-
 // newSettled makes what holds the events that wait for each settler.
 func newSettled(each int) (all [settlers]chan settled) {
 	for i := range all {
