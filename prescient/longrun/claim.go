@@ -216,10 +216,3 @@ func (m *claims) forgetEnded(ctx context.Context, tx *sqlx.Tx, keys []prescient.
 	}
 	return nil
 }
-
-// tellOfOffers tells the agents of their pools of runs that were offered.
-func (e *exec) tellOfOffers(offered []*known) {
-	for _, row := range offered {
-		e.claimer.Offered(claimer.Run{Key: row.key, Pool: row.pool, JobExec: e.name, Token: row.token, Until: row.allocatedUntil, Due: row.check.dueAt})
-	}
-}

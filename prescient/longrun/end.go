@@ -241,11 +241,6 @@ type Ended struct {
 // It is not told of a check that was cancelled or changed while nobody had its run: that is for who did that to know.
 type OnEnd func(ctx context.Context, db prescient.DB, ended []Ended) error
 
-// RegisterWithEnds is Register for a job_exec that keeps books on the ends of its runs.
-func (r *Runner) RegisterWithEnds(registry *prescient.Registry, name string, fn Func, guards prescient.Guards, onEnd OnEnd) error {
-	return r.register(registry, "", name, fn, guards, onEnd)
-}
-
 // tell tells of ends.
 func (e *exec) tell(ctx context.Context, db prescient.DB, ended ...Ended) error {
 	if e.onEnd == nil || len(ended) == 0 {
@@ -263,4 +258,11 @@ func (e *exec) endOf(job prescient.FutureJob, v prescient.Verdict, at time.Time)
 		return nil
 	}
 	return []Ended{{Job: job, Outcome: v.Outcome, Reason: v.Reason, At: at, Agent: e.options.Name}}
+}
+
+// tellOfOffers tells the agents of their pools of runs that were offered.
+func (e *exec) tellOfOffers(offered []*known) {
+	for _, row := range offered {
+		e.claimer.Offered(claimer.Run{Key: row.key, Pool: row.pool, JobExec: e.name, Token: row.token, Until: row.allocatedUntil, Due: row.check.dueAt})
+	}
 }

@@ -53,13 +53,6 @@ func (r *Run) expiry() time.Time {
 	return r.clock.When(r.term.Until())
 }
 
-func (m *claims) newRun(job prescient.FutureJob, terms Terms, row *known) *Run {
-	job.CalledAt = m.now
-	run := &Run{exec: m.exec, job: job, terms: terms, row: *row, slot: job.NextCheckAt, clock: store.Clock{Told: m.now, At: m.before}, checkpoint: row.checkpoint}
-	run.term.Begin(m.before, m.options.Lease)
-	return run
-}
-
 // Job returns the check that it is for. Its NextCheckAt is the slot in which the run started.
 func (r *Run) Job() prescient.FutureJob { return r.job }
 

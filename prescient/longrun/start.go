@@ -7,6 +7,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/lease"
+	"prescient/prescient/internal/store"
 )
 
 // rule decides about a check, and takes note of what is to be written.
@@ -175,4 +176,11 @@ func (m *claims) putOff(job prescient.FutureJob, row *known, awhile time.Duratio
 	}
 	row.agent, row.allocatedUntil, row.lives = "", m.now.Add(awhile), false
 	m.rows = row.appendTo(m.rows, job)
+}
+
+func (m *claims) newRun(job prescient.FutureJob, terms Terms, row *known) *Run {
+	job.CalledAt = m.now
+	run := &Run{exec: m.exec, job: job, terms: terms, row: *row, slot: job.NextCheckAt, clock: store.Clock{Told: m.now, At: m.before}, checkpoint: row.checkpoint}
+	run.term.Begin(m.before, m.options.Lease)
+	return run
 }
