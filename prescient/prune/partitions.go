@@ -2,15 +2,11 @@ package prune
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"prescient/prescient"
-	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 	text "prescient/sql"
@@ -190,25 +186,4 @@ func (p *pruner) partitions(ctx context.Context, of parted) ([]partition, error)
 // validPartition holds names to what needs no quotes.
 func validPartition(name string) bool {
 	return prescient.ValidIdentifier("partition", name) == nil && !strings.ContainsAny(name, ".-")
-}
-
-// retry repeats what passes by itself on a connection that holds: contention.
-func (p *pruner) retry(ctx context.Context, what string, do func(ctx context.Context) error) error {
-	return p.retryFor(ctx, p.options.Patience, what, do)
-}
-
-func (p *pruner) retryFor(ctx context.Context, patience time.Duration, what string, do func(ctx context.Context) error) error {
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		one, cancel := context.WithTimeout(ctx, time.Minute)
-		defer cancel()
-		err := do(one)
-		if err != nil && (!errno.BeginAgain(err) || errors.Is(err, context.Canceled)) {
-			return struct{}{}, backoff.Permanent(err)
-		}
-		if err != nil {
-			p.options.Log.Debug().Err(err).Msg(what + " is tried again")
-		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(store.NewBackOff()), backoff.WithMaxElapsedTime(patience))
-	return err
 }
