@@ -45,6 +45,3 @@ func slotNow(grid slots.Grid, now time.Time) time.Time {
 	}
 	return grid.Floor(now)
 }
-
-// inexact is by how much a timer may be early.
-func inexact(grid slots.Grid) time.Duration { return min(2*time.Second, grid.Resolution()/10) }

@@ -348,3 +348,6 @@ func (r *slotRun) renew(ctx context.Context) {
 		}
 	}
 }
+
+// inexact is by how much a timer may be early.
+func inexact(grid slots.Grid) time.Duration { return min(2*time.Second, grid.Resolution()/10) }

@@ -75,27 +75,6 @@ func (b *Bucket) inMemory() int {
 	return rows
 }
 
-// leaveLocked gives up on the rows that are locked, after one more try.
-func (b *Bucket) leaveLocked(ctx context.Context) error {
-	if err := b.leave(ctx, ErrRowsLocked); !errors.Is(err, ErrRowsLocked) {
-		return err
-	}
-	if b.finished() {
-		return b.outcome()
-	}
-	stuck := 0
-	for _, a := range b.contested {
-		if a.Stuck {
-			stuck++
-		} else {
-			b.noteLeft(a)
-		}
-	}
-	b.Figures.Stuck += stuck
-	b.Figures.Locked += b.locked - stuck
-	return ErrRowsLocked
-}
-
 // withoutLocked leaves out the rows of a batch that others have locked.
 func (b *Bucket) withoutLocked(ctx context.Context, batch []*check.Answered) ([]*check.Answered, error) {
 	free := make(map[prescient.Key]bool, len(batch))

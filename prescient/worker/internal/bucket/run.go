@@ -102,3 +102,24 @@ func (b *Bucket) wait() {
 	case <-b.Calls.Done():
 	}
 }
+
+// leaveLocked gives up on the rows that are locked, after one more try.
+func (b *Bucket) leaveLocked(ctx context.Context) error {
+	if err := b.leave(ctx, ErrRowsLocked); !errors.Is(err, ErrRowsLocked) {
+		return err
+	}
+	if b.finished() {
+		return b.outcome()
+	}
+	stuck := 0
+	for _, a := range b.contested {
+		if a.Stuck {
+			stuck++
+		} else {
+			b.noteLeft(a)
+		}
+	}
+	b.Figures.Stuck += stuck
+	b.Figures.Locked += b.locked - stuck
+	return ErrRowsLocked
+}

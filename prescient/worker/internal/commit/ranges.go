@@ -1,12 +1,8 @@
 package commit
 
 import (
-	"context"
-	"database/sql"
-
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
-	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/check"
 )
 
@@ -102,23 +98,6 @@ func spansOfEnds(spans []Span, ends []*check.Answered) []Span {
 	return left
 }
 
-// deleteRanges deletes the rows of ranges, which are locked.
-func (s *Session) deleteRanges(ctx context.Context, tx *sql.Tx, spans []Span) error {
-	all, lasts := 0, make([]prescient.Key, len(spans))
-	for i, s := range spans {
-		all += s.N
-		lasts[i] = s.Last
-	}
-	if all > len(spans) {
-		ranges := string(AppendRanges(nil, "job.job_key", spans, true))
-		n, err := store.Affected(ctx, tx, s.Tables.Fill("slotrun/end_ranges", "{ranges}", ranges), s.Lease.Slot)
-		if err := deleted(n, all-len(spans), err); err != nil {
-			return err
-		}
-	}
-	return s.deleteByKey(ctx, tx, literal.KeysOf(lasts), len(spans))
-}
-
 // spansOfMoments cuts the ranges of ended rows where the time of the call differs, so that one statement can write the history
 // of each; nil where they are too small to pay, or a row ended otherwise than done.
 func spansOfMoments(ends []*check.Answered, spans []Span) []Span {
@@ -149,14 +128,4 @@ func spansOfMoments(ends []*check.Answered, spans []Span) []Span {
 func sameCall(x, y *check.Answered) bool {
 	a, b := &x.Answer, &y.Answer
 	return a.Started.Equal(b.Started) && a.Ended.Equal(b.Ended) && literal.Millis(a.Ran) == literal.Millis(b.Ran)
-}
-
-// copyRange writes the history of rows that are done and were called together, of which a is one.
-func (s *Session) copyRange(ctx context.Context, tx *sql.Tx, a *check.Answered, of Span) error {
-	ran := literal.Millis(a.Answer.Ran)
-	statement := s.Tables.Fill("slotrun/history_done", "{first}", literal.Of(literal.AppendKey, of.First), "{last}", literal.Of(literal.AppendKey, of.Last))
-	n, err := store.Affected(ctx, tx, statement, ran, string(prescient.Done),
-		a.Answer.Started.Format(literal.MicroLayout), a.Answer.Ended.Format(literal.MicroLayout), ran, a.Lateness().Milliseconds(),
-		s.Worker, s.Lease.Slot)
-	return written(n, of.N, err)
 }

@@ -279,3 +279,30 @@ func (s *Session) endOf(a *check.Answered) store.End {
 	return store.End{Job: job, Key: a.JobKey, Outcome: a.Verdict.Outcome, Reason: a.Verdict.Reason,
 		Started: a.Answer.Started, Ended: a.Answer.Ended, Ran: a.Answer.Ran, Worker: s.Worker, Bare: a.Bare}
 }
+
+// deleteRanges deletes the rows of ranges, which are locked.
+func (s *Session) deleteRanges(ctx context.Context, tx *sql.Tx, spans []Span) error {
+	all, lasts := 0, make([]prescient.Key, len(spans))
+	for i, s := range spans {
+		all += s.N
+		lasts[i] = s.Last
+	}
+	if all > len(spans) {
+		ranges := string(AppendRanges(nil, "job.job_key", spans, true))
+		n, err := store.Affected(ctx, tx, s.Tables.Fill("slotrun/end_ranges", "{ranges}", ranges), s.Lease.Slot)
+		if err := deleted(n, all-len(spans), err); err != nil {
+			return err
+		}
+	}
+	return s.deleteByKey(ctx, tx, literal.KeysOf(lasts), len(spans))
+}
+
+// copyRange writes the history of rows that are done and were called together, of which a is one.
+func (s *Session) copyRange(ctx context.Context, tx *sql.Tx, a *check.Answered, of Span) error {
+	ran := literal.Millis(a.Answer.Ran)
+	statement := s.Tables.Fill("slotrun/history_done", "{first}", literal.Of(literal.AppendKey, of.First), "{last}", literal.Of(literal.AppendKey, of.Last))
+	n, err := store.Affected(ctx, tx, statement, ran, string(prescient.Done),
+		a.Answer.Started.Format(literal.MicroLayout), a.Answer.Ended.Format(literal.MicroLayout), ran, a.Lateness().Milliseconds(),
+		s.Worker, s.Lease.Slot)
+	return written(n, of.N, err)
+}

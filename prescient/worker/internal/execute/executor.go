@@ -58,6 +58,27 @@ type Sink interface {
 	RunTx(ctx context.Context, c *TxCall) ([]check.Answer, error)
 }
 
+// Handler is the function of a job_exec as its lane calls it. There is one for each form of a prescient.Handler: each calls a
+// Func, batchFunc a BatchFunc, and Tx those that work in the transaction of their rows, which are told apart by TxHandler.
+type Handler interface {
+	// InTx says whether its calls are made in the transaction that ends their rows.
+	InTx() bool
+	// atOnce is how many rows of a task have a place together; 0 for all. Called with the executor's mutex held.
+	atOnce() int
+	// begin prepares the calls for a task that has a place. Called with the executor's mutex held.
+	begin(e *Executor, t Task) calls
+}
+
+// calls are those that are made for a task.
+type calls interface {
+	task() *Task
+	// run makes them and delivers the answers. It returns false where this goroutine has no place any more: a call was
+	// abandoned, or ended its goroutine, and another has gone on.
+	run() (placed bool)
+	// learn gives the lane's next tasks more or fewer rows, by how these went. Called with the executor's mutex held.
+	learn()
+}
+
 // Task is rows of one job_exec that are to be called.
 type Task struct {
 	Rows  []*check.Answered
@@ -76,18 +97,6 @@ func (t *Task) task() *Task { return t }
 
 // Overtime is how long after its timeout a call may take to notice that its context is over.
 const Overtime = 250 * time.Millisecond
-
-// New returns an executor with a lane for each job_exec of a registry.
-func New(limit int, registry *prescient.Registry, guards prescient.Guards) *Executor {
-	e := &Executor{limit: limit, Lanes: make(map[string]*Lane)}
-	for _, name := range registry.Names() {
-		l := &Lane{Name: name, Handler: handlerOf(registry.Handler(name)), Guards: registry.GuardsOf(name, guards)}
-		l.Guards.Concurrency = min(l.Guards.Concurrency, limit)
-		e.Lanes[name] = l
-		e.Order = append(e.Order, l)
-	}
-	return e
-}
 
 // Submit queues tasks and starts what may start.
 func (e *Executor) Submit(tasks []*Task) {
