@@ -11,54 +11,6 @@ import (
 	"prescient/scripts/chaos/checker/jobs"
 )
 
-// clock is the database's clock by ours: what it told, and when.
-type clock []Event
-
-// at returns bounds of the database's time at a moment, from what it told before and after. Where it was set in
-// between, low is the earlier of what would follow from both, and high the later.
-func (c clock) at(moment time.Duration) (low, high time.Time) {
-	next := 0
-	for next < len(c) && c[next].At <= moment {
-		next++
-	}
-	for _, i := range []int{next - 1, next} {
-		if i < 0 || i >= len(c) {
-			continue
-		}
-		told := c[i]
-		// It was told somewhere between the question and the answer.
-		soonest := told.Told.Add(moment - told.At)
-		latest := told.Told.Add(moment - told.At + told.Took)
-		if low.IsZero() || soonest.Before(low) {
-			low = soonest
-		}
-		if high.IsZero() || latest.After(high) {
-			high = latest
-		}
-	}
-	return low, high
-}
-
-// momentOf returns a moment at which the database's time was surely over: the next at which it told a later one, or the last there is.
-func (c clock) momentOf(t time.Time, last time.Duration) time.Duration {
-	for _, told := range c {
-		if !told.Told.Before(t) {
-			return told.At
-		}
-	}
-	return last
-}
-
-// ceil is the slot of a time.
-func (j *judgement) ceil(t time.Time) time.Time {
-	micros, step := t.UnixMicro(), j.rules.Resolution.Microseconds()
-	slot := micros / step * step
-	if slot < micros {
-		slot += step
-	}
-	return time.UnixMicro(slot).UTC()
-}
-
 // times decides I1, and how late the first call was.
 func (j *judgement) times(s *story) {
 	for i, c := range s.calls {

@@ -98,21 +98,9 @@ func lastClaim(claims []evidence.Claim, worker string) (last *evidence.Claim) {
 	return last
 }
 
-// Long is the verdict's part about long runs.
-type Long struct {
-	Calls   int
-	Steps   int
-	Saved   int // checkpoints
-	WentOn  int // calls that began at a checkpoint
-	Takings int // calls of a check after another under a lower token
-	Stale   int // steps that a call began when another had begun, which a freeze or a lapse explains
-}
-
 // stopsWithin is how long after another has begun a call may be noted to begin a step: what ends its lease is looked at every
 // twentieth of that, and both cores are busy.
 func (j *judgement) stopsWithin() time.Duration { return j.rules.Lease / 4 }
-
-func (j *judgement) isLong(s *story) bool { return j.rules.Long[s.insert.Exec] }
 
 // longRuns decides about the calls of long runs. Those of one key are one run after the other, also where the app has put another
 // check in the place of one.

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"slices"
 	"time"
-
-	"prescient/scripts/chaos/checker/evidence"
 )
 
 // A worker may call a row and then find it locked. It keeps the answer and tries again for a while; then it gives the bucket
@@ -92,14 +90,6 @@ func (j *judgement) orderByKey() {
 		}
 	}
 	slices.SortFunc(j.byKey, func(a, b *story) int { return bytes.Compare(a.jobKey[:], b.jobKey[:]) })
-}
-
-// entityOf is the entity_name of a check.
-func (j *judgement) entityOf(s *story) string {
-	if s.id < 0 {
-		return evidence.ScheduleEntity
-	}
-	return j.rules.Entity
 }
 
 // jobKeyOf computes the key of a row.

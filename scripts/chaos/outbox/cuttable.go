@@ -81,3 +81,13 @@ func (c *cuttable) down() {
 	}
 	c.listener, c.ends = nil, nil
 }
+
+// freeAddress is one that nobody listens at.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}

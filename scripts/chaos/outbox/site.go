@@ -42,16 +42,6 @@ func openSite(ctx context.Context, name, dir, rabbitMQ string) (site, error) {
 	return nil, fmt.Errorf("there is no broker %q: there are %s and rabbitmq", name, strings.Join(Brokers(), ", "))
 }
 
-// freeAddress is one that nobody listens at.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
-}
-
 // receiver is an app with a webhook, in this process: what it keeps is the checker's.
 type receiver struct {
 	address string

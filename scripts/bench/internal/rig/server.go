@@ -201,3 +201,6 @@ func (p *Place) Drop(ctx context.Context) error {
 	p.Close()
 	return err
 }
+
+// purgeCounters tell of rows that purge has gone through; one large transaction is one entry in the history list.
+var purgeCounters = []string{"purge_del_mark_records", "purge_upd_exist_or_extern_records"}

@@ -153,9 +153,6 @@ func (p *Place) AwaitCalm(ctx context.Context) error {
 	return nil
 }
 
-// purgeCounters tell of rows that purge has gone through; one large transaction is one entry in the history list.
-var purgeCounters = []string{"purge_del_mark_records", "purge_upd_exist_or_extern_records"}
-
 // Ended checks that a turn did what it should have.
 func (st *Stage) Ended(ctx context.Context, ends, moves int) error {
 	var gone, moved int

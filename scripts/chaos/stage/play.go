@@ -1,0 +1,102 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"prescient/prescient"
+	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/checker/evidence"
+)
+
+// Play plays the scenario and returns the verdict. Things break for as long as duration, and until there are as many rows
+// as are wanted.
+func (s *Stage) Play(ctx context.Context, duration time.Duration) (report checker.Report, err error) {
+	if err := s.open(ctx); err != nil {
+		return report, err
+	}
+	defer s.App.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := errors.Join(s.reports.listen(ctx), watchClock(ctx, s.dsn(""), s.journal)); err != nil {
+		return report, err
+	}
+	watchMachine(ctx, s.journal)
+	playing, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		defer stop()
+		for on := Pause(playing, duration); on && s.journal.Inserted() < s.Rows; {
+			on = Pause(playing, 100*time.Millisecond)
+		}
+	}()
+	s.crew = &crew{program: s.ClockProgram, dir: s.Dir, socket: s.reports.socket, seed: s.Seed, env: s.env,
+		dsn: s.workerDSN, wire: s.wire, journal: s.journal, log: s.Logf}
+	if !s.Scenario.Workers.Clock {
+		if s.crew.program, err = os.Executable(); err != nil {
+			return report, err
+		}
+	}
+	s.crew.hire(ctx, max(s.Scenario.Workers.Number, 3))
+	defer s.crew.dismiss()
+	var busy sync.WaitGroup
+	for i := range apps {
+		busy.Go(func() { s.newApp(uint64(i)).ask(playing) })
+	}
+	for i := range planners {
+		busy.Go(func() { s.newPlanner(uint64(i)).plan(playing) })
+	}
+	if s.hasJobs() {
+		busy.Go(func() { s.editJobs(playing) })
+		for i := range writers {
+			busy.Go(func() { s.writeChanges(playing, s.Dice(300+uint64(i))) })
+		}
+	}
+	if s.Scenario.Faults != nil {
+		busy.Go(func() { s.Scenario.Faults(playing, s) })
+	}
+	busy.Wait()
+	s.over.Store(true)
+	if err := s.drain(ctx); err != nil {
+		return report, err
+	}
+	s.crew.dismiss()
+	tables, err := s.read(ctx)
+	if err != nil {
+		return report, err
+	}
+	report = checker.Judge(s.rules(), s.journal.Events(), tables)
+	report.Findings = append(report.Findings, s.found...)
+	if report.StoodStill > 0 {
+		s.Logf("%s %s: the machine stood still for %s in all, which may have cost leases", s.Engine.Name, s.Scenario.Name, report.StoodStill.Round(10*time.Millisecond))
+	}
+	return report, s.journal.Close()
+}
+
+// drain waits until no check is pending but what is far ahead, nothing of a schedule is late, and all changes are handled.
+func (s *Stage) drain(ctx context.Context) error {
+	left := -1
+	var err error
+	for until := time.Now().Add(s.Scenario.Drain); time.Now().Before(until); Pause(ctx, 200*time.Millisecond) {
+		err = s.App.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+Prefix+"future_job WHERE next_check_at < "+
+			"UTC_TIMESTAMP() + INTERVAL IF(entity_name = '"+prescient.ScheduleEntity+"', -3, 21600) SECOND AND entity_name <> '"+evidence.QueueEntity+"' AND CONCAT(entity_name, '|', entity_key) NOT LIKE '%"+evidence.OutsiderPrefix+"%'").Scan(&left)
+		if err == nil && left == 0 {
+			left, err = evidence.Unhandled(ctx, s.App, Prefix)
+		}
+		if err == nil && left == 0 {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	s.Logf("after %s %d rows or changes are still pending (%v)", s.Scenario.Drain, left, err)
+	return nil // the checker sees them
+}
+
+func (s *Stage) newApp(number uint64) *app {
+	return &app{db: s.App, client: s.Client, journal: s.journal, load: s.Scenario.Load, dice: s.Dice(100 + number), ids: int64(number+1) * 1_000_000}
+}
