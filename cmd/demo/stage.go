@@ -154,7 +154,7 @@ func (s *stage) cast(ctx context.Context, prog *program.Program, c config.Config
 	}
 	c.Log.Level = max(c.Log.Level, demoLogLevel)
 	s.worker, err = worker.New(ctx, s.db, worker.Options{Prefix: s.prefix, Registry: registry,
-		StopGrace: 5 * time.Second, SweepEvery: 5 * time.Second, SweepGrace: 2 * time.Second, Log: prog.Logger(c.Log)})
+		Times: worker.Times{StopGrace: 5 * time.Second}, Sweep: worker.Sweep{Every: 5 * time.Second, Grace: 2 * time.Second}, Log: prog.Logger(c.Log)})
 	if err != nil {
 		return err
 	}

@@ -140,8 +140,8 @@ func newAgent(ctx context.Context, dsn, name string, dialect text.Dialect, log z
 
 // work runs slots with what is registered, until the context ends.
 func (a *agent) work(ctx context.Context) error {
-	w, err := worker.New(ctx, a.db, worker.Options{Registry: a.registry, Name: a.name, Lease: 2 * time.Second, Dialect: a.dialect, Log: a.log,
-		SweepEvery: time.Second, SweepGrace: time.Second})
+	w, err := worker.New(ctx, a.db, worker.Options{Registry: a.registry, Name: a.name, Times: worker.Times{Lease: 2 * time.Second}, Dialect: a.dialect, Log: a.log,
+		Sweep: worker.Sweep{Every: time.Second, Grace: time.Second}})
 	if err != nil {
 		return err
 	}

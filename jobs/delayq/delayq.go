@@ -30,7 +30,7 @@ type Options struct {
 	Name string
 	// Client says where the tables are: Prefix, Dialect and Resolution. Its Guards and Registry are not used.
 	Client client.Options
-	// Worker is how Run works: its Log, Concurrency, StopGrace and so on. It works on the tables that Client names. Its Registry
+	// Worker is how Run works: its Log, Load, Times and so on. It works on the tables that Client names. Its Registry
 	// is made by Run, and has to be nil here.
 	Worker worker.Options
 	// Timeout is how long a call of handle may take; DefaultTimeout by default. After it the call counts as an error, and handle

@@ -25,7 +25,7 @@ func (q *DelayQueue) Run(handle func(data []byte) error) error {
 }
 
 // RunContext is Run until ctx ends, or Stop is called. The context of handle ends at the timeout, and once what runs has been given
-// Options.Worker.StopGrace after a stop.
+// Options.Worker.Times.StopGrace after a stop.
 func (q *DelayQueue) RunContext(ctx context.Context, handle func(ctx context.Context, item Item) error) error {
 	options := q.options.Worker
 	options.Prefix, options.Dialect, options.Resolution = q.options.Client.Prefix, q.options.Client.Dialect, q.options.Client.Resolution
@@ -48,7 +48,7 @@ func (q *DelayQueue) RunContext(ctx context.Context, handle func(ctx context.Con
 }
 
 // Stop has every Run of this queue return, those to come, too. It does not wait for them: calls of handle that are under way have
-// Options.Worker.StopGrace to end. The queue delays and cancels as before.
+// Options.Worker.Times.StopGrace to end. The queue delays and cancels as before.
 func (q *DelayQueue) Stop() { q.stop() }
 
 // Register adds the queue to the registry of a worker that has other job_execs, or other queues, beside it: in place of Run, whose

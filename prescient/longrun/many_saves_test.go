@@ -49,7 +49,7 @@ func TestHundredsOfRunsThatSaveTogetherTakeFewConnections(t *testing.T) {
 		}
 		_, err = r.Client.InsertMany(t.Context(), r.AppAt(slot.Add(-time.Second)), jobs)
 		r.Must(err)
-		w, err := worker.New(t.Context(), db, worker.Options{Prefix: "p_", Dialect: r.Setting, Name: "agent-1", Registry: registry, SweepGrace: time.Second})
+		w, err := worker.New(t.Context(), db, worker.Options{Prefix: "p_", Dialect: r.Setting, Name: "agent-1", Registry: registry, Sweep: worker.Sweep{Grace: time.Second}})
 		r.Must(err)
 		_, err = w.Run(t.Context())
 		r.Must(err)

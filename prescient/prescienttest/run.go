@@ -103,7 +103,7 @@ func (k *Kit) worker(now time.Time) (w *worker.Worker, stop func()) {
 		log = *k.options.Log
 	}
 	w, err = worker.New(k.t.Context(), db, worker.Options{Prefix: k.options.Prefix, Registry: k.registry,
-		Guards: k.options.Guards, SweepGrace: time.Millisecond, Log: log, Observer: &worker.Observer{Answered: k.note}})
+		Guards: k.options.Guards, Sweep: worker.Sweep{Grace: time.Millisecond}, Log: log, Observer: &worker.Observer{Answered: k.note}})
 	if err != nil {
 		_ = db.Close()
 	}

@@ -84,7 +84,7 @@ func TestPartitionsChangeUnderSlotRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
-		figures := r.RunAt(rig.At("13:15:01"), execs, worker.Options{Batch: 20})
+		figures := r.RunAt(rig.At("13:15:01"), execs, worker.Options{Load: worker.Load{Batch: 20}})
 		if err := <-changed; err != nil {
 			t.Error(err)
 		}

@@ -46,7 +46,7 @@ func eachLive(t *testing.T, test func(t *testing.T, r *liveRig)) {
 			r.called[run.Schedule]++
 			return nil
 		}), prescient.Guards{}))
-		w := r.Worker(time.Time{}, r.registry, worker.Options{Name: "live", SweepEvery: time.Second, SweepGrace: 5 * time.Second, Log: zerolog.New(zerolog.NewTestWriter(t)).Hook(r)})
+		w := r.Worker(time.Time{}, r.registry, worker.Options{Name: "live", Sweep: worker.Sweep{Every: time.Second, Grace: 5 * time.Second}, Log: zerolog.New(zerolog.NewTestWriter(t)).Hook(r)})
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 		done := make(chan error, 1)
 		go func() { done <- w.Work(ctx) }()

@@ -225,7 +225,7 @@ func TestAPausedClaimantNeverPassesTheFence(t *testing.T) {
 			<-resume
 		})
 		execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
-		options := Options{Lease: 2 * time.Second, Name: "paused"}
+		options := Options{Times: Times{Lease: 2 * time.Second}, Name: "paused"}
 		first := r.hookedWorker(time.Time{}, &h, execs, options)
 		done := make(chan books.Figures)
 		go func() {
@@ -241,7 +241,7 @@ func TestAPausedClaimantNeverPassesTheFence(t *testing.T) {
 			<-resume
 			return nil
 		})
-		second := r.worker(time.Time{}, execs, Options{Lease: 2 * time.Second, Name: "thief"})
+		second := r.worker(time.Time{}, execs, Options{Times: Times{Lease: 2 * time.Second}, Name: "thief"})
 		took, err := second.runSlot(t.Context(), slot, runOptions{parallel: 1, stay: true})
 		r.Must(err)
 		close(resume)

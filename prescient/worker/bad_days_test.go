@@ -84,7 +84,7 @@ func TestASlotTenTimesLargerThanAnyBeforeTakesNoMoreThanTime(t *testing.T) {
 				f.during(func() { next, err = c.Count(ctx, job) })
 				return next, err
 			}, prescient.Guards{})
-			w := r.worker(rig.At(clock), execs, Options{Concurrency: 8, Buckets: 2, Batch: 50})
+			w := r.worker(rig.At(clock), execs, Options{Load: Load{Concurrency: 8, Buckets: 2, Batch: 50}})
 			f.starts(w.send.DB)
 			figures, err := w.Run(t.Context())
 			if err != nil || figures.Done != n {
@@ -120,7 +120,7 @@ func TestAJobExecThatSuddenlyTakesLongMakesOnlyItselfLate(t *testing.T) {
 			f.during(func() { next, err = c.Count(ctx, job) })
 			return next, err
 		}, prescient.Guards{})
-		w := r.worker(time.Time{}, execs, Options{Concurrency: 8, Batch: 20, SweepEvery: 100 * time.Millisecond, SweepGrace: time.Second})
+		w := r.worker(time.Time{}, execs, Options{Load: Load{Concurrency: 8, Batch: 20}, Sweep: Sweep{Every: 100 * time.Millisecond, Grace: time.Second}})
 		most := r.lateness(5 * time.Second)
 		f.starts(w.send.DB)
 		// next makes rows due in a slot to come, with numbers that no others have.
@@ -197,7 +197,7 @@ func TestSlowRowsInEveryBucketHoldUpNoOthers(t *testing.T) {
 			return next, err
 		}, prescient.Guards{Concurrency: 4})
 		execs.MustRegister("quick", c.Count, prescient.Guards{})
-		w := r.worker(rig.At("13:15"), execs, Options{Concurrency: 8, Buckets: 2, Batch: batch})
+		w := r.worker(rig.At("13:15"), execs, Options{Load: Load{Concurrency: 8, Buckets: 2, Batch: batch}})
 		f.starts(w.send.DB)
 		type result struct {
 			books.Figures
@@ -250,7 +250,7 @@ func TestAServerThatTurnsSlowIsNotAskedForMore(t *testing.T) {
 		var c rig.Calls
 		var f footprint
 		f.starts(db)
-		w, err := New(t.Context(), db, Options{Prefix: "p_", Concurrency: 8, Buckets: 2, Batch: 100, Pace: PaceFull,
+		w, err := New(t.Context(), db, Options{Prefix: "p_", Load: Load{Concurrency: 8, Buckets: 2, Batch: 100, Pace: PaceFull},
 			Registry: rig.Registry("check", func(ctx context.Context, job prescient.FutureJob) (next *time.Time, err error) {
 				f.during(func() { next, err = c.Count(ctx, job) })
 				return next, err

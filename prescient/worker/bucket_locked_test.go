@@ -60,7 +60,7 @@ func TestLockedRowsInTwoBucketsDoNotHoldUpTheOthers(t *testing.T) {
 		slot := r.InsertDue(rows)
 		letGo := r.lockOneInEach(slot, 2, buckets)
 		var c rig.Calls
-		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Batch: 10, Buckets: 2})
+		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Load: Load{Batch: 10, Buckets: 2}})
 		done := r.start(w, slot, runOptions{parallel: 2, stay: true})
 		r.Eventually("all but the two rows are in history", func() bool { return r.ends() == rows-2 })
 		if n := r.Count("SELECT MAX(buckets) FROM p_slot_run"); n != buckets {
@@ -84,11 +84,11 @@ func TestLockedRowsInEveryBucketHoldUpNothingElse(t *testing.T) {
 		letGo := r.lockOneInEach(slot, buckets, buckets)
 		var c rig.Calls
 		execs := rig.Registry("check", c.Count, prescient.Guards{})
-		done := r.start(r.worker(time.Time{}, execs, Options{Batch: 10, Buckets: 2}), slot, runOptions{parallel: 2, stay: true})
+		done := r.start(r.worker(time.Time{}, execs, Options{Load: Load{Batch: 10, Buckets: 2}}), slot, runOptions{parallel: 2, stay: true})
 		r.Eventually("all but the locked rows are in history", func() bool { return r.ends() == rows-buckets })
 		letGo()
 		first := <-done
-		second, err := r.worker(time.Time{}, execs, Options{Batch: 10}).runSlot(t.Context(), slot, runOptions{parallel: 2})
+		second, err := r.worker(time.Time{}, execs, Options{Load: Load{Batch: 10}}).runSlot(t.Context(), slot, runOptions{parallel: 2})
 		r.Must(err)
 		if first.Done+second.Done != rows || first.Locked != second.Done || first.Locked > buckets-2 {
 			t.Errorf("first %+v, then %+v; want what was left to be done then", first, second)
@@ -107,7 +107,7 @@ func TestARowThatStaysLockedIsLeftToTheSweeper(t *testing.T) {
 		letGo := r.lockOneInEach(slot, 1, 1)
 		var c rig.Calls
 		execs := rig.Registry("check", c.Count, prescient.Guards{})
-		options := Options{Lease: 2 * time.Second, SweepGrace: time.Millisecond}
+		options := Options{Times: Times{Lease: 2 * time.Second}, Sweep: Sweep{Grace: time.Millisecond}}
 		w := r.worker(time.Time{}, execs, options)
 		began := time.Now()
 		f := <-r.start(w, slot, runOptions{parallel: 2, stay: true})
@@ -151,7 +151,7 @@ func TestATxFuncWhoseRowStaysLockedIsCalledOnce(t *testing.T) {
 			called.Add(1)
 			return nil, nil
 		}, prescient.Guards{}))
-		w := r.worker(time.Time{}, execs, Options{Lease: 2 * time.Second})
+		w := r.worker(time.Time{}, execs, Options{Times: Times{Lease: 2 * time.Second}})
 		if f := <-r.start(w, slot, runOptions{parallel: 2, stay: true}); f.Done != rows-1 || f.Locked != 1 || called.Load() != rows-1 {
 			t.Errorf("%+v, %d calls", f, called.Load())
 		}

@@ -46,7 +46,7 @@ func TestLongPayloadsAreNotAllInMemory(t *testing.T) {
 		connects := &countedConnector{Connector: r.Connector("worker", rig.At("13:15:01"))}
 		db := sqlx.NewDb(sql.OpenDB(connects), "mysql")
 		t.Cleanup(func() { _ = db.Close() })
-		w, err := New(t.Context(), db, Options{Prefix: "p_", Pace: PaceFull, Registry: execs})
+		w, err := New(t.Context(), db, Options{Prefix: "p_", Load: Load{Pace: PaceFull}, Registry: execs})
 		r.Must(err)
 		figures, err := w.Run(t.Context())
 		r.Must(err)
@@ -93,7 +93,7 @@ func TestLongErrorsOfManyRowsAreNotOneStatement(t *testing.T) {
 			return nil
 		}, prescient.Guards{}))
 		var h rig.Hooks
-		w := r.hookedWorker(rig.At("13:15"), &h, execs, Options{Buckets: 1, Batch: 2 * rows})
+		w := r.hookedWorker(rig.At("13:15"), &h, execs, Options{Load: Load{Buckets: 1, Batch: 2 * rows}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // one that is refused is sent again and again
 		defer cancel()
 		figures, err := w.Run(ctx)

@@ -47,7 +47,7 @@ func TestACancelOfNothingHoldsNoRowOfOthers(t *testing.T) {
 					}
 				}
 				var h rig.Hooks
-				w := r.hookedWorker(time.Time{}, &h, rig.Registry("check", neverAgain, prescient.Guards{}), Options{Batch: 100})
+				w := r.hookedWorker(time.Time{}, &h, rig.Registry("check", neverAgain, prescient.Guards{}), Options{Load: Load{Batch: 100}})
 				figures := <-r.start(w, slot, runOptions{parallel: 2})
 				if waits := h.LockWaits(); figures.Done != rows || waits > 0 || figures.Locked > 0 {
 					t.Errorf("%s, %s: %d of %d rows done, %d waits for a lock, %d commits tried again, %d rows left as locked",
@@ -84,7 +84,7 @@ func (r *testRig) runBeside(what string, fn prescient.Func, rows, held int, open
 	tx := rig.Begin(r.T, r.App, sql.LevelRepeatableRead)
 	open(tx)
 	var h rig.Hooks
-	w := r.hookedWorker(time.Time{}, &h, rig.Registry("check", fn, prescient.Guards{}), Options{Batch: batchBeside})
+	w := r.hookedWorker(time.Time{}, &h, rig.Registry("check", fn, prescient.Guards{}), Options{Load: Load{Batch: batchBeside}})
 	began := time.Now()
 	done := r.start(w, slot, runOptions{parallel: 2, stay: true})
 	r.Eventually("the others are done", func() bool {

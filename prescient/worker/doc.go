@@ -10,8 +10,8 @@
 //     that is noted when the next worker dies ends as crashed.
 //   - A worker freezes past its lease: the server closes its connections before that, so it holds no locks. On waking it commits nothing, by its own
 //     monotonic clock, and the contexts of its calls end; the fence refuses what it had sent.
-//   - A worker is told to stop: running calls have Options.StopGrace, and their answers are committed. The next worker makes a longer call again.
-//   - A failover, a lost connection, a deadlock: the worker commits the same answers again. Other statements are repeated for Options.Patience.
+//   - A worker is told to stop: running calls have Times.StopGrace, and their answers are committed. The next worker makes a longer call again.
+//   - A failover, a lost connection, a deadlock: the worker commits the same answers again. Other statements are repeated for Times.Patience.
 //   - The answer to a COMMIT is lost: batch_seq in the ledger, read under a lock, tells whether it was done (Commit of ledger/fence.go). After a
 //     takeover, rows that are still there run again.
 //   - A row is locked by the app while its bucket commits: the other rows are committed (Next of commit/next.go, withoutLocked of
@@ -28,10 +28,10 @@
 //     move either stays in its slot, and the log names it.
 //   - The app cancels, replaces or reschedules a row after it was read: the call goes on, and its answer is dropped and counted.
 //   - The server is away when a slot comes: Work tries the slot until the next one comes; after a failed Run the next sweep takes it.
-//   - Nobody ran a slot: the sweeper does after Options.SweepGrace: first what became overdue since its last look, then the oldest.
+//   - Nobody ran a slot: the sweeper does after Sweep.Grace: first what became overdue since its last look, then the oldest.
 //   - A call ignores the end of its context: it is abandoned as timed out 0.25 s after its timeout, and its place goes to another. When as many
 //     calls of a job_exec are abandoned as may run at a time, its other rows are put off to the next slot until one comes back.
-//   - A bucket has only slow calls left: after 0.02 s it lingers, and another has its place. Options.Buckets times Options.Batch rows linger at most.
+//   - A bucket has only slow calls left: after 0.02 s it lingers, and another has its place. Load.Buckets times Load.Batch rows linger at most.
 //   - The database's clock is set back: Work warns, and slots that come again run again, for the rows that they hold then.
 //   - slot_config changes: inserts and claims fail with [prescient.ErrConfigChanged].
 //
@@ -53,12 +53,12 @@
 //
 // # What runs at a time
 //
-// A slot run takes no more of the server than ends its slot within Options.FinishWithin. It begins with one bucket, commits of 250 rows, and rests
+// A slot run takes no more of the server than ends its slot within Load.FinishWithin. It begins with one bucket, commits of 250 rows, and rests
 // of up to 0.1 s between them. Each second at least it looks at the ledger. Where the slot would be late it rests less, then commits more
 // rows and works on more buckets. It takes less where the slot would end long before, or where its own commits become three times slower.
-// PaceFull, a sweep, and late rows of a finished slot take the most from the start. Options.SweepRate bounds sweeps.
+// PaceFull, a sweep, and late rows of a finished slot take the most from the start. Sweep.Rate bounds sweeps.
 //
-// The most are 4 buckets at a time, plus one for each millisecond of round trip, up to 8. Each has up to two connections. Options.PutOffPurge
+// The most are 4 buckets at a time, plus one for each millisecond of round trip, up to 8. Each has up to two connections. Load.PutOffPurge
 // takes one more for a slot of several buckets: its snapshot holds up the server's purge, for everybody's tables.
 //
 // Calls within a millisecond share started_at and ended_at. Endless checks of a bucket are called one after another, and never beside a commit.

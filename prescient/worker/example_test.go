@@ -59,7 +59,7 @@ func ExampleWorker_Work() {
 	w, err := worker.New(ctx, db, worker.Options{
 		Registry:   prescient.NewRegistry(),
 		Assignment: assigned,
-		StopGrace:  10 * time.Second,
+		Times:      worker.Times{StopGrace: 10 * time.Second},
 	})
 	if err != nil {
 		log.Fatal(err)

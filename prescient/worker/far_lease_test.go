@@ -71,7 +71,7 @@ func TestTheLongestLeaseLivesByAClockThatIsABitBehind(t *testing.T) {
 		execs := rig.Registry("check", rig.NothingToDo, prescient.Guards{})
 		slot := rig.At("13:15")
 		r.insertOrders(10)
-		owner := r.worker(rig.At("13:30:11"), execs, Options{Lease: prescient.MaxLease})
+		owner := r.worker(rig.At("13:30:11"), execs, Options{Times: Times{Lease: prescient.MaxLease}})
 		l := r.claimed(owner, slot)
 		swept, err := r.worker(rig.At("13:30:10.5"), execs, Options{Name: "thief"}).Sweep(t.Context())
 		if err != nil || len(swept) > 0 {

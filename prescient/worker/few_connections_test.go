@@ -23,7 +23,7 @@ func TestACommitAndTransactionsOfFunctionsShareFewConnections(t *testing.T) {
 		r.Must(execs.RegisterTx("in_tx", func(ctx context.Context, _ *sqlx.Tx, _ prescient.FutureJob) (*time.Time, error) {
 			return nil, store.Sleep(ctx, 5*time.Millisecond)
 		}, prescient.Guards{}))
-		w := r.worker(rig.At("13:15"), execs, Options{Batch: 160, StopGrace: time.Second})
+		w := r.worker(rig.At("13:15"), execs, Options{Load: Load{Batch: 160}, Times: Times{StopGrace: time.Second}})
 		w.send.DB.SetMaxOpenConns(2)
 		ctx, cancel := context.WithTimeout(t.Context(), soon)
 		defer cancel()

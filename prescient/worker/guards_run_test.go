@@ -146,7 +146,7 @@ func TestASlowJobExecDoesNotHoldUpTheOthers(t *testing.T) {
 			return nil, nil
 		}, prescient.Guards{Concurrency: 4})
 		// Batches of 20: the slow rows fill what is in memory many times over.
-		w := r.worker(rig.At("13:15"), execs, Options{Batch: 20, Concurrency: 8})
+		w := r.worker(rig.At("13:15"), execs, Options{Load: Load{Batch: 20, Concurrency: 8}})
 		done := make(chan books.Figures)
 		go func() {
 			figures, err := w.Run(t.Context())

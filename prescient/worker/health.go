@@ -15,7 +15,7 @@ func (w *Worker) Alive() error { return w.pulse.check() }
 
 // slack is how long the statements between two waits of Work may take.
 func (w *Worker) slack() time.Duration {
-	return w.options.Patience + w.send.Timeout + time.Minute
+	return w.options.Times.Patience + w.send.Timeout + time.Minute
 }
 
 // Backlog looks for the oldest slot that has come and still holds rows, and returns it and its age by the database's

@@ -13,9 +13,9 @@ import (
 // newPace is the pace of a run that begins with this ledger. What a sweep runs is late, and so are rows that came to a slot whose
 // buckets were all finished: there is no time to end them in.
 func (r *slotRun) newPace(list []ledger.Row) *pace.Run {
-	most := pace.Effort{Buckets: r.parallel, Rows: r.w.options.Batch}
+	most := pace.Effort{Buckets: r.parallel, Rows: r.w.options.Load.Batch}
 	again := !slices.ContainsFunc(list, func(row ledger.Row) bool { return !row.Finished })
-	if r.w.options.Pace == PaceFull || r.background || again {
+	if r.w.options.Load.Pace == PaceFull || r.background || again {
 		return pace.Full(most)
 	}
 	return pace.New(most)
@@ -23,10 +23,10 @@ func (r *slotRun) newPace(list []ledger.Row) *pace.Run {
 
 // finishWithin is how long a slot may take: never longer than until the next, or more and more of them would be run at a time.
 func (w *Worker) finishWithin() time.Duration {
-	if w.options.FinishWithin <= 0 {
+	if w.options.Load.FinishWithin <= 0 {
 		return pace.Within(w.Resolution())
 	}
-	return min(w.options.FinishWithin, w.Resolution())
+	return min(w.options.Load.FinishWithin, w.Resolution())
 }
 
 // keepPace looks again and again how far the slot is, until ctx ends, and has as many buckets worked on at a time as it needs.
@@ -34,7 +34,7 @@ func (w *Worker) finishWithin() time.Duration {
 // left out: whatever the reason, the commits have it too.
 func (r *slotRun) keepPace(ctx context.Context, before []ledger.Row) {
 	within := r.w.finishWithin()
-	progress := pace.NewProgress(r.w.options.Batch, within-r.Clock.Now().Sub(r.slot), ledgerOf(before))
+	progress := pace.NewProgress(r.w.options.Load.Batch, within-r.Clock.Now().Sub(r.slot), ledgerOf(before))
 	began := time.Now()
 	ticker := time.NewTicker(r.pace.Every(within))
 	defer ticker.Stop()
@@ -90,7 +90,7 @@ const (
 )
 
 // buckets is how many buckets to work on at a time where the server is not far away.
-func (w *Worker) buckets() int { return cmp.Or(w.options.Buckets, DefaultBuckets) }
+func (w *Worker) buckets() int { return cmp.Or(w.options.Load.Buckets, DefaultBuckets) }
 
 // bucketsAt is how many buckets to work on at a time where a round trip to the server takes so long. It is bounded, since memory
 // and connections grow with it.
@@ -115,7 +115,7 @@ func (w *Worker) roundTrip(ctx context.Context) (shortest time.Duration) {
 // widen has more buckets worked on at a time where the server is far away, unless their number is given, or that of
 // connections.
 func (r *slotRun) widen(ctx context.Context) {
-	if r.w.options.Buckets == 0 && !r.w.send.Limited() {
+	if r.w.options.Load.Buckets == 0 && !r.w.send.Limited() {
 		r.parallel = max(r.parallel, bucketsAt(r.w.roundTrip(ctx)))
 	}
 }

@@ -59,7 +59,7 @@ func TestALargeSlotOfAServerFarAwayHasMoreBucketsAtATime(t *testing.T) {
 			return away(statement)
 		})
 		w := r.hookedWorker(rig.At("13:15"), &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{}),
-			Options{Batch: 10})
+			Options{Load: Load{Batch: 10}})
 		figures, err := w.Run(t.Context())
 		if err != nil || figures.Done != rows || figures.Buckets < far {
 			t.Errorf("%+v, %v", figures, err)
@@ -91,7 +91,7 @@ func TestBucketsAtATimeStayWhatTheyAre(t *testing.T) {
 			}, 0, 0, 4, 1},
 		} {
 			var h rig.Hooks
-			w := r.hookedWorker(rig.At("13:15"), &h, prescient.NewRegistry(), Options{Buckets: c.given})
+			w := r.hookedWorker(rig.At("13:15"), &h, prescient.NewRegistry(), Options{Load: Load{Buckets: c.given}})
 			w.send.DB.SetMaxOpenConns(c.limit)
 			h.OnStatement(c.trip)
 			run := &slotRun{w: w, runOptions: runOptions{parallel: w.buckets()}}
@@ -169,7 +169,7 @@ func TestASlotRunTakesNoMoreThanItNeeds(t *testing.T) {
 			r.ManyDue(rig.At("13:15"), "check", 0, rows)
 			var h rig.Hooks
 			a := watch(&h, 0)
-			w := r.hookedWorker(rig.At("13:15"), &h, rig.Registry("check", neverAgain, prescient.Guards{}), Options{Batch: batch, Pace: pace, FinishWithin: time.Hour})
+			w := r.hookedWorker(rig.At("13:15"), &h, rig.Registry("check", neverAgain, prescient.Guards{}), Options{Load: Load{Batch: batch, Pace: pace, FinishWithin: time.Hour}})
 			figures, err := w.Run(t.Context())
 			if err != nil || figures.Done != rows || a.most > most {
 				t.Errorf("pace %q: %+v, %v; %d buckets at a time; want %d at most", pace, figures.Counts, err, a.most, most)
@@ -202,7 +202,7 @@ func TestASlotRunThatIsLateTakesMore(t *testing.T) {
 		var h rig.Hooks
 		a := watch(&h, DefaultBuckets)
 		w := r.hookedWorker(rig.At("13:15"), &h, rig.Registry("check", neverAgain, prescient.Guards{}),
-			Options{Batch: 10, Buckets: DefaultBuckets, FinishWithin: time.Millisecond})
+			Options{Load: Load{Batch: 10, Buckets: DefaultBuckets, FinishWithin: time.Millisecond}})
 		figures, err := w.Run(t.Context())
 		if err != nil || figures.Done != rows || a.most < DefaultBuckets {
 			t.Errorf("%+v, %v; %d buckets at a time; want %d at least", figures, err, a.most, DefaultBuckets)
@@ -238,7 +238,7 @@ func TestWhatIsLateTakesAllItMay(t *testing.T) {
 		{"a sweep", PaceNeeded, true, []ledger.Row{open, open}, false},
 		{"full pace", PaceFull, false, []ledger.Row{open, open}, false},
 	} {
-		r := &slotRun{w: &Worker{options: Options{Pace: c.pace, Batch: 2000}}, runOptions: runOptions{parallel: 4, background: c.background}}
+		r := &slotRun{w: &Worker{options: Options{Load: Load{Pace: c.pace, Batch: 2000}}}, runOptions: runOptions{parallel: 4, background: c.background}}
 		if got := r.newPace(c.ledger).Adapts(); got != c.adapts {
 			t.Errorf("%s: its pace changes: %t; want %t", c.name, got, c.adapts)
 		}
@@ -249,7 +249,7 @@ func TestASlotIsToEndBeforeTheNext(t *testing.T) {
 	t.Parallel()
 	eachServerAt(t, time.Minute, func(t *testing.T, r *testRig) {
 		for given, want := range map[time.Duration]time.Duration{0: 6 * time.Second, 10 * time.Second: 10 * time.Second, time.Hour: time.Minute} {
-			w := r.worker(time.Time{}, prescient.NewRegistry(), Options{Pace: PaceNeeded, FinishWithin: given})
+			w := r.worker(time.Time{}, prescient.NewRegistry(), Options{Load: Load{Pace: PaceNeeded, FinishWithin: given}})
 			if got := w.finishWithin(); got != want {
 				t.Errorf("given %s: within %s; want %s", given, got, want)
 			}
@@ -261,9 +261,9 @@ func TestAPaceThatThereIsNotIsRefused(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		for want, o := range map[string]Options{
-			`worker pace "quick": needed or full are allowed`:               {Pace: "quick"},
-			"worker finish within (ms) -1: 0 to 86400000 are allowed":       {FinishWithin: -time.Millisecond},
-			"worker finish within (ms) 86400001: 0 to 86400000 are allowed": {FinishWithin: 24*time.Hour + time.Millisecond},
+			`worker pace "quick": needed or full are allowed`:               {Load: Load{Pace: "quick"}},
+			"worker finish within (ms) -1: 0 to 86400000 are allowed":       {Load: Load{FinishWithin: -time.Millisecond}},
+			"worker finish within (ms) 86400001: 0 to 86400000 are allowed": {Load: Load{FinishWithin: 24*time.Hour + time.Millisecond}},
 		} {
 			o.Prefix = "p_"
 			if _, err := New(t.Context(), r.As("worker", time.Time{}), o); !errors.Is(err, prescient.ErrInvalid) || !strings.HasSuffix(err.Error(), want) {

@@ -38,7 +38,7 @@ func (r *testRig) life(registry *prescient.Registry, log zerolog.Logger, from, t
 	r.T.Helper()
 	slot := from
 	for !slot.After(to) {
-		w := r.worker(slot.Add(time.Second), registry, Options{Lease: 4 * time.Second, Log: log})
+		w := r.worker(slot.Add(time.Second), registry, Options{Times: Times{Lease: 4 * time.Second}, Log: log})
 		_, err := w.runSlot(r.T.Context(), slot, runOptions{parallel: 2})
 		r.Must(err)
 		job := r.One()
@@ -147,7 +147,7 @@ func TestARowThatCanNeitherEndNorMoveStaysAndIsNotCalledAtEachSweep(t *testing.T
 						return prescient.At(job.NextCheckAt.Add(time.Hour)), nil
 					}, prescient.Guards{})
 					var log lines
-					w := r.worker(rig.At("13:30:10"), registry, Options{Lease: 4 * time.Second, Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
+					w := r.worker(rig.At("13:30:10"), registry, Options{Times: Times{Lease: 4 * time.Second}, Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
 					for range 4 {
 						_, err := w.Sweep(t.Context())
 						r.Must(err)
@@ -159,7 +159,7 @@ func TestARowThatCanNeitherEndNorMoveStaysAndIsNotCalledAtEachSweep(t *testing.T
 						t.Errorf("the log: %s", log.all())
 					}
 					// Another worker does not call what is marked.
-					_, err := r.worker(rig.At("13:30:10"), registry, Options{Lease: 4 * time.Second}).Sweep(t.Context())
+					_, err := r.worker(rig.At("13:30:10"), registry, Options{Times: Times{Lease: 4 * time.Second}}).Sweep(t.Context())
 					r.Must(err)
 					if want := map[bool]int{true: 1, false: 2}[c.marked]; calls.Of["7"] != want {
 						t.Errorf("called %d times; want %d", calls.Of["7"], want)

@@ -19,7 +19,7 @@ func TestASlotThatWasEmptyIsDividedForManyLateRows(t *testing.T) {
 			t.Fatalf("an empty slot has %d buckets", n)
 		}
 		r.insertOrders(600)
-		swept, err := r.worker(rig.At("13:30:11"), execs, Options{Batch: 30}).Sweep(t.Context())
+		swept, err := r.worker(rig.At("13:30:11"), execs, Options{Load: Load{Batch: 30}}).Sweep(t.Context())
 		r.Must(err)
 		if len(swept) != 1 || swept[0].Done != 600 || swept[0].Buckets < 4 {
 			t.Errorf("swept: %+v; want 600 in several buckets", swept)

@@ -47,8 +47,8 @@ func TestARowThatWasInFlightInOutagesIsNoKiller(t *testing.T) {
 		var h rig.Hooks
 		var server away
 		h.OnStatement(server.fail)
-		w := r.hookedWorker(time.Time{}, &h, rig.Registry("check", server.outageAt("3", 4, func() { server.Store(false) }), prescient.Guards{}), Options{Lease: 2 * time.Second})
-		w.options.Lease = 700 * time.Millisecond
+		w := r.hookedWorker(time.Time{}, &h, rig.Registry("check", server.outageAt("3", 4, func() { server.Store(false) }), prescient.Guards{}), Options{Times: Times{Lease: 2 * time.Second}})
+		w.options.Times.Lease = 700 * time.Millisecond
 		figures, err := w.runSlot(t.Context(), slot, runOptions{parallel: 1, stay: true})
 		r.Must(err)
 		if figures.Done != 6 || figures.Crashed != 0 || figures.LeasesLost != 4 {
@@ -72,8 +72,8 @@ func TestAWorkerThatOutlivesAnOutageClearsTheRowItRan(t *testing.T) {
 		taken := make(chan struct{})
 		mine.OnStatement(server.fail)
 		w := r.hookedWorker(time.Time{}, &mine, rig.Registry("check", server.outageAt("3", 1, func() { <-taken; server.Store(false) }), prescient.Guards{}),
-			Options{Name: "poor", Lease: 2 * time.Second})
-		w.options.Lease = time.Second
+			Options{Name: "poor", Times: Times{Lease: 2 * time.Second}})
+		w.options.Times.Lease = time.Second
 		var both sync.WaitGroup
 		both.Go(func() {
 			if _, err := w.runSlot(t.Context(), slot, runOptions{parallel: 1, stay: true}); err != nil {
@@ -89,7 +89,7 @@ func TestAWorkerThatOutlivesAnOutageClearsTheRowItRan(t *testing.T) {
 			return nil
 		})
 		var c rig.Calls
-		heir := r.hookedWorker(time.Time{}, &theirs, rig.Registry("check", c.Count, prescient.Guards{}), Options{Name: "heir", Lease: 2 * time.Second})
+		heir := r.hookedWorker(time.Time{}, &theirs, rig.Registry("check", c.Count, prescient.Guards{}), Options{Name: "heir", Times: Times{Lease: 2 * time.Second}})
 		_, err := heir.runSlot(t.Context(), slot, runOptions{parallel: 1, stay: true})
 		r.Must(err)
 		both.Wait()

@@ -74,7 +74,7 @@ func TestSlowCallsInEverySlotMakeNoOthersLate(t *testing.T) {
 		most := r.lateness(3 * time.Second)
 		var stops []func() error
 		for i := range 2 {
-			w := r.worker(time.Time{}, s.registry(prescient.Guards{}), Options{SweepEvery: -1, Name: fmt.Sprint("worker-", i)})
+			w := r.worker(time.Time{}, s.registry(prescient.Guards{}), Options{Sweep: Sweep{Every: -1}, Name: fmt.Sprint("worker-", i)})
 			if i == 0 {
 				r.inEachSlot(r.soon(w), slots, 1, fast)
 			}
@@ -136,7 +136,7 @@ func TestWhoWaitsForADeadEndpointWaitsForNoOthers(t *testing.T) {
 	eachFlavourAt(t, time.Second, func(t *testing.T, r *testRig) {
 		const before, slots = bucket.MaxLinger - 24, 64 // buckets that wait already, and slots of a bucket each: too many by 40
 		s := slowAndFast{release: make(chan struct{})}
-		w := r.worker(time.Time{}, s.registry(prescient.Guards{}), Options{SweepGrace: time.Second, Log: zerolog.Nop()})
+		w := r.worker(time.Time{}, s.registry(prescient.Guards{}), Options{Sweep: Sweep{Grace: time.Second}, Log: zerolog.Nop()})
 		slow := w.shared.Crowds["slow"]
 		slow.Rows, slow.Buckets = before, before
 		r.inEachSlot(r.soon(w).Add(-time.Hour), slots, 1, 1)
@@ -176,8 +176,8 @@ func TestADeadEndpointMakesNoOthersLate(t *testing.T) {
 	eachFlavourAt(t, time.Second, func(t *testing.T, r *testRig) {
 		const before, slots, dead, fast, batch, buckets = 6, 6, 50, 10, 10, 2
 		s := slowAndFast{release: make(chan struct{})}
-		w := r.worker(time.Time{}, s.registry(prescient.Guards{Concurrency: 4}), Options{Concurrency: 8, Batch: batch, Buckets: buckets,
-			SweepEvery: 100 * time.Millisecond, SweepGrace: time.Second})
+		w := r.worker(time.Time{}, s.registry(prescient.Guards{Concurrency: 4}), Options{Load: Load{Concurrency: 8, Batch: batch, Buckets: buckets},
+			Sweep: Sweep{Every: 100 * time.Millisecond, Grace: time.Second}})
 		most := r.lateness(3 * time.Second)
 		began := time.Now()
 		r.inEachSlot(r.soon(w).Add(-100*time.Second), before, dead, fast)

@@ -39,8 +39,8 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	}
 	w := &Worker{tables: t, options: options, log: options.Log, guards: make(map[string]prescient.Guards),
 		bounds: bounds{runs: make(places, maxRuns), sweepers: make(places, 1)}, sweepSoon: make(chan struct{}, 1)}
-	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Lease), Patience: options.Patience}
-	w.look = &look.Looker{Send: w.send, Tables: &w.tables, Grace: options.SweepGrace}
+	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Times.Lease), Patience: options.Times.Patience}
+	w.look = &look.Looker{Send: w.send, Tables: &w.tables, Grace: options.Sweep.Grace}
 	w.watched = watched.New(w.send, &w.tables)
 	w.ledger = w.newLedger()
 	w.purge = &purge.Purge{Send: w.send, Tables: &w.tables, Log: w.log, For: w.options.putOff(), MostOthers: purge.MostOthers}
@@ -54,19 +54,19 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 		w.guards[name] = lane.Guards
 		w.shared.Crowds[name] = new(bucket.Crowd)
 	}
-	if options.SweepRate > 0 {
-		w.sweeps = rate.NewLimiter(rate.Limit(options.SweepRate), max(options.Batch, int(options.SweepRate)))
+	if options.Sweep.Rate > 0 {
+		w.sweeps = rate.NewLimiter(rate.Limit(options.Sweep.Rate), max(options.Load.Batch, int(options.Sweep.Rate)))
 	}
 	return w, nil
 }
 
 func (w *Worker) newLedger() *ledger.Ledger {
-	return &ledger.Ledger{Send: w.send.ForLeases(), Tables: &w.tables, Worker: w.options.Name, TTL: lease.Bound(w.options.Lease), Batch: w.options.Batch, Parallel: w.buckets(),
+	return &ledger.Ledger{Send: w.send.ForLeases(), Tables: &w.tables, Worker: w.options.Name, TTL: lease.Bound(w.options.Times.Lease), Batch: w.options.Load.Batch, Parallel: w.buckets(),
 		Log: w.log}
 }
 
 func (w *Worker) newShared() *bucket.Shared {
 	return &bucket.Shared{Writer: &commit.Writer{Send: w.send, Tables: &w.tables, Ledger: w.ledger, Worker: w.options.Name, Log: w.log},
-		Executor: execute.New(w.options.Concurrency, w.options.Registry, w.options.Guards), Crowds: make(map[string]*bucket.Crowd), Guards: w.guardsOf, Observe: w.observeAnswers, OnRoom: w.leaveToSweeper, Batch: w.options.Batch,
-		Parallel: w.buckets(), Senders: make(chan struct{}, cmp.Or(w.options.Buckets, DefaultFarBuckets))}
+		Executor: execute.New(w.options.Load.Concurrency, w.options.Registry, w.options.Guards), Crowds: make(map[string]*bucket.Crowd), Guards: w.guardsOf, Observe: w.observeAnswers, OnRoom: w.leaveToSweeper, Batch: w.options.Load.Batch,
+		Parallel: w.buckets(), Senders: make(chan struct{}, cmp.Or(w.options.Load.Buckets, DefaultFarBuckets))}
 }

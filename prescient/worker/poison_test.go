@@ -83,7 +83,7 @@ func (r *testRig) hookedRun(now time.Time, h *rig.Hooks, execs *prescient.Regist
 	r.T.Helper()
 	ctx, cancel := context.WithTimeout(r.T.Context(), time.Minute)
 	defer cancel()
-	figures, err := r.hookedWorker(now, h, execs, Options{Patience: 20 * time.Second}).Run(ctx)
+	figures, err := r.hookedWorker(now, h, execs, Options{Times: Times{Patience: 20 * time.Second}}).Run(ctx)
 	r.Must(err)
 	return figures
 }
@@ -142,7 +142,7 @@ func TestARowThatCannotBeWrittenIsSetApart(t *testing.T) {
 				var log lines
 				var calls rig.Calls
 				w := r.worker(time.Time{}, rig.Registry("check", calls.Count, prescient.Guards{}),
-					Options{Lease: 4 * time.Second, Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
+					Options{Times: Times{Lease: 4 * time.Second}, Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
 				figures, err := w.runSlot(t.Context(), slot, runOptions{parallel: 2})
 				r.Must(err)
 				if figures.Done != rows-1+c.ended || figures.Stuck != c.stuck || figures.Moved != c.failed || figures.Locked != 0 {

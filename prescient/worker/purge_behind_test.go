@@ -29,7 +29,7 @@ func purgeIsPutOffByNobodyWhoMayNotLook(t *testing.T, r *testRig) {
 		<-looks // the run goes on once the worker has looked
 		looks <- struct{}{}
 		return nil, nil
-	}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: 10 * time.Second, Log: zerolog.New(&log)})
+	}, prescient.Guards{}), Options{Load: Load{Batch: 50, PutOffPurge: 10 * time.Second}, Log: zerolog.New(&log)})
 	for i := range 2 {
 		r.ManyDue(rig.At("13:15"), "check", i*1000, i*1000+400)
 		figures, err := w.Run(t.Context())
@@ -61,7 +61,7 @@ func purgeIsNotPutOffWhileATransactionIsLong(t *testing.T, r *testRig) {
 	var h rig.Hooks
 	var log lines
 	end := r.runSlowly(func(execs *prescient.Registry) *Worker {
-		w := r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, PutOffPurge: time.Second, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
+		w := r.hookedWorker(rig.At("13:15"), &h, execs, Options{Load: Load{Batch: 50, PutOffPurge: time.Second}, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
 		r.Eventually("the transaction is older than what the run asks for", func() bool {
 			seen, err := w.purge.Look(t.Context(), r.Root, 0, rig.At("13:15"))
 			r.Must(err)
@@ -93,7 +93,7 @@ func purgeIsPutOffUntilOthersLeaveMuchToIt(t *testing.T, r *testRig) {
 	var h rig.Hooks
 	var log lines
 	opened := r.opensSnapshot(&h)
-	w := r.hookedWorker(slot, &h, settled, Options{Lease: 10 * time.Minute, PutOffPurge: time.Minute, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
+	w := r.hookedWorker(slot, &h, settled, Options{Times: Times{Lease: 10 * time.Minute}, Load: Load{PutOffPurge: time.Minute}, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
 	w.purge.MostOthers = mostOthers
 	if r.Server != text.MariaDB { // which takes what is purged from its list when there is much of it, in the middle of what follows
 		r.Exec("SET GLOBAL innodb_purge_rseg_truncate_frequency = 1")
@@ -116,7 +116,7 @@ func purgeIsPutOffUntilOthersLeaveMuchToIt(t *testing.T, r *testRig) {
 	}
 	before, err := w.purge.Look(ctx, r.Root, 0, slot)
 	r.Must(err)
-	figures := r.runAt(slot, settled, Options{Batch: 2})
+	figures := r.runAt(slot, settled, Options{Load: Load{Batch: 2}})
 	if figures.Done != rows {
 		t.Errorf("%+v", figures)
 	}

@@ -150,7 +150,7 @@ func purgeWaitsForTheEndOfALargeSlot(t *testing.T, r *testRig) {
 	opened := r.opensSnapshot(&h)
 	var w *Worker
 	end := r.runSlowly(func(execs *prescient.Registry) *Worker {
-		w = r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, PutOffPurge: 10 * time.Second})
+		w = r.hookedWorker(rig.At("13:15"), &h, execs, Options{Load: Load{Batch: 50, PutOffPurge: 10 * time.Second}})
 		w.send.DB.SetMaxIdleConns(64)
 		return w
 	})
@@ -170,7 +170,7 @@ func TestPurgeWaitsForAThirdOfALeaseAtMost(t *testing.T) {
 		{time.Minute, 25 * time.Second, 20 * time.Second},
 		{time.Minute, time.Millisecond, time.Millisecond},
 	} {
-		o := Options{Lease: c.lease, PutOffPurge: c.given}
+		o := Options{Times: Times{Lease: c.lease}, Load: Load{PutOffPurge: c.given}}
 		if err := o.complete(); err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func purgeWaitsForABoundedTime(t *testing.T, r *testRig) {
 	opened := r.opensSnapshot(&h)
 	var w *Worker
 	end := r.runSlowly(func(execs *prescient.Registry) *Worker {
-		w = r.hookedWorker(rig.At("13:15"), &h, execs, Options{Batch: 50, Lease: 2 * time.Second, PutOffPurge: 10 * time.Second})
+		w = r.hookedWorker(rig.At("13:15"), &h, execs, Options{Load: Load{Batch: 50, PutOffPurge: 10 * time.Second}, Times: Times{Lease: 2 * time.Second}})
 		return w
 	})
 	<-opened
@@ -230,7 +230,7 @@ func purgeIsPutOffOnlyWhereThatPays(t *testing.T, r *testRig) {
 		w := r.hookedWorker(now, &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
 			<-reached
 			return nil, nil
-		}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: c.putOff})
+		}, prescient.Guards{}), Options{Load: Load{Batch: 50, PutOffPurge: c.putOff}})
 		w.send.DB.SetMaxOpenConns(c.limit)
 		var err error
 		if c.sweeps {
@@ -284,7 +284,7 @@ func aSlotIsRunWherePurgeCannotBePutOff(t *testing.T, r *testRig) {
 		w := r.hookedWorker(slot, &h, rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
 			<-reached
 			return nil, nil
-		}, prescient.Guards{}), Options{Batch: 50, PutOffPurge: 10 * time.Second})
+		}, prescient.Guards{}), Options{Load: Load{Batch: 50, PutOffPurge: 10 * time.Second}})
 		w.send.DB.SetMaxIdleConns(64)
 		figures, err := w.Run(t.Context())
 		if err != nil || figures.Done != rows || refusals != 1 {

@@ -83,7 +83,7 @@ func TestEmptySlotsAreLoggedAtDebugAndSummedUp(t *testing.T) {
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		var log lines
 		execs := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
-		w := r.worker(time.Time{}, execs, Options{Log: zerolog.New(&log).Level(zerolog.DebugLevel), SweepEvery: -1})
+		w := r.worker(time.Time{}, execs, Options{Log: zerolog.New(&log).Level(zerolog.DebugLevel), Sweep: Sweep{Every: -1}})
 		stop := r.startWork(w)
 		empty := func() int { return log.count(`{"level":"debug","slot":`) }
 		r.Eventually("empty slots are served", func() bool { return empty() >= 2 })
@@ -108,7 +108,7 @@ func TestAnErrorIsReturnedOrLogged(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
 		var log lines
-		w := r.worker(rig.At("13:15:01"), prescient.NewRegistry(), Options{Log: zerolog.New(&log).Level(zerolog.InfoLevel), SweepEvery: -1})
+		w := r.worker(rig.At("13:15:01"), prescient.NewRegistry(), Options{Log: zerolog.New(&log).Level(zerolog.InfoLevel), Sweep: Sweep{Every: -1}})
 		r.Insert(rig.At("12:30"), prescient.NewJob{Entity: rig.Order("1"), JobExec: "check", DueAt: rig.At("13:00")})
 		r.Insert(rig.At("12:30"), prescient.NewJob{Entity: rig.Order("1"), JobExec: "other", DueAt: rig.At("13:15")})
 		r.Exec("UPDATE p_slot_config SET version = version + 1")
@@ -129,7 +129,7 @@ func TestAnErrorIsReturnedOrLogged(t *testing.T) {
 func TestThatTheClockCannotBeReadNamesNoSlot(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, r *testRig) {
-		w := r.worker(rig.At("13:15:01"), prescient.NewRegistry(), Options{Patience: time.Millisecond})
+		w := r.worker(rig.At("13:15:01"), prescient.NewRegistry(), Options{Times: Times{Patience: time.Millisecond}})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, now := w.Now(ctx)

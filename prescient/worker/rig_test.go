@@ -75,8 +75,8 @@ func (r *testRig) worker(now time.Time, registry *prescient.Registry, options Op
 // full completes the options of a worker.
 func (r *testRig) full(registry *prescient.Registry, options Options) Options {
 	options.Prefix, options.Dialect, options.Registry = "p_", r.Setting, registry
-	if options.Pace == "" && options.FinishWithin == 0 {
-		options.Pace = PaceFull
+	if options.Load.Pace == "" && options.Load.FinishWithin == 0 {
+		options.Load.Pace = PaceFull
 	}
 	return options
 }

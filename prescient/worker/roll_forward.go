@@ -85,5 +85,5 @@ func (w *Worker) rollSlot(ctx context.Context, slot time.Time, did func(moved, p
 }
 
 func (w *Worker) roller() *roll.Roller {
-	return &roll.Roller{Send: w.send, Tables: &w.tables, Look: w.look, Ledger: w.ledger, Writer: w.shared.Writer, Batch: w.options.Batch, Log: w.log}
+	return &roll.Roller{Send: w.send, Tables: &w.tables, Look: w.look, Ledger: w.ledger, Writer: w.shared.Writer, Batch: w.options.Load.Batch, Log: w.log}
 }

@@ -25,7 +25,7 @@ func TestRollForwardPassesOverWhatOthersHaveLocked(t *testing.T) {
 				rig.At("13:15").Format(literal.SecondLayout), prescient.KeyOf(prescient.Entity{Name: "order", Key: key}, "check", "")))
 			r.Must(err)
 		}
-		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{Batch: 30})
+		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{Load: Load{Batch: 30}})
 		progress := Rolled{}
 		rolled, err := w.RollForward(t.Context(), func(so Rolled) { progress = so })
 		if want := (Rolled{Moved: 297, PassedOver: 3}); err != nil || rolled != want || progress != want {

@@ -23,7 +23,7 @@ func TestTheLogNamesTheConnectionThatHoldsARow(t *testing.T) {
 		run := func(clock, want string) {
 			t.Helper()
 			var log lines
-			w := r.worker(rig.At(clock), settled, Options{Lease: 2 * time.Second, Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
+			w := r.worker(rig.At(clock), settled, Options{Times: Times{Lease: 2 * time.Second}, Log: zerolog.New(&log).Level(zerolog.InfoLevel)})
 			_, err := w.Run(t.Context())
 			r.Must(err)
 			if text := log.all(); !strings.Contains(text, want) || !strings.Contains(text, "The sweeper tries again.") {

@@ -24,7 +24,7 @@ func TestNoRunOfWorkersThatShareSlotsEndsEarly(t *testing.T) {
 		execs := rig.Registry("check", c.Count, prescient.Guards{})
 		var workers []*Worker
 		for i := range 4 {
-			workers = append(workers, r.worker(rig.At("18:30"), execs, Options{Name: fmt.Sprint("worker-", i), Batch: 10}))
+			workers = append(workers, r.worker(rig.At("18:30"), execs, Options{Name: fmt.Sprint("worker-", i), Load: Load{Batch: 10}}))
 		}
 		for _, sharing := range []int{2, 4} {
 			early := 0

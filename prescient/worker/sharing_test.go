@@ -63,7 +63,7 @@ func TestWorkersOnTheSameSlotShareItsRowsAndRunNoneTwice(t *testing.T) {
 		var mu sync.Mutex
 		var workers sync.WaitGroup
 		for i := range 4 {
-			w := r.worker(rig.At("13:15:01"), execs, Options{Name: fmt.Sprint("worker-", i), Batch: 15})
+			w := r.worker(rig.At("13:15:01"), execs, Options{Name: fmt.Sprint("worker-", i), Load: Load{Batch: 15}})
 			workers.Go(func() {
 				figures, err := w.Run(t.Context())
 				if err != nil {
@@ -91,11 +91,11 @@ func TestADeadWorkersBucketIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		slot := r.InsertDue(20)
-		dead := r.worker(time.Time{}, prescient.NewRegistry(), Options{Lease: 2 * time.Second, Name: "dead"})
+		dead := r.worker(time.Time{}, prescient.NewRegistry(), Options{Times: Times{Lease: 2 * time.Second}, Name: "dead"})
 		l := r.claimed(dead, slot)
 		claimed := time.Now()
 		var c rig.Calls
-		heir := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Lease: 2 * time.Second, Name: "heir"})
+		heir := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Times: Times{Lease: 2 * time.Second}, Name: "heir"})
 
 		swept, err := heir.runSlot(t.Context(), slot, runOptions{parallel: 1})
 		r.Must(err)
@@ -140,7 +140,7 @@ func TestARowThatKillsItsWorkerEndsAsCrashed(t *testing.T) {
 				}
 				return nil, nil
 			}, prescient.Guards{})
-			w := r.hookedWorker(time.Time{}, &h, execs, Options{Name: name, Lease: 2 * time.Second, StopGrace: time.Millisecond, Concurrency: 1})
+			w := r.hookedWorker(time.Time{}, &h, execs, Options{Name: name, Times: Times{Lease: 2 * time.Second, StopGrace: time.Millisecond}, Load: Load{Concurrency: 1}})
 			gone := make(chan struct{})
 			go func() {
 				defer close(gone)
@@ -154,7 +154,7 @@ func TestARowThatKillsItsWorkerEndsAsCrashed(t *testing.T) {
 		die("second")
 		die("third")
 		var c rig.Calls
-		heir := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Lease: 2 * time.Second, Name: "heir"})
+		heir := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Times: Times{Lease: 2 * time.Second}, Name: "heir"})
 		_, err := heir.runSlot(t.Context(), slot, runOptions{parallel: 1, stay: true})
 		r.Must(err)
 		if c.Of[poison] != 0 {

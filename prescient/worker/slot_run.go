@@ -166,7 +166,7 @@ func (r *slotRun) run(ctx context.Context) error {
 	defer ended()
 	defer r.stopStaying()
 	defer func() { r.giving.tail.give() }()
-	giveUp := time.Now().Add(2 * r.w.options.Lease)
+	giveUp := time.Now().Add(2 * r.w.options.Times.Lease)
 	idle := time.Now() // since when there was nothing to do
 	for {
 		if slices.ContainsFunc(list, ledger.Row.Free) && !r.place.retake(ctx) {
@@ -185,7 +185,7 @@ func (r *slotRun) run(ctx context.Context) error {
 		list = slices.DeleteFunc(list, func(row ledger.Row) bool { return r.waits.left[row.Bucket] })
 		if did > 0 {
 			idle = time.Now()
-			giveUp = idle.Add(2 * r.w.options.Lease)
+			giveUp = idle.Add(2 * r.w.options.Times.Lease)
 		}
 		held, next := outlook(list)
 		if held+next.free == 0 {
@@ -319,7 +319,7 @@ func (r *slotRun) bucket(row ledger.Row) (lingered bool, err error) {
 
 // renew keeps the leases of this run alive until ctx ends. Where one is lost, the calls under it are told to end.
 func (r *slotRun) renew(ctx context.Context) {
-	ticker := time.NewTicker(max(r.w.options.Lease/20, 50*time.Millisecond))
+	ticker := time.NewTicker(max(r.w.options.Times.Lease/20, 50*time.Millisecond))
 	defer ticker.Stop()
 	for {
 		select {

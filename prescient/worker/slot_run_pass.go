@@ -106,7 +106,7 @@ func (r *slotRun) givePlace() {
 func (r *slotRun) mayWait(rows int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.todo) > 0 && r.waits.waiting >= r.parallel && r.waits.rows+rows > r.parallel*r.w.options.Batch {
+	if len(r.todo) > 0 && r.waits.waiting >= r.parallel && r.waits.rows+rows > r.parallel*r.w.options.Load.Batch {
 		return false
 	}
 	r.waits.waiting++

@@ -45,7 +45,7 @@ func (w *Worker) Sweep(ctx context.Context) ([]books.Figures, error) {
 // so that workers do not sweep in step. Where something was left to the sweeper it comes as soon as the grace is over.
 // Runs that outlast their sweep go on beside the next.
 func (w *Worker) sweepEvery(ctx context.Context, running *sync.WaitGroup, fail context.CancelCauseFunc) {
-	every := w.options.SweepEvery
+	every := w.options.Sweep.Every
 	var known time.Time
 	for wait := min(every, time.Second); w.sleepUntilLeft(ctx, wait) == nil; wait = every*9/10 + rand.N(every/5+1) {
 		// It keeps no figures: after an outage there may be millions of slots.
@@ -83,7 +83,7 @@ func (w *Worker) sleepUntilLeft(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-w.sweepSoon:
-		return store.Sleep(ctx, min(w.options.SweepGrace+askEvery, time.Until(ended)))
+		return store.Sleep(ctx, min(w.options.Sweep.Grace+askEvery, time.Until(ended)))
 	}
 }
 
@@ -192,7 +192,7 @@ func (s *sweeping) sweepCurrent(ctx context.Context, c store.Clock) error {
 	w := s.w
 	now := c.Now()
 	slot := w.tables.Grid.Floor(now)
-	if now.Sub(slot) <= w.options.SweepGrace {
+	if now.Sub(slot) <= w.options.Sweep.Grace {
 		return nil
 	}
 	seen, err := w.look.At(ctx, slot)

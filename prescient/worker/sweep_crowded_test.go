@@ -140,7 +140,7 @@ func TestASlotThatComesToBeOverdueDoesNotWaitForTheBacklog(t *testing.T) {
 			return nil, nil
 		}, prescient.Guards{})
 		h := &rig.Hooks{}
-		w := r.hookedWorker(time.Time{}, h, execs, Options{SweepGrace: time.Second})
+		w := r.hookedWorker(time.Time{}, h, execs, Options{Sweep: Sweep{Grace: time.Second}})
 		slot := r.soon(w)
 		r.inEachSlot(slot.Add(-time.Hour), backlog, 0, 1)
 		r.inEachSlot(slot, 1, 0, 1)

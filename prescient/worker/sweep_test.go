@@ -27,7 +27,7 @@ func TestTheSweeperCatchesUpOldestFirst(t *testing.T) {
 			order = append(order, job.NextCheckAt.Format("15:04"))
 			return nil, nil
 		}, prescient.Guards{Concurrency: 1})
-		swept, err := r.worker(rig.At("14:05"), execs, Options{SweepGrace: 6 * time.Minute}).Sweep(t.Context())
+		swept, err := r.worker(rig.At("14:05"), execs, Options{Sweep: Sweep{Grace: 6 * time.Minute}}).Sweep(t.Context())
 		r.Must(err)
 		if len(swept) != 3 || !slices.IsSorted(order) || len(order) != 9 || order[0] != "13:15" {
 			t.Errorf("swept %d slots, called in the order %q; want 13:15 to 13:45, and 14:00 left to its own worker", len(swept), order)
@@ -109,7 +109,7 @@ func TestTheSweeperComesSoonToWhatWasLeftToIt(t *testing.T) {
 	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		var c rig.Calls
-		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{SweepEvery: time.Hour, SweepGrace: time.Millisecond})
+		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Sweep: Sweep{Every: time.Hour, Grace: time.Millisecond}})
 		r.InsertDue(1)
 		stop := r.startWork(w)
 		r.Eventually("the first sweep has come", func() bool { return r.ends() == 1 })
@@ -216,7 +216,7 @@ func TestRollForwardMovesEverythingOverdueToTheNextSlot(t *testing.T) {
 		_, err := r.Client.InsertMany(t.Context(), r.AppAt(rig.At("13:00")), jobs)
 		r.Must(err)
 		progress := 0
-		moved, err := r.worker(rig.At("14:05"), prescient.NewRegistry(), Options{Batch: 40}).RollForward(t.Context(), func(so Rolled) {
+		moved, err := r.worker(rig.At("14:05"), prescient.NewRegistry(), Options{Load: Load{Batch: 40}}).RollForward(t.Context(), func(so Rolled) {
 			if so.Moved < progress {
 				t.Errorf("progress went from %d to %d", progress, so.Moved)
 			}
@@ -258,7 +258,7 @@ func TestNeitherSweepNorRollForwardTouchesWhatALiveWorkerHolds(t *testing.T) {
 			<-release
 			return nil, nil
 		}, prescient.Guards{})
-		owner := r.worker(rig.At("13:15"), slow, Options{Lease: time.Hour})
+		owner := r.worker(rig.At("13:15"), slow, Options{Times: Times{Lease: time.Hour}})
 		done := make(chan error)
 		go func() {
 			_, err := owner.Run(t.Context())

@@ -111,7 +111,7 @@ func (y *yard) worker(registry *prescient.Registry, options Options) *Worker {
 	db, err := connect.Open(y.d.DSN, 0)
 	y.must(err)
 	y.t.Cleanup(func() { _ = db.Close() })
-	options.Prefix, options.Registry, options.Pace = "p_", registry, PaceFull
+	options.Prefix, options.Registry, options.Load.Pace = "p_", registry, PaceFull
 	w, err := New(y.t.Context(), db, options)
 	y.must(err)
 	return w

@@ -53,7 +53,7 @@ func TestAServerThatHoldsTheCommitIsNoErrorOfATxFunction(t *testing.T) {
 				var told atomic.Int32
 				plan.Tell = func(string, string, time.Duration) { told.Add(1) }
 				w, err := New(t.Context(), r.overNetwork("worker", rig.At("13:15:01"), plan, 9*time.Second),
-					Options{Prefix: "p_", Registry: execs, Lease: 6 * time.Second})
+					Options{Prefix: "p_", Registry: execs, Times: Times{Lease: 6 * time.Second}})
 				r.Must(err)
 				figures, err := w.Run(t.Context())
 				r.Must(err)
@@ -101,7 +101,7 @@ func TestCommitsOfBothKindsDoNotTakeTheLeaseFromEachOther(t *testing.T) {
 		r.Must(err)
 		execs := rig.Registry("plain", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
 		r.Must(execs.RegisterTx("tx", func(context.Context, *sqlx.Tx, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{}))
-		figures := r.runAt(rig.At("13:00:01"), execs, Options{Batch: 8, Lease: 2 * time.Second})
+		figures := r.runAt(rig.At("13:00:01"), execs, Options{Load: Load{Batch: 8}, Times: Times{Lease: 2 * time.Second}})
 		if figures.LeasesLost != 0 || figures.Done != 2*rows {
 			t.Errorf("%d leases were lost, %d rows are done; want none, and %d", figures.LeasesLost, figures.Done, 2*rows)
 		}

@@ -40,7 +40,7 @@ func (w *Worker) Work(ctx context.Context) error {
 	defer func() { w.reportHour(hour.end()) }()
 	var running sync.WaitGroup
 	defer running.Wait()
-	if w.options.SweepEvery > 0 {
+	if w.options.Sweep.Every > 0 {
 		running.Go(func() { w.sweepEvery(ctx, &running, cancel) })
 		running.Go(func() { w.watchHandedOn(ctx) })
 	}
@@ -75,7 +75,7 @@ func (w *Worker) Work(ctx context.Context) error {
 		}
 		slot = assigned.Next(slot)
 	}
-	w.pulse.expect(w.options.StopGrace + w.slack())
+	w.pulse.expect(w.options.Times.StopGrace + w.slack())
 	if cause := context.Cause(ctx); errors.Is(cause, prescient.ErrConfigChanged) {
 		return cause
 	}

@@ -81,7 +81,7 @@ func TestWorkGoesByAClockThatWasSetBack(t *testing.T) {
 			return nil, nil
 		}, prescient.Guards{})
 		var log lines
-		w, err := New(t.Context(), pool, Options{Prefix: "p_", Registry: execs, SweepEvery: -1, Log: zerolog.New(&log)})
+		w, err := New(t.Context(), pool, Options{Prefix: "p_", Registry: execs, Sweep: Sweep{Every: -1}, Log: zerolog.New(&log)})
 		r.Must(err)
 		insert := func(n int) { // a slot each, from soon on
 			from := w.tables.Grid.Next(now()).Add(2 * time.Second)
@@ -117,7 +117,7 @@ func TestWorkGoesByAClockThatWasSetForth(t *testing.T) {
 		r.Must(err)
 		pool := r.overNetwork("worker", time.Time{}, plan, 0)
 		ran := make(chan time.Time, 100)
-		w, err := New(t.Context(), pool, Options{Prefix: "p_", Registry: prescient.NewRegistry(), SweepEvery: -1, Log: zerolog.Nop(),
+		w, err := New(t.Context(), pool, Options{Prefix: "p_", Registry: prescient.NewRegistry(), Sweep: Sweep{Every: -1}, Log: zerolog.Nop(),
 			Observer: &Observer{SlotRun: func(figures books.Figures, _ error) { ran <- figures.Slot }}})
 		r.Must(err)
 		stop := r.startWork(w)

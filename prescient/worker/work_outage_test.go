@@ -35,7 +35,7 @@ func TestAnOutageAtASlotsBoundaryCostsNoMoreThanTheOutage(t *testing.T) {
 		}, prescient.Guards{})
 		var log lines
 		back := make(chan time.Time, 1)
-		w := r.hookedWorker(time.Time{}, &h, execs, Options{Patience: patience, SweepEvery: -1, Log: zerolog.New(&log),
+		w := r.hookedWorker(time.Time{}, &h, execs, Options{Times: Times{Patience: patience}, Sweep: Sweep{Every: -1}, Log: zerolog.New(&log),
 			Observer: &Observer{Working: func() {
 				away.Store(true)
 				time.AfterFunc(20*patience, func() { back <- time.Now(); away.Store(false) })
@@ -71,7 +71,7 @@ func TestARunThatCannotCommitIsNotTriedAgainAtOnce(t *testing.T) {
 		r.Insert(slot.Add(-time.Hour), prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: "1"}, JobExec: "check", DueAt: slot})
 		var c rig.Calls
 		var log lines
-		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{SweepEvery: -1, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
+		w := r.worker(time.Time{}, rig.Registry("check", c.Count, prescient.Guards{}), Options{Sweep: Sweep{Every: -1}, Log: zerolog.New(&log).Level(zerolog.DebugLevel)})
 		r.Exec("REVOKE INSERT ON " + r.D.Name + ".p_job_history FROM '" + r.User("worker") + "'@'%'")
 		stop := r.startWork(w)
 		r.Eventually("the run has failed", func() bool { return log.count(`"level":"error"`) > 0 })
@@ -91,7 +91,7 @@ func TestASlotWhoseOneShotFailedIsSwept(t *testing.T) {
 		var h rig.Hooks
 		var c rig.Calls
 		execs := rig.Registry("check", c.Count, prescient.Guards{})
-		w := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{Patience: 100 * time.Millisecond})
+		w := r.hookedWorker(rig.At("13:15:01"), &h, execs, Options{Times: Times{Patience: 100 * time.Millisecond}})
 		h.OnStatement(func(string) error { return rig.ErrConnection })
 		began := time.Now()
 		if _, err := w.Run(t.Context()); err == nil || time.Since(began) > 10*time.Second {

@@ -118,7 +118,7 @@ func TestAStopIsGraceful(t *testing.T) {
 			<-release
 			return nil, nil
 		}, prescient.Guards{Concurrency: 5})
-		w := r.worker(time.Time{}, execs, Options{Lease: time.Hour})
+		w := r.worker(time.Time{}, execs, Options{Times: Times{Lease: time.Hour}})
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 		done := make(chan books.Figures)
 		go func() {
@@ -163,7 +163,7 @@ func TestCallsThatOutlastTheStopGraceAreLeftPending(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}, prescient.Guards{})
-		w := r.worker(time.Time{}, execs, Options{StopGrace: 50 * time.Millisecond})
+		w := r.worker(time.Time{}, execs, Options{Times: Times{StopGrace: 50 * time.Millisecond}})
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 		done := make(chan error)
 		go func() {
@@ -190,7 +190,7 @@ func TestAnIdleWorkerSendsAHandfulOfStatementsASlot(t *testing.T) {
 	t.Parallel()
 	eachServerAt(t, time.Second, func(t *testing.T, r *testRig) {
 		var h rig.Hooks
-		w := r.hookedWorker(time.Time{}, &h, prescient.NewRegistry(), Options{SweepEvery: -1})
+		w := r.hookedWorker(time.Time{}, &h, prescient.NewRegistry(), Options{Sweep: Sweep{Every: -1}})
 		stop := r.startWork(w)
 		r.Eventually("five slots are in the ledger", func() bool { return r.Count("SELECT COUNT(*) FROM p_slot_run") >= 5 })
 		r.Must(stop())

@@ -77,8 +77,8 @@ func (w *Worker) scope(ctx context.Context) (calls, work context.Context, cancel
 	calls, cancelCalls := context.WithCancel(context.WithoutCancel(ctx))
 	work, cancelWork := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		time.AfterFunc(w.options.StopGrace, cancelCalls)
-		time.AfterFunc(w.options.StopGrace+w.send.Timeout, cancelWork)
+		time.AfterFunc(w.options.Times.StopGrace, cancelCalls)
+		time.AfterFunc(w.options.Times.StopGrace+w.send.Timeout, cancelWork)
 	})
 	return calls, work, func() {
 		stop()

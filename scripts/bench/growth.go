@@ -228,7 +228,7 @@ func setOverdue(ctx context.Context, st *rig.Stage, slot time.Time) error {
 // sweep runs what is overdue.
 func sweep(ctx context.Context, st *rig.Stage) error {
 	l := slotrun.Workload{Form: "one"}
-	w, err := worker.New(ctx, st.DB, worker.Options{Registry: l.Registry(st.DB), Pace: worker.PaceFull})
+	w, err := worker.New(ctx, st.DB, worker.Options{Registry: l.Registry(st.DB), Load: worker.Load{Pace: worker.PaceFull}})
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ func idleWorker(ctx context.Context, b *rig.Bench, s *rig.Server) (alone idle, e
 				return err
 			}
 			defer db.Close()
-			w, err := worker.New(ctx, db, worker.Options{Registry: slotrun.Workload{Form: "one"}.Registry(db), SweepEvery: every, Lease: lease})
+			w, err := worker.New(ctx, db, worker.Options{Registry: slotrun.Workload{Form: "one"}.Registry(db), Sweep: worker.Sweep{Every: every}, Times: worker.Times{Lease: lease}})
 			if err != nil {
 				return err
 			}

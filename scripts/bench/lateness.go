@@ -81,7 +81,7 @@ func lateSlot(ctx context.Context, b *rig.Bench, p *rig.Place, round, due int, f
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	seen := &lates{all: due, done: stop, of: make(map[string]*late)}
-	worker, err := worker.New(ctx, p.DB, worker.Options{Registry: lateRegistry(form), SweepEvery: -1, Pace: worker.PaceFull,
+	worker, err := worker.New(ctx, p.DB, worker.Options{Registry: lateRegistry(form), Sweep: worker.Sweep{Every: -1}, Load: worker.Load{Pace: worker.PaceFull},
 		Observer: &worker.Observer{Answered: seen.answered}})
 	if err != nil {
 		return fill, err

@@ -80,7 +80,7 @@ func longRuns(ctx context.Context, b *rig.Bench, s *rig.Server, round, runs int)
 		return err
 	}
 	registry.MustRegister("short", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
-	w, err := worker.New(ctx, db, worker.Options{Registry: registry, Lease: longLease, Name: "bench"})
+	w, err := worker.New(ctx, db, worker.Options{Registry: registry, Times: worker.Times{Lease: longLease}, Name: "bench"})
 	if err != nil {
 		return err
 	}

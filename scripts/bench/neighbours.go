@@ -84,7 +84,7 @@ func (n neighbour) measure(ctx context.Context, b *rig.Bench, s *rig.Server, lon
 	registry.MustRegister(slowExec, func(ctx context.Context, _ prescient.FutureJob) (*time.Time, error) {
 		return nil, rig.Pause(ctx, n.takes)
 	}, prescient.Guards{})
-	w, err := worker.New(ctx, p.DB, worker.Options{Registry: registry, Name: n.worker, StopGrace: second,
+	w, err := worker.New(ctx, p.DB, worker.Options{Registry: registry, Name: n.worker, Times: worker.Times{StopGrace: second},
 		Observer: &worker.Observer{Answered: seen.answered}})
 	if err != nil {
 		return nil, err

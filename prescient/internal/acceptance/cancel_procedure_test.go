@@ -200,10 +200,10 @@ func TestTheProcedureRacesSlotRuns(t *testing.T) {
 				}
 			})
 		}
-		r.RunAt(rig.At("13:15:01"), execs, worker.Options{Batch: 50})
-		r.RunAt(rig.At("13:30:01"), execs, worker.Options{Batch: 50})
+		r.RunAt(rig.At("13:15:01"), execs, worker.Options{Load: worker.Load{Batch: 50}})
+		r.RunAt(rig.At("13:30:01"), execs, worker.Options{Load: worker.Load{Batch: 50}})
 		callers.Wait()
-		r.RunAt(rig.At("13:30:02"), execs, worker.Options{Batch: 50})
+		r.RunAt(rig.At("13:30:02"), execs, worker.Options{Load: worker.Load{Batch: 50}})
 		n := r.Count("SELECT COUNT(*) FROM p_job_history WHERE outcome = 'cancelled'")
 		t.Logf("%d calls met a pending row", n)
 		if n != cancelled[0]+cancelled[1] || n == 0 {

@@ -105,7 +105,7 @@ func (f *fleet) start(t *testing.T, workers, apps int) {
 		rig.Fatal(t, err)
 		t.Cleanup(func() { _ = db.Close() })
 		w, err := worker.New(ctx, db, worker.Options{Registry: rig.Registry("probe", f.probe, prescient.Guards{}), Name: fmt.Sprint("worker-", i),
-			Lease: lease, SweepEvery: 2 * time.Second, SweepGrace: 2 * time.Second, Log: zerolog.New(&f.seen)})
+			Times: worker.Times{Lease: lease}, Sweep: worker.Sweep{Every: 2 * time.Second, Grace: 2 * time.Second}, Log: zerolog.New(&f.seen)})
 		rig.Fatal(t, err)
 		f.work.Go(func() {
 			if err := w.Work(ctx); err != nil {

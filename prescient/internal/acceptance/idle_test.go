@@ -47,7 +47,7 @@ func TestAVanishedWorkerDoesNotHoldUpACancel(t *testing.T) {
 		r.ManyDue(rig.At("13:15"), "check", 0, rows)
 		db, silent := r.silentAt(rig.At("13:15"), "DELETE job FROM", silence)
 		var c rig.Calls
-		w, err := worker.New(t.Context(), db, worker.Options{Prefix: "p_", Dialect: r.Setting, Registry: rig.Registry("check", c.Count, prescient.Guards{}), Buckets: 1})
+		w, err := worker.New(t.Context(), db, worker.Options{Prefix: "p_", Dialect: r.Setting, Registry: rig.Registry("check", c.Count, prescient.Guards{}), Load: worker.Load{Buckets: 1}})
 		r.Must(err)
 		var figures books.Figures
 		var running sync.WaitGroup

@@ -43,7 +43,7 @@ func TestWorkersLeaveNoSessionsBehindOnAServerThatTakesNoWritesForAWhile(t *test
 			defer db.Close()
 			pools = append(pools, db.DB)
 			settled := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
-			w, err := worker.New(ctx, db, worker.Options{Prefix: "p_", Dialect: r.Setting, Registry: settled, Lease: lease, Patience: time.Minute})
+			w, err := worker.New(ctx, db, worker.Options{Prefix: "p_", Dialect: r.Setting, Registry: settled, Times: worker.Times{Lease: lease, Patience: time.Minute}})
 			r.Must(err)
 			a, err := agent.New(ctx, db, agent.Options{Prefix: "p_", Dialect: r.Setting, Name: w.Name(), Connections: bound})
 			r.Must(err)

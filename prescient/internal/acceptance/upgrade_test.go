@@ -66,7 +66,7 @@ func TestTablesOfAnEarlierVersionAreRefusedAndLoseNothing(t *testing.T) {
 			i.t.Error("what was refused has changed slot_config")
 		}
 		execs := rig.Registry("x", func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, nil }, prescient.Guards{})
-		w, err := worker.New(i.t.Context(), db, worker.Options{Prefix: "p_", Registry: execs, SweepGrace: time.Millisecond})
+		w, err := worker.New(i.t.Context(), db, worker.Options{Prefix: "p_", Registry: execs, Sweep: worker.Sweep{Grace: time.Millisecond}})
 		rig.Fatal(i.t, err)
 		i.exec("UPDATE p_future_job SET due_at = '2001-01-01 13:05:00', next_check_at = '2001-01-01 13:15:00'")
 		swept, err := w.Sweep(i.t.Context())

@@ -77,7 +77,7 @@ func (a asked) work(ctx context.Context) error {
 			return err
 		}
 	}
-	w, err := worker.New(ctx, db, worker.Options{Registry: registry, Name: a.Name, Lease: a.Lease})
+	w, err := worker.New(ctx, db, worker.Options{Registry: registry, Name: a.Name, Times: worker.Times{Lease: a.Lease}})
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (st *stage) answered(ctx context.Context, b *rig.Bench, round, n int, with 
 	var ended atomic.Int64
 	running, stop := context.WithTimeout(ctx, 5*time.Minute)
 	defer stop()
-	w, err := worker.New(ctx, st.DB, worker.Options{Registry: registry, SweepEvery: -1, Pace: worker.PaceFull, Observer: &worker.Observer{Answered: func(answers []worker.Result) {
+	w, err := worker.New(ctx, st.DB, worker.Options{Registry: registry, Sweep: worker.Sweep{Every: -1}, Load: worker.Load{Pace: worker.PaceFull}, Observer: &worker.Observer{Answered: func(answers []worker.Result) {
 		if ended.Add(int64(len(answers))) == int64(n) {
 			stop()
 		}

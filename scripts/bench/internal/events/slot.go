@@ -74,7 +74,7 @@ func (st *stage) slot(ctx context.Context, b *rig.Bench, round, n int, beside bo
 			stop()
 		}
 	}
-	w, err := worker.New(ctx, st.DB, worker.Options{Registry: registry, SweepEvery: -1, Pace: worker.PaceFull, Observer: &worker.Observer{Answered: func(answers []worker.Result) {
+	w, err := worker.New(ctx, st.DB, worker.Options{Registry: registry, Sweep: worker.Sweep{Every: -1}, Load: worker.Load{Pace: worker.PaceFull}, Observer: &worker.Observer{Answered: func(answers []worker.Result) {
 		lastFired.Store(time.Since(slot).Microseconds())
 		fired.Add(int64(len(answers)))
 		done()

@@ -32,7 +32,7 @@ func (st *stage) fire(ctx context.Context, b *rig.Bench, round int, form string,
 	if st.name == "runs" {
 		seen.runs = n
 	}
-	w, err := worker.New(ctx, st.DB, worker.Options{Registry: registry, SweepEvery: -1, Pace: worker.PaceFull, Observer: &worker.Observer{Answered: seen.answered}})
+	w, err := worker.New(ctx, st.DB, worker.Options{Registry: registry, Sweep: worker.Sweep{Every: -1}, Load: worker.Load{Pace: worker.PaceFull}, Observer: &worker.Observer{Answered: seen.answered}})
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func (l Workload) Run(ctx context.Context) (books.Figures, error) {
 		return books.Figures{}, err
 	}
 	defer db.Close()
-	options := worker.Options{Registry: l.Registry(db), Buckets: l.Buckets, Batch: l.Batch, Pace: worker.PaceFull}
+	options := worker.Options{Registry: l.Registry(db), Load: worker.Load{Buckets: l.Buckets, Batch: l.Batch, Pace: worker.PaceFull}}
 	if l.Needed > 0 {
 		options.Pace, options.FinishWithin = worker.PaceNeeded, l.Needed
 	}
