@@ -15,8 +15,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
-	"prescient/prescient/localserver/wire"
 	"prescient/prescient/worker/books"
+	"prescient/scripts/chaos/wire"
 )
 
 // footprint is the most that a run had of what has to be bounded, seen from inside of its calls. Goroutines are those of

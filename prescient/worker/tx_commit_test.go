@@ -16,7 +16,7 @@ import (
 	"prescient/prescient/connect"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver/servertest"
-	"prescient/prescient/localserver/wire"
+	"prescient/scripts/chaos/wire"
 )
 
 // The time of a call is for its function. What is written after that has a time of its own, and a server that does not

@@ -12,8 +12,8 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
-	"prescient/prescient/localserver/wire"
 	"prescient/prescient/worker/books"
+	"prescient/scripts/chaos/wire"
 	"prescient/slots"
 )
 

@@ -17,9 +17,9 @@ import (
 	"prescient/prescient/internal/rig"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/localserver/servertest"
-	"prescient/prescient/localserver/wire"
 	"prescient/prescient/worker"
 	"prescient/prescient/worker/books"
+	"prescient/scripts/chaos/wire"
 )
 
 // silentAt is a pool whose network goes silent for a while at the first statement that contains a text; silent is closed then.

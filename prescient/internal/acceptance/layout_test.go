@@ -97,7 +97,6 @@ var layers = []layer{
 	{"prescient/localserver", []string{"prescient/localserver/internal/*"}},
 	{"prescient/localserver/internal/*", nil},
 	{"prescient/localserver/servertest", []string{"prescient/localserver"}},
-	{"prescient/localserver/wire", nil},
 	{"prescient/prescienttest", append([]string{"slots", "sql", "sql/migrate", "prescient/localserver"}, rooms...)},
 	{"prescient/internal/rig", append([]string{"sql/migrate", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/rig/app", append([]string{"prescient/client", "prescient/connect", "prescient/internal/rig", "prescient/localserver/servertest"}, vocabulary...)},
@@ -143,10 +142,11 @@ var layers = []layer{
 	{"scripts/chaos/checker/jobs", []string{"scripts/chaos/checker/evidence"}},
 	{"scripts/chaos/checker/evidence", nil},
 	{"scripts/chaos/checker/apart", nil},
-	{"scripts/chaos/stage", []string{"sql", "sql/migrate", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/localserver/wire", "prescient/longrun", "prescient/schedule",
-		"prescient/steps", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/worker"}},
-	{"scripts/chaos/campaign", []string{"sql", "prescient", "prescient/localserver", "prescient/localserver/wire", "prescient/schedule", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/stage", "scripts/chaos/worker"}},
-	{"scripts/chaos/worker", []string{"cmd", "jobs/changequeue", "prescient", "prescient/connect", "prescient/localserver/wire", "prescient/longrun", "prescient/schedule", "prescient/steps", "scripts/chaos/checker"}},
+	{"scripts/chaos/wire", nil},
+	{"scripts/chaos/stage", []string{"sql", "sql/migrate", "prescient", "prescient/client", "prescient/connect", "prescient/localserver", "prescient/longrun", "prescient/schedule",
+		"prescient/steps", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/wire", "scripts/chaos/worker"}},
+	{"scripts/chaos/campaign", []string{"sql", "prescient", "prescient/localserver", "prescient/schedule", "scripts/chaos/checker", "scripts/chaos/checker/evidence", "scripts/chaos/stage", "scripts/chaos/wire", "scripts/chaos/worker"}},
+	{"scripts/chaos/worker", []string{"cmd", "jobs/changequeue", "prescient", "prescient/connect", "prescient/longrun", "prescient/schedule", "prescient/steps", "scripts/chaos/checker", "scripts/chaos/wire"}},
 	{"scripts/*", []string{"prescient/localserver"}},
 }
 

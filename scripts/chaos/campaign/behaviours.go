@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"prescient/prescient/localserver"
-	"prescient/prescient/localserver/wire"
 	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/wire"
 	text "prescient/sql"
 
 	"prescient/scripts/chaos/stage"

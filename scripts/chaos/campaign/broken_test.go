@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"prescient/prescient/localserver/wire"
 	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/wire"
 	"prescient/scripts/chaos/worker"
 
 	"prescient/scripts/chaos/stage"

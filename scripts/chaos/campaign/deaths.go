@@ -5,8 +5,8 @@ import (
 	"syscall"
 	"time"
 
-	"prescient/prescient/localserver/wire"
 	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/wire"
 
 	"prescient/scripts/chaos/stage"
 )

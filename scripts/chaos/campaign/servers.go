@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"prescient/prescient/localserver/wire"
 	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/wire"
 
 	"prescient/scripts/chaos/stage"
 )

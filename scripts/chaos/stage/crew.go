@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"prescient/prescient/localserver/wire"
 	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/wire"
 	"prescient/scripts/chaos/worker"
 )
 

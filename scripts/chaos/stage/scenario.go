@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"prescient/prescient/localserver/wire"
 	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/wire"
 )
 
 // Scenario is one way to break things.

@@ -16,11 +16,11 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/client"
 	"prescient/prescient/connect"
-	"prescient/prescient/localserver/wire"
 	"prescient/prescient/schedule"
 	"prescient/prescient/steps"
 	"prescient/scripts/chaos/checker"
 	"prescient/scripts/chaos/checker/evidence"
+	"prescient/scripts/chaos/wire"
 	"prescient/scripts/chaos/worker"
 	"prescient/sql/migrate"
 )

@@ -13,8 +13,8 @@ import (
 
 	"prescient/cmd"
 	"prescient/prescient"
-	"prescient/prescient/localserver/wire"
 	"prescient/scripts/chaos/checker"
+	"prescient/scripts/chaos/wire"
 )
 
 // The variables by which a run tells its workers what they are.
