@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"prescient/prescient"
@@ -125,4 +126,16 @@ func (c *Client) find(ctx context.Context, db prescient.DB, columns, condition s
 	}
 	query := c.tables.Fill("client/find", "{columns}", columns, "{keys}", condition, "{lock}", forUpdate)
 	return store.Rows(ctx, db, "finding pending checks", query, rowtext.Into)
+}
+
+// findKeys reads the pending rows of some keys, by one statement for about a thousand of them.
+func (c *Client) findKeys(ctx context.Context, db prescient.DB, columns string, keys []prescient.Key, lock bool) (found []prescient.FutureJob, err error) {
+	for some := range slices.Chunk(keys, bulkRows) {
+		part, err := c.find(ctx, db, columns, "job.job_key IN ("+literal.KeysOf(some)+")", lock)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, part...)
+	}
+	return found, nil
 }

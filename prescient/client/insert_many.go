@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"prescient/prescient"
@@ -178,8 +179,7 @@ func (b *bulk) pending(ctx context.Context, from, to int, lock bool) (map[presci
 	for i := from; i < to; i++ {
 		keys = append(keys, b.key(i))
 	}
-	condition := "job.job_key IN (" + literal.KeysOf(keys) + ")"
-	found, err := b.client.find(ctx, b.db, rowtext.Columns, condition, lock)
+	found, err := b.client.findKeys(ctx, b.db, rowtext.Columns, keys, lock)
 	for i := range found {
 		pending[found[i].Key()] = &found[i]
 	}
@@ -246,14 +246,11 @@ func (b *bulk) text(from, to int, pending map[prescient.Key]*prescient.FutureJob
 
 // inPlace is InPlace of prescient.NewJob for many; the list is copied where it changes.
 func inPlace(jobs []prescient.NewJob) []prescient.NewJob {
-	copied := false
+	if !slices.ContainsFunc(jobs, func(job prescient.NewJob) bool { return job.Spread > 0 }) {
+		return jobs
+	}
+	jobs = slices.Clone(jobs)
 	for i, job := range jobs {
-		if job.Spread <= 0 {
-			continue
-		}
-		if !copied {
-			jobs, copied = append([]prescient.NewJob(nil), jobs...), true
-		}
 		jobs[i] = job.InPlace()
 	}
 	return jobs

@@ -83,47 +83,40 @@ type Ended struct {
 // Cursor names the place of the row in a listing of history.
 func (e Ended) Cursor() string { return listing.HistoryCursor(e.EndedAt, e.Key(), e.Revision) }
 
-// nilWhereEmpty makes nil of a payload that a listing reads for NULL.
-func nilWhereEmpty(payload *json.RawMessage) {
-	if len(*payload) == 0 {
-		*payload = nil
-	}
-}
-
 // Load is how many rows wait for a slot.
 type Load struct {
 	Slot time.Time `db:"slot" json:"slot"`
 	Jobs int       `db:"jobs" json:"jobs"`
 }
 
-func (f ListFilter) limit() (int, error) {
-	if f.Limit < 0 || f.Limit > MaxPage {
-		return 0, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, f.Limit, MaxPage)
+// query parts what is asked of pending rows or of history into the bounds that an index serves, and the rest.
+func (f ListFilter) query(timeColumn, slotColumn string) (q listing.Query, err error) {
+	switch {
+	case f.Limit < 0 || f.Limit > MaxPage:
+		return q, fmt.Errorf("%w: limit %d: 1 to %d are allowed", prescient.ErrInvalid, f.Limit, MaxPage)
+	case f.Search < 0:
+		return q, fmt.Errorf("%w: search %d: positive numbers are allowed, and 0 for %d", prescient.ErrInvalid, f.Search, DefaultSearch)
 	}
-	return cmp.Or(f.Limit, 100), nil
-}
-
-// common parts what pending rows and history have in common into the bounds that an index serves, and the rest.
-func (f ListFilter) common(timeColumn, slotColumn string) (bounds, filter listing.Condition, err error) {
+	q = listing.Query{After: f.After, Limit: cmp.Or(f.Limit, 100), Search: cmp.Or(f.Search, DefaultSearch)}
 	// An entity's rows are few, and found by its key: what else is asked of them needs no search.
-	rest := &filter
+	rest := &q.Filter
 	switch {
 	case f.Entity.Key != "":
 		if err := f.Entity.Validate(); err != nil {
-			return bounds, filter, err
+			return q, err
 		}
 		first, last := f.Entity.KeyRange()
-		bounds.Add("job_key BETWEEN ? AND ? AND entity_name = ? AND entity_key = ?", first[:], last[:], f.Entity.Name, f.Entity.Key)
-		rest = &bounds
+		q.Bounds.Add("job_key BETWEEN ? AND ? AND entity_name = ? AND entity_key = ?", first[:], last[:], f.Entity.Name, f.Entity.Key)
+		rest = &q.Bounds
 	case f.Entity.Name != "":
 		if err := prescient.ValidIdentifier("entity name", f.Entity.Name); err != nil {
-			return bounds, filter, err
+			return q, err
 		}
-		filter.Add("entity_name = ?", f.Entity.Name)
+		q.Filter.Add("entity_name = ?", f.Entity.Name)
 	}
 	if f.JobExec != "" {
 		if err := prescient.ValidIdentifier("job_exec", f.JobExec); err != nil {
-			return bounds, filter, err
+			return q, err
 		}
 		rest.Add("job_exec = ?", f.JobExec)
 	}
@@ -132,81 +125,63 @@ func (f ListFilter) common(timeColumn, slotColumn string) (bounds, filter listin
 	}
 	if f.Outcome != "" {
 		if _, err := prescient.ParseOutcome(string(f.Outcome)); err != nil {
-			return bounds, filter, err
+			return q, err
 		}
 		rest.Add("outcome = ?", string(f.Outcome))
 	}
 	if !f.Slot.IsZero() {
 		if slotColumn == timeColumn {
-			rest = &bounds
+			rest = &q.Bounds
 		}
 		rest.Add(slotColumn+" = ?", f.Slot.UTC())
 	}
 	if !f.From.IsZero() {
-		bounds.Add(timeColumn+" >= ?", slots.RoundUp(f.From))
+		q.Bounds.Add(timeColumn+" >= ?", slots.RoundUp(f.From))
 	}
 	if !f.Before.IsZero() {
-		bounds.Add(timeColumn+" < ?", slots.RoundUp(f.Before))
+		q.Bounds.Add(timeColumn+" < ?", slots.RoundUp(f.Before))
 	}
-	if f.Search < 0 {
-		return bounds, filter, fmt.Errorf("%w: search %d: positive numbers are allowed, and 0 for %d", prescient.ErrInvalid, f.Search, DefaultSearch)
-	}
-	return bounds, filter, nil
+	return q, nil
 }
 
 // list reads a page, and says in its error where the search ended early.
-func list[R interface{ Cursor() string }](ctx context.Context, c *Client, db *sqlx.DB, l listing.Listing, f ListFilter, bounds, filter listing.Condition, limit int) ([]R, error) {
-	page, stop, err := listing.Read[R](ctx, &c.tables, db, l,
-		listing.Query{Bounds: bounds, Filter: filter, After: f.After, Limit: limit, Search: cmp.Or(f.Search, DefaultSearch)})
-	if err == nil && stop != nil {
-		err = &SearchedError{Rows: stop.Rows, Reached: stop.Reached, After: stop.After}
+func list[R interface{ Cursor() string }](ctx context.Context, c *Client, db *sqlx.DB, l listing.Listing, q listing.Query, what string, payload func(*R) *json.RawMessage) ([]R, error) {
+	page, stop, err := listing.Read[R](ctx, &c.tables, db, l, q)
+	if err != nil {
+		return nil, fmt.Errorf("listing %s: %w", what, err)
 	}
-	return page, err
+	for i := range page {
+		if p := payload(&page[i]); len(*p) == 0 {
+			*p = nil // it is read so for NULL
+		}
+	}
+	if stop != nil {
+		return page, &SearchedError{Rows: stop.Rows, Reached: stop.Reached, After: stop.After}
+	}
+	return page, nil
 }
 
 // Pending lists pending rows in the order in which they come due, on a pool made by connect.Open. The error wraps ErrSearched
 // where it comes with the rows that were found until then.
 func (c *Client) Pending(ctx context.Context, db *sqlx.DB, f ListFilter) ([]prescient.FutureJob, error) {
-	limit, err := f.limit()
+	q, err := f.query("next_check_at", "next_check_at")
 	if err != nil {
 		return nil, err
 	}
 	if f.Outcome != "" {
 		return nil, fmt.Errorf("%w: outcome %q: a pending check has no outcome yet", prescient.ErrInvalid, f.Outcome)
 	}
-	bounds, filter, err := f.common("next_check_at", "next_check_at")
-	if err != nil {
-		return nil, err
-	}
-	page, err := list[prescient.FutureJob](ctx, c, db, listing.Pending, f, bounds, filter, limit)
-	if err != nil && !errors.Is(err, ErrSearched) {
-		return nil, fmt.Errorf("listing pending checks: %w", err)
-	}
-	for i := range page {
-		nilWhereEmpty(&page[i].Payload)
-	}
-	return page, err
+	return list(ctx, c, db, listing.Pending, q, "pending checks", func(job *prescient.FutureJob) *json.RawMessage { return &job.Payload })
 }
 
 // History lists ended rows, the latest first, on a pool made by connect.Open. The error wraps ErrSearched where it comes with
 // the rows that were found until then.
 func (c *Client) History(ctx context.Context, db *sqlx.DB, f ListFilter) ([]Ended, error) {
-	limit, err := f.limit()
+	q, err := f.query("ended_at", "slot")
 	if err != nil {
 		return nil, err
 	}
-	bounds, filter, err := f.common("ended_at", "slot")
-	if err != nil {
-		return nil, err
-	}
-	page, err := list[Ended](ctx, c, db, listing.History, f, bounds, filter, limit)
-	if err != nil && !errors.Is(err, ErrSearched) {
-		return nil, fmt.Errorf("listing history: %w", err)
-	}
-	for i := range page {
-		nilWhereEmpty(&page[i].Payload)
-	}
-	return page, err
+	return list(ctx, c, db, listing.History, q, "history", func(end *Ended) *json.RawMessage { return &end.Payload })
 }
 
 // Load counts the rows that wait for each slot from one time (inclusive) to before another, at most limit slots.

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -33,6 +32,15 @@ func (o Own) Tables() *store.Tables { return &o.client.tables }
 // Entity is the one of a key.
 func (o Own) Entity(key string) prescient.Entity {
 	return prescient.Entity{Name: o.room.Name(), Key: key}
+}
+
+// chunks are entityChunks of the entities of keys.
+func (o Own) chunks(keys []string) [][]prescient.Entity {
+	entities := make([]prescient.Entity, len(keys))
+	for i, key := range keys {
+		entities[i] = o.Entity(key)
+	}
+	return entityChunks(entities)
 }
 
 // Now returns the database's time, and makes sure that slot_config is as it was.
@@ -89,26 +97,15 @@ func (o Own) Insert(ctx context.Context, db prescient.DB, jobs []prescient.NewJo
 
 // Pending returns the rows that are pending with some keys, without their payloads and errors: by a plain look, and by one statement
 // for about a thousand of them.
-func (o Own) Pending(ctx context.Context, db prescient.DB, keys []prescient.Key) (found []prescient.FutureJob, err error) {
-	for some := range slices.Chunk(keys, bulkRows) {
-		part, err := o.client.find(ctx, db, rowtext.BareColumns, "job.job_key IN ("+literal.KeysOf(some)+")", false)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, part...)
-	}
-	return found, nil
+func (o Own) Pending(ctx context.Context, db prescient.DB, keys []prescient.Key) ([]prescient.FutureJob, error) {
+	return o.client.findKeys(ctx, db, rowtext.BareColumns, keys, false)
 }
 
 // End ends what is pending for keys of the room, in a transaction: the rows that ends says. It returns those that it met, by their
 // keys, as they were. What a slot run is about to commit of one of them is dropped.
 func (o Own) End(ctx context.Context, db prescient.DB, keys []string, outcome prescient.Outcome, ends func(prescient.FutureJob) bool) (map[prescient.Key]prescient.FutureJob, error) {
-	entities := make([]prescient.Entity, len(keys))
-	for i, key := range keys {
-		entities[i] = o.Entity(key)
-	}
 	all := make(map[prescient.Key]prescient.FutureJob)
-	for _, some := range entityChunks(entities) {
+	for _, some := range o.chunks(keys) {
 		_, met, err := o.client.endSome(ctx, db, some, ending{outcome: outcome, ends: ends})
 		if err != nil {
 			return nil, err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"prescient/prescient"
@@ -23,11 +25,7 @@ type Renewal struct {
 // keep their times and counts. What a slot run is about to commit of one of them, called before that, ends it as superseded instead. It
 // returns the rows that as was asked about, as they were.
 func (o Own) Renew(ctx context.Context, db prescient.DB, keys []string, as func(prescient.FutureJob) (Renewal, bool)) (met []prescient.FutureJob, err error) {
-	entities := make([]prescient.Entity, len(keys))
-	for i, key := range keys {
-		entities[i] = o.Entity(key)
-	}
-	for _, some := range entityChunks(entities) {
+	for _, some := range o.chunks(keys) {
 		part, err := o.client.renewSome(ctx, db, some, as)
 		if err != nil {
 			return nil, err
@@ -68,11 +66,7 @@ func (c *Client) renewSome(ctx context.Context, db prescient.DB, entities []pres
 		}
 		// In the caller's transaction a plain read may not see the latest rows; a locking one does.
 		if !missed && lock == callers {
-			all := make([]prescient.FutureJob, 0, len(met))
-			for _, job := range met {
-				all = append(all, job)
-			}
-			return all, nil
+			return slices.Collect(maps.Values(met)), nil
 		}
 		lock = callers
 	}

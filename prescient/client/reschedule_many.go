@@ -124,17 +124,15 @@ func (m *moving) look(ctx context.Context, order []int) (shown []move, rest []in
 		keys = append(keys, key)
 	}
 	found := make(map[prescient.Key]bool, len(keys))
-	for some := range slices.Chunk(keys, bulkRows) {
-		rows, err := m.client.find(ctx, m.db, rowtext.BareColumns, "job.job_key IN ("+literal.KeysOf(some)+")", false)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, row := range rows {
-			i := first[row.Key()]
-			if t := m.times[i]; row.Entity() == t.Entity && row.JobExec == t.JobExec && row.Tag == t.Tag {
-				shown = append(shown, move{i, row})
-				found[row.Key()] = true
-			}
+	rows, err := m.client.findKeys(ctx, m.db, rowtext.BareColumns, keys, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, row := range rows {
+		i := first[row.Key()]
+		if t := m.times[i]; row.Entity() == t.Entity && row.JobExec == t.JobExec && row.Tag == t.Tag {
+			shown = append(shown, move{i, row})
+			found[row.Key()] = true
 		}
 	}
 	for _, key := range keys {
@@ -193,7 +191,7 @@ func (m *moving) missed(ctx context.Context, moves []move, revision uint64) (mis
 	for k, mv := range moves {
 		keys[k] = mv.row.Key()
 	}
-	rows, err := m.client.find(ctx, m.db, rowtext.BareColumns, "job.job_key IN ("+literal.KeysOf(keys)+")", false)
+	rows, err := m.client.findKeys(ctx, m.db, rowtext.BareColumns, keys, false)
 	if err != nil {
 		return nil, err
 	}

@@ -83,6 +83,24 @@ func orNoRows(err error) error {
 	return nil
 }
 
+// Scan reads the columns of a row.
+type Scan func(into ...any) error
+
+// EachRow runs a query, and calls do for each row of its answer.
+func EachRow(ctx context.Context, db prescient.DB, do func(scan Scan) error, query string, args ...any) error {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // Affected runs a statement and returns how many rows it hit.
 func Affected(ctx context.Context, db prescient.DB, query string, args ...any) (int, error) {
 	result, err := db.ExecContext(ctx, query, args...)

@@ -19,19 +19,13 @@ const (
 
 // Rows reads all rows of a query. columns says where those of a row go. An error says what was being done.
 func Rows[T any](ctx context.Context, db prescient.DB, doing, query string, columns func(row *T) []any, args ...any) (all []T, err error) {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = EachRow(ctx, db, func(scan Scan) error {
 		var row T
-		if err := rows.Scan(columns(&row)...); err != nil {
-			return nil, fmt.Errorf("%s: %w", doing, err)
-		}
+		err := scan(columns(&row)...)
 		all = append(all, row)
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	}, query, args...)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	return all, nil
@@ -114,11 +108,16 @@ func AtOrNil(into **time.Time) sql.Scanner {
 }
 
 // Seconds is a column of whole seconds; NULL is 0.
-func Seconds(into *time.Duration) sql.Scanner {
+func Seconds(into *time.Duration) sql.Scanner { return count(into, time.Second) }
+
+// Micros is a column of whole microseconds; NULL is 0.
+func Micros(into *time.Duration) sql.Scanner { return count(into, time.Microsecond) }
+
+func count(into *time.Duration, unit time.Duration) sql.Scanner {
 	return column(func(value any) error {
-		var seconds sql.NullInt64
-		err := seconds.Scan(value)
-		*into = time.Duration(seconds.Int64) * time.Second
+		var n sql.NullInt64
+		err := n.Scan(value)
+		*into = time.Duration(n.Int64) * unit
 		return err
 	})
 }

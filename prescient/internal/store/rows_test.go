@@ -33,6 +33,7 @@ func TestColumnsAreRead(t *testing.T) {
 		{"a time", At(&at), []byte("2026-11-20 12:00:00.000000"), func() bool { return at.Equal(noon) }, func() bool { return at.Equal(noon) }},
 		{"a time that may be nil", AtOrNil(&maybe), []byte("2026-11-20 12:00:00"), func() bool { return maybe != nil && maybe.Equal(noon) }, func() bool { return maybe != nil }},
 		{"seconds", Seconds(&d), int64(90), func() bool { return d == 90*time.Second }, func() bool { return d == 0 }},
+		{"microseconds", Micros(&d), int64(90), func() bool { return d == 90*time.Microsecond }, func() bool { return d == 0 }},
 	} {
 		if err := c.column.Scan(c.value); err != nil || !c.is() {
 			t.Errorf("%s: %v", c.what, err)

@@ -3,10 +3,10 @@ package commit
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/reserved"
+	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/check"
 )
 
@@ -34,23 +34,18 @@ func (s *Session) supersede(ctx context.Context, tx *sql.Tx, batch []*check.Answ
 // renewed locks the row that a run is by now, and returns its end: none where it is gone.
 func (s *Session) renewed(ctx context.Context, tx *sql.Tx, a *check.Answered) (ends []*check.Answered, err error) {
 	first, last := a.Entity().KeyRange()
-	rows, err := tx.QueryContext(ctx, s.Tables.Stmt.Get("slotrun/renewed"), first[:], last[:], s.Lease.Slot, a.Tag)
-	if err != nil {
-		return nil, fmt.Errorf("looking for a run that was changed: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var key []byte
-		end := *a
-		if err := rows.Scan(&key, &end.JobExec, &end.Revision); err != nil {
-			return nil, fmt.Errorf("looking for a run that was changed: %w", err)
-		}
-		if end.JobKey = prescient.Key(key); end.JobKey != prescient.KeyOf(a.Entity(), end.JobExec, a.Tag) {
+	rows, err := store.Rows(ctx, tx, "looking for a run that was changed", s.Tables.Stmt.Get("slotrun/renewed"), func(end *check.Answered) []any {
+		*end = *a
+		return []any{store.Key(&end.JobKey), &end.JobExec, &end.Revision}
+	}, first[:], last[:], s.Lease.Slot, a.Tag)
+	for i := range rows {
+		end := &rows[i]
+		if end.JobKey != prescient.KeyOf(a.Entity(), end.JobExec, a.Tag) {
 			continue // that of somebody else's row
 		}
 		end.Bare = false
 		end.Verdict = reserved.Superseded(a.FutureJob)
-		ends = append(ends, &end)
+		ends = append(ends, end)
 	}
-	return ends, rows.Err()
+	return ends, err
 }

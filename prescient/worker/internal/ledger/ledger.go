@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -58,33 +57,16 @@ func (r Row) Free() bool { return !r.Finished && r.LivesFor == 0 }
 func (r Row) GivenBack() bool { return r.Token > 0 && !r.Finished && !r.Allocated }
 
 // Rows reads the buckets of a slot.
-func (g *Ledger) Rows(ctx context.Context, slot time.Time) ([]Row, error) {
-	var list []Row
-	err := g.Send.Query(ctx, func(ctx context.Context) error {
-		list = nil
-		rows, err := g.Send.DB.QueryContext(ctx, g.Tables.Stmt.Get("slotrun/ledger"), slot)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var r Row
-			var heldMicros int64
-			var attempt *uint64
-			if err := rows.Scan(&r.Bucket, &r.Buckets, &r.Token, &r.BatchSeq, &r.Worker, &r.Takeovers, &r.attemptKey,
-				&attempt, &r.Finished, &r.Allocated, &heldMicros, &r.Written); err != nil {
-				return err
-			}
-			if attempt != nil {
-				r.attemptRevision = *attempt
-			}
-			r.LivesFor = time.Duration(heldMicros) * time.Microsecond
-			list = append(list, r)
-		}
-		return rows.Err()
+func (g *Ledger) Rows(ctx context.Context, slot time.Time) (list []Row, err error) {
+	err = g.Send.Query(ctx, func(ctx context.Context) (err error) {
+		list, err = store.Rows(ctx, g.Send.DB, "reading the ledger of slot "+slots.Stamp(slot), g.Tables.Stmt.Get("slotrun/ledger"), (*Row).into, slot)
+		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading the ledger of slot %s: %w", slots.Stamp(slot), err)
-	}
-	return list, nil
+	return list, err
+}
+
+// into is where the columns of a row go.
+func (r *Row) into() []any {
+	return []any{&r.Bucket, &r.Buckets, &r.Token, &r.BatchSeq, &r.Worker, &r.Takeovers, &r.attemptKey, store.OrZero(&r.attemptRevision), &r.Finished, &r.Allocated,
+		store.Micros(&r.LivesFor), &r.Written}
 }
