@@ -51,6 +51,19 @@ func ParseAddress(text string, schemes ...string) (Address, error) {
 	return address, nil
 }
 
+// ParseOne is ParseAddress for a URL of one host, which it returns as net/url has it, too.
+func ParseOne(text string, schemes ...string) (Address, *url.URL, error) {
+	address, err := ParseAddress(text, schemes...)
+	if err != nil {
+		return Address{}, nil, err
+	}
+	u, err := url.Parse(text)
+	if err != nil || len(address.Hosts) != 1 {
+		return Address{}, nil, errors.New("the URL has more than one host, or cannot be read")
+	}
+	return address, u, nil
+}
+
 func checkHost(host string) error {
 	u, err := url.Parse("x://" + host)
 	if err != nil || u.Hostname() == "" || u.User != nil {

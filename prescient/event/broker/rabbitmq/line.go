@@ -112,34 +112,24 @@ func (l *line) write(ctx context.Context, exchange, key string, p amqp.Publishin
 	case <-ctx.Done():
 		return nil, fmt.Errorf("it could not be sent: %w", context.Cause(ctx))
 	}
-	type result struct {
-		confirmation *amqp.DeferredConfirmation
-		err          error
-	}
-	done := make(chan result, 1)
-	go func() {
+	confirmation, err := broker.Within(ctx, "it could not be sent", func() (*amqp.DeferredConfirmation, error) {
 		defer func() { <-l.writing }()
 		const mandatory, immediate = true, false
 		confirmation, err := l.channel.PublishWithDeferredConfirm(exchange, key, mandatory, immediate, p)
-		done <- result{confirmation, err}
-	}()
-	select {
-	case r := <-done:
-		if r.err == nil {
-			return r.confirmation, nil
+		if err != nil {
+			return nil, fmt.Errorf("sending it: %w", err)
 		}
-		if errors.Is(r.err, amqp.ErrClosed) && l.isOver() { // it says why, to whoever comes after
-			<-l.over
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			if l.reason != nil {
-				return nil, l.reason
-			}
+		return confirmation, nil
+	})
+	if errors.Is(err, amqp.ErrClosed) && l.isOver() { // it says why, to whoever comes after
+		<-l.over
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.reason != nil {
+			return nil, l.reason
 		}
-		return nil, fmt.Errorf("sending it: %w", r.err)
-	case <-ctx.Done():
-		return nil, fmt.Errorf("it could not be sent: %w", context.Cause(ctx))
 	}
+	return confirmation, err
 }
 
 // verdict says what became of a publication that is confirmed, or whose channel is closed: that ends every confirmation as a

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -51,13 +50,9 @@ func Open(_ context.Context, o broker.Options) (broker.Broker, error) {
 
 // parse returns the URL as the client reads it.
 func parse(text string) (target, exchange string, err error) {
-	address, err := broker.ParseAddress(text, "amqp", "amqps")
+	address, u, err := broker.ParseOne(text, "amqp", "amqps")
 	if err != nil {
 		return "", "", err
-	}
-	u, err := url.Parse(text)
-	if err != nil || len(address.Hosts) != 1 {
-		return "", "", errors.New("the URL has more than one host, or cannot be read")
 	}
 	exchange = address.Query.Get("exchange")
 	if len(address.Query["exchange"]) > 1 || len(exchange) > maxShort {
@@ -101,7 +96,7 @@ func (s *server) publish(ctx context.Context, m broker.Message) error {
 		return context.Cause(ctx)
 	}
 	defer func() { <-s.alone }()
-	if l, err = s.ownLine(ctx); err != nil {
+	if l, err = s.open(ctx, s.ownLine); err != nil {
 		return err
 	}
 	defer l.end()
@@ -120,28 +115,21 @@ func isException(err error) bool {
 
 // line returns the channel that events share, and opens it where it isn't there.
 func (s *server) line(ctx context.Context) (*line, error) {
-	return s.open(ctx, func() (*line, error) {
-		if s.shared != nil && !s.shared.isOver() {
-			return s.shared, nil
+	return s.open(ctx, func() (_ *line, err error) {
+		if s.shared == nil || s.shared.isOver() {
+			s.shared, err = s.ownLine()
 		}
-		conn, err := s.connect()
-		if err != nil {
-			return nil, err
-		}
-		s.shared, err = newLine(conn)
 		return s.shared, err
 	})
 }
 
-// ownLine returns a channel that the caller ends.
-func (s *server) ownLine(ctx context.Context) (*line, error) {
-	return s.open(ctx, func() (*line, error) {
-		conn, err := s.connect()
-		if err != nil {
-			return nil, err
-		}
-		return newLine(conn)
-	})
+// ownLine returns a channel that the caller ends. The caller holds opening.
+func (s *server) ownLine() (*line, error) {
+	conn, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	return newLine(conn)
 }
 
 // open calls a function that waits for the server whatever the context says, one at a time.
@@ -151,22 +139,10 @@ func (s *server) open(ctx context.Context, get func() (*line, error)) (*line, er
 	case <-ctx.Done():
 		return nil, fmt.Errorf("no connection: %w", context.Cause(ctx))
 	}
-	type result struct {
-		line *line
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
+	return broker.Within(ctx, "no connection", func() (*line, error) {
 		defer func() { <-s.opening }()
-		l, err := get()
-		done <- result{l, err}
-	}()
-	select {
-	case r := <-done:
-		return r.line, r.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("no connection: %w", context.Cause(ctx))
-	}
+		return get()
+	})
 }
 
 // connect returns a connection that lives. The caller holds opening.

@@ -38,7 +38,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,13 +78,9 @@ func (l logger) Printf(_ context.Context, format string, v ...any) {
 }
 
 func parse(text string) (options *redis.Options, maxLen int64, err error) {
-	address, err := broker.ParseAddress(text, "redis", "rediss")
+	address, u, err := broker.ParseOne(text, "redis", "rediss")
 	if err != nil {
 		return nil, 0, err
-	}
-	u, err := url.Parse(text)
-	if err != nil || len(address.Hosts) != 1 {
-		return nil, 0, errors.New("the URL has more than one host, or cannot be read")
 	}
 	query := address.Query
 	if given := query["maxlen"]; given != nil {
@@ -121,18 +116,12 @@ func (s *server) Publish(ctx context.Context, m broker.Message) error {
 
 // add returns when the entry is added, or the context ends: the client sees a deadline while it reads, but no cancellation.
 func (s *server) add(ctx context.Context, m broker.Message) error {
-	done := make(chan error, 1)
-	go func() {
+	_, err := broker.Within(ctx, "no answer", func() (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, requestTime)
 		defer cancel()
-		done <- s.client.XAdd(ctx, &redis.XAddArgs{Stream: m.Topic, MaxLen: s.maxLen, Approx: s.maxLen > 0, Values: fields(m)}).Err()
-	}()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("no answer: %w", context.Cause(ctx))
-	}
+		return s.client.XAdd(ctx, &redis.XAddArgs{Stream: m.Topic, MaxLen: s.maxLen, Approx: s.maxLen > 0, Values: fields(m)}).Result()
+	})
+	return err
 }
 
 // said are the headers that a field says already.

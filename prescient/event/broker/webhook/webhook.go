@@ -42,13 +42,9 @@ type receiver struct {
 
 // Open returns a broker that posts to a URL. Nothing is sent yet.
 func Open(_ context.Context, o broker.Options) (broker.Broker, error) {
-	address, err := broker.ParseAddress(o.URL, "http", "https")
+	_, u, err := broker.ParseOne(o.URL, "http", "https")
 	if err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
-	}
-	u, err := url.Parse(o.URL)
-	if err != nil || len(address.Hosts) != 1 {
-		return nil, errors.New("webhook: the URL has more than one host, or cannot be read")
 	}
 	signer, err := signerOf(o.Secret)
 	if err != nil {
