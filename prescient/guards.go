@@ -1,6 +1,7 @@
 package prescient
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -49,30 +50,16 @@ const MaxHorizon = 10 * 366 * 24 * time.Hour
 
 // Or returns g with its zero fields taken from d.
 func (g Guards) Or(d Guards) Guards {
-	if g.Timeout == 0 {
-		g.Timeout = d.Timeout
+	g.Timeout = cmp.Or(g.Timeout, d.Timeout)
+	g.MaxChecks = cmp.Or(g.MaxChecks, d.MaxChecks)
+	g.MaxErrors = cmp.Or(g.MaxErrors, d.MaxErrors)
+	if !g.Endless {
+		g.RetryWithin = cmp.Or(g.RetryWithin, d.RetryWithin)
 	}
-	if g.MaxChecks == 0 {
-		g.MaxChecks = d.MaxChecks
-	}
-	if g.MaxErrors == 0 {
-		g.MaxErrors = d.MaxErrors
-	}
-	if g.RetryWithin == 0 && !g.Endless {
-		g.RetryWithin = d.RetryWithin
-	}
-	if g.Horizon == 0 {
-		g.Horizon = d.Horizon
-	}
-	if g.Concurrency == 0 {
-		g.Concurrency = d.Concurrency
-	}
-	if g.SLA == 0 {
-		g.SLA = d.SLA
-	}
-	if g.ExpiresAfter == 0 {
-		g.ExpiresAfter = d.ExpiresAfter
-	}
+	g.Horizon = cmp.Or(g.Horizon, d.Horizon)
+	g.Concurrency = cmp.Or(g.Concurrency, d.Concurrency)
+	g.SLA = cmp.Or(g.SLA, d.SLA)
+	g.ExpiresAfter = cmp.Or(g.ExpiresAfter, d.ExpiresAfter)
 	g.Endless = g.Endless || d.Endless
 	return g
 }

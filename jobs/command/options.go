@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os/exec"
@@ -76,24 +77,12 @@ type Options struct {
 
 // defaults fills in what is zero.
 func (o *Options) defaults() {
-	if o.Dir == "" {
-		o.Dir = "/"
-	}
-	if o.Grace == 0 {
-		o.Grace = DefaultGrace
-	}
-	if o.Memory == 0 {
-		o.Memory = DefaultMemory
-	}
-	if o.Nice == 0 {
-		o.Nice = DefaultNice
-	}
-	if o.Processes == 0 {
-		o.Processes = DefaultProcesses
-	}
-	if o.Output == 0 {
-		o.Output = DefaultOutput
-	}
+	o.Dir = cmp.Or(o.Dir, "/")
+	o.Grace = cmp.Or(o.Grace, DefaultGrace)
+	o.Memory = cmp.Or(o.Memory, DefaultMemory)
+	o.Nice = cmp.Or(o.Nice, DefaultNice)
+	o.Processes = cmp.Or(o.Processes, DefaultProcesses)
+	o.Output = cmp.Or(o.Output, DefaultOutput)
 	o.Run, o.PassEnv, o.Env = slices.Clone(o.Run), slices.Clone(o.PassEnv), maps.Clone(o.Env)
 }
 

@@ -34,20 +34,16 @@ type ending struct {
 
 // run runs the program until no process of the call is left. It stays on a thread of its own meanwhile, since the kernel kills the
 // program with the thread that started it: the way in which it ends with this process.
-func (c *Command) run(ctx context.Context, job prescient.FutureJob) (ending, error) {
-	type result struct {
-		ending
-		err error
-	}
-	done := make(chan result, 1)
+func (c *Command) run(ctx context.Context, job prescient.FutureJob) (e ending, err error) {
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		e, err := c.runHere(ctx, job)
-		done <- result{e, err}
+		e, err = c.runHere(ctx, job)
 	}()
-	r := <-done
-	return r.ending, r.err
+	<-done
+	return e, err
 }
 
 func (c *Command) runHere(ctx context.Context, job prescient.FutureJob) (e ending, err error) {

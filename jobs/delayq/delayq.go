@@ -1,6 +1,7 @@
 package delayq
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -54,12 +55,8 @@ type DelayQueue struct {
 // cancels takes any. It reads slot_config. The error wraps prescient.ErrNotMigrated, prescient.ErrResolution or
 // prescient.ErrInvalid.
 func New(ctx context.Context, db *sqlx.DB, options Options) (*DelayQueue, error) {
-	if options.Name == "" {
-		options.Name = DefaultName
-	}
-	if options.Timeout == 0 {
-		options.Timeout = DefaultTimeout
-	}
+	options.Name = cmp.Or(options.Name, DefaultName)
+	options.Timeout = cmp.Or(options.Timeout, DefaultTimeout)
 	if err := options.validate(db); err != nil {
 		return nil, err
 	}

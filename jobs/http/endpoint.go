@@ -1,11 +1,13 @@
 package http
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net"
 	nethttp "net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"prescient/prescient"
@@ -20,7 +22,7 @@ type Endpoint struct {
 	maxBody int64
 	client  *nethttp.Client
 	ours    *nethttp.Transport // nil where the client was given
-	hide    hider
+	hide    *strings.Replacer
 }
 
 // New returns an endpoint whose Check can be registered as a job_exec. The error wraps prescient.ErrInvalid and shows
@@ -43,12 +45,10 @@ func New(options Options) (*Endpoint, error) {
 		host:    host,
 		headers: headers,
 		secret:  append([]byte(nil), options.Secret...),
-		maxBody: options.MaxBody,
+		maxBody: cmp.Or(options.MaxBody, defaultMaxBody),
 		hide:    newHider(u, options.Headers, options.Secret),
 	}
-	if e.maxBody == 0 {
-		e.maxBody = defaultMaxBody
-	}
+
 	e.client = e.clientOf(options.Client)
 	return e, nil
 }

@@ -30,12 +30,12 @@ func (c *callError) Unwrap() error { return c.cause }
 
 // failure makes the one kind of error that leaves the package.
 func (e *Endpoint) failure(cause error) error {
-	return &callError{text: "POST " + e.String() + ": " + shorten(clean(e.hide.in(cause.Error())), maxReason), cause: cause}
+	return &callError{text: "POST " + e.String() + ": " + shorten(clean(e.hide.Replace(cause.Error())), maxReason), cause: cause}
 }
 
 // excerpt returns the beginning of a body, ready to be appended to an error.
 func (e *Endpoint) excerpt(body []byte) string {
-	text := shorten(clean(e.hide.in(string(body))), maxExcerpt)
+	text := shorten(clean(e.hide.Replace(string(body))), maxExcerpt)
 	if text == "" {
 		return ""
 	}
@@ -72,10 +72,7 @@ const (
 	minHidden = 4 // bytes; shorter ones are words such as "1" that a text cannot do without
 )
 
-// A hider takes what was configured in confidence out of texts that a receiver or a library had a hand in.
-type hider struct{ replacer *strings.Replacer }
-
-func newHider(u *url.URL, headers map[string]string, secret []byte) hider {
+func newHider(u *url.URL, headers map[string]string, secret []byte) *strings.Replacer {
 	values := []string{string(secret), base64.StdEncoding.EncodeToString(secret), u.RawQuery, u.EscapedPath(), u.Path}
 	for _, list := range u.Query() {
 		values = append(values, list...)
@@ -108,13 +105,10 @@ func newHider(u *url.URL, headers map[string]string, secret []byte) hider {
 	for _, form := range slices.Compact(forms) {
 		pairs = append(pairs, form, hidden)
 	}
-	return hider{strings.NewReplacer(pairs...)}
+	return strings.NewReplacer(pairs...)
 }
 
 func jsonOf(value string) string {
 	text, _ := json.Marshal(value) // a string has no error
 	return string(text)
 }
-
-// in returns text without what is hidden.
-func (h hider) in(text string) string { return h.replacer.Replace(text) }

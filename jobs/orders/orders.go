@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -51,15 +52,9 @@ type Orders struct{ options Options }
 
 // New returns an app on the tables that CreateTables makes. It does not connect. The error wraps prescient.ErrInvalid.
 func New(options Options) (*Orders, error) {
-	if options.JobExec == "" {
-		options.JobExec = DefaultJobExec
-	}
-	if options.PrimaryAfter == 0 {
-		options.PrimaryAfter = DefaultPrimaryAfter
-	}
-	if options.EscalateAfter == 0 {
-		options.EscalateAfter = DefaultEscalateAfter
-	}
+	options.JobExec = cmp.Or(options.JobExec, DefaultJobExec)
+	options.PrimaryAfter = cmp.Or(options.PrimaryAfter, DefaultPrimaryAfter)
+	options.EscalateAfter = cmp.Or(options.EscalateAfter, DefaultEscalateAfter)
 	if err := validPrefix(options.Prefix); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package blocking
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -96,17 +97,8 @@ func chains(sessions map[uint64]Session, waits []Wait, ours func(Wait) bool, end
 		f.behind[w.Blocking] = append(f.behind[w.Blocking], w)
 		waiting[w.Waiting] = true
 	}
-	var roots, rest []uint64
-	for id := range f.behind {
-		if !waiting[id] {
-			roots = append(roots, id)
-		}
-	}
-	for id := range waiting {
-		rest = append(rest, id)
-	}
-	slices.Sort(roots)
-	slices.Sort(rest)
+	roots := slices.DeleteFunc(slices.Sorted(maps.Keys(f.behind)), func(id uint64) bool { return waiting[id] })
+	rest := slices.Sorted(maps.Keys(waiting))
 	var all []Node
 	add := func(id uint64, circle bool) {
 		root := f.grow(id, nil, nil)

@@ -8,6 +8,7 @@ import (
 	"prescient/prescient"
 	"prescient/prescient/audit"
 	"prescient/prescient/client"
+	"prescient/prescient/internal/bell"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
@@ -24,13 +25,13 @@ type Outbox struct {
 	own    client.Own
 	tables *store.Tables
 	log    audit.Log
-	took   chan struct{}
+	took   bell.Bell
 }
 
 // New returns the outbox of the installation that a client works on.
 func New(c *client.Client) *Outbox {
 	own := c.Own(reserved.Outbox())
-	return &Outbox{own: own, tables: own.Tables(), log: audit.On(own.Tables()), took: make(chan struct{}, 1)}
+	return &Outbox{own: own, tables: own.Tables(), log: audit.On(own.Tables()), took: bell.New()}
 }
 
 // Publish puts events into the outbox, those of one key in their order. They commit with the caller's handle: mostly the transaction of
@@ -65,12 +66,7 @@ func (o *Outbox) Publish(ctx context.Context, db prescient.DB, events ...Event) 
 }
 
 // Took tells a forwarder in this process that there may be something new, as soon as what was just written commits.
-func (o *Outbox) Took() {
-	select {
-	case o.took <- struct{}{}:
-	default:
-	}
-}
+func (o *Outbox) Took() { o.took.Ring() }
 
 // Taken is sent to after something was put into this outbox, whose transaction may not have ended.
 func (o *Outbox) Taken() <-chan struct{} { return o.took }

@@ -1,6 +1,7 @@
 package localserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +40,7 @@ type Cluster struct {
 func StartCluster(ctx context.Context, options ClusterOptions) (*Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	if options.Nodes == 0 {
-		options.Nodes = 3
-	}
+	options.Nodes = cmp.Or(options.Nodes, 3)
 	options.Server.Flavour = MariaDB
 	if options.Engine == GroupReplication {
 		options.Server.Flavour = MySQL

@@ -2,6 +2,7 @@ package longrun
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"prescient/prescient"
@@ -132,12 +133,9 @@ func (m met) other() *known {
 
 // earlier says whether an earlier occurrence of its schedule waits to be started, in a state.
 func (m met) earlier(state func(*known) bool) bool {
-	for _, o := range m.others {
-		if state(o) && o.waits() && o.pending && o.key != m.job.Key() && o.check.dueAt.Before(m.job.DueAt) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.others, func(o *known) bool {
+		return state(o) && o.waits() && o.pending && o.key != m.job.Key() && o.check.dueAt.Before(m.job.DueAt)
+	})
 }
 
 func ends(outcome prescient.Outcome, why error) ruling {

@@ -1,8 +1,10 @@
 package prescienttest
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -58,9 +60,7 @@ type Kit struct {
 // one.
 func New(t testing.TB, registry *prescient.Registry, options Options) *Kit {
 	t.Helper()
-	if options.Resolution == 0 {
-		options.Resolution = 15 * time.Minute
-	}
+	options.Resolution = cmp.Or(options.Resolution, 15*time.Minute)
 	if options.Start.IsZero() {
 		options.Start = DefaultStart
 	}
@@ -88,9 +88,7 @@ func (k *Kit) openDB() *sqlx.DB {
 	config := k.config.Clone()
 	config.ParseTime, config.Loc = true, time.UTC
 	params := map[string]string{"time_zone": "'+00:00'"}
-	for name, value := range config.Params {
-		params[name] = value
-	}
+	maps.Copy(params, config.Params)
 	config.Params = params
 	connector, err := mysql.NewConnector(config)
 	k.must(err)

@@ -1,6 +1,7 @@
 package prescienttest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,9 +65,7 @@ type Life struct {
 // Simulate begins the life of a check: it is inserted, and nothing has run. The test ends where the insert is refused.
 func Simulate(t T, s Simulation) *Life {
 	t.Helper()
-	if s.Resolution == 0 {
-		s.Resolution = 15 * time.Minute
-	}
+	s.Resolution = cmp.Or(s.Resolution, 15*time.Minute)
 	if s.Now.IsZero() && s.Wait {
 		s.Now = time.Now()
 	} else if s.Now.IsZero() {
@@ -76,9 +75,7 @@ func Simulate(t T, s Simulation) *Life {
 	if s.Job.DueAt.IsZero() {
 		s.Job.DueAt = s.Now
 	}
-	if s.Guards.Timeout == 0 {
-		s.Guards.Timeout = 30 * time.Second
-	}
+	s.Guards.Timeout = cmp.Or(s.Guards.Timeout, 30*time.Second)
 	l := &Life{t: t, simulation: s}
 	var err error
 	if l.grid, err = slots.NewGrid(s.Resolution); err == nil {

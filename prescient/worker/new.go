@@ -9,6 +9,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/bell"
 	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/bucket"
@@ -38,7 +39,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 		return nil, fmt.Errorf("%w: the assignment (%s) is for %s, but slot_config has %s", prescient.ErrResolution, a, a.Grid(), t.Grid)
 	}
 	w := &Worker{tables: t, options: options, log: options.Log, guards: make(map[string]prescient.Guards),
-		bounds: bounds{runs: make(places, maxRuns), sweepers: make(places, 1)}, sweepSoon: make(chan struct{}, 1)}
+		bounds: bounds{runs: make(places, maxRuns), sweepers: make(places, 1)}, sweepSoon: bell.New()}
 	w.send = &store.Sender{DB: db, Timeout: store.StatementTime(options.Times.Lease), Patience: options.Times.Patience}
 	w.look = &look.Looker{Send: w.send, Tables: &w.tables, Grace: options.Sweep.Grace}
 	w.watched = watched.New(w.send, &w.tables)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -328,10 +329,7 @@ func (r *slotRun) renew(ctx context.Context) {
 		case <-ticker.C:
 		}
 		r.mu.Lock()
-		leases := make(map[*ledger.Lease]context.CancelFunc, len(r.leases))
-		for l, cancel := range r.leases {
-			leases[l] = cancel
-		}
+		leases := maps.Clone(r.leases)
 		r.mu.Unlock()
 		for l, cancel := range leases {
 			if l.IsDue(time.Now()) {

@@ -65,12 +65,7 @@ func (w *Worker) sweepEvery(ctx context.Context, running *sync.WaitGroup, fail c
 }
 
 // leaveToSweeper has the sweeper look soon for what was left behind.
-func (w *Worker) leaveToSweeper() {
-	select {
-	case w.sweepSoon <- struct{}{}:
-	default: // it is to look already
-	}
-}
+func (w *Worker) leaveToSweeper() { w.sweepSoon.Ring() }
 
 // sleepUntilLeft sleeps for a time, or until what was left to the sweeper is older than the grace.
 func (w *Worker) sleepUntilLeft(ctx context.Context, d time.Duration) error {

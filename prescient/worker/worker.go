@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/bell"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/ledger"
@@ -31,7 +32,7 @@ type Worker struct {
 	log       zerolog.Logger
 	sweeps    *rate.Limiter // of the rows that are caught up; nil for no bound
 	bounds    bounds        // of the slot runs that are under way
-	sweepSoon chan struct{} // something was left to the sweeper
+	sweepSoon bell.Bell     // something was left to the sweeper
 	watched   *watched.List // slots of which others hold buckets
 	pulse     pulse
 	// unregistered are the job_execs that the log has named lately, of rows that are put off for them.

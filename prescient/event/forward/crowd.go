@@ -1,6 +1,10 @@
 package forward
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 const (
 	// window is how many events of a shard are in memory at most.
@@ -115,9 +119,7 @@ func (c *crowd) passWorst() {
 
 // leftOut are the topics and chains that reads leave out.
 func (c *crowd) leftOut() (topics []string, chains []chain) {
-	for topic := range c.topics {
-		topics = append(topics, topic)
-	}
+	topics = slices.Collect(maps.Keys(c.topics))
 	for of := range c.chains {
 		if !c.topics[of.topic] {
 			chains = append(chains, of)

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -140,11 +142,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Forwarder, error) {
 func (f *Forwarder) held() []*shard {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := make([]*shard, 0, len(f.shards))
-	for _, s := range f.shards {
-		all = append(all, s)
-	}
-	return all
+	return slices.Collect(maps.Values(f.shards))
 }
 
 func (f *Forwarder) isStopping() bool {

@@ -92,7 +92,7 @@ func (f *Forwarder) start(leases []holder, asked time.Time) {
 		if l.Forwarder == f.name && l.Lives && f.shards[l.Shard] == nil {
 			s := newShard(f, l, asked)
 			f.shards[l.Shard] = s
-			s.wakeUp()
+			s.woken.Ring()
 			f.readers.Go(s.run)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/bell"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
 )
@@ -20,7 +21,7 @@ const mostNoted = 500
 // notes are what is to be written down of topics: which of them fail, and why, and which work again. One goroutine writes them, all that
 // there are by one statement: where a broker is down hundreds of topics fail at once, and each would take a connection.
 type notes struct {
-	woken chan struct{}
+	woken bell.Bell
 	send  func(statement string, pairs ...string) error // to the database
 	log   zerolog.Logger
 
@@ -35,7 +36,7 @@ type failure struct {
 }
 
 func newNotes(send func(statement string, pairs ...string) error, log zerolog.Logger) *notes {
-	return &notes{woken: make(chan struct{}, 1), send: send, log: log, fails: make(map[string]failure), works: make(map[string]bool)}
+	return &notes{woken: bell.New(), send: send, log: log, fails: make(map[string]failure), works: make(map[string]bool)}
 }
 
 // failed has it written that a topic fails.
@@ -44,7 +45,7 @@ func (n *notes) failed(topic, id string, why error) {
 	defer n.mu.Unlock()
 	delete(n.works, topic)
 	n.fails[topic] = failure{id, prescient.ReasonText(why)}
-	n.wakeUp()
+	n.woken.Ring()
 }
 
 // worked has it written that a topic works again.
@@ -53,14 +54,7 @@ func (n *notes) worked(topic string) {
 	defer n.mu.Unlock()
 	delete(n.fails, topic)
 	n.works[topic] = true
-	n.wakeUp()
-}
-
-func (n *notes) wakeUp() {
-	select {
-	case n.woken <- struct{}{}:
-	default:
-	}
+	n.woken.Ring()
 }
 
 // take returns what is to be written, and forgets it.
@@ -86,7 +80,7 @@ func (n *notes) putBack(fails map[string]failure, works map[string]bool) {
 			n.works[topic] = true
 		}
 	}
-	n.wakeUp()
+	n.woken.Ring()
 }
 
 // keep writes notes until done, and then what there is. After an error it waits, unless ctx has ended.

@@ -3,6 +3,8 @@ package forward
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -68,7 +70,7 @@ func (p *pass) upTo(shard int) (but string, ok bool) {
 }
 
 // without adds topics of which no more is tried in this pass, and returns all of them.
-func (p *pass) without(closed []string) (all []string) {
+func (p *pass) without(closed []string) []string {
 	if p == nil {
 		return closed
 	}
@@ -77,10 +79,7 @@ func (p *pass) without(closed []string) (all []string) {
 	for _, topic := range closed {
 		p.topics[topic] = true
 	}
-	for topic := range p.topics {
-		all = append(all, topic)
-	}
-	return all
+	return slices.Collect(maps.Keys(p.topics))
 }
 
 // ends takes note that nothing is left of a shard that can be published.

@@ -180,7 +180,7 @@ func (f *Forwarder) wake(some []waiting) {
 	defer f.mu.Unlock()
 	for _, w := range some {
 		if s := f.shards[w.Shard]; s != nil {
-			s.wakeUp()
+			s.woken.Ring()
 		}
 	}
 }

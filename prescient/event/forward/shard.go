@@ -9,6 +9,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"prescient/prescient/internal/bell"
 	"prescient/prescient/internal/lease"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
@@ -30,7 +31,7 @@ type shard struct {
 	token     uint64
 	ctx       context.Context // of its publications
 	cancel    context.CancelFunc
-	woken     chan struct{}
+	woken     bell.Bell
 	stopped   chan struct{} // closed once nothing more is to begin
 
 	term    lease.Term
@@ -51,18 +52,11 @@ type hold struct {
 }
 
 func newShard(f *Forwarder, l holder, asked time.Time) *shard {
-	s := &shard{forwarder: f, number: l.Shard, token: l.Token, woken: make(chan struct{}, 1), stopped: make(chan struct{}),
+	s := &shard{forwarder: f, number: l.Shard, token: l.Token, woken: bell.New(), stopped: make(chan struct{}),
 		known: make(map[uint64]bool), chains: make(map[chain][]row), holds: make(map[chain]*hold), crowd: newCrowd()}
 	s.term.Begin(asked, f.options.Lease)
 	s.ctx, s.cancel = context.WithCancel(f.publishing)
 	return s
-}
-
-func (s *shard) wakeUp() {
-	select {
-	case s.woken <- struct{}{}:
-	default:
-	}
 }
 
 // run reads and publishes until the shard is given up or lost.
@@ -86,7 +80,7 @@ func (s *shard) run() {
 				if s.ctx.Err() == nil {
 					s.forwarder.options.Log.Warn().Err(err).Int("shard", s.number).Msg("events could not be read; this is tried again")
 				}
-				s.wakeUp()
+				s.woken.Ring()
 				break
 			}
 			trouble.Reset()
@@ -269,7 +263,7 @@ func (s *shard) leaves(one row) {
 	defer s.mu.Unlock()
 	s.crowd.add(one.chain(), -1)
 	s.busy.Done()
-	s.wakeUp()
+	s.woken.Ring()
 }
 
 // gone takes note that events were deleted.
@@ -282,7 +276,7 @@ func (s *shard) gone(rows []row) {
 		s.busy.Done()
 	}
 	if again := s.crowd.relent(); (again || s.further) && s.crowd.free() <= window/2 {
-		s.wakeUp()
+		s.woken.Ring()
 	}
 }
 

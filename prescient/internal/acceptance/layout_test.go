@@ -27,8 +27,8 @@ type layer struct {
 }
 
 // vocabulary is what the rooms of the library are built on.
-var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/caught", "prescient/internal/errno", "prescient/internal/lease", "prescient/internal/literal",
-	"prescient/internal/reserved", "prescient/internal/store"}
+var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell", "prescient/internal/caught", "prescient/internal/errno", "prescient/internal/lease",
+	"prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store"}
 
 // rooms are those of the library that a program works with.
 var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "prescient/worker", "prescient/worker/books"}
@@ -46,6 +46,7 @@ var layers = []layer{
 	{"config/value", []string{"prescient/connect/hostlist"}},
 	{"prescient/connect/hostlist", nil},
 	{"prescient", []string{"slots"}},
+	{"prescient/internal/bell", nil},
 	{"prescient/internal/caught", []string{"prescient"}},
 	{"prescient/internal/errno", nil},
 	{"prescient/internal/lease", []string{"prescient"}},
@@ -100,7 +101,7 @@ var layers = []layer{
 	{"prescient/prescienttest", append([]string{"slots", "sql", "sql/migrate", "prescient/localserver"}, rooms...)},
 	{"prescient/internal/rig", append([]string{"sql/migrate", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/rig/app", append([]string{"prescient/client", "prescient/connect", "prescient/internal/rig", "prescient/localserver/servertest"}, vocabulary...)},
-	{"prescient/internal/rig/pages", []string{"sql", "sql/migrate", "prescient/localserver/servertest"}},
+	{"prescient/internal/rig/pages", []string{"sql", "sql/migrate", "prescient/internal/rig", "prescient/localserver/servertest"}},
 	{"prescient/internal/rig/whole", append([]string{"prescient/worker", "prescient/worker/books", "prescient/internal/rig", "prescient/internal/rig/app", "prescient/localserver/servertest"}, vocabulary...)},
 	{"prescient/internal/acceptance", nil}, // tests only
 	{"jobs/command/internal/group", nil},

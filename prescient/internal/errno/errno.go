@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"net"
+	"slices"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -19,15 +20,7 @@ var ErrNoConnection = errors.New("no connection came free")
 // Is says whether an error is a server's with one of some numbers.
 func Is(err error, numbers ...uint16) bool {
 	var server *mysql.MySQLError
-	if !errors.As(err, &server) {
-		return false
-	}
-	for _, n := range numbers {
-		if server.Number == n {
-			return true
-		}
-	}
-	return false
+	return errors.As(err, &server) && slices.Contains(numbers, server.Number)
 }
 
 // Passing says whether an error passes by itself: contention, a server that restarts or fails over, a connection that

@@ -14,9 +14,7 @@ import (
 func Begin(t *testing.T, db *sql.DB, level sql.IsolationLevel) *sql.Tx {
 	t.Helper()
 	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Fatal(t, err)
 	t.Cleanup(func() { _ = tx.Rollback() })
 	return tx
 }
@@ -59,13 +57,9 @@ func EachHandle(t *testing.T, db *sql.DB, test func(h Handle)) {
 	test(Handle{Name: "sql.DB", Db: db})
 	test(Handle{Name: "sqlx.DB", Db: sqlx.NewDb(db, "mysql")})
 	conn, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	Fatal(t, err)
 	test(Handle{Name: "sql.Conn", Db: conn})
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	Fatal(t, conn.Close())
 	EachTx(t, db, test)
 }
 
@@ -76,9 +70,7 @@ func EachTx(t *testing.T, db *sql.DB, test func(h Handle)) {
 	test(Handle{Name: "sql.Tx", Db: tx, Commit: tx.Commit, Rollback: tx.Rollback})
 	_ = tx.Rollback()
 	txx, err := sqlx.NewDb(db, "mysql").BeginTxx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Fatal(t, err)
 	test(Handle{Name: "sqlx.Tx", Db: txx, Commit: txx.Commit, Rollback: txx.Rollback})
 	_ = txx.Rollback()
 }

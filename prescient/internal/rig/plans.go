@@ -110,27 +110,21 @@ func explain(t *testing.T, conn *sql.Conn, query string, args []any) (lines []pl
 	}
 	defer rows.Close()
 	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	Fatal(t, err)
 	for rows.Next() {
 		values := make([]sql.NullString, len(columns))
 		into := make([]any, len(columns))
 		for i := range values {
 			into[i] = &values[i]
 		}
-		if err := rows.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
+		Fatal(t, rows.Scan(into...))
 		line := make(plan)
 		for i, column := range columns {
 			line[strings.ToLower(column)] = values[i].String
 		}
 		lines = append(lines, line)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	Fatal(t, rows.Err())
 	return lines
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -115,12 +116,7 @@ func GridOf(t *testing.T, resolution time.Duration) slots.Grid {
 }
 
 func Contains(err error, texts ...string) bool {
-	for _, text := range texts {
-		if err == nil || !strings.Contains(err.Error(), text) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(texts, func(text string) bool { return err == nil || !strings.Contains(err.Error(), text) })
 }
 
 func WantErr(t *testing.T, what string, err, want error) {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"encoding/binary"
+
 	"prescient/prescient"
 )
 
@@ -8,17 +10,12 @@ import (
 // bytes; together they hold every key exactly once.
 func BucketRange(bucket, buckets int) (first, last prescient.Key) {
 	low := bucketStart(bucket, buckets)
-	for i := range 8 {
-		first[i] = byte(low >> (56 - 8*i))
-	}
+	binary.BigEndian.PutUint64(first[:], low)
 	for i := range last {
 		last[i] = 0xff
 	}
 	if bucket < buckets-1 {
-		high := bucketStart(bucket+1, buckets) - 1
-		for i := range 8 {
-			last[i] = byte(high >> (56 - 8*i))
-		}
+		binary.BigEndian.PutUint64(last[:], bucketStart(bucket+1, buckets)-1)
 	}
 	return first, last
 }

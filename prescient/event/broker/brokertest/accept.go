@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -67,12 +68,7 @@ func arrivesByteForByte(t *testing.T, s Site) {
 
 // has says whether a header is there; HTTP does not keep the case of its name.
 func has(headers []broker.Header, want broker.Header) bool {
-	for _, h := range headers {
-		if strings.EqualFold(h.Name, want.Name) && h.Value == want.Value {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(headers, func(h broker.Header) bool { return strings.EqualFold(h.Name, want.Name) && h.Value == want.Value })
 }
 
 func arrivesAtTheSameTime(t *testing.T, s Site) {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
+	"prescient/prescient/internal/rig"
 	"prescient/prescient/localserver/servertest"
 	text "prescient/sql"
 	"prescient/sql/migrate"
@@ -30,9 +31,7 @@ func Blocks(t testing.TB, page, language string) (blocks []string) {
 		}
 	}
 	content, err := os.ReadFile(filepath.Join(top, page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Fatal(t, err)
 	rest := "\n" + string(content)
 	for {
 		_, after, begins := strings.Cut(rest, "\n```")
@@ -66,9 +65,8 @@ func Block(t testing.TB, page, language, with string) string {
 func Tables(t testing.TB, d servertest.Database, dialect text.Dialect) *sqlx.DB {
 	t.Helper()
 	db := sqlx.NewDb(d.Open(t, "parseTime=true&interpolateParams=true"), "mysql")
-	if _, err := migrate.Up(t.Context(), db.DB, migrate.Schema{Resolution: 15 * time.Minute, Dialect: dialect}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := migrate.Up(t.Context(), db.DB, migrate.Schema{Resolution: 15 * time.Minute, Dialect: dialect})
+	rig.Fatal(t, err)
 	return db
 }
 
@@ -76,13 +74,9 @@ func Tables(t testing.TB, d servertest.Database, dialect text.Dialect) *sqlx.DB 
 func Account(t testing.TB, d servertest.Database, owner *sqlx.DB, role string, dialect text.Dialect) string {
 	t.Helper()
 	server, _, err := dialect.Choose(t.Context(), owner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Fatal(t, err)
 	config, err := mysql.ParseDSN(d.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Fatal(t, err)
 	config.User, config.Passwd = d.User(role), "Secret-42"
 	exec := func(statement string) {
 		t.Helper()
@@ -94,9 +88,7 @@ func Account(t testing.TB, d servertest.Database, owner *sqlx.DB, role string, d
 	exec("CREATE USER " + name + " IDENTIFIED BY '" + config.Passwd + "'")
 	t.Cleanup(func() { exec("DROP USER " + name) })
 	_, statements, err := text.Grants(role, text.Account{Database: d.Name, User: config.User, Server: server, Dialect: dialect})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig.Fatal(t, err)
 	for _, statement := range statements {
 		exec(statement)
 	}

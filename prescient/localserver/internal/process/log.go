@@ -3,6 +3,7 @@ package process
 import (
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -26,12 +27,7 @@ func (p *Process) LogTail() string {
 // Logged reports whether the program has written any of the texts since it was started.
 func (p *Process) Logged(texts ...string) bool {
 	log := readFrom(p.log, p.logFrom)
-	for _, text := range texts {
-		if strings.Contains(log, text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(log, text) })
 }
 
 func size(path string) int64 {

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/bell"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/longrun/machine"
 	"prescient/prescient/longrun/wakeup"
@@ -81,8 +82,8 @@ type Claimer struct {
 	lookAt   time.Time   // by it; zero before the first
 	lookedAt time.Time
 	looks    int
-	serving  bool // it claims whatever it may
-	wake     chan struct{}
+	serving  bool                      // it claims whatever it may
+	wake     bell.Bell                 // has Serve see what is due
 	asked    []Claim                   // that are to be made
 	claiming int                       // transactions that are under way
 	began    int                       // looks
@@ -104,7 +105,7 @@ type tracked struct {
 
 // New returns a claimer.
 func New(host Host, o Options) *Claimer {
-	return &Claimer{Options: o, host: host, machines: make(map[prescient.Key]*tracked), met: make(map[prescient.Key]offered), wake: make(chan struct{}, 1)}
+	return &Claimer{Options: o, host: host, machines: make(map[prescient.Key]*tracked), met: make(map[prescient.Key]offered), wake: bell.New()}
 }
 
 // Serve claims until ctx ends.
@@ -126,7 +127,7 @@ func (c *Claimer) Serve(ctx context.Context) {
 		c.serving = false
 		c.help()
 	}()
-	c.rouse() // what helps leaves it to this
+	c.wake.Ring() // what helps leaves it to this
 	c.serve(ctx, func(time.Duration) bool { return false })
 }
 
@@ -205,14 +206,6 @@ func (c *Claimer) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// rouse has Serve see what is due.
-func (c *Claimer) rouse() {
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
 // LookIn has it look after a time, if it would not look before that.
 func (c *Claimer) LookIn(d time.Duration) {
 	c.mu.Lock()
@@ -225,7 +218,7 @@ func (c *Claimer) lookIn(d time.Duration) {
 	at := c.now().Add(d)
 	if c.lookAt.After(at) || !c.now().Before(c.lookAt) {
 		c.lookAt = at
-		c.rouse()
+		c.wake.Ring()
 	}
 }
 

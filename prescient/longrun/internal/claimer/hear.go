@@ -106,7 +106,7 @@ func (c *Claimer) takeNext(pool string) bool {
 		return false
 	}
 	c.step(next, now, 0, machine.Event{Kind: machine.Refresh, Row: next.Row})
-	c.rouse()
+	c.wake.Ring()
 	return true
 }
 
@@ -139,7 +139,7 @@ func (c *Claimer) told(r Run, e machine.Event) {
 		return
 	}
 	c.step(t, c.now(), 0, e)
-	c.rouse()
+	c.wake.Ring()
 }
 
 // hear has the machine of a run hear of what happened here.

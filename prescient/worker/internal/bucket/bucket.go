@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"prescient/prescient"
+	"prescient/prescient/internal/bell"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
@@ -99,7 +100,7 @@ func New(of *Shared, o Options) *Bucket {
 	b := &Bucket{Shared: of, Options: o, session: session, calls: transact.Runner{Session: session, Clock: o.Clock, Calls: o.Calls},
 		sizes: sizes{careful: o.Lease.Takeovers >= 2, batch: max(of.Batch/2, 1), window: of.Batch},
 		reads: reads{last: last, streams: []*stream{{next: first}}, outstanding: make(map[string]int)},
-		locks: locks{waitFor: lockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, inbox: inbox{wake: make(chan struct{}, 1)}}
+		locks: locks{waitFor: lockPatience(of.Ledger.TTL, of.Tables.Grid.Resolution(), o.Background)}, inbox: inbox{wake: bell.New()}}
 	if b.careful {
 		b.batch, b.window = 1, 1
 		return b

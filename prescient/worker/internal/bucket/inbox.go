@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"prescient/prescient/internal/bell"
 	"prescient/prescient/worker/internal/check"
 )
 
@@ -13,7 +14,7 @@ type inbox struct {
 	answers []*check.Answered
 	oldest  time.Time // when the first of answers came
 	flying  int       // rows that the executor has
-	wake    chan struct{}
+	wake    bell.Bell
 }
 
 // take takes answered rows; flew is how many of them the executor had. It wakes at the first, at a batch, and at the last.
@@ -28,15 +29,7 @@ func (i *inbox) take(rows []*check.Answered, flew, batch int) {
 	signal := before == 0 || len(i.answers) >= batch || i.flying == 0
 	i.mu.Unlock()
 	if signal {
-		i.signal()
-	}
-}
-
-// signal wakes the bucket's own goroutine.
-func (i *inbox) signal() {
-	select {
-	case i.wake <- struct{}{}:
-	default:
+		i.wake.Ring()
 	}
 }
 

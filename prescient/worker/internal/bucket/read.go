@@ -65,7 +65,7 @@ func (b *Bucket) startReading(ctx context.Context, s *stream, room bool) {
 	query, args := b.nextRows(s, r.limit)
 	lingering := b.lingering
 	go func() {
-		defer b.signal()
+		defer b.wake.Ring()
 		defer close(r.done)
 		if b.BeforeRead != nil {
 			if r.err = b.BeforeRead(ctx, r.limit); r.err != nil {

@@ -84,10 +84,7 @@ func (b *Bucket) leave(ctx context.Context, cause error) error {
 
 // finished says whether nothing is left to be read, called or committed.
 func (b *Bucket) finished() bool {
-	if len(b.contested) > 0 || slices.ContainsFunc(b.streams, func(s *stream) bool { return !s.dry || s.outstanding > 0 }) {
-		return false
-	}
-	return true
+	return len(b.contested) == 0 && !slices.ContainsFunc(b.streams, func(s *stream) bool { return !s.dry || s.outstanding > 0 })
 }
 
 // wait sleeps until there is something to do: answers, a stop, or the moment to look at what is slow.

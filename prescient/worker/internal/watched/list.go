@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"prescient/prescient/internal/bell"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/books"
 )
@@ -23,12 +24,12 @@ type List struct {
 	tables *store.Tables
 	mu     sync.Mutex
 	slots  map[time.Time]time.Time
-	some   chan struct{}
+	some   bell.Bell
 }
 
 // New returns an empty list.
 func New(send *store.Sender, tables *store.Tables) *List {
-	return &List{send: send, tables: tables, slots: make(map[time.Time]time.Time), some: make(chan struct{}, 1)}
+	return &List{send: send, tables: tables, slots: make(map[time.Time]time.Time), some: bell.New()}
 }
 
 // Some is sent to once there is a slot to be watched.
@@ -47,10 +48,7 @@ func (l *List) After(f books.Figures, now time.Time) {
 		return
 	}
 	l.slots[f.Slot] = now.Add(forHow)
-	select {
-	case l.some <- struct{}{}:
-	default:
-	}
+	l.some.Ring()
 }
 
 // Slots is what is watched, oldest first, without what was for long enough.
