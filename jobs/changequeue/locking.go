@@ -26,12 +26,7 @@ func (q *Queue) abandoned(ctx context.Context, gaps []span) (clean []span, err e
 	if err != nil {
 		return nil, err
 	}
-	from, _ := slices.BinarySearchFunc(gaps, q.lockedTo.Load(), func(s span, id uint64) int {
-		if s.last <= id {
-			return -1
-		}
-		return 1
-	})
+	from := upTo(gaps, q.lockedTo.Load())
 	left := lookups
 	var look func(part []span) error
 	look = func(part []span) error {

@@ -102,12 +102,7 @@ func (c *consumer) takeLate(ctx context.Context) (busy bool, err error) {
 	if len(c.at.over) == 0 || time.Since(c.lookedOver) < overEvery {
 		return false, nil
 	}
-	from, _ := slices.BinarySearchFunc(c.at.over, c.watchedTo.Load(), func(s span, id uint64) int {
-		if s.last <= id {
-			return -1
-		}
-		return 1
-	})
+	from := upTo(c.at.over, c.watchedTo.Load())
 	some := c.at.over[from:min(from+overAtOnce, len(c.at.over))]
 	for part := range slices.Chunk(some, maxRanges) {
 		ids, _, err := c.come(ctx, part)

@@ -137,13 +137,18 @@ func (p *position) old(now time.Time, wait time.Duration) []span {
 	if len(p.marks) == 0 || now.Sub(p.marks[0].at) < wait {
 		return nil
 	}
-	n, _ := slices.BinarySearchFunc(p.open, p.marks[0].upTo, func(s span, id uint64) int {
+	return p.open[:upTo(p.open, p.marks[0].upTo)]
+}
+
+// upTo is how many spans end with an id, or before it.
+func upTo(spans []span, id uint64) int {
+	n, _ := slices.BinarySearchFunc(spans, id, func(s span, id uint64) int {
 		if s.last <= id {
 			return -1
 		}
 		return 1
 	})
-	return p.open[:n]
+	return n
 }
 
 // watched is how many spans that were passed over are watched for what comes late: 16 bytes each. Beyond that the lowest are forgotten.

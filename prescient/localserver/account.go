@@ -1,9 +1,7 @@
 package localserver
 
 import (
-	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
 	"net"
 	"strconv"
@@ -16,13 +14,6 @@ import (
 type account struct {
 	password string
 	port     int
-}
-
-// randomPassword returns 16 random bytes in hexadecimal.
-func randomPassword() string {
-	bytes := make([]byte, 16)
-	rand.Read(bytes)
-	return hex.EncodeToString(bytes)
 }
 
 func (a account) addr() string {

@@ -3,6 +3,7 @@ package localserver
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -50,7 +51,7 @@ func StartCluster(ctx context.Context, options ClusterOptions) (*Cluster, error)
 		return nil, err
 	}
 	c := &Cluster{}
-	password := randomPassword()
+	password := rand.Text()
 	for range options.Nodes {
 		c.Nodes = append(c.Nodes, newServer(program, options.Server, password))
 	}
@@ -103,10 +104,15 @@ func (c *Cluster) start(ctx context.Context, engine Engine) error {
 	if err := first.serveLocked(ctx); err != nil {
 		return err
 	}
-	errs := make([]error, len(c.Nodes))
+	return atOnce(c.Nodes[1:], func(s *Server) error { return s.serveLocked(ctx) })
+}
+
+// atOnce does something with several servers at the same time.
+func atOnce(servers []*Server, do func(s *Server) error) error {
+	errs := make([]error, len(servers))
 	var all sync.WaitGroup
-	for i, s := range c.Nodes[1:] {
-		all.Go(func() { errs[i] = s.serveLocked(ctx) })
+	for i, s := range servers {
+		all.Go(func() { errs[i] = do(s) })
 	}
 	all.Wait()
 	return errors.Join(errs...)
@@ -175,12 +181,4 @@ func (c *Cluster) Primary(ctx context.Context) *Server {
 }
 
 // Close stops all nodes and removes their folders.
-func (c *Cluster) Close() error {
-	errs := make([]error, len(c.Nodes))
-	var all sync.WaitGroup
-	for i, s := range c.Nodes {
-		all.Go(func() { errs[i] = s.Close() })
-	}
-	all.Wait()
-	return errors.Join(errs...)
-}
+func (c *Cluster) Close() error { return atOnce(c.Nodes, (*Server).Close) }

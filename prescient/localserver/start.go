@@ -2,6 +2,7 @@ package localserver
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -37,7 +38,7 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := newServer(program, options, randomPassword())
+	server := newServer(program, options, rand.Text())
 	if err := server.prepare(ctx); err != nil {
 		server.installation.folder.Remove()
 		return nil, fmt.Errorf("localserver: starting %s: %w", program.Path, err)

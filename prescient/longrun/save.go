@@ -27,12 +27,8 @@ func (r *Run) Save(ctx context.Context, checkpoint []byte) error {
 		return ErrLost
 	}
 	n, err := r.exec.send.Exec(ctx, r.exec.tables.Stmt.Get("longrun/save"), checkpoint, r.row.key[:], r.row.token)
-	switch {
-	case err != nil:
-		return fmt.Errorf("saving a checkpoint: %w", err)
-	case n == 0:
-		r.lose(ErrLost)
-		return ErrLost
+	if err := r.wrote(n, err); err != nil {
+		return err
 	}
 	return r.saved(checkpoint)
 }
@@ -46,6 +42,18 @@ func validCheckpoint(checkpoint []byte) ([]byte, error) {
 		checkpoint = []byte{}
 	}
 	return checkpoint, nil
+}
+
+// wrote is what came of longrun/save: the run is lost where no row has its token.
+func (r *Run) wrote(n int, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("saving a checkpoint: %w", err)
+	case n == 0:
+		r.lose(ErrLost)
+		return ErrLost
+	}
+	return nil
 }
 
 // saved takes note of a checkpoint that was committed, and says whether the call is to end.
@@ -105,12 +113,8 @@ func (r *Run) trySave(ctx context.Context, do Effect, after func(ctx context.Con
 		return nil, false, err
 	}
 	n, err := store.Affected(ctx, tx, r.exec.tables.Stmt.Get("longrun/save"), checkpoint, r.row.key[:], r.row.token)
-	switch {
-	case err != nil:
-		return nil, false, fmt.Errorf("saving a checkpoint: %w", err)
-	case n == 0:
-		r.lose(ErrLost)
-		return nil, false, ErrLost
+	if err := r.wrote(n, err); err != nil {
+		return nil, false, err
 	}
 	if after != nil {
 		if err := after(ctx, tx); err != nil {

@@ -71,25 +71,16 @@ func (r *Rig) Account(role string) string {
 	if dsn, made := r.accounts[role]; made {
 		return dsn
 	}
-	config, err := mysql.ParseDSN(r.DSN)
-	r.Must(err)
 	server, err := sql.ServerOf(r.Context(), r.DB)
 	r.Must(err)
-	a := sql.Account{Database: config.DBName, User: r.User(role), Server: server}
-	name := "'" + a.User + "'@'%'"
-	r.Exec("CREATE USER " + name + " IDENTIFIED BY 'Secret-42'")
-	r.Cleanup(func() { r.Exec("DROP USER " + name) })
-	_, statements, err := sql.Grants(role, a)
+	_, grants, err := sql.Grants(role, sql.Account{Database: r.d.Name, User: r.User(role), Server: server})
 	r.Must(err)
-	for _, statement := range statements {
+	r.accounts[role] = r.d.Account(r.T, role, grants, func(statement string) {
 		_, err := r.DB.ExecContext(context.WithoutCancel(r.Context()), statement)
-		if e := new(mysql.MySQLError); errors.As(err, &e) && (e.Number == 1146 || e.Number == 1305) {
-			continue // of a later version
+		if e := new(mysql.MySQLError); !errors.As(err, &e) || e.Number != 1146 && e.Number != 1305 { // else of a later version
+			r.Must(err)
 		}
-		r.Must(err)
-	}
-	config.User, config.Passwd = a.User, "Secret-42"
-	r.accounts[role] = config.FormatDSN()
+	})
 	return r.accounts[role]
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient"
@@ -76,19 +75,9 @@ func (r *Rig) Account(role string) string {
 	if dsn, made := r.accounts[role]; made {
 		return dsn
 	}
-	config, err := mysql.ParseDSN(r.D.DSN)
+	_, grants, err := text.Grants(role, text.Account{Database: r.D.Name, Prefix: "p_", User: r.User(role), Server: r.Server, Dialect: r.Setting})
 	r.Must(err)
-	a := text.Account{Database: r.D.Name, Prefix: "p_", User: r.User(role), Server: r.Server, Dialect: r.Setting}
-	name := "'" + a.User + "'@'%'"
-	r.Exec("CREATE USER " + name + " IDENTIFIED BY 'Secret-42'")
-	r.T.Cleanup(func() { r.Exec("DROP USER " + name) })
-	_, statements, err := text.Grants(role, a)
-	r.Must(err)
-	for _, statement := range statements {
-		r.Exec(statement)
-	}
-	config.User, config.Passwd = a.User, "Secret-42"
-	r.accounts[role] = config.FormatDSN()
+	r.accounts[role] = r.D.Account(r.T, role, grants, func(statement string) { r.Exec(statement) })
 	return r.accounts[role]
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"strings"
 	"sync"
 	"testing"
@@ -185,10 +184,24 @@ func (d Database) User(role string) string {
 	return strings.TrimPrefix(d.Name, prefix) + "." + role
 }
 
+// Account makes the account of a role on the database, with what grants are
+// sent by exec, and returns its DSN. It is dropped at the end of the test.
+func (d Database) Account(t testing.TB, role string, grants []string, exec func(statement string)) string {
+	t.Helper()
+	config, err := mysql.ParseDSN(d.DSN)
+	if err != nil {
+		t.Fatalf("the DSN of the test's database: %v", err)
+	}
+	config.User, config.Passwd = d.User(role), "Secret-42"
+	name := "'" + config.User + "'@'%'"
+	exec("CREATE USER " + name + " IDENTIFIED BY '" + config.Passwd + "'")
+	t.Cleanup(func() { exec("DROP USER " + name) })
+	for _, statement := range grants {
+		exec(statement)
+	}
+	return config.FormatDSN()
+}
+
 // uniqueName returns a database name that no other test has, in this process
 // or another.
-func uniqueName() string {
-	bytes := make([]byte, 8)
-	rand.Read(bytes)
-	return prefix + hex.EncodeToString(bytes)
-}
+func uniqueName() string { return prefix + strings.ToLower(rand.Text()[:16]) }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"database/sql/driver"
-	"fmt"
 	"testing"
 	"time"
 
@@ -65,12 +64,7 @@ func (r *Rig) InsertDue(n int) (slot time.Time) {
 	grid, err := slots.NewGrid(r.Client.Resolution())
 	r.Must(err)
 	slot = r.SlotJustOver(grid)
-	jobs := make([]prescient.NewJob, n)
-	for i := range jobs {
-		jobs[i] = prescient.NewJob{Entity: rig.Order(fmt.Sprint(i)), JobExec: "check", DueAt: slot}
-	}
-	_, err = r.Client.InsertMany(r.T.Context(), r.AppAt(slot.Add(-time.Second)), jobs)
-	r.Must(err)
+	r.insertAt(slot.Add(-time.Second), slot, "check", rig.Numbered(n))
 	return slot
 }
 
@@ -99,22 +93,23 @@ var opener = rig.Opener{Open: connect.Open, Connector: func(dsn string, lease ti
 // ManyDue makes rows pending for a slot.
 func (r *Rig) ManyDue(slot time.Time, exec string, from, to int) {
 	r.T.Helper()
-	jobs := make([]prescient.NewJob, 0, to-from)
-	for i := from; i < to; i++ {
-		jobs = append(jobs, prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: fmt.Sprint(i)}, JobExec: exec, DueAt: slot})
-	}
-	_, err := r.Client.InsertMany(r.T.Context(), r.AppAt(slot.Add(-15*time.Minute)), jobs)
-	r.Must(err)
+	r.insertAt(slot.Add(-15*time.Minute), slot, exec, rig.Numbered(to)[from:])
 }
 
 // InsertAll makes checks pending at 13:15, one for each key.
 func (r *Rig) InsertAll(jobExec string, keys ...string) {
 	r.T.Helper()
+	r.insertAt(rig.At("13:00"), rig.At("13:15"), jobExec, keys)
+}
+
+// insertAt makes checks of orders pending, by an app whose server's clock stands at now.
+func (r *Rig) insertAt(now, due time.Time, jobExec string, keys []string) {
+	r.T.Helper()
 	jobs := make([]prescient.NewJob, len(keys))
 	for i, key := range keys {
-		jobs[i] = prescient.NewJob{Entity: prescient.Entity{Name: "order", Key: key}, JobExec: jobExec, DueAt: rig.At("13:15")}
+		jobs[i] = prescient.NewJob{Entity: rig.Order(key), JobExec: jobExec, DueAt: due}
 	}
-	_, err := r.Client.InsertMany(r.T.Context(), r.AppAt(rig.At("13:00")), jobs)
+	_, err := r.Client.InsertMany(r.T.Context(), r.AppAt(now), jobs)
 	r.Must(err)
 }
 

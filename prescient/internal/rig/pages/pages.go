@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
 	"prescient/prescient/internal/rig"
@@ -75,22 +74,12 @@ func Account(t testing.TB, d servertest.Database, owner *sqlx.DB, role string, d
 	t.Helper()
 	server, _, err := dialect.Choose(t.Context(), owner)
 	rig.Fatal(t, err)
-	config, err := mysql.ParseDSN(d.DSN)
+	_, grants, err := text.Grants(role, text.Account{Database: d.Name, User: d.User(role), Server: server, Dialect: dialect})
 	rig.Fatal(t, err)
-	config.User, config.Passwd = d.User(role), "Secret-42"
-	exec := func(statement string) {
+	return d.Account(t, role, grants, func(statement string) {
 		t.Helper()
 		if _, err := owner.Exec(statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
-	}
-	name := "'" + config.User + "'@'%'"
-	exec("CREATE USER " + name + " IDENTIFIED BY '" + config.Passwd + "'")
-	t.Cleanup(func() { exec("DROP USER " + name) })
-	_, statements, err := text.Grants(role, text.Account{Database: d.Name, User: config.User, Server: server, Dialect: dialect})
-	rig.Fatal(t, err)
-	for _, statement := range statements {
-		exec(statement)
-	}
-	return config.FormatDSN()
+	})
 }

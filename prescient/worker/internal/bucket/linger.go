@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -45,12 +46,8 @@ func (b *Bucket) waitsForRoom() bool {
 
 // allCalled says whether nothing is left to be read or called: the rest is to commit it.
 func (b *Bucket) allCalled() bool {
-	for _, s := range b.streams {
-		if !s.dry {
-			return false
-		}
-	}
-	return b.reading == nil && len(b.alone) == 0 && !b.stillFlying()
+	reads := b.reading != nil || slices.ContainsFunc(b.streams, func(s *stream) bool { return !s.dry })
+	return !reads && len(b.alone) == 0 && !b.stillFlying()
 }
 
 // giveWay has another bucket run beside one that only waits, which lingers from then on. Where too many linger already, and

@@ -138,30 +138,23 @@ func (b *Bucket) start(ctx context.Context, s *stream, rows []*check.Answered) e
 			continue
 		}
 		b.keep(r)
-		if b.Paused[r.JobExec] {
+		switch lane := b.Shared.Executor.Lanes[r.JobExec]; {
+		case b.Paused[r.JobExec]:
 			b.answerAtOnce(r, prescient.Answer{Cause: prescient.CausePaused})
-			continue
-		}
-		if prescient.IsKept(r.FutureJob) {
+		case prescient.IsKept(r.FutureJob):
 			b.answerAtOnce(r, prescient.Answer{Cause: prescient.CauseKept})
-			continue
-		}
-		lane := b.Shared.Executor.Lanes[r.JobExec]
-		if lane == nil {
+		case lane == nil:
 			b.answerAtOnce(r, reserved.Unregistered(r.FutureJob))
-			continue
-		}
-		b.hasTx = b.hasTx || lane.InTx()
-		if r.Unread {
+		case r.Unread:
+			b.hasTx = b.hasTx || lane.InTx()
 			b.answerAtOnce(r, prescient.Answer{Cause: prescient.CauseUnreadable})
-			continue
+		case open[lane] != nil:
+			open[lane].Rows = append(open[lane].Rows, r)
+		default:
+			b.hasTx = b.hasTx || lane.InTx()
+			open[lane] = &execute.Task{Rows: []*check.Answered{r}, Lane: lane, Sink: b}
+			tasks = append(tasks, open[lane])
 		}
-		if t := open[lane]; t != nil {
-			t.Rows = append(t.Rows, r)
-			continue
-		}
-		open[lane] = &execute.Task{Rows: []*check.Answered{r}, Lane: lane, Sink: b}
-		tasks = append(tasks, open[lane])
 	}
 	if b.careful && len(tasks) == 1 {
 		if err := b.Shared.Ledger.Attempt(ctx, b.Lease, rows[0].JobKey, rows[0].Revision); err != nil {
