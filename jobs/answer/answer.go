@@ -123,3 +123,12 @@ func CalledAt(job prescient.FutureJob, here time.Time) time.Time {
 	}
 	return job.CalledAt
 }
+
+// Missing is why a call has no answer, in a text that is fit for a log and for last_error.
+type Missing struct {
+	Text  string
+	Cause error
+}
+
+func (m *Missing) Error() string { return m.Text }
+func (m *Missing) Unwrap() error { return m.Cause }

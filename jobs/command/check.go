@@ -99,15 +99,6 @@ func (c *Command) again(stdout string, now time.Time) (*time.Time, error) {
 	return next, nil
 }
 
-// A callError is why there is no answer, fit for a log and for last_error.
-type callError struct {
-	text  string
-	cause error
-}
-
-func (c *callError) Error() string { return c.text }
-func (c *callError) Unwrap() error { return c.cause }
-
 // failure makes the one kind of error of a call: why, and what the program said.
 func (c *Command) failure(cause error, said string) error {
 	why := c.hide.Replace(cause.Error())
@@ -118,7 +109,7 @@ func (c *Command) failure(cause error, said string) error {
 	if said != "" {
 		text += ": " + said
 	}
-	return &callError{text: text, cause: cause}
+	return &answer.Missing{Text: text, Cause: cause}
 }
 
 // maxExcerpt is how much of an output stands in an error, in bytes.

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"prescient/jobs/answer"
 )
 
 // Longest texts in an error, in characters.
@@ -19,18 +21,9 @@ const (
 	maxReason  = 400
 )
 
-// A callError is why there is no answer, fit for a log and for last_error.
-type callError struct {
-	text  string
-	cause error
-}
-
-func (c *callError) Error() string { return c.text }
-func (c *callError) Unwrap() error { return c.cause }
-
 // failure makes the one kind of error that leaves the package.
 func (e *Endpoint) failure(cause error) error {
-	return &callError{text: "POST " + e.String() + ": " + shorten(clean(e.hide.Replace(cause.Error())), maxReason), cause: cause}
+	return &answer.Missing{Text: "POST " + e.String() + ": " + shorten(clean(e.hide.Replace(cause.Error())), maxReason), Cause: cause}
 }
 
 // excerpt returns the beginning of a body, ready to be appended to an error.

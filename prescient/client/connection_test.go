@@ -189,7 +189,7 @@ func (r *testRig) step(db prescient.DB, want *prescient.FutureJob, what string, 
 		if err != nil {
 			r.T.Fatalf("%s: %v", what, err)
 		}
-		rig.SameJSON(r.T, got.Payload, want.Payload)
+		sameJSON(r.T, got.Payload, want.Payload)
 		got.Payload, got.Revision = nil, 0
 		expected := *want
 		expected.Payload = nil

@@ -70,7 +70,7 @@ func TestRequeuedJobsStartAfreshAndNothingPendingIsTouched(t *testing.T) {
 				job.CheckCount+job.ErrorCount+job.PutOffCount+int(job.TotalMS) != 0 || job.LastError != "" {
 				t.Errorf("%+v", job)
 			}
-			rig.SameJSON(t, job.Payload, json.RawMessage(`{"a": "ü"}`))
+			sameJSON(t, job.Payload, json.RawMessage(`{"a": "ü"}`))
 		}
 		if n := len(r.history()); n != 9 {
 			t.Errorf("%d ends in history; want 9", n)

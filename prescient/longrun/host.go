@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"prescient/prescient"
-	"prescient/prescient/longrun/internal/claimer"
 )
 
 // Serve claims runs that nobody has, of its pools and of no pool, until ctx ends or the agent is drained. A program that runs slots as they come calls it
@@ -22,7 +21,7 @@ func (r *Runner) Serve(ctx context.Context) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
+
 	go func() {
 		select {
 		case <-r.stopped:
@@ -35,8 +34,6 @@ func (r *Runner) Serve(ctx context.Context) {
 
 // host is the agent, as its claimer sees it.
 type host struct{ r *Runner }
-
-func (r *Runner) hosts() claimer.Host { return host{r} }
 
 // Full implements claimer.Host.
 func (h host) Full(pool string) bool {

@@ -1,12 +1,9 @@
 package rig
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -123,27 +120,6 @@ func WantErr(t *testing.T, what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Errorf("%s: error %v; want %v", what, err, want)
-	}
-}
-
-// SameJSON compares two documents; MySQL stores them in a form of its own.
-func SameJSON(t *testing.T, got, want json.RawMessage) {
-	t.Helper()
-	if (got == nil) != (want == nil) {
-		t.Errorf("payload %.80q; want %.80q", got, want)
-	}
-	if bytes.Equal(got, want) {
-		return
-	}
-	var g, w any
-	if err := json.Unmarshal(got, &g); err != nil {
-		t.Errorf("payload %.80q: %v", got, err)
-	}
-	if err := json.Unmarshal(want, &w); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(g, w) {
-		t.Errorf("payload %.80q; want %.80q", got, want)
 	}
 }
 
