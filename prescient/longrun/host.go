@@ -21,7 +21,6 @@ func (r *Runner) Serve(ctx context.Context) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-
 	go func() {
 		select {
 		case <-r.stopped:
