@@ -128,6 +128,9 @@ func (c *Client) find(ctx context.Context, db prescient.DB, columns, condition s
 	return store.Rows(ctx, db, "finding pending checks", query, rowtext.Into)
 }
 
+// bulkRows bounds a statement for many rows, as literal.BulkBytes does.
+const bulkRows = 1000
+
 // findKeys reads the pending rows of some keys, by one statement for about a thousand of them.
 func (c *Client) findKeys(ctx context.Context, db prescient.DB, columns string, keys []prescient.Key, lock bool) (found []prescient.FutureJob, err error) {
 	for some := range slices.Chunk(keys, bulkRows) {

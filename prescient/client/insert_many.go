@@ -15,11 +15,6 @@ import (
 	"prescient/prescient/internal/reserved"
 )
 
-const (
-	// bulkRows bounds one INSERT of InsertMany, as literal.BulkBytes does.
-	bulkRows = 1000
-)
-
 // InsertMany is Insert for many: all of them or, with an error, none. On a handle that is no transaction it takes one
 // of its own. What happened to each stands at its place in the result. A check that stands twice in the list is
 // inserted in the order of the list.
