@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/reserved"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/internal/tally"
 	"prescient/prescient/longrun/internal/check"
 	"prescient/prescient/longrun/internal/claimer"
 )
@@ -82,6 +83,9 @@ func (e *exec) tryConclude(ctx context.Context, run *Run, a prescient.Answer, ra
 		if err := c.offerNext(ctx); err != nil {
 			return err
 		}
+		if err := c.count(ctx, run.job, a, v, true); err != nil {
+			return err
+		}
 		if err := e.tell(ctx, tx, e.endOf(run.job, v, c.Now)...); err != nil {
 			return err
 		}
@@ -117,7 +121,7 @@ func (c *conclusion) supersede(ctx context.Context, a prescient.Answer) error {
 	if a.Cause == prescient.CauseRefused {
 		v = c.keep(job, a)
 	}
-	return c.settle(ctx, job, v)
+	return c.settle(ctx, job, a, v)
 }
 
 // write writes what becomes of the check and of the run.
@@ -139,7 +143,7 @@ func (c *conclusion) write(ctx context.Context, a prescient.Answer) error {
 	if next := c.run.terms.Next; a.Err != nil && a.Cause == prescient.CauseCalled && v.Outcome == "" && !next.IsZero() && !v.Slot.Before(next) {
 		v.Outcome, v.Reason = prescient.Failed, fmt.Sprintf("%s (not tried again: the next occurrence is due at %s)", v.Reason, next.UTC().Format(time.RFC3339))
 	}
-	return c.settle(ctx, job, v)
+	return c.settle(ctx, job, a, v)
 }
 
 // keep is what becomes of a check that the server refuses to end: a foreign key of the app keeps it, or a trigger. It waits, and is not called; the
@@ -153,12 +157,15 @@ func (c *conclusion) keep(job prescient.FutureJob, a prescient.Answer) prescient
 }
 
 // settle writes the end or the move of the check, and the end of its run or that it waits to be called again.
-func (c *conclusion) settle(ctx context.Context, job prescient.FutureJob, v prescient.Verdict) error {
+func (c *conclusion) settle(ctx context.Context, job prescient.FutureJob, a prescient.Answer, v prescient.Verdict) error {
 	if err := c.fence(ctx, v, false); err != nil {
 		return err
 	}
 	if v.Outcome == "" {
-		return c.Move(ctx, job, v)
+		if err := c.Move(ctx, job, v); err != nil {
+			return err
+		}
+		return c.count(ctx, job, a, v, false)
 	}
 	if err := c.offerNext(ctx); err != nil {
 		return err
@@ -166,7 +173,16 @@ func (c *conclusion) settle(ctx context.Context, job prescient.FutureJob, v pres
 	if err := c.End(ctx, job, v, &c.run.clock.Told, c.ran); err != nil {
 		return err
 	}
+	if err := c.count(ctx, job, a, v, false); err != nil {
+		return err
+	}
 	return c.tell(ctx, c.tx, c.endOf(job, v, c.Now)...)
+}
+
+// count adds the call to the books by job_exec.
+func (c *conclusion) count(ctx context.Context, job prescient.FutureJob, a prescient.Answer, v prescient.Verdict, dropped bool) error {
+	return tally.Add(ctx, c.tx.Tx, &c.tables, tally.Noted{Job: &job, Cause: a.Cause, Err: a.Err, Called: true, Started: c.run.clock.Told, Ended: c.Now, Ran: c.ran,
+		Verdict: &v, Dropped: dropped})
 }
 
 // fence proves the run's token, and says what becomes of the run: it ends, is handed on, or waits to be called again.

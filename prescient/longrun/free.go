@@ -14,6 +14,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/internal/tally"
 	"prescient/prescient/longrun/internal/ahead"
 	"prescient/prescient/longrun/internal/check"
 	"prescient/prescient/longrun/internal/claimer"
@@ -177,8 +178,8 @@ func (m *claims) commit(ctx context.Context, failed map[prescient.Key]error) err
 		}
 		if v.Outcome == "" {
 			err = p.Move(ctx, job, v)
-		} else {
-			err = p.End(ctx, job, v, nil, 0)
+		} else if err = p.End(ctx, job, v, nil, 0); err == nil {
+			err = tally.Add(ctx, tx.Tx, &m.tables, tally.Noted{Job: &job, Cause: answers[i].Cause, Ended: m.now, Verdict: &v})
 		}
 		if err != nil {
 			return err

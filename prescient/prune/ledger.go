@@ -120,6 +120,9 @@ func (p *pruner) tryEndSlots(ctx context.Context, list []time.Time) (gone, kept 
 		if gone != rows {
 			return 0, 0, errLedgerMoved
 		}
+		if _, err := tx.ExecContext(ctx, p.tables.Fill("prune/exec_end", "{slots}", slotList(free))); err != nil {
+			return 0, 0, fmt.Errorf("deleting the books by job_exec: %w", err)
+		}
 	}
 	return gone, len(stays), tx.Commit()
 }

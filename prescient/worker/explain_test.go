@@ -61,6 +61,8 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 		{Statement: "slotrun/renew", Query: get("slotrun/renew"), Args: []any{1, slot, 0, "w", 1}, Reached: bucket},
 		{Statement: "slotrun/history_done", Query: f.Tables.Fill("slotrun/history_done", "{first}", literal.Of(literal.AppendKey, first), "{last}", literal.Of(literal.AppendKey, last)),
 			Args: []any{1, "done", slot, slot, 1, 1, "w", f.Slots[rig.BigSlot]}, Reached: rows(rig.BySlotAndKey)},
+		{Statement: "slotrun/tally", Query: f.Tables.Fill("slotrun/tally", "{rows}", "('2026-11-20 06:00',0,"+rig.Tallied+")")},
+		{Statement: "slotrun/tallied", Query: get("slotrun/tallied"), Args: []any{slot, 0}, Reached: map[string]string{"p_exec_run": rig.ByBucket}},
 		{Statement: "slotrun/history_insert", Query: f.Tables.Fill("slotrun/history_insert", "{rows}", history), Args: nil, Reached: nil},
 	}
 	for name, s := range map[string]int{"big": rig.BigSlot, "small": rig.SmallSlot} {

@@ -76,9 +76,9 @@ func TestRollForwardPassesOverWhatWaitsForANeighbour(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *testRig) {
 		r.insertOrders(2)
 		w := r.worker(rig.At("13:30:11"), prescient.NewRegistry(), Options{})
-		keys, err := w.roller().KeysOf(t.Context(), rig.At("13:15"), prescient.Key{}, prescient.Key{0xff, 0xff}, 10)
+		found, err := w.roller().Rows(t.Context(), rig.At("13:15"), prescient.Key{}, prescient.Key{0xff, 0xff}, 10)
 		r.Must(err)
-		neighbour, _ := keys[0].Next()
+		neighbour, _ := found[0].Key.Next()
 		tx, err := r.Root.BeginTx(t.Context(), nil)
 		r.Must(err)
 		defer tx.Rollback()

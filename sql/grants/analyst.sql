@@ -1,6 +1,9 @@
 -- An analyst: reads history and the views on it, also by the command history, which looks at the resolution first.
 GRANT SELECT ON {database}.{slot_config} TO {account};
 GRANT SELECT ON {database}.{job_history} TO {account};
+GRANT SELECT ON {database}.{slot_run} TO {account};
+GRANT SELECT ON {database}.{exec_run} TO {account};
+GRANT SELECT ON {database}.{exec_known} TO {account};
 GRANT SELECT ON {database}.{history_outcomes} TO {account};
 GRANT SELECT ON {database}.{history_times} TO {account};
 GRANT SELECT ON {database}.{history_checks} TO {account};

@@ -83,7 +83,8 @@ func (r *Rig) Fill() *Filled {
 		ledger = append(ledger, fmt.Sprintf("('%s',0,2),('%s',1,2)", slot, slot))
 	}
 	r.Exec("INSERT INTO p_slot_run (slot, bucket, buckets) VALUES " + strings.Join(ledger, ","))
-	for _, table := range []string{"future_job", "job_history", "slot_run", "slot_config"} {
+	r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, run_buckets, lateness_buckets) SELECT slot, bucket, 'check', 'order', '{}', '{}' FROM p_slot_run")
+	for _, table := range []string{"future_job", "job_history", "slot_run", "exec_run", "slot_config"} {
 		rows, err := pool.QueryContext(r.T.Context(), "ANALYZE TABLE p_"+table)
 		r.Must(err)
 		r.Must(rows.Close())

@@ -145,3 +145,6 @@ func CheckPlans(t *testing.T, conn *sql.Conn, list []Explained, all text.Stateme
 		}
 	}
 }
+
+// Tallied is a line of exec_run from job_exec on, as statements take it.
+const Tallied = "'check','order',1,0,0,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,5,5,0,0,'{\"34\":1}','{\"0\":1}',NULL,0,NULL"

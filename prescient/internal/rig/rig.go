@@ -270,7 +270,7 @@ func tally(t *testing.T, db querier, query string, args ...any) map[string]int {
 	return all
 }
 
-// Balanced checks the ledger against history: the counts of all runs are the ends that were written, by outcome.
+// Balanced checks the ledger, and the books by job_exec, against history: the counts of all runs are the ends that were written, by outcome.
 func (r *Rig) Balanced() {
 	r.T.Helper()
 	written := r.Tally("SELECT outcome, COUNT(*) FROM p_job_history GROUP BY outcome")
@@ -280,6 +280,16 @@ func (r *Rig) Balanced() {
 		}
 		if books := r.Count("SELECT CAST(COALESCE(SUM(" + string(outcome) + "), 0) AS SIGNED) FROM p_slot_run"); books != written[string(outcome)] {
 			r.T.Errorf("the ledger has %d that are %s, history has %d", books, outcome, written[string(outcome)])
+		}
+		if lines := r.Count("SELECT CAST(COALESCE(SUM(" + string(outcome) + "), 0) AS SIGNED) FROM p_exec_run"); lines != written[string(outcome)] {
+			r.T.Errorf("the books by job_exec have %d that are %s, history has %d", lines, outcome, written[string(outcome)])
+		}
+	}
+	for ledger, lines := range map[string]string{"moved": "moved",
+		"put_off": "put_off_unregistered + put_off_paused + put_off_abandoned + put_off_waiting + put_off_otherwise"} {
+		want := r.Count("SELECT CAST(COALESCE(SUM(" + ledger + "), 0) AS SIGNED) FROM p_slot_run")
+		if got := r.Count("SELECT CAST(COALESCE(SUM(" + lines + "), 0) AS SIGNED) FROM p_exec_run WHERE bucket < 65535"); got != want {
+			r.T.Errorf("the books by job_exec have %d that were %s, the ledger %d", got, ledger, want)
 		}
 	}
 }

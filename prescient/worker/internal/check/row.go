@@ -67,6 +67,11 @@ func (a *Answered) Total() int64 { return a.TotalMS + literal.Millis(a.Answer.Ra
 // Copied says whether the server copies the row into history.
 func (a *Answered) Copied() bool { return len(a.Payload) > store.MaxSent || a.Unread || a.Bare }
 
+// WasCalled says whether its job_exec was called, also where the server refused what it answered.
+func (a *Answered) WasCalled() bool {
+	return a.Answer.Cause == prescient.CauseCalled || a.Answer.Cause == prescient.CauseRefused && a.Answer.Ran > 0
+}
+
 // Lateness is how long after its slot the call started.
 func (a *Answered) Lateness() time.Duration { return a.Answer.Started.Sub(a.NextCheckAt) }
 

@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/errno"
+	"prescient/prescient/internal/tally"
 	"prescient/slots"
 )
 
@@ -29,7 +30,7 @@ var errWriting = errors.New("writing what becomes of the rows")
 // refusesRow says whether the server refused to write something of a row, and will again.
 func refusesRow(err error) bool {
 	var server *mysql.MySQLError
-	return errors.Is(err, errWriting) && errors.As(err, &server) && !errno.Passing(err) &&
+	return errors.Is(err, errWriting) && !errors.Is(err, tally.ErrWriting) && errors.As(err, &server) && !errno.Passing(err) &&
 		!errno.Denied(err) &&
 		!errno.Is(err, errno.NoSuchTable, errno.NoSuchColumn, errno.NoDatabase, errno.Syntax, errno.NoSuchName, errno.NoDefiner, errno.UnknownVariable)
 }

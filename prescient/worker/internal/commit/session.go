@@ -13,6 +13,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/internal/tally"
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/check"
 	"prescient/prescient/worker/internal/ledger"
@@ -32,7 +33,10 @@ type Session struct {
 	*Writer
 	Lease   *ledger.Lease
 	Waited  func(time.Duration) // is told for how long a commit waited for its fence and its COMMIT; may be nil
-	Commits sync.Mutex          // held from the fence of a commit to its end; guards the lease's batch_seq
+	Commits sync.Mutex          // held from the fence of a commit to its end; guards the lease's batch_seq, and what follows
+	books   tally.Books         // of the bucket, by job_exec
+	draft   *tally.Draft        // of the commit that is under way; nil for none
+	known   bool                // that the books are those of the table
 }
 
 // Result says what a commit did with each of its rows.
@@ -83,6 +87,7 @@ func (s *Session) Behind(ctx context.Context, counts books.Counts, write func(ct
 		}
 	}
 	if err != nil {
+		s.closeBooks(false)
 		return errors.Join(err, store.Rollback(tx))
 	}
 	err = s.Ledger.Commit(ctx, func() error {
@@ -95,6 +100,7 @@ func (s *Session) Behind(ctx context.Context, counts books.Counts, write func(ct
 	if errors.Is(err, ledger.ErrUndone) {
 		err = fmt.Errorf("%w: %w", errWriting, err)
 	}
+	s.closeBooks(err == nil)
 	if err == nil && s.Waited != nil {
 		s.Waited(waited)
 	}
@@ -115,10 +121,15 @@ func (s *Session) WriteTx(ctx context.Context, tx *sqlx.Tx, locked Locked, moves
 		return ledger.ErrLost
 	}
 	before := time.Now()
-	if err := s.Ledger.Fence(ctx, tx.Tx, s.Lease, counts); err != nil {
-		return err
+	err := s.Ledger.Fence(ctx, tx.Tx, s.Lease, counts)
+	if err == nil {
+		err = s.writeBooks(ctx, tx.Tx, append(moves, ends...), nil)
 	}
-	return s.Ledger.Commit(ctx, tx.Commit, s.Lease, before)
+	if err == nil {
+		err = s.Ledger.Commit(ctx, tx.Commit, s.Lease, before)
+	}
+	s.closeBooks(err == nil)
+	return err
 }
 
 // connection takes a connection out of the pool, which may have to wait for one.

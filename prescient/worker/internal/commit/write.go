@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"prescient/prescient"
 	"prescient/prescient/internal/literal"
@@ -50,6 +51,13 @@ func (s *Session) writeRows(ctx context.Context, tx *sql.Tx, batch []*check.Answ
 		return result, err
 	}
 	if err := s.supersede(ctx, tx, batch, result.Dropped); err != nil {
+		return result, err
+	}
+	counted := batch
+	if len(result.Contested) > 0 {
+		counted = slices.DeleteFunc(slices.Clone(batch), func(a *check.Answered) bool { return locked.Taken(a.JobKey) })
+	}
+	if err := s.writeBooks(ctx, tx, counted, result.Dropped); err != nil {
 		return result, err
 	}
 	if off == (books.Counts{}) {

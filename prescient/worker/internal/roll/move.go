@@ -11,6 +11,7 @@ import (
 	"prescient/prescient/internal/errno"
 	"prescient/prescient/internal/literal"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/internal/tally"
 	"prescient/prescient/worker/books"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/ledger"
@@ -29,7 +30,8 @@ type rolled struct {
 // roll moves some rows, each behind the fence: in one transaction, or by halves where that waits for a lock though the
 // rows themselves are free, since a move also locks neighbours in UNIQUE (job_key). A row that is left alone with that is
 // passed over.
-func (r *Roller) roll(ctx, work context.Context, l *ledger.Lease, keys []prescient.Key, did func(moved, passedOver int)) error {
+func (r *Roller) roll(ctx, work context.Context, session *commit.Session, rows []Row, did func(moved, passedOver int)) error {
+	l := session.Lease
 	waits := store.NewBackOff()
 	for {
 		if !l.Alive(time.Now()) {
@@ -40,19 +42,19 @@ func (r *Roller) roll(ctx, work context.Context, l *ledger.Lease, keys []prescie
 				return err
 			}
 		}
-		done, err := r.batch(work, l, keys)
+		done, err := r.batch(work, session, rows)
 		switch {
 		case err == nil:
 			did(done.moved, done.passedOver)
 			return nil
-		case errors.Is(err, errRowsLocked) && len(keys) == 1:
+		case errors.Is(err, errRowsLocked) && len(rows) == 1:
 			did(0, 1)
 			return nil
 		case errors.Is(err, errRowsLocked):
-			if err := r.roll(ctx, work, l, keys[:len(keys)/2], did); err != nil {
+			if err := r.roll(ctx, work, session, rows[:len(rows)/2], did); err != nil {
 				return err
 			}
-			keys = keys[len(keys)/2:]
+			rows = rows[len(rows)/2:]
 			continue
 		case errors.Is(err, ledger.ErrLost):
 			l.Lose()
@@ -69,21 +71,24 @@ func (r *Roller) roll(ctx, work context.Context, l *ledger.Lease, keys []prescie
 
 // batch moves those of some rows that nobody else has locked to the next slot, in one transaction. errRowsLocked where
 // it waited for a lock all the same.
-func (r *Roller) batch(ctx context.Context, l *ledger.Lease, keys []prescient.Key) (done rolled, err error) {
+func (r *Roller) batch(ctx context.Context, session *commit.Session, rows []Row) (done rolled, err error) {
+	l := session.Lease
 	seen, err := r.Look.At(ctx, l.Slot)
 	if err != nil {
 		return done, err
 	}
-	session := &commit.Session{Writer: r.Writer, Lease: l}
 	// The fence goes first, so the books are corrected once the count is known.
 	err = session.Behind(ctx, books.Counts{}, func(ctx context.Context, tx *sql.Tx) error {
-		if done, err = r.moveFree(ctx, tx, l.Slot, r.Tables.Grid.Next(seen.Clock.Now()), keys); errno.Is(err, errno.LockWaitTimeout, errno.NoWait) {
+		var moved []Row
+		if done, moved, err = r.moveFree(ctx, tx, l.Slot, r.Tables.Grid.Next(seen.Clock.Now()), rows); errno.Is(err, errno.LockWaitTimeout, errno.NoWait) {
 			return fmt.Errorf("%w: %w", errRowsLocked, err)
 		} else if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, r.Tables.Stmt.Get("slotrun/correct"), append((&books.Counts{PutOff: -done.moved}).Args(), l.Slot, l.Bucket)...)
-		return err
+		if _, err = tx.ExecContext(ctx, r.Tables.Stmt.Get("slotrun/correct"), append((&books.Counts{PutOff: -done.moved}).Args(), l.Slot, l.Bucket)...); err != nil {
+			return err
+		}
+		return session.PutOff(ctx, tx, ofRows(moved))
 	})
 	if err != nil {
 		return rolled{}, err
@@ -91,33 +96,48 @@ func (r *Roller) batch(ctx context.Context, l *ledger.Lease, keys []prescient.Ke
 	return done, nil
 }
 
-// moveFree moves those of some rows of a slot that nobody has locked to another.
-func (r *Roller) moveFree(ctx context.Context, tx *sql.Tx, slot, target time.Time, keys []prescient.Key) (done rolled, err error) {
+func ofRows(rows []Row) []tally.Of {
+	list := make([]tally.Of, len(rows))
+	for i, row := range rows {
+		list[i] = row.Of
+	}
+	return list
+}
+
+// moveFree moves those of some rows of a slot that nobody has locked to another, and returns them.
+func (r *Roller) moveFree(ctx context.Context, tx *sql.Tx, slot, target time.Time, rows []Row) (done rolled, moved []Row, err error) {
+	keys := literal.Keys(rows, keyOf)
 	free, err := r.rowsOf(ctx, tx, "slotrun/lock_free", slot, keys)
 	if err != nil {
-		return done, err
+		return done, nil, err
 	}
-	if len(free) < len(keys) {
+	for _, row := range rows {
+		if free[row.Key] {
+			moved = append(moved, row)
+		}
+	}
+	if len(moved) < len(rows) {
 		there, err := r.rowsOf(ctx, tx, "slotrun/present", slot, keys) // others are gone
 		if err != nil {
-			return done, err
+			return done, nil, err
 		}
 		done.passedOver = max(len(there)-len(free), 0)
 	}
-	if len(free) == 0 {
-		return done, nil
+	if len(moved) == 0 {
+		return done, nil, nil
 	}
-	query := r.Tables.Fill("sweep/roll_forward", "{keys}", literal.KeysOf(free))
-	if done.moved, err = store.Affected(ctx, tx, query, target, slot); err == nil && done.moved != len(free) {
-		err = fmt.Errorf("%d of %d rows that were locked were moved", done.moved, len(free))
+	query := r.Tables.Fill("sweep/roll_forward", "{keys}", literal.Keys(moved, keyOf))
+	if done.moved, err = store.Affected(ctx, tx, query, target, slot); err == nil && done.moved != len(moved) {
+		err = fmt.Errorf("%d of %d rows that were locked were moved", done.moved, len(moved))
 	}
-	return done, err
+	return done, moved, err
 }
 
 // rowsOf returns which of some rows of a slot a statement selects, by their keys.
-func (r *Roller) rowsOf(ctx context.Context, tx *sql.Tx, statement string, slot time.Time, keys []prescient.Key) (found []prescient.Key, err error) {
-	err = store.EachRevision(ctx, tx, r.Tables.Fill(statement, "{keys}", literal.KeysOf(keys)), []any{slot},
-		func(key prescient.Key, _ uint64) { found = append(found, key) })
+func (r *Roller) rowsOf(ctx context.Context, tx *sql.Tx, statement string, slot time.Time, keys string) (found map[prescient.Key]bool, err error) {
+	found = make(map[prescient.Key]bool)
+	err = store.EachRevision(ctx, tx, r.Tables.Fill(statement, "{keys}", keys), []any{slot},
+		func(key prescient.Key, _ uint64) { found[key] = true })
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", statement, err)
 	}

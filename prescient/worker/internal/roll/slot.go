@@ -10,6 +10,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/internal/tally"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/ledger"
 	"prescient/prescient/worker/internal/look"
@@ -69,35 +70,53 @@ func (r *Roller) Slot(ctx, work context.Context, slot time.Time, did func(moved,
 
 // bucket moves the rows of one bucket, half a batch at a time.
 func (r *Roller) bucket(ctx, work context.Context, l *ledger.Lease, buckets int, did func(moved, passedOver int)) error {
+	session := &commit.Session{Writer: r.Writer, Lease: l}
 	next, last := store.BucketRange(l.Bucket, buckets)
 	page := max(r.Batch/2, 1)
 	for more := true; more && ctx.Err() == nil; {
-		keys, err := r.KeysOf(work, l.Slot, next, last, page)
-		if err != nil || len(keys) == 0 {
+		rows, err := r.Rows(work, l.Slot, next, last, page)
+		if err != nil || len(rows) == 0 {
 			return err
 		}
-		if err := r.roll(ctx, work, l, keys, did); err != nil {
+		if err := r.roll(ctx, work, session, rows, did); err != nil {
 			return err
 		}
-		next, more = keys[len(keys)-1].Next()
-		more = more && len(keys) == page
+		next, more = rows[len(rows)-1].Key.Next()
+		more = more && len(rows) == page
 	}
 	return nil
 }
 
-// KeysOf reads the keys of the next rows of a slot.
-func (r *Roller) KeysOf(ctx context.Context, slot time.Time, first, last prescient.Key, limit int) ([]prescient.Key, error) {
-	var found [][]byte
-	err := r.Send.Query(ctx, func(ctx context.Context) error {
+// Row is one that is to be moved.
+type Row struct {
+	Key prescient.Key
+	tally.Of
+}
+
+func keyOf(r Row) prescient.Key { return r.Key }
+
+// Rows reads the next rows of a slot.
+func (r *Roller) Rows(ctx context.Context, slot time.Time, first, last prescient.Key, limit int) (found []Row, err error) {
+	err = r.Send.Query(ctx, func(ctx context.Context) error {
 		found = nil
-		return r.Send.DB.SelectContext(ctx, &found, r.Tables.Stmt.Get("sweep/keys"), slot, first[:], last[:], limit)
+		rows, err := r.Send.DB.QueryContext(ctx, r.Tables.Stmt.Get("sweep/keys"), slot, first[:], last[:], limit)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var key []byte
+			var row Row
+			if err := rows.Scan(&key, &row.JobExec, &row.EntityName); err != nil {
+				return err
+			}
+			row.Key = prescient.Key(key)
+			found = append(found, row)
+		}
+		return rows.Err()
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading slot %s: %w", slots.Stamp(slot), err)
 	}
-	keys := make([]prescient.Key, len(found))
-	for i, raw := range found {
-		keys[i] = prescient.Key(raw)
-	}
-	return keys, nil
+	return found, nil
 }
