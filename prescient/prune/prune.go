@@ -43,7 +43,7 @@ func Run(ctx context.Context, db *sqlx.DB, options Options) (Report, error) {
 		if later != nil && !errors.Is(later, ErrHistoryHeld) {
 			return later
 		}
-		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneDeleted(ctx, cutoff), p.pruneAudit(ctx, now), p.record(ctx), p.whatIsLeft())
+		return errors.Join(later, p.pruneLedger(ctx, cutoff), p.pruneLongRuns(ctx, cutoff), p.pruneRunLogs(ctx, cutoff), p.pruneEvents(ctx, now, cutoff), p.pruneDeleted(ctx, cutoff), p.pruneKnown(ctx, cutoff), p.pruneAudit(ctx, now), p.record(ctx), p.whatIsLeft())
 	})
 }
 
@@ -73,6 +73,12 @@ func (p *pruner) pruneLongRuns(ctx context.Context, cutoff time.Time) error {
 func (p *pruner) pruneDeleted(ctx context.Context, cutoff time.Time) error {
 	var forgotten int
 	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/schedules_deleted"), cutoff, &forgotten)
+}
+
+// pruneKnown forgets job_execs that no worker has any more.
+func (p *pruner) pruneKnown(ctx context.Context, cutoff time.Time) error {
+	var forgotten int
+	return p.deleteAll(ctx, p.tables.Stmt.Get("prune/exec_known"), cutoff, &forgotten)
 }
 
 // pruneRunLogs deletes the logs of runs of jobs that were due before, and of their steps.

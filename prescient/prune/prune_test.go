@@ -245,6 +245,7 @@ func TestNoStatementOfPruneScansATableOrSorts(t *testing.T) {
 				Reached: map[string]string{"run": "PRIMARY 5"}},
 			{Statement: "prune/exec_end", Query: f.Tables.Fill("prune/exec_end", "{slots}", slotList([]time.Time{rig.At("01:00"), rig.At("01:15"), rig.At("01:30")})),
 				Reached: map[string]string{"line": "PRIMARY 5"}},
+			{Statement: "prune/exec_known", Query: f.Tables.Stmt.Get("prune/exec_known"), Args: []any{rig.At("04:01"), 1000}, Reached: map[string]string{"p_exec_known": "seen_at 8"}},
 			{Statement: "prune/kept", Query: f.Tables.Stmt.Get("prune/kept"), Args: []any{rig.At("04:01"), rig.At("04:01"), rig.At("04:01"), rig.At("06:00"), rig.At("04:01"), rig.At("06:00")},
 				Reached: map[string]string{"p_slot_run": "PRIMARY 5", "p_job_history": "PRIMARY 8"}},
 			{Statement: "prune/later_end", Query: (&pruner{tables: f.Tables}).fill(history, "prune/later_end"), Args: []any{rig.At("04:01"), 1000},

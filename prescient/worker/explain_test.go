@@ -26,7 +26,7 @@ func TestNoStatementOfAWorkerScansATableOrSorts(t *testing.T) {
 		conn, err := r.As("worker", time.Time{}).Conn(t.Context())
 		r.Must(err)
 		defer conn.Close()
-		rig.CheckPlans(t, conn, append(slotRunStatements(f), sweepStatements(f)...), f.Tables.Stmt, []string{"slotrun", "sweep"})
+		rig.CheckPlans(t, conn, append(slotRunStatements(f), sweepStatements(f)...), f.Tables.Stmt, []string{"slotrun", "sweep", "known"})
 		t.Run("overdue slots", func(t *testing.T) { overdueReadsLittle(t, conn, f) })
 	})
 }
@@ -61,6 +61,8 @@ func slotRunStatements(f *rig.Filled) []rig.Explained {
 		{Statement: "slotrun/renew", Query: get("slotrun/renew"), Args: []any{1, slot, 0, "w", 1}, Reached: bucket},
 		{Statement: "slotrun/history_done", Query: f.Tables.Fill("slotrun/history_done", "{first}", literal.Of(literal.AppendKey, first), "{last}", literal.Of(literal.AppendKey, last)),
 			Args: []any{1, "done", slot, slot, 1, 1, "w", f.Slots[rig.BigSlot]}, Reached: rows(rig.BySlotAndKey)},
+		{Statement: "known/fresh", Query: f.Tables.Fill("known/fresh", "{job_execs}", "'a','b'"), Args: []any{1}, Reached: map[string]string{"p_exec_known": "PRIMARY 66"}},
+		{Statement: "known/tell", Query: f.Tables.Fill("known/tell", "{rows}", "('a',X'0011223344556677','func','{}','w','2026-11-20','2026-11-20')")},
 		{Statement: "slotrun/tally", Query: f.Tables.Fill("slotrun/tally", "{rows}", "('2026-11-20 06:00',0,"+rig.Tallied+")")},
 		{Statement: "slotrun/tallied", Query: get("slotrun/tallied"), Args: []any{slot, 0}, Reached: map[string]string{"p_exec_run": rig.ByBucket}},
 		{Statement: "slotrun/history_insert", Query: f.Tables.Fill("slotrun/history_insert", "{rows}", history), Args: nil, Reached: nil},

@@ -15,6 +15,7 @@ import (
 	"prescient/prescient/worker/internal/bucket"
 	"prescient/prescient/worker/internal/commit"
 	"prescient/prescient/worker/internal/execute"
+	"prescient/prescient/worker/internal/known"
 	"prescient/prescient/worker/internal/ledger"
 	"prescient/prescient/worker/internal/look"
 	"prescient/prescient/worker/internal/purge"
@@ -46,6 +47,7 @@ func New(ctx context.Context, db *sqlx.DB, options Options) (*Worker, error) {
 	w.ledger = w.newLedger()
 	w.purge = &purge.Purge{Send: w.send, Tables: &w.tables, Log: w.log, For: w.options.putOff(), MostOthers: purge.MostOthers}
 	w.shared = w.newShared()
+	w.known = &known.Teller{Send: w.send, Tables: &w.tables, Worker: options.Name, Execs: known.Of(options.Registry, options.Guards)}
 	w.bounds.tails = make(places, w.buckets())
 	if w.send.Limited() {
 		w.bounds.tails = nil // each takes a connection

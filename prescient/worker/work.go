@@ -8,6 +8,7 @@ import (
 
 	"prescient/prescient"
 	"prescient/prescient/internal/store"
+	"prescient/prescient/worker/internal/known"
 	"prescient/slots"
 )
 
@@ -31,6 +32,8 @@ func (w *Worker) Work(ctx context.Context) error {
 		return err
 	}
 	c := seen.Clock
+	w.tellKnown(ctx)
+	told := time.Now()
 	w.pulse.expect(w.slack())
 	defer w.pulse.end()
 	w.observeWorking()
@@ -66,6 +69,10 @@ func (w *Worker) Work(ctx context.Context) error {
 			slot = now
 		}
 		w.reportHour(hour.begin(slot))
+		if time.Since(told) >= known.Every {
+			told = time.Now()
+			running.Go(func() { w.tellKnown(ctx) })
+		}
 		if place, free := w.bounds.runs.try(); free {
 			own := ownSlot{slot: slot, next: assigned.Next(slot), clock: c, clocks: clocks, place: place, hour: hour}
 			running.Go(func() { w.runOwn(ctx, own, cancel) })
@@ -83,6 +90,13 @@ func (w *Worker) Work(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// tellKnown tells which job_execs there are. Nothing waits for that to be known.
+func (w *Worker) tellKnown(ctx context.Context) {
+	if err := w.known.Tell(ctx); err != nil && ctx.Err() == nil {
+		w.log.Warn().Err(err).Msg("others do not know the job_execs of this worker")
+	}
 }
 
 const (

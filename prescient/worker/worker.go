@@ -13,6 +13,7 @@ import (
 	"prescient/prescient/internal/bell"
 	"prescient/prescient/internal/store"
 	"prescient/prescient/worker/internal/bucket"
+	"prescient/prescient/worker/internal/known"
 	"prescient/prescient/worker/internal/ledger"
 	"prescient/prescient/worker/internal/look"
 	"prescient/prescient/worker/internal/purge"
@@ -28,6 +29,7 @@ type Worker struct {
 	ledger    *ledger.Ledger
 	purge     *purge.Purge
 	shared    *bucket.Shared // what its buckets have in common
+	known     *known.Teller  // of its job_execs
 	guards    map[string]prescient.Guards
 	log       zerolog.Logger
 	sweeps    *rate.Limiter // of the rows that are caught up; nil for no bound

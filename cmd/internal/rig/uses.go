@@ -78,6 +78,7 @@ var Uses = map[string]use{
 	"reslot":         {args: []string{"--resolution", "1s"}, Role: "owner", Asks: "database"},
 	"prune":          {args: []string{"--keep", "90d"}, Role: "owner", Asks: "tables"},
 	"doctor":         {Role: "worker", Asks: "database"},
+	"stats":          {Role: "analyst", Asks: "tables"},
 	"audit":          {Role: "analyst", Asks: "tables"},
 	"attest":         {Role: "operator", Asks: "tables"},
 	"blocking":       {Role: "operator", Asks: "database"},

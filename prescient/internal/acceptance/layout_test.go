@@ -28,10 +28,10 @@ type layer struct {
 
 // vocabulary is what the rooms of the library are built on.
 var vocabulary = []string{"slots", "sql", "prescient", "prescient/internal/bell", "prescient/internal/caught", "prescient/internal/errno", "prescient/internal/lease",
-	"prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store"}
+	"prescient/internal/literal", "prescient/internal/reserved", "prescient/internal/store", "prescient/internal/tally"}
 
 // rooms are those of the library that a program works with.
-var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/steps", "prescient/worker", "prescient/worker/books"}
+var rooms = []string{"prescient", "prescient/agent", "prescient/attest", "prescient/audit", "prescient/blocking", "prescient/client", "prescient/connect", "prescient/doctor", "prescient/event", "prescient/event/broker", "prescient/event/forward", "prescient/longrun", "prescient/longrun/wakeup", "prescient/output", "prescient/prune", "prescient/reslot", "prescient/schedule", "prescient/schedule/timeline", "prescient/stats", "prescient/steps", "prescient/worker", "prescient/worker/books"}
 
 // command is what a command may be made of.
 var command = append([]string{"slots", "sql", "sql/migrate", "config", "config/value", "cmd/internal/*"}, rooms...)
@@ -53,6 +53,7 @@ var layers = []layer{
 	{"prescient/internal/literal", []string{"prescient"}},
 	{"prescient/internal/store", []string{"slots", "sql", "prescient", "prescient/internal/errno", "prescient/internal/literal"}},
 	{"prescient/internal/reserved", []string{"prescient"}},
+	{"prescient/internal/tally", []string{"prescient", "prescient/internal/literal", "prescient/internal/store"}},
 	{"prescient/connect", append([]string{"prescient/connect/hostlist"}, vocabulary...)},
 	{"prescient/agent", vocabulary},
 	{"prescient/audit", vocabulary},
@@ -66,6 +67,7 @@ var layers = []layer{
 	{"prescient/doctor/internal/account", append([]string{"sql/migrate", "sql/rights"}, vocabulary...)},
 	{"prescient/doctor", append([]string{"sql/migrate", "prescient/doctor/internal/*", "prescient/agent", "prescient/audit", "prescient/blocking", "prescient/schedule/timeline"}, vocabulary...)},
 	{"prescient/prune", append([]string{"sql/migrate", "prescient/audit"}, vocabulary...)},
+	{"prescient/stats", vocabulary},
 	{"prescient/reslot", append([]string{"sql/migrate", "prescient/audit"}, vocabulary...)},
 	{"prescient/worker/books", []string{"prescient"}},
 	{"prescient/worker/internal/check", append([]string{"prescient/worker/books"}, vocabulary...)},
@@ -73,6 +75,7 @@ var layers = []layer{
 	{"prescient/worker/internal/purge", vocabulary},
 	{"prescient/worker/internal/execute", append([]string{"prescient/worker/internal/check"}, vocabulary...)},
 	{"prescient/worker/internal/look", vocabulary},
+	{"prescient/worker/internal/known", vocabulary},
 	{"prescient/worker/internal/watched", append([]string{"prescient/worker/books"}, vocabulary...)},
 	{"prescient/worker/internal/pace", nil},
 	{"prescient/worker/internal/commit", append([]string{"prescient/worker/books", "prescient/worker/internal/*"}, vocabulary...)},

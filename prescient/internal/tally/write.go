@@ -106,12 +106,13 @@ func (b *Books) Read(ctx context.Context, tx *sql.Tx, tables *store.Tables, slot
 	return nil
 }
 
-func scan(rows *sql.Rows) (of Of, l *Line, err error) {
+// scan reads a line, behind other columns.
+func scan(rows *sql.Rows, before ...any) (of Of, l *Line, err error) {
 	l = newLine()
 	var text sql.NullString
 	var n uint64
 	var example []byte
-	columns := []any{&of.JobExec, &of.EntityName}
+	columns := append(before, &of.JobExec, &of.EntityName)
 	for i := range l.counts {
 		columns = append(columns, &l.counts[i])
 	}

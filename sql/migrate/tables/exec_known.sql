@@ -8,5 +8,7 @@ CREATE TABLE IF NOT EXISTS {prefix}exec_known (
   worker      VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL COMMENT 'that was the last to say so',
   first_at    DATETIME(6) NOT NULL COMMENT 'UTC',
   seen_at     DATETIME(6) NOT NULL COMMENT 'UTC: when a worker said so last; once an hour while it works',
-  PRIMARY KEY (job_exec, fingerprint)
+  PRIMARY KEY (job_exec, fingerprint),
+  -- For prune.
+  KEY seen_at (seen_at)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'prescient: which job_execs workers have';

@@ -1,0 +1,141 @@
+package operate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"prescient/cmd/internal/arguments"
+	"prescient/cmd/internal/output"
+	"prescient/cmd/internal/program"
+	"prescient/cmd/internal/words"
+	"prescient/prescient"
+	"prescient/prescient/stats"
+	"prescient/sql"
+)
+
+// statsFlags are the flags of stats.
+type statsFlags struct {
+	from, before, exec string
+}
+
+// Stats returns the command stats.
+func Stats(prog *program.Program) *cobra.Command {
+	var f statsFlags
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Show what became of checks by job_exec: calls, errors and why, run times, lateness",
+		Long: fmt.Sprintf(`Shows what became of the checks of the slots of a time, by job_exec, those with most errors first. Workers write this with each
+commit, so it also has calls whose checks go on; prune deletes it with the ledger.
+
+errors are calls that answered with an error, timed out or panicked. unsettled are checks that ended otherwise than as done. put off are checks
+that went to a later slot without a call. late is from the slot to the start of a call. Times are of buckets of 5 %%; p95 is what 95 of a hundred
+do not exceed. failing since is the first slot from which on each slot that had calls had one that failed.
+
+Below the table stand the commonest reasons, with one whole example each; … is in the place of what differs. At most %d lines of the books are
+read, the latest: where there are more, the heading says from when on.`, stats.MaxLines),
+		Example: fmt.Sprintf(`  %[1]s stats
+  %[1]s stats --from now-1d --exec order-unshipped --json`, prog.Name),
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return showStats(cmd, prog, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.from, "from", "now-1h", "slots at this time or later: 2026-03-01 13:00 (UTC), now-1d")
+	flags.StringVar(&f.before, "before", "now", "slots before this time")
+	flags.StringVar(&f.exec, "exec", "", "only this job_exec")
+	return cmd
+}
+
+func showStats(cmd *cobra.Command, prog *program.Program, f statsFlags) error {
+	if err := errors.Join(program.CheckTime("from", f.from), program.CheckTime("before", f.before)); err != nil {
+		return err
+	}
+	s, err := prog.Read(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	from, before, err := s.Period(cmd.Context(), "from", f.from, "before", f.before)
+	if err != nil {
+		return err
+	}
+	report, err := stats.Execs(cmd.Context(), s.DB, s.Config.TablePrefix, sql.Dialect(s.Config.Dialect), from, before)
+	if err != nil {
+		return s.Explain(err)
+	}
+	if f.exec != "" {
+		report.Execs = slices.DeleteFunc(report.Execs, func(e stats.Exec) bool { return e.JobExec != f.exec })
+	}
+	if prog.JSON {
+		return output.JSON(cmd.OutOrStdout(), report)
+	}
+	return printStats(cmd.OutOrStdout(), report)
+}
+
+func printStats(w io.Writer, report stats.Report) error {
+	span := fmt.Sprintf("slots from %s to before %s (UTC)", output.Stamp(report.From), output.Stamp(report.Before))
+	if report.Cut {
+		span += "; earlier ones were not read"
+	}
+	if len(report.Execs) == 0 {
+		return output.Say(w, "Nothing became of any check: %s.", span)
+	}
+	if err := output.Say(w, "%s", span); err != nil {
+		return err
+	}
+	var cells [][]string
+	for _, e := range report.Execs {
+		cells = append(cells, []string{words.Clean(e.JobExec), number(e.Calls), number(e.Errors), share(e), number(e.Ends[prescient.Done]), number(e.Unsettled()),
+			number(e.Moved), number(e.PutOff.Sum()), millis(e.Run.P50MS, e.Calls), millis(e.Run.P95MS, e.Calls), millis(e.Lateness.P95MS, e.Calls), output.Second(e.FailsSince)})
+	}
+	columns := []output.Column{{Title: "job_exec"}, {Title: "calls", Right: true}, {Title: "errors", Right: true}, {Title: "of calls", Right: true}, {Title: "done", Right: true},
+		{Title: "unsettled", Right: true}, {Title: "moved", Right: true}, {Title: "put off", Right: true}, {Title: "run p50", Right: true}, {Title: "p95", Right: true},
+		{Title: "late p95", Right: true}, {Title: "failing since"}}
+	if err := output.Table(w, columns, cells); err != nil {
+		return err
+	}
+	return printReasons(w, report.Execs)
+}
+
+func printReasons(w io.Writer, execs []stats.Exec) error {
+	var cells [][]string
+	for _, e := range execs {
+		for _, r := range e.Reasons {
+			cells = append(cells, []string{words.Clean(e.JobExec), number(r.Checks), words.Clean(r.Text), words.Clip(r.Example.EntityKey, 40), words.Clean(r.Example.Error)})
+		}
+	}
+	if len(cells) == 0 {
+		return nil
+	}
+	if err := output.Say(w, ""); err != nil {
+		return err
+	}
+	return output.Table(w, []output.Column{{Title: "job_exec"}, {Title: "checks", Right: true}, {Title: "reason"}, {Title: "such as"}, {Title: "whose error was", Long: true}}, cells)
+}
+
+// number is empty for none, so that what there is stands out.
+func number(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+func share(e stats.Exec) string {
+	if e.Errors == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(100*e.Share(), 'f', 1, 64) + " %"
+}
+
+func millis(ms int64, of uint64) string {
+	if of == 0 {
+		return ""
+	}
+	return (time.Duration(ms) * time.Millisecond).String()
+}

@@ -1,0 +1,146 @@
+package stats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"prescient/prescient"
+	"prescient/prescient/internal/rig"
+	"prescient/prescient/internal/rig/whole"
+	"prescient/prescient/localserver/servertest"
+	"prescient/prescient/worker"
+)
+
+func TestMain(m *testing.M) { servertest.Main(m) }
+
+func eachServer(t *testing.T, test func(t *testing.T, r *whole.Rig)) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, d servertest.Database) { test(t, whole.New(t, d, 15*time.Minute)) })
+}
+
+// execs are those of a report by name.
+func execs(r Report) map[string]Exec {
+	all := make(map[string]Exec)
+	for _, e := range r.Execs {
+		all[e.JobExec] = e
+	}
+	return all
+}
+
+func TestWhatBecameOfChecksIsToldByJobExec(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *whole.Rig) {
+		registry := rig.Registry("good", rig.NothingToDo, prescient.Guards{})
+		r.Must(registry.Register("bad", func(_ context.Context, job prescient.FutureJob) (*time.Time, error) {
+			if job.EntityKey >= "8" {
+				return nil, fmt.Errorf("nothing at all: %s", "it is empty")
+			}
+			return nil, fmt.Errorf("order %s has no row in %q", job.EntityKey, job.EntityKey)
+		}, prescient.Guards{MaxErrors: 1}))
+		r.Must(registry.Register("slow", func(ctx context.Context, _ prescient.FutureJob) (*time.Time, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, prescient.Guards{Timeout: 50 * time.Millisecond, MaxErrors: prescient.None}))
+		r.ManyDue(rig.At("13:00"), "good", 100, 120)
+		r.ManyDue(rig.At("13:15"), "good", 200, 220)
+		r.ManyDue(rig.At("13:15"), "bad", 0, 9)
+		r.ManyDue(rig.At("13:15"), "slow", 300, 302)
+		r.ManyDue(rig.At("13:15"), "misspelt", 400, 403)
+		for _, at := range []string{"13:00", "13:15", "13:30"} {
+			r.RunAt(rig.At(at), registry, worker.Options{Buckets: 2})
+		}
+		r.Balanced()
+		report, err := Execs(t.Context(), r.As("analyst", time.Time{}), "p_", r.Setting, rig.At("13:00"), rig.At("14:00"))
+		r.Must(err)
+		of := execs(report)
+		if good := of["good"]; good.Calls != 40 || good.Errors != 0 || good.Ends[prescient.Done] != 40 || good.FailsSince != nil || len(good.Reasons) != 0 || good.Lateness.LongestMS > 60_000 {
+			t.Errorf("%+v", good)
+		}
+		bad := of["bad"]
+		if bad.Calls != 18 || bad.Errors != 18 || bad.Moved != 9 || bad.Ends[prescient.Failed] != 9 || bad.Share() != 1 || bad.FailsSince == nil || !bad.FailsSince.Equal(rig.At("13:15")) {
+			t.Errorf("%+v", bad)
+		}
+		if bad.Reasons[0].Text != "order … has no row in …" || bad.Reasons[0].Checks < 7 || !strings.Contains(bad.Reasons[0].Example.Error, bad.Reasons[0].Example.EntityKey) {
+			t.Errorf("%+v", bad.Reasons)
+		}
+		if slow := of["slow"]; slow.Timeouts != 2 || slow.Ends[prescient.TimedOut] != 2 || slow.Run.P50MS < 50 {
+			t.Errorf("%+v", slow)
+		}
+		if misspelt := of["misspelt"]; misspelt.Calls != 0 || misspelt.PutOff.Unregistered < 3 || misspelt.PutOff.Sum() != misspelt.PutOff.Unregistered || len(misspelt.Reasons) != 1 {
+			t.Errorf("%+v", misspelt)
+		}
+		if report.Execs[0].JobExec != "bad" || report.Cut {
+			t.Errorf("%+v", report)
+		}
+		_, err = Execs(t.Context(), r.As("analyst", time.Time{}), "p_", r.Setting, rig.At("14:00"), rig.At("14:00"))
+		if !errors.Is(err, prescient.ErrInvalid) {
+			t.Errorf("an empty span: %v", err)
+		}
+	})
+}
+
+// Whoever goes on with a bucket in which another has committed adds to its books.
+func TestBooksGoOnWhereAnotherLeftThem(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *whole.Rig) {
+		r.ManyDue(rig.At("13:15"), "check", 0, 40)
+		ctx, stop := context.WithCancel(t.Context())
+		calls := 0
+		first := rig.Registry("check", func(context.Context, prescient.FutureJob) (*time.Time, error) {
+			if calls++; calls == 15 {
+				stop()
+			}
+			return nil, fmt.Errorf("number %d", calls)
+		}, prescient.Guards{MaxErrors: prescient.None, Concurrency: 1})
+		w := r.Worker(rig.At("13:15"), first, worker.Options{Buckets: 1, Batch: 4, Concurrency: 1})
+		if _, err := w.Run(ctx); len(r.Pending()) < 20 {
+			t.Fatalf("%v; %d are left for another", err, len(r.Pending()))
+		}
+		r.RunAt(rig.At("13:15"), rig.Registry("check", rig.NothingToDo, prescient.Guards{}), worker.Options{Buckets: 1})
+		r.Balanced()
+		report, err := Execs(t.Context(), r.As("operator", time.Time{}), "p_", r.Setting, rig.At("13:00"), rig.At("14:00"))
+		r.Must(err)
+		e := execs(report)["check"]
+		if e.Calls != 40 || e.Errors < 15 || e.Ends[prescient.Failed] != e.Errors || e.Ends[prescient.Done] != 40-e.Errors || e.Reasons[0].Checks != e.Errors || e.Reasons[0].Text != "number …" {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+// However much there is, a bounded part of it is read, whole slots from the latest on, by the primary key.
+func TestTheLatestBooksAreRead(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *whole.Rig) {
+		const n = "(SELECT 0 n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)"
+		r.Exec("INSERT INTO p_exec_run (slot, bucket, job_exec, entity_name, calls, errors, run_buckets, lateness_buckets) SELECT '2026-11-20 13:00:00' - INTERVAL a.n MINUTE, b.n, CONCAT('e', c.n), 'k', 1, a.n < 3, '{\"1\":1}', '{}' FROM " +
+			n + " a, " + n + " b, " + n + " c")
+		report, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), 450)
+		r.Must(err)
+		if !report.Cut || !report.From.Equal(rig.At("12:57")) || len(report.Execs) != 10 {
+			t.Errorf("%+v", report)
+		}
+		for _, e := range report.Execs {
+			if e.Calls != 40 || e.Errors != 30 || !e.FailsSince.Equal(rig.At("12:58")) {
+				t.Errorf("%+v", e)
+			}
+		}
+		all, err := latest(t.Context(), r.As("operator", time.Time{}), r.Tables().Stmt, rig.At("00:00"), rig.At("14:00"), 1000)
+		r.Must(err)
+		if all.Cut || !all.From.Equal(rig.At("00:00")) || all.Execs[0].Calls != 100 {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+func TestNoStatementScansOrSorts(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *whole.Rig) {
+		r.Needs(t, rig.ReadPlans)
+		f := r.Fill()
+		conn, err := r.As("operator", time.Time{}).Conn(t.Context())
+		r.Must(err)
+		defer conn.Close()
+		rig.CheckPlans(t, conn, []rig.Explained{{Statement: "stats/execs", Query: f.Tables.Stmt.Get("stats/execs"), Args: []any{rig.At("01:00"), rig.At("06:00"), MaxLines},
+			Reached: map[string]string{"p_exec_run": rig.BySlot}}}, f.Tables.Stmt, []string{"stats"})
+	})
+}

@@ -1,0 +1,65 @@
+package known
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"prescient/prescient"
+)
+
+// Exec is a job_exec as exec_known has it.
+type Exec struct {
+	Name        string
+	Form        string // of its handler
+	Guards      string // JSON
+	Fingerprint [8]byte
+}
+
+// guards are those of a job_exec, defaults filled in; durations in milliseconds.
+type guards struct {
+	Timeout      int64 `json:"timeout_ms"`
+	MaxChecks    int   `json:"max_checks"`
+	MaxErrors    int   `json:"max_errors"`
+	RetryWithin  int64 `json:"retry_within_ms"`
+	Horizon      int64 `json:"horizon_ms"`
+	ExpiresAfter int64 `json:"expires_after_ms"`
+	Endless      bool  `json:"endless"`
+	Concurrency  int   `json:"concurrency"`
+	SLA          int64 `json:"sla_ms"`
+}
+
+// Of returns the job_execs of a registry, for a worker with some guards.
+func Of(registry *prescient.Registry, worker prescient.Guards) []Exec {
+	var list []Exec
+	for _, name := range registry.Names() {
+		g := registry.GuardsOf(name, worker.Or(prescient.DefaultGuards()))
+		list = append(list, newExec(name, formOf(registry.Handler(name)), g))
+	}
+	return list
+}
+
+func newExec(name, form string, g prescient.Guards) Exec {
+	text, err := json.Marshal(guards{Timeout: millis(g.Timeout), MaxChecks: g.MaxChecks, MaxErrors: g.MaxErrors, RetryWithin: millis(g.RetryWithin), Horizon: millis(g.Horizon),
+		ExpiresAfter: millis(g.ExpiresAfter), Endless: g.Endless, Concurrency: g.Concurrency, SLA: millis(g.SLA)})
+	if err != nil {
+		panic(fmt.Sprintf("guards that are no JSON: %v", err)) // numbers always are
+	}
+	sum := sha256.Sum256(append([]byte(form+"\x00"), text...))
+	return Exec{Name: name, Form: form, Guards: string(text), Fingerprint: [8]byte(sum[:8])}
+}
+
+func millis(d time.Duration) int64 { return d.Milliseconds() }
+
+func formOf(h prescient.Handler) string {
+	switch h.(type) {
+	case prescient.BatchFunc:
+		return "batch"
+	case prescient.TxFunc:
+		return "tx"
+	case prescient.TxBatchFunc:
+		return "tx_batch"
+	}
+	return "func"
+}

@@ -1,0 +1,91 @@
+package known
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"prescient/prescient/internal/literal"
+	"prescient/prescient/internal/store"
+)
+
+// Every is how often a worker says that it still has its job_execs.
+const Every = time.Hour
+
+// Teller tells what a worker has.
+type Teller struct {
+	Send   *store.Sender
+	Tables *store.Tables
+	Worker string
+	Execs  []Exec
+}
+
+// Tell writes the job_execs that are not in exec_known as the worker has them, or were not for most of an hour. Several workers that have the
+// same tell it once.
+func (t *Teller) Tell(ctx context.Context) error {
+	if len(t.Execs) == 0 {
+		return nil
+	}
+	fresh, err := t.fresh(ctx)
+	if err != nil {
+		return err
+	}
+	var rows []byte
+	for _, e := range t.Execs {
+		if fresh[key{e.Name, e.Fingerprint}] {
+			continue
+		}
+		if rows != nil {
+			rows = append(rows, ',')
+		}
+		rows = append(literal.AppendText(append(rows, '('), e.Name), ",X'"...)
+		rows = append(fmt.Appendf(rows, "%x", e.Fingerprint), "',"...)
+		rows = append(literal.AppendText(rows, e.Form), ',')
+		rows = append(literal.AppendJSON(rows, e.Guards), ',')
+		rows = append(literal.AppendText(rows, t.Worker), ",UTC_TIMESTAMP(6),UTC_TIMESTAMP(6))"...)
+	}
+	if rows == nil {
+		return nil
+	}
+	if _, err := t.Send.Exec(ctx, t.Tables.Fill("known/tell", "{rows}", string(rows))); err != nil {
+		return fmt.Errorf("telling which job_execs there are: %w", err)
+	}
+	return nil
+}
+
+type key struct {
+	name        string
+	fingerprint [8]byte
+}
+
+// fresh are those that somebody told of less than an hour ago, or nearly.
+func (t *Teller) fresh(ctx context.Context) (map[key]bool, error) {
+	names := make([]string, len(t.Execs))
+	for i, e := range t.Execs {
+		names[i] = e.Name
+	}
+	var known map[key]bool
+	err := t.Send.Query(ctx, func(ctx context.Context) error {
+		known = make(map[key]bool)
+		rows, err := t.Send.DB.QueryContext(ctx, t.Tables.Fill("known/fresh", "{job_execs}", literal.List(literal.AppendText, names)), (Every * 9 / 10).Microseconds())
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			var fingerprint []byte
+			if err := rows.Scan(&name, &fingerprint); err != nil {
+				return err
+			}
+			if len(fingerprint) == 8 {
+				known[key{name, [8]byte(fingerprint)}] = true
+			}
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading which job_execs are known: %w", err)
+	}
+	return known, nil
+}
