@@ -230,6 +230,32 @@ func (j *judgement) books() {
 			j.find("books", 0, "slot %s: none %s in the ledger, %d in history", at.slot.Format(time.TimeOnly), at.outcome, n)
 		}
 	}
+	if j.tables.Lines == nil {
+		return
+	}
+	lines := make(map[end]int)
+	for at := range history {
+		if at.outcome != "cancelled" && at.outcome != superseded {
+			lines[at] = 0
+		}
+	}
+	calls := make(map[string]int)
+	for _, l := range j.tables.Lines {
+		calls[l.JobExec] += l.Calls
+		for outcome, n := range l.ByOutcome {
+			lines[end{l.Slot, outcome}] += n
+		}
+	}
+	for at, n := range lines {
+		if history[at] != n {
+			j.find("exec-books", 0, "slot %s: %d %s in the books by job_exec, %d in history", at.slot.Format(time.TimeOnly), n, at.outcome, history[at])
+		}
+	}
+	for exec, made := range j.made { // calls that came to nothing are in no books
+		if calls[exec] > made || calls[exec] < made && len(j.faults) == 0 && !j.rules.Tx[exec] {
+			j.find("exec-books", 0, "%s: %d calls in the books by job_exec; %d were made", exec, calls[exec], made)
+		}
+	}
 }
 
 // startsWithin is how long after a worker has looked at the clock a call may be noted that it then starts: both cores are busy.

@@ -36,6 +36,10 @@ func booked(n int) []evidence.Run {
 	return []evidence.Run{{Slot: noon.Add(2 * time.Second), Buckets: 1, ByOutcome: map[string]int{"done": n}}}
 }
 
+func line(calls, done int) []evidence.Line {
+	return []evidence.Line{{Slot: noon.Add(2 * time.Second), JobExec: "check", Calls: calls, ByOutcome: map[string]int{"done": done}}}
+}
+
 func TestEachRuleIsHeld(t *testing.T) {
 	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	later := noon.Add(3 * time.Second)
@@ -47,6 +51,13 @@ func TestEachRuleIsHeld(t *testing.T) {
 		want   []string
 	}{
 		{"all is well", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, good, nil},
+		{"the books by job_exec agree", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")},
+			evidence.Tables{Ended: good.Ended, Runs: good.Runs, Lines: line(1, 1)}, nil},
+		{"they lack an end", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, evidence.Tables{Ended: good.Ended, Runs: good.Runs, Lines: line(1, 0)}, []string{"exec-books"}},
+		{"they have one too many", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, evidence.Tables{Ended: good.Ended, Runs: good.Runs, Lines: line(1, 2)}, []string{"exec-books"}},
+		{"they lack a line", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, evidence.Tables{Ended: good.Ended, Runs: good.Runs, Lines: []evidence.Line{}}, []string{"exec-books"}},
+		{"they have a call that was not made", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, evidence.Tables{Ended: good.Ended, Runs: good.Runs, Lines: line(2, 1)}, []string{"exec-books"}},
+		{"they lack a call", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, evidence.Tables{Ended: good.Ended, Runs: good.Runs, Lines: line(0, 1)}, []string{"exec-books"}},
 		{"it is gone", []Event{inserted(Committed), calledAt(at(2.1), 1, "a")}, evidence.Tables{}, []string{"lost"}},
 		{"an unknown insert may be gone", []Event{inserted(Unknown)}, evidence.Tables{}, nil},
 		{"one that ran may not", []Event{inserted(Unknown), calledAt(at(2.1), 1, "a")}, evidence.Tables{}, []string{"lost"}},

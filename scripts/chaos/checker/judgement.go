@@ -102,6 +102,7 @@ type judgement struct {
 	clock   clock
 	last    time.Duration // when the last event was
 	faults  []Event
+	made    map[string]int // calls, by job_exec
 	tables  evidence.Tables
 	stories map[int64]*story
 	plans   map[string]*plan
@@ -119,6 +120,9 @@ func (j *judgement) gather(events []Event) {
 	var calls, steps []*called
 	var stalls []Event
 	for _, e := range events {
+		if e.Kind == Call {
+			j.made[e.Exec]++
+		}
 		j.last = max(j.last, e.At)
 		switch e.Kind {
 		case Insert:

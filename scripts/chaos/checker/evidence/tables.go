@@ -13,6 +13,7 @@ type Tables struct {
 	Pending []Pending
 	Ended   []Ended
 	Runs    []Run
+	Lines   []Line // nil where they were not read
 	Claims  []Claim
 	// AllClaims says that these are all, and that Starts are; otherwise they are the last of each bucket, and nothing is known of starts.
 	AllClaims bool
@@ -68,6 +69,14 @@ type Run struct {
 	Moved     int
 }
 
+// Line is what exec_run has of a job_exec in a slot.
+type Line struct {
+	Slot      time.Time
+	JobExec   string
+	Calls     int
+	ByOutcome map[string]int
+}
+
 // Effect is what a TxFunc wrote.
 type Effect struct {
 	ID     int64
@@ -116,6 +125,9 @@ func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t T
 	if err != nil {
 		return t, err
 	}
+	if t.Lines, err = readLines(ctx, db, prefix, counted); err != nil {
+		return t, err
+	}
 	if t.Claims, t.AllClaims, err = readClaims(ctx, db, prefix); err != nil {
 		return t, err
 	}
@@ -160,6 +172,30 @@ func Read(ctx context.Context, db *sql.DB, prefix string, counted []string) (t T
 	}
 	t.Changes, err = readChanges(ctx, db, prefix)
 	return t, err
+}
+
+// readLines reads the books by job_exec.
+func readLines(ctx context.Context, db *sql.DB, prefix string, counted []string) (lines []Line, err error) {
+	lines = []Line{}
+	sums := make([]string, len(counted))
+	for i, outcome := range counted {
+		sums[i] = "SUM(" + outcome + ")"
+	}
+	err = each(ctx, db, "SELECT slot, job_exec, SUM(calls), "+strings.Join(sums, ", ")+" FROM "+prefix+"exec_run GROUP BY slot, job_exec", func(rows *sql.Rows) error {
+		l := Line{ByOutcome: make(map[string]int)}
+		counts := make([]int, len(counted))
+		into := []any{&l.Slot, &l.JobExec, &l.Calls}
+		for i := range counts {
+			into = append(into, &counts[i])
+		}
+		err := rows.Scan(into...)
+		for i, outcome := range counted {
+			l.ByOutcome[outcome] = counts[i]
+		}
+		lines = append(lines, l)
+		return err
+	})
+	return lines, err
 }
 
 func each(ctx context.Context, db *sql.DB, query string, do func(*sql.Rows) error) error {
