@@ -7,7 +7,7 @@ INSERT INTO {prefix}exec_run (slot, bucket, job_exec, entity_name, calls, errors
   put_off_unregistered, put_off_paused, put_off_abandoned, put_off_waiting, put_off_otherwise,
   done, max_checks, past_return, beyond_horizon, failed, timed_out, crashed, expired, missed, too_soon, overlapped, quota,
   run_ms, longest_run_ms, lateness_ms, longest_lateness_ms, run_buckets, lateness_buckets, reason, reason_checks, example)
-SELECT ledger.slot, 65535, {values} FROM {prefix}slot_run ledger WHERE ledger.slot = ? AND ledger.bucket = 0
+SELECT ledger.slot, 65535, {values} FROM (SELECT slot FROM {prefix}slot_run WHERE slot = ? AND bucket = 0) ledger
 ON DUPLICATE KEY UPDATE
   run_buckets = IF(VALUES(calls) = 0, run_buckets,
     JSON_SET(run_buckets, {run}, CAST(COALESCE(JSON_EXTRACT(run_buckets, {run}), 0) AS UNSIGNED) + 1)),
