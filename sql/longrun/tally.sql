@@ -1,6 +1,7 @@
 -- Add what became of a long run to the books by job_exec of the slot in which it began. Where the ledger of the slot was pruned, nothing.
 -- Of several reasons the first stays.
--- Index: PRIMARY of slot_run, one entry; PRIMARY of exec_run, one entry. Locks: the line, until the commit; long runs of one slot wait for each other.
+-- Index: PRIMARY of slot_run, one entry; PRIMARY of exec_run, one entry. Locks: the line, until the commit: long runs that began in
+-- one slot wait there for each other.
 -- {values}: a line, but for slot and bucket, in the order of the columns; {run}, {lateness}: paths of buckets
 -- 1: slot
 INSERT INTO {prefix}exec_run (slot, bucket, job_exec, entity_name, calls, errors, timeouts, panics, moved, dropped,
