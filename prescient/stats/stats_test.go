@@ -109,6 +109,34 @@ func TestBooksGoOnWhereAnotherLeftThem(t *testing.T) {
 	})
 }
 
+// Whatever an app's keys and errors are made of, they go into the books and come out as they were.
+func TestKeysAndErrorsOfAnyTextAreBooked(t *testing.T) {
+	eachServer(t, func(t *testing.T, r *whole.Rig) {
+		registry := prescient.NewRegistry()
+		texts := append(rig.Nasty(), strings.Repeat("é😀", 600), "\xff\x00", "'; DROP TABLE x; --", `{"a":"\u0000"}`)
+		for i, text := range texts {
+			name := fmt.Sprint("exec", i)
+			r.Must(registry.Register(name, func(context.Context, prescient.FutureJob) (*time.Time, error) { return nil, errors.New(text) }, prescient.Guards{MaxErrors: prescient.None}))
+			key := text
+			if rig.Order(key).Validate() != nil {
+				key = "k"
+			}
+			r.Insert(rig.At("13:00"), prescient.NewJob{Entity: rig.Order(key), JobExec: name, DueAt: rig.At("13:10")})
+		}
+		r.RunAt(rig.At("13:15"), registry, worker.Options{})
+		r.Balanced()
+		report, err := Execs(t.Context(), r.As("operator", time.Time{}), "p_", r.Setting, rig.At("13:00"), rig.At("14:00"))
+		r.Must(err)
+		of := execs(report)
+		for _, end := range r.History() {
+			e := of[end.JobExec]
+			if e.Ends[prescient.Failed] != 1 || len(e.Reasons) != 1 || e.Reasons[0].Example.EntityKey != end.EntityKey || e.Reasons[0].Example.Error != end.Error {
+				t.Errorf("%q ended with %q; booked: %+v", end.EntityKey, end.Error, e)
+			}
+		}
+	})
+}
+
 // However much there is, a bounded part of it is read, whole slots from the latest on, by the primary key.
 func TestTheLatestBooksAreRead(t *testing.T) {
 	eachServer(t, func(t *testing.T, r *whole.Rig) {
